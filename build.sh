@@ -1,0 +1,224 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+usage() {
+	cat <<'END'
+usage: ./build.sh [COMMAND]
+
+  build      build in build/ (what happens without a command)
+  demo       build, then run stock RDMA programs between two processes of this machine
+  test       what CI runs: gcc, clang and sanitizer builds, and all tests.
+             ./build.sh test -R e2e.rping   gives arguments to ctest, and runs it alone
+  bench      build, then measure: --quick (the default) or --full; see utils/bench --help
+  sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
+  clean      remove the build directories
+  --help     this
+
+Packages that are missing are installed first, with apt-get or dnf, and with sudo where that is
+needed; the command is printed. SCTPIW_NO_INSTALL=1 prints it and stops instead.
+Build types and compilers other than the usual: CC and CMAKE_BUILD_TYPE in the environment, on a
+fresh build directory.
+END
+}
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+say() { printf '%s\n' "build.sh: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# ---------------------------------------------------------------- packages
+
+have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
+
+# What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL.
+# cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds
+BUILD_NEEDS='
+cmd gcc               gcc                gcc
+hdr stdio.h           libc6-dev          glibc-devel
+cmd cmake             cmake              cmake
+cmd ninja             ninja-build        ninja-build
+cmd pkg-config        pkg-config         pkgconf-pkg-config
+pc  libibverbs        libibverbs-dev     rdma-core-devel
+pc  librdmacm         librdmacm-dev      rdma-core-devel
+pc  libisal           libisal-dev        isa-l-devel
+pc  nettle            nettle-dev         nettle-devel
+'
+RUN_NEEDS='
+cmd python3           python3            python3
+cmd rping             rdmacm-utils       librdmacm-utils
+cmd ib_write_bw       perftest           perftest
+cmd ibv_devinfo       ibverbs-utils      libibverbs-utils
+'
+TEST_NEEDS='
+pc  cmocka            libcmocka-dev      libcmocka-devel
+cmd clang             clang              clang
+lib libasan.so        gcc                libasan
+lib libubsan.so       gcc                libubsan
+cmd ip                iproute2           iproute
+cmd nft               nftables           nftables
+cmd setpriv           util-linux         util-linux
+cmd nsenter           util-linux         util-linux
+'
+BENCH_NEEDS='
+cmd iperf3            iperf3             iperf3
+'
+
+is_there() { # KIND WHAT
+	case $1 in
+	cmd) have "$2" ;;
+	pc) have pkg-config && pkg-config --exists "$2" ;;
+	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
+	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
+	esac
+}
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		say "running: $*"
+		"$@"
+	elif have sudo; then
+		say "running: sudo $*"
+		sudo "$@"
+	else
+		die "these packages are missing, and there is no sudo. As root, type:
+    $*"
+	fi
+}
+
+apt_install() {
+	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get) package
+	local install=("${apt[@]}" install -y --no-install-recommends "$@")
+
+	for package; do
+		# No candidate: there are no package lists yet.
+		if ! apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+			as_root "${apt[@]}" update
+			break
+		fi
+	done
+	as_root "${install[@]}" && return
+	say "trying again with fresh package lists"
+	as_root "${apt[@]}" update
+	as_root "${install[@]}"
+}
+
+ensure() { # tables of needs
+	local kind what debian fedora missing=() column packages
+
+	while read -r kind what debian fedora; do
+		[ -n "$kind" ] || continue
+		is_there "$kind" "$what" || missing+=("$kind $what $debian $fedora")
+	done <<<"$*"
+	[ ${#missing[@]} -gt 0 ] || return 0
+
+	if have apt-get; then column=3; elif have dnf; then column=4; else
+		die "missing: $(printf '%s\n' "${missing[@]}" | cut -d' ' -f2 | xargs); and neither apt-get nor dnf is here to install them"
+	fi
+	mapfile -t packages < <(printf '%s\n' "${missing[@]}" | cut -d' ' -f$column | sort -u)
+	if [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
+		die "missing packages: ${packages[*]}"
+	fi
+	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root dnf install -y "${packages[@]}"; fi
+	for what in "${missing[@]}"; do
+		read -r kind what _ _ <<<"$what"
+		is_there "$kind" "$what" || die "$what is still missing after ${packages[*]} was installed"
+	done
+}
+
+# ---------------------------------------------------------------- building
+
+build_in() { # DIRECTORY CMAKE-OPTIONS
+	local dir=$1 output
+	shift
+	output=$(cmake -G Ninja -S . -B "$dir" "$@" 2>&1) || die "cmake failed
+$output"
+	cmake --build "$dir"
+}
+
+# The tests are built where cmocka is, so that ctest works for whoever wants it.
+plain_build() {
+	local tests=OFF
+
+	if is_there pc cmocka && have python3; then tests=ON; fi
+	build_in build "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests
+}
+
+run_ctest() { # DIRECTORY CTEST-ARGUMENTS
+	local dir=$1 status=0
+	shift
+	(cd "$dir" && ctest -j2 --output-on-failure "$@") || status=$?
+	if grep -h '^SKIP' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null; then
+		say "skipped, see above"
+	fi
+	return $status
+}
+
+sanitize() {
+	say "AddressSanitizer and UBSan"
+	build_in build-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON -DSCTPIW_WERROR=ON \
+		-DSCTPIW_SANITIZE=address,undefined
+	# Of the end-to-end tests only the short ones: the others measure time.
+	run_ctest build-asan -LE '^e2e$' "$@" &&
+		run_ctest build-asan -L '^e2e-short$' "$@"
+}
+
+run_tests() {
+	local failed=()
+
+	say "gcc, warnings are errors"
+	build_in build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON -DSCTPIW_WERROR=ON
+	if [ $# -gt 0 ]; then
+		run_ctest build "$@"
+		return
+	fi
+	say "clang, warnings are errors"
+	build_in build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON \
+		-DSCTPIW_WERROR=ON || failed+=(clang)
+	sanitize || failed+=(sanitizers)
+	say "all tests"
+	run_ctest build || failed+=(tests)
+	[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
+	say "all passed"
+}
+
+main() {
+	local command=${1:-build}
+
+	[ $# = 0 ] || shift
+	case $command in
+	build)
+		ensure "$BUILD_NEEDS"
+		plain_build
+		;;
+	demo)
+		ensure "$BUILD_NEEDS$RUN_NEEDS"
+		plain_build
+		exec utils/demo
+		;;
+	test)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		run_tests "$@"
+		;;
+	bench)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$BENCH_NEEDS"
+		plain_build
+		exec utils/bench "$@"
+		;;
+	sanitize)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		sanitize "$@"
+		;;
+	clean)
+		rm -rf build build-asan build-clang
+		;;
+	-h | --help | help)
+		usage
+		;;
+	*)
+		usage >&2
+		exit 2
+		;;
+	esac
+}
+
+main "$@"

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "fdtable.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libc.h"
+
+#define POOL_CHUNK 128
+#define POOL_CHUNKS 8192
+
+struct pool_chunk {
+	struct kfile kf[POOL_CHUNK];
+};
+
+_Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
+
+static _Atomic(struct pool_chunk *) pool[POOL_CHUNKS];
+static _Atomic uint32_t fork_generation;
+
+static void after_fork_in_child(void)
+{
+	atomic_fetch_add(&fork_generation, 1);
+}
+
+/* The process id alone would be wrong where a child has the same one in a new PID namespace. */
+static void watch_forks(void)
+{
+	static atomic_flag watching = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&watching))
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+/* Zeroed memory for good. malloc() would not do in a signal handler. */
+static void *map_zeroed(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static struct pool_chunk *pool_chunk(unsigned int i)
+{
+	struct pool_chunk *chunk = atomic_load(&pool[i]), *fresh;
+
+	if (chunk)
+		return chunk;
+	fresh = map_zeroed(sizeof(*fresh));
+	if (!fresh)
+		return NULL;
+	if (atomic_compare_exchange_strong(&pool[i], &chunk, fresh))
+		return fresh;
+	munmap(fresh, sizeof(*fresh));
+	return chunk;
+}
+
+static struct kfile *kfile_alloc(void)
+{
+	for (unsigned int i = 0; i < POOL_CHUNKS; i++) {
+		struct pool_chunk *chunk = pool_chunk(i);
+
+		if (!chunk)
+			return NULL;
+		for (unsigned int j = 0; j < POOL_CHUNK; j++) {
+			uint32_t none = 0;
+
+			if (atomic_compare_exchange_strong(&chunk->kf[j].refs, &none, 1))
+				return &chunk->kf[j];
+		}
+	}
+	return NULL;
+}
+
+bool kfile_alive(const struct kfile *kf)
+{
+	return kf->pid == getpid() && kf->generation == atomic_load(&fork_generation);
+}
+
+static bool kfile_tryget(struct kfile *kf)
+{
+	uint32_t refs = atomic_load(&kf->refs);
+
+	while (refs)
+		if (atomic_compare_exchange_weak(&kf->refs, &refs, refs + 1))
+			return true;
+	return false;
+}
+
+/*
+ * The last reference is released while it still counts, so that nobody is given the kfile before
+ * the release is over. No slot names the kfile then, so a late kfile_tryget() finds out and puts
+ * it again; whoever brings the count to 0 leaves it to the pool.
+ */
+void kfile_put(struct kfile *kf)
+{
+	uint32_t refs = atomic_load(&kf->refs);
+
+	for (;;) {
+		if (refs == 1 && kf->ops) {
+			const struct kfile_ops *ops = kf->ops;
+
+			kf->ops = NULL;
+			if (ops->release && kfile_alive(kf))
+				ops->release(kf);
+			refs = atomic_load(&kf->refs);
+			continue;
+		}
+		if (atomic_compare_exchange_weak(&kf->refs, &refs, refs - 1))
+			return;
+	}
+}
+
+static _Atomic(struct kfile *) *slot_of(int fd, bool create)
+{
+	unsigned int page = (unsigned int)fd / FDTABLE_PAGE;
+	struct fdtable_page *p, *fresh;
+
+	if (page >= FDTABLE_PAGES)
+		return NULL;
+	p = atomic_load(&fdtable_pages[page]);
+	if (!p && create) {
+		fresh = map_zeroed(sizeof(*fresh));
+		if (!fresh)
+			return NULL;
+		if (atomic_compare_exchange_strong(&fdtable_pages[page], &p, fresh))
+			p = fresh;
+		else
+			munmap(fresh, sizeof(*fresh));
+	}
+	return p ? &p->slot[(unsigned int)fd % FDTABLE_PAGE] : NULL;
+}
+
+static bool is_descriptor_of(const struct kfile *kf, int fd)
+{
+	struct stat st;
+
+	return !libc_fstat(fd, &st) && st.st_dev == kf->dev && st.st_ino == kf->ino;
+}
+
+int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *chan, char *path)
+{
+	_Atomic(struct kfile *) *slot;
+	struct kfile *kf, *old;
+	struct stat st;
+	int ret;
+
+	watch_forks();
+	ret = libc_fstat(fd, &st);
+	if (ret)
+		return ret;
+	slot = slot_of(fd, true);
+	if (!slot)
+		return -EMFILE;
+	kf = kfile_alloc();
+	if (!kf)
+		return -ENOMEM;
+	kf->chan = chan;
+	kf->path = path;
+	kf->dev = st.st_dev;
+	kf->ino = st.st_ino;
+	kf->pid = getpid();
+	kf->generation = atomic_load(&fork_generation);
+	kf->ops = ops;
+	old = atomic_exchange(slot, kf);
+	if (old)
+		kfile_put(old);
+	return 0;
+}
+
+/* A referenced kfile, not verified yet. */
+static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
+{
+	struct kfile *kf;
+
+	while ((kf = atomic_load(slot))) {
+		if (!kfile_tryget(kf))
+			continue; /* the slot was emptied in between */
+		if (atomic_load(slot) == kf)
+			return kf;
+		kfile_put(kf);
+	}
+	return NULL;
+}
+
+static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
+{
+	struct kfile *expected = kf;
+
+	if (atomic_compare_exchange_strong(slot, &expected, NULL))
+		kfile_put(kf);
+}
+
+struct kfile *fdtable_get(int fd)
+{
+	_Atomic(struct kfile *) *slot = slot_of(fd, false);
+	struct kfile *kf = slot ? slot_get(slot) : NULL;
+
+	if (!kf || is_descriptor_of(kf, fd))
+		return kf;
+	if (kfile_alive(kf))
+		slot_drop(slot, kf);
+	kfile_put(kf);
+	return NULL;
+}
+
+struct kfile *fdtable_take(int fd)
+{
+	struct kfile *kf = fdtable_get(fd);
+
+	if (!kf)
+		return NULL;
+	if (kfile_alive(kf)) {
+		slot_drop(slot_of(fd, false), kf);
+		return kf;
+	}
+	kfile_put(kf);
+	return NULL;
+}
+
+void fdtable_dup(int oldfd, int newfd)
+{
+	struct kfile *kf, *old;
+	_Atomic(struct kfile *) *slot;
+
+	if (oldfd == newfd || (!fdtable_maybe(oldfd) && !fdtable_maybe(newfd)))
+		return;
+	kf = fdtable_get(oldfd);
+	if (kf && !kfile_alive(kf)) {
+		kfile_put(kf);
+		kf = NULL;
+	}
+	slot = slot_of(newfd, kf != NULL);
+	if (!kf) {
+		/* What newfd was before is stale now, and found out as such. */
+		kf = slot ? fdtable_get(newfd) : NULL;
+		if (kf)
+			kfile_put(kf);
+		return;
+	}
+	if (!slot) {
+		kfile_put(kf);
+		return;
+	}
+	old = atomic_exchange(slot, kf);
+	if (old)
+		kfile_put(old);
+}
+
+void fdtable_reap(unsigned int first, unsigned int last)
+{
+	for (unsigned int page = first / FDTABLE_PAGE; page < FDTABLE_PAGES; page++) {
+		unsigned int fd = page * FDTABLE_PAGE;
+
+		if (fd > last)
+			return;
+		if (!atomic_load(&fdtable_pages[page]))
+			continue;
+		for (unsigned int i = 0; i < FDTABLE_PAGE; i++, fd++) {
+			struct kfile *kf;
+
+			if (fd < first || fd > last || !fdtable_maybe((int)fd))
+				continue;
+			kf = fdtable_get((int)fd);
+			if (kf)
+				kfile_put(kf);
+		}
+	}
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "sigchain.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libc.h"
+
+/*
+ * What the application believes is installed. Such a record is never changed or freed, so
+ * that the handler reads it without a lock; equal ones share one record, so that a program which
+ * switches between two handlers for ever needs two.
+ */
+struct disposition {
+	struct disposition *next;
+	struct sigaction act;
+};
+
+struct claim {
+	_Atomic(bool (*)(int, siginfo_t *, void *)) handler;
+	_Atomic(const struct disposition *) app;
+	_Atomic pid_t pid;
+};
+
+#define RECORDS 64
+
+static struct claim claims[NSIG];
+static struct disposition records[RECORDS];
+static _Atomic unsigned int records_used;
+static _Atomic(struct disposition *) all_dispositions;
+static const struct disposition default_disposition; /* SIG_DFL, no flags, no mask */
+
+static bool valid(int sig)
+{
+	return sig > 0 && sig < NSIG;
+}
+
+static bool claimed(int sig)
+{
+	return valid(sig) && atomic_load(&claims[sig].handler);
+}
+
+static bool same_mask(const sigset_t *a, const sigset_t *b)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sigismember(a, sig) != sigismember(b, sig))
+			return false;
+	return true;
+}
+
+static bool same_action(const struct sigaction *a, const struct sigaction *b)
+{
+	return a->sa_sigaction == b->sa_sigaction && a->sa_flags == b->sa_flags &&
+	       same_mask(&a->sa_mask, &b->sa_mask);
+}
+
+/* malloc() is not for signal handlers; a whole page for one record is, and hardly ever happens. */
+static struct disposition *record_alloc(void)
+{
+	unsigned int i = atomic_load(&records_used);
+	void *page;
+
+	while (i < RECORDS)
+		if (atomic_compare_exchange_weak(&records_used, &i, i + 1))
+			return &records[i];
+	page = mmap(NULL, sizeof(struct disposition), PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return page == MAP_FAILED ? NULL : page;
+}
+
+static const struct disposition *intern(const struct sigaction *act)
+{
+	struct disposition *d, *head = atomic_load(&all_dispositions);
+
+	for (d = head; d; d = d->next)
+		if (same_action(&d->act, act))
+			return d;
+	d = record_alloc();
+	if (!d)
+		return NULL;
+	d->act = *act;
+	d->next = head;
+	while (!atomic_compare_exchange_weak(&all_dispositions, &d->next, d))
+		;
+	return d;
+}
+
+static void on_signal(int sig, siginfo_t *info, void *ucontext);
+
+/*
+ * SA_NODEFER, so that a fault inside the RNIC's handler is not fatal; the application's own mask is set
+ * when its handler is called. The alternate stack only if the application wants it: without,
+ * an overflow of the stack kills it as ever.
+ */
+static int install(int sig, const struct disposition *app)
+{
+	struct sigaction act = {.sa_sigaction = on_signal};
+
+	act.sa_flags = SA_SIGINFO | SA_NODEFER |
+		       (app->act.sa_flags & (SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP));
+	sigemptyset(&act.sa_mask);
+	return libc_sigaction(sig, &act, NULL);
+}
+
+/* Faults come with a positive code; kill(), sigqueue() and the like with 0 or less. */
+static bool is_fault(const siginfo_t *info)
+{
+	return info->si_code > 0;
+}
+
+static void deliver_default(int sig, const siginfo_t *info)
+{
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+
+	libc_sigaction(sig, &dfl, NULL);
+	if (is_fault(info))
+		return; /* the instruction is repeated, and ends the process with the right status */
+	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
+	/* Still here: it stops, or is ignored by default. */
+	install(sig, &default_disposition);
+}
+
+static void deliver(int sig, siginfo_t *info, void *ucontext, const struct disposition *app)
+{
+	const struct sigaction *act = &app->act;
+	sigset_t block = act->sa_mask;
+
+	if (act->sa_flags & (int)SA_RESETHAND)
+		atomic_compare_exchange_strong(&claims[sig].app, &app, &default_disposition);
+	if (!(act->sa_flags & SA_NODEFER))
+		sigaddset(&block, sig);
+	/* Returning from the signal restores the mask of the interrupted code. */
+	pthread_sigmask(SIG_BLOCK, &block, NULL);
+	if (act->sa_flags & SA_SIGINFO)
+		act->sa_sigaction(sig, info, ucontext);
+	else
+		act->sa_handler(sig);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *ucontext)
+{
+	bool (*handler)(int, siginfo_t *, void *) = atomic_load(&claims[sig].handler);
+	const struct disposition *app;
+	int saved = errno;
+
+	if (handler(sig, info, ucontext)) {
+		errno = saved;
+		return;
+	}
+	errno = saved;
+	app = atomic_load(&claims[sig].app);
+	if (app->act.sa_handler == SIG_IGN && !is_fault(info))
+		return;
+	/* A fault cannot be ignored; the kernel ends the process. */
+	if (app->act.sa_handler == SIG_DFL || app->act.sa_handler == SIG_IGN)
+		deliver_default(sig, info);
+	else
+		deliver(sig, info, ucontext, app);
+	errno = saved;
+}
+
+HOOK void sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
+{
+	const struct disposition *app;
+	struct sigaction old;
+
+	if (!valid(sig) || libc_sigaction(sig, NULL, &old))
+		return;
+	if (old.sa_sigaction == on_signal && atomic_load(&claims[sig].pid) != getpid()) {
+		/* Inherited by fork(): what the application believes is still recorded. */
+		atomic_store(&claims[sig].pid, getpid());
+		atomic_store(&claims[sig].handler, handler);
+		return;
+	}
+	if (old.sa_sigaction == on_signal) {
+		atomic_store(&claims[sig].handler, handler);
+		return;
+	}
+	app = intern(&old);
+	if (!app)
+		return;
+	atomic_store(&claims[sig].app, app);
+	atomic_store(&claims[sig].pid, getpid());
+	atomic_store(&claims[sig].handler, handler);
+	install(sig, app);
+}
+
+/* In a child of the claiming process: the kernel's word counts, but what is ours is not shown. */
+static int sigaction_in_child(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	struct sigaction kernel_old;
+	int ret = libc_sigaction(sig, act, &kernel_old);
+
+	if (!ret && old)
+		*old = kernel_old.sa_sigaction == on_signal ? atomic_load(&claims[sig].app)->act :
+							      kernel_old;
+	return ret;
+}
+
+int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	const struct disposition *app, *before;
+
+	if (likely(!claimed(sig)))
+		return libc_sigaction(sig, act, old);
+	if (atomic_load(&claims[sig].pid) != getpid())
+		return sigaction_in_child(sig, act, old);
+	if (!act) {
+		if (old)
+			*old = atomic_load(&claims[sig].app)->act;
+		return 0;
+	}
+	app = intern(act);
+	if (!app)
+		return -ENOMEM;
+	before = atomic_exchange(&claims[sig].app, app);
+	install(sig, app);
+	if (old)
+		*old = before->act;
+	return 0;
+}
+
+bool sigchain_signal(int sig, sighandler_t handler, int extra_flags, bool block_itself,
+		     sighandler_t *old)
+{
+	struct sigaction act = {.sa_handler = handler, .sa_flags = extra_flags}, before;
+
+	if (likely(!claimed(sig)))
+		return false;
+	if (handler == SIG_ERR) {
+		errno = EINVAL;
+		*old = SIG_ERR;
+		return true;
+	}
+	sigemptyset(&act.sa_mask);
+	if (block_itself)
+		sigaddset(&act.sa_mask, sig);
+	*old = sigchain_sigaction(sig, &act, &before) ? SIG_ERR : before.sa_handler;
+	return true;
+}

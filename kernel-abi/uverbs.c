@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "uverbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <rdma/ib_user_verbs.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "devnum.h"
+#include "libc.h"
+#include "rnic.h"
+
+static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+	struct ib_uverbs_create_comp_channel_resp resp = {0};
+	struct ib_uverbs_create_comp_channel cmd;
+	struct rnic_channel *chan;
+	int fd, ret;
+
+	if (in_len < sizeof(cmd) || out_len < sizeof(resp))
+		return -ENOSPC;
+	memcpy(&cmd, in, sizeof(cmd));
+	ret = user_write(cmd.response, &resp, sizeof(resp));
+	if (ret)
+		return ret;
+	ret = api->comp_channel_create(&chan, &fd);
+	if (ret)
+		return ret;
+	rnic_apply_open_flags(fd, O_CLOEXEC);
+	ret = rnic_channel_install(fd, chan);
+	if (ret)
+		return ret;
+	resp.fd = (uint32_t)fd;
+	return user_write(cmd.response, &resp, sizeof(resp));
+}
+
+/*
+ * Everything else is the provider's business, so what comes here is asked of the kernel by mistake:
+ * the answer is the kernel's for a device that does not support it.
+ */
+static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t len)
+{
+	struct ib_uverbs_cmd_hdr hdr;
+	int ret;
+
+	if (len < sizeof(hdr))
+		return -EINVAL;
+	memcpy(&hdr, buf, sizeof(hdr));
+	if (hdr.command & IB_USER_VERBS_CMD_FLAG_EXTENDED)
+		return len < sizeof(hdr) + sizeof(struct ib_uverbs_ex_cmd_hdr) ? -EINVAL :
+										 -EOPNOTSUPP;
+	if (hdr.command > IB_USER_VERBS_CMD_OPEN_QP || hdr.in_words * 4u != len)
+		return -EINVAL;
+	if (hdr.command != IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL)
+		return -EOPNOTSUPP;
+	ret = create_comp_channel((const char *)buf + sizeof(hdr), len - sizeof(hdr),
+				  hdr.out_words * 4u);
+	return ret ? ret : (ssize_t)len;
+}
+
+static ssize_t uverbs_read(struct kfile *kf, int fd, void *buf, size_t len)
+{
+	return -EINVAL;
+}
+
+static const struct kfile_ops uverbs_ops = {
+	.read = uverbs_read,
+	.write = uverbs_write,
+	.cdev = true,
+	.major = UVERBS_MAJOR,
+	.minor = UVERBS_MINOR,
+};
+
+/*
+ * An empty, sealed memory file: an inode of its own, opened for reading and writing, always ready as the
+ * kernel's device is, and its answer to the ioctl() of newer commands is ENOTTY, on which libibverbs
+ * falls back to write().
+ */
+int uverbs_open(int flags)
+{
+	int fd, ret;
+
+	if (!rnic_load())
+		return -ENODEV;
+	fdtable_reap(0, UINT_MAX);
+	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	libc_fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	rnic_apply_open_flags(fd, flags);
+	ret = fdtable_install(fd, &uverbs_ops, NULL, NULL);
+	if (ret) {
+		libc_close(fd);
+		return ret;
+	}
+	return fd;
+}

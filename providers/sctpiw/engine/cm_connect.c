@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Connections of rdma_cm ids: from rdma_connect() and rdma_accept() to their end. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "engine/cm.h"
+#include "engine/log.h"
+#include "engine/sockaddr.h"
+
+/* The peer's application has so long to accept or reject. */
+#define ACCEPT_LIMIT (30 * SYS_NSEC_PER_SEC)
+
+/* Handles travel through iwarp, not pointers: an event may come out after its id is gone. */
+static void *cookie(const struct cm_id *id)
+{
+	return (void *)(uintptr_t)id->handle;
+}
+
+static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
+{
+	struct iw_session_param *to = &id->param;
+
+	_Static_assert(RNIC_PRIVATE_DATA_MAX <= IW_MAX_PRIVATE_DATA - 4 &&
+			       RNIC_PRIVATE_DATA_MAX == UINT8_MAX,
+		       "every length of private data fits");
+	id->qp_num = p->qp_num;
+	to->ird = p->responder_resources < IW_MAX_IRD ? p->responder_resources : IW_MAX_IRD;
+	to->ord = p->initiator_depth < IW_MAX_ORD ? p->initiator_depth : IW_MAX_ORD;
+	to->rnr_retry_count = p->rnr_retry_count & 7;
+	to->private_data_len = p->private_data_len;
+	memcpy(to->private_data, p->private_data, p->private_data_len);
+}
+
+/* A QP that can be connected; the session checks the rest when it is made. */
+static struct iw_qp *usable_qp(struct engine *e, uint32_t num)
+{
+	struct iw_qp *qp = num ? iw_qp_by_num(e->rnic, num) : NULL;
+	uint32_t state;
+
+	if (!qp)
+		return NULL;
+	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+	return state <= IW_QPS_RTR ? qp : NULL;
+}
+
+/* ---- active side ---- */
+
+static int initiate(struct cm_id *id, struct assoc *a)
+{
+	struct engine *e = id->engine;
+	struct iw_qp *qp = usable_qp(e, id->qp_num);
+	int ret;
+
+	if (!qp)
+		return -EINVAL;
+	ret = iw_session_initiate(a->iw, qp, &id->param, cookie(id), &id->session);
+	if (ret)
+		return ret;
+	qp->cm = cookie(id);
+	list_del(&a->idle_node);
+	id->accept_deadline = e->now + ACCEPT_LIMIT;
+	list_add_tail(&e->accepting, &id->accept_node);
+	return 0;
+}
+
+/* On the association that is there, or on a new one. */
+static int start(struct cm_id *id)
+{
+	uint16_t port = sockaddr_port((struct sockaddr *)&id->dst);
+	struct path_addr to = {
+		.local = sockaddr_ip((struct sockaddr *)&id->src),
+		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
+		.udp_port = port,
+	};
+	struct assoc *a = assoc_connect(id->ep, &to, port);
+	int ret;
+
+	if (!a)
+		return -ENOMEM;
+	if (assoc_is_up(a)) {
+		ret = initiate(id, a);
+		assoc_check_idle(a);
+		return ret;
+	}
+	id->assoc = a;
+	list_add_tail(&a->waiting, &id->wait_node);
+	return 0;
+}
+
+int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
+{
+	int ret;
+
+	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
+	    !usable_qp(id->engine, param->qp_num))
+		return -EINVAL;
+	take_param(id, param);
+	ret = start(id);
+	if (!ret)
+		id->state = CM_CONNECTING;
+	return ret;
+}
+
+void cm_reconnect(struct cm_id *id)
+{
+	int ret;
+
+	list_del(&id->wait_node);
+	id->assoc = NULL;
+	ret = start(id);
+	if (ret)
+		cm_connect_failed(id, ret, NULL);
+}
+
+void cm_assoc_up(struct assoc *a)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&a->waiting))) {
+		struct cm_id *id = list_entry(node, struct cm_id, wait_node);
+		int ret;
+
+		id->assoc = NULL;
+		ret = initiate(id, a);
+		if (ret)
+			cm_connect_failed(id, ret, NULL);
+	}
+}
+
+void cm_assoc_failed(struct assoc *a, int error)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&a->waiting))) {
+		struct cm_id *id = list_entry(node, struct cm_id, wait_node);
+
+		id->assoc = NULL;
+		cm_connect_failed(id, error, NULL);
+	}
+}
+
+/* ---- passive side ---- */
+
+int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
+{
+	struct iw_qp *qp;
+	int ret = -EINVAL;
+
+	if (id->state != CM_REQUESTED || !param)
+		return -EINVAL;
+	cm_leave_backlog(id);
+	/* The peer has gone meanwhile. */
+	if (!id->session) {
+		id->state = CM_OVER;
+		return -ECONNRESET;
+	}
+	take_param(id, param);
+	qp = usable_qp(id->engine, id->qp_num);
+	if (qp)
+		ret = iw_session_accept(id->session, qp, &id->param);
+	if (ret) {
+		/* As the kernel does: who cannot be accepted is rejected. */
+		iw_session_reject(id->session, NULL, 0);
+		id->session = NULL;
+		id->state = CM_OVER;
+		return ret;
+	}
+	qp->cm = cookie(id);
+	if (has_uid)
+		id->uid = uid;
+	id->state = CM_ESTABLISHED;
+	/* Of ours, without our own private data. */
+	id->param.private_data_len = 0;
+	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
+	return 0;
+}
+
+int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
+{
+	int ret = 0;
+
+	if (id->state != CM_REQUESTED)
+		return -EINVAL;
+	cm_leave_backlog(id);
+	if (id->session)
+		ret = iw_session_reject(id->session, private_data, len);
+	id->session = NULL;
+	id->state = CM_OVER;
+	return ret;
+}
+
+/* ---- the end ---- */
+
+static void close_session(struct cm_id *id)
+{
+	if (!id->session)
+		return;
+	iw_session_close(id->session);
+	id->session = NULL;
+}
+
+int cm_disconnect(struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_ESTABLISHED:
+		close_session(id);
+		id->state = CM_OVER;
+		cm_post(id, CM_EVENT_DISCONNECTED, 0);
+		return 0;
+	case CM_CONNECTING:
+	case CM_REQUESTED:
+	case CM_OVER:
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+void cm_hang_up(struct cm_id *id)
+{
+	list_del(&id->wait_node);
+	list_del(&id->accept_node);
+	id->assoc = NULL;
+	if (id->state == CM_REQUESTED && id->session) {
+		iw_session_reject(id->session, NULL, 0);
+		id->session = NULL;
+	} else {
+		close_session(id);
+	}
+}
+
+/* ---- events of the sessions ---- */
+
+static void on_accept(struct cm_id *id, const struct iw_event *ev)
+{
+	list_del(&id->accept_node);
+	if (id->state != CM_CONNECTING)
+		return;
+	id->state = CM_ESTABLISHED;
+	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &ev->param);
+}
+
+static void on_closed(struct cm_id *id, int error)
+{
+	enum cm_state state = id->state;
+
+	list_del(&id->accept_node);
+	id->session = NULL;
+	switch (state) {
+	case CM_CONNECTING:
+		/* Ended instead of being answered: it did not want us (RFC 5043 6.4). */
+		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
+		break;
+	case CM_ESTABLISHED:
+		id->state = CM_OVER;
+		cm_post(id, CM_EVENT_DISCONNECTED, error);
+		break;
+	default:
+		/* Requested: accept will find that it is gone. */
+		break;
+	}
+}
+
+void cm_session_event(struct engine *e, const struct iw_event *ev)
+{
+	struct cm_id *id;
+
+	if (ev->type == IW_EVENT_INITIATE) {
+		cm_request(e, ev);
+		return;
+	}
+	id = cm_id_get(e, (uint32_t)(uintptr_t)ev->cm);
+	/* Its session is another one by now, or none that is of interest. */
+	if (!id || id->session != ev->session)
+		return;
+	switch (ev->type) {
+	case IW_EVENT_ACCEPT:
+		on_accept(id, ev);
+		break;
+	case IW_EVENT_REJECT:
+		list_del(&id->accept_node);
+		id->session = NULL;
+		if (id->state == CM_CONNECTING)
+			cm_connect_failed(id, -ECONNREFUSED, &ev->param);
+		break;
+	case IW_EVENT_CLOSED:
+		on_closed(id, ev->error);
+		break;
+	default:
+		break;
+	}
+}
+
+uint64_t cm_next_timeout(const struct engine *e)
+{
+	if (list_empty(&e->accepting))
+		return ENGINE_NEVER;
+	return list_entry(e->accepting.next, struct cm_id, accept_node)->accept_deadline;
+}
+
+void cm_timers(struct engine *e)
+{
+	while (cm_next_timeout(e) <= e->now) {
+		struct cm_id *id = list_entry(e->accepting.next, struct cm_id, accept_node);
+
+		list_del(&id->accept_node);
+		close_session(id);
+		cm_connect_failed(id, -ETIMEDOUT, NULL);
+	}
+}

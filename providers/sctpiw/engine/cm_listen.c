@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Listening ids, and the requests that come to them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+
+#include "engine/cm.h"
+#include "engine/log.h"
+#include "engine/sockaddr.h"
+
+#define BACKLOG_MAX 1024 /* and the default, as the kernel's ucma has it */
+
+int cm_listen(struct cm_id *id, int backlog)
+{
+	struct sockaddr_storage any;
+	int ret;
+
+	if (id->state == CM_IDLE) {
+		sockaddr_any(&any, AF_INET, 0);
+		ret = cm_bind(id, (struct sockaddr *)&any);
+		if (ret)
+			return ret;
+	}
+	if (id->state != CM_BOUND || id->ep->shared)
+		return -EINVAL;
+	if (id->ep->listener)
+		return -EADDRINUSE;
+	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
+	id->state = CM_LISTEN;
+	id->ep->listener = id;
+	sctp_endpoint_set_accept(id->ep->sctp, true);
+	return 0;
+}
+
+void cm_unlisten(struct cm_id *id)
+{
+	struct list_node *node;
+
+	if (id->state != CM_LISTEN)
+		return;
+	id->ep->listener = NULL;
+	sctp_endpoint_set_accept(id->ep->sctp, false);
+	while ((node = list_pop(&id->requests))) {
+		struct cm_id *child = list_entry(node, struct cm_id, request_node);
+
+		child->listener = NULL;
+		/* Once delivered it is the application's. */
+		if (!child->delivered)
+			cm_id_free(child);
+	}
+	id->pending = 0;
+	id->state = CM_OVER;
+}
+
+static void set_addresses(struct cm_id *child, const struct cm_id *listener, struct sctp_assoc *sa)
+{
+	const struct path_addr *path = sctp_assoc_addr(sa);
+	const struct endpoint *ep = listener->ep;
+
+	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
+	sockaddr_make(&child->dst, ep->family, &path->remote, sctp_assoc_remote_port(sa));
+	if (ip_addr_is_zero(&path->local))
+		child->src = ep->local;
+	else
+		sockaddr_make(&child->src, ep->family, &path->local, ep->port);
+}
+
+void cm_request(struct engine *e, const struct iw_event *ev)
+{
+	struct assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+	struct cm_id *listener = a->ep->listener, *child;
+
+	list_del(&a->idle_node);
+	if (!listener || listener->pending >= listener->backlog) {
+		log_debug("port %u: request refused: %s", a->ep->port,
+			  listener ? "the backlog is full" : "nobody listens");
+		iw_session_refuse(ev->session);
+		assoc_check_idle(a);
+		return;
+	}
+	child = cm_id_new(e, listener->source.chan, listener->uid);
+	if (!child) {
+		iw_session_refuse(ev->session);
+		return;
+	}
+	child->connected_type = true;
+	child->state = CM_REQUESTED;
+	child->session = ev->session;
+	iw_session_set_cm(ev->session, (void *)(uintptr_t)child->handle);
+	set_addresses(child, listener, a->sctp);
+	child->listener = listener;
+	listener->pending++;
+	list_add_tail(&listener->requests, &child->request_node);
+	if (cm_post_request(listener, child, &ev->param))
+		cm_id_free(child);
+}

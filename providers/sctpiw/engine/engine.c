@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The process's one engine: how it comes to be, what fork() leaves of it, how it ends. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/channel.h"
+#include "engine/cm.h"
+#include "engine/log.h"
+#include "engine/memory.h"
+#include "engine/private.h"
+#include "engine/sys.h"
+
+/* At exit: how long unsent and unacknowledged data may hold up the process, and how long the lock. */
+#define LINGER_LIMIT (2 * SYS_NSEC_PER_SEC)
+#define LINGER_STEP (SYS_NSEC_PER_SEC / 1000)
+#define EXIT_LOCK_SECONDS 1
+
+static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct engine *) current;
+
+static void fill_random(struct random_source *r, void *buf, size_t len)
+{
+	int err = sys_random(buf, len);
+
+	/* Keys that a peer could guess would be worse than no service. */
+	if (err) {
+		log_error("no random numbers: %s", strerror(-err));
+		abort();
+	}
+}
+
+static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy};
+
+static bool env_flag(const char *name, bool dflt)
+{
+	const char *env = getenv(name);
+
+	return env && *env ? strcmp(env, "0") != 0 : dflt;
+}
+
+/* Seconds, 1 to 86400, in ns. */
+static uint64_t env_seconds(const char *name, uint64_t dflt)
+{
+	const char *env = getenv(name);
+	unsigned long val;
+	char *end;
+
+	if (!env || !*env)
+		return dflt;
+	errno = 0;
+	val = strtoul(env, &end, 10);
+	if (errno || *end || val < 1 || val > 86400) {
+		log_error("%s=%s is not understood: seconds from 1 to 86400 are", name, env);
+		return dflt;
+	}
+	return val * SYS_NSEC_PER_SEC;
+}
+
+static int open_descriptors(struct engine *e)
+{
+	e->wake_fd = sys_eventfd();
+	e->timer_fd = sys_timerfd();
+	e->epoll_fd = sys_epoll_create();
+	if (e->wake_fd < 0)
+		return e->wake_fd;
+	if (e->timer_fd < 0)
+		return e->timer_fd;
+	return e->epoll_fd < 0 ? e->epoll_fd : 0;
+}
+
+static void close_descriptors(struct engine *e)
+{
+	sys_close(e->wake_fd);
+	sys_close(e->timer_fd);
+	sys_close(e->epoll_fd);
+	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
+}
+
+static int make_layers(struct engine *e)
+{
+	struct sctp_config sc;
+	struct iw_config ic = {.held_bytes_per_qp = 1 << 20};
+
+	sctp_config_default(&sc);
+	sc.silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", sc.silent_limit);
+	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
+	if (!e->sctp)
+		return -ENOMEM;
+	e->rnic = iw_rnic_new(&ic, &rnic_ops, &e->random);
+	if (!e->rnic) {
+		sctp_free(e->sctp);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void init_fields(struct engine *e)
+{
+	e->random.fill = fill_random;
+	e->random.used = sizeof(e->random.pool);
+	e->share = env_flag("SCTPIW_SHARE", true);
+	e->timer_set = ENGINE_NEVER;
+	list_init(&e->endpoints);
+	list_init(&e->accepting);
+	for (int i = 0; i < IDLE_LISTS; i++)
+		list_init(&e->idle[i]);
+	pthread_mutex_init(&e->lock, NULL);
+}
+
+static int engine_new(struct engine **out)
+{
+	struct engine *e = aligned_alloc(64, sizeof(*e));
+	int ret;
+
+	if (!e)
+		return -ENOMEM;
+	memset(e, 0, sizeof(*e));
+	init_fields(e);
+	/* Pages come when they are first written to. */
+	e->rx_memory = mmap(NULL, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	e->rx = malloc(sizeof(*e->rx));
+	ret = -ENOMEM;
+	if (e->rx_memory == MAP_FAILED || !e->rx)
+		goto err_memory;
+	ret = open_descriptors(e);
+	if (ret)
+		goto err_fds;
+	ret = make_layers(e);
+	if (ret)
+		goto err_fds;
+	*out = e;
+	return 0;
+
+err_fds:
+	close_descriptors(e);
+err_memory:
+	if (e->rx_memory != MAP_FAILED)
+		munmap(e->rx_memory, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE);
+	free(e->rx);
+	free(e);
+	return ret;
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+	struct engine *e;
+
+	pthread_mutex_lock(&create_lock);
+	e = atomic_load(&current);
+	if (e) {
+		atomic_fetch_add_explicit(&e->waiters, 1, memory_order_relaxed);
+		pthread_mutex_lock(&e->lock);
+		atomic_fetch_sub_explicit(&e->waiters, 1, memory_order_relaxed);
+	}
+	channel_fork_prepare();
+	netdev_fork_prepare();
+}
+
+static void after_fork_parent(void)
+{
+	struct engine *e = atomic_load(&current);
+
+	netdev_fork_done();
+	channel_fork_done();
+	if (e)
+		pthread_mutex_unlock(&e->lock);
+	pthread_mutex_unlock(&create_lock);
+}
+
+/*
+ * The sockets are shared with the parent, and their epoll set with its thread: all that may be
+ * done here is to close our descriptors. The memory stays: objects of verbs point into it.
+ */
+static void after_fork_child(void)
+{
+	struct engine *e = atomic_load(&current);
+
+	netdev_fork_done();
+	channel_forget_all();
+	channel_fork_done();
+	if (e) {
+		atomic_store(&e->dead, true);
+		list_for_each(node, &e->endpoints) {
+			struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+			sys_close(ep->fd);
+			ep->fd = -1;
+		}
+		e->thread_started = false;
+		close_descriptors(e);
+		cm_forget_all();
+		atomic_store(&current, NULL);
+		atomic_store_explicit(&e->waiters, 0, memory_order_relaxed);
+		pthread_mutex_unlock(&e->lock);
+	}
+	pthread_mutex_unlock(&create_lock);
+}
+
+/* ---- exit ---- */
+
+static bool is_drained(struct engine *e)
+{
+	list_for_each(node, &e->endpoints) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		if (ep->blocked)
+			return false;
+		list_for_each(anode, &ep->assocs) {
+			struct assoc *a = list_entry(anode, struct assoc, node);
+
+			if (!a->gone && sctp_assoc_is_up(a->sctp) &&
+			    !sctp_assoc_is_drained(a->sctp))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* What was handed over before exit() still arrives, if the peer takes it. */
+static void linger(struct engine *e)
+{
+	uint64_t end = sys_now() + LINGER_LIMIT;
+
+	loop_finish(e);
+	while (!is_drained(e) && sys_now() < end) {
+		struct pollfd pfd = {.fd = e->epoll_fd, .events = POLLIN};
+
+		sys_ppoll(&pfd, 1, LINGER_STEP);
+		loop_read_clock(e);
+		loop_pass(e, LOOP_THOROUGH);
+	}
+}
+
+/*
+ * Peers are told at once, by an ABORT. Other threads may still run, or have been stopped with the
+ * lock in their hands: then exit() is not held up for long.
+ */
+static __attribute__((destructor)) void engine_exit(void)
+{
+	struct engine *e = atomic_load(&current);
+	struct timespec until;
+
+	if (!e || atomic_load(&e->dead))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += EXIT_LOCK_SECONDS;
+	atomic_fetch_add(&e->waiters, 1);
+	if (pthread_mutex_clocklock(&e->lock, CLOCK_MONOTONIC, &until)) {
+		atomic_fetch_sub(&e->waiters, 1);
+		return;
+	}
+	loop_entered(e);
+	linger(e);
+	assoc_abort_all(e);
+	loop_finish(e);
+	atomic_store(&e->dead, true);
+	atomic_fetch_sub(&e->waiters, 1);
+	loop_unlock(e);
+}
+
+/* ---- the singleton ---- */
+
+struct engine *engine_get(void)
+{
+	static bool prepared;
+	struct engine *e = atomic_load_explicit(&current, memory_order_acquire);
+	int err = 0;
+
+	if (e)
+		return e;
+	pthread_mutex_lock(&create_lock);
+	e = atomic_load(&current);
+	if (!e) {
+		log_init();
+		if (!prepared)
+			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+		prepared = !err;
+		if (!err)
+			err = engine_new(&e);
+		if (!err)
+			atomic_store_explicit(&current, e, memory_order_release);
+	}
+	pthread_mutex_unlock(&create_lock);
+	if (err) {
+		log_error("cannot start: %s", strerror(-err));
+		errno = -err;
+		return NULL;
+	}
+	return e;
+}
+
+struct iw_rnic *engine_rnic(struct engine *e)
+{
+	return e->rnic;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One turn of the engine: what came in, what is due, what goes out. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/cm.h"
+#include "engine/object.h"
+#include "engine/private.h"
+#include "engine/sys.h"
+
+/* Receive calls for which one pass holds the lock. */
+#define PASS_RECEIVES 4
+/* With so many sockets a poller asks each; with more it asks epoll first. */
+#define DIRECT_ENDPOINTS 2
+#define EPOLL_BATCH 16
+/* Batches that one association may send before the next has its turn. */
+#define OUTPUT_TURN 8
+/* Associations that are looked at for want of sessions so often, with a timer that runs anyway. */
+#define SWEEP_INTERVAL SYS_NSEC_PER_SEC
+
+static __thread int thread_id;
+
+static int self(void)
+{
+	if (!thread_id)
+		thread_id = (int)syscall(SYS_gettid);
+	return thread_id;
+}
+
+/* ---- the lock ---- */
+
+void loop_read_clock(struct engine *e)
+{
+	e->now = sys_now();
+	iw_set_now(e->rnic, e->now);
+}
+
+void loop_entered(struct engine *e)
+{
+	atomic_store_explicit(&e->owner, self(), memory_order_relaxed);
+	loop_read_clock(e);
+}
+
+void loop_lock(struct engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	loop_entered(e);
+}
+
+bool loop_trylock(struct engine *e)
+{
+	if (pthread_mutex_trylock(&e->lock))
+		return false;
+	loop_entered(e);
+	return true;
+}
+
+static bool has_kicks(struct engine *e)
+{
+	return atomic_load_explicit(&e->kicks, memory_order_relaxed) != NULL;
+}
+
+void loop_unlock(struct engine *e)
+{
+	do {
+		if (has_kicks(e))
+			loop_finish(e);
+		atomic_store_explicit(&e->owner, 0, memory_order_relaxed);
+		pthread_mutex_unlock(&e->lock);
+		/*
+		 * Who kicks pushes and then tries the lock; who unlocks lets go and then looks at
+		 * the list. With a full fence between the two steps of each, one of them sees the other.
+		 */
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (has_kicks(e) && loop_trylock(e));
+}
+
+void engine_lock(struct engine *e)
+{
+	atomic_fetch_add_explicit(&e->waiters, 1, memory_order_relaxed);
+	loop_lock(e);
+	atomic_fetch_sub_explicit(&e->waiters, 1, memory_order_relaxed);
+	loop_settle(e);
+}
+
+void engine_unlock(struct engine *e)
+{
+	loop_finish(e);
+	loop_unlock(e);
+}
+
+void engine_assert_locked(const struct engine *e)
+{
+	if (atomic_load_explicit(&e->owner, memory_order_relaxed) != self())
+		__builtin_trap();
+}
+
+/* ---- kicks ---- */
+
+static void push_kick(struct engine *e, struct iw_qp *qp)
+{
+	struct iw_qp *head;
+
+	/* On the list already: whoever serves it sees what was published before. */
+	if (atomic_exchange_explicit(&qp->kicked, true, memory_order_acq_rel))
+		return;
+	head = atomic_load_explicit(&e->kicks, memory_order_relaxed);
+	do {
+		qp->kick_next = head;
+	} while (!atomic_compare_exchange_weak_explicit(&e->kicks, &head, qp, memory_order_release,
+							memory_order_relaxed));
+}
+
+void engine_kick(struct engine *e, struct iw_qp *qp)
+{
+	push_kick(e, qp);
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!loop_trylock(e))
+		return;
+	loop_finish(e);
+	loop_unlock(e);
+}
+
+static bool run_kicks(struct engine *e)
+{
+	struct iw_qp *list, *fifo = NULL;
+
+	if (!has_kicks(e))
+		return false;
+	list = atomic_exchange_explicit(&e->kicks, NULL, memory_order_acquire);
+	while (list) {
+		struct iw_qp *next = list->kick_next;
+
+		list->kick_next = fifo;
+		fifo = list;
+		list = next;
+	}
+	while (fifo) {
+		struct iw_qp *qp = fifo;
+
+		/* Read first: once kicked is false it may be pushed again. */
+		fifo = qp->kick_next;
+		atomic_exchange_explicit(&qp->kicked, false, memory_order_acq_rel);
+		iw_qp_kick(qp);
+	}
+	return true;
+}
+
+/* ---- events ---- */
+
+static void notify(struct engine *e)
+{
+	struct iw_cq *cq;
+
+	while ((cq = iw_next_notify(e->rnic))) {
+		struct engine_object *obj = cq->ctx;
+
+		if (obj)
+			channel_post(&obj->comp, &obj->user_handle, sizeof(obj->user_handle));
+	}
+}
+
+static void post_async(void *ctx, enum engine_async_type type)
+{
+	struct engine_object *obj = ctx;
+	struct engine_async_event ev;
+
+	if (!obj)
+		return;
+	ev = (struct engine_async_event){.element = obj->user_handle, .event_type = type};
+	channel_post(&obj->async, &ev, sizeof(ev));
+}
+
+static bool iw_events(struct engine *e)
+{
+	struct iw_event ev;
+	bool any = false;
+
+	while (iw_next_event(e->rnic, &ev)) {
+		any = true;
+		switch (ev.type) {
+		case IW_EVENT_QP_FATAL:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_FATAL);
+			break;
+		case IW_EVENT_QP_ACCESS:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_ACCESS_ERR);
+			break;
+		case IW_EVENT_QP_REQUEST:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_REQ_ERR);
+			break;
+		case IW_EVENT_CQ_ERROR:
+			post_async(ev.cq->ctx, ENGINE_ASYNC_CQ_ERR);
+			break;
+		default:
+			cm_session_event(e, &ev);
+			break;
+		}
+	}
+	return any;
+}
+
+/* Each may cause more of the other. */
+static void run_events(struct engine *e)
+{
+	bool more;
+
+	do {
+		more = assoc_events(e);
+		more |= iw_events(e);
+	} while (more);
+	notify(e);
+}
+
+void loop_settle(struct engine *e)
+{
+	run_kicks(e);
+	run_events(e);
+}
+
+/* ---- output ---- */
+
+static void set_blocked(struct endpoint *ep, bool blocked)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN | (blocked ? EPOLLOUT : 0u),
+		.data.ptr = ep,
+	};
+
+	ep->blocked = blocked;
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->fd, &ev);
+}
+
+/* False: the socket is full, and the batch is kept. */
+static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch *batch)
+{
+	if (ep->fd < 0 || ep->llp->send(ep, batch) != -EAGAIN) {
+		sctp_batch_done(e->sctp, batch);
+		return true;
+	}
+	ep->pending = *batch;
+	set_blocked(ep, true);
+	return false;
+}
+
+static void retry_blocked(struct engine *e)
+{
+	list_for_each(node, &e->endpoints) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		if (!ep->blocked || ep->llp->send(ep, &ep->pending) == -EAGAIN)
+			continue;
+		sctp_batch_done(e->sctp, &ep->pending);
+		set_blocked(ep, false);
+		list_for_each(anode, &ep->assocs) {
+			struct assoc *a = list_entry(anode, struct assoc, node);
+
+			if (!a->gone)
+				sctp_assoc_kick(a->sctp);
+		}
+	}
+}
+
+static void output_assoc(struct engine *e, struct sctp_assoc *sa)
+{
+	struct endpoint *ep = sctp_endpoint_ctx(sctp_assoc_endpoint(sa));
+	struct assoc *a = sctp_assoc_user(sa);
+	struct sctp_batch batch;
+
+	/* retry_blocked() will kick it. */
+	if (ep->blocked)
+		return;
+	if (a && a->iw)
+		assoc_update_mtu(a);
+	for (int i = 0; i < OUTPUT_TURN; i++) {
+		if (sctp_output(sa, e->now, &batch) <= 0)
+			return;
+		if (!send_batch(e, ep, &batch))
+			return;
+	}
+	sctp_assoc_kick(sa);
+}
+
+static void output(struct engine *e)
+{
+	struct sctp_assoc *sa;
+	struct sctp_batch batch;
+
+	while ((sa = sctp_next_ready(e->sctp)))
+		output_assoc(e, sa);
+	while (sctp_output_stray(e->sctp, &batch) > 0) {
+		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
+
+		/* Answers to nobody in particular: lost when the socket is full. */
+		if (!ep->blocked && ep->fd >= 0)
+			ep->llp->send(ep, &batch);
+		sctp_batch_done(e->sctp, &batch);
+	}
+}
+
+void loop_finish(struct engine *e)
+{
+	uint64_t next;
+
+	do {
+		run_kicks(e);
+		run_events(e);
+		output(e);
+		/* Sending completes WRs, and may have found an association lost. */
+		run_events(e);
+	} while (has_kicks(e));
+	endpoint_reap(e);
+	next = loop_next_timeout(e);
+	if (next < e->timer_set && e->thread_started) {
+		e->timer_set = next;
+		sys_timerfd_set(e->timer_fd, next);
+	}
+}
+
+/* ---- input ---- */
+
+static void input(struct endpoint *ep, const struct llp_datagram *d)
+{
+	for (size_t off = 0; off < d->len; off += d->segment) {
+		size_t left = d->len - off;
+
+		assoc_input(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
+	}
+}
+
+/* Returns how many datagrams there were. */
+static unsigned int receive(struct engine *e, struct endpoint *ep)
+{
+	struct llp_datagram dgrams[LLP_RX_DATAGRAMS];
+	unsigned int n;
+
+	for (unsigned int i = 0; i < LLP_RX_DATAGRAMS; i++)
+		dgrams[i].data = e->rx_memory + (size_t)i * LLP_RX_SIZE;
+	n = ep->llp->receive(ep, dgrams, LLP_RX_DATAGRAMS);
+	for (unsigned int i = 0; i < n; i++)
+		input(ep, &dgrams[i]);
+	return n;
+}
+
+static bool receive_direct(struct engine *e)
+{
+	bool more = false;
+
+	list_for_each(node, &e->endpoints)
+		more |= receive(e, list_entry(node, struct endpoint, node)) == LLP_RX_DATAGRAMS;
+	return more;
+}
+
+static bool receive_ready(struct engine *e)
+{
+	struct epoll_event ev[EPOLL_BATCH];
+	bool more;
+	int n;
+
+	n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
+	more = n == EPOLL_BATCH;
+	for (int i = 0; i < n; i++) {
+		struct endpoint *ep = ev[i].data.ptr;
+
+		if (ev[i].events & EPOLLERR)
+			endpoint_errors(ep);
+		if (ev[i].events & (EPOLLIN | EPOLLERR))
+			more |= receive(e, ep) == LLP_RX_DATAGRAMS;
+	}
+	return more;
+}
+
+uint64_t loop_next_timeout(struct engine *e)
+{
+	uint64_t next = sctp_next_timeout(e->sctp), t;
+
+	t = iw_next_timeout(e->rnic);
+	next = t < next ? t : next;
+	t = assoc_next_timeout(e);
+	next = t < next ? t : next;
+	t = cm_next_timeout(e);
+	return t < next ? t : next;
+}
+
+static void sweep(struct engine *e)
+{
+	if (e->now - e->swept < SWEEP_INTERVAL)
+		return;
+	e->swept = e->now;
+	list_for_each(node, &e->endpoints) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		list_for_each(anode, &ep->assocs)
+			assoc_check_idle(list_entry(anode, struct assoc, node));
+	}
+}
+
+static void timers(struct engine *e)
+{
+	if (e->now < loop_next_timeout(e))
+		return;
+	sctp_timers(e->sctp, e->now);
+	iw_timers(e->rnic, e->now);
+	assoc_timers(e);
+	cm_timers(e);
+	sweep(e);
+}
+
+bool loop_pass(struct engine *e, enum loop_depth depth)
+{
+	bool more = true;
+
+	retry_blocked(e);
+	for (int i = 0; i < PASS_RECEIVES && more; i++) {
+		if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
+			more = receive_direct(e);
+		else
+			more = receive_ready(e);
+		run_kicks(e);
+		run_events(e);
+		output(e);
+		if (atomic_load_explicit(&e->waiters, memory_order_relaxed))
+			break;
+	}
+	timers(e);
+	loop_finish(e);
+	return more;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A registered range may be unmapped, protected or truncated by the application at any time.
+ * Copies run under a guard: a fault on an address of the copy itself jumps out of it, any other fault
+ * is none of our business and goes on to who was there before.
+ */
+#define _GNU_SOURCE
+#include "engine/memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "engine/log.h"
+
+struct copy_guard {
+	sigjmp_buf env;
+	uintptr_t dst, src;
+	size_t len;
+};
+
+/* initial-exec: a signal handler must not allocate thread-local storage. */
+#define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))
+static GUARD_TLS struct copy_guard *volatile active;
+static GUARD_TLS bool unblocked;
+
+static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
+
+/*
+ * A fault whose signal is blocked kills the process; threads that block every signal are common.
+ * Nothing else can be meant by these two being blocked. Again after a fault: how we were
+ * called (the mask in a handler) is not ours to know.
+ */
+static void unblock_faults(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGSEGV);
+	sigaddset(&set, SIGBUS);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	unblocked = true;
+}
+
+static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
+{
+	return addr >= start && addr - start < len;
+}
+
+/* True, or it does not return: not a true fault of ours is left to others. */
+static bool on_fault(int sig, siginfo_t *info, void *context)
+{
+	struct copy_guard *guard = active;
+	uintptr_t addr = (uintptr_t)info->si_addr;
+
+	/* si_code <= 0: sent by someone, not caused here */
+	if (!guard || info->si_code <= 0 ||
+	    (!in_range(addr, guard->dst, guard->len) && !in_range(addr, guard->src, guard->len)))
+		return false;
+	active = NULL;
+	siglongjmp(guard->env, 1);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	struct sigaction *prev = &previous[sig == SIGBUS];
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	int saved = errno;
+
+	if (on_fault(sig, info, context))
+		return;
+	if (prev->sa_flags & SA_SIGINFO) {
+		prev->sa_sigaction(sig, info, context);
+	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
+		prev->sa_handler(sig);
+	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
+		/* A true fault strikes again on return; a signal that was sent must be sent again. */
+		sigaction(sig, &dfl, NULL);
+		if (info->si_code <= 0)
+			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
+	}
+	errno = saved;
+}
+
+static int install(int sig, struct sigaction *prev)
+{
+	struct sigaction sa = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+
+	sigemptyset(&sa.sa_mask);
+	return sigaction(sig, &sa, prev) ? -errno : 0;
+}
+
+static int guard_error;
+
+static void guard_once(void)
+{
+	int (*claim)(int, bool (*)(int, siginfo_t *, void *));
+
+	*(void **)&claim = dlsym(RTLD_DEFAULT, "sctpiw_sigchain_claim");
+	if (claim) {
+		guard_error = claim(SIGSEGV, on_fault);
+		if (!guard_error)
+			guard_error = claim(SIGBUS, on_fault);
+	} else {
+		guard_error = install(SIGSEGV, &previous[0]);
+		if (!guard_error)
+			guard_error = install(SIGBUS, &previous[1]);
+	}
+	if (guard_error)
+		log_error("cannot handle memory faults: %s", strerror(-guard_error));
+}
+
+int engine_memory_guard(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, guard_once);
+	return guard_error;
+}
+
+int engine_copy(void *dst, const void *src, size_t len)
+{
+	struct copy_guard guard;
+
+	if (__builtin_expect(!unblocked, 0))
+		unblock_faults();
+	guard.dst = (uintptr_t)dst;
+	guard.src = (uintptr_t)src;
+	guard.len = len;
+	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
+		unblock_faults();
+		return -EFAULT;
+	}
+	active = &guard;
+	/* The compiler may take these for memory accesses of their own, but not move the copy over them. */
+	atomic_signal_fence(memory_order_seq_cst);
+	memcpy(dst, src, len);
+	atomic_signal_fence(memory_order_seq_cst);
+	active = NULL;
+	return 0;
+}

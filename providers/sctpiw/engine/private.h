@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The engine from inside: the struct itself, endpoints and associations, and the functions
+ * between the files of this directory. Everything needs the engine lock unless said otherwise.
+ */
+#ifndef SCTPIW_ENGINE_PRIVATE_H
+#define SCTPIW_ENGINE_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "engine/engine.h"
+#include "engine/llp.h"
+#include "engine/sys.h"
+#include "iwarp/iwarp.h"
+#include "sctp/sctp.h"
+#include "util/list.h"
+#include "util/random.h"
+
+#define ENGINE_NEVER UINT64_MAX
+
+struct cm_id;
+
+/* A local port: a socket, and the SCTP endpoint behind it. Freed when refs is 0 and the pass ends. */
+struct endpoint {
+	struct list_node node; /* engine.endpoints */
+	struct engine *engine;
+	const struct llp *llp;
+	struct sctp_endpoint *sctp;
+	unsigned int refs; /* ids that use it, associations */
+	struct list_node assocs;
+	struct list_node ids; /* cm_id.bound_node: ids that claim the address */
+	struct cm_id *listener;
+	struct sockaddr_storage local; /* as bound, with the port */
+	bool v6only;
+	bool shared; /* of its family: for ids that were not bound to a port */
+
+	int fd;
+	int family;
+	bool wildcard;
+	uint16_t port;
+	size_t rcvbuf;
+	bool df;     /* as the socket has it now */
+	bool no_gso; /* this path of the kernel cannot do UDP_SEGMENT */
+
+	/* The socket's buffer was full: nothing more is sent before this one. */
+	bool blocked;
+	struct sctp_batch pending;
+};
+
+/* An SCTP association and the iwarp sessions on it: between sctp and iwarp, user to both. */
+struct assoc {
+	struct list_node node; /* endpoint.assocs */
+	struct endpoint *ep;
+	struct sctp_assoc *sctp;
+	struct iw_assoc *iw; /* NULL until it is up */
+	struct list_node waiting; /* cm_id.wait_node: connect when it is up */
+	size_t max_msg;		  /* as iwarp knows it */
+	bool closing;		  /* shutting down, by us or the peer: takes no new session */
+	bool gone;		  /* SCTP's part is over: never to be called again */
+	struct list_node idle_node; /* engine.idle[]: without a session */
+	uint64_t idle_deadline;
+};
+
+/* Which of the two idle lists: the side that opened it gives up first, so that the peer does not
+ * close just when this side wants to use it again. */
+enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_LISTS };
+
+struct engine {
+	pthread_mutex_t lock;
+	_Atomic int owner;	     /* thread id of the lock's holder, for the assertion */
+	_Atomic unsigned int waiters; /* threads in engine_lock(); pollers keep away */
+	/* Set once, under the lock: after fork in the child, or at exit. The sockets are gone. */
+	_Atomic bool dead;
+
+	struct sctp *sctp;
+	struct iw_rnic *rnic;
+	struct random_source random;
+	struct sctp_rx *rx;
+	uint8_t *rx_memory;
+
+	struct list_node endpoints;
+	unsigned int n_endpoints;
+	bool reap; /* an endpoint has no reference left */
+	struct endpoint *shared[2]; /* AF_INET, AF_INET6 */
+	struct list_node idle[IDLE_LISTS];
+	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
+	uint64_t swept; /* when associations were last looked at for want of sessions */
+	uint64_t now;
+	bool share; /* SCTPIW_SHARE */
+
+	/* QPs with new WRs. */
+	_Atomic(struct iw_qp *) kicks;
+
+	/* The progress thread. */
+	bool thread_started;
+	int wake_fd;  /* eventfd */
+	int timer_fd; /* for timer_set */
+	int epoll_fd; /* the sockets */
+	uint64_t timer_set;
+	_Atomic bool parked;
+	_Alignas(64) _Atomic uint32_t polls; /* calls of engine_progress(); an estimate will do */
+	_Atomic uint64_t last_poll;
+	_Atomic bool poller_inside;
+	_Alignas(64) _Atomic uint32_t arms;
+	_Atomic uint32_t polls_at_arm;
+};
+
+/* loop.c */
+enum loop_depth {
+	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
+	LOOP_THOROUGH, /* the progress thread: ask epoll, look at errors too */
+};
+/* Receive, timers, events, output, once; true: there may be more at once. */
+bool loop_pass(struct engine *e, enum loop_depth depth);
+/* Kicks, events, output. What every holder of the lock does before letting go. */
+void loop_finish(struct engine *e);
+/* Kicks and events: the state that a control operation starts from. */
+void loop_settle(struct engine *e);
+uint64_t loop_next_timeout(struct engine *e);
+/* Lets go of the lock: nothing that was kicked meanwhile is left behind. */
+void loop_unlock(struct engine *e);
+bool loop_trylock(struct engine *e);
+void loop_lock(struct engine *e); /* not counted as a waiter */
+void loop_entered(struct engine *e); /* whoever took the mutex by itself */
+void loop_read_clock(struct engine *e); /* whoever holds the lock for long */
+
+/* progress.c */
+int progress_start(struct engine *e);
+/* Have the thread look at its descriptors and the timer again. */
+void progress_wake(struct engine *e);
+
+/* endpoint.c */
+/*
+ * A referenced endpoint bound to addr. May be one that is there already, if nobody but associations
+ * claims it, or reuse allows it. -errno as bind() and rdma_bind_addr().
+ */
+int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bool reuse,
+		  struct endpoint **ep);
+/* A referenced endpoint for active connections from any port: the family's shared one. */
+int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
+void endpoint_put(struct endpoint *ep);
+void endpoint_reap(struct engine *e);
+/* ICMP errors that wait on its socket. */
+void endpoint_errors(struct endpoint *ep);
+
+/* assoc.c */
+/*
+ * The association from ep to that peer, new or an existing one; never NULL but for -ENOMEM. It may
+ * not be up yet, or closing: then the id waits on it.
+ */
+struct assoc *assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port);
+/* One packet for ep. */
+void assoc_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+		 size_t len);
+/* The events of SCTP; true: there was one. */
+bool assoc_events(struct engine *e);
+/* A session of it ended, or it has none yet: starts the clock when there are none left. */
+void assoc_check_idle(struct assoc *a);
+void assoc_timers(struct engine *e);
+uint64_t assoc_next_timeout(const struct engine *e);
+/* ABORTs every association. */
+void assoc_abort_all(struct engine *e);
+/* Tells iwarp when SCTP's longest message has changed. */
+void assoc_update_mtu(struct assoc *a);
+/* Is it usable for another session? */
+bool assoc_is_up(const struct assoc *a);
+extern const struct sctp_user_ops assoc_user_ops;
+
+/* netdev.c: around fork(), so that the child finds the cache free */
+void netdev_fork_prepare(void);
+void netdev_fork_done(void);
+
+/* route.c: no lock */
+/*
+ * The route from src (family 0 or wildcard: any) to dst: the source address, without port, and the
+ * path MTU in bytes. -errno of connect().
+ */
+int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
+		 struct sockaddr_storage *source, uint32_t *mtu);
+/* The path MTU towards to; 1280 when nothing is known. */
+uint32_t route_mtu(const struct path_addr *to);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "engine/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* syscall() reports through errno, which is the application's: keep it as it was. */
+#define RAW(...)                                                                                   \
+	({                                                                                         \
+		int saved_errno_ = errno;                                                          \
+		long raw_ = syscall(__VA_ARGS__);                                                  \
+		if (raw_ < 0)                                                                      \
+			raw_ = -errno;                                                             \
+		errno = saved_errno_;                                                              \
+		raw_;                                                                              \
+	})
+
+#define FIRST_FD 3
+
+static int move_up(int fd)
+{
+	int up;
+
+	if (fd < 0 || fd >= FIRST_FD)
+		return fd;
+	up = (int)RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	RAW(SYS_close, fd);
+	return up;
+}
+
+int sys_socket(int family, int type, int protocol)
+{
+	return move_up((int)RAW(SYS_socket, family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+}
+
+int sys_bind(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	return (int)RAW(SYS_bind, fd, addr, len);
+}
+
+int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	return (int)RAW(SYS_connect, fd, addr, len);
+}
+
+int sys_getsockname(int fd, struct sockaddr_storage *addr)
+{
+	socklen_t len = sizeof(*addr);
+
+	return (int)RAW(SYS_getsockname, fd, addr, &len);
+}
+
+int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len)
+{
+	return (int)RAW(SYS_setsockopt, fd, level, name, val, len);
+}
+
+int sys_setsockopt_int(int fd, int level, int name, int val)
+{
+	return sys_setsockopt(fd, level, name, &val, sizeof(val));
+}
+
+int sys_getsockopt_int(int fd, int level, int name)
+{
+	socklen_t len = sizeof(int);
+	int val = 0;
+	long ret = RAW(SYS_getsockopt, fd, level, name, &val, &len);
+
+	return ret < 0 ? (int)ret : val;
+}
+
+ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	return RAW(SYS_sendmsg, fd, msg, flags);
+}
+
+ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	return RAW(SYS_recvmsg, fd, msg, flags);
+}
+
+int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
+{
+	return (int)RAW(SYS_recvmmsg, fd, msgs, n, flags, NULL);
+}
+
+int sys_epoll_create(void)
+{
+	return move_up((int)RAW(SYS_epoll_create1, EPOLL_CLOEXEC));
+}
+
+int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev)
+{
+	return (int)RAW(SYS_epoll_ctl, epfd, op, fd, ev);
+}
+
+int sys_epoll_poll(int epfd, struct epoll_event *ev, int max)
+{
+	return (int)RAW(SYS_epoll_pwait, epfd, ev, max, 0, NULL, 0);
+}
+
+int sys_eventfd(void)
+{
+	return move_up((int)RAW(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+int sys_timerfd(void)
+{
+	return move_up(
+		(int)RAW(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+}
+
+int sys_timerfd_set(int fd, uint64_t deadline)
+{
+	struct itimerspec its = {0};
+
+	if (deadline != UINT64_MAX) {
+		/* All zero would disarm the timer. */
+		if (!deadline)
+			deadline = 1;
+		its.it_value.tv_sec = (time_t)(deadline / SYS_NSEC_PER_SEC);
+		its.it_value.tv_nsec = (long)(deadline % SYS_NSEC_PER_SEC);
+	}
+	return (int)RAW(SYS_timerfd_settime, fd, TFD_TIMER_ABSTIME, &its, NULL);
+}
+
+int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	struct timespec ts = {
+		.tv_sec = (time_t)(timeout / SYS_NSEC_PER_SEC),
+		.tv_nsec = (long)(timeout % SYS_NSEC_PER_SEC),
+	};
+
+	return (int)RAW(SYS_ppoll, fds, n, timeout == UINT64_MAX ? NULL : &ts, NULL, 0);
+}
+
+int sys_pipe(int fds[2])
+{
+	int ret = (int)RAW(SYS_pipe2, fds, O_CLOEXEC);
+
+	if (ret)
+		return ret;
+	for (int i = 0; i < 2; i++) {
+		fds[i] = move_up(fds[i]);
+		if (fds[i] < 0)
+			ret = fds[i];
+	}
+	if (ret) {
+		sys_close(fds[0]);
+		sys_close(fds[1]);
+	}
+	return ret;
+}
+
+int sys_dup(int fd)
+{
+	return (int)RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FIRST_FD);
+}
+
+int sys_open(const char *path, int flags)
+{
+	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0));
+}
+
+int sys_ioctl(int fd, unsigned long request, void *arg)
+{
+	return (int)RAW(SYS_ioctl, fd, request, arg);
+}
+
+int sys_stat_fd(int fd, struct stat *st)
+{
+	return (int)RAW(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+}
+
+ssize_t sys_read(int fd, void *buf, size_t len)
+{
+	return RAW(SYS_read, fd, buf, len);
+}
+
+ssize_t sys_write(int fd, const void *buf, size_t len)
+{
+	return RAW(SYS_write, fd, buf, len);
+}
+
+void sys_close(int fd)
+{
+	if (fd >= 0)
+		RAW(SYS_close, fd);
+}
+
+int sys_random(void *buf, size_t len)
+{
+	uint8_t *p = buf;
+
+	while (len) {
+		ssize_t n = RAW(SYS_getrandom, p, len, 0);
+
+		if (n == -EINTR)
+			continue;
+		if (n < 0)
+			return (int)n;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * System calls on descriptors, raw: the wrappers of libc may be taken over by others (librspreload
+ * turns sockets into rsockets, our own preload library serves descriptors), and the engine's own
+ * I/O must reach the kernel. All return -errno. Descriptors that are made here are CLOEXEC and never
+ * 0 to 2: a program that closed its standard streams would print into them.
+ */
+#ifndef SCTPIW_ENGINE_SYS_H
+#define SCTPIW_ENGINE_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct epoll_event;
+struct itimerspec;
+struct pollfd;
+
+#define SYS_NSEC_PER_SEC 1000000000ull
+
+int sys_socket(int family, int type, int protocol);
+int sys_bind(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_getsockname(int fd, struct sockaddr_storage *addr);
+int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
+int sys_setsockopt_int(int fd, int level, int name, int val);
+int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
+ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
+ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
+int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
+int sys_epoll_create(void);
+int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
+int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* does not wait */
+int sys_eventfd(void);					       /* non-blocking */
+int sys_timerfd(void);					       /* CLOCK_MONOTONIC, non-blocking */
+int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: never */
+int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; UINT64_MAX: for ever */
+int sys_pipe(int fds[2]);					     /* blocking reading end */
+int sys_dup(int fd);
+int sys_open(const char *path, int flags);
+int sys_ioctl(int fd, unsigned long request, void *arg);
+int sys_stat_fd(int fd, struct stat *st);
+ssize_t sys_read(int fd, void *buf, size_t len);
+ssize_t sys_write(int fd, const void *buf, size_t len);
+void sys_close(int fd);
+int sys_random(void *buf, size_t len);
+
+static inline uint64_t sys_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SYS_NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+
+static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
+{
+	uint32_t size = 1;
+
+	while (size < entries)
+		size *= 2;
+	*mask = size - 1;
+	return calloc(size, sizeof(struct iw_cqe));
+}
+
+struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx)
+{
+	struct iw_cq_full *full;
+
+	if (!entries || entries > IW_MAX_CQE || rnic->cqs >= IW_MAX_CQ)
+		return NULL;
+	full = aligned_alloc(64, (sizeof(*full) + 63) & ~(size_t)63);
+	if (!full)
+		return NULL;
+	memset(full, 0, sizeof(*full));
+	full->cq.ring = new_ring(entries, &full->cq.mask);
+	if (!full->cq.ring) {
+		free(full);
+		return NULL;
+	}
+	full->cq.limit = entries;
+	full->cq.rnic = rnic;
+	full->cq.ctx = ctx;
+	iw_event_init(&full->event, IW_OWNER_CQ);
+	rnic->cqs++;
+	return &full->cq;
+}
+
+static void forget_notify(struct iw_cq *cq)
+{
+	struct iw_rnic *rnic = cq->rnic;
+
+	if (!cq->notify_queued)
+		return;
+	for (struct iw_cq **at = &rnic->notify_first; *at; at = &(*at)->notify_next) {
+		if (*at != cq)
+			continue;
+		*at = cq->notify_next;
+		if (rnic->notify_last == &cq->notify_next)
+			rnic->notify_last = at;
+		break;
+	}
+	cq->notify_queued = false;
+}
+
+int iw_cq_free(struct iw_cq *cq)
+{
+	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
+
+	if (cq->refs)
+		return -EBUSY;
+	forget_notify(cq);
+	iw_event_clear(&full->event);
+	cq->rnic->cqs--;
+	free(cq->ring);
+	free(full);
+	return 0;
+}
+
+int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	struct iw_cqe *ring;
+	uint32_t mask;
+
+	if (!entries || entries > IW_MAX_CQE || entries < tail - head)
+		return -EINVAL;
+	ring = new_ring(entries, &mask);
+	if (!ring)
+		return -ENOMEM;
+	for (uint32_t i = head; i != tail; i++)
+		ring[i & mask] = cq->ring[i & cq->mask];
+	free(cq->ring);
+	cq->ring = ring;
+	cq->mask = mask;
+	cq->limit = entries;
+	return 0;
+}
+
+void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	uint32_t to = tail;
+
+	/* From the end, so that the entries that stay end at tail and only head moves. */
+	for (uint32_t i = tail; i != head;) {
+		i--;
+		if (cq->ring[i & cq->mask].qp_num == qp_num)
+			continue;
+		to--;
+		if (to != i)
+			cq->ring[to & cq->mask] = cq->ring[i & cq->mask];
+	}
+	atomic_store_explicit(&cq->head, to, memory_order_release);
+}
+
+unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
+	unsigned int got = 0;
+
+	while (got < n && head != tail)
+		out[got++] = cq->ring[head++ & cq->mask];
+	if (got)
+		atomic_store_explicit(&cq->head, head, memory_order_release);
+	return got;
+}
+
+void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
+{
+	uint32_t was = IW_CQ_UNARMED;
+
+	/*
+	 * The application arms, then polls once more; the engine publishes, then looks at armed
+	 * (iw_next_notify). Both order the two by sequential consistency, so that at least one of them
+	 * sees the other's. A request for any completion outweighs one for solicited ones.
+	 */
+	if (solicited_only)
+		atomic_compare_exchange_strong(&cq->armed, &was, IW_CQ_ARM_SOLICITED);
+	else
+		atomic_store(&cq->armed, IW_CQ_ARM_ANY);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
+{
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+
+	if (cq->overflown)
+		return false;
+	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit) {
+		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
+
+		cq->overflown = true;
+		iw_event_raise(cq->rnic, &full->event, IW_EVENT_CQ_ERROR);
+		return false;
+	}
+	cq->ring[tail & cq->mask] = *cqe;
+	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
+	cq->notify_solicited |= solicited;
+	if (!cq->notify_queued) {
+		cq->notify_queued = true;
+		cq->notify_next = NULL;
+		*cq->rnic->notify_last = cq;
+		cq->rnic->notify_last = &cq->notify_next;
+	}
+	return true;
+}
+
+struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
+{
+	struct iw_cq *cq;
+
+	if (!rnic->notify_first)
+		return NULL;
+	atomic_thread_fence(memory_order_seq_cst); /* see iw_cq_arm() */
+	while ((cq = rnic->notify_first)) {
+		uint32_t armed = atomic_load(&cq->armed);
+		bool due = armed == IW_CQ_ARM_ANY ||
+			   (armed == IW_CQ_ARM_SOLICITED && cq->notify_solicited);
+
+		rnic->notify_first = cq->notify_next;
+		if (!rnic->notify_first)
+			rnic->notify_last = &rnic->notify_first;
+		cq->notify_queued = false;
+		cq->notify_solicited = false;
+		if (due && atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED)
+			return cq;
+	}
+	return NULL;
+}

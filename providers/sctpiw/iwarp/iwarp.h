@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The RNIC proper: stream sessions (RFC 5043, 6581), DDP (5041), RDMAP (5040) and
+ * the objects of the verbs: PD, MR, CQ, QP. Sans-I/O: no socket, clock, thread or
+ * <infiniband/...> here. Messages come in with iw_assoc_receive() and are pulled with
+ * iw_assoc_pull(); what happened comes out as events.
+ *
+ * Locking: everything needs the engine lock, except the ends that an application
+ * touches on its fast path, marked "(producer)" and "(consumer)": the caller
+ * serialises several threads on one queue by a lock of its own; towards the engine
+ * these ends are lock-free (C11 acquire/release on the ring indexes).
+ *
+ * Errors are -errno; integers are in host order; time in nanoseconds.
+ */
+#ifndef SCTPIW_IWARP_IWARP_H
+#define SCTPIW_IWARP_IWARP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/random.h"
+
+struct iw_rnic;
+struct iw_pd;
+struct iw_mr;
+struct iw_assoc;
+struct iw_session;
+
+/* Limits, reported by the verbs layer as they stand here. */
+#define IW_MAX_QP 65536
+#define IW_MAX_CQ 65536
+#define IW_MAX_CQE 4194304
+#define IW_MAX_PD 65536
+#define IW_MAX_MR 1048576
+#define IW_MAX_QP_WR 32768
+#define IW_MAX_SGE 32
+#define IW_MAX_SGE_RD 1 /* one data sink STag per RDMA Read Request */
+#define IW_MAX_INLINE 4096
+#define IW_MAX_MSG 0x80000000u
+#define IW_MAX_ORD 128
+#define IW_MAX_IRD 128
+#define IW_MAX_PRIVATE_DATA 512 /* RFC 5043 3.2 */
+
+/* Values equal those of ibv_qp_state, ibv_wc_status, ibv_wc_opcode, ibv_wr_opcode,
+ * ibv_access_flags, ibv_wc_flags, ibv_send_flags (asserted in verbs/), so that nothing is translated. */
+enum iw_qp_state { IW_QPS_RESET, IW_QPS_INIT, IW_QPS_RTR, IW_QPS_RTS, IW_QPS_SQD, IW_QPS_SQE, IW_QPS_ERR };
+
+enum iw_wc_status {
+	IW_WC_SUCCESS = 0,
+	IW_WC_LOC_LEN_ERR = 1,
+	IW_WC_LOC_QP_OP_ERR = 2,
+	IW_WC_LOC_PROT_ERR = 4,
+	IW_WC_WR_FLUSH_ERR = 5,
+	IW_WC_LOC_ACCESS_ERR = 8,
+	IW_WC_REM_INV_REQ_ERR = 9,
+	IW_WC_REM_ACCESS_ERR = 10,
+	IW_WC_REM_OP_ERR = 11,
+	IW_WC_FATAL_ERR = 19,
+	IW_WC_GENERAL_ERR = 21,
+};
+
+enum iw_wr_opcode { /* ibv_wr_opcode */
+	IW_WR_RDMA_WRITE = 0,
+	IW_WR_SEND = 2,
+	IW_WR_RDMA_READ = 4,
+	IW_WR_LOCAL_INV = 7,
+	IW_WR_SEND_WITH_INV = 9,
+};
+
+enum iw_wc_opcode { /* ibv_wc_opcode */
+	IW_WC_SEND = 0,
+	IW_WC_RDMA_WRITE = 1,
+	IW_WC_RDMA_READ = 2,
+	IW_WC_LOCAL_INV = 6,
+	IW_WC_RECV = 128,
+};
+
+enum iw_send_flags { /* ibv_send_flags */
+	IW_SEND_FENCE = 1,
+	IW_SEND_SIGNALED = 2,
+	IW_SEND_SOLICITED = 4,
+	IW_SEND_INLINE = 8,
+};
+
+enum iw_wc_flags { IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
+
+enum iw_access {
+	IW_ACCESS_LOCAL_WRITE = 1,
+	IW_ACCESS_REMOTE_WRITE = 2,
+	IW_ACCESS_REMOTE_READ = 4,
+	IW_ACCESS_REMOTE_ATOMIC = 8,
+	IW_ACCESS_ZERO_BASED = 1 << 5,
+};
+
+/* ---- the RNIC ---- */
+
+struct iw_config {
+	uint32_t held_bytes_per_qp; /* Sends that wait for a receive: copied up to so much, 1 MiB */
+};
+
+struct iw_rnic_ops {
+	/*
+	 * Copy to or from the application's memory: 0, or -EFAULT where it is not
+	 * mapped (any more). Never faults.
+	 */
+	int (*copy)(void *dst, const void *src, size_t len);
+};
+
+struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
+			    struct random_source *random);
+void iw_rnic_free(struct iw_rnic *rnic);
+uint64_t iw_next_timeout(const struct iw_rnic *rnic); /* UINT64_MAX: none */
+void iw_timers(struct iw_rnic *rnic, uint64_t now);
+void iw_set_now(struct iw_rnic *rnic, uint64_t now); /* before receive/pull/post processing */
+
+/* ---- PD and MR ---- */
+
+struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx); /* NULL: out of memory or limit */
+int iw_pd_free(struct iw_pd *pd); /* -EBUSY while in use */
+
+/*
+ * The caller has checked that the process may access the range as asked. An STag has a
+ * random 24-bit index and 8-bit key (RFC 5042 6.2.1); lkey = rkey = STag, never 0.
+ * -EINVAL: remote write or atomic without local write, length above the limit, wrap.
+ */
+int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
+	      void *ctx, struct iw_mr **mr);
+uint32_t iw_mr_stag(const struct iw_mr *mr);
+/* Once it returns nothing touches the memory again. */
+int iw_mr_free(struct iw_mr *mr);
+
+/* ---- CQ: filled by the engine, emptied by the application ---- */
+
+struct iw_cqe {
+	uint64_t wr_id;
+	uint32_t status; /* iw_wc_status */
+	uint32_t opcode; /* iw_wc_opcode */
+	uint32_t byte_len;
+	uint32_t qp_num;
+	uint32_t inv_stag; /* with IW_WC_WITH_INV */
+	uint16_t flags;
+	uint16_t vendor_err; /* RDMAP error code layer<<12|type<<8|code of the Terminate, or 0 */
+};
+
+enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
+
+struct iw_cq {
+	struct iw_cqe *ring;
+	uint32_t mask; /* entries - 1, a power of two */
+	uint32_t limit; /* entries that were asked for and are reported */
+	_Alignas(64) _Atomic uint32_t head; /* consumer */
+	_Alignas(64) _Atomic uint32_t tail; /* producer: the engine */
+	_Atomic uint32_t armed; /* enum iw_cq_arm */
+	struct iw_rnic *rnic;
+	uint32_t refs; /* QPs */
+	bool overflown; /* an async event was raised; what completes from now on is lost */
+	/* Completions since the last look at armed: iw_next_notify() */
+	bool notify_queued;
+	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
+	struct iw_cq *notify_next;
+	void *ctx; /* the verbs layer's */
+};
+
+struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx);
+int iw_cq_free(struct iw_cq *cq); /* -EBUSY while QPs use it */
+/* (consumer side locked by the caller too) -EINVAL: fewer than wait in it */
+int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
+/* (consumer side locked by the caller too) forget the entries of a QP that is destroyed */
+void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
+/* (consumer) */
+static inline bool iw_cq_is_empty(const struct iw_cq *cq)
+{
+	return atomic_load_explicit(&cq->head, memory_order_relaxed) ==
+	       atomic_load_explicit(&cq->tail, memory_order_acquire);
+}
+/* (consumer) moves up to n entries out, returns how many */
+unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
+/* (consumer) the next matching completion makes cq appear in iw_next_notify(), once */
+void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
+/*
+ * CQs whose armed completion came, each once; NULL: none. To be asked after whatever may have
+ * completed something, before the engine lock is given up: armed is looked at here and not per
+ * completion.
+ */
+struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
+
+/* ---- QP ---- */
+
+struct iw_sge {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+/* A slot of the send queue; inline data stands in place of the SGEs. */
+struct iw_send_wqe {
+	uint64_t wr_id;
+	uint8_t opcode; /* iw_wr_opcode */
+	uint8_t flags;	/* iw_send_flags */
+	uint8_t num_sge;
+	uint8_t progress; /* the engine's */
+	uint32_t length;  /* of the message, bytes: sum of the SGEs, or of the inline data */
+	uint64_t remote_to;
+	uint32_t rkey;
+	uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV */
+	uint64_t engine[2]; /* the engine's */
+	struct iw_sge sge[]; /* or uint8_t[length] with IW_SEND_INLINE */
+};
+
+struct iw_recv_wqe {
+	uint64_t wr_id;
+	uint32_t num_sge;
+	uint32_t length; /* sum of the SGEs */
+	struct iw_sge sge[];
+};
+
+/* Slots of a fixed stride; indexes run freely and are masked. */
+struct iw_ring {
+	uint8_t *slots;
+	uint32_t mask;
+	uint32_t stride;
+	uint32_t limit; /* WRs that may be outstanding */
+	_Alignas(64) _Atomic uint32_t head; /* consumer: the engine; a slot is free again once completed */
+	_Alignas(64) _Atomic uint32_t tail; /* producer: the application */
+};
+
+struct iw_qp_attr {
+	struct iw_pd *pd;
+	struct iw_cq *send_cq, *recv_cq;
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
+	bool sq_sig_all;
+	void *ctx; /* the verbs layer's */
+};
+
+struct iw_qp {
+	uint32_t num; /* 24 bits */
+	_Atomic uint32_t state;	/* enum iw_qp_state; written under the engine lock, read anywhere */
+	uint32_t max_inline, max_send_sge, max_recv_sge;
+	bool sq_sig_all;
+	struct iw_ring sq, rq;
+	/* Engine's list of QPs with new WRs, pushed lock-free by the application's threads. */
+	_Atomic bool kicked;
+	struct iw_qp *kick_next;
+	struct iw_rnic *rnic;
+	struct iw_pd *pd;
+	struct iw_cq *send_cq, *recv_cq;
+	void *ctx;
+	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
+	uint32_t access; /* remote rights of this QP: IW_ACCESS_REMOTE_*; all unless modify_qp says less */
+	struct iw_qp_private *priv; /* iwarp/ only */
+};
+
+/* -EINVAL: a limit exceeded; -ENOMEM. The QP is in RESET. Limits are rounded up in qp. */
+int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **qp);
+/* Ends its session (Terminate to the peer, RFC 5043 5.4); the QP is not touched again. */
+int iw_qp_free(struct iw_qp *qp);
+struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
+/*
+ * State changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes; Terminates the session),
+ * any->RESET (empties the queues), RTS<->SQD, same->same. RTS is entered by the session when it is
+ * established, asking for it then is fine. -EINVAL: not allowed; nothing changes.
+ */
+int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
+
+/* (producer) The next free slot, or NULL: queue full. Fill it, then publish. */
+static inline void *iw_ring_slot(struct iw_ring *r)
+{
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	/* Acquire: the engine has done reading a slot that it gave back. */
+	if (tail - atomic_load_explicit(&r->head, memory_order_acquire) >= r->limit)
+		return NULL;
+	return r->slots + (size_t)(tail & r->mask) * r->stride;
+}
+
+static inline void iw_ring_publish(struct iw_ring *r)
+{
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
+}
+
+static inline struct iw_send_wqe *iw_sq_slot(struct iw_qp *qp)
+{
+	return iw_ring_slot(&qp->sq);
+}
+
+static inline void iw_sq_publish(struct iw_qp *qp)
+{
+	iw_ring_publish(&qp->sq);
+}
+
+static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
+{
+	return iw_ring_slot(&qp->rq);
+}
+
+static inline void iw_rq_publish(struct iw_qp *qp)
+{
+	iw_ring_publish(&qp->rq);
+}
+
+/*
+ * Under the engine lock, after publishing (the engine's kick list): the RNIC looks at the new
+ * WRs: the session becomes ready to be pulled, held Sends meet new receives, a QP in error flushes.
+ */
+void iw_qp_kick(struct iw_qp *qp);
+
+/* ---- associations and sessions ---- */
+
+/* What iwarp asks of the lower-layer protocol (LLP); llp is its association. */
+struct iw_llp_ops {
+	void (*kick)(void *llp); /* iw_assoc_pull() has something to give */
+	/*
+	 * How many of the messages that were pulled so far the peer has acknowledged without a gap,
+	 * modulo 2^32: a session Terminate must not overtake the Initiate or Accept, and a
+	 * stream is not used again while anything is outstanding (RFC 5043 6.6). Asked, not told:
+	 * while a session waits for it, iw_timers() is due every few milliseconds. NULL: what was pulled
+	 * counts as arrived.
+	 */
+	uint32_t (*acked)(void *llp);
+};
+
+struct iw_msg {
+	uint16_t sid;
+	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
+	bool more;
+};
+
+/* initiator: we opened the association: our sessions take even stream ids, else odd ones. */
+struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
+			      bool initiator, unsigned int streams, size_t max_msg);
+void *iw_assoc_llp(const struct iw_assoc *assoc);
+/* Largest user message the path takes in one packet; at least 518 (RFC 5043: MULPDU >= 516). */
+void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
+/* The association is gone: every session ends with an event (error: -errno), QPs go to error.
+ * The iw_assoc is freed. */
+void iw_assoc_lost(struct iw_assoc *assoc, int error);
+unsigned int iw_assoc_sessions(const struct iw_assoc *assoc); /* that are not over yet */
+
+/*
+ * The next message of the sessions in turn, at most room bytes into buf. Returns its length; 0: none,
+ * or none that is worth starting in so little room. Untagged messages and session control go at once.
+ */
+size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
+
+/*
+ * A user message arrived, in any order, never twice. Placement happens inside, from data to its final
+ * buffer. -EPROTO: the peer broke the rules in a way that concerns the whole association (abort it);
+ * what concerns one session is dealt with inside (Terminate).
+ */
+int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
+		     size_t len);
+
+struct iw_session_param {
+	uint32_t ird, ord;	/* of this side; negotiated ones in events (RFC 6581) */
+	uint8_t rnr_retry_count; /* 7: wait for ever; else x 655 ms, then Terminate */
+	bool peer_to_peer; /* initiate: RFC 6581 9.2, we send an RTR indication after the Accept */
+	uint16_t private_data_len; /* at most IW_MAX_PRIVATE_DATA - 4 */
+	uint8_t private_data[IW_MAX_PRIVATE_DATA];
+};
+
+/*
+ * Active side: picks an idle stream of our parity and sends an (Enhanced) Initiate. The QP is bound:
+ * when the Accept arrives it is in RTS before the next segment is processed. -EAGAIN: no stream left;
+ * -EINVAL: the QP is in a wrong state or bound already. cm: returned in events.
+ */
+int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
+			void *cm, struct iw_session **session);
+/* Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above. */
+int iw_session_accept(struct iw_session *session, struct iw_qp *qp,
+		      const struct iw_session_param *p);
+int iw_session_reject(struct iw_session *session, const void *private_data, size_t len);
+/* Refused without asking the application (backlog overflow, RFC 5043 6.4): session Terminate. */
+void iw_session_refuse(struct iw_session *session);
+void iw_session_set_cm(struct iw_session *session, void *cm);
+struct iw_assoc *iw_session_assoc(const struct iw_session *session);
+/*
+ * Orderly end from this side (rdma_disconnect): the QP goes to error (what was not handed to the LLP
+ * yet is flushed), a session Terminate goes out behind what was. Also takes back an Initiate. No event
+ * follows; the session pointer is not to be used again.
+ */
+void iw_session_close(struct iw_session *session);
+
+enum iw_event_type {
+	IW_EVENT_INITIATE,    /* passive: session, param (the peer's private data, its ird/ord) */
+	IW_EVENT_ACCEPT,      /* active: session, param; established */
+	IW_EVENT_REJECT,      /* active: param.private_data; the session is over */
+	IW_EVENT_CLOSED,      /* session over: error 0 orderly by the peer, else -errno; error_is_local */
+	IW_EVENT_QP_FATAL,    /* qp: async errors, IBV_EVENT_QP_FATAL */
+	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
+	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */
+	IW_EVENT_CQ_ERROR,    /* cq: overflow */
+};
+
+struct iw_event {
+	enum iw_event_type type;
+	struct iw_assoc *assoc;
+	struct iw_session *session;
+	void *cm; /* as given at initiate / set_cm */
+	struct iw_qp *qp;
+	struct iw_cq *cq;
+	int error;
+	struct iw_session_param param;
+};
+
+/* false: none. After CLOSED and REJECT the session pointer is dead. Events of a QP, CQ that is freed vanish. */
+bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev);
+
+#endif

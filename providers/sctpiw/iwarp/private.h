@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of iwarp/ share. All of it is guarded by the engine lock, except the ring
+ * indexes (iwarp.h). Functions return 0 or -errno unless said otherwise; those that judge what the
+ * peer sent return -EPROTO and fill a struct iw_failure.
+ */
+#ifndef SCTPIW_IWARP_PRIVATE_H
+#define SCTPIW_IWARP_PRIVATE_H
+
+#include "iwarp/iwarp.h"
+#include "iwarp/table.h"
+#include "util/list.h"
+#include "util/timerq.h"
+#include "wire/ddp.h"
+#include "wire/rdmap.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
+
+#define IW_MSEC 1000000ull
+#define IW_RNR_UNIT (655 * IW_MSEC)	  /* of rnr_retry_count */
+#define IW_RNR_FOREVER 7
+#define IW_CLOSE_WAIT (1000 * IW_MSEC)	  /* for the peer's session Terminate */
+#define IW_ACK_POLL_MIN IW_MSEC
+#define IW_ACK_POLL_MAX (64 * IW_MSEC)
+#define IW_MIN_CUT 256			  /* a message is not cut for less room than this */
+#define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
+#define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
+#define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
+
+/* ---- events (rnic.c): queued by the object they are about, so that none can get lost ---- */
+
+enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ };
+
+struct iw_event_node {
+	struct list_node node;
+	uint8_t owner; /* enum iw_event_owner */
+	uint8_t bits;  /* 1 << enum iw_event_type */
+};
+
+void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner);
+void iw_event_raise(struct iw_rnic *rnic, struct iw_event_node *e, enum iw_event_type type);
+void iw_event_clear(struct iw_event_node *e);
+
+/* ---- RNIC, PD, MR ---- */
+
+struct iw_rnic {
+	struct iw_config config;
+	struct iw_rnic_ops ops;
+	struct random_source *random;
+	uint64_t now;
+	struct iw_table qps; /* by number */
+	struct iw_table mrs; /* by the 24-bit index of the STag */
+	unsigned int pds, cqs;
+	uint32_t next_qp_num;
+	uint32_t stag_counter;
+	uint64_t stag_keys[6];
+	struct list_node events;
+	struct timerq timers; /* of the sessions, one each */
+	unsigned int session_count;
+	struct list_node sessions;
+	struct list_node graveyard; /* sessions to be freed: iw_rnic_reap() */
+	struct list_node assocs;
+	struct iw_cq *notify_first, **notify_last;
+};
+
+void iw_rnic_reap(struct iw_rnic *rnic);
+
+struct iw_pd {
+	struct iw_rnic *rnic;
+	void *ctx;
+	uint32_t refs; /* MRs and QPs */
+	uint32_t qps;
+};
+
+struct iw_mr {
+	uint32_t stag;
+	uint32_t access;
+	struct iw_pd *pd;
+	uint64_t iova;
+	uint64_t length;
+	uint8_t *addr;
+	bool invalid; /* by LOCAL_INV or a Send with Invalidate */
+	void *ctx;
+};
+
+/* NULL: no such STag, another key, or invalidated. */
+static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag)
+{
+	struct iw_mr *mr = iw_table_find(&rnic->mrs, stag >> 8);
+
+	return mr && mr->stag == stag && !mr->invalid ? mr : NULL;
+}
+
+/* len > 0 bytes from to lie inside mr */
+static inline bool iw_mr_covers(const struct iw_mr *mr, uint64_t to, uint64_t len)
+{
+	uint64_t offset = to - mr->iova;
+
+	return to >= mr->iova && offset <= mr->length && len <= mr->length - offset;
+}
+
+static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
+{
+	return mr->addr + (to - mr->iova);
+}
+
+/* An SGE (part) of len > 0 bytes of a local work request; access: IW_ACCESS_LOCAL_WRITE or 0. */
+uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
+		     uint32_t access);
+/*
+ * A remote access of len > 0 bytes (RFC 5041 7.1, RFC 5040 7.2): 0 and the address, or
+ * the numbers below. Wrap is looked at before the bounds.
+ */
+enum iw_remote { IW_REMOTE_OK, IW_REMOTE_STAG, IW_REMOTE_PD, IW_REMOTE_ACCESS, IW_REMOTE_WRAP,
+		 IW_REMOTE_BOUNDS };
+enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
+			    uint32_t access, uint8_t **ptr);
+/* LOCAL_INV: -EINVAL: not a valid STag of this PD. */
+int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag);
+/*
+ * Send with Invalidate (RFC 5040 5.3, 8.1.1): an MR of ours is open to its whole PD, so a peer
+ * may invalidate it only if no other QP could lose it: -EACCES when the PD has several QPs,
+ * or the MR no remote rights; -EINVAL: not a valid STag of this PD.
+ */
+int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);
+
+/* ---- CQ ---- */
+
+struct iw_cq_full {
+	struct iw_cq cq;
+	struct iw_event_node event;
+};
+
+/* false: lost, the CQ is full (or was so before); its event is raised. */
+bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited);
+
+/* ---- failures ---- */
+
+enum iw_fault { IW_FAULT_NONE, IW_FAULT_SQ, IW_FAULT_RQ };
+
+struct iw_failure {
+	bool illegal;		  /* against the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
+	struct term_message term; /* what is told to the peer */
+	uint8_t fault;		  /* whose WQE gets status instead of a flush */
+	uint32_t index;		  /* ring index of that WQE */
+	uint32_t status;	  /* enum iw_wc_status */
+	bool quiet;		  /* the application learns it from that WQE: no async event */
+};
+
+/* Fill f and return -EPROTO. header: the DDP header of the segment at fault, or NULL. */
+int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
+int iw_fail_illegal(struct iw_failure *f);
+/* A fault of our side: local catastrophic, without headers; status for the WQE at index. */
+int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
+
+/* ---- receiving ---- */
+
+/* A segment as it is judged and placed. */
+struct iw_segment {
+	struct ddp_header h;
+	const uint8_t *raw; /* the DDP header */
+	uint32_t len;	    /* header and payload */
+	const uint8_t *payload;
+	uint32_t payload_len;
+	uint16_t ssn;
+};
+
+/*
+ * What delivery has to know of a segment once it is placed; kept when it came before its turn.
+ * The DDP header can be made again from it.
+ */
+struct iw_rx_rec {
+	uint8_t control; /* DDP control octet; 0: empty slot */
+	uint8_t rdmap;
+	uint16_t len;	 /* payload */
+	uint32_t stag;	 /* tagged: STag; untagged: Invalidate STag */
+	uint32_t a;	 /* TO, upper half; MSN */
+	uint32_t b;	 /* TO, lower half; MO */
+};
+
+/* Values of iw_rx_rec.control that no valid segment has (their DV is not 1). */
+#define IW_REC_TERMINATE 0x02 /* a session Terminate */
+#define IW_REC_SKIP 0x03      /* nothing to deliver: dropped after an error */
+
+static inline uint64_t iw_rec_to(const struct iw_rx_rec *r)
+{
+	return (uint64_t)r->a << 32 | r->b;
+}
+
+/* The header as it was received; buf of DDP_UNTAGGED_LEN bytes. Returns its length. */
+size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf);
+/* iw_fail() for a segment that was placed before */
+int iw_fail_rec(struct iw_failure *f, uint16_t error, const struct iw_rx_rec *r);
+
+/* ---- QP ---- */
+
+/* An RDMA Read that we asked for and that is not answered yet. */
+struct iw_read {
+	uint32_t index; /* in the SQ */
+	uint32_t msn;	/* on QN 1 */
+	uint32_t stag;	/* sink */
+	uint32_t length;
+	uint64_t to;
+	uint32_t got;	/* bytes delivered */
+	bool rtr;	/* ours, not the application's (RFC 6581 9.2) */
+};
+
+/* An RDMA Read Request of the peer: the untagged buffer of one MSN on QN 1. */
+struct iw_inbound_read {
+	uint8_t request[RDMAP_READ_REQ_LEN]; /* as placed */
+	struct iw_rx_rec rec;		     /* of its last segment */
+	struct rdmap_read_request r;
+	uint32_t after; /* Sends up to this MSN (not included) have to be delivered before */
+};
+
+/* A Send without a receive: its segments in arrival order, and whether it was delivered. */
+struct iw_held_segment {
+	struct iw_held_segment *next;
+	struct iw_rx_rec rec;
+	uint16_t ssn;
+	uint8_t data[];
+};
+
+struct iw_held {
+	struct iw_held_segment *first, *last;
+	bool delivered;
+	struct iw_rx_rec rec; /* of the last segment, once delivered */
+};
+
+enum iw_tx_current { IW_TX_NONE, IW_TX_WQE, IW_TX_RESPONSE };
+
+enum iw_wqe_progress { IW_WQE_STARTED, IW_WQE_READING, IW_WQE_DONE };
+
+struct iw_qp_private {
+	struct iw_session *session; /* NULL: none, or over for the QP */
+	struct iw_session *closed;  /* whose CLOSED event names this QP */
+	struct iw_event_node event;
+
+	/* Sending: WQEs [head, sq_next) are with DDP or done, sq_next is the next, or the current */
+	uint32_t sq_next;
+	uint32_t sq_tail; /* as last seen */
+	uint8_t current;  /* enum iw_tx_current */
+	bool response_turn;
+	uint32_t offset;  /* of the current message, bytes that went out */
+	uint32_t sge, sge_offset;
+	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
+
+	/* Reads that we asked for: [reads_head, reads_tail) */
+	struct iw_read *reads;
+	uint32_t reads_mask, reads_head, reads_tail;
+	uint32_t ord;
+
+	/* Reads that the peer asks for: MSNs [irq_head, irq_tail) are delivered and not answered */
+	struct iw_inbound_read *irq;
+	uint32_t irq_size, irq_head, irq_tail;
+	uint32_t ird;
+
+	/* QN 0: ring index = MSN + rq_delta */
+	uint32_t rq_delta;
+	uint32_t rq_tail;     /* as last seen; held Sends before it have been placed */
+	uint32_t deliver_msn; /* next that DDP delivers */
+
+	/* Held Sends of the MSNs from rq_tail on */
+	struct iw_held *held;
+	uint32_t held_size;	/* a power of two, or 0 */
+	uint32_t held_count;	/* of messages */
+	uint32_t held_delivered; /* of them */
+	size_t held_bytes;
+};
+
+struct iw_qp_full {
+	struct iw_qp qp;
+	struct iw_qp_private priv;
+};
+
+static inline struct iw_send_wqe *iw_sq_at(const struct iw_qp *qp, uint32_t index)
+{
+	return (void *)(qp->sq.slots + (size_t)(index & qp->sq.mask) * qp->sq.stride);
+}
+
+static inline struct iw_recv_wqe *iw_rq_at(const struct iw_qp *qp, uint32_t index)
+{
+	return (void *)(qp->rq.slots + (size_t)(index & qp->rq.mask) * qp->rq.stride);
+}
+
+static inline uint32_t iw_ring_head(const struct iw_ring *r)
+{
+	return atomic_load_explicit(&r->head, memory_order_relaxed);
+}
+
+static inline uint32_t iw_ring_tail(const struct iw_ring *r)
+{
+	return atomic_load_explicit(&r->tail, memory_order_acquire);
+}
+
+static inline void iw_ring_release(struct iw_ring *r, uint32_t head)
+{
+	atomic_store_explicit(&r->head, head, memory_order_release);
+}
+
+static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
+{
+	return (enum iw_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
+}
+
+void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
+/* For a new session: MSNs start anew. -EINVAL: wrong state or bound already; -ENOMEM. */
+int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
+void iw_qp_unbind(struct iw_qp *qp);
+/* To ERR: everything is flushed, with f's status where f names a WQE. f may be NULL. */
+void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
+/* A completion was lost: the QP is in error with its session. */
+void iw_qp_overflow(struct iw_qp *qp);
+
+/* sq.c: the send queue */
+bool iw_sq_has_work(struct iw_qp *qp);
+/*
+ * The next segment of QP's messages behind room for the DDP-SSN: its length with that, or 0: none, or
+ * it does not fit. May end the session.
+ */
+size_t iw_qp_pull(struct iw_session *s, uint8_t *buf, size_t limit);
+void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f);
+/* Completes in posting order what is done. May end the session (CQ overflow). */
+void iw_sq_complete(struct iw_qp *qp);
+/* The WQE that a Terminate of the peer is about: fills fault, index, status. */
+void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failure *f);
+/* Sends the RTR indication of this kind as the first message (RFC 6581 9.2). */
+size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit);
+
+/* read.c: both ends of RDMA Read */
+static inline uint32_t iw_reads_outstanding(const struct iw_qp_private *p)
+{
+	return p->reads_tail - p->reads_head;
+}
+
+/* Where a Read Response segment (payload > 0) goes. */
+int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird);
+bool iw_response_ready(const struct iw_qp *qp);
+size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit);
+
+/* rq.c: receive queue and held Sends */
+int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+/* New receives were posted: held Sends move in. May end the session. */
+void iw_rq_refresh(struct iw_session *s);
+/* The receive did not come in time. */
+void iw_rq_timeout(struct iw_session *s);
+void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f);
+void iw_held_clear(struct iw_qp_private *p);
+/* SGEs of a posted receive take a payload; 0 or the status of the WQE. */
+uint32_t iw_rq_scatter(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint64_t offset,
+		       const uint8_t *data, uint32_t len);
+
+/* ---- session ---- */
+
+enum iw_session_state {
+	IW_S_INITIATING,  /* active: Initiate queued or sent; the QP is bound */
+	IW_S_PENDING,	  /* passive: the application decides */
+	IW_S_ESTABLISHED,
+	IW_S_CLOSING,	  /* over for QP and application; the Terminates are on their way */
+	IW_S_OVER,	  /* off its stream; freed when nobody holds it */
+};
+
+struct iw_session {
+	struct iw_rnic *rnic;
+	struct iw_assoc *assoc; /* NULL once that is lost */
+	struct list_node all;	/* rnic->sessions or graveyard */
+	struct list_node ready; /* assoc->ready */
+	struct iw_event_node event;
+	struct timerq_node timer;
+	struct iw_qp *qp;	 /* bound */
+	struct iw_qp *closed_qp; /* for the CLOSED event */
+	void *cm;
+	uint16_t sid;
+	uint8_t state; /* enum iw_session_state */
+	bool active;
+	bool enhanced;	/* opened with an Enhanced Initiate */
+	bool announced; /* the INITIATE event was fetched */
+	bool user_gone; /* the pointer is not held outside any more */
+	bool counted;	/* in assoc->live */
+
+	/* Sending */
+	uint16_t tx_ssn;
+	uint16_t tx_control; /* function of the message to be sent first, or 0 */
+	bool tx_ended;	     /* our last message is out */
+	bool want_terminate; /* a session Terminate is due */
+	bool term_pending;   /* an RDMAP Terminate before it */
+	bool answered;	     /* the peer has our first message: it sent something in answer */
+	bool rtr;	     /* an RTR indication is due */
+	uint32_t first_seq, last_seq; /* assoc->pulled at the first, the last message */
+	struct term_message term;
+
+	/* Receiving */
+	uint16_t rx_ssn; /* next in order */
+	bool rx_ended;	 /* the peer's last message came in order */
+	bool rx_dead;	 /* order is lost: the stream is not used again */
+	bool failing;	 /* the segment fail_ssn is wrong: what is behind it is dropped */
+	uint16_t fail_ssn;
+	struct iw_failure failure;
+	struct iw_rx_rec *slots; /* what came before its turn, by DDP-SSN */
+	uint32_t slots_size;	 /* a power of two, or 0 */
+	uint32_t slots_used;
+	uint8_t term_buf[64]; /* the untagged buffer of QN 2 */
+	bool term_seen;
+
+	uint8_t rnr_retry_count;
+	uint64_t close_at; /* closing: when the peer's Terminate is given up */
+	uint64_t ack_poll; /* closing: interval, ns */
+	int error;	   /* for CLOSED */
+	struct session_enhanced offer; /* the peer's establishment data */
+	struct iw_session_param *local;  /* until sent for good */
+	struct iw_session_param *remote; /* until fetched as an event */
+};
+
+/* session.c */
+struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active);
+/* Judged by DDP-SSN: now, or when its turn comes. */
+void iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failure *f);
+/* The QP in error, an RDMAP Terminate as f says, a session Terminate, CLOSED. */
+void iw_session_fail(struct iw_session *s, const struct iw_failure *f);
+/*
+ * Ends a session from this side (or after the peer's end): the QP in error and unbound, a session
+ * Terminate behind what was sent. notify: with a CLOSED event. f: as iw_qp_enter_error(). Sessions are
+ * freed by iw_rnic_reap() only.
+ */
+void iw_session_end(struct iw_session *s, int error, bool notify, const struct iw_failure *f);
+/* Is it over? Then it leaves its stream. */
+void iw_session_settle(struct iw_session *s);
+void iw_session_leave(struct iw_session *s);
+void iw_session_timer(struct iw_session *s);
+void iw_session_set_timer(struct iw_session *s, uint64_t when);
+void iw_session_bury(struct iw_session *s);
+
+/* session_rx.c */
+void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
+
+/* session_setup.c */
+/* Control message with the DDP-SSN in turn while INITIATING. */
+void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict);
+/* First message of a stream without a session. */
+void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
+		    size_t len);
+size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit);
+
+/* ddp_rx.c, rdmap_rx.c, terminate.c */
+int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len,
+		 struct iw_rx_rec *rec, struct iw_failure *f);
+int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit);
+/* The async event that tells the application of f, as enum iw_event_type. */
+enum iw_event_type iw_term_event(const struct iw_failure *f);
+
+/* ---- association ---- */
+
+#define IW_STREAM_PAGE 256
+
+struct iw_assoc {
+	struct iw_rnic *rnic;
+	struct iw_llp_ops ops;
+	void *llp;
+	struct list_node all; /* rnic->assocs */
+	bool initiator;
+	bool pulling;
+	unsigned int streams;
+	size_t max_msg;
+	uint32_t pulled;      /* messages */
+	unsigned int live;    /* sessions that are not over */
+	unsigned int cursor;  /* where the search for an idle stream goes on */
+	struct list_node ready;
+	struct iw_session **pages[65536 / IW_STREAM_PAGE];
+};
+
+struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int sid);
+/* Puts the session on the stream. -ENOMEM. */
+int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid);
+void iw_assoc_unlink(struct iw_session *s);
+/* An idle stream of our parity, or -EAGAIN. */
+int iw_assoc_idle_stream(struct iw_assoc *assoc);
+/* The message with this number of assoc->pulled has arrived at the peer. */
+bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq);
+/* The session may have something to be pulled. Cheap, idempotent. */
+void iw_session_wake(struct iw_session *s);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The life of a QP. Its two queues are in sq.c and rq.c. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+
+static size_t round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
+{
+	uint32_t size = 1;
+
+	while (size < limit)
+		size *= 2;
+	r->stride = (uint32_t)round_up(stride, 64);
+	r->mask = size - 1;
+	r->limit = limit;
+	r->slots = aligned_alloc(64, (size_t)size * r->stride);
+	if (!r->slots)
+		return -ENOMEM;
+	memset(r->slots, 0, (size_t)size * r->stride);
+	return 0;
+}
+
+static bool attr_ok(const struct iw_qp_attr *a)
+{
+	return a->pd && a->send_cq && a->recv_cq && a->max_send_wr <= IW_MAX_QP_WR &&
+	       a->max_recv_wr <= IW_MAX_QP_WR && a->max_send_sge <= IW_MAX_SGE &&
+	       a->max_recv_sge <= IW_MAX_SGE && a->max_inline <= IW_MAX_INLINE;
+}
+
+static uint32_t new_num(struct iw_rnic *rnic)
+{
+	uint32_t num;
+
+	do /* 0 and 1 mean something to some programs */
+		num = rnic->next_qp_num++ & 0xffffff;
+	while (num < 2 || iw_table_find(&rnic->qps, num));
+	return num;
+}
+
+static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
+{
+	size_t payload = attr->max_send_sge * sizeof(struct iw_sge);
+	int err;
+
+	if (payload < attr->max_inline)
+		payload = attr->max_inline;
+	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload);
+	if (err)
+		return err;
+	return ring_init(&qp->rq, attr->max_recv_wr,
+			 sizeof(struct iw_recv_wqe) + attr->max_recv_sge * sizeof(struct iw_sge));
+}
+
+int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **out)
+{
+	struct iw_qp_full *full;
+	struct iw_qp *qp;
+	int err;
+
+	if (!attr_ok(attr))
+		return -EINVAL;
+	if (rnic->qps.count >= IW_MAX_QP)
+		return -ENOMEM;
+	full = aligned_alloc(64, round_up(sizeof(*full), 64));
+	if (!full)
+		return -ENOMEM;
+	memset(full, 0, sizeof(*full));
+	qp = &full->qp;
+	qp->priv = &full->priv;
+	qp->num = new_num(rnic);
+	qp->max_inline = attr->max_inline;
+	qp->max_send_sge = attr->max_send_sge;
+	qp->max_recv_sge = attr->max_recv_sge;
+	qp->sq_sig_all = attr->sq_sig_all;
+	qp->rnic = rnic;
+	qp->pd = attr->pd;
+	qp->send_cq = attr->send_cq;
+	qp->recv_cq = attr->recv_cq;
+	qp->ctx = attr->ctx;
+	qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
+	iw_event_init(&full->priv.event, IW_OWNER_QP);
+
+	err = init_rings(qp, attr);
+	if (!err)
+		err = iw_table_insert(&rnic->qps, qp->num, qp);
+	if (err) {
+		free(qp->sq.slots);
+		free(qp->rq.slots);
+		free(full);
+		return err;
+	}
+	qp->pd->refs++;
+	qp->pd->qps++;
+	qp->send_cq->refs++;
+	qp->recv_cq->refs++;
+	*out = qp;
+	return 0;
+}
+
+/* RESET: what was posted is gone without a completion. */
+static void reset(struct iw_qp *qp)
+{
+	struct iw_session *s = qp->priv->session;
+
+	iw_qp_set_state(qp, IW_QPS_RESET);
+	if (s)
+		iw_session_end(s, -ECONNABORTED, true, NULL);
+	iw_ring_release(&qp->sq, iw_ring_tail(&qp->sq));
+	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
+	iw_event_clear(&qp->priv->event);
+}
+
+int iw_qp_free(struct iw_qp *qp)
+{
+	struct iw_qp_private *p = qp->priv;
+
+	reset(qp);
+	if (p->closed)
+		p->closed->closed_qp = NULL;
+	iw_table_remove(&qp->rnic->qps, qp->num);
+	qp->pd->refs--;
+	qp->pd->qps--;
+	qp->send_cq->refs--;
+	qp->recv_cq->refs--;
+	free(qp->sq.slots);
+	free(qp->rq.slots);
+	free(list_entry(qp, struct iw_qp_full, qp));
+	return 0;
+}
+
+struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num)
+{
+	return iw_table_find(&rnic->qps, num);
+}
+
+void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
+{
+	atomic_store_explicit(&qp->state, state, memory_order_release);
+}
+
+int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
+{
+	enum iw_qp_state now = iw_qp_state(qp);
+	struct iw_session *s = qp->priv->session;
+
+	if (next == IW_QPS_RESET) {
+		reset(qp);
+		return 0;
+	}
+	if (next == now)
+		return 0;
+	switch (next) {
+	case IW_QPS_INIT:
+		if (now != IW_QPS_RESET)
+			return -EINVAL;
+		break;
+	case IW_QPS_RTR:
+		if (now != IW_QPS_INIT)
+			return -EINVAL;
+		break;
+	case IW_QPS_RTS:
+		if (now != IW_QPS_SQD)
+			return -EINVAL;
+		break;
+	case IW_QPS_SQD:
+		if (now != IW_QPS_RTS)
+			return -EINVAL;
+		break;
+	case IW_QPS_ERR:
+		if (s)
+			iw_session_end(s, -ECONNABORTED, true, NULL);
+		else
+			iw_qp_enter_error(qp, NULL);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+	iw_qp_set_state(qp, next);
+	if (s)
+		iw_session_wake(s);
+	return 0;
+}
+
+void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
+{
+	if (iw_qp_state(qp) == IW_QPS_ERR)
+		return;
+	iw_qp_set_state(qp, IW_QPS_ERR);
+	iw_sq_flush(qp, f);
+	iw_rq_flush(qp, f);
+}
+
+void iw_qp_overflow(struct iw_qp *qp)
+{
+	struct iw_session *s = qp->priv->session;
+	struct iw_failure f;
+
+	if (!s) {
+		iw_qp_enter_error(qp, NULL);
+		return;
+	}
+	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
+	iw_session_fail(s, &f);
+}
+
+int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
+{
+	enum iw_qp_state state = iw_qp_state(qp);
+	struct iw_qp_private *p = qp->priv;
+	uint32_t reads = 1;
+	int err;
+
+	if (p->session || (state != IW_QPS_INIT && state != IW_QPS_RTR))
+		return -EINVAL;
+	while (reads < ord)
+		reads *= 2;
+	p->reads = calloc(reads, sizeof(*p->reads));
+	if (!p->reads)
+		return -ENOMEM;
+	p->irq = NULL;
+	p->irq_size = 0;
+	err = iw_irq_set_limit(p, ird);
+	if (err) {
+		free(p->reads);
+		p->reads = NULL;
+		return err;
+	}
+	p->reads_mask = reads - 1;
+	p->reads_head = p->reads_tail = 0;
+	p->ord = ord;
+	p->irq_head = p->irq_tail = 1;
+
+	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);
+	p->current = IW_TX_NONE;
+	p->offset = 0;
+	p->send_msn = p->read_msn = 1;
+
+	p->deliver_msn = 1;
+	p->rq_tail = iw_ring_head(&qp->rq);
+	p->rq_delta = p->rq_tail - 1; /* the receive at the head takes MSN 1 */
+	if (p->closed) {
+		p->closed->closed_qp = NULL;
+		p->closed = NULL;
+	}
+	p->session = s;
+	s->qp = qp;
+	return 0;
+}
+
+void iw_qp_unbind(struct iw_qp *qp)
+{
+	struct iw_qp_private *p = qp->priv;
+
+	iw_held_clear(p);
+	free(p->reads);
+	free(p->irq);
+	p->reads = NULL;
+	p->irq = NULL;
+	p->irq_size = 0;
+	p->reads_head = p->reads_tail = 0;
+	p->irq_head = p->irq_tail = 0;
+	p->current = IW_TX_NONE;
+	p->session->qp = NULL;
+	p->session = NULL;
+}
+
+void iw_qp_kick(struct iw_qp *qp)
+{
+	struct iw_session *s = qp->priv->session;
+
+	if (iw_qp_state(qp) == IW_QPS_ERR) {
+		iw_sq_flush(qp, NULL);
+		iw_rq_flush(qp, NULL);
+		return;
+	}
+	if (!s)
+		return;
+	if (qp->priv->held_count)
+		iw_rq_refresh(s);
+	iw_session_wake(s); /* looks whether it still lives */
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* RDMA Read: responses to our reads, and the peer's requests (RFC 5040 5.2, IRD and ORD 6.1). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+#include "util/serial.h"
+
+/* ---- our reads ---- */
+
+static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uint32_t len)
+{
+	return r->stag == stag && to >= r->to && to - r->to <= r->length &&
+	       len <= r->length - (to - r->to);
+}
+
+static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
+{
+	return &p->reads[i & p->reads_mask];
+}
+
+/* Which of the outstanding reads a segment belongs to, or NULL and an error (RFC 5040 5.2.2). */
+static const struct iw_read *match(const struct iw_qp_private *p, const struct iw_segment *seg,
+				   struct iw_failure *f)
+{
+	const struct iw_read *oldest = read_at(p, p->reads_head);
+	uint16_t error = TERM_DDP_STAG;
+
+	if (p->reads_head == p->reads_tail) {
+		iw_fail(f, TERM_RDMAP_OPCODE, seg->raw, seg->len);
+		return NULL;
+	}
+	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
+		const struct iw_read *r = read_at(p, i);
+
+		if (read_covers(r, seg->h.stag, seg->h.to, seg->payload_len))
+			return r;
+		if (r->stag == seg->h.stag)
+			error = TERM_DDP_BOUNDS;
+	}
+	if (error == TERM_DDP_BOUNDS && seg->h.to + (seg->payload_len - 1) < seg->h.to)
+		error = TERM_DDP_WRAP;
+	iw_fail(f, error, seg->raw, seg->len);
+	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
+	f->index = oldest->index;
+	f->status = IW_WC_REM_OP_ERR;
+	return NULL;
+}
+
+int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	const struct iw_read *r = match(qp->priv, seg, f);
+	uint8_t *to;
+
+	if (!r)
+		return -EPROTO;
+	/* The application may have taken the sink away since it asked. */
+	to = iw_mr_local(qp, seg->h.stag, seg->h.to, seg->payload_len, IW_ACCESS_LOCAL_WRITE);
+	if (to && !qp->rnic->ops.copy(to, seg->payload, seg->payload_len))
+		return 0;
+	iw_fail(f, to ? TERM_DDP_BOUNDS : TERM_DDP_STAG, seg->raw, seg->len);
+	f->fault = IW_FAULT_SQ;
+	f->index = r->index;
+	f->status = IW_WC_LOC_PROT_ERR;
+	f->quiet = true;
+	return -EPROTO;
+}
+
+int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	struct iw_read *r = read_at(p, p->reads_head);
+	bool ok = true;
+
+	if (p->reads_head == p->reads_tail)
+		return iw_fail_rec(f, TERM_RDMAP_OPCODE, rec);
+	if (rec->len) {
+		/* Responses come in the order of the requests. */
+		ok = read_covers(r, rec->stag, iw_rec_to(rec), rec->len) &&
+		     rec->len <= r->length - r->got;
+		r->got += rec->len;
+	}
+	if (!ok || (ddp_is_last(rec->control) && r->got != r->length)) {
+		iw_fail_rec(f, TERM_DDP_BOUNDS, rec);
+		f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
+		f->index = r->index;
+		f->status = IW_WC_REM_OP_ERR;
+		return -EPROTO;
+	}
+	if (!ddp_is_last(rec->control))
+		return 0;
+	p->reads_head++;
+	if (!r->rtr) {
+		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
+		iw_sq_complete(qp);
+	}
+	iw_session_wake(s); /* ORD and fences let go */
+	return 0;
+}
+
+/* ---- the peer's reads ---- */
+
+static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t msn)
+{
+	return &p->irq[msn & (p->irq_size - 1)];
+}
+
+/* Room for n requests beginning with irq_head. */
+static int irq_reserve(struct iw_qp_private *p, uint32_t n)
+{
+	struct iw_inbound_read *irq;
+	uint32_t size = p->irq_size ? p->irq_size : 1;
+
+	if (n <= p->irq_size)
+		return 0;
+	while (size < n)
+		size *= 2;
+	irq = calloc(size, sizeof(*irq));
+	if (!irq)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->irq_size; i++)
+		irq[(p->irq_head + i) & (size - 1)] = *irq_at(p, p->irq_head + i);
+	free(p->irq);
+	p->irq = irq;
+	p->irq_size = size;
+	return 0;
+}
+
+int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird)
+{
+	int err = irq_reserve(p, ird);
+
+	if (!err)
+		p->ird = ird;
+	return err;
+}
+
+/* The MSN names the buffer, the MO the place in it: 28 bytes (RFC 5041 7.1). */
+int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	uint32_t msn = seg->h.msn;
+	/* Before the Accept it is not known how far IRD will be raised; delivery looks again. */
+	uint32_t limit = s->state == IW_S_INITIATING ? IW_MAX_IRD : p->ird;
+
+	if (msn - p->irq_tail >= 0x80000000u)
+		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
+	if (msn - p->irq_head >= limit)
+		return iw_fail(f, TERM_DDP_NO_BUFFER, seg->raw, seg->len);
+	if (irq_reserve(p, msn - p->irq_head + 1))
+		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+	if (!seg->payload_len)
+		return 0;
+	if ((uint64_t)seg->h.mo + seg->payload_len > RDMAP_READ_REQ_LEN)
+		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);
+	memcpy(irq_at(p, msn)->request + seg->h.mo, seg->payload, seg->payload_len);
+	return 0;
+}
+
+/* Tells the peer of a wrong request; done bytes of the response are out (RFC 5040 4.8). */
+static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32_t done,
+			struct iw_failure *f)
+{
+	struct rdmap_read_request r = in->r;
+
+	r.sink_to += done;
+	r.src_to += done;
+	r.size -= done;
+	iw_fail_rec(f, error, &in->rec);
+	f->term.segment_len = DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
+	if (TERM_TYPE(error) == 1) {
+		f->term.has_read_request = true;
+		rdmap_put_read_request(f->term.read_request, &r);
+	}
+	return -EPROTO;
+}
+
+static int check_source(struct iw_session *s, const struct iw_inbound_read *in, uint32_t done,
+			uint32_t len, uint8_t **from, struct iw_failure *f)
+{
+	static const uint16_t errors[] = {
+		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
+		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
+		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
+	};
+	enum iw_remote verdict = iw_mr_remote(s->qp, in->r.src_stag, in->r.src_to + done, len,
+					      IW_ACCESS_REMOTE_READ, from);
+
+	return verdict ? fail_request(in, errors[verdict], done, f) : 0;
+}
+
+int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	struct iw_inbound_read *in;
+	uint8_t *from;
+	int err;
+
+	if (!ddp_is_last(rec->control))
+		return 0;
+	if (rec->a != p->irq_tail)
+		return iw_fail_rec(f, TERM_DDP_MSN, rec);
+	if (rec->a - p->irq_head >= p->ird)
+		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
+	if ((uint64_t)rec->b + rec->len != RDMAP_READ_REQ_LEN)
+		return iw_fail_rec(f, TERM_RDMAP_UNSPECIFIED, rec);
+	in = irq_at(p, rec->a);
+	in->rec = *rec;
+	in->after = p->deliver_msn;
+	rdmap_get_read_request(&in->r, in->request);
+	if (in->r.size) {
+		err = check_source(s, in, 0, in->r.size, &from, f);
+		if (err)
+			return err;
+	}
+	p->irq_tail++;
+	iw_session_wake(s);
+	return 0;
+}
+
+bool iw_response_ready(const struct iw_qp *qp)
+{
+	const struct iw_qp_private *p = qp->priv;
+
+	if (p->irq_head == p->irq_tail)
+		return false;
+	/* A Send before it that still waits for its receive goes first (RFC 5040 5.5). */
+	return serial32_le(irq_at(p, p->irq_head)->after, iw_ring_head(&qp->rq) - p->rq_delta);
+}
+
+size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	struct iw_inbound_read *in = irq_at(p, p->irq_head);
+	uint32_t rest = in->r.size - p->offset;
+	uint32_t n = rest;
+	struct iw_failure f;
+	uint8_t *from;
+
+	if (header + rest > limit) {
+		if (limit < IW_MIN_CUT)
+			return 0;
+		n = (uint32_t)((limit - header) & ~(size_t)3);
+	}
+	if (n) {
+		int err = check_source(s, in, p->offset, n, &from, &f);
+
+		if (!err && qp->rnic->ops.copy(buf + header, from, n))
+			err = fail_request(in, TERM_RDMAP_BOUNDS, p->offset, &f);
+		if (err) {
+			iw_session_fail(s, &f);
+			return 0;
+		}
+	}
+	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_READ_RESPONSE),
+		       in->r.sink_stag, in->r.sink_to + p->offset);
+	p->offset += n;
+	if (n == rest) {
+		memset(in, 0, sizeof(*in)); /* no bytes of it show in a later, incomplete request */
+		p->irq_head++;
+		p->current = IW_TX_NONE;
+	}
+	return header + n;
+}

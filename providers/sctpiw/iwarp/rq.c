@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The receive queue. The MSN of a Send names the receive it goes into, whenever it
+ * arrives; a Send whose receive is not posted yet is held in copies, within a budget of the QP, and moves
+ * in when the receive comes (RFC 5041 7.1: DDP may get over a missing buffer).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+
+uint32_t iw_rq_scatter(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint64_t offset,
+		       const uint8_t *data, uint32_t len)
+{
+	for (uint32_t i = 0; len && i < wqe->num_sge && i < qp->max_recv_sge; i++) {
+		const struct iw_sge *sge = &wqe->sge[i];
+		uint32_t part;
+		uint8_t *to;
+
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		part = sge->length - (uint32_t)offset;
+		if (part > len)
+			part = len;
+		to = iw_mr_local(qp, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
+		if (!to || qp->rnic->ops.copy(to, data, part))
+			return IW_WC_LOC_PROT_ERR;
+		data += part;
+		len -= part;
+		offset = 0;
+	}
+	return len ? IW_WC_LOC_LEN_ERR : IW_WC_SUCCESS;
+}
+
+/* Payload of MSN's message into the receive at this index. */
+static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *rec,
+		    const uint8_t *payload, struct iw_failure *f)
+{
+	const struct iw_recv_wqe *wqe = iw_rq_at(qp, index);
+	uint32_t mo = rec->b;
+	uint32_t status;
+
+	if (!rec->len)
+		return 0;
+	if ((uint64_t)mo + rec->len > wqe->length) {
+		iw_fail_rec(f, mo && mo >= wqe->length ? TERM_DDP_MO : TERM_DDP_TOO_LONG, rec);
+		f->fault = IW_FAULT_RQ;
+		f->index = index;
+		f->status = IW_WC_LOC_LEN_ERR;
+		return -EPROTO;
+	}
+	status = iw_rq_scatter(qp, wqe, mo, payload, rec->len);
+	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
+}
+
+static bool push(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t status,
+		 const struct iw_rx_rec *rec, uint16_t vendor_err)
+{
+	struct iw_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = IW_WC_RECV,
+		.qp_num = qp->num,
+		.vendor_err = vendor_err,
+	};
+	bool solicited = status != IW_WC_SUCCESS;
+
+	if (rec) {
+		cqe.byte_len = rec->b + rec->len;
+		if (rdmap_invalidates(rdmap_opcode(rec->rdmap))) {
+			cqe.flags = IW_WC_WITH_INV;
+			cqe.inv_stag = rec->stag;
+		}
+		solicited |= rdmap_solicits(rdmap_opcode(rec->rdmap));
+	}
+	return iw_cq_push(qp->recv_cq, &cqe, solicited);
+}
+
+/* The Send at the head of the RQ is whole and its turn has come. */
+static int complete(struct iw_qp *qp, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	uint32_t head = iw_ring_head(&qp->rq);
+	const struct iw_recv_wqe *wqe = iw_rq_at(qp, head);
+	bool lost;
+
+	if ((uint64_t)rec->b + rec->len > wqe->length) { /* an empty segment at a high MO */
+		iw_fail_rec(f, TERM_DDP_TOO_LONG, rec);
+		f->fault = IW_FAULT_RQ;
+		f->index = head;
+		f->status = IW_WC_LOC_LEN_ERR;
+		return -EPROTO;
+	}
+	if (rdmap_invalidates(rdmap_opcode(rec->rdmap)) && iw_mr_invalidate_remote(qp, rec->stag))
+		return iw_fail_rec(f, TERM_RDMAP_INVALIDATE, rec);
+	lost = !push(qp, wqe, IW_WC_SUCCESS, rec, 0);
+	iw_ring_release(&qp->rq, head + 1);
+	return lost ? iw_fail_local(f, IW_FAULT_NONE, 0, 0) : 0;
+}
+
+void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f)
+{
+	uint32_t head = iw_ring_head(&qp->rq);
+	uint32_t tail = iw_ring_tail(&qp->rq);
+
+	for (; head != tail; head++) {
+		bool fault = f && f->fault == IW_FAULT_RQ && f->index == head;
+
+		push(qp, iw_rq_at(qp, head), fault ? f->status : IW_WC_WR_FLUSH_ERR, NULL,
+		     fault ? f->term.error : 0);
+	}
+	iw_ring_release(&qp->rq, head);
+}
+
+/* ---- held Sends ---- */
+
+static struct iw_held *held_at(const struct iw_qp_private *p, uint32_t index)
+{
+	return &p->held[index & (p->held_size - 1)];
+}
+
+static bool is_held(const struct iw_held *h)
+{
+	return h->first || h->delivered;
+}
+
+static void free_segments(struct iw_held *h)
+{
+	struct iw_held_segment *seg, *next;
+
+	for (seg = h->first; seg; seg = next) {
+		next = seg->next;
+		free(seg);
+	}
+}
+
+void iw_held_clear(struct iw_qp_private *p)
+{
+	for (uint32_t i = 0; i < p->held_size; i++)
+		free_segments(&p->held[i]);
+	free(p->held);
+	p->held = NULL;
+	p->held_size = p->held_count = p->held_delivered = 0;
+	p->held_bytes = 0;
+}
+
+/* The entry of the message for ring index (at or behind rq_tail), NULL: out of memory. */
+static struct iw_held *held_entry(struct iw_qp_private *p, uint32_t index)
+{
+	uint32_t size = p->held_size ? p->held_size : 16;
+	struct iw_held *held;
+
+	while (size <= index - p->rq_tail)
+		size *= 2;
+	if (size != p->held_size) {
+		held = calloc(size, sizeof(*held));
+		if (!held)
+			return NULL;
+		for (uint32_t i = 0; i < p->held_size; i++)
+			held[(p->rq_tail + i) & (size - 1)] = *held_at(p, p->rq_tail + i);
+		free(p->held);
+		p->held = held;
+		p->held_size = size;
+	}
+	return held_at(p, index);
+}
+
+static void start_rnr_timer(struct iw_session *s)
+{
+	if (s->rnr_retry_count < IW_RNR_FOREVER)
+		iw_session_set_timer(s, s->rnic->now + s->rnr_retry_count * IW_RNR_UNIT);
+}
+
+static int hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+		const uint8_t *payload, struct iw_failure *f)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	size_t cost = IW_HELD_COST + rec->len;
+	struct iw_held_segment *seg;
+	struct iw_held *h;
+
+	if (index - p->rq_tail >= IW_HELD_MSNS ||
+	    p->held_bytes + cost > s->rnic->config.held_bytes_per_qp)
+		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
+	h = held_entry(p, index);
+	seg = h ? malloc(sizeof(*seg) + rec->len) : NULL;
+	if (!seg)
+		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+	seg->next = NULL;
+	seg->rec = *rec;
+	seg->ssn = ssn;
+	memcpy(seg->data, payload, rec->len);
+	if (!is_held(h))
+		p->held_count++;
+	if (h->last)
+		h->last->next = seg;
+	else
+		h->first = seg;
+	h->last = seg;
+	p->held_bytes += cost;
+	return 0;
+}
+
+/* One more receive is there, at rq_tail: what is held for it moves in. */
+static int move_in(struct iw_session *s, uint16_t *ssn, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t index = p->rq_tail;
+	struct iw_held h = { 0 };
+	int err = 0;
+
+	if (p->held_size) {
+		h = *held_at(p, index);
+		memset(held_at(p, index), 0, sizeof(h));
+	}
+	p->rq_tail++;
+	if (!is_held(&h))
+		return 0;
+	p->held_count--;
+	p->held_delivered -= h.delivered;
+	for (struct iw_held_segment *seg = h.first; seg; seg = seg->next) {
+		p->held_bytes -= IW_HELD_COST + seg->rec.len;
+		*ssn = seg->ssn;
+		if (!err)
+			err = place_at(qp, index, &seg->rec, seg->data, f);
+	}
+	free_segments(&h);
+	if (!err && h.delivered)
+		err = complete(qp, &h.rec, f);
+	return err;
+}
+
+void iw_rq_refresh(struct iw_session *s)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t tail = iw_ring_tail(&qp->rq);
+	uint32_t head = iw_ring_head(&qp->rq);
+
+	if (!p->held_count) {
+		p->rq_tail = tail;
+		return;
+	}
+	while (p->rq_tail != tail) {
+		struct iw_failure f;
+		uint16_t ssn = 0;
+
+		if (!move_in(s, &ssn, &f))
+			continue;
+		/* A segment that came early is judged when its turn comes. */
+		iw_session_wrong(s, ssn, &f);
+		if (s->qp != qp)
+			return;
+	}
+	if (!p->held_delivered)
+		iw_session_set_timer(s, UINT64_MAX);
+	else if (head != iw_ring_head(&qp->rq))
+		start_rnr_timer(s); /* some receives came: patience starts anew */
+	iw_session_wake(s);	    /* responses that stood behind a held Send */
+}
+
+void iw_rq_timeout(struct iw_session *s)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	struct iw_failure f;
+
+	if (!p->held_delivered)
+		return;
+	iw_rq_refresh(s);
+	if (!s->qp || !p->held_delivered)
+		return;
+	/* Delivered in order: the first of them is at rq_tail. */
+	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &held_at(p, p->rq_tail)->rec);
+	iw_session_fail(s, &f);
+}
+
+int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t index = seg->h.msn + p->rq_delta;
+	uint32_t head = iw_ring_head(&qp->rq);
+	struct iw_rx_rec rec = {
+		.control = seg->h.control,
+		.rdmap = seg->h.rdmap,
+		.len = (uint16_t)seg->payload_len,
+		.stag = seg->h.stag,
+		.a = seg->h.msn,
+		.b = seg->h.mo,
+	};
+
+	/* Delivered already, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
+	if (seg->h.msn - p->deliver_msn >= 0x8000)
+		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
+	if (index - head >= p->rq_tail - head) {
+		iw_rq_refresh(s);
+		if (s->qp != qp)
+			return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
+		if (index - p->rq_tail < 0x80000000u)
+			return hold(s, index, &rec, seg->ssn, seg->payload, f);
+	}
+	return place_at(qp, index, &rec, seg->payload, f);
+}
+
+int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t index = rec->a + p->rq_delta;
+	struct iw_held *h;
+
+	if (!ddp_is_last(rec->control))
+		return 0;
+	if (rec->a != p->deliver_msn)
+		return iw_fail_rec(f, TERM_DDP_MSN, rec);
+	p->deliver_msn++;
+	if (index == iw_ring_head(&qp->rq) && index != p->rq_tail)
+		return complete(qp, rec, f);
+	/* Held, as all before it from the head on: receives are given out in order. */
+	h = held_at(p, index);
+	h->delivered = true;
+	h->rec = *rec;
+	if (!p->held_delivered++)
+		start_rnr_timer(s);
+	return 0;
+}

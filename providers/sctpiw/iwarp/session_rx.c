@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What arrives on a stream in session (RFC 5043 5.2, 6.1, 10). A message whose turn has come is dealt
+ * with at once and leaves no trace; one that came early is placed, and remembered in 16 bytes until
+ * the gap before it is closed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "iwarp/private.h"
+#include "util/bytes.h"
+#include "util/serial.h"
+
+#define SLOTS_MIN 64
+#define SLOTS_KEEP 4096 /* a larger window is given back when it is empty */
+
+static struct iw_rx_rec *slot_at(const struct iw_session *s, uint16_t ssn)
+{
+	return &s->slots[ssn & (s->slots_size - 1)];
+}
+
+static bool is_remembered(const struct iw_session *s, uint16_t ssn)
+{
+	return (uint16_t)(ssn - s->rx_ssn) < s->slots_size && slot_at(s, ssn)->control;
+}
+
+static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
+{
+	uint32_t distance = (uint16_t)(ssn - s->rx_ssn);
+	uint32_t size = s->slots_size ? s->slots_size : SLOTS_MIN;
+	struct iw_rx_rec *slots;
+
+	while (size <= distance)
+		size *= 2;
+	if (size != s->slots_size) {
+		slots = calloc(size, sizeof(*slots));
+		if (!slots)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < s->slots_size; i++) {
+			uint16_t at = (uint16_t)(s->rx_ssn + i);
+
+			slots[at & (size - 1)] = *slot_at(s, at);
+		}
+		free(s->slots);
+		s->slots = slots;
+		s->slots_size = size;
+	}
+	*slot_at(s, ssn) = *rec;
+	s->slots_used++;
+	return 0;
+}
+
+/* The peer's last message, and everything before it, is there. */
+static void peer_ended(struct iw_session *s)
+{
+	s->rx_ended = true;
+	if (s->active)
+		s->answered = true;
+	if (s->state == IW_S_CLOSING)
+		iw_session_settle(s);
+	else
+		iw_session_end(s, 0, true, NULL);
+}
+
+static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	struct iw_failure f;
+
+	if (rec->control == IW_REC_TERMINATE) {
+		peer_ended(s);
+		return;
+	}
+	if (rec->control == IW_REC_SKIP || s->state != IW_S_ESTABLISHED)
+		return;
+	s->answered = true;
+	if (iw_rdmap_deliver(s, rec, &f))
+		iw_session_fail(s, &f);
+}
+
+static void drain(struct iw_session *s)
+{
+	while (s->slots_used && !s->rx_ended) {
+		struct iw_rx_rec *slot = slot_at(s, s->rx_ssn);
+		struct iw_rx_rec rec = *slot;
+		uint16_t ssn = s->rx_ssn;
+
+		if (!rec.control)
+			return;
+		slot->control = 0;
+		s->slots_used--;
+		s->rx_ssn++;
+		if (s->failing && ssn == s->fail_ssn)
+			iw_session_fail(s, &s->failure);
+		deliver(s, &rec);
+	}
+	if (s->slots_size > SLOTS_KEEP && !s->slots_used) {
+		free(s->slots);
+		s->slots = NULL;
+		s->slots_size = 0;
+	}
+}
+
+/* In turn, or for later. */
+static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
+{
+	struct iw_failure f;
+
+	if (ssn == s->rx_ssn) {
+		s->rx_ssn++;
+		deliver(s, rec);
+		if (s->slots_used)
+			drain(s);
+		return;
+	}
+	if (s->state == IW_S_CLOSING && !s->counted) {
+		s->rx_dead = true; /* retired: no memory is spent on its order any more */
+		return;
+	}
+	if (remember(s, ssn, rec)) {
+		s->rx_dead = true;
+		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
+		iw_session_fail(s, &f);
+	}
+}
+
+/* ssn is not as it should be: when its turn comes the session fails. */
+static void reject(struct iw_session *s, uint16_t ssn, const struct iw_failure *f)
+{
+	struct iw_rx_rec skip = { .control = IW_REC_SKIP };
+
+	if (ssn == s->rx_ssn) {
+		iw_session_wrong(s, ssn, f); /* compares with rx_ssn: first */
+		s->rx_ssn++;
+		drain(s);
+		return;
+	}
+	iw_session_wrong(s, ssn, f);
+	accept_rec(s, ssn, &skip);
+}
+
+static void illegal(struct iw_session *s, uint16_t ssn)
+{
+	struct iw_failure f;
+
+	iw_fail_illegal(&f);
+	reject(s, ssn, &f);
+}
+
+/* The QP is gone, or a segment before this one is in error: only the order matters. */
+static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
+		   size_t len)
+{
+	struct iw_rx_rec rec = { .control = IW_REC_SKIP };
+	struct session_control c;
+
+	if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN) {
+		session_decode(&c, data, len); /* function is valid whatever it says */
+		if (c.function == SESSION_TERMINATE)
+			rec.control = IW_REC_TERMINATE;
+		if (s->active && !s->answered && ssn == 0 &&
+		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
+		     c.function == SESSION_TERMINATE)) {
+			/* It never began: nothing more is owed (RFC 5043 6.3, 6.4). */
+			s->want_terminate = s->term_pending = false;
+			s->tx_ended = true;
+			rec.control = IW_REC_TERMINATE;
+		}
+	}
+	/* A Terminate of the active side may have crossed our Accept. */
+	if (s->active || ppid == SESSION_PPID_DDP)
+		s->answered = true;
+	accept_rec(s, ssn, &rec);
+	if (s->state == IW_S_CLOSING)
+		iw_session_wake(s); /* a Terminate that waited for the answer */
+}
+
+static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
+{
+	struct iw_rx_rec rec = { .control = IW_REC_TERMINATE };
+	struct session_control c;
+	int err = session_decode(&c, data, len);
+
+	if (s->state == IW_S_INITIATING && ssn == s->rx_ssn) {
+		s->rx_ssn++;
+		iw_setup_answer(s, &c, err);
+		drain(s);
+		return;
+	}
+	if (c.function != SESSION_TERMINATE) {
+		illegal(s, ssn);
+	} else if (err) { /* with private data: no legal Terminate, but it ends the session */
+		struct iw_failure f;
+
+		iw_fail_illegal(&f);
+		iw_session_wrong(s, ssn, &f);
+		accept_rec(s, ssn, &rec);
+	} else {
+		accept_rec(s, ssn, &rec);
+	}
+}
+
+static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
+{
+	struct iw_failure f;
+	struct iw_rx_rec rec;
+
+	if (!s->qp || (s->state == IW_S_INITIATING && ssn == 0)) {
+		illegal(s, ssn); /* no segment before the Accept (RFC 5043 6.2) */
+		return;
+	}
+	if (iw_ddp_place(s, ssn, data + SESSION_SSN_LEN, len - SESSION_SSN_LEN, &rec, &f))
+		reject(s, ssn, &f);
+	else
+		accept_rec(s, ssn, &rec);
+}
+
+void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
+{
+	uint16_t ssn, distance;
+
+	if (s->rx_ended || s->rx_dead)
+		return;
+	if (len < SESSION_SSN_LEN) {
+		struct iw_failure f;
+
+		iw_fail_illegal(&f);
+		iw_session_fail(s, &f);
+		return;
+	}
+	ssn = get_be16(data);
+	distance = (uint16_t)(ssn - s->rx_ssn);
+	if (distance >= 0x8000 || is_remembered(s, ssn))
+		return; /* delivered or placed already */
+	if (s->state == IW_S_CLOSING || (s->failing && serial16_le(s->fail_ssn, ssn)))
+		follow(s, ppid, ssn, data, len);
+	else if (s->state == IW_S_PENDING && distance)
+		illegal(s, s->rx_ssn); /* only a Terminate can follow an undecided Initiate */
+	else if (ppid == SESSION_PPID_DDP)
+		receive_segment(s, ssn, data, len);
+	else if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN)
+		receive_control(s, ssn, data, len);
+	else
+		illegal(s, ssn);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How sessions begin: Initiate, Accept, Reject, plain (RFC 5043 6) and enhanced (RFC 6581). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+#include "util/bytes.h"
+
+static uint32_t at_most(uint32_t v, uint32_t max)
+{
+	return v < max ? v : max;
+}
+
+/* What an event says where the peer said nothing, or left it to the ULP. */
+static uint32_t shown_depth(uint16_t depth, uint32_t max)
+{
+	return depth == SESSION_DEPTH_ULP ? max : depth;
+}
+
+static struct iw_session_param *copy_param(const struct iw_session_param *p)
+{
+	struct iw_session_param *copy = malloc(sizeof(*copy));
+
+	if (copy) {
+		*copy = *p;
+		copy->ird = at_most(p->ird, IW_MAX_IRD);
+		copy->ord = at_most(p->ord, IW_MAX_ORD);
+	}
+	return copy;
+}
+
+/* The peer's message as an event's param. Without memory the private data is missing. */
+static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
+			uint32_t ord)
+{
+	struct iw_session_param *p = calloc(1, sizeof(*p));
+
+	free(s->remote);
+	s->remote = p;
+	if (!p)
+		return;
+	p->ird = ird;
+	p->ord = ord;
+	p->rnr_retry_count = IW_RNR_FOREVER;
+	p->peer_to_peer = s->offer.peer_to_peer;
+	p->private_data_len = c->private_len;
+	memcpy(p->private_data, c->private_data, c->private_len);
+}
+
+/* ---- active side ---- */
+
+static int start(struct iw_session *s)
+{
+	int sid = iw_assoc_idle_stream(s->assoc);
+	int err;
+
+	if (sid < 0)
+		return sid;
+	err = iw_assoc_link(s->assoc, s, (unsigned int)sid);
+	if (err)
+		return err;
+	s->tx_control = s->enhanced ? SESSION_ENHANCED_INITIATE : SESSION_INITIATE;
+	iw_session_wake(s);
+	return 0;
+}
+
+int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
+			void *cm, struct iw_session **out)
+{
+	struct iw_session *s;
+	int err = -ENOMEM;
+
+	if (p->private_data_len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
+		return -EINVAL;
+	iw_rnic_reap(assoc->rnic);
+	s = iw_session_new(assoc, true);
+	if (!s)
+		return -ENOMEM;
+	s->cm = cm;
+	s->enhanced = true;
+	s->state = IW_S_INITIATING;
+	s->rnr_retry_count = p->rnr_retry_count;
+	s->local = copy_param(p);
+	if (s->local)
+		err = iw_qp_bind(qp, s, s->local->ird, s->local->ord);
+	if (!err) {
+		err = start(s);
+		if (err)
+			iw_qp_unbind(qp);
+	}
+	if (err) {
+		s->state = IW_S_OVER;
+		iw_session_bury(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+/* RFC 6581 9.1, 9.2: our depths and the RTR indication by the responder's answer. */
+static int negotiate_answer(struct iw_session *s, const struct session_enhanced *e,
+			    struct iw_failure *f)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	uint32_t ird = p->ird;
+
+	s->offer = *e;
+	if (e->ird != SESSION_DEPTH_ULP)
+		p->ord = at_most(p->ord, e->ird);
+	if (e->ord != SESSION_DEPTH_ULP && e->ord > ird)
+		ird = e->ord;
+	if (ird > IW_MAX_IRD)
+		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
+	if (iw_irq_set_limit(p, ird))
+		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
+	if (e->peer_to_peer && !e->rtr_send && !e->rtr_write && !e->rtr_read)
+		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
+	s->rtr = e->peer_to_peer;
+	return 0;
+}
+
+static void accepted(struct iw_session *s, const struct session_control *c)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	struct iw_failure f;
+
+	if (s->enhanced) {
+		if (negotiate_answer(s, &c->enhanced, &f)) {
+			f.quiet = true; /* the connection was never there */
+			iw_session_fail(s, &f);
+			return;
+		}
+		keep_remote(s, c, shown_depth(c->enhanced.ird, p->ord),
+			    shown_depth(c->enhanced.ord, p->ird));
+	} else {
+		iw_irq_set_limit(p, p->ird);
+		keep_remote(s, c, p->ord, p->ird);
+	}
+	free(s->local);
+	s->local = NULL;
+	s->state = IW_S_ESTABLISHED;
+	iw_qp_set_state(s->qp, IW_QPS_RTS);
+	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
+	iw_session_wake(s);
+}
+
+/* The QP is free again for another try: its state stays as it was. */
+static void rejected(struct iw_session *s, const struct session_control *c)
+{
+	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
+		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
+	s->rx_ended = true;
+	s->tx_ended = true; /* nothing more is owed (RFC 5043 6.3) */
+	s->state = IW_S_CLOSING;
+	s->ack_poll = IW_ACK_POLL_MIN;
+	iw_qp_unbind(s->qp);
+	free(s->local);
+	s->local = NULL;
+	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);
+	iw_session_settle(s);
+}
+
+/*
+ * A Terminate in answer to the Initiate: too busy, or it does not know the enhanced one (RFC 6581
+ * 10). The latter is tried by a plain Initiate on another stream, once.
+ */
+static void refused(struct iw_session *s)
+{
+	s->rx_ended = true;
+	s->tx_ended = true;
+	if (s->enhanced) {
+		list_del(&s->ready);
+		iw_assoc_unlink(s); /* both sides have sent all they will, and it arrived */
+		s->assoc->live -= s->counted;
+		s->counted = false;
+		s->enhanced = false;
+		s->rx_ended = s->tx_ended = s->answered = false;
+		s->tx_ssn = s->rx_ssn = 0;
+		s->slots_used = s->slots_size = 0;
+		free(s->slots);
+		s->slots = NULL;
+		s->failing = false;
+		if (!start(s))
+			return;
+		s->rx_ended = s->tx_ended = true;
+	}
+	iw_session_end(s, -ECONNREFUSED, true, NULL);
+}
+
+void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict)
+{
+	uint16_t function = c->function;
+	struct iw_failure f;
+
+	s->answered = true;
+	if (!verdict && function == (s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
+		accepted(s, c);
+	} else if (!verdict &&
+		   function == (s->enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT)) {
+		rejected(s, c);
+	} else if (!verdict && function == SESSION_TERMINATE) {
+		refused(s);
+	} else {
+		iw_fail_illegal(&f);
+		f.quiet = true;
+		iw_session_fail(s, &f);
+	}
+}
+
+/* ---- passive side ---- */
+
+/* A message that opens no session: answered by a Terminate, and no more (RFC 5043 6.1, 6.4). */
+static void refuse_first(struct iw_session *s)
+{
+	s->user_gone = true;
+	s->state = IW_S_PENDING;
+	iw_session_end(s, 0, false, NULL);
+}
+
+void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
+		    size_t len)
+{
+	struct session_control c;
+	struct iw_session *s;
+	int err = -EINVAL;
+
+	/* Late, behind a session that is over: the withdrawal of an Initiate that we rejected. */
+	if (len >= SESSION_SSN_LEN && get_be16(data) != 0)
+		return;
+	s = iw_session_new(assoc, false);
+	if (!s)
+		return;
+	if (iw_assoc_link(assoc, s, sid)) {
+		s->state = IW_S_OVER;
+		iw_session_bury(s);
+		return;
+	}
+	s->rx_ssn = 1;
+	if (ppid == SESSION_PPID_CONTROL)
+		err = session_decode(&c, data, len);
+	if (err || (c.function != SESSION_INITIATE && c.function != SESSION_ENHANCED_INITIATE)) {
+		refuse_first(s);
+		return;
+	}
+	s->enhanced = c.function == SESSION_ENHANCED_INITIATE;
+	s->offer = c.enhanced;
+	if (!s->enhanced)
+		s->offer.ird = s->offer.ord = SESSION_DEPTH_ULP;
+	keep_remote(s, &c, shown_depth(s->offer.ird, IW_MAX_IRD),
+		    shown_depth(s->offer.ord, IW_MAX_ORD));
+	if (!s->remote) {
+		refuse_first(s);
+		return;
+	}
+	s->state = IW_S_PENDING;
+	iw_event_raise(s->rnic, &s->event, IW_EVENT_INITIATE);
+}
+
+/* RFC 6581 9.1: our ORD at most the initiator's IRD, our IRD at least its ORD. */
+static void negotiate_offer(const struct iw_session *s, struct iw_session_param *p)
+{
+	if (!s->enhanced)
+		return;
+	if (s->offer.ird != SESSION_DEPTH_ULP)
+		p->ord = at_most(p->ord, s->offer.ird);
+	if (s->offer.ord != SESSION_DEPTH_ULP && p->ird < s->offer.ord)
+		p->ird = at_most(s->offer.ord, IW_MAX_IRD);
+	if (s->offer.peer_to_peer && !p->ird)
+		p->ird = 1; /* for an RTR by a read */
+}
+
+int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_session_param *p)
+{
+	struct iw_session_param *local;
+	int err;
+
+	if (p->private_data_len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
+		return -EINVAL;
+	if (s->state != IW_S_PENDING)
+		return -ECONNRESET; /* its CLOSED waits to be fetched */
+	local = copy_param(p);
+	if (!local)
+		return -ENOMEM;
+	negotiate_offer(s, local);
+	err = iw_qp_bind(qp, s, local->ird, local->ord);
+	if (err) {
+		free(local);
+		return err;
+	}
+	s->local = local;
+	s->rnr_retry_count = p->rnr_retry_count;
+	s->tx_control = s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
+	s->state = IW_S_ESTABLISHED;
+	iw_qp_set_state(qp, IW_QPS_RTS);
+	iw_session_wake(s);
+	return 0;
+}
+
+int iw_session_reject(struct iw_session *s, const void *private_data, size_t len)
+{
+	struct iw_session_param *local;
+
+	if (len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
+		return -EINVAL;
+	if (s->state != IW_S_PENDING) {
+		iw_session_close(s);
+		return 0;
+	}
+	local = calloc(1, sizeof(*local));
+	if (!local)
+		return -ENOMEM;
+	if (len)
+		memcpy(local->private_data, private_data, len);
+	local->private_data_len = (uint16_t)len;
+	/* It was not for the depths. */
+	local->ird = at_most(s->offer.ord, IW_MAX_IRD);
+	local->ord = at_most(s->offer.ird, IW_MAX_ORD);
+	s->local = local;
+	iw_event_clear(&s->event);
+	s->user_gone = true;
+	s->rx_ended = true;
+	s->tx_control = s->enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT;
+	s->state = IW_S_CLOSING;
+	s->ack_poll = IW_ACK_POLL_MIN;
+	iw_session_wake(s);
+	iw_session_settle(s);
+	return 0;
+}
+
+void iw_session_refuse(struct iw_session *s)
+{
+	iw_session_close(s);
+}
+
+/* ---- the message itself ---- */
+
+static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e)
+{
+	const struct iw_session_param *p = s->local;
+
+	e->ird = (uint16_t)p->ird;
+	e->ord = (uint16_t)p->ord;
+	if (s->active) {
+		e->peer_to_peer = p->peer_to_peer;
+		e->rtr_send = e->rtr_write = e->rtr_read = true;
+		return;
+	}
+	/* Left to the ULPs: ours keep their depths, and the answer says so (RFC 6581 9.1). */
+	if (s->offer.ord == SESSION_DEPTH_ULP)
+		e->ird = SESSION_DEPTH_ULP;
+	if (s->offer.ird == SESSION_DEPTH_ULP)
+		e->ord = SESSION_DEPTH_ULP;
+	/*
+	 * An RTR by a Send would take a receive from the application: not offered. Of the two
+	 * others those that the initiator can make, or both.
+	 */
+	e->peer_to_peer = s->offer.peer_to_peer;
+	e->rtr_write = s->offer.rtr_write || !s->offer.rtr_read;
+	e->rtr_read = s->offer.rtr_read || !s->offer.rtr_write;
+}
+
+size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	struct session_control c = { .ssn = s->tx_ssn, .function = s->tx_control };
+	size_t n;
+
+	if (c.function != SESSION_TERMINATE) {
+		c.private_len = s->local->private_data_len;
+		c.private_data = s->local->private_data;
+		if (session_is_enhanced(c.function))
+			fill_enhanced(s, &c.enhanced);
+	}
+	n = session_encode(&c, buf, limit);
+	if (!n)
+		return 0;
+	s->tx_control = 0;
+	s->tx_ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
+		      c.function == SESSION_ENHANCED_REJECT;
+	if (!s->active) { /* an Initiate may have to be made again */
+		free(s->local);
+		s->local = NULL;
+	}
+	return n;
+}

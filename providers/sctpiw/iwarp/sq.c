@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The send queue: which WQE next, cut into segments, completed in posting order. */
+#include <errno.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+
+static const uint32_t wc_opcode[] = {
+	[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE, [IW_WR_SEND] = IW_WC_SEND,
+	[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,   [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
+	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,
+};
+
+static bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t status,
+		 uint16_t vendor_err)
+{
+	struct iw_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.opcode = wqe->opcode <= IW_WR_SEND_WITH_INV ? wc_opcode[wqe->opcode] : IW_WC_SEND,
+		.byte_len = status ? 0 : wqe->length,
+		.qp_num = qp->num,
+		.vendor_err = vendor_err,
+	};
+
+	return iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS);
+}
+
+void iw_sq_complete(struct iw_qp *qp)
+{
+	struct iw_qp_private *p = qp->priv;
+	uint32_t head = iw_ring_head(&qp->sq);
+	uint32_t first = head;
+	bool lost = false;
+
+	while (head != p->sq_next && !lost) {
+		struct iw_send_wqe *wqe = iw_sq_at(qp, head);
+
+		if (wqe->progress != IW_WQE_DONE)
+			break;
+		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
+			lost = !push(qp, wqe, IW_WC_SUCCESS, 0);
+		head++;
+	}
+	if (head != first)
+		iw_ring_release(&qp->sq, head);
+	if (lost)
+		iw_qp_overflow(qp);
+}
+
+void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
+{
+	uint32_t head = iw_ring_head(&qp->sq);
+	uint32_t tail = iw_ring_tail(&qp->sq);
+
+	for (; head != tail; head++) {
+		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
+
+		push(qp, iw_sq_at(qp, head), fault ? f->status : IW_WC_WR_FLUSH_ERR,
+		     fault ? f->term.error : 0);
+	}
+	iw_ring_release(&qp->sq, head);
+	qp->priv->sq_next = head;
+}
+
+/* Reads of the application wait for a slot; the others for reads before them, where fenced. */
+static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
+{
+	const struct iw_qp_private *p = qp->priv;
+	uint32_t outstanding = iw_reads_outstanding(p);
+
+	if (!outstanding)
+		return false;
+	/* Invalidating the sink of a read that is under way would break it. */
+	if ((wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV)
+		return true;
+	return wqe->opcode == IW_WR_RDMA_READ && outstanding >= p->ord;
+}
+
+static struct iw_send_wqe *next_wqe(struct iw_qp *qp)
+{
+	struct iw_qp_private *p = qp->priv;
+	struct iw_send_wqe *wqe;
+
+	if (p->sq_next == p->sq_tail) {
+		p->sq_tail = iw_ring_tail(&qp->sq);
+		if (p->sq_next == p->sq_tail)
+			return NULL;
+	}
+	if (iw_qp_state(qp) != IW_QPS_RTS)
+		return NULL; /* SQD: nothing new is begun */
+	wqe = iw_sq_at(qp, p->sq_next);
+	return is_blocked(qp, wqe) ? NULL : wqe;
+}
+
+bool iw_sq_has_work(struct iw_qp *qp)
+{
+	return qp->priv->current != IW_TX_NONE || next_wqe(qp) || iw_response_ready(qp);
+}
+
+static void fail_wqe(struct iw_session *s, uint32_t status)
+{
+	struct iw_failure f;
+
+	iw_fail_local(&f, IW_FAULT_SQ, s->qp->priv->sq_next, status);
+	iw_session_fail(s, &f);
+}
+
+/* The WQE is with DDP altogether. */
+static void finish(struct iw_qp *qp, struct iw_send_wqe *wqe, enum iw_wqe_progress progress)
+{
+	struct iw_qp_private *p = qp->priv;
+
+	wqe->progress = (uint8_t)progress;
+	p->sq_next++;
+	p->current = IW_TX_NONE;
+	if (progress == IW_WQE_DONE)
+		iw_sq_complete(qp);
+}
+
+/* Copies the next n bytes of the message. Returns 0 or a completion status. */
+static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
+{
+	struct iw_qp_private *p = qp->priv;
+
+	if (wqe->flags & IW_SEND_INLINE) {
+		if (p->offset + (uint64_t)n > qp->max_inline)
+			return IW_WC_LOC_LEN_ERR;
+		memcpy(to, (const uint8_t *)wqe->sge + p->offset, n);
+		return IW_WC_SUCCESS;
+	}
+	while (n) {
+		const struct iw_sge *sge = &wqe->sge[p->sge];
+		const uint8_t *from;
+		uint32_t part;
+
+		if (p->sge >= wqe->num_sge || p->sge >= qp->max_send_sge)
+			return IW_WC_LOC_LEN_ERR;
+		part = sge->length - p->sge_offset;
+		if (part > n)
+			part = n;
+		if (part) {
+			from = iw_mr_local(qp, sge->lkey, sge->addr + p->sge_offset, part, 0);
+			if (!from || qp->rnic->ops.copy(to, from, part))
+				return IW_WC_LOC_PROT_ERR;
+			to += part;
+			n -= part;
+			p->sge_offset += part;
+		}
+		if (p->sge_offset == sge->length) {
+			p->sge++;
+			p->sge_offset = 0;
+		}
+	}
+	return IW_WC_SUCCESS;
+}
+
+/* How much payload of rest goes out now behind header bytes; UINT32_MAX: wait for more room. */
+static uint32_t cut(uint32_t rest, size_t header, size_t limit)
+{
+	if (header + rest <= limit)
+		return rest;
+	if (limit < IW_MIN_CUT)
+		return UINT32_MAX;
+	return (uint32_t)((limit - header) & ~(size_t)3); /* chunks are padded to 4 bytes */
+}
+
+static size_t pull_tagged(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
+			  size_t limit)
+{
+	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t rest = wqe->length - p->offset;
+	uint32_t n = cut(rest, header, limit);
+	uint32_t status;
+
+	if (n == UINT32_MAX)
+		return 0;
+	status = gather(qp, wqe, buf + header, n);
+	if (status) {
+		fail_wqe(s, status);
+		return 0;
+	}
+	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_WRITE), wqe->rkey,
+		       wqe->remote_to + p->offset);
+	p->offset += n;
+	if (n == rest)
+		finish(qp, wqe, IW_WQE_DONE);
+	return header + n;
+}
+
+static enum rdmap_opcode send_opcode(const struct iw_send_wqe *wqe)
+{
+	bool se = wqe->flags & IW_SEND_SOLICITED;
+
+	if (wqe->opcode == IW_WR_SEND_WITH_INV)
+		return se ? RDMAP_SEND_SE_INV : RDMAP_SEND_INV;
+	return se ? RDMAP_SEND_SE : RDMAP_SEND;
+}
+
+static size_t pull_untagged(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
+			    size_t limit)
+{
+	const size_t header = SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	uint32_t rest = wqe->length - p->offset;
+	uint32_t n = cut(rest, header, limit);
+	uint32_t inv = wqe->opcode == IW_WR_SEND_WITH_INV ? wqe->inv_stag : 0;
+	uint32_t status;
+
+	if (n == UINT32_MAX)
+		return 0;
+	status = gather(qp, wqe, buf + header, n);
+	if (status) {
+		fail_wqe(s, status);
+		return 0;
+	}
+	ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(send_opcode(wqe)), inv,
+			 RDMAP_QN_SEND, (uint32_t)wqe->engine[0], p->offset);
+	p->offset += n;
+	if (n == rest)
+		finish(qp, wqe, IW_WQE_DONE);
+	return header + n;
+}
+
+static size_t put_read_request(uint8_t *buf, uint32_t msn, const struct rdmap_read_request *r)
+{
+	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_READ_REQUEST), 0,
+			 RDMAP_QN_READ_REQUEST, msn, 0);
+	rdmap_put_read_request(buf + SESSION_SSN_LEN + DDP_UNTAGGED_LEN, r);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
+}
+
+static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	const struct iw_sge *sge = wqe->num_sge ? &wqe->sge[0] : NULL;
+	struct rdmap_read_request r = {
+		.sink_stag = sge ? sge->lkey : 0,
+		.sink_to = sge ? sge->addr : 0,
+		.size = wqe->length,
+		.src_stag = wqe->rkey,
+		.src_to = wqe->remote_to,
+	};
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN)
+		return 0;
+	if (!p->ord || wqe->num_sge > IW_MAX_SGE_RD || (sge && sge->length != wqe->length)) {
+		fail_wqe(s, IW_WC_LOC_QP_OP_ERR); /* without a slot it would wait for ever */
+		return 0;
+	}
+	if (r.size && (!sge || !iw_mr_local(qp, sge->lkey, sge->addr, r.size,
+					    IW_ACCESS_LOCAL_WRITE))) {
+		fail_wqe(s, IW_WC_LOC_PROT_ERR);
+		return 0;
+	}
+	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
+		.index = p->sq_next,
+		.msn = (uint32_t)wqe->engine[0],
+		.stag = r.sink_stag,
+		.length = r.size,
+		.to = r.sink_to,
+	};
+	finish(qp, wqe, IW_WQE_READING);
+	return put_read_request(buf, (uint32_t)wqe->engine[0], &r);
+}
+
+/* LOCAL_INV makes no message. false: the session ended. */
+static bool invalidate(struct iw_session *s, struct iw_send_wqe *wqe)
+{
+	if (iw_mr_invalidate_local(s->qp, wqe->inv_stag)) {
+		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+		return false;
+	}
+	finish(s->qp, wqe, IW_WQE_DONE);
+	return s->qp != NULL;
+}
+
+/* Takes up the next WQE that makes a message. */
+static bool begin_wqe(struct iw_session *s)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	struct iw_send_wqe *wqe;
+
+	while ((wqe = next_wqe(qp))) {
+		wqe->progress = IW_WQE_STARTED;
+		p->offset = p->sge = p->sge_offset = 0;
+		switch (wqe->opcode) {
+		case IW_WR_LOCAL_INV:
+			if (!invalidate(s, wqe))
+				return false;
+			continue;
+		case IW_WR_SEND:
+		case IW_WR_SEND_WITH_INV:
+			wqe->engine[0] = p->send_msn++;
+			break;
+		case IW_WR_RDMA_READ:
+			wqe->engine[0] = p->read_msn++;
+			break;
+		case IW_WR_RDMA_WRITE:
+			break;
+		default:
+			fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+			return false;
+		}
+		p->current = IW_TX_WQE;
+		return true;
+	}
+	return false;
+}
+
+/* Messages are not interleaved (RFC 5041 5.3); responses and WQEs take turns. */
+static bool begin(struct iw_session *s)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+
+	p->response_turn = !p->response_turn;
+	if (p->response_turn && iw_response_ready(qp)) {
+		p->current = IW_TX_RESPONSE;
+		p->offset = 0;
+		return true;
+	}
+	if (begin_wqe(s))
+		return true;
+	if (s->state != IW_S_ESTABLISHED || !iw_response_ready(qp))
+		return false;
+	p->current = IW_TX_RESPONSE;
+	p->offset = 0;
+	return true;
+}
+
+size_t iw_qp_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_send_wqe *wqe;
+
+	if (qp->priv->current == IW_TX_NONE && !begin(s))
+		return 0;
+	if (qp->priv->current == IW_TX_RESPONSE)
+		return iw_response_pull(s, buf, limit);
+	wqe = iw_sq_at(qp, qp->priv->sq_next);
+	switch (wqe->opcode) {
+	case IW_WR_RDMA_WRITE:
+		return pull_tagged(s, wqe, buf, limit);
+	case IW_WR_RDMA_READ:
+		return pull_read(s, wqe, buf, limit);
+	default:
+		return pull_untagged(s, wqe, buf, limit);
+	}
+}
+
+size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	const struct session_enhanced *e = &s->offer;
+	struct iw_qp_private *p = s->qp->priv;
+	struct rdmap_read_request r = { 0 };
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN)
+		return 0;
+	s->rtr = false;
+	if (e->rtr_write) {
+		ddp_put_tagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_WRITE), 0, 0);
+		return SESSION_SSN_LEN + DDP_TAGGED_LEN;
+	}
+	if (!e->rtr_read) {
+		ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_SEND), 0,
+				 RDMAP_QN_SEND, p->send_msn++, 0);
+		return SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
+	}
+	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){ .msn = p->read_msn, .rtr = true };
+	return put_read_request(buf, p->read_msn++, &r);
+}
+
+/* Is the segment that the peer complains of one of this WQE? */
+static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
+{
+	if (ddp_is_tagged(h->control))
+		return wqe->opcode == IW_WR_RDMA_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
+		       h->stag == wqe->rkey && h->to - wqe->remote_to <= wqe->length;
+	if (h->qn == RDMAP_QN_READ_REQUEST)
+		return wqe->opcode == IW_WR_RDMA_READ && (uint32_t)wqe->engine[0] == h->msn;
+	return h->qn == RDMAP_QN_SEND &&
+	       (wqe->opcode == IW_WR_SEND || wqe->opcode == IW_WR_SEND_WITH_INV) &&
+	       (uint32_t)wqe->engine[0] == h->msn;
+}
+
+static uint32_t blame_status(const struct iw_send_wqe *wqe, uint16_t error)
+{
+	if (wqe->opcode == IW_WR_SEND_WITH_INV &&
+	    (error == TERM_RDMAP_INVALIDATE || error == TERM_RDMAP_INVALIDATE_OP))
+		return IW_WC_REM_INV_REQ_ERR;
+	if (TERM_TYPE(error) == 1 && TERM_LAYER(error) <= 1) /* protection, tagged buffer */
+		return IW_WC_REM_ACCESS_ERR;
+	return IW_WC_REM_OP_ERR;
+}
+
+void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failure *f)
+{
+	struct iw_qp_private *p = qp->priv;
+	uint32_t end = p->sq_next + (p->current == IW_TX_WQE);
+	struct ddp_header h;
+
+	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))
+		return;
+	for (uint32_t i = iw_ring_head(&qp->sq); i != end; i++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(qp, i);
+
+		if (!is_about(wqe, &h))
+			continue;
+		f->fault = IW_FAULT_SQ;
+		f->index = i;
+		f->status = blame_status(wqe, t->error);
+		return;
+	}
+}

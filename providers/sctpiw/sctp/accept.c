@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The passive half of the handshake (RFC 9260 5.1), which keeps no state until
+ * the cookie comes back; INITs and cookies that meet an association (5.2).
+ */
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+#define STATES_SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
+/* How long a restarted peer is held off while the old path is asked (see restart()). */
+#define RESTART_DOUBT (10000 * SCTP_NSEC_PER_MSEC)
+
+/* ABORT in answer to an INIT: under the tag that it announced (8.4). */
+static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
+{
+	const struct wire_sctp_common h = { in->h.dport, in->h.sport, tag };
+
+	sctp_stray_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
+}
+
+/* Whether the INIT is one to answer with an INIT ACK; else an ABORT was sent. */
+static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
+{
+	uint8_t info[6];
+
+	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND) {
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
+	} else if (init->host_name) {
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, NULL, 0);
+	} else if (!init->has_adaptation) {
+		put_be32(info, 1);
+		put_be16(info + 4, WIRE_SCTP_PARAM_ADAPTATION);
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_MISSING_PARAM, info, sizeof(info));
+	} else if (init->adaptation != in->s->config.adaptation) {
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
+	} else if (!in->a && !in->ep->accept) {
+		refuse(in, init->tag, 0, NULL, 0);
+	} else if (!in->a && in->s->assoc_count >= SCTP_ASSOCS_MAX) {
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
+	} else {
+		return true;
+	}
+	return false;
+}
+
+static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
+			const struct wire_sctp_init *answer, struct sctp_cookie *cookie)
+{
+	const struct sctp_assoc *a = in->a;
+
+	*cookie = (struct sctp_cookie){
+		.created = in->now,
+		.life = in->s->config.cookie_life,
+		.local_port = in->h.dport,
+		.remote_port = in->h.sport,
+		.local_tag = answer->tag,
+		.peer_tag = init->tag,
+		.local_tsn = answer->tsn,
+		.peer_tsn = init->tsn,
+		.peer_rwnd = init->a_rwnd,
+		.peer_os = init->os,
+		.peer_mis = init->mis,
+		.adaptation = init->adaptation,
+		.addr = *in->from,
+	};
+	if (a && a->state != SCTP_COOKIE_WAIT) { /* 5.2.2 */
+		cookie->local_tie = a->local_tie;
+		cookie->peer_tie = a->peer_tie;
+	}
+}
+
+static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
+{
+	const struct sctp_assoc *a = in->a;
+	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
+	struct sctp_stray *stray = sctp_stray_new(in->ep, in->from);
+	struct wire_sctp_init answer = { 0 };
+	struct sctp_cookie cookie;
+	uint8_t raw[SCTP_COOKIE_LEN];
+	size_t len, plain, i;
+	uint8_t *p;
+
+	if (!stray)
+		return;
+	p = stray->data + WIRE_SCTP_COMMON_LEN;
+	if (a && sctp_in_states(a, STATES_SETUP)) { /* 5.2.1: what our own INIT said */
+		answer.tag = a->local_tag;
+		answer.tsn = a->init_tsn;
+		answer.a_rwnd = a->init_rwnd;
+	} else {
+		answer.tag = sctp_new_tag(in->s);
+		answer.tsn = random_u32(in->s->random);
+		answer.a_rwnd = (uint32_t)(in->ep->rcvbuf / 5 * 4 / (in->ep->assoc_count + 1));
+		if (answer.a_rwnd < SCTP_MTU_MAX)
+			answer.a_rwnd = SCTP_MTU_MAX;
+	}
+	answer.os = in->s->config.streams < init->mis ? in->s->config.streams : init->mis;
+	answer.mis = in->s->config.streams;
+	answer.adaptation = in->s->config.adaptation;
+	cookie_fill(in, init, &answer, &cookie);
+	sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
+
+	wire_sctp_common_put(stray->data, &h);
+	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, &answer);
+	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, sizeof(raw));
+	plain = len;
+	/* Reports, but an answer not much larger than the question (12.4). */
+	for (i = 0; i < init->reports && len - plain < 256; i++)
+		if (init->report[i].len <= 256)
+			len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_UNRECOGNIZED,
+						   init->report[i].raw, init->report[i].len);
+	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, len);
+	stray->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
+	sctp_stray_seal(stray);
+}
+
+void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	struct sctp_assoc *a = in->a;
+	struct wire_sctp_init init;
+
+	if (!wire_sctp_init_get(c, &init) || !init.tag)
+		return;
+	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* 9.2: our SHUTDOWN COMPLETE got lost */
+		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
+		sctp_assoc_ready(a);
+		return;
+	}
+	if (!acceptable(in, &init))
+		return;
+	if (a && sctp_in_states(a, STATES_SETUP))
+		a->collision = true;
+	send_init_ack(in, &init);
+}
+
+static void adopt(struct sctp_assoc *a, const struct sctp_cookie *c)
+{
+	a->local_tag = c->local_tag;
+	a->init_tsn = c->local_tsn;
+	sctp_tx_start(a, c->local_tsn);
+	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
+}
+
+/* No association yet: the cookie makes one. */
+static bool create(struct sctp_in *in, const struct sctp_cookie *c)
+{
+	struct sctp_assoc *a;
+
+	if (!in->ep->accept) { /* closed since the INIT ACK */
+		refuse(in, c->peer_tag, 0, NULL, 0);
+		return false;
+	}
+	a = sctp_assoc_new(in->ep, in->from, in->h.sport, SCTP_MTU_PASSIVE, in->now);
+	if (!a) {
+		refuse(in, c->peer_tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
+		return false;
+	}
+	adopt(a, c);
+	/*
+	 * From INIT ACK to COOKIE ECHO is a round trip, unless one of them was
+	 * sent again, which takes the peer an RTO.
+	 */
+	if (in->now - c->created < in->s->config.rto_initial)
+		sctp_rtt_sample(&a->path.rtt, in->now - c->created);
+	sctp_handshake_up(a, in->now);
+	a->pending |= SCTP_PEND_COOKIE_ACK;
+	in->a = a;
+	in->rx->up = true;
+	return true;
+}
+
+/* Actions B and D (5.2.4): the peer's cookie completes our own handshake, or came again. */
+static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
+{
+	struct sctp_assoc *a = in->a;
+	bool setup = sctp_in_states(a, STATES_SETUP);
+
+	if (c->peer_tag != a->peer_tag) { /* B */
+		if (!setup && (a->rxmap.highest != a->peer_init_tsn - 1 || a->rxmap.cum != a->rxmap.highest))
+			return false; /* data came under the old tag: it is not the same peer */
+		if (a->peer_tag) /* it sent its INIT after it had answered ours: it began */
+			a->initiator = false;
+		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
+				    c->peer_mis);
+	}
+	a->pending |= SCTP_PEND_COOKIE_ACK;
+	if (setup) {
+		sctp_handshake_up(a, in->now);
+		sctp_assoc_event(a, SCTP_EVENT_UP);
+	}
+	sctp_assoc_ready(a);
+	return true;
+}
+
+/*
+ * Two hosts with equal SCTP ports behind one NAT look like one that restarts.
+ * When the cookie comes from another UDP port than the association's, the old
+ * path is asked first; the peer's next COOKIE ECHO (T1-cookie) finds the answer.
+ */
+static bool restart_is_doubtful(struct sctp_in *in)
+{
+	struct sctp_assoc *a = in->a;
+	bool asked = a->restart_probe && in->now - a->restart_probe < RESTART_DOUBT;
+
+	if (in->from->udp_port == a->path.addr.udp_port)
+		return false;
+	if (asked && in->now - a->restart_probe >= SCTP_PROBE_INTERVAL)
+		return a->heard > a->restart_probe;
+	if (!asked) {
+		a->restart_probe = in->now;
+		a->pending |= SCTP_PEND_HEARTBEAT;
+		sctp_assoc_ready(a);
+	}
+	return true;
+}
+
+/* Action A (5.2.4): the peer restarted. */
+static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
+{
+	struct sctp_assoc *a = in->a;
+	uint32_t mtu = a->path.mtu;
+	unsigned int i;
+
+	if (a->state == SCTP_SHUTDOWN_ACK_SENT) {
+		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
+		sctp_control_error(a, WIRE_SCTP_CAUSE_COOKIE_IN_SHUTDOWN, NULL, 0);
+		sctp_assoc_ready(a);
+		return false;
+	}
+	if (restart_is_doubtful(in))
+		return false;
+	for (i = 0; i < SCTP_TIMERS; i++)
+		sctp_timer_stop(a, i);
+	sctp_tx_reset(a);
+	sctp_control_clear(a);
+	sctp_reasm_clear(&a->reasm);
+	sctp_path_init(&a->path, &in->s->config, in->from, mtu);
+	a->pending = SCTP_PEND_COOKIE_ACK;
+	a->initiator = false;
+	a->collision = false;
+	a->restart_probe = 0;
+	a->unsacked = 0;
+	a->sacked_once = false;
+	a->dup_count = 0;
+	a->local_tie = sctp_new_tag(in->s);
+	a->peer_tie = sctp_new_tag(in->s);
+	a->events &= ~(1u << SCTP_EVENT_SHUTDOWN);
+	if (!a->events)
+		list_del(&a->event_node);
+	adopt(a, c);
+	sctp_handshake_up(a, in->now);
+	in->rx->restart = true;
+	return true;
+}
+
+/* Table 12 of 5.2.4. */
+static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
+{
+	const struct sctp_assoc *a = in->a;
+	bool local = c->local_tag == a->local_tag;
+	bool peer = a->peer_tag && c->peer_tag == a->peer_tag;
+
+	if (local)
+		return complete(in, c);
+	if (!peer && c->local_tie == a->local_tie && c->peer_tie == a->peer_tie &&
+	    !sctp_in_states(a, STATES_SETUP))
+		return restart(in, c);
+	return false; /* action C, and what the table does not know */
+}
+
+bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	const struct sctp_assoc *a = in->a;
+	struct sctp_cookie cookie;
+	uint8_t staleness[4] = { 0 };
+
+	if (!sctp_cookie_get(&in->s->cookie_key, wire_sctp_value(c), wire_sctp_value_len(c), &cookie))
+		return false;
+	if (cookie.local_port != in->h.dport || cookie.remote_port != in->h.sport ||
+	    cookie.local_tag != in->h.vtag ||
+	    !ip_addr_equal(&cookie.addr.remote, &in->from->remote))
+		return false;
+	if (in->now - cookie.created > cookie.life &&
+	    !(a && a->local_tag == cookie.local_tag && a->peer_tag == cookie.peer_tag)) {
+		const struct wire_sctp_common h = { in->h.dport, in->h.sport, cookie.peer_tag };
+
+		sctp_stray_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0,
+				 WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
+		return false;
+	}
+	return in->a ? meets(in, &cookie) : create(in, &cookie);
+}

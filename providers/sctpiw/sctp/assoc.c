@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Associations: life, lookup, what the user may ask of them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+/* splitmix64's finalizer: the peer chooses address and port, the seed is ours. */
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9ull;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
+				const struct ip_addr *remote, uint16_t port)
+{
+	uint64_t half[2];
+	uint64_t h = s->hash_seed;
+
+	memcpy(half, remote->b, sizeof(half));
+	h = mix(h ^ half[0]);
+	h = mix(h ^ half[1]);
+	h = mix(h ^ ((uint64_t)ep->port << 48 | (uint64_t)port << 32 | remote->scope_id));
+	return &s->buckets[h & (s->bucket_count - 1)];
+}
+
+struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
+				   uint16_t port)
+{
+	struct list_node *head = bucket(ep->s, ep, remote, port);
+
+	list_for_each(n, head) {
+		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, hash_node);
+
+		if (a->ep == ep && a->remote_port == port &&
+		    ip_addr_equal(&a->path.addr.remote, remote))
+			return a;
+	}
+	return NULL;
+}
+
+/* Twice as many buckets. Without memory the chains just get longer. */
+static void grow_buckets(struct sctp *s)
+{
+	size_t old_count = s->bucket_count;
+	struct list_node *old = s->buckets;
+	struct list_node *fresh = malloc(2 * old_count * sizeof(*fresh));
+	struct list_node *n;
+	size_t i;
+
+	if (!fresh)
+		return;
+	s->buckets = fresh;
+	s->bucket_count = 2 * old_count;
+	for (i = 0; i < s->bucket_count; i++)
+		list_init(&fresh[i]);
+	for (i = 0; i < old_count; i++) {
+		while ((n = list_pop(&old[i]))) {
+			struct sctp_assoc *a = list_entry(n, struct sctp_assoc, hash_node);
+
+			list_add(bucket(s, a->ep, &a->path.addr.remote, a->remote_port), n);
+		}
+	}
+	free(old);
+}
+
+uint32_t sctp_new_tag(struct sctp *s)
+{
+	uint32_t tag;
+
+	do
+		tag = random_u32(s->random);
+	while (!tag);
+	return tag;
+}
+
+struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_addr *addr,
+				  uint16_t remote_port, uint32_t mtu, uint64_t now)
+{
+	struct sctp *s = ep->s;
+	struct sctp_assoc *a;
+	unsigned int i;
+
+	if (s->assoc_count >= SCTP_ASSOCS_MAX || timerq_reserve(&s->timers, s->assoc_count + 1))
+		return NULL;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->s = s;
+	a->ep = ep;
+	a->remote_port = remote_port;
+	a->local_tie = sctp_new_tag(s);
+	a->peer_tie = sctp_new_tag(s);
+	a->tlp_margin = SCTP_TLP_MARGIN;
+	a->reorder_factor = 1;
+	a->heard = now;
+	for (i = 0; i < SCTP_TIMERS; i++)
+		a->timers[i] = SCTP_TIME_NEVER;
+	list_init(&a->ready_node);
+	list_init(&a->event_node);
+	sctp_reasm_init(&a->reasm);
+	sctp_path_init(&a->path, &s->config, addr, mtu);
+	if (s->assoc_count >= s->bucket_count)
+		grow_buckets(s);
+	list_add(bucket(s, ep, &addr->remote, remote_port), &a->hash_node);
+	list_add_tail(&ep->assocs, &a->ep_node);
+	s->assoc_count++;
+	ep->assoc_count++;
+	return a;
+}
+
+/* Takes it out of everything but the endpoint's list and the events. */
+static void retire(struct sctp_assoc *a)
+{
+	a->state = SCTP_CLOSED;
+	list_del(&a->hash_node);
+	list_del(&a->ready_node);
+	timerq_remove(&a->s->timers, &a->timer_node);
+	a->ep->assoc_count--;
+	a->pending = 0;
+	a->want_pull = false;
+	sctp_tx_reset(a);
+	sctp_control_clear(a);
+	sctp_reasm_clear(&a->reasm);
+	sctp_rxmap_fini(&a->rxmap);
+	free(a->cookie);
+	a->cookie = NULL;
+}
+
+void sctp_assoc_free(struct sctp_assoc *a)
+{
+	if (list_linked(&a->hash_node))
+		retire(a);
+	if (a->s->gone == a)
+		a->s->gone = NULL;
+	list_del(&a->event_node);
+	list_del(&a->ep_node);
+	a->s->assoc_count--;
+	free(a);
+}
+
+void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type)
+{
+	a->events |= 1u << type;
+	if (!list_linked(&a->event_node))
+		list_add_tail(&a->s->events, &a->event_node);
+}
+
+void sctp_assoc_end(struct sctp_assoc *a, int error)
+{
+	if (a->state == SCTP_CLOSED)
+		return;
+	retire(a);
+	a->error = error;
+	sctp_assoc_event(a, error ? SCTP_EVENT_LOST : SCTP_EVENT_CLOSED);
+}
+
+void sctp_assoc_ready(struct sctp_assoc *a)
+{
+	if (!list_linked(&a->ready_node) && a->state != SCTP_CLOSED)
+		list_add_tail(&a->s->ready, &a->ready_node);
+}
+
+uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
+{
+	/*
+	 * The socket's buffer is what must not overflow: packets are emptied into
+	 * their final place as soon as they are read. A fifth stays for control
+	 * chunks, retransmissions and probes, which no window holds back. However
+	 * many share it, each may send one packet.
+	 */
+	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
+	size_t floor = a->path.max_packet + SCTP_PACKET_OVERHEAD;
+
+	if (share < floor)
+		share = floor;
+	if (share > UINT32_MAX / 2)
+		share = UINT32_MAX / 2;
+	return (uint32_t)(share > a->reasm.bytes ? share - a->reasm.bytes : 0);
+}
+
+void sctp_assoc_set_user(struct sctp_assoc *a, void *user)
+{
+	a->user = user;
+}
+
+void *sctp_assoc_user(const struct sctp_assoc *a)
+{
+	return a->user;
+}
+
+struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a)
+{
+	return a->ep;
+}
+
+uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a)
+{
+	return a->remote_port;
+}
+
+const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)
+{
+	return &a->path.addr;
+}
+
+bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
+{
+	/*
+	 * When both sides sent an INIT, both must come to the same answer: the
+	 * tags differ and both sides know both of them.
+	 */
+	if (a->initiator && a->collision)
+		return a->local_tag > a->peer_tag;
+	return a->initiator;
+}
+
+bool sctp_assoc_is_up(const struct sctp_assoc *a)
+{
+	return a->state >= SCTP_ESTABLISHED;
+}
+
+unsigned int sctp_assoc_streams(const struct sctp_assoc *a)
+{
+	return a->in_streams < a->out_streams ? a->in_streams : a->out_streams;
+}
+
+bool sctp_assoc_is_drained(const struct sctp_assoc *a)
+{
+	return sctp_outq_count(&a->out) == 0;
+}
+
+void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
+{
+	sctp_path_set_mtu(&a->path, mtu);
+}
+
+size_t sctp_assoc_max_msg(const struct sctp_assoc *a)
+{
+	return a->path.max_packet - WIRE_SCTP_COMMON_LEN - WIRE_SCTP_DATA_LEN;
+}
+
+void sctp_assoc_kick(struct sctp_assoc *a)
+{
+	a->want_pull = a->state != SCTP_CLOSED;
+	sctp_assoc_ready(a);
+}
+
+void sctp_assoc_abort(struct sctp_assoc *a)
+{
+	if (a->state != SCTP_CLOSED)
+		sctp_stray_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
+	sctp_assoc_free(a);
+}

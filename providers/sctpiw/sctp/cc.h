@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Congestion control of one path (RFC 9260 7.2). All in bytes of DATA chunks
+ * with their headers and padding.
+ */
+#ifndef SCTPIW_SCTP_CC_H
+#define SCTPIW_SCTP_CC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sctp_cc {
+	uint32_t cwnd;
+	uint32_t ssthresh;
+	uint32_t partial; /* partial_bytes_acked */
+	uint32_t pmdcs;	  /* what fits a packet: PMTU without IP, UDP and common header */
+	bool pristine;	  /* still at the initial window */
+	bool v4;
+};
+
+void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4);
+/* Another path MTU: a window still at its initial value becomes that of the new MTU. */
+void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs);
+/*
+ * A SACK acknowledged so many bytes for the first time and moved the cumulative
+ * TSN. limited: the window was fully used before. recovering: in Fast Recovery.
+ * drained: nothing is outstanding any more.
+ */
+void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recovering, bool drained);
+/* Loss seen in SACKs, once per window (7.2.3). */
+void sctp_cc_loss(struct sctp_cc *cc);
+/* T3-rtx expired (7.2.3). */
+void sctp_cc_timeout(struct sctp_cc *cc);
+/* Nothing was sent for this many RTOs (7.2.1, last point). */
+void sctp_cc_idle(struct sctp_cc *cc, unsigned int rtos);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The end of an association (RFC 9260 9): shutdown and abort. */
+#include <errno.h>
+
+#include "sctp/internal.h"
+
+#define STATES_SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
+
+static void arm_t2(struct sctp_assoc *a, uint64_t now)
+{
+	sctp_timer_set(a, SCTP_TIMER_SETUP, now + sctp_rtt_rto(&a->path.rtt));
+}
+
+/* Enters a state whose chunk is sent again until it is answered. */
+static void enter(struct sctp_assoc *a, enum sctp_state state, unsigned int chunk, uint64_t now)
+{
+	a->state = state;
+	a->pending &= ~(SCTP_PEND_SHUTDOWN | SCTP_PEND_SHUTDOWN_ACK);
+	a->pending |= chunk;
+	a->setup_since = now;
+	a->setup_tries = 0;
+	arm_t2(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
+{
+	if (sctp_outq_count(&a->out))
+		return;
+	if (a->state == SCTP_SHUTDOWN_PENDING)
+		enter(a, SCTP_SHUTDOWN_SENT, SCTP_PEND_SHUTDOWN, now);
+	else if (a->state == SCTP_SHUTDOWN_RECEIVED)
+		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, now);
+}
+
+void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
+{
+	if (sctp_in_states(a, STATES_SETUP)) { /* nothing to drain: it was never up */
+		sctp_stray_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
+		sctp_assoc_end(a, 0);
+	} else if (a->state == SCTP_ESTABLISHED) {
+		a->state = SCTP_SHUTDOWN_PENDING;
+		sctp_close_drained(a, now);
+	}
+}
+
+void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
+{
+	/* Association.Max.Retrans in time, as for all that stays unanswered (see path.c). */
+	a->setup_tries++;
+	if (a->setup_tries >= SCTP_SILENT_PROBES &&
+	    now - a->setup_since >= a->s->config.silent_limit) {
+		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
+		return;
+	}
+	sctp_rtt_backoff(&a->path.rtt);
+	a->pending |= a->state == SCTP_SHUTDOWN_SENT ? SCTP_PEND_SHUTDOWN : SCTP_PEND_SHUTDOWN_ACK;
+	arm_t2(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_close_data(struct sctp_assoc *a, uint64_t now)
+{
+	a->setup_since = now;
+	a->setup_tries = 0;
+	a->pending |= SCTP_PEND_SHUTDOWN;
+	/* A SHUTDOWN alone cannot tell of gaps and duplicates (9.2). */
+	if (!sctp_rxmap_has_gap(&a->rxmap) && !a->dup_count)
+		sctp_rx_sack_sent(a);
+	arm_t2(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	struct sctp_assoc *a = in->a;
+
+	if (c->len < 8)
+		return;
+	switch (a->state) {
+	case SCTP_SHUTDOWN_SENT: /* both at once (9.2) */
+		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, in->now);
+		return;
+	case SCTP_SHUTDOWN_ACK_SENT:
+		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
+		sctp_assoc_ready(a);
+		return;
+	case SCTP_ESTABLISHED:
+	case SCTP_SHUTDOWN_PENDING:
+		a->state = SCTP_SHUTDOWN_RECEIVED;
+		sctp_assoc_event(a, SCTP_EVENT_SHUTDOWN);
+		break;
+	default:
+		break;
+	}
+	sctp_sack_cum_only(in, get_be32(c->raw + 4));
+	if (a->state != SCTP_CLOSED)
+		sctp_close_drained(a, in->now);
+}
+
+void sctp_close_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	sctp_stray_assoc(in->a, WIRE_SCTP_SHUTDOWN_COMPLETE, 0, NULL, 0);
+	sctp_assoc_end(in->a, 0);
+}
+
+void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	sctp_assoc_end(in->a, 0);
+}
+
+void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	bool setup = sctp_in_states(in->a, STATES_SETUP);
+
+	sctp_assoc_end(in->a, setup ? -ECONNREFUSED : -ECONNRESET);
+}
+
+void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len, int error)
+{
+	if (a->state == SCTP_CLOSED)
+		return;
+	sctp_stray_assoc(a, WIRE_SCTP_ABORT, cause, info, len);
+	sctp_assoc_end(a, error);
+}

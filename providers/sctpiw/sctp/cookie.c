@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "sctp/cookie.h"
+
+#include <nettle/memops.h>
+
+#include "util/bytes.h"
+
+#define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
+#define BODY_LEN (SCTP_COOKIE_LEN - SHA256_DIGEST_SIZE)
+
+static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
+{
+	uint8_t secret[32];
+
+	if (key->has_current && now - key->since < KEY_LIFE)
+		return;
+	key->previous = key->current;
+	key->has_previous = key->has_current;
+	random_bytes(random, secret, sizeof(secret));
+	hmac_sha256_set_key(&key->current, sizeof(secret), secret);
+	memset(secret, 0, sizeof(secret));
+	key->has_current = true;
+	key->since = now;
+}
+
+void sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
+		     const struct sctp_cookie *c, uint8_t *out)
+{
+	renew_key(key, random, now);
+	put_be64(out, c->created);
+	put_be64(out + 8, c->life);
+	put_be16(out + 16, c->local_port);
+	put_be16(out + 18, c->remote_port);
+	put_be32(out + 20, c->local_tag);
+	put_be32(out + 24, c->peer_tag);
+	put_be32(out + 28, c->local_tsn);
+	put_be32(out + 32, c->peer_tsn);
+	put_be32(out + 36, c->peer_rwnd);
+	put_be16(out + 40, c->peer_os);
+	put_be16(out + 42, c->peer_mis);
+	put_be32(out + 44, c->adaptation);
+	put_be32(out + 48, c->local_tie);
+	put_be32(out + 52, c->peer_tie);
+	memcpy(out + 56, c->addr.remote.b, 16);
+	put_be32(out + 72, c->addr.remote.scope_id);
+	memcpy(out + 76, c->addr.local.b, 16);
+	put_be32(out + 92, c->addr.local.scope_id);
+	put_be16(out + 96, c->addr.udp_port);
+	put_be16(out + 98, 0);
+	hmac_sha256_update(&key->current, BODY_LEN, out);
+	hmac_sha256_digest(&key->current, SHA256_DIGEST_SIZE, out + BODY_LEN);
+}
+
+static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in)
+{
+	uint8_t mac[SHA256_DIGEST_SIZE];
+
+	hmac_sha256_update(ctx, BODY_LEN, in);
+	hmac_sha256_digest(ctx, sizeof(mac), mac);
+	return memeql_sec(mac, in + BODY_LEN, sizeof(mac));
+}
+
+bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
+		     struct sctp_cookie *c)
+{
+	if (len != SCTP_COOKIE_LEN)
+		return false;
+	if (!(key->has_current && authentic(&key->current, in)) &&
+	    !(key->has_previous && authentic(&key->previous, in)))
+		return false;
+	c->created = get_be64(in);
+	c->life = get_be64(in + 8);
+	c->local_port = get_be16(in + 16);
+	c->remote_port = get_be16(in + 18);
+	c->local_tag = get_be32(in + 20);
+	c->peer_tag = get_be32(in + 24);
+	c->local_tsn = get_be32(in + 28);
+	c->peer_tsn = get_be32(in + 32);
+	c->peer_rwnd = get_be32(in + 36);
+	c->peer_os = get_be16(in + 40);
+	c->peer_mis = get_be16(in + 42);
+	c->adaptation = get_be32(in + 44);
+	c->local_tie = get_be32(in + 48);
+	c->peer_tie = get_be32(in + 52);
+	memcpy(c->addr.remote.b, in + 56, 16);
+	c->addr.remote.scope_id = get_be32(in + 72);
+	memcpy(c->addr.local.b, in + 76, 16);
+	c->addr.local.scope_id = get_be32(in + 92);
+	c->addr.udp_port = get_be16(in + 96);
+	return true;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * State Cookies (RFC 9260 5.1.3): all that the passive side must remember of an
+ * INIT, authenticated with HMAC-SHA256 under a random key that changes hourly.
+ */
+#ifndef SCTPIW_SCTP_COOKIE_H
+#define SCTPIW_SCTP_COOKIE_H
+
+#include <nettle/hmac.h>
+
+#include "util/addr.h"
+#include "util/random.h"
+
+#define SCTP_COOKIE_LEN 132u
+
+struct sctp_cookie {
+	uint64_t created; /* ns */
+	uint64_t life;	  /* ns */
+	uint16_t local_port;
+	uint16_t remote_port;
+	uint32_t local_tag;
+	uint32_t peer_tag;
+	uint32_t local_tsn;
+	uint32_t peer_tsn;
+	uint32_t peer_rwnd;
+	uint16_t peer_os;
+	uint16_t peer_mis;
+	uint32_t adaptation;
+	uint32_t local_tie; /* 0: there was no association */
+	uint32_t peer_tie;
+	struct path_addr addr; /* where the INIT came from */
+};
+
+struct sctp_cookie_key {
+	struct hmac_sha256_ctx current;
+	struct hmac_sha256_ctx previous;
+	bool has_current;
+	bool has_previous;
+	uint64_t since; /* when current was made */
+};
+
+/* Writes SCTP_COOKIE_LEN bytes; makes the key when there is none or it is too old at `now`. */
+void sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
+		     const struct sctp_cookie *c, uint8_t *out);
+/* false: not one of ours. The life is for the caller to check. */
+bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
+		     struct sctp_cookie *c);
+
+#endif

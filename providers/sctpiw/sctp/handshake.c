@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The active half of the handshake (RFC 9260 5.1). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
+				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
+{
+	struct sctp_assoc *a;
+
+	/* Two endpoints have at most one association (RFC 9260 1.3). */
+	if (!remote_port || sctp_assoc_find(ep, &to->remote, remote_port)) {
+		errno = remote_port ? EISCONN : EINVAL;
+		return NULL;
+	}
+	a = sctp_assoc_new(ep, to, remote_port, mtu, now);
+	if (!a) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	a->user = user;
+	a->initiator = true;
+	a->init_tsn = random_u32(ep->s->random);
+	sctp_tx_start(a, a->init_tsn);
+	a->setup_since = now;
+	sctp_handshake_start(a, now);
+	return a;
+}
+
+static void arm(struct sctp_assoc *a, uint64_t now)
+{
+	uint64_t limit = a->setup_since + a->s->config.connect_limit;
+	uint64_t when = now + sctp_rtt_rto(&a->path.rtt);
+
+	a->setup_sent = now;
+	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
+}
+
+void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
+{
+	a->state = SCTP_COOKIE_WAIT;
+	a->local_tag = sctp_new_tag(a->s);
+	a->peer_tag = 0;
+	a->init_rwnd = sctp_assoc_rwnd(a);
+	a->setup_resent = false;
+	a->pending = SCTP_PEND_INIT;
+	arm(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_handshake_again(struct sctp_assoc *a, uint64_t now)
+{
+	free(a->cookie);
+	a->cookie = NULL;
+	sctp_control_clear(a);
+	sctp_handshake_start(a, now);
+}
+
+void sctp_handshake_resend(struct sctp_assoc *a)
+{
+	a->setup_resent = true;
+	a->pending |= a->state == SCTP_COOKIE_WAIT ? SCTP_PEND_INIT : SCTP_PEND_COOKIE_ECHO;
+	sctp_assoc_ready(a);
+}
+
+void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
+{
+	uint32_t tsn;
+
+	if (now - a->setup_since >= a->s->config.connect_limit) {
+		sctp_assoc_end(a, -ETIMEDOUT);
+		return;
+	}
+	/* DATA that rode behind the COOKIE ECHO rides again. */
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
+	sctp_rtt_backoff(&a->path.rtt);
+	arm(a, now);
+	sctp_handshake_resend(a);
+}
+
+void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint32_t rwnd,
+			 uint16_t os, uint16_t mis)
+{
+	uint16_t offered = a->s->config.streams;
+
+	a->peer_tag = tag;
+	a->peer_init_tsn = tsn;
+	a->peer_rwnd = rwnd;
+	a->in_streams = os < offered ? os : offered;
+	a->out_streams = mis < offered ? mis : offered;
+	sctp_rxmap_init(&a->rxmap, tsn);
+}
+
+/* What is wrong with an INIT ACK, as a cause code, or 0. *info takes what belongs to it. */
+static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
+			       uint8_t info[8], size_t *len)
+{
+	*len = 0;
+	if (init->host_name)
+		return WIRE_SCTP_CAUSE_ADDRESS;
+	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND)
+		return WIRE_SCTP_CAUSE_INVALID_PARAM;
+	if (init->has_adaptation && init->adaptation != a->s->config.adaptation)
+		return WIRE_SCTP_CAUSE_INVALID_PARAM;
+	if (init->cookie && init->has_adaptation)
+		return 0;
+	put_be32(info, 1); /* number of missing parameters */
+	put_be16(info + 4, init->cookie ? WIRE_SCTP_PARAM_ADAPTATION : WIRE_SCTP_PARAM_COOKIE);
+	*len = 6;
+	return WIRE_SCTP_CAUSE_MISSING_PARAM;
+}
+
+/* One ERROR with all unknown parameters, behind the COOKIE ECHO (3.2.2). */
+static void report_params(struct sctp_assoc *a, const struct wire_sctp_init *init)
+{
+	uint8_t list[512];
+	size_t len = 0;
+	unsigned int i;
+
+	for (i = 0; i < init->reports; i++) {
+		size_t whole = round_up4(init->report[i].len);
+
+		if (whole > sizeof(list) - len)
+			break;
+		memcpy(list + len, init->report[i].raw, init->report[i].len);
+		wire_sctp_pad(list + len, init->report[i].len);
+		len += whole;
+	}
+	if (len)
+		sctp_control_error(a, WIRE_SCTP_CAUSE_PARAMS, list, len);
+}
+
+void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	struct sctp_assoc *a = in->a;
+	struct wire_sctp_init init;
+	uint8_t info[8];
+	size_t info_len;
+	uint16_t fault;
+
+	if (!wire_sctp_init_get(c, &init))
+		return;
+	in->stop = true; /* it travels alone (RFC 9260 3) */
+	if (!init.tag) {
+		const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->h.vtag };
+
+		sctp_stray_chunk(a->ep, in->from, &h, WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT,
+				 WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
+		sctp_assoc_end(a, -EPROTO);
+		return;
+	}
+	fault = init_ack_fault(a, &init, info, &info_len);
+	a->peer_tag = init.tag;
+	if (fault) {
+		sctp_close_fail(a, fault, info, info_len, -EPROTO);
+		return;
+	}
+	a->cookie = malloc(init.cookie_len + 1);
+	if (!a->cookie) { /* as if it had been lost */
+		a->peer_tag = 0;
+		return;
+	}
+	memcpy(a->cookie, init.cookie, init.cookie_len);
+	a->cookie_len = init.cookie_len;
+	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
+	report_params(a, &init);
+	if (!a->setup_resent)
+		sctp_rtt_sample(&a->path.rtt, in->now - a->setup_sent);
+	a->state = SCTP_COOKIE_ECHOED;
+	a->setup_resent = false;
+	a->pending = SCTP_PEND_COOKIE_ECHO;
+	arm(a, in->now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
+{
+	a->state = SCTP_ESTABLISHED;
+	sctp_timer_stop(a, SCTP_TIMER_SETUP);
+	a->pending &= ~(SCTP_PEND_INIT | SCTP_PEND_COOKIE_ECHO);
+	free(a->cookie);
+	a->cookie = NULL;
+	a->refused = 0;
+	a->path.rtt.backoff = 0;
+	sctp_path_start(a, now);
+	if (sctp_outq_count(&a->out)) {
+		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
+		sctp_recovery_arm_probe(a, now);
+	}
+	sctp_assoc_ready(a);
+}
+
+void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	if (!in->a->setup_resent)
+		sctp_rtt_sample(&in->a->path.rtt, in->now - in->a->setup_sent);
+	sctp_handshake_up(in->a, in->now);
+	sctp_assoc_event(in->a, SCTP_EVENT_UP);
+}

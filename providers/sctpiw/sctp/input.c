@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Packets that come in: whose they are, whether they are valid, which chunk goes where. */
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+#define SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
+#define UP                                                                                         \
+	(SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
+
+static void ignore(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+}
+
+/* INIT comes alone and COOKIE ECHO first: elsewhere they stop the packet (12.3, 3.2.2). */
+static void misplaced(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	in->stop = true;
+}
+
+/* In which states a chunk means something (RFC 9260 5, 6, 8, 9); in the others it is skipped. */
+static const struct {
+	unsigned int states;
+	void (*handle)(struct sctp_in *in, const struct wire_sctp_chunk *c);
+} rules[] = {
+	[WIRE_SCTP_DATA] = { SCTP_STATES_RECEIVE, sctp_rx_data },
+	[WIRE_SCTP_INIT] = { SETUP | UP, misplaced },
+	[WIRE_SCTP_INIT_ACK] = { SCTP_IN(SCTP_COOKIE_WAIT), sctp_handshake_init_ack },
+	[WIRE_SCTP_SACK] = { SCTP_STATES_SEND, sctp_sack_input },
+	[WIRE_SCTP_HEARTBEAT] = { UP, sctp_path_heartbeat },
+	[WIRE_SCTP_HEARTBEAT_ACK] = { UP, sctp_path_heartbeat_ack },
+	[WIRE_SCTP_ABORT] = { SETUP | UP, sctp_close_abort },
+	[WIRE_SCTP_SHUTDOWN] = { UP, sctp_close_shutdown },
+	[WIRE_SCTP_SHUTDOWN_ACK] = { SCTP_IN(SCTP_SHUTDOWN_SENT) | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT),
+				     sctp_close_shutdown_ack },
+	[WIRE_SCTP_ERROR] = { SETUP | UP, sctp_control_error_in },
+	[WIRE_SCTP_COOKIE_ECHO] = { SETUP | UP, misplaced },
+	[WIRE_SCTP_COOKIE_ACK] = { SCTP_IN(SCTP_COOKIE_ECHOED), sctp_handshake_cookie_ack },
+	[12] = { SETUP | UP, ignore }, /* ECNE and CWR are reserved and never negotiated */
+	[13] = { SETUP | UP, ignore },
+	[WIRE_SCTP_SHUTDOWN_COMPLETE] = { SCTP_IN(SCTP_SHUTDOWN_ACK_SENT),
+					  sctp_close_shutdown_complete },
+};
+
+static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	if (c->type == WIRE_SCTP_PAD)
+		return;
+	if (c->type >= sizeof(rules) / sizeof(rules[0])) {
+		sctp_control_unknown(in, c);
+		return;
+	}
+	if (sctp_in_states(in->a, rules[c->type].states))
+		rules[c->type].handle(in, c);
+}
+
+/*
+ * The verification tag (8.5, 8.5.1). An ABORT or SHUTDOWN COMPLETE stands first
+ * in a packet of somebody who has no association, with our own tag reflected.
+ */
+static bool tag_holds(const struct sctp_in *in, const struct wire_sctp_chunk *first)
+{
+	const struct sctp_assoc *a = in->a;
+	bool reflected = (first->type == WIRE_SCTP_ABORT ||
+			  first->type == WIRE_SCTP_SHUTDOWN_COMPLETE) &&
+			 first->flags & WIRE_SCTP_T_BIT;
+
+	if (reflected)
+		return a->peer_tag && in->h.vtag == a->peer_tag;
+	return in->h.vtag == a->local_tag;
+}
+
+/* Finds out whose packet it is. Returns false when no chunk of it is to be processed. */
+static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
+{
+	struct sctp_assoc *a;
+
+	in->a = sctp_assoc_find(in->ep, &in->from->remote, in->h.sport);
+	a = in->a;
+	if (first->type == WIRE_SCTP_INIT) {
+		if (in->h.vtag == 0 && *p == in->end)
+			sctp_accept_init(in, first);
+		return false;
+	}
+	if (in->h.vtag == 0)
+		return false;
+	if (first->type == WIRE_SCTP_COOKIE_ECHO) {
+		if (!sctp_accept_cookie(in, first))
+			return false;
+		sctp_path_heard(in->a, in->from, in->now);
+		return true;
+	}
+	if (!a || (first->type == WIRE_SCTP_SHUTDOWN_ACK && sctp_in_states(a, SETUP))) {
+		sctp_stray_input(in);
+		return false;
+	}
+	if (!tag_holds(in, first))
+		return false;
+	sctp_path_heard(a, in->from, in->now);
+	*p = first->raw; /* it is dispatched like the others */
+	return true;
+}
+
+void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+		size_t len, uint64_t now, struct sctp_rx *rx)
+{
+	struct sctp_in in = {
+		.s = ep->s,
+		.ep = ep,
+		.from = from,
+		.packet = packet,
+		.end = packet + len,
+		.now = now,
+		.rx = rx,
+	};
+	const uint8_t *p = packet + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_chunk c;
+
+	rx->assoc = NULL;
+	rx->up = false;
+	rx->restart = false;
+	rx->count = 0;
+	while (ep->s->reassembled) {
+		struct sctp_reasm_message *m = ep->s->reassembled;
+
+		ep->s->reassembled = m->next;
+		free(m);
+	}
+	if (len < WIRE_SCTP_MIN_PACKET || len > UINT16_MAX || !wire_sctp_checksum_ok(packet, len))
+		return;
+	wire_sctp_common_get(packet, &in.h);
+	if (in.h.dport != ep->port || !in.h.dport || !in.h.sport)
+		return;
+	if (!wire_sctp_chunk_next(&p, in.end, &c) || !admit(&in, &c, &p))
+		return;
+	rx->assoc = in.a;
+	while (!in.stop && in.a->state != SCTP_CLOSED && wire_sctp_chunk_next(&p, in.end, &c)) {
+		/* A reflected tag vouches for the one chunk that it came with. */
+		if (in.h.vtag != in.a->local_tag && c.raw != packet + WIRE_SCTP_COMMON_LEN)
+			break;
+		if (c.type == WIRE_SCTP_ABORT && in.h.vtag == in.a->local_tag &&
+		    c.flags & WIRE_SCTP_T_BIT && in.a->peer_tag != in.a->local_tag)
+			continue;
+		dispatch(&in, &c);
+	}
+	if (in.data && in.a->state != SCTP_CLOSED)
+		sctp_rx_packet_done(&in);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Instances and endpoints. */
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+#define BUCKETS_MIN 64u
+
+void sctp_config_default(struct sctp_config *config)
+{
+	*config = (struct sctp_config){
+		.streams = 65535,
+		.adaptation = 1,
+		.rto_initial = 1000 * SCTP_NSEC_PER_MSEC,
+		.rto_min = 1000 * SCTP_NSEC_PER_MSEC,
+		.rto_max = 60000 * SCTP_NSEC_PER_MSEC,
+		.cookie_life = 60000 * SCTP_NSEC_PER_MSEC,
+		.heartbeat_interval = 1000 * SCTP_NSEC_PER_MSEC,
+		.sack_delay = 10 * SCTP_NSEC_PER_MSEC,
+		.silent_limit = 30000 * SCTP_NSEC_PER_MSEC,
+		.connect_limit = 30000 * SCTP_NSEC_PER_MSEC,
+		.max_tsn_distance = 4095,
+	};
+}
+
+/* What would make the protocol misbehave is put right here, once. */
+static void config_clamp(struct sctp_config *c)
+{
+	if (!c->streams)
+		c->streams = 1;
+	if (c->sack_delay > 500 * SCTP_NSEC_PER_MSEC) /* RFC 9260 6.2 */
+		c->sack_delay = 500 * SCTP_NSEC_PER_MSEC;
+	if (c->rto_min < SCTP_NSEC_PER_MSEC)
+		c->rto_min = SCTP_NSEC_PER_MSEC;
+	if (c->rto_max < c->rto_min)
+		c->rto_max = c->rto_min;
+	if (c->rto_initial < c->rto_min)
+		c->rto_initial = c->rto_min;
+	if (c->rto_initial > c->rto_max)
+		c->rto_initial = c->rto_max;
+	if (c->heartbeat_interval < 10 * SCTP_NSEC_PER_MSEC)
+		c->heartbeat_interval = 10 * SCTP_NSEC_PER_MSEC;
+	if (!c->max_tsn_distance)
+		c->max_tsn_distance = 1;
+	if (c->max_tsn_distance > SCTP_RXMAP_RANGE - 1)
+		c->max_tsn_distance = SCTP_RXMAP_RANGE - 1;
+}
+
+struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
+		      struct random_source *random)
+{
+	struct sctp *s = calloc(1, sizeof(*s));
+	size_t i;
+
+	if (!s)
+		return NULL;
+	s->buckets = malloc(BUCKETS_MIN * sizeof(*s->buckets));
+	if (!s->buckets) {
+		free(s);
+		return NULL;
+	}
+	s->bucket_count = BUCKETS_MIN;
+	for (i = 0; i < s->bucket_count; i++)
+		list_init(&s->buckets[i]);
+	s->config = *config;
+	config_clamp(&s->config);
+	s->ops = *ops;
+	s->random = random;
+	random_bytes(random, &s->hash_seed, sizeof(s->hash_seed));
+	list_init(&s->endpoints);
+	list_init(&s->ready);
+	list_init(&s->events);
+	return s;
+}
+
+static void free_reassembled(struct sctp *s)
+{
+	while (s->reassembled) {
+		struct sctp_reasm_message *m = s->reassembled;
+
+		s->reassembled = m->next;
+		free(m);
+	}
+}
+
+void sctp_free(struct sctp *s)
+{
+	if (!s)
+		return;
+	list_for_each_safe(n, &s->endpoints)
+		sctp_endpoint_free(list_entry(n, struct sctp_endpoint, node));
+	free_reassembled(s);
+	if (s->stray_block)
+		sctp_block_unref(&s->blocks, s->stray_block);
+	sctp_block_pool_fini(&s->blocks);
+	timerq_fini(&s->timers);
+	free(s->strays);
+	free(s->buckets);
+	free(s);
+}
+
+struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx)
+{
+	struct sctp_endpoint *ep = calloc(1, sizeof(*ep));
+
+	if (!ep)
+		return NULL;
+	ep->s = s;
+	ep->port = port;
+	ep->rcvbuf = rcvbuf;
+	ep->ctx = ctx;
+	list_init(&ep->assocs);
+	list_add_tail(&s->endpoints, &ep->node);
+	return ep;
+}
+
+void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept)
+{
+	ep->accept = accept;
+}
+
+void *sctp_endpoint_ctx(const struct sctp_endpoint *ep)
+{
+	return ep->ctx;
+}
+
+void sctp_endpoint_free(struct sctp_endpoint *ep)
+{
+	if (!ep)
+		return;
+	list_for_each_safe(n, &ep->assocs)
+		sctp_assoc_free(list_entry(n, struct sctp_assoc, ep_node));
+	sctp_stray_forget(ep->s, ep);
+	list_del(&ep->node);
+	free(ep);
+}
+
+struct sctp_assoc *sctp_next_ready(struct sctp *s)
+{
+	struct list_node *n = list_pop(&s->ready);
+
+	return n ? list_entry(n, struct sctp_assoc, ready_node) : NULL;
+}
+
+void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
+{
+	if (batch->block)
+		sctp_block_unref(&s->blocks, batch->block);
+	batch->block = NULL;
+}
+
+static enum sctp_event_type lowest_event(const struct sctp_assoc *a)
+{
+	/* The order in which an association goes through them. */
+	static const enum sctp_event_type order[] = {
+		SCTP_EVENT_UP, SCTP_EVENT_SHUTDOWN, SCTP_EVENT_CLOSED, SCTP_EVENT_LOST
+	};
+	unsigned int i = 0;
+
+	while (!(a->events >> order[i] & 1))
+		i++;
+	return order[i];
+}
+
+bool sctp_next_event(struct sctp *s, struct sctp_event *ev)
+{
+	struct sctp_assoc *a;
+
+	if (s->gone)
+		sctp_assoc_free(s->gone);
+	if (list_empty(&s->events))
+		return false;
+	a = list_entry(s->events.next, struct sctp_assoc, event_node);
+	ev->type = lowest_event(a);
+	ev->assoc = a;
+	ev->user = a->user;
+	ev->error = ev->type == SCTP_EVENT_LOST ? a->error : 0;
+	a->events &= ~(1u << ev->type);
+	if (!a->events)
+		list_del(&a->event_node);
+	if (ev->type == SCTP_EVENT_LOST || ev->type == SCTP_EVENT_CLOSED)
+		s->gone = a;
+	return true;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of sctp/ share: the structs behind sctp.h and the calls between
+ * the modules, in the order of the files. Guarded, all of it, by the caller's
+ * engine lock. A call that may end an association says so: afterwards its state
+ * is SCTP_CLOSED, and only the event that reports the end is left of it.
+ */
+#ifndef SCTPIW_SCTP_INTERNAL_H
+#define SCTPIW_SCTP_INTERNAL_H
+
+#include "sctp/block.h"
+#include "sctp/cc.h"
+#include "sctp/cookie.h"
+#include "sctp/outq.h"
+#include "sctp/reasm.h"
+#include "sctp/rtt.h"
+#include "sctp/rxmap.h"
+#include "sctp/sctp.h"
+#include "util/list.h"
+#include "util/timerq.h"
+#include "wire/sctp_init.h"
+#include "wire/sctp_packet.h"
+
+/* What a packet costs the receiving socket buffer besides its bytes (measured true size). */
+#define SCTP_PACKET_OVERHEAD 832u
+#define SCTP_BATCH_PACKETS 64u	 /* UDP_SEGMENT takes no more */
+#define SCTP_BATCH_BYTES 65000u	 /* nor does a datagram; one packet alone may have max_packet */
+#define SCTP_PACKET_MAX 65504u	 /* a UDP datagram over IPv4, multiple of 4 */
+#define SCTP_MTU_MIN 576u
+#define SCTP_MTU_MAX 65535u
+#define SCTP_MTU_PASSIVE 1280u
+#define SCTP_DUPS_MAX 16u	 /* duplicate TSNs listed in a SACK */
+#define SCTP_STRAY_MAX 64u	 /* packets of no association that wait */
+#define SCTP_STRAY_LEN 1200u
+#define SCTP_ASSOCS_MAX 65536u	 /* in an instance; more get an ABORT */
+#define SCTP_PROBE_INTERVAL (200 * SCTP_NSEC_PER_MSEC) /* after a hint that the peer is gone */
+#define SCTP_PROBE_TICKS 5u			       /* of that interval: 1 s */
+#define SCTP_SILENT_PROBES 3u /* heartbeats without an answer before silent_limit counts */
+#define SCTP_TLP_MARGIN (25 * SCTP_NSEC_PER_MSEC)
+#define SCTP_TLP_MARGIN_MAX (400 * SCTP_NSEC_PER_MSEC)
+#define SCTP_TLP_MAX 3u /* tail-loss probes in a row */
+#define SCTP_REORDER_MIN SCTP_NSEC_PER_MSEC
+#define SCTP_MISS_LIMIT 3u
+
+enum sctp_state { /* RFC 9260 4 */
+	SCTP_CLOSED,
+	SCTP_COOKIE_WAIT,
+	SCTP_COOKIE_ECHOED,
+	SCTP_ESTABLISHED,
+	SCTP_SHUTDOWN_PENDING,
+	SCTP_SHUTDOWN_SENT,
+	SCTP_SHUTDOWN_RECEIVED,
+	SCTP_SHUTDOWN_ACK_SENT,
+};
+
+#define SCTP_IN(state) (1u << (state))
+/* DATA may leave, SACKs count (RFC 9260 6). */
+#define SCTP_STATES_SEND                                                                           \
+	(SCTP_IN(SCTP_ESTABLISHED) | SCTP_IN(SCTP_SHUTDOWN_PENDING) |                              \
+	 SCTP_IN(SCTP_SHUTDOWN_RECEIVED))
+#define SCTP_STATES_RECEIVE                                                                        \
+	(SCTP_IN(SCTP_ESTABLISHED) | SCTP_IN(SCTP_SHUTDOWN_PENDING) | SCTP_IN(SCTP_SHUTDOWN_SENT))
+
+enum sctp_timer {
+	SCTP_TIMER_SETUP,     /* T1-init, T1-cookie, T2-shutdown */
+	SCTP_TIMER_T3,	      /* T3-rtx */
+	SCTP_TIMER_TLP,	      /* tail-loss probe */
+	SCTP_TIMER_REORDER,   /* a missing chunk becomes a lost one */
+	SCTP_TIMER_SACK,      /* delayed SACK */
+	SCTP_TIMER_HEARTBEAT, /* idle heartbeat, and the probes after a hint */
+	SCTP_TIMER_WINDOW,    /* zero window probe */
+	SCTP_TIMERS,
+};
+
+/* Control chunks to be sent; sctp_output() makes them. */
+enum sctp_pending {
+	SCTP_PEND_INIT = 1 << 0,
+	SCTP_PEND_COOKIE_ECHO = 1 << 1,
+	SCTP_PEND_COOKIE_ACK = 1 << 2,
+	SCTP_PEND_HEARTBEAT = 1 << 3,
+	SCTP_PEND_SHUTDOWN = 1 << 4,
+	SCTP_PEND_SHUTDOWN_ACK = 1 << 5,
+	SCTP_PEND_SACK = 1 << 6, /* due now; a delayed one has its timer */
+	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
+};
+
+struct sctp_stray {
+	struct sctp_endpoint *endpoint; /* NULL: was freed */
+	struct path_addr to;
+	uint16_t len;
+	uint8_t data[SCTP_STRAY_LEN];
+};
+
+struct sctp {
+	struct sctp_config config;
+	struct sctp_user_ops ops;
+	struct random_source *random;
+	struct list_node endpoints;
+	struct list_node *buckets; /* associations by endpoint, remote address and port */
+	size_t bucket_count;	   /* power of two */
+	size_t assoc_count;
+	uint64_t hash_seed;
+	struct timerq timers;
+	struct list_node ready;
+	struct list_node events;
+	struct sctp_assoc *gone; /* its last event was fetched; freed with the next one */
+	struct sctp_block_pool blocks;
+	struct sctp_cookie_key cookie_key;
+	struct sctp_reasm_message *reassembled; /* handed out in rx; freed by the next input */
+	struct sctp_stray *strays; /* ring of SCTP_STRAY_MAX, made when first needed */
+	unsigned int stray_head;
+	unsigned int stray_count;
+	struct sctp_block *stray_block;
+	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for SACKs */
+};
+
+struct sctp_endpoint {
+	struct list_node node;
+	struct sctp *s;
+	struct list_node assocs;
+	unsigned int assoc_count; /* alive */
+	uint16_t port;
+	bool accept;
+	size_t rcvbuf;
+	void *ctx;
+};
+
+/* Everything that belongs to one destination address (RFC 9260 13.3). */
+struct sctp_path {
+	struct path_addr addr;
+	uint32_t mtu;
+	uint32_t max_packet; /* SCTP packet with common header, multiple of 4 */
+	struct sctp_rtt rtt;
+	struct sctp_cc cc;
+	uint32_t flight;       /* bytes of chunks sent, not acked in any way, not lost */
+	uint64_t last_data;    /* when DATA was sent last */
+	uint64_t hb_nonce[2];  /* of the HEARTBEAT in the air */
+	uint64_t hb_sent;      /* when; 0: none is in the air */
+	unsigned int unanswered; /* HEARTBEATs since anything was heard */
+	unsigned int probing;	 /* ticks left to answer after a hint that the peer is gone; 0: no hint */
+};
+
+struct sctp_assoc {
+	struct sctp *s;
+	struct sctp_endpoint *ep;
+	void *user;
+	enum sctp_state state;
+	struct list_node hash_node;
+	struct list_node ep_node;
+	struct list_node ready_node;
+	struct list_node event_node;
+	struct timerq_node timer_node;
+	uint64_t timers[SCTP_TIMERS]; /* SCTP_TIME_NEVER: stopped */
+	unsigned int events;	      /* 1 << enum sctp_event_type, not yet fetched */
+	int error;		      /* of SCTP_EVENT_LOST */
+	unsigned int pending;	      /* enum sctp_pending */
+	struct sctp_path path;	      /* the primary, and so far only, path */
+
+	/* handshake */
+	bool initiator;	    /* we sent an INIT */
+	bool collision;	    /* so did the peer, at the same time */
+	bool setup_resent;  /* no RTT from this exchange */
+	uint16_t remote_port;
+	uint16_t out_streams;
+	uint16_t in_streams;
+	uint32_t local_tag;
+	uint32_t peer_tag; /* 0: unknown yet */
+	uint32_t local_tie;
+	uint32_t peer_tie;
+	uint32_t init_rwnd; /* in our INIT, so that it is resent unchanged */
+	uint32_t init_tsn;
+	uint32_t peer_init_tsn;
+	unsigned int refused; /* hints that nobody is there, while connecting */
+	unsigned int setup_tries;
+	uint64_t setup_since; /* first INIT; begin of the shutdown, or its last progress */
+	uint64_t setup_sent;
+	uint8_t *cookie; /* to be echoed */
+	size_t cookie_len;
+	uint64_t restart_probe; /* when the old path was asked whether its peer lives */
+	uint64_t heard;		/* last valid packet of the peer */
+
+	/* control chunks that answer something: HEARTBEAT ACK, ERROR */
+	struct sctp_block *control; /* its first `used` bytes; NULL: none */
+
+	/* sending */
+	struct sctp_outq out;
+	struct sctp_block *block; /* where packets are built now */
+	bool want_pull;		  /* the user may have more */
+	bool cwnd_limited;	  /* cwnd stopped us since the last SACK */
+	bool window_probe;	  /* one packet may leave although the peer's window is closed */
+	bool recovering;	  /* Fast Recovery */
+	bool reordered;		  /* this path reorders: miss indications prove nothing */
+	bool rtt_running;
+	bool rack_valid;
+	bool tlp_doubt;		  /* a duplicate of tlp_tsn would mean that the probe was too early */
+	uint8_t rescue;		  /* packets of retransmissions that may leave despite cwnd */
+	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
+	uint8_t tlp_count;
+	unsigned int window_tries;
+	uint64_t tlp_margin;
+	uint32_t tlp_tsn;	/* probed last */
+	uint32_t recovery_exit; /* TSN */
+	uint32_t rtt_tsn;	/* its RTT is being measured */
+	uint32_t peer_rwnd;	/* a_rwnd of the newest SACK */
+	uint32_t charged;	/* what the outstanding packets take of it */
+	uint32_t lost;		/* chunks marked SCTP_OUT_LOST */
+	uint32_t gap_acked;	/* chunks marked SCTP_OUT_ACKED */
+	uint32_t lost_from;	/* none of them is below this TSN */
+	uint32_t gap_end;	/* the highest TSN in a gap block of the newest SACK, or out.cum */
+	uint32_t order;		/* packets with DATA sent */
+	uint32_t rack_order;	/* of the latest sent chunk that is acknowledged */
+	uint64_t rack_rtt;	/* its round-trip time */
+
+	/* receiving */
+	struct sctp_rxmap rxmap;
+	struct sctp_reasm reasm;
+	unsigned int unsacked; /* packets with DATA since the last SACK */
+	bool sacked_once;
+	unsigned int dup_count;
+	uint32_t dups[SCTP_DUPS_MAX];
+};
+
+/* One packet being processed. */
+struct sctp_in {
+	struct sctp *s;
+	struct sctp_endpoint *ep;
+	struct sctp_assoc *a; /* NULL: none */
+	const struct path_addr *from;
+	const uint8_t *packet;
+	const uint8_t *end;
+	struct wire_sctp_common h;
+	uint64_t now;
+	struct sctp_rx *rx;
+	bool data;	/* DATA was in it */
+	bool sack_now;	/* and demands a SACK at once */
+	bool stop;	/* drop the rest of the packet */
+};
+
+static inline bool sctp_in_states(const struct sctp_assoc *a, unsigned int states)
+{
+	return SCTP_IN(a->state) & states;
+}
+
+/* assoc.c: life, lookup, events */
+struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_addr *addr,
+				  uint16_t remote_port, uint32_t mtu, uint64_t now);
+/* Frees it at once, without an event. */
+void sctp_assoc_free(struct sctp_assoc *a);
+struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
+				   uint16_t port);
+/* Ends the association; SCTP_EVENT_LOST with error, or SCTP_EVENT_CLOSED when error is 0. */
+void sctp_assoc_end(struct sctp_assoc *a, int error);
+void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
+void sctp_assoc_ready(struct sctp_assoc *a);
+/* The window to advertise now. */
+uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a);
+/* A random tag, not 0. */
+uint32_t sctp_new_tag(struct sctp *s);
+
+/* handshake.c */
+void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
+/* T1 expired; may end the association. */
+void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
+/* Sends INIT or COOKIE ECHO again, now. */
+void sctp_handshake_resend(struct sctp_assoc *a);
+/* After a Stale Cookie error in COOKIE-ECHOED: begins anew. */
+void sctp_handshake_again(struct sctp_assoc *a, uint64_t now);
+void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/* From nothing, or from a handshake of ours, to ESTABLISHED. */
+void sctp_handshake_up(struct sctp_assoc *a, uint64_t now);
+/* Takes over what the peer's INIT or INIT ACK said. */
+void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint32_t rwnd,
+			 uint16_t os, uint16_t mis);
+
+/* accept.c: the passive half of the handshake, collisions and restarts */
+/* A packet that is one INIT alone. */
+void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/*
+ * A COOKIE ECHO in front of a packet. Returns false when the packet is to be
+ * dropped; else in->a is the association, perhaps a new one.
+ */
+bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c);
+
+/* control.c: chunks that answer something */
+/*
+ * Room for a control chunk of len bytes (padded by the caller to a multiple of
+ * 4), or NULL when it does not fit into the one packet of answers.
+ */
+uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len);
+/* Queues an ERROR chunk with one cause; what is longer than the room is left out. */
+void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len);
+void sctp_control_clear(struct sctp_assoc *a);
+void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_control_unknown(struct sctp_in *in, const struct wire_sctp_chunk *c);
+
+/* rx.c: DATA and the SACKs we send */
+void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/* After the last chunk of a packet. */
+void sctp_rx_packet_done(struct sctp_in *in);
+/* Whether there is something to acknowledge. */
+bool sctp_rx_sack_waits(const struct sctp_assoc *a);
+/* Writes a SACK of at most room bytes; 0 when it does not fit. Nothing changes. */
+size_t sctp_rx_sack_put(struct sctp_assoc *a, uint8_t *p, size_t room);
+/* A SACK was sent. */
+void sctp_rx_sack_sent(struct sctp_assoc *a);
+
+/* tx.c: see sctp_output() in sctp.h */
+/*
+ * How many bytes of chunks the peer's window leaves for another packet: 0 or
+ * enough to be worth one.
+ */
+size_t sctp_tx_rwnd_room(const struct sctp_assoc *a);
+/* Whether the windows let another new chunk go. */
+bool sctp_tx_window_open(const struct sctp_assoc *a);
+/* Nothing sent yet; the first TSN will be initial_tsn. */
+void sctp_tx_start(struct sctp_assoc *a, uint32_t initial_tsn);
+/* Forgets all that was sent (restart, end). */
+void sctp_tx_reset(struct sctp_assoc *a);
+/* Gives the build block back when nothing is outstanding. */
+void sctp_tx_idle(struct sctp_assoc *a);
+
+/* tx_build.c */
+struct sctp_tx {
+	struct sctp_assoc *a;
+	uint64_t now;
+	uint8_t *p;	   /* the packet */
+	size_t len;	   /* built so far */
+	size_t limit;	   /* at most */
+	bool first;	   /* of its batch: control chunks may go in */
+	size_t room;	   /* left in the block, for what is larger than the path MTU */
+	bool alone;	   /* the batch ends here */
+	bool oversize;	   /* larger than the path MTU: must be fragmented by IP */
+	bool starved;	   /* the room does not suffice: to be tried with a fresh block */
+	bool ordered;	   /* has taken its number in a->order */
+	bool more;	   /* the user said that it has more behind the last message */
+	uint8_t *last_data; /* header of the last DATA chunk, or NULL */
+	struct sctp_block *block;
+};
+
+/* Builds one packet into tx->p without its checksum; 0: nothing may be sent now. */
+size_t sctp_tx_build(struct sctp_tx *tx);
+
+/* sack.c: SACKs we receive; both may end the association */
+void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/* The cumulative TSN of a SHUTDOWN. */
+void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum);
+
+/* recovery.c: loss detection and timers of sending */
+void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now);	 /* T3 */
+void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now);	 /* TLP */
+void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now); /* reordering time is over */
+void sctp_recovery_window(struct sctp_assoc *a, uint64_t now);	 /* zero window probe */
+/* Marks an outstanding chunk lost. */
+void sctp_recovery_mark(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
+/*
+ * Looks for losses after a SACK; newest: the highest TSN that it acknowledged
+ * first, misses count only below that (HTNA); count: whether it acknowledged any.
+ */
+void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, bool count);
+/* (Re)arms the tail-loss probe. */
+void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now);
+
+/* path.c */
+void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
+		    const struct path_addr *addr, uint32_t mtu);
+void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu);
+/* A valid packet came from there: learns the addresses, ends any doubt. */
+void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now);
+/* The heartbeat timer; may end the association. */
+void sctp_path_timeout(struct sctp_assoc *a, uint64_t now);
+void sctp_path_start(struct sctp_assoc *a, uint64_t now);
+/* Writes a HEARTBEAT of SCTP_HEARTBEAT_LEN bytes. */
+#define SCTP_HEARTBEAT_LEN 24u
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now);
+void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+
+/* close.c; all may end the association */
+/* When everything is acknowledged, goes on with the shutdown that waited for it. */
+void sctp_close_drained(struct sctp_assoc *a, uint64_t now);
+void sctp_close_timeout(struct sctp_assoc *a, uint64_t now); /* T2 */
+void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_close_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chunk *c);
+void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/* ABORT with a cause, and the end: SCTP_EVENT_LOST with error. */
+void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len, int error);
+/* After DATA in SHUTDOWN-SENT (9.2). */
+void sctp_close_data(struct sctp_assoc *a, uint64_t now);
+
+/* stray.c: packets of no association */
+/*
+ * A slot for a packet; the caller fills data from the common header on and sets
+ * len, then calls sctp_stray_seal(). NULL: the queue is full.
+ */
+struct sctp_stray *sctp_stray_new(struct sctp_endpoint *ep, const struct path_addr *to);
+void sctp_stray_seal(struct sctp_stray *stray);
+/* A packet of one chunk with at most one cause in it (cause 0: none). */
+void sctp_stray_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
+		      const struct wire_sctp_common *h, uint8_t type, uint8_t flags, uint16_t cause,
+		      const void *info, size_t len);
+/* ABORT or SHUTDOWN COMPLETE of an association that ends. */
+void sctp_stray_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
+		      size_t len);
+/* Answers to a packet whose association is not known (8.4). */
+void sctp_stray_input(struct sctp_in *in);
+/* Forgets what was to leave through an endpoint. */
+void sctp_stray_forget(struct sctp *s, const struct sctp_endpoint *ep);
+
+/* timers.c */
+void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when);
+
+static inline void sctp_timer_stop(struct sctp_assoc *a, enum sctp_timer t)
+{
+	/* The heap entry stays too early; sctp_timers() puts it right. */
+	a->timers[t] = SCTP_TIME_NEVER;
+}
+
+static inline bool sctp_timer_runs(const struct sctp_assoc *a, enum sctp_timer t)
+{
+	return a->timers[t] != SCTP_TIME_NEVER;
+}
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The path to the peer: addresses, MTU, and whether anybody is there.
+ *
+ * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was heard for
+ * HB.interval, whoever was to speak; without the RTO in the interval and without
+ * back-off. A killed process has to be noticed within 3 s, and 1 s of RTO.Min and
+ * its jitter do not leave that. Any valid packet counts as a sign of life, an
+ * acknowledgement as much as a HEARTBEAT ACK. Departure from 8.1 and 8.2: silence
+ * is judged by time (silent_limit) and not by counting retransmissions, as
+ * tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But
+ * some HEARTBEATs must have gone unanswered: after our own process was stopped,
+ * the peer's answers are still unread when the timers run.
+ */
+#include <errno.h>
+
+#include "sctp/internal.h"
+
+#define STATES_ALIVE (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
+
+void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu)
+{
+	uint32_t packet;
+
+	if (mtu < SCTP_MTU_MIN)
+		mtu = SCTP_MTU_MIN;
+	if (mtu > SCTP_MTU_MAX)
+		mtu = SCTP_MTU_MAX;
+	path->mtu = mtu;
+	packet = mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) -
+		 (path->addr.udp_port ? 8 : 0);
+	if (packet > SCTP_PACKET_MAX)
+		packet = SCTP_PACKET_MAX;
+	path->max_packet = packet & ~3u;
+	sctp_cc_set_pmdcs(&path->cc, path->max_packet - WIRE_SCTP_COMMON_LEN);
+}
+
+void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
+		    const struct path_addr *addr, uint32_t mtu)
+{
+	memset(path, 0, sizeof(*path));
+	path->addr = *addr;
+	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
+	sctp_cc_init(&path->cc, SCTP_MTU_MIN, ip_addr_is_v4(&addr->remote));
+	sctp_path_set_mtu(path, mtu);
+}
+
+void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now)
+{
+	struct sctp_path *path = &a->path;
+	bool encapsulated = path->addr.udp_port;
+
+	a->heard = now;
+	path->unanswered = 0;
+	path->probing = 0;
+	/* RFC 6951 5.4: also that encapsulation was switched on or off. */
+	path->addr.udp_port = from->udp_port;
+	if (encapsulated != (from->udp_port != 0))
+		sctp_path_set_mtu(path, path->mtu);
+	if (!ip_addr_is_zero(&from->local))
+		path->addr.local = from->local;
+}
+
+static uint64_t jittered(struct sctp_assoc *a)
+{
+	uint64_t interval = a->s->config.heartbeat_interval;
+
+	/* A little, and shorter only: many associations should not beat in step. */
+	return interval - random_u32(a->s->random) % (interval / 10);
+}
+
+void sctp_path_start(struct sctp_assoc *a, uint64_t now)
+{
+	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
+}
+
+void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
+{
+	struct sctp_path *path = &a->path;
+	const struct sctp_config *config = &a->s->config;
+	uint64_t silent = now - a->heard;
+
+	if (!sctp_in_states(a, STATES_ALIVE))
+		return;
+	if (path->probing) {
+		if (--path->probing == 0) {
+			sctp_assoc_end(a, -ECONNRESET);
+			return;
+		}
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
+	} else if (silent < config->heartbeat_interval / 2) {
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, a->heard + jittered(a));
+		return;
+	} else if (silent >= config->silent_limit && path->unanswered >= SCTP_SILENT_PROBES) {
+		sctp_assoc_end(a, -ETIMEDOUT);
+		return;
+	} else {
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
+	}
+	path->unanswered++;
+	a->pending |= SCTP_PEND_HEARTBEAT;
+	sctp_assoc_ready(a);
+}
+
+static void hint(struct sctp_assoc *a, uint64_t now)
+{
+	if (sctp_in_states(a, SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))) {
+		if (++a->refused >= 3)
+			sctp_assoc_end(a, -ECONNREFUSED);
+		else
+			sctp_handshake_resend(a);
+		return;
+	}
+	if (!sctp_in_states(a, STATES_ALIVE) || a->path.probing)
+		return;
+	a->path.probing = SCTP_PROBE_TICKS;
+	a->path.unanswered++;
+	a->pending |= SCTP_PEND_HEARTBEAT;
+	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
+	sctp_assoc_ready(a);
+}
+
+void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, uint64_t now)
+{
+	struct sctp_assoc *a;
+
+	/* By convention the UDP port is the peer's SCTP port; look no further then. */
+	a = to->udp_port ? sctp_assoc_find(ep, &to->remote, to->udp_port) : NULL;
+	if (a && a->path.addr.udp_port == to->udp_port) {
+		hint(a, now);
+		return;
+	}
+	list_for_each_safe(n, &ep->assocs) {
+		a = list_entry(n, struct sctp_assoc, ep_node);
+		if (a->state != SCTP_CLOSED && a->path.addr.udp_port == to->udp_port &&
+		    ip_addr_equal(&a->path.addr.remote, &to->remote))
+			hint(a, now);
+	}
+}
+
+/*
+ * Heartbeat Info (3.3.5): a nonce of 128 bits. When it was sent and where to is
+ * remembered here and need not travel.
+ */
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now)
+{
+	struct sctp_path *path = &a->path;
+
+	random_bytes(a->s->random, path->hb_nonce, sizeof(path->hb_nonce));
+	path->hb_sent = now ? now : 1;
+	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);
+	wire_sctp_param_put(p + WIRE_SCTP_CHUNK_LEN, WIRE_SCTP_PARAM_HEARTBEAT_INFO, path->hb_nonce,
+			    sizeof(path->hb_nonce));
+	return SCTP_HEARTBEAT_LEN;
+}
+
+void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	size_t whole = round_up4(c->len);
+	uint8_t *p = sctp_control_room(in->a, whole);
+
+	if (!p)
+		return;
+	memcpy(p, c->raw, c->len);
+	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT_ACK, 0, c->len);
+	wire_sctp_pad(p, c->len);
+}
+
+void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	struct sctp_assoc *a = in->a;
+	struct sctp_path *path = &a->path;
+	unsigned int backoff = path->rtt.backoff;
+
+	if (!path->hb_sent || c->len != SCTP_HEARTBEAT_LEN ||
+	    memcmp(c->raw + WIRE_SCTP_CHUNK_LEN + 4, path->hb_nonce, sizeof(path->hb_nonce)) != 0)
+		return;
+	sctp_rtt_sample(&path->rtt, in->now - path->hb_sent);
+	path->hb_sent = 0;
+	/* The path is back: what waits out a doubled RTO need not. */
+	if (backoff && sctp_timer_runs(a, SCTP_TIMER_T3) &&
+	    a->timers[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))
+		sctp_timer_set(a, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which TSNs have arrived: the cumulative TSN and a bitmap of what lies beyond it
+ * (RFC 9260 6.2, 6.7). The bitmap grows on demand up to SCTP_RXMAP_RANGE bits,
+ * so a peer that sends in order costs none.
+ */
+#ifndef SCTPIW_SCTP_RXMAP_H
+#define SCTPIW_SCTP_RXMAP_H
+
+#include "wire/sctp_packet.h"
+
+#define SCTP_RXMAP_RANGE 32768u
+
+struct sctp_rxmap {
+	uint32_t cum;	  /* all TSNs up to here have arrived */
+	uint32_t highest; /* the highest TSN that arrived; cum when there is no gap */
+	uint64_t *bits;	  /* bit (tsn % size): arrived, for cum < tsn <= highest */
+	uint32_t size;	  /* bits, a power of two, or 0 */
+};
+
+enum sctp_rxmap_verdict {
+	SCTP_RXMAP_NEW,
+	SCTP_RXMAP_DUPLICATE,
+	SCTP_RXMAP_BEYOND, /* too far ahead, or no memory to note it: to be dropped */
+};
+
+/* Starts (again) with nothing arrived; keeps the memory. */
+void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
+void sctp_rxmap_fini(struct sctp_rxmap *m);
+/* What sctp_rxmap_add() would say; may grow the bitmap, notes nothing. */
+enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn);
+/* Notes an arrival. */
+enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn);
+/* The lowest at most max gap blocks, ascending; returns their number. */
+unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *gaps,
+			     unsigned int max);
+
+static inline bool sctp_rxmap_has_gap(const struct sctp_rxmap *m)
+{
+	return m->highest != m->cum;
+}
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sending: batches of packets, each built in place in a send block, which stays
+ * pinned until the peer's cumulative TSN has passed all chunks in it.
+ *
+ * Departure from RFC 9260 6.1 D: there is no Max.Burst of 4 packets. A batch of
+ * up to 64 leaves with one system call and comes back with one SACK, so bursts
+ * are bounded by cwnd alone.
+ */
+#include "sctp/internal.h"
+
+/* A block with less left than this is not worth a batch; nor is a message in so small a window. */
+#define BLOCK_WORTH (SCTP_BLOCK_SIZE / 4)
+#define WINDOW_WORTH 512u
+
+size_t sctp_tx_rwnd_room(const struct sctp_assoc *a)
+{
+	size_t full = a->path.max_packet - WIRE_SCTP_COMMON_LEN;
+	size_t want = full + SCTP_PACKET_OVERHEAD;
+	size_t avail = a->peer_rwnd > a->charged ? a->peer_rwnd - a->charged : 0;
+
+	if (avail >= want)
+		return full;
+	if (!a->charged) {
+		if (a->window_probe)
+			return full;
+		/* The whole window is less than a packet: use it as it is. */
+		return avail < WINDOW_WORTH ? 0 : (avail < full ? avail : full) & ~(size_t)3;
+	}
+	/* No silly windows: wait until half of it is open, or a full packet. */
+	if (avail < a->peer_rwnd / 2 || avail < SCTP_PACKET_OVERHEAD + WINDOW_WORTH)
+		return 0;
+	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;
+}
+
+bool sctp_tx_window_open(const struct sctp_assoc *a)
+{
+	return a->path.flight < a->path.cc.cwnd && !a->lost &&
+	       sctp_outq_count(&a->out) < a->s->config.max_tsn_distance && sctp_tx_rwnd_room(a);
+}
+
+void sctp_tx_idle(struct sctp_assoc *a)
+{
+	if (!a->block || sctp_outq_count(&a->out))
+		return;
+	sctp_block_unref(&a->s->blocks, a->block);
+	a->block = NULL;
+}
+
+void sctp_tx_start(struct sctp_assoc *a, uint32_t initial_tsn)
+{
+	sctp_outq_init(&a->out, initial_tsn);
+	a->gap_end = a->out.cum;
+	a->lost_from = initial_tsn;
+}
+
+void sctp_tx_reset(struct sctp_assoc *a)
+{
+	sctp_outq_clear(&a->out, &a->s->blocks);
+	sctp_tx_idle(a);
+	a->path.flight = 0;
+	a->charged = 0;
+	a->lost = 0;
+	a->gap_acked = 0;
+	a->recovering = false;
+	a->rtt_running = false;
+	a->rack_valid = false;
+	a->tlp_doubt = false;
+	a->tlp_count = 0;
+	a->rescue = 0;
+	a->window_probe = false;
+	a->window_tries = 0;
+}
+
+/* The block to build in, with room for a packet; fresh: an empty one. */
+static struct sctp_block *build_block(struct sctp_assoc *a, bool fresh)
+{
+	struct sctp_block *b = a->block;
+	size_t left = b ? SCTP_BLOCK_SIZE - b->used : 0;
+
+	if (b && !fresh && left >= BLOCK_WORTH && left >= a->path.max_packet)
+		return b;
+	if (b && b->used == 0)
+		return b;
+	b = sctp_block_get(&a->s->blocks);
+	if (!b)
+		return NULL;
+	if (a->block)
+		sctp_block_unref(&a->s->blocks, a->block);
+	a->block = b;
+	return b;
+}
+
+static bool anything(const struct sctp_assoc *a)
+{
+	return a->state != SCTP_CLOSED && (a->pending || a->lost || a->want_pull || a->control);
+}
+
+/* Packets into the block; returns their number, and that of a segment. *oversize as in sctp_tx. */
+static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+				size_t *total, size_t *segment, bool *oversize, bool *starved)
+{
+	size_t room = SCTP_BLOCK_SIZE - b->used;
+	uint8_t *start = b->data + b->used;
+	size_t limit = a->path.max_packet;
+	unsigned int n = 0;
+
+	*total = 0;
+	*segment = 0;
+	while (n < SCTP_BATCH_PACKETS) {
+		struct sctp_tx tx = {
+			.a = a,
+			.now = now,
+			.block = b,
+			.p = start + *total,
+			.limit = limit,
+			.room = room - *total,
+			.first = n == 0,
+		};
+		size_t len;
+
+		if (limit > room - *total || (n && *total + limit > SCTP_BATCH_BYTES))
+			break;
+		len = sctp_tx_build(&tx);
+		*starved = tx.starved;
+		if (!len)
+			break;
+		wire_sctp_checksum_put(tx.p, len);
+		*total += len;
+		n++;
+		*oversize = tx.oversize;
+		if (n == 1)
+			*segment = len;
+		if (tx.alone || len < *segment)
+			break;
+		/* All segments but the last are equal; what is larger starts a new batch. */
+		limit = *segment;
+	}
+	return n;
+}
+
+int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
+{
+	bool oversize = false, starved = false;
+	struct sctp_block *b;
+	size_t total, segment;
+
+	if (!anything(a)) {
+		sctp_tx_idle(a);
+		return 0;
+	}
+	b = build_block(a, false);
+	if (!b)
+		return 0;
+	if (!build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
+		if (starved)
+			b = build_block(a, true);
+		if (!starved || !b ||
+		    !build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
+			sctp_tx_idle(a);
+			return 0;
+		}
+	}
+	*batch = (struct sctp_batch){
+		.endpoint = a->ep,
+		.data = b->data + b->used,
+		.len = total,
+		.segment = segment,
+		.to = a->path.addr,
+		.df = !oversize,
+		.block = b,
+	};
+	b->used += (uint32_t)total;
+	b->refs++;
+	return 1;
+}

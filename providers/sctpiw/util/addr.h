@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Transport addresses without <netinet/in.h>: the sans-I/O layers compare and
+ * store them, only engine/ turns them into sockaddrs.
+ */
+#ifndef SCTPIW_UTIL_ADDR_H
+#define SCTPIW_UTIL_ADDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* An IPv6 address, or an IPv4 one mapped to ::ffff:a.b.c.d; network byte order. */
+struct ip_addr {
+	uint8_t b[16];
+	uint32_t scope_id; /* host order, 0 unless link-local */
+};
+
+/* The two ends of one path. local may be all zero: "let routing choose". */
+struct path_addr {
+	struct ip_addr local;
+	struct ip_addr remote;
+	uint16_t udp_port; /* peer's encapsulation port (RFC 6951), host order; 0: plain IP */
+};
+
+static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *b)
+{
+	return memcmp(a->b, b->b, 16) == 0 && a->scope_id == b->scope_id;
+}
+
+static inline bool ip_addr_is_v4(const struct ip_addr *a)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(a->b, mapped, 12) == 0;
+}
+
+static inline bool ip_addr_is_zero(const struct ip_addr *a)
+{
+	static const uint8_t zero[16];
+
+	return memcmp(a->b, zero, 16) == 0 ||
+	       (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
+}
+
+#endif

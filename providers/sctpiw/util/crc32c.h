@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* CRC32C (RFC 9260 appendix A). */
+#ifndef SCTPIW_UTIL_CRC32C_H
+#define SCTPIW_UTIL_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The CRC32C of len bytes: initialised with all ones and complemented at the
+ * end; "123456789" gives 0xe3069283. len at most INT_MAX.
+ */
+uint32_t crc32c(const void *data, size_t len);
+
+/* The same in pieces: start with crc = 0, feed the result of the piece before. */
+uint32_t crc32c_add(uint32_t crc, const void *data, size_t len);
+
+#endif

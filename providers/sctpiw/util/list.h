@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Circular doubly linked list with the node inside the element. A node that was
+ * initialised or deleted points to itself, so list_del() is idempotent and
+ * list_linked() tells whether it is on a list. Guarded by the owner's lock.
+ */
+#ifndef SCTPIW_UTIL_LIST_H
+#define SCTPIW_UTIL_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct list_node {
+	struct list_node *next;
+	struct list_node *prev;
+};
+
+/* The element that contains this node. */
+#define list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
+
+/* The body may neither delete nor move the node it stands on: see list_for_each_safe. */
+#define list_for_each(node, head)                                                                  \
+	for (struct list_node *node = (head)->next; node != (head); node = node->next)
+
+/* The body may delete the node it stands on, but not the one behind it. */
+#define list_for_each_safe(node, head)                                                             \
+	for (struct list_node *node = (head)->next, *node##_next = node->next; node != (head);     \
+	     node = node##_next, node##_next = node->next)
+
+static inline void list_init(struct list_node *n)
+{
+	n->next = n;
+	n->prev = n;
+}
+
+static inline bool list_empty(const struct list_node *head)
+{
+	return head->next == head;
+}
+
+static inline bool list_linked(const struct list_node *n)
+{
+	return n->next != n;
+}
+
+static inline void list_insert_between(struct list_node *n, struct list_node *prev,
+				       struct list_node *next)
+{
+	n->prev = prev;
+	n->next = next;
+	prev->next = n;
+	next->prev = n;
+}
+
+/* To the front of head. n must not be on a list. */
+static inline void list_add(struct list_node *head, struct list_node *n)
+{
+	list_insert_between(n, head, head->next);
+}
+
+/* To the end of head. n must not be on a list. */
+static inline void list_add_tail(struct list_node *head, struct list_node *n)
+{
+	list_insert_between(n, head->prev, head);
+}
+
+static inline void list_del(struct list_node *n)
+{
+	n->prev->next = n->next;
+	n->next->prev = n->prev;
+	list_init(n);
+}
+
+/* Takes the first node off the list, or NULL. */
+static inline struct list_node *list_pop(struct list_node *head)
+{
+	struct list_node *n = head->next;
+
+	if (n == head)
+		return NULL;
+	list_del(n);
+	return n;
+}
+
+#endif

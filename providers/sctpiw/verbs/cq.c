@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Completion queues: making, resizing and destroying them. Polling is in poll.c. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
+{
+	if (!sctpiw_alive(ctx))
+		return EIO;
+	if (cqe < 1 || cqe > IW_MAX_CQE)
+		return EINVAL;
+	if (comp_vector < 0 || comp_vector >= ctx->vctx.context.num_comp_vectors)
+		return EINVAL;
+	return 0;
+}
+
+static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
+				struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct sctpiw_cq *cq = NULL;
+	int err;
+
+	err = check_cq(ctx, cqe, comp_vector);
+	if (err)
+		goto fail;
+	err = ENOMEM;
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		goto fail;
+	err = EINVAL;
+	if (channel) {
+		cq->obj.comp.chan = channel_get_by_fd(channel->fd);
+		if (!cq->obj.comp.chan)
+			goto fail;
+	}
+	cq->obj.async.chan = sctpiw_async_channel(ctx);
+	cq->obj.user_handle = (uintptr_t)&cq->vcq.cq;
+	cq->engine = ctx->engine;
+	cq->generation = ctx->generation;
+	sctpiw_lock_init(&cq->lock);
+
+	engine_lock(ctx->engine);
+	cq->iw = iw_cq_new(engine_rnic(ctx->engine), cqe, &cq->obj);
+	if (cq->iw)
+		list_add_tail(&ctx->cqs, &cq->node);
+	engine_unlock(ctx->engine);
+	if (!cq->iw) {
+		sctpiw_cq_release(cq);
+		errno = ENOMEM;
+		return NULL;
+	}
+	cq->vcq.cq.cqe = cq->iw->limit;
+	cq->vcq.cq.handle = sctpiw_new_handle();
+	return cq;
+fail:
+	free(cq);
+	errno = err;
+	return NULL;
+}
+
+void sctpiw_cq_release(struct sctpiw_cq *cq)
+{
+	channel_put(cq->obj.comp.chan);
+	channel_put(cq->obj.async.chan);
+	pthread_mutex_destroy(&cq->lock);
+	free(cq);
+}
+
+/* libibverbs fills the rest of struct ibv_cq: channel, context, counters, mutex. */
+struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
+				struct ibv_comp_channel *channel, int comp_vector)
+{
+	struct sctpiw_cq *cq = new_cq(to_ctx(context), cqe < 0 ? 0 : cqe, channel, comp_vector);
+
+	return cq ? &cq->vcq.cq : NULL;
+}
+
+struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
+				      struct ibv_cq_init_attr_ex *attr)
+{
+	struct sctpiw_cq *cq;
+
+	/* No parent domains, no time stamps, and an overrun is always an error. */
+	if ((attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	    (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) ||
+	    ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+	     (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	cq = new_cq(to_ctx(context), attr->cqe, attr->channel,
+		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector);
+	if (!cq)
+		return NULL;
+	sctpiw_cq_ex_init(&cq->vcq.cq_ex, attr->wc_flags);
+	return &cq->vcq.cq_ex;
+}
+
+int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+	int err;
+
+	if (cq->generation != sctpiw_generation)
+		return EIO;
+	if (cqe < 1 || cqe > IW_MAX_CQE)
+		return EINVAL;
+	pthread_mutex_lock(&cq->lock);
+	engine_lock(cq->engine);
+	err = iw_cq_resize(cq->iw, cqe);
+	engine_unlock(cq->engine);
+	if (!err)
+		ibcq->cqe = cq->iw->limit;
+	pthread_mutex_unlock(&cq->lock);
+	return -err;
+}
+
+/*
+ * Events that the application has read and not acknowledged still name the CQ: as with the
+ * kernel's CQs, destroying it waits for them; unread ones vanish.
+ */
+static void wait_for_acks(struct sctpiw_cq *cq)
+{
+	struct ibv_cq *ibcq = &cq->vcq.cq;
+	uint32_t comp = channel_purge(&cq->obj.comp);
+	uint32_t async = channel_purge(&cq->obj.async);
+
+	pthread_mutex_lock(&ibcq->mutex);
+	while (ibcq->comp_events_completed != comp || ibcq->async_events_completed != async)
+		pthread_cond_wait(&ibcq->cond, &ibcq->mutex);
+	pthread_mutex_unlock(&ibcq->mutex);
+}
+
+int sctpiw_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+	int err;
+
+	if (cq->generation == sctpiw_generation) {
+		engine_lock(cq->engine);
+		err = iw_cq_free(cq->iw);
+		if (!err)
+			list_del(&cq->node);
+		engine_unlock(cq->engine);
+		if (err)
+			return -err;
+		wait_for_acks(cq);
+	}
+	sctpiw_cq_release(cq);
+	return 0;
+}

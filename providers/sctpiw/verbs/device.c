@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+/* The driver as libibverbs sees it: device, context, table of operations. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include "engine/log.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+uint32_t sctpiw_generation;
+
+uint32_t sctpiw_new_handle(void)
+{
+	static _Atomic uint32_t last;
+
+	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+void sctpiw_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx)
+{
+	return channel_get_by_fd(ctx->vctx.context.async_fd);
+}
+
+static void complain_about_abi(void)
+{
+	log_error("unknown private ABI of libibverbs, so there is no sctpiw device; "
+		  "rdma-core v39 to v64 are known");
+}
+
+/*
+ * Closing the device ends what the application has left on it, as the kernel does when the
+ * descriptor goes: QPs first, since the others are in use by them. Engine lock held.
+ */
+static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
+			      struct list_node *cqs)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&ctx->qps))) {
+		iw_qp_free(list_entry(node, struct sctpiw_qp, node)->iw);
+		list_add(qps, node);
+	}
+	while ((node = list_pop(&ctx->cqs))) {
+		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
+		list_add(cqs, node);
+	}
+	while ((node = list_pop(&ctx->mrs))) {
+		struct sctpiw_mr *mr = list_entry(node, struct sctpiw_mr, node);
+
+		iw_mr_free(mr->iw);
+		free(mr);
+	}
+	while ((node = list_pop(&ctx->pds))) {
+		struct sctpiw_pd *pd = list_entry(node, struct sctpiw_pd, node);
+
+		iw_pd_free(pd->iw);
+		free(pd);
+	}
+}
+
+static void free_context(struct ibv_context *context)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct list_node qps, cqs, *node;
+
+	list_init(&qps);
+	list_init(&cqs);
+	if (sctpiw_alive(ctx)) {
+		engine_lock(ctx->engine);
+		destroy_leftovers(ctx, &qps, &cqs);
+		engine_unlock(ctx->engine);
+	}
+	while ((node = list_pop(&qps))) {
+		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
+
+		channel_purge(&qp->obj.async);
+		sctpiw_qp_release(qp);
+	}
+	while ((node = list_pop(&cqs))) {
+		struct sctpiw_cq *cq = list_entry(node, struct sctpiw_cq, node);
+
+		channel_purge(&cq->obj.comp);
+		channel_purge(&cq->obj.async);
+		sctpiw_cq_release(cq);
+	}
+	pabi_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+static const struct verbs_context_ops context_ops = {
+	.alloc_pd = sctpiw_alloc_pd,
+	.create_cq = sctpiw_create_cq,
+	.create_cq_ex = sctpiw_create_cq_ex,
+	.create_qp = sctpiw_create_qp,
+	.create_qp_ex = sctpiw_create_qp_ex,
+	.dealloc_pd = sctpiw_dealloc_pd,
+	.dereg_mr = sctpiw_dereg_mr,
+	.destroy_cq = sctpiw_destroy_cq,
+	.destroy_qp = sctpiw_destroy_qp,
+	.free_context = free_context,
+	.modify_qp = sctpiw_modify_qp,
+	.poll_cq = sctpiw_poll_cq,
+	.post_recv = sctpiw_post_recv,
+	.post_send = sctpiw_post_send,
+	.query_device_ex = sctpiw_query_device_ex,
+	.query_port = sctpiw_query_port,
+	.query_qp = sctpiw_query_qp,
+	.reg_mr = sctpiw_reg_mr,
+	.req_notify_cq = sctpiw_req_notify_cq,
+	.resize_cq = sctpiw_resize_cq,
+};
+
+/*
+ * libibverbs could get a descriptor for asynchronous events from the kernel by ioctl()
+ * only; with async_fd set it does not try.
+ */
+static int open_async_channel(struct sctpiw_context *ctx)
+{
+	struct rnic_channel *chan;
+	int fd, err;
+
+	err = channel_create(CHANNEL_ASYNC, &chan, &fd);
+	if (err)
+		return err;
+	ctx->vctx.context.async_fd = fd;
+	return 0;
+}
+
+static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd,
+					   void *private_data)
+{
+	struct engine *engine = engine_get();
+	struct sctpiw_context *ctx;
+	int err;
+
+	if (!engine) {
+		err = errno;
+		close(cmd_fd);
+		errno = err;
+		return NULL;
+	}
+	ctx = pabi_alloc_context(device, cmd_fd, sizeof(*ctx));
+	if (!ctx)
+		return NULL;
+	ctx->engine = engine;
+	ctx->generation = sctpiw_generation;
+	list_init(&ctx->pds);
+	list_init(&ctx->mrs);
+	list_init(&ctx->cqs);
+	list_init(&ctx->qps);
+	ctx->vctx.context.num_comp_vectors = 1;
+
+	err = EPROTONOSUPPORT;
+	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {
+		complain_about_abi();
+		goto fail;
+	}
+	err = -open_async_channel(ctx);
+	if (err)
+		goto fail;
+	return &ctx->vctx;
+fail:
+	pabi_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = err;
+	return NULL;
+}
+
+static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	return calloc(1, sizeof(struct verbs_device));
+}
+
+static void uninit_device(struct verbs_device *device)
+{
+	free(device);
+}
+
+static const struct verbs_match_ent match_table[] = {
+	{ .kind = VERBS_MATCH_MODALIAS, .u.modalias = "rdma_device:*Nsctpiw*" },
+	{ .kind = VERBS_MATCH_SENTINEL },
+};
+
+static const struct verbs_device_ops device_ops = {
+	.name = "sctpiw",
+	.match_min_abi_version = 0,
+	.match_max_abi_version = 1,
+	.match_table = match_table,
+	.alloc_context = alloc_context,
+	.alloc_device = alloc_device,
+	.uninit_device = uninit_device,
+};
+
+static void in_child(void)
+{
+	sctpiw_generation++;
+}
+
+static __attribute__((constructor)) void register_driver(void)
+{
+	if (!pabi_init()) {
+		complain_about_abi();
+		return;
+	}
+	pthread_atfork(NULL, NULL, in_child);
+	pabi_register_driver(&device_ops);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "verbs/pabi.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+const struct pabi_layout pabi_layouts[] = {
+	{ .register_driver = "verbs_register_driver_34" }, /* v39 to v56 */
+	{ .register_driver = "verbs_register_driver_57" }, /* v57, v58 */
+	{ .register_driver = "verbs_register_driver_59", /* v62, v63 */
+	  .marker = "ibv_dm_export_dmabuf_fd",
+	  .inserted = 5,
+	  .before = { 2, 25, 39, 61, 69 } },
+	{ .register_driver = "verbs_register_driver_59", /* v59 to v61 */
+	  .inserted = 3,
+	  .before = { 2, 25, 69 } },
+	{ .register_driver = "verbs_register_driver_64", /* v64 */
+	  .inserted = 7,
+	  .before = { 1, 2, 25, 39, 39, 61, 69 } },
+	{ NULL },
+};
+
+static struct {
+	const struct pabi_layout *layout;
+	void (*register_driver)(const struct verbs_device_ops *ops);
+	void *(*alloc_context)(struct ibv_device *device, int cmd_fd, size_t size,
+			       struct verbs_context *offset, uint32_t driver_id);
+	void (*uninit_context)(struct verbs_context *context);
+	void (*set_ops)(struct verbs_context *context, const void *ops);
+} pabi;
+
+/* ISO C has no conversion from void * to a function pointer; POSIX has the representation. */
+static bool find_symbol(void *lib, const char *name, void *function)
+{
+	void *address = dlsym(lib, name);
+
+	memcpy(function, &address, sizeof(address));
+	return address != NULL;
+}
+
+bool pabi_init(void)
+{
+	/* By name: the library need not be in the global scope (programs that dlopen it). */
+	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	const struct pabi_layout *l;
+
+	if (!lib)
+		return false;
+	for (l = pabi_layouts; l->register_driver; l++)
+		if (find_symbol(lib, l->register_driver, &pabi.register_driver) &&
+		    (!l->marker || dlsym(lib, l->marker)))
+			break;
+	if (!l->register_driver ||
+	    !find_symbol(lib, "_verbs_init_and_alloc_context", &pabi.alloc_context) ||
+	    !find_symbol(lib, "verbs_uninit_context", &pabi.uninit_context) ||
+	    !find_symbol(lib, "verbs_set_ops", &pabi.set_ops)) {
+		dlclose(lib);
+		return false;
+	}
+	pabi.layout = l;
+	return true;
+}
+
+void pabi_spread_ops(const struct pabi_layout *layout, const struct verbs_context_ops *ops,
+		     void (*slots[PABI_MAX_OPS])(void))
+{
+	const char *from = (const char *)ops;
+	unsigned int skipped = 0;
+
+	memset(slots, 0, PABI_MAX_OPS * sizeof(slots[0]));
+	for (unsigned int i = 0; i < PABI_OPS; i++) {
+		while (skipped < layout->inserted && layout->before[skipped] == i)
+			skipped++;
+		memcpy(&slots[i + skipped], from + i * sizeof(slots[0]), sizeof(slots[0]));
+	}
+}
+
+void pabi_register_driver(const struct verbs_device_ops *ops)
+{
+	pabi.register_driver(ops);
+}
+
+void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size)
+{
+	return pabi.alloc_context(device, cmd_fd, size, NULL, 0);
+}
+
+void pabi_uninit_context(struct verbs_context *context)
+{
+	pabi.uninit_context(context);
+}
+
+bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops)
+{
+	const struct ibv_context_ops *set = &context->context.ops;
+	void (*slots[PABI_MAX_OPS])(void);
+
+	pabi_spread_ops(pabi.layout, ops, slots);
+	pabi.set_ops(context, slots);
+
+	/* From both ends of the alphabet: an operation too many or too few shifts one of them. */
+#define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
+	return SAME(set->_compat_alloc_pd, ops->alloc_pd) &&
+	       SAME(set->_compat_create_cq, ops->create_cq) &&
+	       SAME(set->_compat_create_qp, ops->create_qp) &&
+	       SAME(context->create_qp_ex, ops->create_qp_ex) &&
+	       SAME(set->_compat_dealloc_pd, ops->dealloc_pd) &&
+	       SAME(set->_compat_dereg_mr, ops->dereg_mr) &&
+	       SAME(set->_compat_destroy_cq, ops->destroy_cq) &&
+	       SAME(set->_compat_destroy_qp, ops->destroy_qp) &&
+	       SAME(set->_compat_modify_qp, ops->modify_qp) && SAME(set->poll_cq, ops->poll_cq) &&
+	       SAME(set->post_recv, ops->post_recv) && SAME(set->post_send, ops->post_send) &&
+	       SAME(context->query_device_ex, ops->query_device_ex) &&
+	       SAME(set->_compat_query_qp, ops->query_qp) &&
+	       SAME(set->_compat_reg_mr, ops->reg_mr) &&
+	       SAME(set->req_notify_cq, ops->req_notify_cq) &&
+	       SAME(set->_compat_resize_cq, ops->resize_cq);
+#undef SAME
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The private ABI between libibverbs and its providers: layouts and functions that
+ * libibverbs-dev does not install. The structs below are those of private ABI 34 (rdma-core v39 to
+ * v56); 57, 59 and 64 differ in nothing but operations in between, which pabi_spread_ops() skips.
+ *
+ * The functions are looked up at load time rather than linked: an unknown libibverbs then
+ * costs one clear line and no device, instead of a library that does not load.
+ */
+#ifndef SCTPIW_VERBS_PABI_H
+#define SCTPIW_VERBS_PABI_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+enum verbs_match_kind {
+	VERBS_MATCH_SENTINEL = 0,
+	VERBS_MATCH_MODALIAS = 2, /* a pattern over modalias, and over "rdma_device:N<name>" */
+};
+
+struct verbs_match_ent {
+	void *driver_data;
+	union {
+		const char *modalias;
+		uint64_t driver_id;
+	} u;
+	uint16_t vendor;
+	uint16_t device;
+	uint8_t kind;
+};
+
+struct verbs_sysfs_dev; /* libibverbs's; nothing in it concerns us */
+struct verbs_device;
+
+struct verbs_device_ops {
+	const char *name;
+	uint32_t match_min_abi_version; /* of /sys/class/infiniband_verbs/uverbsN/abi_version */
+	uint32_t match_max_abi_version;
+	const struct verbs_match_ent *match_table;
+	const struct verbs_device_ops **static_providers;
+	bool (*match_device)(struct verbs_sysfs_dev *sysfs_dev);
+	/* Owns cmd_fd from then on, whether it succeeds or not. */
+	struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd,
+					       void *private_data);
+	struct verbs_context *(*import_context)(struct ibv_device *device, int cmd_fd);
+	struct verbs_device *(*alloc_device)(struct verbs_sysfs_dev *sysfs_dev);
+	void (*uninit_device)(struct verbs_device *device);
+};
+
+struct verbs_device { /* zeroed by the provider, filled by libibverbs */
+	struct ibv_device device;
+	const struct verbs_device_ops *ops;
+	atomic_int refcount;
+	void *entry[2];
+	struct verbs_sysfs_dev *sysfs;
+	uint64_t core_support;
+};
+
+struct verbs_mr {
+	struct ibv_mr ibv_mr;
+	int mr_type; /* 0: ordinary memory */
+	int access;
+};
+
+/* What libibverbs looks at behind a QP moves with the size of ibv_qp_ex: all of it must read 0. */
+struct verbs_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex qp_ex;
+		uint8_t room[sizeof(struct ibv_qp_ex) + 128];
+	};
+};
+
+struct verbs_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex cq_ex;
+		uint8_t room[sizeof(struct ibv_cq_ex) + 128];
+	};
+};
+
+/* An operation that this provider leaves to libibverbs's default ("not supported"). */
+#define PABI_DEFAULT(name) void (*name)(void)
+
+/* In the library's order, which is that of the alphabet. */
+struct verbs_context_ops {
+	PABI_DEFAULT(advise_mr);
+	PABI_DEFAULT(alloc_dm);
+	PABI_DEFAULT(alloc_mw);
+	PABI_DEFAULT(alloc_null_mr);
+	PABI_DEFAULT(alloc_parent_domain);
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	PABI_DEFAULT(alloc_td);
+	PABI_DEFAULT(async_event);
+	PABI_DEFAULT(attach_counters_point_flow);
+	PABI_DEFAULT(attach_mcast);
+	PABI_DEFAULT(bind_mw);
+	PABI_DEFAULT(close_xrcd);
+	PABI_DEFAULT(cq_event);
+	PABI_DEFAULT(create_ah);
+	PABI_DEFAULT(create_counters);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+				    struct ibv_comp_channel *channel, int comp_vector);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *attr);
+	PABI_DEFAULT(create_flow);
+	PABI_DEFAULT(create_flow_action_esp);
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr);
+	PABI_DEFAULT(create_rwq_ind_table);
+	PABI_DEFAULT(create_srq);
+	PABI_DEFAULT(create_srq_ex);
+	PABI_DEFAULT(create_wq);
+	PABI_DEFAULT(dealloc_mw);
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	PABI_DEFAULT(dealloc_td);
+	int (*dereg_mr)(struct verbs_mr *mr);
+	PABI_DEFAULT(destroy_ah);
+	PABI_DEFAULT(destroy_counters);
+	int (*destroy_cq)(struct ibv_cq *cq);
+	PABI_DEFAULT(destroy_flow);
+	PABI_DEFAULT(destroy_flow_action);
+	int (*destroy_qp)(struct ibv_qp *qp);
+	PABI_DEFAULT(destroy_rwq_ind_table);
+	PABI_DEFAULT(destroy_srq);
+	PABI_DEFAULT(destroy_wq);
+	PABI_DEFAULT(detach_mcast);
+	void (*free_context)(struct ibv_context *context);
+	PABI_DEFAULT(free_dm);
+	PABI_DEFAULT(get_srq_num);
+	PABI_DEFAULT(import_dm);
+	PABI_DEFAULT(import_mr);
+	PABI_DEFAULT(import_pd);
+	PABI_DEFAULT(modify_cq);
+	PABI_DEFAULT(modify_flow_action_esp);
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+	PABI_DEFAULT(modify_qp_rate_limit);
+	PABI_DEFAULT(modify_srq);
+	PABI_DEFAULT(modify_wq);
+	PABI_DEFAULT(open_qp);
+	PABI_DEFAULT(open_xrcd);
+	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+	PABI_DEFAULT(post_srq_ops);
+	PABI_DEFAULT(post_srq_recv);
+	int (*query_device_ex)(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
+			       struct ibv_device_attr_ex *attr, size_t attr_size);
+	PABI_DEFAULT(query_ece);
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *port_attr);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+			struct ibv_qp_init_attr *init_attr);
+	PABI_DEFAULT(query_qp_data_in_order);
+	PABI_DEFAULT(query_rt_values);
+	PABI_DEFAULT(query_srq);
+	PABI_DEFAULT(read_counters);
+	PABI_DEFAULT(reg_dm_mr);
+	PABI_DEFAULT(reg_dmabuf_mr);
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
+				 int access);
+	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+	PABI_DEFAULT(rereg_mr);
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+	PABI_DEFAULT(set_ece);
+	PABI_DEFAULT(unimport_dm);
+	PABI_DEFAULT(unimport_mr);
+	PABI_DEFAULT(unimport_pd);
+};
+
+#undef PABI_DEFAULT
+
+#define PABI_OPS (sizeof(struct verbs_context_ops) / sizeof(void (*)(void)))
+#define PABI_MAX_OPS 160 /* more than any layout has, so that a longer one reads zeros */
+
+_Static_assert(PABI_OPS == 76, "operations of private ABI 34");
+
+/* One known layout: the number in its symbol names, and where it has operations that 34 lacks. */
+struct pabi_layout {
+	const char *register_driver; /* exported by a libibverbs of that number */
+	const char *marker;	     /* and this symbol too, or NULL */
+	uint8_t inserted;
+	uint8_t before[8]; /* ascending: index in struct verbs_context_ops that each one precedes */
+};
+
+extern const struct pabi_layout pabi_layouts[]; /* the first that fits is it; ends with a NULL name */
+
+/* Writes ops into slots as the layout has them, zeros elsewhere. */
+void pabi_spread_ops(const struct pabi_layout *layout, const struct verbs_context_ops *ops,
+		     void (*slots[PABI_MAX_OPS])(void));
+
+/* Find the functions and the layout of the libibverbs in this process: false: an unknown one. */
+bool pabi_init(void);
+
+/* The rest needs a successful pabi_init(). */
+void pabi_register_driver(const struct verbs_device_ops *ops);
+/*
+ * A zeroed struct of size bytes with an initialised verbs_context at its start, or NULL and
+ * errno; cmd_fd is closed then. The context has taken over cmd_fd.
+ */
+void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
+/* Closes cmd_fd and async_fd; the memory is the caller's to free. */
+void pabi_uninit_context(struct verbs_context *context);
+/* false: libibverbs put an operation elsewhere than it belongs; the context must not be used. */
+bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The fast path from the RNIC: completions, by ibv_poll_cq() and by the extended CQ. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert((int)IW_WC_SUCCESS == IBV_WC_SUCCESS, "");
+_Static_assert((int)IW_WC_LOC_LEN_ERR == IBV_WC_LOC_LEN_ERR, "");
+_Static_assert((int)IW_WC_LOC_QP_OP_ERR == IBV_WC_LOC_QP_OP_ERR, "");
+_Static_assert((int)IW_WC_LOC_PROT_ERR == IBV_WC_LOC_PROT_ERR, "");
+_Static_assert((int)IW_WC_WR_FLUSH_ERR == IBV_WC_WR_FLUSH_ERR, "");
+_Static_assert((int)IW_WC_LOC_ACCESS_ERR == IBV_WC_LOC_ACCESS_ERR, "");
+_Static_assert((int)IW_WC_REM_INV_REQ_ERR == IBV_WC_REM_INV_REQ_ERR, "");
+_Static_assert((int)IW_WC_REM_ACCESS_ERR == IBV_WC_REM_ACCESS_ERR, "");
+_Static_assert((int)IW_WC_REM_OP_ERR == IBV_WC_REM_OP_ERR, "");
+_Static_assert((int)IW_WC_FATAL_ERR == IBV_WC_FATAL_ERR, "");
+_Static_assert((int)IW_WC_GENERAL_ERR == IBV_WC_GENERAL_ERR, "");
+_Static_assert((int)IW_WC_SEND == IBV_WC_SEND, "");
+_Static_assert((int)IW_WC_RDMA_WRITE == IBV_WC_RDMA_WRITE, "");
+_Static_assert((int)IW_WC_RDMA_READ == IBV_WC_RDMA_READ, "");
+_Static_assert((int)IW_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "");
+_Static_assert((int)IW_WC_RECV == IBV_WC_RECV, "");
+_Static_assert((int)IW_WC_WITH_INV == IBV_WC_WITH_INV, "");
+
+static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
+{
+	wc->wr_id = cqe->wr_id;
+	wc->status = cqe->status;
+	wc->opcode = cqe->opcode;
+	wc->vendor_err = cqe->vendor_err;
+	wc->byte_len = cqe->byte_len;
+	wc->invalidated_rkey = cqe->inv_stag;
+	wc->qp_num = cqe->qp_num;
+	wc->src_qp = 0;
+	wc->wc_flags = cqe->flags;
+	wc->pkey_index = 0;
+	wc->slid = 0;
+	wc->sl = 0;
+	wc->dlid_path_bits = 0;
+}
+
+static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	struct iw_cq *iw = cq->iw;
+	uint32_t head, tail;
+	int n = 0;
+
+	pthread_mutex_lock(&cq->lock);
+	head = atomic_load_explicit(&iw->head, memory_order_relaxed);
+	tail = atomic_load_explicit(&iw->tail, memory_order_acquire);
+	for (; n < num_entries && head != tail; n++, head++)
+		convert(&iw->ring[head & iw->mask], &wc[n]);
+	if (n)
+		atomic_store_explicit(&iw->head, head, memory_order_release);
+	pthread_mutex_unlock(&cq->lock);
+	return n;
+}
+
+int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+	int n;
+
+	if (cq->generation != sctpiw_generation || num_entries < 0)
+		return -1;
+	n = poll_ring(cq, num_entries, wc);
+	if (n || !num_entries)
+		return n;
+	engine_progress(cq->engine);
+	return poll_ring(cq, num_entries, wc);
+}
+
+int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+
+	if (cq->generation != sctpiw_generation)
+		return EIO;
+	pthread_mutex_lock(&cq->lock);
+	iw_cq_arm(cq->iw, solicited_only != 0);
+	pthread_mutex_unlock(&cq->lock);
+	engine_armed(cq->engine);
+	return 0;
+}
+
+/* ---- the extended CQ: locked from a successful start_poll to end_poll ---- */
+
+static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
+{
+	return to_cq(ibv_cq_ex_to_cq(cq));
+}
+
+static int take_entry(struct sctpiw_cq *cq)
+{
+	if (!iw_cq_poll(cq->iw, 1, &cq->current))
+		return ENOENT;
+	cq->vcq.cq_ex.wr_id = cq->current.wr_id;
+	cq->vcq.cq_ex.status = cq->current.status;
+	return 0;
+}
+
+static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
+{
+	struct sctpiw_cq *cq = ex_to_cq(cq_ex);
+	int err;
+
+	if (attr->comp_mask)
+		return EINVAL;
+	if (cq->generation != sctpiw_generation)
+		return EIO;
+	pthread_mutex_lock(&cq->lock);
+	err = take_entry(cq);
+	if (!err)
+		return 0;
+	pthread_mutex_unlock(&cq->lock);
+	engine_progress(cq->engine);
+	pthread_mutex_lock(&cq->lock);
+	err = take_entry(cq);
+	if (err)
+		pthread_mutex_unlock(&cq->lock);
+	return err;
+}
+
+static int ex_next_poll(struct ibv_cq_ex *cq)
+{
+	return take_entry(ex_to_cq(cq));
+}
+
+static void ex_end_poll(struct ibv_cq_ex *cq)
+{
+	pthread_mutex_unlock(&ex_to_cq(cq)->lock);
+}
+
+static enum ibv_wc_opcode ex_opcode(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.opcode;
+}
+
+static uint32_t ex_vendor_err(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.vendor_err;
+}
+
+static unsigned int ex_wc_flags(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.flags;
+}
+
+static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.byte_len;
+}
+
+/* Also what ibv_wc_read_invalidated_rkey() calls; hence no change of byte order. */
+static __be32 ex_imm_data(struct ibv_cq_ex *cq)
+{
+	return (__be32)ex_to_cq(cq)->current.inv_stag;
+}
+
+static uint32_t ex_qp_num(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.qp_num;
+}
+
+/* Things of InfiniBand that a connected iWARP QP does not have. */
+static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+static uint8_t ex_zero_8(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags)
+{
+	cq->start_poll = ex_start_poll;
+	cq->next_poll = ex_next_poll;
+	cq->end_poll = ex_end_poll;
+	cq->read_opcode = ex_opcode;
+	cq->read_vendor_err = ex_vendor_err;
+	cq->read_wc_flags = ex_wc_flags;
+	if (wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
+		cq->read_byte_len = ex_byte_len;
+	if (wc_flags & IBV_WC_EX_WITH_IMM)
+		cq->read_imm_data = ex_imm_data;
+	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
+		cq->read_qp_num = ex_qp_num;
+	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
+		cq->read_src_qp = ex_zero_32;
+	if (wc_flags & IBV_WC_EX_WITH_SLID)
+		cq->read_slid = ex_zero_32;
+	if (wc_flags & IBV_WC_EX_WITH_SL)
+		cq->read_sl = ex_zero_8;
+	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
+		cq->read_dlid_path_bits = ex_zero_8;
+}

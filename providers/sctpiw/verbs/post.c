@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The fast path towards the RNIC: work requests go into the rings of iwarp/ as they are
+ * checked, so that what stands before a bad one in a chain is posted.
+ */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <string.h>
+
+_Static_assert((int)IW_WR_RDMA_WRITE == IBV_WR_RDMA_WRITE, "");
+_Static_assert((int)IW_WR_SEND == IBV_WR_SEND, "");
+_Static_assert((int)IW_WR_RDMA_READ == IBV_WR_RDMA_READ, "");
+_Static_assert((int)IW_WR_LOCAL_INV == IBV_WR_LOCAL_INV, "");
+_Static_assert((int)IW_WR_SEND_WITH_INV == IBV_WR_SEND_WITH_INV, "");
+_Static_assert((int)IW_SEND_FENCE == IBV_SEND_FENCE, "");
+_Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
+_Static_assert((int)IW_SEND_SOLICITED == IBV_SEND_SOLICITED, "");
+_Static_assert((int)IW_SEND_INLINE == IBV_SEND_INLINE, "");
+_Static_assert(sizeof(struct iw_sge) == sizeof(struct ibv_sge), "");
+_Static_assert(offsetof(struct iw_sge, length) == offsetof(struct ibv_sge, length), "");
+_Static_assert(offsetof(struct iw_sge, lkey) == offsetof(struct ibv_sge, lkey), "");
+
+#define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
+
+/* Sum of the lengths, or more than IW_MAX_MSG. At most IW_MAX_SGE elements: no overflow. */
+static uint64_t sge_total(const struct ibv_sge *sge, uint32_t n)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += sge[i].length;
+	return total;
+}
+
+static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!sge[i].length)
+			continue;
+		memcpy(to, (const void *)(uintptr_t)sge[i].addr, sge[i].length);
+		to += sge[i].length;
+	}
+}
+
+static void copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		to[i].addr = sge[i].addr;
+		to[i].length = sge[i].length;
+		to[i].lkey = sge[i].lkey;
+	}
+}
+
+/* What is left to check once the number of elements is known to be within the limit. */
+static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
+{
+	switch (wr->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_WRITE:
+		if (wr->send_flags & IBV_SEND_INLINE)
+			return total <= qp->max_inline ? 0 : EINVAL;
+		break;
+	case IBV_WR_RDMA_READ:
+		if (wr->num_sge > IW_MAX_SGE_RD || (wr->send_flags & IBV_SEND_INLINE))
+			return EINVAL;
+		break;
+	case IBV_WR_LOCAL_INV:
+		return 0;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+	case IBV_WR_BIND_MW:
+	case IBV_WR_TSO:
+		return EOPNOTSUPP;
+	default:
+		return EINVAL;
+	}
+	return total <= IW_MAX_MSG ? 0 : EINVAL;
+}
+
+static int post_one_send(struct sctpiw_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct iw_qp *iw = qp->iw;
+	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
+	struct iw_send_wqe *wqe;
+	uint64_t total;
+	int err;
+
+	if (n > iw->max_send_sge || (wr->send_flags & ~(unsigned int)SEND_FLAGS))
+		return EINVAL;
+	total = sge_total(wr->sg_list, n);
+	err = check_send(iw, wr, total);
+	if (err)
+		return err;
+	wqe = iw_sq_slot(iw);
+	if (!wqe)
+		return ENOMEM;
+
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->send_flags | qp->default_flags;
+	wqe->num_sge = n;
+	wqe->length = total;
+	wqe->remote_to = 0;
+	wqe->rkey = 0;
+	wqe->inv_stag = 0;
+
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_READ:
+		wqe->remote_to = wr->wr.rdma.remote_addr;
+		wqe->rkey = wr->wr.rdma.rkey;
+		break;
+	case IBV_WR_SEND_WITH_INV:
+		wqe->inv_stag = wr->invalidate_rkey;
+		break;
+	case IBV_WR_LOCAL_INV:
+		wqe->inv_stag = wr->invalidate_rkey;
+		wqe->flags &= ~IW_SEND_INLINE;
+		wqe->num_sge = 0;
+		wqe->length = 0;
+		n = 0;
+		break;
+	default:
+		break;
+	}
+
+	if (wqe->flags & IW_SEND_INLINE)
+		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
+	else
+		copy_sges(wqe->sge, wr->sg_list, n);
+	iw_sq_publish(iw);
+	return 0;
+}
+
+/* In SQD and in the error states work requests are taken: they wait, or are flushed. */
+static bool may_send(const struct sctpiw_qp *qp)
+{
+	return atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTS;
+}
+
+int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	bool posted = false;
+	int err = 0;
+
+	if (qp->generation != sctpiw_generation) {
+		*bad_wr = wr;
+		return EIO;
+	}
+	pthread_mutex_lock(&qp->sq_lock);
+	if (wr && !may_send(qp))
+		err = EINVAL;
+	while (wr && !err) {
+		err = post_one_send(qp, wr);
+		if (err)
+			break;
+		posted = true;
+		wr = wr->next;
+	}
+	pthread_mutex_unlock(&qp->sq_lock);
+	if (err)
+		*bad_wr = wr;
+	if (posted)
+		engine_kick(qp->engine, qp->iw);
+	return err;
+}
+
+static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
+{
+	uint32_t n = wr->num_sge;
+	struct iw_recv_wqe *wqe;
+	uint64_t total;
+
+	if (n > iw->max_recv_sge)
+		return EINVAL;
+	total = sge_total(wr->sg_list, n);
+	if (total > UINT32_MAX)
+		return EINVAL;
+	wqe = iw_rq_slot(iw);
+	if (!wqe)
+		return ENOMEM;
+	wqe->wr_id = wr->wr_id;
+	wqe->num_sge = n;
+	wqe->length = total;
+	copy_sges(wqe->sge, wr->sg_list, n);
+	iw_rq_publish(iw);
+	return 0;
+}
+
+int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	bool posted = false;
+	int err = 0;
+
+	if (qp->generation != sctpiw_generation) {
+		*bad_wr = wr;
+		return EIO;
+	}
+	pthread_mutex_lock(&qp->rq_lock);
+	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
+		err = EINVAL;
+	while (wr && !err) {
+		err = post_one_recv(qp->iw, wr);
+		if (err)
+			break;
+		posted = true;
+		wr = wr->next;
+	}
+	pthread_mutex_unlock(&qp->rq_lock);
+	if (err)
+		*bad_wr = wr;
+	if (posted)
+		engine_kick(qp->engine, qp->iw);
+	return err;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Queue pairs: making, changing and destroying them. Posting is in post.c. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_type(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return 0;
+	case IBV_QPT_UC:
+	case IBV_QPT_UD:
+	case IBV_QPT_RAW_PACKET:
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
+	case IBV_QPT_DRIVER:
+		return EOPNOTSUPP;
+	default:
+		return EINVAL;
+	}
+}
+
+static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_attr *attr)
+{
+	const struct ibv_qp_cap *cap = &attr->cap;
+	int err;
+
+	if (!sctpiw_alive(ctx))
+		return EIO;
+	err = check_type(attr->qp_type);
+	if (err)
+		return err;
+	if (attr->srq)
+		return EOPNOTSUPP;
+	if (!attr->send_cq || !attr->recv_cq ||
+	    attr->send_cq->context != &ctx->vctx.context ||
+	    attr->recv_cq->context != &ctx->vctx.context)
+		return EINVAL;
+	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_recv_wr > IW_MAX_QP_WR ||
+	    cap->max_send_sge > IW_MAX_SGE || cap->max_recv_sge > IW_MAX_SGE ||
+	    cap->max_inline_data > IW_MAX_INLINE)
+		return EINVAL;
+	/* One queue may be empty, a QP without any is of no use. */
+	if (!cap->max_send_wr && !cap->max_recv_wr)
+		return EINVAL;
+	return 0;
+}
+
+static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
+		     const struct ibv_qp_init_attr *attr)
+{
+	struct iw_qp_attr iw_attr = {
+		.pd = pd->iw,
+		.send_cq = to_cq(attr->send_cq)->iw,
+		.recv_cq = to_cq(attr->recv_cq)->iw,
+		.max_send_wr = attr->cap.max_send_wr,
+		.max_recv_wr = attr->cap.max_recv_wr,
+		.max_send_sge = attr->cap.max_send_sge,
+		.max_recv_sge = attr->cap.max_recv_sge,
+		.max_inline = attr->cap.max_inline_data,
+		.sq_sig_all = attr->sq_sig_all,
+		.ctx = &qp->obj,
+	};
+	int err;
+
+	engine_lock(ctx->engine);
+	err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+	if (!err)
+		list_add_tail(&ctx->qps, &qp->node);
+	engine_unlock(ctx->engine);
+	return -err;
+}
+
+/* libibverbs leaves all of struct ibv_qp to the provider, the mutex and the condition too. */
+static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr,
+			uint32_t qp_num)
+{
+	ibqp->context = pd->context;
+	ibqp->qp_context = attr->qp_context;
+	ibqp->pd = pd;
+	ibqp->send_cq = attr->send_cq;
+	ibqp->recv_cq = attr->recv_cq;
+	ibqp->handle = sctpiw_new_handle();
+	ibqp->qp_num = qp_num;
+	ibqp->state = IBV_QPS_RESET;
+	ibqp->qp_type = attr->qp_type;
+}
+
+struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->context);
+	struct sctpiw_qp *qp = NULL;
+	int err;
+
+	err = check_init_attr(ctx, attr);
+	if (err)
+		goto fail;
+	err = ENOMEM;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		goto fail;
+	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
+	qp->obj.async.chan = sctpiw_async_channel(ctx);
+	qp->engine = ctx->engine;
+	qp->generation = ctx->generation;
+	qp->default_flags = attr->sq_sig_all ? IW_SEND_SIGNALED : 0;
+	sctpiw_lock_init(&qp->sq_lock);
+	sctpiw_lock_init(&qp->rq_lock);
+	pthread_mutex_init(&qp->vqp.qp.mutex, NULL);
+	pthread_cond_init(&qp->vqp.qp.cond, NULL);
+	err = new_iw_qp(ctx, to_pd(pd), qp, attr);
+	if (err) {
+		sctpiw_qp_release(qp);
+		errno = err;
+		return NULL;
+	}
+	init_ibv_qp(&qp->vqp.qp, pd, attr, qp->iw->num);
+	qp->attr.port_num = 1;
+	qp->cap.max_send_wr = qp->iw->sq.limit;
+	qp->cap.max_recv_wr = qp->iw->rq.limit;
+	qp->cap.max_send_sge = qp->iw->max_send_sge;
+	qp->cap.max_recv_sge = qp->iw->max_recv_sge;
+	qp->cap.max_inline_data = qp->iw->max_inline;
+	attr->cap = qp->cap;
+	return &qp->vqp.qp;
+fail:
+	free(qp);
+	errno = err;
+	return NULL;
+}
+
+/* Beyond a PD it takes nothing that ibv_create_qp() would not: no XRC, no send operations. */
+struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
+	    attr->pd->context != context) {
+		errno = EINVAL;
+		return NULL;
+	}
+	/* The two structs begin alike; libibverbs relies on it too. */
+	return sctpiw_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+}
+
+_Static_assert(offsetof(struct ibv_qp_init_attr_ex, cap) == offsetof(struct ibv_qp_init_attr, cap),
+	       "");
+_Static_assert(offsetof(struct ibv_qp_init_attr_ex, sq_sig_all) ==
+		       offsetof(struct ibv_qp_init_attr, sq_sig_all),
+	       "");
+
+int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		    struct ibv_qp_init_attr *init_attr)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+
+	if (qp->generation != sctpiw_generation)
+		return EIO;
+	engine_lock(qp->engine);
+	*attr = qp->attr;
+	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
+	engine_unlock(qp->engine);
+	attr->cur_qp_state = attr->qp_state;
+	attr->cap = qp->cap;
+
+	*init_attr = (struct ibv_qp_init_attr){
+		.qp_context = ibqp->qp_context,
+		.send_cq = ibqp->send_cq,
+		.recv_cq = ibqp->recv_cq,
+		.cap = qp->cap,
+		.qp_type = ibqp->qp_type,
+		.sq_sig_all = qp->default_flags & IW_SEND_SIGNALED,
+	};
+	init_attr->sq_sig_all = !!init_attr->sq_sig_all;
+	return 0;
+}
+
+/* Under the engine lock; all of it, or nothing. */
+static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	const uint32_t rights = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
+				IW_ACCESS_REMOTE_ATOMIC;
+	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
+	bool by_cm = qp->by_cm || qp->iw->cm;
+	int err;
+
+	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
+	if (err)
+		return err;
+	if ((mask & IBV_QP_STATE) && !(cur == IBV_QPS_ERR && attr->qp_state == IBV_QPS_SQD)) {
+		err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
+		if (err)
+			return -err;
+		if (attr->qp_state == IBV_QPS_RESET) {
+			qp->by_cm = false;
+			qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
+		} else if (attr->qp_state == IBV_QPS_INIT) {
+			qp->by_cm = sctpiw_is_cm_init(mask);
+		}
+	}
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		qp->iw->access = attr->qp_access_flags & rights;
+	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
+	return 0;
+}
+
+int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	int err;
+
+	if (qp->generation != sctpiw_generation)
+		return EIO;
+	engine_lock(qp->engine);
+	err = modify_locked(qp, attr, attr_mask);
+	engine_unlock(qp->engine);
+	return err;
+}
+
+static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
+{
+	pthread_mutex_lock(&cq->lock);
+	engine_lock(qp->engine);
+	iw_cq_purge(cq->iw, qp->iw->num);
+	engine_unlock(qp->engine);
+	pthread_mutex_unlock(&cq->lock);
+}
+
+/* As sctpiw_destroy_cq() does for its events. */
+static void wait_for_acks(struct sctpiw_qp *qp)
+{
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+	uint32_t reported = channel_purge(&qp->obj.async);
+
+	pthread_mutex_lock(&ibqp->mutex);
+	while (ibqp->events_completed != reported)
+		pthread_cond_wait(&ibqp->cond, &ibqp->mutex);
+	pthread_mutex_unlock(&ibqp->mutex);
+}
+
+void sctpiw_qp_release(struct sctpiw_qp *qp)
+{
+	channel_put(qp->obj.async.chan);
+	pthread_cond_destroy(&qp->vqp.qp.cond);
+	pthread_mutex_destroy(&qp->vqp.qp.mutex);
+	pthread_mutex_destroy(&qp->sq_lock);
+	pthread_mutex_destroy(&qp->rq_lock);
+	free(qp);
+}
+
+int sctpiw_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	struct sctpiw_cq *send_cq = to_cq(ibqp->send_cq), *recv_cq = to_cq(ibqp->recv_cq);
+	int err;
+
+	if (qp->generation == sctpiw_generation) {
+		/*
+		 * To RESET first: no completion can come any more, and the number is not
+		 * given to another QP before the old one's completions are gone.
+		 */
+		engine_lock(qp->engine);
+		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
+		engine_unlock(qp->engine);
+		if (err)
+			return -err;
+		purge(qp, send_cq);
+		if (recv_cq != send_cq)
+			purge(qp, recv_cq);
+		engine_lock(qp->engine);
+		iw_qp_free(qp->iw);
+		list_del(&qp->node);
+		engine_unlock(qp->engine);
+		wait_for_acks(qp);
+	}
+	sctpiw_qp_release(qp);
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which attributes modify_qp takes in which state. Data, not code: one row a transition.
+ *
+ * A QP with a CM id is moved with the masks of the kernel's iWARP connection manager: INIT and RTR
+ * come with state, access flags and port, RTS with the port alone. The InfiniBand mask of INIT is
+ * taken as well, but from there on wiring QPs by hand needs an address of the peer, which
+ * is not supported.
+ */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+
+_Static_assert((int)IW_QPS_RESET == IBV_QPS_RESET, "");
+_Static_assert((int)IW_QPS_INIT == IBV_QPS_INIT, "");
+_Static_assert((int)IW_QPS_RTR == IBV_QPS_RTR, "");
+_Static_assert((int)IW_QPS_RTS == IBV_QPS_RTS, "");
+_Static_assert((int)IW_QPS_SQD == IBV_QPS_SQD, "");
+_Static_assert((int)IW_QPS_SQE == IBV_QPS_SQE, "");
+_Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
+
+#define CM_INIT (IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT)
+#define BY_HAND                                                                                    \
+	(IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN)
+#define RATES                                                                                      \
+	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
+	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
+#define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | RATES)
+
+/* Beside IBV_QP_STATE and IBV_QP_CUR_STATE, which are welcome in any transition. */
+struct transition {
+	bool valid;
+	int required;
+	int optional;
+};
+
+#define STATES (IBV_QPS_ERR + 1)
+
+static const struct transition transitions[STATES][STATES] = {
+	[IBV_QPS_RESET] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_INIT] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, IBV_QP_PKEY_INDEX },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_INIT] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_INIT] = { true, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT | IBV_QP_PKEY_INDEX },
+		[IBV_QPS_RTR] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, RATES },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_RTR] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTR] = { true, 0, RUNNING },
+		[IBV_QPS_RTS] = { true, 0, RUNNING },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_RTS] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTS] = { true, 0, RUNNING },
+		[IBV_QPS_SQD] = { true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_SQD] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTS] = { true, 0, RUNNING },
+		[IBV_QPS_SQD] = { true, 0, RUNNING },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_ERR] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+};
+
+bool sctpiw_is_cm_init(int mask)
+{
+	return mask == CM_INIT;
+}
+
+static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
+{
+	const unsigned int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
+				    IBV_ACCESS_MW_BIND;
+
+	return !((mask & IBV_QP_PORT && attr->port_num != 1) ||
+		 (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0) ||
+		 (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~rights) ||
+		 (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > IW_MAX_ORD) ||
+		 (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > IW_MAX_IRD) ||
+		 (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+		 (mask & IBV_QP_TIMEOUT && attr->timeout > 31) ||
+		 (mask & IBV_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+		 (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7));
+}
+
+int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_attr *attr,
+			 int mask)
+{
+	const int rest = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
+	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
+	const struct transition *t;
+
+	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
+		return EINVAL;
+	/* rdma_disconnect() asks for SQD first, also where the peer was quicker. */
+	if (by_cm && cur == IBV_QPS_ERR && next == IBV_QPS_SQD && !rest)
+		return 0;
+	t = &transitions[cur][next];
+	if (!t->valid)
+		return EINVAL;
+	if ((next == IBV_QPS_RTR || next == IBV_QPS_RTS) && (rest & BY_HAND))
+		return EOPNOTSUPP;
+	if ((rest & t->required) != t->required || (rest & ~(t->required | t->optional)))
+		return EINVAL;
+	return values_are_valid(attr, mask) ? 0 : EINVAL;
+}
+
+void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
+{
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		to->qp_access_flags = from->qp_access_flags;
+	if (mask & IBV_QP_PKEY_INDEX)
+		to->pkey_index = from->pkey_index;
+	if (mask & IBV_QP_PORT)
+		to->port_num = from->port_num;
+	if (mask & IBV_QP_TIMEOUT)
+		to->timeout = from->timeout;
+	if (mask & IBV_QP_RETRY_CNT)
+		to->retry_cnt = from->retry_cnt;
+	if (mask & IBV_QP_RNR_RETRY)
+		to->rnr_retry = from->rnr_retry;
+	if (mask & IBV_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = from->min_rnr_timer;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = from->max_rd_atomic;
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = from->max_dest_rd_atomic;
+	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
+		to->en_sqd_async_notify = from->en_sqd_async_notify;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the device and its port say of themselves. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_GIDS 256
+
+/* GIDs and the P_Key are read from sysfs by libibverbs. */
+static int count_gids(struct engine *e)
+{
+	uint8_t gid[16];
+	int n = 0;
+
+	while (n < MAX_GIDS && engine_gid(e, n, gid) == 0)
+		n++;
+	return n ? n : 1;
+}
+
+int sctpiw_query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct ibv_device_attr_ex ex = {
+		.orig_attr = {
+			.fw_ver = SCTPIW_VERSION,
+			.max_mr_size = UINT64_C(1) << 47, /* all of a process's memory */
+			.page_size_cap = 0xfffff000,
+			.max_qp = IW_MAX_QP,
+			.max_qp_wr = IW_MAX_QP_WR,
+			/* Local and remote invalidation; the rest of it is the kernel's. */
+			.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+			.max_sge = IW_MAX_SGE,
+			.max_sge_rd = IW_MAX_SGE_RD,
+			.max_cq = IW_MAX_CQ,
+			.max_cqe = IW_MAX_CQE,
+			.max_mr = IW_MAX_MR,
+			.max_pd = IW_MAX_PD,
+			.max_qp_rd_atom = IW_MAX_IRD,
+			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
+			.max_qp_init_rd_atom = IW_MAX_ORD,
+			.atomic_cap = IBV_ATOMIC_NONE,
+			.max_pkeys = 1,
+			.phys_port_cnt = 1,
+		},
+		.device_cap_flags_ex = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+		.phys_port_cnt_ex = 1,
+	};
+
+	if (!sctpiw_alive(ctx))
+		return EIO;
+	if (attr_size < sizeof(ex.orig_attr))
+		return EINVAL;
+	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = engine_node_guid(ctx->engine);
+	/* Of a newer libibverbs the struct may be longer than what we know. */
+	memset(attr, 0, attr_size);
+	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
+	return 0;
+}
+
+static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
+{
+	if (bytes >= 4096)
+		return IBV_MTU_4096;
+	if (bytes >= 2048)
+		return IBV_MTU_2048;
+	if (bytes >= 1024)
+		return IBV_MTU_1024;
+	return bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
+}
+
+#define WIDTH_4X 2
+#define SPEED_10G 8 /* a lane */
+#define PHYS_DISABLED 3
+#define PHYS_LINK_UP 5
+
+int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	bool active;
+
+	if (!sctpiw_alive(ctx))
+		return EIO;
+	if (port_num != 1)
+		return EINVAL;
+	active = engine_port_active(ctx->engine);
+	*attr = (struct ibv_port_attr){
+		.state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
+		.max_mtu = IBV_MTU_4096,
+		.active_mtu = mtu_from_bytes(engine_active_mtu(ctx->engine)),
+		.gid_tbl_len = count_gids(ctx->engine),
+		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP,
+		.max_msg_sz = IW_MAX_MSG,
+		.pkey_tbl_len = 1,
+		.max_vl_num = 1,
+		.active_width = WIDTH_4X,
+		.active_speed = SPEED_10G,
+		.phys_state = active ? PHYS_LINK_UP : PHYS_DISABLED,
+		.link_layer = IBV_LINK_LAYER_ETHERNET,
+	};
+	return 0;
+}

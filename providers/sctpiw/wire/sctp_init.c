@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "wire/sctp_init.h"
+
+/* Returns false when the parameters behind this one are not to be looked at. */
+static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
+{
+	uint16_t type = get_be16(raw);
+
+	switch (type) {
+	case WIRE_SCTP_PARAM_COOKIE:
+		init->cookie = raw + 4;
+		init->cookie_len = len - 4;
+		return true;
+	case WIRE_SCTP_PARAM_ADAPTATION:
+		if (len == 8) {
+			init->has_adaptation = true;
+			init->adaptation = get_be32(raw + 4);
+		}
+		return true;
+	case WIRE_SCTP_PARAM_HOST_NAME:
+		init->host_name = true;
+		return true;
+	case WIRE_SCTP_PARAM_IPV4: /* one path only: the packet's source address */
+	case WIRE_SCTP_PARAM_IPV6:
+	case WIRE_SCTP_PARAM_UNRECOGNIZED:
+	case WIRE_SCTP_PARAM_PRESERVATIVE:
+	case WIRE_SCTP_PARAM_ADDRESS_TYPES:
+	case WIRE_SCTP_PARAM_PAD:
+		return true;
+	}
+	if ((type >> 14 & WIRE_SCTP_UNKNOWN_REPORT) && init->reports < WIRE_SCTP_REPORT_MAX) {
+		init->report[init->reports].raw = raw;
+		init->report[init->reports].len = len;
+		init->reports++;
+	}
+	return type >> 14 & WIRE_SCTP_UNKNOWN_SKIP;
+}
+
+bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init)
+{
+	const uint8_t *p = c->raw + WIRE_SCTP_INIT_LEN;
+	const uint8_t *end = c->raw + c->len;
+
+	if (c->len < WIRE_SCTP_INIT_LEN)
+		return false;
+	memset(init, 0, sizeof(*init));
+	init->tag = get_be32(c->raw + 4);
+	init->a_rwnd = get_be32(c->raw + 8);
+	init->os = get_be16(c->raw + 12);
+	init->mis = get_be16(c->raw + 14);
+	init->tsn = get_be32(c->raw + 16);
+	while (end - p >= 4) {
+		size_t len = get_be16(p + 2);
+		size_t left = (size_t)(end - p);
+
+		if (len < 4 || len > left || !init_param(init, p, len))
+			break;
+		p += round_up4(len) < left ? round_up4(len) : left;
+	}
+	return true;
+}
+
+size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init)
+{
+	size_t len = WIRE_SCTP_INIT_LEN;
+	uint8_t code[4];
+
+	put_be32(p + 4, init->tag);
+	put_be32(p + 8, init->a_rwnd);
+	put_be16(p + 12, init->os);
+	put_be16(p + 14, init->mis);
+	put_be32(p + 16, init->tsn);
+	put_be32(code, init->adaptation);
+	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
+	wire_sctp_chunk_put(p, type, 0, len);
+	return len;
+}
+
+size_t wire_sctp_param_put(uint8_t *p, uint16_t type, const void *value, size_t len)
+{
+	put_be16(p, type);
+	put_be16(p + 2, (uint16_t)(4 + len));
+	if (len)
+		memcpy(p + 4, value, len);
+	return wire_sctp_pad(p, 4 + len);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6; RFC 4820 4). */
+#ifndef SCTPIW_WIRE_SCTP_INIT_H
+#define SCTPIW_WIRE_SCTP_INIT_H
+
+#include "wire/sctp_packet.h"
+
+#define WIRE_SCTP_INIT_LEN 20u /* chunk header and fixed part */
+
+enum wire_sctp_param {
+	WIRE_SCTP_PARAM_HEARTBEAT_INFO = 1,
+	WIRE_SCTP_PARAM_IPV4 = 5,
+	WIRE_SCTP_PARAM_IPV6 = 6,
+	WIRE_SCTP_PARAM_COOKIE = 7,
+	WIRE_SCTP_PARAM_UNRECOGNIZED = 8,
+	WIRE_SCTP_PARAM_PRESERVATIVE = 9,
+	WIRE_SCTP_PARAM_HOST_NAME = 11,
+	WIRE_SCTP_PARAM_ADDRESS_TYPES = 12,
+	WIRE_SCTP_PARAM_PAD = 0x8005,
+	WIRE_SCTP_PARAM_ADAPTATION = 0xc006,
+};
+
+#define WIRE_SCTP_REPORT_MAX 8	/* unknown parameters remembered for a report */
+
+/*
+ *  |   Type = 1|2  |  Chunk Flags  |      Chunk Length             |
+ *  |                         Initiate Tag                          |
+ *  |           Advertised Receiver Window Credit (a_rwnd)          |
+ *  |  Number of Outbound Streams   |   Number of Inbound Streams   |
+ *  |                          Initial TSN                          |
+ *  |                  Optional/Variable-Length Parameters          |
+ */
+struct wire_sctp_init {
+	uint32_t tag;
+	uint32_t a_rwnd;
+	uint16_t os;  /* outbound streams */
+	uint16_t mis; /* most inbound streams */
+	uint32_t tsn;
+	bool has_adaptation;
+	uint32_t adaptation;
+	bool host_name;	       /* the forbidden Host Name Address was there */
+	const uint8_t *cookie; /* State Cookie, or NULL */
+	size_t cookie_len;
+	unsigned int reports; /* unknown parameters that ask to be reported */
+	struct {
+		const uint8_t *raw; /* parameter header */
+		size_t len;	    /* Parameter Length, no padding */
+	} report[WIRE_SCTP_REPORT_MAX];
+};
+
+/* false: the fixed part is not there. Parameters behind a malformed one are not looked at. */
+bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init);
+
+/*
+ * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part and the
+ * adaptation of *init, which takes WIRE_SCTP_INIT_LEN + 8 bytes. Returns the
+ * length; parameters may be appended with wire_sctp_param_put() and counted in
+ * with wire_sctp_chunk_put().
+ */
+size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init);
+
+/* Writes a parameter with len bytes of value, padded; returns round_up4(4 + len). */
+size_t wire_sctp_param_put(uint8_t *p, uint16_t type, const void *value, size_t len);
+
+#endif
