@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "sim/simnet.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define NODES_MAX 64
+
+struct node {
+	struct ip_addr addr;
+	uint16_t udp_port;
+	enum simnet_state state;
+	const struct simnet_ops *ops;
+	void *ctx;
+};
+
+struct packet {
+	uint64_t when;
+	uint64_t number; /* order among packets of the same time */
+	int from;
+	int to; /* -1: nobody is there; -2: a notice of that to `from`, about path */
+	struct path_addr path;
+	size_t len;
+	uint8_t *data;
+};
+
+struct simnet {
+	struct sim_random random;
+	struct node nodes[NODES_MAX];
+	int count;
+	struct simnet_link *routes[NODES_MAX][NODES_MAX];
+	struct packet *heap;
+	size_t used;
+	size_t capacity;
+	uint64_t number;
+};
+
+uint64_t sim_random_u64(struct sim_random *r)
+{
+	uint64_t x = r->state += 0x9e3779b97f4a7c15ull; /* splitmix64 */
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+static void fill(struct random_source *self, void *buf, size_t len)
+{
+	struct sim_random *r = (struct sim_random *)(void *)self;
+	uint8_t *p = buf;
+
+	while (len--)
+		*p++ = (uint8_t)sim_random_u64(r);
+}
+
+void sim_random_init(struct sim_random *r, uint64_t seed)
+{
+	memset(r, 0, sizeof(*r));
+	r->source.fill = fill;
+	r->source.used = sizeof(r->source.pool);
+	r->state = seed;
+}
+
+uint32_t sim_random_below(struct sim_random *r, uint32_t n)
+{
+	return n ? (uint32_t)(sim_random_u64(r) % n) : 0;
+}
+
+bool sim_random_chance(struct sim_random *r, double p)
+{
+	return p > 0 && (double)(sim_random_u64(r) >> 11) * 0x1p-53 < p;
+}
+
+struct ip_addr simnet_v4(uint8_t n)
+{
+	struct ip_addr a = { .b = { [10] = 0xff, [11] = 0xff, 10, 0, 0, n } };
+
+	return a;
+}
+
+struct simnet *simnet_new(uint64_t seed)
+{
+	struct simnet *net = calloc(1, sizeof(*net));
+
+	assert(net);
+	sim_random_init(&net->random, seed);
+	return net;
+}
+
+void simnet_free(struct simnet *net)
+{
+	size_t i;
+
+	for (i = 0; i < net->used; i++)
+		free(net->heap[i].data);
+	free(net->heap);
+	free(net);
+}
+
+int simnet_add(struct simnet *net, const struct ip_addr *addr, uint16_t udp_port,
+	       const struct simnet_ops *ops, void *ctx)
+{
+	assert(net->count < NODES_MAX);
+	net->nodes[net->count] = (struct node){
+		.addr = *addr, .udp_port = udp_port, .ops = ops, .ctx = ctx
+	};
+	return net->count++;
+}
+
+void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link)
+{
+	net->routes[from][to] = link;
+}
+
+void simnet_set_state(struct simnet *net, int node, enum simnet_state state)
+{
+	net->nodes[node].state = state;
+}
+
+static bool before(const struct packet *a, const struct packet *b)
+{
+	return a->when != b->when ? a->when < b->when : a->number < b->number;
+}
+
+static void push(struct simnet *net, struct packet p)
+{
+	size_t i = net->used++;
+
+	if (i == net->capacity) {
+		net->capacity = net->capacity ? 2 * net->capacity : 64;
+		net->heap = realloc(net->heap, net->capacity * sizeof(*net->heap));
+		assert(net->heap);
+	}
+	p.number = net->number++;
+	while (i && before(&p, &net->heap[(i - 1) / 2])) {
+		net->heap[i] = net->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	net->heap[i] = p;
+}
+
+static struct packet pop(struct simnet *net)
+{
+	struct packet top = net->heap[0];
+	struct packet last = net->heap[--net->used];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < net->used) {
+		if (child + 1 < net->used && before(&net->heap[child + 1], &net->heap[child]))
+			child++;
+		if (!before(&net->heap[child], &last))
+			break;
+		net->heap[i] = net->heap[child];
+		i = child;
+	}
+	if (net->used)
+		net->heap[i] = last;
+	return top;
+}
+
+static int find(const struct simnet *net, const struct path_addr *to)
+{
+	int i;
+
+	for (i = 0; i < net->count; i++)
+		if (net->nodes[i].udp_port == to->udp_port &&
+		    ip_addr_equal(&net->nodes[i].addr, &to->remote))
+			return i;
+	return -1;
+}
+
+/* When a packet that enters the link now comes out; SIMNET_NEVER: it does not. */
+static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, uint64_t now)
+{
+	struct sim_random *r = &net->random;
+	uint64_t out = now;
+
+	link->packets++;
+	link->bytes += len;
+	len += link->overhead;
+	if (sim_random_chance(r, link->loss)) {
+		link->dropped++;
+		return SIMNET_NEVER;
+	}
+	if (link->rate) {
+		uint64_t start = link->busy_until > now ? link->busy_until : now;
+
+		if ((start - now) * link->rate / 1000000000 + len > link->queue) {
+			link->dropped++;
+			return SIMNET_NEVER;
+		}
+		out = start + (uint64_t)len * 1000000000 / link->rate;
+		link->busy_until = out;
+	}
+	out += link->delay;
+	if (link->jitter)
+		out += sim_random_u64(r) % link->jitter;
+	if (sim_random_chance(r, link->reorder))
+		return out + link->reorder_delay;
+	if (out < link->last_arrival)
+		out = link->last_arrival;
+	link->last_arrival = out;
+	return out;
+}
+
+static void corrupt(struct simnet *net, struct packet *p)
+{
+	uint32_t bits = 1 + sim_random_below(&net->random, 3);
+
+	while (bits--)
+		p->data[sim_random_below(&net->random, (uint32_t)p->len)] ^=
+			(uint8_t)(1u << sim_random_below(&net->random, 8));
+}
+
+void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
+		 size_t len, uint64_t now)
+{
+	struct simnet_link nothing = { 0 };
+	struct simnet_link *link = &nothing;
+	int target = find(net, to);
+	unsigned int copies = 1;
+
+	if (net->nodes[from].state != SIMNET_UP)
+		return;
+	if (target >= 0 && net->routes[from][target])
+		link = net->routes[from][target];
+	if (sim_random_chance(&net->random, link->duplicate))
+		copies++;
+	while (copies--) {
+		struct packet p = { .when = pass(net, link, len, now), .from = from, .to = target };
+
+		if (p.when == SIMNET_NEVER)
+			continue;
+		p.path = *to;
+		p.len = len;
+		p.data = malloc(len);
+		assert(p.data);
+		memcpy(p.data, packet, len);
+		if (sim_random_chance(&net->random, link->corrupt))
+			corrupt(net, &p);
+		push(net, p);
+	}
+}
+
+uint64_t simnet_next(const struct simnet *net)
+{
+	return net->used ? net->heap[0].when : SIMNET_NEVER;
+}
+
+/* Nobody there: the error takes its time on the way back too. */
+static void bounce(struct simnet *net, const struct packet *p)
+{
+	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
+
+	push(net, (struct packet){
+		.when = p->when + (link ? link->delay : 0), .from = p->from, .to = -2, .path = p->path,
+	});
+}
+
+unsigned int simnet_deliver(struct simnet *net, uint64_t now)
+{
+	unsigned int n = 0;
+
+	while (simnet_next(net) <= now) {
+		struct packet p = pop(net);
+		struct node *from = &net->nodes[p.from];
+
+		if (p.to == -2) {
+			if (from->state == SIMNET_UP && from->ops->unreachable)
+				from->ops->unreachable(from->ctx, &p.path, p.when);
+		} else if (p.to < 0 || net->nodes[p.to].state == SIMNET_GONE) {
+			bounce(net, &p);
+		} else if (net->nodes[p.to].state == SIMNET_UP) {
+			struct node *to = &net->nodes[p.to];
+			struct path_addr path = { to->addr, from->addr, from->udp_port };
+
+			to->ops->deliver(to->ctx, &path, p.data, p.len, p.when);
+			n++;
+		}
+		free(p.data);
+	}
+	return n;
+}

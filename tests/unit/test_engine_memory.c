@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: engine */
+/* Copies into memory that went away, and what the process may access. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "engine/memory.h"
+
+/* A sanitizer handles true faults itself. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_SANITIZER
+#endif
+#endif
+
+static size_t page;
+static struct sigaction guard[2]; /* SIGSEGV, SIGBUS */
+
+/* cmocka puts its own handlers in before each test. */
+static void use_guard(void)
+{
+	sigaction(SIGSEGV, &guard[0], NULL);
+	sigaction(SIGBUS, &guard[1], NULL);
+}
+
+static uint8_t *map(size_t pages)
+{
+	uint8_t *p = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	assert_ptr_not_equal(p, MAP_FAILED);
+	return p;
+}
+
+static void test_copy(void **state)
+{
+	uint8_t *a = map(2), *b = map(2);
+
+	use_guard();
+	memset(a, 0x5a, 2 * page);
+	for (size_t len = 0; len <= page; len = len * 2 + 1) {
+		assert_int_equal(engine_copy(b + 1, a, len), 0);
+		assert_memory_equal(b + 1, a, len);
+	}
+	munmap(a, 2 * page);
+	munmap(b, 2 * page);
+}
+
+static void test_unmapped(void **state)
+{
+	static const size_t lens[] = {1, 8, 63, 64, 100, 2000};
+	uint8_t *hole = map(3), buf[4096] = {0};
+
+	use_guard();
+	munmap(hole + page, page);
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		size_t len = lens[i];
+
+		assert_int_equal(engine_copy(hole + page, buf, len), -EFAULT);
+		assert_int_equal(engine_copy(buf, hole + page, len), -EFAULT);
+		/* The last byte only */
+		assert_int_equal(engine_copy(hole + page - len + 1, buf, len), -EFAULT);
+		/* The first byte only */
+		assert_int_equal(engine_copy(buf, hole + 2 * page - 1, len), -EFAULT);
+		assert_int_equal(engine_copy(hole + page - len, buf, len), 0);
+		assert_int_equal(engine_copy(hole + 2 * page, buf, len), 0);
+	}
+	munmap(hole, 3 * page);
+}
+
+static void test_protected(void **state)
+{
+	uint8_t *p = map(1), buf[64] = {1};
+
+	use_guard();
+	mprotect(p, page, PROT_READ);
+	assert_int_equal(engine_copy(p, buf, sizeof(buf)), -EFAULT);
+	assert_int_equal(engine_copy(buf, p, sizeof(buf)), 0);
+	mprotect(p, page, PROT_NONE);
+	assert_int_equal(engine_copy(buf, p, sizeof(buf)), -EFAULT);
+	munmap(p, page);
+}
+
+static void test_truncated(void **state)
+{
+	char name[] = "/tmp/test_engine_memory.XXXXXX";
+	int fd = mkstemp(name);
+	uint8_t *p, buf[64] = {1};
+
+	use_guard();
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(fd, (off_t)page), 0);
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(engine_copy(p, buf, sizeof(buf)), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(engine_copy(p, buf, sizeof(buf)), -EFAULT);
+	assert_int_equal(engine_copy(buf, p, sizeof(buf)), -EFAULT);
+	munmap(p, page);
+	close(fd);
+}
+
+/* Threads that block every signal are common. */
+static void *blocked_thread(void *arg)
+{
+	uint8_t *p = map(1), buf[64];
+	sigset_t all;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	munmap(p, page);
+	ret = engine_copy(p, buf, sizeof(buf));
+	if (ret == -EFAULT)
+		ret = engine_copy(buf, p, sizeof(buf));
+	return (void *)(intptr_t)ret;
+}
+
+static void test_blocked_signals(void **state)
+{
+	pthread_t thread;
+	void *ret;
+
+	use_guard();
+	pthread_create(&thread, NULL, blocked_thread, NULL);
+	pthread_join(thread, &ret);
+	assert_int_equal((intptr_t)ret, -EFAULT);
+}
+
+static int run_child(void (*fn)(void))
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (!pid) {
+		fn();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void true_fault(void)
+{
+	uint8_t *p = map(1);
+
+	munmap(p, page);
+	*(volatile uint8_t *)p = 1;
+}
+
+#ifndef WITH_SANITIZER
+static void sent_fault(void)
+{
+	raise(SIGSEGV);
+}
+#endif
+
+static jmp_buf env;
+
+static void own_handler(int sig)
+{
+	longjmp(env, 1);
+}
+
+static void fault_after_own_handler(void)
+{
+	struct sigaction sa = {.sa_handler = own_handler, .sa_flags = SA_NODEFER};
+	uint8_t buf[8];
+	uint8_t *p = map(1);
+
+	munmap(p, page);
+	if (engine_copy(p, buf, sizeof(buf)) != -EFAULT)
+		_exit(1);
+	sigaction(SIGSEGV, &sa, NULL);
+	if (!setjmp(env)) {
+		true_fault();
+		_exit(2);
+	}
+}
+
+/* A fault that is not ours ends the process as it always did. */
+static void test_others(void **state)
+{
+	int status;
+
+	use_guard();
+	status = run_child(true_fault);
+#ifndef WITH_SANITIZER
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	status = run_child(sent_fault);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+#endif
+	assert_int_not_equal(status, 0);
+	assert_int_equal(run_child(fault_after_own_handler), 0);
+}
+
+static int check(const void *p, size_t len, bool write)
+{
+	return engine_memory_check((uint64_t)(uintptr_t)p, len, write);
+}
+
+static void test_check(void **state)
+{
+	uint8_t *p = map(4), stack[100] = {0};
+
+	assert_int_equal(check(p, 4 * page, true), 0);
+	assert_int_equal(check(stack, sizeof(stack), true), 0);
+	assert_int_equal(check("constant", 8, false), 0);
+	assert_int_equal(check("constant", 8, true), -EFAULT);
+	/* Several mappings in a row are one range. */
+	mprotect(p + page, page, PROT_READ);
+	assert_int_equal(check(p, 4 * page, false), 0);
+	assert_int_equal(check(p, 4 * page, true), -EFAULT);
+	assert_int_equal(check(p, page, true), 0);
+	assert_int_equal(check(p + 2 * page, 2 * page, true), 0);
+	mprotect(p + page, page, PROT_NONE);
+	assert_int_equal(check(p, 4 * page, false), -EFAULT);
+	munmap(p + page, page);
+	assert_int_equal(check(p, 4 * page, false), -EFAULT);
+	assert_int_equal(check(p, page, false), 0);
+	assert_int_equal(check(p, page + 1, false), -EFAULT);
+	assert_int_equal(check(NULL, 1, false), -EFAULT);
+	assert_int_equal(check(NULL, 0, false), 0);
+	assert_int_equal(engine_memory_check(UINT64_MAX - 5, 10, false), -EFAULT);
+	assert_int_equal(engine_memory_check(UINT64_MAX / 2 + 1, 10, false), -EFAULT);
+	munmap(p, 4 * page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_copy),	  cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_protected), cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_others),	  cmocka_unit_test(test_blocked_signals),
+		cmocka_unit_test(test_check),
+	};
+
+	page = (size_t)sysconf(_SC_PAGESIZE);
+	if (engine_memory_guard())
+		return 1;
+	sigaction(SIGSEGV, NULL, &guard[0]);
+	sigaction(SIGBUS, NULL, &guard[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

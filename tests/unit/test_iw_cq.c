@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+#include "unit/iw_fixture.h"
+
+#include <pthread.h>
+
+#include "iwarp/private.h"
+
+static bool push(struct iw_cq *cq, uint64_t wr_id, uint32_t qp_num, bool solicited)
+{
+	struct iw_cqe cqe = { .wr_id = wr_id, .qp_num = qp_num };
+
+	return iw_cq_push(cq, &cqe, solicited);
+}
+
+static void poll_in_order_and_overflow(void **state)
+{
+	struct iw_cqe out[8];
+	struct iw_cq *cq;
+	struct fx x;
+
+	fx_start(&x, false);
+	cq = iw_cq_new(x.rnic, 5, NULL);
+	for (unsigned int round = 0; round < 10; round++) {
+		for (unsigned int i = 0; i < 5; i++)
+			assert_true(push(cq, round * 5 + i, 1, false));
+		assert_int_equal(iw_cq_poll(cq, 3, out), 3);
+		assert_int_equal(iw_cq_poll(cq, 8, out + 3), 2);
+		for (unsigned int i = 0; i < 5; i++)
+			assert_int_equal(out[i].wr_id, round * 5 + i);
+		assert_true(iw_cq_is_empty(cq));
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		assert_true(push(cq, i, 1, false));
+	fx_no_event(&x);
+	assert_false(push(cq, 5, 1, false));
+	assert_false(push(cq, 6, 1, false));
+	assert_ptr_equal(fx_event(&x, IW_EVENT_CQ_ERROR).cq, cq);
+	fx_no_event(&x); /* once */
+	assert_int_equal(iw_cq_poll(cq, 8, out), 5);
+	assert_int_equal(iw_cq_free(cq), 0);
+	assert_null(iw_cq_new(x.rnic, 0, NULL));
+	assert_null(iw_cq_new(x.rnic, IW_MAX_CQE + 1, NULL));
+	fx_stop(&x);
+}
+
+static void resize_and_purge(void **state)
+{
+	struct iw_cqe out[32];
+	struct fx x;
+
+	fx_start(&x, false);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_true(push(x.cq, i, i % 3, false));
+	assert_int_equal(iw_cq_resize(x.cq, 19), -EINVAL);
+	assert_int_equal(iw_cq_resize(x.cq, 20), 0);
+	assert_int_equal(x.cq->limit, 20);
+	iw_cq_purge(x.cq, 1);
+	assert_int_equal(iw_cq_resize(x.cq, 1000), 0);
+	for (unsigned int i = 20; i < 25; i++)
+		assert_true(push(x.cq, i, 0, false));
+	assert_int_equal(iw_cq_poll(x.cq, 32, out), 18);
+	for (unsigned int i = 0, id = 0; i < 18; i++, id++) {
+		while (id < 20 && id % 3 == 1)
+			id++;
+		assert_int_equal(out[i].wr_id, id);
+	}
+	fx_stop(&x);
+}
+
+static void arming(void **state)
+{
+	struct iw_cq *cq;
+	struct fx x;
+
+	fx_start(&x, false);
+	cq = x.cq;
+	push(cq, 1, 1, true);
+	assert_null(iw_next_notify(x.rnic)); /* not armed */
+	iw_cq_arm(cq, false);
+	assert_null(iw_next_notify(x.rnic)); /* nothing new */
+	push(cq, 2, 1, false);
+	push(cq, 3, 1, false);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_null(iw_next_notify(x.rnic));
+	push(cq, 4, 1, false);
+	assert_null(iw_next_notify(x.rnic)); /* one arm, one notification */
+
+	iw_cq_arm(cq, true);
+	push(cq, 5, 1, false);
+	assert_null(iw_next_notify(x.rnic));
+	push(cq, 6, 1, true);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+
+	iw_cq_arm(cq, false);
+	iw_cq_arm(cq, true); /* does not take the wider request back */
+	push(cq, 7, 1, false);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	fx_stop(&x);
+}
+
+static void several_cqs_and_free(void **state)
+{
+	struct iw_cq *a, *b;
+	struct fx x;
+
+	fx_start(&x, false);
+	a = iw_cq_new(x.rnic, 4, NULL);
+	b = iw_cq_new(x.rnic, 4, NULL);
+	iw_cq_arm(a, false);
+	iw_cq_arm(b, false);
+	iw_cq_arm(x.cq, false);
+	push(a, 1, 1, false);
+	push(b, 1, 1, false);
+	push(x.cq, 1, 1, false);
+	iw_cq_free(b);
+	assert_ptr_equal(iw_next_notify(x.rnic), a);
+	assert_ptr_equal(iw_next_notify(x.rnic), x.cq);
+	assert_null(iw_next_notify(x.rnic));
+	push(a, 1, 1, false);
+	iw_cq_free(a);
+	push(x.cq, 1, 1, false);
+	assert_null(iw_next_notify(x.rnic));
+	fx_stop(&x);
+}
+
+/* A consumer that sleeps only after arm and poll never misses the last completion. */
+struct race {
+	struct iw_cq *cq;
+	unsigned int total;
+	_Atomic unsigned int notifications;
+	_Atomic bool failed;
+};
+
+static void *consumer(void *arg)
+{
+	struct race *r = arg;
+	unsigned int got = 0, seen = 0, spins = 0;
+	struct iw_cqe cqe[4];
+
+	while (got < r->total) {
+		unsigned int n = iw_cq_poll(r->cq, 4, cqe);
+
+		for (unsigned int i = 0; i < n; i++)
+			if (cqe[i].wr_id != got + i)
+				r->failed = true;
+		got += n;
+		if (n)
+			continue;
+		iw_cq_arm(r->cq, false);
+		if (!iw_cq_is_empty(r->cq))
+			continue;
+		for (spins = 0; r->notifications == seen; spins++) {
+			sched_yield();
+			if (spins > 20000000) {
+				r->failed = true;
+				return NULL;
+			}
+		}
+		seen = r->notifications;
+	}
+	return NULL;
+}
+
+static void arm_races_with_completions(void **state)
+{
+	struct race r = { .total = 100000 };
+	pthread_t thread;
+	struct fx x;
+
+	fx_start(&x, false);
+	r.cq = x.cq;
+	pthread_create(&thread, NULL, consumer, &r);
+	for (unsigned int i = 0; i < r.total;) {
+		uint32_t head = atomic_load_explicit(&x.cq->head, memory_order_acquire);
+
+		if (atomic_load(&x.cq->tail) - head < x.cq->limit) {
+			push(x.cq, i++, 1, false);
+			while (iw_next_notify(x.rnic))
+				r.notifications++;
+		} else {
+			sched_yield();
+		}
+		if (r.failed)
+			break;
+	}
+	pthread_join(thread, NULL);
+	assert_false(r.failed);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(poll_in_order_and_overflow), cmocka_unit_test(resize_and_purge),
+		cmocka_unit_test(arming), cmocka_unit_test(several_cqs_and_free),
+		cmocka_unit_test(arm_races_with_completions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

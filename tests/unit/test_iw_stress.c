@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/*
+ * Two RNICs back to back over a channel that reorders and delays as SCTP does for unordered messages
+ * and loses nothing. Random work on several QPs, every byte and every completion checked against
+ * a model. IW_SEED=n runs one seed, IW_SEEDS=n so many.
+ */
+#include "unit/iw_fixture.h"
+
+#include <stdio.h>
+
+#define QPS 3
+#define DEPTH 32
+#define ARENA (1 << 20)
+#define SOURCE 65536
+#define MAX_LEN 20000
+#define OPS 60 /* a QP, an end and a round */
+
+static uint64_t seed;
+
+static uint32_t rnd(uint32_t n)
+{
+	return (uint32_t)(fx_next(&seed) >> 20) % n;
+}
+
+/* What a Send carries: checked when it is received. */
+struct sent {
+	uint8_t *data;
+	uint32_t len;
+	struct iw_mr *inv; /* of the receiver */
+	uint32_t inv_stag;
+};
+
+struct posted {
+	uint64_t wr_id;
+	uint8_t opcode;
+	bool signaled;
+	uint32_t len;
+	struct iw_mr *inv; /* LOCAL_INV */
+};
+
+struct received {
+	uint64_t wr_id;
+	struct iw_sge sge[3];
+	uint32_t n;
+};
+
+struct end;
+
+struct side { /* of a QP pair */
+	struct end *end;
+	struct side *peer;
+	struct iw_pd *pd;
+	struct iw_qp *qp;
+	struct iw_session *session;
+	bool active, established, closed;
+	struct iw_mr *source_mr, *arena_mr;
+	uint8_t *source, *arena, *shadow;
+	uint32_t used; /* of the arena */
+	struct sent sent[OPS * 4];
+	unsigned int sends, delivered;
+	struct posted posted[OPS * 4];
+	unsigned int posts, completed;
+	struct received recv[OPS * 8];
+	unsigned int recvs, recv_done;
+	unsigned int left; /* operations to post */
+};
+
+struct flight {
+	struct iw_msg msg;
+	uint32_t seq;
+	size_t len;
+	uint8_t *data;
+};
+
+struct end {
+	struct fx_random random;
+	struct iw_rnic *rnic;
+	struct iw_assoc *assoc;
+	struct iw_cq *cq;
+	struct end *other;
+	struct side side[QPS];
+	struct flight flight[128]; /* on its way from here */
+	unsigned int flying;
+	uint32_t pulled, acked;
+	bool arrived[1 << 20];
+	bool kicked;
+	size_t max_msg;
+};
+
+static struct end ends[2];
+
+static void kick(void *llp)
+{
+	((struct end *)llp)->kicked = true;
+}
+
+static uint32_t acked(void *llp)
+{
+	return ((struct end *)llp)->acked;
+}
+
+static void end_init(struct end *e, struct end *other, bool initiator, uint64_t s)
+{
+	static const struct iw_rnic_ops ops = { .copy = fx_copy };
+	static const struct iw_llp_ops llp = { .kick = kick, .acked = acked };
+	struct iw_config config = { .held_bytes_per_qp = 8 << 20 };
+
+	memset(e, 0, sizeof(*e));
+	fx_random_init(&e->random, s);
+	e->other = other;
+	e->max_msg = 518 + rnd(4) * rnd(3000);
+	e->rnic = iw_rnic_new(&config, &ops, &e->random.source);
+	e->cq = iw_cq_new(e->rnic, 4096, NULL);
+	e->assoc = iw_assoc_new(e->rnic, &llp, e, initiator, 4, e->max_msg);
+}
+
+static void side_init(struct end *e, struct side *s, struct side *peer)
+{
+	struct iw_qp_attr attr = { .send_cq = e->cq, .recv_cq = e->cq, .max_send_wr = DEPTH,
+				   .max_recv_wr = DEPTH, .max_send_sge = 3, .max_recv_sge = 3,
+				   .max_inline = 100 };
+	uint64_t addr;
+
+	s->end = e;
+	s->peer = peer;
+	s->pd = iw_pd_new(e->rnic, NULL);
+	attr.pd = s->pd;
+	assert_int_equal(iw_qp_new(e->rnic, &attr, &s->qp), 0);
+	s->source = malloc(SOURCE);
+	for (unsigned int i = 0; i < SOURCE; i += 8) {
+		uint64_t v = fx_next(&seed);
+
+		memcpy(s->source + i, &v, 8);
+	}
+	s->arena = malloc(ARENA);
+	s->shadow = malloc(ARENA);
+	addr = (uint64_t)(uintptr_t)s->source;
+	assert_int_equal(iw_mr_new(s->pd, addr, SOURCE, addr, IW_ACCESS_REMOTE_READ, NULL,
+				   &s->source_mr), 0);
+	addr = (uint64_t)(uintptr_t)s->arena;
+	assert_int_equal(iw_mr_new(s->pd, addr, ARENA, 0x1000,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL,
+				   &s->arena_mr), 0);
+}
+
+/* Fresh bytes of the arena, as an offset; a gap before them shows overruns. */
+static uint32_t take(struct side *s, uint32_t len)
+{
+	uint32_t at = s->used + rnd(9);
+
+	assert_true(at + len <= ARENA);
+	s->used = at + len;
+	return at;
+}
+
+static bool room(const struct side *s, uint32_t len)
+{
+	return s->used + len + 64 < ARENA;
+}
+
+static uint32_t random_len(void)
+{
+	switch (rnd(4)) {
+	case 0:
+		return rnd(10);
+	case 1:
+		return rnd(MAX_LEN);
+	default:
+		return rnd(1500);
+	}
+}
+
+static void post_recv(struct side *s)
+{
+	struct iw_recv_wqe *w;
+	struct received *r = &s->recv[s->recvs];
+	uint32_t left = MAX_LEN;
+
+	if (s->recvs == OPS * 8 || !room(s, MAX_LEN) || !(w = iw_rq_slot(s->qp)))
+		return;
+	r->wr_id = fx_next(&seed);
+	r->n = 1 + rnd(3);
+	for (uint32_t i = 0; i < r->n; i++) {
+		uint32_t len = i + 1 == r->n ? left : rnd(left);
+
+		r->sge[i] = (struct iw_sge){ 0x1000 + take(s, len), len, iw_mr_stag(s->arena_mr) };
+		left -= len;
+	}
+	w->wr_id = r->wr_id;
+	w->num_sge = r->n;
+	w->length = MAX_LEN;
+	memcpy(w->sge, r->sge, sizeof(r->sge));
+	s->recvs++;
+	iw_rq_publish(s->qp);
+	iw_qp_kick(s->qp);
+}
+
+/* A gather list over the source; the bytes also go to data. */
+static void gather(struct side *s, struct iw_send_wqe *w, uint8_t *data, uint32_t len)
+{
+	uint32_t at = 0;
+
+	w->length = len;
+	if (len <= 100 && rnd(2)) {
+		w->flags |= IW_SEND_INLINE;
+		for (uint32_t i = 0; i < len; i++)
+			data[i] = ((uint8_t *)w->sge)[i] = (uint8_t)rnd(256);
+		return;
+	}
+	w->num_sge = (uint8_t)(len ? 1 + rnd(3) : rnd(2));
+	for (uint32_t i = 0; i < w->num_sge; i++) {
+		uint32_t n = i + 1 == w->num_sge ? len - at : rnd(len - at + 1);
+		uint32_t from = rnd(SOURCE - n);
+
+		w->sge[i] = (struct iw_sge){ (uint64_t)(uintptr_t)s->source + from, n,
+					     iw_mr_stag(s->source_mr) };
+		memcpy(data + at, s->source + from, n);
+		at += n;
+	}
+}
+
+static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
+{
+	struct sent *sent = &s->sent[s->sends++];
+
+	w->opcode = IW_WR_SEND;
+	sent->data = malloc(len + 1);
+	sent->len = len;
+	sent->inv = NULL;
+	gather(s, w, sent->data, len);
+	if (rnd(5) == 0) {
+		w->opcode = IW_WR_SEND_WITH_INV;
+		assert_int_equal(iw_mr_new(s->peer->pd, (uint64_t)(uintptr_t)s->peer->source, 100, 0,
+					   IW_ACCESS_REMOTE_READ, NULL, &sent->inv), 0);
+		w->inv_stag = sent->inv_stag = iw_mr_stag(sent->inv);
+	}
+	if (rnd(3) == 0)
+		w->flags |= IW_SEND_SOLICITED;
+}
+
+static void prepare_write(struct side *s, struct iw_send_wqe *w, uint32_t len)
+{
+	uint32_t at = take(s->peer, len);
+
+	w->opcode = IW_WR_RDMA_WRITE;
+	w->rkey = len ? iw_mr_stag(s->peer->arena_mr) : rnd(UINT32_MAX);
+	w->remote_to = 0x1000 + at;
+	gather(s, w, s->peer->shadow + at, len);
+}
+
+static void prepare_read(struct side *s, struct iw_send_wqe *w, uint32_t len)
+{
+	uint32_t at = take(s, len), from = rnd(SOURCE - len);
+
+	w->opcode = IW_WR_RDMA_READ;
+	w->rkey = iw_mr_stag(s->peer->source_mr);
+	w->remote_to = (uint64_t)(uintptr_t)s->peer->source + from;
+	w->length = len;
+	w->num_sge = 1;
+	w->sge[0] = (struct iw_sge){ 0x1000 + at, len, iw_mr_stag(s->arena_mr) };
+	memcpy(s->shadow + at, s->peer->source + from, len);
+}
+
+static void post_send(struct side *s)
+{
+	struct iw_send_wqe *w = iw_sq_slot(s->qp);
+	struct posted *p = &s->posted[s->posts];
+	uint32_t len = random_len();
+
+	if (!w || !s->left || !room(s, len) || !room(s->peer, len))
+		return;
+	memset(w, 0xcc, sizeof(*w));
+	w->flags = 0;
+	w->num_sge = 0;
+	w->length = 0;
+	switch (rnd(8)) {
+	case 0:
+	case 1:
+	case 2:
+		prepare_send(s, w, len);
+		break;
+	case 3:
+	case 4:
+		prepare_write(s, w, len);
+		break;
+	case 5:
+	case 6:
+		prepare_read(s, w, len);
+		break;
+	default:
+		w->opcode = IW_WR_LOCAL_INV;
+		assert_int_equal(iw_mr_new(s->pd, 4096, 1, 0, 0, NULL, &p->inv), 0);
+		w->inv_stag = iw_mr_stag(p->inv);
+	}
+	if (rnd(6) == 0)
+		w->flags |= IW_SEND_FENCE;
+	if (rnd(3) == 0)
+		w->flags |= IW_SEND_SIGNALED;
+	/* The last one tells that all are done. */
+	if (--s->left == 0)
+		w->flags |= IW_SEND_SIGNALED;
+	w->wr_id = p->wr_id = fx_next(&seed);
+	p->signaled = w->flags & IW_SEND_SIGNALED;
+	p->opcode = w->opcode;
+	p->len = w->length;
+	s->posts++;
+	iw_sq_publish(s->qp);
+	if (rnd(4))
+		iw_qp_kick(s->qp);
+}
+
+static void check_sent(struct side *s, const struct iw_cqe *cqe)
+{
+	static const uint32_t opcodes[] = { [IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
+					    [IW_WR_SEND] = IW_WC_SEND,
+					    [IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+					    [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
+					    [IW_WR_SEND_WITH_INV] = IW_WC_SEND };
+	struct posted *p;
+
+	do {
+		assert_true(s->completed < s->posts);
+		p = &s->posted[s->completed++];
+		if (p->inv)
+			iw_mr_free(p->inv);
+		p->inv = NULL;
+	} while (!p->signaled);
+	assert_true(cqe->wr_id == p->wr_id);
+	assert_int_equal(cqe->opcode, opcodes[p->opcode]);
+	if (p->opcode == IW_WR_RDMA_READ)
+		assert_int_equal(cqe->byte_len, p->len);
+}
+
+static void check_received(struct side *s, const struct iw_cqe *cqe)
+{
+	struct received *r = &s->recv[s->recv_done++];
+	struct sent *sent = &s->peer->sent[s->delivered++];
+	uint32_t at = 0;
+
+	assert_true(s->recv_done <= s->recvs && s->delivered <= s->peer->sends);
+	assert_true(cqe->wr_id == r->wr_id);
+	assert_int_equal(cqe->byte_len, sent->len);
+	for (uint32_t i = 0; i < r->n && at < sent->len; i++) {
+		uint32_t n = sent->len - at < r->sge[i].length ? sent->len - at : r->sge[i].length;
+
+		memcpy(s->shadow + (r->sge[i].addr - 0x1000), sent->data + at, n);
+		assert_memory_equal(s->arena + (r->sge[i].addr - 0x1000), sent->data + at, n);
+		at += n;
+	}
+	assert_int_equal(cqe->flags, sent->inv ? IW_WC_WITH_INV : 0);
+	if (sent->inv) {
+		assert_int_equal(cqe->inv_stag, sent->inv_stag);
+		iw_mr_free(sent->inv);
+		sent->inv = NULL;
+	}
+	free(sent->data);
+	sent->data = NULL;
+}
+
+static void poll(struct end *e)
+{
+	struct iw_cqe cqe[8];
+	unsigned int n = iw_cq_poll(e->cq, 1 + rnd(8), cqe);
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct side *s = NULL;
+
+		for (unsigned int q = 0; q < QPS; q++)
+			if (e->side[q].qp->num == cqe[i].qp_num)
+				s = &e->side[q];
+		assert_non_null(s);
+		if (s->closed && cqe[i].status == IW_WC_WR_FLUSH_ERR)
+			continue;
+		if (cqe[i].status)
+			fail_msg("seed: status %u opcode %u", cqe[i].status, cqe[i].opcode);
+		if (cqe[i].opcode == IW_WC_RECV)
+			check_received(s, &cqe[i]);
+		else
+			check_sent(s, &cqe[i]);
+	}
+}
+
+static void pull(struct end *e)
+{
+	struct flight *f = &e->flight[e->flying];
+	uint8_t buf[16384];
+	size_t size = rnd(3) ? e->max_msg : rnd((uint32_t)e->max_msg + 2000);
+	size_t n;
+
+	if (e->flying == 128)
+		return;
+	n = iw_assoc_pull(e->assoc, buf, size, &f->msg);
+	assert_true(n <= size && n <= e->max_msg);
+	if (!n)
+		return;
+	f->data = malloc(n);
+	f->len = n;
+	memcpy(f->data, buf, n);
+	f->seq = e->pulled++;
+	e->flying++;
+}
+
+static void arrive(struct end *e)
+{
+	unsigned int i = rnd(2) ? 0 : rnd(e->flying ? e->flying : 1);
+	struct flight f;
+
+	if (!e->flying)
+		return;
+	f = e->flight[i];
+	memmove(&e->flight[i], &e->flight[i + 1], (--e->flying - i) * sizeof(f));
+	assert_int_equal(iw_assoc_receive(e->other->assoc, f.msg.sid, f.msg.ppid, f.data, f.len),
+			 0);
+	free(f.data);
+	e->arrived[f.seq] = true;
+	while (e->arrived[e->acked])
+		e->acked++;
+}
+
+static void events(struct end *e)
+{
+	struct iw_event ev;
+
+	while (iw_next_event(e->rnic, &ev)) {
+		struct iw_session_param p = { .ird = 1 + rnd(4), .ord = 1 + rnd(4),
+					      .rnr_retry_count = 7 };
+		struct side *s = NULL;
+
+		switch (ev.type) {
+		case IW_EVENT_INITIATE:
+			assert_int_equal(ev.param.private_data_len, 1);
+			s = &e->side[ev.param.private_data[0]];
+			s->session = ev.session;
+			iw_session_set_cm(ev.session, s);
+			assert_int_equal(iw_session_accept(ev.session, s->qp, &p), 0);
+			s->established = true;
+			break;
+		case IW_EVENT_ACCEPT:
+			s = ev.cm;
+			s->established = true;
+			break;
+		case IW_EVENT_CLOSED:
+			s = ev.cm;
+			assert_int_equal(ev.error, 0);
+			s->closed = true;
+			s->session = NULL;
+			break;
+		default:
+			fail_msg("event %d", ev.type);
+		}
+	}
+}
+
+static bool is_done(const struct side *s)
+{
+	return !s->left && s->completed == s->posts && s->delivered == s->peer->sends;
+}
+
+/* One step of everything, in random order. */
+static void step(unsigned int bias)
+{
+	struct end *e = &ends[rnd(2)];
+	struct side *s = &e->side[rnd(QPS)];
+
+	switch (rnd(8)) {
+	case 0:
+		if (s->established && !s->closed)
+			post_send(s);
+		break;
+	case 1:
+		if (!s->closed && rnd(bias) == 0)
+			post_recv(s);
+		break;
+	case 2:
+	case 3:
+		pull(e);
+		break;
+	case 4:
+	case 5:
+		arrive(e);
+		break;
+	case 6:
+		events(e);
+		break;
+	default:
+		poll(e);
+	}
+}
+
+static bool all_done(void)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int q = 0; q < QPS; q++)
+			if (!is_done(&ends[i].side[q]))
+				return false;
+	return true;
+}
+
+static bool quiet(void)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		if (ends[i].flying || iw_assoc_sessions(ends[i].assoc))
+			return false;
+	return true;
+}
+
+static void begin_round(void)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int q = 0; q < QPS; q++) {
+			struct side *s = &ends[i].side[q];
+			struct iw_session_param p = { .ird = 1 + rnd(5), .ord = 1 + rnd(5),
+						      .rnr_retry_count = 7,
+						      .peer_to_peer = false,
+						      .private_data_len = 1,
+						      .private_data = { (uint8_t)q } };
+
+			s->sends = s->delivered = s->posts = s->completed = 0;
+			s->recvs = s->recv_done = s->used = 0;
+			s->established = s->closed = false;
+			s->left = OPS;
+			s->active = (q & 1) == i;
+			memset(s->arena, 0x5a, ARENA);
+			memset(s->shadow, 0x5a, ARENA);
+			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_RESET), 0);
+			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
+			if (s->active)
+				assert_int_equal(iw_session_initiate(ends[i].assoc, s->qp, &p, s,
+								     &s->session), 0);
+		}
+	}
+}
+
+static void end_round(uint64_t *now)
+{
+	unsigned int n;
+
+	for (unsigned int q = 0; q < QPS; q++) {
+		struct side *s = &ends[rnd(2)].side[q];
+
+		iw_session_close(s->session);
+		s->session = NULL;
+		s->closed = true;
+	}
+	for (n = 0; n < 200000 && !quiet(); n++) {
+		step(1);
+		if (n % 16 == 0) {
+			*now += 100000;
+			iw_timers(ends[0].rnic, *now);
+			iw_timers(ends[1].rnic, *now);
+		}
+	}
+	assert_true(quiet());
+	for (unsigned int i = 0; i < 2; i++) {
+		events(&ends[i]);
+		while (!iw_cq_is_empty(ends[i].cq))
+			poll(&ends[i]);
+		for (unsigned int q = 0; q < QPS; q++) {
+			struct side *s = &ends[i].side[q];
+
+			assert_true(s->closed);
+			assert_int_equal(atomic_load(&s->qp->state), IW_QPS_ERR);
+			assert_memory_equal(s->arena, s->shadow, ARENA);
+			assert_int_equal(atomic_load(&s->qp->sq.head), atomic_load(&s->qp->sq.tail));
+			assert_int_equal(atomic_load(&s->qp->rq.head), atomic_load(&s->qp->rq.tail));
+		}
+	}
+}
+
+static void run(uint64_t n)
+{
+	uint64_t now = 0;
+
+	seed = n * 0x9e3779b97f4a7c15ull + 12345;
+	end_init(&ends[0], &ends[1], true, n);
+	end_init(&ends[1], &ends[0], false, n + 1000000);
+	for (unsigned int q = 0; q < QPS; q++) {
+		side_init(&ends[0], &ends[0].side[q], &ends[1].side[q]);
+		side_init(&ends[1], &ends[1].side[q], &ends[0].side[q]);
+	}
+	/* Streams 0 to 3 and three sessions: the second round uses streams again. */
+	for (unsigned int round = 0; round < 2; round++) {
+		unsigned int bias = 1 + rnd(6), steps;
+
+		begin_round();
+		for (steps = 0; steps < 1000000 && !all_done(); steps++)
+			step(bias);
+		if (!all_done())
+			fail_msg("seed %llu is stuck", (unsigned long long)n);
+		end_round(&now);
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		iw_assoc_lost(ends[i].assoc, 0);
+		for (unsigned int q = 0; q < QPS; q++) {
+			struct side *s = &ends[i].side[q];
+
+			iw_qp_free(s->qp);
+			iw_mr_free(s->source_mr);
+			iw_mr_free(s->arena_mr);
+			assert_int_equal(iw_pd_free(s->pd), 0);
+			free(s->source);
+			free(s->arena);
+			free(s->shadow);
+		}
+		assert_int_equal(iw_cq_free(ends[i].cq), 0);
+		iw_rnic_free(ends[i].rnic);
+	}
+}
+
+static void many_seeds(void **state)
+{
+	const char *one = getenv("IW_SEED"), *many = getenv("IW_SEEDS");
+	uint64_t count = many ? strtoull(many, NULL, 0) : 150;
+
+	if (one) {
+		run(strtoull(one, NULL, 0));
+		return;
+	}
+	for (uint64_t n = 1; n <= count; n++) {
+		if (getenv("IW_VERBOSE"))
+			fprintf(stderr, "seed %llu\n", (unsigned long long)n);
+		run(n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(many_seeds) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

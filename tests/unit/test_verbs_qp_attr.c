@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: verbs */
+/* Which attributes modify_qp takes in which state. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "verbs/sctpiw.h"
+
+#define CM (IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT)
+#define IB_INIT (CM | IBV_QP_PKEY_INDEX)
+#define IB_RTR                                                                                     \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |            \
+	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+
+static int check(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = next, .cur_qp_state = cur, .port_num = 1 };
+
+	return sctpiw_check_qp_attr(cur, true, &attr, mask);
+}
+
+/* What librdmacm asks for, with the masks of the kernel's iWARP connection manager. */
+static void test_connection_manager(void **state)
+{
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, CM), 0);
+	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_INIT, CM), 0);
+	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, CM), 0);
+	assert_int_equal(check(IBV_QPS_RTR, IBV_QPS_RTR, IBV_QP_PORT), 0);
+	assert_int_equal(check(IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_PORT), 0);
+	assert_int_equal(check(IBV_QPS_RTS, IBV_QPS_SQD, IBV_QP_STATE), 0);
+	assert_int_equal(check(IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_STATE), 0);
+	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++)
+		assert_int_equal(check(s, IBV_QPS_ERR, IBV_QP_STATE), 0);
+	assert_true(sctpiw_is_cm_init(CM));
+	assert_false(sctpiw_is_cm_init(IB_INIT));
+}
+
+static void test_disconnect_after_the_peer(void **state)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, true, &attr, IBV_QP_STATE), 0);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, false, &attr, IBV_QP_STATE), EINVAL);
+}
+
+static void test_by_hand(void **state)
+{
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT), 0);
+	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR), EOPNOTSUPP);
+	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, IBV_QP_STATE), EINVAL);
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_STATE), EINVAL);
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT & ~IBV_QP_PORT), EINVAL);
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT & ~IBV_QP_ACCESS_FLAGS), EINVAL);
+	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT | IBV_QP_QKEY), EINVAL);
+}
+
+static void test_transitions_that_do_not_exist(void **state)
+{
+	static const struct {
+		enum ibv_qp_state cur, next;
+	} bad[] = {
+		{ IBV_QPS_RESET, IBV_QPS_RTR }, { IBV_QPS_RESET, IBV_QPS_RTS },
+		{ IBV_QPS_RESET, IBV_QPS_SQD }, { IBV_QPS_INIT, IBV_QPS_RTS },
+		{ IBV_QPS_INIT, IBV_QPS_SQD },	{ IBV_QPS_RTR, IBV_QPS_INIT },
+		{ IBV_QPS_RTR, IBV_QPS_SQD },	{ IBV_QPS_RTS, IBV_QPS_INIT },
+		{ IBV_QPS_RTS, IBV_QPS_RTR },	{ IBV_QPS_SQD, IBV_QPS_RTR },
+		{ IBV_QPS_ERR, IBV_QPS_INIT },	{ IBV_QPS_ERR, IBV_QPS_RTS },
+		{ IBV_QPS_RESET, 7 },		{ IBV_QPS_RESET, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(check(bad[i].cur, bad[i].next, CM), EINVAL);
+		assert_int_equal(check(bad[i].cur, bad[i].next, IBV_QP_STATE), EINVAL);
+	}
+}
+
+static void test_values(void **state)
+{
+	struct ibv_qp_attr attr = { .port_num = 2 };
+
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, true, &attr, IBV_QP_PORT), EINVAL);
+	attr = (struct ibv_qp_attr){ .cur_qp_state = IBV_QPS_INIT };
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_CUR_STATE), EINVAL);
+	attr = (struct ibv_qp_attr){ .qp_access_flags = 1 << 9 };
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_ACCESS_FLAGS), EINVAL);
+	attr = (struct ibv_qp_attr){ .retry_cnt = 8, .rnr_retry = 7, .timeout = 31 };
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_RETRY_CNT), EINVAL);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr,
+					      IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT), 0);
+	attr = (struct ibv_qp_attr){ .max_rd_atomic = IW_MAX_ORD + 1 };
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_MAX_QP_RD_ATOMIC),
+			 EINVAL);
+}
+
+static void test_merge_takes_what_the_mask_names(void **state)
+{
+	struct ibv_qp_attr to = { .timeout = 1, .rnr_retry = 2 };
+	struct ibv_qp_attr from = { .timeout = 14, .rnr_retry = 5, .qp_access_flags = 7 };
+
+	sctpiw_merge_qp_attr(&to, &from, IBV_QP_TIMEOUT | IBV_QP_ACCESS_FLAGS);
+	assert_int_equal(to.timeout, 14);
+	assert_int_equal(to.qp_access_flags, 7);
+	assert_int_equal(to.rnr_retry, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_connection_manager),
+		cmocka_unit_test(test_disconnect_after_the_peer),
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_transitions_that_do_not_exist),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_merge_takes_what_the_mask_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
