@@ -161,6 +161,7 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 		return -ENOMEM;
 	kf->chan = chan;
 	kf->path = path;
+	atomic_store_explicit(&kf->flags, 0, memory_order_relaxed);
 	kf->dev = st.st_dev;
 	kf->ino = st.st_ino;
 	kf->pid = getpid();

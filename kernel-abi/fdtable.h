@@ -36,6 +36,7 @@ struct kfile {
 	_Atomic uint32_t refs; /* one for each slot and each user; 0: free */
 	const struct kfile_ops *ops;
 	struct rnic_channel *chan;
+	_Atomic int flags; /* F_GETFL, when it was last asked */
 	char *path; /* of a directory of the sysfs tree: its path as the application knows it */
 	dev_t dev;
 	ino_t ino;

@@ -38,10 +38,10 @@ static void watch_forks(void)
 	pthread_atfork(lock_map, unlock_map, unlock_map);
 }
 
-/* The RNIC counts its handles up, or takes them from a table: low bits differ. */
+/* How the RNIC makes its handles is its own business: all bits count. */
 static struct idmap_node **bucket_of(uint32_t id)
 {
-	return &buckets[id & (bucket_count - 1)];
+	return &buckets[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (bucket_count - 1)];
 }
 
 static struct idmap_node **find(uint32_t id)

@@ -134,31 +134,42 @@ static void put_cancelled(void *kf)
 }
 
 /* A function of its own, because a cleanup handler saves the registers as setjmp() does. */
-static int poll_in(struct kfile *kf, int fd)
+static int poll_in(struct kfile *kf, struct pollfd *pfd)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 	int ret;
 
 	pthread_cleanup_push(put_cancelled, kf);
-	ret = poll(&pfd, 1, -1) < 0 ? -errno : 0;
+	ret = poll(pfd, 1, -1) < 0 ? -errno : 0;
 	pthread_cleanup_pop(0);
-	if (ret || pfd.revents & POLLIN)
-		return ret;
-	return pfd.revents & POLLNVAL ? -EBADF : -EIO;
+	return ret;
 }
 
+/*
+ * The kernel lets who waits on a descriptor wait on when another thread closes it, and programs rely
+ * on it: rping's event thread would end the process with an error. So a descriptor that
+ * is gone by now is waited for without end.
+ */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 	int flags = libc_fcntl(fd, F_GETFL, 0), ret;
 
-	if (flags < 0)
-		return flags;
+	if (flags >= 0)
+		atomic_store_explicit(&kf->flags, flags, memory_order_relaxed);
+	else
+		flags = atomic_load_explicit(&kf->flags, memory_order_relaxed);
 	if (flags & O_NONBLOCK)
 		return -EAGAIN;
-	do
-		ret = poll_in(kf, fd);
-	while (ret == -EINTR && signals_restart());
-	return ret;
+	for (;;) {
+		ret = poll_in(kf, &pfd);
+		if (ret == -EINTR && signals_restart())
+			continue;
+		if (ret || pfd.revents & POLLIN)
+			return ret;
+		if (!(pfd.revents & POLLNVAL))
+			return -EIO;
+		pfd.fd = -1; /* poll() passes it over */
+	}
 }
 
 static ssize_t channel_file_read(struct kfile *kf, int fd, void *buf, size_t len)

@@ -165,30 +165,30 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
 	errno = saved;
 }
 
-HOOK void sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
+HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
 {
 	const struct disposition *app;
 	struct sigaction old;
+	int ret;
 
-	if (!valid(sig) || libc_sigaction(sig, NULL, &old))
-		return;
-	if (old.sa_sigaction == on_signal && atomic_load(&claims[sig].pid) != getpid()) {
-		/* Inherited by fork(): what the application believes is still recorded. */
+	if (!valid(sig))
+		return -EINVAL;
+	ret = libc_sigaction(sig, NULL, &old);
+	if (ret)
+		return ret;
+	if (old.sa_sigaction == on_signal) {
+		/* Again, or inherited by fork(): what the application believes is still recorded. */
 		atomic_store(&claims[sig].pid, getpid());
 		atomic_store(&claims[sig].handler, handler);
-		return;
-	}
-	if (old.sa_sigaction == on_signal) {
-		atomic_store(&claims[sig].handler, handler);
-		return;
+		return 0;
 	}
 	app = intern(&old);
 	if (!app)
-		return;
+		return -ENOMEM;
 	atomic_store(&claims[sig].app, app);
 	atomic_store(&claims[sig].pid, getpid());
 	atomic_store(&claims[sig].handler, handler);
-	install(sig, app);
+	return install(sig, app);
 }
 
 /* In a child of the claiming process: the kernel's word counts, but what is ours is not shown. */

@@ -18,8 +18,9 @@
  * Exported; the RNIC finds it with dlsym(). handler is asked first, on the stack of the
  * interrupted code or the alternate one as the application arranged it: true means that
  * execution goes on from the (perhaps changed) ucontext. It may be called again for the same signal.
+ * 0 or -errno.
  */
-void sctpiw_sigchain_claim(int sig, bool (*handler)(int sig, siginfo_t *info, void *ucontext));
+int sctpiw_sigchain_claim(int sig, bool (*handler)(int sig, siginfo_t *info, void *ucontext));
 
 /* sigaction() as the application means it: 0 or -errno. */
 int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *old);

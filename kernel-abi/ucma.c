@@ -277,7 +277,7 @@ static void copy_device(struct rdma_ucm_query_addr_resp *resp, const struct rnic
 	resp->pkey = htons(PKEY_DEFAULT);
 }
 
-static int query_gid(struct rdma_ucm_query_addr_resp *resp, const struct rnic_addr_info *info)
+static void copy_gids(struct rdma_ucm_query_addr_resp *resp, const struct rnic_addr_info *info)
 {
 	struct ucma_sockaddr_ib sib = {.family = AF_IB, .pkey = htons(PKEY_DEFAULT)};
 
@@ -286,7 +286,6 @@ static int query_gid(struct rdma_ucm_query_addr_resp *resp, const struct rnic_ad
 	memcpy(sib.gid, info->dgid, sizeof(sib.gid));
 	memcpy(&resp->dst_addr, &sib, sizeof(sib));
 	resp->src_size = resp->dst_size = sizeof(sib);
-	return 0;
 }
 
 static int ucma_query(const struct ucma_request *rq, const void *in)
@@ -310,7 +309,7 @@ static int ucma_query(const struct ucma_request *rq, const void *in)
 		return user_write(cmd->response, &path, sizeof(path)); /* iWARP: none */
 	copy_device(&resp, &info);
 	if (cmd->option == RDMA_USER_CM_QUERY_GID) {
-		query_gid(&resp, &info);
+		copy_gids(&resp, &info);
 	} else {
 		resp.src_size = (uint16_t)copy_addr(&resp.src_addr, &info.src);
 		resp.dst_size = (uint16_t)copy_addr(&resp.dst_addr, &info.dst);

@@ -266,12 +266,30 @@ static inline void fx_write(struct fx *x, uint32_t stag, uint64_t to, const void
 	fx_feed(x, 16, x->ssn++, m, fx_make_tagged(m, 0xc1, 0x40, stag, to, data, len));
 }
 
+/* A slot that must be there. */
+__attribute__((returns_nonnull)) static inline struct iw_send_wqe *fx_sq_slot(struct iw_qp *qp)
+{
+	struct iw_send_wqe *w = iw_sq_slot(qp);
+
+	if (!w)
+		abort();
+	return w;
+}
+
+__attribute__((returns_nonnull)) static inline struct iw_recv_wqe *fx_rq_slot(struct iw_qp *qp)
+{
+	struct iw_recv_wqe *w = iw_rq_slot(qp);
+
+	if (!w)
+		abort();
+	return w;
+}
+
 static inline void fx_post_recv(struct fx *x, uint64_t wr_id, uint64_t addr, uint32_t len,
 				uint32_t lkey)
 {
-	struct iw_recv_wqe *w = iw_rq_slot(x->qp);
+	struct iw_recv_wqe *w = fx_rq_slot(x->qp);
 
-	assert_non_null(w);
 	w->wr_id = wr_id;
 	w->num_sge = len ? 1 : 0;
 	w->length = len;
@@ -283,9 +301,8 @@ static inline void fx_post_recv(struct fx *x, uint64_t wr_id, uint64_t addr, uin
 static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,
 			   uint32_t len, uint32_t rkey, uint64_t to, uint8_t flags)
 {
-	struct iw_send_wqe *w = iw_sq_slot(x->qp);
+	struct iw_send_wqe *w = fx_sq_slot(x->qp);
 
-	assert_non_null(w);
 	memset(w, 0, sizeof(*w));
 	w->wr_id = wr_id;
 	w->opcode = opcode;

@@ -13,7 +13,7 @@
 #define DEPTH 32
 #define ARENA (1 << 20)
 #define SOURCE 65536
-#define MAX_LEN 20000
+#define MAX_LEN 8000
 #define OPS 60 /* a QP, an end and a round */
 
 static uint64_t seed;
@@ -53,7 +53,7 @@ struct side { /* of a QP pair */
 	struct iw_pd *pd;
 	struct iw_qp *qp;
 	struct iw_session *session;
-	bool active, established, closed;
+	bool active, established, ending, closed;
 	struct iw_mr *source_mr, *arena_mr;
 	uint8_t *source, *arena, *shadow;
 	uint32_t used; /* of the arena */
@@ -156,7 +156,7 @@ static uint32_t take(struct side *s, uint32_t len)
 
 static bool room(const struct side *s, uint32_t len)
 {
-	return s->used + len + 64 < ARENA;
+	return s->used + len + (OPS + 5 - s->recvs) * (MAX_LEN + 64) < ARENA;
 }
 
 static uint32_t random_len(void)
@@ -177,7 +177,7 @@ static void post_recv(struct side *s)
 	struct received *r = &s->recv[s->recvs];
 	uint32_t left = MAX_LEN;
 
-	if (s->recvs == OPS * 8 || !room(s, MAX_LEN) || !(w = iw_rq_slot(s->qp)))
+	if (s->recvs == OPS + 4 || !(w = iw_rq_slot(s->qp)))
 		return;
 	r->wr_id = fx_next(&seed);
 	r->n = 1 + rnd(3);
@@ -268,8 +268,13 @@ static void post_send(struct side *s)
 	struct posted *p = &s->posted[s->posts];
 	uint32_t len = random_len();
 
-	if (!w || !s->left || !room(s, len) || !room(s->peer, len))
+	if (!s->left)
+		iw_qp_kick(s->qp); /* what was posted without */
+	if (!w || !s->left)
 		return;
+	/* The receives to come need their share of the arena. */
+	if (!room(s, len) || !room(s->peer, len))
+		len = 0;
 	memset(w, 0xcc, sizeof(*w));
 	w->flags = 0;
 	w->num_sge = 0;
@@ -370,7 +375,7 @@ static void poll(struct end *e)
 			if (e->side[q].qp->num == cqe[i].qp_num)
 				s = &e->side[q];
 		assert_non_null(s);
-		if (s->closed && cqe[i].status == IW_WC_WR_FLUSH_ERR)
+		if (s->ending && cqe[i].status == IW_WC_WR_FLUSH_ERR)
 			continue;
 		if (cqe[i].status)
 			fail_msg("seed: status %u opcode %u", cqe[i].status, cqe[i].opcode);
@@ -488,8 +493,11 @@ static void step(unsigned int bias)
 	}
 }
 
+/* The last Writes have to arrive, too. */
 static bool all_done(void)
 {
+	if (ends[0].flying || ends[1].flying)
+		return false;
 	for (unsigned int i = 0; i < 2; i++)
 		for (unsigned int q = 0; q < QPS; q++)
 			if (!is_done(&ends[i].side[q]))
@@ -518,7 +526,7 @@ static void begin_round(void)
 
 			s->sends = s->delivered = s->posts = s->completed = 0;
 			s->recvs = s->recv_done = s->used = 0;
-			s->established = s->closed = false;
+			s->established = s->ending = s->closed = false;
 			s->left = OPS;
 			s->active = (q & 1) == i;
 			memset(s->arena, 0x5a, ARENA);
@@ -539,6 +547,7 @@ static void end_round(uint64_t *now)
 	for (unsigned int q = 0; q < QPS; q++) {
 		struct side *s = &ends[rnd(2)].side[q];
 
+		s->ending = s->peer->ending = true;
 		iw_session_close(s->session);
 		s->session = NULL;
 		s->closed = true;

@@ -119,6 +119,12 @@ uint32_t cm_id_free(struct cm_id *id)
 
 void cm_forget_all(void)
 {
+	for (uint32_t i = 0; i < n_slots; i++) {
+		if (slots[i].id)
+			channel_put(slots[i].id->source.chan);
+		free(slots[i].id);
+	}
+	free(slots);
 	slots = NULL;
 	n_slots = 0;
 	first_free = 0;

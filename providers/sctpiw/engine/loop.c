@@ -58,7 +58,7 @@ bool loop_trylock(struct engine *e)
 	return true;
 }
 
-static bool has_kicks(struct engine *e)
+bool loop_has_kicks(struct engine *e)
 {
 	return atomic_load_explicit(&e->kicks, memory_order_relaxed) != NULL;
 }
@@ -66,7 +66,7 @@ static bool has_kicks(struct engine *e)
 void loop_unlock(struct engine *e)
 {
 	do {
-		if (has_kicks(e))
+		if (loop_has_kicks(e))
 			loop_finish(e);
 		atomic_store_explicit(&e->owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&e->lock);
@@ -75,7 +75,7 @@ void loop_unlock(struct engine *e)
 		 * the list. With a full fence between the two steps of each, one of them sees the other.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
-	} while (has_kicks(e) && loop_trylock(e));
+	} while (loop_has_kicks(e) && loop_trylock(e));
 }
 
 void engine_lock(struct engine *e)
@@ -100,7 +100,7 @@ void engine_assert_locked(const struct engine *e)
 
 /* ---- kicks ---- */
 
-static void push_kick(struct engine *e, struct iw_qp *qp)
+void loop_push_kick(struct engine *e, struct iw_qp *qp)
 {
 	struct iw_qp *head;
 
@@ -114,21 +114,11 @@ static void push_kick(struct engine *e, struct iw_qp *qp)
 							memory_order_relaxed));
 }
 
-void engine_kick(struct engine *e, struct iw_qp *qp)
-{
-	push_kick(e, qp);
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!loop_trylock(e))
-		return;
-	loop_finish(e);
-	loop_unlock(e);
-}
-
 static bool run_kicks(struct engine *e)
 {
 	struct iw_qp *list, *fifo = NULL;
 
-	if (!has_kicks(e))
+	if (!loop_has_kicks(e))
 		return false;
 	list = atomic_exchange_explicit(&e->kicks, NULL, memory_order_acquire);
 	while (list) {
@@ -214,12 +204,6 @@ static void run_events(struct engine *e)
 	notify(e);
 }
 
-void loop_settle(struct engine *e)
-{
-	run_kicks(e);
-	run_events(e);
-}
-
 /* ---- output ---- */
 
 static void set_blocked(struct endpoint *ep, bool blocked)
@@ -300,6 +284,14 @@ static void output(struct engine *e)
 	}
 }
 
+void loop_settle(struct engine *e)
+{
+	/* What was posted before a disconnect goes out before it. */
+	if (run_kicks(e))
+		output(e);
+	run_events(e);
+}
+
 void loop_finish(struct engine *e)
 {
 	uint64_t next;
@@ -310,7 +302,7 @@ void loop_finish(struct engine *e)
 		output(e);
 		/* Sending completes WRs, and may have found an association lost. */
 		run_events(e);
-	} while (has_kicks(e));
+	} while (loop_has_kicks(e));
 	endpoint_reap(e);
 	next = loop_next_timeout(e);
 	if (next < e->timer_set && e->thread_started) {
@@ -408,21 +400,27 @@ static void timers(struct engine *e)
 	sweep(e);
 }
 
+static bool receive_some(struct engine *e, enum loop_depth depth)
+{
+	if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
+		return receive_direct(e);
+	return receive_ready(e);
+}
+
 bool loop_pass(struct engine *e, enum loop_depth depth)
 {
-	bool more = true;
+	bool more;
 
 	retry_blocked(e);
-	for (int i = 0; i < PASS_RECEIVES && more; i++) {
-		if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
-			more = receive_direct(e);
-		else
-			more = receive_ready(e);
+	more = receive_some(e, depth);
+	for (int i = 1; i < PASS_RECEIVES && more; i++) {
+		/* Acknowledgements should not wait for all that came. */
 		run_kicks(e);
 		run_events(e);
 		output(e);
 		if (atomic_load_explicit(&e->waiters, memory_order_relaxed))
 			break;
+		more = receive_some(e, depth);
 	}
 	timers(e);
 	loop_finish(e);

@@ -56,7 +56,7 @@ static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
 	return addr >= start && addr - start < len;
 }
 
-/* True, or it does not return: not a true fault of ours is left to others. */
+/* False: none of ours. Otherwise it does not return. */
 static bool on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct copy_guard *guard = active;
@@ -99,32 +99,45 @@ static int install(int sig, struct sigaction *prev)
 	return sigaction(sig, &sa, prev) ? -errno : 0;
 }
 
-static int guard_error;
+static int install_error;
 
-static void guard_once(void)
+static void install_once(void)
 {
+	install_error = install(SIGSEGV, &previous[0]);
+	if (!install_error)
+		install_error = install(SIGBUS, &previous[1]);
+}
+
+/* A handler is inherited by the child of a fork, a claim is not. */
+static int guard_process(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int (*claim)(int, bool (*)(int, siginfo_t *, void *));
+	int ret;
 
 	*(void **)&claim = dlsym(RTLD_DEFAULT, "sctpiw_sigchain_claim");
 	if (claim) {
-		guard_error = claim(SIGSEGV, on_fault);
-		if (!guard_error)
-			guard_error = claim(SIGBUS, on_fault);
-	} else {
-		guard_error = install(SIGSEGV, &previous[0]);
-		if (!guard_error)
-			guard_error = install(SIGBUS, &previous[1]);
+		ret = claim(SIGSEGV, on_fault);
+		return ret ? ret : claim(SIGBUS, on_fault);
 	}
-	if (guard_error)
-		log_error("cannot handle memory faults: %s", strerror(-guard_error));
+	pthread_once(&once, install_once);
+	return install_error;
 }
 
 int engine_memory_guard(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static _Atomic pid_t guarded;
+	pid_t pid = getpid();
+	int ret;
 
-	pthread_once(&once, guard_once);
-	return guard_error;
+	if (atomic_load_explicit(&guarded, memory_order_acquire) == pid)
+		return 0;
+	ret = guard_process();
+	if (ret)
+		log_error("cannot handle memory faults: %s", strerror(-ret));
+	else
+		atomic_store_explicit(&guarded, pid, memory_order_release);
+	return ret;
 }
 
 int engine_copy(void *dst, const void *src, size_t len)

@@ -95,16 +95,19 @@ struct engine {
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
+	_Atomic uint64_t last_kick; /* when a poster last sent what it had posted */
+	_Atomic bool kick_wake;	    /* the thread has been woken to send the rest of a burst */
 
 	/* The progress thread. */
-	bool thread_started;
+	_Atomic bool thread_started;
 	int wake_fd;  /* eventfd */
 	int timer_fd; /* for timer_set */
 	int epoll_fd; /* the sockets */
 	uint64_t timer_set;
 	_Atomic bool parked;
-	_Alignas(64) _Atomic uint32_t polls; /* calls of engine_progress(); an estimate will do */
-	_Atomic uint64_t last_poll;
+	/* Calls of engine_progress(), and kicks in a burst; an estimate will do. */
+	_Alignas(64) _Atomic uint32_t polls;
+	_Atomic uint64_t last_poll; /* ns */
 	_Atomic bool poller_inside;
 	_Alignas(64) _Atomic uint32_t arms;
 	_Atomic uint32_t polls_at_arm;
@@ -119,9 +122,12 @@ enum loop_depth {
 bool loop_pass(struct engine *e, enum loop_depth depth);
 /* Kicks, events, output. What every holder of the lock does before letting go. */
 void loop_finish(struct engine *e);
-/* Kicks and events: the state that a control operation starts from. */
+/* Kicks, what they send, and events: the state that a control operation starts from. */
 void loop_settle(struct engine *e);
 uint64_t loop_next_timeout(struct engine *e);
+/* Lock-free: a QP has new WRs; are there any such QPs? */
+void loop_push_kick(struct engine *e, struct iw_qp *qp);
+bool loop_has_kicks(struct engine *e);
 /* Lets go of the lock: nothing that was kicked meanwhile is left behind. */
 void loop_unlock(struct engine *e);
 bool loop_trylock(struct engine *e);

@@ -24,9 +24,11 @@
  */
 #define POLLING_COUNT 8
 #define POLLING_AGE 20000u
+/* A burst: WRs that are posted within this time, ns, of the last ones that were sent. */
+#define BURST_GAP 3000u
 /* How long a parked thread sleeps, ns: doubled each time that polling still goes on. */
 #define PARK_FIRST 50000u
-#define PARK_MAX 1000000u
+#define PARK_MAX 250000u
 #define STACK_SIZE (1u << 20)
 
 static uint32_t load32(const _Atomic uint32_t *v)
@@ -36,13 +38,20 @@ static uint32_t load32(const _Atomic uint32_t *v)
 
 /* ---- the application's threads ---- */
 
+/* Two threads may lose a count: it only has to move. */
+static void count_poll(struct engine *e)
+{
+	atomic_store_explicit(&e->polls, load32(&e->polls) + 1, memory_order_relaxed);
+}
+
 void engine_progress(struct engine *e)
 {
-	/* Two pollers may lose a count: it only has to move. */
-	atomic_store_explicit(&e->polls, load32(&e->polls) + 1, memory_order_relaxed);
-	atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
-	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e))
+	count_poll(e);
+	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e)) {
+		atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
 		return;
+	}
+	atomic_store_explicit(&e->last_poll, e->now, memory_order_relaxed);
 	if (!atomic_load_explicit(&e->dead, memory_order_relaxed)) {
 		atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
 		loop_pass(e, LOOP_QUICK);
@@ -59,6 +68,45 @@ void engine_armed(struct engine *e)
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&e->parked, memory_order_relaxed))
 		progress_wake(e);
+	/* What a burst has left behind. */
+	if (loop_has_kicks(e) && loop_trylock(e)) {
+		loop_finish(e);
+		loop_unlock(e);
+	}
+}
+
+/*
+ * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
+ * alone is sent at once. The rest of a burst stays on the list until BURST_GAP is over, the empty CQ
+ * is polled, or the progress thread comes for it: the one that is parked at the end of its nap, else it is
+ * woken, once for many WRs.
+ */
+static bool gather(struct engine *e, uint64_t now)
+{
+	if (now - atomic_load_explicit(&e->last_kick, memory_order_relaxed) >= BURST_GAP ||
+	    !atomic_load_explicit(&e->thread_started, memory_order_relaxed))
+		return false;
+	count_poll(e);
+	atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
+	/* Against the thread: it sees the list after it has cleared either of these. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&e->parked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&e->kick_wake, true, memory_order_seq_cst))
+		progress_wake(e);
+	return true;
+}
+
+void engine_kick(struct engine *e, struct iw_qp *qp)
+{
+	loop_push_kick(e, qp);
+	if (gather(e, sys_now()))
+		return;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!loop_trylock(e))
+		return;
+	loop_finish(e);
+	atomic_store_explicit(&e->last_kick, e->now, memory_order_relaxed);
+	loop_unlock(e);
 }
 
 void progress_wake(struct engine *e)
@@ -112,10 +160,19 @@ static void park(struct engine *e)
 			drain(e->wake_fd);
 			break;
 		}
-		if (nap < PARK_MAX)
+		if (loop_has_kicks(e)) {
+			/* Posted, and not polled since. */
+			nap = PARK_FIRST;
+			if (loop_trylock(e)) {
+				loop_finish(e);
+				loop_unlock(e);
+			}
+		} else if (nap < PARK_MAX) {
 			nap *= 2;
+		}
 	} while (polled_just_now(e));
 	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* The timer is set once for many deadlines: it may have come too early for any. */
@@ -133,6 +190,8 @@ static bool serve(struct engine *e)
 {
 	bool more, dead;
 
+	atomic_store_explicit(&e->kick_wake, false, memory_order_seq_cst);
+	atomic_thread_fence(memory_order_seq_cst);
 	loop_lock(e);
 	dead = atomic_load_explicit(&e->dead, memory_order_relaxed);
 	do {

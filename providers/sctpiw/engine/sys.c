@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -54,6 +55,8 @@ int sys_getsockname(int fd, struct sockaddr_storage *addr)
 {
 	socklen_t len = sizeof(*addr);
 
+	/* A sockaddr_in fills a part of it only. */
+	memset(addr, 0, sizeof(*addr));
 	return (int)RAW(SYS_getsockname, fd, addr, &len);
 }
 

@@ -17,7 +17,7 @@
 #include <time.h>
 
 struct epoll_event;
-struct itimerspec;
+struct mmsghdr;
 struct pollfd;
 
 #define SYS_NSEC_PER_SEC 1000000000ull

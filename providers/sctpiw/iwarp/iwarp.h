@@ -141,7 +141,7 @@ struct iw_cqe {
 	uint32_t qp_num;
 	uint32_t inv_stag; /* with IW_WC_WITH_INV */
 	uint16_t flags;
-	uint16_t vendor_err; /* RDMAP error code layer<<12|type<<8|code of the Terminate, or 0 */
+	uint16_t vendor_err; /* of the WR at fault: layer<<12|type<<8|code of the Terminate; else 0 */
 };
 
 enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
@@ -186,7 +186,19 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
  */
 struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
 
-/* ---- QP ---- */
+/*
+ * ---- QP ----
+ *
+ * Which WR gets which status when a session fails (all others: WR_FLUSH_ERR):
+ *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read went away
+ *   LOC_LEN_ERR    a Send was longer than this receive
+ *   LOC_QP_OP_ERR  a read without any ORD, LOCAL_INV of what is no STag of the PD, a bad opcode
+ *   REM_OP_ERR     the read that a wrong Read Response came for; the WR that a Terminate names
+ *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
+ * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
+ * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
+ * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1). LOCAL_INV waits for the reads before it.
+ */
 
 struct iw_sge {
 	uint64_t addr;
@@ -369,27 +381,43 @@ struct iw_session_param {
  */
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
 			void *cm, struct iw_session **session);
-/* Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above. */
+/*
+ * Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above;
+ * -ECONNRESET: the session is over already, CLOSED waits to be fetched. IRD is raised to the
+ * initiator's ORD, ORD lowered to its IRD (RFC 6581 9.1).
+ */
 int iw_session_accept(struct iw_session *session, struct iw_qp *qp,
 		      const struct iw_session_param *p);
+/* Reject and refuse (and close below) end the caller's hold on the session. */
 int iw_session_reject(struct iw_session *session, const void *private_data, size_t len);
 /* Refused without asking the application (backlog overflow, RFC 5043 6.4): session Terminate. */
 void iw_session_refuse(struct iw_session *session);
 void iw_session_set_cm(struct iw_session *session, void *cm);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);
 /*
- * Orderly end from this side (rdma_disconnect): the QP goes to error (what was not handed to the LLP
+ * Orderly end from this side (rdma_disconnect; at any time before CLOSED or REJECT was fetched): the QP goes to error (what was not handed to the LLP
  * yet is flushed), a session Terminate goes out behind what was. Also takes back an Initiate. No event
  * follows; the session pointer is not to be used again.
  */
 void iw_session_close(struct iw_session *session);
 
 enum iw_event_type {
-	IW_EVENT_INITIATE,    /* passive: session, param (the peer's private data, its ird/ord) */
-	IW_EVENT_ACCEPT,      /* active: session, param; established */
-	IW_EVENT_REJECT,      /* active: param.private_data; the session is over */
-	IW_EVENT_CLOSED,      /* session over: error 0 orderly by the peer, else -errno; error_is_local */
-	IW_EVENT_QP_FATAL,    /* qp: async errors, IBV_EVENT_QP_FATAL */
+	/*
+	 * param of the first three: the peer's private data, its IRD and ORD as it said them; from a plain
+	 * Initiate, or where it leaves them to the ULP (RFC 6581 9.1), IW_MAX_IRD and IW_MAX_ORD, from such an
+	 * Accept what this side works with.
+	 */
+	IW_EVENT_INITIATE,    /* passive: session */
+	IW_EVENT_ACCEPT,      /* active: session, qp; established */
+	IW_EVENT_REJECT,      /* active: the session is over; the QP is as it was before it */
+	/*
+	 * The session is over, qp is in error (NULL: freed meanwhile). error: 0 orderly by the peer; -EPROTO
+	 * this side found an error (also of its own: a WR failed), -ECONNRESET the peer did (RDMAP
+	 * Terminate), -ECONNREFUSED the Initiate was answered by a Terminate, -ECONNABORTED the
+	 * application freed the QP or moved it, else what iw_assoc_lost() was given.
+	 */
+	IW_EVENT_CLOSED,
+	IW_EVENT_QP_FATAL,    /* qp: IBV_EVENT_QP_FATAL: RDMAP Terminate or illegal message from the peer */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */
 	IW_EVENT_CQ_ERROR,    /* cq: overflow */
@@ -397,7 +425,7 @@ enum iw_event_type {
 
 struct iw_event {
 	enum iw_event_type type;
-	struct iw_assoc *assoc;
+	struct iw_assoc *assoc; /* NULL once it is lost */
 	struct iw_session *session;
 	void *cm; /* as given at initiate / set_cm */
 	struct iw_qp *qp;

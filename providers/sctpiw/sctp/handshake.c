@@ -32,8 +32,16 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 static void arm(struct sctp_assoc *a, uint64_t now)
 {
 	uint64_t limit = a->setup_since + a->s->config.connect_limit;
-	uint64_t when = now + sctp_rtt_rto(&a->path.rtt);
+	uint64_t wait = sctp_rtt_rto(&a->path.rtt);
+	uint64_t when;
 
+	/*
+	 * Max.Init.Retransmits (8) of them within the time that there is: the gaps
+	 * double (6.3.3) only as far as that allows.
+	 */
+	if (wait > a->s->config.connect_limit / 8)
+		wait = a->s->config.connect_limit / 8;
+	when = now + wait;
 	a->setup_sent = now;
 	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
 }

@@ -53,12 +53,14 @@ void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_
 	a->heard = now;
 	path->unanswered = 0;
 	path->probing = 0;
+	if (!ip_addr_equal(&from->local, &path->addr.local) && !ip_addr_is_zero(&from->local))
+		path->addr.local = from->local;
+	if (path->addr.udp_port == from->udp_port)
+		return;
 	/* RFC 6951 5.4: also that encapsulation was switched on or off. */
 	path->addr.udp_port = from->udp_port;
 	if (encapsulated != (from->udp_port != 0))
 		sctp_path_set_mtu(path, path->mtu);
-	if (!ip_addr_is_zero(&from->local))
-		path->addr.local = from->local;
 }
 
 static uint64_t jittered(struct sctp_assoc *a)

@@ -111,10 +111,11 @@ int sctp_reasm_add(struct sctp_reasm *r, const struct wire_sctp_data *d, bool ne
 		   struct sctp_reasm_message **done)
 {
 	size_t limit = SCTP_REASM_BYTES + (next ? SCTP_REASM_MESSAGE : 0);
+	unsigned int most = SCTP_REASM_FRAGMENTS * (next ? 2 : 1);
 	struct fragment *f, *first, *last;
 	size_t len = d->len;
 
-	if (r->bytes + d->len > limit || (r->count >= SCTP_REASM_FRAGMENTS && !next))
+	if (r->bytes + d->len > limit || r->count >= most)
 		return next ? -EMSGSIZE : -ENOBUFS;
 	f = insert(r, d);
 	if (!f)

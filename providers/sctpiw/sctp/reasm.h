@@ -12,7 +12,7 @@
 
 #define SCTP_REASM_BYTES (256u << 10)	/* held for all messages together */
 #define SCTP_REASM_MESSAGE (128u << 10) /* the longest message; a DDP segment has 64 KiB */
-#define SCTP_REASM_FRAGMENTS 2048u
+#define SCTP_REASM_FRAGMENTS 256u
 
 struct sctp_reasm {
 	struct list_node fragments; /* by TSN */
@@ -35,7 +35,7 @@ void sctp_reasm_clear(struct sctp_reasm *r);
 /*
  * Takes a fragment (not both B and E) that has not been seen before. next: it is
  * the first one behind the cumulative TSN; such a one is taken above the budget
- * too, else a full budget would never empty. Returns 1 and *done when a message
+ * too, up to twice as many, else a full budget would never empty. Returns 1 and *done when a message
  * became complete, else 0; -ENOBUFS: no room, drop it as if it had not come;
  * -EMSGSIZE: the message is too long; -EPROTO: it contradicts its neighbours.
  */

@@ -84,7 +84,10 @@ void sctp_free(struct sctp *s);
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx);
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep);
-/* Drops its associations without a word; abort them first. */
+/*
+ * Drops its associations without a word, and what waits in sctp_output_stray() for it: abort
+ * them and send that first.
+ */
 void sctp_endpoint_free(struct sctp_endpoint *ep);
 
 /* One DATA chunk (or one reassembled message), new and not yet delivered. */
@@ -142,8 +145,12 @@ struct sctp_event {
 bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
 
 /*
- * Active open. mtu: of the path, whole IP packets, bytes. Returns NULL when out of memory.
+ * Active open. mtu: of the path, whole IP packets, bytes. Returns NULL when out of memory
+ * (errno ENOMEM), or when the endpoint has an association with that address and port (EISCONN).
  * Two endpoints that connect to each other at the same time end up with one association.
+ * DATA may come in the same rx that brought the association up, before SCTP_EVENT_UP is
+ * fetched: sctp_assoc_is_up() is true by then. Kicked before it is up, the association pulls
+ * one packet of messages to ride behind its COOKIE ECHO; sctp_assoc_streams() is known by then.
  */
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now);

@@ -4,9 +4,10 @@
 #include "verbs/sctpiw.h"
 
 #include <errno.h>
-#include "engine/log.h"
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "engine/log.h"
 
 uint32_t sctpiw_generation;
 
@@ -169,7 +170,7 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	err = -open_async_channel(ctx);
 	if (err)
 		goto fail;
-	return &ctx->vctx;
+	return pabi_full_context(&ctx->vctx);
 fail:
 	pabi_uninit_context(&ctx->vctx);
 	free(ctx);

@@ -10,12 +10,15 @@ const struct pabi_layout pabi_layouts[] = {
 	{ .register_driver = "verbs_register_driver_57" }, /* v57, v58 */
 	{ .register_driver = "verbs_register_driver_59", /* v62, v63 */
 	  .marker = "ibv_dm_export_dmabuf_fd",
+	  .grown = 4,
 	  .inserted = 5,
 	  .before = { 2, 25, 39, 61, 69 } },
 	{ .register_driver = "verbs_register_driver_59", /* v59 to v61 */
+	  .grown = 3,
 	  .inserted = 3,
 	  .before = { 2, 25, 69 } },
 	{ .register_driver = "verbs_register_driver_64", /* v64 */
+	  .grown = 6,
 	  .inserted = 7,
 	  .before = { 1, 2, 25, 39, 39, 61, 69 } },
 	{ NULL },
@@ -81,14 +84,21 @@ void pabi_register_driver(const struct verbs_device_ops *ops)
 	pabi.register_driver(ops);
 }
 
+struct verbs_context *pabi_full_context(struct verbs_context *context)
+{
+	return (void *)((char *)context - pabi.layout->grown * sizeof(void *));
+}
+
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size)
 {
-	return pabi.alloc_context(device, cmd_fd, size, NULL, 0);
+	size_t offset = sizeof(struct pabi_headroom) - pabi.layout->grown * sizeof(void *);
+
+	return pabi.alloc_context(device, cmd_fd, size, (void *)offset, 0);
 }
 
 void pabi_uninit_context(struct verbs_context *context)
 {
-	pabi.uninit_context(context);
+	pabi.uninit_context(pabi_full_context(context));
 }
 
 bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops)
@@ -97,7 +107,7 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	void (*slots[PABI_MAX_OPS])(void);
 
 	pabi_spread_ops(pabi.layout, ops, slots);
-	pabi.set_ops(context, slots);
+	pabi.set_ops(pabi_full_context(context), slots);
 
 	/* From both ends of the alphabet: an operation too many or too few shifts one of them. */
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))

@@ -2,7 +2,7 @@
 /*
  * The private ABI between libibverbs and its providers: layouts and functions that
  * libibverbs-dev does not install. The structs below are those of private ABI 34 (rdma-core v39 to
- * v56); 57, 59 and 64 differ in nothing but operations in between, which pabi_spread_ops() skips.
+ * v56); 57, 59 and 64 differ in operations in between and in a longer struct verbs_context.
  *
  * The functions are looked up at load time rather than linked: an unknown libibverbs then
  * costs one clear line and no device, instead of a library that does not load.
@@ -181,12 +181,18 @@ struct verbs_context_ops {
 
 _Static_assert(PABI_OPS == 76, "operations of private ABI 34");
 
-/* One known layout: the number in its symbol names, and where it has operations that 34 lacks. */
+/* One known layout: the number in its symbol names, and what it has that 34 lacks. */
 struct pabi_layout {
 	const char *register_driver; /* exported by a libibverbs of that number */
 	const char *marker;	     /* and this symbol too, or NULL */
-	uint8_t inserted;
+	uint8_t grown;		     /* pointers at the front of struct verbs_context */
+	uint8_t inserted;	     /* operations */
 	uint8_t before[8]; /* ascending: index in struct verbs_context_ops that each one precedes */
+};
+
+/* To stand in front of the struct verbs_context of our headers, which grows at that end. */
+struct pabi_headroom {
+	void *grown[8];
 };
 
 extern const struct pabi_layout pabi_layouts[]; /* the first that fits is it; ends with a NULL name */
@@ -201,10 +207,12 @@ bool pabi_init(void);
 /* The rest needs a successful pabi_init(). */
 void pabi_register_driver(const struct verbs_device_ops *ops);
 /*
- * A zeroed struct of size bytes with an initialised verbs_context at its start, or NULL and
- * errno; cmd_fd is closed then. The context has taken over cmd_fd.
+ * A zeroed struct of size bytes that begins with a pabi_headroom and an initialised verbs_context, or
+ * NULL and errno; cmd_fd is closed then. The context has taken over cmd_fd.
  */
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
+/* Where the verbs_context begins for libibverbs: what alloc_context is to return. */
+struct verbs_context *pabi_full_context(struct verbs_context *context);
 /* Closes cmd_fd and async_fd; the memory is the caller's to free. */
 void pabi_uninit_context(struct verbs_context *context);
 /* false: libibverbs put an operation elsewhere than it belongs; the context must not be used. */

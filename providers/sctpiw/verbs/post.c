@@ -81,9 +81,8 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	return total <= IW_MAX_MSG ? 0 : EINVAL;
 }
 
-static int post_one_send(struct sctpiw_qp *qp, const struct ibv_send_wr *wr)
+static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr)
 {
-	struct iw_qp *iw = qp->iw;
 	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
 	struct iw_send_wqe *wqe;
 	uint64_t total;
@@ -101,7 +100,7 @@ static int post_one_send(struct sctpiw_qp *qp, const struct ibv_send_wr *wr)
 
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
-	wqe->flags = wr->send_flags | qp->default_flags;
+	wqe->flags = wr->send_flags;
 	wqe->num_sge = n;
 	wqe->length = total;
 	wqe->remote_to = 0;
@@ -156,7 +155,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (wr && !may_send(qp))
 		err = EINVAL;
 	while (wr && !err) {
-		err = post_one_send(qp, wr);
+		err = post_one_send(qp->iw, wr);
 		if (err)
 			break;
 		posted = true;

@@ -106,7 +106,6 @@ struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
 	qp->engine = ctx->engine;
 	qp->generation = ctx->generation;
-	qp->default_flags = attr->sq_sig_all ? IW_SEND_SIGNALED : 0;
 	sctpiw_lock_init(&qp->sq_lock);
 	sctpiw_lock_init(&qp->rq_lock);
 	pthread_mutex_init(&qp->vqp.qp.mutex, NULL);
@@ -174,9 +173,8 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 		.recv_cq = ibqp->recv_cq,
 		.cap = qp->cap,
 		.qp_type = ibqp->qp_type,
-		.sq_sig_all = qp->default_flags & IW_SEND_SIGNALED,
+		.sq_sig_all = qp->iw->sq_sig_all,
 	};
-	init_attr->sq_sig_all = !!init_attr->sq_sig_all;
 	return 0;
 }
 

@@ -24,7 +24,8 @@
 #include "verbs/pabi.h"
 
 struct sctpiw_context {
-	struct verbs_context vctx; /* first: pabi_alloc_context() */
+	struct pabi_headroom headroom; /* first, then vctx: pabi_alloc_context() */
+	struct verbs_context vctx;
 	struct engine *engine;
 	uint32_t generation;
 	/* What the application has not destroyed when it closes the device; engine lock. */
@@ -59,7 +60,6 @@ struct sctpiw_qp {
 	struct iw_qp *iw;
 	struct engine *engine;
 	uint32_t generation;
-	uint8_t default_flags; /* IW_SEND_SIGNALED with sq_sig_all */
 	bool by_cm;	       /* brought to INIT with the connection manager's mask */
 	pthread_mutex_t sq_lock, rq_lock; /* the producer ends */
 	struct engine_object obj;

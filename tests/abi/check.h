@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The programs here test signals, forks and descriptors: a framework would be in the way. */
+#ifndef TESTS_ABI_CHECK_H
+#define TESTS_ABI_CHECK_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define check(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fprintf(stderr, "%s:%d: %s: not so: %s (errno %d, %s)\n", __FILE__,        \
+				__LINE__, __func__, #cond, errno, strerror(errno));                \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+
+/* expr fails with this errno. */
+#define check_fails(expr, err)                                                                     \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		check((expr) < 0);                                                                 \
+		check(errno == (err));                                                             \
+	} while (0)
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* An RNIC without a network, for the tests of the kernel ABI. */
+#define _GNU_SOURCE
+#include "fake_rnic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define EVENTS 16
+#define CHANNELS 64
+#define IDS 256
+
+struct event {
+	size_t len;
+	char bytes[sizeof(struct rnic_cm_event)];
+};
+
+struct rnic_channel {
+	bool used;
+	int write_fd;
+	dev_t dev;
+	ino_t ino;
+	unsigned int head, count;
+	struct event events[EVENTS];
+};
+
+struct id {
+	bool used, bound;
+	uint64_t uid;
+	uint32_t reported;
+	struct rnic_channel *chan;
+	struct sockaddr_storage src, dst;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rnic_channel channels[CHANNELS];
+static struct id ids[IDS];
+static void (*opened_hook)(int fd, struct rnic_channel *chan);
+extern struct fake_control fake_control;
+
+static int create_locked(struct rnic_channel **out, int *fd)
+{
+	struct stat st;
+	int fds[2];
+
+	for (int i = 0; i < CHANNELS; i++) {
+		struct rnic_channel *chan = &channels[i];
+
+		if (chan->used)
+			continue;
+		if (pipe2(fds, O_CLOEXEC))
+			return -errno;
+		memset(chan, 0, sizeof(*chan));
+		chan->used = true;
+		chan->write_fd = fds[1];
+		fstat(fds[0], &st);
+		chan->dev = st.st_dev;
+		chan->ino = st.st_ino;
+		fake_control.channels++;
+		*out = chan;
+		*fd = fds[0];
+		return 0;
+	}
+	return -ENFILE;
+}
+
+static int channel_create(struct rnic_channel **out, int *fd)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = create_locked(out, fd);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+static void post_locked(struct rnic_channel *chan, const void *event, size_t len)
+{
+	struct event *ev = &chan->events[(chan->head + chan->count) % EVENTS];
+
+	if (chan->count == EVENTS)
+		abort();
+	ev->len = len;
+	memcpy(ev->bytes, event, len);
+	if (!chan->count++ && write(chan->write_fd, "", 1) != 1)
+		abort();
+}
+
+static struct rnic_channel *by_fd(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return NULL;
+	for (int i = 0; i < CHANNELS; i++)
+		if (channels[i].used && channels[i].ino == st.st_ino && channels[i].dev == st.st_dev)
+			return &channels[i];
+	return NULL;
+}
+
+/* The pipe's reading end is the application's, so the byte is taken through /proc. */
+static ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len)
+{
+	struct event *ev;
+	char path[64], byte;
+	ssize_t n = -EAGAIN;
+	int fd;
+
+	pthread_mutex_lock(&lock);
+	ev = &chan->events[chan->head];
+	if (chan->count && len < ev->len) {
+		n = -EINVAL;
+	} else if (chan->count) {
+		memcpy(buf, ev->bytes, ev->len);
+		n = (ssize_t)ev->len;
+		chan->head = (chan->head + 1) % EVENTS;
+		if (!--chan->count) {
+			snprintf(path, sizeof(path), "/proc/self/fd/%d", chan->write_fd);
+			fd = open(path, O_RDONLY | O_CLOEXEC);
+			if (fd < 0 || read(fd, &byte, 1) != 1)
+				abort();
+			close(fd);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+static void channel_release(struct rnic_channel *chan)
+{
+	pthread_mutex_lock(&lock);
+	if (!chan->used)
+		abort();
+	chan->used = false;
+	close(chan->write_fd);
+	fake_control.channels--;
+	pthread_mutex_unlock(&lock);
+}
+
+static void control_post(int fd, const void *event, size_t len)
+{
+	pthread_mutex_lock(&lock);
+	post_locked(by_fd(fd), event, len);
+	pthread_mutex_unlock(&lock);
+}
+
+static int control_open_async(void)
+{
+	struct rnic_channel *chan;
+	int fd;
+
+	if (channel_create(&chan, &fd))
+		return -1;
+	opened_hook(fd, chan);
+	return fd;
+}
+
+static void set_fd_hooks(void (*opened)(int fd, struct rnic_channel *chan))
+{
+	opened_hook = opened;
+}
+
+static uint64_t node_guid(void)
+{
+	static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	uint64_t guid;
+
+	memcpy(&guid, bytes, sizeof(guid));
+	return guid;
+}
+
+static int query_gid(unsigned int index, uint8_t gid[16])
+{
+	static const uint8_t loopback[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+
+	if (index && index != 20) /* as if there were many */
+		return -ENOENT;
+	memcpy(gid, loopback, sizeof(loopback));
+	return 0;
+}
+
+/* Far from dense, as handles with a generation in them are. */
+static uint32_t handle_of(uint32_t index)
+{
+	return (index + 1) << 16;
+}
+
+static struct id *id_of(uint32_t handle)
+{
+	uint32_t index = (handle >> 16) - 1;
+
+	return index < IDS && handle == handle_of(index) && ids[index].used ? &ids[index] : NULL;
+}
+
+static void post_cm(struct id *id, uint32_t event, uint32_t handle)
+{
+	struct rnic_cm_event ev = {.event = event, .uid = id->uid, .id = handle};
+
+	ev.param.private_data_len = 3;
+	memcpy(ev.param.private_data, "abc", 3);
+	ev.param.qp_num = 77;
+	post_locked(id->chan, &ev, sizeof(ev));
+}
+
+static int cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps, uint8_t qp_type,
+			uint32_t *out)
+{
+	for (uint32_t i = 0; i < IDS; i++) {
+		if (ids[i].used)
+			continue;
+		ids[i] = (struct id){.used = true, .uid = uid, .chan = chan};
+		fake_control.ids++;
+		*out = handle_of(i);
+		return 0;
+	}
+	return -ENOMEM;
+}
+
+static int cm_destroy_id(uint32_t handle, uint32_t *reported)
+{
+	struct id *id = id_of(handle);
+
+	if (!id)
+		return -ENOENT;
+	*reported = id->reported;
+	id->used = false;
+	fake_control.ids--;
+	return 0;
+}
+
+static void cm_channel_release(struct rnic_channel *chan)
+{
+	uint32_t reported;
+
+	for (uint32_t i = 0; i < IDS; i++)
+		if (ids[i].used && ids[i].chan == chan)
+			cm_destroy_id(handle_of(i), &reported);
+	channel_release(chan);
+}
+
+static int cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
+{
+	ssize_t n = channel_read(chan, ev, sizeof(*ev));
+
+	if (n < 0)
+		return (int)n;
+	for (uint32_t i = 0; i < IDS; i++)
+		if (ids[i].used && ids[i].uid == ev->uid)
+			ids[i].reported++;
+	return 0;
+}
+
+static int cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t *reported)
+{
+	struct id *id = id_of(handle);
+
+	if (!id)
+		return -ENOENT;
+	id->chan = to;
+	*reported = id->reported;
+	return 0;
+}
+
+static void remember_addr(struct sockaddr_storage *to, const struct sockaddr *addr)
+{
+	memcpy(to, addr,
+	       addr->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+					    sizeof(struct sockaddr_in6));
+	fake_control.last_addr = *to;
+}
+
+static int cm_bind(uint32_t handle, const struct sockaddr *addr)
+{
+	struct id *id = id_of(handle);
+
+	remember_addr(&id->src, addr);
+	id->bound = true;
+	return 0;
+}
+
+static int cm_resolve_addr(uint32_t handle, const struct sockaddr *src, const struct sockaddr *dst,
+			   uint32_t timeout_ms)
+{
+	struct id *id = id_of(handle);
+
+	fake_control.last_had_src = src != NULL;
+	if (src)
+		remember_addr(&id->src, src);
+	remember_addr(&id->dst, dst);
+	id->bound = true;
+	pthread_mutex_lock(&lock);
+	post_cm(id, 0, handle);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+static int cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
+{
+	return 0;
+}
+
+static int cm_query(uint32_t handle, struct rnic_addr_info *info)
+{
+	struct id *id = id_of(handle);
+
+	if (!id)
+		return -ENOENT;
+	memset(info, 0, sizeof(*info));
+	info->src = id->src;
+	info->dst = id->dst;
+	if (id->bound) {
+		info->node_guid = node_guid();
+		info->port_num = 1;
+		memset(info->sgid, 0x51, 16);
+		memset(info->dgid, 0xd1, 16);
+	}
+	return 0;
+}
+
+static int cm_connect(uint32_t handle, const struct rnic_conn_param *param)
+{
+	fake_control.last_param = *param;
+	return 0;
+}
+
+static int cm_listen(uint32_t handle, int backlog)
+{
+	fake_control.last_backlog = backlog;
+	return 0;
+}
+
+static int cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
+		     uint64_t uid)
+{
+	if (has_uid)
+		id_of(handle)->uid = uid;
+	fake_control.last_uid = uid;
+	return 0;
+}
+
+static int cm_reject(uint32_t handle, const void *data, uint8_t len)
+{
+	memcpy(fake_control.last_param.private_data, data, len);
+	return 0;
+}
+
+static int cm_disconnect(uint32_t handle)
+{
+	return 0;
+}
+
+static int cm_init_qp_attr(uint32_t handle, uint32_t state, struct rnic_qp_attr *attr)
+{
+	attr->mask = 1 | 1 << 3;
+	attr->qp_access_flags = 7;
+	attr->port_num = 1;
+	attr->max_rd_atomic = 9;
+	return 0;
+}
+
+static int cm_set_option(uint32_t handle, int level, int name, const void *val, size_t len)
+{
+	if (level)
+		return -ENOSYS;
+	memcpy(fake_control.last_option, val, len);
+	fake_control.last_option_len = len;
+	return 0;
+}
+
+static int cm_notify(uint32_t handle, uint32_t event)
+{
+	return 0;
+}
+
+static uint32_t control_connect_request(uint32_t listener)
+{
+	struct id *id = id_of(listener);
+	uint32_t handle;
+
+	cm_create_id(id->chan, 0, 0, 0, &handle);
+	id_of(handle)->bound = true;
+	pthread_mutex_lock(&lock);
+	post_cm(id, 4, handle);
+	pthread_mutex_unlock(&lock);
+	return handle;
+}
+
+static void control_claim(int sig, bool (*handler)(int, siginfo_t *, void *))
+{
+	int (*claim)(int, bool (*)(int, siginfo_t *, void *)) =
+		dlsym(RTLD_DEFAULT, "sctpiw_sigchain_claim");
+
+	if (!claim || claim(sig, handler))
+		abort();
+}
+
+EXPORT struct fake_control fake_control = {
+	.post = control_post,
+	.connect_request = control_connect_request,
+	.open_async = control_open_async,
+	.claim = control_claim,
+};
+
+extern const struct sctpiw_rnic_api sctpiw_rnic_api;
+EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
+#ifdef FAKE_VERSION
+	.version = FAKE_VERSION,
+#else
+	.version = SCTPIW_RNIC_API_VERSION,
+#endif
+	.size = sizeof(struct sctpiw_rnic_api),
+	.comp_channel_create = channel_create,
+	.channel_read = channel_read,
+	.channel_release = channel_release,
+	.channel_by_fd = by_fd,
+	.set_fd_hooks = set_fd_hooks,
+	.node_guid = node_guid,
+	.query_gid = query_gid,
+	.cm_channel_create = channel_create,
+	.cm_channel_release = cm_channel_release,
+	.cm_get_event = cm_get_event,
+	.cm_create_id = cm_create_id,
+	.cm_destroy_id = cm_destroy_id,
+	.cm_migrate_id = cm_migrate_id,
+	.cm_bind = cm_bind,
+	.cm_resolve_addr = cm_resolve_addr,
+	.cm_resolve_route = cm_resolve_route,
+	.cm_query = cm_query,
+	.cm_connect = cm_connect,
+	.cm_listen = cm_listen,
+	.cm_accept = cm_accept,
+	.cm_reject = cm_reject,
+	.cm_disconnect = cm_disconnect,
+	.cm_init_qp_attr = cm_init_qp_attr,
+	.cm_set_option = cm_set_option,
+	.cm_notify = cm_notify,
+};

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The launcher: WRONG_PROVIDER=... launcher.sh SCTPIW FAKE_PROVIDER
+sctpiw=$1 fake=$2 wrong=$WRONG_PROVIDER
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+run() { "$sctpiw" run --provider "$fake" -- "$@"; }
+
+# expect STATUS TEXT CMD...: CMD's exit status, and a text in what it prints
+expect() {
+	status=$1 text=$2
+	shift 2
+	out=$("$@" 2>&1)
+	got=$?
+	case $out in *"$text"*) ;; *) got="$got, without '$text'" ;; esac
+	[ "$got" = "$status" ] && return
+	echo "$*: expected $status, got $got: $out"
+	failed=1
+}
+
+expect 0 Usage: "$sctpiw" --help
+expect 0 "sctpiw " "$sctpiw" --version
+expect 0 Usage: "$sctpiw" run --help
+expect 2 Usage: "$sctpiw"
+expect 2 "no such command" "$sctpiw" nonsense
+expect 2 "no command" run
+expect 2 "Try" "$sctpiw" run --nonsense
+expect 125 "No such file" "$sctpiw" run --provider /nowhere/x-rdmav34.so -- true
+expect 125 "end in" "$sctpiw" run --provider /bin/true -- true
+expect 0 "" run true
+expect 7 "" run sh -c 'exit 7'
+expect 127 "No such file" run /nowhere/at/all
+expect 127 "No such file" run no-such-command-here
+echo true >"$tmp/not-executable"
+expect 126 "ermission" run "$tmp/not-executable"
+# Arguments are CMD's own, and "--" may be left out.
+expect 0 "-x --help" "$sctpiw" run --provider "$fake" echo -x --help
+
+# Variables are appended to, once.
+unset LD_PRELOAD RDMAV_DRIVERS IBV_DRIVERS SCTPIW_PROVIDER SCTPIW_SYSROOT
+driver=${fake%-rdmav34.so}
+driver=$(realpath "$(dirname "$driver")")/$(basename "$driver")
+[ "$(run sh -c 'echo $RDMAV_DRIVERS')" = "$driver" ] || { echo "RDMAV_DRIVERS"; failed=1; }
+[ "$(RDMAV_DRIVERS=a:b run sh -c 'echo $RDMAV_DRIVERS')" = "a:b:$driver" ] ||
+	{ echo "RDMAV_DRIVERS is not appended to"; failed=1; }
+[ "$(IBV_DRIVERS=old run sh -c 'echo $RDMAV_DRIVERS')" = "old:$driver" ] ||
+	{ echo "IBV_DRIVERS is lost"; failed=1; }
+[ "$(run "$sctpiw" run --provider "$fake" -- sh -c 'echo $RDMAV_DRIVERS')" = "$driver" ] ||
+	{ echo "run in run"; failed=1; }
+case $(LD_PRELOAD=libc.so.6 run sh -c 'echo $LD_PRELOAD') in
+libc.so.6:/*libsctpiw-preload.so) ;;
+*) echo "LD_PRELOAD is not appended to"; failed=1 ;;
+esac
+out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctpiw0/node_guid)
+[ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
+
+# What cannot work is said, and run.
+if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
+	chmod 4755 "$tmp/setuid"
+	expect 0 "is setuid" run "$tmp/setuid"
+fi
+echo 'int main(void) { return 3; }' >"$tmp/static.c"
+if ${CC:-cc} -static -o "$tmp/static" "$tmp/static.c" 2>/dev/null; then
+	expect 3 "is statically linked" run "$tmp/static"
+	printf '#!%s\n' "$tmp/static" >"$tmp/script"
+	chmod +x "$tmp/script"
+	expect 3 "is statically linked" run "$tmp/script"
+fi
+[ -z "$(run true 2>&1)" ] || { echo "a warning without a reason"; failed=1; }
+
+# A provider that does not fit is one line, and no device.
+out=$("$sctpiw" run --provider "$wrong" -- \
+	cat /dev/infiniband/uverbs0 /dev/infiniband/rdma_cm 2>&1)
+[ "$(echo "$out" | grep -c 'interface version')" = 1 ] || { echo "wrong version: $out"; failed=1; }
+[ "$(echo "$out" | grep -c 'No such device')" = 2 ] || { echo "wrong version: $out"; failed=1; }
+exit $failed

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The commands of /dev/infiniband/rdma_cm: what they do, and what they refuse and how. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <rdma/rdma_user_cm.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "check.h"
+#include "fake_rnic.h"
+
+#define CONNECT_REQUEST 4
+
+static struct fake_control *ctl;
+static int cm;
+
+/* One command: like write(), with the header put in front. */
+static ssize_t command_len(int fd, uint32_t cmd, const void *in, size_t in_len, size_t out_len)
+{
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		char in[600];
+	} req = {.hdr = {.cmd = cmd, .in = (uint16_t)in_len, .out = (uint16_t)out_len}};
+	ssize_t n;
+
+	memcpy(req.in, in, in_len);
+	n = write(fd, &req, sizeof(req.hdr) + in_len);
+	if (n < 0)
+		return -1;
+	check(n == (ssize_t)(sizeof(req.hdr) + in_len));
+	return 0;
+}
+
+#define command(fd, name, in, out_len)                                                             \
+	command_len(fd, RDMA_USER_CM_CMD_##name, &(in), sizeof(in), out_len)
+
+static uint32_t create_id(int fd, uint64_t uid)
+{
+	struct rdma_ucm_create_id_resp resp = {0};
+	struct rdma_ucm_create_id in = {
+		.uid = uid, .response = (uintptr_t)&resp, .ps = RDMA_PS_TCP};
+
+	check(!command(fd, CREATE_ID, in, sizeof(resp)));
+	check(resp.id);
+	return resp.id;
+}
+
+static uint32_t destroy_id(int fd, uint32_t id)
+{
+	struct rdma_ucm_destroy_id_resp resp = {.events_reported = 999};
+	struct rdma_ucm_destroy_id in = {.response = (uintptr_t)&resp, .id = id};
+
+	check(!command(fd, DESTROY_ID, in, sizeof(resp)));
+	return resp.events_reported;
+}
+
+static struct sockaddr_in loopback(uint16_t port)
+{
+	return (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_port = htons(port),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static void bind_id(int fd, uint32_t id)
+{
+	struct sockaddr_in addr = loopback(7471);
+	struct rdma_ucm_bind_ip in = {.id = id};
+
+	memcpy(&in.addr, &addr, sizeof(addr));
+	check(!command(fd, BIND_IP, in, 0));
+	check(!memcmp(&ctl->last_addr, &addr, sizeof(addr)));
+}
+
+static void test_headers(void)
+{
+	struct rdma_ucm_create_id in = {.ps = RDMA_PS_TCP};
+	struct rdma_ucm_create_id_resp resp;
+	struct rdma_ucm_cmd_hdr hdr = {.cmd = RDMA_USER_CM_CMD_CREATE_ID, .in = 100};
+	char many[16] = {0};
+
+	check_fails(write(cm, &hdr, 4), EINVAL);
+	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL); /* announces more than there is */
+	hdr.cmd = 23;
+	hdr.in = 0;
+	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);
+	hdr.cmd = UINT32_MAX;
+	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);
+	hdr.cmd = RDMA_USER_CM_CMD_GET_OPTION;
+	check_fails(write(cm, &hdr, sizeof(hdr)), ENOSYS);
+	for (uint32_t cmd = 0; cmd <= RDMA_USER_CM_CMD_JOIN_MCAST; cmd++)
+		if (cmd != RDMA_USER_CM_CMD_GET_OPTION)
+			check_fails(command_len(cm, cmd, many, 3, 4096), EINVAL);
+
+	in.response = (uintptr_t)&resp;
+	check_fails(command(cm, CREATE_ID, in, sizeof(resp) - 1), ENOSPC);
+	in.ps = 12345;
+	check_fails(command(cm, CREATE_ID, in, sizeof(resp)), EINVAL);
+	in.ps = RDMA_PS_TCP;
+	in.response = 8;
+	check_fails(command(cm, CREATE_ID, in, sizeof(resp)), EFAULT);
+	check(ctl->ids == 0);
+	check_fails(read(cm, many, sizeof(many)), EINVAL);
+}
+
+/* Every command that names an id, on one that is not there and on one of another channel. */
+static void test_bad_ids(void)
+{
+	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	struct rdma_ucm_bind_ip bind_ip = {.addr.sin6_family = AF_INET6};
+	struct rdma_ucm_resolve_ip resolve_ip = {.dst_addr.sin6_family = AF_INET6};
+	struct rdma_ucm_connect connect = {.conn_param.valid = 1};
+	struct rdma_ucm_bind bind = {.addr_size = sizeof(struct sockaddr_in6)};
+	struct rdma_ucm_resolve_addr resolve_addr = {.dst_size = sizeof(struct sockaddr_in6)};
+	uint32_t id = create_id(other, 1), ids[] = {0, UINT32_MAX, id + 1, id};
+	char resp[1024];
+
+	bind.addr.ss_family = AF_INET6;
+	resolve_addr.dst_addr.ss_family = AF_INET6;
+	for (int i = 0; i < 4; i++) {
+		int err = i == 3 ? EINVAL : ENOENT;
+		struct rdma_ucm_destroy_id destroy = {(uintptr_t)resp, ids[i], 0};
+		struct rdma_ucm_resolve_route route = {.id = ids[i]};
+		struct rdma_ucm_query query = {(uintptr_t)resp, ids[i], 0};
+		struct rdma_ucm_listen listen = {.id = ids[i]};
+		struct rdma_ucm_accept accept = {.id = ids[i]};
+		struct rdma_ucm_reject reject = {.id = ids[i]};
+		struct rdma_ucm_disconnect disconnect = {.id = ids[i]};
+		struct rdma_ucm_init_qp_attr qp_attr = {(uintptr_t)resp, ids[i], 1};
+		struct rdma_ucm_set_option option = {.id = ids[i]};
+		struct rdma_ucm_notify notify = {.id = ids[i]};
+		struct rdma_ucm_join_ip_mcast join = {.id = ids[i]};
+		struct rdma_ucm_migrate_id migrate = {(uintptr_t)resp, ids[i], (uint32_t)cm};
+
+		bind_ip.id = resolve_ip.id = connect.id = bind.id = resolve_addr.id = ids[i];
+		check_fails(command(cm, DESTROY_ID, destroy, sizeof(resp)), err);
+		check_fails(command(cm, BIND_IP, bind_ip, 0), err);
+		check_fails(command(cm, RESOLVE_IP, resolve_ip, 0), err);
+		check_fails(command(cm, RESOLVE_ROUTE, route, 0), err);
+		check_fails(command(cm, QUERY_ROUTE, query, sizeof(resp)), err);
+		check_fails(command(cm, CONNECT, connect, 0), err);
+		check_fails(command(cm, LISTEN, listen, 0), err);
+		check_fails(command(cm, ACCEPT, accept, 0), err);
+		check_fails(command(cm, REJECT, reject, 0), err);
+		check_fails(command(cm, DISCONNECT, disconnect, 0), err);
+		check_fails(command(cm, INIT_QP_ATTR, qp_attr, sizeof(resp)), err);
+		check_fails(command(cm, SET_OPTION, option, 0), err);
+		check_fails(command(cm, NOTIFY, notify, 0), err);
+		check_fails(command(cm, JOIN_IP_MCAST, join, sizeof(resp)), err);
+		check_fails(command(cm, QUERY, query, sizeof(resp)), err);
+		check_fails(command(cm, BIND, bind, 0), err);
+		check_fails(command(cm, RESOLVE_ADDR, resolve_addr, 0), err);
+		check_fails(command(cm, MIGRATE_ID, migrate, sizeof(resp)), err);
+	}
+	/* Closing a channel destroys what is on it. */
+	check(!close(other));
+	check(ctl->ids == 0 && ctl->channels == 1);
+	bind_ip.id = id;
+	check_fails(command(cm, BIND_IP, bind_ip, 0), ENOENT);
+}
+
+static void test_addresses(void)
+{
+	struct sockaddr_in addr = loopback(1234);
+	struct rdma_ucm_resolve_addr ra = {.dst_size = sizeof(addr)};
+	struct rdma_ucm_resolve_ip ri = {0};
+	struct rdma_ucm_bind bind = {.addr_size = 48};
+	uint32_t id = create_id(cm, 1);
+	struct rdma_ucm_bind_ip bip = {.id = id};
+
+	check_fails(command(cm, BIND_IP, bip, 0), EINVAL);
+	/* librdmacm's question whether there is AF_IB: no. */
+	bind.id = id;
+	bind.addr.ss_family = 27;
+	check_fails(command(cm, BIND, bind, 0), EAFNOSUPPORT);
+	bind.addr_size = 47;
+	check_fails(command(cm, BIND, bind, 0), EINVAL);
+	bind.addr_size = sizeof(addr);
+	memcpy(&bind.addr, &addr, sizeof(addr));
+	bind.reserved = 1;
+	check_fails(command(cm, BIND, bind, 0), EINVAL);
+	bind.reserved = 0;
+	check(!command(cm, BIND, bind, 0));
+
+	ri.id = ra.id = id;
+	check_fails(command(cm, RESOLVE_IP, ri, 0), EINVAL);
+	memcpy(&ri.dst_addr, &addr, sizeof(addr));
+	ri.src_addr.sin6_family = AF_UNIX;
+	check_fails(command(cm, RESOLVE_IP, ri, 0), EINVAL);
+	ri.src_addr.sin6_family = AF_UNSPEC;
+	check(!command(cm, RESOLVE_IP, ri, 0) && !ctl->last_had_src);
+	memcpy(&ra.dst_addr, &addr, sizeof(addr));
+	ra.src_size = 7;
+	check_fails(command(cm, RESOLVE_ADDR, ra, 0), EINVAL);
+	ra.src_size = sizeof(addr);
+	memcpy(&ra.src_addr, &addr, sizeof(addr));
+	check(!command(cm, RESOLVE_ADDR, ra, 0) && ctl->last_had_src);
+	destroy_id(cm, id);
+}
+
+static void test_queries(void)
+{
+	struct rdma_ucm_query_route_resp route = {0};
+	struct rdma_ucm_query_addr_resp addr = {0};
+	struct rdma_ucm_query_path_resp path = {.num_paths = 5};
+	uint32_t id = create_id(cm, 1);
+	struct rdma_ucm_query in = {.id = id, .response = (uintptr_t)&route};
+	struct rdma_ucm_disconnect unbound = {.id = id};
+
+	check(!command(cm, QUERY_ROUTE, in, sizeof(route)) && !route.node_guid);
+	check_fails(command(cm, DISCONNECT, unbound, 0), EINVAL);
+	bind_id(cm, id);
+	check(!command(cm, QUERY_ROUTE, in, sizeof(route)));
+	check(route.node_guid && route.port_num == 1 && !route.num_paths);
+	check(route.ibdev_index == UINT32_MAX && route.ib_route[0].sgid[5] == 0x51);
+	check(((struct sockaddr_in *)&route.src_addr)->sin_port == htons(7471));
+	check_fails(command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index) - 1),
+		    ENOSPC);
+	/* An older librdmacm has less room, and no byte more is written. */
+	memset(&route, 0x77, sizeof(route));
+	check(!command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index)));
+	check(route.port_num == 1 && route.ibdev_index == 0x77777777);
+
+	in.option = RDMA_USER_CM_QUERY_ADDR;
+	in.response = (uintptr_t)&addr;
+	check(!command(cm, QUERY, in, sizeof(addr)));
+	check(addr.node_guid == route.node_guid && addr.src_size == 16 && !addr.dst_size);
+	in.option = RDMA_USER_CM_QUERY_GID;
+	check(!command(cm, QUERY, in, sizeof(addr)));
+	check(addr.src_addr.ss_family == 27 && addr.src_size == 48);
+	check(((unsigned char *)&addr.src_addr)[8] == 0x51 &&
+	      ((unsigned char *)&addr.dst_addr)[8] == 0xd1);
+	in.option = RDMA_USER_CM_QUERY_PATH;
+	in.response = (uintptr_t)&path;
+	check(!command(cm, QUERY, in, sizeof(path)) && !path.num_paths);
+	check_fails(command(cm, QUERY, in, sizeof(path) - 1), ENOSPC);
+	in.option = 3;
+	check_fails(command(cm, QUERY, in, sizeof(path)), ENOSYS);
+	in.option = 0;
+	in.response = 1;
+	check_fails(command(cm, QUERY, in, sizeof(addr)), EFAULT);
+	destroy_id(cm, id);
+}
+
+static void test_options(void)
+{
+	uint32_t id = create_id(cm, 1);
+	unsigned char tos = 0x20;
+	struct rdma_ucm_set_option in = {.id = id, .optval = (uintptr_t)&tos, .optlen = 1};
+	struct rdma_ucm_init_qp_attr qa = {.id = id, .qp_state = 2};
+	struct ib_uverbs_qp_attr attr = {0};
+	struct rdma_ucm_leave_mcast {
+		uint64_t response;
+		uint32_t id, reserved;
+	} leave = {.id = id};
+	struct rdma_ucm_join_ip_mcast join = {.id = id};
+
+	check(!command(cm, SET_OPTION, in, 0));
+	check(ctl->last_option_len == 1 && ctl->last_option[0] == 0x20);
+	in.optval = 16;
+	check_fails(command(cm, SET_OPTION, in, 0), EFAULT);
+	in.optlen = 1u << 31;
+	check_fails(command(cm, SET_OPTION, in, 0), EINVAL);
+	in.optlen = 0;
+	in.level = 1;
+	check_fails(command(cm, SET_OPTION, in, 0), ENOSYS);
+
+	qa.response = (uintptr_t)&attr;
+	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL); /* not bound */
+	bind_id(cm, id);
+	check(!command(cm, INIT_QP_ATTR, qa, sizeof(attr)));
+	check(attr.qp_state == 2 && attr.qp_attr_mask == 9 && attr.qp_access_flags == 7 &&
+	      attr.max_rd_atomic == 9 && attr.port_num == 1);
+	qa.qp_state = 7;
+	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL);
+	check_fails(command(cm, JOIN_IP_MCAST, join, 4), ENOSYS);
+	check_fails(command(cm, LEAVE_MCAST, leave, 4), ENOENT);
+	destroy_id(cm, id);
+}
+
+static void get_event(int fd, struct rdma_ucm_event_resp *ev)
+{
+	struct rdma_ucm_get_event in = {.response = (uintptr_t)ev};
+
+	check(!command(fd, GET_EVENT, in, sizeof(*ev)));
+}
+
+static void test_connections(void)
+{
+	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	uint32_t listener = create_id(cm, 0xabc), id;
+	struct rdma_ucm_listen listen = {.id = listener};
+	struct rdma_ucm_accept accept = {.uid = 0xdef};
+	struct rdma_ucm_connect connect = {0};
+	struct rdma_ucm_reject reject = {.reason = 5};
+	struct rdma_ucm_migrate_resp moved = {99};
+	struct rdma_ucm_migrate_id migrate = {(uintptr_t)&moved, 0, 0};
+	struct rdma_ucm_event_resp ev;
+	struct rdma_ucm_get_event bad = {.response = 32};
+
+	bind_id(cm, listener);
+	check(!command(cm, LISTEN, listen, 0) && ctl->last_backlog == 1024);
+	listen.backlog = 3;
+	check(!command(cm, LISTEN, listen, 0) && ctl->last_backlog == 3);
+
+	id = ctl->connect_request(listener);
+	accept.id = connect.id = reject.id = migrate.id = id;
+	check_fails(command(cm, ACCEPT, accept, 0), ENOENT); /* not reported yet */
+	check_fails(command(cm, GET_EVENT, bad, sizeof(ev)), EFAULT);
+	bad.response = (uintptr_t)&ev;
+	check_fails(command(cm, GET_EVENT, bad, 200), ENOSPC);
+	get_event(cm, &ev); /* neither of the two has lost it */
+	check(ev.event == CONNECT_REQUEST && ev.uid == 0xabc && ev.id == id);
+	check(ev.param.conn.private_data_len == 3 && !memcmp(ev.param.conn.private_data, "abc", 3));
+	check(ev.param.conn.qp_num == 77);
+
+	check_fails(command(cm, CONNECT, connect, 0), EINVAL); /* no parameters */
+	connect.conn_param.valid = 1;
+	connect.conn_param.qp_num = 0x123456;
+	connect.conn_param.private_data_len = 255;
+	memset(connect.conn_param.private_data, 0x5a, 255);
+	check(!command(cm, CONNECT, connect, 0));
+	check(ctl->last_param.qp_num == 0x123456 && ctl->last_param.private_data_len == 255 &&
+	      ctl->last_param.private_data[254] == 0x5a);
+	check_fails(command(cm, REJECT, reject, 0), EINVAL);
+	reject.reason = 0;
+	check(!command(cm, REJECT, reject, 0));
+	accept.conn_param.valid = 1;
+	check(!command_len(cm, RDMA_USER_CM_CMD_ACCEPT, &accept,
+			   offsetof(struct rdma_ucm_accept, ece), 0)); /* without ECE */
+	check(ctl->last_uid == 0xdef);
+
+	migrate.fd = 1000;
+	check_fails(command(other, MIGRATE_ID, migrate, sizeof(moved)), ENOENT);
+	migrate.fd = 2;
+	check_fails(command(other, MIGRATE_ID, migrate, sizeof(moved)), EINVAL);
+	migrate.fd = (uint32_t)cm;
+	check(!command(other, MIGRATE_ID, migrate, sizeof(moved)) && moved.events_reported == 0);
+	check_fails(command(cm, ACCEPT, accept, 0), EINVAL);
+	check(!command(other, ACCEPT, accept, 0));
+	check(destroy_id(cm, listener) == 1);
+	check(!close(other) && !ctl->ids);
+}
+
+static void *resolve_later(void *arg)
+{
+	struct rdma_ucm_resolve_ip in = {.id = *(uint32_t *)arg, .dst_addr.sin6_family = AF_INET6};
+
+	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	check(!command(cm, RESOLVE_IP, in, 0));
+	return NULL;
+}
+
+static void *blocked_get_event(void *arg)
+{
+	struct rdma_ucm_event_resp ev;
+
+	get_event(*(int *)arg, &ev);
+	return NULL;
+}
+
+static void test_waiting(void)
+{
+	struct pollfd pfd = {.fd = cm, .events = POLLIN};
+	struct rdma_ucm_event_resp ev;
+	struct rdma_ucm_get_event in = {.response = (uintptr_t)&ev};
+	uint32_t id = create_id(cm, 0x11);
+	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_NONBLOCK), before;
+	pthread_t thread;
+
+	check(other >= 0 && fcntl(other, F_GETFL) & O_NONBLOCK);
+	check_fails(command(other, GET_EVENT, in, sizeof(ev)), EAGAIN);
+	check(poll(&pfd, 1, 0) == 0);
+	check(!pthread_create(&thread, NULL, resolve_later, &id));
+	get_event(cm, &ev);
+	check(ev.event == 0 && ev.uid == 0x11 && ev.id == id);
+	pthread_join(thread, NULL);
+	check(destroy_id(cm, id) == 1);
+
+	/* As rping ends: the thread that waits for events is cancelled. */
+	before = ctl->channels;
+	check(!fcntl(other, F_SETFL, 0));
+	check(!pthread_create(&thread, NULL, blocked_get_event, &other));
+	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	check(!close(other) && ctl->channels == before - 1);
+}
+
+/* More ids than the map begins with, and every one is found again. */
+static void test_many(void)
+{
+	uint32_t ids[200];
+
+	for (int i = 0; i < 200; i++)
+		ids[i] = create_id(cm, 1);
+	for (int i = 0; i < 200; i++)
+		bind_id(cm, ids[i]);
+	for (int i = 0; i < 200; i++)
+		destroy_id(cm, ids[i]);
+	check(!ctl->ids);
+}
+
+int main(void)
+{
+	alarm(60);
+	cm = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	check(cm >= 0);
+	ctl = fake();
+	check(ctl);
+	test_headers();
+	test_bad_ids();
+	test_addresses();
+	check(!close(cm)); /* with its two unread events */
+	cm = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	test_queries();
+	test_options();
+	test_connections();
+	test_waiting();
+	test_many();
+	check(!close(cm));
+	check(!ctl->channels);
+	return 0;
+}

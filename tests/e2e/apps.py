@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The example programs of librdmacm and rsockets."""
+import hashlib
+import os
+import pathlib
+import sys
+import tempfile
+
+import harness
+from harness import Failure, Skip, free_port, need, run_pair, start
+
+
+def rdma_client(link):
+    port = str(free_port())
+    server, client = run_pair(link, ["rdma_server", "-s", link.any, "-p", port],
+                              ["rdma_client", "-s", link.address, "-p", port], int(port))
+    for text in server, client:
+        if "end 0" not in text:
+            raise Failure("not the end that was expected: " + text.strip())
+
+
+def ucmatose(*options):
+    def case(link):
+        port = str(free_port())
+        options_ = ["-p", port, *map(str, options)]
+        server, client = run_pair(link, ["ucmatose", "-b", link.any, *options_],
+                                  ["ucmatose", "-s", link.address, *options_], int(port))
+        for text in server, client:
+            if "return status 0" not in text:
+                raise Failure("no success reported: " + text.strip().splitlines()[-1])
+    return case
+
+
+def stream(tool, *options):
+    def case(link):
+        port = str(free_port())
+        options_ = ["-p", port, *map(str, options)]
+        family = ["-f", {4: "ip", 6: "ipv6"}[link.family]]
+        _, client = run_pair(link, [tool, "-b", link.any, *family, *options_],
+                             [tool, "-s", link.address, *family, *options_], int(port), seconds=30)
+        for bad in "fail", "error", "mismatch", "data check":
+            if bad in client:
+                raise Failure(f"'{bad}' was printed")
+    return case
+
+
+def rcopy(link):
+    """A file through rsockets; its contents are compared."""
+    need("rcopy")
+    if link.family == 6:
+        raise Skip("rcopy takes no IPv6 address")
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+        source = pathlib.Path(directory, "source")
+        copy = pathlib.Path(directory, "copy")
+        data = os.urandom(1000003) * 3
+        source.write_bytes(data)
+        port = free_port()
+        server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
+        server.wait_listening(port)
+        start("rcopy-client", ["rcopy", source, f"{link.address}:{copy}", "-p", port], link).expect(20)
+        if not copy.exists():
+            raise Failure("the copy is not there")
+        if hashlib.sha256(copy.read_bytes()).digest() != hashlib.sha256(data).digest():
+            raise Failure("the copy differs")
+
+
+def sockets(link):
+    """A program of sockets, made one of rsockets by a preload library that is loaded beside ours."""
+    found = [*pathlib.Path("/usr/lib64").glob("rsocket/librspreload.so"),
+             *pathlib.Path("/usr/lib").glob("*/rsocket/librspreload.so")]
+    if not found:
+        raise Skip("librspreload.so is not installed")
+    beside = ["sh", "-c", f'LD_PRELOAD={found[0]}:$LD_PRELOAD exec "$@"', "sh"]
+    port = str(free_port())
+    options = ["-T", "s", "-T", "v", "-S", "4096", "-I", "20", "-C", "10", "-p", port]
+    run_pair(link, [*beside, "rstream", "-b", link.any, *options],
+             [*beside, "rstream", "-s", link.address, *options], int(port))
+
+
+CASES = [
+    ("rdma_client", rdma_client),
+    ("ucmatose", ucmatose()),
+    ("ucmatose.connections", ucmatose("-c", 10, "-C", 20, "-S", 1000)),
+    ("ucmatose.large", ucmatose("-c", 2, "-C", 10, "-S", 100000)),
+    ("ucmatose.migrate", ucmatose("-m", "-c", 3)),
+    ("riostream.verify", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
+    ("riostream.large", stream("riostream", "-T", "v", "-S", 262144, "-I", 10, "-C", 5)),
+    ("riostream.async", stream("riostream", "-T", "a", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
+    ("rstream.verify", stream("rstream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
+    ("rstream.large", stream("rstream", "-T", "v", "-S", 1000000, "-I", 5, "-C", 5)),
+    ("rstream.async", stream("rstream", "-T", "a", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
+    ("rstream.blocking", stream("rstream", "-T", "b", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
+    ("rstream.nonblocking", stream("rstream", "-T", "n", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
+    ("rstream.resolve", stream("rstream", "-T", "r", "-T", "v", "-S", 1000, "-I", 20, "-C", 10)),
+    ("rcopy", rcopy),
+    ("sockets", sockets),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))

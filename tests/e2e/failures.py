@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What goes wrong is reported, and in time."""
+import signal
+import sys
+import time
+
+import harness
+from harness import BUILD, DEVICE, Failure, free_port, need, start
+
+KILLED_PEER = 3.0  # seconds in which a killed process on a reachable host is noticed
+SLACK = 0.7  # the victim's exit and the survivor's clean-up
+SETUP_LIMIT = 30.0  # seconds without any answer that a connection may take to come about
+SILENT_LIMIT = "SCTPIW_SILENT_LIMIT"  # seconds
+PEER = str(BUILD / "bin/e2e-peer")
+
+
+def within(program, seconds, what):
+    """The program is to end in time, with a failure. Returns its status."""
+    begin = time.monotonic()
+    status = program.wait(seconds + 30)
+    took = time.monotonic() - begin
+    if took > seconds * harness.SLOW:
+        raise Failure(f"{program.name} noticed {what} after {took:.1f} s, not {seconds:g} s")
+    return status
+
+
+def rping_pair(link, count=100000000, env=None):
+    port = free_port()
+    common = ["-V", "-p", port, "-C", count]
+    server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server", env=env)
+    server.wait_listening(port)
+    client = start("rping-client", ["rping", "-c", "-a", link.address, *common], link, env=env)
+    client.must_run_for(0.5)
+    if not server.running():
+        raise Failure("the server ended early")
+    return server, client
+
+
+def killed_server(link):
+    server, client = rping_pair(link)
+    server.signal(signal.SIGKILL)
+    within(client, KILLED_PEER + SLACK, "that its peer was killed")
+
+
+def killed_client(link):
+    server, client = rping_pair(link)
+    client.signal(signal.SIGKILL)
+    within(server, KILLED_PEER + SLACK, "that its peer was killed")
+
+
+def terminated_server(link):
+    server, client = rping_pair(link)
+    server.signal(signal.SIGTERM)
+    within(client, KILLED_PEER + SLACK, "that its peer was terminated")
+
+
+def killed_under_load(link):
+    """A killed receiver of a bandwidth test: the flushed sends make the sender fail."""
+    port = free_port()
+    command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-D", 20, "-s", 65536]
+    server = start("ib_write_bw-server", command, link, "server")
+    server.wait_listening(port)
+    client = start("ib_write_bw-client", [*command, link.address], link)
+    client.must_run_for(1.5)
+    server.signal(signal.SIGKILL)
+    if within(client, KILLED_PEER + SLACK, "that its peer was killed") == 0:
+        raise Failure("the client reported success")
+
+
+def idle_pair(link, env=None):
+    port = free_port()
+    server = start("peer-server", [PEER, "serve", link.any, port, "idle"], link, "server", env=env)
+    server.wait_listening(port)
+    client = start("peer-client", [PEER, "connect", link.address, port, "idle"], link, env=env)
+    client.wait_for_output("connected")
+    server.wait_for_output("connected")
+    return server, client
+
+
+def killed_while_idle(victim_side):
+    def case(link):
+        server, client = idle_pair(link)
+        victim, survivor = (server, client) if victim_side == "server" else (client, server)
+        survivor.must_run_for(1.5)  # long enough for acknowledgements to be done with
+        victim.signal(signal.SIGKILL)
+        survivor.wait_for_output("disconnected", KILLED_PEER + SLACK)
+        survivor.wait_for_output("flushed", 1)
+        survivor.expect(2)
+    return case
+
+
+def idle_lives(link):
+    """Nothing ends a connection that is merely idle."""
+    server, client = idle_pair(link)
+    client.must_run_for(6)
+    if not server.running():
+        raise Failure("the server ended")
+
+
+def stopped_and_continued(link):
+    """A peer in a debugger for longer than a killed one is given: the connection lives on."""
+    server, client = rping_pair(link)
+    server.signal(signal.SIGSTOP)
+    try:
+        client.must_run_for(KILLED_PEER + 1.5)
+    finally:
+        server.signal(signal.SIGCONT)
+    client.must_run_for(0.7)
+    if not server.running():
+        raise Failure("the server ended")
+
+
+def stopped_too_long(link):
+    server, client = rping_pair(link, env={SILENT_LIMIT: "4"})
+    server.signal(signal.SIGSTOP)
+    within(client, 4 + 3, "that its peer is silent")
+
+
+def cut_off(link):
+    """No answer of any kind: the silent limit, too."""
+    if not hasattr(link, "cut"):
+        raise harness.Skip("only between network namespaces")
+    need("nft")
+    server, client = rping_pair(link, env={SILENT_LIMIT: "4"})
+    link.cut()
+    try:
+        within(client, 4 + 3, "that its peer is cut off")
+        within(server, 4 + 3, "that its peer is cut off")
+    finally:
+        link.mend()
+
+
+def nobody_listens(link):
+    port = free_port()
+    client = start("rping-client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 1], link)
+    if within(client, 2, "that nobody listens") == 0:
+        raise Failure("the client reported success")
+    tool = start("ib_send_lat-client", ["ib_send_lat", "-R", "-F", "-d", DEVICE, "-p", port, link.address], link)
+    if within(tool, 10, "that nobody listens") == 0:  # perftest tries a few times
+        raise Failure("the client reported success")
+
+
+def rejected(link):
+    """The server says no: its private data arrives."""
+    port = free_port()
+    server = start("peer-server", [PEER, "serve", link.any, port, "reject"], link, "server")
+    server.wait_listening(port)
+    client = start("peer-client", [PEER, "connect", link.address, port, "idle"], link)
+    if within(client, 2, "the rejection") == 0:
+        raise Failure("the client reported success")
+    if "rejected: not today" not in client.output():
+        raise Failure("no rejection with its private data was printed: " + client.output().strip())
+    server.expect(3)
+
+
+def nobody_there(link):
+    """An address of the same network that no host has."""
+    if not hasattr(link, "nobody_there"):
+        raise harness.Skip("only between network namespaces")
+    client = start("rping-client", ["rping", "-c", "-a", link.nobody_there, "-p", 7174, "-C", 1], link)
+    if within(client, SETUP_LIMIT + 3, "that nobody is there") == 0:
+        raise Failure("the client reported success")
+
+
+def no_route(link):
+    """An address to which there is no route."""
+    if not hasattr(link, "nobody_there"):
+        raise harness.Skip("only between network namespaces")
+    address = {4: "192.0.2.1", 6: "2001:db8::1"}[link.family]
+    client = start("rping-client", ["rping", "-c", "-a", address, "-p", 7174, "-C", 1], link)
+    if within(client, 3, "that there is no route") == 0:
+        raise Failure("the client reported success")
+
+
+def port_taken(link):
+    """Two listeners on one port: the second is told so."""
+    port = free_port()
+    command = ["rping", "-s", "-P", "-a", link.any, "-p", port]
+    first = start("rping-first", command, link, "server")
+    first.wait_listening(port)
+    if within(start("rping-second", command, link, "server"), 3, "that the port is taken") == 0:
+        raise Failure("the second server reported success")
+    start("rping-client", ["rping", "-c", "-V", "-C", 10, "-a", link.address, "-p", port], link).expect(10)
+
+
+CASES = [
+    ("killed.server", killed_server),
+    ("killed.client", killed_client),
+    ("killed.terminated", terminated_server),
+    ("killed.under-load", killed_under_load),
+    ("killed.idle-server", killed_while_idle("server")),
+    ("killed.idle-client", killed_while_idle("client")),
+    ("silent.idle-lives", idle_lives),
+    ("silent.stopped-and-continued", stopped_and_continued),
+    ("silent.stopped-too-long", stopped_too_long),
+    ("silent.cut-off", cut_off),
+    ("connect.nobody-listens", nobody_listens),
+    ("connect.rejected", rejected),
+    ("connect.nobody-there", nobody_there),
+    ("connect.no-route", no_route),
+    ("connect.port-taken", port_taken),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs programs in pairs under `sctpiw run`, on links made for the occasion.
+
+A test script makes a list of cases, each a name and a function that takes a Link, and hands it to main().
+A function returns when all is well, raises Failure when it is not and Skip when this machine cannot
+tell. Every program that a test starts has a log of its own, which is kept when the test fails.
+
+Programs are started by start(), each in a process group of its own; all that are left at the end of a
+case are killed, by that group. Nothing else is ever signalled.
+"""
+import argparse
+import contextlib
+import ctypes
+import fnmatch
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
+DEVICE = "sctpiw0"
+SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # sanitizers need more time
+PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # what must be loaded first: libasan
+NOBODY = 65534
+
+EXIT_FAILED = 1
+EXIT_SKIPPED = 77
+PR_SET_PDEATHSIG = 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def need(*commands):
+    for command in commands:
+        if not shutil.which(command, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+            raise Skip(f"needs the program {command}, which is not installed")
+
+
+def free_port():
+    """A port below the ephemeral range that neither UDP nor TCP uses."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            for kind in socket.SOCK_DGRAM, socket.SOCK_STREAM:
+                with socket.socket(socket.AF_INET, kind) as s:
+                    s.bind(("0.0.0.0", port))
+            return port
+        except OSError:
+            continue
+
+
+def _die_with_parent():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# ------------------------------------------------------------------ programs
+
+_logs = None
+_running = []
+
+
+def log_to(directory):
+    """Logs of the programs started from now on go to this directory, which is emptied."""
+    global _logs
+    _logs = pathlib.Path(directory)
+    shutil.rmtree(_logs, ignore_errors=True)
+    _logs.mkdir(parents=True)
+
+
+class Program:
+    """A process that start() made: its pid is the program's own, since all that wraps it executes it."""
+
+    def __init__(self, name, argv, env, log):
+        self.name = name
+        self.argv = [str(a) for a in argv]
+        self.log = log
+        self.started = time.monotonic()
+        with open(log, "wb") as out:
+            out.write((" ".join(self.argv) + "\n").encode())
+            out.flush()
+            self.process = subprocess.Popen(
+                self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
+                start_new_session=True, preexec_fn=_die_with_parent)
+        self.pid = self.process.pid
+        _running.append(self)
+
+    def output(self):
+        """What the program printed so far."""
+        return self.log.read_text(errors="replace").partition("\n")[2]
+
+    def wait(self, seconds):
+        """The exit status (negative: the signal), or Failure when it does not end in time."""
+        try:
+            return self.process.wait(seconds * SLOW)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{self.name} did not end within {seconds * SLOW:g} s") from None
+
+    def expect(self, seconds, status=0):
+        got = self.wait(seconds)
+        if got != status:
+            raise Failure(f"{self.name} ended with status {got}, not {status}")
+
+    def must_run_for(self, seconds):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(seconds)
+            raise Failure(f"{self.name} ended with status {status} when it should have gone on")
+
+    def running(self):
+        return self.process.poll() is None
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        self.process.wait()
+        if self in _running:
+            _running.remove(self)
+
+    def wait_for_output(self, text, seconds=10):
+        deadline = time.monotonic() + seconds * SLOW
+        while text not in self.output():
+            if not self.running():
+                raise Failure(f"{self.name} ended with status {self.process.returncode} before it printed '{text}'")
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} did not print '{text}' within {seconds * SLOW:g} s")
+            time.sleep(0.02)
+
+    def wait_listening(self, port, seconds=10):
+        """Until the UDP port is bound in the program's network namespace."""
+        deadline = time.monotonic() + seconds * SLOW
+        while not _udp_bound(self.pid, port):
+            if not self.running():
+                raise Failure(f"{self.name} ended with status {self.process.returncode} instead of listening")
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
+            time.sleep(0.01)
+        time.sleep(0.05)  # binding comes a moment before listening
+
+
+def _udp_bound(pid, port):
+    want = f":{port:04X}"
+    for table in "udp", "udp6":
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
+            if any(line.split()[1].endswith(want) for line in list(f)[1:]):
+                return True
+    return False
+
+
+def start(name, argv, link=None, side="client", rdma=True, user=None, env=None):
+    """Starts argv, under `sctpiw run` if rdma, as a user id if given, on one side of the link."""
+    wrap = list(link.enter(side)) if link else []
+    if user is not None and os.geteuid() == 0:
+        wrap += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
+    settings = dict(os.environ, **(env or {}))
+    settings.pop("LD_PRELOAD", None)
+    if rdma:
+        if PRELOAD:
+            wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
+            settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
+            settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
+        wrap += [BUILD / "bin/sctpiw", "run", "--"]
+    number = len(list(_logs.iterdir()))
+    return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log")
+
+
+def kill_all():
+    for program in list(_running):
+        program.kill()
+
+
+def show_logs(out=sys.stdout, lines=30):
+    for log in sorted(_logs.iterdir()):
+        text = log.read_text(errors="replace").splitlines()
+        print(f"    --- {log}", file=out)
+        if len(text) > lines:
+            print(f"    ... {len(text) - lines} lines left out", file=out)
+        for line in [text[0]] * (len(text) > lines) + text[-lines:]:
+            print(f"    {line}", file=out)
+
+
+def run_pair(link, server, client, port, seconds=20, server_ends=True, user=None, env=None):
+    """Server and client, both to succeed. Returns the two outputs."""
+    s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", user=user, env=env)
+    s.wait_listening(port)
+    c = start(pathlib.Path(client[0]).name + "-client", client, link, "client", user=user, env=env)
+    c.expect(seconds)
+    if server_ends:
+        s.expect(10)
+    elif not s.running():
+        raise Failure(f"{s.name} ended with status {s.process.returncode}")
+    s.kill()
+    return s.output(), c.output()
+
+
+# ------------------------------------------------------------------ perftest
+
+def perftest_rows(output):
+    """The table of a perftest program: a list of (bytes, iterations, [further columns])."""
+    rows = []
+    for line in output.splitlines():
+        fields = line.split()
+        if len(fields) >= 4 and all(re.fullmatch(r"-?\d+(\.\d+)?|-?inf|-?nan", f) for f in fields):
+            rows.append((int(fields[0]), int(fields[1]), [float(f) for f in fields[2:]]))
+    return rows
+
+
+def perftest(link, tool, options, seconds=20, user=None, client_options=()):
+    """Runs a perftest program with -R and returns the rows that the client printed."""
+    port = free_port()
+    common = [tool, "-R", "-F", "-d", DEVICE, "-p", str(port), *options]
+    client = [*common, *client_options, link.address]
+    _, output = run_pair(link, common, client, port, seconds, user=user)
+    rows = perftest_rows(output)
+    if not rows:
+        raise Failure(f"{tool} printed no result")
+    for size, iterations, values in rows:
+        if not iterations or not values or any(v != v or v < 0 for v in values) or values[1] <= 0:
+            raise Failure(f"{tool} printed a result that cannot be: {size} {iterations} {values}")
+    return rows
+
+
+# ------------------------------------------------------------------ links
+
+class Link:
+    """Two sides, "server" and "client", and the address of the server side."""
+
+    def __init__(self, name, family):
+        self.name = name
+        self.family = family
+        self.address = {4: "127.0.0.1", 6: "::1"}[family]
+        self.any = {4: "0.0.0.0", 6: "::"}[family]
+
+    def enter(self, side):
+        return []
+
+    def close(self):
+        pass
+
+
+class Loopback(Link):
+    pass
+
+
+class Veth(Link):
+    """Two network namespaces, joined by a veth pair. They go when the processes that hold them end."""
+
+    subnets = {4: "10.83.0.{}", 6: "fd83::{}"}
+
+    def __init__(self, name, family, mtu, loss=0, single=False, cable=True):
+        super().__init__(name, family)
+        need("ip", "unshare", "nsenter", *(["nft"] if loss else []))
+        self.holders = {}
+        self.address = self.subnets[family].format(1)
+        self.nobody_there = self.subnets[family].format(99)
+        try:
+            for side in "server", "client":
+                self.holders[side] = self._hold()
+            if cable:
+                self._join(mtu, single)
+            if loss:
+                for side in "server", "client":
+                    self._lose(side, loss)
+        except BaseException:
+            self.close()
+            raise
+
+    def _hold(self):
+        holder = subprocess.Popen(["unshare", "--net", "sleep", "infinity"], stdin=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, preexec_fn=_die_with_parent)
+        mine = os.readlink("/proc/self/ns/net")
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline and holder.poll() is None:
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{holder.pid}/ns/net") != mine:
+                    self._run(["nsenter", f"--net=/proc/{holder.pid}/ns/net", "ip", "link", "set", "lo", "up"])
+                    return holder
+            time.sleep(0.005)
+        holder.kill()
+        raise Skip("cannot make a network namespace: " + holder.stderr.read().decode().strip())
+
+    @staticmethod
+    def _run(argv, text=None):
+        done = subprocess.run(argv, input=text, text=True, capture_output=True)
+        if done.returncode:
+            cannot = re.search("not permitted|not supported|Permission denied", done.stderr)
+            raise (Skip if cannot else Failure)(f"{' '.join(map(str, argv))}: {done.stderr.strip()}")
+
+    def _join(self, mtu, single):
+        pids = {side: str(h.pid) for side, h in self.holders.items()}
+        self._run(["ip", "link", "add", "veth0", "mtu", str(mtu), "netns", pids["server"], "type", "veth",
+                   "peer", "name", "veth0", "mtu", str(mtu), "netns", pids["client"]])
+        for host, side in (1, "server"), (2, "client"):
+            ip = [*self.enter(side), "ip"]
+            self._run([*ip, "address", "add", self.subnets[4].format(host) + "/24", "dev", "veth0"])
+            self._run([*ip, "address", "add", self.subnets[6].format(host) + "/64", "dev", "veth0", "nodad"])
+            if single:  # a packet is lost, or seen, by itself and not together with its batch
+                self._run([*ip, "link", "set", "veth0", "gso_max_segs", "1"])
+            self._run([*ip, "link", "set", "veth0", "up"])
+
+    def _lose(self, side, percent):
+        self._run([*self.enter(side), "nft", "-f", "-"],
+                  "table inet loss {\n chain arriving {\n type filter hook input priority 0\n"
+                  f'iifname "veth0" meta l4proto udp numgen random mod 100 < {percent} drop\n }}\n }}\n')
+
+    def enter(self, side):
+        return ["nsenter", f"--net=/proc/{self.holders[side].pid}/ns/net", "--"]
+
+    def cut(self):
+        """From now on nothing arrives on either side."""
+        for side in "server", "client":
+            self._run([*self.enter(side), "nft", "-f", "-"],
+                      "table inet cut {\n chain arriving {\n type filter hook input priority 0\n"
+                      'iifname "veth0" drop\n }\n }\n')
+
+    def mend(self):
+        for side in "server", "client":
+            self._run([*self.enter(side), "nft", "delete", "table", "inet", "cut"])
+
+    def close(self):
+        for holder in self.holders.values():
+            holder.kill()
+            holder.wait()
+            holder.stderr.close()
+        self.holders = {}
+
+
+LINKS = {
+    "lo": lambda name, family: Loopback(name, family),
+    "veth1500": lambda name, family: Veth(name, family, 1500),
+    "veth9000": lambda name, family: Veth(name, family, 9000),
+    "loss": lambda name, family: Veth(name, family, 1500, loss=5, single=True),
+    "single": lambda name, family: Veth(name, family, 1500, single=True),
+    "nocable": lambda name, family: Veth(name, family, 1500, cable=False),
+}
+
+
+def _own_user_namespace():
+    """Network namespaces need root; an ordinary user may be root in a user namespace of its own."""
+    if os.geteuid() == 0:
+        return
+    inside = ["unshare", "--user", "--map-root-user", "--net"]
+    done = subprocess.run([*inside, "true"], capture_output=True, text=True)
+    if done.returncode:
+        raise Skip("needs root, or user namespaces, to make network namespaces: " + done.stderr.strip())
+    os.execvp(inside[0], [*inside, sys.executable, *sys.argv])
+
+
+@contextlib.contextmanager
+def open_link(name):
+    kind, _, family = name.rpartition("-v")
+    if kind not in LINKS or family not in ("4", "6"):
+        raise SystemExit(f"no link is called {name}")
+    if kind != "lo":
+        _own_user_namespace()
+    elif family == "6" and not pathlib.Path("/proc/net/if_inet6").exists():
+        raise Skip("this machine has no IPv6")
+    link = LINKS[kind](name, int(family))
+    try:
+        yield link
+    finally:
+        link.close()
+
+
+# ------------------------------------------------------------------ main
+
+def _run_case(name, function, link):
+    begin = time.monotonic()
+    try:
+        function(link)
+        verdict, why = "ok", ""
+    except Skip as skip:
+        verdict, why = "SKIP", f": {skip}"
+    except Failure as failure:
+        verdict, why = "FAIL", f": {failure}"
+    finally:
+        kill_all()
+    print(f"{verdict:4} {name} on {link.name} ({time.monotonic() - begin:.1f} s){why}", flush=True)
+    return verdict
+
+
+def main(cases):
+    """cases: a list of (name, function)."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--link", default="lo-v4", help="one of " + ", ".join(LINKS) + " with -v4 or -v6 behind")
+    parser.add_argument("--case", default="*", help="only those that match this pattern")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    chosen = [c for c in cases if any(fnmatch.fnmatch(c[0], p) for p in args.case.split(","))]
+    if args.list or not chosen:
+        print("\n".join(name for name, _ in cases))
+        return 0 if args.list else 2
+    if not (BUILD / "bin/sctpiw").exists():
+        print(f"FAIL: {BUILD}/bin/sctpiw is not there: build first, or set SCTPIW_BUILD")
+        return EXIT_FAILED
+    logs = BUILD / "tests/e2e/logs" / f"{pathlib.Path(sys.argv[0]).stem}-{args.link}-{os.getpid()}"
+    verdicts = []
+    try:
+        with open_link(args.link) as link:
+            for name, function in chosen:
+                log_to(logs / name)
+                verdicts.append(_run_case(name, function, link))
+                if verdicts[-1] == "FAIL":
+                    show_logs()
+                else:
+                    shutil.rmtree(logs / name)
+    except Skip as skip:
+        print(f"SKIP {args.link}: {skip}")
+        return EXIT_SKIPPED
+    except Failure as failure:
+        print(f"FAIL {args.link}: {failure}")
+        return EXIT_FAILED
+    finally:
+        with contextlib.suppress(OSError):
+            logs.rmdir()
+    if "FAIL" in verdicts:
+        return EXIT_FAILED
+    return EXIT_SKIPPED if set(verdicts) == {"SKIP"} else 0

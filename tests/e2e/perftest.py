@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The perftest programs, connected with rdma_cm. They speak IPv4 only."""
+import sys
+
+import harness
+from harness import Failure
+
+BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
+LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
+ALL_SIZES = [1 << n for n in range(1, 24)]
+
+
+def run(tool, options, sizes=None, client_options=()):
+    """One run; sizes: what the rows of the result must be, if not what -s says."""
+    options = [str(o) for o in options]
+    if sizes is None:
+        sizes = [int(options[options.index("-s") + 1])]
+
+    def case(link):
+        rows = harness.perftest(link, tool, options, seconds=40, client_options=client_options)
+        if [row[0] for row in rows] != sizes:
+            raise Failure(f"{tool} printed rows for {[row[0] for row in rows]} and not for {sizes}")
+    return case
+
+
+def cases():
+    for tool in BANDWIDTH:
+        yield f"{tool}.basic", run(tool, ["-s", 65536, "-n", 500])
+        yield f"{tool}.tiny", run(tool, ["-s", 1, "-n", 2000])
+        yield f"{tool}.odd", run(tool, ["-s", 1453, "-n", 1000])
+        yield f"{tool}.huge", run(tool, ["-s", 8388608, "-n", 10])
+        yield f"{tool}.all", run(tool, ["-a", "-n", 50], ALL_SIZES)
+        yield f"{tool}.qps", run(tool, ["-q", 8, "-s", 4096, "-n", 500])
+        if tool != "ib_write_bw":  # perftest has no events for it
+            yield f"{tool}.events", run(tool, ["-e", "-s", 4096, "-n", 500])
+        yield f"{tool}.both-ways", run(tool, ["-b", "-s", 16384, "-n", 300])
+        yield f"{tool}.shallow", run(tool, ["-t", 1, "-s", 4096, "-n", 200])
+        yield f"{tool}.deep", run(tool, ["-t", 1024, "-s", 256, "-n", 3000])
+        yield f"{tool}.list", run(tool, ["-l", 8, "-t", 64, "-s", 512, "-n", 1024])
+        yield f"{tool}.moderated", run(tool, ["-Q", 16, "-t", 64, "-s", 512, "-n", 1024])
+        yield f"{tool}.duration", run(tool, ["-D", 1, "-s", 4096])
+    for tool in LATENCY:
+        yield f"{tool}.basic", run(tool, ["-s", 64, "-n", 1000])
+        yield f"{tool}.odd", run(tool, ["-s", 3001, "-n", 300])
+        yield f"{tool}.huge", run(tool, ["-s", 1048576, "-n", 20])
+        yield f"{tool}.all", run(tool, ["-a", "-n", 20], ALL_SIZES)
+    for tool in "ib_read_lat", "ib_send_lat":  # ib_write_lat waits on memory, it has no events
+        yield f"{tool}.events", run(tool, ["-e", "-s", 64, "-n", 300])
+    for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
+        yield f"{tool}.inline", run(tool, ["-I", 32, "-s", 32, "-n", 500])
+        yield f"{tool}.not-inline", run(tool, ["-I", 0, "-s", 32, "-n", 500])
+    # On iWARP perftest counts credits, and stands still when there is one receive only.
+    yield "ib_send_bw.receives", run("ib_send_bw", ["-r", 8, "-t", 128, "-s", 1024, "-n", 500])
+    yield "ib_read_bw.outs", run("ib_read_bw", ["-o", 1, "-s", 4096, "-n", 200])
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main(list(cases())))

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""rping: RDMA Read and Write of validated data between two processes."""
+import sys
+
+import harness
+from harness import Failure, free_port, run_pair, start
+
+
+def once(size, count, *more):
+    def run(link):
+        port = str(free_port())
+        common = ["-p", port, "-S", str(size), "-V", *more]
+        server, client = run_pair(
+            link, ["rping", "-s", "-a", link.any, "-C", str(count), *common],
+            ["rping", "-c", "-a", link.address, "-C", str(count), *common], int(port))
+        for text in server, client:
+            if "fail" in text or "error" in text:
+                raise Failure("an error was printed: " + text.strip().splitlines()[-1])
+    return run
+
+
+def persistent(link):
+    """One server, clients one after another, one of them killed in the middle."""
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+
+    def client(count):
+        return start("rping-client", ["rping", "-c", "-V", "-C", count, "-a", link.address, "-p", port], link)
+
+    for _ in range(3):
+        client(50).expect(10)
+    victim = client(1000000)
+    victim.must_run_for(0.5)
+    victim.kill()
+    for _ in range(2):
+        client(50).expect(10)
+    if not server.running():
+        raise Failure("the server is gone")
+
+
+def together(link):
+    """Several clients of one server at a time."""
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    clients = [start("rping-client", ["rping", "-c", "-V", "-C", 200, "-S", 1000, "-a", link.address, "-p", port],
+                     link) for _ in range(5)]
+    for client in clients:
+        client.expect(30)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("small", once(64, 1000)),
+        ("smallest", once(23, 100)),
+        ("odd", once(1453, 300)),
+        ("lossy", once(64, 100)),
+        ("lossy-large", once(65535, 30)),
+        ("largest", once(65535, 200)),
+        ("own-qp", once(100, 100, "-q")),
+        ("persistent", persistent),
+        ("together", together),
+    ]))

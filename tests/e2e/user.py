@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""An ordinary user, without a home and without the right to lock memory."""
+import os
+import sys
+
+import harness
+from harness import DEVICE, NOBODY, Failure, free_port, run_pair, start
+
+MEMLOCK_NONE = ["prlimit", "--memlock=0"]
+
+
+def user_can_run():
+    if os.geteuid():
+        return  # who runs this is an ordinary user
+    done = harness.subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--",
+                                   "test", "-x", harness.BUILD / "bin/sctpiw"])
+    if done.returncode:
+        raise harness.Skip(f"{harness.BUILD} is out of the reach of user {NOBODY}")
+
+
+def devices(link):
+    user_can_run()
+    for user in NOBODY, None:
+        program = start("ibv_devinfo", ["ibv_devinfo", "-d", DEVICE], link, user=user)
+        program.expect(10)
+        if "PORT_ACTIVE" not in program.output():
+            raise Failure("the port is not active")
+
+
+def rping(link):
+    harness.need("prlimit")
+    user_can_run()
+    port = str(free_port())
+    common = ["-p", port, "-S", "4000", "-V", "-C", "100"]
+    run_pair(link, [*MEMLOCK_NONE, "rping", "-s", "-a", link.any, *common],
+             [*MEMLOCK_NONE, "rping", "-c", "-a", link.address, *common], int(port), user=NOBODY)
+
+
+def bandwidth(link):
+    user_can_run()
+    for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
+        harness.perftest(link, tool, ["-s", "65536", "-n", "300"], user=NOBODY)
+
+
+def two_users(link):
+    """A server of root's, a client of nobody's."""
+    if os.geteuid():
+        raise harness.Skip("needs root to be two users")
+    user_can_run()
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-V", "-C", 100, "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    client = ["rping", "-c", "-V", "-C", 100, "-a", link.address, "-p", port]
+    start("rping-client", client, link, user=NOBODY).expect(10)
+    server.expect(5)
+
+
+def not_in_the_way(link):
+    """Programs without RDMA do as they do without the library."""
+    for argv in (["true"], ["sh", "-c", "ls / | sort"], ["python3", "-c", "import socket; socket.socketpair()"],
+                 ["sh", "-c", "exec 3</dev/null; read x <&3; kill -TERM $$"]):
+        plain = start("plain", argv, link, rdma=False)
+        under = start("under", argv, link)
+        status = plain.wait(10)
+        under.expect(10, status)
+        if under.output() != plain.output():
+            raise Failure(f"{argv}: printed {under.output()!r} and not {plain.output()!r}")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("devices", devices),
+        ("rping", rping),
+        ("bandwidth", bandwidth),
+        ("two-users", two_users),
+        ("not-in-the-way", not_in_the_way),
+    ]))

@@ -1,0 +1,1002 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* A scripted peer: messages in, messages and completions out (RFC 5040, 5041). */
+#include "unit/iw_fixture.h"
+
+/* A wrong segment: nothing placed, exactly this Terminate, an event, everything flushed. */
+static void expect_refusal(struct fx *x, uint16_t error, const uint8_t *m, size_t len,
+			   const uint8_t *read_request, enum iw_event_type type)
+{
+	uint8_t before[FX_MEM];
+	struct iw_event ev;
+
+	memcpy(before, x->mem, FX_MEM);
+	assert_int_equal(fx_feed(x, 16, x->ssn++, m, len), 0);
+	assert_memory_equal(before, x->mem, FX_MEM);
+	fx_expect_terminate(x, error, m, len, read_request);
+	assert_ptr_equal(fx_event(x, type).qp, x->qp);
+	ev = fx_event(x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, -EPROTO);
+	assert_ptr_equal(ev.qp, x->qp);
+	fx_no_event(x);
+	assert_int_equal(atomic_load(&x->qp->state), IW_QPS_ERR);
+	/* Dropped in silence from now on. */
+	fx_write(x, x->stag, x->base, "zzzz", 4);
+	fx_send(x, 1, "zzzz", 4);
+	assert_memory_equal(before, x->mem, FX_MEM);
+	assert_false(fx_pull(x));
+}
+
+struct tagged_case {
+	const char *name;
+	uint8_t control, op;
+	uint32_t stag;
+	uint64_t to;
+	size_t len;
+	uint16_t error;
+	enum iw_event_type event;
+};
+
+static void tagged_errors(void **state)
+{
+	enum { STAG, FOREIGN, READ_ONLY, HIGH, HIGH_LOCAL, CASES = 16 };
+	const uint8_t data[1024] = { 1 };
+
+	for (unsigned int i = 0; i < CASES; i++) {
+		struct iw_mr *foreign, *ro, *high;
+		struct iw_pd *other;
+		uint8_t m[2048];
+		struct fx x;
+		size_t n;
+
+		fx_passive(&x, 4, 4, 7);
+		other = iw_pd_new(x.rnic, NULL);
+		iw_mr_new(other, x.base, 100, x.base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE,
+			  NULL, &foreign);
+		iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &ro);
+		iw_mr_new(x.pd, x.base, 0xf00, 0xfffffffffffff000ull,
+			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &high);
+		const struct tagged_case cases[CASES] = {
+			{ "unknown", 0xc1, 0x40, x.stag ^ 0x4200, x.base, 4, 0x1100, IW_EVENT_QP_ACCESS },
+			{ "key", 0xc1, 0x40, x.stag ^ 1, x.base, 4, 0x1100, IW_EVENT_QP_ACCESS },
+			{ "below", 0xc1, 0x40, x.stag, x.base - 1, 4, 0x1101, IW_EVENT_QP_ACCESS },
+			{ "above", 0xc1, 0x40, x.stag, x.base + FX_MEM, 1, 0x1101, IW_EVENT_QP_ACCESS },
+			{ "across", 0xc1, 0x40, x.stag, x.base + FX_MEM - 1, 2, 0x1101,
+			  IW_EVENT_QP_ACCESS },
+			{ "PD", 0xc1, 0x40, iw_mr_stag(foreign), x.base, 4, 0x1102, IW_EVENT_QP_ACCESS },
+			{ "rights", 0xc1, 0x40, iw_mr_stag(ro), x.base, 4, 0x1100, IW_EVENT_QP_ACCESS },
+			{ "wrap", 0xc1, 0x40, iw_mr_stag(high), 0xfffffffffffffe00ull, 1024, 0x1103,
+			  IW_EVENT_QP_ACCESS },
+			{ "DV 0", 0xc0, 0x40, x.stag, x.base, 4, 0x1104, IW_EVENT_QP_REQUEST },
+			{ "DV 2", 0xc2, 0x40, x.stag, x.base, 4, 0x1104, IW_EVENT_QP_REQUEST },
+			{ "RV 3", 0xc1, 0xc0, x.stag, x.base, 4, 0x0205, IW_EVENT_QP_REQUEST },
+			{ "Send", 0xc1, 0x43, x.stag, x.base, 4, 0x0206, IW_EVENT_QP_REQUEST },
+			{ "opcode 12", 0xc1, 0x4c, x.stag, x.base, 4, 0x0206, IW_EVENT_QP_REQUEST },
+			{ "no read", 0xc1, 0x42, x.stag, x.base, 4, 0x0206, IW_EVENT_QP_REQUEST },
+			{ "no read, empty", 0xc1, 0x42, 0, 0, 0, 0x0206, IW_EVENT_QP_REQUEST },
+			{ "not last", 0x81, 0x40, x.stag, x.base - 1, 4, 0x1101, IW_EVENT_QP_ACCESS },
+		};
+		const struct tagged_case *c = &cases[i];
+
+		n = fx_make_tagged(m, c->control, c->op, c->stag, c->to, data, c->len);
+		expect_refusal(&x, c->error, m, n, NULL, c->event);
+		iw_mr_free(foreign);
+		iw_mr_free(ro);
+		iw_mr_free(high);
+		iw_pd_free(other);
+		fx_stop(&x);
+	}
+}
+
+struct untagged_case {
+	uint8_t control, op;
+	uint32_t qn, msn, mo;
+	size_t len;
+	uint16_t error;
+};
+
+/* One receive of 16 bytes is posted. */
+static void untagged_errors(void **state)
+{
+	static const struct untagged_case cases[] = {
+		{ 0x40, 0x43, 0, 1, 0, 4, 0x1206 },	    /* DV */
+		{ 0x43, 0x43, 0, 1, 0, 4, 0x1206 },
+		{ 0x41, 0x83, 0, 1, 0, 4, 0x0205 },	    /* RV */
+		{ 0x41, 0x03, 0, 1, 0, 4, 0x0205 },
+		{ 0x41, 0x43, 4, 1, 0, 4, 0x1201 },	    /* QN */
+		{ 0x41, 0x43, 3, 1, 0, 4, 0x1201 },
+		{ 0x41, 0x43, 0x01000000, 1, 0, 4, 0x1201 },
+		{ 0x41, 0x43, 1, 1, 0, 4, 0x0206 },	    /* opcode and queue */
+		{ 0x41, 0x41, 0, 1, 0, 28, 0x0206 },
+		{ 0x41, 0x47, 0, 1, 0, 4, 0x0206 },
+		{ 0x41, 0x40, 0, 1, 0, 4, 0x0206 },	    /* an untagged Write */
+		{ 0x41, 0x4d, 0, 1, 0, 4, 0x0206 },
+		{ 0x41, 0x43, 0, 0, 0, 4, 0x1203 },	    /* MSN */
+		{ 0x41, 0x43, 0, 100, 0, 4, 0x1203 },
+		{ 0x41, 0x43, 0, 0x80000001, 0, 4, 0x1203 },
+		{ 0x41, 0x43, 0, 1, 16, 1, 0x1204 },	    /* MO */
+		{ 0x41, 0x43, 0, 1, 0xfffffffc, 8, 0x1204 },
+		{ 0x41, 0x43, 0, 1, 0, 17, 0x1205 },	    /* too long */
+		{ 0x41, 0x43, 0, 1, 10, 7, 0x1205 },
+		{ 0x41, 0x43, 0, 1, 17, 0, 0x1205 },
+		{ 0x41, 0x41, 1, 1, 1, 28, 0x1204 },	    /* Read Requests */
+		{ 0x41, 0x41, 1, 0, 0, 28, 0x1203 },
+		{ 0x41, 0x41, 1, 2, 0, 28, 0x1203 },
+		{ 0x41, 0x41, 1, 5, 0, 28, 0x1202 },	    /* IRD is 4 */
+		{ 0x41, 0x41, 1, 1, 0, 29, 0x1205 },
+		{ 0x41, 0x41, 1, 1, 0, 27, 0x02ff },
+		{ 0x41, 0x47, 2, 2, 0, 4, 0x1203 },	    /* Terminates */
+		{ 0x41, 0x47, 2, 1, 0, 65, 0x1205 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct untagged_case *c = &cases[i];
+		const uint8_t data[100] = { 1 };
+		struct iw_cqe cqe;
+		struct iw_event ev;
+		uint8_t m[200];
+		struct fx x;
+		size_t n;
+
+		fx_passive(&x, 4, 4, 7);
+		fx_post_recv(&x, 77, x.base, 16, x.stag);
+		fx_post_recv(&x, 78, x.base + 16, 16, x.stag);
+		n = fx_make_untagged(m, c->control, c->op, 0, c->qn, c->msn, c->mo, data, c->len);
+		/* an MSN that skips is seen at delivery, when it may be in place already */
+		assert_int_equal(fx_feed(&x, 16, x.ssn++, m, n), 0);
+		assert_int_equal(x.mem[32], 0);
+		fx_expect_terminate(&x, c->error, m, n, NULL);
+		fx_event(&x, IW_EVENT_QP_REQUEST);
+		ev = fx_event(&x, IW_EVENT_CLOSED);
+		assert_int_equal(ev.error, -EPROTO);
+		cqe = fx_cqe(&x);
+		assert_int_equal(cqe.wr_id, 77);
+		if (c->qn == 0 && (c->error == 0x1204 || c->error == 0x1205)) {
+			assert_int_equal(cqe.status, IW_WC_LOC_LEN_ERR);
+			assert_int_equal(cqe.vendor_err, c->error);
+		} else {
+			assert_int_equal(cqe.status, IW_WC_WR_FLUSH_ERR);
+		}
+		cqe = fx_cqe(&x);
+		assert_int_equal(cqe.wr_id, 78);
+		assert_int_equal(cqe.status, IW_WC_WR_FLUSH_ERR);
+		fx_stop(&x);
+	}
+}
+
+static size_t make_request(uint8_t *m, uint32_t msn, uint32_t size, uint32_t stag, uint64_t to)
+{
+	struct rdmap_read_request r = { 0xdeadbeef, 0x0123456789abcdefull, size, stag, to };
+	uint8_t body[28];
+
+	rdmap_put_read_request(body, &r);
+	return fx_make_untagged(m, 0x41, 0x41, 0, 1, msn, 0, body, 28);
+}
+
+static void read_request_errors(void **state)
+{
+	for (unsigned int i = 0; i < 6; i++) {
+		struct iw_mr *foreign, *wo;
+		struct iw_pd *other;
+		uint8_t m[100];
+		struct fx x;
+		size_t n;
+
+		fx_passive(&x, 4, 4, 7);
+		other = iw_pd_new(x.rnic, NULL);
+		iw_mr_new(other, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &foreign);
+		iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE,
+			  NULL, &wo);
+		const struct {
+			uint32_t stag;
+			uint64_t to;
+			uint32_t size;
+			uint16_t error;
+		} cases[] = {
+			{ x.stag ^ 0x700, x.base, 1, 0x0100 },
+			{ x.stag, x.base - 1, 1, 0x0101 },
+			{ x.stag, x.base, FX_MEM + 1, 0x0101 },
+			{ iw_mr_stag(wo), x.base, 1, 0x0102 },
+			{ iw_mr_stag(foreign), x.base, 1, 0x0103 },
+			{ x.stag, 0xfffffffffffffff0ull, 0x20, 0x0104 },
+		};
+
+		n = make_request(m, 1, cases[i].size, cases[i].stag, cases[i].to);
+		expect_refusal(&x, cases[i].error, m, n, m + 18, IW_EVENT_QP_ACCESS);
+		iw_mr_free(foreign);
+		iw_mr_free(wo);
+		iw_pd_free(other);
+		fx_stop(&x);
+	}
+}
+
+static void reserved_bits_are_ignored(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+
+	fx_passive(&x, 4, 4, 7);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	/* reserved bits of both octets, and an Invalidate STag that does not count */
+	fx_feed(&x, 16, x.ssn++, m,
+		fx_make_untagged(m, 0x7d, 0x73, x.stag, 0, 1, 0, "abcd", 4));
+	assert_int_equal(fx_cqe(&x).flags, 0);
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xfd, 0x70, x.stag, x.base + 100, "wxyz", 4));
+	assert_memory_equal(x.mem, "abcd", 4);
+	assert_memory_equal(x.mem + 100, "wxyz", 4);
+	fx_no_event(&x);
+	fx_stop(&x);
+}
+
+static void zero_length(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+
+	fx_passive(&x, 4, 4, 7);
+	fx_write(&x, 0xffffffff, UINT64_MAX, NULL, 0);
+	fx_post_recv(&x, 1, 0, 0, 0);
+	fx_send(&x, 1, NULL, 0);
+	assert_int_equal(fx_cqe(&x).byte_len, 0);
+	/* a read of nothing from nowhere is answered (RFC 5040 5.2.1) */
+	fx_feed(&x, 16, x.ssn++, m, make_request(m, 1, 0, 0xffffffff, UINT64_MAX));
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 16);
+	assert_memory_equal(x.out, "\0\1\xc1\x42\xde\xad\xbe\xef\x01\x23\x45\x67\x89\xab\xcd\xef", 16);
+	/* and ours */
+	fx_post(&x, 5, IW_WR_SEND, 0, 0, 0, 0, 0);
+	fx_post(&x, 6, IW_WR_RDMA_WRITE, 0, 0, 0, 0, 0);
+	fx_post(&x, 7, IW_WR_RDMA_READ, 0, 0, 0x1234, 0, 0);
+	assert_true(fx_pull(&x));
+	assert_memory_equal(x.out, "\0\2\x41\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20);
+	assert_int_equal(x.out_len, 20);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 16);
+	assert_memory_equal(x.out, "\0\3\xc1\x40", 4);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 48);
+	assert_int_equal(get_be32(x.out + 20 + 12), 0);
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, 9, 9, NULL, 0));
+	assert_int_equal(fx_cqe(&x).wr_id, 5);
+	assert_int_equal(fx_cqe(&x).wr_id, 6);
+	assert_int_equal(fx_cqe(&x).wr_id, 7);
+	fx_no_event(&x);
+	fx_stop(&x);
+}
+
+/* RFC 5041 5.2: MULPDU 1500 and 2048 bytes give 1482 at MO 0, 1486 at TO. */
+static void segments(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 4, 4, 7);
+	iw_assoc_set_max_msg(x.assoc, 1502);
+	for (unsigned int i = 0; i < FX_MEM; i++)
+		x.mem[i] = (uint8_t)(i * 7);
+	fx_post(&x, 1, IW_WR_SEND, x.base, 2048, 0, 0, IW_SEND_SOLICITED);
+	fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 2048, 0x11223344, 16384, 0);
+	assert_true(fx_pull_room(&x, 65000));
+	/* payload is cut to multiples of 4, so 1480 and not 1482 */
+	assert_int_equal(x.out_len, 1500);
+	assert_memory_equal(x.out, "\0\1\x01\x45\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 20);
+	assert_memory_equal(x.out + 20, x.mem, 1480);
+	assert_int_equal(iw_cq_poll(x.cq, 1, &(struct iw_cqe){ 0 }), 0);
+	assert_true(fx_pull_room(&x, 65000));
+	assert_int_equal(x.out_len, 20 + 568);
+	assert_memory_equal(x.out, "\0\2\x41\x45\0\0\0\0\0\0\0\0\0\0\0\1\0\0\x05\xc8", 20);
+	assert_memory_equal(x.out + 20, x.mem + 1480, 568);
+	assert_int_equal(fx_cqe(&x).wr_id, 1);
+	assert_true(x.msg.more);
+	/* too little room for a cut, and enough for one */
+	assert_false(fx_pull_room(&x, 200));
+	assert_true(fx_pull_room(&x, 300));
+	assert_int_equal(x.out_len, 16 + 284);
+	assert_memory_equal(x.out, "\0\3\x81\x40\x11\x22\x33\x44\0\0\0\0\0\0\x40\0", 16);
+	assert_true(fx_pull_room(&x, 65000));
+	assert_int_equal(x.out_len, 16 + 1484);
+	assert_true(fx_pull_room(&x, 65000));
+	assert_int_equal(x.out_len, 16 + 280);
+	assert_int_equal(x.out[2], 0xc1);
+	assert_memory_equal(x.out + 16, x.mem + 284 + 1484, 280);
+	assert_false(x.msg.more);
+	assert_int_equal(fx_cqe(&x).wr_id, 2);
+	fx_stop(&x);
+}
+
+static void segments_in_any_order(void **state)
+{
+	uint8_t m[100];
+	struct iw_cqe cqe;
+	struct fx x;
+
+	fx_passive(&x, 4, 4, 7);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
+	/* ssn 1: Write; 2, 3: Send 1; 4: Send 2 */
+	fx_feed(&x, 16, 4, m, fx_make_untagged(m, 0x41, 0x45, 0, 0, 2, 0, "second", 6));
+	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "st", 2));
+	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "XX", 2));
+	fx_feed(&x, 16, 2, m, fx_make_untagged(m, 0x01, 0x43, 0, 0, 1, 0, "fir", 3));
+	assert_true(iw_cq_is_empty(x.cq));
+	assert_memory_equal(x.mem, "first", 5); /* placed, not delivered */
+	fx_feed(&x, 16, 1, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 40, "w", 1));
+	cqe = fx_cqe(&x);
+	assert_int_equal(cqe.wr_id, 1);
+	assert_int_equal(cqe.byte_len, 5);
+	cqe = fx_cqe(&x);
+	assert_int_equal(cqe.wr_id, 2);
+	assert_int_equal(cqe.byte_len, 6);
+	assert_memory_equal(x.mem + 16, "second", 6);
+	/* old DDP-SSNs do nothing */
+	x.ssn = 3;
+	fx_write(&x, x.stag, x.base, "old", 3);
+	assert_memory_equal(x.mem, "first", 5);
+	fx_no_event(&x);
+	fx_stop(&x);
+}
+
+/* What came before the bad segment in DDP-SSN order is still delivered, and the first is told. */
+static void early_error_waits_for_its_turn(void **state)
+{
+	uint8_t m[100], bad[100];
+	size_t n;
+	struct fx x;
+
+	fx_passive(&x, 4, 4, 7);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	fx_feed(&x, 16, 5, m, fx_make_tagged(m, 0xc1, 0x40, x.stag ^ 0x100, 5, "worse", 5));
+	n = fx_make_tagged(bad, 0xc1, 0x40, x.stag, x.base - 5, "bad", 3);
+	fx_feed(&x, 16, 3, bad, n);
+	fx_feed(&x, 16, 4, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "late", 4));
+	assert_int_equal(x.mem[50], 0);
+	assert_false(fx_pull(&x));
+	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 60, "good", 4));
+	fx_feed(&x, 17, 6, "\0\4", 2);
+	fx_no_event(&x);
+	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "one", 3));
+	assert_int_equal(fx_cqe(&x).status, 0);
+	assert_memory_equal(x.mem + 60, "good", 4);
+	fx_expect_terminate(&x, 0x1101, bad, n, NULL);
+	fx_event(&x, IW_EVENT_QP_ACCESS);
+	fx_event(&x, IW_EVENT_CLOSED);
+	/* its session Terminate was in order, too: the stream is idle */
+	fx_ack(&x, 1);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_stop(&x);
+}
+
+static void invalidation_by_the_peer(void **state)
+{
+	struct iw_qp *second;
+	uint8_t m[100];
+	struct iw_cqe cqe;
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 4, 4, 7);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	fx_post_recv(&x, 2, x.base, 16, x.stag);
+	/* a Write sent before and arriving after is still placed: invalidation is at delivery */
+	n = fx_make_untagged(m, 0x41, 0x46, x.stag, 0, 1, 0, "i", 1);
+	fx_feed(&x, 16, 2, m, n);
+	fx_feed(&x, 16, 1, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "w", 1));
+	assert_int_equal(x.mem[50], 'w');
+	cqe = fx_cqe(&x);
+	assert_int_equal(cqe.flags, IW_WC_WITH_INV);
+	assert_int_equal(cqe.inv_stag, x.stag);
+	x.ssn = 3;
+	n = fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base, "x", 1);
+	expect_refusal(&x, 0x1100, m, n, NULL, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+
+	/* an unknown STag */
+	fx_passive(&x, 4, 4, 7);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	n = fx_make_untagged(m, 0x41, 0x44, x.stag ^ 0xff00, 0, 1, 0, NULL, 0);
+	expect_refusal(&x, 0x0109, m, n, NULL, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+
+	/* one that another QP of the PD could be using */
+	fx_passive(&x, 4, 4, 7);
+	second = fx_qp_sized(&x, x.pd, x.cq, 4);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	n = fx_make_untagged(m, 0x41, 0x44, x.stag, 0, 1, 0, NULL, 0);
+	expect_refusal(&x, 0x0109, m, n, NULL, IW_EVENT_QP_ACCESS);
+	iw_qp_free(second);
+	fx_stop(&x);
+}
+
+static void reads_of_the_peer(void **state)
+{
+	uint8_t m[100], first[100];
+	struct fx x;
+
+	fx_passive(&x, 2, 0, 7);
+	for (unsigned int i = 0; i < FX_MEM; i++)
+		x.mem[i] = (uint8_t)(i * 3);
+	/* Two requests, the second arrives first; then a Write that both must see comes. */
+	fx_feed(&x, 16, 3, m, make_request(m, 2, 1, x.stag, x.base));
+	fx_feed(&x, 16, 2, first, make_request(first, 1, 2000, x.stag, x.base + 3));
+	assert_false(fx_pull(&x));
+	fx_feed(&x, 16, 1, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 3, "NEW", 3));
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 1452);
+	assert_memory_equal(x.out + 2, "\x81\x42\xde\xad\xbe\xef\x01\x23\x45\x67\x89\xab\xcd\xef", 14);
+	assert_memory_equal(x.out + 16, "NEW", 3);
+	assert_memory_equal(x.out + 19, x.mem + 6, 1433);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 16 + 2000 - 1436);
+	assert_int_equal(x.out[2], 0xc1);
+	assert_true(get_be64(x.out + 8) == 0x0123456789abcdefull + 1436);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out_len, 17);
+	assert_false(fx_pull(&x));
+	assert_true(iw_cq_is_empty(x.cq));
+	/* IRD 2: a third before the first is answered is one too many */
+	x.ssn = 4;
+	fx_feed(&x, 16, x.ssn++, m, make_request(m, 3, 1, x.stag, x.base));
+	fx_feed(&x, 16, x.ssn++, m, make_request(m, 4, 1, x.stag, x.base));
+	expect_refusal(&x, 0x1202, m, make_request(m, 5, 1, x.stag, x.base), NULL,
+		       IW_EVENT_QP_REQUEST);
+	fx_stop(&x);
+}
+
+/* RFC 5040 4.8: the returned request is updated to where the read stood. */
+static void source_goes_away_in_mid_read(void **state)
+{
+	uint8_t m[100], want[28];
+	struct rdmap_read_request r;
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 2, 0, 7);
+	n = make_request(m, 1, 5000, x.stag, x.base);
+	fx_feed(&x, 16, x.ssn++, m, n);
+	assert_true(fx_pull(&x));
+	iw_mr_free(x.mr);
+	x.mr = NULL;
+	rdmap_get_read_request(&r, m + 18);
+	r.sink_to += 1436;
+	r.src_to += 1436;
+	r.size -= 1436;
+	rdmap_put_read_request(want, &r);
+	fx_expect_terminate(&x, 0x0100, m, n, want);
+	fx_event(&x, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+}
+
+static void unmapped_memory(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 2, 2, 7);
+	fx_hole = x.mem + 4096;
+	fx_hole_len = 4096;
+	n = fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 5000, "boom", 4);
+	expect_refusal(&x, 0x1101, m, n, NULL, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+
+	fx_passive(&x, 2, 2, 7);
+	fx_hole = x.mem + 4096;
+	n = make_request(m, 1, 10, x.stag, x.base + 5000);
+	expect_refusal(&x, 0x0101, m, n, m + 18, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+
+	/* ours: the WR is to blame, and the peer is told of a local error */
+	fx_passive(&x, 2, 2, 7);
+	fx_hole = x.mem + 4096;
+	fx_post(&x, 1, IW_WR_SEND, x.base, 10, 0, 0, 0);
+	fx_post(&x, 2, IW_WR_SEND, x.base + 5000, 10, 0, 0, 0);
+	fx_post(&x, 3, IW_WR_SEND, x.base, 10, 0, 0, 0);
+	assert_true(fx_pull(&x));
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	assert_int_equal(fx_cqe(&x).status, 0);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	fx_stop(&x);
+
+	/* a receive */
+	fx_passive(&x, 2, 2, 7);
+	fx_hole = x.mem + 4096;
+	fx_post_recv(&x, 1, x.base + 5000, 10, x.stag);
+	fx_send(&x, 1, "boom", 4);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	fx_stop(&x);
+}
+
+static void our_reads(void **state)
+{
+	uint8_t m[300];
+	struct fx x;
+
+	fx_passive(&x, 0, 2, 7);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	fx_post(&x, 2, IW_WR_RDMA_READ, x.base + 10, 4, 0x99, 2000, 0);
+	fx_post(&x, 3, IW_WR_RDMA_READ, x.base + 20, 4, 0x99, 3000, 0);
+	fx_post(&x, 4, IW_WR_SEND, x.base, 1, 0, 0, IW_SEND_FENCE);
+	assert_true(fx_pull(&x));
+	assert_memory_equal(x.out, "\0\1\x41\x41\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0", 20);
+	assert_int_equal(get_be32(x.out + 20), x.stag);
+	assert_true(get_be64(x.out + 24) == x.base);
+	assert_int_equal(get_be32(x.out + 32), 10);
+	assert_int_equal(get_be32(x.out + 36), 0x99);
+	assert_true(get_be64(x.out + 40) == 1000);
+	assert_true(fx_pull(&x));
+	assert_int_equal(get_be32(x.out + 12), 2); /* MSN */
+	assert_false(fx_pull(&x));		   /* ORD 2 */
+	/* responses in two segments, last byte first on the wire */
+	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base + 8, "89", 2));
+	fx_feed(&x, 16, 3, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base + 10, "abcd", 4));
+	assert_true(iw_cq_is_empty(x.cq));
+	fx_feed(&x, 16, 1, m, fx_make_tagged(m, 0x81, 0x42, x.stag, x.base, "01234567", 8));
+	assert_memory_equal(x.mem, "0123456789abcd", 14);
+	assert_int_equal(fx_cqe(&x).wr_id, 1);
+	assert_int_equal(fx_cqe(&x).wr_id, 2);
+	assert_true(fx_pull(&x));
+	assert_false(fx_pull(&x)); /* fenced */
+	fx_feed(&x, 16, 4, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base + 20, "wxyz", 4));
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out[3], 0x43);
+	assert_int_equal(fx_cqe(&x).wr_id, 3);
+	assert_int_equal(fx_cqe(&x).wr_id, 4);
+	fx_no_event(&x);
+	fx_stop(&x);
+}
+
+static void wrong_responses(void **state)
+{
+	/* offset in the sink of 10 bytes, length, last: error */
+	static const struct {
+		int32_t stag_xor, at;
+		uint32_t len;
+		uint8_t control;
+		uint16_t error;
+	} cases[] = {
+		{ 0x100, 0, 10, 0xc1, 0x1100 }, { 0, 10, 1, 0xc1, 0x1101 },
+		{ 0, 0, 11, 0xc1, 0x1101 },	{ 0, -1, 5, 0xc1, 0x1101 },
+		{ 0, 0, 9, 0xc1, 0x1101 },	{ 0, 0, 0, 0xc1, 0x1101 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t m[100];
+		struct iw_cqe cqe;
+		struct fx x;
+		size_t n;
+
+		fx_passive(&x, 0, 2, 7);
+		fx_post(&x, 1, IW_WR_RDMA_READ, x.base + 100, 10, 0x99, 1000, 0);
+		fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0);
+		assert_true(fx_pull(&x));
+		n = fx_make_tagged(m, cases[i].control, 0x42, x.stag ^ (uint32_t)cases[i].stag_xor,
+				   x.base + 100 + (uint64_t)(int64_t)cases[i].at, "0123456789ab",
+				   cases[i].len);
+		fx_feed(&x, 16, x.ssn++, m, n);
+		fx_expect_terminate(&x, cases[i].error, m, n, NULL);
+		cqe = fx_cqe(&x);
+		assert_int_equal(cqe.status, IW_WC_REM_OP_ERR);
+		assert_int_equal(cqe.vendor_err, cases[i].error);
+		assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+		assert_int_equal(x.mem[99] | x.mem[110], 0);
+		fx_event(&x, IW_EVENT_QP_ACCESS);
+		fx_event(&x, IW_EVENT_CLOSED);
+		fx_stop(&x);
+	}
+}
+
+static void read_sink_goes_away(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 0, 2, 7);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	assert_true(fx_pull(&x));
+	iw_mr_free(x.mr);
+	x.mr = NULL;
+	n = fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "0123456789", 10);
+	fx_feed(&x, 16, x.ssn++, m, n);
+	assert_int_equal(x.mem[0], 0);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	fx_expect_terminate(&x, 0x1100, m, n, NULL);
+	fx_stop(&x);
+}
+
+static void local_faults_at_the_sq(void **state)
+{
+	struct iw_send_wqe *w;
+	struct fx x;
+
+	/* no ORD at all: an error, not a hang */
+	fx_passive(&x, 0, 0, 7);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_QP_OP_ERR);
+	fx_stop(&x);
+
+	/* wrong lkey */
+	fx_passive(&x, 0, 1, 7);
+	w = fx_sq_slot(x.qp);
+	*w = (struct iw_send_wqe){ .wr_id = 9, .opcode = IW_WR_RDMA_WRITE, .num_sge = 1, .length = 4 };
+	w->sge[0] = (struct iw_sge){ x.base, 4, x.stag ^ 1 };
+	iw_sq_publish(x.qp);
+	iw_qp_kick(x.qp);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	/* posting in error flushes */
+	fx_post(&x, 10, IW_WR_SEND, x.base, 1, 0, 0, 0);
+	fx_post_recv(&x, 11, x.base, 1, x.stag);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	fx_stop(&x);
+
+	/* invalidating what is none */
+	fx_passive(&x, 0, 1, 7);
+	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, x.stag ^ 1, 0, 0);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_QP_OP_ERR);
+	fx_stop(&x);
+}
+
+static void local_invalidate(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 0, 1, 7);
+	/* It waits for a read before it. */
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 4, 0x99, 0, 0);
+	fx_post(&x, 2, IW_WR_LOCAL_INV, 0, 0, x.stag, 0, 0);
+	assert_true(fx_pull(&x));
+	assert_false(fx_pull(&x));
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "abcd", 4));
+	assert_false(fx_pull(&x));
+	assert_int_equal(fx_cqe(&x).wr_id, 1);
+	assert_int_equal(fx_cqe(&x).opcode, IW_WC_LOCAL_INV);
+	n = fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base, "x", 1);
+	expect_refusal(&x, 0x1100, m, n, NULL, IW_EVENT_QP_ACCESS);
+	fx_stop(&x);
+}
+
+static void terminate_of_the_peer(void **state)
+{
+	struct term_message t = { .error = 0x0100, .has_header = true, .has_read_request = true,
+				  .segment_len = 46 };
+	uint8_t m[200], body[TERM_MAX_LEN];
+	struct iw_cqe cqe;
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 0, 2, 7);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 10, 0x98, 1000, 0);
+	fx_post(&x, 3, IW_WR_SEND, x.base, 10, 0, 0, 0);
+	fx_post_recv(&x, 4, x.base, 10, x.stag);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_true(fx_pull(&x));
+	/* about the second read */
+	ddp_put_untagged(t.header, true, 0x41, 0, 1, 2, 0);
+	n = term_encode(&t, body);
+	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, n));
+	fx_event(&x, IW_EVENT_QP_FATAL);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNRESET);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	cqe = fx_cqe(&x);
+	assert_int_equal(cqe.status, IW_WC_REM_ACCESS_ERR);
+	assert_int_equal(cqe.vendor_err, 0x0100);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	/* answered by a session Terminate, not by an RDMAP one */
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.msg.ppid, 17);
+	assert_int_equal(get_be16(x.out + 2), SESSION_TERMINATE);
+	assert_false(fx_pull(&x));
+	fx_stop(&x);
+}
+
+static void terminate_about_a_write_under_way(void **state)
+{
+	struct term_message t = { .error = 0x1101, .has_header = true, .segment_len = 1450 };
+	uint8_t m[200], body[TERM_MAX_LEN];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 0, 2, 7);
+	fx_post(&x, 1, IW_WR_RDMA_WRITE, x.base, 8000, 0x99, 1000, 0);
+	fx_post(&x, 2, IW_WR_SEND, x.base, 10, 0, 0, 0);
+	assert_true(fx_pull(&x));
+	assert_true(fx_pull(&x));
+	memcpy(t.header, x.out + 2, 14);
+	n = term_encode(&t, body);
+	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, n));
+	assert_int_equal(fx_cqe(&x).status, IW_WC_REM_ACCESS_ERR);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	fx_stop(&x);
+
+	/* An invalid Terminate is an error, too, and no loop. */
+	fx_passive(&x, 0, 2, 7);
+	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, "ab", 2));
+	fx_event(&x, IW_EVENT_QP_FATAL);
+	fx_event(&x, IW_EVENT_CLOSED);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.msg.ppid, 17);
+	assert_false(fx_pull(&x));
+	fx_stop(&x);
+}
+
+static void held_sends(void **state)
+{
+	uint8_t m[200];
+	struct iw_cqe cqe;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "second", 6));
+	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x01, 0x43, 0, 0, 1, 0, "fir", 3));
+	fx_feed(&x, 16, 2, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "st", 2));
+	/* a read behind them waits for them; a write does not */
+	fx_feed(&x, 16, 4, m, make_request(m, 1, 5, x.stag, x.base));
+	fx_feed(&x, 16, 5, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "w", 1));
+	assert_int_equal(x.mem[50], 'w');
+	assert_false(fx_pull(&x));
+	x.now += 3600 * 1000 * MSEC;
+	iw_timers(x.rnic, x.now); /* 7: for ever */
+	fx_no_event(&x);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	cqe = fx_cqe(&x);
+	assert_int_equal(cqe.wr_id, 1);
+	assert_int_equal(cqe.byte_len, 5);
+	assert_memory_equal(x.mem, "first", 5);
+	assert_false(fx_pull(&x));
+	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
+	assert_int_equal(fx_cqe(&x).byte_len, 6);
+	assert_memory_equal(x.mem + 16, "second", 6);
+	assert_true(fx_pull(&x));
+	assert_memory_equal(x.out + 16, "first", 5);
+	/* one that is too long for what is posted then */
+	x.ssn = 6;
+	fx_send(&x, 3, "seventeen letters", 17);
+	fx_post_recv(&x, 3, x.base, 16, x.stag);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_LEN_ERR);
+	fx_make_untagged(m, 0x41, 0x43, 0, 0, 3, 0, "seventeen letters", 17);
+	fx_expect_terminate(&x, 0x1205, m, 35, NULL);
+	fx_stop(&x);
+}
+
+static void receive_comes_too_late(void **state)
+{
+	uint8_t m[200];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 2, 2, 3);
+	fx_send(&x, 1, "one", 3);
+	assert_true(iw_next_timeout(x.rnic) == x.now + 3 * 655 * MSEC);
+	x.now += 1900 * MSEC;
+	iw_timers(x.rnic, x.now);
+	iw_set_now(x.rnic, x.now);
+	fx_send(&x, 2, "two", 3);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	assert_int_equal(fx_cqe(&x).status, 0);
+	/* the next has its own time */
+	x.now += 1900 * MSEC;
+	iw_timers(x.rnic, x.now);
+	fx_no_event(&x);
+	x.now += 100 * MSEC;
+	iw_timers(x.rnic, x.now);
+	n = fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "two", 3);
+	fx_expect_terminate(&x, 0x1202, m, n, NULL);
+	fx_event(&x, IW_EVENT_QP_REQUEST);
+	fx_event(&x, IW_EVENT_CLOSED);
+	fx_stop(&x);
+}
+
+static void held_bytes_are_limited(void **state)
+{
+	uint8_t data[1400] = { 0 };
+	unsigned int n;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	for (n = 1; n < 1000 && !fx_pull(&x); n++)
+		fx_send(&x, n, data, sizeof(data));
+	assert_in_range(n, 40, 50); /* 64 KiB */
+	assert_int_equal(get_be16(x.out + 20), 0x1202);
+	fx_stop(&x);
+
+	/* empty ones cost as well */
+	fx_passive(&x, 2, 2, 7);
+	for (n = 1; n < 10000 && !fx_pull(&x); n++)
+		fx_send(&x, n, NULL, 0);
+	assert_in_range(n, 100, 1000);
+	fx_stop(&x);
+}
+
+static void window_and_wrap(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	/* pairs, second first, across 65535 */
+	for (uint32_t i = 0; i < 40000; i++) {
+		uint32_t v = i;
+
+		fx_feed(&x, 16, (uint16_t)(x.ssn + 1), m,
+			fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 8, &v, 4));
+		fx_feed(&x, 16, x.ssn, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base, &v, 4));
+		x.ssn += 2;
+	}
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	/* 32767 ahead is later, 32768 ahead is earlier */
+	fx_feed(&x, 16, (uint16_t)(x.ssn + 32767), m,
+		fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 20, "far", 3));
+	assert_memory_equal(x.mem + 20, "far", 3);
+	fx_feed(&x, 16, (uint16_t)(x.ssn + 32768), m,
+		fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 30, "old", 3));
+	assert_int_equal(x.mem[30], 0);
+	for (uint32_t i = 0; i < 32767; i++)
+		fx_write(&x, x.stag, x.base + 40, "f", 1);
+	x.ssn++;
+	fx_send(&x, 1, "end", 3);
+	assert_int_equal(fx_cqe(&x).status, 0);
+	fx_no_event(&x);
+	fx_stop(&x);
+}
+
+static void cq_overflow(void **state)
+{
+	struct iw_qp_attr attr;
+	struct iw_cq *small;
+	struct iw_qp *qp;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	iw_qp_free(x.qp);
+	x.qp = NULL;
+	small = iw_cq_new(x.rnic, 2, NULL);
+	attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = small, .recv_cq = x.cq, .max_send_wr = 8,
+				    .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 };
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	iw_qp_modify(qp, IW_QPS_INIT);
+	fx_event(&x, IW_EVENT_CLOSED);
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	x.session = fx_event(&x, IW_EVENT_INITIATE).session;
+	assert_int_equal(iw_session_accept(x.session, qp, &(struct iw_session_param){ .ord = 1 }), 0);
+	x.qp = qp;
+	fx_post_recv(&x, 9, x.base, 16, x.stag);
+	for (unsigned int i = 0; i < 3; i++)
+		fx_post(&x, i, IW_WR_SEND, x.base, 1, 0, 0, 0);
+	while (fx_pull(&x))
+		;
+	assert_ptr_equal(fx_event(&x, IW_EVENT_CQ_ERROR).cq, small);
+	assert_ptr_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp, qp);
+	fx_event(&x, IW_EVENT_CLOSED);
+	fx_no_event(&x);
+	assert_int_equal(atomic_load(&qp->state), IW_QPS_ERR);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	assert_int_equal(iw_cq_poll(small, 1, &(struct iw_cqe){ 0 }), 1);
+	iw_qp_free(qp);
+	x.qp = NULL;
+	iw_cq_free(small);
+	fx_stop(&x);
+}
+
+/* RFC 5043 11.3: the others go on. */
+static void one_session_fails_the_other_lives(void **state)
+{
+	struct iw_qp *second, *first;
+	uint8_t m[100];
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	first = x.qp;
+	second = fx_qp_sized(&x, x.pd, x.cq, 8);
+	x.sid = 7;
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, second,
+					   &(struct iw_session_param){ .ord = 1 }), 0);
+	assert_true(fx_pull(&x));
+	x.sid = FX_SID;
+	x.ssn = 1;
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x40, 5, 5, "x", 1));
+	fx_event(&x, IW_EVENT_QP_ACCESS);
+	x.sid = 7;
+	x.ssn = 1;
+	x.qp = second;
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	fx_send(&x, 1, "alive", 5);
+	assert_int_equal(fx_cqe(&x).status, 0);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 2);
+	iw_qp_free(second);
+	x.qp = first;
+	fx_stop(&x);
+}
+
+/* Garbage of all kinds: no crash, nothing outside of the buffer, a bounded answer. */
+static void fuzz(void **state)
+{
+	uint64_t seed = 99;
+
+	for (unsigned int i = 0; i < 3000; i++) {
+		uint8_t m[400];
+		struct fx x;
+
+		fx_passive(&x, 4, 4, 7);
+		x.msg.more = false;
+		for (unsigned int k = 0; k < 3; k++)
+			fx_post_recv(&x, k, x.base + k * 64, 64, x.stag);
+		fx_post(&x, 9, IW_WR_RDMA_READ, x.base + 1000, 100, 1, 1, 0);
+		fx_pull(&x);
+		for (unsigned int k = 0; k < 30; k++) {
+			uint64_t r = fx_next(&seed);
+			uint8_t op = (uint8_t)(0x40 | (r >> 8) % 9);
+			uint16_t ssn = (uint16_t)(x.ssn + (r >> 16) % 4);
+			size_t n;
+
+			if (r & 1)
+				n = fx_make_tagged(m, r & 2 ? 0xc1 : 0x81, op & 0x42,
+						   r & 4 ? x.stag : (uint32_t)r,
+						   x.base + 1000 + (r >> 20) % 120, m + 200,
+						   (r >> 28) % 100);
+			else
+				n = fx_make_untagged(m, r & 2 ? 0x41 : 0x01, op,
+						     r & 4 ? x.stag : 0, (r >> 36) % 3,
+						     1 + (r >> 40) % 4, (r >> 44) % 70, m + 200,
+						     (r >> 52) % 70);
+			if ((r >> 60) == 0)
+				m[fx_next(&seed) % n] ^= (uint8_t)fx_next(&seed);
+			if ((r >> 60) == 1)
+				n = fx_next(&seed) % (n + 1);
+			fx_feed(&x, (r >> 60) == 2 ? 17 : (r >> 60) == 3 ? (uint32_t)r : 16, ssn, m, n);
+			if (k % 3 == 0)
+				x.ssn++;
+			if (r >> 63)
+				fx_pull(&x);
+		}
+		assert_int_equal(x.mem[4000], 0);
+		fx_stop(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tagged_errors),
+		cmocka_unit_test(untagged_errors),
+		cmocka_unit_test(read_request_errors),
+		cmocka_unit_test(reserved_bits_are_ignored),
+		cmocka_unit_test(zero_length),
+		cmocka_unit_test(segments),
+		cmocka_unit_test(segments_in_any_order),
+		cmocka_unit_test(early_error_waits_for_its_turn),
+		cmocka_unit_test(invalidation_by_the_peer),
+		cmocka_unit_test(reads_of_the_peer),
+		cmocka_unit_test(source_goes_away_in_mid_read),
+		cmocka_unit_test(unmapped_memory),
+		cmocka_unit_test(our_reads),
+		cmocka_unit_test(wrong_responses),
+		cmocka_unit_test(read_sink_goes_away),
+		cmocka_unit_test(local_faults_at_the_sq),
+		cmocka_unit_test(local_invalidate),
+		cmocka_unit_test(terminate_of_the_peer),
+		cmocka_unit_test(terminate_about_a_write_under_way),
+		cmocka_unit_test(held_sends),
+		cmocka_unit_test(receive_comes_too_late),
+		cmocka_unit_test(held_bytes_are_limited),
+		cmocka_unit_test(window_and_wrap),
+		cmocka_unit_test(cq_overflow),
+		cmocka_unit_test(one_session_fails_the_other_lives),
+		cmocka_unit_test(fuzz),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

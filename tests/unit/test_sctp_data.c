@@ -1,0 +1,615 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* DATA and SACK against a scripted peer (RFC 9260 3.3, 6, 7). */
+#include "sctp_peer.h"
+
+/* TSN wrap, gaps, duplicates, delayed and immediate SACKs (3.3.4, 6.2, 6.7). */
+static void test_sacks(void **state)
+{
+	struct wire_sctp_sack s;
+	uint32_t t = f.tsn;
+
+	establish();
+	begin(); /* nothing but the second TSN so far */
+	add_data(t + 1);
+	sendp();
+	s = sack_in(take(), 0);
+	assert_int_equal(s.cum, t - 1);
+	assert_int_equal(s.gaps, 1);
+	assert_int_equal(wire_sctp_sack_gap(&s, 0).start, 2);
+	begin();
+	add_data(t);
+	add_data(t + 2);
+	add_data(t + 4);
+	add_data(t + 5);
+	add_data(t + 7);
+	sendp();
+	assert_int_equal(f.rx.count, 5);
+	s = sack_in(take(), 0);
+	assert_int_equal(s.cum, t + 2);
+	assert_int_equal(s.gaps, 2);
+	assert_int_equal(wire_sctp_sack_gap(&s, 0).start, 2);
+	assert_int_equal(wire_sctp_sack_gap(&s, 0).end, 3);
+	assert_int_equal(wire_sctp_sack_gap(&s, 1).start, 5);
+	assert_int_equal(wire_sctp_sack_gap(&s, 1).end, 5);
+	begin();
+	add_data(t + 3);
+	add_data(t + 6);
+	sendp();
+	assert_int_equal(f.rx.count, 2);
+	assert_int_equal(f.rx.data[0].sid, 1);
+	/* two copies of an old one: listed twice, delivered never */
+	drop_all();
+	begin();
+	add_data(t + 3);
+	add_data(t + 3);
+	sendp();
+	assert_int_equal(f.rx.count, 0);
+	s = sack_in(take(), 0);
+	assert_int_equal(s.cum, t + 7);
+	assert_int_equal(s.dups, 2);
+	assert_int_equal(wire_sctp_sack_dup(&s, 1), t + 3);
+	/* one packet: after the delay; two: at once; I bit: at once */
+	begin();
+	add_data(t + 8);
+	sendp();
+	nothing();
+	wait_ns(9 * MSEC);
+	nothing();
+	wait_ns(1 * MSEC);
+	s = sack_in(take(), 0);
+	assert_int_equal(s.dups, 0);
+	begin();
+	add_data(t + 9);
+	sendp();
+	nothing();
+	begin();
+	add_data(t + 10);
+	sendp();
+	assert_int_equal(sack_in(take(), 0).cum, t + 10);
+	wait_ns(SEC);
+	nothing();
+	begin();
+	add_data_flags(t + 11, 0xff, 3, 1);
+	sendp();
+	assert_int_equal(sack_in(take(), 0).cum, t + 11);
+	/* with DATA of our own it rides along */
+	begin();
+	add_data(t + 12);
+	sendp();
+	nothing();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(sack_in(take(), 0).cum, t + 12);
+	/* far beyond: dropped, but acknowledged at once */
+	begin();
+	add_data(t + 12 + SCTP_RXMAP_RANGE);
+	sendp();
+	assert_int_equal(f.rx.count, 0);
+	s = sack_in(take(), 0);
+	assert_int_equal(s.cum, t + 12);
+	assert_int_equal(s.gaps, 0);
+}
+
+static void test_many_gaps(void **state)
+{
+	struct wire_sctp_sack s;
+	uint32_t i, last = 0;
+	struct packet *p;
+
+	establish();
+	for (i = 0; i < 2000; i++) {
+		begin();
+		add_data(f.tsn + 1 + 2 * i);
+		sendp();
+		p = take();
+		s = sack_in(p, 0);
+		assert_true(p->len <= 1472);
+		if (i % 100 == 99)
+			for (last = 0; last < s.gaps; last++)
+				assert_int_equal(wire_sctp_sack_gap(&s, last).start, 2 + 2 * last);
+	}
+	assert_true(last > 300);
+}
+
+/* Fragments (6.9): in any order, of several messages, ordered ones too; bounded. */
+static void test_fragments(void **state)
+{
+	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
+	uint32_t t = f.tsn, rwnd, i;
+
+	establish();
+	rwnd = sctp_assoc_rwnd(f.a);
+	begin();
+	add_data_flags(t + 5, u | e, 50, 6);
+	add_data_flags(t + 4, u, 40, 5);
+	add_data_flags(t + 1, u, 20, 2);
+	add_data_flags(t + 2, u | e, 30, 3);
+	sendp();
+	assert_int_equal(f.rx.count, 0);
+	assert_int_equal(sctp_assoc_rwnd(f.a), rwnd - 140);
+	begin();
+	add_data_flags(t, u | b, 10, 1);
+	add_data_flags(t + 3, u | b, 35, 4);
+	sendp();
+	assert_int_equal(f.rx.count, 2);
+	assert_int_equal(f.rx.data[0].len, 60);
+	assert_int_equal(f.rx.data[0].data[0], 1);
+	assert_int_equal(f.rx.data[0].data[59], 3);
+	assert_int_equal(f.rx.data[1].len, 125);
+	assert_int_equal(sctp_assoc_rwnd(f.a), rwnd);
+	begin();
+	add_data_flags(t + 6, b, 10, 1);
+	add_data_flags(t + 7, e, 10, 2);
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+	/* endless message: aborted, not stored */
+	drop_all();
+	for (i = 0; f.a && i < 10000; i++) {
+		begin();
+		add_data_flags(t + 8 + i, i ? u : u | b, 1000, 1);
+		sendp();
+		drop_all();
+		assert_true(!f.a || f.a->reasm.bytes <= SCTP_REASM_MESSAGE);
+	}
+	assert_null(f.a);
+	assert_int_equal(f.error, -EPROTO);
+}
+
+/* Fragments beyond a hole fill the budget, then are dropped; the hole can still be filled. */
+static void test_fragment_budget(void **state)
+{
+	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
+	uint32_t t = f.tsn, i;
+
+	establish();
+	for (i = 1; i < 1000; i++) {
+		begin();
+		add_data_flags(t + 2 * i, u | b, 600, 1);
+		sendp();
+		drop_all();
+		assert_true(f.a->reasm.bytes <= SCTP_REASM_BYTES);
+		assert_true(f.a->reasm.count <= SCTP_REASM_FRAGMENTS);
+	}
+	begin();
+	add_data_flags(t, u | b | e, 600, 9);
+	add_data_flags(t + 1, u | b | e, 600, 9);
+	sendp();
+	assert_int_equal(f.rx.count, 2);
+	begin();
+	add_data_flags(t + 3, u | e, 600, 9);
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+	assert_int_equal(f.rx.data[0].len, 1200);
+}
+
+static void test_bad_data(void **state)
+{
+	struct wire_sctp_chunk c;
+	struct packet *p;
+
+	establish();
+	/* a stream that does not exist: acknowledged, reported */
+	begin();
+	add_data(f.tsn);
+	put_be16(f.buf + 12 + 8, 20);
+	sendp();
+	assert_int_equal(f.rx.count, 0);
+	p = take();
+	c = chunk_of(p, 0, WIRE_SCTP_ERROR);
+	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_STREAM);
+	assert_int_equal(get_be16(c.raw + 8), 20);
+	assert_int_equal(sack_in(p, 1).cum, f.tsn);
+	/* a chunk that runs past the packet is no chunk, what stood before it counts */
+	begin();
+	add_data(f.tsn + 1);
+	add_data(f.tsn + 2);
+	put_be16(f.buf + f.len - 28 + 2, 2000);
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+	drop_all();
+	/* no user data */
+	begin();
+	add_data_flags(f.tsn + 2, 7, 0, 0);
+	sendp();
+	p = take();
+	c = chunk_of(p, 0, WIRE_SCTP_ABORT);
+	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_NO_DATA);
+	assert_int_equal(get_be32(c.raw + 8), f.tsn + 2);
+	assert_int_equal(f.error, -EPROTO);
+}
+
+/* Unknown chunks by their bits; PAD; many questions, one packet of answers. */
+static void test_chunks(void **state)
+{
+	static const uint8_t types[] = { 0x3e, 0x7e, 0xbe, 0xfe };
+	uint32_t t = f.tsn;
+	unsigned int i;
+	struct packet *p;
+
+	establish();
+	for (i = 0; i < 4; i++) {
+		drop_all();
+		begin();
+		memset(add(types[i], 0x55, 5), 0xaa, 5);
+		add_data(t);
+		sendp();
+		assert_int_equal(f.rx.count, types[i] & 0x80 ? 1 : 0);
+		t += f.rx.count;
+		wait_ns(20 * MSEC);
+		p = take();
+		if (types[i] & 0x40) {
+			struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_ERROR);
+
+			assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_CHUNK);
+			assert_int_equal(c.raw[8], types[i]);
+			assert_int_equal(c.len, 4 + 4 + 9);
+		} else if (f.rx.count) {
+			chunk_of(p, 0, WIRE_SCTP_SACK);
+		} else {
+			assert_null(p);
+		}
+	}
+	drop_all();
+	begin();
+	memset(add(WIRE_SCTP_PAD, 0xff, 100), 0xee, 100);
+	add_data(t);
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+	wait_ns(20 * MSEC);
+	assert_int_equal(chunks(take()), 1);
+	begin();
+	for (i = 0; i < 50; i++)
+		memset(add(WIRE_SCTP_HEARTBEAT, 0, 40), (int)i, 40);
+	sendp();
+	p = take();
+	assert_true(p->len <= 1472);
+	assert_int_equal(chunk_of(p, 1, WIRE_SCTP_HEARTBEAT_ACK).len, 44);
+	nothing();
+	/* length below 4 ends the packet, and no loop */
+	begin();
+	put_be16(add(0x80, 0, 0) - 2, 2);
+	add_data(t + 1);
+	sendp();
+	assert_int_equal(f.rx.count, 0);
+	/* INIT ACK and COOKIE ACK out of place mean nothing */
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	add_data(t + 1);
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+}
+
+/* Initial window (7.2.1), slow start, and a message a chunk. */
+static void test_cwnd(void **state)
+{
+	uint32_t bytes, last;
+
+	establish();
+	f.message_len = 1444;
+	f.messages = 1000;
+	sctp_assoc_kick(f.a);
+	collect();
+	bytes = f.a->path.flight;
+	assert_true(bytes <= 4404 + 1459);
+	assert_true(bytes >= 4404);
+	last = take_data();
+	assert_int_equal(last, f.their_tsn + bytes / 1460 - 1);
+	begin();
+	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
+	sendp();
+	/* two packets acknowledged: two of growth and two of room */
+	assert_int_equal(take_data(), last + 4);
+}
+
+/* The peer's window: respected, probed when closed (6.1 A). */
+static void test_zero_window(void **state)
+{
+	unsigned int i;
+	uint32_t last;
+
+	establish();
+	f.messages = 1000;
+	f.message_len = 1000;
+	sctp_assoc_kick(f.a);
+	collect();
+	last = take_data();
+	begin();
+	add_sack(last, 0, NULL, 0);
+	sendp();
+	nothing();
+	for (i = 0; i < 4; i++) {
+		wait_ns((SEC << i) - MSEC);
+		nothing();
+		wait_ns(MSEC);
+		assert_int_equal(take_data(), ++last); /* one packet with one chunk */
+		begin();
+		add_sack(last, 0, NULL, 0);
+		sendp();
+		nothing();
+	}
+	begin();
+	add_sack(last, 50, NULL, 0); /* silly window */
+	sendp();
+	nothing();
+	begin();
+	add_sack(last, 100000, NULL, 0);
+	sendp();
+	assert_true(take_data() > last);
+	assert_false(f.events);
+}
+
+/* Lost chunks: three indications, no judgement above the last gap, time, Karn, reneging. */
+static void test_loss(void **state)
+{
+	struct wire_sctp_gap gap = { 2, 2 };
+	uint32_t last, cwnd;
+	struct packet *p;
+	unsigned int i;
+
+	establish();
+	f.message_len = 1444;
+	f.messages = 1000;
+	sctp_assoc_kick(f.a);
+	collect();
+	last = take_data();
+	f.now += 10 * MSEC;
+	begin();
+	add_sack(last, 1000000, NULL, 0);
+	sendp();
+	cwnd = f.a->path.cc.cwnd;
+	f.their_tsn = last + 1;
+	last = take_data();
+	assert_true(last >= f.their_tsn + 6);
+	/* the first is missing; SACKs tell of one more each */
+	f.now += 10 * MSEC;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(f.a->lost, 0);
+		gap.end = (uint16_t)(2 + i);
+		drop_all();
+		begin();
+		add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+		sendp();
+	}
+	p = take();
+	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
+	/* 4 * PMDCS is the floor */
+	assert_int_equal(f.a->path.cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
+	take_data();
+	assert_false(f.a->rtt_running && f.a->rtt_tsn == f.their_tsn);
+	/* what lies above the gap block is not lost */
+	wait_ns(5 * MSEC);
+	for (i = 5; f.their_tsn + i <= last; i++)
+		assert_false(sctp_outq_at(&f.a->out, f.their_tsn + i)->flags & SCTP_OUT_LOST);
+	/* reneging: acked in a gap block, then missing in another: sent again in the end */
+	assert_true(sctp_outq_at(&f.a->out, f.their_tsn + 1)->flags & SCTP_OUT_ACKED);
+	gap.start = 3;
+	gap.end = 4;
+	begin();
+	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+	sendp();
+	assert_false(sctp_outq_at(&f.a->out, f.their_tsn + 1)->flags & SCTP_OUT_ACKED);
+	/* an old SACK changes nothing */
+	begin();
+	add_sack(f.their_tsn - 2, 0, NULL, 0);
+	sendp();
+	assert_int_equal(f.a->peer_rwnd, 1000000);
+}
+
+/* Everything is lost: T3 after 1 s, one packet, then after 2 s; probes before it. */
+static void test_timeout(void **state)
+{
+	struct packet *p;
+	uint32_t last;
+
+	establish();
+	f.message_len = 1444;
+	f.messages = 100;
+	sctp_assoc_kick(f.a);
+	collect();
+	last = take_data();
+	wait_ns(40 * MSEC);
+	p = take(); /* the tail, asking for a SACK */
+	assert_int_equal(get_be32(p->data + 16), last);
+	assert_true(p->data[13] & WIRE_SCTP_DATA_I);
+	wait_ns(900 * MSEC);
+	assert_int_equal(take_data(), last); /* and again */
+	wait_ns(100 * MSEC);
+	p = take();
+	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
+	nothing();
+	assert_int_equal(f.a->path.cc.cwnd, 1460);
+	wait_ns(1900 * MSEC);
+	nothing();
+	wait_ns(100 * MSEC);
+	p = take();
+	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
+	nothing();
+	/* a gap-acked chunk that becomes the first outstanding one was taken back */
+	begin();
+	add_sack(f.their_tsn, 1000000, NULL, 0);
+	sendp();
+	assert_true(f.a->path.cc.cwnd > 1460);
+	last = take_data();
+	assert_true(last >= f.their_tsn + 2);
+}
+
+static void test_bad_sacks(void **state)
+{
+	struct wire_sctp_gap gap = { 2, 500 };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		establish();
+		f.messages = 10;
+		sctp_assoc_kick(f.a);
+		collect();
+		take_data();
+		begin();
+		if (i)
+			add_sack(f.their_tsn + 10, 100000, NULL, 0);
+		else
+			add_sack(f.their_tsn - 1, 100000, &gap, 1);
+		sendp();
+		chunk_of(take(), 0, WIRE_SCTP_ABORT);
+		assert_int_equal(f.error, -EPROTO);
+		assert_null(f.a);
+		sctp_free(f.s);
+		setup(NULL);
+	}
+	/* counts that do not fit: ignored */
+	establish();
+	f.messages = 10;
+	sctp_assoc_kick(f.a);
+	collect();
+	begin();
+	add_sack(f.their_tsn + 1, 100000, &gap, 0);
+	put_be16(f.buf + 12 + 12, 3);
+	sendp();
+	assert_int_equal(f.a->out.cum, f.their_tsn - 1);
+}
+
+/* The path MTU shrinks: what was sent goes alone and may be fragmented by IP (6.9). */
+static void test_mtu(void **state)
+{
+	struct packet *p;
+	bool seen = false;
+
+	establish();
+	f.message_len = 1444;
+	f.messages = 3;
+	sctp_assoc_kick(f.a);
+	collect();
+	take_data();
+	sctp_assoc_set_mtu(f.a, 1000);
+	assert_int_equal(sctp_assoc_max_msg(f.a), 972 - 28);
+	wait_ns(2 * SEC);
+	while ((p = take())) {
+		assert_int_equal(chunks(p), 1);
+		assert_int_equal(p->df, p->len <= 972);
+		seen = seen || !p->df;
+	}
+	assert_true(seen);
+}
+
+/* TSN distance: Linux keeps a map of 4096. */
+static void test_distance(void **state)
+{
+	struct wire_sctp_gap gap = { 2, 2 };
+	uint32_t last;
+	unsigned int i;
+
+	establish();
+	f.message_len = 1;
+	f.messages = 20000;
+	sctp_assoc_kick(f.a);
+	collect();
+	last = take_data();
+	for (i = 0; i < 1000; i++) {
+		gap.end = (uint16_t)(last - (f.their_tsn - 1));
+		begin();
+		add_sack(f.their_tsn - 1, 10000000, &gap, 1);
+		sendp();
+		take_data();
+		if (f.a->out.next - 1 == last)
+			break;
+		last = f.a->out.next - 1;
+	}
+	assert_int_equal(last, f.their_tsn - 1 + 4095);
+}
+
+/* The I bit: when the window is full, when the queue drains behind other packets; not in a ping-pong. */
+static void test_i_bit(void **state)
+{
+	struct packet *p, *before = NULL;
+
+	establish();
+	f.message_len = 60;
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	p = take();
+	assert_int_equal(p->data[13], 7);
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	p = take();
+	assert_int_equal(p->data[13], 15);
+	begin();
+	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
+	sendp();
+	f.message_len = 1444;
+	f.messages = 100;
+	sctp_assoc_kick(f.a);
+	collect();
+	while ((p = take())) {
+		if (before)
+			assert_int_equal(before->data[13], 7);
+		before = p;
+	}
+	assert_int_equal(before->data[13], 15);
+}
+
+/* A chunk in a gap block that then turns out to be the first missing one was taken back. */
+static void test_renege_head(void **state)
+{
+	struct wire_sctp_gap gap = { 1, 1 };
+
+	establish();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(take_data(), f.their_tsn);
+	begin();
+	add_sack(f.their_tsn - 1, 100000, &gap, 1);
+	sendp();
+	assert_int_equal(f.a->path.flight, 0);
+	wait_ns(1100 * MSEC);
+	assert_int_equal(take_data(), f.their_tsn);
+}
+
+/* A window of a packet and a bit: the bit is not worth a packet. */
+static void test_silly_window(void **state)
+{
+	struct packet *p;
+
+	establish();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	drop_all();
+	begin();
+	add_sack(f.their_tsn, 4000, NULL, 0);
+	sendp();
+	f.messages = 100;
+	sctp_assoc_kick(f.a);
+	collect();
+	p = take();
+	assert_true(p->len > 1300);
+	nothing();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PEER_TEST(test_sacks),
+		PEER_TEST(test_many_gaps),
+		PEER_TEST(test_fragments),
+		PEER_TEST(test_fragment_budget),
+		PEER_TEST(test_bad_data),
+		PEER_TEST(test_chunks),
+		PEER_TEST(test_cwnd),
+		PEER_TEST(test_zero_window),
+		PEER_TEST(test_loss),
+		PEER_TEST(test_timeout),
+		PEER_TEST(test_bad_sacks),
+		PEER_TEST(test_mtu),
+		PEER_TEST(test_distance),
+		PEER_TEST(test_i_bit),
+		PEER_TEST(test_renege_head),
+		PEER_TEST(test_silly_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

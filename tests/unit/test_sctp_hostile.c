@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/*
+ * Hostile input: random bytes, cut and changed packets with the right checksum,
+ * replays, and a peer that knows the tag. Memory errors are the sanitizers' to
+ * find; the flows check that no wrong byte is delivered.
+ */
+#include "sctp_sim.h"
+
+#define SAMPLES 64u
+#define SAMPLE_LEN 2048u
+
+static struct {
+	uint8_t data[SAMPLES][SAMPLE_LEN];
+	size_t len[SAMPLES];
+	unsigned int count;
+} samples;
+
+static void sample(struct host *h, const uint8_t *packet, size_t len)
+{
+	unsigned int i = samples.count < SAMPLES ? samples.count++ :
+						   sim_random_below(&h->w->random, SAMPLES);
+
+	if (len > SAMPLE_LEN)
+		len = SAMPLE_LEN;
+	memcpy(samples.data[i], packet, len);
+	samples.len[i] = len;
+}
+
+/* Makes the checksum right, so that more than the checksum is tested, and hands it over. */
+static void throw(struct host *victim, const struct path_addr *from, uint8_t *p, size_t len)
+{
+	if (len >= WIRE_SCTP_COMMON_LEN) {
+		put_be32(p + 8, 0);
+		wire_sctp_checksum_put(p, len);
+	}
+	deliver(victim, from, p, len, victim->w->now);
+}
+
+static void throw_random(struct sim_random *r, struct host *victim, const struct path_addr *from)
+{
+	size_t len = sim_random_below(r, 200), i;
+	uint8_t p[200];
+
+	for (i = 0; i < len; i++)
+		p[i] = (uint8_t)sim_random_u64(r);
+	if (len > WIRE_SCTP_COMMON_LEN) {
+		put_be16(p, from->udp_port);
+		put_be16(p + 2, victim->port);
+		p[12] &= 15; /* a chunk type that exists */
+		if (sim_random_below(r, 2))
+			put_be32(p + 4, 0);
+	}
+	throw(victim, from, p, len);
+}
+
+/* A packet seen before, cut or with some bytes changed. keep_tag: only behind the common header. */
+static void throw_changed(struct sim_random *r, struct host *victim, const struct path_addr *from,
+			  bool keep_tag)
+{
+	unsigned int i = sim_random_below(r, samples.count);
+	uint32_t first = keep_tag ? 12 : 4;
+	size_t len = samples.len[i];
+	uint8_t p[SAMPLE_LEN];
+
+	memcpy(p, samples.data[i], len);
+	if (sim_random_below(r, 2))
+		len = sim_random_below(r, (uint32_t)len + 1);
+	for (i = sim_random_below(r, 5); i && len > first; i--)
+		p[first + sim_random_below(r, (uint32_t)len - first)] = (uint8_t)sim_random_u64(r);
+	if (!keep_tag) /* a stranger does not know it */
+		put_be32(p + 4, (uint32_t)sim_random_u64(r));
+	throw(victim, from, p, len);
+}
+
+/* Chunks of every type under the right tag, with random contents and sometimes a wrong length. */
+static void throw_chunks(struct sim_random *r, struct host *victim, const struct path_addr *from,
+			 const struct sctp_assoc *a)
+{
+	const struct wire_sctp_common h = { a->remote_port, victim->port, a->local_tag };
+	uint8_t p[512];
+	size_t len = 12, k;
+
+	wire_sctp_common_put(p, &h);
+	do {
+		size_t chunk = 4 + sim_random_below(r, 60);
+		uint8_t type = (uint8_t)sim_random_below(r, 16);
+
+		/* DATA would be delivered; an ABORT would end it too soon */
+		if (type == WIRE_SCTP_DATA || type == WIRE_SCTP_ABORT)
+			type |= (uint8_t)(sim_random_below(r, 4) << 6);
+		if (type == WIRE_SCTP_DATA)
+			type = WIRE_SCTP_SACK;
+		for (k = 4; k < round_up4(chunk); k++)
+			p[len + k] = (uint8_t)sim_random_u64(r);
+		if (type == WIRE_SCTP_SACK && chunk >= 16) {
+			put_be32(p + len + 4, a->out.cum + sim_random_below(r, 3));
+			put_be16(p + len + 12, (uint16_t)sim_random_below(r, 8));
+			put_be16(p + len + 14, (uint16_t)sim_random_below(r, 4));
+			for (k = 16; k + 4 <= chunk; k += 4) {
+				put_be16(p + len + k, (uint16_t)sim_random_below(r, 12));
+				put_be16(p + len + k + 2, (uint16_t)sim_random_below(r, 12));
+			}
+		}
+		wire_sctp_chunk_put(p + len, type, (uint8_t)sim_random_u64(r),
+				    sim_random_below(r, 10) ? chunk : sim_random_below(r, 999));
+		len += round_up4(chunk);
+	} while (len < 400 && sim_random_below(r, 3));
+	throw(victim, from, p, len);
+}
+
+/* Whoever knows the tag may break the association, and nothing else. */
+static void test_insider(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct path_addr from = { b->addr, a->addr, a->port };
+		struct sim_random r;
+		unsigned int i;
+
+		samples.count = 0;
+		b->tap = sample;
+		sim_random_init(&r, seed);
+		b->reply = 2000;
+		w->link[0].delay = w->link[1].delay = 5 * MSEC;
+		connect_to(a, b, 300);
+		run(w, 40 * MSEC, NULL);
+		assert_true(samples.count > 0);
+		b->tap = NULL;
+		for (i = 0; i < 400 && b->flows[0].a; i++) {
+			throw_chunks(&r, b, &from, b->flows[0].a);
+			if (b->flows[0].a)
+				check_accounts(b->flows[0].a);
+			flush(w);
+			if (i % 8 == 0)
+				step(w, w->now + SEC);
+		}
+		run(w, SEC, NULL);
+		world_free(w);
+	}
+}
+
+/*
+ * A stranger on the path who replays and changes packets, but for those parts that
+ * the tag vouches for: the transfer goes on as if nothing were.
+ */
+static void test_stranger(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 30; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct path_addr from = { b->addr, a->addr, 4444 }; /* from another UDP port, too */
+		struct flow *f;
+		struct sim_random r;
+		unsigned int i;
+
+		samples.count = 0;
+		b->tap = sample;
+		sim_random_init(&r, seed);
+		b->reply = 1000;
+		f = connect_to(a, b, 1000);
+		assert_true(run(w, SEC, both_up));
+		b->tap = NULL;
+		for (i = 0; i < 500; i++) {
+			throw_random(&r, b, &from);
+			throw_changed(&r, b, &from, false);
+			if (i % 16 == 0)
+				step(w, w->now + SEC);
+			flush(w);
+		}
+		assert_true(run(w, 10 * SEC, all_sent));
+		assert_int_equal(b->flows[0].received, 1000);
+		assert_int_equal(f->received, 1000);
+		assert_int_equal(sctp_assoc_addr(b->flows[0].a)->udp_port, a->port);
+		assert_int_equal(b->flow_count, 1);
+		world_free(w);
+	}
+}
+
+/* Handshake packets, changed in every way: no crash, no association from a changed cookie. */
+static void test_handshake_changed(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 30; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct path_addr from = { b->addr, a->addr, a->port };
+		struct path_addr back = { a->addr, b->addr, b->port };
+		struct sim_random r;
+		unsigned int i;
+
+		samples.count = 0;
+		a->tap = b->tap = sample;
+		sim_random_init(&r, seed);
+		connect_to(a, b, 3);
+		for (i = 0; i < 300; i++) {
+			if (i % 50 == 0)
+				step(w, w->now + SEC);
+			if (samples.count) {
+				struct sctp_rx *rx = &b->rx;
+				unsigned int before = b->flow_count;
+
+				throw_random(&r, b, &from);
+				sctp_input(b->ep, &from, samples.data[0], samples.len[0] / 2, w->now, rx);
+				throw_random(&r, a, &back);
+				assert_int_equal(b->flow_count, before);
+			}
+			flush(w);
+		}
+		world_free(w);
+	}
+}
+
+/* A burst of INITs leaves nothing behind. */
+static void test_init_flood(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(78, &a, &b);
+	struct path_addr from = { b->addr, a->addr, a->port };
+	struct wire_sctp_init init = {
+		.a_rwnd = 100000, .os = 10, .mis = 10, .adaptation = 1
+	};
+	struct sctp_batch batch;
+	uint8_t p[64];
+	uint32_t i;
+
+	for (i = 1; i < 5000; i++) {
+		struct wire_sctp_common h = { (uint16_t)(i + 1), b->port, 0 };
+		size_t len;
+
+		init.tag = i;
+		wire_sctp_common_put(p, &h);
+		len = 12 + wire_sctp_init_put(p + 12, WIRE_SCTP_INIT, &init);
+		wire_sctp_checksum_put(p, len);
+		sctp_input(b->ep, &from, p, len, w->now, &b->rx);
+	}
+	assert_int_equal(b->s->assoc_count, 0);
+	for (i = 0; sctp_output_stray(b->s, &batch) > 0; i++)
+		sctp_batch_done(b->s, &batch);
+	assert_int_equal(i, SCTP_STRAY_MAX);
+	assert_true(sctp_next_timeout(b->s) == SCTP_TIME_NEVER);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_insider),
+		cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_handshake_changed),
+		cmocka_unit_test(test_init_flood),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* How associations begin and end over a simulated network. */
+#include "sctp_sim.h"
+
+static void test_handshake_loss(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+
+		a->config.connect_limit = 80 * SEC;
+		host_kill(a);
+		a->dead = false;
+		host_start(a);
+		w->link[0].loss = w->link[1].loss = 0.3;
+		w->link[0].duplicate = w->link[1].duplicate = 0.2;
+		connect_to(a, b, 3);
+		assert_true(run(w, 200 * SEC, both_up));
+		w->link[0].loss = w->link[1].loss = 0;
+		assert_true(run(w, 20 * SEC, all_sent));
+		assert_int_equal(b->flows[0].received, 3);
+		assert_int_equal(b->flow_count, 1);
+		world_free(w);
+	}
+}
+
+/* Both connect to each other at once: one association, and one of them takes the even streams. */
+static void test_collision(void **state)
+{
+	unsigned int agreed = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 200; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct flow *f, *g;
+		bool lossy = seed > 100;
+
+		if (lossy)
+			w->link[0].loss = w->link[1].loss = 0.2;
+		w->link[0].delay = 1 + sim_random_below(&w->random, 100000);
+		w->link[1].delay = 1 + sim_random_below(&w->random, 100000);
+		f = connect_to(a, b, 10);
+		if (seed % 3) {
+			uint64_t until = w->now + sim_random_below(&w->random, 150000);
+
+			flush(w);
+			while (w->hosts[1]->flow_count == 0 && step(w, until))
+				;
+		}
+		if (b->flow_count) {
+			world_free(w);
+			continue;
+		}
+		g = connect_to(b, a, 10);
+		assert_true(run(w, 60 * SEC, all_sent));
+		assert_int_equal(a->flow_count, 1);
+		assert_int_equal(b->flow_count, 1);
+		assert_int_equal(f->received, 10);
+		assert_int_equal(g->received, 10);
+		assert_int_equal(f->a->local_tag, g->a->peer_tag);
+		assert_int_equal(f->a->peer_tag, g->a->local_tag);
+		if (sctp_assoc_is_initiator(f->a) != sctp_assoc_is_initiator(g->a))
+			agreed++;
+		else
+			assert_true(lossy); /* only where an INIT got lost */
+		world_free(w);
+	}
+	assert_true(agreed > 150);
+}
+
+static void test_restart(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 60; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct flow *f;
+
+		b->reply = 50;
+		connect_to(a, b, 50);
+		assert_true(run(w, 60 * SEC, all_sent));
+		if (seed % 2) {
+			b->flows[0].to_send += 500; /* with data under way */
+			sctp_assoc_kick(b->flows[0].a);
+			flush(w);
+		}
+		host_kill(a);
+		a->dead = false;
+		a->flow_count = 0;
+		host_start(a);
+		if (seed > 30)
+			w->link[0].loss = w->link[1].loss = 0.1;
+		b->flows[0].to_send = 70;
+		f = connect_to(a, b, 60);
+		assert_true(run(w, 60 * SEC, all_sent));
+		assert_int_equal(b->flow_count, 1);
+		assert_int_equal(b->flows[0].restarts, 1);
+		assert_int_equal(b->flows[0].received, 60);
+		assert_int_equal(f->received, 70);
+		world_free(w);
+	}
+}
+
+static void test_shutdown(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++) {
+		struct host *a, *b;
+		struct world *w = world_new(seed, &a, &b);
+		struct flow *f;
+
+		b->reply = 30;
+		f = connect_to(a, b, 30);
+		assert_true(run(w, 60 * SEC, both_up));
+		run(w, sim_random_below(&w->random, 300000), NULL);
+		w->link[0].loss = w->link[1].loss = seed > 50 ? 0.2 : 0;
+		sctp_assoc_shutdown(f->a, w->now);
+		if (seed % 2 && b->flows[0].a)
+			sctp_assoc_shutdown(b->flows[0].a, w->now);
+		assert_true(run(w, 200 * SEC, all_ended));
+		if (seed <= 50) {
+			assert_true(f->closed && b->flows[0].closed);
+			/* what was taken from the user arrived */
+			assert_int_equal(b->flows[0].received, f->sent);
+			assert_int_equal(f->received, b->flows[0].sent);
+			assert_int_equal(a->s->assoc_count, 0);
+			assert_true(list_empty(&a->s->events));
+		}
+		world_free(w);
+	}
+}
+
+static void test_abort(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(3, &a, &b);
+	struct flow *f;
+
+	f = connect_to(a, b, 100);
+	assert_true(run(w, SEC, both_up));
+	sctp_assoc_abort(f->a);
+	f->a = NULL;
+	run(w, SEC, NULL);
+	assert_int_equal(f->error, 0);
+	assert_int_equal(b->flows[0].error, -ECONNRESET);
+	assert_int_equal(a->s->assoc_count, 0);
+	/* and while it connects, in every state */
+	f = connect_to(a, b, 1);
+	sctp_assoc_abort(f->a);
+	f->a = NULL;
+	f = connect_to(a, b, 1);
+	flush(w);
+	step(w, w->now + SEC);
+	step(w, w->now + SEC);
+	sctp_assoc_abort(f->a);
+	f->a = NULL;
+	run(w, 10 * SEC, NULL);
+	assert_int_equal(a->s->assoc_count, 0);
+	assert_int_equal(b->s->assoc_count, 0);
+	world_free(w);
+}
+
+/* Connecting: refused, nobody there, silence. */
+static void test_refused(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(4, &a, &b);
+	uint64_t start = w->now;
+	struct flow *f;
+
+	sctp_endpoint_set_accept(b->ep, false);
+	f = connect_to(a, b, 1);
+	run(w, 100 * MSEC, NULL);
+	assert_int_equal(f->error, -ECONNREFUSED);
+
+	simnet_set_state(w->net, b->node, SIMNET_GONE);
+	f = connect_to(a, b, 1);
+	run(w, SEC, all_ended);
+	assert_int_equal(f->error, -ECONNREFUSED);
+	assert_true(w->now - start < SEC);
+
+	simnet_set_state(w->net, b->node, SIMNET_SILENT);
+	f = connect_to(a, b, 1);
+	start = w->now;
+	run(w, 100 * SEC, all_ended);
+	assert_int_equal(f->error, -ETIMEDOUT);
+	assert_int_equal(w->now - start, a->config.connect_limit);
+	world_free(w);
+}
+
+/* A peer that is killed, idle or in the middle of a transfer, on a host that lives. */
+static void test_killed(void **state)
+{
+	unsigned int busy;
+
+	for (busy = 0; busy < 2; busy++) {
+		struct host *a, *b;
+		struct world *w = world_new(5 + busy, &a, &b);
+		struct flow *f = connect_to(a, b, busy ? 100000 : 1);
+		uint64_t start;
+
+		run(w, 20 * MSEC, NULL);
+		assert_true(f->up);
+		host_kill(b);
+		simnet_set_state(w->net, b->node, SIMNET_GONE);
+		b->flow_count = 0;
+		start = w->now;
+		assert_true(run(w, 60 * SEC, all_ended));
+		assert_int_equal(f->error, -ECONNRESET);
+		assert_true(w->now - start < 2500 * MSEC);
+		world_free(w);
+	}
+}
+
+/* A forged hint does no harm, nor does a pause shorter than the limit. */
+static void test_hint(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(6, &a, &b);
+	struct flow *f = connect_to(a, b, 1);
+	struct path_addr to = path_to(a, b);
+	unsigned int i;
+
+	assert_true(run(w, SEC, all_sent));
+	for (i = 0; i < 10; i++) {
+		sctp_unreachable(a->ep, &to, w->now);
+		run(w, 300 * MSEC, NULL);
+		assert_int_equal(f->error, 0);
+	}
+	simnet_set_state(w->net, b->node, SIMNET_SILENT);
+	f->to_send += 10;
+	sctp_assoc_kick(f->a);
+	run(w, 25 * SEC, NULL);
+	simnet_set_state(w->net, b->node, SIMNET_UP);
+	run(w, 3 * SEC, NULL);
+	assert_int_equal(f->error, 0);
+	assert_int_equal(b->flows[0].received, 11); /* and soon */
+	world_free(w);
+}
+
+static void test_silent(void **state)
+{
+	unsigned int busy;
+
+	for (busy = 0; busy < 2; busy++) {
+		struct host *a, *b;
+		struct world *w = world_new(5, &a, &b);
+		struct flow *f = connect_to(a, b, busy ? 1000000 : 1);
+		uint64_t start;
+
+		run(w, 50 * MSEC, NULL);
+		simnet_set_state(w->net, b->node, SIMNET_SILENT);
+		start = w->now;
+		run(w, 60 * SEC, all_ended);
+		assert_int_equal(f->error, -ETIMEDOUT);
+		assert_true(w->now - start >= 29 * SEC && w->now - start <= 33 * SEC);
+		world_free(w);
+	}
+}
+
+/* Our own process was stopped for a minute: what the peer sent is read after the timers ran. */
+static void test_stopped(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(5, &a, &b);
+	struct flow *f = connect_to(a, b, 1);
+
+	b->config.silent_limit = 300 * SEC;
+	host_kill(b);
+	b->dead = false;
+	host_start(b);
+	assert_true(run(w, SEC, all_sent));
+	w->now += 60 * SEC;
+	sctp_timers(a->s, w->now);
+	events(a);
+	run(w, 5 * SEC, NULL);
+	assert_int_equal(f->error, 0);
+	assert_true(f->a && sctp_assoc_is_up(f->a));
+	world_free(w);
+}
+
+static void test_adaptation(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(11, &a, &b);
+	struct flow *f;
+
+	b->config.adaptation = 2;
+	host_kill(b);
+	b->dead = false;
+	host_start(b);
+	f = connect_to(a, b, 1);
+	run(w, SEC, all_ended);
+	assert_int_equal(f->error, -ECONNREFUSED);
+	assert_int_equal(b->flow_count, 0);
+	world_free(w);
+}
+
+/* Streams: what both directions have. */
+static void test_streams(void **state)
+{
+	struct host *a, *b;
+	struct world *w = world_new(12, &a, &b);
+	struct flow *f;
+
+	b->config.streams = 10;
+	host_kill(b);
+	b->dead = false;
+	host_start(b);
+	f = connect_to(a, b, 100);
+	assert_true(run(w, SEC, all_sent));
+	assert_int_equal(sctp_assoc_streams(f->a), 10);
+	assert_int_equal(sctp_assoc_streams(b->flows[0].a), 10);
+	world_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_handshake_loss),
+		cmocka_unit_test(test_collision),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_shutdown),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_adaptation),
+		cmocka_unit_test(test_streams),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

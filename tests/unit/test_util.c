@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: util */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sim/simnet.h"
+#include "util/bytes.h"
+#include "util/crc32c.h"
+#include "util/list.h"
+#include "util/serial.h"
+#include "util/timerq.h"
+
+static void test_bytes(void **state)
+{
+	uint8_t b[9] = { 0 };
+
+	put_be64(b + 1, 0x0102030405060708ull);
+	assert_int_equal(b[1], 1);
+	assert_int_equal(b[8], 8);
+	assert_int_equal(get_be64(b + 1), 0x0102030405060708ull);
+	assert_int_equal(get_be32(b + 3), 0x03040506);
+	assert_int_equal(get_be16(b + 7), 0x0708);
+	put_be32(b, 0xa1b2c3d4);
+	assert_int_equal(b[0], 0xa1);
+	put_be16(b, 0x1234);
+	assert_int_equal(b[1], 0x34);
+	put_le32(b + 1, 0xa1b2c3d4);
+	assert_int_equal(b[1], 0xd4);
+	assert_int_equal(get_le32(b + 1), 0xa1b2c3d4);
+	assert_int_equal(round_up4(0), 0);
+	assert_int_equal(round_up4(5), 8);
+	assert_int_equal(round_up4(8), 8);
+}
+
+static void test_serial(void **state)
+{
+	assert_true(serial32_lt(0xffffffff, 0));
+	assert_false(serial32_lt(0, 0xffffffff));
+	assert_false(serial32_lt(5, 5));
+	assert_true(serial32_le(5, 5));
+	assert_true(serial32_gt(3, 0xfffffff0));
+	assert_true(serial32_ge(3, 3));
+	assert_true(serial32_lt(0, 0x7fffffff));
+	assert_false(serial32_lt(0, 0x80000000));
+	assert_false(serial32_lt(0x80000000, 0));
+	assert_true(serial16_lt(0xfffe, 1));
+	assert_false(serial16_lt(1, 0xfffe));
+	assert_true(serial16_le(7, 7));
+	assert_false(serial16_lt(7, 7));
+}
+
+/* The RFC's check value, and the value of 32 zero bytes. */
+static void test_crc32c(void **state)
+{
+	static const uint8_t zero[32];
+
+	assert_int_equal(crc32c("123456789", 9), 0xe3069283);
+	assert_int_equal(crc32c(zero, sizeof(zero)), 0x8a9136aa);
+	assert_int_equal(crc32c_add(crc32c("1234", 4), "56789", 5), 0xe3069283);
+}
+
+struct item {
+	int value;
+	struct list_node node;
+};
+
+static void test_list(void **state)
+{
+	struct item items[4];
+	struct list_node head;
+	int i, sum = 0;
+
+	list_init(&head);
+	assert_true(list_empty(&head));
+	assert_null(list_pop(&head));
+	for (i = 0; i < 4; i++) {
+		items[i].value = i;
+		list_init(&items[i].node);
+		assert_false(list_linked(&items[i].node));
+		list_add_tail(&head, &items[i].node);
+		assert_true(list_linked(&items[i].node));
+	}
+	list_del(&items[2].node);
+	list_del(&items[2].node);
+	list_for_each(n, &head)
+		sum = 10 * sum + list_entry(n, struct item, node)->value;
+	assert_int_equal(sum, 13);
+	list_add(&head, &items[2].node);
+	assert_int_equal(list_entry(list_pop(&head), struct item, node)->value, 2);
+	list_for_each_safe(n, &head)
+		list_del(n);
+	assert_true(list_empty(&head));
+}
+
+/* Random operations against a plain search. */
+static void test_timerq(void **state)
+{
+	struct timerq q = { 0 };
+	struct timerq_node n[100] = { 0 };
+	struct sim_random r;
+	unsigned int i, j;
+
+	sim_random_init(&r, 1);
+	assert_null(timerq_first(&q));
+	assert_int_equal(timerq_reserve(&q, 100), 0);
+	for (i = 0; i < 20000; i++) {
+		struct timerq_node *x = &n[sim_random_below(&r, 100)];
+		const struct timerq_node *min = NULL;
+
+		if (sim_random_below(&r, 3))
+			timerq_set(&q, x, sim_random_below(&r, 1000));
+		else
+			timerq_remove(&q, x);
+		for (j = 0; j < 100; j++)
+			if (n[j].index && (!min || n[j].when < min->when))
+				min = &n[j];
+		if (min)
+			assert_int_equal(timerq_first(&q)->when, min->when);
+		else
+			assert_null(timerq_first(&q));
+	}
+	timerq_fini(&q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
+		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_timerq),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "fixture.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *running = "start";
+
+void check_failed(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "FAIL %s: %s:%d: %s (errno %d)\n", running, file, line, what, errno);
+	_exit(1);
+}
+
+void check_equal(const char *file, int line, const char *what, int64_t a, int64_t b)
+{
+	if (a == b)
+		return;
+	fprintf(stderr, "FAIL %s: %s:%d: %s: %lld, not %lld\n", running, file, line, what,
+		(long long)a, (long long)b);
+	_exit(1);
+}
+
+int run_tests(int argc, char **argv, const struct test *tests, size_t n)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < n; i++) {
+		bool wanted = argc < 2;
+
+		for (int j = 1; j < argc; j++)
+			wanted |= !strcmp(argv[j], tests[i].name);
+		if (!wanted)
+			continue;
+		running = tests[i].name;
+		printf("%s\n", running);
+		alarm(120); /* something hangs */
+		tests[i].run();
+	}
+	return 0;
+}
+
+double now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+void sleep_ms(unsigned int ms)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+struct ibv_context *open_device(void)
+{
+	struct ibv_device **list;
+	struct ibv_context *ctx;
+	int n = 0;
+
+	list = ibv_get_device_list(&n);
+	CHECK(list && n >= 1);
+	CHECK(!strncmp(ibv_get_device_name(list[0]), "sctpiw", 6));
+	ctx = ibv_open_device(list[0]);
+	CHECK(ctx);
+	ibv_free_device_list(list);
+	return ctx;
+}
+
+static struct rdma_cm_event *next_cm_event(struct rdma_event_channel *channel)
+{
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+	return event;
+}
+
+void expect_cm_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event = next_cm_event(channel);
+
+	if (event->event != type)
+		fprintf(stderr, "got %s, status %d\n", rdma_event_str(event->event), event->status);
+	CHECK_EQ(event->event, type);
+	rdma_ack_cm_event(event);
+}
+
+static void side_open(struct side *s, const struct pair_options *o)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
+					 .sq_sig_all = o->sq_sig_all };
+	struct ibv_context *ctx = s->id->verbs;
+
+	if (!attr.cap.max_send_wr)
+		attr.cap = (struct ibv_qp_cap){ 64, 64, 16, 16, 256 };
+	s->pd = ibv_alloc_pd(ctx);
+	CHECK(s->pd);
+	s->channel = ibv_create_comp_channel(ctx);
+	CHECK(s->channel);
+	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
+	CHECK(s->send_cq);
+	s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
+	CHECK(s->recv_cq);
+	attr.send_cq = s->send_cq;
+	attr.recv_cq = s->recv_cq;
+	CHECK_EQ(rdma_create_qp(s->id, s->pd, &attr), 0);
+	s->qp = s->id->qp;
+	s->buf = calloc(1, SIDE_BUF);
+	CHECK(s->buf);
+	s->mr = ibv_reg_mr(s->pd, s->buf, SIDE_BUF,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	CHECK(s->mr);
+}
+
+void pair_open(struct pair *p, const struct pair_options *options)
+{
+	static const struct pair_options defaults;
+	const struct pair_options *o = options ? options : &defaults;
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	struct rdma_conn_param param = { .responder_resources = 16, .initiator_depth = 16,
+					 .retry_count = 7,
+					 .rnr_retry_count = o->rnr_set ? o->rnr_retry : 7 };
+	struct rdma_cm_event *event;
+
+	memset(p, 0, sizeof(*p));
+	inet_pton(AF_INET, "127.0.0.1", &addr.sin_addr);
+	p->a.cm_channel = rdma_create_event_channel();
+	p->b.cm_channel = rdma_create_event_channel();
+	CHECK(p->a.cm_channel && p->b.cm_channel);
+	CHECK_EQ(rdma_create_id(p->b.cm_channel, &p->listener, NULL, RDMA_PS_TCP), 0);
+	CHECK_EQ(rdma_bind_addr(p->listener, (struct sockaddr *)&addr), 0);
+	CHECK_EQ(rdma_listen(p->listener, 4), 0);
+	addr.sin_port = rdma_get_src_port(p->listener);
+	CHECK(addr.sin_port);
+
+	CHECK_EQ(rdma_create_id(p->a.cm_channel, &p->a.id, NULL, RDMA_PS_TCP), 0);
+	CHECK_EQ(rdma_resolve_addr(p->a.id, NULL, (struct sockaddr *)&addr, 2000), 0);
+	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	CHECK_EQ(rdma_resolve_route(p->a.id, 2000), 0);
+	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	side_open(&p->a, o);
+	CHECK_EQ(p->a.qp->state, IBV_QPS_INIT);
+	CHECK_EQ(rdma_connect(p->a.id, &param), 0);
+
+	event = next_cm_event(p->b.cm_channel);
+	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
+	p->b.id = event->id;
+	rdma_ack_cm_event(event);
+	side_open(&p->b, o);
+	CHECK_EQ(rdma_accept(p->b.id, &param), 0);
+	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
+	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
+	expect_qp_state(p->a.qp, IBV_QPS_RTS);
+	expect_qp_state(p->b.qp, IBV_QPS_RTS);
+}
+
+static void side_close(struct side *s)
+{
+	if (s->qp)
+		rdma_destroy_qp(s->id);
+	CHECK_EQ(rdma_destroy_id(s->id), 0);
+	CHECK_EQ(ibv_destroy_cq(s->send_cq), 0);
+	CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
+	CHECK_EQ(ibv_destroy_comp_channel(s->channel), 0);
+	if (s->mr)
+		CHECK_EQ(ibv_dereg_mr(s->mr), 0);
+	CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
+	free(s->buf);
+}
+
+void pair_close(struct pair *p)
+{
+	side_close(&p->a);
+	side_close(&p->b);
+	CHECK_EQ(rdma_destroy_id(p->listener), 0);
+	rdma_destroy_event_channel(p->a.cm_channel);
+	rdma_destroy_event_channel(p->b.cm_channel);
+}
+
+void wait_wc(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	double end = now_seconds() + WAIT_SECONDS;
+	int n;
+
+	while (!(n = ibv_poll_cq(cq, 1, wc)))
+		CHECK(now_seconds() < end);
+	CHECK_EQ(n, 1);
+}
+
+void expect_wc(struct ibv_cq *cq, enum ibv_wc_status status, struct ibv_wc *wc)
+{
+	wait_wc(cq, wc);
+	if (wc->status != status)
+		fprintf(stderr, "wr %llu: %s, vendor_err 0x%x\n", (unsigned long long)wc->wr_id,
+			ibv_wc_status_str(wc->status), wc->vendor_err);
+	CHECK_EQ(wc->status, status);
+}
+
+void expect_no_wc(struct ibv_cq *cq, unsigned int ms)
+{
+	double end = now_seconds() + ms * 1e-3;
+	struct ibv_wc wc;
+
+	do
+		CHECK_EQ(ibv_poll_cq(cq, 1, &wc), 0);
+	while (now_seconds() < end);
+}
+
+void expect_qp_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	double end = now_seconds() + WAIT_SECONDS;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	do {
+		CHECK_EQ(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+		if (attr.qp_state == state)
+			return;
+		sleep_ms(1);
+	} while (now_seconds() < end);
+	CHECK_EQ(attr.qp_state, state);
+}
+
+void expect_async(struct ibv_context *ctx, const struct async *events, size_t n)
+{
+	struct pollfd pfd = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	unsigned int seen = 0;
+
+	while (seen != (1u << n) - 1) {
+		size_t i = 0;
+
+		CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+		CHECK_EQ(ibv_get_async_event(ctx, &event), 0);
+		while (i < n && (seen & 1u << i || events[i].type != event.event_type ||
+				 events[i].element != (void *)event.element.qp))
+			i++;
+		if (i == n)
+			fprintf(stderr, "got %s\n", ibv_event_type_str(event.event_type));
+		CHECK(i < n);
+		seen |= 1u << i;
+		ibv_ack_async_event(&event);
+	}
+}
+
+void expect_no_async(struct ibv_context *ctx, unsigned int ms)
+{
+	struct pollfd pfd = { .fd = ctx->async_fd, .events = POLLIN };
+
+	CHECK_EQ(poll(&pfd, 1, ms), 0);
+}
+
+struct ibv_sge sge_of(const struct ibv_mr *mr, const void *addr, uint32_t length)
+{
+	return (struct ibv_sge){ (uintptr_t)addr, length, mr->lkey };
+}
+
+int post_recv(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n)
+{
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = (struct ibv_sge *)sge, .num_sge = n };
+	struct ibv_recv_wr *bad = NULL;
+	int err = ibv_post_recv(s->qp, &wr, &bad);
+
+	CHECK(bad == (err ? &wr : NULL));
+	return err;
+}
+
+static int post(struct side *s, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad = NULL;
+	int err = ibv_post_send(s->qp, wr, &bad);
+
+	CHECK(bad == (err ? wr : NULL));
+	return err;
+}
+
+int post_send(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n, unsigned int flags)
+{
+	struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = (struct ibv_sge *)sge, .num_sge = n,
+				  .opcode = IBV_WR_SEND, .send_flags = flags };
+
+	return post(s, &wr);
+}
+
+int post_rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
+	      int n, uint64_t remote, uint32_t rkey, unsigned int flags)
+{
+	struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = (struct ibv_sge *)sge, .num_sge = n,
+				  .opcode = opcode, .send_flags = flags,
+				  .wr.rdma = { remote, rkey } };
+
+	return post(s, &wr);
+}
+
+int post_inv(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
+	     int n, uint32_t rkey)
+{
+	struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = (struct ibv_sge *)sge, .num_sge = n,
+				  .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
+				  .invalidate_rkey = rkey };
+
+	return post(s, &wr);
+}
+
+static uint8_t pattern(size_t i, unsigned int seed)
+{
+	return (uint8_t)(i * 131 + (i >> 8) * 7 + seed * 29 + 1);
+}
+
+void fill(uint8_t *buf, size_t len, unsigned int seed)
+{
+	for (size_t i = 0; i < len; i++)
+		buf[i] = pattern(i, seed);
+}
+
+bool filled(const uint8_t *buf, size_t len, unsigned int seed)
+{
+	for (size_t i = 0; i < len; i++)
+		if (buf[i] != pattern(i, seed))
+			return false;
+	return true;
+}
