@@ -161,8 +161,12 @@ struct end {
 	struct iw_mr *mr;
 	struct iw_cq *cq;
 	struct iw_qp *qp;
-	uint8_t buf[256];
+	uint8_t *buf; /* buf_size bytes */
 };
+
+#define SMALL 256
+#define LARGE (8u << 20)
+static uint32_t buf_size = SMALL;
 
 static void qp_open(struct end *end)
 {
@@ -177,13 +181,15 @@ static void qp_open(struct end *end)
 
 	assert_non_null(e);
 	assert_int_equal(engine_memory_guard(), 0);
+	end->buf = calloc(1, buf_size);
+	assert_non_null(end->buf);
 	engine_lock(e);
 	end->pd = iw_pd_new(engine_rnic(e), NULL);
 	end->cq = iw_cq_new(engine_rnic(e), 64, NULL);
 	assert_non_null(end->pd);
 	assert_non_null(end->cq);
-	assert_int_equal(iw_mr_new(end->pd, (uintptr_t)end->buf, sizeof(end->buf),
-				   (uintptr_t)end->buf, IW_ACCESS_LOCAL_WRITE, NULL, &end->mr),
+	assert_int_equal(iw_mr_new(end->pd, (uintptr_t)end->buf, buf_size, (uintptr_t)end->buf,
+				   IW_ACCESS_LOCAL_WRITE, NULL, &end->mr),
 			 0);
 	attr.pd = end->pd;
 	attr.send_cq = attr.recv_cq = end->cq;
@@ -202,6 +208,7 @@ static void qp_close(struct end *end)
 	assert_int_equal(iw_mr_free(end->mr), 0);
 	assert_int_equal(iw_pd_free(end->pd), 0);
 	engine_unlock(e);
+	free(end->buf);
 }
 
 static void post_recv(struct end *end)
@@ -211,19 +218,17 @@ static void post_recv(struct end *end)
 	assert_non_null(wqe);
 	wqe->wr_id = 1;
 	wqe->num_sge = 1;
-	wqe->length = sizeof(end->buf);
-	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, sizeof(end->buf), iw_mr_stag(end->mr)};
+	wqe->length = buf_size;
+	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, buf_size, iw_mr_stag(end->mr)};
 	iw_rq_publish(end->qp);
 	engine_kick(engine_get(), end->qp);
 }
 
-static void post_send(struct end *end, const char *text)
+static void post_send_bytes(struct end *end, uint32_t len)
 {
 	struct iw_send_wqe *wqe = iw_sq_slot(end->qp);
-	uint32_t len = (uint32_t)strlen(text) + 1;
 
 	assert_non_null(wqe);
-	memcpy(end->buf, text, len);
 	wqe->wr_id = 2;
 	wqe->opcode = IW_WR_SEND;
 	wqe->flags = IW_SEND_SIGNALED;
@@ -232,6 +237,12 @@ static void post_send(struct end *end, const char *text)
 	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, len, iw_mr_stag(end->mr)};
 	iw_sq_publish(end->qp);
 	engine_kick(engine_get(), end->qp);
+}
+
+static void post_send(struct end *end, const char *text)
+{
+	strcpy((char *)end->buf, text);
+	post_send_bytes(end, (uint32_t)strlen(text) + 1);
 }
 
 static struct iw_cqe wait_cqe(struct end *end, bool polling)
@@ -750,8 +761,11 @@ static void child_main(uint16_t port, enum ending ending, int ready)
 	param = param_of(&end, NULL);
 	assert_int_equal(api->cm_connect(id, &param), 0);
 	expect(&c, ESTABLISHED, 0);
-	if (ending == AFTER_SEND)
-		post_send(&end, "last words");
+	/* More than goes out at once. */
+	if (ending == AFTER_SEND) {
+		strcpy((char *)end.buf + LARGE - SMALL, "last words");
+		post_send_bytes(&end, LARGE);
+	}
 	if (write(ready, "r", 1) != 1)
 		_exit(1);
 	if (ending == BY_SIGNAL)
@@ -807,7 +821,8 @@ static void with_child(enum ending ending, double limit)
 	cqe = wait_cqe(&end, false);
 	if (ending == AFTER_SEND) {
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
-		assert_string_equal((char *)end.buf, "last words");
+		assert_int_equal(cqe.byte_len, LARGE);
+		assert_string_equal((char *)end.buf + LARGE - SMALL, "last words");
 	} else {
 		assert_int_equal(cqe.status, IW_WC_WR_FLUSH_ERR);
 	}
@@ -824,7 +839,9 @@ static void test_exit(void **state)
 
 static void test_exit_after_send(void **state)
 {
-	with_child(AFTER_SEND, 1);
+	buf_size = LARGE;
+	with_child(AFTER_SEND, 2);
+	buf_size = SMALL;
 }
 
 static void test_killed(void **state)
@@ -863,15 +880,19 @@ static void test_fork_idle(void **state)
 static void test_idle(void **state)
 {
 	struct pair p;
+	uint16_t port[2];
 
 	for (int i = 0; i < 2; i++) {
 		pair_open(&p, AF_INET);
+		port[i] = port_of(p.cid);
 		assert_int_equal(api->cm_disconnect(p.cid), 0);
 		expect(&p.sc, DISCONNECTED, 0);
 		pair_close(&p);
 		if (!i)
 			sleep(4);
 	}
+	/* The clients' common port went with its last association. */
+	assert_int_not_equal(port[0], port[1]);
 }
 
 /* Armed CQ, sleeping application: the notification comes through the channel. */

@@ -36,6 +36,7 @@
 #define SCTP_PROBE_INTERVAL (200 * SCTP_NSEC_PER_MSEC) /* after a hint that the peer is gone */
 #define SCTP_PROBE_TICKS 5u			       /* of that interval: 1 s */
 #define SCTP_SILENT_PROBES 3u /* heartbeats without an answer before silent_limit counts */
+#define SCTP_TLP_MARGIN_ASKED (3 * SCTP_NSEC_PER_MSEC) /* scheduling, no delayed SACK */
 #define SCTP_TLP_MARGIN (25 * SCTP_NSEC_PER_MSEC)
 #define SCTP_TLP_MARGIN_MAX (400 * SCTP_NSEC_PER_MSEC)
 #define SCTP_TLP_MAX 3u /* tail-loss probes in a row */
@@ -192,6 +193,7 @@ struct sctp_assoc {
 	bool reordered;		  /* this path reorders: miss indications prove nothing */
 	bool rtt_running;
 	bool rack_valid;
+	bool asked;		  /* the last DATA sent bore the I bit: its SACK is not delayed */
 	bool tlp_doubt;		  /* a duplicate of tlp_tsn would mean that the probe was too early */
 	uint8_t rescue;		  /* packets of retransmissions that may leave despite cwnd */
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */

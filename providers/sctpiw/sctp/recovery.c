@@ -9,11 +9,12 @@
  *   seen to reorder. With one SACK for a batch of packets, indications come too
  *   slowly to rely on. A chunk may be lost and sent again more than once in this
  *   way; what is sent again counts as sent at that time.
- * - A tail-loss probe: when nothing was acknowledged for 2 SRTT + 25 ms, the last
- *   chunk is sent again with the I bit, whatever cwnd says. RTO.Min is 1 s, and
- *   a lost tail must not cost that. It repeats up to three times, at doubled
- *   distance. Where the peer reports the probed chunk as a duplicate, its SACKs are
- *   delayed for longer, and the 25 ms double, up to 400.
+ * - A tail-loss probe: when nothing was acknowledged for 2 SRTT + 25 ms, or + 3 ms
+ *   where the I bit asked for a SACK at once, the last chunk is sent again with the I
+ *   bit, whatever cwnd says. RTO.Min is 1 s, and a lost tail must not cost that. It
+ *   repeats up to three times, at doubled distance. Where the peer reports the
+ *   probed chunk as a duplicate, its SACKs are delayed for longer, and the 25 ms
+ *   double, up to 400; they come back as acknowledgements come without a probe.
  * - Only TSNs below the last gap block of the newest SACK are ever judged: a SACK
  *   may list few blocks (Linux: 16).
  */
@@ -87,7 +88,8 @@ void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now)
 void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now)
 {
 	const struct sctp_rtt *rtt = &a->path.rtt;
-	uint64_t wait = rtt->srtt ? 2 * rtt->srtt + a->tlp_margin : sctp_rtt_rto(rtt) / 2;
+	uint64_t margin = a->asked ? SCTP_TLP_MARGIN_ASKED : a->tlp_margin;
+	uint64_t wait = rtt->srtt ? 2 * rtt->srtt + margin : sctp_rtt_rto(rtt) / 2;
 
 	wait <<= a->tlp_count;
 	if (!a->path.flight || a->tlp_count >= SCTP_TLP_MAX || !sctp_in_states(a, SCTP_STATES_SEND) ||

@@ -171,6 +171,12 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->spurious && a->reorder_factor < 4)
 		a->reorder_factor++;
 	if (acked->bytes) {
+		/*
+		 * A duplicate may as well mean that a SACK was lost: without the way back, a
+		 * lossy path would have ever later probes.
+		 */
+		if (!a->tlp_count)
+			a->tlp_margin -= (a->tlp_margin - SCTP_TLP_MARGIN) / 8;
 		a->tlp_count = 0;
 		a->pending &= ~SCTP_PEND_PROBE;
 	}

@@ -143,10 +143,9 @@ static void put_lost(struct sctp_tx *tx)
 		a->cwnd_limited = true;
 		return;
 	}
-	for (tsn = a->lost_from; a->lost && !tx->alone; tsn++) {
+	for (tsn = a->lost_from; a->lost && !tx->alone && tsn != a->out.next; tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
-		assert(sctp_outq_has(&a->out, tsn));
 		if (!(o->flags & SCTP_OUT_LOST))
 			continue;
 		if (!chunk_fits(tx, o))
@@ -295,6 +294,7 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 	if (!fresh ? !a->lost && !a->want_pull :
 		     a->want_pull && tx->more ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1)
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
+	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
 	if (!sctp_in_states(a, SCTP_STATES_SEND))
 		return;
 	if (!sctp_timer_runs(a, SCTP_TIMER_T3))
