@@ -9,12 +9,13 @@
  *   seen to reorder. With one SACK for a batch of packets, indications come too
  *   slowly to rely on. A chunk may be lost and sent again more than once in this
  *   way; what is sent again counts as sent at that time.
- * - A tail-loss probe: when nothing was acknowledged for 2 SRTT + 25 ms, or + 3 ms
- *   where the I bit asked for a SACK at once, the last chunk is sent again with the I
- *   bit, whatever cwnd says. RTO.Min is 1 s, and a lost tail must not cost that. It
- *   repeats up to three times, at doubled distance. Where the peer reports the
- *   probed chunk as a duplicate, its SACKs are delayed for longer, and the 25 ms
- *   double, up to 400; they come back as acknowledgements come without a probe.
+ * - A tail-loss probe: when nothing was acknowledged for max(2 SRTT, SRTT + 4 RTTVAR)
+ *   + 25 ms, or + 3 to 10 ms where the I bit asked for a SACK at once, the last
+ *   chunk is sent again with the I bit, whatever cwnd says. RTO.Min is 1 s, and a
+ *   lost tail must not cost that. It repeats up to three times, at doubled
+ *   distance. Where the peer reports the probed chunk as a duplicate, its SACKs are
+ *   delayed for longer, and the 25 ms double, up to 400; they come back as
+ *   acknowledgements come without a probe.
  * - Only TSNs below the last gap block of the newest SACK are ever judged: a SACK
  *   may list few blocks (Linux: 16).
  */
@@ -85,12 +86,24 @@ void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now)
 	sctp_recovery_detect(a, now, a->out.cum, false);
 }
 
+/* A large packet behind small ones takes longer than they did: as if on a link of 10 MB/s. */
+static uint64_t asked_margin(const struct sctp_assoc *a)
+{
+	uint64_t bytes = a->path.flight < UINT16_MAX ? a->path.flight : UINT16_MAX;
+
+	return SCTP_TLP_MARGIN_ASKED + bytes * 100;
+}
+
 void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now)
 {
 	const struct sctp_rtt *rtt = &a->path.rtt;
-	uint64_t margin = a->asked ? SCTP_TLP_MARGIN_ASKED : a->tlp_margin;
-	uint64_t wait = rtt->srtt ? 2 * rtt->srtt + margin : sctp_rtt_rto(rtt) / 2;
+	uint64_t margin = a->asked ? asked_margin(a) : a->tlp_margin;
+	uint64_t trip = 2 * rtt->srtt;
+	uint64_t wait;
 
+	if (trip < rtt->srtt + 4 * rtt->rttvar)
+		trip = rtt->srtt + 4 * rtt->rttvar;
+	wait = trip ? trip + margin : sctp_rtt_rto(rtt) / 2;
 	wait <<= a->tlp_count;
 	if (!a->path.flight || a->tlp_count >= SCTP_TLP_MAX || !sctp_in_states(a, SCTP_STATES_SEND) ||
 	    now + wait >= a->timers[SCTP_TIMER_T3])
