@@ -603,7 +603,8 @@ static void test_states(void **state)
 	((struct sockaddr_in *)&bad)->sin_family = AF_INET;
 	((struct sockaddr_in *)&bad)->sin_addr.s_addr = htonl(0xc0000201);
 	assert_int_equal(bind_to(id, bad), -EADDRNOTAVAIL);
-	assert_int_equal(api->cm_resolve_addr(id, (struct sockaddr *)&bad, (struct sockaddr *)&lo, 1),
+	assert_int_equal(api->cm_resolve_addr(id, (struct sockaddr *)&bad,
+					      (struct sockaddr *)&lo, 1),
 			 -EADDRNOTAVAIL);
 
 	assert_int_equal(api->cm_set_option(id, 0, 0, &tos, 1), 0);

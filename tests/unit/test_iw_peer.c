@@ -547,6 +547,50 @@ static void our_reads(void **state)
 	fx_stop(&x);
 }
 
+/* Each segment inside of the sink, but together more than it. */
+static void response_of_too_much(void **state)
+{
+	uint8_t m[100];
+	struct fx x;
+	size_t n;
+
+	fx_passive(&x, 0, 2, 7);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	assert_true(fx_pull(&x));
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0x81, 0x42, x.stag, x.base, "01234567", 8));
+	n = fx_make_tagged(m, 0x81, 0x42, x.stag, x.base + 2, "01234567", 8);
+	fx_feed(&x, 16, x.ssn++, m, n);
+	fx_expect_terminate(&x, 0x1101, m, n, NULL);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_REM_OP_ERR);
+	fx_stop(&x);
+}
+
+static void receive_into_read_only_memory(void **state)
+{
+	struct iw_mr *ro;
+	struct fx x;
+
+	fx_passive(&x, 0, 2, 7);
+	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, 0, NULL, &ro), 0);
+	fx_post_recv(&x, 1, x.base, 16, iw_mr_stag(ro));
+	fx_send(&x, 1, "oops", 4);
+	assert_int_equal(x.mem[0], 0);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	iw_mr_free(ro);
+	fx_stop(&x);
+
+	/* the sink of a read */
+	fx_passive(&x, 0, 2, 7);
+	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &ro), 0);
+	x.stag = iw_mr_stag(ro);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
+	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
+	iw_mr_free(ro);
+	fx_stop(&x);
+}
+
 static void wrong_responses(void **state)
 {
 	/* offset in the sink of 10 bytes, length, last: error */
@@ -984,6 +1028,8 @@ int main(void)
 		cmocka_unit_test(unmapped_memory),
 		cmocka_unit_test(our_reads),
 		cmocka_unit_test(wrong_responses),
+		cmocka_unit_test(response_of_too_much),
+		cmocka_unit_test(receive_into_read_only_memory),
 		cmocka_unit_test(read_sink_goes_away),
 		cmocka_unit_test(local_faults_at_the_sq),
 		cmocka_unit_test(local_invalidate),

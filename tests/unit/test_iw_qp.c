@@ -165,6 +165,10 @@ static void drained(void **state)
 	struct fx x;
 
 	fx_passive(&x, 0, 1, 7);
+	/* programs that move their QP themselves come after the session */
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTR), 0);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), 0);
+	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 	fx_post(&x, 1, IW_WR_SEND, x.base, 3000, 0, 0, 0);
 	fx_post(&x, 2, IW_WR_SEND, x.base, 10, 0, 0, 0);
 	assert_true(fx_pull(&x));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table that the stand-in for the kernel's ABI finds by dlsym(): takes the lock, finds the id. */
+/*
+ * The table that the stand-in for the kernel's ABI finds by dlsym(): takes the lock, finds the
+ * id.
+ */
 #define _GNU_SOURCE
 #include "rnic_api.h"
 

@@ -47,7 +47,10 @@ bool channel_is_foreign(const struct rnic_channel *chan)
 	return chan->generation != atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
-/* The lock's state in the child of a fork is whatever another thread left: see channel_is_foreign(). */
+/*
+ * The lock's state in the child of a fork is whatever another thread left: see
+ * channel_is_foreign().
+ */
 static bool channel_lock(struct rnic_channel *chan)
 {
 	if (channel_is_foreign(chan))

@@ -41,7 +41,12 @@ enum cm_event_type {
 };
 
 /* Numbers of <rdma/rdma_user_cm.h> and <rdma/ib_user_verbs.h>. */
-enum cm_port_space { CM_PS_IPOIB = 0x0002, CM_PS_TCP = 0x0106, CM_PS_UDP = 0x0111, CM_PS_IB = 0x013f };
+enum cm_port_space {
+	CM_PS_IPOIB = 0x0002,
+	CM_PS_TCP = 0x0106,
+	CM_PS_UDP = 0x0111,
+	CM_PS_IB = 0x013f,
+};
 enum cm_qp_type { CM_QPT_RC = 2, CM_QPT_UD = 4 };
 enum cm_option_level { CM_OPTION_ID = 0, CM_OPTION_IB = 1 };
 enum cm_option_id {

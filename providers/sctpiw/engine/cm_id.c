@@ -5,7 +5,10 @@
 
 #include "engine/cm.h"
 
-/* A handle is the slot's index, and above it a count of the slot's uses: stale ones are found out. */
+/*
+ * A handle is the slot's index, and above it a count of the slot's uses: stale ones are found
+ * out.
+ */
 #define INDEX_BITS 20
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define USES_MASK ((1u << (31 - INDEX_BITS)) - 1)

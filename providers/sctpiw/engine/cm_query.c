@@ -133,7 +133,8 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	if (is_multicast(dst))
 		ret = -EADDRNOTAVAIL;
 	else
-		ret = route_lookup((struct sockaddr *)&id->src, (struct sockaddr *)&to, &source, NULL);
+		ret = route_lookup((struct sockaddr *)&id->src, (struct sockaddr *)&to, &source,
+				   NULL);
 	if (ret) {
 		cm_post(id, CM_EVENT_ADDR_ERROR, ret);
 		return 0;

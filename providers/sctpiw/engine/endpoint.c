@@ -48,8 +48,8 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	list_add_tail(&e->endpoints, &ep->node);
 	e->n_endpoints++;
 	ep->refs = 1;
-	log_debug("%s: open, receive buffer %zu", sockaddr_text((struct sockaddr *)&ep->local, text),
-		  ep->rcvbuf);
+	log_debug("%s: open, receive buffer %zu",
+		  sockaddr_text((struct sockaddr *)&ep->local, text), ep->rcvbuf);
 	*out = ep;
 	return 0;
 

@@ -14,7 +14,10 @@
 #include "engine/private.h"
 #include "engine/sys.h"
 
-/* At exit: how long unsent and unacknowledged data may hold up the process, and how long the lock. */
+/*
+ * At exit: how long unsent and unacknowledged data may hold up the process, and how long the
+ * lock.
+ */
 #define LINGER_LIMIT (2 * SYS_NSEC_PER_SEC)
 #define LINGER_STEP (SYS_NSEC_PER_SEC / 1000)
 #define EXIT_LOCK_SECONDS 1

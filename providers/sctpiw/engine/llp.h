@@ -17,9 +17,9 @@ struct endpoint;
 struct sctp_batch;
 
 /*
- * A receive call takes so many datagrams of so much: with both segment offloads on the way that is up
- * to 8 x 44 packets of Ethernet size. Together they fit a core's L2 cache, and the first are the first
- * to be used again.
+ * A receive call takes so many datagrams of so much: with both segment offloads on the way that
+ * is up to 8 x 44 packets of Ethernet size. Together they fit a core's L2 cache, and the first
+ * are the first to be used again.
  */
 #define LLP_RX_DATAGRAMS 8
 #define LLP_RX_SIZE 65536
@@ -44,7 +44,10 @@ struct llp {
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* Up to max datagrams; 0: none now; an error of the socket has gone to the error queue. */
 	unsigned int (*receive)(struct endpoint *ep, struct llp_datagram *dgrams, unsigned int max);
-	/* 0: sent, or lost; -EAGAIN: what is left of the batch again when the descriptor is writable. */
+	/*
+	 * 0: sent, or lost; -EAGAIN: what is left of the batch again when the descriptor is
+	 * writable.
+	 */
 	int (*send)(struct endpoint *ep, struct sctp_batch *batch);
 	/* The next entry of the error queue; false: none. Both fields may be unset. */
 	bool (*next_error)(struct endpoint *ep, struct llp_error *err);

@@ -72,7 +72,8 @@ void loop_unlock(struct engine *e)
 		pthread_mutex_unlock(&e->lock);
 		/*
 		 * Who kicks pushes and then tries the lock; who unlocks lets go and then looks at
-		 * the list. With a full fence between the two steps of each, one of them sees the other.
+		 * the list. With a full fence between the two steps of each, one of them sees the
+		 * other.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (loop_has_kicks(e) && loop_trylock(e));

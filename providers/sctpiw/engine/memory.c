@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A registered range may be unmapped, protected or truncated by the application at any time.
- * Copies run under a guard: a fault on an address of the copy itself jumps out of it, any other fault
- * is none of our business and goes on to who was there before.
+ * Copies run under a guard: a fault on an address of the copy itself jumps out of it, any other
+ * fault is none of our business and goes on to who was there before.
  */
 #define _GNU_SOURCE
 #include "engine/memory.h"
@@ -83,7 +83,10 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
 		prev->sa_handler(sig);
 	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
-		/* A true fault strikes again on return; a signal that was sent must be sent again. */
+		/*
+		 * A true fault strikes again on return; a signal that was sent must be sent
+		 * again.
+		 */
 		sigaction(sig, &dfl, NULL);
 		if (info->si_code <= 0)
 			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
@@ -93,7 +96,10 @@ static void handler(int sig, siginfo_t *info, void *context)
 
 static int install(int sig, struct sigaction *prev)
 {
-	struct sigaction sa = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+	struct sigaction sa = {
+		.sa_sigaction = handler,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+	};
 
 	sigemptyset(&sa.sa_mask);
 	return sigaction(sig, &sa, prev) ? -errno : 0;
@@ -154,7 +160,10 @@ int engine_copy(void *dst, const void *src, size_t len)
 		return -EFAULT;
 	}
 	active = &guard;
-	/* The compiler may take these for memory accesses of their own, but not move the copy over them. */
+	/*
+	 * The compiler may take these for memory accesses of their own, but not move the copy
+	 * over them.
+	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	memcpy(dst, src, len);
 	atomic_signal_fence(memory_order_seq_cst);

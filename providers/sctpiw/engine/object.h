@@ -17,7 +17,7 @@
 struct engine_object {
 	struct channel_source comp;  /* CQ: completion channel; unused for a QP */
 	struct channel_source async; /* the context's async channel */
-	uint64_t user_handle;	     /* the libibverbs object: cq_handle, element of the events */
+	uint64_t user_handle;	     /* of the events: cq_handle, element */
 };
 
 /* Numbers of enum ibv_event_type. */

@@ -25,7 +25,10 @@
 
 struct cm_id;
 
-/* A local port: a socket, and the SCTP endpoint behind it. Freed when refs is 0 and the pass ends. */
+/*
+ * A local port: a socket, and the SCTP endpoint behind it. Freed when refs is 0 and the pass
+ * ends.
+ */
 struct endpoint {
 	struct list_node node; /* engine.endpoints */
 	struct engine *engine;
@@ -96,7 +99,7 @@ struct engine {
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
 	_Atomic uint64_t last_kick; /* when a poster last sent what it had posted */
-	_Atomic bool kick_wake;	    /* the thread has been woken to send the rest of a burst */
+	_Atomic bool kick_wake;	    /* the thread was woken to send the rest of a burst */
 
 	/* The progress thread. */
 	_Atomic bool thread_started;

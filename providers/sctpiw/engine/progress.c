@@ -2,8 +2,9 @@
 /*
  * Who runs the engine when. Threads of the application that poll an empty CQ do it themselves;
  * the progress thread sleeps on the sockets and the timer. While polling goes on it parks: it
- * sleeps on its eventfd alone and looks now and then whether polling has stopped, since a thread may as well
- * go on to spin on memory without saying so. A thread that arms a CQ says so, and ends the parking.
+ * sleeps on its eventfd alone and looks now and then whether polling has stopped, since a thread
+ * may as well go on to spin on memory without saying so. A thread that arms a CQ says so, and
+ * ends the parking.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,9 +19,9 @@
 #include "engine/sys.h"
 
 /*
- * So many empty polls since the thread last looked, and since a CQ was armed, are a polling application
- * if the last one is not older than this, ns. Fewer may be one that spins on memory and asks
- * the CQ now and then: parking would cost it a nap in each round.
+ * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
+ * application if the last one is not older than this, ns. Fewer may be one that spins on memory
+ * and asks the CQ now and then: parking would cost it a nap in each round.
  */
 #define POLLING_COUNT 8
 #define POLLING_AGE 20000u
@@ -77,9 +78,9 @@ void engine_armed(struct engine *e)
 
 /*
  * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
- * alone is sent at once. The rest of a burst stays on the list until BURST_GAP is over, the empty CQ
- * is polled, or the progress thread comes for it: the one that is parked at the end of its nap, else it is
- * woken, once for many WRs.
+ * alone is sent at once. The rest of a burst stays on the list until BURST_GAP is over, the empty
+ * CQ is polled, or the progress thread comes for it: the one that is parked at the end of its
+ * nap, else it is woken, once for many WRs.
  */
 static bool gather(struct engine *e, uint64_t now)
 {

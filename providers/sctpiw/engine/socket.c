@@ -30,7 +30,8 @@ struct outgoing {
 	struct sockaddr_storage to;
 	union {
 		struct cmsghdr align;
-		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))];
+		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+			      CMSG_SPACE(sizeof(uint16_t))];
 	} control;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls on descriptors, raw: the wrappers of libc may be taken over by others (librspreload
- * turns sockets into rsockets, our own preload library serves descriptors), and the engine's own
- * I/O must reach the kernel. All return -errno. Descriptors that are made here are CLOEXEC and never
- * 0 to 2: a program that closed its standard streams would print into them.
+ * System calls on descriptors, raw: the wrappers of libc may be taken over by others
+ * (librspreload turns sockets into rsockets, our own preload library serves descriptors), and the
+ * engine's own I/O must reach the kernel. All return -errno. Descriptors that are made here are
+ * CLOEXEC and never 0 to 2: a program that closed its standard streams would print into them.
  */
 #ifndef SCTPIW_ENGINE_SYS_H
 #define SCTPIW_ENGINE_SYS_H
@@ -35,8 +35,8 @@ int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 int sys_epoll_create(void);
 int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
 int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* does not wait */
-int sys_eventfd(void);					       /* non-blocking */
-int sys_timerfd(void);					       /* CLOCK_MONOTONIC, non-blocking */
+int sys_eventfd(void); /* non-blocking */
+int sys_timerfd(void); /* CLOCK_MONOTONIC, non-blocking */
 int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: never */
 int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; UINT64_MAX: for ever */
 int sys_pipe(int fds[2]);					     /* blocking reading end */

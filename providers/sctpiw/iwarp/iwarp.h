@@ -272,7 +272,7 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
 /*
  * State changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes; Terminates the session),
  * any->RESET (empties the queues), RTS<->SQD, same->same. RTS is entered by the session when it is
- * established, asking for it then is fine. -EINVAL: not allowed; nothing changes.
+ * established, asking for RTR or RTS then is fine. -EINVAL: not allowed; nothing changes.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 
@@ -395,17 +395,17 @@ void iw_session_refuse(struct iw_session *session);
 void iw_session_set_cm(struct iw_session *session, void *cm);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);
 /*
- * Orderly end from this side (rdma_disconnect; at any time before CLOSED or REJECT was fetched): the QP goes to error (what was not handed to the LLP
- * yet is flushed), a session Terminate goes out behind what was. Also takes back an Initiate. No event
- * follows; the session pointer is not to be used again.
+ * Orderly end from this side (rdma_disconnect), at any time before CLOSED or REJECT was fetched: the
+ * QP goes to error (what was not handed to the LLP yet is flushed), a session Terminate goes out behind
+ * what was. Also takes back an Initiate. No event follows; the session pointer is not to be used again.
  */
 void iw_session_close(struct iw_session *session);
 
 enum iw_event_type {
 	/*
-	 * param of the first three: the peer's private data, its IRD and ORD as it said them; from a plain
-	 * Initiate, or where it leaves them to the ULP (RFC 6581 9.1), IW_MAX_IRD and IW_MAX_ORD, from such an
-	 * Accept what this side works with.
+	 * param of the first three: the peer's private data, its IRD and ORD as it said them; from a
+	 * plain Initiate, or where it leaves them to the ULP (RFC 6581 9.1), IW_MAX_IRD and IW_MAX_ORD;
+	 * from such an Accept what this side works with.
 	 */
 	IW_EVENT_INITIATE,    /* passive: session */
 	IW_EVENT_ACCEPT,      /* active: session, qp; established */

@@ -162,6 +162,8 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 			return -EINVAL;
 		break;
 	case IW_QPS_RTR:
+		if (now == IW_QPS_RTS && s)
+			return 0; /* its session was faster than the application */
 		if (now != IW_QPS_INIT)
 			return -EINVAL;
 		break;
