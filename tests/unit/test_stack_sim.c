@@ -89,7 +89,12 @@ static void kick(void *llp)
 	sctp_assoc_kick(llp);
 }
 
-static const struct iw_llp_ops llp_ops = { .kick = kick };
+static uint32_t acked(void *llp)
+{
+	return sctp_assoc_acked(llp);
+}
+
+static const struct iw_llp_ops llp_ops = { .kick = kick, .acked = acked };
 
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {

@@ -48,6 +48,20 @@ static void test_disconnect_after_the_peer(void **state)
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, false, &attr, IBV_QP_STATE), EINVAL);
 }
 
+static void test_steps_behind_the_connection(void **state)
+{
+	static const enum ibv_qp_state steps[] = { IBV_QPS_INIT, IBV_QPS_RTR };
+	struct ibv_qp_attr attr = { .port_num = 1 };
+
+	for (int i = 0; i < 2; i++) {
+		attr.qp_state = steps[i];
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, CM), 0);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, &attr, CM), EINVAL);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, &attr, IBV_QP_STATE), EINVAL);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_SQD, true, &attr, CM), EINVAL);
+	}
+}
+
 static void test_by_hand(void **state)
 {
 	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT), 0);
@@ -67,8 +81,7 @@ static void test_transitions_that_do_not_exist(void **state)
 		{ IBV_QPS_RESET, IBV_QPS_RTR }, { IBV_QPS_RESET, IBV_QPS_RTS },
 		{ IBV_QPS_RESET, IBV_QPS_SQD }, { IBV_QPS_INIT, IBV_QPS_RTS },
 		{ IBV_QPS_INIT, IBV_QPS_SQD },	{ IBV_QPS_RTR, IBV_QPS_INIT },
-		{ IBV_QPS_RTR, IBV_QPS_SQD },	{ IBV_QPS_RTS, IBV_QPS_INIT },
-		{ IBV_QPS_RTS, IBV_QPS_RTR },	{ IBV_QPS_SQD, IBV_QPS_RTR },
+		{ IBV_QPS_RTR, IBV_QPS_SQD },	{ IBV_QPS_SQD, IBV_QPS_RTR },
 		{ IBV_QPS_ERR, IBV_QPS_INIT },	{ IBV_QPS_ERR, IBV_QPS_RTS },
 		{ IBV_QPS_RESET, 7 },		{ IBV_QPS_RESET, -1 },
 	};
@@ -113,6 +126,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connection_manager),
 		cmocka_unit_test(test_disconnect_after_the_peer),
+		cmocka_unit_test(test_steps_behind_the_connection),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_transitions_that_do_not_exist),
 		cmocka_unit_test(test_values),

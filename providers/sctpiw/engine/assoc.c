@@ -42,7 +42,14 @@ static void kick(void *llp)
 		sctp_assoc_kick(a->sctp);
 }
 
-static const struct iw_llp_ops llp_ops = {.kick = kick};
+static uint32_t acked(void *llp)
+{
+	struct assoc *a = llp;
+
+	return a->gone ? 0 : sctp_assoc_acked(a->sctp);
+}
+
+static const struct iw_llp_ops llp_ops = {.kick = kick, .acked = acked};
 
 static struct assoc *assoc_new(struct endpoint *ep)
 {

@@ -147,9 +147,11 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	struct iw_qp *qp;
 	int ret = -EINVAL;
 
+	/* rdma_establish() of the active side: an iWARP connection is complete without it. */
+	if (id->state == CM_ESTABLISHED && !param)
+		return 0;
 	if (id->state != CM_REQUESTED || !param)
 		return -EINVAL;
-	cm_leave_backlog(id);
 	/* The peer has gone meanwhile. */
 	if (!id->session) {
 		id->state = CM_OVER;
@@ -182,7 +184,6 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 
 	if (id->state != CM_REQUESTED)
 		return -EINVAL;
-	cm_leave_backlog(id);
 	if (id->session)
 		ret = iw_session_reject(id->session, private_data, len);
 	id->session = NULL;

@@ -43,6 +43,34 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_add
 	return NULL;
 }
 
+struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
+					 uint16_t port)
+{
+	unsigned int i;
+
+	list_for_each(n, &ep->multihomed) {
+		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
+
+		for (i = 0; a->remote_port == port && i < a->others; i++)
+			if (ip_addr_equal(&a->other[i], remote))
+				return a;
+	}
+	return NULL;
+}
+
+void sctp_assoc_set_others(struct sctp_assoc *a, const struct ip_addr *addr, unsigned int n)
+{
+	unsigned int i;
+
+	a->others = 0;
+	for (i = 0; i < n && a->others < SCTP_COOKIE_ALTS; i++)
+		if (!ip_addr_equal(&addr[i], &a->path.addr.remote))
+			a->other[a->others++] = addr[i];
+	list_del(&a->other_node);
+	if (a->others)
+		list_add_tail(&a->ep->multihomed, &a->other_node);
+}
+
 /* Twice as many buckets. Without memory the chains just get longer. */
 static void grow_buckets(struct sctp *s)
 {
@@ -102,6 +130,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 		a->timers[i] = SCTP_TIME_NEVER;
 	list_init(&a->ready_node);
 	list_init(&a->event_node);
+	list_init(&a->other_node);
 	sctp_reasm_init(&a->reasm);
 	sctp_path_init(&a->path, &s->config, addr, mtu);
 	if (s->assoc_count >= s->bucket_count)
@@ -118,6 +147,7 @@ static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
 	list_del(&a->hash_node);
+	list_del(&a->other_node);
 	list_del(&a->ready_node);
 	timerq_remove(&a->s->timers, &a->timer_node);
 	a->ep->assoc_count--;
@@ -212,9 +242,10 @@ bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 {
 	/*
 	 * When both sides sent an INIT, both must come to the same answer: the
-	 * tags differ and both sides know both of them.
+	 * tags differ and both sides know both of them. An INIT under another tag
+	 * than the peer's was not the peer's.
 	 */
-	if (a->initiator && a->collision)
+	if (a->initiator && a->collision_tag && a->collision_tag == a->peer_tag)
 		return a->local_tag > a->peer_tag;
 	return a->initiator;
 }
@@ -232,6 +263,11 @@ unsigned int sctp_assoc_streams(const struct sctp_assoc *a)
 bool sctp_assoc_is_drained(const struct sctp_assoc *a)
 {
 	return sctp_outq_count(&a->out) == 0;
+}
+
+uint32_t sctp_assoc_acked(const struct sctp_assoc *a)
+{
+	return a->out.cum + 1 - a->init_tsn; /* each is one chunk */
 }
 
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)

@@ -164,6 +164,8 @@ bool sctp_assoc_is_up(const struct sctp_assoc *a);
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a); /* usable pairs, once up */
 /* Nothing taken from the user waits for an acknowledgement. */
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
+/* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
+uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
 /* The path MTU (whole IP packets, bytes); a passive association starts at 1280 until told. */
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu);
 /* The longest user message that fits one packet of the present path MTU. */

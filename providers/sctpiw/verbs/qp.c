@@ -190,7 +190,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
 	if (err)
 		return err;
-	if ((mask & IBV_QP_STATE) && !(cur == IBV_QPS_ERR && attr->qp_state == IBV_QPS_SQD)) {
+	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
 		err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
 		if (err)
 			return -err;

@@ -81,6 +81,12 @@ bool sctpiw_is_cm_init(int mask)
 	return mask == CM_INIT;
 }
 
+bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
+{
+	return by_cm && ((cur == IBV_QPS_RTS && (next == IBV_QPS_INIT || next == IBV_QPS_RTR)) ||
+			 (cur == IBV_QPS_ERR && next == IBV_QPS_SQD));
+}
+
 static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 {
 	const unsigned int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -107,9 +113,8 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
-	/* rdma_disconnect() asks for SQD first, also where the peer was quicker. */
-	if (by_cm && cur == IBV_QPS_ERR && next == IBV_QPS_SQD && !rest)
-		return 0;
+	if (sctpiw_is_behind(cur, by_cm, next))
+		next = cur;
 	t = &transitions[cur][next];
 	if (!t->valid)
 		return EINVAL;

@@ -150,6 +150,12 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 			 int mask);
 /* The mask with which the connection manager brings a QP to INIT. */
 bool sctpiw_is_cm_init(int mask);
+/*
+ * The connection manager was quicker: who moves a QP of its own step by step (rping -q) asks for
+ * INIT and RTR when it is in RTS, and rdma_disconnect() for SQD when the peer has ended the
+ * connection. Granted, and the state stays.
+ */
+bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next);
 /* Copies what mask names from one to the other. */
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask);
 
