@@ -14,7 +14,7 @@ usage: ./build.sh [COMMAND]
   --help     this
 
 Packages that are missing are installed first, with apt-get or dnf, and with sudo where that is
-needed; the command is printed. SCTPIW_NO_INSTALL=1 prints it and stops instead.
+needed; the command is printed. SCTPIW_NO_INSTALL=1 names them and stops instead.
 Build types and compilers other than the usual: CC and CMAKE_BUILD_TYPE in the environment, on a
 fresh build directory.
 END
@@ -58,6 +58,7 @@ cmd ip                iproute2           iproute
 cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
 cmd nsenter           util-linux         util-linux
+cmd valgrind          valgrind           valgrind
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3

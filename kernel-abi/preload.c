@@ -30,6 +30,7 @@
 
 #include "fdtable.h"
 #include "libc.h"
+#include "rnic.h"
 #include "sigchain.h"
 #include "sysfs.h"
 
@@ -277,17 +278,52 @@ static __attribute__((noinline)) int close_ours(int fd)
 	return ret;
 }
 
+/*
+ * The RNIC's descriptors do not exist as far as the application can tell: programs that close all
+ * they do not know of must not take the RNIC's away, still less give their numbers to others.
+ */
+static bool is_own(int fd)
+{
+	return rnic_own_fd((unsigned int)fd, (unsigned int)fd) == fd;
+}
+
 HOOK int close(int fd)
 {
 	if (unlikely(fdtable_maybe(fd)))
 		return close_ours(fd);
+	if (unlikely(fd >= 0 && is_own(fd))) {
+		errno = EBADF;
+		return -1;
+	}
 	return REAL(close)(fd);
+}
+
+/* Around the RNIC's: closes up to the last of them, and returns the number after it. */
+static unsigned int close_between(unsigned int first, unsigned int last, int flags)
+{
+	int own;
+
+	while (first <= last && (own = rnic_own_fd(first, last)) >= 0) {
+		unsigned int end = (unsigned int)own;
+
+		if (first < end && REAL(close_range)(first, end - 1, flags))
+			for (; first < end; first++) /* a kernel without the call */
+				REAL(close)((int)first);
+		first = end + 1;
+	}
+	return first;
 }
 
 HOOK int close_range(unsigned int first, unsigned int last, int flags)
 {
-	int ret = REAL(close_range)(first, last, flags);
+	unsigned int from = first;
+	int ret = 0;
 
+	/* The RNIC's are CLOEXEC as it is. */
+	if (!(flags & CLOSE_RANGE_CLOEXEC) && !(flags & ~CLOSE_RANGE_UNSHARE))
+		from = close_between(first, last, flags);
+	if (from <= last || from == first)
+		ret = REAL(close_range)(from, last, flags);
 	if (!ret && !(flags & CLOSE_RANGE_CLOEXEC))
 		fdtable_reap(first, last);
 	return ret;
@@ -295,8 +331,10 @@ HOOK int close_range(unsigned int first, unsigned int last, int flags)
 
 HOOK void closefrom(int first)
 {
-	REAL(closefrom)(first);
-	fdtable_reap(first < 0 ? 0 : (unsigned int)first, UINT_MAX);
+	unsigned int from = first < 0 ? 0 : (unsigned int)first;
+
+	REAL(closefrom)((int)close_between(from, INT_MAX - 1, 0));
+	fdtable_reap(from, UINT_MAX);
 }
 
 static int copied(int oldfd, int newfd)
@@ -314,13 +352,26 @@ HOOK int dup(int fd)
 	return copied(fd, REAL(dup)(fd));
 }
 
+/* errno of a descriptor that was taken just now: the only one that fits, and that dup2() has. */
+static bool is_taken(int oldfd, int newfd)
+{
+	if (likely(newfd < 0 || oldfd == newfd || !is_own(newfd)))
+		return false;
+	errno = EBUSY;
+	return true;
+}
+
 HOOK int dup2(int oldfd, int newfd)
 {
+	if (is_taken(oldfd, newfd))
+		return -1;
 	return copied(oldfd, REAL(dup2)(oldfd, newfd));
 }
 
 HOOK int dup3(int oldfd, int newfd, int flags)
 {
+	if (is_taken(oldfd, newfd))
+		return -1;
 	return copied(oldfd, REAL(dup3)(oldfd, newfd, flags));
 }
 

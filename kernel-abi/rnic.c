@@ -69,6 +69,13 @@ const struct sctpiw_rnic_api *rnic_get(void)
 	return atomic_load(&rnic);
 }
 
+int rnic_own_fd(unsigned int first, unsigned int last)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+
+	return api ? api->own_fd(first, last) : -1;
+}
+
 /*
  * Two threads may get here at once; both load the same file and find the same table. No lock, so
  * none can be held over a fork().

@@ -21,6 +21,9 @@ const struct sctpiw_rnic_api *rnic_load(void);
 /* The RNIC if it is loaded, else NULL. */
 const struct sctpiw_rnic_api *rnic_get(void);
 
+/* The lowest of the RNIC's own descriptors within [first, last], or -1. */
+int rnic_own_fd(unsigned int first, unsigned int last);
+
 /* Directory of this shared library without a slash at its end, or -ENOENT. */
 int rnic_library_dir(char *buf, size_t len);
 

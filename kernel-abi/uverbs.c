@@ -8,6 +8,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "devnum.h"
 #include "libc.h"
@@ -90,6 +91,14 @@ int uverbs_open(int flags)
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
+	/* Not among the standard streams, if the program closed those: it would print into it. */
+	if (fd <= STDERR_FILENO) {
+		ret = libc_fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		libc_close(fd);
+		if (ret < 0)
+			return ret;
+		fd = ret;
+	}
 	libc_fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 	rnic_apply_open_flags(fd, flags);
 	ret = fdtable_install(fd, &uverbs_ops, NULL, NULL);

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 1
+#define SCTPIW_RNIC_API_VERSION 2
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -95,6 +95,11 @@ struct sctpiw_rnic_api {
 	 * on them is served.
 	 */
 	void (*set_fd_hooks)(void (*opened)(int fd, struct rnic_channel *chan));
+	/*
+	 * The lowest of the RNIC's own descriptors within [first, last], or -1: the application is
+	 * kept from closing these. May be called from signal handlers and after vfork().
+	 */
+	int (*own_fd)(unsigned int first, unsigned int last);
 
 	/* The device: GUID (network order) and the GID table for sysfs. */
 	uint64_t (*node_guid)(void);

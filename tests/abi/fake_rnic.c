@@ -167,6 +167,13 @@ static void set_fd_hooks(void (*opened)(int fd, struct rnic_channel *chan))
 	opened_hook = opened;
 }
 
+static int own_fd(unsigned int first, unsigned int last)
+{
+	int fd = fake_control.own_fd;
+
+	return fd > 0 && (unsigned int)fd >= first && (unsigned int)fd <= last ? fd : -1;
+}
+
 static uint64_t node_guid(void)
 {
 	static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -421,6 +428,7 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.channel_release = channel_release,
 	.channel_by_fd = by_fd,
 	.set_fd_hooks = set_fd_hooks,
+	.own_fd = own_fd,
 	.node_guid = node_guid,
 	.query_gid = query_gid,
 	.cm_channel_create = channel_create,

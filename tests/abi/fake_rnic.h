@@ -31,6 +31,7 @@ struct fake_control {
 	int last_backlog;
 	struct sockaddr_storage last_addr;
 	bool last_had_src;
+	int own_fd; /* a descriptor of the RNIC's own, or 0 */
 };
 
 static inline struct fake_control *fake(void)

@@ -40,11 +40,13 @@ def cases():
         yield f"{tool}.list", run(tool, ["-l", 8, "-t", 64, "-s", 512, "-n", 1024])
         yield f"{tool}.moderated", run(tool, ["-Q", 16, "-t", 64, "-s", 512, "-n", 1024])
         yield f"{tool}.duration", run(tool, ["-D", 1, "-s", 4096])
+        yield f"{tool}.lossy", run(tool, ["-s", 16384, "-n", 100])
     for tool in LATENCY:
         yield f"{tool}.basic", run(tool, ["-s", 64, "-n", 1000])
         yield f"{tool}.odd", run(tool, ["-s", 3001, "-n", 300])
         yield f"{tool}.huge", run(tool, ["-s", 1048576, "-n", 20])
-        yield f"{tool}.all", run(tool, ["-a", "-n", 20], ALL_SIZES)
+        yield f"{tool}.all", run(tool, ["-a", "-n", 10], ALL_SIZES)
+        yield f"{tool}.lossy", run(tool, ["-s", 64, "-n", 50])
     for tool in "ib_read_lat", "ib_send_lat":  # ib_write_lat waits on memory, it has no events
         yield f"{tool}.events", run(tool, ["-e", "-s", 64, "-n", 300])
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":

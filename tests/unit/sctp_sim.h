@@ -221,7 +221,7 @@ static inline void unreachable(void *ctx, const struct path_addr *to, uint64_t n
 
 	if (h->dead)
 		return;
-	sctp_unreachable(h->ep, to, now);
+	sctp_unreachable(h->ep, to, NULL, 0, now);
 	events(h);
 }
 

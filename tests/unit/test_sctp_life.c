@@ -229,7 +229,7 @@ static void test_hint(void **state)
 
 	assert_true(run(w, SEC, all_sent));
 	for (i = 0; i < 10; i++) {
-		sctp_unreachable(a->ep, &to, w->now);
+		sctp_unreachable(a->ep, &to, NULL, 0, w->now);
 		run(w, 300 * MSEC, NULL);
 		assert_int_equal(f->error, 0);
 	}

@@ -230,7 +230,7 @@ static void make_node(struct node *n, struct simnet *net, unsigned int number, u
 		      unsigned int n_qps)
 {
 	struct sctp_config config;
-	struct iw_config iw_config = { .held_bytes_per_qp = 1 << 20 };
+	struct iw_config iw_config = { .held_bytes_per_qp = 1 << 20, .in_order = seed & 1 };
 	struct ip_addr addr = simnet_v4(number + 1);
 
 	memset(n, 0, sizeof(*n));
@@ -419,6 +419,32 @@ static void check_sent(struct node *n, struct side *s, const struct iw_cqe *cqe)
 	s->completed++;
 }
 
+/*
+ * With placement in order (odd seeds), what the peer's writes have placed so far is a prefix of all
+ * that they will place: they take the QP's share of the sink from its front.
+ */
+static void check_order(struct node *n, struct side *s)
+{
+	uint32_t base = (s - n->sides) * (MEMORY / QPS_MAX);
+	struct side *theirs = &n->peer->sides[s - n->sides];
+	bool missing = false;
+
+	for (unsigned int i = 0; i < theirs->n_ops; i++) {
+		struct op *op = &theirs->ops[i];
+
+		if (op->opcode != IW_WR_RDMA_WRITE)
+			continue;
+		for (uint32_t b = 0; b < op->len; b++) {
+			uint8_t byte = n->sink[op->offset + b];
+
+			check(op->offset >= base);
+			if (byte != pattern(op->local + b, salt(n->peer)))
+				missing = true;
+			check(!missing || byte == 0);
+		}
+	}
+}
+
 static void application(struct node *n)
 {
 	for (unsigned int i = 0; i < n->n_qps; i++) {
@@ -427,6 +453,8 @@ static void application(struct node *n)
 
 		if (atomic_load(&s->qp->state) != IW_QPS_RTS)
 			continue;
+		if ((seed & 1) && sim_random_chance(&n->random, 0.1))
+			check_order(n, s);
 		while (iw_cq_poll(s->cq, 1, &cqe)) {
 			check(cqe.status == IW_WC_SUCCESS);
 			if (cqe.opcode == IW_WC_RECV)

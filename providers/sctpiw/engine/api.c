@@ -12,6 +12,7 @@
 #include "engine/cm.h"
 #include "engine/engine.h"
 #include "engine/private.h"
+#include "engine/sys.h"
 
 static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
 {
@@ -72,13 +73,13 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 
 	if (!e)
 		return -errno;
-	/* Under the lock: whether a request was read decides who destroys its id. */
+	/* Under the lock: once a request was read, its id is the application's. */
 	engine_lock(e);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
 		child = cm_id_get(e, ev->id);
 		if (child)
-			child->delivered = true;
+			cm_leave_backlog(child);
 	}
 	engine_unlock(e);
 	return n < 0 ? (int)n : 0;
@@ -161,8 +162,7 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	list_for_each(node, &id->requests) {
 		struct cm_id *child = list_entry(node, struct cm_id, request_node);
 
-		if (!child->delivered)
-			channel_migrate(&child->source, to);
+		channel_migrate(&child->source, to);
 	}
 	engine_unlock(id->engine);
 	return 0;
@@ -253,6 +253,7 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.channel_release = channel_release,
 	.channel_by_fd = api_channel_by_fd,
 	.set_fd_hooks = channel_set_fd_hook,
+	.own_fd = sys_kept,
 	.node_guid = api_node_guid,
 	.query_gid = api_query_gid,
 	.cm_channel_create = api_cm_channel_create,

@@ -15,6 +15,9 @@ static const uint64_t idle_limit[IDLE_LISTS] = {
 	[IDLE_PASSIVE] = 3 * SYS_NSEC_PER_SEC,
 };
 
+/* SCTP keeps 64 packets of no association. */
+#define ABORTS_AT_ONCE 32
+
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
 	struct assoc *a = user;
@@ -343,6 +346,8 @@ uint64_t assoc_next_timeout(const struct engine *e)
 
 void assoc_abort_all(struct engine *e)
 {
+	unsigned int n = 0;
+
 	list_for_each(node, &e->endpoints) {
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
@@ -352,6 +357,9 @@ void assoc_abort_all(struct engine *e)
 			if (!a->gone)
 				sctp_assoc_abort(a->sctp);
 			a->gone = true;
+			/* Before the queue of ABORTs is full. */
+			if (++n % ABORTS_AT_ONCE == 0)
+				loop_output(e);
 		}
 	}
 }

@@ -80,10 +80,10 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	ret = sys_stat_fd(fds[0], &st);
 	if (ret)
 		goto err_close;
-	chan->read_fd = ret = sys_dup(fds[0]);
+	chan->read_fd = ret = sys_keep(sys_dup(fds[0]));
 	if (ret < 0)
 		goto err_close;
-	chan->write_fd = fds[1];
+	chan->write_fd = sys_keep(fds[1]);
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);

@@ -78,12 +78,11 @@ struct cm_id {
 	uint32_t qp_num;
 	struct iw_session_param param;
 
-	/* Listeners, and those who wait in their backlog */
+	/* Listeners, and those who wait in their backlog until their CONNECT_REQUEST is read */
 	unsigned int backlog, pending;
 	struct list_node requests; /* of a listener: request_node */
 	struct list_node request_node;
-	struct cm_id *listener;	 /* until it is accepted, rejected, or either is destroyed */
-	bool delivered;		 /* its CONNECT_REQUEST was read */
+	struct cm_id *listener; /* NULL once it is the application's */
 };
 
 /* cm_id.c: the table */
@@ -121,7 +120,7 @@ void cm_hang_up(struct cm_id *id);
 
 /* cm_listen.c */
 void cm_request(struct engine *e, const struct iw_event *ev);
-/* Rejects what was not delivered, lets go of the rest. */
+/* Rejects what was not read. */
 void cm_unlisten(struct cm_id *id);
 
 /* The operations of rnic_api.h, under the lock. */

@@ -44,9 +44,7 @@ void cm_unlisten(struct cm_id *id)
 		struct cm_id *child = list_entry(node, struct cm_id, request_node);
 
 		child->listener = NULL;
-		/* Once delivered it is the application's. */
-		if (!child->delivered)
-			cm_id_free(child);
+		cm_id_free(child);
 	}
 	id->pending = 0;
 	id->state = CM_OVER;

@@ -135,10 +135,9 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	else
 		ret = route_lookup((struct sockaddr *)&id->src, (struct sockaddr *)&to, &source,
 				   NULL);
-	if (ret) {
-		cm_post(id, CM_EVENT_ADDR_ERROR, ret);
-		return 0;
-	}
+	/* The kernel looks up the route at once, too: no event. */
+	if (ret)
+		return ret;
 	sockaddr_set_port((struct sockaddr *)&source, id->ep->port);
 	id->src = source;
 	id->dst = to;

@@ -187,7 +187,8 @@ void endpoint_errors(struct endpoint *ep)
 	/* Bounded by the socket's buffer; more come only with what is sent. */
 	for (int i = 0; i < 256 && ep->llp->next_error(ep, &err); i++) {
 		if (err.unreachable)
-			sctp_unreachable(ep->sctp, &err.to, ep->engine->now);
+			sctp_unreachable(ep->sctp, &err.to, err.quoted, err.quoted_len,
+					 ep->engine->now);
 		else if (err.mtu)
 			shrink_mtu(ep, &err);
 	}

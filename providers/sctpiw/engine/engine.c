@@ -65,9 +65,9 @@ static uint64_t env_seconds(const char *name, uint64_t dflt)
 
 static int open_descriptors(struct engine *e)
 {
-	e->wake_fd = sys_eventfd();
-	e->timer_fd = sys_timerfd();
-	e->epoll_fd = sys_epoll_create();
+	e->wake_fd = sys_keep(sys_eventfd());
+	e->timer_fd = sys_keep(sys_timerfd());
+	e->epoll_fd = sys_keep(sys_epoll_create());
 	if (e->wake_fd < 0)
 		return e->wake_fd;
 	if (e->timer_fd < 0)
@@ -86,10 +86,15 @@ static void close_descriptors(struct engine *e)
 static int make_layers(struct engine *e)
 {
 	struct sctp_config sc;
-	struct iw_config ic = {.held_bytes_per_qp = 1 << 20};
+	struct iw_config ic = {
+		.held_bytes_per_qp = 1 << 20,
+		.in_order = env_flag("SCTPIW_IN_ORDER", false),
+	};
 
 	sctp_config_default(&sc);
 	sc.silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", sc.silent_limit);
+	if (sc.connect_limit > sc.silent_limit)
+		sc.connect_limit = sc.silent_limit;
 	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
 	if (!e->sctp)
 		return -ENOMEM;

@@ -34,6 +34,8 @@ struct llp_datagram {
 /* What ICMP said about a packet that we sent. */
 struct llp_error {
 	struct path_addr to;
+	uint8_t quoted[64]; /* how the packet began, as far as ICMP quotes it */
+	size_t quoted_len;
 	bool unreachable; /* nobody listens there */
 	uint32_t mtu;	  /* too long for the path, which takes so much; or 0 */
 };

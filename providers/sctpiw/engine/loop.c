@@ -268,7 +268,7 @@ static void output_assoc(struct engine *e, struct sctp_assoc *sa)
 	sctp_assoc_kick(sa);
 }
 
-static void output(struct engine *e)
+void loop_output(struct engine *e)
 {
 	struct sctp_assoc *sa;
 	struct sctp_batch batch;
@@ -289,7 +289,7 @@ void loop_settle(struct engine *e)
 {
 	/* What was posted before a disconnect goes out before it. */
 	if (run_kicks(e))
-		output(e);
+		loop_output(e);
 	run_events(e);
 }
 
@@ -300,7 +300,7 @@ void loop_finish(struct engine *e)
 	do {
 		run_kicks(e);
 		run_events(e);
-		output(e);
+		loop_output(e);
 		/* Sending completes WRs, and may have found an association lost. */
 		run_events(e);
 	} while (loop_has_kicks(e));
@@ -418,7 +418,7 @@ bool loop_pass(struct engine *e, enum loop_depth depth)
 		/* Acknowledgements should not wait for all that came. */
 		run_kicks(e);
 		run_events(e);
-		output(e);
+		loop_output(e);
 		if (atomic_load_explicit(&e->waiters, memory_order_relaxed))
 			break;
 		more = receive_some(e, depth);

@@ -125,6 +125,8 @@ enum loop_depth {
 bool loop_pass(struct engine *e, enum loop_depth depth);
 /* Kicks, events, output. What every holder of the lock does before letting go. */
 void loop_finish(struct engine *e);
+/* Sends what SCTP has ready. */
+void loop_output(struct engine *e);
 /* Kicks, what they send, and events: the state that a control operation starts from. */
 void loop_settle(struct engine *e);
 uint64_t loop_next_timeout(struct engine *e);

@@ -206,6 +206,18 @@ static bool serve(struct engine *e)
 	return !dead;
 }
 
+/*
+ * Somebody closed our descriptors by a way that the stand-in does not see. Their numbers are, or
+ * will be, those of something else.
+ */
+static void give_up(struct engine *e)
+{
+	log_error("the program closed descriptors that are not its own: no RDMA any more");
+	loop_lock(e);
+	atomic_store(&e->dead, true);
+	loop_unlock(e);
+}
+
 static void *progress_main(void *arg)
 {
 	struct engine *e = arg;
@@ -223,6 +235,10 @@ static void *progress_main(void *arg)
 		polls = load32(&e->polls);
 		if (sys_ppoll(pfd, 3, UINT64_MAX) <= 0)
 			continue;
+		if ((pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL) {
+			give_up(e);
+			break;
+		}
 		if (pfd[0].revents)
 			drain(e->wake_fd);
 		/* Once read, so that it does not wake us for ever; serve() sets it anew. */

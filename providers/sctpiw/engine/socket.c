@@ -49,12 +49,18 @@ static size_t raise_buffer(int fd, int name, int force_name)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* No IPv6 path takes less; what is cut so small passes all of them. */
+#define IPV6_SMALLEST_MTU 1280
+
 static void set_df(struct endpoint *ep, bool df)
 {
 	/* The options of both families: a socket for IPv6 sends IPv4 as well. */
-	if (ep->family == AF_INET6)
+	if (ep->family == AF_INET6) {
 		sys_setsockopt_int(ep->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				   df ? IPV6_PMTUDISC_DO : IPV6_PMTUDISC_DONT);
+		/* Only the sender fragments, and it may not know of a smaller link. 0: none. */
+		sys_setsockopt_int(ep->fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
+	}
 	if (ep->family == AF_INET || !ep->v6only)
 		sys_setsockopt_int(ep->fd, IPPROTO_IP, IP_MTU_DISCOVER,
 				   df ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT);
@@ -65,7 +71,7 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 {
 	int fd, ret;
 
-	fd = sys_socket(addr->sa_family, SOCK_DGRAM, IPPROTO_UDP);
+	fd = sys_keep(sys_socket(addr->sa_family, SOCK_DGRAM, IPPROTO_UDP));
 	if (fd < 0)
 		return fd;
 	ep->fd = fd;
@@ -181,8 +187,7 @@ static bool udp_next_error(struct endpoint *ep, struct llp_error *err)
 {
 	_Alignas(struct cmsghdr) uint8_t control[512];
 	struct sockaddr_storage name;
-	uint8_t payload[64];
-	struct iovec iov = {payload, sizeof(payload)};
+	struct iovec iov = {err->quoted, sizeof(err->quoted)};
 	struct msghdr msg = {
 		.msg_name = &name,
 		.msg_namelen = sizeof(name),
@@ -191,11 +196,14 @@ static bool udp_next_error(struct endpoint *ep, struct llp_error *err)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
+	ssize_t len;
 
 	memset(&name, 0, sizeof(name));
 	memset(err, 0, sizeof(*err));
-	if (sys_recvmsg(ep->fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+	len = sys_recvmsg(ep->fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT);
+	if (len < 0)
 		return false;
+	err->quoted_len = (size_t)len;
 	if (msg.msg_namelen && !sockaddr_check((struct sockaddr *)&name)) {
 		err->to.remote = sockaddr_ip((struct sockaddr *)&name);
 		err->to.udp_port = sockaddr_port((struct sockaddr *)&name);
@@ -293,7 +301,8 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 
 		add_control(&out, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
 		gso_error = send_once(ep, &out, batch->data, batch->len);
-		if (gso_error != -EINVAL && gso_error != -EIO)
+		/* By kernel, EINVAL or EMSGSIZE for segments too long for the route. */
+		if (gso_error != -EINVAL && gso_error != -EIO && gso_error != -EMSGSIZE)
 			return gso_error == -EAGAIN ? -EAGAIN : 0;
 		out.msg.msg_controllen = without_segment;
 		if (!without_segment)
@@ -305,7 +314,8 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 		ret = send_once(ep, &out, batch->data, len);
 		if (ret == -EAGAIN)
 			return ret;
-		if (!ret && gso_error && !ep->no_gso) {
+		/* A shorter one proves nothing: the others may be too long for the route. */
+		if (!ret && gso_error && len == batch->segment && !ep->no_gso) {
 			ep->no_gso = true;
 			log_debug("port %u: no UDP_SEGMENT here (error %d)", ep->port, -gso_error);
 		}

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -192,10 +194,75 @@ ssize_t sys_write(int fd, const void *buf, size_t len)
 	return RAW(SYS_write, fd, buf, len);
 }
 
+/*
+ * Descriptors that stay open, a bit each. Programs close what they do not know, down from the
+ * number they saw last: had they closed ours, we would write into whatever gets the number next.
+ */
+#define KEPT_MAX 65536u
+#define KEEP_FROM 4096u /* or less, if no more than that may be open */
+
+static _Atomic uint64_t kept[KEPT_MAX / 64];
+static _Atomic pid_t keeper;
+
+static void set_kept(int fd, bool on)
+{
+	uint64_t bit = 1ull << (fd % 64);
+
+	if (fd < 0 || (unsigned int)fd >= KEPT_MAX)
+		return;
+	if (on)
+		atomic_fetch_or(&kept[fd / 64], bit);
+	else if (atomic_load_explicit(&kept[fd / 64], memory_order_relaxed) & bit)
+		atomic_fetch_and(&kept[fd / 64], ~bit);
+}
+
+int sys_keep(int fd)
+{
+	struct rlimit64 limit = {0};
+	long from = KEEP_FROM, up;
+
+	if (fd < 0)
+		return fd;
+	RAW(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
+	if (limit.rlim_cur / 4 * 3 < KEEP_FROM)
+		from = (long)(limit.rlim_cur / 4 * 3);
+	if (from > fd) {
+		up = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from);
+		if (up >= 0) {
+			RAW(SYS_close, fd);
+			fd = (int)up;
+		}
+	}
+	atomic_store_explicit(&keeper, getpid(), memory_order_relaxed);
+	set_kept(fd, true);
+	return fd;
+}
+
+int sys_kept(unsigned int first, unsigned int last)
+{
+	if (last >= KEPT_MAX)
+		last = KEPT_MAX - 1;
+	for (unsigned int fd = first; fd <= last; fd = (fd | 63) + 1) {
+		uint64_t word = atomic_load_explicit(&kept[fd / 64], memory_order_relaxed) &
+				~0ull << fd % 64;
+
+		if (!word)
+			continue;
+		fd = (fd & ~63u) + (unsigned int)__builtin_ctzll(word);
+		/* A child of vfork() sees our memory, but its descriptors are its own. */
+		if (fd > last || getpid() != atomic_load_explicit(&keeper, memory_order_relaxed))
+			return -1;
+		return (int)fd;
+	}
+	return -1;
+}
+
 void sys_close(int fd)
 {
-	if (fd >= 0)
-		RAW(SYS_close, fd);
+	if (fd < 0)
+		return;
+	set_kept(fd, false);
+	RAW(SYS_close, fd);
 }
 
 int sys_random(void *buf, size_t len)

@@ -47,6 +47,13 @@ int sys_stat_fd(int fd, struct stat *st);
 ssize_t sys_read(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
 void sys_close(int fd);
+/*
+ * For descriptors that live on: returns fd under a number out of the application's way, and keeps
+ * it from being closed by the application, as far as the stand-in sees it; -errno stays what it is.
+ */
+int sys_keep(int fd);
+/* The lowest of those within [first, last], or -1. In signal handlers and vfork() children as well. */
+int sys_kept(unsigned int first, unsigned int last);
 int sys_random(void *buf, size_t len);
 
 static inline uint64_t sys_now(void)

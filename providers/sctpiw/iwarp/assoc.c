@@ -5,7 +5,8 @@
 
 #include "iwarp/private.h"
 
-#define MAX_TRIES 8 /* sessions asked for a message that fits the room that is left */
+#define MAX_TRIES 8	     /* sessions asked for a message that fits the room that is left */
+#define MAX_TRIES_FULL 4096 /* for a packet of its own: who is ready has one, unless it fails */
 
 struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg)
@@ -189,11 +190,12 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
 	size_t limit = room < assoc->max_msg ? room : assoc->max_msg;
+	unsigned int max_tries = limit < assoc->max_msg ? MAX_TRIES : MAX_TRIES_FULL;
 	unsigned int tries = 0;
 	size_t n = 0;
 
 	assoc->pulling = true;
-	while (!n && !list_empty(&assoc->ready) && tries < MAX_TRIES) {
+	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 
 		list_del(&s->ready);

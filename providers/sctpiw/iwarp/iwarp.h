@@ -98,6 +98,7 @@ enum iw_access {
 
 struct iw_config {
 	uint32_t held_bytes_per_qp; /* Sends that wait for a receive: copied up to so much, 1 MiB */
+	bool in_order; /* place segments in order, for programs that poll memory for the last byte */
 };
 
 struct iw_rnic_ops {

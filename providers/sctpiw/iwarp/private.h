@@ -404,6 +404,8 @@ struct iw_session {
 	struct iw_rx_rec *slots; /* what came before its turn, by DDP-SSN */
 	uint32_t slots_size;	 /* a power of two, or 0 */
 	uint32_t slots_used;
+	struct iw_early *early, *early_last; /* in_order.c; by DDP-SSN */
+	size_t early_bytes;
 	uint8_t term_buf[64]; /* the untagged buffer of QN 2 */
 	bool term_seen;
 
@@ -437,6 +439,14 @@ void iw_session_bury(struct iw_session *s);
 
 /* session_rx.c */
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
+
+/* in_order.c */
+/* True: the message came early, and is kept (or was in vain). */
+bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
+/* The message whose turn it is, to be freed with free(), or NULL. */
+struct iw_early *iw_early_take(struct iw_session *s);
+const uint8_t *iw_early_message(const struct iw_early *m, uint32_t *ppid, size_t *len);
+void iw_early_clear(struct iw_session *s);
 
 /* session_setup.c */
 /* Control message with the DDP-SSN in turn while INITIATING. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The receive queue. The MSN of a Send names the receive it goes into, whenever it
- * arrives; a Send whose receive is not posted yet is held in copies, within a budget of the QP, and moves
- * in when the receive comes (RFC 5041 7.1: DDP may get over a missing buffer).
+ * The receive queue. The MSN of a Send names the receive it goes into, whenever it arrives; a Send
+ * whose receive is not posted yet is held in copies, within a budget of the QP, and moves in when the
+ * receive comes (RFC 5041 7.1: DDP may get over a missing buffer).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,9 +56,11 @@ static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *re
 	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
 }
 
-static bool push(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t status,
-		 const struct iw_rx_rec *rec, uint16_t vendor_err)
+/* The receive at head is over. Its slot is free before the CQE tells of it. */
+static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, const struct iw_rx_rec *rec,
+		 uint16_t vendor_err)
 {
+	const struct iw_recv_wqe *wqe = iw_rq_at(qp, head);
 	struct iw_cqe cqe = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -76,6 +78,7 @@ static bool push(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t statu
 		}
 		solicited |= rdmap_solicits(rdmap_opcode(rec->rdmap));
 	}
+	iw_ring_release(&qp->rq, head + 1);
 	return iw_cq_push(qp->recv_cq, &cqe, solicited);
 }
 
@@ -95,8 +98,7 @@ static int complete(struct iw_qp *qp, const struct iw_rx_rec *rec, struct iw_fai
 	}
 	if (rdmap_invalidates(rdmap_opcode(rec->rdmap)) && iw_mr_invalidate_remote(qp, rec->stag))
 		return iw_fail_rec(f, TERM_RDMAP_INVALIDATE, rec);
-	lost = !push(qp, wqe, IW_WC_SUCCESS, rec, 0);
-	iw_ring_release(&qp->rq, head + 1);
+	lost = !push(qp, head, IW_WC_SUCCESS, rec, 0);
 	return lost ? iw_fail_local(f, IW_FAULT_NONE, 0, 0) : 0;
 }
 
@@ -108,10 +110,9 @@ void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	for (; head != tail; head++) {
 		bool fault = f && f->fault == IW_FAULT_RQ && f->index == head;
 
-		push(qp, iw_rq_at(qp, head), fault ? f->status : IW_WC_WR_FLUSH_ERR, NULL,
+		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, NULL,
 		     fault ? f->term.error : 0);
 	}
-	iw_ring_release(&qp->rq, head);
 }
 
 /* ---- held Sends ---- */

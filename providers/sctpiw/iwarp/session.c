@@ -59,6 +59,7 @@ void iw_session_leave(struct iw_session *s)
 	free(s->slots);
 	s->slots = NULL;
 	s->slots_size = s->slots_used = 0;
+	iw_early_clear(s);
 }
 
 void iw_session_set_timer(struct iw_session *s, uint64_t when)
@@ -116,6 +117,9 @@ void iw_session_timer(struct iw_session *s)
 		free(s->slots);
 		s->slots = NULL;
 		s->slots_size = s->slots_used = 0;
+		if (s->early)
+			s->rx_dead = true;
+		iw_early_clear(s);
 	}
 	iw_session_wake(s);
 	iw_session_settle(s);

@@ -214,7 +214,7 @@ static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *d
 		accept_rec(s, ssn, &rec);
 }
 
-void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
+static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
 	uint16_t ssn, distance;
 
@@ -241,4 +241,18 @@ void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data
 		receive_control(s, ssn, data, len);
 	else
 		illegal(s, ssn);
+}
+
+void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
+{
+	struct iw_early *m;
+
+	if (s->rnic->config.in_order && iw_early_keep(s, ppid, data, len))
+		return;
+	receive(s, ppid, data, len);
+	while (s->early && (m = iw_early_take(s))) {
+		data = iw_early_message(m, &ppid, &len);
+		receive(s, ppid, data, len);
+		free(m);
+	}
 }

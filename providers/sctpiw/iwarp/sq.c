@@ -11,9 +11,10 @@ static const uint32_t wc_opcode[] = {
 	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,
 };
 
-static bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t status,
-		 uint16_t vendor_err)
+/* The WQE at head is over. Its slot is free before the CQE tells the application to post again. */
+static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vendor_err)
 {
+	const struct iw_send_wqe *wqe = iw_sq_at(qp, head);
 	struct iw_cqe cqe = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -23,6 +24,7 @@ static bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t statu
 		.vendor_err = vendor_err,
 	};
 
+	iw_ring_release(&qp->sq, head + 1);
 	return iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS);
 }
 
@@ -39,7 +41,7 @@ void iw_sq_complete(struct iw_qp *qp)
 		if (wqe->progress != IW_WQE_DONE)
 			break;
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
-			lost = !push(qp, wqe, IW_WC_SUCCESS, 0);
+			lost = !push(qp, head, IW_WC_SUCCESS, 0);
 		head++;
 	}
 	if (head != first)
@@ -56,10 +58,8 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	for (; head != tail; head++) {
 		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
 
-		push(qp, iw_sq_at(qp, head), fault ? f->status : IW_WC_WR_FLUSH_ERR,
-		     fault ? f->term.error : 0);
+		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, fault ? f->term.error : 0);
 	}
-	iw_ring_release(&qp->sq, head);
 	qp->priv->sq_next = head;
 }
 

@@ -44,10 +44,41 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	return false;
 }
 
+/* The first address in the INIT that the association does not know of, or NULL. */
+static const struct ip_addr *added_address(const struct sctp_assoc *a,
+					   const struct wire_sctp_init *init)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < init->addrs; i++) {
+		bool known = ip_addr_equal(&init->addr[i], &a->path.addr.remote);
+
+		for (k = 0; !known && k < a->others; k++)
+			known = ip_addr_equal(&init->addr[i], &a->other[k]);
+		if (!known)
+			return &init->addr[i];
+	}
+	return NULL;
+}
+
+/* ABORT for a restart that adds an address (5.2.1, 5.2.2): somebody else could be taking over. */
+static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_addr *addr)
+{
+	uint8_t info[20];
+	size_t len;
+
+	if (ip_addr_is_v4(addr))
+		len = wire_sctp_param_put(info, WIRE_SCTP_PARAM_IPV4, addr->b + 12, 4);
+	else
+		len = wire_sctp_param_put(info, WIRE_SCTP_PARAM_IPV6, addr->b, 16);
+	refuse(in, tag, WIRE_SCTP_CAUSE_RESTART_ADDRESS, info, len);
+}
+
 static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 			const struct wire_sctp_init *answer, struct sctp_cookie *cookie)
 {
 	const struct sctp_assoc *a = in->a;
+	unsigned int i;
 
 	*cookie = (struct sctp_cookie){
 		.created = in->now,
@@ -64,6 +95,9 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		.adaptation = init->adaptation,
 		.addr = *in->from,
 	};
+	for (i = 0; i < init->addrs; i++)
+		if (!ip_addr_equal(&init->addr[i], &in->from->remote))
+			cookie->alt[cookie->alts++] = init->addr[i];
 	if (a && a->state != SCTP_COOKIE_WAIT) { /* 5.2.2 */
 		cookie->local_tie = a->local_tie;
 		cookie->peer_tie = a->peer_tie;
@@ -77,8 +111,8 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	struct sctp_stray *stray = sctp_stray_new(in->ep, in->from);
 	struct wire_sctp_init answer = { 0 };
 	struct sctp_cookie cookie;
-	uint8_t raw[SCTP_COOKIE_LEN];
-	size_t len, plain, i;
+	uint8_t raw[SCTP_COOKIE_MAX];
+	size_t cookie_len, len, end, plain, i;
 	uint8_t *p;
 
 	if (!stray)
@@ -99,18 +133,24 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	answer.mis = in->s->config.streams;
 	answer.adaptation = in->s->config.adaptation;
 	cookie_fill(in, init, &answer, &cookie);
-	sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
+	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,
+				     raw);
 
 	wire_sctp_common_put(stray->data, &h);
 	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, &answer);
-	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, sizeof(raw));
+	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 	plain = len;
+	end = len;
 	/* Reports, but an answer not much larger than the question (12.4). */
-	for (i = 0; i < init->reports && len - plain < 256; i++)
-		if (init->report[i].len <= 256)
+	for (i = 0; i < init->reports && len - plain < 256; i++) {
+		if (init->report[i].len <= 256) {
+			end = len + 4 + init->report[i].len;
 			len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_UNRECOGNIZED,
 						   init->report[i].raw, init->report[i].len);
-	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, len);
+		}
+	}
+	/* Without the padding of the last parameter (3.2.1). */
+	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, end);
 	stray->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
 	sctp_stray_seal(stray);
 }
@@ -118,6 +158,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct sctp_assoc *a = in->a;
+	const struct ip_addr *added;
 	struct wire_sctp_init init;
 
 	if (!wire_sctp_init_get(c, &init) || !init.tag)
@@ -129,8 +170,13 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	}
 	if (!acceptable(in, &init))
 		return;
+	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(a, &init) : NULL;
+	if (added) {
+		refuse_address(in, init.tag, added);
+		return;
+	}
 	if (a && sctp_in_states(a, STATES_SETUP))
-		a->collision = true;
+		a->collision_tag = init.tag;
 	send_init_ack(in, &init);
 }
 
@@ -140,6 +186,7 @@ static void adopt(struct sctp_assoc *a, const struct sctp_cookie *c)
 	a->init_tsn = c->local_tsn;
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
+	sctp_assoc_set_others(a, c->alt, c->alts);
 }
 
 /* No association yet: the cookie makes one. */
@@ -183,6 +230,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			a->initiator = false;
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
+		sctp_assoc_set_others(a, c->alt, c->alts);
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
@@ -238,7 +286,7 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	sctp_path_init(&a->path, &in->s->config, in->from, mtu);
 	a->pending = SCTP_PEND_COOKIE_ACK;
 	a->initiator = false;
-	a->collision = false;
+	a->collision_tag = 0;
 	a->restart_probe = 0;
 	a->unsacked = 0;
 	a->sacked_once = false;

@@ -39,6 +39,7 @@ void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 		sctp_stray_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 		sctp_assoc_end(a, 0);
 	} else if (a->state == SCTP_ESTABLISHED) {
+		a->closing_since = now;
 		a->state = SCTP_SHUTDOWN_PENDING;
 		sctp_close_drained(a, now);
 	}
@@ -87,6 +88,7 @@ void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	case SCTP_ESTABLISHED:
 	case SCTP_SHUTDOWN_PENDING:
+		a->closing_since = in->now;
 		a->state = SCTP_SHUTDOWN_RECEIVED;
 		sctp_assoc_event(a, SCTP_EVENT_SHUTDOWN);
 		break;

@@ -29,6 +29,11 @@ uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len)
 	return p;
 }
 
+bool sctp_control_fits(const struct sctp_assoc *a)
+{
+	return a->control->used + RESERVE <= a->path.max_packet;
+}
+
 void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len)
 {
 	size_t whole = WIRE_SCTP_CHUNK_LEN + round_up4(4 + len);

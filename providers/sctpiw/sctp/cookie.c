@@ -6,7 +6,7 @@
 #include "util/bytes.h"
 
 #define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
-#define BODY_LEN (SCTP_COOKIE_LEN - SHA256_DIGEST_SIZE)
+#define FIXED_LEN (SCTP_COOKIE_LEN - SHA256_DIGEST_SIZE)
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
 {
@@ -23,9 +23,12 @@ static void renew_key(struct sctp_cookie_key *key, struct random_source *random,
 	key->since = now;
 }
 
-void sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
-		     const struct sctp_cookie *c, uint8_t *out)
+size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
+		       const struct sctp_cookie *c, uint8_t *out)
 {
+	size_t len = FIXED_LEN;
+	unsigned int i;
+
 	renew_key(key, random, now);
 	put_be64(out, c->created);
 	put_be64(out + 8, c->life);
@@ -46,27 +49,34 @@ void sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, 
 	memcpy(out + 76, c->addr.local.b, 16);
 	put_be32(out + 92, c->addr.local.scope_id);
 	put_be16(out + 96, c->addr.udp_port);
-	put_be16(out + 98, 0);
-	hmac_sha256_update(&key->current, BODY_LEN, out);
-	hmac_sha256_digest(&key->current, SHA256_DIGEST_SIZE, out + BODY_LEN);
+	put_be16(out + 98, (uint16_t)c->alts);
+	for (i = 0; i < c->alts; i++, len += 16)
+		memcpy(out + len, c->alt[i].b, 16);
+	hmac_sha256_update(&key->current, len, out);
+	hmac_sha256_digest(&key->current, SHA256_DIGEST_SIZE, out + len);
+	return len + SHA256_DIGEST_SIZE;
 }
 
-static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in)
+/* len: of what the digest behind it covers */
+static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
 	uint8_t mac[SHA256_DIGEST_SIZE];
 
-	hmac_sha256_update(ctx, BODY_LEN, in);
+	hmac_sha256_update(ctx, len, in);
 	hmac_sha256_digest(ctx, sizeof(mac), mac);
-	return memeql_sec(mac, in + BODY_LEN, sizeof(mac));
+	return memeql_sec(mac, in + len, sizeof(mac));
 }
 
 bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 		     struct sctp_cookie *c)
 {
-	if (len != SCTP_COOKIE_LEN)
+	unsigned int i;
+
+	if (len < SCTP_COOKIE_LEN || len > SCTP_COOKIE_MAX)
 		return false;
-	if (!(key->has_current && authentic(&key->current, in)) &&
-	    !(key->has_previous && authentic(&key->previous, in)))
+	len -= SHA256_DIGEST_SIZE;
+	if (!(key->has_current && authentic(&key->current, in, len)) &&
+	    !(key->has_previous && authentic(&key->previous, in, len)))
 		return false;
 	c->created = get_be64(in);
 	c->life = get_be64(in + 8);
@@ -87,5 +97,10 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	memcpy(c->addr.local.b, in + 76, 16);
 	c->addr.local.scope_id = get_be32(in + 92);
 	c->addr.udp_port = get_be16(in + 96);
+	c->alts = get_be16(in + 98);
+	for (i = 0; i < c->alts; i++) {
+		memcpy(c->alt[i].b, in + FIXED_LEN + 16 * (size_t)i, 16);
+		c->alt[i].scope_id = 0;
+	}
 	return true;
 }

@@ -11,7 +11,9 @@
 #include "util/addr.h"
 #include "util/random.h"
 
-#define SCTP_COOKIE_LEN 132u
+#define SCTP_COOKIE_ALTS 8u /* other addresses of the peer */
+#define SCTP_COOKIE_LEN 132u /* without any */
+#define SCTP_COOKIE_MAX (SCTP_COOKIE_LEN + 16 * SCTP_COOKIE_ALTS)
 
 struct sctp_cookie {
 	uint64_t created; /* ns */
@@ -29,6 +31,8 @@ struct sctp_cookie {
 	uint32_t local_tie; /* 0: there was no association */
 	uint32_t peer_tie;
 	struct path_addr addr; /* where the INIT came from */
+	unsigned int alts;     /* what it listed besides, without scope */
+	struct ip_addr alt[SCTP_COOKIE_ALTS];
 };
 
 struct sctp_cookie_key {
@@ -39,9 +43,12 @@ struct sctp_cookie_key {
 	uint64_t since; /* when current was made */
 };
 
-/* Writes SCTP_COOKIE_LEN bytes; makes the key when there is none or it is too old at `now`. */
-void sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
-		     const struct sctp_cookie *c, uint8_t *out);
+/*
+ * Writes SCTP_COOKIE_LEN bytes and 16 for each other address; returns the length. Makes the key
+ * when there is none or it is too old at `now`.
+ */
+size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
+		       const struct sctp_cookie *c, uint8_t *out);
 /* false: not one of ours. The life is for the caller to check. */
 bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 		     struct sctp_cookie *c);

@@ -60,6 +60,11 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
 
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now)
 {
+	/* A peer that finds every cookie stale keeps T1 from ever expiring. */
+	if (now - a->setup_since >= a->s->config.connect_limit) {
+		sctp_assoc_end(a, -ETIMEDOUT);
+		return;
+	}
 	free(a->cookie);
 	a->cookie = NULL;
 	sctp_control_clear(a);
@@ -174,6 +179,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	memcpy(a->cookie, init.cookie, init.cookie_len);
 	a->cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
+	sctp_assoc_set_others(a, init.addr, init.addrs);
 	report_params(a, &init);
 	if (!a->setup_resent)
 		sctp_rtt_sample(&a->path.rtt, in->now - a->setup_sent);

@@ -27,7 +27,8 @@ static const struct {
 	[WIRE_SCTP_INIT] = { SETUP | UP, misplaced },
 	[WIRE_SCTP_INIT_ACK] = { SCTP_IN(SCTP_COOKIE_WAIT), sctp_handshake_init_ack },
 	[WIRE_SCTP_SACK] = { SCTP_STATES_SEND, sctp_sack_input },
-	[WIRE_SCTP_HEARTBEAT] = { UP, sctp_path_heartbeat },
+	/* In COOKIE-ECHOED its answer waits for the COOKIE ACK (8.3, 5.1). */
+	[WIRE_SCTP_HEARTBEAT] = { SCTP_IN(SCTP_COOKIE_ECHOED) | UP, sctp_path_heartbeat },
 	[WIRE_SCTP_HEARTBEAT_ACK] = { UP, sctp_path_heartbeat_ack },
 	[WIRE_SCTP_ABORT] = { SETUP | UP, sctp_close_abort },
 	[WIRE_SCTP_SHUTDOWN] = { UP, sctp_close_shutdown },
@@ -70,6 +71,33 @@ static bool tag_holds(const struct sctp_in *in, const struct wire_sctp_chunk *fi
 	return in->h.vtag == a->local_tag;
 }
 
+/*
+ * From an address of which nothing is known: that of a peer that has several (5.1.2, 8.4). An
+ * INIT ACK may come from one that only itself tells of.
+ */
+static struct sctp_assoc *find_other(struct sctp_in *in, const struct wire_sctp_chunk *first)
+{
+	struct sctp_assoc *a = NULL;
+	struct wire_sctp_init init;
+	unsigned int i;
+
+	if (!list_empty(&in->ep->multihomed))
+		a = sctp_assoc_find_other(in->ep, &in->from->remote, in->h.sport);
+	if (!a && first->type == WIRE_SCTP_INIT_ACK && wire_sctp_init_get(first, &init))
+		for (i = 0; !a && i < init.addrs; i++)
+			a = sctp_assoc_find(in->ep, &init.addr[i], in->h.sport);
+	in->other = a;
+	return a;
+}
+
+static void heard(struct sctp_in *in)
+{
+	struct sctp_assoc *a = in->a;
+	const struct path_addr *from = in->other ? &a->path.addr : in->from;
+
+	sctp_path_heard(a, from, in->now); /* a path's address is learnt on the path alone */
+}
+
 /* Finds out whose packet it is. Returns false when no chunk of it is to be processed. */
 static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p)
 {
@@ -87,16 +115,18 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 	if (first->type == WIRE_SCTP_COOKIE_ECHO) {
 		if (!sctp_accept_cookie(in, first))
 			return false;
-		sctp_path_heard(in->a, in->from, in->now);
+		heard(in);
 		return true;
 	}
+	if (!a)
+		a = in->a = find_other(in, first);
 	if (!a || (first->type == WIRE_SCTP_SHUTDOWN_ACK && sctp_in_states(a, SETUP))) {
 		sctp_stray_input(in);
 		return false;
 	}
 	if (!tag_holds(in, first))
 		return false;
-	sctp_path_heard(a, in->from, in->now);
+	heard(in);
 	*p = first->raw; /* it is dispatched like the others */
 	return true;
 }

@@ -110,6 +110,7 @@ struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rc
 	ep->rcvbuf = rcvbuf;
 	ep->ctx = ctx;
 	list_init(&ep->assocs);
+	list_init(&ep->multihomed);
 	list_add_tail(&s->endpoints, &ep->node);
 	return ep;
 }

@@ -119,6 +119,7 @@ struct sctp_endpoint {
 	struct list_node node;
 	struct sctp *s;
 	struct list_node assocs;
+	struct list_node multihomed; /* sctp_assoc.other_node: those with other addresses */
 	unsigned int assoc_count; /* alive */
 	uint16_t port;
 	bool accept;
@@ -156,16 +157,23 @@ struct sctp_assoc {
 	int error;		      /* of SCTP_EVENT_LOST */
 	unsigned int pending;	      /* enum sctp_pending */
 	struct sctp_path path;	      /* the primary, and so far only, path */
+	/*
+	 * What else the peer listed in its INIT or INIT ACK. Packets may come from there; nothing
+	 * goes there but the answer to a HEARTBEAT.
+	 */
+	struct list_node other_node;
+	unsigned int others;
+	struct ip_addr other[SCTP_COOKIE_ALTS];
 
 	/* handshake */
 	bool initiator;	    /* we sent an INIT */
-	bool collision;	    /* so did the peer, at the same time */
 	bool setup_resent;  /* no RTT from this exchange */
 	uint16_t remote_port;
 	uint16_t out_streams;
 	uint16_t in_streams;
 	uint32_t local_tag;
 	uint32_t peer_tag; /* 0: unknown yet */
+	uint32_t collision_tag; /* of an INIT that came while we were connecting, or 0 */
 	uint32_t local_tie;
 	uint32_t peer_tie;
 	uint32_t init_rwnd; /* in our INIT, so that it is resent unchanged */
@@ -175,6 +183,7 @@ struct sctp_assoc {
 	unsigned int setup_tries;
 	uint64_t setup_since; /* first INIT; begin of the shutdown, or its last progress */
 	uint64_t setup_sent;
+	uint64_t closing_since; /* when ESTABLISHED was left */
 	uint8_t *cookie; /* to be echoed */
 	size_t cookie_len;
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives */
@@ -198,6 +207,8 @@ struct sctp_assoc {
 	uint8_t rescue;		  /* packets of retransmissions that may leave despite cwnd */
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
+	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
+	uint64_t stalled;	  /* when it did so first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
@@ -233,6 +244,8 @@ struct sctp_in {
 	struct wire_sctp_common h;
 	uint64_t now;
 	struct sctp_rx *rx;
+	bool other;	/* it came from another of the peer's addresses than the path's */
+	bool answered;	/* there, a HEARTBEAT of this packet */
 	bool data;	/* DATA was in it */
 	bool sack_now;	/* and demands a SACK at once */
 	bool stop;	/* drop the rest of the packet */
@@ -250,6 +263,11 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 void sctp_assoc_free(struct sctp_assoc *a);
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
 				   uint16_t port);
+/* The one whose peer listed this address besides the path's; asks every multi-homed one. */
+struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
+					 uint16_t port);
+/* Takes over, from n addresses that the peer listed, those that are not the path's. */
+void sctp_assoc_set_others(struct sctp_assoc *a, const struct ip_addr *addr, unsigned int n);
 /* Ends the association; SCTP_EVENT_LOST with error, or SCTP_EVENT_CLOSED when error is 0. */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
@@ -265,7 +283,7 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
 /* Sends INIT or COOKIE ECHO again, now. */
 void sctp_handshake_resend(struct sctp_assoc *a);
-/* After a Stale Cookie error in COOKIE-ECHOED: begins anew. */
+/* After a Stale Cookie error in COOKIE-ECHOED: begins anew; may end the association. */
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now);
 void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
@@ -292,6 +310,8 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c);
 uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len);
 /* Queues an ERROR chunk with one cause; what is longer than the room is left out. */
 void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len);
+/* Whether what waits still fits into a packet; something waits. */
+bool sctp_control_fits(const struct sctp_assoc *a);
 void sctp_control_clear(struct sctp_assoc *a);
 void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_control_unknown(struct sctp_in *in, const struct wire_sctp_chunk *c);
@@ -313,6 +333,11 @@ void sctp_rx_sack_sent(struct sctp_assoc *a);
  * enough to be worth one.
  */
 size_t sctp_tx_rwnd_room(const struct sctp_assoc *a);
+/*
+ * Whether cwnd lets no other packet go. After a T3 timeout one alone is in flight until
+ * something is acknowledged (7.2.1), also when it does not fill cwnd.
+ */
+bool sctp_tx_cwnd_full(const struct sctp_assoc *a);
 /* Whether the windows let another new chunk go. */
 bool sctp_tx_window_open(const struct sctp_assoc *a);
 /* Nothing sent yet; the first TSN will be initial_tsn. */

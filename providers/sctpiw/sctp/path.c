@@ -84,6 +84,11 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_in_states(a, STATES_ALIVE))
 		return;
+	/* T5-shutdown-guard (9.2): a peer that lives but does not let the shutdown end. */
+	if (a->state > SCTP_ESTABLISHED && now - a->closing_since >= 5 * config->rto_max) {
+		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
+		return;
+	}
 	if (path->probing) {
 		if (--path->probing == 0) {
 			sctp_assoc_end(a, -ECONNRESET);
@@ -122,10 +127,32 @@ static void hint(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
-void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, uint64_t now)
+/* Ports and verification tag, or that of the INIT, as whoever forges an error cannot know them. */
+#define QUOTED_MIN 8u
+#define QUOTED_INIT (WIRE_SCTP_COMMON_LEN + 8u)
+
+static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t len)
+{
+	uint32_t tag = get_be32(quoted + 4);
+
+	if (tag)
+		return tag == a->peer_tag;
+	return len < QUOTED_INIT || (quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
+				     get_be32(quoted + QUOTED_INIT - 4) == a->local_tag);
+}
+
+void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
+		      size_t len, uint64_t now)
 {
 	struct sctp_assoc *a;
 
+	if (len >= QUOTED_MIN) {
+		a = sctp_assoc_find(ep, &to->remote, get_be16(quoted + 2));
+		if (a && get_be16(quoted) == ep->port && is_quoted(a, quoted, len) &&
+		    a->path.addr.udp_port == to->udp_port)
+			hint(a, now);
+		return;
+	}
 	/* By convention the UDP port is the peer's SCTP port; look no further then. */
 	a = to->udp_port ? sctp_assoc_find(ep, &to->remote, to->udp_port) : NULL;
 	if (a && a->path.addr.udp_port == to->udp_port) {
@@ -156,16 +183,43 @@ size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now)
 	return SCTP_HEARTBEAT_LEN;
 }
 
-void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
+static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 {
-	size_t whole = round_up4(c->len);
-	uint8_t *p = sctp_control_room(in->a, whole);
-
-	if (!p)
-		return;
 	memcpy(p, c->raw, c->len);
 	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT_ACK, 0, c->len);
 	wire_sctp_pad(p, c->len);
+}
+
+/* To where it came from (3.3.6), one for a packet (12.4): the peer asks about that address. */
+static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->a->peer_tag };
+	size_t len = WIRE_SCTP_COMMON_LEN + round_up4(c->len);
+	struct sctp_stray *stray;
+
+	if (in->answered || len > SCTP_STRAY_LEN)
+		return;
+	stray = sctp_stray_new(in->ep, in->from);
+	if (!stray)
+		return;
+	in->answered = true;
+	wire_sctp_common_put(stray->data, &h);
+	heartbeat_answer(stray->data + WIRE_SCTP_COMMON_LEN, c);
+	stray->len = (uint16_t)len;
+	sctp_stray_seal(stray);
+}
+
+void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	uint8_t *p;
+
+	if (in->other) {
+		heartbeat_other(in, c);
+		return;
+	}
+	p = sctp_control_room(in->a, round_up4(c->len));
+	if (p)
+		heartbeat_answer(p, c);
 }
 
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)

@@ -19,6 +19,8 @@
  * - Only TSNs below the last gap block of the newest SACK are ever judged: a SACK
  *   may list few blocks (Linux: 16).
  */
+#include <errno.h>
+
 #include "sctp/internal.h"
 #include "util/serial.h"
 
@@ -126,12 +128,36 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
+/*
+ * A black hole (RFC 6951 5.6): the peer was heard since the first outstanding chunk was sent again,
+ * but of that nothing. Routers may drop what is too large without a word, so what every path
+ * takes is sent from now on, and what is larger already goes with fragmentation allowed.
+ */
+static void suspect_mtu(struct sctp_assoc *a)
+{
+	const struct sctp_out *o = sctp_outq_at(&a->out, a->out.cum + 1);
+
+	if (a->timeouts >= 2 && a->path.mtu > SCTP_MTU_PASSIVE &&
+	    a->heard > o->sent + a->path.rtt.srtt)
+		sctp_path_set_mtu(&a->path, SCTP_MTU_PASSIVE);
+}
+
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 {
 	uint32_t tsn;
 
 	if (!sctp_outq_count(&a->out))
 		return;
+	if (!a->timeouts)
+		a->stalled = now;
+	/* A peer that answers heartbeats alone is of no use either. */
+	if (now - a->stalled >= a->s->config.silent_limit) {
+		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
+		return;
+	}
+	if (a->timeouts < UINT8_MAX)
+		a->timeouts++;
+	suspect_mtu(a);
 	/*
 	 * The first outstanding chunk can stand in no gap block, or the cumulative
 	 * TSN would have passed it: the peer has dropped what it reported.

@@ -171,6 +171,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->spurious && a->reorder_factor < 4)
 		a->reorder_factor++;
 	if (acked->bytes) {
+		a->timeouts = 0;
 		/*
 		 * A duplicate may as well mean that a SACK was lost: without the way back, a
 		 * lossy path would have ever later probes.
@@ -210,7 +211,8 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	};
 	struct wire_sctp_sack s;
 
-	if (!wire_sctp_sack_get(c, &s) || serial32_lt(s.cum, old_cum))
+	/* Old, also when half the TSN space away: from here on cum <= s.cum holds. */
+	if (!wire_sctp_sack_get(c, &s) || !serial32_ge(s.cum, old_cum))
 		return;
 	if (beyond(a, &s)) {
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);
@@ -240,7 +242,7 @@ void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum)
 		.now = in->now,
 	};
 
-	if (serial32_lt(cum, old_cum))
+	if (!serial32_ge(cum, old_cum))
 		return;
 	if (serial32_gt(cum, a->out.next - 1)) {
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);

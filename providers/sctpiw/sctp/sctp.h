@@ -122,8 +122,11 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
  * trusted alone: while connecting, INIT is sent again at once and the third hint
  * gives up with -ECONNREFUSED; later, the path is probed and the association
  * given up with -ECONNRESET when nothing answers for 1 s.
+ * quoted: the first len bytes of our packet that the error quotes, as far as it does (RFC 9260 10):
+ * from 8 bytes on, the hint counts only if they are of an association's packet.
  */
-void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, uint64_t now);
+void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
+		      size_t len, uint64_t now);
 
 enum sctp_event_type {
 	SCTP_EVENT_UP,	    /* active side: established. (Passive side: rx.up) */

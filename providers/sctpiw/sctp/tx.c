@@ -33,9 +33,14 @@ size_t sctp_tx_rwnd_room(const struct sctp_assoc *a)
 	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;
 }
 
+bool sctp_tx_cwnd_full(const struct sctp_assoc *a)
+{
+	return a->path.flight >= a->path.cc.cwnd || (a->timeouts && a->path.flight);
+}
+
 bool sctp_tx_window_open(const struct sctp_assoc *a)
 {
-	return a->path.flight < a->path.cc.cwnd && !a->lost &&
+	return !sctp_tx_cwnd_full(a) && !a->lost &&
 	       sctp_outq_count(&a->out) < a->s->config.max_tsn_distance && sctp_tx_rwnd_room(a);
 }
 
@@ -68,6 +73,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->tlp_doubt = false;
 	a->tlp_count = 0;
 	a->rescue = 0;
+	a->timeouts = 0;
 	a->window_probe = false;
 	a->window_tries = 0;
 }

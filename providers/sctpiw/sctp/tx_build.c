@@ -50,11 +50,15 @@ static void put_answers(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
 
-	if (!a->control || tx->len + a->control->used > tx->limit)
+	if (!a->control)
 		return;
-	memcpy(tx->p + tx->len, a->control->data, a->control->used);
-	tx->len += a->control->used;
-	sctp_control_clear(a);
+	if (tx->len + a->control->used <= tx->limit) {
+		memcpy(tx->p + tx->len, a->control->data, a->control->used);
+		tx->len += a->control->used;
+		sctp_control_clear(a);
+	} else if (!sctp_control_fits(a)) { /* the path MTU has shrunk meanwhile */
+		sctp_control_clear(a);
+	}
 }
 
 static void put_control(struct sctp_tx *tx)
@@ -81,9 +85,12 @@ static void after_idle(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_path *path = &a->path;
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
+	uint64_t rtos;
 
-	if (!path->flight && path->last_data && now - path->last_data >= rto)
-		sctp_cc_idle(&path->cc, (unsigned int)((now - path->last_data) / rto % 64));
+	if (!path->flight && path->last_data && now - path->last_data >= rto) {
+		rtos = (now - path->last_data) / rto;
+		sctp_cc_idle(&path->cc, rtos < 64 ? (unsigned int)rtos : 64);
+	}
 	path->last_data = now;
 }
 
@@ -139,7 +146,7 @@ static void put_lost(struct sctp_tx *tx)
 
 	if (!a->lost)
 		return;
-	if (a->path.flight >= a->path.cc.cwnd && !a->rescue) {
+	if (sctp_tx_cwnd_full(a) && !a->rescue) {
 		a->cwnd_limited = true;
 		return;
 	}
@@ -244,7 +251,7 @@ static void put_new(struct sctp_tx *tx)
 
 	if (!a->want_pull || a->lost || tx->alone)
 		return;
-	if (a->path.flight >= a->path.cc.cwnd) {
+	if (sctp_tx_cwnd_full(a)) {
 		a->cwnd_limited = true;
 		return;
 	}
@@ -265,17 +272,23 @@ static void put_new(struct sctp_tx *tx)
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
-			if (any ? !tx->more : whole && !narrow)
+			if (any ? !tx->more : whole && !narrow) {
 				a->want_pull = false;
-			else if (narrow)
+				a->window_probe = false;
+			} else if (narrow) {
 				wait_for_window(a, tx->now);
+			}
 			return;
 		}
 		assert(len <= room);
 		put_data_chunk(tx, &msg, len);
 		tx->more = msg.more;
-		a->window_probe = false;
 		any = true;
+		if (a->window_probe) { /* one chunk (6.1 A) */
+			a->window_probe = false;
+			if (!sctp_tx_rwnd_room(a))
+				return;
+		}
 	}
 }
 
@@ -371,7 +384,8 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 		if (!tx->last_data && sack && !due) { /* perhaps it took the room */
 			tx->len = plain;
 			sack = 0;
-			put_new(tx);
+			if (a->state == SCTP_ESTABLISHED)
+				put_new(tx);
 		}
 	}
 	if (sack)

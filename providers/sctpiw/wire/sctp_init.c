@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "wire/sctp_init.h"
 
+/* An address of the peer's, of len bytes: an IPv4 one becomes a mapped one. */
+static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct ip_addr *addr = &init->addr[init->addrs];
+
+	if (init->addrs == WIRE_SCTP_ADDRS_MAX)
+		return;
+	if (len == 4) {
+		memcpy(addr->b, mapped, sizeof(mapped));
+		memcpy(addr->b + 12, p, 4);
+	} else {
+		memcpy(addr->b, p, 16);
+	}
+	init->addrs++;
+}
+
 /* Returns false when the parameters behind this one are not to be looked at. */
 static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
 {
@@ -20,8 +37,14 @@ static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t l
 	case WIRE_SCTP_PARAM_HOST_NAME:
 		init->host_name = true;
 		return true;
-	case WIRE_SCTP_PARAM_IPV4: /* one path only: the packet's source address */
+	case WIRE_SCTP_PARAM_IPV4:
+		if (len == 8)
+			init_addr(init, raw + 4, 4);
+		return true;
 	case WIRE_SCTP_PARAM_IPV6:
+		if (len == 20)
+			init_addr(init, raw + 4, 16);
+		return true;
 	case WIRE_SCTP_PARAM_UNRECOGNIZED:
 	case WIRE_SCTP_PARAM_PRESERVATIVE:
 	case WIRE_SCTP_PARAM_ADDRESS_TYPES:

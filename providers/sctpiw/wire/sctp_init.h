@@ -3,6 +3,7 @@
 #ifndef SCTPIW_WIRE_SCTP_INIT_H
 #define SCTPIW_WIRE_SCTP_INIT_H
 
+#include "util/addr.h"
 #include "wire/sctp_packet.h"
 
 #define WIRE_SCTP_INIT_LEN 20u /* chunk header and fixed part */
@@ -21,6 +22,7 @@ enum wire_sctp_param {
 };
 
 #define WIRE_SCTP_REPORT_MAX 8	/* unknown parameters remembered for a report */
+#define WIRE_SCTP_ADDRS_MAX 8	/* listed addresses remembered */
 
 /*
  *  |   Type = 1|2  |  Chunk Flags  |      Chunk Length             |
@@ -39,6 +41,8 @@ struct wire_sctp_init {
 	bool has_adaptation;
 	uint32_t adaptation;
 	bool host_name;	       /* the forbidden Host Name Address was there */
+	unsigned int addrs;    /* IPv4 and IPv6 Address parameters; without scope */
+	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
 	const uint8_t *cookie; /* State Cookie, or NULL */
 	size_t cookie_len;
 	unsigned int reports; /* unknown parameters that ask to be reported */

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
+#include "sctp_peer.h"
+
+#define HALF 0x80000000u
+
+static void connect_out(void)
+{
+	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
+	assert_non_null(f.a);
+	collect();
+}
+
+static void read_init(const struct packet *p)
+{
+	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_INIT);
+	struct wire_sctp_init init;
+
+	assert_true(wire_sctp_init_get(&c, &init));
+	f.their_tag = init.tag;
+	f.their_tsn = init.tsn;
+}
+
+static void add_param(uint16_t type, const void *value, size_t len)
+{
+	f.len += wire_sctp_param_put(f.buf + f.len, type, value, len);
+	put_be16(f.buf + 14, (uint16_t)(f.len - 12));
+}
+
+static void send_init_ack(const struct path_addr *from, const struct ip_addr *listed)
+{
+	struct wire_sctp_init ack = our_init();
+
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &ack);
+	if (listed)
+		add_param(WIRE_SCTP_PARAM_IPV4, listed->b + 12, 4);
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
+	send_from(from);
+}
+
+static unsigned int count_data(const struct packet *p)
+{
+	const uint8_t *q = p->data + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_chunk c;
+	unsigned int n = 0;
+
+	while (wire_sctp_chunk_next(&q, p->data + p->len, &c))
+		n += c.type == WIRE_SCTP_DATA;
+	return n;
+}
+
+/* A TSN half the space away is neither ahead nor behind: it acknowledges nothing. */
+static void test_half_space(void **state)
+{
+	unsigned int i;
+
+	establish();
+	for (i = 0; i < 2; i++) {
+		begin();
+		add_sack(f.their_tsn - 1 + HALF, 1000000, NULL, 0);
+		sendp();
+		assert_int_equal(f.a->out.cum, f.their_tsn - 1);
+		assert_int_equal(f.a->state, SCTP_ESTABLISHED);
+		f.messages = 3;
+		sctp_assoc_kick(f.a);
+		collect();
+		drop_all();
+		f.messages = 0;
+	}
+	begin();
+	add_sack(f.their_tsn + 5, 1000000, NULL, 0);
+	sendp();
+	drop_all();
+	assert_int_equal(sctp_outq_count(&f.a->out), 0);
+	begin();
+	put_be32(add(WIRE_SCTP_SHUTDOWN, 0, 4), f.a->out.cum + HALF);
+	sendp();
+	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
+}
+
+/* Once the shutdown was asked for, nothing more is taken, a delayed SACK or not (9.2). */
+static void test_shutdown_takes_nothing(void **state)
+{
+	establish();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	begin();
+	add_data(f.tsn);
+	sendp();
+	drop_all();
+	begin();
+	add_data(f.tsn + 1);
+	sendp();
+	nothing();
+	sctp_assoc_shutdown(f.a, f.now);
+	assert_int_equal(f.a->state, SCTP_SHUTDOWN_PENDING);
+	f.messages = 5;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(f.messages, 5);
+}
+
+/* However long the silence was, the window shrinks (7.2.1). */
+static void test_idle_window(void **state)
+{
+	establish();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	begin();
+	add_sack(f.their_tsn, 1000000, NULL, 0);
+	sendp();
+	drop_all();
+	f.a->path.cc.cwnd = 100000;
+	f.a->path.cc.pristine = false;
+	assert_int_equal(sctp_rtt_rto(&f.a->path.rtt), SEC);
+	wait_ns(64 * SEC);
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(f.a->path.cc.cwnd, 4 * f.a->path.cc.pmdcs);
+}
+
+/* A zero window probe is one chunk, also when several fit the packet (6.1 A). */
+static void test_window_probe(void **state)
+{
+	struct packet *p;
+
+	establish();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	drop_all();
+	begin();
+	add_sack(f.their_tsn, 0, NULL, 0);
+	sendp();
+	f.messages = 100;
+	sctp_assoc_kick(f.a);
+	collect();
+	nothing();
+	wait_ns(SEC);
+	p = take();
+	assert_non_null(p);
+	assert_int_equal(count_data(p), 1);
+	nothing();
+	/* the window opens: the rest */
+	begin();
+	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
+	sendp();
+	assert_true(count_data(take()) > 1);
+}
+
+/* After T3, one packet is in flight until something is acknowledged (7.2.1, 6.3.3). */
+static void test_one_packet_after_timeout(void **state)
+{
+	unsigned int i;
+
+	establish();
+	f.message_len = 1000;
+	f.messages = 4;
+	sctp_assoc_kick(f.a);
+	collect();
+	for (i = 0; i < 3; i++) {
+		while (f.a->timeouts == i) {
+			drop_all();
+			f.now = sctp_next_timeout(f.s);
+			sctp_timers(f.s, f.now);
+			if (f.a->timeouts == i)
+				collect();
+		}
+		drop_all();
+		collect();
+		assert_int_equal(count_data(take()), 1);
+		assert_null(take());
+	}
+	begin();
+	add_sack(f.their_tsn, 1000000, NULL, 0);
+	sendp();
+	assert_int_equal(f.a->timeouts, 0);
+	assert_int_equal(count_data(take()), 1);
+	assert_non_null(take());
+}
+
+static void wait_timeouts(unsigned int n, bool alive)
+{
+	while (f.a->timeouts < n) {
+		drop_all();
+		if (alive) {
+			begin();
+			memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 1, 8);
+			sendp();
+			drop_all();
+		}
+		wait_ns(100 * MSEC);
+	}
+}
+
+/* Small packets arrive, large ones do not: the path takes less than was said (RFC 6951 5.6). */
+static void test_black_hole(void **state)
+{
+	size_t max_msg;
+	struct packet *p;
+
+	establish();
+	max_msg = sctp_assoc_max_msg(f.a);
+	f.message_len = (uint32_t)max_msg;
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	/* nothing at all is heard: no reason to suspect the size */
+	wait_timeouts(2, false);
+	assert_int_equal(sctp_assoc_max_msg(f.a), max_msg);
+	wait_timeouts(3, true);
+	assert_int_equal(sctp_assoc_max_msg(f.a), 1280 - 28 - 28);
+	p = take();
+	assert_int_equal(count_data(p), 1);
+	assert_true(p->len > 1280);
+	assert_false(p->df);
+}
+
+/* Answers that no longer fit after the path MTU has shrunk do not block those that follow. */
+static void test_answers_and_mtu(void **state)
+{
+	establish();
+	sctp_assoc_set_mtu(f.a, 4000);
+	begin();
+	memset(add(WIRE_SCTP_HEARTBEAT, 0, 2000), 1, 2000);
+	wire_sctp_checksum_put(f.buf, f.len);
+	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+	sctp_assoc_set_mtu(f.a, 1280);
+	nothing();
+	begin();
+	memset(add(WIRE_SCTP_HEARTBEAT, 0, 20), 2, 20);
+	sendp();
+	assert_int_equal(chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT_ACK).len, 24);
+}
+
+/* A peer that finds every cookie stale, at once, does not keep the attempt alive. */
+static void test_stale_for_ever(void **state)
+{
+	unsigned int i;
+
+	connect_out();
+	for (i = 0; f.a && i < 1000; i++) {
+		uint8_t *p;
+
+		read_init(take());
+		send_init_ack(&f.path, NULL);
+		chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+		f.now += 100 * MSEC; /* the answer is there before the timers run */
+		begin();
+		p = add(WIRE_SCTP_ERROR, 0, 8);
+		put_be16(p, WIRE_SCTP_CAUSE_STALE_COOKIE);
+		put_be16(p + 2, 8);
+		sendp();
+	}
+	assert_null(f.a);
+	assert_int_equal(f.error, -ETIMEDOUT);
+	assert_int_equal(i, 300);
+}
+
+/* A stranger's INIT while we connect does not make it a collision. */
+static void test_false_collision(void **state)
+{
+	struct wire_sctp_init init = our_init();
+
+	f.tag = 0xffffffff; /* in a collision, the peer would be the initiator */
+	connect_out();
+	read_init(take());
+	init.tag = 0xfffffff0;
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	sendp();
+	chunk_of(take(), 0, WIRE_SCTP_INIT_ACK);
+	send_init_ack(&f.path, NULL);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	sendp();
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	assert_true(sctp_assoc_is_initiator(f.a));
+}
+
+/* The Chunk Length leaves out the padding of the last parameter (3.2.1). */
+static void test_last_padding(void **state)
+{
+	struct wire_sctp_init init = our_init();
+	struct wire_sctp_chunk c;
+	struct packet *p;
+
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	add_param(0xfffe, "12345", 5);
+	sendp();
+	p = take();
+	c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
+	assert_int_equal(c.len % 4, 1);
+	assert_int_equal(p->len, WIRE_SCTP_COMMON_LEN + round_up4(c.len));
+	assert_true(wire_sctp_init_get(&c, &init));
+	assert_non_null(init.cookie);
+}
+
+/* A peer that lives, but sends on and on, cannot keep a shutdown from ending (9.2, T5). */
+static void test_shutdown_guard(void **state)
+{
+	struct sctp_config config;
+	unsigned int i;
+
+	teardown(NULL);
+	sctp_config_default(&config);
+	config.rto_max = 2 * SEC;
+	setup_config(&config);
+	establish();
+	sctp_assoc_shutdown(f.a, f.now);
+	collect();
+	for (i = 0; f.a && i < 60; i++) {
+		drop_all();
+		begin();
+		add_data(f.tsn + i);
+		sendp();
+		wait_ns(SEC / 2);
+	}
+	assert_null(f.a);
+	assert_int_equal(f.error, -ETIMEDOUT);
+	assert_in_range(i, 20, 24);
+}
+
+/* A multi-homed peer's packets count wherever they come from; ours go to the primary path. */
+static void multihomed(const struct path_addr *second)
+{
+	struct path_addr third = *second;
+	struct wire_sctp_chunk c;
+	struct packet *p;
+	uint8_t info[1000];
+
+	begin();
+	add_data(f.tsn);
+	send_from(second);
+	assert_int_equal(f.rx.count, 1);
+	p = take();
+	assert_int_equal(sack_in(p, 0).cum, f.tsn);
+	assert_true(ip_addr_equal(&p->to.remote, &f.path.remote));
+	assert_int_equal(p->to.udp_port, PEER_PORT);
+	/* the path's address and port are learnt there alone */
+	assert_int_equal(sctp_assoc_addr(f.a)->udp_port, PEER_PORT);
+	/* a HEARTBEAT asks about that very address */
+	memset(info, 0x5a, sizeof(info));
+	begin();
+	memcpy(add(WIRE_SCTP_HEARTBEAT, 0, sizeof(info)), info, sizeof(info));
+	memcpy(add(WIRE_SCTP_HEARTBEAT, 0, 20), info, 20);
+	send_from(second);
+	p = take();
+	c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT_ACK);
+	assert_int_equal(c.len, 4 + sizeof(info));
+	assert_memory_equal(c.raw + 4, info, sizeof(info));
+	assert_int_equal(vtag_of(p), f.tag);
+	assert_int_equal(p->to.udp_port, second->udp_port);
+	assert_true(ip_addr_equal(&p->to.remote, &second->remote));
+	nothing();
+	/* the wrong tag: silence (8.5); an address that was not listed: a stranger's */
+	begin_tag(f.their_tag + 1);
+	add_data(f.tsn + 1);
+	send_from(second);
+	assert_int_equal(f.rx.count, 0);
+	nothing();
+	third.remote = simnet_v4(9);
+	begin_tag(f.their_tag + 1);
+	add_data(f.tsn + 1);
+	send_from(&third);
+	assert_int_equal(f.rx.count, 0);
+	chunk_of(take(), 0, WIRE_SCTP_ABORT);
+	begin();
+	add(WIRE_SCTP_ABORT, 0, 0);
+	send_from(second);
+	assert_int_equal(f.error, -ECONNRESET);
+	assert_true(list_empty(&f.ep->multihomed));
+}
+
+static struct path_addr second_path(void)
+{
+	struct path_addr second = f.path;
+
+	second.remote = simnet_v4(3);
+	second.udp_port = 20002;
+	return second;
+}
+
+static void test_multihomed_passive(void **state)
+{
+	struct wire_sctp_init init = our_init(), ack;
+	struct path_addr second = second_path();
+	struct packet *p;
+
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
+	add_param(WIRE_SCTP_PARAM_IPV6, "0123456789abcdef", 16);
+	add_param(WIRE_SCTP_PARAM_IPV4, "xyz", 3); /* malformed */
+	add_param(WIRE_SCTP_PARAM_IPV4, second.remote.b + 12, 4);
+	sendp();
+	p = take();
+	read_init_ack(p, &ack);
+	f.their_tag = ack.tag;
+	f.their_tsn = ack.tsn;
+	begin();
+	add_cookie_echo(&ack);
+	sendp();
+	assert_true(f.rx.up);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
+	assert_int_equal(f.a->others, 2);
+	multihomed(&second);
+}
+
+/* The INIT ACK may come from another address than the INIT went to (5.1.2). */
+static void test_multihomed_active(void **state)
+{
+	struct path_addr second = second_path();
+
+	connect_out();
+	read_init(take());
+	send_init_ack(&second, NULL);
+	chunk_of(take(), 0, WIRE_SCTP_ABORT);
+	send_init_ack(&second, &f.path.remote);
+	assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
+	assert_int_equal(take()->to.udp_port, PEER_PORT);
+	/* listed by nobody: it is the INIT ACK from the path that lists the second */
+	sctp_assoc_abort(f.a);
+	collect();
+	drop_all();
+	connect_out();
+	read_init(take());
+	send_init_ack(&f.path, &second.remote);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	send_from(&second);
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	multihomed(&second);
+}
+
+/* An INIT that adds an address to what the peer of an association had is refused (5.2.2). */
+static void test_restart_with_address(void **state)
+{
+	struct path_addr second = second_path();
+	struct wire_sctp_init init = our_init(), ack;
+	struct wire_sctp_chunk c;
+	unsigned int i;
+	struct packet *p;
+
+	establish();
+	for (i = 0; i < 2; i++) {
+		init.tag = f.tag = 0x99999999;
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
+		if (!i)
+			add_param(WIRE_SCTP_PARAM_IPV4, second.remote.b + 12, 4);
+		sendp();
+		p = take();
+		if (i) {
+			read_init_ack(p, &ack);
+			continue;
+		}
+		c = chunk_of(p, 0, WIRE_SCTP_ABORT);
+		assert_int_equal(vtag_of(p), f.tag);
+		assert_int_equal(c.flags, 0);
+		assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_RESTART_ADDRESS);
+		assert_int_equal(get_be16(c.raw + 8), WIRE_SCTP_PARAM_IPV4);
+		assert_memory_equal(c.raw + 12, second.remote.b + 12, 4);
+		begin();
+		add_data(f.tsn);
+		sendp();
+		assert_int_equal(f.rx.count, 1);
+		drop_all();
+	}
+}
+
+/* An ICMP error counts only for the packet that it quotes (10). */
+static void test_quoted(void **state)
+{
+	uint8_t quoted[20] = { 0 };
+	unsigned int i;
+
+	connect_out();
+	read_init(take());
+	put_be16(quoted, LOCAL_PORT);
+	put_be16(quoted + 2, PEER_PORT);
+	quoted[12] = WIRE_SCTP_INIT;
+	put_be32(quoted + 16, f.their_tag + 1);
+	for (i = 0; i < 5; i++)
+		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	assert_int_equal(f.a->refused, 0);
+	put_be32(quoted + 16, f.their_tag);
+	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, quoted, 8, f.now);
+	assert_int_equal(f.a->refused, 2);
+	collect();
+	drop_all();
+	send_init_ack(&f.path, NULL);
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	sendp();
+	put_be32(quoted + 4, f.tag + 1);
+	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	assert_int_equal(f.a->path.probing, 0);
+	put_be32(quoted + 4, f.tag);
+	put_be16(quoted + 2, PEER_PORT + 1);
+	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	assert_int_equal(f.a->path.probing, 0);
+	put_be16(quoted + 2, PEER_PORT);
+	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	assert_int_equal(f.a->path.probing, SCTP_PROBE_TICKS);
+}
+
+/* As many addresses as one likes cost no more than what the cookie has room for. */
+static void test_many_addresses(void **state)
+{
+	struct wire_sctp_init init = our_init(), ack;
+	struct ip_addr addr;
+	unsigned int i;
+	struct packet *p;
+
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	for (i = 0; i < 200; i++) {
+		addr = simnet_v4((uint8_t)(10 + i));
+		add_param(WIRE_SCTP_PARAM_IPV4, addr.b + 12, 4);
+	}
+	sendp();
+	p = take();
+	read_init_ack(p, &ack);
+	assert_int_equal(ack.cookie_len, SCTP_COOKIE_MAX);
+	f.their_tag = ack.tag;
+	for (i = 0; i < 2; i++) {
+		begin();
+		add_cookie_echo(&ack);
+		if (!i)
+			f.buf[12 + 4 + 110] ^= 1; /* an address, forged */
+		sendp();
+		assert_int_equal(f.rx.up, i);
+	}
+	assert_int_equal(f.a->others, SCTP_COOKIE_ALTS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PEER_TEST(test_half_space),
+		PEER_TEST(test_shutdown_takes_nothing),
+		PEER_TEST(test_idle_window),
+		PEER_TEST(test_window_probe),
+		PEER_TEST(test_one_packet_after_timeout),
+		PEER_TEST(test_black_hole),
+		PEER_TEST(test_answers_and_mtu),
+		PEER_TEST(test_stale_for_ever),
+		PEER_TEST(test_false_collision),
+		PEER_TEST(test_last_padding),
+		PEER_TEST(test_shutdown_guard),
+		PEER_TEST(test_multihomed_passive),
+		PEER_TEST(test_multihomed_active),
+		PEER_TEST(test_restart_with_address),
+		PEER_TEST(test_quoted),
+		PEER_TEST(test_many_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

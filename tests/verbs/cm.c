@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The connection manager: its calls in and out of order, and the event that each outcome gives. */
+#include "cm.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CHECK_ERRNO(call, error)                                                                   \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		CHECK((call) != 0);                                                                \
+		CHECK_EQ(errno, error);                                                            \
+	} while (0)
+
+static size_t addr_len(int family)
+{
+	return family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
+static bool same_host(const struct sockaddr *a, const struct sockaddr_storage *b)
+{
+	if (a->sa_family != b->ss_family)
+		return false;
+	if (a->sa_family == AF_INET)
+		return ((struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((struct sockaddr_in *)b)->sin_addr.s_addr;
+	return !memcmp(&((struct sockaddr_in6 *)a)->sin6_addr,
+		       &((struct sockaddr_in6 *)b)->sin6_addr, 16);
+}
+
+/* What the ids say about themselves and each other. */
+static void check_identity(struct rdma_cm_id *a, struct rdma_cm_id *b,
+			   const struct sockaddr_storage *host)
+{
+	uint8_t tos = 8;
+	int on = 1;
+
+	CHECK(same_host(rdma_get_local_addr(a), host) && same_host(rdma_get_peer_addr(a), host));
+	CHECK(same_host(rdma_get_local_addr(b), host) && same_host(rdma_get_peer_addr(b), host));
+	CHECK_EQ(rdma_get_src_port(a), rdma_get_dst_port(b));
+	CHECK_EQ(rdma_get_dst_port(a), rdma_get_src_port(b));
+	CHECK(rdma_get_src_port(a));
+	CHECK(a->verbs && a->verbs == b->verbs);
+	CHECK_EQ(a->port_num, 1);
+	CHECK_EQ(b->port_num, 1);
+	CHECK_EQ(a->ps, RDMA_PS_TCP);
+	CHECK_EQ(b->ps, RDMA_PS_TCP);
+	CHECK_EQ(rdma_set_option(a, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)), 0);
+	CHECK_ERRNO(rdma_set_option(a, RDMA_OPTION_ID, 99, &on, sizeof(on)), ENOSYS);
+	CHECK_ERRNO(rdma_set_option(a, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, 1), EINVAL);
+	CHECK_EQ(rdma_notify(a, IBV_EVENT_COMM_EST), 0);
+}
+
+static void check_qp_attr(struct rdma_cm_id *id)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	int mask = 0;
+
+	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+	CHECK_EQ(mask & (IBV_QP_STATE | IBV_QP_PORT), IBV_QP_STATE | IBV_QP_PORT);
+	CHECK_EQ(attr.qp_state, IBV_QPS_INIT);
+	CHECK_EQ(attr.port_num, 1);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+	CHECK(!(mask & IBV_QP_STATE));
+}
+
+static void connect_over(int family)
+{
+	struct sockaddr_storage host = cm_loopback(family, 0), to;
+	struct rdma_event_channel *listening = cm_channel(), *active = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(listening, family, 0), *a, *b;
+	struct rdma_cm_event *event;
+
+	to = cm_address_of(listener, family);
+	a = cm_id(active);
+	a->context = &to;
+	CHECK_EQ(rdma_resolve_addr(a, NULL, (struct sockaddr *)&to, 2000), 0);
+	event = cm_event(active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK(event->id == a && !event->listen_id);
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_resolve_route(a, 2000), 0);
+	cm_expect(active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	cm_add_qp(a);
+	check_qp_attr(a);
+	CHECK_EQ(cm_connect(a), 0);
+
+	event = cm_event(listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	CHECK(event->listen_id == listener && event->id != listener);
+	b = event->id;
+	rdma_ack_cm_event(event);
+	check_identity(a, b, &host);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	event = cm_event(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK(event->id == b);
+	rdma_ack_cm_event(event);
+	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK(event->id == a);
+	rdma_ack_cm_event(event);
+	cm_transfer(a, b);
+	cm_transfer(b, a);
+
+	CHECK_EQ(rdma_disconnect(a), 0);
+	cm_expect(active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	event = cm_event(listening, RDMA_CM_EVENT_DISCONNECTED, 0);
+	CHECK(event->id == b);
+	rdma_ack_cm_event(event);
+	rdma_disconnect(b);
+	cm_expect_none(active, 100); /* iWARP has no TIMEWAIT_EXIT */
+	cm_expect_none(listening, 100);
+	cm_destroy(a);
+	cm_destroy(b);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(active);
+	rdma_destroy_event_channel(listening);
+}
+
+static void test_ipv4(void)
+{
+	connect_over(AF_INET);
+}
+
+static bool have_ipv6(void)
+{
+	struct sockaddr_storage addr = cm_loopback(AF_INET6, 0);
+	int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	bool ok = fd >= 0 && !bind(fd, (struct sockaddr *)&addr, addr_len(AF_INET6));
+
+	close(fd);
+	return ok;
+}
+
+static void test_ipv6(void)
+{
+	if (have_ipv6())
+		connect_over(AF_INET6);
+}
+
+/* ---- what travels with a connection ---- */
+
+static void private_data(struct cm_link *l, unsigned int len)
+{
+	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
+	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+	struct rdma_conn_param param = { .private_data_len = len };
+	struct rdma_cm_event *event;
+	uint8_t data[256];
+
+	param.private_data = data;
+	fill(data, sizeof(data), 1);
+	CHECK_EQ(rdma_connect(a, &param), 0);
+	event = cm_event(l->listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	CHECK_EQ(event->param.conn.private_data_len, len);
+	CHECK(!len || filled(event->param.conn.private_data, len, 1));
+	b = event->id;
+	rdma_ack_cm_event(event);
+	cm_add_qp(b);
+	fill(data, sizeof(data), 2);
+	CHECK_EQ(rdma_accept(b, &param), 0);
+	event = cm_event(l->listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(event->param.conn.private_data_len, 0);
+	rdma_ack_cm_event(event);
+	event = cm_event(l->active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(event->param.conn.private_data_len, len);
+	CHECK(!len || filled(event->param.conn.private_data, len, 2));
+	rdma_ack_cm_event(event);
+	cm_destroy(a);
+	cm_expect(l->listening, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_destroy(b);
+}
+
+static void test_private_data(void)
+{
+	static const unsigned int lengths[] = { 0, 1, 3, 4, 56, 92, 196, 251, 252, 255 };
+	struct cm_link l;
+
+	cm_link_open(&l);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+		private_data(&l, lengths[i]);
+	cm_link_close(&l);
+}
+
+static void reject(struct cm_link *l, unsigned int len)
+{
+	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
+	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+	struct rdma_cm_event *event;
+	uint8_t data[256];
+
+	fill(data, sizeof(data), 3);
+	CHECK_EQ(cm_connect(a), 0);
+	b = cm_request(l->listening);
+	CHECK_EQ(rdma_reject(b, data, len), 0);
+	event = cm_event(l->active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	CHECK(event->id == a);
+	CHECK_EQ(event->param.conn.private_data_len, len);
+	CHECK(!len || filled(event->param.conn.private_data, len, 3));
+	rdma_ack_cm_event(event);
+	expect_qp_state(a->qp, IBV_QPS_ERR);
+	CHECK_ERRNO(rdma_reject(b, NULL, 0), EINVAL);
+	CHECK(cm_accept(b));
+	cm_expect_none(l->listening, 20);
+	CHECK_EQ(rdma_destroy_id(b), 0);
+	cm_destroy(a);
+}
+
+static void test_reject(void)
+{
+	struct cm_link l;
+
+	cm_link_open(&l);
+	reject(&l, 0);
+	reject(&l, 1);
+	reject(&l, 148);
+	reject(&l, 255);
+	cm_link_close(&l);
+}
+
+/* Each side's ORD is held down to the other's IRD; who accepts raises an IRD that is too small. */
+static void test_ird_ord(void)
+{
+	struct rdma_conn_param param = { .responder_resources = 3, .initiator_depth = 5 };
+	struct rdma_cm_event *event;
+	struct sockaddr_storage to;
+	struct rdma_cm_id *a, *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	to = cm_address_of(l.listener, AF_INET);
+	a = cm_resolved(l.active, &to);
+	CHECK_EQ(rdma_connect(a, &param), 0);
+	event = cm_event(l.listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	/* rdma_get_cm_event(3): what is asked of the one who gets the event */
+	CHECK_EQ(event->param.conn.responder_resources, 5);
+	CHECK_EQ(event->param.conn.initiator_depth, 3);
+	b = event->id;
+	rdma_ack_cm_event(event);
+	cm_add_qp(b);
+	param.responder_resources = 2;
+	param.initiator_depth = 9;
+	CHECK_EQ(rdma_accept(b, &param), 0);
+	cm_expect(l.listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	event = cm_event(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(event->param.conn.responder_resources, 3);
+	CHECK_EQ(event->param.conn.initiator_depth, 5);
+	rdma_ack_cm_event(event);
+	cm_destroy(a);
+	cm_destroy(b);
+	cm_link_close(&l);
+}
+
+/* ---- how connections fail ---- */
+
+static void connect_to(const struct sockaddr_storage *to, enum rdma_cm_event_type type, int status)
+{
+	struct rdma_event_channel *active = cm_channel();
+	struct rdma_cm_id *id = cm_resolved(active, to);
+	double start = now_seconds();
+
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(active, type, status);
+	fprintf(stderr, "%s after %.2f s\n", rdma_event_str(type), now_seconds() - start);
+	cm_expect_none(active, 20);
+	cm_destroy(id);
+	rdma_destroy_event_channel(active);
+}
+
+static void test_nobody_listens(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0);
+	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+	double start = now_seconds();
+	struct cm_link l;
+
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	/* Bound, but not listening. */
+	listener = cm_id(channel);
+	to = cm_loopback(AF_INET, 0);
+	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&to), 0);
+	to = cm_address_of(listener, AF_INET);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+	/* No longer listening, on an association that is up. */
+	cm_link_open(&l);
+	to = cm_address_of(l.listener, AF_INET);
+	CHECK_EQ(rdma_destroy_id(l.listener), 0);
+	connect_to(&to, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_transfer(l.a, l.b);
+	l.listener = cm_id(l.listening);
+	cm_link_close(&l);
+	CHECK(now_seconds() - start < 5);
+}
+
+static int udp_socket(struct sockaddr_storage *addr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(*addr);
+
+	*addr = cm_loopback(AF_INET, 0);
+	CHECK(fd >= 0);
+	CHECK_EQ(bind(fd, (struct sockaddr *)addr, addr_len(AF_INET)), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)addr, &len), 0);
+	return fd;
+}
+
+/* ---- calls that must fail ---- */
+
+static void test_wrong_states(void)
+{
+	struct sockaddr_storage to = cm_loopback(AF_INET, htons(9));
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+	struct sockaddr_storage any = cm_loopback(AF_INET, 0);
+	struct rdma_conn_param param = { .qp_num = 1 };
+
+	CHECK_ERRNO(rdma_reject(id, NULL, 0), EINVAL);
+	/* librdmacm follows a null pointer in the next ones, if the id has no device. */
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
+	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_accept(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_reject(id, NULL, 0), EINVAL);
+	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
+	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
+	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), EINVAL);
+	CHECK_ERRNO(rdma_listen(id, 1), EINVAL);
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&to), EINVAL);
+	CHECK_EQ(rdma_resolve_route(id, 100), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
+	param.qp_num = 0xffffff;
+	CHECK_ERRNO(rdma_connect(id, &param), EINVAL); /* no such QP */
+	cm_add_qp(id);
+	CHECK_EQ(cm_connect(id), 0);
+	CHECK_EQ(cm_connect(id), EINVAL);
+	cm_expect(channel, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	CHECK_EQ(cm_connect(id), EINVAL);
+	cm_destroy(id);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_bind_errors(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 1), *id = cm_id(channel);
+	struct sockaddr_storage addr;
+	int fd;
+
+	addr = cm_address_of(listener, AF_INET);
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&addr), EADDRINUSE);
+	fd = udp_socket(&addr);
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&addr), EADDRINUSE);
+	close(fd);
+	((struct sockaddr_in *)&addr)->sin_addr.s_addr = htonl(0xc6336401); /* 198.51.100.1 */
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&addr), EADDRNOTAVAIL);
+	addr.ss_family = AF_UNIX;
+	CHECK(rdma_bind_addr(id, (struct sockaddr *)&addr));
+	CHECK_ERRNO(rdma_listen(listener, 1), EINVAL);
+	addr = cm_loopback(AF_INET, 0);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&addr), EINVAL);
+	/* A port is free again at once. */
+	addr = cm_address_of(listener, AF_INET);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	listener = cm_id(channel);
+	CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&addr), 0);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* ---- backlog ---- */
+
+#define CLIENTS 3
+
+static void connect_all(struct cm_link *l, struct rdma_cm_id *listener, struct rdma_cm_id **id,
+			int n)
+{
+	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+
+	for (int i = 0; i < n; i++) {
+		id[i] = cm_resolved(l->active, &to);
+		CHECK_EQ(cm_connect(id[i]), 0);
+	}
+}
+
+/* As many requests as the backlog says wait unread; once read they count no longer. */
+static void test_backlog(void)
+{
+	struct rdma_cm_id *listener, *id[CLIENTS], *more, *b[CLIENTS];
+	struct rdma_event_channel *channel = cm_channel();
+	struct sockaddr_storage to;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	listener = cm_listener(channel, AF_INET, 2);
+	to = cm_address_of(listener, AF_INET);
+	connect_all(&l, listener, id, CLIENTS);
+	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	b[0] = cm_request(channel);
+	more = cm_resolved(l.active, &to);
+	CHECK_EQ(cm_connect(more), 0);
+	b[1] = cm_request(channel);
+	b[2] = cm_request(channel);
+	for (int i = 0; i < CLIENTS; i++) {
+		cm_add_qp(b[i]);
+		CHECK_EQ(cm_accept(b[i]), 0);
+		cm_expect(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		cm_destroy(b[i]);
+		cm_destroy(id[i]);
+	}
+	cm_destroy(more);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+	cm_link_close(&l);
+}
+
+/* Requests that were not read go with the listener; one that was is the application's. */
+static void test_destroy_listener(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener, *id[CLIENTS], *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	listener = cm_listener(channel, AF_INET, 8);
+	connect_all(&l, listener, id, 1);
+	b = cm_request(channel);
+	connect_all(&l, listener, id + 1, CLIENTS - 1);
+	sleep_ms(100);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	for (int i = 1; i < CLIENTS; i++)
+		cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	cm_expect_none(channel, 20);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_transfer(id[0], b);
+	for (int i = 0; i < CLIENTS; i++)
+		cm_destroy(id[i]);
+	cm_destroy(b);
+	rdma_destroy_event_channel(channel);
+	cm_link_close(&l);
+}
+
+static void test_destroy_while_connecting(void)
+{
+	struct rdma_cm_id *id[CLIENTS], *b;
+	struct cm_link l;
+	int err;
+
+	cm_link_open(&l);
+	/* At once, and after the request has arrived. */
+	connect_all(&l, l.listener, id, 1);
+	cm_destroy(id[0]);
+	connect_all(&l, l.listener, id, 1);
+	sleep_ms(50);
+	cm_destroy(id[0]);
+	sleep_ms(50);
+	for (;;) {
+		struct pollfd pfd = { .fd = l.listening->fd, .events = POLLIN };
+
+		if (poll(&pfd, 1, 100) == 0)
+			break;
+		b = cm_request(l.listening);
+		cm_add_qp(b);
+		err = cm_accept(b);
+		CHECK_EQ(err, ECONNRESET);
+		cm_destroy(b);
+	}
+	cm_transfer(l.a, l.b);
+	/* The first of an association: nobody answers. */
+	cm_link_close(&l);
+}
+
+/* ---- channels ---- */
+
+static void resolve(struct rdma_cm_id *id)
+{
+	struct sockaddr_storage to = cm_loopback(AF_INET, htons(9));
+
+	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), 0);
+}
+
+static void test_migrate(void)
+{
+	struct rdma_event_channel *x = cm_channel(), *y = cm_channel();
+	struct rdma_cm_id *a = cm_id(x), *b = cm_id(x);
+	struct rdma_cm_event *event;
+
+	resolve(a);
+	resolve(b);
+	cm_expect(x, RDMA_CM_EVENT_ADDR_RESOLVED, 0); /* of a */
+	CHECK_EQ(rdma_resolve_route(a, 100), 0);
+	CHECK_EQ(rdma_migrate_id(a, y), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0);
+	cm_expect_none(x, 0);
+	event = cm_event(y, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	CHECK(event->id == a && a->channel == y);
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_migrate_id(b, x), 0);
+	cm_expect_none(y, 0);
+	event = cm_event(x, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK(event->id == b);
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_resolve_route(b, 100), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0); /* to where it is */
+	/* Neither waits: what was read is acknowledged, what was not vanishes. */
+	CHECK_EQ(rdma_destroy_id(b), 0);
+	cm_expect_none(y, 0);
+	CHECK_EQ(rdma_destroy_id(a), 0);
+	rdma_destroy_event_channel(x);
+	rdma_destroy_event_channel(y);
+}
+
+/* A listener's requests move with it. */
+static void test_migrate_listener(void)
+{
+	struct rdma_event_channel *x = cm_channel();
+	struct rdma_cm_id *id[CLIENTS], *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	connect_all(&l, l.listener, id, 1);
+	sleep_ms(50);
+	CHECK_EQ(rdma_migrate_id(l.listener, x), 0);
+	cm_expect_none(l.listening, 0);
+	b = cm_request(x);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(x, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_destroy(b);
+	cm_destroy(id[0]);
+	CHECK_EQ(rdma_migrate_id(l.listener, l.listening), 0);
+	rdma_destroy_event_channel(x);
+	cm_link_close(&l);
+}
+
+static _Atomic bool destroyed;
+
+static void *destroy(void *id)
+{
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	destroyed = true;
+	return NULL;
+}
+
+static void test_destroy_waits_for_acks(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	resolve(id);
+	event = cm_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	destroyed = false;
+	CHECK_EQ(pthread_create(&thread, NULL, destroy, id), 0);
+	sleep_ms(200);
+	CHECK(!destroyed);
+	rdma_ack_cm_event(event);
+	pthread_join(thread, NULL);
+	CHECK(destroyed);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_nonblocking(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_event *event;
+	struct sockaddr_storage to;
+	struct rdma_cm_id *a, *b = NULL;
+	struct cm_link l;
+	int established = 0;
+
+	cm_link_open(&l);
+	CHECK_EQ(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+	CHECK_EQ(rdma_migrate_id(l.listener, channel), 0);
+	to = cm_address_of(l.listener, AF_INET);
+	a = cm_id(channel);
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	CHECK_EQ(rdma_resolve_addr(a, NULL, (struct sockaddr *)&to, 2000), 0);
+	while (established < 2) {
+		struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+		enum rdma_cm_event_type type;
+		struct rdma_cm_id *id;
+
+		CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+		CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+		type = event->event;
+		id = event->id;
+		CHECK_EQ(event->status, 0);
+		rdma_ack_cm_event(event);
+		switch (type) {
+		case RDMA_CM_EVENT_ADDR_RESOLVED:
+			CHECK_EQ(rdma_resolve_route(id, 2000), 0);
+			break;
+		case RDMA_CM_EVENT_ROUTE_RESOLVED:
+			cm_add_qp(id);
+			CHECK_EQ(cm_connect(id), 0);
+			break;
+		case RDMA_CM_EVENT_CONNECT_REQUEST:
+			b = id;
+			cm_add_qp(id);
+			CHECK_EQ(cm_accept(id), 0);
+			break;
+		default:
+			CHECK_EQ(type, RDMA_CM_EVENT_ESTABLISHED);
+			established++;
+		}
+	}
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	cm_transfer(a, b);
+	cm_destroy(a);
+	cm_destroy(b);
+	CHECK_EQ(rdma_migrate_id(l.listener, l.listening), 0);
+	rdma_destroy_event_channel(channel);
+	cm_link_close(&l);
+}
+
+#define UNREAD 5000
+
+static void test_many_unread_events(void)
+{
+	static struct rdma_cm_id *id[UNREAD];
+	struct rdma_event_channel *channel = cm_channel();
+
+	for (int i = 0; i < UNREAD; i++) {
+		id[i] = cm_id(channel);
+		resolve(id[i]);
+	}
+	for (int i = 0; i < UNREAD / 2; i++) {
+		struct rdma_cm_event *event = cm_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+
+		CHECK(event->id == id[i]);
+		rdma_ack_cm_event(event);
+	}
+	for (int i = 0; i < UNREAD; i++)
+		CHECK_EQ(rdma_destroy_id(id[i]), 0);
+	cm_expect_none(channel, 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* Whoever closes the channel has hung up on all its ids. */
+static void test_close_channel_with_ids(void)
+{
+	struct cm_link l;
+
+	cm_link_open(&l);
+	rdma_destroy_event_channel(l.active);
+	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+	l.a->channel = l.active = cm_channel();
+	rdma_destroy_qp(l.a);
+	CHECK(rdma_destroy_id(l.a)); /* no such id */
+	l.a = cm_id(l.active);
+	cm_link_close(&l);
+}
+
+static void test_dup(void)
+{
+	struct cm_link l;
+	int fd;
+
+	cm_link_open(&l);
+	fd = dup(l.active->fd);
+	CHECK(fd >= 0);
+	CHECK_EQ(close(l.active->fd), 0);
+	l.active->fd = fd;
+	fd = fcntl(l.passive->fd, F_DUPFD_CLOEXEC, 500);
+	CHECK_EQ(fd, 500);
+	CHECK_EQ(dup2(l.active->fd, 501), 501);
+	CHECK_EQ(close(501), 0);
+	CHECK_EQ(close(l.passive->fd), 0);
+	l.passive->fd = fd;
+	cm_transfer(l.a, l.b);
+	CHECK_EQ(rdma_disconnect(l.a), 0);
+	cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_link_close(&l);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "ipv4", test_ipv4 },
+		{ "ipv6", test_ipv6 },
+		{ "private_data", test_private_data },
+		{ "reject", test_reject },
+		{ "ird_ord", test_ird_ord },
+		{ "nobody_listens", test_nobody_listens },
+		{ "wrong_states", test_wrong_states },
+		{ "bind_errors", test_bind_errors },
+		{ "backlog", test_backlog },
+		{ "destroy_listener", test_destroy_listener },
+		{ "destroy_while_connecting", test_destroy_while_connecting },
+		{ "migrate", test_migrate },
+		{ "migrate_listener", test_migrate_listener },
+		{ "destroy_waits_for_acks", test_destroy_waits_for_acks },
+		{ "nonblocking", test_nonblocking },
+		{ "many_unread_events", test_many_unread_events },
+		{ "close_channel_with_ids", test_close_channel_with_ids },
+		{ "dup", test_dup },
+	};
+
+	return RUN_TESTS(argc, argv, tests);
+}

@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections and the processes that hold them: how they end, what fork() leaves, what becomes of
+ * descriptors, and how much may be open. Each case has a process of its own, which makes its RDMA
+ * objects afresh.
+ */
+#define _GNU_SOURCE
+#include "cm.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- the other process ---- */
+
+struct child {
+	pid_t pid;
+	int to, from; /* ends of pipes */
+};
+
+static void say(int fd, uint16_t what)
+{
+	CHECK_EQ(write(fd, &what, sizeof(what)), sizeof(what));
+}
+
+static uint16_t hear(int fd)
+{
+	uint16_t what;
+
+	CHECK_EQ(read(fd, &what, sizeof(what)), sizeof(what));
+	return what;
+}
+
+static struct child start(void (*run)(int in, int out))
+{
+	int to[2], from[2];
+	struct child c;
+
+	CHECK(!pipe(to) && !pipe(from));
+	c.pid = fork();
+	CHECK(c.pid >= 0);
+	if (!c.pid) {
+		close(to[1]);
+		close(from[0]);
+		run(to[0], from[1]);
+		exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	c.to = to[1];
+	c.from = from[0];
+	return c;
+}
+
+/* Its exit status, or 128 and the signal. */
+static int end(struct child *c)
+{
+	int status;
+
+	CHECK_EQ(waitpid(c->pid, &status, 0), c->pid);
+	close(c->to);
+	close(c->from);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Accepts connections and serves their ends until `in` is closed. */
+static void serve(struct rdma_event_channel *channel, int in)
+{
+	struct pollfd pfd[] = { { channel->fd, POLLIN, 0 }, { in, POLLIN, 0 } };
+	struct rdma_cm_event *event;
+	enum rdma_cm_event_type type;
+	struct rdma_cm_id *id;
+
+	for (;;) {
+		CHECK(poll(pfd, 2, -1) > 0);
+		if (!pfd[0].revents)
+			return;
+		CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+		type = event->event;
+		id = event->id;
+		rdma_ack_cm_event(event);
+		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+			cm_add_qp(id);
+			CHECK_EQ(cm_accept(id), 0);
+		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
+			cm_destroy(id);
+		} else {
+			CHECK_EQ(type, RDMA_CM_EVENT_ESTABLISHED);
+		}
+	}
+}
+
+static void server(int in, int out)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0);
+
+	say(out, rdma_get_src_port(listener));
+	serve(channel, in);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* Connects to the port it hears, and then waits to be ended. */
+static void client(int in, int out)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct sockaddr_storage to = cm_loopback(AF_INET, hear(in));
+	struct rdma_cm_id *id = cm_resolved(channel, &to);
+
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	say(out, 1);
+	switch (hear(in)) {
+	case 'e':
+		exit(0);
+	case '_':
+		_exit(0);
+	default:
+		pause();
+	}
+}
+
+/* ---- how the peer's end is noticed ---- */
+
+static double notice(uint16_t how)
+{
+	struct child c = start(client);
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0), *id;
+	struct pollfd pfd = { channel->fd, POLLIN, 0 };
+	struct rdma_cm_event *event;
+	double begun;
+
+	say(c.to, rdma_get_src_port(listener));
+	id = cm_request(channel);
+	cm_add_qp(id);
+	CHECK_EQ(cm_accept(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	hear(c.from);
+	sleep_ms(500); /* idle */
+	say(c.to, how);
+	if (how == 'k')
+		kill(c.pid, SIGKILL);
+	begun = now_seconds();
+	CHECK_EQ(end(&c), how == 'k' ? 128 + SIGKILL : 0);
+	/* Whatever the status says. */
+	CHECK_EQ(poll(&pfd, 1, 10000), 1);
+	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+	CHECK_EQ(event->event, RDMA_CM_EVENT_DISCONNECTED);
+	CHECK(event->id == id);
+	rdma_ack_cm_event(event);
+	begun = now_seconds() - begun;
+	fprintf(stderr, "noticed after %.2f s\n", begun);
+	expect_qp_state(id->qp, IBV_QPS_ERR);
+	cm_destroy(id);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+	return begun;
+}
+
+static void test_exit(void)
+{
+	CHECK(notice('e') < 1);
+}
+
+static void test_killed(void)
+{
+	CHECK(notice('k') < 3.2);
+}
+
+static void test_killed_by_itself(void)
+{
+	CHECK(notice('_') < 3.2);
+}
+
+/* ---- UDP sockets that speak no SCTP ---- */
+
+static int udp_socket(struct sockaddr_storage *addr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(*addr);
+
+	*addr = cm_loopback(AF_INET, 0);
+	CHECK(fd >= 0);
+	CHECK_EQ(bind(fd, (struct sockaddr *)addr, sizeof(struct sockaddr_in)), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)addr, &len), 0);
+	return fd;
+}
+
+static void expect_unreachable(const struct sockaddr_storage *to)
+{
+	struct rdma_event_channel *channel;
+	double begun = now_seconds();
+	struct rdma_cm_id *id;
+
+	CHECK_EQ(setenv("SCTPIW_SILENT_LIMIT", "3", 1), 0);
+	channel = cm_channel();
+	id = cm_resolved(channel, to);
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	CHECK(now_seconds() - begun < 6);
+	cm_expect_none(channel, 20);
+	cm_destroy(id);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_silent_peer(void)
+{
+	struct sockaddr_storage to;
+	int fd = udp_socket(&to);
+
+	expect_unreachable(&to);
+	close(fd);
+}
+
+/* Noise, and then what was sent, back. */
+static void *babble(void *arg)
+{
+	int fd = *(int *)arg;
+	struct sockaddr_storage from;
+	uint8_t buf[2048], noise[200];
+	unsigned int seed = 1;
+
+	for (;;) {
+		socklen_t len = sizeof(from);
+		ssize_t n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &len);
+
+		if (n <= 1)
+			return NULL;
+		fill(noise, sizeof(noise), seed++);
+		sendto(fd, noise, seed * 37 % sizeof(noise), 0, (struct sockaddr *)&from, len);
+		sendto(fd, buf, n, 0, (struct sockaddr *)&from, len);
+	}
+}
+
+static void test_babbling_peer(void)
+{
+	struct sockaddr_storage to;
+	int fd = udp_socket(&to);
+	pthread_t thread;
+
+	CHECK_EQ(pthread_create(&thread, NULL, babble, &fd), 0);
+	expect_unreachable(&to);
+	CHECK_EQ(sendto(fd, "", 1, 0, (struct sockaddr *)&to, sizeof(struct sockaddr_in)), 1);
+	pthread_join(thread, NULL);
+	close(fd);
+}
+
+/* ---- many ---- */
+
+#define THREADS 8
+#define ROUNDS 50
+
+static struct sockaddr_storage target;
+
+static void connect_once(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *id = cm_resolved(channel, &target);
+
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(rdma_disconnect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_destroy(id);
+}
+
+static void *connector(void *arg)
+{
+	struct rdma_event_channel *channel = cm_channel();
+
+	for (int i = 0; i < ROUNDS; i++)
+		connect_once(channel);
+	rdma_destroy_event_channel(channel);
+	return NULL;
+}
+
+static void connect_from_threads(uint16_t port)
+{
+	pthread_t thread[THREADS];
+
+	target = cm_loopback(AF_INET, port);
+	for (int i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, connector, NULL), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void test_threads_to_process(void)
+{
+	struct child c = start(server);
+
+	connect_from_threads(hear(c.from));
+	close(c.to);
+	c.to = -1;
+	CHECK_EQ(end(&c), 0);
+}
+
+struct service {
+	struct rdma_event_channel *channel;
+	int in;
+};
+
+static void *serve_thread(void *arg)
+{
+	struct service *s = arg;
+
+	serve(s->channel, s->in);
+	return NULL;
+}
+
+static void test_threads_to_self(void)
+{
+	struct service s = { .channel = cm_channel() };
+	struct rdma_cm_id *listener = cm_listener(s.channel, AF_INET, 0);
+	pthread_t thread;
+	int stop[2];
+
+	CHECK(!pipe(stop));
+	s.in = stop[0];
+	CHECK_EQ(pthread_create(&thread, NULL, serve_thread, &s), 0);
+	connect_from_threads(rdma_get_src_port(listener));
+	close(stop[1]);
+	pthread_join(thread, NULL);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(s.channel);
+}
+
+static long resident_kib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long size, resident;
+
+	CHECK(f && fscanf(f, "%ld %ld", &size, &resident) == 2);
+	fclose(f);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int open_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 8192; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+struct usage {
+	int fds;
+	long kib;
+};
+
+/* Once associations without sessions are gone, which takes seconds, and their sockets with them. */
+static struct usage settled(void)
+{
+	sleep_ms(4000);
+	return (struct usage){ open_descriptors(), resident_kib() };
+}
+
+static void connect_use_close(struct cm_link *l, int i)
+{
+	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
+	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+
+	CHECK_EQ(cm_connect(a), 0);
+	b = cm_request(l->listening);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(l->listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(l->active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_transfer(a, b);
+	cm_transfer(b, a);
+	/* The end by the one, by the other, and by neither. */
+	if (i % 3)
+		CHECK_EQ(rdma_disconnect(i % 3 == 1 ? a : b), 0);
+	cm_destroy(a);
+	cm_destroy(b);
+}
+
+static void test_nothing_grows(void)
+{
+	struct usage before = { 0 }, after;
+	struct cm_link l, other;
+
+	cm_link_open(&l);
+	for (int i = 0; i < 1000; i++) {
+		connect_use_close(&l, i);
+		/* An association and an endpoint of their own, now and then. */
+		if (i % 10 == 0) {
+			cm_link_open(&other);
+			cm_link_close(&other);
+		}
+		if (i == 300)
+			before = settled();
+	}
+	after = settled();
+	cm_link_close(&l);
+	fprintf(stderr, "descriptors %d, after %d; KiB %ld, after %ld\n", before.fds, after.fds,
+		before.kib, after.kib);
+	CHECK_EQ(before.fds, after.fds);
+#ifndef __SANITIZE_ADDRESS__
+	CHECK(after.kib < before.kib + 1024);
+#endif
+}
+
+/* ---- fork ---- */
+
+static void test_fork(void)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct ibv_context *ctx;
+	struct cm_link l;
+	struct ibv_pd *pd;
+	int status;
+	pid_t pid;
+
+	cm_link_open(&l);
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		struct rdma_cm_event *event;
+
+		/* The parent's objects are out of reach, and its connections stay as they are. */
+		CHECK(rdma_disconnect(l.a));
+		CHECK_EQ(fcntl(l.active->fd, F_SETFL, O_NONBLOCK), 0);
+		CHECK(rdma_get_cm_event(l.active, &event));
+		CHECK_EQ(fcntl(l.active->fd, F_SETFL, 0), 0);
+		close(l.active->fd);
+		/* librdmacm goes on with the device that the parent opened, but others may begin anew. */
+		ctx = open_device();
+		pd = ibv_alloc_pd(ctx);
+		CHECK(pd);
+		CHECK_EQ(ibv_dealloc_pd(pd), 0);
+		CHECK_EQ(ibv_close_device(ctx), 0);
+		channel = cm_channel();
+		id = cm_listener(channel, AF_INET, 0);
+		CHECK_EQ(rdma_destroy_id(id), 0);
+		rdma_destroy_event_channel(channel);
+		exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	cm_expect_none(l.passive, 100);
+	cm_transfer(l.a, l.b);
+	cm_transfer(l.b, l.a);
+	CHECK_EQ(rdma_disconnect(l.a), 0);
+	cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_link_close(&l);
+}
+
+/* ---- descriptors ---- */
+
+static void close_by_range(void)
+{
+	CHECK_EQ(close_range(3, ~0u, 0), 0);
+}
+
+static void close_from(void)
+{
+	closefrom(3);
+}
+
+static void close_one_by_one(void)
+{
+	for (int fd = 3; fd < 70000; fd++)
+		close(fd);
+}
+
+/* Descriptors of the application's that get the numbers which are free now. */
+#define FILES 64
+
+static void open_files(int *fd)
+{
+	for (int i = 0; i < FILES; i++) {
+		char path[] = "/tmp/sctpiw-cm-XXXXXX";
+
+		fd[i] = mkstemp(path);
+		CHECK(fd[i] >= 0);
+		unlink(path);
+	}
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec * 1e-9;
+}
+
+static void closes_all(int in, void (*close_all)(void))
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct sockaddr_storage to = cm_loopback(AF_INET, hear(in));
+	struct rdma_cm_id *id = cm_resolved(channel, &to);
+	struct cm_link l;
+	int fd[FILES];
+	double cpu;
+
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	close_all();
+	open_files(fd);
+	sleep_ms(100);
+	cpu = cpu_seconds();
+	sleep_ms(500);
+	CHECK(cpu_seconds() - cpu < 0.1);
+	/* It may begin anew. */
+	cm_link_open(&l);
+	cm_transfer(l.a, l.b);
+	cm_link_close(&l);
+	for (int i = 0; i < FILES; i++) {
+		CHECK_EQ(lseek(fd[i], 0, SEEK_END), 0);
+		CHECK_EQ(close(fd[i]), 0);
+	}
+}
+
+static void closes_by_range(int in, int out)
+{
+	closes_all(in, close_by_range);
+}
+
+static void closes_from(int in, int out)
+{
+	closes_all(in, close_from);
+}
+
+static void closes_one_by_one(int in, int out)
+{
+	closes_all(in, close_one_by_one);
+}
+
+/* A channel that is closed hangs up, as when the program had closed only that. */
+static void closed_all(void (*run)(int in, int out))
+{
+	struct child c = start(run);
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0), *id;
+
+	say(c.to, rdma_get_src_port(listener));
+	id = cm_request(channel);
+	cm_add_qp(id);
+	CHECK_EQ(cm_accept(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, 0);
+	CHECK_EQ(end(&c), 0);
+	cm_destroy(id);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_close_range(void)
+{
+	closed_all(closes_by_range);
+}
+
+static void test_closefrom(void)
+{
+	closed_all(closes_from);
+}
+
+static void test_close_each(void)
+{
+	closed_all(closes_one_by_one);
+}
+
+static void test_no_standard_streams(void)
+{
+	struct cm_link l;
+
+	close(0);
+	close(1);
+	close(2);
+	cm_link_open(&l);
+	CHECK(l.active->fd > 2 && l.a->verbs->cmd_fd > 2 && l.a->verbs->async_fd > 2);
+	for (int i = 0; i < 3; i++)
+		CHECK(fcntl(i, F_GETFD) < 0);
+	cm_transfer(l.a, l.b);
+	cm_link_close(&l);
+}
+
+/* As far as it gets with n descriptors: 0, or the errno of the call that failed. */
+static int try_with(rlim_t n)
+{
+	struct rlimit limit = { n, n };
+	struct sockaddr_storage addr = cm_loopback(AF_INET, 0);
+	struct rdma_event_channel *channel;
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct rdma_cm_id *listener, *id;
+	struct rdma_cm_event *event;
+
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	errno = 0;
+	channel = rdma_create_event_channel();
+	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(listener, (struct sockaddr *)&addr) || rdma_listen(listener, 0) ||
+	    rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
+		return errno;
+	addr = cm_address_of(listener, AF_INET);
+	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, 1000))
+		return errno;
+	event = NULL;
+	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
+		return -event->status;
+	rdma_ack_cm_event(event);
+	if (rdma_create_qp(id, NULL, &attr))
+		return errno;
+	return 0;
+}
+
+static void test_few_descriptors(void)
+{
+	bool worked = false;
+	int status;
+
+	for (int n = 3; n < 64; n++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			close_range(3, ~0u, 0);
+			freopen("/dev/null", "w", stderr);
+			_exit(try_with(n));
+		}
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK(WIFEXITED(status));
+		/* librdmacm says ENODEV where it could not open the device. */
+		status = WEXITSTATUS(status);
+		if (status && status != EMFILE && status != ENODEV)
+			fprintf(stderr, "%d descriptors: errno %d\n", n, status);
+		CHECK(!status || status == EMFILE || status == ENODEV);
+		CHECK(!worked || !status);
+		worked |= !status;
+	}
+	CHECK(worked);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "exit", test_exit },
+		{ "killed", test_killed },
+		{ "killed_by_itself", test_killed_by_itself },
+		{ "silent_peer", test_silent_peer },
+		{ "babbling_peer", test_babbling_peer },
+		{ "threads_to_process", test_threads_to_process },
+		{ "threads_to_self", test_threads_to_self },
+		{ "nothing_grows", test_nothing_grows },
+		{ "fork", test_fork },
+		{ "close_range", test_close_range },
+		{ "closefrom", test_closefrom },
+		{ "close_each", test_close_each },
+		{ "no_standard_streams", test_no_standard_streams },
+		{ "few_descriptors", test_few_descriptors },
+	};
+
+	/* librdmacm keeps what it opened: each case begins in a process that has not used it. */
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		int status;
+		pid_t pid = fork();
+
+		CHECK(pid >= 0);
+		if (!pid) {
+			bool wanted = argc < 2;
+
+			for (int j = 1; j < argc; j++)
+				wanted |= !strcmp(argv[j], tests[i].name);
+			exit(wanted ? run_tests(1, argv, &tests[i], 1) : 0);
+		}
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(status, 0);
+	}
+	return 0;
+}
