@@ -27,9 +27,13 @@
 #define POLLING_AGE 20000u
 /* A burst: WRs that are posted within this time, ns, of the last ones that were sent. */
 #define BURST_GAP 3000u
-/* How long a parked thread sleeps, ns: doubled each time that polling still goes on. */
+/*
+ * How long a parked thread sleeps, ns: doubled each time that polling still goes on. Each look costs a
+ * poller its core for some 20 us where there is none to spare; who stops polling after a long time, and
+ * does not arm a CQ, pays once.
+ */
 #define PARK_FIRST 50000u
-#define PARK_MAX 250000u
+#define PARK_MAX 1600000u
 #define STACK_SIZE (1u << 20)
 
 static uint32_t load32(const _Atomic uint32_t *v)
