@@ -31,7 +31,7 @@ die() { say "$*"; exit 1; }
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL.
-# cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds
+# cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds; mod: a module of Python
 BUILD_NEEDS='
 cmd gcc               gcc                gcc
 hdr stdio.h           libc6-dev          glibc-devel
@@ -69,6 +69,7 @@ is_there() { # KIND WHAT
 	cmd) have "$2" ;;
 	pc) have pkg-config && pkg-config --exists "$2" ;;
 	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
+	mod) have python3 && python3 -c "import $2" 2>/dev/null ;;
 	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
 	esac
 }
@@ -124,6 +125,12 @@ ensure() { # tables of needs
 		read -r kind what _ _ <<<"$what"
 		is_there "$kind" "$what" || die "$what is still missing after ${packages[*]} was installed"
 	done
+}
+
+# Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
+ensure_python_tests() {
+	[ "$(command -v python3)" = /usr/bin/python3 ] || return 0
+	ensure "mod test.test_os libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')-testsuite python3-test"
 }
 
 # ---------------------------------------------------------------- building
@@ -197,6 +204,7 @@ main() {
 		;;
 	test)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		ensure_python_tests
 		run_tests "$@"
 		;;
 	bench)
