@@ -122,7 +122,7 @@ def mutate(link):
     capture = None
     for how in "still", "mutate":
         if how == "mutate" and hasattr(link, "nobody_there"):
-            capture = start("capture", [sys.executable, sctp.__file__, "check", "veth0", 2000], link, "server",
+            capture = start("capture", [sys.executable, sctp.__file__, "check", "veth0", 200], link, "server",
                             rdma=False)
             capture.wait_for_output("capturing")
         port = free_port()

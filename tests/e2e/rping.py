@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """rping: RDMA Read and Write of validated data between two processes."""
 import sys
+import time
 
 import harness
 from harness import Failure, free_port, run_pair, start
@@ -45,8 +46,13 @@ def together(link):
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
-    clients = [start("rping-client", ["rping", "-c", "-V", "-C", 200, "-S", 1000, "-a", link.address, "-p", port],
-                     link) for _ in range(5)]
+    # One after the other: rping's server keeps a new request in a variable that the next one overwrites, so
+    # that two requests at once are served as one. Each client then runs for about a second beside the others.
+    clients = []
+    for _ in range(5):
+        clients.append(start("rping-client", ["rping", "-c", "-V", "-C", 3000, "-S", 1000, "-a", link.address, "-p", port],
+                             link))
+        time.sleep(0.4)
     for client in clients:
         client.expect(30)
 
