@@ -198,17 +198,22 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	sctp_close_drained(a, acked->now);
 }
 
+static struct acked nothing_acked(const struct sctp_in *in)
+{
+	return (struct acked){
+		.newest = in->a->out.cum,
+		.rack_order = in->a->rack_order,
+		.rack_valid = in->a->rack_valid,
+		.now = in->now,
+	};
+}
+
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct sctp_assoc *a = in->a;
 	uint32_t old_cum = a->out.cum;
 	uint32_t flight = a->path.flight;
-	struct acked acked = {
-		.newest = old_cum,
-		.rack_order = a->rack_order,
-		.rack_valid = a->rack_valid,
-		.now = in->now,
-	};
+	struct acked acked = nothing_acked(in);
 	struct wire_sctp_sack s;
 
 	/* Old, also when half the TSN space away: from here on cum <= s.cum holds. */
@@ -235,12 +240,7 @@ void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum)
 	struct sctp_assoc *a = in->a;
 	uint32_t old_cum = a->out.cum;
 	uint32_t flight = a->path.flight;
-	struct acked acked = {
-		.newest = old_cum,
-		.rack_order = a->rack_order,
-		.rack_valid = a->rack_valid,
-		.now = in->now,
-	};
+	struct acked acked = nothing_acked(in);
 
 	if (!serial32_ge(cum, old_cum))
 		return;
