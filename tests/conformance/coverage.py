@@ -4,7 +4,7 @@
 
 usage: coverage.py [--write] [--missing]
 
-Reads the rows (*.tsv beside this file), the reasons why a row has no test (reasons.tsv), and the
+Reads the rows (*.tsv beside this file), the reasons why a row has no test (reasons/*.tsv), and the
 tests: ROWS("id id") as the first statement of a test function under tests/, or "# rows: id id" in the
 body of a Python test. Prints the coverage by file and level. Fails when a MUST, MUST NOT, SHOULD
 or SHOULD NOT row, or a FACT row, has neither a test nor a reason, when an id does not exist, when a
@@ -56,8 +56,6 @@ def read_table(path, columns):
 def read_rows():
     rows = {}
     for path in sorted(HERE.glob("*.tsv")):
-        if path.name == "reasons.tsv":
-            continue
         for number, (ident, level, section, text, _) in read_table(path, 5):
             if ident in rows:
                 fail(f"{path.name}:{number}: {ident} is there twice")
@@ -69,9 +67,11 @@ def read_rows():
 
 def read_reasons(rows):
     reasons = {}
-    for number, (idents, kind, reason) in read_table(HERE / "reasons.tsv", 3):
+    lines = [(path.name, number, cells) for path in sorted((HERE / "reasons").glob("*.tsv"))
+             for number, cells in read_table(path, 3)]
+    for name, number, (idents, kind, reason) in lines:
         for ident in idents.split():
-            where = f"reasons.tsv:{number}: {ident}"
+            where = f"reasons/{name}:{number}: {ident}"
             if ident not in rows:
                 fail(f"{where}: no such row")
             if ident in reasons:
