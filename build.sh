@@ -42,6 +42,7 @@ pc  libibverbs        libibverbs-dev     rdma-core-devel
 pc  librdmacm         librdmacm-dev      rdma-core-devel
 pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
+pc  inih              libinih-dev        inih-devel
 '
 RUN_NEEDS='
 cmd python3           python3            python3
@@ -59,6 +60,7 @@ cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
 cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
+cmd tshark            tshark             wireshark-cli
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3

@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "engine/channel.h"
 #include "engine/engine.h"
 #include "engine/object.h"
@@ -877,6 +878,7 @@ static void test_fork_idle(void **state)
 /* An association without sessions goes after some seconds; connecting then makes a new one. */
 static void test_idle(void **state)
 {
+	ROWS("5040-7-04");
 	struct pair p;
 	uint16_t port[2];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 #include "iwarp/private.h"
@@ -59,6 +60,7 @@ static int compare(const void *a, const void *b)
 /* RFC 5040 8.1.1: hard to predict, spread over 32 bits; RFC 5042: not soon again. */
 static void stags(void **state)
 {
+	ROWS("5040-8.1.1-04 5040-8.1.1-05");
 	enum { N = 100000 };
 	uint32_t *seen = calloc(N, sizeof(*seen));
 	unsigned int tops[256] = { 0 }, strides = 0;
@@ -89,6 +91,7 @@ static void stags(void **state)
 
 static void remote_checks(void **state)
 {
+	ROWS("5040-8.1.1-02");
 	struct fx x;
 	struct iw_pd *other;
 	struct iw_mr *ro, *foreign, *high;
@@ -137,6 +140,7 @@ static void remote_checks(void **state)
 
 static void invalidation(void **state)
 {
+	ROWS("5040-8.1.1-03");
 	struct fx x;
 	struct iw_mr *local;
 	struct iw_qp *second;

@@ -224,6 +224,7 @@ static void test_reject(void)
 /* Each side's ORD is held down to the other's IRD; who accepts raises an IRD that is too small. */
 static void test_ird_ord(void)
 {
+	ROWS("5040-6.1-02");
 	struct rdma_conn_param param = { .responder_resources = 3, .initiator_depth = 5 };
 	struct rdma_cm_event *event;
 	struct sockaddr_storage to;

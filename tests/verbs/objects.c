@@ -53,6 +53,7 @@ static void kit_close(struct kit *k)
 
 static void test_attributes(void)
 {
+	ROWS("5040-1.1-01 5040-5.2.1-09 7306-1.1-01");
 	struct ibv_context *ctx = open_device();
 	struct ibv_device_attr_ex ex;
 	struct ibv_device_attr attr;

@@ -12,10 +12,37 @@
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
+void endpoint_close_fds(struct endpoint *ep)
+{
+	sys_close(ep->fd);
+	sys_close(ep->fd4);
+	sys_close(ep->claim);
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
+}
+
+/* A child of fork() may hold it open: closing it would not take it out of the set. */
+static void unwatch(struct endpoint *ep)
+{
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
+	if (ep->fd4 >= 0)
+		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd4, NULL);
+}
+
+static int watch(struct endpoint *ep)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = ep};
+	int ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
+
+	if (!ret && ep->fd4 >= 0)
+		ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd4, &ev);
+	if (ret)
+		unwatch(ep);
+	return ret;
+}
+
 static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only,
 			struct endpoint **out)
 {
-	struct epoll_event ev = {.events = EPOLLIN};
 	char text[SOCKADDR_TEXT];
 	struct endpoint *ep;
 	int ret;
@@ -29,7 +56,8 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	if (!ep)
 		return -ENOMEM;
 	ep->engine = e;
-	ep->llp = &llp_udp;
+	ep->llp = e->llp;
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
@@ -41,8 +69,7 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 		ret = -ENOMEM;
 		goto err_close;
 	}
-	ev.data.ptr = ep;
-	ret = sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
+	ret = watch(ep);
 	if (ret)
 		goto err_sctp;
 	list_add_tail(&e->endpoints, &ep->node);
@@ -56,7 +83,7 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 err_sctp:
 	sctp_endpoint_free(ep->sctp);
 err_close:
-	sys_close(ep->fd);
+	endpoint_close_fds(ep);
 err_free:
 	free(ep);
 	return ret;
@@ -113,7 +140,7 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	struct sockaddr_storage any;
 	int ret;
 
-	if (e->share && *shared) {
+	if (e->config.share && *shared) {
 		(*shared)->refs++;
 		*out = *shared;
 		return 0;
@@ -121,7 +148,7 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
 	ret = endpoint_new(e, (struct sockaddr *)&any, false, out);
-	if (!ret && e->share) {
+	if (!ret && e->config.share) {
 		(*out)->shared = true;
 		*shared = *out;
 	}
@@ -145,8 +172,8 @@ static void endpoint_free(struct endpoint *ep)
 		e->shared[ep->family == AF_INET6] = NULL;
 	sctp_endpoint_free(ep->sctp);
 	if (ep->fd >= 0) {
-		sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
-		sys_close(ep->fd);
+		unwatch(ep);
+		endpoint_close_fds(ep);
 	}
 	list_del(&ep->node);
 	e->n_endpoints--;

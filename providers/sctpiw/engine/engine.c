@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/capture.h"
 #include "engine/channel.h"
 #include "engine/cm.h"
 #include "engine/log.h"
@@ -38,31 +39,6 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 
 static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy};
 
-static bool env_flag(const char *name, bool dflt)
-{
-	const char *env = getenv(name);
-
-	return env && *env ? strcmp(env, "0") != 0 : dflt;
-}
-
-/* Seconds, 1 to 86400, in ns. */
-static uint64_t env_seconds(const char *name, uint64_t dflt)
-{
-	const char *env = getenv(name);
-	unsigned long val;
-	char *end;
-
-	if (!env || !*env)
-		return dflt;
-	errno = 0;
-	val = strtoul(env, &end, 10);
-	if (errno || *end || val < 1 || val > 86400) {
-		log_error("%s=%s is not understood: seconds from 1 to 86400 are", name, env);
-		return dflt;
-	}
-	return val * SYS_NSEC_PER_SEC;
-}
-
 static int open_descriptors(struct engine *e)
 {
 	e->wake_fd = sys_keep(sys_eventfd());
@@ -88,11 +64,11 @@ static int make_layers(struct engine *e)
 	struct sctp_config sc;
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
-		.in_order = env_flag("SCTPIW_IN_ORDER", false),
+		.in_order = e->config.in_order,
 	};
 
 	sctp_config_default(&sc);
-	sc.silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", sc.silent_limit);
+	sc.silent_limit = e->config.silent_limit;
 	if (sc.connect_limit > sc.silent_limit)
 		sc.connect_limit = sc.silent_limit;
 	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
@@ -110,13 +86,48 @@ static void init_fields(struct engine *e)
 {
 	e->random.fill = fill_random;
 	e->random.used = sizeof(e->random.pool);
-	e->share = env_flag("SCTPIW_SHARE", true);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
 	list_init(&e->accepting);
 	for (int i = 0; i < IDLE_LISTS; i++)
 		list_init(&e->idle[i]);
 	pthread_mutex_init(&e->lock, NULL);
+}
+
+/* The first refusal is told: a program asks for the device again and again. */
+static void complain(const char *why)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&said))
+		log_error("no RDMA device: %s", why);
+}
+
+/* The settings, and what can be had only if this machine has it; false: a line has said why not. */
+static bool configure(struct engine *e)
+{
+	static const struct llp *const llps[] = {
+		[ENGINE_LLP_UDP] = &llp_udp,
+		[ENGINE_LLP_IP] = &llp_ip,
+	};
+	struct config_error why = {"llp = kernel is not in this version; take udp or ip"};
+	bool ok = config_load(&e->config, &why);
+
+	if (ok) {
+		log_set_level(e->config.log);
+		ok = e->config.llp < sizeof(llps) / sizeof(llps[0]);
+	}
+	if (ok) {
+		e->llp = llps[e->config.llp];
+		ok = !e->llp->check || e->llp->check(&why);
+	}
+	if (ok && *e->config.capture) {
+		e->capture = capture_open(e->config.capture, &why);
+		ok = e->capture;
+	}
+	if (!ok)
+		complain(why.text);
+	return ok;
 }
 
 static int engine_new(struct engine **out)
@@ -127,6 +138,10 @@ static int engine_new(struct engine **out)
 	if (!e)
 		return -ENOMEM;
 	memset(e, 0, sizeof(*e));
+	if (!configure(e)) {
+		free(e);
+		return -EINVAL;
+	}
 	init_fields(e);
 	/* Pages come when they are first written to. */
 	e->rx_memory = mmap(NULL, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE, PROT_READ | PROT_WRITE,
@@ -150,6 +165,7 @@ err_memory:
 	if (e->rx_memory != MAP_FAILED)
 		munmap(e->rx_memory, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE);
 	free(e->rx);
+	capture_free(e->capture);
 	free(e);
 	return ret;
 }
@@ -198,11 +214,12 @@ static void after_fork_child(void)
 		list_for_each(node, &e->endpoints) {
 			struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-			sys_close(ep->fd);
-			ep->fd = -1;
+			endpoint_close_fds(ep);
 		}
 		e->thread_started = false;
 		close_descriptors(e);
+		capture_free(e->capture);
+		e->capture = NULL;
 		cm_forget_all();
 		atomic_store(&current, NULL);
 		atomic_store_explicit(&e->waiters, 0, memory_order_relaxed);
@@ -286,7 +303,6 @@ struct engine *engine_get(void)
 	pthread_mutex_lock(&create_lock);
 	e = atomic_load(&current);
 	if (!e) {
-		log_init();
 		if (!prepared)
 			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		prepared = !err;
@@ -297,7 +313,7 @@ struct engine *engine_get(void)
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		log_error("cannot start: %s", strerror(-err));
+		complain(strerror(-err));
 		errno = -err;
 		return NULL;
 	}

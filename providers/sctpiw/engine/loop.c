@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/capture.h"
 #include "engine/cm.h"
 #include "engine/object.h"
 #include "engine/private.h"
@@ -215,7 +216,7 @@ static void set_blocked(struct endpoint *ep, bool blocked)
 	};
 
 	ep->blocked = blocked;
-	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->fd, &ev);
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->out_fd, &ev);
 }
 
 /* False: the socket is full, and the batch is kept. */
@@ -305,6 +306,8 @@ void loop_finish(struct engine *e)
 		run_events(e);
 	} while (loop_has_kicks(e));
 	endpoint_reap(e);
+	if (e->capture)
+		capture_flush(e);
 	next = loop_next_timeout(e);
 	if (next < e->timer_set && e->thread_started) {
 		e->timer_set = next;

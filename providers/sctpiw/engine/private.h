@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "engine/config.h"
 #include "engine/engine.h"
 #include "engine/llp.h"
 #include "engine/sys.h"
@@ -23,6 +24,7 @@
 
 #define ENGINE_NEVER UINT64_MAX
 
+struct capture;
 struct cm_id;
 
 /*
@@ -43,6 +45,9 @@ struct endpoint {
 	bool shared; /* of its family: for ids that were not bound to a port */
 
 	int fd;
+	int fd4;    /* `ip`: for IPv4 beside IPv6; or -1 */
+	int claim;  /* `ip`: has the port; or -1 */
+	int out_fd; /* the one that was last sent on */
 	int family;
 	bool wildcard;
 	uint16_t port;
@@ -80,6 +85,9 @@ struct engine {
 	/* Set once, under the lock: after fork in the child, or at exit. The sockets are gone. */
 	_Atomic bool dead;
 
+	struct engine_config config;
+	const struct llp *llp;
+	struct capture *capture; /* NULL: none */
 	struct sctp *sctp;
 	struct iw_rnic *rnic;
 	struct random_source random;
@@ -94,7 +102,6 @@ struct engine {
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
 	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
-	bool share; /* SCTPIW_SHARE */
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
@@ -156,6 +163,8 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
 void endpoint_reap(struct engine *e);
+/* Nothing comes or goes any more; the rest of it stays. */
+void endpoint_close_fds(struct endpoint *ep);
 /* ICMP errors that wait on its socket. */
 void endpoint_errors(struct endpoint *ep);
 

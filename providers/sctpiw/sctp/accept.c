@@ -27,7 +27,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 	} else if (init->host_name) {
-		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, NULL, 0);
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, init->host_name,
+		       get_be16(init->host_name + 2));
 	} else if (!init->has_adaptation) {
 		put_be32(info, 1);
 		put_be16(info + 4, WIRE_SCTP_PARAM_ADAPTATION);

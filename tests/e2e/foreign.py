@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""sctpiw and SCTP stacks that others wrote: usrsctp on this host, the Linux kernel's in a guest.
+
+The peer is tests/peers/foreign.c, which speaks iWARP by hand on either stack; on sctpiw there is
+tests/peers/rnic_side.c, or rping. On the links "guest..." the peer runs in User-Mode Linux.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import BUILD, Failure, Skip, Veth, free_port, need, start
+
+RNIC = str(BUILD / "bin/rnic-side")
+HERE = pathlib.Path(__file__).resolve().parent
+UML_RUN = HERE.parent / "uml/uml-run"
+PATIENCE = 40  # seconds for any scenario; the programs give up by themselves after 30 without progress
+
+
+# ------------------------------------------------------------------ links
+
+class Guest(Veth):
+    """sctpiw in a network namespace, the peer in a guest behind a tap device."""
+
+    subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
+    raw = False
+
+    def __init__(self, name, family, mtu=1500, loss=0):
+        harness.Link.__init__(self, name, family)
+        if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
+            raise Skip("needs root, for User-Mode Linux on a tap device")
+        need("linux.uml", "modprobe", "ip", *(["nft"] if loss else []))
+        self.holders = {}
+        self.address = self.subnets[family].format(1)
+        self.guest = f"foreign{os.getpid()}"
+        self.uml = subprocess.Popen(
+            [UML_RUN, "--net", "tap", "--ns", self.guest, "--mtu", str(mtu), "--timeout", "200", "--",
+             sys.executable, "-S", HERE / "foreign_guest.py", "serve"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=harness._die_with_parent)
+        try:
+            self._boot()
+            if loss:
+                self._lose_both_ways(loss)
+        except BaseException:
+            self.close()
+            raise
+
+    def _boot(self):
+        boot = [*self.enter("server"), sys.executable, "-S", HERE / "foreign_guest.py", "boot"]
+        deadline = time.monotonic() + 60
+        while subprocess.run(boot, capture_output=True).returncode:
+            if self.uml.poll() is not None or time.monotonic() > deadline:
+                raise Failure("the guest does not come up: " + self.uml.stdout.read().decode(errors="replace"))
+            time.sleep(0.1)
+
+    def _lose_both_ways(self, percent):
+        rule = f"meta l4proto {{udp, sctp}} numgen random mod 100 < {percent} drop"
+        self._run([*self.enter("server"), "nft", "-f", "-"],
+                  "table inet loss {\n chain arriving {\n type filter hook input priority 0\n"
+                  f" {rule}\n }}\n chain leaving {{\n type filter hook output priority 0\n {rule}\n }}\n}}\n")
+
+    def enter(self, side):
+        inside = ["ip", "netns", "exec", self.guest]
+        if side == "server":
+            return inside
+        return [*inside, sys.executable, "-S", HERE / "foreign_guest.py", "run"]
+
+    def close(self):
+        self.uml.terminate()  # and it takes the namespace with it
+        self.uml.wait()
+        self.uml.stdout.close()
+
+
+harness.LINKS.update({
+    "veth600": lambda name, family: Veth(name, family, 600),
+    "guest": lambda name, family: Guest(name, family),
+    "guest-loss": lambda name, family: Guest(name, family, loss=5),
+    "guest-600": lambda name, family: Guest(name, family, mtu=600),
+})
+
+
+# ------------------------------------------------------------------ programs
+
+class Peer:
+    """A foreign end that begins when it is made."""
+
+    def __init__(self, link, role, port, scenario, *options):
+        guest = isinstance(link, Guest)
+        name = "foreign-lksctp" if guest else "foreign-usrsctp"
+        binary = BUILD / "bin" / name
+        if not binary.exists():
+            raise Skip(f"{name} was not built: its SCTP's development package was missing")
+        own = port if role == "listen" else free_port()
+        address = link.address if role == "connect" else link.any
+        command = [str(binary), *map(str, options), role, address, str(port), scenario]
+        if guest:
+            ports = f"net.sctp.udp_port={own} net.sctp.encap_port={port if role == 'connect' else 0}"
+            command = ["sh", "-c", f'sysctl -qw {ports} && exec "$@"', "sh", *command]
+        else:
+            command[1:1] = ["--udp", str(own), *(["--peer-udp", str(port)] if role == "connect" else [])]
+        self.program = start(name, command, link, "client", rdma=False)
+        if role == "listen":
+            self.program.wait_for_output("listening")
+
+    def expect(self):
+        self.program.expect(PATIENCE)
+
+
+def peer_address(link):
+    return link.subnets[link.family].format(2) if isinstance(link, Veth) else link.address
+
+
+def start_rnic(link, role, port, *options):
+    address = link.any if role == "listen" else peer_address(link)
+    program = start("rnic-side", [RNIC, *map(str, options), role, address, str(port)], link, "server")
+    if role == "listen":
+        program.wait_for_output("listening")
+    return program
+
+
+def end_rnic(program):
+    program.wait_for_output("all served", PATIENCE)
+    program.signal(signal.SIGTERM)
+    program.expect(5)
+    return program.output()
+
+
+def pair(link, role, scenario, *options, rnic=(), connections=1):
+    """The foreign end in this role, and rnic-side in the other. Returns the two outputs."""
+    port = free_port()
+    rnic = ["--connections", connections, *rnic]
+    if role == "connect":
+        other = start_rnic(link, "listen", port, *rnic)
+        peer = Peer(link, "connect", port, scenario, *options)
+    else:
+        peer = Peer(link, "listen", port, scenario, *options)
+        other = start_rnic(link, "connect", port, *rnic)
+    peer.expect()
+    output = end_rnic(other)
+    if output.count("all served") != 1:
+        raise Failure("rnic-side did not come to an end")
+    return peer.program.output(), output
+
+
+def want(output, text, count=1):
+    if output.count(text) != count:
+        raise Failure(f"'{text}' was printed {output.count(text)} times, not {count}")
+
+
+# ------------------------------------------------------------------ cases
+
+def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None):
+    """A case: --sessions at once, connections in all."""
+    connections = connections or sessions
+
+    def case(link):
+        at_once = ["--at-once", sessions] if role == "listen" else []
+        outputs = pair(link, role, scenario, "--sessions", sessions, *options, rnic=[*at_once, *rnic],
+                       connections=connections)
+        want(outputs[1], "all served")
+        if check:
+            check(link, *outputs)
+        else:
+            want(outputs[1], "work requests completed", connections)
+    return case
+
+
+def reused_stream(link, peer, rnic):
+    """All sessions were on one stream, whose DDP-SSN began at 0 each time: the peer looks at that."""
+    streams = {line for line in peer.splitlines() if line.startswith("stream ")}
+    if len(streams) != 1:
+        raise Failure(f"the sessions were on different streams: {sorted(streams)}")
+
+
+def request_only(link, peer, rnic):
+    want(rnic, "RDMA_CM_EVENT_CONNECT_REQUEST")
+
+
+def rejected_event(link, peer, rnic):
+    want(rnic, "RDMA_CM_EVENT_REJECTED, status -111, private data 'a foreign stack'")
+
+
+def refused(role, adaptation):
+    """Without the right adaptation indication there is no association, and no harm done."""
+    def listening(link):
+        port = free_port()
+        peer = Peer(link, "listen", port, "refused", "--adaptation", adaptation)
+        rnic = start_rnic(link, "connect", port)
+        want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_ERROR, status -71")  # EPROTO
+        if not peer.program.running():
+            raise Failure("the peer has ended")
+
+    def connecting(link):
+        port = free_port()
+        rnic = start_rnic(link, "listen", port)
+        Peer(link, "connect", port, "refused", "--adaptation", adaptation).expect()
+        Peer(link, "connect", port, "transfer", "--largest", 5001).expect()  # it still serves others
+        want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_REQUEST")
+
+    return listening if role == "listen" else connecting
+
+
+def rping(role, *options):
+    count = 20
+
+    def listening(link):
+        port = free_port()
+        peer = Peer(link, "listen", port, "rping", "--rounds", count)
+        client = start("rping-client", ["rping", "-c", "-a", peer_address(link), "-p", port, "-C", count, "-V",
+                                        "-S", "5000"], link, "server")
+        client.expect(PATIENCE)
+        peer.expect()
+
+    def connecting(link):
+        port = free_port()
+        server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"], link, "server")
+        server.wait_listening(port)
+        Peer(link, "connect", port, "rping", "--rounds", count, *options).expect()
+        server.wait(PATIENCE)
+
+    return listening if role == "listen" else connecting
+
+
+CASES = [
+    ("transfer.connect", of("connect", "transfer")),
+    ("transfer.listen", of("listen", "transfer")),
+    ("plain", of("connect", "transfer", "--plain", "--largest", 65536)),
+    ("old", of("listen", "old")),
+    ("sessions.connect", of("connect", "transfer", sessions=8)),
+    ("sessions.listen", of("listen", "transfer", sessions=8)),
+    ("reuse.connect", of("connect", "reuse", "--rounds", 4, connections=4, check=reused_stream)),
+    ("reuse.listen", of("listen", "reuse", "--rounds", 4, "--outbound", 2, "--inbound", 2, connections=4, check=reused_stream)),
+    ("reject.connect", of("connect", "reject", rnic=["--reject"], check=request_only)),
+    ("reject-plain.connect", of("connect", "reject", "--plain", rnic=["--reject"], check=request_only)),
+    ("reject.listen", of("listen", "reject", check=rejected_event)),
+    ("errors.connect", of("connect", "errors", connections=8)),
+    ("errors.listen", of("listen", "errors", connections=8)),
+    ("ordered", of("connect", "transfer", "--ordered", "--largest", 300001, sessions=2)),
+    ("fragmented", of("connect", "transfer", "--segment", 9000, "--largest", 300001, sessions=2)),
+    ("fragmented-ordered", of("listen", "transfer", "--segment", 4000, "--ordered", "--largest", 300001)),
+    ("streams-10.connect", of("connect", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                              sessions=10)),
+    ("streams-10.listen", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                             sessions=5)),
+    ("streams-3-20.connect", of("connect", "transfer", "--outbound", 3, "--inbound", 20, "--largest", 5001,
+                                sessions=3)),
+    ("streams-20-4.listen", of("listen", "transfer", "--outbound", 20, "--inbound", 4, "--largest", 5001,
+                               sessions=2)),
+    ("refused-none.connect", refused("connect", "none")),
+    ("refused-other.connect", refused("connect", 7)),
+    ("refused-none.listen", refused("listen", "none")),
+    ("refused-other.listen", refused("listen", 7)),
+    ("terminate.connect", of("connect", "terminate", sessions=3)),
+    ("terminate.listen", of("listen", "terminate", sessions=3)),
+    ("shutdown.connect", of("connect", "shutdown", sessions=3)),
+    ("shutdown.listen", of("listen", "shutdown", sessions=3)),
+    ("abort.connect", of("connect", "abort", sessions=3)),
+    ("abort.listen", of("listen", "abort", sessions=3)),
+    ("rping.connect", rping("connect")),
+    ("rping-plain.connect", rping("connect", "--plain")),
+    ("rping.listen", rping("listen")),
+    ("small.connect", of("connect", "transfer", "--largest", 300001, sessions=2)),
+    ("small.listen", of("listen", "transfer", "--largest", 300001, sessions=2)),
+    ("lossy.connect", of("connect", "transfer", "--largest", 65536, sessions=2)),
+    ("lossy.listen", of("listen", "transfer", "--largest", 65536, sessions=2)),
+    ("lossy-reuse", of("connect", "reuse", "--rounds", 3, connections=3, check=reused_stream)),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
