@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/channel.h"
 #include "engine/cm.h"
@@ -85,22 +84,20 @@ static void close_descriptors(struct engine *e)
 
 static int make_layers(struct engine *e)
 {
-	struct sctp_config sc;
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
 		.in_order = env_flag("SCTPIW_IN_ORDER", false),
 	};
+	int ret;
 
-	sctp_config_default(&sc);
-	sc.silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", sc.silent_limit);
-	if (sc.connect_limit > sc.silent_limit)
-		sc.connect_limit = sc.silent_limit;
-	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
-	if (!e->sctp)
-		return -ENOMEM;
+	e->silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", 30 * SYS_NSEC_PER_SEC);
+	e->transport = &transport_own;
+	ret = e->transport->start(e);
+	if (ret)
+		return ret;
 	e->rnic = iw_rnic_new(&ic, &rnic_ops, &e->random);
 	if (!e->rnic) {
-		sctp_free(e->sctp);
+		e->transport->stop(e);
 		return -ENOMEM;
 	}
 	return 0;
@@ -128,30 +125,16 @@ static int engine_new(struct engine **out)
 		return -ENOMEM;
 	memset(e, 0, sizeof(*e));
 	init_fields(e);
-	/* Pages come when they are first written to. */
-	e->rx_memory = mmap(NULL, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	e->rx = malloc(sizeof(*e->rx));
-	ret = -ENOMEM;
-	if (e->rx_memory == MAP_FAILED || !e->rx)
-		goto err_memory;
 	ret = open_descriptors(e);
-	if (ret)
-		goto err_fds;
-	ret = make_layers(e);
-	if (ret)
-		goto err_fds;
+	if (!ret)
+		ret = make_layers(e);
+	if (ret) {
+		close_descriptors(e);
+		free(e);
+		return ret;
+	}
 	*out = e;
 	return 0;
-
-err_fds:
-	close_descriptors(e);
-err_memory:
-	if (e->rx_memory != MAP_FAILED)
-		munmap(e->rx_memory, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE);
-	free(e->rx);
-	free(e);
-	return ret;
 }
 
 /* ---- fork ---- */
@@ -198,8 +181,7 @@ static void after_fork_child(void)
 		list_for_each(node, &e->endpoints) {
 			struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-			sys_close(ep->fd);
-			ep->fd = -1;
+			e->transport->forget(ep);
 		}
 		e->thread_started = false;
 		close_descriptors(e);
@@ -218,13 +200,10 @@ static bool is_drained(struct engine *e)
 	list_for_each(node, &e->endpoints) {
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-		if (ep->blocked)
-			return false;
 		list_for_each(anode, &ep->assocs) {
 			struct assoc *a = list_entry(anode, struct assoc, node);
 
-			if (!a->gone && sctp_assoc_is_up(a->sctp) &&
-			    !sctp_assoc_is_drained(a->sctp))
+			if (!a->gone && !e->transport->is_drained(a))
 				return false;
 		}
 	}

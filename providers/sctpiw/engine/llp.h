@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What carries SCTP packets: a lower layer that sends and receives them on an endpoint's
+ * What carries the packets of our own SCTP (own.c): sends and receives them on an endpoint's
  * descriptor. `udp` (RFC 6951) is socket.c; raw IP protocol 132 would be another. Engine lock.
  */
 #ifndef SCTPIW_ENGINE_LLP_H
@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "sctp/sctp.h"
 #include "util/addr.h"
 
 struct endpoint;
-struct sctp_batch;
 
 /*
  * A receive call takes so many datagrams of so much: with both segment offloads on the way that
@@ -56,5 +56,8 @@ struct llp {
 };
 
 extern const struct llp llp_udp;
+
+/* own.c: takes the ICMP errors that wait on the endpoint's socket. */
+void endpoint_errors(struct endpoint *ep);
 
 #endif

@@ -9,6 +9,7 @@
 #include <netinet/udp.h>
 #include <string.h>
 
+#include "engine/llp.h"
 #include "engine/log.h"
 #include "engine/private.h"
 #include "engine/sockaddr.h"
