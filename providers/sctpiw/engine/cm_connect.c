@@ -64,6 +64,14 @@ static int initiate(struct cm_id *id, struct assoc *a)
 	return 0;
 }
 
+/* The UDP port behind which the peer's SCTP port is. */
+static uint16_t encap_port(const struct engine *e, uint16_t port)
+{
+	if (e->encap_port < 0)
+		return e->transport == &transport_own ? port : 0;
+	return (uint16_t)e->encap_port;
+}
+
 /* On the association that is there, or on a new one. */
 static int start(struct cm_id *id)
 {
@@ -71,7 +79,7 @@ static int start(struct cm_id *id)
 	struct path_addr to = {
 		.local = sockaddr_ip((struct sockaddr *)&id->src),
 		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
-		.udp_port = port,
+		.udp_port = encap_port(id->engine, port),
 	};
 	struct assoc *a;
 	int ret;

@@ -82,8 +82,9 @@ static void close_descriptors(struct engine *e)
 	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
 }
 
-static int make_layers(struct engine *e)
+static int make_layers(struct engine *e, const char **why)
 {
+	const char *llp = getenv("SCTPIW_LLP");
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
 		.in_order = env_flag("SCTPIW_IN_ORDER", false),
@@ -91,8 +92,8 @@ static int make_layers(struct engine *e)
 	int ret;
 
 	e->silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", 30 * SYS_NSEC_PER_SEC);
-	e->transport = &transport_own;
-	ret = e->transport->start(e);
+	e->transport = llp && !strcmp(llp, "kernel") ? &transport_kernel : &transport_own;
+	ret = e->transport->start(e, why);
 	if (ret)
 		return ret;
 	e->rnic = iw_rnic_new(&ic, &rnic_ops, &e->random);
@@ -107,6 +108,7 @@ static void init_fields(struct engine *e)
 {
 	e->random.fill = fill_random;
 	e->random.used = sizeof(e->random.pool);
+	e->encap_port = getenv("SCTPIW_ENCAP_PORT") ? atoi(getenv("SCTPIW_ENCAP_PORT")) : -1;
 	e->share = env_flag("SCTPIW_SHARE", true);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
@@ -116,7 +118,7 @@ static void init_fields(struct engine *e)
 	pthread_mutex_init(&e->lock, NULL);
 }
 
-static int engine_new(struct engine **out)
+static int engine_new(struct engine **out, const char **why)
 {
 	struct engine *e = aligned_alloc(64, sizeof(*e));
 	int ret;
@@ -127,7 +129,7 @@ static int engine_new(struct engine **out)
 	init_fields(e);
 	ret = open_descriptors(e);
 	if (!ret)
-		ret = make_layers(e);
+		ret = make_layers(e, why);
 	if (ret) {
 		close_descriptors(e);
 		free(e);
@@ -258,6 +260,7 @@ struct engine *engine_get(void)
 {
 	static bool prepared;
 	struct engine *e = atomic_load_explicit(&current, memory_order_acquire);
+	const char *why = NULL;
 	int err = 0;
 
 	if (e)
@@ -270,13 +273,13 @@ struct engine *engine_get(void)
 			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		prepared = !err;
 		if (!err)
-			err = engine_new(&e);
+			err = engine_new(&e, &why);
 		if (!err)
 			atomic_store_explicit(&current, e, memory_order_release);
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		log_error("cannot start: %s", strerror(-err));
+		log_error("cannot start: %s", why ? why : strerror(-err));
 		errno = -err;
 		return NULL;
 	}

@@ -67,7 +67,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 
 static const struct sctp_user_ops user_ops = {.pull = pull};
 
-static int own_start(struct engine *e)
+static int own_start(struct engine *e, const char **why)
 {
 	struct own *own = calloc(1, sizeof(*own));
 	struct sctp_config config;

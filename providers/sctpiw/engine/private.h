@@ -91,6 +91,7 @@ struct engine {
 	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
 	bool share; /* SCTPIW_SHARE */
+	int encap_port;
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;

@@ -28,8 +28,8 @@ enum loop_depth {
 };
 
 struct transport {
-	/* Makes what it keeps for the engine. What a user can act upon has been said on an error. */
-	int (*start)(struct engine *e);
+	/* Makes what it keeps for the engine. why: set on an error that a user can act upon. */
+	int (*start)(struct engine *e, const char **why);
 	void (*stop)(struct engine *e);
 
 	/*
@@ -72,7 +72,7 @@ struct transport {
 	uint16_t (*remote_port)(const struct assoc *a);
 };
 
-extern const struct transport transport_own;
+extern const struct transport transport_own, transport_kernel;
 
 /* ---- what a transport tells the engine (assoc.c) ---- */
 
