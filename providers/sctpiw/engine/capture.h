@@ -9,6 +9,7 @@
 #ifndef SCTPIW_ENGINE_CAPTURE_H
 #define SCTPIW_ENGINE_CAPTURE_H
 
+#include "engine/llp.h"
 #include "engine/private.h"
 
 /* Nothing is written before the first packet. NULL: why says so. */

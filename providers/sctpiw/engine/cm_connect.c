@@ -81,11 +81,12 @@ static int start(struct cm_id *id)
 		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
 		.udp_port = encap_port(id->engine, port),
 	};
-	struct assoc *a = assoc_connect(id->ep, &to, port);
+	struct assoc *a;
 	int ret;
 
-	if (!a)
-		return -ENOMEM;
+	ret = assoc_connect(id->ep, &to, port, &a);
+	if (ret)
+		return ret;
 	if (assoc_is_up(a)) {
 		ret = initiate(id, a);
 		assoc_check_idle(a);

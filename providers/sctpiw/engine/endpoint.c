@@ -4,41 +4,11 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "engine/cm.h"
 #include "engine/log.h"
 #include "engine/private.h"
 #include "engine/sockaddr.h"
-#include "engine/sys.h"
-
-void endpoint_close_fds(struct endpoint *ep)
-{
-	sys_close(ep->fd);
-	sys_close(ep->fd4);
-	sys_close(ep->claim);
-	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
-}
-
-/* A child of fork() may hold it open: closing it would not take it out of the set. */
-static void unwatch(struct endpoint *ep)
-{
-	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
-	if (ep->fd4 >= 0)
-		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd4, NULL);
-}
-
-static int watch(struct endpoint *ep)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = ep};
-	int ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
-
-	if (!ret && ep->fd4 >= 0)
-		ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd4, &ev);
-	if (ret)
-		unwatch(ep);
-	return ret;
-}
 
 static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only,
 			struct endpoint **out)
@@ -56,37 +26,21 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	if (!ep)
 		return -ENOMEM;
 	ep->engine = e;
-	ep->llp = e->llp;
 	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
-	ret = ep->llp->open(ep, addr, v6only);
-	if (ret)
-		goto err_free;
-	ep->sctp = sctp_endpoint_new(e->sctp, ep->port, ep->rcvbuf, ep);
-	if (!ep->sctp) {
-		ret = -ENOMEM;
-		goto err_close;
+	ret = e->transport->open(ep, addr, v6only);
+	if (ret) {
+		free(ep);
+		return ret;
 	}
-	ret = watch(ep);
-	if (ret)
-		goto err_sctp;
 	list_add_tail(&e->endpoints, &ep->node);
 	e->n_endpoints++;
 	ep->refs = 1;
-	log_debug("%s: open, receive buffer %zu",
-		  sockaddr_text((struct sockaddr *)&ep->local, text), ep->rcvbuf);
+	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->local, text));
 	*out = ep;
 	return 0;
-
-err_sctp:
-	sctp_endpoint_free(ep->sctp);
-err_close:
-	endpoint_close_fds(ep);
-err_free:
-	free(ep);
-	return ret;
 }
 
 static bool same_address(const struct sockaddr_storage *a, const struct sockaddr *b)
@@ -166,15 +120,9 @@ static void endpoint_free(struct endpoint *ep)
 	struct engine *e = ep->engine;
 
 	log_debug("port %u: closed", ep->port);
-	if (ep->blocked)
-		sctp_batch_done(e->sctp, &ep->pending);
 	if (ep->shared)
 		e->shared[ep->family == AF_INET6] = NULL;
-	sctp_endpoint_free(ep->sctp);
-	if (ep->fd >= 0) {
-		unwatch(ep);
-		endpoint_close_fds(ep);
-	}
+	e->transport->close(ep);
 	list_del(&ep->node);
 	e->n_endpoints--;
 	free(ep);
@@ -190,33 +138,5 @@ void endpoint_reap(struct engine *e)
 
 		if (!ep->refs)
 			endpoint_free(ep);
-	}
-}
-
-static void shrink_mtu(struct endpoint *ep, const struct llp_error *err)
-{
-	list_for_each(node, &ep->assocs) {
-		struct assoc *a = list_entry(node, struct assoc, node);
-
-		if (!a->gone && ip_addr_equal(&sctp_assoc_addr(a->sctp)->remote, &err->to.remote)) {
-			log_debug("port %u: path MTU %u", ep->port, err->mtu);
-			sctp_assoc_set_mtu(a->sctp, err->mtu);
-			if (a->iw)
-				iw_assoc_set_max_msg(a->iw, sctp_assoc_max_msg(a->sctp));
-		}
-	}
-}
-
-void endpoint_errors(struct endpoint *ep)
-{
-	struct llp_error err;
-
-	/* Bounded by the socket's buffer; more come only with what is sent. */
-	for (int i = 0; i < 256 && ep->llp->next_error(ep, &err); i++) {
-		if (err.unreachable)
-			sctp_unreachable(ep->sctp, &err.to, err.quoted, err.quoted_len,
-					 ep->engine->now);
-		else if (err.mtu)
-			shrink_mtu(ep, &err);
 	}
 }

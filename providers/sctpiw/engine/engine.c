@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/capture.h"
 #include "engine/channel.h"
@@ -59,24 +58,21 @@ static void close_descriptors(struct engine *e)
 	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
 }
 
-static int make_layers(struct engine *e)
+static int make_layers(struct engine *e, struct config_error *why)
 {
-	struct sctp_config sc;
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
 		.in_order = e->config.in_order,
 	};
+	int ret;
 
-	sctp_config_default(&sc);
-	sc.silent_limit = e->config.silent_limit;
-	if (sc.connect_limit > sc.silent_limit)
-		sc.connect_limit = sc.silent_limit;
-	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
-	if (!e->sctp)
-		return -ENOMEM;
+	e->transport = e->config.llp == ENGINE_LLP_KERNEL ? &transport_kernel : &transport_own;
+	ret = e->transport->start(e, why);
+	if (ret)
+		return ret;
 	e->rnic = iw_rnic_new(&ic, &rnic_ops, &e->random);
 	if (!e->rnic) {
-		sctp_free(e->sctp);
+		e->transport->stop(e);
 		return -ENOMEM;
 	}
 	return 0;
@@ -103,34 +99,21 @@ static void complain(const char *why)
 		log_error("no RDMA device: %s", why);
 }
 
-/* The settings, and what can be had only if this machine has it; false: a line has said why not. */
-static bool configure(struct engine *e)
+static int configure(struct engine *e, struct config_error *why)
 {
-	static const struct llp *const llps[] = {
-		[ENGINE_LLP_UDP] = &llp_udp,
-		[ENGINE_LLP_IP] = &llp_ip,
-	};
-	struct config_error why = {"llp = kernel is not in this version; take udp or ip"};
-	bool ok = config_load(&e->config, &why);
-
-	if (ok) {
-		log_set_level(e->config.log);
-		ok = e->config.llp < sizeof(llps) / sizeof(llps[0]);
+	if (!config_load(&e->config, why))
+		return -EINVAL;
+	log_set_level(e->config.log);
+	if (*e->config.capture) {
+		e->capture = capture_open(e->config.capture, why);
+		if (!e->capture)
+			return -EINVAL;
 	}
-	if (ok) {
-		e->llp = llps[e->config.llp];
-		ok = !e->llp->check || e->llp->check(&why);
-	}
-	if (ok && *e->config.capture) {
-		e->capture = capture_open(e->config.capture, &why);
-		ok = e->capture;
-	}
-	if (!ok)
-		complain(why.text);
-	return ok;
+	return 0;
 }
 
-static int engine_new(struct engine **out)
+/* why: set where a user can do something about it. */
+static int engine_new(struct engine **out, struct config_error *why)
 {
 	struct engine *e = aligned_alloc(64, sizeof(*e));
 	int ret;
@@ -138,22 +121,14 @@ static int engine_new(struct engine **out)
 	if (!e)
 		return -ENOMEM;
 	memset(e, 0, sizeof(*e));
-	if (!configure(e)) {
-		free(e);
-		return -EINVAL;
-	}
+	ret = configure(e, why);
+	if (ret)
+		goto err_free;
 	init_fields(e);
-	/* Pages come when they are first written to. */
-	e->rx_memory = mmap(NULL, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	e->rx = malloc(sizeof(*e->rx));
-	ret = -ENOMEM;
-	if (e->rx_memory == MAP_FAILED || !e->rx)
-		goto err_memory;
 	ret = open_descriptors(e);
 	if (ret)
 		goto err_fds;
-	ret = make_layers(e);
+	ret = make_layers(e, why);
 	if (ret)
 		goto err_fds;
 	*out = e;
@@ -161,11 +136,8 @@ static int engine_new(struct engine **out)
 
 err_fds:
 	close_descriptors(e);
-err_memory:
-	if (e->rx_memory != MAP_FAILED)
-		munmap(e->rx_memory, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE);
-	free(e->rx);
 	capture_free(e->capture);
+err_free:
 	free(e);
 	return ret;
 }
@@ -214,7 +186,7 @@ static void after_fork_child(void)
 		list_for_each(node, &e->endpoints) {
 			struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-			endpoint_close_fds(ep);
+			e->transport->forget(ep);
 		}
 		e->thread_started = false;
 		close_descriptors(e);
@@ -235,13 +207,10 @@ static bool is_drained(struct engine *e)
 	list_for_each(node, &e->endpoints) {
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-		if (ep->blocked)
-			return false;
 		list_for_each(anode, &ep->assocs) {
 			struct assoc *a = list_entry(anode, struct assoc, node);
 
-			if (!a->gone && sctp_assoc_is_up(a->sctp) &&
-			    !sctp_assoc_is_drained(a->sctp))
+			if (!a->gone && !e->transport->is_drained(a))
 				return false;
 		}
 	}
@@ -296,6 +265,7 @@ struct engine *engine_get(void)
 {
 	static bool prepared;
 	struct engine *e = atomic_load_explicit(&current, memory_order_acquire);
+	struct config_error why = {""};
 	int err = 0;
 
 	if (e)
@@ -307,13 +277,13 @@ struct engine *engine_get(void)
 			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		prepared = !err;
 		if (!err)
-			err = engine_new(&e);
+			err = engine_new(&e, &why);
 		if (!err)
 			atomic_store_explicit(&current, e, memory_order_release);
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		complain(strerror(-err));
+		complain(*why.text ? why.text : strerror(-err));
 		errno = -err;
 		return NULL;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What carries SCTP packets: a lower layer that sends and receives them on an endpoint's
+ * What carries the packets of our own SCTP (own.c): sends and receives them on an endpoint's
  * descriptor: `udp` (RFC 6951, socket.c), or raw IP protocol 132 (`ip`, ip.c). Engine lock.
  */
 #ifndef SCTPIW_ENGINE_LLP_H
@@ -11,11 +11,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "sctp/sctp.h"
 #include "util/addr.h"
 
 struct config_error;
 struct endpoint;
-struct sctp_batch;
 
 /*
  * A receive call takes so many datagrams of so much: with both segment offloads on the way that
@@ -62,5 +62,10 @@ struct llp {
 };
 
 extern const struct llp llp_udp, llp_ip;
+
+/* own.c: nothing comes or goes any more; the rest of it stays. */
+void endpoint_close_fds(struct endpoint *ep);
+/* own.c: takes the ICMP errors that wait on the endpoint's socket. */
+void endpoint_errors(struct endpoint *ep);
 
 #endif

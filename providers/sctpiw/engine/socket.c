@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/capture.h"
+#include "engine/llp.h"
 #include "engine/llp_socket.h"
 #include "engine/log.h"
 #include "engine/private.h"

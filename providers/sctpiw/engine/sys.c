@@ -53,6 +53,24 @@ int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return (int)RAW(SYS_connect, fd, addr, len);
 }
 
+int sys_listen(int fd, int backlog)
+{
+	return (int)RAW(SYS_listen, fd, backlog);
+}
+
+int sys_accept(int fd, struct sockaddr_storage *addr)
+{
+	socklen_t len = sizeof(*addr);
+
+	memset(addr, 0, sizeof(*addr));
+	return move_up((int)RAW(SYS_accept4, fd, addr, &len, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+int sys_shutdown(int fd, int how)
+{
+	return (int)RAW(SYS_shutdown, fd, how);
+}
+
 int sys_getsockname(int fd, struct sockaddr_storage *addr)
 {
 	socklen_t len = sizeof(*addr);
@@ -70,6 +88,11 @@ int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len)
 int sys_setsockopt_int(int fd, int level, int name, int val)
 {
 	return sys_setsockopt(fd, level, name, &val, sizeof(val));
+}
+
+int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len)
+{
+	return (int)RAW(SYS_getsockopt, fd, level, name, val, len);
 }
 
 int sys_getsockopt_int(int fd, int level, int name)

@@ -25,9 +25,13 @@ struct pollfd;
 int sys_socket(int family, int type, int protocol);
 int sys_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_listen(int fd, int backlog);
+int sys_accept(int fd, struct sockaddr_storage *addr); /* the new descriptor, non-blocking */
+int sys_shutdown(int fd, int how);
 int sys_getsockname(int fd, struct sockaddr_storage *addr);
 int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
 int sys_setsockopt_int(int fd, int level, int name, int val);
+int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len);
 int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
 int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
