@@ -166,20 +166,6 @@ void endpoint_reap(struct engine *e)
 	}
 }
 
-static void shrink_mtu(struct endpoint *ep, const struct llp_error *err)
-{
-	list_for_each(node, &ep->assocs) {
-		struct assoc *a = list_entry(node, struct assoc, node);
-
-		if (!a->gone && ip_addr_equal(&sctp_assoc_addr(a->sctp)->remote, &err->to.remote)) {
-			log_debug("port %u: path MTU %u", ep->port, err->mtu);
-			sctp_assoc_set_mtu(a->sctp, err->mtu);
-			if (a->iw)
-				iw_assoc_set_max_msg(a->iw, sctp_assoc_max_msg(a->sctp));
-		}
-	}
-}
-
 void endpoint_errors(struct endpoint *ep)
 {
 	struct llp_error err;
@@ -190,6 +176,7 @@ void endpoint_errors(struct endpoint *ep)
 			sctp_unreachable(ep->sctp, &err.to, err.quoted, err.quoted_len,
 					 ep->engine->now);
 		else if (err.mtu)
-			shrink_mtu(ep, &err);
+			sctp_packet_too_big(ep->sctp, &err.to, err.mtu, err.local ? NULL : err.quoted,
+					    err.quoted_len, ep->engine->now);
 	}
 }

@@ -218,6 +218,7 @@ static bool udp_next_error(struct endpoint *ep, struct llp_error *err)
 		err->unreachable = ee.ee_errno == ECONNREFUSED;
 		if (ee.ee_errno == EMSGSIZE)
 			err->mtu = ee.ee_info;
+		err->local = ee.ee_origin == SO_EE_ORIGIN_LOCAL;
 	}
 	return true;
 }
