@@ -348,6 +348,7 @@ static void test_heartbeats(void **state)
 
 	teardown(NULL);
 	sctp_config_default(&config);
+	config.mtu_probe = false;
 	setup_config(&config);
 	establish();
 	wait_ns(1000 * MSEC);

@@ -184,43 +184,6 @@ static void test_one_packet_after_timeout(void **state)
 	assert_non_null(take());
 }
 
-static void wait_timeouts(unsigned int n, bool alive)
-{
-	while (f.a->timeouts < n) {
-		drop_all();
-		if (alive) {
-			begin();
-			memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 1, 8);
-			sendp();
-			drop_all();
-		}
-		wait_ns(100 * MSEC);
-	}
-}
-
-/* Small packets arrive, large ones do not: the path takes less than was said (RFC 6951 5.6). */
-static void test_black_hole(void **state)
-{
-	size_t max_msg;
-	struct packet *p;
-
-	establish();
-	max_msg = sctp_assoc_max_msg(f.a);
-	f.message_len = (uint32_t)max_msg;
-	f.messages = 1;
-	sctp_assoc_kick(f.a);
-	collect();
-	/* nothing at all is heard: no reason to suspect the size */
-	wait_timeouts(2, false);
-	assert_int_equal(sctp_assoc_max_msg(f.a), max_msg);
-	wait_timeouts(3, true);
-	assert_int_equal(sctp_assoc_max_msg(f.a), 1280 - 28 - 28);
-	p = take();
-	assert_int_equal(count_data(p), 1);
-	assert_true(p->len > 1280);
-	assert_false(p->df);
-}
-
 /* Answers that no longer fit after the path MTU has shrunk do not block those that follow. */
 static void test_answers_and_mtu(void **state)
 {
@@ -312,6 +275,7 @@ static void test_shutdown_guard(void **state)
 	teardown(NULL);
 	sctp_config_default(&config);
 	config.rto_max = 2 * SEC;
+	config.mtu_probe = false;
 	setup_config(&config);
 	establish();
 	sctp_assoc_shutdown(f.a, f.now);
@@ -553,7 +517,6 @@ int main(void)
 		PEER_TEST(test_idle_window),
 		PEER_TEST(test_window_probe),
 		PEER_TEST(test_one_packet_after_timeout),
-		PEER_TEST(test_black_hole),
 		PEER_TEST(test_answers_and_mtu),
 		PEER_TEST(test_stale_for_ever),
 		PEER_TEST(test_false_collision),

@@ -123,8 +123,12 @@ static void transmit(struct node *n, struct sctp_batch *b)
 	for (size_t at = 0; at < b->len; at += b->segment) {
 		size_t len = b->len - at < b->segment ? b->len - at : b->segment;
 
-		check(len + 28 <= n->mtu);
-		simnet_send(n->net, n->id, &b->to, b->data + at, len, now);
+		if (b->df) {
+			check(len + SIMNET_HEADERS <= n->mtu);
+			simnet_send(n->net, n->id, &b->to, b->data + at, len, now);
+		} else {
+			simnet_send_fragments(n->net, n->id, &b->to, b->data + at, len, now);
+		}
 	}
 	sctp_batch_done(n->sctp, b);
 }
@@ -487,9 +491,12 @@ static void run_node(struct node *n)
 	iw_timers(n->rnic, now);
 	events(n);
 	application(n);
-	while ((a = sctp_next_ready(n->sctp)))
+	while ((a = sctp_next_ready(n->sctp))) {
+		if (n->iw)
+			iw_assoc_set_max_msg(n->iw, sctp_assoc_max_msg(a));
 		while (sctp_output(a, now, &b) > 0)
 			transmit(n, &b);
+	}
 	while (sctp_output_stray(n->sctp, &b) > 0)
 		transmit(n, &b);
 }

@@ -39,6 +39,7 @@ struct llp_error {
 	size_t quoted_len;
 	bool unreachable; /* nobody listens there */
 	uint32_t mtu;	  /* too long for the path, which takes so much; or 0 */
+	bool local;	  /* this host says so, no router: there is no quote */
 };
 
 struct llp {

@@ -117,6 +117,7 @@ bool llp_read_error(int fd, struct llp_error *err, struct sock_extended_err *ee)
 		    (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
 			memcpy(ee, CMSG_DATA(c), sizeof(*ee));
 	}
+	err->local = ee->ee_origin == SO_EE_ORIGIN_LOCAL;
 	return true;
 }
 

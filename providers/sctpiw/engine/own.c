@@ -212,19 +212,6 @@ static int own_set_accept(struct endpoint *ep, bool accept)
 	return 0;
 }
 
-static void shrink_mtu(struct endpoint *ep, const struct llp_error *err)
-{
-	list_for_each(node, &ep->assocs) {
-		struct assoc *a = list_entry(node, struct assoc, node);
-
-		if (!a->gone && ip_addr_equal(&sctp_assoc_addr(a->state)->remote, &err->to.remote)) {
-			log_debug("port %u: path MTU %u", ep->port, err->mtu);
-			sctp_assoc_set_mtu(a->state, err->mtu);
-			assoc_set_max_msg(a, sctp_assoc_max_msg(a->state));
-		}
-	}
-}
-
 void endpoint_errors(struct endpoint *ep)
 {
 	struct llp_error err;
@@ -235,7 +222,9 @@ void endpoint_errors(struct endpoint *ep)
 			sctp_unreachable(own_endpoint(ep)->sctp, &err.to, err.quoted, err.quoted_len,
 					 ep->engine->now);
 		else if (err.mtu)
-			shrink_mtu(ep, &err);
+			sctp_packet_too_big(own_endpoint(ep)->sctp, &err.to, err.mtu,
+					    err.local ? NULL : err.quoted, err.quoted_len,
+					    ep->engine->now);
 	}
 }
 

@@ -199,7 +199,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		refuse(in, c->peer_tag, 0, NULL, 0);
 		return false;
 	}
-	a = sctp_assoc_new(in->ep, in->from, in->h.sport, SCTP_MTU_PASSIVE, in->now);
+	a = sctp_assoc_new(in->ep, in->from, in->h.sport, SCTP_PMTU_BASE, in->now);
 	if (!a) {
 		refuse(in, c->peer_tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
 		return false;
@@ -268,7 +268,7 @@ static bool restart_is_doubtful(struct sctp_in *in)
 static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
-	uint32_t mtu = a->path.mtu;
+	uint32_t mtu = a->path.pmtu.told;
 	unsigned int i;
 
 	if (a->state == SCTP_SHUTDOWN_ACK_SENT) {

@@ -204,7 +204,7 @@ uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
 	 * many share it, each may send one packet.
 	 */
 	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
-	size_t floor = a->path.max_packet + SCTP_PACKET_OVERHEAD;
+	size_t floor = a->path.told_packet + SCTP_PACKET_OVERHEAD;
 
 	if (share < floor)
 		share = floor;
@@ -268,11 +268,6 @@ bool sctp_assoc_is_drained(const struct sctp_assoc *a)
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a)
 {
 	return a->out.cum + 1 - a->init_tsn; /* each is one chunk */
-}
-
-void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
-{
-	sctp_path_set_mtu(&a->path, mtu);
 }
 
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a)

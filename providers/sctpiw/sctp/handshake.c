@@ -205,6 +205,7 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 	a->refused = 0;
 	a->path.rtt.backoff = 0;
 	sctp_path_start(a, now);
+	sctp_mtu_start(a);
 	if (sctp_outq_count(&a->out)) {
 		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
 		sctp_recovery_arm_probe(a, now);

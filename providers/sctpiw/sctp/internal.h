@@ -12,6 +12,7 @@
 #include "sctp/cc.h"
 #include "sctp/cookie.h"
 #include "sctp/outq.h"
+#include "sctp/pmtu.h"
 #include "sctp/reasm.h"
 #include "sctp/rtt.h"
 #include "sctp/rxmap.h"
@@ -26,9 +27,7 @@
 #define SCTP_BATCH_PACKETS 64u	 /* UDP_SEGMENT takes no more */
 #define SCTP_BATCH_BYTES 65000u	 /* nor does a datagram; one packet alone may have max_packet */
 #define SCTP_PACKET_MAX 65504u	 /* a UDP datagram over IPv4, multiple of 4 */
-#define SCTP_MTU_MIN 576u
 #define SCTP_MTU_MAX 65535u
-#define SCTP_MTU_PASSIVE 1280u
 #define SCTP_DUPS_MAX 16u	 /* duplicate TSNs listed in a SACK */
 #define SCTP_STRAY_MAX 64u	 /* packets of no association that wait */
 #define SCTP_STRAY_LEN 1200u
@@ -70,6 +69,7 @@ enum sctp_timer {
 	SCTP_TIMER_SACK,      /* delayed SACK */
 	SCTP_TIMER_HEARTBEAT, /* idle heartbeat, and the probes after a hint */
 	SCTP_TIMER_WINDOW,    /* zero window probe */
+	SCTP_TIMER_MTU,	      /* path MTU: no answer to a probe; time to search again */
 	SCTP_TIMERS,
 };
 
@@ -83,6 +83,7 @@ enum sctp_pending {
 	SCTP_PEND_SHUTDOWN_ACK = 1 << 5,
 	SCTP_PEND_SACK = 1 << 6, /* due now; a delayed one has its timer */
 	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
+	SCTP_PEND_MTU = 1 << 8,	  /* path MTU probe, a packet of its own behind all others */
 };
 
 struct sctp_stray {
@@ -130,8 +131,13 @@ struct sctp_endpoint {
 /* Everything that belongs to one destination address (RFC 9260 13.3). */
 struct sctp_path {
 	struct path_addr addr;
-	uint32_t mtu;
-	uint32_t max_packet; /* SCTP packet with common header, multiple of 4 */
+	struct sctp_pmtu pmtu;
+	uint32_t max_packet;  /* SCTP packet with common header, multiple of 4 */
+	uint32_t told_packet; /* the same for all that the interface takes */
+	uint64_t probe_nonce[2]; /* of the probes of this size */
+	uint64_t probe_sent;	 /* the last of them */
+	uint64_t probe_answered; /* the last of any size */
+	unsigned int probe_tries; /* how often this one was sent again */
 	struct sctp_rtt rtt;
 	struct sctp_cc cc;
 	uint32_t flight;       /* bytes of chunks sent, not acked in any way, not lost */
@@ -188,6 +194,7 @@ struct sctp_assoc {
 	size_t cookie_len;
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives */
 	uint64_t heard;		/* last valid packet of the peer */
+	uint64_t proof;		/* when it last said that something of ours had arrived */
 
 	/* control chunks that answer something: HEARTBEAT ACK, ERROR */
 	struct sctp_block *control; /* its first `used` bytes; NULL: none */
@@ -196,6 +203,7 @@ struct sctp_assoc {
 	struct sctp_outq out;
 	struct sctp_block *block; /* where packets are built now */
 	bool want_pull;		  /* the user may have more */
+	bool declined;		  /* it had nothing for a whole packet when asked last */
 	bool cwnd_limited;	  /* cwnd stopped us since the last SACK */
 	bool window_probe;	  /* one packet may leave although the peer's window is closed */
 	bool recovering;	  /* Fast Recovery */
@@ -391,7 +399,6 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now);
 /* path.c */
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu);
-void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu);
 /* A valid packet came from there: learns the addresses, ends any doubt. */
 void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now);
 /* The heartbeat timer; may end the association. */
@@ -400,8 +407,29 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now);
 /* Writes a HEARTBEAT of SCTP_HEARTBEAT_LEN bytes. */
 #define SCTP_HEARTBEAT_LEN 24u
 size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now);
+/* The same with a given nonce; nothing else changes. */
+void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2]);
+/* The association one of whose packets to that place an ICMP error quotes, or NULL. */
+struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
+				    const uint8_t *quoted, size_t len);
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+
+/* mtu.c: the path MTU; see pmtu.h */
+void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu);
+/* Packets as large as the path takes them now; also after encapsulation came or went. */
+void sctp_mtu_fit(struct sctp_path *path);
+/* The association is up: sends the probe that is due. */
+void sctp_mtu_start(struct sctp_assoc *a);
+void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
+/* What was lost may have been too large. */
+void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t now);
+/* How long the probe is that is to be sent, or 0. */
+size_t sctp_mtu_probe_len(const struct sctp_assoc *a);
+/* Writes it, with its checksum, and waits for the answer. */
+void sctp_mtu_probe_put(struct sctp_assoc *a, uint8_t *p, size_t len, uint64_t now);
+/* A HEARTBEAT ACK with this nonce came. false: it does not answer a probe. */
+bool sctp_mtu_answered(struct sctp_assoc *a, const uint8_t *nonce, uint64_t now);
 
 /* close.c; all may end the association */
 /* When everything is acknowledged, goes on with the shutdown that waited for it. */

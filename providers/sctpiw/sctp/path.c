@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The path to the peer: addresses, MTU, and whether anybody is there.
+ * The path to the peer: addresses, and whether anybody is there.
  *
  * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was heard for
  * HB.interval, whoever was to speak; without the RTO in the interval and without
@@ -18,31 +18,14 @@
 
 #define STATES_ALIVE (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
 
-void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu)
-{
-	uint32_t packet;
-
-	if (mtu < SCTP_MTU_MIN)
-		mtu = SCTP_MTU_MIN;
-	if (mtu > SCTP_MTU_MAX)
-		mtu = SCTP_MTU_MAX;
-	path->mtu = mtu;
-	packet = mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) -
-		 (path->addr.udp_port ? 8 : 0);
-	if (packet > SCTP_PACKET_MAX)
-		packet = SCTP_PACKET_MAX;
-	path->max_packet = packet & ~3u;
-	sctp_cc_set_pmdcs(&path->cc, path->max_packet - WIRE_SCTP_COMMON_LEN);
-}
-
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu)
 {
 	memset(path, 0, sizeof(*path));
 	path->addr = *addr;
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
-	sctp_cc_init(&path->cc, SCTP_MTU_MIN, ip_addr_is_v4(&addr->remote));
-	sctp_path_set_mtu(path, mtu);
+	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
+	sctp_mtu_init(path, config, mtu);
 }
 
 void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now)
@@ -60,7 +43,7 @@ void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_
 	/* RFC 6951 5.4: also that encapsulation was switched on or off. */
 	path->addr.udp_port = from->udp_port;
 	if (encapsulated != (from->udp_port != 0))
-		sctp_path_set_mtu(path, path->mtu);
+		sctp_mtu_fit(path);
 }
 
 static uint64_t jittered(struct sctp_assoc *a)
@@ -141,15 +124,25 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 				     get_be32(quoted + QUOTED_INIT - 4) == a->local_tag);
 }
 
+struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
+				    const uint8_t *quoted, size_t len)
+{
+	struct sctp_assoc *a;
+
+	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
+		return NULL;
+	a = sctp_assoc_find(ep, &to->remote, get_be16(quoted + 2));
+	return a && is_quoted(a, quoted, len) && a->path.addr.udp_port == to->udp_port ? a : NULL;
+}
+
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now)
 {
 	struct sctp_assoc *a;
 
 	if (len >= QUOTED_MIN) {
-		a = sctp_assoc_find(ep, &to->remote, get_be16(quoted + 2));
-		if (a && get_be16(quoted) == ep->port && is_quoted(a, quoted, len) &&
-		    a->path.addr.udp_port == to->udp_port)
+		a = sctp_path_quoted(ep, to, quoted, len);
+		if (a)
 			hint(a, now);
 		return;
 	}
@@ -171,15 +164,20 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, cons
  * Heartbeat Info (3.3.5): a nonce of 128 bits. When it was sent and where to is
  * remembered here and need not travel.
  */
+void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
+{
+	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);
+	wire_sctp_param_put(p + WIRE_SCTP_CHUNK_LEN, WIRE_SCTP_PARAM_HEARTBEAT_INFO, nonce,
+			    2 * sizeof(*nonce));
+}
+
 size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now)
 {
 	struct sctp_path *path = &a->path;
 
 	random_bytes(a->s->random, path->hb_nonce, sizeof(path->hb_nonce));
 	path->hb_sent = now ? now : 1;
-	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);
-	wire_sctp_param_put(p + WIRE_SCTP_CHUNK_LEN, WIRE_SCTP_PARAM_HEARTBEAT_INFO, path->hb_nonce,
-			    sizeof(path->hb_nonce));
+	sctp_path_heartbeat_chunk(p, path->hb_nonce);
 	return SCTP_HEARTBEAT_LEN;
 }
 
@@ -226,11 +224,18 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 {
 	struct sctp_assoc *a = in->a;
 	struct sctp_path *path = &a->path;
+	const uint8_t *nonce = c->raw + WIRE_SCTP_CHUNK_LEN + 4;
 	unsigned int backoff = path->rtt.backoff;
 
-	if (!path->hb_sent || c->len != SCTP_HEARTBEAT_LEN ||
-	    memcmp(c->raw + WIRE_SCTP_CHUNK_LEN + 4, path->hb_nonce, sizeof(path->hb_nonce)) != 0)
+	if (c->len != SCTP_HEARTBEAT_LEN)
 		return;
+	if (sctp_mtu_answered(a, nonce, in->now)) {
+		a->proof = in->now;
+		return;
+	}
+	if (!path->hb_sent || memcmp(nonce, path->hb_nonce, sizeof(path->hb_nonce)) != 0)
+		return;
+	a->proof = in->now;
 	sctp_rtt_sample(&path->rtt, in->now - path->hb_sent);
 	path->hb_sent = 0;
 	/* The path is back: what waits out a doubled RTO need not. */

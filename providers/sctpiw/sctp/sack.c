@@ -171,6 +171,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->spurious && a->reorder_factor < 4)
 		a->reorder_factor++;
 	if (acked->bytes) {
+		a->proof = acked->now;
 		a->timeouts = 0;
 		/*
 		 * A duplicate may as well mean that a SACK was lost: without the way back, a

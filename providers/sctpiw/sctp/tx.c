@@ -145,6 +145,33 @@ static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_
 	return n;
 }
 
+/* A path MTU probe, behind all else that may leave: it holds nothing up. */
+static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
+{
+	size_t len = sctp_mtu_probe_len(a);
+	struct sctp_block *b = a->block;
+
+	if (len && (!b || SCTP_BLOCK_SIZE - b->used < len))
+		b = build_block(a, true);
+	if (!len || !b) {
+		sctp_tx_idle(a);
+		return 0;
+	}
+	sctp_mtu_probe_put(a, b->data + b->used, len, now);
+	*batch = (struct sctp_batch){
+		.endpoint = a->ep,
+		.data = b->data + b->used,
+		.len = len,
+		.segment = len,
+		.to = a->path.addr,
+		.df = true,
+		.block = b,
+	};
+	b->used += (uint32_t)len;
+	b->refs++;
+	return 1;
+}
+
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	bool oversize = false, starved = false;
@@ -162,10 +189,8 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 		if (starved)
 			b = build_block(a, true);
 		if (!starved || !b ||
-		    !build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
-			sctp_tx_idle(a);
-			return 0;
-		}
+		    !build_batch(a, now, b, &total, &segment, &oversize, &starved))
+			return output_probe(a, now, batch);
 	}
 	*batch = (struct sctp_batch){
 		.endpoint = a->ep,

@@ -70,6 +70,7 @@ static void put_control(struct sctp_tx *tx)
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
 		tx->len += sctp_path_heartbeat_put(a, tx->p + tx->len, tx->now);
+		tx->alone = true; /* a small packet: its answer says that those arrive */
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
 		a->pending &= ~SCTP_PEND_SHUTDOWN;
@@ -274,6 +275,7 @@ static void put_new(struct sctp_tx *tx)
 			/* Nothing at all, or nothing for so little room? */
 			if (any ? !tx->more : whole && !narrow) {
 				a->want_pull = false;
+				a->declined = true;
 				a->window_probe = false;
 			} else if (narrow) {
 				wait_for_window(a, tx->now);
@@ -375,7 +377,7 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 	/* One that is not due yet rides along with new DATA. */
 	if (due || (tx->first && a->unsacked && a->want_pull && sctp_tx_window_open(a)))
 		sack = put_sack(tx);
-	if (sctp_in_states(a, SCTP_STATES_SEND)) {
+	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->alone) {
 		put_probe(tx);
 		if (!tx->alone)
 			put_lost(tx);
