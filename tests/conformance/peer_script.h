@@ -19,7 +19,7 @@
 #include "wire/sctp_init.h"
 #include "wire/sctp_packet.h"
 
-#define PEER_STREAMS 64
+#define PEER_STREAMS 4096
 #define WHOLE (WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E)
 
 static struct peer {
@@ -215,7 +215,7 @@ static inline bool peer_takes(struct wire_sctp_data *d)
 static inline void peer_hears(uint16_t sid, uint32_t ppid, const char *format, ...)
 {
 	uint8_t m[SCRIPT_MAX];
-	struct wire_sctp_data d;
+	struct wire_sctp_data d = { 0 };
 	va_list args;
 	bool open;
 	size_t n;
@@ -236,7 +236,7 @@ static inline void peer_hears(uint16_t sid, uint32_t ppid, const char *format, .
 
 static inline void peer_hears_nothing(void)
 {
-	struct wire_sctp_data d;
+	struct wire_sctp_data d = { 0 };
 
 	assert_false(peer_takes(&d));
 }

@@ -230,6 +230,12 @@ static inline void script_lines(const char *const *lines)
 
 #define script(...) script_lines((const char *const[]){ __VA_ARGS__, NULL })
 
+/* Where the instance sends to, for what no packet shows. */
+static inline struct sctp_path *primary(void)
+{
+	return &f.a->path;
+}
+
 /* An association that the peer began, and all that the handshake sent is taken. */
 static inline void associate(void)
 {

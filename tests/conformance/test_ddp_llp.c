@@ -3,137 +3,7 @@
 /*
  * What DDP demands of its LLP (RFC 5041 3, 5.3, appendix A): the RNIC on our SCTP, the peer is packets.
  */
-#include "conformance/iw_script.h"
-#undef MSEC
-#include "unit/sctp_peer.h"
-
-#define U WIRE_SCTP_DATA_U
-#define B WIRE_SCTP_DATA_B
-#define E WIRE_SCTP_DATA_E
-#define WHOLE (U | B | E)
-
-static struct fx x;
-
-/* ---- the RNIC as SCTP's user ---- */
-
-static size_t pull_rnic(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
-{
-	struct iw_msg m = { 0 };
-	size_t n = iw_assoc_pull(x.assoc, buf, room, &m);
-
-	*msg = (struct sctp_msg){ .sid = m.sid, .ppid = m.ppid, .more = m.more };
-	return n;
-}
-
-static void kick_sctp(void *llp)
-{
-	if (f.a)
-		sctp_assoc_kick(f.a);
-}
-
-static uint32_t acked_by_sctp(void *llp)
-{
-	return f.a ? sctp_assoc_acked(f.a) : 0;
-}
-
-/* ---- the peer ---- */
-
-static uint8_t sid; /* of what it sends */
-
-static void add_message(uint32_t tsn, uint8_t flags, uint32_t ppid, const char *format, ...)
-{
-	uint8_t m[SCRIPT_MAX], *p;
-	va_list args;
-	bool open;
-	size_t n;
-
-	va_start(args, format);
-	n = script_vbytes(m, &open, format, args);
-	va_end(args);
-	p = add(WIRE_SCTP_DATA, flags, 12 + n);
-	put_be32(p, tsn);
-	put_be16(p + 4, sid);
-	put_be32(p + 8, ppid);
-	memcpy(p + 12, m, n);
-}
-
-/* The packet goes to SCTP, what comes of it to the RNIC, and what both say is collected. */
-static void send_packet(void)
-{
-	iw_set_now(x.rnic, f.now);
-	wire_sctp_checksum_put(f.buf, f.len);
-	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-	for (unsigned int i = 0; i < f.rx.count; i++) {
-		struct sctp_data *d = &f.rx.data[i];
-
-		assert_int_equal(iw_assoc_receive(x.assoc, d->sid, d->ppid, d->data, d->len), 0);
-	}
-	collect();
-}
-
-static void acknowledge(uint32_t tsn)
-{
-	begin();
-	add_sack(tsn, 1000000, NULL, 0);
-	send_packet();
-}
-
-/* The i-th DATA chunk's user message in what is to be taken from the instance; packets without are passed over. */
-static struct wire_sctp_chunk next_data(void)
-{
-	static const uint8_t *q;
-	static struct packet *p;
-	struct wire_sctp_chunk c;
-
-	for (;;) {
-		if (p)
-			while (wire_sctp_chunk_next(&q, p->data + p->len, &c))
-				if (c.type == WIRE_SCTP_DATA)
-					return c;
-		p = take();
-		if (!p)
-			return (struct wire_sctp_chunk){ 0 };
-		q = p->data + WIRE_SCTP_COMMON_LEN;
-	}
-}
-
-static uint32_t tsn; /* the peer's next */
-
-/* An association with one session on stream 0; the Accept is acknowledged. */
-static int open_all(void **state)
-{
-	static const struct iw_llp_ops llp = { .kick = kick_sctp, .acked = acked_by_sctp };
-
-	setup(state);
-	establish();
-	fx_start(&x, false);
-	iw_assoc_lost(x.assoc, 0);
-	x.assoc = iw_assoc_new(x.rnic, &llp, NULL, false, sctp_assoc_streams(f.a),
-			       sctp_assoc_max_msg(f.a));
-	f.s->ops.pull = pull_rnic;
-	sid = 0;
-	tsn = f.tsn;
-	begin();
-	add_message(tsn++, WHOLE, 17, "0000 0001");
-	send_packet();
-	x.session = fx_event(&x, IW_EVENT_INITIATE).session;
-	assert_int_equal(iw_session_accept(x.session, x.qp,
-					   &(struct iw_session_param){ .ird = 4, .ord = 4,
-								       .rnr_retry_count = 7 }), 0);
-	collect();
-	assert_memory_equal(next_data().raw + 12, "\0\0\0\x11\0\0\0\2", 8);
-	acknowledge(f.their_tsn++);
-	drop_all();
-	return 0;
-}
-
-static int close_all(void **state)
-{
-	while (next_data().raw)
-		;
-	fx_stop(&x);
-	return teardown(state);
-}
+#include "conformance/llp_script.h"
 
 static void received(uint64_t wr_id, uint32_t len)
 {
@@ -168,7 +38,7 @@ static void digest(void **state)
 	assert_memory_equal(x.mem, "data", 4);
 	/* collect() has checked the CRC of all that we send; a zero one (RFC 9653) is not offered */
 	struct wire_sctp_init init = our_init();
-	struct packet *p;
+	struct sctp_batch b;
 
 	f.path.udp_port++;
 	init.tag++;
@@ -178,15 +48,11 @@ static void digest(void **state)
 	wire_sctp_checksum_put(f.buf, f.len);
 	drop_all();
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-	struct sctp_batch b;
-
 	assert_int_equal(sctp_output_stray(f.s, &b), 1);
 	assert_int_equal(b.data[12], WIRE_SCTP_INIT_ACK);
 	for (at = 32; at + 4 <= b.len; at += round_up4(get_be16(b.data + at + 2)))
 		assert_int_not_equal(get_be16(b.data + at), 0x8001);
 	sctp_batch_done(f.s, &b);
-	p = take();
-	assert_null(p);
 }
 
 /* Payloads of 0 to 7 octets: padding of the chunk is no part of the segment. */
@@ -465,8 +331,6 @@ static void llp_errors_are_told(void **state)
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
 	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = kick_sctp }, NULL, false, 4, 1500);
 }
-
-#define LLP_TEST(name) cmocka_unit_test_setup_teardown(name, open_all, close_all)
 
 int main(void)
 {

@@ -21,7 +21,7 @@ static void begin(void)
 {
 	const uint32_t rw = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE;
 
-	open_session(&x, 2, 2);
+	open_session(&x, 2, 3);
 	other_pd = iw_pd_new(x.rnic, NULL);
 	assert_int_equal(iw_mr_new(other_pd, x.base, 100, x.base, rw | IW_ACCESS_REMOTE_READ, NULL,
 				   &foreign), 0);
@@ -145,12 +145,12 @@ static void read_requests_of_what_is_not_theirs(void **state)
 	REFUSED(0x0104e000, READ("00000001", "00000020 %w FFFFFFFFFFFFFFF0"), x.stag);
 	REFUSED(0x0104e000, READ("00000001", "00000010 %w FFFFFFFFFFFFFFF8"), x.stag);
 	REFUSED(0x0104e000, READ("00000001", "00000400 %w FFFFFFFFFFFFFE00"), iw_mr_stag(high));
-	/* no word of it in parts either */
+	/* in two segments: the header and the length are those of the last */
 	begin();
 	in(&x, "01 41 00000000  00000001 00000001 00000000  DEADBEEF 0123456789ABCDEF");
 	silent(&x);
 	in(&x, "41 41 00000000  00000001 00000001 0000000C  00000001 %w %q", unknown, x.base);
-	out(&x, "41 47 00000000  00000002 00000001 00000000  0100E000 002E"
+	out(&x, "41 47 00000000  00000002 00000001 00000000  0100E000 0022"
 		"  41 41 00000000  00000001 00000001 0000000C"
 		"  DEADBEEF 0123456789ABCDEF 00000001 %w %q", unknown, x.base);
 	out_end(&x);
@@ -347,10 +347,11 @@ static void invalidations(void **state)
 	end();
 }
 
-/* Read Responses that nobody asked for: 10 bytes at 2000 and 4 at 3000 were. */
+/* Read Responses that nobody asked for: 10 bytes at 2000, 4 at 3000 and 10 at 4000 were. */
 static void responses(void **state)
 {
-	ROWS("5040-4.4-06 5040-4.8-35 5040-5.2.2-04 5040-5.2.2-06 5040-7.1-03 5040-7.2-01");
+	ROWS("5040-4.4-06 5040-4.8-35 5040-5.2.2-04 5040-5.2.2-06 5040-5.5-09 5040-5.5-18 5040-7.1-03"
+	     " 5040-7.2-01");
 	static const struct {
 		uint32_t word;
 		uint32_t stag_change;
@@ -362,7 +363,9 @@ static void responses(void **state)
 		{ 0x1101c000, 0, 2000, 11 },	 { 0x1101c000, 0, 2009, 2 },
 		{ 0x1101c000, 0, 2004, 1000 },	 { 0x1101c000, 0, 0, 4 },
 		{ 0x1101c000, 0, 2000, 9 }, /* the last segment, and a byte is missing */
-		{ 0x1101c000, 0, 2000, 0 },	 { 0x1101c000, 0, 3000, 4 }, /* not its turn */
+		{ 0x1101c000, 0, 2000, 0 },
+		{ 0x1101c000, 0, 3000, 4 }, /* not its turn */
+		{ 0x1101c000, 0, 4000, 10 },
 	};
 	static const uint8_t data[1000] = { 1 };
 
@@ -378,8 +381,9 @@ static void responses(void **state)
 		memset(x.mem, 0, FX_MEM);
 		fx_post(&x, 1, IW_WR_RDMA_READ, x.base + 2000, 10, 0x99, 1, 0);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base + 3000, 4, 0x99, 1, 0);
-		out(&x, "41 41 ..");
-		out(&x, "41 41 ..");
+		fx_post(&x, 3, IW_WR_RDMA_READ, x.base + 4000, 10, 0x99, 1, 0);
+		for (unsigned int k = 0; k < 3; k++)
+			out(&x, "41 41 ..");
 		n = script_bytes(m, "C1 42 %w %q %b", x.stag ^ cases[i].stag_change,
 				 x.base + cases[i].at, data, (size_t)cases[i].len);
 		in(&x, "%b", m, n);
@@ -387,10 +391,11 @@ static void responses(void **state)
 		cqe = fx_cqe(&x);
 		assert_int_equal(cqe.wr_id, 1);
 		assert_int_equal(cqe.status, IW_WC_REM_OP_ERR);
-		completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 77, IW_WC_WR_FLUSH_ERR },
-			    { 78, IW_WC_WR_FLUSH_ERR });
+		completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
+			    { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
 		for (unsigned int k = 0; k < FX_MEM; k++)
-			assert_true(!x.mem[k] || (k >= 2000 && k < 2010) || (k >= 3000 && k < 3004));
+			assert_true(!x.mem[k] || (k >= 2000 && k < 2010) || (k >= 3000 && k < 3004) ||
+				    (k >= 4000 && k < 4010));
 		end();
 	}
 	/* a TO that wraps */
@@ -426,7 +431,8 @@ static void in_the_midst_of_a_read(void **state)
 /* A fault of ours is told in place of the request: no headers. */
 static void local_errors(void **state)
 {
-	ROWS("5040-4.2-03 5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02 5040-6.2.1-02");
+	ROWS("5040-4.2-03 5040-4.8-29 5040-4.8-34 5040-5.2.1-09 5040-7.1-01 5040-7.1-02"
+	     " 5040-6.2.1-02");
 	static const struct {
 		enum iw_wr_opcode op;
 		enum iw_wc_status status;
@@ -435,6 +441,7 @@ static void local_errors(void **state)
 		{ IW_WR_RDMA_READ, IW_WC_LOC_PROT_ERR },   { IW_WR_SEND_WITH_INV, IW_WC_LOC_PROT_ERR },
 		{ IW_WR_LOCAL_INV, IW_WC_LOC_QP_OP_ERR },
 	};
+	struct iw_send_wqe *w;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		begin();
@@ -451,6 +458,18 @@ static void local_errors(void **state)
 			    { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
 		end();
 	}
+	/* a read into two buffers would take two Read Requests */
+	begin();
+	w = fx_sq_slot(x.qp);
+	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 2, .length = 8 };
+	w->sge[0] = (struct iw_sge){ x.base, 4, x.stag };
+	w->sge[1] = (struct iw_sge){ x.base + 100, 4, x.stag };
+	iw_sq_publish(x.qp);
+	iw_qp_kick(x.qp);
+	out(&x, "41 47 00000000  00000002 00000001 00000000  00000000");
+	out_end(&x);
+	completions(&x, { 1, IW_WC_LOC_QP_OP_ERR }, { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
+	end();
 }
 
 /*
@@ -483,7 +502,7 @@ static void check_terminate(const uint8_t *m, size_t len)
 	assert_int_equal(t[2] & 0x1f, 0);
 	assert_int_equal(t[3], 0);
 	assert_int_equal(!(t[2] & 0x80), !(t[2] & 0x40));
-	assert_int_equal(!(t[2] & 0x40), type == 0x00);
+	assert_int_equal(!(t[2] & 0x40), !(type & 0xf)); /* local catastrophic */
 	assert_int_equal(!!(t[2] & 0x20), type == 0x01 && t[1] != 0x09);
 	if (t[2] & 0x40) {
 		want += 2 + header;
@@ -561,17 +580,18 @@ static void the_first_error_is_told(void **state)
 	static const uint8_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
 					      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 
-	for (unsigned int i = 0; i < 6; i++) {
+	for (unsigned int i = 0; i < 2 * 6; i++) {
+		const uint8_t *order = orders[i / 2];
 		uint8_t m[3][100];
 		size_t n[3];
 
 		begin();
+		x.rnic->config.in_order = i & 1;
 		n[0] = script_bytes(m[0], "C1 40 %w %q 'data'", x.stag, x.base - 1);
 		n[1] = script_bytes(m[1], "41 43 00000000  00000000 00000001 00000010 'd'");
 		n[2] = script_bytes(m[2], "C1 40 %w %q 'data'", unknown, x.base);
 		for (unsigned int k = 0; k < 3; k++) {
-			in_at(&x, (uint16_t)(x.ssn + 1 + orders[i][k]), "%b", m[orders[i][k]],
-			      n[orders[i][k]]);
+			in_at(&x, (uint16_t)(x.ssn + 1 + order[k]), "%b", m[order[k]], n[order[k]]);
 			silent(&x);
 			fx_no_event(&x);
 		}
@@ -580,6 +600,23 @@ static void the_first_error_is_told(void **state)
 		terminated(0x1101c000, m[0], n[0]);
 		end();
 	}
+	/*
+	 * Sends that came early and wait for their receives as well: the first receive cannot be written
+	 * to, the second is too short.
+	 */
+	begin();
+	in_at(&x, 3, "41 43 00000000  00000000 00000003 00000000 'third'");
+	in_at(&x, 4, "41 43 00000000  00000000 00000004 00000000 'fourth'");
+	fx_post_recv(&x, 79, x.base, 16, iw_mr_stag(read_only));
+	fx_post_recv(&x, 80, x.base, 5, x.stag);
+	in_at(&x, 2, "41 43 00000000  00000000 00000002 00000000 'two'");
+	silent(&x);
+	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'one'");
+	completions(&x, { 77, IW_WC_SUCCESS }, { 78, IW_WC_SUCCESS }, { 79, IW_WC_LOC_PROT_ERR },
+		    { 80, IW_WC_WR_FLUSH_ERR });
+	out(&x, "41 47 00000000  00000002 00000001 00000000  10000000");
+	out_end(&x);
+	end();
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static void nobody_is_told(struct fx *x)
 
 static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
 {
-	ROWS("5040-3.2-04 5040-5.1-02 5040-5.2.1-03 5040-5.2.1-04 5040-5.2.1-11 5040-4.4-02"
+	ROWS("5040-3.2-04 5040-5.1-02 5040-5.1-09 5040-5.2.1-03 5040-5.2.1-04 5040-5.2.1-11 5040-4.4-02"
 	     " 5040-4.4-03");
 	struct fx x;
 

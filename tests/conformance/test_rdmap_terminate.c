@@ -36,7 +36,7 @@ static void the_peer_gave_up(struct fx *x)
 /* Whatever it says, it ends the stream; the error that names no message flushes all. */
 static void every_terminate_ends_the_stream(void **state)
 {
-	ROWS("5040-4.8-05 5040-4.8-07 5040-4.8-14 5040-4.8-18 5040-4.8-21 5040-4.8-29 5040-4.8-38"
+	ROWS("5040-4.8-07 5040-4.8-14 5040-4.8-18 5040-4.8-21 5040-4.8-29 5040-4.8-38"
 	     " 5040-5.4-04 5040-5.4-06 5040-5.4-08 5040-6.2-01 5040-6.2.1-02 5040-6.2.1-03 5040-7-01");
 	static const uint32_t words[] = {
 		0x00000000, 0x00ab0000, 0x01000000, 0x01001fff, 0x01010000, 0x01090000, 0x01ff0000,
@@ -71,7 +71,7 @@ static void every_terminate_ends_the_stream(void **state)
 /* The request that it names learns what was wrong. */
 static void the_request_at_fault_is_told(void **state)
 {
-	ROWS("5040-5.4-04 5040-6.2.1-02");
+	ROWS("5040-4.8-05 5040-5.4-04 5040-6.2.1-02");
 	struct fx x;
 
 	busy(&x);
@@ -85,6 +85,14 @@ static void the_request_at_fault_is_told(void **state)
 
 	busy(&x);
 	in(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 0202 81 40 00000098 0000000000002000");
+	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
+		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
+	the_peer_gave_up(&x);
+	fx_stop(&x);
+
+	/* whatever the reserved bits are */
+	busy(&x);
+	in(&x, "41 47 00000000  00000002 00000001 00000000  1101DFFF 0202 81 40 00000098 00000000000021F4");
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 	the_peer_gave_up(&x);
@@ -121,31 +129,46 @@ static void terminates_cut_short(void **state)
 	}
 }
 
+/* The QP has no receive, and its CQ of one entry is full. */
+static struct iw_cq *full_cq(struct fx *x)
+{
+	struct iw_qp_attr attr;
+	struct iw_cq *cq;
+
+	fx_start(x, false);
+	iw_qp_free(x->qp);
+	cq = iw_cq_new(x->rnic, 1, NULL);
+	attr = (struct iw_qp_attr){ .pd = x->pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 8,
+				    .max_send_sge = 1 };
+	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
+	fx_control(x, SESSION_INITIATE, NULL, 0);
+	x->session = fx_event(x, IW_EVENT_INITIATE).session;
+	assert_int_equal(iw_session_accept(x->session, x->qp, &(struct iw_session_param){ .ord = 1 }), 0);
+	assert_true(fx_pull(x));
+	x->acked++;
+	script_out_ssn = 1;
+	fx_post(x, 1, IW_WR_SEND, x->base, 1, 0, 0, 0);
+	out(x, "41 43 ..");
+	return cq;
+}
+
+static void close_full_cq(struct fx *x, struct iw_cq *cq)
+{
+	iw_qp_free(x->qp);
+	x->qp = NULL;
+	iw_cq_free(cq);
+	fx_stop(x);
+}
+
 /* One Terminate finds its buffer, whatever the application posted and polled; in two segments as well. */
 static void there_is_always_room_for_one(void **state)
 {
 	ROWS("5040-5.4-03");
-	struct iw_qp_attr attr;
 	struct iw_cq *full;
-	struct iw_qp *qp;
 	struct fx x;
 
-	fx_start(&x, false);
-	iw_qp_free(x.qp);
-	full = iw_cq_new(x.rnic, 1, NULL);
-	attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = full, .recv_cq = full, .max_send_wr = 8,
-				    .max_recv_wr = 0, .max_send_sge = 1, .max_recv_sge = 1 };
-	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
-	iw_qp_modify(qp, IW_QPS_INIT);
-	x.qp = qp;
-	fx_control(&x, SESSION_INITIATE, NULL, 0);
-	x.session = fx_event(&x, IW_EVENT_INITIATE).session;
-	assert_int_equal(iw_session_accept(x.session, qp, &(struct iw_session_param){ .ord = 1 }), 0);
-	assert_true(fx_pull(&x));
-	x.acked++;
-	script_out_ssn = 1;
-	fx_post(&x, 1, IW_WR_SEND, x.base, 1, 0, 0, 0);
-	out(&x, "41 43 ..");
+	full = full_cq(&x);
 	/* Sends that wait for a receive are in its way no more than that */
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'held'");
 	in_at(&x, 3, "41 47 00000000  00000002 00000001 00000002  0000");
@@ -153,12 +176,29 @@ static void there_is_always_room_for_one(void **state)
 	assert_ptr_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp, x.qp);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNRESET);
 	fx_no_event(&x);
-	assert_int_equal(atomic_load(&qp->state), IW_QPS_ERR);
+	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 	out_end(&x);
-	iw_qp_free(qp);
-	x.qp = NULL;
-	iw_cq_free(full);
-	fx_stop(&x);
+	close_full_cq(&x, full);
+}
+
+/* A completion that finds no room is a fault of ours and tied to no message: no headers. */
+static void a_full_cq_ends_the_stream(void **state)
+{
+	ROWS("5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02");
+	struct iw_cq *full;
+	struct fx x;
+
+	full = full_cq(&x);
+	fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0);
+	fx_post(&x, 3, IW_WR_SEND, x.base, 1, 0, 0, 0);
+	out(&x, "41 43 ..");
+	out(&x, "41 47 00000000  00000002 00000001 00000000  00000000");
+	out_end(&x);
+	assert_ptr_equal(fx_event(&x, IW_EVENT_CQ_ERROR).cq, full);
+	assert_ptr_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp, x.qp);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	fx_no_event(&x);
+	close_full_cq(&x, full);
 }
 
 /* It is the very next message, and the last of RDMAP; the session stays until the peer has it. */
@@ -267,6 +307,7 @@ int main(void)
 		cmocka_unit_test(the_request_at_fault_is_told),
 		cmocka_unit_test(terminates_cut_short),
 		cmocka_unit_test(there_is_always_room_for_one),
+		cmocka_unit_test(a_full_cq_ends_the_stream),
 		cmocka_unit_test(ours_is_next_and_last),
 		cmocka_unit_test(an_erroneous_stream_counts_no_more),
 		cmocka_unit_test(the_association_is_lost),

@@ -228,7 +228,7 @@ static void test_init(void **state)
 	assert_int_equal(chunks(p), 1);
 	c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
 	check_packet("INIT ACK",
-		     "Ptag / 02 00 ???? ???????? ???????? 001e ffff ???????? c006 0008 00000001 0007 ...", p);
+		     "Ptag / 02 00 ???? ???????? ???????? 0014 0014 ???????? c006 0008 00000001 0007 ...", p);
 	assert_int_equal(c.len, 28 + get_be16(c.raw + 30));
 	assert_int_not_equal(get_be32(c.raw + 4), 0);
 	assert_true(get_be32(c.raw + 8) >= 1500);
@@ -343,9 +343,9 @@ static void test_init_ack_refused(void **state)
 
 static void test_streams_of_init_ack(void **state)
 {
-	ROWS("9260-3.3.3-02 9260-5.1.1-01");
+	ROWS("9260-3.3.3-02 9260-5.1.1-01 9260-5.1.1-02");
 	script("> 00000000 / 01 00 001c Ptag 00100000 0014 0003 P+0 c006 0008 00000001",
-	       "< Ptag / 02 00 ???? ???????? ???????? 0003 ffff ...");
+	       "< Ptag / 02 00 ???? ???????? ???????? 0003 0003 ...");
 }
 
 /* The adaptation code point: DDP's or no association. */

@@ -275,7 +275,7 @@ static void enter_initiating(struct fx *x)
 static void enhanced_initiate_unanswered(void **state)
 {
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 5043-5.2.3-13 "
-	     "6581-7-13 6581-7-21 6581-7-20");
+	     "6581-7-13 6581-7-21 6581-7-20 6581-8-06");
 	static const struct state initiating = {
 		enter_initiating, 1, true, "TTTTfTarTTTTTTTTTTTTTT",
 	};
@@ -321,7 +321,7 @@ static void enter_established_active(struct fx *x)
 static void established(void **state)
 {
 	ROWS("5043-6.1-04 5043-6.1-06 5043-6.1-07 5043-6.1-09 5043-6.1-10 5043-6.1-11 5043-5.2-01 "
-	     "5043-5.2.3-13 5043-6.2-05");
+	     "5043-5.2.3-13 5043-6.2-05 6581-8-06");
 	static const struct state passive = {
 		enter_established_passive, 1, true, "TTTTeTTTTTTTTTTwwTTTTT",
 	}, active = {

@@ -42,11 +42,13 @@ static int open_socket(const struct stack_options *o)
 {
 	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound, .sinit_max_instreams = o->inbound};
 	int fd = socket(o->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP);
+	struct sctp_rtoinfo rto = {.srto_initial = 300, .srto_min = STACK_RTO_MIN};
 	int one = 1;
 
 	if (fd < 0)
 		fail("socket(IPPROTO_SCTP): %s", strerror(errno));
 	set(fd, SCTP_INITMSG, &init, sizeof(init), "SCTP_INITMSG");
+	set(fd, SCTP_RTOINFO, &rto, sizeof(rto), "SCTP_RTOINFO");
 	set(fd, SCTP_NODELAY, &one, sizeof(one), "SCTP_NODELAY");
 	set(fd, SCTP_RECVRCVINFO, &one, sizeof(one), "SCTP_RECVRCVINFO");
 	if (o->has_adaptation) {

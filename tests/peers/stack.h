@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+/* Milliseconds. With the usual second, tests with loss would take minutes. */
+#define STACK_RTO_MIN 250
+
 struct stack_options {
 	struct sockaddr_storage address; /* to listen on or to connect to, with the SCTP port */
 	socklen_t address_len;

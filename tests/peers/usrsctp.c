@@ -66,6 +66,7 @@ static struct socket *open_socket(const struct stack_options *o)
 	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound, .sinit_max_instreams = o->inbound};
 	struct sctp_udpencaps encaps = {.sue_port = htons(o->peer_udp_port)};
 	struct socket *so;
+	struct sctp_rtoinfo rto = {.srto_initial = 300, .srto_min = STACK_RTO_MIN};
 	int one = 1;
 
 	usrsctp_init(o->udp_port, NULL, NULL);
@@ -78,6 +79,7 @@ static struct socket *open_socket(const struct stack_options *o)
 	if (!so)
 		fail("usrsctp_socket: %s", strerror(errno));
 	set(so, SCTP_INITMSG, &init, sizeof(init), "SCTP_INITMSG");
+	set(so, SCTP_RTOINFO, &rto, sizeof(rto), "SCTP_RTOINFO");
 	set(so, SCTP_NODELAY, &one, sizeof(one), "SCTP_NODELAY");
 	set(so, SCTP_RECVRCVINFO, &one, sizeof(one), "SCTP_RECVRCVINFO");
 	if (o->peer_udp_port) {

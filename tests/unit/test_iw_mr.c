@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
 /* RFC 5040 8.1.1: hard to predict, spread over 32 bits; RFC 5042: not soon again. */
 static void stags(void **state)
 {
-	ROWS("5040-8.1.1-04 5040-8.1.1-05");
+	ROWS("5040-8.1.1-04 5040-8.1.1-05 5042-6.1.1-05");
 	enum { N = 100000 };
 	uint32_t *seen = calloc(N, sizeof(*seen));
 	unsigned int tops[256] = { 0 }, strides = 0;
@@ -91,7 +91,8 @@ static void stags(void **state)
 
 static void remote_checks(void **state)
 {
-	ROWS("5040-8.1.1-02");
+	ROWS("5040-8.1.1-02 5041-7.1-13 5041-7.1-14 5041-7.1-15 5041-7.1-16 5041-7.1-17 "
+	     "5041-8.2-05 5042-6.2.1-01 5042-6.3.5-01");
 	struct fx x;
 	struct iw_pd *other;
 	struct iw_mr *ro, *foreign, *high;
@@ -140,7 +141,7 @@ static void remote_checks(void **state)
 
 static void invalidation(void **state)
 {
-	ROWS("5040-8.1.1-03");
+	ROWS("5040-8.1.1-03 5041-8.3-03 5042-6.4.5-01");
 	struct fx x;
 	struct iw_mr *local;
 	struct iw_qp *second;

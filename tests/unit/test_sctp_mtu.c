@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 /* Asks until the search is over, of a path that takes `real`; returns the number of probes. */
@@ -164,6 +165,7 @@ static void test_confirmed_first(void **state)
 {
 	struct packet *p, *probe;
 
+	ROWS("4820-3-02");
 	setup_probing(3600 * SEC);
 	probe = take();
 	check_probe(probe, 1500);
@@ -294,6 +296,7 @@ static void test_black_hole(void **state)
 	uint64_t start;
 	uint32_t cwnd;
 
+	ROWS("6951-5.6-02 9260-6.9-04");
 	setup_probing(3600 * SEC);
 	answer(take());
 	cwnd = f.a->path.cc.cwnd;
@@ -381,6 +384,7 @@ static void test_quoted(void **state)
 	struct packet *p;
 	uint8_t forged[24];
 
+	ROWS("9260-10-01 9260-10-02");
 	setup_probing(3600 * SEC);
 	p = take();
 	answer(p);

@@ -66,7 +66,8 @@ static void refused(enum ibv_wr_opcode opcode, int access, int64_t offset, uint3
 
 static void test_remote_access(void)
 {
-	ROWS("5040-3.2-03 5040-5.1-03 5040-5.2.1-05 5040-5.4-04 5040-6.2-01 5040-6.2.1-04");
+	ROWS("5040-3.2-03 5040-5.1-03 5040-5.2.1-05 5040-5.4-04 5040-6.2-01 5040-6.2.1-04 "
+	     "5041-8.3-06 5042-6.1.1-01");
 	const int rw = LOCAL | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 	refused(IBV_WR_RDMA_WRITE, LOCAL | IBV_ACCESS_REMOTE_READ, 0, 100, 0, false);
@@ -319,7 +320,7 @@ static void *stream_writes(void *arg)
 
 static void test_dereg_under_traffic(void)
 {
-	ROWS("5040-8.1.1-01");
+	ROWS("5040-8.1.1-01 5041-8.3.1-07 5042-6.2.2-01");
 	struct stream stream;
 	pthread_t thread;
 	struct ibv_mr *mr;

@@ -239,7 +239,7 @@ static void test_gather_and_scatter(void)
 /* lkey and rkey count from iova, from 0 with IBV_ACCESS_ZERO_BASED. */
 static void test_iova(void)
 {
-	ROWS("5040-5.1-04");
+	ROWS("5040-5.1-04 5041-4.2-13");
 	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	struct ibv_mr *zero, *shifted;
 	struct ibv_sge sge;
@@ -371,7 +371,7 @@ static void test_sq_sig_all(void)
 /* Everything that post_send refuses, and that what stands before it in the chain is sent. */
 static void test_post_send_refusals(void)
 {
-	ROWS("5040-5.2.1-09 7306-1.1-01");
+	ROWS("5040-5.2.1-09 7306-1.1-01 5041-1.2-01 5041-5.2-03");
 	struct ibv_send_wr wr[3], *bad = NULL;
 	struct ibv_sge sge[40];
 	struct ibv_qp_init_attr init;

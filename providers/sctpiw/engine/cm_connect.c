@@ -171,8 +171,8 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	if (qp)
 		ret = iw_session_accept(id->session, qp, &id->param);
 	if (ret) {
-		/* As the kernel does: who cannot be accepted is rejected. */
-		iw_session_reject(id->session, NULL, 0);
+		/* Not a Reject: that is the application's alone to say (RFC 5043 6.3). */
+		iw_session_refuse(id->session);
 		id->session = NULL;
 		id->state = CM_OVER;
 		return ret;
@@ -233,7 +233,11 @@ void cm_hang_up(struct cm_id *id)
 	list_del(&id->accept_node);
 	id->assoc = NULL;
 	if (id->state == CM_REQUESTED && id->session) {
-		iw_session_reject(id->session, NULL, 0);
+		/* An application that lets go of a request rejects it, but not of one that it never read. */
+		if (id->listener)
+			iw_session_refuse(id->session);
+		else
+			iw_session_reject(id->session, NULL, 0);
 		id->session = NULL;
 	} else {
 		close_session(id);

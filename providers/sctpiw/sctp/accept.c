@@ -130,8 +130,11 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
 	}
-	answer.os = in->s->config.streams < init->mis ? in->s->config.streams : init->mis;
-	answer.mis = in->s->config.streams;
+	/* As many one way as the other (RFC 5043 8): the pairs that the peer can use, too. */
+	answer.os = init->os < init->mis ? init->os : init->mis;
+	if (answer.os > in->s->config.streams)
+		answer.os = in->s->config.streams;
+	answer.mis = answer.os;
 	answer.adaptation = in->s->config.adaptation;
 	cookie_fill(in, init, &answer, &cookie);
 	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,

@@ -216,7 +216,7 @@ struct sctp_assoc {
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
 	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
-	uint64_t stalled;	  /* when it did so first */
+	uint64_t stalled;	  /* when it did so first; SCTP_TIME_NEVER: the next time counts as the first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
