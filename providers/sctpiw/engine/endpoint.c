@@ -155,6 +155,15 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	return ret;
 }
 
+int endpoint_open_next(struct endpoint *full, struct endpoint **out)
+{
+	struct endpoint **shared = &full->engine->shared[full->family == AF_INET6];
+
+	if (*shared == full)
+		*shared = NULL;
+	return endpoint_open_client(full->engine, full->family, out);
+}
+
 void endpoint_put(struct endpoint *ep)
 {
 	if (--ep->refs == 0)
@@ -168,7 +177,7 @@ static void endpoint_free(struct endpoint *ep)
 	log_debug("port %u: closed", ep->port);
 	if (ep->blocked)
 		sctp_batch_done(e->sctp, &ep->pending);
-	if (ep->shared)
+	if (e->shared[ep->family == AF_INET6] == ep)
 		e->shared[ep->family == AF_INET6] = NULL;
 	sctp_endpoint_free(ep->sctp);
 	if (ep->fd >= 0) {
