@@ -306,7 +306,7 @@ static void sequence_numbers_wrap(void **state)
 	struct fx x;
 
 	ROWS("5041-4.3-13");
-	open_session(&x, 4, 4);
+	open_session(&x, 8, 4);
 	p = x.qp->priv;
 	p->send_msn = p->read_msn = p->deliver_msn = first;
 	p->irq_head = p->irq_tail = first;
@@ -314,20 +314,24 @@ static void sequence_numbers_wrap(void **state)
 	for (uint32_t i = 0; i < 4; i++) {
 		fx_post(&x, 1, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, RKEY, TO, 0);
-		assert_true(fx_pull(&x));
-		assert_int_equal(get_be32(x.out + 12), first + i);
-		assert_int_equal(fx_cqe(&x).wr_id, 1);
-		assert_true(fx_pull(&x));
-		assert_int_equal(get_be32(x.out + 12), first + i);
+		out(&x, "41 43 00000000  00000000 %w 00000000 ..", first + i);
+		out(&x, "41 41 00000000  00000001 %w 00000000 ..", first + i);
 		in(&x, "c1 42 %w %q 'read'", x.stag, x.base);
-		assert_int_equal(fx_cqe(&x).wr_id, 2);
-		fx_post_recv(&x, 100 + i, x.base + 1000, 16, x.stag);
-		fx_send(&x, first + i, "in", 2);
+		completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
+	}
+	/* and in, the last first */
+	for (uint32_t i = 0; i < 4; i++)
+		fx_post_recv(&x, 100 + i, x.base + 1000 + 16 * i, 16, x.stag);
+	for (uint32_t i = 4; i-- > 0;) {
+		in_at(&x, (uint16_t)(x.ssn + i), "41 43 00000000  00000000 %w 00000000 'in'", first + i);
+		in_at(&x, (uint16_t)(x.ssn + 4 + i),
+		      "41 41 00000000  00000001 %w 00000000  00000007 %q 00000003 %w %q", first + i,
+		      TO + i, x.stag, x.base);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(fx_cqe(&x).wr_id, 100 + i);
-		in(&x, "41 41 00000000  00000001 %w 00000000  00000007 %q 00000003 %w %q", first + i, TO,
-		   x.stag, x.base);
-		assert_true(fx_pull(&x));
-		assert_int_equal(x.out[3], 0x42);
+		assert_memory_equal(x.mem + 1000 + 16 * i, "in", 2);
+		out(&x, "c1 42 00000007 %q ..", TO + i);
 	}
 	fx_no_event(&x);
 	fx_stop(&x);

@@ -9,7 +9,7 @@
 #include "iwarp/private.h"
 
 enum { MESSAGES = 3, SEGMENTS_MAX = 2 * MESSAGES, AREA = 1000, PIECE = 4 };
-enum kind { WRITE, WRITE_IN_TWO, SEND, SEND_IN_TWO, READ, KINDS };
+enum kind { WRITE, WRITE_IN_TWO, SEND, SEND_IN_TWO, READ, READ_NOTHING, KINDS };
 
 struct segment {
 	unsigned int message, part, parts;
@@ -58,14 +58,19 @@ static bool permute(uint8_t *order, unsigned int n)
 	return true;
 }
 
-/* MSN on its queue of message i: Sends and reads before it. */
+/* Each two kinds go together: to memory, on QN 0, on QN 1. */
+static bool alike(enum kind a, enum kind b)
+{
+	return a / 2 == b / 2;
+}
+
+/* MSN on its queue of message i: Sends or reads before it. */
 static uint32_t msn_of(const struct programme *p, unsigned int i)
 {
-	bool read = p->kind[i] == READ;
 	uint32_t msn = 1;
 
 	for (unsigned int k = 0; k < i; k++)
-		msn += read ? p->kind[k] == READ : p->kind[k] == SEND || p->kind[k] == SEND_IN_TWO;
+		msn += alike(p->kind[k], p->kind[i]);
 	return msn;
 }
 
@@ -92,8 +97,9 @@ static void arrive(const struct programme *p, struct fx *x, unsigned int at)
 		      msn_of(p, s->message), (uint32_t)(s->part * len), text, len);
 		break;
 	default:
-		in_at(x, ssn, "41 41 00000000  00000001 %w 00000000  DEADBEEF %q 0000000C %w %q",
-		      msn_of(p, s->message), (uint64_t)s->message, x->stag, x->base + AREA);
+		in_at(x, ssn, "41 41 00000000  00000001 %w 00000000  DEADBEEF %q %w %w %q",
+		      msn_of(p, s->message), (uint64_t)s->message,
+		      p->kind[s->message] == READ ? 12 : 0, x->stag, x->base + AREA);
 	}
 }
 
@@ -101,7 +107,7 @@ static void arrive(const struct programme *p, struct fx *x, unsigned int at)
 static void writes_are_there(const struct programme *p, const uint8_t *area, unsigned int i)
 {
 	for (unsigned int k = 0; k < i; k++)
-		for (unsigned int b = 0; b < PIECE && p->kind[k] <= WRITE_IN_TWO; b++)
+		for (unsigned int b = 0; b < PIECE && alike(p->kind[k], WRITE); b++)
 			assert_int_equal(area[k * PIECE + b], 'A' + (int)k);
 }
 
@@ -111,11 +117,12 @@ static void check(struct programme *p, struct fx *x, unsigned int whole)
 	unsigned int sends = 0, reads = 0;
 
 	for (unsigned int i = 0; i < whole; i++) {
-		if (p->kind[i] == READ && reads++ == p->reads) {
-			out(x, "C1 42 DEADBEEF %q %b", (uint64_t)i, x->mem + AREA, (size_t)12);
-			writes_are_there(p, x->out + 16, i);
+		if (alike(p->kind[i], READ) && reads++ == p->reads) {
+			out(x, "C1 42 DEADBEEF %q %b", (uint64_t)i, x->mem + AREA,
+			    (size_t)(p->kind[i] == READ ? 12 : 0));
+			writes_are_there(p, p->kind[i] == READ ? x->out + 16 : x->mem + AREA, i);
 			p->reads++;
-		} else if ((p->kind[i] == SEND || p->kind[i] == SEND_IN_TWO) && sends++ == p->sends) {
+		} else if (alike(p->kind[i], SEND) && sends++ == p->sends) {
 			struct iw_cqe cqe = fx_cqe(x);
 
 			assert_int_equal(cqe.wr_id, p->sends);

@@ -29,7 +29,8 @@ class Guest(Veth):
 
     subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
 
-    def __init__(self, name, family, loss=0):
+    def __init__(self, name, family, loss=0, raw=False):
+        self.raw = raw  # protocol 132 instead of UDP
         harness.Link.__init__(self, name, family)
         if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             raise Skip("needs root, for User-Mode Linux on a tap device")
@@ -97,25 +98,28 @@ harness.LINKS.update({
     "guest": lambda name, family: Guest(name, family),
     "guest-loss": lambda name, family: Guest(name, family, loss=5),
     "guest-small": small_guest,
+    "guest-ip": lambda name, family: Guest(name, family, raw=True),
+    "guest-ip-loss": lambda name, family: Guest(name, family, loss=5, raw=True),
 })
 
 
 # ------------------------------------------------------------------ programs
 
 class Peer:
-    """A foreign end that begins when it is made."""
+    """A foreign end that begins when it is made. udp: its own UDP port, if it is not the usual one."""
 
-    def __init__(self, link, role, port, scenario, *options):
+    def __init__(self, link, role, port, scenario, *options, udp=None):
         guest = isinstance(link, Guest)
         name = "foreign-lksctp" if guest else "foreign-usrsctp"
         binary = BUILD / "bin" / name
         if not binary.exists():
             raise Skip(f"{name} was not built: its SCTP's development package was missing")
-        own = port if role == "listen" else free_port()
+        own = udp or (port if role == "listen" else free_port())
         address = link.address if role == "connect" else link.any
         command = [str(binary), *map(str, options), role, address, str(port), scenario]
         if guest:
-            ports = f"net.sctp.udp_port={own} net.sctp.encap_port={port if role == 'connect' else 0}"
+            theirs = port if role == "connect" else 0
+            ports = "net.sctp.udp_port={} net.sctp.encap_port={}".format(*((0, 0) if link.raw else (own, theirs)))
             command = ["sh", "-c", f'sysctl -qw {ports} && exec "$@"', "sh", *command]
         else:
             command[1:1] = ["--udp", str(own), *(["--peer-udp", str(port)] if role == "connect" else [])]
@@ -131,9 +135,14 @@ def peer_address(link):
     return link.subnets[link.family].format(2) if isinstance(link, Veth) else link.address
 
 
-def start_rnic(link, role, port, *options):
+def settings(link):
+    return {"SCTPIW_LLP": "ip"} if getattr(link, "raw", False) else {}
+
+
+def start_rnic(link, role, port, *options, env=None):
     address = link.any if role == "listen" else peer_address(link)
-    program = start("rnic-side", [RNIC, *map(str, options), role, address, str(port)], link, "server")
+    program = start("rnic-side", [RNIC, *map(str, options), role, address, str(port)], link, "server",
+                    env={**settings(link), **(env or {})})
     if role == "listen":
         program.wait_for_output("listening")
     return program
@@ -230,13 +239,14 @@ def rping(role, *options):
         port = free_port()
         peer = Peer(link, "listen", port, "rping", "--rounds", count)
         client = start("rping-client", ["rping", "-c", "-a", peer_address(link), "-p", port, "-C", count, "-V",
-                                        "-S", "5000"], link, "server")
+                                        "-S", "5000"], link, "server", env=settings(link))
         client.expect(PATIENCE)
         peer.expect()
 
     def connecting(link):
         port = free_port()
-        server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"], link, "server")
+        server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"], link, "server",
+                       env=settings(link))
         server.wait_listening(port)
         Peer(link, "connect", port, "rping", "--rounds", count, *options).expect()
         server.wait(PATIENCE)
@@ -244,10 +254,20 @@ def rping(role, *options):
     return listening if role == "listen" else connecting
 
 
+def own_udp_port(link):
+    """The peer's UDP port is not that of its SCTP port, but the one that was set."""
+    port, udp = free_port(), free_port()
+    peer = Peer(link, "listen", port, "transfer", "--largest", 5001, udp=udp)
+    rnic = start_rnic(link, "connect", port, env={"SCTPIW_ENCAP_PORT": str(udp)})
+    peer.expect()
+    want(end_rnic(rnic), "work requests completed")
+
+
 CASES = [
     ("transfer.connect", of("connect", "transfer")),
     ("transfer.listen", of("listen", "transfer")),
     ("plain", of("connect", "transfer", "--plain", "--largest", 65536)),
+    ("udp-port", own_udp_port),
     ("old", of("listen", "old")),
     ("sessions.connect", of("connect", "transfer", "--largest", 300001, sessions=8)),
     ("sessions.listen", of("listen", "transfer", "--largest", 300001, sessions=8)),
@@ -266,6 +286,9 @@ CASES = [
                               sessions=10)),
     ("streams-10.listen", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
                              sessions=5)),
+    # More than one association has streams for, so two of them.
+    ("streams-used-up", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                           "--processes", 2, sessions=5, connections=10, rnic=["--at-once", 10])),
     ("streams-3-20.connect", of("connect", "transfer", "--outbound", 3, "--inbound", 20, "--largest", 5001,
                                 sessions=3)),
     ("streams-20-4.listen", of("listen", "transfer", "--outbound", 20, "--inbound", 4, "--largest", 5001,

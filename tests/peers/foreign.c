@@ -4,10 +4,12 @@
  * it does. The other end is rnic-side, or rping, on sctpiw.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <getopt.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "iwarp.h"
@@ -30,7 +32,7 @@ struct peer {
 };
 
 static bool listening, plain;
-static unsigned int sessions = 1, rounds = 3;
+static unsigned int sessions = 1, rounds = 3, processes = 1;
 static uint32_t largest = LARGEST;
 
 static struct peer peers[SESSIONS];
@@ -663,6 +665,7 @@ static void usage(void)
 	fputs("usage: foreign-STACK [OPTION...] connect|listen ADDRESS PORT SCENARIO\n"
 	      "  --sessions N, --rounds N     how many at once, how many times\n"
 	      "  --largest BYTES              of a message in transfer\n"
+	      "  --processes N                (lksctp, listen) each takes one association\n"
 	      "  --plain                      no RFC 6581\n"
 	      "  --segment BYTES              of a message to SCTP; more than fits makes it fragment\n"
 	      "  --ordered                    ordered messages\n"
@@ -692,7 +695,8 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		{"sessions", 1, NULL, 's'},   {"rounds", 1, NULL, 'r'},	 {"largest", 1, NULL, 'l'},
 		{"plain", 0, NULL, 'p'},      {"segment", 1, NULL, 'g'}, {"ordered", 0, NULL, 'o'},
 		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'}, {"adaptation", 1, NULL, 'a'},
-		{"udp", 1, NULL, 'u'},	      {"peer-udp", 1, NULL, 'U'}, {NULL, 0, NULL, 0},
+		{"udp", 1, NULL, 'u'},	      {"peer-udp", 1, NULL, 'U'}, {"processes", 1, NULL, 'P'},
+		{NULL, 0, NULL, 0},
 	};
 	int c;
 
@@ -703,6 +707,7 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		case 's': sessions = n < SESSIONS ? (unsigned int)n : SESSIONS; break;
 		case 'r': rounds = (unsigned int)n; break;
 		case 'l': largest = (uint32_t)n; break;
+		case 'P': processes = (unsigned int)n; break;
 		case 'p': plain = true; break;
 		case 'g': iwarp.segment = n; break;
 		case 'o': iwarp.ordered = true; break;
@@ -728,6 +733,25 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 	return NULL;
 }
 
+/* All wait for an association on the one listening socket. */
+static void split(void)
+{
+	int status = 0;
+	pid_t child;
+
+	for (unsigned int i = 0; i < processes; i++) {
+		child = fork();
+		if (child < 0)
+			fail("fork: %s", strerror(errno));
+		if (!child)
+			return;
+	}
+	for (unsigned int i = 0; i < processes; i++)
+		if (wait(&status) < 0 || status)
+			fail("a process failed");
+	exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	struct stack_options o = {
@@ -738,6 +762,8 @@ int main(int argc, char **argv)
 	if (listening) {
 		stack_listen(&o);
 		say("listening");
+		if (processes > 1)
+			split();
 	} else {
 		stack_connect(&o);
 	}

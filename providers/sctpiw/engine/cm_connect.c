@@ -72,6 +72,28 @@ static uint16_t encap_port(const struct engine *e, uint16_t port)
 	return configured == ENGINE_ENCAP_SAME ? port : (uint16_t)configured;
 }
 
+static int start(struct cm_id *id);
+
+/*
+ * As initiate(). A peer may have few streams (Linux: 10); when all are taken, this connection and
+ * those after it go from another port, so on another association.
+ */
+static int initiate_somewhere(struct cm_id *id, struct assoc *a)
+{
+	struct endpoint *next;
+	int ret = initiate(id, a);
+
+	if (ret != -EAGAIN || !id->ep->shared)
+		return ret;
+	ret = endpoint_open_next(id->ep, &next);
+	if (ret)
+		return ret;
+	endpoint_put(id->ep);
+	id->ep = next;
+	sockaddr_set_port((struct sockaddr *)&id->src, next->port);
+	return start(id);
+}
+
 /* On the association that is there, or on a new one. */
 static int start(struct cm_id *id)
 {
@@ -88,7 +110,7 @@ static int start(struct cm_id *id)
 	if (ret)
 		return ret;
 	if (assoc_is_up(a)) {
-		ret = initiate(id, a);
+		ret = initiate_somewhere(id, a);
 		assoc_check_idle(a);
 		return ret;
 	}
@@ -131,7 +153,7 @@ void cm_assoc_up(struct assoc *a)
 		int ret;
 
 		id->assoc = NULL;
-		ret = initiate(id, a);
+		ret = initiate_somewhere(id, a);
 		if (ret)
 			cm_connect_failed(id, ret, NULL);
 	}

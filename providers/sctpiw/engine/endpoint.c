@@ -109,6 +109,15 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	return ret;
 }
 
+int endpoint_open_next(struct endpoint *full, struct endpoint **out)
+{
+	struct endpoint **shared = &full->engine->shared[full->family == AF_INET6];
+
+	if (*shared == full)
+		*shared = NULL;
+	return endpoint_open_client(full->engine, full->family, out);
+}
+
 void endpoint_put(struct endpoint *ep)
 {
 	if (--ep->refs == 0)
@@ -120,7 +129,7 @@ static void endpoint_free(struct endpoint *ep)
 	struct engine *e = ep->engine;
 
 	log_debug("port %u: closed", ep->port);
-	if (ep->shared)
+	if (e->shared[ep->family == AF_INET6] == ep)
 		e->shared[ep->family == AF_INET6] = NULL;
 	e->transport->close(ep);
 	list_del(&ep->node);

@@ -152,6 +152,8 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 		  struct endpoint **ep);
 /* A referenced endpoint for active connections from any port: the family's shared one. */
 int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
+/* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
+int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
 void endpoint_reap(struct engine *e);
 
