@@ -28,6 +28,8 @@ BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
 DEVICE = "sctpiw0"
 SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # sanitizers need more time
 PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # what must be loaded first: libasan
+LLP = os.environ.get("SCTPIW_LLP", "udp")  # the lower layer that the programs use
+GUEST = "SCTPIW_E2E_GUEST" in os.environ  # this is User-Mode Linux
 NOBODY = 65534
 
 EXIT_FAILED = 1
@@ -85,8 +87,9 @@ def log_to(directory):
 class Program:
     """A process that start() made: its pid is the program's own, since all that wraps it executes it."""
 
-    def __init__(self, name, argv, env, log):
+    def __init__(self, name, argv, env, log, link):
         self.name = name
+        self.link = link
         self.argv = [str(a) for a in argv]
         self.log = log
         self.started = time.monotonic()
@@ -144,15 +147,21 @@ class Program:
             time.sleep(0.02)
 
     def wait_listening(self, port, seconds=10):
-        """Until the UDP port is bound in the program's network namespace."""
+        """Until the port is there in the program's network namespace."""
         deadline = time.monotonic() + seconds * SLOW
-        while not _udp_bound(self.pid, port):
+        while not self.link.listening(self, port):
             if not self.running():
                 raise Failure(f"{self.name} ended with status {self.process.returncode} instead of listening")
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
             time.sleep(0.01)
         time.sleep(0.05)  # binding comes a moment before listening
+
+
+def _sctp_listening(pid, port):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/net/sctp/eps") as f:
+        return any(line.split()[5] == str(port) for line in list(f)[1:])
+    return False
 
 
 def _udp_bound(pid, port):
@@ -178,7 +187,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None):
             settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
         wrap += [BUILD / "bin/sctpiw", "run", "--"]
     number = len(list(_logs.iterdir()))
-    return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log")
+    return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log", link or Link)
 
 
 def kill_all():
@@ -228,7 +237,8 @@ def perftest(link, tool, options, seconds=20, user=None, client_options=()):
     if not rows:
         raise Failure(f"{tool} printed no result")
     for size, iterations, values in rows:
-        if not iterations or not values or any(v != v or v < 0 for v in values) or values[1] <= 0:
+        # In User-Mode Linux perftest cannot measure the frequency of the clock, and prints zeros.
+        if not iterations or not values or any(v != v or v < 0 for v in values) or (values[1] <= 0 and not GUEST):
             raise Failure(f"{tool} printed a result that cannot be: {size} {iterations} {values}")
     return rows
 
@@ -247,6 +257,10 @@ class Link:
     def enter(self, side):
         return []
 
+    @staticmethod
+    def listening(program, port):
+        return (_sctp_listening if LLP == "kernel" else _udp_bound)(program.pid, port)
+
     def close(self):
         pass
 
@@ -262,7 +276,7 @@ class Veth(Link):
 
     def __init__(self, name, family, mtu, loss=0, single=False, cable=True):
         super().__init__(name, family)
-        need("ip", "unshare", "nsenter", *(["nft"] if loss else []))
+        need("ip", "unshare", "nsenter", *(["tc" if GUEST else "nft"] if loss else []))
         self.holders = {}
         self.address = self.subnets[family].format(1)
         self.nobody_there = self.subnets[family].format(99)
@@ -311,7 +325,14 @@ class Veth(Link):
                 self._run([*ip, "link", "set", "veth0", "gso_max_segs", "1"])
             self._run([*ip, "link", "set", "veth0", "up"])
 
+    def _netem(self, side, *what):
+        """User-Mode Linux has no nftables: what leaves is lost instead of what arrives."""
+        self._run([*self.enter(side), "tc", "qdisc", "replace", "dev", "veth0", "root", "netem", *what])
+
     def _lose(self, side, percent):
+        if GUEST:
+            self._netem(side, "loss", f"{percent}%", "limit", "10000")
+            return
         self._run([*self.enter(side), "nft", "-f", "-"],
                   "table inet loss {\n chain arriving {\n type filter hook input priority 0\n"
                   f'iifname "veth0" meta l4proto udp numgen random mod 100 < {percent} drop\n }}\n }}\n')
@@ -322,12 +343,18 @@ class Veth(Link):
     def cut(self):
         """From now on nothing arrives on either side."""
         for side in "server", "client":
+            if GUEST:
+                self._netem(side, "loss", "100%")
+                continue
             self._run([*self.enter(side), "nft", "-f", "-"],
                       "table inet cut {\n chain arriving {\n type filter hook input priority 0\n"
                       'iifname "veth0" drop\n }\n }\n')
 
     def mend(self):
         for side in "server", "client":
+            if GUEST:
+                self._netem(side, "delay", "0")
+                continue
             self._run([*self.enter(side), "nft", "delete", "table", "inet", "cut"])
 
     def close(self):
@@ -375,6 +402,42 @@ def open_link(name):
         link.close()
 
 
+# ------------------------------------------------------------------ User-Mode Linux
+
+UML_RUN = ROOT / "tests/uml/uml-run"
+
+
+def _need_guest():
+    need("linux.uml", "modprobe", "ip", "tc")
+    if os.geteuid() != 0:
+        raise Skip("only root can boot User-Mode Linux")
+
+
+def _clock_mhz():
+    """perftest reads it from /proc/cpuinfo, where User-Mode Linux does not say it."""
+    with open("/proc/cpuinfo") as f:
+        return next((line.split(":")[1].strip() for line in f if line.startswith("cpu MHz")), "1000")
+
+
+def _become_guest():
+    """This script again, as root of a User-Mode Linux with SCTP; does not return."""
+    _need_guest()
+    writable = BUILD / "tests/e2e"
+    os.environ.update(SCTPIW_E2E_GUEST="1", SCTPIW_E2E_MHZ=_clock_mhz())
+    os.execv(UML_RUN, [UML_RUN, "--rw", writable, "--module", "sch_netem", "--timeout", "230", "--",
+                       sys.executable, *(a for a in sys.argv if a != "--guest")])
+
+
+def _prepare_guest():
+    """What stock programs look for and User-Mode Linux lacks: perftest's libpci ends the program without a PCI bus."""
+    cpuinfo = pathlib.Path("/run/cpuinfo")
+    text = pathlib.Path("/proc/cpuinfo").read_text().rstrip()
+    cpuinfo.write_text(f"{text}\ncpu MHz\t\t: {os.environ['SCTPIW_E2E_MHZ']}\n\n")
+    for argv in (["mount", "--bind", cpuinfo, "/proc/cpuinfo"], ["mount", "-t", "tmpfs", "none", "/sys/bus"],
+                 ["mkdir", "-p", "/sys/bus/pci/devices"]):
+        subprocess.run(argv, check=True)
+
+
 # ------------------------------------------------------------------ main
 
 def _run_case(name, function, link):
@@ -397,6 +460,7 @@ def main(cases):
     parser = argparse.ArgumentParser()
     parser.add_argument("--link", default="lo-v4", help="one of " + ", ".join(LINKS) + " with -v4 or -v6 behind")
     parser.add_argument("--case", default="*", help="only those that match this pattern")
+    parser.add_argument("--guest", action="store_true", help="run it all in User-Mode Linux")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     chosen = [c for c in cases if any(fnmatch.fnmatch(c[0], p) for p in args.case.split(","))]
@@ -409,6 +473,10 @@ def main(cases):
     logs = BUILD / "tests/e2e/logs" / f"{pathlib.Path(sys.argv[0]).stem}-{args.link}-{os.getpid()}"
     verdicts = []
     try:
+        if args.guest and not GUEST:
+            _become_guest()
+        if GUEST:
+            _prepare_guest()
         with open_link(args.link) as link:
             for name, function in chosen:
                 log_to(logs / name)

@@ -67,9 +67,7 @@ static int initiate(struct cm_id *id, struct assoc *a)
 /* The UDP port behind which the peer's SCTP port is. */
 static uint16_t encap_port(const struct engine *e, uint16_t port)
 {
-	if (e->encap_port < 0)
-		return e->transport == &transport_own ? port : 0;
-	return (uint16_t)e->encap_port;
+	return e->encap_port < 0 ? port : (uint16_t)e->encap_port;
 }
 
 /* On the association that is there, or on a new one. */

@@ -106,9 +106,15 @@ static int make_layers(struct engine *e, const char **why)
 
 static void init_fields(struct engine *e)
 {
+	const char *llp = getenv("SCTPIW_LLP"), *env;
+
 	e->random.fill = fill_random;
 	e->random.used = sizeof(e->random.pool);
-	e->encap_port = getenv("SCTPIW_ENCAP_PORT") ? atoi(getenv("SCTPIW_ENCAP_PORT")) : -1;
+	env = getenv("SCTPIW_ENCAP_PORT");
+	if (env)
+		e->encap_port = strcmp(env, "same") ? atoi(env) : -1;
+	else
+		e->encap_port = llp && !strcmp(llp, "kernel") ? 0 : -1;
 	e->share = env_flag("SCTPIW_SHARE", true);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
