@@ -246,6 +246,13 @@ static inline void host_start(struct host *h)
 	sctp_endpoint_set_accept(h->ep, true);
 }
 
+/* A host without associations, for another config. */
+static inline void host_restart(struct host *h)
+{
+	sctp_free(h->s);
+	host_start(h);
+}
+
 static inline struct host *host_new(struct world *w, uint16_t port)
 {
 	struct host *h = calloc(1, sizeof(*h));

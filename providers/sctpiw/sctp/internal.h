@@ -137,7 +137,7 @@ struct sctp_path {
 	uint64_t probe_nonce[2]; /* of the probes of this size */
 	uint64_t probe_sent;	 /* the last of them */
 	uint64_t probe_answered; /* the last of any size */
-	unsigned int probe_tries; /* how often this one was sent again */
+	unsigned int probe_tries; /* how often in vain, with nothing else getting through either */
 	struct sctp_rtt rtt;
 	struct sctp_cc cc;
 	uint32_t flight;       /* bytes of chunks sent, not acked in any way, not lost */
@@ -422,8 +422,8 @@ void sctp_mtu_fit(struct sctp_path *path);
 /* The association is up: sends the probe that is due. */
 void sctp_mtu_start(struct sctp_assoc *a);
 void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
-/* What was lost may have been too large. */
-void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t now);
+/* What was lost may have been too large; when it was sent. */
+void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent);
 /* How long the probe is that is to be sent, or 0. */
 size_t sctp_mtu_probe_len(const struct sctp_assoc *a);
 /* Writes it, with its checksum, and waits for the answer. */

@@ -19,7 +19,6 @@
 #include "sctp/internal.h"
 #include "util/serial.h"
 
-#define DOUBT_INTERVAL (100 * SCTP_NSEC_PER_MSEC) /* after an answered probe it is believed */
 #define BACKOFF_MAX 6u
 
 /* The SCTP packet in an IP packet of so many bytes, or the longest that there is. */
@@ -93,20 +92,13 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 	sctp_mtu_start(a);
 }
 
-/*
- * The loss of large packets ended in this: those sent until the last probe had more time to
- * be acknowledged than that one.
- */
+/* What is outstanding fell into it. It leaves again at once, not when T3 has doubled a few times. */
 static void black_hole(struct sctp_assoc *a)
 {
 	uint32_t tsn;
 
-	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
-		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
-
-		if (o->sent <= a->path.probe_sent)
-			sctp_recovery_mark(a, tsn, o);
-	}
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
 	a->tlp_count = 0;
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_assoc_ready(a);
@@ -132,19 +124,19 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
 			go_on(a, now);
 			return;
 		}
-	}
-	if (path->probe_tries < BACKOFF_MAX)
+	} else if (path->probe_tries < BACKOFF_MAX) {
 		path->probe_tries++;
+	}
 	a->pending |= SCTP_PEND_MTU | SCTP_PEND_HEARTBEAT;
 	sctp_assoc_ready(a);
 }
 
-void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t now)
+void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent)
 {
 	struct sctp_path *path = &a->path;
 
-	if (!a->s->config.mtu_probe || now - path->probe_answered < DOUBT_INTERVAL ||
-	    !sctp_pmtu_doubt(&path->pmtu))
+	/* A probe that was answered since knows better. */
+	if (!a->s->config.mtu_probe || sent < path->probe_answered || !sctp_pmtu_doubt(&path->pmtu))
 		return;
 	sctp_mtu_start(a);
 	a->pending |= SCTP_PEND_HEARTBEAT;
@@ -173,10 +165,10 @@ void sctp_mtu_probe_put(struct sctp_assoc *a, uint8_t *p, size_t len, uint64_t n
 	memset(q, 0, pad);
 	wire_sctp_chunk_put(q, WIRE_SCTP_PAD, 0, pad);
 	wire_sctp_checksum_put(p, len);
-	/* As for a tail-loss probe (see recovery.c), and for a link of 10 MB/s. */
+	/* As for a tail-loss probe whose SACK is not delayed (see recovery.c). */
 	if (wait < rtt->srtt + 4 * rtt->rttvar)
 		wait = rtt->srtt + 4 * rtt->rttvar;
-	wait = wait ? wait + SCTP_TLP_MARGIN + len * 100 : sctp_rtt_rto(rtt);
+	wait = wait ? wait + SCTP_TLP_MARGIN_ASKED + len * 100 : sctp_rtt_rto(rtt);
 	sctp_timer_set(a, SCTP_TIMER_MTU, now + (wait << path->probe_tries));
 	path->probe_sent = now;
 	a->pending &= ~SCTP_PEND_MTU;
