@@ -141,7 +141,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_outq_count(&a->out))
 		return;
-	if (!a->timeouts)
+	if (!a->stalled)
 		a->stalled = now;
 	/* A peer that answers heartbeats alone is of no use either. */
 	if (now - a->stalled >= a->s->config.silent_limit) {
@@ -180,6 +180,8 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_timer_stop(a, SCTP_TIMER_TLP);
 	sctp_timer_stop(a, SCTP_TIMER_REORDER);
+	a->path.errors++;
+	sctp_paths_fail_over(a, now);
 	sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
 	sctp_assoc_ready(a);
 }
