@@ -58,6 +58,8 @@ struct host {
 	size_t rcvbuf;
 	int node;
 	struct ip_addr addr;
+	int second; /* node of its other address, which its INIT or INIT ACK lists; or -1 */
+	struct ip_addr second_addr;
 	uint16_t port;
 	struct sim_random random;
 	struct sctp_rx rx;
@@ -246,6 +248,13 @@ static inline void host_start(struct host *h)
 	sctp_endpoint_set_accept(h->ep, true);
 }
 
+/* A host without associations, for another config. */
+static inline void host_restart(struct host *h)
+{
+	sctp_free(h->s);
+	host_start(h);
+}
+
 static inline struct host *host_new(struct world *w, uint16_t port)
 {
 	struct host *h = calloc(1, sizeof(*h));
@@ -258,6 +267,7 @@ static inline struct host *host_new(struct world *w, uint16_t port)
 	sctp_config_default(&h->config);
 	sim_random_init(&h->random, w->seed * 1000 + w->count);
 	h->node = simnet_add(w->net, &h->addr, port, &net_ops, h);
+	h->second = -1;
 	w->hosts[w->count++] = h;
 	host_start(h);
 	return h;
@@ -347,6 +357,41 @@ static inline bool is_probe(const struct sctp_batch *b, size_t most)
 	       p == b->data + b->len;
 }
 
+/* A second address for a host, with links of its own there and back from another host. */
+static inline void host_multihome(struct host *h, uint8_t n, struct host *peer, struct simnet_link link[2])
+{
+	h->second_addr = simnet_v4(n);
+	h->second = simnet_add(h->w->net, &h->second_addr, h->port, &net_ops, h);
+	simnet_route(h->w->net, peer->node, h->second, &link[0]);
+	simnet_route(h->w->net, h->second, peer->node, &link[1]);
+}
+
+/*
+ * Out of the address that the packet is to come from. INIT and INIT ACK list the host's other address, which
+ * SCTP itself does not know of.
+ */
+static inline void host_send(struct host *h, const struct sctp_batch *b, const uint8_t *packet, size_t len)
+{
+	int from = h->second >= 0 && ip_addr_equal(&b->to.local, &h->second_addr) ? h->second : h->node;
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+	uint8_t copy[2048];
+
+	h->packets_out++;
+	if (!b->df) {
+		simnet_send_fragments(h->w->net, from, &b->to, packet, len, h->w->now);
+		return;
+	}
+	if (h->second >= 0 && (type == WIRE_SCTP_INIT || type == WIRE_SCTP_INIT_ACK)) {
+		memcpy(copy, packet, len);
+		len += wire_sctp_param_put(copy + len, WIRE_SCTP_PARAM_IPV4, h->second_addr.b + 12, 4);
+		wire_sctp_chunk_put(copy + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
+		put_be32(copy + 8, 0);
+		wire_sctp_checksum_put(copy, len);
+		packet = copy;
+	}
+	simnet_send(h->w->net, from, &b->to, packet, len, h->w->now);
+}
+
 static inline void output(struct host *h)
 {
 	struct sctp_assoc *a;
@@ -375,9 +420,7 @@ static inline void output(struct host *h)
 
 				if (len > batch.segment)
 					len = batch.segment;
-				(batch.df ? simnet_send : simnet_send_fragments)(
-					h->w->net, h->node, &batch.to, batch.data + at, len, h->w->now);
-				h->packets_out++;
+				host_send(h, &batch, batch.data + at, len);
 			}
 			sctp_batch_done(h->s, &batch);
 		}
@@ -385,9 +428,8 @@ static inline void output(struct host *h)
 			check_accounts(a);
 	}
 	while (sctp_output_stray(h->s, &batch) > 0) {
-		simnet_send(h->w->net, h->node, &batch.to, batch.data, batch.len, h->w->now);
+		host_send(h, &batch, batch.data, batch.len);
 		sctp_batch_done(h->s, &batch);
-		h->packets_out++;
 	}
 }
 

@@ -366,7 +366,7 @@ static void test_raise(void **state)
 	}
 	while (f.a->path.pmtu.probe) {
 		drop_all();
-		f.a->proof = f.now + 1;
+		f.a->path.proof = f.now + 1;
 		wait_ns(10 * MSEC);
 	}
 	drop_all();

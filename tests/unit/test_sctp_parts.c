@@ -230,9 +230,15 @@ static void test_cc(void **state)
 	assert_int_equal(cc.cwnd, 5000);
 	sctp_cc_set_pmdcs(&cc, 1200); /* no longer initial */
 	assert_int_equal(cc.cwnd, 5000);
+	/* but a path that turns out to take more gets no less for having started with little */
+	sctp_cc_set_pmdcs(&cc, 9000);
+	assert_int_equal(cc.cwnd, 18000);
 	sctp_cc_set_pmdcs(&cc, 1000);
+	assert_int_equal(cc.cwnd, 18000);
 	cc.cwnd = 20000;
 	sctp_cc_loss(&cc);
+	sctp_cc_set_pmdcs(&cc, 65000); /* unless it has lost something */
+	sctp_cc_set_pmdcs(&cc, 1000);
 	assert_int_equal(cc.cwnd, 10000);
 	assert_int_equal(cc.ssthresh, 10000);
 	/* at the threshold it is slow start still; above, one PMDCS a window */

@@ -2,7 +2,7 @@
 /* LINK: engine */
 /*
  * Two whole stacks, RDMAP down to SCTP packets, on a simulated network with a virtual clock. Each
- * seed makes a network (loss, duplication, reordering, corruption, delay, MTU) and a
+ * seed makes a network (loss, duplication, reordering, corruption, delay, MTU, which may shrink) and a
  * programme of Sends, RDMA Writes and RDMA Reads in both directions over several QPs of one
  * association. Every byte that was written, sent or read is checked against what an ordered,
  * perfect memory would hold, every completion against the order of posting.
@@ -216,7 +216,15 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 	events(n);
 }
 
-static const struct simnet_ops net_ops = { .deliver = deliver };
+static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+		    size_t len, uint64_t at)
+{
+	struct node *n = ctx;
+
+	sctp_packet_too_big(n->ep, to, mtu, quoted, len, at);
+}
+
+static const struct simnet_ops net_ops = { .deliver = deliver, .too_big = too_big };
 
 static uint8_t pattern(uint32_t offset, unsigned int salt)
 {
@@ -528,6 +536,15 @@ static void make_link(struct simnet_link *link, struct sim_random *r)
 	}
 }
 
+/* What the path takes from some moment on, with ICMP or without. */
+static void make_narrow(struct simnet_link *link, struct sim_random *r)
+{
+	static const uint32_t sizes[] = { 600, 1006, 1280, 1400, 1492, 4352, 8000 };
+
+	link->mtu = sizes[sim_random_below(r, 7)];
+	link->black_hole = sim_random_chance(r, 0.5);
+}
+
 static void run_seed(void)
 {
 	static const uint32_t mtus[] = { 1280, 1500, 9000, 65535 };
@@ -536,6 +553,7 @@ static void run_seed(void)
 	struct sim_random r;
 	struct simnet *net = simnet_new(seed);
 	struct path_addr to = { .remote = simnet_v4(2), .udp_port = UDP_PORT };
+	uint64_t narrow = SIMNET_NEVER;
 	unsigned int n_qps;
 	uint32_t mtu;
 
@@ -549,6 +567,8 @@ static void run_seed(void)
 	b.peer = &a;
 	make_link(&there, &r);
 	make_link(&back, &r);
+	if (sim_random_chance(&r, 0.5))
+		narrow = now + sim_random_below(&r, 300) * SIMNET_MSEC;
 	simnet_route(net, a.id, b.id, &there);
 	simnet_route(net, b.id, a.id, &back);
 	for (unsigned int i = 0; i < n_qps; i++) {
@@ -566,6 +586,12 @@ static void run_seed(void)
 		next = earliest(next, earliest(iw_next_timeout(a.rnic), iw_next_timeout(b.rnic)));
 		if (done(&a) && done(&b))
 			break;
+		if (now >= narrow) {
+			make_narrow(&there, &r);
+			make_narrow(&back, &r);
+			narrow = SIMNET_NEVER;
+		}
+		next = earliest(next, narrow);
 		check(next != SIMNET_NEVER);
 		if (next > now)
 			now = next;

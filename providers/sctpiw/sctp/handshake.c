@@ -11,7 +11,7 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 	struct sctp_assoc *a;
 
 	/* Two endpoints have at most one association (RFC 9260 1.3). */
-	if (!remote_port || sctp_assoc_find(ep, &to->remote, remote_port)) {
+	if (!remote_port || sctp_assoc_find_any(ep, &to->remote, remote_port)) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;
 	}
@@ -184,7 +184,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	memcpy(a->cookie, init.cookie, init.cookie_len);
 	a->cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
-	sctp_assoc_set_others(a, init.addr, init.addrs);
+	sctp_paths_set(a, in->from, init.addr, init.addrs);
 	report_params(a, &init);
 	if (!a->setup_resent)
 		sctp_rtt_sample(&a->path.rtt, in->now - a->setup_sent);
@@ -205,7 +205,8 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 	a->refused = 0;
 	a->path.rtt.backoff = 0;
 	sctp_path_start(a, now);
-	sctp_mtu_start(a);
+	sctp_mtu_start(a, &a->path);
+	sctp_paths_start(a, now);
 	if (sctp_outq_count(&a->out)) {
 		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
 		sctp_recovery_arm_probe(a, now);

@@ -19,7 +19,6 @@
 #include "sctp/internal.h"
 #include "util/serial.h"
 
-#define DOUBT_INTERVAL (100 * SCTP_NSEC_PER_MSEC) /* after an answered probe it is believed */
 #define BACKOFF_MAX 6u
 
 /* The SCTP packet in an IP packet of so many bytes, or the longest that there is. */
@@ -36,29 +35,71 @@ static uint32_t within(uint32_t mtu)
 	return mtu < SCTP_MTU_MAX ? mtu : SCTP_MTU_MAX;
 }
 
+static void fit(struct sctp_path *path, uint32_t packet)
+{
+	path->max_packet = packet;
+	path->told_packet = packet_in(path, path->pmtu.told);
+	sctp_cc_set_pmdcs(&path->cc, packet - WIRE_SCTP_COMMON_LEN);
+}
+
 void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu)
 {
 	bool v4 = ip_addr_is_v4(&path->addr.remote);
 
 	sctp_pmtu_init(&path->pmtu, v4 ? SCTP_PMTU_FLOOR_V4 : SCTP_PMTU_FLOOR_V6,
 		       config->mtu_probe ? SCTP_PMTU_BASE : SCTP_MTU_MAX, within(mtu));
-	sctp_mtu_fit(path);
+	fit(path, packet_in(path, path->pmtu.good));
 }
 
-void sctp_mtu_fit(struct sctp_path *path)
+/*
+ * DATA is cut for the narrowest of the confirmed paths (7.3), so that each can take over; one whose
+ * MTU is still being searched for does not count yet.
+ */
+void sctp_mtu_fit(struct sctp_assoc *a)
 {
-	path->max_packet = packet_in(path, path->pmtu.good);
-	path->told_packet = packet_in(path, path->pmtu.told);
-	sctp_cc_set_pmdcs(&path->cc, path->max_packet - WIRE_SCTP_COMMON_LEN);
+	uint32_t least = packet_in(&a->path, a->path.pmtu.good);
+	unsigned int i;
+
+	for (i = 1; i <= a->others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+		uint32_t packet = packet_in(path, path->pmtu.good);
+
+		fit(path, packet);
+		if (path->confirmed && !path->pmtu.probe && packet < least)
+			least = packet;
+	}
+	fit(&a->path, least);
 }
 
-void sctp_mtu_start(struct sctp_assoc *a)
+/* One timer for all paths. */
+static void arm(struct sctp_assoc *a)
 {
-	struct sctp_path *path = &a->path;
+	uint64_t when = SCTP_TIME_NEVER;
+	unsigned int i;
 
-	if (!path->pmtu.probe || !sctp_in_states(a, SCTP_STATES_SEND))
+	for (i = 0; i <= a->others; i++)
+		if (sctp_path_at(a, i)->mtu_due < when)
+			when = sctp_path_at(a, i)->mtu_due;
+	if (when == SCTP_TIME_NEVER)
+		sctp_timer_stop(a, SCTP_TIMER_MTU);
+	else
+		sctp_timer_set(a, SCTP_TIMER_MTU, when);
+}
+
+/* A small one, whose answer says that the path is not dead. */
+static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
+{
+	path->hb_wanted = path != &a->path;
+	a->pending |= path->hb_wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
+}
+
+void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
+{
+	if (!path->pmtu.probe || !path->confirmed || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
-	sctp_timer_stop(a, SCTP_TIMER_MTU);
+	path->mtu_due = SCTP_TIME_NEVER;
+	path->mtu_wanted = true;
+	arm(a);
 	path->probe_tries = 0;
 	random_bytes(a->s->random, path->probe_nonce, sizeof(path->probe_nonce));
 	a->pending |= SCTP_PEND_MTU;
@@ -66,102 +107,124 @@ void sctp_mtu_start(struct sctp_assoc *a)
 }
 
 /* After anything has changed: packets of the right size, and the next probe or the wait for it. */
-static void go_on(struct sctp_assoc *a, uint64_t now)
+static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	struct sctp_path *path = &a->path;
-	uint32_t before = path->max_packet;
+	uint32_t before = a->path.max_packet;
 
-	sctp_mtu_fit(path);
-	if (path->max_packet > before && a->declined) { /* perhaps for want of room */
+	sctp_mtu_fit(a);
+	if (a->path.max_packet > before && a->declined) { /* perhaps for want of room */
 		a->declined = false;
 		sctp_assoc_kick(a);
 	}
-	a->pending &= ~SCTP_PEND_MTU;
+	path->mtu_wanted = false;
+	path->mtu_due = SCTP_TIME_NEVER;
 	if (path->pmtu.probe)
-		sctp_mtu_start(a);
+		sctp_mtu_start(a, path);
 	else if (path->pmtu.good < path->pmtu.told)
-		sctp_timer_set(a, SCTP_TIMER_MTU, now + a->s->config.mtu_raise_time);
-	else
-		sctp_timer_stop(a, SCTP_TIMER_MTU);
+		path->mtu_due = now + a->s->config.mtu_raise_time;
+	arm(a);
 }
 
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 {
-	sctp_pmtu_tell(&a->path.pmtu, within(mtu));
-	sctp_mtu_fit(&a->path);
-	sctp_timer_stop(a, SCTP_TIMER_MTU);
-	sctp_mtu_start(a);
+	unsigned int i;
+
+	/* All leave through the same interface, or ours says otherwise in time. */
+	for (i = 0; i <= a->others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+
+		sctp_pmtu_tell(&path->pmtu, within(mtu));
+		path->mtu_due = SCTP_TIME_NEVER;
+		sctp_mtu_start(a, path);
+	}
+	sctp_mtu_fit(a);
+	arm(a);
 }
 
-/*
- * The loss of large packets ended in this: those sent until the last probe had more time to
- * be acknowledged than that one.
- */
+/* What is outstanding fell into it. It leaves again at once, not when T3 has doubled a few times. */
 static void black_hole(struct sctp_assoc *a)
 {
 	uint32_t tsn;
 
-	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
-		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
-
-		if (o->sent <= a->path.probe_sent)
-			sctp_recovery_mark(a, tsn, o);
-	}
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
 	a->tlp_count = 0;
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_assoc_ready(a);
 }
 
-void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
+static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	struct sctp_path *path = &a->path;
 	struct sctp_pmtu *p = &path->pmtu;
 	uint32_t size = p->probe;
 
-	if (!sctp_in_states(a, SCTP_STATES_SEND))
-		return;
+	path->mtu_due = SCTP_TIME_NEVER;
 	if (!size) {
 		sctp_pmtu_raise(p);
-		go_on(a, now);
+		go_on(a, path, now);
 		return;
 	}
-	if (a->proof > path->probe_sent) {
-		if (sctp_pmtu_lost(p))
+	if (path->proof > path->probe_sent) {
+		if (sctp_pmtu_lost(p) && path == &a->path)
 			black_hole(a);
 		if (p->probe != size) {
-			go_on(a, now);
+			go_on(a, path, now);
 			return;
 		}
-	}
-	if (path->probe_tries < BACKOFF_MAX)
+	} else if (path->probe_tries < BACKOFF_MAX) {
 		path->probe_tries++;
-	a->pending |= SCTP_PEND_MTU | SCTP_PEND_HEARTBEAT;
+	}
+	path->mtu_wanted = true;
+	a->pending |= SCTP_PEND_MTU;
+	want_heartbeat(a, path);
 	sctp_assoc_ready(a);
 }
 
-void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t now)
+void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int i;
+
+	if (!sctp_in_states(a, SCTP_STATES_SEND))
+		return;
+	for (i = 0; i <= a->others; i++)
+		if (sctp_path_at(a, i)->mtu_due <= now)
+			expired(a, sctp_path_at(a, i), now);
+	arm(a);
+}
+
+void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent)
 {
 	struct sctp_path *path = &a->path;
 
-	if (!a->s->config.mtu_probe || now - path->probe_answered < DOUBT_INTERVAL ||
-	    !sctp_pmtu_doubt(&path->pmtu))
+	/* A probe that was answered since knows better. */
+	if (!a->s->config.mtu_probe || sent < path->probe_answered || !sctp_pmtu_doubt(&path->pmtu))
 		return;
-	sctp_mtu_start(a);
-	a->pending |= SCTP_PEND_HEARTBEAT;
+	sctp_mtu_start(a, path);
+	want_heartbeat(a, path);
 }
 
-size_t sctp_mtu_probe_len(const struct sctp_assoc *a)
+struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len)
 {
-	if (!(a->pending & SCTP_PEND_MTU) || !a->path.pmtu.probe ||
-	    !sctp_in_states(a, SCTP_STATES_SEND))
-		return 0;
-	return packet_in(&a->path, a->path.pmtu.probe);
+	unsigned int i;
+
+	if (!(a->pending & SCTP_PEND_MTU) || !sctp_in_states(a, SCTP_STATES_SEND))
+		return NULL;
+	for (i = 0; i <= a->others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+
+		if (path->mtu_wanted && path->pmtu.probe) {
+			*len = packet_in(path, path->pmtu.probe);
+			return path;
+		}
+	}
+	a->pending &= ~SCTP_PEND_MTU;
+	return NULL;
 }
 
-void sctp_mtu_probe_put(struct sctp_assoc *a, uint8_t *p, size_t len, uint64_t now)
+void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
+			uint64_t now)
 {
 	const struct wire_sctp_common h = { a->ep->port, a->remote_port, a->peer_tag };
-	struct sctp_path *path = &a->path;
 	const struct sctp_rtt *rtt = &path->rtt;
 	uint64_t wait = 2 * rtt->srtt;
 	size_t pad = len - WIRE_SCTP_COMMON_LEN - SCTP_HEARTBEAT_LEN;
@@ -173,33 +236,36 @@ void sctp_mtu_probe_put(struct sctp_assoc *a, uint8_t *p, size_t len, uint64_t n
 	memset(q, 0, pad);
 	wire_sctp_chunk_put(q, WIRE_SCTP_PAD, 0, pad);
 	wire_sctp_checksum_put(p, len);
-	/* As for a tail-loss probe (see recovery.c), and for a link of 10 MB/s. */
+	/* As for a tail-loss probe whose SACK is not delayed (see recovery.c). */
 	if (wait < rtt->srtt + 4 * rtt->rttvar)
 		wait = rtt->srtt + 4 * rtt->rttvar;
-	wait = wait ? wait + SCTP_TLP_MARGIN + len * 100 : sctp_rtt_rto(rtt);
-	sctp_timer_set(a, SCTP_TIMER_MTU, now + (wait << path->probe_tries));
+	wait = wait ? wait + SCTP_TLP_MARGIN_ASKED + len * 100 : sctp_rtt_rto(rtt);
+	path->mtu_wanted = false;
+	path->mtu_due = now + (wait << path->probe_tries);
 	path->probe_sent = now;
-	a->pending &= ~SCTP_PEND_MTU;
+	arm(a);
 }
 
-bool sctp_mtu_answered(struct sctp_assoc *a, const uint8_t *nonce, uint64_t now)
+bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
+		       uint64_t now)
 {
-	struct sctp_path *path = &a->path;
-
 	/* The nonce is the size's: also the answer to one that was sent again counts. */
 	if (!path->pmtu.probe || !path->probe_sent ||
 	    memcmp(nonce, path->probe_nonce, sizeof(path->probe_nonce)) != 0)
 		return false;
+	path->proof = now;
 	path->probe_answered = now;
 	sctp_pmtu_answered(&path->pmtu);
-	go_on(a, now);
+	go_on(a, path, now);
 	return true;
 }
 
-static void too_big(struct sctp_assoc *a, uint32_t mtu, uint64_t now)
+static void too_big(struct sctp_assoc *a, const struct path_addr *to, uint32_t mtu, uint64_t now)
 {
-	if (sctp_pmtu_too_big(&a->path.pmtu, within(mtu)))
-		go_on(a, now);
+	struct sctp_path *path = sctp_paths_find(a, &to->remote);
+
+	if (path && sctp_pmtu_too_big(&path->pmtu, within(mtu)))
+		go_on(a, path, now);
 }
 
 void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
@@ -210,12 +276,12 @@ void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, u
 	if (quoted) {
 		a = sctp_path_quoted(ep, to, quoted, len);
 		if (a)
-			too_big(a, mtu, now);
+			too_big(a, to, mtu, now);
 		return;
 	}
 	list_for_each(n, &ep->assocs) {
 		a = list_entry(n, struct sctp_assoc, ep_node);
-		if (a->state != SCTP_CLOSED && ip_addr_equal(&a->path.addr.remote, &to->remote))
-			too_big(a, mtu, now);
+		if (a->state != SCTP_CLOSED)
+			too_big(a, to, mtu, now);
 	}
 }

@@ -115,7 +115,9 @@ void sctp_rx_packet_done(struct sctp_in *in)
 {
 	struct sctp_assoc *a = in->a;
 
+	sctp_path_data(in);
 	a->unsacked++;
+	a->sack_from = in->other && in->path ? (unsigned int)(in->path - a->other) + 1 : 0;
 	/*
 	 * At once: what the peer must know to repair a loss, the first DATA of all
 	 * (5.1), and every second packet; all within one batch of packets

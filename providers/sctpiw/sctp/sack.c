@@ -188,8 +188,10 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->spurious && a->reorder_factor < 4)
 		a->reorder_factor++;
 	if (acked->bytes) {
-		a->proof = acked->now;
+		path->proof = acked->now;
+		path->errors = 0;
 		a->timeouts = 0;
+		a->stalled = 0;
 		/*
 		 * A duplicate may as well mean that a SACK was lost: without the way back, a
 		 * lossy path would have ever later probes.
@@ -213,6 +215,8 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 		a->window_tries = 0;
 	}
 	sctp_tx_idle(a);
+	if (a->moving)
+		sctp_paths_settle(a, acked->now);
 	if (a->lost || a->want_pull)
 		sctp_assoc_ready(a);
 	sctp_close_drained(a, acked->now);

@@ -69,7 +69,7 @@ static void put_control(struct sctp_tx *tx)
 	put_answers(tx);
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
-		tx->len += sctp_path_heartbeat_put(a, tx->p + tx->len, tx->now);
+		tx->len += sctp_path_heartbeat_put(a, &a->path, tx->p + tx->len, tx->now);
 		tx->alone = true; /* a small packet: its answer says that those arrive */
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
@@ -250,7 +250,7 @@ static void put_new(struct sctp_tx *tx)
 	size_t window, room, len;
 	bool any = false, narrow = false;
 
-	if (!a->want_pull || a->lost || tx->alone)
+	if (!a->want_pull || a->lost || tx->alone || a->moving)
 		return;
 	if (sctp_tx_cwnd_full(a)) {
 		a->cwnd_limited = true;
