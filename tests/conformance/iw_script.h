@@ -19,6 +19,12 @@
 
 #define SCRIPT_MAX 8192
 
+/* The DDP header of every RDMAP Terminate, ours and the peer's. */
+#define TERM_SEGMENT "41 47 00000000  00000002 00000001 00000000  "
+/* The peer's Read Request of this MSN; size goes on with the source. */
+#define READ_SEGMENT(msn, size)                                                                    \
+	"41 41 00000000  00000001 " msn " 00000000  DEADBEEF 0123456789ABCDEF " size
+
 static uint16_t script_out_ssn; /* of our next message */
 
 static inline unsigned int script_digit(char c)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: engine */
 /*
- * How the end of LLP streams and connections reaches the application (RFC 5041 3, 6.2), and what becomes
- * of associations that nobody uses: a listener of the real engine, and a peer on a UDP socket.
+ * How the end of LLP streams and connections reaches the application (RFC 5041 3, 6.2), and what
+ * becomes of associations that nobody uses: a listener of the real engine, and a peer on a UDP
+ * socket.
  */
 #include <netinet/in.h>
 #include <poll.h>
@@ -47,7 +48,9 @@ static size_t from_listener(uint8_t *packet, size_t size)
 	return poll(&pfd, 1, WAIT_MS) == 1 ? (size_t)recv(b.socket, packet, size, 0) : 0;
 }
 
-/* The next chunk of this type; heartbeats in between are answered, SACKs are none of our business. */
+/*
+ * The next chunk of this type; heartbeats in between are answered, SACKs are none of our business.
+ */
 static struct wire_sctp_chunk awaits(uint8_t type)
 {
 	struct wire_sctp_chunk c = { 0 };
@@ -90,7 +93,8 @@ static void flushed(unsigned int n)
 
 static int bench_open(void **state)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct iw_qp_attr attr = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
 				   .max_recv_sge = 1 };
 	struct rnic_addr_info info;
@@ -182,7 +186,10 @@ static void lives(unsigned int i, uint16_t ssn)
 	assert_int_equal(cqe.status, IW_WC_SUCCESS);
 }
 
-/* One stream of two is ended by the peer: its id is told, the other stream and the association stay. */
+/*
+ * One stream of two is ended by the peer: its id is told, the other stream and the association
+ * stay.
+ */
 static void stream_torn_down(void **state)
 {
 	ROWS("5041-3-11 5041-6.1-01 5041-6.2-03 5041-6.2.1-01");
@@ -233,7 +240,10 @@ static void connection_lost(void **state)
 	flushed(2);
 }
 
-/* The last of its streams has ended, one gracefully and one by an error: the association ends, too. */
+/*
+ * The last of its streams has ended, one gracefully and one by an error: the association ends,
+ * too.
+ */
 static void last_stream_ends(void **state)
 {
 	ROWS("5041-3-13 5041-6.2-03");

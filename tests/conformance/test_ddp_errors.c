@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * What DDP refuses (RFC 5041 7, 8.2): one bad segment a case, and the Terminate that comes of it. In each
- * of them no octet of memory changes, the application is told by an event and by its flushed requests,
- * one RDMAP Terminate goes out with what the error report has to contain, then a session Terminate; and
- * good segments behind the bad one are dropped in silence.
+ * What DDP refuses (RFC 5041 7, 8.2): one bad segment a case, and the Terminate that comes of it.
+ * In each of them no octet of memory changes, the application is told by an event and by its
+ * flushed requests, one RDMAP Terminate goes out with what the error report has to contain, then a
+ * session Terminate; and good segments behind the bad one are dropped in silence.
  */
 #include "conformance/iw_script.h"
 #include "iwarp/private.h"
 
 /* The STags that a case may use, all over the same memory. */
-enum tag { NONE, ALL_RIGHTS, UNKNOWN, WRONG_KEY, GONE, INVALIDATED, READ_ONLY, OTHER_PD, HIGH, TAGS };
+enum tag {
+	NONE,
+	ALL_RIGHTS,
+	UNKNOWN,
+	WRONG_KEY,
+	GONE,
+	INVALIDATED,
+	READ_ONLY,
+	OTHER_PD,
+	HIGH,
+	TAGS
+};
 
 struct bench {
 	struct fx x;
@@ -81,8 +92,8 @@ static void refused(struct bench *b, uint16_t error, const uint8_t *m, size_t le
 	uint8_t length[2] = { (uint8_t)(len >> 8), (uint8_t)len };
 	struct iw_event ev;
 
-	out(x, "41 47 00000000  00000002 00000001 00000000  %b c000 %b %b", number, (size_t)2, length,
-	    (size_t)2, m, ddp_header_len(m[0]));
+	out(x, "41 47 00000000  00000002 00000001 00000000  %b c000 %b %b", number, (size_t)2,
+	    length, (size_t)2, m, ddp_header_len(m[0]));
 	ev = fx_event(x, event);
 	assert_ptr_equal(ev.qp, x->qp);
 	ev = fx_event(x, IW_EVENT_CLOSED);
@@ -146,8 +157,8 @@ static void tagged_segments(void **state)
 	ROWS("5041-4.1-14 5041-4.2-09 5041-6.2.2-03 5041-6.2.2-05 5041-6.2.2-06 5041-6.2.2-07 "
 	     "5041-7.1-13 5041-7.1-14 5041-7.1-15 5041-7.1-16 5041-7.1-17 5041-7.1-18 5041-7.1-19 "
 	     "5041-7.1-20 5041-7.1-21 5041-7.1-22 5041-7.2-01 5041-7.2-03 5041-7.2-04 5041-7.2-05 "
-	     "5041-7.2-06 5041-7.2-07 5041-8.1-01 5041-8.2-01 5041-8.3-03 5041-8.3-06 5041-8.3.1-02 "
-	     "5041-8.3.1-04 5041-8.3.1-06 5041-7.2-14 5042-6.1.1-01 5042-6.2.1-01");
+	     "5041-7.2-06 5041-7.2-07 5041-8.1-01 5041-8.2-01 5041-8.3-03 5041-8.3-06 "
+	     "5041-8.3.1-02 5041-8.3.1-04 5041-8.3.1-06 5041-7.2-14 5042-6.1.1-01 5042-6.2.1-01");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		enum tag tag = cases[i].tag;
 		uint64_t to = cases[i].to;
@@ -190,7 +201,8 @@ static void untagged_segments(void **state)
 		/* 3: the MO */
 		{ "41 43 00000000  00000000 00000001 00000010", 1, 0x1204, LENGTH },
 		{ "01 43 00000000  00000000 00000001 80000000", 1, 0x1204, LENGTH },
-		{ "41 43 00000000  00000000 00000001 fffffffc", 8, 0x1204, LENGTH }, /* wraps to 4 */
+		{ "41 43 00000000  00000000 00000001 fffffffc", 8, 0x1204,
+		  LENGTH }, /* wraps to 4 */
 		/* 4: MO and length */
 		{ "41 43 00000000  00000000 00000001 00000000", 17, 0x1205, LENGTH },
 		{ "41 43 00000000  00000000 00000001 0000000a", 10, 0x1205, LENGTH },
@@ -216,9 +228,9 @@ static void untagged_segments(void **state)
 	};
 
 	ROWS("5041-1.2-04 5041-4.1-14 5041-4.3-10 5041-6.2.2-03 5041-6.2.2-05 5041-6.2.2-06 "
-	     "5041-6.2.2-07 5041-7.1-02 5041-7.1-08 5041-7.1-09 5041-7.1-10 5041-7.1-18 5041-7.1-19 "
-	     "5041-7.1-20 5041-7.1-21 5041-7.1-22 5041-7.2-01 5041-7.2-08 5041-7.2-09 5041-7.2-10 "
-	     "5041-7.2-11 5041-7.2-12 5041-7.2-13 5041-7.2-14");
+	     "5041-6.2.2-07 5041-7.1-02 5041-7.1-08 5041-7.1-09 5041-7.1-10 5041-7.1-18 "
+	     "5041-7.1-19 5041-7.1-20 5041-7.1-21 5041-7.1-22 5041-7.2-01 5041-7.2-08 5041-7.2-09 "
+	     "5041-7.2-10 5041-7.2-11 5041-7.2-12 5041-7.2-13 5041-7.2-14");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench b;
 		uint8_t m[2000];
@@ -263,7 +275,10 @@ static void used_and_skipped_numbers(void **state)
 	bench_close(&b);
 }
 
-/* No buffer: the Send is kept for a while, a receive that comes in time takes it; then it is an error. */
+/*
+ * No buffer: the Send is kept for a while, a receive that comes in time takes it; then it is an
+ * error.
+ */
 static void no_buffer(void **state)
 {
 	uint8_t m[100];
@@ -307,7 +322,10 @@ static void no_buffer(void **state)
 	fx_stop(&x);
 }
 
-/* A receive that cannot be written is our own fault: local catastrophic, and no header of the peer's. */
+/*
+ * A receive that cannot be written is our own fault: local catastrophic, and no header of the
+ * peer's.
+ */
 static void local_catastrophic(void **state)
 {
 	struct iw_mr *ro;
@@ -366,7 +384,8 @@ static void version_changes_in_mid_stream(void **state)
 		completions(&b.x, { 1, IW_WC_SUCCESS });
 		memset(b.x.mem, 0x5a, FX_MEM);
 		if (tagged)
-			n = script_bytes(m, "c2 40 %w %q 'ZZZZ'", b.stag[ALL_RIGHTS], b.x.base + AT);
+			n = script_bytes(m, "c2 40 %w %q 'ZZZZ'", b.stag[ALL_RIGHTS],
+					 b.x.base + AT);
 		else
 			n = script_bytes(m, "42 43 00000000  00000000 00000002 00000000 'ZZZZ'");
 		in(&b.x, "%b", m, n);
@@ -386,16 +405,16 @@ static void nothing_of_a_bad_segment(void **state)
 
 	ROWS("5041-7.1-18 5041-8.1-01");
 	bench_open(&b);
-	n = script_bytes(m, "c1 40 %w %q %b", b.stag[ALL_RIGHTS], b.x.base + AT + SIZE - 1000, kilobyte,
-			 (size_t)1001);
+	n = script_bytes(m, "c1 40 %w %q %b", b.stag[ALL_RIGHTS], b.x.base + AT + SIZE - 1000,
+			 kilobyte, (size_t)1001);
 	in(&b.x, "%b", m, n);
 	unchanged(&b.x);
 	refused(&b, 0x1101, m, n, IW_EVENT_QP_ACCESS);
 	bench_close(&b);
 
 	bench_open(&b); /* and one less is all right */
-	n = script_bytes(m, "c1 40 %w %q %b", b.stag[ALL_RIGHTS], b.x.base + AT + SIZE - 1000, kilobyte,
-			 (size_t)1000);
+	n = script_bytes(m, "c1 40 %w %q %b", b.stag[ALL_RIGHTS], b.x.base + AT + SIZE - 1000,
+			 kilobyte, (size_t)1000);
 	in(&b.x, "%b", m, n);
 	assert_memory_equal(b.x.mem + AT + SIZE - 1000, kilobyte, 1000);
 	silent(&b.x);

@@ -47,7 +47,8 @@ static void tagged_and_untagged(void **state)
 /* Each TO is the octet, below and above 2^32, wherever the buffer really is. */
 static void tagged_offsets(void **state)
 {
-	static const uint64_t iovas[] = { 0, 0x10, 0xffffff80, 0x123456789abcdef0ull, UINT64_MAX - 255 };
+	static const uint64_t iovas[] = { 0, 0x10, 0xffffff80, 0x123456789abcdef0ull,
+					  UINT64_MAX - 255 };
 
 	ROWS("5041-4.2-13 5041-4.2-14 5041-1.2-06 5041-5.2-05");
 	for (size_t i = 0; i < sizeof(iovas) / sizeof(iovas[0]); i++) {
@@ -57,7 +58,9 @@ static void tagged_offsets(void **state)
 
 		open_session(&x, 4, 4);
 		assert_int_equal(iw_mr_new(x.pd, x.base + 1000, 256, iovas[i],
-					   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &mr), 0);
+					   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL,
+					   &mr),
+				 0);
 		for (uint32_t k = 0; k < 256; k++) {
 			uint8_t octet = (uint8_t)~k;
 
@@ -73,9 +76,9 @@ static void tagged_offsets(void **state)
 }
 
 /*
- * Two Sends, of two segments and of one, with Writes before and between, in each of the 720 orders of
- * arrival. A Send is delivered when its segments and all that precedes it are there: not before, and at
- * once; what was placed lies in the receive that the MSN names.
+ * Two Sends, of two segments and of one, with Writes before and between, in each of the 720 orders
+ * of arrival. A Send is delivered when its segments and all that precedes it are there: not before,
+ * and at once; what was placed lies in the receive that the MSN names.
  */
 static void every_order_of_arrival(void **state)
 {
@@ -92,8 +95,8 @@ static void every_order_of_arrival(void **state)
 	unsigned int order[N] = { 0, 1, 2, 3, 4, 5 };
 
 	ROWS("5041-1.2-05 5041-3-05 5041-3-06 5041-4.1-09 5041-4.1-10 5041-4.3-15 5041-5-01 "
-	     "5041-5.1.2-02 5041-5.2-05 5041-5.3-01 5041-5.3-05 5041-5.3-07 5041-5.3-08 5041-5.4-03 "
-	     "5041-5.4-04 5041-5.4-05");
+	     "5041-5.1.2-02 5041-5.2-05 5041-5.3-01 5041-5.3-05 5041-5.3-07 5041-5.3-08 "
+	     "5041-5.4-03 5041-5.4-04 5041-5.4-05");
 	for (;;) {
 		unsigned int there = 0, prefix = 0, i, j;
 		struct fx x;
@@ -232,7 +235,10 @@ static void reserved_for_the_ulp(void **state)
 		uint8_t op;
 		bool inv, solicited;
 	} kinds[] = {
-		{ 0x43, false, false }, { 0x45, false, true }, { 0x44, true, false }, { 0x46, true, true },
+		{ 0x43, false, false },
+		{ 0x45, false, true },
+		{ 0x44, true, false },
+		{ 0x46, true, true },
 	};
 
 	ROWS("5041-4.3-06 5041-4.3-04 5041-5.4-06");
@@ -247,6 +253,7 @@ static void reserved_for_the_ulp(void **state)
 		in(&x, "41 %b %w  00000000 00000001 00000000", &kinds[i].op, (size_t)1, x.stag);
 		assert_ptr_equal(iw_next_notify(x.rnic), kinds[i].solicited ? x.cq : NULL);
 		cqe = fx_cqe(&x);
+		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		assert_int_equal(cqe.flags, kinds[i].inv ? IW_WC_WITH_INV : 0);
 		assert_int_equal(cqe.inv_stag, kinds[i].inv ? x.stag : 0);
 		fx_stop(&x);
@@ -295,8 +302,9 @@ static void unmodified_on_the_way(void **state)
 			kinds[i].flags);
 		assert_true(fx_pull(&source));
 		memset(&rec, 0, sizeof(rec));
-		assert_int_equal(iw_ddp_place(sink.session, 1, source.out + 2, source.out_len - 2, &rec,
-					      &f), 0);
+		assert_int_equal(
+			iw_ddp_place(sink.session, 1, source.out + 2, source.out_len - 2, &rec, &f),
+			0);
 		assert_int_equal(rec.rdmap, kinds[i].octet);
 		if (kinds[i].opcode == IW_WR_SEND)
 			assert_int_equal(rec.stag, 0);
@@ -321,8 +329,9 @@ static void response_by_stag(void **state)
 
 	ROWS("5041-4.2-11 5041-4.1-10");
 	open_session(&x, 4, 4);
-	assert_int_equal(iw_mr_new(x.pd, x.base + 500, 100, x.base + 500, IW_ACCESS_LOCAL_WRITE, NULL,
-				   &other), 0);
+	assert_int_equal(iw_mr_new(x.pd, x.base + 500, 100, x.base + 500, IW_ACCESS_LOCAL_WRITE,
+				   NULL, &other),
+			 0);
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base + 100, 4, 9, 0, 0);
 	uint32_t stag = x.stag;
 	x.stag = iw_mr_stag(other);
@@ -388,7 +397,10 @@ static void empty_tagged_messages(void **state)
 	fx_stop(&x);
 }
 
-/* The same octets as often as one likes; what was sent last stands when the Send behind it is delivered. */
+/*
+ * The same octets as often as one likes; what was sent last stands when the Send behind it is
+ * delivered.
+ */
 static void written_again_and_again(void **state)
 {
 	struct fx x;
@@ -405,7 +417,10 @@ static void written_again_and_again(void **state)
 	fx_stop(&x);
 }
 
-/* QN 0 without a buffer does not touch QN 1, whose MSN is the same; both queues count for themselves. */
+/*
+ * QN 0 without a buffer does not touch QN 1, whose MSN is the same; both queues count for
+ * themselves.
+ */
 static void queues_are_independent(void **state)
 {
 	struct fx x;
@@ -413,7 +428,8 @@ static void queues_are_independent(void **state)
 	ROWS("5041-5.1.2-01 5041-5.2-06");
 	open_session(&x, 4, 4);
 	memcpy(x.mem + 300, "source", 6);
-	in(&x, "41 41 00000000  00000001 00000001 00000000  00000009 0000000000000007 00000006 %w %q",
+	in(&x,
+	   "41 41 00000000  00000001 00000001 00000000  00000009 0000000000000007 00000006 %w %q",
 	   x.stag, x.base + 300);
 	out(&x, "c1 42 00000009 0000000000000007 'source'");
 	RECEIVE(&x, 1, 100, 16);
@@ -502,7 +518,10 @@ static void streams_are_independent(void **state)
 	fx_stop(&x);
 }
 
-/* What has been handed up once is not again, whatever the application has made of the buffer since. */
+/*
+ * What has been handed up once is not again, whatever the application has made of the buffer
+ * since.
+ */
 static void old_segments_are_nothing(void **state)
 {
 	struct fx x;

@@ -22,7 +22,8 @@ static void bytes_of_each_message(void **state)
 		{ IW_WR_SEND, 0, 3, "41 43 00000000  00000000 00000001 00000000 'abc'" },
 		{ IW_WR_SEND, 0, 0, "41 43 00000000  00000000 00000002 00000000" },
 		{ IW_WR_SEND_WITH_INV, 0, 3, "41 44 a1b2c3d4  00000000 00000003 00000000 'abc'" },
-		{ IW_WR_SEND, IW_SEND_SOLICITED, 3, "41 45 00000000  00000000 00000004 00000000 'abc'" },
+		{ IW_WR_SEND, IW_SEND_SOLICITED, 3,
+		  "41 45 00000000  00000000 00000004 00000000 'abc'" },
 		{ IW_WR_SEND_WITH_INV, IW_SEND_SOLICITED, 3,
 		  "41 46 a1b2c3d4  00000000 00000005 00000000 'abc'" },
 	};
@@ -52,9 +53,11 @@ static void bytes_of_reads_and_terminate(void **state)
 	open_session(&x, 4, 4);
 	memcpy(x.mem + 100, "xyz", 3);
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 5, RKEY, TO, 0);
-	out(&x, "41 41 00000000  00000001 00000001 00000000  %w %q 00000005 a1b2c3d4 0123456789abcdef",
+	out(&x,
+	    "41 41 00000000  00000001 00000001 00000000  %w %q 00000005 a1b2c3d4 0123456789abcdef",
 	    x.stag, x.base);
-	in(&x, "41 41 00000000  00000001 00000001 00000000  00000009 0000000a0000000b 00000003 %w %q",
+	in(&x,
+	   "41 41 00000000  00000001 00000001 00000000  00000009 0000000a0000000b 00000003 %w %q",
 	   x.stag, x.base + 100);
 	out(&x, "c1 42 00000009 0000000a0000000b 'xyz'");
 	/* queue 9 does not exist */
@@ -64,7 +67,10 @@ static void bytes_of_reads_and_terminate(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 5041 5.2's own example: MULPDU 1500, 2048 octets, TO 16384; we cut payload at multiples of 4. */
+/*
+ * RFC 5041 5.2's own example: MULPDU 1500, 2048 octets, TO 16384; we cut payload at multiples of
+ * 4.
+ */
 static void segment_sizes(void **state)
 {
 	struct fx x;
@@ -102,8 +108,8 @@ static void segment_sizes(void **state)
 }
 
 /*
- * One message of len octets, whatever it is cut into: each segment a whole header, none larger than the
- * MULPDU, offsets without a gap, L on the last alone, and all else equal in all of them.
+ * One message of len octets, whatever it is cut into: each segment a whole header, none larger than
+ * the MULPDU, offsets without a gap, L on the last alone, and all else equal in all of them.
  */
 static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint32_t len,
 			 uint8_t op, uint64_t to)
@@ -149,7 +155,8 @@ static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint3
 static void segments_of_a_message(void **state)
 {
 	static const size_t mulpdus[] = { 516, 517, 1280, 1500, 4000, 9000, 65535 };
-	static const uint32_t lens[] = { 0, 1, 2, 497, 498, 499, 502, 503, 1000, 1482, 1486, 3001, 8192 };
+	static const uint32_t lens[] = { 0,   1,    2,	  497,	498,  499, 502,
+					 503, 1000, 1482, 1486, 3001, 8192 };
 	uint32_t reads = 0;
 	struct fx x;
 
@@ -167,15 +174,16 @@ static void segments_of_a_message(void **state)
 
 			fx_post(&x, 1, IW_WR_SEND, x.base, len, 0, 0, 0);
 			take_message(&x, mulpdus[m], x.mem, len, 0x43, 0);
-			fx_post(&x, 1, IW_WR_SEND_WITH_INV, x.base, len, RKEY, 0, IW_SEND_SOLICITED);
+			fx_post(&x, 1, IW_WR_SEND_WITH_INV, x.base, len, RKEY, 0,
+				IW_SEND_SOLICITED);
 			take_message(&x, mulpdus[m], x.mem, len, 0x46, 0);
 			assert_int_equal(get_be32(x.out + 4), RKEY);
 			fx_post(&x, 1, IW_WR_RDMA_WRITE, x.base, len, RKEY, TO, 0);
 			take_message(&x, mulpdus[m], x.mem, len, 0x40, TO);
 			assert_int_equal(get_be32(x.out + 4), RKEY);
 			/* a Read Response */
-			in(&x, "41 41 00000000  00000001 %w 00000000  55667788 %q %w %w %q", ++reads, TO,
-			   len, x.stag, x.base);
+			in(&x, "41 41 00000000  00000001 %w 00000000  55667788 %q %w %w %q",
+			   ++reads, TO, len, x.stag, x.base);
 			take_message(&x, mulpdus[m], x.mem, len, 0x42, TO);
 			assert_int_equal(get_be32(x.out + 4), 0x55667788);
 			while (iw_cq_poll(x.cq, 1, &(struct iw_cqe){ 0 }))
@@ -186,7 +194,10 @@ static void segments_of_a_message(void **state)
 	fx_stop(&x);
 }
 
-/* What is cut already keeps its headers when the MULPDU shrinks in mid-message; the rest is cut by the new one. */
+/*
+ * What is cut already keeps its headers when the MULPDU shrinks in mid-message; the rest is cut by
+ * the new one.
+ */
 static void mulpdu_changes_in_mid_message(void **state)
 {
 	struct fx x;
@@ -207,14 +218,18 @@ static void mulpdu_changes_in_mid_message(void **state)
 	fx_stop(&x);
 }
 
-/* Messages go out as they were posted, none between the segments of another, not even a Read Response. */
+/*
+ * Messages go out as they were posted, none between the segments of another, not even a Read
+ * Response.
+ */
 static void messages_are_not_interleaved(void **state)
 {
 	static const struct {
 		uint8_t opcode, op;
 	} kinds[] = {
-		{ IW_WR_SEND, 0x43 },		{ IW_WR_RDMA_WRITE, 0x40 }, { IW_WR_RDMA_READ, 0x41 },
-		{ IW_WR_SEND_WITH_INV, 0x44 },	{ IW_WR_RDMA_WRITE, 0x40 }, { IW_WR_SEND, 0x43 },
+		{ IW_WR_SEND, 0x43 },	    { IW_WR_RDMA_WRITE, 0x40 },
+		{ IW_WR_RDMA_READ, 0x41 },  { IW_WR_SEND_WITH_INV, 0x44 },
+		{ IW_WR_RDMA_WRITE, 0x40 }, { IW_WR_SEND, 0x43 },
 	};
 	enum { N = sizeof(kinds) / sizeof(kinds[0]) };
 	unsigned int posted = 0, responses = 0;
@@ -225,8 +240,8 @@ static void messages_are_not_interleaved(void **state)
 	for (unsigned int i = 0; i < N; i++)
 		fx_post(&x, i, kinds[i].opcode, x.base, 2000, x.stag, x.base + i, 0);
 	for (uint32_t msn = 1; msn <= 2; msn++)
-		in(&x, "41 41 00000000  00000001 %w 00000000  00000007 %q 00000bb8 %w %q", msn, TO, x.stag,
-		   x.base);
+		in(&x, "41 41 00000000  00000001 %w 00000000  00000007 %q 00000bb8 %w %q", msn, TO,
+		   x.stag, x.base);
 	while (fx_pull(&x)) {
 		uint8_t op = x.out[3];
 
@@ -284,8 +299,10 @@ static void message_sequence_numbers(void **state)
 		x.ssn = 0;
 		fx_control(&x, SESSION_INITIATE, NULL, 0);
 		x.session = fx_event(&x, IW_EVENT_INITIATE).session;
-		assert_int_equal(iw_session_accept(x.session, x.qp,
-						   &(struct iw_session_param){ .ird = 4, .ord = 4 }), 0);
+		assert_int_equal(
+			iw_session_accept(x.session, x.qp,
+					  &(struct iw_session_param){ .ird = 4, .ord = 4 }),
+			0);
 		assert_true(fx_pull(&x));
 		assert_memory_equal(x.out, "\0\0\0\2", 4);
 	}
@@ -323,7 +340,8 @@ static void sequence_numbers_wrap(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		fx_post_recv(&x, 100 + i, x.base + 1000 + 16 * i, 16, x.stag);
 	for (uint32_t i = 4; i-- > 0;) {
-		in_at(&x, (uint16_t)(x.ssn + i), "41 43 00000000  00000000 %w 00000000 'in'", first + i);
+		in_at(&x, (uint16_t)(x.ssn + i), "41 43 00000000  00000000 %w 00000000 'in'",
+		      first + i);
 		in_at(&x, (uint16_t)(x.ssn + 4 + i),
 		      "41 41 00000000  00000001 %w 00000000  00000007 %q 00000003 %w %q", first + i,
 		      TO + i, x.stag, x.base);
@@ -340,8 +358,9 @@ static void sequence_numbers_wrap(void **state)
 /* The STag and TO of the work request, unaligned and above 32 bits as well. */
 static void any_offset(void **state)
 {
-	static const uint64_t offsets[] = { 0, 1, 3, 0xffffffff, 0x100000000ull, 0x7fffffff00000001ull,
-					    0xfffffffffffffff0ull };
+	static const uint64_t offsets[] = {
+		0, 1, 3, 0xffffffff, 0x100000000ull, 0x7fffffff00000001ull, 0xfffffffffffffff0ull
+	};
 	struct fx x;
 
 	ROWS("5041-4.2-10 5041-4.2-14 5041-5.2-09");

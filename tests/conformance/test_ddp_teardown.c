@@ -28,7 +28,8 @@ static void both_directions_at_once(void **state)
 	x.sid = FX_SID;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	x.session = fx_event(&x, IW_EVENT_INITIATE).session;
-	assert_int_equal(iw_session_accept(x.session, x.qp, &(struct iw_session_param){ .ird = 1 }), 0);
+	assert_int_equal(iw_session_accept(x.session, x.qp, &(struct iw_session_param){ .ird = 1 }),
+			 0);
 	assert_true(fx_pull(&x)); /* not acknowledged yet */
 	script_out_ssn = 1;
 	fx_post(&x, 1, IW_WR_SEND, x.base, 0, 0, 0, 0);
@@ -37,10 +38,12 @@ static void both_directions_at_once(void **state)
 	assert_memory_equal(x.mem, "at once", 7);
 	fx_stop(&x);
 
-	/* and for the side that opened: segments behind the Accept, before anybody was told of it */
+	/* and for the side that opened: segments behind the Accept, before anybody was told of it
+	 */
 	fx_start(&x, true);
-	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ .ird = 1 }, NULL,
-					     &x.session), 0);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ .ird = 1 },
+					     NULL, &x.session),
+			 0);
 	assert_true(fx_pull(&x));
 	x.sid = x.msg.sid;
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\1\0\1", 4);
@@ -70,6 +73,26 @@ static void no_segment_before_the_session(void **state)
 	assert_memory_equal(x.out, "\0\0\0\4", 4);
 	silent(&x);
 	fx_stop(&x);
+
+	/* nor does one open it, whatever it looks like; PPID 16 */
+	fx_start(&x, false);
+	x.sid = FX_SID;
+	in(&x, "0001");
+	fx_no_event(&x);
+	fx_stop(&x);
+
+	/* in place of the answer to our Initiate */
+	fx_start(&x, true);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ .ird = 1 },
+					     NULL, &x.session),
+			 0);
+	assert_true(fx_pull(&x));
+	x.sid = x.msg.sid;
+	in(&x, "c1 40 %w %q 'early'", x.stag, x.base);
+	assert_int_equal(x.mem[0], 0);
+	fx_event(&x, IW_EVENT_QP_FATAL);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	fx_stop(&x);
 }
 
 /* DDP ends no stream by itself: not for silence, nor for anything that is legal. */
@@ -83,7 +106,8 @@ static void nothing_ends_by_itself(void **state)
 	in(&x, "c1 40 00000000 0000000000000000");
 	in(&x, "fd 70 %w %q 'x'", x.stag, x.base);
 	in(&x, "41 43 00000000  00000000 00000001 00000000");
-	in(&x, "41 41 00000000  00000001 00000001 00000000  00000000 0000000000000000 00000000 00000000 "
+	in(&x, "41 41 00000000  00000001 00000001 00000000  00000000 0000000000000000 00000000 "
+	       "00000000 "
 	       "0000000000000000");
 	out(&x, "c1 42 00000000 0000000000000000");
 	for (unsigned int hour = 0; hour < 100; hour++) {
@@ -131,7 +155,10 @@ static void graceful_end_by_us(void **state)
 	fx_stop(&x);
 }
 
-/* The peer ends: the application is told, the other half is closed behind our last segment, no abort. */
+/*
+ * The peer ends: the application is told, the other half is closed behind our last segment, no
+ * abort.
+ */
 static void graceful_end_by_the_peer(void **state)
 {
 	struct fx x;
@@ -153,7 +180,10 @@ static void graceful_end_by_the_peer(void **state)
 	fx_stop(&x);
 }
 
-/* Data behind the peer's graceful end is no data: the stream is over, nothing is placed or delivered. */
+/*
+ * Data behind the peer's graceful end is no data: the stream is over, nothing is placed or
+ * delivered.
+ */
 static void data_behind_the_end(void **state)
 {
 	struct fx x;
@@ -170,7 +200,8 @@ static void data_behind_the_end(void **state)
 	out_end(&x);
 	fx_stop(&x);
 
-	/* also where it overtakes the end on the way: only what comes before it in order is delivered */
+	/* also where it overtakes the end on the way: only what comes before it in order is
+	 * delivered */
 	open_session(&x, 4, 4);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
@@ -207,7 +238,8 @@ static void the_llp_fails(void **state)
 		ended(&x, errors[i]);
 		fx_post(&x, 5, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
-		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, false, 4, 1500);
+		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, false,
+				       4, 1500);
 		fx_stop(&x);
 	}
 
@@ -225,8 +257,8 @@ static void the_llp_fails(void **state)
 }
 
 /*
- * After an error the stream stays for one message more, RDMAP's Terminate with the numbers of 7.2, and is
- * not ended before it is out; SCTP may take its time.
+ * After an error the stream stays for one message more, RDMAP's Terminate with the numbers of 7.2,
+ * and is not ended before it is out; SCTP may take its time.
  */
 static void the_error_is_told_before_the_end(void **state)
 {

@@ -25,8 +25,8 @@ static void begin(void)
 	other_pd = iw_pd_new(x.rnic, NULL);
 	assert_int_equal(iw_mr_new(other_pd, x.base, 100, x.base, rw | IW_ACCESS_REMOTE_READ, NULL,
 				   &foreign), 0);
-	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &read_only),
-			 0);
+	assert_int_equal(
+		iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &read_only), 0);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, rw, NULL, &write_only), 0);
 	/* up to 256 bytes before the end of the space of TOs */
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0xf00, UINT64_C(0xfffffffffffff000),
@@ -51,7 +51,8 @@ static void end(void)
 
 /*
  * The next messages are a Terminate with this word about the segment m, made of as much of m as the
- * word's M, D and R bits say, and a session Terminate; the QP is in error and the application knows.
+ * word's M, D and R bits say, and a session Terminate; the QP is in error and the application
+ * knows.
  */
 static void terminated(uint32_t word, const uint8_t *m, size_t len)
 {
@@ -64,11 +65,12 @@ static void terminated(uint32_t word, const uint8_t *m, size_t len)
 		type = IW_EVENT_QP_REQUEST;
 	switch (word & 0xffff) {
 	case 0xc000:
-		out(&x, "41 47 00000000  00000002 00000001 00000000  %w %b %b", word,
-		    (const void *)(uint8_t[]){ (uint8_t)(len >> 8), (uint8_t)len }, (size_t)2, m, header);
+		out(&x, TERM_SEGMENT "%w %b %b", word,
+		    (const void *)(uint8_t[]){ (uint8_t)(len >> 8), (uint8_t)len }, (size_t)2, m,
+		    header);
 		break;
 	case 0xe000:
-		out(&x, "41 47 00000000  00000002 00000001 00000000  %w 002E %b", word, m, (size_t)46);
+		out(&x, TERM_SEGMENT "%w 002E %b", word, m, (size_t)46);
 		break;
 	default:
 		fail_msg("M, D and R in %08x", word);
@@ -109,7 +111,8 @@ static void refused(uint32_t word, const char *format, ...)
 	in(&x, "%b", m, n);
 	assert_memory_equal(before, x.mem, FX_MEM);
 	terminated(word, m, n);
-	if (!(m[0] & 0x80) && get_be32(m + 6) == 0 && (word >> 16 == 0x1204 || word >> 16 == 0x1205))
+	if (!(m[0] & 0x80) && get_be32(m + 6) == 0 &&
+	    (word >> 16 == 0x1204 || word >> 16 == 0x1205))
 		first = IW_WC_LOC_LEN_ERR; /* the receive is known */
 	completions(&x, { 77, first }, { 78, IW_WC_WR_FLUSH_ERR });
 	dead(before);
@@ -122,8 +125,6 @@ static void refused(uint32_t word, const char *format, ...)
 		end();                                                                             \
 	} while (0)
 
-#define READ(msn, size) "41 41 00000000  00000001 " msn " 00000000  DEADBEEF 0123456789ABCDEF " size
-
 /* RDMA layer, Remote Protection Error: with the DDP header and the RDMA header. */
 static void read_requests_of_what_is_not_theirs(void **state)
 {
@@ -131,26 +132,30 @@ static void read_requests_of_what_is_not_theirs(void **state)
 	     " 5040-4.8-11 5040-4.8-12 5040-4.8-23 5040-4.8-24 5040-4.8-25 5040-4.8-26 5040-4.8-27"
 	     " 5040-4.8-28 5040-4.8-30 5040-4.8-32 5040-5.2.1-05 5040-5.2.1-13 5040-7.1-04"
 	     " 5040-7.2-08 5040-7.2-09 5040-7.2-10 5040-7.2-11 5040-4.2-03");
-	REFUSED(0x0100e000, READ("00000001", "00000001 %w %q"), unknown, x.base);
-	REFUSED(0x0100e000, READ("00000001", "00000001 %w %q"), wrong_key, x.base);
-	REFUSED(0x0100e000, READ("00000001", "00000001 00000000 %q"), x.base);
-	REFUSED(0x0101e000, READ("00000001", "00000001 %w %q"), x.stag, x.base - 1);
-	REFUSED(0x0101e000, READ("00000001", "00000001 %w %q"), x.stag, END);
-	REFUSED(0x0101e000, READ("00000001", "00000002 %w %q"), x.stag, END - 1);
-	REFUSED(0x0101e000, READ("00000001", "00002001 %w %q"), x.stag, x.base);
-	REFUSED(0x0101e000, READ("00000001", "FFFFFFFF %w %q"), x.stag, x.base);
-	REFUSED(0x0101e000, READ("00000001", "00000101 %w FFFFFFFFFFFFFE00"), iw_mr_stag(high));
-	REFUSED(0x0102e000, READ("00000001", "00000001 %w %q"), iw_mr_stag(write_only), x.base);
-	REFUSED(0x0103e000, READ("00000001", "00000001 %w %q"), iw_mr_stag(foreign), x.base);
-	REFUSED(0x0104e000, READ("00000001", "00000020 %w FFFFFFFFFFFFFFF0"), x.stag);
-	REFUSED(0x0104e000, READ("00000001", "00000010 %w FFFFFFFFFFFFFFF8"), x.stag);
-	REFUSED(0x0104e000, READ("00000001", "00000400 %w FFFFFFFFFFFFFE00"), iw_mr_stag(high));
+	REFUSED(0x0100e000, READ_SEGMENT("00000001", "00000001 %w %q"), unknown, x.base);
+	REFUSED(0x0100e000, READ_SEGMENT("00000001", "00000001 %w %q"), wrong_key, x.base);
+	REFUSED(0x0100e000, READ_SEGMENT("00000001", "00000001 00000000 %q"), x.base);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "00000001 %w %q"), x.stag, x.base - 1);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "00000001 %w %q"), x.stag, END);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "00000002 %w %q"), x.stag, END - 1);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "00002001 %w %q"), x.stag, x.base);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "FFFFFFFF %w %q"), x.stag, x.base);
+	REFUSED(0x0101e000, READ_SEGMENT("00000001", "00000101 %w FFFFFFFFFFFFFE00"),
+		iw_mr_stag(high));
+	REFUSED(0x0102e000, READ_SEGMENT("00000001", "00000001 %w %q"), iw_mr_stag(write_only),
+		x.base);
+	REFUSED(0x0103e000, READ_SEGMENT("00000001", "00000001 %w %q"), iw_mr_stag(foreign),
+		x.base);
+	REFUSED(0x0104e000, READ_SEGMENT("00000001", "00000020 %w FFFFFFFFFFFFFFF0"), x.stag);
+	REFUSED(0x0104e000, READ_SEGMENT("00000001", "00000010 %w FFFFFFFFFFFFFFF8"), x.stag);
+	REFUSED(0x0104e000, READ_SEGMENT("00000001", "00000400 %w FFFFFFFFFFFFFE00"),
+		iw_mr_stag(high));
 	/* in two segments: the header and the length are those of the last */
 	begin();
 	in(&x, "01 41 00000000  00000001 00000001 00000000  DEADBEEF 0123456789ABCDEF");
 	silent(&x);
 	in(&x, "41 41 00000000  00000001 00000001 0000000C  00000001 %w %q", unknown, x.base);
-	out(&x, "41 47 00000000  00000002 00000001 00000000  0100E000 0022"
+	out(&x, TERM_SEGMENT "0100E000 0022"
 		"  41 41 00000000  00000001 00000001 0000000C"
 		"  DEADBEEF 0123456789ABCDEF 00000001 %w %q", unknown, x.base);
 	out_end(&x);
@@ -163,13 +168,17 @@ static void read_requests_at_the_edges(void **state)
 	ROWS("5040-4.4-04 5040-5.2.1-10 5040-5.2.1-11 5040-7.2-10 5040-7.2-11");
 	static const struct {
 		uint32_t at, len;
-	} parts[] = { { 0, 1 }, { 4095, 1 }, { FX_MEM - 1, 1 }, { 3, 1001 }, { FX_MEM - 1300, 1300 } };
+	} parts[] = {
+		{ 0, 1 }, { 4095, 1 }, { FX_MEM - 1, 1 }, { 3, 1001 }, { FX_MEM - 1300, 1300 },
+	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		begin();
-		in(&x, "41 41 00000000  00000001 00000001 00000000  DEADBEEF 0000000000000007 %w %w %q",
+		in(&x,
+		   "41 41 00000000  00000001 00000001 00000000  DEADBEEF 0000000000000007 %w %w %q",
 		   parts[i].len, x.stag, x.base + parts[i].at);
-		out(&x, "C1 42 DEADBEEF 0000000000000007 %b", x.mem + parts[i].at, (size_t)parts[i].len);
+		out(&x, "C1 42 DEADBEEF 0000000000000007 %b", x.mem + parts[i].at,
+		    (size_t)parts[i].len);
 		silent(&x);
 		end();
 	}
@@ -178,7 +187,7 @@ static void read_requests_at_the_edges(void **state)
 	iw_mr_free(high);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0x100, UINT64_C(0xffffffffffffff00),
 				   IW_ACCESS_REMOTE_READ, NULL, &high), 0);
-	in(&x, READ("00000001", "00000010 %w FFFFFFFFFFFFFFF0"), iw_mr_stag(high));
+	in(&x, READ_SEGMENT("00000001", "00000010 %w FFFFFFFFFFFFFFF0"), iw_mr_stag(high));
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", x.mem + 0xf0, (size_t)16);
 	silent(&x);
 	end();
@@ -229,14 +238,15 @@ static void read_requests_as_they_should_not_be(void **state)
 	ROWS("5040-4.8-25 5040-4.8-31 5040-4.8-36 5040-4.8-37 5040-7.1-04 5040-7.2-06 5040-7.2-07");
 	REFUSED(0x1201c000, "41 41 00000000  00000005 00000001 00000000"
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
-	REFUSED(0x1203c000, READ("00000000", "00000001 %w %q"), x.stag, x.base);
-	REFUSED(0x1203c000, READ("00000002", "00000001 %w %q"), x.stag, x.base); /* before 1 */
-	REFUSED(0x1202c000, READ("00000003", "00000001 %w %q"), x.stag, x.base); /* IRD is 2 */
+	REFUSED(0x1203c000, READ_SEGMENT("00000000", "00000001 %w %q"), x.stag, x.base);
+	/* before 1 came; behind what an IRD of 2 allows */
+	REFUSED(0x1203c000, READ_SEGMENT("00000002", "00000001 %w %q"), x.stag, x.base);
+	REFUSED(0x1202c000, READ_SEGMENT("00000003", "00000001 %w %q"), x.stag, x.base);
 	REFUSED(0x1204c000, "41 41 00000000  00000001 00000001 00000001"
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
 	REFUSED(0x1204c000, "41 41 00000000  00000001 00000001 00000004"
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
-	REFUSED(0x1205c000, READ("00000001", "00000001 %w %q 00"), x.stag, x.base);
+	REFUSED(0x1205c000, READ_SEGMENT("00000001", "00000001 %w %q 00"), x.stag, x.base);
 	REFUSED(0x02ffc000, "41 41 00000000  00000001 00000001 00000000"
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %w 000000", x.stag, 0);
 	REFUSED(0x1206c000, "42 41 00000000  00000001 00000001 00000000"
@@ -247,9 +257,9 @@ static void read_requests_as_they_should_not_be(void **state)
 		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
 	/* one that repeats an MSN which was answered */
 	begin();
-	in(&x, READ("00000001", "00000000 00000000 0000000000000000"));
+	in(&x, READ_SEGMENT("00000001", "00000000 00000000 0000000000000000"));
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF");
-	refused(0x1203c000, READ("00000001", "00000001 %w %q"), x.stag, x.base);
+	refused(0x1203c000, READ_SEGMENT("00000001", "00000001 %w %q"), x.stag, x.base);
 	end();
 }
 
@@ -266,7 +276,10 @@ static void terminates_as_they_should_not_be(void **state)
 	REFUSED(0x0206c000, "C1 47 %w %q 02060000", x.stag, x.base);
 }
 
-/* Every opcode in every place: where it does not belong it is unexpected, and unknown queues come first. */
+/*
+ * Every opcode in every place: where it does not belong it is unexpected, and unknown queues
+ * come first.
+ */
 static void every_opcode_everywhere(void **state)
 {
 	ROWS("5040-3.1-02 5040-4.1-04 5040-4.1-19 5040-4.8-06 5040-4.8-16 5040-4.8-25 5040-4.8-36"
@@ -283,10 +296,11 @@ static void every_opcode_everywhere(void **state)
 				continue;
 			begin();
 			if (where == TAGGED)
-				refused(word, "C1 %b %w %q 'data'", &octet, (size_t)1, x.stag, x.base);
+				refused(word, "C1 %b %w %q 'data'", &octet, (size_t)1, x.stag,
+					x.base);
 			else
-				refused(word, "41 %b %w  %w 00000001 00000000 'data'", &octet, (size_t)1,
-					x.stag, (uint32_t)where);
+				refused(word, "41 %b %w  %w 00000001 00000000 'data'", &octet,
+					(size_t)1, x.stag, (uint32_t)where);
 			end();
 		}
 	}
@@ -305,15 +319,18 @@ static void every_version(void **state)
 
 		for (unsigned int v = 0; v < 3; v++) {
 			for (unsigned int dv = 0; dv < 4; dv++) {
-				uint32_t word = dv == 1 ? 0x0205c000 : tagged ? 0x1104c000 : 0x1206c000;
-				uint8_t octets[2] = { (uint8_t)((tagged ? 0xc0 : 0x40) | dv), version[v] | op };
+				uint32_t ddp = tagged ? 0x1104c000 : 0x1206c000;
+				uint32_t word = dv == 1 ? 0x0205c000 : ddp;
+				uint8_t octets[2] = { (uint8_t)((tagged ? 0xc0 : 0x40) | dv),
+						     version[v] | op };
 
 				begin();
 				if (tagged)
-					refused(word, "%b %w %q 'data'", octets, (size_t)2, x.stag, x.base);
+					refused(word, "%b %w %q 'data'", octets, (size_t)2, x.stag,
+						x.base);
 				else
-					refused(word, "%b 00000000 %w 00000001 00000000 'data'", octets,
-						(size_t)2, (uint32_t)queue[op]);
+					refused(word, "%b 00000000 %w 00000001 00000000 'data'",
+						octets, (size_t)2, (uint32_t)queue[op]);
 				end();
 			}
 		}
@@ -322,7 +339,8 @@ static void every_version(void **state)
 
 static void invalidations(void **state)
 {
-	ROWS("5040-4.8-13 5040-4.8-31 5040-5.3-13 5040-5.3-15 5040-7.2-04 5040-7.2-05 5040-8.1.1-03");
+	ROWS("5040-4.8-13 5040-4.8-31 5040-5.3-13 5040-5.3-15 5040-7.2-04 5040-7.2-05"
+	     " 5040-8.1.1-03");
 	struct iw_qp *second;
 	uint8_t *p;
 
@@ -333,8 +351,9 @@ static void invalidations(void **state)
 	refused(0x0109c000, "41 44 %w  00000000 00000001 00000000", iw_mr_stag(foreign));
 	/* there it is as good as before */
 	second = fx_qp_sized(&x, other_pd, x.cq, 1);
-	assert_int_equal(iw_mr_remote(second, iw_mr_stag(foreign), x.base, 100, IW_ACCESS_REMOTE_READ,
-				      &p), IW_REMOTE_OK);
+	assert_int_equal(
+		iw_mr_remote(second, iw_mr_stag(foreign), x.base, 100, IW_ACCESS_REMOTE_READ, &p),
+		IW_REMOTE_OK);
 	iw_qp_free(second);
 	end();
 	/* of the right PD, but others of that PD may be using it */
@@ -350,8 +369,8 @@ static void invalidations(void **state)
 /* Read Responses that nobody asked for: 10 bytes at 2000, 4 at 3000 and 10 at 4000 were. */
 static void responses(void **state)
 {
-	ROWS("5040-4.4-06 5040-4.8-35 5040-5.2.2-04 5040-5.2.2-06 5040-5.5-09 5040-5.5-18 5040-7.1-03"
-	     " 5040-7.2-01");
+	ROWS("5040-4.4-06 5040-4.8-35 5040-5.2.2-04 5040-5.2.2-06 5040-5.5-09 5040-5.5-18"
+	     " 5040-7.1-03 5040-7.2-01");
 	static const struct {
 		uint32_t word;
 		uint32_t stag_change;
@@ -394,8 +413,8 @@ static void responses(void **state)
 		completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
 			    { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
 		for (unsigned int k = 0; k < FX_MEM; k++)
-			assert_true(!x.mem[k] || (k >= 2000 && k < 2010) || (k >= 3000 && k < 3004) ||
-				    (k >= 4000 && k < 4010));
+			assert_true(!x.mem[k] || (k >= 2000 && k < 2010) ||
+				    (k >= 3000 && k < 3004) || (k >= 4000 && k < 4010));
 		end();
 	}
 	/* a TO that wraps */
@@ -403,7 +422,7 @@ static void responses(void **state)
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1, 0);
 	out(&x, "41 41 ..");
 	in(&x, "C1 42 %w FFFFFFFFFFFFFFFC '01234567'", x.stag);
-	out(&x, "41 47 00000000  00000002 00000001 00000000"
+	out(&x, TERM_SEGMENT
 		"  1103C000 0016 C1 42 %w FFFFFFFFFFFFFFFC", x.stag);
 	out_end(&x);
 	end();
@@ -415,12 +434,12 @@ static void in_the_midst_of_a_read(void **state)
 	ROWS("5040-4.8-30 5040-4.8-33 5040-7.1-05");
 	begin();
 	iw_assoc_set_max_msg(x.assoc, 518);
-	in(&x, READ("00000001", "000004B0 %w %q"), x.stag, x.base + 8);
+	in(&x, READ_SEGMENT("00000001", "000004B0 %w %q"), x.stag, x.base + 8);
 	out(&x, "81 42 DEADBEEF 0123456789ABCDEF ..");
 	out(&x, "81 42 DEADBEEF 0123456789ABCFE3 ..");
 	iw_mr_free(x.mr);
 	x.mr = NULL;
-	out(&x, "41 47 00000000  00000002 00000001 00000000  0100E000 002E"
+	out(&x, TERM_SEGMENT "0100E000 002E"
 		"  41 41 00000000  00000001 00000001 00000000"
 		"  DEADBEEF 0123456789ABD1D7 000000C8 %w %q", x.stag, x.base + 8 + 1000);
 	out_end(&x);
@@ -437,8 +456,10 @@ static void local_errors(void **state)
 		enum iw_wr_opcode op;
 		enum iw_wc_status status;
 	} cases[] = {
-		{ IW_WR_SEND, IW_WC_LOC_PROT_ERR },	   { IW_WR_RDMA_WRITE, IW_WC_LOC_PROT_ERR },
-		{ IW_WR_RDMA_READ, IW_WC_LOC_PROT_ERR },   { IW_WR_SEND_WITH_INV, IW_WC_LOC_PROT_ERR },
+		{ IW_WR_SEND, IW_WC_LOC_PROT_ERR },
+		{ IW_WR_SEND_WITH_INV, IW_WC_LOC_PROT_ERR },
+		{ IW_WR_RDMA_WRITE, IW_WC_LOC_PROT_ERR },
+		{ IW_WR_RDMA_READ, IW_WC_LOC_PROT_ERR },
 		{ IW_WR_LOCAL_INV, IW_WC_LOC_QP_OP_ERR },
 	};
 	struct iw_send_wqe *w;
@@ -451,38 +472,41 @@ static void local_errors(void **state)
 		x.stag ^= 1;
 		fx_post(&x, 3, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		out(&x, "41 43 ..");
-		out(&x, "41 47 00000000  00000002 00000001 00000000  00000000");
+		out(&x, TERM_SEGMENT "00000000");
 		out_end(&x);
 		assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
-		completions(&x, { 1, IW_WC_SUCCESS }, { 2, cases[i].status }, { 3, IW_WC_WR_FLUSH_ERR },
-			    { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
+		completions(&x, { 1, IW_WC_SUCCESS }, { 2, cases[i].status },
+			    { 3, IW_WC_WR_FLUSH_ERR }, { 77, IW_WC_WR_FLUSH_ERR },
+			    { 78, IW_WC_WR_FLUSH_ERR });
 		end();
 	}
 	/* a read into two buffers would take two Read Requests */
 	begin();
 	w = fx_sq_slot(x.qp);
-	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 2, .length = 8 };
+	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 2,
+				   .length = 8 };
 	w->sge[0] = (struct iw_sge){ x.base, 4, x.stag };
 	w->sge[1] = (struct iw_sge){ x.base + 100, 4, x.stag };
 	iw_sq_publish(x.qp);
 	iw_qp_kick(x.qp);
-	out(&x, "41 47 00000000  00000002 00000001 00000000  00000000");
+	out(&x, TERM_SEGMENT "00000000");
 	out_end(&x);
-	completions(&x, { 1, IW_WC_LOC_QP_OP_ERR }, { 77, IW_WC_WR_FLUSH_ERR }, { 78, IW_WC_WR_FLUSH_ERR });
+	completions(&x, { 1, IW_WC_LOC_QP_OP_ERR }, { 77, IW_WC_WR_FLUSH_ERR },
+		    { 78, IW_WC_WR_FLUSH_ERR });
 	end();
 }
 
 /*
  * Each bit of valid segments turned over, and each cut short: whatever is answered is a Terminate
- * of the tables of RFC 5040 4.8 and 5041 7.2, with what its M, D and R bits say, or nothing but the end
- * of the session.
+ * of the tables of RFC 5040 4.8 and 5041 7.2, with what its M, D and R bits say, or nothing but the
+ * end of the session.
  */
 static bool known(uint16_t error)
 {
 	static const uint16_t errors[] = {
-		0x0000, 0x0100, 0x0101, 0x0102, 0x0103, 0x0104, 0x0109, 0x01ff, 0x0205, 0x0206, 0x0207,
-		0x0208, 0x0209, 0x02ff, 0x1000, 0x1100, 0x1101, 0x1102, 0x1103, 0x1104, 0x1201, 0x1202,
-		0x1203, 0x1204, 0x1205, 0x1206,
+		0x0000, 0x0100, 0x0101, 0x0102, 0x0103, 0x0104, 0x0109, 0x01ff,
+		0x0205, 0x0206, 0x0207, 0x0208, 0x0209, 0x02ff, 0x1000, 0x1100, 0x1101,
+		0x1102, 0x1103, 0x1104, 0x1201, 0x1202, 0x1203, 0x1204, 0x1205, 0x1206,
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
@@ -540,7 +564,7 @@ static size_t valid(unsigned int i, uint8_t *m)
 	case 2:
 		return script_bytes(m, "41 46 %w  00000000 00000001 00000000 'data'", x.stag);
 	case 3:
-		return script_bytes(m, READ("00000001", "00000010 %w %q"), x.stag, x.base);
+		return script_bytes(m, READ_SEGMENT("00000001", "00000010 %w %q"), x.stag, x.base);
 	case 4:
 		return script_bytes(m, "C1 42 %w %q 'data'", x.stag, x.base + 500);
 	default:
@@ -601,8 +625,8 @@ static void the_first_error_is_told(void **state)
 		end();
 	}
 	/*
-	 * Sends that came early and wait for their receives as well: the first receive cannot be written
-	 * to, the second is too short.
+	 * Sends that came early and wait for their receives as well: the first receive cannot be
+	 * written to, the second is too short.
 	 */
 	begin();
 	in_at(&x, 3, "41 43 00000000  00000000 00000003 00000000 'third'");
@@ -614,7 +638,7 @@ static void the_first_error_is_told(void **state)
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'one'");
 	completions(&x, { 77, IW_WC_SUCCESS }, { 78, IW_WC_SUCCESS }, { 79, IW_WC_LOC_PROT_ERR },
 		    { 80, IW_WC_WR_FLUSH_ERR });
-	out(&x, "41 47 00000000  00000002 00000001 00000000  10000000");
+	out(&x, TERM_SEGMENT "10000000");
 	out_end(&x);
 	end();
 }

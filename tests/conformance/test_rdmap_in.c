@@ -5,8 +5,6 @@
 
 #include "iwarp/private.h"
 
-#define READ(msn, size) "41 41 00000000  00000001 " msn " 00000000  DEADBEEF 0123456789ABCDEF " size
-
 /* Neither event, nor completion, nor message, nor receive spent. */
 static void nobody_is_told(struct fx *x)
 {
@@ -18,8 +16,8 @@ static void nobody_is_told(struct fx *x)
 
 static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
 {
-	ROWS("5040-3.2-04 5040-5.1-02 5040-5.1-09 5040-5.2.1-03 5040-5.2.1-04 5040-5.2.1-11 5040-4.4-02"
-	     " 5040-4.4-03");
+	ROWS("5040-3.2-04 5040-5.1-02 5040-5.1-09 5040-5.2.1-03 5040-5.2.1-04 5040-5.2.1-11"
+	     " 5040-4.4-02 5040-4.4-03");
 	struct fx x;
 
 	open_session(&x, 4, 0);
@@ -30,10 +28,10 @@ static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
 	nobody_is_told(&x);
 	in(&x, "C1 40 00000000 0000000000000000");
 	nobody_is_told(&x);
-	in(&x, READ("00000001", "0000000C %w %q"), x.stag, x.base + 100);
+	in(&x, READ_SEGMENT("00000001", "0000000C %w %q"), x.stag, x.base + 100);
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'first second'");
 	nobody_is_told(&x);
-	in(&x, READ("00000002", "00000000 FFFFFFFF FFFFFFFFFFFFFFFF"));
+	in(&x, READ_SEGMENT("00000002", "00000000 FFFFFFFF FFFFFFFFFFFFFFFF"));
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF");
 	nobody_is_told(&x);
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'Send'");
@@ -51,22 +49,26 @@ static void sends(void **state)
 		uint32_t len, cut;
 		bool event, invalidates;
 	} cases[] = {
-		{ 0x43, 5, 0, false, false }, { 0x43, 0, 0, false, false }, { 0x45, 3, 0, true, false },
-		{ 0x45, 0, 0, true, false },  { 0x43, 16, 7, false, false }, { 0x45, 16, 1, true, false },
-		{ 0x44, 4, 0, false, true },  { 0x46, 9, 4, true, true },   { 0x46, 0, 0, true, true },
+		{ 0x43, 5, 0, false, false },  { 0x43, 0, 0, false, false },
+		{ 0x43, 16, 7, false, false }, { 0x45, 3, 0, true, false },
+		{ 0x45, 0, 0, true, false },   { 0x45, 16, 1, true, false },
+		{ 0x44, 4, 0, false, true },   { 0x46, 9, 4, true, true },
+		{ 0x46, 0, 0, true, true },
 	};
 	enum { N = sizeof(cases) / sizeof(cases[0]) };
 	static const char text[] = "0123456789abcdef";
 
 	for (size_t i = 0; i < N; i++) {
-		uint8_t *op = (uint8_t *)&cases[i].op, before[FX_MEM];
+		const uint8_t *op = &cases[i].op;
+		uint8_t before[FX_MEM];
 		uint32_t len = cases[i].len, cut = cases[i].cut, inv;
 		struct iw_cqe cqe;
 		struct iw_mr *mr;
 		struct fx x;
 
 		open_session(&x, 0, 0);
-		assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr), 0);
+		assert_int_equal(
+			iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr), 0);
 		inv = iw_mr_stag(mr);
 		memset(x.mem, 0x5a, FX_MEM);
 		for (unsigned int k = 0; k < 3; k++)
@@ -76,7 +78,8 @@ static void sends(void **state)
 		completions(&x, { 0, IW_WC_SUCCESS });
 		iw_cq_arm(x.cq, true);
 		if (cut)
-			in(&x, "01 %b %w  00000000 00000002 00000000 %b", op, (size_t)1, inv, text, (size_t)cut);
+			in(&x, "01 %b %w  00000000 00000002 00000000 %b", op, (size_t)1, inv, text,
+			   (size_t)cut);
 		no_completion(&x);
 		in(&x, "41 %b %w  00000000 00000002 %w %b", op, (size_t)1, inv, cut, text + cut,
 		   (size_t)(len - cut));
@@ -94,10 +97,9 @@ static void sends(void **state)
 		memcpy(before + 116, text, len);
 		assert_memory_equal(x.mem, before, FX_MEM);
 		/* the STag is dead, or alive */
-		in(&x, "41 41 00000000  00000001 00000001 00000000  00000000 0000000000000000 00000001 %w %q",
-		   inv, x.base);
+		in(&x, READ_SEGMENT("00000001", "00000001 %w %q"), inv, x.base);
 		if (cases[i].invalidates)
-			out(&x, "41 47 00000000  00000002 00000001 00000000  ..");
+			out(&x, TERM_SEGMENT "..");
 		iw_mr_free(mr);
 		fx_stop(&x);
 	}
@@ -120,7 +122,7 @@ static void invalidation_is_at_delivery(void **state)
 	completions(&x, { 1, IW_WC_SUCCESS });
 	in_at(&x, 4, "C1 40 %w %q 'four'", x.stag, x.base + 400);
 	assert_int_equal(x.mem[400], 0);
-	out(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 0012 C1 40 %w %q", x.stag,
+	out(&x, TERM_SEGMENT "1100C000 0012 C1 40 %w %q", x.stag,
 	    x.base + 400);
 	out_end(&x);
 	fx_stop(&x);
@@ -146,10 +148,10 @@ static void bits_that_do_not_count(void **state)
 	}
 	in(&x, "FD 70 %w %q 'wxyz'", x.stag, x.base + 100); /* the STag lives */
 	assert_memory_equal(x.mem + 100, "wxyz", 4);
-	in(&x, "7D 71 %w  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q", x.stag,
-	   x.stag, x.base + 100);
+	in(&x, "7D 71 %w  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	   x.stag, x.stag, x.base + 100);
 	out(&x, "C1 42 DEADBEEF 0000000000000000 'wxyz'");
-	in(&x, READ("00000002", "00000004 %w %q"), x.stag, x.base + 100);
+	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"), x.stag, x.base + 100);
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'wxyz'");
 	fx_post(&x, 9, IW_WR_RDMA_READ, x.base + 200, 4, 0x99, 1, 0);
 	out(&x, "41 41 ..");
@@ -176,19 +178,22 @@ static void inbound_depth(void **state)
 		memcpy(x.mem, "0123456789", 10);
 		for (unsigned int round = 0; round < 3; round++) {
 			for (uint32_t i = 0; i < ird; i++)
-				in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 00000001 %w %q",
+				in(&x, "41 41 00000000  00000001 %w 00000000 "
+				       " %w 0000000000000000 00000001 %w %q",
 				   msn + i, msn + i, x.stag, x.base + i);
 			for (uint32_t i = 0; i < ird; i++)
-				out(&x, "C1 42 %w 0000000000000000 %b", msn + i, x.mem + i, (size_t)1);
+				out(&x, "C1 42 %w 0000000000000000 %b", msn + i, x.mem + i,
+				    (size_t)1);
 			silent(&x);
 			msn += ird;
 		}
 		for (uint32_t i = 0; i < ird; i++)
-			in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 00000001 %w %q",
+			in(&x, "41 41 00000000  00000001 %w 00000000 "
+				       " %w 0000000000000000 00000001 %w %q",
 			   msn + i, msn + i, x.stag, x.base + i);
-		in(&x, "41 41 00000000  00000001 %w 00000000  DEADBEEF 0000000000000000 00000001 %w %q",
+		in(&x, READ_SEGMENT("%w", "00000001 %w %q"),
 		   msn + ird, x.stag, x.base);
-		out(&x, "41 47 00000000  00000002 00000001 00000000"
+		out(&x, TERM_SEGMENT
 			"  1202C000 002E 41 41 00000000  00000001 %w 00000000", msn + ird);
 		out_end(&x);
 		fx_event(&x, IW_EVENT_QP_REQUEST);
@@ -216,17 +221,18 @@ static void rights_and_range(void **state)
 
 		open_session(&x, 1, 0);
 		other = iw_pd_new(x.rnic, NULL);
-		assert_int_equal(iw_mr_new(ours ? x.pd : other, x.base + 1000, 100, 7000, access, NULL, &mr),
-				 0);
+		assert_int_equal(
+			iw_mr_new(ours ? x.pd : other, x.base + 1000, 100, 7000, access, NULL, &mr),
+			0);
 		memset(x.mem, 0x5a, FX_MEM);
 		memset(x.mem + 1000, 0xa5, 100);
 		memcpy(before, x.mem, FX_MEM);
 		if (write)
 			in(&x, "C1 40 %w %q 'data'", iw_mr_stag(mr), to);
 		else
-			in(&x, READ("00000001", "00000004 %w %q"), iw_mr_stag(mr), to);
+			in(&x, READ_SEGMENT("00000001", "00000004 %w %q"), iw_mr_stag(mr), to);
 		if (!ok)
-			out(&x, "41 47 00000000  00000002 00000001 00000000  ..");
+			out(&x, TERM_SEGMENT "..");
 		else if (write)
 			memcpy(before + 1000 + at[c / 16], "data", 4);
 		else
@@ -269,7 +275,7 @@ static void rights_taken_back(void **state)
 		}
 		in(&x, "C1 40 %w 0000000000000005 'two'", stag);
 		assert_memory_equal(x.mem + 5, "one", 3);
-		out(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 0011 C1 40 %w 0000000000000005",
+		out(&x, TERM_SEGMENT "1100C000 0011 C1 40 %w 0000000000000005",
 		    stag);
 		out_end(&x);
 		if (way)
@@ -317,7 +323,7 @@ static void extensions_are_refused(void **state)
 		script_bytes(header, cases[i].header);
 		script_bytes(answer, cases[i].answer);
 		in(&x, "%b %b", header, (size_t)18, body, n);
-		out(&x, "41 47 00000000  00000002 00000001 00000000  %b 00 %b %b", answer, (size_t)4,
+		out(&x, TERM_SEGMENT "%b 00 %b %b", answer, (size_t)4,
 		    (const void *)(uint8_t[]){ (uint8_t)(18 + n) }, (size_t)1, header, (size_t)18);
 		out_end(&x);
 		fx_event(&x, IW_EVENT_QP_REQUEST);

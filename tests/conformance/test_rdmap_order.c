@@ -74,7 +74,10 @@ static uint32_t msn_of(const struct programme *p, unsigned int i)
 	return msn;
 }
 
-/* Message i is four times the letter 'A' + i: a Write to its piece of the area, which a read takes whole. */
+/*
+ * Message i is four times the letter 'A' + i: a Write to its piece of the area, which a read
+ * takes whole.
+ */
 static void arrive(const struct programme *p, struct fx *x, unsigned int at)
 {
 	const struct segment *s = &p->segment[at];
@@ -111,7 +114,10 @@ static void writes_are_there(const struct programme *p, const uint8_t *area, uns
 			assert_int_equal(area[k * PIECE + b], 'A' + (int)k);
 }
 
-/* Messages that are whole, with all before them: each Send is complete, each read answered, no other. */
+/*
+ * Messages that are whole, with all before them: each Send is complete, each read answered, no
+ * other.
+ */
 static void check(struct programme *p, struct fx *x, unsigned int whole)
 {
 	unsigned int sends = 0, reads = 0;
@@ -187,16 +193,16 @@ static void reads_wait_for_sends_before_them(void **state)
 
 	open_session(&x, 4, 0);
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'Send'");
-	in(&x, "41 41 00000000  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"),
 	   x.stag, x.base);
 	in(&x, "41 43 00000000  00000000 00000002 00000000 'next'");
 	silent(&x);
 	fx_post_recv(&x, 1, x.base, 4, x.stag);
 	completions(&x, { 1, IW_WC_SUCCESS });
-	out(&x, "C1 42 DEADBEEF 0000000000000000 'Send'");
+	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'Send'");
 	silent(&x);
 	/* a Send behind a read that is not answered yet need not wait */
-	in(&x, "41 41 00000000  00000001 00000002 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"),
 	   x.stag, x.base);
 	fx_post_recv(&x, 2, x.base + 100, 4, x.stag);
 	completions(&x, { 2, IW_WC_SUCCESS });
@@ -213,8 +219,8 @@ static void responses_follow_one_another(void **state)
 	open_session(&x, 4, 0);
 	iw_assoc_set_max_msg(x.assoc, 518);
 	for (uint32_t i = 0; i < 4; i++)
-		in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 %w %w %q", i + 1, i + 1,
-		   sizes[i], x.stag, x.base);
+		in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 %w %w %q", i + 1,
+		   i + 1, sizes[i], x.stag, x.base);
 	out(&x, "81 42 00000001 0000000000000000 ..");
 	out(&x, "81 42 00000001 00000000000001F4 ..");
 	out(&x, "C1 42 00000001 00000000000003E8 %b", x.mem + 1000, (size_t)200);
@@ -227,15 +233,84 @@ static void responses_follow_one_another(void **state)
 }
 
 /*
- * Our reads of 6, 0 and 4 bytes with a Write between; the six segments of the responses and of a Send of
- * the peer's in every order. A read is complete with its last byte and all before it, in order of posting.
+ * A Send, a Write and a read of ours and two reads of the peer's, which come when so many messages are
+ * out: each of the two sequences keeps its order, and no message is cut into by another.
+ */
+struct sequence {
+	const uint8_t *opcodes;
+	unsigned int n; /* begun */
+	bool open;	/* its last segment is still to come */
+};
+
+static void expect_in_sequence(struct sequence *s, struct sequence *other, const uint8_t *m)
+{
+	if (!s->open)
+		s->n++;
+	assert_false(other->open);
+	assert_int_equal(m[3], s->opcodes[s->n - 1]);
+	s->open = !(m[2] & 0x40);
+}
+
+static void in_and_out(unsigned int post_at, const unsigned int *read_at)
+{
+	static const uint8_t posted[] = { 0x43, 0x40, 0x41 }, asked[] = { 0x42, 0x42 };
+	struct sequence ours = { .opcodes = posted }, theirs = { .opcodes = asked };
+	unsigned int reads = 0, idle = 0;
+	struct fx x;
+
+	open_session(&x, 2, 1);
+	iw_assoc_set_max_msg(x.assoc, 518);
+	for (unsigned int step = 0; idle < 12; step++) {
+		if (step == post_at) {
+			fx_post(&x, 1, IW_WR_SEND, x.base, 600, 0, 0, 0);
+			fx_post(&x, 2, IW_WR_RDMA_WRITE, x.base, 600, 0x99, 0, 0);
+			fx_post(&x, 3, IW_WR_RDMA_READ, x.base, 600, 0x99, 0, 0);
+		}
+		for (; reads < 2 && read_at[reads] == step; reads++)
+			in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 00000258 %w %q",
+			   reads + 1, reads + 1, x.stag, x.base);
+		if (!fx_pull(&x)) {
+			assert_false(ours.open || theirs.open);
+			idle++;
+			continue;
+		}
+		if (x.out[3] == 0x42) {
+			expect_in_sequence(&theirs, &ours, x.out);
+			assert_true(theirs.n <= reads); /* not before it was asked for */
+			assert_int_equal(get_be32(x.out + 4), theirs.n);
+		} else {
+			expect_in_sequence(&ours, &theirs, x.out);
+		}
+	}
+	assert_int_equal(ours.n, 3);
+	assert_int_equal(theirs.n, 2);
+	completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
+	fx_stop(&x);
+}
+
+static void both_directions(void **state)
+{
+	ROWS("5040-3.1-03 5040-5.2.2-05 5040-5.5-10 5040-5.5-12 5040-5.5-19 5040-B-03");
+	unsigned int read_at[2];
+
+	for (unsigned int post_at = 0; post_at < 10; post_at++)
+		for (read_at[0] = 0; read_at[0] < 10; read_at[0]++)
+			for (read_at[1] = read_at[0]; read_at[1] < 10; read_at[1]++)
+				in_and_out(post_at, read_at);
+}
+
+/*
+ * Our reads of 6, 0 and 4 bytes with a Write between; the six segments of the responses and of a
+ * Send of the peer's in every order. A read is complete with its last byte and all before it, in
+ * order of posting.
  */
 static void responses_in_every_order(void **state)
 {
 	ROWS("5040-5.2.2-03 5040-5.5-09 5040-5.5-14 5040-5.5-18 5040-5.5-20 5040-5.3-05");
-	static const char *const segments[] = { "81 42 %w %q 'abc'", "C1 42 %w %q 'def'",
-						"C1 42 00000000 0000000000000000", "81 42 %w %q 'wx'",
-						"C1 42 %w %q 'yz'" };
+	static const char *const segments[] = {
+		"81 42 %w %q 'abc'", "C1 42 %w %q 'def'", "C1 42 00000000 0000000000000000",
+		"81 42 %w %q 'wx'",  "C1 42 %w %q 'yz'",
+	};
 	static const uint32_t at[] = { 0, 3, 0, 100, 102 };
 	/* completions on the SQ when so many segments are there without a gap */
 	static const unsigned int complete[] = { 0, 0, 2, 3, 3, 4, 4 };
@@ -286,7 +361,7 @@ static void responses_in_every_order(void **state)
 	} while ((rounds++ & 1) == 0 || permute(order, 6));
 }
 
-/* A message that does not come on one stream holds nothing up on another; nor does an error there. */
+/* What does not come on one stream holds nothing up on another; nor does an error there. */
 static void streams_do_not_wait_for_each_other(void **state)
 {
 	ROWS("5040-1.1-02 5040-5.5-01 5040-7-02 5040-7-03");
@@ -312,15 +387,15 @@ static void streams_do_not_wait_for_each_other(void **state)
 	x.sid = 2;
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'soon'");
 	completions(&x, { 2, IW_WC_SUCCESS });
-	in_at(&x, 2, "41 41 00000000  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	in_at(&x, 2, READ_SEGMENT("00000001", "00000004 %w %q"),
 	      x.stag, x.base + 32);
-	out(&x, "C1 42 DEADBEEF 0000000000000000 'soon'");
+	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'soon'");
 	x.sid = 0;
 	in_at(&x, 1, "C1 40 %w 0000000000000000 'bad'", x.stag ^ 0x100);
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	script_out_ssn = 1;
-	out(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 ..");
+	out(&x, TERM_SEGMENT "1100C000 ..");
 	fx_ack(&x, 3);
 	out_end(&x);
 	in_at(&x, 3, "C1 40 %w %q 'dead'", x.stag, x.base + 500);
@@ -340,6 +415,7 @@ int main(void)
 		cmocka_unit_test(arrivals_in_every_order),
 		cmocka_unit_test(reads_wait_for_sends_before_them),
 		cmocka_unit_test(responses_follow_one_another),
+		cmocka_unit_test(both_directions),
 		cmocka_unit_test(responses_in_every_order),
 		cmocka_unit_test(streams_do_not_wait_for_each_other),
 	};

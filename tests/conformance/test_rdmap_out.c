@@ -9,12 +9,12 @@
 /* An Invalidate STag is given to each of them; only two have a place for it. */
 static void every_opcode(void **state)
 {
-	ROWS("5040-3.1-01 5040-3.2-01 5040-4-01 5040-4.1-01 5040-4.1-02 5040-4.1-03 5040-4.1-04"
-	     " 5040-4.1-05 5040-4.1-07 5040-4.1-09 5040-4.1-11 5040-4.1-12 5040-4.1-13 5040-4.1-14"
-	     " 5040-4.1-15 5040-4.1-16 5040-4.1-17 5040-4.1-18 5040-4.2-01 5040-4.2-02 5040-4.2-03"
-	     " 5040-4.4-01 5040-4.4-02 5040-4.4-03 5040-4.8-01 5040-5.1-01 5040-5.2-01 5040-5.2.1-01"
-	     " 5040-5.2.1-06 5040-5.2.2-01 5040-5.3-01 5040-5.3-08 5040-5.3-12 5040-5.4-01 5040-5.4-02"
-	     " 5040-A-01 5040-A-02");
+	ROWS("5040-3.1-01 5040-3.2-01 5040-4-01 5040-4.1-01 5040-4.1-02 5040-4.1-03"
+	     " 5040-4.1-04 5040-4.1-05 5040-4.1-07 5040-4.1-09 5040-4.1-11 5040-4.1-12"
+	     " 5040-4.1-13 5040-4.1-14 5040-4.1-15 5040-4.1-16 5040-4.1-17 5040-4.1-18"
+	     " 5040-4.2-01 5040-4.2-02 5040-4.2-03 5040-4.4-01 5040-4.4-02 5040-4.4-03"
+	     " 5040-4.8-01 5040-5.1-01 5040-5.2-01 5040-5.2.1-01 5040-5.2.1-06 5040-5.2.2-01"
+	     " 5040-5.3-01 5040-5.3-08 5040-5.3-12 5040-5.4-01 5040-5.4-02 5040-A-01 5040-A-02");
 	struct fx x;
 
 	open_session(&x, 4, 4);
@@ -116,8 +116,9 @@ static void gathered_write(void **state)
 	open_session(&x, 0, 1);
 	memcpy(x.mem, "abcdefghij", 10);
 	w = fx_sq_slot(x.qp);
-	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_WRITE, .num_sge = 4, .length = 7,
-				   .rkey = KEY, .remote_to = TO, .flags = IW_SEND_SIGNALED };
+	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_WRITE, .num_sge = 4,
+				   .length = 7, .rkey = KEY, .remote_to = TO,
+				   .flags = IW_SEND_SIGNALED };
 	w->sge[0] = (struct iw_sge){ x.base + 8, 2, x.stag };
 	w->sge[1] = (struct iw_sge){ x.base, 1, x.stag };
 	w->sge[2] = (struct iw_sge){ x.base + 3, 3, x.stag };
@@ -130,7 +131,7 @@ static void gathered_write(void **state)
 	fx_stop(&x);
 }
 
-/* The application changes its memory in the midst of a transfer: lengths and places stay what they were. */
+/* Memory changes in the midst of a transfer: lengths and places stay what they were. */
 static void source_changes_under_way(void **state)
 {
 	ROWS("5040-5.5-05");
@@ -157,9 +158,9 @@ static void source_changes_under_way(void **state)
 }
 
 /*
- * All programmes of four Sends, Writes and Reads, one of which or none is fenced, with an ORD of 1 and
- * 2; the peer answers a read whenever nothing else comes. A model says what may leave and what is
- * complete. Nothing is ever acknowledged.
+ * All programmes of four Sends, Writes and Reads, one of which or none is fenced, with an ORD of 1
+ * and 2; the peer answers a read whenever nothing else comes. A model says what may leave and what
+ * is complete. Nothing is ever acknowledged.
  */
 enum { STEPS = 4 };
 
@@ -188,15 +189,16 @@ static void leave(struct programme *p, struct fx *x)
 	p->done[i] = p->op[i] != IW_WR_RDMA_READ;
 	switch (p->op[i]) {
 	case IW_WR_SEND:
-		out(x, "41 43 00000000  00000000 %w 00000000 %b", ++p->sends, x->mem + i, (size_t)1);
+		out(x, "41 43 00000000  00000000 %w 00000000 %b", ++p->sends, x->mem + i,
+		    (size_t)1);
 		break;
 	case IW_WR_RDMA_WRITE:
 		out(x, "C1 40 11223344 %q %b", (uint64_t)i, x->mem + i, (size_t)1);
 		break;
 	default:
 		p->outstanding++;
-		out(x, "41 41 00000000  00000001 %w 00000000  %w %q 00000001 11223344 %q", ++p->reads,
-		    x->stag, x->base + 100 + i, (uint64_t)i);
+		out(x, "41 41 00000000  00000001 %w 00000000  %w %q 00000001 11223344 %q",
+		    ++p->reads, x->stag, x->base + 100 + i, (uint64_t)i);
 	}
 }
 

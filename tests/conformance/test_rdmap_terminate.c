@@ -18,6 +18,12 @@ static void busy(struct fx *x)
 	out(x, "81 40 ..");
 }
 
+static void all_flushed(struct fx *x)
+{
+	completions(x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
+		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
+}
+
 static void the_peer_gave_up(struct fx *x)
 {
 	assert_ptr_equal(fx_event(x, IW_EVENT_QP_FATAL).qp, x->qp);
@@ -37,7 +43,8 @@ static void the_peer_gave_up(struct fx *x)
 static void every_terminate_ends_the_stream(void **state)
 {
 	ROWS("5040-4.8-07 5040-4.8-14 5040-4.8-18 5040-4.8-21 5040-4.8-29 5040-4.8-38"
-	     " 5040-5.4-04 5040-5.4-06 5040-5.4-08 5040-6.2-01 5040-6.2.1-02 5040-6.2.1-03 5040-7-01");
+	     " 5040-5.4-04 5040-5.4-06 5040-5.4-08 5040-6.2-01 5040-6.2.1-02 5040-6.2.1-03"
+	     " 5040-7-01");
 	static const uint32_t words[] = {
 		0x00000000, 0x00ab0000, 0x01000000, 0x01001fff, 0x01010000, 0x01090000, 0x01ff0000,
 		0x02050000, 0x02060000, 0x02070000, 0x02080000, 0x02ff0000, 0x10000000, 0x11000000,
@@ -48,9 +55,8 @@ static void every_terminate_ends_the_stream(void **state)
 		struct fx x;
 
 		busy(&x);
-		in(&x, "41 47 00000000  00000002 00000001 00000000  %w", words[i]);
-		completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
-			    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
+		in(&x, TERM_SEGMENT "%w", words[i]);
+		all_flushed(&x);
 		the_peer_gave_up(&x);
 		fx_stop(&x);
 	}
@@ -59,10 +65,9 @@ static void every_terminate_ends_the_stream(void **state)
 		struct fx x;
 
 		busy(&x);
-		in(&x, "41 47 00000000  00000002 00000001 00000000  00000000 0000 0000000000000000"
+		in(&x, TERM_SEGMENT "00000000 0000 0000000000000000"
 		       "00000000000000000000 00000000000000000000000000000000000000000000000000000000");
-		completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
-			    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
+		all_flushed(&x);
 		the_peer_gave_up(&x);
 		fx_stop(&x);
 	}
@@ -75,7 +80,7 @@ static void the_request_at_fault_is_told(void **state)
 	struct fx x;
 
 	busy(&x);
-	in(&x, "41 47 00000000  00000002 00000001 00000000  0101E000 002E"
+	in(&x, TERM_SEGMENT "0101E000 002E"
 	       "  41 41 00000000  00000001 00000001 00000000"
 	       "  %w %q 0000000A 00000099 0000000000001000", x.stag, x.base + 4000);
 	completions(&x, { 1, IW_WC_REM_ACCESS_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
@@ -84,7 +89,7 @@ static void the_request_at_fault_is_told(void **state)
 	fx_stop(&x);
 
 	busy(&x);
-	in(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 0202 81 40 00000098 0000000000002000");
+	in(&x, TERM_SEGMENT "1100C000 0202 81 40 00000098 0000000000002000");
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 	the_peer_gave_up(&x);
@@ -92,7 +97,7 @@ static void the_request_at_fault_is_told(void **state)
 
 	/* whatever the reserved bits are */
 	busy(&x);
-	in(&x, "41 47 00000000  00000002 00000001 00000000  1101DFFF 0202 81 40 00000098 00000000000021F4");
+	in(&x, TERM_SEGMENT "1101DFFF 0202 81 40 00000098 00000000000021F4");
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 	the_peer_gave_up(&x);
@@ -100,7 +105,7 @@ static void the_request_at_fault_is_told(void **state)
 
 	/* a peer without an extension says so about the message it does not know */
 	busy(&x);
-	in(&x, "41 47 00000000  00000002 00000001 00000000  0206C000 002E"
+	in(&x, TERM_SEGMENT "0206C000 002E"
 	       "  41 41 00000000  00000001 00000001 00000000");
 	completions(&x, { 1, IW_WC_REM_OP_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
@@ -120,7 +125,7 @@ static void terminates_cut_short(void **state)
 		struct fx x;
 
 		busy(&x);
-		in(&x, "41 47 00000000  00000002 00000001 00000000  %b", whole, len);
+		in(&x, TERM_SEGMENT "%b", whole, len);
 		assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 		completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
 			    { 4, IW_WC_WR_FLUSH_ERR });
@@ -132,6 +137,7 @@ static void terminates_cut_short(void **state)
 /* The QP has no receive, and its CQ of one entry is full. */
 static struct iw_cq *full_cq(struct fx *x)
 {
+	const struct iw_session_param param = { .ord = 1 };
 	struct iw_qp_attr attr;
 	struct iw_cq *cq;
 
@@ -144,7 +150,7 @@ static struct iw_cq *full_cq(struct fx *x)
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	fx_control(x, SESSION_INITIATE, NULL, 0);
 	x->session = fx_event(x, IW_EVENT_INITIATE).session;
-	assert_int_equal(iw_session_accept(x->session, x->qp, &(struct iw_session_param){ .ord = 1 }), 0);
+	assert_int_equal(iw_session_accept(x->session, x->qp, &param), 0);
 	assert_true(fx_pull(x));
 	x->acked++;
 	script_out_ssn = 1;
@@ -161,7 +167,10 @@ static void close_full_cq(struct fx *x, struct iw_cq *cq)
 	fx_stop(x);
 }
 
-/* One Terminate finds its buffer, whatever the application posted and polled; in two segments as well. */
+/*
+ * One Terminate finds its buffer, whatever the application posted and polled; in two segments as
+ * well.
+ */
 static void there_is_always_room_for_one(void **state)
 {
 	ROWS("5040-5.4-03");
@@ -192,7 +201,7 @@ static void a_full_cq_ends_the_stream(void **state)
 	fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0);
 	fx_post(&x, 3, IW_WR_SEND, x.base, 1, 0, 0, 0);
 	out(&x, "41 43 ..");
-	out(&x, "41 47 00000000  00000002 00000001 00000000  00000000");
+	out(&x, TERM_SEGMENT "00000000");
 	out_end(&x);
 	assert_ptr_equal(fx_event(&x, IW_EVENT_CQ_ERROR).cq, full);
 	assert_ptr_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp, x.qp);
@@ -208,15 +217,14 @@ static void ours_is_next_and_last(void **state)
 	struct fx x;
 
 	busy(&x);
-	in(&x, "41 41 00000000  00000001 00000001 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"),
 	   x.stag, x.base);
 	in(&x, "C1 40 00000001 0000000000000000 'bad'");
-	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
-		    { 4, IW_WC_WR_FLUSH_ERR });
-	out(&x, "41 47 00000000  00000002 00000001 00000000  1100C000 0011 C1 40 00000001 0000000000000000");
+	all_flushed(&x);
+	out(&x, TERM_SEGMENT "1100C000 0011 C1 40 00000001 0000000000000000");
 	out_end(&x);
 	in(&x, "C1 40 00000002 0000000000000000 'bad'");
-	in(&x, "41 41 00000000  00000001 00000002 00000000  DEADBEEF 0000000000000000 00000004 %w %q",
+	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"),
 	   x.stag, x.base);
 	fx_post(&x, 5, IW_WR_RDMA_WRITE, x.base, 1200, 0x98, 0x2000, 0);
 	completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
@@ -260,10 +268,6 @@ static void an_erroneous_stream_counts_no_more(void **state)
 static void the_association_is_lost(void **state)
 {
 	ROWS("5040-3.1-07 5040-6.2-01 5040-6.2.1-02");
-	static const struct script_cqe flushed[] = {
-		{ 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
-		{ 4, IW_WC_WR_FLUSH_ERR },
-	};
 	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
 	struct fx x;
 
@@ -273,7 +277,7 @@ static void the_association_is_lost(void **state)
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ETIMEDOUT);
 	fx_no_event(&x);
-	completions_are(&x, flushed, 4);
+	all_flushed(&x);
 	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
 	fx_stop(&x);
 }
@@ -286,16 +290,14 @@ static void orderly_ends(void **state)
 
 	busy(&x);
 	iw_session_close(x.session);
-	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
-		    { 4, IW_WC_WR_FLUSH_ERR });
+	all_flushed(&x);
 	out_end(&x);
 	fx_stop(&x);
 
 	busy(&x);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, 0);
-	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
-		    { 4, IW_WC_WR_FLUSH_ERR });
+	all_flushed(&x);
 	out_end(&x);
 	fx_stop(&x);
 }

@@ -19,6 +19,8 @@ static void test_out_of_the_blue(void **state)
 		{ "> 00000063 / 0b 00 0004", "-" }, /* COOKIE ACK */
 		{ "> 00000063 / 09 00 000c 0003 0008 00000000", "-" }, /* ERROR: stale cookie */
 		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000 / 06 00 0004", "-" },
+		{ "> 00000000 / 00 07 0011 00000001 0001 0000 00000010 77 000000", "-" }, /* tag 0 */
+		{ "> 00000000 / 08 00 0004", "-" },
 		{ "> 00000063 / 08 00 0004", "< 00000063 / 0e 01 0004" }, /* SHUTDOWN ACK */
 		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000", "< 00000063 / 06 01 0004" },
 		{ "> 00000063 / 03 00 0010 00000001 00100000 0000 0000", "< 00000063 / 06 01 0004" },
@@ -28,7 +30,7 @@ static void test_out_of_the_blue(void **state)
 	};
 	unsigned int i;
 
-	ROWS("9260-8.4-01 9260-8.4-02 9260-8.4-03 9260-3.3.7-02 9260-3.3.7-03");
+	ROWS("9260-8.4-01 9260-8.4-02 9260-8.4-03 9260-8.5.1-02 9260-3.3.7-02 9260-3.3.7-03");
 	f.path.udp_port = 20009;
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		script(lines[i][0]);
@@ -37,7 +39,7 @@ static void test_out_of_the_blue(void **state)
 		script(lines[i][1], "-");
 	}
 	f.path.remote.b[12] = 239; /* from a group: silence */
-	for (i = 6; i < 9; i++)
+	for (i = 8; i < 11; i++)
 		script(lines[i][0], "-");
 	assert_int_equal(f.s->assoc_count, 0);
 }
@@ -87,6 +89,7 @@ static void test_tags(void **state)
 	       /* a reflected tag vouches for one chunk */
 	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-", "> Dtag" PEER_DATA(0), "got 1", "drop",
 	       "> Dtag / 06 00 0004", "-", "error 104");
+	teardown(NULL);
 	setup(NULL);
 	associate();
 	script("> Ptag / 06 01 0004", "-", "error 104"); /* ECONNRESET */
@@ -99,6 +102,7 @@ static void test_shutdown_complete_tags(void **state)
 	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 01 0004", "> Ptag / 0e 00 0004",
 	       "state SHUTDOWN-ACK-SENT", "> Ptag / 0e 01 0004", "-", "state CLOSED");
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
+	teardown(NULL);
 	setup(NULL);
 	associate();
 	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 00 0004", "-", "state CLOSED");
@@ -293,6 +297,7 @@ static void test_icmp(void **state)
 	}
 	script("drop", "error 111"); /* ECONNREFUSED */
 	/* on an association: a wrong tag, a wrong port; the right ones are doubted, and a live peer stays */
+	teardown(NULL);
 	setup(NULL);
 	associate();
 	put_be32(quoted + 4, f.tag + 1);

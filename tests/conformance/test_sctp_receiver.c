@@ -94,7 +94,8 @@ static void test_sack_pace(void **state)
 	ROWS("9260-6.2-03 9260-6.2-07 9260-6.7-01 9260-6.2-04");
 	associate();
 	script("> Dtag" PEER_DATA(0), SACK(0), /* the first of all */
-	       "> Dtag" PEER_DATA(1), "-", "> Dtag" PEER_DATA(2), SACK(2), "-", "> Dtag" PEER_DATA(3), "-",
+	       "> Dtag" PEER_DATA(1), "-", "> Dtag" PEER_DATA(2), SACK(2), "-", "wait 1000", "-",
+	       "> Dtag" PEER_DATA(3), "-",
 	       "> Dtag" PEER_DATA(4), SACK(4), "-", "> Dtag" PEER_DATA(5), "-", "wait 200", SACK(5), "-",
 	       "> Dtag / 00 0f 0011 P+6 0001 0000 00000010 77 000000", SACK(6), "-",
 	       /* a gap: one for each packet, until it is filled */
@@ -107,9 +108,9 @@ static void test_sack_pace(void **state)
 	/* no delay above 500 ms can be had */
 	teardown(NULL);
 	sctp_config_default(&config);
-	config.mtu_probe = false;
 	config.heartbeat_interval = 3600 * SEC;
 	config.sack_delay = 501 * MSEC;
+	config.mtu_probe = false;
 	setup_config(&config);
 	associate();
 	script("> Dtag" PEER_DATA(0), SACK(0), "> Dtag" PEER_DATA(1), "wait 499", "-", "wait 1", SACK(1));
@@ -327,11 +328,11 @@ static void test_one_answer(void **state)
 
 	ROWS("9260-12.4-01 9260-6.10-01");
 	associate();
-	script("> Dtag 0400001400010010aaaaaaaabbbbbbbbcccccccc*50");
+	script("> Dtag 0400001400010010aaaaaaaabbbbbbbbcccccccc*100");
 	p = take();
 	check_packet("HEARTBEAT ACKs", "Ptag 0500001400010010aaaaaaaabbbbbbbbcccccccc*10 ...", p);
 	assert_true(p->len <= 1472);
-	script("-", "> Dtag fe000014111111112222222233333333*50");
+	script("-", "> Dtag fe000014111111112222222233333333*100");
 	p = take();
 	check_packet("ERRORs", "Ptag 0900001c00060018fe000014111111112222222233333333 ...", p);
 	assert_true(p->len <= 1472);

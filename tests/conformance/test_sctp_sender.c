@@ -96,6 +96,12 @@ static void test_peer_window(void **state)
 	add_sack(f.a->out.next - 1, 0, NULL, 0);
 	sendp();
 	script("drop", "wait 900", "-");
+	/* nothing is outstanding: none of what came and went is still held against the window */
+	begin();
+	add_sack(f.a->out.next - 1, 3000, NULL, 0);
+	sendp();
+	bytes = sent_bytes(&packets);
+	assert_in_range(bytes, 1016, 3000);
 }
 
 /* A window that stays closed for minutes: probes at growing distance, each one chunk, and no harm. */
@@ -150,10 +156,10 @@ static void test_silly_window(void **state)
 {
 	ROWS("9260-6.1-03");
 	associate();
-	script("post 1 8", "drop", "> Dtag / 03 00 0010 D+0 00000000 0000 0000", "post 100 1000", "-",
+	script("post 1 8", "drop", "> Dtag / 03 00 0010 D+0 00000000 0000 0000", "post 100 8", "-",
 	       "> Dtag / 03 00 0010 D+0 00000032 0000 0000", "-",
 	       "> Dtag / 03 00 0010 D+0 00000100 0000 0000", "-",
-	       "> Dtag / 03 00 0010 D+0 00001000 0000 0000", "< Ptag / 00 ?? 03f8 D+1 ...");
+	       "> Dtag / 03 00 0010 D+0 00001000 0000 0000", "< Ptag / 00 ?? 0018 D+1 ...");
 }
 
 /* T3: what was sent first leaves first, and before anything new. */
@@ -165,6 +171,19 @@ static void test_lost_before_new(void **state)
 	       "wait 999", "drop", "wait 1", "< Ptag" FULL(0), "-", "wait 1999", "-", "wait 1",
 	       "< Ptag" FULL(0), "-", ACK(0), "< Ptag" FULL(1), "< Ptag" FULL(2), "-", ACK(2),
 	       "< Ptag" FULL(3), "< Ptag" FULL(4), "< Ptag" FULL(5), "< Ptag" FULL(6), "-");
+}
+
+/*
+ * The same with what is smaller than a packet: one is in flight until something is acknowledged, and
+ * while the next one that was lost does not fit, nothing new takes its place.
+ */
+static void test_small_lost_before_new(void **state)
+{
+	ROWS("9260-6.1-05 9260-7.2.1-03");
+	associate();
+	script("post 3 1000", "drop", "wait 999", "drop", "wait 1", "< Ptag / 00 ?? 03f8 D+0 ...", "-", "post 2 8", "-",
+	       ACK(0), "< Ptag / 00 ?? 03f8 D+1 0003 0000 00000010 ??*1000",
+	       "< Ptag / 00 ?? 03f8 D+2 0003 0000 00000010 ??*1000", "< Ptag" SMALL(3) SMALL(4), "-");
 }
 
 /* On T3 as many chunks leave as fit one packet, the lowest first. */
@@ -291,10 +310,11 @@ static void test_karn(void **state)
 	script("wait 10", ACK(0));
 	assert_int_equal(primary()->rtt.srtt, srtt);
 	assert_int_equal(sctp_rtt_rto(&primary()->rtt), rto);
-	/* D+2 is the one that was measured, and D+1 below it is sent again */
+	/* D+1 is the one that was measured, and is sent again */
 	script("post 1 8", "drop", "wait 1");
 	primary()->rtt.backoff = 0;
-	script("post 1 8", "drop", "wait 20", ACK_GAP(+0, 0002, 0002), "wait 200", "drop");
+	script("post 1 8", "drop", "wait 2", ACK_GAP(+0, 0002, 0002),
+	       "< Ptag" SMALL(1), "wait 2", "-");
 	srtt = primary()->rtt.srtt;
 	script(ACK(2));
 	assert_int_equal(primary()->rtt.srtt, srtt);
@@ -603,6 +623,7 @@ int main(void)
 		PEER_TEST(test_closed_window),
 		PEER_TEST(test_silly_window),
 		PEER_TEST(test_lost_before_new),
+		PEER_TEST(test_small_lost_before_new),
 		PEER_TEST(test_one_packet_of_many_chunks),
 		PEER_TEST(test_sack_with_data),
 		PEER_TEST(test_order_in_packet),

@@ -404,7 +404,8 @@ static void test_pad_parameter(void **state)
 	ROWS("4820-4-01");
 	script(PEER_INIT);
 	cookie_len = keep_init_ack().cookie_len;
-	script(INIT("0408") "8005 03ec ab*1000");
+	/* what stands behind it counts */
+	script("> 00000000 / 01 00 0408 Ptag 00100000 0014 001e P+0 8005 03ec ab*1000 c006 0008 00000001");
 	p = &f.out[f.head % PACKETS];
 	ack = keep_init_ack();
 	assert_int_equal(ack.cookie_len, cookie_len);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Scarce resources (RFC 5042 3, 6.4, RFC 5041 8.3.2): limits, and that one stream's use is not another's want. */
+/*
+ * Scarce resources (RFC 5042 3, 6.4, RFC 5041 8.3.2): limits, and that one stream's use is not
+ * another's want.
+ */
 #include "conformance/iw_script.h"
 #include "iwarp/private.h"
 
@@ -23,7 +26,10 @@ static struct iw_qp *second_session(struct fx *x, uint16_t sid, struct iw_cq *cq
 	return qp;
 }
 
-/* One more than the limit fails cleanly; what exists works on; what is given back can be had again. */
+/*
+ * One more than the limit fails cleanly; what exists works on; what is given back can be had
+ * again.
+ */
 static void limits_of_objects(void **state)
 {
 	static struct iw_pd *pds[IW_MAX_PD];
@@ -42,7 +48,8 @@ static void limits_of_objects(void **state)
 		;
 	for (n_cq = 0; n_cq < IW_MAX_CQ && (cqs[n_cq] = iw_cq_new(x.rnic, 1, NULL)); n_cq++)
 		;
-	for (n_mr = 0; n_mr < IW_MAX_MR && !iw_mr_new(pds[0], 4096, 1, 0, 0, NULL, &mrs[n_mr]); n_mr++)
+	for (n_mr = 0; n_mr < IW_MAX_MR && !iw_mr_new(pds[0], 4096, 1, 0, 0, NULL, &mrs[n_mr]);
+	     n_mr++)
 		;
 	attr.pd = x.pd;
 	attr.send_cq = attr.recv_cq = x.cq;
@@ -119,14 +126,21 @@ static void cq_of_queue_depths(void **state)
 
 		fx_start(&x, false);
 		cq = iw_cq_new(x.rnic, 8 + 8, NULL);
-		attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 8,
-					    .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 };
+		attr = (struct iw_qp_attr){ .pd = x.pd,
+					    .send_cq = cq,
+					    .recv_cq = cq,
+					    .max_send_wr = 8,
+					    .max_recv_wr = 8,
+					    .max_send_sge = 1,
+					    .max_recv_sge = 1 };
 		assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
 		assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 		fx_control(&x, SESSION_INITIATE, NULL, 0);
-		assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, qp,
-						   &(struct iw_session_param){ .ird = 4, .ord = 4,
-									       .rnr_retry_count = 7 }), 0);
+		assert_int_equal(
+			iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, qp,
+					  &(struct iw_session_param){
+						  .ird = 4, .ord = 4, .rnr_retry_count = 7 }),
+			0);
 		assert_true(fx_pull(&x));
 		iw_qp_free(x.qp);
 		x.qp = qp;
@@ -139,7 +153,8 @@ static void cq_of_queue_depths(void **state)
 		if (round != 1)
 			while (fx_pull(&x))
 				;
-		for (uint32_t msn = 1; round != 2 && msn <= 100; msn++) /* more than there are receives */
+		for (uint32_t msn = 1; round != 2 && msn <= 100;
+		     msn++) /* more than there are receives */
 			in(&x, "41 43 00000000  00000000 %w 00000000 'flood'", msn);
 		in(&x, "41 43 00000000  00000009 00000001 00000000"); /* the end */
 		while (iw_cq_poll(cq, 1, &cqe))
@@ -203,12 +218,15 @@ static void read_queues_are_not_shared(void **state)
 	/* a Send without a receive keeps the reads behind it waiting */
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'held'");
 	for (uint32_t msn = 1; msn <= 4; msn++)
-		in(&x, "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00000001 %w %q", msn,
-		   x.stag, x.base);
+		in(&x,
+		   "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00000001 %w %q",
+		   msn, x.stag, x.base);
 	silent(&x);
 	x.sid = 2;
 	script_out_ssn = 1;
-	in_at(&x, 1, "41 41 00000000  00000001 00000001 00000000  00000009 0000000000000000 00000001 %w %q",
+	in_at(&x, 1,
+	      "41 41 00000000  00000001 00000001 00000000  00000009 0000000000000000 00000001 %w "
+	      "%q",
 	      x.stag, x.base);
 	out(&x, "c1 42 00000009 0000000000000000 00");
 	iw_qp_free(second);
@@ -226,8 +244,9 @@ static void read_queues_are_limited(void **state)
 	open_session(&x, 1, 1);
 	second = second_session(&x, 2, x.cq, 1);
 	for (uint32_t msn = 1; msn <= 2; msn++)
-		in(&x, "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00001000 %w %q", msn,
-		   x.stag, x.base);
+		in(&x,
+		   "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00001000 %w %q",
+		   msn, x.stag, x.base);
 	fx_event(&x, IW_EVENT_QP_REQUEST);
 	fx_event(&x, IW_EVENT_CLOSED);
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 c000 002e "
@@ -240,45 +259,90 @@ static void read_queues_are_limited(void **state)
 	script_out_ssn = 1;
 	for (uint32_t msn = 1; msn <= 100; msn++) {
 		in_at(&x, (uint16_t)msn,
-		      "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00000001 %w %q", msn,
-		      x.stag, x.base);
+		      "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00000001 %w "
+		      "%q",
+		      msn, x.stag, x.base);
 		out(&x, "c1 42 00000009 0000000000000000 00");
 	}
 	iw_qp_free(second);
 	x.sid = FX_SID;
 	fx_stop(&x);
+
+	/* and where the requests overtake the Accept, which says what our depth becomes */
+	for (unsigned int ord = 1; ord <= 2; ord++) {
+		fx_start(&x, true);
+		assert_int_equal(iw_session_initiate(x.assoc, x.qp,
+						     &(struct iw_session_param){ .ird = 1 }, NULL,
+						     &x.session),
+				 0);
+		assert_true(fx_pull(&x));
+		x.sid = x.msg.sid;
+		for (uint16_t msn = 1; msn <= 2; msn++)
+			in_at(&x, msn,
+			      "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 "
+			      "00000001 "
+			      "%w %q",
+			      (uint32_t)msn, x.stag, x.base);
+		silent(&x);
+		fx_feed(&x, 17, 0, ord == 1 ? "\0\6\0\1\0\1" : "\0\6\0\1\0\2", 6);
+		fx_event(&x, IW_EVENT_ACCEPT);
+		script_out_ssn = 1;
+		if (ord == 1) {
+			fx_event(&x, IW_EVENT_CLOSED);
+			fx_event(&x, IW_EVENT_QP_REQUEST);
+			out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 ..");
+		} else {
+			out(&x, "c1 42 00000009 0000000000000000 00");
+		}
+		fx_stop(&x);
+	}
 }
 
 /* Nobody gets more read queue entries than there are, whatever he and the peer ask for. */
 static void read_depths_are_clamped(void **state)
 {
-	struct iw_event ev;
-	struct fx x;
+	static const struct {
+		const char *offer; /* the peer's IRD and ORD */
+		uint32_t ird, ord; /* ours then */
+	} cases[] = {
+		{ "\x3f\xfe\x3f\xfe", IW_MAX_IRD,
+		  IW_MAX_ORD }, /* 16383 would be "left to the ULP" */
+		{ "\0\1\0\1", IW_MAX_IRD, 1 },
+	};
 
 	ROWS("5042-7.2-01");
-	fx_start(&x, false);
-	/* Enhanced Initiate: IRD 16383 is "left to the ULP", 16382 is a number */
-	fx_control(&x, SESSION_ENHANCED_INITIATE, "\x3f\xfe\x3f\xfe", 4);
-	ev = fx_event(&x, IW_EVENT_INITIATE);
-	assert_int_equal(iw_session_accept(ev.session, x.qp,
-					   &(struct iw_session_param){ .ird = 10000, .ord = 10000 }), 0);
-	assert_true(fx_pull(&x));
-	assert_int_equal(get_be16(x.out + 2), SESSION_ENHANCED_ACCEPT);
-	assert_int_equal(get_be16(x.out + 4) & 0x3fff, IW_MAX_IRD);
-	assert_int_equal(get_be16(x.out + 6) & 0x3fff, IW_MAX_ORD);
-	assert_int_equal(x.qp->priv->ird, IW_MAX_IRD);
-	assert_int_equal(x.qp->priv->ord, IW_MAX_ORD);
-	fx_stop(&x);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct iw_event ev;
+		struct fx x;
+
+		fx_start(&x, false);
+		fx_control(&x, SESSION_ENHANCED_INITIATE, cases[i].offer, 4);
+		ev = fx_event(&x, IW_EVENT_INITIATE);
+		assert_int_equal(
+			iw_session_accept(ev.session, x.qp,
+					  &(struct iw_session_param){ .ird = 10000, .ord = 10000 }),
+			0);
+		assert_true(fx_pull(&x));
+		assert_int_equal(get_be16(x.out + 2), SESSION_ENHANCED_ACCEPT);
+		assert_int_equal(get_be16(x.out + 4) & 0x3fff, cases[i].ird);
+		assert_int_equal(get_be16(x.out + 6) & 0x3fff, cases[i].ord);
+		assert_int_equal(x.qp->priv->ird, cases[i].ird);
+		assert_int_equal(x.qp->priv->ord, cases[i].ord);
+		fx_stop(&x);
+	}
 }
 
-/* What a peer can make us keep is bounded: early segments, Sends without receives, by number and by octets. */
+/*
+ * What a peer can make us keep is bounded: early segments, Sends without receives, by number and
+ * by octets.
+ */
 static void memory_is_bounded(void **state)
 {
 	uint8_t data[1400] = { 0 };
 	unsigned int n;
 	struct fx x;
 
-	ROWS("5041-8.3.2-06 5042-6.4.1-01 5041-7.1-06");
+	ROWS("5042-6.4.1-01 5041-7.1-06");
 	open_session(&x, 4, 4);
 	for (n = 1; n < 60000; n++) /* DDP-SSN 1 never comes */
 		in_at(&x, (uint16_t)(n + 1), "c1 40 %w %q %b", x.stag, x.base, data, sizeof(data));
@@ -314,7 +378,8 @@ static void events_do_not_pile_up(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* and sessions, opened and broken before anybody looks: an event each that is alive, no more */
+	/* and sessions, opened and broken before anybody looks: an event each that is alive, no
+	 * more */
 	fx_start(&x, false);
 	for (unsigned int i = 0; i < 10000; i++) {
 		x.ssn = 0;
@@ -344,7 +409,8 @@ static void sessions_are_limited(void **state)
 			x.ssn = 0;
 			fx_control(&x, SESSION_INITIATE, NULL, 0);
 		}
-	assert_int_equal(iw_assoc_receive(x.assoc, 64, 17, (const uint8_t *)"\0\0\0\1", 4), -EPROTO);
+	assert_int_equal(iw_assoc_receive(x.assoc, 64, 17, (const uint8_t *)"\0\0\0\1", 4),
+			 -EPROTO);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 64);
 	while (iw_next_event(x.rnic, &ev)) {
 		assert_int_equal(ev.type, IW_EVENT_INITIATE);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: engine */
-/* What somebody who is not the peer can do, and what the peer gets to see besides the data (RFC 5042 5, 6.3.2). */
+/*
+ * What somebody who is not the peer can do, and what the peer gets to see besides the data (RFC
+ * 5042 5, 6.3.2).
+ */
 #include "conformance/llp_script.h"
 
 /* A packet with the right ports, the right TSN and STag, and a tag that had to be guessed. */
@@ -40,7 +43,9 @@ static int by_value(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-/* Tags and first TSNs of 2000 associations: none twice, spread over 32 bits, not one from another. */
+/*
+ * Tags and first TSNs of 2000 associations: none twice, spread over 32 bits, not one from another.
+ */
 static void unpredictable_numbers(void **state)
 {
 	enum { N = 2000 };
@@ -85,8 +90,8 @@ static void unpredictable_numbers(void **state)
 }
 
 /*
- * Blocks are used again: what went out before does not show in the padding of chunks, in the reserved
- * fields of a Terminate, or in anything else that is not payload.
+ * Blocks are used again: what went out before does not show in the padding of chunks, in the
+ * reserved fields of a Terminate, or in anything else that is not payload.
  */
 static void nothing_stale(void **state)
 {
@@ -125,8 +130,12 @@ static void nothing_stale(void **state)
 	send_packet();
 	c = next_data();
 	assert_int_equal(c.len, 16 + 2 + 18 + 4 + 2 + 18);
-	assert_memory_equal(c.raw + 18, "\x41\x47\0\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0" "\x12\1\xc0\0" "\0\x12"
-			    "\x41\x43\0\0\0\0\0\0\0\x09\0\0\0\1\0\0\0\0", 42);
+	assert_memory_equal(c.raw + 18,
+			    "\x41\x47\0\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0"
+			    "\x12\1\xc0\0"
+			    "\0\x12"
+			    "\x41\x43\0\0\0\0\0\0\0\x09\0\0\0\1\0\0\0\0",
+			    42);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ def blocks(path):
 
 def in_shell(link, capture, script, seconds=30, name="both"):
     """Several processes under one `sctpiw run --capture`."""
-    program = start(name, [SCTPIW, "run", "--capture", capture, "--", "sh", "-c", script], link, "server", rdma=False)
+    program = start(name, ["sh", "-c", script], link, "server", options=["--capture", capture])
     program.expect(seconds)
     return program.output()
 
@@ -86,7 +86,7 @@ def in_shell(link, capture, script, seconds=30, name="both"):
 def rping_both(link, port, count=20, size=3000):
     """A script: both ends of rping."""
     common = f"-p {port} -V -C {count} -S {size}"
-    listening = f"until grep -qi ':{port:04X} ' /proc/net/udp /proc/net/udp6; do sleep 0.05; done"
+    listening = f"for i in $(seq 100); do grep -qi ':{port:04X} ' /proc/net/udp /proc/net/udp6 && break; sleep 0.05; done"
     return (f"rping -s -a {link.any} {common} & {listening}; sleep 0.1; "
             f"rping -c -a {link.address} {common} && wait $!")
 

@@ -4,7 +4,9 @@
 
     foreign_guest.py serve              in the guest, for as long as it lives
     foreign_guest.py boot               on the host side of its link: waits until the former is there
-    foreign_guest.py run CMD ARG...     there: as if CMD ran here
+    foreign_guest.py run [--udp OURS THEIRS] CMD ARG...
+                                        there: as if CMD ran here; with these ports for the kernel's SCTP in UDP,
+                                        its own and the one it connects to, 0 for none
 
 What the program prints comes over a TCP connection, and its exit status behind a NUL. When the
 connection breaks, because whoever runs it was killed, the program is killed.
@@ -28,7 +30,13 @@ def handle(connection):
     request = connection.makefile("rb").readline()
     if not request:  # someone looked whether this is up
         return
-    with subprocess.Popen(json.loads(request), stdin=subprocess.DEVNULL, stdout=connection, stderr=connection,
+    argv = json.loads(request)
+    if argv[0] == "--udp":
+        for name, port in zip(("udp_port", "encap_port"), argv[1:3]):
+            with open(f"/proc/sys/net/sctp/{name}", "w") as f:
+                f.write(port)
+        del argv[:3]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=connection, stderr=connection,
                           start_new_session=True) as program:
         while program.poll() is None:
             if select.select([connection], [], [], 0.02)[0]:

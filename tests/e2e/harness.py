@@ -189,8 +189,8 @@ def _udp_bound(pid, port):
     return False
 
 
-def start(name, argv, link=None, side="client", rdma=True, user=None, env=None):
-    """Starts argv, under `sctpiw run` if rdma, as a user id if given, on one side of the link."""
+def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):
+    """Starts argv, under `sctpiw run` with its options if rdma, as a user id if given, on one side of the link."""
     wrap = list(link.enter(side)) if link else []
     if user is not None and os.geteuid() == 0:
         wrap += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
@@ -202,7 +202,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None):
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
             settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
-        wrap += [BUILD / "bin/sctpiw", "run", "--"]
+        wrap += [BUILD / "bin/sctpiw", "run", *options, "--"]
     number = len(list(_logs.glob("*.log")))
     return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log", link or Link, side)
 

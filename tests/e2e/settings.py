@@ -24,11 +24,13 @@ WRONG = [
     ({"SCTPIW_LLP": "kernel", "SCTPIW_CAPTURE": "/tmp/x"}, "SCTPIW_CAPTURE: capture does not go with llp = kernel"),
     ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
 ]
+# What asks for the device without libibverbs, twice.
+GUIDS = [f"/sys/class/infiniband/{DEVICE}/{name}" for name in ("node_guid", "sys_image_guid")]
 
 
 def refused(link, env, text):
     """Programs find no device, and are told why, once."""
-    for argv in ["ibv_devices"], ["rping", "-s", "-a", link.any]:
+    for argv in ["ibv_devices"], ["rping", "-s", "-a", link.any], ["cat", *GUIDS]:
         program = start(argv[0], argv, link, env=env)
         if program.wait(10) == 0 and argv[0] == "rping":
             raise Failure(f"{env}: rping goes on")

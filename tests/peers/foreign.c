@@ -353,6 +353,19 @@ static void reuse(void)
 	say("reused");
 }
 
+/* Long enough for heartbeats, of which nobody takes notice. */
+static void idle(void)
+{
+	await_association();
+	open_sessions();
+	pass_time(2500);
+	run(&operations[2], 5001);
+	run(&operations[3], 5001);
+	close_session(&peers[0], false);
+	close_association();
+	say("still there");
+}
+
 static void reject(void)
 {
 	struct session *s;
@@ -649,6 +662,7 @@ static const struct scenario {
 } scenarios[] = {
 	{"transfer", transfer, "Sends, Writes and Reads both ways, every byte checked"},
 	{"reuse", reuse, "sessions one after the other (--rounds), ended by either side"},
+	{"idle", idle, "nothing for a while"},
 	{"reject", reject, "a session that is not accepted"},
 	{"old", old, "(listen) knows nothing of RFC 6581"},
 	{"refused", refused, "the association is not to come about"},

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <netinet/sctp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ static int open_socket(const struct stack_options *o)
 	struct sctp_rtoinfo rto = {.srto_initial = 300, .srto_min = STACK_RTO_MIN};
 	int one = 1;
 
+	signal(SIGPIPE, SIG_IGN); /* sctp_sendv() has no MSG_NOSIGNAL */
 	if (fd < 0)
 		fail("socket(IPPROTO_SCTP): %s", strerror(errno));
 	set(fd, SCTP_INITMSG, &init, sizeof(init), "SCTP_INITMSG");
@@ -167,7 +169,7 @@ bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, 
 	struct iovec iov = {.iov_base = (void *)data, .iov_len = len};
 
 	return sctp_sendv(sock, &iov, 1, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
-			  MSG_NOSIGNAL) == (ssize_t)len;
+			  0) == (ssize_t)len;
 }
 
 void stack_ask_dry(void)

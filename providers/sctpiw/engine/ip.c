@@ -236,12 +236,10 @@ static unsigned int ip_receive(struct endpoint *ep, struct llp_datagram *dgrams,
 }
 
 /* The kernel tells all raw sockets of the host's errors: of which port, only the quotation says. */
-static bool is_ours(const struct endpoint *ep, const struct llp_error *err,
-		    const struct sock_extended_err *ee)
+static bool is_ours(const struct endpoint *ep, const struct llp_error *err)
 {
-	if (ee->ee_origin == SO_EE_ORIGIN_LOCAL)
-		return true;
-	return err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->port;
+	return err->local ||
+	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->port);
 }
 
 static bool ip_next_error(struct endpoint *ep, struct llp_error *err)
@@ -252,7 +250,7 @@ static bool ip_next_error(struct endpoint *ep, struct llp_error *err)
 	    (ep->fd4 < 0 || !llp_read_error(ep->fd4, err, &ee)))
 		return false;
 	err->to.udp_port = 0;
-	if (!is_ours(ep, err, &ee))
+	if (!is_ours(ep, err))
 		return true;
 	/* RFC 9260 10, ICMP8; port unreachable is nothing that SCTP knows (ICMP3). */
 	err->unreachable = (ee.ee_origin == SO_EE_ORIGIN_ICMP && ee.ee_type == ICMP_DEST_UNREACH &&
