@@ -12,14 +12,14 @@ static void test_handshake_loss(void **state)
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
 
-		a->config.connect_limit = 400 * SEC;
+		a->config.connect_limit = 80 * SEC;
 		host_kill(a);
 		a->dead = false;
 		host_start(a);
 		w->link[0].loss = w->link[1].loss = 0.3;
 		w->link[0].duplicate = w->link[1].duplicate = 0.2;
 		connect_to(a, b, 3);
-		assert_true(run(w, 600 * SEC, both_up));
+		assert_true(run(w, 200 * SEC, both_up));
 		w->link[0].loss = w->link[1].loss = 0;
 		assert_true(run(w, 20 * SEC, all_sent));
 		assert_int_equal(b->flows[0].received, 3);
