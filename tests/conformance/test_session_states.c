@@ -221,7 +221,7 @@ static void enter_idle(struct fx *x)
 
 static void stream_without_session(void **state)
 {
-	ROWS("5043-6.1-05 5043-6.1-07 5043-6.1-09 5043-6.1-10 5043-12-01 5043-5.2-01 5043-5.2.3-13 "
+	ROWS("5043-6.1-05 5043-6.1-07 5043-6.1-09 5043-6.1-10 5043-12-01 5043-5.2-01 5043-5.2.3-13 6581-12-01 "
 	     "5043-6.1-04 6581-7-13 6581-11-01");
 	static const struct state idle = {
 		enter_idle, 0, false, "TiTTTiTTTTTTTTTTTTTTTT",

@@ -471,24 +471,27 @@ LINKS = {
 }
 
 
-def _own_user_namespace():
-    """Network namespaces need root; an ordinary user may be root in a user namespace of its own."""
-    if os.geteuid() == 0:
-        return
-    inside = ["unshare", "--user", "--map-root-user", "--net"]
-    done = subprocess.run([*inside, "true"], capture_output=True, text=True)
+def _unshare(*options):
+    """This very script again, in namespaces of its own."""
+    done = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if done.returncode:
         raise Skip("needs root, or user namespaces, to make network namespaces: " + done.stderr.strip())
-    os.execvp(inside[0], [*inside, sys.executable, *sys.argv])
+    os.execvp("unshare", ["unshare", *options, sys.executable, *sys.argv])
+
+
+AS_USER = ["--user", "--map-root-user"]  # an ordinary user may be root in a user namespace of its own
 
 
 def _raw_ip():
-    """--llp ip needs CAP_NET_RAW, and a kernel without SCTP."""
+    """--llp ip needs CAP_NET_RAW, and a network where no other SCTP answers: another test's, or the kernel's."""
     if pathlib.Path("/proc/net/sctp").exists():
         raise Skip("the kernel's own SCTP is active")
-    _own_user_namespace()
-    need("ip")
-    subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
+    need("ip", "unshare")
+    inside = "SCTPIW_E2E_NETNS"
+    if inside not in os.environ:
+        os.environ[inside] = "1"
+        _unshare(*(AS_USER if os.geteuid() else []), "--net")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
 @contextlib.contextmanager
@@ -496,12 +499,12 @@ def open_link(name):
     kind, _, family = name.rpartition("-v")
     if kind not in LINKS or family not in ("4", "6"):
         raise SystemExit(f"no link is called {name}")
+    if family == "6" and not pathlib.Path("/proc/net/if_inet6").exists():
+        raise Skip("this machine has no IPv6")
     if LLP == "ip":
         _raw_ip()
-    elif kind != "lo" and "guest" not in kind:
-        _own_user_namespace()
-    elif family == "6" and not pathlib.Path("/proc/net/if_inet6").exists():
-        raise Skip("this machine has no IPv6")
+    elif kind != "lo" and "guest" not in kind and os.geteuid():
+        _unshare(*AS_USER, "--net")
     link = LINKS[kind](name, int(family))
     try:
         yield link

@@ -183,7 +183,7 @@ static void end_block(struct capture *c, size_t start)
 {
 	uint32_t len;
 
-	put_option(c, OPT_END, NULL, 0);
+	put32(c, OPT_END); /* without a value */
 	len = (uint32_t)(c->used - start + sizeof(len));
 	put32(c, len);
 	memcpy(c->buf + start + 4, &len, sizeof(len));
