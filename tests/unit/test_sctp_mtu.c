@@ -201,7 +201,7 @@ static void test_probe_is_last(void **state)
 	struct wire_sctp_init init = our_init();
 	struct sctp_config config;
 	struct packet *p;
-	uint8_t cookie[] = "cookie";
+	uint8_t cookie[8] = "cookie";
 
 	teardown(NULL);
 	sctp_config_default(&config);

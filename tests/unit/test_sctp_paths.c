@@ -134,6 +134,21 @@ static void test_unconfirmed(void **state)
 	assert_null(f.a);
 }
 
+/* DATA that times out before the first HEARTBEAT did waits for the first address as well. */
+static void test_unconfirmed_at_once(void **state)
+{
+	unsigned int i;
+
+	establish_two();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	for (i = 0; i < 3; i++)
+		chunk_of(to_second(20 * SEC), 0, WIRE_SCTP_HEARTBEAT);
+	assert_true(f.a->timeouts > 0);
+	assert_true(f.a->path.primary);
+}
+
 /* 6951-5.1-02: each address has its own UDP port; 9260-5.4-02: the nonce confirms. */
 static void test_confirmed(void **state)
 {
@@ -442,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(test_unconfirmed),
+		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),
 		PEER_TEST(test_answers),
 		PEER_TEST(test_one_answer),

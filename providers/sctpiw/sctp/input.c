@@ -173,6 +173,10 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 	}
 	if (in.a->state == SCTP_CLOSED)
 		return;
+	if (in.a->others) { /* an answered HEARTBEAT may have made another path that in use */
+		in.path = sctp_paths_find(in.a, &from->remote);
+		in.other = in.path != &in.a->path;
+	}
 	if (in.answered) /* one answer to a packet (12.4), and that is on its way to where it came from */
 		sctp_control_rewind(in.a, control);
 	if (in.data)

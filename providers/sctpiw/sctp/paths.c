@@ -173,7 +173,6 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	a->pending &= ~SCTP_PEND_HEARTBEAT;
 	/* What was measured on the other one means nothing here. */
 	a->rtt_running = false;
-	a->rack_valid = false;
 	a->reordered = false;
 	a->tlp_count = 0;
 	a->timeouts = 0;
