@@ -242,7 +242,7 @@ def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, e
 def perftest_rows(output):
     """The table of a perftest program: a list of (bytes, iterations, [further columns])."""
     rows = []
-    # A remark about the clock, in the middle of any line (see _prepare_guest).
+    # A remark about the clock, in the middle of any line (see prepare_guest).
     for line in re.sub(r"Correlation coefficient r\^2: \S+ < 0\.9\n?", "", output).splitlines():
         fields = line.split()
         if len(fields) >= 4 and all(re.fullmatch(r"-?\d+(\.\d+)?|-?inf|-?nan", f) for f in fields):
@@ -534,7 +534,7 @@ def _clock_mhz():
         return next((line.split(":")[1].strip() for line in f if line.startswith("cpu MHz")), "1000")
 
 
-def _become_guest():
+def become_guest():
     """This script again, as root of a User-Mode Linux with SCTP; does not return."""
     _need_guest()
     writable = BUILD / "tests/e2e"
@@ -543,7 +543,7 @@ def _become_guest():
                        sys.executable, *(a for a in sys.argv if a != "--guest")])
 
 
-def _prepare_guest():
+def prepare_guest():
     """What stock programs look for and User-Mode Linux lacks: perftest's libpci ends the program without a PCI bus."""
     cpuinfo = pathlib.Path("/run/cpuinfo")
     text = pathlib.Path("/proc/cpuinfo").read_text().rstrip()
@@ -554,7 +554,7 @@ def _prepare_guest():
 
 
 if __name__ == "__main__":  # harness.py serve: in the guest of class Guest
-    _prepare_guest()
+    prepare_guest()
     guest.serve()
 
 
@@ -594,9 +594,9 @@ def main(cases):
     verdicts = []
     try:
         if args.guest and not GUEST:
-            _become_guest()
+            become_guest()
         if GUEST:
-            _prepare_guest()
+            prepare_guest()
         with open_link(args.link) as link:
             for name, function in chosen:
                 log_to(logs / name)
