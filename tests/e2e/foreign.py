@@ -74,6 +74,8 @@ class Guest(Veth):
         harness.Link.__init__(self, name, family)
         if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             raise Skip("needs root, for User-Mode Linux on a tap device")
+        if raw and pathlib.Path("/proc/net/sctp").exists():
+            raise Skip("the SCTP of this kernel is active, beside which there is no llp = ip")
         need("linux.uml", "modprobe", "ip", *(["nft"] if loss else []))
         self.holders = {}
         addresses = [self.subnets[family].format(host) for host in (1, 2)]
