@@ -4,7 +4,6 @@
 import os
 import pathlib
 import re
-import shutil
 import socket
 import struct
 import subprocess
@@ -30,11 +29,16 @@ def refusal(program):
     return lines[0]
 
 
-def no_capability(link):
-    """Without CAP_NET_RAW: one line with the remedy, and the remedy helps."""
+def need_root():
+    """The host's, not that of a user namespace, where there are no other users."""
     need("setpriv")
     if subprocess.run(["setpriv", f"--reuid={NOBODY}", "--clear-groups", "true"], capture_output=True).returncode:
-        raise Skip("needs root to take rights away")
+        raise Skip("needs root")
+
+
+def no_capability(link):
+    """Without CAP_NET_RAW: one line with the remedy, and the remedy helps."""
+    need_root()
     without = start("ibv_devices", ["ibv_devices"], link, user=NOBODY)
     line = refusal(without)
     remedy = re.search(r"setpriv (--inh-caps=[+a-z_]+ --ambient-caps=[+a-z_]+)", line)
@@ -216,9 +220,8 @@ def rx_packets(link):
 
 def kernel_sctp(link):
     """Where the kernel's SCTP is active it would answer: refused, with the reason."""
-    uml = pathlib.Path(os.environ.get("UML", "/usr/bin/linux.uml"))
-    if os.geteuid() or not uml.exists() or not shutil.which("modprobe", path="/usr/sbin:/sbin:/usr/bin:/bin"):
-        raise Skip("needs root and User-Mode Linux (packages user-mode-linux and kmod)")
+    need_root()
+    need("linux.uml", "modprobe")
     program = start("uml", [ROOT / "tests/uml/uml-run", "--timeout", "60", "--", BUILD / "bin/sctpiw", "run", "--",
                             "ibv_devices"], rdma=False)
     program.expect(90)

@@ -272,6 +272,7 @@ struct sctp_in {
 	bool data;	/* DATA was in it */
 	bool sack_now;	/* and demands a SACK at once */
 	bool stop;	/* drop the rest of the packet */
+	unsigned int sacks; /* in it so far, and what acknowledges as they do */
 };
 
 /* All paths: 0 is the one in use. */
