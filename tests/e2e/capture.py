@@ -170,7 +170,6 @@ def must_have_ended(path, output, why):
 
 def file_limit(link):
     """RLIMIT_FSIZE: the capture ends, with a line; neither the program nor its data mind."""
-    need("prlimit")
     port, path = free_port(), harness.log_file("limit.pcapng")
     output = in_shell(link, path, f"ulimit -f 200; {rping_both(link, port, 50, 60000)}")
     must_have_ended(path, output, "File too large")

@@ -126,6 +126,11 @@ void simnet_set_state(struct simnet *net, int node, enum simnet_state state)
 	net->nodes[node].state = state;
 }
 
+void simnet_set_port(struct simnet *net, int node, uint16_t udp_port)
+{
+	net->nodes[node].udp_port = udp_port;
+}
+
 static bool before(const struct packet *a, const struct packet *b)
 {
 	return a->when != b->when ? a->when < b->when : a->number < b->number;
@@ -259,6 +264,7 @@ static void send_packet(struct simnet *net, int from, const struct path_addr *to
 	struct simnet_link *link = &nothing;
 	int target = find(net, to);
 	unsigned int copies = 1;
+	bool copy_late = false;
 
 	if (net->nodes[from].state != SIMNET_UP)
 		return;
@@ -266,13 +272,17 @@ static void send_packet(struct simnet *net, int from, const struct path_addr *to
 		link = net->routes[from][target];
 	if (!fits(net, link, (struct packet){ .from = from, .path = *to }, packet, len, df, now))
 		return;
-	if (sim_random_chance(&net->random, link->duplicate))
+	if (sim_random_chance(&net->random, link->duplicate)) {
 		copies++;
+		copy_late = link->duplicate_delay > 0;
+	}
 	while (copies--) {
 		struct packet p = { .when = pass(net, link, len, now), .from = from, .to = target };
 
 		if (p.when == SIMNET_NEVER)
 			continue;
+		if (!copies && copy_late)
+			p.when += sim_random_u64(&net->random) % link->duplicate_delay;
 		p.path = *to;
 		p.len = len;
 		p.data = copy_of(packet, len);

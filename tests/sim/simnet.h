@@ -41,6 +41,7 @@ bool sim_random_chance(struct sim_random *r, double p);
 struct simnet_link {
 	double loss;
 	double duplicate;
+	uint64_t duplicate_delay; /* ns, at most, that the copy comes later; 0: right behind */
 	double corrupt; /* one to three bits of the packet are flipped */
 	double reorder; /* the packet takes reorder_delay longer, so that others overtake it */
 	uint64_t reorder_delay;
@@ -95,6 +96,8 @@ enum simnet_state {
 	SIMNET_GONE,   /* its host answers with unreachable() */
 };
 void simnet_set_state(struct simnet *net, int node, enum simnet_state state);
+/* A NAT gives the node another UDP port; who sends to the old one finds nobody. */
+void simnet_set_port(struct simnet *net, int node, uint16_t udp_port);
 /* Sends a packet from a node at `now`, with DF; the bytes are copied. */
 void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
 		 size_t len, uint64_t now);

@@ -3,6 +3,7 @@
 
 #define STEPS_MAX 20000000ull
 #define PACKET_MAX 65536
+#define STACK_VERSIONS 6 /* of a source that changes */
 
 struct stack_world *stack_current;
 
@@ -56,7 +57,7 @@ static void mutate(const void *src, size_t len)
 
 		if (!s->work->mutating || !s->node || at < s->source || at >= s->source + STACK_SOURCE)
 			continue;
-		if (s->version >= 200 || !sim_random_chance(&w->random, 0.3))
+		if (s->version >= STACK_VERSIONS || !sim_random_chance(&w->random, 0.3))
 			return;
 		s->version++;
 		fill_source(s);
@@ -408,6 +409,12 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	return n;
 }
 
+void stack_node_second(struct stack_node *n, uint8_t number)
+{
+	n->second_addr = simnet_v4(number);
+	n->second = simnet_add(n->w->net, &n->second_addr, STACK_UDP_PORT, &net_ops, n);
+}
+
 void stack_node_start(struct stack_node *n)
 {
 	sim_random_init(&n->random, sim_random_u64(&n->w->random));
@@ -522,6 +529,9 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 				   IW_ACCESS_REMOTE_READ, NULL, &s->sink_mr), 0);
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->recv, s->recv_slots * STACK_RECV,
 				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr), 0);
+	s->source_iova = (uintptr_t)s->source;
+	s->source_stag = iw_mr_stag(s->source_mr);
+	s->sink_stag = iw_mr_stag(s->sink_mr);
 	attr.send_cq = attr.recv_cq = s->cq = iw_cq_new(n->rnic, 256, NULL);
 	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
 	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
@@ -593,7 +603,7 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 		assert_non_null(s->send_op);
 		s->send_op[s->sends++] = s->n_ops;
 	}
-	if (!(s->n_ops & (s->n_ops + 1)) || !s->ops) {
+	if (!(s->n_ops & (s->n_ops + 1))) {
 		s->ops = realloc(s->ops, (2 * s->n_ops + 2) * sizeof(*s->ops));
 		assert_non_null(s->ops);
 	}
@@ -654,8 +664,7 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 {
 	struct iw_send_wqe *wr = iw_sq_slot(s->qp);
 	const struct stack_side *peer = stack_peer(s);
-	struct iw_mr *remote = op->opcode == IW_WR_RDMA_READ && !op->back ? peer->source_mr
-									  : peer->sink_mr;
+	bool of_source = op->opcode == IW_WR_RDMA_READ && !op->back;
 	uint32_t first = op->len / 3;
 
 	if (!wr)
@@ -665,24 +674,20 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	wr->opcode = op->opcode;
 	wr->flags = (uint8_t)(IW_SEND_SIGNALED | (op->fence ? IW_SEND_FENCE : 0));
 	wr->length = op->len;
-	wr->remote_to = op->remote;
-	if (remote == peer->source_mr)
-		wr->remote_to += (uintptr_t)peer->source;
-	wr->rkey = peer->node && remote ? iw_mr_stag(remote) : 0;
+	wr->remote_to = op->remote + (of_source ? peer->source_iova : 0);
+	wr->rkey = of_source ? peer->source_stag : peer->sink_stag;
 	if (op->bad)
 		wr->rkey ^= 0x5a;
 	if (op->opcode == IW_WR_RDMA_READ) {
 		wr->num_sge = 1;
-		wr->sge[0] = (struct iw_sge){ op->local, op->len, iw_mr_stag(s->sink_mr) };
+		wr->sge[0] = (struct iw_sge){ op->local, op->len, s->sink_stag };
 	} else if (op->len <= 64 && (op->local & 1)) {
 		wr->flags |= IW_SEND_INLINE;
 		memcpy(wr->sge, s->source + op->local, op->len);
 	} else {
-		uint32_t lkey = s->source_mr ? iw_mr_stag(s->source_mr) : 0;
-
 		wr->num_sge = 2;
-		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->source + op->local, first, lkey };
-		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + first, op->len - first, lkey };
+		wr->sge[0] = (struct iw_sge){ s->source_iova + op->local, first, s->source_stag };
+		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + first, op->len - first, s->source_stag };
 	}
 	iw_sq_publish(s->qp);
 	return true;
@@ -920,6 +925,7 @@ static void check_assoc_bounds(const struct sctp_assoc *a)
 		last = o->block;
 	}
 	/* A block is left when the next packet does not fit. */
+	if (!(blocks <= 2 + bytes / (SCTP_BLOCK_SIZE / 4))) fprintf(stderr, "blocks %u bytes %zu count %u mp %u\n", blocks, bytes, count, a->path.max_packet);
 	check(blocks <= 2 + bytes / (SCTP_BLOCK_SIZE / 4));
 }
 

@@ -59,6 +59,8 @@ struct stack_side {
 	struct iw_session *session; /* NULL: none yet, or over */
 	uint8_t *source, *sink, *recv;
 	struct iw_mr *source_mr, *sink_mr, *recv_mr;
+	uint32_t source_stag, sink_stag; /* known to the peer, also once the MR is gone */
+	uint64_t source_iova;
 	struct stack_op *ops;
 	unsigned int n_ops, posted, completed;
 	unsigned int *send_op; /* ops that are Sends */
@@ -155,6 +157,8 @@ struct stack_world *stack_world_new(const char *scenario, unsigned long long see
 void stack_world_free(struct stack_world *w);
 /* Its config, iw_config and mtu are to be changed before stack_node_start(). */
 struct stack_node *stack_node_new(struct stack_world *w);
+/* Gives it another address, second_addr, which the caller routes to. */
+void stack_node_second(struct stack_node *n, uint8_t number);
 void stack_node_start(struct stack_node *n);
 /* As by SIGKILL. */
 void stack_node_kill(struct stack_node *n);
@@ -187,7 +191,7 @@ void stack_work_check(struct stack_work *work);
 /* Until done(), at most for so long: a failure. */
 void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *));
 void stack_run_for(struct stack_world *w, uint64_t ns);
-/* Packets by this node bear random bits near the end of their numbers: TSNs, tags. */
+/* What this node draws at random, as its first TSN, is near the end of the numbers. */
 void stack_near_wrap(struct stack_node *n, bool on);
 
 #endif

@@ -40,6 +40,26 @@ static void expect_terminate(struct fx *x, uint16_t ssn)
 	assert_false(fx_pull(x));
 }
 
+/* A peer that answers before it was asked: the Initiate still waits to be sent. */
+static void answered_before_asked(void **state)
+{
+	static const uint8_t depths[4] = { 0, 4, 0, 4 };
+
+	for (uint16_t function = SESSION_INITIATE; function <= SESSION_ENHANCED_REJECT; function++) {
+		struct iw_session_param p = param(4, 4, "data");
+		struct iw_event ev;
+		struct fx x;
+
+		fx_start(&x, true);
+		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
+		fx_control(&x, function, depths, function == SESSION_TERMINATE ? 0 : 4);
+		ev = fx_event(&x, IW_EVENT_CLOSED);
+		assert_int_equal(ev.error, -EPROTO);
+		assert_false(fx_pull(&x));
+		fx_stop(&x);
+	}
+}
+
 static void plain_passive(void **state)
 {
 	ROWS("5043-5.2.3-03 5043-5.2.3-07 5043-6.2-02 5043-6.2-03 5043-6.3-01 5043-6.4-01 "
@@ -774,6 +794,7 @@ static void bad_qps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answered_before_asked),
 		cmocka_unit_test(plain_passive),
 		cmocka_unit_test(enhanced_passive),
 		cmocka_unit_test(rejected_by_us),

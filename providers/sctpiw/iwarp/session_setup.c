@@ -193,6 +193,9 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	uint16_t function = c->function;
 	struct iw_failure f;
 
+	/* An answer to what has not been said yet. */
+	if (!s->tx_ssn)
+		verdict = -EPROTO;
 	s->answered = true;
 	if (!verdict && function == (s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
 		accepted(s, c);
