@@ -729,6 +729,21 @@ static int send_too_long(struct kernel_assoc *ka, const struct msghdr *msg)
 	return ret < 0 ? (int)ret : 1;
 }
 
+/*
+ * How many of those that are left one call may take. Messages of less than a packet wait for each
+ * other in the kernel (MSG_MORE) until the last one comes, which goes by itself.
+ */
+static unsigned int next_call(const struct kernel_assoc *ka, int *flags)
+{
+	unsigned int n = ka->tx_n - ka->tx_first;
+
+	*flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+	if (n == 1 || ka->tx[ka->tx_first].len > ka->assoc->max_msg / 2)
+		return n;
+	*flags |= MSG_MORE;
+	return n - 1;
+}
+
 /* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
 static int hand_over(struct kernel_assoc *ka)
 {
@@ -738,9 +753,10 @@ static int hand_over(struct kernel_assoc *ka)
 	for (unsigned int i = ka->tx_first; i < ka->tx_n; i++)
 		prepare(ka, &ka->tx[i], &out[i], &msgs[i].msg_hdr);
 	while (has_pending(ka)) {
-		int n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, ka->tx_n - ka->tx_first,
-				     MSG_DONTWAIT | MSG_NOSIGNAL);
+		int flags, n;
 
+		n = (int)next_call(ka, &flags);
+		n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, (unsigned int)n, flags);
 		if (n == -EMSGSIZE)
 			n = send_too_long(ka, &msgs[ka->tx_first].msg_hdr);
 		if (n == -ENOBUFS || n == -ENOMEM)
