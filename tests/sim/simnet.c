@@ -14,12 +14,21 @@ struct node {
 	void *ctx;
 };
 
+enum notice {
+	NOBODY = -1,	  /* is at path */
+	UNREACHABLE = -2, /* `from` is to know of that */
+	TOO_BIG = -3,	  /* `from` is to know, with the begin of the packet; mtu */
+};
+
+#define QUOTED 28 /* bytes of the packet that ICMP comes with, as many routers have it */
+
 struct packet {
 	uint64_t when;
 	uint64_t number; /* order among packets of the same time */
 	int from;
-	int to; /* -1: nobody is there; -2: a notice of that to `from`, about path */
+	int to; /* a node, or one of enum notice */
 	struct path_addr path;
+	uint32_t mtu;
 	size_t len;
 	uint8_t *data;
 };
@@ -166,7 +175,7 @@ static int find(const struct simnet *net, const struct path_addr *to)
 		if (net->nodes[i].udp_port == to->udp_port &&
 		    ip_addr_equal(&net->nodes[i].addr, &to->remote))
 			return i;
-	return -1;
+	return NOBODY;
 }
 
 /* When a packet that enters the link now comes out; SIMNET_NEVER: it does not. */
@@ -212,8 +221,39 @@ static void corrupt(struct simnet *net, struct packet *p)
 			(uint8_t)(1u << sim_random_below(&net->random, 8));
 }
 
-void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
-		 size_t len, uint64_t now)
+static uint8_t *copy_of(const void *packet, size_t len)
+{
+	uint8_t *data = malloc(len);
+
+	assert(data);
+	memcpy(data, packet, len);
+	return data;
+}
+
+/* Whether the link takes a packet of that length; if not, the sender may hear of it. */
+static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, const void *packet,
+		 size_t len, bool df, uint64_t now)
+{
+	if (!link->mtu || len + SIMNET_HEADERS <= link->mtu)
+		return true;
+	if (!df) {
+		link->fragmented++;
+		return true;
+	}
+	link->too_long++;
+	if (link->black_hole)
+		return false;
+	p.to = TOO_BIG;
+	p.mtu = link->mtu;
+	p.when = now + 2 * link->delay;
+	p.len = len < QUOTED ? len : QUOTED;
+	p.data = copy_of(packet, p.len);
+	push(net, p);
+	return false;
+}
+
+static void send_packet(struct simnet *net, int from, const struct path_addr *to, const void *packet,
+			size_t len, bool df, uint64_t now)
 {
 	struct simnet_link nothing = { 0 };
 	struct simnet_link *link = &nothing;
@@ -224,6 +264,8 @@ void simnet_send(struct simnet *net, int from, const struct path_addr *to, const
 		return;
 	if (target >= 0 && net->routes[from][target])
 		link = net->routes[from][target];
+	if (!fits(net, link, (struct packet){ .from = from, .path = *to }, packet, len, df, now))
+		return;
 	if (sim_random_chance(&net->random, link->duplicate))
 		copies++;
 	while (copies--) {
@@ -233,13 +275,23 @@ void simnet_send(struct simnet *net, int from, const struct path_addr *to, const
 			continue;
 		p.path = *to;
 		p.len = len;
-		p.data = malloc(len);
-		assert(p.data);
-		memcpy(p.data, packet, len);
+		p.data = copy_of(packet, len);
 		if (sim_random_chance(&net->random, link->corrupt))
 			corrupt(net, &p);
 		push(net, p);
 	}
+}
+
+void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
+		 size_t len, uint64_t now)
+{
+	send_packet(net, from, to, packet, len, true, now);
+}
+
+void simnet_send_fragments(struct simnet *net, int from, const struct path_addr *to,
+			   const void *packet, size_t len, uint64_t now)
+{
+	send_packet(net, from, to, packet, len, false, now);
 }
 
 uint64_t simnet_next(const struct simnet *net)
@@ -253,7 +305,7 @@ static void bounce(struct simnet *net, const struct packet *p)
 	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
 
 	push(net, (struct packet){
-		.when = p->when + (link ? link->delay : 0), .from = p->from, .to = -2, .path = p->path,
+		.when = p->when + (link ? link->delay : 0), .from = p->from, .to = UNREACHABLE, .path = p->path,
 	});
 }
 
@@ -265,9 +317,12 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 		struct packet p = pop(net);
 		struct node *from = &net->nodes[p.from];
 
-		if (p.to == -2) {
+		if (p.to == UNREACHABLE) {
 			if (from->state == SIMNET_UP && from->ops->unreachable)
 				from->ops->unreachable(from->ctx, &p.path, p.when);
+		} else if (p.to == TOO_BIG) {
+			if (from->state == SIMNET_UP && from->ops->too_big)
+				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len, p.when);
 		} else if (p.to < 0 || net->nodes[p.to].state == SIMNET_GONE) {
 			bounce(net, &p);
 		} else if (net->nodes[p.to].state == SIMNET_UP) {

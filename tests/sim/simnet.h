@@ -22,6 +22,7 @@
 
 #define SIMNET_MSEC 1000000ull
 #define SIMNET_NEVER UINT64_MAX
+#define SIMNET_HEADERS 28 /* IPv4 and UDP */
 
 /* A seeded random_source; source is its first member. */
 struct sim_random {
@@ -48,6 +49,8 @@ struct simnet_link {
 	uint64_t rate;	 /* bytes a second; 0: without limit */
 	size_t queue;	 /* bytes that may wait for the rate; what comes on top is lost */
 	size_t overhead; /* bytes that a packet takes of rate and queue besides its own */
+	uint32_t mtu;	 /* whole IP packets (SIMNET_HEADERS and the packet); 0: without limit */
+	bool black_hole; /* what is longer is lost without a word, not with too_big() */
 
 	/* kept by simnet */
 	uint64_t busy_until;
@@ -55,6 +58,8 @@ struct simnet_link {
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t dropped;
+	uint64_t too_long; /* lost for their length */
+	uint64_t fragmented;
 };
 
 struct simnet;
@@ -68,6 +73,9 @@ struct simnet_ops {
 			uint64_t now);
 	/* Nobody is at the place that a packet was sent to (an ICMP error). May be NULL. */
 	void (*unreachable)(void *ctx, const struct path_addr *to, uint64_t now);
+	/* A packet with DF was too long for a link; with what ICMP quotes of it. May be NULL. */
+	void (*too_big)(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+			size_t len, uint64_t now);
 };
 
 struct simnet *simnet_new(uint64_t seed);
@@ -87,9 +95,12 @@ enum simnet_state {
 	SIMNET_GONE,   /* its host answers with unreachable() */
 };
 void simnet_set_state(struct simnet *net, int node, enum simnet_state state);
-/* Sends a packet from a node at `now`; the bytes are copied. */
+/* Sends a packet from a node at `now`, with DF; the bytes are copied. */
 void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
 		 size_t len, uint64_t now);
+/* Without DF: a link cuts it up when it is too long, and it arrives whole all the same. */
+void simnet_send_fragments(struct simnet *net, int from, const struct path_addr *to,
+			   const void *packet, size_t len, uint64_t now);
 /* When the next packet arrives; SIMNET_NEVER: none is under way. */
 uint64_t simnet_next(const struct simnet *net);
 /* Delivers all that arrives until now. Returns how many. */

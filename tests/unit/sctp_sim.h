@@ -58,6 +58,8 @@ struct host {
 	size_t rcvbuf;
 	int node;
 	struct ip_addr addr;
+	int second; /* node of its other address, which its INIT or INIT ACK lists; or -1 */
+	struct ip_addr second_addr;
 	uint16_t port;
 	struct sim_random random;
 	struct sctp_rx rx;
@@ -225,7 +227,16 @@ static inline void unreachable(void *ctx, const struct path_addr *to, uint64_t n
 	events(h);
 }
 
-static const struct simnet_ops net_ops = { deliver, unreachable };
+static inline void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+			   size_t len, uint64_t now)
+{
+	struct host *h = ctx;
+
+	if (!h->dead)
+		sctp_packet_too_big(h->ep, to, mtu, quoted, len, now);
+}
+
+static const struct simnet_ops net_ops = { deliver, unreachable, too_big };
 static const struct sctp_user_ops user_ops = { pull };
 
 static inline void host_start(struct host *h)
@@ -235,6 +246,13 @@ static inline void host_start(struct host *h)
 	h->ep = sctp_endpoint_new(h->s, h->port, h->rcvbuf, h);
 	assert_non_null(h->ep);
 	sctp_endpoint_set_accept(h->ep, true);
+}
+
+/* A host without associations, for another config. */
+static inline void host_restart(struct host *h)
+{
+	sctp_free(h->s);
+	host_start(h);
 }
 
 static inline struct host *host_new(struct world *w, uint16_t port)
@@ -249,6 +267,7 @@ static inline struct host *host_new(struct world *w, uint16_t port)
 	sctp_config_default(&h->config);
 	sim_random_init(&h->random, w->seed * 1000 + w->count);
 	h->node = simnet_add(w->net, &h->addr, port, &net_ops, h);
+	h->second = -1;
 	w->hosts[w->count++] = h;
 	host_start(h);
 	return h;
@@ -326,6 +345,53 @@ static inline void check_accounts(const struct sctp_assoc *a)
 		assert_null(a->block);
 }
 
+/* HEARTBEAT and PAD alone: of no packet but this may more be said than the path is known to take. */
+static inline bool is_probe(const struct sctp_batch *b, size_t most)
+{
+	const uint8_t *p = b->data + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_chunk hb, pad;
+
+	return b->len == b->segment && b->len <= most && b->df &&
+	       wire_sctp_chunk_next(&p, b->data + b->len, &hb) && hb.type == WIRE_SCTP_HEARTBEAT &&
+	       wire_sctp_chunk_next(&p, b->data + b->len, &pad) && pad.type == WIRE_SCTP_PAD &&
+	       p == b->data + b->len;
+}
+
+/* A second address for a host, with links of its own there and back from another host. */
+static inline void host_multihome(struct host *h, uint8_t n, struct host *peer, struct simnet_link link[2])
+{
+	h->second_addr = simnet_v4(n);
+	h->second = simnet_add(h->w->net, &h->second_addr, h->port, &net_ops, h);
+	simnet_route(h->w->net, peer->node, h->second, &link[0]);
+	simnet_route(h->w->net, h->second, peer->node, &link[1]);
+}
+
+/*
+ * Out of the address that the packet is to come from. INIT and INIT ACK list the host's other address, which
+ * SCTP itself does not know of.
+ */
+static inline void host_send(struct host *h, const struct sctp_batch *b, const uint8_t *packet, size_t len)
+{
+	int from = h->second >= 0 && ip_addr_equal(&b->to.local, &h->second_addr) ? h->second : h->node;
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+	uint8_t copy[2048];
+
+	h->packets_out++;
+	if (!b->df) {
+		simnet_send_fragments(h->w->net, from, &b->to, packet, len, h->w->now);
+		return;
+	}
+	if (h->second >= 0 && (type == WIRE_SCTP_INIT || type == WIRE_SCTP_INIT_ACK)) {
+		memcpy(copy, packet, len);
+		len += wire_sctp_param_put(copy + len, WIRE_SCTP_PARAM_IPV4, h->second_addr.b + 12, 4);
+		wire_sctp_chunk_put(copy + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
+		put_be32(copy + 8, 0);
+		wire_sctp_checksum_put(copy, len);
+		packet = copy;
+	}
+	simnet_send(h->w->net, from, &b->to, packet, len, h->w->now);
+}
+
 static inline void output(struct host *h)
 {
 	struct sctp_assoc *a;
@@ -342,7 +408,8 @@ static inline void output(struct host *h)
 				break;
 			assert_true(batch.segment && batch.len);
 			assert_true(batch.len <= 65000 || batch.len == batch.segment);
-			assert_true(!batch.df || batch.segment <= a->path.max_packet);
+			assert_true(!batch.df || batch.segment <= a->path.max_packet ||
+				    is_probe(&batch, a->path.told_packet));
 			assert_true(batch.len % 4 == 0 && batch.segment % 4 == 0);
 			if (a->out.next != next) {
 				assert_true(before < a->path.cc.cwnd);
@@ -353,9 +420,7 @@ static inline void output(struct host *h)
 
 				if (len > batch.segment)
 					len = batch.segment;
-				simnet_send(h->w->net, h->node, &batch.to, batch.data + at, len,
-					    h->w->now);
-				h->packets_out++;
+				host_send(h, &batch, batch.data + at, len);
 			}
 			sctp_batch_done(h->s, &batch);
 		}
@@ -363,9 +428,8 @@ static inline void output(struct host *h)
 			check_accounts(a);
 	}
 	while (sctp_output_stray(h->s, &batch) > 0) {
-		simnet_send(h->w->net, h->node, &batch.to, batch.data, batch.len, h->w->now);
+		host_send(h, &batch, batch.data, batch.len);
 		sctp_batch_done(h->s, &batch);
-		h->packets_out++;
 	}
 }
 

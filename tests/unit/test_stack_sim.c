@@ -2,7 +2,7 @@
 /* LINK: engine */
 /*
  * Two whole stacks, RDMAP down to SCTP packets, on a simulated network with a virtual clock. Each
- * seed makes a network (loss, duplication, reordering, corruption, delay, MTU) and a
+ * seed makes a network (loss, duplication, reordering, corruption, delay, MTU, which may shrink) and a
  * programme of Sends, RDMA Writes and RDMA Reads in both directions over several QPs of one
  * association. Every byte that was written, sent or read is checked against what an ordered,
  * perfect memory would hold, every completion against the order of posting.
@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "iwarp/iwarp.h"
 #include "sctp/sctp.h"
 #include "sim/simnet.h"
@@ -123,8 +124,12 @@ static void transmit(struct node *n, struct sctp_batch *b)
 	for (size_t at = 0; at < b->len; at += b->segment) {
 		size_t len = b->len - at < b->segment ? b->len - at : b->segment;
 
-		check(len + 28 <= n->mtu);
-		simnet_send(n->net, n->id, &b->to, b->data + at, len, now);
+		if (b->df) {
+			check(len + SIMNET_HEADERS <= n->mtu);
+			simnet_send(n->net, n->id, &b->to, b->data + at, len, now);
+		} else {
+			simnet_send_fragments(n->net, n->id, &b->to, b->data + at, len, now);
+		}
 	}
 	sctp_batch_done(n->sctp, b);
 }
@@ -211,7 +216,15 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 	events(n);
 }
 
-static const struct simnet_ops net_ops = { .deliver = deliver };
+static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+		    size_t len, uint64_t at)
+{
+	struct node *n = ctx;
+
+	sctp_packet_too_big(n->ep, to, mtu, quoted, len, at);
+}
+
+static const struct simnet_ops net_ops = { .deliver = deliver, .too_big = too_big };
 
 static uint8_t pattern(uint32_t offset, unsigned int salt)
 {
@@ -487,9 +500,12 @@ static void run_node(struct node *n)
 	iw_timers(n->rnic, now);
 	events(n);
 	application(n);
-	while ((a = sctp_next_ready(n->sctp)))
+	while ((a = sctp_next_ready(n->sctp))) {
+		if (n->iw)
+			iw_assoc_set_max_msg(n->iw, sctp_assoc_max_msg(a));
 		while (sctp_output(a, now, &b) > 0)
 			transmit(n, &b);
+	}
 	while (sctp_output_stray(n->sctp, &b) > 0)
 		transmit(n, &b);
 }
@@ -520,6 +536,15 @@ static void make_link(struct simnet_link *link, struct sim_random *r)
 	}
 }
 
+/* What the path takes from some moment on, with ICMP or without. */
+static void make_narrow(struct simnet_link *link, struct sim_random *r)
+{
+	static const uint32_t sizes[] = { 600, 1006, 1280, 1400, 1492, 4352, 8000 };
+
+	link->mtu = sizes[sim_random_below(r, 7)];
+	link->black_hole = sim_random_chance(r, 0.5);
+}
+
 static void run_seed(void)
 {
 	static const uint32_t mtus[] = { 1280, 1500, 9000, 65535 };
@@ -528,6 +553,7 @@ static void run_seed(void)
 	struct sim_random r;
 	struct simnet *net = simnet_new(seed);
 	struct path_addr to = { .remote = simnet_v4(2), .udp_port = UDP_PORT };
+	uint64_t narrow = SIMNET_NEVER;
 	unsigned int n_qps;
 	uint32_t mtu;
 
@@ -541,6 +567,8 @@ static void run_seed(void)
 	b.peer = &a;
 	make_link(&there, &r);
 	make_link(&back, &r);
+	if (sim_random_chance(&r, 0.5))
+		narrow = now + sim_random_below(&r, 300) * SIMNET_MSEC;
 	simnet_route(net, a.id, b.id, &there);
 	simnet_route(net, b.id, a.id, &back);
 	for (unsigned int i = 0; i < n_qps; i++) {
@@ -558,6 +586,12 @@ static void run_seed(void)
 		next = earliest(next, earliest(iw_next_timeout(a.rnic), iw_next_timeout(b.rnic)));
 		if (done(&a) && done(&b))
 			break;
+		if (now >= narrow) {
+			make_narrow(&there, &r);
+			make_narrow(&back, &r);
+			narrow = SIMNET_NEVER;
+		}
+		next = earliest(next, narrow);
 		check(next != SIMNET_NEVER);
 		if (next > now)
 			now = next;
@@ -574,6 +608,7 @@ static unsigned long long first = 1, count = 300;
 
 static void test_every_byte(void **state)
 {
+	ROWS("5041-3-03 5041-5.2-05 5041-5.3-01");
 	for (seed = first; seed < first + count; seed++)
 		run_seed();
 }

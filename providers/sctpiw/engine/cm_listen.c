@@ -36,19 +36,12 @@ int cm_listen(struct cm_id *id, int backlog)
 
 void cm_unlisten(struct cm_id *id)
 {
-	struct list_node *node;
-
 	if (id->state != CM_LISTEN)
 		return;
 	id->ep->listener = NULL;
 	id->engine->transport->set_accept(id->ep, false);
-	while ((node = list_pop(&id->requests))) {
-		struct cm_id *child = list_entry(node, struct cm_id, request_node);
-
-		child->listener = NULL;
-		cm_id_free(child);
-	}
-	id->pending = 0;
+	while (!list_empty(&id->requests))
+		cm_id_free(list_entry(id->requests.next, struct cm_id, request_node));
 	id->state = CM_OVER;
 }
 

@@ -26,6 +26,7 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	if (!ep)
 		return -ENOMEM;
 	ep->engine = e;
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
@@ -93,7 +94,7 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	struct sockaddr_storage any;
 	int ret;
 
-	if (e->share && *shared) {
+	if (e->config.share && *shared) {
 		(*shared)->refs++;
 		*out = *shared;
 		return 0;
@@ -101,11 +102,20 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
 	ret = endpoint_new(e, (struct sockaddr *)&any, false, out);
-	if (!ret && e->share) {
+	if (!ret && e->config.share) {
 		(*out)->shared = true;
 		*shared = *out;
 	}
 	return ret;
+}
+
+int endpoint_open_next(struct endpoint *full, struct endpoint **out)
+{
+	struct endpoint **shared = &full->engine->shared[full->family == AF_INET6];
+
+	if (*shared == full)
+		*shared = NULL;
+	return endpoint_open_client(full->engine, full->family, out);
 }
 
 void endpoint_put(struct endpoint *ep)
@@ -119,7 +129,7 @@ static void endpoint_free(struct endpoint *ep)
 	struct engine *e = ep->engine;
 
 	log_debug("port %u: closed", ep->port);
-	if (ep->shared)
+	if (e->shared[ep->family == AF_INET6] == ep)
 		e->shared[ep->family == AF_INET6] = NULL;
 	e->transport->close(ep);
 	list_del(&ep->node);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/capture.h"
 #include "engine/channel.h"
 #include "engine/cm.h"
 #include "engine/log.h"
@@ -37,31 +38,6 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 
 static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy};
 
-static bool env_flag(const char *name, bool dflt)
-{
-	const char *env = getenv(name);
-
-	return env && *env ? strcmp(env, "0") != 0 : dflt;
-}
-
-/* Seconds, 1 to 86400, in ns. */
-static uint64_t env_seconds(const char *name, uint64_t dflt)
-{
-	const char *env = getenv(name);
-	unsigned long val;
-	char *end;
-
-	if (!env || !*env)
-		return dflt;
-	errno = 0;
-	val = strtoul(env, &end, 10);
-	if (errno || *end || val < 1 || val > 86400) {
-		log_error("%s=%s is not understood: seconds from 1 to 86400 are", name, env);
-		return dflt;
-	}
-	return val * SYS_NSEC_PER_SEC;
-}
-
 static int open_descriptors(struct engine *e)
 {
 	e->wake_fd = sys_keep(sys_eventfd());
@@ -82,17 +58,15 @@ static void close_descriptors(struct engine *e)
 	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
 }
 
-static int make_layers(struct engine *e, const char **why)
+static int make_layers(struct engine *e, struct config_error *why)
 {
-	const char *llp = getenv("SCTPIW_LLP");
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
-		.in_order = env_flag("SCTPIW_IN_ORDER", false),
+		.in_order = e->config.in_order,
 	};
 	int ret;
 
-	e->silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", 30 * SYS_NSEC_PER_SEC);
-	e->transport = llp && !strcmp(llp, "kernel") ? &transport_kernel : &transport_own;
+	e->transport = e->config.llp == ENGINE_LLP_KERNEL ? &transport_kernel : &transport_own;
 	ret = e->transport->start(e, why);
 	if (ret)
 		return ret;
@@ -106,16 +80,8 @@ static int make_layers(struct engine *e, const char **why)
 
 static void init_fields(struct engine *e)
 {
-	const char *llp = getenv("SCTPIW_LLP"), *env;
-
 	e->random.fill = fill_random;
 	e->random.used = sizeof(e->random.pool);
-	env = getenv("SCTPIW_ENCAP_PORT");
-	if (env)
-		e->encap_port = strcmp(env, "same") ? atoi(env) : -1;
-	else
-		e->encap_port = llp && !strcmp(llp, "kernel") ? 0 : -1;
-	e->share = env_flag("SCTPIW_SHARE", true);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
 	list_init(&e->accepting);
@@ -124,7 +90,30 @@ static void init_fields(struct engine *e)
 	pthread_mutex_init(&e->lock, NULL);
 }
 
-static int engine_new(struct engine **out, const char **why)
+/* The first refusal is told: a program asks for the device again and again. */
+static void complain(const char *why)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&said))
+		log_error("no RDMA device: %s", why);
+}
+
+static int configure(struct engine *e, struct config_error *why)
+{
+	if (!config_load(&e->config, why))
+		return -EINVAL;
+	log_set_level(e->config.log);
+	if (*e->config.capture) {
+		e->capture = capture_open(e->config.capture, why);
+		if (!e->capture)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* why: set where a user can do something about it. */
+static int engine_new(struct engine **out, struct config_error *why)
 {
 	struct engine *e = aligned_alloc(64, sizeof(*e));
 	int ret;
@@ -132,17 +121,25 @@ static int engine_new(struct engine **out, const char **why)
 	if (!e)
 		return -ENOMEM;
 	memset(e, 0, sizeof(*e));
+	ret = configure(e, why);
+	if (ret)
+		goto err_free;
 	init_fields(e);
 	ret = open_descriptors(e);
-	if (!ret)
-		ret = make_layers(e, why);
-	if (ret) {
-		close_descriptors(e);
-		free(e);
-		return ret;
-	}
+	if (ret)
+		goto err_fds;
+	ret = make_layers(e, why);
+	if (ret)
+		goto err_fds;
 	*out = e;
 	return 0;
+
+err_fds:
+	close_descriptors(e);
+	capture_free(e->capture);
+err_free:
+	free(e);
+	return ret;
 }
 
 /* ---- fork ---- */
@@ -193,6 +190,8 @@ static void after_fork_child(void)
 		}
 		e->thread_started = false;
 		close_descriptors(e);
+		capture_free(e->capture);
+		e->capture = NULL;
 		cm_forget_all();
 		atomic_store(&current, NULL);
 		atomic_store_explicit(&e->waiters, 0, memory_order_relaxed);
@@ -266,7 +265,7 @@ struct engine *engine_get(void)
 {
 	static bool prepared;
 	struct engine *e = atomic_load_explicit(&current, memory_order_acquire);
-	const char *why = NULL;
+	struct config_error why = {""};
 	int err = 0;
 
 	if (e)
@@ -274,7 +273,6 @@ struct engine *engine_get(void)
 	pthread_mutex_lock(&create_lock);
 	e = atomic_load(&current);
 	if (!e) {
-		log_init();
 		if (!prepared)
 			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		prepared = !err;
@@ -285,7 +283,7 @@ struct engine *engine_get(void)
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		log_error("cannot start: %s", why ? why : strerror(-err));
+		complain(*why.text ? why.text : strerror(-err));
 		errno = -err;
 		return NULL;
 	}

@@ -8,7 +8,7 @@
  * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
  *   can be told from "not all" (acked below).
  * - It retransmits for as long as it likes; here, a peer is lost when no packet of it has come for
- *   engine.silent_limit. The peer's kernel may answer for a process that is stopped.
+ *   engine_config.silent_limit. The peer's kernel may answer for a process that is stopped.
  * - An ICMP error is told as the socket's error. Before the association is up it ends the attempt;
  *   later it is a hint, and a HEARTBEAT that is not answered within a second confirms it.
  */
@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/sctp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -124,17 +125,16 @@ static struct engine *engine_of(const struct kernel_assoc *ka)
 
 /* ---- the engine's part ---- */
 
-static int kernel_start(struct engine *e, const char **why)
+static int kernel_start(struct engine *e, struct config_error *why)
 {
 	struct kernel *k;
 	int ret = kernel_socket_probe();
 
 	if (ret) {
-		*why = ret == -EPROTONOSUPPORT || ret == -ESOCKTNOSUPPORT ?
-			       "llp=kernel, but this kernel has no SCTP: load it (modprobe sctp), or "
-			       "choose another llp" :
-			       "llp=kernel, but this kernel does not let its SCTP be used: choose another "
-			       "llp";
+		snprintf(why->text, sizeof(why->text), "llp = kernel, but %s, or take udp or ip",
+			 ret == -EPROTONOSUPPORT || ret == -ESOCKTNOSUPPORT ?
+				 "this kernel has no SCTP: load it (modprobe sctp)" :
+				 "this kernel does not let its SCTP be used: ask who runs it");
 		return ret;
 	}
 	k = calloc(1, sizeof(*k));
@@ -866,7 +866,7 @@ static uint64_t kernel_next_timeout(const struct engine *e)
 
 static void check(struct engine *e, struct kernel_assoc *ka)
 {
-	uint64_t limit = e->silent_limit;
+	uint64_t limit = e->config.silent_limit;
 	int64_t packets;
 
 	if (!is_up(ka)) {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/capture.h"
 #include "engine/cm.h"
 #include "engine/object.h"
 #include "engine/private.h"
@@ -226,6 +227,8 @@ void loop_finish(struct engine *e)
 		run_events(e);
 	} while (loop_has_kicks(e));
 	endpoint_reap(e);
+	if (e->capture)
+		capture_flush(e);
 	next = loop_next_timeout(e);
 	if (next < e->timer_set && e->thread_started) {
 		e->timer_set = next;

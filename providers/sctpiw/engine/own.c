@@ -67,11 +67,19 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 
 static const struct sctp_user_ops user_ops = {.pull = pull};
 
-static int own_start(struct engine *e, const char **why)
+static int own_start(struct engine *e, struct config_error *why)
 {
-	struct own *own = calloc(1, sizeof(*own));
+	static const struct llp *const llps[] = {
+		[ENGINE_LLP_UDP] = &llp_udp,
+		[ENGINE_LLP_IP] = &llp_ip,
+	};
+	struct own *own;
 	struct sctp_config config;
 
+	e->llp = llps[e->config.llp];
+	if (e->llp->check && !e->llp->check(why))
+		return -EINVAL;
+	own = calloc(1, sizeof(*own));
 	if (!own)
 		return -ENOMEM;
 	/* Pages come when they are first written to. */
@@ -80,7 +88,7 @@ static int own_start(struct engine *e, const char **why)
 	if (own->rx_memory == MAP_FAILED)
 		goto err_free;
 	sctp_config_default(&config);
-	config.silent_limit = e->silent_limit;
+	config.silent_limit = e->config.silent_limit;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;
 	own->sctp = sctp_new(&config, &user_ops, &e->random);
@@ -118,16 +126,43 @@ static void own_timers(struct engine *e)
 
 /* ---- endpoints ---- */
 
-static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+void endpoint_close_fds(struct endpoint *ep)
+{
+	sys_close(ep->fd);
+	sys_close(ep->fd4);
+	sys_close(ep->claim);
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
+}
+
+/* A child of fork() may hold it open: closing it would not take it out of the set. */
+static void unwatch(struct endpoint *ep)
+{
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
+	if (ep->fd4 >= 0)
+		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd4, NULL);
+}
+
+static int watch(struct endpoint *ep)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = ep};
+	int ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
+
+	if (!ret && ep->fd4 >= 0)
+		ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd4, &ev);
+	if (ret)
+		unwatch(ep);
+	return ret;
+}
+
+static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+{
 	struct engine *e = ep->engine;
 	struct own_endpoint *oe = calloc(1, sizeof(*oe));
 	int ret;
 
 	if (!oe)
 		return -ENOMEM;
-	ep->llp = &llp_udp;
+	ep->llp = e->llp;
 	ret = ep->llp->open(ep, addr, v6only);
 	if (ret)
 		goto err_free;
@@ -135,7 +170,7 @@ static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	oe->sctp = sctp_endpoint_new(own_of(e)->sctp, ep->port, ep->rcvbuf, ep);
 	if (!oe->sctp)
 		goto err_close;
-	ret = sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
+	ret = watch(ep);
 	if (ret)
 		goto err_sctp;
 	ep->state = oe;
@@ -145,7 +180,7 @@ static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 err_sctp:
 	sctp_endpoint_free(oe->sctp);
 err_close:
-	sys_close(ep->fd);
+	endpoint_close_fds(ep);
 err_free:
 	free(oe);
 	return ret;
@@ -160,35 +195,21 @@ static void own_close(struct endpoint *ep)
 		sctp_batch_done(own_of(e)->sctp, &oe->pending);
 	sctp_endpoint_free(oe->sctp);
 	if (ep->fd >= 0) {
-		sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
-		sys_close(ep->fd);
+		unwatch(ep);
+		endpoint_close_fds(ep);
 	}
 	free(oe);
 }
 
 static void own_forget(struct endpoint *ep)
 {
-	sys_close(ep->fd);
-	ep->fd = -1;
+	endpoint_close_fds(ep);
 }
 
 static int own_set_accept(struct endpoint *ep, bool accept)
 {
 	sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
 	return 0;
-}
-
-static void shrink_mtu(struct endpoint *ep, const struct llp_error *err)
-{
-	list_for_each(node, &ep->assocs) {
-		struct assoc *a = list_entry(node, struct assoc, node);
-
-		if (!a->gone && ip_addr_equal(&sctp_assoc_addr(a->state)->remote, &err->to.remote)) {
-			log_debug("port %u: path MTU %u", ep->port, err->mtu);
-			sctp_assoc_set_mtu(a->state, err->mtu);
-			assoc_set_max_msg(a, sctp_assoc_max_msg(a->state));
-		}
-	}
 }
 
 void endpoint_errors(struct endpoint *ep)
@@ -201,7 +222,9 @@ void endpoint_errors(struct endpoint *ep)
 			sctp_unreachable(own_endpoint(ep)->sctp, &err.to, err.quoted, err.quoted_len,
 					 ep->engine->now);
 		else if (err.mtu)
-			shrink_mtu(ep, &err);
+			sctp_packet_too_big(own_endpoint(ep)->sctp, &err.to, err.mtu,
+					    err.local ? NULL : err.quoted, err.quoted_len,
+					    ep->engine->now);
 	}
 }
 
@@ -367,7 +390,7 @@ static void set_blocked(struct endpoint *ep, bool blocked)
 	};
 
 	own_endpoint(ep)->blocked = blocked;
-	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->fd, &ev);
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->out_fd, &ev);
 }
 
 /* False: the socket is full, and the batch is kept. */

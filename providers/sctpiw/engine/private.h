@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "engine/config.h"
 #include "engine/engine.h"
 #include "engine/sys.h"
 #include "engine/transport.h"
@@ -22,6 +23,7 @@
 
 #define ENGINE_NEVER UINT64_MAX
 
+struct capture;
 struct cm_id;
 struct llp;
 
@@ -39,6 +41,9 @@ struct endpoint {
 	bool shared; /* of its family: for ids that were not bound to a port */
 
 	int fd;
+	int fd4;    /* `ip`: for IPv4 beside IPv6; or -1 */
+	int claim;  /* `ip`: has the port; or -1 */
+	int out_fd; /* the one that was last sent on */
 	int family;
 	bool wildcard;
 	uint16_t port;
@@ -76,11 +81,13 @@ struct engine {
 	/* Set once, under the lock: after fork in the child, or at exit. The sockets are gone. */
 	_Atomic bool dead;
 
+	struct engine_config config;
 	const struct transport *transport;
 	void *transport_state;
+	const struct llp *llp;	 /* of our own SCTP */
+	struct capture *capture; /* NULL: none */
 	struct iw_rnic *rnic;
 	struct random_source random;
-	uint64_t silent_limit; /* ns: a peer that gives no sign of life for so long is lost */
 
 	struct list_node endpoints;
 	unsigned int n_endpoints;
@@ -90,8 +97,6 @@ struct engine {
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
 	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
-	bool share; /* SCTPIW_SHARE */
-	int encap_port;
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
@@ -148,6 +153,8 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 		  struct endpoint **ep);
 /* A referenced endpoint for active connections from any port: the family's shared one. */
 int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
+/* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
+int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
 void endpoint_reap(struct engine *e);
 

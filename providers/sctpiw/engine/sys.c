@@ -109,14 +109,14 @@ ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 	return RAW(SYS_sendmsg, fd, msg, flags);
 }
 
-ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags)
-{
-	return RAW(SYS_recvmsg, fd, msg, flags);
-}
-
 int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
 {
 	return (int)RAW(SYS_sendmmsg, fd, msgs, n, flags);
+}
+
+ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	return RAW(SYS_recvmsg, fd, msg, flags);
 }
 
 int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
@@ -199,7 +199,12 @@ int sys_dup(int fd)
 
 int sys_open(const char *path, int flags)
 {
-	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0));
+	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666));
+}
+
+int sys_truncate(int fd, off_t len)
+{
+	return (int)RAW(SYS_ftruncate, fd, len);
 }
 
 int sys_ioctl(int fd, unsigned long request, void *arg)

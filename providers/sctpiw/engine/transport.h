@@ -19,6 +19,7 @@
 #include "util/addr.h"
 
 struct assoc;
+struct config_error;
 struct endpoint;
 struct engine;
 
@@ -29,7 +30,7 @@ enum loop_depth {
 
 struct transport {
 	/* Makes what it keeps for the engine. why: set on an error that a user can act upon. */
-	int (*start)(struct engine *e, const char **why);
+	int (*start)(struct engine *e, struct config_error *why);
 	void (*stop)(struct engine *e);
 
 	/*

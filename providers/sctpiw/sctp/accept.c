@@ -27,7 +27,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 	} else if (init->host_name) {
-		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, NULL, 0);
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, init->host_name,
+		       get_be16(init->host_name + 2));
 	} else if (!init->has_adaptation) {
 		put_be32(info, 1);
 		put_be16(info + 4, WIRE_SCTP_PARAM_ADAPTATION);
@@ -44,20 +45,16 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	return false;
 }
 
-/* The first address in the INIT that the association does not know of, or NULL. */
-static const struct ip_addr *added_address(const struct sctp_assoc *a,
-					   const struct wire_sctp_init *init)
+/* The first address in the INIT, or its own, that the association does not know of, or NULL. */
+static const struct ip_addr *added_address(const struct sctp_in *in, const struct wire_sctp_init *init)
 {
-	unsigned int i, k;
+	unsigned int i;
 
-	for (i = 0; i < init->addrs; i++) {
-		bool known = ip_addr_equal(&init->addr[i], &a->path.addr.remote);
-
-		for (k = 0; !known && k < a->others; k++)
-			known = ip_addr_equal(&init->addr[i], &a->other[k]);
-		if (!known)
+	if (!in->path)
+		return &in->from->remote;
+	for (i = 0; i < init->addrs; i++)
+		if (!sctp_paths_find(in->a, &init->addr[i]))
 			return &init->addr[i];
-	}
 	return NULL;
 }
 
@@ -129,8 +126,11 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
 	}
-	answer.os = in->s->config.streams < init->mis ? in->s->config.streams : init->mis;
-	answer.mis = in->s->config.streams;
+	/* As many one way as the other (RFC 5043 8): the pairs that the peer can use, too. */
+	answer.os = init->os < init->mis ? init->os : init->mis;
+	if (answer.os > in->s->config.streams)
+		answer.os = in->s->config.streams;
+	answer.mis = answer.os;
 	answer.adaptation = in->s->config.adaptation;
 	cookie_fill(in, init, &answer, &cookie);
 	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,
@@ -170,7 +170,7 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	}
 	if (!acceptable(in, &init))
 		return;
-	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(a, &init) : NULL;
+	added = a && a->state != SCTP_COOKIE_WAIT ? added_address(in, &init) : NULL;
 	if (added) {
 		refuse_address(in, init.tag, added);
 		return;
@@ -180,13 +180,13 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	send_init_ack(in, &init);
 }
 
-static void adopt(struct sctp_assoc *a, const struct sctp_cookie *c)
+static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c)
 {
 	a->local_tag = c->local_tag;
 	a->init_tsn = c->local_tsn;
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
-	sctp_assoc_set_others(a, c->alt, c->alts);
+	sctp_paths_set(a, from, c->alt, c->alts);
 }
 
 /* No association yet: the cookie makes one. */
@@ -198,12 +198,12 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		refuse(in, c->peer_tag, 0, NULL, 0);
 		return false;
 	}
-	a = sctp_assoc_new(in->ep, in->from, in->h.sport, SCTP_MTU_PASSIVE, in->now);
+	a = sctp_assoc_new(in->ep, in->from, in->h.sport, SCTP_PMTU_BASE, in->now);
 	if (!a) {
 		refuse(in, c->peer_tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
 		return false;
 	}
-	adopt(a, c);
+	adopt(a, in->from, c);
 	/*
 	 * From INIT ACK to COOKIE ECHO is a round trip, unless one of them was
 	 * sent again, which takes the peer an RTO.
@@ -230,7 +230,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			a->initiator = false;
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
-		sctp_assoc_set_others(a, c->alt, c->alts);
+		sctp_paths_set(a, in->from, c->alt, c->alts);
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
@@ -251,7 +251,7 @@ static bool restart_is_doubtful(struct sctp_in *in)
 	struct sctp_assoc *a = in->a;
 	bool asked = a->restart_probe && in->now - a->restart_probe < RESTART_DOUBT;
 
-	if (in->from->udp_port == a->path.addr.udp_port)
+	if (in->path && in->from->udp_port == in->path->addr.udp_port)
 		return false;
 	if (asked && in->now - a->restart_probe >= SCTP_PROBE_INTERVAL)
 		return a->heard > a->restart_probe;
@@ -267,7 +267,7 @@ static bool restart_is_doubtful(struct sctp_in *in)
 static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
-	uint32_t mtu = a->path.mtu;
+	uint32_t mtu = sctp_paths_primary(a)->pmtu.told;
 	unsigned int i;
 
 	if (a->state == SCTP_SHUTDOWN_ACK_SENT) {
@@ -283,7 +283,11 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	sctp_tx_reset(a);
 	sctp_control_clear(a);
 	sctp_reasm_clear(&a->reasm);
+	sctp_paths_clear(a);
 	sctp_path_init(&a->path, &in->s->config, in->from, mtu);
+	a->path.primary = true;
+	a->path.confirmed = true;
+	sctp_assoc_rehash(a);
 	a->pending = SCTP_PEND_COOKIE_ACK;
 	a->initiator = false;
 	a->collision_tag = 0;
@@ -296,7 +300,7 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	a->events &= ~(1u << SCTP_EVENT_SHUTDOWN);
 	if (!a->events)
 		list_del(&a->event_node);
-	adopt(a, c);
+	adopt(a, in->from, c);
 	sctp_handshake_up(a, in->now);
 	in->rx->restart = true;
 	return true;

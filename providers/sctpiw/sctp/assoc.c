@@ -52,23 +52,16 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
 
 		for (i = 0; a->remote_port == port && i < a->others; i++)
-			if (ip_addr_equal(&a->other[i], remote))
+			if (ip_addr_equal(&a->other[i].addr.remote, remote))
 				return a;
 	}
 	return NULL;
 }
 
-void sctp_assoc_set_others(struct sctp_assoc *a, const struct ip_addr *addr, unsigned int n)
+void sctp_assoc_rehash(struct sctp_assoc *a)
 {
-	unsigned int i;
-
-	a->others = 0;
-	for (i = 0; i < n && a->others < SCTP_COOKIE_ALTS; i++)
-		if (!ip_addr_equal(&addr[i], &a->path.addr.remote))
-			a->other[a->others++] = addr[i];
-	list_del(&a->other_node);
-	if (a->others)
-		list_add_tail(&a->ep->multihomed, &a->other_node);
+	list_del(&a->hash_node);
+	list_add(bucket(a->s, a->ep, &a->path.addr.remote, a->remote_port), &a->hash_node);
 }
 
 /* Twice as many buckets. Without memory the chains just get longer. */
@@ -133,6 +126,9 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	list_init(&a->other_node);
 	sctp_reasm_init(&a->reasm);
 	sctp_path_init(&a->path, &s->config, addr, mtu);
+	a->path.primary = true;
+	a->path.confirmed = true; /* the user named it, or our INIT ACK arrived there (5.4) */
+	a->path.heard = now;
 	if (s->assoc_count >= s->bucket_count)
 		grow_buckets(s);
 	list_add(bucket(s, ep, &addr->remote, remote_port), &a->hash_node);
@@ -147,7 +143,6 @@ static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
 	list_del(&a->hash_node);
-	list_del(&a->other_node);
 	list_del(&a->ready_node);
 	timerq_remove(&a->s->timers, &a->timer_node);
 	a->ep->assoc_count--;
@@ -157,6 +152,7 @@ static void retire(struct sctp_assoc *a)
 	sctp_control_clear(a);
 	sctp_reasm_clear(&a->reasm);
 	sctp_rxmap_fini(&a->rxmap);
+	sctp_paths_clear(a);
 	free(a->cookie);
 	a->cookie = NULL;
 }
@@ -204,7 +200,7 @@ uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
 	 * many share it, each may send one packet.
 	 */
 	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
-	size_t floor = a->path.max_packet + SCTP_PACKET_OVERHEAD;
+	size_t floor = a->path.told_packet + SCTP_PACKET_OVERHEAD;
 
 	if (share < floor)
 		share = floor;
@@ -235,7 +231,7 @@ uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a)
 
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)
 {
-	return &a->path.addr;
+	return &sctp_paths_primary(a)->addr;
 }
 
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
@@ -268,11 +264,6 @@ bool sctp_assoc_is_drained(const struct sctp_assoc *a)
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a)
 {
 	return a->out.cum + 1 - a->init_tsn; /* each is one chunk */
-}
-
-void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
-{
-	sctp_path_set_mtu(&a->path, mtu);
 }
 
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a)

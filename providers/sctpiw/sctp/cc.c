@@ -32,7 +32,8 @@ void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4)
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
 {
 	cc->pmdcs = pmdcs;
-	if (cc->pristine)
+	/* Nothing was lost yet: as if the path had been known to take it from the start. */
+	if (cc->pristine || (cc->ssthresh == SSTHRESH_MAX && cc->cwnd < initial_window(cc)))
 		cc->cwnd = initial_window(cc);
 }
 

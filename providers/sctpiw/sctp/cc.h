@@ -19,7 +19,10 @@ struct sctp_cc {
 };
 
 void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4);
-/* Another path MTU: a window still at its initial value becomes that of the new MTU. */
+/*
+ * Another path MTU: a window still at its initial value becomes that of the new MTU, and one that
+ * has met no loss is at least that.
+ */
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs);
 /*
  * A SACK acknowledged so many bytes for the first time and moved the cumulative

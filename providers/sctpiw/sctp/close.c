@@ -55,6 +55,8 @@ void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 		return;
 	}
 	sctp_rtt_backoff(&a->path.rtt);
+	a->path.errors++;
+	sctp_paths_fail_over(a, now);
 	a->pending |= a->state == SCTP_SHUTDOWN_SENT ? SCTP_PEND_SHUTDOWN : SCTP_PEND_SHUTDOWN_ACK;
 	arm_t2(a, now);
 	sctp_assoc_ready(a);

@@ -46,6 +46,14 @@ void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, 
 	wire_sctp_cause_put(p + WIRE_SCTP_CHUNK_LEN, cause, info, len);
 }
 
+void sctp_control_rewind(struct sctp_assoc *a, uint32_t used)
+{
+	if (!used)
+		sctp_control_clear(a);
+	else if (a->control && a->control->used > used)
+		a->control->used = used;
+}
+
 void sctp_control_clear(struct sctp_assoc *a)
 {
 	if (a->control)

@@ -71,31 +71,27 @@ static bool tag_holds(const struct sctp_in *in, const struct wire_sctp_chunk *fi
 	return in->h.vtag == a->local_tag;
 }
 
-/*
- * From an address of which nothing is known: that of a peer that has several (5.1.2, 8.4). An
- * INIT ACK may come from one that only itself tells of.
- */
-static struct sctp_assoc *find_other(struct sctp_in *in, const struct wire_sctp_chunk *first)
+/* The one that has one of the addresses that an INIT or INIT ACK lists (5.1.2). */
+static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct sctp_assoc *a = NULL;
 	struct wire_sctp_init init;
 	unsigned int i;
 
-	if (!list_empty(&in->ep->multihomed))
-		a = sctp_assoc_find_other(in->ep, &in->from->remote, in->h.sport);
-	if (!a && first->type == WIRE_SCTP_INIT_ACK && wire_sctp_init_get(first, &init))
+	if (wire_sctp_init_get(c, &init))
 		for (i = 0; !a && i < init.addrs; i++)
-			a = sctp_assoc_find(in->ep, &init.addr[i], in->h.sport);
-	in->other = a;
+			a = sctp_assoc_find_any(in->ep, &init.addr[i], in->h.sport);
 	return a;
 }
 
-static void heard(struct sctp_in *in)
+/* An INIT and an INIT ACK may come from an address that only they themselves tell of. */
+static void find(struct sctp_in *in, const struct wire_sctp_chunk *first)
 {
-	struct sctp_assoc *a = in->a;
-	const struct path_addr *from = in->other ? &a->path.addr : in->from;
-
-	sctp_path_heard(a, from, in->now); /* a path's address is learnt on the path alone */
+	in->a = sctp_assoc_find_any(in->ep, &in->from->remote, in->h.sport);
+	if (!in->a && (first->type == WIRE_SCTP_INIT || first->type == WIRE_SCTP_INIT_ACK))
+		in->a = find_listed(in, first);
+	in->path = in->a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
+	in->other = in->a && in->path != &in->a->path;
 }
 
 /* Finds out whose packet it is. Returns false when no chunk of it is to be processed. */
@@ -103,8 +99,7 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 {
 	struct sctp_assoc *a;
 
-	in->a = sctp_assoc_find(in->ep, &in->from->remote, in->h.sport);
-	a = in->a;
+	find(in, first);
 	if (first->type == WIRE_SCTP_INIT) {
 		if (in->h.vtag == 0 && *p == in->end)
 			sctp_accept_init(in, first);
@@ -115,18 +110,19 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 	if (first->type == WIRE_SCTP_COOKIE_ECHO) {
 		if (!sctp_accept_cookie(in, first))
 			return false;
-		heard(in);
+		in->path = sctp_paths_find(in->a, &in->from->remote);
+		in->other = in->path != &in->a->path;
+		sctp_path_heard(in);
 		return true;
 	}
-	if (!a)
-		a = in->a = find_other(in, first);
+	a = in->a;
 	if (!a || (first->type == WIRE_SCTP_SHUTDOWN_ACK && sctp_in_states(a, SETUP))) {
 		sctp_stray_input(in);
 		return false;
 	}
 	if (!tag_holds(in, first))
 		return false;
-	heard(in);
+	sctp_path_heard(in);
 	*p = first->raw; /* it is dispatched like the others */
 	return true;
 }
@@ -145,6 +141,7 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 	};
 	const uint8_t *p = packet + WIRE_SCTP_COMMON_LEN;
 	struct wire_sctp_chunk c;
+	uint32_t control;
 
 	rx->assoc = NULL;
 	rx->up = false;
@@ -164,6 +161,7 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 	if (!wire_sctp_chunk_next(&p, in.end, &c) || !admit(&in, &c, &p))
 		return;
 	rx->assoc = in.a;
+	control = in.a->control ? in.a->control->used : 0;
 	while (!in.stop && in.a->state != SCTP_CLOSED && wire_sctp_chunk_next(&p, in.end, &c)) {
 		/* A reflected tag vouches for the one chunk that it came with. */
 		if (in.h.vtag != in.a->local_tag && c.raw != packet + WIRE_SCTP_COMMON_LEN)
@@ -173,6 +171,14 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 			continue;
 		dispatch(&in, &c);
 	}
-	if (in.data && in.a->state != SCTP_CLOSED)
+	if (in.a->state == SCTP_CLOSED)
+		return;
+	if (in.a->others) { /* an answered HEARTBEAT may have made another path that in use */
+		in.path = sctp_paths_find(in.a, &from->remote);
+		in.other = in.path != &in.a->path;
+	}
+	if (in.answered) /* one answer to a packet (12.4), and that is on its way to where it came from */
+		sctp_control_rewind(in.a, control);
+	if (in.data)
 		sctp_rx_packet_done(&in);
 }

@@ -20,6 +20,8 @@ void sctp_config_default(struct sctp_config *config)
 		.silent_limit = 30000 * SCTP_NSEC_PER_MSEC,
 		.connect_limit = 30000 * SCTP_NSEC_PER_MSEC,
 		.max_tsn_distance = 4095,
+		.mtu_probe = true,
+		.mtu_raise_time = 600000 * SCTP_NSEC_PER_MSEC,
 	};
 }
 
@@ -40,6 +42,8 @@ static void config_clamp(struct sctp_config *c)
 		c->rto_initial = c->rto_max;
 	if (c->heartbeat_interval < 10 * SCTP_NSEC_PER_MSEC)
 		c->heartbeat_interval = 10 * SCTP_NSEC_PER_MSEC;
+	if (c->mtu_raise_time < 1000 * SCTP_NSEC_PER_MSEC)
+		c->mtu_raise_time = 1000 * SCTP_NSEC_PER_MSEC;
 	if (!c->max_tsn_distance)
 		c->max_tsn_distance = 1;
 	if (c->max_tsn_distance > SCTP_RXMAP_RANGE - 1)

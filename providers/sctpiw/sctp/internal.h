@@ -12,6 +12,7 @@
 #include "sctp/cc.h"
 #include "sctp/cookie.h"
 #include "sctp/outq.h"
+#include "sctp/pmtu.h"
 #include "sctp/reasm.h"
 #include "sctp/rtt.h"
 #include "sctp/rxmap.h"
@@ -26,9 +27,7 @@
 #define SCTP_BATCH_PACKETS 64u	 /* UDP_SEGMENT takes no more */
 #define SCTP_BATCH_BYTES 65000u	 /* nor does a datagram; one packet alone may have max_packet */
 #define SCTP_PACKET_MAX 65504u	 /* a UDP datagram over IPv4, multiple of 4 */
-#define SCTP_MTU_MIN 576u
 #define SCTP_MTU_MAX 65535u
-#define SCTP_MTU_PASSIVE 1280u
 #define SCTP_DUPS_MAX 16u	 /* duplicate TSNs listed in a SACK */
 #define SCTP_STRAY_MAX 64u	 /* packets of no association that wait */
 #define SCTP_STRAY_LEN 1200u
@@ -42,6 +41,8 @@
 #define SCTP_TLP_MAX 3u /* tail-loss probes in a row */
 #define SCTP_REORDER_MIN SCTP_NSEC_PER_MSEC
 #define SCTP_MISS_LIMIT 3u
+#define SCTP_PATHS_MAX (1 + SCTP_COOKIE_ALTS) /* addresses of a peer */
+#define SCTP_PATH_RETRANS 5u /* Path.Max.Retrans */
 
 enum sctp_state { /* RFC 9260 4 */
 	SCTP_CLOSED,
@@ -70,6 +71,8 @@ enum sctp_timer {
 	SCTP_TIMER_SACK,      /* delayed SACK */
 	SCTP_TIMER_HEARTBEAT, /* idle heartbeat, and the probes after a hint */
 	SCTP_TIMER_WINDOW,    /* zero window probe */
+	SCTP_TIMER_MTU,	      /* path MTU: no answer to a probe; time to search again; any path */
+	SCTP_TIMER_PATHS,     /* HEARTBEATs to the paths that carry no DATA */
 	SCTP_TIMERS,
 };
 
@@ -83,6 +86,8 @@ enum sctp_pending {
 	SCTP_PEND_SHUTDOWN_ACK = 1 << 5,
 	SCTP_PEND_SACK = 1 << 6, /* due now; a delayed one has its timer */
 	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
+	SCTP_PEND_MTU = 1 << 8,	  /* some path's mtu_wanted: a packet of its own behind all others */
+	SCTP_PEND_PATHS = 1 << 9, /* some path's hb_wanted */
 };
 
 struct sctp_stray {
@@ -130,14 +135,31 @@ struct sctp_endpoint {
 /* Everything that belongs to one destination address (RFC 9260 13.3). */
 struct sctp_path {
 	struct path_addr addr;
-	uint32_t mtu;
-	uint32_t max_packet; /* SCTP packet with common header, multiple of 4 */
+	struct sctp_pmtu pmtu;
+	uint32_t max_packet;  /* SCTP packet with common header, multiple of 4 */
+	uint32_t told_packet; /* the same for all that the interface takes */
+	bool mtu_wanted;	 /* a probe is to be sent */
+	uint64_t mtu_due;	 /* when SCTP_TIMER_MTU is for this path */
+	uint64_t probe_nonce[2]; /* of the probes of this size */
+	uint64_t probe_sent;	 /* the last of them */
+	uint64_t probe_answered; /* the last of any size */
+	unsigned int probe_tries; /* how often in vain, with nothing else getting through either */
 	struct sctp_rtt rtt;
 	struct sctp_cc cc;
 	uint32_t flight;       /* bytes of chunks sent, not acked in any way, not lost */
 	uint64_t last_data;    /* when DATA was sent last */
 	uint64_t hb_nonce[2];  /* of the HEARTBEAT in the air */
 	uint64_t hb_sent;      /* when; 0: none is in the air */
+	uint64_t heard;		 /* last valid packet from there */
+	uint64_t heard_local;	 /* the same, to addr.local */
+	uint64_t data_local;	 /* the same, with DATA */
+	uint64_t proof;		 /* when the peer last said that something had arrived on it */
+	bool primary;		 /* carries DATA whenever it works */
+	bool usable;		 /* we can send there at all */
+	bool confirmed;		 /* the peer is known to be there (5.4) */
+	bool hb_wanted;		 /* a HEARTBEAT is to be sent; not for the path in use */
+	uint64_t hb_due;	 /* when SCTP_TIMER_PATHS is for this path */
+	unsigned int errors;	 /* timeouts of DATA and HEARTBEATs since something came back */
 	unsigned int unanswered; /* HEARTBEATs since anything was heard */
 	unsigned int probing;	 /* ticks left to answer after a hint that the peer is gone; 0: no hint */
 };
@@ -156,14 +178,13 @@ struct sctp_assoc {
 	unsigned int events;	      /* 1 << enum sctp_event_type, not yet fetched */
 	int error;		      /* of SCTP_EVENT_LOST */
 	unsigned int pending;	      /* enum sctp_pending */
-	struct sctp_path path;	      /* the primary, and so far only, path */
-	/*
-	 * What else the peer listed in its INIT or INIT ACK. Packets may come from there; nothing
-	 * goes there but the answer to a HEARTBEAT.
-	 */
+	struct sctp_path path;	      /* the one in use: all DATA goes there */
+	/* The peer's other addresses (paths.c). */
 	struct list_node other_node;
+	struct sctp_path *other;
 	unsigned int others;
-	struct ip_addr other[SCTP_COOKIE_ALTS];
+	bool moving; /* back to the primary path, as soon as nothing is in flight */
+	unsigned int sack_from; /* other[sack_from - 1] brought the DATA to acknowledge; 0: the path in use */
 
 	/* handshake */
 	bool initiator;	    /* we sent an INIT */
@@ -196,6 +217,7 @@ struct sctp_assoc {
 	struct sctp_outq out;
 	struct sctp_block *block; /* where packets are built now */
 	bool want_pull;		  /* the user may have more */
+	bool declined;		  /* it had nothing for a whole packet when asked last */
 	bool cwnd_limited;	  /* cwnd stopped us since the last SACK */
 	bool window_probe;	  /* one packet may leave although the peer's window is closed */
 	bool recovering;	  /* Fast Recovery */
@@ -208,7 +230,7 @@ struct sctp_assoc {
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
 	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
-	uint64_t stalled;	  /* when it did so first */
+	uint64_t stalled;	  /* when it did so first, or 0; SCTP_TIME_NEVER: the next time counts as the first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
@@ -244,12 +266,19 @@ struct sctp_in {
 	struct wire_sctp_common h;
 	uint64_t now;
 	struct sctp_rx *rx;
-	bool other;	/* it came from another of the peer's addresses than the path's */
+	struct sctp_path *path; /* of a->path and a->other; NULL: of none of them */
+	bool other;	/* it came from another of the peer's addresses than the path's in use */
 	bool answered;	/* there, a HEARTBEAT of this packet */
 	bool data;	/* DATA was in it */
 	bool sack_now;	/* and demands a SACK at once */
 	bool stop;	/* drop the rest of the packet */
 };
+
+/* All paths: 0 is the one in use. */
+static inline struct sctp_path *sctp_path_at(struct sctp_assoc *a, unsigned int i)
+{
+	return i ? &a->other[i - 1] : &a->path;
+}
 
 static inline bool sctp_in_states(const struct sctp_assoc *a, unsigned int states)
 {
@@ -266,8 +295,17 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_add
 /* The one whose peer listed this address besides the path's; asks every multi-homed one. */
 struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
 					 uint16_t port);
-/* Takes over, from n addresses that the peer listed, those that are not the path's. */
-void sctp_assoc_set_others(struct sctp_assoc *a, const struct ip_addr *addr, unsigned int n);
+/* By any of the peer's addresses. */
+static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
+						     const struct ip_addr *remote, uint16_t port)
+{
+	struct sctp_assoc *a = sctp_assoc_find(ep, remote, port);
+
+	return a || list_empty(&ep->multihomed) ? a : sctp_assoc_find_other(ep, remote, port);
+}
+
+/* The address of the path in use has changed. */
+void sctp_assoc_rehash(struct sctp_assoc *a);
 /* Ends the association; SCTP_EVENT_LOST with error, or SCTP_EVENT_CLOSED when error is 0. */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);
@@ -313,6 +351,8 @@ void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, 
 /* Whether what waits still fits into a packet; something waits. */
 bool sctp_control_fits(const struct sctp_assoc *a);
 void sctp_control_clear(struct sctp_assoc *a);
+/* Takes back what was queued since `used` bytes waited. */
+void sctp_control_rewind(struct sctp_assoc *a, uint32_t used);
 void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_control_unknown(struct sctp_in *in, const struct wire_sctp_chunk *c);
 
@@ -391,17 +431,71 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now);
 /* path.c */
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu);
-void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu);
-/* A valid packet came from there: learns the addresses, ends any doubt. */
-void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now);
+/* A valid packet came: learns the addresses of its path, if it has one, and ends any doubt. */
+void sctp_path_heard(struct sctp_in *in);
+/* DATA was in it. */
+void sctp_path_data(struct sctp_in *in);
 /* The heartbeat timer; may end the association. */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now);
 void sctp_path_start(struct sctp_assoc *a, uint64_t now);
 /* Writes a HEARTBEAT of SCTP_HEARTBEAT_LEN bytes. */
 #define SCTP_HEARTBEAT_LEN 24u
-size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now);
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, uint64_t now);
+/* The same with a given nonce; nothing else changes. */
+void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2]);
+/* The association one of whose packets to that place an ICMP error quotes, or NULL. */
+struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
+				    const uint8_t *quoted, size_t len);
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+
+/* paths.c: the peer's other addresses (RFC 9260 5.4, 6.4, 8.2) */
+/*
+ * Takes over, from n addresses that the peer listed and the one that it said that from, those that
+ * are not the path's in use.
+ */
+void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
+		    unsigned int n);
+void sctp_paths_clear(struct sctp_assoc *a);
+/* The path of that address, or NULL. */
+struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote);
+const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a);
+/* The association is up: confirms them one after the other. */
+void sctp_paths_start(struct sctp_assoc *a, uint64_t now);
+void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now);
+/* A HEARTBEAT on it was answered. */
+void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/*
+ * The path in use has failed: from now on another one that works carries DATA, and what was
+ * outstanding is lost. false: there is none.
+ */
+bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
+/* Goes back to the primary path if that is wanted and nothing is in flight. */
+void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
+/*
+ * Writes a packet, without its checksum, for another path than that in use: a HEARTBEAT, or a
+ * SACK for what came from there. Returns its length, 0 when there is none.
+ */
+size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
+			 struct path_addr *to);
+
+/* mtu.c: the path MTU; see pmtu.h */
+void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu);
+/* After a path's MTU or encapsulation has changed, or another path is in use: what packets hold. */
+void sctp_mtu_fit(struct sctp_assoc *a);
+/* The association is up, or the path confirmed: sends the probe that is due. */
+void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path);
+void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
+/* What was lost on the path in use may have been too large; when it was sent. */
+void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent);
+/* The path that a probe is to be sent on, and how long it is; or NULL. */
+struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
+/* Writes it, with its checksum, and waits for the answer. */
+void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
+			uint64_t now);
+/* A HEARTBEAT ACK with this nonce came. false: it does not answer a probe on the path. */
+bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
+		       uint64_t now);
 
 /* close.c; all may end the association */
 /* When everything is acknowledged, goes on with the shutdown that waited for it. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The path to the peer: addresses, MTU, and whether anybody is there.
+ * The path to the peer: addresses, and whether anybody is there.
  *
  * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was heard for
  * HB.interval, whoever was to speak; without the RTO in the interval and without
@@ -18,49 +18,63 @@
 
 #define STATES_ALIVE (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
 
-void sctp_path_set_mtu(struct sctp_path *path, uint32_t mtu)
-{
-	uint32_t packet;
-
-	if (mtu < SCTP_MTU_MIN)
-		mtu = SCTP_MTU_MIN;
-	if (mtu > SCTP_MTU_MAX)
-		mtu = SCTP_MTU_MAX;
-	path->mtu = mtu;
-	packet = mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) -
-		 (path->addr.udp_port ? 8 : 0);
-	if (packet > SCTP_PACKET_MAX)
-		packet = SCTP_PACKET_MAX;
-	path->max_packet = packet & ~3u;
-	sctp_cc_set_pmdcs(&path->cc, path->max_packet - WIRE_SCTP_COMMON_LEN);
-}
-
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu)
 {
 	memset(path, 0, sizeof(*path));
 	path->addr = *addr;
+	path->usable = true;
+	path->hb_due = SCTP_TIME_NEVER;
+	path->mtu_due = SCTP_TIME_NEVER;
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
-	sctp_cc_init(&path->cc, SCTP_MTU_MIN, ip_addr_is_v4(&addr->remote));
-	sctp_path_set_mtu(path, mtu);
+	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
+	sctp_mtu_init(path, config, mtu);
 }
 
-void sctp_path_heard(struct sctp_assoc *a, const struct path_addr *from, uint64_t now)
+/*
+ * The address of ours that the peer uses. If it knows several, it asks after the others now and
+ * then, and it may send its SACKs there: one takes over when the first is quiet, or has no DATA any
+ * more while this one has. *last: of the kind of packet that this is.
+ */
+static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
-	struct sctp_path *path = &a->path;
-	bool encapsulated = path->addr.udp_port;
+	const struct ip_addr *local = &in->from->local;
 
-	a->heard = now;
+	if (!ip_addr_equal(local, &path->addr.local)) {
+		if (ip_addr_is_zero(local) || (*last && in->now - *last < sctp_rtt_rto(&path->rtt)))
+			return;
+		if (!ip_addr_is_zero(&path->addr.local)) /* another way through the network (7.2.5) */
+			sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
+		path->addr.local = *local;
+	}
+	*last = in->now;
+}
+
+void sctp_path_data(struct sctp_in *in)
+{
+	if (in->path)
+		learn_local(in, in->path, &in->path->data_local);
+}
+
+void sctp_path_heard(struct sctp_in *in)
+{
+	struct sctp_path *path = in->path;
+	bool encapsulated;
+
+	in->a->heard = in->now;
+	if (!path)
+		return;
+	encapsulated = path->addr.udp_port;
+	path->heard = in->now;
 	path->unanswered = 0;
 	path->probing = 0;
-	if (!ip_addr_equal(&from->local, &path->addr.local) && !ip_addr_is_zero(&from->local))
-		path->addr.local = from->local;
-	if (path->addr.udp_port == from->udp_port)
+	learn_local(in, path, &path->heard_local);
+	if (path->addr.udp_port == in->from->udp_port)
 		return;
 	/* RFC 6951 5.4: also that encapsulation was switched on or off. */
-	path->addr.udp_port = from->udp_port;
-	if (encapsulated != (from->udp_port != 0))
-		sctp_path_set_mtu(path, path->mtu);
+	path->addr.udp_port = in->from->udp_port;
+	if (encapsulated != (in->from->udp_port != 0))
+		sctp_mtu_fit(in->a);
 }
 
 static uint64_t jittered(struct sctp_assoc *a)
@@ -73,6 +87,7 @@ static uint64_t jittered(struct sctp_assoc *a)
 
 void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 {
+	a->path.heard = now;
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
@@ -80,7 +95,7 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_path *path = &a->path;
 	const struct sctp_config *config = &a->s->config;
-	uint64_t silent = now - a->heard;
+	uint64_t silent = now - path->heard;
 
 	if (!sctp_in_states(a, STATES_ALIVE))
 		return;
@@ -91,15 +106,18 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 	}
 	if (path->probing) {
 		if (--path->probing == 0) {
-			sctp_assoc_end(a, -ECONNRESET);
+			if (!sctp_paths_fail_over(a, now))
+				sctp_assoc_end(a, -ECONNRESET);
 			return;
 		}
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
 	} else if (silent < config->heartbeat_interval / 2) {
-		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, a->heard + jittered(a));
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->heard + jittered(a));
 		return;
-	} else if (silent >= config->silent_limit && path->unanswered >= SCTP_SILENT_PROBES) {
+	} else if (now - a->heard >= config->silent_limit && path->unanswered >= SCTP_SILENT_PROBES) {
 		sctp_assoc_end(a, -ETIMEDOUT);
+		return;
+	} else if (path->unanswered >= 2 && sctp_paths_fail_over(a, now)) {
 		return;
 	} else {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
@@ -141,15 +159,28 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 				     get_be32(quoted + QUOTED_INIT - 4) == a->local_tag);
 }
 
+struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
+				    const uint8_t *quoted, size_t len)
+{
+	struct sctp_assoc *a;
+
+	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
+		return NULL;
+	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2));
+	return a && is_quoted(a, quoted, len) &&
+			       sctp_paths_find(a, &to->remote)->addr.udp_port == to->udp_port ?
+		       a :
+		       NULL;
+}
+
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now)
 {
 	struct sctp_assoc *a;
 
 	if (len >= QUOTED_MIN) {
-		a = sctp_assoc_find(ep, &to->remote, get_be16(quoted + 2));
-		if (a && get_be16(quoted) == ep->port && is_quoted(a, quoted, len) &&
-		    a->path.addr.udp_port == to->udp_port)
+		a = sctp_path_quoted(ep, to, quoted, len);
+		if (a && ip_addr_equal(&a->path.addr.remote, &to->remote))
 			hint(a, now);
 		return;
 	}
@@ -171,15 +202,18 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, cons
  * Heartbeat Info (3.3.5): a nonce of 128 bits. When it was sent and where to is
  * remembered here and need not travel.
  */
-size_t sctp_path_heartbeat_put(struct sctp_assoc *a, uint8_t *p, uint64_t now)
+void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 {
-	struct sctp_path *path = &a->path;
+	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);
+	wire_sctp_param_put(p + WIRE_SCTP_CHUNK_LEN, WIRE_SCTP_PARAM_HEARTBEAT_INFO, nonce,
+			    2 * sizeof(*nonce));
+}
 
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, uint64_t now)
+{
 	random_bytes(a->s->random, path->hb_nonce, sizeof(path->hb_nonce));
 	path->hb_sent = now ? now : 1;
-	wire_sctp_chunk_put(p, WIRE_SCTP_HEARTBEAT, 0, SCTP_HEARTBEAT_LEN);
-	wire_sctp_param_put(p + WIRE_SCTP_CHUNK_LEN, WIRE_SCTP_PARAM_HEARTBEAT_INFO, path->hb_nonce,
-			    sizeof(path->hb_nonce));
+	sctp_path_heartbeat_chunk(p, path->hb_nonce);
 	return SCTP_HEARTBEAT_LEN;
 }
 
@@ -190,7 +224,7 @@ static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 	wire_sctp_pad(p, c->len);
 }
 
-/* To where it came from (3.3.6), one for a packet (12.4): the peer asks about that address. */
+/* From where it went to, to where it came from (3.3.6), one for a packet (12.4): the peer asks about those. */
 static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->a->peer_tag };
@@ -213,26 +247,56 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t *p;
 
-	if (in->other) {
+	if (in->other || !ip_addr_equal(&in->from->local, &in->a->path.addr.local)) {
 		heartbeat_other(in, c);
 		return;
 	}
+	/* It waits for us: its COOKIE ACK was lost, and T1 may be long by now. */
+	if (in->a->state == SCTP_COOKIE_ECHOED)
+		sctp_handshake_resend(in->a);
 	p = sctp_control_room(in->a, round_up4(c->len));
 	if (p)
 		heartbeat_answer(p, c);
 }
 
+/* The path that one with this nonce was sent on, or NULL. */
+static struct sctp_path *asked(struct sctp_assoc *a, const uint8_t *nonce)
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+
+		if (path->hb_sent && memcmp(nonce, path->hb_nonce, sizeof(path->hb_nonce)) == 0)
+			return path;
+	}
+	return NULL;
+}
+
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct sctp_assoc *a = in->a;
-	struct sctp_path *path = &a->path;
-	unsigned int backoff = path->rtt.backoff;
+	const uint8_t *nonce = c->raw + WIRE_SCTP_CHUNK_LEN + 4;
+	struct sctp_path *path;
+	unsigned int backoff, i;
 
-	if (!path->hb_sent || c->len != SCTP_HEARTBEAT_LEN ||
-	    memcmp(c->raw + WIRE_SCTP_CHUNK_LEN + 4, path->hb_nonce, sizeof(path->hb_nonce)) != 0)
+	if (c->len != SCTP_HEARTBEAT_LEN)
 		return;
+	for (i = 0; i <= a->others; i++)
+		if (sctp_mtu_answered(a, sctp_path_at(a, i), nonce, in->now))
+			return;
+	path = asked(a, nonce);
+	if (!path)
+		return;
+	backoff = path->rtt.backoff;
 	sctp_rtt_sample(&path->rtt, in->now - path->hb_sent);
 	path->hb_sent = 0;
+	path->proof = in->now;
+	path->errors = 0;
+	if (path != &a->path) {
+		sctp_paths_answered(a, path, in->now);
+		return;
+	}
 	/* The path is back: what waits out a doubled RTO need not. */
 	if (backoff && sctp_timer_runs(a, SCTP_TIMER_T3) &&
 	    a->timers[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))

@@ -58,6 +58,7 @@ void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, b
 	uint64_t next = SCTP_TIME_NEVER;
 	uint32_t lost = a->lost;
 	uint64_t reorder = reorder_time(a);
+	uint64_t again = 0;
 	uint32_t tsn;
 
 	for (tsn = a->out.cum + 1; serial32_lt(tsn, a->gap_end); tsn++) {
@@ -70,11 +71,16 @@ void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, b
 		if (count && serial32_lt(tsn, newest) && o->miss < SCTP_MISS_LIMIT)
 			o->miss++;
 		deadline = o->sent + a->rack_rtt + reorder;
-		if (deadline <= now || (o->miss >= SCTP_MISS_LIMIT && !a->reordered))
+		if (deadline <= now || (o->miss >= SCTP_MISS_LIMIT && !a->reordered)) {
+			if (o->flags & SCTP_OUT_RESENT && again < o->sent)
+				again = o->sent;
 			sctp_recovery_mark(a, tsn, o);
-		else if (deadline < next)
+		} else if (deadline < next) {
 			next = deadline;
+		}
 	}
+	if (again)
+		sctp_mtu_doubt(a, again);
 	if (next != SCTP_TIME_NEVER)
 		sctp_timer_set(a, SCTP_TIMER_REORDER, next);
 	else
@@ -123,23 +129,10 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
 		tsn--; /* ends: something is in flight */
 	a->tlp_tsn = tsn;
-	a->tlp_count++;
+	if (a->tlp_count++)
+		sctp_mtu_doubt(a, sctp_outq_at(&a->out, tsn)->sent);
 	a->pending |= SCTP_PEND_PROBE;
 	sctp_assoc_ready(a);
-}
-
-/*
- * A black hole (RFC 6951 5.6): the peer was heard since the first outstanding chunk was sent again,
- * but of that nothing. Routers may drop what is too large without a word, so what every path
- * takes is sent from now on, and what is larger already goes with fragmentation allowed.
- */
-static void suspect_mtu(struct sctp_assoc *a)
-{
-	const struct sctp_out *o = sctp_outq_at(&a->out, a->out.cum + 1);
-
-	if (a->timeouts >= 2 && a->path.mtu > SCTP_MTU_PASSIVE &&
-	    a->heard > o->sent + a->path.rtt.srtt)
-		sctp_path_set_mtu(&a->path, SCTP_MTU_PASSIVE);
 }
 
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
@@ -148,7 +141,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_outq_count(&a->out))
 		return;
-	if (!a->timeouts)
+	if (!a->stalled || a->stalled == SCTP_TIME_NEVER)
 		a->stalled = now;
 	/* A peer that answers heartbeats alone is of no use either. */
 	if (now - a->stalled >= a->s->config.silent_limit) {
@@ -157,7 +150,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	}
 	if (a->timeouts < UINT8_MAX)
 		a->timeouts++;
-	suspect_mtu(a);
+	sctp_mtu_doubt(a, sctp_outq_at(&a->out, a->out.cum + 1)->sent);
 	/*
 	 * The first outstanding chunk can stand in no gap block, or the cumulative
 	 * TSN would have passed it: the peer has dropped what it reported.
@@ -187,6 +180,8 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_timer_stop(a, SCTP_TIMER_TLP);
 	sctp_timer_stop(a, SCTP_TIMER_REORDER);
+	a->path.errors++;
+	sctp_paths_fail_over(a, now);
 	sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
 	sctp_assoc_ready(a);
 }

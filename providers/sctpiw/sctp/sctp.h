@@ -47,6 +47,8 @@ struct sctp_config {
 	uint64_t connect_limit;	    /* no INIT ACK / COOKIE ACK for so long: -ETIMEDOUT */
 	uint32_t max_tsn_distance;  /* highest unacked TSN - cumulative ack; 4095: Linux keeps a map of 4096,
 				     * and below 32768 it bounds the DDP-SSN distance too (RFC 5043 5.2) */
+	bool mtu_probe;		     /* paths are asked what they take (RFC 8899); else the caller is believed */
+	uint64_t mtu_raise_time;     /* a path that took less is asked again after so long; 600 s */
 };
 
 /* The defaults of the project; the caller changes what it wants. */
@@ -128,6 +130,14 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now);
 
+/*
+ * A packet was too long for the path, which takes so much (whole IP packets, bytes).
+ * quoted: as above, and the first 8 bytes must be there. NULL: no router, our own host said so; then
+ * it holds for all associations with that address.
+ */
+void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
+			 const uint8_t *quoted, size_t len, uint64_t now);
+
 enum sctp_event_type {
 	SCTP_EVENT_UP,	    /* active side: established. (Passive side: rx.up) */
 	SCTP_EVENT_LOST,    /* error says why; the association is gone after this event is
@@ -169,9 +179,16 @@ unsigned int sctp_assoc_streams(const struct sctp_assoc *a); /* usable pairs, on
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
 /* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
-/* The path MTU (whole IP packets, bytes); a passive association starts at 1280 until told. */
+/*
+ * What the path takes as far as the caller knows, from its interface or route (whole IP packets,
+ * bytes); a passive association starts at 1280 until told. Less holds at once; packets of more than
+ * 1280 are sent as soon as a probe of that size was answered.
+ */
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu);
-/* The longest user message that fits one packet of the present path MTU. */
+/*
+ * The longest user message that fits one packet of the present path MTU, which changes with what
+ * comes in and with time: to be asked before each round of sctp_output().
+ */
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
 /* The user has something to send: put the association on the ready list. Idempotent, cheap. */
 void sctp_assoc_kick(struct sctp_assoc *a);

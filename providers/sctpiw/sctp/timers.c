@@ -73,6 +73,8 @@ static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = 
 	[SCTP_TIMER_SACK] = sack,
 	[SCTP_TIMER_HEARTBEAT] = sctp_path_timeout,
 	[SCTP_TIMER_WINDOW] = sctp_recovery_window,
+	[SCTP_TIMER_MTU] = sctp_mtu_timeout,
+	[SCTP_TIMER_PATHS] = sctp_paths_timeout,
 };
 
 void sctp_timers(struct sctp *s, uint64_t now)

@@ -145,6 +145,56 @@ static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_
 	return n;
 }
 
+/* What was built at the end of block b, one packet. */
+static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len, const struct path_addr *to,
+		  struct sctp_batch *batch)
+{
+	*batch = (struct sctp_batch){
+		.endpoint = a->ep,
+		.data = b->data + b->used,
+		.len = len,
+		.segment = len,
+		.to = *to,
+		.df = true,
+		.block = b,
+	};
+	b->used += (uint32_t)len;
+	b->refs++;
+	return 1;
+}
+
+/* A path MTU probe, behind all else that may leave: it holds nothing up. */
+static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
+{
+	struct sctp_block *b = a->block;
+	struct sctp_path *path;
+	size_t len;
+
+	path = sctp_mtu_probe_path(a, &len);
+	if (path && (!b || SCTP_BLOCK_SIZE - b->used < len))
+		b = build_block(a, true);
+	if (!path || !b) {
+		sctp_tx_idle(a);
+		return 0;
+	}
+	sctp_mtu_probe_put(a, path, b->data + b->used, len, now);
+	return single(a, b, len, &path->addr, batch);
+}
+
+/* What goes to another of the peer's addresses than the one in use. */
+static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+			struct sctp_batch *batch)
+{
+	uint8_t *p = b->data + b->used;
+	struct path_addr to;
+	size_t len = sctp_paths_packet(a, p, SCTP_BLOCK_SIZE - b->used, now, &to);
+
+	if (!len)
+		return 0;
+	wire_sctp_checksum_put(p, len);
+	return single(a, b, len, &to, batch);
+}
+
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	bool oversize = false, starved = false;
@@ -158,14 +208,14 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 	b = build_block(a, false);
 	if (!b)
 		return 0;
+	if (a->others && output_other(a, now, b, batch))
+		return 1;
 	if (!build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
 		if (starved)
 			b = build_block(a, true);
 		if (!starved || !b ||
-		    !build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
-			sctp_tx_idle(a);
-			return 0;
-		}
+		    !build_batch(a, now, b, &total, &segment, &oversize, &starved))
+			return output_probe(a, now, batch);
 	}
 	*batch = (struct sctp_batch){
 		.endpoint = a->ep,

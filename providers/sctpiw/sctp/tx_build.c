@@ -69,7 +69,8 @@ static void put_control(struct sctp_tx *tx)
 	put_answers(tx);
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
-		tx->len += sctp_path_heartbeat_put(a, tx->p + tx->len, tx->now);
+		tx->len += sctp_path_heartbeat_put(a, &a->path, tx->p + tx->len, tx->now);
+		tx->alone = true; /* a small packet: its answer says that those arrive */
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
 		a->pending &= ~SCTP_PEND_SHUTDOWN;
@@ -249,7 +250,7 @@ static void put_new(struct sctp_tx *tx)
 	size_t window, room, len;
 	bool any = false, narrow = false;
 
-	if (!a->want_pull || a->lost || tx->alone)
+	if (!a->want_pull || a->lost || tx->alone || a->moving)
 		return;
 	if (sctp_tx_cwnd_full(a)) {
 		a->cwnd_limited = true;
@@ -274,6 +275,7 @@ static void put_new(struct sctp_tx *tx)
 			/* Nothing at all, or nothing for so little room? */
 			if (any ? !tx->more : whole && !narrow) {
 				a->want_pull = false;
+				a->declined = true;
 				a->window_probe = false;
 			} else if (narrow) {
 				wait_for_window(a, tx->now);
@@ -372,10 +374,11 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 		put_control(tx);
 	due = a->pending & SCTP_PEND_SACK;
 	plain = tx->len;
-	/* One that is not due yet rides along with new DATA. */
-	if (due || (tx->first && a->unsacked && a->want_pull && sctp_tx_window_open(a)))
+	/* One that is not due yet rides along with DATA. */
+	if (due || (tx->first && a->unsacked &&
+		    (a->lost || (a->want_pull && sctp_tx_window_open(a)))))
 		sack = put_sack(tx);
-	if (sctp_in_states(a, SCTP_STATES_SEND)) {
+	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->alone) {
 		put_probe(tx);
 		if (!tx->alone)
 			put_lost(tx);
@@ -384,6 +387,7 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 		if (!tx->last_data && sack && !due) { /* perhaps it took the room */
 			tx->len = plain;
 			sack = 0;
+			put_lost(tx);
 			if (a->state == SCTP_ESTABLISHED)
 				put_new(tx);
 		}

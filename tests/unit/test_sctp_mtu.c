@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
+#include "conformance/rows.h"
+#include "sctp_peer.h"
+
+/* Asks until the search is over, of a path that takes `real`; returns the number of probes. */
+static unsigned int search(struct sctp_pmtu *p, uint32_t real)
+{
+	unsigned int probes = 0;
+
+	while (p->probe) {
+		assert_true(p->probe <= p->told && p->probe < p->bad);
+		assert_true(++probes < 100);
+		if (p->probe <= real)
+			sctp_pmtu_answered(p);
+		else
+			sctp_pmtu_lost(p);
+		assert_true(p->good <= p->told);
+	}
+	return probes;
+}
+
+static void test_search(void **state)
+{
+	static const uint32_t told[] = { 1500, 9000, 65535 };
+	struct sctp_pmtu p;
+	uint32_t real;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		for (real = 1280; real <= told[i]; real += 1 + real / 128) {
+			sctp_pmtu_init(&p, 576, 1280, told[i]);
+			assert_int_equal(p.good, 1280);
+			assert_true(search(&p, real) < 70);
+			assert_true(p.good <= real);
+			assert_true(real - p.good <= 16 + real / 64);
+		}
+		/* what the interface takes, the path mostly takes as well: one probe */
+		sctp_pmtu_init(&p, 576, 1280, told[i]);
+		assert_int_equal(search(&p, told[i]), 1);
+		assert_int_equal(p.good, told[i]);
+	}
+	sctp_pmtu_init(&p, 576, 1280, 1200);
+	assert_int_equal(p.good, 1200);
+	assert_int_equal(p.probe, 0);
+	sctp_pmtu_init(&p, 1280, 1280, 600);
+	assert_int_equal(p.good, 1280);
+}
+
+static void test_search_turns(void **state)
+{
+	struct sctp_pmtu p;
+
+	/* a lost probe or two prove nothing */
+	sctp_pmtu_init(&p, 576, 1280, 9000);
+	assert_false(sctp_pmtu_lost(&p));
+	assert_false(sctp_pmtu_lost(&p));
+	assert_int_equal(p.probe, 9000);
+	sctp_pmtu_answered(&p);
+	assert_int_equal(p.good, 9000);
+	/* a doubt that proves wrong changes nothing */
+	assert_true(sctp_pmtu_doubt(&p));
+	assert_false(sctp_pmtu_doubt(&p));
+	sctp_pmtu_lost(&p);
+	sctp_pmtu_answered(&p);
+	assert_int_equal(p.good, 9000);
+	assert_int_equal(p.probe, 0);
+	/* one that proves right: to the base, and up again */
+	assert_true(sctp_pmtu_doubt(&p));
+	assert_false(sctp_pmtu_lost(&p));
+	assert_false(sctp_pmtu_lost(&p));
+	assert_true(sctp_pmtu_lost(&p));
+	assert_int_equal(p.good, 1280);
+	search(&p, 1500);
+	assert_int_equal(p.good, 1500);
+	/* below the base, to the floor and no further */
+	while (p.good > 576) {
+		assert_true(sctp_pmtu_doubt(&p));
+		while (!sctp_pmtu_lost(&p))
+			;
+	}
+	search(&p, 1000);
+	assert_in_range(p.good, 970, 1000);
+	sctp_pmtu_tell(&p, 400);
+	assert_int_equal(p.good, 576);
+	assert_false(sctp_pmtu_doubt(&p));
+	/* what failed may work later */
+	sctp_pmtu_init(&p, 576, 1280, 1500);
+	search(&p, 1400);
+	assert_in_range(p.good, 1400, 1400);
+	sctp_pmtu_raise(&p);
+	search(&p, 1500);
+	assert_int_equal(p.good, 1500);
+	/* routers: less than what is used, what is probed, what is known anyway, nonsense */
+	assert_true(sctp_pmtu_too_big(&p, 1450));
+	assert_int_equal(p.good, 1450);
+	assert_int_equal(p.probe, 0);
+	assert_false(sctp_pmtu_too_big(&p, 1450));
+	assert_false(sctp_pmtu_too_big(&p, 1480));
+	sctp_pmtu_tell(&p, 9000);
+	assert_true(sctp_pmtu_too_big(&p, 8000));
+	assert_int_equal(p.probe, 8000);
+	assert_int_equal(p.good, 1450);
+	assert_true(sctp_pmtu_too_big(&p, 0));
+	assert_int_equal(p.good, 576);
+}
+
+static void read_init(const struct packet *p)
+{
+	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_INIT);
+	struct wire_sctp_init init;
+
+	assert_true(wire_sctp_init_get(&c, &init));
+	f.their_tag = init.tag;
+	f.their_tsn = init.tsn;
+}
+
+static void setup_probing(uint64_t heartbeat)
+{
+	struct sctp_config config;
+
+	teardown(NULL);
+	sctp_config_default(&config);
+	config.heartbeat_interval = heartbeat;
+	setup_config(&config);
+	establish_only();
+	sctp_assoc_set_mtu(f.a, 1500);
+	collect();
+}
+
+static size_t max_packet(void)
+{
+	return sctp_assoc_max_msg(f.a) + WIRE_SCTP_COMMON_LEN + WIRE_SCTP_DATA_LEN;
+}
+
+/* Whether it is a probe of this size (4820-3-02: HEARTBEAT and PAD, DF). */
+static void check_probe(const struct packet *p, size_t size)
+{
+	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+
+	assert_int_equal(c.len, 24);
+	c = chunk_of(p, 1, WIRE_SCTP_PAD);
+	assert_int_equal(chunks(p), 2);
+	assert_int_equal(c.flags, 0);
+	assert_int_equal(p->len, (size - 28) & ~3u);
+	assert_true(p->df);
+	assert_int_equal(vtag_of(p), f.tag);
+}
+
+static void answer(const struct packet *p)
+{
+	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+	uint8_t info[20];
+
+	memcpy(info, c.raw + 4, sizeof(info));
+	f.now += MSEC;
+	begin();
+	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, sizeof(info)), info, sizeof(info));
+	sendp();
+}
+
+/* Nothing larger than 1280 leaves but the probe until that is answered. */
+static void test_confirmed_first(void **state)
+{
+	struct packet *p, *probe;
+
+	ROWS("4820-3-02");
+	setup_probing(3600 * SEC);
+	probe = take();
+	check_probe(probe, 1500);
+	assert_int_equal(max_packet(), 1280 - 28);
+	f.message_len = (uint32_t)sctp_assoc_max_msg(f.a);
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_DATA);
+	assert_int_equal(p->len, 1280 - 28);
+	assert_null(take());
+	/* not by somebody who does not know the nonce, nor by another answer */
+	begin();
+	memset(add(WIRE_SCTP_HEARTBEAT_ACK, 0, 20), 0, 20);
+	sendp();
+	assert_int_equal(max_packet(), 1280 - 28);
+	/* what did not fit is asked for again */
+	f.message_len = 1400;
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	nothing();
+	answer(probe);
+	assert_int_equal(max_packet(), 1500 - 28);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_DATA);
+	assert_int_equal(p->len, 12 + 16 + 1400);
+}
+
+/* Behind the first DATA of an active association, which nothing held up. */
+static void test_probe_is_last(void **state)
+{
+	struct wire_sctp_init init = our_init();
+	struct sctp_config config;
+	struct packet *p;
+	uint8_t cookie[8] = "cookie";
+
+	teardown(NULL);
+	sctp_config_default(&config);
+	setup_config(&config);
+	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 4000, NULL, f.now);
+	collect();
+	read_init(take());
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &init);
+	f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_COOKIE, cookie, 8);
+	wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_INIT_ACK, 0, f.len - 12);
+	sendp();
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
+	assert_int_equal(chunks(p), 1);
+	assert_null(take());
+	f.messages = 1;
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	wire_sctp_checksum_put(f.buf, f.len);
+	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+	sctp_assoc_kick(f.a);
+	collect();
+	chunk_of(take(), 0, WIRE_SCTP_DATA);
+	p = take();
+	chunk_of(p, 1, WIRE_SCTP_PAD);
+	assert_int_equal(p->len, 4000 - 28);
+	assert_null(take());
+}
+
+/* Lost probes: sent again, with a small packet that tells a narrow path from a dead one. */
+static void test_probe_lost(void **state)
+{
+	struct packet *p;
+	unsigned int i;
+	uint32_t cwnd;
+
+	setup_probing(3600 * SEC);
+	cwnd = f.a->path.cc.cwnd;
+	check_probe(take(), 1500);
+	/* nothing is heard: it stays the same size however often */
+	for (i = 0; i < 6; i++) {
+		while (f.head == f.tail)
+			wait_ns(MSEC);
+		p = take();
+		chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+		assert_true(p->len < 100);
+		check_probe(take(), 1500);
+		assert_null(take());
+	}
+	/* small ones are answered: after three it is another size */
+	for (i = 0; i < 3; i++) {
+		answer(p);
+		while (f.head == f.tail)
+			wait_ns(MSEC);
+		p = take();
+		if (i < 2)
+			check_probe(take(), 1500);
+	}
+	check_probe(p, 1400);
+	/* none of it is a sign of congestion */
+	assert_int_equal(f.a->path.cc.cwnd, cwnd);
+	assert_int_equal(f.a->path.cc.ssthresh, UINT32_MAX);
+	answer(p);
+	assert_int_equal(max_packet(), 1400 - 28);
+}
+
+/* Waits for the next packet; small HEARTBEATs are answered. */
+static struct packet *large(bool alive)
+{
+	struct packet *p;
+
+	for (;;) {
+		while (f.head == f.tail)
+			wait_ns(MSEC);
+		p = take();
+		if (p->len > 100)
+			return p;
+		if (alive && p->data[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_HEARTBEAT)
+			answer(p);
+	}
+}
+
+/*
+ * 6951-5.6-02: small packets arrive, large ones do not, and no ICMP says so. It is noticed long
+ * before T3 expires, and what was cut too large leaves alone and with DF off.
+ */
+static void test_black_hole(void **state)
+{
+	unsigned int i, resent = 0;
+	struct packet *p;
+	uint64_t start;
+	uint32_t cwnd;
+
+	ROWS("6951-5.6-02 9260-6.9-04");
+	setup_probing(3600 * SEC);
+	answer(take());
+	cwnd = f.a->path.cc.cwnd;
+	assert_int_equal(max_packet(), 1472);
+	f.message_len = 1400;
+	f.messages = 3;
+	wait_ns(SEC);
+	start = f.now;
+	sctp_assoc_kick(f.a);
+	collect();
+	for (i = 0; i < 3; i++)
+		chunk_of(take(), 0, WIRE_SCTP_DATA);
+	for (;;) {
+		p = large(true);
+		if (!p->df)
+			break;
+	}
+	assert_true(f.now - start < 500 * MSEC);
+	assert_int_equal(f.a->timeouts, 0);
+	assert_true(f.a->path.cc.cwnd >= cwnd);
+	assert_int_equal(max_packet(), 1280 - 28);
+	for (;; p = take()) {
+		assert_non_null(p);
+		if (p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_DATA)
+			break;
+		assert_int_equal(chunks(p), 1);
+		assert_false(p->df);
+		resent++;
+	}
+	assert_int_equal(resent, 3);
+	check_probe(p, 1400);
+	answer(p);
+	check_probe(large(true), 1420);
+}
+
+/* All is lost, large and small: that says nothing about the size. */
+static void test_dead_is_not_narrow(void **state)
+{
+	setup_probing(SEC);
+	answer(take());
+	f.message_len = 1400;
+	f.messages = 3;
+	sctp_assoc_kick(f.a);
+	collect();
+	while (f.a && f.a->timeouts < 3) {
+		wait_ns(10 * MSEC);
+		drop_all();
+	}
+	assert_non_null(f.a);
+	assert_int_equal(max_packet(), 1472);
+}
+
+/* What was narrow is tried again after a while. */
+static void test_raise(void **state)
+{
+	struct packet *p;
+	unsigned int i;
+
+	setup_probing(3600 * SEC);
+	p = take();
+	for (i = 0; i < 40 && f.a->path.pmtu.probe; i++) {
+		if (p->len + 28 <= 1420)
+			answer(p);
+		p = large(true);
+		if (p->len + 28 > 1420 && f.a->path.pmtu.failed == 2 && f.a->path.pmtu.good == 1420)
+			break;
+	}
+	while (f.a->path.pmtu.probe) {
+		drop_all();
+		f.a->path.proof = f.now + 1;
+		wait_ns(10 * MSEC);
+	}
+	drop_all();
+	assert_int_equal(max_packet(), 1420 - 28);
+	wait_ns(599 * SEC);
+	nothing();
+	wait_ns(2 * SEC);
+	check_probe(take(), 1450);
+}
+
+/* 9260-10-01, 10-02: a router's word counts only with a quoted packet of the association. */
+static void test_quoted(void **state)
+{
+	struct path_addr port = f.path, other = f.path;
+	struct packet *p;
+	uint8_t forged[24];
+
+	ROWS("9260-10-01 9260-10-02");
+	setup_probing(3600 * SEC);
+	p = take();
+	answer(p);
+	p = &f.out[0];
+	for (unsigned int i = 0; f.out[i].len; i++)
+		if (vtag_of(&f.out[i]) == f.tag)
+			p = &f.out[i];
+	memcpy(forged, p->data, sizeof(forged));
+	forged[5] ^= 1; /* tag */
+	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
+	forged[5] ^= 1;
+	forged[3] ^= 1; /* port of the peer */
+	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
+	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 7, f.now);
+	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 0, f.now);
+	port.udp_port++;
+	sctp_packet_too_big(f.ep, &port, 1300, p->data, 28, f.now);
+	other.remote = simnet_v4(9);
+	sctp_packet_too_big(f.ep, &other, 1300, p->data, 28, f.now);
+	sctp_packet_too_big(f.ep, &other, 1300, NULL, 0, f.now);
+	assert_int_equal(max_packet(), 1472);
+	sctp_packet_too_big(f.ep, &f.path, 1400, p->data, 8, f.now);
+	assert_int_equal(max_packet(), 1372);
+	/* a larger one is no news; our own host needs no quote */
+	sctp_packet_too_big(f.ep, &f.path, 1450, p->data, 28, f.now);
+	assert_int_equal(max_packet(), 1372);
+	port.udp_port = 0;
+	sctp_packet_too_big(f.ep, &port, 1300, NULL, 0, f.now);
+	assert_int_equal(max_packet(), 1272);
+	sctp_packet_too_big(f.ep, &f.path, 0, p->data, 28, f.now);
+	assert_int_equal(max_packet(), 576 - 28);
+	drop_all();
+	nothing();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_search_turns),
+		PEER_TEST(test_confirmed_first),
+		PEER_TEST(test_probe_is_last),
+		PEER_TEST(test_probe_lost),
+		PEER_TEST(test_black_hole),
+		PEER_TEST(test_dead_is_not_narrow),
+		PEER_TEST(test_raise),
+		PEER_TEST(test_quoted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

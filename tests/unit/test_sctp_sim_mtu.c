@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* Path MTUs that differ from the interface's and change in mid-stream, with ICMP and without. */
+#include "sctp_sim.h"
+
+static void set_links(struct world *w, uint32_t mtu, bool black_hole)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		w->link[i].mtu = mtu;
+		w->link[i].black_hole = black_hole;
+	}
+}
+
+/* How long a first transfer of so many bytes takes, from the connect on. */
+static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint32_t len, uint64_t *packets)
+{
+	struct host *a, *b;
+	struct world *w = world_new(3, &a, &b);
+	uint64_t start = w->now, took;
+	struct flow *f;
+
+	a->mtu = b->mtu = mtu;
+	a->config.mtu_probe = b->config.mtu_probe = probe;
+	host_restart(a);
+	host_restart(b);
+	f = connect_to(a, b, 0);
+	f->min_len = f->max_len = 64;
+	f->to_send = 1;
+	b->reply = 1;
+	/* The user's own handshake, as RFC 5043 has it. */
+	assert_true(run(w, SEC, all_sent));
+	f->min_len = 8;
+	f->max_len = len;
+	f->to_send += messages;
+	sctp_assoc_kick(f->a);
+	assert_true(run(w, 10 * SEC, all_sent));
+	assert_int_equal(b->flows[0].received, messages + 1);
+	took = w->now - start;
+	*packets = a->packets_out + b->packets_out;
+	world_free(w);
+	return took;
+}
+
+/* Nothing is slower for the probes: two packets each way, behind the first ones of the user. */
+static void test_first_transfer(void **state)
+{
+	static const uint32_t mtus[] = { 1500, 9000, 65535 };
+	uint64_t plain_packets, packets;
+	unsigned int i;
+	uint32_t n;
+
+	for (i = 0; i < 3; i++) {
+		for (n = 1; n <= 1000; n *= 10) {
+			uint64_t plain = first_transfer(false, mtus[i], n, 60000, &plain_packets);
+
+			assert_int_equal(first_transfer(true, mtus[i], n, 60000, &packets), plain);
+			assert_true(packets <= plain_packets + 4);
+		}
+	}
+}
+
+/* The longest time in which nothing new arrived at b while a had to send. */
+static uint64_t longest_gap(struct world *w, struct host *b)
+{
+	uint64_t last = w->now, gap = 0;
+	uint32_t received = 0;
+
+	flush(w);
+	while (!all_sent(w)) {
+		struct flow *g = &b->flows[0];
+
+		assert_true(step(w, w->now + 60 * SEC));
+		if (!b->flow_count || g->received == received)
+			continue;
+		received = g->received;
+		if (w->now - last > gap)
+			gap = w->now - last;
+		last = w->now;
+	}
+	return gap;
+}
+
+/* The interface takes more than the path, from the start. */
+static void narrow(uint32_t told, uint32_t real, bool black_hole)
+{
+	struct host *a, *b;
+	struct world *w = world_new(told ^ real, &a, &b);
+	uint64_t start = w->now;
+	struct flow *f;
+	uint64_t good;
+
+	set_links(w, real, black_hole);
+	a->mtu = b->mtu = told;
+	f = connect_to(a, b, 3000);
+	f->max_len = told > 20000 ? 20000 : told;
+	/* what waits for the answer to a lost probe is the probe alone */
+	assert_true(longest_gap(w, b) < 60 * MSEC);
+	assert_true(w->now - start < 500 * MSEC);
+	assert_int_equal(b->flows[0].received, 3000);
+	assert_int_equal(f->a->timeouts, 0);
+	run(w, 10 * SEC, NULL);
+	good = f->a->path.pmtu.good;
+	assert_int_equal(f->a->path.pmtu.probe, 0);
+	assert_in_range(good, black_hole ? real - 16 - real / 64 : real, real);
+	/* no DATA was ever too long for it */
+	assert_int_equal(w->link[0].fragmented, 0);
+	assert_true(w->link[0].too_long <= 20 * SCTP_PMTU_PROBES);
+	world_free(w);
+}
+
+static void test_narrow(void **state)
+{
+	static const uint32_t told[] = { 1500, 9000, 65535 }, real[] = { 1280, 1400, 1492, 4000, 8999 };
+	unsigned int i, k;
+
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < 5; k++)
+			if (real[k] < told[i]) {
+				narrow(told[i], real[k], true);
+				narrow(told[i], real[k], false);
+			}
+}
+
+/* It gets narrow while everything is full of large packets, and wide again later. */
+static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t delay)
+{
+	struct host *a, *b;
+	struct world *w = world_new(told ^ real, &a, &b);
+	struct flow *f, *g;
+	uint64_t gap;
+
+	w->link[0].delay = w->link[1].delay = delay;
+	a->mtu = b->mtu = told;
+	a->config.mtu_raise_time = b->config.mtu_raise_time = 5 * SEC;
+	host_restart(a);
+	host_restart(b);
+	b->reply = 100000;
+	f = connect_to(a, b, 100000);
+	f->min_len = 8;
+	f->max_len = told > 9000 ? 9000 : told;
+	run(w, 40 * delay, NULL);
+	g = &b->flows[0];
+	g->to_send = g->sent + 2000;
+	f->to_send = f->sent + 2000;
+	assert_int_equal(f->a->path.pmtu.good, told);
+	set_links(w, real, black_hole);
+	gap = longest_gap(w, b);
+	/* a round trip or two with ICMP; without, tail-loss probes and three path MTU probes */
+	if (gap > (black_hole ? 500 * MSEC + 20 * delay : 200 * MSEC + 8 * delay))
+		fail_msg("%u to %u, hole %d: nothing for %.1f ms", told, real, black_hole, (double)gap / MSEC);
+	assert_int_equal(g->received, f->to_send);
+	assert_int_equal(f->received, g->to_send);
+	assert_true(f->a->path.pmtu.good <= real);
+	/* what was cut before went in fragments, and nothing else did */
+	if (!(w->link[0].fragmented + w->link[1].fragmented))
+		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole, (unsigned long long)delay);
+	set_links(w, 0, false);
+	run(w, 12 * SEC, NULL);
+	assert_int_equal(f->a->path.pmtu.good, told);
+	world_free(w);
+}
+
+static void test_shrinks(void **state)
+{
+	static const uint64_t delays[] = { 20000, MSEC, 30 * MSEC };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		shrinks(1500, 1400, true, delays[i]);
+		shrinks(1500, 1400, false, delays[i]);
+		shrinks(9000, 1500, true, delays[i]);
+		shrinks(9000, 1500, false, delays[i]);
+		shrinks(65535, 1500, true, delays[i]);
+		shrinks(1500, 1006, true, delays[i]);
+		shrinks(1500, 600, false, delays[i]);
+	}
+}
+
+/* Whatever the path takes from one moment to the next, and with loss: all arrives, once. */
+static void changing(uint64_t seed)
+{
+	static const uint32_t sizes[] = { 0, 600, 1006, 1280, 1400, 1500, 4352, 9000 };
+	static const uint32_t told[] = { 1280, 1500, 9000, 65535 };
+	struct host *a, *b;
+	struct world *w = world_new(seed, &a, &b);
+	struct sim_random *r = &w->random;
+	struct flow *f;
+	uint64_t limit = w->now + 240 * SEC;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		w->link[i].loss = sim_random_below(r, 2) ? 0 : sim_random_below(r, 10) / 100.0;
+		w->link[i].delay = 20000 + sim_random_below(r, 10000000);
+		w->link[i].rate = 2000000;
+		w->link[i].queue = 200000;
+		w->hosts[i]->mtu = told[sim_random_below(r, 4)];
+		w->hosts[i]->config.mtu_raise_time = SEC;
+		host_restart(w->hosts[i]);
+	}
+	b->reply = sim_random_below(r, 600);
+	f = connect_to(a, b, 100 + sim_random_below(r, 600));
+	f->max_len = 64 + sim_random_below(r, 9000);
+	flush(w);
+	while (!all_sent(w)) {
+		uint64_t next = w->now + sim_random_below(r, 400) * MSEC;
+
+		while (!all_sent(w) && step(w, next))
+			;
+		if (w->now > limit)
+			fail_msg("seed %llu: not done after 240 s", (unsigned long long)seed);
+		if (w->now < next && !all_sent(w))
+			w->now = next;
+		i = sim_random_below(r, 2);
+		w->link[i].mtu = sizes[sim_random_below(r, 8)];
+		w->link[i].black_hole = sim_random_below(r, 2);
+	}
+	assert_int_equal(b->flows[0].received, f->to_send);
+	assert_int_equal(f->received, b->reply);
+	world_free(w);
+}
+
+static void test_changing(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 200; seed++)
+		changing(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_transfer),
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_shrinks),
+		cmocka_unit_test(test_changing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

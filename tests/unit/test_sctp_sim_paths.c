@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/* A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes twice. */
+#include "sctp_sim.h"
+
+struct scene {
+	struct world *w;
+	struct host *a, *b; /* b has two addresses */
+	struct simnet_link second[2];
+	struct flow *f, *g;
+};
+
+static void cut(struct simnet_link link[2], bool off)
+{
+	link[0].loss = link[1].loss = off;
+}
+
+static void begin(struct scene *s, uint64_t seed, uint32_t there, uint32_t back)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(seed, &s->a, &s->b);
+	s->second[0].delay = s->second[1].delay = MSEC;
+	host_multihome(s->b, 77, s->a, s->second);
+	s->b->reply = back;
+	s->f = connect_to(s->a, s->b, there);
+	while (!both_up(s->w)) {
+		flush(s->w);
+		assert_true(step(s->w, s->w->now + 20 * SEC));
+	}
+	s->g = &s->b->flows[0];
+	assert_int_equal(s->f->a->others, 1);
+}
+
+static void finish(struct scene *s)
+{
+	if (!run(s->w, 120 * SEC, all_sent))
+		fail_msg("seed %llu: not done", (unsigned long long)s->w->seed);
+	assert_int_equal(s->g->received, s->f->to_send);
+	assert_int_equal(s->f->received, s->g->to_send);
+	assert_int_equal(s->b->flow_count, 1);
+}
+
+/* Both directions are busy; the primary path dies for so long, and comes back. */
+static void dies(uint64_t seed, uint64_t how_long)
+{
+	struct scene s;
+	uint32_t before[2];
+
+	begin(&s, seed, 1u << 22, 1u << 22);
+	s.w->link[0].rate = s.w->link[1].rate = s.second[0].rate = s.second[1].rate = 2000000;
+	s.w->link[0].queue = s.w->link[1].queue = s.second[0].queue = s.second[1].queue = 100000;
+	run(s.w, 4 * SEC, NULL);
+	assert_true(s.f->a->other[0].confirmed);
+	assert_true(s.f->a->path.primary);
+	cut(s.w->link, true);
+	/* A timeout on each side, and the first is on its way again. */
+	run(s.w, 3 * SEC, NULL);
+	before[0] = s.g->received;
+	before[1] = s.f->received;
+	assert_false(s.f->a->path.primary);
+	run(s.w, how_long, NULL);
+	assert_true(s.g->received > before[0] + 500 && s.f->received > before[1] + 500);
+	assert_ptr_equal(sctp_assoc_find_any(s.a->ep, &s.b->addr, s.b->port), s.f->a);
+	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
+	cut(s.w->link, false);
+	/* with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s */
+	run(s.w, how_long + 4 * SEC, NULL);
+	assert_true(s.f->a->path.primary);
+	/* and the other way round */
+	cut(s.second, true);
+	before[0] = s.g->received;
+	run(s.w, 2 * SEC, NULL);
+	assert_true(s.g->received > before[0] + 500);
+	assert_true(s.f->a->path.primary);
+	cut(s.second, false);
+	s.f->to_send = s.f->sent;
+	s.g->to_send = s.g->sent;
+	finish(&s);
+	world_free(s.w);
+}
+
+static void test_dies(void **state)
+{
+	dies(1, 5 * SEC);
+	dies(2, 10 * SEC);
+	dies(3, 20 * SEC);
+}
+
+/* Nobody has anything to send when it happens: the next message does not wait for a timeout. */
+static void test_dies_idle(void **state)
+{
+	struct scene s;
+
+	begin(&s, 7, 1, 1);
+	finish(&s);
+	run(s.w, 10 * SEC, NULL);
+	cut(s.w->link, true);
+	run(s.w, 6 * SEC, NULL);
+	assert_non_null(s.f->a);
+	assert_false(s.f->a->path.primary);
+	s.f->to_send++;
+	sctp_assoc_kick(s.f->a);
+	assert_true(run(s.w, 50 * MSEC, all_sent));
+	cut(s.w->link, false);
+	run(s.w, 10 * SEC, NULL);
+	assert_true(s.f->a->path.primary);
+	finish(&s);
+	/* all dead: the association is lost in its time, not sooner and not later for having two */
+	cut(s.w->link, true);
+	cut(s.second, true);
+	run(s.w, 29 * SEC, NULL);
+	assert_non_null(s.f->a);
+	run(s.w, 6 * SEC, NULL);
+	assert_null(s.f->a);
+	assert_int_equal(s.f->error, -ETIMEDOUT);
+	world_free(s.w);
+}
+
+/* DATA is cut for the narrower of both (7.3-01), so it never needs fragments. */
+static void test_narrow_second(void **state)
+{
+	struct scene s;
+
+	begin(&s, 9, 1u << 22, 0);
+	s.a->mtu = 9000;
+	sctp_assoc_set_mtu(s.f->a, 9000);
+	s.second[0].mtu = 1500;
+	s.second[0].black_hole = true;
+	s.f->max_len = 8000;
+	s.w->link[0].rate = s.second[0].rate = 2000000;
+	s.w->link[0].queue = s.second[0].queue = 100000;
+	run(s.w, 10 * SEC, NULL);
+	assert_int_equal(s.f->a->path.pmtu.good, 9000);
+	assert_true(s.f->a->path.max_packet <= 1500 - 28);
+	assert_true(s.f->a->path.max_packet >= 1400 - 28);
+	cut(s.w->link, true);
+	run(s.w, 10 * SEC, NULL);
+	assert_int_equal(s.second[0].fragmented, 0);
+	cut(s.w->link, false);
+	s.f->to_send = s.f->sent;
+	finish(&s);
+	world_free(s.w);
+}
+
+/* Paths that come and go, with loss: each message once. */
+static void changing(uint64_t seed)
+{
+	struct scene s;
+	struct sim_random *r;
+	uint64_t limit;
+
+	begin(&s, seed, 300, 300);
+	r = &s.w->random;
+	s.w->link[0].rate = s.w->link[1].rate = s.second[0].rate = s.second[1].rate = 100000;
+	s.w->link[0].queue = s.w->link[1].queue = s.second[0].queue = s.second[1].queue = 100000;
+	limit = s.w->now + 600 * SEC;
+	while (!all_sent(s.w)) {
+		uint64_t next = s.w->now + sim_random_below(r, 8000) * MSEC;
+		bool first = sim_random_below(r, 2);
+
+		while (!all_sent(s.w) && step(s.w, next))
+			;
+		if (!all_sent(s.w))
+			s.w->now = next;
+		if (s.w->now > limit)
+			fail_msg("seed %llu: not done after 600 s", (unsigned long long)seed);
+		cut(s.w->link, first);
+		cut(s.second, !first);
+		if (sim_random_below(r, 2)) {
+			struct simnet_link *l = first ? s.second : s.w->link;
+
+			l[0].loss = l[1].loss = sim_random_below(r, 10) / 100.0;
+		}
+	}
+	finish(&s);
+	world_free(s.w);
+}
+
+static void test_changing(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++)
+		changing(seed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dies),
+		cmocka_unit_test(test_dies_idle),
+		cmocka_unit_test(test_narrow_second),
+		cmocka_unit_test(test_changing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
