@@ -44,6 +44,7 @@ pc  librdmacm         librdmacm-dev      rdma-core-devel
 pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
 pc  inih              libinih-dev        inih-devel
+pc  libsctp           libsctp-dev        lksctp-tools-devel
 '
 RUN_NEEDS='
 cmd python3           python3            python3
@@ -63,7 +64,6 @@ cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
-hdr netinet/sctp.h    libsctp-dev        lksctp-tools-devel
 cmd modprobe          kmod               kmod
 cmd linux.uml         user-mode-linux    -
 '
