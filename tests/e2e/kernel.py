@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks, and a kernel without SCTP."""
+"""What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
 import socket
 import struct
 import sys
@@ -62,12 +62,30 @@ def many_messages(link):
     harness.perftest(link, "ib_write_bw", ["-s", "1", "-n", "40000"], 60)
 
 
+def verbs(program, *names):
+    """The tests of libibverbs and librdmacm; without those that are a UDP socket to our own SCTP."""
+    def case(link):
+        start(program, [harness.BUILD / "bin" / program, *names], link).expect(100)
+    return case
+
+
+CM = ("ipv4", "ipv6", "private_data", "reject", "ird_ord", "nobody_listens", "wrong_states", "backlog",
+      "destroy_listener", "destroy_while_connecting", "migrate", "migrate_listener", "destroy_waits_for_acks",
+      "nonblocking", "many_unread_events", "close_channel_with_ids", "dup")
+CM_PROCESS = ("exit", "killed", "killed_by_itself", "threads_to_process", "threads_to_self", "nothing_grows", "fork",
+              "close_range", "closefrom", "close_each", "no_standard_streams", "few_descriptors")
+
 CASES = [
     ("adaptation.none", adaptation(None, False)),
     ("adaptation.another", adaptation(2, False)),
     ("adaptation.ddp", adaptation(1, True)),
     ("many-messages", many_messages),
     ("shrinking-mtu", shrinking_mtu),
+    ("verbs.transfer", verbs("verbs_transfer")),
+    ("verbs.errors", verbs("verbs_errors")),
+    ("verbs.cm", verbs("verbs_cm", *CM)),
+    ("verbs.cm_sync", verbs("verbs_cm_sync")),
+    ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),
 ]
 
 if __name__ == "__main__":
