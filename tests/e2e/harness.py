@@ -250,8 +250,26 @@ def perftest_rows(output):
     return rows
 
 
+def _not_listening_yet(failure):
+    """perftest's server listens twice, and its client, told too early that nobody does, may crash over that."""
+    logs = [log.read_text(errors="replace") for log in _logs.glob("*-client.log")]
+    return "status -11" in str(failure) or any(re.search("CM event bl blka 8|CM_EVENT_REJECTED", t) for t in logs)
+
+
 def perftest(link, tool, options, seconds=20, user=None, client_options=()):
     """Runs a perftest program with -R and returns the rows that the client printed."""
+    for _ in range(3 if link.in_guest else 0):  # where everything is slow
+        try:
+            return _perftest_once(link, tool, options, seconds, user, client_options)
+        except Failure as failure:
+            if not _not_listening_yet(failure):
+                raise
+            kill_all()
+            log_to(_logs)
+    return _perftest_once(link, tool, options, seconds, user, client_options)
+
+
+def _perftest_once(link, tool, options, seconds, user, client_options):
     port = free_port()
     common = [tool, "-R", "-F", "-d", DEVICE, "-p", str(port), *options]
     client = [*common, *client_options, link.address]
@@ -386,6 +404,10 @@ class Veth(Link):
                 self._netem(side, "delay", "0")
                 continue
             self._run([*self.enter(side), "nft", "delete", "table", "inet", "cut"])
+
+    def set_mtu(self, mtu):
+        for side in "server", "client":
+            self._run([*self.enter(side), "ip", "link", "set", "veth0", "mtu", str(mtu)])
 
     def close(self):
         for holder in self.holders.values():

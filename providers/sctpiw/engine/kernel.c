@@ -6,26 +6,23 @@
  *
  * What the kernel does not do the way sctp/ does:
  * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
- *   can be told from "not all" (acked below).
+ *   can be told from "not all" (kernel_tx.c).
  * - It retransmits for as long as it likes; here, a peer is lost when no packet of it has come for
  *   engine_config.silent_limit. The peer's kernel may answer for a process that is stopped.
  * - An ICMP error is told as the socket's error. Before the association is up it ends the attempt;
  *   later it is a hint, and a HEARTBEAT that is not answered within a second confirms it.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/sctp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
-#include "engine/kernel_rx.h"
+#include "engine/kernel.h"
 #include "engine/kernel_socket.h"
 #include "engine/log.h"
-#include "engine/private.h"
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
@@ -41,87 +38,9 @@
 #define RX_SIZE 65536
 #define RX_MEMORY ((size_t)RX_MSGS * RX_SIZE)
 
-/* Messages that are pulled for one system call. */
-#define TX_MSGS 32
-#define TX_SIZE (128u << 10)
-#define OUTPUT_TURN 8 /* such calls of one association before the next has its turn */
-
-/*
- * The DDP-SSNs of a stream that are not acknowledged must be within 32,767 (RFC 5043 5.2): so are
- * the messages of the whole association.
- */
-#define UNACKED_MAX 32000u
-
 #define CONNECT_LIMIT (30 * SYS_NSEC_PER_SEC)
 #define CHECK_INTERVAL (SYS_NSEC_PER_SEC / 2)
 #define PROBE_LIMIT SYS_NSEC_PER_SEC
-
-/* What epoll's entries point to. */
-struct kernel_socket {
-	int fd;
-	struct endpoint *ep;	    /* whose listener it is; or NULL */
-	struct kernel_assoc *assoc; /* or whose socket */
-};
-
-struct kernel_msg {
-	uint32_t offset, len; /* in tx_buf */
-	uint32_t ppid;
-	uint16_t sid;
-};
-
-/* endpoint.state */
-struct kernel_endpoint {
-	struct kernel_socket sock;
-	bool listening;
-};
-
-/* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
-struct kernel_assoc {
-	struct kernel_socket sock;
-	struct list_node node;	/* kernel.assocs, or kernel.dead */
-	struct list_node ready; /* kernel.ready */
-	struct assoc *assoc;	/* NULL: dead */
-	struct path_addr path;
-	uint16_t port;
-	bool active;
-	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
-	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
-	bool eof;     /* there is no more to read but events, which EPOLLHUP tells of */
-	struct kernel_rx rx;
-
-	uint32_t pulled, acked; /* messages */
-	uint8_t *tx_buf;	/* TX_SIZE bytes, once it is up */
-	unsigned int tx_first, tx_n; /* pulled and not taken by the kernel yet */
-	struct kernel_msg tx[TX_MSGS];
-
-	int64_t packets; /* of the peer, when last looked at */
-	uint64_t heard;	 /* when there were new ones; before it is up: when it was opened */
-	uint64_t probed; /* since when a hint is unconfirmed; 0: there is none */
-};
-
-/* engine.transport_state */
-struct kernel {
-	struct list_node assocs, dead, ready;
-	unsigned int n_assocs, n_blocked;
-	unsigned int passes;
-	uint64_t next_check;
-	uint8_t *rx_memory;
-};
-
-static struct kernel *kernel_of(const struct engine *e)
-{
-	return e->transport_state;
-}
-
-static struct kernel_endpoint *kernel_endpoint(const struct endpoint *ep)
-{
-	return ep->state;
-}
-
-static struct engine *engine_of(const struct kernel_assoc *ka)
-{
-	return ka->assoc->ep->engine;
-}
 
 /* ---- the engine's part ---- */
 
@@ -283,7 +202,7 @@ static void bury(struct kernel *k)
 		free(list_entry(node, struct kernel_assoc, node));
 }
 
-static void over(struct kernel_assoc *ka, int error, bool orderly)
+void kernel_over(struct kernel_assoc *ka, int error, bool orderly)
 {
 	struct assoc *a = ka->assoc;
 
@@ -291,17 +210,11 @@ static void over(struct kernel_assoc *ka, int error, bool orderly)
 	assoc_over(a, error, orderly);
 }
 
-static bool is_up(const struct kernel_assoc *ka)
-{
-	return ka->rx.state == KERNEL_RX_UP;
-}
-
-/* What the kernel's error means in the words of assoc_over(). */
-static int meaning(const struct kernel_assoc *ka, int error)
+int kernel_meaning(const struct kernel_assoc *ka, int error)
 {
 	if (error == -ETIMEDOUT)
 		return error;
-	return is_up(ka) ? -ECONNRESET : -ECONNREFUSED;
+	return kernel_is_up(ka) ? -ECONNRESET : -ECONNREFUSED;
 }
 
 static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
@@ -417,66 +330,6 @@ static int kernel_set_accept(struct endpoint *ep, bool accept)
 	return ret;
 }
 
-/* ---- what is acknowledged ---- */
-
-static void ready(struct kernel_assoc *ka)
-{
-	if (!list_linked(&ka->ready))
-		list_add_tail(&kernel_of(engine_of(ka))->ready, &ka->ready);
-}
-
-static bool has_pending(const struct kernel_assoc *ka)
-{
-	return ka->tx_first < ka->tx_n;
-}
-
-static bool all_acked(const struct kernel_assoc *ka)
-{
-	return ka->acked == ka->pulled ||
-	       (!has_pending(ka) && kernel_socket_unacked(ka->sock.fd) == 0);
-}
-
-/* Takes note of it when all is acknowledged, and goes on if that was waited for. */
-static void settle(struct kernel_assoc *ka)
-{
-	if (!all_acked(ka))
-		return;
-	ka->acked = ka->pulled;
-	if (ka->hold) {
-		ka->hold = false;
-		kernel_socket_want_dry(ka->sock.fd, false);
-		ready(ka);
-	}
-}
-
-/*
- * While messages flow without a pause "all is acknowledged" is never true: whoever has to know
- * makes a pause.
- */
-static void hold_until_acked(struct kernel_assoc *ka)
-{
-	settle(ka);
-	if (ka->acked == ka->pulled || ka->hold)
-		return;
-	ka->hold = true;
-	kernel_socket_want_dry(ka->sock.fd, true);
-}
-
-static uint32_t kernel_acked(struct assoc *a)
-{
-	struct kernel_assoc *ka = a->state;
-
-	hold_until_acked(ka);
-	return ka->acked;
-}
-
-static bool kernel_is_drained(const struct assoc *a)
-{
-	const struct kernel_assoc *ka = a->state;
-
-	return !is_up(ka) || all_acked(ka);
-}
-
 /* ---- input ---- */
 
 static void set_interest(struct kernel_assoc *ka)
@@ -485,7 +338,7 @@ static void set_interest(struct kernel_assoc *ka)
 	      (ka->eof ? 0u : EPOLLIN) | (ka->blocked ? EPOLLOUT : 0u));
 }
 
-static void set_blocked(struct kernel_assoc *ka, bool blocked)
+void kernel_set_blocked(struct kernel_assoc *ka, bool blocked)
 {
 	struct kernel *k = kernel_of(engine_of(ka));
 
@@ -503,7 +356,7 @@ static void established(struct kernel_assoc *ka)
 	int ret = kernel_socket_status(ka->sock.fd, &status);
 
 	if (ret) {
-		over(ka, meaning(ka, ret), false);
+		kernel_over(ka, kernel_meaning(ka, ret), false);
 		return;
 	}
 	ka->tx_buf = malloc(TX_SIZE);
@@ -540,16 +393,16 @@ static void act(struct kernel_assoc *ka, enum kernel_rx_verdict verdict,
 		on_message(ka, m);
 		break;
 	case KERNEL_RX_DRY:
-		settle(ka);
+		kernel_settle(ka);
 		break;
 	case KERNEL_RX_CLOSES:
 		assoc_peer_closes(ka->assoc);
 		break;
 	case KERNEL_RX_CLOSED:
-		over(ka, -ECONNRESET, true);
+		kernel_over(ka, -ECONNRESET, true);
 		break;
 	case KERNEL_RX_LOST:
-		over(ka, meaning(ka, -sys_getsockopt_int(ka->sock.fd, SOL_SOCKET, SO_ERROR)), false);
+		kernel_over(ka, kernel_meaning(ka, -sys_getsockopt_int(ka->sock.fd, SOL_SOCKET, SO_ERROR)), false);
 		break;
 	case KERNEL_RX_RESTART:
 		/* It does not tell what the peer indicates now: the peer may open another one. */
@@ -566,10 +419,10 @@ static void act(struct kernel_assoc *ka, enum kernel_rx_verdict verdict,
 
 static void on_error(struct kernel_assoc *ka, int error)
 {
-	if (!is_up(ka)) {
+	if (!kernel_is_up(ka)) {
 		/* Other unreachabilities may pass. */
 		if (error == -ECONNREFUSED || error == -ETIMEDOUT)
-			over(ka, error, false);
+			kernel_over(ka, error, false);
 		return;
 	}
 	if (ka->probed)
@@ -643,8 +496,8 @@ static bool receive_socket(struct engine *e, struct kernel_socket *sock, uint32_
 	if (!ka->assoc)
 		return false;
 	if (events & EPOLLOUT) {
-		set_blocked(ka, false);
-		ready(ka);
+		kernel_set_blocked(ka, false);
+		kernel_ready(ka);
 	}
 	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka) == RX_MSGS;
 }
@@ -680,149 +533,6 @@ static bool kernel_events(struct engine *e)
 	return false;
 }
 
-/* ---- output ---- */
-
-/* How one message is handed over. */
-struct outgoing {
-	struct iovec iov;
-	union {
-		struct cmsghdr align;
-		uint8_t bytes[CMSG_SPACE(sizeof(struct sctp_sndinfo))];
-	} control;
-};
-
-static void prepare(const struct kernel_assoc *ka, const struct kernel_msg *m, struct outgoing *out,
-		    struct msghdr *msg)
-{
-	struct sctp_sndinfo info = {
-		.snd_sid = m->sid,
-		.snd_flags = SCTP_UNORDERED,
-		.snd_ppid = htonl(m->ppid),
-	};
-	struct cmsghdr *c = &out->control.align;
-
-	out->iov = (struct iovec){ka->tx_buf + m->offset, m->len};
-	*msg = (struct msghdr){
-		.msg_iov = &out->iov,
-		.msg_iovlen = 1,
-		.msg_control = c,
-		.msg_controllen = sizeof(out->control),
-	};
-	memset(&out->control, 0, sizeof(out->control));
-	c->cmsg_level = IPPROTO_SCTP;
-	c->cmsg_type = SCTP_SNDINFO;
-	c->cmsg_len = CMSG_LEN(sizeof(info));
-	memcpy(CMSG_DATA(c), &info, sizeof(info));
-}
-
-/* The path takes less than it did. What was pulled before that goes in fragments. */
-static int send_too_long(struct kernel_assoc *ka, const struct msghdr *msg)
-{
-	struct kernel_status status;
-	ssize_t ret;
-
-	kernel_socket_allow_fragments(ka->sock.fd, true);
-	ret = sys_sendmsg(ka->sock.fd, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	kernel_socket_allow_fragments(ka->sock.fd, false);
-	if (!kernel_socket_status(ka->sock.fd, &status))
-		assoc_set_max_msg(ka->assoc, status.max_msg);
-	return ret < 0 ? (int)ret : 1;
-}
-
-/* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
-static int hand_over(struct kernel_assoc *ka)
-{
-	struct mmsghdr msgs[TX_MSGS];
-	struct outgoing out[TX_MSGS];
-
-	for (unsigned int i = ka->tx_first; i < ka->tx_n; i++)
-		prepare(ka, &ka->tx[i], &out[i], &msgs[i].msg_hdr);
-	while (has_pending(ka)) {
-		int n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, ka->tx_n - ka->tx_first,
-				     MSG_DONTWAIT | MSG_NOSIGNAL);
-
-		if (n == -EMSGSIZE)
-			n = send_too_long(ka, &msgs[ka->tx_first].msg_hdr);
-		if (n == -ENOBUFS || n == -ENOMEM)
-			n = -EAGAIN;
-		if (n < 0)
-			return n;
-		ka->tx_first += (unsigned int)n;
-	}
-	ka->tx_first = ka->tx_n = 0;
-	return 0;
-}
-
-static bool may_pull(struct kernel_assoc *ka)
-{
-	if (ka->hold || !ka->assoc->iw || ka->assoc->closing)
-		return false;
-	if (ka->pulled - ka->acked >= UNACKED_MAX)
-		hold_until_acked(ka);
-	return !ka->hold;
-}
-
-static bool pull_some(struct kernel_assoc *ka)
-{
-	const struct assoc *a = ka->assoc;
-	uint32_t offset = 0;
-
-	while (ka->tx_n < TX_MSGS && TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
-		struct kernel_msg *m = &ka->tx[ka->tx_n];
-		struct iw_msg info;
-		size_t len = iw_assoc_pull(a->iw, ka->tx_buf + offset, TX_SIZE - offset, &info);
-
-		if (!len)
-			break;
-		*m = (struct kernel_msg){
-			.offset = offset,
-			.len = (uint32_t)len,
-			.sid = info.sid,
-			.ppid = info.ppid,
-		};
-		offset += (uint32_t)len;
-		ka->tx_n++;
-		ka->pulled++;
-	}
-	return has_pending(ka);
-}
-
-static void output_assoc(struct kernel_assoc *ka)
-{
-	int ret;
-
-	if (!is_up(ka) || ka->blocked)
-		return;
-	for (int i = 0; i < OUTPUT_TURN; i++) {
-		if (!has_pending(ka) && !pull_some(ka))
-			return;
-		ret = hand_over(ka);
-		if (ret == -EAGAIN) {
-			set_blocked(ka, true);
-			return;
-		}
-		if (ret) {
-			over(ka, meaning(ka, ret), false);
-			return;
-		}
-	}
-	ready(ka);
-}
-
-static void kernel_output(struct engine *e)
-{
-	struct kernel *k = kernel_of(e);
-	struct list_node *node;
-
-	while ((node = list_pop(&k->ready)))
-		output_assoc(list_entry(node, struct kernel_assoc, ready));
-}
-
-static void kernel_kick(struct assoc *a)
-{
-	ready(a->state);
-}
-
 /* ---- the end ---- */
 
 static void kernel_shutdown(struct assoc *a)
@@ -853,9 +563,9 @@ static void check(struct engine *e, struct kernel_assoc *ka)
 	uint64_t limit = e->config.silent_limit;
 	int64_t packets;
 
-	if (!is_up(ka)) {
+	if (!kernel_is_up(ka)) {
 		if (e->now - ka->heard >= (limit < CONNECT_LIMIT ? limit : CONNECT_LIMIT))
-			over(ka, -ETIMEDOUT, false);
+			kernel_over(ka, -ETIMEDOUT, false);
 		return;
 	}
 	packets = kernel_socket_packets(ka->sock.fd);
@@ -864,9 +574,9 @@ static void check(struct engine *e, struct kernel_assoc *ka)
 		ka->heard = e->now;
 		ka->probed = 0;
 	} else if (ka->probed && e->now - ka->probed >= PROBE_LIMIT) {
-		over(ka, -ECONNRESET, false);
+		kernel_over(ka, -ECONNRESET, false);
 	} else if (e->now - ka->heard >= limit) {
-		over(ka, -ETIMEDOUT, false);
+		kernel_over(ka, -ETIMEDOUT, false);
 	}
 }
 

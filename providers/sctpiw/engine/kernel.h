@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The transport that is the kernel's SCTP, from inside: what kernel.c (endpoints, associations,
+ * input) and kernel_tx.c (output, acknowledgements) share. Engine lock.
+ */
+#ifndef SCTPIW_ENGINE_KERNEL_H
+#define SCTPIW_ENGINE_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/kernel_rx.h"
+#include "engine/private.h"
+
+/* Messages that are pulled for one system call. */
+#define TX_MSGS 32
+#define TX_SIZE (128u << 10)
+
+/* What epoll's entries point to. */
+struct kernel_socket {
+	int fd;
+	struct endpoint *ep;	    /* whose listener it is; or NULL */
+	struct kernel_assoc *assoc; /* or whose socket */
+};
+
+struct kernel_msg {
+	uint32_t offset, len; /* in tx_buf */
+	uint32_t ppid;
+	uint16_t sid;
+};
+
+/* endpoint.state */
+struct kernel_endpoint {
+	struct kernel_socket sock;
+	bool listening;
+};
+
+/* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
+struct kernel_assoc {
+	struct kernel_socket sock;
+	struct list_node node;	/* kernel.assocs, or kernel.dead */
+	struct list_node ready; /* kernel.ready */
+	struct assoc *assoc;	/* NULL: dead */
+	struct path_addr path;
+	uint16_t port;
+	bool active;
+	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
+	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
+	bool eof;     /* there is no more to read but events, which EPOLLHUP tells of */
+	struct kernel_rx rx;
+
+	uint32_t pulled, acked; /* messages */
+	uint8_t *tx_buf;	/* TX_SIZE bytes, once it is up */
+	unsigned int tx_first, tx_n; /* pulled and not taken by the kernel yet */
+	struct kernel_msg tx[TX_MSGS];
+
+	int64_t packets; /* of the peer, when last looked at */
+	uint64_t heard;	 /* when there were new ones; before it is up: when it was opened */
+	uint64_t probed; /* since when a hint is unconfirmed; 0: there is none */
+};
+
+/* engine.transport_state */
+struct kernel {
+	struct list_node assocs, dead, ready;
+	unsigned int n_assocs, n_blocked;
+	unsigned int passes;
+	uint64_t next_check;
+	uint8_t *rx_memory;
+};
+
+static inline struct kernel *kernel_of(const struct engine *e)
+{
+	return e->transport_state;
+}
+
+static inline struct kernel_endpoint *kernel_endpoint(const struct endpoint *ep)
+{
+	return ep->state;
+}
+
+static inline struct engine *engine_of(const struct kernel_assoc *ka)
+{
+	return ka->assoc->ep->engine;
+}
+
+static inline bool kernel_is_up(const struct kernel_assoc *ka)
+{
+	return ka->rx.state == KERNEL_RX_UP;
+}
+
+/* ---- kernel.c ---- */
+
+/* Closes its socket and reports its end. */
+void kernel_over(struct kernel_assoc *ka, int error, bool orderly);
+/* What the kernel's error means in the words of assoc_over(). */
+int kernel_meaning(const struct kernel_assoc *ka, int error);
+/* Whether it waits until its socket takes more. */
+void kernel_set_blocked(struct kernel_assoc *ka, bool blocked);
+
+/* ---- kernel_tx.c ---- */
+
+/* It may have something to send. */
+void kernel_ready(struct kernel_assoc *ka);
+/* Takes note of it when all is acknowledged, and goes on if that was waited for. */
+void kernel_settle(struct kernel_assoc *ka);
+/* Of struct transport. */
+void kernel_output(struct engine *e);
+void kernel_kick(struct assoc *a);
+uint32_t kernel_acked(struct assoc *a);
+bool kernel_is_drained(const struct assoc *a);
+
+#endif
