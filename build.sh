@@ -30,7 +30,8 @@ die() { say "$*"; exit 1; }
 
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
-# What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL.
+# What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
+# has it there, and the tests that need it say that they are skipped).
 # cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds; mod: a module of Python
 BUILD_NEEDS='
 cmd gcc               gcc                gcc
@@ -42,6 +43,7 @@ pc  libibverbs        libibverbs-dev     rdma-core-devel
 pc  librdmacm         librdmacm-dev      rdma-core-devel
 pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
+pc  inih              libinih-dev        inih-devel
 '
 RUN_NEEDS='
 cmd python3           python3            python3
@@ -59,6 +61,11 @@ cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
 cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
+cmd tshark            tshark             wireshark-cli
+hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+hdr netinet/sctp.h    libsctp-dev        lksctp-tools-devel
+cmd modprobe          kmod               kmod
+cmd linux.uml         user-mode-linux    -
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3
@@ -105,15 +112,17 @@ apt_install() {
 }
 
 ensure() { # tables of needs
-	local kind what debian fedora missing=() column packages
+	local kind what debian fedora missing=() column=0 packages
 
+	if have apt-get; then column=3; elif have dnf; then column=4; fi
 	while read -r kind what debian fedora; do
 		[ -n "$kind" ] || continue
+		if [ $column = 4 ] && [ "$fedora" = - ]; then continue; fi
 		is_there "$kind" "$what" || missing+=("$kind $what $debian $fedora")
 	done <<<"$*"
 	[ ${#missing[@]} -gt 0 ] || return 0
 
-	if have apt-get; then column=3; elif have dnf; then column=4; else
+	if [ $column = 0 ]; then
 		die "missing: $(printf '%s\n' "${missing[@]}" | cut -d' ' -f2 | xargs); and neither apt-get nor dnf is here to install them"
 	fi
 	mapfile -t packages < <(printf '%s\n' "${missing[@]}" | cut -d' ' -f$column | sort -u)

@@ -18,6 +18,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "engine/config.h"
+
 /* Exit statuses of our own; env, nice and timeout use the same ones. */
 #define EXIT_USAGE 2
 #define EXIT_BROKEN 125 /* parts of this installation are missing */
@@ -61,17 +63,31 @@ static void usage(FILE *out)
 
 static void usage_run(FILE *out)
 {
+	const struct config_name *name;
+
 	fputs("Usage: sctpiw run [OPTION]... [--] CMD [ARG]...\n"
 	      "\n"
 	      "Run CMD, and what it starts, with the RDMA device sctpiw0.\n"
 	      "\n"
-	      "  --provider FILE  the provider to load instead of this installation's; its name\n"
-	      "                   ends in " PROVIDER_SUFFIX "\n"
-	      "  -h, --help       this text\n"
+	      "  --provider FILE      the provider to load instead of this installation's; its name\n"
+	      "                       ends in " PROVIDER_SUFFIX "\n"
+	      "  --config FILE        settings from this file, instead of ~/.config/sctpiw.conf or\n"
+	      "                       /etc/sctpiw.conf\n"
+	      "  -h, --help           this text\n"
 	      "\n"
-	      "LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER and SCTPIW_SYSROOT are set.\n"
-	      "Out of reach, with a warning: setuid and setgid programs, statically linked ones, and those\n"
-	      "of another libc or architecture.\n"
+	      "Settings; they stand above the environment, and that above the file:\n"
+	      "\n",
+	      out);
+	for (unsigned int i = 0; (name = config_names(i)); i++) {
+		int n = fprintf(out, "  --%s%s", name->name, name->flag ? "[=VALUE]" : " VALUE");
+
+		fprintf(out, "%*s%s:\n%23s%s; else %s\n", 23 - n, "", name->help, "",
+			name->allowed, name->dflt);
+	}
+	fputs("\n"
+	      "LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER, SCTPIW_SYSROOT and a variable\n"
+	      "for each setting are set. Out of reach, with a warning: setuid and setgid programs,\n"
+	      "statically linked ones, and those of another libc or architecture.\n"
 	      "\n"
 	      "Exit status: CMD's own; 2 wrong usage, 125 this installation is incomplete,\n"
 	      "126 CMD cannot be executed, 127 CMD is not found.\n",
@@ -326,21 +342,110 @@ static void warn_if_out_of_reach(const char *cmd)
  * Commands
  */
 
-enum { OPT_PROVIDER = 256 };
+/* Settings come behind, by their place in the table. */
+enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_SETTINGS };
 
-static const struct option options[] = {
+static const struct option own_options[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"provider", required_argument, NULL, OPT_PROVIDER},
-	{NULL, 0, NULL, 0},
+	{"config", required_argument, NULL, OPT_CONFIG},
 };
+enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
+
+static void make_options(struct option out[OWN_OPTIONS + CONFIG_SETTINGS + 1])
+{
+	memcpy(out, own_options, sizeof(own_options));
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		const struct config_name *name = config_names((unsigned int)i);
+
+		out[OWN_OPTIONS + i] = (struct option){
+			name->name, name->flag ? optional_argument : required_argument, NULL,
+			OPT_SETTINGS + i};
+	}
+	out[OWN_OPTIONS + CONFIG_SETTINGS] = (struct option){0};
+}
+
+/* Which variables the command line has set. */
+static bool given[CONFIG_SETTINGS];
+static const char *config_file;
+
+/* CMD, and what it starts, may work in another directory. */
+static bool set_path(const char *variable, const char *path)
+{
+	char cwd[PATH_MAX], *full;
+	bool ok;
+
+	if (*path == '/')
+		return !setenv(variable, path, 1);
+	if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0)
+		return false;
+	ok = !setenv(variable, full, 1);
+	free(full);
+	return ok;
+}
+
+static bool take_setting(int i, const char *value)
+{
+	const struct config_name *name = config_names((unsigned int)i);
+	struct config_builder b;
+	struct config_error why;
+	char option[32];
+
+	if (!value)
+		value = "yes";
+	snprintf(option, sizeof(option), "--%s", name->name);
+	config_init(&b);
+	if (!config_set(&b, option, name->name, value, &why)) {
+		complain("%s", why.text);
+		return false;
+	}
+	given[i] = true;
+	return name->path ? set_path(name->env, value) : !setenv(name->env, value, 1);
+}
+
+/* Whoever gives settings here hears of what is wrong here, and not only once CMD wants the device. */
+static bool check_settings(void)
+{
+	struct engine_config config;
+	struct config_error why;
+	bool any = config_file;
+
+	for (int i = 0; i < CONFIG_SETTINGS; i++)
+		any |= given[i];
+	if (!any || config_load(&config, &why))
+		return true;
+	complain("%s", why.text);
+	return false;
+}
+
+/* An empty file; processes append to it. */
+static bool make_capture(void)
+{
+	const char *path = getenv("SCTPIW_CAPTURE");
+	int fd;
+
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		if (!given[i] || strcmp(config_names((unsigned int)i)->env, "SCTPIW_CAPTURE"))
+			continue;
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+		if (fd < 0) {
+			complain("--capture %s: %s", path, strerror(errno));
+			return false;
+		}
+		close(fd);
+	}
+	return true;
+}
 
 /* -1: go on, with optind at CMD; else the exit status. */
 static int prepare(int argc, char **argv)
 {
+	struct option options[OWN_OPTIONS + CONFIG_SETTINGS + 1];
 	const char *provider = NULL;
 	struct parts parts;
 	int opt;
 
+	make_options(options);
 	while ((opt = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'h':
@@ -349,11 +454,21 @@ static int prepare(int argc, char **argv)
 		case OPT_PROVIDER:
 			provider = optarg;
 			break;
-		default:
+		case OPT_CONFIG:
+			config_file = optarg;
+			if (!set_path("SCTPIW_CONFIG", optarg))
+				return EXIT_BROKEN;
+			break;
+		case '?':
 			fputs("Try 'sctpiw run --help'.\n", stderr);
 			return EXIT_USAGE;
+		default:
+			if (!take_setting(opt - OPT_SETTINGS, optarg))
+				return EXIT_USAGE;
 		}
 	}
+	if (!check_settings())
+		return EXIT_USAGE;
 	if (!find_parts(&parts, provider) || !set_environment(&parts))
 		return EXIT_BROKEN;
 	return -1;
@@ -369,6 +484,8 @@ static int run(int argc, char **argv)
 		complain("run: no command given\nTry 'sctpiw run --help'.");
 		return EXIT_USAGE;
 	}
+	if (!make_capture())
+		return EXIT_USAGE;
 	argv += optind;
 	warn_if_out_of_reach(argv[0]);
 	execvp(argv[0], argv);
@@ -389,8 +506,16 @@ static int print_environment(int argc, char **argv)
 		complain("env: takes no argument");
 		return EXIT_USAGE;
 	}
+	if (!make_capture())
+		return EXIT_USAGE;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		print_quoted(names[i]);
+	if (config_file)
+		print_quoted("SCTPIW_CONFIG");
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		if (given[i])
+			print_quoted(config_names((unsigned int)i)->env);
+	}
 	return EXIT_SUCCESS;
 }
 

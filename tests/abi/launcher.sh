@@ -55,6 +55,42 @@ esac
 out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctpiw0/node_guid)
 [ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
 
+# Settings: in the environment of what is run, and those that are wrong are told at once.
+unset SCTPIW_LLP SCTPIW_ENCAP_PORT SCTPIW_IN_ORDER SCTPIW_SHARE SCTPIW_SILENT_LIMIT SCTPIW_CAPTURE SCTPIW_LOG
+export SCTPIW_CONFIG=/dev/null
+set_run() { "$sctpiw" run --provider "$fake" "$@"; }
+got=$(cd "$tmp" && set_run --llp ip --encap-port=none --in-order --share=0 --silent-limit 7 --log debug \
+	--capture a.pcapng -- env | grep '^SCTPIW_' | grep -v 'SYSROOT\|PROVIDER\|CONFIG' | sort | tr '\n' ' ')
+want="SCTPIW_CAPTURE=$tmp/a.pcapng SCTPIW_ENCAP_PORT=none SCTPIW_IN_ORDER=yes SCTPIW_LLP=ip \
+SCTPIW_LOG=debug SCTPIW_SHARE=0 SCTPIW_SILENT_LIMIT=7 "
+[ "$got" = "$want" ] || { echo "settings: $got"; failed=1; }
+[ "$(SCTPIW_LOG=debug set_run --log info sh -c 'echo $SCTPIW_LOG')" = info ] ||
+	{ echo "the command line does not stand above the environment"; failed=1; }
+expect 2 "--llp: llp = tcp is not understood; it is udp, ip or kernel" set_run --llp tcp true
+expect 2 "--silent-limit: " set_run --silent-limit 0 true
+expect 2 "--in-order: " set_run --in-order=maybe true
+expect 2 "encap-port does not go with llp = ip" set_run --llp ip --encap-port 9899 true
+expect 2 "capture does not go with llp = kernel" set_run --llp kernel --capture "$tmp/k.pcapng" true
+[ ! -e "$tmp/k.pcapng" ] || { echo "a file for nothing"; failed=1; }
+expect 2 "/nowhere/f: No such file" set_run --config /nowhere/f true
+expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
+printf 'log = info\nllp = tcp\n' >"$tmp/conf"
+expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
+# What CMD may not care about does not keep it from being run.
+expect 0 "" env SCTPIW_CONFIG="$tmp/conf" "$sctpiw" run --provider "$fake" true
+expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
+# A new file each time.
+echo old >"$tmp/b.pcapng"
+set_run --capture "$tmp/b.pcapng" true
+[ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
+for option in llp encap-port in-order share silent-limit capture log config; do
+	expect 0 "--$option" "$sctpiw" run --help
+done
+echo 'llp = udp' >"$tmp/conf"
+out=$(cd "$tmp" && eval "$("$sctpiw" env --provider "$fake" --log debug --config conf)"
+	echo "$SCTPIW_LOG $SCTPIW_CONFIG")
+[ "$out" = "debug $tmp/conf" ] || { echo "sctpiw env: $out"; failed=1; }
+
 # What cannot work is said, and run.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
 	chmod 4755 "$tmp/setuid"

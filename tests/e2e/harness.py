@@ -28,6 +28,7 @@ BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
 DEVICE = "sctpiw0"
 SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # sanitizers need more time
 PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # what must be loaded first: libasan
+LLP = os.environ.get("SCTPIW_LLP", "udp")  # the lower layer that the programs use
 NOBODY = 65534
 
 EXIT_FAILED = 1
@@ -80,6 +81,11 @@ def log_to(directory):
     _logs = pathlib.Path(directory)
     shutil.rmtree(_logs, ignore_errors=True)
     _logs.mkdir(parents=True)
+
+
+def log_file(name):
+    """A file of a test's own beside the logs of its programs."""
+    return _logs / name
 
 
 class Program:
@@ -164,20 +170,21 @@ def _udp_bound(pid, port):
     return False
 
 
-def start(name, argv, link=None, side="client", rdma=True, user=None, env=None):
-    """Starts argv, under `sctpiw run` if rdma, as a user id if given, on one side of the link."""
+def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):
+    """Starts argv, under `sctpiw run` with its options if rdma, as a user id if given, on one side of the link."""
     wrap = list(link.enter(side)) if link else []
     if user is not None and os.geteuid() == 0:
         wrap += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
     settings = dict(os.environ, **(env or {}))
     settings.pop("LD_PRELOAD", None)
+    settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # not that of whoever runs the tests
     if rdma:
         if PRELOAD:
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
             settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
-        wrap += [BUILD / "bin/sctpiw", "run", "--"]
-    number = len(list(_logs.iterdir()))
+        wrap += [BUILD / "bin/sctpiw", "run", *options, "--"]
+    number = len(list(_logs.glob("*.log")))
     return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log")
 
 
@@ -187,7 +194,7 @@ def kill_all():
 
 
 def show_logs(out=sys.stdout, lines=30):
-    for log in sorted(_logs.iterdir()):
+    for log in sorted(_logs.glob("*.log")):
         text = log.read_text(errors="replace").splitlines()
         print(f"    --- {log}", file=out)
         if len(text) > lines:
@@ -314,7 +321,7 @@ class Veth(Link):
     def _lose(self, side, percent):
         self._run([*self.enter(side), "nft", "-f", "-"],
                   "table inet loss {\n chain arriving {\n type filter hook input priority 0\n"
-                  f'iifname "veth0" meta l4proto udp numgen random mod 100 < {percent} drop\n }}\n }}\n')
+                  f'iifname "veth0" meta l4proto {{ udp, sctp }} numgen random mod 100 < {percent} drop\n }}\n }}\n')
 
     def enter(self, side):
         return ["nsenter", f"--net=/proc/{self.holders[side].pid}/ns/net", "--"]
@@ -359,12 +366,23 @@ def _own_user_namespace():
     os.execvp(inside[0], [*inside, sys.executable, *sys.argv])
 
 
+def _raw_ip():
+    """--llp ip needs CAP_NET_RAW, and a kernel without SCTP."""
+    if pathlib.Path("/proc/net/sctp").exists():
+        raise Skip("the kernel's own SCTP is active")
+    _own_user_namespace()
+    need("ip")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=False)
+
+
 @contextlib.contextmanager
 def open_link(name):
     kind, _, family = name.rpartition("-v")
     if kind not in LINKS or family not in ("4", "6"):
         raise SystemExit(f"no link is called {name}")
-    if kind != "lo":
+    if LLP == "ip":
+        _raw_ip()
+    elif kind != "lo":
         _own_user_namespace()
     elif family == "6" and not pathlib.Path("/proc/net/if_inet6").exists():
         raise Skip("this machine has no IPv6")

@@ -22,6 +22,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "engine/channel.h"
 #include "engine/engine.h"
 #include "engine/object.h"
@@ -383,6 +384,7 @@ static void connect_over(int family)
 
 static void test_connect_v4(void **state)
 {
+	ROWS("5043-5.2.3-13 5043-6.4-02 6581-9.1-05");
 	connect_over(AF_INET);
 }
 
@@ -497,6 +499,7 @@ static void test_refused(void **state)
 
 static void test_reject(void **state)
 {
+	ROWS("5043-5.2.3-13 6581-7-13");
 	struct rnic_conn_param param;
 	struct rnic_cm_event ev;
 	struct chan cc, sc;
@@ -537,6 +540,8 @@ static void test_reject(void **state)
 
 static void test_backlog(void **state)
 {
+	ROWS("5043-5.2.3-15");
+	ROWS("5042-6.4.1-02");
 	struct rnic_conn_param param;
 	struct rnic_cm_event ev;
 	struct chan cc, sc;
@@ -684,6 +689,7 @@ static void test_unroutable(void **state)
 /* They share one association; every second one is closed by the passive side. */
 static void test_many(void **state)
 {
+	ROWS("5043-8-03");
 	static struct end c[MANY], s[MANY];
 	static uint32_t cid[MANY], sid[MANY];
 	struct rnic_conn_param param;
@@ -877,6 +883,7 @@ static void test_fork_idle(void **state)
 /* An association without sessions goes after some seconds; connecting then makes a new one. */
 static void test_idle(void **state)
 {
+	ROWS("5040-7-04 5041-3-13");
 	struct pair p;
 	uint16_t port[2];
 

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "engine/engine.h"
 #include "engine/memory.h"
 
@@ -218,6 +219,7 @@ static int check(const void *p, size_t len, bool write)
 
 static void test_check(void **state)
 {
+	ROWS("5041-8.3-05 5041-8.3.2-05 5042-2.2.2-01 5042-7.3-01");
 	uint8_t *p = map(4), stack[100] = {0};
 
 	assert_int_equal(check(p, 4 * page, true), 0);

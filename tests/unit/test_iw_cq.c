@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 #include <pthread.h>
@@ -70,6 +71,7 @@ static void resize_and_purge(void **state)
 
 static void arming(void **state)
 {
+	ROWS("5040-5.3-06");
 	struct iw_cq *cq;
 	struct fx x;
 

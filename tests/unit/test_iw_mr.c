@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 #include "iwarp/private.h"
@@ -59,6 +60,7 @@ static int compare(const void *a, const void *b)
 /* RFC 5040 8.1.1: hard to predict, spread over 32 bits; RFC 5042: not soon again. */
 static void stags(void **state)
 {
+	ROWS("5040-8.1.1-04 5040-8.1.1-05 5042-6.1.1-05");
 	enum { N = 100000 };
 	uint32_t *seen = calloc(N, sizeof(*seen));
 	unsigned int tops[256] = { 0 }, strides = 0;
@@ -89,6 +91,8 @@ static void stags(void **state)
 
 static void remote_checks(void **state)
 {
+	ROWS("5040-8.1.1-02 5041-7.1-13 5041-7.1-14 5041-7.1-15 5041-7.1-16 5041-7.1-17 "
+	     "5041-8.2-05 5042-6.2.1-01 5042-6.3.5-01");
 	struct fx x;
 	struct iw_pd *other;
 	struct iw_mr *ro, *foreign, *high;
@@ -137,6 +141,7 @@ static void remote_checks(void **state)
 
 static void invalidation(void **state)
 {
+	ROWS("5040-8.1.1-03 5041-8.3-03 5042-6.4.5-01");
 	struct fx x;
 	struct iw_mr *local;
 	struct iw_qp *second;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* A scripted peer: messages in, messages and completions out (RFC 5040, 5041). */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 /* A wrong segment: nothing placed, exactly this Terminate, an event, everything flushed. */
@@ -39,6 +40,9 @@ struct tagged_case {
 
 static void tagged_errors(void **state)
 {
+	ROWS("5040-3.1-06 5040-4.8-19 5040-4.8-39 5040-7.2-01 5041-7.1-13 5041-7.1-15 "
+	     "5041-7.1-16 5041-7.1-17 5041-7.1-21 5041-7.2-01 5041-7.2-06 5041-7.2-07 "
+	     "5041-8.2-01");
 	enum { STAG, FOREIGN, READ_ONLY, HIGH, HIGH_LOCAL, CASES = 16 };
 	const uint8_t data[1024] = { 1 };
 
@@ -98,6 +102,9 @@ struct untagged_case {
 /* One receive of 16 bytes is posted. */
 static void untagged_errors(void **state)
 {
+	ROWS("5040-4.8-20 5040-7.2-06 5040-7.2-07 5041-7.1-02 5041-7.1-08 5041-7.1-09 "
+	     "5041-7.1-10 5041-7.2-01 5041-7.2-08 5041-7.2-10 5041-7.2-11 5041-7.2-12 "
+	     "5041-7.2-13");
 	static const struct untagged_case cases[] = {
 		{ 0x40, 0x43, 0, 1, 0, 4, 0x1206 },	    /* DV */
 		{ 0x43, 0x43, 0, 1, 0, 4, 0x1206 },
@@ -175,6 +182,8 @@ static size_t make_request(uint8_t *m, uint32_t msn, uint32_t size, uint32_t sta
 
 static void read_request_errors(void **state)
 {
+	ROWS("5040-4.8-08 5040-4.8-09 5040-4.8-10 5040-4.8-11 5040-4.8-12 5042-6.3.1-01 "
+	     "5042-6.3.5-01 5042-6.1.1-03");
 	for (unsigned int i = 0; i < 6; i++) {
 		struct iw_mr *foreign, *wo;
 		struct iw_pd *other;
@@ -212,6 +221,7 @@ static void read_request_errors(void **state)
 
 static void reserved_bits_are_ignored(void **state)
 {
+	ROWS("5040-4.1-08 5040-4.1-10 5041-4.1-12");
 	uint8_t m[100];
 	struct fx x;
 
@@ -230,6 +240,8 @@ static void reserved_bits_are_ignored(void **state)
 
 static void zero_length(void **state)
 {
+	ROWS("5040-5.2.1-14 5040-5.2.1-15 5040-5.3-11 5041-5.2-13 5041-5.2-14 5041-5.2-16 "
+	     "5042-6.3.5-02");
 	uint8_t m[100];
 	struct fx x;
 
@@ -267,6 +279,7 @@ static void zero_length(void **state)
 /* RFC 5041 5.2: MULPDU 1500 and 2048 bytes give 1482 at MO 0, 1486 at TO. */
 static void segments(void **state)
 {
+	ROWS("5040-3.1-03 5040-5.5-13 5041-5.2-07 5041-5.2-10");
 	struct fx x;
 
 	fx_passive(&x, 4, 4, 7);
@@ -305,6 +318,7 @@ static void segments(void **state)
 
 static void segments_in_any_order(void **state)
 {
+	ROWS("5040-3.1-04 5040-5.5-15 5041-3-06 5041-3-14 5041-5.4-03");
 	uint8_t m[100];
 	struct iw_cqe cqe;
 	struct fx x;
@@ -338,6 +352,7 @@ static void segments_in_any_order(void **state)
 /* What came before the bad segment in DDP-SSN order is still delivered, and the first is told. */
 static void early_error_waits_for_its_turn(void **state)
 {
+	ROWS("5040-7.1-06 5041-5.3-08 5041-6.2.2-07 5041-7.1-21");
 	uint8_t m[100], bad[100];
 	size_t n;
 	struct fx x;
@@ -367,6 +382,8 @@ static void early_error_waits_for_its_turn(void **state)
 
 static void invalidation_by_the_peer(void **state)
 {
+	ROWS("5040-3.2-02 5040-5.3-14 5040-5.3-16 5041-4.3-06 5041-8.3-03 5042-6.2.2-02 "
+	     "5042-6.4.5-01");
 	struct iw_qp *second;
 	uint8_t m[100];
 	struct iw_cqe cqe;
@@ -408,6 +425,7 @@ static void invalidation_by_the_peer(void **state)
 
 static void reads_of_the_peer(void **state)
 {
+	ROWS("5040-4.4-04 5040-5.5-10 5040-5.5-16 5040-6.1-06");
 	uint8_t m[100], first[100];
 	struct fx x;
 
@@ -444,6 +462,7 @@ static void reads_of_the_peer(void **state)
 /* RFC 5040 4.8: the returned request is updated to where the read stood. */
 static void source_goes_away_in_mid_read(void **state)
 {
+	ROWS("5040-4.8-33");
 	uint8_t m[100], want[28];
 	struct rdmap_read_request r;
 	struct fx x;
@@ -467,6 +486,7 @@ static void source_goes_away_in_mid_read(void **state)
 
 static void unmapped_memory(void **state)
 {
+	ROWS("5040-7.1-01 5041-7.2-02 5041-8.3.1-07");
 	uint8_t m[100];
 	struct fx x;
 	size_t n;
@@ -504,12 +524,13 @@ static void unmapped_memory(void **state)
 	fx_post_recv(&x, 1, x.base + 5000, 10, x.stag);
 	fx_send(&x, 1, "boom", 4);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
-	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	fx_expect_terminate(&x, 0x1000, NULL, 0, NULL);
 	fx_stop(&x);
 }
 
 static void our_reads(void **state)
 {
+	ROWS("5040-5.5-18 5040-6.1-05");
 	uint8_t m[300];
 	struct fx x;
 
@@ -550,6 +571,7 @@ static void our_reads(void **state)
 /* Each segment inside of the sink, but together more than it. */
 static void response_of_too_much(void **state)
 {
+	ROWS("5040-5.2.2-06");
 	uint8_t m[100];
 	struct fx x;
 	size_t n;
@@ -567,6 +589,7 @@ static void response_of_too_much(void **state)
 
 static void receive_into_read_only_memory(void **state)
 {
+	ROWS("5041-7.2-02");
 	struct iw_mr *ro;
 	struct fx x;
 
@@ -576,7 +599,7 @@ static void receive_into_read_only_memory(void **state)
 	fx_send(&x, 1, "oops", 4);
 	assert_int_equal(x.mem[0], 0);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
-	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
+	fx_expect_terminate(&x, 0x1000, NULL, 0, NULL);
 	iw_mr_free(ro);
 	fx_stop(&x);
 
@@ -593,6 +616,7 @@ static void receive_into_read_only_memory(void **state)
 
 static void wrong_responses(void **state)
 {
+	ROWS("5040-5.2.2-04 5040-5.2.2-06");
 	/* offset in the sink of 10 bytes, length, last: error */
 	static const struct {
 		int32_t stag_xor, at;
@@ -633,6 +657,7 @@ static void wrong_responses(void **state)
 
 static void read_sink_goes_away(void **state)
 {
+	ROWS("5041-8.3.1-07 5042-6.2.2-01");
 	uint8_t m[100];
 	struct fx x;
 	size_t n;
@@ -652,6 +677,7 @@ static void read_sink_goes_away(void **state)
 
 static void local_faults_at_the_sq(void **state)
 {
+	ROWS("5040-7.1-01 5040-7.1-02");
 	struct iw_send_wqe *w;
 	struct fx x;
 
@@ -688,6 +714,7 @@ static void local_faults_at_the_sq(void **state)
 
 static void local_invalidate(void **state)
 {
+	ROWS("5041-8.3-03 5042-6.3.3-01");
 	uint8_t m[100];
 	struct fx x;
 	size_t n;
@@ -709,6 +736,7 @@ static void local_invalidate(void **state)
 
 static void terminate_of_the_peer(void **state)
 {
+	ROWS("5040-5.4-04 5040-5.4-06");
 	struct term_message t = { .error = 0x0100, .has_header = true, .has_read_request = true,
 				  .segment_len = 46 };
 	uint8_t m[200], body[TERM_MAX_LEN];
@@ -775,6 +803,7 @@ static void terminate_about_a_write_under_way(void **state)
 
 static void held_sends(void **state)
 {
+	ROWS("5040-B-02 5041-7.1-05");
 	uint8_t m[200];
 	struct iw_cqe cqe;
 	struct fx x;
@@ -814,6 +843,7 @@ static void held_sends(void **state)
 
 static void receive_comes_too_late(void **state)
 {
+	ROWS("5040-4.8-20 5040-5.3-07 5041-7.1-03 5041-7.2-09");
 	uint8_t m[200];
 	struct fx x;
 	size_t n;
@@ -842,6 +872,7 @@ static void receive_comes_too_late(void **state)
 
 static void held_bytes_are_limited(void **state)
 {
+	ROWS("5041-7.1-06");
 	uint8_t data[1400] = { 0 };
 	unsigned int n;
 	struct fx x;
@@ -895,6 +926,7 @@ static void window_and_wrap(void **state)
 
 static void cq_overflow(void **state)
 {
+	ROWS("5042-6.4.6-01");
 	struct iw_qp_attr attr;
 	struct iw_cq *small;
 	struct iw_qp *qp;
@@ -936,6 +968,7 @@ static void cq_overflow(void **state)
 /* RFC 5043 11.3: the others go on. */
 static void one_session_fails_the_other_lives(void **state)
 {
+	ROWS("5040-1.1-02 5041-1.1-01 5042-6.1.1-01");
 	struct iw_qp *second, *first;
 	uint8_t m[100];
 	struct fx x;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 #include "iwarp/private.h"
@@ -108,6 +109,7 @@ static void flush(void **state)
 
 static void unsignaled_and_order(void **state)
 {
+	ROWS("5040-5.5-14");
 	uint8_t m[100];
 	struct fx x;
 
@@ -135,6 +137,7 @@ static void unsignaled_and_order(void **state)
 
 static void inline_and_gather(void **state)
 {
+	ROWS("5040-4.1-09 5040-4.1-15");
 	struct iw_send_wqe *w;
 	struct fx x;
 
@@ -193,6 +196,7 @@ static int copy_nothing(void *dst, const void *src, size_t len)
 /* A message of 2^31 bytes: no length or offset turns negative on the way. */
 static void huge(void **state)
 {
+	ROWS("5040-1.1-01");
 	static const struct iw_rnic_ops ops = { .copy = copy_nothing };
 	uint64_t sum = 0, to = 0x7ffffff0;
 	struct iw_send_wqe *w;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* How sessions begin and end (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
+#include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
 static struct iw_session_param param(uint32_t ird, uint32_t ord, const char *data)
@@ -41,6 +42,8 @@ static void expect_terminate(struct fx *x, uint16_t ssn)
 
 static void plain_passive(void **state)
 {
+	ROWS("5043-5.2.3-03 5043-5.2.3-07 5043-6.2-02 5043-6.2-03 5043-6.3-01 5043-6.4-01 "
+	     "5043-6.4-02 6581-9-05 6581-10-02 6581-10-04");
 	struct iw_session_param p = param(3, 4, "welcome");
 	struct iw_event ev;
 	struct fx x;
@@ -69,6 +72,8 @@ static void plain_passive(void **state)
 
 static void enhanced_passive(void **state)
 {
+	ROWS("6581-7-03 6581-7-09 6581-7-14 6581-9.1-05 6581-9.1-07 6581-9.1-09 6581-9.2-08 "
+	     "6581-9.2-09 6581-9.2-13 6581-9.2-19 6581-9.2-20 6581-9.2-21 6581-10-01");
 	static const struct {
 		uint8_t offer[4];
 		uint32_t ird, ord; /* the application's */
@@ -116,6 +121,8 @@ static void enhanced_passive(void **state)
 
 static void rejected_by_us(void **state)
 {
+	ROWS("5043-5.2.3-04 5043-5.2.3-08 5043-6.3-03 5043-6.3-04 5043-6.1-01 6581-7-04 "
+	     "6581-7-10 6581-10-01 6581-10-02");
 	struct iw_event ev;
 	struct fx x;
 
@@ -151,6 +158,7 @@ static void rejected_by_us(void **state)
 
 static void illegal_openings(void **state)
 {
+	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-07 5043-6.1-09 5043-6.1-10 5043-12-01");
 	static const struct {
 		uint32_t ppid;
 		const char *body;
@@ -176,6 +184,7 @@ static void illegal_openings(void **state)
 
 static void too_much_private_data(void **state)
 {
+	ROWS("5043-5.2.3-10 5043-5.2.3-11 6581-7-11 6581-9-04");
 	struct iw_session_param p = param(1, 1, "");
 	struct iw_session *s;
 	uint8_t data[600] = { 0 };
@@ -205,6 +214,7 @@ static void too_much_private_data(void **state)
 
 static void accepted_by_the_peer(void **state)
 {
+	ROWS("5043-6.1-02 5043-6.6-05 6581-9.1-06 6581-9.1-12 6581-9.1-13");
 	uint8_t m[100];
 	struct iw_event ev;
 	struct fx x;
@@ -249,6 +259,7 @@ static void accepted_by_the_peer(void **state)
 
 static void depths_left_to_the_ulp(void **state)
 {
+	ROWS("6581-9.1-18 6581-9.1-20");
 	struct iw_event ev;
 	struct fx x;
 
@@ -267,6 +278,8 @@ static void depths_left_to_the_ulp(void **state)
 /* RFC 6581 9.1, 9.2: RDMAP Terminate on DDP-SSN 1, session Terminate on 2, no ACCEPT. */
 static void answers_that_cannot_be(void **state)
 {
+	ROWS("6581-8-01 6581-8-03 6581-8-04 6581-8-05 6581-9.1-14 6581-9.1-15 6581-9.2-15 "
+	     "6581-9.2-16");
 	static const struct {
 		const char *data;
 		uint16_t error;
@@ -286,6 +299,8 @@ static void answers_that_cannot_be(void **state)
 
 static void rtr_indication(void **state)
 {
+	ROWS("6581-5-01 6581-9.2-01 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-05 "
+	     "6581-9.2-06 6581-9.2-14");
 	static const struct {
 		uint8_t a, b;
 		const char *segment;
@@ -326,6 +341,7 @@ static void rtr_indication(void **state)
 
 static void rejected_by_the_peer(void **state)
 {
+	ROWS("5043-6.3-04 6581-7-13 6581-9.1-16 6581-9.1-17");
 	struct iw_session_param p = param(1, 1, "again");
 	struct iw_event ev;
 	struct fx x;
@@ -348,6 +364,7 @@ static void rejected_by_the_peer(void **state)
 
 static void wrong_answers(void **state)
 {
+	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 6581-7-21");
 	static const struct {
 		uint32_t ppid;
 		const char *body;
@@ -379,6 +396,7 @@ static void wrong_answers(void **state)
 /* A peer that does not know the enhanced Initiate answers with a Terminate: a plain one follows. */
 static void fallback(void **state)
 {
+	ROWS("5043-5.2.3-02 5043-5.2.3-06 6581-10-06");
 	struct iw_event ev;
 	struct fx x;
 
@@ -424,6 +442,7 @@ static void fallback(void **state)
 /* The Terminate must not overtake the Initiate or Accept (RFC 5043 6.6). */
 static void terminate_waits_for_the_first_message(void **state)
 {
+	ROWS("5043-6.6-01");
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
@@ -477,6 +496,7 @@ static void terminate_waits_for_the_first_message(void **state)
 
 static void withdrawn_by_the_peer(void **state)
 {
+	ROWS("5043-6.1-04 5043-6.4-01");
 	struct iw_session_param p = param(1, 1, "");
 	struct iw_event ev;
 	struct fx x;
@@ -523,6 +543,7 @@ static void withdrawn_by_the_peer(void **state)
 
 static void orderly_end_by_the_peer(void **state)
 {
+	ROWS("5043-6.1-02 5043-6.1-08 5043-6.2-05 5043-6.1-01");
 	uint8_t m[100];
 	struct iw_event ev;
 	struct fx x;
@@ -559,6 +580,7 @@ static void orderly_end_by_the_peer(void **state)
 
 static void illegal_in_session(void **state)
 {
+	ROWS("5043-6.1-04 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.1-11");
 	static const struct {
 		uint32_t ppid;
 		const char *body;
@@ -594,6 +616,7 @@ static void illegal_in_session(void **state)
 /* The stream is not used again before all is acknowledged and the peer has ended its side, too. */
 static void streams_are_reused_with_care(void **state)
 {
+	ROWS("5043-6.6-04");
 	struct iw_session_param p = param(1, 1, "");
 	struct iw_qp *second;
 	struct iw_session *s;
@@ -665,6 +688,7 @@ static void streams_are_reused_with_care(void **state)
 
 static void association_lost(void **state)
 {
+	ROWS("5043-11.3-03");
 	struct iw_event ev;
 	struct fx x;
 
@@ -693,6 +717,7 @@ static void association_lost(void **state)
 
 static void qp_goes_while_connected(void **state)
 {
+	ROWS("5043-6.2-06 5043-6.2-07 5043-6.1-08");
 	struct iw_event ev;
 	struct fx x;
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* Tags, strangers, restarts, the end of an association (RFC 9260 5.2, 8, 9; RFC 6951). */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 static void test_tags(void **state)
 {
 	unsigned int i;
 
+	ROWS("9260-8.5-01 9260-8.5.1-01 9260-8.5.1-02 9260-3.3.7-02");
 	establish();
 	begin_tag(f.their_tag + 1);
 	add_data(f.tsn);
@@ -50,6 +52,7 @@ static void test_blue(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-8.4-01 9260-8.4-02 9260-8.4-03");
 	begin_tag(99);
 	add(WIRE_SCTP_ABORT, 0, 0);
 	sendp();
@@ -91,6 +94,7 @@ static void test_udp_port(void **state)
 	struct wire_sctp_init init = our_init();
 	struct path_addr moved = f.path;
 
+	ROWS("6951-5.4-01 6951-5.4-02");
 	establish();
 	moved.udp_port = 20001;
 	/* neither a wrong tag nor an INIT steers it */
@@ -119,6 +123,7 @@ static void test_restart(void **state)
 	struct packet p;
 	uint32_t old = f.tag;
 
+	ROWS("9260-5.2.2-01 9260-5.2.4-01");
 	establish();
 	f.messages = 3;
 	sctp_assoc_kick(f.a);
@@ -204,6 +209,7 @@ static void test_shutdown_passive(void **state)
 {
 	uint8_t *v;
 
+	ROWS("9260-9.2-03");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -236,6 +242,7 @@ static void test_shutdown_active(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-9.2-01 9260-9.2-04 9260-8.5.1-03");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -280,6 +287,7 @@ static void test_shutdown_restart(void **state)
 	struct wire_sctp_init init = our_init(), ack;
 	struct packet early, *p;
 
+	ROWS("9260-5.2.4-02 9260-9.2-06");
 	establish();
 	init.tag = f.tag ^ 1;
 	begin_tag(0);
@@ -307,6 +315,7 @@ static void test_shutdown_restart(void **state)
 
 static void test_silent_shutdown(void **state)
 {
+	ROWS("9260-9.2-02");
 	establish();
 	sctp_assoc_shutdown(f.a, f.now);
 	collect();
@@ -319,6 +328,7 @@ static void test_user_abort(void **state)
 {
 	struct wire_sctp_chunk c;
 
+	ROWS("9260-9.1-01 9260-3.3.7-03");
 	establish();
 	f.messages = 5;
 	sctp_assoc_kick(f.a);
@@ -346,6 +356,7 @@ static void test_heartbeats(void **state)
 	struct packet *p;
 	uint8_t *v;
 
+	ROWS("9260-3.3.5-01 9260-8.3-03");
 	teardown(NULL);
 	sctp_config_default(&config);
 	config.mtu_probe = false;

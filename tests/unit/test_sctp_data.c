@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* DATA and SACK against a scripted peer (RFC 9260 3.3, 6, 7). */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 /* TSN wrap, gaps, duplicates, delayed and immediate SACKs (3.3.4, 6.2, 6.7). */
@@ -9,6 +10,7 @@ static void test_sacks(void **state)
 	struct wire_sctp_sack s;
 	uint32_t t = f.tsn;
 
+	ROWS("9260-1.6-01 9260-3.3.4-01 9260-3.3.4-02 9260-6.2-03 9260-6.2-07 9260-6.2-08 9260-6.1-07");
 	establish();
 	begin(); /* nothing but the second TSN so far */
 	add_data(t + 1);
@@ -98,6 +100,7 @@ static void test_many_gaps(void **state)
 	uint32_t i, last = 0;
 	struct packet *p;
 
+	ROWS("9260-6.2-06");
 	establish();
 	for (i = 0; i < 2000; i++) {
 		begin();
@@ -119,6 +122,7 @@ static void test_fragments(void **state)
 	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
 	uint32_t t = f.tsn, rwnd, i;
 
+	ROWS("9260-6.9-01 9260-6-03 9260-6.2-09");
 	establish();
 	rwnd = sctp_assoc_rwnd(f.a);
 	begin();
@@ -189,6 +193,7 @@ static void test_bad_data(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-6.5-01 9260-6.10-02 9260-6.2-11");
 	establish();
 	/* a stream that does not exist: acknowledged, reported */
 	begin();
@@ -228,6 +233,7 @@ static void test_chunks(void **state)
 	unsigned int i;
 	struct packet *p;
 
+	ROWS("9260-3.2-01 9260-3.2-02 9260-3.2-03 9260-3.2-04 9260-12.4-01 4820-3-01");
 	establish();
 	for (i = 0; i < 4; i++) {
 		drop_all();
@@ -286,6 +292,7 @@ static void test_cwnd(void **state)
 {
 	uint32_t bytes, last;
 
+	ROWS("9260-7.2.1-01 9260-6.1-04");
 	establish();
 	f.message_len = 1444;
 	f.messages = 1000;
@@ -309,6 +316,7 @@ static void test_zero_window(void **state)
 	unsigned int i;
 	uint32_t last;
 
+	ROWS("9260-6.1-01 9260-6.1-02 9260-6.1-03");
 	establish();
 	f.messages = 1000;
 	f.message_len = 1000;
@@ -348,6 +356,7 @@ static void test_loss(void **state)
 	struct packet *p;
 	unsigned int i;
 
+	ROWS("9260-7.2.3-01 9260-7.2.4-01 9260-6.2.1-02");
 	establish();
 	f.message_len = 1444;
 	f.messages = 1000;
@@ -403,6 +412,7 @@ static void test_timeout(void **state)
 	struct packet *p;
 	uint32_t last;
 
+	ROWS("9260-6.3.3-01 9260-6.3.1-03");
 	establish();
 	f.message_len = 1444;
 	f.messages = 100;
@@ -440,6 +450,7 @@ static void test_bad_sacks(void **state)
 	struct wire_sctp_gap gap = { 2, 500 };
 	unsigned int i;
 
+	ROWS("9260-12.4-02");
 	for (i = 0; i < 2; i++) {
 		establish();
 		f.messages = 10;
@@ -473,6 +484,7 @@ static void test_bad_sacks(void **state)
 /* The path MTU shrinks: what was sent goes alone and may be fragmented by IP (6.9). */
 static void test_mtu(void **state)
 {
+	ROWS("5041-3-02 9260-6.9-04");
 	struct packet *p;
 	bool seen = false;
 
@@ -500,6 +512,7 @@ static void test_distance(void **state)
 	uint32_t last;
 	unsigned int i;
 
+	ROWS("9260-6.1-09");
 	establish();
 	f.message_len = 1;
 	f.messages = 20000;
@@ -524,6 +537,7 @@ static void test_i_bit(void **state)
 {
 	struct packet *p, *before = NULL;
 
+	ROWS("9260-6.1-10");
 	establish();
 	f.message_len = 60;
 	f.messages = 1;
@@ -556,6 +570,7 @@ static void test_renege_head(void **state)
 {
 	struct wire_sctp_gap gap = { 1, 1 };
 
+	ROWS("9260-6.2.1-03");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -574,6 +589,7 @@ static void test_silly_window(void **state)
 {
 	struct packet *p;
 
+	ROWS("9260-6.1-03");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 #define HALF 0x80000000u
@@ -56,6 +57,7 @@ static void test_half_space(void **state)
 {
 	unsigned int i;
 
+	ROWS("9260-1.6-01");
 	establish();
 	for (i = 0; i < 2; i++) {
 		begin();
@@ -83,6 +85,7 @@ static void test_half_space(void **state)
 /* Once the shutdown was asked for, nothing more is taken, a delayed SACK or not (9.2). */
 static void test_shutdown_takes_nothing(void **state)
 {
+	ROWS("9260-9.2-01");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -106,6 +109,7 @@ static void test_shutdown_takes_nothing(void **state)
 /* However long the silence was, the window shrinks (7.2.1). */
 static void test_idle_window(void **state)
 {
+	ROWS("9260-7.2.1-04");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -129,6 +133,7 @@ static void test_window_probe(void **state)
 {
 	struct packet *p;
 
+	ROWS("9260-6.1-02");
 	establish();
 	f.messages = 1;
 	sctp_assoc_kick(f.a);
@@ -158,6 +163,7 @@ static void test_one_packet_after_timeout(void **state)
 {
 	unsigned int i;
 
+	ROWS("9260-7.2.1-03 9260-6.3.3-01");
 	establish();
 	f.message_len = 1000;
 	f.messages = 4;
@@ -254,6 +260,7 @@ static void test_last_padding(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-3.2.1-01");
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	add_param(0xfffe, "12345", 5);
@@ -358,6 +365,7 @@ static void test_multihomed_passive(void **state)
 	struct path_addr second = second_path();
 	struct packet *p;
 
+	ROWS("9260-3.3.6-01 9260-5.1.2-03");
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
@@ -383,6 +391,7 @@ static void test_multihomed_active(void **state)
 {
 	struct path_addr second = second_path();
 
+	ROWS("9260-3.3.6-01");
 	connect_out();
 	read_init(take());
 	send_init_ack(&second, NULL);
@@ -414,6 +423,7 @@ static void test_restart_with_address(void **state)
 	unsigned int i;
 	struct packet *p;
 
+	ROWS("9260-5.2.2-02");
 	establish();
 	for (i = 0; i < 2; i++) {
 		init.tag = f.tag = 0x99999999;
@@ -448,6 +458,7 @@ static void test_quoted(void **state)
 	uint8_t quoted[20] = { 0 };
 	unsigned int i;
 
+	ROWS("9260-10-01");
 	connect_out();
 	read_init(take());
 	put_be16(quoted, LOCAL_PORT);

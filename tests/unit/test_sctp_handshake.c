@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* Both halves of the handshake against a scripted peer (RFC 9260 5). */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 static void test_passive(void **state)
@@ -18,6 +19,7 @@ static void test_cookie_echo_with_data(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-5.1-04 9260-3.3.12-01");
 	read_init_ack(init_exchange(&init), &ack);
 	f.their_tag = ack.tag;
 	begin();
@@ -41,6 +43,7 @@ static void test_init_refused(void **state)
 	struct packet *p;
 	unsigned int i;
 
+	ROWS("9260-3.3.2-02 9260-3.3.2-03 9260-3.3.2-04 9260-3.3.2.1-03 9260-12.3-01");
 	for (i = 0; i < 5; i++) {
 		init = good;
 		if (i == 0)
@@ -106,6 +109,7 @@ static void test_init_unknown_params(void **state)
 	const uint8_t *p, *end;
 	unsigned int i, reports = 0;
 
+	ROWS("9260-3.2.2-01 9260-3.2.1-03");
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
 	for (i = 0; i < 5; i++)
@@ -133,6 +137,7 @@ static void test_cookie_checks(void **state)
 	struct wire_sctp_chunk c;
 	unsigned int i;
 
+	ROWS("9260-5.1.3-01 9260-5.1.5-01 9260-5.1.5-02 9260-5.1.5-03");
 	read_init_ack(p, &ack);
 	f.their_tag = ack.tag;
 	for (i = 0; i < ack.cookie_len; i++) { /* any bit flipped */
@@ -176,6 +181,7 @@ static void test_cookie_key_change(void **state)
 	struct wire_sctp_init init = our_init(), ack;
 	struct packet first = *init_exchange(&init);
 
+	ROWS("9260-5.1.3-02");
 	f.now += 3599 * SEC + 990 * MSEC;
 	first = *init_exchange(&init);
 	f.now += 5 * SEC;
@@ -195,6 +201,7 @@ static void test_cookie_again(void **state)
 	struct wire_sctp_init init = our_init(), ack;
 	struct packet p = *init_exchange(&init);
 
+	ROWS("9260-5.2.4-05");
 	read_init_ack(&p, &ack);
 	f.their_tag = ack.tag;
 	begin();
@@ -253,6 +260,7 @@ static void test_active(void **state)
 	struct wire_sctp_chunk c;
 	unsigned int i;
 
+	ROWS("9260-4-01 9260-3.2.2-02 9260-3.3.11-01 9260-9.2-06");
 	connect_out();
 	p = take();
 	read_init(p);
@@ -319,6 +327,7 @@ static void test_data_with_cookie_echo(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-6-01");
 	f.messages = 40;
 	connect_out();
 	sctp_assoc_kick(f.a);
@@ -356,6 +365,7 @@ static void test_init_ack_faults(void **state)
 	struct packet *p;
 	unsigned int i;
 
+	ROWS("9260-3.3.3-01 9260-3.3.3-03");
 	for (i = 0; i < 7; i++) {
 		ack = our_init();
 		connect_out();
@@ -391,6 +401,7 @@ static void test_large_cookie(void **state)
 	struct wire_sctp_chunk c;
 	struct packet *p;
 
+	ROWS("9260-3.3.3-04");
 	connect_out();
 	read_init(take());
 	begin();
@@ -408,6 +419,7 @@ static void test_stale_cookie_error(void **state)
 	uint32_t first;
 	uint8_t *p;
 
+	ROWS("9260-5.2.6-01");
 	connect_out();
 	read_init(take());
 	first = f.their_tag;

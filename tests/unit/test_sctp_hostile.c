@@ -5,6 +5,7 @@
  * replays, and a peer that knows the tag. Memory errors are the sanitizers' to
  * find; the flows check that no wrong byte is delivered.
  */
+#include "conformance/rows.h"
 #include "sctp_sim.h"
 
 #define SAMPLES 64u
@@ -151,6 +152,7 @@ static void test_stranger(void **state)
 {
 	uint64_t seed;
 
+	ROWS("9260-8.5-01 6951-5.4-02");
 	for (seed = 1; seed <= 30; seed++) {
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
@@ -230,6 +232,7 @@ static void test_init_flood(void **state)
 	uint8_t p[64];
 	uint32_t i;
 
+	ROWS("9260-5.1-02");
 	for (i = 1; i < 5000; i++) {
 		struct wire_sctp_common h = { (uint16_t)(i + 1), b->port, 0 };
 		size_t len;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* How associations begin and end over a simulated network. */
+#include "conformance/rows.h"
 #include "sctp_sim.h"
 
 static void test_handshake_loss(void **state)
@@ -12,9 +13,9 @@ static void test_handshake_loss(void **state)
 		struct world *w = world_new(seed, &a, &b);
 
 		a->config.connect_limit = 80 * SEC;
-		host_kill(a);
-		a->dead = false;
-		host_start(a);
+		b->config.silent_limit = 80 * SEC; /* b is up long before a, which sends a few COOKIE ECHOs */
+		host_restart(a);
+		host_restart(b);
 		w->link[0].loss = w->link[1].loss = 0.3;
 		w->link[0].duplicate = w->link[1].duplicate = 0.2;
 		connect_to(a, b, 3);
@@ -33,6 +34,7 @@ static void test_collision(void **state)
 	unsigned int agreed = 0;
 	uint64_t seed;
 
+	ROWS("9260-1.3-01 9260-5.2.1-01");
 	for (seed = 1; seed <= 200; seed++) {
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
@@ -76,6 +78,7 @@ static void test_restart(void **state)
 {
 	uint64_t seed;
 
+	ROWS("9260-5.2.4-01");
 	for (seed = 1; seed <= 60; seed++) {
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
@@ -110,6 +113,7 @@ static void test_shutdown(void **state)
 {
 	uint64_t seed;
 
+	ROWS("9260-9.2-01 9260-9.2-05");
 	for (seed = 1; seed <= 100; seed++) {
 		struct host *a, *b;
 		struct world *w = world_new(seed, &a, &b);
@@ -142,6 +146,7 @@ static void test_abort(void **state)
 	struct world *w = world_new(3, &a, &b);
 	struct flow *f;
 
+	ROWS("9260-9.1-01");
 	f = connect_to(a, b, 100);
 	assert_true(run(w, SEC, both_up));
 	sctp_assoc_abort(f->a);
@@ -174,6 +179,7 @@ static void test_refused(void **state)
 	uint64_t start = w->now;
 	struct flow *f;
 
+	ROWS("6951-5.5-02");
 	sctp_endpoint_set_accept(b->ep, false);
 	f = connect_to(a, b, 1);
 	run(w, 100 * MSEC, NULL);
@@ -199,6 +205,7 @@ static void test_killed(void **state)
 {
 	unsigned int busy;
 
+	ROWS("6951-5.5-02");
 	for (busy = 0; busy < 2; busy++) {
 		struct host *a, *b;
 		struct world *w = world_new(5 + busy, &a, &b);
@@ -248,6 +255,7 @@ static void test_silent(void **state)
 {
 	unsigned int busy;
 
+	ROWS("9260-8.1-01 6951-5.5-01");
 	for (busy = 0; busy < 2; busy++) {
 		struct host *a, *b;
 		struct world *w = world_new(5, &a, &b);
@@ -309,6 +317,7 @@ static void test_streams(void **state)
 	struct world *w = world_new(12, &a, &b);
 	struct flow *f;
 
+	ROWS("9260-5.1.1-02");
 	b->config.streams = 10;
 	host_kill(b);
 	b->dead = false;

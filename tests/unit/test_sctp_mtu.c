@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 /* Asks until the search is over, of a path that takes `real`; returns the number of probes. */
@@ -164,6 +165,7 @@ static void test_confirmed_first(void **state)
 {
 	struct packet *p, *probe;
 
+	ROWS("4820-3-02");
 	setup_probing(3600 * SEC);
 	probe = take();
 	check_probe(probe, 1500);
@@ -294,6 +296,7 @@ static void test_black_hole(void **state)
 	uint64_t start;
 	uint32_t cwnd;
 
+	ROWS("6951-5.6-02 9260-6.9-04");
 	setup_probing(3600 * SEC);
 	answer(take());
 	cwnd = f.a->path.cc.cwnd;
@@ -346,6 +349,30 @@ static void test_dead_is_not_narrow(void **state)
 	assert_int_equal(max_packet(), 1472);
 }
 
+/* Nobody answers at all: not a stream of large packets at somebody who may be gone. */
+static void test_probes_back_off(void **state)
+{
+	uint64_t start;
+	unsigned int probes = 0;
+	struct packet *p;
+
+	setup_probing(3600 * SEC);
+	for (start = f.now; f.now < start + 60 * SEC; wait_ns(10 * MSEC))
+		while ((p = take()))
+			probes += p->len > 100;
+	assert_in_range(probes, 8, 16);
+	/* a sign of life ends the wait */
+	wait_ns(20 * SEC);
+	drop_all();
+	while (f.head == f.tail)
+		wait_ns(10 * MSEC);
+	answer(take());
+	drop_all();
+	wait_ns(20 * MSEC);
+	chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT);
+	check_probe(take(), 1500);
+}
+
 /* What was narrow is tried again after a while. */
 static void test_raise(void **state)
 {
@@ -381,6 +408,7 @@ static void test_quoted(void **state)
 	struct packet *p;
 	uint8_t forged[24];
 
+	ROWS("9260-10-01 9260-10-02");
 	setup_probing(3600 * SEC);
 	p = take();
 	answer(p);
@@ -426,6 +454,7 @@ int main(void)
 		PEER_TEST(test_probe_lost),
 		PEER_TEST(test_black_hole),
 		PEER_TEST(test_dead_is_not_narrow),
+		PEER_TEST(test_probes_back_off),
 		PEER_TEST(test_raise),
 		PEER_TEST(test_quoted),
 	};

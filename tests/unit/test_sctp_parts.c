@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "sctp/block.h"
 #include "sctp/cc.h"
 #include "sctp/cookie.h"
@@ -23,6 +24,7 @@ static void test_rxmap(void **state)
 {
 	uint64_t seed;
 
+	ROWS("9260-1.6-01 9260-6.2-06");
 	for (seed = 1; seed <= 30; seed++) {
 		const uint32_t start = seed & 1 ? 0xffffff00 : 12345;
 		static struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2];
@@ -118,6 +120,7 @@ static void test_reasm(void **state)
 	struct sctp_reasm r;
 	unsigned int i;
 
+	ROWS("9260-6.9-01");
 	sctp_reasm_init(&r);
 	assert_int_equal(add_fragment(&r, 0, u | e, 1, &m), 0); /* 0xfffffffe, 0xffffffff, 0 */
 	assert_int_equal(add_fragment(&r, 0xfffffffe, u | b, 1, &m), 0);
@@ -209,6 +212,7 @@ static void test_cc(void **state)
 {
 	struct sctp_cc cc;
 
+	ROWS("9260-7.2.1-01 9260-7.2.1-02 9260-7.2.1-04 9260-7.2.2-01 9260-7.2.3-01");
 	sctp_cc_init(&cc, 1460, true);
 	assert_int_equal(cc.cwnd, 4404);
 	sctp_cc_init(&cc, 1440, false);
@@ -270,6 +274,7 @@ static void test_rtt(void **state)
 	struct sctp_rtt r;
 	unsigned int i;
 
+	ROWS("9260-6.3.1-01");
 	sctp_rtt_init(&r, 1000 * ms, 500 * ms, 60000 * ms);
 	assert_int_equal(sctp_rtt_rto(&r), 1000 * ms);
 	sctp_rtt_sample(&r, 400 * ms);
@@ -305,6 +310,7 @@ static void test_cookie(void **state)
 	struct sim_random r;
 	unsigned int i;
 
+	ROWS("9260-5.1.3-01 9260-5.1.3-02");
 	c.addr.remote.scope_id = 14;
 	sim_random_init(&r, 1);
 	assert_false(sctp_cookie_get(&key, raw, sizeof(raw), &d));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
 /* A peer with several addresses, chunk by chunk (RFC 9260 5.1.2, 5.2, 5.4, 6.4, 8.2, 8.3; RFC 6951 5). */
+#include "conformance/rows.h"
 #include "sctp_peer.h"
 
 static void add_param(uint16_t type, const void *value, size_t len)
@@ -106,6 +107,7 @@ static void test_unconfirmed(void **state)
 	uint8_t first[24];
 	unsigned int i;
 
+	ROWS("9260-5.1.2-01 9260-5.4-01 9260-5.4-02 9260-3.3.5-01 6951-5.7-01");
 	establish_two();
 	assert_int_equal(f.a->others, 4);
 	p = to_second(2 * SEC);
@@ -154,6 +156,7 @@ static void test_confirmed(void **state)
 {
 	const struct path_addr second = second_path();
 
+	ROWS("6951-5.1-02 6951-5.4-01 9260-5.4-02 9260-5.1.2-03");
 	establish_two();
 	confirm();
 	assert_int_equal(f.a->other[0].addr.udp_port, second.udp_port);
@@ -173,6 +176,7 @@ static void test_answers(void **state)
 	struct path_addr local = f.path;
 	struct packet *p;
 
+	ROWS("9260-6.4-01");
 	establish_two();
 	/* not to one that may not be the peer */
 	begin();
@@ -217,6 +221,7 @@ static void test_one_answer(void **state)
 	const struct path_addr second = second_path();
 	unsigned int i;
 
+	ROWS("9260-12.4-01");
 	establish_two();
 	begin();
 	for (i = 0; i < 20; i++) {
@@ -251,6 +256,7 @@ static void test_fail_over(void **state)
 	uint32_t cwnd, tsn, cum;
 	struct packet *p, *heartbeat;
 
+	ROWS("9260-6.4-02 9260-6.4.1-01 9260-8.2-01");
 	establish_two();
 	confirm();
 	cum = f.their_tsn - 1;
@@ -307,6 +313,7 @@ static void test_heartbeats(void **state)
 	struct packet *p;
 	unsigned int i;
 
+	ROWS("9260-8.2-01 9260-8.3-01 9260-8.3-03");
 	teardown(NULL);
 	sctp_config_default(&config);
 	config.mtu_probe = false;
@@ -360,6 +367,7 @@ static void test_restart(void **state)
 	struct wire_sctp_init init = our_init(), ack;
 	uint32_t old = f.tag;
 
+	ROWS("9260-5.1.2-02");
 	second.udp_port = PEER_PORT;
 	establish_two();
 	confirm();
@@ -415,6 +423,7 @@ static void test_local_address(void **state)
 {
 	struct path_addr moved;
 
+	ROWS("9260-7.2.5-01");
 	establish();
 	f.a->path.cc.cwnd = 50000;
 	f.a->path.cc.ssthresh = 50000;
@@ -444,6 +453,7 @@ static void test_mtu(void **state)
 	const struct path_addr second = second_path();
 	size_t max_msg;
 
+	ROWS("9260-7.3-01");
 	establish_two();
 	confirm();
 	max_msg = sctp_assoc_max_msg(f.a);

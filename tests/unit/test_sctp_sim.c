@@ -4,6 +4,7 @@
  * Transfers over a simulated network: every message once and intact whatever the
  * network does, and within bounds of virtual time.
  */
+#include "conformance/rows.h"
 #include "sctp_sim.h"
 
 /* Without loss: fast, no retransmission, no timer needed but the handshake's. */
@@ -38,6 +39,7 @@ static void test_packing(void **state)
 	uint64_t packets;
 	uint32_t i;
 
+	ROWS("9260-6.1-07");
 	f = connect_to(a, b, 0);
 	assert_true(run(w, SEC, all_sent));
 	g = &b->flows[0];
@@ -123,6 +125,7 @@ static void test_small_window(void **state)
 	struct world *w = world_new(31, &a, &b);
 	struct flow *f;
 
+	ROWS("9260-6.1-01");
 	b->rcvbuf = 100000;
 	host_kill(b);
 	b->dead = false;
@@ -152,6 +155,7 @@ static void test_fairness(void **state)
 	double ratio;
 	uint64_t fb, gb, start;
 
+	ROWS("9260-7.2-01");
 	c = host_new(w, 5003);
 	down.rate = 12500000; /* 100 Mbit/s */
 	down.queue = 125000;
@@ -294,6 +298,7 @@ static void test_transfer(void **state)
 {
 	uint64_t seed;
 
+	ROWS("9260-6.2-01");
 	for (seed = 1; seed <= 300; seed++)
 		transfer(seed);
 }

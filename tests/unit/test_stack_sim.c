@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "iwarp/iwarp.h"
 #include "sctp/sctp.h"
 #include "sim/simnet.h"
@@ -607,6 +608,7 @@ static unsigned long long first = 1, count = 300;
 
 static void test_every_byte(void **state)
 {
+	ROWS("5041-3-03 5041-5.2-05 5041-5.3-01");
 	for (seed = first; seed < first + count; seed++)
 		run_seed();
 }

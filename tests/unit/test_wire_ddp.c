@@ -7,10 +7,12 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "conformance/rows.h"
 #include "wire/ddp.h"
 
 static void tagged(void **state)
 {
+	ROWS("5041-4.1-01 5041-4.2-02 5041-4.4-01");
 	static const uint8_t want[] = { 0xc1, 0x40, 0x11, 0x22, 0x33, 0x44, 0x01, 0x23,
 					0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
 	uint8_t buf[sizeof(want)];
@@ -32,6 +34,7 @@ static void tagged(void **state)
 
 static void untagged(void **state)
 {
+	ROWS("5041-4.1-01 5041-4.3-02 5041-4.4-01");
 	static const uint8_t want[] = { 0x41, 0x44, 0xa0, 0xa1, 0xa2, 0xa3, 0, 0, 0, 2,
 					0, 0, 1, 0, 0, 0x10, 0, 3 };
 	uint8_t buf[sizeof(want)];
@@ -52,6 +55,7 @@ static void untagged(void **state)
 /* The reserved bits are not looked at (RFC 5041 4.1). */
 static void reserved_bits(void **state)
 {
+	ROWS("5041-4.1-12");
 	uint8_t buf[18] = { 0x7d };
 	struct ddp_header h;
 

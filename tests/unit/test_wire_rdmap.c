@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "conformance/rows.h"
 #include "wire/rdmap.h"
 #include "wire/terminate.h"
 
 static void control_octet(void **state)
 {
+	ROWS("5040-4.1-02 5040-4.1-05");
 	assert_int_equal(rdmap_octet(RDMAP_SEND), 0x43);
 	assert_int_equal(rdmap_octet(RDMAP_WRITE), 0x40);
 	assert_int_equal(rdmap_octet(RDMAP_TERMINATE), 0x47);
@@ -28,6 +30,7 @@ static const uint8_t request[RDMAP_READ_REQ_LEN] = {
 
 static void read_request(void **state)
 {
+	ROWS("5040-4.4-01");
 	struct rdmap_read_request r;
 	uint8_t buf[RDMAP_READ_REQ_LEN];
 
@@ -44,6 +47,7 @@ static void read_request(void **state)
 /* A bad Read Request: M, D and R, 52 bytes (RFC 5040 4.8). */
 static void terminate_with_everything(void **state)
 {
+	ROWS("5040-4.8-01 5040-4.8-02 5040-4.8-30");
 	struct term_message t = { .error = TERM_RDMAP_STAG, .has_header = true,
 				  .has_read_request = true, .segment_len = 46,
 				  .header = { 0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1 } };
@@ -62,6 +66,7 @@ static void terminate_with_everything(void **state)
 
 static void terminate_tagged(void **state)
 {
+	ROWS("5040-4.8-27 5040-4.8-28");
 	struct term_message t = { .error = TERM_DDP_BOUNDS, .has_header = true,
 				  .segment_len = 0x102, .header = { 0xc1, 0x40, 1, 2, 3, 4 } };
 	uint8_t buf[TERM_MAX_LEN];
@@ -76,6 +81,7 @@ static void terminate_tagged(void **state)
 
 static void terminate_bare(void **state)
 {
+	ROWS("5040-4.8-05 5040-4.8-29");
 	static const uint8_t reserved[] = { 0x01, 0x00, 0x1f, 0xff };
 	struct term_message t = { .error = TERM_LLP_IRD };
 	uint8_t buf[TERM_MAX_LEN];

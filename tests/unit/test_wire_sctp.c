@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "conformance/rows.h"
 #include "sim/simnet.h"
 #include "wire/sctp_init.h"
 #include "wire/sctp_packet.h"
@@ -18,6 +19,7 @@ static void test_common(void **state)
 	uint8_t p[16] = { 0 };
 	unsigned int i;
 
+	ROWS("9260-3-02 9260-6.8-02");
 	wire_sctp_common_put(p, &h);
 	assert_int_equal(p[0], 0x12);
 	assert_int_equal(p[2], 0x56);
@@ -42,6 +44,7 @@ static void test_checksum_order(void **state)
 	uint32_t crc = 0xffffffff;
 	unsigned int i, bit;
 
+	ROWS("9260-6.8-01");
 	for (i = 0; i < sizeof(p); i++) {
 		crc ^= p[i];
 		for (bit = 0; bit < 8; bit++)
@@ -55,6 +58,7 @@ static void test_checksum_order(void **state)
 
 static void test_chunks(void **state)
 {
+	ROWS("9260-6.10-02");
 	/* two chunks, the second without its padding; then lengths that do not fit */
 	const uint8_t p[] = { 1, 2, 0, 5, 9, 0, 0, 0, 7, 8, 0, 6, 1, 2 };
 	uint8_t bad[] = { 1, 0, 0, 3, 1, 0, 0, 9, 1 };
@@ -90,6 +94,7 @@ static void test_data(void **state)
 	struct wire_sctp_data e;
 	uint8_t p[64];
 
+	ROWS("9260-3.3.1-01 9260-3.2-06");
 	memset(p, 0xff, sizeof(p));
 	wire_sctp_data_put(p, &d);
 	assert_int_equal(wire_sctp_pad(p, 61), 64);
@@ -118,6 +123,7 @@ static void test_sack(void **state)
 	uint8_t p[64];
 	size_t len = wire_sctp_sack_put(p, 77, 99, gaps, 2, dups, 1);
 
+	ROWS("9260-3.3.4-01");
 	assert_int_equal(len, 16 + 12);
 	q = p;
 	assert_true(wire_sctp_chunk_next(&q, p + len, &c));
@@ -149,6 +155,7 @@ static void test_init(void **state)
 	size_t len = wire_sctp_init_put(p, WIRE_SCTP_INIT, &init);
 	unsigned int i;
 
+	ROWS("9260-3.3.2-01 5061-4.2.6-01");
 	assert_int_equal(len, sizeof(fixed));
 	assert_memory_equal(p, fixed, sizeof(fixed));
 	for (i = 0; i < 20; i++) /* more reports than are kept */

@@ -8,11 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "conformance/rows.h"
 #include "wire/session.h"
 
 /* RFC 5043 5.2.3: DDP-SSN, function code, private data */
 static void plain_initiate(void **state)
 {
+	ROWS("5043-5.2.1-01 5043-5.2.3-01 5043-5.2.3-02");
 	static const uint8_t want[] = { 0x01, 0x02, 0x00, 0x01, 'a', 'b', 'c' };
 	struct session_control c = { .ssn = 0x0102, .function = SESSION_INITIATE,
 				     .private_len = 3, .private_data = (const uint8_t *)"abc" };
@@ -31,6 +33,7 @@ static void plain_initiate(void **state)
 /* RFC 6581 9: A=1, B=0, IRD 4, C=1, D=0, ORD 8 */
 static void enhanced_fields(void **state)
 {
+	ROWS("6581-7-01 6581-7-02 6581-7-09 6581-9-01 6581-9-02");
 	static const uint8_t want[] = { 0, 0, 0, 5, 0x80, 0x04, 0x80, 0x08, 'x' };
 	struct session_control c = {
 		.function = SESSION_ENHANCED_INITIATE,
@@ -52,6 +55,7 @@ static void enhanced_fields(void **state)
 
 static void depths_never_spill(void **state)
 {
+	ROWS("6581-9-03 6581-9.2-20 6581-7-03");
 	static const uint8_t want[] = { 0, 0, 0, 6, 0x3f, 0xfe, 0x3f, 0xff };
 	struct session_control c = { .function = SESSION_ENHANCED_ACCEPT,
 				     .enhanced = { .ird = 0xffff, .ord = 0x3fff,
@@ -64,6 +68,7 @@ static void depths_never_spill(void **state)
 
 static void flags_without_a_are_ignored(void **state)
 {
+	ROWS("6581-9-02 6581-9-03 6581-9.2-21");
 	static const uint8_t msg[] = { 0, 0, 0, 5, 0x41, 0x02, 0xc3, 0x04 };
 	struct session_control d;
 
@@ -76,6 +81,8 @@ static void flags_without_a_are_ignored(void **state)
 
 static void limits(void **state)
 {
+	ROWS("5043-5.2.3-10 5043-5.2.3-11 5043-5.2.3-12 6581-7-10 6581-7-11 6581-7-12 "
+	     "6581-9-04 5043-6.1-11");
 	uint8_t data[513] = { 0 }, buf[600], msg[517] = { 0, 0, 0, 1 };
 	struct session_control c = { .function = SESSION_INITIATE, .private_data = data };
 	struct session_control d;

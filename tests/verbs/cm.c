@@ -2,6 +2,8 @@
 /* The connection manager: its calls in and out of order, and the event that each outcome gives. */
 #include "cm.h"
 
+#include "../conformance/rows.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -122,6 +124,7 @@ static void connect_over(int family)
 
 static void test_ipv4(void)
 {
+	ROWS("5043-5.2.3-13 5043-6.4-02");
 	connect_over(AF_INET);
 }
 
@@ -176,6 +179,7 @@ static void private_data(struct cm_link *l, unsigned int len)
 
 static void test_private_data(void)
 {
+	ROWS("5043-5.2.3-09 5043-5.2.3-14 6581-7-14");
 	static const unsigned int lengths[] = { 0, 1, 3, 4, 56, 92, 196, 251, 252, 255 };
 	struct cm_link l;
 
@@ -211,6 +215,7 @@ static void reject(struct cm_link *l, unsigned int len)
 
 static void test_reject(void)
 {
+	ROWS("5043-5.2.3-13 6581-7-13");
 	struct cm_link l;
 
 	cm_link_open(&l);
@@ -224,6 +229,8 @@ static void test_reject(void)
 /* Each side's ORD is held down to the other's IRD; who accepts raises an IRD that is too small. */
 static void test_ird_ord(void)
 {
+	ROWS("6581-9.1-03 6581-9.1-04 6581-9.1-05 6581-9.1-06");
+	ROWS("5040-6.1-02");
 	struct rdma_conn_param param = { .responder_resources = 3, .initiator_depth = 5 };
 	struct rdma_cm_event *event;
 	struct sockaddr_storage to;
@@ -397,6 +404,7 @@ static void connect_all(struct cm_link *l, struct rdma_cm_id *listener, struct r
 /* As many requests as the backlog says wait unread; once read they count no longer. */
 static void test_backlog(void)
 {
+	ROWS("5043-5.2.3-15");
 	struct rdma_cm_id *listener, *id[CLIENTS], *more, *b[CLIENTS];
 	struct rdma_event_channel *channel = cm_channel();
 	struct sockaddr_storage to;

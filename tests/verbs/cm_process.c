@@ -171,6 +171,7 @@ static void test_exit(void)
 
 static void test_killed(void)
 {
+	ROWS("5040-6.2-01");
 	CHECK(notice('k') < 3.2);
 }
 

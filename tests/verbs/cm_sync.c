@@ -205,9 +205,9 @@ static void stream(int family, bool nonblocking)
 		struct pollfd pfd = { .fd = s, .events = POLLOUT };
 
 		CHECK_EQ(rfcntl(s, F_SETFL, O_NONBLOCK), 0);
-		errno = 0;
-		CHECK_EQ(rconnect(s, (struct sockaddr *)&addr, sizeof(addr)), -1);
-		CHECK_EQ(errno, EINPROGRESS);
+		/* At once, if the events were there before they were asked for. */
+		if (rconnect(s, (struct sockaddr *)&addr, sizeof(addr)))
+			CHECK_EQ(errno, EINPROGRESS);
 		CHECK_EQ(rpoll(&pfd, 1, WAIT_SECONDS * 1000), 1);
 		CHECK_EQ(rgetsockopt(s, SOL_SOCKET, SO_ERROR, &one, &len), 0);
 		CHECK_EQ(one, 0);

@@ -66,6 +66,8 @@ static void refused(enum ibv_wr_opcode opcode, int access, int64_t offset, uint3
 
 static void test_remote_access(void)
 {
+	ROWS("5040-3.2-03 5040-5.1-03 5040-5.2.1-05 5040-5.4-04 5040-6.2-01 5040-6.2.1-04 "
+	     "5041-8.3-06 5042-6.1.1-01");
 	const int rw = LOCAL | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 	refused(IBV_WR_RDMA_WRITE, LOCAL | IBV_ACCESS_REMOTE_READ, 0, 100, 0, false);
@@ -99,6 +101,7 @@ static void local_fault(enum ibv_wr_opcode opcode, const struct ibv_sge *sge, st
 
 static void test_local_protection(void)
 {
+	ROWS("5040-3.2-03 5040-7.1-01");
 	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
@@ -177,6 +180,7 @@ static void send_too_long(uint32_t room, uint32_t length)
 
 static void test_send_too_long(void)
 {
+	ROWS("5040-5.3-04");
 	send_too_long(0, 1);
 	send_too_long(99, 100);
 	send_too_long(5000, 200000);
@@ -316,6 +320,7 @@ static void *stream_writes(void *arg)
 
 static void test_dereg_under_traffic(void)
 {
+	ROWS("5040-8.1.1-01 5041-8.3.1-07 5042-6.2.2-01");
 	struct stream stream;
 	pthread_t thread;
 	struct ibv_mr *mr;
@@ -394,6 +399,7 @@ static void test_flush(void)
 
 static void test_disconnect(void)
 {
+	ROWS("5040-6.2-01");
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 	struct pair p;

@@ -60,6 +60,7 @@ static void test_armed_once(void)
 
 static void test_solicited(void)
 {
+	ROWS("5040-5.3-06");
 	struct ibv_wc wc;
 	struct pair p;
 

@@ -16,6 +16,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
+#include "conformance/rows.h"
+
 #define WAIT_SECONDS 20
 
 #define CHECK(cond)                                                                                \

@@ -53,6 +53,7 @@ static void kit_close(struct kit *k)
 
 static void test_attributes(void)
 {
+	ROWS("5040-1.1-01 5040-5.2.1-09 7306-1.1-01 5041-1.2-01");
 	struct ibv_context *ctx = open_device();
 	struct ibv_device_attr_ex ex;
 	struct ibv_device_attr attr;
@@ -94,6 +95,7 @@ static void test_attributes(void)
 
 static void test_mr(void)
 {
+	ROWS("5041-8.3-05 5041-8.3.2-05 5042-2.2.2-01 5042-7.3-01");
 	struct ibv_context *ctx = open_device();
 	struct ibv_pd *pd = ibv_alloc_pd(ctx);
 	long page = sysconf(_SC_PAGESIZE);
@@ -144,6 +146,7 @@ static void test_mr(void)
 
 static void test_cq(void)
 {
+	ROWS("5042-6.4.3.2-01");
 	struct ibv_context *ctx = open_device();
 	struct ibv_comp_channel *channel;
 	struct ibv_device_attr attr;
@@ -202,9 +205,12 @@ static void test_cq_ex(void)
 
 static void test_create_qp(void)
 {
+	ROWS("5041-8.3.2-03 5042-3-02 5042-7.1-01");
+	struct ibv_context *ctx = open_device();
 	struct ibv_qp_init_attr attr;
 	struct ibv_qp_init_attr_ex ex;
 	struct ibv_device_attr dev;
+	struct ibv_cq *other;
 	struct ibv_qp *qp;
 	struct kit k;
 
@@ -228,6 +234,12 @@ static void test_create_qp(void)
 	REFUSED(cap.max_inline_data, 1 << 20, EINVAL);
 	REFUSED(send_cq, NULL, EINVAL);
 	REFUSED(recv_cq, NULL, EINVAL);
+	other = ibv_create_cq(ctx, 1, NULL, NULL, 0); /* not this context's */
+	CHECK(other);
+	REFUSED(send_cq, other, EINVAL);
+	REFUSED(recv_cq, other, EINVAL);
+	CHECK_EQ(ibv_destroy_cq(other), 0);
+	CHECK_EQ(ibv_close_device(ctx), 0);
 	REFUSED(qp_type, IBV_QPT_UD, EOPNOTSUPP);
 	REFUSED(qp_type, IBV_QPT_UC, EOPNOTSUPP);
 	REFUSED(qp_type, IBV_QPT_RAW_PACKET, EOPNOTSUPP);

@@ -239,6 +239,7 @@ static void test_gather_and_scatter(void)
 /* lkey and rkey count from iova, from 0 with IBV_ACCESS_ZERO_BASED. */
 static void test_iova(void)
 {
+	ROWS("5040-5.1-04 5041-4.2-13");
 	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	struct ibv_mr *zero, *shifted;
 	struct ibv_sge sge;
@@ -265,6 +266,7 @@ static void test_iova(void)
 
 static void test_invalidate(void)
 {
+	ROWS("5040-3.2-02 5040-5.3-14");
 	struct ibv_mr *mr;
 	struct ibv_sge sge;
 	struct ibv_wc wc;
@@ -302,6 +304,7 @@ static void test_invalidate(void)
 /* A fenced send takes what the read before it brings. */
 static void test_fence(void)
 {
+	ROWS("5040-5.5-11");
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 	struct pair p;
@@ -368,6 +371,7 @@ static void test_sq_sig_all(void)
 /* Everything that post_send refuses, and that what stands before it in the chain is sent. */
 static void test_post_send_refusals(void)
 {
+	ROWS("5040-5.2.1-09 7306-1.1-01 5041-1.2-01 5041-5.2-03");
 	struct ibv_send_wr wr[3], *bad = NULL;
 	struct ibv_sge sge[40];
 	struct ibv_qp_init_attr init;
@@ -484,6 +488,7 @@ static void test_sends_before_receives(void)
 /* What modify_qp gave is what query_qp gives back; rights taken away are gone. */
 static void test_attributes_of_a_connected_qp(void)
 {
+	ROWS("5040-8.1.1-02");
 	struct ibv_qp_attr attr = { .timeout = 14, .retry_cnt = 6, .rnr_retry = 5,
 				    .min_rnr_timer = 12, .qp_access_flags = 0 };
 	struct ibv_qp_init_attr init;

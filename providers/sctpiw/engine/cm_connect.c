@@ -64,6 +64,36 @@ static int initiate(struct cm_id *id, struct assoc *a)
 	return 0;
 }
 
+/* The UDP port behind which the peer's SCTP port is. */
+static uint16_t encap_port(const struct engine *e, uint16_t port)
+{
+	int configured = e->config.encap_port;
+
+	return configured == ENGINE_ENCAP_SAME ? port : (uint16_t)configured;
+}
+
+static int start(struct cm_id *id);
+
+/*
+ * As initiate(). A peer may have few streams (Linux: 10); when all are taken, this connection and
+ * those after it go from another port, so on another association.
+ */
+static int initiate_somewhere(struct cm_id *id, struct assoc *a)
+{
+	struct endpoint *next;
+	int ret = initiate(id, a);
+
+	if (ret != -EAGAIN || !id->ep->shared)
+		return ret;
+	ret = endpoint_open_next(id->ep, &next);
+	if (ret)
+		return ret;
+	endpoint_put(id->ep);
+	id->ep = next;
+	sockaddr_set_port((struct sockaddr *)&id->src, next->port);
+	return start(id);
+}
+
 /* On the association that is there, or on a new one. */
 static int start(struct cm_id *id)
 {
@@ -71,15 +101,16 @@ static int start(struct cm_id *id)
 	struct path_addr to = {
 		.local = sockaddr_ip((struct sockaddr *)&id->src),
 		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
-		.udp_port = port,
+		.udp_port = encap_port(id->engine, port),
 	};
-	struct assoc *a = assoc_connect(id->ep, &to, port);
+	struct assoc *a;
 	int ret;
 
-	if (!a)
-		return -ENOMEM;
+	ret = assoc_connect(id->ep, &to, port, &a);
+	if (ret)
+		return ret;
 	if (assoc_is_up(a)) {
-		ret = initiate(id, a);
+		ret = initiate_somewhere(id, a);
 		assoc_check_idle(a);
 		return ret;
 	}
@@ -122,7 +153,7 @@ void cm_assoc_up(struct assoc *a)
 		int ret;
 
 		id->assoc = NULL;
-		ret = initiate(id, a);
+		ret = initiate_somewhere(id, a);
 		if (ret)
 			cm_connect_failed(id, ret, NULL);
 	}
@@ -162,8 +193,8 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	if (qp)
 		ret = iw_session_accept(id->session, qp, &id->param);
 	if (ret) {
-		/* As the kernel does: who cannot be accepted is rejected. */
-		iw_session_reject(id->session, NULL, 0);
+		/* Not a Reject: that is the application's alone to say (RFC 5043 6.3). */
+		iw_session_refuse(id->session);
 		id->session = NULL;
 		id->state = CM_OVER;
 		return ret;
@@ -224,7 +255,11 @@ void cm_hang_up(struct cm_id *id)
 	list_del(&id->accept_node);
 	id->assoc = NULL;
 	if (id->state == CM_REQUESTED && id->session) {
-		iw_session_reject(id->session, NULL, 0);
+		/* An application that lets go of a request rejects it, but not of one that it never read. */
+		if (id->listener)
+			iw_session_refuse(id->session);
+		else
+			iw_session_reject(id->session, NULL, 0);
 		id->session = NULL;
 	} else {
 		close_session(id);

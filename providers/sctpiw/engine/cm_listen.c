@@ -25,38 +25,34 @@ int cm_listen(struct cm_id *id, int backlog)
 		return -EINVAL;
 	if (id->ep->listener)
 		return -EADDRINUSE;
+	ret = id->engine->transport->set_accept(id->ep, true);
+	if (ret)
+		return ret;
 	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
 	id->state = CM_LISTEN;
 	id->ep->listener = id;
-	sctp_endpoint_set_accept(id->ep->sctp, true);
 	return 0;
 }
 
 void cm_unlisten(struct cm_id *id)
 {
-	struct list_node *node;
-
 	if (id->state != CM_LISTEN)
 		return;
 	id->ep->listener = NULL;
-	sctp_endpoint_set_accept(id->ep->sctp, false);
-	while ((node = list_pop(&id->requests))) {
-		struct cm_id *child = list_entry(node, struct cm_id, request_node);
-
-		child->listener = NULL;
-		cm_id_free(child);
-	}
-	id->pending = 0;
+	id->engine->transport->set_accept(id->ep, false);
+	while (!list_empty(&id->requests))
+		cm_id_free(list_entry(id->requests.next, struct cm_id, request_node));
 	id->state = CM_OVER;
 }
 
-static void set_addresses(struct cm_id *child, const struct cm_id *listener, struct sctp_assoc *sa)
+static void set_addresses(struct cm_id *child, const struct cm_id *listener, const struct assoc *a)
 {
-	const struct path_addr *path = sctp_assoc_addr(sa);
+	const struct transport *t = listener->engine->transport;
+	const struct path_addr *path = t->addr(a);
 	const struct endpoint *ep = listener->ep;
 
 	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
-	sockaddr_make(&child->dst, ep->family, &path->remote, sctp_assoc_remote_port(sa));
+	sockaddr_make(&child->dst, ep->family, &path->remote, t->remote_port(a));
 	if (ip_addr_is_zero(&path->local))
 		child->src = ep->local;
 	else
@@ -85,7 +81,7 @@ void cm_request(struct engine *e, const struct iw_event *ev)
 	child->state = CM_REQUESTED;
 	child->session = ev->session;
 	iw_session_set_cm(ev->session, (void *)(uintptr_t)child->handle);
-	set_addresses(child, listener, a->sctp);
+	set_addresses(child, listener, a);
 	child->listener = listener;
 	listener->pending++;
 	list_add_tail(&listener->requests, &child->request_node);

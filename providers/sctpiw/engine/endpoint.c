@@ -4,18 +4,15 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "engine/cm.h"
 #include "engine/log.h"
 #include "engine/private.h"
 #include "engine/sockaddr.h"
-#include "engine/sys.h"
 
 static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only,
 			struct endpoint **out)
 {
-	struct epoll_event ev = {.events = EPOLLIN};
 	char text[SOCKADDR_TEXT];
 	struct endpoint *ep;
 	int ret;
@@ -29,37 +26,21 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	if (!ep)
 		return -ENOMEM;
 	ep->engine = e;
-	ep->llp = &llp_udp;
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
-	ret = ep->llp->open(ep, addr, v6only);
-	if (ret)
-		goto err_free;
-	ep->sctp = sctp_endpoint_new(e->sctp, ep->port, ep->rcvbuf, ep);
-	if (!ep->sctp) {
-		ret = -ENOMEM;
-		goto err_close;
+	ret = e->transport->open(ep, addr, v6only);
+	if (ret) {
+		free(ep);
+		return ret;
 	}
-	ev.data.ptr = ep;
-	ret = sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
-	if (ret)
-		goto err_sctp;
 	list_add_tail(&e->endpoints, &ep->node);
 	e->n_endpoints++;
 	ep->refs = 1;
-	log_debug("%s: open, receive buffer %zu",
-		  sockaddr_text((struct sockaddr *)&ep->local, text), ep->rcvbuf);
+	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->local, text));
 	*out = ep;
 	return 0;
-
-err_sctp:
-	sctp_endpoint_free(ep->sctp);
-err_close:
-	sys_close(ep->fd);
-err_free:
-	free(ep);
-	return ret;
 }
 
 static bool same_address(const struct sockaddr_storage *a, const struct sockaddr *b)
@@ -113,7 +94,7 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	struct sockaddr_storage any;
 	int ret;
 
-	if (e->share && *shared) {
+	if (e->config.share && *shared) {
 		(*shared)->refs++;
 		*out = *shared;
 		return 0;
@@ -121,11 +102,20 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
 	ret = endpoint_new(e, (struct sockaddr *)&any, false, out);
-	if (!ret && e->share) {
+	if (!ret && e->config.share) {
 		(*out)->shared = true;
 		*shared = *out;
 	}
 	return ret;
+}
+
+int endpoint_open_next(struct endpoint *full, struct endpoint **out)
+{
+	struct endpoint **shared = &full->engine->shared[full->family == AF_INET6];
+
+	if (*shared == full)
+		*shared = NULL;
+	return endpoint_open_client(full->engine, full->family, out);
 }
 
 void endpoint_put(struct endpoint *ep)
@@ -139,15 +129,9 @@ static void endpoint_free(struct endpoint *ep)
 	struct engine *e = ep->engine;
 
 	log_debug("port %u: closed", ep->port);
-	if (ep->blocked)
-		sctp_batch_done(e->sctp, &ep->pending);
-	if (ep->shared)
+	if (e->shared[ep->family == AF_INET6] == ep)
 		e->shared[ep->family == AF_INET6] = NULL;
-	sctp_endpoint_free(ep->sctp);
-	if (ep->fd >= 0) {
-		sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
-		sys_close(ep->fd);
-	}
+	e->transport->close(ep);
 	list_del(&ep->node);
 	e->n_endpoints--;
 	free(ep);
@@ -163,20 +147,5 @@ void endpoint_reap(struct engine *e)
 
 		if (!ep->refs)
 			endpoint_free(ep);
-	}
-}
-
-void endpoint_errors(struct endpoint *ep)
-{
-	struct llp_error err;
-
-	/* Bounded by the socket's buffer; more come only with what is sent. */
-	for (int i = 0; i < 256 && ep->llp->next_error(ep, &err); i++) {
-		if (err.unreachable)
-			sctp_unreachable(ep->sctp, &err.to, err.quoted, err.quoted_len,
-					 ep->engine->now);
-		else if (err.mtu)
-			sctp_packet_too_big(ep->sctp, &err.to, err.mtu, err.local ? NULL : err.quoted,
-					    err.quoted_len, ep->engine->now);
 	}
 }

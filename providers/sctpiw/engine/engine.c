@@ -5,8 +5,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "engine/capture.h"
 #include "engine/channel.h"
 #include "engine/cm.h"
 #include "engine/log.h"
@@ -38,31 +38,6 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 
 static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy};
 
-static bool env_flag(const char *name, bool dflt)
-{
-	const char *env = getenv(name);
-
-	return env && *env ? strcmp(env, "0") != 0 : dflt;
-}
-
-/* Seconds, 1 to 86400, in ns. */
-static uint64_t env_seconds(const char *name, uint64_t dflt)
-{
-	const char *env = getenv(name);
-	unsigned long val;
-	char *end;
-
-	if (!env || !*env)
-		return dflt;
-	errno = 0;
-	val = strtoul(env, &end, 10);
-	if (errno || *end || val < 1 || val > 86400) {
-		log_error("%s=%s is not understood: seconds from 1 to 86400 are", name, env);
-		return dflt;
-	}
-	return val * SYS_NSEC_PER_SEC;
-}
-
 static int open_descriptors(struct engine *e)
 {
 	e->wake_fd = sys_keep(sys_eventfd());
@@ -83,24 +58,21 @@ static void close_descriptors(struct engine *e)
 	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
 }
 
-static int make_layers(struct engine *e)
+static int make_layers(struct engine *e, struct config_error *why)
 {
-	struct sctp_config sc;
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
-		.in_order = env_flag("SCTPIW_IN_ORDER", false),
+		.in_order = e->config.in_order,
 	};
+	int ret;
 
-	sctp_config_default(&sc);
-	sc.silent_limit = env_seconds("SCTPIW_SILENT_LIMIT", sc.silent_limit);
-	if (sc.connect_limit > sc.silent_limit)
-		sc.connect_limit = sc.silent_limit;
-	e->sctp = sctp_new(&sc, &assoc_user_ops, &e->random);
-	if (!e->sctp)
-		return -ENOMEM;
+	e->transport = e->config.llp == ENGINE_LLP_KERNEL ? &transport_kernel : &transport_own;
+	ret = e->transport->start(e, why);
+	if (ret)
+		return ret;
 	e->rnic = iw_rnic_new(&ic, &rnic_ops, &e->random);
 	if (!e->rnic) {
-		sctp_free(e->sctp);
+		e->transport->stop(e);
 		return -ENOMEM;
 	}
 	return 0;
@@ -110,7 +82,6 @@ static void init_fields(struct engine *e)
 {
 	e->random.fill = fill_random;
 	e->random.used = sizeof(e->random.pool);
-	e->share = env_flag("SCTPIW_SHARE", true);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
 	list_init(&e->accepting);
@@ -119,7 +90,30 @@ static void init_fields(struct engine *e)
 	pthread_mutex_init(&e->lock, NULL);
 }
 
-static int engine_new(struct engine **out)
+/* The first refusal is told: a program asks for the device again and again. */
+static void complain(const char *why)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&said))
+		log_error("no RDMA device: %s", why);
+}
+
+static int configure(struct engine *e, struct config_error *why)
+{
+	if (!config_load(&e->config, why))
+		return -EINVAL;
+	log_set_level(e->config.log);
+	if (*e->config.capture) {
+		e->capture = capture_open(e->config.capture, why);
+		if (!e->capture)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* why: set where a user can do something about it. */
+static int engine_new(struct engine **out, struct config_error *why)
 {
 	struct engine *e = aligned_alloc(64, sizeof(*e));
 	int ret;
@@ -127,18 +121,14 @@ static int engine_new(struct engine **out)
 	if (!e)
 		return -ENOMEM;
 	memset(e, 0, sizeof(*e));
+	ret = configure(e, why);
+	if (ret)
+		goto err_free;
 	init_fields(e);
-	/* Pages come when they are first written to. */
-	e->rx_memory = mmap(NULL, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	e->rx = malloc(sizeof(*e->rx));
-	ret = -ENOMEM;
-	if (e->rx_memory == MAP_FAILED || !e->rx)
-		goto err_memory;
 	ret = open_descriptors(e);
 	if (ret)
 		goto err_fds;
-	ret = make_layers(e);
+	ret = make_layers(e, why);
 	if (ret)
 		goto err_fds;
 	*out = e;
@@ -146,10 +136,8 @@ static int engine_new(struct engine **out)
 
 err_fds:
 	close_descriptors(e);
-err_memory:
-	if (e->rx_memory != MAP_FAILED)
-		munmap(e->rx_memory, (size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE);
-	free(e->rx);
+	capture_free(e->capture);
+err_free:
 	free(e);
 	return ret;
 }
@@ -198,11 +186,12 @@ static void after_fork_child(void)
 		list_for_each(node, &e->endpoints) {
 			struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-			sys_close(ep->fd);
-			ep->fd = -1;
+			e->transport->forget(ep);
 		}
 		e->thread_started = false;
 		close_descriptors(e);
+		capture_free(e->capture);
+		e->capture = NULL;
 		cm_forget_all();
 		atomic_store(&current, NULL);
 		atomic_store_explicit(&e->waiters, 0, memory_order_relaxed);
@@ -218,13 +207,10 @@ static bool is_drained(struct engine *e)
 	list_for_each(node, &e->endpoints) {
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-		if (ep->blocked)
-			return false;
 		list_for_each(anode, &ep->assocs) {
 			struct assoc *a = list_entry(anode, struct assoc, node);
 
-			if (!a->gone && sctp_assoc_is_up(a->sctp) &&
-			    !sctp_assoc_is_drained(a->sctp))
+			if (!a->gone && !e->transport->is_drained(a))
 				return false;
 		}
 	}
@@ -279,6 +265,7 @@ struct engine *engine_get(void)
 {
 	static bool prepared;
 	struct engine *e = atomic_load_explicit(&current, memory_order_acquire);
+	struct config_error why = {""};
 	int err = 0;
 
 	if (e)
@@ -286,18 +273,17 @@ struct engine *engine_get(void)
 	pthread_mutex_lock(&create_lock);
 	e = atomic_load(&current);
 	if (!e) {
-		log_init();
 		if (!prepared)
 			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 		prepared = !err;
 		if (!err)
-			err = engine_new(&e);
+			err = engine_new(&e, &why);
 		if (!err)
 			atomic_store_explicit(&current, e, memory_order_release);
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		log_error("cannot start: %s", strerror(-err));
+		complain(*why.text ? why.text : strerror(-err));
 		errno = -err;
 		return NULL;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What carries SCTP packets: a lower layer that sends and receives them on an endpoint's
- * descriptor. `udp` (RFC 6951) is socket.c; raw IP protocol 132 would be another. Engine lock.
+ * What carries the packets of our own SCTP (own.c): sends and receives them on an endpoint's
+ * descriptor: `udp` (RFC 6951, socket.c), or raw IP protocol 132 (`ip`, ip.c). Engine lock.
  */
 #ifndef SCTPIW_ENGINE_LLP_H
 #define SCTPIW_ENGINE_LLP_H
@@ -11,10 +11,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "sctp/sctp.h"
 #include "util/addr.h"
 
+struct config_error;
 struct endpoint;
-struct sctp_batch;
 
 /*
  * A receive call takes so many datagrams of so much: with both segment offloads on the way that
@@ -43,12 +44,17 @@ struct llp_error {
 
 struct llp {
 	const char *name;
-	/* Opens ep->fd, bound to addr; fills ep->rcvbuf, port, wildcard. -errno of bind(). */
+	/* Can this process use it here? false: why not, and the remedy. NULL: it always can. */
+	bool (*check)(struct config_error *why);
+	/*
+	 * Opens ep->fd, bound to addr; fills ep->rcvbuf, port, wildcard. -errno of bind(), and
+	 * nothing is open then.
+	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* Up to max datagrams; 0: none now; an error of the socket has gone to the error queue. */
 	unsigned int (*receive)(struct endpoint *ep, struct llp_datagram *dgrams, unsigned int max);
 	/*
-	 * 0: sent, or lost; -EAGAIN: what is left of the batch again when the descriptor is
+	 * 0: sent, or lost; -EAGAIN: what is left of the batch again when ep->out_fd is
 	 * writable.
 	 */
 	int (*send)(struct endpoint *ep, struct sctp_batch *batch);
@@ -56,6 +62,11 @@ struct llp {
 	bool (*next_error)(struct endpoint *ep, struct llp_error *err);
 };
 
-extern const struct llp llp_udp;
+extern const struct llp llp_udp, llp_ip;
+
+/* own.c: nothing comes or goes any more; the rest of it stays. */
+void endpoint_close_fds(struct endpoint *ep);
+/* own.c: takes the ICMP errors that wait on the endpoint's socket. */
+void endpoint_errors(struct endpoint *ep);
 
 #endif

@@ -14,15 +14,8 @@
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
 
-void log_init(void)
+void log_set_level(enum log_level level)
 {
-	const char *env = getenv("SCTPIW_LOG");
-	int level = LOG_LEVEL_ERROR;
-
-	if (env && !strcmp(env, "debug"))
-		level = LOG_LEVEL_DEBUG;
-	else if (env && !strcmp(env, "info"))
-		level = LOG_LEVEL_INFO;
 	atomic_store_explicit(&threshold, level, memory_order_relaxed);
 }
 

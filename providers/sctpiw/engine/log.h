@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lines on standard error, "sctpiw: ...". SCTPIW_LOG=error (the default), info or debug. A line is
- * one write(), so that threads and processes do not mix theirs.
+ * Lines on standard error, "sctpiw: ...". A line is one write(), so that threads
+ * and processes do not mix theirs.
  */
 #ifndef SCTPIW_ENGINE_LOG_H
 #define SCTPIW_ENGINE_LOG_H
@@ -10,7 +10,7 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-void log_init(void); /* reads the environment */
+void log_set_level(enum log_level level); /* of the lines that are written */
 bool log_enabled(enum log_level level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -2,10 +2,10 @@
 /* One turn of the engine: what came in, what is due, what goes out. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/capture.h"
 #include "engine/cm.h"
 #include "engine/object.h"
 #include "engine/private.h"
@@ -13,11 +13,6 @@
 
 /* Receive calls for which one pass holds the lock. */
 #define PASS_RECEIVES 4
-/* With so many sockets a poller asks each; with more it asks epoll first. */
-#define DIRECT_ENDPOINTS 2
-#define EPOLL_BATCH 16
-/* Batches that one association may send before the next has its turn. */
-#define OUTPUT_TURN 8
 /* Associations that are looked at for want of sessions so often, with a timer that runs anyway. */
 #define SWEEP_INTERVAL SYS_NSEC_PER_SEC
 
@@ -199,7 +194,7 @@ static void run_events(struct engine *e)
 	bool more;
 
 	do {
-		more = assoc_events(e);
+		more = e->transport->events(e);
 		more |= iw_events(e);
 	} while (more);
 	notify(e);
@@ -207,82 +202,9 @@ static void run_events(struct engine *e)
 
 /* ---- output ---- */
 
-static void set_blocked(struct endpoint *ep, bool blocked)
-{
-	struct epoll_event ev = {
-		.events = EPOLLIN | (blocked ? EPOLLOUT : 0u),
-		.data.ptr = ep,
-	};
-
-	ep->blocked = blocked;
-	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->fd, &ev);
-}
-
-/* False: the socket is full, and the batch is kept. */
-static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch *batch)
-{
-	if (ep->fd < 0 || ep->llp->send(ep, batch) != -EAGAIN) {
-		sctp_batch_done(e->sctp, batch);
-		return true;
-	}
-	ep->pending = *batch;
-	set_blocked(ep, true);
-	return false;
-}
-
-static void retry_blocked(struct engine *e)
-{
-	list_for_each(node, &e->endpoints) {
-		struct endpoint *ep = list_entry(node, struct endpoint, node);
-
-		if (!ep->blocked || ep->llp->send(ep, &ep->pending) == -EAGAIN)
-			continue;
-		sctp_batch_done(e->sctp, &ep->pending);
-		set_blocked(ep, false);
-		list_for_each(anode, &ep->assocs) {
-			struct assoc *a = list_entry(anode, struct assoc, node);
-
-			if (!a->gone)
-				sctp_assoc_kick(a->sctp);
-		}
-	}
-}
-
-static void output_assoc(struct engine *e, struct sctp_assoc *sa)
-{
-	struct endpoint *ep = sctp_endpoint_ctx(sctp_assoc_endpoint(sa));
-	struct assoc *a = sctp_assoc_user(sa);
-	struct sctp_batch batch;
-
-	/* retry_blocked() will kick it. */
-	if (ep->blocked)
-		return;
-	if (a && a->iw)
-		assoc_update_mtu(a);
-	for (int i = 0; i < OUTPUT_TURN; i++) {
-		if (sctp_output(sa, e->now, &batch) <= 0)
-			return;
-		if (!send_batch(e, ep, &batch))
-			return;
-	}
-	sctp_assoc_kick(sa);
-}
-
 void loop_output(struct engine *e)
 {
-	struct sctp_assoc *sa;
-	struct sctp_batch batch;
-
-	while ((sa = sctp_next_ready(e->sctp)))
-		output_assoc(e, sa);
-	while (sctp_output_stray(e->sctp, &batch) > 0) {
-		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
-
-		/* Answers to nobody in particular: lost when the socket is full. */
-		if (!ep->blocked && ep->fd >= 0)
-			ep->llp->send(ep, &batch);
-		sctp_batch_done(e->sctp, &batch);
-	}
+	e->transport->output(e);
 }
 
 void loop_settle(struct engine *e)
@@ -305,6 +227,8 @@ void loop_finish(struct engine *e)
 		run_events(e);
 	} while (loop_has_kicks(e));
 	endpoint_reap(e);
+	if (e->capture)
+		capture_flush(e);
 	next = loop_next_timeout(e);
 	if (next < e->timer_set && e->thread_started) {
 		e->timer_set = next;
@@ -312,62 +236,11 @@ void loop_finish(struct engine *e)
 	}
 }
 
-/* ---- input ---- */
-
-static void input(struct endpoint *ep, const struct llp_datagram *d)
-{
-	for (size_t off = 0; off < d->len; off += d->segment) {
-		size_t left = d->len - off;
-
-		assoc_input(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
-	}
-}
-
-/* Returns how many datagrams there were. */
-static unsigned int receive(struct engine *e, struct endpoint *ep)
-{
-	struct llp_datagram dgrams[LLP_RX_DATAGRAMS];
-	unsigned int n;
-
-	for (unsigned int i = 0; i < LLP_RX_DATAGRAMS; i++)
-		dgrams[i].data = e->rx_memory + (size_t)i * LLP_RX_SIZE;
-	n = ep->llp->receive(ep, dgrams, LLP_RX_DATAGRAMS);
-	for (unsigned int i = 0; i < n; i++)
-		input(ep, &dgrams[i]);
-	return n;
-}
-
-static bool receive_direct(struct engine *e)
-{
-	bool more = false;
-
-	list_for_each(node, &e->endpoints)
-		more |= receive(e, list_entry(node, struct endpoint, node)) == LLP_RX_DATAGRAMS;
-	return more;
-}
-
-static bool receive_ready(struct engine *e)
-{
-	struct epoll_event ev[EPOLL_BATCH];
-	bool more;
-	int n;
-
-	n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
-	more = n == EPOLL_BATCH;
-	for (int i = 0; i < n; i++) {
-		struct endpoint *ep = ev[i].data.ptr;
-
-		if (ev[i].events & EPOLLERR)
-			endpoint_errors(ep);
-		if (ev[i].events & (EPOLLIN | EPOLLERR))
-			more |= receive(e, ep) == LLP_RX_DATAGRAMS;
-	}
-	return more;
-}
+/* ---- passes ---- */
 
 uint64_t loop_next_timeout(struct engine *e)
 {
-	uint64_t next = sctp_next_timeout(e->sctp), t;
+	uint64_t next = e->transport->next_timeout(e), t;
 
 	t = iw_next_timeout(e->rnic);
 	next = t < next ? t : next;
@@ -394,26 +267,18 @@ static void timers(struct engine *e)
 {
 	if (e->now < loop_next_timeout(e))
 		return;
-	sctp_timers(e->sctp, e->now);
+	e->transport->timers(e);
 	iw_timers(e->rnic, e->now);
 	assoc_timers(e);
 	cm_timers(e);
 	sweep(e);
 }
 
-static bool receive_some(struct engine *e, enum loop_depth depth)
-{
-	if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
-		return receive_direct(e);
-	return receive_ready(e);
-}
-
 bool loop_pass(struct engine *e, enum loop_depth depth)
 {
 	bool more;
 
-	retry_blocked(e);
-	more = receive_some(e, depth);
+	more = e->transport->receive(e, depth);
 	for (int i = 1; i < PASS_RECEIVES && more; i++) {
 		/* Acknowledgements should not wait for all that came. */
 		run_kicks(e);
@@ -421,7 +286,7 @@ bool loop_pass(struct engine *e, enum loop_depth depth)
 		loop_output(e);
 		if (atomic_load_explicit(&e->waiters, memory_order_relaxed))
 			break;
-		more = receive_some(e, depth);
+		more = e->transport->receive(e, depth);
 	}
 	timers(e);
 	loop_finish(e);

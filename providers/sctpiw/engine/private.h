@@ -13,27 +13,25 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "engine/config.h"
 #include "engine/engine.h"
-#include "engine/llp.h"
 #include "engine/sys.h"
+#include "engine/transport.h"
 #include "iwarp/iwarp.h"
-#include "sctp/sctp.h"
 #include "util/list.h"
 #include "util/random.h"
 
 #define ENGINE_NEVER UINT64_MAX
 
+struct capture;
 struct cm_id;
+struct llp;
 
-/*
- * A local port: a socket, and the SCTP endpoint behind it. Freed when refs is 0 and the pass
- * ends.
- */
+/* A local port, and a socket that holds it. Freed when refs is 0 and the pass ends. */
 struct endpoint {
 	struct list_node node; /* engine.endpoints */
 	struct engine *engine;
-	const struct llp *llp;
-	struct sctp_endpoint *sctp;
+	void *state;	   /* the transport's */
 	unsigned int refs; /* ids that use it, associations */
 	struct list_node assocs;
 	struct list_node ids; /* cm_id.bound_node: ids that claim the address */
@@ -43,28 +41,31 @@ struct endpoint {
 	bool shared; /* of its family: for ids that were not bound to a port */
 
 	int fd;
+	int fd4;    /* `ip`: for IPv4 beside IPv6; or -1 */
+	int claim;  /* `ip`: has the port; or -1 */
+	int out_fd; /* the one that was last sent on */
 	int family;
 	bool wildcard;
 	uint16_t port;
+
+	/* Of the carriers of packets (llp.h). */
+	const struct llp *llp;
 	size_t rcvbuf;
 	bool df;     /* as the socket has it now */
 	bool no_gso; /* this path of the kernel cannot do UDP_SEGMENT */
-
-	/* The socket's buffer was full: nothing more is sent before this one. */
-	bool blocked;
-	struct sctp_batch pending;
 };
 
-/* An SCTP association and the iwarp sessions on it: between sctp and iwarp, user to both. */
+/* An SCTP association and the iwarp sessions on it: between transport and iwarp, user to both. */
 struct assoc {
 	struct list_node node; /* endpoint.assocs */
 	struct endpoint *ep;
-	struct sctp_assoc *sctp;
+	void *state;	     /* the transport's */
 	struct iw_assoc *iw; /* NULL until it is up */
 	struct list_node waiting; /* cm_id.wait_node: connect when it is up */
 	size_t max_msg;		  /* as iwarp knows it */
 	bool closing;		  /* shutting down, by us or the peer: takes no new session */
-	bool gone;		  /* SCTP's part is over: never to be called again */
+	bool initiator;		  /* this side opened it */
+	bool gone;		  /* the transport's part is over: never to be called again */
 	struct list_node idle_node; /* engine.idle[]: without a session */
 	uint64_t idle_deadline;
 };
@@ -80,11 +81,13 @@ struct engine {
 	/* Set once, under the lock: after fork in the child, or at exit. The sockets are gone. */
 	_Atomic bool dead;
 
-	struct sctp *sctp;
+	struct engine_config config;
+	const struct transport *transport;
+	void *transport_state;
+	const struct llp *llp;	 /* of our own SCTP */
+	struct capture *capture; /* NULL: none */
 	struct iw_rnic *rnic;
 	struct random_source random;
-	struct sctp_rx *rx;
-	uint8_t *rx_memory;
 
 	struct list_node endpoints;
 	unsigned int n_endpoints;
@@ -94,7 +97,6 @@ struct engine {
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
 	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
-	bool share; /* SCTPIW_SHARE */
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
@@ -117,10 +119,6 @@ struct engine {
 };
 
 /* loop.c */
-enum loop_depth {
-	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
-	LOOP_THOROUGH, /* the progress thread: ask epoll, look at errors too */
-};
 /* Receive, timers, events, output, once; true: there may be more at once. */
 bool loop_pass(struct engine *e, enum loop_depth depth);
 /* Kicks, events, output. What every holder of the lock does before letting go. */
@@ -154,33 +152,26 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 		  struct endpoint **ep);
 /* A referenced endpoint for active connections from any port: the family's shared one. */
 int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
+/* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
+int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
 void endpoint_reap(struct engine *e);
-/* ICMP errors that wait on its socket. */
-void endpoint_errors(struct endpoint *ep);
 
 /* assoc.c */
 /*
- * The association from ep to that peer, new or an existing one; never NULL but for -ENOMEM. It may
- * not be up yet, or closing: then the id waits on it.
+ * The association from ep to that peer, new or an existing one. It may not be up yet, or closing:
+ * then the id waits on it.
  */
-struct assoc *assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port);
-/* One packet for ep. */
-void assoc_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
-		 size_t len);
-/* The events of SCTP; true: there was one. */
-bool assoc_events(struct engine *e);
+int assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,
+		  struct assoc **out);
 /* A session of it ended, or it has none yet: starts the clock when there are none left. */
 void assoc_check_idle(struct assoc *a);
 void assoc_timers(struct engine *e);
 uint64_t assoc_next_timeout(const struct engine *e);
 /* ABORTs every association. */
 void assoc_abort_all(struct engine *e);
-/* Tells iwarp when SCTP's longest message has changed. */
-void assoc_update_mtu(struct assoc *a);
 /* Is it usable for another session? */
 bool assoc_is_up(const struct assoc *a);
-extern const struct sctp_user_ops assoc_user_ops;
 
 /* netdev.c: around fork(), so that the child finds the cache free */
 void netdev_fork_prepare(void);

@@ -53,6 +53,24 @@ int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 	return (int)RAW(SYS_connect, fd, addr, len);
 }
 
+int sys_listen(int fd, int backlog)
+{
+	return (int)RAW(SYS_listen, fd, backlog);
+}
+
+int sys_accept(int fd, struct sockaddr_storage *addr)
+{
+	socklen_t len = sizeof(*addr);
+
+	memset(addr, 0, sizeof(*addr));
+	return move_up((int)RAW(SYS_accept4, fd, addr, &len, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
+int sys_shutdown(int fd, int how)
+{
+	return (int)RAW(SYS_shutdown, fd, how);
+}
+
 int sys_getsockname(int fd, struct sockaddr_storage *addr)
 {
 	socklen_t len = sizeof(*addr);
@@ -72,6 +90,11 @@ int sys_setsockopt_int(int fd, int level, int name, int val)
 	return sys_setsockopt(fd, level, name, &val, sizeof(val));
 }
 
+int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len)
+{
+	return (int)RAW(SYS_getsockopt, fd, level, name, val, len);
+}
+
 int sys_getsockopt_int(int fd, int level, int name)
 {
 	socklen_t len = sizeof(int);
@@ -84,6 +107,11 @@ int sys_getsockopt_int(int fd, int level, int name)
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	return RAW(SYS_sendmsg, fd, msg, flags);
+}
+
+int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags)
+{
+	return (int)RAW(SYS_sendmmsg, fd, msgs, n, flags);
 }
 
 ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags)
@@ -171,7 +199,12 @@ int sys_dup(int fd)
 
 int sys_open(const char *path, int flags)
 {
-	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0));
+	return move_up((int)RAW(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666));
+}
+
+int sys_truncate(int fd, off_t len)
+{
+	return (int)RAW(SYS_ftruncate, fd, len);
 }
 
 int sys_ioctl(int fd, unsigned long request, void *arg)

@@ -25,11 +25,16 @@ struct pollfd;
 int sys_socket(int family, int type, int protocol);
 int sys_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_listen(int fd, int backlog);
+int sys_accept(int fd, struct sockaddr_storage *addr); /* the new descriptor, non-blocking */
+int sys_shutdown(int fd, int how);
 int sys_getsockname(int fd, struct sockaddr_storage *addr);
 int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
 int sys_setsockopt_int(int fd, int level, int name, int val);
+int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len);
 int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
+int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
 int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 int sys_epoll_create(void);
@@ -41,7 +46,8 @@ int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: nev
 int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; UINT64_MAX: for ever */
 int sys_pipe(int fds[2]);					     /* blocking reading end */
 int sys_dup(int fd);
-int sys_open(const char *path, int flags);
+int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows */
+int sys_truncate(int fd, off_t len);
 int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
 ssize_t sys_read(int fd, void *buf, size_t len);

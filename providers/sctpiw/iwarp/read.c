@@ -170,7 +170,6 @@ static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32
 	r.src_to += done;
 	r.size -= done;
 	iw_fail_rec(f, error, &in->rec);
-	f->term.segment_len = DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
 	if (TERM_TYPE(error) == 1) {
 		f->term.has_read_request = true;
 		rdmap_put_read_request(f->term.read_request, &r);

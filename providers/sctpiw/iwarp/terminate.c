@@ -26,7 +26,8 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	iw_fail(f, TERM_RDMAP_LOCAL, NULL, 0);
+	/* DDP finds it when it places into a receive, RDMAP when it takes up a work request. */
+	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
 	f->status = status;
@@ -84,12 +85,13 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 /* QN 2 has one buffer, of MSN 1, whatever the application posted (RFC 5040 5.4). */
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	if (seg->h.msn != 1 || s->term_seen)
+	/* Its last segment comes once, but not always last. */
+	if (seg->h.msn != 1 || (s->term_seen && ddp_is_last(seg->h.control)))
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if ((uint64_t)seg->h.mo + seg->payload_len > sizeof(s->term_buf))
 		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);
 	memcpy(s->term_buf + seg->h.mo, seg->payload, seg->payload_len);
-	s->term_seen = ddp_is_last(seg->h.control);
+	s->term_seen |= ddp_is_last(seg->h.control);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 	} else if (init->host_name) {
-		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, NULL, 0);
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_ADDRESS, init->host_name,
+		       get_be16(init->host_name + 2));
 	} else if (!init->has_adaptation) {
 		put_be32(info, 1);
 		put_be16(info + 4, WIRE_SCTP_PARAM_ADAPTATION);
@@ -125,8 +126,11 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
 	}
-	answer.os = in->s->config.streams < init->mis ? in->s->config.streams : init->mis;
-	answer.mis = in->s->config.streams;
+	/* As many one way as the other (RFC 5043 8): the pairs that the peer can use, too. */
+	answer.os = init->os < init->mis ? init->os : init->mis;
+	if (answer.os > in->s->config.streams)
+		answer.os = in->s->config.streams;
+	answer.mis = answer.os;
 	answer.adaptation = in->s->config.adaptation;
 	cookie_fill(in, init, &answer, &cookie);
 	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,

@@ -37,10 +37,10 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 
 	/*
 	 * Max.Init.Retransmits (8) of them within the time that there is: the gaps
-	 * double (6.3.3) only as far as that allows.
+	 * double (6.3.3) only as far as that allows. At 1, 3, 7 s, and each seventh of 30 s then.
 	 */
-	if (wait > a->s->config.connect_limit / 8)
-		wait = a->s->config.connect_limit / 8;
+	if (wait > a->s->config.connect_limit / 7)
+		wait = a->s->config.connect_limit / 7;
 	when = now + wait;
 	a->setup_sent = now;
 	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
@@ -107,21 +107,25 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	sctp_rxmap_init(&a->rxmap, tsn);
 }
 
-/* What is wrong with an INIT ACK, as a cause code, or 0. *info takes what belongs to it. */
+/* What is wrong with an INIT ACK, as a cause code, or 0; *info is what belongs to it, perhaps in room. */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
-			       uint8_t info[8], size_t *len)
+			       uint8_t room[6], const uint8_t **info, size_t *len)
 {
+	*info = room;
 	*len = 0;
-	if (init->host_name)
+	if (init->host_name) {
+		*info = init->host_name;
+		*len = get_be16(init->host_name + 2);
 		return WIRE_SCTP_CAUSE_ADDRESS;
+	}
 	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND)
 		return WIRE_SCTP_CAUSE_INVALID_PARAM;
 	if (init->has_adaptation && init->adaptation != a->s->config.adaptation)
 		return WIRE_SCTP_CAUSE_INVALID_PARAM;
 	if (init->cookie && init->has_adaptation)
 		return 0;
-	put_be32(info, 1); /* number of missing parameters */
-	put_be16(info + 4, init->cookie ? WIRE_SCTP_PARAM_ADAPTATION : WIRE_SCTP_PARAM_COOKIE);
+	put_be32(room, 1); /* number of missing parameters */
+	put_be16(room + 4, init->cookie ? WIRE_SCTP_PARAM_ADAPTATION : WIRE_SCTP_PARAM_COOKIE);
 	*len = 6;
 	return WIRE_SCTP_CAUSE_MISSING_PARAM;
 }
@@ -150,7 +154,8 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 {
 	struct sctp_assoc *a = in->a;
 	struct wire_sctp_init init;
-	uint8_t info[8];
+	const uint8_t *info;
+	uint8_t room[6];
 	size_t info_len;
 	uint16_t fault;
 
@@ -165,7 +170,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_assoc_end(a, -EPROTO);
 		return;
 	}
-	fault = init_ack_fault(a, &init, info, &info_len);
+	fault = init_ack_fault(a, &init, room, &info, &info_len);
 	a->peer_tag = init.tag;
 	if (fault) {
 		sctp_close_fail(a, fault, info, info_len, -EPROTO);

@@ -230,7 +230,7 @@ struct sctp_assoc {
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
 	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
-	uint64_t stalled;	  /* when it did so first */
+	uint64_t stalled;	  /* when it did so first, on whatever path; SCTP_TIME_NEVER: the next time counts as the first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
@@ -493,6 +493,8 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
 /* Writes it, with its checksum, and waits for the answer. */
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now);
+/* A small HEARTBEAT was answered: what a dead path doubled need not be waited out. */
+void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* A HEARTBEAT ACK with this nonce came. false: it does not answer a probe on the path. */
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "sctp/internal.h"
+#include "util/serial.h"
 
 static void note_duplicate(struct sctp_in *in, uint32_t tsn)
 {
@@ -51,6 +52,16 @@ static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 	sctp_control_error(in->a, WIRE_SCTP_CAUSE_STREAM, info, sizeof(info));
 }
 
+/*
+ * At a window of 0 what lies above the highest TSN is dropped (6.2), but for what carries on the
+ * message that fills it: nothing else would ever open it again.
+ */
+static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d)
+{
+	return a->reasm.bytes && !sctp_assoc_rwnd(a) && serial32_gt(d->tsn, a->rxmap.highest) &&
+	       (d->tsn != a->rxmap.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
+}
+
 void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const uint8_t whole = WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E;
@@ -79,6 +90,10 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	case SCTP_RXMAP_NEW:
 		break;
+	}
+	if (no_window(a, &d)) {
+		in->sack_now = true;
+		return;
 	}
 	/* SCTP_RX_MAX is more than a datagram holds; one over IP could not be larger either. */
 	if (in->rx->count == SCTP_RX_MAX)

@@ -152,6 +152,23 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s)
 	}
 }
 
+/*
+ * A peer that has no room drops what probes its window, for as long as it likes (6.1 A). Once it
+ * has, the probe need not wait for a T3 that was doubled again and again.
+ */
+static void probed_window(struct sctp_assoc *a, uint64_t now)
+{
+	uint32_t tsn = a->out.cum + 1;
+
+	if (a->peer_rwnd < sctp_outq_at(&a->out, tsn)->len) {
+		a->stalled = SCTP_TIME_NEVER;
+	} else if (a->timeouts && a->stalled == SCTP_TIME_NEVER) {
+		a->stalled = now;
+		for (; tsn != a->out.next; tsn++)
+			sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
+	}
+}
+
 /* What follows from a SACK for timers, windows and what may be sent. */
 static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t old_cum,
 		     uint32_t flight)
@@ -174,7 +191,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 		path->proof = acked->now;
 		path->errors = 0;
 		a->timeouts = 0;
-		a->stalled = 0;
+		a->stalled = SCTP_TIME_NEVER;
 		/*
 		 * A duplicate may as well mean that a SACK was lost: without the way back, a
 		 * lossy path would have ever later probes.
@@ -184,6 +201,8 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 		a->tlp_count = 0;
 		a->pending &= ~SCTP_PEND_PROBE;
 	}
+	if (!drained)
+		probed_window(a, acked->now);
 	if (drained)
 		sctp_timer_stop(a, SCTP_TIMER_T3);
 	else if (moved || !sctp_timer_runs(a, SCTP_TIMER_T3))

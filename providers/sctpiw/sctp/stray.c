@@ -36,6 +36,7 @@ void sctp_stray_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 {
 	struct sctp_stray *stray = sctp_stray_new(ep, to);
 	size_t chunk = WIRE_SCTP_CHUNK_LEN;
+	size_t padding = 0;
 	uint8_t *p;
 
 	if (!stray)
@@ -45,10 +46,11 @@ void sctp_stray_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 	if (cause) {
 		if (len > 256)
 			len = 256;
-		chunk += wire_sctp_cause_put(p + chunk, cause, info, len);
+		padding = wire_sctp_cause_put(p + chunk, cause, info, len) - (4 + len);
+		chunk += 4 + len;
 	}
 	wire_sctp_chunk_put(p, type, flags, chunk);
-	stray->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + chunk);
+	stray->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + chunk + padding);
 	sctp_stray_seal(stray);
 }
 

@@ -374,8 +374,9 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 		put_control(tx);
 	due = a->pending & SCTP_PEND_SACK;
 	plain = tx->len;
-	/* One that is not due yet rides along with new DATA. */
-	if (due || (tx->first && a->unsacked && a->want_pull && sctp_tx_window_open(a)))
+	/* One that is not due yet rides along with DATA. */
+	if (due || (tx->first && a->unsacked &&
+		    (a->lost || (a->want_pull && sctp_tx_window_open(a)))))
 		sack = put_sack(tx);
 	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->alone) {
 		put_probe(tx);
@@ -386,6 +387,7 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 		if (!tx->last_data && sack && !due) { /* perhaps it took the room */
 			tx->len = plain;
 			sack = 0;
+			put_lost(tx);
 			if (a->state == SCTP_ESTABLISHED)
 				put_new(tx);
 		}

@@ -214,6 +214,12 @@ static __attribute__((constructor)) void register_driver(void)
 		complain_about_abi();
 		return;
 	}
+	/*
+	 * What cannot be used (wrong settings, a lower layer that is not to be had) is not listed
+	 * at all; a line has said why. libibverbs loads us when a program asks for its devices.
+	 */
+	if (!engine_get())
+		return;
 	pthread_atfork(NULL, NULL, in_child);
 	pabi_register_driver(&device_ops);
 }

@@ -35,7 +35,7 @@ static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t l
 		}
 		return true;
 	case WIRE_SCTP_PARAM_HOST_NAME:
-		init->host_name = true;
+		init->host_name = raw;
 		return true;
 	case WIRE_SCTP_PARAM_IPV4:
 		if (len == 8)

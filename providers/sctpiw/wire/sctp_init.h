@@ -40,7 +40,7 @@ struct wire_sctp_init {
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
-	bool host_name;	       /* the forbidden Host Name Address was there */
+	const uint8_t *host_name; /* the forbidden Host Name Address: parameter header, or NULL */
 	unsigned int addrs;    /* IPv4 and IPv6 Address parameters; without scope */
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
 	const uint8_t *cookie; /* State Cookie, or NULL */

@@ -1,0 +1,915 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The transport that is the kernel's SCTP, on one-to-one sockets (RFC 6458). An endpoint holds its
+ * port by a socket of its own, which listens when peers may connect; each association has one more,
+ * from accept(), or bound to the same port and connected.
+ *
+ * What the kernel does not do the way sctp/ does:
+ * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
+ *   can be told from "not all" (acked below).
+ * - It retransmits for as long as it likes; here, a peer is lost when no packet of it has come for
+ *   engine_config.silent_limit. The peer's kernel may answer for a process that is stopped.
+ * - An ICMP error is told as the socket's error. Before the association is up it ends the attempt;
+ *   later it is a hint, and a HEARTBEAT that is not answered within a second confirms it.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/sctp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+
+#include "engine/kernel_rx.h"
+#include "engine/kernel_socket.h"
+#include "engine/log.h"
+#include "engine/private.h"
+#include "engine/sockaddr.h"
+#include "engine/sys.h"
+
+#define EPOLL_BATCH 16
+#define BACKLOG 1024
+#define ACCEPTS 16 /* in one pass */
+/* With so many associations a poller asks their sockets; it asks epoll in one of so many passes. */
+#define DIRECT_ASSOCS 2
+#define DIRECT_PASSES 16
+
+/* A message longer than a buffer comes in pieces (kernel_rx.h). */
+#define RX_MSGS 8
+#define RX_SIZE 65536
+#define RX_MEMORY ((size_t)RX_MSGS * RX_SIZE)
+
+/* Messages that are pulled for one system call. */
+#define TX_MSGS 32
+#define TX_SIZE (128u << 10)
+#define OUTPUT_TURN 8 /* such calls of one association before the next has its turn */
+
+/*
+ * The DDP-SSNs of a stream that are not acknowledged must be within 32,767 (RFC 5043 5.2): so are
+ * the messages of the whole association.
+ */
+#define UNACKED_MAX 32000u
+
+#define CONNECT_LIMIT (30 * SYS_NSEC_PER_SEC)
+#define CHECK_INTERVAL (SYS_NSEC_PER_SEC / 2)
+#define PROBE_LIMIT SYS_NSEC_PER_SEC
+
+/* What epoll's entries point to. */
+struct kernel_socket {
+	int fd;
+	struct endpoint *ep;	    /* whose listener it is; or NULL */
+	struct kernel_assoc *assoc; /* or whose socket */
+};
+
+struct kernel_msg {
+	uint32_t offset, len; /* in tx_buf */
+	uint32_t ppid;
+	uint16_t sid;
+};
+
+/* endpoint.state */
+struct kernel_endpoint {
+	struct kernel_socket sock;
+	bool listening;
+};
+
+/* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
+struct kernel_assoc {
+	struct kernel_socket sock;
+	struct list_node node;	/* kernel.assocs, or kernel.dead */
+	struct list_node ready; /* kernel.ready */
+	struct assoc *assoc;	/* NULL: dead */
+	struct path_addr path;
+	uint16_t port;
+	bool active;
+	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
+	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
+	bool eof;     /* there is no more to read but events, which EPOLLHUP tells of */
+	struct kernel_rx rx;
+
+	uint32_t pulled, acked; /* messages */
+	uint8_t *tx_buf;	/* TX_SIZE bytes, once it is up */
+	unsigned int tx_first, tx_n; /* pulled and not taken by the kernel yet */
+	struct kernel_msg tx[TX_MSGS];
+
+	int64_t packets; /* of the peer, when last looked at */
+	uint64_t heard;	 /* when there were new ones; before it is up: when it was opened */
+	uint64_t probed; /* since when a hint is unconfirmed; 0: there is none */
+};
+
+/* engine.transport_state */
+struct kernel {
+	struct list_node assocs, dead, ready;
+	unsigned int n_assocs, n_blocked;
+	unsigned int passes;
+	uint64_t next_check;
+	uint8_t *rx_memory;
+};
+
+static struct kernel *kernel_of(const struct engine *e)
+{
+	return e->transport_state;
+}
+
+static struct kernel_endpoint *kernel_endpoint(const struct endpoint *ep)
+{
+	return ep->state;
+}
+
+static struct engine *engine_of(const struct kernel_assoc *ka)
+{
+	return ka->assoc->ep->engine;
+}
+
+/* ---- the engine's part ---- */
+
+static int kernel_start(struct engine *e, struct config_error *why)
+{
+	struct kernel *k;
+	int ret = kernel_socket_probe();
+
+	if (ret) {
+		snprintf(why->text, sizeof(why->text), "llp = kernel, but %s, or take udp or ip",
+			 ret == -EPROTONOSUPPORT || ret == -ESOCKTNOSUPPORT ?
+				 "this kernel has no SCTP: load it (modprobe sctp)" :
+				 "this kernel does not let its SCTP be used: ask who runs it");
+		return ret;
+	}
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	/* Pages come when they are first written to. */
+	k->rx_memory = mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+	if (k->rx_memory == MAP_FAILED) {
+		free(k);
+		return -ENOMEM;
+	}
+	list_init(&k->assocs);
+	list_init(&k->dead);
+	list_init(&k->ready);
+	e->transport_state = k;
+	return 0;
+}
+
+static void kernel_stop(struct engine *e)
+{
+	struct kernel *k = kernel_of(e);
+
+	munmap(k->rx_memory, RX_MEMORY);
+	free(k);
+	e->transport_state = NULL;
+}
+
+/* ---- endpoints ---- */
+
+static int kernel_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+{
+	struct kernel_endpoint *ke = calloc(1, sizeof(*ke));
+	int ret;
+
+	if (!ke)
+		return -ENOMEM;
+	ret = ke->sock.fd = kernel_socket_open(addr->sa_family, v6only);
+	if (ret < 0)
+		goto err_free;
+	ke->sock.ep = ep;
+	ret = sys_bind(ke->sock.fd, addr, sockaddr_len(addr));
+	if (!ret)
+		ret = sys_getsockname(ke->sock.fd, &ep->local);
+	if (ret)
+		goto err_close;
+	/* From now on associations may have the port as well; a stranger's bind() still may not. */
+	sys_setsockopt_int(ke->sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	ep->state = ke;
+	ep->family = addr->sa_family;
+	ep->v6only = v6only;
+	ep->wildcard = sockaddr_is_any(addr);
+	ep->port = sockaddr_port((struct sockaddr *)&ep->local);
+	return 0;
+
+err_close:
+	sys_close(ke->sock.fd);
+err_free:
+	free(ke);
+	return ret;
+}
+
+static void kernel_close(struct endpoint *ep)
+{
+	struct kernel_endpoint *ke = kernel_endpoint(ep);
+
+	if (ke->listening)
+		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ke->sock.fd, NULL);
+	sys_close(ke->sock.fd);
+	free(ke);
+}
+
+static void kernel_forget(struct endpoint *ep)
+{
+	sys_close(kernel_endpoint(ep)->sock.fd);
+	kernel_endpoint(ep)->sock.fd = -1;
+	list_for_each(node, &ep->assocs) {
+		struct kernel_assoc *ka = list_entry(node, struct assoc, node)->state;
+
+		sys_close(ka->sock.fd);
+		ka->sock.fd = -1;
+	}
+}
+
+/* ---- associations come and go ---- */
+
+static int watch(struct engine *e, struct kernel_socket *sock, int op, uint32_t events)
+{
+	struct epoll_event ev = {.events = events, .data.ptr = sock};
+
+	return sys_epoll_ctl(e->epoll_fd, op, sock->fd, &ev);
+}
+
+static struct kernel_assoc *kernel_assoc_new(struct assoc *a, int fd)
+{
+	struct engine *e = a->ep->engine;
+	struct kernel *k = kernel_of(e);
+	struct kernel_assoc *ka = calloc(1, sizeof(*ka));
+
+	if (!ka)
+		return NULL;
+	ka->sock.fd = fd;
+	ka->sock.assoc = ka;
+	ka->assoc = a;
+	ka->heard = e->now;
+	list_init(&ka->ready);
+	if (watch(e, &ka->sock, EPOLL_CTL_ADD, EPOLLIN)) {
+		free(ka);
+		return NULL;
+	}
+	if (list_empty(&k->assocs))
+		k->next_check = e->now + CHECK_INTERVAL;
+	list_add_tail(&k->assocs, &ka->node);
+	k->n_assocs++;
+	a->state = ka;
+	return ka;
+}
+
+/* Closes the socket, with an ABORT where the association is not over yet. */
+static void destroy(struct kernel_assoc *ka)
+{
+	struct engine *e = engine_of(ka);
+	struct kernel *k = kernel_of(e);
+
+	sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, ka->sock.fd, NULL);
+	sys_close(ka->sock.fd);
+	ka->sock.fd = -1;
+	if (ka->blocked)
+		k->n_blocked--;
+	k->n_assocs--;
+	ka->assoc->state = NULL;
+	ka->assoc = NULL;
+	list_del(&ka->ready);
+	list_del(&ka->node);
+	list_add_tail(&k->dead, &ka->node);
+	kernel_rx_clear(&ka->rx);
+	free(ka->tx_buf);
+	ka->tx_buf = NULL;
+}
+
+static void bury(struct kernel *k)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&k->dead)))
+		free(list_entry(node, struct kernel_assoc, node));
+}
+
+static void over(struct kernel_assoc *ka, int error, bool orderly)
+{
+	struct assoc *a = ka->assoc;
+
+	destroy(ka);
+	assoc_over(a, error, orderly);
+}
+
+static bool is_up(const struct kernel_assoc *ka)
+{
+	return ka->rx.state == KERNEL_RX_UP;
+}
+
+/* What the kernel's error means in the words of assoc_over(). */
+static int meaning(const struct kernel_assoc *ka, int error)
+{
+	if (error == -ETIMEDOUT)
+		return error;
+	return is_up(ka) ? -ECONNRESET : -ECONNREFUSED;
+}
+
+static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
+{
+	const struct kernel_endpoint *ke = kernel_endpoint(ep);
+	struct sockaddr_storage local = ep->local;
+
+	if (ep->wildcard && !ip_addr_is_zero(&to->local))
+		sockaddr_make(&local, ep->family, &to->local, ep->port);
+	return kernel_socket_bind_beside(fd, (struct sockaddr *)&local,
+					 ke->listening ? ke->sock.fd : -1);
+}
+
+static int kernel_connect(struct assoc *a, const struct path_addr *to, uint16_t port)
+{
+	struct endpoint *ep = a->ep;
+	struct sockaddr_storage remote;
+	struct kernel_assoc *ka;
+	socklen_t len;
+	int fd, ret;
+
+	fd = kernel_socket_open(ep->family, ep->v6only);
+	if (fd < 0)
+		return fd;
+	ret = bind_active(ep, fd, to);
+	if (!ret && to->udp_port)
+		ret = kernel_socket_encap(fd, to->udp_port);
+	if (ret)
+		goto err;
+	len = sockaddr_make(&remote, ep->family, &to->remote, port);
+	ret = sys_connect(fd, (struct sockaddr *)&remote, len);
+	if (ret && ret != -EINPROGRESS)
+		goto err;
+	ret = -ENOMEM;
+	ka = kernel_assoc_new(a, fd);
+	if (!ka)
+		goto err;
+	ka->active = true;
+	ka->path = *to;
+	ka->port = port;
+	return 0;
+
+err:
+	log_debug("port %u: cannot connect: %s", ep->port, strerror(-ret));
+	sys_close(fd);
+	return ret;
+}
+
+/* The kernel knows which of our addresses the peer used. */
+static void set_passive_path(struct kernel_assoc *ka, const struct sockaddr_storage *from)
+{
+	const struct endpoint *ep = ka->assoc->ep;
+	struct sockaddr_storage local;
+
+	ka->path.remote = sockaddr_ip((const struct sockaddr *)from);
+	ka->port = sockaddr_port((const struct sockaddr *)from);
+	if (sys_getsockname(ka->sock.fd, &local))
+		local = ep->local;
+	ka->path.local = sockaddr_ip((struct sockaddr *)&local);
+}
+
+static bool accept_some(struct endpoint *ep)
+{
+	struct kernel_endpoint *ke = kernel_endpoint(ep);
+
+	for (int i = 0; i < ACCEPTS; i++) {
+		struct sockaddr_storage from;
+		struct kernel_assoc *ka;
+		struct assoc *a;
+		int fd = sys_keep(sys_accept(ke->sock.fd, &from));
+
+		if (fd < 0)
+			return false;
+		kernel_socket_accepted(fd);
+		a = assoc_new(ep);
+		if (!a) {
+			sys_close(fd);
+			return false;
+		}
+		ka = kernel_assoc_new(a, fd);
+		if (!ka) {
+			sys_close(fd);
+			assoc_over(a, -ENOMEM, false);
+			return false;
+		}
+		set_passive_path(ka, &from);
+	}
+	return true;
+}
+
+static int kernel_set_accept(struct endpoint *ep, bool accept)
+{
+	struct kernel_endpoint *ke = kernel_endpoint(ep);
+	struct engine *e = ep->engine;
+	int ret;
+
+	if (accept == ke->listening)
+		return 0;
+	if (!accept) {
+		/* Those who are connected by now are told that nobody listens. */
+		while (accept_some(ep))
+			;
+		watch(e, &ke->sock, EPOLL_CTL_DEL, 0);
+		ke->listening = false;
+		return sys_listen(ke->sock.fd, 0);
+	}
+	ret = sys_listen(ke->sock.fd, BACKLOG);
+	if (ret)
+		return ret;
+	ret = watch(e, &ke->sock, EPOLL_CTL_ADD, EPOLLIN);
+	if (ret)
+		sys_listen(ke->sock.fd, 0);
+	ke->listening = !ret;
+	return ret;
+}
+
+/* ---- what is acknowledged ---- */
+
+static void ready(struct kernel_assoc *ka)
+{
+	if (!list_linked(&ka->ready))
+		list_add_tail(&kernel_of(engine_of(ka))->ready, &ka->ready);
+}
+
+static bool has_pending(const struct kernel_assoc *ka)
+{
+	return ka->tx_first < ka->tx_n;
+}
+
+static bool all_acked(const struct kernel_assoc *ka)
+{
+	return ka->acked == ka->pulled ||
+	       (!has_pending(ka) && kernel_socket_unacked(ka->sock.fd) == 0);
+}
+
+/* Takes note of it when all is acknowledged, and goes on if that was waited for. */
+static void settle(struct kernel_assoc *ka)
+{
+	if (!all_acked(ka))
+		return;
+	ka->acked = ka->pulled;
+	if (ka->hold) {
+		ka->hold = false;
+		kernel_socket_want_dry(ka->sock.fd, false);
+		ready(ka);
+	}
+}
+
+/*
+ * While messages flow without a pause "all is acknowledged" is never true: whoever has to know
+ * makes a pause.
+ */
+static void hold_until_acked(struct kernel_assoc *ka)
+{
+	settle(ka);
+	if (ka->acked == ka->pulled || ka->hold)
+		return;
+	ka->hold = true;
+	kernel_socket_want_dry(ka->sock.fd, true);
+}
+
+static uint32_t kernel_acked(struct assoc *a)
+{
+	struct kernel_assoc *ka = a->state;
+
+	hold_until_acked(ka);
+	return ka->acked;
+}
+
+static bool kernel_is_drained(const struct assoc *a)
+{
+	const struct kernel_assoc *ka = a->state;
+
+	return !is_up(ka) || all_acked(ka);
+}
+
+/* ---- input ---- */
+
+static void set_interest(struct kernel_assoc *ka)
+{
+	watch(engine_of(ka), &ka->sock, EPOLL_CTL_MOD,
+	      (ka->eof ? 0u : EPOLLIN) | (ka->blocked ? EPOLLOUT : 0u));
+}
+
+static void set_blocked(struct kernel_assoc *ka, bool blocked)
+{
+	struct kernel *k = kernel_of(engine_of(ka));
+
+	if (ka->blocked == blocked)
+		return;
+	ka->blocked = blocked;
+	k->n_blocked += blocked ? 1u : -1u;
+	set_interest(ka);
+}
+
+static void established(struct kernel_assoc *ka)
+{
+	struct assoc *a = ka->assoc;
+	struct kernel_status status;
+	int ret = kernel_socket_status(ka->sock.fd, &status);
+
+	if (ret) {
+		over(ka, meaning(ka, ret), false);
+		return;
+	}
+	ka->tx_buf = malloc(TX_SIZE);
+	if (!ka->tx_buf) {
+		assoc_abort(a, -ENOMEM);
+		return;
+	}
+	ka->heard = engine_of(ka)->now;
+	ka->probed = 0;
+	if (status.max_msg > RX_SIZE - 1)
+		status.max_msg = RX_SIZE - 1;
+	assoc_up(a, ka->active, status.streams, status.max_msg);
+}
+
+static void on_message(struct kernel_assoc *ka, const struct kernel_rx_message *m)
+{
+	struct assoc *a = ka->assoc;
+
+	/* While it closes there are no sessions to deliver to. */
+	if (a->iw && !a->closing && iw_assoc_receive(a->iw, m->sid, m->ppid, m->data, m->len))
+		assoc_abort(a, -EPROTO);
+}
+
+static void act(struct kernel_assoc *ka, enum kernel_rx_verdict verdict,
+		const struct kernel_rx_message *m)
+{
+	switch (verdict) {
+	case KERNEL_RX_NOTHING:
+		break;
+	case KERNEL_RX_ESTABLISHED:
+		established(ka);
+		break;
+	case KERNEL_RX_GOT_MESSAGE:
+		on_message(ka, m);
+		break;
+	case KERNEL_RX_DRY:
+		settle(ka);
+		break;
+	case KERNEL_RX_CLOSES:
+		assoc_peer_closes(ka->assoc);
+		break;
+	case KERNEL_RX_CLOSED:
+		over(ka, -ECONNRESET, true);
+		break;
+	case KERNEL_RX_LOST:
+		over(ka, meaning(ka, -sys_getsockopt_int(ka->sock.fd, SOL_SOCKET, SO_ERROR)), false);
+		break;
+	case KERNEL_RX_RESTART:
+		/* It does not tell what the peer indicates now: the peer may open another one. */
+		assoc_abort(ka->assoc, -ECONNRESET);
+		break;
+	case KERNEL_RX_BROKEN:
+		assoc_abort(ka->assoc, -EPROTO);
+		break;
+	case KERNEL_RX_NO_MEMORY:
+		assoc_abort(ka->assoc, -ENOMEM);
+		break;
+	}
+}
+
+static void on_error(struct kernel_assoc *ka, int error)
+{
+	if (!is_up(ka)) {
+		/* Other unreachabilities may pass. */
+		if (error == -ECONNREFUSED || error == -ETIMEDOUT)
+			over(ka, error, false);
+		return;
+	}
+	if (ka->probed)
+		return;
+	ka->probed = engine_of(ka)->now;
+	ka->packets = kernel_socket_packets(ka->sock.fd);
+	kernel_socket_probe_peer(ka->sock.fd);
+}
+
+static void on_eof(struct kernel_assoc *ka)
+{
+	if (ka->eof)
+		return;
+	ka->eof = true;
+	set_interest(ka);
+}
+
+/* Returns how many messages and events there were. */
+static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
+{
+	struct mmsghdr msgs[RX_MSGS];
+	struct iovec iov[RX_MSGS];
+	_Alignas(struct cmsghdr) uint8_t control[RX_MSGS][64];
+	uint8_t *memory = kernel_of(e)->rx_memory;
+	int n;
+
+	for (unsigned int i = 0; i < RX_MSGS; i++) {
+		iov[i] = (struct iovec){memory + (size_t)i * RX_SIZE, RX_SIZE};
+		msgs[i].msg_hdr = (struct msghdr){
+			.msg_iov = &iov[i],
+			.msg_iovlen = 1,
+			.msg_control = control[i],
+			.msg_controllen = sizeof(control[i]),
+		};
+	}
+	n = sys_recvmmsg(ka->sock.fd, msgs, RX_MSGS, MSG_DONTWAIT);
+	if (n < 0 && n != -EAGAIN && n != -EINTR)
+		on_error(ka, n);
+	for (int i = 0; i < n && ka->assoc; i++) {
+		struct kernel_rx_message m;
+
+		if (!msgs[i].msg_len)
+			on_eof(ka);
+		else
+			act(ka,
+			    kernel_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base,
+					   msgs[i].msg_len, &m),
+			    &m);
+	}
+	if (n < RX_MSGS && ka->assoc)
+		act(ka, kernel_rx_idle(&ka->rx), NULL);
+	return n > 0 ? (unsigned int)n : 0;
+}
+
+static bool receive_direct(struct engine *e, struct kernel *k)
+{
+	bool more = false;
+
+	list_for_each_safe(node, &k->assocs)
+		more |= receive(e, list_entry(node, struct kernel_assoc, node)) == RX_MSGS;
+	return more;
+}
+
+static bool receive_socket(struct engine *e, struct kernel_socket *sock, uint32_t events)
+{
+	struct kernel_assoc *ka = sock->assoc;
+
+	if (sock->ep)
+		return accept_some(sock->ep);
+	/* It went with an earlier one of this batch. */
+	if (!ka->assoc)
+		return false;
+	if (events & EPOLLOUT) {
+		set_blocked(ka, false);
+		ready(ka);
+	}
+	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka) == RX_MSGS;
+}
+
+static bool receive_ready(struct engine *e)
+{
+	struct epoll_event ev[EPOLL_BATCH];
+	int n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
+	bool more = n == EPOLL_BATCH;
+
+	for (int i = 0; i < n; i++)
+		more |= receive_socket(e, ev[i].data.ptr, ev[i].events);
+	return more;
+}
+
+static bool kernel_receive(struct engine *e, enum loop_depth depth)
+{
+	struct kernel *k = kernel_of(e);
+	bool more;
+
+	if (depth == LOOP_QUICK && k->n_assocs && k->n_assocs <= DIRECT_ASSOCS && !k->n_blocked &&
+	    ++k->passes % DIRECT_PASSES)
+		more = receive_direct(e, k);
+	else
+		more = receive_ready(e);
+	bury(k);
+	return more;
+}
+
+static bool kernel_events(struct engine *e)
+{
+	/* They come with the messages. */
+	return false;
+}
+
+/* ---- output ---- */
+
+/* How one message is handed over. */
+struct outgoing {
+	struct iovec iov;
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[CMSG_SPACE(sizeof(struct sctp_sndinfo))];
+	} control;
+};
+
+static void prepare(const struct kernel_assoc *ka, const struct kernel_msg *m, struct outgoing *out,
+		    struct msghdr *msg)
+{
+	struct sctp_sndinfo info = {
+		.snd_sid = m->sid,
+		.snd_flags = SCTP_UNORDERED,
+		.snd_ppid = htonl(m->ppid),
+	};
+	struct cmsghdr *c = &out->control.align;
+
+	out->iov = (struct iovec){ka->tx_buf + m->offset, m->len};
+	*msg = (struct msghdr){
+		.msg_iov = &out->iov,
+		.msg_iovlen = 1,
+		.msg_control = c,
+		.msg_controllen = sizeof(out->control),
+	};
+	memset(&out->control, 0, sizeof(out->control));
+	c->cmsg_level = IPPROTO_SCTP;
+	c->cmsg_type = SCTP_SNDINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(info));
+	memcpy(CMSG_DATA(c), &info, sizeof(info));
+}
+
+/* The path takes less than it did. What was pulled before that goes in fragments. */
+static int send_too_long(struct kernel_assoc *ka, const struct msghdr *msg)
+{
+	struct kernel_status status;
+	ssize_t ret;
+
+	kernel_socket_allow_fragments(ka->sock.fd, true);
+	ret = sys_sendmsg(ka->sock.fd, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	kernel_socket_allow_fragments(ka->sock.fd, false);
+	if (!kernel_socket_status(ka->sock.fd, &status))
+		assoc_set_max_msg(ka->assoc, status.max_msg);
+	return ret < 0 ? (int)ret : 1;
+}
+
+/* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
+static int hand_over(struct kernel_assoc *ka)
+{
+	struct mmsghdr msgs[TX_MSGS];
+	struct outgoing out[TX_MSGS];
+
+	for (unsigned int i = ka->tx_first; i < ka->tx_n; i++)
+		prepare(ka, &ka->tx[i], &out[i], &msgs[i].msg_hdr);
+	while (has_pending(ka)) {
+		int n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, ka->tx_n - ka->tx_first,
+				     MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n == -EMSGSIZE)
+			n = send_too_long(ka, &msgs[ka->tx_first].msg_hdr);
+		if (n == -ENOBUFS || n == -ENOMEM)
+			n = -EAGAIN;
+		if (n < 0)
+			return n;
+		ka->tx_first += (unsigned int)n;
+	}
+	ka->tx_first = ka->tx_n = 0;
+	return 0;
+}
+
+static bool may_pull(struct kernel_assoc *ka)
+{
+	if (ka->hold || !ka->assoc->iw || ka->assoc->closing)
+		return false;
+	if (ka->pulled - ka->acked >= UNACKED_MAX)
+		hold_until_acked(ka);
+	return !ka->hold;
+}
+
+static bool pull_some(struct kernel_assoc *ka)
+{
+	const struct assoc *a = ka->assoc;
+	uint32_t offset = 0;
+
+	while (ka->tx_n < TX_MSGS && TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
+		struct kernel_msg *m = &ka->tx[ka->tx_n];
+		struct iw_msg info;
+		size_t len = iw_assoc_pull(a->iw, ka->tx_buf + offset, TX_SIZE - offset, &info);
+
+		if (!len)
+			break;
+		*m = (struct kernel_msg){
+			.offset = offset,
+			.len = (uint32_t)len,
+			.sid = info.sid,
+			.ppid = info.ppid,
+		};
+		offset += (uint32_t)len;
+		ka->tx_n++;
+		ka->pulled++;
+	}
+	return has_pending(ka);
+}
+
+static void output_assoc(struct kernel_assoc *ka)
+{
+	int ret;
+
+	if (!is_up(ka) || ka->blocked)
+		return;
+	for (int i = 0; i < OUTPUT_TURN; i++) {
+		if (!has_pending(ka) && !pull_some(ka))
+			return;
+		ret = hand_over(ka);
+		if (ret == -EAGAIN) {
+			set_blocked(ka, true);
+			return;
+		}
+		if (ret) {
+			over(ka, meaning(ka, ret), false);
+			return;
+		}
+	}
+	ready(ka);
+}
+
+static void kernel_output(struct engine *e)
+{
+	struct kernel *k = kernel_of(e);
+	struct list_node *node;
+
+	while ((node = list_pop(&k->ready)))
+		output_assoc(list_entry(node, struct kernel_assoc, ready));
+}
+
+static void kernel_kick(struct assoc *a)
+{
+	ready(a->state);
+}
+
+/* ---- the end ---- */
+
+static void kernel_shutdown(struct assoc *a)
+{
+	struct kernel_assoc *ka = a->state;
+
+	/* What was pulled and waits for room is of sessions that are over. */
+	ka->tx_first = ka->tx_n = 0;
+	sys_shutdown(ka->sock.fd, SHUT_WR);
+}
+
+static void kernel_abort(struct assoc *a)
+{
+	destroy(a->state);
+}
+
+/* ---- silence ---- */
+
+static uint64_t kernel_next_timeout(const struct engine *e)
+{
+	const struct kernel *k = kernel_of(e);
+
+	return list_empty(&k->assocs) ? ENGINE_NEVER : k->next_check;
+}
+
+static void check(struct engine *e, struct kernel_assoc *ka)
+{
+	uint64_t limit = e->config.silent_limit;
+	int64_t packets;
+
+	if (!is_up(ka)) {
+		if (e->now - ka->heard >= (limit < CONNECT_LIMIT ? limit : CONNECT_LIMIT))
+			over(ka, -ETIMEDOUT, false);
+		return;
+	}
+	packets = kernel_socket_packets(ka->sock.fd);
+	if (packets != ka->packets) {
+		ka->packets = packets;
+		ka->heard = e->now;
+		ka->probed = 0;
+	} else if (ka->probed && e->now - ka->probed >= PROBE_LIMIT) {
+		over(ka, -ECONNRESET, false);
+	} else if (e->now - ka->heard >= limit) {
+		over(ka, -ETIMEDOUT, false);
+	}
+}
+
+static void kernel_timers(struct engine *e)
+{
+	struct kernel *k = kernel_of(e);
+
+	if (e->now < k->next_check)
+		return;
+	k->next_check = e->now + CHECK_INTERVAL;
+	list_for_each_safe(node, &k->assocs)
+		check(e, list_entry(node, struct kernel_assoc, node));
+}
+
+static const struct path_addr *kernel_addr(const struct assoc *a)
+{
+	return &((const struct kernel_assoc *)a->state)->path;
+}
+
+static uint16_t kernel_remote_port(const struct assoc *a)
+{
+	return ((const struct kernel_assoc *)a->state)->port;
+}
+
+const struct transport transport_kernel = {
+	.start = kernel_start,
+	.stop = kernel_stop,
+	.open = kernel_open,
+	.close = kernel_close,
+	.forget = kernel_forget,
+	.set_accept = kernel_set_accept,
+	.receive = kernel_receive,
+	.events = kernel_events,
+	.output = kernel_output,
+	.next_timeout = kernel_next_timeout,
+	.timers = kernel_timers,
+	.connect = kernel_connect,
+	.kick = kernel_kick,
+	.acked = kernel_acked,
+	.is_drained = kernel_is_drained,
+	.shutdown = kernel_shutdown,
+	.abort = kernel_abort,
+	.addr = kernel_addr,
+	.remote_port = kernel_remote_port,
+};

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The transport that is our own SCTP (sctp/), over a carrier of packets (llp.h). An endpoint is
+ * one socket; the associations on it have none of their own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+
+#include "engine/llp.h"
+#include "engine/log.h"
+#include "engine/private.h"
+#include "engine/sys.h"
+
+/* With so many sockets a poller asks each; with more it asks epoll first. */
+#define DIRECT_ENDPOINTS 2
+#define EPOLL_BATCH 16
+/* Batches that one association may send before the next has its turn. */
+#define OUTPUT_TURN 8
+#define RX_MEMORY ((size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE)
+
+/* engine.transport_state */
+struct own {
+	struct sctp *sctp;
+	struct sctp_rx rx;
+	uint8_t *rx_memory;
+};
+
+/* endpoint.state; assoc.state is a struct sctp_assoc. */
+struct own_endpoint {
+	struct sctp_endpoint *sctp;
+	/* The socket's buffer was full: nothing more is sent before this one. */
+	bool blocked;
+	struct sctp_batch pending;
+};
+
+static struct own *own_of(const struct engine *e)
+{
+	return e->transport_state;
+}
+
+static struct own_endpoint *own_endpoint(const struct endpoint *ep)
+{
+	return ep->state;
+}
+
+/* ---- the engine's part ---- */
+
+static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
+{
+	struct assoc *a = user;
+	struct iw_msg m;
+	size_t len;
+
+	if (!a || !a->iw)
+		return 0;
+	len = iw_assoc_pull(a->iw, buf, room, &m);
+	if (len) {
+		msg->sid = m.sid;
+		msg->ppid = m.ppid;
+		msg->more = m.more;
+	}
+	return len;
+}
+
+static const struct sctp_user_ops user_ops = {.pull = pull};
+
+static int own_start(struct engine *e, struct config_error *why)
+{
+	static const struct llp *const llps[] = {
+		[ENGINE_LLP_UDP] = &llp_udp,
+		[ENGINE_LLP_IP] = &llp_ip,
+	};
+	struct own *own;
+	struct sctp_config config;
+
+	e->llp = llps[e->config.llp];
+	if (e->llp->check && !e->llp->check(why))
+		return -EINVAL;
+	own = calloc(1, sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	/* Pages come when they are first written to. */
+	own->rx_memory = mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0);
+	if (own->rx_memory == MAP_FAILED)
+		goto err_free;
+	sctp_config_default(&config);
+	config.silent_limit = e->config.silent_limit;
+	if (config.connect_limit > config.silent_limit)
+		config.connect_limit = config.silent_limit;
+	own->sctp = sctp_new(&config, &user_ops, &e->random);
+	if (!own->sctp)
+		goto err_unmap;
+	e->transport_state = own;
+	return 0;
+
+err_unmap:
+	munmap(own->rx_memory, RX_MEMORY);
+err_free:
+	free(own);
+	return -ENOMEM;
+}
+
+static void own_stop(struct engine *e)
+{
+	struct own *own = own_of(e);
+
+	sctp_free(own->sctp);
+	munmap(own->rx_memory, RX_MEMORY);
+	free(own);
+	e->transport_state = NULL;
+}
+
+static uint64_t own_next_timeout(const struct engine *e)
+{
+	return sctp_next_timeout(own_of(e)->sctp);
+}
+
+static void own_timers(struct engine *e)
+{
+	sctp_timers(own_of(e)->sctp, e->now);
+}
+
+/* ---- endpoints ---- */
+
+void endpoint_close_fds(struct endpoint *ep)
+{
+	sys_close(ep->fd);
+	sys_close(ep->fd4);
+	sys_close(ep->claim);
+	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
+}
+
+/* A child of fork() may hold it open: closing it would not take it out of the set. */
+static void unwatch(struct endpoint *ep)
+{
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd, NULL);
+	if (ep->fd4 >= 0)
+		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ep->fd4, NULL);
+}
+
+static int watch(struct endpoint *ep)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = ep};
+	int ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd, &ev);
+
+	if (!ret && ep->fd4 >= 0)
+		ret = sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_ADD, ep->fd4, &ev);
+	if (ret)
+		unwatch(ep);
+	return ret;
+}
+
+static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+{
+	struct engine *e = ep->engine;
+	struct own_endpoint *oe = calloc(1, sizeof(*oe));
+	int ret;
+
+	if (!oe)
+		return -ENOMEM;
+	ep->llp = e->llp;
+	ret = ep->llp->open(ep, addr, v6only);
+	if (ret)
+		goto err_free;
+	ret = -ENOMEM;
+	oe->sctp = sctp_endpoint_new(own_of(e)->sctp, ep->port, ep->rcvbuf, ep);
+	if (!oe->sctp)
+		goto err_close;
+	ret = watch(ep);
+	if (ret)
+		goto err_sctp;
+	ep->state = oe;
+	log_debug("port %u: receive buffer %zu", ep->port, ep->rcvbuf);
+	return 0;
+
+err_sctp:
+	sctp_endpoint_free(oe->sctp);
+err_close:
+	endpoint_close_fds(ep);
+err_free:
+	free(oe);
+	return ret;
+}
+
+static void own_close(struct endpoint *ep)
+{
+	struct own_endpoint *oe = own_endpoint(ep);
+	struct engine *e = ep->engine;
+
+	if (oe->blocked)
+		sctp_batch_done(own_of(e)->sctp, &oe->pending);
+	sctp_endpoint_free(oe->sctp);
+	if (ep->fd >= 0) {
+		unwatch(ep);
+		endpoint_close_fds(ep);
+	}
+	free(oe);
+}
+
+static void own_forget(struct endpoint *ep)
+{
+	endpoint_close_fds(ep);
+}
+
+static int own_set_accept(struct endpoint *ep, bool accept)
+{
+	sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
+	return 0;
+}
+
+void endpoint_errors(struct endpoint *ep)
+{
+	struct llp_error err;
+
+	/* Bounded by the socket's buffer; more come only with what is sent. */
+	for (int i = 0; i < 256 && ep->llp->next_error(ep, &err); i++) {
+		if (err.unreachable)
+			sctp_unreachable(own_endpoint(ep)->sctp, &err.to, err.quoted, err.quoted_len,
+					 ep->engine->now);
+		else if (err.mtu)
+			sctp_packet_too_big(own_endpoint(ep)->sctp, &err.to, err.mtu,
+					    err.local ? NULL : err.quoted, err.quoted_len,
+					    ep->engine->now);
+	}
+}
+
+/* ---- input ---- */
+
+static bool up(struct assoc *a)
+{
+	struct sctp_assoc *sa = a->state;
+
+	if (a->iw)
+		return true;
+	if (!sctp_assoc_is_initiator(sa))
+		sctp_assoc_set_mtu(sa, route_mtu(sctp_assoc_addr(sa)));
+	return assoc_up(a, sctp_assoc_is_initiator(sa), sctp_assoc_streams(sa),
+			sctp_assoc_max_msg(sa));
+}
+
+/* Who an association of this packet belongs to; NULL: nobody, and it was aborted. */
+static struct assoc *user_of(struct endpoint *ep, const struct sctp_rx *rx)
+{
+	struct assoc *a = sctp_assoc_user(rx->assoc);
+
+	if (!a) {
+		a = assoc_new(ep);
+		if (!a) {
+			sctp_assoc_abort(rx->assoc);
+			return NULL;
+		}
+		a->state = rx->assoc;
+		sctp_assoc_set_user(rx->assoc, a);
+	}
+	if (rx->restart)
+		assoc_restarted(a);
+	if (rx->up || rx->restart || (rx->count && !a->closing))
+		return up(a) ? a : NULL;
+	return a;
+}
+
+static void input_packet(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+			 size_t len)
+{
+	struct engine *e = ep->engine;
+	struct sctp_rx *rx = &own_of(e)->rx;
+	struct assoc *a;
+
+	sctp_input(own_endpoint(ep)->sctp, from, packet, len, e->now, rx);
+	if (!rx->assoc || (!rx->count && !rx->up && !rx->restart))
+		return;
+	a = user_of(ep, rx);
+	/*
+	 * While it closes there are no sessions to deliver to; a peer whose Initiate crosses our
+	 * SHUTDOWN asks again on a new association.
+	 */
+	if (!a || !a->iw || a->closing)
+		return;
+	for (unsigned int i = 0; i < rx->count; i++) {
+		const struct sctp_data *d = &rx->data[i];
+
+		if (iw_assoc_receive(a->iw, d->sid, d->ppid, d->data, d->len)) {
+			assoc_abort(a, -EPROTO);
+			return;
+		}
+	}
+}
+
+static void input(struct endpoint *ep, const struct llp_datagram *d)
+{
+	for (size_t off = 0; off < d->len; off += d->segment) {
+		size_t left = d->len - off;
+
+		input_packet(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
+	}
+}
+
+/* Returns how many datagrams there were. */
+static unsigned int receive(struct engine *e, struct endpoint *ep)
+{
+	struct llp_datagram dgrams[LLP_RX_DATAGRAMS];
+	unsigned int n;
+
+	for (unsigned int i = 0; i < LLP_RX_DATAGRAMS; i++)
+		dgrams[i].data = own_of(e)->rx_memory + (size_t)i * LLP_RX_SIZE;
+	n = ep->llp->receive(ep, dgrams, LLP_RX_DATAGRAMS);
+	for (unsigned int i = 0; i < n; i++)
+		input(ep, &dgrams[i]);
+	return n;
+}
+
+static bool receive_direct(struct engine *e)
+{
+	bool more = false;
+
+	list_for_each(node, &e->endpoints)
+		more |= receive(e, list_entry(node, struct endpoint, node)) == LLP_RX_DATAGRAMS;
+	return more;
+}
+
+static bool receive_ready(struct engine *e)
+{
+	struct epoll_event ev[EPOLL_BATCH];
+	bool more;
+	int n;
+
+	n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
+	more = n == EPOLL_BATCH;
+	for (int i = 0; i < n; i++) {
+		struct endpoint *ep = ev[i].data.ptr;
+
+		if (ev[i].events & EPOLLERR)
+			endpoint_errors(ep);
+		if (ev[i].events & (EPOLLIN | EPOLLERR))
+			more |= receive(e, ep) == LLP_RX_DATAGRAMS;
+	}
+	return more;
+}
+
+static void retry_blocked(struct engine *e);
+
+static bool own_receive(struct engine *e, enum loop_depth depth)
+{
+	retry_blocked(e);
+	if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
+		return receive_direct(e);
+	return receive_ready(e);
+}
+
+static bool own_events(struct engine *e)
+{
+	struct sctp_event ev;
+	bool any = false;
+
+	while (sctp_next_event(own_of(e)->sctp, &ev)) {
+		struct assoc *a = ev.user;
+
+		any = true;
+		if (!a)
+			continue;
+		switch (ev.type) {
+		case SCTP_EVENT_UP:
+			up(a);
+			break;
+		case SCTP_EVENT_SHUTDOWN:
+			assoc_peer_closes(a);
+			break;
+		case SCTP_EVENT_LOST:
+			assoc_over(a, ev.error, false);
+			break;
+		case SCTP_EVENT_CLOSED:
+			assoc_over(a, -ECONNRESET, true);
+			break;
+		}
+	}
+	return any;
+}
+
+/* ---- output ---- */
+
+static void set_blocked(struct endpoint *ep, bool blocked)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN | (blocked ? EPOLLOUT : 0u),
+		.data.ptr = ep,
+	};
+
+	own_endpoint(ep)->blocked = blocked;
+	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->out_fd, &ev);
+}
+
+/* False: the socket is full, and the batch is kept. */
+static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch *batch)
+{
+	if (ep->fd < 0 || ep->llp->send(ep, batch) != -EAGAIN) {
+		sctp_batch_done(own_of(e)->sctp, batch);
+		return true;
+	}
+	own_endpoint(ep)->pending = *batch;
+	set_blocked(ep, true);
+	return false;
+}
+
+static void retry_blocked(struct engine *e)
+{
+	list_for_each(node, &e->endpoints) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+		struct own_endpoint *oe = own_endpoint(ep);
+
+		if (!oe->blocked || ep->llp->send(ep, &oe->pending) == -EAGAIN)
+			continue;
+		sctp_batch_done(own_of(e)->sctp, &oe->pending);
+		set_blocked(ep, false);
+		list_for_each(anode, &ep->assocs) {
+			struct assoc *a = list_entry(anode, struct assoc, node);
+
+			if (!a->gone)
+				sctp_assoc_kick(a->state);
+		}
+	}
+}
+
+static void output_assoc(struct engine *e, struct sctp_assoc *sa)
+{
+	struct endpoint *ep = sctp_endpoint_ctx(sctp_assoc_endpoint(sa));
+	struct assoc *a = sctp_assoc_user(sa);
+	struct sctp_batch batch;
+
+	/* retry_blocked() will kick it. */
+	if (own_endpoint(ep)->blocked)
+		return;
+	if (a)
+		assoc_set_max_msg(a, sctp_assoc_max_msg(sa));
+	for (int i = 0; i < OUTPUT_TURN; i++) {
+		if (sctp_output(sa, e->now, &batch) <= 0)
+			return;
+		if (!send_batch(e, ep, &batch))
+			return;
+	}
+	sctp_assoc_kick(sa);
+}
+
+static void own_output(struct engine *e)
+{
+	struct sctp *sctp = own_of(e)->sctp;
+	struct sctp_assoc *sa;
+	struct sctp_batch batch;
+
+	while ((sa = sctp_next_ready(sctp)))
+		output_assoc(e, sa);
+	while (sctp_output_stray(sctp, &batch) > 0) {
+		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
+
+		/* Answers to nobody in particular: lost when the socket is full. */
+		if (!own_endpoint(ep)->blocked && ep->fd >= 0)
+			ep->llp->send(ep, &batch);
+		sctp_batch_done(sctp, &batch);
+	}
+}
+
+/* ---- associations ---- */
+
+static int own_connect(struct assoc *a, const struct path_addr *to, uint16_t port)
+{
+	a->state = sctp_connect(own_endpoint(a->ep)->sctp, to, port, route_mtu(to), a,
+				a->ep->engine->now);
+	return a->state ? 0 : -ENOMEM;
+}
+
+static void own_kick(struct assoc *a)
+{
+	sctp_assoc_kick(a->state);
+}
+
+static uint32_t own_acked(struct assoc *a)
+{
+	return sctp_assoc_acked(a->state);
+}
+
+static bool own_is_drained(const struct assoc *a)
+{
+	if (own_endpoint(a->ep)->blocked)
+		return false;
+	return !sctp_assoc_is_up(a->state) || sctp_assoc_is_drained(a->state);
+}
+
+static void own_shutdown(struct assoc *a)
+{
+	sctp_assoc_shutdown(a->state, a->ep->engine->now);
+}
+
+static void own_abort(struct assoc *a)
+{
+	sctp_assoc_abort(a->state);
+}
+
+static const struct path_addr *own_addr(const struct assoc *a)
+{
+	return sctp_assoc_addr(a->state);
+}
+
+static uint16_t own_remote_port(const struct assoc *a)
+{
+	return sctp_assoc_remote_port(a->state);
+}
+
+const struct transport transport_own = {
+	.start = own_start,
+	.stop = own_stop,
+	.open = own_open,
+	.close = own_close,
+	.forget = own_forget,
+	.set_accept = own_set_accept,
+	.receive = own_receive,
+	.events = own_events,
+	.output = own_output,
+	.next_timeout = own_next_timeout,
+	.timers = own_timers,
+	.connect = own_connect,
+	.kick = own_kick,
+	.acked = own_acked,
+	.is_drained = own_is_drained,
+	.shutdown = own_shutdown,
+	.abort = own_abort,
+	.addr = own_addr,
+	.remote_port = own_remote_port,
+};

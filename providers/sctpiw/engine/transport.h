@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What carries messages: associations between endpoints. There are two: our own SCTP over a
+ * carrier of packets (own.c, llp.h), and the SCTP of the kernel (kernel.c). The engine uses one of
+ * them for all it does. Everything needs the engine lock; errors are -errno, ports in host order.
+ *
+ * Downwards the engine calls the functions of this struct. Upwards a transport gives and takes
+ * messages by iw_assoc_receive() and iw_assoc_pull() on assoc->iw, and says what becomes of an
+ * association by the functions below.
+ */
+#ifndef SCTPIW_ENGINE_TRANSPORT_H
+#define SCTPIW_ENGINE_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "util/addr.h"
+
+struct assoc;
+struct config_error;
+struct endpoint;
+struct engine;
+
+enum loop_depth {
+	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
+	LOOP_THOROUGH, /* the progress thread: ask epoll, look at errors too */
+};
+
+struct transport {
+	/* Makes what it keeps for the engine. why: set on an error that a user can act upon. */
+	int (*start)(struct engine *e, struct config_error *why);
+	void (*stop)(struct engine *e);
+
+	/*
+	 * Opens ep, bound to addr; fills ep->local, port, family, wildcard, v6only, and has the
+	 * engine's epoll watch it. -errno of bind().
+	 */
+	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
+	/* It has no association any more. */
+	void (*close)(struct endpoint *ep);
+	/* In the child of a fork: closes its descriptors and those of its associations. */
+	void (*forget)(struct endpoint *ep);
+	/* Whether peers may open associations to it; at first not. -errno of listen(). */
+	int (*set_accept)(struct endpoint *ep, bool accept);
+
+	/* Takes what came in; true: there may be more at once. */
+	bool (*receive)(struct engine *e, enum loop_depth depth);
+	/* Reports what happened to associations; true: something did. */
+	bool (*events)(struct engine *e);
+	/* Pulls and sends, for every association that was kicked, what may go out now. */
+	void (*output)(struct engine *e);
+	uint64_t (*next_timeout)(const struct engine *e);
+	void (*timers)(struct engine *e);
+
+	/*
+	 * Opens an association; assoc_up() or assoc_over() follows, from events() or receive(). It
+	 * is the only one from its endpoint to that address and port.
+	 */
+	int (*connect)(struct assoc *a, const struct path_addr *to, uint16_t port);
+	/* iwarp has something to give. Cheap, and may be repeated. */
+	void (*kick)(struct assoc *a);
+	/* See iw_llp_ops. */
+	uint32_t (*acked)(struct assoc *a);
+	/* Nothing that was pulled, here or on its way to the peer, waits for an acknowledgement. */
+	bool (*is_drained)(const struct assoc *a);
+	/* Orderly: pulls no more, sends what was pulled; assoc_over() follows. */
+	void (*shutdown)(struct assoc *a);
+	/* At once: the peer gets an ABORT, and a->state is gone; nothing follows. */
+	void (*abort)(struct assoc *a);
+	const struct path_addr *(*addr)(const struct assoc *a); /* of the primary path */
+	uint16_t (*remote_port)(const struct assoc *a);
+};
+
+extern const struct transport transport_own, transport_kernel;
+
+/* ---- what a transport tells the engine (assoc.c) ---- */
+
+/* For one that a peer opened. NULL: out of memory. */
+struct assoc *assoc_new(struct endpoint *ep);
+/*
+ * It is up, or up again after assoc_restarted(). initiator: this side opened it; streams: usable
+ * pairs; max_msg: the longest message that the path takes in one packet. false: it was aborted.
+ */
+bool assoc_up(struct assoc *a, bool initiator, unsigned int streams, size_t max_msg);
+void assoc_set_max_msg(struct assoc *a, size_t max_msg);
+/* The peer began anew: every session ends; assoc_up() is to follow. */
+void assoc_restarted(struct assoc *a);
+/* The peer shuts down in order; assoc_over() is to follow. */
+void assoc_peer_closes(struct assoc *a);
+/*
+ * The end of it, whether it was up or not. The pointer is not to be used again. error:
+ * -ECONNREFUSED, -ETIMEDOUT, -ECONNRESET, -EPROTO; orderly: by SHUTDOWN.
+ */
+void assoc_over(struct assoc *a, int error, bool orderly);
+/* The transport is to abort it, because the peer broke the rules, or for want of memory. */
+void assoc_abort(struct assoc *a, int error);
+
+#endif

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Which requirements have a test.
+
+usage: coverage.py [--write] [--missing]
+
+Reads the rows (*.tsv beside this file), the reasons why a row has no test (reasons/*.tsv), and the
+tests: ROWS("id id") as the first statement of a test function under tests/, or "# rows: id id" in the
+body of a Python test. Prints the coverage by file and level. Fails when a MUST, MUST NOT, SHOULD
+or SHOULD NOT row, or a FACT row, has neither a test nor a reason, when an id does not exist, when a
+function with ROWS is not run by its program, and when docs/conformance.md is not what --write
+would make of it.
+
+  --write    write docs/conformance.md
+  --missing  list the rows that have neither
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+DOC = ROOT / "docs" / "conformance.md"
+DEMANDED = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "FACT")
+LEVELS = DEMANDED + ("MAY",)
+
+# Why a row has no test of its own.
+KINDS = {
+    "n/a": "cannot apply to this implementation",
+    "untestable": "cannot be observed by a test here",
+    "absent": "belongs to a feature that is not offered",
+    "departure": "deliberately not followed",
+    "text": "says nothing that a test could see: a definition, advice to an application",
+}
+
+Row = collections.namedtuple("Row", "file id level section text")
+
+
+def fail(message):
+    sys.exit(f"coverage.py: {message}")
+
+
+def read_table(path, columns):
+    rows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        cells = line.split("\t")
+        if len(cells) != columns:
+            fail(f"{path.name}:{number}: {len(cells)} columns instead of {columns}")
+        rows.append((number, cells))
+    return rows[1:]  # below the header
+
+
+def read_rows():
+    rows = {}
+    for path in sorted(HERE.glob("*.tsv")):
+        for number, (ident, level, section, text, _) in read_table(path, 5):
+            if ident in rows:
+                fail(f"{path.name}:{number}: {ident} is there twice")
+            if level not in LEVELS:
+                fail(f"{path.name}:{number}: no such level: {level}")
+            rows[ident] = Row(path.name, ident, level, section, text)
+    return rows
+
+
+def read_reasons(rows):
+    reasons = {}
+    lines = [(path.name, number, cells) for path in sorted((HERE / "reasons").glob("*.tsv"))
+             for number, cells in read_table(path, 3)]
+    for name, number, (idents, kind, reason) in lines:
+        for ident in idents.split():
+            where = f"reasons/{name}:{number}: {ident}"
+            if ident not in rows:
+                fail(f"{where}: no such row")
+            if ident in reasons:
+                fail(f"{where}: has a reason already")
+            if kind not in KINDS or len(reason) < 10:
+                fail(f"{where}: needs one of the kinds {', '.join(KINDS)}, and a reason")
+            reasons[ident] = (kind, reason)
+    return reasons
+
+
+FUNCTION_C = re.compile(r"^(?:static )?(?:void|int|bool) (\w+)\(.*\)$")
+ROWS_C = re.compile(r'\bROWS\(((?:\s*"[^"]*")+)\s*\)')
+FUNCTION_PY = re.compile(r"^\s*def (\w+)\(")
+ROWS_PY = re.compile(r"#\s*rows:\s*(.*)$")
+
+
+def tests_in_c(path):
+    text = path.read_text()
+    for match in ROWS_C.finditer(text):
+        before = text[: match.start()].splitlines()
+        name = next((m[1] for m in map(FUNCTION_C.match, reversed(before)) if m), None)
+        if not name:
+            fail(f"{path}: ROWS outside of a function")
+        if len(re.findall(rf"\b{name}\b", text)) < 2:
+            fail(f"{path}: {name} is not run")
+        yield name, "".join(re.findall(r'"([^"]*)"', match[1])).split()
+
+
+def tests_in_py(path):
+    name = None
+    for line in path.read_text().splitlines():
+        function, rows = FUNCTION_PY.match(line), ROWS_PY.search(line)
+        if function:
+            name = function[1]
+        elif rows:
+            if not name:
+                fail(f"{path}: rows outside of a function")
+            yield name, rows[1].split()
+
+
+def read_tests(rows):
+    tests = collections.defaultdict(list)
+    for path in sorted((ROOT / "tests").rglob("*")):
+        if path.suffix == ".c":
+            found = tests_in_c(path)
+        elif path.suffix == ".py" and path != pathlib.Path(__file__).resolve():
+            found = tests_in_py(path)
+        else:
+            continue
+        for name, idents in found:
+            for ident in idents:
+                if ident not in rows:
+                    fail(f"{path.relative_to(ROOT)}: {name}: no such row: {ident}")
+                tests[ident].append(f"{path.stem}: {name}")
+    return tests
+
+
+def summary(rows, reasons, tests):
+    count = collections.Counter()
+    for row in rows.values():
+        state = "test" if row.id in tests else reasons[row.id][0] if row.id in reasons else "none"
+        count[row.file, row.level, state] += 1
+    states = ["test", *KINDS, "none"]
+    files = sorted({row.file for row in rows.values()})
+    lines = ["| rows of | level | rows | " + " | ".join(states) + " |",
+             "|---|---|" + "---:|" * (len(states) + 1)]
+    for file in [*files, None]:
+        for level in LEVELS:
+            cells = [sum(n for (f, l, s), n in count.items()
+                         if file in (f, None) and l == level and s == state) for state in states]
+            if sum(cells):
+                lines.append(f"| {file or 'all'} | {level} | {sum(cells)} | "
+                             + " | ".join(str(n or "") for n in cells) + " |")
+    return lines
+
+
+def document(rows, reasons, tests):
+    lines = [
+        "# Conformance",
+        "",
+        "Written by tests/conformance/coverage.py; the test suite fails when it is out of date. The",
+        "requirements of the RFCs, in this project's words (tests/conformance/*.tsv), each with the tests that fail",
+        "when it is not met, or with the reason why there is none:",
+        "",
+        *[f"- **{kind}**: {text}" for kind, text in KINDS.items()],
+        "",
+        *summary(rows, reasons, tests),
+    ]
+    for file in sorted({row.file for row in rows.values()}):
+        lines += ["", f"## {file}", "", "| id | level | requirement | shown by |", "|---|---|---|---|"]
+        for row in rows.values():
+            if row.file != file:
+                continue
+            shown = [f"`{test}`" for test in tests.get(row.id, ())]
+            if row.id in reasons:
+                shown.append("**{}**: {}".format(*reasons[row.id]))
+            text = row.text.replace("|", "\\|")
+            lines.append(f"| {row.id} | {row.level} | {text} | {'<br>'.join(shown).replace('|', chr(92) + '|')} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--missing", action="store_true")
+    args = parser.parse_args()
+
+    rows = read_rows()
+    reasons = read_reasons(rows)
+    tests = read_tests(rows)
+    missing = [r for r in rows.values() if r.level in DEMANDED and r.id not in tests and r.id not in reasons]
+    both = [i for i in reasons if i in tests and reasons[i][0] != "departure"]
+    if args.missing:
+        for row in missing:
+            print(f"{row.id}\t{row.level}\t{row.text}")
+        return
+    text = document(rows, reasons, tests)
+    if args.write:
+        DOC.write_text(text)
+    print("\n".join(summary(rows, reasons, tests)))
+    if both:
+        fail(f"have a test and a reason why there is none: {' '.join(both)}")
+    if missing:
+        fail(f"{len(missing)} rows have neither a test nor a reason; --missing lists them")
+    if not DOC.exists() or DOC.read_text() != text:
+        fail("docs/conformance.md is out of date: tests/conformance/coverage.py --write")
+
+
+if __name__ == "__main__":
+    main()

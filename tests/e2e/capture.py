@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""`sctpiw run --capture FILE`: what is in the file, as tshark sees it, and what becomes of a full disk."""
+import collections
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import harness
+from harness import BUILD, DEVICE, LLP, Failure, Skip, free_port, need, start
+
+SCTPIW = BUILD / "bin/sctpiw"
+IN, OUT = 1, 2
+PACKET_BLOCK, SECTION_BLOCK = 6, 0x0A0D0D0A
+FIELDS = ["frame.packet_flags_direction", "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "ip.len", "ipv6.plen",
+          "ip.proto", "ipv6.nxt", "udp.srcport", "udp.dstport", "udp.length", "sctp.srcport", "sctp.dstport",
+          "sctp.checksum.status", "udp.checksum.status", "ip.checksum.status", "_ws.malformed",
+          "sctp.chunk_type", "frame.time_epoch", "frame.len"]
+Packet = collections.namedtuple("Packet", [re.sub(r"\W", "_", f).strip("_") for f in FIELDS])
+CHECKED = ["-o", "sctp.checksum:CRC-32c", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
+GOOD = "1"
+INIT, INIT_ACK, COOKIE_ECHO, COOKIE_ACK = "1", "2", "10", "11"
+
+
+def tshark(path, port):
+    need("tshark")
+    argv = ["tshark", "-r", str(path), *CHECKED, "-d", f"udp.port=={port},sctp", "-T", "fields", "-E", "occurrence=a"]
+    for field in FIELDS:
+        argv += ["-e", field]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(f"tshark: {done.stderr.strip()}")
+    packets = [Packet(*line.split("\t")) for line in done.stdout.splitlines()]
+    return [p._replace(frame_packet_flags_direction=int(p.frame_packet_flags_direction or "0", 0)) for p in packets]
+
+
+def must_be_sound(packets, link, port):
+    """Right lengths and checksums, real addresses and ports."""
+    if not packets:
+        raise Failure("no packet was captured")
+    for p in packets:
+        problem = None
+        src, dst = (p.ip_src, p.ip_dst) if link.family == 4 else (p.ipv6_src, p.ipv6_dst)
+        if p.ws_malformed or p.sctp_checksum_status != GOOD:
+            problem = "is malformed, or its SCTP checksum is wrong"
+        elif link.family == 4 and (p.ip_checksum_status != GOOD or p.ip_len != p.frame_len):
+            problem = "has a wrong IP header"
+        elif link.family == 6 and int(p.ipv6_plen) + 40 != int(p.frame_len):
+            problem = "has a wrong IPv6 header"
+        elif LLP == "udp" and (p.udp_checksum_status != GOOD or str(port) not in (p.udp_srcport, p.udp_dstport)
+                               or (p.udp_srcport, p.udp_dstport) != (p.sctp_srcport, p.sctp_dstport)):
+            problem = "has a wrong UDP header"
+        elif LLP == "ip" and (p.ip_proto or p.ipv6_nxt) != "132":
+            problem = "is not of protocol 132"
+        elif link.address not in (src, dst) or "0.0.0.0" in (src, dst) or "::" in (src, dst):
+            problem = "has no real address"
+        elif str(port) not in (p.sctp_srcport, p.sctp_dstport) or p.frame_packet_flags_direction not in (IN, OUT):
+            problem = "has a wrong port, or no direction"
+        if problem:
+            raise Failure(f"a packet {problem}: {p}")
+
+
+def blocks(path):
+    """The types of the blocks of a pcapng file, which must be whole."""
+    data, at, types = pathlib.Path(path).read_bytes(), 0, []
+    while at < len(data):
+        kind, length = (int.from_bytes(data[at + i:at + i + 4], sys.byteorder) for i in (0, 4))
+        end = at + length
+        if length < 12 or length % 4 or end > len(data) or data[end - 4:end] != data[at + 4:at + 8]:
+            raise Failure(f"{path}: the block at {at} of {len(data)} is broken")
+        types.append(kind)
+        at = end
+    return types
+
+
+def in_shell(link, capture, script, seconds=30, name="both"):
+    """Several processes under one `sctpiw run --capture`."""
+    program = start(name, ["sh", "-c", script], link, "server", options=["--capture", capture])
+    program.expect(seconds)
+    return program.output()
+
+
+def rping_both(link, port, count=20, size=3000):
+    """A script: both ends of rping."""
+    common = f"-p {port} -V -C {count} -S {size}"
+    listening = f"for i in $(seq 100); do grep -qi ':{port:04X} ' /proc/net/udp /proc/net/udp6 && break; sleep 0.05; done"
+    return (f"rping -s -a {link.any} {common} & {listening}; sleep 0.1; "
+            f"rping -c -a {link.address} {common} && wait $!")
+
+
+def two_processes(link):
+    """Each packet of a pair is in their one file twice, sent and received, and all of it is in order."""
+    port, path = free_port(), harness.log_file("both.pcapng")
+    path.write_text("what is left from an earlier run")
+    in_shell(link, path, rping_both(link, port))
+    if blocks(path).count(SECTION_BLOCK) != 2:
+        raise Failure("there are not two sections")
+    packets = tshark(path, port)
+    must_be_sound(packets, link, port)
+    if blocks(path).count(PACKET_BLOCK) != len(packets):
+        raise Failure("tshark does not see all packets")
+    sent = collections.Counter(p._replace(frame_packet_flags_direction="", frame_time_epoch="") for p in packets
+                               if p.frame_packet_flags_direction == OUT)
+    got = collections.Counter(p._replace(frame_packet_flags_direction="", frame_time_epoch="") for p in packets
+                              if p.frame_packet_flags_direction == IN)
+    # What is under way when a process ends is not read; nothing is made up.
+    if got - sent or sum((sent - got).values()) > 2:
+        raise Failure(f"{sum(sent.values())} packets were sent and {sum(got.values())} received: {got - sent} {sent - got}")
+    kinds = collections.Counter(kind for p in packets for kind in p.sctp_chunk_type.split(","))
+    for kind in INIT, INIT_ACK, COOKIE_ECHO, COOKIE_ACK:
+        if kinds[kind] != 2:
+            raise Failure(f"chunks of type {kind}: {kinds[kind]}, not 2")
+    # 20 round trips of 3000 bytes each, written and read.
+    if not 80 <= len(packets) <= 4000:
+        raise Failure(f"{len(packets)} packets")
+    times = [float(p.frame_time_epoch) for p in packets]
+    if max(times) - min(times) > 30 or abs(max(times) - path.stat().st_mtime) > 5:
+        raise Failure("timestamps are not of now")
+    # Again: the file is a new one.
+    size = path.stat().st_size
+    in_shell(link, path, "true", name="again")
+    if path.stat().st_size != 0:
+        raise Failure(f"{size} bytes of the run before are still there")
+
+
+def batches(link):
+    """Batches of one system call are split into the packets that they are."""
+    port = free_port()
+    paths = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
+    command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-s", 65536, "-n", 100]
+    server = start("server", command, link, "server", env={"SCTPIW_CAPTURE": str(paths["server"])})
+    server.wait_listening(port)
+    start("client", [*command, link.address], link, env={"SCTPIW_CAPTURE": str(paths["client"])}).expect(20)
+    server.expect(10)
+    for side, path in paths.items():
+        packets = tshark(path, port)
+        must_be_sound(packets, link, port)
+        longest = max(int(p.frame_len) for p in packets)
+        if not 1480 <= longest <= 1500:
+            raise Failure(f"{side}: the longest packet has {longest} bytes on an MTU of 1500")
+        data = sum(int(p.frame_len) > 1400 for p in packets)
+        if data < 100 * 65536 // 1500:
+            raise Failure(f"{side}: {data} full packets cannot have carried 100 times 64 KiB")
+
+
+def many(link):
+    """Many processes write at a time, and far more than a buffer."""
+    path, ports = harness.log_file("many.pcapng"), [free_port() for _ in range(3)]
+    in_shell(link, path, " & ".join(f"({rping_both(link, p, 100, 60000)})" for p in ports) + " & wait", 60)
+    kinds = blocks(path)
+    if kinds.count(SECTION_BLOCK) != 6:
+        raise Failure(f"{kinds.count(SECTION_BLOCK)} sections of 6 processes")
+    seen = 0
+    for port in ports:
+        packets = [p for p in tshark(path, port) if str(port) in (p.sctp_srcport, p.sctp_dstport)]
+        must_be_sound(packets, link, port)
+        seen += len(packets)
+    if seen != kinds.count(PACKET_BLOCK):
+        raise Failure(f"{kinds.count(PACKET_BLOCK)} packets, of which {seen} are of those ports")
+
+
+def must_have_ended(path, output, why):
+    lines = [line for line in output.splitlines() if line.startswith("sctpiw:")]
+    if not 1 <= len(lines) <= 2 or any(f"the capture in {path} ends here: {why}" not in line for line in lines):
+        raise Failure(f"printed {lines}")
+
+
+def file_limit(link):
+    """RLIMIT_FSIZE: the capture ends, with a line; neither the program nor its data mind."""
+    need("prlimit")
+    port, path = free_port(), harness.log_file("limit.pcapng")
+    output = in_shell(link, path, f"ulimit -f 200; {rping_both(link, port, 50, 60000)}")
+    must_have_ended(path, output, "File too large")
+    if path.stat().st_size > 200 * 512 or PACKET_BLOCK not in blocks(path):
+        raise Failure(f"{path.stat().st_size} bytes, {len(blocks(path))} blocks")
+
+
+def disk_full(link):
+    """A full disk: the same, and no half block is left in the file."""
+    if os.geteuid():
+        raise Skip("needs root to make a small disk")
+    need("unshare", "mount")
+    port, path = free_port(), harness.log_file("full.pcapng")
+    disk = harness.log_file("disk")
+    disk.mkdir()
+    capture = disk / "full.pcapng"
+    script = (f"mount -t tmpfs -o size=300k none {disk} && "
+              f"{SCTPIW} run --capture {capture} -- sh -c {shlex.quote(rping_both(link, port, 50, 60000))}; "
+              f"status=$?; cp {capture} {path}; exit $status")
+    program = start("full", ["unshare", "--mount", "sh", "-c", script], link, "server", rdma=False)
+    program.expect(30)
+    must_have_ended(capture, program.output(), "No space left on device")
+    if PACKET_BLOCK not in blocks(path):
+        raise Failure("nothing was captured before the disk was full")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("two-processes", two_processes),
+        ("batches", batches),
+        ("many", many),
+        ("file-limit", file_limit),
+        ("disk-full", disk_full),
+    ]))

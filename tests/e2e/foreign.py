@@ -1,0 +1,367 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""sctpiw and SCTP stacks that others wrote: usrsctp on this host, the Linux kernel's in a guest.
+
+The peer is tests/peers/foreign.c, which speaks iWARP by hand on either stack; on sctpiw there is
+tests/peers/rnic_side.c, or rping. On the links "guest..." the peer runs in User-Mode Linux.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import BUILD, Failure, Skip, Veth, free_port, need, start
+
+USRSCTP = BUILD / "bin/foreign-usrsctp"
+LKSCTP = BUILD / "bin/foreign-lksctp"
+RNIC = str(BUILD / "bin/rnic-side")
+HERE = pathlib.Path(__file__).resolve().parent
+UML_RUN = HERE.parent / "uml/uml-run"
+SMALL_MTU = "600"  # a segment of 516 bytes (RFC 5043 9) just fits
+PATIENCE = 40  # seconds for any scenario; the programs give up by themselves after 30 without progress
+
+
+# ------------------------------------------------------------------ links
+
+class Routed(Veth):
+    """Between the two a router, behind which only small packets fit: sctpiw has to find out."""
+
+    def __init__(self, name, family, silent=False):
+        harness.Link.__init__(self, name, family)
+        need("ip", "unshare", "nsenter", *(["nft"] if silent else []))
+        self.holders = {}
+        self.address = "10.83.0.1"
+        self.peer = "10.83.1.1"
+        try:
+            for side in "server", "client", "router":
+                self.holders[side] = self._hold()
+            self._run([*self.enter("router"), "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"])
+            self._cable("server", 0, "1500")
+            self._cable("client", 1, SMALL_MTU)
+            if silent:
+                self._run([*self.enter("router"), "nft", "-f", "-"],
+                          "table inet silent {\n chain leaving {\n type filter hook output priority 0\n"
+                          " meta l4proto icmp drop\n }\n }\n")
+        except BaseException:
+            self.close()
+            raise
+
+    def _cable(self, side, number, mtu):
+        there, router = (["netns", str(self.holders[end].pid)] for end in (side, "router"))
+        port = f"veth{number}"
+        self._run(["ip", "link", "add", "veth0", "mtu", mtu, *there, "type", "veth",
+                   "peer", "name", port, "mtu", mtu, *router])
+        for end, device, host in (side, "veth0", 1), ("router", port, 254):
+            ip = [*self.enter(end), "ip"]
+            self._run([*ip, "address", "add", f"10.83.{number}.{host}/24", "dev", device])
+            self._run([*ip, "link", "set", device, "up"])
+        self._run([*self.enter(side), "ip", "route", "add", "default", "via", f"10.83.{number}.254"])
+
+
+class Guest(Veth):
+    """sctpiw in a network namespace, the peer in a guest behind a tap device."""
+
+    subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
+
+    def __init__(self, name, family, loss=0, raw=False):
+        self.raw = raw  # protocol 132 instead of UDP
+        harness.Link.__init__(self, name, family)
+        if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
+            raise Skip("needs root, for User-Mode Linux on a tap device")
+        need("linux.uml", "modprobe", "ip", *(["nft"] if loss else []))
+        self.holders = {}
+        self.address = self.subnets[family].format(1)
+        self.guest = f"foreign{os.getpid()}"
+        self.uml = subprocess.Popen(
+            [UML_RUN, "--net", "tap", "--ns", self.guest, "--timeout", "200", "--",
+             sys.executable, "-S", HERE / "foreign_guest.py", "serve"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=harness._die_with_parent)
+        try:
+            self._boot()
+            if loss:
+                self._lose_both_ways(loss)
+        except BaseException:
+            self.close()
+            raise
+
+    def _boot(self):
+        boot = [*self.enter("server"), sys.executable, "-S", HERE / "foreign_guest.py", "boot"]
+        deadline = time.monotonic() + 60
+        while subprocess.run(boot, capture_output=True).returncode:
+            if self.uml.poll() is not None or time.monotonic() > deadline:
+                raise Failure("the guest does not come up: " + self.uml.stdout.read().decode(errors="replace"))
+            time.sleep(0.1)
+
+    def _lose_both_ways(self, percent):
+        rule = f"meta l4proto {{udp, sctp}} numgen random mod 100 < {percent} drop"
+        self._run([*self.enter("server"), "nft", "-f", "-"],
+                  "table inet loss {\n chain arriving {\n type filter hook input priority 0\n"
+                  f" {rule}\n }}\n chain leaving {{\n type filter hook output priority 0\n {rule}\n }}\n}}\n")
+
+    def enter(self, side):
+        inside = ["ip", "netns", "exec", self.guest]
+        if side == "server":
+            return inside
+        return [*inside, sys.executable, "-S", HERE / "foreign_guest.py", "run"]
+
+    def close(self):
+        self.uml.terminate()  # and it takes the namespace with it
+        self.uml.wait()
+        self.uml.stdout.close()
+
+
+def small_veth(name, family):
+    """IPv4 alone: IPv6 wants 1280 bytes."""
+    link = Veth(name, family, 1500)
+    for side in "server", "client":
+        link._run([*link.enter(side), "ip", "link", "set", "veth0", "mtu", SMALL_MTU])
+    return link
+
+
+def small_guest(name, family):
+    link = Guest(name, family)
+    link._run([*link.enter("server"), "ip", "link", "set", "tap0", "mtu", SMALL_MTU])
+    # As in uml-run: that kernel loses UDP-encapsulated packets that it would have to segment.
+    link._run([*link.enter("client"), "ip", "link", "set", "vec0", "mtu", SMALL_MTU, "gso_max_size", SMALL_MTU])
+    return link
+
+
+harness.LINKS.update({
+    "small": small_veth,
+    "routed": lambda name, family: Routed(name, family),
+    "routed-silent": lambda name, family: Routed(name, family, silent=True),
+    "guest": lambda name, family: Guest(name, family),
+    "guest-loss": lambda name, family: Guest(name, family, loss=5),
+    "guest-small": small_guest,
+    "guest-ip": lambda name, family: Guest(name, family, raw=True),
+    "guest-ip-loss": lambda name, family: Guest(name, family, loss=5, raw=True),
+})
+
+
+# ------------------------------------------------------------------ programs
+
+class Peer:
+    """A foreign end that begins when it is made. udp: its own UDP port, if it is not the usual one."""
+
+    def __init__(self, link, role, port, scenario, *options, udp=None):
+        guest = isinstance(link, Guest)
+        binary = LKSCTP if guest else USRSCTP
+        own = udp or (port if role == "listen" else free_port())
+        address = link.address if role == "connect" else link.any
+        command = [str(binary), *map(str, options), role, address, str(port), scenario]
+        if guest:
+            theirs = port if role == "connect" else 0
+            ports = (0, 0) if link.raw else (own, theirs)
+            command = ["--udp", *map(str, ports), *command]
+        else:
+            command[1:1] = ["--udp", str(own), *(["--peer-udp", str(port)] if role == "connect" else [])]
+        self.program = start(binary.name, command, link, "client", rdma=False)
+        if role == "listen":
+            self.program.wait_for_output("listening")
+
+    def expect(self):
+        self.program.expect(PATIENCE)
+
+
+def peer_address(link):
+    if isinstance(link, Routed):
+        return link.peer
+    return link.subnets[link.family].format(2) if isinstance(link, Veth) else link.address
+
+
+def settings(link):
+    return {"SCTPIW_LLP": "ip"} if getattr(link, "raw", False) else {}
+
+
+def start_rnic(link, role, port, *options, env=None):
+    address = link.any if role == "listen" else peer_address(link)
+    program = start("rnic-side", [RNIC, *map(str, options), role, address, str(port)], link, "server",
+                    env={**settings(link), **(env or {})})
+    if role == "listen":
+        program.wait_for_output("listening")
+    return program
+
+
+def end_rnic(program):
+    program.wait_for_output("all served", PATIENCE)
+    program.signal(signal.SIGTERM)
+    program.expect(5)
+    return program.output()
+
+
+def pair(link, role, scenario, *options, rnic=(), connections=1):
+    """The foreign end in this role, and rnic-side in the other. Returns the two outputs."""
+    port = free_port()
+    rnic = ["--connections", connections, *rnic]
+    if role == "connect":
+        other = start_rnic(link, "listen", port, *rnic)
+        peer = Peer(link, "connect", port, scenario, *options)
+    else:
+        peer = Peer(link, "listen", port, scenario, *options)
+        other = start_rnic(link, "connect", port, *rnic)
+    peer.expect()
+    output = end_rnic(other)
+    if output.count("all served") != 1:
+        raise Failure("rnic-side did not come to an end")
+    return peer.program.output(), output
+
+
+def want(output, text, count=1):
+    if output.count(text) != count:
+        raise Failure(f"'{text}' was printed {output.count(text)} times, not {count}")
+
+
+# ------------------------------------------------------------------ cases
+
+def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None):
+    """A case: --sessions at once, connections in all."""
+    connections = connections or sessions
+
+    def case(link):
+        at_once = ["--at-once", sessions] if role == "listen" else []
+        outputs = pair(link, role, scenario, "--sessions", sessions, *options, rnic=[*at_once, *rnic],
+                       connections=connections)
+        want(outputs[1], "all served")
+        if check:
+            check(link, *outputs)
+        else:
+            want(outputs[1], "work requests completed", connections)
+    return case
+
+
+def on_streams(*expected):
+    """The sessions were on these. The peer has seen to it that the DDP-SSN began at 0 each time."""
+    def check(link, peer, rnic):
+        streams = [line.split()[1] for line in peer.splitlines() if line.startswith("stream ")]
+        if streams != [str(stream) for stream in expected]:
+            raise Failure(f"the sessions were on the streams {' '.join(streams)}")
+    return check
+
+
+def request_only(link, peer, rnic):
+    want(rnic, "RDMA_CM_EVENT_CONNECT_REQUEST")
+
+
+def rejected_event(link, peer, rnic):
+    want(rnic, "RDMA_CM_EVENT_REJECTED, status -111, private data 'a foreign stack'")
+
+
+def refused(role, adaptation):
+    """Without the right adaptation indication there is no association, and no harm done."""
+    def listening(link):
+        port = free_port()
+        peer = Peer(link, "listen", port, "refused", "--adaptation", adaptation)
+        rnic = start_rnic(link, "connect", port)
+        want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_ERROR, status -71")  # EPROTO
+        if not peer.program.running():
+            raise Failure("the peer has ended")
+
+    def connecting(link):
+        port = free_port()
+        rnic = start_rnic(link, "listen", port)
+        Peer(link, "connect", port, "refused", "--adaptation", adaptation).expect()
+        Peer(link, "connect", port, "transfer", "--largest", 5001).expect()  # it still serves others
+        want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_REQUEST")
+
+    return listening if role == "listen" else connecting
+
+
+def rping(role, *options):
+    count = 20
+
+    def listening(link):
+        port = free_port()
+        peer = Peer(link, "listen", port, "rping", "--rounds", count)
+        client = start("rping-client", ["rping", "-c", "-a", peer_address(link), "-p", port, "-C", count, "-V",
+                                        "-S", "5000"], link, "server", env=settings(link))
+        client.expect(PATIENCE)
+        peer.expect()
+
+    def connecting(link):
+        port = free_port()
+        server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port, "-S", "5000"], link, "server",
+                       env=settings(link))
+        server.wait_listening(port)
+        Peer(link, "connect", port, "rping", "--rounds", count, *options).expect()
+        server.wait(PATIENCE)
+
+    return listening if role == "listen" else connecting
+
+
+def own_udp_port(link):
+    """The peer's UDP port is not that of its SCTP port, but the one that was set."""
+    port, udp = free_port(), free_port()
+    peer = Peer(link, "listen", port, "transfer", "--largest", 5001, udp=udp)
+    rnic = start_rnic(link, "connect", port, env={"SCTPIW_ENCAP_PORT": str(udp)})
+    peer.expect()
+    want(end_rnic(rnic), "work requests completed")
+
+
+CASES = [
+    ("transfer.connect", of("connect", "transfer")),
+    ("transfer.listen", of("listen", "transfer")),
+    ("plain", of("connect", "transfer", "--plain", "--largest", 65536)),
+    ("udp-port", own_udp_port),
+    ("old", of("listen", "old")),
+    ("sessions.connect", of("connect", "transfer", "--largest", 300001, sessions=8)),
+    ("sessions.listen", of("listen", "transfer", "--largest", 300001, sessions=8)),
+    ("reuse.connect", of("connect", "reuse", "--rounds", 4, connections=4, check=on_streams(0, 0, 0, 0))),
+    ("reuse.listen", of("listen", "reuse", "--rounds", 5, "--outbound", 4, "--inbound", 4, connections=5,
+                        check=on_streams(0, 2, 0, 2, 0))),
+    ("reject.connect", of("connect", "reject", rnic=["--reject"], check=request_only)),
+    ("reject-plain.connect", of("connect", "reject", "--plain", rnic=["--reject"], check=request_only)),
+    ("reject.listen", of("listen", "reject", check=rejected_event)),
+    ("errors.connect", of("connect", "errors", connections=8)),
+    ("errors.listen", of("listen", "errors", connections=8)),
+    ("ordered", of("connect", "transfer", "--ordered", "--largest", 300001, sessions=2)),
+    ("fragmented", of("connect", "transfer", "--segment", 9000, "--largest", 300001, sessions=2)),
+    ("fragmented-ordered", of("listen", "transfer", "--segment", 4000, "--ordered", "--largest", 300001)),
+    ("streams-10.connect", of("connect", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                              sessions=10)),
+    ("streams-10.listen", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                             sessions=5)),
+    ("streams-3-20.connect", of("connect", "transfer", "--outbound", 3, "--inbound", 20, "--largest", 5001,
+                                sessions=3)),
+    ("streams-20-4.listen", of("listen", "transfer", "--outbound", 20, "--inbound", 4, "--largest", 5001,
+                               sessions=2)),
+    ("refused-none.connect", refused("connect", "none")),
+    ("refused-other.connect", refused("connect", 7)),
+    ("refused-none.listen", refused("listen", "none")),
+    ("refused-other.listen", refused("listen", 7)),
+    ("terminate.connect", of("connect", "terminate", sessions=3)),
+    ("terminate.listen", of("listen", "terminate", sessions=3)),
+    ("shutdown.connect", of("connect", "shutdown", sessions=3)),
+    ("shutdown.listen", of("listen", "shutdown", sessions=3)),
+    ("abort.connect", of("connect", "abort", sessions=3)),
+    ("abort.listen", of("listen", "abort", sessions=3)),
+    ("rping.connect", rping("connect")),
+    ("rping-plain.connect", rping("connect", "--plain")),
+    ("rping.listen", rping("listen")),
+    ("idle", of("listen", "idle")),
+    ("lossy.connect", of("connect", "transfer", "--largest", 65536, sessions=2)),
+    ("lossy.listen", of("listen", "transfer", "--largest", 65536, sessions=2)),
+    ("lossy-reuse", of("connect", "reuse", "--rounds", 3, connections=3, check=on_streams(0, 0, 0))),
+]
+
+GUEST_CASES = [
+    # More than one association has streams for, so two of them.
+    ("streams-used-up", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
+                           "--processes", 2, sessions=5, connections=10, rnic=["--at-once", 10])),
+]
+
+
+def main():
+    guest = any(arg.startswith("guest") for arg in sys.argv)
+    binary = LKSCTP if guest else USRSCTP
+    if not binary.exists():
+        print(f"SKIP {binary.name} was not built: when cmake ran, its SCTP's development package was missing")
+        return harness.EXIT_SKIPPED
+    return harness.main(CASES + GUEST_CASES * guest)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

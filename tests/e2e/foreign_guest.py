@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs programs in a User-Mode Linux guest from outside.
+
+    foreign_guest.py serve              in the guest, for as long as it lives
+    foreign_guest.py boot               on the host side of its link: waits until the former is there
+    foreign_guest.py run [--udp OURS THEIRS] CMD ARG...
+                                        there: as if CMD ran here; with these ports for the kernel's SCTP in UDP,
+                                        its own and the one it connects to, 0 for none
+
+What the program prints comes over a TCP connection, and its exit status behind a NUL. When the
+connection breaks, because whoever runs it was killed, the program is killed.
+"""
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+GUEST = "10.99.0.2"
+PORT = 9
+BOOT = 60  # seconds
+
+
+def handle(connection):
+    request = connection.makefile("rb").readline()
+    if not request:  # someone looked whether this is up
+        return
+    argv = json.loads(request)
+    if argv[0] == "--udp":
+        for name, port in zip(("udp_port", "encap_port"), argv[1:3]):
+            with open(f"/proc/sys/net/sctp/{name}", "w") as f:
+                f.write(port)
+        del argv[:3]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=connection, stderr=connection,
+                          start_new_session=True) as program:
+        while program.poll() is None:
+            if select.select([connection], [], [], 0.02)[0]:
+                os.killpg(program.pid, signal.SIGKILL)
+                break
+    connection.sendall(b"\0%d" % program.returncode)
+    connection.close()
+
+
+def serve():
+    with socket.create_server(("", PORT)) as listener:
+        while True:
+            threading.Thread(target=handle, args=(listener.accept()[0],), daemon=True).start()
+
+
+def connect(seconds):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return socket.create_connection((GUEST, PORT), timeout=1)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def run(argv):
+    status = b""
+    with connect(5) as connection:
+        connection.settimeout(None)
+        connection.sendall(json.dumps(argv).encode() + b"\n")
+        while True:
+            data = connection.recv(65536)
+            if not data:
+                return int(status or 255)
+            if status:
+                status += data
+                continue
+            output, _, status = data.partition(b"\0")
+            os.write(1, output)
+
+
+def main():
+    if sys.argv[1] == "serve":
+        serve()
+    elif sys.argv[1] == "boot":
+        connect(BOOT).close()
+    else:
+        sys.exit(run(sys.argv[2:]) & 255)
+
+
+main()

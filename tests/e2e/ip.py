@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""--llp ip: rights, ports without a kernel that knows them, and what the kernel's own SCTP does to it."""
+import os
+import pathlib
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import harness
+import sctp_packets
+from harness import BUILD, DEVICE, NOBODY, ROOT, Failure, Skip, free_port, need, start
+
+IPPROTO_SCTP = 132
+INIT_ACK, ABORT = 2, 6
+
+
+def refusal(program):
+    """The one line that says why there is no device."""
+    program.wait(10)
+    if DEVICE in program.output():
+        raise Failure("there is a device")
+    lines = [line for line in program.output().splitlines() if line.startswith("sctpiw:")]
+    if len(lines) != 1:
+        raise Failure(f"printed {program.output()!r}")
+    return lines[0]
+
+
+def no_capability(link):
+    """Without CAP_NET_RAW: one line with the remedy, and the remedy helps."""
+    if os.geteuid():
+        raise Skip("needs root to take rights away")
+    need("setpriv")
+    without = start("ibv_devices", ["ibv_devices"], link, user=NOBODY)
+    line = refusal(without)
+    remedy = re.search(r"setpriv (--inh-caps=[+a-z_]+ --ambient-caps=[+a-z_]+)", line)
+    if "llp = ip needs CAP_NET_RAW" not in line or not remedy:
+        raise Failure(f"printed {line}")
+    port = free_port()
+    ordinary = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *remedy.group(1).split(),
+                "--", BUILD / "bin/sctpiw", "run", "--", "rping", "-V", "-C", 10, "-p", port]
+    server = start("rping-server", [*ordinary, "-s", "-a", link.any], link, "server", rdma=False)
+    server.wait_listening(port)
+    start("rping-client", [*ordinary, "-c", "-a", link.address], link, rdma=False).expect(10)
+    server.expect(5)
+
+
+SIZE = 5000
+
+
+def serve(link, port, address=None, name="rping-server", env=None):
+    server = start(name, ["rping", "-s", "-P", "-V", "-S", SIZE, "-a", address or link.any, "-p", port], link, "server",
+                   env=env)
+    server.wait_listening(port)
+    return server
+
+
+def client(link, port, address=None, count=100):
+    argv = ["rping", "-c", "-V", "-C", count, "-S", SIZE, "-a", address or link.address, "-p", port]
+    return start("rping-client", argv, link)
+
+
+def must_be_well(server, *clients):
+    """rping reports success also when data did not arrive; but it says so."""
+    for program in clients:
+        program.expect(20)
+    for program in server, *clients:
+        if "fail" in program.output() or "error" in program.output():
+            raise Failure(f"{program.name}: {program.output().strip().splitlines()[-1]}")
+
+
+def ping(link, server, port, address=None):
+    must_be_well(server, client(link, port, address))
+
+
+def port_in_use(link):
+    """EADDRINUSE between processes, as with ports that the kernel knows; and free again afterwards."""
+    port = free_port()
+    server = serve(link, port)
+    second = start("rping-second", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, "server")
+    if second.wait(3) == 0 or "rdma_bind_addr" not in second.output():
+        raise Failure(f"the second server printed {second.output()!r}")
+    one = start("rping-one-address", ["rping", "-s", "-P", "-a", link.address, "-p", port], link, "server")
+    if one.wait(3) == 0:
+        raise Failure("one address of a port that another has on all addresses was bound")
+    ping(link, server, port)
+    server.kill()
+    ping(link, serve(link, port, name="rping-third"), port)
+
+
+def two_addresses(link):
+    """One port on two addresses is two servers."""
+    port = free_port()
+    first = serve(link, port, "127.0.0.1", "rping-first")
+    second = start("rping-second", ["rping", "-s", "-P", "-V", "-S", SIZE, "-a", "127.0.0.2", "-p", port], link)
+    second.must_run_for(0.5)
+    for server, address in (first, "127.0.0.1"), (second, "127.0.0.2"), (first, "127.0.0.1"):
+        ping(link, server, port, address)
+    second.kill()
+    ping(link, first, port, "127.0.0.1")
+
+
+def side_by_side(link):
+    """Servers and clients of several ports at a time, each with packets of its own alone."""
+    servers = {}
+    for port in [free_port() for _ in range(3)]:
+        servers[port] = serve(link, port, name=f"server-{port}")
+    clients = [(server, client(link, port, count=300)) for port, server in servers.items()]
+    for pair in clients:
+        must_be_well(*pair)
+
+
+def dual(link):
+    """A listener on :: has IPv4 and IPv6 peers; one on an IPv4 address in IPv6's clothes has those of IPv4."""
+    port = free_port()
+    server = serve(link, port, "::")
+    for address in "127.0.0.1", "::1", "127.0.0.1", "::1":
+        ping(link, server, port, address)
+    together = [client(link, port, address, 20000) for address in ("127.0.0.1", "::1")]
+    for one in together:
+        one.must_run_for(0.3)
+        one.kill()
+    port = free_port()
+    server = serve(link, port, "::ffff:127.0.0.1")
+    ping(link, server, port, "127.0.0.1")
+    ping(link, server, port, "::ffff:127.0.0.1")
+
+
+def raw_socket(link):
+    family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
+    s = socket.socket(family, socket.SOCK_RAW, IPPROTO_SCTP)
+    s.settimeout(2)
+    return s
+
+
+def strangers(link):
+    """Short, broken and forged packets of protocol 132 do no harm."""
+    port = free_port()
+    server = serve(link, port)
+    busy = client(link, port, count=100000000)
+    busy.must_run_for(0.3)
+    to = (link.address, 0)
+    with raw_socket(link) as s:
+        for packet in b"\0", bytes(7), bytes(8), bytes(12), struct.pack("!HH", 1, port) + bytes(1000):
+            s.sendto(packet, to)
+        for length in 3, 8, 11, 12, 40:
+            s.sendto((struct.pack("!HHII", 7, port, 0, 0) + bytes(100))[:length], to)
+    busy.must_run_for(0.5)
+    busy.kill()
+    server.kill()
+
+
+def out_of_the_blue(link):
+    """An INIT to a port of somebody who does not listen gets an ABORT; an ordinary one an INIT ACK."""
+    port = free_port()
+    server = serve(link, port)
+    busy = client(link, port, count=100000000)
+    busy.must_run_for(0.3)
+    table = pathlib.Path(f"/proc/{busy.pid}/net/{'udp' if link.family == 4 else 'udp6'}").read_text()
+    own = {os.stat(fd).st_ino for fd in pathlib.Path(f"/proc/{busy.pid}/fd").iterdir() if fd.exists()}
+    rows = [line.split() for line in table.splitlines()[1:]]
+    ports = [int(row[1].rpartition(":")[2], 16) for row in rows if int(row[9]) in own]
+    if len(ports) != 1:
+        raise Failure(f"the client has claimed the ports {ports}")
+    with raw_socket(link) as s:
+        for target, answer in (port, INIT_ACK), (ports[0], ABORT):
+            init = sctp_packets.init(0x1234567, 100000, 10, 10, 1, sctp_packets.ADAPTATION)
+            s.sendto(sctp_packets.packet(30001, target, 0, init), (link.address, 0))
+            deadline = time.monotonic() + 2
+            while time.monotonic() < deadline:
+                packet = s.recv(65536)
+                packet = packet[(packet[0] & 15) * 4:] if link.family == 4 else packet
+                if packet[2:4] == struct.pack("!H", 30001):
+                    break
+            if packet[2:4] != struct.pack("!H", 30001) or packet[12] != answer:
+                raise Failure(f"port {target} answered {packet.hex()}")
+    must_not_have_ended(server, busy)
+
+
+def must_not_have_ended(*programs):
+    for program in programs:
+        if not program.running():
+            raise Failure(f"{program.name} ended")
+
+
+def mtu_shrinks(link):
+    """The MTU of the link goes down while data flow: they go on flowing, in smaller packets."""
+    port = free_port()
+    server = serve(link, port)
+    busy = client(link, port, count=100000000)
+    busy.must_run_for(0.4)
+    for side in "client", "server":
+        done = subprocess.run([*link.enter(side), "ip", "link", "set", "veth0", "mtu", "1400"], capture_output=True)
+        if done.returncode:
+            raise Failure(done.stderr.decode())
+    before = rx_packets(link)
+    busy.must_run_for(1.5)
+    if rx_packets(link) - before < 200:
+        raise Failure(f"{rx_packets(link) - before} packets in 1.5 s")
+    must_be_well(server)
+
+
+def rx_packets(link):
+    text = pathlib.Path(f"/proc/{link.holders['server'].pid}/net/dev").read_text()
+    return int(re.search(r"veth0:\s*\d+\s+(\d+)", text).group(1))
+
+
+def kernel_sctp(link):
+    """Where the kernel's SCTP is active it would answer: refused, with the reason."""
+    uml = pathlib.Path(os.environ.get("UML", "/usr/bin/linux.uml"))
+    if os.geteuid() or not uml.exists() or not shutil.which("modprobe", path="/usr/sbin:/sbin:/usr/bin:/bin"):
+        raise Skip("needs root and User-Mode Linux (packages user-mode-linux and kmod)")
+    program = start("uml", [ROOT / "tests/uml/uml-run", "--timeout", "60", "--", BUILD / "bin/sctpiw", "run", "--",
+                            "ibv_devices"], rdma=False)
+    program.expect(90)
+    line = refusal(program)
+    if "the SCTP of this kernel is active" not in line or "rmmod sctp" not in line:
+        raise Failure(f"printed {line}")
+
+
+if __name__ == "__main__":
+    if harness.LLP != "ip":
+        sys.exit("this is about SCTPIW_LLP=ip")
+    sys.exit(harness.main([
+        ("no-capability", no_capability),
+        ("port-in-use", port_in_use),
+        ("two-addresses", two_addresses),
+        ("side-by-side", side_by_side),
+        ("dual", dual),
+        ("strangers", strangers),
+        ("out-of-the-blue", out_of_the_blue),
+        ("mtu-shrinks", mtu_shrinks),
+        ("kernel-sctp", kernel_sctp),
+    ]))

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A connection that sends one of every RDMAP message, the Terminate at its end.
+ *
+ *   e2e-opcodes serve ADDRESS PORT       accept one connection, serve until the peer breaks the rules
+ *   e2e-opcodes connect ADDRESS PORT     Sends of all kinds, a Write, a Read; then a Write to an STag that
+ *                                        it has had invalidated
+ */
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 3000
+#define RECEIVES 4
+#define REGIONS 2
+
+/* What the server tells of its memory, in the private data of its answer. */
+struct advert {
+	uint64_t addr[REGIONS];
+	uint32_t rkey[REGIONS];
+};
+
+static uint8_t memory[REGIONS][SIZE];
+static uint8_t inbox[RECEIVES][SIZE];
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static struct rdma_cm_id *endpoint(bool passive, char *address, char *port)
+{
+	struct rdma_addrinfo hints = {
+		.ai_flags = passive ? RAI_PASSIVE : 0,
+		.ai_port_space = RDMA_PS_TCP,
+	};
+	struct ibv_qp_init_attr attr = {
+		.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1},
+		.sq_sig_all = 1,
+	};
+	struct rdma_addrinfo *info;
+	struct rdma_cm_id *id;
+
+	if (rdma_getaddrinfo(address, port, &hints, &info))
+		die("rdma_getaddrinfo");
+	if (rdma_create_ep(&id, info, NULL, &attr))
+		die("rdma_create_ep");
+	rdma_freeaddrinfo(info);
+	return id;
+}
+
+static struct ibv_mr *expose(struct rdma_cm_id *id, void *addr, size_t len)
+{
+	struct ibv_mr *mr = ibv_reg_mr(id->pd, addr, len,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					       IBV_ACCESS_REMOTE_READ);
+
+	if (!mr)
+		die("ibv_reg_mr");
+	return mr;
+}
+
+static void await_end(struct rdma_cm_id *id)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(id->channel, &event) || event->event != RDMA_CM_EVENT_DISCONNECTED)
+		die("the end of the connection");
+	rdma_ack_cm_event(event);
+}
+
+static void serve(struct rdma_cm_id *listener)
+{
+	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4};
+	struct advert advert;
+	struct rdma_cm_id *id;
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+
+	if (rdma_listen(listener, 1) || rdma_get_request(listener, &id))
+		die("rdma_get_request");
+	for (int i = 0; i < REGIONS; i++) {
+		mr = expose(id, memory[i], SIZE);
+		advert.addr[i] = (uintptr_t)memory[i];
+		advert.rkey[i] = mr->rkey;
+	}
+	mr = expose(id, inbox, sizeof(inbox));
+	for (int i = 0; i < RECEIVES; i++)
+		if (rdma_post_recv(id, NULL, inbox[i], SIZE, mr))
+			die("rdma_post_recv");
+	param.private_data = &advert;
+	param.private_data_len = sizeof(advert);
+	if (rdma_accept(id, &param))
+		die("rdma_accept");
+	for (int i = 0; i < RECEIVES; i++) {
+		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || wc.byte_len != SIZE) {
+			printf("receive %d: %s\n", i, ibv_wc_status_str(wc.status));
+			exit(1);
+		}
+		for (int j = 0; j < SIZE; j++) {
+			if (inbox[i][j] != (uint8_t)j) {
+				printf("receive %d: wrong data at %d\n", i, j);
+				exit(1);
+			}
+		}
+	}
+	await_end(id);
+	puts("served");
+}
+
+static enum ibv_wc_status transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	if (ibv_post_send(id->qp, wr, &bad))
+		die("ibv_post_send");
+	if (rdma_get_send_comp(id, &wc) != 1)
+		die("rdma_get_send_comp");
+	return wc.status;
+}
+
+static void must_transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
+{
+	enum ibv_wc_status status = transfer(id, wr);
+
+	if (status) {
+		printf("opcode %d: %s\n", wr->opcode, ibv_wc_status_str(status));
+		exit(1);
+	}
+}
+
+static void connect_to(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4};
+	struct ibv_mr *mr = expose(id, memory, sizeof(memory));
+	struct ibv_sge sge = {.addr = (uintptr_t)memory[0], .length = SIZE, .lkey = mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1};
+	struct advert advert;
+
+	for (int i = 0; i < SIZE; i++)
+		memory[0][i] = (uint8_t)i;
+	if (rdma_connect(id, &param))
+		die("rdma_connect");
+	memcpy(&advert, id->event->param.conn.private_data, sizeof(advert));
+
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.remote_addr = advert.addr[0];
+	wr.wr.rdma.rkey = advert.rkey[0];
+	must_transfer(id, &wr);
+	wr.opcode = IBV_WR_RDMA_READ;
+	sge.addr = (uintptr_t)memory[1];
+	must_transfer(id, &wr);
+	if (memcmp(memory[0], memory[1], SIZE)) {
+		puts("what was read is not what was written");
+		exit(1);
+	}
+	wr.opcode = IBV_WR_SEND;
+	must_transfer(id, &wr);
+	wr.send_flags = IBV_SEND_SOLICITED;
+	must_transfer(id, &wr);
+	wr.opcode = IBV_WR_SEND_WITH_INV;
+	wr.invalidate_rkey = advert.rkey[0];
+	must_transfer(id, &wr);
+	wr.send_flags = 0;
+	wr.invalidate_rkey = advert.rkey[1];
+	must_transfer(id, &wr);
+	/* Nobody can write there any more. */
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.remote_addr = advert.addr[1];
+	wr.wr.rdma.rkey = advert.rkey[1];
+	transfer(id, &wr);
+	await_end(id);
+	puts("terminated");
+}
+
+int main(int argc, char **argv)
+{
+	bool passive;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s serve|connect ADDRESS PORT\n", argv[0]);
+		return 2;
+	}
+	passive = !strcmp(argv[1], "serve");
+	(passive ? serve : connect_to)(endpoint(passive, argv[2], argv[3]));
+	return 0;
+}

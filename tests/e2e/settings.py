@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Settings: wrong ones are one line and no device; right ones do what they say."""
+import os
+import select
+import socket
+import sys
+import threading
+
+import harness
+from harness import DEVICE, Failure, free_port, run_pair, start
+
+WRONG = [
+    ({"SCTPIW_LLP": "tcp"}, "SCTPIW_LLP: llp = tcp is not understood; it is udp, ip or kernel"),
+    ({"SCTPIW_ENCAP_PORT": "65536"}, "SCTPIW_ENCAP_PORT: encap-port = 65536 is not understood"),
+    ({"SCTPIW_ENCAP_PORT": "none"}, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = udp"),
+    ({"SCTPIW_LLP": "ip", "SCTPIW_ENCAP_PORT": "9899"}, "encap-port does not go with llp = ip of SCTPIW_LLP"),
+    ({"SCTPIW_IN_ORDER": "maybe"}, "SCTPIW_IN_ORDER: in-order = maybe is not understood; it is yes, no, 1 or 0"),
+    ({"SCTPIW_SHARE": "2"}, "SCTPIW_SHARE: share = 2 is not understood"),
+    ({"SCTPIW_SILENT_LIMIT": "0"}, "SCTPIW_SILENT_LIMIT: silent-limit = 0 is not understood; it is seconds"),
+    ({"SCTPIW_LOG": "loud"}, "SCTPIW_LOG: log = loud is not understood; it is error, info or debug"),
+    ({"SCTPIW_CAPTURE": "/nowhere/x"}, "cannot write the capture: /nowhere/x: No such file or directory"),
+    ({"SCTPIW_CAPTURE": "/dev/null"}, "cannot write the capture: /dev/null: not a regular file"),
+    ({"SCTPIW_LLP": "kernel", "SCTPIW_CAPTURE": "/tmp/x"}, "SCTPIW_CAPTURE: capture does not go with llp = kernel"),
+    ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
+]
+# What asks for the device without libibverbs, twice.
+GUIDS = [f"/sys/class/infiniband/{DEVICE}/{name}" for name in ("node_guid", "sys_image_guid")]
+
+
+def refused(link, env, text):
+    """Programs find no device, and are told why, once."""
+    for argv in ["ibv_devices"], ["rping", "-s", "-a", link.any], ["cat", *GUIDS]:
+        program = start(argv[0], argv, link, env=env)
+        if program.wait(10) == 0 and argv[0] == "rping":
+            raise Failure(f"{env}: rping goes on")
+        lines = [line for line in program.output().splitlines() if line.startswith("sctpiw:")]
+        if len(lines) != 1 or not lines[0].startswith("sctpiw: no RDMA device: ") or text not in lines[0]:
+            raise Failure(f"{env}: {argv[0]} printed {program.output()!r}")
+        if DEVICE in program.output():
+            raise Failure(f"{env}: there is a device")
+
+
+def wrong(link):
+    for env, text in WRONG:
+        refused(link, env, text)
+
+
+def write(name, text):
+    path = harness.log_file(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return str(path)
+
+
+def wrong_file(link):
+    conf = write("wrong.conf", "# a comment\nlog = info\nllpp = udp\n")
+    refused(link, {"SCTPIW_CONFIG": conf}, f"{conf}:3: there is no setting llpp; there are llp, encap-port, ")
+    home = harness.log_file("home")
+    write("home/.config/sctpiw.conf", "silent-limit = never\n")
+    env = {"SCTPIW_CONFIG": "", "HOME": str(home), "XDG_CONFIG_HOME": ""}
+    refused(link, env, f"{home}/.config/sctpiw.conf:1: silent-limit = never is not understood")
+
+
+def right_file(link):
+    """A file is read; the environment stands above it."""
+    conf = write("right.conf", "log = debug\nsilent-limit = 7\n")
+    program = start("ibv_devinfo", ["ibv_devinfo", "-d", DEVICE], link, env={"SCTPIW_CONFIG": conf})
+    program.expect(10)
+    port = free_port()
+    common = ["-p", port, "-C", 5]
+    server, client = run_pair(link, ["rping", "-s", "-a", link.any, *common], ["rping", "-c", "-a", link.address, *common],
+                              port, env={"SCTPIW_CONFIG": conf})
+    if "association up" not in client:
+        raise Failure("log = debug of a file says nothing")
+    server, client = run_pair(link, ["rping", "-s", "-a", link.any, *common], ["rping", "-c", "-a", link.address, *common],
+                              port, env={"SCTPIW_CONFIG": conf, "SCTPIW_LOG": "error"})
+    if "association up" in server + client:
+        raise Failure("the environment does not stand above the file")
+
+
+class Relay(threading.Thread):
+    """A peer whose SCTP is behind another UDP port than the one of its number, as those of kernels are."""
+
+    def __init__(self, family, address, behind):
+        super().__init__(daemon=True)
+        self.outside = socket.socket(family, socket.SOCK_DGRAM)
+        self.outside.bind((address, 0))
+        self.port = self.outside.getsockname()[1]
+        self.inside = socket.socket(family, socket.SOCK_DGRAM)
+        self.inside.connect((address, behind))
+        self.client = None
+        self.packets = 0
+        self.stop, self.stopped = os.pipe()
+
+    def run(self):
+        while True:
+            ready, _, _ = select.select([self.outside, self.inside, self.stop], [], [])
+            if self.stop in ready:
+                return
+            if self.outside in ready:
+                data, self.client = self.outside.recvfrom(65536)
+                self.inside.send(data)
+                self.packets += 1
+            if self.inside in ready and self.client:
+                self.outside.sendto(self.inside.recv(65536), self.client)
+
+    def close(self):
+        os.write(self.stopped, b".")
+        self.join()
+        self.outside.close()
+        self.inside.close()
+
+
+def encap_port(link):
+    """Connecting goes to that UDP port, whatever the port that is connected to."""
+    family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
+    port = free_port()
+    common = ["-p", port, "-V", "-C", 20, "-S", 5000]
+    server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server")
+    server.wait_listening(port)
+    relay = Relay(family, link.address, port)
+    relay.start()
+    try:
+        client = ["rping", "-c", "-a", link.address, *common]
+        start("rping-client", client, link, env={"SCTPIW_ENCAP_PORT": str(relay.port)}).expect(10)
+        server.expect(5)
+    finally:
+        relay.close()
+    if relay.packets < 20:
+        raise Failure(f"{relay.packets} packets went by way of UDP port {relay.port}")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("wrong", wrong),
+        ("wrong-file", wrong_file),
+        ("right-file", right_file),
+        ("encap-port", encap_port),
+    ]))

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: engine */
+/* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
+#include "engine/config.h"
+#include "fuzz/input.h"
+
+#define FILE_MAX 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct config_builder b;
+	struct config_error err = { "" };
+	char *text;
+	bool ok;
+
+	if (size > FILE_MAX)
+		return 0;
+	text = malloc(size + 1);
+	must(text);
+	memcpy(text, data, size);
+	text[size] = 'x'; /* not its end */
+	config_init(&b);
+	ok = config_parse(&b, "file", text, size, &err) && config_finish(&b, &err);
+	free(text);
+	must(ok == !err.text[0]);
+	must(strnlen(err.text, sizeof(err.text)) < sizeof(err.text) && !strchr(err.text, '\n'));
+	if (!ok)
+		return 0;
+	must(b.config.llp <= ENGINE_LLP_KERNEL);
+	must(b.config.encap_port >= ENGINE_ENCAP_SAME && b.config.encap_port <= 65535);
+	must(b.config.silent_limit >= 1000000000ull && b.config.silent_limit <= 86400ull * 1000000000ull);
+	must(strnlen(b.config.capture, ENGINE_CONFIG_PATH) < ENGINE_CONFIG_PATH);
+	return 0;
+}

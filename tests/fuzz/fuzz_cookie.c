@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/*
+ * State cookies that were tampered with (RFC 9260 5.1.5): an association comes up only from the very
+ * cookie that was given out, in time, with its tag, from the address that it was given to.
+ */
+#include "fuzz/input.h"
+#include "unit/sctp_peer.h"
+
+#define TRIES 32
+#define COOKIE_MAX 2048
+
+static uint8_t genuine[COOKIE_MAX], forged[COOKIE_MAX + 256];
+static size_t genuine_len, forged_len;
+static uint64_t born;
+
+static void ask(void)
+{
+	struct wire_sctp_init init = our_init(), ack;
+	struct packet *p;
+
+	drop_all();
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	sendp();
+	p = take();
+	must(p);
+	read_init_ack(p, &ack);
+	genuine_len = ack.cookie_len;
+	must(genuine_len <= COOKIE_MAX);
+	memcpy(genuine, ack.cookie, genuine_len);
+	f.their_tag = ack.tag;
+	born = f.now;
+}
+
+static void forge(struct input *in)
+{
+	unsigned int changes = in_u8(in) % 4;
+
+	memcpy(forged, genuine, genuine_len);
+	forged_len = genuine_len;
+	while (changes--) {
+		uint8_t what = in_u8(in);
+		size_t at = in_u16(in) % forged_len, n;
+		const uint8_t *bytes;
+
+		switch (what % 4) {
+		case 0:
+			forged[at] ^= in_u8(in);
+			break;
+		case 1:
+			bytes = in_bytes(in, in_u8(in), &n);
+			n = n < sizeof(forged) - at ? n : sizeof(forged) - at;
+			memcpy(forged + at, bytes, n);
+			forged_len = at + n > forged_len ? at + n : forged_len;
+			break;
+		case 2:
+			forged_len = at ? at : 1;
+			break;
+		default:
+			memmove(forged, forged + at, forged_len - at);
+			break;
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = input_of(data, size);
+	struct sctp_config config;
+
+	sctp_config_default(&config);
+	setup(NULL);
+	ask();
+	for (int i = 0; i < TRIES && in_more(&in) && !f.a; i++) {
+		struct path_addr from = f.path;
+		uint8_t how = in_u8(&in);
+		uint32_t tag = f.their_tag;
+		bool right;
+
+		if (how < 0x20) {
+			wait_ns((uint64_t)in_u8(&in) * SEC);
+			if (how & 1)
+				ask();
+			continue;
+		}
+		forge(&in);
+		if (how < 0x40)
+			from.remote = simnet_v4(3 + in_u8(&in));
+		if (how >= 0x40 && how < 0x60)
+			tag ^= in_u32(&in);
+		right = forged_len == genuine_len && !memcmp(forged, genuine, genuine_len) &&
+			tag == f.their_tag && ip_addr_equal(&from.remote, &f.path.remote) &&
+			f.now - born <= config.cookie_life;
+		begin_tag(tag);
+		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, forged_len), forged, forged_len);
+		send_from(&from);
+		must(f.rx.up == right);
+		must(f.s->assoc_count == right);
+	}
+	teardown(NULL);
+	return 0;
+}

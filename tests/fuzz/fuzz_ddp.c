@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: iwarp */
+/*
+ * DDP segments and RDMAP messages into an established QP, between the work requests of its user. A peer
+ * writes nowhere but where it may, and every work request completes exactly once.
+ */
+#include "fuzz/input.h"
+#include "unit/iw_fixture.h"
+
+#define STEPS 160
+#define BLOCK 4096
+#define OPEN_AT 1000 /* what the peer may write of a block: bytes OPEN_AT to OPEN_AT + OPEN_LEN */
+#define OPEN_LEN 2000
+#define PATTERN 0x5a
+#define WRS 65536
+
+enum { BY_PEER, READ_ONLY, PRIVATE, BLOCKS };
+
+static struct fx x;
+static uint8_t *block[BLOCKS];
+static struct iw_mr *mr[BLOCKS];
+static uint32_t stag[BLOCKS];
+static uint64_t base[BLOCKS];
+static uint8_t outstanding[WRS];
+static uint32_t wrs, completions;
+
+static void add_block(int i, uint32_t access)
+{
+	/* Blocks of the heap, so that a sanitizer sees what lies beside them. */
+	block[i] = malloc(BLOCK);
+	must(block[i]);
+	memset(block[i], PATTERN, BLOCK);
+	base[i] = (uint64_t)(uintptr_t)block[i] + OPEN_AT;
+	must(!iw_mr_new(x.pd, base[i], OPEN_LEN, base[i], access, NULL, &mr[i]));
+	stag[i] = iw_mr_stag(mr[i]);
+}
+
+static void check_blocks(void)
+{
+	for (int i = 0; i < BLOCKS; i++)
+		for (int k = 0; k < BLOCK; k++)
+			if (i != BY_PEER || k < OPEN_AT || k >= OPEN_AT + OPEN_LEN)
+				must(block[i][k] == PATTERN);
+}
+
+static void take_completions(void)
+{
+	struct iw_event ev;
+	struct iw_cqe cqe;
+
+	while (iw_cq_poll(x.cq, 1, &cqe)) {
+		must(cqe.wr_id < wrs && outstanding[cqe.wr_id]);
+		outstanding[cqe.wr_id] = 0;
+		completions++;
+	}
+	while (iw_next_event(x.rnic, &ev)) {
+		must(ev.type != IW_EVENT_CQ_ERROR);
+		if (ev.type == IW_EVENT_CLOSED)
+			x.session = NULL;
+	}
+}
+
+static uint32_t choose_stag(struct input *in)
+{
+	uint8_t which = in_u8(in);
+
+	if (which < 0x40)
+		return stag[BY_PEER];
+	if (which < 0x60)
+		return stag[which % BLOCKS];
+	if (which < 0xc0)
+		return x.stag;
+	return which < 0xe0 ? stag[which % BLOCKS] ^ in_u32(in) : in_u32(in);
+}
+
+static uint64_t choose_to(struct input *in)
+{
+	uint8_t which = in_u8(in);
+
+	if (which < 0x60)
+		return base[BY_PEER] + in_u16(in) % (OPEN_LEN + 1);
+	if (which < 0xa0)
+		return x.base + in_u16(in) % (FX_MEM + 1);
+	if (which < 0xe0)
+		return base[which % BLOCKS] + (uint64_t)(int16_t)in_u16(in);
+	return (uint64_t)in_u32(in) << 32 | in_u32(in);
+}
+
+static uint32_t choose_number(struct input *in)
+{
+	uint8_t n = in_u8(in);
+
+	return n < 0xf0 ? n % 8 : n < 0xf8 ? in_u16(in) : in_u32(in);
+}
+
+static size_t read_request(struct input *in, uint8_t *m)
+{
+	struct rdmap_read_request r;
+
+	r.sink_stag = choose_stag(in);
+	r.sink_to = choose_to(in);
+	r.size = in_u8(in) & 0x80 ? in_u32(in) : in_u16(in) % 2048;
+	r.src_stag = choose_stag(in);
+	r.src_to = choose_to(in);
+	rdmap_put_read_request(m, &r);
+	return RDMAP_READ_REQ_LEN;
+}
+
+/* A message as one of the protocol's, with some of it wrong. */
+static void segment(struct input *in)
+{
+	static const uint8_t tagged[] = { 0x40, 0x42, 0x40, 0x42, 0x40, 0x48 };
+	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41, 0x47, 0x49, 0x4a };
+	uint8_t shape = in_u8(in), control, op, m[2048];
+	const uint8_t *bytes;
+	size_t len, n;
+	uint16_t ssn = x.ssn;
+	uint32_t queue;
+
+	if (shape & 0x40) { /* early, or a gap */
+		ssn = (uint16_t)(x.ssn + in_u8(in) % 16);
+	} else {
+		x.ssn++;
+	}
+	if ((shape & 0xb8) == 0xb8) { /* any bytes */
+		bytes = in_bytes(in, in_u8(in), &len);
+		must(fx_feed(&x, shape & 1 ? 16 : 17, ssn, bytes, len) <= 0);
+		return;
+	}
+	op = in_u8(in);
+	control = op & 0x80 ? in_u8(in) : (uint8_t)(op & 0x40 ? 0x01 : 0x41);
+	if (shape & 1) {
+		control |= op & 0x80 ? 0 : 0x80;
+		op = op & 0x20 ? in_u8(in) : tagged[op % sizeof(tagged)];
+		n = fx_make_tagged(m, control, op, choose_stag(in), choose_to(in), NULL, 0);
+	} else {
+		op = op & 0x20 ? in_u8(in) : untagged[op % sizeof(untagged)];
+		queue = op == 0x41 ? 1 : op == 0x47 ? 2 : 0;
+		if (shape & 0x20)
+			queue = choose_number(in);
+		n = fx_make_untagged(m, control, op, choose_stag(in), queue, 1 + choose_number(in),
+				     shape & 0x10 ? choose_number(in) * 16 : 0, NULL, 0);
+		if (op == 0x41)
+			n += read_request(in, m + n);
+	}
+	bytes = in_bytes(in, in_u8(in) * 4u, &len);
+	memcpy(m + n, bytes, len);
+	fx_feed(&x, 16, ssn, m, n + len);
+}
+
+static uint64_t new_wr(void)
+{
+	must(wrs < WRS);
+	outstanding[wrs] = 1;
+	return wrs++;
+}
+
+static void post(struct input *in)
+{
+	static const uint8_t opcodes[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND_WITH_INV,
+					   IW_WR_LOCAL_INV };
+	uint8_t what = in_u8(in);
+	uint32_t len = in_u16(in) % 3000;
+	uint64_t at = x.base + in_u16(in) % FX_MEM;
+
+	if (len > FX_MEM - (at - x.base))
+		len = (uint32_t)(FX_MEM - (at - x.base));
+	if (what & 1) {
+		if (iw_rq_slot(x.qp))
+			fx_post_recv(&x, new_wr(), at, len, what & 2 ? x.stag : choose_stag(in));
+		return;
+	}
+	if (!iw_sq_slot(x.qp))
+		return;
+	fx_post(&x, new_wr(), opcodes[in_u8(in) % sizeof(opcodes)], at, len, choose_stag(in), choose_to(in),
+		what & 8 ? IW_SEND_FENCE : 0);
+}
+
+static void pull(struct input *in)
+{
+	unsigned int n = in_u8(in);
+
+	for (unsigned int i = 0; i < n && fx_pull_room(&x, 200 + n * 5); i++)
+		must(x.out_len >= 4);
+	fx_ack(&x, in_u8(in));
+}
+
+static void user(struct input *in)
+{
+	uint8_t what = in_u8(in);
+
+	if (what < 0x40) {
+		int i = what % BLOCKS;
+
+		if (mr[i])
+			must(!iw_mr_free(mr[i]));
+		mr[i] = NULL;
+	} else if (what < 0x50) {
+		iw_qp_modify(x.qp, IW_QPS_ERR);
+	} else if (what < 0x60) {
+		iw_qp_modify(x.qp, what & 1 ? IW_QPS_SQD : IW_QPS_RTS);
+	} else if (what < 0x70) {
+		if (x.session)
+			iw_session_close(x.session);
+		x.session = NULL;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = input_of(data, size);
+
+	wrs = completions = 0;
+	fx_passive(&x, 4, 4, in_u8(&in) & 7);
+	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ);
+	add_block(READ_ONLY, IW_ACCESS_REMOTE_READ);
+	add_block(PRIVATE, 0);
+	for (int i = 0; i < STEPS && in_more(&in); i++) {
+		uint8_t what = in_u8(&in);
+
+		if (what < 0x80)
+			segment(&in);
+		else if (what < 0xc0)
+			post(&in);
+		else if (what < 0xf0)
+			pull(&in);
+		else
+			user(&in);
+		take_completions();
+		check_blocks();
+	}
+	/* Whatever was going on: the end flushes all that is left. */
+	iw_qp_modify(x.qp, IW_QPS_ERR);
+	take_completions();
+	must(completions == wrs);
+	for (int i = 0; i < BLOCKS; i++)
+		if (mr[i])
+			must(!iw_mr_free(mr[i]));
+	fx_stop(&x);
+	for (int i = 0; i < BLOCKS; i++)
+		free(block[i]);
+	return 0;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: wire */
+/*
+ * The decoders of wire/ on anything: none reads outside of its input, and what one accepts is the same
+ * after it was encoded and decoded again.
+ */
+#include "fuzz/input.h"
+#include "wire/ddp.h"
+#include "wire/rdmap.h"
+#include "wire/sctp_init.h"
+#include "wire/sctp_packet.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
+
+static void session(const uint8_t *data, size_t size)
+{
+	struct session_control c, again;
+	uint8_t buf[SESSION_CONTROL_MAX + 8];
+	size_t len;
+
+	if (session_decode(&c, data, size))
+		return;
+	must(c.private_len <= size);
+	len = session_encode(&c, buf, sizeof(buf));
+	if (!len || !c.function || c.function > SESSION_ENHANCED_REJECT)
+		return;
+	must(!session_decode(&again, buf, len));
+	must(again.ssn == c.ssn && again.function == c.function && again.private_len == c.private_len);
+	must(!c.private_len || !memcmp(again.private_data, c.private_data, c.private_len));
+	if (session_is_enhanced(c.function))
+		must(again.enhanced.ird == c.enhanced.ird && again.enhanced.ord == c.enhanced.ord);
+}
+
+static void terminate(const uint8_t *data, size_t size)
+{
+	struct term_message t, again;
+	uint8_t buf[TERM_MAX_LEN];
+	size_t len;
+
+	memset(&t, 0, sizeof(t));
+	memset(&again, 0, sizeof(again));
+	if (term_decode(&t, data, size))
+		return;
+	len = term_encode(&t, buf);
+	must(len <= TERM_MAX_LEN);
+	must(!term_decode(&again, buf, len));
+	must(again.error == t.error && again.has_header == t.has_header &&
+	     again.has_read_request == t.has_read_request);
+	if (t.has_header)
+		must(!memcmp(again.header, t.header, ddp_header_len(t.header[0])));
+}
+
+static void segment(const uint8_t *data, size_t size)
+{
+	struct ddp_header h;
+	size_t len = ddp_get(&h, data, size);
+
+	must(len <= size);
+	if (len)
+		must(len == ddp_header_len(data[0]));
+}
+
+static uint32_t read_init(const struct wire_sctp_chunk *c)
+{
+	struct wire_sctp_init init;
+	uint32_t sum = 0;
+
+	if (!wire_sctp_init_get(c, &init))
+		return 0;
+	must(init.addrs <= WIRE_SCTP_ADDRS_MAX && init.reports <= WIRE_SCTP_REPORT_MAX);
+	for (size_t i = 0; init.cookie && i < init.cookie_len; i++)
+		sum += init.cookie[i];
+	for (unsigned int i = 0; i < init.reports; i++)
+		for (size_t k = 0; k < init.report[i].len; k++)
+			sum += init.report[i].raw[k];
+	return sum;
+}
+
+static uint32_t read_sack(const struct wire_sctp_chunk *c)
+{
+	struct wire_sctp_sack s;
+	uint32_t sum = 0;
+
+	if (!wire_sctp_sack_get(c, &s))
+		return 0;
+	for (unsigned int i = 0; i < s.gaps; i++)
+		sum += wire_sctp_sack_gap(&s, i).start + wire_sctp_sack_gap(&s, i).end;
+	for (unsigned int i = 0; i < s.dups; i++)
+		sum += wire_sctp_sack_dup(&s, i);
+	return sum;
+}
+
+static uint32_t read_causes(const struct wire_sctp_chunk *c)
+{
+	const uint8_t *p = wire_sctp_value(c), *end = c->raw + c->len;
+	struct wire_sctp_cause_tlv cause;
+	uint32_t sum = 0;
+
+	while (wire_sctp_cause_next(&p, end, &cause))
+		for (size_t i = 0; i < cause.len; i++)
+			sum += cause.info[i];
+	return sum;
+}
+
+/* The sum makes sure that every byte that a decoder points to is read. */
+static uint32_t chunks_of(const uint8_t *data, size_t size)
+{
+	const uint8_t *p = data, *end = data + size;
+	struct wire_sctp_data d;
+	struct wire_sctp_chunk c;
+	uint32_t sum = 0;
+
+	while (wire_sctp_chunk_next(&p, end, &c)) {
+		sum += read_init(&c) + read_sack(&c) + read_causes(&c);
+		if (wire_sctp_data_get(&c, &d) && d.len)
+			sum += d.data[d.len - 1];
+	}
+	return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	volatile uint32_t sink;
+
+	session(data, size);
+	terminate(data, size);
+	segment(data, size);
+	sink = chunks_of(data, size);
+	(void)sink;
+	return 0;
+}

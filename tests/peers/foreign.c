@@ -1,0 +1,787 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * An iWARP end on an SCTP that is not ours: iwarp.c over usrsctp.c or lksctp.c. See usage() for what
+ * it does. The other end is rnic-side, or rping, on sctpiw.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "iwarp.h"
+#include "report.h"
+#include "talk.h"
+
+#define SESSIONS 64
+#define DEPTH 4 /* our IRD and ORD */
+
+/* One session, and the memories of its two ends. */
+struct peer {
+	struct session *s;
+	uint8_t *memory;
+	uint32_t stag;
+	uint64_t to;
+	uint64_t addr; /* theirs */
+	uint32_t rkey;
+	uint32_t seed;	 /* of the data that was sent or asked for last */
+	uint32_t offset; /* where it goes in either memory */
+};
+
+static bool listening, plain;
+static unsigned int sessions = 1, rounds = 3, processes = 1;
+static uint32_t largest = LARGEST;
+
+static struct peer peers[SESSIONS];
+static uint8_t background[MEMORY];
+
+/* ------------------------------------------------------------------ sessions */
+
+static bool same_text(const struct session *s, const char *text)
+{
+	size_t len;
+	const void *p = private_data(s, &len);
+
+	return len >= strlen(text) && !memcmp(p, text, strlen(text));
+}
+
+static struct session *accept_session(void)
+{
+	struct session *s = await_initiate();
+	bool enhanced = is_enhanced(s);
+
+	if (!same_text(s, RNIC_TEXT))
+		fail("the Initiate's private data is not as sent");
+	answer(s, enhanced ? ENHANCED_ACCEPT : ACCEPT, DEPTH,
+	       enhanced && peer_ird(s) < DEPTH ? peer_ird(s) : DEPTH, FOREIGN_TEXT,
+	       strlen(FOREIGN_TEXT));
+	return s;
+}
+
+static void check_answer(struct session *s)
+{
+	enum function f = await_answer(s);
+
+	if (f != (plain ? ACCEPT : ENHANCED_ACCEPT))
+		fail("function code %u instead of an Accept", f);
+	if (!plain && (peer_ord(s) > DEPTH || peer_ird(s) < DEPTH)) /* RFC 6581 9.1 */
+		fail("IRD %u and ORD %u, offered were %u", peer_ird(s), peer_ord(s), DEPTH);
+	if (!same_text(s, RNIC_TEXT))
+		fail("the Accept's private data is not as sent");
+}
+
+static struct session *initiate_session(unsigned int stream)
+{
+	return initiate((uint16_t)stream, !plain, DEPTH, DEPTH, FOREIGN_TEXT, strlen(FOREIGN_TEXT));
+}
+
+/* ------------------------------------------------------------------ talk */
+
+static void tell(struct peer *p, uint32_t what, uint32_t len, uint32_t count)
+{
+	struct command c = {
+		.what = what,
+		.seed = p->seed,
+		.offset = p->offset,
+		.length = len,
+		.addr = p->to + p->offset,
+		.rkey = p->stag,
+		.count = count,
+	};
+
+	send_message(p->s, SEND, 0, &c, sizeof(c));
+}
+
+static struct answer hear(struct peer *p, uint32_t what)
+{
+	struct message *m = await_message(p->s);
+	struct answer a;
+
+	if (m->opcode != SEND || m->len != sizeof(a))
+		fail("stream %u: a Send of opcode %u and %zu bytes instead of an answer",
+		     stream_of(p->s), m->opcode, m->len);
+	memcpy(&a, m->data, sizeof(a));
+	free(m);
+	if (a.what != what)
+		fail("stream %u: an answer to %u, not to %u", stream_of(p->s), a.what, what);
+	if (a.status)
+		fail("stream %u: the other end is not content with %u: %d", stream_of(p->s), what,
+		     a.status);
+	return a;
+}
+
+static void hello(struct peer *p)
+{
+	struct answer a;
+
+	tell(p, TALK_HELLO, 0, 0);
+	a = hear(p, TALK_HELLO);
+	p->addr = a.addr;
+	p->rkey = a.rkey;
+	if (a.size != MEMORY)
+		fail("a memory of %u bytes", a.size);
+}
+
+static void prepare(struct peer *p, unsigned int number)
+{
+	static uint32_t serial = 1;
+
+	p->memory = p->memory ? p->memory : malloc(MEMORY);
+	if (!p->memory)
+		fail("no memory");
+	memcpy(p->memory, background, MEMORY);
+	p->stag = 0xfe000000u + (serial++ << 8);
+	p->to = 0xfffffff000000000ull + ((uint64_t)number << 24) + 3; /* any, and not aligned */
+	offer(p->s, p->memory, p->stag, p->to, MEMORY);
+	hello(p);
+}
+
+/* All of them at once. */
+static void open_sessions(void)
+{
+	for (unsigned int i = 0; i < sessions; i++)
+		peers[i].s = listening ? accept_session() : initiate_session(i);
+	for (unsigned int i = 0; i < sessions && !listening; i++)
+		check_answer(peers[i].s);
+	for (unsigned int i = 0; i < sessions; i++)
+		prepare(&peers[i], i);
+}
+
+/* Ended by us, or by them if so asked. */
+static void close_session(struct peer *p, bool by_them)
+{
+	if (by_them)
+		tell(p, TALK_DISCONNECT, 0, 0);
+	else
+		end_session(p->s);
+	await_end(p->s);
+	forget(p->s);
+	p->s = NULL;
+}
+
+static void close_association(void)
+{
+	stack_shutdown();
+	if (await_loss() != STACK_SHUT)
+		fail("the association did not end by SHUTDOWN");
+}
+
+/* ------------------------------------------------------------------ transfer */
+
+static uint8_t *pattern_of(const struct peer *p, uint32_t len)
+{
+	static uint8_t data[MEMORY];
+
+	fill(data, p->seed, len);
+	return data;
+}
+
+static void check_memory(struct peer *p, uint32_t len, const char *what)
+{
+	if (!intact(p->memory, background, p->seed, p->offset, len))
+		fail("stream %u: %s of %u bytes: the memory is not as it should be",
+		     stream_of(p->s), what, len);
+	wipe(p->memory, background, p->offset, len);
+}
+
+static void check_send(struct peer *p, uint32_t len, enum opcode op, uint32_t stag)
+{
+	struct message *m = await_message(p->s);
+
+	if (m->opcode != op || m->invalidate != stag)
+		fail("stream %u: a Send of opcode %u with STag %08x", stream_of(p->s), m->opcode,
+		     m->invalidate);
+	if (m->len != len || !filled(m->data, p->seed, len))
+		fail("stream %u: a Send of %u bytes came as %zu, or with other data", stream_of(p->s),
+		     len, m->len);
+	free(m);
+}
+
+/* Each operation in both directions: begun on all sessions, then finished on all. */
+
+static void send_begin(struct peer *p, uint32_t len)
+{
+	tell(p, TALK_EXPECT, len, 0);
+	send_message(p->s, p->seed % 2 ? SEND : SEND_SE, 0, pattern_of(p, len), len);
+}
+
+static void send_finish(struct peer *p, uint32_t len)
+{
+	(void)len;
+	hear(p, TALK_EXPECT);
+}
+
+static void recv_begin(struct peer *p, uint32_t len)
+{
+	tell(p, TALK_SEND, len, 0);
+}
+
+static void recv_finish(struct peer *p, uint32_t len)
+{
+	check_send(p, len, SEND, 0);
+	hear(p, TALK_SEND);
+}
+
+static void write_begin(struct peer *p, uint32_t len)
+{
+	write_to(p->s, p->rkey, p->addr + p->offset, pattern_of(p, len), len);
+	tell(p, TALK_CHECK, len, 0);
+}
+
+static void write_finish(struct peer *p, uint32_t len)
+{
+	(void)len;
+	hear(p, TALK_CHECK);
+}
+
+static void written_begin(struct peer *p, uint32_t len)
+{
+	tell(p, TALK_WRITE, len, 0);
+}
+
+static void written_finish(struct peer *p, uint32_t len)
+{
+	hear(p, TALK_WRITE);
+	check_memory(p, len, "a Write from there");
+}
+
+static void read_begin(struct peer *p, uint32_t len)
+{
+	uint32_t half = len / 2;
+
+	tell(p, TALK_FILL, len, 0);
+	hear(p, TALK_FILL);
+	read_from(p->s, p->rkey, p->addr + p->offset, p->offset, half);
+	read_from(p->s, p->rkey, p->addr + p->offset + half, p->offset + half, len - half);
+}
+
+static void read_finish(struct peer *p, uint32_t len)
+{
+	await_reads(p->s);
+	check_memory(p, len, "a Read from here");
+	tell(p, TALK_CHECK, len, 0);
+	hear(p, TALK_CHECK);
+}
+
+static void reading_begin(struct peer *p, uint32_t len)
+{
+	fill(p->memory + p->offset, p->seed, len);
+	tell(p, TALK_READ, len, len < 4 ? 1 : 4);
+}
+
+static void reading_finish(struct peer *p, uint32_t len)
+{
+	hear(p, TALK_READ);
+	check_memory(p, len, "what they read");
+}
+
+static const struct operation {
+	void (*begin)(struct peer *p, uint32_t len);
+	void (*finish)(struct peer *p, uint32_t len);
+} operations[] = {
+	{send_begin, send_finish},	 {recv_begin, recv_finish}, {write_begin, write_finish},
+	{written_begin, written_finish}, {read_begin, read_finish}, {reading_begin, reading_finish},
+};
+
+static void run(const struct operation *op, uint32_t len)
+{
+	static uint32_t seed;
+
+	for (unsigned int i = 0; i < sessions; i++) {
+		peers[i].seed = ++seed;
+		peers[i].offset = seed * 37 % 60000;
+		op->begin(&peers[i], len);
+	}
+	for (unsigned int i = 0; i < sessions; i++)
+		op->finish(&peers[i], len);
+}
+
+static void invalidations(struct peer *p)
+{
+	uint32_t rkey = p->rkey;
+	struct answer a;
+
+	tell(p, TALK_EXPECT, 100, 0);
+	send_message(p->s, SEND_INV, rkey, pattern_of(p, 100), 100);
+	a = hear(p, TALK_EXPECT);
+	if (a.rkey != rkey)
+		fail("a Send with Invalidate of %08x was seen as one of %08x", rkey, a.rkey);
+	hello(p); /* it registers its memory once more */
+	if (p->rkey == rkey)
+		fail("an invalidated STag is there again at once");
+	tell(p, TALK_SEND_INV, 200, 0);
+	check_send(p, 200, SEND_SE_INV, p->stag);
+	hear(p, TALK_SEND_INV);
+}
+
+static void transfer(void)
+{
+	static const uint32_t lengths[] = {0, 1, 3, 1400, 5001, 65536, 300001, LARGEST};
+
+	await_association();
+	open_sessions();
+	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+		for (unsigned int j = 0; j < sizeof(operations) / sizeof(*operations); j++)
+			if (lengths[i] <= largest)
+				run(&operations[j], lengths[i]);
+	for (unsigned int i = 0; i < sessions; i++)
+		invalidations(&peers[i]);
+	for (unsigned int i = 0; i < sessions; i++)
+		close_session(&peers[i], i % 2);
+	close_association();
+	say("transferred");
+}
+
+/* ------------------------------------------------------------------ beginnings and ends */
+
+/* One session after the other, on the stream of the first if it is ours to choose. */
+static void reuse(void)
+{
+	await_association();
+	for (unsigned int i = 0; i < rounds; i++) {
+		open_sessions();
+		say("stream %u", stream_of(peers[0].s));
+		for (unsigned int j = 0; j < sizeof(operations) / sizeof(*operations); j++)
+			run(&operations[j], 5001);
+		for (unsigned int j = 0; j < sessions; j++)
+			close_session(&peers[j], i % 2);
+	}
+	close_association();
+	say("reused");
+}
+
+/* Long enough for heartbeats, of which nobody takes notice. */
+static void idle(void)
+{
+	await_association();
+	open_sessions();
+	pass_time(2500);
+	run(&operations[2], 5001);
+	run(&operations[3], 5001);
+	close_session(&peers[0], false);
+	close_association();
+	say("still there");
+}
+
+static void reject(void)
+{
+	struct session *s;
+	enum function f;
+
+	await_association();
+	if (listening) {
+		s = await_initiate();
+		answer(s, is_enhanced(s) ? ENHANCED_REJECT : REJECT, DEPTH, DEPTH, FOREIGN_TEXT,
+		       strlen(FOREIGN_TEXT));
+	} else {
+		s = initiate_session(0);
+		f = await_answer(s);
+		if (f != (plain ? REJECT : ENHANCED_REJECT))
+			fail("function code %u instead of a Reject", f);
+		if (!same_text(s, RNIC_TEXT))
+			fail("the Reject's private data is not as sent");
+	}
+	await_end(s);
+	close_association();
+	say("rejected");
+}
+
+/* We are of the time before RFC 6581: an enhanced Initiate is no legal beginning. */
+static void old(void)
+{
+	struct session *s;
+
+	await_association();
+	s = await_initiate();
+	if (!is_enhanced(s))
+		fail("the first Initiate is not an enhanced one");
+	answer(s, TERMINATE, 0, 0, NULL, 0);
+	peers[0].s = accept_session();
+	if (is_enhanced(peers[0].s))
+		fail("the second Initiate is not a plain one");
+	prepare(&peers[0], 0);
+	run(&operations[2], 5001);
+	close_session(&peers[0], false);
+	close_association();
+	say("served");
+}
+
+static void refused(void)
+{
+	if (listening) {
+		pass_time(PATIENCE * 1000);
+		if (association == STACK_UP)
+			fail("an association came about");
+	} else if (await_loss() != STACK_ABORTED) {
+		fail("the association was not refused");
+	}
+	say("refused");
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void bad_stag(struct peer *p)
+{
+	write_to(p->s, p->rkey ^ 0x5500, p->addr, background, 64);
+}
+
+static void out_of_bounds(struct peer *p)
+{
+	write_to(p->s, p->rkey, p->addr + MEMORY - 10, background, 11);
+}
+
+static void wrap(struct peer *p)
+{
+	write_to(p->s, p->rkey, UINT64_MAX - 9, background, 64);
+}
+
+static void bad_read(struct peer *p)
+{
+	read_from(p->s, p->rkey ^ 0x5500, p->addr, 0, 64);
+}
+
+static void read_out_of_bounds(struct peer *p)
+{
+	read_from(p->s, p->rkey, p->addr - 1, 0, 64);
+}
+
+static void bad_queue(struct peer *p)
+{
+	send_untagged(p->s, 7, 1, SEND, background, 64);
+}
+
+static void bad_opcode(struct peer *p)
+{
+	send_untagged(p->s, 0, 3, READ_REQUEST, background, 28);
+}
+
+static void bad_invalidate(struct peer *p)
+{
+	send_message(p->s, SEND_INV, p->rkey ^ 0x5500, background, 64);
+}
+
+/* What is answered by which RDMAP Terminate (RFC 5040 4.8, 7; RFC 5041 7). */
+static const struct mistake {
+	const char *name;
+	void (*make)(struct peer *p);
+	unsigned int layer, type, code, length;
+	bool has_rdmap;
+} mistakes[] = {
+	{"a Write to an STag that is none", bad_stag, 1, 1, 0x00, 14 + 64, false},
+	{"a Write beyond the end", out_of_bounds, 1, 1, 0x01, 14 + 11, false},
+	{"a Write around the end of all", wrap, 1, 1, 0x03, 14 + 64, false},
+	{"a Read from an STag that is none", bad_read, 0, 1, 0x00, 18 + 28, true},
+	{"a Read before the start", read_out_of_bounds, 0, 1, 0x01, 18 + 28, true},
+	{"a queue that is none", bad_queue, 1, 2, 0x01, 18 + 64, false},
+	{"an opcode on the wrong queue", bad_opcode, 0, 2, 0x06, 18 + 28, false},
+	{"an invalidation of an STag that is none", bad_invalidate, 0, 1, 0x09, 18 + 64, false},
+};
+
+static void make_mistake(const struct mistake *m, struct peer *p)
+{
+	const struct end *e;
+	uint8_t header[18];
+
+	m->make(p);
+	memcpy(header, latest_header(), sizeof(header));
+	e = await_terminate(p->s);
+	say("%s: %u/%u/%02x", m->name, e->layer, e->type, e->code);
+	if (e->layer != m->layer || e->type != m->type || e->code != m->code)
+		fail("not %u/%u/%02x", m->layer, m->type, m->code);
+	if (!e->has_ddp || e->length != m->length || memcmp(e->ddp, header, header[0] & 0x80 ? 14 : 18))
+		fail("the terminated DDP header is not that of what was sent");
+	if (m->has_rdmap && !e->has_rdmap)
+		fail("the terminated Read Request is missing");
+	await_end(p->s);
+	forget(p->s);
+}
+
+static void errors(void)
+{
+	await_association();
+	for (unsigned int i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
+		open_sessions();
+		make_mistake(&mistakes[i], &peers[0]);
+	}
+	close_association();
+	say("all answered");
+}
+
+/* ------------------------------------------------------------------ amid of work */
+
+static void flood(void)
+{
+	uint64_t enough;
+
+	await_association();
+	open_sessions();
+	for (unsigned int i = 0; i < sessions; i++) {
+		tell(&peers[i], TALK_FLOOD, 65536, 0);
+		hear(&peers[i], TALK_FLOOD);
+	}
+	enough = bytes_received() + sessions * 4 * 65536;
+	while (bytes_received() < enough && association == STACK_UP)
+		pass_time(10);
+}
+
+static void end_by_terminate(void)
+{
+	flood();
+	for (unsigned int i = 0; i < sessions; i++) {
+		send_terminate(peers[i].s, 0, 0, 0);
+		end_session(peers[i].s);
+	}
+	for (unsigned int i = 0; i < sessions; i++)
+		await_end(peers[i].s);
+	close_association();
+	say("terminated");
+}
+
+static void end_by_shutdown(void)
+{
+	flood();
+	close_association();
+	say("shut down");
+}
+
+static void end_by_abort(void)
+{
+	flood();
+	stack_abort();
+	usleep(200000); /* for the packet to leave */
+	say("aborted");
+}
+
+/* ------------------------------------------------------------------ rping, by hand */
+
+struct rping_info { /* big-endian */
+	uint64_t buf;
+	uint32_t rkey, size;
+} __attribute__((packed));
+
+static struct rping_info rping_receive(struct peer *p)
+{
+	struct message *m = await_message(p->s);
+	struct rping_info info;
+
+	if (m->len != sizeof(info))
+		fail("rping sent %zu bytes", m->len);
+	memcpy(&info, m->data, sizeof(info));
+	free(m);
+	info.buf = be64toh(info.buf);
+	info.rkey = be32toh(info.rkey);
+	info.size = be32toh(info.size);
+	return info;
+}
+
+static void rping_send(struct peer *p, uint64_t buf, uint32_t size)
+{
+	struct rping_info info = {htobe64(buf), htobe32(p->stag), htobe32(size)};
+
+	send_message(p->s, SEND, 0, &info, sizeof(info));
+}
+
+static void rping_serve(struct peer *p)
+{
+	for (unsigned int i = 0; i < rounds; i++) {
+		struct rping_info info = rping_receive(p);
+		char start[32];
+
+		snprintf(start, sizeof(start), "rdma-ping-%u: ", i);
+		if (info.size > MEMORY)
+			fail("rping's buffer has %u bytes", info.size);
+		read_from(p->s, info.rkey, info.buf, 0, info.size);
+		await_reads(p->s);
+		if (strncmp((char *)p->memory, start, strlen(start)))
+			fail("rping's data begins with '%.20s'", p->memory);
+		rping_send(p, 0, 0);
+		info = rping_receive(p);
+		write_to(p->s, info.rkey, info.buf, p->memory, info.size);
+		rping_send(p, 0, 0);
+	}
+}
+
+static void rping_ask(struct peer *p)
+{
+	uint8_t *source = p->memory, *sink = p->memory + 65536;
+	const uint32_t size = 3000;
+
+	for (unsigned int i = 0; i < rounds; i++) {
+		snprintf((char *)source, size, "rdma-ping-%u: ", i);
+		memset(source + strlen((char *)source), 'a' + (int)(i % 26), size - strlen((char *)source));
+		source[size - 1] = 0; /* it writes back a string */
+		memset(sink, 0, size);
+		rping_send(p, p->to, size);
+		rping_receive(p);
+		rping_send(p, p->to + 65536, size);
+		rping_receive(p);
+		if (memcmp(source, sink, size))
+			fail("rping wrote back other data");
+	}
+	end_session(p->s);
+}
+
+static void rping(void)
+{
+	struct peer *p = &peers[0];
+
+	await_association();
+	if (listening) {
+		p->s = await_initiate();
+		answer(p->s, is_enhanced(p->s) ? ENHANCED_ACCEPT : ACCEPT, 1, 1, NULL, 0);
+	} else {
+		p->s = initiate(0, !plain, 1, 1, NULL, 0);
+		if (await_answer(p->s) != (plain ? ACCEPT : ENHANCED_ACCEPT))
+			fail("rping does not accept");
+	}
+	p->memory = calloc(1, MEMORY);
+	if (!p->memory)
+		fail("no memory");
+	p->stag = 0x4711;
+	p->to = 0x10000;
+	offer(p->s, p->memory, p->stag, p->to, MEMORY);
+	if (listening)
+		rping_serve(p);
+	else
+		rping_ask(p);
+	await_loss(); /* rping ends, and its RNIC with it */
+	if (!peer_ended(p->s))
+		fail("rping's session did not end by a Terminate");
+	say("pinged");
+}
+
+/* ------------------------------------------------------------------ main */
+
+static const struct scenario {
+	const char *name;
+	void (*run)(void);
+	const char *what;
+} scenarios[] = {
+	{"transfer", transfer, "Sends, Writes and Reads both ways, every byte checked"},
+	{"reuse", reuse, "sessions one after the other (--rounds), ended by either side"},
+	{"idle", idle, "nothing for a while"},
+	{"reject", reject, "a session that is not accepted"},
+	{"old", old, "(listen) knows nothing of RFC 6581"},
+	{"refused", refused, "the association is not to come about"},
+	{"errors", errors, "mistakes, each answered by the right RDMAP Terminate"},
+	{"terminate", end_by_terminate, "an RDMAP Terminate while the other end is busy"},
+	{"shutdown", end_by_shutdown, "SHUTDOWN of the association while it is busy"},
+	{"abort", end_by_abort, "ABORT of the association while it is busy"},
+	{"rping", rping, "the other end is rping: --rounds pings"},
+};
+#define SCENARIOS (sizeof(scenarios) / sizeof(*scenarios))
+
+static void usage(void)
+{
+	fputs("usage: foreign-STACK [OPTION...] connect|listen ADDRESS PORT SCENARIO\n"
+	      "  --sessions N, --rounds N     how many at once, how many times\n"
+	      "  --largest BYTES              of a message in transfer\n"
+	      "  --processes N                (lksctp, listen) each takes one association\n"
+	      "  --plain                      no RFC 6581\n"
+	      "  --segment BYTES              of a message to SCTP; more than fits makes it fragment\n"
+	      "  --ordered                    ordered messages\n"
+	      "  --outbound N, --inbound N    streams\n"
+	      "  --adaptation N|none          instead of 1\n"
+	      "  --udp PORT, --peer-udp PORT  (usrsctp)\n",
+	      stderr);
+	for (unsigned int i = 0; i < SCENARIOS; i++)
+		fprintf(stderr, "  %-10s %s\n", scenarios[i].name, scenarios[i].what);
+	exit(2);
+}
+
+static void resolve(struct stack_options *o, const char *address, const char *port)
+{
+	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *info;
+
+	if (getaddrinfo(address, port, &hints, &info))
+		usage();
+	memcpy(&o->address, info->ai_addr, info->ai_addrlen);
+	o->address_len = info->ai_addrlen;
+	freeaddrinfo(info);
+}
+
+static const struct scenario *parse(int argc, char **argv, struct stack_options *o)
+{
+	static const struct option options[] = {
+		{"sessions", 1, NULL, 's'},   {"rounds", 1, NULL, 'r'},	 {"largest", 1, NULL, 'l'},
+		{"plain", 0, NULL, 'p'},      {"segment", 1, NULL, 'g'}, {"ordered", 0, NULL, 'o'},
+		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'}, {"adaptation", 1, NULL, 'a'},
+		{"udp", 1, NULL, 'u'},	      {"peer-udp", 1, NULL, 'U'}, {"processes", 1, NULL, 'P'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		unsigned long n = optarg ? strtoul(optarg, NULL, 0) : 0;
+
+		switch (c) {
+		case 's': sessions = n < SESSIONS ? (unsigned int)n : SESSIONS; break;
+		case 'r': rounds = (unsigned int)n; break;
+		case 'l': largest = (uint32_t)n; break;
+		case 'P': processes = (unsigned int)n; break;
+		case 'p': plain = true; break;
+		case 'g': iwarp.segment = n; break;
+		case 'o': iwarp.ordered = true; break;
+		case 'O': o->outbound = (uint16_t)n; break;
+		case 'I': o->inbound = (uint16_t)n; break;
+		case 'a':
+			o->adaptation = (uint32_t)n;
+			o->has_adaptation = strcmp(optarg, "none");
+			break;
+		case 'u': o->udp_port = (uint16_t)n; break;
+		case 'U': o->peer_udp_port = (uint16_t)n; break;
+		default: usage();
+		}
+	}
+	if (argc - optind != 4)
+		usage();
+	listening = !strcmp(argv[optind], "listen");
+	resolve(o, argv[optind + 1], argv[optind + 2]);
+	for (unsigned int i = 0; i < SCENARIOS; i++)
+		if (!strcmp(argv[optind + 3], scenarios[i].name))
+			return &scenarios[i];
+	usage();
+	return NULL;
+}
+
+/* All wait for an association on the one listening socket. */
+static void split(void)
+{
+	int status = 0;
+	pid_t child;
+
+	for (unsigned int i = 0; i < processes; i++) {
+		child = fork();
+		if (child < 0)
+			fail("fork: %s", strerror(errno));
+		if (!child)
+			return;
+	}
+	for (unsigned int i = 0; i < processes; i++)
+		if (wait(&status) < 0 || status)
+			fail("a process failed");
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	struct stack_options o = {
+		.outbound = 64, .inbound = 64, .has_adaptation = true, .adaptation = 1};
+	const struct scenario *scenario = parse(argc, argv, &o);
+
+	fill(background, 0, MEMORY);
+	if (listening) {
+		stack_listen(&o);
+		say("listening");
+		if (processes > 1)
+			split();
+	} else {
+		stack_connect(&o);
+	}
+	scenario->run();
+	fflush(stdout);
+	_exit(0); /* not waiting for the threads of usrsctp */
+}

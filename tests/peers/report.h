@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef PEERS_REPORT_H
+#define PEERS_REPORT_H
+/* How the programs of this folder end when something is not as it should be. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* In seconds: how long anything may take. */
+#define PATIENCE 30
+
+#define fail(...)                        \
+	do {                             \
+		fflush(stdout);          \
+		fputs("FAIL: ", stderr); \
+		fprintf(stderr, __VA_ARGS__); \
+		fputc('\n', stderr);     \
+		_exit(1);                \
+	} while (0)
+
+#define say(...)                     \
+	do {                         \
+		printf(__VA_ARGS__); \
+		putchar('\n');       \
+		fflush(stdout);      \
+	} while (0)
+
+static inline double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+#endif
