@@ -9,6 +9,8 @@ usage: ./build.sh [COMMAND]
   test       what CI runs: gcc, clang and sanitizer builds, and all tests.
              ./build.sh test -R e2e.rping   gives arguments to ctest, and runs it alone
   bench      build, then measure: --quick (the default) or --full; see utils/bench --help
+  fuzz       build in build-fuzz/ with clang, and fuzz: [SECONDS [TARGET...]], 60 seconds each, all
+             targets. What they find is written to build-fuzz/
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   clean      remove the build directories
   --help     this
@@ -44,6 +46,7 @@ pc  librdmacm         librdmacm-dev      rdma-core-devel
 pc  libisal           libisal-dev        isa-l-devel
 pc  nettle            nettle-dev         nettle-devel
 pc  inih              libinih-dev        inih-devel
+pc  libsctp           libsctp-dev        lksctp-tools-devel
 '
 RUN_NEEDS='
 cmd python3           python3            python3
@@ -63,7 +66,6 @@ cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
-hdr netinet/sctp.h    libsctp-dev        lksctp-tools-devel
 cmd modprobe          kmod               kmod
 cmd linux.uml         user-mode-linux    -
 '
@@ -76,6 +78,8 @@ is_there() { # KIND WHAT
 	cmd) have "$2" ;;
 	pc) have pkg-config && pkg-config --exists "$2" ;;
 	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
+	fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
 	mod) have python3 && python3 -c "import $2" 2>/dev/null ;;
 	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
 	esac
@@ -136,6 +140,11 @@ ensure() { # tables of needs
 	done
 }
 
+# Debian has clang's runtime libraries in a package of its own for each version.
+ensure_fuzzer() {
+	ensure "fuzzer libfuzzer libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev compiler-rt"
+}
+
 # Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
 ensure_python_tests() {
 	[ "$(command -v python3)" = /usr/bin/python3 ] || return 0
@@ -145,11 +154,14 @@ ensure_python_tests() {
 # ---------------------------------------------------------------- building
 
 build_in() { # DIRECTORY CMAKE-OPTIONS
-	local dir=$1 output
-	shift
-	output=$(cmake -G Ninja -S . -B "$dir" "$@" 2>&1) || die "cmake failed
+	configure "$@"
+	cmake --build "$1"
+}
+
+configure() { # DIRECTORY CMAKE-OPTIONS
+	local output
+	output=$(cmake -G Ninja -S . -B "$@" 2>&1) || die "cmake failed
 $output"
-	cmake --build "$dir"
 }
 
 # The tests are built where cmocka is, so that ctest works for whoever wants it.
@@ -178,6 +190,40 @@ sanitize() {
 		run_ctest build-asan "$@"
 }
 
+fuzz_one() { # SECONDS TARGET
+	local dir=build-fuzz/$2
+
+	mkdir -p "$dir"
+	if "build-fuzz/bin/fuzz_$2" -max_total_time="$1" -max_len=2048 -timeout=20 -rss_limit_mb=2048 -artifact_prefix="$dir-" \
+		-print_final_stats=1 "$dir" "tests/fuzz/corpus/$2" >"$dir.log" 2>&1; then
+		say "fuzz_$2: $(sed -n 's/^stat::number_of_executed_units: *//p' "$dir.log") inputs, nothing found"
+	else
+		tail -40 "$dir.log"
+		say "fuzz_$2: failed; the input is in build-fuzz/, the whole log is $dir.log"
+		return 1
+	fi
+}
+
+fuzz() { # SECONDS [TARGET...]
+	local seconds=$1 target targets=("${@:2}") running=() status=0
+	say "fuzzing, $seconds s each"
+	configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
+		-DSCTPIW_TESTS=ON -DSCTPIW_SANITIZE=address,undefined -DSCTPIW_FUZZ=ON
+	cmake --build build-fuzz --target fuzz_targets || return 1
+	[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
+	for target in "${targets[@]}"; do
+		[ -d "tests/fuzz/corpus/$target" ] || die "no fuzz target is called $target: $(cd tests/fuzz/corpus && echo *)"
+		fuzz_one "$seconds" "$target" &
+		running+=($!)
+		if [ ${#running[@]} -ge "$(nproc)" ]; then
+			wait "${running[0]}" || status=1
+			running=("${running[@]:1}")
+		fi
+	done
+	for target in "${running[@]}"; do wait "$target" || status=1; done
+	return $status
+}
+
 run_tests() {
 	local failed=()
 
@@ -191,6 +237,7 @@ run_tests() {
 	build_in build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON \
 		-DSCTPIW_WERROR=ON || failed+=(clang)
 	sanitize || failed+=(sanitizers)
+	fuzz 30 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build || failed+=(tests)
 	[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
@@ -214,6 +261,7 @@ main() {
 	test)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		ensure_python_tests
+		ensure_fuzzer
 		run_tests "$@"
 		;;
 	bench)
@@ -221,12 +269,18 @@ main() {
 		plain_build
 		exec utils/bench "$@"
 		;;
+	fuzz)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		ensure_fuzzer
+		[[ ${1:-60} =~ ^[0-9]+$ ]] || die "fuzz: seconds, not $1"
+		fuzz "${1:-60}" "${@:2}"
+		;;
 	sanitize)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		sanitize "$@"
 		;;
 	clean)
-		rm -rf build build-asan build-clang
+		rm -rf build build-asan build-clang build-fuzz
 		;;
 	-h | --help | help)
 		usage

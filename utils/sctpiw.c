@@ -377,8 +377,10 @@ static bool set_path(const char *variable, const char *path)
 
 	if (*path == '/')
 		return !setenv(variable, path, 1);
-	if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0)
+	if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0) {
+		complain("%s: where is that? The working directory: %s", path, strerror(errno));
 		return false;
+	}
 	ok = !setenv(variable, full, 1);
 	free(full);
 	return ok;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A peer that speaks SCTP and RFC 5043 by hand to a whole stack, chunk by chunk. How packets get there and back
- * is for the test to say: transmit and receive. Chunk values and user messages are written in the
- * language of iw_script.h.
+ * A peer that speaks SCTP and RFC 5043 by hand to a whole stack, chunk by chunk. How packets get
+ * there and back is for the test to say: transmit and receive. Chunk values and user messages are
+ * written in the language of iw_script.h.
  *
  *	peer_calls(&usual);
  *	peer_says(3, CONTROL, "0000 0001 'private data'");
  *	peer_hears(3, CONTROL, "0000 0002");
  *
  * Every DATA chunk that it hears is checked: flags, PPID, the series of DDP-SSNs on the stream, and
- * that the messages make a session of RFC 5043 6.2 to 6.4. Everything is static: one program, one peer.
+ * that the messages make a session of RFC 5043 6.2 to 6.4. Everything is static: one program, one
+ * peer.
  */
 #ifndef TESTS_CONFORMANCE_PEER_SCRIPT_H
 #define TESTS_CONFORMANCE_PEER_SCRIPT_H

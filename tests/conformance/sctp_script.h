@@ -20,8 +20,8 @@
  *
  * Bytes are hexadecimal, in groups of any size: 0a*301 is that byte 301 times. Ptag and Dtag are the
  * verification tags of the peer and of the instance, P+1 and D-1 TSNs relative to their first ones;
- * cookie-echo is the whole chunk with the State Cookie that was kept last. Expected bytes may be ??, and the end may
- * be ... for whatever comes. A / separates chunks for the eye. Ports and checksums are always checked.
+ * cookie-echo is the whole chunk with the State Cookie that was kept last. Expected bytes may be ??, and
+ * the end may be ... for whatever comes. A / separates chunks for the eye. Ports and checksums are always checked.
  */
 #ifndef TESTS_SCTP_SCRIPT_H
 #define TESTS_SCTP_SCRIPT_H
@@ -186,20 +186,20 @@ static inline void script_line(const char *line)
 	const char *rest;
 	char *end;
 
-	if ((rest = after(line, ">>"))) {
+	if (!strcmp(line, ">>")) {
 		put_be32(f.buf + 8, 0);
 		sendp();
 	} else if ((rest = after(line, "> "))) {
 		say(line, rest, &f.path);
 	} else if ((rest = after(line, "< "))) {
 		check_packet(line, rest, take());
-	} else if (after(line, "-")) {
+	} else if (!strcmp(line, "-")) {
 		collect();
 		if (f.head != f.tail) {
 			print_packet(take());
 			fail_msg("that was sent although nothing should have been");
 		}
-	} else if (after(line, "drop")) {
+	} else if (!strcmp(line, "drop")) {
 		drop_all();
 	} else if ((rest = after(line, "got "))) {
 		assert_int_equal(f.rx.count, strtoul(rest, NULL, 10));
@@ -209,7 +209,7 @@ static inline void script_line(const char *line)
 		unsigned long n = strtoul(rest, &end, 10);
 
 		post((unsigned int)n, (uint32_t)strtoul(end, NULL, 10));
-	} else if (after(line, "shutdown")) {
+	} else if (!strcmp(line, "shutdown")) {
 		sctp_assoc_shutdown(f.a, f.now);
 		collect();
 	} else if ((rest = after(line, "state "))) {

@@ -48,14 +48,12 @@ static size_t from_listener(uint8_t *packet, size_t size)
 	return poll(&pfd, 1, WAIT_MS) == 1 ? (size_t)recv(b.socket, packet, size, 0) : 0;
 }
 
-/*
- * The next chunk of this type; heartbeats in between are answered, SACKs are none of our business.
- */
+/* The next chunk of this type; what comes until then is heartbeats, one a second, and SACKs. */
 static struct wire_sctp_chunk awaits(uint8_t type)
 {
 	struct wire_sctp_chunk c = { 0 };
 
-	while (peer_next(&c) && c.type != type)
+	for (unsigned int n = 0; n < 30 && peer_next(&c) && c.type != type; n++)
 		if (c.type == WIRE_SCTP_HEARTBEAT) {
 			peer_begin();
 			peer_chunk(WIRE_SCTP_HEARTBEAT_ACK, 0, "%b", wire_sctp_value(&c),

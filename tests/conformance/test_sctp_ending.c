@@ -87,7 +87,8 @@ static void test_tags(void **state)
 	       /* SHUTDOWN COMPLETE in the wrong state, either way */
 	       "> Dtag / 0e 00 0004", "> Ptag / 0e 01 0004", "state ESTABLISHED", "-",
 	       /* a reflected tag vouches for one chunk */
-	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-", "> Dtag" PEER_DATA(0), "got 1", "drop",
+	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-",
+	       "> Dtag" PEER_DATA(0), "got 1", "drop",
 	       "> Dtag / 06 00 0004", "-", "error 104");
 	teardown(NULL);
 	setup(NULL);
@@ -134,7 +135,8 @@ static void test_shutdown(void **state)
 	associate();
 	script("post 1 8", "< Ptag" SMALL(0), "shutdown", "-", "state SHUTDOWN-PENDING", "post 3 8", "-");
 	assert_int_equal(f.messages, 3);
-	script("wait 3000", "< Ptag / 00 ?? 0018 D+0 ...", "drop", "state SHUTDOWN-PENDING", ACK(0), "state SHUTDOWN-SENT", "< Ptag / 07 00 0008 P-1", "-", "post 3 8", "-",
+	script("wait 3000", "< Ptag / 00 ?? 0018 D+0 ...", "drop", "state SHUTDOWN-PENDING",
+	       ACK(0), "state SHUTDOWN-SENT", "< Ptag / 07 00 0008 P-1", "-", "post 3 8", "-",
 	       "> Dtag / 08 00 0004", "< Ptag / 0e 00 0004", "-", "state CLOSED");
 	assert_int_equal(f.messages, 3);
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
@@ -177,8 +179,8 @@ static void test_t2_updated(void **state)
 {
 	ROWS("9260-9.2-02 9260-9.2-04");
 	associate();
-	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag" PEER_DATA(0), "< Ptag / 07 00 0008 P+0", "wait 1000",
-	       "< Ptag / 07 00 0008 P+0", "-");
+	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag" PEER_DATA(0), "< Ptag / 07 00 0008 P+0",
+	       "wait 1000", "< Ptag / 07 00 0008 P+0", "-");
 }
 
 /* The peer's shutdown: what is outstanding first, nothing new, and the SHUTDOWN may be repeated. */
@@ -188,10 +190,11 @@ static void test_shutdown_received(void **state)
 	associate();
 	script("post 1 8", "post 1 8", "drop", "> Dtag / 07 00 0008 D-1", "-", "state SHUTDOWN-RECEIVED");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_SHUTDOWN);
-	script("post 3 8", "-", "> Dtag" PEER_DATA(0), "got 0", "wait 200", "drop", ">>", "got 0", /* too late for DATA */
+	script("post 3 8", "-", "> Dtag" PEER_DATA(0), "got 0", "wait 200", "drop", ">>",
+	       "got 0", /* too late for DATA */
 	       "> Dtag / 07 00 0008 D+0", "state SHUTDOWN-RECEIVED", "wait 5000", "< Ptag / 00 ?? 0018 D+1 ...",
-	       "drop", ACK(1), "state SHUTDOWN-ACK-SENT", "< Ptag / 08 00 0004", "-", "> Dtag" PEER_DATA(0), "got 0",
-	       "-", "post 1 8", "-", "> Dtag / 07 00 0008 D+1", "< Ptag / 08 00 0004", "-", "wait 1000",
+	       "drop", ACK(1), "state SHUTDOWN-ACK-SENT", "< Ptag / 08 00 0004", "-",
+	       "> Dtag" PEER_DATA(0), "got 0", "-", "post 1 8", "-", "> Dtag / 07 00 0008 D+1", "< Ptag / 08 00 0004", "-", "wait 1000",
 	       "drop", "> Dtag / 0e 00 0004", "-", "state CLOSED");
 	assert_int_equal(f.messages, 1);
 }
@@ -245,8 +248,8 @@ static void test_heartbeat_states(void **state)
 	ROWS("9260-8.3-02");
 	begin_connect();
 	keep_init();
-	script(HEARTBEAT, "-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", HEARTBEAT, "-", "> Dtag / 0b 00 0004",
-	       "< Ptag" HEARTBEAT_ACK, HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", "post 1 8", "drop", "shutdown",
+	script(HEARTBEAT, "-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", HEARTBEAT,
+	       "< Ptag / 0a 00 000c c0*8" HEARTBEAT_ACK, "-", "> Dtag / 0b 00 0004", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", "post 1 8", "drop", "shutdown",
 	       "state SHUTDOWN-PENDING", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", ACK(0),
 	       "< Ptag / 07 00 0008 P-1", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", "> Dtag / 07 00 0008 D+0",
 	       "< Ptag / 08 00 0004", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-");
@@ -309,7 +312,8 @@ static void test_icmp(void **state)
 	put_be16(quoted, LOCAL_PORT);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	collect();
-	script("< Ptag / 04 00 0018 0001 0014 ...", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "wait 5000", "-", "state ESTABLISHED");
+	script("< Ptag / 04 00 0018 0001 0014 ...", HEARTBEAT, "< Ptag" HEARTBEAT_ACK,
+	       "wait 5000", "-", "state ESTABLISHED");
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	script("wait 1000", "drop", "error 104"); /* ECONNRESET */
 }

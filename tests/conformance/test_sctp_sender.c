@@ -181,8 +181,8 @@ static void test_small_lost_before_new(void **state)
 {
 	ROWS("9260-6.1-05 9260-7.2.1-03");
 	associate();
-	script("post 3 1000", "drop", "wait 999", "drop", "wait 1", "< Ptag / 00 ?? 03f8 D+0 ...", "-", "post 2 8", "-",
-	       ACK(0), "< Ptag / 00 ?? 03f8 D+1 0003 0000 00000010 ??*1000",
+	script("post 3 1000", "drop", "wait 999", "drop", "wait 1", "< Ptag / 00 ?? 03f8 D+0 ...", "-",
+	       "post 2 8", "-", ACK(0), "< Ptag / 00 ?? 03f8 D+1 0003 0000 00000010 ??*1000",
 	       "< Ptag / 00 ?? 03f8 D+2 0003 0000 00000010 ??*1000", "< Ptag" SMALL(3) SMALL(4), "-");
 }
 
@@ -547,6 +547,16 @@ static void test_silence(void **state)
 	while (f.a)
 		wait_ns(10 * MSEC);
 	assert_in_range(f.now - start, 30 * SEC, 32 * SEC);
+	assert_int_equal(f.error, -ETIMEDOUT);
+	/* a peer that lives, but acknowledges nothing, is as bad */
+	teardown(NULL);
+	setup_config(&config);
+	associate();
+	start = f.now;
+	script("post 100 1000");
+	while (f.a)
+		script("> Dtag / 04 00 000c 0001 0008 12345678", "drop", "wait 100");
+	assert_in_range(f.now - start, 30 * SEC, 64 * SEC);
 	assert_int_equal(f.error, -ETIMEDOUT);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: engine */
 /*
- * The connection manager, through the table of rnic_api.h, against a peer that speaks SCTP by hand on a UDP
- * socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire (RFC 5043 5.2.3, 6, 11).
+ * The connection manager, through the table of rnic_api.h, against a peer that speaks SCTP by hand
+ * on a UDP socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire
+ * (RFC 5043 5.2.3, 6, 11).
  */
 #include "conformance/peer_script.h"
 
@@ -243,9 +244,9 @@ static void done(void)
 
 static void requests_and_their_data(void **state)
 {
-	ROWS("5043-5.2.3-01 5043-5.2.3-07 5043-5.2.3-09 5043-5.2.3-13 5043-5.2.3-14 5043-6.4-01 5043-6.4-02 "
-	     "5043-6.3-01 5043-6-05 5043-7.2-02 5043-8-04 5043-11.1-02 6581-9.1-05 6581-7-14 6581-9-05 "
-	     "6581-10-01 6581-10-02");
+	ROWS("5043-5.2.3-01 5043-5.2.3-07 5043-5.2.3-09 5043-5.2.3-13 5043-5.2.3-14 "
+	     "5043-6.4-01 5043-6.4-02 5043-6.3-01 5043-6-05 5043-7.2-02 5043-8-04 5043-11.1-02 "
+	     "6581-9.1-05 6581-7-14 6581-9-05 6581-10-01 6581-10-02");
 	static const uint8_t lengths[] = { 0, 1, 7, 251, 255 };
 	struct rnic_cm_event ev;
 	struct end early, late;
@@ -321,7 +322,8 @@ static void undecided(void **state)
 
 static void a_full_backlog(void **state)
 {
-	ROWS("5043-5.2.3-15 5043-5.2.3-16 5043-6.3-05 5043-6.4-03 5043-6.4-04 5043-6.1-03 6581-7-20");
+	ROWS("5043-5.2.3-15 5043-5.2.3-16 5043-6.3-05 5043-6.4-03 5043-6.4-04 5043-6.1-03 "
+	     "6581-7-20");
 
 	listening(2);
 	peer_says(0, CONTROL, "0000 0001");
@@ -539,9 +541,10 @@ static uint32_t call_peer(struct end *end, const char *data)
 
 static void answers_to_our_initiate(void **state)
 {
-	ROWS("5043-5.2.3-06 5043-5.2.3-13 5043-6.2-01 5043-7.2-02 5043-8-02 5043-8-04 5043-11.1-01 5043-11.1-05 "
-	     "5043-6.3-04 5043-6.5-02 6581-7-02 6581-7-08 6581-7-13 6581-9.1-01 6581-9.1-02 6581-9.1-06 "
-	     "6581-9.1-16 6581-9.2-18 6581-9.2-20 6581-10-06");
+	ROWS("5043-5.2.3-06 5043-5.2.3-13 5043-6.2-01 5043-7.2-02 5043-8-02 5043-8-04 "
+	     "5043-11.1-01 5043-11.1-05 5043-6.3-04 5043-6.5-02 6581-7-02 6581-7-08 6581-7-13 "
+	     "6581-9.1-01 6581-9.1-02 6581-9.1-06 6581-9.1-16 6581-9.2-18 6581-9.2-20 "
+	     "6581-10-06");
 	struct rnic_cm_event ev;
 	struct end end;
 	uint32_t id;
@@ -617,7 +620,8 @@ static void a_callee_that_is_not_ddp(void **state)
 
 static void a_caller_that_is_not_ddp(void **state)
 {
-	ROWS("5043-7.1-03 5043-11.1-03 5043-11.1-04 5043-11.1-06 5043-11.1-07 5043-11.1-08 5043-5.1-02");
+	ROWS("5043-7.1-03 5043-11.1-03 5043-11.1-04 5043-11.1-06 5043-11.1-07 5043-11.1-08 "
+	     "5043-5.1-02");
 	static const char *const indications[] = { "", "C006 0008 00000002", "C006 0008 01000000" };
 
 	listen_with(0);

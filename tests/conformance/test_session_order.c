@@ -11,9 +11,10 @@
 
 static void one_series_of_control_and_segments(void **state)
 {
-	ROWS("5043-4-02 5043-5.2-01 5043-5.2-02 5043-5.2-03 5043-5.2.1-01 5043-5.2.1-02 5043-5.2.2-01 "
-	     "5043-5.2.3-03 5043-5.2.3-05 5043-5.2.3-07 5043-5.2.3-12 5043-6-02 5043-6.1-01 5043-6.1-03 "
-	     "5043-6.2-02 5043-6.2-03 5043-6.2-06 5043-6.2-07 5043-8-01");
+	ROWS("5043-4-02 5043-5.2-01 5043-5.2-02 5043-5.2-03 5043-5.2.1-01 5043-5.2.1-02 "
+	     "5043-5.2.2-01 5043-5.2.3-03 5043-5.2.3-05 5043-5.2.3-07 5043-5.2.3-12 5043-6-02 "
+	     "5043-6.1-01 5043-6.1-03 5043-6.2-02 5043-6.2-03 5043-6.2-06 5043-6.2-07 "
+	     "5043-8-01");
 	struct iw_session_param p = session_param(1, 1, "20 bytes of private!");
 	struct fx x;
 
@@ -219,8 +220,8 @@ static void lengths_come_from_the_user_message(void **state)
 
 static void private_data_of_every_length(void **state)
 {
-	ROWS("5043-5.2.3-01 5043-5.2.3-09 5043-5.2.3-10 5043-5.2.3-11 5043-5.2.3-14 6581-7-11 6581-7-14 "
-	     "6581-9-04 6581-9-05 6581-7-09");
+	ROWS("5043-5.2.3-01 5043-5.2.3-09 5043-5.2.3-10 5043-5.2.3-11 5043-5.2.3-14 6581-7-11 "
+	     "6581-7-14 6581-9-04 6581-9-05 6581-7-09");
 	static const uint16_t lengths[] = { 0, 1, 3, 4, 7, 8, 255, 256, 507, 508, 509, 511, 512 };
 	struct iw_event ev;
 	uint8_t data[600];
@@ -260,8 +261,8 @@ static void private_data_of_every_length(void **state)
 
 static void private_data_of_every_answer(void **state)
 {
-	ROWS("5043-5.2.3-06 5043-5.2.3-07 5043-5.2.3-08 5043-5.2.3-10 5043-5.2.3-14 6581-7-04 6581-7-08 "
-	     "6581-7-09 6581-7-11 6581-7-14 6581-9-04 6581-10-01 6581-10-02");
+	ROWS("5043-5.2.3-06 5043-5.2.3-07 5043-5.2.3-08 5043-5.2.3-10 5043-5.2.3-14 6581-7-04 "
+	     "6581-7-08 6581-7-09 6581-7-11 6581-7-14 6581-9-04 6581-10-01 6581-10-02");
 	static const uint16_t lengths[] = { 0, 1, 10, 255, 256, 508 };
 	/* Accept, Reject, and the same enhanced: function code and establishment data */
 	static const char *const answer[] = { "0002", "0003", "0006 0001 0001", "0007 0001 0001" };
@@ -345,10 +346,10 @@ static bool all_before(const bool *seen, unsigned int n)
 	return true;
 }
 
-/* An Accept, a Send in two segments, a Write, a Send, a Terminate: they arrive in each of the 720 orders. */
+/* An Accept, a Send in two segments, a Write, a Send, a Terminate, in each of the 720 orders. */
 static void any_order_of_arrival(void **state)
 {
-	ROWS("5043-2-02 5043-5.2.1-06 5043-6.1-02 5043-6.6-05 5043-10-02 5043-10-03 5043-10-04");
+	ROWS("5043-5.2.1-06 5043-6.1-02 5043-6.6-05 5043-10-02 5043-10-03 5043-10-04");
 	struct iw_session_param p = session_param(1, 1, "");
 	unsigned int order[6];
 
@@ -365,7 +366,7 @@ static void any_order_of_arrival(void **state)
 		hears(&x, CONTROL, "0000 0005 0001 0001");
 		fx_ack(&x, 1);
 		for (unsigned int i = 0; i < 6; i++) {
-			unsigned int done = 0;
+			unsigned int done;
 
 			switch (order[i]) {
 			case 0:
@@ -392,7 +393,7 @@ static void any_order_of_arrival(void **state)
 				fx_event(&x, IW_EVENT_ACCEPT);
 			else if (!seen[0])
 				fx_no_event(&x);
-			done = all_before(seen, 6) ? 3 : all_before(seen, 5) ? 2 : all_before(seen, 3) ? 1 : 0;
+			done = all_before(seen, 3) + all_before(seen, 5) + all_before(seen, 6);
 			assert_int_equal(atomic_load(&x.cq->tail), done);
 			assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 		}
@@ -628,7 +629,8 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 /* The only answer to a Reject is silence, and so it is behind ours. */
 static void rejected_and_no_more(void **state)
 {
-	ROWS("5043-6.3-04 5043-6.1-03 5043-5.2.3-04 5043-6.3-03 5043-5.2.3-13 6581-7-19 6581-7-04 6581-7-13");
+	ROWS("5043-6.3-04 5043-6.1-03 5043-5.2.3-04 5043-6.3-03 5043-5.2.3-13 6581-7-19 "
+	     "6581-7-04 6581-7-13");
 	struct iw_session_param p = session_param(1, 1, "");
 	struct iw_event ev;
 	struct fx x;

@@ -8,8 +8,8 @@
                                         there: as if CMD ran here; with these ports for the kernel's SCTP in UDP,
                                         its own and the one it connects to, 0 for none
 
-What the program prints comes over a TCP connection, and its exit status behind a NUL. When the
-connection breaks, because whoever runs it was killed, the program is killed.
+What the program prints comes over a TCP connection, and its exit status behind a NUL. SIGTERM is passed
+on; when the connection breaks, because whoever runs it was killed, the program is killed.
 """
 import json
 import os
@@ -30,18 +30,17 @@ def handle(connection):
     request = connection.makefile("rb").readline()
     if not request:  # someone looked whether this is up
         return
-    argv = json.loads(request)
+    argv, settings = json.loads(request)
     if argv[0] == "--udp":
         for name, port in zip(("udp_port", "encap_port"), argv[1:3]):
             with open(f"/proc/sys/net/sctp/{name}", "w") as f:
                 f.write(port)
         del argv[:3]
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=connection, stderr=connection,
-                          start_new_session=True) as program:
+                          start_new_session=True, env={**os.environ, **settings}) as program:
         while program.poll() is None:
             if select.select([connection], [], [], 0.02)[0]:
-                os.killpg(program.pid, signal.SIGKILL)
-                break
+                os.killpg(program.pid, signal.SIGTERM if connection.recv(1) else signal.SIGKILL)
     connection.sendall(b"\0%d" % program.returncode)
     connection.close()
 
@@ -67,7 +66,9 @@ def run(argv):
     status = b""
     with connect(5) as connection:
         connection.settimeout(None)
-        connection.sendall(json.dumps(argv).encode() + b"\n")
+        settings = {name: value for name, value in os.environ.items() if name.startswith("SCTPIW_")}
+        connection.sendall(json.dumps([argv, settings]).encode() + b"\n")
+        signal.signal(signal.SIGTERM, lambda *_: connection.sendall(b"T"))
         while True:
             data = connection.recv(65536)
             if not data:

@@ -87,6 +87,7 @@ def bound_ports(pid):
 
 def init_flood(link):
     """INITs and forged COOKIE ECHOes cost the listener no memory."""
+    # rows: 9260-5.1-02
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)

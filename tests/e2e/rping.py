@@ -43,6 +43,7 @@ def persistent(link):
 
 def together(link):
     """Several clients of one server at a time."""
+    # rows: 6951-5.1-01
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)

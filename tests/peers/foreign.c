@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An iWARP end on an SCTP that is not ours: iwarp.c over usrsctp.c or lksctp.c. See usage() for what
- * it does. The other end is rnic-side, or rping, on sctpiw.
+ * An iWARP end on an SCTP that is not ours: iwarp.c over usrsctp.c or lksctp.c. See usage() for
+ * what it does. The other end is rnic-side, or rping, on sctpiw.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,30 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "iwarp.h"
+#include "foreign.h"
 #include "report.h"
 #include "talk.h"
 
-#define SESSIONS 64
 #define DEPTH 4 /* our IRD and ORD */
 
-/* One session, and the memories of its two ends. */
-struct peer {
-	struct session *s;
-	uint8_t *memory;
-	uint32_t stag;
-	uint64_t to;
-	uint64_t addr; /* theirs */
-	uint32_t rkey;
-	uint32_t seed;	 /* of the data that was sent or asked for last */
-	uint32_t offset; /* where it goes in either memory */
-};
-
-static bool listening, plain;
-static unsigned int sessions = 1, rounds = 3, processes = 1;
+bool listening, plain;
+unsigned int rounds = 3;
+static unsigned int sessions = 1, processes = 1;
 static uint32_t largest = LARGEST;
 
-static struct peer peers[SESSIONS];
+struct peer peers[SESSIONS];
 static uint8_t background[MEMORY];
 
 /* ------------------------------------------------------------------ sessions */
@@ -195,8 +183,8 @@ static void check_send(struct peer *p, uint32_t len, enum opcode op, uint32_t st
 		fail("stream %u: a Send of opcode %u with STag %08x", stream_of(p->s), m->opcode,
 		     m->invalidate);
 	if (m->len != len || !filled(m->data, p->seed, len))
-		fail("stream %u: a Send of %u bytes came as %zu, or with other data", stream_of(p->s),
-		     len, m->len);
+		fail("stream %u: a Send of %u bytes came as %zu, or with other data",
+		     stream_of(p->s), len, m->len);
 	free(m);
 }
 
@@ -282,7 +270,7 @@ static const struct operation {
 	void (*begin)(struct peer *p, uint32_t len);
 	void (*finish)(struct peer *p, uint32_t len);
 } operations[] = {
-	{send_begin, send_finish},	 {recv_begin, recv_finish}, {write_begin, write_finish},
+	{send_begin, send_finish},       {recv_begin, recv_finish}, {write_begin, write_finish},
 	{written_begin, written_finish}, {read_begin, read_finish}, {reading_begin, reading_finish},
 };
 
@@ -463,6 +451,14 @@ static void bad_invalidate(struct peer *p)
 	send_message(p->s, SEND_INV, p->rkey ^ 0x5500, background, 64);
 }
 
+static void invalidated_stag(struct peer *p)
+{
+	tell(p, TALK_EXPECT, 100, 0);
+	send_message(p->s, SEND_INV, p->rkey, pattern_of(p, 100), 100);
+	hear(p, TALK_EXPECT);
+	write_to(p->s, p->rkey, p->addr, background, 64);
+}
+
 /* What is answered by which RDMAP Terminate (RFC 5040 4.8, 7; RFC 5041 7). */
 static const struct mistake {
 	const char *name;
@@ -477,6 +473,7 @@ static const struct mistake {
 	{"a Read before the start", read_out_of_bounds, 0, 1, 0x01, 18 + 28, true},
 	{"a queue that is none", bad_queue, 1, 2, 0x01, 18 + 64, false},
 	{"an opcode on the wrong queue", bad_opcode, 0, 2, 0x06, 18 + 28, false},
+	{"a Write to an STag that was invalidated", invalidated_stag, 1, 1, 0x00, 14 + 64, false},
 	{"an invalidation of an STag that is none", bad_invalidate, 0, 1, 0x09, 18 + 64, false},
 };
 
@@ -491,7 +488,8 @@ static void make_mistake(const struct mistake *m, struct peer *p)
 	say("%s: %u/%u/%02x", m->name, e->layer, e->type, e->code);
 	if (e->layer != m->layer || e->type != m->type || e->code != m->code)
 		fail("not %u/%u/%02x", m->layer, m->type, m->code);
-	if (!e->has_ddp || e->length != m->length || memcmp(e->ddp, header, header[0] & 0x80 ? 14 : 18))
+	if (!e->has_ddp || e->length != m->length ||
+	    memcmp(e->ddp, header, header[0] & 0x80 ? 14 : 18))
 		fail("the terminated DDP header is not that of what was sent");
 	if (m->has_rdmap && !e->has_rdmap)
 		fail("the terminated Read Request is missing");
@@ -555,104 +553,6 @@ static void end_by_abort(void)
 	say("aborted");
 }
 
-/* ------------------------------------------------------------------ rping, by hand */
-
-struct rping_info { /* big-endian */
-	uint64_t buf;
-	uint32_t rkey, size;
-} __attribute__((packed));
-
-static struct rping_info rping_receive(struct peer *p)
-{
-	struct message *m = await_message(p->s);
-	struct rping_info info;
-
-	if (m->len != sizeof(info))
-		fail("rping sent %zu bytes", m->len);
-	memcpy(&info, m->data, sizeof(info));
-	free(m);
-	info.buf = be64toh(info.buf);
-	info.rkey = be32toh(info.rkey);
-	info.size = be32toh(info.size);
-	return info;
-}
-
-static void rping_send(struct peer *p, uint64_t buf, uint32_t size)
-{
-	struct rping_info info = {htobe64(buf), htobe32(p->stag), htobe32(size)};
-
-	send_message(p->s, SEND, 0, &info, sizeof(info));
-}
-
-static void rping_serve(struct peer *p)
-{
-	for (unsigned int i = 0; i < rounds; i++) {
-		struct rping_info info = rping_receive(p);
-		char start[32];
-
-		snprintf(start, sizeof(start), "rdma-ping-%u: ", i);
-		if (info.size > MEMORY)
-			fail("rping's buffer has %u bytes", info.size);
-		read_from(p->s, info.rkey, info.buf, 0, info.size);
-		await_reads(p->s);
-		if (strncmp((char *)p->memory, start, strlen(start)))
-			fail("rping's data begins with '%.20s'", p->memory);
-		rping_send(p, 0, 0);
-		info = rping_receive(p);
-		write_to(p->s, info.rkey, info.buf, p->memory, info.size);
-		rping_send(p, 0, 0);
-	}
-}
-
-static void rping_ask(struct peer *p)
-{
-	uint8_t *source = p->memory, *sink = p->memory + 65536;
-	const uint32_t size = 3000;
-
-	for (unsigned int i = 0; i < rounds; i++) {
-		snprintf((char *)source, size, "rdma-ping-%u: ", i);
-		memset(source + strlen((char *)source), 'a' + (int)(i % 26), size - strlen((char *)source));
-		source[size - 1] = 0; /* it writes back a string */
-		memset(sink, 0, size);
-		rping_send(p, p->to, size);
-		rping_receive(p);
-		rping_send(p, p->to + 65536, size);
-		rping_receive(p);
-		if (memcmp(source, sink, size))
-			fail("rping wrote back other data");
-	}
-	end_session(p->s);
-}
-
-static void rping(void)
-{
-	struct peer *p = &peers[0];
-
-	await_association();
-	if (listening) {
-		p->s = await_initiate();
-		answer(p->s, is_enhanced(p->s) ? ENHANCED_ACCEPT : ACCEPT, 1, 1, NULL, 0);
-	} else {
-		p->s = initiate(0, !plain, 1, 1, NULL, 0);
-		if (await_answer(p->s) != (plain ? ACCEPT : ENHANCED_ACCEPT))
-			fail("rping does not accept");
-	}
-	p->memory = calloc(1, MEMORY);
-	if (!p->memory)
-		fail("no memory");
-	p->stag = 0x4711;
-	p->to = 0x10000;
-	offer(p->s, p->memory, p->stag, p->to, MEMORY);
-	if (listening)
-		rping_serve(p);
-	else
-		rping_ask(p);
-	await_loss(); /* rping ends, and its RNIC with it */
-	if (!peer_ended(p->s))
-		fail("rping's session did not end by a Terminate");
-	say("pinged");
-}
-
 /* ------------------------------------------------------------------ main */
 
 static const struct scenario {
@@ -674,14 +574,15 @@ static const struct scenario {
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(*scenarios))
 
-static void usage(void)
+static _Noreturn void usage(void)
 {
 	fputs("usage: foreign-STACK [OPTION...] connect|listen ADDRESS PORT SCENARIO\n"
 	      "  --sessions N, --rounds N     how many at once, how many times\n"
 	      "  --largest BYTES              of a message in transfer\n"
 	      "  --processes N                (lksctp, listen) each takes one association\n"
 	      "  --plain                      no RFC 6581\n"
-	      "  --segment BYTES              of a message to SCTP; more than fits makes it fragment\n"
+	      "  --segment BYTES              of a message to SCTP; more than fits makes it "
+	      "fragment\n"
 	      "  --ordered                    ordered messages\n"
 	      "  --outbound N, --inbound N    streams\n"
 	      "  --adaptation N|none          instead of 1\n"
@@ -706,10 +607,12 @@ static void resolve(struct stack_options *o, const char *address, const char *po
 static const struct scenario *parse(int argc, char **argv, struct stack_options *o)
 {
 	static const struct option options[] = {
-		{"sessions", 1, NULL, 's'},   {"rounds", 1, NULL, 'r'},	 {"largest", 1, NULL, 'l'},
-		{"plain", 0, NULL, 'p'},      {"segment", 1, NULL, 'g'}, {"ordered", 0, NULL, 'o'},
-		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'}, {"adaptation", 1, NULL, 'a'},
-		{"udp", 1, NULL, 'u'},	      {"peer-udp", 1, NULL, 'U'}, {"processes", 1, NULL, 'P'},
+		{"sessions", 1, NULL, 's'},   {"rounds", 1, NULL, 'r'},
+		{"largest", 1, NULL, 'l'},    {"plain", 0, NULL, 'p'},
+		{"segment", 1, NULL, 'g'},    {"ordered", 0, NULL, 'o'},
+		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'},
+		{"adaptation", 1, NULL, 'a'}, {"udp", 1, NULL, 'u'},
+		{"peer-udp", 1, NULL, 'U'},   {"processes", 1, NULL, 'P'},
 		{NULL, 0, NULL, 0},
 	};
 	int c;
@@ -718,22 +621,45 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		unsigned long n = optarg ? strtoul(optarg, NULL, 0) : 0;
 
 		switch (c) {
-		case 's': sessions = n < SESSIONS ? (unsigned int)n : SESSIONS; break;
-		case 'r': rounds = (unsigned int)n; break;
-		case 'l': largest = (uint32_t)n; break;
-		case 'P': processes = (unsigned int)n; break;
-		case 'p': plain = true; break;
-		case 'g': iwarp.segment = n; break;
-		case 'o': iwarp.ordered = true; break;
-		case 'O': o->outbound = (uint16_t)n; break;
-		case 'I': o->inbound = (uint16_t)n; break;
+		case 's':
+			sessions = n < SESSIONS ? (unsigned int)n : SESSIONS;
+			break;
+		case 'r':
+			rounds = (unsigned int)n;
+			break;
+		case 'l':
+			largest = (uint32_t)n;
+			break;
+		case 'P':
+			processes = (unsigned int)n;
+			break;
+		case 'p':
+			plain = true;
+			break;
+		case 'g':
+			iwarp.segment = n;
+			break;
+		case 'o':
+			iwarp.ordered = true;
+			break;
+		case 'O':
+			o->outbound = (uint16_t)n;
+			break;
+		case 'I':
+			o->inbound = (uint16_t)n;
+			break;
 		case 'a':
 			o->adaptation = (uint32_t)n;
 			o->has_adaptation = strcmp(optarg, "none");
 			break;
-		case 'u': o->udp_port = (uint16_t)n; break;
-		case 'U': o->peer_udp_port = (uint16_t)n; break;
-		default: usage();
+		case 'u':
+			o->udp_port = (uint16_t)n;
+			break;
+		case 'U':
+			o->peer_udp_port = (uint16_t)n;
+			break;
+		default:
+			usage();
 		}
 	}
 	if (argc - optind != 4)
@@ -744,7 +670,6 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		if (!strcmp(argv[optind + 3], scenarios[i].name))
 			return &scenarios[i];
 	usage();
-	return NULL;
 }
 
 /* All wait for an association on the one listening socket. */

@@ -7,28 +7,28 @@
 
 #include "report.h"
 
-#define PPID_SEGMENT 16 /* RFC 5043 5.2 */
-#define PPID_CONTROL 17
+#define PPID_SEGMENT   16 /* RFC 5043 5.2 */
+#define PPID_CONTROL   17
 #define ADAPTATION_DDP 1
 
-#define STREAMS 65536
-#define WINDOW 32768 /* DDP-SSNs in flight (RFC 5043 10) */
-#define PRIVATE_MAX 512
-#define QUEUES 3 /* Sends, Read Requests, Terminates */
-#define READS 64
-#define LARGEST_SEND (4u << 20)
-#define TAGGED_LEN (2 + 14) /* DDP-SSN and header */
-#define UNTAGGED_LEN (2 + 18)
+#define STREAMS          65536
+#define WINDOW           32768 /* DDP-SSNs in flight (RFC 5043 10) */
+#define PRIVATE_MAX      512
+#define QUEUES           3 /* Sends, Read Requests, Terminates */
+#define READS            64
+#define LARGEST_SEND     (4u << 20)
+#define TAGGED_LEN       (2 + 14) /* DDP-SSN and header */
+#define UNTAGGED_LEN     (2 + 18)
 #define READ_REQUEST_LEN 28
 
 /* The first octet of a DDP header (RFC 5041 4.1), and the second (RFC 5040 4.1). */
-#define DDP_TAGGED 0x80
-#define DDP_LAST 0x40
-#define DDP_RESERVED 0x3c
-#define DDP_VERSION 0x03
-#define RDMAP_VERSION 0xc0
+#define DDP_TAGGED     0x80
+#define DDP_LAST       0x40
+#define DDP_RESERVED   0x3c
+#define DDP_VERSION    0x03
+#define RDMAP_VERSION  0xc0
 #define RDMAP_RESERVED 0x30
-#define RDMAP_OPCODE 0x0f
+#define RDMAP_OPCODE   0x0f
 
 struct early {
 	uint32_t ppid;
@@ -131,7 +131,7 @@ static void transmit(struct session *s, uint32_t ppid, size_t len)
 }
 
 static void control(struct session *s, enum function f, uint16_t ird, uint16_t ord,
-		    const void *private, size_t len)
+                    const void *private, size_t len)
 {
 	uint8_t *p = put16(packet + 2, (uint16_t)f);
 
@@ -143,7 +143,7 @@ static void control(struct session *s, enum function f, uint16_t ird, uint16_t o
 }
 
 static void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to,
-		   const uint8_t *data, size_t len)
+                   const uint8_t *data, size_t len)
 {
 	size_t most = segment_limit() - TAGGED_LEN;
 
@@ -163,7 +163,7 @@ static void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to
 }
 
 static void untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op,
-		     uint32_t invalidate, const uint8_t *data, size_t len)
+                     uint32_t invalidate, const uint8_t *data, size_t len)
 {
 	size_t most = segment_limit() - UNTAGGED_LEN;
 	uint32_t mo = 0;
@@ -185,12 +185,9 @@ static void untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode o
 
 /* ------------------------------------------------------------------ receiving */
 
-#define wrong(s, ...)                                                        \
-	do {                                                                 \
-		fprintf(stderr, "stream %u, DDP-SSN %u: ", (s)->stream,      \
-			(uint16_t)((s)->rx_ssn - 1));                        \
-		fail(__VA_ARGS__);                                           \
-	} while (0)
+#define wrong(s, what, ...)                                                                        \
+	fail("stream %u, DDP-SSN %u: " what, (s)->stream, (uint16_t)((s)->rx_ssn - 1),             \
+	     ##__VA_ARGS__)
 
 static void take_enhanced(struct session *s, const uint8_t **p, size_t *len)
 {
@@ -272,8 +269,8 @@ static void on_tagged(struct session *s, const uint8_t *p, size_t len)
 		if (!s->read_count)
 			wrong(s, "a Read Response that nobody asked for");
 		if (stag != s->stag || to != r->to || len > r->left || last != (len == r->left))
-			wrong(s, "a Read Response of %zu bytes to %08x %llx%s, for %u to %llx", len, stag,
-			      (unsigned long long)to, last ? ", the last" : "", r->left,
+			wrong(s, "a Read Response of %zu bytes to %08x %llx%s, for %u to %llx", len,
+			      stag, (unsigned long long)to, last ? ", the last" : "", r->left,
 			      (unsigned long long)r->to);
 		r->to += len;
 		r->left -= (uint32_t)len;
@@ -289,7 +286,7 @@ static void on_tagged(struct session *s, const uint8_t *p, size_t len)
 }
 
 static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo, bool last,
-		    const uint8_t *p, size_t len)
+                    const uint8_t *p, size_t len)
 {
 	struct message *m = s->part;
 
@@ -530,16 +527,16 @@ static const char *state_of_association(void)
 	}
 }
 
-#define await(cond, ...)                                                         \
-	do {                                                                     \
-		double end_ = now() + PATIENCE;                                  \
-		while (!(cond)) {                                                \
-			pump(100);                                               \
-			if (!(cond) && (association > STACK_UP || now() > end_)) { \
-				fprintf(stderr, "%s while waiting for ", state_of_association()); \
-				fail(__VA_ARGS__);                               \
-			}                                                        \
-		}                                                                \
+#define await(cond, what, ...)                                                                     \
+	do {                                                                                       \
+		double end_ = now() + PATIENCE;                                                    \
+                                                                                                   \
+		while (!(cond)) {                                                                  \
+			pump(100);                                                                 \
+			if (!(cond) && (association > STACK_UP || now() > end_))                   \
+				fail("%s while waiting for " what, state_of_association(),         \
+				     ##__VA_ARGS__);                                               \
+		}                                                                                  \
 	} while (0)
 
 void pass_time(int ms)
@@ -582,7 +579,7 @@ enum stack_event await_loss(void)
 /* ------------------------------------------------------------------ sessions */
 
 struct session *initiate(uint16_t stream, bool enhanced, uint16_t ird, uint16_t ord,
-			 const void *private, size_t len)
+                         const void *private, size_t len)
 {
 	struct session *s = current[stream];
 
@@ -612,7 +609,7 @@ struct session *await_initiate(void)
 }
 
 void answer(struct session *s, enum function f, uint16_t ird, uint16_t ord, const void *private,
-	    size_t len)
+            size_t len)
 {
 	s->state = f == ACCEPT || f == ENHANCED_ACCEPT ? OPEN : TURNED_DOWN;
 	s->sent_end = f == TERMINATE;
@@ -697,7 +694,7 @@ void offer(struct session *s, uint8_t *memory, uint32_t stag, uint64_t to, uint3
 }
 
 void send_message(struct session *s, enum opcode op, uint32_t invalidate, const void *data,
-		  size_t len)
+                  size_t len)
 {
 	untagged(s, 0, s->tx_msn[0]++, op, invalidate, data, len);
 }
@@ -761,7 +758,7 @@ const struct end *await_terminate(struct session *s)
 }
 
 void send_untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op, const void *data,
-		   size_t len)
+                   size_t len)
 {
 	untagged(s, qn, msn, op, 0, data, len);
 }

@@ -25,7 +25,16 @@ enum function {
 	ENHANCED_REJECT,
 };
 
-enum opcode { WRITE, READ_REQUEST, READ_RESPONSE, SEND, SEND_INV, SEND_SE, SEND_SE_INV, RDMAP_TERMINATE };
+enum opcode {
+	WRITE,
+	READ_REQUEST,
+	READ_RESPONSE,
+	SEND,
+	SEND_INV,
+	SEND_SE,
+	SEND_SE_INV,
+	RDMAP_TERMINATE
+};
 
 struct message { /* a Send that came */
 	struct message *next;
@@ -48,7 +57,7 @@ struct session;
 
 struct iwarp_options {
 	size_t segment; /* of a message to SCTP, at most; 0: what is not fragmented */
-	bool ordered;	/* against RFC 5043 10; a receiver copes */
+	bool ordered;   /* against RFC 5043 10; a receiver copes */
 };
 
 extern struct iwarp_options iwarp;
@@ -65,11 +74,11 @@ enum stack_event await_loss(void);
 
 /* All depths on the wire. */
 struct session *initiate(uint16_t stream, bool enhanced, uint16_t ird, uint16_t ord,
-			 const void *private_data, size_t len);
+                         const void *private_data, size_t len);
 /* Waits for the next Initiate. */
 struct session *await_initiate(void);
 void answer(struct session *s, enum function f, uint16_t ird, uint16_t ord,
-	    const void *private_data, size_t len);
+            const void *private_data, size_t len);
 /* Waits for the answer to our Initiate and returns which it was. */
 enum function await_answer(struct session *s);
 
@@ -94,7 +103,8 @@ void forget(struct session *s);
 /* The one tagged buffer of a session, which the peer may read and write. */
 void offer(struct session *s, uint8_t *memory, uint32_t stag, uint64_t to, uint32_t len);
 
-void send_message(struct session *s, enum opcode op, uint32_t invalidate, const void *data, size_t len);
+void send_message(struct session *s, enum opcode op, uint32_t invalidate, const void *data,
+                  size_t len);
 void write_to(struct session *s, uint32_t stag, uint64_t to, const void *data, size_t len);
 /* A Read Request; into what was offered, at this offset. */
 void read_from(struct session *s, uint32_t stag, uint64_t to, uint32_t offset, uint32_t len);
@@ -108,7 +118,7 @@ const struct end *await_terminate(struct session *s);
 /* ---- what no decent peer sends */
 
 void send_untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op, const void *data,
-		   size_t len);
+                   size_t len);
 
 /* The DDP header of the segment that was sent last. */
 const uint8_t *latest_header(void);

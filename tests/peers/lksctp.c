@@ -41,7 +41,8 @@ static void want_event(int fd, uint16_t type, bool on)
 
 static int open_socket(const struct stack_options *o)
 {
-	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound, .sinit_max_instreams = o->inbound};
+	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound,
+	                            .sinit_max_instreams = o->inbound};
 	int fd = socket(o->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP);
 	struct sctp_rtoinfo rto = {.srto_initial = 300, .srto_min = STACK_RTO_MIN};
 	int one = 1;
@@ -168,8 +169,8 @@ bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, 
 	};
 	struct iovec iov = {.iov_base = (void *)data, .iov_len = len};
 
-	return sctp_sendv(sock, &iov, 1, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
-			  0) == (ssize_t)len;
+	return sctp_sendv(sock, &iov, 1, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO, 0) ==
+	       (ssize_t)len;
 }
 
 void stack_ask_dry(void)

@@ -10,20 +10,20 @@
 /* In seconds: how long anything may take. */
 #define PATIENCE 30
 
-#define fail(...)                        \
-	do {                             \
-		fflush(stdout);          \
-		fputs("FAIL: ", stderr); \
-		fprintf(stderr, __VA_ARGS__); \
-		fputc('\n', stderr);     \
-		_exit(1);                \
+#define fail(...)                                                                                  \
+	do {                                                                                       \
+		fflush(stdout);                                                                    \
+		fputs("FAIL: ", stderr);                                                           \
+		fprintf(stderr, __VA_ARGS__);                                                      \
+		fputc('\n', stderr);                                                               \
+		_exit(1);                                                                          \
 	} while (0)
 
-#define say(...)                     \
-	do {                         \
-		printf(__VA_ARGS__); \
-		putchar('\n');       \
-		fflush(stdout);      \
+#define say(...)                                                                                   \
+	do {                                                                                       \
+		printf(__VA_ARGS__);                                                               \
+		putchar('\n');                                                                     \
+		fflush(stdout);                                                                    \
 	} while (0)
 
 static inline double now(void)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The other end of foreign.c: a program of librdmacm and libibverbs, run on sctpiw. It does what it is
- * told (talk.h), on any number of connections, each with a thread and a protection domain of its own.
+ * The other end of foreign.c: a program of librdmacm and libibverbs, run on sctpiw. It does what it
+ * is told (talk.h), on any number of connections, each with a thread and a protection domain of its
+ * own.
  *
  * A connection is over when RDMA_CM_EVENT_DISCONNECTED has come, and every work request has
  * completed; both must happen. What came to pass is printed, one line for each connection. At last
@@ -22,12 +23,12 @@
 #include "report.h"
 #include "talk.h"
 
-#define RECEIVES 8
+#define RECEIVES     8
 #define RECEIVE_SIZE (LARGEST + 4096)
-#define SENDS 64
-#define FLOOD_SIZE 65536
-#define DEPTH 4 /* our IRD and ORD */
-#define CONNECTIONS 64
+#define SENDS        64
+#define FLOOD_SIZE   65536
+#define DEPTH        4 /* our IRD and ORD */
+#define CONNECTIONS  64
 
 struct conn {
 	unsigned int number;
@@ -40,7 +41,8 @@ struct conn {
 	struct ibv_mr *mr, *receive_mr, *answer_mr;
 	uint8_t *memory, *receives;
 	struct answer *answer;
-	unsigned int posted_sends, posted_receives, completed; /* what is in the queues; all that came back */
+	unsigned int posted_sends, posted_receives,
+		completed;        /* what is in the queues; all that came back */
 	enum ibv_wc_status error; /* the first */
 	bool over;
 };
@@ -189,8 +191,9 @@ static bool await_receive(struct conn *c, struct ibv_wc *wc)
 
 static bool send_answer(struct conn *c, uint32_t what, int status, uint32_t rkey)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->answer, .length = sizeof(*c->answer), .lkey = c->answer_mr->lkey};
+	struct ibv_sge sge = {.addr = (uintptr_t)c->answer,
+	                      .length = sizeof(*c->answer),
+	                      .lkey = c->answer_mr->lkey};
 	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
 
 	*c->answer = (struct answer){
@@ -209,7 +212,8 @@ static bool hello(struct conn *c, const struct command *cmd)
 	if (c->mr) /* again, because it was invalidated */
 		ibv_dereg_mr(c->mr);
 	c->mr = ibv_reg_mr(c->pd, c->memory, MEMORY,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+	                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+	                           IBV_ACCESS_REMOTE_WRITE);
 	check(c->mr, "ibv_reg_mr");
 	return send_answer(c, cmd->what, 0, c->mr->rkey);
 }
@@ -229,14 +233,16 @@ static bool expect(struct conn *c, const struct command *cmd)
 		status = 2;
 	post_receive(c, (unsigned int)wc.wr_id);
 	return send_answer(c, cmd->what, status,
-			   wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0);
+	                   wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0);
 }
 
 static bool send_data(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory + cmd->offset, .length = cmd->length, .lkey = c->mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = cmd->length ? 1 : 0, .opcode = IBV_WR_SEND};
+	struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset,
+	                      .length = cmd->length,
+	                      .lkey = c->mr->lkey};
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = cmd->length ? 1 : 0, .opcode = IBV_WR_SEND};
 
 	if (cmd->what == TALK_SEND_INV) {
 		wr.opcode = IBV_WR_SEND_WITH_INV;
@@ -266,7 +272,7 @@ static bool check_memory(struct conn *c, const struct command *cmd)
 }
 
 static struct ibv_send_wr rdma(enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
-			       struct ibv_sge *sge)
+                               struct ibv_sge *sge)
 {
 	return (struct ibv_send_wr){
 		.opcode = opcode,
@@ -278,8 +284,9 @@ static struct ibv_send_wr rdma(enum ibv_wr_opcode opcode, uint64_t addr, uint32_
 
 static bool write_there(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory + cmd->offset, .length = cmd->length, .lkey = c->mr->lkey};
+	struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset,
+	                      .length = cmd->length,
+	                      .lkey = c->mr->lkey};
 	struct ibv_send_wr wr = rdma(IBV_WR_RDMA_WRITE, cmd->addr, cmd->rkey, &sge);
 
 	fill(c->memory + cmd->offset, cmd->seed, cmd->length);
@@ -299,8 +306,9 @@ static bool read_there(struct conn *c, const struct command *cmd)
 	for (uint32_t i = 0; i < cmd->count; i++) {
 		uint32_t offset = i * piece;
 		uint32_t len = i + 1 < cmd->count ? piece : cmd->length - offset;
-		struct ibv_sge sge = {
-			.addr = (uintptr_t)c->memory + cmd->offset + offset, .length = len, .lkey = c->mr->lkey};
+		struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset + offset,
+		                      .length = len,
+		                      .lkey = c->mr->lkey};
 		struct ibv_send_wr wr = rdma(IBV_WR_RDMA_READ, cmd->addr + offset, cmd->rkey, &sge);
 
 		post(c, &wr);
@@ -315,14 +323,15 @@ static bool read_there(struct conn *c, const struct command *cmd)
 /* Until the connection is over. */
 static bool flood(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)c->memory, .length = FLOOD_SIZE, .lkey = c->mr->lkey};
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->memory, .length = FLOOD_SIZE, .lkey = c->mr->lkey};
 
 	if (!send_answer(c, cmd->what, 0, 0))
 		return false;
 	for (unsigned int i = 0;; i++) {
 		bool read = i % 4 == 3;
 		struct ibv_send_wr wr = rdma(read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, cmd->addr,
-					     cmd->rkey, &sge);
+		                             cmd->rkey, &sge);
 
 		while (c->posted_sends == SENDS / 2 && !c->over)
 			next_completion(c);
@@ -402,7 +411,10 @@ static void make_qp(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = SENDS, .max_recv_wr = RECEIVES + 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = SENDS,
+	                .max_recv_wr = RECEIVES + 1,
+	                .max_send_sge = 1,
+	                .max_recv_sge = 1},
 	};
 
 	c->pd = ibv_alloc_pd(c->id->verbs);
@@ -464,7 +476,8 @@ static void *connect_thread(void *arg)
 	c->events = rdma_create_event_channel();
 	check(c->events, "rdma_create_event_channel");
 	check_zero(rdma_create_id(c->events, &c->id, c, RDMA_PS_TCP), "rdma_create_id");
-	check_zero(rdma_resolve_addr(c->id, NULL, (struct sockaddr *)&address, 2000), "rdma_resolve_addr");
+	check_zero(rdma_resolve_addr(c->id, NULL, (struct sockaddr *)&address, 2000),
+	           "rdma_resolve_addr");
 	if (!await_event(c->events, RDMA_CM_EVENT_ADDR_RESOLVED))
 		fail("the address is not resolved");
 	check_zero(rdma_resolve_route(c->id, 2000), "rdma_resolve_route");
@@ -492,7 +505,8 @@ static void connect_all(void)
 			pthread_join(conns[i - at_once].thread, NULL);
 		start(i, connect_thread);
 	}
-	for (unsigned int i = connections > at_once ? connections - at_once : 0; i < connections; i++)
+	for (unsigned int i = connections > at_once ? connections - at_once : 0; i < connections;
+	     i++)
 		pthread_join(conns[i].thread, NULL);
 }
 
@@ -538,7 +552,7 @@ static void listen_for_all(void)
 
 /* ------------------------------------------------------------------ main */
 
-static void usage(void)
+static _Noreturn void usage(void)
 {
 	fputs("usage: rnic-side [OPTION...] connect|listen ADDRESS PORT\n"
 	      "  --connections N   how many, then it ends\n"
@@ -550,9 +564,10 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"connections", 1, NULL, 'n'}, {"at-once", 1, NULL, 'a'}, {"reject", 0, NULL, 'r'},
-		{NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"connections", 1, NULL, 'n'},
+	                                        {"at-once", 1, NULL, 'a'},
+	                                        {"reject", 0, NULL, 'r'},
+	                                        {NULL, 0, NULL, 0}};
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *info;
 	sigset_t wait;
 	int c;

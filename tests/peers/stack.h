@@ -16,10 +16,10 @@
 struct stack_options {
 	struct sockaddr_storage address; /* to listen on or to connect to, with the SCTP port */
 	socklen_t address_len;
-	uint16_t udp_port;	/* ours, for encapsulation; 0: raw IP */
+	uint16_t udp_port;      /* ours, for encapsulation; 0: raw IP */
 	uint16_t peer_udp_port; /* the peer's, where we connect */
-	uint16_t outbound;	/* streams offered */
-	uint16_t inbound;	/* streams wanted at most */
+	uint16_t outbound;      /* streams offered */
+	uint16_t inbound;       /* streams wanted at most */
 	bool has_adaptation;
 	uint32_t adaptation;
 };
@@ -63,7 +63,7 @@ void stack_abort(void);
 
 /* Once it is up. */
 uint32_t stack_peer_adaptation(void); /* 0: none was told */
-uint16_t stack_streams(void);	      /* usable pairs */
-size_t stack_whole(void);	      /* the largest message that is not fragmented */
+uint16_t stack_streams(void);         /* usable pairs */
+size_t stack_whole(void);             /* the largest message that is not fragmented */
 
 #endif

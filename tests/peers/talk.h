@@ -13,22 +13,23 @@
 #include <string.h>
 
 #define LARGEST (2u << 20)
-#define MEMORY (LARGEST + 65536)
+#define MEMORY  (LARGEST + 65536)
 
 /* Private data of each side's Initiate, Accept or Reject. */
 #define FOREIGN_TEXT "a foreign stack"
-#define RNIC_TEXT "sctpiw"
+#define RNIC_TEXT    "sctpiw"
 
 enum talk {
-	TALK_HELLO = 1,	 /* the answer tells addr and rkey of rnic-side's memory */
-	TALK_EXPECT,	 /* the next Send is to be of this length and pattern; the answer tells rkey if it invalidated */
-	TALK_SEND,	 /* Send length bytes of pattern, then the answer */
-	TALK_SEND_INV,	 /* ... with Invalidate of rkey, solicited */
-	TALK_FILL,	 /* put the pattern at offset */
-	TALK_CHECK,	 /* is it at offset, and nothing beside it? Then wipe it */
-	TALK_WRITE,	 /* RDMA Write the pattern to addr and rkey, then the answer */
-	TALK_READ,	 /* RDMA Read from there in count pieces, check, then the answer */
-	TALK_FLOOD,	 /* after the answer: Write and Read there without end */
+	TALK_HELLO = 1, /* the answer tells addr and rkey of rnic-side's memory */
+	TALK_EXPECT, /* the next Send is to be of this length and pattern; the answer tells rkey if
+	                it invalidated */
+	TALK_SEND,   /* Send length bytes of pattern, then the answer */
+	TALK_SEND_INV,   /* ... with Invalidate of rkey, solicited */
+	TALK_FILL,       /* put the pattern at offset */
+	TALK_CHECK,      /* is it at offset, and nothing beside it? Then wipe it */
+	TALK_WRITE,      /* RDMA Write the pattern to addr and rkey, then the answer */
+	TALK_READ,       /* RDMA Read from there in count pieces, check, then the answer */
+	TALK_FLOOD,      /* after the answer: Write and Read there without end */
 	TALK_DISCONNECT, /* instead of an answer: rdma_disconnect() */
 };
 
@@ -79,7 +80,7 @@ static inline void wipe(uint8_t *memory, const uint8_t *background, uint32_t off
 
 /* Is the pattern at offset and the background everywhere else? */
 static inline bool intact(const uint8_t *memory, const uint8_t *background, uint32_t seed,
-			  uint32_t offset, uint32_t len)
+                          uint32_t offset, uint32_t len)
 {
 	uint32_t behind = offset + len;
 

@@ -63,7 +63,8 @@ static void prepare(struct socket *so)
 
 static struct socket *open_socket(const struct stack_options *o)
 {
-	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound, .sinit_max_instreams = o->inbound};
+	struct sctp_initmsg init = {.sinit_num_ostreams = o->outbound,
+	                            .sinit_max_instreams = o->inbound};
 	struct sctp_udpencaps encaps = {.sue_port = htons(o->peer_udp_port)};
 	struct socket *so;
 	struct sctp_rtoinfo rto = {.srto_initial = 300, .srto_min = STACK_RTO_MIN};
@@ -73,7 +74,6 @@ static struct socket *open_socket(const struct stack_options *o)
 	usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
-	usrsctp_sysctl_set_sctp_ecn_enable(0);
 	woken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	so = usrsctp_socket(o->address.ss_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!so)
@@ -168,7 +168,7 @@ enum stack_event stack_receive(struct stack_message *m, int ms)
 		return STACK_NOTHING;
 	}
 	n = usrsctp_recvv(sock, buffer + held, sizeof(buffer) - held, NULL, &from_len, &info,
-			  &info_len, &type, &flags);
+	                  &info_len, &type, &flags);
 	if (n < 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
 		sleep_until_woken(ms);
 		return STACK_NOTHING;
@@ -208,8 +208,8 @@ bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, 
 	};
 	double end = now() + PATIENCE;
 
-	while (usrsctp_sendv(sock, data, len, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO,
-			     0) < 0) {
+	while (usrsctp_sendv(sock, data, len, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO, 0) <
+	       0) {
 		if (errno != EWOULDBLOCK)
 			return false;
 		if (now() > end)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,8 +40,7 @@
 
 struct capture {
 	int fd;
-	bool begun;	     /* the section header is written, or in the buffer */
-	uint64_t size_limit; /* RLIMIT_FSIZE */
+	bool begun; /* the section header is written, or in the buffer */
 	char path[ENGINE_CONFIG_PATH];
 	/* Whom the kernel's routing was last asked about, and its answer. */
 	struct ip_addr remote, local;
@@ -53,7 +51,6 @@ struct capture {
 struct capture *capture_open(const char *path, struct config_error *why)
 {
 	struct capture *c = malloc(sizeof(*c));
-	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
 	const char *error = NULL;
 	struct stat st;
 
@@ -63,8 +60,6 @@ struct capture *capture_open(const char *path, struct config_error *why)
 	}
 	memset(c, 0, offsetof(struct capture, buf));
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	getrlimit(RLIMIT_FSIZE, &limit);
-	c->size_limit = limit.rlim_cur;
 	/* Who opens a pipe would wait for its reader. */
 	c->fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK));
 	if (c->fd < 0)
@@ -102,22 +97,20 @@ static void take_back(struct capture *c, size_t written)
 
 static int write_out(struct capture *c)
 {
-	struct stat st;
-	ssize_t n;
+	size_t written = 0;
 
-	/* Beyond the limit the process would get a deadly signal. */
-	if (c->size_limit != RLIM_INFINITY &&
-	    (sys_stat_fd(c->fd, &st) || (uint64_t)st.st_size + c->used > c->size_limit))
-		return -EFBIG;
-	do {
-		n = sys_write(c->fd, c->buf, c->used);
-	} while (n == -EINTR);
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n == c->used)
-		return 0;
-	take_back(c, (size_t)n);
-	return -ENOSPC;
+	while (written < c->used) {
+		ssize_t n = sys_append(c->fd, c->buf + written, c->used - written);
+
+		if (n > 0) {
+			written += (size_t)n;
+		} else if (n != -EINTR) {
+			if (written)
+				take_back(c, written);
+			return n ? (int)n : -EIO;
+		}
+	}
+	return 0;
 }
 
 void capture_flush(struct engine *e)
@@ -183,7 +176,7 @@ static void end_block(struct capture *c, size_t start)
 {
 	uint32_t len;
 
-	put_option(c, OPT_END, NULL, 0);
+	put32(c, OPT_END); /* without a value */
 	len = (uint32_t)(c->used - start + sizeof(len));
 	put32(c, len);
 	memcpy(c->buf + start + 4, &len, sizeof(len));

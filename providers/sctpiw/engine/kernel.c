@@ -371,11 +371,10 @@ static bool accept_some(struct endpoint *ep)
 		struct sockaddr_storage from;
 		struct kernel_assoc *ka;
 		struct assoc *a;
-		int fd = sys_keep(sys_accept(ke->sock.fd, &from));
+		int fd = kernel_socket_accept(ke->sock.fd, ep->family, ep->v6only, &from);
 
 		if (fd < 0)
 			return false;
-		kernel_socket_accepted(fd);
 		a = assoc_new(ep);
 		if (!a) {
 			sys_close(fd);

@@ -33,12 +33,18 @@ static void raise_buffer(int fd, int name, int force_name)
 	sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
 }
 
-static void set_linger(int fd)
+/* What accept() does not pass on. */
+static void set_each(int fd, int family, bool v6only)
 {
 	struct linger abort_at_close = {.l_onoff = 1};
 
 	/* An ABORT when the process ends, however it does. */
 	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
+	/* ICMP errors are to be told. */
+	if (family == AF_INET6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+	if (family == AF_INET || !v6only)
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_RECVERR, 1);
 }
 
 static int subscribe(int fd)
@@ -123,23 +129,23 @@ int kernel_socket_open(int family, bool v6only)
 		sys_close(fd);
 		return ret;
 	}
-	if (family == AF_INET6) {
+	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
-		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
-	}
-	if (family == AF_INET || !v6only)
-		sys_setsockopt_int(fd, IPPROTO_IP, IP_RECVERR, 1);
 	sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_NODELAY, 1);
 	set_timers(fd);
-	set_linger(fd);
+	set_each(fd, family, v6only);
 	raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
 	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
 	return fd;
 }
 
-void kernel_socket_accepted(int fd)
+int kernel_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from)
 {
-	set_linger(fd);
+	int fd = sys_keep(sys_accept(listener, from));
+
+	if (fd >= 0)
+		set_each(fd, family, v6only);
+	return fd;
 }
 
 /*

@@ -20,8 +20,8 @@ struct kernel_status {
 int kernel_socket_probe(void);
 /* A socket with everything set that an association inherits from it. */
 int kernel_socket_open(int family, bool v6only);
-/* What accept() does not pass on. */
-void kernel_socket_accepted(int fd);
+/* The same for the next association of a listener that was opened so. */
+int kernel_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from);
 /*
  * Binds beside sockets of the same port: none may be listening, or only that one. listener: a
  * descriptor, or -1.

@@ -105,6 +105,7 @@ struct engine {
 
 	/* The progress thread. */
 	_Atomic bool thread_started;
+	bool one_cpu; /* there is one processor for all of the process's threads */
 	int wake_fd;  /* eventfd */
 	int timer_fd; /* for timer_set */
 	int epoll_fd; /* the sockets */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -34,6 +35,7 @@
  */
 #define PARK_FIRST 50000u
 #define PARK_MAX 1600000u
+#define ONE_CPU_NAP 50000u /* ns */
 #define STACK_SIZE (1u << 20)
 
 static uint32_t load32(const _Atomic uint32_t *v)
@@ -49,9 +51,26 @@ static void count_poll(struct engine *e)
 	atomic_store_explicit(&e->polls, load32(&e->polls) + 1, memory_order_relaxed);
 }
 
+/*
+ * Who polls on the only processor keeps it from whoever is to answer: the poller waits for a
+ * socket instead, but not for long, since another thread may complete something, too.
+ */
+static void nap(struct engine *e)
+{
+	struct pollfd pfd = {.fd = e->epoll_fd, .events = POLLIN};
+
+	if (loop_has_kicks(e))
+		return;
+	atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
+	sys_ppoll(&pfd, 1, ONE_CPU_NAP);
+	atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
+}
+
 void engine_progress(struct engine *e)
 {
 	count_poll(e);
+	if (e->one_cpu)
+		nap(e);
 	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e)) {
 		atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
 		return;
@@ -277,10 +296,12 @@ static int start_thread(struct engine *e)
 
 int progress_start(struct engine *e)
 {
+	cpu_set_t cpus;
 	int ret;
 
 	if (e->thread_started)
 		return 0;
+	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
 	ret = start_thread(e);
 	if (ret)
 		log_error("cannot start the progress thread: %s", strerror(-ret));

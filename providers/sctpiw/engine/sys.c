@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -225,6 +226,23 @@ ssize_t sys_read(int fd, void *buf, size_t len)
 ssize_t sys_write(int fd, const void *buf, size_t len)
 {
 	return RAW(SYS_write, fd, buf, len);
+}
+
+ssize_t sys_append(int fd, const void *buf, size_t len)
+{
+	const uint64_t signal = 1ull << (SIGXFSZ - 1); /* the kernel's own sigset_t */
+	const struct timespec at_once = {0};
+	uint64_t before = 0, pending = 0;
+	ssize_t n;
+
+	RAW(SYS_rt_sigprocmask, SIG_BLOCK, &signal, &before, sizeof(signal));
+	RAW(SYS_rt_sigpending, &pending, sizeof(pending));
+	n = sys_write(fd, buf, len);
+	/* It was sent to this thread. One that waited before is the application's. */
+	if (n == -EFBIG && !(pending & signal))
+		RAW(SYS_rt_sigtimedwait, &signal, NULL, &at_once, sizeof(signal));
+	RAW(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
+	return n;
 }
 
 /*

@@ -52,6 +52,8 @@ int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
 ssize_t sys_read(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
+/* To a file that may grow large: beyond RLIMIT_FSIZE it is -EFBIG alone, without the deadly SIGXFSZ. */
+ssize_t sys_append(int fd, const void *buf, size_t len);
 void sys_close(int fd);
 /*
  * For descriptors that live on: returns fd under a number out of the application's way, and keeps

@@ -119,7 +119,6 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	a->tlp_margin = SCTP_TLP_MARGIN;
 	a->reorder_factor = 1;
 	a->heard = now;
-	a->stalled = SCTP_TIME_NEVER;
 	for (i = 0; i < SCTP_TIMERS; i++)
 		a->timers[i] = SCTP_TIME_NEVER;
 	list_init(&a->ready_node);

@@ -230,7 +230,7 @@ struct sctp_assoc {
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
 	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
-	uint64_t stalled;	  /* when it did so first, on whatever path; SCTP_TIME_NEVER: the next time counts as the first */
+	uint64_t stalled;	  /* when it did so first, or 0; SCTP_TIME_NEVER: the next time counts as the first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
@@ -272,6 +272,7 @@ struct sctp_in {
 	bool data;	/* DATA was in it */
 	bool sack_now;	/* and demands a SACK at once */
 	bool stop;	/* drop the rest of the packet */
+	unsigned int sacks; /* in it so far, and what acknowledges as they do */
 };
 
 /* All paths: 0 is the one in use. */

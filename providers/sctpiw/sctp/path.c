@@ -251,6 +251,9 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_other(in, c);
 		return;
 	}
+	/* It waits for us: its COOKIE ACK was lost, and T1 may be long by now. */
+	if (in->a->state == SCTP_COOKIE_ECHOED)
+		sctp_handshake_resend(in->a);
 	p = sctp_control_room(in->a, round_up4(c->len));
 	if (p)
 		heartbeat_answer(p, c);

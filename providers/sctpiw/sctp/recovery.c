@@ -141,7 +141,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_outq_count(&a->out))
 		return;
-	if (a->stalled == SCTP_TIME_NEVER)
+	if (!a->stalled || a->stalled == SCTP_TIME_NEVER)
 		a->stalled = now;
 	/* A peer that answers heartbeats alone is of no use either. */
 	if (now - a->stalled >= a->s->config.silent_limit) {

@@ -5,6 +5,12 @@
 #include "sctp/internal.h"
 #include "util/serial.h"
 
+/*
+ * A SACK may make us look at everything outstanding, and thousands of them fit a packet. Nobody
+ * bundles more than one; what is above this is as good as lost, which SACKs may be.
+ */
+#define SACKS_MAX 4u
+
 /* What one SACK brought. */
 struct acked {
 	uint32_t bytes;	 /* acknowledged for the first time */
@@ -191,7 +197,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 		path->proof = acked->now;
 		path->errors = 0;
 		a->timeouts = 0;
-		a->stalled = SCTP_TIME_NEVER;
+		a->stalled = 0;
 		/*
 		 * A duplicate may as well mean that a SACK was lost: without the way back, a
 		 * lossy path would have ever later probes.
@@ -240,6 +246,8 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct acked acked = nothing_acked(in);
 	struct wire_sctp_sack s;
 
+	if (in->sacks++ >= SACKS_MAX)
+		return;
 	/* Old, also when half the TSN space away: from here on cum <= s.cum holds. */
 	if (!wire_sctp_sack_get(c, &s) || !serial32_ge(s.cum, old_cum))
 		return;
@@ -266,7 +274,7 @@ void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum)
 	uint32_t flight = a->path.flight;
 	struct acked acked = nothing_acked(in);
 
-	if (!serial32_ge(cum, old_cum))
+	if (in->sacks++ >= SACKS_MAX || !serial32_ge(cum, old_cum))
 		return;
 	if (serial32_gt(cum, a->out.next - 1)) {
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);

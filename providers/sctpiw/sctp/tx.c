@@ -74,7 +74,6 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->tlp_count = 0;
 	a->rescue = 0;
 	a->timeouts = 0;
-	a->stalled = SCTP_TIME_NEVER;
 	a->window_probe = false;
 	a->window_tries = 0;
 }

@@ -1,0 +1,464 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Whether the tests notice when the code is wrong.
+
+usage: mutate.py --count N [--seed S] [--dir wire|sctp|iwarp] [--jobs J] [--keep-going]
+       mutate.py ID...
+
+Changes one place of providers/sctpiw/{wire,sctp,iwarp} at a time, in a copy of the tree with a build of
+its own, and runs the unit, conformance and fuzz-replay programs that link that layer until one fails.
+Each mutant is one line: its ID, the change, and what killed it, or SURVIVED. A survivor is either
+equivalent (nobody can see the change) or a hole in the tests.
+
+  --count N      so many mutants; those that do not compile, or give the same object code, do not count
+  --seed S       which ones (1); the same tree and seed give the same mutants
+  --dir D        of this layer alone; may be given more than once
+  --jobs J       so many at a time, each in a copy of its own (2)
+  --keep-going   go on after a survivor; else the first ends the run
+  ID             FILE:LINE:COLUMN:OPERATOR of a mutant as printed: this one again
+
+An operator is drawn first and a place for it second, so that rare operators have their turn. A program
+that runs for five times its processor time hangs, and has noticed. Exit status: 0 when all were
+killed, 1 when some survived.
+"""
+
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import queue
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROVIDER = pathlib.Path("providers/sctpiw")
+LAYERS = ("wire", "sctp", "iwarp")
+ARGUMENTS = {"test_stack_sim": ["1", "40"]}  # instead of hundreds of seeds
+MEMORY = 4 << 30  # a mutant that allocates without end
+
+TOKEN = re.compile(r"""
+    (?P<skip> /\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n\\]|\\.)* | \s+ | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
+  | (?P<name> [A-Za-z_]\w* )
+  | (?P<number> (?:0[xX][0-9a-fA-F]+ | \d+(?:\.\d+)?) [uUlL]* )
+  | (?P<op> \.\.\. | <<= | >>= | -> | \+\+ | -- | << | >> | [<>=!]= | && | \|\| | [-+*/%&|^]= | . )
+""", re.X | re.S | re.M)
+
+FLIPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
+ASSIGNMENTS = {"|=": "=", "&=": "=", "^=": "=", "+=": "-=", "-=": "+=", "*=": "/=", "<<=": ">>=", ">>=": "<<="}
+KEYWORDS = {"if", "else", "for", "while", "do", "switch", "case", "default", "return", "goto", "break",
+            "continue", "sizeof", "struct", "union", "enum", "const", "static", "unsigned", "int", "char"}
+LEAVES = {"return", "goto", "continue", "break"}
+# Asserted by the compiler; memory that is not freed is seen by the sanitizers alone.
+UNTOUCHED = {"assert", "static_assert", "_Static_assert", "free"}
+
+Token = collections.namedtuple("Token", "kind text start end")
+Mutation = collections.namedtuple("Mutation", "file line column operator start end new")
+
+
+def fail(message):
+    sys.exit(f"mutate.py: {message}")
+
+
+# ---- where the code can be changed ----
+
+def tokenize(text):
+    return [Token(m.lastgroup, m[0], m.start(), m.end()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
+
+
+def pairs(tokens):
+    """The index of the bracket that closes the one at an index."""
+    closes, stack = {}, []
+    for i, token in enumerate(tokens):
+        if token.text in ("(", "[", "{"):
+            stack.append(i)
+        elif token.text in (")", "]", "}") and stack:
+            closes[stack.pop()] = i
+    return closes
+
+
+def bodies(tokens, closes):
+    """The indexes of the braces of functions."""
+    i = 0
+    while i < len(tokens):
+        if tokens[i].text == "{":
+            if i and tokens[i - 1].text == ")":
+                yield i, closes[i]
+            i = closes[i]
+        i += 1
+
+
+def is_value(token):
+    return token.kind == "number" or token.text in (")", "]") or (
+        token.kind == "name" and token.text not in KEYWORDS)
+
+
+def operators(tokens, i):
+    """Mutations of the token at i alone."""
+    token = tokens[i]
+    text = token.text
+    if text in FLIPS:
+        yield "relation", FLIPS[text]
+    elif text in ("&&", "||"):
+        yield "logic", "||" if text == "&&" else "&&"
+    elif text == "!":
+        yield "not", ""
+    elif text in ASSIGNMENTS:
+        yield "assign", ASSIGNMENTS[text]
+    elif text in ("++", "--"):
+        yield "step", ""
+    elif text in ("+", "-") and is_value(tokens[i - 1]):
+        yield "sign", "-" if text == "+" else "+"
+    elif text in ("<<", ">>"):
+        yield "shift", ">>" if text == "<<" else "<<"
+    elif text in ("true", "false"):
+        yield "bool", "false" if text == "true" else "true"
+    elif token.kind == "number" and "." not in text:
+        yield "constant", f"({text} + 1)"
+
+
+def conditions(text, tokens, closes, i):
+    """Mutations of the condition behind the if or while at i."""
+    if tokens[i].text not in ("if", "while") or tokens[i + 1].text != "(":
+        return
+    close = closes[i + 1]
+    start, end = tokens[i + 1].end, tokens[close].start
+    condition = text[start:end]
+    leaves = tokens[close + 1 + (tokens[close + 1].text == "{")].text in LEAVES
+    if tokens[i].text == "if":
+        yield "check" if leaves else "never", start, end, f"0 && ({condition})"
+        yield "always", start, end, f"1 || ({condition})"
+
+
+def statement(tokens, closes, i):
+    """The end of the call or assignment that starts at i, or None."""
+    before, first = tokens[i - 1], tokens[i]
+    if before.text not in (";", "{", "}", "else", ")") or first.text in KEYWORDS | UNTOUCHED:
+        return None
+    j = i
+    if first.text == "*":
+        if before.text == ")":
+            return None  # a product or a cast
+        j += 1
+    if tokens[j].kind != "name" or tokens[j + 1].text not in ("(", "->", ".", "[", "=", *ASSIGNMENTS):
+        return None
+    while tokens[j].text != ";":
+        if tokens[j].text in ("{", "}", ")", "?", ","):
+            return None
+        j = closes[j] if tokens[j].text in ("(", "[") else j
+        j += 1
+    return j
+
+
+def swaps(text, tokens, closes, i):
+    """Two neighbouring arguments of the call at i, exchanged; the compiler tells whether they can be."""
+    if tokens[i].kind != "name" or tokens[i].text in KEYWORDS | UNTOUCHED or tokens[i + 1].text != "(":
+        return
+    arguments, j, first = [], i + 2, i + 2
+    while j <= closes[i + 1]:
+        if tokens[j].text == "," or j == closes[i + 1]:
+            arguments.append(tokens[first:j])
+            first = j + 1
+        elif tokens[j].text in ("(", "[", "{"):
+            j = closes[j]
+        j += 1
+    for a, b in zip(arguments, arguments[1:]):
+        plain = all(t.kind != "op" or t.text in ("->", ".", "&", "*") for t in a + b)
+        if not a or not b or not plain:
+            continue
+        left, between = text[a[0].start:a[-1].end], text[a[-1].end:b[0].start]
+        right = text[b[0].start:b[-1].end]
+        if left != right:
+            yield a[0].start, b[-1].end, right + between + left
+
+
+def in_parentheses_of_for(tokens, closes):
+    inside = set()
+    for i, token in enumerate(tokens):
+        if token.text == "for" and tokens[i + 1].text == "(":
+            inside.update(range(i + 2, closes[i + 1]))
+    return inside
+
+
+def mutations(name, text):
+    tokens = tokenize(text)
+    closes = pairs(tokens)
+    loops = in_parentheses_of_for(tokens, closes)
+
+    def mutation(operator, start, end, new):
+        line = text.count("\n", 0, start) + 1
+        column = start - text.rfind("\n", 0, start)
+        return Mutation(name, line, column, operator, start, end, new)
+
+    for begin, finish in bodies(tokens, closes):
+        for i in range(begin + 1, finish):
+            for operator, new in operators(tokens, i):
+                yield mutation(operator, tokens[i].start, tokens[i].end, new)
+            for operator, start, end, new in conditions(text, tokens, closes, i):
+                yield mutation(operator, start, end, new)
+            end = None if i in loops else statement(tokens, closes, i)
+            if end:
+                yield mutation("delete", tokens[i].start, tokens[end].start, "")
+            for start, end, new in swaps(text, tokens, closes, i):
+                yield mutation("swap", start, end, new)
+
+
+def ident(m):
+    return f"{m.file}:{m.line}:{m.column}:{m.operator}"
+
+
+def shown(text, m):
+    """The line that changes, before and after, on one line."""
+    def piece(s, start, end):
+        return " ".join(s[s.rfind("\n", 0, start) + 1:(s + "\n").index("\n", end)].split())
+
+    changed = text[:m.start] + m.new + text[m.end:]
+    return f"{piece(text, m.start, m.end)}  =>  {piece(changed, m.start, m.start + len(m.new))}"
+
+
+def drawn(every, seed):
+    """All of them in the order of the seed: an operator first, then a place."""
+    rng = random.Random(seed)
+    places = collections.defaultdict(list)
+    for m in every:
+        places[m.operator].append(m)
+    for kind in sorted(places):
+        rng.shuffle(places[kind])
+    while places:
+        kind = rng.choice(sorted(places))
+        yield places[kind].pop()
+        if not places[kind]:
+            del places[kind]
+
+
+# ---- building and running ----
+
+Program = collections.namedtuple("Program", "target layers command")
+
+
+class Tree:
+    """A private copy and its build."""
+
+    def __init__(self, directory):
+        self.source = directory / "tree"
+        self.build = directory / "build"
+        shutil.copytree(ROOT, self.source, symlinks=True,
+                        ignore=shutil.ignore_patterns(".git", "build", "build-*", "__pycache__"))
+        # Without debug information, so that the same code gives the same object file; and what the
+        # compiler only warns of, an exchange of things of two kinds, does not compile.
+        self.call(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DSCTPIW_TESTS=ON",
+                   "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
+                   "-DCMAKE_C_FLAGS=-w -Werror=incompatible-pointer-types -Werror=int-conversion"])
+        self.programs = self.find_programs()
+        self.make([p.target for p in self.programs] + ["sctpiw_engine"], check=True)
+        self.objects = self.hashes()
+        self.limits = {}
+
+    def call(self, command):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            fail(f"{' '.join(map(str, command[:2]))} failed in the tree as it is:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def make(self, targets, check=False):
+        command = ["nice", "ninja", "-C", self.build, "-j1", *targets]
+        if check:
+            self.call(command)
+            return True
+        return not subprocess.run(command, capture_output=True).returncode
+
+    def find_programs(self):
+        found = []
+        tests = json.loads(self.call(["ctest", "--test-dir", self.build, "--show-only=json-v1"]))["tests"]
+        for name in (test["name"] for test in tests):
+            match = re.fullmatch(r"(?:unit|conformance)\.(test_\w+)|fuzz\.(\w+)", name)
+            if not match:
+                continue
+            target = match[1] or "fuzz_" + match[2]
+            inputs = self.call(["ninja", "-C", self.build, "-t", "inputs", f"bin/{target}"])
+            layers = {layer for layer in LAYERS if f"libsctpiw_{layer}.a" in inputs}
+            arguments = ARGUMENTS.get(target, [])
+            if match[2]:
+                arguments = [str(self.source / "tests/fuzz/corpus" / match[2])]
+            if layers:
+                found.append(Program(target, layers, [str(self.build / "bin" / target), *arguments]))
+        return found
+
+    def hashes(self):
+        objects = sorted((self.build / PROVIDER).rglob("*.o"))
+        return {str(o.relative_to(self.build)): hashlib.sha256(o.read_bytes()).digest() for o in objects}
+
+    def run(self, program, cpu, wall):
+        """What is wrong, or None; and the processor time."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        child = subprocess.Popen(["nice", *program.command], cwd=self.build, preexec_fn=limit,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 start_new_session=True)
+        timer = threading.Timer(wall, child.kill)
+        timer.start()
+        output = child.stdout.read().decode(errors="replace")
+        _, status, usage = os.wait4(child.pid, 0)
+        timer.cancel()
+        child.returncode = 0  # waited for above
+        return verdict(status, output), usage.ru_utime + usage.ru_stime
+
+    def measure(self):
+        for program in self.programs:
+            wrong, used = self.run(program, 600, 600)
+            if wrong:
+                fail(f"{program.target} fails in the tree as it is: {wrong}")
+            self.limits[program.target] = used
+
+
+def verdict(status, output):
+    if not status:
+        return None
+    if status & 0x7f:
+        number = signal.Signals(status & 0x7f)
+        return "hangs" if number in (signal.SIGXCPU, signal.SIGKILL) else number.name
+    failed = re.findall(r"^\[  FAILED  \] (?!\d|tests)(?:\S+: )?(\w+)$", output, re.M)
+    return failed[0] if failed else f"exit status {status >> 8}"
+
+
+class Run:
+    """Mutants from a queue, tried by several threads, until there are enough."""
+
+    def __init__(self, texts, candidates, count, keep_going):
+        self.texts = texts
+        self.candidates = candidates
+        self.count = count
+        self.keep_going = keep_going
+        self.lock = threading.Lock()
+        self.results = collections.Counter()
+        self.survivors = []
+        self.killers = collections.defaultdict(collections.Counter)
+        self.started = 0
+        self.stop = False
+
+    def next(self):
+        with self.lock:
+            if self.stop or self.started >= self.count:
+                return None
+            self.started += 1
+            return next(self.candidates, None)
+
+    def report(self, m, outcome, detail=""):
+        with self.lock:
+            self.results[outcome] += 1
+            if outcome in ("does not compile", "same code"):
+                self.started -= 1
+                return
+            if outcome == "SURVIVED":
+                self.survivors.append(m)
+                self.stop = self.stop or not self.keep_going
+            print(f"{ident(m)}: {shown(self.texts[m.file], m)}\n\t{outcome} {detail}".rstrip(), flush=True)
+
+    def try_one(self, tree, m):
+        path = tree.source / PROVIDER / m.file
+        text = self.texts[m.file]
+        path.write_text(text[:m.start] + m.new + text[m.end:])
+        try:
+            layer = m.file.split("/")[0]
+            targets = ["sctpiw_" + each for each in LAYERS] + ["sctpiw_engine"] * m.file.endswith(".h")
+            if not tree.make(targets):
+                return self.report(m, "does not compile")
+            now = tree.hashes()
+            if all(now[name] == tree.objects[name] for name in now):
+                return self.report(m, "same code")
+            programs = [p for p in tree.programs if layer in p.layers]
+            # What noticed a change of this file before is asked first, then the fastest.
+            seen = self.killers[m.file]
+            programs.sort(key=lambda p: (-seen[p.target], tree.limits[p.target]))
+            for i in range(0, len(programs), 6):
+                if not tree.make([p.target for p in programs[i:i + 6]]):
+                    return self.report(m, "does not compile")
+                for program in programs[i:i + 6]:
+                    used = tree.limits[program.target]
+                    wrong, _ = tree.run(program, int(5 * used) + 5, 120 + 20 * used)
+                    if wrong:
+                        seen[program.target] += 1
+                        return self.report(m, "killed", f"{program.target}: {wrong}")
+            return self.report(m, "SURVIVED")
+        finally:
+            path.write_text(text)
+
+    def work(self, directory):
+        try:
+            tree = Tree(directory)
+            tree.measure()
+            while True:
+                m = self.next()
+                if m is None:
+                    return
+                self.try_one(tree, m)
+        except BaseException as error:  # of one thread: of the run
+            with self.lock:
+                self.stop = True
+            print(repr(error), file=sys.stderr)
+            self.results["error"] += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0],
+                                     description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("ids", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--count", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, default=1, help=argparse.SUPPRESS)
+    parser.add_argument("--dir", action="append", choices=LAYERS, help=argparse.SUPPRESS)
+    parser.add_argument("--jobs", type=int, default=2, help=argparse.SUPPRESS)
+    parser.add_argument("--keep-going", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if bool(args.ids) == bool(args.count):
+        parser.error("either --count or the IDs of mutants")
+
+    texts = {}
+    for layer in LAYERS:
+        for path in sorted((ROOT / PROVIDER / layer).glob("*.[ch]")):
+            texts[f"{layer}/{path.name}"] = path.read_text()
+    every = [m for name, text in texts.items() for m in mutations(name, text)
+             if not args.dir or name.split("/")[0] in args.dir]
+    if args.ids:
+        missing = set(args.ids) - {ident(m) for m in every}
+        if missing:
+            fail(f"no such mutant: {', '.join(sorted(missing))}")
+        chosen = [m for m in every if ident(m) in args.ids]
+    else:
+        chosen = list(drawn(every, args.seed))
+    run = Run(texts, iter(chosen), len(chosen) if args.ids else args.count, args.keep_going or bool(args.ids))
+
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="sctpiw-mutate-") as directory:
+        threads = []
+        for number in range(min(args.jobs, run.count)):
+            where = pathlib.Path(directory) / str(number)
+            where.mkdir()
+            threads.append(threading.Thread(target=run.work, args=(where,)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    got = run.results
+    tried = got["killed"] + got["SURVIVED"]
+    print(f"{tried} of {len(every)} mutants in {time.monotonic() - start:.0f} s: {got['killed']} killed,"
+          f" {got['SURVIVED']} survived; besides, {got['does not compile']} did not compile,"
+          f" {got['same code']} made no difference to the compiler")
+    for m in run.survivors:
+        print(f"SURVIVED {ident(m)}: {shown(texts[m.file], m)}")
+    sys.exit(1 if run.survivors or got["error"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: sctp */
+/*
+ * Attacks on the handshake: floods from made-up addresses, and cookies that are replayed, stolen,
+ * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). The linker counts what is allocated.
+ */
+#include "conformance/sctp_script.h"
+
+#define FLOOD 100000u
+#define HOUR (3600 * SEC)
+
+/* ---- what the heap is asked for, since the last time */
+
+static unsigned long allocations;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_malloc(size_t size)
+{
+	allocations++;
+	return __real_malloc(size);
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size)
+{
+	allocations++;
+	return __real_calloc(n, size);
+}
+
+void *__real_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_realloc(void *p, size_t size)
+{
+	allocations++;
+	return __real_realloc(p, size);
+}
+
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+	allocations++;
+	return __real_aligned_alloc(align, size);
+}
+
+/* ---- floods ---- */
+
+/* Sends what waits for strangers; how many of those packets there were. */
+static unsigned int answers(void)
+{
+	struct sctp_batch b;
+	unsigned int n = 0;
+
+	while (sctp_output_stray(f.s, &b) > 0) {
+		n++;
+		sctp_batch_done(f.s, &b);
+	}
+	return n;
+}
+
+/* Hands over what is in f.buf as if it came from this one of many addresses. */
+static void from_address(uint32_t number)
+{
+	struct path_addr from = f.path;
+
+	put_be32(from.remote.b + 12, 0x0b000000 + number);
+	from.udp_port = (uint16_t)(number | 1);
+	put_be32(f.buf + 8, 0);
+	wire_sctp_checksum_put(f.buf, f.len);
+	sctp_input(f.ep, &from, f.buf, f.len, f.now, &f.rx);
+	assert_null(f.rx.assoc);
+	assert_false(f.rx.up);
+}
+
+static void flood(void)
+{
+	struct sctp_endpoint endpoint = *f.ep;
+	size_t associations = f.s->assoc_count, buckets = f.s->bucket_count;
+	uint64_t timeout = sctp_next_timeout(f.s);
+	unsigned int answered = 0;
+	uint32_t i;
+
+	for (i = 0; i < FLOOD; i++) {
+		struct wire_sctp_init init = our_init();
+
+		if (i == 1)
+			allocations = 0; /* the first one makes the key and the queue of answers */
+		init.tag = i + 1;
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		from_address(i);
+		if (i % 100 < 70) /* now and then nobody sends, and the queue is full */
+			answered += answers();
+		f.now += SEC / 20; /* the key changes as well */
+	}
+	answers();
+	assert_true(answered >= FLOOD / 10 * 7);
+	assert_int_equal(allocations, 0);
+	assert_int_equal(f.s->assoc_count, associations);
+	assert_int_equal(f.s->bucket_count, buckets);
+	assert_memory_equal(f.ep, &endpoint, sizeof(endpoint));
+	assert_true(sctp_next_timeout(f.s) == timeout);
+}
+
+/* INITs from 100,000 addresses: answered, and nothing is kept of any. The real peer still gets in. */
+static void test_init_flood(void **state)
+{
+	ROWS("9260-5.1-02");
+	flood();
+	establish();
+	post(1, 100);
+	assert_non_null(take());
+}
+
+/* An association does not notice, neither by its state nor by its timers. */
+static void test_init_flood_while_up(void **state)
+{
+	static struct sctp_assoc before;
+
+	ROWS("9260-5.1-02");
+	associate();
+	post(3, 100);
+	drop_all();
+	before = *f.a;
+	flood();
+	assert_memory_equal(f.a, &before, sizeof(before));
+}
+
+/* As many COOKIE ECHOes with cookies that nobody gave: not even answered. */
+static void test_cookie_flood(void **state)
+{
+	uint32_t i;
+
+	ROWS("9260-5.1.3-01 9260-5.1.5-01");
+	script(PEER_INIT);
+	keep_init_ack();
+	allocations = 0;
+	for (i = 0; i < FLOOD; i++) {
+		begin_tag(f.their_tag);
+		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, conversation.cookie_len), conversation.cookie,
+		       conversation.cookie_len);
+		/* any bit of it, or another length, or from elsewhere */
+		f.buf[16 + i / 8 % conversation.cookie_len] ^= (uint8_t)(1 << i % 8);
+		if (i % 50 == 49)
+			wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_COOKIE_ECHO, 0,
+					    4 + i / 50 % conversation.cookie_len);
+		if (i & 1) {
+			from_address(i);
+		} else {
+			put_be32(f.buf + 8, 0);
+			wire_sctp_checksum_put(f.buf, f.len);
+			sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+			assert_null(f.rx.assoc);
+		}
+		assert_int_equal(answers(), 0);
+	}
+	assert_int_equal(allocations, 0);
+	assert_int_equal(f.s->assoc_count, 0);
+}
+
+/* ---- cookies ---- */
+
+/* What an attacker has seen. */
+struct stolen {
+	uint32_t tag;
+	size_t len;
+	uint8_t cookie[sizeof(conversation.cookie)];
+};
+
+static void steal(struct stolen *c)
+{
+	c->tag = f.their_tag;
+	c->len = conversation.cookie_len;
+	memcpy(c->cookie, conversation.cookie, c->len);
+}
+
+static void echo(const struct stolen *c, const struct path_addr *from)
+{
+	begin_tag(c->tag);
+	memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, c->len), c->cookie, c->len);
+	add_data(conversation.peer_tsn);
+	send_from(from);
+}
+
+/* The peer's INIT, and its cookie. */
+static void ask(struct stolen *c)
+{
+	script(PEER_INIT);
+	keep_init_ack();
+	steal(c);
+}
+
+/* The same, and the association is up by it. */
+static void ask_and_enter(struct stolen *c)
+{
+	ask(c);
+	script("> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "-");
+	assert_true(f.rx.up);
+}
+
+/* While the association is up its cookie is worth a COOKIE ACK; the DATA behind it is old. */
+static void test_replay_while_up(void **state)
+{
+	static struct stolen c;
+	unsigned int i;
+
+	ROWS("9260-5.2.4-05");
+	ask_and_enter(&c);
+	script("> Dtag" PEER_DATA(0), "got 1", "> Dtag" PEER_DATA(1), "got 1");
+	post(2, 100);
+	drop_all();
+	for (i = 0; i < 1000; i++) {
+		f.now += SEC / 10; /* stale in the end */
+		echo(&c, &f.path);
+		assert_false(f.rx.up || f.rx.restart);
+		script("got 0");
+		drop_all();
+		assert_int_equal(f.a->out.cum, conversation.dut_tsn - 1);
+		assert_int_equal(f.a->out.next, conversation.dut_tsn + 2);
+		assert_int_equal(f.a->rxmap.cum, conversation.peer_tsn + 1);
+		assert_int_equal(f.s->assoc_count, 1);
+	}
+	script("> Dtag / 03 00 0010 D+1 00100000 0000 0000", "> Dtag" PEER_DATA(2), "got 1",
+	       "state ESTABLISHED");
+}
+
+/*
+ * When the association has ended, a cookie that still lives makes another one, as RFC 9260 5.1.5
+ * has it. It is one at most, goes with the ABORT of the host that knows nothing of it, and without
+ * one with the silence; and past its life the cookie makes none.
+ */
+static void test_replay_after_the_end(void **state)
+{
+	static struct stolen c;
+	struct sctp_config config;
+	unsigned int i;
+
+	ROWS("9260-5.1.5-03");
+	teardown(NULL);
+	sctp_config_default(&config);
+	config.mtu_probe = false;
+	setup_config(&config);
+	ask_and_enter(&c);
+	script("> Dtag / 06 00 0004", "error 104");
+	for (i = 0; i < 3; i++) {
+		echo(&c, &f.path);
+		assert_true(f.rx.up);
+		echo(&c, &f.path);
+		assert_false(f.rx.up);
+		assert_int_equal(f.s->assoc_count, 1);
+		drop_all();
+		script("> Ptag / 06 01 0004", "error 104", "-");
+		assert_int_equal(f.ep->assoc_count, 0);
+	}
+	echo(&c, &f.path); /* with nobody to answer its heartbeats */
+	script("wait 45000", "error 110");
+	drop_all();
+	script("wait 20000");
+	echo(&c, &f.path);
+	assert_false(f.rx.up);
+	script("< Ptag / 09 00 000c 0003 0008 00000000", "-");
+	assert_int_equal(f.ep->assoc_count, 0);
+}
+
+/* Neither do the cookies from before a restart undo it, whether they live or not. */
+static void test_replay_after_a_restart(void **state)
+{
+	static struct stolen first, second;
+	unsigned int i;
+
+	ROWS("9260-5.2.4-04 9260-5.2.4-05");
+	ask_and_enter(&first);
+	f.tag = 0x99999999;
+	f.tsn = 5000;
+	ask(&second);
+	echo(&second, &f.path);
+	assert_true(f.rx.restart);
+	drop_all();
+	for (i = 0; i < 2; i++) {
+		echo(&first, &f.path);
+		assert_false(f.rx.up || f.rx.restart);
+		script("got 0");
+		if (i) /* to the peer that there was then */
+			script("< 11223344 / 09 00 000c 0003 0008 00000000");
+		script("-");
+		f.their_tag = second.tag;
+		echo(&second, &f.path);
+		assert_false(f.rx.up || f.rx.restart);
+		script("got 0");
+		drop_all();
+		assert_int_equal(f.a->local_tag, second.tag);
+		assert_int_equal(f.a->peer_tag, 0x99999999);
+		script("wait 61000");
+		drop_all();
+	}
+	script("> Dtag" PEER_DATA(1), "got 1", "state ESTABLISHED");
+}
+
+/* Whoever presents the cookie of another gets nothing at all. */
+static void test_theft(void **state)
+{
+	static struct stolen c;
+	struct path_addr thief = f.path;
+	struct sctp_endpoint *other = sctp_endpoint_new(f.s, LOCAL_PORT + 1, 425984, NULL);
+	unsigned int i;
+
+	ROWS("9260-5.1.5-02");
+	sctp_endpoint_set_accept(other, true);
+	ask(&c);
+	for (i = 0; i < 128; i++) { /* from an address that differs in a bit */
+		thief = f.path;
+		thief.remote.b[i / 8] ^= (uint8_t)(1 << i % 8);
+		echo(&c, &thief);
+		script("got 0", "-");
+	}
+	for (i = 0; i < 16; i++) { /* or a port of SCTP's */
+		begin_tag(c.tag);
+		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, c.len), c.cookie, c.len);
+		put_be16(f.buf, (uint16_t)(PEER_PORT ^ 1 << i));
+		sendp();
+		script("got 0", "-");
+	}
+	for (i = 0; i < 32; i++) { /* or under another tag */
+		c.tag ^= 1u << i;
+		echo(&c, &f.path);
+		script("got 0", "-");
+		c.tag ^= 1u << i;
+	}
+	begin_tag(c.tag); /* or at another listener of the same process */
+	memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, c.len), c.cookie, c.len);
+	put_be16(f.buf + 2, LOCAL_PORT + 1);
+	wire_sctp_checksum_put(f.buf, f.len);
+	sctp_input(other, &f.path, f.buf, f.len, f.now, &f.rx);
+	assert_null(f.rx.assoc);
+	script("-");
+	assert_int_equal(f.s->assoc_count, 0);
+	echo(&c, &f.path); /* it was good all the time */
+	assert_true(f.rx.up);
+	drop_all();
+}
+
+/*
+ * Somebody elsewhere who lists the peer's address, to take its association over: refused before a
+ * cookie is made (RFC 9260 5.2.2).
+ */
+static void test_takeover(void **state)
+{
+	static struct sctp_assoc before;
+	struct path_addr thief = f.path;
+
+	ROWS("9260-5.2.2-02");
+	associate();
+	before = *f.a;
+	thief.remote = simnet_v4(9);
+	say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+	    " 0005 0008 0a000002", &thief);
+	assert_memory_equal(f.a, &before, sizeof(before));
+	script("< 99999999 / 06 00 ...", "-");
+	/* as it would be with the address of somebody who has none */
+	say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+	    " 0005 0008 0a000007", &thief);
+	script("< 99999999 / 02 00 ...", "-");
+}
+
+/* The last moment of its life, and the first one after it. */
+static void test_lifespan(void **state)
+{
+	static struct stolen c;
+
+	ROWS("9260-5.1.5-03");
+	ask(&c);
+	f.now += 60 * SEC + 1;
+	echo(&c, &f.path);
+	script("got 0", "< Ptag / 09 00 000c 0003 0008 00000000", "-");
+	assert_int_equal(f.s->assoc_count, 0);
+	f.now--;
+	echo(&c, &f.path);
+	script("got 1");
+	assert_true(f.rx.up);
+	drop_all();
+}
+
+/* A cookie outlives the secret that it was made with by one; with the next it is nobody's. */
+static void test_former_secret(void **state)
+{
+	static struct stolen c, newer;
+	struct sctp_config config;
+
+	ROWS("9260-5.1.3-02 9260-5.1.5-01");
+	teardown(NULL);
+	sctp_config_default(&config);
+	config.cookie_life = 24 * HOUR;
+	config.heartbeat_interval = 1000 * HOUR;
+	config.mtu_probe = false;
+	setup_config(&config);
+	ask(&c);
+	f.now += HOUR;
+	ask(&newer); /* under the next one */
+	f.now += HOUR - 1;
+	echo(&c, &f.path);
+	assert_true(f.rx.up);
+	drop_all();
+	script("> Ptag / 06 01 0004", "-");
+	f.now++;
+	script(PEER_INIT); /* under the one after that */
+	drop_all();
+	echo(&c, &f.path);
+	script("got 0", "-");
+	assert_int_equal(f.ep->assoc_count, 0);
+	echo(&newer, &f.path);
+	assert_true(f.rx.up);
+	drop_all();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PEER_TEST(test_init_flood),
+		PEER_TEST(test_init_flood_while_up),
+		PEER_TEST(test_cookie_flood),
+		PEER_TEST(test_replay_while_up),
+		PEER_TEST(test_replay_after_the_end),
+		PEER_TEST(test_replay_after_a_restart),
+		PEER_TEST(test_theft),
+		PEER_TEST(test_takeover),
+		PEER_TEST(test_lifespan),
+		PEER_TEST(test_former_secret),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

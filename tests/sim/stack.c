@@ -1,0 +1,1022 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#include "sim/stack.h"
+
+#define STEPS_MAX 20000000ull
+#define PACKET_MAX 65536
+
+struct stack_world *stack_current;
+
+/* ---- the patterns ---- */
+
+static uint8_t pattern(uint32_t offset, unsigned int salt)
+{
+	uint32_t x = (offset + 1) * 2654435761u ^ salt * 40503u;
+
+	return (uint8_t)(x >> 13);
+}
+
+/* What the source of a side holds. */
+static unsigned int salt(const struct stack_side *s, unsigned int version)
+{
+	unsigned int which = s == &s->work->side[1];
+
+	return (s->work->number * 2 + which) * 257 + version + 1;
+}
+
+static void fill_source(struct stack_side *s)
+{
+	for (uint32_t i = 0; i < STACK_SOURCE; i++)
+		s->source[i] = pattern(i, salt(s, s->version));
+}
+
+/* len bytes at data are those at offset of the source of s, each as in one of its versions. */
+static bool is_of(const struct stack_side *s, const uint8_t *data, uint32_t offset, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++) {
+		unsigned int v = 0;
+
+		while (v <= s->version && data[i] != pattern(offset + i, salt(s, v)))
+			v++;
+		if (v > s->version)
+			return false;
+	}
+	return true;
+}
+
+/* ---- what the RNIC and SCTP ask of their user ---- */
+
+/* The memory may change right behind the read of it. */
+static void mutate(const void *src, size_t len)
+{
+	struct stack_world *w = stack_current;
+	const uint8_t *at = src;
+
+	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
+		struct stack_side *s = &w->works[i / 2]->side[i % 2];
+
+		if (!s->work->mutating || !s->node || at < s->source || at >= s->source + STACK_SOURCE)
+			continue;
+		if (s->version >= 200 || !sim_random_chance(&w->random, 0.3))
+			return;
+		s->version++;
+		fill_source(s);
+		return;
+	}
+}
+
+static int copy(void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+	mutate(src, len);
+	return 0;
+}
+
+static const struct iw_rnic_ops rnic_ops = { .copy = copy };
+
+static void kick(void *llp)
+{
+	struct stack_assoc *a = llp;
+
+	if (a->sctp)
+		sctp_assoc_kick(a->sctp);
+}
+
+static uint32_t acked(void *llp)
+{
+	struct stack_assoc *a = llp;
+
+	return a->sctp ? sctp_assoc_acked(a->sctp) : 0;
+}
+
+static const struct iw_llp_ops llp_ops = { .kick = kick, .acked = acked };
+
+static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
+{
+	struct stack_assoc *a = user;
+	struct iw_msg m = { 0 };
+	size_t len = a && a->iw ? iw_assoc_pull(a->iw, buf, room, &m) : 0;
+
+	*msg = (struct sctp_msg){ .sid = m.sid, .ppid = m.ppid, .more = m.more };
+	return len;
+}
+
+static const struct sctp_user_ops user_ops = { .pull = pull };
+
+/* ---- associations ---- */
+
+static struct stack_node *node_at(struct stack_world *w, const struct ip_addr *addr)
+{
+	for (unsigned int i = 0; i < w->n_nodes; i++) {
+		struct stack_node *n = w->nodes[i];
+
+		if (ip_addr_equal(&n->addr, addr) ||
+		    (n->second >= 0 && ip_addr_equal(&n->second_addr, addr)))
+			return n;
+	}
+	return NULL;
+}
+
+static struct stack_assoc *assoc_new(struct stack_node *n, struct stack_node *peer)
+{
+	struct stack_assoc *a = calloc(1, sizeof(*a));
+
+	assert_non_null(a);
+	check(n->n_assocs < STACK_ASSOCS);
+	a->node = n;
+	a->peer = peer;
+	n->assocs[n->n_assocs++] = a;
+	return a;
+}
+
+struct stack_assoc *stack_assoc_of(const struct stack_node *n, const struct stack_node *peer)
+{
+	for (unsigned int i = n->n_assocs; i-- > 0;)
+		if (n->assocs[i]->peer == peer && !n->assocs[i]->over)
+			return n->assocs[i];
+	return NULL;
+}
+
+static void drop_sessions(struct stack_assoc *a, int error)
+{
+	struct iw_assoc *iw = a->iw;
+
+	a->iw = NULL;
+	if (iw)
+		iw_assoc_lost(iw, error);
+}
+
+static void assoc_up(struct stack_assoc *a)
+{
+	struct sctp_assoc *sa = a->sctp;
+
+	if (a->iw)
+		return;
+	if (!sctp_assoc_is_initiator(sa))
+		sctp_assoc_set_mtu(sa, a->node->mtu);
+	a->ups++;
+	a->iw = iw_assoc_new(a->node->rnic, &llp_ops, a, sctp_assoc_is_initiator(sa),
+			     sctp_assoc_streams(sa), sctp_assoc_max_msg(sa));
+	assert_non_null(a->iw);
+}
+
+static void assoc_over(struct stack_assoc *a, int error)
+{
+	check(!a->over);
+	a->over = true;
+	a->error = error;
+	a->sctp = NULL;
+	drop_sessions(a, error ? error : -ECONNRESET);
+}
+
+void stack_connect(struct stack_node *from, struct stack_node *to)
+{
+	struct path_addr addr = { .local = from->addr, .remote = to->addr, .udp_port = STACK_UDP_PORT };
+	struct stack_assoc *a = assoc_new(from, to);
+
+	a->sctp = sctp_connect(from->ep, &addr, STACK_UDP_PORT, from->mtu, a, from->w->now);
+	assert_non_null(a->sctp);
+}
+
+/* ---- sessions ---- */
+
+/* The initiator's own streams may all be in use still: later, then. */
+static void initiate(struct stack_work *work)
+{
+	struct stack_side *s = &work->side[0];
+	struct stack_assoc *a = s->node ? stack_assoc_of(s->node, stack_peer(s)->node) : NULL;
+	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = IW_RNR_FOREVER,
+				      .private_data_len = 1,
+				      .private_data = { (uint8_t)work->number } };
+	int err;
+
+	if (work->initiated || !a || !a->iw || a->closing)
+		return;
+	err = iw_session_initiate(a->iw, s->qp, &p, s, &s->session);
+	check(!err || err == -EAGAIN);
+	work->initiated = !err;
+}
+
+static void accept_session(struct stack_node *n, const struct iw_event *ev)
+{
+	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = IW_RNR_FOREVER,
+				      .private_data_len = 1 };
+	struct stack_side *s;
+	unsigned int i;
+
+	check(ev->param.private_data_len >= 1);
+	i = ev->param.private_data[0];
+	check(i < n->w->n_works);
+	s = &n->w->works[i]->side[1];
+	check(s->node == n && !s->up);
+	p.private_data[0] = (uint8_t)(i ^ 0x55);
+	iw_session_set_cm(ev->session, s);
+	s->session = ev->session;
+	if (iw_session_accept(ev->session, s->qp, &p)) {
+		check(s->work->ends);
+		return;
+	}
+	s->up = true;
+}
+
+static void session_event(struct stack_node *n, const struct iw_event *ev)
+{
+	struct stack_side *s = ev->cm;
+
+	switch (ev->type) {
+	case IW_EVENT_INITIATE:
+		accept_session(n, ev);
+		break;
+	case IW_EVENT_ACCEPT:
+		check(ev->param.private_data_len >= 1);
+		check(ev->param.private_data[0] == (s->work->number ^ 0x55));
+		s->up = true;
+		break;
+	case IW_EVENT_CLOSED:
+		check(s && s->work->ends);
+		s->session = NULL;
+		s->closed = true;
+		break;
+	case IW_EVENT_QP_FATAL:
+	case IW_EVENT_QP_ACCESS:
+	case IW_EVENT_QP_REQUEST:
+		check(((struct stack_side *)ev->qp->ctx)->work->ends);
+		break;
+	default:
+		check(!"an event that nothing here gives a reason for");
+	}
+}
+
+static void events(struct stack_node *n)
+{
+	struct sctp_event se;
+	struct iw_event ie;
+
+	while (sctp_next_event(n->sctp, &se)) {
+		struct stack_assoc *a = se.user;
+
+		if (!a)
+			continue;
+		check(a->sctp == se.assoc);
+		switch (se.type) {
+		case SCTP_EVENT_UP:
+			assoc_up(a);
+			break;
+		case SCTP_EVENT_SHUTDOWN:
+			a->closing = true;
+			drop_sessions(a, -ECONNRESET);
+			break;
+		case SCTP_EVENT_LOST:
+			check(se.error < 0);
+			assoc_over(a, se.error);
+			break;
+		case SCTP_EVENT_CLOSED:
+			assoc_over(a, 0);
+			break;
+		}
+	}
+	while (iw_next_event(n->rnic, &ie))
+		session_event(n, &ie);
+}
+
+/* ---- packets ---- */
+
+static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
+		    uint64_t at)
+{
+	struct stack_node *n = ctx;
+	struct sctp_rx *rx = n->rx;
+	struct stack_assoc *a;
+
+	if (!n->sctp)
+		return;
+	if (!wire_sctp_checksum_ok(packet, len))
+		n->bad_crc++;
+	iw_set_now(n->rnic, at);
+	sctp_input(n->ep, path, packet, len, at, rx);
+	if (rx->assoc && (rx->count || rx->up || rx->restart)) {
+		a = sctp_assoc_user(rx->assoc);
+		if (!a) {
+			a = assoc_new(n, node_at(n->w, &path->remote));
+			a->sctp = rx->assoc;
+			sctp_assoc_set_user(rx->assoc, a);
+		}
+		if (rx->restart) {
+			a->restarts++;
+			drop_sessions(a, -ECONNRESET);
+			a->closing = false;
+		}
+		if (rx->up || rx->restart || (rx->count && !a->closing))
+			assoc_up(a);
+		for (unsigned int i = 0; i < rx->count && a->iw && !a->closing; i++) {
+			struct sctp_data *d = &rx->data[i];
+
+			a->bytes_in += d->len;
+			check(iw_assoc_receive(a->iw, d->sid, d->ppid, d->data, d->len) == 0);
+		}
+	}
+	events(n);
+}
+
+static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+		    size_t len, uint64_t at)
+{
+	struct stack_node *n = ctx;
+
+	if (n->sctp)
+		sctp_packet_too_big(n->ep, to, mtu, quoted, len, at);
+}
+
+static const struct simnet_ops net_ops = { .deliver = deliver, .too_big = too_big };
+
+/* SCTP itself lists no addresses of ours: INIT and INIT ACK get the other one here. */
+static size_t list_second(const struct stack_node *n, uint8_t *packet, size_t len)
+{
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+
+	if (n->second < 0 || (type != WIRE_SCTP_INIT && type != WIRE_SCTP_INIT_ACK))
+		return len;
+	len += wire_sctp_param_put(packet + len, WIRE_SCTP_PARAM_IPV4, n->second_addr.b + 12, 4);
+	wire_sctp_chunk_put(packet + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
+	put_be32(packet + 8, 0);
+	wire_sctp_checksum_put(packet, len);
+	return len;
+}
+
+static void transmit(struct stack_node *n, struct sctp_batch *b)
+{
+	static uint8_t packet[PACKET_MAX];
+	struct stack_world *w = n->w;
+	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second : n->id;
+
+	for (size_t at = 0; at < b->len; at += b->segment) {
+		size_t len = b->len - at < b->segment ? b->len - at : b->segment;
+
+		check(!b->df || len + SIMNET_HEADERS <= n->mtu);
+		memcpy(packet, b->data + at, len);
+		len = list_second(n, packet, len);
+		if (w->filter)
+			len = w->filter(w, n, packet, len);
+		if (!len)
+			continue;
+		if (b->df)
+			simnet_send(w->net, from, &b->to, packet, len, w->now);
+		else
+			simnet_send_fragments(w->net, from, &b->to, packet, len, w->now);
+	}
+	sctp_batch_done(n->sctp, b);
+}
+
+/* ---- nodes ---- */
+
+static void near_wrap(struct random_source *self, void *buf, size_t len)
+{
+	struct sim_random *r = (struct sim_random *)(void *)self;
+	uint32_t word;
+
+	for (size_t at = 0; at + sizeof(word) <= len; at += sizeof(word)) {
+		word = UINT32_MAX - sim_random_below(r, 64);
+		memcpy((uint8_t *)buf + at, &word, sizeof(word));
+	}
+}
+
+void stack_near_wrap(struct stack_node *n, bool on)
+{
+	struct sim_random fresh;
+
+	sim_random_init(&fresh, sim_random_u64(&n->w->random));
+	if (on)
+		fresh.source.fill = near_wrap;
+	n->random = fresh;
+}
+
+struct stack_node *stack_node_new(struct stack_world *w)
+{
+	struct stack_node *n = calloc(1, sizeof(*n));
+
+	assert_non_null(n);
+	n->w = w;
+	n->number = w->n_nodes;
+	n->addr = simnet_v4((uint8_t)(n->number + 1));
+	n->id = simnet_add(w->net, &n->addr, STACK_UDP_PORT, &net_ops, n);
+	n->second = -1;
+	n->mtu = 1500;
+	n->rx = malloc(sizeof(*n->rx));
+	assert_non_null(n->rx);
+	sctp_config_default(&n->config);
+	n->iw_config = (struct iw_config){ .held_bytes_per_qp = 1 << 20 };
+	w->nodes[w->n_nodes++] = n;
+	return n;
+}
+
+void stack_node_start(struct stack_node *n)
+{
+	sim_random_init(&n->random, sim_random_u64(&n->w->random));
+	n->sctp = sctp_new(&n->config, &user_ops, &n->random.source);
+	n->ep = sctp_endpoint_new(n->sctp, STACK_UDP_PORT, 8 << 20, n);
+	sctp_endpoint_set_accept(n->ep, true);
+	n->rnic = iw_rnic_new(&n->iw_config, &rnic_ops, &n->random.source);
+	n->pd = iw_pd_new(n->rnic, NULL);
+	assert_non_null(n->pd);
+}
+
+static void side_free(struct stack_side *s)
+{
+	if (!s->node)
+		return;
+	iw_qp_free(s->qp);
+	iw_cq_free(s->cq);
+	if (s->source_mr)
+		iw_mr_free(s->source_mr);
+	if (s->sink_mr)
+		iw_mr_free(s->sink_mr);
+	iw_mr_free(s->recv_mr);
+	free(s->source);
+	free(s->sink);
+	free(s->recv);
+	free(s->model_sink);
+	free(s->model_recv);
+	free(s->ops);
+	free(s->send_op);
+	s->node = NULL;
+}
+
+void stack_node_kill(struct stack_node *n)
+{
+	struct stack_world *w = n->w;
+
+	if (!n->sctp)
+		return;
+	for (unsigned int i = 0; i < n->n_assocs; i++) {
+		struct stack_assoc *a = n->assocs[i];
+
+		a->over = true;
+		a->sctp = NULL;
+		drop_sessions(a, -ECONNRESET);
+	}
+	for (unsigned int i = 0; i < 2 * w->n_works; i++)
+		if (w->works[i / 2]->side[i % 2].node == n)
+			side_free(&w->works[i / 2]->side[i % 2]);
+	assert_int_equal(iw_pd_free(n->pd), 0);
+	iw_rnic_free(n->rnic);
+	sctp_free(n->sctp);
+	n->sctp = NULL;
+}
+
+struct stack_world *stack_world_new(const char *scenario, unsigned long long seed)
+{
+	struct stack_world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	stack_current = w;
+	w->scenario = scenario;
+	w->seed = seed;
+	w->now = 1000 * SEC;
+	w->net = simnet_new(seed);
+	w->limit_ops = 40;
+	sim_random_init(&w->random, seed ^ 0x9e3779b97f4a7c15ull);
+	return w;
+}
+
+void stack_world_free(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_nodes; i++) {
+		struct stack_node *n = w->nodes[i];
+
+		stack_node_kill(n);
+		for (unsigned int j = 0; j < n->n_assocs; j++)
+			free(n->assocs[j]);
+		free(n->rx);
+		free(n);
+	}
+	for (unsigned int i = 0; i < w->n_works; i++)
+		free(w->works[i]);
+	simnet_free(w->net);
+	free(w->reno);
+	free(w);
+	stack_current = NULL;
+}
+
+/* ---- works ---- */
+
+static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
+{
+	struct iw_qp_attr attr = { .pd = n->pd, .max_send_wr = 16, .max_recv_wr = 32,
+				   .max_send_sge = 2, .max_recv_sge = 2, .max_inline = 64,
+				   .sq_sig_all = true, .ctx = s };
+
+	s->work = work;
+	s->node = n;
+	s->recv_slots = 1 + sim_random_below(&n->w->random, 24);
+	s->source = malloc(STACK_SOURCE);
+	s->sink = calloc(1, STACK_SINK);
+	s->model_sink = calloc(1, STACK_SINK);
+	s->recv = calloc(s->recv_slots, STACK_RECV);
+	s->model_recv = calloc(s->recv_slots, STACK_RECV);
+	assert_true(s->source && s->sink && s->model_sink && s->recv && s->model_recv);
+	fill_source(s);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->source, STACK_SOURCE, (uintptr_t)s->source,
+				   IW_ACCESS_REMOTE_READ, NULL, &s->source_mr), 0);
+	/* Zero-based. */
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->sink, STACK_SINK, 0,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
+				   IW_ACCESS_REMOTE_READ, NULL, &s->sink_mr), 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->recv, s->recv_slots * STACK_RECV,
+				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr), 0);
+	attr.send_cq = attr.recv_cq = s->cq = iw_cq_new(n->rnic, 256, NULL);
+	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
+	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
+}
+
+struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive)
+{
+	struct stack_world *w = active->w;
+	struct stack_work *work = calloc(1, sizeof(*work));
+
+	assert_non_null(work);
+	check(w->n_works < STACK_WORKS);
+	work->w = w;
+	work->number = w->n_works;
+	w->works[w->n_works++] = work;
+	side_init(&work->side[0], work, active);
+	side_init(&work->side[1], work, passive);
+	return work;
+}
+
+/* A write of ours that a read can ask back: its bytes have one writer. */
+static const struct stack_op *some_write(const struct stack_side *s)
+{
+	for (unsigned int tries = 0; tries < 4 && s->n_ops; tries++) {
+		const struct stack_op *op =
+			&s->ops[sim_random_below(&s->node->w->random, s->n_ops)];
+
+		if (op->opcode == IW_WR_RDMA_WRITE && op->len && !op->bad)
+			return op;
+	}
+	return NULL;
+}
+
+bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
+{
+	struct sim_random *r = &s->node->w->random;
+	struct stack_op op = { .opcode = opcode, .len = len };
+	const uint32_t share = STACK_SINK / 2;
+
+	if (opcode == IW_WR_RDMA_READ) {
+		const struct stack_op *write =
+			s->work->overlap || sim_random_chance(r, 0.5) ? NULL : some_write(s);
+
+		op.remote = sim_random_below(r, STACK_SOURCE - len);
+		if (write) {
+			op.back = true;
+			op.remote = write->remote;
+			op.len = write->len;
+		}
+		if (s->read_to + op.len > share)
+			return false;
+		s->read_to += op.len;
+		op.local = STACK_SINK - s->read_to;
+		op.fence = sim_random_chance(r, 0.2);
+	} else {
+		op.local = sim_random_below(r, STACK_SOURCE - len);
+		op.fence = sim_random_chance(r, 0.1);
+	}
+	if (opcode == IW_WR_RDMA_WRITE) {
+		op.remote = s->written;
+		if (s->work->overlap)
+			op.remote = sim_random_below(r, share / 8);
+		else if (s->written + len > share)
+			return false;
+		s->written += len;
+	}
+	if (opcode == IW_WR_SEND) {
+		s->send_op = realloc(s->send_op, (s->sends + 1) * sizeof(*s->send_op));
+		assert_non_null(s->send_op);
+		s->send_op[s->sends++] = s->n_ops;
+	}
+	if (!(s->n_ops & (s->n_ops + 1)) || !s->ops) {
+		s->ops = realloc(s->ops, (2 * s->n_ops + 2) * sizeof(*s->ops));
+		assert_non_null(s->ops);
+	}
+	s->ops[s->n_ops++] = op;
+	return true;
+}
+
+static void plan_side(struct stack_side *s, unsigned int max)
+{
+	static const uint8_t kinds[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ };
+	struct sim_random *r = &s->node->w->random;
+
+	for (unsigned int n = sim_random_below(r, max); n; n--) {
+		uint8_t kind = kinds[sim_random_below(r, 3)];
+		uint32_t len = sim_random_below(r, sim_random_chance(r, 0.3) ? STACK_RECV : 200);
+
+		if (kind == IW_WR_RDMA_WRITE && sim_random_chance(r, 0.2))
+			len = sim_random_below(r, 40000);
+		stack_op_add(s, kind, len);
+	}
+	/* When it is delivered, every write before it is there. */
+	stack_op_add(s, IW_WR_SEND, sim_random_below(r, 200));
+}
+
+void stack_plan(struct stack_work *work, unsigned int max)
+{
+	plan_side(&work->side[0], max);
+	plan_side(&work->side[1], max);
+}
+
+/* The same in the model's memory: at once, and in order. */
+static void model_run(struct stack_side *s, const struct stack_op *op, unsigned int send)
+{
+	struct stack_side *peer = stack_peer(s);
+	const uint8_t *from = s->source + op->local;
+
+	if (!peer->node || s->work->mutating || op->bad)
+		return;
+	if (op->opcode == IW_WR_RDMA_WRITE)
+		memcpy(peer->model_sink + op->remote, from, op->len);
+	else if (op->opcode == IW_WR_RDMA_READ)
+		memcpy(s->model_sink + op->local,
+		       (op->back ? peer->model_sink : peer->source) + op->remote, op->len);
+	else
+		memcpy(peer->model_recv + send % peer->recv_slots * STACK_RECV, from, op->len);
+}
+
+static unsigned int sends_before(const struct stack_side *s, unsigned int i)
+{
+	unsigned int n = 0;
+
+	while (n < s->sends && s->send_op[n] < i)
+		n++;
+	return n;
+}
+
+static bool post_op(struct stack_side *s, const struct stack_op *op)
+{
+	struct iw_send_wqe *wr = iw_sq_slot(s->qp);
+	const struct stack_side *peer = stack_peer(s);
+	struct iw_mr *remote = op->opcode == IW_WR_RDMA_READ && !op->back ? peer->source_mr
+									  : peer->sink_mr;
+	uint32_t first = op->len / 3;
+
+	if (!wr)
+		return false;
+	memset(wr, 0, sizeof(*wr));
+	wr->wr_id = s->posted++;
+	wr->opcode = op->opcode;
+	wr->flags = (uint8_t)(IW_SEND_SIGNALED | (op->fence ? IW_SEND_FENCE : 0));
+	wr->length = op->len;
+	wr->remote_to = op->remote;
+	if (remote == peer->source_mr)
+		wr->remote_to += (uintptr_t)peer->source;
+	wr->rkey = peer->node && remote ? iw_mr_stag(remote) : 0;
+	if (op->bad)
+		wr->rkey ^= 0x5a;
+	if (op->opcode == IW_WR_RDMA_READ) {
+		wr->num_sge = 1;
+		wr->sge[0] = (struct iw_sge){ op->local, op->len, iw_mr_stag(s->sink_mr) };
+	} else if (op->len <= 64 && (op->local & 1)) {
+		wr->flags |= IW_SEND_INLINE;
+		memcpy(wr->sge, s->source + op->local, op->len);
+	} else {
+		uint32_t lkey = s->source_mr ? iw_mr_stag(s->source_mr) : 0;
+
+		wr->num_sge = 2;
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->source + op->local, first, lkey };
+		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + first, op->len - first, lkey };
+	}
+	iw_sq_publish(s->qp);
+	return true;
+}
+
+/* What is posted to a queue in error is flushed: the model does not get it. */
+static bool post(struct stack_side *s, enum iw_qp_state state)
+{
+	static const struct stack_op bulk = { .opcode = IW_WR_RDMA_WRITE, .len = STACK_BULK };
+	unsigned int before = s->posted;
+
+	if (s->work->bulk && s == &s->work->side[0] && state == IW_QPS_RTS) {
+		while (post_op(s, &bulk))
+			;
+		return s->posted != before;
+	}
+	while (s->posted < s->n_ops) {
+		unsigned int i = s->posted;
+		const struct stack_op *op = &s->ops[i];
+
+		if (!post_op(s, op))
+			break;
+		if (state == IW_QPS_RTS)
+			model_run(s, op, op->opcode == IW_WR_SEND ? sends_before(s, i) : 0);
+	}
+	return s->posted != before;
+}
+
+static bool post_recvs(struct stack_side *s)
+{
+	bool any = false;
+
+	while (s->recvs_posted - s->recvs_done < s->recv_slots) {
+		struct iw_recv_wqe *wr = iw_rq_slot(s->qp);
+		uint32_t lkey = iw_mr_stag(s->recv_mr);
+
+		assert_non_null(wr);
+		wr->wr_id = s->recvs_posted;
+		wr->num_sge = 2;
+		wr->length = STACK_RECV;
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->recv + s->recvs_posted % s->recv_slots * STACK_RECV,
+					      1000, lkey };
+		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + 1000, STACK_RECV - 1000, lkey };
+		s->recvs_posted++;
+		iw_rq_publish(s->qp);
+		any = true;
+	}
+	return any;
+}
+
+/* What the peer posted before its operation `upto` is in our sink. */
+static void check_writes(struct stack_side *s, unsigned int upto)
+{
+	const struct stack_side *peer = stack_peer(s);
+
+	if (s->work->overlap)
+		return;
+	for (unsigned int i = 0; i < upto; i++) {
+		const struct stack_op *op = &peer->ops[i];
+
+		if (op->opcode != IW_WR_RDMA_WRITE || op->bad)
+			continue;
+		if (s->work->mutating)
+			check(is_of(peer, s->sink + op->remote, op->local, op->len));
+		else
+			check(!memcmp(s->sink + op->remote, s->model_sink + op->remote, op->len));
+	}
+}
+
+static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	const struct stack_side *peer = stack_peer(s);
+	unsigned int slot = s->recvs_done % s->recv_slots;
+
+	check(cqe->wr_id == s->recvs_done);
+	if (cqe->status != IW_WC_SUCCESS) {
+		check(s->work->ends && cqe->status == IW_WC_WR_FLUSH_ERR);
+		s->rq_failed = true;
+	} else {
+		check(!s->rq_failed);
+		if (peer->node) {
+			const struct stack_op *op;
+
+			check(s->recvs_done < peer->sends);
+			op = &peer->ops[peer->send_op[s->recvs_done]];
+			check(cqe->byte_len == op->len);
+			check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
+			check_writes(s, peer->send_op[s->recvs_done]);
+		}
+	}
+	s->recvs_done++;
+}
+
+static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	static const uint8_t opcodes[] = {
+		[IW_WR_SEND] = IW_WC_SEND, [IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
+		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+	};
+	const struct stack_op *op = s->work->bulk ? NULL : &s->ops[s->completed];
+
+	check(cqe->wr_id == s->completed && s->completed < s->posted);
+	if (cqe->status != IW_WC_SUCCESS) {
+		/* One alone is at fault; the others are flushed. */
+		check(s->work->ends);
+		check(cqe->status == IW_WC_WR_FLUSH_ERR || !s->sq_failed);
+		s->sq_failed = true;
+	} else if (op) {
+		const struct stack_side *peer = stack_peer(s);
+
+		check(!s->sq_failed);
+		check(cqe->opcode == opcodes[op->opcode] && cqe->byte_len == op->len);
+		if (op->opcode == IW_WR_RDMA_READ && peer->node && !op->bad) {
+			if (!s->work->mutating)
+				check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
+			else if (!op->back)
+				check(is_of(peer, s->sink + op->local, op->remote, op->len));
+		}
+	}
+	s->completed++;
+}
+
+static void application(struct stack_side *s)
+{
+	enum iw_qp_state state = atomic_load(&s->qp->state);
+	struct iw_cqe cqe;
+	bool any = false;
+
+	while (iw_cq_poll(s->cq, 1, &cqe)) {
+		if (cqe.opcode == IW_WC_RECV)
+			completed_recv(s, &cqe);
+		else
+			completed_send(s, &cqe);
+	}
+	if (state == IW_QPS_RTS || state == IW_QPS_ERR) {
+		any = (!s->hold || state == IW_QPS_ERR) && post(s, state);
+	}
+	if ((!s->hold_recvs && state != IW_QPS_ERR) || (!s->recvs_posted && state == IW_QPS_ERR))
+		any |= post_recvs(s);
+	if (any)
+		iw_qp_kick(s->qp);
+}
+
+void stack_side_close(struct stack_side *s)
+{
+	if (!s->session)
+		return;
+	s->work->ends = true;
+	iw_session_close(s->session);
+	s->session = NULL;
+	s->closed = true;
+}
+
+bool stack_work_done(const struct stack_work *work)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct stack_side *s = &work->side[i];
+
+		if (s->completed < s->n_ops || s->recvs_done < stack_peer(s)->sends)
+			return false;
+	}
+	return true;
+}
+
+bool stack_all_done(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_works; i++)
+		if (!w->works[i]->ends && !w->works[i]->bulk && !stack_work_done(w->works[i]))
+			return false;
+	return true;
+}
+
+static bool side_over(const struct stack_side *s)
+{
+	if (!s->node)
+		return true;
+	return atomic_load(&s->qp->state) == IW_QPS_ERR && s->completed == s->posted &&
+	       (s->work->bulk || s->posted == s->n_ops) && s->recvs_done == s->recvs_posted;
+}
+
+bool stack_work_over(const struct stack_work *work)
+{
+	return side_over(&work->side[0]) && side_over(&work->side[1]);
+}
+
+bool stack_works_over(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_works; i++)
+		if (w->works[i]->ends && !stack_work_over(w->works[i]))
+			return false;
+	return true;
+}
+
+/* Of what may not all have come: each byte is as it was, or as the model has it. */
+static bool is_part_of(const uint8_t *memory, const uint8_t *model, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (memory[i] && memory[i] != model[i])
+			return false;
+	return true;
+}
+
+void stack_work_check(struct stack_work *work)
+{
+	for (int i = 0; i < 2; i++) {
+		struct stack_side *s = &work->side[i];
+
+		if (!s->node || work->mutating || work->bulk)
+			continue;
+		if (work->ends) {
+			check(is_part_of(s->sink, s->model_sink, STACK_SINK));
+		} else {
+			check(stack_work_done(work));
+			check(!memcmp(s->sink, s->model_sink, STACK_SINK));
+			check(!memcmp(s->recv, s->model_recv, s->recv_slots * STACK_RECV));
+		}
+	}
+}
+
+/* ---- bounds ---- */
+
+static void check_assoc_bounds(const struct sctp_assoc *a)
+{
+	uint32_t count = sctp_outq_count(&a->out), blocks = 0;
+	const struct sctp_block *last = NULL;
+	size_t bytes = 0;
+
+	check(count <= a->s->config.max_tsn_distance);
+	check(a->reasm.bytes <= SCTP_REASM_BYTES);
+	for (uint32_t tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
+		const struct sctp_out *o = sctp_outq_at(&a->out, tsn);
+
+		bytes += o->len;
+		blocks += o->block != last;
+		last = o->block;
+	}
+	/* A block is left when the next packet does not fit. */
+	check(blocks <= 2 + bytes / (SCTP_BLOCK_SIZE / 4));
+}
+
+static void check_bounds(const struct stack_node *n)
+{
+	for (unsigned int i = 0; i < n->n_assocs; i++)
+		if (n->assocs[i]->sctp)
+			check_assoc_bounds(n->assocs[i]->sctp);
+	list_for_each(node, &n->rnic->sessions) {
+		const struct iw_session *s = list_entry(node, struct iw_session, all);
+
+		check(s->slots_size <= 32768);
+		check(s->early_bytes <= 16u << 20);
+		if (s->qp) {
+			check(s->qp->priv->held_bytes <= n->iw_config.held_bytes_per_qp);
+			check(s->qp->priv->held_count <= IW_HELD_MSNS);
+		}
+	}
+}
+
+/* ---- the loop ---- */
+
+static void run_node(struct stack_node *n)
+{
+	struct stack_world *w = n->w;
+	struct sctp_assoc *sa;
+	struct sctp_batch b;
+
+	iw_set_now(n->rnic, w->now);
+	sctp_timers(n->sctp, w->now);
+	iw_timers(n->rnic, w->now);
+	events(n);
+	for (unsigned int i = 0; i < w->n_works; i++) {
+		initiate(w->works[i]);
+		for (int j = 0; j < 2; j++)
+			if (w->works[i]->side[j].node == n)
+				application(&w->works[i]->side[j]);
+	}
+	while ((sa = sctp_next_ready(n->sctp))) {
+		struct stack_assoc *a = sctp_assoc_user(sa);
+
+		if (a && a->iw)
+			iw_assoc_set_max_msg(a->iw, sctp_assoc_max_msg(sa));
+		while (sctp_output(sa, w->now, &b) > 0)
+			transmit(n, &b);
+	}
+	while (sctp_output_stray(n->sctp, &b) > 0)
+		transmit(n, &b);
+	events(n);
+	if (!sim_random_below(&w->random, 32))
+		check_bounds(n);
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void step(struct stack_world *w, uint64_t limit)
+{
+	uint64_t next = limit;
+
+	for (unsigned int i = 0; i < w->n_nodes; i++)
+		if (w->nodes[i]->sctp)
+			run_node(w->nodes[i]);
+	if (w->reno)
+		reno_run(w->reno, w->now);
+	if (w->tick)
+		w->tick(w);
+	next = earliest(next, simnet_next(w->net));
+	for (unsigned int i = 0; i < w->n_nodes; i++) {
+		if (!w->nodes[i]->sctp)
+			continue;
+		next = earliest(next, sctp_next_timeout(w->nodes[i]->sctp));
+		next = earliest(next, iw_next_timeout(w->nodes[i]->rnic));
+	}
+	if (w->reno)
+		next = earliest(next, reno_next(w->reno));
+	if (next > w->now)
+		w->now = next;
+	simnet_deliver(w->net, w->now);
+	check(++w->steps < STEPS_MAX);
+}
+
+void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *))
+{
+	limit += w->now;
+	while (!done(w)) {
+		check(w->now < limit);
+		step(w, limit);
+	}
+}
+
+void stack_run_for(struct stack_world *w, uint64_t ns)
+{
+	uint64_t until = w->now + ns;
+
+	while (w->now < until)
+		step(w, until);
+}
