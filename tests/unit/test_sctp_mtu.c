@@ -349,6 +349,30 @@ static void test_dead_is_not_narrow(void **state)
 	assert_int_equal(max_packet(), 1472);
 }
 
+/* Nobody answers at all: not a stream of large packets at somebody who may be gone. */
+static void test_probes_back_off(void **state)
+{
+	uint64_t start;
+	unsigned int probes = 0;
+	struct packet *p;
+
+	setup_probing(3600 * SEC);
+	for (start = f.now; f.now < start + 60 * SEC; wait_ns(10 * MSEC))
+		while ((p = take()))
+			probes += p->len > 100;
+	assert_in_range(probes, 8, 16);
+	/* a sign of life ends the wait */
+	wait_ns(20 * SEC);
+	drop_all();
+	while (f.head == f.tail)
+		wait_ns(10 * MSEC);
+	answer(take());
+	drop_all();
+	wait_ns(20 * MSEC);
+	chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT);
+	check_probe(take(), 1500);
+}
+
 /* What was narrow is tried again after a while. */
 static void test_raise(void **state)
 {
@@ -430,6 +454,7 @@ int main(void)
 		PEER_TEST(test_probe_lost),
 		PEER_TEST(test_black_hole),
 		PEER_TEST(test_dead_is_not_narrow),
+		PEER_TEST(test_probes_back_off),
 		PEER_TEST(test_raise),
 		PEER_TEST(test_quoted),
 	};

@@ -494,6 +494,8 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
 /* Writes it, with its checksum, and waits for the answer. */
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now);
+/* A small HEARTBEAT was answered: what a dead path doubled need not be waited out. */
+void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* A HEARTBEAT ACK with this nonce came. false: it does not answer a probe on the path. */
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now);

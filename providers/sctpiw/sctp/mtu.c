@@ -19,7 +19,7 @@
 #include "sctp/internal.h"
 #include "util/serial.h"
 
-#define BACKOFF_MAX 6u
+#define BACKOFF_MAX 16u
 
 /* The SCTP packet in an IP packet of so many bytes, or the longest that there is. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
@@ -221,12 +221,23 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len)
 	return NULL;
 }
 
+/* How long for the answer; as for a tail-loss probe whose SACK is not delayed (see recovery.c). */
+static uint64_t wait_for(const struct sctp_assoc *a, const struct sctp_path *path, size_t len)
+{
+	const struct sctp_rtt *rtt = &path->rtt;
+	uint64_t wait = 2 * rtt->srtt;
+
+	if (wait < rtt->srtt + 4 * rtt->rttvar)
+		wait = rtt->srtt + 4 * rtt->rttvar;
+	wait = wait ? wait + SCTP_TLP_MARGIN_ASKED + len * 100 : sctp_rtt_rto(rtt);
+	wait <<= path->probe_tries;
+	return wait < a->s->config.rto_max ? wait : a->s->config.rto_max;
+}
+
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now)
 {
 	const struct wire_sctp_common h = { a->ep->port, a->remote_port, a->peer_tag };
-	const struct sctp_rtt *rtt = &path->rtt;
-	uint64_t wait = 2 * rtt->srtt;
 	size_t pad = len - WIRE_SCTP_COMMON_LEN - SCTP_HEARTBEAT_LEN;
 	uint8_t *q = p + WIRE_SCTP_COMMON_LEN;
 
@@ -236,13 +247,20 @@ void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p
 	memset(q, 0, pad);
 	wire_sctp_chunk_put(q, WIRE_SCTP_PAD, 0, pad);
 	wire_sctp_checksum_put(p, len);
-	/* As for a tail-loss probe whose SACK is not delayed (see recovery.c). */
-	if (wait < rtt->srtt + 4 * rtt->rttvar)
-		wait = rtt->srtt + 4 * rtt->rttvar;
-	wait = wait ? wait + SCTP_TLP_MARGIN_ASKED + len * 100 : sctp_rtt_rto(rtt);
 	path->mtu_wanted = false;
-	path->mtu_due = now + (wait << path->probe_tries);
+	path->mtu_due = now + wait_for(a, path, len);
 	path->probe_sent = now;
+	arm(a);
+}
+
+void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	if (!path->probe_tries)
+		return;
+	path->probe_tries = 0;
+	if (path->mtu_due == SCTP_TIME_NEVER || !path->pmtu.probe)
+		return;
+	path->mtu_due = now + wait_for(a, path, packet_in(path, path->pmtu.probe));
 	arm(a);
 }
 
