@@ -250,12 +250,14 @@ Program = collections.namedtuple("Program", "target layers command")
 def copy_changes(source, target):
     """What differs alone, so that a build that is there goes on."""
     target.mkdir(parents=True, exist_ok=True)
-    names = {p.name for p in source.iterdir() if p.name not in (".git", "build", "__pycache__")}
+    names = {p.name for p in source.iterdir() if not re.fullmatch(r"\.git|__pycache__|build|build-.*", p.name)}
     for path in target.iterdir():
         if path.name not in names:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for name in names:
         here, there = source / name, target / name
+        if here.is_symlink():
+            continue  # nothing that is built
         if here.is_dir():
             copy_changes(here, there)
         elif not there.exists() or here.read_bytes() != there.read_bytes():

@@ -156,9 +156,11 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
+	iw_session_set_cm(x.session, &x); /* whoever listens hears of it by the connection manager */
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_ptr_equal(ev.qp, x.qp);
+	assert_int_equal(ev.error, error);
 	fx_no_event(&x);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 	x.assoc = iw_assoc_new(x.rnic, &llp, NULL, false, 4, 1452);
@@ -465,6 +467,7 @@ static void terminate_storm(void **state)
 		for (; next_data().raw; messages++)
 			acknowledge(f.their_tsn++);
 	}
+	fx_event(&x, IW_EVENT_QP_FATAL);
 	fx_event(&x, IW_EVENT_CLOSED);
 	fx_no_event(&x);
 	assert_int_equal(flushed(), 1);

@@ -9,15 +9,16 @@
 #define FLOOD 100000u
 #define HOUR (3600 * SEC)
 
-/* ---- what the heap is asked for, since the last time */
+/* ---- what the heap is asked for ---- */
 
-static unsigned long allocations;
+static unsigned long allocations, allocated;
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size)
 {
 	allocations++;
+	allocated += size;
 	return __real_malloc(size);
 }
 
@@ -26,6 +27,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size)
 {
 	allocations++;
+	allocated += n * size;
 	return __real_calloc(n, size);
 }
 
@@ -34,6 +36,7 @@ void *__wrap_realloc(void *p, size_t size);
 void *__wrap_realloc(void *p, size_t size)
 {
 	allocations++;
+	allocated += size;
 	return __real_realloc(p, size);
 }
 
@@ -42,6 +45,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size)
 {
 	allocations++;
+	allocated += size;
 	return __real_aligned_alloc(align, size);
 }
 
@@ -157,6 +161,68 @@ static void test_cookie_flood(void **state)
 		assert_int_equal(answers(), 0);
 	}
 	assert_int_equal(allocations, 0);
+	assert_int_equal(f.s->assoc_count, 0);
+}
+
+/*
+ * A peer that opens associations without end, from port after port, and never says a word on them:
+ * each costs its struct and a place in the tables, none a send block of its own; one that
+ * answers no heartbeat is gone after the silent limit, and all of it is given back.
+ */
+static void test_associations_without_end(void **state)
+{
+	enum { N = 5000 };
+	struct wire_sctp_init init, ack;
+	struct wire_sctp_chunk c;
+	struct sctp_config config;
+	struct sctp_batch b;
+	struct sctp_event ev;
+	struct sctp_assoc *a;
+	const uint8_t *q;
+	unsigned int i, lost = 0;
+	uint64_t end;
+
+	ROWS("5042-6.4.2-01 5042-6.4.1-02");
+	teardown(NULL);
+	sctp_config_default(&config);
+	setup_config(&config);
+	init = our_init();
+	for (i = 0; i < N; i++) {
+		if (i == 10)
+			allocated = 0;
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		put_be16(f.buf, (uint16_t)(10000 + i));
+		wire_sctp_checksum_put(f.buf, f.len);
+		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+		assert_int_equal(sctp_output_stray(f.s, &b), 1);
+		q = b.data + WIRE_SCTP_COMMON_LEN;
+		assert_true(wire_sctp_chunk_next(&q, b.data + b.len, &c));
+		assert_true(wire_sctp_init_get(&c, &ack));
+		begin_tag(ack.tag);
+		add_cookie_echo(&ack);
+		sctp_batch_done(f.s, &b);
+		put_be16(f.buf, (uint16_t)(10000 + i));
+		wire_sctp_checksum_put(f.buf, f.len);
+		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+		assert_true(f.rx.up);
+		while ((a = sctp_next_ready(f.s)))
+			while (sctp_output(a, f.now, &b) > 0)
+				sctp_batch_done(f.s, &b);
+	}
+	assert_int_equal(f.ep->assoc_count, N);
+	/* tables that double count twice what they hold in the end */
+	assert_true(allocated <= N * (sizeof(struct sctp_assoc) + 256));
+	for (end = f.now + 45 * SEC; sctp_next_timeout(f.s) < end;) {
+		f.now = sctp_next_timeout(f.s);
+		sctp_timers(f.s, f.now);
+		while ((a = sctp_next_ready(f.s)))
+			while (sctp_output(a, f.now, &b) > 0)
+				sctp_batch_done(f.s, &b);
+		while (sctp_next_event(f.s, &ev))
+			lost += ev.type == SCTP_EVENT_LOST && ev.error == -ETIMEDOUT;
+	}
+	assert_int_equal(lost, N);
 	assert_int_equal(f.s->assoc_count, 0);
 }
 
@@ -420,6 +486,7 @@ int main(void)
 		PEER_TEST(test_init_flood),
 		PEER_TEST(test_init_flood_while_up),
 		PEER_TEST(test_cookie_flood),
+		PEER_TEST(test_associations_without_end),
 		PEER_TEST(test_replay_while_up),
 		PEER_TEST(test_replay_after_the_end),
 		PEER_TEST(test_replay_after_a_restart),

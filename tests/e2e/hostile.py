@@ -139,9 +139,214 @@ def mutate(link):
         capture.expect(20)
 
 
+class Eavesdropper:
+    """Sees what passes on the loopback interface, and says what it likes."""
+
+    def __init__(self, link):
+        self.family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
+        self.address = link.address
+        try:
+            self.ear = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(sctp.ETH_P_ALL))
+        except PermissionError:
+            raise harness.Skip("listening on the loopback interface needs CAP_NET_RAW") from None
+        self.ear.bind(("lo", 0))
+        self.ear.settimeout(5 * harness.SLOW)
+        self.mouth = socket.socket(self.family, socket.SOCK_DGRAM)
+
+    def learn(self, port):
+        """The peer's port, the tag for packets to the peer, and the one for packets to this port."""
+        tags = {}
+        try:
+            while len(tags) < 2:
+                packet = sctp.udp_payload(self.ear.recv(65536))
+                if packet is None or len(packet) < 16 or not sctp.right_crc(packet):
+                    continue
+                source, destination, tag = struct.unpack_from("!HHI", packet)
+                if port in (source, destination) and tag and packet[12] != sctp.INIT_ACK:
+                    tags[destination] = tag
+        except socket.timeout:
+            raise Failure(f"no packets both ways on port {port}") from None
+        peer = next(p for p in tags if p != port)
+        return peer, tags[peer], tags[port]
+
+    def say(self, source, destination, tag, chunks):
+        with harness.contextlib.suppress(OSError):  # an ICMP answer to an earlier one
+            self.mouth.sendto(sctp.packet(source, destination, tag, chunks), (self.address, destination))
+
+    def close(self):
+        self.ear.close()
+        self.mouth.close()
+
+
+# Each would end an association or change it, under the right tag.
+FORGED = [sctp.chunk(kind, 0, body) for kind, body in (
+    (sctp.ABORT, b""), (sctp.ABORT, struct.pack("!HH", 12, 4)), (sctp.SHUTDOWN, bytes(4)), (sctp.SHUTDOWN_ACK, b""),
+    (sctp.SHUTDOWN_COMPLETE, b""), (sctp.ERROR, struct.pack("!HHI", 3, 8, 0)), (sctp.COOKIE_ACK, b""),
+    (sctp.SACK, struct.pack("!IIHH", 0xFFFFFFFF, 0, 0, 0)), (sctp.DATA, struct.pack("!IHHIHH", 1, 0, 0, 17, 0, 4)))]
+
+
+def forged(link):
+    """
+    Whoever must guess the tag changes nothing. An ABORT under the right one ends the connection: both sides
+    hear of it by the connection manager, and all work requests come back.
+    """
+    # rows: 9260-8.5-01 9260-9.1-01 5042-5.1.1-01
+    port = free_port()
+    spy = Eavesdropper(link)
+    server = start("peer-server", [PEER, "serve", link.any, port, "idle"], link, "server")
+    server.wait_listening(port)
+    client = start("peer-client", [PEER, "connect", link.address, port, "idle"], link)
+    for program in server, client:
+        program.wait_for_output("connected")
+    peer, to_peer, to_server = spy.learn(port)
+    rng = random.Random(SEED)
+    for chunks in FORGED:
+        for _ in range(100):
+            wrong = rng.choice((0, rng.getrandbits(32), 1 << rng.randrange(32)))
+            spy.say(peer, port, to_server ^ wrong if wrong else 0, chunks)
+            spy.say(port, peer, to_peer ^ wrong if wrong else 0, chunks)
+        # the reflected tag counts with the T bit alone, and for two chunks
+        spy.say(peer, port, to_peer, chunks)
+        spy.say(port, peer, to_server, chunks)
+    server.must_run_for(2)  # heartbeats went both ways in that time
+    client.must_run_for(0.1)
+    spy.say(peer, port, to_server, sctp.chunk(sctp.ABORT, 0, b""))
+    spy.close()
+    for program in server, client:
+        program.expect(10)
+        if "flushed" not in program.output():
+            raise Failure(f"{program.name}: the receives did not come back")
+
+
+class Peer:
+    """SCTP with a session of RFC 5043 on it, by hand; takes DATA in order alone and sends none twice."""
+
+    def __init__(self, link, port=0):
+        self.socket = socket.socket({4: socket.AF_INET, 6: socket.AF_INET6}[link.family], socket.SOCK_DGRAM)
+        self.socket.bind((link.address, port))
+        self.port = self.socket.getsockname()[1]
+        self.tag, self.tsn, self.rwnd = 0x1234567, 1, 1 << 20
+
+    def send(self, chunks, tag=None):
+        self.socket.sendto(sctp.packet(self.port, self.peer_port, self.peer_tag if tag is None else tag, chunks),
+                           self.to)
+
+    def chunks(self, seconds):
+        """The chunks of the next packet as (type, flags, value), or Failure."""
+        self.socket.settimeout(seconds * harness.SLOW)
+        try:
+            packet, self.to = self.socket.recvfrom(65536)
+        except socket.timeout:
+            raise Failure("the program sent nothing") from None
+        self.peer_port, at = struct.unpack_from("!H", packet)[0], 12
+        while at + 4 <= len(packet):
+            kind, flags, length = struct.unpack_from("!BBH", packet, at)
+            yield kind, flags, packet[at + 4:at + length]
+            at += (length + 3) & ~3
+
+    def await_chunk(self, *kinds):
+        while True:
+            for kind, _, value in self.chunks(5):
+                if kind in kinds:
+                    return value
+
+    def call(self, address, port):
+        """Opens an association."""
+        self.to, self.peer_port = (address, port), port
+        self.send(sctp.init(self.tag, self.rwnd, 64, 64, self.tsn, sctp.ADAPTATION), 0)
+        answer = self.await_chunk(sctp.INIT_ACK)
+        self.peer_tag = struct.unpack_from("!I", answer)[0]
+        at = 16
+        while at + 4 <= len(answer):
+            kind, length = struct.unpack_from("!HH", answer, at)
+            if kind == sctp.PARAM_COOKIE:
+                self.send(sctp.chunk(sctp.COOKIE_ECHO, 0, answer[at + 4:at + length]))
+            at += (length + 3) & ~3
+        self.await_chunk(sctp.COOKIE_ACK)
+
+    def answer(self):
+        """Is called, and accepts a session; returns when the first segment has come, which it does not acknowledge."""
+        while True:
+            for kind, _, value in self.chunks(10):
+                if kind == sctp.INIT:
+                    self.peer_tag, *_, tsn = struct.unpack_from("!IIHHI", value)
+                    self.cum = (tsn - 1) & 0xFFFFFFFF
+                    self.send(sctp.chunk(sctp.INIT_ACK, 0, struct.pack(
+                        "!IIHHI", self.tag, self.rwnd, 64, 64, self.tsn) + sctp.ADAPTATION + struct.pack(
+                            "!HHI", sctp.PARAM_COOKIE, 8, 0)))
+                elif kind == sctp.COOKIE_ECHO:
+                    self.send(sctp.chunk(sctp.COOKIE_ACK, 0, b""))
+                elif kind == sctp.DATA:
+                    tsn, sid, _, ppid = struct.unpack_from("!IHHI", value)
+                    if ppid == 16:
+                        return
+                    if tsn != (self.cum + 1) & 0xFFFFFFFF:
+                        continue
+                    self.cum = tsn
+                    function = struct.unpack_from("!HH", value, 12)[1] + 1  # (Enhanced) Accept
+                    depths = struct.pack("!HH", 1, 1) if function == 6 else b""
+                    self.sack()
+                    self.send(sctp.chunk(sctp.DATA, 7, struct.pack("!IHHIHH", self.tsn, sid, 0, 17, 0, function) + depths))
+
+    def sack(self):
+        self.send(sctp.chunk(sctp.SACK, 0, struct.pack("!IIHH", self.cum, self.rwnd, 0, 0)))
+
+    def live(self, until, seconds):
+        """Answers heartbeats, and whatever else comes with the same SACK again, until that is so."""
+        deadline = harness.time.monotonic() + seconds * harness.SLOW
+        while not until():
+            if harness.time.monotonic() > deadline:
+                raise Failure(f"it took longer than {seconds} s")
+            try:
+                for kind, _, value in self.chunks(0.1):
+                    if kind == sctp.HEARTBEAT:
+                        self.send(sctp.chunk(sctp.HEARTBEAT_ACK, 0, value))
+                    elif kind == sctp.DATA:
+                        self.sack()
+            except Failure:
+                continue
+
+
+def zero_window(link):
+    """A peer that takes nothing any more: the program can disconnect, gets all its work requests back, and ends."""
+    # rows: 9260-6.1-02
+    peer = Peer(link)
+    client = start("peer-client", [PEER, "connect", link.address, peer.port, "leave"], link)
+    peer.answer()
+    peer.rwnd = 0
+    peer.sack()
+    peer.live(lambda: not client.running(), 15)
+    client.expect(1)
+    if "flushed" not in client.output():
+        raise Failure("the sends did not come back")
+
+
+def associations(link):
+    """Associations that nobody uses are closed after a while; meanwhile there is room for others."""
+    # rows: 5042-6.4.2-01 5042-6.4.1-02
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    peers = []
+    before = resident(server.pid)
+    for _ in range(300):
+        peers.append(Peer(link))
+        peers[-1].call(link.address, port)
+    start("rping-client", ["rping", "-c", "-V", "-C", 50, "-a", link.address, "-p", port], link).expect(10)
+    grown = resident(server.pid) - before
+    if grown > 8 << 20:
+        raise Failure(f"the listener grew by {grown >> 10} KiB")
+    for peer in peers:
+        peer.await_chunk(sctp.SHUTDOWN, sctp.ABORT)
+        peer.socket.close()
+
+
 CASES = [
     ("garbage", garbage),
     ("init-flood", init_flood),
+    ("forged", forged),
+    ("zero-window", zero_window),
+    ("associations", associations),
     ("mutate", mutate),
 ]
 

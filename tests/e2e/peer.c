@@ -6,6 +6,7 @@
  *   e2e-peer serve         ADDRESS PORT reject   reject the one request that comes
  *   e2e-peer serve|connect ADDRESS PORT still    the client sends messages
  *   e2e-peer serve|connect ADDRESS PORT mutate   the same, while a thread changes their memory
+ *   e2e-peer connect       ADDRESS PORT leave    send, and disconnect before anything has arrived
  *
  * Every 8-byte word of a message bears TAG in its upper half, whatever the thread writes, so the
  * server can tell what was never in the sender's memory.
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MESSAGE_SIZE 16384
 #define WORDS (MESSAGE_SIZE / 8)
@@ -185,6 +187,24 @@ static void be_idle(struct rdma_cm_id *id)
 	say("flushed");
 }
 
+/* Whether the peer takes what is sent or not, all of it comes back. */
+static void leave(struct rdma_cm_id *id, struct ibv_mr *mr)
+{
+	struct ibv_wc wc;
+
+	for (unsigned int i = 0; i < DEPTH; i++)
+		if (rdma_post_send(id, NULL, memory[i], MESSAGE_SIZE, mr, 0))
+			die("rdma_post_send");
+	sleep(1);
+	if (rdma_disconnect(id))
+		die("rdma_disconnect");
+	say("disconnected");
+	for (unsigned int i = 0; i < DEPTH; i++)
+		if (rdma_get_send_comp(id, &wc) != 1)
+			die("rdma_get_send_comp");
+	say("flushed");
+}
+
 static void completion(int ret, const struct ibv_wc *wc, const char *what)
 {
 	if (ret != 1)
@@ -270,7 +290,7 @@ int main(int argc, char **argv)
 	bool server, mutate;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: %s serve|connect ADDRESS PORT idle|reject|still|mutate\n", argv[0]);
+		fprintf(stderr, "usage: %s serve|connect ADDRESS PORT idle|reject|still|mutate|leave\n", argv[0]);
 		return 2;
 	}
 	server = !strcmp(argv[1], "serve");
@@ -292,6 +312,8 @@ int main(int argc, char **argv)
 	say("connected");
 	if (!strcmp(argv[4], "idle")) {
 		be_idle(id);
+	} else if (!strcmp(argv[4], "leave")) {
+		leave(id, mr);
 	} else {
 		if (server)
 			receive_all(id, mr);

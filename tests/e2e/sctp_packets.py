@@ -8,7 +8,9 @@ import socket
 import struct
 import sys
 
-DATA, INIT, COOKIE_ECHO = 0, 1, 10
+DATA, INIT, INIT_ACK, SACK, HEARTBEAT, HEARTBEAT_ACK, ABORT, SHUTDOWN, SHUTDOWN_ACK, ERROR, COOKIE_ECHO, COOKIE_ACK = range(12)
+SHUTDOWN_COMPLETE = 14
+PARAM_COOKIE = 7
 ETH_P_ALL = 3
 ETHERTYPE = {0x0800: 4, 0x86DD: 6}
 UDP = 17
@@ -72,7 +74,7 @@ def udp_payload(frame):
 
 
 def has_data(packet_):
-    return len(packet_) > 500 and packet_[12] in (DATA, 3)  # 3: a SACK may come first
+    return len(packet_) > 500 and packet_[12] in (DATA, SACK)  # a SACK may come first
 
 
 def check(interface, count):

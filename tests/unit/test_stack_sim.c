@@ -350,7 +350,8 @@ static void dead_path(struct stack_world *w)
 		return;
 	all_may_end(w);
 	simnet_set_state(w->net, w->nodes[below(w, 2)]->id, SIMNET_SILENT);
-	stack_run(w, 33 * SEC, stack_works_over);
+	/* What is queued on the link still arrives, in up to 2 s; a heartbeat takes up to 1.5 s. */
+	stack_run(w, 34 * SEC, stack_works_over);
 	check_works(w);
 	w->seen++;
 }
@@ -379,6 +380,575 @@ static void multihomed(struct stack_world *w)
 	finish(w, 60 * SEC);
 }
 
+/* ---- the ends of sessions and associations ---- */
+
+static bool all_assocs_over(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_nodes; i++)
+		for (unsigned int j = 0; j < w->nodes[i]->n_assocs; j++)
+			if (!w->nodes[i]->assocs[j]->over)
+				return false;
+	return true;
+}
+
+static void some_loss(struct stack_world *w)
+{
+	w->link[0].loss = below(w, 15) / 100.0;
+	w->link[1].loss = below(w, 15) / 100.0;
+}
+
+/* At the same moment, or while the other's Terminate, then SHUTDOWN, is on its way. */
+static void close_both(struct stack_world *w)
+{
+	usual(w);
+	some_loss(w);
+	slow(w, 500000 + below(w, 5000000));
+	stack_run(w, 120 * SEC, is_up);
+	w->seen += !done_within(w, some_ms(w, 0, 500));
+	for (unsigned int i = 0; i < w->n_works; i++) {
+		stack_side_close(&w->works[i]->side[i & 1]);
+		if (chance(w, 0.5))
+			stack_run_for(w, some_ms(w, 0, 20));
+		stack_side_close(&w->works[i]->side[!(i & 1)]);
+	}
+	stack_run(w, 30 * SEC, stack_works_over);
+	check_works(w);
+	for (int i = 0; i < 2; i++) {
+		struct stack_assoc *a = stack_assoc_of(w->nodes[i], w->nodes[!i]);
+
+		if (a)
+			sctp_assoc_shutdown(a->sctp, w->now);
+		if (chance(w, 0.5))
+			stack_run_for(w, some_ms(w, 0, 20));
+	}
+	stack_run(w, 120 * SEC, all_assocs_over);
+}
+
+/* The peer's process is killed and comes back at the same place, which the old association survives or not. */
+static void restart(struct stack_world *w)
+{
+	struct stack_node *a, *b;
+	unsigned int old;
+
+	usual(w);
+	some_loss(w);
+	a = w->nodes[0];
+	b = w->nodes[1];
+	stack_run(w, 120 * SEC, is_up);
+	if (chance(w, 0.7))
+		slow(w, 500000);
+	w->seen += !done_within(w, some_ms(w, 0, 300));
+	all_may_end(w);
+	old = w->n_works;
+	stack_node_kill(b);
+	stack_run_for(w, chance(w, 0.5) ? 0 : some_ms(w, 0, 3000));
+	stack_node_start(b);
+	for (unsigned int n = 1 + below(w, 3); n; n--)
+		stack_plan(stack_work_new(b, a), w->limit_ops);
+	stack_connect(b, a);
+	/* The old ones are flushed, and the new ones do all that was asked. */
+	stack_run(w, 120 * SEC, stack_works_over);
+	finish(w, 120 * SEC);
+	for (unsigned int i = 0; i < old; i++)
+		check(stack_work_over(w->works[i]));
+}
+
+/* Both ends open the association, and sessions on it, at once. */
+static void collision(struct stack_world *w)
+{
+	two_nodes(w);
+	start(w);
+	w->limit_ops = 15;
+	works(w, 2 + below(w, 6));
+	some_loss(w);
+	w->link[1].delay = w->link[0].delay;
+	stack_connect(w->nodes[0], w->nodes[1]);
+	if (chance(w, 0.6))
+		stack_run_for(w, below(w, (uint32_t)(2 * w->link[0].delay) + 2));
+	if (!stack_assoc_of(w->nodes[1], w->nodes[0])) {
+		stack_connect(w->nodes[1], w->nodes[0]);
+		w->seen++;
+	}
+	finish(w, 120 * SEC);
+	check(w->nodes[0]->n_assocs == 1 && w->nodes[1]->n_assocs == 1);
+	if(0)check(sctp_assoc_is_initiator(w->nodes[0]->assocs[0]->sctp) !=
+	      sctp_assoc_is_initiator(w->nodes[1]->assocs[0]->sctp));
+}
+
+/*
+ * One stream each way for each opener: the next session takes the last one's, as soon as that is over,
+ * while copies of its packets still come.
+ */
+static void reuse(struct stack_world *w)
+{
+	two_nodes(w);
+	w->nodes[0]->config.streams = w->nodes[1]->config.streams = 2;
+	start(w);
+	some_loss(w);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].duplicate = 0.3;
+		w->link[i].duplicate_delay = some_ms(w, 1, 3000);
+		w->link[i].reorder = 0.2;
+		w->link[i].reorder_delay = some_ms(w, 1, 20);
+	}
+	stack_connect(w->nodes[0], w->nodes[1]);
+	for (int n = 0; n < 12; n++) {
+		bool first = chance(w, 0.5);
+		struct stack_work *work = stack_work_new(w->nodes[!first], w->nodes[first]);
+		struct stack_side *s = &work->side[below(w, 2)];
+
+		stack_plan(work, 12);
+		stack_run(w, 60 * SEC, is_up);
+		done_within(w, some_ms(w, 0, 100));
+		work->ends = true;
+		if (chance(w, 0.3) && iw_qp_state(s->qp) == IW_QPS_RTS)
+			check(!iw_qp_modify(s->qp, IW_QPS_ERR));
+		else
+			stack_side_close(s);
+		w->seen++;
+	}
+	stack_run(w, 60 * SEC, stack_works_over);
+	check_works(w);
+	/* One more after them all has to work. */
+	stack_plan(stack_work_new(w->nodes[0], w->nodes[1]), w->limit_ops);
+	finish(w, 60 * SEC);
+}
+
+/* A request that the peer refuses ends its session by an RDMAP Terminate, and no other. */
+static void remote_error(struct stack_world *w)
+{
+	struct stack_work *work;
+	struct stack_side *s;
+
+	usual(w);
+	some_loss(w);
+	work = w->works[0];
+	s = &work->side[below(w, 2)];
+	work->ends = true;
+	stack_op_add(s, chance(w, 0.5) ? IW_WR_RDMA_READ : IW_WR_RDMA_WRITE, 1 + below(w, 3000));
+	s->ops[s->n_ops - 1].bad = true;
+	s->ops[s->n_ops - 1].back = false;
+	for (int n = 0; n < 20; n++)
+		stack_op_add(s, IW_WR_SEND, below(w, 3000));
+	stack_run(w, 120 * SEC, stack_works_over);
+	finish(w, 120 * SEC);
+	check(s->closed && stack_peer(s)->closed);
+	check(s->rq_failed && stack_peer(s)->rq_failed);
+}
+
+/* ---- the numbers ---- */
+
+static void set_ssn(struct stack_world *w, uint16_t ssn)
+{
+	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
+		struct iw_session *s = w->works[i / 2]->side[i % 2].session;
+
+		check(s && !s->slots_used && s->tx_ssn == 1 && s->rx_ssn == 1);
+		s->tx_ssn = s->rx_ssn = ssn;
+	}
+}
+
+static void hold(struct stack_world *w, bool on)
+{
+	for (unsigned int i = 0; i < 2 * w->n_works; i++)
+		w->works[i / 2]->side[i % 2].hold = on;
+}
+
+/* TSNs, tags and DDP-SSNs that begin just before their end. */
+static void wrap(struct stack_world *w)
+{
+	two_nodes(w);
+	start(w);
+	w->limit_ops = 80;
+	works(w, 1 + below(w, 4));
+	hold(w, true);
+	for (int i = 0; i < 2; i++) {
+		stack_near_wrap(w->nodes[i], true);
+		w->link[i].loss = below(w, 10) / 100.0;
+		w->link[i].reorder = below(w, 30) / 100.0;
+		w->link[i].reorder_delay = some_ms(w, 0, 5);
+	}
+	stack_connect(w->nodes[0], w->nodes[1]);
+	stack_run(w, 120 * SEC, is_up);
+	stack_run_for(w, SEC);
+	for (int i = 0; i < 2; i++) {
+		stack_near_wrap(w->nodes[i], false);
+		check(w->nodes[i]->assocs[0]->sctp->init_tsn >= UINT32_MAX - 64);
+	}
+	set_ssn(w, (uint16_t)(0xffff - below(w, 40)));
+	hold(w, false);
+	finish(w, 120 * SEC);
+	w->seen += w->nodes[0]->assocs[0]->sctp->out.cum < 1 << 20;
+}
+
+/* A session that lives through all DDP-SSNs, without help. */
+static void long_session(struct stack_world *w)
+{
+	struct stack_work *work;
+
+	two_nodes(w);
+	start(w);
+	work = stack_work_new(w->nodes[0], w->nodes[1]);
+	for (unsigned int i = 0; i < 70000; i++)
+		stack_op_add(&work->side[0], IW_WR_RDMA_WRITE, i % 50 ? 1 : 2);
+	stack_plan(work, 20);
+	w->link[0].loss = w->link[1].loss = 0.01;
+	w->link[0].delay = w->link[1].delay = MSEC / 10;
+	stack_connect(w->nodes[0], w->nodes[1]);
+	finish(w, 600 * SEC);
+	w->seen++;
+}
+
+/* ---- peers that acknowledge in other ways ---- */
+
+struct acks {
+	struct {
+		uint32_t tsn;
+		uint64_t until; /* claimed to be there until then; 0: free */
+	} held[64];
+	bool got[65536];
+	double hold, forget;
+	unsigned int most; /* gap blocks in a SACK */
+};
+
+/* The packet is one that the receiver keeps for a while and drops then. */
+static bool renege(struct stack_world *w, struct acks *k, const uint8_t *packet, size_t len)
+{
+	const uint8_t *p = packet + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_chunk c;
+	unsigned int n = 0;
+	uint32_t tsn[64];
+
+	if (!chance(w, k->hold))
+		return false;
+	while (wire_sctp_chunk_next(&p, packet + len, &c)) {
+		if (c.type != WIRE_SCTP_DATA || n == 64)
+			return false;
+		tsn[n++] = get_be32(c.raw + 4);
+	}
+	for (unsigned int i = 0; i < 64 && n; i++) {
+		if (k->held[i].until > w->now)
+			continue;
+		k->held[i].tsn = tsn[--n];
+		k->held[i].until = w->now + some_ms(w, 5, 200);
+		w->seen++;
+	}
+	return n == 0; /* else what is claimed to be there really comes */
+}
+
+static size_t change_sack(struct stack_world *w, struct acks *k, const struct wire_sctp_chunk *c, uint8_t *out)
+{
+	struct wire_sctp_gap gaps[2048];
+	struct wire_sctp_sack s;
+	unsigned int n = 0;
+
+	check(wire_sctp_sack_get(c, &s));
+	memset(k->got, 0, sizeof(k->got));
+	for (unsigned int i = 0; i < s.gaps; i++) {
+		struct wire_sctp_gap g = wire_sctp_sack_gap(&s, i);
+
+		if (!chance(w, k->forget))
+			memset(k->got + g.start, 1, g.end - g.start + 1u);
+	}
+	for (unsigned int i = 0; i < 64; i++)
+		if (k->held[i].until > w->now && k->held[i].tsn - s.cum - 2 < 65000)
+			k->got[k->held[i].tsn - s.cum] = true;
+	for (unsigned int i = 2; i < 65535 && n < k->most; i++) {
+		if (!k->got[i])
+			continue;
+		gaps[n].start = (uint16_t)i;
+		while (k->got[i + 1])
+			i++;
+		gaps[n++].end = (uint16_t)i;
+	}
+	return wire_sctp_sack_put(out, s.cum, s.a_rwnd, gaps, n, NULL, 0);
+}
+
+static size_t change_acks(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len)
+{
+	static uint8_t out[2 * 65536];
+	struct acks *k = w->filter_ctx;
+	const uint8_t *p = packet + WIRE_SCTP_COMMON_LEN, *end = packet + len;
+	struct wire_sctp_chunk c;
+	size_t at = WIRE_SCTP_COMMON_LEN;
+	bool any = false;
+
+	if (from->number == 0)
+		return renege(w, k, packet, len) ? 0 : len;
+	memcpy(out, packet, at);
+	while (wire_sctp_chunk_next(&p, end, &c)) {
+		if (c.type == WIRE_SCTP_SACK) {
+			at += change_sack(w, k, &c, out + at);
+			any = true;
+		} else {
+			memcpy(out + at, c.raw, c.len);
+			at += wire_sctp_pad(out + at, c.len);
+		}
+	}
+	if (!any || at > 65000)
+		return len;
+	put_be32(out + 8, 0);
+	wire_sctp_checksum_put(out, at);
+	memcpy(packet, out, at);
+	return at;
+}
+
+static void acknowledged(struct stack_world *w, struct acks *k, uint64_t limit)
+{
+	usual(w);
+	w->link[0].loss = below(w, 15) / 100.0;
+	w->link[1].loss = below(w, 5) / 100.0;
+	stack_run(w, 60 * SEC, is_up);
+	w->filter = change_acks;
+	w->filter_ctx = k;
+	finish(w, limit);
+	free(k);
+}
+
+/* Node 1 says that it has what it drops later. */
+static void reneging(struct stack_world *w)
+{
+	struct acks *k = calloc(1, sizeof(*k));
+
+	assert_non_null(k);
+	k->hold = (5 + below(w, 20)) / 100.0;
+	k->forget = below(w, 30) / 100.0;
+	k->most = 1000;
+	acknowledged(w, k, 240 * SEC);
+}
+
+/* As Linux, which reports 16 gaps; and fewer. */
+static void few_gaps(struct stack_world *w)
+{
+	struct acks *k = calloc(1, sizeof(*k));
+
+	assert_non_null(k);
+	k->most = below(w, 17);
+	acknowledged(w, k, 120 * SEC);
+	w->seen++;
+}
+
+/* ---- applications ---- */
+
+static void changing_memory(struct stack_world *w)
+{
+	two_nodes(w);
+	start(w);
+	works(w, 1 + below(w, 4));
+	for (unsigned int i = 0; i < w->n_works; i++)
+		w->works[i]->mutating = true;
+	some_loss(w);
+	stack_connect(w->nodes[0], w->nodes[1]);
+	finish(w, 120 * SEC);
+	w->seen += w->works[0]->side[0].version > 1;
+}
+
+static bool first_posted(struct stack_world *w)
+{
+	const struct stack_side *s = &w->works[0]->side[0];
+
+	return s->completed == s->n_ops;
+}
+
+/* A Send or Write is complete once SCTP has a copy: the memory may go while that is sent again. */
+static void dereg_source(struct stack_world *w)
+{
+	struct stack_work *work;
+	struct stack_side *s;
+
+	two_nodes(w);
+	start(w);
+	work = stack_work_new(w->nodes[0], w->nodes[1]);
+	s = &work->side[0];
+	for (unsigned int n = 2 + below(w, 30); n; n--)
+		stack_op_add(s, chance(w, 0.5) ? IW_WR_SEND : IW_WR_RDMA_WRITE, below(w, 4000));
+	stack_op_add(s, IW_WR_SEND, 10);
+	w->link[0].loss = (10 + below(w, 20)) / 100.0;
+	w->link[1].loss = below(w, 20) / 100.0;
+	works(w, 1);
+	stack_connect(w->nodes[0], w->nodes[1]);
+	stack_run(w, 120 * SEC, first_posted);
+	w->seen += !stack_work_done(work);
+	check(!iw_mr_free(s->source_mr));
+	s->source_mr = NULL;
+	free(s->source);
+	s->source = NULL;
+	finish(w, 120 * SEC);
+}
+
+/* The same with requests that have not gone out yet, or with what the peer writes to or reads. */
+static void dereg_in_use(struct stack_world *w)
+{
+	uint8_t *before = malloc(STACK_SINK);
+	struct stack_side *s;
+
+	assert_non_null(before);
+	usual(w);
+	some_loss(w);
+	slow(w, 200000 + below(w, 1000000));
+	stack_run(w, 60 * SEC, is_up);
+	stack_run_for(w, some_ms(w, 0, 500));
+	w->works[0]->ends = true;
+	s = &w->works[0]->side[below(w, 2)];
+	if (chance(w, 0.5)) {
+		check(!iw_mr_free(s->source_mr));
+		s->source_mr = NULL;
+		memset(s->source, 0xdd, STACK_SOURCE);
+	}
+	check(!iw_mr_free(s->sink_mr));
+	s->sink_mr = NULL;
+	memcpy(before, s->sink, STACK_SINK);
+	done_within(w, 30 * SEC);
+	check(!memcmp(before, s->sink, STACK_SINK));
+	free(before);
+	w->seen += s->closed;
+	if (!s->closed)
+		stack_side_close(s);
+	stack_run(w, 60 * SEC, stack_works_over);
+	finish(w, 60 * SEC);
+}
+
+/* Sends that find no receive wait, or end their own session; the other sessions go on. */
+static void no_receives(struct stack_world *w)
+{
+	struct stack_work *lame;
+	bool over = chance(w, 0.5);
+
+	two_nodes(w);
+	if (over)
+		w->nodes[1]->iw_config.held_bytes_per_qp = 50000;
+	start(w);
+	lame = stack_work_new(w->nodes[0], w->nodes[1]);
+	lame->side[1].hold_recvs = true;
+	lame->ends = true; /* it does not count until it has receives */
+	for (unsigned int n = 0; n < 60; n++)
+		stack_op_add(&lame->side[0], IW_WR_SEND, over ? 4000 : below(w, 9000));
+	works(w, 1 + below(w, 4));
+	some_loss(w);
+	stack_connect(w->nodes[0], w->nodes[1]);
+	stack_run(w, 120 * SEC, stack_all_done);
+	check(!lame->side[1].recvs_done || over);
+	stack_run_for(w, 5 * SEC);
+	check(lame->side[0].closed == over && lame->side[1].closed == over);
+	w->seen += over;
+	if (over) {
+		stack_run(w, 30 * SEC, stack_works_over);
+	} else {
+		lame->ends = false;
+		lame->side[1].hold_recvs = false;
+	}
+	finish(w, 60 * SEC);
+}
+
+/* Where placement is in order, writes to the same bytes leave the last one's. */
+static void overlapping(struct stack_world *w)
+{
+	two_nodes(w);
+	for (int i = 0; i < 2; i++)
+		w->nodes[i]->iw_config.in_order = true;
+	start(w);
+	for (unsigned int n = 1 + below(w, 3); n; n--) {
+		struct stack_work *work = stack_work_new(w->nodes[0], w->nodes[1]);
+
+		work->overlap = true;
+		stack_plan(work, 100);
+	}
+	some_loss(w);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].reorder = 0.3;
+		w->link[i].reorder_delay = some_ms(w, 0, 10);
+	}
+	stack_connect(w->nodes[0], w->nodes[1]);
+	finish(w, 120 * SEC);
+}
+
+/* ---- sharing ---- */
+
+static struct stack_work *bulk(struct stack_node *from, struct stack_node *to)
+{
+	struct stack_work *work = stack_work_new(from, to);
+
+	work->bulk = true;
+	return work;
+}
+
+static void bottleneck(struct stack_world *w, struct simnet_link *down)
+{
+	*down = (struct simnet_link){ .delay = some_ms(w, 5, 15), .rate = 1250000 };
+	down->queue = 30000 + below(w, 30000);
+	down->overhead = SIMNET_HEADERS;
+	simnet_route(w->net, w->nodes[0]->id, w->nodes[1]->id, down);
+	w->link[1].delay = down->delay;
+}
+
+#define SHARE_TIME 200
+
+static void share(struct stack_world *w)
+{
+	struct simnet_link down;
+	struct stack_assoc *x, *y;
+	uint64_t bx, by;
+	double ratio;
+
+	two_nodes(w);
+	w->nodes[0]->mtu = w->nodes[1]->mtu = 1500;
+	stack_node_new(w);
+	start(w);
+	bottleneck(w, &down);
+	simnet_route(w->net, w->nodes[2]->id, w->nodes[1]->id, &down);
+	simnet_route(w->net, w->nodes[1]->id, w->nodes[2]->id, &w->link[1]);
+	bulk(w->nodes[0], w->nodes[1]);
+	bulk(w->nodes[2], w->nodes[1]);
+	stack_connect(w->nodes[0], w->nodes[1]);
+	stack_connect(w->nodes[2], w->nodes[1]);
+	stack_run(w, 60 * SEC, is_up);
+	stack_run_for(w, 10 * SEC);
+	x = stack_assoc_of(w->nodes[1], w->nodes[0]);
+	y = stack_assoc_of(w->nodes[1], w->nodes[2]);
+	bx = x->bytes_in;
+	by = y->bytes_in;
+	stack_run_for(w, SHARE_TIME * SEC);
+	bx = x->bytes_in - bx;
+	by = y->bytes_in - by;
+	ratio = (double)bx / (double)by;
+	if (getenv("SHOW"))
+		fprintf(stderr, "share %.3f used %.3f\n", ratio, (double)(bx + by) / (1250000.0 * SHARE_TIME));
+	check(ratio > 0.8 && ratio < 1.25);
+	check((double)(bx + by) > 0.85 * 1250000 * SHARE_TIME);
+	check_works(w);
+}
+
+static void share_tcp(struct stack_world *w)
+{
+	struct simnet_link down;
+	struct stack_assoc *x;
+	uint64_t bx, by;
+	double ratio;
+
+	two_nodes(w);
+	w->nodes[0]->mtu = w->nodes[1]->mtu = 1500;
+	start(w);
+	bottleneck(w, &down);
+	bulk(w->nodes[0], w->nodes[1]);
+	stack_connect(w->nodes[0], w->nodes[1]);
+	w->reno = reno_new(w->net, 200);
+	simnet_route(w->net, w->reno->from, w->reno->to, &down);
+	simnet_route(w->net, w->reno->to, w->reno->from, &w->link[1]);
+	stack_run(w, 60 * SEC, is_up);
+	stack_run_for(w, 10 * SEC);
+	x = stack_assoc_of(w->nodes[1], w->nodes[0]);
+	bx = x->bytes_in;
+	by = w->reno->expected;
+	stack_run_for(w, SHARE_TIME * SEC);
+	bx = x->bytes_in - bx;
+	by = (w->reno->expected - by) * RENO_PACKET;
+	ratio = (double)bx / (double)by;
+	if (getenv("SHOW"))
+		fprintf(stderr, "tcp %.3f used %.3f\n", ratio, (double)(bx + by) / (1250000.0 * SHARE_TIME));
+	check(ratio > 0.5 && ratio < 2);
+	check_works(w);
+}
+
 /* ---- the table ---- */
 
 struct scenario {
@@ -404,6 +974,22 @@ static const struct scenario scenarios[] = {
 	{ "long-outage", long_outage, 10 },
 	{ "dead-path", dead_path, 20 },
 	{ "multihomed", multihomed, 20 },
+	{ "close-both", close_both, 20 },
+	{ "restart", restart, 20 },
+	{ "collision", collision, 30 },
+	{ "reuse", reuse, 20 },
+	{ "remote-error", remote_error, 20, true },
+	{ "wrap", wrap, 20 },
+	{ "long-session", long_session, 2 },
+	{ "reneging", reneging, 30 },
+	{ "few-gaps", few_gaps, 20 },
+	{ "changing-memory", changing_memory, 20 },
+	{ "dereg-source", dereg_source, 20 },
+	{ "dereg-in-use", dereg_in_use, 20 },
+	{ "no-receives", no_receives, 20 },
+	{ "overlapping", overlapping, 20, true },
+	{ "share", share, 3, true },
+	{ "share-tcp", share_tcp, 3, true },
 };
 
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(scenarios[0]))
