@@ -793,8 +793,10 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 	if (cqe->status != IW_WC_SUCCESS) {
 		/* One alone is at fault; the others are flushed. */
 		check(s->work->ends);
-		if (getenv("SHOW")) fprintf(stderr, "work %u side %d wr %llu op %u status %u verr %x bad %d\n", s->work->number, s == &s->work->side[1], (unsigned long long)cqe->wr_id, s->ops[cqe->wr_id].opcode, cqe->status, cqe->vendor_err, s->ops[cqe->wr_id].bad);
-		check(cqe->status == IW_WC_WR_FLUSH_ERR || !s->sq_failed);
+		if (cqe->status != IW_WC_WR_FLUSH_ERR) {
+			check(!s->blamed);
+			s->blamed = true;
+		}
 		s->sq_failed = true;
 	} else if (op) {
 		const struct stack_side *peer = stack_peer(s);

@@ -71,6 +71,7 @@ struct stack_side {
 	bool hold_recvs; /* posts no receives */
 	bool up;
 	bool sq_failed, rq_failed, closed;
+	bool blamed; /* a request has completed with an error of its own */
 	unsigned int version; /* of the source, where it changes while it is sent */
 	uint8_t *model_sink, *model_recv;
 };

@@ -471,8 +471,6 @@ static void collision(struct stack_world *w)
 	}
 	finish(w, 120 * SEC);
 	check(w->nodes[0]->n_assocs == 1 && w->nodes[1]->n_assocs == 1);
-	if(0)check(sctp_assoc_is_initiator(w->nodes[0]->assocs[0]->sctp) !=
-	      sctp_assoc_is_initiator(w->nodes[1]->assocs[0]->sctp));
 }
 
 /*
