@@ -877,7 +877,10 @@ static bool side_over(const struct stack_side *s)
 {
 	if (!s->node)
 		return true;
-	return atomic_load(&s->qp->state) == IW_QPS_ERR && s->completed == s->posted &&
+	/* The passive side never heard of the session that the other gave up. */
+	if (s == &s->work->side[1] && !s->up && !s->session && s->work->side[0].closed)
+		return s->posted == 0;
+	return iw_qp_state(s->qp) == IW_QPS_ERR && s->completed == s->posted &&
 	       (s->work->bulk || s->posted == s->n_ops) && s->recvs_done == s->recvs_posted;
 }
 

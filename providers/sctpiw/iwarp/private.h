@@ -451,13 +451,6 @@ void iw_early_clear(struct iw_session *s);
 /* session_setup.c */
 /* Control message with the DDP-SSN in turn while INITIATING. */
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict);
-/*
- * An Initiate of the peer's where its answer to ours was due. The parities prevent that, unless an
- * INIT was lost when both sides opened the association, so that they differ on who is its initiator.
- * If ours has not left yet, the peer's stands; else both are void. We try another stream, at random: the
- * sides do not meet again. False: it stays an error.
- */
-bool iw_setup_crossed(struct iw_session *s, const uint8_t *data, size_t len);
 /* First message of a stream without a session. */
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);

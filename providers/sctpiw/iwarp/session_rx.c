@@ -181,9 +181,6 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	int err = session_decode(&c, data, len);
 
 	if (s->state == IW_S_INITIATING && ssn == s->rx_ssn) {
-		if (!err && (c.function == SESSION_INITIATE || c.function == SESSION_ENHANCED_INITIATE) &&
-		    iw_setup_crossed(s, data, len))
-			return;
 		s->rx_ssn++;
 		iw_setup_answer(s, &c, err);
 		drain(s);

@@ -161,80 +161,31 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	iw_session_settle(s);
 }
 
-/* Off the stream, on which both sides have sent all they will, as if nothing had been sent yet. */
-static void leave_stream(struct iw_session *s)
-{
-	list_del(&s->ready);
-	iw_assoc_unlink(s);
-	s->assoc->live -= s->counted;
-	s->counted = false;
-	s->rx_ended = s->tx_ended = s->answered = false;
-	s->tx_ssn = s->rx_ssn = 0;
-	s->slots_used = s->slots_size = 0;
-	free(s->slots);
-	s->slots = NULL;
-	s->failing = false;
-}
-
-/* No other stream could be had: the end. */
-static void give_up(struct iw_session *s)
-{
-	s->rx_ended = true;
-	s->tx_ended = true;
-	iw_session_end(s, -ECONNREFUSED, true, NULL);
-}
-
 /*
  * A Terminate in answer to the Initiate: too busy, or it does not know the enhanced one (RFC 6581
  * 10). The latter is tried by a plain Initiate on another stream, once.
  */
 static void refused(struct iw_session *s)
 {
+	s->rx_ended = true;
+	s->tx_ended = true;
 	if (s->enhanced) {
-		leave_stream(s);
+		list_del(&s->ready);
+		iw_assoc_unlink(s); /* both sides have sent all they will, and it arrived */
+		s->assoc->live -= s->counted;
+		s->counted = false;
 		s->enhanced = false;
+		s->rx_ended = s->tx_ended = s->answered = false;
+		s->tx_ssn = s->rx_ssn = 0;
+		s->slots_used = s->slots_size = 0;
+		free(s->slots);
+		s->slots = NULL;
+		s->failing = false;
 		if (!start(s))
 			return;
+		s->rx_ended = s->tx_ended = true;
 	}
-	give_up(s);
-}
-
-/* Keeps the stream until our Initiate, which is void, has arrived on it (RFC 5043 6.6). */
-static bool leave_husk(struct iw_session *s)
-{
-	struct iw_session *husk = iw_session_new(s->assoc, true);
-
-	if (!husk)
-		return false;
-	husk->state = IW_S_CLOSING;
-	husk->user_gone = true;
-	husk->tx_ended = husk->rx_ended = true;
-	husk->tx_ssn = 1;
-	husk->last_seq = s->last_seq;
-	husk->ack_poll = IW_ACK_POLL_MIN;
-	leave_stream(s);
-	iw_assoc_link(s->assoc, husk, s->sid); /* the stream's page is there */
-	iw_session_settle(husk);
-	return true;
-}
-
-bool iw_setup_crossed(struct iw_session *s, const uint8_t *data, size_t len)
-{
-	struct iw_assoc *assoc = s->assoc;
-
-	if (s->slots_used || s->early)
-		return false;
-	if (s->tx_ssn) {
-		if (!leave_husk(s))
-			return false;
-	} else {
-		leave_stream(s);
-		iw_setup_first(assoc, s->sid, SESSION_PPID_CONTROL, data, len);
-	}
-	assoc->cursor = random_u32(assoc->rnic->random) % assoc->streams;
-	if (start(s))
-		give_up(s);
-	return true;
+	iw_session_end(s, -ECONNREFUSED, true, NULL);
 }
 
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict)
