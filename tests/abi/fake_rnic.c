@@ -376,7 +376,8 @@ static int cm_set_option(uint32_t handle, int level, int name, const void *val, 
 {
 	if (level)
 		return -ENOSYS;
-	memcpy(fake_control.last_option, val, len);
+	memcpy(fake_control.last_option, val,
+	       len < sizeof(fake_control.last_option) ? len : sizeof(fake_control.last_option));
 	fake_control.last_option_len = len;
 	return 0;
 }

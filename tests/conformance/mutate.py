@@ -6,7 +6,8 @@ usage: mutate.py --count N [--seed S] [--dir wire|sctp|iwarp] [--jobs J] [--keep
        mutate.py [--jobs J] [--work DIR] ID...
 
 Changes one place of providers/sctpiw/{wire,sctp,iwarp} at a time, in a copy of the tree with a build of
-its own, and runs the unit, conformance and fuzz-replay programs that link that layer until one fails.
+its own, and runs the unit, conformance and fuzz-replay programs that link that layer, the ones under
+valgrind too, until one fails.
 Each mutant is one line: its ID, the change, and what killed it, or SURVIVED. A survivor is either
 equivalent (nobody can see the change) or a hole in the tests.
 
@@ -45,7 +46,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDER = pathlib.Path("providers/sctpiw")
 LAYERS = ("wire", "sctp", "iwarp")
-ARGUMENTS = {"test_stack_sim": ["1", "40"]}  # instead of hundreds of seeds
+ARGUMENTS = {"test_stack_sim": ["--all", "1", "2"]}  # instead of hundreds of seeds
+VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]  # as in tests/unit
 MEMORY = 4 << 30  # a mutant that allocates without end
 
 TOKEN = re.compile(r"""
@@ -60,8 +62,7 @@ ASSIGNMENTS = {"|=": "=", "&=": "=", "^=": "=", "+=": "-=", "-=": "+=", "*=": "/
 KEYWORDS = {"if", "else", "for", "while", "do", "switch", "case", "default", "return", "goto", "break",
             "continue", "sizeof", "struct", "union", "enum", "const", "static", "unsigned", "int", "char"}
 LEAVES = {"return", "goto", "continue", "break"}
-# Asserted by the compiler; memory that is not freed is seen by the sanitizers alone.
-UNTOUCHED = {"assert", "static_assert", "_Static_assert", "free"}
+UNTOUCHED = {"assert", "static_assert", "_Static_assert"}
 
 Token = collections.namedtuple("Token", "kind text start end")
 Mutation = collections.namedtuple("Mutation", "file line column operator start end new")
@@ -244,7 +245,7 @@ def drawn(every, seed):
 
 # ---- building and running ----
 
-Program = collections.namedtuple("Program", "target layers command")
+Program = collections.namedtuple("Program", "name target layers command")
 
 
 def copy_changes(source, target):
@@ -276,9 +277,9 @@ class Tree:
         # compiler only warns of, an exchange of things of two kinds, does not compile.
         self.call(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DSCTPIW_TESTS=ON",
                    "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
-                   "-DCMAKE_C_FLAGS=-w -Werror=incompatible-pointer-types -Werror=int-conversion"])
+                   "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion"])
         self.programs = self.find_programs()
-        self.make([p.target for p in self.programs] + ["sctpiw_engine"], check=True)
+        self.make(sorted({p.target for p in self.programs}) + ["sctpiw_engine"], check=True)
         self.objects = self.hashes()
         self.limits = {}
 
@@ -299,17 +300,19 @@ class Tree:
         found = []
         tests = json.loads(self.call(["ctest", "--test-dir", self.build, "--show-only=json-v1"]))["tests"]
         for name in (test["name"] for test in tests):
-            match = re.fullmatch(r"(?:unit|conformance)\.(test_\w+)|fuzz\.(\w+)", name)
+            match = re.fullmatch(r"(?:unit|conformance|valgrind)\.(test_\w+)|fuzz\.(\w+)", name)
             if not match:
                 continue
             target = match[1] or "fuzz_" + match[2]
             inputs = self.call(["ninja", "-C", self.build, "-t", "inputs", f"bin/{target}"])
             layers = {layer for layer in LAYERS if f"libsctpiw_{layer}.a" in inputs}
-            arguments = ARGUMENTS.get(target, [])
+            command = [str(self.build / "bin" / target), *ARGUMENTS.get(target, [])]
             if match[2]:
-                arguments = [str(self.source / "tests/fuzz/corpus" / match[2])]
+                command.append(str(self.source / "tests/fuzz/corpus" / match[2]))
+            if name.startswith("valgrind."):
+                command = [*VALGRIND, *command]
             if layers:
-                found.append(Program(target, layers, [str(self.build / "bin" / target), *arguments]))
+                found.append(Program(name, target, layers, command))
         return found
 
     def hashes(self):
@@ -338,9 +341,9 @@ class Tree:
         for program in self.programs:
             wrong, used = self.run(program, 600, 600)
             if wrong:
-                print(f"left out, fails as it is: {program.target}: {wrong}", file=sys.stderr)
+                print(f"left out, fails as it is: {program.name}: {wrong}", file=sys.stderr)
             else:
-                self.limits[program.target] = used
+                self.limits[program.name] = used
 
 
 def verdict(status, output):
@@ -398,19 +401,19 @@ class Run:
             now = tree.hashes()
             if all(now[name] == tree.objects[name] for name in now):
                 return self.report(m, "same code")
-            programs = [p for p in tree.programs if layer in p.layers and p.target in tree.limits]
+            programs = [p for p in tree.programs if layer in p.layers and p.name in tree.limits]
             # What noticed a change of this file before is asked first, then the fastest.
             seen = self.killers[m.file]
-            programs.sort(key=lambda p: (-seen[p.target], tree.limits[p.target]))
+            programs.sort(key=lambda p: (-seen[p.name], tree.limits[p.name]))
             for i in range(0, len(programs), 6):
-                if not tree.make([p.target for p in programs[i:i + 6]]):
+                if not tree.make(sorted({p.target for p in programs[i:i + 6]})):
                     return self.report(m, "does not compile")
                 for program in programs[i:i + 6]:
-                    used = tree.limits[program.target]
-                    wrong, _ = tree.run(program, int(5 * used) + 5, 120 + 20 * used)
+                    used = tree.limits[program.name]
+                    wrong, _ = tree.run(program, int(5 * used) + 1, 120 + 20 * used)
                     if wrong:
-                        seen[program.target] += 1
-                        return self.report(m, "killed", f"{program.target}: {wrong}")
+                        seen[program.name] += 1
+                        return self.report(m, "killed", f"{program.name}: {wrong}")
             return self.report(m, "SURVIVED")
         finally:
             path.write_text(text)

@@ -302,6 +302,40 @@ static void orderly_ends(void **state)
 	fx_stop(&x);
 }
 
+/* It waits for a packet with room for the longest, and goes out into just that. */
+static void ours_needs_room(void **state)
+{
+	ROWS("5040-7.1-05");
+	const size_t least = SESSION_SSN_LEN + DDP_UNTAGGED_LEN + TERM_MAX_LEN;
+	struct fx x;
+
+	busy(&x);
+	in(&x, "C1 40 00000001 0000000000000000 'bad'");
+	assert_false(fx_pull_room(&x, least - 1));
+	assert_true(fx_pull_room(&x, least));
+	assert_memory_equal(x.out + 2, "\x41\x47", 2);
+	script_out_ssn++;
+	out_end(&x);
+	fx_stop(&x);
+}
+
+/* An end that was told of and is over on the wire leaves nothing behind. */
+static void an_end_is_forgotten(void **state)
+{
+	ROWS("5040-6.2-01");
+	struct fx x;
+
+	busy(&x);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	out_end(&x);
+	fx_ack(&x, 3);
+	assert_null(iw_assoc_session(x.assoc, x.sid));
+	assert_ptr_equal(fx_event(&x, IW_EVENT_CLOSED).qp, x.qp);
+	assert_null(x.qp->priv->closed);
+	assert_true(list_empty(&x.rnic->sessions));
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +345,8 @@ int main(void)
 		cmocka_unit_test(there_is_always_room_for_one),
 		cmocka_unit_test(a_full_cq_ends_the_stream),
 		cmocka_unit_test(ours_is_next_and_last),
+		cmocka_unit_test(ours_needs_room),
+		cmocka_unit_test(an_end_is_forgotten),
 		cmocka_unit_test(an_erroneous_stream_counts_no_more),
 		cmocka_unit_test(the_association_is_lost),
 		cmocka_unit_test(orderly_ends),

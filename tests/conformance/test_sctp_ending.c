@@ -128,6 +128,21 @@ static void test_abort(void **state)
 	assert_int_equal(f.s->assoc_count, 0);
 }
 
+/* The user gives up before the association is up: nobody to tell, or an ABORT (user-initiated). */
+static void test_close_in_setup(void **state)
+{
+	ROWS("9260-9.1-01 9260-3.3.7-03");
+	begin_connect();
+	keep_init();
+	script("shutdown", "-", "state CLOSED");
+	assert_int_equal(f.s->assoc_count, 0);
+	begin_connect();
+	keep_init();
+	script(PEER_INIT_ACK, "drop", "state COOKIE-ECHOED", "shutdown",
+	       "< Ptag / 06 00 0008 000c 0004", "-", "state CLOSED");
+	assert_int_equal(f.s->assoc_count, 0);
+}
+
 /* Our shutdown: what is outstanding first (9.2). */
 static void test_shutdown(void **state)
 {
@@ -381,6 +396,7 @@ int main(void)
 		PEER_TEST(test_tags),
 		PEER_TEST(test_shutdown_complete_tags),
 		PEER_TEST(test_abort),
+		PEER_TEST(test_close_in_setup),
 		PEER_TEST(test_shutdown),
 		PEER_TEST(test_data_after_shutdown),
 		PEER_TEST(test_t2),

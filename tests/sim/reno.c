@@ -40,12 +40,14 @@ static void acked(struct reno *r, uint32_t ack, uint64_t now)
 		r->timing = false;
 	}
 	r->una = ack;
+	if ((int32_t)(r->una - r->next) > 0) /* after a timeout: it was there already */
+		r->next = r->una;
 	r->dupacks = 0;
 	if (!r->recovering) {
 		r->cwnd += r->cwnd < r->ssthresh ? n : n / r->cwnd;
-	} else if ((int32_t)(ack - r->recover) >= 0) {
+	} else if ((int32_t)(ack - r->recover) > 0) {
 		r->recovering = false;
-		r->cwnd = r->ssthresh;
+		r->cwnd = r->ssthresh < r->next - ack + 1.0 ? r->ssthresh : r->next - ack + 1.0;
 	} else {
 		transmit(r, ack, now); /* a partial acknowledgement */
 		r->cwnd = max(r->cwnd - n + 1, 1);
@@ -57,10 +59,10 @@ static void duplicate(struct reno *r, uint64_t now)
 {
 	if (r->recovering) {
 		r->cwnd += 1;
-	} else if (++r->dupacks == 3 && r->una != r->next) {
+	} else if (++r->dupacks == 3 && r->una != r->next && (int32_t)(r->una - r->recover) > 0) {
 		half(r);
 		r->recovering = true;
-		r->recover = r->next;
+		r->recover = r->sent - 1;
 		r->cwnd = r->ssthresh + 3;
 		r->timing = false;
 		transmit(r, r->una, now);
@@ -109,6 +111,7 @@ struct reno *reno_new(struct simnet *net, uint8_t first)
 	r->there = (struct path_addr){ from, to, PORT };
 	r->back = (struct path_addr){ to, from, PORT };
 	r->cwnd = 4;
+	r->recover = UINT32_MAX;
 	r->ssthresh = 1e9;
 	r->rto = 1000 * SIMNET_MSEC;
 	r->timeout = SIMNET_NEVER;
@@ -120,6 +123,7 @@ void reno_run(struct reno *r, uint64_t now)
 	if (r->timeout <= now) {
 		half(r);
 		r->cwnd = 1;
+		r->recover = r->sent - 1; /* what is sent twice now brings duplicate acknowledgements */
 		r->next = r->una;
 		r->recovering = r->timing = false;
 		r->dupacks = 0;
@@ -133,6 +137,8 @@ void reno_run(struct reno *r, uint64_t now)
 			r->timed_at = now;
 		}
 		transmit(r, r->next++, now);
+		if ((int32_t)(r->next - r->sent) > 0)
+			r->sent = r->next;
 		if (r->timeout == SIMNET_NEVER)
 			r->timeout = now + r->rto;
 	}

@@ -14,6 +14,7 @@ struct reno {
 	struct path_addr there, back;
 	/* sender */
 	uint32_t una, next, recover;
+	uint32_t sent; /* all up to here, once at least */
 	double cwnd, ssthresh; /* packets */
 	unsigned int dupacks;
 	bool recovering;

@@ -757,6 +757,17 @@ static void check_writes(struct stack_side *s, unsigned int upto)
 	}
 }
 
+/* What was fenced has left after these had come: the reads before operation `upto` of side s. */
+static void check_reads(const struct stack_side *s, unsigned int upto)
+{
+	for (unsigned int i = 0; i < upto; i++) {
+		const struct stack_op *op = &s->ops[i];
+
+		if (op->opcode == IW_WR_RDMA_READ && !op->bad && !s->work->mutating)
+			check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
+	}
+}
+
 static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	const struct stack_side *peer = stack_peer(s);
@@ -776,6 +787,8 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 			check(cqe->byte_len == op->len);
 			check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
 			check_writes(s, peer->send_op[s->recvs_done]);
+			if (op->fence)
+				check_reads(peer, peer->send_op[s->recvs_done]);
 		}
 	}
 	s->recvs_done++;

@@ -310,6 +310,35 @@ static void test_cwnd(void **state)
 	assert_int_equal(take_data(), last + 4);
 }
 
+/* What a gap block freed is used up at once; the window was full all the same, and grows, once. */
+static void test_cwnd_was_full(void **state)
+{
+	const struct wire_sctp_gap gap = { 2, 4 };
+	uint32_t cwnd;
+
+	ROWS("9260-7.2.1-02");
+	establish();
+	cwnd = f.a->path.cc.cwnd;
+	f.message_len = 1444;
+	f.messages = 5;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(take_data(), f.their_tsn + 3);
+	begin();
+	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+	sendp();
+	assert_int_equal(take_data(), f.their_tsn + 4);
+	assert_int_equal(f.a->path.cc.cwnd, cwnd);
+	begin();
+	add_sack(f.their_tsn + 3, 1000000, NULL, 0);
+	sendp();
+	assert_int_equal(f.a->path.cc.cwnd, cwnd + 1460);
+	begin();
+	add_sack(f.their_tsn + 4, 1000000, NULL, 0);
+	sendp();
+	assert_int_equal(f.a->path.cc.cwnd, cwnd + 1460);
+}
+
 /* The peer's window: respected, probed when closed (6.1 A). */
 static void test_zero_window(void **state)
 {
@@ -404,6 +433,32 @@ static void test_loss(void **state)
 	add_sack(f.their_tsn - 2, 0, NULL, 0);
 	sendp();
 	assert_int_equal(f.a->peer_rwnd, 1000000);
+}
+
+/* An old SACK that comes late, without the gap block, does not stop the clock of a missing chunk. */
+static void test_late_sack(void **state)
+{
+	const struct wire_sctp_gap gap = { 2, 3 };
+	struct packet *p;
+
+	ROWS("9260-6.2.1-02");
+	establish();
+	f.message_len = 1444;
+	f.messages = 4;
+	sctp_assoc_kick(f.a);
+	collect();
+	take_data();
+	f.now += 2 * MSEC;
+	begin();
+	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+	sendp();
+	begin();
+	add_sack(f.their_tsn - 1, 1000000, NULL, 0);
+	sendp();
+	nothing();
+	wait_ns(5 * MSEC);
+	p = take();
+	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), f.their_tsn);
 }
 
 /* Everything is lost: T3 after 1 s, one packet, then after 2 s; probes before it. */
@@ -616,8 +671,10 @@ int main(void)
 		PEER_TEST(test_bad_data),
 		PEER_TEST(test_chunks),
 		PEER_TEST(test_cwnd),
+		PEER_TEST(test_cwnd_was_full),
 		PEER_TEST(test_zero_window),
 		PEER_TEST(test_loss),
+		PEER_TEST(test_late_sack),
 		PEER_TEST(test_timeout),
 		PEER_TEST(test_bad_sacks),
 		PEER_TEST(test_mtu),

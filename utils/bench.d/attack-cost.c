@@ -61,10 +61,11 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* All that SCTP wants to send is sent to nobody. The last packet stays in w.rx's place: last. */
+/* The last packet that left without an association. */
 static uint8_t last[2048];
 static size_t last_len;
 
+/* All that SCTP wants to send is sent to nobody. */
 static void output(void)
 {
 	struct sctp_batch b;

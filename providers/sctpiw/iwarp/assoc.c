@@ -216,6 +216,22 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	return n;
 }
 
+/*
+ * Both sides of the session had ended: a new message of the peer's shows that it knows. Where order was
+ * given up its Terminate was not recognized, but it cannot open another session without one (RFC 5043 6.6).
+ */
+static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
+{
+	struct session_control c;
+
+	if (!s->tx_ended || len < SESSION_SSN_LEN || get_be16(data))
+		return false;
+	if (s->rx_ended)
+		return true;
+	return s->rx_dead && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
+	       (c.function == SESSION_INITIATE || c.function == SESSION_ENHANCED_INITIATE);
+}
+
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len)
 {
@@ -226,8 +242,7 @@ int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const 
 	if (!list_empty(&assoc->rnic->graveyard))
 		iw_rnic_reap(assoc->rnic);
 	s = iw_assoc_session(assoc, sid);
-	/* Both sides had ended; a new message of the peer's shows that it knows. */
-	if (s && s->tx_ended && s->rx_ended && len >= SESSION_SSN_LEN && !get_be16(data)) {
+	if (s && begins_anew(s, ppid, data, len)) {
 		iw_session_leave(s);
 		if (s->user_gone)
 			iw_session_bury(s);

@@ -253,8 +253,6 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 	size_t len = WIRE_SCTP_COMMON_LEN;
 	unsigned int i;
 
-	if (!sctp_in_states(a, STATES_UP))
-		return 0;
 	wire_sctp_common_put(p, &h);
 	/* A SACK goes to where the DATA came from (6.4), if the peer is known to be there (5.4). */
 	if (a->sack_from && a->pending & SCTP_PEND_SACK && !(a->pending & SCTP_PEND_COOKIE_ACK) &&
