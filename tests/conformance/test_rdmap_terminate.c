@@ -95,6 +95,17 @@ static void the_request_at_fault_is_told(void **state)
 	the_peer_gave_up(&x);
 	fx_stop(&x);
 
+	/* in two segments, the first of which says nothing yet */
+	busy(&x);
+	in(&x, "01 47 00000000  00000002 00000001 00000000  1100C000 0202 81 40");
+	fx_no_event(&x);
+	no_completion(&x);
+	in(&x, "41 47 00000000  00000002 00000001 00000008  00000098 0000000000002000");
+	completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, IW_WC_REM_ACCESS_ERR },
+		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
+	the_peer_gave_up(&x);
+	fx_stop(&x);
+
 	/* whatever the reserved bits are */
 	busy(&x);
 	in(&x, TERM_SEGMENT "1101DFFF 0202 81 40 00000098 00000000000021F4");
@@ -328,6 +339,8 @@ static void an_end_is_forgotten(void **state)
 	busy(&x);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	out_end(&x);
+	/* nor does what the peer says behind its Terminate */
+	in_at(&x, (uint16_t)(x.ssn + 5), "C1 40 %w %q 'late'", x.stag, x.base);
 	fx_ack(&x, 3);
 	assert_null(iw_assoc_session(x.assoc, x.sid));
 	assert_ptr_equal(fx_event(&x, IW_EVENT_CLOSED).qp, x.qp);

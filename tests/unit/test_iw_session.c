@@ -791,6 +791,22 @@ static void bad_qps(void **state)
 	fx_stop(&x);
 }
 
+/* The acceptor's streams are the odd ones: of a single one, none. */
+static void no_stream_for_us(void **state)
+{
+	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
+	struct iw_session_param p = param(1, 1, "");
+	struct iw_session *s;
+	struct iw_assoc *assoc;
+	struct fx x;
+
+	fx_start(&x, false);
+	assoc = iw_assoc_new(x.rnic, &llp, &x, false, 1, 1452);
+	assert_int_equal(iw_session_initiate(assoc, x.qp, &p, NULL, &s), -EAGAIN);
+	iw_assoc_lost(assoc, -ECONNRESET);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -812,6 +828,7 @@ int main(void)
 		cmocka_unit_test(orderly_end_by_the_peer),
 		cmocka_unit_test(illegal_in_session),
 		cmocka_unit_test(streams_are_reused_with_care),
+		cmocka_unit_test(no_stream_for_us),
 		cmocka_unit_test(association_lost),
 		cmocka_unit_test(qp_goes_while_connected),
 		cmocka_unit_test(bad_qps),

@@ -500,6 +500,39 @@ static void test_timeout(void **state)
 	assert_true(last >= f.their_tsn + 2);
 }
 
+/* Probes that the peer reports as duplicates came too soon: later next time, up to a limit, and back. */
+static void test_probe_margin(void **state)
+{
+	uint64_t margin = SCTP_TLP_MARGIN;
+	uint32_t tsn;
+	unsigned int i;
+
+	establish();
+	for (i = 0; i < 6; i++) {
+		f.messages = 1;
+		sctp_assoc_kick(f.a);
+		collect();
+		tsn = take_data();
+		assert_int_equal(f.a->tlp_margin, margin);
+		wait_ns(600 * MSEC);
+		assert_int_equal(take_data(), tsn);
+		begin();
+		f.len += wire_sctp_sack_put(f.buf + f.len, tsn, 1000000, NULL, 0, &tsn, 1);
+		sendp();
+		if (margin < SCTP_TLP_MARGIN_MAX)
+			margin *= 2;
+	}
+	assert_int_equal(margin, SCTP_TLP_MARGIN_MAX);
+	assert_int_equal(f.a->tlp_margin, margin);
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	begin();
+	add_sack(take_data(), 1000000, NULL, 0);
+	sendp();
+	assert_int_equal(f.a->tlp_margin, margin - (margin - SCTP_TLP_MARGIN) / 8);
+}
+
 static void test_bad_sacks(void **state)
 {
 	struct wire_sctp_gap gap = { 2, 500 };
@@ -675,6 +708,7 @@ int main(void)
 		PEER_TEST(test_zero_window),
 		PEER_TEST(test_loss),
 		PEER_TEST(test_late_sack),
+		PEER_TEST(test_probe_margin),
 		PEER_TEST(test_timeout),
 		PEER_TEST(test_bad_sacks),
 		PEER_TEST(test_mtu),

@@ -444,11 +444,37 @@ static void test_quoted(void **state)
 	nothing();
 }
 
+/* A chunk above the path MTU that fits into nothing that is left of the block gets another. */
+static void test_oversize_needs_a_block(void **state)
+{
+	struct sctp_batch b;
+	bool again = false;
+
+	ROWS("9260-6.9-04");
+	establish_only();
+	sctp_assoc_set_mtu(f.a, 65535);
+	f.message_len = 40000;
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	assert_int_equal(sctp_output(f.a, f.now, &b), 1);
+	assert_true(b.len > 40000 && b.df);
+	sctp_batch_done(f.s, &b);
+	sctp_assoc_set_mtu(f.a, 1500);
+	f.now += SEC;
+	sctp_timers(f.s, f.now);
+	while (sctp_output(f.a, f.now, &b) > 0) {
+		again |= b.len > 40000 && !b.df;
+		sctp_batch_done(f.s, &b);
+	}
+	assert_true(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_search_turns),
+		PEER_TEST(test_oversize_needs_a_block),
 		PEER_TEST(test_confirmed_first),
 		PEER_TEST(test_probe_is_last),
 		PEER_TEST(test_probe_lost),

@@ -67,6 +67,42 @@ static void answer_heartbeat(const struct packet *p, const struct path_addr *fro
 	send_from(from);
 }
 
+/* Of IPv6 addresses, those of another link and of groups are not to be had. */
+static void test_v6_list(void **state)
+{
+	static const struct {
+		struct ip_addr addr;
+		bool usable;
+	} list[] = {
+		{ { .b = { 0x20, 0x01, 0x0d, 0xb8, [15] = 3 } }, true },
+		{ { .b = { 0xfe, 0xc0, [15] = 3 } }, true },
+		{ { .b = { 0xfe, 0xbf, [15] = 3 } }, false },
+		{ { .b = { 0xff, 0x02, [15] = 1 } }, false },
+	};
+	struct wire_sctp_init init = our_init(), ack;
+	unsigned int i;
+
+	ROWS("9260-5.1.2-01");
+	f.path.local = (struct ip_addr){ .b = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } };
+	f.path.remote = (struct ip_addr){ .b = { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } };
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	for (i = 0; i < 4; i++)
+		add_param(WIRE_SCTP_PARAM_IPV6, list[i].addr.b, 16);
+	sendp();
+	read_init_ack(take(), &ack);
+	f.their_tag = ack.tag;
+	begin();
+	add_cookie_echo(&ack);
+	sendp();
+	assert_true(f.rx.up);
+	assert_int_equal(f.a->others, 4);
+	for (i = 0; i < 4; i++) {
+		assert_true(ip_addr_equal(&f.a->other[i].addr.remote, &list[i].addr));
+		assert_int_equal(f.a->other[i].usable, list[i].usable);
+	}
+}
+
 static bool first_answers;
 
 /* The next packet to the second address, whatever goes to the first meanwhile. */
@@ -111,6 +147,8 @@ static void test_unconfirmed(void **state)
 	establish_two();
 	assert_int_equal(f.a->others, 4);
 	p = to_second(2 * SEC);
+	/* the peer knows no other address of ours: from another one it would be out of the blue */
+	assert_true(ip_addr_equal(&p->to.local, &f.path.local));
 	assert_int_equal(chunks(p), 1);
 	/* 6951-5.7-01: to the UDP port that is known */
 	assert_int_equal(p->to.udp_port, PEER_PORT);
@@ -465,6 +503,7 @@ static void test_mtu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PEER_TEST(test_v6_list),
 		PEER_TEST(test_unconfirmed),
 		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),

@@ -77,6 +77,8 @@ static void terminate_tagged(void **state)
 	assert_int_equal(term_decode(&d, buf, 20), 0);
 	assert_int_equal(d.error, 0x1101);
 	assert_false(d.has_read_request);
+	for (size_t n = 0; n < 20; n++)
+		assert_int_equal(term_decode(&d, buf, n), -EINVAL);
 }
 
 static void terminate_bare(void **state)

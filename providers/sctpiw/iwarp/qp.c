@@ -201,15 +201,10 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 
 void iw_qp_overflow(struct iw_qp *qp)
 {
-	struct iw_session *s = qp->priv->session;
 	struct iw_failure f;
 
-	if (!s) {
-		iw_qp_enter_error(qp, NULL);
-		return;
-	}
 	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
-	iw_session_fail(s, &f);
+	iw_session_fail(qp->priv->session, &f);
 }
 
 int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)

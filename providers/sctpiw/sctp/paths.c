@@ -12,8 +12,8 @@
  * the primary path answers again, no new DATA is sent until nothing is in flight, which takes a round trip,
  * and it goes back.
  *
- * We have one address ourselves as far as the peer is told, and know of no others: the network layer chooses
- * the source.
+ * We have one address ourselves as far as the peer is told, and all packets come from it: from another
+ * one the peer would take them for somebody's who has no association, and answer with an ABORT.
  */
 #include <stdlib.h>
 
@@ -55,11 +55,12 @@ const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a)
 
 static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 {
-	struct path_addr addr = { .remote = *remote, .udp_port = a->path.addr.udp_port };
+	struct path_addr addr = a->path.addr;
 	struct sctp_path *path = &a->other[a->others];
 
 	if (a->others == SCTP_PATHS_MAX - 1 || sctp_paths_find(a, remote))
 		return;
+	addr.remote = *remote;
 	sctp_path_init(path, &a->s->config, &addr, a->path.pmtu.told);
 	path->usable = usable(a, remote);
 	a->others++;
