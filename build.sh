@@ -11,6 +11,7 @@ usage: ./build.sh [COMMAND]
   bench      build, then measure: --quick (the default) or --full; see utils/bench --help
   fuzz       build in build-fuzz/ with clang, and fuzz: [SECONDS [TARGET...]], 60 seconds each, all
              targets. What they find is written to build-fuzz/
+  soak       build, then simulate bad networks: [SEED [COUNT]], 1,000 seeds from 1 in all scenarios
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   clean      remove the build directories
   --help     this
@@ -274,6 +275,11 @@ main() {
 		ensure_fuzzer
 		[[ ${1:-60} =~ ^[0-9]+$ ]] || die "fuzz: seconds, not $1"
 		fuzz "${1:-60}" "${@:2}"
+		;;
+	soak)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		plain_build
+		exec build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
 		;;
 	sanitize)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"

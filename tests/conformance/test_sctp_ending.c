@@ -82,6 +82,8 @@ static void test_tags(void **state)
 	f.their_tag = good;
 	script(/* ABORT: our tag with T, the peer's without */
 	       "> Dtag / 06 01 0004", "state ESTABLISHED", "> Ptag / 06 00 0004", "state ESTABLISHED",
+	       /* behind another chunk as well (PAD) */
+	       "> Dtag / 84 00 0004 / 06 01 0004", "state ESTABLISHED",
 	       /* malformed */
 	       "> Dtag / 06 00 0003", "state ESTABLISHED", "> Dtag / 06 00 0008", "state ESTABLISHED",
 	       /* SHUTDOWN COMPLETE in the wrong state, either way */

@@ -4,6 +4,8 @@
 #include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
+#include "iwarp/private.h"
+
 /* A wrong segment: nothing placed, exactly this Terminate, an event, everything flushed. */
 static void expect_refusal(struct fx *x, uint16_t error, const uint8_t *m, size_t len,
 			   const uint8_t *read_request, enum iw_event_type type)
@@ -924,6 +926,27 @@ static void window_and_wrap(void **state)
 	fx_stop(&x);
 }
 
+/* The memory of a long stretch out of order goes when order is there again. */
+static void order_is_forgotten(void **state)
+{
+	const unsigned int n = 5000;
+	uint8_t m[100];
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	for (unsigned int i = n; i-- > 0;) {
+		size_t len = fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + i, "x", 1);
+
+		assert_int_equal(fx_feed(&x, 16, (uint16_t)(x.ssn + i), m, len), 0);
+		if (i)
+			assert_true(x.session->slots_size >= n - i);
+	}
+	assert_int_equal(x.session->rx_ssn, x.ssn + n);
+	assert_null(x.session->slots);
+	assert_int_equal(x.session->slots_size, 0);
+	fx_stop(&x);
+}
+
 static void cq_overflow(void **state)
 {
 	ROWS("5042-6.4.6-01");
@@ -1072,6 +1095,7 @@ int main(void)
 		cmocka_unit_test(receive_comes_too_late),
 		cmocka_unit_test(held_bytes_are_limited),
 		cmocka_unit_test(window_and_wrap),
+		cmocka_unit_test(order_is_forgotten),
 		cmocka_unit_test(cq_overflow),
 		cmocka_unit_test(one_session_fails_the_other_lives),
 		cmocka_unit_test(fuzz),

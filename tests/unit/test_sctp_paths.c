@@ -133,6 +133,7 @@ static void confirm(void)
 	answer_heartbeat(to_second(2 * SEC), &second, 0);
 	assert_true(f.a->other[0].confirmed);
 	drop_all();
+	assert_false(f.a->pending & SCTP_PEND_PATHS); /* nobody else is asked for now */
 }
 
 /* 9260-5.1.2-01, 5.4-01, 5.4-02, 3.3.5-01: asked with a nonce; nothing else leaves before the answer. */
