@@ -7,9 +7,8 @@ usage: mutate.py --count N [--seed S] [--dir wire|sctp|iwarp] [--jobs J] [--keep
 
 Changes one place of providers/sctpiw/{wire,sctp,iwarp} at a time, in a copy of the tree with a build of
 its own, and runs the unit, conformance and fuzz-replay programs that link that layer, the ones under
-valgrind too, until one fails.
-Each mutant is one line: its ID, the change, and what killed it, or SURVIVED. A survivor is either
-equivalent (nobody can see the change) or a hole in the tests.
+valgrind too, until one fails. Prints the ID of each mutant, the change, and what killed it, or SURVIVED.
+A survivor is either equivalent (nobody can see the change) or a hole in the tests.
 
   --count N      so many mutants; those that do not compile, or give the same object code, do not count
   --seed S       which ones (1); the same tree and seed give the same mutants
@@ -21,8 +20,7 @@ equivalent (nobody can see the change) or a hole in the tests.
 
 An operator is drawn first and a place for it second, so that rare operators have their turn. A program
 that runs for five times its processor time hangs, and has noticed. One that fails without any change is
-named and left out. Exit status: 0 when all were
-killed, 1 when some survived.
+named and left out. Exit status: 0 when all were killed, 1 when some survived.
 """
 
 import argparse
@@ -31,7 +29,6 @@ import hashlib
 import json
 import os
 import pathlib
-import queue
 import random
 import re
 import resource
