@@ -208,12 +208,14 @@ fuzz_one() { # SECONDS TARGET
 fuzz() { # SECONDS [TARGET...]
 	local seconds=$1 target targets=("${@:2}") running=() status=0
 	say "fuzzing, $seconds s each"
-	configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
-		-DSCTPIW_TESTS=ON -DSCTPIW_SANITIZE=address,undefined -DSCTPIW_FUZZ=ON
+	(configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
+		-DSCTPIW_TESTS=ON -DSCTPIW_SANITIZE=address,undefined -DSCTPIW_FUZZ=ON) || return 1
 	cmake --build build-fuzz --target fuzz_targets || return 1
 	[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 	for target in "${targets[@]}"; do
 		[ -d "tests/fuzz/corpus/$target" ] || die "no fuzz target is called $target: $(cd tests/fuzz/corpus && echo *)"
+	done
+	for target in "${targets[@]}"; do
 		fuzz_one "$seconds" "$target" &
 		running+=($!)
 		if [ ${#running[@]} -ge "$(nproc)" ]; then
@@ -273,7 +275,7 @@ main() {
 	fuzz)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		ensure_fuzzer
-		[[ ${1:-60} =~ ^[0-9]+$ ]] || die "fuzz: seconds, not $1"
+		[[ ${1:-60} =~ ^[1-9][0-9]*$ ]] || die "fuzz: seconds, not $1"
 		fuzz "${1:-60}" "${@:2}"
 		;;
 	soak)

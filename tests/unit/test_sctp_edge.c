@@ -347,7 +347,7 @@ static void multihomed(const struct path_addr *second)
 	add(WIRE_SCTP_ABORT, 0, 0);
 	send_from(second);
 	assert_int_equal(f.error, -ECONNRESET);
-	assert_true(list_empty(&f.ep->multihomed));
+	assert_true(list_empty(&f.ep->multihomed[PEER_PORT % SCTP_MULTIHOMED]));
 }
 
 static struct path_addr second_path(void)

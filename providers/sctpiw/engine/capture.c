@@ -91,7 +91,9 @@ static void take_back(struct capture *c, size_t written)
 {
 	struct stat st;
 
-	if (!sys_stat_fd(c->fd, &st) && (size_t)st.st_size >= written)
+	/* Not where somebody else's blocks follow ours. */
+	if (!sys_stat_fd(c->fd, &st) && sys_tell(c->fd) == st.st_size &&
+	    (size_t)st.st_size >= written)
 		sys_truncate(c->fd, st.st_size - (off_t)written);
 }
 

@@ -74,6 +74,7 @@ struct cm_id {
 	struct list_node wait_node;   /* assoc.waiting */
 	struct list_node accept_node; /* engine.accepting */
 	uint64_t accept_deadline;
+	unsigned int moves; /* to other ports of ours, from associations without a stream */
 	struct iw_session *session; /* NULL before and after */
 	uint32_t qp_num;
 	struct iw_session_param param;

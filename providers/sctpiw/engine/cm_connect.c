@@ -11,6 +11,9 @@
 /* The peer's application has so long to accept or reject. */
 #define ACCEPT_LIMIT (30 * SYS_NSEC_PER_SEC)
 
+/* To so many associations without a stream. */
+#define MOVES_MAX 8
+
 /* Handles travel through iwarp, not pointers: an event may come out after its id is gone. */
 static void *cookie(const struct cm_id *id)
 {
@@ -85,6 +88,9 @@ static int initiate_somewhere(struct cm_id *id, struct assoc *a)
 
 	if (ret != -EAGAIN || !id->ep->shared)
 		return ret;
+	/* Streams that others use are a reason to go on; a peer that never has one is not. */
+	if (!iw_assoc_sessions(a->iw) && ++id->moves > MOVES_MAX)
+		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
 	if (ret)
 		return ret;
@@ -127,6 +133,7 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	    !usable_qp(id->engine, param->qp_num))
 		return -EINVAL;
 	take_param(id, param);
+	id->moves = 0;
 	ret = start(id);
 	if (!ret)
 		id->state = CM_CONNECTING;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/config.h"
 #include "engine/sys.h"
@@ -48,11 +49,15 @@ static bool load_file(struct config_builder *b, const char *path, struct config_
 {
 	/* Who opens a pipe would wait for its other end. */
 	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
+	struct stat st;
 	bool ok;
 
 	if (fd < 0)
 		return file_error(err, path, strerror(-fd));
-	ok = read_file(b, path, fd, err);
+	if (!sys_stat_fd(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		ok = file_error(err, path, "a pipe is empty once it was read, and every process reads it");
+	else
+		ok = read_file(b, path, fd, err);
 	sys_close(fd);
 	return ok;
 }

@@ -145,7 +145,7 @@ static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only
 	/* ::ffff:10.0.0.1 is an IPv4 address to all but its owner. */
 	if (!ret)
 		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &ep->fd);
-	if (!ret && ep->family == AF_INET6 && ep->wildcard && !v6only)
+	if (!ret && ep->family == AF_INET6 && ep->wildcard && !v6only && !ip_addr_is_v4(&ip))
 		ret = open_raw(ep, AF_INET, &ep->fd4);
 	if (ret)
 		endpoint_close_fds(ep);
@@ -228,9 +228,10 @@ static unsigned int receive_from(struct endpoint *ep, int fd, struct llp_datagra
 
 static unsigned int ip_receive(struct endpoint *ep, struct llp_datagram *dgrams, unsigned int max)
 {
-	unsigned int n = receive_from(ep, ep->fd, dgrams, max);
+	/* Half of it each: who floods one family does not shut out the other. */
+	unsigned int n = receive_from(ep, ep->fd, dgrams, ep->fd4 >= 0 ? max / 2 : max);
 
-	if (ep->fd4 >= 0 && n < max)
+	if (ep->fd4 >= 0)
 		n += receive_from(ep, ep->fd4, dgrams + n, max - n);
 	return n;
 }

@@ -133,6 +133,8 @@ static void kernel_forget(struct endpoint *ep)
 	list_for_each(node, &ep->assocs) {
 		struct kernel_assoc *ka = list_entry(node, struct assoc, node)->state;
 
+		if (!ka) /* aborted: the process was about to end */
+			continue;
 		sys_close(ka->sock.fd);
 		ka->sock.fd = -1;
 	}
@@ -474,7 +476,8 @@ static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
 	}
 	if (n < RX_MSGS && ka->assoc)
 		act(ka, kernel_rx_idle(&ka->rx), NULL);
-	return n > 0 ? (unsigned int)n : 0;
+	/* The end of it can be read for ever. */
+	return n > 0 && !ka->eof ? (unsigned int)n : 0;
 }
 
 static bool receive_direct(struct engine *e, struct kernel *k)

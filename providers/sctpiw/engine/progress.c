@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "engine/log.h"
 #include "engine/private.h"
@@ -301,7 +302,9 @@ int progress_start(struct engine *e)
 
 	if (e->thread_started)
 		return 0;
-	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
+	/* The main thread too: one that pinned itself says nothing of the others. */
+	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
+		     !sched_getaffinity(getpid(), sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
 	ret = start_thread(e);
 	if (ret)
 		log_error("cannot start the progress thread: %s", strerror(-ret));

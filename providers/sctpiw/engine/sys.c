@@ -218,6 +218,11 @@ int sys_stat_fd(int fd, struct stat *st)
 	return (int)RAW(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
 }
 
+off_t sys_tell(int fd)
+{
+	return RAW(SYS_lseek, fd, 0, SEEK_CUR);
+}
+
 ssize_t sys_read(int fd, void *buf, size_t len)
 {
 	return RAW(SYS_read, fd, buf, len);

@@ -50,6 +50,7 @@ int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows
 int sys_truncate(int fd, off_t len);
 int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
+off_t sys_tell(int fd); /* after an append: where it ended */
 ssize_t sys_read(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
 /* To a file that may grow large: beyond RLIMIT_FSIZE it is -EFBIG alone, without the deadly SIGXFSZ. */

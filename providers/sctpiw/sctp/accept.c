@@ -231,6 +231,9 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
 		sctp_paths_set(a, in->from, c->alt, c->alts);
+		a->path.primary = true;
+		if (!setup)
+			sctp_paths_start(a, in->now);
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
@@ -341,5 +344,9 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 				 WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
 		return false;
 	}
+	/* Its INIT met no association: the address is no more than the claim of another peer. */
+	if (in->a && in->path && !in->path->confirmed && !cookie.local_tie &&
+	    cookie.local_tag != in->a->local_tag)
+		in->a = NULL;
 	return in->a ? meets(in, &cookie) : create(in, &cookie);
 }

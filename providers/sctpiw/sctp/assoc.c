@@ -48,7 +48,7 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 {
 	unsigned int i;
 
-	list_for_each(n, &ep->multihomed) {
+	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
 		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
 
 		for (i = 0; a->remote_port == port && i < a->others; i++)

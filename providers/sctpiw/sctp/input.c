@@ -79,8 +79,11 @@ static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp
 	unsigned int i;
 
 	if (wire_sctp_init_get(c, &init))
-		for (i = 0; !a && i < init.addrs; i++)
+		for (i = 0; !a && i < init.addrs; i++) {
 			a = sctp_assoc_find_any(in->ep, &init.addr[i], in->h.sport);
+			if (a && !sctp_paths_find(a, &init.addr[i])->confirmed)
+				a = NULL; /* a claim of another one (5.4) */
+		}
 	return a;
 }
 
@@ -88,6 +91,10 @@ static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp
 static void find(struct sctp_in *in, const struct wire_sctp_chunk *first)
 {
 	in->a = sctp_assoc_find_any(in->ep, &in->from->remote, in->h.sport);
+	/* Nobody but its peer has said that this address is that peer's: it may be of another host. */
+	if (in->a && first->type == WIRE_SCTP_INIT &&
+	    !sctp_paths_find(in->a, &in->from->remote)->confirmed)
+		in->a = NULL;
 	if (!in->a && (first->type == WIRE_SCTP_INIT || first->type == WIRE_SCTP_INIT_ACK))
 		in->a = find_listed(in, first);
 	in->path = in->a ? sctp_paths_find(in->a, &in->from->remote) : NULL;

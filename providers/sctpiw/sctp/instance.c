@@ -114,7 +114,8 @@ struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rc
 	ep->rcvbuf = rcvbuf;
 	ep->ctx = ctx;
 	list_init(&ep->assocs);
-	list_init(&ep->multihomed);
+	for (unsigned int i = 0; i < SCTP_MULTIHOMED; i++)
+		list_init(&ep->multihomed[i]);
 	list_add_tail(&s->endpoints, &ep->node);
 	return ep;
 }

@@ -24,6 +24,7 @@
 
 /* What a packet costs the receiving socket buffer besides its bytes (measured true size). */
 #define SCTP_PACKET_OVERHEAD 832u
+#define SCTP_MULTIHOMED 256u	 /* one address of a peer has one association a port */
 #define SCTP_BATCH_PACKETS 64u	 /* UDP_SEGMENT takes no more */
 #define SCTP_BATCH_BYTES 65000u	 /* nor does a datagram; one packet alone may have max_packet */
 #define SCTP_PACKET_MAX 65504u	 /* a UDP datagram over IPv4, multiple of 4 */
@@ -124,7 +125,8 @@ struct sctp_endpoint {
 	struct list_node node;
 	struct sctp *s;
 	struct list_node assocs;
-	struct list_node multihomed; /* sctp_assoc.other_node: those with other addresses */
+	/* sctp_assoc.other_node: those with other addresses, by the peer's port */
+	struct list_node multihomed[SCTP_MULTIHOMED];
 	unsigned int assoc_count; /* alive */
 	uint16_t port;
 	bool accept;
@@ -302,7 +304,8 @@ static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
 {
 	struct sctp_assoc *a = sctp_assoc_find(ep, remote, port);
 
-	return a || list_empty(&ep->multihomed) ? a : sctp_assoc_find_other(ep, remote, port);
+	return a || list_empty(&ep->multihomed[port % SCTP_MULTIHOMED]) ?
+		       a : sctp_assoc_find_other(ep, remote, port);
 }
 
 /* The address of the path in use has changed. */

@@ -293,6 +293,9 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	path->hb_sent = 0;
 	path->proof = in->now;
 	path->errors = 0;
+	path->heard = in->now; /* wherever the answer came from */
+	path->unanswered = 0;
+	path->probing = 0;
 	sctp_mtu_alive(a, path, in->now);
 	if (path != &a->path) {
 		sctp_paths_answered(a, path, in->now);

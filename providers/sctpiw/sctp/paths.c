@@ -16,17 +16,28 @@
  * one the peer would take them for somebody's who has no association, and answer with an ABORT.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sctp/internal.h"
 
+#define CLAIM_TRIES 2 /* unanswered, before the last of the quick ones */
+#define CLAIM_INTERVAL (600000 * SCTP_NSEC_PER_MSEC)
 #define STATES_UP (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
+
+static bool is_loopback(const struct ip_addr *addr)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return ip_addr_is_v4(addr) ? addr->b[12] == 127 : !memcmp(addr->b, v6, sizeof(v6));
+}
 
 /* Of the family that the association uses already, and an address that one host has for all. */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
 	bool v4 = ip_addr_is_v4(addr);
 
-	if (v4 != ip_addr_is_v4(&a->path.addr.remote) || ip_addr_is_zero(addr))
+	if (v4 != ip_addr_is_v4(&a->path.addr.remote) || ip_addr_is_zero(addr) ||
+	    is_loopback(addr) != is_loopback(&a->path.addr.remote))
 		return false;
 	if (v4)
 		return addr->b[12] && addr->b[12] < 224;
@@ -81,7 +92,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 	for (i = 0; i < n; i++)
 		add(a, &addr[i]);
 	if (a->others)
-		list_add_tail(&a->ep->multihomed, &a->other_node);
+		list_add_tail(&a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED], &a->other_node);
 }
 
 void sctp_paths_clear(struct sctp_assoc *a)
@@ -120,12 +131,17 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* How long after this HEARTBEAT the next one follows (8.3). */
+/*
+ * How long after this HEARTBEAT the next one follows (8.3). A claim that nobody bears out may be the
+ * address of a victim: it gets three, and then one in ten minutes.
+ */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t idle = a->s->config.heartbeat_interval;
 
+	if (!path->confirmed && path->errors >= CLAIM_TRIES)
+		return CLAIM_INTERVAL;
 	/* To know soon that one is there, or back. */
 	if ((path->errors || !path->confirmed) && path->errors <= SCTP_PATH_RETRANS)
 		return rto;
@@ -143,7 +159,8 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb_due > now)
 			continue;
-		if (path->hb_sent) {
+		/* One that the path MTU asked for may just have left. */
+		if (path->hb_sent && now - path->hb_sent >= sctp_rtt_rto(&path->rtt) / 2) {
 			path->errors++;
 			sctp_rtt_backoff(&path->rtt);
 		}
@@ -175,6 +192,9 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	/* What was measured on the other one means nothing here. */
 	a->rtt_running = false;
 	a->reordered = false;
+	a->recovering = false;
+	a->rescue = 0;
+	a->cwnd_limited = false;
 	a->tlp_count = 0;
 	a->timeouts = 0;
 	a->moving = false;

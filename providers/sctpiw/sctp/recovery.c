@@ -137,6 +137,7 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 {
+	bool no_room = a->stalled == SCTP_TIME_NEVER; /* the peer answers: it is not the path */
 	uint32_t tsn;
 
 	if (!sctp_outq_count(&a->out))
@@ -180,8 +181,10 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_timer_stop(a, SCTP_TIMER_TLP);
 	sctp_timer_stop(a, SCTP_TIMER_REORDER);
-	a->path.errors++;
-	sctp_paths_fail_over(a, now);
+	if (!no_room) {
+		a->path.errors++;
+		sctp_paths_fail_over(a, now);
+	}
 	sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
 	sctp_assoc_ready(a);
 }

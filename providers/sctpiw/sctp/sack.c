@@ -196,6 +196,9 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->bytes) {
 		path->proof = acked->now;
 		path->errors = 0;
+		path->heard = acked->now;
+		path->unanswered = 0;
+		path->probing = 0;
 		a->timeouts = 0;
 		a->stalled = 0;
 		/*

@@ -74,6 +74,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->tlp_count = 0;
 	a->rescue = 0;
 	a->timeouts = 0;
+	a->stalled = 0;
 	a->window_probe = false;
 	a->window_tries = 0;
 }
