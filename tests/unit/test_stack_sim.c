@@ -846,7 +846,7 @@ static void dereg_source(struct stack_world *w)
 	w->link[1].loss = below(w, 20) / 100.0;
 	works(w, 1);
 	stack_connect(w->nodes[0], w->nodes[1]);
-	stack_run(w, 1000 * SEC, first_is_up); /* as long as connected() waits; the other work may lag */
+	stack_run(w, 1000 * SEC, first_is_up); /* a handshake may take long: see connected() */
 	stack_run(w, 120 * SEC, first_posted);
 	w->seen += !stack_work_done(work);
 	check(!iw_mr_free(s->source_mr));
