@@ -160,79 +160,28 @@ static size_t header_len(const struct sockaddr *from, const uint8_t *data, size_
 	return from->sa_family == AF_INET && len ? (data[0] & 0xfu) * 4 : 0;
 }
 
-/* The buffer is as it was when the answer is no. */
-static bool read_message(struct endpoint *ep, const struct mmsghdr *m, struct llp_datagram *d)
+static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct llp_datagram *d)
 {
-	const struct sockaddr *name = m->msg_hdr.msg_name;
-	size_t header = header_len(name, d->data, m->msg_len);
-	struct msghdr msg = m->msg_hdr;
+	size_t header = header_len(from, d->data, d->len);
 
-	if (m->msg_len < header + COMMON_MIN)
+	if (d->len < header + COMMON_MIN)
 		return false;
-	d->len = d->segment = m->msg_len - header;
-	d->from.remote = sockaddr_ip(name);
-	d->from.udp_port = 0;
-	d->from.local = sockaddr_ip((struct sockaddr *)&ep->local);
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
-		if (!llp_read_pktinfo(c, d))
-			return false;
-	}
 	/* Or it came before the filter was there. */
 	if (get_be16(d->data + header + DPORT_OFFSET) != ep->port)
 		return false;
 	d->data += header;
+	d->len = d->segment = d->len - header;
+	d->from.udp_port = 0;
 	return true;
-}
-
-static unsigned int receive_from(struct endpoint *ep, int fd, struct llp_datagram *dgrams,
-				 unsigned int max)
-{
-	struct mmsghdr msgs[LLP_RX_DATAGRAMS];
-	struct iovec iov[LLP_RX_DATAGRAMS];
-	struct sockaddr_storage names[LLP_RX_DATAGRAMS];
-	_Alignas(struct cmsghdr) uint8_t control[LLP_RX_DATAGRAMS][LLP_CONTROL];
-	unsigned int out = 0;
-	int n;
-
-	for (unsigned int i = 0; i < max; i++) {
-		iov[i] = (struct iovec){dgrams[i].data, LLP_RX_SIZE};
-		msgs[i].msg_hdr = (struct msghdr){
-			.msg_name = &names[i],
-			.msg_namelen = sizeof(names[i]),
-			.msg_iov = &iov[i],
-			.msg_iovlen = 1,
-			.msg_control = control[i],
-			.msg_controllen = sizeof(control[i]),
-		};
-	}
-	n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
-	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
-	if (n < 0 && n != -EAGAIN && n != -EINTR) {
-		endpoint_errors(ep);
-		n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
-	}
-	for (int i = 0; i < n; i++) {
-		struct llp_datagram *d = &dgrams[out];
-		uint8_t *data = dgrams[i].data;
-
-		/* The buffers stay a permutation of themselves. */
-		dgrams[i].data = d->data;
-		d->data = data;
-		if (!read_message(ep, &msgs[i], d))
-			continue;
-		capture_received(ep, d);
-		out++;
-	}
-	return out;
 }
 
 static unsigned int ip_receive(struct endpoint *ep, struct llp_datagram *dgrams, unsigned int max)
 {
 	/* Half of it each: who floods one family does not shut out the other. */
-	unsigned int n = receive_from(ep, ep->fd, dgrams, ep->fd4 >= 0 ? max / 2 : max);
+	unsigned int n = llp_receive(ep, ep->fd, dgrams, ep->fd4 >= 0 ? max / 2 : max, strip);
 
 	if (ep->fd4 >= 0)
-		n += receive_from(ep, ep->fd4, dgrams + n, max - n);
+		n += llp_receive(ep, ep->fd4, dgrams + n, max - n, strip);
 	return n;
 }
 

@@ -2,15 +2,19 @@
 #define _GNU_SOURCE
 #include "engine/llp_socket.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include <linux/errqueue.h>
 
+#include "engine/capture.h"
+#include "engine/private.h"
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
 #define SOCKET_BUFFER (4 << 20)
+#define CONTROL 128 /* room for the control data of a received message */
 /* No IPv6 path takes less; what is cut so small passes all of them. */
 #define IPV6_SMALLEST_MTU 1280
 
@@ -61,7 +65,7 @@ void llp_set_df(int fd, bool v4, bool v6, bool df)
 
 /* ---- receiving ---- */
 
-bool llp_read_pktinfo(const struct cmsghdr *c, struct llp_datagram *d)
+static bool read_pktinfo(const struct cmsghdr *c, struct llp_datagram *d)
 {
 	if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
 		struct in_pktinfo info;
@@ -84,6 +88,70 @@ bool llp_read_pktinfo(const struct cmsghdr *c, struct llp_datagram *d)
 		d->from.local = sockaddr_ip((struct sockaddr *)&sin6);
 	}
 	return true;
+}
+
+static bool read_control(struct msghdr *msg, struct llp_datagram *d)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
+			int size;
+
+			memcpy(&size, CMSG_DATA(c), sizeof(size));
+			if (size > 0)
+				d->segment = (size_t)size;
+		} else if (!read_pktinfo(c, d)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+unsigned int llp_receive(struct endpoint *ep, int fd, struct llp_datagram *dgrams, unsigned int max,
+			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
+				       struct llp_datagram *d))
+{
+	struct mmsghdr msgs[LLP_RX_DATAGRAMS];
+	struct iovec iov[LLP_RX_DATAGRAMS];
+	struct sockaddr_storage names[LLP_RX_DATAGRAMS];
+	_Alignas(struct cmsghdr) uint8_t control[LLP_RX_DATAGRAMS][CONTROL];
+	unsigned int out = 0;
+	int n;
+
+	for (unsigned int i = 0; i < max; i++) {
+		iov[i] = (struct iovec){dgrams[i].data, LLP_RX_SIZE};
+		msgs[i].msg_hdr = (struct msghdr){
+			.msg_name = &names[i],
+			.msg_namelen = sizeof(names[i]),
+			.msg_iov = &iov[i],
+			.msg_iovlen = 1,
+			.msg_control = control[i],
+			.msg_controllen = sizeof(control[i]),
+		};
+	}
+	n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
+	if (n < 0 && n != -EAGAIN && n != -EINTR) {
+		endpoint_errors(ep);
+		n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+	}
+	for (int i = 0; i < n; i++) {
+		struct sockaddr *name = (struct sockaddr *)&names[i];
+		uint8_t *data = dgrams[i].data;
+		struct llp_datagram *d = &dgrams[out];
+
+		/* The buffers stay a permutation of themselves. */
+		dgrams[i].data = d->data;
+		d->data = data;
+		d->len = d->segment = msgs[i].msg_len;
+		d->from.remote = sockaddr_ip(name);
+		d->from.udp_port = sockaddr_port(name);
+		d->from.local = sockaddr_ip((struct sockaddr *)&ep->local);
+		if (!read_control(&msgs[i].msg_hdr, d) || !d->len || (strip && !strip(ep, name, d)))
+			continue;
+		capture_received(ep, d);
+		out++;
+	}
+	return out;
 }
 
 bool llp_read_error(int fd, struct llp_error *err, struct sock_extended_err *ee)

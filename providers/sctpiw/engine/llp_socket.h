@@ -4,12 +4,18 @@
 #define SCTPIW_ENGINE_LLP_SOCKET_H
 
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
 #include "engine/llp.h"
+
+/* Of headers that are older than the kernels it runs on. */
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
 
 /* Where a message goes, and control data that come with it, as sendmsg() wants them. */
 struct llp_outgoing {
@@ -22,9 +28,6 @@ struct llp_outgoing {
 	} control;
 };
 
-/* Room for the control data of a received message. */
-#define LLP_CONTROL 128
-
 /* Buffers as large as may be; returns what the receiving one really holds. */
 size_t llp_raise_buffers(int fd);
 /*
@@ -35,10 +38,13 @@ void llp_report(int fd, bool v4, bool v6, bool wildcard);
 void llp_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
- * Of a received message: its destination, if it tells it, to d->from.local. false: it was not for
- * this host alone (broadcast, multicast), which SCTP does not take.
+ * Up to max messages of fd, as llp.receive; what is not for this host alone (broadcast, multicast) is left
+ * out, as SCTP does not take it. strip: takes away what stands before the SCTP packet, and sees to
+ * from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands there.
  */
-bool llp_read_pktinfo(const struct cmsghdr *c, struct llp_datagram *d);
+unsigned int llp_receive(struct endpoint *ep, int fd, struct llp_datagram *dgrams, unsigned int max,
+			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
+				       struct llp_datagram *d));
 
 /* To `to` on a socket of this family, with UDP port port, from to->local if from_local. */
 void llp_prepare(struct llp_outgoing *out, int family, const struct path_addr *to, uint16_t port,

@@ -20,9 +20,6 @@
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
-#ifndef UDP_GRO
-#define UDP_GRO 104
-#endif
 
 static void set_df(struct endpoint *ep, bool df)
 {
@@ -62,67 +59,9 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 
 /* ---- receiving ---- */
 
-/* As llp_read_pktinfo(), for all that the message tells. */
-static bool read_control(struct msghdr *msg, struct llp_datagram *d)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
-			int size;
-
-			memcpy(&size, CMSG_DATA(c), sizeof(size));
-			if (size > 0)
-				d->segment = (size_t)size;
-		} else if (!llp_read_pktinfo(c, d)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static unsigned int udp_receive(struct endpoint *ep, struct llp_datagram *dgrams, unsigned int max)
 {
-	struct mmsghdr msgs[LLP_RX_DATAGRAMS];
-	struct iovec iov[LLP_RX_DATAGRAMS];
-	struct sockaddr_storage names[LLP_RX_DATAGRAMS];
-	_Alignas(struct cmsghdr) uint8_t control[LLP_RX_DATAGRAMS][LLP_CONTROL];
-	unsigned int out = 0;
-	int n;
-
-	for (unsigned int i = 0; i < max; i++) {
-		iov[i] = (struct iovec){dgrams[i].data, LLP_RX_SIZE};
-		msgs[i].msg_hdr = (struct msghdr){
-			.msg_name = &names[i],
-			.msg_namelen = sizeof(names[i]),
-			.msg_iov = &iov[i],
-			.msg_iovlen = 1,
-			.msg_control = control[i],
-			.msg_controllen = sizeof(control[i]),
-		};
-	}
-	n = sys_recvmmsg(ep->fd, msgs, max, MSG_DONTWAIT);
-	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
-	if (n < 0 && n != -EAGAIN && n != -EINTR) {
-		endpoint_errors(ep);
-		n = sys_recvmmsg(ep->fd, msgs, max, MSG_DONTWAIT);
-	}
-	for (int i = 0; i < n; i++) {
-		struct sockaddr *name = (struct sockaddr *)&names[i];
-		uint8_t *data = dgrams[i].data;
-		struct llp_datagram *d = &dgrams[out];
-
-		/* The buffers stay a permutation of themselves. */
-		dgrams[i].data = d->data;
-		d->data = data;
-		d->len = d->segment = msgs[i].msg_len;
-		d->from.remote = sockaddr_ip(name);
-		d->from.udp_port = sockaddr_port(name);
-		d->from.local = sockaddr_ip((struct sockaddr *)&ep->local);
-		if (!read_control(&msgs[i].msg_hdr, d) || !d->len)
-			continue;
-		capture_received(ep, d);
-		out++;
-	}
-	return out;
+	return llp_receive(ep, ep->fd, dgrams, max, NULL);
 }
 
 static bool udp_next_error(struct endpoint *ep, struct llp_error *err)
