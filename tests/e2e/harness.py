@@ -99,10 +99,11 @@ def log_file(name):
 class Program:
     """A process that start() made: its pid is the program's own, since all that wraps it executes it."""
 
-    def __init__(self, name, argv, env, log, link, side):
+    def __init__(self, name, argv, env, log, link, side, rdma):
         self.name = name
         self.link = link
         self.side = side
+        self.rdma = rdma
         self.argv = [str(a) for a in argv]
         self.log = log
         self.started = time.monotonic()
@@ -171,7 +172,17 @@ class Program:
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
             time.sleep(0.01)
-        time.sleep(0.05)  # binding comes a moment before listening
+        # Binding comes a moment before listening. A server of RDMA sleeps once it has done both.
+        time.sleep(0.05)
+        while self.rdma and self.running() and _state(self.pid) not in "SZ" and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+def _state(pid):
+    """Of the main thread: R where it runs, or would, S where it waits for something."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0]
+    return "Z"
 
 
 def _in_eps(text, port):
@@ -209,7 +220,7 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
             settings.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1:exitcode=99")
         wrap += [BUILD / "bin/sctpiw", "run", *options, "--"]
     number = len(list(_logs.glob("*.log")))
-    return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log", link or Link, side)
+    return Program(name, wrap + list(argv), settings, _logs / f"{number:03d}-{name}.log", link or Link, side, rdma)
 
 
 def kill_all():

@@ -21,8 +21,8 @@ def stranger(link, adaptation):
         s.settimeout(1)  # an association without sessions is closed later
         if adaptation is not None:
             s.setsockopt(IPPROTO_SCTP, SCTP_ADAPTATION_LAYER, struct.pack("I", adaptation))
-        s.connect((link.address, port))
         try:
+            s.connect((link.address, port))  # an ABORT may come before this returns
             got = s.recv(100)
         except OSError as error:
             got = error
