@@ -245,7 +245,7 @@ static void test_init_in_cookie_wait(void **state)
 	answer = f.out[f.head % PACKETS];
 	keep_init_ack();
 	assert_memory_equal(answer.data + 16, first.data + 16, 8);   /* tag, window */
-	assert_memory_equal(answer.data + 28, first.data + 28, 4); /* TSN */
+	assert_memory_equal(answer.data + 28, first.data + 28, 20); /* TSN, parameters */
 	script("-", "wait 999", "-", "wait 1");
 	assert_memory_equal(take()->data, first.data, first.len);
 	/* action B: the peer's tag is taken from its cookie */
@@ -272,7 +272,7 @@ static void test_init_in_cookie_echoed(void **state)
 	answer = f.out[f.head % PACKETS];
 	keep_init_ack();
 	assert_memory_equal(answer.data + 16, first.data + 16, 8);
-	assert_memory_equal(answer.data + 28, first.data + 28, 4);
+	assert_memory_equal(answer.data + 28, first.data + 28, 20);
 	/* action B: from now on the tag is what the cookie says */
 	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED", "post 1 8",
 	       "< 55667788 / 00 07 0018 D+0 ...");

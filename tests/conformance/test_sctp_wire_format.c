@@ -215,7 +215,8 @@ static void test_init(void **state)
 	post(1, 8); /* what waits does not ride with it */
 	p = take();
 	check_packet("INIT",
-		     "00000000 / 01 00 001c ???????? ???????? ffff ffff ???????? c006 0008 00000001", p);
+		     "00000000 / 01 00 0024 ???????? ???????? ffff ffff ????????"
+		     "000c 0006 0005 0000 c006 0008 00000001", p);
 	c = chunk_of(p, 0, WIRE_SCTP_INIT);
 	assert_int_not_equal(get_be32(c.raw + 4), 0);
 	assert_true(get_be32(c.raw + 8) >= 1500);

@@ -1010,8 +1010,6 @@ static void step(struct stack_world *w, uint64_t limit)
 			run_node(w->nodes[i]);
 	if (w->reno)
 		reno_run(w->reno, w->now);
-	if (w->tick)
-		w->tick(w);
 	next = earliest(next, simnet_next(w->net));
 	for (unsigned int i = 0; i < w->n_nodes; i++) {
 		if (!w->nodes[i]->sctp)

@@ -136,7 +136,6 @@ struct stack_world {
 	 */
 	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len);
 	void *filter_ctx;
-	void (*tick)(struct stack_world *w); /* after each step */
 	unsigned int limit_ops; /* of a random programme */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;

@@ -315,6 +315,7 @@ static inline void establish_only(void)
 	read_init_ack(p, &ack);
 	assert_int_equal(chunks(p), 1);
 	assert_true(ack.os <= init.mis);
+	assert_false(ack.address_type); /* we sent no INIT */
 	f.their_tag = ack.tag;
 	f.their_tsn = ack.tsn;
 	assert_int_equal(f.s->assoc_count, 0);

@@ -253,6 +253,63 @@ static void test_false_collision(void **state)
 	assert_true(sctp_assoc_is_initiator(f.a));
 }
 
+/*
+ * Both sent an INIT, and ours was answered with the peer's own parameters: its INIT may be lost, and the
+ * tags decide all the same.
+ */
+static void test_silent_collision(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct wire_sctp_init ack;
+
+		teardown(NULL);
+		setup(NULL);
+		f.tag = i ? 0xffffffff : 1;
+		ack = our_init();
+		ack.address_type = WIRE_SCTP_PARAM_IPV4;
+		connect_out();
+		read_init(take());
+		begin();
+		add_init(WIRE_SCTP_INIT_ACK, &ack);
+		add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
+		sendp();
+		chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+		begin();
+		add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+		sendp();
+		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+		assert_int_equal(sctp_assoc_is_initiator(f.a), !i);
+	}
+}
+
+/* The same seen from the other side: the peer's COOKIE ECHO is here, and nothing came of what we sent. */
+static void test_collision_by_cookie(void **state)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct wire_sctp_init init, ack;
+
+		teardown(NULL);
+		setup(NULL);
+		f.tag = i ? 0xffffffff : 1;
+		init = our_init();
+		connect_out();
+		read_init(take());
+		read_init_ack(init_exchange(&init), &ack);
+		assert_int_equal(ack.address_type, WIRE_SCTP_PARAM_IPV4);
+		init.tag ^= 0x5555; /* and a stranger's INIT changes nothing */
+		init_exchange(&init);
+		begin();
+		add_cookie_echo(&ack);
+		sendp();
+		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+		assert_int_equal(sctp_assoc_is_initiator(f.a), !i);
+	}
+}
+
 /* The Chunk Length leaves out the padding of the last parameter (3.2.1). */
 static void test_last_padding(void **state)
 {
@@ -531,6 +588,8 @@ int main(void)
 		PEER_TEST(test_answers_and_mtu),
 		PEER_TEST(test_stale_for_ever),
 		PEER_TEST(test_false_collision),
+		PEER_TEST(test_silent_collision),
+		PEER_TEST(test_collision_by_cookie),
 		PEER_TEST(test_last_padding),
 		PEER_TEST(test_shutdown_guard),
 		PEER_TEST(test_multihomed_passive),

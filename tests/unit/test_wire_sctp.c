@@ -185,6 +185,18 @@ static void test_init(void **state)
 	assert_false(got.has_adaptation);
 	c.len = 19;
 	assert_false(wire_sctp_init_get(&c, &got));
+	/* with an address type */
+	init.address_type = WIRE_SCTP_PARAM_IPV6;
+	assert_int_equal(wire_sctp_init_put(p, WIRE_SCTP_INIT, &init), sizeof(fixed) + 8);
+	assert_memory_equal(p + 20, "\0\x0c\0\6\0\6\0\0\xc0\6\0\x08", 12);
+	q = p;
+	assert_true(wire_sctp_chunk_next(&q, p + sizeof(fixed) + 8, &c));
+	assert_true(wire_sctp_init_get(&c, &got));
+	assert_int_equal(got.address_type, WIRE_SCTP_PARAM_IPV6);
+	assert_true(got.has_adaptation);
+	put_be16(p + 22, 5); /* none in it */
+	assert_true(wire_sctp_init_get(&c, &got));
+	assert_int_equal(got.address_type, 0);
 }
 
 static void test_causes(void **state)

@@ -119,6 +119,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 		answer.tag = a->local_tag;
 		answer.tsn = a->init_tsn;
 		answer.a_rwnd = a->init_rwnd;
+		answer.address_type = sctp_paths_type(a);
 	} else {
 		answer.tag = sctp_new_tag(in->s);
 		answer.tsn = random_u32(in->s->random);
@@ -226,8 +227,6 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	if (c->peer_tag != a->peer_tag) { /* B */
 		if (!setup && (a->rxmap.highest != a->peer_init_tsn - 1 || a->rxmap.cum != a->rxmap.highest))
 			return false; /* data came under the old tag: it is not the same peer */
-		if (a->peer_tag) /* it sent its INIT after it had answered ours: it began */
-			a->initiator = false;
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
 		sctp_paths_set(a, in->from, c->alt, c->alts);
@@ -237,6 +236,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
+		a->peer_active = true;
 		sctp_handshake_up(a, in->now);
 		sctp_assoc_event(a, SCTP_EVENT_UP);
 	}

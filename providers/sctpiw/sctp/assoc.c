@@ -237,11 +237,13 @@ const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 {
 	/*
-	 * When both sides sent an INIT, both must come to the same answer: the
-	 * tags differ and both sides know both of them. An INIT under another tag
-	 * than the peer's was not the peer's.
+	 * When both sides sent an INIT, both must come to the same answer whichever
+	 * packets were lost: the tags differ, both sides know both of them, and that
+	 * the peer sent an INIT shows in its COOKIE ECHO and in an INIT ACK that says
+	 * what only an INIT has to say. Other stacks may not say it there: of them an
+	 * INIT has to arrive, and one under another tag than the peer's was not the peer's.
 	 */
-	if (a->initiator && a->collision_tag && a->collision_tag == a->peer_tag)
+	if (a->initiator && (a->peer_active || (a->collision_tag && a->collision_tag == a->peer_tag)))
 		return a->local_tag > a->peer_tag;
 	return a->initiator;
 }

@@ -184,6 +184,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	memcpy(a->cookie, init.cookie, init.cookie_len);
 	a->cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
+	a->peer_active = init.address_type; /* which an INIT says, and an INIT ACK that repeats it (5.2.1) */
 	sctp_paths_set(a, in->from, init.addr, init.addrs);
 	report_params(a, &init);
 	if (!a->setup_resent)

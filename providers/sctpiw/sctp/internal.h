@@ -190,6 +190,7 @@ struct sctp_assoc {
 
 	/* handshake */
 	bool initiator;	    /* we sent an INIT */
+	bool peer_active;   /* so did the peer */
 	bool setup_resent;  /* no RTT from this exchange */
 	uint16_t remote_port;
 	uint16_t out_streams;
@@ -461,6 +462,8 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
 		    unsigned int n);
 void sctp_paths_clear(struct sctp_assoc *a);
+/* The Supported Address Type: those of another family than that in use would not be used. */
+uint16_t sctp_paths_type(const struct sctp_assoc *a);
 /* The path of that address, or NULL. */
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote);
 const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a);

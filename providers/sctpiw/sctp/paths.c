@@ -44,6 +44,11 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 	return addr->b[0] != 0xff && !(addr->b[0] == 0xfe && (addr->b[1] & 0xc0) == 0x80);
 }
 
+uint16_t sctp_paths_type(const struct sctp_assoc *a)
+{
+	return ip_addr_is_v4(&a->path.addr.remote) ? WIRE_SCTP_PARAM_IPV4 : WIRE_SCTP_PARAM_IPV6;
+}
+
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote)
 {
 	unsigned int i;

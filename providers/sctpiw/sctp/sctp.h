@@ -172,7 +172,7 @@ void *sctp_assoc_user(const struct sctp_assoc *a);
 struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a);
 uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a);
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a); /* of the primary path */
-bool sctp_assoc_is_initiator(const struct sctp_assoc *a);	    /* we sent the INIT */
+bool sctp_assoc_is_initiator(const struct sctp_assoc *a);	    /* of two who both sent an INIT, one did */
 bool sctp_assoc_is_up(const struct sctp_assoc *a);
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a); /* usable pairs, once up */
 /* Nothing taken from the user waits for an acknowledgement. */

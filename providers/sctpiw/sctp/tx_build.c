@@ -26,6 +26,7 @@ static size_t build_init(struct sctp_tx *tx)
 		.mis = config->streams,
 		.tsn = a->init_tsn,
 		.adaptation = config->adaptation,
+		.address_type = sctp_paths_type(a),
 	};
 
 	if (!(a->pending & SCTP_PEND_INIT))

@@ -45,9 +45,12 @@ static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t l
 		if (len == 20)
 			init_addr(init, raw + 4, 16);
 		return true;
+	case WIRE_SCTP_PARAM_ADDRESS_TYPES:
+		if (len >= 6)
+			init->address_type = get_be16(raw + 4);
+		return true;
 	case WIRE_SCTP_PARAM_UNRECOGNIZED:
 	case WIRE_SCTP_PARAM_PRESERVATIVE:
-	case WIRE_SCTP_PARAM_ADDRESS_TYPES:
 	case WIRE_SCTP_PARAM_PAD:
 		return true;
 	}
@@ -86,13 +89,16 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init)
 {
 	size_t len = WIRE_SCTP_INIT_LEN;
-	uint8_t code[4];
+	uint8_t code[4], types[2];
 
 	put_be32(p + 4, init->tag);
 	put_be32(p + 8, init->a_rwnd);
 	put_be16(p + 12, init->os);
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
+	put_be16(types, init->address_type);
+	if (init->address_type) /* before another one: the padding of the last would not count (3.2) */
+		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types, sizeof(types));
 	put_be32(code, init->adaptation);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
 	wire_sctp_chunk_put(p, type, 0, len);

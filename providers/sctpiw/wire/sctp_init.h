@@ -40,6 +40,7 @@ struct wire_sctp_init {
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
+	uint16_t address_type; /* the first of the Supported Address Types, or 0 */
 	const uint8_t *host_name; /* the forbidden Host Name Address: parameter header, or NULL */
 	unsigned int addrs;    /* IPv4 and IPv6 Address parameters; without scope */
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
@@ -56,9 +57,9 @@ struct wire_sctp_init {
 bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init);
 
 /*
- * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part and the
- * adaptation of *init, which takes WIRE_SCTP_INIT_LEN + 8 bytes. Returns the
- * length; parameters may be appended with wire_sctp_param_put() and counted in
+ * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the
+ * address type if there is one, and the adaptation of *init, which takes
+ * WIRE_SCTP_INIT_LEN + 16 bytes at most. Returns the length; parameters may be appended with wire_sctp_param_put() and counted in
  * with wire_sctp_chunk_put().
  */
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init);
