@@ -383,7 +383,8 @@ static inline void host_send(struct host *h, const struct sctp_batch *b, const u
 	}
 	if (h->second >= 0 && (type == WIRE_SCTP_INIT || type == WIRE_SCTP_INIT_ACK)) {
 		memcpy(copy, packet, len);
-		len += wire_sctp_param_put(copy + len, WIRE_SCTP_PARAM_IPV4, h->second_addr.b + 12, 4);
+		len += wire_sctp_param_put(copy + len, WIRE_SCTP_PARAM_IPV4,
+					   (from == h->second ? &h->addr : &h->second_addr)->b + 12, 4);
 		wire_sctp_chunk_put(copy + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
 		put_be32(copy + 8, 0);
 		wire_sctp_checksum_put(copy, len);

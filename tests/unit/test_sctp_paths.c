@@ -206,6 +206,185 @@ static void test_claimed_address(void **state)
 	assert_true(sctp_assoc_is_up(old));
 }
 
+static void connect_out(void)
+{
+	struct packet *p;
+	struct wire_sctp_chunk c;
+	struct wire_sctp_init init;
+
+	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
+	assert_non_null(f.a);
+	collect();
+	p = take();
+	c = chunk_of(p, 0, WIRE_SCTP_INIT);
+	assert_true(wire_sctp_init_get(&c, &init));
+	f.their_tag = init.tag;
+	f.their_tsn = init.tsn;
+}
+
+/* An INIT from another address than we connect to; listing that one, or not. */
+static void init_from(const struct path_addr *from, uint32_t tag, bool lists)
+{
+	struct wire_sctp_init init = our_init();
+
+	init.tag = tag;
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	if (lists)
+		add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
+	send_from(from);
+}
+
+/* Kept, as the packet is soon another one. */
+static struct wire_sctp_init keep_ack(const struct packet *p, uint8_t cookie[SCTP_COOKIE_MAX])
+{
+	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
+	struct wire_sctp_init ack;
+
+	assert_true(wire_sctp_init_get(&c, &ack));
+	memcpy(cookie, ack.cookie, ack.cookie_len);
+	ack.cookie = cookie;
+	return ack;
+}
+
+static void echo_from(const struct path_addr *from, const struct wire_sctp_init *ack)
+{
+	begin_tag(ack->tag);
+	add_cookie_echo(ack);
+	send_from(from);
+}
+
+/* The peer answers our INIT, and lists its second address. */
+static void answer_init(void)
+{
+	struct wire_sctp_init ack = our_init();
+
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &ack);
+	add_list();
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
+	sendp();
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+}
+
+static void finish_handshake(void)
+{
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	sendp();
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	assert_int_equal(f.s->assoc_count, 1);
+}
+
+/* Both connect, and the peer's INIT comes from an address that we did not ask for: one association. */
+static void test_collision_elsewhere(void **state)
+{
+	const struct path_addr second = second_path();
+	uint8_t cookie[SCTP_COOKIE_MAX];
+	struct wire_sctp_init ack;
+	struct packet *p;
+	unsigned int i;
+
+	ROWS("9260-5.2.1-01 9260-5.1.2-02");
+	for (i = 0; i < 4; i++) {
+		const struct path_addr *there = i & 2 ? &f.path : &second;
+
+		teardown(NULL);
+		setup(NULL);
+		connect_out();
+		if (i & 1)
+			answer_init();
+		init_from(&second, f.tag, true);
+		p = take();
+		assert_true(is_to(p, &f.path)); /* that we were told, not that which it comes from */
+		assert_int_equal(p->to.udp_port, f.path.udp_port);
+		ack = keep_ack(p, cookie);
+		assert_int_equal(ack.tag, f.their_tag);
+		echo_from(there, &ack);
+		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+		assert_int_equal(f.s->assoc_count, 1);
+		assert_false(f.rx.up);
+		p = take();
+		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
+		assert_true(is_to(p, &f.path));
+		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT), f.a);
+		assert_false(f.a->other[0].confirmed);
+		begin();
+		add_data(f.tsn++);
+		send_from(&second);
+		assert_int_equal(f.rx.count, 1);
+	}
+}
+
+/* The same with a cookie from before we connected: it is dropped, and our own handshake goes on. */
+static void test_cookie_from_elsewhere(void **state)
+{
+	const struct path_addr second = second_path();
+	uint8_t cookie[SCTP_COOKIE_MAX];
+	struct wire_sctp_init ack;
+	bool lists;
+
+	ROWS("9260-5.2.4-04");
+	for (lists = false;; lists = true) {
+		teardown(NULL);
+		setup(NULL);
+		init_from(&second, f.tag, lists);
+		ack = keep_ack(take(), cookie);
+		connect_out();
+		if (lists) { /* the address tells whose it is */
+			echo_from(&second, &ack);
+			nothing();
+			assert_int_equal(f.a->state, SCTP_COOKIE_WAIT);
+		}
+		answer_init();
+		echo_from(&second, &ack); /* so does the tag */
+		nothing();
+		assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
+		finish_handshake();
+		echo_from(&second, &ack);
+		nothing();
+		if (lists)
+			break;
+	}
+}
+
+/* Who lists the address that we connect to, or that of our peer, gets nothing of it. */
+static void test_thief(void **state)
+{
+	struct path_addr thief = f.path;
+	uint8_t cookie[SCTP_COOKIE_MAX];
+	struct wire_sctp_init ack;
+	struct packet *p;
+
+	ROWS("9260-5.2.1-01 9260-5.2.4-04");
+	thief.remote = simnet_v4(9);
+	init_from(&thief, 0x99999999, true);
+	ack = keep_ack(take(), cookie);
+	connect_out();
+	echo_from(&thief, &ack); /* it is nobody's */
+	nothing();
+	echo_from(&f.path, &ack); /* wherever it seems to come from */
+	nothing();
+	init_from(&thief, 0x99999999, true);
+	p = take();
+	assert_true(is_to(p, &f.path)); /* who knows nothing of it, and drops it */
+	nothing();
+	assert_int_equal(f.a->state, SCTP_COOKIE_WAIT);
+	assert_int_equal(f.a->peer_tag, 0);
+	answer_init();
+	init_from(&thief, 0x99999999, true);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_ABORT);
+	assert_int_equal(vtag_of(p), 0x99999999);
+	echo_from(&thief, &ack);
+	nothing();
+	finish_handshake();
+	echo_from(&thief, &ack);
+	nothing();
+	assert_int_equal(f.a->peer_tag, f.tag);
+	assert_true(ip_addr_equal(&f.a->path.addr.remote, &f.path.remote));
+}
+
 /* DATA that times out before the first HEARTBEAT did waits for the first address as well. */
 static void test_unconfirmed_at_once(void **state)
 {
@@ -464,9 +643,10 @@ static void test_restart(void **state)
 	assert_true(is_to(&f.out[f.head % PACKETS], &second));
 	read_init_ack(take(), &ack);
 	f.their_tag = ack.tag;
-	begin();
-	add_cookie_echo(&ack);
-	send_from(&second);
+	echo_from(&f.path, &ack); /* that is not where the cookie went */
+	assert_false(f.rx.restart);
+	nothing();
+	echo_from(&second, &ack);
 	if (!f.rx.restart) { /* another UDP port than before: the old one is asked first */
 		drop_all();
 		f.now += SCTP_PROBE_INTERVAL;
@@ -538,6 +718,9 @@ int main(void)
 		PEER_TEST(test_v6_list),
 		PEER_TEST(test_unconfirmed),
 		PEER_TEST(test_claimed_address),
+		PEER_TEST(test_collision_elsewhere),
+		PEER_TEST(test_cookie_from_elsewhere),
+		PEER_TEST(test_thief),
 		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),
 		PEER_TEST(test_answers),

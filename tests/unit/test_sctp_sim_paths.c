@@ -86,6 +86,60 @@ static void test_dies(void **state)
 	dies(3, 20 * SEC);
 }
 
+/* Both connect at once, and b from the address that a knows nothing of: one association, whatever is lost. */
+static void test_collision(void **state)
+{
+	unsigned int collisions = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 300; seed++) {
+		struct scene s = { 0 };
+		struct path_addr from_second;
+		struct flow *g;
+		uint64_t until;
+
+		s.w = world_new(seed, &s.a, &s.b);
+		if (seed > 150)
+			s.w->link[0].loss = s.w->link[1].loss = s.second[0].loss = s.second[1].loss = 0.2;
+		s.w->link[0].delay = 1 + sim_random_below(&s.w->random, 100000);
+		s.w->link[1].delay = 1 + sim_random_below(&s.w->random, 100000);
+		s.second[0].delay = s.second[1].delay = 1 + sim_random_below(&s.w->random, 100000);
+		host_multihome(s.b, 77, s.a, s.second);
+		from_second = path_to(s.b, s.a);
+		from_second.local = s.b->second_addr;
+		if (seed % 2) {
+			s.f = connect_to(s.a, s.b, 10);
+			flush(s.w);
+		}
+		g = flow_new(s.b, 10);
+		until = s.w->now + sim_random_below(&s.w->random, 150000);
+		while (seed % 2 && s.b->flow_count == 1 && step(s.w, until))
+			;
+		if (s.b->flow_count == 1)
+			g->a = sctp_connect(s.b->ep, &from_second, s.a->port, s.b->mtu, g, s.w->now);
+		flush(s.w);
+		until = s.w->now + sim_random_below(&s.w->random, 150000);
+		while (!s.f && s.a->flow_count == 0 && step(s.w, until))
+			;
+		if (!s.f && s.a->flow_count == 0)
+			s.f = connect_to(s.a, s.b, 10);
+		if (!s.f || !g->a) {
+			world_free(s.w);
+			continue;
+		}
+		if (!run(s.w, 60 * SEC, all_sent))
+			fail_msg("seed %llu: not done", (unsigned long long)seed);
+		assert_int_equal(s.a->flow_count, 1);
+		assert_int_equal(s.b->flow_count, 1);
+		assert_int_equal(s.f->received, 10);
+		assert_int_equal(g->received, 10);
+		assert_true(sctp_assoc_is_initiator(s.f->a) != sctp_assoc_is_initiator(g->a));
+		collisions++;
+		world_free(s.w);
+	}
+	assert_true(collisions > 200);
+}
+
 /* Nobody has anything to send when it happens: the next message does not wait for a timeout. */
 static void test_dies_idle(void **state)
 {
@@ -188,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies),
+		cmocka_unit_test(test_collision),
 		cmocka_unit_test(test_dies_idle),
 		cmocka_unit_test(test_narrow_second),
 		cmocka_unit_test(test_changing),

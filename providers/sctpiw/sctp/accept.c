@@ -101,11 +101,23 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 	}
 }
 
+/*
+ * To where the INIT came from; but what our own INIT said goes to nobody who only claims to be whom we
+ * connect to (5.2.1): it goes to the address that we were told, and is the cookie of who is there.
+ */
+static const struct path_addr *answer_to(const struct sctp_in *in)
+{
+	bool elsewhere = in->a && sctp_in_states(in->a, STATES_SETUP) &&
+			 !(in->path && in->path->confirmed);
+
+	return elsewhere ? &in->a->path.addr : in->from;
+}
+
 static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	const struct sctp_assoc *a = in->a;
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
-	struct sctp_stray *stray = sctp_stray_new(in->ep, in->from);
+	struct sctp_stray *stray = sctp_stray_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer = { 0 };
 	struct sctp_cookie cookie;
 	uint8_t raw[SCTP_COOKIE_MAX];
@@ -229,7 +241,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			return false; /* data came under the old tag: it is not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
-		sctp_paths_set(a, in->from, c->alt, c->alts);
+		sctp_paths_set(a, &c->addr, c->alt, c->alts);
 		a->path.primary = true;
 		if (!setup)
 			sctp_paths_start(a, in->now);
@@ -324,17 +336,48 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	return false; /* action C, and what the table does not know */
 }
 
+/* The association that the cookie meets, by all that its INIT said (5.1.2), or NULL. */
+static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
+{
+	struct sctp_assoc *a = in->a;
+
+	/*
+	 * When its INIT met no association and had another tag than our peer has, the address is no
+	 * more than the claim of that peer.
+	 */
+	if (a && in->path && !in->path->confirmed && !c->local_tie && c->local_tag != a->local_tag &&
+	    c->peer_tag != a->peer_tag)
+		a = NULL;
+	return a ? a : sctp_assoc_find_listed(in->ep, c->alt, c->alts, in->h.sport);
+}
+
+/*
+ * A cookie is good where its INIT ACK went, which is where its INIT came from. That of a collision may have
+ * gone elsewhere (see answer_to()): from any address that its INIT spoke of.
+ */
+static bool comes_from_there(const struct sctp_in *in, const struct sctp_cookie *c)
+{
+	bool there = ip_addr_equal(&c->addr.remote, &in->from->remote);
+	unsigned int i;
+
+	for (i = 0; !there && in->a && c->local_tag == in->a->local_tag && i < c->alts; i++)
+		there = ip_addr_equal(&c->alt[i], &in->from->remote);
+	return there;
+}
+
 bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	const struct sctp_assoc *a = in->a;
+	const struct sctp_assoc *a;
 	struct sctp_cookie cookie;
 	uint8_t staleness[4] = { 0 };
 
 	if (!sctp_cookie_get(&in->s->cookie_key, wire_sctp_value(c), wire_sctp_value_len(c), &cookie))
 		return false;
 	if (cookie.local_port != in->h.dport || cookie.remote_port != in->h.sport ||
-	    cookie.local_tag != in->h.vtag ||
-	    !ip_addr_equal(&cookie.addr.remote, &in->from->remote))
+	    cookie.local_tag != in->h.vtag)
+		return false;
+	a = in->a = find(in, &cookie);
+	if (!comes_from_there(in, &cookie))
 		return false;
 	if (in->now - cookie.created > cookie.life &&
 	    !(a && a->local_tag == cookie.local_tag && a->peer_tag == cookie.peer_tag)) {
@@ -344,9 +387,5 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 				 WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
 		return false;
 	}
-	/* Its INIT met no association: the address is no more than the claim of another peer. */
-	if (in->a && in->path && !in->path->confirmed && !cookie.local_tie &&
-	    cookie.local_tag != in->a->local_tag)
-		in->a = NULL;
 	return in->a ? meets(in, &cookie) : create(in, &cookie);
 }

@@ -58,6 +58,20 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 	return NULL;
 }
 
+struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *addr,
+					  unsigned int n, uint16_t port)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr[i], port);
+
+		if (a && sctp_paths_find(a, &addr[i])->confirmed) /* else a claim of another one (5.4) */
+			return a;
+	}
+	return NULL;
+}
+
 void sctp_assoc_rehash(struct sctp_assoc *a)
 {
 	list_del(&a->hash_node);

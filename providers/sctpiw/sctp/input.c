@@ -74,17 +74,10 @@ static bool tag_holds(const struct sctp_in *in, const struct wire_sctp_chunk *fi
 /* The one that has one of the addresses that an INIT or INIT ACK lists (5.1.2). */
 static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	struct sctp_assoc *a = NULL;
 	struct wire_sctp_init init;
-	unsigned int i;
 
-	if (wire_sctp_init_get(c, &init))
-		for (i = 0; !a && i < init.addrs; i++) {
-			a = sctp_assoc_find_any(in->ep, &init.addr[i], in->h.sport);
-			if (a && !sctp_paths_find(a, &init.addr[i])->confirmed)
-				a = NULL; /* a claim of another one (5.4) */
-		}
-	return a;
+	return wire_sctp_init_get(c, &init) ?
+		       sctp_assoc_find_listed(in->ep, init.addr, init.addrs, in->h.sport) : NULL;
 }
 
 /* An INIT and an INIT ACK may come from an address that only they themselves tell of. */

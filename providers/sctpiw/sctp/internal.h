@@ -299,6 +299,9 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_add
 /* The one whose peer listed this address besides the path's; asks every multi-homed one. */
 struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
 					 uint16_t port);
+/* The one whose peer is known to have one of the n addresses that somebody lists (RFC 9260 5.1.2, 5.4). */
+struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *addr,
+					  unsigned int n, uint16_t port);
 /* By any of the peer's addresses. */
 static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
 						     const struct ip_addr *remote, uint16_t port)
