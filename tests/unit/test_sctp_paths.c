@@ -385,6 +385,113 @@ static void test_thief(void **state)
 	assert_true(ip_addr_equal(&f.a->path.addr.remote, &f.path.remote));
 }
 
+static void expect_echo(const struct path_addr *to)
+{
+	struct packet *p = take();
+	bool first = is_to(p, &f.path);
+
+	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
+	assert_true(is_to(p, to));
+	assert_int_equal(p->to.udp_port, PEER_PORT);
+	/* 5.4: to where the peer may not be, with a nonce, and no DATA */
+	assert_int_equal(chunks(p), 2);
+	chunk_of(p, 1, first ? WIRE_SCTP_DATA : WIRE_SCTP_HEARTBEAT);
+	nothing();
+}
+
+/* A COOKIE ECHO that is not answered goes to each address that the peer has, in turn. */
+static void test_cookie_echo_in_turn(void **state)
+{
+	const struct path_addr second = second_path();
+	struct wire_sctp_chunk c;
+	struct packet *p;
+	uint8_t info[20];
+
+	ROWS("9260-5.4-02 9260-5.1-03");
+	connect_out();
+	answer_init();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	wait_ns(SEC);
+	expect_echo(&second);
+	wait_ns(2 * SEC);
+	expect_echo(&f.path);
+	wait_ns(4 * SEC);
+	/* the answer confirms where it went, and DATA goes there */
+	p = take();
+	assert_true(is_to(p, &second));
+	c = chunk_of(p, 1, WIRE_SCTP_HEARTBEAT);
+	memcpy(info, c.raw + 4, sizeof(info));
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, sizeof(info)), info, sizeof(info));
+	send_from(&second);
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	p = take();
+	assert_true(is_to(p, &second));
+	chunk_of(p, 0, WIRE_SCTP_DATA);
+	wait_ns(0);
+	p = take();
+	assert_true(is_to(p, &f.path));
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+	assert_true(f.a->other[0].primary);
+	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
+}
+
+/* The first was slow and nothing else: DATA stays there. */
+static void test_cookie_echo_late(void **state)
+{
+	const struct path_addr second = second_path();
+
+	connect_out();
+	answer_init();
+	wait_ns(SEC);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	sendp();
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	answer_heartbeat(to_second(2 * SEC), &second, 0);
+	assert_true(f.a->other[0].confirmed);
+	assert_true(f.a->path.primary);
+}
+
+/* A sign that nobody is there is not waited out; and what fills a packet goes to the first address alone. */
+static void test_cookie_echo_elsewhere(void **state)
+{
+	const struct path_addr second = second_path();
+	uint8_t cookie[1436] = { 0 };
+	struct wire_sctp_init ack;
+	unsigned int i, len;
+
+	ROWS("9260-5.4-02");
+	connect_out();
+	answer_init();
+	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
+	collect();
+	assert_true(is_to(take(), &second));
+	for (len = 1432; len <= 1436; len += 4) { /* 1472 less both headers and the HEARTBEAT */
+		teardown(NULL);
+		setup(NULL);
+		connect_out();
+		ack = our_init();
+		begin();
+		add_init(WIRE_SCTP_INIT_ACK, &ack);
+		add_list();
+		add_param(WIRE_SCTP_PARAM_COOKIE, cookie, len);
+		sendp();
+		for (i = 0; i < 4; i++) {
+			struct packet *p = take();
+
+			chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
+			assert_true(is_to(p, i % 2 && len == 1432 ? &second : &f.path));
+			assert_true(p->len <= 1472);
+			while (f.head == f.tail)
+				wait_ns(100 * MSEC);
+		}
+	}
+}
+
 /* DATA that times out before the first HEARTBEAT did waits for the first address as well. */
 static void test_unconfirmed_at_once(void **state)
 {
@@ -721,6 +828,9 @@ int main(void)
 		PEER_TEST(test_collision_elsewhere),
 		PEER_TEST(test_cookie_from_elsewhere),
 		PEER_TEST(test_thief),
+		PEER_TEST(test_cookie_echo_in_turn),
+		PEER_TEST(test_cookie_echo_late),
+		PEER_TEST(test_cookie_echo_elsewhere),
 		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),
 		PEER_TEST(test_answers),

@@ -86,6 +86,39 @@ static void test_dies(void **state)
 	dies(3, 20 * SEC);
 }
 
+/* The primary path dies behind the INIT ACK: the COOKIE ECHO finds the other, and DATA follows it. */
+static void test_dies_in_handshake(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 50; seed++) {
+		struct scene s = { 0 };
+
+		s.w = world_new(seed, &s.a, &s.b);
+		s.second[0].delay = s.second[1].delay = MSEC;
+		if (seed > 25)
+			s.second[0].loss = s.second[1].loss = 0.2;
+		host_multihome(s.b, 77, s.a, s.second);
+		s.b->reply = 100;
+		s.f = connect_to(s.a, s.b, 100);
+		flush(s.w);
+		while (!s.b->packets_out)
+			assert_true(step(s.w, s.w->now + 20 * SEC));
+		cut(s.w->link, true);
+		while (!both_up(s.w)) {
+			flush(s.w);
+			assert_true(step(s.w, s.w->now + 20 * SEC));
+		}
+		s.g = &s.b->flows[0];
+		finish(&s);
+		assert_false(s.f->a->path.primary);
+		cut(s.w->link, false);
+		run(s.w, 10 * SEC, NULL);
+		assert_true(s.f->a->path.primary);
+		world_free(s.w);
+	}
+}
+
 /* Both connect at once, and b from the address that a knows nothing of: one association, whatever is lost. */
 static void test_collision(void **state)
 {
@@ -242,6 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dies),
+		cmocka_unit_test(test_dies_in_handshake),
 		cmocka_unit_test(test_collision),
 		cmocka_unit_test(test_dies_idle),
 		cmocka_unit_test(test_narrow_second),

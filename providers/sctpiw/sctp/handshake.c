@@ -78,6 +78,17 @@ void sctp_handshake_resend(struct sctp_assoc *a)
 	sctp_assoc_ready(a);
 }
 
+void sctp_handshake_elsewhere(struct sctp_assoc *a)
+{
+	if (a->state == SCTP_COOKIE_ECHOED && !a->echo_path)
+		a->path.errors++;
+	/* All of the peer's addresses in turn (5.1, 6.4); that in use is always one of them. */
+	do
+		a->echo_path = (a->echo_path + 1) % (a->others + 1);
+	while (!sctp_path_at(a, a->echo_path)->usable);
+	sctp_handshake_resend(a);
+}
+
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 {
 	uint32_t tsn;
@@ -91,7 +102,7 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
 	sctp_rtt_backoff(&a->path.rtt);
 	arm(a, now);
-	sctp_handshake_resend(a);
+	sctp_handshake_elsewhere(a);
 }
 
 void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint32_t rwnd,
@@ -219,6 +230,8 @@ void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk 
 {
 	if (!in->a->setup_resent)
 		sctp_rtt_sample(&in->a->path.rtt, in->now - in->a->setup_sent);
+	if (!in->other)
+		in->a->path.errors = 0;
 	sctp_handshake_up(in->a, in->now);
 	sctp_assoc_event(in->a, SCTP_EVENT_UP);
 }

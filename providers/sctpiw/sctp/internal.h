@@ -210,6 +210,7 @@ struct sctp_assoc {
 	uint64_t closing_since; /* when ESTABLISHED was left */
 	uint8_t *cookie; /* to be echoed */
 	size_t cookie_len;
+	unsigned int echo_path; /* on which of all paths: 0 is the one in use */
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives */
 	uint64_t heard;		/* last valid packet of the peer */
 
@@ -329,6 +330,8 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
 /* Sends INIT or COOKIE ECHO again, now. */
 void sctp_handshake_resend(struct sctp_assoc *a);
+/* The same after a sign that nobody is where it went: COOKIE ECHO to the next of the peer's addresses. */
+void sctp_handshake_elsewhere(struct sctp_assoc *a);
 /* After a Stale Cookie error in COOKIE-ECHOED: begins anew; may end the association. */
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now);
 void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
@@ -483,8 +486,8 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*
- * Writes a packet, without its checksum, for another path than that in use: a HEARTBEAT, or a
- * SACK for what came from there. Returns its length, 0 when there is none.
+ * Writes a packet, without its checksum, for another path than that in use: a COOKIE ECHO, a HEARTBEAT,
+ * or a SACK for what came from there. Returns its length, 0 when there is none.
  */
 size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
 			 struct path_addr *to);

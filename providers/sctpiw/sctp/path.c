@@ -133,7 +133,7 @@ static void hint(struct sctp_assoc *a, uint64_t now)
 		if (++a->refused >= 3)
 			sctp_assoc_end(a, -ECONNREFUSED);
 		else
-			sctp_handshake_resend(a);
+			sctp_handshake_elsewhere(a);
 		return;
 	}
 	if (!sctp_in_states(a, STATES_ALIVE) || a->path.probing)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The other addresses of a peer that has several (RFC 9260 5.4, 6.4, 8.2). What it lists in its INIT
- * or INIT ACK is a claim: nothing but HEARTBEATs goes there until one was answered with its nonce,
- * which what sits behind a NAT, or was never the peer's, cannot do. Encapsulated, the
- * first goes to the UDP port of the path in use (RFC 6951 5.7).
+ * or INIT ACK is a claim: nothing but HEARTBEATs goes there, with one a COOKIE ECHO that was not answered
+ * elsewhere, until one was answered with its nonce, which what sits behind a NAT, or was never the peer's,
+ * cannot do. Encapsulated, the first goes to the UDP port of the path in use (RFC 6951 5.7).
  *
  * All DATA goes on one path at a time. When a timer says that it failed, another one that
  * works takes over at once and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR = 0: one
@@ -108,6 +108,7 @@ void sctp_paths_clear(struct sctp_assoc *a)
 	a->others = 0;
 	a->moving = false;
 	a->sack_from = 0;
+	a->echo_path = 0;
 	sctp_timer_stop(a, SCTP_TIMER_PATHS);
 }
 
@@ -263,12 +264,29 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_start(a, path);
 		sctp_mtu_fit(a);
 	}
-	if (a->timeouts) { /* none worked when the one in use failed */
+	if (a->timeouts || a->path.errors) { /* none worked when the one in use failed */
 		sctp_paths_fail_over(a, now);
 	} else if (path->primary) {
 		a->moving = true;
 		sctp_paths_settle(a, now);
 	}
+}
+
+/* A COOKIE ECHO to where the peer is not known to be: with a HEARTBEAT in a packet of the path MTU (5.4). */
+static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t room,
+			  uint64_t now)
+{
+	size_t len = WIRE_SCTP_CHUNK_LEN + a->cookie_len;
+	size_t whole = round_up4(len);
+
+	if (whole + SCTP_HEARTBEAT_LEN > room ||
+	    WIRE_SCTP_COMMON_LEN + whole + SCTP_HEARTBEAT_LEN > path->max_packet)
+		return 0;
+	a->pending &= ~SCTP_PEND_COOKIE_ECHO;
+	wire_sctp_chunk_put(p, WIRE_SCTP_COOKIE_ECHO, 0, len);
+	memcpy(p + WIRE_SCTP_CHUNK_LEN, a->cookie, a->cookie_len);
+	wire_sctp_pad(p, len);
+	return whole + sctp_path_heartbeat_put(a, path, p + whole, now);
 }
 
 size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
@@ -278,8 +296,17 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 	struct sctp_path *path = sctp_path_at(a, a->sack_from);
 	size_t len = WIRE_SCTP_COMMON_LEN;
 	unsigned int i;
+	size_t chunks;
 
 	wire_sctp_common_put(p, &h);
+	if (a->pending & SCTP_PEND_COOKIE_ECHO && a->echo_path) {
+		path = &a->other[a->echo_path - 1];
+		*to = path->addr;
+		chunks = cookie_echo(a, path, p + len, room - len, now);
+		if (!chunks) /* it does not fit, and goes where the INIT went */
+			a->echo_path = 0;
+		return chunks ? len + chunks : 0;
+	}
 	/* A SACK goes to where the DATA came from (6.4), if the peer is known to be there (5.4). */
 	if (a->sack_from && a->pending & SCTP_PEND_SACK && !(a->pending & SCTP_PEND_COOKIE_ACK) &&
 	    path->confirmed && path->usable) {
