@@ -1,11 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: iwarp */
+/*
+ * Streams whose session is over on our side, while the peer's end is late by more than a second: they are
+ * retired, and back in use when all of its messages have come, in whatever order.
+ */
 #include "iw_fixture.h"
 
+#include "conformance/rows.h"
+#include "iwarp/private.h"
+
+static const char segment[] = "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0x";
+
+static void feed_segment(struct fx *x, uint16_t ssn)
+{
+	fx_feed(x, 16, ssn, segment, 15);
+}
+
+static void feed_terminate(struct fx *x, uint16_t ssn)
+{
+	fx_feed(x, 17, ssn, "\0\4", 2);
+}
+
+/* The application closes; our Terminate arrives. */
+static void end_our_side(struct fx *x)
+{
+	iw_session_close(x->session);
+	assert_true(fx_pull(x));
+	fx_ack(x, 1);
+}
+
+static void retire(struct fx *x)
+{
+	assert_int_equal(iw_assoc_sessions(x->assoc), 1);
+	x->now += 1000 * MSEC;
+	iw_set_now(x->rnic, x->now);
+	iw_timers(x->rnic, x->now);
+	assert_int_equal(iw_assoc_sessions(x->assoc), 0);
+	if (iw_assoc_session(x->assoc, x->sid)) /* it costs no memory but its own */
+		assert_null(x->session->slots);
+}
+
+static bool is_retired(struct fx *x)
+{
+	return iw_assoc_session(x->assoc, x->sid);
+}
+
+/* The stream rests, and takes what a stream does that was never used. */
+static void stop_idle(struct fx *x)
+{
+	struct iw_event ev;
+
+	assert_null(iw_assoc_session(x->assoc, x->sid));
+	feed_segment(x, 7); /* of nobody */
+	fx_no_event(x);
+	fx_feed(x, 17, 0, "\0\5\0\1\0\1", 6);
+	ev = fx_event(x, IW_EVENT_INITIATE);
+	iw_session_refuse(ev.session);
+	assert_true(fx_pull(x));
+	assert_memory_equal(x->out, "\0\0\0\4", 4);
+	fx_stop(x);
+}
+
 /*
- * Our side of the session is over, and the peer's Terminate waits behind a gap for so long that its order is
- * given up. The peer knows of nothing of that: its next session may come on that stream. Not before it, a
- * late segment.
+ * A peer need not answer our Terminate with its own (RFC 5043 6.2): that it has ended, an Initiate tells,
+ * and no segment.
  */
 static void initiate_on_a_retired_stream(void **state)
 {
@@ -13,19 +71,13 @@ static void initiate_on_a_retired_stream(void **state)
 	struct fx x;
 
 	fx_passive(&x, 1, 1, 7);
-	fx_feed(&x, 17, (uint16_t)(x.ssn + 1), "\0\4", 2);
-	iw_session_close(x.session);
-	fx_ack(&x, 1);
-	assert_true(fx_pull(&x));
-	fx_ack(&x, 1);
-	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
-	x.now += 1000 * MSEC;
-	iw_set_now(x.rnic, x.now);
-	iw_timers(x.rnic, x.now);
-	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
-	fx_feed(&x, 17, x.ssn, "\0\4", 2);
-	fx_feed(&x, 16, 0, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0x", 15);
+	end_our_side(&x);
+	retire(&x);
+	feed_segment(&x, (uint16_t)(x.ssn + 1));
+	feed_segment(&x, x.ssn);
+	feed_segment(&x, 0);
 	fx_no_event(&x);
+	assert_true(is_retired(&x));
 	fx_feed(&x, 17, 0, "\0\5\0\1\0\1", 6);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
 	iw_session_refuse(ev.session);
@@ -33,10 +85,122 @@ static void initiate_on_a_retired_stream(void **state)
 	fx_stop(&x);
 }
 
+/* The Terminate waited behind a gap, which closes at last. */
+static void a_late_gap(void **state)
+{
+	struct fx x;
+
+	ROWS("5043-6.6-04");
+	fx_passive(&x, 1, 1, 7);
+	feed_segment(&x, (uint16_t)(x.ssn + 2));
+	feed_terminate(&x, (uint16_t)(x.ssn + 3));
+	end_our_side(&x);
+	retire(&x);
+	feed_segment(&x, (uint16_t)(x.ssn + 1));
+	assert_true(is_retired(&x)); /* one is still under way */
+	feed_segment(&x, x.ssn);
+	stop_idle(&x);
+}
+
+/* All of it comes afterwards, the last first, and over the end of the DDP-SSNs. */
+static void a_late_end(void **state)
+{
+	static const uint16_t ssn[] = { 1, 0xfffd, 0xfffa };
+	unsigned int n, i;
+
+	ROWS("5043-6.6-04");
+	for (n = 0; n < 3; n++) {
+		struct fx x;
+
+		fx_passive(&x, 1, 1, 7);
+		x.session->rx_ssn = x.ssn = ssn[n];
+		end_our_side(&x);
+		retire(&x);
+		feed_terminate(&x, (uint16_t)(x.ssn + 5));
+		for (i = 5; i-- > 0;) {
+			assert_true(is_retired(&x));
+			feed_segment(&x, (uint16_t)(x.ssn + i));
+		}
+		stop_idle(&x);
+	}
+}
+
+/* The peer had much to send. */
+static void a_long_end(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 1, 1, 7);
+	end_our_side(&x);
+	retire(&x);
+	for (unsigned int i = 0; i < 100000; i++)
+		feed_segment(&x, (uint16_t)(x.ssn + (i ^ 1)));
+	feed_terminate(&x, (uint16_t)(x.ssn + 100001));
+	assert_true(is_retired(&x));
+	feed_segment(&x, (uint16_t)(x.ssn + 100000));
+	stop_idle(&x);
+}
+
+/* Placement in order keeps whole messages: they count as well. */
+static void kept_in_order(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 1, 1, 7);
+	x.rnic->config.in_order = true;
+	feed_segment(&x, (uint16_t)(x.ssn + 1));
+	feed_terminate(&x, (uint16_t)(x.ssn + 3));
+	end_our_side(&x);
+	feed_segment(&x, (uint16_t)(x.ssn + 2)); /* remembered, as the session closes */
+	retire(&x);
+	assert_null(x.session->early);
+	assert_true(is_retired(&x));
+	feed_segment(&x, x.ssn);
+	stop_idle(&x);
+}
+
+/* What is behind a Terminate is illegal; a peer that miscounts deceives itself. */
+static void behind_the_end(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 1, 1, 7);
+	feed_terminate(&x, (uint16_t)(x.ssn + 1));
+	feed_segment(&x, (uint16_t)(x.ssn + 2));
+	end_our_side(&x);
+	retire(&x);
+	feed_segment(&x, x.ssn);
+	fx_no_event(&x);
+	stop_idle(&x);
+}
+
+/* Our own messages, too, have to have arrived. */
+static void unacknowledged(void **state)
+{
+	struct fx x;
+
+	ROWS("5043-6.6-04");
+	fx_passive(&x, 1, 1, 7);
+	feed_terminate(&x, (uint16_t)(x.ssn + 1));
+	iw_session_close(x.session);
+	assert_true(fx_pull(&x));
+	retire(&x);
+	feed_segment(&x, x.ssn);
+	assert_true(is_retired(&x));
+	fx_ack(&x, 1);
+	stop_idle(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(initiate_on_a_retired_stream),
+		cmocka_unit_test(a_late_gap),
+		cmocka_unit_test(a_late_end),
+		cmocka_unit_test(a_long_end),
+		cmocka_unit_test(kept_in_order),
+		cmocka_unit_test(behind_the_end),
+		cmocka_unit_test(unacknowledged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,8 +217,8 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 }
 
 /*
- * Both sides of the session had ended: a new message of the peer's shows that it knows. Where order was
- * given up its Terminate was not recognized, but it cannot open another session without one (RFC 5043 6.6).
+ * Both sides of the session had ended: a new message of the peer's shows that it knows. One that need not
+ * answer our Terminate with its own (RFC 5043 6.2) tells by an Initiate alone that it is done.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
@@ -228,7 +228,7 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 		return false;
 	if (s->rx_ended)
 		return true;
-	return s->rx_dead && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
+	return s->rx_loose && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
 	       (c.function == SESSION_INITIATE || c.function == SESSION_ENHANCED_INITIATE);
 }
 

@@ -45,10 +45,9 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 		return true; /* twice: the first counts */
 	m = s->early_bytes + cost <= EARLY_MAX ? malloc(cost) : NULL;
 	if (!m) {
-		s->rx_dead = true;
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
 		iw_session_fail(s, &f);
-		return true;
+		return false;
 	}
 	m->ppid = ppid;
 	m->len = (uint32_t)len;
@@ -66,7 +65,7 @@ struct iw_early *iw_early_take(struct iw_session *s)
 {
 	struct iw_early *m = s->early;
 
-	if (!m || m->ssn != s->rx_ssn)
+	if (!m || (m->ssn != s->rx_ssn && !s->rx_loose))
 		return NULL;
 	s->early = m->next;
 	s->early_bytes -= sizeof(*m) + m->len;

@@ -397,7 +397,9 @@ struct iw_session {
 	/* Receiving */
 	uint16_t rx_ssn; /* next in order */
 	bool rx_ended;	 /* the peer's last message came in order */
-	bool rx_dead;	 /* order is lost: the stream is not used again */
+	bool rx_loose;	 /* what comes is only counted, in rx_ssn, until all up to end_ssn has come */
+	bool end_known;	 /* the peer's Terminate came, before its turn */
+	uint16_t end_ssn;
 	bool failing;	 /* the segment fail_ssn is wrong: what is behind it is dropped */
 	uint16_t fail_ssn;
 	struct iw_failure failure;
@@ -439,11 +441,16 @@ void iw_session_bury(struct iw_session *s);
 
 /* session_rx.c */
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
+/*
+ * Of a session that closes, gives the memory back that the order of its messages takes: from now on they are
+ * counted alone. SCTP delivers each once, so the peer's end is there when as many have come as its DDP-SSN says.
+ */
+void iw_session_loosen(struct iw_session *s);
 
 /* in_order.c */
-/* True: the message came early, and is kept (or was in vain). */
+/* True: the message came early, and is kept. When it cannot be the session fails. */
 bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
-/* The message whose turn it is, to be freed with free(), or NULL. */
+/* The message whose turn it is, or any where order is given up, to be freed with free(); or NULL. */
 struct iw_early *iw_early_take(struct iw_session *s);
 const uint8_t *iw_early_message(const struct iw_early *m, uint32_t *ppid, size_t *len);
 void iw_early_clear(struct iw_session *s);

@@ -86,7 +86,7 @@ void iw_session_settle(struct iw_session *s)
 {
 	if (s->state != IW_S_CLOSING)
 		return;
-	if (s->tx_ended && s->rx_ended && !s->rx_dead) {
+	if (s->tx_ended && s->rx_ended) {
 		uncount(s);
 		/* Not before all of it has arrived may the stream be used again (RFC 5043 6.6). */
 		if (!s->tx_ssn || iw_assoc_is_acked(s->assoc, s->last_seq)) {
@@ -112,14 +112,7 @@ void iw_session_timer(struct iw_session *s)
 	if (s->close_at && s->close_at <= s->rnic->now && !s->rx_ended && s->counted) {
 		/* The peer does not end its side: the stream is retired until it does. */
 		uncount(s);
-		if (s->slots_used)
-			s->rx_dead = true;
-		free(s->slots);
-		s->slots = NULL;
-		s->slots_size = s->slots_used = 0;
-		if (s->early)
-			s->rx_dead = true;
-		iw_early_clear(s);
+		iw_session_loosen(s);
 	}
 	iw_session_wake(s);
 	iw_session_settle(s);

@@ -100,11 +100,32 @@ static void drain(struct iw_session *s)
 	}
 }
 
+static void note_loose(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
+{
+	if (rec->control == IW_REC_TERMINATE && !s->end_known) {
+		s->end_known = true;
+		s->end_ssn = ssn;
+	}
+	s->rx_ssn++;
+}
+
+/* At most 32,767 messages are under way (RFC 5043 10): 16 bits tell whether one is missing. */
+static void check_loose(struct iw_session *s)
+{
+	if (s->end_known && s->rx_ssn == (uint16_t)(s->end_ssn + 1))
+		peer_ended(s);
+}
+
 /* In turn, or for later. */
 static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
 
+	if (s->rx_loose) {
+		note_loose(s, ssn, rec);
+		check_loose(s);
+		return;
+	}
 	if (ssn == s->rx_ssn) {
 		s->rx_ssn++;
 		deliver(s, rec);
@@ -112,14 +133,11 @@ static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_re
 			drain(s);
 		return;
 	}
-	if (s->state == IW_S_CLOSING && !s->counted) {
-		s->rx_dead = true; /* retired: no memory is spent on its order any more */
-		return;
-	}
 	if (remember(s, ssn, rec)) {
-		s->rx_dead = true;
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
 		iw_session_fail(s, &f);
+		iw_session_loosen(s);
+		accept_rec(s, ssn, rec);
 	}
 }
 
@@ -174,6 +192,32 @@ static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint
 		iw_session_wake(s); /* a Terminate that waited for the answer */
 }
 
+void iw_session_loosen(struct iw_session *s)
+{
+	uint16_t first = s->rx_ssn;
+	struct iw_early *m;
+
+	s->rx_loose = true;
+	for (uint32_t i = 0; i < s->slots_size; i++) {
+		const struct iw_rx_rec *slot = &s->slots[(first + i) & (s->slots_size - 1)];
+
+		if (slot->control)
+			note_loose(s, (uint16_t)(first + i), slot);
+	}
+	free(s->slots);
+	s->slots = NULL;
+	s->slots_size = s->slots_used = 0;
+	while ((m = iw_early_take(s))) {
+		uint32_t ppid;
+		size_t len;
+		const uint8_t *data = iw_early_message(m, &ppid, &len);
+
+		follow(s, ppid, get_be16(data), data, len);
+		free(m);
+	}
+	check_loose(s);
+}
+
 static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_rx_rec rec = { .control = IW_REC_TERMINATE };
@@ -218,7 +262,7 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 {
 	uint16_t ssn, distance;
 
-	if (s->rx_ended || s->rx_dead)
+	if (s->rx_ended)
 		return;
 	if (len < SESSION_SSN_LEN) {
 		struct iw_failure f;
@@ -228,6 +272,10 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 		return;
 	}
 	ssn = get_be16(data);
+	if (s->rx_loose) {
+		follow(s, ppid, ssn, data, len);
+		return;
+	}
 	distance = (uint16_t)(ssn - s->rx_ssn);
 	if (distance >= 0x8000 || is_remembered(s, ssn))
 		return; /* delivered or placed already */
