@@ -67,11 +67,20 @@ cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+cmd iperf3            iperf3             iperf3
+cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
 cmd linux.uml         user-mode-linux    -
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3
+cmd gnuplot           gnuplot-nox        gnuplot
+cmd ip                iproute2           iproute
+cmd nft               nftables           nftables
+cmd nsenter           util-linux         util-linux
+cmd ucx_perftest      ucx-utils          ucx
+pc  cmocka            libcmocka-dev      libcmocka-devel
+hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 '
 
 is_there() { # KIND WHAT

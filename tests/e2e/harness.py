@@ -509,7 +509,7 @@ LINKS = {
 }
 
 
-def _unshare(*options):
+def unshare(*options):
     """This very script again, in namespaces of its own."""
     done = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if done.returncode:
@@ -528,7 +528,7 @@ def _raw_ip():
     inside = "SCTPIW_E2E_NETNS"
     if inside not in os.environ:
         os.environ[inside] = "1"
-        _unshare(*(AS_USER if os.geteuid() else []), "--net")
+        unshare(*(AS_USER if os.geteuid() else []), "--net")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
@@ -542,7 +542,7 @@ def open_link(name):
     if LLP == "ip":
         _raw_ip()
     elif kind != "lo" and "guest" not in kind and os.geteuid():
-        _unshare(*AS_USER, "--net")
+        unshare(*AS_USER, "--net")
     link = LINKS[kind](name, int(family))
     try:
         yield link

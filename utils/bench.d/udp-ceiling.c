@@ -6,7 +6,7 @@
  *
  *   udp-ceiling rx ADDRESS PORT                          the receiver; ends with the sender
  *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS      bandwidth; COUNT segments of BYTES in a send
- *   udp-ceiling lat ADDRESS PORT BYTES COUNT             half of COUNT round trips' time, both sides spin
+ *   udp-ceiling lat ADDRESS PORT BYTES COUNT             half the time of COUNT round trips, both sides spin
  *
  * ADDRESS is of IPv4 or IPv6, in numbers.
  */
@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "samples.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -50,14 +51,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "udp-ceiling: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
 static unsigned long number(const char *text, unsigned long min, unsigned long max)
@@ -202,8 +195,10 @@ static void bandwidth(int fd, size_t bytes, unsigned int count, double seconds)
 
 static void latency(int fd, size_t bytes, unsigned int count)
 {
-	double begin = now();
+	double *trips = calloc(count, sizeof(*trips));
 
+	if (!trips)
+		die("calloc");
 	memset(packet, KIND_ECHO, bytes);
 	for (unsigned int i = 0; i < count; i++) {
 		double sent = now();
@@ -216,8 +211,10 @@ static void latency(int fd, size_t bytes, unsigned int count)
 				exit(1);
 			}
 		}
+		trips[i] = now() - sent;
 	}
-	printf("half round trip %.2f us\n", (now() - begin) / count / 2 * 1e6);
+	report_samples(trips, count);
+	free(trips);
 }
 
 static int usage(void)
@@ -243,7 +240,7 @@ int main(int argc, char **argv)
 			  number(argv[6], 1, 3600));
 	} else if (argc == 6 && !strcmp(argv[1], "lat")) {
 		fd = open_socket(argv[2], argv[3], false);
-		latency(fd, number(argv[4], 1, DATAGRAM_MAX), number(argv[5], 1, 1000000000));
+		latency(fd, number(argv[4], 1, DATAGRAM_MAX), number(argv[5], 1, 10000000));
 	} else {
 		return usage();
 	}

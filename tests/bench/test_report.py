@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What utils/bench makes of recorded figures, and of measurements that fail. Takes no time and measures nothing."""
+import contextlib
+import io
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT / "utils/bench.d"), str(ROOT / "tests/e2e")]
+import harness  # noqa: E402
+import measures  # noqa: E402
+import names  # noqa: E402
+import plots  # noqa: E402
+import report  # noqa: E402
+import runner  # noqa: E402
+from targets import TARGETS, Target  # noqa: E402
+
+RECORDED = HERE / "figures.json"
+EXPECTED = HERE / "report.md"
+BENCH = ROOT / "utils/bench"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def run_bench(*options):
+    return subprocess.run([sys.executable, BENCH, *options], capture_output=True, text=True)
+
+
+def everything():
+    """Figures as if all measurements had worked, with every unit that is spoken of: larger with each."""
+    spoken = {}
+    for m in measures.measures():
+        for unit in vars(names).values():
+            if isinstance(unit, str):
+                spoken.setdefault((m.what, m.link), [{}])[0][unit] = len(spoken) + 1.0
+    return report.Figures(spoken)
+
+
+class List(unittest.TestCase):
+    def test_quick_is_a_part_of_full(self):
+        quick, full = run_bench("--list"), run_bench("--full", "--list")
+        self.assertEqual((quick.returncode, full.returncode), (0, 0), quick.stderr + full.stderr)
+        quick, full = quick.stdout.splitlines(), full.stdout.splitlines()
+        self.assertEqual(len(full), len(set(full)))
+        self.assertLess(set(quick), set(full))
+        self.assertIn("ib_write_bw 64 KiB, lo", quick)
+
+    def test_nothing_matches(self):
+        done = run_bench("--only", "no such measurement", "--list")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such measurement", done.stderr)
+
+    def test_every_target_is_measured(self):
+        known = {(m.what, m.link) for m in measures.measures()}
+        for target in TARGETS:
+            self.assertIn(target.figure[:2], known)
+            self.assertTrue(target.base is None or target.base[:2] in known, target.base)
+
+
+class Report(unittest.TestCase):
+    def test_recorded_figures(self):
+        text = report.markdown(json.loads(RECORDED.read_text()))
+        self.assertEqual(text, EXPECTED.read_text())
+
+    def test_json_is_read_as_it_was_written(self):
+        entries = json.loads(RECORDED.read_text())["figures"]
+        self.assertEqual(report.Figures.of_json(entries).to_json(), entries)
+
+    def test_ratios_are_those_of_a_round(self):
+        figures = report.Figures({("a", "lo"): [{"x": 1}, {}, {"x": 6}, {"x": 5}],
+                                  ("b", "lo"): [{"x": 2}, {"x": 9}, {"x": 2}, {}]})
+        self.assertEqual(figures.ratios(("a", "lo", "x"), ("b", "lo", "x")), [0.5, 3])
+        self.assertEqual(figures.ratios(("a", "lo", "x"), None), [1, 6, 5])
+        self.assertEqual(figures.ratios(("a", "lo", "y"), ("b", "lo", "x")), [])
+
+    def test_verdicts(self):
+        least, most = Target((), (), 2, 4), Target((), (), 3, 1.4, at_most=True)
+        self.assertEqual([least.verdict(r) for r in (None, 1.9, 2, 4)],
+                         ["not measured", "not met", "met", "met, stretch too"])
+        self.assertEqual([most.verdict(r) for r in (3.1, 3, 1.4)], ["not met", "met", "met, stretch too"])
+        self.assertEqual([Target((), (), stretch=0.8).verdict(r) for r in (0.7, 0.9)],
+                         ["stretch not met", "met, stretch too"])
+        self.assertEqual(Target((), (), 0.9).verdict(1), "met")
+
+
+class Plots(unittest.TestCase):
+    def test_there_is_a_line_for_all_that_is_measured(self):
+        lines = {plot.name: [line for line, _ in plot.lines] for plot in plots.plots(everything())}
+        self.assertEqual(set(lines), {f"{kind}-{link}" for kind in ("bandwidth", "latency")
+                                      for link in ("lo", "mtu-1500", "mtu-9000")} | {"rate", "processor", "loss", "rtt"})
+        self.assertEqual({name: len(found) for name, found in lines.items() if name[-3:] not in ("500", "000")},
+                         {"bandwidth-lo": 8, "latency-lo": 12, "rate": 3, "processor": 3, "loss": 3, "rtt": 3})
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "needs the program gnuplot, which is not installed")
+    def test_gnuplot_takes_them(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for figures in everything(), report.Figures.of_json(json.loads(RECORDED.read_text())["figures"]):
+                made = plots.draw(figures, pathlib.Path(directory))
+                self.assertTrue(made)
+                for path in made:
+                    self.assertEqual(path.read_bytes()[:8], PNG, path)
+
+    def test_figures_that_are_not_there_make_no_lines(self):
+        self.assertEqual([plot.name for plot in plots.plots(report.Figures({})) if plot.lines], [])
+
+
+class Rounds(unittest.TestCase):
+    """A measurement that fails does not keep the others from being made."""
+
+    def run_rounds(self, functions, rounds=2, limit=None):
+        chosen = [measures.Measure(name, names.SIMULATED, run) for name, run in functions.items()]
+        with tempfile.TemporaryDirectory() as directory:
+            made = runner.Runner(chosen, 1, False, pathlib.Path(directory, "logs"))
+            with contextlib.redirect_stderr(io.StringIO()):
+                made.run(rounds, limit)
+        return made, {what: rounds for (what, _), rounds in made.figures.rounds.items()}
+
+    def test_failures(self):
+        def fail(at):
+            raise harness.Failure("it broke")
+
+        def skip(at):
+            skips.append(at.number)
+            raise harness.Skip("not here")
+
+        def wrong(at):
+            raise KeyError("no such key")
+
+        skips = []
+        made, rounds = self.run_rounds({"fails": fail, "skips": skip, "is wrong": wrong,
+                                        "works": lambda at: {"x": at.number}})
+        self.assertEqual(rounds, {"fails": [{}, {}], "skips": [{}, {}], "is wrong": [{}, {}],
+                                  "works": [{"x": 1}, {"x": 2}]})
+        self.assertEqual(len(made.failed), 4)
+        self.assertEqual(made.failed[0], "fails, simulated, round 1: it broke")
+        self.assertIn("KeyError", made.failed[1])
+        self.assertEqual((skips, list(made.skipped.values())), ([1], ["skips, simulated: not here"]))
+
+    def test_interrupted(self):
+        def interrupt(at):
+            raise KeyboardInterrupt
+
+        made, rounds = self.run_rounds({"works": lambda at: {"x": 1}, "is interrupted": interrupt})
+        self.assertEqual((rounds["works"], made.failed, made.rounds), ([{"x": 1}], ["interrupted"], 0))
+
+    def test_no_round_beyond_the_limit(self):
+        made, _ = self.run_rounds({"works": lambda at: {}}, rounds=3, limit=1e-9)
+        self.assertEqual(made.rounds, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

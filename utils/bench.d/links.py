@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The links that are measured, made when they are first asked for. None stands for no link."""
+import contextlib
+import os
+import pathlib
+import subprocess
+
+import harness
+import names
+
+RMEM_MAX = pathlib.Path("/proc/sys/net/core/rmem_max")
+SMALL = 212992  # what distributions ship
+KINDS = {  # name: (that of the tests' harness, whether net.core.rmem_max is small)
+    names.LO: ("lo", False),
+    names.MTU_1500: ("veth1500", False),
+    names.MTU_9000: ("veth9000", False),
+    names.LOSS: ("loss", False),
+    names.SMALL_LO: ("lo", True),
+    names.SMALL_1500: ("veth1500", True),
+}
+
+
+def enter_namespace():
+    """An ordinary user is root in a namespace of its own, where there may be network namespaces; or not, then."""
+    inside = "SCTPIW_BENCH_NETNS"
+    if os.geteuid() and inside not in os.environ:
+        os.environ[inside] = "1"
+        with contextlib.suppress(harness.Skip):
+            harness.unshare(*harness.AS_USER, "--net")
+    if inside in os.environ:
+        subprocess.run(["ip", "link", "set", "lo", "up"])
+
+
+@contextlib.contextmanager
+def _small_buffers():
+    """Sockets hold little for the whole machine, as long as it lasts."""
+    before = RMEM_MAX.read_text()
+    try:
+        RMEM_MAX.write_text(str(SMALL))
+    except OSError as error:
+        raise harness.Skip(f"cannot set net.core.rmem_max: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        RMEM_MAX.write_text(before)
+
+
+def _pin(link):
+    """One half of the processors is the server's, the other half the client's."""
+    processors = sorted(os.sched_getaffinity(0))
+    half = (len(processors) + 1) // 2
+    sides = {"server": processors[:half], "client": processors[half:] or processors}
+    enter = link.enter
+    link.enter = lambda side: [*enter(side), "taskset", "-c", ",".join(map(str, sides[side]))]
+
+
+class Links:
+    def __init__(self, pin):
+        self.pin = pin
+        self.open = {}  # kind: a link, or why there is none
+
+    def _get(self, kind):
+        if kind not in self.open:
+            try:
+                self.open[kind] = harness.LINKS[kind](kind, 4)
+            except harness.Skip as skip:
+                self.open[kind] = skip
+            else:
+                if self.pin:
+                    _pin(self.open[kind])
+        if isinstance(self.open[kind], harness.Skip):
+            raise self.open[kind]
+        return self.open[kind]
+
+    @contextlib.contextmanager
+    def use(self, name):
+        """Yields the link, and the user that programs are to run as: who may exceed rmem_max does."""
+        if name not in KINDS:
+            yield None, None
+            return
+        kind, small = KINDS[name]
+        with _small_buffers() if small else contextlib.nullcontext():
+            yield self._get(kind), harness.NOBODY if small else None
+
+    def close(self):
+        for link in self.open.values():
+            if not isinstance(link, harness.Skip):
+                link.close()

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The list of what is measured. A measurement is a function of an At (programs.py) that returns {unit: figure}."""
+import pathlib
+import time
+
+import harness
+import names
+import rivals
+from names import (AVERAGE, BOUND, CONNECTIONS, CPU, GBITS, KIB, LO, LOSS, MEDIAN, MTU_1500, P99, P999, PERCENT, RATE,
+                   RENO, SIMULATED, SMALL_1500, SMALL_LO, WRITES)
+from programs import BIN, numbers, pair, processor_seconds, start_server
+
+VERBS_BENCH = BIN / "verbs-bench"
+IDLE_QPS = 1000
+
+
+class Measure:
+    """quick: belongs to --quick as well."""
+
+    def __init__(self, what, link, run, quick=False):
+        self.what, self.link, self.run, self.quick = what, link, run, quick
+
+    def __str__(self):
+        return f"{self.what}, {self.link}"
+
+
+def _perftest(at, tool, size, *options):
+    _, iterations, values = harness.perftest(at.link, tool, ["-s", str(size), *map(str, options)],
+                                             seconds=60 + at.seconds, user=at.user)[-1]
+    return iterations, values
+
+
+def bandwidth(tool, size, qps=1, both_ways=False):
+    def run(at):
+        options = ["-D", at.seconds, "-f", 0, "-q", qps, "--report_gbits", *(["-b"] if both_ways else [])]
+        _, (_, gbits, rate, *_) = _perftest(at, tool, size, *options)
+        return {GBITS: gbits, **({RATE: rate} if size == 64 else {})}
+    return run
+
+
+def latency(tool, size, events=False):
+    def run(at):
+        _, values = _perftest(at, tool, size, "-n", 10000 * at.seconds, *(["-e"] if events else []))
+        return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
+    return run
+
+
+def event_driven(tool, size):
+    """Processor time of both ends. perftest measures the clock first, in a loop: what a short run takes is not counted."""
+    def run(at):
+        begin = processor_seconds()
+        _perftest(at, tool, size, "-e", "-n", 5, "--report_gbits")
+        middle = processor_seconds()
+        count, values = _perftest(at, tool, size, "-e", "-n", 20000 * at.seconds, "--report_gbits")
+        taken = processor_seconds() - middle - (middle - begin)
+        return {GBITS: values[1], CPU: taken / (count * size / (1 << 30))}
+    return run
+
+
+def atomics(at):
+    harness.need("ibv_devinfo")
+    program = harness.start("ibv_devinfo", ["ibv_devinfo", "-v", "-d", harness.DEVICE])
+    program.expect(20)
+    if "ATOMIC_NONE" in program.output():
+        raise harness.Skip("the device has no atomic operations")
+    return latency("ib_atomic_lat", 8)(at)
+
+
+def _verbs_bench(at, what, *options):
+    port = harness.free_port()
+    return pair(at, [VERBS_BENCH, "server", at.link.address, port],
+                [VERBS_BENCH, what, at.link.address, port, *options], port, rdma=True, ready="listening")
+
+
+def writes(size, region, how):
+    """how: spin or events."""
+    def run(at):
+        begin = processor_seconds()
+        gib, gbits = numbers(r"([\d.]+) GiB, ([\d.]+) Gbit/s",
+                             _verbs_bench(at, "write", size, region, at.seconds, how))
+        taken = (processor_seconds() - begin) / gib
+        return {GBITS: gbits, **({CPU: taken} if how == "events" else {})}
+    return run
+
+
+def connections(at_once):
+    def run(at):
+        text = _verbs_bench(at, "connect", at_once, at.seconds)
+        return {CONNECTIONS: numbers(r"([\d.]+) connections/s", text)[0]}
+    return run
+
+
+def _idle_pair(at, count):
+    port = harness.free_port()
+    server = start_server(at, [VERBS_BENCH, "server", at.link.address, port], port, rdma=True, ready="listening")
+    client = harness.start("client", [VERBS_BENCH, "idle", at.link.address, port, count], at.link, "client")
+    client.wait_for_output("idle", 60)
+    return server, client
+
+
+def _run_time(program):
+    """Seconds of processor that its threads have had."""
+    tasks = pathlib.Path(f"/proc/{program.pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
+
+def idle(at):
+    pair_of = _idle_pair(at, 0)
+    time.sleep(0.3)  # until the connection itself is over and done
+    before, begin = sum(map(_run_time, pair_of)), time.monotonic()
+    time.sleep(at.seconds)
+    return {PERCENT: (sum(map(_run_time, pair_of)) - before) / (time.monotonic() - begin) * 100}
+
+
+def idle_memory(at):
+    _, client = _idle_pair(at, IDLE_QPS)
+    return {KIB: numbers(r"([\d.]+) KiB a queue pair", client.output())[0]}
+
+
+def simulated(loss, rtt):
+    """Long enough for many round trips, and for many losses."""
+    def run(at):
+        program = BIN / "sim-goodput"
+        if not program.exists():
+            raise harness.Skip(f"{program} is not there: it needs cmocka")
+        p = harness.start("sim-goodput", [program, loss / 100, rtt * 1000, max(3, 2 * rtt), at.number], rdma=False)
+        p.expect(120)
+        found = numbers(r"writes ([\d.]+) MB/s, reno ([\d.]+) MB/s, bound ([\d.]+) MB/s", p.output())
+        return dict(zip((WRITES, RENO, BOUND), found))
+    return run
+
+
+# ------------------------------------------------------------------ the list
+
+def _on_rivals(link):
+    yield Measure(names.TCP, link, rivals.tcp_bandwidth, link in (LO, MTU_1500))
+    yield Measure(names.udp(link), link, rivals.udp_bandwidth(*names.UDP_SENDS[link]), link in (LO, MTU_1500))
+    yield Measure(names.UDP_LATENCY, link, rivals.udp_latency, link == LO)
+    yield Measure(names.TCP_SPINNING, link, rivals.tcp_latency("spin"))
+    yield Measure(names.TCP_BLOCKING, link, rivals.tcp_latency("block"), link == LO)
+    yield Measure("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
+    yield Measure("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
+    yield Measure("UCX over TCP, tag_bw 64 KiB", link, rivals.ucx_bandwidth(65536))
+    yield Measure("UCX over TCP, tag_lat 64 B", link, rivals.ucx_latency(64))
+
+
+def _on_bandwidth(link):
+    for tool in names.BANDWIDTH:
+        for size in names.BANDWIDTH_SIZES:
+            quick = size == 65536 and (link == LO or (link == MTU_1500 and tool == "ib_write_bw"))
+            if size == 64 and tool == "ib_write_bw":
+                quick = link in (LO, MTU_1500)
+            yield Measure(names.perftest(tool, size), link, bandwidth(tool, size), quick)
+            yield Measure(names.perftest(tool, size, both_ways=True), link, bandwidth(tool, size, both_ways=True))
+    for qps in names.QPS[1:]:
+        for size in 64, 65536:
+            yield Measure(names.perftest("ib_write_bw", size, qps), link, bandwidth("ib_write_bw", size, qps),
+                          (size, qps, link) == (64, 64, LO))
+    yield Measure(names.COLD, link, writes(65536, names.REGION, "spin"), link == LO)
+
+
+def _on_latency(link):
+    for tool in names.LATENCY:
+        for size in names.LATENCY_SIZES:
+            yield Measure(names.perftest(tool, size), link, latency(tool, size),
+                          link == LO and size == 64 and tool != "ib_read_lat")
+            if tool != "ib_write_lat":  # that waits on memory: there are no events
+                yield Measure(names.perftest(tool, size, events=True), link, latency(tool, size, events=True),
+                              (tool, size, link) == ("ib_send_lat", 64, LO))
+    yield Measure("ib_atomic_lat 8 B", link, atomics)
+
+
+def _on_costs(link):
+    for tool in "ib_send_bw", "ib_read_bw":  # perftest has no events for ib_write_bw
+        yield Measure(names.perftest(tool, 65536, events=True), link, event_driven(tool, 65536))
+    yield Measure(names.WRITE_EVENTS, link, writes(65536, 65536, "events"), link == LO)
+    for at_once, what in names.CONNECT.items():
+        yield Measure(what, link, connections(at_once), (at_once, link) == (32, LO))
+
+
+def _on_small_buffers():
+    for tool in names.BANDWIDTH:
+        yield Measure(names.perftest(tool, 65536), SMALL_LO, bandwidth(tool, 65536), tool == "ib_write_bw")
+    yield Measure(names.COLD, SMALL_LO, writes(65536, names.REGION, "spin"))
+    yield Measure(names.perftest("ib_write_bw", 65536), SMALL_1500, bandwidth("ib_write_bw", 65536))
+
+
+def _on_simulated():
+    points = [(loss, names.SIM_RTT) for loss in names.SIM_LOSSES]
+    points += [(names.SIM_LOSS, rtt) for rtt in names.SIM_RTTS if rtt != names.SIM_RTT]
+    for loss, rtt in points:
+        yield Measure(names.simulated(loss, rtt), SIMULATED, simulated(loss, rtt),
+                      (loss, rtt) == (names.SIM_LOSS, names.SIM_RTT))
+
+
+def measures():
+    """In the order of a round: what is compared stands close together."""
+    for link in names.LINKS:
+        for part in _on_rivals, _on_bandwidth, _on_latency, _on_costs:
+            yield from part(link)
+    yield from _on_small_buffers()
+    yield Measure(names.perftest("ib_write_bw", 65536), LOSS, bandwidth("ib_write_bw", 65536))
+    yield Measure(names.perftest("ib_send_lat", 64), LOSS, latency("ib_send_lat", 64))
+    yield Measure(names.IDLE, LO, idle)
+    yield Measure(names.IDLE_QP, LO, idle_memory)
+    yield from _on_simulated()

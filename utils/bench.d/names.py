@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What is measured is called by a name, a link and a unit; all who speak of it take them from here."""
+
+LO, MTU_1500, MTU_9000 = "lo", "MTU 1500", "MTU 9000"
+LOSS = "MTU 1500, 5 % lost"
+SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
+SIMULATED = "simulated"
+LINKS = LO, MTU_1500, MTU_9000
+
+GBITS = "Gbit/s"
+RATE = "M messages/s"
+AVERAGE, MEDIAN, P99, P999 = "us", "us, median", "us, 99 %", "us, 99.9 %"
+CPU = "processor s/GiB"
+CONNECTIONS = "connections/s"
+PERCENT = "% of a processor"
+KIB = "KiB"
+WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
+
+BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
+LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
+BANDWIDTH_SIZES = 64, 4096, 65536, 1 << 20
+LATENCY_SIZES = 8, 64, 4096
+QPS = 1, 8, 64
+
+TCP = "TCP, iperf3"
+TCP_SPINNING = "TCP, 64 B, spinning"
+TCP_BLOCKING = "TCP, 64 B, blocking"
+UDP_LATENCY = "UDP, 64 B, spinning"
+# What udp-ceiling sends on a link: bytes of a segment, segments in a send.
+UDP_SENDS = {LO: (65000, 1), MTU_1500: (1452, 44), MTU_9000: (8952, 7)}
+
+REGION = 256 << 20
+COLD = "RDMA Write 64 KiB into 256 MiB"
+WRITE_EVENTS = "RDMA Write 64 KiB, events"
+CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
+IDLE = "connected and idle, both ends"
+IDLE_QP = "memory of an idle queue pair"
+
+# of the simulated path: % lost each way, and RTT in ms
+SIM_LOSSES = 0, 0.01, 0.1, 0.5, 1, 2, 5, 10
+SIM_RTTS = 0.1, 1, 10, 30, 100
+SIM_LOSS, SIM_RTT = 1, 1  # what stays as the other changes
+
+
+def size_name(size):
+    for unit, name in (1 << 20, "MiB"), (1 << 10, "KiB"):
+        if size >= unit:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def perftest(tool, size, qps=1, both_ways=False, events=False):
+    name = f"{tool} {size_name(size)}"
+    if qps > 1:
+        name += f", {qps} QPs"
+    return name + (", both ways" if both_ways else "") + (", events" if events else "")
+
+
+def udp(link):
+    size, count = UDP_SENDS[link]
+    return f"UDP, {count} x {size:,} bytes a send" if count > 1 else f"UDP, {size:,}-byte datagrams"
+
+
+def simulated(loss, rtt):
+    return f"{loss:g} % lost, RTT {rtt:g} ms"

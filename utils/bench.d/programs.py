@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs pairs of programs and finds the figures in what they print."""
+import re
+import resource
+
+import harness
+
+BIN = harness.BUILD / "bin"
+
+
+class At:
+    """Where and how long to measure. seconds: of one transfer; number: of the round, from 1; user: None: as we are."""
+
+    def __init__(self, link, seconds, number, user=None):
+        self.link, self.seconds, self.number, self.user = link, seconds, number, user
+
+
+def processor_seconds():
+    """What the programs that have ended took, with all their threads."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def start_server(at, argv, port, rdma=False, ready=None, env=None):
+    server = harness.start("server", argv, at.link, "server", rdma=rdma, user=at.user, env=env)
+    if ready:
+        server.wait_for_output(ready)
+    else:
+        server.wait_listening(port)
+    return server
+
+
+def pair(at, server, client, port, rdma=False, ready=None, env=None, seconds=60):
+    """What the client printed; the server is ended with it."""
+    s = start_server(at, server, port, rdma, ready, env)
+    c = harness.start("client", client, at.link, "client", rdma=rdma, user=at.user, env=env)
+    c.expect(seconds + at.seconds)
+    s.kill()
+    return c.output()
+
+
+def numbers(pattern, text):
+    found = re.search(pattern, text)
+    if not found:
+        raise harness.Failure("no result in: " + text.strip()[-200:])
+    return [float(group) for group in found.groups()]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What others do on the same link: bare UDP, TCP, UCX over TCP, other SCTPs. Each makes a function of an At."""
+import json
+import socket
+
+import harness
+from names import AVERAGE, CPU, GBITS, MEDIAN, P99, P999
+from programs import BIN, numbers, pair, processor_seconds
+
+HALF_TRIP = r"average ([\d.]+) us, median ([\d.]+) us, 99 % ([\d.]+) us, 99.9 % ([\d.]+) us"
+UCX_ENV = {"UCX_TLS": "tcp", "UCX_WARN_UNUSED_ENV_VARS": "n"}
+
+
+def _latencies(text):
+    return dict(zip((AVERAGE, MEDIAN, P99, P999), numbers(HALF_TRIP, text)))
+
+
+def udp_bandwidth(size, count):
+    def run(at):
+        port = harness.free_port()
+        text = pair(at, [BIN / "udp-ceiling", "rx", at.link.address, port],
+                    [BIN / "udp-ceiling", "tx", at.link.address, port, size, count, at.seconds], port)
+        return {GBITS: numbers(r"([\d.]+) Gbit/s", text)[0]}
+    return run
+
+
+def udp_latency(at):
+    port = harness.free_port()
+    return _latencies(pair(at, [BIN / "udp-ceiling", "rx", at.link.address, port],
+                           [BIN / "udp-ceiling", "lat", at.link.address, port, 64, 20000 * at.seconds], port))
+
+
+def tcp_latency(how):
+    """how: spin or block."""
+    def run(at):
+        port = harness.free_port()
+        common = at.link.address, port, 64, how
+        return _latencies(pair(at, [BIN / "tcp-pingpong", "server", *common],
+                               [BIN / "tcp-pingpong", "client", *common, 20000 * at.seconds], port, ready="listening"))
+    return run
+
+
+def _iperf3(*options):
+    def run(at):
+        port = harness.free_port()
+        before = processor_seconds()
+        text = pair(at, ["iperf3", "-s", "-1", "--forceflush", "-p", port],
+                    ["iperf3", "-c", at.link.address, "-p", port, "-t", at.seconds, "-J", *options], port,
+                    ready="listening")
+        received = json.loads(text)["end"]["sum_received"]
+        return {GBITS: received["bits_per_second"] / 1e9,
+                CPU: (processor_seconds() - before) / (received["bytes"] / (1 << 30))}
+    return run
+
+
+tcp_bandwidth = _iperf3()
+
+
+def kernel_sctp(at):
+    try:
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_SCTP).close()
+    except OSError as error:
+        raise harness.Skip(f"the kernel has no SCTP: {error.strerror}") from None
+    return _iperf3("--sctp")(at)
+
+
+def usrsctp(size):
+    def run(at):
+        program = BIN / "usrsctp-rate"
+        if not program.exists():
+            raise harness.Skip(f"{program} is not there: usrsctp was not when it was built")
+        port = harness.free_port()
+        text = pair(at, [program, "rx", at.link.address, port],
+                    [program, "tx", at.link.address, port, size, at.seconds], port)
+        return {GBITS: numbers(r"([\d.]+) Gbit/s", text)[0]}
+    return run
+
+
+def _ucx(at, *options):
+    """The last row of its table: (overall overhead in us, overall messages a second)."""
+    harness.need("ucx_perftest")
+    port = harness.free_port()
+    common = ["stdbuf", "-oL", "ucx_perftest", "-p", port]
+    text = pair(at, common, [*common, at.link.address, "-f", *options], port, ready="Waiting", env=UCX_ENV)
+    fields = text.split()
+    return float(fields[-5]), float(fields[-1])
+
+
+def ucx_bandwidth(size):
+    def run(at):
+        rate = _ucx(at, "-t", "tag_bw", "-s", size, "-w", 100, "-n", 3000 * at.seconds)[1]
+        return {GBITS: rate * size * 8 / 1e9}
+    return run
+
+
+def ucx_latency(size):
+    def run(at):
+        return {AVERAGE: _ucx(at, "-t", "tag_lat", "-s", size, "-w", 100, "-n", 3000 * at.seconds)[0]}
+    return run

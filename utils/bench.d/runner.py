@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs rounds of measurements; what fails or cannot be is noted, and the others go on."""
+import sys
+import time
+
+import harness
+from links import Links
+from programs import At
+from report import Figures
+
+
+class Runner:
+    """chosen: measurements; seconds: of a transfer; logs: a directory. figures, failed and skipped are the outcome."""
+
+    def __init__(self, chosen, seconds, pin, logs):
+        self.chosen, self.seconds, self.logs = chosen, seconds, logs
+        self.links = Links(pin)
+        self.figures = Figures({(m.what, m.link): [] for m in chosen})
+        self.rounds, self.failed, self.skipped = 0, [], {}
+
+    def _note(self, m, number, why):
+        self.failed.append(f"{m}, round {number}: {why}")
+        print(f"\n{self.failed[-1]}", file=sys.stderr)
+        harness.show_logs(sys.stderr, 15)
+
+    def _measure(self, m, number):
+        """{unit: figure}, empty if there is none."""
+        harness.log_to(self.logs)
+        try:
+            with self.links.use(m.link) as (link, user):
+                return m.run(At(link, self.seconds, number, user))
+        except harness.Skip as skip:
+            self.skipped[m] = f"{m}: {skip}"
+        except harness.Failure as failure:
+            self._note(m, number, failure)
+        except Exception as error:  # a result of an unforeseen form, say
+            self._note(m, number, f"{type(error).__name__}: {error}")
+        finally:
+            harness.kill_all()
+        return {}
+
+    def run(self, rounds, limit=None):
+        """limit: a further round is not begun if it is not likely to end within so many seconds of the first one's begin."""
+        begin = time.monotonic()
+        try:
+            for number in range(1, rounds + 1):
+                if limit and self.rounds and (time.monotonic() - begin) / self.rounds * number > limit:
+                    break
+                for m in self.chosen:
+                    progress(f"round {number} of {rounds}: {m}")
+                    values = {} if m in self.skipped else self._measure(m, number)
+                    self.figures.rounds[m.what, m.link].append(values)
+                self.rounds = number
+        except KeyboardInterrupt:
+            self.failed.append("interrupted")
+        finally:
+            self.links.close()
+            progress("")
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text:<78.78}" + ("" if text else "\r"), end="", file=sys.stderr, flush=True)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What the figures should come to, as ratios to other figures of the same round."""
+from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, LO, MTU_1500, RATE, SIM_LOSS, SIM_RTT,
+                   SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES, perftest,
+                   simulated, udp)
+
+
+class Target:
+    """figure, base: (what, link, unit); base None: the figure itself counts. limit and stretch: at least, or at most."""
+
+    def __init__(self, figure, base, limit=None, stretch=None, at_most=False):
+        self.figure, self.base, self.limit, self.stretch, self.at_most = figure, base, limit, stretch, at_most
+
+    def reached(self, ratio, limit):
+        return ratio <= limit if self.at_most else ratio >= limit
+
+    def verdict(self, ratio):
+        if ratio is None:
+            return "not measured"
+        if self.limit is not None and not self.reached(ratio, self.limit):
+            return "not met"
+        if self.stretch is None:
+            return "met"
+        if self.reached(ratio, self.stretch):
+            return "met, stretch too"
+        return "stretch not met" if self.limit is None else "met"
+
+
+WRITE = perftest("ib_write_bw", 65536)
+READ = perftest("ib_read_bw", 65536)
+SEND = perftest("ib_send_bw", 65536)
+SMALL = perftest("ib_write_bw", 64)
+
+TARGETS = (
+    Target((WRITE, LO, GBITS), (TCP, LO, GBITS), 1.4),
+    Target((WRITE, LO, GBITS), (udp(LO), LO, GBITS), stretch=0.8),
+    Target((COLD, LO, GBITS), (TCP, LO, GBITS), 1.2),
+    Target((WRITE, MTU_1500, GBITS), (TCP, MTU_1500, GBITS), 1.7),
+    Target((WRITE, MTU_1500, GBITS), (udp(MTU_1500), MTU_1500, GBITS), stretch=0.7),
+    Target((READ, LO, GBITS), (WRITE, LO, GBITS), 0.9),
+    Target((SEND, LO, GBITS), (WRITE, LO, GBITS), 0.9),
+    Target((perftest("ib_send_lat", 64), LO, AVERAGE), (UDP_LATENCY, LO, AVERAGE), 1.4, 1.15, at_most=True),
+    Target((perftest("ib_write_lat", 64), LO, AVERAGE), (UDP_LATENCY, LO, AVERAGE), 3, 1.4, at_most=True),
+    Target((perftest("ib_send_lat", 64, events=True), LO, AVERAGE), (TCP_BLOCKING, LO, AVERAGE), 1, 0.8, at_most=True),
+    Target((SMALL, LO, RATE), None, 4, 10),
+    Target((SMALL, MTU_1500, RATE), None, 2, 4),
+    Target((perftest("ib_write_bw", 64, qps=64), LO, RATE), (SMALL, LO, RATE), 0.9),
+    Target((perftest("ib_write_bw", 64, qps=64), MTU_1500, RATE), (SMALL, MTU_1500, RATE), 0.9),
+    *(Target((what, link, CPU), (TCP, link, CPU), 1, 0.7, at_most=True)
+      for what in (WRITE_EVENTS, perftest("ib_send_bw", 65536, events=True), perftest("ib_read_bw", 65536, events=True))
+      for link in (LO, MTU_1500)),
+    *(Target((what, small, GBITS), (what, link, GBITS), 0.7, 0.9)
+      for what, small, link in ((WRITE, SMALL_LO, LO), (READ, SMALL_LO, LO), (SEND, SMALL_LO, LO), (COLD, SMALL_LO, LO),
+                                (WRITE, SMALL_1500, MTU_1500))),
+    Target((simulated(SIM_LOSS, SIM_RTT), SIMULATED, WRITES), (simulated(SIM_LOSS, SIM_RTT), SIMULATED, BOUND), 0.8),
+    Target((CONNECT[32], LO, CONNECTIONS), None, 5000, 20000),
+)

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What perftest does not measure, over whatever RDMA device there is.
+ *
+ *   verbs-bench server ADDRESS PORT
+ *		serves any number of clients; does not end
+ *   verbs-bench write ADDRESS PORT BYTES REGION SECONDS spin|events
+ *		bandwidth of RDMA Writes of BYTES that walk through a region of REGION bytes, again and again
+ *   verbs-bench connect ADDRESS PORT AT-ONCE SECONDS
+ *		connections that are made and ended, so many at a time
+ *   verbs-bench idle ADDRESS PORT COUNT
+ *		the memory of COUNT further connections, beyond the first; then does nothing, and does not end
+ *
+ * ADDRESS is of IPv4.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "samples.h"
+
+#define DEPTH 128u /* of the queues, as perftest has it */
+#define RESOLVE_MS 5000
+#define BACKLOG 1024
+
+/* The client asks for a region, the server grants it: in private data, of this machine's byte order. */
+struct ask {
+	uint64_t region; /* bytes; 0: none */
+};
+
+struct grant {
+	uint64_t address;
+	uint32_t rkey;
+	uint32_t reserved;
+};
+
+static struct sockaddr_in place;
+static struct rdma_event_channel *channel;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_comp_channel *events;
+static struct ibv_mr *region;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "verbs-bench: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "verbs-bench: %s: %s\n", what, why);
+	exit(1);
+}
+
+static size_t number(const char *text, size_t min, size_t max)
+{
+	char *end;
+	size_t n = strtoull(text, &end, 10);
+
+	if (*end || end == text || n < min || n > max) {
+		fprintf(stderr, "verbs-bench: %s is not a number of %zu to %zu\n", text, min, max);
+		exit(2);
+	}
+	return n;
+}
+
+static struct ibv_mr *register_memory(size_t len, int access)
+{
+	void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct ibv_mr *mr;
+
+	if (memory == MAP_FAILED)
+		die("mmap");
+	mr = ibv_reg_mr(pd, memory, len, access);
+	if (!mr)
+		die("ibv_reg_mr");
+	return mr;
+}
+
+static void make_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
+		.cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1},
+	};
+
+	if (!pd) {
+		pd = ibv_alloc_pd(id->verbs);
+		events = ibv_create_comp_channel(id->verbs);
+		cq = pd && events ? ibv_create_cq(id->verbs, 2 * DEPTH, NULL, events, 0) : NULL;
+		if (!cq)
+			die("ibv_create_cq");
+	}
+	attr.send_cq = attr.recv_cq = cq;
+	if (rdma_create_qp(id, pd, &attr))
+		die("rdma_create_qp");
+}
+
+static void end(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	rdma_destroy_id(id);
+}
+
+/* ---- the server ---- */
+
+static void grant(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
+{
+	struct grant granted = {0};
+	struct rdma_conn_param param = {
+		.private_data = &granted, .private_data_len = sizeof(granted),
+		.responder_resources = 1, .initiator_depth = 1, .rnr_retry_count = 7,
+	};
+	struct ask ask = {0};
+
+	if (asked->private_data_len >= sizeof(ask))
+		memcpy(&ask, asked->private_data, sizeof(ask));
+	make_qp(id);
+	if (ask.region) {
+		if (!region)
+			region = register_memory(ask.region, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+		if (region->length < ask.region)
+			fail("server", "a second client asks for more memory than the first");
+		granted.address = (uintptr_t)region->addr;
+		granted.rkey = region->rkey;
+	}
+	if (rdma_accept(id, &param))
+		die("rdma_accept");
+}
+
+static void serve(void)
+{
+	struct rdma_cm_id *listener;
+	struct rdma_cm_event *ev;
+
+	if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(listener, (struct sockaddr *)&place) || rdma_listen(listener, BACKLOG))
+		die("rdma_listen");
+	printf("listening\n");
+	while (!rdma_get_cm_event(channel, &ev)) {
+		enum rdma_cm_event_type type = ev->event;
+		struct rdma_cm_id *id = ev->id;
+
+		if (type == RDMA_CM_EVENT_CONNECT_REQUEST)
+			grant(id, &ev->param.conn);
+		rdma_ack_cm_event(ev);
+		if (type != RDMA_CM_EVENT_CONNECT_REQUEST && type != RDMA_CM_EVENT_ESTABLISHED)
+			end(id);
+	}
+	die("rdma_get_cm_event");
+}
+
+/* ---- a client's connections ---- */
+
+static void begin(void)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&place, RESOLVE_MS))
+		die("rdma_resolve_addr");
+}
+
+static void connect_id(struct rdma_cm_id *id, uint64_t bytes)
+{
+	struct ask ask = {bytes};
+	struct rdma_conn_param param = {
+		.private_data = &ask, .private_data_len = sizeof(ask),
+		.responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .rnr_retry_count = 7,
+	};
+
+	make_qp(id);
+	if (rdma_connect(id, &param))
+		die("rdma_connect");
+}
+
+/*
+ * Takes the next event, and does what it asks for: true, if a connection was established, with what was granted, and
+ * false if one is over; any other end is the end of the program.
+ */
+static bool next(uint64_t bytes, struct rdma_cm_id **id, struct grant *granted)
+{
+	for (;;) {
+		enum rdma_cm_event_type type;
+		struct rdma_cm_event *ev;
+
+		if (rdma_get_cm_event(channel, &ev))
+			die("rdma_get_cm_event");
+		type = ev->event;
+		*id = ev->id;
+		if (type == RDMA_CM_EVENT_ESTABLISHED && ev->param.conn.private_data_len >= sizeof(*granted))
+			memcpy(granted, ev->param.conn.private_data, sizeof(*granted));
+		rdma_ack_cm_event(ev);
+		switch (type) {
+		case RDMA_CM_EVENT_ADDR_RESOLVED:
+			if (rdma_resolve_route(*id, RESOLVE_MS))
+				die("rdma_resolve_route");
+			break;
+		case RDMA_CM_EVENT_ROUTE_RESOLVED:
+			connect_id(*id, bytes);
+			break;
+		case RDMA_CM_EVENT_ESTABLISHED:
+			return true;
+		case RDMA_CM_EVENT_DISCONNECTED:
+			return false;
+		default:
+			fail("connection", rdma_event_str(type));
+		}
+	}
+}
+
+static struct rdma_cm_id *connected(uint64_t bytes, struct grant *granted)
+{
+	struct rdma_cm_id *id;
+
+	begin();
+	if (!next(bytes, &id, granted))
+		fail("connection", "ended at once");
+	return id;
+}
+
+static void connections(size_t at_once, double seconds)
+{
+	double start = now();
+	struct rdma_cm_id *id;
+	struct grant granted;
+	size_t open, made = 0;
+
+	for (open = 0; open < at_once; open++)
+		begin();
+	while (open) {
+		if (next(0, &id, &granted)) {
+			made++;
+			if (rdma_disconnect(id))
+				die("rdma_disconnect");
+			continue;
+		}
+		end(id);
+		open--;
+		if (now() - start < seconds) {
+			begin();
+			open++;
+		}
+	}
+	printf("%.1f connections/s\n", made / (now() - start));
+}
+
+static size_t resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	size_t pages;
+
+	if (!f || fscanf(f, "%*u %zu", &pages) != 1)
+		die("/proc/self/statm");
+	fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+static void idle(size_t count)
+{
+	struct grant granted;
+	size_t before;
+
+	connected(0, &granted);
+	before = resident();
+	for (size_t i = 0; i < count; i++)
+		connected(0, &granted);
+	if (count)
+		printf("%.2f KiB a queue pair\n", ((double)resident() - (double)before) / 1024 / count);
+	printf("idle\n");
+	for (;;)
+		pause();
+}
+
+/* ---- writes ---- */
+
+static unsigned int completions(bool sleeping)
+{
+	struct ibv_wc wc[32];
+	struct ibv_cq *of;
+	void *context;
+	int n;
+
+	while (!(n = ibv_poll_cq(cq, 32, wc)) && sleeping) {
+		if (ibv_req_notify_cq(cq, 0))
+			die("ibv_req_notify_cq");
+		n = ibv_poll_cq(cq, 32, wc); /* what came before it was armed */
+		if (n)
+			break;
+		if (ibv_get_cq_event(events, &of, &context))
+			die("ibv_get_cq_event");
+		ibv_ack_cq_events(of, 1);
+	}
+	if (n < 0)
+		die("ibv_poll_cq");
+	for (int i = 0; i < n; i++)
+		if (wc[i].status != IBV_WC_SUCCESS)
+			fail("write", ibv_wc_status_str(wc[i].status));
+	return n;
+}
+
+static void writes(size_t bytes, size_t whole, double seconds, bool sleeping)
+{
+	struct grant granted;
+	struct rdma_cm_id *id = connected(whole, &granted);
+	struct ibv_mr *mr = register_memory(bytes, 0);
+	struct ibv_sge sge = {(uintptr_t)mr->addr, bytes, mr->lkey};
+	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1}, *bad;
+	double start = now();
+	uint64_t posted = 0, done = 0;
+
+	wr.wr.rdma.rkey = granted.rkey;
+	while (now() - start < seconds) {
+		for (; posted - done < DEPTH; posted++) {
+			wr.wr.rdma.remote_addr = granted.address + posted % (whole / bytes) * bytes;
+			if (ibv_post_send(id->qp, &wr, &bad))
+				die("ibv_post_send");
+		}
+		done += completions(sleeping);
+	}
+	while (done < posted)
+		done += completions(sleeping);
+	seconds = now() - start;
+	printf("%.3f GiB, %.2f Gbit/s, %.3f M messages/s\n", (double)done * bytes / (1 << 30),
+	       (double)done * bytes * 8 / seconds / 1e9, done / seconds / 1e6);
+	rdma_disconnect(id);
+	end(id);
+}
+
+/* ---- */
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: verbs-bench server ADDRESS PORT\n"
+			"       verbs-bench write ADDRESS PORT BYTES REGION SECONDS spin|events\n"
+			"       verbs-bench connect ADDRESS PORT AT-ONCE SECONDS\n"
+			"       verbs-bench idle ADDRESS PORT COUNT\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc < 4)
+		return usage();
+	place = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(number(argv[3], 1, 65535))};
+	if (inet_pton(AF_INET, argv[2], &place.sin_addr) != 1)
+		fail(argv[2], "is not an address");
+	channel = rdma_create_event_channel();
+	if (!channel)
+		die("rdma_create_event_channel");
+	if (argc == 4 && !strcmp(what, "server")) {
+		serve();
+	} else if (argc == 8 && !strcmp(what, "write") && (!strcmp(argv[7], "spin") || !strcmp(argv[7], "events"))) {
+		size_t bytes = number(argv[4], 1, 1 << 30);
+
+		writes(bytes, number(argv[5], bytes, 1ul << 32), number(argv[6], 1, 3600), !strcmp(argv[7], "events"));
+	} else if (argc == 6 && !strcmp(what, "connect")) {
+		connections(number(argv[4], 1, BACKLOG), number(argv[5], 1, 3600));
+	} else if (argc == 5 && !strcmp(what, "idle")) {
+		idle(number(argv[4], 0, 100000));
+	} else {
+		return usage();
+	}
+	return 0;
+}
