@@ -51,6 +51,10 @@ class List(unittest.TestCase):
         self.assertLess(set(quick), set(full))
         self.assertIn("ib_write_bw 64 KiB, lo", quick)
 
+    def test_names(self):
+        self.assertEqual([names.size_name(size) for size in (1, 1023, 1024, 65536, 1 << 20)],
+                         ["1 B", "1023 B", "1 KiB", "64 KiB", "1 MiB"])
+
     def test_nothing_matches(self):
         done = run_bench("--only", "no such measurement", "--list")
         self.assertEqual(done.returncode, 1)
@@ -92,10 +96,21 @@ class Report(unittest.TestCase):
 class Plots(unittest.TestCase):
     def test_there_is_a_line_for_all_that_is_measured(self):
         lines = {plot.name: [line for line, _ in plot.lines] for plot in plots.plots(everything())}
-        self.assertEqual(set(lines), {f"{kind}-{link}" for kind in ("bandwidth", "latency")
-                                      for link in ("lo", "mtu-1500", "mtu-9000")} | {"rate", "processor", "loss", "rtt"})
+        links = "lo", "mtu-1500", "mtu-9000"
+        self.assertEqual(set(lines), {f"{kind}-{link}" for kind in ("bandwidth", "latency") for link in links}
+                         | {"rate", "processor", "loss", "rtt"})
         self.assertEqual({name: len(found) for name, found in lines.items() if name[-3:] not in ("500", "000")},
                          {"bandwidth-lo": 8, "latency-lo": 12, "rate": 3, "processor": 3, "loss": 3, "rtt": 3})
+
+    def test_points_are_those_of_their_measurement(self):
+        figures = everything()
+        rate = next(plot for plot in plots.plots(figures) if plot.name == "rate")
+        for link, points in rate.lines:
+            self.assertEqual([x for x, _ in points], list(names.QPS))
+            self.assertEqual([y for _, y in points],
+                             [figures.median(names.perftest("ib_write_bw", 64, qps), link, names.RATE)
+                              for qps in names.QPS])
+            self.assertEqual(len({y for _, y in points}), len(names.QPS))
 
     @unittest.skipUnless(shutil.which("gnuplot"), "needs the program gnuplot, which is not installed")
     def test_gnuplot_takes_them(self):

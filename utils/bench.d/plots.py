@@ -24,9 +24,10 @@ class Plot:
             using = "using 2:xtic(1)" if self.style == "histograms" else "using 1:2"
             curves.append(f"$line{n} {using} with {self.style} title {_quoted(line)}")
         return "\n".join([
-            "set terminal pngcairo size 1000,640", f"set output {_quoted(str(path))}", f"set title {_quoted(self.title)}",
-            f"set ylabel {_quoted(self.y)}", "set key outside noenhanced; set grid; set yrange [0:*]; set datafile missing '?'",
-            self.setup, *data, "plot " + ", ".join(curves), ""])
+            "set terminal pngcairo size 1000,640", f"set output {_quoted(str(path))}",
+            f"set title {_quoted(self.title)}", f"set ylabel {_quoted(self.y)}",
+            "set key outside noenhanced; set grid; set yrange [0:*]; set datafile missing '?'", self.setup, *data,
+            "plot " + ", ".join(curves), ""])
 
 
 def _quoted(text):
@@ -72,8 +73,9 @@ def _cost(figures):
     bars = dict.fromkeys(what for what, link in figures.rounds if figures.known(what, link, CPU))
     links = [link for link in LINKS if any(figures.known(what, link, CPU) for what in bars)]
     lines = [(link, [(what, figures.median(what, link, CPU)) for what in bars]) for link in links]
-    return Plot("processor", "Processor time of both ends, event-driven, 64 KiB messages", CPU,
-                "set style data histograms; set style fill solid; set xtics rotate by -20 noenhanced", lines, "histograms")
+    setup = "set style data histograms; set style fill solid; set xtics rotate by -20 noenhanced"
+    return Plot("processor", "Processor time of both ends, event-driven, 64 KiB messages", CPU, setup, lines,
+                "histograms")
 
 
 def _simulated(figures, name, title, setup, xs, what_of):

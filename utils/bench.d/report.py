@@ -75,7 +75,8 @@ def _base_name(target):
 
 
 def targets_table(figures):
-    lines = ["| what | link | divided by | median | min | max | target | stretch | |", "|---|---|---|---:|---:|---:|---|---|---|"]
+    lines = ["| what | link | divided by | median | min | max | target | stretch | |",
+             "|---|---|---|---:|---:|---:|---|---|---|"]
     for target, ratios, verdict in verdicts(figures):
         what, link, _ = target.figure
         lines.append(_row(what, link, _base_name(target), *_cells(ratios), _limit(target, target.limit),
@@ -94,7 +95,8 @@ def _head(run):
 def markdown(run, images=()):
     """run: what main() of utils/bench writes as JSON."""
     figures = Figures.of_json(run["figures"])
-    parts = [_head(run), "## Targets", "Medians of the ratios within a round; where nothing is divided by, of the figure.",
+    parts = [_head(run), "## Targets",
+             "Medians of the ratios within a round; where it is divided by a unit, of the figure itself.",
              targets_table(figures), "## Figures", figures_table(figures)]
     if images:
         parts += ["## Plots", "\n".join(f"![{image.stem}]({image.name})" for image in images)]

@@ -40,7 +40,7 @@ class Runner:
         return {}
 
     def run(self, rounds, limit=None):
-        """limit: a further round is not begun if it is not likely to end within so many seconds of the first one's begin."""
+        """limit: seconds; a further round that is not likely to end within them is not begun."""
         begin = time.monotonic()
         try:
             for number in range(1, rounds + 1):

@@ -5,9 +5,9 @@
  *
  *	sim-goodput LOSS RTT SECONDS SEED
  *
- * LOSS: of the packets, each way, 0 to 1; RTT: us. The path takes 1 Gbit/s, 1,500 bytes at most, and queues what fits a
- * round trip, or 100 packets if that is more. Beside it, each alone on the same path: a NewReno sender (tests/sim/reno.h),
- * and what a window that grows by a packet a round trip and is halved by a loss has on average,
+ * LOSS: of the packets, each way, 0 to 1; RTT: us. The path takes 1 Gbit/s, 1,500 bytes at most, and queues what
+ * fits a round trip, or 100 packets if that is more. Beside it, each alone on the same path: a NewReno sender
+ * (tests/sim/reno.h), and what a window that grows by a packet a round trip and is halved by a loss has on average,
  * sqrt(3 / 2 LOSS) packets (Mathis, Semke, Mahdavi, Ott), as far as the path takes it.
  */
 #include <math.h>

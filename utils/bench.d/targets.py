@@ -6,7 +6,7 @@ from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, LO, M
 
 
 class Target:
-    """figure, base: (what, link, unit); base None: the figure itself counts. limit and stretch: at least, or at most."""
+    """figure, base: (what, link, unit); base None: the figure itself counts. limit, stretch: at least or at most."""
 
     def __init__(self, figure, base, limit=None, stretch=None, at_most=False):
         self.figure, self.base, self.limit, self.stretch, self.at_most = figure, base, limit, stretch, at_most
