@@ -23,7 +23,7 @@
 
 static uint8_t message[MESSAGE_MAX];
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "tcp-pingpong: %s: %s\n", what, strerror(errno));
 	exit(1);

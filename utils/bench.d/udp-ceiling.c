@@ -47,7 +47,7 @@ static uint8_t packet[65536];
 static uint8_t final[65536];
 static volatile uint32_t checksum; /* so that the compiler keeps the CRC */
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "udp-ceiling: %s: %s\n", what, strerror(errno));
 	exit(1);

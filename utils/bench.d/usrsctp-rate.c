@@ -2,7 +2,7 @@
 /*
  * What another SCTP that lives in the process moves: usrsctp, in UDP as ours, with nothing on top of it.
  *
- *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends with the sender
+ *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends when the sender is heard to
  *   usrsctp-rate tx ADDRESS PORT BYTES SECONDS    bandwidth of unordered messages of BYTES
  *
  * ADDRESS is of IPv4. PORT is the receiver's of SCTP and of UDP; the sender's UDP port is the next.
@@ -16,12 +16,13 @@
 
 #include "samples.h"
 
-#define BUFFER (4 << 20) /* of a socket, as the RNIC asks for */
+#define RECEIVE_BUFFER (4 << 20) /* as the RNIC asks for */
+#define SEND_BUFFER (1 << 18)	 /* what is in it at the end is counted as sent */
 #define MESSAGE_MAX (1 << 20)
 
 static uint8_t message[MESSAGE_MAX];
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "usrsctp-rate: %s: %s\n", what, strerror(errno));
 	exit(1);
@@ -34,8 +35,8 @@ static struct socket *open_socket(uint16_t udp_port, uint16_t peer_udp_port)
 
 	usrsctp_init(udp_port, NULL, NULL);
 	usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
-	usrsctp_sysctl_set_sctp_sendspace(BUFFER);
-	usrsctp_sysctl_set_sctp_recvspace(BUFFER);
+	usrsctp_sysctl_set_sctp_sendspace(SEND_BUFFER);
+	usrsctp_sysctl_set_sctp_recvspace(RECEIVE_BUFFER);
 	so = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!so)
 		die("usrsctp_socket");
@@ -68,6 +69,7 @@ static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double 
 {
 	struct socket *so = open_socket(port + 1, port);
 	struct sctp_sndinfo info = {.snd_flags = SCTP_UNORDERED};
+	struct linger abort_it = {.l_onoff = 1};
 	uint64_t sent = 0;
 	double begin;
 
@@ -80,6 +82,7 @@ static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double 
 		sent += bytes;
 	}
 	printf("%zu bytes: %.3f Gbit/s\n", bytes, sent * 8 / (now() - begin) / 1e9);
+	usrsctp_setsockopt(so, SOL_SOCKET, SO_LINGER, &abort_it, sizeof(abort_it));
 	usrsctp_close(so);
 }
 

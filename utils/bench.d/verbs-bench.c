@@ -48,13 +48,13 @@ static struct ibv_cq *cq;
 static struct ibv_comp_channel *events;
 static struct ibv_mr *region;
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "verbs-bench: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static void fail(const char *what, const char *why)
+static _Noreturn void fail(const char *what, const char *why)
 {
 	fprintf(stderr, "verbs-bench: %s: %s\n", what, why);
 	exit(1);
