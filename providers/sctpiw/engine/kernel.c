@@ -336,8 +336,9 @@ static int kernel_set_accept(struct endpoint *ep, bool accept)
 
 static void set_interest(struct kernel_assoc *ka)
 {
+	/* The end of what there is to read could be read for ever: only what is new counts then. */
 	watch(engine_of(ka), &ka->sock, EPOLL_CTL_MOD,
-	      (ka->eof ? 0u : EPOLLIN) | (ka->blocked ? EPOLLOUT : 0u));
+	      EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->blocked ? EPOLLOUT : 0u));
 }
 
 void kernel_set_blocked(struct kernel_assoc *ka, bool blocked)
@@ -434,16 +435,24 @@ static void on_error(struct kernel_assoc *ka, int error)
 	kernel_socket_probe_peer(ka->sock.fd);
 }
 
+/*
+ * The peer has shut down, and nothing is left to read. The last event, that the association is over,
+ * the kernel does not write if this side has called shutdown() behind the peer's SHUTDOWN.
+ */
 static void on_eof(struct kernel_assoc *ka)
 {
-	if (ka->eof)
-		return;
-	ka->eof = true;
-	set_interest(ka);
+	struct kernel_status status;
+
+	if (kernel_socket_status(ka->sock.fd, &status)) {
+		kernel_over(ka, -ECONNRESET, true);
+	} else if (!ka->eof) {
+		ka->eof = true;
+		set_interest(ka);
+	}
 }
 
-/* Returns how many messages and events there were. */
-static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
+/* true: there may be more. */
+static bool receive(struct engine *e, struct kernel_assoc *ka)
 {
 	struct mmsghdr msgs[RX_MSGS];
 	struct iovec iov[RX_MSGS];
@@ -466,18 +475,17 @@ static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
 	for (int i = 0; i < n && ka->assoc; i++) {
 		struct kernel_rx_message m;
 
-		if (!msgs[i].msg_len)
+		if (!msgs[i].msg_len) {
 			on_eof(ka);
-		else
-			act(ka,
-			    kernel_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base,
-					   msgs[i].msg_len, &m),
-			    &m);
+			return false;
+		}
+		act(ka,
+		    kernel_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base, msgs[i].msg_len, &m),
+		    &m);
 	}
 	if (n < RX_MSGS && ka->assoc)
 		act(ka, kernel_rx_idle(&ka->rx), NULL);
-	/* The end of it can be read for ever. */
-	return n > 0 && !ka->eof ? (unsigned int)n : 0;
+	return n == RX_MSGS;
 }
 
 static bool receive_direct(struct engine *e, struct kernel *k)
@@ -485,7 +493,7 @@ static bool receive_direct(struct engine *e, struct kernel *k)
 	bool more = false;
 
 	list_for_each_safe(node, &k->assocs)
-		more |= receive(e, list_entry(node, struct kernel_assoc, node)) == RX_MSGS;
+		more |= receive(e, list_entry(node, struct kernel_assoc, node));
 	return more;
 }
 
@@ -502,7 +510,7 @@ static bool receive_socket(struct engine *e, struct kernel_socket *sock, uint32_
 		kernel_set_blocked(ka, false);
 		kernel_ready(ka);
 	}
-	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka) == RX_MSGS;
+	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka);
 }
 
 static bool receive_ready(struct engine *e)

@@ -48,7 +48,7 @@ struct kernel_assoc {
 	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
 	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
 	bool ended;   /* the kernel takes no more: an event that says why is awaited */
-	bool eof;     /* there is no more to read but events, which EPOLLHUP tells of */
+	bool eof;     /* there is no more to read but events: epoll tells of new ones alone */
 	struct kernel_rx rx;
 
 	uint32_t pulled, acked; /* messages */
