@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
+import itertools
+import os
+import resource
 import socket
 import struct
 import sys
@@ -87,6 +90,23 @@ def verbs(program, *names):
     return case
 
 
+def out_of_descriptors(link):
+    """A connection that cannot be accepted for want of descriptors waits; nobody is kept busy by that."""
+    server, port = start_server(link, **FOR_EVER)
+    limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    used = set(map(int, os.listdir(f"/proc/{server.pid}/fd")))
+    free = next(n for n in itertools.count() if n not in used)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (free, limits[1]))
+    with plain() as s:
+        s.connect((link.address, port))
+        server.must_sleep()
+        if "association up" in server.output():
+            raise Failure("there was a descriptor left")
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
+        server.wait_for_output("association up")
+    must_be_served(link, port)
+
+
 def in_client(link, *argv):
     """This script in the client's network namespace."""
     return start("plain-client", [sys.executable, "-S", __file__, *argv], link, rdma=False)
@@ -134,6 +154,7 @@ CASES = [
     ("adaptation.another", adaptation(2, False)),
     ("adaptation.ddp", adaptation(1, True)),
     ("many-messages", many_messages),
+    ("out-of-descriptors", out_of_descriptors),
     ("both-shut-down", both_shut_down),
     ("shrinking-mtu", shrinking_mtu),
     ("verbs.transfer", verbs("verbs_transfer")),

@@ -34,6 +34,7 @@ struct kernel_msg {
 struct kernel_endpoint {
 	struct kernel_socket sock;
 	bool listening;
+	bool paused; /* nobody is accepted before kernel.next_accept */
 };
 
 /* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
@@ -66,7 +67,7 @@ struct kernel {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
 	unsigned int passes;
-	uint64_t next_check;
+	uint64_t next_check, next_accept;
 	uint8_t *rx_memory;
 };
 
