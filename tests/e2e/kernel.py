@@ -3,6 +3,7 @@
 """What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
 import itertools
 import os
+import pathlib
 import resource
 import socket
 import struct
@@ -130,6 +131,39 @@ def both_shut_down(link):
     must_be_served(link, port)
 
 
+def local_ports(program):
+    """Of the associations in the program's network namespace."""
+    lines = pathlib.Path(f"/proc/{program.pid}/net/sctp/assocs").read_text().splitlines()
+    return [int(line.split()[11]) for line in lines[1:]]
+
+
+def restart(link):
+    """A peer begins anew in the place of one that is gone without a word: to the application that is its end."""
+    if not hasattr(link, "cut"):
+        raise Skip("only between network namespaces")
+    port = free_port()
+    side = BUILD / "bin/rnic-side"
+    server = start("rnic-side", [side, "--connections", 2, "listen", link.any, port], link, "server", env=FOR_EVER)
+    server.wait_for_output("listening")
+    first = start("rnic-side", [side, "connect", link.address, port], link)
+    first.wait_for_output("ESTABLISHED")
+    own, = local_ports(first)
+    link.cut()
+    try:
+        first.kill()
+        again = in_client(link, "connect", link.address, port, own)
+        while own not in local_ports(again):
+            again.must_run_for(0.02)
+    finally:
+        link.mend()
+    server.wait_for_output("all 8 work requests completed", 20)
+    if ": aborted" not in server.output():
+        raise Failure("it did not end by a restart")
+    again.expect(5)  # with an ABORT
+    second = start("rnic-side", [side, "connect", link.address, port], link)
+    second.wait_for_output("ESTABLISHED")
+
+
 def connect(address, port, own=0):
     """A plain client until it gets an ABORT."""
     with plain() as s:
@@ -156,6 +190,7 @@ CASES = [
     ("many-messages", many_messages),
     ("out-of-descriptors", out_of_descriptors),
     ("both-shut-down", both_shut_down),
+    ("restart", restart),
     ("shrinking-mtu", shrinking_mtu),
     ("verbs.transfer", verbs("verbs_transfer")),
     ("verbs.errors", verbs("verbs_errors")),
