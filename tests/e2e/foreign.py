@@ -317,6 +317,14 @@ def own_udp_port(link):
     want(end_rnic(rnic), "work requests completed")
 
 
+def often(case):
+    """For what depends on where in a transfer it happens."""
+    def case_often(link):
+        for _ in range(8):
+            case(link)
+    return case_often
+
+
 CASES = [
     ("transfer.connect", of("connect", "transfer")),
     ("transfer.listen", of("listen", "transfer")),
@@ -363,6 +371,10 @@ CASES = [
     ("lossy-reuse", of("connect", "reuse", "--rounds", 3, connections=3, check=on_streams(0, 0, 0))),
 ]
 
+KERNEL_CASES = [
+    ("shutdown-often", often(of("connect", "shutdown", sessions=3))),
+]
+
 GUEST_CASES = [
     # More than one association has streams for, so two of them.
     ("streams-used-up", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
@@ -371,12 +383,13 @@ GUEST_CASES = [
 
 
 def main():
-    guest = any(arg.startswith("guest") and "kernel" not in arg for arg in sys.argv)
+    kernel = any(arg.startswith("guest-kernel") for arg in sys.argv)
+    guest = not kernel and any(arg.startswith("guest") for arg in sys.argv)
     binary = LKSCTP if guest else USRSCTP
     if not binary.exists():
         print(f"SKIP {binary.name} was not built: when cmake ran, its SCTP's development package was missing")
         return harness.EXIT_SKIPPED
-    return harness.main(CASES + GUEST_CASES * guest)
+    return harness.main(CASES + GUEST_CASES * guest + KERNEL_CASES * kernel)
 
 
 if __name__ == "__main__":

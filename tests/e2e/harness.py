@@ -147,6 +147,18 @@ class Program:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def must_sleep(self):
+        """It is to have nothing to do for a second. Other load makes it look more idle, not less."""
+        before = self._processor_time()
+        self.must_run_for(1)
+        used = self._processor_time() - before
+        if used > 0.5:
+            raise Failure(f"{self.name} was busy for {used:.2f} of 1 s")
+
+    def _processor_time(self):
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def kill(self):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
@@ -210,8 +222,9 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
     wrap = list(link.enter(side)) if link else []
     if user is not None and os.geteuid() == 0:
         wrap += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
-    settings = dict(os.environ, **(link.settings(side) if link else {}), **(env or {}))
+    settings = dict(os.environ)
     settings.pop("LD_PRELOAD", None)
+    settings.update(link.settings(side) if link else {}, **(env or {}))
     settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # not that of whoever runs the tests
     if rdma:
         if PRELOAD:
@@ -346,7 +359,7 @@ class Veth(Link):
                 self._join(mtu, single)
             if loss:
                 for side in "server", "client":
-                    self._lose(side, loss)
+                    self.lose(side, loss)
         except BaseException:
             self.close()
             raise
@@ -388,7 +401,7 @@ class Veth(Link):
         """User-Mode Linux has no nftables: what leaves is lost instead of what arrives."""
         self._run([*self.enter(side), "tc", "qdisc", "replace", "dev", "veth0", "root", "netem", *what])
 
-    def _lose(self, side, percent):
+    def lose(self, side, percent):
         if GUEST:
             self._netem(side, "loss", f"{percent}%", "limit", "10000")
             return

@@ -1,33 +1,55 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
+import itertools
+import os
+import pathlib
+import resource
 import socket
 import struct
 import sys
 
 import harness
-from harness import Failure, Skip, free_port, start
+from harness import BUILD, Failure, Skip, free_port, start
 
 IPPROTO_SCTP = 132
+SCTP_RTOINFO = 0
 SCTP_ADAPTATION_LAYER = 7
+DDP = 1  # the adaptation indication
+ABORTED = ConnectionResetError, ConnectionRefusedError  # the latter if connect() was not back yet
+FOR_EVER = {"SCTPIW_LOG": "debug", "SCTPIW_SILENT_LIMIT": "86400"}
+
+
+def plain(adaptation=DDP):
+    """A socket of a plain SCTP client."""
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SCTP)
+    if adaptation is not None:
+        s.setsockopt(IPPROTO_SCTP, SCTP_ADAPTATION_LAYER, struct.pack("I", adaptation))
+    return s
+
+
+def start_server(link, **env):
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server", env=env)
+    server.wait_listening(port)
+    return server, port
+
+
+def must_be_served(link, port):
+    start("rping-client", ["rping", "-c", "-V", "-C", 10, "-a", link.address, "-p", port], link).expect(10)
 
 
 def stranger(link, adaptation):
     """A plain SCTP client; returns what it gets after being connected."""
-    port = free_port()
-    server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
-    server.wait_listening(port)
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_SCTP) as s:
+    _, port = start_server(link)
+    with plain(adaptation) as s:
         s.settimeout(1)  # an association without sessions is closed later
-        if adaptation is not None:
-            s.setsockopt(IPPROTO_SCTP, SCTP_ADAPTATION_LAYER, struct.pack("I", adaptation))
         try:
             s.connect((link.address, port))  # an ABORT may come before this returns
             got = s.recv(100)
         except OSError as error:
             got = error
-    # Whoever comes next is served.
-    start("rping-client", ["rping", "-c", "-V", "-C", 10, "-a", link.address, "-p", port], link).expect(10)
+    must_be_served(link, port)
     return got
 
 
@@ -36,7 +58,7 @@ def adaptation(indication, welcome):
         got = stranger(link, indication)
         if welcome != isinstance(got, TimeoutError):
             raise Failure(f"adaptation indication {indication}: {got!r}")
-        if not welcome and not isinstance(got, ConnectionResetError):
+        if not welcome and not isinstance(got, ABORTED):
             raise Failure(f"adaptation indication {indication} got {got!r}, not an ABORT")
     return case
 
@@ -69,6 +91,92 @@ def verbs(program, *names):
     return case
 
 
+def out_of_descriptors(link):
+    """A connection that cannot be accepted for want of descriptors waits; nobody is kept busy by that."""
+    server, port = start_server(link, **FOR_EVER)
+    limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    used = set(map(int, os.listdir(f"/proc/{server.pid}/fd")))
+    free = next(n for n in itertools.count() if n not in used)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (free, limits[1]))
+    with plain() as s:
+        s.connect((link.address, port))
+        server.must_sleep()
+        if "association up" in server.output():
+            raise Failure("there was a descriptor left")
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
+        server.wait_for_output("association up")
+    must_be_served(link, port)
+
+
+def in_client(link, *argv):
+    """This script in the client's network namespace."""
+    return start("plain-client", [sys.executable, "-S", __file__, *argv], link, rdma=False)
+
+
+def both_shut_down(link):
+    """Both sides shut an association down before either has heard of the other: it ends all the same."""
+    if not hasattr(link, "lose"):
+        raise Skip("only between network namespaces")
+    server, port = start_server(link, LD_PRELOAD=str(BUILD / "lib/libe2e-late-shutdown.so"), **FOR_EVER)
+    client = in_client(link, "connect", link.address, port)
+    server.wait_for_output("idle, shutting down")
+    link.lose("server", 100)  # so that it does not end at once
+    try:
+        client.kill()  # its kernel shuts down for it
+        server.wait_for_output("both have shut down")
+        server.must_sleep()
+    finally:
+        link.mend()
+    server.wait_for_output("association closed", 20)
+    must_be_served(link, port)
+
+
+def local_ports(program):
+    """Of the associations in the program's network namespace."""
+    lines = pathlib.Path(f"/proc/{program.pid}/net/sctp/assocs").read_text().splitlines()
+    return [int(line.split()[11]) for line in lines[1:]]
+
+
+def restart(link):
+    """A peer begins anew in the place of one that is gone without a word: to the application that is its end."""
+    if not hasattr(link, "cut"):
+        raise Skip("only between network namespaces")
+    port = free_port()
+    side = BUILD / "bin/rnic-side"
+    server = start("rnic-side", [side, "--connections", 2, "listen", link.any, port], link, "server", env=FOR_EVER)
+    server.wait_for_output("listening")
+    first = start("rnic-side", [side, "connect", link.address, port], link)
+    first.wait_for_output("ESTABLISHED")
+    own, = local_ports(first)
+    link.cut()
+    try:
+        first.kill()
+        again = in_client(link, "connect", link.address, port, own)
+        while own not in local_ports(again):
+            again.must_run_for(0.02)
+    finally:
+        link.mend()
+    server.wait_for_output("all 8 work requests completed", 20)
+    if ": aborted" not in server.output():
+        raise Failure("it did not end by a restart")
+    again.expect(5)  # with an ABORT
+    second = start("rnic-side", [side, "connect", link.address, port], link)
+    second.wait_for_output("ESTABLISHED")
+
+
+def connect(address, port, own=0):
+    """A plain client until it gets an ABORT."""
+    with plain() as s:
+        s.setsockopt(IPPROTO_SCTP, SCTP_RTOINFO, struct.pack("IIII", 0, 200, 1000, 200))
+        s.bind(("", int(own)))
+        try:
+            s.connect((address, int(port)))
+            s.recv(100)
+        except ABORTED:
+            return 0
+    return 1
+
+
 CM = ("ipv4", "ipv6", "private_data", "reject", "ird_ord", "nobody_listens", "wrong_states", "backlog",
       "destroy_listener", "destroy_while_connecting", "migrate", "migrate_listener", "destroy_waits_for_acks",
       "nonblocking", "many_unread_events", "close_channel_with_ids", "dup")
@@ -80,6 +188,9 @@ CASES = [
     ("adaptation.another", adaptation(2, False)),
     ("adaptation.ddp", adaptation(1, True)),
     ("many-messages", many_messages),
+    ("out-of-descriptors", out_of_descriptors),
+    ("both-shut-down", both_shut_down),
+    ("restart", restart),
     ("shrinking-mtu", shrinking_mtu),
     ("verbs.transfer", verbs("verbs_transfer")),
     ("verbs.errors", verbs("verbs_errors")),
@@ -89,4 +200,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    sys.exit(harness.main(CASES))
+    sys.exit(connect(*sys.argv[2:]) if sys.argv[1] == "connect" else harness.main(CASES))

@@ -29,6 +29,7 @@
 #define EPOLL_BATCH 16
 #define BACKLOG 1024
 #define ACCEPTS 16 /* in one pass */
+#define ACCEPT_PAUSE (SYS_NSEC_PER_SEC / 10)
 /* With so many associations a poller asks their sockets; it asks epoll in one of so many passes. */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
@@ -69,6 +70,7 @@ static int kernel_start(struct engine *e, struct config_error *why)
 	list_init(&k->assocs);
 	list_init(&k->dead);
 	list_init(&k->ready);
+	k->next_accept = ENGINE_NEVER;
 	e->transport_state = k;
 	return 0;
 }
@@ -278,6 +280,29 @@ static void set_passive_path(struct kernel_assoc *ka, const struct sockaddr_stor
 	ka->path.local = sockaddr_ip((struct sockaddr *)&local);
 }
 
+/* Who is out of descriptors or memory would be told of the same connection for ever. */
+static void pause_accepting(struct endpoint *ep)
+{
+	struct kernel *k = kernel_of(ep->engine);
+
+	watch(ep->engine, &kernel_endpoint(ep)->sock, EPOLL_CTL_MOD, 0);
+	kernel_endpoint(ep)->paused = true;
+	if (k->next_accept == ENGINE_NEVER)
+		k->next_accept = ep->engine->now + ACCEPT_PAUSE;
+}
+
+static void resume_accepting(struct engine *e)
+{
+	kernel_of(e)->next_accept = ENGINE_NEVER;
+	list_for_each(node, &e->endpoints) {
+		struct kernel_endpoint *ke = kernel_endpoint(list_entry(node, struct endpoint, node));
+
+		if (ke->paused)
+			watch(e, &ke->sock, EPOLL_CTL_MOD, EPOLLIN);
+		ke->paused = false;
+	}
+}
+
 static bool accept_some(struct endpoint *ep)
 {
 	struct kernel_endpoint *ke = kernel_endpoint(ep);
@@ -288,8 +313,11 @@ static bool accept_some(struct endpoint *ep)
 		struct assoc *a;
 		int fd = kernel_socket_accept(ke->sock.fd, ep->family, ep->v6only, &from);
 
-		if (fd < 0)
+		if (fd < 0) {
+			if (fd != -EAGAIN)
+				pause_accepting(ep);
 			return false;
+		}
 		a = assoc_new(ep);
 		if (!a) {
 			sys_close(fd);
@@ -319,7 +347,7 @@ static int kernel_set_accept(struct endpoint *ep, bool accept)
 		while (accept_some(ep))
 			;
 		watch(e, &ke->sock, EPOLL_CTL_DEL, 0);
-		ke->listening = false;
+		ke->listening = ke->paused = false;
 		return sys_listen(ke->sock.fd, 0);
 	}
 	ret = sys_listen(ke->sock.fd, BACKLOG);
@@ -336,8 +364,9 @@ static int kernel_set_accept(struct endpoint *ep, bool accept)
 
 static void set_interest(struct kernel_assoc *ka)
 {
+	/* The end of what there is to read could be read for ever: only what is new counts then. */
 	watch(engine_of(ka), &ka->sock, EPOLL_CTL_MOD,
-	      (ka->eof ? 0u : EPOLLIN) | (ka->blocked ? EPOLLOUT : 0u));
+	      EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->blocked ? EPOLLOUT : 0u));
 }
 
 void kernel_set_blocked(struct kernel_assoc *ka, bool blocked)
@@ -434,16 +463,24 @@ static void on_error(struct kernel_assoc *ka, int error)
 	kernel_socket_probe_peer(ka->sock.fd);
 }
 
+/*
+ * The peer has shut down, and nothing is left to read. The last event, that the association is over,
+ * the kernel does not write if this side has called shutdown() behind the peer's SHUTDOWN.
+ */
 static void on_eof(struct kernel_assoc *ka)
 {
-	if (ka->eof)
-		return;
-	ka->eof = true;
-	set_interest(ka);
+	struct kernel_status status;
+
+	if (kernel_socket_status(ka->sock.fd, &status)) {
+		kernel_over(ka, -ECONNRESET, true);
+	} else if (!ka->eof) {
+		ka->eof = true;
+		set_interest(ka);
+	}
 }
 
-/* Returns how many messages and events there were. */
-static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
+/* true: there may be more. */
+static bool receive(struct engine *e, struct kernel_assoc *ka)
 {
 	struct mmsghdr msgs[RX_MSGS];
 	struct iovec iov[RX_MSGS];
@@ -466,18 +503,17 @@ static unsigned int receive(struct engine *e, struct kernel_assoc *ka)
 	for (int i = 0; i < n && ka->assoc; i++) {
 		struct kernel_rx_message m;
 
-		if (!msgs[i].msg_len)
+		if (!msgs[i].msg_len) {
 			on_eof(ka);
-		else
-			act(ka,
-			    kernel_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base,
-					   msgs[i].msg_len, &m),
-			    &m);
+			return false;
+		}
+		act(ka,
+		    kernel_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base, msgs[i].msg_len, &m),
+		    &m);
 	}
 	if (n < RX_MSGS && ka->assoc)
 		act(ka, kernel_rx_idle(&ka->rx), NULL);
-	/* The end of it can be read for ever. */
-	return n > 0 && !ka->eof ? (unsigned int)n : 0;
+	return n == RX_MSGS;
 }
 
 static bool receive_direct(struct engine *e, struct kernel *k)
@@ -485,7 +521,7 @@ static bool receive_direct(struct engine *e, struct kernel *k)
 	bool more = false;
 
 	list_for_each_safe(node, &k->assocs)
-		more |= receive(e, list_entry(node, struct kernel_assoc, node)) == RX_MSGS;
+		more |= receive(e, list_entry(node, struct kernel_assoc, node));
 	return more;
 }
 
@@ -502,7 +538,7 @@ static bool receive_socket(struct engine *e, struct kernel_socket *sock, uint32_
 		kernel_set_blocked(ka, false);
 		kernel_ready(ka);
 	}
-	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka) == RX_MSGS;
+	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka);
 }
 
 static bool receive_ready(struct engine *e)
@@ -558,7 +594,9 @@ static uint64_t kernel_next_timeout(const struct engine *e)
 {
 	const struct kernel *k = kernel_of(e);
 
-	return list_empty(&k->assocs) ? ENGINE_NEVER : k->next_check;
+	if (list_empty(&k->assocs) || k->next_accept < k->next_check)
+		return k->next_accept;
+	return k->next_check;
 }
 
 static void check(struct engine *e, struct kernel_assoc *ka)
@@ -587,6 +625,8 @@ static void kernel_timers(struct engine *e)
 {
 	struct kernel *k = kernel_of(e);
 
+	if (e->now >= k->next_accept)
+		resume_accepting(e);
 	if (e->now < k->next_check)
 		return;
 	k->next_check = e->now + CHECK_INTERVAL;

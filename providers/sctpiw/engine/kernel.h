@@ -34,6 +34,7 @@ struct kernel_msg {
 struct kernel_endpoint {
 	struct kernel_socket sock;
 	bool listening;
+	bool paused; /* nobody is accepted before kernel.next_accept */
 };
 
 /* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
@@ -47,7 +48,8 @@ struct kernel_assoc {
 	bool active;
 	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
 	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
-	bool eof;     /* there is no more to read but events, which EPOLLHUP tells of */
+	bool ended;   /* the kernel takes no more: an event that says why is awaited */
+	bool eof;     /* there is no more to read but events: epoll tells of new ones alone */
 	struct kernel_rx rx;
 
 	uint32_t pulled, acked; /* messages */
@@ -65,7 +67,7 @@ struct kernel {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
 	unsigned int passes;
-	uint64_t next_check;
+	uint64_t next_check, next_accept;
 	uint8_t *rx_memory;
 };
 

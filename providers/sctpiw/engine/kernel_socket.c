@@ -192,6 +192,7 @@ int kernel_socket_status(int fd, struct kernel_status *status)
 	status->streams = st.sstat_instrms < st.sstat_outstrms ? st.sstat_instrms :
 								  st.sstat_outstrms;
 	status->max_msg = st.sstat_fragmentation_point;
+	status->established = st.sstat_state == SCTP_ESTABLISHED;
 	return 0;
 }
 

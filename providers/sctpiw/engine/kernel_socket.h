@@ -14,6 +14,7 @@
 struct kernel_status {
 	unsigned int streams; /* pairs */
 	size_t max_msg;	      /* the longest message that goes out in one packet */
+	bool established;     /* and neither side has begun to end it */
 };
 
 /* 0, or why the kernel has no SCTP. */
@@ -29,6 +30,7 @@ int kernel_socket_accept(int listener, int family, bool v6only, struct sockaddr_
 int kernel_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /* The peer's UDP port (RFC 6951), for the association that is about to be opened. */
 int kernel_socket_encap(int fd, uint16_t udp_port);
+/* -EINVAL: there is no association, or no more. */
 int kernel_socket_status(int fd, struct kernel_status *status);
 /* Bytes that the kernel holds until the peer has acknowledged them without a gap; -errno. */
 int64_t kernel_socket_unacked(int fd);

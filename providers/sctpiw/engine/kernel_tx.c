@@ -168,7 +168,7 @@ static int hand_over(struct kernel_assoc *ka)
 
 static bool may_pull(struct kernel_assoc *ka)
 {
-	if (ka->hold || !ka->assoc->iw || ka->assoc->closing)
+	if (ka->hold || ka->ended || !ka->assoc->iw || ka->assoc->closing)
 		return false;
 	if (ka->pulled - ka->acked >= UNACKED_MAX)
 		hold_until_acked(ka);
@@ -200,6 +200,22 @@ static bool pull_some(struct kernel_assoc *ka)
 	return has_pending(ka);
 }
 
+/*
+ * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is to be read
+ * in its turn, behind what the peer sent before it; what was pulled is of sessions that are over.
+ */
+static void send_failed(struct kernel_assoc *ka, int error)
+{
+	struct kernel_status status;
+
+	if (!kernel_socket_status(ka->sock.fd, &status) && status.established) {
+		kernel_over(ka, kernel_meaning(ka, error), false);
+		return;
+	}
+	ka->tx_first = ka->tx_n = 0;
+	ka->ended = true;
+}
+
 static void output_assoc(struct kernel_assoc *ka)
 {
 	int ret;
@@ -215,7 +231,7 @@ static void output_assoc(struct kernel_assoc *ka)
 			return;
 		}
 		if (ret) {
-			kernel_over(ka, kernel_meaning(ka, ret), false);
+			send_failed(ka, ret);
 			return;
 		}
 	}
