@@ -12,6 +12,9 @@ usage: ./build.sh [COMMAND]
   fuzz       build in build-fuzz/ with clang, and fuzz: [SECONDS [TARGET...]], 60 seconds each, all
              targets. What they find is written to build-fuzz/
   soak       build, then simulate bad networks: [SEED [COUNT]], 1,000 seeds from 1 in all scenarios
+  lower-layers
+             build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
+             udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   clean      remove the build directories
   --help     this
@@ -291,6 +294,11 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		plain_build
 		exec build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
+		;;
+	lower-layers)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		plain_build
+		exec tests/e2e/lower_layers.py "$@"
 		;;
 	sanitize)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"

@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The example programs of librdmacm and rsockets."""
-import hashlib
 import os
 import pathlib
 import select
 import sys
-import tempfile
 
 import harness
 from harness import Failure, Skip, free_port, need, run_pair, start
@@ -35,6 +33,10 @@ def ucmatose(*options):
 
 def stream(tool, *options, env=None):
     def case(link):
+        if link.lossy and tool == "riostream" and not env:
+            raise Skip("it takes the last byte of an RDMA Write for all of it: riostream.lossy has in-order for that")
+        if link.lossy and 1000000 in options:
+            raise Skip("too much for losses: rstream.verify does the same with less")
         port = str(free_port())
         options_ = ["-p", port, *map(str, options)]
         family = ["-f", {4: "ip", 6: "ipv6"}[link.family]]
@@ -56,19 +58,17 @@ def rcopy(link):
     need("rcopy")
     if link.family == 6:
         raise Skip("rcopy takes no IPv6 address")
-    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
-        source = pathlib.Path(directory, "source")
-        copy = pathlib.Path(directory, "copy")
-        data = os.urandom(1000003) * 3
-        source.write_bytes(data)
-        port = free_port()
-        server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
-        server.wait_listening(port)
-        start("rcopy-client", ["rcopy", source, f"{link.address}:{copy}", "-p", port], link).expect(20)
-        if not copy.exists():
-            raise Failure("the copy is not there")
-        if hashlib.sha256(copy.read_bytes()).digest() != hashlib.sha256(data).digest():
-            raise Failure("the copy differs")
+    source, copy = harness.log_file("source"), harness.log_file("copy")  # there both sides see them
+    data = os.urandom(1000003) * 3
+    source.write_bytes(data)
+    port = free_port()
+    server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
+    server.wait_listening(port)
+    start("rcopy-client", ["rcopy", source, f"{link.address}:{copy}", "-p", port], link).expect(20)
+    if not copy.exists():
+        raise Failure("the copy is not there")
+    if copy.read_bytes() != data:
+        raise Failure("the copy differs")
 
 
 def sockets(link):

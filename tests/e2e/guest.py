@@ -5,8 +5,9 @@
     guest.py serve              in the guest: takes requests on a TCP port
     guest.py run -- ARG...      on the host: runs a program there, its output here, its status as its own
 
-A request is a connection: a line of JSON comes with the arguments and the environment; pairs of a length and so
-many bytes of output go back, then the length 0 and the status. When the connection ends, so does the program.
+A request is a connection: a line of JSON comes with the arguments, the environment and the pid of who asks; pairs of a
+length and so many bytes of output go back, then the length 0 and the status. When the connection ends, so does the
+program. Another kind of request is a signal, for the program of that pid.
 """
 import json
 import os
@@ -20,12 +21,18 @@ import threading
 
 ADDRESS = "10.99.0.2", 2222  # as uml-run --net tap has it
 
+_programs = {}  # by the pid of who asked
+
 
 def _serve_one(connection):
     with connection, connection.makefile("rb") as stream:
         request = json.loads(stream.readline())
+        if "signal" in request:
+            os.kill(_programs[request["pid"]].pid, request["signal"])
+            return
         program = subprocess.Popen(request["argv"], env=request["env"], cwd="/", stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+        _programs[request["pid"]] = program
         try:
             output = program.stdout
             while True:
@@ -57,7 +64,7 @@ def serve():
 def run(argv, env, out):
     """Returns the status, negative for a signal."""
     with socket.create_connection(ADDRESS) as connection, connection.makefile("rb") as stream:
-        connection.sendall(json.dumps({"argv": argv, "env": env}).encode() + b"\n")
+        connection.sendall(json.dumps({"argv": argv, "env": env, "pid": os.getpid()}).encode() + b"\n")
         while True:
             head = stream.read(4)
             if len(head) < 4:
@@ -67,6 +74,13 @@ def run(argv, env, out):
                 return struct.unpack("!i", stream.read(4))[0]
             out.write(stream.read(length))
             out.flush()
+
+
+def signal_to(pid, number):
+    """To the program that this pid had run."""
+    with socket.create_connection(ADDRESS) as connection:
+        connection.sendall(json.dumps({"signal": number, "pid": pid}).encode() + b"\n")
+        connection.recv(1)  # done
 
 
 def main():
