@@ -29,14 +29,16 @@ def layer(link, side):
     return link.settings(side).get("SCTPIW_LLP", harness.LLP)
 
 
-def host_is_mute(link):
-    """With ip, the host of a process that is gone says so only if no other process there uses SCTP."""
+def mute_loopback(link):
+    """With ip, a host says that nobody is there only if no other process of it uses SCTP."""
     return isinstance(link, harness.Loopback) and layer(link, "server") == "ip"
 
 
-def death(link):
-    """The settings with which, and the seconds in which, a killed process is noticed."""
-    if host_is_mute(link):
+def death(link, victim):
+    """The settings with which, and the seconds in which, a killed process on that side is noticed."""
+    survivor = "client" if victim == "server" else "server"
+    # The kernel's SCTP does not tell its user that ICMP said "protocol unreachable".
+    if mute_loopback(link) or (layer(link, victim), layer(link, survivor)) == ("ip", "kernel"):
         return {SILENT_LIMIT: "4"}, 4 + 3
     return None, KILLED_PEER + SLACK
 
@@ -54,21 +56,21 @@ def rping_pair(link, count=100000000, env=None):
 
 
 def killed_server(link):
-    env, seconds = death(link)
+    env, seconds = death(link, "server")
     server, client = rping_pair(link, env=env)
     server.signal(signal.SIGKILL)
     within(client, seconds, "that its peer was killed")
 
 
 def killed_client(link):
-    env, seconds = death(link)
+    env, seconds = death(link, "client")
     server, client = rping_pair(link, env=env)
     client.signal(signal.SIGKILL)
     within(server, seconds, "that its peer was killed")
 
 
 def terminated_server(link):
-    env, seconds = death(link)
+    env, seconds = death(link, "server")
     server, client = rping_pair(link, env=env)
     server.signal(signal.SIGTERM)
     within(client, seconds, "that its peer was terminated")
@@ -77,7 +79,7 @@ def terminated_server(link):
 def killed_under_load(link):
     """A killed receiver of a bandwidth test: the flushed sends make the sender fail."""
     harness.perftest_speaks(link)
-    env, seconds = death(link)
+    env, seconds = death(link, "server")
     port = free_port()
     command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-D", 20, "-s", 65536]
     server = start("ib_write_bw-server", command, link, "server", env=env)
@@ -101,7 +103,7 @@ def idle_pair(link, env=None):
 
 def killed_while_idle(victim_side):
     def case(link):
-        env, seconds = death(link)
+        env, seconds = death(link, victim_side)
         server, client = idle_pair(link, env)
         victim, survivor = (server, client) if victim_side == "server" else (client, server)
         survivor.must_run_for(1.5)  # long enough for acknowledgements to be done with
@@ -156,7 +158,7 @@ def cut_off(link):
 
 def nobody_listens(link):
     port = free_port()
-    env, seconds = death(link) if host_is_mute(link) else (None, 2)
+    env, seconds = ({SILENT_LIMIT: "4"}, 4 + 3) if mute_loopback(link) else (None, 2)
     client = start("rping-client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 1], link, env=env)
     if within(client, seconds, "that nobody listens") == 0:
         raise Failure("the client reported success")

@@ -28,7 +28,7 @@ def run(tool, options, sizes=None, client_options=()):
     def case(link):
         if link.lossy and too_much(tool, options, sizes):
             raise Skip("too much for losses: the case lossy does the same with less")
-        rows = harness.perftest(link, tool, options, seconds=40, client_options=client_options)
+        rows = harness.perftest(link, tool, options, seconds=120, client_options=client_options)
         if [row[0] for row in rows] != sizes:
             raise Failure(f"{tool} printed rows for {[row[0] for row in rows]} and not for {sizes}")
     return case
