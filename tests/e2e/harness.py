@@ -314,6 +314,8 @@ def _perftest_once(link, tool, options, seconds, user, client_options, pause):
     if not rows:
         raise Failure(f"{tool} printed no result")
     for size, iterations, values in rows:
+        if tool.endswith("lat") and len(values) > 4 and math.isnan(values[4]):
+            del values[4]  # the standard deviation: of latencies of 100 ms and more perftest sometimes finds none
         if not iterations or not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:
             raise Failure(f"{tool} printed a result that cannot be: {size} {iterations} {values}")
     return rows
