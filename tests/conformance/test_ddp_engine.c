@@ -168,7 +168,7 @@ static void open_stream(unsigned int i)
 	w->num_sge = 0;
 	w->length = 0;
 	iw_rq_publish(b.qp[i]);
-	engine_kick(engine_get(), b.qp[i]);
+	engine_kick(engine_get(), b.qp[i], ENGINE_AT_ONCE);
 }
 
 static void lives(unsigned int i, uint16_t ssn)

@@ -716,6 +716,7 @@ static bool post(struct stack_side *s, enum iw_qp_state state)
 	return s->posted != before;
 }
 
+/* Returns whether the RNIC is to look at them. */
 static bool post_recvs(struct stack_side *s)
 {
 	bool any = false;
@@ -733,7 +734,7 @@ static bool post_recvs(struct stack_side *s)
 		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + 1000, STACK_RECV - 1000, lkey };
 		s->recvs_posted++;
 		iw_rq_publish(s->qp);
-		any = true;
+		any |= iw_rq_is_awaited(s->qp);
 	}
 	return any;
 }

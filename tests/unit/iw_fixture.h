@@ -295,7 +295,8 @@ static inline void fx_post_recv(struct fx *x, uint64_t wr_id, uint64_t addr, uin
 	w->length = len;
 	w->sge[0] = (struct iw_sge){ addr, len, lkey };
 	iw_rq_publish(x->qp);
-	iw_qp_kick(x->qp);
+	if (iw_rq_is_awaited(x->qp))
+		iw_qp_kick(x->qp);
 }
 
 static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,

@@ -222,7 +222,7 @@ static void post_recv(struct end *end)
 	wqe->length = buf_size;
 	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, buf_size, iw_mr_stag(end->mr)};
 	iw_rq_publish(end->qp);
-	engine_kick(engine_get(), end->qp);
+	engine_kick(engine_get(), end->qp, ENGINE_AT_ONCE);
 }
 
 static void post_send_bytes(struct end *end, uint32_t len)
@@ -237,7 +237,7 @@ static void post_send_bytes(struct end *end, uint32_t len)
 	wqe->length = len;
 	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, len, iw_mr_stag(end->mr)};
 	iw_sq_publish(end->qp);
-	engine_kick(engine_get(), end->qp);
+	engine_kick(engine_get(), end->qp, ENGINE_AT_ONCE);
 }
 
 static void post_send(struct end *end, const char *text)

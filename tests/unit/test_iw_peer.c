@@ -811,6 +811,7 @@ static void held_sends(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
+	assert_false(iw_rq_is_awaited(x.qp));
 	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "second", 6));
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x01, 0x43, 0, 0, 1, 0, "fir", 3));
 	fx_feed(&x, 16, 2, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "st", 2));
@@ -831,6 +832,8 @@ static void held_sends(void **state)
 	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
 	assert_int_equal(fx_cqe(&x).byte_len, 6);
 	assert_memory_equal(x.mem + 16, "second", 6);
+	iw_qp_kick(x.qp);
+	assert_false(iw_rq_is_awaited(x.qp));
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out + 16, "first", 5);
 	/* one that is too long for what is posted then */

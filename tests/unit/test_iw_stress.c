@@ -193,7 +193,8 @@ static void post_recv(struct side *s)
 	memcpy(w->sge, r->sge, sizeof(r->sge));
 	s->recvs++;
 	iw_rq_publish(s->qp);
-	iw_qp_kick(s->qp);
+	if (iw_rq_is_awaited(s->qp))
+		iw_qp_kick(s->qp);
 }
 
 /* A gather list over the source; the bytes also go to data. */

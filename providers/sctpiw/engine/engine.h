@@ -31,8 +31,12 @@ void engine_lock(struct engine *e);
 void engine_unlock(struct engine *e);
 void engine_assert_locked(const struct engine *e);
 
-/* After iw_sq_publish()/iw_rq_publish(), without the lock. Never blocks. */
-void engine_kick(struct engine *e, struct iw_qp *qp);
+/*
+ * After iw_sq_publish()/iw_rq_publish(), without the lock. Never blocks. bytes: of what was posted;
+ * little of it may wait for more.
+ */
+void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes);
+#define ENGINE_AT_ONCE UINT64_MAX
 /* From poll_cq with an empty CQ, without the lock. Never blocks. */
 void engine_progress(struct engine *e);
 /* The application armed a CQ: it may go to sleep now, so the progress thread takes over at once. */

@@ -292,6 +292,7 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 
 const struct llp llp_ip = {
 	.name = "ip",
+	.rx_batch = LLP_RX_DATAGRAMS,
 	.check = ip_check,
 	.open = ip_open,
 	.receive = ip_receive,

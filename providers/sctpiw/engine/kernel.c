@@ -552,7 +552,7 @@ static bool receive_ready(struct engine *e)
 	return more;
 }
 
-static bool kernel_receive(struct engine *e, enum loop_depth depth)
+static enum loop_received kernel_receive(struct engine *e, enum loop_depth depth)
 {
 	struct kernel *k = kernel_of(e);
 	bool more;
@@ -563,7 +563,7 @@ static bool kernel_receive(struct engine *e, enum loop_depth depth)
 	else
 		more = receive_ready(e);
 	bury(k);
-	return more;
+	return more ? LOOP_MORE : LOOP_SOME;
 }
 
 static bool kernel_events(struct engine *e)

@@ -19,8 +19,7 @@ struct endpoint;
 
 /*
  * A receive call takes so many datagrams of so much: with both segment offloads on the way that
- * is up to 8 x 44 packets of Ethernet size. Together they fit a core's L2 cache, and the first
- * are the first to be used again.
+ * is up to 8 x 44 packets of Ethernet size. The first are the first to be used again.
  */
 #define LLP_RX_DATAGRAMS 8
 #define LLP_RX_SIZE 65536
@@ -44,6 +43,7 @@ struct llp_error {
 
 struct llp {
 	const char *name;
+	unsigned int rx_batch; /* datagrams that receive() is asked for at first; all, if they are small */
 	/* Can this process use it here? false: why not, and the remedy. NULL: it always can. */
 	bool (*check)(struct config_error *why);
 	/*

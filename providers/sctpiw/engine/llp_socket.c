@@ -106,6 +106,20 @@ static bool read_control(struct msghdr *msg, struct llp_datagram *d)
 	return true;
 }
 
+/* recvmmsg() costs more where one is asked for. Returns their number, or -errno. */
+static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
+{
+	ssize_t len;
+
+	if (max > 1)
+		return sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+	len = sys_recvmsg(fd, &msgs[0].msg_hdr, MSG_DONTWAIT);
+	if (len < 0)
+		return (int)len;
+	msgs[0].msg_len = (unsigned int)len;
+	return 1;
+}
+
 unsigned int llp_receive(struct endpoint *ep, int fd, struct llp_datagram *dgrams, unsigned int max,
 			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
 				       struct llp_datagram *d))
@@ -128,11 +142,11 @@ unsigned int llp_receive(struct endpoint *ep, int fd, struct llp_datagram *dgram
 			.msg_controllen = sizeof(control[i]),
 		};
 	}
-	n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+	n = receive_some(fd, msgs, max);
 	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		endpoint_errors(ep);
-		n = sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+		n = receive_some(fd, msgs, max);
 	}
 	for (int i = 0; i < n; i++) {
 		struct sockaddr *name = (struct sockaddr *)&names[i];

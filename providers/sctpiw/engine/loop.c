@@ -230,6 +230,7 @@ void loop_finish(struct engine *e)
 	if (e->capture)
 		capture_flush(e);
 	next = loop_next_timeout(e);
+	e->next_due = next;
 	if (next < e->timer_set && e->thread_started) {
 		e->timer_set = next;
 		sys_timerfd_set(e->timer_fd, next);
@@ -276,19 +277,22 @@ static void timers(struct engine *e)
 
 bool loop_pass(struct engine *e, enum loop_depth depth)
 {
-	bool more;
+	enum loop_received got = e->transport->receive(e, depth);
 
-	more = e->transport->receive(e, depth);
-	for (int i = 1; i < PASS_RECEIVES && more; i++) {
+	/* Most passes of a poller end here. */
+	if (got == LOOP_NOTHING && !loop_has_kicks(e) && e->now < e->next_due)
+		return false;
+	e->received += got != LOOP_NOTHING;
+	for (int i = 1; i < PASS_RECEIVES && got == LOOP_MORE; i++) {
 		/* Acknowledgements should not wait for all that came. */
 		run_kicks(e);
 		run_events(e);
 		loop_output(e);
 		if (atomic_load_explicit(&e->waiters, memory_order_relaxed))
 			break;
-		more = e->transport->receive(e, depth);
+		got = e->transport->receive(e, depth);
 	}
 	timers(e);
 	loop_finish(e);
-	return more;
+	return got == LOOP_MORE;
 }

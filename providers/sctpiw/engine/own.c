@@ -17,6 +17,8 @@
 /* With so many sockets a poller asks each; with more it asks epoll first. */
 #define DIRECT_ENDPOINTS 2
 #define EPOLL_BATCH 16
+/* A datagram below this is not part of a bulk transfer. */
+#define SMALL_DATAGRAM 8192
 /* Batches that one association may send before the next has its turn. */
 #define OUTPUT_TURN 8
 #define RX_MEMORY ((size_t)LLP_RX_DATAGRAMS * LLP_RX_SIZE)
@@ -24,6 +26,7 @@
 /* engine.transport_state */
 struct own {
 	struct sctp *sctp;
+	bool stirred; /* something happened that is not a datagram */
 	struct sctp_rx rx;
 	uint8_t *rx_memory;
 };
@@ -163,6 +166,7 @@ static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	if (!oe)
 		return -ENOMEM;
 	ep->llp = e->llp;
+	ep->rx_batch = e->llp->rx_batch;
 	ret = ep->llp->open(ep, addr, v6only);
 	if (ret)
 		goto err_free;
@@ -216,6 +220,7 @@ void endpoint_errors(struct endpoint *ep)
 {
 	struct llp_error err;
 
+	own_of(ep->engine)->stirred = true;
 	/* Bounded by the socket's buffer; more come only with what is sent. */
 	for (int i = 0; i < 256 && ep->llp->next_error(ep, &err); i++) {
 		if (err.unreachable)
@@ -299,56 +304,89 @@ static void input(struct endpoint *ep, const struct llp_datagram *d)
 	}
 }
 
-/* Returns how many datagrams there were. */
-static unsigned int receive(struct engine *e, struct endpoint *ep)
+/*
+ * One after the other while they are large, so that the staging memory stays in the cache; more at
+ * once while they are small and many. A poller takes one that is small at a time: perhaps it is
+ * what the application waits for.
+ */
+static enum loop_received receive(struct engine *e, struct endpoint *ep, enum loop_depth depth)
 {
 	struct llp_datagram dgrams[LLP_RX_DATAGRAMS];
-	unsigned int n;
+	unsigned int total = 0;
 
-	for (unsigned int i = 0; i < LLP_RX_DATAGRAMS; i++)
-		dgrams[i].data = own_of(e)->rx_memory + (size_t)i * LLP_RX_SIZE;
-	n = ep->llp->receive(ep, dgrams, LLP_RX_DATAGRAMS);
-	for (unsigned int i = 0; i < n; i++)
-		input(ep, &dgrams[i]);
-	return n;
+	while (total < LLP_RX_DATAGRAMS) {
+		unsigned int n;
+
+		for (unsigned int i = 0; i < ep->rx_batch; i++)
+			dgrams[i].data = own_of(e)->rx_memory + (size_t)i * LLP_RX_SIZE;
+		n = ep->llp->receive(ep, dgrams, ep->rx_batch);
+		for (unsigned int i = 0; i < n; i++)
+			input(ep, &dgrams[i]);
+		total += n;
+		if (n < ep->rx_batch) {
+			ep->rx_batch = ep->llp->rx_batch;
+			return total ? LOOP_SOME : LOOP_NOTHING;
+		}
+		if (dgrams[n - 1].len >= SMALL_DATAGRAM)
+			ep->rx_batch = ep->llp->rx_batch;
+		else if (depth == LOOP_QUICK)
+			return LOOP_SOME;
+		else if (ep->rx_batch <= LLP_RX_DATAGRAMS / 2)
+			ep->rx_batch *= 2;
+	}
+	return LOOP_MORE;
 }
 
-static bool receive_direct(struct engine *e)
+static enum loop_received receive_direct(struct engine *e, enum loop_depth depth)
 {
-	bool more = false;
+	enum loop_received all = LOOP_NOTHING;
 
-	list_for_each(node, &e->endpoints)
-		more |= receive(e, list_entry(node, struct endpoint, node)) == LLP_RX_DATAGRAMS;
-	return more;
+	list_for_each(node, &e->endpoints) {
+		enum loop_received one =
+			receive(e, list_entry(node, struct endpoint, node), depth);
+
+		all = one > all ? one : all;
+	}
+	return all;
 }
 
-static bool receive_ready(struct engine *e)
+static enum loop_received receive_ready(struct engine *e, enum loop_depth depth)
 {
 	struct epoll_event ev[EPOLL_BATCH];
-	bool more;
+	enum loop_received all = LOOP_NOTHING;
 	int n;
 
 	n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
-	more = n == EPOLL_BATCH;
+	if (n == EPOLL_BATCH)
+		all = LOOP_MORE;
 	for (int i = 0; i < n; i++) {
 		struct endpoint *ep = ev[i].data.ptr;
+		enum loop_received one = LOOP_NOTHING;
 
 		if (ev[i].events & EPOLLERR)
 			endpoint_errors(ep);
 		if (ev[i].events & (EPOLLIN | EPOLLERR))
-			more |= receive(e, ep) == LLP_RX_DATAGRAMS;
+			one = receive(e, ep, depth);
+		all = one > all ? one : all;
 	}
-	return more;
+	return all;
 }
 
 static void retry_blocked(struct engine *e);
 
-static bool own_receive(struct engine *e, enum loop_depth depth)
+static enum loop_received own_receive(struct engine *e, enum loop_depth depth)
 {
+	bool direct = e->n_endpoints <= DIRECT_ENDPOINTS;
+	enum loop_received got = LOOP_NOTHING;
+
+	own_of(e)->stirred = false;
 	retry_blocked(e);
-	if (depth == LOOP_QUICK && e->n_endpoints <= DIRECT_ENDPOINTS)
-		return receive_direct(e);
-	return receive_ready(e);
+	if (direct)
+		got = receive_direct(e, depth);
+	/* What woke the thread may be an error that no receive call tells of. */
+	if (!direct || (got == LOOP_NOTHING && depth == LOOP_THOROUGH))
+		got = receive_ready(e, depth);
+	return got == LOOP_NOTHING && own_of(e)->stirred ? LOOP_SOME : got;
 }
 
 static bool own_events(struct engine *e)
@@ -415,6 +453,7 @@ static void retry_blocked(struct engine *e)
 			continue;
 		sctp_batch_done(own_of(e)->sctp, &oe->pending);
 		set_blocked(ep, false);
+		own_of(e)->stirred = true;
 		list_for_each(anode, &ep->assocs) {
 			struct assoc *a = list_entry(anode, struct assoc, node);
 

@@ -51,6 +51,7 @@ struct endpoint {
 	/* Of the carriers of packets (llp.h). */
 	const struct llp *llp;
 	size_t rcvbuf;
+	unsigned int rx_batch; /* datagrams to ask for at once */
 	bool df;     /* as the socket has it now */
 	bool no_gso; /* this path of the kernel cannot do UDP_SEGMENT */
 };
@@ -100,7 +101,11 @@ struct engine {
 
 	/* QPs with new WRs. */
 	_Atomic(struct iw_qp *) kicks;
-	_Atomic uint64_t last_kick; /* when a poster last sent what it had posted */
+	/* A burst (poller.c); estimates will do. */
+	_Atomic uint64_t last_kick; /* when what was posted was last sent */
+	_Atomic uint64_t gathered_bytes;
+	_Atomic uint32_t gathered; /* calls of engine_kick() since */
+	_Atomic uint32_t gap_shift;
 	_Atomic bool kick_wake;	    /* the thread was woken to send the rest of a burst */
 
 	/* The progress thread. */
@@ -110,7 +115,11 @@ struct engine {
 	int timer_fd; /* for timer_set */
 	int epoll_fd; /* the sockets */
 	uint64_t timer_set;
+	uint64_t next_due; /* the earliest deadline, as of the last loop_finish() */
 	_Atomic bool parked;
+	uint64_t received;	  /* passes that brought something */
+	uint64_t no_linger_until; /* the thread's alone, as the next */
+	uint64_t no_linger;
 	/* Calls of engine_progress(), and kicks in a burst; an estimate will do. */
 	_Alignas(64) _Atomic uint32_t polls;
 	_Atomic uint64_t last_poll; /* ns */
@@ -118,6 +127,12 @@ struct engine {
 	_Alignas(64) _Atomic uint32_t arms;
 	_Atomic uint32_t polls_at_arm;
 };
+
+/* Of those that tell roughly what other threads do. */
+static inline uint32_t engine_load(const _Atomic uint32_t *v)
+{
+	return atomic_load_explicit(v, memory_order_relaxed);
+}
 
 /* loop.c */
 /* Receive, timers, events, output, once; true: there may be more at once. */

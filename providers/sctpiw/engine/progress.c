@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine/log.h"
@@ -27,8 +28,6 @@
  */
 #define POLLING_COUNT 8
 #define POLLING_AGE 20000u
-/* A burst: WRs that are posted within this time, ns, of the last ones that were sent. */
-#define BURST_GAP 3000u
 /*
  * How long a parked thread sleeps, ns: doubled each time that polling still goes on. Each look costs a
  * poller its core for some 20 us where there is none to spare; who stops polling after a long time, and
@@ -36,103 +35,25 @@
  */
 #define PARK_FIRST 50000u
 #define PARK_MAX 1600000u
-#define ONE_CPU_NAP 50000u /* ns */
+#define SLICE 100000u	   /* ns, the shortest that there is */
+/* How long the thread looks for more before it sleeps; and when it has lost the processor, ns. */
+#define LINGER 50000u
+#define LINGER_LOST 200000u
+#define NO_LINGER_MIN 10000000u
+#define NO_LINGER_MAX 1280000000u
 #define STACK_SIZE (1u << 20)
 
-static uint32_t load32(const _Atomic uint32_t *v)
-{
-	return atomic_load_explicit(v, memory_order_relaxed);
-}
-
-/* ---- the application's threads ---- */
-
-/* Two threads may lose a count: it only has to move. */
-static void count_poll(struct engine *e)
-{
-	atomic_store_explicit(&e->polls, load32(&e->polls) + 1, memory_order_relaxed);
-}
-
-/*
- * Who polls on the only processor keeps it from whoever is to answer: the poller waits for a
- * socket instead, but not for long, since another thread may complete something, too.
- */
-static void nap(struct engine *e)
-{
-	struct pollfd pfd = {.fd = e->epoll_fd, .events = POLLIN};
-
-	if (loop_has_kicks(e))
-		return;
-	atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
-	sys_ppoll(&pfd, 1, ONE_CPU_NAP);
-	atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
-}
-
-void engine_progress(struct engine *e)
-{
-	count_poll(e);
-	if (e->one_cpu)
-		nap(e);
-	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e)) {
-		atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
-		return;
-	}
-	atomic_store_explicit(&e->last_poll, e->now, memory_order_relaxed);
-	if (!atomic_load_explicit(&e->dead, memory_order_relaxed)) {
-		atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
-		loop_pass(e, LOOP_QUICK);
-		atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
-	}
-	loop_unlock(e);
-}
-
-void engine_armed(struct engine *e)
-{
-	atomic_store_explicit(&e->polls_at_arm, load32(&e->polls), memory_order_relaxed);
-	atomic_fetch_add_explicit(&e->arms, 1, memory_order_relaxed);
-	/* Against park(): either it sees the count, or we see that it is parked. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&e->parked, memory_order_relaxed))
-		progress_wake(e);
-	/* What a burst has left behind. */
-	if (loop_has_kicks(e) && loop_trylock(e)) {
-		loop_finish(e);
-		loop_unlock(e);
-	}
-}
-
-/*
- * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
- * alone is sent at once. The rest of a burst stays on the list until BURST_GAP is over, the empty
- * CQ is polled, or the progress thread comes for it: the one that is parked at the end of its
- * nap, else it is woken, once for many WRs.
- */
-static bool gather(struct engine *e, uint64_t now)
-{
-	if (now - atomic_load_explicit(&e->last_kick, memory_order_relaxed) >= BURST_GAP ||
-	    !atomic_load_explicit(&e->thread_started, memory_order_relaxed))
-		return false;
-	count_poll(e);
-	atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
-	/* Against the thread: it sees the list after it has cleared either of these. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&e->parked, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&e->kick_wake, true, memory_order_seq_cst))
-		progress_wake(e);
-	return true;
-}
-
-void engine_kick(struct engine *e, struct iw_qp *qp)
-{
-	loop_push_kick(e, qp);
-	if (gather(e, sys_now()))
-		return;
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!loop_trylock(e))
-		return;
-	loop_finish(e);
-	atomic_store_explicit(&e->last_kick, e->now, memory_order_relaxed);
-	loop_unlock(e);
-}
+/* struct sched_attr of the kernel, which older C libraries do not know. */
+struct slice_attr {
+	uint32_t size;
+	uint32_t sched_policy;
+	uint64_t sched_flags;
+	int32_t sched_nice;
+	uint32_t sched_priority;
+	uint64_t sched_runtime;
+	uint64_t sched_deadline;
+	uint64_t sched_period;
+};
 
 void progress_wake(struct engine *e)
 {
@@ -141,8 +62,6 @@ void progress_wake(struct engine *e)
 	if (e->thread_started && !atomic_load_explicit(&e->dead, memory_order_relaxed))
 		sys_write(e->wake_fd, &one, sizeof(one));
 }
-
-/* ---- the progress thread ---- */
 
 static bool polled_just_now(struct engine *e)
 {
@@ -156,10 +75,10 @@ static bool polled_just_now(struct engine *e)
 /* since: the count when the thread last looked */
 static bool polling_began(struct engine *e, uint32_t since)
 {
-	uint32_t polls = load32(&e->polls);
+	uint32_t polls = engine_load(&e->polls);
 
 	return polls - since >= POLLING_COUNT &&
-	       polls - load32(&e->polls_at_arm) >= POLLING_COUNT && polled_just_now(e);
+	       polls - engine_load(&e->polls_at_arm) >= POLLING_COUNT && polled_just_now(e);
 }
 
 static void drain(int fd)
@@ -173,13 +92,13 @@ static void drain(int fd)
 static void park(struct engine *e)
 {
 	struct pollfd pfd = {.fd = e->wake_fd, .events = POLLIN};
-	uint32_t arms = load32(&e->arms);
+	uint32_t arms = engine_load(&e->arms);
 	uint64_t nap = PARK_FIRST;
 
 	atomic_store_explicit(&e->parked, true, memory_order_relaxed);
 	do {
 		atomic_thread_fence(memory_order_seq_cst);
-		if (load32(&e->arms) != arms)
+		if (engine_load(&e->arms) != arms)
 			break;
 		if (sys_ppoll(&pfd, 1, nap) > 0) {
 			drain(e->wake_fd);
@@ -200,18 +119,22 @@ static void park(struct engine *e)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* The timer is set once for many deadlines: it may have come too early for any. */
+/*
+ * Deadlines mostly move away, by each packet: the timer is left as it is until it has come too
+ * early, or is too late.
+ */
 static void reset_timer(struct engine *e)
 {
 	uint64_t next = loop_next_timeout(e);
 
-	if (next != e->timer_set) {
+	if (next < e->timer_set || (next != e->timer_set && e->timer_set <= e->now)) {
 		e->timer_set = next;
 		sys_timerfd_set(e->timer_fd, next);
 	}
 }
 
-static bool serve(struct engine *e)
+/* received: set to engine.received. */
+static bool serve(struct engine *e, uint64_t *received)
 {
 	bool more, dead;
 
@@ -226,8 +149,44 @@ static bool serve(struct engine *e)
 	} while (more && !atomic_load_explicit(&e->waiters, memory_order_relaxed));
 	if (!dead)
 		reset_timer(e);
+	*received = e->received;
 	loop_unlock(e);
 	return !dead;
+}
+
+/*
+ * To sleep and be woken is dear, above all where an idle processor is handed back to a hypervisor.
+ * When the last thing came soon after the thread had gone to sleep, it looks for the next one
+ * for a while before it does so again. Whoever else wants the processor gets it, and where somebody
+ * keeps it, a program that spins on memory perhaps, this is not tried again for long.
+ */
+static void linger(struct engine *e, uint32_t polls, uint64_t received)
+{
+	uint64_t start = sys_now(), last = start;
+
+	if (e->one_cpu || start < e->no_linger_until)
+		return;
+	while (!atomic_load_explicit(&e->waiters, memory_order_relaxed) &&
+	       engine_load(&e->polls) - polls < POLLING_COUNT && loop_trylock(e)) {
+		uint64_t now = e->now;
+
+		if (!atomic_load_explicit(&e->dead, memory_order_relaxed))
+			loop_pass(e, LOOP_QUICK);
+		if (e->received != received)
+			start = now;
+		received = e->received;
+		loop_unlock(e);
+		if (now - last > LINGER_LOST) {
+			e->no_linger_until = now + e->no_linger;
+			if (e->no_linger < NO_LINGER_MAX)
+				e->no_linger *= 2;
+			return;
+		}
+		if (now - start > LINGER)
+			return;
+		last = now;
+		sched_yield();
+	}
 }
 
 /*
@@ -242,9 +201,25 @@ static void give_up(struct engine *e)
 	loop_unlock(e);
 }
 
+/*
+ * The scheduler lets who asks for short slices go before who computes on and on: a program that
+ * spins on memory, waiting for what only this thread can place. Not to be had before Linux 6.12.
+ */
+static void short_slice(void)
+{
+	struct slice_attr attr = {.size = sizeof(attr)};
+
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) || attr.sched_policy != SCHED_OTHER)
+		return;
+	attr.sched_runtime = SLICE;
+	syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
 static void *progress_main(void *arg)
 {
 	struct engine *e = arg;
+	uint64_t asleep, received, before = 0;
+	bool soon = false;
 	uint32_t polls;
 	struct pollfd pfd[] = {
 		{.fd = e->wake_fd, .events = POLLIN},
@@ -255,10 +230,16 @@ static void *progress_main(void *arg)
 	/* The default slack of 50 us is as long as a nap while parked. */
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
-	while (serve(e)) {
-		polls = load32(&e->polls);
+	short_slice();
+	while (serve(e, &received)) {
+		polls = engine_load(&e->polls);
+		if (soon && received != before)
+			linger(e, polls, received);
+		before = received;
+		asleep = sys_now();
 		if (sys_ppoll(pfd, 3, UINT64_MAX) <= 0)
 			continue;
+		soon = sys_now() - asleep < LINGER;
 		if ((pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL) {
 			give_up(e);
 			break;
@@ -302,6 +283,7 @@ int progress_start(struct engine *e)
 
 	if (e->thread_started)
 		return 0;
+	e->no_linger = NO_LINGER_MIN;
 	/* The main thread too: one that pinned itself says nothing of the others. */
 	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 		     !sched_getaffinity(getpid(), sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;

@@ -150,6 +150,7 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 
 const struct llp llp_udp = {
 	.name = "udp",
+	.rx_batch = 1,
 	.open = udp_open,
 	.receive = udp_receive,
 	.send = udp_send,

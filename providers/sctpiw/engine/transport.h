@@ -25,7 +25,13 @@ struct engine;
 
 enum loop_depth {
 	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
-	LOOP_THOROUGH, /* the progress thread: ask epoll, look at errors too */
+	LOOP_THOROUGH, /* the progress thread: look at errors, too */
+};
+
+enum loop_received {
+	LOOP_NOTHING, /* and nothing follows from it */
+	LOOP_SOME,
+	LOOP_MORE, /* there may be more at once */
 };
 
 struct transport {
@@ -45,8 +51,8 @@ struct transport {
 	/* Whether peers may open associations to it; at first not. -errno of listen(). */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 
-	/* Takes what came in; true: there may be more at once. */
-	bool (*receive)(struct engine *e, enum loop_depth depth);
+	/* Takes what came in. */
+	enum loop_received (*receive)(struct engine *e, enum loop_depth depth);
 	/* Reports what happened to associations; true: something did. */
 	bool (*events)(struct engine *e);
 	/* Pulls and sends, for every association that was kicked, what may go out now. */

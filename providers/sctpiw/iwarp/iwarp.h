@@ -253,6 +253,7 @@ struct iw_qp {
 	uint32_t max_inline, max_send_sge, max_recv_sge;
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
+	_Atomic bool rq_awaited; /* Sends are held that wait for receives */
 	/* Engine's list of QPs with new WRs, pushed lock-free by the application's threads. */
 	_Atomic bool kicked;
 	struct iw_qp *kick_next;
@@ -313,6 +314,18 @@ static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
 static inline void iw_rq_publish(struct iw_qp *qp)
 {
 	iw_ring_publish(&qp->rq);
+}
+
+/*
+ * (producer, after publishing) Must the RNIC look at the receives now, or will it do so by itself
+ * when a Send comes? It raises rq_awaited, or enters the error state, and then looks for receives;
+ * with a full fence between the two steps of each side, one of them sees the other.
+ */
+static inline bool iw_rq_is_awaited(const struct iw_qp *qp)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) ||
+	       atomic_load_explicit(&qp->state, memory_order_relaxed) == IW_QPS_ERR;
 }
 
 /*

@@ -195,6 +195,7 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 	if (iw_qp_state(qp) == IW_QPS_ERR)
 		return;
 	iw_qp_set_state(qp, IW_QPS_ERR);
+	atomic_thread_fence(memory_order_seq_cst); /* see iw_rq_is_awaited() */
 	iw_sq_flush(qp, f);
 	iw_rq_flush(qp, f);
 }
@@ -279,7 +280,7 @@ void iw_qp_kick(struct iw_qp *qp)
 	}
 	if (!s)
 		return;
-	if (qp->priv->held_count)
+	if (qp->priv->held_count || atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed))
 		iw_rq_refresh(s);
 	iw_session_wake(s); /* looks whether it still lives */
 }

@@ -234,6 +234,15 @@ static int move_in(struct iw_session *s, uint16_t *ssn, struct iw_failure *f)
 	return err;
 }
 
+/* From now on each receive that is posted is told of (iw_rq_is_awaited()), or none. */
+static void await(struct iw_qp *qp, bool awaited)
+{
+	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) == awaited)
+		return;
+	atomic_store_explicit(&qp->rq_awaited, awaited, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
 void iw_rq_refresh(struct iw_session *s)
 {
 	struct iw_qp *qp = s->qp;
@@ -243,6 +252,7 @@ void iw_rq_refresh(struct iw_session *s)
 
 	if (!p->held_count) {
 		p->rq_tail = tail;
+		await(qp, false);
 		return;
 	}
 	while (p->rq_tail != tail) {
@@ -278,6 +288,21 @@ void iw_rq_timeout(struct iw_session *s)
 	iw_session_fail(s, &f);
 }
 
+/* Is the receive of this index not posted yet? Then it is awaited. The session may have ended. */
+static bool is_missing(struct iw_session *s, uint32_t index)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+
+	do {
+		iw_rq_refresh(s);
+		if (s->qp != qp || index - p->rq_tail >= 0x80000000u)
+			return false;
+		await(qp, true);
+	} while (iw_ring_tail(&qp->rq) != p->rq_tail);
+	return true;
+}
+
 int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
@@ -297,10 +322,11 @@ int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_fa
 	if (seg->h.msn - p->deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (index - head >= p->rq_tail - head) {
-		iw_rq_refresh(s);
+		bool missing = is_missing(s, index);
+
 		if (s->qp != qp)
 			return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
-		if (index - p->rq_tail < 0x80000000u)
+		if (missing)
 			return hold(s, index, &rec, seg->ssn, seg->payload, f);
 	}
 	return place_at(qp, index, &rec, seg->payload, f);

@@ -81,7 +81,8 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	return total <= IW_MAX_MSG ? 0 : EINVAL;
 }
 
-static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr)
+/* *bytes grows by the length of what was posted. */
+static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
 {
 	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
 	struct iw_send_wqe *wqe;
@@ -132,6 +133,7 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr)
 	else
 		copy_sges(wqe->sge, wr->sg_list, n);
 	iw_sq_publish(iw);
+	*bytes += total;
 	return 0;
 }
 
@@ -144,6 +146,7 @@ static bool may_send(const struct sctpiw_qp *qp)
 int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
+	uint64_t bytes = 0;
 	bool posted = false;
 	int err = 0;
 
@@ -155,7 +158,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (wr && !may_send(qp))
 		err = EINVAL;
 	while (wr && !err) {
-		err = post_one_send(qp->iw, wr);
+		err = post_one_send(qp->iw, wr, &bytes);
 		if (err)
 			break;
 		posted = true;
@@ -165,7 +168,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (err)
 		*bad_wr = wr;
 	if (posted)
-		engine_kick(qp->engine, qp->iw);
+		engine_kick(qp->engine, qp->iw, bytes);
 	return err;
 }
 
@@ -214,7 +217,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 	pthread_mutex_unlock(&qp->rq_lock);
 	if (err)
 		*bad_wr = wr;
-	if (posted)
-		engine_kick(qp->engine, qp->iw);
+	if (posted && iw_rq_is_awaited(qp->iw))
+		engine_kick(qp->engine, qp->iw, ENGINE_AT_ONCE);
 	return err;
 }

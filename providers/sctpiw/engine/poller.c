@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the application's threads do for the engine when they post, poll and arm. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sched.h>
+
+#include "engine/private.h"
+#include "engine/sys.h"
+
+/*
+ * A burst: WRs that are posted within this time, ns, of the last ones that were sent; it doubles up
+ * to three times while so many WRs come in it, and halves while few do. So many bytes do not wait.
+ */
+#define BURST_GAP 3000u
+#define BURST_GAP_SHIFT_MAX 3
+#define BURST_MANY 8u
+#define BURST_FEW 2u
+#define BURST_BYTES 16384u
+/*
+ * Of so many polls that find the engine busy one lets go of the processor: perhaps that is what the
+ * thread which is inside waits for.
+ */
+#define YIELD_POLLS 16
+#define ONE_CPU_NAP 50000u /* ns */
+
+/* Two threads may lose a count: it only has to move. */
+static void count_poll(struct engine *e)
+{
+	atomic_store_explicit(&e->polls, engine_load(&e->polls) + 1, memory_order_relaxed);
+}
+
+/*
+ * Who polls on the only processor keeps it from whoever is to answer: the poller waits for a
+ * socket instead, but not for long, since another thread may complete something, too.
+ */
+static void nap(struct engine *e)
+{
+	struct pollfd pfd = {.fd = e->epoll_fd, .events = POLLIN};
+
+	if (loop_has_kicks(e))
+		return;
+	atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
+	sys_ppoll(&pfd, 1, ONE_CPU_NAP);
+	atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
+}
+
+/*
+ * What was gathered leaves now. Who posts in bursts gets more time for the next one; who posts one
+ * message and waits for what follows from it, by looking at memory perhaps, gets little.
+ */
+static void end_burst(struct engine *e)
+{
+	uint32_t gathered = engine_load(&e->gathered), shift = engine_load(&e->gap_shift);
+
+	if (gathered >= BURST_MANY && shift < BURST_GAP_SHIFT_MAX)
+		shift++;
+	else if (gathered < BURST_FEW && shift)
+		shift--;
+	atomic_store_explicit(&e->gap_shift, shift, memory_order_relaxed);
+	atomic_store_explicit(&e->gathered, 0, memory_order_relaxed);
+	atomic_store_explicit(&e->gathered_bytes, 0, memory_order_relaxed);
+	atomic_store_explicit(&e->last_kick, e->now, memory_order_relaxed);
+}
+
+void engine_progress(struct engine *e)
+{
+	count_poll(e);
+	if (e->one_cpu)
+		nap(e);
+	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e)) {
+		atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
+		if (engine_load(&e->polls) % YIELD_POLLS == 0)
+			sched_yield();
+		return;
+	}
+	atomic_store_explicit(&e->last_poll, e->now, memory_order_relaxed);
+	if (!atomic_load_explicit(&e->dead, memory_order_relaxed)) {
+		atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
+		if (engine_load(&e->gathered))
+			end_burst(e);
+		loop_pass(e, LOOP_QUICK);
+		atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
+	}
+	loop_unlock(e);
+}
+
+void engine_armed(struct engine *e)
+{
+	atomic_store_explicit(&e->polls_at_arm, engine_load(&e->polls), memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->arms, 1, memory_order_relaxed);
+	/* Against park(): either it sees the count, or we see that it is parked. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&e->parked, memory_order_relaxed))
+		progress_wake(e);
+	/* What a burst has left behind. */
+	if (loop_has_kicks(e) && loop_trylock(e)) {
+		loop_finish(e);
+		loop_unlock(e);
+	}
+}
+
+/*
+ * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
+ * alone is sent at once. The rest of a burst stays on the list until it is a packet's worth, the
+ * gap is over, the empty CQ is polled, or the progress thread comes for it: the one that is parked
+ * at the end of its nap, else it is woken, once for many WRs.
+ */
+static bool gather(struct engine *e, uint64_t bytes, uint64_t now)
+{
+	uint64_t gathered = atomic_load_explicit(&e->gathered_bytes, memory_order_relaxed) + bytes;
+
+	if (bytes > BURST_BYTES || gathered > BURST_BYTES ||
+	    now - atomic_load_explicit(&e->last_kick, memory_order_relaxed) >= BURST_GAP << engine_load(&e->gap_shift) ||
+	    !atomic_load_explicit(&e->thread_started, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&e->gathered_bytes, gathered, memory_order_relaxed);
+	atomic_store_explicit(&e->gathered, engine_load(&e->gathered) + 1, memory_order_relaxed);
+	count_poll(e);
+	atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
+	/* Against the thread: it sees the list after it has cleared either of these. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&e->parked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&e->kick_wake, true, memory_order_seq_cst))
+		progress_wake(e);
+	return true;
+}
+
+void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes)
+{
+	loop_push_kick(e, qp);
+	if (gather(e, bytes, sys_now()))
+		return;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!loop_trylock(e))
+		return;
+	end_burst(e);
+	loop_finish(e);
+	loop_unlock(e);
+}
