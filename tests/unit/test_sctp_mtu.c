@@ -469,12 +469,42 @@ static void test_oversize_needs_a_block(void **state)
 	assert_true(again);
 }
 
+/* Small packets of a path with a large MTU share a block, until the peer has acknowledged them. */
+static void test_small_packets_share_a_block(void **state)
+{
+	struct sctp_block *last = NULL;
+	struct sctp_batch b;
+	unsigned int blocks = 0;
+
+	establish_only();
+	sctp_assoc_set_mtu(f.a, 65535);
+	f.message_len = 100;
+	for (int i = 0; i < 400; i++) {
+		f.messages = 1;
+		sctp_assoc_kick(f.a);
+		assert_int_equal(sctp_output(f.a, f.now, &b), 1);
+		blocks += b.block != last;
+		last = b.block;
+		sctp_batch_done(f.s, &b);
+	}
+	/* 400 times 128 bytes fit one, but the last quarter of a block is not begun. */
+	assert_in_range(blocks, 1, 2);
+	/* What does not fit the rest has a packet of full length all the same. */
+	f.message_len = 60000;
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	assert_int_equal(sctp_output(f.a, f.now, &b), 1);
+	assert_int_equal(b.len, 12 + 16 + 60000);
+	sctp_batch_done(f.s, &b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_search_turns),
 		PEER_TEST(test_oversize_needs_a_block),
+		PEER_TEST(test_small_packets_share_a_block),
 		PEER_TEST(test_confirmed_first),
 		PEER_TEST(test_probe_is_last),
 		PEER_TEST(test_probe_lost),

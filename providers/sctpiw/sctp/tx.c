@@ -79,13 +79,12 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->window_tries = 0;
 }
 
-/* The block to build in, with room for a packet; fresh: an empty one. */
+/* The block to build in, with room for a packet, or at least for BLOCK_WORTH; fresh: an empty one. */
 static struct sctp_block *build_block(struct sctp_assoc *a, bool fresh)
 {
 	struct sctp_block *b = a->block;
-	size_t left = b ? SCTP_BLOCK_SIZE - b->used : 0;
 
-	if (b && !fresh && left >= BLOCK_WORTH && left >= a->path.max_packet)
+	if (b && !fresh && SCTP_BLOCK_SIZE - b->used >= BLOCK_WORTH)
 		return b;
 	if (b && b->used == 0)
 		return b;
@@ -109,7 +108,8 @@ static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_
 {
 	size_t room = SCTP_BLOCK_SIZE - b->used;
 	uint8_t *start = b->data + b->used;
-	size_t limit = a->path.max_packet;
+	/* On a path that takes more than the rest of the block: many small packets share one. */
+	size_t limit = a->path.max_packet < room ? a->path.max_packet : room;
 	unsigned int n = 0;
 
 	*total = 0;

@@ -129,8 +129,7 @@ static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
 	if (tx->len + o->len <= tx->limit)
 		return true;
-	if (tx->len > WIRE_SCTP_COMMON_LEN || !tx->first ||
-	    tx->len + o->len <= tx->a->path.max_packet)
+	if (tx->len > WIRE_SCTP_COMMON_LEN || !tx->first)
 		return false;
 	if (tx->len + o->len > tx->room) {
 		tx->starved = true;
@@ -274,7 +273,9 @@ static void put_new(struct sctp_tx *tx)
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
-			if (any ? !tx->more : whole && !narrow) {
+			if (!any && tx->first && !whole && !narrow && tx->len == WIRE_SCTP_COMMON_LEN)
+				tx->starved = true;
+			else if (any ? !tx->more : whole && !narrow) {
 				a->want_pull = false;
 				a->declined = true;
 				a->window_probe = false;
