@@ -96,18 +96,19 @@ void engine_assert_locked(const struct engine *e)
 
 /* ---- kicks ---- */
 
-void loop_push_kick(struct engine *e, struct iw_qp *qp)
+bool loop_push_kick(struct engine *e, struct iw_qp *qp)
 {
 	struct iw_qp *head;
 
 	/* On the list already: whoever serves it sees what was published before. */
 	if (atomic_exchange_explicit(&qp->kicked, true, memory_order_acq_rel))
-		return;
+		return false;
 	head = atomic_load_explicit(&e->kicks, memory_order_relaxed);
 	do {
 		qp->kick_next = head;
 	} while (!atomic_compare_exchange_weak_explicit(&e->kicks, &head, qp, memory_order_release,
 							memory_order_relaxed));
+	return true;
 }
 
 static bool run_kicks(struct engine *e)

@@ -166,7 +166,6 @@ static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	if (!oe)
 		return -ENOMEM;
 	ep->llp = e->llp;
-	ep->rx_batch = e->llp->rx_batch;
 	ret = ep->llp->open(ep, addr, v6only);
 	if (ret)
 		goto err_free;
@@ -305,52 +304,44 @@ static void input(struct endpoint *ep, const struct llp_datagram *d)
 }
 
 /*
- * One after the other while they are large, so that the staging memory stays in the cache; more at
- * once while they are small and many. A poller takes one that is small at a time: perhaps it is
- * what the application waits for.
+ * One after the other while they are large, so that the staging memory stays in the cache. A small one
+ * ends the round: perhaps it is what somebody waits for.
  */
-static enum loop_received receive(struct engine *e, struct endpoint *ep, enum loop_depth depth)
+static enum loop_received receive(struct engine *e, struct endpoint *ep)
 {
 	struct llp_datagram dgrams[LLP_RX_DATAGRAMS];
-	unsigned int total = 0;
+	unsigned int batch = ep->llp->rx_batch, total = 0;
 
 	while (total < LLP_RX_DATAGRAMS) {
 		unsigned int n;
 
-		for (unsigned int i = 0; i < ep->rx_batch; i++)
+		for (unsigned int i = 0; i < batch; i++)
 			dgrams[i].data = own_of(e)->rx_memory + (size_t)i * LLP_RX_SIZE;
-		n = ep->llp->receive(ep, dgrams, ep->rx_batch);
+		n = ep->llp->receive(ep, dgrams, batch);
 		for (unsigned int i = 0; i < n; i++)
 			input(ep, &dgrams[i]);
 		total += n;
-		if (n < ep->rx_batch) {
-			ep->rx_batch = ep->llp->rx_batch;
+		if (n < batch)
 			return total ? LOOP_SOME : LOOP_NOTHING;
-		}
-		if (dgrams[n - 1].len >= SMALL_DATAGRAM)
-			ep->rx_batch = ep->llp->rx_batch;
-		else if (depth == LOOP_QUICK)
+		if (batch == 1 && dgrams[0].len < SMALL_DATAGRAM)
 			return LOOP_SOME;
-		else if (ep->rx_batch <= LLP_RX_DATAGRAMS / 2)
-			ep->rx_batch *= 2;
 	}
 	return LOOP_MORE;
 }
 
-static enum loop_received receive_direct(struct engine *e, enum loop_depth depth)
+static enum loop_received receive_direct(struct engine *e)
 {
 	enum loop_received all = LOOP_NOTHING;
 
 	list_for_each(node, &e->endpoints) {
-		enum loop_received one =
-			receive(e, list_entry(node, struct endpoint, node), depth);
+		enum loop_received one = receive(e, list_entry(node, struct endpoint, node));
 
 		all = one > all ? one : all;
 	}
 	return all;
 }
 
-static enum loop_received receive_ready(struct engine *e, enum loop_depth depth)
+static enum loop_received receive_ready(struct engine *e)
 {
 	struct epoll_event ev[EPOLL_BATCH];
 	enum loop_received all = LOOP_NOTHING;
@@ -366,7 +357,7 @@ static enum loop_received receive_ready(struct engine *e, enum loop_depth depth)
 		if (ev[i].events & EPOLLERR)
 			endpoint_errors(ep);
 		if (ev[i].events & (EPOLLIN | EPOLLERR))
-			one = receive(e, ep, depth);
+			one = receive(e, ep);
 		all = one > all ? one : all;
 	}
 	return all;
@@ -382,10 +373,10 @@ static enum loop_received own_receive(struct engine *e, enum loop_depth depth)
 	own_of(e)->stirred = false;
 	retry_blocked(e);
 	if (direct)
-		got = receive_direct(e, depth);
+		got = receive_direct(e);
 	/* What woke the thread may be an error that no receive call tells of. */
 	if (!direct || (got == LOOP_NOTHING && depth == LOOP_THOROUGH))
-		got = receive_ready(e, depth);
+		got = receive_ready(e);
 	return got == LOOP_NOTHING && own_of(e)->stirred ? LOOP_SOME : got;
 }
 

@@ -16,6 +16,7 @@
 #define BURST_MANY 8u
 #define BURST_FEW 2u
 #define BURST_BYTES 16384u
+#define BURST_LOOK 4u /* of so many WRs one looks at the clock */
 /*
  * Of so many polls that find the engine busy one lets go of the processor: perhaps that is what the
  * thread which is inside waits for.
@@ -59,11 +60,18 @@ static void end_burst(struct engine *e)
 	atomic_store_explicit(&e->gap_shift, shift, memory_order_relaxed);
 	atomic_store_explicit(&e->gathered, 0, memory_order_relaxed);
 	atomic_store_explicit(&e->gathered_bytes, 0, memory_order_relaxed);
-	atomic_store_explicit(&e->last_kick, e->now, memory_order_relaxed);
+}
+
+/* The gap begins when all is sent: to send one message may take longer than it lasts. */
+static void begin_burst(struct engine *e)
+{
+	atomic_store_explicit(&e->last_kick, sys_now(), memory_order_relaxed);
 }
 
 void engine_progress(struct engine *e)
 {
+	bool burst;
+
 	count_poll(e);
 	if (e->one_cpu)
 		nap(e);
@@ -76,9 +84,12 @@ void engine_progress(struct engine *e)
 	atomic_store_explicit(&e->last_poll, e->now, memory_order_relaxed);
 	if (!atomic_load_explicit(&e->dead, memory_order_relaxed)) {
 		atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
-		if (engine_load(&e->gathered))
+		burst = engine_load(&e->gathered);
+		if (burst)
 			end_burst(e);
 		loop_pass(e, LOOP_QUICK);
+		if (burst)
+			begin_burst(e);
 		atomic_store_explicit(&e->poller_inside, false, memory_order_relaxed);
 	}
 	loop_unlock(e);
@@ -99,41 +110,61 @@ void engine_armed(struct engine *e)
 	}
 }
 
+static bool is_over(struct engine *e, uint64_t now)
+{
+	uint64_t gap = BURST_GAP << engine_load(&e->gap_shift);
+
+	return now - atomic_load_explicit(&e->last_kick, memory_order_relaxed) >= gap ||
+	       !atomic_load_explicit(&e->thread_started, memory_order_relaxed);
+}
+
+/* There is something on the list of kicks, and nobody may come for it. */
+static void leave_to_thread(struct engine *e)
+{
+	/* Against the thread: it sees the list after it has cleared either of these. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load_explicit(&e->parked, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&e->kick_wake, true, memory_order_seq_cst))
+		progress_wake(e);
+}
+
 /*
  * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
  * alone is sent at once. The rest of a burst stays on the list until it is a packet's worth, the
  * gap is over, the empty CQ is polled, or the progress thread comes for it: the one that is parked
  * at the end of its nap, else it is woken, once for many WRs.
  */
-static bool gather(struct engine *e, uint64_t bytes, uint64_t now)
+static bool gather(struct engine *e, uint64_t bytes, bool first)
 {
 	uint64_t gathered = atomic_load_explicit(&e->gathered_bytes, memory_order_relaxed) + bytes;
+	uint32_t n = engine_load(&e->gathered);
+	uint64_t now;
 
-	if (bytes > BURST_BYTES || gathered > BURST_BYTES ||
-	    now - atomic_load_explicit(&e->last_kick, memory_order_relaxed) >= BURST_GAP << engine_load(&e->gap_shift) ||
-	    !atomic_load_explicit(&e->thread_started, memory_order_relaxed))
+	if (bytes > BURST_BYTES || gathered > BURST_BYTES)
 		return false;
+	if (first || n % BURST_LOOK == 0) {
+		now = sys_now();
+		if (is_over(e, now))
+			return false;
+		count_poll(e);
+		atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
+	}
 	atomic_store_explicit(&e->gathered_bytes, gathered, memory_order_relaxed);
-	atomic_store_explicit(&e->gathered, engine_load(&e->gathered) + 1, memory_order_relaxed);
-	count_poll(e);
-	atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
-	/* Against the thread: it sees the list after it has cleared either of these. */
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&e->parked, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&e->kick_wake, true, memory_order_seq_cst))
-		progress_wake(e);
+	atomic_store_explicit(&e->gathered, n + 1, memory_order_relaxed);
+	if (first)
+		leave_to_thread(e);
 	return true;
 }
 
 void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes)
 {
-	loop_push_kick(e, qp);
-	if (gather(e, bytes, sys_now()))
+	if (gather(e, bytes, loop_push_kick(e, qp)))
 		return;
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!loop_trylock(e))
 		return;
 	end_burst(e);
 	loop_finish(e);
+	begin_burst(e);
 	loop_unlock(e);
 }

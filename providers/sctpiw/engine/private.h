@@ -51,7 +51,6 @@ struct endpoint {
 	/* Of the carriers of packets (llp.h). */
 	const struct llp *llp;
 	size_t rcvbuf;
-	unsigned int rx_batch; /* datagrams to ask for at once */
 	bool df;     /* as the socket has it now */
 	bool no_gso; /* this path of the kernel cannot do UDP_SEGMENT */
 };
@@ -144,8 +143,8 @@ void loop_output(struct engine *e);
 /* Kicks, what they send, and events: the state that a control operation starts from. */
 void loop_settle(struct engine *e);
 uint64_t loop_next_timeout(struct engine *e);
-/* Lock-free: a QP has new WRs; are there any such QPs? */
-void loop_push_kick(struct engine *e, struct iw_qp *qp);
+/* Lock-free: a QP has new WRs. Returns whether it was not known to have some already. */
+bool loop_push_kick(struct engine *e, struct iw_qp *qp);
 bool loop_has_kicks(struct engine *e);
 /* Lets go of the lock: nothing that was kicked meanwhile is left behind. */
 void loop_unlock(struct engine *e);

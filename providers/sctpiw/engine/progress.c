@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -35,7 +36,8 @@
  */
 #define PARK_FIRST 50000u
 #define PARK_MAX 1600000u
-#define SLICE 100000u	   /* ns, the shortest that there is */
+#define SLICE 100000u /* ns, the shortest that there is */
+#define NICE (-10)
 /* How long the thread looks for more before it sleeps; and when it has lost the processor, ns. */
 #define LINGER 50000u
 #define LINGER_LOST 200000u
@@ -104,16 +106,8 @@ static void park(struct engine *e)
 			drain(e->wake_fd);
 			break;
 		}
-		if (loop_has_kicks(e)) {
-			/* Posted, and not polled since. */
-			nap = PARK_FIRST;
-			if (loop_trylock(e)) {
-				loop_finish(e);
-				loop_unlock(e);
-			}
-		} else if (nap < PARK_MAX) {
+		if (nap < PARK_MAX)
 			nap *= 2;
-		}
 	} while (polled_just_now(e));
 	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
@@ -202,10 +196,12 @@ static void give_up(struct engine *e)
 }
 
 /*
- * The scheduler lets who asks for short slices go before who computes on and on: a program that
- * spins on memory, waiting for what only this thread can place. Not to be had before Linux 6.12.
+ * A program may spin on memory, waiting for what only this thread can place there: it must get the
+ * processor at once, for a moment. The scheduler (since Linux 6.12) lets who asks for short slices go
+ * before who computes on and on, as long as it has had less than its share; its share is larger where
+ * the process may raise it. Without either, it works all the same.
  */
-static void short_slice(void)
+static void come_first(void)
 {
 	struct slice_attr attr = {.size = sizeof(attr)};
 
@@ -213,6 +209,8 @@ static void short_slice(void)
 		return;
 	attr.sched_runtime = SLICE;
 	syscall(SYS_sched_setattr, 0, &attr, 0);
+	if (attr.sched_nice > NICE)
+		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 }
 
 static void *progress_main(void *arg)
@@ -230,7 +228,7 @@ static void *progress_main(void *arg)
 	/* The default slack of 50 us is as long as a nap while parked. */
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
-	short_slice();
+	come_first();
 	while (serve(e, &received)) {
 		polls = engine_load(&e->polls);
 		if (soon && received != before)

@@ -154,7 +154,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		*bad_wr = wr;
 		return EIO;
 	}
-	pthread_mutex_lock(&qp->sq_lock);
+	pthread_spin_lock(&qp->sq_lock);
 	if (wr && !may_send(qp))
 		err = EINVAL;
 	while (wr && !err) {
@@ -164,7 +164,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		posted = true;
 		wr = wr->next;
 	}
-	pthread_mutex_unlock(&qp->sq_lock);
+	pthread_spin_unlock(&qp->sq_lock);
 	if (err)
 		*bad_wr = wr;
 	if (posted)
@@ -204,7 +204,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		*bad_wr = wr;
 		return EIO;
 	}
-	pthread_mutex_lock(&qp->rq_lock);
+	pthread_spin_lock(&qp->rq_lock);
 	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
 		err = EINVAL;
 	while (wr && !err) {
@@ -214,7 +214,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		posted = true;
 		wr = wr->next;
 	}
-	pthread_mutex_unlock(&qp->rq_lock);
+	pthread_spin_unlock(&qp->rq_lock);
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))

@@ -106,8 +106,8 @@ struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
 	qp->engine = ctx->engine;
 	qp->generation = ctx->generation;
-	sctpiw_lock_init(&qp->sq_lock);
-	sctpiw_lock_init(&qp->rq_lock);
+	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_mutex_init(&qp->vqp.qp.mutex, NULL);
 	pthread_cond_init(&qp->vqp.qp.cond, NULL);
 	err = new_iw_qp(ctx, to_pd(pd), qp, attr);
@@ -246,8 +246,8 @@ void sctpiw_qp_release(struct sctpiw_qp *qp)
 	channel_put(qp->obj.async.chan);
 	pthread_cond_destroy(&qp->vqp.qp.cond);
 	pthread_mutex_destroy(&qp->vqp.qp.mutex);
-	pthread_mutex_destroy(&qp->sq_lock);
-	pthread_mutex_destroy(&qp->rq_lock);
+	pthread_spin_destroy(&qp->sq_lock);
+	pthread_spin_destroy(&qp->rq_lock);
 	free(qp);
 }
 

@@ -61,7 +61,7 @@ struct sctpiw_qp {
 	struct engine *engine;
 	uint32_t generation;
 	bool by_cm;	       /* brought to INIT with the connection manager's mask */
-	pthread_mutex_t sq_lock, rq_lock; /* the producer ends */
+	pthread_spinlock_t sq_lock, rq_lock; /* the producer ends */
 	struct engine_object obj;
 	struct list_node node;
 	struct ibv_qp_attr attr; /* as modify_qp set it; engine lock */
