@@ -2,6 +2,7 @@
 #include "sctp/cc.h"
 
 #define CWND_MAX (1u << 30)
+#define HOSTS_HOLD (512u << 10)
 #define SSTHRESH_MAX UINT32_MAX
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
@@ -24,9 +25,21 @@ void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4)
 	cc->pmdcs = pmdcs;
 	cc->v4 = v4;
 	cc->cwnd = initial_window(cc);
+	cc->most = CWND_MAX;
 	cc->ssthresh = SSTHRESH_MAX;
 	cc->partial = 0;
 	cc->pristine = true;
+}
+
+void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min)
+{
+	cc->most = min < CWND_MAX / 20 ? HOSTS_HOLD + (uint32_t)min * 10 : CWND_MAX;
+}
+
+/* The window with so much more. */
+static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
+{
+	return max_u32(cc->cwnd, min_u32(cc->cwnd + bytes, cc->most));
 }
 
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
@@ -50,7 +63,7 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 		 * that number; the bytes acknowledged remain the bound that
 		 * guards against divided SACKs.
 		 */
-		cc->cwnd = min_u32(cc->cwnd + min_u32(bytes, 64 * cc->pmdcs), CWND_MAX);
+		cc->cwnd = grown(cc, min_u32(bytes, 64 * cc->pmdcs));
 		cc->pristine = false;
 		return;
 	}
@@ -59,7 +72,7 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 	if (cc->partial >= cc->cwnd) {
 		if (limited) {
 			cc->partial -= cc->cwnd;
-			cc->cwnd = min_u32(cc->cwnd + cc->pmdcs, CWND_MAX);
+			cc->cwnd = grown(cc, cc->pmdcs);
 		} else {
 			cc->partial = cc->cwnd;
 		}

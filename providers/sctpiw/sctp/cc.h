@@ -13,6 +13,7 @@ struct sctp_cc {
 	uint32_t cwnd;
 	uint32_t ssthresh;
 	uint32_t partial; /* partial_bytes_acked */
+	uint32_t most;	  /* it grows no further than this */
 	uint32_t pmdcs;	  /* what fits a packet: PMTU without IP, UDP and common header */
 	bool pristine;	  /* still at the initial window */
 	bool v4;
@@ -32,6 +33,12 @@ void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs);
 void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recovering, bool drained);
 /* Loss seen in SACKs, once per window (7.2.3). */
 void sctp_cc_loss(struct sctp_cc *cc);
+/*
+ * The shortest round trip that was seen, ns. On a path as short as a host's own, a window that fills
+ * every buffer on the way makes nothing faster, but each byte passes through more memory than caches
+ * have: it stops at what a path of 10 GB/s holds, and half a megabyte for the delays of the two hosts.
+ */
+void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min);
 /* T3-rtx expired (7.2.3). */
 void sctp_cc_timeout(struct sctp_cc *cc);
 /* Nothing was sent for this many RTOs (7.2.1, last point). */

@@ -223,6 +223,7 @@ struct sctp_assoc {
 	bool want_pull;		  /* the user may have more */
 	bool declined;		  /* it had nothing for a whole packet when asked last */
 	bool cwnd_limited;	  /* cwnd stopped us since the last SACK */
+	bool filled;		  /* nothing new has left since cwnd stopped us */
 	bool window_probe;	  /* one packet may leave although the peer's window is closed */
 	bool recovering;	  /* Fast Recovery */
 	bool reordered;		  /* this path reorders: miss indications prove nothing */
@@ -389,6 +390,11 @@ size_t sctp_tx_rwnd_room(const struct sctp_assoc *a);
  * something is acknowledged (7.2.1), also when it does not fill cwnd.
  */
 bool sctp_tx_cwnd_full(const struct sctp_assoc *a);
+/*
+ * Once cwnd was full: what is free of it is not worth a batch yet; more will be, since something is in
+ * flight. Else each SACK would be answered by as few packets as it made room for, and these by a SACK.
+ */
+bool sctp_tx_defers(const struct sctp_assoc *a);
 /* Whether the windows let another new chunk go. */
 bool sctp_tx_window_open(const struct sctp_assoc *a);
 /* Nothing sent yet; the first TSN will be initial_tsn. */

@@ -57,6 +57,7 @@ static void ack_chunk(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o, st
 	if (a->rtt_running && tsn == a->rtt_tsn) {
 		a->rtt_running = false;
 		sctp_rtt_sample(&a->path.rtt, acked->now - o->sent);
+		sctp_cc_set_rtt(&a->path.cc, a->path.rtt.min);
 	}
 }
 

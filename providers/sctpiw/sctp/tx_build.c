@@ -252,10 +252,12 @@ static void put_new(struct sctp_tx *tx)
 
 	if (!a->want_pull || a->lost || tx->alone || a->moving)
 		return;
-	if (sctp_tx_cwnd_full(a)) {
+	if (sctp_tx_cwnd_full(a) || sctp_tx_defers(a)) {
 		a->cwnd_limited = true;
+		a->filled = true;
 		return;
 	}
+	a->filled = false;
 	window = sctp_tx_rwnd_room(a);
 	if (!window) {
 		wait_for_window(a, tx->now);
