@@ -12,7 +12,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <isa-l.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <stdbool.h>
@@ -21,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "util/crc32c.h"
 
 #include "samples.h"
 
@@ -70,7 +71,7 @@ static void check(const uint8_t *data, size_t len, size_t segment)
 	uint32_t sum = 0;
 
 	for (size_t at = 0; at < len; at += segment)
-		sum ^= crc32_iscsi((unsigned char *)data + at, len - at < segment ? len - at : segment, ~0U);
+		sum ^= crc32c(data + at, len - at < segment ? len - at : segment);
 	checksum = sum;
 }
 
