@@ -189,8 +189,9 @@ class Program:
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
             time.sleep(0.01)
-        # Binding comes a moment before listening. A server of RDMA sleeps once it has done both.
+        # Binding comes a moment before listening. Most servers of RDMA sleep once they have done both; some spin.
         time.sleep(0.05)
+        deadline = time.monotonic() + 0.5 * SLOW
         while self.rdma and self.running() and _state(self.pid) not in "SZ" and time.monotonic() < deadline:
             time.sleep(0.01)
 
