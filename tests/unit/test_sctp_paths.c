@@ -492,6 +492,28 @@ static void test_cookie_echo_elsewhere(void **state)
 	}
 }
 
+/* A peer that asks, and asks again, is answered itself: the COOKIE ECHO does not go to whom it listed. */
+static void test_cookie_echo_asked_for(void **state)
+{
+	const struct path_addr second = second_path();
+	struct packet *p;
+	unsigned int i;
+
+	connect_out();
+	answer_init();
+	wait_ns(SEC);
+	assert_true(is_to(take(), &second));
+	for (i = 0; i < 10; i++) {
+		begin();
+		add(WIRE_SCTP_HEARTBEAT, 0, 20);
+		sendp();
+		p = take();
+		chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
+		assert_true(is_to(p, &f.path));
+		nothing();
+	}
+}
+
 /* DATA that times out before the first HEARTBEAT did waits for the first address as well. */
 static void test_unconfirmed_at_once(void **state)
 {
@@ -831,6 +853,7 @@ int main(void)
 		PEER_TEST(test_cookie_echo_in_turn),
 		PEER_TEST(test_cookie_echo_late),
 		PEER_TEST(test_cookie_echo_elsewhere),
+		PEER_TEST(test_cookie_echo_asked_for),
 		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),
 		PEER_TEST(test_answers),

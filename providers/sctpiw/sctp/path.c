@@ -251,9 +251,14 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_other(in, c);
 		return;
 	}
-	/* It waits for us: its COOKIE ACK was lost, and T1 may be long by now. */
-	if (in->a->state == SCTP_COOKIE_ECHOED)
+	/*
+	 * It waits for us: its COOKIE ACK was lost, and T1 may be long by now. The answer goes to where it is, and
+	 * never, however often it asks, to those whom it lists.
+	 */
+	if (in->a->state == SCTP_COOKIE_ECHOED) {
+		in->a->echo_path = 0;
 		sctp_handshake_resend(in->a);
+	}
 	p = sctp_control_room(in->a, round_up4(c->len));
 	if (p)
 		heartbeat_answer(p, c);
