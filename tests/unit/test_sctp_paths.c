@@ -206,6 +206,32 @@ static void test_claimed_address(void **state)
 	assert_true(sctp_assoc_is_up(old));
 }
 
+/* Who lists an address before its owner does takes nothing away from the owner. */
+static void test_claimed_first(void **state)
+{
+	const struct path_addr second = second_path();
+	struct path_addr owner = f.path, claimant = f.path;
+	struct sctp_assoc *claim;
+	struct packet *p;
+
+	claimant.remote = simnet_v4(9);
+	f.path = claimant;
+	establish_two();
+	claim = f.a;
+	drop_all();
+	f.path = owner;
+	f.tag ^= 0x5555;
+	establish_two();
+	assert_ptr_not_equal(f.a, claim);
+	do
+		p = to_second(2 * SEC);
+	while (vtag_of(p) != f.tag);
+	answer_heartbeat(p, &second, 0);
+	assert_true(f.a->other[0].confirmed);
+	assert_false(claim->other[0].confirmed);
+	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &second.remote, 1, PEER_PORT), f.a);
+}
+
 static void connect_out(void)
 {
 	struct packet *p;
@@ -307,7 +333,7 @@ static void test_collision_elsewhere(void **state)
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
 		assert_true(is_to(p, &f.path));
-		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT), f.a);
+		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
 		assert_false(f.a->other[0].confirmed);
 		begin();
 		add_data(f.tsn++);
@@ -660,8 +686,8 @@ static void test_fail_over(void **state)
 	assert_int_equal(f.a->other[0].errors, 1);
 	/* the user and the peer see the same association */
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT), f.a);
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
 	/* an answer there brings DATA back, but not while something is in flight */
 	answer_heartbeat(heartbeat, &f.path, 0);
@@ -789,7 +815,7 @@ static void test_restart(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
 	assert_ptr_equal(sctp_assoc_find(f.ep, &second.remote, PEER_PORT), f.a);
 	assert_null(sctp_assoc_find(f.ep, &f.path.remote, PEER_PORT));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
 	begin();
 	add_data(init.tsn);
 	send_from(&f.path);
@@ -847,6 +873,7 @@ int main(void)
 		PEER_TEST(test_v6_list),
 		PEER_TEST(test_unconfirmed),
 		PEER_TEST(test_claimed_address),
+		PEER_TEST(test_claimed_first),
 		PEER_TEST(test_collision_elsewhere),
 		PEER_TEST(test_cookie_from_elsewhere),
 		PEER_TEST(test_thief),

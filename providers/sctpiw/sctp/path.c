@@ -166,7 +166,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2));
+	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2), 0);
 	return a && is_quoted(a, quoted, len) &&
 			       sctp_paths_find(a, &to->remote)->addr.udp_port == to->udp_port ?
 		       a :
