@@ -249,6 +249,8 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
 		a->peer_active = true;
+		if (ip_addr_equal(&in->from->remote, &a->path.addr.remote))
+			a->path.errors = 0;
 		sctp_handshake_up(a, in->now);
 		sctp_assoc_event(a, SCTP_EVENT_UP);
 	}
