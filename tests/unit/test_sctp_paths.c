@@ -837,6 +837,25 @@ static void test_restart(void **state)
 	assert_int_equal(f.rx.count, 1);
 }
 
+/*
+ * An address that a peer only lists may be of somebody else, as that of a private network is here: who sits
+ * there takes over nothing by listing in turn the address that the peer is at.
+ */
+static void test_restart_claimed(void **state)
+{
+	struct path_addr second = second_path();
+	uint32_t old = f.tag;
+
+	ROWS("9260-5.4-01");
+	second.udp_port = PEER_PORT;
+	establish_two();
+	f.tag = 0x99999999;
+	init_from(&second, f.tag, true);
+	expect_refused(&second, second.remote.b + 12);
+	assert_int_equal(f.a->peer_tag, old);
+	assert_int_equal(f.s->assoc_count, 1);
+}
+
 /* 9260-7.2.5-01: another address of ours is another way: congestion control starts anew. */
 static void test_local_address(void **state)
 {
@@ -903,6 +922,7 @@ int main(void)
 		PEER_TEST(test_fail_over),
 		PEER_TEST(test_heartbeats),
 		PEER_TEST(test_restart),
+		PEER_TEST(test_restart_claimed),
 		PEER_TEST(test_local_address),
 		PEER_TEST(test_mtu),
 	};
