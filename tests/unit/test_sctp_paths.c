@@ -280,6 +280,27 @@ static void echo_from(const struct path_addr *from, const struct wire_sctp_init 
 	send_from(from);
 }
 
+/* An INIT ACK from an address that somebody else lists as well is its owner's. */
+static void test_answer_claimed(void **state)
+{
+	const struct path_addr second = second_path();
+	const struct path_addr owner = f.path;
+	struct wire_sctp_init ack = our_init();
+
+	f.path.remote = simnet_v4(9);
+	establish_two();
+	drop_all();
+	f.path = owner;
+	connect_out();
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &ack);
+	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
+	send_from(&second);
+	assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+}
+
 /* The peer answers our INIT, and lists its second address. */
 static void answer_init(void)
 {
@@ -908,6 +929,7 @@ int main(void)
 		PEER_TEST(test_unconfirmed),
 		PEER_TEST(test_claimed_address),
 		PEER_TEST(test_claimed_first),
+		PEER_TEST(test_answer_claimed),
 		PEER_TEST(test_collision_elsewhere),
 		PEER_TEST(test_cookie_from_elsewhere),
 		PEER_TEST(test_thief),
