@@ -206,6 +206,32 @@ static void test_claimed_address(void **state)
 	assert_true(sctp_assoc_is_up(old));
 }
 
+/* Who lists an address before its owner does takes nothing away from the owner. */
+static void test_claimed_first(void **state)
+{
+	const struct path_addr second = second_path();
+	struct path_addr owner = f.path, claimant = f.path;
+	struct sctp_assoc *claim;
+	struct packet *p;
+
+	claimant.remote = simnet_v4(9);
+	f.path = claimant;
+	establish_two();
+	claim = f.a;
+	drop_all();
+	f.path = owner;
+	f.tag ^= 0x5555;
+	establish_two();
+	assert_ptr_not_equal(f.a, claim);
+	do
+		p = to_second(2 * SEC);
+	while (vtag_of(p) != f.tag);
+	answer_heartbeat(p, &second, 0);
+	assert_true(f.a->other[0].confirmed);
+	assert_false(claim->other[0].confirmed);
+	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &second.remote, 1, PEER_PORT), f.a);
+}
+
 static void connect_out(void)
 {
 	struct packet *p;
@@ -252,6 +278,27 @@ static void echo_from(const struct path_addr *from, const struct wire_sctp_init 
 	begin_tag(ack->tag);
 	add_cookie_echo(ack);
 	send_from(from);
+}
+
+/* An INIT ACK from an address that somebody else lists as well is its owner's. */
+static void test_answer_claimed(void **state)
+{
+	const struct path_addr second = second_path();
+	const struct path_addr owner = f.path;
+	struct wire_sctp_init ack = our_init();
+
+	f.path.remote = simnet_v4(9);
+	establish_two();
+	drop_all();
+	f.path = owner;
+	connect_out();
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &ack);
+	add_param(WIRE_SCTP_PARAM_IPV4, f.path.remote.b + 12, 4);
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
+	send_from(&second);
+	assert_int_equal(f.a->state, SCTP_COOKIE_ECHOED);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
 }
 
 /* The peer answers our INIT, and lists its second address. */
@@ -307,7 +354,7 @@ static void test_collision_elsewhere(void **state)
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
 		assert_true(is_to(p, &f.path));
-		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT), f.a);
+		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
 		assert_false(f.a->other[0].confirmed);
 		begin();
 		add_data(f.tsn++);
@@ -438,22 +485,37 @@ static void test_cookie_echo_in_turn(void **state)
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
 }
 
-/* The first was slow and nothing else: DATA stays there. */
+/* The first was slow and nothing else, as its COOKIE ACK or COOKIE ECHO shows: DATA stays there. */
 static void test_cookie_echo_late(void **state)
 {
 	const struct path_addr second = second_path();
+	uint8_t cookie[SCTP_COOKIE_MAX];
+	struct wire_sctp_init ack;
+	bool collides;
 
-	connect_out();
-	answer_init();
-	wait_ns(SEC);
-	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
-	begin();
-	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
-	sendp();
-	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
-	answer_heartbeat(to_second(2 * SEC), &second, 0);
-	assert_true(f.a->other[0].confirmed);
-	assert_true(f.a->path.primary);
+	for (collides = false;; collides = true) {
+		teardown(NULL);
+		setup(NULL);
+		connect_out();
+		answer_init();
+		wait_ns(SEC);
+		chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+		if (collides) {
+			init_from(&f.path, f.tag, false);
+			ack = keep_ack(take(), cookie);
+			echo_from(&f.path, &ack);
+		} else {
+			begin();
+			add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+			sendp();
+		}
+		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+		answer_heartbeat(to_second(2 * SEC), &second, 0);
+		assert_true(f.a->other[0].confirmed);
+		assert_true(f.a->path.primary);
+		if (collides)
+			break;
+	}
 }
 
 /* A sign that nobody is there is not waited out; and what fills a packet goes to the first address alone. */
@@ -489,6 +551,28 @@ static void test_cookie_echo_elsewhere(void **state)
 			while (f.head == f.tail)
 				wait_ns(100 * MSEC);
 		}
+	}
+}
+
+/* A peer that asks, and asks again, is answered itself: the COOKIE ECHO does not go to whom it listed. */
+static void test_cookie_echo_asked_for(void **state)
+{
+	const struct path_addr second = second_path();
+	struct packet *p;
+	unsigned int i;
+
+	connect_out();
+	answer_init();
+	wait_ns(SEC);
+	assert_true(is_to(take(), &second));
+	for (i = 0; i < 10; i++) {
+		begin();
+		add(WIRE_SCTP_HEARTBEAT, 0, 20);
+		sendp();
+		p = take();
+		chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
+		assert_true(is_to(p, &f.path));
+		nothing();
 	}
 }
 
@@ -638,8 +722,8 @@ static void test_fail_over(void **state)
 	assert_int_equal(f.a->other[0].errors, 1);
 	/* the user and the peer see the same association */
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT), f.a);
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
 	/* an answer there brings DATA back, but not while something is in flight */
 	answer_heartbeat(heartbeat, &f.path, 0);
@@ -767,11 +851,30 @@ static void test_restart(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
 	assert_ptr_equal(sctp_assoc_find(f.ep, &second.remote, PEER_PORT), f.a);
 	assert_null(sctp_assoc_find(f.ep, &f.path.remote, PEER_PORT));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
 	begin();
 	add_data(init.tsn);
 	send_from(&f.path);
 	assert_int_equal(f.rx.count, 1);
+}
+
+/*
+ * An address that a peer only lists may be of somebody else, as that of a private network is here: who sits
+ * there takes over nothing by listing in turn the address that the peer is at.
+ */
+static void test_restart_claimed(void **state)
+{
+	struct path_addr second = second_path();
+	uint32_t old = f.tag;
+
+	ROWS("9260-5.4-01");
+	second.udp_port = PEER_PORT;
+	establish_two();
+	f.tag = 0x99999999;
+	init_from(&second, f.tag, true);
+	expect_refused(&second, second.remote.b + 12);
+	assert_int_equal(f.a->peer_tag, old);
+	assert_int_equal(f.s->assoc_count, 1);
 }
 
 /* 9260-7.2.5-01: another address of ours is another way: congestion control starts anew. */
@@ -825,12 +928,15 @@ int main(void)
 		PEER_TEST(test_v6_list),
 		PEER_TEST(test_unconfirmed),
 		PEER_TEST(test_claimed_address),
+		PEER_TEST(test_claimed_first),
+		PEER_TEST(test_answer_claimed),
 		PEER_TEST(test_collision_elsewhere),
 		PEER_TEST(test_cookie_from_elsewhere),
 		PEER_TEST(test_thief),
 		PEER_TEST(test_cookie_echo_in_turn),
 		PEER_TEST(test_cookie_echo_late),
 		PEER_TEST(test_cookie_echo_elsewhere),
+		PEER_TEST(test_cookie_echo_asked_for),
 		PEER_TEST(test_unconfirmed_at_once),
 		PEER_TEST(test_confirmed),
 		PEER_TEST(test_answers),
@@ -838,6 +944,7 @@ int main(void)
 		PEER_TEST(test_fail_over),
 		PEER_TEST(test_heartbeats),
 		PEER_TEST(test_restart),
+		PEER_TEST(test_restart_claimed),
 		PEER_TEST(test_local_address),
 		PEER_TEST(test_mtu),
 	};

@@ -45,12 +45,15 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	return false;
 }
 
-/* The first address in the INIT, or its own, that the association does not know of, or NULL. */
+/*
+ * The first address in the INIT, or its own, that the association does not know of, or NULL. One of which only
+ * the peer has said that it is there may be somebody else's, who must not restart the association.
+ */
 static const struct ip_addr *added_address(const struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	unsigned int i;
 
-	if (!in->path)
+	if (!in->path || (!in->path->confirmed && !sctp_in_states(in->a, STATES_SETUP)))
 		return &in->from->remote;
 	for (i = 0; i < init->addrs; i++)
 		if (!sctp_paths_find(in->a, &init->addr[i]))
@@ -249,6 +252,8 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
 		a->peer_active = true;
+		if (ip_addr_equal(&in->from->remote, &a->path.addr.remote))
+			a->path.errors = 0;
 		sctp_handshake_up(a, in->now);
 		sctp_assoc_event(a, SCTP_EVENT_UP);
 	}

@@ -44,18 +44,24 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_add
 }
 
 struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
-					 uint16_t port)
+					 uint16_t port, uint32_t tag)
 {
+	struct sctp_assoc *found = NULL;
 	unsigned int i;
 
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
 		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
 
-		for (i = 0; a->remote_port == port && i < a->others; i++)
-			if (ip_addr_equal(&a->other[i].addr.remote, remote))
+		for (i = 0; a->remote_port == port && i < a->others; i++) {
+			if (!ip_addr_equal(&a->other[i].addr.remote, remote))
+				continue;
+			if (a->local_tag == tag)
 				return a;
+			if (!found || a->other[i].confirmed)
+				found = a;
+		}
 	}
-	return NULL;
+	return found;
 }
 
 struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *addr,
@@ -64,7 +70,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr[i], port);
+		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr[i], port, 0);
 
 		if (a && sctp_paths_find(a, &addr[i])->confirmed) /* else a claim of another one (5.4) */
 			return a;

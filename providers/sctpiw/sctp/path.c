@@ -166,7 +166,7 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2));
+	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2), 0);
 	return a && is_quoted(a, quoted, len) &&
 			       sctp_paths_find(a, &to->remote)->addr.udp_port == to->udp_port ?
 		       a :
@@ -251,9 +251,14 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_other(in, c);
 		return;
 	}
-	/* It waits for us: its COOKIE ACK was lost, and T1 may be long by now. */
-	if (in->a->state == SCTP_COOKIE_ECHOED)
+	/*
+	 * It waits for us: its COOKIE ACK was lost, and T1 may be long by now. The answer goes to where it is, and
+	 * never, however often it asks, to those whom it lists.
+	 */
+	if (in->a->state == SCTP_COOKIE_ECHOED) {
+		in->a->echo_path = 0;
 		sctp_handshake_resend(in->a);
+	}
 	p = sctp_control_room(in->a, round_up4(c->len));
 	if (p)
 		heartbeat_answer(p, c);
