@@ -28,7 +28,7 @@ struct packet {
 	size_t len;
 	bool df;
 	struct path_addr to;
-	uint8_t data[4096];
+	uint8_t data[20480];
 };
 
 static struct fixture {
@@ -50,7 +50,7 @@ static struct fixture {
 	bool more;
 	unsigned int events; /* 1 << type */
 	int error;
-	uint8_t buf[8192]; /* packet being scripted */
+	uint8_t buf[24576]; /* packet being scripted */
 	size_t len;
 } f;
 

@@ -339,6 +339,89 @@ static void test_cwnd_was_full(void **state)
 	assert_int_equal(f.a->path.cc.cwnd, cwnd + 1460);
 }
 
+/* A window of 100 packets, full. Returns the TSN of the last. */
+static uint32_t fill_window(void)
+{
+	establish();
+	f.a->path.cc.cwnd = 100 * 1460;
+	f.a->path.cc.ssthresh = 4 * 1460; /* it grows by a packet a window */
+	f.a->peer_rwnd = 1000000;
+	f.message_len = 1444;
+	f.messages = 1000;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(f.a->path.flight, 100 * 1460);
+	return take_data();
+}
+
+static void sack(uint32_t cum)
+{
+	begin();
+	add_sack(cum, 1000000, NULL, 0);
+	sendp();
+}
+
+/* A window that was full opens for a batch's worth, an eighth of it, and then for all that is free. */
+static void test_defers(void **state)
+{
+	uint32_t last = fill_window();
+
+	sack(f.their_tsn + 1);
+	nothing();
+	sack(f.their_tsn + 11);
+	nothing();
+	sack(f.their_tsn + 12);
+	assert_int_equal(take_data(), last + 13);
+	nothing();
+	/* full again */
+	sack(f.their_tsn + 14);
+	nothing();
+	/* nothing in flight: nobody else would bring the next SACK */
+	sack(last + 13);
+	assert_int_equal(f.a->path.cc.cwnd, 101 * 1460);
+	assert_int_equal(take_data(), last + 13 + 101);
+	/* what stopped for want of messages, not of window, goes on at once */
+	f.messages = 0;
+	sack(last + 13 + 101);
+	nothing();
+	f.messages = 99;
+	sctp_assoc_kick(f.a);
+	collect();
+	last = take_data();
+	f.messages = 1;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(take_data(), last + 1);
+}
+
+/* What is lost waits for no batch's worth, only for the window. */
+static void test_defers_no_loss(void **state)
+{
+	struct wire_sctp_gap gap = { 3, 3 };
+	uint32_t last = fill_window();
+	unsigned int i;
+
+	f.now += 10 * MSEC;
+	for (i = 0; i < 3; i++) {
+		drop_all();
+		begin();
+		add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+		sendp();
+		gap.end = i ? 55 : 4;
+	}
+	/* 100 without 53 and two that were lost, and these again; an eighth of it is not free */
+	assert_int_equal(f.a->path.cc.cwnd, 50 * 1460);
+	assert_int_equal(f.a->path.flight, 47 * 1460);
+	assert_int_equal(take_data(), f.their_tsn + 1);
+	assert_int_equal(f.a->lost, 0);
+	/* two more in the gap, and it is */
+	gap.end = 60;
+	begin();
+	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
+	sendp();
+	assert_int_equal(take_data(), last + 8);
+}
+
 /* The peer's window: respected, probed when closed (6.1 A). */
 static void test_zero_window(void **state)
 {
@@ -705,6 +788,8 @@ int main(void)
 		PEER_TEST(test_chunks),
 		PEER_TEST(test_cwnd),
 		PEER_TEST(test_cwnd_was_full),
+		PEER_TEST(test_defers),
+		PEER_TEST(test_defers_no_loss),
 		PEER_TEST(test_zero_window),
 		PEER_TEST(test_loss),
 		PEER_TEST(test_late_sack),

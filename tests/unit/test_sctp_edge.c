@@ -577,6 +577,31 @@ static void test_many_addresses(void **state)
 	assert_int_equal(f.a->others, SCTP_COOKIE_ALTS);
 }
 
+/* A long answer, where the path takes more than what is left of the send block: into another one. */
+static void test_control_room(void **state)
+{
+	const size_t len = 20300;
+	unsigned int i;
+
+	establish();
+	sctp_assoc_set_mtu(f.a, 65535);
+	f.a->path.cc.cwnd = 130000;
+	f.a->peer_rwnd = 1000000;
+	f.message_len = 3000;
+	for (i = 0; i < 15; i++) {
+		f.messages = 1;
+		sctp_assoc_kick(f.a);
+		collect();
+	}
+	drop_all();
+	assert_non_null(f.a->block);
+	assert_true(SCTP_BLOCK_SIZE - f.a->block->used < len);
+	begin();
+	memset(add(WIRE_SCTP_HEARTBEAT, 0, len), 1, len);
+	sendp();
+	assert_int_equal(chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT_ACK).len, 4 + len);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +622,7 @@ int main(void)
 		PEER_TEST(test_restart_with_address),
 		PEER_TEST(test_quoted),
 		PEER_TEST(test_many_addresses),
+		PEER_TEST(test_control_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -268,6 +268,49 @@ static void test_cc(void **state)
 	assert_int_equal(cc.cwnd, 4000); /* not below 4 */
 }
 
+/* The shorter the path, the sooner its window is large enough; what it has already it keeps. */
+static void test_cc_rtt(void **state)
+{
+	const uint64_t us = 1000, ms = 1000000;
+	const uint32_t most = (512u << 10) + 200000; /* 10 GB/s for 20 us */
+	struct sctp_cc cc;
+
+	sctp_cc_init(&cc, 1460, true);
+	cc.cwnd = most;
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, most + 1000); /* nothing was measured yet */
+	sctp_cc_set_rtt(&cc, 20 * us);
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, most + 1000);
+	cc.cwnd = most - 400;
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, most);
+	/* in congestion avoidance, too */
+	cc.ssthresh = 10000;
+	cc.cwnd = most - 400;
+	sctp_cc_acked(&cc, most, true, false, false);
+	assert_int_equal(cc.cwnd, most);
+	sctp_cc_set_rtt(&cc, 0);
+	cc.cwnd = (512u << 10) - 1;
+	sctp_cc_acked(&cc, most, true, false, false);
+	assert_int_equal(cc.cwnd, 512u << 10);
+	/* long ones: the product fits, and from some length on there is no such limit */
+	cc.ssthresh = UINT32_MAX;
+	cc.cwnd = most;
+	sctp_cc_set_rtt(&cc, 50 * ms);
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, most + 1000);
+	cc.cwnd = (512u << 10) + 500000000 - 1;
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, (512u << 10) + 500000000);
+	sctp_cc_set_rtt(&cc, 500 * ms); /* ten times this is more than 32 bits hold */
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, (512u << 10) + 500001000);
+	cc.cwnd = (1u << 30) - 1;
+	sctp_cc_acked(&cc, 1000, true, false, false);
+	assert_int_equal(cc.cwnd, 1u << 30);
+}
+
 static void test_rtt(void **state)
 {
 	const uint64_t ms = 1000000;
@@ -345,7 +388,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rxmap), cmocka_unit_test(test_rxmap_range),
 		cmocka_unit_test(test_reasm), cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_outq),  cmocka_unit_test(test_cc),
+		cmocka_unit_test(test_outq),  cmocka_unit_test(test_cc),     cmocka_unit_test(test_cc_rtt),
 		cmocka_unit_test(test_rtt),   cmocka_unit_test(test_cookie),
 	};
 

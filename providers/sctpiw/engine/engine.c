@@ -165,9 +165,12 @@ static void after_fork_parent(void)
 
 	netdev_fork_done();
 	channel_fork_done();
-	if (e)
-		pthread_mutex_unlock(&e->lock);
 	pthread_mutex_unlock(&create_lock);
+	if (e) {
+		/* Other threads posted meanwhile, and rely on who has the lock. */
+		loop_entered(e);
+		loop_unlock(e);
+	}
 }
 
 /*

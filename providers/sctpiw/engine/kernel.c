@@ -498,6 +498,7 @@ static bool receive(struct engine *e, struct kernel_assoc *ka)
 		};
 	}
 	n = sys_recvmmsg(ka->sock.fd, msgs, RX_MSGS, MSG_DONTWAIT);
+	kernel_of(e)->came |= n > 0;
 	if (n < 0 && n != -EAGAIN && n != -EINTR)
 		on_error(ka, n);
 	for (int i = 0; i < n && ka->assoc; i++) {
@@ -547,6 +548,7 @@ static bool receive_ready(struct engine *e)
 	int n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
 	bool more = n == EPOLL_BATCH;
 
+	kernel_of(e)->came |= n > 0;
 	for (int i = 0; i < n; i++)
 		more |= receive_socket(e, ev[i].data.ptr, ev[i].events);
 	return more;
@@ -557,13 +559,16 @@ static enum loop_received kernel_receive(struct engine *e, enum loop_depth depth
 	struct kernel *k = kernel_of(e);
 	bool more;
 
+	k->came = false;
 	if (depth == LOOP_QUICK && k->n_assocs && k->n_assocs <= DIRECT_ASSOCS && !k->n_blocked &&
 	    ++k->passes % DIRECT_PASSES)
 		more = receive_direct(e, k);
 	else
 		more = receive_ready(e);
 	bury(k);
-	return more ? LOOP_MORE : LOOP_SOME;
+	if (more)
+		return LOOP_MORE;
+	return k->came ? LOOP_SOME : LOOP_STIRRED;
 }
 
 static bool kernel_events(struct engine *e)

@@ -67,6 +67,7 @@ struct kernel {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
 	unsigned int passes;
+	bool came; /* something, in this pass */
 	uint64_t next_check, next_accept;
 	uint8_t *rx_memory;
 };

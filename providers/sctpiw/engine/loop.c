@@ -283,7 +283,7 @@ bool loop_pass(struct engine *e, enum loop_depth depth)
 	/* Most passes of a poller end here. */
 	if (got == LOOP_NOTHING && !loop_has_kicks(e) && e->now < e->next_due)
 		return false;
-	e->received += got != LOOP_NOTHING;
+	e->received += got >= LOOP_SOME;
 	for (int i = 1; i < PASS_RECEIVES && got == LOOP_MORE; i++) {
 		/* Acknowledgements should not wait for all that came. */
 		run_kicks(e);

@@ -377,7 +377,7 @@ static enum loop_received own_receive(struct engine *e, enum loop_depth depth)
 	/* What woke the thread may be an error that no receive call tells of. */
 	if (!direct || (got == LOOP_NOTHING && depth == LOOP_THOROUGH))
 		got = receive_ready(e);
-	return got == LOOP_NOTHING && own_of(e)->stirred ? LOOP_SOME : got;
+	return got == LOOP_NOTHING && own_of(e)->stirred ? LOOP_STIRRED : got;
 }
 
 static bool own_events(struct engine *e)

@@ -30,6 +30,7 @@ enum loop_depth {
 
 enum loop_received {
 	LOOP_NOTHING, /* and nothing follows from it */
+	LOOP_STIRRED, /* nothing, but something may follow from having looked */
 	LOOP_SOME,
 	LOOP_MORE, /* there may be more at once */
 };

@@ -59,6 +59,8 @@ static void put_answers(struct sctp_tx *tx)
 		sctp_control_clear(a);
 	} else if (!sctp_control_fits(a)) { /* the path MTU has shrunk meanwhile */
 		sctp_control_clear(a);
+	} else { /* for what is left of the block it is too long */
+		tx->starved = true;
 	}
 }
 
