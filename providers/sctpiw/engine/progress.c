@@ -36,6 +36,7 @@
  */
 #define PARK_FIRST 50000u
 #define PARK_MAX 1600000u
+#define PARK_BURST 200000u /* where work requests wait for the rest of their burst */
 #define SLICE 100000u /* ns, the shortest that there is */
 #define NICE (-10)
 /* How long the thread looks for more before it sleeps; and when it has lost the processor, ns. */
@@ -106,7 +107,10 @@ static void park(struct engine *e)
 			drain(e->wake_fd);
 			break;
 		}
-		if (nap < PARK_MAX)
+		/* A burst under way: its end may be left behind. */
+		if (loop_has_kicks(e))
+			nap = PARK_BURST;
+		else if (nap < PARK_MAX)
 			nap *= 2;
 	} while (polled_just_now(e));
 	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
@@ -156,7 +160,7 @@ static bool serve(struct engine *e, uint64_t *received)
  */
 static void linger(struct engine *e, uint32_t polls, uint64_t received)
 {
-	uint64_t start = sys_now(), last = start;
+	uint64_t start = sys_now(), left = start;
 
 	if (e->one_cpu || start < e->no_linger_until)
 		return;
@@ -170,7 +174,7 @@ static void linger(struct engine *e, uint32_t polls, uint64_t received)
 			start = now;
 		received = e->received;
 		loop_unlock(e);
-		if (now - last > LINGER_LOST) {
+		if (now - left > LINGER_LOST) {
 			e->no_linger_until = now + e->no_linger;
 			if (e->no_linger < NO_LINGER_MAX)
 				e->no_linger *= 2;
@@ -178,7 +182,7 @@ static void linger(struct engine *e, uint32_t polls, uint64_t received)
 		}
 		if (now - start > LINGER)
 			return;
-		last = now;
+		left = sys_now();
 		sched_yield();
 	}
 }

@@ -43,7 +43,7 @@ bool sctp_tx_defers(const struct sctp_assoc *a)
 	const struct sctp_cc *cc = &a->path.cc;
 	uint32_t worth = cc->cwnd / 8 < SCTP_BATCH_BYTES / 2 ? cc->cwnd / 8 : SCTP_BATCH_BYTES / 2;
 
-	return a->filled && a->path.flight && worth >= cc->pmdcs && a->path.flight + worth > cc->cwnd;
+	return a->filled && worth >= cc->pmdcs && a->path.flight + worth > cc->cwnd;
 }
 
 bool sctp_tx_window_open(const struct sctp_assoc *a)
