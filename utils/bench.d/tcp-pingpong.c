@@ -7,6 +7,7 @@
  *
  * ADDRESS is of IPv4. Who spins asks the socket again and again; who blocks sleeps until there is something to read.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,6 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "samples.h"
 
 #define MESSAGE_MAX (1 << 20)
@@ -27,18 +29,6 @@ static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "tcp-pingpong: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static size_t number(const char *text, size_t min, size_t max)
-{
-	char *end;
-	size_t n = strtoul(text, &end, 10);
-
-	if (*end || end == text || n < min || n > max) {
-		fprintf(stderr, "tcp-pingpong: %s is not a number of %zu to %zu\n", text, min, max);
-		exit(2);
-	}
-	return n;
 }
 
 static struct sockaddr_in address(const char *host, const char *port)

@@ -10,6 +10,7 @@
  *
  * ADDRESS is of IPv4 or IPv6, in numbers.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -23,6 +24,7 @@
 
 #include "util/crc32c.h"
 
+#include "arguments.h"
 #include "samples.h"
 
 #ifndef UDP_SEGMENT
@@ -52,18 +54,6 @@ static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "udp-ceiling: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static unsigned long number(const char *text, unsigned long min, unsigned long max)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (*end || end == text || n < min || n > max) {
-		fprintf(stderr, "udp-ceiling: %s is not a number of %lu to %lu\n", text, min, max);
-		exit(2);
-	}
-	return n;
 }
 
 static void check(const uint8_t *data, size_t len, size_t segment)

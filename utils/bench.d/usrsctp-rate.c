@@ -7,6 +7,7 @@
  *
  * ADDRESS is of IPv4. PORT is the receiver's of SCTP and of UDP; the sender's UDP port is the next.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <usrsctp.h>
 
+#include "arguments.h"
 #include "samples.h"
 
 #define RECEIVE_BUFFER (4 << 20) /* as the RNIC asks for */
@@ -84,18 +86,6 @@ static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double 
 	printf("%zu bytes: %.3f Gbit/s\n", bytes, sent * 8 / (now() - begin) / 1e9);
 	usrsctp_setsockopt(so, SOL_SOCKET, SO_LINGER, &abort_it, sizeof(abort_it));
 	usrsctp_close(so);
-}
-
-static size_t number(const char *text, size_t min, size_t max)
-{
-	char *end;
-	size_t n = strtoul(text, &end, 10);
-
-	if (*end || end == text || n < min || n > max) {
-		fprintf(stderr, "usrsctp-rate: %s is not a number of %zu to %zu\n", text, min, max);
-		exit(2);
-	}
-	return n;
 }
 
 int main(int argc, char **argv)

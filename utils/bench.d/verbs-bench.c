@@ -13,6 +13,7 @@
  *
  * ADDRESS is of IPv4.
  */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -24,6 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "samples.h"
 
 #define DEPTH 128u /* of the queues, as perftest has it */
@@ -58,18 +60,6 @@ static _Noreturn void fail(const char *what, const char *why)
 {
 	fprintf(stderr, "verbs-bench: %s: %s\n", what, why);
 	exit(1);
-}
-
-static size_t number(const char *text, size_t min, size_t max)
-{
-	char *end;
-	size_t n = strtoull(text, &end, 10);
-
-	if (*end || end == text || n < min || n > max) {
-		fprintf(stderr, "verbs-bench: %s is not a number of %zu to %zu\n", text, min, max);
-		exit(2);
-	}
-	return n;
 }
 
 static struct ibv_mr *register_memory(size_t len, int access)
