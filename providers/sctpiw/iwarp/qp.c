@@ -280,7 +280,7 @@ void iw_qp_kick(struct iw_qp *qp)
 	}
 	if (!s)
 		return;
-	if (qp->priv->held_count || atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed))
+	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed)) /* some Send is held, or was */
 		iw_rq_refresh(s);
 	iw_session_wake(s); /* looks whether it still lives */
 }

@@ -454,6 +454,8 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu);
 /* A valid packet came: learns the addresses of its path, if it has one, and ends any doubt. */
 void sctp_path_heard(struct sctp_in *in);
+/* What was sent on it has arrived, wherever the answer came from. */
+void sctp_path_works(struct sctp_path *path, uint64_t now);
 /* DATA was in it. */
 void sctp_path_data(struct sctp_in *in);
 /* The heartbeat timer; may end the association. */

@@ -56,6 +56,20 @@ void sctp_path_data(struct sctp_in *in)
 		learn_local(in, in->path, &in->path->data_local);
 }
 
+static void heard(struct sctp_path *path, uint64_t now)
+{
+	path->heard = now;
+	path->unanswered = 0;
+	path->probing = 0;
+}
+
+void sctp_path_works(struct sctp_path *path, uint64_t now)
+{
+	heard(path, now);
+	path->proof = now;
+	path->errors = 0;
+}
+
 void sctp_path_heard(struct sctp_in *in)
 {
 	struct sctp_path *path = in->path;
@@ -65,9 +79,7 @@ void sctp_path_heard(struct sctp_in *in)
 	if (!path)
 		return;
 	encapsulated = path->addr.udp_port;
-	path->heard = in->now;
-	path->unanswered = 0;
-	path->probing = 0;
+	heard(path, in->now);
 	learn_local(in, path, &path->heard_local);
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
@@ -296,11 +308,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	backoff = path->rtt.backoff;
 	sctp_rtt_sample(&path->rtt, in->now - path->hb_sent);
 	path->hb_sent = 0;
-	path->proof = in->now;
-	path->errors = 0;
-	path->heard = in->now; /* wherever the answer came from */
-	path->unanswered = 0;
-	path->probing = 0;
+	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);
 	if (path != &a->path) {
 		sctp_paths_answered(a, path, in->now);

@@ -195,11 +195,7 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked, uint32_t o
 	if (acked->spurious && a->reorder_factor < 4)
 		a->reorder_factor++;
 	if (acked->bytes) {
-		path->proof = acked->now;
-		path->errors = 0;
-		path->heard = acked->now;
-		path->unanswered = 0;
-		path->probing = 0;
+		sctp_path_works(path, acked->now);
 		a->timeouts = 0;
 		a->stalled = 0;
 		/*

@@ -14,17 +14,6 @@ __attribute__((target("avx"))) static void release_upper_halves(void)
 }
 #endif
 
-static uint32_t update(uint32_t crc, const void *data, size_t len)
-{
-	/* ISA-L only reads, although its prototype lacks the const. */
-	crc = crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, crc);
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx"))
-		release_upper_halves();
-#endif
-	return crc;
-}
-
 uint32_t crc32c(const void *data, size_t len)
 {
 	return crc32c_add(0, data, len);
@@ -32,5 +21,11 @@ uint32_t crc32c(const void *data, size_t len)
 
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 {
-	return ~update(~crc, data, len);
+	/* ISA-L only reads, although its prototype lacks the const. */
+	crc = ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, ~crc);
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx"))
+		release_upper_halves();
+#endif
+	return crc;
 }
