@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,13 @@
 #include "uverbs.h"
 
 #define DEV_DIR "/dev/infiniband"
-#define GIDS_MAX 256
-/* What the kernel prints for every GID that is not of RoCE v2. */
-#define GID_TYPE "IB/RoCE v1"
+/*
+ * Of the two that there are the one of GIDs that are IP addresses, which IP routes: it is what programs
+ * look for that pick a GID by themselves.
+ */
+#define GID_TYPE "RoCE v2"
+
+_Static_assert(SYSFS_GIDS == RNIC_GIDS, "a file for each slot");
 
 static const char *const our_trees[] = {
 	"/sys/class/infiniband",
@@ -163,7 +168,7 @@ static bool is_numbered(const char *path, const char *dir, unsigned int *number)
 		return false;
 	n = strtoul(name, &end, 10);
 	*number = (unsigned int)n;
-	return !*end && n < GIDS_MAX;
+	return !*end && n < SYSFS_GIDS;
 }
 
 static void classify(const char *path, struct sysfs_target *target)
@@ -181,6 +186,8 @@ static void classify(const char *path, struct sysfs_target *target)
 		target->kind = SYSFS_GID;
 	} else if (is_numbered(path, "/gid_attrs/types/", &target->gid_index)) {
 		target->kind = SYSFS_GID_TYPE;
+	} else if (is_numbered(path, "/gid_attrs/ndevs/", &target->gid_index)) {
+		target->kind = SYSFS_GID_NDEV;
 	}
 }
 
@@ -293,26 +300,48 @@ static int open_guid(int flags)
 	return open_text(text, flags);
 }
 
-/*
- * The table on disk has so many slots, and those past the end of the RNIC's table are empty. A host
- * with more addresses has more.
- */
-static int open_gid(unsigned int index, int flags, bool type)
+static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
+{
+	return -EINVAL;
+}
+
+static const struct kfile_ops empty_slot_ops = {.read = empty_slot_read};
+
+/* The attributes of an empty slot can be opened, but not read. Programs tell the two apart. */
+static int open_empty_slot(int flags)
+{
+	int fd = open_text("", flags), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = fdtable_install(fd, &empty_slot_ops, NULL, NULL);
+	if (ret) {
+		libc_close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int open_gid(const struct sysfs_target *target, int flags)
 {
 	const struct sctpiw_rnic_api *api = rnic_load();
+	char text[48], name[IF_NAMESIZE];
+	unsigned int ifindex;
 	uint8_t gid[16];
-	char text[48];
+	int ret;
 
 	if (!api)
 		return -ENODEV;
-	if (api->query_gid(index, gid)) {
-		if (index >= SYSFS_GIDS)
-			return -ENOENT;
-		memset(gid, 0, sizeof(gid));
+	ret = api->query_gid(target->gid_index, gid, &ifindex);
+	if (ret && ret != -ENODATA)
+		return ret;
+	if (target->kind == SYSFS_GID) {
+		print_groups(text, gid, sizeof(gid));
+		return open_text(text, flags);
 	}
-	if (type)
-		return open_text(GID_TYPE "\n", flags);
-	print_groups(text, gid, sizeof(gid));
+	if (ret || (target->kind == SYSFS_GID_NDEV && !if_indextoname(ifindex, name)))
+		return open_empty_slot(flags);
+	snprintf(text, sizeof(text), "%s\n", target->kind == SYSFS_GID_NDEV ? name : GID_TYPE);
 	return open_text(text, flags);
 }
 
@@ -336,10 +365,9 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	if (!(flags & O_DIRECTORY)) {
 		if (target->kind == SYSFS_NODE_GUID)
 			return open_guid(flags);
-		if (target->kind == SYSFS_GID)
-			return open_gid(target->gid_index, flags, false);
-		if (target->kind == SYSFS_GID_TYPE && target->gid_index >= SYSFS_GIDS)
-			return open_gid(target->gid_index, flags, true);
+		if (target->kind == SYSFS_GID || target->kind == SYSFS_GID_TYPE ||
+		    target->kind == SYSFS_GID_NDEV)
+			return open_gid(target, flags);
 	}
 	fd = libc_open(target->path, flags);
 	if (fd >= 0)

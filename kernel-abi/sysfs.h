@@ -25,6 +25,7 @@ enum sysfs_kind {
 	SYSFS_NODE_GUID,
 	SYSFS_GID,
 	SYSFS_GID_TYPE,
+	SYSFS_GID_NDEV,
 };
 
 struct sysfs_target {

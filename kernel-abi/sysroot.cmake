@@ -67,9 +67,9 @@ sysroot_file(${port}/pkeys/0 0xffff)
 math(EXPR last "${SCTPIW_SYSFS_GIDS} - 1")
 foreach(i RANGE ${last})
   sysroot_file(${port}/gids/${i} 0000:0000:0000:0000:0000:0000:0000:0000)
-  sysroot_file(${port}/gid_attrs/types/${i} "IB/RoCE v1")
+  sysroot_file(${port}/gid_attrs/types/${i} "")
+  sysroot_file(${port}/gid_attrs/ndevs/${i} "")
 endforeach()
-file(MAKE_DIRECTORY ${SCTPIW_SYSROOT}${port}/gid_attrs/ndevs)
 foreach(counter excessive_buffer_overrun_errors link_downed link_error_recovery
     local_link_integrity_errors port_rcv_constraint_errors port_rcv_data port_rcv_errors
     port_rcv_packets port_rcv_remote_physical_errors port_rcv_switch_relay_errors

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 2
+#define SCTPIW_RNIC_API_VERSION 3
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -29,6 +29,7 @@ struct rnic_channel;
 struct cm_id;
 
 #define RNIC_PRIVATE_DATA_MAX 255
+#define RNIC_GIDS 128
 
 /* Lengths, depths and counts as rdma_cm carries them (8 bits). */
 struct rnic_conn_param {
@@ -101,9 +102,12 @@ struct sctpiw_rnic_api {
 	 */
 	int (*own_fd)(unsigned int first, unsigned int last);
 
-	/* The device: GUID (network order) and the GID table for sysfs. */
+	/*
+	 * The device: GUID (network order) and the GID table for sysfs, of RNIC_GIDS slots, with the interface
+	 * of each address. Of an empty slot everything is zero: -ENODATA.
+	 */
 	uint64_t (*node_guid)(void);
-	int (*query_gid)(unsigned int index, uint8_t gid[16]); /* -ENOENT past the end */
+	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
 
 	/* RDMA CM. An id is named by its handle, a channel-independent positive number. */
 	int (*cm_channel_create)(struct rnic_channel **chan, int *fd);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -183,13 +184,16 @@ static uint64_t node_guid(void)
 	return guid;
 }
 
-static int query_gid(unsigned int index, uint8_t gid[16])
+static int query_gid(unsigned int index, uint8_t gid[16], unsigned int *ifindex)
 {
 	static const uint8_t loopback[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
 
-	if (index && index != 20) /* as if there were many */
-		return -ENOENT;
+	memset(gid, 0, 16);
+	*ifindex = 0;
+	if (index && index != RNIC_GIDS - 1) /* as if there were many */
+		return -ENODATA;
 	memcpy(gid, loopback, sizeof(loopback));
+	*ifindex = if_nametoindex("lo");
 	return 0;
 }
 

@@ -27,6 +27,16 @@ static void check_text(int fd, const char *text)
 	check(!close(fd));
 }
 
+/* As the attributes of an empty slot of the GID table are. */
+static void check_unreadable(int fd)
+{
+	char buf[16];
+
+	check(fd >= 0);
+	check_fails(read(fd, buf, sizeof(buf)), EINVAL);
+	check(!close(fd));
+}
+
 static void check_stream(FILE *fp, const char *text)
 {
 	char buf[128] = "";
@@ -53,12 +63,16 @@ static void test_open(void)
 	check_text(open(IBDEV "/ports/1/gids/0", rdonly), FAKE_GID_TEXT);
 	check_text(open(IBDEV "/ports/1/gids/1", rdonly),
 		   "0000:0000:0000:0000:0000:0000:0000:0000\n");
-	check_fails(open(IBDEV "/ports/1/gids/16", rdonly), ENOENT);
+	check_fails(open(IBDEV "/ports/1/gids/128", rdonly), ENOENT);
 	check_fails(open(IBDEV "/ports/1/gids/1x", rdonly), ENOENT);
-	check_fails(open(IBDEV "/ports/1/gid_attrs/types/16", rdonly), ENOENT);
-	check_text(open(IBDEV "/ports/1/gids/20", rdonly), FAKE_GID_TEXT);
-	check_text(open(IBDEV "/ports/1/gid_attrs/types/20", rdonly), "IB/RoCE v1\n");
-	check_text(open(IBDEV "/ports/1/gid_attrs/types/3", rdonly), "IB/RoCE v1\n");
+	check_fails(open(IBDEV "/ports/1/gid_attrs/types/128", rdonly), ENOENT);
+	check_fails(open(IBDEV "/ports/1/gid_attrs/ndevs/128", rdonly), ENOENT);
+	check_text(open(IBDEV "/ports/1/gids/127", rdonly), FAKE_GID_TEXT);
+	check_text(open(IBDEV "/ports/1/gid_attrs/types/127", rdonly), "RoCE v2\n");
+	check_text(open(IBDEV "/ports/1/gid_attrs/ndevs/127", rdonly), "lo\n");
+	check_text(open(IBDEV "/ports/1/gid_attrs/types/0", rdonly), "RoCE v2\n");
+	check_unreadable(open(IBDEV "/ports/1/gid_attrs/types/3", rdonly));
+	check_unreadable(open(IBDEV "/ports/1/gid_attrs/ndevs/3", rdonly));
 	check_fails(open(IBDEV "/nothing", rdonly), ENOENT);
 	check_fails(open("/sys/class/infinibandage", rdonly), ENOENT);
 	check_fails(open(IBDEV "/node_type/", rdonly), ENOTDIR);

@@ -7,6 +7,7 @@
 #include "rnic_api.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "engine/channel.h"
 #include "engine/cm.h"
@@ -40,11 +41,20 @@ static uint64_t api_node_guid(void)
 	return e ? engine_node_guid(e) : 0;
 }
 
-static int api_query_gid(unsigned int index, uint8_t gid[16])
+_Static_assert(RNIC_GIDS == ENGINE_GIDS, "one length of the GID table");
+
+static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifindex)
 {
 	struct engine *e = engine_get();
+	struct engine_gid gid;
+	int ret;
 
-	return e ? engine_gid(e, index, gid) : -errno;
+	if (!e)
+		return -errno;
+	ret = engine_gid(e, index, &gid);
+	memcpy(raw, gid.raw, sizeof(gid.raw));
+	*ifindex = gid.ifindex;
+	return ret;
 }
 
 static void api_cm_channel_release(struct rnic_channel *chan)

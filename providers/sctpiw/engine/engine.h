@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 struct engine;
 struct iw_rnic;
@@ -52,8 +53,24 @@ int engine_memory_guard(void);
 
 /* Device attributes that depend on the machine. */
 uint64_t engine_node_guid(struct engine *e); /* network byte order */
-int engine_gid(struct engine *e, unsigned int index, uint8_t gid[16]); /* -ENOENT past the end */
-bool engine_port_active(struct engine *e); /* some interface is up */
-unsigned int engine_active_mtu(struct engine *e); /* largest MTU of the interfaces that are up, bytes */
+bool engine_port_active(struct engine *e); /* some interface that is up has an address */
+unsigned int engine_active_mtu(struct engine *e); /* the largest MTU of such interfaces, bytes */
+
+/*
+ * The GID table (engine/gid.h): a slot for each address of the host, IPv4 ones as ::ffff:a.b.c.d. An entry
+ * stays where it is as long as the address is there.
+ */
+#define ENGINE_GIDS 128 /* slots; never more or fewer */
+
+struct engine_gid {
+	uint8_t raw[16];
+	struct sockaddr_storage addr; /* sockaddr_in or sockaddr_in6, port 0; with its scope id */
+	unsigned int ifindex;
+};
+
+/* *gid is all zero on error: -EINVAL past the end, -ENODATA for an empty slot. */
+int engine_gid(struct engine *e, unsigned int index, struct engine_gid *gid);
+/* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
+int engine_gid_find(struct engine *e, const uint8_t gid[16], unsigned int ifindex);
 
 #endif

@@ -3,114 +3,138 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <netinet/in.h>
-#include <netpacket/packet.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
+#include "engine/gid.h"
+#include "engine/log.h"
 #include "engine/private.h"
+#include "engine/rtnl.h"
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-#define MAX_GIDS 256
 #define CACHE_TIME (SYS_NSEC_PER_SEC / 10)
-
-struct gid {
-	uint8_t raw[16];
-	unsigned int rank; /* smaller: earlier in the table */
-	unsigned int ifindex;
-};
+#define READ_TRIES 3
 
 static struct {
 	pthread_mutex_t lock;
 	uint64_t read_at; /* 0: never */
-	struct gid gids[MAX_GIDS];
-	unsigned int n_gids;
+	struct gid_table gids;
+	unsigned int left_out; /* addresses that the table has no slot for */
 	bool active;
 	unsigned int mtu;
 	uint64_t guid; /* network byte order; read once: it must not change under programs */
 } net = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool is_up(const struct ifaddrs *ifa)
+/* What is read, before it takes the place of what is known. Arrays grow as needed. */
+struct reading {
+	struct rtnl_link *links;
+	struct gid_entry *gids;
+	unsigned int n_links, n_gids;
+	bool active;
+	unsigned int mtu;
+	bool failed;
+};
+
+/* Room for one more in an array of n elements; false: no memory. */
+static bool grow(void **array, unsigned int n, size_t size)
 {
-	return (ifa->ifa_flags & (IFF_UP | IFF_RUNNING)) == (IFF_UP | IFF_RUNNING);
+	void *p;
+
+	if (n & (n - 1) || n == 1)
+		return true;
+	p = realloc(*array, (n ? 2 * (size_t)n : 2) * size);
+	if (p)
+		*array = p;
+	return p != NULL;
 }
 
-/* Addresses that reach furthest come first; programs take the first that they like. */
-static unsigned int rank(const struct ifaddrs *ifa, const struct ip_addr *ip)
+static void add_link(const struct rtnl_link *link, void *arg)
 {
-	if (ifa->ifa_flags & IFF_LOOPBACK)
-		return 3;
-	if (ip->scope_id)
-		return 2;
-	return ip_addr_is_v4(ip) ? 0 : 1;
+	struct reading *r = arg;
+
+	if (!grow((void **)&r->links, r->n_links, sizeof(*link)))
+		r->failed = true;
+	else
+		r->links[r->n_links++] = *link;
 }
 
-static void add_gid(const struct ifaddrs *ifa)
+static const struct rtnl_link *link_of(const struct reading *r, unsigned int ifindex)
 {
-	struct ip_addr ip = sockaddr_ip(ifa->ifa_addr);
-	struct gid *gid;
+	for (unsigned int i = 0; i < r->n_links; i++)
+		if (r->links[i].ifindex == ifindex)
+			return &r->links[i];
+	return NULL;
+}
 
-	if (net.n_gids == MAX_GIDS)
+/* Addresses that reach furthest come first, IPv4 before IPv6; programs take the first that they like. */
+static unsigned int rank(const struct rtnl_addr *addr, bool running)
+{
+	unsigned int reach = 0;
+
+	if (addr->scope >= RT_SCOPE_HOST)
+		reach = 2;
+	else if (addr->scope >= RT_SCOPE_LINK || !running || addr->flags & IFA_F_DEPRECATED)
+		reach = 1;
+	return 2 * reach + !ip_addr_is_v4(&addr->ip);
+}
+
+/*
+ * Left out is what cannot be used: addresses of interfaces that are down, and those of which it is not
+ * known yet that nobody else has them.
+ */
+static void add_addr(const struct rtnl_addr *addr, void *arg)
+{
+	struct reading *r = arg;
+	const struct rtnl_link *link = link_of(r, addr->ifindex);
+	bool running;
+
+	if (!link || !(link->flags & IFF_UP) || addr->flags & IFA_F_DADFAILED ||
+	    (addr->flags & IFA_F_TENTATIVE && !(addr->flags & IFA_F_OPTIMISTIC)))
 		return;
-	gid = &net.gids[net.n_gids++];
-	memcpy(gid->raw, ip.b, sizeof(gid->raw));
-	gid->rank = rank(ifa, &ip);
-	gid->ifindex = if_nametoindex(ifa->ifa_name);
-}
-
-static int compare_gids(const void *x, const void *y)
-{
-	const struct gid *a = x, *b = y;
-
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->ifindex != b->ifindex)
-		return a->ifindex < b->ifindex ? -1 : 1;
-	return memcmp(a->raw, b->raw, sizeof(a->raw));
-}
-
-static unsigned int interface_mtu(int fd, const char *name)
-{
-	struct ifreq req;
-
-	memset(&req, 0, sizeof(req));
-	strncpy(req.ifr_name, name, sizeof(req.ifr_name) - 1);
-	return fd >= 0 && !sys_ioctl(fd, SIOCGIFMTU, &req) && req.ifr_mtu > 0 ?
-		       (unsigned int)req.ifr_mtu :
-		       0;
+	if (!grow((void **)&r->gids, r->n_gids, sizeof(*r->gids))) {
+		r->failed = true;
+		return;
+	}
+	running = link->flags & IFF_RUNNING;
+	r->gids[r->n_gids++] = (struct gid_entry){
+		.ip = addr->ip,
+		.ifindex = addr->ifindex,
+		.rank = rank(addr, running),
+	};
+	if (!running)
+		return;
+	r->active = true;
+	if (link->mtu > r->mtu)
+		r->mtu = link->mtu;
 }
 
 /* A modified EUI-64 of the first interface that has an Ethernet address. */
-static uint64_t guid_of_mac(const struct ifaddrs *list)
+static uint64_t guid_of_mac(const struct reading *r)
 {
-	const struct sockaddr_ll *best = NULL;
+	const struct rtnl_link *best = NULL;
 	uint8_t b[8];
 	uint64_t guid;
 
-	for (const struct ifaddrs *ifa = list; ifa; ifa = ifa->ifa_next) {
-		const struct sockaddr_ll *ll = (const void *)ifa->ifa_addr;
-		static const uint8_t zero[6];
+	for (unsigned int i = 0; i < r->n_links; i++) {
+		const struct rtnl_link *link = &r->links[i];
 
-		if (!ll || ll->sll_family != AF_PACKET || ll->sll_halen != 6 ||
-		    ifa->ifa_flags & IFF_LOOPBACK || !memcmp(ll->sll_addr, zero, 6))
-			continue;
-		if (!best || ll->sll_ifindex < best->sll_ifindex)
-			best = ll;
+		if (link->has_mac && (!best || link->ifindex < best->ifindex))
+			best = link;
 	}
 	if (!best)
 		return 0;
-	memcpy(b, best->sll_addr, 3);
+	memcpy(b, best->mac, 3);
 	b[0] ^= 2;
 	b[3] = 0xff;
 	b[4] = 0xfe;
-	memcpy(b + 5, best->sll_addr + 3, 3);
+	memcpy(b + 5, best->mac + 3, 3);
 	memcpy(&guid, b, sizeof(guid));
 	return guid;
 }
@@ -133,36 +157,49 @@ static uint64_t guid_of_boot(void)
 	return guid;
 }
 
+/* The kernel may say that things have changed while it told them: then once more. */
+static int read_host(struct reading *r)
+{
+	int ret = -EAGAIN;
+
+	for (int i = 0; i < READ_TRIES && ret == -EAGAIN; i++) {
+		r->n_links = r->n_gids = r->mtu = 0;
+		r->active = r->failed = false;
+		ret = rtnl_links(add_link, r);
+		if (!ret)
+			ret = rtnl_addrs(add_addr, r);
+	}
+	return !ret && r->failed ? -ENOMEM : ret;
+}
+
+static void note_left_out(unsigned int left_out)
+{
+	if (left_out && left_out != net.left_out)
+		log_info("the GID table has no room for %u of this host's addresses", left_out);
+	net.left_out = left_out;
+}
+
+/* What cannot be read stays as it was. */
 static void read_interfaces(void)
 {
-	struct ifaddrs *list, *ifa;
-	int fd;
+	struct reading r = {.links = NULL};
+	unsigned int left_out;
+	int ret = read_host(&r);
 
-	net.n_gids = 0;
-	net.active = false;
-	net.mtu = 0;
-	if (getifaddrs(&list))
-		list = NULL;
-	fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
-	for (ifa = list; ifa; ifa = ifa->ifa_next) {
-		unsigned int mtu;
-
-		if (!is_up(ifa) || !ifa->ifa_addr || sockaddr_check(ifa->ifa_addr))
-			continue;
-		net.active = true;
-		add_gid(ifa);
-		mtu = interface_mtu(fd, ifa->ifa_name);
-		if (mtu > net.mtu)
-			net.mtu = mtu;
+	if (ret) {
+		log_debug("cannot read the network interfaces: %s", strerror(-ret));
+	} else {
+		gid_table_update(&net.gids, r.gids, r.n_gids, &left_out);
+		note_left_out(left_out);
+		net.active = r.active;
+		net.mtu = r.mtu;
+		if (!net.guid)
+			net.guid = guid_of_mac(&r);
 	}
-	sys_close(fd);
-	qsort(net.gids, net.n_gids, sizeof(net.gids[0]), compare_gids);
-	if (!net.guid)
-		net.guid = guid_of_mac(list);
 	if (!net.guid)
 		net.guid = guid_of_boot();
-	if (list)
-		freeifaddrs(list);
+	free(r.links);
+	free(r.gids);
 }
 
 static void lock_fresh(void)
@@ -186,17 +223,34 @@ uint64_t engine_node_guid(struct engine *e)
 	return guid;
 }
 
-int engine_gid(struct engine *e, unsigned int index, uint8_t gid[16])
+int engine_gid(struct engine *e, unsigned int index, struct engine_gid *gid)
 {
-	int ret = -ENOENT;
+	const struct gid_entry *entry;
+	int ret = -ENODATA;
 
+	memset(gid, 0, sizeof(*gid));
+	if (index >= GID_TABLE_LEN)
+		return -EINVAL;
 	lock_fresh();
-	if (index < net.n_gids) {
-		memcpy(gid, net.gids[index].raw, 16);
+	entry = &net.gids.slot[index];
+	if (entry->valid) {
+		memcpy(gid->raw, entry->ip.b, sizeof(gid->raw));
+		sockaddr_make_natural(&gid->addr, &entry->ip, 0);
+		gid->ifindex = entry->ifindex;
 		ret = 0;
 	}
 	pthread_mutex_unlock(&net.lock);
 	return ret;
+}
+
+int engine_gid_find(struct engine *e, const uint8_t gid[16], unsigned int ifindex)
+{
+	int index;
+
+	lock_fresh();
+	index = gid_table_find(&net.gids, gid, ifindex);
+	pthread_mutex_unlock(&net.lock);
+	return index;
 }
 
 bool engine_port_active(struct engine *e)

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the device and its port say of themselves. */
+/*
+ * What the device and its port say of themselves. GIDs and the P_Key are read from sysfs by
+ * libibverbs.
+ */
 #include "verbs/sctpiw.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_GIDS 256
-
-/* GIDs and the P_Key are read from sysfs by libibverbs. */
-static int count_gids(struct engine *e)
-{
-	uint8_t gid[16];
-	int n = 0;
-
-	while (n < MAX_GIDS && engine_gid(e, n, gid) == 0)
-		n++;
-	return n ? n : 1;
-}
 
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
@@ -91,7 +81,7 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = mtu_from_bytes(engine_active_mtu(ctx->engine)),
-		.gid_tbl_len = count_gids(ctx->engine),
+		.gid_tbl_len = ENGINE_GIDS,
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP,
 		.max_msg_sz = IW_MAX_MSG,
 		.pkey_tbl_len = 1,

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The network interfaces and their addresses, as the kernel tells them by rtnetlink. */
+#ifndef SCTPIW_ENGINE_RTNL_H
+#define SCTPIW_ENGINE_RTNL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/addr.h"
+
+struct rtnl_link {
+	unsigned int ifindex;
+	unsigned int flags; /* IFF_* */
+	unsigned int mtu;   /* bytes */
+	bool has_mac;	    /* of an Ethernet, and not zero */
+	uint8_t mac[6];
+};
+
+struct rtnl_addr {
+	struct ip_addr ip;
+	unsigned int ifindex;
+	uint8_t scope;	 /* RT_SCOPE_* */
+	uint32_t flags; /* IFA_F_* */
+};
+
+/*
+ * Calls back for each interface, or address of IPv4 and IPv6. 0, or -errno; an answer that was cut
+ * short is -EAGAIN. Not to be called by two threads at once.
+ */
+int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg);
+int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg);
+
+#endif
