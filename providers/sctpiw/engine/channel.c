@@ -197,7 +197,22 @@ static void update_signal(struct rnic_channel *chan)
 	chan->signalled = false;
 }
 
-int channel_post(struct channel_source *src, const void *event, size_t len)
+/* Of those that wait, src's with this content go. The channel's lock. */
+static void drop_equal(struct rnic_channel *chan, struct channel_source *src, const void *event,
+		       size_t len)
+{
+	list_for_each_safe(node, &chan->events) {
+		struct channel_event *ev = list_entry(node, struct channel_event, node);
+
+		if (ev->src == src && ev->len == len && !memcmp(ev->data, event, len)) {
+			list_del(&ev->node);
+			free(ev);
+			src->unread--;
+		}
+	}
+}
+
+static int post(struct channel_source *src, const void *event, size_t len, bool latest)
 {
 	struct rnic_channel *chan = src->chan;
 	struct channel_event *ev;
@@ -219,12 +234,24 @@ int channel_post(struct channel_source *src, const void *event, size_t len)
 	if (chan->released) {
 		free(ev);
 	} else {
+		if (latest && src->unread)
+			drop_equal(chan, src, event, len);
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
 		update_signal(chan);
 	}
 	channel_unlock(chan);
 	return 0;
+}
+
+int channel_post(struct channel_source *src, const void *event, size_t len)
+{
+	return post(src, event, len, false);
+}
+
+int channel_post_latest(struct channel_source *src, const void *event, size_t len)
+{
+	return post(src, event, len, true);
 }
 
 uint32_t channel_purge(struct channel_source *src)

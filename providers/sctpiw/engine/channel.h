@@ -42,6 +42,11 @@ struct channel_source {
 /* Queue an event of len bytes (at most CHANNEL_EVENT_MAX), copied. Never blocks; -ENOMEM. */
 #define CHANNEL_EVENT_MAX 384
 int channel_post(struct channel_source *src, const void *event, size_t len);
+/*
+ * The same, for events that say only that something is so now: an equal one of this source that nobody
+ * has read yet goes, so that those who never read hold few.
+ */
+int channel_post_latest(struct channel_source *src, const void *event, size_t len);
 /* Remove the source's unread events; returns how many were read before (for the ack wait). */
 uint32_t channel_purge(struct channel_source *src);
 /* Move the source and its unread events to another channel (rdma_migrate_id). */

@@ -15,6 +15,9 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "engine/channel.h"
+#include "util/list.h"
+
 struct engine;
 struct iw_rnic;
 struct iw_qp;
@@ -53,8 +56,29 @@ int engine_memory_guard(void);
 
 /* Device attributes that depend on the machine. */
 uint64_t engine_node_guid(struct engine *e); /* network byte order */
-bool engine_port_active(struct engine *e); /* some interface that is up has an address */
-unsigned int engine_active_mtu(struct engine *e); /* the largest MTU of such interfaces, bytes */
+
+struct engine_port {
+	bool active;	   /* an interface that is up has an address */
+	unsigned int mtu;  /* the largest of such interfaces, bytes; 0: there are none */
+	uint8_t width;	   /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
+	uint8_t speed;
+	uint64_t downs;	   /* how often it stopped being active */
+};
+
+void engine_port(struct engine *e, struct engine_port *port);
+
+/*
+ * Who wants to know when the port becomes active or inactive, or the GID table changes: an event of each
+ * kind on the source's channel (engine_async_event, element 1). The caller fills source, and keeps all of
+ * it until engine_unwatch_port(), after which it purges the source. -errno: nobody could look out.
+ */
+struct engine_port_watcher {
+	struct list_node node;
+	struct channel_source source;
+};
+
+int engine_watch_port(struct engine *e, struct engine_port_watcher *watcher);
+void engine_unwatch_port(struct engine *e, struct engine_port_watcher *watcher);
 
 /*
  * The GID table (engine/gid.h): a slot for each address of the host, IPv4 ones as ::ffff:a.b.c.d. An entry

@@ -3,15 +3,19 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/gid.h"
 #include "engine/log.h"
+#include "engine/object.h"
 #include "engine/private.h"
 #include "engine/rtnl.h"
 #include "engine/sockaddr.h"
@@ -19,26 +23,52 @@
 #include "util/bytes.h"
 #include "util/crc32c.h"
 
-#define CACHE_TIME (SYS_NSEC_PER_SEC / 10)
 #define READ_TRIES 3
+#define NO_WATCH (-1)
+
+/* What the port's width and speed mean, as the kernel's drivers for Ethernet report them. */
+static const struct rate {
+	unsigned int mbps;
+	uint8_t width, speed;
+} rates[] = {
+	{1000, 1, 1}, /* 1X SDR */
+	{10000, 1, 8}, /* 1X FDR10 */
+	{20000, 2, 2}, /* 4X DDR */
+	{25000, 1, 32}, /* 1X EDR */
+	{40000, 2, 8}, /* 4X FDR10 */
+	{50000, 16, 32}, /* 2X EDR */
+	{100000, 2, 32}, /* 4X EDR */
+	{200000, 2, 64}, /* 4X HDR */
+	{400000, 2, 128}, /* 4X NDR */
+};
+
+/* Of a host whose interfaces do not say, as lo, which is about that fast. */
+#define MBPS_UNKNOWN 40000
 
 static struct {
-	pthread_mutex_t lock;
-	uint64_t read_at; /* 0: never */
+	pthread_mutex_t lock; /* taken under the engine lock, and before those of channels */
+	bool known;	      /* was read before */
+	bool stale;	      /* the last try failed */
+	_Atomic int watch_fd;
 	struct gid_table gids;
 	unsigned int left_out; /* addresses that the table has no slot for */
-	bool active;
-	unsigned int mtu;
+	struct engine_port port;
+	struct list_node watchers;
 	uint64_t guid; /* network byte order; read once: it must not change under programs */
-} net = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} net = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.watch_fd = NO_WATCH,
+	.watchers = {&net.watchers, &net.watchers},
+};
 
 /* What is read, before it takes the place of what is known. Arrays grow as needed. */
 struct reading {
 	struct rtnl_link *links;
 	struct gid_entry *gids;
 	unsigned int n_links, n_gids;
+	unsigned int mtu, mbps;
+	int ioctl_fd;
 	bool active;
-	unsigned int mtu;
 	bool failed;
 };
 
@@ -85,6 +115,31 @@ static unsigned int rank(const struct rtnl_addr *addr, bool running)
 	return 2 * reach + !ip_addr_is_v4(&addr->ip);
 }
 
+/* Of the kernel's SPEED_UNKNOWN and of interfaces without an answer: 0. */
+static unsigned int link_mbps(int fd, const char *name)
+{
+	struct ethtool_cmd cmd = {.cmd = ETHTOOL_GSET};
+	struct ifreq req = {.ifr_data = (void *)&cmd};
+	uint32_t mbps;
+
+	memcpy(req.ifr_name, name, sizeof(req.ifr_name));
+	if (fd < 0 || sys_ioctl(fd, SIOCETHTOOL, &req))
+		return 0;
+	mbps = ethtool_cmd_speed(&cmd);
+	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
+}
+
+static void count_link(struct reading *r, const struct rtnl_link *link)
+{
+	unsigned int mbps = link_mbps(r->ioctl_fd, link->name);
+
+	r->active = true;
+	if (link->mtu > r->mtu)
+		r->mtu = link->mtu;
+	if (mbps > r->mbps)
+		r->mbps = mbps;
+}
+
 /*
  * Left out is what cannot be used: addresses of interfaces that are down, and those of which it is not
  * known yet that nobody else has them.
@@ -108,11 +163,8 @@ static void add_addr(const struct rtnl_addr *addr, void *arg)
 		.ifindex = addr->ifindex,
 		.rank = rank(addr, running),
 	};
-	if (!running)
-		return;
-	r->active = true;
-	if (link->mtu > r->mtu)
-		r->mtu = link->mtu;
+	if (running)
+		count_link(r, link);
 }
 
 /* A modified EUI-64 of the first interface that has an Ethernet address. */
@@ -162,13 +214,16 @@ static int read_host(struct reading *r)
 {
 	int ret = -EAGAIN;
 
+	r->ioctl_fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
 	for (int i = 0; i < READ_TRIES && ret == -EAGAIN; i++) {
-		r->n_links = r->n_gids = r->mtu = 0;
+		r->n_links = r->n_gids = r->mtu = r->mbps = 0;
 		r->active = r->failed = false;
 		ret = rtnl_links(add_link, r);
 		if (!ret)
 			ret = rtnl_addrs(add_addr, r);
 	}
+	if (r->ioctl_fd >= 0)
+		sys_close(r->ioctl_fd);
 	return !ret && r->failed ? -ENOMEM : ret;
 }
 
@@ -179,37 +234,79 @@ static void note_left_out(unsigned int left_out)
 	net.left_out = left_out;
 }
 
+static void set_rate(struct engine_port *port, unsigned int mbps)
+{
+	const struct rate *last = &rates[sizeof(rates) / sizeof(rates[0]) - 1], *rate = rates;
+
+	while (rate < last && rate->mbps < mbps)
+		rate++;
+	port->width = rate->width;
+	port->speed = rate->speed;
+}
+
+/* Those who do not read their events are told of each kind once. */
+static void tell(enum engine_async_type type)
+{
+	struct engine_async_event ev = {.element = 1, .event_type = type};
+
+	list_for_each(node, &net.watchers)
+		channel_post_latest(
+			&list_entry(node, struct engine_port_watcher, node)->source, &ev, sizeof(ev));
+}
+
+static void take(struct reading *r)
+{
+	bool was = net.port.active, changed;
+	unsigned int left_out;
+
+	changed = gid_table_update(&net.gids, r->gids, r->n_gids, &left_out);
+	note_left_out(left_out);
+	net.port.active = r->active;
+	net.port.mtu = r->mtu;
+	set_rate(&net.port, r->mbps ? r->mbps : MBPS_UNKNOWN);
+	if (!net.guid)
+		net.guid = guid_of_mac(r);
+	if (net.known && was && !r->active) {
+		net.port.downs++;
+		tell(ENGINE_ASYNC_PORT_ERR);
+	}
+	if (net.known && changed)
+		tell(ENGINE_ASYNC_GID_CHANGE);
+	if (net.known && !was && r->active)
+		tell(ENGINE_ASYNC_PORT_ACTIVE);
+	net.known = true;
+}
+
 /* What cannot be read stays as it was. */
 static void read_interfaces(void)
 {
 	struct reading r = {.links = NULL};
-	unsigned int left_out;
 	int ret = read_host(&r);
 
-	if (ret) {
+	if (ret)
 		log_debug("cannot read the network interfaces: %s", strerror(-ret));
-	} else {
-		gid_table_update(&net.gids, r.gids, r.n_gids, &left_out);
-		note_left_out(left_out);
-		net.active = r.active;
-		net.mtu = r.mtu;
-		if (!net.guid)
-			net.guid = guid_of_mac(&r);
-	}
+	else
+		take(&r);
 	if (!net.guid)
 		net.guid = guid_of_boot();
 	free(r.links);
 	free(r.gids);
+	net.stale = ret != 0;
 }
 
+/* Where the kernel does not tell of changes, everything is read each time. */
 static void lock_fresh(void)
 {
-	uint64_t now = sys_now();
+	int fd;
 
 	pthread_mutex_lock(&net.lock);
-	if (!net.read_at || now - net.read_at > CACHE_TIME) {
+	fd = atomic_load_explicit(&net.watch_fd, memory_order_relaxed);
+	if (fd < 0) {
+		fd = sys_keep(rtnl_watch());
+		atomic_store_explicit(&net.watch_fd, fd < 0 ? NO_WATCH : fd, memory_order_relaxed);
 		read_interfaces();
-		net.read_at = now;
+	} else if (rtnl_changed(fd) || net.stale) {
+		read_interfaces();
 	}
 }
 
@@ -253,24 +350,45 @@ int engine_gid_find(struct engine *e, const uint8_t gid[16], unsigned int ifinde
 	return index;
 }
 
-bool engine_port_active(struct engine *e)
+void engine_port(struct engine *e, struct engine_port *port)
 {
-	bool active;
-
 	lock_fresh();
-	active = net.active;
+	*port = net.port;
 	pthread_mutex_unlock(&net.lock);
-	return active;
 }
 
-unsigned int engine_active_mtu(struct engine *e)
+int engine_watch_port(struct engine *e, struct engine_port_watcher *watcher)
 {
-	unsigned int mtu;
+	int ret;
 
+	engine_lock(e);
+	ret = progress_start(e);
+	engine_unlock(e);
+	if (ret)
+		return ret;
 	lock_fresh();
-	mtu = net.mtu;
+	list_add_tail(&net.watchers, &watcher->node);
 	pthread_mutex_unlock(&net.lock);
-	return mtu;
+	progress_wake(e); /* it may not know of the descriptor yet */
+	return 0;
+}
+
+void engine_unwatch_port(struct engine *e, struct engine_port_watcher *watcher)
+{
+	pthread_mutex_lock(&net.lock);
+	list_del(&watcher->node);
+	pthread_mutex_unlock(&net.lock);
+}
+
+int netdev_watch_fd(void)
+{
+	return atomic_load_explicit(&net.watch_fd, memory_order_relaxed);
+}
+
+void netdev_changed(void)
+{
+	lock_fresh();
+	pthread_mutex_unlock(&net.lock);
 }
 
 void netdev_fork_prepare(void)
@@ -280,5 +398,17 @@ void netdev_fork_prepare(void)
 
 void netdev_fork_done(void)
 {
+	pthread_mutex_unlock(&net.lock);
+}
+
+/* The watchers are the parent's, and so are the news that its descriptor brings. */
+void netdev_fork_child(void)
+{
+	int fd = atomic_load_explicit(&net.watch_fd, memory_order_relaxed);
+
+	list_init(&net.watchers);
+	if (fd >= 0)
+		sys_close(fd);
+	atomic_store_explicit(&net.watch_fd, NO_WATCH, memory_order_relaxed);
 	pthread_mutex_unlock(&net.lock);
 }

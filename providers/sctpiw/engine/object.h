@@ -26,6 +26,9 @@ enum engine_async_type {
 	ENGINE_ASYNC_QP_FATAL = 1,
 	ENGINE_ASYNC_QP_REQ_ERR = 2,
 	ENGINE_ASYNC_QP_ACCESS_ERR = 3,
+	ENGINE_ASYNC_PORT_ACTIVE = 9,
+	ENGINE_ASYNC_PORT_ERR = 10,
+	ENGINE_ASYNC_GID_CHANGE = 18,
 };
 
 /* As the kernel's struct ib_uverbs_async_event_desc; a completion event is the 8-byte handle. */

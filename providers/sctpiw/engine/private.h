@@ -188,9 +188,14 @@ void assoc_abort_all(struct engine *e);
 /* Is it usable for another session? */
 bool assoc_is_up(const struct assoc *a);
 
-/* netdev.c: around fork(), so that the child finds the cache free */
+/* netdev.c: no lock */
+/* Readable when the host's interfaces or addresses may have changed: netdev_changed() then; or -1. */
+int netdev_watch_fd(void);
+void netdev_changed(void);
+/* Around fork(), so that the child finds the lock free. */
 void netdev_fork_prepare(void);
 void netdev_fork_done(void);
+void netdev_fork_child(void);
 
 /* route.c: no lock */
 /*

@@ -94,7 +94,10 @@ static void drain(int fd)
 /* Returns when polling has stopped, or a CQ was armed. */
 static void park(struct engine *e)
 {
-	struct pollfd pfd = {.fd = e->wake_fd, .events = POLLIN};
+	struct pollfd pfd[] = {
+		{.fd = e->wake_fd, .events = POLLIN},
+		{.fd = netdev_watch_fd(), .events = POLLIN},
+	};
 	uint32_t arms = engine_load(&e->arms);
 	uint64_t nap = PARK_FIRST;
 
@@ -103,7 +106,10 @@ static void park(struct engine *e)
 		atomic_thread_fence(memory_order_seq_cst);
 		if (engine_load(&e->arms) != arms)
 			break;
-		if (sys_ppoll(&pfd, 1, nap) > 0) {
+		sys_ppoll(pfd, 2, nap);
+		if (pfd[1].revents)
+			netdev_changed();
+		if (pfd[0].revents) {
 			drain(e->wake_fd);
 			break;
 		}
@@ -227,6 +233,7 @@ static void *progress_main(void *arg)
 		{.fd = e->wake_fd, .events = POLLIN},
 		{.fd = e->timer_fd, .events = POLLIN},
 		{.fd = e->epoll_fd, .events = POLLIN},
+		{.fd = -1, .events = POLLIN},
 	};
 
 	/* The default slack of 50 us is as long as a nap while parked. */
@@ -239,10 +246,11 @@ static void *progress_main(void *arg)
 			linger(e, polls, received);
 		before = received;
 		asleep = sys_now();
-		if (sys_ppoll(pfd, 3, UINT64_MAX) <= 0)
+		pfd[3].fd = netdev_watch_fd();
+		if (sys_ppoll(pfd, 4, UINT64_MAX) <= 0)
 			continue;
 		soon = sys_now() - asleep < LINGER;
-		if ((pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL) {
+		if ((pfd[0].revents | pfd[1].revents | pfd[2].revents | pfd[3].revents) & POLLNVAL) {
 			give_up(e);
 			break;
 		}
@@ -251,6 +259,8 @@ static void *progress_main(void *arg)
 		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
 		if (pfd[1].revents)
 			drain(e->timer_fd);
+		if (pfd[3].revents)
+			netdev_changed();
 		if (polling_began(e, polls))
 			park(e);
 	}

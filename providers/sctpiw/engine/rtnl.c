@@ -13,6 +13,8 @@
 
 #include "engine/sys.h"
 
+#define WATCH_READS 64
+
 /* The kernel fills as much as it is given, up to this. */
 static _Alignas(NLMSG_ALIGNTO) uint8_t answer[32768];
 
@@ -44,6 +46,8 @@ static void parse_link(const struct nlmsghdr *nlh, const struct dump *d)
 	for (const struct rtattr *a = IFLA_RTA(ifi); RTA_OK(a, len); a = RTA_NEXT(a, len)) {
 		if (a->rta_type == IFLA_MTU)
 			link.mtu = attr_u32(a);
+		if (a->rta_type == IFLA_IFNAME && RTA_PAYLOAD(a) <= sizeof(link.name))
+			memcpy(link.name, RTA_DATA(a), RTA_PAYLOAD(a));
 		if (a->rta_type == IFLA_ADDRESS && ifi->ifi_type == ARPHRD_ETHER &&
 		    RTA_PAYLOAD(a) == 6 && memcmp(RTA_DATA(a), zero, 6)) {
 			memcpy(link.mac, RTA_DATA(a), 6);
@@ -186,4 +190,39 @@ int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg)
 	struct dump d = {.addr = each, .arg = arg};
 
 	return dump(RTM_GETADDR, &d);
+}
+
+int rtnl_watch(void)
+{
+	struct sockaddr_nl groups = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+	};
+	int fd = sys_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = sys_bind(fd, (struct sockaddr *)&groups, sizeof(groups));
+	if (ret) {
+		sys_close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+/* What has changed is not looked at: all is read anew. Nor is an error, which says that news were lost. */
+bool rtnl_changed(int fd)
+{
+	bool changed = false;
+
+	for (int i = 0; i < WATCH_READS; i++) {
+		uint8_t news[NLMSG_HDRLEN];
+		struct iovec iov = {.iov_base = news, .iov_len = sizeof(news)};
+		struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+
+		if (sys_recvmsg(fd, &msg, MSG_DONTWAIT) == -EAGAIN)
+			break;
+		changed = true;
+	}
+	return changed;
 }

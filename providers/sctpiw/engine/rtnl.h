@@ -12,6 +12,7 @@ struct rtnl_link {
 	unsigned int ifindex;
 	unsigned int flags; /* IFF_* */
 	unsigned int mtu;   /* bytes */
+	char name[16];	    /* IFNAMSIZ */
 	bool has_mac;	    /* of an Ethernet, and not zero */
 	uint8_t mac[6];
 };
@@ -29,5 +30,12 @@ struct rtnl_addr {
  */
 int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg);
 int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg);
+
+/*
+ * A non-blocking descriptor that is readable when interfaces or addresses may have changed; or -errno.
+ * rtnl_changed() says whether they may have since it was called last, and has the descriptor wait again.
+ */
+int rtnl_watch(void);
+bool rtnl_changed(int fd);
 
 #endif

@@ -70,6 +70,39 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 	}
 }
 
+/*
+ * libibverbs could get a descriptor for asynchronous events from the kernel by ioctl()
+ * only; with async_fd set it does not try.
+ */
+static int open_async_channel(struct sctpiw_context *ctx)
+{
+	struct rnic_channel *chan;
+	int fd, err;
+
+	err = channel_create(CHANNEL_ASYNC, &chan, &fd);
+	if (err)
+		return err;
+	channel_ref(chan);
+	ctx->port.source.chan = chan;
+	err = engine_watch_port(ctx->engine, &ctx->port);
+	if (err) {
+		channel_put(chan);
+		close(fd);
+		return err;
+	}
+	ctx->vctx.context.async_fd = fd;
+	return 0;
+}
+
+/* libibverbs closes the descriptor. */
+static void close_async_channel(struct sctpiw_context *ctx)
+{
+	if (sctpiw_alive(ctx))
+		engine_unwatch_port(ctx->engine, &ctx->port);
+	channel_purge(&ctx->port.source);
+	channel_put(ctx->port.source.chan);
+}
+
 static void free_context(struct ibv_context *context)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
@@ -77,6 +110,7 @@ static void free_context(struct ibv_context *context)
 
 	list_init(&qps);
 	list_init(&cqs);
+	close_async_channel(ctx);
 	if (sctpiw_alive(ctx)) {
 		engine_lock(ctx->engine);
 		destroy_leftovers(ctx, &qps, &cqs);
@@ -121,22 +155,6 @@ static const struct verbs_context_ops context_ops = {
 	.req_notify_cq = sctpiw_req_notify_cq,
 	.resize_cq = sctpiw_resize_cq,
 };
-
-/*
- * libibverbs could get a descriptor for asynchronous events from the kernel by ioctl()
- * only; with async_fd set it does not try.
- */
-static int open_async_channel(struct sctpiw_context *ctx)
-{
-	struct rnic_channel *chan;
-	int fd, err;
-
-	err = channel_create(CHANNEL_ASYNC, &chan, &fd);
-	if (err)
-		return err;
-	ctx->vctx.context.async_fd = fd;
-	return 0;
-}
 
 static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd,
 					   void *private_data)

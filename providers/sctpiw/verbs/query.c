@@ -62,34 +62,35 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 	return bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
-#define WIDTH_4X 2
-#define SPEED_10G 8 /* a lane */
 #define PHYS_DISABLED 3
 #define PHYS_LINK_UP 5
 
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
-	bool active;
+	struct engine_port port;
 
 	if (!sctpiw_alive(ctx))
 		return EIO;
 	if (port_num != 1)
 		return EINVAL;
-	active = engine_port_active(ctx->engine);
+	engine_port(ctx->engine, &port);
 	*attr = (struct ibv_port_attr){
-		.state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
+		.state = port.active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
-		.active_mtu = mtu_from_bytes(engine_active_mtu(ctx->engine)),
+		.active_mtu = mtu_from_bytes(port.mtu),
 		.gid_tbl_len = ENGINE_GIDS,
-		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP,
+		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP |
+				  IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = IW_MAX_MSG,
 		.pkey_tbl_len = 1,
 		.max_vl_num = 1,
-		.active_width = WIDTH_4X,
-		.active_speed = SPEED_10G,
-		.phys_state = active ? PHYS_LINK_UP : PHYS_DISABLED,
+		.active_width = port.width,
+		.active_speed = port.speed,
+		.phys_state = port.active ? PHYS_LINK_UP : PHYS_DISABLED,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
+		/* A queue pair that is wired by hand finds its peer by a GID, which is an IP address. */
+		.flags = IBV_QPF_GRH_REQUIRED,
 	};
 	return 0;
 }

@@ -28,6 +28,7 @@ struct sctpiw_context {
 	struct verbs_context vctx;
 	struct engine *engine;
 	uint32_t generation;
+	struct engine_port_watcher port; /* on the async channel */
 	/* What the application has not destroyed when it closes the device; engine lock. */
 	struct list_node pds, mrs, cqs, qps;
 };
