@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "attr.h"
 #include "devnum.h"
 #include "libc.h"
 #include "rnic.h"
@@ -19,13 +18,6 @@
 #include "uverbs.h"
 
 #define DEV_DIR "/dev/infiniband"
-/*
- * Of the two that there are the one of GIDs that are IP addresses, which IP routes: it is what programs
- * look for that pick a GID by themselves.
- */
-#define GID_TYPE "RoCE v2"
-
-_Static_assert(SYSFS_GIDS == RNIC_GIDS, "a file for each slot");
 
 static const char *const our_trees[] = {
 	"/sys/class/infiniband",
@@ -171,24 +163,42 @@ static bool is_numbered(const char *path, const char *dir, unsigned int *number)
 	return !*end && n < SYSFS_GIDS;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+	size_t len = strlen(path), n = strlen(end);
+
+	return len >= n && !strcmp(path + len - n, end);
+}
+
+static const struct {
+	const char *end;
+	enum sysfs_kind kind;
+} made_files[] = {
+	{DEV_DIR "/uverbs0", SYSFS_UVERBS},
+	{DEV_DIR "/rdma_cm", SYSFS_RDMA_CM},
+	{"/node_guid", SYSFS_NODE_GUID},
+	{"/sys_image_guid", SYSFS_NODE_GUID},
+	{"/ports/1/state", SYSFS_STATE},
+	{"/ports/1/phys_state", SYSFS_PHYS_STATE},
+	{"/ports/1/rate", SYSFS_RATE},
+	{"/device/local_cpus", SYSFS_LOCAL_CPUS},
+}, made_dirs[] = {
+	{"/gids/", SYSFS_GID},
+	{"/gid_attrs/types/", SYSFS_GID_TYPE},
+	{"/gid_attrs/ndevs/", SYSFS_GID_NDEV},
+};
+
 static void classify(const char *path, struct sysfs_target *target)
 {
-	const char *name = strrchr(path, '/') + 1;
-
 	target->kind = SYSFS_FILE;
-	if (!strcmp(path, DEV_DIR "/uverbs0")) {
-		target->kind = SYSFS_UVERBS;
-	} else if (!strcmp(path, DEV_DIR "/rdma_cm")) {
-		target->kind = SYSFS_RDMA_CM;
-	} else if (!strcmp(name, "node_guid") || !strcmp(name, "sys_image_guid")) {
-		target->kind = SYSFS_NODE_GUID;
-	} else if (is_numbered(path, "/gids/", &target->gid_index)) {
-		target->kind = SYSFS_GID;
-	} else if (is_numbered(path, "/gid_attrs/types/", &target->gid_index)) {
-		target->kind = SYSFS_GID_TYPE;
-	} else if (is_numbered(path, "/gid_attrs/ndevs/", &target->gid_index)) {
-		target->kind = SYSFS_GID_NDEV;
-	}
+	for (size_t i = 0; i < sizeof(made_files) / sizeof(made_files[0]); i++)
+		if (ends_with(path, made_files[i].end))
+			target->kind = made_files[i].kind;
+	for (size_t i = 0; i < sizeof(made_dirs) / sizeof(made_dirs[0]); i++)
+		if (is_numbered(path, made_dirs[i].end, &target->gid_index))
+			target->kind = made_dirs[i].kind;
+	if (strstr(path, "/counters/") || strstr(path, "/hw_counters/"))
+		target->kind = SYSFS_COUNTER;
 }
 
 /* The application's name of the directory that a relative path starts from, if it is in our tree. */
@@ -262,89 +272,6 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	return true;
 }
 
-/* A file with text in it that need not be on any disk. */
-static int open_text(const char *text, int flags)
-{
-	int fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-	ssize_t len = (ssize_t)strlen(text);
-
-	if (fd < 0)
-		return -errno;
-	if (pwrite(fd, text, (size_t)len, 0) != len) {
-		libc_close(fd);
-		return -EIO;
-	}
-	return fd;
-}
-
-/* As the kernel prints them: groups of 16 bits. */
-static void print_groups(char *out, const uint8_t *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i += 2)
-		out += sprintf(out, "%s%02x%02x", i ? ":" : "", bytes[i], bytes[i + 1]);
-	strcpy(out, "\n");
-}
-
-static int open_guid(int flags)
-{
-	const struct sctpiw_rnic_api *api = rnic_load();
-	uint8_t bytes[8];
-	uint64_t guid;
-	char text[48];
-
-	if (!api)
-		return -ENODEV;
-	guid = api->node_guid(); /* network byte order */
-	memcpy(bytes, &guid, sizeof(bytes));
-	print_groups(text, bytes, sizeof(bytes));
-	return open_text(text, flags);
-}
-
-static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
-{
-	return -EINVAL;
-}
-
-static const struct kfile_ops empty_slot_ops = {.read = empty_slot_read};
-
-/* The attributes of an empty slot can be opened, but not read. Programs tell the two apart. */
-static int open_empty_slot(int flags)
-{
-	int fd = open_text("", flags), ret;
-
-	if (fd < 0)
-		return fd;
-	ret = fdtable_install(fd, &empty_slot_ops, NULL, NULL);
-	if (ret) {
-		libc_close(fd);
-		return ret;
-	}
-	return fd;
-}
-
-static int open_gid(const struct sysfs_target *target, int flags)
-{
-	const struct sctpiw_rnic_api *api = rnic_load();
-	char text[48], name[IF_NAMESIZE];
-	unsigned int ifindex;
-	uint8_t gid[16];
-	int ret;
-
-	if (!api)
-		return -ENODEV;
-	ret = api->query_gid(target->gid_index, gid, &ifindex);
-	if (ret && ret != -ENODATA)
-		return ret;
-	if (target->kind == SYSFS_GID) {
-		print_groups(text, gid, sizeof(gid));
-		return open_text(text, flags);
-	}
-	if (ret || (target->kind == SYSFS_GID_NDEV && !if_indextoname(ifindex, name)))
-		return open_empty_slot(flags);
-	snprintf(text, sizeof(text), "%s\n", target->kind == SYSFS_GID_NDEV ? name : GID_TYPE);
-	return open_text(text, flags);
-}
-
 int sysfs_open(const struct sysfs_target *target, int flags)
 {
 	int fd;
@@ -362,12 +289,10 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	/* The tree is shared by all, and its owner must not change it by way of /sys. */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
-	if (!(flags & O_DIRECTORY)) {
-		if (target->kind == SYSFS_NODE_GUID)
-			return open_guid(flags);
-		if (target->kind == SYSFS_GID || target->kind == SYSFS_GID_TYPE ||
-		    target->kind == SYSFS_GID_NDEV)
-			return open_gid(target, flags);
+	if (!(flags & O_DIRECTORY) && target->kind != SYSFS_FILE) {
+		fd = attr_open(target, flags);
+		if (fd != -ENOENT)
+			return fd;
 	}
 	fd = libc_open(target->path, flags);
 	if (fd >= 0)

@@ -26,6 +26,11 @@ enum sysfs_kind {
 	SYSFS_GID,
 	SYSFS_GID_TYPE,
 	SYSFS_GID_NDEV,
+	SYSFS_STATE,
+	SYSFS_PHYS_STATE,
+	SYSFS_RATE,
+	SYSFS_COUNTER,
+	SYSFS_LOCAL_CPUS,
 };
 
 struct sysfs_target {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The files that a device shows in /sys and /dev, as the kernel's siw shows its own. What depends on the host
-# (GUIDs, GIDs) is made when the file is opened; its contents here only keep the place.
+# (GUIDs, GIDs) or changes (the port's state, most counters) is made when the file is opened; its contents here
+# only keep the place. A counter that is not counted is 0 for ever.
 set(SCTPIW_SYSROOT ${PROJECT_BINARY_DIR}/share/sctpiw/sysroot)
 
 # Only what has changed is written: the time of a directory is a device's identity to libibverbs.
@@ -48,6 +49,8 @@ sysroot_file(${ibdev}/hca_type sctpiw)
 sysroot_file(${ibdev}/board_id SCTPIW)
 sysroot_file(${ibdev}/hw_rev 0)
 sysroot_file(${ibdev}/device/numa_node -1)
+sysroot_file(${ibdev}/device/local_cpus "")
+sysroot_link(${ibdev}/device/local_cpulist /sys/devices/system/cpu/online)
 # The interfaces of the device: all of the host's.
 sysroot_link(${ibdev}/device/net /sys/class/net)
 sysroot_link(${ibdev}/device/infiniband/sctpiw0 ../..)
@@ -57,7 +60,7 @@ set(port ${ibdev}/ports/1)
 sysroot_file(${port}/state "4: ACTIVE")
 sysroot_file(${port}/phys_state "5: LinkUp")
 sysroot_file(${port}/link_layer Ethernet)
-sysroot_file(${port}/rate "100 Gb/sec (4X EDR)")
+sysroot_file(${port}/rate "40 Gb/sec (4X FDR10)")
 sysroot_file(${port}/cap_mask 0x00090000)
 sysroot_file(${port}/lid 0x0)
 sysroot_file(${port}/lid_mask_count 0)
@@ -74,7 +77,13 @@ foreach(counter excessive_buffer_overrun_errors link_downed link_error_recovery
     local_link_integrity_errors port_rcv_constraint_errors port_rcv_data port_rcv_errors
     port_rcv_packets port_rcv_remote_physical_errors port_rcv_switch_relay_errors
     port_xmit_constraint_errors port_xmit_data port_xmit_discards port_xmit_packets port_xmit_wait
-    symbol_error VL15_dropped)
+    symbol_error VL15_dropped multicast_rcv_packets multicast_xmit_packets unicast_rcv_packets
+    unicast_xmit_packets)
   sysroot_file(${port}/counters/${counter} 0)
 endforeach()
-file(MAKE_DIRECTORY ${SCTPIW_SYSROOT}${port}/hw_counters)
+foreach(counter rcvd_pkts sent_pkts iwInRdmaReads iwInRdmaSends iwInRdmaWrites iwOutRdmaReads
+    iwOutRdmaSends iwOutRdmaWrites sessions sends_held terminates_rcvd terminates_sent
+    sctp_aborts_rcvd sctp_aborts_sent sctp_associations sctp_bad_packets sctp_duplicates sctp_probes
+    sctp_retransmissions sctp_timeouts)
+  sysroot_file(${port}/hw_counters/${counter} 0)
+endforeach()

@@ -74,6 +74,12 @@ struct rnic_addr_info {
 	uint8_t dgid[16];
 };
 
+struct rnic_port {
+	bool active;
+	uint8_t width; /* numbers of ibv_port_attr.active_width and active_speed */
+	uint8_t speed;
+};
+
 struct sctpiw_rnic_api {
 	uint32_t version; /* SCTPIW_RNIC_API_VERSION */
 	uint32_t size;	  /* of this struct */
@@ -108,6 +114,9 @@ struct sctpiw_rnic_api {
 	 */
 	uint64_t (*node_guid)(void);
 	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
+	int (*query_port)(struct rnic_port *port);
+	/* By the name of its file in counters or hw_counters; -ENOENT: not one that is counted. */
+	int (*query_counter)(const char *name, uint64_t *value);
 
 	/* RDMA CM. An id is named by its handle, a channel-independent positive number. */
 	int (*cm_channel_create)(struct rnic_channel **chan, int *fd);

@@ -197,6 +197,18 @@ static int query_gid(unsigned int index, uint8_t gid[16], unsigned int *ifindex)
 	return 0;
 }
 
+static int query_port(struct rnic_port *port)
+{
+	*port = (struct rnic_port){.active = true, .width = 2, .speed = 1};
+	return 0;
+}
+
+static int query_counter(const char *name, uint64_t *value)
+{
+	*value = 12345678901ull;
+	return strcmp(name, "port_xmit_data") ? -ENOENT : 0;
+}
+
 /* Far from dense, as handles with a generation in them are. */
 static uint32_t handle_of(uint32_t index)
 {
@@ -436,6 +448,8 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.own_fd = own_fd,
 	.node_guid = node_guid,
 	.query_gid = query_gid,
+	.query_port = query_port,
+	.query_counter = query_counter,
 	.cm_channel_create = channel_create,
 	.cm_channel_release = cm_channel_release,
 	.cm_get_event = cm_get_event,

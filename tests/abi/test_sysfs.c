@@ -73,6 +73,15 @@ static void test_open(void)
 	check_text(open(IBDEV "/ports/1/gid_attrs/types/0", rdonly), "RoCE v2\n");
 	check_unreadable(open(IBDEV "/ports/1/gid_attrs/types/3", rdonly));
 	check_unreadable(open(IBDEV "/ports/1/gid_attrs/ndevs/3", rdonly));
+	check_text(open(IBDEV "/ports/1/state", rdonly), "4: ACTIVE\n");
+	check_text(open(IBDEV "/ports/1/phys_state", rdonly), "5: LinkUp\n");
+	check_text(open(IBDEV "/ports/1/rate", rdonly), "10 Gb/sec (4X SDR)\n");
+	check_text(open(IBDEV "/ports/1/pkeys/0", rdonly), "0xffff\n");
+	check_text(open(IBDEV "/ports/1/counters/port_xmit_data", rdonly), "12345678901\n");
+	check_text(open(IBDEV "/ports/1/counters/symbol_error", rdonly), "0\n");
+	check_text(open(IBDEV "/ports/1/hw_counters/sessions", rdonly), "0\n");
+	check_fails(open(IBDEV "/ports/1/counters/nothing", rdonly), ENOENT);
+	check_fails(open(IBDEV "/ports/2/state", rdonly), ENOENT);
 	check_fails(open(IBDEV "/nothing", rdonly), ENOENT);
 	check_fails(open("/sys/class/infinibandage", rdonly), ENOENT);
 	check_fails(open(IBDEV "/node_type/", rdonly), ENOTDIR);

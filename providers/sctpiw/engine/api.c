@@ -57,6 +57,29 @@ static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifin
 	return ret;
 }
 
+static int api_query_port(struct rnic_port *out)
+{
+	struct engine *e = engine_get();
+	struct engine_port port;
+
+	if (!e)
+		return -errno;
+	engine_port(e, &port);
+	*out = (struct rnic_port){
+		.active = port.active,
+		.width = port.width,
+		.speed = port.speed,
+	};
+	return 0;
+}
+
+static int api_query_counter(const char *name, uint64_t *value)
+{
+	struct engine *e = engine_get();
+
+	return e ? engine_counter(e, name, value) : -errno;
+}
+
 static void api_cm_channel_release(struct rnic_channel *chan)
 {
 	struct engine *e = engine_get();
@@ -266,6 +289,8 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.own_fd = sys_kept,
 	.node_guid = api_node_guid,
 	.query_gid = api_query_gid,
+	.query_port = api_query_port,
+	.query_counter = api_query_counter,
 	.cm_channel_create = api_cm_channel_create,
 	.cm_channel_release = api_cm_channel_release,
 	.cm_get_event = api_cm_get_event,

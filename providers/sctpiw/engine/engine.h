@@ -68,6 +68,12 @@ struct engine_port {
 void engine_port(struct engine *e, struct engine_port *port);
 
 /*
+ * A counter of the port, named as its file in sysfs: since this process opened the device, of what it
+ * sent and received itself. -ENOENT: there is none of this name.
+ */
+int engine_counter(struct engine *e, const char *name, uint64_t *value);
+
+/*
  * Who wants to know when the port becomes active or inactive, or the GID table changes: an event of each
  * kind on the source's channel (engine_async_event, element 1). The caller fills source, and keeps all of
  * it until engine_unwatch_port(), after which it purges the source. -errno: nobody could look out.

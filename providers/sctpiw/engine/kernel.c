@@ -406,6 +406,8 @@ static void on_message(struct kernel_assoc *ka, const struct kernel_rx_message *
 {
 	struct assoc *a = ka->assoc;
 
+	a->ep->engine->traffic.packets_in++;
+	a->ep->engine->traffic.bytes_in += m->len;
 	/* While it closes there are no sessions to deliver to. */
 	if (a->iw && !a->closing && iw_assoc_receive(a->iw, m->sid, m->ppid, m->data, m->len))
 		assoc_abort(a, -EPROTO);

@@ -193,6 +193,8 @@ static bool pull_some(struct kernel_assoc *ka)
 			.sid = info.sid,
 			.ppid = info.ppid,
 		};
+		a->ep->engine->traffic.packets_out++;
+		a->ep->engine->traffic.bytes_out += len;
 		offset += (uint32_t)len;
 		ka->tx_n++;
 		ka->pulled++;
@@ -227,6 +229,7 @@ static void output_assoc(struct kernel_assoc *ka)
 			return;
 		ret = hand_over(ka);
 		if (ret == -EAGAIN) {
+			ka->assoc->ep->engine->traffic.waits++;
 			kernel_set_blocked(ka, true);
 			return;
 		}

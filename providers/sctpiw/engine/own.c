@@ -296,9 +296,11 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 
 static void input(struct endpoint *ep, const struct llp_datagram *d)
 {
+	ep->engine->traffic.bytes_in += d->len;
 	for (size_t off = 0; off < d->len; off += d->segment) {
 		size_t left = d->len - off;
 
+		ep->engine->traffic.packets_in++;
 		input_packet(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
 	}
 }
@@ -422,13 +424,21 @@ static void set_blocked(struct endpoint *ep, bool blocked)
 	sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_MOD, ep->out_fd, &ev);
 }
 
+static void count_out(struct engine *e, const struct sctp_batch *batch)
+{
+	e->traffic.bytes_out += batch->len;
+	e->traffic.packets_out += (batch->len + batch->segment - 1) / batch->segment;
+}
+
 /* False: the socket is full, and the batch is kept. */
 static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch *batch)
 {
+	count_out(e, batch);
 	if (ep->fd < 0 || ep->llp->send(ep, batch) != -EAGAIN) {
 		sctp_batch_done(own_of(e)->sctp, batch);
 		return true;
 	}
+	e->traffic.waits++;
 	own_endpoint(ep)->pending = *batch;
 	set_blocked(ep, true);
 	return false;
@@ -486,8 +496,10 @@ static void own_output(struct engine *e)
 		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
 
 		/* Answers to nobody in particular: lost when the socket is full. */
-		if (!own_endpoint(ep)->blocked && ep->fd >= 0)
+		if (!own_endpoint(ep)->blocked && ep->fd >= 0) {
+			count_out(e, &batch);
 			ep->llp->send(ep, &batch);
+		}
 		sctp_batch_done(sctp, &batch);
 	}
 }
@@ -538,6 +550,11 @@ static uint16_t own_remote_port(const struct assoc *a)
 	return sctp_assoc_remote_port(a->state);
 }
 
+static void own_stats(const struct engine *e, struct sctp_stats *stats)
+{
+	*stats = *sctp_stats(own_of(e)->sctp);
+}
+
 const struct transport transport_own = {
 	.start = own_start,
 	.stop = own_stop,
@@ -558,4 +575,5 @@ const struct transport transport_own = {
 	.abort = own_abort,
 	.addr = own_addr,
 	.remote_port = own_remote_port,
+	.stats = own_stats,
 };

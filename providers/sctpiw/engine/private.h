@@ -74,6 +74,13 @@ struct assoc {
  * close just when this side wants to use it again. */
 enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_LISTS };
 
+/* What has passed the lower layer, on all endpoints: SCTP packets, or with `kernel` messages. */
+struct engine_traffic {
+	uint64_t packets_in, bytes_in;
+	uint64_t packets_out, bytes_out;
+	uint64_t waits; /* for a socket that takes no more */
+};
+
 struct engine {
 	pthread_mutex_t lock;
 	_Atomic int owner;	     /* thread id of the lock's holder, for the assertion */
@@ -88,6 +95,7 @@ struct engine {
 	struct capture *capture; /* NULL: none */
 	struct iw_rnic *rnic;
 	struct random_source random;
+	struct engine_traffic traffic;
 
 	struct list_node endpoints;
 	unsigned int n_endpoints;

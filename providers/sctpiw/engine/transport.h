@@ -22,6 +22,7 @@ struct assoc;
 struct config_error;
 struct endpoint;
 struct engine;
+struct sctp_stats;
 
 enum loop_depth {
 	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
@@ -78,6 +79,8 @@ struct transport {
 	void (*abort)(struct assoc *a);
 	const struct path_addr *(*addr)(const struct assoc *a); /* of the primary path */
 	uint16_t (*remote_port)(const struct assoc *a);
+	/* What SCTP has counted; NULL: it does not say. */
+	void (*stats)(const struct engine *e, struct sctp_stats *stats);
 };
 
 extern const struct transport transport_own, transport_kernel;

@@ -187,6 +187,11 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 	put_be16(buf, s->tx_ssn++);
 }
 
+static void count(struct iw_stats *stats, const uint8_t *ddp)
+{
+	stats->out[rdmap_opcode(ddp[1])] += ddp_is_last(ddp[0]);
+}
+
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
 	size_t limit = room < assoc->max_msg ? room : assoc->max_msg;
@@ -203,6 +208,8 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 		if (n) {
 			msg->sid = s->sid;
 			stamp(s, buf);
+			if (msg->ppid == SESSION_PPID_DDP)
+				count(&assoc->rnic->stats, buf + SESSION_SSN_LEN);
 		}
 		if (!list_linked(&s->ready) && has_work(s)) {
 			list_add_tail(&assoc->ready, &s->ready);

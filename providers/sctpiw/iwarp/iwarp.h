@@ -116,6 +116,18 @@ uint64_t iw_next_timeout(const struct iw_rnic *rnic); /* UINT64_MAX: none */
 void iw_timers(struct iw_rnic *rnic, uint64_t now);
 void iw_set_now(struct iw_rnic *rnic, uint64_t now); /* before receive/pull/post processing */
 
+#define IW_OPCODES 16 /* of RDMAP, wire/rdmap.h */
+
+/* What has happened since iw_rnic_new(), on all sessions. */
+struct iw_stats {
+	uint64_t in[IW_OPCODES]; /* RDMAP messages that were delivered whole, by opcode */
+	uint64_t out[IW_OPCODES]; /* those whose last segment was pulled */
+	uint64_t sessions;	 /* that were established */
+	uint64_t held;		 /* segments of Sends that found no receive posted */
+};
+
+const struct iw_stats *iw_stats(const struct iw_rnic *rnic);
+
 /* ---- PD and MR ---- */
 
 struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx); /* NULL: out of memory or limit */

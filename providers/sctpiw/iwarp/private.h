@@ -48,6 +48,7 @@ struct iw_rnic {
 	struct iw_rnic_ops ops;
 	struct random_source *random;
 	uint64_t now;
+	struct iw_stats stats;
 	struct iw_table qps; /* by number */
 	struct iw_table mrs; /* by the 24-bit index of the STag */
 	unsigned int pds, cqs;

@@ -6,6 +6,7 @@
 
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
+	s->rnic->stats.in[rdmap_opcode(rec->rdmap)] += ddp_is_last(rec->control);
 	switch (rdmap_opcode(rec->rdmap)) {
 	case RDMAP_WRITE:
 		return 0; /* nobody is told (RFC 5040 5.1) */

@@ -44,6 +44,11 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	free(rnic);
 }
 
+const struct iw_stats *iw_stats(const struct iw_rnic *rnic)
+{
+	return &rnic->stats;
+}
+
 void iw_rnic_reap(struct iw_rnic *rnic)
 {
 	struct list_node *node;

@@ -182,6 +182,7 @@ static int hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *re
 	struct iw_held_segment *seg;
 	struct iw_held *h;
 
+	s->rnic->stats.held++;
 	if (index - p->rq_tail >= IW_HELD_MSNS ||
 	    p->held_bytes + cost > s->rnic->config.held_bytes_per_qp)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);

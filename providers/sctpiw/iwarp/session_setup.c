@@ -140,6 +140,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 	free(s->local);
 	s->local = NULL;
 	s->state = IW_S_ESTABLISHED;
+	s->rnic->stats.sessions++;
 	iw_qp_set_state(s->qp, IW_QPS_RTS);
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
 	iw_session_wake(s);
@@ -295,6 +296,7 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 	s->rnr_retry_count = p->rnr_retry_count;
 	s->tx_control = s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
 	s->state = IW_S_ESTABLISHED;
+	s->rnic->stats.sessions++;
 	iw_qp_set_state(qp, IW_QPS_RTS);
 	iw_session_wake(s);
 	return 0;

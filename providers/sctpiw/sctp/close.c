@@ -117,6 +117,7 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	bool setup = sctp_in_states(in->a, STATES_SETUP);
 
+	in->s->stats.aborts_in++;
 	sctp_assoc_end(in->a, setup ? -ECONNREFUSED : -ECONNRESET);
 }
 

@@ -210,6 +210,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 {
 	a->state = SCTP_ESTABLISHED;
+	a->s->stats.up++;
 	sctp_timer_stop(a, SCTP_TIMER_SETUP);
 	a->pending &= ~(SCTP_PEND_INIT | SCTP_PEND_COOKIE_ECHO);
 	free(a->cookie);

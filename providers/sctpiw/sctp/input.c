@@ -154,8 +154,10 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 		ep->s->reassembled = m->next;
 		free(m);
 	}
-	if (len < WIRE_SCTP_MIN_PACKET || len > UINT16_MAX || !wire_sctp_checksum_ok(packet, len))
+	if (len < WIRE_SCTP_MIN_PACKET || len > UINT16_MAX || !wire_sctp_checksum_ok(packet, len)) {
+		ep->s->stats.bad_packets++;
 		return;
+	}
 	wire_sctp_common_get(packet, &in.h);
 	if (in.h.dport != ep->port || !in.h.dport || !in.h.sport)
 		return;

@@ -87,6 +87,11 @@ static void free_reassembled(struct sctp *s)
 	}
 }
 
+const struct sctp_stats *sctp_stats(const struct sctp *s)
+{
+	return &s->stats;
+}
+
 void sctp_free(struct sctp *s)
 {
 	if (!s)

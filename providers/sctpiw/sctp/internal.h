@@ -108,6 +108,7 @@ struct sctp {
 	size_t assoc_count;
 	uint64_t hash_seed;
 	struct timerq timers;
+	struct sctp_stats stats;
 	struct list_node ready;
 	struct list_node events;
 	struct sctp_assoc *gone; /* its last event was fetched; freed with the next one */

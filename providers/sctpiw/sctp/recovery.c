@@ -149,6 +149,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;
 	}
+	a->s->stats.timeouts++;
 	if (a->timeouts < UINT8_MAX)
 		a->timeouts++;
 	sctp_mtu_doubt(a, sctp_outq_at(&a->out, a->out.cum + 1)->sent);

@@ -9,6 +9,7 @@ static void note_duplicate(struct sctp_in *in, uint32_t tsn)
 {
 	struct sctp_assoc *a = in->a;
 
+	in->s->stats.duplicates++;
 	if (a->dup_count < SCTP_DUPS_MAX)
 		a->dups[a->dup_count++] = tsn;
 	in->sack_now = true;

@@ -77,6 +77,19 @@ struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_o
 		      struct random_source *random);
 void sctp_free(struct sctp *s);
 
+/* What has happened since sctp_new(), on all associations. */
+struct sctp_stats {
+	uint64_t bad_packets; /* received: too short, or with another checksum */
+	uint64_t duplicates;  /* DATA chunks that had been received before */
+	uint64_t resent;      /* DATA chunks that were taken for lost */
+	uint64_t probes;      /* and those that were sent again to find out (RFC 8985) */
+	uint64_t timeouts;    /* of T3-rtx */
+	uint64_t up;	      /* associations that came up, or restarted */
+	uint64_t aborts_in, aborts_out;
+};
+
+const struct sctp_stats *sctp_stats(const struct sctp *s);
+
 /*
  * A local SCTP port. ctx is the caller's (its socket). accept: whether INITs are
  * answered; without, an INIT gets an ABORT. rcvbuf: bytes that the socket behind

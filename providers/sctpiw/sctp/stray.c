@@ -41,6 +41,7 @@ void sctp_stray_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 
 	if (!stray)
 		return;
+	ep->s->stats.aborts_out += type == WIRE_SCTP_ABORT;
 	p = stray->data + WIRE_SCTP_COMMON_LEN;
 	wire_sctp_common_put(stray->data, h);
 	if (cause) {

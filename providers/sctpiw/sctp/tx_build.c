@@ -161,6 +161,7 @@ static void put_lost(struct sctp_tx *tx)
 		if (!chunk_fits(tx, o))
 			break;
 		copy_chunk(tx, o);
+		a->s->stats.resent++;
 		o->flags &= (uint8_t)~(SCTP_OUT_LOST | SCTP_OUT_FIRST);
 		o->flags |= SCTP_OUT_RESENT;
 		a->lost--;
@@ -187,6 +188,7 @@ static void put_probe(struct sctp_tx *tx)
 		if (!chunk_fits(tx, o)) /* behind control chunks; it has its turn next */
 			return;
 		copy_chunk(tx, o);
+		a->s->stats.probes++;
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
 		tx->alone = true;
 		o->flags |= SCTP_OUT_RESENT;

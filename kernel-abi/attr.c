@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "attr.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "devnum.h"
+#include "libc.h"
+#include "rnic.h"
+
+/*
+ * Of the two that there are the one of GIDs that are IP addresses, which IP routes: it is what programs
+ * look for that pick a GID by themselves.
+ */
+#define GID_TYPE "RoCE v2"
+#define TEXT_MAX 2048
+#define CPUS_MAX 8192
+#define CPUS_ONLINE "/sys/devices/system/cpu/online"
+
+_Static_assert(SYSFS_GIDS == RNIC_GIDS, "a file for each slot");
+
+/* A file with text in it that need not be on any disk. */
+static int open_text(const char *text, int flags)
+{
+	int fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
+	ssize_t len = (ssize_t)strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, (size_t)len, 0) != len) {
+		libc_close(fd);
+		return -EIO;
+	}
+	return fd;
+}
+
+/* Groups of 16 bits. */
+static void print_groups(char *out, const uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i += 2)
+		out += sprintf(out, "%s%02x%02x", i ? ":" : "", bytes[i], bytes[i + 1]);
+	strcpy(out, "\n");
+}
+
+static void print_guid(const struct sctpiw_rnic_api *api, char *text)
+{
+	uint64_t guid = api->node_guid(); /* network byte order */
+	uint8_t bytes[8];
+
+	memcpy(bytes, &guid, sizeof(bytes));
+	print_groups(text, bytes, sizeof(bytes));
+}
+
+static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
+{
+	return -EINVAL;
+}
+
+static const struct kfile_ops empty_slot_ops = {.read = empty_slot_read};
+
+/* The attributes of an empty slot can be opened, but not read. Programs tell the two apart. */
+static int open_empty_slot(int flags)
+{
+	int fd = open_text("", flags), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = fdtable_install(fd, &empty_slot_ops, NULL, NULL);
+	if (ret) {
+		libc_close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int open_gid(const struct sctpiw_rnic_api *api, const struct sysfs_target *target, int flags)
+{
+	char text[48], name[IF_NAMESIZE];
+	unsigned int ifindex;
+	uint8_t gid[16];
+	int ret;
+
+	ret = api->query_gid(target->gid_index, gid, &ifindex);
+	if (ret && ret != -ENODATA)
+		return ret;
+	if (target->kind == SYSFS_GID) {
+		print_groups(text, gid, sizeof(gid));
+		return open_text(text, flags);
+	}
+	if (ret || (target->kind == SYSFS_GID_NDEV && !if_indextoname(ifindex, name)))
+		return open_empty_slot(flags);
+	snprintf(text, sizeof(text), "%s\n", target->kind == SYSFS_GID_NDEV ? name : GID_TYPE);
+	return open_text(text, flags);
+}
+
+/* A width of so many lanes times a speed in units of 100 Mbit/s, as InfiniBand numbers both. */
+static void print_rate(char *text, size_t len, const struct rnic_port *port)
+{
+	static const struct {
+		uint8_t number;
+		unsigned int rate;
+		const char *name;
+	} speeds[] = {
+		{1, 25, "SDR"},	  {2, 50, "DDR"},   {4, 100, "QDR"},  {8, 100, "FDR10"},
+		{16, 140, "FDR"}, {32, 250, "EDR"}, {64, 500, "HDR"}, {128, 1000, "NDR"},
+	};
+	static const unsigned int lanes[] = {[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2};
+	unsigned int width = port->width < sizeof(lanes) / sizeof(lanes[0]) ? lanes[port->width] : 0;
+	size_t i = 0;
+
+	while (i + 1 < sizeof(speeds) / sizeof(speeds[0]) && speeds[i].number != port->speed)
+		i++;
+	snprintf(text, len, "%u%s Gb/sec (%uX %s)\n", width * speeds[i].rate / 10,
+		 width * speeds[i].rate % 10 ? ".5" : "", width, speeds[i].name);
+}
+
+static int print_port(const struct sctpiw_rnic_api *api, enum sysfs_kind kind, char *text)
+{
+	struct rnic_port port;
+	int ret = api->query_port(&port);
+
+	if (ret)
+		return ret;
+	if (kind == SYSFS_STATE)
+		strcpy(text, port.active ? "4: ACTIVE\n" : "1: DOWN\n");
+	else if (kind == SYSFS_PHYS_STATE)
+		strcpy(text, port.active ? "5: LinkUp\n" : "3: Disabled\n");
+	else
+		print_rate(text, TEXT_MAX, &port);
+	return 0;
+}
+
+static int print_counter(const struct sctpiw_rnic_api *api, const char *path, char *text)
+{
+	uint64_t value;
+	int ret = api->query_counter(strrchr(path, '/') + 1, &value);
+
+	if (!ret)
+		snprintf(text, TEXT_MAX, "%llu\n", (unsigned long long)value);
+	return ret;
+}
+
+/* "0-3,8" into a bit for each; the number of bits up to the last one. */
+static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
+{
+	unsigned int bits = 0;
+
+	while (*list >= '0' && *list <= '9') {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10), last = first;
+
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (unsigned long cpu = first; cpu <= last && cpu < CPUS_MAX; cpu++) {
+			mask[cpu / 32] |= 1u << cpu % 32;
+			if (cpu >= bits)
+				bits = (unsigned int)cpu + 1;
+		}
+		list = *end == ',' ? end + 1 : end;
+	}
+	return bits;
+}
+
+/* A device without a place in the machine is near to all of its processors: words of 32 bits, the last first. */
+static int print_cpus(char *text)
+{
+	uint32_t mask[CPUS_MAX / 32] = {0};
+	unsigned int bits, word;
+	char list[TEXT_MAX];
+	ssize_t n = -1;
+	int fd = libc_open(CPUS_ONLINE, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return fd;
+	n = pread(fd, list, sizeof(list) - 1, 0);
+	libc_close(fd);
+	if (n <= 0)
+		return -EIO;
+	list[n] = '\0';
+	bits = parse_cpus(list, mask);
+	if (!bits)
+		return -EIO;
+	word = (bits - 1) / 32;
+	text += sprintf(text, "%0*x", (int)((bits - 1) % 32 / 4 + 1), mask[word]);
+	while (word--)
+		text += sprintf(text, ",%08x", mask[word]);
+	strcpy(text, "\n");
+	return 0;
+}
+
+int attr_open(const struct sysfs_target *target, int flags)
+{
+	const struct sctpiw_rnic_api *api = rnic_load();
+	/* The longest is the mask of processors. */
+	char text[TEXT_MAX + CPUS_MAX / 32 * 9];
+	int ret = 0;
+
+	if (!api)
+		return -ENODEV;
+	switch (target->kind) {
+	case SYSFS_NODE_GUID:
+		print_guid(api, text);
+		break;
+	case SYSFS_GID:
+	case SYSFS_GID_TYPE:
+	case SYSFS_GID_NDEV:
+		return open_gid(api, target, flags);
+	case SYSFS_COUNTER:
+		ret = print_counter(api, target->known_as, text);
+		break;
+	case SYSFS_LOCAL_CPUS:
+		ret = print_cpus(text);
+		break;
+	default:
+		ret = print_port(api, target->kind, text);
+		break;
+	}
+	return ret ? ret : open_text(text, flags);
+}
