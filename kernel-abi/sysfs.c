@@ -147,27 +147,34 @@ static bool in_our_trees(const char *path)
 	return false;
 }
 
-/* .../dir/N, as far as a GID may have the number N. */
-static bool is_numbered(const char *path, const char *dir, unsigned int *number)
-{
-	const char *name = strrchr(path, '/') + 1;
-	size_t len = strlen(dir);
-	unsigned long n;
-	char *end;
-
-	if ((size_t)(name - path) < len || strncmp(name - len, dir, len) || *name < '0' ||
-	    *name > '9')
-		return false;
-	n = strtoul(name, &end, 10);
-	*number = (unsigned int)n;
-	return !*end && n < SYSFS_GIDS;
-}
-
 static bool ends_with(const char *path, const char *end)
 {
 	size_t len = strlen(path), n = strlen(end);
 
 	return len >= n && !strcmp(path + len - n, end);
+}
+
+/* path is dir, which begins and ends with a slash, and a name behind it: that; or NULL. */
+static const char *name_in(const char *path, const char *dir)
+{
+	const char *name = strrchr(path, '/') + 1;
+	size_t len = strlen(dir);
+
+	return (size_t)(name - path) >= len && !strncmp(name - len, dir, len) ? name : NULL;
+}
+
+/* .../dir/N, as far as a GID may have the number N. */
+static bool is_numbered(const char *path, const char *dir, unsigned int *number)
+{
+	const char *name = name_in(path, dir);
+	unsigned long n;
+	char *end;
+
+	if (!name || *name < '0' || *name > '9')
+		return false;
+	n = strtoul(name, &end, 10);
+	*number = (unsigned int)n;
+	return !*end && n < SYSFS_GIDS;
 }
 
 static const struct {
@@ -183,9 +190,9 @@ static const struct {
 	{"/ports/1/rate", SYSFS_RATE},
 	{"/device/local_cpus", SYSFS_LOCAL_CPUS},
 }, made_dirs[] = {
-	{"/gids/", SYSFS_GID},
-	{"/gid_attrs/types/", SYSFS_GID_TYPE},
-	{"/gid_attrs/ndevs/", SYSFS_GID_NDEV},
+	{"/ports/1/gids/", SYSFS_GID},
+	{"/ports/1/gid_attrs/types/", SYSFS_GID_TYPE},
+	{"/ports/1/gid_attrs/ndevs/", SYSFS_GID_NDEV},
 };
 
 static void classify(const char *path, struct sysfs_target *target)
@@ -197,7 +204,7 @@ static void classify(const char *path, struct sysfs_target *target)
 	for (size_t i = 0; i < sizeof(made_dirs) / sizeof(made_dirs[0]); i++)
 		if (is_numbered(path, made_dirs[i].end, &target->gid_index))
 			target->kind = made_dirs[i].kind;
-	if (strstr(path, "/counters/") || strstr(path, "/hw_counters/"))
+	if (name_in(path, "/ports/1/counters/") || name_in(path, "/ports/1/hw_counters/"))
 		target->kind = SYSFS_COUNTER;
 }
 
@@ -289,7 +296,7 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	/* The tree is shared by all, and its owner must not change it by way of /sys. */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
-	if (!(flags & O_DIRECTORY) && target->kind != SYSFS_FILE) {
+	if (!(flags & O_DIRECTORY) && !ends_with(target->path, "/") && target->kind != SYSFS_FILE) {
 		fd = attr_open(target, flags);
 		if (fd != -ENOENT)
 			return fd;

@@ -82,9 +82,13 @@ static void test_open(void)
 	check_text(open(IBDEV "/ports/1/hw_counters/sessions", rdonly), "0\n");
 	check_fails(open(IBDEV "/ports/1/counters/nothing", rdonly), ENOENT);
 	check_fails(open(IBDEV "/ports/2/state", rdonly), ENOENT);
+	check_fails(open(IBDEV "/ports/2/gids/0", rdonly), ENOENT);
+	check_fails(open(IBDEV "/ports/2/counters/port_xmit_data", rdonly), ENOENT);
 	check_fails(open(IBDEV "/nothing", rdonly), ENOENT);
 	check_fails(open("/sys/class/infinibandage", rdonly), ENOENT);
 	check_fails(open(IBDEV "/node_type/", rdonly), ENOTDIR);
+	check_fails(open(IBDEV "/ports/1/gids/0/", rdonly), ENOTDIR);
+	check_fails(open(IBDEV "/ports/1/counters/x/port_xmit_data", rdonly), ENOENT);
 
 	/* As in real sysfs nobody writes, and no file is made. */
 	check_fails(open(IBDEV "/node_desc", O_WRONLY), EACCES);
