@@ -293,24 +293,25 @@ def _not_listening_yet(failure, link):
     return refused or (link.in_guest and "status -11" in str(failure))
 
 
-def perftest(link, tool, options, seconds=20, user=None, client_options=()):
+def perftest(link, tool, options, seconds=20, user=None, client_options=(), env=None):
     """Runs a perftest program with -R and returns the rows that the client printed."""
     perftest_speaks(link)
     for tries in range(4):  # on a busy machine, or in a slow guest
         try:
-            return _perftest_once(link, tool, options, seconds, user, client_options, tries / 2)
+            return _perftest_once(link, tool, options, seconds, user, client_options, tries / 2, env)
         except Failure as failure:
             if not _not_listening_yet(failure, link):
                 raise
             kill_all()
             log_to(_logs)
-    return _perftest_once(link, tool, options, seconds, user, client_options, 2 * link.in_guest)
+    return _perftest_once(link, tool, options, seconds, user, client_options, 2 * link.in_guest, env)
 
 
-def _perftest_once(link, tool, options, seconds, user, client_options, pause):
+def _perftest_once(link, tool, options, seconds, user, client_options, pause, env):
     port = free_port()
     # The receiver of ib_send_bw writes into the sender's memory how far it is; of two such Writes, the last is to count.
-    env = {"SCTPIW_IN_ORDER": "1"} if link.lossy and tool == "ib_send_bw" else None
+    if link.lossy and tool == "ib_send_bw":
+        env = dict(env or {}, SCTPIW_IN_ORDER="1")
     common = [tool, "-R", "-F", "-d", DEVICE, "-p", str(port), *options]
     client = [*common, *client_options, link.address]
     _, output = run_pair(link, common, client, port, seconds, user=user, env=env, pause=pause)

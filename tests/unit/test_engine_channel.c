@@ -106,6 +106,40 @@ static void test_purge(void **state)
 	channel_release(chan);
 }
 
+/* An equal event that waits gives way; others, and those that were read, stay. */
+static void test_latest(void **state)
+{
+	struct channel_source a, b;
+	struct rnic_channel *chan;
+	uint64_t one = 1, two = 2;
+	int fd;
+
+	assert_int_equal(channel_create(CHANNEL_ASYNC, &chan, &fd), 0);
+	open_source(&a, chan);
+	open_source(&b, chan);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(channel_post_latest(&a, &one, sizeof(one)), 0);
+		assert_int_equal(channel_post_latest(&b, &one, sizeof(one)), 0);
+		assert_int_equal(channel_post_latest(&a, &two, sizeof(two)), 0);
+	}
+	assert_int_equal(a.unread, 2);
+	assert_int_equal(b.unread, 1);
+	expect(chan, 1);
+	expect(chan, 1);
+	assert_true(readable(fd));
+	expect(chan, 2);
+	assert_false(readable(fd));
+	assert_int_equal(channel_post_latest(&a, &two, sizeof(two)), 0);
+	assert_true(readable(fd));
+	expect(chan, 2);
+	assert_int_equal(channel_purge(&a), 3);
+	assert_int_equal(channel_purge(&b), 1);
+	channel_put(a.chan);
+	channel_put(b.chan);
+	close(fd);
+	channel_release(chan);
+}
+
 static void test_migrate(void **state)
 {
 	struct rnic_channel *one, *two;
@@ -300,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),	     cmocka_unit_test(test_purge),
+		cmocka_unit_test(test_latest),
 		cmocka_unit_test(test_migrate),	     cmocka_unit_test(test_release),
 		cmocka_unit_test(test_stolen_byte),  cmocka_unit_test(test_low_descriptors),
 		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_announce),

@@ -43,8 +43,8 @@ struct channel_source {
 #define CHANNEL_EVENT_MAX 384
 int channel_post(struct channel_source *src, const void *event, size_t len);
 /*
- * The same, for events that say only that something is so now: an equal one of this source that nobody
- * has read yet goes, so that those who never read hold few.
+ * The same for an event that says no more than how things are: an equal one of this source that nobody
+ * has read yet goes. So who never reads holds few, and what is read last is true.
  */
 int channel_post_latest(struct channel_source *src, const void *event, size_t len);
 /* Remove the source's unread events; returns how many were read before (for the ack wait). */
