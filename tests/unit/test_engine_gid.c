@@ -67,7 +67,9 @@ static void test_holes(void **state)
 	assert_int_equal(find(3, 0), 2);
 	assert_int_equal(find(1, 0), -ENOENT);
 	assert_false(table.slot[0].valid);
-	/* 2 comes back to its slot, and 4, of better rank, takes another one. */
+	/* 2 comes back to its slot, not to the first one that is empty; that is for 4. */
+	assert_true(update(2, (struct gid_entry[]){addr(3, 1, 0), addr(2, 1, 0)}));
+	assert_int_equal(find(2, 0), 1);
 	assert_true(update(3, (struct gid_entry[]){addr(3, 1, 3), addr(2, 1, 2), addr(4, 1, 0)}));
 	assert_int_equal(find(2, 0), 1);
 	assert_int_equal(find(4, 0), 0);
