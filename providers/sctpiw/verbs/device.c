@@ -123,6 +123,7 @@ static const struct verbs_context_ops context_ops = {
 };
 
 /*
+	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
  * libibverbs could get a descriptor for asynchronous events from the kernel by ioctl()
  * only; with async_fd set it does not try.
  */

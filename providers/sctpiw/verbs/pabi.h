@@ -157,7 +157,7 @@ struct verbs_context_ops {
 			  struct ibv_port_attr *port_attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 			struct ibv_qp_init_attr *init_attr);
-	PABI_DEFAULT(query_qp_data_in_order);
+	int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 	PABI_DEFAULT(query_rt_values);
 	PABI_DEFAULT(query_srq);
 	PABI_DEFAULT(read_counters);

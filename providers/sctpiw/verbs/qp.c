@@ -211,6 +211,26 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
 	int err;
+/* Of what this side receives, so of RDMA Reads what it asked for. 1 is also the bit for whole messages. */
+int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+
+	if (qp->generation != sctpiw_generation)
+		return 0;
+	switch (op) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_READ:
+		return engine_in_order(qp->engine);
+	default:
+		return 0;
+	}
+}
+
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;

@@ -170,3 +170,4 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 
 #endif
+int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
