@@ -26,6 +26,7 @@ enum engine_async_type {
 	ENGINE_ASYNC_QP_FATAL = 1,
 	ENGINE_ASYNC_QP_REQ_ERR = 2,
 	ENGINE_ASYNC_QP_ACCESS_ERR = 3,
+	ENGINE_ASYNC_SQ_DRAINED = 5,
 };
 
 /* As the kernel's struct ib_uverbs_async_event_desc; a completion event is the 8-byte handle. */

@@ -277,6 +277,10 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
  * established, asking for RTR or RTS then is fine. -EINVAL: not allowed; nothing changes.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
+/* In SQD: WRs that were begun before are not complete yet. */
+bool iw_qp_is_draining(const struct iw_qp *qp);
+/* In SQD: IW_EVENT_SQ_DRAINED when that is over, or now; once, and not when SQD is left before. */
+void iw_qp_notify_drained(struct iw_qp *qp);
 
 /* (producer) The next free slot, or NULL: queue full. Fill it, then publish. */
 static inline void *iw_ring_slot(struct iw_ring *r)
@@ -439,6 +443,7 @@ enum iw_event_type {
 
 struct iw_event {
 	enum iw_event_type type;
+	IW_EVENT_SQ_DRAINED,  /* qp: IBV_EVENT_SQ_DRAINED, where iw_qp_notify_drained() asked for it */
 	struct iw_assoc *assoc; /* NULL once it is lost */
 	struct iw_session *session;
 	void *cm; /* as given at initiate / set_cm */

@@ -34,7 +34,7 @@ enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ };
 struct iw_event_node {
 	struct list_node node;
 	uint8_t owner; /* enum iw_event_owner */
-	uint8_t bits;  /* 1 << enum iw_event_type */
+	uint16_t bits; /* 1 << enum iw_event_type */
 };
 
 void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner);
@@ -247,6 +247,7 @@ struct iw_qp_private {
 
 	/* Reads that we asked for: [reads_head, reads_tail) */
 	struct iw_read *reads;
+	bool notify_drained; /* in SQD */
 	uint32_t reads_mask, reads_head, reads_tail;
 	uint32_t ord;
 

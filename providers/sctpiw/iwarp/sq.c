@@ -48,6 +48,8 @@ void iw_sq_complete(struct iw_qp *qp)
 		iw_ring_release(&qp->sq, head);
 	if (lost)
 		iw_qp_overflow(qp);
+	else if (p->notify_drained)
+		iw_qp_notify_drained(qp);
 }
 
 void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)

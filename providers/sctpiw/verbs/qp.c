@@ -195,6 +195,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 		if (err)
 			return -err;
 		if (attr->qp_state == IBV_QPS_RESET) {
+	attr->sq_draining = iw_qp_is_draining(qp->iw);
 			qp->by_cm = false;
 			qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 		} else if (attr->qp_state == IBV_QPS_INIT) {
@@ -251,6 +252,9 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 
 /* As sctpiw_destroy_cq() does for its events. */
 static void wait_for_acks(struct sctpiw_qp *qp)
+		} else if (attr->qp_state == IBV_QPS_SQD && cur == IBV_QPS_RTS &&
+			   (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify) {
+			iw_qp_notify_drained(qp->iw);
 {
 	struct ibv_qp *ibqp = &qp->vqp.qp;
 	uint32_t reported = channel_purge(&qp->obj.async);
