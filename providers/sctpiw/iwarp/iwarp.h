@@ -36,7 +36,7 @@ struct iw_session;
 #define IW_MAX_MR 1048576
 #define IW_MAX_QP_WR 32768
 #define IW_MAX_SGE 32
-#define IW_MAX_SGE_RD 1 /* one data sink STag per RDMA Read Request */
+#define IW_MAX_SGE_RD IW_MAX_SGE /* several have one data sink STag of their own (read.c) */
 #define IW_MAX_INLINE 4096
 #define IW_MAX_MSG 0x80000000u
 #define IW_MAX_ORD 128

@@ -17,6 +17,7 @@ _Static_assert((int)IW_SEND_FENCE == IBV_SEND_FENCE, "");
 _Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
 _Static_assert((int)IW_SEND_SOLICITED == IBV_SEND_SOLICITED, "");
 _Static_assert((int)IW_SEND_INLINE == IBV_SEND_INLINE, "");
+_Static_assert(IW_MAX_SGE_RD == IW_MAX_SGE, "what a QP takes, a read takes");
 _Static_assert(sizeof(struct iw_sge) == sizeof(struct ibv_sge), "");
 _Static_assert(offsetof(struct iw_sge, length) == offsetof(struct ibv_sge, length), "");
 _Static_assert(offsetof(struct iw_sge, lkey) == offsetof(struct ibv_sge, lkey), "");
@@ -63,7 +64,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 			return total <= qp->max_inline ? 0 : EINVAL;
 		break;
 	case IBV_WR_RDMA_READ:
-		if (wr->num_sge > IW_MAX_SGE_RD || (wr->send_flags & IBV_SEND_INLINE))
+		if (wr->send_flags & IBV_SEND_INLINE)
 			return EINVAL;
 		break;
 	case IBV_WR_LOCAL_INV:
