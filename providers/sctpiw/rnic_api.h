@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 2
+#define SCTPIW_RNIC_API_VERSION 3
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -103,6 +103,11 @@ struct sctpiw_rnic_api {
 
 	/* The device: GUID (network order) and the GID table for sysfs. */
 	uint64_t (*node_guid)(void);
+	/*
+	 * How many times fork() lies between this process and the one that had the device first. The child's device is
+	 * another one: with another GUID, and made later, as sysfs shows it.
+	 */
+	uint32_t (*forks)(void);
 	int (*query_gid)(unsigned int index, uint8_t gid[16]); /* -ENOENT past the end */
 
 	/* RDMA CM. An id is named by its handle, a channel-independent positive number. */

@@ -184,6 +184,7 @@ static void after_fork_child(void)
 	struct engine *e = atomic_load(&current);
 
 	netdev_fork_done();
+	netdev_fork_child();
 	channel_forget_all();
 	channel_fork_done();
 	if (e) {

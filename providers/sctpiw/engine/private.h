@@ -191,6 +191,8 @@ bool assoc_is_up(const struct assoc *a);
 /* netdev.c: around fork(), so that the child finds the cache free */
 void netdev_fork_prepare(void);
 void netdev_fork_done(void);
+void netdev_fork_child(void); /* its node GUID is another one from then on */
+uint32_t netdev_forks(void);  /* rnic_api.h */
 
 /* route.c: no lock */
 /*
