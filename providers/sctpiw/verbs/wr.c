@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/log.h"
+
 static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
 {
 	return to_qp(&ex->qp_base);
@@ -222,8 +224,11 @@ int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags)
 				 IBV_QP_EX_WITH_LOCAL_INV;
 	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 
-	if (flags & ~offered || !pabi_mark_qp_ex(&qp->vqp))
+	if (flags & ~offered || !pabi_mark_qp_ex(&qp->vqp)) {
+		log_debug("create_qp_ex: of send_ops_flags 0x%llx only 0x%llx are offered",
+			  (unsigned long long)flags, (unsigned long long)offered);
 		return EOPNOTSUPP;
+	}
 	if (flags & IBV_QP_EX_WITH_RDMA_WRITE)
 		ex->wr_rdma_write = wr_rdma_write;
 	if (flags & IBV_QP_EX_WITH_RDMA_READ)
