@@ -73,6 +73,8 @@ hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 cmd iperf3            iperf3             iperf3
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
+cmd g++               g++                gcc-c++
+mod pyverbs           python3-pyverbs    python3-pyverbs
 cmd linux.uml         user-mode-linux    -
 '
 BENCH_NEEDS='
@@ -93,7 +95,7 @@ is_there() { # KIND WHAT
 	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
 	fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
 		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
-	mod) have python3 && python3 -c "import $2" 2>/dev/null ;;
+	mod) have /usr/bin/python3 && /usr/bin/python3 -c "import $2" 2>/dev/null ;; # the distribution's
 	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
 	esac
 }

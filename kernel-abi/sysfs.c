@@ -319,8 +319,21 @@ int sysfs_access(const struct sysfs_target *target, int mode)
 	return mode & W_OK || (mode & X_OK && !S_ISDIR(st.st_mode)) ? -EACCES : 0;
 }
 
+/*
+ * By the time of its directory libibverbs knows whether a device is the one that it has in its list; by that
+ * librdmacm in the child of a fork() finds the child's device, in place of the parent's.
+ */
+static void fix_time(const struct sysfs_target *target, struct stat *st)
+{
+	const struct sctpiw_rnic_api *api = rnic_get();
+
+	if (api && S_ISDIR(st->st_mode) && after_prefix(target->known_as, our_trees[0]))
+		st->st_mtim.tv_sec += api->forks();
+}
+
 void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st)
 {
+	fix_time(target, st);
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
 	st->st_mode = S_IFCHR | 0666;

@@ -113,6 +113,11 @@ struct sctpiw_rnic_api {
 	 * of each address. Of an empty slot everything is zero: -ENODATA.
 	 */
 	uint64_t (*node_guid)(void);
+	/*
+	 * How many times fork() lies between this process and the one that had the device first. The child's device is
+	 * another one: with another GUID, and made later, as sysfs shows it.
+	 */
+	uint32_t (*forks)(void);
 	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
 	int (*query_port)(struct rnic_port *port);
 	/* By the name of its file in counters or hw_counters; -ENOENT: not one that is counted. */

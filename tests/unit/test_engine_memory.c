@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: engine */
-/* Copies into memory that went away, and what the process may access. */
+/* Copies into memory that went away, their order, and what the process may access. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -245,13 +245,34 @@ static void test_check(void **state)
 	munmap(p, 4 * page);
 }
 
+/* A copy that meets the end of the memory shows its order: all before that has been written. The last test. */
+static void test_ascending(void **state)
+{
+	uint8_t from[300], *p = map(2), *end = p + page;
+
+	use_guard();
+	engine_copy_ascending();
+	memset(from, 0xa5, sizeof(from));
+	munmap(end, page);
+	for (size_t len = 1; len <= sizeof(from); len += len < 20 ? 1 : 40) {
+		for (size_t before = 1; before <= len; before += 3) {
+			memset(end - before - 1, 0, before + 1);
+			assert_int_equal(engine_copy(end - before, from, len),
+					 before < len ? -EFAULT : 0);
+			assert_memory_equal(end - before, from, before);
+			assert_int_equal(end[-(ptrdiff_t)before - 1], 0);
+		}
+	}
+	munmap(p, page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy),	  cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_protected), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_others),	  cmocka_unit_test(test_blocked_signals),
-		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_check),	  cmocka_unit_test(test_ascending),
 	};
 
 	page = (size_t)sysconf(_SC_PAGESIZE);

@@ -46,6 +46,27 @@ static void states(void **state)
 	fx_stop(&x);
 }
 
+/* A slot has room for what the QP asked for, not for what another could have. */
+static void slots_as_asked_for(void **state)
+{
+	struct iw_qp_attr attr;
+	struct iw_qp *qp;
+	struct fx x;
+
+	fx_start(&x, false);
+	attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = x.cq, .recv_cq = x.cq, .max_send_wr = 1,
+				    .max_send_sge = 1 };
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_true(qp->sq.stride <= 128);
+	iw_qp_free(qp);
+	attr.max_inline = IW_MAX_INLINE;
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_in_range(qp->sq.stride, IW_MAX_INLINE + sizeof(struct iw_send_wqe),
+			IW_MAX_INLINE + 128);
+	iw_qp_free(qp);
+	fx_stop(&x);
+}
+
 static void rings(void **state)
 {
 	struct iw_send_wqe *first, *second;
@@ -227,7 +248,7 @@ static void huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(states),	 cmocka_unit_test(rings),
+		cmocka_unit_test(states),	 cmocka_unit_test(slots_as_asked_for), cmocka_unit_test(rings),
 		cmocka_unit_test(flush),	 cmocka_unit_test(unsignaled_and_order),
 		cmocka_unit_test(inline_and_gather), cmocka_unit_test(drained),
 		cmocka_unit_test(huge),

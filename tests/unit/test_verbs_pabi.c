@@ -98,12 +98,26 @@ static void test_installed_library_is_known(void **state)
 	assert_true(pabi_init());
 }
 
+/* What libibverbs takes for an extended QP, and nothing else of it. */
+static void test_mark_of_extended_qps(void **state)
+{
+	static struct verbs_qp qp;
+
+	assert_true(pabi_init());
+	assert_null(ibv_qp_to_qp_ex(&qp.qp));
+	assert_true(pabi_mark_qp_ex(&qp));
+	assert_ptr_equal(ibv_qp_to_qp_ex(&qp.qp), &qp.qp_ex);
+	for (size_t i = 0; i < offsetof(struct ibv_qp_ex, wr_complete); i++)
+		assert_int_equal(qp.room[i], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_is_the_alphabet),
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_installed_library_is_known),
+		cmocka_unit_test(test_mark_of_extended_qps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -436,7 +436,6 @@ static void test_fork(void)
 		CHECK(rdma_get_cm_event(l.active, &event));
 		CHECK_EQ(fcntl(l.active->fd, F_SETFL, 0), 0);
 		close(l.active->fd);
-		/* librdmacm goes on with the device that the parent opened, but others may begin anew. */
 		ctx = open_device();
 		pd = ibv_alloc_pd(ctx);
 		CHECK(pd);
@@ -456,6 +455,39 @@ static void test_fork(void)
 	CHECK_EQ(rdma_disconnect(l.a), 0);
 	cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
 	cm_link_close(&l);
+}
+
+/* In a process of its own, to whose end it holds: a connection with everything that belongs to it. */
+static void connect_anew(struct ibv_context *before, int depth)
+{
+	struct cm_link l;
+	int status;
+	pid_t pid;
+
+	cm_link_open(&l);
+	CHECK(l.a->verbs && l.a->verbs == l.b->verbs && l.a->verbs != before);
+	cm_transfer(l.a, l.b);
+	if (depth) {
+		pid = fork();
+		CHECK(pid >= 0);
+		if (!pid) {
+			connect_anew(l.a->verbs, depth - 1);
+			exit(0);
+		}
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(status, 0);
+	}
+	cm_transfer(l.b, l.a);
+	cm_link_close(&l);
+}
+
+/*
+ * librdmacm keeps the devices that it has opened. The child's is another one, which it finds and opens:
+ * so a child connects as if nothing had been before it, and so does its own.
+ */
+static void test_fork_and_connect(void)
+{
+	connect_anew(NULL, 2);
 }
 
 /* ---- descriptors ---- */
@@ -657,6 +689,7 @@ int main(int argc, char **argv)
 		{ "threads_to_self", test_threads_to_self },
 		{ "nothing_grows", test_nothing_grows },
 		{ "fork", test_fork },
+		{ "fork_and_connect", test_fork_and_connect },
 		{ "close_range", test_close_range },
 		{ "closefrom", test_closefrom },
 		{ "close_each", test_close_each },

@@ -91,10 +91,23 @@ void expect_cm_event(struct rdma_event_channel *channel, enum rdma_cm_event_type
 	rdma_ack_cm_event(event);
 }
 
+static void open_domain(struct side *s)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = s->pd };
+	struct ibv_td_init_attr td_attr = { 0 };
+
+	s->td = ibv_alloc_td(s->pd->context, &td_attr);
+	CHECK(s->td);
+	attr.td = s->td;
+	s->domain = ibv_alloc_parent_domain(s->pd->context, &attr);
+	CHECK(s->domain && s->domain != s->pd);
+}
+
 static void side_open(struct side *s, const struct pair_options *o)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
-					 .sq_sig_all = o->sq_sig_all };
+	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
+					    .sq_sig_all = o->sq_sig_all,
+					    .send_ops_flags = o->send_ops };
 	struct ibv_context *ctx = s->id->verbs;
 
 	if (!attr.cap.max_send_wr)
@@ -109,11 +122,18 @@ static void side_open(struct side *s, const struct pair_options *o)
 	CHECK(s->recv_cq);
 	attr.send_cq = s->send_cq;
 	attr.recv_cq = s->recv_cq;
-	CHECK_EQ(rdma_create_qp(s->id, s->pd, &attr), 0);
+	s->domain = s->pd;
+	if (o->thread_domain)
+		open_domain(s);
+	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+	attr.pd = s->domain;
+	if (o->send_ops)
+		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	CHECK_EQ(rdma_create_qp_ex(s->id, &attr), 0);
 	s->qp = s->id->qp;
 	s->buf = calloc(1, SIDE_BUF);
 	CHECK(s->buf);
-	s->mr = ibv_reg_mr(s->pd, s->buf, SIDE_BUF,
+	s->mr = ibv_reg_mr(s->domain, s->buf, SIDE_BUF,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	CHECK(s->mr);
 }
@@ -170,6 +190,10 @@ static void side_close(struct side *s)
 	CHECK_EQ(ibv_destroy_comp_channel(s->channel), 0);
 	if (s->mr)
 		CHECK_EQ(ibv_dereg_mr(s->mr), 0);
+	if (s->td) {
+		CHECK_EQ(ibv_dealloc_pd(s->domain), 0);
+		CHECK_EQ(ibv_dealloc_td(s->td), 0);
+	}
 	CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
 	free(s->buf);
 }

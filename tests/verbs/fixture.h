@@ -60,6 +60,8 @@ struct side {
 	struct rdma_event_channel *cm_channel;
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
+	struct ibv_td *td;	/* with thread_domain */
+	struct ibv_pd *domain;	/* the QP and the MR are on this: a parent domain of td, or pd */
 	struct ibv_comp_channel *channel; /* of recv_cq */
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_qp *qp;
@@ -76,6 +78,8 @@ struct pair_options {
 	struct ibv_qp_cap cap; /* zero: sensible values */
 	int recv_cqe;	       /* zero: enough */
 	bool sq_sig_all;
+	uint64_t send_ops; /* not 0: the QPs are for ibv_wr_*, with these */
+	bool thread_domain;
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
 };

@@ -288,6 +288,7 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.set_fd_hooks = channel_set_fd_hook,
 	.own_fd = sys_kept,
 	.node_guid = api_node_guid,
+	.forks = netdev_forks,
 	.query_gid = api_query_gid,
 	.query_port = api_query_port,
 	.query_counter = api_query_counter,

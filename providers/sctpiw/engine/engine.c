@@ -66,6 +66,8 @@ static int make_layers(struct engine *e, struct config_error *why)
 	};
 	int ret;
 
+	if (ic.in_order)
+		engine_copy_ascending();
 	e->transport = e->config.llp == ENGINE_LLP_KERNEL ? &transport_kernel : &transport_own;
 	ret = e->transport->start(e, why);
 	if (ret)
@@ -291,6 +293,11 @@ struct engine *engine_get(void)
 		return NULL;
 	}
 	return e;
+}
+
+bool engine_in_order(const struct engine *e)
+{
+	return e->config.in_order;
 }
 
 struct iw_rnic *engine_rnic(struct engine *e)

@@ -54,6 +54,9 @@ int engine_memory_check(uint64_t addr, uint64_t len, bool write);
 /* From the first call on, faults in the engine's copies become errors (engine/memory.c). */
 int engine_memory_guard(void);
 
+/* Does the setting in-order hold: what comes is placed in order, and each piece of it from its first byte on? */
+bool engine_in_order(const struct engine *e);
+
 /* Device attributes that depend on the machine. */
 uint64_t engine_node_guid(struct engine *e); /* network byte order */
 

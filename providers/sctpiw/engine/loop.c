@@ -181,6 +181,9 @@ static bool iw_events(struct engine *e)
 		case IW_EVENT_CQ_ERROR:
 			post_async(ev.cq->ctx, ENGINE_ASYNC_CQ_ERR);
 			break;
+		case IW_EVENT_SQ_DRAINED:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_SQ_DRAINED);
+			break;
 		default:
 			cm_session_event(e, &ev);
 			break;

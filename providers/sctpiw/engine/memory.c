@@ -146,6 +146,32 @@ int engine_memory_guard(void)
 	return ret;
 }
 
+static bool ascending;
+
+void engine_copy_ascending(void)
+{
+	ascending = true;
+}
+
+/* Stores of whole words are seen in the order of the program; volatile keeps the compiler to it. */
+static __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
+{
+	volatile uint8_t *to = dst;
+	const uint8_t *from = src;
+	uint64_t word;
+
+	for (; len && (uintptr_t)to % sizeof(word); len--)
+		*to++ = *from++;
+	for (; len >= sizeof(word); len -= sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		*(volatile uint64_t *)to = word;
+		to += sizeof(word);
+		from += sizeof(word);
+	}
+	for (; len; len--)
+		*to++ = *from++;
+}
+
 int engine_copy(void *dst, const void *src, size_t len)
 {
 	struct copy_guard guard;
@@ -165,7 +191,10 @@ int engine_copy(void *dst, const void *src, size_t len)
 	 * over them.
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
-	memcpy(dst, src, len);
+	if (__builtin_expect(ascending, 0))
+		copy_up(dst, src, len);
+	else
+		memcpy(dst, src, len);
 	atomic_signal_fence(memory_order_seq_cst);
 	active = NULL;
 	return 0;

@@ -10,5 +10,10 @@
  * what it copied before is left as it is. 0 on success.
  */
 int engine_copy(void *dst, const void *src, size_t len);
+/*
+ * From now on engine_copy() writes in ascending order: who sees a byte of a copy sees all before
+ * it. memcpy() writes the ends of short pieces first. To be called before the first copy.
+ */
+void engine_copy_ascending(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The machine's network interfaces, as the attributes of one RDMA device. */
 #define _GNU_SOURCE
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
@@ -310,6 +311,8 @@ static void lock_fresh(void)
 	}
 }
 
+static uint32_t forks; /* see rnic_api.h */
+
 uint64_t engine_node_guid(struct engine *e)
 {
 	uint64_t guid;
@@ -317,7 +320,13 @@ uint64_t engine_node_guid(struct engine *e)
 	lock_fresh();
 	guid = net.guid;
 	pthread_mutex_unlock(&net.lock);
-	return guid;
+	/* In the middle an EUI-64 made of an Ethernet address has no more to say than that. */
+	return guid ^ htobe64((uint64_t)(forks & 0xffff) << 24);
+}
+
+uint32_t netdev_forks(void)
+{
+	return forks;
 }
 
 int engine_gid(struct engine *e, unsigned int index, struct engine_gid *gid)
@@ -406,6 +415,7 @@ void netdev_fork_child(void)
 {
 	int fd = atomic_load_explicit(&net.watch_fd, memory_order_relaxed);
 
+	forks++;
 	list_init(&net.watchers);
 	if (fd >= 0)
 		sys_close(fd);

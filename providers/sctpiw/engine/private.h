@@ -203,7 +203,8 @@ void netdev_changed(void);
 /* Around fork(), so that the child finds the lock free. */
 void netdev_fork_prepare(void);
 void netdev_fork_done(void);
-void netdev_fork_child(void);
+void netdev_fork_child(void); /* its node GUID is another one from then on */
+uint32_t netdev_forks(void);  /* rnic_api.h */
 
 /* route.c: no lock */
 /*

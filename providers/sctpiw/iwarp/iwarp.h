@@ -36,7 +36,7 @@ struct iw_session;
 #define IW_MAX_MR 1048576
 #define IW_MAX_QP_WR 32768
 #define IW_MAX_SGE 32
-#define IW_MAX_SGE_RD 1 /* one data sink STag per RDMA Read Request */
+#define IW_MAX_SGE_RD IW_MAX_SGE /* several have one data sink STag of their own (read.c) */
 #define IW_MAX_INLINE 4096
 #define IW_MAX_MSG 0x80000000u
 #define IW_MAX_ORD 128
@@ -289,11 +289,18 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
  * established, asking for RTR or RTS then is fine. -EINVAL: not allowed; nothing changes.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
+/* In SQD: WRs that were begun before are not complete yet. */
+bool iw_qp_is_draining(const struct iw_qp *qp);
+/* In SQD: IW_EVENT_SQ_DRAINED when that is over, or now; once, and not when SQD is left before. */
+void iw_qp_notify_drained(struct iw_qp *qp);
 
-/* (producer) The next free slot, or NULL: queue full. Fill it, then publish. */
-static inline void *iw_ring_slot(struct iw_ring *r)
+/*
+ * (producer) The free slot that ahead others precede (those that were filled and are not published
+ * yet), or NULL: queue full. Fill it, then publish.
+ */
+static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 {
-	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed) + ahead;
 
 	/* Acquire: the engine has done reading a slot that it gave back. */
 	if (tail - atomic_load_explicit(&r->head, memory_order_acquire) >= r->limit)
@@ -301,31 +308,32 @@ static inline void *iw_ring_slot(struct iw_ring *r)
 	return r->slots + (size_t)(tail & r->mask) * r->stride;
 }
 
-static inline void iw_ring_publish(struct iw_ring *r)
+/* (producer) Hands n filled slots to the engine. */
+static inline void iw_ring_publish(struct iw_ring *r, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
-	atomic_store_explicit(&r->tail, tail + 1, memory_order_release);
+	atomic_store_explicit(&r->tail, tail + n, memory_order_release);
 }
 
 static inline struct iw_send_wqe *iw_sq_slot(struct iw_qp *qp)
 {
-	return iw_ring_slot(&qp->sq);
+	return iw_ring_slot(&qp->sq, 0);
 }
 
 static inline void iw_sq_publish(struct iw_qp *qp)
 {
-	iw_ring_publish(&qp->sq);
+	iw_ring_publish(&qp->sq, 1);
 }
 
 static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
 {
-	return iw_ring_slot(&qp->rq);
+	return iw_ring_slot(&qp->rq, 0);
 }
 
 static inline void iw_rq_publish(struct iw_qp *qp)
 {
-	iw_ring_publish(&qp->rq);
+	iw_ring_publish(&qp->rq, 1);
 }
 
 /*
@@ -447,6 +455,7 @@ enum iw_event_type {
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */
 	IW_EVENT_CQ_ERROR,    /* cq: overflow */
+	IW_EVENT_SQ_DRAINED,  /* qp: IBV_EVENT_SQ_DRAINED, where iw_qp_notify_drained() asked for it */
 };
 
 struct iw_event {

@@ -33,6 +33,16 @@ static uint32_t next_stag(struct iw_rnic *rnic)
 	return l << 16 | r;
 }
 
+uint32_t iw_mr_unused_stag(struct iw_rnic *rnic)
+{
+	uint32_t stag;
+
+	do
+		stag = next_stag(rnic);
+	while (stag >> 8 == 0 || iw_table_find(&rnic->mrs, stag >> 8));
+	return stag;
+}
+
 int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
 	      void *ctx, struct iw_mr **out)
 {
@@ -52,9 +62,7 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
-	do
-		stag = next_stag(rnic);
-	while (stag >> 8 == 0 || iw_table_find(&rnic->mrs, stag >> 8));
+	stag = iw_mr_unused_stag(rnic);
 	err = iw_table_insert(&rnic->mrs, stag >> 8, mr);
 	if (err) {
 		free(mr);

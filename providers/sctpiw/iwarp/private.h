@@ -34,7 +34,7 @@ enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ };
 struct iw_event_node {
 	struct list_node node;
 	uint8_t owner; /* enum iw_event_owner */
-	uint8_t bits;  /* 1 << enum iw_event_type */
+	uint16_t bits; /* 1 << enum iw_event_type */
 };
 
 void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner);
@@ -105,6 +105,11 @@ static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 	return mr->addr + (to - mr->iova);
 }
 
+/*
+ * An STag that is none of an MR and never was one: the sink of one RDMA Read into several SGEs. As no MR
+ * has it nobody reaches memory by it but the responses to that read, while it is outstanding.
+ */
+uint32_t iw_mr_unused_stag(struct iw_rnic *rnic);
 /* An SGE (part) of len > 0 bytes of a local work request; access: IW_ACCESS_LOCAL_WRITE or 0. */
 uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
@@ -204,6 +209,7 @@ struct iw_read {
 	uint64_t to;
 	uint32_t got;	/* bytes delivered */
 	bool rtr;	/* ours, not the application's (RFC 6581 9.2) */
+	bool scattered;	/* the sink is the SGEs of the WQE, one behind the other from to = 0 on */
 };
 
 /* An RDMA Read Request of the peer: the untagged buffer of one MSN on QN 1. */
@@ -242,6 +248,7 @@ struct iw_qp_private {
 	uint32_t sq_tail; /* as last seen */
 	uint8_t current;  /* enum iw_tx_current */
 	bool response_turn;
+	bool notify_drained; /* in SQD */
 	uint32_t offset;  /* of the current message, bytes that went out */
 	uint32_t sge, sge_offset;
 	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
@@ -352,9 +359,9 @@ void iw_rq_refresh(struct iw_session *s);
 void iw_rq_timeout(struct iw_session *s);
 void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f);
 void iw_held_clear(struct iw_qp_private *p);
-/* SGEs of a posted receive take a payload; 0 or the status of the WQE. */
-uint32_t iw_rq_scatter(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint64_t offset,
-		       const uint8_t *data, uint32_t len);
+/* SGEs of a receive, or of a read, take a payload at an offset of all; 0 or the status of the WQE. */
+uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
+		    const uint8_t *data, uint32_t len);
 
 /* ---- session ---- */
 

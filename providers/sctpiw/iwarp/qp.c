@@ -143,6 +143,7 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num)
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 {
 	atomic_store_explicit(&qp->state, state, memory_order_release);
+	qp->priv->notify_drained = false;
 }
 
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
@@ -188,6 +189,23 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 	if (s)
 		iw_session_wake(s);
 	return 0;
+}
+
+bool iw_qp_is_draining(const struct iw_qp *qp)
+{
+	const struct iw_qp_private *p = qp->priv;
+
+	return iw_qp_state(qp) == IW_QPS_SQD &&
+	       (p->current == IW_TX_WQE || iw_ring_head(&qp->sq) != p->sq_next);
+}
+
+void iw_qp_notify_drained(struct iw_qp *qp)
+{
+	struct iw_qp_private *p = qp->priv;
+
+	p->notify_drained = iw_qp_is_draining(qp);
+	if (!p->notify_drained)
+		iw_event_raise(qp->rnic, &p->event, IW_EVENT_SQ_DRAINED);
 }
 
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)

@@ -48,19 +48,34 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 	return NULL;
 }
 
+/* Into the sink of r, which covers it. 0, or what the peer is told. */
+static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw_segment *seg)
+{
+	const struct iw_send_wqe *wqe = iw_sq_at(qp, r->index);
+	uint8_t *to;
+
+	if (r->scattered) /* the WQE is in its slot until the read is complete */
+		return iw_scatter(qp, wqe->sge, wqe->num_sge, seg->h.to, seg->payload,
+				  seg->payload_len) ? TERM_DDP_STAG : 0;
+	to = iw_mr_local(qp, seg->h.stag, seg->h.to, seg->payload_len, IW_ACCESS_LOCAL_WRITE);
+	if (!to)
+		return TERM_DDP_STAG;
+	return qp->rnic->ops.copy(to, seg->payload, seg->payload_len) ? TERM_DDP_BOUNDS : 0;
+}
+
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
 	const struct iw_read *r = match(qp->priv, seg, f);
-	uint8_t *to;
+	uint16_t error;
 
 	if (!r)
 		return -EPROTO;
 	/* The application may have taken the sink away since it asked. */
-	to = iw_mr_local(qp, seg->h.stag, seg->h.to, seg->payload_len, IW_ACCESS_LOCAL_WRITE);
-	if (to && !qp->rnic->ops.copy(to, seg->payload, seg->payload_len))
+	error = place(qp, r, seg);
+	if (!error)
 		return 0;
-	iw_fail(f, to ? TERM_DDP_BOUNDS : TERM_DDP_STAG, seg->raw, seg->len);
+	iw_fail(f, error, seg->raw, seg->len);
 	f->fault = IW_FAULT_SQ;
 	f->index = r->index;
 	f->status = IW_WC_LOC_PROT_ERR;

@@ -121,7 +121,7 @@ void iw_event_init(struct iw_event_node *e, enum iw_event_owner owner)
 
 void iw_event_raise(struct iw_rnic *rnic, struct iw_event_node *e, enum iw_event_type type)
 {
-	e->bits |= (uint8_t)(1 << type);
+	e->bits |= (uint16_t)(1 << type);
 	if (!list_linked(&e->node))
 		list_add_tail(&rnic->events, &e->node);
 }
@@ -178,7 +178,7 @@ bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
 	memset(ev, 0, sizeof(*ev));
 	/* Of several of one object the first in the order of the enum is the oldest. */
 	ev->type = (enum iw_event_type)__builtin_ctz(e->bits);
-	e->bits &= (uint8_t)(e->bits - 1);
+	e->bits &= (uint16_t)(e->bits - 1);
 	if (!e->bits)
 		list_del(&e->node);
 	switch ((enum iw_event_owner)e->owner) {

@@ -10,11 +10,11 @@
 
 #include "iwarp/private.h"
 
-uint32_t iw_rq_scatter(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint64_t offset,
-		       const uint8_t *data, uint32_t len)
+uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
+		    const uint8_t *data, uint32_t len)
 {
-	for (uint32_t i = 0; len && i < wqe->num_sge && i < qp->max_recv_sge; i++) {
-		const struct iw_sge *sge = &wqe->sge[i];
+	for (uint32_t i = 0; len && i < n; i++) {
+		const struct iw_sge *sge = &sges[i];
 		uint32_t part;
 		uint8_t *to;
 
@@ -52,7 +52,9 @@ static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *re
 		f->status = IW_WC_LOC_LEN_ERR;
 		return -EPROTO;
 	}
-	status = iw_rq_scatter(qp, wqe, mo, payload, rec->len);
+	status = iw_scatter(qp, wqe->sge,
+			    wqe->num_sge < qp->max_recv_sge ? wqe->num_sge : qp->max_recv_sge, mo,
+			    payload, rec->len);
 	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
 }
 

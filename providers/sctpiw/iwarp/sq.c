@@ -48,6 +48,8 @@ void iw_sq_complete(struct iw_qp *qp)
 		iw_ring_release(&qp->sq, head);
 	if (lost)
 		iw_qp_overflow(qp);
+	else if (p->notify_drained)
+		iw_qp_notify_drained(qp);
 }
 
 void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
@@ -233,14 +235,31 @@ static size_t put_read_request(uint8_t *buf, uint32_t msn, const struct rdmap_re
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
 }
 
+/* May a read place its data there? Each SGE, before the peer is asked. */
+static uint32_t check_sink(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
+{
+	uint64_t total = 0;
+
+	if (!qp->priv->ord || wqe->num_sge > qp->max_send_sge)
+		return IW_WC_LOC_QP_OP_ERR; /* without a slot it would wait for ever */
+	for (uint32_t i = 0; i < wqe->num_sge; i++) {
+		const struct iw_sge *sge = &wqe->sge[i];
+
+		if (sge->length && !iw_mr_local(qp, sge->lkey, sge->addr, sge->length,
+						IW_ACCESS_LOCAL_WRITE))
+			return IW_WC_LOC_PROT_ERR;
+		total += sge->length;
+	}
+	return total == wqe->length ? IW_WC_SUCCESS : IW_WC_LOC_QP_OP_ERR;
+}
+
 static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
-	const struct iw_sge *sge = wqe->num_sge ? &wqe->sge[0] : NULL;
+	bool scattered = wqe->num_sge > 1;
+	uint32_t status;
 	struct rdmap_read_request r = {
-		.sink_stag = sge ? sge->lkey : 0,
-		.sink_to = sge ? sge->addr : 0,
 		.size = wqe->length,
 		.src_stag = wqe->rkey,
 		.src_to = wqe->remote_to,
@@ -248,14 +267,16 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 
 	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN)
 		return 0;
-	if (!p->ord || wqe->num_sge > IW_MAX_SGE_RD || (sge && sge->length != wqe->length)) {
-		fail_wqe(s, IW_WC_LOC_QP_OP_ERR); /* without a slot it would wait for ever */
+	status = check_sink(qp, wqe);
+	if (status) {
+		fail_wqe(s, status);
 		return 0;
 	}
-	if (r.size && (!sge || !iw_mr_local(qp, sge->lkey, sge->addr, r.size,
-					    IW_ACCESS_LOCAL_WRITE))) {
-		fail_wqe(s, IW_WC_LOC_PROT_ERR);
-		return 0;
+	if (scattered) {
+		r.sink_stag = iw_mr_unused_stag(qp->rnic);
+	} else if (wqe->num_sge) {
+		r.sink_stag = wqe->sge[0].lkey;
+		r.sink_to = wqe->sge[0].addr;
 	}
 	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
 		.index = p->sq_next,
@@ -263,6 +284,7 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		.stag = r.sink_stag,
 		.length = r.size,
 		.to = r.sink_to,
+		.scattered = scattered,
 	};
 	finish(qp, wqe, IW_WQE_READING);
 	return put_read_request(buf, (uint32_t)wqe->engine[0], &r);

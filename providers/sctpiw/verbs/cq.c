@@ -16,8 +16,10 @@ static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 	return 0;
 }
 
+/* pd: a parent domain, or NULL. */
 static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
-				struct ibv_comp_channel *channel, int comp_vector)
+				struct ibv_comp_channel *channel, int comp_vector,
+				struct sctpiw_pd *pd)
 {
 	struct sctpiw_cq *cq = NULL;
 	int err;
@@ -43,8 +45,12 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 
 	engine_lock(ctx->engine);
 	cq->iw = iw_cq_new(engine_rnic(ctx->engine), cqe, &cq->obj);
-	if (cq->iw)
+	if (cq->iw) {
 		list_add_tail(&ctx->cqs, &cq->node);
+		cq->pd = pd;
+		if (pd)
+			sctpiw_pd_hold(pd);
+	}
 	engine_unlock(ctx->engine);
 	if (!cq->iw) {
 		sctpiw_cq_release(cq);
@@ -72,7 +78,7 @@ void sctpiw_cq_release(struct sctpiw_cq *cq)
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 				struct ibv_comp_channel *channel, int comp_vector)
 {
-	struct sctpiw_cq *cq = new_cq(to_ctx(context), cqe < 0 ? 0 : cqe, channel, comp_vector);
+	struct sctpiw_cq *cq = new_cq(to_ctx(context), cqe < 0 ? 0 : cqe, channel, comp_vector, NULL);
 
 	return cq ? &cq->vcq.cq : NULL;
 }
@@ -80,18 +86,27 @@ struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr)
 {
+	const uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+	struct sctpiw_pd *pd = NULL;
 	struct sctpiw_cq *cq;
 
-	/* No parent domains, no time stamps, and an overrun is always an error. */
-	if ((attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	/* No time stamps, and an overrun is always an error. */
+	if ((attr->comp_mask & ~known) ||
 	    (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) ||
 	    ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
 	     (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
+		pd = attr->parent_domain ? to_pd(attr->parent_domain) : NULL;
+		if (!pd || !pd->parent || pd->ibv.context != context) {
+			errno = EINVAL;
+			return NULL;
+		}
+	}
 	cq = new_cq(to_ctx(context), attr->cqe, attr->channel,
-		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector);
+		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector, pd);
 	if (!cq)
 		return NULL;
 	sctpiw_cq_ex_init(&cq->vcq.cq_ex, attr->wc_flags);
@@ -141,8 +156,11 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 	if (cq->generation == sctpiw_generation) {
 		engine_lock(cq->engine);
 		err = iw_cq_free(cq->iw);
-		if (!err)
+		if (!err) {
 			list_del(&cq->node);
+			if (cq->pd)
+				sctpiw_pd_drop(cq->pd);
+		}
 		engine_unlock(cq->engine);
 		if (err)
 			return -err;

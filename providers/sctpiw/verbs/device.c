@@ -65,9 +65,12 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 	while ((node = list_pop(&ctx->pds))) {
 		struct sctpiw_pd *pd = list_entry(node, struct sctpiw_pd, node);
 
-		iw_pd_free(pd->iw);
+		if (!pd->parent)
+			iw_pd_free(pd->iw);
 		free(pd);
 	}
+	while ((node = list_pop(&ctx->tds)))
+		free(list_entry(node, struct sctpiw_td, node));
 }
 
 /*
@@ -134,12 +137,15 @@ static void free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops context_ops = {
+	.alloc_parent_domain = sctpiw_alloc_parent_domain,
 	.alloc_pd = sctpiw_alloc_pd,
+	.alloc_td = sctpiw_alloc_td,
 	.create_cq = sctpiw_create_cq,
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
 	.create_qp_ex = sctpiw_create_qp_ex,
 	.dealloc_pd = sctpiw_dealloc_pd,
+	.dealloc_td = sctpiw_dealloc_td,
 	.dereg_mr = sctpiw_dereg_mr,
 	.destroy_cq = sctpiw_destroy_cq,
 	.destroy_qp = sctpiw_destroy_qp,
@@ -151,6 +157,7 @@ static const struct verbs_context_ops context_ops = {
 	.query_device_ex = sctpiw_query_device_ex,
 	.query_port = sctpiw_query_port,
 	.query_qp = sctpiw_query_qp,
+	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
 	.reg_mr = sctpiw_reg_mr,
 	.req_notify_cq = sctpiw_req_notify_cq,
 	.resize_cq = sctpiw_resize_cq,
@@ -175,6 +182,7 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	ctx->engine = engine;
 	ctx->generation = sctpiw_generation;
 	list_init(&ctx->pds);
+	list_init(&ctx->tds);
 	list_init(&ctx->mrs);
 	list_init(&ctx->cqs);
 	list_init(&ctx->qps);

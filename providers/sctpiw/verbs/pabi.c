@@ -31,7 +31,10 @@ static struct {
 			       struct verbs_context *offset, uint32_t driver_id);
 	void (*uninit_context)(struct verbs_context *context);
 	void (*set_ops)(struct verbs_context *context, const void *ops);
+	size_t qp_mark; /* offset in struct verbs_qp, or 0 */
 } pabi;
+
+#define VERBS_QP_EX UINT32_C(2) /* of the mask behind ibv_qp_ex */
 
 /* ISO C has no conversion from void * to a function pointer; POSIX has the representation. */
 static bool find_symbol(void *lib, const char *name, void *function)
@@ -42,10 +45,34 @@ static bool find_symbol(void *lib, const char *name, void *function)
 	return address != NULL;
 }
 
+/* Asked of the library itself: struct ibv_qp_ex has grown without the number of the private ABI. */
+static size_t find_qp_mark(struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp))
+{
+	size_t at = offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void *);
+	struct verbs_qp probe;
+
+	for (; at + sizeof(uint32_t) <= sizeof(probe); at += sizeof(uint64_t)) {
+		memset(&probe, 0, sizeof(probe));
+		memcpy(probe.room + at, &(uint32_t){ VERBS_QP_EX }, sizeof(uint32_t));
+		if (qp_to_qp_ex(&probe.qp) == &probe.qp_ex)
+			return at;
+	}
+	return 0;
+}
+
+bool pabi_mark_qp_ex(struct verbs_qp *qp)
+{
+	if (!pabi.qp_mark)
+		return false;
+	memcpy(qp->room + pabi.qp_mark, &(uint32_t){ VERBS_QP_EX }, sizeof(uint32_t));
+	return true;
+}
+
 bool pabi_init(void)
 {
 	/* By name: the library need not be in the global scope (programs that dlopen it). */
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
 	const struct pabi_layout *l;
 
 	if (!lib)
@@ -61,6 +88,8 @@ bool pabi_init(void)
 		dlclose(lib);
 		return false;
 	}
+	if (find_symbol(lib, "ibv_qp_to_qp_ex", &qp_to_qp_ex))
+		pabi.qp_mark = find_qp_mark(qp_to_qp_ex);
 	pabi.layout = l;
 	return true;
 }
@@ -122,6 +151,9 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	       SAME(set->_compat_modify_qp, ops->modify_qp) && SAME(set->poll_cq, ops->poll_cq) &&
 	       SAME(set->post_recv, ops->post_recv) && SAME(set->post_send, ops->post_send) &&
 	       SAME(context->query_device_ex, ops->query_device_ex) &&
+	       SAME(context->alloc_td, ops->alloc_td) &&
+	       SAME(context->dealloc_td, ops->dealloc_td) &&
+	       SAME(context->alloc_parent_domain, ops->alloc_parent_domain) &&
 	       SAME(set->_compat_query_qp, ops->query_qp) &&
 	       SAME(set->_compat_reg_mr, ops->reg_mr) &&
 	       SAME(set->req_notify_cq, ops->req_notify_cq) &&

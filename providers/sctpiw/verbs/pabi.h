@@ -66,7 +66,10 @@ struct verbs_mr {
 	int access;
 };
 
-/* What libibverbs looks at behind a QP moves with the size of ibv_qp_ex: all of it must read 0. */
+/*
+ * What libibverbs looks at behind a QP moves with the size of ibv_qp_ex: all of it must read 0, but for
+ * pabi_mark_qp_ex().
+ */
 struct verbs_qp {
 	union {
 		struct ibv_qp qp;
@@ -92,9 +95,10 @@ struct verbs_context_ops {
 	PABI_DEFAULT(alloc_dm);
 	PABI_DEFAULT(alloc_mw);
 	PABI_DEFAULT(alloc_null_mr);
-	PABI_DEFAULT(alloc_parent_domain);
+	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
+					      struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	PABI_DEFAULT(alloc_td);
+	struct ibv_td *(*alloc_td)(struct ibv_context *context, struct ibv_td_init_attr *attr);
 	PABI_DEFAULT(async_event);
 	PABI_DEFAULT(attach_counters_point_flow);
 	PABI_DEFAULT(attach_mcast);
@@ -118,7 +122,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(create_wq);
 	PABI_DEFAULT(dealloc_mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	PABI_DEFAULT(dealloc_td);
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
 	PABI_DEFAULT(destroy_ah);
 	PABI_DEFAULT(destroy_counters);
@@ -157,7 +161,7 @@ struct verbs_context_ops {
 			  struct ibv_port_attr *port_attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 			struct ibv_qp_init_attr *init_attr);
-	PABI_DEFAULT(query_qp_data_in_order);
+	int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 	PABI_DEFAULT(query_rt_values);
 	PABI_DEFAULT(query_srq);
 	PABI_DEFAULT(read_counters);
@@ -215,6 +219,11 @@ void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
 struct verbs_context *pabi_full_context(struct verbs_context *context);
 /* Closes cmd_fd and async_fd; the memory is the caller's to free. */
 void pabi_uninit_context(struct verbs_context *context);
+/*
+ * Makes ibv_qp_to_qp_ex() find qp's ibv_qp_ex. false: this libibverbs keeps the mark where we did not
+ * find it.
+ */
+bool pabi_mark_qp_ex(struct verbs_qp *qp);
 /* false: libibverbs put an operation elsewhere than it belongs; the context must not be used. */
 bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops);
 

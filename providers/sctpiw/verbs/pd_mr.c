@@ -48,9 +48,7 @@ int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
 
 	if (sctpiw_alive(ctx)) {
 		engine_lock(ctx->engine);
-		err = iw_pd_free(pd->iw);
-		if (!err)
-			list_del(&pd->node);
+		err = sctpiw_release_pd(pd);
 		engine_unlock(ctx->engine);
 		if (err)
 			return -err;
@@ -100,6 +98,8 @@ static int new_mr(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpi
 	err = iw_mr_new(pd->iw, addr, length, access & IBV_ACCESS_ZERO_BASED ? 0 : hca_va,
 			access & rights, mr, &mr->iw);
 	if (!err) {
+		sctpiw_pd_hold(pd);
+		mr->pd = pd;
 		mr->vmr.ibv_mr.lkey = mr->vmr.ibv_mr.rkey = iw_mr_stag(mr->iw);
 		list_add_tail(&ctx->mrs, &mr->node);
 	}
@@ -145,8 +145,10 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	if (sctpiw_alive(ctx)) {
 		engine_lock(ctx->engine);
 		err = iw_mr_free(mr->iw);
-		if (!err)
+		if (!err) {
+			sctpiw_pd_drop(mr->pd);
 			list_del(&mr->node);
+		}
 		engine_unlock(ctx->engine);
 		if (err)
 			return -err;

@@ -17,6 +17,7 @@ _Static_assert((int)IW_SEND_FENCE == IBV_SEND_FENCE, "");
 _Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
 _Static_assert((int)IW_SEND_SOLICITED == IBV_SEND_SOLICITED, "");
 _Static_assert((int)IW_SEND_INLINE == IBV_SEND_INLINE, "");
+_Static_assert(IW_MAX_SGE_RD == IW_MAX_SGE, "what a QP takes, a read takes");
 _Static_assert(sizeof(struct iw_sge) == sizeof(struct ibv_sge), "");
 _Static_assert(offsetof(struct iw_sge, length) == offsetof(struct ibv_sge, length), "");
 _Static_assert(offsetof(struct iw_sge, lkey) == offsetof(struct ibv_sge, lkey), "");
@@ -63,7 +64,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 			return total <= qp->max_inline ? 0 : EINVAL;
 		break;
 	case IBV_WR_RDMA_READ:
-		if (wr->num_sge > IW_MAX_SGE_RD || (wr->send_flags & IBV_SEND_INLINE))
+		if (wr->send_flags & IBV_SEND_INLINE)
 			return EINVAL;
 		break;
 	case IBV_WR_LOCAL_INV:
@@ -81,28 +82,25 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	return total <= IW_MAX_MSG ? 0 : EINVAL;
 }
 
-/* *bytes grows by the length of what was posted. */
-static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
+int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
+		      uint64_t total, struct iw_send_wqe **slot)
 {
-	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
 	struct iw_send_wqe *wqe;
-	uint64_t total;
 	int err;
 
-	if (n > iw->max_send_sge || (wr->send_flags & ~(unsigned int)SEND_FLAGS))
+	if (wr->send_flags & ~(unsigned int)SEND_FLAGS)
 		return EINVAL;
-	total = sge_total(wr->sg_list, n);
 	err = check_send(iw, wr, total);
 	if (err)
 		return err;
-	wqe = iw_sq_slot(iw);
+	wqe = iw_ring_slot(&iw->sq, ahead);
 	if (!wqe)
 		return ENOMEM;
 
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->send_flags;
-	wqe->num_sge = n;
+	wqe->num_sge = wr->num_sge;
 	wqe->length = total;
 	wqe->remote_to = 0;
 	wqe->rkey = 0;
@@ -122,25 +120,35 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 		wqe->flags &= ~IW_SEND_INLINE;
 		wqe->num_sge = 0;
 		wqe->length = 0;
-		n = 0;
 		break;
 	default:
 		break;
 	}
-
-	if (wqe->flags & IW_SEND_INLINE)
-		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
-	else
-		copy_sges(wqe->sge, wr->sg_list, n);
-	iw_sq_publish(iw);
-	*bytes += total;
+	*slot = wqe;
 	return 0;
 }
 
-/* In SQD and in the error states work requests are taken: they wait, or are flushed. */
-static bool may_send(const struct sctpiw_qp *qp)
+/* *bytes grows by the length of what was posted. */
+static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
 {
-	return atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTS;
+	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
+	struct iw_send_wqe *wqe;
+	uint64_t total;
+	int err;
+
+	if (n > iw->max_send_sge)
+		return EINVAL;
+	total = sge_total(wr->sg_list, n);
+	err = sctpiw_begin_send(iw, 0, wr, total, &wqe);
+	if (err)
+		return err;
+	if (wqe->flags & IW_SEND_INLINE)
+		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
+	else
+		copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
+	iw_sq_publish(iw);
+	*bytes += total;
+	return 0;
 }
 
 int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -154,8 +162,8 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		*bad_wr = wr;
 		return EIO;
 	}
-	pthread_spin_lock(&qp->sq_lock);
-	if (wr && !may_send(qp))
+	sctpiw_sq_lock(qp);
+	if (wr && !sctpiw_may_send(qp))
 		err = EINVAL;
 	while (wr && !err) {
 		err = post_one_send(qp->iw, wr, &bytes);
@@ -164,7 +172,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		posted = true;
 		wr = wr->next;
 	}
-	pthread_spin_unlock(&qp->sq_lock);
+	sctpiw_sq_unlock(qp);
 	if (err)
 		*bad_wr = wr;
 	if (posted)
@@ -204,7 +212,8 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		*bad_wr = wr;
 		return EIO;
 	}
-	pthread_spin_lock(&qp->rq_lock);
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->rq_lock);
 	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
 		err = EINVAL;
 	while (wr && !err) {
@@ -214,7 +223,8 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		posted = true;
 		wr = wr->next;
 	}
-	pthread_spin_unlock(&qp->rq_lock);
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->rq_lock);
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/log.h"
+
 static int check_type(enum ibv_qp_type type)
 {
 	switch (type) {
@@ -68,8 +70,10 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 
 	engine_lock(ctx->engine);
 	err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
-	if (!err)
+	if (!err) {
+		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->qps, &qp->node);
+	}
 	engine_unlock(ctx->engine);
 	return -err;
 }
@@ -89,7 +93,9 @@ static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv
 	ibqp->qp_type = attr->qp_type;
 }
 
-struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+/* send_ops: NULL, or for which operations of ibv_wr_* (IBV_QP_EX_WITH_*). */
+static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+				const uint64_t *send_ops)
 {
 	struct sctpiw_context *ctx = to_ctx(pd->context);
 	struct sctpiw_qp *qp = NULL;
@@ -102,6 +108,10 @@ struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp = calloc(1, sizeof(*qp));
 	if (!qp)
 		goto fail;
+	err = send_ops ? sctpiw_set_send_ops(qp, *send_ops) : 0;
+	if (err)
+		goto fail;
+	qp->single_threaded = to_pd(pd)->td;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
 	qp->engine = ctx->engine;
@@ -131,20 +141,42 @@ fail:
 	return NULL;
 }
 
-/* Beyond a PD it takes nothing that ibv_create_qp() would not: no XRC, no send operations. */
+struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	return create_qp(pd, attr, NULL);
+}
+
+/* Beyond a PD and operations of ibv_wr_* it takes nothing that ibv_create_qp() would not. */
+static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
+{
+	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+	if (attr->comp_mask & ~known) {
+		log_debug("create_qp_ex: comp_mask 0x%x has what is not offered", attr->comp_mask);
+		return EOPNOTSUPP;
+	}
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags) {
+		log_debug("create_qp_ex: no create_flags are offered, not 0x%x", attr->create_flags);
+		return EOPNOTSUPP;
+	}
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || attr->pd->context != context)
+		return EINVAL;
+	return 0;
+}
+
 struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
-	if (attr->comp_mask & ~(uint32_t)IBV_QP_INIT_ATTR_PD) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
-	    attr->pd->context != context) {
-		errno = EINVAL;
+	bool with_ops = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	int err = check_init_attr_ex(context, attr);
+
+	if (err) {
+		errno = err;
 		return NULL;
 	}
 	/* The two structs begin alike; libibverbs relies on it too. */
-	return sctpiw_create_qp(attr->pd, (struct ibv_qp_init_attr *)attr);
+	return create_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
+			 with_ops ? &attr->send_ops_flags : NULL);
 }
 
 _Static_assert(offsetof(struct ibv_qp_init_attr_ex, cap) == offsetof(struct ibv_qp_init_attr, cap),
@@ -163,6 +195,7 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 	engine_lock(qp->engine);
 	*attr = qp->attr;
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
+	attr->sq_draining = iw_qp_is_draining(qp->iw);
 	engine_unlock(qp->engine);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
@@ -176,6 +209,26 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 		.sq_sig_all = qp->iw->sq_sig_all,
 	};
 	return 0;
+}
+
+/* Of what this side receives, so of RDMA Reads what it asked for. 1 is also the bit for whole messages. */
+int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, uint32_t flags)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+
+	if (qp->generation != sctpiw_generation)
+		return 0;
+	switch (op) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_READ:
+		return engine_in_order(qp->engine);
+	default:
+		return 0;
+	}
 }
 
 /* Under the engine lock; all of it, or nothing. */
@@ -199,6 +252,9 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 			qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 		} else if (attr->qp_state == IBV_QPS_INIT) {
 			qp->by_cm = sctpiw_is_cm_init(mask);
+		} else if (attr->qp_state == IBV_QPS_SQD && cur == IBV_QPS_RTS &&
+			   (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify) {
+			iw_qp_notify_drained(qp->iw);
 		}
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
@@ -272,6 +328,7 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 			purge(qp, recv_cq);
 		engine_lock(qp->engine);
 		iw_qp_free(qp->iw);
+		sctpiw_pd_drop(to_pd(ibqp->pd));
 		list_del(&qp->node);
 		engine_unlock(qp->engine);
 		wait_for_acks(qp);

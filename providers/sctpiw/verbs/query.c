@@ -42,7 +42,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 
 	if (!sctpiw_alive(ctx))
 		return EIO;
-	if (attr_size < sizeof(ex.orig_attr))
+	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = engine_node_guid(ctx->engine);
 	/* Of a newer libibverbs the struct may be longer than what we know. */

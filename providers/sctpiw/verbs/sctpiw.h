@@ -30,18 +30,33 @@ struct sctpiw_context {
 	uint32_t generation;
 	struct engine_port_watcher port; /* on the async channel */
 	/* What the application has not destroyed when it closes the device; engine lock. */
-	struct list_node pds, mrs, cqs, qps;
+	struct list_node pds, tds, mrs, cqs, qps;
 };
 
+/*
+ * A protection domain, or a parent domain: that has the RNIC's PD of the one it was made of, and stands
+ * for it wherever a PD is asked for.
+ */
 struct sctpiw_pd {
 	struct ibv_pd ibv;
 	struct iw_pd *iw;
 	struct list_node node;
+	struct sctpiw_pd *parent; /* of a parent domain: the protection domain it was made of */
+	struct sctpiw_td *td;	  /* of a parent domain, or NULL */
+	uint32_t users; /* parent domains on it; of a parent domain: all objects. Engine lock */
+};
+
+/* Says that one thread at a time uses what is made in it. */
+struct sctpiw_td {
+	struct ibv_td ibv;
+	struct list_node node;
+	uint32_t users; /* parent domains; engine lock */
 };
 
 struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
+	struct sctpiw_pd *pd; /* held */
 	struct list_node node;
 };
 
@@ -53,7 +68,17 @@ struct sctpiw_cq {
 	pthread_mutex_t lock; /* the consumer end */
 	struct engine_object obj;
 	struct list_node node;
+	struct sctpiw_pd *pd; /* a parent domain, held; or NULL */
 	struct iw_cqe current; /* of the extended CQ's start_poll and next_poll */
+};
+
+/* Work requests between ibv_wr_start() and ibv_wr_complete(); sq_lock is held meanwhile. */
+struct sctpiw_batch {
+	struct ibv_send_wr wr; /* while open: the one that waits for its data */
+	uint64_t bytes;
+	uint32_t count; /* slots that are filled */
+	int err;
+	bool open;
 };
 
 struct sctpiw_qp {
@@ -61,12 +86,14 @@ struct sctpiw_qp {
 	struct iw_qp *iw;
 	struct engine *engine;
 	uint32_t generation;
+	bool single_threaded; /* in a thread domain: sq_lock and rq_lock are left out */
 	bool by_cm;	       /* brought to INIT with the connection manager's mask */
 	pthread_spinlock_t sq_lock, rq_lock; /* the producer ends */
 	struct engine_object obj;
 	struct list_node node;
 	struct ibv_qp_attr attr; /* as modify_qp set it; engine lock */
 	struct ibv_qp_cap cap;
+	struct sctpiw_batch batch;
 };
 
 /*
@@ -93,6 +120,29 @@ static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)
 static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
 {
 	return list_entry(qp, struct sctpiw_qp, vqp.qp);
+}
+
+static inline struct sctpiw_td *to_td(struct ibv_td *td)
+{
+	return list_entry(td, struct sctpiw_td, ibv);
+}
+
+static inline void sctpiw_sq_lock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->sq_lock);
+}
+
+static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->sq_lock);
+}
+
+/* In SQD and in the error states work requests are taken: they wait, or are flushed. */
+static inline bool sctpiw_may_send(const struct sctpiw_qp *qp)
+{
+	return atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTS;
 }
 
 static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
@@ -138,6 +188,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		    struct ibv_qp_init_attr *init_attr);
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 /* As sctpiw_cq_release(). */
 void sctpiw_qp_release(struct sctpiw_qp *qp);
@@ -160,7 +211,43 @@ bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next);
 /* Copies what mask names from one to the other. */
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask);
 
+/* domain.c */
+struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int sctpiw_dealloc_td(struct ibv_td *td);
+struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
+					  struct ibv_parent_domain_init_attr *attr);
+/* Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Engine lock. */
+int sctpiw_release_pd(struct sctpiw_pd *pd);
+/*
+ * Every object that is made on a PD holds it, and lets it go when it is destroyed: a parent domain does not go
+ * before them. Engine lock.
+ */
+static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
+{
+	pd->users++;
+}
+
+static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
+{
+	pd->users--;
+}
+
+/* wr.c */
+/*
+ * Makes qp one for ibv_wr_*, with the operations of flags (IBV_QP_EX_WITH_*). EOPNOTSUPP: one of them is not
+ * offered.
+ */
+int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags);
+
 /* post.c */
+/*
+ * Judges a work request with total bytes of data and takes the slot that ahead unpublished ones precede: all of
+ * it is filled but the data, which goes to wqe->sge: num_sge elements, or total bytes where its flags say
+ * IW_SEND_INLINE. wr->sg_list is not looked at; num_sge is within the QP's limit. EINVAL, EOPNOTSUPP, ENOMEM
+ * (the queue is full). The caller holds sq_lock and publishes.
+ */
+int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
+		      uint64_t total, struct iw_send_wqe **slot);
 int sctpiw_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int sctpiw_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 

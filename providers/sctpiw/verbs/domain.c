@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Thread domains, and the parent domains that tie one to a protection domain. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/log.h"
+
+struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct sctpiw_td *td;
+
+	if (!sctpiw_alive(ctx)) {
+		errno = EIO;
+		return NULL;
+	}
+	if (attr->comp_mask) {
+		log_debug("alloc_td: unknown comp_mask 0x%x", attr->comp_mask);
+		errno = EINVAL;
+		return NULL;
+	}
+	td = calloc(1, sizeof(*td));
+	if (!td) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	td->ibv.context = context;
+	engine_lock(ctx->engine);
+	list_add_tail(&ctx->tds, &td->node);
+	engine_unlock(ctx->engine);
+	return &td->ibv;
+}
+
+int sctpiw_dealloc_td(struct ibv_td *ibtd)
+{
+	struct sctpiw_context *ctx = to_ctx(ibtd->context);
+	struct sctpiw_td *td = to_td(ibtd);
+	bool busy;
+
+	if (sctpiw_alive(ctx)) {
+		engine_lock(ctx->engine);
+		busy = td->users;
+		if (!busy)
+			list_del(&td->node);
+		engine_unlock(ctx->engine);
+		if (busy)
+			return EBUSY;
+	}
+	free(td);
+	return 0;
+}
+
+static int check_parent_attr(struct ibv_context *context,
+			     const struct ibv_parent_domain_init_attr *attr)
+{
+	const uint32_t known = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			       IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+
+	if (!sctpiw_alive(to_ctx(context)))
+		return EIO;
+	if (attr->comp_mask & ~known) {
+		log_debug("alloc_parent_domain: unknown comp_mask 0x%x", attr->comp_mask);
+		return EINVAL;
+	}
+	if (!attr->pd || attr->pd->context != context || to_pd(attr->pd)->parent) {
+		log_debug("alloc_parent_domain: needs a protection domain of this device");
+		return EINVAL;
+	}
+	if (attr->td && attr->td->context != context) {
+		log_debug("alloc_parent_domain: the thread domain is of another device");
+		return EINVAL;
+	}
+	return 0;
+}
+
+/*
+ * Allocators are for memory that a device works on. The queues of ours are touched by the process
+ * alone: allocators are taken, and never called.
+ */
+struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
+					  struct ibv_parent_domain_init_attr *attr)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct sctpiw_pd *pd;
+	int err;
+
+	err = check_parent_attr(context, attr);
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	pd->ibv.context = context;
+	pd->ibv.handle = attr->pd->handle;
+	pd->parent = to_pd(attr->pd);
+	pd->iw = pd->parent->iw;
+	engine_lock(ctx->engine);
+	sctpiw_pd_hold(pd->parent);
+	if (attr->td) {
+		pd->td = to_td(attr->td);
+		pd->td->users++;
+	}
+	list_add_tail(&ctx->pds, &pd->node);
+	engine_unlock(ctx->engine);
+	return &pd->ibv;
+}
+
+int sctpiw_release_pd(struct sctpiw_pd *pd)
+{
+	int err;
+
+	if (pd->users)
+		return -EBUSY;
+	if (pd->parent) {
+		sctpiw_pd_drop(pd->parent);
+		if (pd->td)
+			pd->td->users--;
+	} else {
+		err = iw_pd_free(pd->iw);
+		if (err)
+			return err;
+	}
+	list_del(&pd->node);
+	return 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The extended posting interface (ibv_wr_*): work requests are built one field at a time, straight
+ * into the slots of the send queue, and become visible to the RNIC together. What a work request may
+ * be, and how it is written down, is post.c's to say: this front collects it in qp->batch.
+ */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/log.h"
+
+static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
+{
+	return to_qp(&ex->qp_base);
+}
+
+/* The first error counts, and ends the batch: nothing is looked at behind it. */
+static inline void fail(struct sctpiw_batch *b, int err)
+{
+	if (!b->err)
+		b->err = err;
+	b->open = false;
+}
+
+/*
+ * The open work request, with total bytes of data and wr.num_sge and flags set, gets its slot: the
+ * data goes there. NULL: the batch has failed.
+ */
+static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
+{
+	struct sctpiw_batch *b = &qp->batch;
+	struct iw_send_wqe *wqe;
+	int err;
+
+	if (!b->open) { /* no work request to set this on, or it has its data already */
+		fail(b, EINVAL);
+		return NULL;
+	}
+	err = sctpiw_begin_send(qp->iw, b->count, &b->wr, total, &wqe);
+	if (err) {
+		fail(b, err);
+		return NULL;
+	}
+	b->open = false;
+	b->count++;
+	b->bytes += total;
+	return wqe;
+}
+
+/* A work request that was given no data has none. */
+static inline void close_open(struct sctpiw_qp *qp)
+{
+	if (qp->batch.open)
+		take(qp, 0);
+}
+
+/* Begins the next work request; what it takes beside its data is to be set in the result. */
+static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct sctpiw_batch *b = &qp->batch;
+
+	close_open(qp);
+	b->open = !b->err;
+	b->wr.wr_id = ex->wr_id;
+	/* Whether data is inline is said by how it is set. */
+	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
+	b->wr.num_sge = 0;
+	b->wr.opcode = opcode;
+	return &b->wr;
+}
+
+static inline void begin_rdma(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey,
+			      uint64_t remote_addr)
+{
+	struct ibv_send_wr *wr = begin(ex, opcode);
+
+	wr->wr.rdma.rkey = rkey;
+	wr->wr.rdma.remote_addr = remote_addr;
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
+{
+	begin_rdma(ex, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr)
+{
+	begin_rdma(ex, IBV_WR_RDMA_READ, rkey, remote_addr);
+}
+
+static void wr_send(struct ibv_qp_ex *ex)
+{
+	begin(ex, IBV_WR_SEND);
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin(ex, IBV_WR_SEND_WITH_INV)->invalidate_rkey = rkey;
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
+{
+	begin(ex, IBV_WR_LOCAL_INV)->invalidate_rkey = rkey;
+}
+
+static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct iw_send_wqe *wqe;
+
+	if (!qp->iw->max_send_sge) {
+		fail(&qp->batch, EINVAL);
+		return;
+	}
+	qp->batch.wr.num_sge = 1;
+	wqe = take(qp, length);
+	if (wqe && wqe->num_sge)
+		wqe->sge[0] = (struct iw_sge){ .addr = addr, .length = length, .lkey = lkey };
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_sge *list)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct iw_send_wqe *wqe;
+	uint64_t total = 0;
+
+	if (num_sge > qp->iw->max_send_sge) {
+		fail(&qp->batch, EINVAL);
+		return;
+	}
+	for (size_t i = 0; i < num_sge; i++)
+		total += list[i].length;
+	qp->batch.wr.num_sge = (int)num_sge;
+	wqe = take(qp, total);
+	if (wqe && wqe->num_sge)
+		memcpy(wqe->sge, list, num_sge * sizeof(*list));
+}
+
+static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
+				    const struct ibv_data_buf *list)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct iw_send_wqe *wqe;
+	uint64_t total = 0;
+	uint8_t *to;
+
+	/* Lengths that add up beyond 64 bits do not get past the limit of inline data on the way. */
+	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
+		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
+	qp->batch.wr.send_flags |= IBV_SEND_INLINE;
+	wqe = take(qp, total);
+	if (!wqe || !(wqe->flags & IW_SEND_INLINE))
+		return;
+	to = (uint8_t *)wqe->sge;
+	for (size_t i = 0; i < num_buf; i++) {
+		if (!list[i].length)
+			continue;
+		memcpy(to, list[i].addr, list[i].length);
+		to += list[i].length;
+	}
+}
+
+static void wr_set_inline_data(struct ibv_qp_ex *ex, void *addr, size_t length)
+{
+	const struct ibv_data_buf one = { .addr = addr, .length = length };
+
+	wr_set_inline_data_list(ex, 1, &one);
+}
+
+static void wr_start(struct ibv_qp_ex *ex)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct sctpiw_batch *b = &qp->batch;
+
+	if (qp->generation != sctpiw_generation) {
+		/* Who held the lock when the process was forked is not in this one. */
+		fail(b, EIO);
+		return;
+	}
+	sctpiw_sq_lock(qp);
+	b->err = sctpiw_may_send(qp) ? 0 : EINVAL;
+	b->open = false;
+	b->count = 0;
+	b->bytes = 0;
+}
+
+static int wr_complete(struct ibv_qp_ex *ex)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct sctpiw_batch *b = &qp->batch;
+	uint64_t bytes;
+	uint32_t count;
+	int err;
+
+	if (qp->generation != sctpiw_generation)
+		return EIO;
+	close_open(qp);
+	err = b->err;
+	count = err ? 0 : b->count;
+	bytes = b->bytes;
+	if (count)
+		iw_ring_publish(&qp->iw->sq, count);
+	sctpiw_sq_unlock(qp);
+	if (count)
+		engine_kick(qp->engine, qp->iw, bytes);
+	return err;
+}
+
+static void wr_abort(struct ibv_qp_ex *ex)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+
+	if (qp->generation == sctpiw_generation)
+		sctpiw_sq_unlock(qp);
+}
+
+int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags)
+{
+	const uint64_t offered = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |
+				 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_INV |
+				 IBV_QP_EX_WITH_LOCAL_INV;
+	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
+
+	if (flags & ~offered || !pabi_mark_qp_ex(&qp->vqp)) {
+		log_debug("create_qp_ex: of send_ops_flags 0x%llx only 0x%llx are offered",
+			  (unsigned long long)flags, (unsigned long long)offered);
+		return EOPNOTSUPP;
+	}
+	if (flags & IBV_QP_EX_WITH_RDMA_WRITE)
+		ex->wr_rdma_write = wr_rdma_write;
+	if (flags & IBV_QP_EX_WITH_RDMA_READ)
+		ex->wr_rdma_read = wr_rdma_read;
+	if (flags & IBV_QP_EX_WITH_SEND)
+		ex->wr_send = wr_send;
+	if (flags & IBV_QP_EX_WITH_SEND_WITH_INV)
+		ex->wr_send_inv = wr_send_inv;
+	if (flags & IBV_QP_EX_WITH_LOCAL_INV)
+		ex->wr_local_inv = wr_local_inv;
+	ex->wr_set_sge = wr_set_sge;
+	ex->wr_set_sge_list = wr_set_sge_list;
+	ex->wr_set_inline_data = wr_set_inline_data;
+	ex->wr_set_inline_data_list = wr_set_inline_data_list;
+	ex->wr_start = wr_start;
+	ex->wr_complete = wr_complete;
+	ex->wr_abort = wr_abort;
+	return 0;
+}
