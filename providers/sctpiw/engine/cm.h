@@ -75,6 +75,7 @@ struct cm_id {
 	struct list_node accept_node; /* engine.accepting */
 	uint64_t accept_deadline;
 	unsigned int moves; /* to other ports of ours, from associations without a stream */
+	bool reused; /* waits for an answer on an association that was there before */
 	struct iw_session *session; /* NULL before and after */
 	uint32_t qp_num;
 	struct iw_session_param param;

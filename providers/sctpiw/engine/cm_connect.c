@@ -115,7 +115,8 @@ static int start(struct cm_id *id)
 	ret = assoc_connect(id->ep, &to, port, &a);
 	if (ret)
 		return ret;
-	if (assoc_is_up(a)) {
+	id->reused = assoc_is_up(a);
+	if (id->reused) {
 		ret = initiate_somewhere(id, a);
 		assoc_check_idle(a);
 		return ret;
@@ -292,6 +293,12 @@ static void on_closed(struct cm_id *id, int error)
 	id->session = NULL;
 	switch (state) {
 	case CM_CONNECTING:
+		/* It was of a peer that is no more, perhaps: who has the port now is asked. */
+		if (error == -ECONNRESET && id->reused) {
+			error = start(id);
+			if (!error)
+				return;
+		}
 		/* Ended instead of being answered: it did not want us (RFC 5043 6.4). */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
 		break;

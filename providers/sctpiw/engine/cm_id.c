@@ -110,9 +110,7 @@ uint32_t cm_id_free(struct cm_id *id)
 	cm_leave_backlog(id);
 	reported = channel_purge(&id->source);
 	channel_put(id->source.chan);
-	list_del(&id->bound_node);
-	if (id->ep)
-		endpoint_put(id->ep);
+	endpoint_leave(id);
 	slots[i].id = NULL;
 	slots[i].next_free = first_free;
 	first_free = i;

@@ -208,9 +208,7 @@ static int set_afonly(struct cm_id *id, bool on)
 	    ep->v6only == on)
 		return 0;
 	id->state = CM_IDLE;
-	id->ep = NULL;
-	list_del(&id->bound_node);
-	endpoint_put(ep);
+	endpoint_leave(id);
 	endpoint_reap(id->engine);
 	return cm_bind(id, (struct sockaddr *)&addr);
 }

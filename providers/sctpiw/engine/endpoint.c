@@ -124,6 +124,30 @@ void endpoint_put(struct endpoint *ep)
 		ep->engine->reap = true;
 }
 
+bool endpoint_is_abandoned(const struct endpoint *ep)
+{
+	return !ep->shared && list_empty(&ep->ids);
+}
+
+void endpoint_leave(struct cm_id *id)
+{
+	struct endpoint *ep = id->ep;
+
+	id->ep = NULL;
+	list_del(&id->bound_node);
+	if (!ep)
+		return;
+	if (endpoint_is_abandoned(ep)) {
+		list_for_each(node, &ep->assocs) {
+			struct assoc *a = list_entry(node, struct assoc, node);
+
+			list_del(&a->idle_node);
+			assoc_check_idle(a);
+		}
+	}
+	endpoint_put(ep);
+}
+
 static void endpoint_free(struct endpoint *ep)
 {
 	struct engine *e = ep->engine;

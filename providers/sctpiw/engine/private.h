@@ -70,9 +70,9 @@ struct assoc {
 	uint64_t idle_deadline;
 };
 
-/* Which of the two idle lists: the side that opened it gives up first, so that the peer does not
- * close just when this side wants to use it again. */
-enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_LISTS };
+/* Which of the idle lists: the side that opened it gives up first, so that the peer does not
+ * close just when this side wants to use it again. Where no id has the port any more, nobody will. */
+enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_ABANDONED, IDLE_LISTS };
 
 /* What has passed the lower layer, on all endpoints: SCTP packets, or with `kernel` messages. */
 struct engine_traffic {
@@ -103,7 +103,6 @@ struct engine {
 	struct endpoint *shared[2]; /* AF_INET, AF_INET6 */
 	struct list_node idle[IDLE_LISTS];
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
-	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
 
 	/* QPs with new WRs. */
@@ -178,6 +177,9 @@ int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
 /* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
+/* An id that has it lets go of it. Without ids it is kept for the sessions on it alone. */
+void endpoint_leave(struct cm_id *id);
+bool endpoint_is_abandoned(const struct endpoint *ep);
 void endpoint_reap(struct engine *e);
 
 /* assoc.c */
