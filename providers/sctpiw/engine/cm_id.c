@@ -91,6 +91,23 @@ struct cm_id *cm_id_next(struct engine *e, uint32_t *pos)
 	return NULL;
 }
 
+const char *cm_state_name(enum cm_state state)
+{
+	static const char *const names[] = {
+		[CM_IDLE] = "new",
+		[CM_BOUND] = "bound",
+		[CM_ADDR_RESOLVED] = "address resolved",
+		[CM_ROUTE_RESOLVED] = "route resolved",
+		[CM_CONNECTING] = "connecting",
+		[CM_LISTEN] = "listening",
+		[CM_REQUESTED] = "requested",
+		[CM_ESTABLISHED] = "connected",
+		[CM_OVER] = "over",
+	};
+
+	return names[state];
+}
+
 void cm_leave_backlog(struct cm_id *id)
 {
 	if (!id->listener)
