@@ -209,7 +209,7 @@ void assoc_check_idle(struct assoc *a)
 	if (list_linked(&a->idle_node))
 		return;
 	if (endpoint_is_abandoned(a->ep))
-		which = IDLE_ABANDONED; /* its port is for others */
+		which = IDLE_ABANDONED; /* soon its port is for others */
 	else
 		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
 	a->idle_deadline = e->now + idle_limit[which];
