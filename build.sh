@@ -71,6 +71,9 @@ cmd valgrind          valgrind           valgrind
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 cmd iperf3            iperf3             iperf3
+cmd iperf             iperf              iperf
+cmd fio               fio                fio-engine-rdma
+cmd fi_pingpong       libfabric-bin      libfabric
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
 cmd g++               g++                gcc-c++

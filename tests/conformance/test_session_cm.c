@@ -371,8 +371,14 @@ static void only_the_application_rejects(void **state)
 	ROWS("5043-6.3-05 5043-6.3-03 5043-5.2.3-04 5043-5.2.3-08 6581-7-04 6581-7-06");
 	struct rnic_conn_param p = conn_param(NULL, NULL, 0);
 	struct rnic_cm_event ev;
+	struct end other;
 
 	listening(0);
+	/* One that lives on: the association is there for it, when nobody listens any more. */
+	qp_open(&other);
+	peer_says(0, CONTROL, "0000 0001");
+	accept_with(event(CONNECT_REQUEST, 0).id, &other, "");
+	hears_soon(0, CONTROL, "0000 0002");
 	peer_says(1, CONTROL, "0000 0001");
 	ev = event(CONNECT_REQUEST, 0);
 	assert_int_equal(api->cm_reject(ev.id, "go away", 7), 0);
@@ -402,7 +408,9 @@ static void only_the_application_rejects(void **state)
 	/* And what comes when nobody listens. */
 	peer_says(7, CONTROL, "0000 0001");
 	hears_soon(7, CONTROL, "0000 0004");
+	assert_int_equal(atomic_load(&other.qp->state), IW_QPS_RTS);
 	done();
+	qp_close(&other);
 }
 
 /* An illegal message on one of two sessions. */

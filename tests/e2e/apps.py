@@ -3,6 +3,7 @@
 """The example programs of librdmacm and rsockets."""
 import os
 import pathlib
+import re
 import select
 import sys
 
@@ -71,23 +72,69 @@ def rcopy(link):
         raise Failure("the copy differs")
 
 
-def sockets(link):
-    """A program of sockets, made one of rsockets by a preload library that is loaded beside ours."""
+def cmtime(link):
+    """How long each step of many connections takes; its server goes on for ever."""
+    port = free_port()
+    options = ["-p", port, "-c", 100]
+    server = start("cmtime-server", ["cmtime", "-b", link.any, *options], link, "server")
+    server.wait_listening(port)
+    client = start("cmtime-client", ["cmtime", "-s", link.address, *options], link)
+    client.expect(30)
+    for step in "connect", "disconnect", "destroy":
+        if not re.search(rf"^{step} +:( +\d+\.\d+){{4}}$", client.output(), re.M):
+            raise Failure(f"no time was printed for '{step}'")
+
+
+def refused(*argv):
+    """A program that wants datagrams: there are none, and it says so at once."""
+    def case(link):
+        if link.family == 6:
+            raise Skip("one family will do")
+        program = start(argv[0], [*argv[:-1], argv[-1].format(link.address)], link, "server")
+        program.expect(10, 255)
+    return case
+
+
+def preloaded(order="{}:$LD_PRELOAD"):
+    """What goes before a program of sockets to make it one of rsockets, by a preload library beside ours."""
     found = [*pathlib.Path("/usr/lib64").glob("rsocket/librspreload.so"),
              *pathlib.Path("/usr/lib").glob("*/rsocket/librspreload.so")]
     if not found:
         raise Skip("librspreload.so is not installed")
-    beside = ["sh", "-c", f'LD_PRELOAD={found[0]}:$LD_PRELOAD exec "$@"', "sh"]
-    port = str(free_port())
-    options = ["-T", "s", "-T", "v", "-S", "4096", "-I", "20", "-C", "10", "-p", port]
-    run_pair(link, [*beside, "rstream", "-b", link.any, *options],
-             [*beside, "rstream", "-s", link.address, *options], int(port))
+    return ["sh", "-c", f'LD_PRELOAD={order.format(found[0])} exec "$@"', "sh"]
+
+
+def sockets(order):
+    """rstream itself, as a program of sockets; either library may be the first one."""
+    def case(link):
+        beside = preloaded(order)
+        port = str(free_port())
+        options = ["-T", "s", "-T", "v", "-S", "4096", "-I", "20", "-C", "10", "-p", port]
+        run_pair(link, [*beside, "rstream", "-b", link.any, *options],
+                 [*beside, "rstream", "-s", link.address, *options], int(port))
+    return case
+
+
+def iperf(link):
+    """iperf 2; stock rsockets lack socket options that iperf3 cannot do without."""
+    if link.family == 6:
+        raise Skip("one family will do")
+    need("iperf")
+    port = free_port()
+    server = start("iperf-server", [*preloaded(), "iperf", "-s", "-P", 1, "-B", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    client = start("iperf-client", [*preloaded(), "iperf", "-c", link.address, "-n", 10000000, "-p", port], link)
+    client.expect(30)
+    server.expect(10)
+    if not re.search(r"\d+ .?bits/sec", server.output()):
+        raise Failure("the server printed no result")
 
 
 CASES = [
     ("rdma_client", rdma_client),
     ("ucmatose", ucmatose()),
     ("ucmatose.connections", ucmatose("-c", 10, "-C", 20, "-S", 1000)),
+    ("ucmatose.hundred", ucmatose("-c", 100)),
     ("ucmatose.large", ucmatose("-c", 2, "-C", 10, "-S", 100000)),
     ("ucmatose.migrate", ucmatose("-m", "-c", 3)),
     ("riostream.verify", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
@@ -102,7 +149,14 @@ CASES = [
     ("rstream.nonblocking", stream("rstream", "-T", "n", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
     ("rstream.resolve", stream("rstream", "-T", "r", "-T", "v", "-S", 1000, "-I", 20, "-C", 10)),
     ("rcopy", rcopy),
-    ("sockets", sockets),
+    ("cmtime", cmtime),
+    ("sockets", sockets("{}:$LD_PRELOAD")),
+    ("sockets.rsockets-last", sockets("$LD_PRELOAD:{}")),
+    ("iperf", iperf),
+    ("refused.udaddy", refused("udaddy", "-s", "{}")),
+    ("refused.udaddy-server", refused("udaddy", "-b", "{}")),
+    ("refused.mckey", refused("mckey", "-m", "239.1.2.3", "-b", "{}")),
+    ("refused.udpong", refused("udpong", "-s", "{}")),
 ]
 
 if __name__ == "__main__":

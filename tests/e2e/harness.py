@@ -318,11 +318,7 @@ def _perftest_once(link, tool, options, seconds, user, client_options, pause, en
     rows = perftest_rows(output)
     if not rows:
         raise Failure(f"{tool} printed no result")
-    unclocked = output.count("Correlation coefficient")  # on a busy machine perftest finds no clock rate, and takes 0
     for size, iterations, values in rows:
-        if unclocked and iterations and not any(math.isfinite(v) and v > 0 for v in values):
-            unclocked -= 1
-            continue
         if tool.endswith("lat") and len(values) > 4 and math.isnan(values[4]):
             del values[4]  # the standard deviation: of latencies of 100 ms and more perftest sometimes finds none
         if not iterations or not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:

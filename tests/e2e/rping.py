@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """rping: RDMA Read and Write of validated data between two processes."""
+import subprocess
 import sys
 
 import harness
@@ -74,6 +75,29 @@ def together(link):
         all_pings(client, count)
 
 
+def link_local(link):
+    """Addresses that mean something together with an interface only."""
+    if link.family != 6 or not isinstance(link, harness.Veth):
+        raise Skip("there is no IPv6 link")
+    bare = "fe80::83:{}"
+    for side, host in ("server", 1), ("client", 2):  # those of the kernel's choice are tentative for a while
+        subprocess.run([*link.enter(side), "ip", "address", "add", bare.format(host) + "/64", "dev", "veth0", "nodad"],
+                       check=True)
+    bare = bare.format(1)
+    address = bare + "%veth0"
+    for listen in address, "::":
+        port = str(free_port())
+        run_pair(link, ["rping", "-s", "-V", "-a", listen, "-C", "20", "-p", port],
+                 ["rping", "-c", "-V", "-a", address, "-C", "20", "-p", port], int(port))
+    # Without it there is nothing to choose an interface by.
+    for side in "-s", "-c":
+        program = start("rping-without-scope", ["rping", side, "-a", bare, "-C", "1"], link, "server")
+        if not program.wait(10):
+            raise Failure(f"rping {side} took an address without its interface")
+        if "Invalid argument" not in program.output():
+            raise Failure(f"rping {side} was not told why")
+
+
 CASES = [
     ("small", once(64, 1000)),
     ("smallest", once(23, 100)),
@@ -84,6 +108,7 @@ CASES = [
     ("own-qp", once(100, 100, "-q")),
     ("persistent", persistent),
     ("together", together),
+    ("link-local", link_local),
 ]
 
 if __name__ == "__main__":

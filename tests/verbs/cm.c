@@ -11,13 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CHECK_ERRNO(call, error)                                                                   \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		CHECK((call) != 0);                                                                \
-		CHECK_EQ(errno, error);                                                            \
-	} while (0)
-
 static size_t addr_len(int family)
 {
 	return family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);

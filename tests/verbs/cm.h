@@ -7,6 +7,14 @@
 
 #include <netinet/in.h>
 
+/* A call that returns non-zero and sets errno. */
+#define CHECK_ERRNO(call, error)                                                                   \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		CHECK((call) != 0);                                                                \
+		CHECK_EQ(errno, error);                                                            \
+	} while (0)
+
 /* The next event, which must be this one with this status; to be acknowledged. */
 struct rdma_cm_event *cm_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
 			       int status);
@@ -18,7 +26,8 @@ struct rdma_event_channel *cm_channel(void);
 struct rdma_cm_id *cm_id(struct rdma_event_channel *channel);
 /* 127.0.0.1 or ::1 */
 struct sockaddr_storage cm_loopback(int family, uint16_t port);
-/* The same with the port of a listener. */
+struct sockaddr_storage cm_any(int family, uint16_t port);
+/* The loopback address with the port of a listener. */
 struct sockaddr_storage cm_address_of(struct rdma_cm_id *listener, int family);
 struct rdma_cm_id *cm_listener(struct rdma_event_channel *channel, int family, int backlog);
 /* An id that is ready for rdma_connect(), with a QP. */

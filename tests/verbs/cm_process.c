@@ -5,6 +5,7 @@
  * objects afresh.
  */
 #define _GNU_SOURCE
+#include "child.h"
 #include "cm.h"
 
 #include <fcntl.h>
@@ -15,58 +16,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- the other process ---- */
-
-struct child {
-	pid_t pid;
-	int to, from; /* ends of pipes */
-};
-
-static void say(int fd, uint16_t what)
-{
-	CHECK_EQ(write(fd, &what, sizeof(what)), sizeof(what));
-}
-
-static uint16_t hear(int fd)
-{
-	uint16_t what;
-
-	CHECK_EQ(read(fd, &what, sizeof(what)), sizeof(what));
-	return what;
-}
-
-static struct child start(void (*run)(int in, int out))
-{
-	int to[2], from[2];
-	struct child c;
-
-	CHECK(!pipe(to) && !pipe(from));
-	c.pid = fork();
-	CHECK(c.pid >= 0);
-	if (!c.pid) {
-		close(to[1]);
-		close(from[0]);
-		run(to[0], from[1]);
-		exit(0);
-	}
-	close(to[0]);
-	close(from[1]);
-	c.to = to[1];
-	c.from = from[0];
-	return c;
-}
-
-/* Its exit status, or 128 and the signal. */
-static int end(struct child *c)
-{
-	int status;
-
-	CHECK_EQ(waitpid(c->pid, &status, 0), c->pid);
-	close(c->to);
-	close(c->from);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* Accepts connections and serves their ends until `in` is closed. */
 static void serve(struct rdma_event_channel *channel, int in)
@@ -100,7 +49,7 @@ static void server(int in, int out)
 	struct rdma_event_channel *channel = cm_channel();
 	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0);
 
-	say(out, rdma_get_src_port(listener));
+	child_say(out, rdma_get_src_port(listener));
 	serve(channel, in);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
@@ -110,13 +59,13 @@ static void server(int in, int out)
 static void client(int in, int out)
 {
 	struct rdma_event_channel *channel = cm_channel();
-	struct sockaddr_storage to = cm_loopback(AF_INET, hear(in));
+	struct sockaddr_storage to = cm_loopback(AF_INET, child_hear(in));
 	struct rdma_cm_id *id = cm_resolved(channel, &to);
 
 	CHECK_EQ(cm_connect(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	say(out, 1);
-	switch (hear(in)) {
+	child_say(out, 1);
+	switch (child_hear(in)) {
 	case 'e':
 		exit(0);
 	case '_':
@@ -130,25 +79,25 @@ static void client(int in, int out)
 
 static double notice(uint16_t how)
 {
-	struct child c = start(client);
+	struct child c = child_start(client);
 	struct rdma_event_channel *channel = cm_channel();
 	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0), *id;
 	struct pollfd pfd = { channel->fd, POLLIN, 0 };
 	struct rdma_cm_event *event;
 	double begun;
 
-	say(c.to, rdma_get_src_port(listener));
+	child_say(c.to, rdma_get_src_port(listener));
 	id = cm_request(channel);
 	cm_add_qp(id);
 	CHECK_EQ(cm_accept(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	hear(c.from);
+	child_hear(c.from);
 	sleep_ms(500); /* idle */
-	say(c.to, how);
+	child_say(c.to, how);
 	if (how == 'k')
 		kill(c.pid, SIGKILL);
 	begun = now_seconds();
-	CHECK_EQ(end(&c), how == 'k' ? 128 + SIGKILL : 0);
+	CHECK_EQ(child_end(&c), how == 'k' ? 128 + SIGKILL : 0);
 	/* Whatever the status says. */
 	CHECK_EQ(poll(&pfd, 1, 10000), 1);
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
@@ -294,12 +243,12 @@ static void connect_from_threads(uint16_t port)
 
 static void test_threads_to_process(void)
 {
-	struct child c = start(server);
+	struct child c = child_start(server);
 
-	connect_from_threads(hear(c.from));
+	connect_from_threads(child_hear(c.from));
 	close(c.to);
 	c.to = -1;
-	CHECK_EQ(end(&c), 0);
+	CHECK_EQ(child_end(&c), 0);
 }
 
 struct service {
@@ -533,7 +482,7 @@ static double cpu_seconds(void)
 static void closes_all(int in, void (*close_all)(void))
 {
 	struct rdma_event_channel *channel = cm_channel();
-	struct sockaddr_storage to = cm_loopback(AF_INET, hear(in));
+	struct sockaddr_storage to = cm_loopback(AF_INET, child_hear(in));
 	struct rdma_cm_id *id = cm_resolved(channel, &to);
 	struct cm_link l;
 	int fd[FILES];
@@ -575,17 +524,17 @@ static void closes_one_by_one(int in, int out)
 /* A channel that is closed hangs up, as when the program had closed only that. */
 static void closed_all(void (*run)(int in, int out))
 {
-	struct child c = start(run);
+	struct child c = child_start(run);
 	struct rdma_event_channel *channel = cm_channel();
 	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 0), *id;
 
-	say(c.to, rdma_get_src_port(listener));
+	child_say(c.to, rdma_get_src_port(listener));
 	id = cm_request(channel);
 	cm_add_qp(id);
 	CHECK_EQ(cm_accept(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, 0);
-	CHECK_EQ(end(&c), 0);
+	CHECK_EQ(child_end(&c), 0);
 	cm_destroy(id);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
@@ -697,21 +646,5 @@ int main(int argc, char **argv)
 		{ "few_descriptors", test_few_descriptors },
 	};
 
-	/* librdmacm keeps what it opened: each case begins in a process that has not used it. */
-	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		int status;
-		pid_t pid = fork();
-
-		CHECK(pid >= 0);
-		if (!pid) {
-			bool wanted = argc < 2;
-
-			for (int j = 1; j < argc; j++)
-				wanted |= !strcmp(argv[j], tests[i].name);
-			exit(wanted ? run_tests(1, argv, &tests[i], 1) : 0);
-		}
-		CHECK_EQ(waitpid(pid, &status, 0), pid);
-		CHECK_EQ(status, 0);
-	}
-	return 0;
+	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
 }

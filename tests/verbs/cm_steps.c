@@ -64,6 +64,17 @@ struct sockaddr_storage cm_loopback(int family, uint16_t port)
 	return ss;
 }
 
+struct sockaddr_storage cm_any(int family, uint16_t port)
+{
+	struct sockaddr_storage ss = cm_loopback(family, port);
+
+	if (family == AF_INET)
+		((struct sockaddr_in *)&ss)->sin_addr.s_addr = htonl(INADDR_ANY);
+	else
+		((struct sockaddr_in6 *)&ss)->sin6_addr = in6addr_any;
+	return ss;
+}
+
 struct sockaddr_storage cm_address_of(struct rdma_cm_id *listener, int family)
 {
 	return cm_loopback(family, rdma_get_src_port(listener));

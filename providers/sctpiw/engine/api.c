@@ -12,7 +12,9 @@
 #include "engine/channel.h"
 #include "engine/cm.h"
 #include "engine/engine.h"
+#include "engine/log.h"
 #include "engine/private.h"
+#include "engine/sockaddr.h"
 #include "engine/sys.h"
 
 static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
@@ -201,81 +203,94 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	return 0;
 }
 
-/* Runs call on the id that handle names, locked. */
-#define WITH_ID(handle, id, call)                                                                  \
+/* What was not done, and in which state of the id. */
+static int said(const struct cm_id *id, const char *what, const struct sockaddr *addr, int ret)
+{
+	char text[SOCKADDR_TEXT] = "";
+
+	if (!ret || !log_enabled(LOG_LEVEL_DEBUG))
+		return ret;
+	if (addr && !sockaddr_check(addr))
+		sockaddr_text(addr, text);
+	log_line(LOG_LEVEL_DEBUG, "id %u (%s) cannot %s%s%s: %s", id->handle,
+		 cm_state_name(id->state), what, *text ? " " : "", text, strerror(-ret));
+	return ret;
+}
+
+/* Runs call on the id that handle names, locked. addr: to be named when it fails, or NULL. */
+#define WITH_ID(handle, id, what, addr, call)                                                      \
 	do {                                                                                       \
 		struct cm_id *id = lock_id(handle);                                                \
 		int ret_;                                                                          \
                                                                                                    \
 		if (!id)                                                                           \
 			return -ENOENT;                                                            \
-		ret_ = (call);                                                                     \
+		ret_ = said(id, what, addr, call);                                                 \
 		engine_unlock(id->engine);                                                         \
 		return ret_;                                                                       \
 	} while (0)
 
 static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 {
-	WITH_ID(handle, id, cm_bind(id, addr));
+	WITH_ID(handle, id, "bind to", addr, cm_bind(id, addr));
 }
 
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
 	/* Routing answers at once: the timeout is for address resolution on a link. */
-	WITH_ID(handle, id, cm_resolve_addr(id, src, dst));
+	WITH_ID(handle, id, "resolve", dst, cm_resolve_addr(id, src, dst));
 }
 
 static int api_cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
 {
-	WITH_ID(handle, id, cm_resolve_route(id));
+	WITH_ID(handle, id, "resolve a route", NULL, cm_resolve_route(id));
 }
 
 static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 {
-	WITH_ID(handle, id, cm_query(id, info));
+	WITH_ID(handle, id, "be asked", NULL, cm_query(id, info));
 }
 
 static int api_cm_connect(uint32_t handle, const struct rnic_conn_param *param)
 {
-	WITH_ID(handle, id, cm_connect(id, param));
+	WITH_ID(handle, id, "connect", NULL, cm_connect(id, param));
 }
 
 static int api_cm_listen(uint32_t handle, int backlog)
 {
-	WITH_ID(handle, id, cm_listen(id, backlog));
+	WITH_ID(handle, id, "listen", NULL, cm_listen(id, backlog));
 }
 
 static int api_cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
 			 uint64_t uid)
 {
-	WITH_ID(handle, id, cm_accept(id, param, has_uid, uid));
+	WITH_ID(handle, id, "accept", NULL, cm_accept(id, param, has_uid, uid));
 }
 
 static int api_cm_reject(uint32_t handle, const void *private_data, uint8_t len)
 {
-	WITH_ID(handle, id, cm_reject(id, private_data, len));
+	WITH_ID(handle, id, "reject", NULL, cm_reject(id, private_data, len));
 }
 
 static int api_cm_disconnect(uint32_t handle)
 {
-	WITH_ID(handle, id, cm_disconnect(id));
+	WITH_ID(handle, id, "disconnect", NULL, cm_disconnect(id));
 }
 
 static int api_cm_init_qp_attr(uint32_t handle, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
-	WITH_ID(handle, id, cm_init_qp_attr(id, qp_state, attr));
+	WITH_ID(handle, id, "give attributes of a QP", NULL, cm_init_qp_attr(id, qp_state, attr));
 }
 
 static int api_cm_set_option(uint32_t handle, int level, int name, const void *val, size_t len)
 {
-	WITH_ID(handle, id, cm_set_option(id, level, name, val, len));
+	WITH_ID(handle, id, "set an option", NULL, cm_set_option(id, level, name, val, len));
 }
 
-/* COMM_EST and the like: the kernel's CM has nothing to do for an iWARP device either. */
 static int api_cm_notify(uint32_t handle, uint32_t event)
 {
-	WITH_ID(handle, id, 0);
+	WITH_ID(handle, id, "be notified", NULL, cm_notify(id));
 }
 
 __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_api = {

@@ -13,6 +13,7 @@
 static const uint64_t idle_limit[IDLE_LISTS] = {
 	[IDLE_ACTIVE] = 2 * SYS_NSEC_PER_SEC,
 	[IDLE_PASSIVE] = 3 * SYS_NSEC_PER_SEC,
+	[IDLE_ABANDONED] = SYS_NSEC_PER_SEC / 2, /* the peer's last words are acknowledged */
 };
 
 /* Our own SCTP keeps 64 packets of no association. */
@@ -207,7 +208,10 @@ void assoc_check_idle(struct assoc *a)
 	}
 	if (list_linked(&a->idle_node))
 		return;
-	which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
+	if (endpoint_is_abandoned(a->ep))
+		which = IDLE_ABANDONED; /* soon its port is for others */
+	else
+		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
 	a->idle_deadline = e->now + idle_limit[which];
 	list_add_tail(&e->idle[which], &a->idle_node);
 }

@@ -32,9 +32,13 @@ struct rnic_channel {
 	struct list_node events;
 	int read_fd;   /* our own: the application may close its one at any time */
 	int write_fd;
-	bool signalled; /* a byte is in the pipe */
+	unsigned int signals; /* bytes in the pipe */
+	bool each;	      /* an edge for each event */
 	bool released;
 };
+
+/* Edges that nobody takes notice of; enough, and far from filling a pipe. */
+#define SIGNALS_MAX 1024
 
 /* All channels that are not released. Taken before a channel's lock. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -87,6 +91,7 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
+	chan->each = kind == CHANNEL_CM; /* completions: the reader goes on until EAGAIN */
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
 	pthread_mutex_init(&chan->lock, NULL);
@@ -178,23 +183,30 @@ struct rnic_channel *channel_get_by_fd(int fd)
 	return found;
 }
 
-/* The byte in the pipe says whether the queue is empty. */
+static void add_signal(struct rnic_channel *chan)
+{
+	char byte = 0;
+
+	chan->signals += sys_write(chan->write_fd, &byte, 1) == 1;
+}
+
+/* Whether there is a byte in the pipe says whether the queue is empty. */
 static void update_signal(struct rnic_channel *chan)
 {
 	bool wanted = !list_empty(&chan->events);
+	char bytes[SIGNALS_MAX];
 	int waiting = 0;
-	char byte = 0;
 
-	if (chan->released || wanted == chan->signalled)
+	if (chan->released || wanted == (chan->signals > 0))
 		return;
 	if (wanted) {
-		chan->signalled = sys_write(chan->write_fd, &byte, 1) == 1;
+		add_signal(chan);
 		return;
 	}
-	/* The application may have read it by a way that nobody intercepts: never wait for it. */
+	/* The application may have read them in a way that nobody intercepts: do not wait. */
 	if (!sys_ioctl(chan->read_fd, FIONREAD, &waiting) && waiting > 0)
-		sys_read(chan->read_fd, &byte, 1);
-	chan->signalled = false;
+		sys_read(chan->read_fd, bytes, chan->signals);
+	chan->signals = 0;
 }
 
 /* Of those that wait, src's with this content go. The channel's lock. */
@@ -238,7 +250,11 @@ static int post(struct channel_source *src, const void *event, size_t len, bool 
 			drop_equal(chan, src, event, len);
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
-		update_signal(chan);
+		/* Who waits in epoll for edges, and reads one event for each, gets them all. */
+		if (chan->each && chan->signals && chan->signals < SIGNALS_MAX)
+			add_signal(chan);
+		else
+			update_signal(chan);
 	}
 	channel_unlock(chan);
 	return 0;

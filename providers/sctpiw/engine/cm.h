@@ -63,7 +63,8 @@ struct cm_id {
 	struct channel_source source;
 	uint64_t uid;
 	bool connected_type; /* of a reliable connection: all that this device has */
-	bool reuse, afonly;
+	bool reuse, afonly, tos_set;
+	uint8_t tos;
 
 	struct sockaddr_storage src, dst; /* family 0: none yet */
 	struct endpoint *ep;		  /* referenced, or NULL; passive ids have none */
@@ -75,6 +76,7 @@ struct cm_id {
 	struct list_node accept_node; /* engine.accepting */
 	uint64_t accept_deadline;
 	unsigned int moves; /* to other ports of ours, from associations without a stream */
+	bool retried; /* on another association, since the first was lost under the Initiate */
 	struct iw_session *session; /* NULL before and after */
 	uint32_t qp_num;
 	struct iw_session_param param;
@@ -97,6 +99,9 @@ struct cm_id *cm_id_next(struct engine *e, uint32_t *pos);
 void cm_leave_backlog(struct cm_id *id);
 /* For the child of a fork: a table without ids. */
 void cm_forget_all(void);
+
+/* For the log. */
+const char *cm_state_name(enum cm_state state);
 
 /* cm_event.c */
 void cm_post(struct cm_id *id, enum cm_event_type type, int status);
@@ -135,6 +140,8 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len);
 int cm_disconnect(struct cm_id *id);
 int cm_query(struct cm_id *id, struct rnic_addr_info *info);
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr);
+/* -EINVAL: nothing is going on with a peer, nor has been. */
+int cm_notify(const struct cm_id *id);
 int cm_set_option(struct cm_id *id, int level, int name, const void *val, size_t len);
 
 #endif

@@ -77,6 +77,14 @@ static uint16_t encap_port(const struct engine *e, uint16_t port)
 
 static int start(struct cm_id *id);
 
+/* To another port of ours. */
+static void move(struct cm_id *id, struct endpoint *next)
+{
+	endpoint_put(id->ep);
+	id->ep = next;
+	sockaddr_set_port((struct sockaddr *)&id->src, next->port);
+}
+
 /*
  * As initiate(). A peer may have few streams (Linux: 10); when all are taken, this connection and
  * those after it go from another port, so on another association.
@@ -94,10 +102,26 @@ static int initiate_somewhere(struct cm_id *id, struct assoc *a)
 	ret = endpoint_open_next(id->ep, &next);
 	if (ret)
 		return ret;
-	endpoint_put(id->ep);
-	id->ep = next;
-	sockaddr_set_port((struct sockaddr *)&id->src, next->port);
+	move(id, next);
 	return start(id);
+}
+
+/* What the id's packets are to carry. From a port that others use as well it moves to another. */
+static int take_tos(struct cm_id *id)
+{
+	struct endpoint *next;
+	int ret;
+
+	if (!id->tos_set || id->tos == id->ep->tos)
+		return 0;
+	if (!id->ep->shared) {
+		endpoint_set_tos(id->ep, id->tos);
+		return 0;
+	}
+	ret = endpoint_open_client(id->engine, id->ep->family, id->tos, &next);
+	if (!ret)
+		move(id, next);
+	return ret;
 }
 
 /* On the association that is there, or on a new one. */
@@ -132,8 +156,12 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
 	    !usable_qp(id->engine, param->qp_num))
 		return -EINVAL;
+	ret = take_tos(id);
+	if (ret)
+		return ret;
 	take_param(id, param);
 	id->moves = 0;
+	id->retried = false;
 	ret = start(id);
 	if (!ret)
 		id->state = CM_CONNECTING;
@@ -256,6 +284,12 @@ int cm_disconnect(struct cm_id *id)
 	}
 }
 
+/* COMM_EST and the like: the kernel's CM has nothing to do for an iWARP device either. */
+int cm_notify(const struct cm_id *id)
+{
+	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
+}
+
 void cm_hang_up(struct cm_id *id)
 {
 	list_del(&id->wait_node);
@@ -292,6 +326,16 @@ static void on_closed(struct cm_id *id, int error)
 	id->session = NULL;
 	switch (state) {
 	case CM_CONNECTING:
+		/*
+		 * The association was of a peer that is no more, or that found it idle just then:
+		 * who has the port now is asked, once.
+		 */
+		if (error == -ECONNRESET && !id->retried) {
+			id->retried = true;
+			error = start(id);
+			if (!error)
+				return;
+		}
 		/* Ended instead of being answered: it did not want us (RFC 5043 6.4). */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
 		break;

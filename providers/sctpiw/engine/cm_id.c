@@ -91,6 +91,23 @@ struct cm_id *cm_id_next(struct engine *e, uint32_t *pos)
 	return NULL;
 }
 
+const char *cm_state_name(enum cm_state state)
+{
+	static const char *const names[] = {
+		[CM_IDLE] = "new",
+		[CM_BOUND] = "bound",
+		[CM_ADDR_RESOLVED] = "address resolved",
+		[CM_ROUTE_RESOLVED] = "route resolved",
+		[CM_CONNECTING] = "connecting",
+		[CM_LISTEN] = "listening",
+		[CM_REQUESTED] = "requested",
+		[CM_ESTABLISHED] = "connected",
+		[CM_OVER] = "over",
+	};
+
+	return names[state];
+}
+
 void cm_leave_backlog(struct cm_id *id)
 {
 	if (!id->listener)
@@ -110,9 +127,7 @@ uint32_t cm_id_free(struct cm_id *id)
 	cm_leave_backlog(id);
 	reported = channel_purge(&id->source);
 	channel_put(id->source.chan);
-	list_del(&id->bound_node);
-	if (id->ep)
-		endpoint_put(id->ep);
+	endpoint_leave(id);
 	slots[i].id = NULL;
 	slots[i].next_free = first_free;
 	first_free = i;

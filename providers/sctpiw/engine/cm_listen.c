@@ -28,6 +28,8 @@ int cm_listen(struct cm_id *id, int backlog)
 	ret = id->engine->transport->set_accept(id->ep, true);
 	if (ret)
 		return ret;
+	if (id->tos_set)
+		endpoint_set_tos(id->ep, id->tos);
 	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
 	id->state = CM_LISTEN;
 	id->ep->listener = id;

@@ -97,7 +97,7 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 				return ret == -EADDRNOTAVAIL ? ret : -ENODEV;
 		}
 	}
-	ret = endpoint_open_client(id->engine, family, &ep);
+	ret = endpoint_open_client(id->engine, family, id->tos, &ep);
 	if (ret)
 		return ret;
 	attach(id, ep);
@@ -208,9 +208,7 @@ static int set_afonly(struct cm_id *id, bool on)
 	    ep->v6only == on)
 		return 0;
 	id->state = CM_IDLE;
-	id->ep = NULL;
-	list_del(&id->bound_node);
-	endpoint_put(ep);
+	endpoint_leave(id);
 	endpoint_reap(id->engine);
 	return cm_bind(id, (struct sockaddr *)&addr);
 }
@@ -221,6 +219,16 @@ static int set_reuse(struct cm_id *id, bool on)
 		return -EINVAL;
 	id->reuse = on;
 	return 0;
+}
+
+/*
+ * Taken over when the id connects or listens; later it says nothing, as with the kernel. The two
+ * lowest bits are ECN's, and SCTP's to say.
+ */
+static void set_tos(struct cm_id *id, uint8_t tos)
+{
+	id->tos = tos & 0xfc;
+	id->tos_set = true;
 }
 
 static int flag(const void *val, size_t len, bool *on)
@@ -243,9 +251,13 @@ int cm_set_option(struct cm_id *id, int level, int name, const void *val, size_t
 		return -ENOSYS;
 	switch (name) {
 	case CM_OPTION_ID_TOS:
+		if (len != 1)
+			return -EINVAL;
+		set_tos(id, *(const uint8_t *)val);
+		return 0;
 	case CM_OPTION_ID_ACK_TIMEOUT:
-		/* One byte each; hints that this device has no use for. */
-		return len == 1 ? 0 : -EINVAL;
+		/* SCTP measures the round trip: a hint that this device has no use for. */
+		return len == 1 && id->connected_type ? 0 : -EINVAL;
 	case CM_OPTION_ID_REUSEADDR:
 		ret = flag(val, len, &on);
 		return ret ? ret : set_reuse(id, on);

@@ -9,6 +9,7 @@
 #include "engine/log.h"
 #include "engine/private.h"
 #include "engine/sockaddr.h"
+#include "engine/sys.h"
 
 static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only,
 			struct endpoint **out)
@@ -28,6 +29,7 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 	ep->engine = e;
 	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
+	list_init(&ep->client_node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
 	ret = e->transport->open(ep, addr, v6only);
@@ -88,34 +90,56 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 	return endpoint_new(e, addr, v6only, out);
 }
 
-int endpoint_open_client(struct engine *e, int family, struct endpoint **out)
+int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **out)
 {
-	struct endpoint **shared = &e->shared[family == AF_INET6];
 	struct sockaddr_storage any;
 	int ret;
 
-	if (e->config.share && *shared) {
-		(*shared)->refs++;
-		*out = *shared;
-		return 0;
+	list_for_each(node, &e->clients) {
+		struct endpoint *ep = list_entry(node, struct endpoint, client_node);
+
+		if (ep->family == family && ep->tos == tos) {
+			ep->refs++;
+			*out = ep;
+			return 0;
+		}
 	}
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
 	ret = endpoint_new(e, (struct sockaddr *)&any, false, out);
-	if (!ret && e->config.share) {
+	if (ret)
+		return ret;
+	endpoint_set_tos(*out, tos);
+	if (e->config.share) {
 		(*out)->shared = true;
-		*shared = *out;
+		list_add_tail(&e->clients, &(*out)->client_node);
 	}
-	return ret;
+	return 0;
 }
 
 int endpoint_open_next(struct endpoint *full, struct endpoint **out)
 {
-	struct endpoint **shared = &full->engine->shared[full->family == AF_INET6];
+	list_del(&full->client_node);
+	return endpoint_open_client(full->engine, full->family, full->tos, out);
+}
 
-	if (*shared == full)
-		*shared = NULL;
-	return endpoint_open_client(full->engine, full->family, out);
+void endpoint_mark(const struct endpoint *ep, int fd)
+{
+	if (fd < 0)
+		return;
+	/* A raw socket for IPv4 beside one for IPv6 has the one option alone. */
+	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, ep->tos);
+	if (ep->family == AF_INET6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, ep->tos);
+}
+
+void endpoint_set_tos(struct endpoint *ep, uint8_t tos)
+{
+	if (ep->tos == tos)
+		return;
+	ep->tos = tos;
+	ep->engine->transport->set_tos(ep);
+	log_debug("port %u: TOS 0x%02x", ep->port, tos);
 }
 
 void endpoint_put(struct endpoint *ep)
@@ -124,14 +148,37 @@ void endpoint_put(struct endpoint *ep)
 		ep->engine->reap = true;
 }
 
+bool endpoint_is_abandoned(const struct endpoint *ep)
+{
+	return !ep->shared && list_empty(&ep->ids);
+}
+
+void endpoint_leave(struct cm_id *id)
+{
+	struct endpoint *ep = id->ep;
+
+	id->ep = NULL;
+	list_del(&id->bound_node);
+	if (!ep)
+		return;
+	if (endpoint_is_abandoned(ep)) {
+		list_for_each(node, &ep->assocs) {
+			struct assoc *a = list_entry(node, struct assoc, node);
+
+			list_del(&a->idle_node);
+			assoc_check_idle(a);
+		}
+	}
+	endpoint_put(ep);
+}
+
 static void endpoint_free(struct endpoint *ep)
 {
 	struct engine *e = ep->engine;
 
 	log_debug("port %u: closed", ep->port);
-	if (e->shared[ep->family == AF_INET6] == ep)
-		e->shared[ep->family == AF_INET6] = NULL;
 	e->transport->close(ep);
+	list_del(&ep->client_node);
 	list_del(&ep->node);
 	e->n_endpoints--;
 	free(ep);

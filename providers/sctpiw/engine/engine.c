@@ -87,6 +87,7 @@ static void init_fields(struct engine *e)
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
 	list_init(&e->accepting);
+	list_init(&e->clients);
 	for (int i = 0; i < IDLE_LISTS; i++)
 		list_init(&e->idle[i]);
 	pthread_mutex_init(&e->lock, NULL);

@@ -243,6 +243,8 @@ static int kernel_connect(struct assoc *a, const struct path_addr *to, uint16_t 
 	fd = kernel_socket_open(ep->family, ep->v6only);
 	if (fd < 0)
 		return fd;
+	if (ep->tos)
+		endpoint_mark(ep, fd);
 	ret = bind_active(ep, fd, to);
 	if (!ret && to->udp_port)
 		ret = kernel_socket_encap(fd, to->udp_port);
@@ -318,6 +320,8 @@ static bool accept_some(struct endpoint *ep)
 				pause_accepting(ep);
 			return false;
 		}
+		if (ep->tos)
+			endpoint_mark(ep, fd);
 		a = assoc_new(ep);
 		if (!a) {
 			sys_close(fd);
@@ -651,6 +655,12 @@ static uint16_t kernel_remote_port(const struct assoc *a)
 	return ((const struct kernel_assoc *)a->state)->port;
 }
 
+/* Its associations' sockets have it from when they were made. */
+static void kernel_set_tos(struct endpoint *ep)
+{
+	endpoint_mark(ep, kernel_endpoint(ep)->sock.fd);
+}
+
 const struct transport transport_kernel = {
 	.start = kernel_start,
 	.stop = kernel_stop,
@@ -658,6 +668,7 @@ const struct transport transport_kernel = {
 	.close = kernel_close,
 	.forget = kernel_forget,
 	.set_accept = kernel_set_accept,
+	.set_tos = kernel_set_tos,
 	.receive = kernel_receive,
 	.events = kernel_events,
 	.output = kernel_output,

@@ -13,8 +13,6 @@
 
 /* Receive calls for which one pass holds the lock. */
 #define PASS_RECEIVES 4
-/* Associations that are looked at for want of sessions so often, with a timer that runs anyway. */
-#define SWEEP_INTERVAL SYS_NSEC_PER_SEC
 
 static __thread int thread_id;
 
@@ -164,8 +162,11 @@ static void post_async(void *ctx, enum engine_async_type type)
 static bool iw_events(struct engine *e)
 {
 	struct iw_event ev;
+	struct assoc *a;
 	bool any = false;
 
+	while ((a = iw_next_idle(e->rnic)))
+		assoc_check_idle(a);
 	while (iw_next_event(e->rnic, &ev)) {
 		any = true;
 		switch (ev.type) {
@@ -255,19 +256,6 @@ uint64_t loop_next_timeout(struct engine *e)
 	return t < next ? t : next;
 }
 
-static void sweep(struct engine *e)
-{
-	if (e->now - e->swept < SWEEP_INTERVAL)
-		return;
-	e->swept = e->now;
-	list_for_each(node, &e->endpoints) {
-		struct endpoint *ep = list_entry(node, struct endpoint, node);
-
-		list_for_each(anode, &ep->assocs)
-			assoc_check_idle(list_entry(anode, struct assoc, node));
-	}
-}
-
 static void timers(struct engine *e)
 {
 	if (e->now < loop_next_timeout(e))
@@ -276,7 +264,6 @@ static void timers(struct engine *e)
 	iw_timers(e->rnic, e->now);
 	assoc_timers(e);
 	cm_timers(e);
-	sweep(e);
 }
 
 bool loop_pass(struct engine *e, enum loop_depth depth)

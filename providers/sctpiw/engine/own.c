@@ -215,6 +215,12 @@ static int own_set_accept(struct endpoint *ep, bool accept)
 	return 0;
 }
 
+static void own_set_tos(struct endpoint *ep)
+{
+	endpoint_mark(ep, ep->fd);
+	endpoint_mark(ep, ep->fd4);
+}
+
 void endpoint_errors(struct endpoint *ep)
 {
 	struct llp_error err;
@@ -562,6 +568,7 @@ const struct transport transport_own = {
 	.close = own_close,
 	.forget = own_forget,
 	.set_accept = own_set_accept,
+	.set_tos = own_set_tos,
 	.receive = own_receive,
 	.events = own_events,
 	.output = own_output,

@@ -38,7 +38,9 @@ struct endpoint {
 	struct cm_id *listener;
 	struct sockaddr_storage local; /* as bound, with the port */
 	bool v6only;
-	bool shared; /* of its family: for ids that were not bound to a port */
+	bool shared; /* for ids that were not bound to a port */
+	struct list_node client_node; /* engine.clients, if there is one: shared, and not full */
+	uint8_t tos; /* of the IP packets, or their traffic class */
 
 	int fd;
 	int fd4;    /* `ip`: for IPv4 beside IPv6; or -1 */
@@ -70,9 +72,9 @@ struct assoc {
 	uint64_t idle_deadline;
 };
 
-/* Which of the two idle lists: the side that opened it gives up first, so that the peer does not
- * close just when this side wants to use it again. */
-enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_LISTS };
+/* Which of the idle lists: the side that opened it gives up first, so that the peer does not
+ * close just when this side wants to use it again. Where no id has the port any more, nobody will. */
+enum { IDLE_PASSIVE, IDLE_ACTIVE, IDLE_ABANDONED, IDLE_LISTS };
 
 /* What has passed the lower layer, on all endpoints: SCTP packets, or with `kernel` messages. */
 struct engine_traffic {
@@ -100,10 +102,9 @@ struct engine {
 	struct list_node endpoints;
 	unsigned int n_endpoints;
 	bool reap; /* an endpoint has no reference left */
-	struct endpoint *shared[2]; /* AF_INET, AF_INET6 */
+	struct list_node clients; /* endpoint.client_node: one of each family and TOS */
 	struct list_node idle[IDLE_LISTS];
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
-	uint64_t swept; /* when associations were last looked at for want of sessions */
 	uint64_t now;
 
 	/* QPs with new WRs. */
@@ -173,11 +174,17 @@ void progress_wake(struct engine *e);
  */
 int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **ep);
-/* A referenced endpoint for active connections from any port: the family's shared one. */
-int endpoint_open_client(struct engine *e, int family, struct endpoint **ep);
+/* A referenced endpoint for active connections from any port: that of the family and TOS. */
+int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **ep);
 /* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);
+void endpoint_set_tos(struct endpoint *ep, uint8_t tos);
+/* For a transport: gives a socket the endpoint's TOS. */
+void endpoint_mark(const struct endpoint *ep, int fd);
+/* An id that has it lets go of it. Without ids it is kept for the sessions on it alone. */
+void endpoint_leave(struct cm_id *id);
+bool endpoint_is_abandoned(const struct endpoint *ep);
 void endpoint_reap(struct engine *e);
 
 /* assoc.c */

@@ -53,6 +53,9 @@ struct transport {
 	/* Whether peers may open associations to it; at first not. -errno of listen(). */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 
+	/* What is sent from now on carries ep->tos. */
+	void (*set_tos)(struct endpoint *ep);
+
 	/* Takes what came in. */
 	enum loop_received (*receive)(struct engine *e, enum loop_depth depth);
 	/* Reports what happened to associations; true: something did. */

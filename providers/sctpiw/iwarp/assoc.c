@@ -22,6 +22,7 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->streams = streams < 65536 ? streams : 65536;
 	assoc->cursor = initiator ? 0 : 1;
 	list_init(&assoc->ready);
+	list_init(&assoc->idle);
 	list_add_tail(&rnic->assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
@@ -57,6 +58,9 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 				continue;
 			if (s->qp && !s->cm)
 				iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_FATAL);
+			/* The connection manager may try again with the same QP. */
+			if (s->qp && s->cm && s->state == IW_S_INITIATING)
+				iw_qp_unbind(s->qp);
 			iw_session_end(s, error, true, NULL);
 			iw_session_leave(s);
 			s->assoc = NULL;
@@ -66,7 +70,15 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 		free(assoc->pages[page]);
 	}
 	list_del(&assoc->all);
+	list_del(&assoc->idle);
 	free(assoc);
+}
+
+void *iw_next_idle(struct iw_rnic *rnic)
+{
+	struct list_node *node = list_pop(&rnic->idle);
+
+	return node ? list_entry(node, struct iw_assoc, idle)->llp : NULL;
 }
 
 struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int sid)

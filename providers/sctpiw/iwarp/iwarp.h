@@ -381,10 +381,15 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 void *iw_assoc_llp(const struct iw_assoc *assoc);
 /* Largest user message the path takes in one packet; at least 518 (RFC 5043: MULPDU >= 516). */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
-/* The association is gone: every session ends with an event (error: -errno), QPs go to error.
- * The iw_assoc is freed. */
+/* The association is gone: every session ends with an event (error: -errno), QPs go to error, but for
+ * that of an Initiate with a cm which has no answer yet: it is as before. The iw_assoc is freed. */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc); /* that are not over yet */
+/*
+ * The LLP's association of one whose last session has ended since it was told the last time, or
+ * NULL. There may be sessions on it again.
+ */
+void *iw_next_idle(struct iw_rnic *rnic);
 
 /*
  * The next message of the sessions in turn, at most room bytes into buf. Returns its length; 0: none,
@@ -445,7 +450,7 @@ enum iw_event_type {
 	IW_EVENT_ACCEPT,      /* active: session, qp; established */
 	IW_EVENT_REJECT,      /* active: the session is over; the QP is as it was before it */
 	/*
-	 * The session is over, qp is in error (NULL: freed meanwhile). error: 0 orderly by the peer; -EPROTO
+	 * The session is over, qp is in error (NULL: freed meanwhile, or as before). error: 0 orderly by the peer; -EPROTO
 	 * this side found an error (also of its own: a WR failed), -ECONNRESET the peer did (RDMAP
 	 * Terminate), -ECONNREFUSED the Initiate was answered by a Terminate, -ECONNABORTED the
 	 * application freed the QP or moved it, else what iw_assoc_lost() was given.

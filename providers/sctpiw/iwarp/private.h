@@ -61,6 +61,7 @@ struct iw_rnic {
 	struct list_node sessions;
 	struct list_node graveyard; /* sessions to be freed: iw_rnic_reap() */
 	struct list_node assocs;
+	struct list_node idle; /* assoc.idle: iw_next_idle() */
 	struct iw_cq *notify_first, **notify_last;
 };
 
@@ -495,7 +496,8 @@ struct iw_assoc {
 	unsigned int streams;
 	size_t max_msg;
 	uint32_t pulled;      /* messages */
-	unsigned int live;    /* sessions that are not over */
+	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
+	struct list_node idle; /* rnic->idle: the last of them has ended since */
 	unsigned int cursor;  /* where the search for an idle stream goes on */
 	struct list_node ready;
 	struct iw_session **pages[65536 / IW_STREAM_PAGE];
@@ -505,6 +507,8 @@ struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int s
 /* Puts the session on the stream. -ENOMEM. */
 int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid);
 void iw_assoc_unlink(struct iw_session *s);
+/* The session counts no longer as one that lives. Idempotent. */
+void iw_session_uncount(struct iw_session *s);
 /* An idle stream of our parity, or -EAGAIN. */
 int iw_assoc_idle_stream(struct iw_assoc *assoc);
 /* The message with this number of assoc->pulled has arrived at the peer. */

@@ -23,6 +23,7 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	list_init(&rnic->sessions);
 	list_init(&rnic->graveyard);
 	list_init(&rnic->assocs);
+	list_init(&rnic->idle);
 	return rnic;
 }
 

@@ -39,11 +39,15 @@ void iw_session_bury(struct iw_session *s)
 	list_add_tail(&s->rnic->graveyard, &s->all);
 }
 
-static void uncount(struct iw_session *s)
+void iw_session_uncount(struct iw_session *s)
 {
-	if (s->counted)
-		s->assoc->live--;
+	struct iw_assoc *assoc = s->assoc;
+
+	if (!s->counted)
+		return;
 	s->counted = false;
+	if (--assoc->live == 0 && !list_linked(&assoc->idle))
+		list_add_tail(&s->rnic->idle, &assoc->idle);
 }
 
 /* Off the stream, which is idle again. */
@@ -54,7 +58,7 @@ void iw_session_leave(struct iw_session *s)
 	s->state = IW_S_OVER;
 	timerq_remove(&s->rnic->timers, &s->timer);
 	list_del(&s->ready);
-	uncount(s);
+	iw_session_uncount(s);
 	iw_assoc_unlink(s);
 	free(s->slots);
 	s->slots = NULL;
@@ -87,7 +91,7 @@ void iw_session_settle(struct iw_session *s)
 	if (s->state != IW_S_CLOSING)
 		return;
 	if (s->tx_ended && s->rx_ended) {
-		uncount(s);
+		iw_session_uncount(s);
 		/* Not before all of it has arrived may the stream be used again (RFC 5043 6.6). */
 		if (!s->tx_ssn || iw_assoc_is_acked(s->assoc, s->last_seq)) {
 			iw_session_leave(s);
@@ -111,7 +115,7 @@ void iw_session_timer(struct iw_session *s)
 		return;
 	if (s->close_at && s->close_at <= s->rnic->now && !s->rx_ended && s->counted) {
 		/* The peer does not end its side: the stream is retired until it does. */
-		uncount(s);
+		iw_session_uncount(s);
 		iw_session_loosen(s);
 	}
 	iw_session_wake(s);

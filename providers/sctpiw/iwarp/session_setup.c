@@ -173,8 +173,7 @@ static void refused(struct iw_session *s)
 	if (s->enhanced) {
 		list_del(&s->ready);
 		iw_assoc_unlink(s); /* both sides have sent all they will, and it arrived */
-		s->assoc->live -= s->counted;
-		s->counted = false;
+		iw_session_uncount(s);
 		s->enhanced = false;
 		s->rx_ended = s->tx_ended = s->answered = false;
 		s->tx_ssn = s->rx_ssn = 0;

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Options of rdma_cm ids, what is not offered, and the calls beside the usual ones. */
+#define _GNU_SOURCE
+#include "child.h"
+#include "cm.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ADDR(ss) ((struct sockaddr *)&(ss))
+
+static int set(struct rdma_cm_id *id, int name, const void *value, size_t len)
+{
+	return rdma_set_option(id, RDMA_OPTION_ID, name, (void *)value, len);
+}
+
+/* ---- TOS ---- */
+
+/* Between a client and a listener, who both take it for the other one's UDP port. */
+struct relay {
+	int fd;
+	socklen_t addr_len;
+	struct sockaddr_storage addr, listener;
+	_Atomic int tos_of_client, tos_of_listener; /* of the last packet; -1: none yet */
+};
+
+static void relay_open(struct relay *r, int family)
+{
+	int on = 1;
+
+	memset(r, 0, sizeof(*r));
+	r->addr = cm_loopback(family, 0);
+	r->addr_len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	r->fd = socket(family, SOCK_DGRAM, 0);
+	CHECK(r->fd >= 0);
+	CHECK_EQ(bind(r->fd, ADDR(r->addr), r->addr_len), 0);
+	CHECK_EQ(getsockname(r->fd, ADDR(r->addr), &r->addr_len), 0);
+	if (family == AF_INET)
+		CHECK_EQ(setsockopt(r->fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on)), 0);
+	else
+		CHECK_EQ(setsockopt(r->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on)), 0);
+	r->tos_of_client = r->tos_of_listener = -1;
+}
+
+static int tos_of(struct msghdr *msg)
+{
+	int tos = -1;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
+			tos = *(uint8_t *)CMSG_DATA(c);
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS)
+			memcpy(&tos, CMSG_DATA(c), sizeof(tos));
+	}
+	return tos;
+}
+
+/* An empty datagram ends it. */
+static void *relay_run(void *arg)
+{
+	struct relay *r = arg;
+	struct sockaddr_storage from, client = { 0 };
+	char data[65536], control[256];
+
+	for (;;) {
+		struct iovec iov = { data, sizeof(data) };
+		struct msghdr msg = { &from, sizeof(from), &iov, 1, control, sizeof(control), 0 };
+		ssize_t n = recvmsg(r->fd, &msg, 0);
+
+		if (n <= 0)
+			return NULL;
+		if (!memcmp(&from, &r->listener, r->addr_len)) {
+			r->tos_of_listener = tos_of(&msg);
+			sendto(r->fd, data, n, 0, ADDR(client), r->addr_len);
+		} else {
+			r->tos_of_client = tos_of(&msg);
+			client = from;
+			sendto(r->fd, data, n, 0, ADDR(r->listener), r->addr_len);
+		}
+	}
+}
+
+/* -1: not set. What is set before connecting and listening is on the packets, but for ECN's bits. */
+static void connect_with_tos(struct relay *r, int family, int of_client, int of_listener)
+{
+	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
+	struct sockaddr_storage addr = cm_loopback(family, 0);
+	struct rdma_cm_id *listener = cm_id(channel), *a, *b;
+	uint8_t tos = (uint8_t)of_listener;
+	pthread_t thread;
+
+	r->tos_of_client = r->tos_of_listener = -1;
+	if (of_listener >= 0)
+		CHECK_EQ(set(listener, RDMA_OPTION_ID_TOS, &tos, 1), 0);
+	CHECK_EQ(rdma_bind_addr(listener, ADDR(addr)), 0);
+	CHECK_EQ(rdma_listen(listener, 1), 0);
+	r->listener = cm_address_of(listener, family);
+	CHECK_EQ(pthread_create(&thread, NULL, relay_run, r), 0);
+	a = cm_resolved(active, &r->listener);
+	tos = (uint8_t)of_client;
+	if (of_client >= 0)
+		CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
+	CHECK_EQ(cm_connect(a), 0);
+	b = cm_request(channel);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_transfer(a, b);
+	cm_transfer(b, a);
+	CHECK_EQ(r->tos_of_client, of_client < 0 ? 0 : of_client & 0xfc);
+	CHECK_EQ(r->tos_of_listener, of_listener < 0 ? 0 : of_listener & 0xfc);
+	cm_destroy(a);
+	cm_destroy(b);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+	rdma_destroy_event_channel(active);
+	CHECK_EQ(sendto(r->fd, "", 0, 0, ADDR(r->addr), r->addr_len), 0);
+	pthread_join(thread, NULL);
+}
+
+static void tos(int family, int of_client, int of_listener)
+{
+	struct relay r;
+	char port[8];
+
+	relay_open(&r, family);
+	snprintf(port, sizeof(port), "%u", ntohs(((struct sockaddr_in *)&r.addr)->sin_port));
+	CHECK_EQ(setenv("SCTPIW_ENCAP_PORT", port, 1), 0);
+	connect_with_tos(&r, family, of_client, of_listener);
+	close(r.fd);
+}
+
+static void test_tos_of_client(void)
+{
+	tos(AF_INET, 0x28, -1);
+}
+
+static void test_tos_of_listener(void)
+{
+	tos(AF_INET, -1, 0xb8);
+}
+
+static void test_tos_of_both(void)
+{
+	tos(AF_INET, 0xff, 0x20);
+}
+
+static void test_tos_ipv6(void)
+{
+	tos(AF_INET6, 0x28, 0xb8);
+}
+
+/* Two connections to the same listener, each with its own TOS: neither gets the other's. */
+static void test_tos_apart(void)
+{
+	struct rdma_cm_id *a, *b;
+	struct sockaddr_storage to;
+	uint8_t tos = 0x48;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	to = cm_address_of(l.listener, AF_INET);
+	a = cm_resolved(l.active, &to);
+	CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
+	CHECK_EQ(cm_connect(a), 0);
+	b = cm_request(l.listening);
+	CHECK(rdma_get_dst_port(b) != rdma_get_dst_port(l.b));
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(l.listening, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_expect(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_transfer(a, b);
+	cm_transfer(l.a, l.b);
+	/* On a connection it is taken, and changes nothing. */
+	CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
+	cm_transfer(b, a);
+	cm_destroy(a);
+	cm_destroy(b);
+	cm_link_close(&l);
+}
+
+/* ---- arguments ---- */
+
+static void test_wrong_options(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+	int on = 1;
+
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, &on, sizeof(on)), EINVAL);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, &on, 0), EINVAL);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &on, sizeof(on)), EINVAL);
+	CHECK_EQ(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &on, 1), 0);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_REUSEADDR, &on, 1), EINVAL);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_AFONLY, &on, 8), EINVAL);
+	CHECK_ERRNO(set(id, 99, &on, sizeof(on)), ENOSYS);
+	CHECK_ERRNO(rdma_set_option(id, 7, RDMA_OPTION_ID_TOS, &on, 1), ENOSYS);
+	CHECK_ERRNO(set(id, RDMA_OPTION_ID_TOS, NULL, 1), EFAULT);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* On a connection: what only says something at its beginning, and what is refused. */
+static void test_options_when_connected(void)
+{
+	uint8_t byte = 14;
+	struct cm_link l;
+	int on = 1;
+
+	cm_link_open(&l);
+	for (int i = 0; i < 2; i++) {
+		struct rdma_cm_id *id = i ? l.b : l.a;
+
+		CHECK_EQ(set(id, RDMA_OPTION_ID_TOS, &byte, 1), 0);
+		CHECK_EQ(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &byte, 1), 0);
+		CHECK_EQ(set(id, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
+		CHECK_ERRNO(set(id, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), EINVAL);
+		CHECK_EQ(rdma_notify(id, IBV_EVENT_COMM_EST), 0);
+	}
+	cm_transfer(l.a, l.b);
+	cm_link_close(&l);
+}
+
+static void test_notify(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct sockaddr_storage addr = cm_loopback(AF_INET, 0);
+	struct rdma_cm_id *id = cm_id(channel);
+
+	CHECK_ERRNO(rdma_notify(id, IBV_EVENT_COMM_EST), EINVAL);
+	CHECK_EQ(rdma_bind_addr(id, ADDR(addr)), 0);
+	CHECK_ERRNO(rdma_notify(id, IBV_EVENT_COMM_EST), EINVAL);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* ---- port spaces, multicast ---- */
+
+static void test_port_spaces(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	static const enum rdma_port_space datagrams[] = { RDMA_PS_UDP, RDMA_PS_IPOIB };
+	struct sockaddr_storage addr = cm_loopback(AF_INET, 0), to = cm_loopback(AF_INET, htons(9));
+	struct rdma_cm_id *id;
+
+	for (int i = 0; i < 2; i++) {
+		uint8_t timeout = 14;
+
+		CHECK_EQ(rdma_create_id(channel, &id, NULL, datagrams[i]), 0);
+		CHECK_ERRNO(rdma_bind_addr(id, ADDR(addr)), ENODEV);
+		CHECK_ERRNO(rdma_resolve_addr(id, NULL, ADDR(to), 100), ENODEV);
+		CHECK_ERRNO(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 1), EINVAL);
+		CHECK_EQ(rdma_destroy_id(id), 0);
+	}
+	/* That of InfiniBand, on IP addresses. */
+	CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_IB), 0);
+	CHECK(rdma_bind_addr(id, ADDR(addr)) == 0 || errno == ENODEV);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	id = NULL;
+	CHECK_ERRNO(rdma_create_id(channel, &id, NULL, 0x0abc), EINVAL);
+	cm_expect_none(channel, 0);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_multicast(void)
+{
+	struct sockaddr_storage group = cm_loopback(AF_INET, 0);
+	struct cm_link l;
+
+	((struct sockaddr_in *)&group)->sin_addr.s_addr = htonl(0xe0000101);
+	cm_link_open(&l);
+	CHECK_ERRNO(rdma_join_multicast(l.a, ADDR(group), NULL), ENOSYS);
+	CHECK(rdma_leave_multicast(l.a, ADDR(group)));
+	cm_transfer(l.a, l.b);
+	cm_link_close(&l);
+}
+
+/* ---- ECE, reject, establish ---- */
+
+/* iWARP carries no ECE: it is taken, and the peer is told that there is none. */
+static void test_ece(void)
+{
+	struct ibv_ece ece = { .vendor_id = 0x1234, .options = 5 }, got = { 1, 1, 1 };
+	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
+	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 1), *a = cm_id(active), *b;
+	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
+	struct rdma_conn_param param = { .rnr_retry_count = 7 };
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT };
+	struct rdma_cm_event *event;
+	struct ibv_pd *pd;
+	struct ibv_qp *qp;
+	int mask;
+
+	CHECK_EQ(rdma_resolve_addr(a, NULL, ADDR(to), 100), 0);
+	cm_expect(active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_resolve_route(a, 100), 0);
+	cm_expect(active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	/* ECE is for QPs that the id does not know: so is rdma_establish(). */
+	attr.send_cq = attr.recv_cq = ibv_create_cq(a->verbs, 4, NULL, NULL, 0);
+	CHECK(attr.send_cq);
+	pd = ibv_alloc_pd(a->verbs);
+	CHECK(pd);
+	qp = ibv_create_qp(pd, &attr);
+	CHECK(qp);
+	CHECK_EQ(rdma_init_qp_attr(a, &init, &mask), 0);
+	CHECK_EQ(ibv_modify_qp(qp, &init, mask), 0);
+	CHECK_EQ(rdma_set_local_ece(a, &ece), 0);
+	param.qp_num = qp->qp_num;
+	CHECK_EQ(rdma_connect(a, &param), 0);
+	event = cm_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	b = event->id;
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_get_remote_ece(b, &got), 0);
+	CHECK_EQ(got.vendor_id, 0);
+	CHECK_EQ(got.options, 0);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+	/* An iWARP connection is complete by the answer: rdma_establish() finds it so. */
+	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	rdma_ack_cm_event(event);
+	expect_qp_state(qp, IBV_QPS_RTS);
+	CHECK_EQ(rdma_establish(a), 0);
+	CHECK_ERRNO(rdma_establish(b), EINVAL); /* it has a QP */
+	CHECK_EQ(rdma_disconnect(b), 0);
+	cm_expect(active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	CHECK_ERRNO(rdma_establish(a), EINVAL);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_destroy_cq(attr.send_cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	CHECK_EQ(rdma_destroy_id(a), 0);
+	cm_destroy(b);
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(channel);
+	rdma_destroy_event_channel(active);
+}
+
+static void test_reject_ece(void)
+{
+	struct rdma_cm_event *event;
+	struct sockaddr_storage to;
+	struct rdma_cm_id *a, *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	to = cm_address_of(l.listener, AF_INET);
+	a = cm_resolved(l.active, &to);
+	CHECK_EQ(cm_connect(a), 0);
+	b = cm_request(l.listening);
+	CHECK_EQ(rdma_reject_ece(b, "why", 4), 0);
+	event = cm_event(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+	CHECK_EQ(event->param.conn.private_data_len, 4);
+	CHECK(!memcmp(event->param.conn.private_data, "why", 4));
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_destroy_id(b), 0);
+	cm_destroy(a);
+	cm_link_close(&l);
+}
+
+/* ---- the end of a connection ---- */
+
+/* By one twice, by both; a second time is no error and no event. */
+static void test_disconnect_twice(void)
+{
+	struct cm_link l;
+
+	cm_link_open(&l);
+	CHECK_EQ(rdma_disconnect(l.a), 0);
+	cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	CHECK_EQ(rdma_disconnect(l.a), 0);
+	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+	CHECK_EQ(rdma_disconnect(l.b), 0);
+	CHECK_EQ(rdma_disconnect(l.b), 0);
+	cm_expect_none(l.active, 50);
+	cm_expect_none(l.passive, 50);
+	cm_link_close(&l);
+}
+
+static void test_disconnect_both(void)
+{
+	for (int i = 0; i < 20; i++) {
+		struct cm_link l;
+
+		cm_link_open(&l);
+		CHECK_EQ(rdma_disconnect(l.a), 0);
+		CHECK_EQ(rdma_disconnect(l.b), 0);
+		cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
+		cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+		expect_qp_state(l.a->qp, IBV_QPS_ERR);
+		expect_qp_state(l.b->qp, IBV_QPS_ERR);
+		cm_expect_none(l.active, 1);
+		cm_expect_none(l.passive, 1);
+		cm_link_close(&l);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "tos_of_client", test_tos_of_client },
+		{ "tos_of_listener", test_tos_of_listener },
+		{ "tos_of_both", test_tos_of_both },
+		{ "tos_ipv6", test_tos_ipv6 },
+		{ "tos_apart", test_tos_apart },
+		{ "wrong_options", test_wrong_options },
+		{ "options_when_connected", test_options_when_connected },
+		{ "notify", test_notify },
+		{ "port_spaces", test_port_spaces },
+		{ "multicast", test_multicast },
+		{ "ece", test_ece },
+		{ "reject_ece", test_reject_ece },
+		{ "disconnect_twice", test_disconnect_twice },
+		{ "disconnect_both", test_disconnect_both },
+	};
+
+	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
