@@ -7,6 +7,7 @@
 #define TESTS_VERBS_FIXTURE_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -60,6 +61,7 @@ struct side {
 	struct rdma_event_channel *cm_channel;
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
+	bool pd_shared; /* another pair's */
 	struct ibv_comp_channel *channel; /* of recv_cq */
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_qp *qp;
@@ -78,6 +80,7 @@ struct pair_options {
 	bool sq_sig_all;
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
+	const struct pair *share; /* whose PDs it uses, side by side; closed after it */
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */
@@ -110,8 +113,40 @@ int post_recv(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n);
 int post_send(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n, unsigned int flags);
 int post_rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
 	      int n, uint64_t remote, uint32_t rkey, unsigned int flags);
+/* Binds by a work request, under this key. */
+int post_bind(struct side *s, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
+	      const void *addr, uint64_t length, unsigned int access);
 int post_inv(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
 	     int n, uint32_t rkey);
+
+/* A connection that ended on an error: both QPs are in the error state, both CM ids know. */
+void expect_broken(struct pair *p);
+/*
+ * a's access to b's memory with this key, from or to the beginning of a's buffer: what becomes of
+ * it.
+ */
+enum ibv_wc_status access_remote(struct pair *p, enum ibv_wr_opcode opcode, uint64_t to,
+				 uint32_t rkey, uint32_t len);
+/*
+ * And that it was what is at that place of b's, or is there then; or that it cost the connection.
+ */
+void read_works(struct pair *p, const void *at, uint64_t to, uint32_t rkey, uint32_t len);
+void read_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len);
+void write_works(struct pair *p, uint8_t *at, uint64_t to, uint32_t rkey, uint32_t len);
+void write_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len);
+
+/* Writes of a's first len bytes to b, 16 at a time, by a thread: until one fails, or is flushed. */
+struct stream {
+	struct pair *p;
+	uint64_t remote;
+	uint32_t rkey, len;
+	_Atomic int completed;
+	pthread_t thread;
+};
+
+/* Returns once n of them are complete. */
+void stream_start(struct stream *s, struct pair *p, uint64_t remote, uint32_t rkey, uint32_t len, int n);
+void stream_join(struct stream *s);
 
 void fill(uint8_t *buf, size_t len, unsigned int seed);
 bool filled(const uint8_t *buf, size_t len, unsigned int seed);
