@@ -50,6 +50,7 @@ def cases():
         yield f"{tool}.list", run(tool, ["-l", 8, "-t", 64, "-s", 512, "-n", 1024])
         yield f"{tool}.moderated", run(tool, ["-Q", 16, "-t", 64, "-s", 512, "-n", 1024])
         yield f"{tool}.duration", run(tool, ["-D", 1, "-s", 4096])
+        yield f"{tool}.odp", run(tool, ["--odp", "-s", 65536, "-n", 300])
         yield f"{tool}.lossy", run(tool, ["-s", 16384, "-n", 100])
     for tool in LATENCY:
         yield f"{tool}.basic", run(tool, ["-s", 64, "-n", 1000])

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Two RNICs back to back over a channel that reorders and delays as SCTP does for unordered messages
- * and loses nothing. Random work on several QPs, every byte and every completion checked against
- * a model. IW_SEED=n runs one seed, IW_SEEDS=n so many.
+ * Two RNICs back to back over a channel that reorders and delays as SCTP does for unordered
+ * messages and loses nothing. Random work on several QPs, every byte and every completion checked
+ * against a model; also by way of memory windows that are bound and given back under way. IW_SEED=n
+ * runs one seed, IW_SEEDS=n so many.
  */
+#include "iwarp/private.h"
 #include "unit/iw_fixture.h"
 
 #include <stdio.h>
@@ -28,6 +30,7 @@ struct sent {
 	uint8_t *data;
 	uint32_t len;
 	struct iw_mr *inv; /* of the receiver */
+	bool window;	   /* or its window */
 	uint32_t inv_stag;
 };
 
@@ -55,6 +58,11 @@ struct side { /* of a QP pair */
 	struct iw_session *session;
 	bool active, established, ending, closed;
 	struct iw_mr *source_mr, *arena_mr;
+	struct iw_mw *mw; /* of type 2, over source or arena */
+	enum { MW_FREE, MW_POSTED, MW_BOUND, MW_RETURNING } mw_state;
+	bool mw_source, mw_zero;
+	uint32_t mw_stag;
+	unsigned int binds;
 	uint8_t *source, *arena, *shadow;
 	uint32_t used; /* of the arena */
 	struct sent sent[OPS * 4];
@@ -136,12 +144,14 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 	s->arena = malloc(ARENA);
 	s->shadow = malloc(ARENA);
 	addr = (uint64_t)(uintptr_t)s->source;
-	assert_int_equal(iw_mr_new(s->pd, addr, SOURCE, addr, IW_ACCESS_REMOTE_READ, NULL,
+	assert_int_equal(iw_mr_new(s->pd, addr, SOURCE, addr,
+				   IW_ACCESS_REMOTE_READ | IW_ACCESS_MW_BIND, NULL,
 				   &s->source_mr), 0);
 	addr = (uint64_t)(uintptr_t)s->arena;
 	assert_int_equal(iw_mr_new(s->pd, addr, ARENA, 0x1000,
-				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL,
-				   &s->arena_mr), 0);
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
+					   IW_ACCESS_MW_BIND, NULL, &s->arena_mr), 0);
+	assert_int_equal(iw_mw_new(s->pd, IW_MW_TYPE_2, &s->mw), 0);
 }
 
 /* Fresh bytes of the arena, as an offset; a gap before them shows overruns. */
@@ -221,6 +231,37 @@ static void gather(struct side *s, struct iw_send_wqe *w, uint8_t *data, uint32_
 	}
 }
 
+static void prepare_bind(struct side *s, struct iw_send_wqe *w)
+{
+	s->mw_state = MW_POSTED;
+	s->mw_source = rnd(2);
+	s->mw_zero = rnd(2);
+	s->mw_stag = iw_mw_stag(s->mw);
+	s->mw_stag = (s->mw_stag & ~0xffu) | ((s->mw_stag + 1 + rnd(255)) & 0xff);
+	w->opcode = IW_WR_BIND_MW;
+	w->inv_stag = iw_mw_stag(s->mw);
+	w->rkey = s->mw_stag;
+	w->remote_to = s->mw_source ? (uint64_t)(uintptr_t)s->source : 0x1000;
+	w->bind.length = s->mw_source ? SOURCE : ARENA;
+	w->bind.lkey = iw_mr_stag(s->mw_source ? s->source_mr : s->arena_mr);
+	w->bind.access = (s->mw_source ? IW_ACCESS_REMOTE_READ : IW_ACCESS_REMOTE_WRITE) |
+			 (s->mw_zero ? IW_ACCESS_ZERO_BASED : 0);
+	s->binds++;
+}
+
+/*
+ * Goes by the window of the peer sometimes, where it has one; to is that of the MR, which begins at
+ * base.
+ */
+static void aim(const struct side *peer, bool source, struct iw_send_wqe *w, uint64_t base)
+{
+	if (peer->mw_state != MW_BOUND || peer->mw_source != source || rnd(3) == 0)
+		return;
+	w->rkey = peer->mw_stag;
+	if (peer->mw_zero)
+		w->remote_to -= base;
+}
+
 static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 {
 	struct sent *sent = &s->sent[s->sends++];
@@ -229,8 +270,16 @@ static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	sent->data = malloc(len + 1);
 	sent->len = len;
 	sent->inv = NULL;
+	sent->window = false;
 	gather(s, w, sent->data, len);
-	if (rnd(5) == 0) {
+	if (s->peer->mw_state == MW_BOUND && rnd(3) == 0) {
+		/* Behind all that uses it: reads are not answered before it unless fenced. */
+		w->opcode = IW_WR_SEND_WITH_INV;
+		w->flags |= IW_SEND_FENCE;
+		w->inv_stag = sent->inv_stag = s->peer->mw_stag;
+		s->peer->mw_state = MW_RETURNING;
+		sent->window = true;
+	} else if (rnd(5) == 0) {
 		w->opcode = IW_WR_SEND_WITH_INV;
 		assert_int_equal(iw_mr_new(s->peer->pd, (uint64_t)(uintptr_t)s->peer->source, 100, 0,
 					   IW_ACCESS_REMOTE_READ, NULL, &sent->inv), 0);
@@ -247,6 +296,8 @@ static void prepare_write(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	w->opcode = IW_WR_RDMA_WRITE;
 	w->rkey = len ? iw_mr_stag(s->peer->arena_mr) : rnd(UINT32_MAX);
 	w->remote_to = 0x1000 + at;
+	if (len)
+		aim(s->peer, false, w, 0x1000);
 	gather(s, w, s->peer->shadow + at, len);
 }
 
@@ -257,6 +308,7 @@ static void prepare_read(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	w->opcode = IW_WR_RDMA_READ;
 	w->rkey = iw_mr_stag(s->peer->source_mr);
 	w->remote_to = (uint64_t)(uintptr_t)s->peer->source + from;
+	aim(s->peer, true, w, (uint64_t)(uintptr_t)s->peer->source);
 	w->length = len;
 	w->num_sge = 1;
 	w->sge[0] = (struct iw_sge){ 0x1000 + at, len, iw_mr_stag(s->arena_mr) };
@@ -280,7 +332,7 @@ static void post_send(struct side *s)
 	w->flags = 0;
 	w->num_sge = 0;
 	w->length = 0;
-	switch (rnd(8)) {
+	switch (rnd(9)) {
 	case 0:
 	case 1:
 	case 2:
@@ -294,6 +346,12 @@ static void post_send(struct side *s)
 	case 6:
 		prepare_read(s, w, len);
 		break;
+	case 7:
+		if (s->mw_state == MW_FREE) {
+			prepare_bind(s, w);
+			break;
+		}
+		/* fall through */
 	default:
 		w->opcode = IW_WR_LOCAL_INV;
 		assert_int_equal(iw_mr_new(s->pd, 4096, 1, 0, 0, NULL, &p->inv), 0);
@@ -322,6 +380,7 @@ static void check_sent(struct side *s, const struct iw_cqe *cqe)
 					    [IW_WR_SEND] = IW_WC_SEND,
 					    [IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
 					    [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
+					    [IW_WR_BIND_MW] = IW_WC_BIND_MW,
 					    [IW_WR_SEND_WITH_INV] = IW_WC_SEND };
 	struct posted *p;
 
@@ -331,6 +390,8 @@ static void check_sent(struct side *s, const struct iw_cqe *cqe)
 		if (p->inv)
 			iw_mr_free(p->inv);
 		p->inv = NULL;
+		if (p->opcode == IW_WR_BIND_MW)
+			s->mw_state = MW_BOUND;
 	} while (!p->signaled);
 	assert_true(cqe->wr_id == p->wr_id);
 	assert_int_equal(cqe->opcode, opcodes[p->opcode]);
@@ -354,7 +415,11 @@ static void check_received(struct side *s, const struct iw_cqe *cqe)
 		assert_memory_equal(s->arena + (r->sge[i].addr - 0x1000), sent->data + at, n);
 		at += n;
 	}
-	assert_int_equal(cqe->flags, sent->inv ? IW_WC_WITH_INV : 0);
+	assert_int_equal(cqe->flags, sent->inv || sent->window ? IW_WC_WITH_INV : 0);
+	if (sent->window) {
+		assert_int_equal(cqe->inv_stag, sent->inv_stag);
+		s->mw_state = MW_FREE;
+	}
 	if (sent->inv) {
 		assert_int_equal(cqe->inv_stag, sent->inv_stag);
 		iw_mr_free(sent->inv);
@@ -529,6 +594,8 @@ static void begin_round(void)
 			s->recvs = s->recv_done = s->used = 0;
 			s->established = s->ending = s->closed = false;
 			s->left = OPS;
+			s->mw_state = MW_FREE; /* whatever it was when its session ended */
+			assert_int_equal(s->source_mr->windows + s->arena_mr->windows, 0);
 			s->active = (q & 1) == i;
 			memset(s->arena, 0x5a, ARENA);
 			memset(s->shadow, 0x5a, ARENA);
@@ -605,9 +672,11 @@ static void run(uint64_t n)
 		for (unsigned int q = 0; q < QPS; q++) {
 			struct side *s = &ends[i].side[q];
 
+			assert_int_not_equal(s->binds, 0);
 			iw_qp_free(s->qp);
-			iw_mr_free(s->source_mr);
-			iw_mr_free(s->arena_mr);
+			iw_mw_free(s->mw);
+			assert_int_equal(iw_mr_free(s->source_mr), 0);
+			assert_int_equal(iw_mr_free(s->arena_mr), 0);
 			assert_int_equal(iw_pd_free(s->pd), 0);
 			free(s->source);
 			free(s->arena);

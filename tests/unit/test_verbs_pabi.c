@@ -55,12 +55,21 @@ static const struct pabi_layout *layout(const char *name, const char *marker)
 static void test_order_is_the_alphabet(void **state)
 {
 	/* Facts of private ABI 34, counted by hand in its list. */
+	assert_int_equal(INDEX(advise_mr), 0);
+	assert_int_equal(INDEX(alloc_dm), 1);
+	assert_int_equal(INDEX(alloc_mw), 2);
+	assert_int_equal(INDEX(alloc_null_mr), 3);
 	assert_int_equal(INDEX(alloc_pd), 5);
+	assert_int_equal(INDEX(bind_mw), 10);
 	assert_int_equal(INDEX(create_cq), 15);
+	assert_int_equal(INDEX(dealloc_mw), 25);
 	assert_int_equal(INDEX(dealloc_pd), 26);
 	assert_int_equal(INDEX(free_context), 39);
+	assert_int_equal(INDEX(free_dm), 40);
 	assert_int_equal(INDEX(poll_cq), 53);
+	assert_int_equal(INDEX(reg_dm_mr), 66);
 	assert_int_equal(INDEX(reg_mr), 68);
+	assert_int_equal(INDEX(rereg_mr), 70);
 	assert_int_equal(INDEX(unimport_pd), 75);
 }
 
@@ -75,7 +84,13 @@ static void test_layouts(void **state)
 	spread(layout("verbs_register_driver_59", NULL), where); /* 79 operations */
 	assert_int_equal(where[0], 0);
 	assert_int_equal(where[INDEX(alloc_mw)], 3); /* behind alloc_dmah */
+	assert_int_equal(where[INDEX(alloc_null_mr)], 4);
+	assert_int_equal(where[INDEX(bind_mw)], 11);
+	assert_int_equal(where[INDEX(dealloc_mw)], 27);
 	assert_int_equal(where[INDEX(dealloc_pd)], 28);
+	assert_int_equal(where[INDEX(free_dm)], 42);
+	assert_int_equal(where[INDEX(reg_dm_mr)], 68);
+	assert_int_equal(where[INDEX(rereg_mr)], 73);
 	assert_int_equal(where[INDEX(reg_mr)], 70);
 	assert_int_equal(where[INDEX(req_notify_cq)], 72); /* behind reg_mr_ex */
 	assert_int_equal(where[INDEX(unimport_pd)], 78);
@@ -83,13 +98,22 @@ static void test_layouts(void **state)
 	spread(layout("verbs_register_driver_59", "x"), where); /* 81 */
 	assert_int_equal(where[INDEX(destroy_wq)], 39);
 	assert_int_equal(where[INDEX(free_context)], 42); /* behind dm_export_dmabuf_fd */
+	assert_int_equal(where[INDEX(free_dm)], 43);
 	assert_int_equal(where[INDEX(query_qp)], 65);	  /* behind query_port_speed */
+	assert_int_equal(where[INDEX(reg_dm_mr)], 70);
+	assert_int_equal(where[INDEX(rereg_mr)], 75);
 	assert_int_equal(where[INDEX(unimport_pd)], 80);
 
 	spread(layout("verbs_register_driver_64", NULL), where); /* 83 */
 	assert_int_equal(where[INDEX(alloc_dm)], 2); /* behind alloc_buf */
 	assert_int_equal(where[INDEX(alloc_mw)], 4);
+	assert_int_equal(where[INDEX(alloc_null_mr)], 5);
+	assert_int_equal(where[INDEX(bind_mw)], 12);
+	assert_int_equal(where[INDEX(dealloc_mw)], 28);
 	assert_int_equal(where[INDEX(free_context)], 44); /* behind free_buf */
+	assert_int_equal(where[INDEX(free_dm)], 45);
+	assert_int_equal(where[INDEX(reg_dm_mr)], 72);
+	assert_int_equal(where[INDEX(rereg_mr)], 77);
 	assert_int_equal(where[INDEX(unimport_pd)], 82);
 }
 

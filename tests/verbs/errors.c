@@ -2,7 +2,6 @@
 /* A connected pair in which something goes wrong: who is told what, and that nothing else happens. */
 #include "fixture.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #define LOCAL IBV_ACCESS_LOCAL_WRITE
@@ -10,15 +9,6 @@
 static uint64_t address(const void *p)
 {
 	return (uintptr_t)p;
-}
-
-/* A connection that ended on an error: both QPs are in the error state, both CM ids know. */
-static void expect_broken(struct pair *p)
-{
-	expect_qp_state(p->a.qp, IBV_QPS_ERR);
-	expect_qp_state(p->b.qp, IBV_QPS_ERR);
-	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
-	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
 }
 
 /*
@@ -289,40 +279,11 @@ static void test_unmapped_remote(void)
 }
 
 /* Once dereg_mr has returned nothing is written any more, in the midst of traffic. */
-enum { STREAM_LEN = 30000 };
-
-struct stream {
-	struct pair *p;
-	uint64_t remote;
-	uint32_t rkey;
-	_Atomic int completed;
-};
-
-/* Writes until the connection breaks. */
-static void *stream_writes(void *arg)
-{
-	struct stream *s = arg;
-	struct side *a = &s->p->a;
-	struct ibv_sge sge = sge_of(a->mr, a->buf, STREAM_LEN);
-	struct ibv_wc wc;
-	int posted = 0;
-
-	do {
-		while (posted - s->completed < 16)
-			CHECK_EQ(post_rdma(a, IBV_WR_RDMA_WRITE, posted++, &sge, 1, s->remote, s->rkey,
-					   IBV_SEND_SIGNALED), 0);
-		wait_wc(a->send_cq, &wc);
-		CHECK_EQ(wc.wr_id, s->completed);
-		s->completed++;
-	} while (wc.status == IBV_WC_SUCCESS);
-	return NULL;
-}
-
 static void test_dereg_under_traffic(void)
 {
 	ROWS("5040-8.1.1-01 5041-8.3.1-07 5042-6.2.2-01");
+	enum { STREAM_LEN = 30000 };
 	struct stream stream;
-	pthread_t thread;
 	struct ibv_mr *mr;
 	uint8_t *target;
 	struct pair p;
@@ -333,13 +294,10 @@ static void test_dereg_under_traffic(void)
 		target = map_pages(STREAM_LEN);
 		mr = ibv_reg_mr(p.b.pd, target, STREAM_LEN, LOCAL | IBV_ACCESS_REMOTE_WRITE);
 		CHECK(mr);
-		stream = (struct stream){ &p, address(target), mr->rkey, 0 };
-		CHECK_EQ(pthread_create(&thread, NULL, stream_writes, &stream), 0);
-		while (stream.completed < 20 + 10 * round)
-			sleep_ms(1);
+		stream_start(&stream, &p, address(target), mr->rkey, STREAM_LEN, 20 + 10 * round);
 		CHECK_EQ(ibv_dereg_mr(mr), 0);
 		memset(target, 0xcc, STREAM_LEN);
-		pthread_join(thread, NULL);
+		stream_join(&stream);
 		expect_broken(&p);
 		for (int i = 0; i < STREAM_LEN; i++)
 			CHECK(target[i] == 0xcc);

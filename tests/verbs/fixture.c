@@ -103,7 +103,7 @@ static void open_domain(struct side *s)
 	CHECK(s->domain && s->domain != s->pd);
 }
 
-static void side_open(struct side *s, const struct pair_options *o)
+static void side_open(struct side *s, const struct pair_options *o, struct ibv_pd *shared)
 {
 	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
 					    .sq_sig_all = o->sq_sig_all,
@@ -112,7 +112,8 @@ static void side_open(struct side *s, const struct pair_options *o)
 
 	if (!attr.cap.max_send_wr)
 		attr.cap = (struct ibv_qp_cap){ 64, 64, 16, 16, 256 };
-	s->pd = ibv_alloc_pd(ctx);
+	s->pd = shared ? shared : ibv_alloc_pd(ctx);
+	s->pd_shared = shared;
 	CHECK(s->pd);
 	s->channel = ibv_create_comp_channel(ctx);
 	CHECK(s->channel);
@@ -164,7 +165,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_EQ(rdma_resolve_route(p->a.id, 2000), 0);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	side_open(&p->a, o);
+	side_open(&p->a, o, o->share ? o->share->a.pd : NULL);
 	CHECK_EQ(p->a.qp->state, IBV_QPS_INIT);
 	CHECK_EQ(rdma_connect(p->a.id, &param), 0);
 
@@ -172,7 +173,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
 	p->b.id = event->id;
 	rdma_ack_cm_event(event);
-	side_open(&p->b, o);
+	side_open(&p->b, o, o->share ? o->share->b.pd : NULL);
 	CHECK_EQ(rdma_accept(p->b.id, &param), 0);
 	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
@@ -194,7 +195,8 @@ static void side_close(struct side *s)
 		CHECK_EQ(ibv_dealloc_pd(s->domain), 0);
 		CHECK_EQ(ibv_dealloc_td(s->td), 0);
 	}
-	CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
+	if (!s->pd_shared)
+		CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
 	free(s->buf);
 }
 
@@ -322,6 +324,16 @@ int post_rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const s
 	return post(s, &wr);
 }
 
+int post_bind(struct side *s, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
+	      const void *addr, uint64_t length, unsigned int access)
+{
+	struct ibv_send_wr wr = { .wr_id = wr_id, .opcode = IBV_WR_BIND_MW,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .bind_mw = { mw, rkey, { mr, (uintptr_t)addr, length, access } } };
+
+	return post(s, &wr);
+}
+
 int post_inv(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
 	     int n, uint32_t rkey)
 {
@@ -330,6 +342,91 @@ int post_inv(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const st
 				  .invalidate_rkey = rkey };
 
 	return post(s, &wr);
+}
+
+enum ibv_wc_status access_remote(struct pair *p, enum ibv_wr_opcode opcode, uint64_t to,
+				 uint32_t rkey, uint32_t len)
+{
+	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, len);
+	struct ibv_wc wc;
+
+	CHECK_EQ(post_rdma(&p->a, opcode, 1, &sge, 1, to, rkey, IBV_SEND_SIGNALED), 0);
+	wait_wc(p->a.send_cq, &wc);
+	return wc.status;
+}
+
+void expect_broken(struct pair *p)
+{
+	expect_qp_state(p->a.qp, IBV_QPS_ERR);
+	expect_qp_state(p->b.qp, IBV_QPS_ERR);
+	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+void read_works(struct pair *p, const void *at, uint64_t to, uint32_t rkey, uint32_t len)
+{
+	memset(p->a.buf, 0xee, len);
+	CHECK_EQ(access_remote(p, IBV_WR_RDMA_READ, to, rkey, len), IBV_WC_SUCCESS);
+	CHECK(!memcmp(p->a.buf, at, len));
+}
+
+void read_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len)
+{
+	memset(p->a.buf, 0xa5, len);
+	CHECK_EQ(access_remote(p, IBV_WR_RDMA_READ, to, rkey, len), IBV_WC_REM_ACCESS_ERR);
+	expect_broken(p);
+	for (uint32_t i = 0; i < len; i++)
+		CHECK(p->a.buf[i] == 0xa5);
+}
+
+/* The read behind it tells that a write has come. */
+void write_works(struct pair *p, uint8_t *at, uint64_t to, uint32_t rkey, uint32_t len)
+{
+	fill(p->a.buf, len, 77);
+	CHECK_EQ(access_remote(p, IBV_WR_RDMA_WRITE, to, rkey, len), IBV_WC_SUCCESS);
+	CHECK_EQ(access_remote(p, IBV_WR_RDMA_READ, (uintptr_t)p->b.buf, p->b.mr->rkey, 1),
+		 IBV_WC_SUCCESS);
+	CHECK(filled(at, len, 77));
+}
+
+void write_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len)
+{
+	enum ibv_wc_status status = access_remote(p, IBV_WR_RDMA_WRITE, to, rkey, len);
+
+	CHECK(status == IBV_WC_SUCCESS || status == IBV_WC_REM_ACCESS_ERR);
+	expect_broken(p);
+}
+
+static void *stream_writes(void *arg)
+{
+	struct stream *s = arg;
+	struct side *a = &s->p->a;
+	struct ibv_sge sge = sge_of(a->mr, a->buf, s->len);
+	struct ibv_wc wc;
+	int posted = 0;
+
+	do {
+		while (posted - s->completed < 16)
+			CHECK_EQ(post_rdma(a, IBV_WR_RDMA_WRITE, posted++, &sge, 1, s->remote, s->rkey,
+					   IBV_SEND_SIGNALED), 0);
+		wait_wc(a->send_cq, &wc);
+		CHECK_EQ(wc.wr_id, s->completed);
+		s->completed++;
+	} while (wc.status == IBV_WC_SUCCESS);
+	return NULL;
+}
+
+void stream_start(struct stream *s, struct pair *p, uint64_t remote, uint32_t rkey, uint32_t len, int n)
+{
+	*s = (struct stream){ .p = p, .remote = remote, .rkey = rkey, .len = len };
+	CHECK_EQ(pthread_create(&s->thread, NULL, stream_writes, s), 0);
+	while (s->completed < n)
+		sleep_ms(1);
+}
+
+void stream_join(struct stream *s)
+{
+	CHECK_EQ(pthread_join(s->thread, NULL), 0);
 }
 
 static uint8_t pattern(size_t i, unsigned int seed)

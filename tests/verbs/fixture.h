@@ -7,6 +7,7 @@
 #define TESTS_VERBS_FIXTURE_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ struct side {
 	struct ibv_pd *pd;
 	struct ibv_td *td;	/* with thread_domain */
 	struct ibv_pd *domain;	/* the QP and the MR are on this: a parent domain of td, or pd */
+	bool pd_shared; /* another pair's */
 	struct ibv_comp_channel *channel; /* of recv_cq */
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_qp *qp;
@@ -82,6 +84,7 @@ struct pair_options {
 	bool thread_domain;
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
+	const struct pair *share; /* whose PDs it uses, side by side; closed after it */
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */
@@ -114,8 +117,40 @@ int post_recv(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n);
 int post_send(struct side *s, uint64_t wr_id, const struct ibv_sge *sge, int n, unsigned int flags);
 int post_rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
 	      int n, uint64_t remote, uint32_t rkey, unsigned int flags);
+/* Binds by a work request, under this key. */
+int post_bind(struct side *s, uint64_t wr_id, struct ibv_mw *mw, uint32_t rkey, struct ibv_mr *mr,
+	      const void *addr, uint64_t length, unsigned int access);
 int post_inv(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct ibv_sge *sge,
 	     int n, uint32_t rkey);
+
+/* A connection that ended on an error: both QPs are in the error state, both CM ids know. */
+void expect_broken(struct pair *p);
+/*
+ * a's access to b's memory with this key, from or to the beginning of a's buffer: what becomes of
+ * it.
+ */
+enum ibv_wc_status access_remote(struct pair *p, enum ibv_wr_opcode opcode, uint64_t to,
+				 uint32_t rkey, uint32_t len);
+/*
+ * And that it was what is at that place of b's, or is there then; or that it cost the connection.
+ */
+void read_works(struct pair *p, const void *at, uint64_t to, uint32_t rkey, uint32_t len);
+void read_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len);
+void write_works(struct pair *p, uint8_t *at, uint64_t to, uint32_t rkey, uint32_t len);
+void write_fails(struct pair *p, uint64_t to, uint32_t rkey, uint32_t len);
+
+/* Writes of a's first len bytes to b, 16 at a time, by a thread: until one fails, or is flushed. */
+struct stream {
+	struct pair *p;
+	uint64_t remote;
+	uint32_t rkey, len;
+	_Atomic int completed;
+	pthread_t thread;
+};
+
+/* Returns once n of them are complete. */
+void stream_start(struct stream *s, struct pair *p, uint64_t remote, uint32_t rkey, uint32_t len, int n);
+void stream_join(struct stream *s);
 
 void fill(uint8_t *buf, size_t len, unsigned int seed);
 bool filled(const uint8_t *buf, size_t len, unsigned int seed);

@@ -409,7 +409,7 @@ static void test_post_send_refusals(void)
 	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM);
 	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD);
 	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP);
-	REFUSED(EOPNOTSUPP, 0, .opcode = IBV_WR_BIND_MW);
+	REFUSED(EINVAL, 0, .opcode = IBV_WR_BIND_MW); /* no window */
 	sge[0].length = attr.cap.max_inline_data + 1;
 	REFUSED(EINVAL, 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_INLINE);
 	/* More than 2^31 bytes in all; the first request of the chain must stay small. */

@@ -51,6 +51,12 @@ void engine_armed(struct engine *e);
  * truth: memory that goes away later is caught when it is touched.
  */
 int engine_memory_check(uint64_t addr, uint64_t len, bool write);
+/*
+ * Brings the pages of [addr, addr + len) in, to be read or written: 0, or -EFAULT where there are
+ * none that this process may use like that. A kernel that cannot (before 5.14) brings none, without
+ * an error.
+ */
+int engine_memory_populate(uint64_t addr, uint64_t len, bool write);
 /* From the first call on, faults in the engine's copies become errors (engine/memory.c). */
 int engine_memory_guard(void);
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -144,6 +145,25 @@ int engine_memory_guard(void)
 	else
 		atomic_store_explicit(&guarded, pid, memory_order_release);
 	return ret;
+}
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+int engine_memory_populate(uint64_t addr, uint64_t len, bool write)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t start = addr / page * page;
+
+	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start,
+			     write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ))
+		return 0;
+	/* The rights are lacking, or the kernel does not know how. */
+	if (errno == EINVAL)
+		return engine_memory_check(addr, len, write);
+	return -EFAULT;
 }
 
 static bool ascending;

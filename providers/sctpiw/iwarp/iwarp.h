@@ -25,6 +25,7 @@
 struct iw_rnic;
 struct iw_pd;
 struct iw_mr;
+struct iw_mw;
 struct iw_assoc;
 struct iw_session;
 
@@ -34,6 +35,8 @@ struct iw_session;
 #define IW_MAX_CQE 4194304
 #define IW_MAX_PD 65536
 #define IW_MAX_MR 1048576
+#define IW_MAX_MW 1048576
+#define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* the address space of a process */
 #define IW_MAX_QP_WR 32768
 #define IW_MAX_SGE 32
 #define IW_MAX_SGE_RD IW_MAX_SGE /* several have one data sink STag of their own (read.c) */
@@ -53,6 +56,7 @@ enum iw_wc_status {
 	IW_WC_LOC_QP_OP_ERR = 2,
 	IW_WC_LOC_PROT_ERR = 4,
 	IW_WC_WR_FLUSH_ERR = 5,
+	IW_WC_MW_BIND_ERR = 6,
 	IW_WC_LOC_ACCESS_ERR = 8,
 	IW_WC_REM_INV_REQ_ERR = 9,
 	IW_WC_REM_ACCESS_ERR = 10,
@@ -66,6 +70,7 @@ enum iw_wr_opcode { /* ibv_wr_opcode */
 	IW_WR_SEND = 2,
 	IW_WR_RDMA_READ = 4,
 	IW_WR_LOCAL_INV = 7,
+	IW_WR_BIND_MW = 8,
 	IW_WR_SEND_WITH_INV = 9,
 };
 
@@ -73,6 +78,7 @@ enum iw_wc_opcode { /* ibv_wc_opcode */
 	IW_WC_SEND = 0,
 	IW_WC_RDMA_WRITE = 1,
 	IW_WC_RDMA_READ = 2,
+	IW_WC_BIND_MW = 5,
 	IW_WC_LOCAL_INV = 6,
 	IW_WC_RECV = 128,
 };
@@ -91,7 +97,9 @@ enum iw_access {
 	IW_ACCESS_REMOTE_WRITE = 2,
 	IW_ACCESS_REMOTE_READ = 4,
 	IW_ACCESS_REMOTE_ATOMIC = 8,
+	IW_ACCESS_MW_BIND = 1 << 4,
 	IW_ACCESS_ZERO_BASED = 1 << 5,
+	IW_ACCESS_ON_DEMAND = 1 << 6, /* for iw_mr_locate() alone: no memory is pinned anyway */
 };
 
 /* ---- the RNIC ---- */
@@ -128,7 +136,7 @@ struct iw_stats {
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic);
 
-/* ---- PD and MR ---- */
+/* ---- PD, MR, MW ---- */
 
 struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx); /* NULL: out of memory or limit */
 int iw_pd_free(struct iw_pd *pd); /* -EBUSY while in use */
@@ -140,9 +148,52 @@ int iw_pd_free(struct iw_pd *pd); /* -EBUSY while in use */
  */
 int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
 	      void *ctx, struct iw_mr **mr);
+/*
+ * A region of its own PD without memory: what is read from it are zeros, what is written to it is
+ * lost, at any address. For local use alone; it cannot be changed, nor windows be bound to it.
+ * -ENOMEM.
+ */
+int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr);
 uint32_t iw_mr_stag(const struct iw_mr *mr);
-/* Once it returns nothing touches the memory again. */
+
+struct iw_mr_attr {
+	struct iw_pd *pd;
+	uint64_t addr, length, iova;
+	uint32_t access;
+};
+
+void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
+/*
+ * Takes the place of what mr was; pd and access may change under the STag, another range (or an MR
+ * that was invalidated) gets a new one: a peer's old STag does not open other memory. Errors as of
+ * iw_mr_new(), or -EBUSY: windows are bound to it; then nothing has changed.
+ */
+int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr);
+/*
+ * Where len bytes from addr on are in the process's memory, for advice about an MR of on-demand
+ * paging: 0 and *memory; -ENOENT: no such MR, or another sort of one; -EINVAL: a window; -EPERM: of
+ * another PD, or not to be written; -EFAULT: bounds.
+ */
+int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len, bool write,
+		 uint64_t *memory);
+/* Once it returns 0 nothing touches the memory again. -EBUSY: windows are bound to it. */
 int iw_mr_free(struct iw_mr *mr);
+
+/*
+ * Memory windows: parts of an MR that peers may use by an STag of their own, from a WR that binds
+ * them on. Type 1: any stream of the PD; bound anew, or to nothing (length 0), by further WRs. Type
+ * 2: only the stream of the QP that the WR was posted to (the DDP Stream association of RFC 5041
+ * 8.2); given up by LOCAL_INV on that QP, by its peer's Send with Invalidate, or when the QP's
+ * session is over. A bind brings another key, which its WR names: the low 8 bits of the STag.
+ * -EINVAL: no such type; -ENOMEM.
+ */
+enum iw_mw_type { IW_MW_TYPE_1 = 1, IW_MW_TYPE_2 = 2 }; /* ibv_mw_type */
+
+int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **mw);
+/* Its index stays; the key is that of the last bind, or of the beginning. */
+uint32_t iw_mw_stag(const struct iw_mw *mw);
+/* Bound or not. */
+void iw_mw_free(struct iw_mw *mw);
 
 /* ---- CQ: filled by the engine, emptied by the application ---- */
 
@@ -206,11 +257,14 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read went away
  *   LOC_LEN_ERR    a Send was longer than this receive
  *   LOC_QP_OP_ERR  a read without any ORD, LOCAL_INV of what is no STag of the PD, a bad opcode
+ *   MW_BIND_ERR    a bind of what is no window of the PD, to what is no part of an MR of it that
+ *                  allows it, with the key that the window has, or of a type 2 window that is bound
  *   REM_OP_ERR     the read that a wrong Read Response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
  * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
  * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
- * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1). LOCAL_INV waits for the reads before it.
+ * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1), or it is a window of this
+ * stream. LOCAL_INV waits for the reads before it; a bind takes effect before the next WR begins.
  */
 
 struct iw_sge {
@@ -229,8 +283,16 @@ struct iw_send_wqe {
 	uint32_t length;  /* of the message, bytes: sum of the SGEs, or of the inline data */
 	uint64_t remote_to;
 	uint32_t rkey;
-	uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV */
-	uint64_t engine[2]; /* the engine's */
+	uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV; BIND_MW: the window, by its index */
+	union {
+		uint64_t engine[2]; /* the engine's */
+		/* BIND_MW: this much of that MR, from remote_to on; rkey is the new STag */
+		struct {
+			uint64_t length;
+			uint32_t lkey;
+			uint32_t access; /* IW_ACCESS_REMOTE_*, IW_ACCESS_ZERO_BASED */
+		} bind;
+	};
 	struct iw_sge sge[]; /* or uint8_t[length] with IW_SEND_INLINE */
 };
 

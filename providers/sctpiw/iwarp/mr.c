@@ -4,7 +4,7 @@
 
 #include "iwarp/private.h"
 
-#define MR_MAX_LENGTH (UINT64_C(1) << 47) /* the address space of a process */
+#define REMOTE_RIGHTS (IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC)
 
 static uint32_t mix(uint64_t v)
 {
@@ -43,41 +43,84 @@ uint32_t iw_mr_unused_stag(struct iw_rnic *rnic)
 	return stag;
 }
 
-int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
-	      void *ctx, struct iw_mr **out)
+int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr)
 {
-	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
-	struct iw_rnic *rnic = pd->rnic;
-	struct iw_mr *mr;
 	uint32_t stag;
 	int err;
 
-	if ((access & needs_write) && !(access & IW_ACCESS_LOCAL_WRITE))
+	stag = iw_mr_unused_stag(rnic);
+	err = iw_table_insert(&rnic->mrs, stag >> 8, mr);
+	if (!err)
+		mr->stag = stag;
+	return err;
+}
+
+static int check_attr(const struct iw_mr_attr *a)
+{
+	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
+
+	if ((a->access & needs_write) && !(a->access & IW_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	if (length > MR_MAX_LENGTH ||
-	    (length && (addr + (length - 1) < addr || iova + (length - 1) < iova)))
+	if (a->length > IW_MAX_MR_LENGTH ||
+	    (a->length &&
+	     (a->addr + (a->length - 1) < a->addr || a->iova + (a->length - 1) < a->iova)))
 		return -EINVAL;
-	if (rnic->mrs.count >= IW_MAX_MR)
+	return 0;
+}
+
+static void set_attr(struct iw_mr *mr, const struct iw_mr_attr *a)
+{
+	mr->access = a->access | IW_MR_LOCAL;
+	mr->pd = a->pd;
+	mr->scope = a->pd;
+	mr->iova = a->iova;
+	mr->length = a->length;
+	mr->addr = (uint8_t *)(uintptr_t)a->addr;
+}
+
+static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx,
+		  struct iw_mr **out)
+{
+	struct iw_rnic *rnic = attr->pd->rnic;
+	struct iw_mr *mr;
+	int err;
+
+	if (rnic->mrs.count - rnic->mws >= IW_MAX_MR)
 		return -ENOMEM;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return -ENOMEM;
-	stag = iw_mr_unused_stag(rnic);
-	err = iw_table_insert(&rnic->mrs, stag >> 8, mr);
+	set_attr(mr, attr);
+	mr->kind = (uint8_t)kind;
+	mr->ctx = ctx;
+	err = iw_mr_enter(rnic, mr);
 	if (err) {
 		free(mr);
 		return err;
 	}
-	mr->stag = stag;
-	mr->access = access;
-	mr->pd = pd;
-	mr->iova = iova;
-	mr->length = length;
-	mr->addr = (uint8_t *)(uintptr_t)addr;
-	mr->ctx = ctx;
-	pd->refs++;
+	mr->pd->refs++;
 	*out = mr;
 	return 0;
+}
+
+int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
+	      void *ctx, struct iw_mr **mr)
+{
+	struct iw_mr_attr attr = { pd, addr, length, iova, access };
+	int err = check_attr(&attr);
+
+	return err ? err : new_mr(&attr, IW_MR_REGION, ctx, mr);
+}
+
+int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
+{
+	/* Without length it covers nothing: iw_mr_local() looks again before it gives up. */
+	struct iw_mr_attr attr = { .pd = pd, .access = IW_ACCESS_LOCAL_WRITE };
+	struct iw_rnic *rnic = pd->rnic;
+
+	if (!rnic->null_memory)
+		rnic->null_memory = calloc(2, IW_SEGMENT_MAX);
+	return rnic->null_memory ? new_mr(&attr, IW_MR_NULL, ctx, mr) : -ENOMEM;
 }
 
 uint32_t iw_mr_stag(const struct iw_mr *mr)
@@ -85,8 +128,61 @@ uint32_t iw_mr_stag(const struct iw_mr *mr)
 	return mr->stag;
 }
 
+void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr)
+{
+	*attr = (struct iw_mr_attr){
+		.pd = mr->pd,
+		.addr = (uintptr_t)mr->addr,
+		.length = mr->length,
+		.iova = mr->iova,
+		.access = mr->access & ~IW_MR_LOCAL,
+	};
+}
+
+int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr)
+{
+	uint32_t old = mr->stag;
+	int err = mr->kind == IW_MR_REGION ? check_attr(attr) : -EINVAL;
+
+	if (err)
+		return err;
+	if (mr->windows)
+		return -EBUSY;
+	if (mr->invalid || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
+	    mr->length != attr->length || mr->iova != attr->iova) {
+		err = iw_mr_enter(mr->pd->rnic, mr);
+		if (err)
+			return err;
+		iw_table_remove(&mr->pd->rnic->mrs, old >> 8);
+		mr->invalid = false;
+	}
+	mr->pd->refs--;
+	set_attr(mr, attr);
+	mr->pd->refs++;
+	return 0;
+}
+
+int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len, bool write,
+		 uint64_t *memory)
+{
+	const struct iw_mr *mr = iw_mr_find(pd->rnic, lkey);
+
+	if (mr && !(mr->access & IW_MR_LOCAL))
+		return -EINVAL;
+	if (!mr || !(mr->access & IW_ACCESS_ON_DEMAND))
+		return -ENOENT;
+	if (mr->pd != pd || (write && !(mr->access & IW_ACCESS_LOCAL_WRITE)))
+		return -EPERM;
+	if (!iw_mr_covers(mr, addr, len))
+		return -EFAULT;
+	*memory = (uintptr_t)iw_mr_at(mr, addr);
+	return 0;
+}
+
 int iw_mr_free(struct iw_mr *mr)
 {
+	if (mr->windows)
+		return -EBUSY;
 	/* Whoever touches memory looks the STag up anew for each segment. */
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;
@@ -99,10 +195,15 @@ uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint3
 {
 	const struct iw_mr *mr = iw_mr_find(qp->rnic, lkey);
 
-	if (!mr || mr->pd != qp->pd || (mr->access & access) != access ||
-	    !iw_mr_covers(mr, addr, len))
+	access |= IW_MR_LOCAL;
+	if (!mr || mr->pd != qp->pd || (mr->access & access) != access)
 		return NULL;
-	return iw_mr_at(mr, addr);
+	if (iw_mr_covers(mr, addr, len))
+		return iw_mr_at(mr, addr);
+	if (mr->kind != IW_MR_NULL)
+		return NULL;
+	/* No one copies more than a segment at once. */
+	return qp->rnic->null_memory + (access & IW_ACCESS_LOCAL_WRITE ? IW_SEGMENT_MAX : 0);
 }
 
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
@@ -112,7 +213,7 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 
 	if (!mr)
 		return IW_REMOTE_STAG;
-	if (mr->pd != qp->pd)
+	if (mr->scope != qp->pd && mr->scope != qp)
 		return IW_REMOTE_PD;
 	if (!(mr->access & access) || !(qp->access & access))
 		return IW_REMOTE_ACCESS;
@@ -126,23 +227,35 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 {
-	struct iw_mr *mr = iw_mr_find(qp->rnic, stag);
+	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
 
-	if (!mr || mr->pd != qp->pd)
+	if (!mr || mr->stag != stag || mr->pd != qp->pd)
 		return -EINVAL;
+	if (mr->kind == IW_MR_WINDOW_2) {
+		if (!mr->invalid && mr->scope != qp)
+			return -EINVAL;
+		iw_mw_unbind(list_entry(mr, struct iw_mw, key));
+		return 0;
+	}
+	if (mr->invalid || mr->kind != IW_MR_REGION)
+		return -EINVAL;
+	if (mr->windows)
+		return -EBUSY;
 	mr->invalid = true;
 	return 0;
 }
 
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 {
-	const uint32_t remote = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE |
-				IW_ACCESS_REMOTE_ATOMIC;
 	struct iw_mr *mr = iw_mr_find(qp->rnic, stag);
 
-	if (!mr || mr->pd != qp->pd)
+	if (mr && mr->scope == qp) {
+		iw_mw_unbind(list_entry(mr, struct iw_mw, key));
+		return 0;
+	}
+	if (!mr || mr->scope != qp->pd || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->pd->qps > 1 || !(mr->access & remote))
+	if (mr->pd->qps > 1 || mr->windows || !(mr->access & REMOTE_RIGHTS))
 		return -EACCES;
 	mr->invalid = true;
 	return 0;

@@ -50,7 +50,9 @@ struct iw_rnic {
 	uint64_t now;
 	struct iw_stats stats;
 	struct iw_table qps; /* by number */
-	struct iw_table mrs; /* by the 24-bit index of the STag */
+	struct iw_table mrs; /* and windows, by the 24-bit index of the STag */
+	uint32_t mws;
+	uint8_t *null_memory; /* with the first null MR: IW_SEGMENT_MAX zeros, and as much for what is lost */
 	unsigned int pds, cqs;
 	uint32_t next_qp_num;
 	uint32_t stag_counter;
@@ -70,20 +72,46 @@ void iw_rnic_reap(struct iw_rnic *rnic);
 struct iw_pd {
 	struct iw_rnic *rnic;
 	void *ctx;
-	uint32_t refs; /* MRs and QPs */
+	uint32_t refs; /* MRs, windows and QPs */
 	uint32_t qps;
 };
 
+enum iw_mr_kind { IW_MR_REGION, IW_MR_NULL, IW_MR_WINDOW_1, IW_MR_WINDOW_2 };
+
+/*
+ * Beside the IW_ACCESS_* in struct iw_mr: it is good for local work requests; windows are for
+ * peers.
+ */
+#define IW_MR_LOCAL (1u << 31)
+
+/* What an STag stands for: a region, or the part of one that a window shows. */
 struct iw_mr {
 	uint32_t stag;
 	uint32_t access;
-	struct iw_pd *pd;
+	const void *scope; /* the PD whose peers may use it, or the one QP: RFC 5041 8.2 */
 	uint64_t iova;
 	uint64_t length;
 	uint8_t *addr;
-	bool invalid; /* by LOCAL_INV or a Send with Invalidate */
+	bool invalid; /* by LOCAL_INV or a Send with Invalidate; a window that is not bound */
+	uint8_t kind; /* enum iw_mr_kind */
+	uint32_t windows; /* bound to this region */
+	struct iw_pd *pd;
 	void *ctx;
 };
+
+struct iw_mw {
+	struct iw_mr key;
+	struct iw_mr *region; /* NULL: not bound */
+	struct list_node node; /* type 2, bound: iw_qp_private.windows */
+};
+
+/* An STag whose index is free; its object, which bears it then, goes into the table. -ENOMEM. */
+int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr);
+/* The WR of a bind: -EINVAL; see IW_WC_MW_BIND_ERR. */
+int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);
+void iw_mw_unbind(struct iw_mw *mw);
+/* The session of the QP is over, and with it what its peer could use alone. */
+void iw_mw_unbind_all(struct iw_qp *qp);
 
 /* NULL: no such STag, another key, or invalidated. */
 static inline struct iw_mr *iw_mr_find(const struct iw_rnic *rnic, uint32_t stag)
@@ -122,12 +150,16 @@ enum iw_remote { IW_REMOTE_OK, IW_REMOTE_STAG, IW_REMOTE_PD, IW_REMOTE_ACCESS, I
 		 IW_REMOTE_BOUNDS };
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 			    uint32_t access, uint8_t **ptr);
-/* LOCAL_INV: -EINVAL: not a valid STag of this PD. */
+/*
+ * LOCAL_INV: -EINVAL: not a valid STag of this PD, a type 1 window, or a type 2 window of another
+ * QP (one that is not bound is fine: the peer may have been quicker); -EBUSY: windows are bound to
+ * it.
+ */
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag);
 /*
- * Send with Invalidate (RFC 5040 5.3, 8.1.1): an MR of ours is open to its whole PD, so a peer
- * may invalidate it only if no other QP could lose it: -EACCES when the PD has several QPs,
- * or the MR no remote rights; -EINVAL: not a valid STag of this PD.
+ * Send with Invalidate (RFC 5040 5.3, 8.1.1): an MR of ours is open to its whole PD, so a peer may
+ * invalidate it only if no other QP could lose it: -EACCES when the PD has several QPs, the MR no
+ * remote rights, or windows; -EINVAL: not a valid STag of this stream, or of a type 1 window.
  */
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);
 
@@ -275,6 +307,8 @@ struct iw_qp_private {
 	uint32_t held_count;	/* of messages */
 	uint32_t held_delivered; /* of them */
 	size_t held_bytes;
+
+	struct list_node windows; /* of type 2, bound to this QP */
 };
 
 struct iw_qp_full {

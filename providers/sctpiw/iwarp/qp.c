@@ -86,6 +86,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp->ctx = attr->ctx;
 	qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
+	list_init(&full->priv.windows);
 
 	err = init_rings(qp, attr);
 	if (!err)
@@ -275,6 +276,7 @@ void iw_qp_unbind(struct iw_qp *qp)
 	struct iw_qp_private *p = qp->priv;
 
 	iw_held_clear(p);
+	iw_mw_unbind_all(qp);
 	free(p->reads);
 	free(p->irq);
 	p->reads = NULL;

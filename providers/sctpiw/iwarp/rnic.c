@@ -41,6 +41,7 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	iw_rnic_reap(rnic);
 	iw_table_fini(&rnic->qps);
 	iw_table_fini(&rnic->mrs);
+	free(rnic->null_memory);
 	timerq_fini(&rnic->timers);
 	free(rnic);
 }

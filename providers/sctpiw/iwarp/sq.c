@@ -8,7 +8,7 @@
 static const uint32_t wc_opcode[] = {
 	[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE, [IW_WR_SEND] = IW_WC_SEND,
 	[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,   [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
-	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,
+	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,    [IW_WR_BIND_MW] = IW_WC_BIND_MW,
 };
 
 /* The WQE at head is over. Its slot is free before the CQE tells the application to post again. */
@@ -290,11 +290,19 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 	return put_read_request(buf, (uint32_t)wqe->engine[0], &r);
 }
 
-/* LOCAL_INV makes no message. false: the session ended. */
-static bool invalidate(struct iw_session *s, struct iw_send_wqe *wqe)
+/* LOCAL_INV and BIND_MW make no message. false: the session ended. */
+static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 {
-	if (iw_mr_invalidate_local(s->qp, wqe->inv_stag)) {
-		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+	uint32_t status = IW_WC_SUCCESS;
+
+	if (wqe->opcode == IW_WR_BIND_MW) {
+		if (iw_mw_bind(s->qp, wqe))
+			status = IW_WC_MW_BIND_ERR;
+	} else if (iw_mr_invalidate_local(s->qp, wqe->inv_stag)) {
+		status = IW_WC_LOC_QP_OP_ERR;
+	}
+	if (status) {
+		fail_wqe(s, status);
 		return false;
 	}
 	finish(s->qp, wqe, IW_WQE_DONE);
@@ -313,7 +321,8 @@ static bool begin_wqe(struct iw_session *s)
 		p->offset = p->sge = p->sge_offset = 0;
 		switch (wqe->opcode) {
 		case IW_WR_LOCAL_INV:
-			if (!invalidate(s, wqe))
+		case IW_WR_BIND_MW:
+			if (!do_locally(s, wqe))
 				return false;
 			continue;
 		case IW_WR_SEND:

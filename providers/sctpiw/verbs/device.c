@@ -56,12 +56,20 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
 		list_add(cqs, node);
 	}
+	while ((node = list_pop(&ctx->mws))) {
+		struct sctpiw_mw *mw = list_entry(node, struct sctpiw_mw, node);
+
+		iw_mw_free(mw->iw);
+		free(mw);
+	}
 	while ((node = list_pop(&ctx->mrs))) {
 		struct sctpiw_mr *mr = list_entry(node, struct sctpiw_mr, node);
 
 		iw_mr_free(mr->iw);
 		free(mr);
 	}
+	while ((node = list_pop(&ctx->dms)))
+		sctpiw_dm_release(list_entry(node, struct sctpiw_dm, node));
 	while ((node = list_pop(&ctx->pds))) {
 		struct sctpiw_pd *pd = list_entry(node, struct sctpiw_pd, node);
 
@@ -137,19 +145,26 @@ static void free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops context_ops = {
+	.advise_mr = sctpiw_advise_mr,
+	.alloc_dm = sctpiw_alloc_dm,
+	.alloc_mw = sctpiw_alloc_mw,
+	.alloc_null_mr = sctpiw_alloc_null_mr,
 	.alloc_parent_domain = sctpiw_alloc_parent_domain,
 	.alloc_pd = sctpiw_alloc_pd,
 	.alloc_td = sctpiw_alloc_td,
+	.bind_mw = sctpiw_bind_mw,
 	.create_cq = sctpiw_create_cq,
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
 	.create_qp_ex = sctpiw_create_qp_ex,
+	.dealloc_mw = sctpiw_dealloc_mw,
 	.dealloc_pd = sctpiw_dealloc_pd,
 	.dealloc_td = sctpiw_dealloc_td,
 	.dereg_mr = sctpiw_dereg_mr,
 	.destroy_cq = sctpiw_destroy_cq,
 	.destroy_qp = sctpiw_destroy_qp,
 	.free_context = free_context,
+	.free_dm = sctpiw_free_dm,
 	.modify_qp = sctpiw_modify_qp,
 	.poll_cq = sctpiw_poll_cq,
 	.post_recv = sctpiw_post_recv,
@@ -158,8 +173,10 @@ static const struct verbs_context_ops context_ops = {
 	.query_port = sctpiw_query_port,
 	.query_qp = sctpiw_query_qp,
 	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
+	.reg_dm_mr = sctpiw_reg_dm_mr,
 	.reg_mr = sctpiw_reg_mr,
 	.req_notify_cq = sctpiw_req_notify_cq,
+	.rereg_mr = sctpiw_rereg_mr,
 	.resize_cq = sctpiw_resize_cq,
 };
 
@@ -184,6 +201,8 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
 	list_init(&ctx->mrs);
+	list_init(&ctx->mws);
+	list_init(&ctx->dms);
 	list_init(&ctx->cqs);
 	list_init(&ctx->qps);
 	ctx->vctx.context.num_comp_vectors = 1;

@@ -141,6 +141,10 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	/* From both ends of the alphabet: an operation too many or too few shifts one of them. */
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
 	return SAME(set->_compat_alloc_pd, ops->alloc_pd) &&
+	       SAME(set->alloc_mw, ops->alloc_mw) && SAME(set->bind_mw, ops->bind_mw) &&
+	       SAME(set->dealloc_mw, ops->dealloc_mw) &&
+	       SAME(context->alloc_null_mr, ops->alloc_null_mr) &&
+	       SAME(context->reg_dm_mr, ops->reg_dm_mr) &&
 	       SAME(set->_compat_create_cq, ops->create_cq) &&
 	       SAME(set->_compat_create_qp, ops->create_qp) &&
 	       SAME(context->create_qp_ex, ops->create_qp_ex) &&

@@ -60,9 +60,12 @@ struct verbs_device { /* zeroed by the provider, filled by libibverbs */
 	uint64_t core_support;
 };
 
+/* libibverbs keeps account of the pages of the first sort for fork(), and re-registers no other. */
+enum verbs_mr_type { VERBS_MR_ORDINARY, VERBS_MR_NULL, VERBS_MR_IMPORTED, VERBS_MR_DMABUF };
+
 struct verbs_mr {
 	struct ibv_mr ibv_mr;
-	int mr_type; /* 0: ordinary memory */
+	int mr_type; /* enum verbs_mr_type */
 	int access;
 };
 
@@ -91,10 +94,11 @@ struct verbs_cq {
 
 /* In the library's order, which is that of the alphabet. */
 struct verbs_context_ops {
-	PABI_DEFAULT(advise_mr);
-	PABI_DEFAULT(alloc_dm);
-	PABI_DEFAULT(alloc_mw);
-	PABI_DEFAULT(alloc_null_mr);
+	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+			 struct ibv_sge *sg_list, uint32_t num_sge);
+	struct ibv_dm *(*alloc_dm)(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
+	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
+	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
 					      struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
@@ -102,7 +106,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(async_event);
 	PABI_DEFAULT(attach_counters_point_flow);
 	PABI_DEFAULT(attach_mcast);
-	PABI_DEFAULT(bind_mw);
+	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 	PABI_DEFAULT(close_xrcd);
 	PABI_DEFAULT(cq_event);
 	PABI_DEFAULT(create_ah);
@@ -120,7 +124,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(create_srq);
 	PABI_DEFAULT(create_srq_ex);
 	PABI_DEFAULT(create_wq);
-	PABI_DEFAULT(dealloc_mw);
+	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
@@ -135,7 +139,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(destroy_wq);
 	PABI_DEFAULT(detach_mcast);
 	void (*free_context)(struct ibv_context *context);
-	PABI_DEFAULT(free_dm);
+	int (*free_dm)(struct ibv_dm *dm);
 	PABI_DEFAULT(get_srq_num);
 	PABI_DEFAULT(import_dm);
 	PABI_DEFAULT(import_mr);
@@ -165,12 +169,14 @@ struct verbs_context_ops {
 	PABI_DEFAULT(query_rt_values);
 	PABI_DEFAULT(query_srq);
 	PABI_DEFAULT(read_counters);
-	PABI_DEFAULT(reg_dm_mr);
+	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
+				    size_t length, unsigned int access);
 	PABI_DEFAULT(reg_dmabuf_mr);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 				 int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	PABI_DEFAULT(rereg_mr);
+	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
+			size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	PABI_DEFAULT(set_ece);
 	PABI_DEFAULT(unimport_dm);

@@ -4,11 +4,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "engine/log.h"
 
 _Static_assert((int)IW_ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE, "");
 _Static_assert((int)IW_ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "");
 _Static_assert((int)IW_ACCESS_REMOTE_READ == IBV_ACCESS_REMOTE_READ, "");
 _Static_assert((int)IW_ACCESS_REMOTE_ATOMIC == IBV_ACCESS_REMOTE_ATOMIC, "");
+_Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
+_Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
@@ -58,9 +63,8 @@ int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
 }
 
 /*
- * What the kernel's iWARP drivers take: unknown flags are EINVAL, paging on demand is not
- * supported, and flags of the optional range are wishes. Huge pages make no difference to us, and
- * binding windows is refused when it is tried.
+ * What the kernel's drivers take: unknown flags are EINVAL, those of the optional range are wishes.
+ * Huge pages make no difference to us, nor does paging on demand: we never do otherwise.
  */
 static int check_access(int access)
 {
@@ -74,66 +78,203 @@ static int check_access(int access)
 	if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
 	    !(access & IBV_ACCESS_LOCAL_WRITE))
 		return EINVAL;
-	if (access & IBV_ACCESS_ON_DEMAND)
-		return EOPNOTSUPP;
 	return 0;
 }
 
-static int new_mr(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_mr *mr,
-		  uint64_t addr, uint64_t length, uint64_t hca_va, int access)
+/* What of the access flags is iwarp's. */
+static uint32_t rights_of(int access)
 {
-	const uint32_t rights = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
-				IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_ATOMIC |
-				IW_ACCESS_ZERO_BASED;
+	return (uint32_t)access &
+	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
+		IW_ACCESS_REMOTE_ATOMIC | IW_ACCESS_MW_BIND | IW_ACCESS_ZERO_BASED |
+		IW_ACCESS_ON_DEMAND);
+}
+
+#define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets to the engine */
+
+/*
+ * Pages on demand need not be there yet: what is not when they are used is an error then. Only
+ * outside of the address space a fault would not say where it was.
+ */
+static int check_memory(uint64_t addr, uint64_t length, int access)
+{
 	int err;
 
 	err = engine_memory_guard();
 	if (err)
 		return -err;
-	err = engine_memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
-	if (err)
-		return -err;
+	if (access & IBV_ACCESS_ON_DEMAND)
+		return addr >= FIRST_ADDRESS && length <= IW_MAX_MR_LENGTH &&
+				       addr <= IW_MAX_MR_LENGTH - length
+			       ? 0
+			       : EFAULT;
+	return -engine_memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
+}
 
+struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
+				struct sctpiw_dm *dm)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->ibv.context);
+	struct sctpiw_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	engine_lock(ctx->engine);
-	err = iw_mr_new(pd->iw, addr, length, access & IBV_ACCESS_ZERO_BASED ? 0 : hca_va,
-			access & rights, mr, &mr->iw);
+	if (attr)
+		err = iw_mr_new(pd->iw, attr->addr, attr->length, attr->iova, attr->access, mr,
+				&mr->iw);
+	else
+		err = iw_mr_new_null(pd->iw, mr, &mr->iw);
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		mr->pd = pd;
-		mr->vmr.ibv_mr.lkey = mr->vmr.ibv_mr.rkey = iw_mr_stag(mr->iw);
 		list_add_tail(&ctx->mrs, &mr->node);
+		if (dm)
+			dm->mrs++;
 	}
 	engine_unlock(ctx->engine);
-	return -err;
+	if (err) {
+		free(mr);
+		errno = -err;
+		return NULL;
+	}
+	mr->dm = dm;
+	mr->vmr.access = access;
+	mr->vmr.ibv_mr.context = pd->ibv.context;
+	mr->vmr.ibv_mr.pd = &pd->ibv;
+	mr->vmr.ibv_mr.handle = sctpiw_new_handle();
+	mr->vmr.ibv_mr.lkey = iw_mr_stag(mr->iw);
+	mr->vmr.ibv_mr.rkey = attr ? mr->vmr.ibv_mr.lkey : 0;
+	return mr;
+}
+
+/* The whole address space, whatever will be there: implicit on-demand paging. */
+static bool is_implicit(uint64_t addr, size_t length, int access)
+{
+	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
 }
 
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t hca_va,
 			     int access)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
-	struct sctpiw_mr *mr = NULL;
+	struct iw_mr_attr attr = {
+		.addr = (uintptr_t)addr,
+		.length = length,
+		.iova = access & IBV_ACCESS_ZERO_BASED ? 0 : hca_va,
+		.access = rights_of(access),
+	};
+	struct sctpiw_mr *mr;
 	int err;
 
 	err = sctpiw_alive(ctx) ? check_access(access) : EIO;
 	if (err)
 		goto fail;
 	err = EINVAL;
-	if (!length || (uintptr_t)addr + length < (uintptr_t)addr)
+	if (is_implicit(attr.addr, length, access)) {
+		if (hca_va)
+			goto fail;
+		attr.addr = attr.iova = FIRST_ADDRESS;
+		attr.length = IW_MAX_MR_LENGTH - FIRST_ADDRESS;
+	} else if (!length || attr.addr + length < attr.addr) {
 		goto fail;
-	err = ENOMEM;
-	mr = calloc(1, sizeof(*mr));
-	if (!mr)
-		goto fail;
-	err = new_mr(ctx, to_pd(ibpd), mr, (uintptr_t)addr, length, hca_va, access);
+	}
+	err = check_memory(attr.addr, attr.length, access);
 	if (err)
 		goto fail;
-	mr->vmr.access = access;
-	mr->vmr.ibv_mr.handle = sctpiw_new_handle();
-	return &mr->vmr.ibv_mr;
+	mr = sctpiw_new_mr(to_pd(ibpd), &attr, access, NULL);
+	return mr ? &mr->vmr.ibv_mr : NULL;
 fail:
-	free(mr);
+	log_debug("reg_mr: address %p, length %zu, access 0x%x: %s", addr, length, (unsigned int)access,
+		  strerror(err));
 	errno = err;
 	return NULL;
+}
+
+/*
+ * What mr is to become, or an errno. Like a new registration, addresses count from addr or from 0.
+ */
+static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		     int access, struct iw_mr_attr *attr)
+{
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	int err;
+
+	if (!flags || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED))
+		return EINVAL;
+	if (!(flags & IBV_REREG_MR_CHANGE_PD))
+		pd = ibmr->pd;
+	if (!pd || pd->context != ibmr->context)
+		return EINVAL;
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = mr->vmr.access;
+	err = check_access(access);
+	if (err)
+		return err;
+	iw_mr_get(mr->iw, attr);
+	attr->pd = to_pd(pd)->iw;
+	attr->access = rights_of(access);
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		attr->addr = (uintptr_t)addr;
+		attr->length = length;
+		attr->iova = attr->addr;
+		if (!length || attr->addr + length < attr->addr)
+			return EINVAL;
+	}
+	if (access & IBV_ACCESS_ZERO_BASED)
+		attr->iova = 0;
+	else if (mr->vmr.access & IBV_ACCESS_ZERO_BASED)
+		attr->iova = attr->addr;
+	return flags == IBV_REREG_MR_CHANGE_PD ? 0 : check_memory(attr->addr, attr->length, access);
+}
+
+int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		    int access)
+{
+	struct sctpiw_mr *mr = list_entry(vmr, struct sctpiw_mr, vmr);
+	struct sctpiw_context *ctx = to_ctx(vmr->ibv_mr.context);
+	struct iw_mr_attr attr;
+	int err;
+
+	err = sctpiw_alive(ctx) ? change_of(mr, flags, pd, addr, length, access, &attr) : EIO;
+	if (!err) {
+		engine_lock(ctx->engine);
+		err = -iw_mr_change(mr->iw, &attr);
+		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
+		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
+			sctpiw_pd_hold(to_pd(pd));
+			sctpiw_pd_drop(mr->pd);
+			mr->pd = to_pd(pd);
+		}
+		engine_unlock(ctx->engine);
+	}
+	if (err) {
+		log_debug("rereg_mr: flags 0x%x, address %p, length %zu, access 0x%x: %s",
+			  (unsigned int)flags, addr, length, (unsigned int)access, strerror(err));
+		errno = err;
+	} else if (flags & IBV_REREG_MR_CHANGE_ACCESS) {
+		vmr->access = access;
+	}
+	return err;
+}
+
+struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *ibpd)
+{
+	struct sctpiw_mr *mr;
+
+	if (!sctpiw_alive(to_ctx(ibpd->context))) {
+		errno = EIO;
+		return NULL;
+	}
+	mr = sctpiw_new_mr(to_pd(ibpd), NULL, 0, NULL);
+	if (!mr)
+		return NULL;
+	mr->vmr.mr_type = VERBS_MR_NULL;
+	mr->vmr.ibv_mr.length = SIZE_MAX;
+	return &mr->vmr.ibv_mr;
 }
 
 int sctpiw_dereg_mr(struct verbs_mr *vmr)
@@ -148,6 +289,8 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 		if (!err) {
 			sctpiw_pd_drop(mr->pd);
 			list_del(&mr->node);
+			if (mr->dm)
+				mr->dm->mrs--;
 		}
 		engine_unlock(ctx->engine);
 		if (err)
@@ -155,4 +298,53 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	}
 	free(mr);
 	return 0;
+}
+
+/* Each element is checked before anything is done about the first. */
+static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
+		       const struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->ibv.context);
+	uint64_t memory;
+	int err = 0;
+
+	for (uint32_t i = 0; i < num_sge && !err; i++) {
+		const struct ibv_sge *sge = &sg_list[i];
+
+		engine_lock(ctx->engine);
+		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
+		engine_unlock(ctx->engine);
+		if (!err && populate)
+			err = engine_memory_populate(memory, sge->length, write);
+		if (err)
+			log_debug("advise_mr: key 0x%x, address 0x%llx, length %u: %s", sge->lkey,
+				  (unsigned long long)sge->addr, sge->length, strerror(-err));
+	}
+	return -err;
+}
+
+int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		     struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	struct sctpiw_pd *pd = to_pd(ibpd);
+	bool write = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	int err;
+
+	if (!sctpiw_alive(to_ctx(ibpd->context)))
+		return EIO;
+	switch (advice) {
+	case IBV_ADVISE_MR_ADVICE_PREFETCH:
+	case IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE:
+	case IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
+		break;
+	default:
+		return EOPNOTSUPP;
+	}
+	if ((flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH) || !sg_list || !num_sge)
+		return EINVAL;
+	err = advise_each(pd, write, false, sg_list, num_sge);
+	/* What is there is seen without being told of. */
+	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return err;
+	return advise_each(pd, write, true, sg_list, num_sge);
 }

@@ -12,6 +12,7 @@ _Static_assert((int)IW_WR_RDMA_WRITE == IBV_WR_RDMA_WRITE, "");
 _Static_assert((int)IW_WR_SEND == IBV_WR_SEND, "");
 _Static_assert((int)IW_WR_RDMA_READ == IBV_WR_RDMA_READ, "");
 _Static_assert((int)IW_WR_LOCAL_INV == IBV_WR_LOCAL_INV, "");
+_Static_assert((int)IW_WR_BIND_MW == IBV_WR_BIND_MW, "");
 _Static_assert((int)IW_WR_SEND_WITH_INV == IBV_WR_SEND_WITH_INV, "");
 _Static_assert((int)IW_SEND_FENCE == IBV_SEND_FENCE, "");
 _Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
@@ -69,11 +70,12 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		break;
 	case IBV_WR_LOCAL_INV:
 		return 0;
+	case IBV_WR_BIND_MW:
+		return wr->num_sge || (wr->send_flags & IBV_SEND_INLINE) ? EINVAL : 0;
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-	case IBV_WR_BIND_MW:
 	case IBV_WR_TSO:
 		return EOPNOTSUPP;
 	default:
@@ -120,6 +122,11 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 		wqe->flags &= ~IW_SEND_INLINE;
 		wqe->num_sge = 0;
 		wqe->length = 0;
+		break;
+	case IBV_WR_BIND_MW:
+		err = sctpiw_put_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+		if (err)
+			return err;
 		break;
 	default:
 		break;

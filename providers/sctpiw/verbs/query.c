@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Of the memory management extensions local and remote invalidation; the rest is the kernel's. A
+ * type 2 window is tied to its QP by a bind, and both have to be of one PD: 2B.
+ */
+#define CAPS                                                                                       \
+	(IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
+
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -21,13 +28,13 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.page_size_cap = 0xfffff000,
 			.max_qp = IW_MAX_QP,
 			.max_qp_wr = IW_MAX_QP_WR,
-			/* Local and remote invalidation; the rest of it is the kernel's. */
-			.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+			.device_cap_flags = CAPS,
 			.max_sge = IW_MAX_SGE,
 			.max_sge_rd = IW_MAX_SGE_RD,
 			.max_cq = IW_MAX_CQ,
 			.max_cqe = IW_MAX_CQE,
 			.max_mr = IW_MAX_MR,
+			.max_mw = IW_MAX_MW,
 			.max_pd = IW_MAX_PD,
 			.max_qp_rd_atom = IW_MAX_IRD,
 			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
@@ -36,7 +43,15 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_pkeys = 1,
 			.phys_port_cnt = 1,
 		},
-		.device_cap_flags_ex = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+		.odp_caps = {
+			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
+			/* Each operation that there is. */
+			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+							  IBV_ODP_SUPPORT_WRITE |
+							  IBV_ODP_SUPPORT_READ,
+		},
+		.device_cap_flags_ex = CAPS,
+		.max_dm_size = SCTPIW_MAX_DM,
 		.phys_port_cnt_ex = 1,
 	};
 

@@ -30,7 +30,7 @@ struct sctpiw_context {
 	uint32_t generation;
 	struct engine_port_watcher port; /* on the async channel */
 	/* What the application has not destroyed when it closes the device; engine lock. */
-	struct list_node pds, tds, mrs, cqs, qps;
+	struct list_node pds, tds, mrs, mws, dms, cqs, qps;
 };
 
 /*
@@ -57,6 +57,22 @@ struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
 	struct sctpiw_pd *pd; /* held */
+	struct sctpiw_dm *dm; /* that it is part of, or NULL */
+	struct list_node node;
+};
+
+struct sctpiw_mw {
+	struct ibv_mw ibv;
+	struct iw_mw *iw;
+	struct list_node node;
+};
+
+/* "Device memory": plain memory of the process. */
+struct sctpiw_dm {
+	struct ibv_dm ibv;
+	uint8_t *memory;
+	uint64_t length;
+	unsigned int mrs; /* engine lock */
 	struct list_node node;
 };
 
@@ -112,6 +128,16 @@ static inline struct sctpiw_pd *to_pd(struct ibv_pd *pd)
 	return list_entry(pd, struct sctpiw_pd, ibv);
 }
 
+static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
+{
+	return list_entry(mw, struct sctpiw_mw, ibv);
+}
+
+static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)
+{
+	return list_entry(dm, struct sctpiw_dm, ibv);
+}
+
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)
 {
 	return list_entry(cq, struct sctpiw_cq, vcq.cq);
@@ -164,7 +190,38 @@ struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
 int sctpiw_dealloc_pd(struct ibv_pd *pd);
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			     int access);
+int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		    int access);
 int sctpiw_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
+int sctpiw_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		     struct ibv_sge *sg_list, uint32_t num_sge);
+/*
+ * An MR of pd (attr->pd is not looked at), of dm if that is not NULL; attr NULL: a null MR. access:
+ * as the application says it. NULL and errno on failure.
+ */
+struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
+				struct sctpiw_dm *dm);
+
+/* mw.c */
+struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int sctpiw_dealloc_mw(struct ibv_mw *mw);
+int sctpiw_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
+/*
+ * The part of a send WQE that is particular to IBV_WR_BIND_MW. EINVAL, or EOPNOTSUPP for MRs that
+ * have no windows (null, device memory); then the WQE is not to be published.
+ */
+int sctpiw_put_bind(struct iw_send_wqe *wqe, const struct ibv_mw *mw, uint32_t rkey,
+		    const struct ibv_mw_bind_info *info);
+
+/* dm.c */
+#define SCTPIW_MAX_DM (16u << 20) /* bytes, of a process */
+struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
+int sctpiw_free_dm(struct ibv_dm *dm);
+/* The RNIC has no MR of it any more: free ours. */
+void sctpiw_dm_release(struct sctpiw_dm *dm);
+struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
+				size_t length, unsigned int access);
 
 /* cq.c */
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,

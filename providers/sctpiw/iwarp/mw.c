@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory windows: STags that come and go by work requests, each a part of a region. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "iwarp/private.h"
+
+int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
+{
+	struct iw_rnic *rnic = pd->rnic;
+	struct iw_mw *mw;
+	int err;
+
+	if (type != IW_MW_TYPE_1 && type != IW_MW_TYPE_2)
+		return -EINVAL;
+	if (rnic->mws >= IW_MAX_MW)
+		return -ENOMEM;
+	mw = calloc(1, sizeof(*mw));
+	if (!mw)
+		return -ENOMEM;
+	list_init(&mw->node);
+	mw->key.kind = type == IW_MW_TYPE_1 ? IW_MR_WINDOW_1 : IW_MR_WINDOW_2;
+	mw->key.pd = pd;
+	mw->key.invalid = true;
+	err = iw_mr_enter(rnic, &mw->key);
+	if (err) {
+		free(mw);
+		return err;
+	}
+	rnic->mws++;
+	pd->refs++;
+	*out = mw;
+	return 0;
+}
+
+uint32_t iw_mw_stag(const struct iw_mw *mw)
+{
+	return mw->key.stag;
+}
+
+void iw_mw_unbind(struct iw_mw *mw)
+{
+	if (mw->region)
+		mw->region->windows--;
+	mw->region = NULL;
+	mw->key.invalid = true;
+	list_del(&mw->node);
+}
+
+void iw_mw_unbind_all(struct iw_qp *qp)
+{
+	struct list_node *windows = &qp->priv->windows;
+
+	while (!list_empty(windows))
+		iw_mw_unbind(list_entry(windows->next, struct iw_mw, node));
+}
+
+void iw_mw_free(struct iw_mw *mw)
+{
+	struct iw_rnic *rnic = mw->key.pd->rnic;
+
+	iw_mw_unbind(mw);
+	iw_table_remove(&rnic->mrs, mw->key.stag >> 8);
+	rnic->mws--;
+	mw->key.pd->refs--;
+	free(mw);
+}
+
+static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
+{
+	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
+
+	if (!mr || mr->pd != qp->pd ||
+	    (mr->kind != IW_MR_WINDOW_1 && mr->kind != IW_MR_WINDOW_2))
+		return NULL;
+	return list_entry(mr, struct iw_mw, key);
+}
+
+/* The region that the WR names, if it may be opened like that; or NULL. */
+static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
+{
+	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
+	struct iw_mr *mr = iw_mr_find(qp->rnic, wqe->bind.lkey);
+
+	if (!mr || mr->pd != qp->pd)
+		return NULL;
+	/*
+	 * Neither a window nor a null region has this right. The address that a bind gives is that
+	 * of the memory: a zero-based region has none.
+	 */
+	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
+		return NULL;
+	if ((wqe->bind.access & needs_write) && !(mr->access & IW_ACCESS_LOCAL_WRITE))
+		return NULL;
+	return iw_mr_covers(mr, wqe->remote_to, wqe->bind.length) ? mr : NULL;
+}
+
+int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
+{
+	const uint32_t rights = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE |
+				IW_ACCESS_REMOTE_ATOMIC;
+	struct iw_mw *mw = find_window(qp, wqe->inv_stag);
+	struct iw_mr *region = NULL;
+	struct iw_mr *key;
+	bool one_stream;
+
+	if (!mw)
+		return -EINVAL;
+	key = &mw->key;
+	one_stream = key->kind == IW_MR_WINDOW_2;
+	/* Whoever has the key of the former binding must not have the new one by that. */
+	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
+		return -EINVAL;
+	if (one_stream && (mw->region || !wqe->bind.length))
+		return -EINVAL;
+	if (wqe->bind.length) {
+		region = find_region(qp, wqe);
+		if (!region)
+			return -EINVAL;
+	}
+	iw_mw_unbind(mw);
+	key->stag = wqe->rkey;
+	if (!region)
+		return 0;
+	key->access = wqe->bind.access & rights;
+	key->scope = one_stream ? (const void *)qp : qp->pd;
+	key->iova = wqe->bind.access & IW_ACCESS_ZERO_BASED ? 0 : wqe->remote_to;
+	key->length = wqe->bind.length;
+	key->addr = iw_mr_at(region, wqe->remote_to);
+	key->invalid = false;
+	mw->region = region;
+	region->windows++;
+	if (one_stream)
+		list_add_tail(&qp->priv->windows, &mw->node);
+	return 0;
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/*
+ * Memory windows against a model of what they are bound to; regions that are changed, and null
+ * ones.
+ */
+#include "unit/iw_fixture.h"
+
+#include "iwarp/private.h"
+
+#define READ IW_ACCESS_REMOTE_READ
+#define WRITE IW_ACCESS_REMOTE_WRITE
+#define LOCAL IW_ACCESS_LOCAL_WRITE
+#define BIND IW_ACCESS_MW_BIND
+
+static struct iw_mr *mr_at(struct fx *x, struct iw_pd *pd, size_t at, uint64_t len, uint32_t access)
+{
+	struct iw_mr *mr;
+
+	assert_int_equal(iw_mr_new(pd, x->base + at, len, x->base + at, access, NULL, &mr), 0);
+	return mr;
+}
+
+static struct iw_mw *mw_of(struct iw_pd *pd, enum iw_mw_type type)
+{
+	struct iw_mw *mw;
+
+	assert_int_equal(iw_mw_new(pd, type, &mw), 0);
+	return mw;
+}
+
+static int bind_to(struct iw_qp *qp, const struct iw_mw *mw, uint32_t key, const struct iw_mr *mr,
+		   uint64_t addr, uint64_t len, uint32_t access)
+{
+	struct iw_send_wqe wqe = {
+		.opcode = IW_WR_BIND_MW,
+		.inv_stag = iw_mw_stag(mw),
+		.rkey = key,
+		.remote_to = addr,
+		.bind = { len, mr ? iw_mr_stag(mr) : 0, access },
+	};
+
+	return iw_mw_bind(qp, &wqe);
+}
+
+static uint32_t next_key(const struct iw_mw *mw)
+{
+	uint32_t stag = iw_mw_stag(mw);
+
+	return (stag & ~0xffu) | ((stag + 1) & 0xff);
+}
+
+static enum iw_remote check(struct fx *x, struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
+			    uint32_t access)
+{
+	uint8_t *p = NULL;
+	enum iw_remote verdict = iw_mr_remote(qp, stag, to, len, access, &p);
+
+	if (!verdict)
+		assert_true(p >= x->mem && p + len <= x->mem + FX_MEM);
+	return verdict;
+}
+
+static void limits(void **state)
+{
+	struct iw_mw *mw, *other;
+	struct fx x;
+
+	fx_start(&x, false);
+	assert_int_equal(iw_mw_new(x.pd, 0, &mw), -EINVAL);
+	assert_int_equal(iw_mw_new(x.pd, 3, &mw), -EINVAL);
+	mw = mw_of(x.pd, IW_MW_TYPE_1);
+	assert_int_equal(iw_pd_free(x.pd), -EBUSY);
+	x.rnic->mws = IW_MAX_MW;
+	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_1, &other), -ENOMEM);
+	x.rnic->mws = 1;
+	/* Windows do not count as regions, nor the other way round. */
+	x.rnic->mrs.count += IW_MAX_MR - 2;
+	assert_int_equal(iw_mr_free(mr_at(&x, x.pd, 0, 1, 0)), 0);
+	x.rnic->mrs.count += 1;
+	assert_int_equal(iw_mr_new(x.pd, x.base, 1, 0, 0, NULL, &(struct iw_mr *){ NULL }), -ENOMEM);
+	x.rnic->mrs.count -= IW_MAX_MR - 1;
+	iw_mw_free(mw);
+	assert_int_equal(x.rnic->mws, 0);
+	fx_stop(&x);
+}
+
+/* What each argument of a bind is checked for; a refusal changes nothing. */
+static void bind_checks(void **state)
+{
+	struct iw_mw *mw, *second, *foreign_mw;
+	struct iw_mr *mr, *closed, *read_only, *zero, *foreign, *null_mr;
+	struct iw_pd *other;
+	uint64_t at;
+	struct fx x;
+
+	fx_start(&x, false);
+	at = x.base + 100;
+	other = iw_pd_new(x.rnic, NULL);
+	mr = mr_at(&x, x.pd, 100, 1000, LOCAL | BIND);
+	closed = mr_at(&x, x.pd, 100, 1000, LOCAL);
+	read_only = mr_at(&x, x.pd, 100, 1000, BIND);
+	zero = mr_at(&x, x.pd, 100, 1000, LOCAL | BIND | IW_ACCESS_ZERO_BASED);
+	foreign = mr_at(&x, other, 100, 1000, LOCAL | BIND);
+	assert_int_equal(iw_mr_new_null(x.pd, NULL, &null_mr), 0);
+	foreign_mw = mw_of(other, IW_MW_TYPE_1);
+	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
+		bool one = type == IW_MW_TYPE_1;
+		uint32_t key;
+
+		mw = mw_of(x.pd, type);
+		second = mw_of(x.pd, type);
+		key = next_key(mw);
+#define BAD(...) assert_int_equal(bind_to(x.qp, __VA_ARGS__), -EINVAL)
+		BAD(mw, iw_mw_stag(mw), mr, at, 10, READ);
+		BAD(mw, next_key(second), mr, at, 10, READ);
+		BAD(mw, key, NULL, 0, 10, READ);
+		BAD(mw, key, foreign, at, 10, READ);
+		BAD(mw, key, closed, at, 10, READ);
+		BAD(mw, key, zero, at, 10, READ);
+		BAD(mw, key, null_mr, 0, 10, READ);
+		BAD(mw, key, read_only, at, 10, WRITE);
+		BAD(mw, key, read_only, at, 10, IW_ACCESS_REMOTE_ATOMIC);
+		BAD(mw, key, mr, at - 1, 10, READ);
+		BAD(mw, key, mr, at, 1001, READ);
+		BAD(mw, key, mr, at + 999, 2, READ);
+		BAD(mw, key, mr, at + 1000, 1, READ);
+		BAD(mw, key, mr, at, UINT64_MAX, READ);
+		BAD(foreign_mw, next_key(foreign_mw), mr, at, 10, READ);
+		BAD(foreign_mw, next_key(foreign_mw), foreign, at, 10, READ);
+		assert_int_equal(mr->windows + foreign->windows + closed->windows, 0);
+		/* A window's or a region's index instead */
+		struct iw_send_wqe wqe = { .inv_stag = iw_mr_stag(mr), .rkey = iw_mr_stag(mr) + 1,
+					   .remote_to = at, .bind = { 10, iw_mr_stag(mr), READ } };
+
+		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
+		wqe.inv_stag = 0;
+		wqe.rkey = 1;
+		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
+		wqe.inv_stag = iw_mw_stag(mw);
+		wqe.rkey = key;
+		wqe.bind.lkey = iw_mw_stag(second);
+		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
+
+		assert_int_equal(bind_to(x.qp, mw, key, mr, 0, 0, 0), one ? 0 : -EINVAL);
+		if (one) {
+			assert_int_equal(iw_mw_stag(mw), key);
+			assert_int_equal(check(&x, x.qp, key, at, 1, READ), IW_REMOTE_STAG);
+			key = next_key(mw);
+		}
+		assert_int_equal(bind_to(x.qp, mw, key, mr, at, 1000, READ), 0);
+		assert_int_equal(mr->windows, 1);
+		assert_int_equal(check(&x, x.qp, key, at, 1000, READ), IW_REMOTE_OK);
+		assert_int_equal(check(&x, x.qp, key, at, 1, WRITE), IW_REMOTE_ACCESS);
+		assert_int_equal(iw_mr_free(mr), -EBUSY);
+		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ), one ? 0 : -EINVAL);
+		assert_int_equal(mr->windows, 1);
+		assert_int_equal(check(&x, x.qp, key, at, 1, READ),
+				 one ? IW_REMOTE_STAG : IW_REMOTE_OK);
+		/* Never for local use */
+		assert_null(iw_mr_local(x.qp, iw_mw_stag(mw), at, 1, 0));
+		/* Nor for a window upon it */
+		wqe.inv_stag = iw_mw_stag(second);
+		wqe.rkey = next_key(second);
+		wqe.bind.lkey = iw_mw_stag(mw);
+		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ), one ? 0 : -EINVAL);
+		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
+		iw_mw_free(mw);
+		assert_int_equal(mr->windows, 0);
+		iw_mw_free(second);
+#undef BAD
+	}
+	iw_mw_free(foreign_mw);
+	assert_int_equal(iw_mr_free(mr), 0);
+	iw_mr_free(closed);
+	iw_mr_free(read_only);
+	iw_mr_free(zero);
+	iw_mr_free(foreign);
+	iw_mr_free(null_mr);
+	assert_int_equal(iw_pd_free(other), 0);
+	fx_stop(&x);
+}
+
+/*
+ * Random binds, invalidations and ends of sessions on two QPs of one PD; after each step every
+ * window is tried from both, with its key and the one before.
+ */
+enum { WINDOWS = 6, REGIONS = 3, REGION = 1000 };
+
+struct model {
+	struct iw_mw *mw;
+	bool one_stream;
+	int region; /* -1: not bound */
+	int qp;
+	uint64_t from, len, to;
+	uint32_t access, old_key;
+};
+
+static void try_window(struct fx *x, struct iw_qp *const *qps, const struct model *m)
+{
+	uint32_t key = iw_mw_stag(m->mw);
+
+	for (int q = 0; q < 2; q++) {
+		enum iw_remote want = IW_REMOTE_OK;
+		uint8_t *p;
+
+		if (m->old_key != key)
+			assert_int_equal(iw_mr_remote(qps[q], m->old_key, m->to, 1, READ, &p),
+					 IW_REMOTE_STAG);
+		if (m->region < 0)
+			want = IW_REMOTE_STAG;
+		else if (m->one_stream && q != m->qp)
+			want = IW_REMOTE_PD;
+		assert_int_equal(check(x, qps[q], key, m->to, m->len ? (uint32_t)m->len : 1,
+				       m->access ? m->access : READ), want);
+		if (want)
+			continue;
+		assert_int_equal(iw_mr_remote(qps[q], key, m->to, 1, m->access, &p), IW_REMOTE_OK);
+		assert_ptr_equal(p, x->mem + m->from);
+		assert_int_equal(check(x, qps[q], key, m->to + m->len, 1, m->access), IW_REMOTE_BOUNDS);
+		assert_int_equal(check(x, qps[q], key, m->to + m->len - 1, 2, m->access),
+				 IW_REMOTE_BOUNDS);
+		assert_int_not_equal(check(x, qps[q], key, m->to - 1, 1, m->access), IW_REMOTE_OK);
+		assert_int_equal(check(x, qps[q], key, m->to, 1, m->access ^ (READ | WRITE)),
+				 IW_REMOTE_ACCESS);
+	}
+}
+
+static void model_step(struct fx *x, struct iw_qp *const *qps, struct iw_mr **regions,
+		       struct model *m, uint64_t r)
+{
+	bool bound = m->region >= 0, mine = bound && m->qp == (int)(r & 1);
+	struct iw_qp *qp = qps[r & 1];
+	uint32_t key = next_key(m->mw), stag = iw_mw_stag(m->mw);
+	int region = (int)((r >> 8) % REGIONS), err;
+	uint64_t from = (r >> 16) % REGION, len = 1 + (r >> 32) % (REGION - from);
+	uint32_t access = r & 4 ? READ : WRITE;
+	bool zero = r & 2;
+
+	switch ((r >> 4) % 8) {
+	case 0: /* by the peer of qp */
+		err = iw_mr_invalidate_remote(qp, stag);
+		assert_int_equal(err, m->one_stream && mine ? 0 : -EINVAL);
+		if (!err)
+			m->region = -1;
+		return;
+	case 1:
+		err = iw_mr_invalidate_local(qp, stag);
+		assert_int_equal(err, m->one_stream && (!bound || mine) ? 0 : -EINVAL);
+		if (!err)
+			m->region = -1;
+		return;
+	case 2:
+		err = bind_to(qp, m->mw, key, NULL, 0, 0, 0);
+		assert_int_equal(err, m->one_stream ? -EINVAL : 0);
+		if (!err) {
+			m->region = -1;
+			m->old_key = stag;
+		}
+		return;
+	default:
+		from += 2000u * (unsigned int)region;
+		err = bind_to(qp, m->mw, key, regions[region], x->base + from, len,
+			      access | (zero ? IW_ACCESS_ZERO_BASED : 0));
+		assert_int_equal(err, m->one_stream && bound ? -EINVAL : 0);
+		if (err)
+			return;
+		m->region = region;
+		m->qp = (int)(r & 1);
+		m->from = from;
+		m->access = access;
+		m->len = len;
+		m->to = zero ? 0 : x->base + m->from;
+		m->old_key = stag;
+	}
+}
+
+static void against_model(void **state)
+{
+	struct model models[WINDOWS] = { 0 };
+	struct iw_mr *regions[REGIONS];
+	struct iw_qp *qps[2];
+	uint64_t seed = 11;
+	struct fx x;
+
+	fx_start(&x, false);
+	qps[0] = x.qp;
+	qps[1] = fx_qp_sized(&x, x.pd, x.cq, 4);
+	for (int i = 0; i < REGIONS; i++)
+		regions[i] = mr_at(&x, x.pd, 2000u * (unsigned int)i, REGION, LOCAL | BIND);
+	for (int i = 0; i < WINDOWS; i++) {
+		models[i].one_stream = i & 1;
+		models[i].mw = mw_of(x.pd, i & 1 ? IW_MW_TYPE_2 : IW_MW_TYPE_1);
+		models[i].region = -1;
+		models[i].old_key = iw_mw_stag(models[i].mw);
+	}
+	for (int step = 0; step < 20000; step++) {
+		uint64_t r = fx_next(&seed);
+		unsigned int bound[REGIONS] = { 0 };
+		struct model *m = &models[(r >> 56) % WINDOWS];
+
+		if ((r >> 48) % 64 == 0) { /* as when a session ends */
+			iw_mw_unbind_all(qps[r & 1]);
+			for (int i = 0; i < WINDOWS; i++)
+				if (models[i].one_stream && models[i].qp == (int)(r & 1))
+					models[i].region = -1;
+		} else {
+			model_step(&x, qps, regions, m, r);
+		}
+		for (int i = 0; i < WINDOWS; i++)
+			if (models[i].region >= 0)
+				bound[models[i].region]++;
+		for (int i = 0; i < REGIONS; i++)
+			assert_int_equal(regions[i]->windows, bound[i]);
+		try_window(&x, qps, m);
+	}
+	for (int i = 0; i < WINDOWS; i++)
+		iw_mw_free(models[i].mw);
+	for (int i = 0; i < REGIONS; i++)
+		assert_int_equal(iw_mr_free(regions[i]), 0);
+	iw_qp_free(qps[1]);
+	fx_stop(&x);
+}
+
+/* Of a region with windows neither side can take the STag away, nor can it be changed. */
+static void region_below_a_window(void **state)
+{
+	struct iw_mr_attr attr;
+	struct iw_mw *mw;
+	struct iw_mr *mr;
+	struct fx x;
+
+	fx_start(&x, false);
+	mr = mr_at(&x, x.pd, 0, 100, LOCAL | READ | BIND);
+	mw = mw_of(x.pd, IW_MW_TYPE_2);
+	assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, x.base, 10, READ), 0);
+	assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(mr)), -EBUSY);
+	assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(mr)), -EACCES);
+	iw_mr_get(mr, &attr);
+	attr.length = 50;
+	assert_int_equal(iw_mr_change(mr, &attr), -EBUSY);
+	assert_int_equal(iw_mr_free(mr), -EBUSY);
+	iw_mw_free(mw);
+	assert_int_equal(iw_mr_change(mr, &attr), 0);
+	assert_int_equal(iw_mr_free(mr), 0);
+	fx_stop(&x);
+}
+
+static void changes(void **state)
+{
+	struct iw_mr_attr attr, old;
+	struct iw_pd *other;
+	struct iw_mr *mr;
+	uint32_t stag;
+	struct fx x;
+
+	fx_start(&x, false);
+	other = iw_pd_new(x.rnic, NULL);
+	mr = mr_at(&x, x.pd, 0, 100, LOCAL | READ);
+	stag = iw_mr_stag(mr);
+	iw_mr_get(mr, &old);
+	assert_true(old.pd == x.pd && old.addr == x.base && old.length == 100 && old.iova == x.base);
+	assert_int_equal(old.access, LOCAL | READ);
+	/* Refused: nothing changes. */
+	attr = old;
+	attr.access = WRITE;
+	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
+	attr = old;
+	attr.length = IW_MAX_MR_LENGTH + 1;
+	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
+	attr.length = 100;
+	attr.iova = UINT64_MAX - 50;
+	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
+	assert_int_equal(iw_mr_stag(mr), stag);
+	assert_int_equal(check(&x, x.qp, stag, x.base, 100, READ), IW_REMOTE_OK);
+	/* Rights and domain under the same STag */
+	attr = old;
+	attr.pd = other;
+	attr.access = LOCAL;
+	assert_int_equal(iw_mr_change(mr, &attr), 0);
+	assert_int_equal(iw_mr_stag(mr), stag);
+	assert_int_equal(check(&x, x.qp, stag, x.base, 100, READ), IW_REMOTE_PD);
+	assert_int_equal(iw_pd_free(other), -EBUSY);
+	attr = old;
+	assert_int_equal(iw_mr_change(mr, &attr), 0);
+	assert_int_equal(iw_pd_free(other), 0);
+	assert_int_equal(check(&x, x.qp, stag, x.base, 100, READ), IW_REMOTE_OK);
+	/* Another range, or one that was taken away: another STag */
+	attr.addr += 50;
+	assert_int_equal(iw_mr_change(mr, &attr), 0);
+	assert_int_not_equal(iw_mr_stag(mr) >> 8, stag >> 8);
+	assert_int_equal(check(&x, x.qp, stag, x.base, 1, READ), IW_REMOTE_STAG);
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), x.base, 100, READ), IW_REMOTE_OK);
+	stag = iw_mr_stag(mr);
+	assert_int_equal(iw_mr_invalidate_local(x.qp, stag), 0);
+	assert_int_equal(iw_mr_change(mr, &attr), 0);
+	assert_int_not_equal(iw_mr_stag(mr), stag);
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), x.base, 100, READ), IW_REMOTE_OK);
+	assert_int_equal(x.rnic->mrs.count, 2);
+	assert_int_equal(iw_mr_free(mr), 0);
+	fx_stop(&x);
+}
+
+static void null_region(void **state)
+{
+	struct iw_mr_attr attr;
+	struct iw_mr *mr;
+	uint8_t *from, *to;
+	struct fx x;
+
+	fx_start(&x, false);
+	assert_int_equal(iw_mr_new_null(x.pd, NULL, &mr), 0);
+	for (uint64_t at = 0; at < 3; at++) {
+		from = iw_mr_local(x.qp, iw_mr_stag(mr), at * (UINT64_MAX / 2), 65535, 0);
+		to = iw_mr_local(x.qp, iw_mr_stag(mr), at * (UINT64_MAX / 2), 65535, LOCAL);
+		assert_true(from && to);
+		memset(to, 0xff, 65535);
+		for (unsigned int i = 0; i < 65535; i++)
+			assert_int_equal(from[i], 0);
+	}
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), 0, 1, READ), IW_REMOTE_ACCESS);
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), 0, 1, WRITE), IW_REMOTE_ACCESS);
+	assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(mr)), -EINVAL);
+	assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(mr)), -EINVAL);
+	iw_mr_get(mr, &attr);
+	assert_int_equal(iw_mr_change(mr, &attr), -EINVAL);
+	assert_int_equal(iw_mr_free(mr), 0);
+	assert_null(iw_mr_local(x.qp, iw_mr_stag(x.mr), x.base + FX_MEM, 1, 0)); /* no other is */
+	fx_stop(&x);
+}
+
+static void location(void **state)
+{
+	struct iw_mr *mr, *plain, *read_only;
+	struct iw_pd *other;
+	struct iw_mw *mw;
+	uint64_t at;
+	struct fx x;
+
+	fx_start(&x, false);
+	other = iw_pd_new(x.rnic, NULL);
+	assert_int_equal(iw_mr_new(x.pd, x.base + 7, 100, 0, LOCAL | IW_ACCESS_ON_DEMAND, NULL, &mr), 0);
+	plain = mr_at(&x, x.pd, 0, 100, LOCAL);
+	read_only = mr_at(&x, x.pd, 0, 100, IW_ACCESS_ON_DEMAND);
+	mw = mw_of(x.pd, IW_MW_TYPE_1);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(mr), 3, 97, true, &at), 0);
+	assert_true(at == x.base + 10);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(mr), 3, 98, true, &at), -EFAULT);
+	assert_int_equal(iw_mr_locate(other, iw_mr_stag(mr), 3, 97, false, &at), -EPERM);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(read_only), x.base, 1, true, &at), -EPERM);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(read_only), x.base, 1, false, &at), 0);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(plain), x.base, 1, false, &at), -ENOENT);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(mr) + 1, 3, 1, false, &at), -ENOENT);
+	mr->access |= BIND;
+	mr->iova = x.base;
+	assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, x.base, 10, READ), 0);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mw_stag(mw), x.base, 1, false, &at), -EINVAL);
+	iw_mw_free(mw);
+	iw_mr_free(mr);
+	iw_mr_free(plain);
+	iw_mr_free(read_only);
+	iw_pd_free(other);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limits),	  cmocka_unit_test(bind_checks),
+		cmocka_unit_test(against_model),  cmocka_unit_test(region_below_a_window),
+		cmocka_unit_test(changes),	  cmocka_unit_test(null_region),
+		cmocka_unit_test(location),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

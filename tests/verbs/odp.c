@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * On-demand paging: memory that comes and goes under its MR, explicit and implicit; and advice
+ * about it.
+ */
+#include "fixture.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define LOCAL IBV_ACCESS_LOCAL_WRITE
+#define READ IBV_ACCESS_REMOTE_READ
+#define WRITE IBV_ACCESS_REMOTE_WRITE
+#define ODP IBV_ACCESS_ON_DEMAND
+
+static uint64_t address(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint8_t *map_pages(size_t n, int prot)
+{
+	void *map = mmap(NULL, n * page_size(), prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(map != MAP_FAILED);
+	return map;
+}
+
+static void test_attributes(void)
+{
+	const uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+			    IBV_ODP_SUPPORT_READ;
+	struct ibv_context *ctx = open_device();
+	struct ibv_device_attr_ex attr;
+
+	CHECK_EQ(ibv_query_device_ex(ctx, NULL, &attr), 0);
+	CHECK_EQ(attr.odp_caps.general_caps, IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
+	CHECK_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps & rc, rc);
+	CHECK_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps, 0);
+	CHECK_EQ(attr.odp_caps.per_transport_caps.ud_odp_caps, 0);
+	CHECK_EQ(attr.xrc_odp_caps, 0);
+	CHECK(attr.max_dm_size > 0);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+}
+
+static void test_explicit(void)
+{
+	size_t page = page_size();
+	struct rlimit none = { 0, 0 };
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct pair p;
+	uint8_t *map;
+
+	pair_open(&p, NULL);
+	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0); /* nothing is pinned */
+	map = map_pages(8, PROT_READ | PROT_WRITE);
+	munmap(map + 4 * page, 4 * page);
+	/* Half of it is not there yet. */
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE), EFAULT);
+	mr = ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE | ODP);
+	CHECK(mr && mr->addr == map && mr->length == 8 * page);
+	write_works(&p, map + 10, address(map + 10), mr->rkey, 3 * page);
+	CHECK(mmap(map + 4 * page, 4 * page, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == map + 4 * page);
+	write_works(&p, map + 10, address(map + 10), mr->rkey, 8 * page - 10);
+	/* Other pages come in the place of those, and the MR follows. */
+	CHECK(mmap(map, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		   0) == map);
+	read_works(&p, map, address(map), mr->rkey, page);
+	/* As the source and the sink of local requests. */
+	sge = sge_of(mr, map, 2 * page);
+	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
+	fill(p.a.buf, 2 * page, 21);
+	sge = sge_of(p.a.mr, p.a.buf, 2 * page);
+	CHECK_EQ(post_send(&p.a, 2, &sge, 1, IBV_SEND_SIGNALED), 0);
+	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(filled(map, 2 * page, 21));
+	sge = sge_of(mr, map, 2 * page);
+	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_WRITE, 3, &sge, 1, address(p.a.buf + 500000),
+			   p.a.mr->rkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_READ, 4, &sge, 1, address(p.a.buf + 500000),
+			   p.a.mr->rkey, IBV_SEND_SIGNALED), 0);
+	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
+	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(filled(map, 2 * page, 21) && filled(p.a.buf + 500000, 2 * page, 21));
+	/* Gone again, at the far end of it. */
+	CHECK_EQ(mprotect(map + 7 * page, page, PROT_NONE), 0);
+	read_fails(&p, address(map + 7 * page) - 1, mr->rkey, 2);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	pair_close(&p);
+	munmap(map, 8 * page);
+}
+
+/* A local request to a page that is not there: its own completion says so, and no signal comes. */
+static void test_local_fault(void)
+{
+	uint8_t *map = map_pages(1, PROT_NONE);
+
+	for (int way = 0; way < 4; way++) {
+		struct ibv_mr *mr;
+		struct ibv_sge sge;
+		struct ibv_wc wc;
+		struct pair p;
+
+		pair_open(&p, NULL);
+		mr = way & 1 ? ibv_reg_mr(p.a.pd, map, 100, LOCAL | ODP)
+			     : ibv_reg_mr(p.a.pd, NULL, SIZE_MAX, LOCAL | ODP);
+		CHECK(mr);
+		sge = sge_of(mr, map, 100);
+		if (way & 2) {
+			CHECK_EQ(post_recv(&p.a, 5, &sge, 1), 0);
+			sge = sge_of(p.b.mr, p.b.buf, 100);
+			CHECK_EQ(post_send(&p.b, 6, &sge, 1, IBV_SEND_SIGNALED), 0);
+			expect_wc(p.a.recv_cq, IBV_WC_LOC_PROT_ERR, &wc);
+		} else {
+			CHECK_EQ(post_send(&p.a, 5, &sge, 1, IBV_SEND_SIGNALED), 0);
+			expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
+		}
+		CHECK_EQ(wc.wr_id, 5);
+		expect_broken(&p);
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		pair_close(&p);
+	}
+	munmap(map, page_size());
+}
+
+/*
+ * All of the address space by one key: what is there can be had, what is not costs the connection.
+ */
+static void test_implicit(void)
+{
+	static const uint64_t bad[] = { 0, 1, 4096, (1ull << 47) - 1, 1ull << 47, 1ull << 63,
+					0xffff800000000000, UINT64_MAX };
+	uint8_t stack[100];
+	struct ibv_mr *mr;
+	uint8_t *map;
+	struct pair p;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		pair_open(&p, NULL);
+		mr = ibv_reg_mr(p.b.pd, NULL, SIZE_MAX, LOCAL | READ | WRITE | ODP);
+		CHECK(mr && !mr->addr && mr->length == SIZE_MAX);
+		map = map_pages(2, PROT_READ | PROT_WRITE); /* later than the MR */
+		write_works(&p, map, address(map), mr->rkey, 2 * page_size());
+		fill(stack, sizeof(stack), 3);
+		read_works(&p, stack, address(stack), mr->rkey, sizeof(stack));
+		munmap(map, 2 * page_size());
+		if (i & 1)
+			read_fails(&p, bad[i], mr->rkey, 1);
+		else
+			write_fails(&p, bad[i], mr->rkey, 1);
+		CHECK_EQ(ibv_dereg_mr(mr), 0);
+		pair_close(&p);
+	}
+	pair_open(&p, NULL);
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, NULL, SIZE_MAX, LOCAL), EFAULT);
+	CHECK_FAILS(ibv_reg_mr_iova(p.b.pd, NULL, SIZE_MAX, 4096, LOCAL | ODP), EINVAL);
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, p.b.buf, SIZE_MAX, LOCAL | ODP), EINVAL);
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, (void *)(1ul << 47), 1, LOCAL | ODP), EFAULT);
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, NULL, 4096, LOCAL | ODP), EFAULT);
+	CHECK_FAILS(ibv_reg_mr(p.b.pd, (void *)0xffff800000000000, 4096, ODP), EFAULT);
+	pair_close(&p);
+}
+
+static bool is_resident(void *page)
+{
+	unsigned char vec = 0;
+
+	CHECK_EQ(mincore(page, page_size(), &vec), 0);
+	return vec & 1;
+}
+
+static void test_advise(void)
+{
+	const enum ibv_advise_mr_advice prefetch = IBV_ADVISE_MR_ADVICE_PREFETCH;
+	const enum ibv_advise_mr_advice to_write = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	const enum ibv_advise_mr_advice no_fault = IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
+	const uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
+	struct ibv_mr *mr, *read_only, *pinned, *implicit;
+	struct ibv_context *ctx = open_device();
+	struct ibv_pd *pd = ibv_alloc_pd(ctx), *other = ibv_alloc_pd(ctx);
+	size_t page = page_size();
+	uint8_t *map = map_pages(8, PROT_READ | PROT_WRITE);
+	struct ibv_sge sge[2];
+	struct ibv_mw *mw;
+
+	CHECK(pd && other);
+	munmap(map + 6 * page, 2 * page);
+	mr = ibv_reg_mr(pd, map, 8 * page, LOCAL | ODP);
+	read_only = ibv_reg_mr(pd, map, 8 * page, ODP);
+	implicit = ibv_reg_mr(pd, NULL, SIZE_MAX, LOCAL | ODP);
+	pinned = ibv_reg_mr(pd, map, page, LOCAL);
+	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+	CHECK(mr && read_only && implicit && pinned && mw);
+#define ADVISE(pd, advice, flags, n) ibv_advise_mr(pd, advice, flags, sge, n)
+	/* The device sees what is there, and brings in what it is told to. */
+	sge[0] = sge_of(mr, map + 1, 10);
+	sge[1] = sge_of(mr, map + 2 * page - 1, 2);
+	CHECK_EQ(ADVISE(pd, no_fault, flush, 2), 0);
+	CHECK(!is_resident(map) && !is_resident(map + page));
+	CHECK_EQ(ADVISE(pd, to_write, flush, 2), 0);
+	CHECK(is_resident(map) && is_resident(map + page) && is_resident(map + 2 * page));
+	CHECK(!is_resident(map + 3 * page));
+	sge[0] = sge_of(implicit, map + 3 * page, 1);
+	CHECK_EQ(ADVISE(pd, to_write, 0, 1), 0);
+	CHECK(is_resident(map + 3 * page));
+	sge[0] = sge_of(read_only, map + 4 * page, 2 * page);
+	CHECK_EQ(ADVISE(pd, prefetch, flush, 1), 0);
+
+	CHECK_EQ(ADVISE(pd, (enum ibv_advise_mr_advice)77, 0, 1), EOPNOTSUPP);
+	CHECK_EQ(ADVISE(pd, prefetch, 2, 1), EINVAL);
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 0), EINVAL);
+	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EPERM); /* not registered to be written */
+	CHECK_EQ(ADVISE(other, prefetch, 0, 1), EPERM);
+	sge[0].lkey++;
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), ENOENT);
+	sge[0] = sge_of(pinned, map, 1);
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), ENOENT);
+	sge[0] = sge_of(mr, map - 1, 2);
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
+	sge[0] = sge_of(mr, map, 8 * page + 1);
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
+	sge[0] = sge_of(mr, map + 5 * page, 2 * page); /* in bounds, but not there */
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
+	CHECK_EQ(mprotect(map, page, PROT_READ), 0);
+	sge[0] = sge_of(mr, map, page);
+	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EFAULT);
+	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), 0);
+	/* A bad element behind a good one: nothing was done about that either. */
+	CHECK_EQ(madvise(map + 3 * page, page, MADV_DONTNEED), 0);
+	sge[0] = sge_of(mr, map + 3 * page, page);
+	sge[1] = sge_of(mr, map - 1, 1);
+	CHECK_EQ(ADVISE(pd, to_write, flush, 2), EFAULT);
+	CHECK(!is_resident(map + 3 * page));
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	CHECK_EQ(ADVISE(pd, to_write, flush, 1), ENOENT);
+#undef ADVISE
+	CHECK_EQ(ibv_close_device(ctx), 0);
+	munmap(map, 6 * page);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "attributes", test_attributes },
+		{ "explicit", test_explicit },
+		{ "local_fault", test_local_fault },
+		{ "implicit", test_implicit },
+		{ "advise", test_advise },
+	};
+
+	return RUN_TESTS(argc, argv, tests);
+}
