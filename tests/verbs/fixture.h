@@ -78,6 +78,7 @@ struct pair_options {
 	bool sq_sig_all;
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
+	bool extended_recv_cq; /* without a channel */
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */

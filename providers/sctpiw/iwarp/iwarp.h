@@ -63,8 +63,12 @@ enum iw_wc_status {
 
 enum iw_wr_opcode { /* ibv_wr_opcode */
 	IW_WR_RDMA_WRITE = 0,
+	IW_WR_RDMA_WRITE_WITH_IMM = 1,
 	IW_WR_SEND = 2,
+	IW_WR_SEND_WITH_IMM = 3,
 	IW_WR_RDMA_READ = 4,
+	IW_WR_ATOMIC_CMP_AND_SWP = 5,
+	IW_WR_ATOMIC_FETCH_AND_ADD = 6,
 	IW_WR_LOCAL_INV = 7,
 	IW_WR_SEND_WITH_INV = 9,
 };
@@ -73,8 +77,11 @@ enum iw_wc_opcode { /* ibv_wc_opcode */
 	IW_WC_SEND = 0,
 	IW_WC_RDMA_WRITE = 1,
 	IW_WC_RDMA_READ = 2,
+	IW_WC_COMP_SWAP = 3,
+	IW_WC_FETCH_ADD = 4,
 	IW_WC_LOCAL_INV = 6,
 	IW_WC_RECV = 128,
+	IW_WC_RECV_RDMA_WITH_IMM = 129,
 };
 
 enum iw_send_flags { /* ibv_send_flags */
@@ -84,7 +91,7 @@ enum iw_send_flags { /* ibv_send_flags */
 	IW_SEND_INLINE = 8,
 };
 
-enum iw_wc_flags { IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
+enum iw_wc_flags { IW_WC_WITH_IMM = 2, IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
 
 enum iw_access {
 	IW_ACCESS_LOCAL_WRITE = 1,
@@ -107,6 +114,13 @@ struct iw_rnic_ops {
 	 * mapped (any more). Never faults.
 	 */
 	int (*copy)(void *dst, const void *src, size_t len);
+	/*
+	 * Replaces the 8 aligned bytes at by next(what they were, arg), in host order, as one atomic
+	 * instruction of the processor does; *old is what they were. Calls next once or more often.
+	 * -EFAULT where they cannot be read and written. Never faults.
+	 */
+	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
+		      const void *arg, uint64_t *old);
 };
 
 struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
@@ -152,7 +166,10 @@ struct iw_cqe {
 	uint32_t opcode; /* iw_wc_opcode */
 	uint32_t byte_len;
 	uint32_t qp_num;
-	uint32_t inv_stag; /* with IW_WC_WITH_INV */
+	union {
+		uint32_t inv_stag; /* with IW_WC_WITH_INV */
+		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as it was posted */
+	};
 	uint16_t flags;
 	uint16_t vendor_err; /* of the WR at fault: layer<<12|type<<8|code of the Terminate; else 0 */
 };
@@ -203,14 +220,19 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  * ---- QP ----
  *
  * Which WR gets which status when a session fails (all others: WR_FLUSH_ERR):
- *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read went away
+ *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read or an
+ *                  atomic went away
  *   LOC_LEN_ERR    a Send was longer than this receive
- *   LOC_QP_OP_ERR  a read without any ORD, LOCAL_INV of what is no STag of the PD, a bad opcode
- *   REM_OP_ERR     the read that a wrong Read Response came for; the WR that a Terminate names
+ *   LOC_QP_OP_ERR  a read or atomic without any ORD, LOCAL_INV of what is no STag of the PD, a bad
+ *                  opcode, a SEND_WITH_IMM of more than nothing
+ *   REM_OP_ERR     the read or atomic that a wrong response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
  * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
  * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
- * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1). LOCAL_INV waits for the reads before it.
+ * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1). LOCAL_INV waits for the reads
+ * and atomics before it.
+ *
+ * Immediate data is 8 octets on the wire (RFC 7306 6.2) and 4 in verbs: see immediate.c.
  */
 
 struct iw_sge {
@@ -229,8 +251,17 @@ struct iw_send_wqe {
 	uint32_t length;  /* of the message, bytes: sum of the SGEs, or of the inline data */
 	uint64_t remote_to;
 	uint32_t rkey;
-	uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV */
-	uint64_t engine[2]; /* the engine's */
+	union {
+		uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV */
+		uint32_t imm_data; /* *_WITH_IMM; network order, as it was posted */
+	};
+	union {
+		uint32_t msn; /* the engine's: on QN 0, of what is sent there */
+		struct {      /* ATOMIC_*: host order; length is 8 */
+			uint64_t compare_add;
+			uint64_t swap;
+		};
+	};
 	struct iw_sge sge[]; /* or uint8_t[length] with IW_SEND_INLINE */
 };
 
