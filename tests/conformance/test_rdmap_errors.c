@@ -218,7 +218,7 @@ static void sends_as_they_should_not_be(void **state)
 {
 	ROWS("5040-3.1-02 5040-4.8-20 5040-4.8-23 5040-4.8-24 5040-4.8-25 5040-4.8-26 5040-4.8-28"
 	     " 5040-4.8-37 5040-5.3-04 5040-5.3-07 5040-7.1-03 5040-7.2-01 5040-7-03");
-	REFUSED(0x1201c000, "41 43 00000000  00000003 00000001 00000000 'data'");
+	REFUSED(0x0206c000, "41 43 00000000  00000003 00000001 00000000 'data'");
 	REFUSED(0x1201c000, "41 43 00000000  00000004 00000001 00000000 'data'");
 	REFUSED(0x1201c000, "41 43 00000000  FFFFFFFF 00000001 00000000");
 	REFUSED(0x1203c000, "41 43 00000000  00000000 00000000 00000000 'data'");
@@ -285,11 +285,11 @@ static void every_opcode_everywhere(void **state)
 	ROWS("5040-3.1-02 5040-4.1-04 5040-4.1-19 5040-4.8-06 5040-4.8-16 5040-4.8-25 5040-4.8-36"
 	     " 5040-7.2-02 5040-7.2-07 7306-1.1-03 7306-8.2-01");
 	enum { TAGGED = -1 };
-	static const int home[16] = { TAGGED, 1, TAGGED, 0, 0, 0, 0, 2, 9, 9, 9, 9, 9, 9, 9, 9 };
+	static const int home[16] = { TAGGED, 1, TAGGED, 0, 0, 0, 0, 2, 0, 0, 1, 3, 9, 9, 9, 9 };
 
 	for (uint8_t op = 0; op < 16; op++) {
 		for (int where = TAGGED; where <= 4; where++) {
-			uint32_t word = where > 2 ? 0x1201c000 : 0x0206c000;
+			uint32_t word = where > 3 ? 0x1201c000 : 0x0206c000;
 			uint8_t octet = 0x40 | op;
 
 			if (where == home[op])
@@ -311,7 +311,7 @@ static void every_version(void **state)
 {
 	ROWS("5040-4.1-06 5040-4.8-15 5040-4.8-19 5040-4.8-20 5040-4.8-36 5040-7.2-01 5040-7.2-03"
 	     " 5040-7.2-06 5040-7.2-07 7306-8.2-01");
-	static const uint8_t queue[16] = { [1] = 1, [7] = 2, [10] = 1, [11] = 1 };
+	static const uint8_t queue[16] = { [1] = 1, [7] = 2, [10] = 1, [11] = 3 };
 	static const uint8_t version[] = { 0x00, 0x80, 0xc0 };
 
 	for (uint8_t op = 0; op < 12; op++) {

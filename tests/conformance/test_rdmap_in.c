@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* What a peer may send, and what becomes of it (RFC 5040 5.1 to 5.3, 6.1; RFC 7306 not offered). */
+/* What a peer may send, and what becomes of it (RFC 5040 5.1 to 5.3, 6.1). */
 #include "conformance/iw_script.h"
 
 #include "iwarp/private.h"
@@ -284,55 +284,6 @@ static void rights_taken_back(void **state)
 	}
 }
 
-/*
- * Immediate Data, Atomic Requests and Responses: refused as unexpected, with the DDP header
- * alone; their queue 3 is none of ours. No receive completes, nothing changes.
- */
-static void extensions_are_refused(void **state)
-{
-	ROWS("7306-1.1-03 7306-8.1-02 7306-8.2-01 5040-4.1-19 5040-4.8-16");
-	static const struct {
-		const char *header, *answer;
-		size_t payload;
-	} cases[] = {
-		{ "41 48 00000000  00000000 00000001 00000000", "0206C000", 8 },
-		{ "41 49 00000000  00000000 00000001 00000000", "0206C000", 8 },
-		{ "41 4A 00000000  00000001 00000001 00000000", "0206C000", 52 },
-		{ "41 4B 00000000  00000003 00000001 00000000", "1201C000", 12 },
-		{ "41 4B 00000000  00000001 00000001 00000000", "0206C000", 12 },
-		{ "41 4A 00000000  00000003 00000001 00000000", "1201C000", 52 },
-		{ "40 48 00000000  00000000 00000001 00000000", "1206C000", 8 },
-		{ "40 4A 00000000  00000001 00000001 00000000", "1206C000", 52 },
-		{ "41 C8 00000000  00000000 00000001 00000000", "0205C000", 8 },
-		{ "41 0A 00000000  00000001 00000001 00000000", "0205C000", 52 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint8_t header[18], answer[4], body[52], before[FX_MEM];
-		size_t n = cases[i].payload;
-		struct fx x;
-
-		open_session(&x, 4, 4);
-		x.mr->access |= IW_ACCESS_REMOTE_ATOMIC;
-		memset(x.mem, 0x77, FX_MEM);
-		memcpy(before, x.mem, FX_MEM);
-		fx_post_recv(&x, 1, x.base, 16, x.stag);
-		/* FetchAdd of 1 to the first word */
-		script_bytes(body, "00000000 CAFEBABE %w %q 0000000000000001 0000000000000000"
-			     "  0000000000000000 FFFFFFFFFFFFFFFF", x.stag, x.base);
-		script_bytes(header, cases[i].header);
-		script_bytes(answer, cases[i].answer);
-		in(&x, "%b %b", header, (size_t)18, body, n);
-		out(&x, TERM_SEGMENT "%b 00 %b %b", answer, (size_t)4,
-		    (const void *)(uint8_t[]){ (uint8_t)(18 + n) }, (size_t)1, header, (size_t)18);
-		out_end(&x);
-		fx_event(&x, IW_EVENT_QP_REQUEST);
-		completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
-		assert_memory_equal(x.mem, before, FX_MEM);
-		fx_stop(&x);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,7 +294,6 @@ int main(void)
 		cmocka_unit_test(inbound_depth),
 		cmocka_unit_test(rights_and_range),
 		cmocka_unit_test(rights_taken_back),
-		cmocka_unit_test(extensions_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

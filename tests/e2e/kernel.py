@@ -193,6 +193,7 @@ CASES = [
     ("restart", restart),
     ("shrinking-mtu", shrinking_mtu),
     ("verbs.transfer", verbs("verbs_transfer")),
+    ("verbs.atomics", verbs("verbs_atomics")),
     ("verbs.errors", verbs("verbs_errors")),
     ("verbs.cm", verbs("verbs_cm", *CM)),
     ("verbs.cm_sync", verbs("verbs_cm_sync")),

@@ -3,9 +3,10 @@
  * A connection that sends one of every RDMAP message, the Terminate at its end.
  *
  *   e2e-opcodes serve ADDRESS PORT       accept one connection, serve until the peer breaks the rules
- *   e2e-opcodes connect ADDRESS PORT     Sends of all kinds, a Write, a Read; then a Write to an STag that
- *                                        it has had invalidated
+ *   e2e-opcodes connect ADDRESS PORT     Sends of all kinds, a Write, a Read, atomics, immediate data; then a
+ *                                        Write to an STag that it has had invalidated
  */
+#include <arpa/inet.h>
 #include <rdma/rdma_verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 
 #define SIZE 3000
 #define RECEIVES 4
+#define IMMEDIATES 2 /* first */
 #define REGIONS 2
 
 /* What the server tells of its memory, in the private data of its answer. */
@@ -23,7 +25,7 @@ struct advert {
 	uint32_t rkey[REGIONS];
 };
 
-static uint8_t memory[REGIONS][SIZE];
+static uint8_t memory[REGIONS][SIZE] __attribute__((aligned(8)));
 static uint8_t inbox[RECEIVES][SIZE];
 
 static void die(const char *what)
@@ -57,7 +59,7 @@ static struct ibv_mr *expose(struct rdma_cm_id *id, void *addr, size_t len)
 {
 	struct ibv_mr *mr = ibv_reg_mr(id->pd, addr, len,
 				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-					       IBV_ACCESS_REMOTE_READ);
+					       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 
 	if (!mr)
 		die("ibv_reg_mr");
@@ -89,6 +91,9 @@ static void serve(struct rdma_cm_id *listener)
 		advert.rkey[i] = mr->rkey;
 	}
 	mr = expose(id, inbox, sizeof(inbox));
+	for (int i = 0; i < IMMEDIATES; i++)
+		if (rdma_post_recv(id, NULL, inbox[i], SIZE, mr))
+			die("rdma_post_recv");
 	for (int i = 0; i < RECEIVES; i++)
 		if (rdma_post_recv(id, NULL, inbox[i], SIZE, mr))
 			die("rdma_post_recv");
@@ -96,6 +101,14 @@ static void serve(struct rdma_cm_id *listener)
 	param.private_data_len = sizeof(advert);
 	if (rdma_accept(id, &param))
 		die("rdma_accept");
+	for (uint32_t i = 0; i < IMMEDIATES; i++) {
+		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || ntohl(wc.imm_data) != 0xabcd00 + i ||
+		    wc.wc_flags != IBV_WC_WITH_IMM || wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
+		    wc.byte_len != SIZE) {
+			printf("immediate data %u: %s\n", i, ibv_wc_status_str(wc.status));
+			exit(1);
+		}
+	}
 	for (int i = 0; i < RECEIVES; i++) {
 		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || wc.byte_len != SIZE) {
 			printf("receive %d: %s\n", i, ibv_wc_status_str(wc.status));
@@ -134,6 +147,31 @@ static void must_transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
 	}
 }
 
+/* On the server's second region, which is zeros; they come back. */
+static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct ibv_mr *mr)
+{
+	uint64_t *result = (uint64_t *)(void *)(memory[1] + SIZE - SIZE % 8 - 8);
+	uint64_t kept = *result;
+	struct ibv_sge sge = {.addr = (uintptr_t)result, .length = 8, .lkey = mr->lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD};
+
+	wr.wr.atomic.remote_addr = advert->addr[1];
+	wr.wr.atomic.rkey = advert->rkey[1];
+	wr.wr.atomic.compare_add = 7;
+	must_transfer(id, &wr);
+	if (*result != 0) {
+		puts("what was added to is not what was there");
+		exit(1);
+	}
+	wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	must_transfer(id, &wr);
+	if (*result != 7) {
+		puts("what was swapped is not the sum");
+		exit(1);
+	}
+	*result = kept;
+}
+
 static void connect_to(struct rdma_cm_id *id)
 {
 	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4};
@@ -159,6 +197,14 @@ static void connect_to(struct rdma_cm_id *id)
 		puts("what was read is not what was written");
 		exit(1);
 	}
+	atomics(id, &advert, mr);
+	for (uint32_t i = 0; i < IMMEDIATES; i++) {
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr.imm_data = htonl(0xabcd00 + i);
+		wr.send_flags = i ? IBV_SEND_SOLICITED : 0;
+		must_transfer(id, &wr);
+	}
+	wr.send_flags = 0;
 	wr.opcode = IBV_WR_SEND;
 	must_transfer(id, &wr);
 	wr.send_flags = IBV_SEND_SOLICITED;

@@ -8,6 +8,7 @@ from harness import Failure, Skip
 
 BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
 LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
+ATOMIC = "CMP_AND_SWAP", "FETCH_AND_ADD"
 ALL_SIZES = [1 << n for n in range(1, 24)]
 LOSSY_BYTES = 2 << 20  # that a link with losses carries in the time of a case, and the round trips:
 LOSSY_ROUNDS = 50      # the only packet that is on its way, lost, is sent again after a second
@@ -63,6 +64,16 @@ def cases():
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
         yield f"{tool}.inline", run(tool, ["-I", 32, "-s", 32, "-n", 500])
         yield f"{tool}.not-inline", run(tool, ["-I", 0, "-s", 32, "-n", 500])
+    for what in ATOMIC:  # of 8 bytes each, whatever is asked for
+        for tool in "ib_atomic_bw", "ib_atomic_lat":
+            yield f"{tool}.{what}", run(tool, ["-A", what, "-n", 1000], [8])
+        yield f"ib_atomic_bw.{what}.qps", run("ib_atomic_bw", ["-A", what, "-q", 8, "-n", 200], [8])
+        yield f"ib_atomic_bw.{what}.both-ways", run("ib_atomic_bw", ["-A", what, "-b", "-n", 300], [8])
+        yield f"ib_atomic_bw.{what}.outs", run("ib_atomic_bw", ["-A", what, "-o", 1, "-n", 200], [8])
+        yield f"ib_atomic_bw.{what}.lossy", run("ib_atomic_bw", ["-A", what, "-n", 200], [8])
+        yield f"ib_atomic_lat.{what}.lossy", run("ib_atomic_lat", ["-A", what, "-n", 50], [8])
+    for tool in "ib_atomic_bw", "ib_atomic_lat":
+        yield f"{tool}.events", run(tool, ["-e", "-n", 300], [8])
     # On iWARP perftest counts credits, and stands still when there is one receive only.
     yield "ib_send_bw.receives", run("ib_send_bw", ["-r", 8, "-t", 128, "-s", 1024, "-n", 500])
     yield "ib_read_bw.outs", run("ib_read_bw", ["-o", 1, "-s", 4096, "-n", 200])

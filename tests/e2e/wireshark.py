@@ -13,9 +13,10 @@ PLUGIN = ROOT / "utils/wireshark/sctpiw.lua"
 LINKTYPE_SCTP = 248
 CHECKED = ["-o", "sctp.checksum:CRC-32c"]
 
-# RDMAP opcodes (RFC 5040 4.2) as Wireshark's dissector calls them.
+# RDMAP opcodes (RFC 5040 4.2, RFC 7306 4.1) as Wireshark's dissector calls them.
 OPCODES = ["Write", "Read Request", "Read Response", "Send", "Send with Invalidate", "Send with SE",
-           "Send with SE and Invalidate", "Terminate"]
+           "Send with SE and Invalidate", "Terminate", "Atomic Request", "Atomic Response"]
+IMMEDIATES = ["Immediate Data", "Immediate Data with SE"]  # by the plugin
 FUNCTIONS = {1: "Initiate", 2: "Accept", 3: "Reject", 4: "Terminate", 5: "Enhanced Initiate",
              6: "Enhanced Accept", 7: "Enhanced Reject"}
 
@@ -50,10 +51,13 @@ def every_opcode(link):
     for side, capture in captures.items():
         must_be_sound(capture)
         lines = tshark(capture)
-        for text in [f" {o} [last DDP segment]" for o in OPCODES] + [
+        for text in [f" {o} [last DDP segment]" for o in OPCODES] + [f"[{i}]" for i in IMMEDIATES] + [
                 f"[DDP Session {f}]" for f in ("Enhanced Initiate", "Enhanced Accept", "Terminate")]:
             if not any(text in line for line in lines):
                 raise Failure(f"{side}: no packet is a '{text}'")
+        data = tshark(capture, "-T", "fields", "-e", "ddp_sctp.immediate_data", "-Y", "ddp_sctp.immediate_data")
+        if data != ["00abcd0000000000", "00abcd0100000000"]:
+            raise Failure(f"{side}: the immediate data is shown as {data}")
         stray = [line for line in lines if "SCTP" not in line and "DDP" not in line]
         if stray:
             raise Failure(f"{side}: is not dissected: {stray[0]}")

@@ -106,11 +106,27 @@ static size_t read_request(struct input *in, uint8_t *m)
 	return RDMAP_READ_REQ_LEN;
 }
 
+static size_t atomic_request(struct input *in, uint8_t *m)
+{
+	uint8_t what = in_u8(in);
+	struct rdmap_atomic_request r = { .opcode = what & 0x80 ? what & 0xf : what & 2 };
+
+	r.id = in_u8(in);
+	r.stag = choose_stag(in);
+	r.to = choose_to(in) & (what & 0x40 ? UINT64_MAX : ~(uint64_t)7);
+	r.data = in_u32(in);
+	r.mask = what & 0x20 ? in_u32(in) : 0;
+	r.compare = in_u8(in);
+	r.compare_mask = what & 0x10 ? in_u32(in) : UINT64_MAX;
+	rdmap_put_atomic_request(m, &r);
+	return RDMAP_ATOMIC_REQ_LEN;
+}
+
 /* A message as one of the protocol's, with some of it wrong. */
 static void segment(struct input *in)
 {
 	static const uint8_t tagged[] = { 0x40, 0x42, 0x40, 0x42, 0x40, 0x48 };
-	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41, 0x47, 0x49, 0x4a };
+	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41, 0x47, 0x49, 0x4a, 0x48, 0x4b };
 	uint8_t shape = in_u8(in), control, op, m[2048];
 	const uint8_t *bytes;
 	size_t len, n;
@@ -135,13 +151,15 @@ static void segment(struct input *in)
 		n = fx_make_tagged(m, control, op, choose_stag(in), choose_to(in), NULL, 0);
 	} else {
 		op = op & 0x20 ? in_u8(in) : untagged[op % sizeof(untagged)];
-		queue = op == 0x41 ? 1 : op == 0x47 ? 2 : 0;
+		queue = op == 0x41 || op == 0x4a ? 1 : op == 0x47 ? 2 : op == 0x4b ? 3 : 0;
 		if (shape & 0x20)
 			queue = choose_number(in);
 		n = fx_make_untagged(m, control, op, choose_stag(in), queue, 1 + choose_number(in),
 				     shape & 0x10 ? choose_number(in) * 16 : 0, NULL, 0);
 		if (op == 0x41)
 			n += read_request(in, m + n);
+		if (op == 0x4a)
+			n += atomic_request(in, m + n);
 	}
 	bytes = in_bytes(in, in_u8(in) * 4u, &len);
 	memcpy(m + n, bytes, len);
@@ -158,7 +176,9 @@ static uint64_t new_wr(void)
 static void post(struct input *in)
 {
 	static const uint8_t opcodes[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND_WITH_INV,
-					   IW_WR_LOCAL_INV };
+					   IW_WR_LOCAL_INV, IW_WR_RDMA_WRITE_WITH_IMM,
+					   IW_WR_SEND_WITH_IMM, IW_WR_ATOMIC_CMP_AND_SWP,
+					   IW_WR_ATOMIC_FETCH_AND_ADD };
 	uint8_t what = in_u8(in);
 	uint32_t len = in_u16(in) % 3000;
 	uint64_t at = x.base + in_u16(in) % FX_MEM;
@@ -212,7 +232,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	wrs = completions = 0;
 	fx_passive(&x, 4, 4, in_u8(&in) & 7);
-	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ);
+	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
+				   IW_ACCESS_REMOTE_ATOMIC);
 	add_block(READ_ONLY, IW_ACCESS_REMOTE_READ);
 	add_block(PRIVATE, 0);
 	for (int i = 0; i < STEPS && in_more(&in); i++) {

@@ -60,6 +60,20 @@ static void segment(const uint8_t *data, size_t size)
 		must(len == ddp_header_len(data[0]));
 }
 
+static void atomic_request(const uint8_t *data, size_t size)
+{
+	struct rdmap_atomic_request r, again;
+	uint8_t buf[RDMAP_ATOMIC_REQ_LEN];
+
+	if (size < RDMAP_ATOMIC_REQ_LEN)
+		return;
+	rdmap_get_atomic_request(&r, data);
+	rdmap_put_atomic_request(buf, &r);
+	rdmap_get_atomic_request(&again, buf);
+	must(!memcmp(buf + 4, data + 4, RDMAP_ATOMIC_REQ_LEN - 4));
+	must(again.opcode == r.opcode && !buf[0] && !buf[1] && !buf[2]);
+}
+
 static uint32_t read_init(const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_init init;
@@ -125,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	session(data, size);
 	terminate(data, size);
 	segment(data, size);
+	atomic_request(data, size);
 	sink = chunks_of(data, size);
 	(void)sink;
 	return 0;

@@ -47,6 +47,14 @@ def raw_message(shape, message):
     return bytes([0x00, shape, len(body)]) + body
 
 
+def one_of_each(messages):
+    """The first DDP segment of each RDMAP opcode, in the order in which they came."""
+    seen = {}
+    for message in messages:
+        seen.setdefault(message[3] & 0xf, message)
+    return list(seen.values())
+
+
 def session_message(message):
     function, body = struct.unpack_from("!H", message, 2)[0], message[4:]
     n = min(len(body), 255)
@@ -62,11 +70,13 @@ def main():
     sctp = [sctp_step(p) for p in all_packets]
     data = [body[12:] for p in all_packets for kind, body in chunks(p) if kind == DATA]
     ppids = [struct.unpack_from("!I", body, 8)[0] for p in all_packets for kind, body in chunks(p) if kind == DATA]
-    ddp = [raw_message(0xb9, m) for m, ppid in zip(data, ppids) if ppid == 16]
+    segments = [m for m, ppid in zip(data, ppids) if ppid == 16]
+    ddp = [raw_message(0xb9, m) for m in segments]
+    each = [raw_message(0xb9, m) for m in one_of_each(segments)]
     control = [session_message(m) for m, ppid in zip(data, ppids) if ppid == 17]
     seeds = {
         "sctp": [bytes([UP_PASSIVE]) + b"".join(sctp[:12]), bytes([STATE_NOTHING]) + b"".join(sctp[:12])],
-        "ddp": [b"\0" + b"".join(ddp[:12])] + [b"\0" + d for d in ddp[:8]],
+        "ddp": [b"\0" + b"".join(ddp[:12])] + [b"\0" + d for d in each],
         "session": [b"\0" + b"".join(control)] + [b"\0" + c for c in control],
         "wire": sorted({p[12:] for p in all_packets} | {m[2:] for m in data}, key=len)[:40],
     }

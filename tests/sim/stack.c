@@ -72,7 +72,15 @@ static int copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-static const struct iw_rnic_ops rnic_ops = { .copy = copy };
+static int atomic(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old)
+{
+	*old = *at;
+	*at = next(*old, arg);
+	return 0;
+}
+
+static const struct iw_rnic_ops rnic_ops = { .copy = copy, .atomic = atomic };
 
 static void kick(void *llp)
 {
@@ -437,6 +445,7 @@ static void side_free(struct stack_side *s)
 	if (s->sink_mr)
 		iw_mr_free(s->sink_mr);
 	iw_mr_free(s->recv_mr);
+	iw_mr_free(s->words_mr);
 	free(s->source);
 	free(s->sink);
 	free(s->recv);
@@ -529,6 +538,9 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 				   IW_ACCESS_REMOTE_READ, NULL, &s->sink_mr), 0);
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->recv, s->recv_slots * STACK_RECV,
 				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr), 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->words, sizeof(s->words), 0,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &s->words_mr), 0);
+	s->words_stag = iw_mr_stag(s->words_mr);
 	s->source_iova = (uintptr_t)s->source;
 	s->source_stag = iw_mr_stag(s->source_mr);
 	s->sink_stag = iw_mr_stag(s->sink_mr);
@@ -552,6 +564,22 @@ struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *
 	return work;
 }
 
+static bool is_write(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_RDMA_WRITE || op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool is_atomic(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_ATOMIC_CMP_AND_SWP || op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool takes_receive(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_SEND || op->opcode == IW_WR_SEND_WITH_IMM ||
+	       op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+}
+
 /* A write of ours that a read can ask back: its bytes have one writer. */
 static const struct stack_op *some_write(const struct stack_side *s)
 {
@@ -559,7 +587,7 @@ static const struct stack_op *some_write(const struct stack_side *s)
 		const struct stack_op *op =
 			&s->ops[sim_random_below(&s->node->w->random, s->n_ops)];
 
-		if (op->opcode == IW_WR_RDMA_WRITE && op->len && !op->bad)
+		if (is_write(op) && op->len && !op->bad)
 			return op;
 	}
 	return NULL;
@@ -571,7 +599,19 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 	struct stack_op op = { .opcode = opcode, .len = len };
 	const uint32_t share = STACK_SINK / 2;
 
-	if (opcode == IW_WR_RDMA_READ) {
+	if (is_atomic(&op)) {
+		if (s->read_to + 8 > share)
+			return false;
+		s->read_to += 8;
+		op.len = 8;
+		op.local = STACK_SINK - s->read_to;
+		op.remote = sim_random_below(r, STACK_WORDS);
+		op.fence = sim_random_chance(r, 0.1);
+		/* Small numbers: about each second comparison finds what it asks for. */
+		op.compare_add = opcode == IW_WR_ATOMIC_CMP_AND_SWP ? sim_random_below(r, 2) :
+								       sim_random_u64(r);
+		op.swap = sim_random_below(r, 2);
+	} else if (opcode == IW_WR_RDMA_READ) {
 		const struct stack_op *write =
 			s->work->overlap || sim_random_chance(r, 0.5) ? NULL : some_write(s);
 
@@ -590,7 +630,8 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 		op.local = sim_random_below(r, STACK_SOURCE - len);
 		op.fence = sim_random_chance(r, 0.1);
 	}
-	if (opcode == IW_WR_RDMA_WRITE) {
+	op.imm = (uint32_t)sim_random_u64(r);
+	if (is_write(&op)) {
 		op.remote = s->written;
 		if (s->work->overlap)
 			op.remote = sim_random_below(r, share / 8);
@@ -598,7 +639,7 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 			return false;
 		s->written += len;
 	}
-	if (opcode == IW_WR_SEND) {
+	if (takes_receive(&op)) {
 		s->send_op = realloc(s->send_op, (s->sends + 1) * sizeof(*s->send_op));
 		assert_non_null(s->send_op);
 		s->send_op[s->sends++] = s->n_ops;
@@ -613,14 +654,19 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 
 static void plan_side(struct stack_side *s, unsigned int max)
 {
-	static const uint8_t kinds[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ };
+	static const uint8_t kinds[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ,
+					 IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ,
+					 IW_WR_RDMA_WRITE_WITH_IMM, IW_WR_SEND_WITH_IMM,
+					 IW_WR_ATOMIC_CMP_AND_SWP, IW_WR_ATOMIC_FETCH_AND_ADD };
 	struct sim_random *r = &s->node->w->random;
 
 	for (unsigned int n = sim_random_below(r, max); n; n--) {
-		uint8_t kind = kinds[sim_random_below(r, 3)];
+		uint8_t kind = kinds[sim_random_below(r, sizeof(kinds))];
 		uint32_t len = sim_random_below(r, sim_random_chance(r, 0.3) ? STACK_RECV : 200);
 
-		if (kind == IW_WR_RDMA_WRITE && sim_random_chance(r, 0.2))
+		if (kind == IW_WR_SEND_WITH_IMM)
+			len = 0;
+		if ((kind == IW_WR_RDMA_WRITE || kind == IW_WR_RDMA_WRITE_WITH_IMM) && sim_random_chance(r, 0.2))
 			len = sim_random_below(r, 40000);
 		stack_op_add(s, kind, len);
 	}
@@ -640,14 +686,26 @@ static void model_run(struct stack_side *s, const struct stack_op *op, unsigned 
 	struct stack_side *peer = stack_peer(s);
 	const uint8_t *from = s->source + op->local;
 
-	if (!peer->node || s->work->mutating || op->bad)
+	if (!peer->node || op->bad)
 		return;
-	if (op->opcode == IW_WR_RDMA_WRITE)
+	if (is_atomic(op)) {
+		uint64_t *word = &peer->model_words[op->remote];
+
+		memcpy(s->model_sink + op->local, word, 8);
+		if (op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD)
+			*word += op->compare_add;
+		else if (*word == op->compare_add)
+			*word = op->swap;
+		return;
+	}
+	if (s->work->mutating)
+		return;
+	if (is_write(op))
 		memcpy(peer->model_sink + op->remote, from, op->len);
 	else if (op->opcode == IW_WR_RDMA_READ)
 		memcpy(s->model_sink + op->local,
 		       (op->back ? peer->model_sink : peer->source) + op->remote, op->len);
-	else
+	else if (op->opcode == IW_WR_SEND)
 		memcpy(peer->model_recv + send % peer->recv_slots * STACK_RECV, from, op->len);
 }
 
@@ -676,9 +734,17 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	wr->length = op->len;
 	wr->remote_to = op->remote + (of_source ? peer->source_iova : 0);
 	wr->rkey = of_source ? peer->source_stag : peer->sink_stag;
+	if (is_atomic(op)) {
+		wr->remote_to = op->remote * 8;
+		wr->rkey = peer->words_stag;
+		wr->compare_add = op->compare_add;
+		wr->swap = op->swap;
+	} else {
+		wr->imm_data = op->imm;
+	}
 	if (op->bad)
 		wr->rkey ^= 0x5a;
-	if (op->opcode == IW_WR_RDMA_READ) {
+	if (op->opcode == IW_WR_RDMA_READ || is_atomic(op)) {
 		wr->num_sge = 1;
 		wr->sge[0] = (struct iw_sge){ op->local, op->len, s->sink_stag };
 	} else if (op->len <= 64 && (op->local & 1)) {
@@ -711,7 +777,7 @@ static bool post(struct stack_side *s, enum iw_qp_state state)
 		if (!post_op(s, op))
 			break;
 		if (state == IW_QPS_RTS)
-			model_run(s, op, op->opcode == IW_WR_SEND ? sends_before(s, i) : 0);
+			model_run(s, op, takes_receive(op) ? sends_before(s, i) : 0);
 	}
 	return s->posted != before;
 }
@@ -749,7 +815,7 @@ static void check_writes(struct stack_side *s, unsigned int upto)
 	for (unsigned int i = 0; i < upto; i++) {
 		const struct stack_op *op = &peer->ops[i];
 
-		if (op->opcode != IW_WR_RDMA_WRITE || op->bad)
+		if (!is_write(op) || op->bad)
 			continue;
 		if (s->work->mutating)
 			check(is_of(peer, s->sink + op->remote, op->local, op->len));
@@ -758,13 +824,13 @@ static void check_writes(struct stack_side *s, unsigned int upto)
 	}
 }
 
-/* What was fenced has left after these had come: the reads before operation `upto` of side s. */
+/* What was fenced has left after these had come: the reads and atomics before operation `upto` of side s. */
 static void check_reads(const struct stack_side *s, unsigned int upto)
 {
 	for (unsigned int i = 0; i < upto; i++) {
 		const struct stack_op *op = &s->ops[i];
 
-		if (op->opcode == IW_WR_RDMA_READ && !op->bad && !s->work->mutating)
+		if ((is_atomic(op) || (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) && !op->bad)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
 	}
 }
@@ -786,8 +852,14 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 			check(s->recvs_done < peer->sends);
 			op = &peer->ops[peer->send_op[s->recvs_done]];
 			check(cqe->byte_len == op->len);
-			check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
-			check_writes(s, peer->send_op[s->recvs_done]);
+			check(cqe->opcode == (is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
+			check(cqe->flags == (op->opcode == IW_WR_SEND ? 0 : IW_WC_WITH_IMM));
+			if (op->opcode == IW_WR_SEND)
+				check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
+			else
+				check(cqe->imm_data == op->imm);
+			/* Its own Write, too. */
+			check_writes(s, peer->send_op[s->recvs_done] + 1);
 			if (op->fence)
 				check_reads(peer, peer->send_op[s->recvs_done]);
 		}
@@ -799,7 +871,10 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	static const uint8_t opcodes[] = {
 		[IW_WR_SEND] = IW_WC_SEND, [IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
-		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ, [IW_WR_SEND_WITH_IMM] = IW_WC_SEND,
+		[IW_WR_RDMA_WRITE_WITH_IMM] = IW_WC_RDMA_WRITE,
+		[IW_WR_ATOMIC_CMP_AND_SWP] = IW_WC_COMP_SWAP,
+		[IW_WR_ATOMIC_FETCH_AND_ADD] = IW_WC_FETCH_ADD,
 	};
 	const struct stack_op *op = s->work->bulk ? NULL : &s->ops[s->completed];
 
@@ -817,6 +892,8 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 
 		check(!s->sq_failed);
 		check(cqe->opcode == opcodes[op->opcode] && cqe->byte_len == op->len);
+		if (is_atomic(op) && peer->node && !op->bad)
+			check(!memcmp(s->sink + op->local, s->model_sink + op->local, 8));
 		if (op->opcode == IW_WR_RDMA_READ && peer->node && !op->bad) {
 			if (!s->work->mutating)
 				check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
@@ -832,7 +909,7 @@ static void poll(struct stack_side *s)
 	struct iw_cqe cqe;
 
 	while (iw_cq_poll(s->cq, 1, &cqe)) {
-		if (cqe.opcode == IW_WC_RECV)
+		if (cqe.opcode >= IW_WC_RECV)
 			completed_recv(s, &cqe);
 		else
 			completed_send(s, &cqe);
@@ -933,6 +1010,7 @@ void stack_work_check(struct stack_work *work)
 			check(stack_work_done(work));
 			check(!memcmp(s->sink, s->model_sink, STACK_SINK));
 			check(!memcmp(s->recv, s->model_recv, s->recv_slots * STACK_RECV));
+			check(!memcmp(s->words, s->model_words, sizeof(s->words)));
 		}
 	}
 }

@@ -2,8 +2,8 @@
 /*
  * Whole stacks, RDMAP down to SCTP packets, on a simulated network with a virtual clock. A node is a
  * process: one SCTP instance with one endpoint, and one RNIC. A work is a pair of QPs of two nodes with a
- * programme of Sends, RDMA Writes and RDMA Reads in both directions. An ordered, perfect model is fed the
- * same programme: the memory of both ends and the completions of each queue have to come out as it says.
+ * programme of Sends, RDMA Writes, RDMA Reads, atomics and immediate data in both directions. An ordered,
+ * perfect model is fed the same programme: the memory of both ends and the completions of each queue have to come out as it says.
  *
  * Of a work that is said to end early (stack_ends()) every request still completes or is flushed, what
  * completed is right, and no byte of the sinks is other than untouched or as the model has it.
@@ -34,6 +34,7 @@
 #define STACK_SOURCE 65536u
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
 #define STACK_RECV 9000u
+#define STACK_WORDS 4u /* for the peer's atomics */
 #define STACK_BULK 16384u /* bytes of a write of a bulk flow */
 
 struct stack_world;
@@ -47,7 +48,9 @@ struct stack_op {
 	bool bad; /* with an STag that the peer does not know */
 	uint32_t len;
 	uint32_t local;	 /* in our source; reads: in our sink */
-	uint32_t remote; /* writes: in the peer's sink; reads: in its source, or sink */
+	uint32_t remote; /* writes: in the peer's sink; reads: in its source, or sink; atomics: in its words */
+	uint32_t imm;	 /* *_WITH_IMM */
+	uint64_t compare_add, swap;
 };
 
 /* One end of a work. */
@@ -58,12 +61,13 @@ struct stack_side {
 	struct iw_qp *qp;
 	struct iw_session *session; /* NULL: none yet, or over */
 	uint8_t *source, *sink, *recv;
-	struct iw_mr *source_mr, *sink_mr, *recv_mr;
-	uint32_t source_stag, sink_stag; /* known to the peer, also once the MR is gone */
+	uint64_t words[STACK_WORDS], model_words[STACK_WORDS];
+	struct iw_mr *source_mr, *sink_mr, *recv_mr, *words_mr;
+	uint32_t source_stag, sink_stag, words_stag; /* known to the peer, also once the MR is gone */
 	uint64_t source_iova;
 	struct stack_op *ops;
 	unsigned int n_ops, posted, completed;
-	unsigned int *send_op; /* ops that are Sends */
+	unsigned int *send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
 	unsigned int sends;
 	unsigned int recv_slots, recvs_posted, recvs_done;
 	uint32_t written, read_to;

@@ -72,6 +72,16 @@ static inline int fx_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
+static inline int fx_atomic(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
+			    const void *arg, uint64_t *old)
+{
+	if (fx_in_hole(at, sizeof(*at)))
+		return -EFAULT;
+	*old = *at;
+	*at = next(*old, arg);
+	return 0;
+}
+
 #define FX_SID 0
 #define FX_MEM 8192
 
@@ -123,7 +133,7 @@ static inline struct iw_qp *fx_qp_sized(struct fx *x, struct iw_pd *pd, struct i
 
 static inline void fx_start(struct fx *x, bool initiator)
 {
-	static const struct iw_rnic_ops ops = { .copy = fx_copy };
+	static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
 	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
 	struct iw_config config = { .held_bytes_per_qp = 65536 };
 
@@ -314,6 +324,26 @@ static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_
 	w->rkey = rkey;
 	w->inv_stag = rkey;
 	w->sge[0] = (struct iw_sge){ addr, len, x->stag };
+	iw_sq_publish(x->qp);
+	iw_qp_kick(x->qp);
+}
+
+static inline void fx_post_atomic(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,
+				  uint32_t rkey, uint64_t to, uint64_t compare_add, uint64_t swap)
+{
+	struct iw_send_wqe *w = fx_sq_slot(x->qp);
+
+	memset(w, 0, sizeof(*w));
+	w->wr_id = wr_id;
+	w->opcode = opcode;
+	w->flags = IW_SEND_SIGNALED;
+	w->num_sge = 1;
+	w->length = 8;
+	w->remote_to = to;
+	w->rkey = rkey;
+	w->compare_add = compare_add;
+	w->swap = swap;
+	w->sge[0] = (struct iw_sge){ addr, 8, x->stag };
 	iw_sq_publish(x->qp);
 	iw_qp_kick(x->qp);
 }

@@ -4,9 +4,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -116,6 +118,82 @@ static void test_truncated(void **state)
 	assert_int_equal(engine_copy(buf, p, sizeof(buf)), -EFAULT);
 	munmap(p, page);
 	close(fd);
+}
+
+static uint64_t add(uint64_t old, const void *arg)
+{
+	return old + *(const uint64_t *)arg;
+}
+
+static void test_atomic(void **state)
+{
+	uint64_t *p = (void *)map(1), one = 1, none = 0, old = 99;
+
+	use_guard();
+	p[1] = UINT64_MAX;
+	assert_int_equal(engine_atomic(&p[1], add, &one, &old), 0);
+	assert_true(old == UINT64_MAX && p[1] == 0 && p[0] == 0 && p[2] == 0);
+	assert_int_equal(engine_atomic(&p[1], add, &one, &old), 0);
+	assert_true(old == 0 && p[1] == 1);
+	mprotect(p, page, PROT_READ);
+	assert_int_equal(engine_atomic(&p[1], add, &one, &old), -EFAULT);
+	assert_int_equal(engine_atomic(&p[1], add, &none, &old), -EFAULT);
+	assert_true(p[1] == 1);
+	munmap(p, page);
+	assert_int_equal(engine_atomic(&p[1], add, &one, &old), -EFAULT);
+}
+
+/* Another thread adds, whenever the word was read and is not written yet. */
+struct rival {
+	uint64_t word;
+	_Atomic bool turn, over;
+	bool met; /* in this operation */
+};
+
+static void *rival_adds(void *arg)
+{
+	struct rival *r = arg;
+
+	while (!r->over) {
+		if (!r->turn) {
+			sched_yield();
+			continue;
+		}
+		__atomic_fetch_add(&r->word, 1000, __ATOMIC_SEQ_CST);
+		r->turn = false;
+	}
+	return NULL;
+}
+
+static uint64_t add_in_between(uint64_t old, const void *arg)
+{
+	struct rival *r = *(struct rival *const *)arg;
+
+	if (!r->met) {
+		r->met = true;
+		r->turn = true;
+		while (r->turn)
+			sched_yield();
+	}
+	return old + 1;
+}
+
+static void test_atomic_among_threads(void **state)
+{
+	struct rival rival = { .word = 0 }, *r = &rival;
+	pthread_t thread;
+	uint64_t old;
+
+	use_guard();
+	pthread_create(&thread, NULL, rival_adds, r);
+	for (uint64_t i = 0; i < 100; i++) {
+		r->met = false;
+		assert_int_equal(engine_atomic(&r->word, add_in_between, &r, &old), 0);
+		assert_true(old == i * 1001 + 1000);
+	}
+	r->over = true;
+	pthread_join(thread, NULL);
+	assert_true(r->word == 100 * 1001);
 }
 
 /* Threads that block every signal are common. */
@@ -273,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_protected), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_others),	  cmocka_unit_test(test_blocked_signals),
 		cmocka_unit_test(test_check),	  cmocka_unit_test(test_ascending),
+		cmocka_unit_test(test_atomic),	  cmocka_unit_test(test_atomic_among_threads),
 	};
 
 	page = (size_t)sysconf(_SC_PAGESIZE);

@@ -110,7 +110,7 @@ static uint32_t acked(void *llp)
 
 static void end_init(struct end *e, struct end *other, bool initiator, uint64_t s)
 {
-	static const struct iw_rnic_ops ops = { .copy = fx_copy };
+	static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
 	static const struct iw_llp_ops llp = { .kick = kick, .acked = acked };
 	struct iw_config config = { .held_bytes_per_qp = 8 << 20 };
 

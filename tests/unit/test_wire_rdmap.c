@@ -45,6 +45,35 @@ static void read_request(void **state)
 	assert_memory_equal(buf, request, sizeof(request));
 }
 
+/* RFC 7306 figure 4. */
+static void atomic_request(void **state)
+{
+	ROWS("7306-5.2.1-01 7306-5.2.1-02 7306-10-01");
+	static const uint8_t wire[RDMAP_ATOMIC_REQ_LEN] = {
+		0, 0, 0, 2, 0xca, 0xfe, 0xba, 0xbe, 1, 2, 3, 4,
+		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+		0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
+		0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
+	};
+	uint8_t buf[RDMAP_ATOMIC_REQ_LEN];
+	struct rdmap_atomic_request r;
+
+	rdmap_get_atomic_request(&r, wire);
+	assert_int_equal(r.opcode, RDMAP_CMP_SWAP);
+	assert_int_equal(r.id, 0xcafebabe);
+	assert_int_equal(r.stag, 0x01020304);
+	assert_true(r.to == 0x1112131415161718 && r.data == 0x2122232425262728);
+	assert_true(r.mask == 0x3132333435363738 && r.compare == 0x4142434445464748);
+	assert_true(r.compare_mask == 0x5152535455565758);
+	rdmap_put_atomic_request(buf, &r);
+	assert_memory_equal(buf, wire, sizeof(wire));
+	memset(buf, 0xff, 4);
+	rdmap_get_atomic_request(&r, buf);
+	assert_int_equal(r.opcode, 15);
+}
+
 /* A bad Read Request: M, D and R, 52 bytes (RFC 5040 4.8). */
 static void terminate_with_everything(void **state)
 {
@@ -106,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_octet), cmocka_unit_test(read_request),
+		cmocka_unit_test(atomic_request),
 		cmocka_unit_test(terminate_with_everything), cmocka_unit_test(terminate_tagged),
 		cmocka_unit_test(terminate_bare),
 	};

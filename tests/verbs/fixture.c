@@ -108,6 +108,7 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
 					    .sq_sig_all = o->sq_sig_all,
 					    .send_ops_flags = o->send_ops };
+	struct ibv_cq_init_attr_ex ex = { .cqe = 256, .wc_flags = IBV_WC_STANDARD_FLAGS };
 	struct ibv_context *ctx = s->id->verbs;
 
 	if (!attr.cap.max_send_wr)
@@ -119,7 +120,10 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 	CHECK(s->channel);
 	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	CHECK(s->send_cq);
-	s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
+	if (o->extended_recv_cq)
+		s->recv_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
+	else
+		s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
 	CHECK(s->recv_cq);
 	attr.send_cq = s->send_cq;
 	attr.recv_cq = s->recv_cq;
@@ -135,7 +139,8 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 	s->buf = calloc(1, SIDE_BUF);
 	CHECK(s->buf);
 	s->mr = ibv_reg_mr(s->domain, s->buf, SIDE_BUF,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC);
 	CHECK(s->mr);
 }
 

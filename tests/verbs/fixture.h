@@ -85,6 +85,7 @@ struct pair_options {
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
 	const struct pair *share; /* whose PDs it uses, side by side; closed after it */
+	bool extended_recv_cq; /* without a channel */
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */

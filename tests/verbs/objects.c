@@ -68,7 +68,7 @@ static void test_attributes(void)
 	CHECK(attr.max_qp_wr >= 16384 && attr.max_cqe >= 65536);
 	CHECK(attr.max_sge >= 16);
 	CHECK_EQ(attr.max_sge_rd, attr.max_sge);
-	CHECK_EQ(attr.atomic_cap, IBV_ATOMIC_NONE);
+	CHECK_EQ(attr.atomic_cap, IBV_ATOMIC_GLOB);
 	CHECK_EQ(attr.max_srq, 0);
 	CHECK_EQ(attr.max_ah, 0);
 	CHECK(attr.max_qp_rd_atom > 0 && attr.max_qp_init_rd_atom > 0);

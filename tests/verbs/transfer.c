@@ -406,9 +406,7 @@ static void test_post_send_refusals(void)
 	REFUSED(EINVAL, 1, .opcode = -1);
 	REFUSED(EINVAL, 1, .opcode = IBV_WR_SEND, .send_flags = 1 << 20);
 	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_SEND_WITH_IMM);
-	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM);
-	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD);
-	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_ATOMIC_CMP_AND_SWP);
+	REFUSED(EINVAL, 0, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD);
 	REFUSED(EINVAL, 0, .opcode = IBV_WR_BIND_MW); /* no window */
 	sge[0].length = attr.cap.max_inline_data + 1;
 	REFUSED(EINVAL, 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_INLINE);
@@ -499,7 +497,8 @@ static void test_attributes_of_a_connected_qp(void)
 
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_query_qp(p.b.qp, &got, 0, &init), 0);
-	CHECK_EQ(got.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	CHECK_EQ(got.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+					      IBV_ACCESS_REMOTE_ATOMIC);
 	CHECK_EQ(ibv_modify_qp(p.b.qp, &attr, IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			       IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS), 0);
 	CHECK_EQ(ibv_query_qp(p.b.qp, &got, 0, &init), 0);

@@ -23,6 +23,10 @@ local functions = {
 local ENHANCED_FIRST, ENHANCED_LAST, TERMINATE = 5, 7, 4
 local PRIVATE_MAX = 512
 
+-- RDMAP messages (RFC 7306 6) that Wireshark's RDMAP calls unknown, and where their 8 bytes are.
+local immediates = { [8] = "Immediate Data", [9] = "Immediate Data with SE" }
+local SSN_LEN, DDP_UNTAGGED_LEN, IMMEDIATE_LEN = 2, 18, 8
+
 local ddp = Dissector.get("iwarp_ddp_rdmap")
 local sctp = Dissector.get("sctp")
 
@@ -37,6 +41,7 @@ local f = {
 	read = ProtoField.bool("ddp_sctp.rtr_read", "RTR by zero-length RDMA Read (D)", 16, nil, 0x4000),
 	ord = ProtoField.uint16("ddp_sctp.ord", "ORD", base.DEC, nil, 0x3fff),
 	private = ProtoField.bytes("ddp_sctp.private_data", "Private Data"),
+	immediate = ProtoField.bytes("ddp_sctp.immediate_data", "Immediate Data"),
 }
 proto.fields = f
 
@@ -82,6 +87,27 @@ local function dissect_control(tvb, pinfo, tree)
 	end
 end
 
+local function dissect_immediate(tvb, pinfo, tree)
+	local at = SSN_LEN + DDP_UNTAGGED_LEN
+	local name
+
+	if tvb:len() < at or tvb(SSN_LEN, 1):bitfield(0, 1) == 1 then
+		return
+	end
+	name = immediates[tvb(SSN_LEN + 1, 1):bitfield(4, 4)]
+	if not name then
+		return
+	end
+	pinfo.cols.info:append(" [" .. name .. "]")
+	tree:append_text(", " .. name)
+	if tvb:len() > at then
+		tree:add(f.immediate, tvb(at))
+	end
+	if tvb:len() ~= at + IMMEDIATE_LEN then
+		tree:add_proto_expert_info(malformed)
+	end
+end
+
 local function message(control)
 	return function(tvb, pinfo, tree)
 		local subtree = tree:add(proto, tvb(0, control and tvb:len() or math.min(2, tvb:len())))
@@ -96,7 +122,8 @@ local function message(control)
 		if control then
 			dissect_control(tvb, pinfo, subtree)
 		else
-			ddp:call(tvb(2):tvb(), pinfo, tree)
+			ddp:call(tvb(SSN_LEN):tvb(), pinfo, tree)
+			dissect_immediate(tvb, pinfo, subtree)
 		end
 		return tvb:len()
 	end

@@ -177,7 +177,8 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 
 /*
  * The kernel's iWARP CM gives a QP's remote rights in INIT and RTR; in RTS nothing but the port,
- * since the connection has moved the QP already.
+ * since the connection has moved the QP already. It leaves out the right of atomics, which the kernel's
+ * iWARP devices do not have; programs leave the rights to the CM, so that ours is for it to give.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -190,7 +191,8 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	attr->mask = QP_MASK_PORT;
 	if (qp_state < QP_STATE_RTS) {
 		attr->mask |= QP_MASK_STATE | QP_MASK_ACCESS_FLAGS;
-		attr->qp_access_flags = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ;
+		attr->qp_access_flags = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
+					IW_ACCESS_REMOTE_ATOMIC;
 	}
 	return 0;
 }

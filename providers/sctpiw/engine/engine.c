@@ -36,7 +36,7 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 	}
 }
 
-static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy};
+static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy, .atomic = engine_atomic};
 
 static int open_descriptors(struct engine *e)
 {

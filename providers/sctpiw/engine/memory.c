@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A registered range may be unmapped, protected or truncated by the application at any time.
- * Copies run under a guard: a fault on an address of the copy itself jumps out of it, any other
+ * Copies and atomics run under a guard: a fault on an address of theirs jumps out of it, any other
  * fault is none of our business and goes on to who was there before.
  */
 #define _GNU_SOURCE
@@ -217,5 +217,31 @@ int engine_copy(void *dst, const void *src, size_t len)
 		memcpy(dst, src, len);
 	atomic_signal_fence(memory_order_seq_cst);
 	active = NULL;
+	return 0;
+}
+
+int engine_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old)
+{
+	_Atomic uint64_t *at = (_Atomic uint64_t *)word;
+	struct copy_guard guard;
+	uint64_t seen;
+
+	if (__builtin_expect(!unblocked, 0))
+		unblock_faults();
+	guard.dst = guard.src = (uintptr_t)word;
+	guard.len = sizeof(*word);
+	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
+		unblock_faults();
+		return -EFAULT;
+	}
+	active = &guard;
+	atomic_signal_fence(memory_order_seq_cst);
+	seen = atomic_load_explicit(at, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(at, &seen, next(seen, arg)))
+		;
+	atomic_signal_fence(memory_order_seq_cst);
+	active = NULL;
+	*old = seen;
 	return 0;
 }

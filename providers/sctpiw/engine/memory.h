@@ -4,6 +4,7 @@
 #define SCTPIW_ENGINE_MEMORY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * memcpy() that returns -EFAULT where it would fault, once engine_memory_guard() has been called;
@@ -15,5 +16,14 @@ int engine_copy(void *dst, const void *src, size_t len);
  * it. memcpy() writes the ends of short pieces first. To be called before the first copy.
  */
 void engine_copy_ascending(void);
+
+/*
+ * Replaces the word, which is aligned, by next(word, arg), atomically also towards the other
+ * processors; *old is what it was. next is called again when others change the word meanwhile, and
+ * must not touch the application's memory. -EFAULT, and no change, where the word cannot be read
+ * and written, guarded as above; also where next leaves it as it is.
+ */
+int engine_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old);
 
 #endif

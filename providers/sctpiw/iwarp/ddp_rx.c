@@ -7,13 +7,16 @@
 
 #include "iwarp/private.h"
 
-/* Which opcodes travel where (RFC 5040 4.1). */
-enum where { NOWHERE, TAGGED, QUEUE_0, QUEUE_1, QUEUE_2 };
+/* Which opcodes travel where (RFC 5040 4.1, RFC 7306 4.1). */
+enum where { NOWHERE, TAGGED, QUEUE_0, QUEUE_1, QUEUE_2, QUEUE_3 };
 
 static const uint8_t places[16] = {
-	[RDMAP_WRITE] = TAGGED,	   [RDMAP_READ_REQUEST] = QUEUE_1, [RDMAP_READ_RESPONSE] = TAGGED,
-	[RDMAP_SEND] = QUEUE_0,	   [RDMAP_SEND_INV] = QUEUE_0,	   [RDMAP_SEND_SE] = QUEUE_0,
-	[RDMAP_SEND_SE_INV] = QUEUE_0, [RDMAP_TERMINATE] = QUEUE_2,
+	[RDMAP_WRITE] = TAGGED,		  [RDMAP_READ_RESPONSE] = TAGGED,
+	[RDMAP_SEND] = QUEUE_0,		  [RDMAP_SEND_INV] = QUEUE_0,
+	[RDMAP_SEND_SE] = QUEUE_0,	  [RDMAP_SEND_SE_INV] = QUEUE_0,
+	[RDMAP_IMMEDIATE] = QUEUE_0,	  [RDMAP_IMMEDIATE_SE] = QUEUE_0,
+	[RDMAP_READ_REQUEST] = QUEUE_1,	  [RDMAP_ATOMIC_REQUEST] = QUEUE_1,
+	[RDMAP_TERMINATE] = QUEUE_2,	  [RDMAP_ATOMIC_RESPONSE] = QUEUE_3,
 };
 
 static int check_header(const struct iw_segment *seg, struct iw_failure *f)
@@ -24,7 +27,7 @@ static int check_header(const struct iw_segment *seg, struct iw_failure *f)
 	if (ddp_version(seg->h.control) != DDP_VERSION)
 		return iw_fail(f, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION,
 			       seg->raw, seg->len);
-	if (!tagged && seg->h.qn > RDMAP_QN_TERMINATE)
+	if (!tagged && seg->h.qn > RDMAP_QN_ATOMIC_RESPONSE)
 		return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
 	if (rdmap_version(seg->h.rdmap) != RDMAP_VERSION)
 		return iw_fail(f, TERM_RDMAP_VERSION, seg->raw, seg->len);
@@ -60,7 +63,10 @@ static int place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 	case RDMAP_READ_RESPONSE:
 		return seg->payload_len ? iw_read_place(s, seg, f) : 0;
 	case RDMAP_READ_REQUEST:
+	case RDMAP_ATOMIC_REQUEST:
 		return iw_irq_place(s, seg, f);
+	case RDMAP_ATOMIC_RESPONSE:
+		return iw_atomic_place(s, seg, f);
 	case RDMAP_TERMINATE:
 		return iw_term_place(s, seg, f);
 	default:
@@ -97,6 +103,8 @@ int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t
 	} else {
 		rec->a = seg.h.msn;
 		rec->b = seg.h.mo;
+		if (rdmap_is_immediate(rdmap_opcode(seg.h.rdmap)))
+			iw_imm_record(rec, seg.payload);
 	}
 	return 0;
 }

@@ -67,8 +67,12 @@ enum iw_wc_status {
 
 enum iw_wr_opcode { /* ibv_wr_opcode */
 	IW_WR_RDMA_WRITE = 0,
+	IW_WR_RDMA_WRITE_WITH_IMM = 1,
 	IW_WR_SEND = 2,
+	IW_WR_SEND_WITH_IMM = 3,
 	IW_WR_RDMA_READ = 4,
+	IW_WR_ATOMIC_CMP_AND_SWP = 5,
+	IW_WR_ATOMIC_FETCH_AND_ADD = 6,
 	IW_WR_LOCAL_INV = 7,
 	IW_WR_BIND_MW = 8,
 	IW_WR_SEND_WITH_INV = 9,
@@ -78,9 +82,12 @@ enum iw_wc_opcode { /* ibv_wc_opcode */
 	IW_WC_SEND = 0,
 	IW_WC_RDMA_WRITE = 1,
 	IW_WC_RDMA_READ = 2,
+	IW_WC_COMP_SWAP = 3,
+	IW_WC_FETCH_ADD = 4,
 	IW_WC_BIND_MW = 5,
 	IW_WC_LOCAL_INV = 6,
 	IW_WC_RECV = 128,
+	IW_WC_RECV_RDMA_WITH_IMM = 129,
 };
 
 enum iw_send_flags { /* ibv_send_flags */
@@ -90,7 +97,7 @@ enum iw_send_flags { /* ibv_send_flags */
 	IW_SEND_INLINE = 8,
 };
 
-enum iw_wc_flags { IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
+enum iw_wc_flags { IW_WC_WITH_IMM = 2, IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
 
 enum iw_access {
 	IW_ACCESS_LOCAL_WRITE = 1,
@@ -115,6 +122,13 @@ struct iw_rnic_ops {
 	 * mapped (any more). Never faults.
 	 */
 	int (*copy)(void *dst, const void *src, size_t len);
+	/*
+	 * Replaces the 8 aligned bytes at by next(what they were, arg), in host order, as one atomic
+	 * instruction of the processor does; *old is what they were. Calls next once or more often.
+	 * -EFAULT where they cannot be read and written. Never faults.
+	 */
+	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
+		      const void *arg, uint64_t *old);
 };
 
 struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
@@ -203,7 +217,10 @@ struct iw_cqe {
 	uint32_t opcode; /* iw_wc_opcode */
 	uint32_t byte_len;
 	uint32_t qp_num;
-	uint32_t inv_stag; /* with IW_WC_WITH_INV */
+	union {
+		uint32_t inv_stag; /* with IW_WC_WITH_INV */
+		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as it was posted */
+	};
 	uint16_t flags;
 	uint16_t vendor_err; /* of the WR at fault: layer<<12|type<<8|code of the Terminate; else 0 */
 };
@@ -254,17 +271,21 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  * ---- QP ----
  *
  * Which WR gets which status when a session fails (all others: WR_FLUSH_ERR):
- *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read went away
+ *   LOC_PROT_ERR   its lkey, rights or bounds, or its memory is not mapped; the sink of a read or an
+ *                  atomic went away
  *   LOC_LEN_ERR    a Send was longer than this receive
- *   LOC_QP_OP_ERR  a read without any ORD, LOCAL_INV of what is no STag of the PD, a bad opcode
+ *   LOC_QP_OP_ERR  a read or atomic without any ORD, LOCAL_INV of what is no STag of the PD, a bad
+ *                  opcode, a SEND_WITH_IMM of more than nothing
  *   MW_BIND_ERR    a bind of what is no window of the PD, to what is no part of an MR of it that
  *                  allows it, with the key that the window has, or of a type 2 window that is bound
- *   REM_OP_ERR     the read that a wrong Read Response came for; the WR that a Terminate names
+ *   REM_OP_ERR     the read or atomic that a wrong response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
  * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
  * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
  * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1), or it is a window of this
- * stream. LOCAL_INV waits for the reads before it; a bind takes effect before the next WR begins.
+ * stream. LOCAL_INV waits for the reads and atomics before it; a bind takes effect before the next WR begins.
+ *
+ * Immediate data is 8 octets on the wire (RFC 7306 6.2) and 4 in verbs: see immediate.c.
  */
 
 struct iw_sge {
@@ -283,9 +304,16 @@ struct iw_send_wqe {
 	uint32_t length;  /* of the message, bytes: sum of the SGEs, or of the inline data */
 	uint64_t remote_to;
 	uint32_t rkey;
-	uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV; BIND_MW: the window, by its index */
 	union {
-		uint64_t engine[2]; /* the engine's */
+		uint32_t inv_stag; /* SEND_WITH_INV, LOCAL_INV; BIND_MW: the window, by its index */
+		uint32_t imm_data; /* *_WITH_IMM; network order, as it was posted */
+	};
+	union {
+		uint32_t msn; /* the engine's: on QN 0, of what is sent there */
+		struct {      /* ATOMIC_*: host order; length is 8 */
+			uint64_t compare_add;
+			uint64_t swap;
+		};
 		/* BIND_MW: this much of that MR, from remote_to on; rkey is the new STag */
 		struct {
 			uint64_t length;

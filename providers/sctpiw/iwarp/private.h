@@ -214,7 +214,7 @@ struct iw_rx_rec {
 	uint16_t len;	 /* payload */
 	uint32_t stag;	 /* tagged: STag; untagged: Invalidate STag */
 	uint32_t a;	 /* TO, upper half; MSN */
-	uint32_t b;	 /* TO, lower half; MO */
+	uint32_t b;	 /* TO, lower half; MO; Immediate Data: see immediate.c */
 };
 
 /* Values of iw_rx_rec.control that no valid segment has (their DV is not 1). */
@@ -233,23 +233,29 @@ int iw_fail_rec(struct iw_failure *f, uint16_t error, const struct iw_rx_rec *r)
 
 /* ---- QP ---- */
 
-/* An RDMA Read that we asked for and that is not answered yet. */
+/* An RDMA Read or an atomic that we asked for and that is not answered yet. */
 struct iw_read {
 	uint32_t index; /* in the SQ */
-	uint32_t msn;	/* on QN 1 */
+	uint32_t msn;	/* on QN 1; of an atomic, its request identifier too */
 	uint32_t stag;	/* sink */
 	uint32_t length;
 	uint64_t to;
 	uint32_t got;	/* bytes delivered */
 	bool rtr;	/* ours, not the application's (RFC 6581 9.2) */
 	bool scattered;	/* the sink is the SGEs of the WQE, one behind the other from to = 0 on */
+	bool atomic;
+	uint32_t response_msn; /* of an atomic: of its response, on QN 3 */
+	uint8_t response[RDMAP_ATOMIC_RESP_LEN]; /* as placed */
 };
 
-/* An RDMA Read Request of the peer: the untagged buffer of one MSN on QN 1. */
+/* A Read or Atomic Request of the peer: the untagged buffer of one MSN on QN 1. */
 struct iw_inbound_read {
-	uint8_t request[RDMAP_READ_REQ_LEN]; /* as placed */
-	struct iw_rx_rec rec;		     /* of its last segment */
-	struct rdmap_read_request r;
+	uint8_t request[RDMAP_ATOMIC_REQ_LEN]; /* as placed */
+	struct iw_rx_rec rec;		       /* of its last segment; which of the two it is */
+	union {
+		struct rdmap_read_request r;
+		struct rdmap_atomic_request a;
+	};
 	uint32_t after; /* Sends up to this MSN (not included) have to be delivered before */
 };
 
@@ -284,17 +290,25 @@ struct iw_qp_private {
 	bool notify_drained; /* in SQD */
 	uint32_t offset;  /* of the current message, bytes that went out */
 	uint32_t sge, sge_offset;
+	bool imm_due;	  /* the Write is out, its Immediate Data is next */
 	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
 
-	/* Reads that we asked for: [reads_head, reads_tail) */
+	/* Reads and atomics that we asked for: [reads_head, reads_tail) */
 	struct iw_read *reads;
 	uint32_t reads_mask, reads_head, reads_tail;
 	uint32_t ord;
+	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
 
-	/* Reads that the peer asks for: MSNs [irq_head, irq_tail) are delivered and not answered */
+	/* Requests of the peer: MSNs [irq_head, irq_tail) are delivered and not answered */
 	struct iw_inbound_read *irq;
 	uint32_t irq_size, irq_head, irq_tail;
 	uint32_t ird;
+	uint32_t response_msn; /* on QN 3, of our next Atomic Response */
+
+	/* The peer's last RDMA Write, as far as delivered */
+	uint32_t written;  /* its bytes */
+	bool in_write;	   /* more of it is to come */
+	bool behind_write; /* nothing but responses came after it */
 
 	/* QN 0: ring index = MSN + rq_delta */
 	uint32_t rq_delta;
@@ -370,7 +384,7 @@ void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failu
 /* Sends the RTR indication of this kind as the first message (RFC 6581 9.2). */
 size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 
-/* read.c: both ends of RDMA Read */
+/* read.c: both ends of RDMA Read; the requests of atomics share its queues (RFC 7306 5.2) */
 static inline uint32_t iw_reads_outstanding(const struct iw_qp_private *p)
 {
 	return p->reads_tail - p->reads_head;
@@ -384,6 +398,35 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird);
 bool iw_response_ready(const struct iw_qp *qp);
 size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit);
+
+/* atomic.c: both ends of atomics (RFC 7306 5) */
+/* What the word becomes; arg: struct rdmap_atomic_request. */
+uint64_t iw_atomic_next(uint64_t old, const void *arg);
+/*
+ * The operation, now that its turn has come, and its Atomic Response: the length. 0: limit is too
+ * small, and nothing was done; -EPROTO: refused, f is filled.
+ */
+int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, uint8_t *buf,
+		      size_t limit, struct iw_failure *f);
+/* Our request for this WQE, DDP header included, to buf of enough room. */
+size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *buf);
+/* The old value (8 bytes, host order) to the WQE's SGEs; NULL: checks them. false: not allowed. */
+bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *value);
+/* Atomic Responses to our requests. */
+int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+
+/* immediate.c: Immediate Data (RFC 7306 6) */
+#define IW_REC_BEHIND_WRITE 0x04 /* in iw_rx_rec.control of Immediate Data, once delivered */
+size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf);
+/* The segment is a whole Immediate Data message? */
+int iw_imm_check(const struct iw_segment *seg, struct iw_failure *f);
+/* What delivery has to know of it: its octets take the place of STag and MO. */
+void iw_imm_record(struct iw_rx_rec *rec, const uint8_t *payload);
+/* It is delivered now: the record for its completion, which knows of the Write before it. */
+struct iw_rx_rec iw_imm_resolve(const struct iw_qp_private *p, const struct iw_rx_rec *rec);
+/* Opcode, flags, length and data of the completion. */
+void iw_imm_complete(const struct iw_rx_rec *rec, struct iw_cqe *cqe);
 
 /* rq.c: receive queue and held Sends */
 int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);

@@ -253,6 +253,8 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	p->reads_head = p->reads_tail = 0;
 	p->ord = ord;
 	p->irq_head = p->irq_tail = 1;
+	p->atomic_msn = p->response_msn = 1;
+	p->in_write = p->behind_write = false;
 
 	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);
 	p->current = IW_TX_NONE;

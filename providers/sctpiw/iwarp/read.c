@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* RDMA Read: responses to our reads, and the peer's requests (RFC 5040 5.2, IRD and ORD 6.1). */
+/*
+ * RDMA Read: responses to our reads, and the peer's requests (RFC 5040 5.2, IRD and ORD 6.1), among them
+ * those for atomics.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +37,8 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
 		const struct iw_read *r = read_at(p, i);
 
+		if (r->atomic)
+			continue;
 		if (read_covers(r, seg->h.stag, seg->h.to, seg->payload_len))
 			return r;
 		if (r->stag == seg->h.stag)
@@ -88,18 +93,17 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	struct iw_read *r = read_at(p, p->reads_head);
-	bool ok = true;
+	bool ok = !r->atomic; /* responses come in the order of the requests */
 
 	if (p->reads_head == p->reads_tail)
 		return iw_fail_rec(f, TERM_RDMAP_OPCODE, rec);
-	if (rec->len) {
-		/* Responses come in the order of the requests. */
+	if (ok && rec->len) {
 		ok = read_covers(r, rec->stag, iw_rec_to(rec), rec->len) &&
 		     rec->len <= r->length - r->got;
 		r->got += rec->len;
 	}
 	if (!ok || (ddp_is_last(rec->control) && r->got != r->length)) {
-		iw_fail_rec(f, TERM_DDP_BOUNDS, rec);
+		iw_fail_rec(f, r->atomic ? TERM_RDMAP_OPCODE : TERM_DDP_BOUNDS, rec);
 		f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
 		f->index = r->index;
 		f->status = IW_WC_REM_OP_ERR;
@@ -116,7 +120,7 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	return 0;
 }
 
-/* ---- the peer's reads ---- */
+/* ---- the peer's requests ---- */
 
 static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t msn)
 {
@@ -153,7 +157,12 @@ int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird)
 	return err;
 }
 
-/* The MSN names the buffer, the MO the place in it: 28 bytes (RFC 5041 7.1). */
+static uint32_t request_len(uint8_t rdmap)
+{
+	return rdmap_opcode(rdmap) == RDMAP_ATOMIC_REQUEST ? RDMAP_ATOMIC_REQ_LEN : RDMAP_READ_REQ_LEN;
+}
+
+/* The MSN names the buffer, the MO the place in it (RFC 5041 7.1). */
 int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_qp_private *p = s->qp->priv;
@@ -169,7 +178,7 @@ int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 	if (!seg->payload_len)
 		return 0;
-	if ((uint64_t)seg->h.mo + seg->payload_len > RDMAP_READ_REQ_LEN)
+	if ((uint64_t)seg->h.mo + seg->payload_len > request_len(seg->h.rdmap))
 		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);
 	memcpy(irq_at(p, msn)->request + seg->h.mo, seg->payload, seg->payload_len);
 	return 0;
@@ -206,6 +215,11 @@ static int check_source(struct iw_session *s, const struct iw_inbound_read *in, 
 	return verdict ? fail_request(in, errors[verdict], done, f) : 0;
 }
 
+static bool is_atomic(const struct iw_inbound_read *in)
+{
+	return rdmap_opcode(in->rec.rdmap) == RDMAP_ATOMIC_REQUEST;
+}
+
 int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	struct iw_qp_private *p = s->qp->priv;
@@ -219,18 +233,22 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	if (rec->a - p->irq_head >= p->ird)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
-	if ((uint64_t)rec->b + rec->len != RDMAP_READ_REQ_LEN)
+	if ((uint64_t)rec->b + rec->len != request_len(rec->rdmap))
 		return iw_fail_rec(f, TERM_RDMAP_UNSPECIFIED, rec);
 	in = irq_at(p, rec->a);
 	in->rec = *rec;
 	in->after = p->deliver_msn;
-	rdmap_get_read_request(&in->r, in->request);
-	if (in->r.size) {
-		err = check_source(s, in, 0, in->r.size, &from, f);
+	if (is_atomic(in)) {
+		/* Judged in its turn: what was asked for before it is answered. */
+		rdmap_get_atomic_request(&in->a, in->request);
+	} else {
+		rdmap_get_read_request(&in->r, in->request);
+		err = in->r.size ? check_source(s, in, 0, in->r.size, &from, f) : 0;
 		if (err)
 			return err;
 	}
 	p->irq_tail++;
+	p->behind_write = false;
 	iw_session_wake(s);
 	return 0;
 }
@@ -245,7 +263,31 @@ bool iw_response_ready(const struct iw_qp *qp)
 	return serial32_le(irq_at(p, p->irq_head)->after, iw_ring_head(&qp->rq) - p->rq_delta);
 }
 
-size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+/* The response at the head is with DDP altogether. */
+static void answered(struct iw_qp_private *p)
+{
+	/* No bytes of the request show in a later, incomplete one. */
+	memset(irq_at(p, p->irq_head), 0, sizeof(struct iw_inbound_read));
+	p->irq_head++;
+	p->current = IW_TX_NONE;
+}
+
+static size_t pull_atomic(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	struct iw_qp_private *p = s->qp->priv;
+	struct iw_failure f;
+	int n = iw_atomic_respond(s, irq_at(p, p->irq_head), buf, limit, &f);
+
+	if (n < 0) {
+		iw_session_fail(s, &f);
+		return 0;
+	}
+	if (n)
+		answered(p);
+	return (size_t)n;
+}
+
+static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 {
 	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
 	struct iw_qp *qp = s->qp;
@@ -274,10 +316,15 @@ size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_READ_RESPONSE),
 		       in->r.sink_stag, in->r.sink_to + p->offset);
 	p->offset += n;
-	if (n == rest) {
-		memset(in, 0, sizeof(*in)); /* no bytes of it show in a later, incomplete request */
-		p->irq_head++;
-		p->current = IW_TX_NONE;
-	}
+	if (n == rest)
+		answered(p);
 	return header + n;
+}
+
+size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	const struct iw_qp_private *p = s->qp->priv;
+
+	return is_atomic(irq_at(p, p->irq_head)) ? pull_atomic(s, buf, limit) :
+						   pull_read(s, buf, limit);
 }

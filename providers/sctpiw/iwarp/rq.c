@@ -43,7 +43,8 @@ static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *re
 	uint32_t mo = rec->b;
 	uint32_t status;
 
-	if (!rec->len)
+	/* Immediate Data goes into the completion. */
+	if (!rec->len || rdmap_is_immediate(rdmap_opcode(rec->rdmap)))
 		return 0;
 	if ((uint64_t)mo + rec->len > wqe->length) {
 		iw_fail_rec(f, mo && mo >= wqe->length ? TERM_DDP_MO : TERM_DDP_TOO_LONG, rec);
@@ -74,7 +75,9 @@ static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, const struct 
 
 	if (rec) {
 		cqe.byte_len = rec->b + rec->len;
-		if (rdmap_invalidates(rdmap_opcode(rec->rdmap))) {
+		if (rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
+			iw_imm_complete(rec, &cqe);
+		} else if (rdmap_invalidates(rdmap_opcode(rec->rdmap))) {
 			cqe.flags = IW_WC_WITH_INV;
 			cqe.inv_stag = rec->stag;
 		}
@@ -91,7 +94,8 @@ static int complete(struct iw_qp *qp, const struct iw_rx_rec *rec, struct iw_fai
 	const struct iw_recv_wqe *wqe = iw_rq_at(qp, head);
 	bool lost;
 
-	if ((uint64_t)rec->b + rec->len > wqe->length) { /* an empty segment at a high MO */
+	if ((uint64_t)rec->b + rec->len > wqe->length && /* an empty segment at a high MO */
+	    !rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
 		iw_fail_rec(f, TERM_DDP_TOO_LONG, rec);
 		f->fault = IW_FAULT_RQ;
 		f->index = head;
@@ -321,6 +325,8 @@ int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_fa
 		.b = seg->h.mo,
 	};
 
+	if (rdmap_is_immediate(rdmap_opcode(seg->h.rdmap)) && iw_imm_check(seg, f))
+		return -EPROTO;
 	/* Delivered already, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
 	if (seg->h.msn - p->deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
@@ -340,6 +346,7 @@ int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_f
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	uint32_t index = rec->a + p->rq_delta;
+	struct iw_rx_rec imm;
 	struct iw_held *h;
 
 	if (!ddp_is_last(rec->control))
@@ -347,6 +354,11 @@ int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_f
 	if (rec->a != p->deliver_msn)
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	p->deliver_msn++;
+	if (rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
+		imm = iw_imm_resolve(p, rec);
+		rec = &imm;
+	}
+	p->behind_write = false;
 	if (index == iw_ring_head(&qp->rq) && index != p->rq_tail)
 		return complete(qp, rec, f);
 	/* Held, as all before it from the head on: receives are given out in order. */

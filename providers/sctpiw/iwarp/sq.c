@@ -6,9 +6,16 @@
 #include "iwarp/private.h"
 
 static const uint32_t wc_opcode[] = {
-	[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE, [IW_WR_SEND] = IW_WC_SEND,
-	[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,   [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
-	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,    [IW_WR_BIND_MW] = IW_WC_BIND_MW,
+	[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
+	[IW_WR_RDMA_WRITE_WITH_IMM] = IW_WC_RDMA_WRITE,
+	[IW_WR_SEND] = IW_WC_SEND,
+	[IW_WR_SEND_WITH_IMM] = IW_WC_SEND,
+	[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+	[IW_WR_ATOMIC_CMP_AND_SWP] = IW_WC_COMP_SWAP,
+	[IW_WR_ATOMIC_FETCH_AND_ADD] = IW_WC_FETCH_ADD,
+	[IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
+	[IW_WR_SEND_WITH_INV] = IW_WC_SEND,
+	[IW_WR_BIND_MW] = IW_WC_BIND_MW,
 };
 
 /* The WQE at head is over. Its slot is free before the CQE tells the application to post again. */
@@ -65,7 +72,14 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	qp->priv->sq_next = head;
 }
 
-/* Reads of the application wait for a slot; the others for reads before them, where fenced. */
+/* Which of them are answered, and wait for a slot (ORD) that reads and atomics share. */
+static bool is_request(const struct iw_send_wqe *wqe)
+{
+	return wqe->opcode == IW_WR_RDMA_READ || wqe->opcode == IW_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* Requests of the application wait for a slot; the others for requests before them, where fenced. */
 static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
 	const struct iw_qp_private *p = qp->priv;
@@ -76,7 +90,7 @@ static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	/* Invalidating the sink of a read that is under way would break it. */
 	if ((wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV)
 		return true;
-	return wqe->opcode == IW_WR_RDMA_READ && outstanding >= p->ord;
+	return is_request(wqe) && outstanding >= p->ord;
 }
 
 static struct iw_send_wqe *next_wqe(struct iw_qp *qp)
@@ -187,9 +201,23 @@ static size_t pull_tagged(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_WRITE), wqe->rkey,
 		       wqe->remote_to + p->offset);
 	p->offset += n;
-	if (n == rest)
-		finish(qp, wqe, IW_WQE_DONE);
+	if (n == rest) {
+		p->imm_due = wqe->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+		if (!p->imm_due)
+			finish(qp, wqe, IW_WQE_DONE);
+	}
 	return header + n;
+}
+
+/* Behind its Write nothing comes in between: the WQE stays the current one. */
+static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
+			     size_t limit)
+{
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN)
+		return 0;
+	iw_imm_put(wqe, buf + SESSION_SSN_LEN);
+	finish(s->qp, wqe, IW_WQE_DONE);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN;
 }
 
 static enum rdmap_opcode send_opcode(const struct iw_send_wqe *wqe)
@@ -220,7 +248,7 @@ static size_t pull_untagged(struct iw_session *s, struct iw_send_wqe *wqe, uint8
 		return 0;
 	}
 	ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(send_opcode(wqe)), inv,
-			 RDMAP_QN_SEND, (uint32_t)wqe->engine[0], p->offset);
+			 RDMAP_QN_SEND, wqe->msn, p->offset);
 	p->offset += n;
 	if (n == rest)
 		finish(qp, wqe, IW_WQE_DONE);
@@ -280,14 +308,41 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 	}
 	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
 		.index = p->sq_next,
-		.msn = (uint32_t)wqe->engine[0],
+		.msn = p->read_msn,
 		.stag = r.sink_stag,
 		.length = r.size,
 		.to = r.sink_to,
 		.scattered = scattered,
 	};
 	finish(qp, wqe, IW_WQE_READING);
-	return put_read_request(buf, (uint32_t)wqe->engine[0], &r);
+	return put_read_request(buf, p->read_msn++, &r);
+}
+
+static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN)
+		return 0;
+	if (!p->ord) {
+		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+		return 0;
+	}
+	/* Looked at before: what has been done over there cannot be undone. */
+	if (!iw_atomic_scatter(qp, wqe, NULL)) {
+		fail_wqe(s, IW_WC_LOC_PROT_ERR);
+		return 0;
+	}
+	iw_atomic_put_request(qp, wqe, buf + SESSION_SSN_LEN);
+	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
+		.index = p->sq_next,
+		.msn = p->read_msn++,
+		.atomic = true,
+		.response_msn = p->atomic_msn++,
+	};
+	finish(qp, wqe, IW_WQE_READING);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
 }
 
 /* LOCAL_INV and BIND_MW make no message. false: the session ended. */
@@ -319,20 +374,28 @@ static bool begin_wqe(struct iw_session *s)
 	while ((wqe = next_wqe(qp))) {
 		wqe->progress = IW_WQE_STARTED;
 		p->offset = p->sge = p->sge_offset = 0;
+		p->imm_due = false;
 		switch (wqe->opcode) {
 		case IW_WR_LOCAL_INV:
 		case IW_WR_BIND_MW:
 			if (!do_locally(s, wqe))
 				return false;
 			continue;
+		case IW_WR_SEND_WITH_IMM:
+			if (wqe->length) { /* its message has no payload */
+				fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+				return false;
+			}
+			/* fall through */
 		case IW_WR_SEND:
 		case IW_WR_SEND_WITH_INV:
-			wqe->engine[0] = p->send_msn++;
+		case IW_WR_RDMA_WRITE_WITH_IMM:
+			wqe->msn = p->send_msn++;
 			break;
 		case IW_WR_RDMA_READ:
-			wqe->engine[0] = p->read_msn++;
-			break;
 		case IW_WR_RDMA_WRITE:
+		case IW_WR_ATOMIC_CMP_AND_SWP:
+		case IW_WR_ATOMIC_FETCH_AND_ADD:
 			break;
 		default:
 			fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
@@ -380,6 +443,14 @@ size_t iw_qp_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 		return pull_tagged(s, wqe, buf, limit);
 	case IW_WR_RDMA_READ:
 		return pull_read(s, wqe, buf, limit);
+	case IW_WR_RDMA_WRITE_WITH_IMM:
+		return qp->priv->imm_due ? pull_immediate(s, wqe, buf, limit) :
+					   pull_tagged(s, wqe, buf, limit);
+	case IW_WR_SEND_WITH_IMM:
+		return pull_immediate(s, wqe, buf, limit);
+	case IW_WR_ATOMIC_CMP_AND_SWP:
+	case IW_WR_ATOMIC_FETCH_AND_ADD:
+		return pull_atomic(s, wqe, buf, limit);
 	default:
 		return pull_untagged(s, wqe, buf, limit);
 	}
@@ -410,14 +481,15 @@ size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 /* Is the segment that the peer complains of one of this WQE? */
 static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
 {
+	bool write = wqe->opcode == IW_WR_RDMA_WRITE || wqe->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+
 	if (ddp_is_tagged(h->control))
-		return wqe->opcode == IW_WR_RDMA_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
-		       h->stag == wqe->rkey && h->to - wqe->remote_to <= wqe->length;
-	if (h->qn == RDMAP_QN_READ_REQUEST)
-		return wqe->opcode == IW_WR_RDMA_READ && (uint32_t)wqe->engine[0] == h->msn;
+		return write && rdmap_opcode(h->rdmap) == RDMAP_WRITE && h->stag == wqe->rkey &&
+		       h->to - wqe->remote_to <= wqe->length;
 	return h->qn == RDMAP_QN_SEND &&
-	       (wqe->opcode == IW_WR_SEND || wqe->opcode == IW_WR_SEND_WITH_INV) &&
-	       (uint32_t)wqe->engine[0] == h->msn;
+	       (wqe->opcode == IW_WR_SEND || wqe->opcode == IW_WR_SEND_WITH_INV ||
+		wqe->opcode == IW_WR_SEND_WITH_IMM || wqe->opcode == IW_WR_RDMA_WRITE_WITH_IMM) &&
+	       wqe->msn == h->msn;
 }
 
 static uint32_t blame_status(const struct iw_send_wqe *wqe, uint16_t error)
@@ -430,6 +502,13 @@ static uint32_t blame_status(const struct iw_send_wqe *wqe, uint16_t error)
 	return IW_WC_REM_OP_ERR;
 }
 
+static void blame(const struct iw_qp *qp, uint32_t index, uint16_t error, struct iw_failure *f)
+{
+	f->fault = IW_FAULT_SQ;
+	f->index = index;
+	f->status = blame_status(iw_sq_at(qp, index), error);
+}
+
 void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failure *f)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -438,14 +517,19 @@ void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failu
 
 	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))
 		return;
-	for (uint32_t i = iw_ring_head(&qp->sq); i != end; i++) {
-		const struct iw_send_wqe *wqe = iw_sq_at(qp, i);
+	if (!ddp_is_tagged(h.control) && h.qn == RDMAP_QN_READ_REQUEST) {
+		for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
+			const struct iw_read *r = &p->reads[i & p->reads_mask];
 
-		if (!is_about(wqe, &h))
+			if (r->msn == h.msn && !r->rtr)
+				blame(qp, r->index, t->error, f);
+		}
+		return;
+	}
+	for (uint32_t i = iw_ring_head(&qp->sq); i != end; i++) {
+		if (!is_about(iw_sq_at(qp, i), &h))
 			continue;
-		f->fault = IW_FAULT_SQ;
-		f->index = i;
-		f->status = blame_status(wqe, t->error);
+		blame(qp, i, t->error, f);
 		return;
 	}
 }

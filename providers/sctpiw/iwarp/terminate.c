@@ -39,7 +39,10 @@ static uint32_t queue_of(unsigned int opcode)
 {
 	switch (opcode) {
 	case RDMAP_READ_REQUEST:
+	case RDMAP_ATOMIC_REQUEST:
 		return RDMAP_QN_READ_REQUEST;
+	case RDMAP_ATOMIC_RESPONSE:
+		return RDMAP_QN_ATOMIC_RESPONSE;
 	case RDMAP_TERMINATE:
 		return RDMAP_QN_TERMINATE;
 	default:
@@ -59,6 +62,11 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 6, queue_of(rdmap_opcode(r->rdmap)));
 	put_be32(buf + 10, r->a);
 	put_be32(buf + 14, r->b);
+	if (rdmap_is_immediate(rdmap_opcode(r->rdmap))) { /* the record has other things there */
+		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
+		put_be32(buf + 2, 0);
+		put_be32(buf + 14, 0);
+	}
 	return DDP_UNTAGGED_LEN;
 }
 

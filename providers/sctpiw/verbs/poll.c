@@ -20,9 +20,13 @@ _Static_assert((int)IW_WC_GENERAL_ERR == IBV_WC_GENERAL_ERR, "");
 _Static_assert((int)IW_WC_SEND == IBV_WC_SEND, "");
 _Static_assert((int)IW_WC_RDMA_WRITE == IBV_WC_RDMA_WRITE, "");
 _Static_assert((int)IW_WC_RDMA_READ == IBV_WC_RDMA_READ, "");
+_Static_assert((int)IW_WC_COMP_SWAP == IBV_WC_COMP_SWAP, "");
+_Static_assert((int)IW_WC_FETCH_ADD == IBV_WC_FETCH_ADD, "");
 _Static_assert((int)IW_WC_BIND_MW == IBV_WC_BIND_MW, "");
 _Static_assert((int)IW_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "");
 _Static_assert((int)IW_WC_RECV == IBV_WC_RECV, "");
+_Static_assert((int)IW_WC_RECV_RDMA_WITH_IMM == IBV_WC_RECV_RDMA_WITH_IMM, "");
+_Static_assert((int)IW_WC_WITH_IMM == IBV_WC_WITH_IMM, "");
 _Static_assert((int)IW_WC_WITH_INV == IBV_WC_WITH_INV, "");
 
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
@@ -32,7 +36,7 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->opcode = cqe->opcode;
 	wc->vendor_err = cqe->vendor_err;
 	wc->byte_len = cqe->byte_len;
-	wc->invalidated_rkey = cqe->inv_stag;
+	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: unions on both sides */
 	wc->qp_num = cqe->qp_num;
 	wc->src_qp = 0;
 	wc->wc_flags = cqe->flags;
@@ -154,7 +158,7 @@ static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
 	return ex_to_cq(cq)->current.byte_len;
 }
 
-/* Also what ibv_wc_read_invalidated_rkey() calls; hence no change of byte order. */
+/* Also what ibv_wc_read_invalidated_rkey() calls: a union here as there, and no change of byte order. */
 static __be32 ex_imm_data(struct ibv_cq_ex *cq)
 {
 	return (__be32)ex_to_cq(cq)->current.inv_stag;

@@ -9,8 +9,12 @@
 #include <string.h>
 
 _Static_assert((int)IW_WR_RDMA_WRITE == IBV_WR_RDMA_WRITE, "");
+_Static_assert((int)IW_WR_RDMA_WRITE_WITH_IMM == IBV_WR_RDMA_WRITE_WITH_IMM, "");
 _Static_assert((int)IW_WR_SEND == IBV_WR_SEND, "");
+_Static_assert((int)IW_WR_SEND_WITH_IMM == IBV_WR_SEND_WITH_IMM, "");
 _Static_assert((int)IW_WR_RDMA_READ == IBV_WR_RDMA_READ, "");
+_Static_assert((int)IW_WR_ATOMIC_CMP_AND_SWP == IBV_WR_ATOMIC_CMP_AND_SWP, "");
+_Static_assert((int)IW_WR_ATOMIC_FETCH_AND_ADD == IBV_WR_ATOMIC_FETCH_AND_ADD, "");
 _Static_assert((int)IW_WR_LOCAL_INV == IBV_WR_LOCAL_INV, "");
 _Static_assert((int)IW_WR_BIND_MW == IBV_WR_BIND_MW, "");
 _Static_assert((int)IW_WR_SEND_WITH_INV == IBV_WR_SEND_WITH_INV, "");
@@ -23,6 +27,7 @@ _Static_assert(sizeof(struct iw_sge) == sizeof(struct ibv_sge), "");
 _Static_assert(offsetof(struct iw_sge, length) == offsetof(struct ibv_sge, length), "");
 _Static_assert(offsetof(struct iw_sge, lkey) == offsetof(struct ibv_sge, lkey), "");
 
+#define ATOMIC_LEN sizeof(uint64_t)
 #define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 
 /* Sum of the lengths, or more than IW_MAX_MSG. At most IW_MAX_SGE elements: no overflow. */
@@ -58,9 +63,15 @@ static void copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
 	switch (wr->opcode) {
+	case IBV_WR_SEND_WITH_IMM:
+		/* iWARP's immediate data is a message without a payload (RFC 7306 6.3). */
+		if (total)
+			return EOPNOTSUPP;
+		break;
 	case IBV_WR_SEND:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		if (wr->send_flags & IBV_SEND_INLINE)
 			return total <= qp->max_inline ? 0 : EINVAL;
 		break;
@@ -68,14 +79,15 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		if (wr->send_flags & IBV_SEND_INLINE)
 			return EINVAL;
 		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		if (total < ATOMIC_LEN || (wr->send_flags & IBV_SEND_INLINE))
+			return EINVAL;
+		break;
 	case IBV_WR_LOCAL_INV:
 		return 0;
 	case IBV_WR_BIND_MW:
 		return wr->num_sge || (wr->send_flags & IBV_SEND_INLINE) ? EINVAL : 0;
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-	case IBV_WR_SEND_WITH_IMM:
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
 	case IBV_WR_TSO:
 		return EOPNOTSUPP;
 	default:
@@ -109,10 +121,24 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 	wqe->inv_stag = 0;
 
 	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		wqe->imm_data = wr->imm_data;
+		/* fall through */
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_READ:
 		wqe->remote_to = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
+		break;
+	case IBV_WR_SEND_WITH_IMM:
+		wqe->imm_data = wr->imm_data;
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->remote_to = wr->wr.atomic.remote_addr;
+		wqe->rkey = wr->wr.atomic.rkey;
+		wqe->compare_add = wr->wr.atomic.compare_add;
+		wqe->swap = wr->wr.atomic.swap;
+		wqe->length = ATOMIC_LEN;
 		break;
 	case IBV_WR_SEND_WITH_INV:
 		wqe->inv_stag = wr->invalidate_rkey;

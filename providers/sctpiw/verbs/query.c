@@ -39,7 +39,8 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_qp_rd_atom = IW_MAX_IRD,
 			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
 			.max_qp_init_rd_atom = IW_MAX_ORD,
-			.atomic_cap = IBV_ATOMIC_NONE,
+			/* The processor's own instructions do it: atomic towards everyone on this host. */
+			.atomic_cap = IBV_ATOMIC_GLOB,
 			.max_pkeys = 1,
 			.phys_port_cnt = 1,
 		},
@@ -48,10 +49,16 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			/* Each operation that there is. */
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 							  IBV_ODP_SUPPORT_WRITE |
-							  IBV_ODP_SUPPORT_READ,
+							  IBV_ODP_SUPPORT_READ |
+							  IBV_ODP_SUPPORT_ATOMIC,
 		},
 		.device_cap_flags_ex = CAPS,
 		.max_dm_size = SCTPIW_MAX_DM,
+		/* There is no PCI in between; what is asked here is what memory sees of an atomic. */
+		.pci_atomic_caps = {
+			.fetch_add = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
+			.compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
+		},
 		.phys_port_cnt_ex = 1,
 	};
 

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RDMAP (RFC 5040 4): the control octet, which is DDP's first ULP-reserved octet
+ * RDMAP (RFC 5040 4, RFC 7306 4): the control octet, which is DDP's first ULP-reserved octet
  *
  *   0 1   2 3   4 5 6 7
  *  | RV | Rsv |  Opcode |
  *
- * and the RDMA Read Request Header, 28 bytes behind the untagged DDP header:
- * SinkSTag(4) SinkTO(8) Size(4) SrcSTag(4) SrcTO(8). Host order in the structs.
+ * and the headers behind the untagged DDP header, where a message has one:
+ *
+ *  Read Request, 28 bytes:    SinkSTag(4) SinkTO(8) Size(4) SrcSTag(4) SrcTO(8)
+ *  Immediate Data, 8 bytes:   Immediate Data(8)
+ *  Atomic Request, 52 bytes:  Rsvd(28 bits) AOpCode(4 bits) Request Identifier(4) STag(4) TO(8)
+ *                             Add or Swap Data(8) Add or Swap Mask(8) Compare Data(8) Compare Mask(8)
+ *  Atomic Response, 12 bytes: Request Identifier(4) Original Value(8). (RFC 7306 4 says 32: its
+ *                             figure 6 and A.2 do not.)
+ *
+ * Host order in the structs.
  */
 #ifndef SCTPIW_WIRE_RDMAP_H
 #define SCTPIW_WIRE_RDMAP_H
@@ -18,6 +26,9 @@
 
 #define RDMAP_VERSION 1
 #define RDMAP_READ_REQ_LEN 28
+#define RDMAP_IMMEDIATE_LEN 8
+#define RDMAP_ATOMIC_REQ_LEN 52
+#define RDMAP_ATOMIC_RESP_LEN 12
 
 enum rdmap_opcode {
 	RDMAP_WRITE = 0,
@@ -28,12 +39,22 @@ enum rdmap_opcode {
 	RDMAP_SEND_SE = 5,
 	RDMAP_SEND_SE_INV = 6,
 	RDMAP_TERMINATE = 7,
+	RDMAP_IMMEDIATE = 8,
+	RDMAP_IMMEDIATE_SE = 9,
+	RDMAP_ATOMIC_REQUEST = 10,
+	RDMAP_ATOMIC_RESPONSE = 11,
 };
 
 enum rdmap_queue {
 	RDMAP_QN_SEND = 0,
 	RDMAP_QN_READ_REQUEST = 1,
 	RDMAP_QN_TERMINATE = 2,
+	RDMAP_QN_ATOMIC_RESPONSE = 3,
+};
+
+enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
+	RDMAP_FETCH_ADD = 0,
+	RDMAP_CMP_SWAP = 2,
 };
 
 /* The reserved bits go out as zero and are not looked at on reception. */
@@ -64,7 +85,13 @@ static inline bool rdmap_invalidates(unsigned int opcode)
 
 static inline bool rdmap_solicits(unsigned int opcode)
 {
-	return opcode == RDMAP_SEND_SE || opcode == RDMAP_SEND_SE_INV;
+	return opcode == RDMAP_SEND_SE || opcode == RDMAP_SEND_SE_INV ||
+	       opcode == RDMAP_IMMEDIATE_SE;
+}
+
+static inline bool rdmap_is_immediate(unsigned int opcode)
+{
+	return opcode == RDMAP_IMMEDIATE || opcode == RDMAP_IMMEDIATE_SE;
 }
 
 struct rdmap_read_request {
@@ -92,6 +119,43 @@ static inline void rdmap_get_read_request(struct rdmap_read_request *r, const ui
 	r->size = get_be32(buf + 12);
 	r->src_stag = get_be32(buf + 16);
 	r->src_to = get_be64(buf + 20);
+}
+
+struct rdmap_atomic_request {
+	uint8_t opcode; /* enum rdmap_atomic_opcode */
+	uint32_t id;
+	uint32_t stag;
+	uint64_t to;
+	uint64_t data; /* to be added or swapped in */
+	uint64_t mask; /* FetchAdd: the uppermost bit of each field; CmpSwap: the bits that are swapped */
+	uint64_t compare; /* CmpSwap */
+	uint64_t compare_mask;
+};
+
+/* RDMAP_ATOMIC_REQ_LEN bytes at buf */
+static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_atomic_request *r)
+{
+	put_be32(buf, r->opcode);
+	put_be32(buf + 4, r->id);
+	put_be32(buf + 8, r->stag);
+	put_be64(buf + 12, r->to);
+	put_be64(buf + 20, r->data);
+	put_be64(buf + 28, r->mask);
+	put_be64(buf + 36, r->compare);
+	put_be64(buf + 44, r->compare_mask);
+}
+
+/* The reserved bits are not looked at. */
+static inline void rdmap_get_atomic_request(struct rdmap_atomic_request *r, const uint8_t *buf)
+{
+	r->opcode = buf[3] & 0xf;
+	r->id = get_be32(buf + 4);
+	r->stag = get_be32(buf + 8);
+	r->to = get_be64(buf + 12);
+	r->data = get_be64(buf + 20);
+	r->mask = get_be64(buf + 28);
+	r->compare = get_be64(buf + 36);
+	r->compare_mask = get_be64(buf + 44);
 }
 
 #endif

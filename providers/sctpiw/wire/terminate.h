@@ -30,7 +30,7 @@
 #define TERM_TYPE(error) ((error) >> 8 & 0xf)
 #define TERM_CODE(error) ((error) & 0xff)
 
-enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8 */
+enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 	TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
 	TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
 	TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
@@ -40,6 +40,7 @@ enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8 */
 	TERM_RDMAP_INVALIDATE = TERM_ERROR(0, 1, 0x09),
 	TERM_RDMAP_VERSION = TERM_ERROR(0, 2, 0x05),
 	TERM_RDMAP_OPCODE = TERM_ERROR(0, 2, 0x06),
+	TERM_RDMAP_STREAM_CATASTROPHIC = TERM_ERROR(0, 2, 0x07),
 	TERM_RDMAP_INVALIDATE_OP = TERM_ERROR(0, 2, 0x09), /* the same, as other stacks say it */
 	TERM_RDMAP_UNSPECIFIED = TERM_ERROR(0, 2, 0xff),
 	TERM_DDP_LOCAL = TERM_ERROR(1, 0, 0x00),

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Atomics (RFC 7306 5). Their requests share QN 1, and so IRD and ORD, with RDMA Reads; responses
+ * have QN 3. The operation is done when its response is made, in the order of the requests, by one
+ * instruction of the processor: it is atomic towards the processors of this host as well.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "iwarp/private.h"
+
+/* ---- the peer's requests ---- */
+
+uint64_t iw_atomic_next(uint64_t old, const void *arg)
+{
+	const struct rdmap_atomic_request *r = arg;
+
+	if (r->opcode == RDMAP_CMP_SWAP) {
+		if ((r->compare ^ old) & r->compare_mask)
+			return old;
+		return (old & ~r->mask) | (r->data & r->mask);
+	}
+	/*
+	 * FetchAdd in fields, each with its uppermost bit in the mask (5.1.1): without these
+	 * bits no carry leaves a field; they are added without carry afterwards.
+	 */
+	return ((old & ~r->mask) + (r->data & ~r->mask)) ^ ((old ^ r->data) & r->mask);
+}
+
+/* Where it is to be done, or NULL and why not. */
+static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
+			struct iw_failure *f)
+{
+	static const uint16_t errors[] = {
+		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
+		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
+		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
+	};
+	const struct rdmap_atomic_request *a = &in->a;
+	enum iw_remote verdict;
+	uint16_t error = 0;
+	uint8_t *to;
+
+	verdict = iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC,
+			       &to);
+	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
+		error = TERM_RDMAP_OPCODE; /* as for an opcode that is not known (1.1, 5.2.1) */
+	else if (verdict)
+		error = errors[verdict];
+	else if ((uintptr_t)to % sizeof(uint64_t)) /* the address and not the TO (8.2) */
+		error = TERM_RDMAP_STREAM_CATASTROPHIC;
+	if (!error)
+		return (uint64_t *)(void *)to;
+	iw_fail_rec(f, error, &in->rec);
+	return NULL;
+}
+
+int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, uint8_t *buf,
+		      size_t limit, struct iw_failure *f)
+{
+	uint8_t *body = buf + SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
+	struct iw_qp_private *p = s->qp->priv;
+	uint64_t *at, old;
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESP_LEN)
+		return 0;
+	at = target(s, in, f);
+	if (!at)
+		return -EPROTO;
+	if (s->rnic->ops.atomic(at, iw_atomic_next, &in->a, &old))
+		return iw_fail_rec(f, TERM_RDMAP_BOUNDS, &in->rec);
+	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_ATOMIC_RESPONSE), 0,
+			 RDMAP_QN_ATOMIC_RESPONSE, p->response_msn++, 0);
+	put_be32(body, in->a.id);
+	put_be64(body + 4, old);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESP_LEN;
+}
+
+/* ---- ours ---- */
+
+size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *buf)
+{
+	struct rdmap_atomic_request r = {
+		.id = qp->priv->read_msn,
+		.stag = wqe->rkey,
+		.to = wqe->remote_to,
+		.compare_mask = UINT64_MAX,
+	};
+
+	if (wqe->opcode == IW_WR_ATOMIC_CMP_AND_SWP) {
+		r.opcode = RDMAP_CMP_SWAP;
+		r.data = wqe->swap;
+		r.mask = UINT64_MAX;
+		r.compare = wqe->compare_add;
+	} else {
+		r.opcode = RDMAP_FETCH_ADD;
+		r.data = wqe->compare_add;
+	}
+	ddp_put_untagged(buf, true, rdmap_octet(RDMAP_ATOMIC_REQUEST), 0, RDMAP_QN_READ_REQUEST,
+			 qp->priv->read_msn, 0);
+	rdmap_put_atomic_request(buf + DDP_UNTAGGED_LEN, &r);
+	return DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
+}
+
+bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *value)
+{
+	uint32_t rest = sizeof(uint64_t);
+
+	for (uint32_t i = 0; rest && i < wqe->num_sge && i < qp->max_send_sge; i++) {
+		const struct iw_sge *sge = &wqe->sge[i];
+		uint32_t part = sge->length < rest ? sge->length : rest;
+		uint8_t *to;
+
+		if (!part)
+			continue;
+		to = iw_mr_local(qp, sge->lkey, sge->addr, part, IW_ACCESS_LOCAL_WRITE);
+		if (!to || (value && qp->rnic->ops.copy(to, value, part)))
+			return false;
+		if (value)
+			value += part;
+		rest -= part;
+	}
+	return !rest;
+}
+
+static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
+{
+	return &p->reads[i & p->reads_mask];
+}
+
+/* The untagged buffer of this MSN on QN 3, or NULL. */
+static struct iw_read *find(const struct iw_qp_private *p, uint32_t msn)
+{
+	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
+		struct iw_read *r = read_at(p, i);
+
+		if (r->atomic && r->response_msn == msn)
+			return r;
+	}
+	return NULL;
+}
+
+int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+{
+	const struct iw_qp_private *p = s->qp->priv;
+	struct iw_read *r = find(p, seg->h.msn);
+
+	if (!r) /* answered already, or never asked */
+		return iw_fail(f, seg->h.msn - p->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
+									      TERM_DDP_NO_BUFFER,
+			       seg->raw, seg->len);
+	if ((uint64_t)seg->h.mo + seg->payload_len > RDMAP_ATOMIC_RESP_LEN)
+		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);
+	memcpy(r->response + seg->h.mo, seg->payload, seg->payload_len);
+	return 0;
+}
+
+/* A wrong answer to what is oldest. */
+static int fail_oldest(struct iw_qp_private *p, uint16_t error, const struct iw_rx_rec *rec,
+		       struct iw_failure *f)
+{
+	const struct iw_read *r = read_at(p, p->reads_head);
+
+	iw_fail_rec(f, error, rec);
+	f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
+	f->index = r->index;
+	f->status = IW_WC_REM_OP_ERR;
+	return -EPROTO;
+}
+
+int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_qp *qp = s->qp;
+	struct iw_qp_private *p = qp->priv;
+	const struct iw_read *r = read_at(p, p->reads_head);
+	struct iw_send_wqe *wqe;
+	uint64_t value;
+
+	if (!ddp_is_last(rec->control))
+		return 0;
+	if (p->reads_head == p->reads_tail) /* its buffer was used up by an earlier message */
+		return iw_fail_rec(f, TERM_DDP_MSN, rec);
+	/* Responses come in the order of the requests, those of reads among them. */
+	if (!r->atomic)
+		return fail_oldest(p, TERM_RDMAP_OPCODE, rec, f);
+	if (r->response_msn != rec->a)
+		return fail_oldest(p, TERM_DDP_MSN, rec, f);
+	if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN || get_be32(r->response) != r->msn)
+		return fail_oldest(p, TERM_RDMAP_UNSPECIFIED, rec, f);
+	wqe = iw_sq_at(qp, r->index);
+	value = get_be64(r->response + 4);
+	if (!iw_atomic_scatter(qp, wqe, (const uint8_t *)&value))
+		return iw_fail_local(f, IW_FAULT_SQ, r->index, IW_WC_LOC_PROT_ERR);
+	p->reads_head++;
+	wqe->progress = IW_WQE_DONE;
+	iw_sq_complete(qp);
+	iw_session_wake(s); /* ORD and fences let go */
+	return 0;
+}
