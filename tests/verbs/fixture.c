@@ -71,6 +71,17 @@ struct ibv_context *open_device(void)
 	return ctx;
 }
 
+struct ibv_context *cm_device(void)
+{
+	struct ibv_context **list = rdma_get_devices(NULL);
+	struct ibv_context *ctx;
+
+	CHECK(list && list[0]);
+	ctx = list[0];
+	rdma_free_devices(list);
+	return ctx;
+}
+
 static struct rdma_cm_event *next_cm_event(struct rdma_event_channel *channel)
 {
 	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
@@ -91,7 +102,7 @@ void expect_cm_event(struct rdma_event_channel *channel, enum rdma_cm_event_type
 	rdma_ack_cm_event(event);
 }
 
-static void side_open(struct side *s, const struct pair_options *o)
+static void side_open(struct side *s, const struct pair_options *o, bool shares)
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
 					 .sq_sig_all = o->sq_sig_all };
@@ -99,14 +110,17 @@ static void side_open(struct side *s, const struct pair_options *o)
 
 	if (!attr.cap.max_send_wr)
 		attr.cap = (struct ibv_qp_cap){ 64, 64, 16, 16, 256 };
-	s->pd = ibv_alloc_pd(ctx);
+	s->shares = shares;
+	s->pd = shares ? o->srq->pd : ibv_alloc_pd(ctx);
 	CHECK(s->pd);
 	s->channel = ibv_create_comp_channel(ctx);
 	CHECK(s->channel);
 	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	CHECK(s->send_cq);
-	s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
+	s->recv_cq = shares ? o->recv_cq :
+			      ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
 	CHECK(s->recv_cq);
+	attr.srq = shares ? o->srq : NULL;
 	attr.send_cq = s->send_cq;
 	attr.recv_cq = s->recv_cq;
 	CHECK_EQ(rdma_create_qp(s->id, s->pd, &attr), 0);
@@ -144,7 +158,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_EQ(rdma_resolve_route(p->a.id, 2000), 0);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	side_open(&p->a, o);
+	side_open(&p->a, o, false);
 	CHECK_EQ(p->a.qp->state, IBV_QPS_INIT);
 	CHECK_EQ(rdma_connect(p->a.id, &param), 0);
 
@@ -152,7 +166,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
 	p->b.id = event->id;
 	rdma_ack_cm_event(event);
-	side_open(&p->b, o);
+	side_open(&p->b, o, o->srq != NULL);
 	CHECK_EQ(rdma_accept(p->b.id, &param), 0);
 	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
@@ -166,11 +180,13 @@ static void side_close(struct side *s)
 		rdma_destroy_qp(s->id);
 	CHECK_EQ(rdma_destroy_id(s->id), 0);
 	CHECK_EQ(ibv_destroy_cq(s->send_cq), 0);
-	CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
+	if (!s->shares)
+		CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
 	CHECK_EQ(ibv_destroy_comp_channel(s->channel), 0);
 	if (s->mr)
 		CHECK_EQ(ibv_dereg_mr(s->mr), 0);
-	CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
+	if (!s->shares)
+		CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
 	free(s->buf);
 }
 

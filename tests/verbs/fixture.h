@@ -50,6 +50,8 @@ int run_tests(int argc, char **argv, const struct test *tests, size_t n);
 	run_tests(argc, argv, tests, sizeof(tests) / sizeof((tests)[0]))
 
 struct ibv_context *open_device(void);
+/* The one that librdmacm has opened, and closes. */
+struct ibv_context *cm_device(void);
 double now_seconds(void);
 void sleep_ms(unsigned int ms);
 
@@ -65,6 +67,7 @@ struct side {
 	struct ibv_qp *qp;
 	uint8_t *buf;
 	struct ibv_mr *mr;
+	bool shares; /* its PD and recv_cq are the caller's: pair_options.srq */
 };
 
 struct pair {
@@ -78,6 +81,8 @@ struct pair_options {
 	bool sq_sig_all;
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
+	struct ibv_srq *srq;	 /* of side b; with its PD, and with recv_cq. The caller's. */
+	struct ibv_cq *recv_cq;
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */

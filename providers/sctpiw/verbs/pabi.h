@@ -113,7 +113,7 @@ struct verbs_context_ops {
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
 	PABI_DEFAULT(create_rwq_ind_table);
-	PABI_DEFAULT(create_srq);
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 	PABI_DEFAULT(create_srq_ex);
 	PABI_DEFAULT(create_wq);
 	PABI_DEFAULT(dealloc_mw);
@@ -127,7 +127,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(destroy_flow_action);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	PABI_DEFAULT(destroy_rwq_ind_table);
-	PABI_DEFAULT(destroy_srq);
+	int (*destroy_srq)(struct ibv_srq *srq);
 	PABI_DEFAULT(destroy_wq);
 	PABI_DEFAULT(detach_mcast);
 	void (*free_context)(struct ibv_context *context);
@@ -136,11 +136,11 @@ struct verbs_context_ops {
 	PABI_DEFAULT(import_dm);
 	PABI_DEFAULT(import_mr);
 	PABI_DEFAULT(import_pd);
-	PABI_DEFAULT(modify_cq);
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	PABI_DEFAULT(modify_flow_action_esp);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 	PABI_DEFAULT(modify_qp_rate_limit);
-	PABI_DEFAULT(modify_srq);
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
 	PABI_DEFAULT(modify_wq);
 	PABI_DEFAULT(open_qp);
 	PABI_DEFAULT(open_xrcd);
@@ -148,7 +148,8 @@ struct verbs_context_ops {
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 	PABI_DEFAULT(post_srq_ops);
-	PABI_DEFAULT(post_srq_recv);
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad_wr);
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr, size_t attr_size);
@@ -158,8 +159,8 @@ struct verbs_context_ops {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 			struct ibv_qp_init_attr *init_attr);
 	PABI_DEFAULT(query_qp_data_in_order);
-	PABI_DEFAULT(query_rt_values);
-	PABI_DEFAULT(query_srq);
+	int (*query_rt_values)(struct ibv_context *context, struct ibv_values_ex *values);
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	PABI_DEFAULT(read_counters);
 	PABI_DEFAULT(reg_dm_mr);
 	PABI_DEFAULT(reg_dmabuf_mr);

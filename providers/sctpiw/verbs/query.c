@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CLOCK_KHZ 1000000 /* of engine_clock() */
+/* The first: local and remote invalidation; the rest of it is the kernel's. */
+#define CAP_FLAGS (IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_SRQ_RESIZE)
+
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -21,8 +25,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.page_size_cap = 0xfffff000,
 			.max_qp = IW_MAX_QP,
 			.max_qp_wr = IW_MAX_QP_WR,
-			/* Local and remote invalidation; the rest of it is the kernel's. */
-			.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+			.device_cap_flags = CAP_FLAGS,
 			.max_sge = IW_MAX_SGE,
 			.max_sge_rd = IW_MAX_SGE_RD,
 			.max_cq = IW_MAX_CQ,
@@ -33,10 +36,16 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
 			.max_qp_init_rd_atom = IW_MAX_ORD,
 			.atomic_cap = IBV_ATOMIC_NONE,
+			.max_srq = IW_MAX_SRQ,
+			.max_srq_wr = IW_MAX_SRQ_WR,
+			.max_srq_sge = IW_MAX_SGE,
 			.max_pkeys = 1,
 			.phys_port_cnt = 1,
 		},
-		.device_cap_flags_ex = IBV_DEVICE_MEM_MGT_EXTENSIONS,
+		.device_cap_flags_ex = CAP_FLAGS,
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = CLOCK_KHZ,
+		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
 		.phys_port_cnt_ex = 1,
 	};
 
@@ -48,6 +57,17 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 	/* Of a newer libibverbs the struct may be longer than what we know. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
+	return 0;
+}
+
+/* The clock of the completions' time stamps, in its ticks alone, as programs expect it. */
+int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	if (!sctpiw_alive(to_ctx(context)))
+		return EIO;
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+	if (values->comp_mask)
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)engine_clock() };
 	return 0;
 }
 
