@@ -20,6 +20,29 @@ def rdma_client(link):
             raise Failure("not the end that was expected: " + text.strip())
 
 
+def rdma_xclient(link):
+    """It sends 16 bytes inline from a QP of which it asked no room for inline data."""
+    if link.family == 6:
+        raise Skip("rdma_xserver listens on IPv4")
+    port = str(free_port())
+    server, client = run_pair(link, ["rdma_xserver", "-p", port],
+                              ["rdma_xclient", "-s", link.address, "-p", port], int(port))
+    for text in server, client:
+        if "end 0" not in text:
+            raise Failure("not the end that was expected: " + text.strip())
+
+
+def xrc(link):
+    """Extended reliable connections are refused, by both sides at once."""
+    port = str(free_port())
+    for command in ["rdma_xserver"], ["rdma_xclient", "-s", link.address]:
+        need(command[0])
+        program = start(command[0], [*command, "-p", port, "-c", "x"], link)
+        program.expect(10, 255)
+        if "end -1" not in program.output():
+            raise Failure("not the end that was expected: " + program.output().strip())
+
+
 def ucmatose(*options):
     def case(link):
         port = str(free_port())
@@ -132,6 +155,8 @@ def iperf(link):
 
 CASES = [
     ("rdma_client", rdma_client),
+    ("rdma_xclient", rdma_xclient),
+    ("rdma_xclient.xrc", xrc),
     ("ucmatose", ucmatose()),
     ("ucmatose.connections", ucmatose("-c", 10, "-C", 20, "-S", 1000)),
     ("ucmatose.hundred", ucmatose("-c", 100)),

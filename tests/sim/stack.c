@@ -250,6 +250,10 @@ static void session_event(struct stack_node *n, const struct iw_event *ev)
 	case IW_EVENT_QP_REQUEST:
 		check(((struct stack_side *)ev->qp->ctx)->work->ends);
 		break;
+	case IW_EVENT_QP_LAST_WQE:
+		s = ev->qp->ctx;
+		check(s->shares && s->work->ends && iw_qp_state(s->qp) == IW_QPS_ERR);
+		break;
 	default:
 		check(!"an event that nothing here gives a reason for");
 	}
@@ -472,6 +476,11 @@ void stack_node_kill(struct stack_node *n)
 	for (unsigned int i = 0; i < 2 * w->n_works; i++)
 		if (w->works[i / 2]->side[i % 2].node == n)
 			side_free(&w->works[i / 2]->side[i % 2]);
+	if (n->srq) {
+		assert_int_equal(iw_srq_free(n->srq), 0);
+		iw_mr_free(n->srq_mr);
+		free(n->srq_recv);
+	}
 	assert_int_equal(iw_pd_free(n->pd), 0);
 	iw_rnic_free(n->rnic);
 	sctp_free(n->sctp);
@@ -514,6 +523,20 @@ void stack_world_free(struct stack_world *w)
 
 /* ---- works ---- */
 
+static void srq_init(struct stack_node *n)
+{
+	n->srq_recv = calloc(n->srq_slots, STACK_RECV);
+	assert_non_null(n->srq_recv);
+	assert_int_equal(iw_srq_new(n->pd, n->srq_slots, 1, n, &n->srq), 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)n->srq_recv, n->srq_slots * STACK_RECV,
+				   (uintptr_t)n->srq_recv, IW_ACCESS_LOCAL_WRITE, NULL, &n->srq_mr),
+			 0);
+	while (n->n_srq_free < n->srq_slots) {
+		n->srq_free[n->n_srq_free] = n->n_srq_free;
+		n->n_srq_free++;
+	}
+}
+
 static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
 {
 	struct iw_qp_attr attr = { .pd = n->pd, .max_send_wr = 16, .max_recv_wr = 32,
@@ -544,6 +567,10 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 	s->source_iova = (uintptr_t)s->source;
 	s->source_stag = iw_mr_stag(s->source_mr);
 	s->sink_stag = iw_mr_stag(s->sink_mr);
+	if (n->srq_slots && !n->srq)
+		srq_init(n);
+	s->shares = n->srq && sim_random_chance(&n->w->random, 0.8);
+	attr.srq = s->shares ? n->srq : NULL;
 	attr.send_cq = attr.recv_cq = s->cq = iw_cq_new(n->rnic, 256, NULL);
 	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
 	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
@@ -835,15 +862,57 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	}
 }
 
+/* All receives that the application has, in no order. */
+static void post_shared(struct stack_node *n)
+{
+	while (n->n_srq_free) {
+		unsigned int pick = sim_random_below(&n->w->random, n->n_srq_free);
+		struct iw_recv_wqe *wr = iw_srq_slot(n->srq);
+
+		assert_non_null(wr);
+		wr->wr_id = n->srq_free[pick];
+		wr->num_sge = 1;
+		wr->length = STACK_RECV;
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)n->srq_recv + wr->wr_id * STACK_RECV,
+					      STACK_RECV, iw_mr_stag(n->srq_mr) };
+		n->srq_free[pick] = n->srq_free[--n->n_srq_free];
+		iw_srq_publish(n->srq);
+	}
+	if (iw_srq_is_awaited(n->srq)) {
+		n->w->seen++;
+		iw_run_kick(&n->srq->kick);
+	}
+}
+
+/* It completed, or was flushed: into the side's own memory, where the model has it. */
+static void take_shared(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	struct stack_node *n = s->node;
+	unsigned int slot = s->recvs_done % s->recv_slots;
+
+	check(cqe->wr_id < n->srq_slots && cqe->qp_num == s->qp->num);
+	for (unsigned int i = 0; i < n->n_srq_free; i++)
+		check(n->srq_free[i] != cqe->wr_id);
+	n->srq_free[n->n_srq_free++] = (unsigned int)cqe->wr_id;
+	if (cqe->status == IW_WC_SUCCESS && !(cqe->flags & IW_WC_WITH_IMM))
+		memcpy(s->recv + slot * STACK_RECV, n->srq_recv + cqe->wr_id * STACK_RECV,
+		       cqe->byte_len);
+}
+
 static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	const struct stack_side *peer = stack_peer(s);
 	unsigned int slot = s->recvs_done % s->recv_slots;
 
-	check(cqe->wr_id == s->recvs_done);
+	if (s->shares)
+		take_shared(s, cqe);
+	else
+		check(cqe->wr_id == s->recvs_done);
 	if (cqe->status != IW_WC_SUCCESS) {
 		check(s->work->ends && cqe->status == IW_WC_WR_FLUSH_ERR);
 		s->rq_failed = true;
+		if (s->shares)
+			return;
 	} else {
 		check(!s->rq_failed);
 		if (peer->node) {
@@ -928,7 +997,9 @@ static void application(struct stack_side *s)
 		state = iw_qp_state(s->qp);
 		if (state == IW_QPS_ERR || (state == IW_QPS_RTS && !s->hold))
 			any = post(s, state);
-		if (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs)
+		if (s->shares)
+			post_shared(s->node);
+		else if (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs)
 			any |= post_recvs(s);
 		if (any)
 			iw_qp_kick(s->qp);
@@ -972,7 +1043,8 @@ static bool side_over(const struct stack_side *s)
 	if (s == &s->work->side[1] && !s->up && !s->session && s->work->side[0].closed)
 		return s->posted == 0;
 	return iw_qp_state(s->qp) == IW_QPS_ERR && s->completed == s->posted &&
-	       (s->work->bulk || s->posted == s->n_ops) && s->recvs_done == s->recvs_posted;
+	       (s->work->bulk || s->posted == s->n_ops) &&
+	       (s->shares || s->recvs_done == s->recvs_posted);
 }
 
 bool stack_work_over(const struct stack_work *work)
@@ -1015,6 +1087,11 @@ void stack_work_check(struct stack_work *work)
 	}
 }
 
+void stack_srq_check(const struct stack_node *n)
+{
+	check(n->n_srq_free + iw_srq_left(n->srq) == n->srq_slots);
+}
+
 /* ---- bounds ---- */
 
 static void check_assoc_bounds(const struct sctp_assoc *a)
@@ -1038,6 +1115,7 @@ static void check_bounds(const struct stack_node *n)
 		if (s->qp) {
 			check(s->qp->priv->held_bytes <= n->iw_config.held_bytes_per_qp);
 			check(s->qp->priv->held_count <= IW_HELD_MSNS);
+			check(s->qp->priv->taken <= n->srq_slots);
 		}
 	}
 }

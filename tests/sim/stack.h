@@ -35,6 +35,7 @@
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
 #define STACK_RECV 9000u
 #define STACK_WORDS 4u /* for the peer's atomics */
+#define STACK_SRQ 64u /* receives of an SRQ at most */
 #define STACK_BULK 16384u /* bytes of a write of a bulk flow */
 
 struct stack_world;
@@ -73,6 +74,7 @@ struct stack_side {
 	uint32_t written, read_to;
 	bool hold;	 /* posts no Sends, Writes, Reads for now */
 	bool hold_recvs; /* posts no receives */
+	bool shares;	 /* its receives are in the SRQ of its node, and come into recv when they complete */
 	bool up;
 	bool sq_failed, rq_failed, closed;
 	bool blamed; /* a request has completed with an error of its own */
@@ -116,6 +118,12 @@ struct stack_node {
 	struct sctp_rx *rx;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
+	/* With receives, which most of its QPs then share. To be set before works are made. */
+	unsigned int srq_slots;
+	struct iw_srq *srq;
+	struct iw_mr *srq_mr;
+	uint8_t *srq_recv;
+	unsigned int srq_free[STACK_SRQ], n_srq_free; /* slots that are not posted */
 	struct stack_assoc *assocs[STACK_ASSOCS];
 	unsigned int n_assocs;
 	uint64_t bad_crc;
@@ -191,6 +199,8 @@ bool stack_work_over(const struct stack_work *work);
 bool stack_works_over(struct stack_world *w);
 /* The memory of a work that is done is the model's; of one that is over, nothing else is in it. */
 void stack_work_check(struct stack_work *work);
+/* No receive of the node's SRQ got lost. For when no message is in process. */
+void stack_srq_check(const struct stack_node *n);
 
 /* Until done(), at most for so long: a failure. */
 void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *));

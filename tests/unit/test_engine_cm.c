@@ -905,7 +905,7 @@ static void test_fork_and_post(void **state)
 	if (!pid)
 		_exit(0);
 	posts_in_fork = NULL;
-	assert_false(atomic_load(&p.c.qp->kicked));
+	assert_false(atomic_load(&p.c.qp->kick.pending));
 	cqe = wait_cqe(&p.s, false);
 	assert_int_equal(cqe.status, IW_WC_SUCCESS);
 	cqe = wait_cqe(&p.c, false);

@@ -126,6 +126,92 @@ static void several_cqs_and_free(void **state)
 	fx_stop(&x);
 }
 
+/* An event that is due waits for so many completions, or for the end of the period. */
+static void moderation(void **state)
+{
+	struct iw_cq *cq;
+	struct fx x;
+
+	fx_start(&x, false);
+	cq = x.cq;
+	assert_int_equal(iw_cq_moderate(cq, 3, 1000), 0);
+	push(cq, 0, 1, false); /* before it is armed: does not count */
+	assert_null(iw_next_notify(x.rnic));
+	iw_cq_arm(cq, false);
+	push(cq, 1, 1, false);
+	push(cq, 2, 1, false);
+	assert_null(iw_next_notify(x.rnic));
+	assert_int_equal(iw_next_timeout(x.rnic), x.now + 1000);
+	push(cq, 3, 1, false);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	assert_int_equal(iw_next_timeout(x.rnic), UINT64_MAX);
+
+	/* The period begins with the first that is due. */
+	for (int solicited = 0; solicited < 2; solicited++) {
+		uint64_t due;
+
+		iw_cq_arm(cq, solicited);
+		push(cq, 4, 1, solicited);
+		assert_null(iw_next_notify(x.rnic));
+		due = x.now + 1000;
+		iw_set_now(x.rnic, x.now += 600);
+		push(cq, 5, 1, false);
+		assert_null(iw_next_notify(x.rnic));
+		iw_timers(x.rnic, due - 1);
+		assert_null(iw_next_notify(x.rnic));
+		iw_timers(x.rnic, x.now = due);
+		assert_ptr_equal(iw_next_notify(x.rnic), cq);
+		assert_null(iw_next_notify(x.rnic));
+	}
+
+	/* What waits is told of when there is no moderation any more. */
+	iw_cq_arm(cq, false);
+	push(cq, 6, 1, false);
+	assert_null(iw_next_notify(x.rnic));
+	assert_int_equal(iw_cq_moderate(cq, 3, 0), 0);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+	iw_cq_arm(cq, false);
+	push(cq, 7, 1, false);
+	assert_ptr_equal(iw_next_notify(x.rnic), cq);
+
+	/* One that is freed while its event waits. */
+	cq = iw_cq_new(x.rnic, 4, NULL);
+	assert_int_equal(iw_cq_moderate(cq, 2, 1000), 0);
+	iw_cq_arm(cq, false);
+	push(cq, 8, 1, false);
+	assert_null(iw_next_notify(x.rnic));
+	assert_int_equal(iw_cq_free(cq), 0);
+	iw_timers(x.rnic, x.now + 5000);
+	assert_null(iw_next_notify(x.rnic));
+	fx_stop(&x);
+}
+
+/* They stay with their entries, whatever becomes of the ring. */
+static void time_stamps(void **state)
+{
+	struct iw_cqe cqe;
+	struct fx x;
+
+	fx_start(&x, false);
+	assert_int_equal(iw_cq_stamp(x.cq), 0);
+	for (unsigned int i = 0; i < 200; i++) {
+		iw_set_now(x.rnic, 5000 + i);
+		assert_true(push(x.cq, i, i % 3, false));
+	}
+	iw_cq_purge(x.cq, 1);
+	assert_int_equal(iw_cq_resize(x.cq, 1000), 0);
+	for (unsigned int i = 0; i < 200; i++) {
+		uint32_t head = atomic_load(&x.cq->head);
+
+		if (i % 3 == 1)
+			continue;
+		assert_int_equal(x.cq->stamps[head & x.cq->mask], 5000 + i);
+		assert_int_equal(iw_cq_poll(x.cq, 1, &cqe), 1);
+		assert_int_equal(cqe.wr_id, i);
+	}
+	fx_stop(&x);
+}
+
 /* A consumer that sleeps only after arm and poll never misses the last completion. */
 struct race {
 	struct iw_cq *cq;
@@ -196,7 +282,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(poll_in_order_and_overflow), cmocka_unit_test(resize_and_purge),
 		cmocka_unit_test(arming), cmocka_unit_test(several_cqs_and_free),
-		cmocka_unit_test(arm_races_with_completions),
+		cmocka_unit_test(arm_races_with_completions), cmocka_unit_test(moderation),
+		cmocka_unit_test(time_stamps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -868,6 +868,36 @@ static void no_receives(struct stack_world *w)
 	finish(w, 60 * SEC);
 }
 
+/*
+ * Several QPs share few receives, on bad networks; now and then one ends in the midst of it. The others get
+ * all of their messages, and no receive is lost.
+ */
+static void shared_receives(struct stack_world *w)
+{
+	unsigned int ending = below(w, 3);
+
+	two_nodes(w);
+	for (int i = 0; i < 2; i++)
+		w->nodes[i]->srq_slots = 1 + below(w, chance(w, 0.5) ? 4 : STACK_SRQ);
+	start(w);
+	works(w, ending + 2 + below(w, 4));
+	some_loss(w);
+	if (chance(w, 0.5))
+		w->link[below(w, 2)].reorder = 0.2, w->link[1].reorder_delay = 5 * MSEC;
+	stack_connect(w->nodes[0], w->nodes[1]);
+	connected(w);
+	for (unsigned int i = 0; i < ending; i++) {
+		stack_run_for(w, some_ms(w, 0, 300));
+		stack_side_close(&w->works[i]->side[below(w, 2)]);
+	}
+	stack_run(w, 600 * SEC, stack_works_over);
+	finish(w, 600 * SEC);
+	stack_run_for(w, MSEC); /* what was flushed is polled, and posted again */
+	for (int i = 0; i < 2; i++)
+		if (w->nodes[i]->srq)
+			stack_srq_check(w->nodes[i]);
+}
+
 /* Where placement is in order, writes to the same bytes leave the last one's. */
 static void overlapping(struct stack_world *w)
 {
@@ -1014,6 +1044,7 @@ static const struct scenario scenarios[] = {
 	{ "dereg-source", dereg_source, 20 },
 	{ "dereg-in-use", dereg_in_use, 20 },
 	{ "no-receives", no_receives, 20 },
+	{ "shared-receives", shared_receives, 40 },
 	{ "overlapping", overlapping, 20, true },
 	{ "share", share, 3, true, 50 },
 	{ "share-tcp", share_tcp, 3, true, 50 },

@@ -41,7 +41,9 @@ static void test_order_of_destruction(void)
 {
 	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
 	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD };
+	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 1, 0 } };
 	static uint8_t buf[64];
+	struct ibv_srq *srq;
 	struct ibv_cq_ex *cq;
 	struct ibv_mr *mr;
 	struct ibv_qp *qp;
@@ -56,6 +58,11 @@ static void test_order_of_destruction(void)
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 
+	srq = ibv_create_srq(d.parent, &srq_attr);
+	CHECK(srq && srq->pd == d.parent);
+	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+
 	cq_attr.parent_domain = d.parent;
 	cq = ibv_create_cq_ex(d.ctx, &cq_attr);
 	CHECK(cq);
@@ -66,6 +73,14 @@ static void test_order_of_destruction(void)
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
+	/* A PD and the parent domains on it are one: SRQ and QP may be on either. */
+	init.srq = ibv_create_srq(d.pd, &srq_attr);
+	CHECK(init.srq);
+	qp = ibv_create_qp(d.parent, &init);
+	CHECK(qp && qp->srq == init.srq);
+	CHECK_EQ(ibv_destroy_srq(init.srq), EBUSY);
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_destroy_srq(init.srq), 0);
 	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 	domain_close(&d);
 }
@@ -171,14 +186,73 @@ static void test_transfer(void)
 	pair_close(&p);
 }
 
+/* An SRQ and an extended CQ of a thread domain: neither has a lock, and both work. */
+static void test_shared_receives(void)
+{
+	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 64, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN,
+					       .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD };
+	struct ibv_srq_init_attr srq_attr = { .attr = { 8, 1, 0 } };
+	struct ibv_parent_domain_init_attr attr = { 0 };
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	struct ibv_td_init_attr td_attr = { 0 };
+	struct pair_options o = { .cap = { 16, 1, 1, 1, 64 } };
+	double end = now_seconds() + WAIT_SECONDS;
+	struct ibv_cq_ex *cq;
+	struct ibv_sge sge;
+	struct ibv_td *td;
+	struct ibv_wc wc;
+	struct pair p;
+
+	attr.pd = ibv_alloc_pd(cm_device());
+	CHECK(attr.pd);
+	attr.td = td = ibv_alloc_td(attr.pd->context, &td_attr);
+	CHECK(td);
+	cq_attr.parent_domain = ibv_alloc_parent_domain(attr.pd->context, &attr);
+	CHECK(cq_attr.parent_domain);
+	cq = ibv_create_cq_ex(attr.pd->context, &cq_attr);
+	o.srq = ibv_create_srq(cq_attr.parent_domain, &srq_attr);
+	CHECK(cq && o.srq);
+	o.recv_cq = ibv_cq_ex_to_cq(cq);
+	pair_open(&p, &o);
+	for (int i = 0; i < 4; i++) {
+		struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+		sge = sge_of(p.b.mr, p.b.buf + 100 * i, 100);
+		CHECK_EQ(ibv_post_srq_recv(o.srq, &wr, &bad), 0);
+		fill(p.a.buf + 100 * i, 100, i);
+		sge = sge_of(p.a.mr, p.a.buf + 100 * i, 100);
+		CHECK_EQ(post_send(&p.a, i, &sge, 1, 0), 0);
+	}
+	while (ibv_start_poll(cq, &poll_attr))
+		CHECK(now_seconds() < end);
+	CHECK_EQ(cq->wr_id, 0);
+	CHECK_EQ(ibv_wc_read_byte_len(cq), 100);
+	/* Nothing is locked meanwhile. */
+	for (uint64_t i = 1; i < 4; i++) {
+		expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
+		CHECK_EQ(wc.wr_id, i);
+	}
+	ibv_end_poll(cq);
+	for (int i = 0; i < 4; i++)
+		CHECK(filled(p.b.buf + 100 * i, 100, i));
+	pair_close(&p);
+	CHECK_EQ(ibv_destroy_srq(o.srq), 0);
+	CHECK_EQ(ibv_destroy_cq(o.recv_cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(cq_attr.parent_domain), 0);
+	CHECK_EQ(ibv_dealloc_td(td), 0);
+	CHECK_EQ(ibv_dealloc_pd(attr.pd), 0);
+}
+
 /* Closing the device frees what was left on it, whatever the order. */
 static void test_left_behind(void)
 {
 	static uint8_t buf[64];
+	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 1, 0 } };
 	struct domain d;
 
 	domain_open(&d);
 	CHECK(ibv_reg_mr(d.parent, buf, sizeof(buf), 0));
+	CHECK(ibv_create_srq(d.parent, &srq_attr));
 	CHECK_EQ(ibv_close_device(d.ctx), 0);
 	domain_open(&d);
 	domain_close(&d);
@@ -190,6 +264,7 @@ int main(int argc, char **argv)
 		{ "order_of_destruction", test_order_of_destruction },
 		{ "arguments", test_arguments },
 		{ "transfer", test_transfer },
+		{ "shared_receives", test_shared_receives },
 		{ "left_behind", test_left_behind },
 	};
 

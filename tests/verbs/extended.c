@@ -158,6 +158,17 @@ enum wrong {
 	ABORTED, WRONGS
 };
 
+/* As much as the QP takes: no less than it was asked for. */
+static uint32_t most_inline(const struct side *s)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	CHECK_EQ(ibv_query_qp(s->qp, &attr, IBV_QP_CAP, &init), 0);
+	CHECK(attr.cap.max_inline_data >= 128);
+	return attr.cap.max_inline_data;
+}
+
 static void put_wrong(struct side *s, struct ibv_qp_ex *ex, enum wrong wrong)
 {
 	struct ibv_data_buf huge[2] = { { s->buf, 2 }, { s->buf, SIZE_MAX } };
@@ -170,7 +181,7 @@ static void put_wrong(struct side *s, struct ibv_qp_ex *ex, enum wrong wrong)
 		ibv_wr_send(ex);
 	switch (wrong) {
 	case LONG_INLINE:
-		ibv_wr_set_inline_data(ex, s->buf, 129);
+		ibv_wr_set_inline_data(ex, s->buf, most_inline(s) + 1);
 		break;
 	case INLINE_READ:
 		ibv_wr_set_inline_data(ex, s->buf, 1);

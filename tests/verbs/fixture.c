@@ -71,6 +71,17 @@ struct ibv_context *open_device(void)
 	return ctx;
 }
 
+struct ibv_context *cm_device(void)
+{
+	struct ibv_context **list = rdma_get_devices(NULL);
+	struct ibv_context *ctx;
+
+	CHECK(list && list[0]);
+	ctx = list[0];
+	rdma_free_devices(list);
+	return ctx;
+}
+
 static struct rdma_cm_event *next_cm_event(struct rdma_event_channel *channel)
 {
 	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
@@ -103,7 +114,8 @@ static void open_domain(struct side *s)
 	CHECK(s->domain && s->domain != s->pd);
 }
 
-static void side_open(struct side *s, const struct pair_options *o, struct ibv_pd *shared)
+/* shared: the PD, or NULL; shares: its receives are those of o->srq. */
+static void side_open(struct side *s, const struct pair_options *o, struct ibv_pd *shared, bool shares)
 {
 	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC, .cap = o->cap,
 					    .sq_sig_all = o->sq_sig_all,
@@ -113,18 +125,22 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 
 	if (!attr.cap.max_send_wr)
 		attr.cap = (struct ibv_qp_cap){ 64, 64, 16, 16, 256 };
-	s->pd = shared ? shared : ibv_alloc_pd(ctx);
-	s->pd_shared = shared;
+	s->shares = shares;
+	s->pd_shared = shared || shares;
+	s->pd = shares ? o->srq->pd : shared ? shared : ibv_alloc_pd(ctx);
 	CHECK(s->pd);
 	s->channel = ibv_create_comp_channel(ctx);
 	CHECK(s->channel);
 	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	CHECK(s->send_cq);
-	if (o->extended_recv_cq)
+	if (shares)
+		s->recv_cq = o->recv_cq;
+	else if (o->extended_recv_cq)
 		s->recv_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
 	else
 		s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);
 	CHECK(s->recv_cq);
+	attr.srq = shares ? o->srq : NULL;
 	attr.send_cq = s->send_cq;
 	attr.recv_cq = s->recv_cq;
 	s->domain = s->pd;
@@ -170,7 +186,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 	CHECK_EQ(rdma_resolve_route(p->a.id, 2000), 0);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	side_open(&p->a, o, o->share ? o->share->a.pd : NULL);
+	side_open(&p->a, o, o->share ? o->share->a.pd : NULL, false);
 	CHECK_EQ(p->a.qp->state, IBV_QPS_INIT);
 	CHECK_EQ(rdma_connect(p->a.id, &param), 0);
 
@@ -178,7 +194,7 @@ void pair_open(struct pair *p, const struct pair_options *options)
 	CHECK_EQ(event->event, RDMA_CM_EVENT_CONNECT_REQUEST);
 	p->b.id = event->id;
 	rdma_ack_cm_event(event);
-	side_open(&p->b, o, o->share ? o->share->b.pd : NULL);
+	side_open(&p->b, o, o->share ? o->share->b.pd : NULL, o->srq != NULL);
 	CHECK_EQ(rdma_accept(p->b.id, &param), 0);
 	expect_cm_event(p->b.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
 	expect_cm_event(p->a.cm_channel, RDMA_CM_EVENT_ESTABLISHED);
@@ -192,7 +208,8 @@ static void side_close(struct side *s)
 		rdma_destroy_qp(s->id);
 	CHECK_EQ(rdma_destroy_id(s->id), 0);
 	CHECK_EQ(ibv_destroy_cq(s->send_cq), 0);
-	CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
+	if (!s->shares)
+		CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
 	CHECK_EQ(ibv_destroy_comp_channel(s->channel), 0);
 	if (s->mr)
 		CHECK_EQ(ibv_dereg_mr(s->mr), 0);

@@ -51,6 +51,8 @@ int run_tests(int argc, char **argv, const struct test *tests, size_t n);
 	run_tests(argc, argv, tests, sizeof(tests) / sizeof((tests)[0]))
 
 struct ibv_context *open_device(void);
+/* The one that librdmacm has opened, and closes. */
+struct ibv_context *cm_device(void);
 double now_seconds(void);
 void sleep_ms(unsigned int ms);
 
@@ -63,12 +65,13 @@ struct side {
 	struct ibv_pd *pd;
 	struct ibv_td *td;	/* with thread_domain */
 	struct ibv_pd *domain;	/* the QP and the MR are on this: a parent domain of td, or pd */
-	bool pd_shared; /* another pair's */
+	bool pd_shared; /* another pair's, or of pair_options.srq */
 	struct ibv_comp_channel *channel; /* of recv_cq */
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_qp *qp;
 	uint8_t *buf;
 	struct ibv_mr *mr;
+	bool shares; /* its receives and recv_cq are the caller's: pair_options.srq */
 };
 
 struct pair {
@@ -86,6 +89,8 @@ struct pair_options {
 	bool rnr_set;
 	const struct pair *share; /* whose PDs it uses, side by side; closed after it */
 	bool extended_recv_cq; /* without a channel */
+	struct ibv_srq *srq;	 /* of side b; with its PD, and with recv_cq. The caller's. */
+	struct ibv_cq *recv_cq;
 };
 
 void pair_open(struct pair *p, const struct pair_options *o); /* o NULL: defaults */

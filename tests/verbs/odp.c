@@ -35,7 +35,8 @@ static uint8_t *map_pages(size_t n, int prot)
 static void test_attributes(void)
 {
 	const uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
-			    IBV_ODP_SUPPORT_READ;
+			    IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+			    IBV_ODP_SUPPORT_SRQ_RECV;
 	struct ibv_context *ctx = open_device();
 	struct ibv_device_attr_ex attr;
 
@@ -98,6 +99,53 @@ static void test_explicit(void)
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	pair_close(&p);
 	munmap(map, 8 * page);
+}
+
+/* Receives of an SRQ, in memory that was not there when it was registered. */
+static void test_srq(void)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 1, 0 } };
+	struct ibv_recv_wr wr = { .wr_id = 7, .num_sge = 1 }, *bad;
+	struct pair_options o = { .cap = { 16, 1, 1, 1, 64 } };
+	size_t page = page_size();
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+	struct ibv_pd *pd;
+	struct ibv_wc wc;
+	struct pair p;
+	uint8_t *map;
+
+	pd = ibv_alloc_pd(cm_device());
+	CHECK(pd);
+	o.srq = ibv_create_srq(pd, &srq_attr);
+	o.recv_cq = ibv_create_cq(pd->context, 16, NULL, NULL, 0);
+	CHECK(o.srq && o.recv_cq);
+	pair_open(&p, &o);
+	map = map_pages(2, PROT_NONE);
+	mr = ibv_reg_mr(pd, map, 2 * page, LOCAL | ODP);
+	CHECK(mr);
+	sge = sge_of(mr, map, 2 * page);
+	wr.sg_list = &sge;
+	CHECK_EQ(ibv_post_srq_recv(o.srq, &wr, &bad), 0);
+	CHECK_EQ(ibv_post_srq_recv(o.srq, &wr, &bad), 0);
+	CHECK_EQ(mprotect(map, 2 * page, PROT_READ | PROT_WRITE), 0);
+	fill(p.a.buf, 2 * page, 33);
+	sge = sge_of(p.a.mr, p.a.buf, 2 * page);
+	CHECK_EQ(post_send(&p.a, 1, &sge, 1, 0), 0);
+	expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 7);
+	CHECK(filled(map, 2 * page, 33));
+	/* And gone again. */
+	CHECK_EQ(mprotect(map + page, page, PROT_NONE), 0);
+	CHECK_EQ(post_send(&p.a, 2, &sge, 1, 0), 0);
+	expect_wc(o.recv_cq, IBV_WC_LOC_PROT_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 7);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	pair_close(&p);
+	CHECK_EQ(ibv_destroy_srq(o.srq), 0);
+	CHECK_EQ(ibv_destroy_cq(o.recv_cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	munmap(map, 2 * page);
 }
 
 /* A local request to a page that is not there: its own completion says so, and no signal comes. */
@@ -253,6 +301,7 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		{ "attributes", test_attributes },
 		{ "explicit", test_explicit },
+		{ "srq", test_srq },
 		{ "local_fault", test_local_fault },
 		{ "implicit", test_implicit },
 		{ "advise", test_advise },

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "engine/capture.h"
 #include "engine/channel.h"
@@ -36,7 +38,30 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 	}
 }
 
-static const struct iw_rnic_ops rnic_ops = {.copy = engine_copy, .atomic = engine_atomic};
+static const struct iw_rnic_ops rnic_ops = {
+	.copy = engine_copy, .atomic = engine_atomic, .clock = sys_now
+};
+
+uint64_t engine_clock(void)
+{
+	return sys_now();
+}
+
+uint64_t engine_wallclock(uint64_t stamp)
+{
+	struct timespec ts;
+	uint64_t ago = sys_now() - stamp;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * SYS_NSEC_PER_SEC + (uint64_t)ts.tv_nsec - ago;
+}
+
+int engine_processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : (int)n;
+}
 
 static int open_descriptors(struct engine *e)
 {

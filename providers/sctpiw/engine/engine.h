@@ -21,6 +21,7 @@
 struct engine;
 struct iw_rnic;
 struct iw_qp;
+struct iw_srq;
 
 /* The process's engine, started if need be. NULL: errno says why, and a line was logged. */
 struct engine *engine_get(void);
@@ -36,15 +37,22 @@ void engine_unlock(struct engine *e);
 void engine_assert_locked(const struct engine *e);
 
 /*
- * After iw_sq_publish()/iw_rq_publish(), without the lock. Never blocks. bytes: of what was posted;
+ * After iw_sq_publish(), iw_rq_publish(), iw_srq_publish(), without the lock. Never blocks. bytes: of what was posted;
  * little of it may wait for more.
  */
 void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes);
 #define ENGINE_AT_ONCE UINT64_MAX
+void engine_kick_srq(struct engine *e, struct iw_srq *srq);
 /* From poll_cq with an empty CQ, without the lock. Never blocks. */
 void engine_progress(struct engine *e);
 /* The application armed a CQ: it may go to sleep now, so the progress thread takes over at once. */
 void engine_armed(struct engine *e);
+
+/*
+ * Under the engine lock: from now on timers run though there are no connections. -errno of
+ * pthread_create().
+ */
+int engine_need_timers(struct engine *e);
 
 /*
  * May this process read (write: also write) all of [addr, addr + len)? 0 or -EFAULT. A moment's
@@ -63,7 +71,12 @@ int engine_memory_guard(void);
 /* Does the setting in-order hold: what comes is placed in order, and each piece of it from its first byte on? */
 bool engine_in_order(const struct engine *e);
 
+/* The clock of time stamps, ns, which never goes back; and the time of day that one of them was. */
+uint64_t engine_clock(void);
+uint64_t engine_wallclock(uint64_t stamp); /* ns since 1970 */
+
 /* Device attributes that depend on the machine. */
+int engine_processors(void); /* at least 1 */
 uint64_t engine_node_guid(struct engine *e); /* network byte order */
 
 struct engine_port {

@@ -94,42 +94,43 @@ void engine_assert_locked(const struct engine *e)
 
 /* ---- kicks ---- */
 
-bool loop_push_kick(struct engine *e, struct iw_qp *qp)
+bool loop_push_kick(struct engine *e, struct iw_kick *kick)
 {
-	struct iw_qp *head;
+	struct iw_kick *head;
 
 	/* On the list already: whoever serves it sees what was published before. */
-	if (atomic_exchange_explicit(&qp->kicked, true, memory_order_acq_rel))
+	if (atomic_exchange_explicit(&kick->pending, true, memory_order_acq_rel))
 		return false;
 	head = atomic_load_explicit(&e->kicks, memory_order_relaxed);
 	do {
-		qp->kick_next = head;
-	} while (!atomic_compare_exchange_weak_explicit(&e->kicks, &head, qp, memory_order_release,
+		kick->next = head;
+	} while (!atomic_compare_exchange_weak_explicit(&e->kicks, &head, kick,
+							memory_order_release,
 							memory_order_relaxed));
 	return true;
 }
 
 static bool run_kicks(struct engine *e)
 {
-	struct iw_qp *list, *fifo = NULL;
+	struct iw_kick *list, *fifo = NULL;
 
 	if (!loop_has_kicks(e))
 		return false;
 	list = atomic_exchange_explicit(&e->kicks, NULL, memory_order_acquire);
 	while (list) {
-		struct iw_qp *next = list->kick_next;
+		struct iw_kick *next = list->next;
 
-		list->kick_next = fifo;
+		list->next = fifo;
 		fifo = list;
 		list = next;
 	}
 	while (fifo) {
-		struct iw_qp *qp = fifo;
+		struct iw_kick *kick = fifo;
 
-		/* Read first: once kicked is false it may be pushed again. */
-		fifo = qp->kick_next;
-		atomic_exchange_explicit(&qp->kicked, false, memory_order_acq_rel);
-		iw_qp_kick(qp);
+		/* Read first: once pending is false it may be pushed again. */
+		fifo = kick->next;
+		atomic_exchange_explicit(&kick->pending, false, memory_order_acq_rel);
+		iw_run_kick(kick);
 	}
 	return true;
 }
@@ -184,6 +185,12 @@ static bool iw_events(struct engine *e)
 			break;
 		case IW_EVENT_SQ_DRAINED:
 			post_async(ev.qp->ctx, ENGINE_ASYNC_SQ_DRAINED);
+			break;
+		case IW_EVENT_SRQ_LIMIT:
+			post_async(ev.srq->ctx, ENGINE_ASYNC_SRQ_LIMIT_REACHED);
+			break;
+		case IW_EVENT_QP_LAST_WQE:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_LAST_WQE_REACHED);
 			break;
 		default:
 			cm_session_event(e, &ev);

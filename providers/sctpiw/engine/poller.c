@@ -156,9 +156,9 @@ static bool gather(struct engine *e, uint64_t bytes, bool first)
 	return true;
 }
 
-void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes)
+static void kick(struct engine *e, struct iw_kick *kick, uint64_t bytes)
 {
-	if (gather(e, bytes, loop_push_kick(e, qp)))
+	if (gather(e, bytes, loop_push_kick(e, kick)))
 		return;
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!loop_trylock(e))
@@ -167,4 +167,14 @@ void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes)
 	loop_finish(e);
 	begin_burst(e);
 	loop_unlock(e);
+}
+
+void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes)
+{
+	kick(e, &qp->kick, bytes);
+}
+
+void engine_kick_srq(struct engine *e, struct iw_srq *srq)
+{
+	kick(e, &srq->kick, ENGINE_AT_ONCE);
 }

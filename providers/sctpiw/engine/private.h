@@ -107,8 +107,8 @@ struct engine {
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
 	uint64_t now;
 
-	/* QPs with new WRs. */
-	_Atomic(struct iw_qp *) kicks;
+	/* QPs and SRQs with new WRs. */
+	_Atomic(struct iw_kick *) kicks;
 	/* A burst (poller.c); estimates will do. */
 	_Atomic uint64_t last_kick; /* when what was posted was last sent */
 	_Atomic uint64_t gathered_bytes;
@@ -152,8 +152,8 @@ void loop_output(struct engine *e);
 /* Kicks, what they send, and events: the state that a control operation starts from. */
 void loop_settle(struct engine *e);
 uint64_t loop_next_timeout(struct engine *e);
-/* Lock-free: a QP has new WRs. Returns whether it was not known to have some already. */
-bool loop_push_kick(struct engine *e, struct iw_qp *qp);
+/* Lock-free: a queue has new WRs. Returns whether it was not known to have some already. */
+bool loop_push_kick(struct engine *e, struct iw_kick *kick);
 bool loop_has_kicks(struct engine *e);
 /* Lets go of the lock: nothing that was kicked meanwhile is left behind. */
 void loop_unlock(struct engine *e);

@@ -306,3 +306,8 @@ int progress_start(struct engine *e)
 		e->thread_started = true;
 	return ret;
 }
+
+int engine_need_timers(struct engine *e)
+{
+	return progress_start(e);
+}

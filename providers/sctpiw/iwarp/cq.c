@@ -62,29 +62,47 @@ int iw_cq_free(struct iw_cq *cq)
 	if (cq->refs)
 		return -EBUSY;
 	forget_notify(cq);
+	timerq_remove(&cq->rnic->cq_timers, &full->timer);
 	iw_event_clear(&full->event);
 	cq->rnic->cqs--;
 	free(cq->ring);
+	free(cq->stamps);
 	free(full);
 	return 0;
+}
+
+int iw_cq_stamp(struct iw_cq *cq)
+{
+	cq->stamps = calloc((size_t)cq->mask + 1, sizeof(*cq->stamps));
+	return cq->stamps ? 0 : -ENOMEM;
 }
 
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	uint64_t *stamps = NULL;
 	struct iw_cqe *ring;
 	uint32_t mask;
 
 	if (!entries || entries > IW_MAX_CQE || entries < tail - head)
 		return -EINVAL;
 	ring = new_ring(entries, &mask);
-	if (!ring)
+	if (ring && cq->stamps)
+		stamps = calloc((size_t)mask + 1, sizeof(*stamps));
+	if (!ring || (cq->stamps && !stamps)) {
+		free(ring);
 		return -ENOMEM;
-	for (uint32_t i = head; i != tail; i++)
+	}
+	for (uint32_t i = head; i != tail; i++) {
 		ring[i & mask] = cq->ring[i & cq->mask];
+		if (stamps)
+			stamps[i & mask] = cq->stamps[i & cq->mask];
+	}
 	free(cq->ring);
+	free(cq->stamps);
 	cq->ring = ring;
+	cq->stamps = stamps;
 	cq->mask = mask;
 	cq->limit = entries;
 	return 0;
@@ -102,8 +120,11 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 		if (cq->ring[i & cq->mask].qp_num == qp_num)
 			continue;
 		to--;
-		if (to != i)
-			cq->ring[to & cq->mask] = cq->ring[i & cq->mask];
+		if (to == i)
+			continue;
+		cq->ring[to & cq->mask] = cq->ring[i & cq->mask];
+		if (cq->stamps)
+			cq->stamps[to & cq->mask] = cq->stamps[i & cq->mask];
 	}
 	atomic_store_explicit(&cq->head, to, memory_order_release);
 }
@@ -125,6 +146,8 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 {
 	uint32_t was = IW_CQ_UNARMED;
 
+	atomic_store_explicit(&cq->armed_at, atomic_load_explicit(&cq->tail, memory_order_relaxed),
+			      memory_order_relaxed);
 	/*
 	 * The application arms, then polls once more; the engine publishes, then looks at armed
 	 * (iw_next_notify). Both order the two by sequential consistency, so that at least one of them
@@ -137,29 +160,85 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
+static void queue_notify(struct iw_cq *cq)
+{
+	if (cq->notify_queued)
+		return;
+	cq->notify_queued = true;
+	cq->notify_next = NULL;
+	*cq->rnic->notify_last = cq;
+	cq->rnic->notify_last = &cq->notify_next;
+}
+
+/* There is no room: is the entry lost without a word? */
+static bool overrun(struct iw_cq *cq)
+{
+	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
+
+	if (cq->ignore_overrun)
+		return true;
+	cq->overflown = true;
+	iw_event_raise(cq->rnic, &full->event, IW_EVENT_CQ_ERROR);
+	return false;
+}
+
 bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 
 	if (cq->overflown)
 		return false;
-	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit) {
-		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
-
-		cq->overflown = true;
-		iw_event_raise(cq->rnic, &full->event, IW_EVENT_CQ_ERROR);
-		return false;
-	}
+	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
+		return overrun(cq);
 	cq->ring[tail & cq->mask] = *cqe;
+	if (cq->stamps)
+		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :
+								     cq->rnic->now;
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
-	if (!cq->notify_queued) {
-		cq->notify_queued = true;
-		cq->notify_next = NULL;
-		*cq->rnic->notify_last = cq;
-		cq->rnic->notify_last = &cq->notify_next;
-	}
+	queue_notify(cq);
 	return true;
+}
+
+/* ---- moderation: an event that is due may have to wait ---- */
+
+static bool may_go(struct iw_cq_full *full)
+{
+	struct iw_cq *cq = &full->cq;
+	uint32_t since = atomic_load_explicit(&cq->tail, memory_order_relaxed) -
+			 atomic_load_explicit(&cq->armed_at, memory_order_relaxed);
+
+	if (!full->count || full->ripe || since >= full->count)
+		return true;
+	if (!full->postponed)
+		timerq_set(&cq->rnic->cq_timers, &full->timer, cq->rnic->now + full->period);
+	full->postponed = true;
+	return false;
+}
+
+static void gone(struct iw_cq_full *full)
+{
+	full->postponed = full->ripe = false;
+	timerq_remove(&full->cq.rnic->cq_timers, &full->timer);
+}
+
+void iw_cq_timer(struct iw_cq_full *full)
+{
+	full->ripe = true;
+	queue_notify(&full->cq);
+}
+
+int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
+{
+	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
+
+	if (timerq_reserve(&cq->rnic->cq_timers, cq->rnic->cqs))
+		return -ENOMEM;
+	full->count = period ? count : 0;
+	full->period = period;
+	if (full->postponed) /* by what does not count any more */
+		iw_cq_timer(full);
+	return 0;
 }
 
 struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
@@ -170,16 +249,21 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
 		return NULL;
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_cq_arm() */
 	while ((cq = rnic->notify_first)) {
+		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 		uint32_t armed = atomic_load(&cq->armed);
 		bool due = armed == IW_CQ_ARM_ANY ||
-			   (armed == IW_CQ_ARM_SOLICITED && cq->notify_solicited);
+			   (armed == IW_CQ_ARM_SOLICITED &&
+			    (cq->notify_solicited || full->postponed));
 
 		rnic->notify_first = cq->notify_next;
 		if (!rnic->notify_first)
 			rnic->notify_last = &rnic->notify_first;
 		cq->notify_queued = false;
 		cq->notify_solicited = false;
-		if (due && atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED)
+		if (!due || !may_go(full))
+			continue;
+		gone(full);
+		if (atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED)
 			return cq;
 	}
 	return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The RNIC proper: stream sessions (RFC 5043, 6581), DDP (5041), RDMAP (5040) and
- * the objects of the verbs: PD, MR, CQ, QP. Sans-I/O: no socket, clock, thread or
+ * the objects of the verbs: PD, MR, CQ, SRQ, QP. Sans-I/O: no socket, clock, thread or
  * <infiniband/...> here. Messages come in with iw_assoc_receive() and are pulled with
  * iw_assoc_pull(); what happened comes out as events.
  *
@@ -38,6 +38,8 @@ struct iw_session;
 #define IW_MAX_MW 1048576
 #define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* the address space of a process */
 #define IW_MAX_QP_WR 32768
+#define IW_MAX_SRQ 65536
+#define IW_MAX_SRQ_WR 65536
 #define IW_MAX_SGE 32
 #define IW_MAX_SGE_RD IW_MAX_SGE /* several have one data sink STag of their own (read.c) */
 #define IW_MAX_INLINE 4096
@@ -129,6 +131,8 @@ struct iw_rnic_ops {
 	 */
 	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 		      const void *arg, uint64_t *old);
+	/* For time stamps of completions; NULL: as iw_set_now() says. */
+	uint64_t (*clock)(void);
 };
 
 struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
@@ -231,12 +235,15 @@ struct iw_cq {
 	struct iw_cqe *ring;
 	uint32_t mask; /* entries - 1, a power of two */
 	uint32_t limit; /* entries that were asked for and are reported */
+	uint64_t *stamps; /* of the entries: iw_cq_stamp(); or NULL */
 	_Alignas(64) _Atomic uint32_t head; /* consumer */
 	_Alignas(64) _Atomic uint32_t tail; /* producer: the engine */
 	_Atomic uint32_t armed; /* enum iw_cq_arm */
+	_Atomic uint32_t armed_at; /* tail when it was armed */
 	struct iw_rnic *rnic;
 	uint32_t refs; /* QPs */
 	bool overflown; /* an async event was raised; what completes from now on is lost */
+	bool ignore_overrun; /* what does not fit is lost, and nobody is told */
 	/* Completions since the last look at armed: iw_next_notify() */
 	bool notify_queued;
 	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
@@ -246,6 +253,13 @@ struct iw_cq {
 
 struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx);
 int iw_cq_free(struct iw_cq *cq); /* -EBUSY while QPs use it */
+/* From now on entries have the time at which they came, ns. For a CQ that has none yet. -ENOMEM */
+int iw_cq_stamp(struct iw_cq *cq);
+/*
+ * An event comes only once count completions have come since the CQ was armed, or period ns are
+ * over since the first that is due; either 0: at once. -ENOMEM
+ */
+int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 /* (consumer side locked by the caller too) -EINVAL: fewer than wait in it */
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /* (consumer side locked by the caller too) forget the entries of a QP that is destroyed */
@@ -341,9 +355,93 @@ struct iw_ring {
 	_Alignas(64) _Atomic uint32_t tail; /* producer: the application */
 };
 
+/* What has new WRs: on the engine's list, pushed lock-free by the application's threads. */
+struct iw_kick {
+	_Atomic bool pending;
+	bool is_srq;
+	struct iw_kick *next;
+};
+
+/*
+ * ---- SRQ ----
+ *
+ * Receives that several QPs share. A Send takes one when its first segment comes, or, where there is
+ * none, as soon as one is posted: QPs that wait are served in turn. A QP takes them in the order of
+ * its messages: when one overtakes others on its way, those get their receives before it. So whatever
+ * was taken can complete, and never are all receives with messages that wait for one. A QP whose
+ * next message has a receive may take more only while it has fewer than are left: so no peer has
+ * all of them by many messages that it does not finish (RFC 5042 6.4.3.1). Until then they are held.
+ *
+ * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). It is
+ * given back when the receive completes. When the QP enters the error state the receives of messages that
+ * have begun are flushed; the others, and all when the QP is reset or freed, go back to the
+ * front of the queue.
+ */
+struct iw_srq {
+	uint8_t *slots;
+	uint32_t stride;
+	uint32_t size;	 /* slots */
+	uint32_t max_wr; /* that may be outstanding, those in process among them */
+	uint32_t max_sge;
+	uint32_t *posted, *freed; /* rings of slot numbers */
+	uint32_t mask;		  /* of both */
+	_Alignas(64) _Atomic uint32_t posted_tail; /* producer, as the next */
+	uint32_t freed_head;
+	_Alignas(64) _Atomic uint32_t freed_tail; /* the engine, as the next */
+	uint32_t posted_head;
+	uint32_t limit; /* IW_EVENT_SRQ_LIMIT when fewer are left; 0: not armed */
+	uint32_t refs;	/* QPs */
+	_Atomic bool awaited; /* Sends are held that wait for receives */
+	struct iw_kick kick;
+	struct iw_rnic *rnic;
+	struct iw_pd *pd;
+	void *ctx; /* the verbs layer's */
+};
+
+/* -EINVAL: no WR, or a limit exceeded; -ENOMEM. */
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
+	       struct iw_srq **srq);
+int iw_srq_free(struct iw_srq *srq); /* -EBUSY while QPs use it */
+/* (producer side locked by the caller too) -EINVAL: fewer than are outstanding, or too many; -ENOMEM */
+int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
+/*
+ * The event comes once, when a receive is taken that leaves fewer than limit, or a Send finds
+ * none. 0: no event. -EINVAL: above max_wr.
+ */
+int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
+
+/* (producer) The next free slot, or NULL: queue full. Fill it, then publish. */
+static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
+{
+	/* Acquire: the engine has done reading a slot that it gave back. */
+	uint32_t free = atomic_load_explicit(&srq->freed_tail, memory_order_acquire) -
+			srq->freed_head;
+
+	if (srq->size - free >= srq->max_wr)
+		return NULL;
+	return (void *)(srq->slots +
+			(size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
+}
+
+static inline void iw_srq_publish(struct iw_srq *srq)
+{
+	uint32_t tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
+
+	srq->posted[tail & srq->mask] = srq->freed[srq->freed_head++ & srq->mask];
+	atomic_store_explicit(&srq->posted_tail, tail + 1, memory_order_release);
+}
+
+/* (producer, after publishing) As iw_rq_is_awaited(). */
+static inline bool iw_srq_is_awaited(const struct iw_srq *srq)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&srq->awaited, memory_order_relaxed);
+}
+
 struct iw_qp_attr {
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
+	struct iw_srq *srq; /* of the same PD; or NULL. With one, max_recv_* count for nothing. */
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
 	bool sq_sig_all;
 	void *ctx; /* the verbs layer's */
@@ -356,19 +454,18 @@ struct iw_qp {
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends are held that wait for receives */
-	/* Engine's list of QPs with new WRs, pushed lock-free by the application's threads. */
-	_Atomic bool kicked;
-	struct iw_qp *kick_next;
+	struct iw_kick kick;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
+	struct iw_srq *srq; /* or NULL */
 	void *ctx;
 	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
 	uint32_t access; /* remote rights of this QP: IW_ACCESS_REMOTE_*; all unless modify_qp says less */
 	struct iw_qp_private *priv; /* iwarp/ only */
 };
 
-/* -EINVAL: a limit exceeded; -ENOMEM. The QP is in RESET. Limits are rounded up in qp. */
+/* -EINVAL: a limit exceeded, an SRQ of another PD; -ENOMEM. The QP is in RESET. Limits are rounded up in qp. */
 int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /* Ends its session (Terminate to the peer, RFC 5043 5.4); the QP is not touched again. */
 int iw_qp_free(struct iw_qp *qp);
@@ -443,6 +540,8 @@ static inline bool iw_rq_is_awaited(const struct iw_qp *qp)
  * WRs: the session becomes ready to be pulled, held Sends meet new receives, a QP in error flushes.
  */
 void iw_qp_kick(struct iw_qp *qp);
+/* The same for what is on the list, QP or SRQ; of an SRQ Sends that wait take the new receives. */
+void iw_run_kick(struct iw_kick *kick);
 
 /* ---- associations and sessions ---- */
 
@@ -551,6 +650,8 @@ enum iw_event_type {
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */
 	IW_EVENT_CQ_ERROR,    /* cq: overflow */
 	IW_EVENT_SQ_DRAINED,  /* qp: IBV_EVENT_SQ_DRAINED, where iw_qp_notify_drained() asked for it */
+	IW_EVENT_SRQ_LIMIT,   /* srq: IBV_EVENT_SRQ_LIMIT_REACHED */
+	IW_EVENT_QP_LAST_WQE, /* qp is in error, and takes nothing from its SRQ any more */
 };
 
 struct iw_event {
@@ -560,11 +661,12 @@ struct iw_event {
 	void *cm; /* as given at initiate / set_cm */
 	struct iw_qp *qp;
 	struct iw_cq *cq;
+	struct iw_srq *srq;
 	int error;
 	struct iw_session_param param;
 };
 
-/* false: none. After CLOSED and REJECT the session pointer is dead. Events of a QP, CQ that is freed vanish. */
+/* false: none. After CLOSED and REJECT the session pointer is dead. Events of a QP, CQ, SRQ that is freed vanish. */
 bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev);
 
 #endif

@@ -29,7 +29,7 @@
 
 /* ---- events (rnic.c): queued by the object they are about, so that none can get lost ---- */
 
-enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ };
+enum iw_event_owner { IW_OWNER_SESSION, IW_OWNER_QP, IW_OWNER_CQ, IW_OWNER_SRQ };
 
 struct iw_event_node {
 	struct list_node node;
@@ -53,17 +53,19 @@ struct iw_rnic {
 	struct iw_table mrs; /* and windows, by the 24-bit index of the STag */
 	uint32_t mws;
 	uint8_t *null_memory; /* with the first null MR: IW_SEGMENT_MAX zeros, and as much for what is lost */
-	unsigned int pds, cqs;
+	unsigned int pds, cqs, srqs;
 	uint32_t next_qp_num;
 	uint32_t stag_counter;
 	uint64_t stag_keys[6];
 	struct list_node events;
 	struct timerq timers; /* of the sessions, one each */
+	struct timerq cq_timers; /* of those with moderation, one each */
 	unsigned int session_count;
 	struct list_node sessions;
 	struct list_node graveyard; /* sessions to be freed: iw_rnic_reap() */
 	struct list_node assocs;
 	struct list_node idle; /* assoc.idle: iw_next_idle() */
+	struct list_node srqs_due;
 	struct iw_cq *notify_first, **notify_last;
 };
 
@@ -72,7 +74,7 @@ void iw_rnic_reap(struct iw_rnic *rnic);
 struct iw_pd {
 	struct iw_rnic *rnic;
 	void *ctx;
-	uint32_t refs; /* MRs, windows and QPs */
+	uint32_t refs; /* MRs, windows, SRQs and QPs */
 	uint32_t qps;
 };
 
@@ -168,10 +170,27 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);
 struct iw_cq_full {
 	struct iw_cq cq;
 	struct iw_event_node event;
+	uint32_t count;	 /* moderation; 0: none */
+	uint64_t period; /* ns */
+	bool postponed;	 /* an event is due, and waits for more completions or the timer */
+	bool ripe;	 /* it has waited long enough */
+	struct timerq_node timer;
 };
+
+/* It has come to the end of the period. */
+void iw_cq_timer(struct iw_cq_full *full);
 
 /* false: lost, the CQ is full (or was so before); its event is raised. */
 bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited);
+
+/* ---- SRQ ---- */
+
+struct iw_srq_full {
+	struct iw_srq srq;
+	struct iw_event_node event;
+	struct list_node waiting; /* iw_qp_private.waiting: QPs with held Sends */
+	struct list_node due;	  /* rnic->srqs_due: iw_srq_serve_later() */
+};
 
 /* ---- failures ---- */
 
@@ -259,7 +278,10 @@ struct iw_inbound_read {
 	uint32_t after; /* Sends up to this MSN (not included) have to be delivered before */
 };
 
-/* A Send without a receive: its segments in arrival order, and whether it was delivered. */
+/*
+ * A Send without a receive: its segments in arrival order, and whether it was delivered. With an SRQ
+ * also one that has taken a receive and is not complete.
+ */
 struct iw_held_segment {
 	struct iw_held_segment *next;
 	struct iw_rx_rec rec;
@@ -269,6 +291,8 @@ struct iw_held_segment {
 
 struct iw_held {
 	struct iw_held_segment *first, *last;
+	uint32_t slot; /* 1 + that of the SRQ; 0: none */
+	bool begun;    /* in the receive of this slot */
 	bool delivered;
 	struct iw_rx_rec rec; /* of the last segment, once delivered */
 };
@@ -321,6 +345,14 @@ struct iw_qp_private {
 	uint32_t held_count;	/* of messages */
 	uint32_t held_delivered; /* of them */
 	size_t held_bytes;
+
+	/*
+	 * With an SRQ every message that takes a receive goes through held[]: rq_tail is the head of the queue,
+	 * the next one that completes; it and those behind it have taken this many receives, what follows is
+	 * held; held_delivered counts what is delivered and not complete.
+	 */
+	struct list_node waiting; /* iw_srq_full.waiting */
+	uint32_t taken;
 
 	struct list_node windows; /* of type 2, bound to this QP */
 };
@@ -440,6 +472,64 @@ void iw_held_clear(struct iw_qp_private *p);
 /* SGEs of a receive, or of a read, take a payload at an offset of all; 0 or the status of the WQE. */
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len);
+/* Payload of the message with this ring index into its receive. */
+int iw_rq_place_at(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t index,
+		   const struct iw_rx_rec *rec, const uint8_t *payload, struct iw_failure *f);
+/*
+ * The message is whole, and its turn has come: does it fit, and may it invalidate what it names? rec: as
+ * iw_imm_resolve() left it, where it is Immediate Data.
+ */
+int iw_rq_judge(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t index,
+		const struct iw_rx_rec *rec, struct iw_failure *f);
+/* The CQE of a receive that is over; its slot is free already. rec: of its last segment, or NULL. */
+bool iw_rq_push(struct iw_qp *qp, uint64_t wr_id, uint32_t status, const struct iw_rx_rec *rec,
+		uint16_t vendor_err);
+static inline struct iw_held *iw_held_at(const struct iw_qp_private *p, uint32_t index)
+{
+	return &p->held[index & (p->held_size - 1)];
+}
+
+/* The entry of the message with this index (at or behind rq_tail), NULL: out of memory. */
+struct iw_held *iw_held_entry(struct iw_qp_private *p, uint32_t index);
+/* Keeps a segment, within the budget of the QP. */
+int iw_hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+	    const uint8_t *payload, struct iw_failure *f);
+/* What h has moves into its receive, and is freed; ssn: of the last one that was looked at. */
+int iw_held_move(struct iw_qp *qp, const struct iw_held *h, const struct iw_recv_wqe *wqe,
+		 uint32_t index, uint16_t *ssn, struct iw_failure *f);
+void iw_held_free(const struct iw_held *h); /* its segments */
+void iw_rnr_start(struct iw_session *s);
+
+/* srq.c, srq_rx.c: an SRQ, and the messages of the QPs that have one */
+int iw_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+		 const uint8_t *payload, struct iw_failure *f);
+/* The last segment of the message. */
+int iw_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
+		   struct iw_failure *f);
+/* QPs that wait get what was posted, in turn. May end their sessions. */
+void iw_srq_serve(struct iw_srq *srq);
+/* By the next iw_next_event(): for where sessions must not end. */
+void iw_srq_serve_later(struct iw_srq *srq);
+/* The QP waits no more; receives that it has taken stay with it, to be flushed or returned. */
+void iw_srq_unbind(struct iw_qp *qp);
+void iw_srq_flush(struct iw_qp *qp, const struct iw_failure *f);
+void iw_srq_return(struct iw_qp *qp);
+/* The next posted receive, 1 + its slot; 0: none, or not for a QP that has so many. */
+uint32_t iw_srq_take(struct iw_qp *qp);
+void iw_srq_give_back(struct iw_srq *srq, uint32_t slot);
+/* In front of what is posted. */
+void iw_srq_repost(struct iw_srq *srq, uint32_t slot);
+/* From now on each receive that is posted is told of, or none. */
+void iw_srq_await(struct iw_srq *srq, bool awaited);
+static inline uint32_t iw_srq_left(const struct iw_srq *srq)
+{
+	return atomic_load_explicit(&srq->posted_tail, memory_order_acquire) - srq->posted_head;
+}
+
+static inline struct iw_recv_wqe *iw_srq_at(const struct iw_srq *srq, uint32_t slot)
+{
+	return (void *)(srq->slots + (size_t)(slot - 1) * srq->stride);
+}
 
 /* ---- session ---- */
 

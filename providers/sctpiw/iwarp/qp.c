@@ -29,9 +29,12 @@ static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 
 static bool attr_ok(const struct iw_qp_attr *a)
 {
-	return a->pd && a->send_cq && a->recv_cq && a->max_send_wr <= IW_MAX_QP_WR &&
-	       a->max_recv_wr <= IW_MAX_QP_WR && a->max_send_sge <= IW_MAX_SGE &&
-	       a->max_recv_sge <= IW_MAX_SGE && a->max_inline <= IW_MAX_INLINE;
+	if (!a->pd || !a->send_cq || !a->recv_cq || a->max_send_wr > IW_MAX_QP_WR ||
+	    a->max_send_sge > IW_MAX_SGE || a->max_inline > IW_MAX_INLINE)
+		return false;
+	if (a->srq)
+		return a->srq->pd == a->pd;
+	return a->max_recv_wr <= IW_MAX_QP_WR && a->max_recv_sge <= IW_MAX_SGE;
 }
 
 static uint32_t new_num(struct iw_rnic *rnic)
@@ -54,6 +57,11 @@ static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload);
 	if (err)
 		return err;
+	/* What the slot has room for anyway: there are programs that count on a little of it. */
+	payload = qp->sq.stride - sizeof(struct iw_send_wqe);
+	qp->max_inline = payload < IW_MAX_INLINE ? (uint32_t)payload : IW_MAX_INLINE;
+	if (qp->srq)
+		return 0;
 	return ring_init(&qp->rq, attr->max_recv_wr,
 			 sizeof(struct iw_recv_wqe) + attr->max_recv_sge * sizeof(struct iw_sge));
 }
@@ -75,18 +83,19 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp = &full->qp;
 	qp->priv = &full->priv;
 	qp->num = new_num(rnic);
-	qp->max_inline = attr->max_inline;
 	qp->max_send_sge = attr->max_send_sge;
-	qp->max_recv_sge = attr->max_recv_sge;
+	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
 	qp->rnic = rnic;
 	qp->pd = attr->pd;
 	qp->send_cq = attr->send_cq;
 	qp->recv_cq = attr->recv_cq;
+	qp->srq = attr->srq;
 	qp->ctx = attr->ctx;
 	qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
 	list_init(&full->priv.windows);
+	list_init(&full->priv.waiting);
 
 	err = init_rings(qp, attr);
 	if (!err)
@@ -101,6 +110,8 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp->pd->qps++;
 	qp->send_cq->refs++;
 	qp->recv_cq->refs++;
+	if (qp->srq)
+		qp->srq->refs++;
 	*out = qp;
 	return 0;
 }
@@ -113,6 +124,8 @@ static void reset(struct iw_qp *qp)
 	iw_qp_set_state(qp, IW_QPS_RESET);
 	if (s)
 		iw_session_end(s, -ECONNABORTED, true, NULL);
+	if (qp->srq)
+		iw_srq_return(qp);
 	iw_ring_release(&qp->sq, iw_ring_tail(&qp->sq));
 	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
 	iw_event_clear(&qp->priv->event);
@@ -130,6 +143,10 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->pd->qps--;
 	qp->send_cq->refs--;
 	qp->recv_cq->refs--;
+	if (qp->srq) {
+		qp->srq->refs--;
+		iw_srq_serve_later(qp->srq); /* others may take more now */
+	}
 	free(qp->sq.slots);
 	free(qp->rq.slots);
 	free(list_entry(qp, struct iw_qp_full, qp));
@@ -216,7 +233,12 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 	iw_qp_set_state(qp, IW_QPS_ERR);
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_rq_is_awaited() */
 	iw_sq_flush(qp, f);
-	iw_rq_flush(qp, f);
+	if (!qp->srq) {
+		iw_rq_flush(qp, f);
+		return;
+	}
+	iw_srq_flush(qp, f);
+	iw_event_raise(qp->rnic, &qp->priv->event, IW_EVENT_QP_LAST_WQE);
 }
 
 void iw_qp_overflow(struct iw_qp *qp)
@@ -277,7 +299,10 @@ void iw_qp_unbind(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
 
-	iw_held_clear(p);
+	if (qp->srq)
+		iw_srq_unbind(qp);
+	else
+		iw_held_clear(p);
 	iw_mw_unbind_all(qp);
 	free(p->reads);
 	free(p->irq);
@@ -297,7 +322,8 @@ void iw_qp_kick(struct iw_qp *qp)
 
 	if (iw_qp_state(qp) == IW_QPS_ERR) {
 		iw_sq_flush(qp, NULL);
-		iw_rq_flush(qp, NULL);
+		if (!qp->srq)
+			iw_rq_flush(qp, NULL);
 		return;
 	}
 	if (!s)
@@ -305,4 +331,12 @@ void iw_qp_kick(struct iw_qp *qp)
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed)) /* some Send is held, or was */
 		iw_rq_refresh(s);
 	iw_session_wake(s); /* looks whether it still lives */
+}
+
+void iw_run_kick(struct iw_kick *kick)
+{
+	if (kick->is_srq)
+		iw_srq_serve(list_entry(kick, struct iw_srq, kick));
+	else
+		iw_qp_kick(list_entry(kick, struct iw_qp, kick));
 }

@@ -24,6 +24,7 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	list_init(&rnic->graveyard);
 	list_init(&rnic->assocs);
 	list_init(&rnic->idle);
+	list_init(&rnic->srqs_due);
 	return rnic;
 }
 
@@ -43,6 +44,7 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	iw_table_fini(&rnic->mrs);
 	free(rnic->null_memory);
 	timerq_fini(&rnic->timers);
+	timerq_fini(&rnic->cq_timers);
 	free(rnic);
 }
 
@@ -74,8 +76,10 @@ void iw_set_now(struct iw_rnic *rnic, uint64_t now)
 uint64_t iw_next_timeout(const struct iw_rnic *rnic)
 {
 	const struct timerq_node *first = timerq_first(&rnic->timers);
+	const struct timerq_node *cq = timerq_first(&rnic->cq_timers);
+	uint64_t next = first ? first->when : UINT64_MAX;
 
-	return first ? first->when : UINT64_MAX;
+	return cq && cq->when < next ? cq->when : next;
 }
 
 void iw_timers(struct iw_rnic *rnic, uint64_t now)
@@ -86,6 +90,10 @@ void iw_timers(struct iw_rnic *rnic, uint64_t now)
 	while ((first = timerq_first(&rnic->timers)) && first->when <= now) {
 		timerq_remove(&rnic->timers, first);
 		iw_session_timer(list_entry(first, struct iw_session, timer));
+	}
+	while ((first = timerq_first(&rnic->cq_timers)) && first->when <= now) {
+		timerq_remove(&rnic->cq_timers, first);
+		iw_cq_timer(list_entry(first, struct iw_cq_full, timer));
 	}
 	iw_rnic_reap(rnic);
 }
@@ -172,7 +180,10 @@ static void session_event(struct iw_session *s, struct iw_event *ev)
 bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
 {
 	struct iw_event_node *e;
+	struct list_node *due;
 
+	while ((due = list_pop(&rnic->srqs_due)))
+		iw_srq_serve(&list_entry(due, struct iw_srq_full, due)->srq);
 	iw_rnic_reap(rnic);
 	if (list_empty(&rnic->events))
 		return false;
@@ -195,6 +206,9 @@ bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
 	}
 	case IW_OWNER_CQ:
 		ev->cq = &list_entry(e, struct iw_cq_full, event)->cq;
+		break;
+	case IW_OWNER_SRQ:
+		ev->srq = &list_entry(e, struct iw_srq_full, event)->srq;
 		break;
 	}
 	return true;

@@ -35,11 +35,9 @@ uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uin
 	return len ? IW_WC_LOC_LEN_ERR : IW_WC_SUCCESS;
 }
 
-/* Payload of MSN's message into the receive at this index. */
-static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *rec,
-		    const uint8_t *payload, struct iw_failure *f)
+int iw_rq_place_at(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t index,
+		   const struct iw_rx_rec *rec, const uint8_t *payload, struct iw_failure *f)
 {
-	const struct iw_recv_wqe *wqe = iw_rq_at(qp, index);
 	uint32_t mo = rec->b;
 	uint32_t status;
 
@@ -59,13 +57,11 @@ static int place_at(struct iw_qp *qp, uint32_t index, const struct iw_rx_rec *re
 	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
 }
 
-/* The receive at head is over. Its slot is free before the CQE tells of it. */
-static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, const struct iw_rx_rec *rec,
-		 uint16_t vendor_err)
+bool iw_rq_push(struct iw_qp *qp, uint64_t wr_id, uint32_t status, const struct iw_rx_rec *rec,
+		uint16_t vendor_err)
 {
-	const struct iw_recv_wqe *wqe = iw_rq_at(qp, head);
 	struct iw_cqe cqe = {
-		.wr_id = wqe->wr_id,
+		.wr_id = wr_id,
 		.status = status,
 		.opcode = IW_WC_RECV,
 		.qp_num = qp->num,
@@ -83,27 +79,44 @@ static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, const struct 
 		}
 		solicited |= rdmap_solicits(rdmap_opcode(rec->rdmap));
 	}
-	iw_ring_release(&qp->rq, head + 1);
 	return iw_cq_push(qp->recv_cq, &cqe, solicited);
+}
+
+/* The receive at head is over. Its slot is free before the CQE tells of it. */
+static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, const struct iw_rx_rec *rec,
+		 uint16_t vendor_err)
+{
+	uint64_t wr_id = iw_rq_at(qp, head)->wr_id;
+
+	iw_ring_release(&qp->rq, head + 1);
+	return iw_rq_push(qp, wr_id, status, rec, vendor_err);
+}
+
+int iw_rq_judge(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t index,
+		const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	if ((uint64_t)rec->b + rec->len > wqe->length && /* an empty segment at a high MO */
+	    !rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
+		iw_fail_rec(f, TERM_DDP_TOO_LONG, rec);
+		f->fault = IW_FAULT_RQ;
+		f->index = index;
+		f->status = IW_WC_LOC_LEN_ERR;
+		return -EPROTO;
+	}
+	if (rdmap_invalidates(rdmap_opcode(rec->rdmap)) && iw_mr_invalidate_remote(qp, rec->stag))
+		return iw_fail_rec(f, TERM_RDMAP_INVALIDATE, rec);
+	return 0;
 }
 
 /* The Send at the head of the RQ is whole and its turn has come. */
 static int complete(struct iw_qp *qp, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	uint32_t head = iw_ring_head(&qp->rq);
-	const struct iw_recv_wqe *wqe = iw_rq_at(qp, head);
+	int err = iw_rq_judge(qp, iw_rq_at(qp, head), head, rec, f);
 	bool lost;
 
-	if ((uint64_t)rec->b + rec->len > wqe->length && /* an empty segment at a high MO */
-	    !rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
-		iw_fail_rec(f, TERM_DDP_TOO_LONG, rec);
-		f->fault = IW_FAULT_RQ;
-		f->index = head;
-		f->status = IW_WC_LOC_LEN_ERR;
-		return -EPROTO;
-	}
-	if (rdmap_invalidates(rdmap_opcode(rec->rdmap)) && iw_mr_invalidate_remote(qp, rec->stag))
-		return iw_fail_rec(f, TERM_RDMAP_INVALIDATE, rec);
+	if (err)
+		return err;
 	lost = !push(qp, head, IW_WC_SUCCESS, rec, 0);
 	return lost ? iw_fail_local(f, IW_FAULT_NONE, 0, 0) : 0;
 }
@@ -123,17 +136,12 @@ void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f)
 
 /* ---- held Sends ---- */
 
-static struct iw_held *held_at(const struct iw_qp_private *p, uint32_t index)
-{
-	return &p->held[index & (p->held_size - 1)];
-}
-
 static bool is_held(const struct iw_held *h)
 {
 	return h->first || h->delivered;
 }
 
-static void free_segments(struct iw_held *h)
+void iw_held_free(const struct iw_held *h)
 {
 	struct iw_held_segment *seg, *next;
 
@@ -146,15 +154,14 @@ static void free_segments(struct iw_held *h)
 void iw_held_clear(struct iw_qp_private *p)
 {
 	for (uint32_t i = 0; i < p->held_size; i++)
-		free_segments(&p->held[i]);
+		iw_held_free(&p->held[i]);
 	free(p->held);
 	p->held = NULL;
 	p->held_size = p->held_count = p->held_delivered = 0;
 	p->held_bytes = 0;
 }
 
-/* The entry of the message for ring index (at or behind rq_tail), NULL: out of memory. */
-static struct iw_held *held_entry(struct iw_qp_private *p, uint32_t index)
+struct iw_held *iw_held_entry(struct iw_qp_private *p, uint32_t index)
 {
 	uint32_t size = p->held_size ? p->held_size : 16;
 	struct iw_held *held;
@@ -166,22 +173,22 @@ static struct iw_held *held_entry(struct iw_qp_private *p, uint32_t index)
 		if (!held)
 			return NULL;
 		for (uint32_t i = 0; i < p->held_size; i++)
-			held[(p->rq_tail + i) & (size - 1)] = *held_at(p, p->rq_tail + i);
+			held[(p->rq_tail + i) & (size - 1)] = *iw_held_at(p, p->rq_tail + i);
 		free(p->held);
 		p->held = held;
 		p->held_size = size;
 	}
-	return held_at(p, index);
+	return iw_held_at(p, index);
 }
 
-static void start_rnr_timer(struct iw_session *s)
+void iw_rnr_start(struct iw_session *s)
 {
 	if (s->rnr_retry_count < IW_RNR_FOREVER)
 		iw_session_set_timer(s, s->rnic->now + s->rnr_retry_count * IW_RNR_UNIT);
 }
 
-static int hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
-		const uint8_t *payload, struct iw_failure *f)
+int iw_hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+	    const uint8_t *payload, struct iw_failure *f)
 {
 	struct iw_qp_private *p = s->qp->priv;
 	size_t cost = IW_HELD_COST + rec->len;
@@ -189,10 +196,9 @@ static int hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *re
 	struct iw_held *h;
 
 	s->rnic->stats.held++;
-	if (index - p->rq_tail >= IW_HELD_MSNS ||
-	    p->held_bytes + cost > s->rnic->config.held_bytes_per_qp)
+	if (p->held_bytes + cost > s->rnic->config.held_bytes_per_qp)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
-	h = held_entry(p, index);
+	h = iw_held_entry(p, index);
 	seg = h ? malloc(sizeof(*seg) + rec->len) : NULL;
 	if (!seg)
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
@@ -211,6 +217,21 @@ static int hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *re
 	return 0;
 }
 
+int iw_held_move(struct iw_qp *qp, const struct iw_held *h, const struct iw_recv_wqe *wqe,
+		 uint32_t index, uint16_t *ssn, struct iw_failure *f)
+{
+	int err = 0;
+
+	for (struct iw_held_segment *seg = h->first; seg; seg = seg->next) {
+		qp->priv->held_bytes -= IW_HELD_COST + seg->rec.len;
+		*ssn = seg->ssn;
+		if (!err)
+			err = iw_rq_place_at(qp, wqe, index, &seg->rec, seg->data, f);
+	}
+	iw_held_free(h);
+	return err;
+}
+
 /* One more receive is there, at rq_tail: what is held for it moves in. */
 static int move_in(struct iw_session *s, uint16_t *ssn, struct iw_failure *f)
 {
@@ -218,24 +239,18 @@ static int move_in(struct iw_session *s, uint16_t *ssn, struct iw_failure *f)
 	struct iw_qp_private *p = qp->priv;
 	uint32_t index = p->rq_tail;
 	struct iw_held h = { 0 };
-	int err = 0;
+	int err;
 
 	if (p->held_size) {
-		h = *held_at(p, index);
-		memset(held_at(p, index), 0, sizeof(h));
+		h = *iw_held_at(p, index);
+		memset(iw_held_at(p, index), 0, sizeof(h));
 	}
 	p->rq_tail++;
 	if (!is_held(&h))
 		return 0;
 	p->held_count--;
 	p->held_delivered -= h.delivered;
-	for (struct iw_held_segment *seg = h.first; seg; seg = seg->next) {
-		p->held_bytes -= IW_HELD_COST + seg->rec.len;
-		*ssn = seg->ssn;
-		if (!err)
-			err = place_at(qp, index, &seg->rec, seg->data, f);
-	}
-	free_segments(&h);
+	err = iw_held_move(qp, &h, iw_rq_at(qp, index), index, ssn, f);
 	if (!err && h.delivered)
 		err = complete(qp, &h.rec, f);
 	return err;
@@ -276,7 +291,7 @@ void iw_rq_refresh(struct iw_session *s)
 	if (!p->held_delivered)
 		iw_session_set_timer(s, UINT64_MAX);
 	else if (head != iw_ring_head(&qp->rq))
-		start_rnr_timer(s); /* some receives came: patience starts anew */
+		iw_rnr_start(s); /* some receives came: patience starts anew */
 	iw_session_wake(s);	    /* responses that stood behind a held Send */
 }
 
@@ -287,11 +302,14 @@ void iw_rq_timeout(struct iw_session *s)
 
 	if (!p->held_delivered)
 		return;
-	iw_rq_refresh(s);
+	if (s->qp->srq)
+		iw_srq_serve(s->qp->srq);
+	else
+		iw_rq_refresh(s);
 	if (!s->qp || !p->held_delivered)
 		return;
 	/* Delivered in order: the first of them is at rq_tail. */
-	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &held_at(p, p->rq_tail)->rec);
+	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &iw_held_at(p, p->rq_tail)->rec);
 	iw_session_fail(s, &f);
 }
 
@@ -331,14 +349,19 @@ int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_fa
 	if (seg->h.msn - p->deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (index - head >= p->rq_tail - head) {
-		bool missing = is_missing(s, index);
+		bool missing;
 
+		if (qp->srq)
+			return iw_srq_place(s, index, &rec, seg->ssn, seg->payload, f);
+		missing = is_missing(s, index);
 		if (s->qp != qp)
 			return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
+		if (missing && index - p->rq_tail >= IW_HELD_MSNS)
+			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, &rec);
 		if (missing)
-			return hold(s, index, &rec, seg->ssn, seg->payload, f);
+			return iw_hold(s, index, &rec, seg->ssn, seg->payload, f);
 	}
-	return place_at(qp, index, &rec, seg->payload, f);
+	return iw_rq_place_at(qp, iw_rq_at(qp, index), index, &rec, seg->payload, f);
 }
 
 int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
@@ -361,11 +384,13 @@ int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_f
 	p->behind_write = false;
 	if (index == iw_ring_head(&qp->rq) && index != p->rq_tail)
 		return complete(qp, rec, f);
+	if (qp->srq)
+		return iw_srq_deliver(s, index, rec, f);
 	/* Held, as all before it from the head on: receives are given out in order. */
-	h = held_at(p, index);
+	h = iw_held_at(p, index);
 	h->delivered = true;
 	h->rec = *rec;
 	if (!p->held_delivered++)
-		start_rnr_timer(s);
+		iw_rnr_start(s);
 	return 0;
 }

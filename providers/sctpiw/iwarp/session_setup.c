@@ -149,13 +149,17 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 /* The QP is free again for another try: its state stays as it was. */
 static void rejected(struct iw_session *s, const struct session_control *c)
 {
+	struct iw_qp *qp = s->qp;
+
 	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
 		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
 	s->rx_ended = true;
 	s->tx_ended = true; /* nothing more is owed (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
 	s->ack_poll = IW_ACK_POLL_MIN;
-	iw_qp_unbind(s->qp);
+	iw_qp_unbind(qp);
+	if (qp->srq) /* what came before the answer */
+		iw_srq_return(qp);
 	free(s->local);
 	s->local = NULL;
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);

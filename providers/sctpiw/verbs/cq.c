@@ -5,6 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define STAMPS                                                                                     \
+	(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+#define WC_FLAGS (IBV_WC_STANDARD_FLAGS | STAMPS)
+#define CQ_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
+
 static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 {
 	if (!sctpiw_alive(ctx))
@@ -87,14 +92,13 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+	uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	struct sctpiw_pd *pd = NULL;
 	struct sctpiw_cq *cq;
 
-	/* No time stamps, and an overrun is always an error. */
-	if ((attr->comp_mask & ~known) ||
-	    (attr->wc_flags & ~(uint64_t)IBV_WC_STANDARD_FLAGS) ||
-	    ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
-	     (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
+	/* VLAN, flow and tag matching are not iWARP's. */
+	if ((attr->comp_mask & ~known) || (attr->wc_flags & ~(uint64_t)WC_FLAGS) ||
+	    (flags & ~(uint32_t)CQ_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -109,6 +113,14 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector, pd);
 	if (!cq)
 		return NULL;
+	/* Nobody knows of it yet. */
+	if ((attr->wc_flags & STAMPS) && iw_cq_stamp(cq->iw)) {
+		sctpiw_destroy_cq(&cq->vcq.cq);
+		errno = ENOMEM;
+		return NULL;
+	}
+	cq->iw->ignore_overrun = flags & IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	cq->single_threaded = (flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) || (pd && pd->td);
 	sctpiw_cq_ex_init(&cq->vcq.cq_ex, attr->wc_flags);
 	return &cq->vcq.cq_ex;
 }
@@ -122,13 +134,35 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 		return EIO;
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	engine_lock(cq->engine);
 	err = iw_cq_resize(cq->iw, cqe);
 	engine_unlock(cq->engine);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
-	pthread_mutex_unlock(&cq->lock);
+	sctpiw_cq_unlock(cq);
+	return -err;
+}
+
+#define NSEC_PER_USEC 1000u
+
+int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+	int err;
+
+	if (cq->generation != sctpiw_generation)
+		return EIO;
+	if (!attr->attr_mask)
+		return EINVAL;
+	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
+		return EOPNOTSUPP;
+	engine_lock(cq->engine);
+	err = engine_need_timers(cq->engine);
+	if (!err)
+		err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
+				     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
+	engine_unlock(cq->engine);
 	return -err;
 }
 

@@ -44,7 +44,7 @@ static void complain_about_abi(void)
  * descriptor goes: QPs first, since the others are in use by them. Engine lock held.
  */
 static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
-			      struct list_node *cqs)
+			      struct list_node *cqs, struct list_node *srqs)
 {
 	struct list_node *node;
 
@@ -55,6 +55,10 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 	while ((node = list_pop(&ctx->cqs))) {
 		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
 		list_add(cqs, node);
+	}
+	while ((node = list_pop(&ctx->srqs))) {
+		iw_srq_free(list_entry(node, struct sctpiw_srq, node)->iw);
+		list_add(srqs, node);
 	}
 	while ((node = list_pop(&ctx->mws))) {
 		struct sctpiw_mw *mw = list_entry(node, struct sctpiw_mw, node);
@@ -117,14 +121,15 @@ static void close_async_channel(struct sctpiw_context *ctx)
 static void free_context(struct ibv_context *context)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
-	struct list_node qps, cqs, *node;
+	struct list_node qps, cqs, srqs, *node;
 
 	list_init(&qps);
 	list_init(&cqs);
+	list_init(&srqs);
 	close_async_channel(ctx);
 	if (sctpiw_alive(ctx)) {
 		engine_lock(ctx->engine);
-		destroy_leftovers(ctx, &qps, &cqs);
+		destroy_leftovers(ctx, &qps, &cqs, &srqs);
 		engine_unlock(ctx->engine);
 	}
 	while ((node = list_pop(&qps))) {
@@ -139,6 +144,12 @@ static void free_context(struct ibv_context *context)
 		channel_purge(&cq->obj.comp);
 		channel_purge(&cq->obj.async);
 		sctpiw_cq_release(cq);
+	}
+	while ((node = list_pop(&srqs))) {
+		struct sctpiw_srq *srq = list_entry(node, struct sctpiw_srq, node);
+
+		channel_purge(&srq->obj.async);
+		sctpiw_srq_release(srq);
 	}
 	pabi_uninit_context(&ctx->vctx);
 	free(ctx);
@@ -157,22 +168,29 @@ static const struct verbs_context_ops context_ops = {
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
 	.create_qp_ex = sctpiw_create_qp_ex,
+	.create_srq = sctpiw_create_srq,
 	.dealloc_mw = sctpiw_dealloc_mw,
 	.dealloc_pd = sctpiw_dealloc_pd,
 	.dealloc_td = sctpiw_dealloc_td,
 	.dereg_mr = sctpiw_dereg_mr,
 	.destroy_cq = sctpiw_destroy_cq,
 	.destroy_qp = sctpiw_destroy_qp,
+	.destroy_srq = sctpiw_destroy_srq,
 	.free_context = free_context,
 	.free_dm = sctpiw_free_dm,
+	.modify_cq = sctpiw_modify_cq,
 	.modify_qp = sctpiw_modify_qp,
+	.modify_srq = sctpiw_modify_srq,
 	.poll_cq = sctpiw_poll_cq,
 	.post_recv = sctpiw_post_recv,
 	.post_send = sctpiw_post_send,
+	.post_srq_recv = sctpiw_post_srq_recv,
 	.query_device_ex = sctpiw_query_device_ex,
 	.query_port = sctpiw_query_port,
 	.query_qp = sctpiw_query_qp,
 	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
+	.query_rt_values = sctpiw_query_rt_values,
+	.query_srq = sctpiw_query_srq,
 	.reg_dm_mr = sctpiw_reg_dm_mr,
 	.reg_mr = sctpiw_reg_mr,
 	.req_notify_cq = sctpiw_req_notify_cq,
@@ -204,8 +222,9 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->mws);
 	list_init(&ctx->dms);
 	list_init(&ctx->cqs);
+	list_init(&ctx->srqs);
 	list_init(&ctx->qps);
-	ctx->vctx.context.num_comp_vectors = 1;
+	ctx->vctx.context.num_comp_vectors = engine_processors();
 
 	err = EPROTONOSUPPORT;
 	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {

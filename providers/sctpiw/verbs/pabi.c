@@ -153,6 +153,7 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	       SAME(set->_compat_destroy_cq, ops->destroy_cq) &&
 	       SAME(set->_compat_destroy_qp, ops->destroy_qp) &&
 	       SAME(set->_compat_modify_qp, ops->modify_qp) && SAME(set->poll_cq, ops->poll_cq) &&
+	       SAME(set->post_srq_recv, ops->post_srq_recv) &&
 	       SAME(set->post_recv, ops->post_recv) && SAME(set->post_send, ops->post_send) &&
 	       SAME(context->query_device_ex, ops->query_device_ex) &&
 	       SAME(context->alloc_td, ops->alloc_td) &&

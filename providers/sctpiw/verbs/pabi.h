@@ -121,7 +121,7 @@ struct verbs_context_ops {
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
 				       struct ibv_qp_init_attr_ex *attr);
 	PABI_DEFAULT(create_rwq_ind_table);
-	PABI_DEFAULT(create_srq);
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 	PABI_DEFAULT(create_srq_ex);
 	PABI_DEFAULT(create_wq);
 	int (*dealloc_mw)(struct ibv_mw *mw);
@@ -135,7 +135,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(destroy_flow_action);
 	int (*destroy_qp)(struct ibv_qp *qp);
 	PABI_DEFAULT(destroy_rwq_ind_table);
-	PABI_DEFAULT(destroy_srq);
+	int (*destroy_srq)(struct ibv_srq *srq);
 	PABI_DEFAULT(destroy_wq);
 	PABI_DEFAULT(detach_mcast);
 	void (*free_context)(struct ibv_context *context);
@@ -144,11 +144,11 @@ struct verbs_context_ops {
 	PABI_DEFAULT(import_dm);
 	PABI_DEFAULT(import_mr);
 	PABI_DEFAULT(import_pd);
-	PABI_DEFAULT(modify_cq);
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	PABI_DEFAULT(modify_flow_action_esp);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 	PABI_DEFAULT(modify_qp_rate_limit);
-	PABI_DEFAULT(modify_srq);
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
 	PABI_DEFAULT(modify_wq);
 	PABI_DEFAULT(open_qp);
 	PABI_DEFAULT(open_xrcd);
@@ -156,7 +156,8 @@ struct verbs_context_ops {
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 	PABI_DEFAULT(post_srq_ops);
-	PABI_DEFAULT(post_srq_recv);
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad_wr);
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr, size_t attr_size);
@@ -166,8 +167,8 @@ struct verbs_context_ops {
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 			struct ibv_qp_init_attr *init_attr);
 	int (*query_qp_data_in_order)(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
-	PABI_DEFAULT(query_rt_values);
-	PABI_DEFAULT(query_srq);
+	int (*query_rt_values)(struct ibv_context *context, struct ibv_values_ex *values);
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 	PABI_DEFAULT(read_counters);
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
 				    size_t length, unsigned int access);

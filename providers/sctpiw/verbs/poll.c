@@ -52,14 +52,14 @@ static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 	uint32_t head, tail;
 	int n = 0;
 
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	head = atomic_load_explicit(&iw->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&iw->tail, memory_order_acquire);
 	for (; n < num_entries && head != tail; n++, head++)
 		convert(&iw->ring[head & iw->mask], &wc[n]);
 	if (n)
 		atomic_store_explicit(&iw->head, head, memory_order_release);
-	pthread_mutex_unlock(&cq->lock);
+	sctpiw_cq_unlock(cq);
 	return n;
 }
 
@@ -83,9 +83,9 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 	if (cq->generation != sctpiw_generation)
 		return EIO;
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
-	pthread_mutex_unlock(&cq->lock);
+	sctpiw_cq_unlock(cq);
 	engine_armed(cq->engine);
 	return 0;
 }
@@ -99,7 +99,12 @@ static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
 
 static int take_entry(struct sctpiw_cq *cq)
 {
-	if (!iw_cq_poll(cq->iw, 1, &cq->current))
+	struct iw_cq *iw = cq->iw;
+
+	if (iw->stamps && !iw_cq_is_empty(iw))
+		cq->stamp = iw->stamps[atomic_load_explicit(&iw->head, memory_order_relaxed) &
+				       iw->mask];
+	if (!iw_cq_poll(iw, 1, &cq->current))
 		return ENOENT;
 	cq->vcq.cq_ex.wr_id = cq->current.wr_id;
 	cq->vcq.cq_ex.status = cq->current.status;
@@ -115,16 +120,16 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 	if (cq->generation != sctpiw_generation)
 		return EIO;
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (!err)
 		return 0;
-	pthread_mutex_unlock(&cq->lock);
+	sctpiw_cq_unlock(cq);
 	engine_progress(cq->engine);
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (err)
-		pthread_mutex_unlock(&cq->lock);
+		sctpiw_cq_unlock(cq);
 	return err;
 }
 
@@ -135,7 +140,7 @@ static int ex_next_poll(struct ibv_cq_ex *cq)
 
 static void ex_end_poll(struct ibv_cq_ex *cq)
 {
-	pthread_mutex_unlock(&ex_to_cq(cq)->lock);
+	sctpiw_cq_unlock(ex_to_cq(cq));
 }
 
 static enum ibv_wc_opcode ex_opcode(struct ibv_cq_ex *cq)
@@ -167,6 +172,16 @@ static __be32 ex_imm_data(struct ibv_cq_ex *cq)
 static uint32_t ex_qp_num(struct ibv_cq_ex *cq)
 {
 	return ex_to_cq(cq)->current.qp_num;
+}
+
+static uint64_t ex_completion_ts(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->stamp;
+}
+
+static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
+{
+	return engine_wallclock(ex_to_cq(cq)->stamp);
 }
 
 /* Things of InfiniBand that a connected iWARP QP does not have. */
@@ -202,4 +217,8 @@ void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags)
 		cq->read_sl = ex_zero_8;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		cq->read_dlid_path_bits = ex_zero_8;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		cq->read_completion_ts = ex_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+		cq->read_completion_wallclock_ns = ex_completion_wallclock_ns;
 }

@@ -213,24 +213,38 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	return err;
 }
 
-static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
+/* max_sge: of the queue. The total of the elements in *total; 0 or an errno. */
+static int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *total)
 {
 	uint32_t n = wr->num_sge;
+
+	if (n > max_sge)
+		return EINVAL;
+	*total = sge_total(wr->sg_list, n);
+	return *total > UINT32_MAX ? EINVAL : 0;
+}
+
+static void fill_recv(struct iw_recv_wqe *wqe, const struct ibv_recv_wr *wr, uint64_t total)
+{
+	wqe->wr_id = wr->wr_id;
+	wqe->num_sge = wr->num_sge;
+	wqe->length = total;
+	copy_sges(wqe->sge, wr->sg_list, wr->num_sge);
+}
+
+static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
+{
 	struct iw_recv_wqe *wqe;
 	uint64_t total;
+	int err;
 
-	if (n > iw->max_recv_sge)
-		return EINVAL;
-	total = sge_total(wr->sg_list, n);
-	if (total > UINT32_MAX)
-		return EINVAL;
+	err = check_recv(wr, iw->max_recv_sge, &total);
+	if (err)
+		return err;
 	wqe = iw_rq_slot(iw);
 	if (!wqe)
-		return ENOMEM;
-	wqe->wr_id = wr->wr_id;
-	wqe->num_sge = n;
-	wqe->length = total;
-	copy_sges(wqe->sge, wr->sg_list, n);
+		return iw->srq ? EINVAL : ENOMEM; /* with an SRQ it has no queue of its own */
+	fill_recv(wqe, wr, total);
 	iw_rq_publish(iw);
 	return 0;
 }
@@ -262,5 +276,49 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))
 		engine_kick(qp->engine, qp->iw, ENGINE_AT_ONCE);
+	return err;
+}
+
+static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
+{
+	struct iw_recv_wqe *wqe;
+	uint64_t total;
+	int err;
+
+	err = check_recv(wr, iw->max_sge, &total);
+	if (err)
+		return err;
+	wqe = iw_srq_slot(iw);
+	if (!wqe)
+		return ENOMEM;
+	fill_recv(wqe, wr, total);
+	iw_srq_publish(iw);
+	return 0;
+}
+
+int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr)
+{
+	struct sctpiw_srq *srq = to_srq(ibsrq);
+	bool posted = false;
+	int err = 0;
+
+	if (srq->generation != sctpiw_generation) {
+		*bad_wr = wr;
+		return EIO;
+	}
+	sctpiw_srq_lock(srq);
+	while (wr) {
+		err = post_one_srq_recv(srq->iw, wr);
+		if (err)
+			break;
+		posted = true;
+		wr = wr->next;
+	}
+	sctpiw_srq_unlock(srq);
+	if (err)
+		*bad_wr = wr;
+	if (posted && iw_srq_is_awaited(srq->iw))
+		engine_kick_srq(srq->engine, srq->iw);
 	return err;
 }

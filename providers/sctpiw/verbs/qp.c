@@ -35,15 +35,16 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	err = check_type(attr->qp_type);
 	if (err)
 		return err;
-	if (attr->srq)
-		return EOPNOTSUPP;
 	if (!attr->send_cq || !attr->recv_cq ||
 	    attr->send_cq->context != &ctx->vctx.context ||
 	    attr->recv_cq->context != &ctx->vctx.context)
 		return EINVAL;
-	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_recv_wr > IW_MAX_QP_WR ||
-	    cap->max_send_sge > IW_MAX_SGE || cap->max_recv_sge > IW_MAX_SGE ||
+	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
+		return EINVAL;
+	if (attr->srq) /* what is asked of the receive queue is not looked at */
+		return attr->srq->context == &ctx->vctx.context ? 0 : EINVAL;
+	if (cap->max_recv_wr > IW_MAX_QP_WR || cap->max_recv_sge > IW_MAX_SGE)
 		return EINVAL;
 	/* One queue may be empty, a QP without any is of no use. */
 	if (!cap->max_send_wr && !cap->max_recv_wr)
@@ -58,6 +59,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 		.pd = pd->iw,
 		.send_cq = to_cq(attr->send_cq)->iw,
 		.recv_cq = to_cq(attr->recv_cq)->iw,
+		.srq = attr->srq ? to_srq(attr->srq)->iw : NULL,
 		.max_send_wr = attr->cap.max_send_wr,
 		.max_recv_wr = attr->cap.max_recv_wr,
 		.max_send_sge = attr->cap.max_send_sge,
@@ -87,6 +89,7 @@ static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv
 	ibqp->pd = pd;
 	ibqp->send_cq = attr->send_cq;
 	ibqp->recv_cq = attr->recv_cq;
+	ibqp->srq = attr->srq;
 	ibqp->handle = sctpiw_new_handle();
 	ibqp->qp_num = qp_num;
 	ibqp->state = IBV_QPS_RESET;
@@ -131,7 +134,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->cap.max_send_wr = qp->iw->sq.limit;
 	qp->cap.max_recv_wr = qp->iw->rq.limit;
 	qp->cap.max_send_sge = qp->iw->max_send_sge;
-	qp->cap.max_recv_sge = qp->iw->max_recv_sge;
+	qp->cap.max_recv_sge = attr->srq ? 0 : qp->iw->max_recv_sge;
 	qp->cap.max_inline_data = qp->iw->max_inline;
 	attr->cap = qp->cap;
 	return &qp->vqp.qp;
@@ -204,6 +207,7 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 		.qp_context = ibqp->qp_context,
 		.send_cq = ibqp->send_cq,
 		.recv_cq = ibqp->recv_cq,
+		.srq = ibqp->srq,
 		.cap = qp->cap,
 		.qp_type = ibqp->qp_type,
 		.sq_sig_all = qp->iw->sq_sig_all,
@@ -278,11 +282,11 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
-	pthread_mutex_lock(&cq->lock);
+	sctpiw_cq_lock(cq);
 	engine_lock(qp->engine);
 	iw_cq_purge(cq->iw, qp->iw->num);
 	engine_unlock(qp->engine);
-	pthread_mutex_unlock(&cq->lock);
+	sctpiw_cq_unlock(cq);
 }
 
 /* As sctpiw_destroy_cq() does for its events. */

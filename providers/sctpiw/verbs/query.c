@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CLOCK_KHZ 1000000 /* of engine_clock() */
 /*
  * Of the memory management extensions local and remote invalidation; the rest is the kernel's. A
  * type 2 window is tied to its QP by a bind, and both have to be of one PD: 2B.
  */
 #define CAPS                                                                                       \
-	(IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
+	(IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |   \
+	 IBV_DEVICE_SRQ_RESIZE)
 
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
@@ -41,6 +43,9 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_qp_init_rd_atom = IW_MAX_ORD,
 			/* The processor's own instructions do it: atomic towards everyone on this host. */
 			.atomic_cap = IBV_ATOMIC_GLOB,
+			.max_srq = IW_MAX_SRQ,
+			.max_srq_wr = IW_MAX_SRQ_WR,
+			.max_srq_sge = IW_MAX_SGE,
 			.max_pkeys = 1,
 			.phys_port_cnt = 1,
 		},
@@ -50,9 +55,13 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 							  IBV_ODP_SUPPORT_WRITE |
 							  IBV_ODP_SUPPORT_READ |
-							  IBV_ODP_SUPPORT_ATOMIC,
+							  IBV_ODP_SUPPORT_ATOMIC |
+							  IBV_ODP_SUPPORT_SRQ_RECV,
 		},
+		.completion_timestamp_mask = UINT64_MAX,
+		.hca_core_clock = CLOCK_KHZ,
 		.device_cap_flags_ex = CAPS,
+		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
 		.max_dm_size = SCTPIW_MAX_DM,
 		/* There is no PCI in between; what is asked here is what memory sees of an atomic. */
 		.pci_atomic_caps = {
@@ -70,6 +79,17 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 	/* Of a newer libibverbs the struct may be longer than what we know. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
+	return 0;
+}
+
+/* The clock of the completions' time stamps, in its ticks alone, as programs expect it. */
+int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	if (!sctpiw_alive(to_ctx(context)))
+		return EIO;
+	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
+	if (values->comp_mask)
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)engine_clock() };
 	return 0;
 }
 

@@ -6,7 +6,8 @@
  *
  * Locks, in the order in which they are taken: sctpiw_cq.lock (consumer end of the CQ), then the
  * engine lock. Nobody takes a CQ's lock with the engine lock held: an extended CQ's is held while the
- * application looks at completions. sq_lock and rq_lock are leaves.
+ * application looks at completions. sq_lock and rq_lock are leaves;
+ * sctpiw_srq.lock (its producer end) is taken before the engine lock, where both are.
  */
 #ifndef SCTPIW_VERBS_SCTPIW_H
 #define SCTPIW_VERBS_SCTPIW_H
@@ -30,7 +31,7 @@ struct sctpiw_context {
 	uint32_t generation;
 	struct engine_port_watcher port; /* on the async channel */
 	/* What the application has not destroyed when it closes the device; engine lock. */
-	struct list_node pds, tds, mrs, mws, dms, cqs, qps;
+	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps;
 };
 
 /*
@@ -81,11 +82,25 @@ struct sctpiw_cq {
 	struct iw_cq *iw;
 	struct engine *engine;
 	uint32_t generation;
-	pthread_mutex_t lock; /* the consumer end */
+	pthread_mutex_t lock; /* the consumer end: sctpiw_cq_lock() */
+	bool single_threaded; /* says the application, or its thread domain: lock is left out */
 	struct engine_object obj;
 	struct list_node node;
 	struct sctpiw_pd *pd; /* a parent domain, held; or NULL */
 	struct iw_cqe current; /* of the extended CQ's start_poll and next_poll */
+	uint64_t stamp;	       /* of current, ns, where it was asked for */
+};
+
+struct sctpiw_srq {
+	struct ibv_srq ibv;
+	struct iw_srq *iw;
+	struct engine *engine;
+	uint32_t generation;
+	pthread_mutex_t lock; /* the producer end: sctpiw_srq_lock() */
+	bool single_threaded; /* in a thread domain: lock is left out */
+	struct engine_object obj;
+	struct list_node node;
+	struct sctpiw_pd *pd; /* held */
 };
 
 /* Work requests between ibv_wr_start() and ibv_wr_complete(); sq_lock is held meanwhile. */
@@ -141,6 +156,11 @@ static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)
 {
 	return list_entry(cq, struct sctpiw_cq, vcq.cq);
+}
+
+static inline struct sctpiw_srq *to_srq(struct ibv_srq *srq)
+{
+	return list_entry(srq, struct sctpiw_srq, ibv);
 }
 
 static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
@@ -229,15 +249,48 @@ struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr);
 int sctpiw_resize_cq(struct ibv_cq *cq, int cqe);
+int sctpiw_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int sctpiw_destroy_cq(struct ibv_cq *cq);
 /* The RNIC's part of a CQ is gone: free ours, without waiting for events. */
 void sctpiw_cq_release(struct sctpiw_cq *cq);
+
+static inline void sctpiw_cq_lock(struct sctpiw_cq *cq)
+{
+	if (!cq->single_threaded)
+		pthread_mutex_lock(&cq->lock);
+}
+
+static inline void sctpiw_cq_unlock(struct sctpiw_cq *cq)
+{
+	if (!cq->single_threaded)
+		pthread_mutex_unlock(&cq->lock);
+}
 
 /* poll.c */
 int sctpiw_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int sctpiw_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* Sets the polling functions of an extended CQ, those that wc_flags asks for. */
 void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags);
+
+/* srq.c */
+struct ibv_srq *sctpiw_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+int sctpiw_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
+int sctpiw_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int sctpiw_destroy_srq(struct ibv_srq *srq);
+/* As sctpiw_cq_release(). */
+void sctpiw_srq_release(struct sctpiw_srq *srq);
+
+static inline void sctpiw_srq_lock(struct sctpiw_srq *srq)
+{
+	if (!srq->single_threaded)
+		pthread_mutex_lock(&srq->lock);
+}
+
+static inline void sctpiw_srq_unlock(struct sctpiw_srq *srq)
+{
+	if (!srq->single_threaded)
+		pthread_mutex_unlock(&srq->lock);
+}
 
 /* qp.c */
 struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -307,11 +360,13 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 		      uint64_t total, struct iw_send_wqe **slot);
 int sctpiw_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int sctpiw_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int sctpiw_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
 /* query.c */
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size);
+int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 
 #endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Shared receive queues: making, changing and destroying them. Posting is in post.c. */
+#include "verbs/sctpiw.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/log.h"
+
+_Static_assert((int)ENGINE_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
+_Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
+
+/* libibverbs fills the rest of struct ibv_srq: context, srq_context, pd, mutex, condition, counter. */
+struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
+{
+	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct sctpiw_srq *srq;
+	int err = EIO;
+
+	if (!sctpiw_alive(ctx))
+		goto fail;
+	err = ENOMEM;
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		goto fail;
+	srq->obj.user_handle = (uintptr_t)&srq->ibv;
+	srq->obj.async.chan = sctpiw_async_channel(ctx);
+	srq->engine = ctx->engine;
+	srq->generation = ctx->generation;
+	srq->pd = to_pd(ibpd);
+	srq->single_threaded = srq->pd->td;
+	sctpiw_lock_init(&srq->lock);
+
+	engine_lock(ctx->engine);
+	err = iw_srq_new(srq->pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
+	if (!err) {
+		sctpiw_pd_hold(srq->pd);
+		list_add_tail(&ctx->srqs, &srq->node);
+	}
+	engine_unlock(ctx->engine);
+	if (err) {
+		log_debug("create_srq: max_wr %u, max_sge %u: %s", attr->attr.max_wr,
+			  attr->attr.max_sge, strerror(-err));
+		sctpiw_srq_release(srq);
+		errno = -err;
+		return NULL;
+	}
+	srq->ibv.handle = sctpiw_new_handle();
+	attr->attr.max_wr = srq->iw->max_wr;
+	attr->attr.max_sge = srq->iw->max_sge;
+	return &srq->ibv;
+fail:
+	errno = err;
+	return NULL;
+}
+
+/* Both locks are held. All of it, or nothing. */
+static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
+{
+	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
+	int err;
+
+	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
+		return -EINVAL;
+	if (mask & IBV_SRQ_MAX_WR) {
+		/* A limit that this call replaces is in nobody's way. */
+		uint32_t limit = iw->limit;
+
+		if (mask & IBV_SRQ_LIMIT)
+			iw->limit = 0;
+		err = iw_srq_resize(iw, max_wr);
+		iw->limit = limit;
+		if (err)
+			return err;
+	}
+	return mask & IBV_SRQ_LIMIT ? iw_srq_arm(iw, attr->srq_limit) : 0;
+}
+
+int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr_mask)
+{
+	struct sctpiw_srq *srq = to_srq(ibsrq);
+	int err;
+
+	if (srq->generation != sctpiw_generation)
+		return EIO;
+	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
+		return EINVAL;
+	sctpiw_srq_lock(srq);
+	engine_lock(srq->engine);
+	err = modify_locked(srq->iw, attr, attr_mask);
+	engine_unlock(srq->engine);
+	sctpiw_srq_unlock(srq);
+	if (err)
+		log_debug("modify_srq: max_wr %u, srq_limit %u, mask 0x%x: %s", attr->max_wr,
+			  attr->srq_limit, (unsigned int)attr_mask, strerror(-err));
+	return -err;
+}
+
+int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
+{
+	struct sctpiw_srq *srq = to_srq(ibsrq);
+
+	if (srq->generation != sctpiw_generation)
+		return EIO;
+	engine_lock(srq->engine);
+	attr->max_wr = srq->iw->max_wr;
+	attr->max_sge = srq->iw->max_sge;
+	attr->srq_limit = srq->iw->limit;
+	engine_unlock(srq->engine);
+	return 0;
+}
+
+/* As sctpiw_destroy_cq() does for its events. */
+static void wait_for_acks(struct sctpiw_srq *srq)
+{
+	struct ibv_srq *ibsrq = &srq->ibv;
+	uint32_t reported = channel_purge(&srq->obj.async);
+
+	pthread_mutex_lock(&ibsrq->mutex);
+	while (ibsrq->events_completed != reported)
+		pthread_cond_wait(&ibsrq->cond, &ibsrq->mutex);
+	pthread_mutex_unlock(&ibsrq->mutex);
+}
+
+void sctpiw_srq_release(struct sctpiw_srq *srq)
+{
+	channel_put(srq->obj.async.chan);
+	pthread_mutex_destroy(&srq->lock);
+	free(srq);
+}
+
+int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct sctpiw_srq *srq = to_srq(ibsrq);
+	int err;
+
+	if (srq->generation == sctpiw_generation) {
+		engine_lock(srq->engine);
+		err = iw_srq_free(srq->iw);
+		if (!err) {
+			sctpiw_pd_drop(srq->pd);
+			list_del(&srq->node);
+		}
+		engine_unlock(srq->engine);
+		if (err)
+			return -err;
+		wait_for_acks(srq);
+	}
+	sctpiw_srq_release(srq);
+	return 0;
+}
