@@ -137,12 +137,6 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 	return 0;
 }
 
-/* In SQD and in the error states work requests are taken: they wait, or are flushed. */
-static bool may_send(const struct sctpiw_qp *qp)
-{
-	return atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTS;
-}
-
 int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
@@ -155,7 +149,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		return EIO;
 	}
 	pthread_spin_lock(&qp->sq_lock);
-	if (wr && !may_send(qp))
+	if (wr && !iw_sq_may_post(qp->iw))
 		err = EINVAL;
 	while (wr && !err) {
 		err = post_one_send(qp->iw, wr, &bytes);
