@@ -20,6 +20,11 @@ def gid_index(link, side, link_local=False):
     """The first GID of the link's family, on loopback that of the loopback address; or of a link-local address."""
     program = start(f"gids-{side}", ["cat", *GIDS], link, side)
     program.expect(10, 0)
+    deadline = time.monotonic() + 10  # a link-local address is one when nobody else has it
+    while link_local and "fe80:" not in program.output() and time.monotonic() < deadline:
+        time.sleep(0.2)
+        program = start(f"gids-{side}", ["cat", *GIDS], link, side)
+        program.expect(10, 0)
     for index, line in enumerate(program.output().split()):
         address = ipaddress.ip_address(line)
         mapped = address.ipv4_mapped
