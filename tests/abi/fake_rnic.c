@@ -175,6 +175,11 @@ static int own_fd(unsigned int first, unsigned int last)
 	return fd > 0 && (unsigned int)fd >= first && (unsigned int)fd <= last ? fd : -1;
 }
 
+static int node_type(void)
+{
+	return 4;
+}
+
 static uint64_t node_guid(void)
 {
 	static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -447,6 +452,7 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.set_fd_hooks = set_fd_hooks,
 	.own_fd = own_fd,
 	.node_guid = node_guid,
+	.node_type = node_type,
 	.query_gid = query_gid,
 	.query_port = query_port,
 	.query_counter = query_counter,
