@@ -10,6 +10,7 @@
 #include "engine/object.h"
 #include "engine/private.h"
 #include "engine/sys.h"
+#include "engine/wired.h"
 
 /* Receive calls for which one pass holds the lock. */
 #define PASS_RECEIVES 4
@@ -130,6 +131,8 @@ static bool run_kicks(struct engine *e)
 		fifo = qp->kick_next;
 		atomic_exchange_explicit(&qp->kicked, false, memory_order_acq_rel);
 		iw_qp_kick(qp);
+		if (qp->wired)
+			wired_kicked(qp);
 	}
 	return true;
 }
@@ -186,7 +189,8 @@ static bool iw_events(struct engine *e)
 			post_async(ev.qp->ctx, ENGINE_ASYNC_SQ_DRAINED);
 			break;
 		default:
-			cm_session_event(e, &ev);
+			if (!wired_session_event(e, &ev))
+				cm_session_event(e, &ev);
 			break;
 		}
 	}
@@ -253,6 +257,8 @@ uint64_t loop_next_timeout(struct engine *e)
 	t = assoc_next_timeout(e);
 	next = t < next ? t : next;
 	t = cm_next_timeout(e);
+	next = t < next ? t : next;
+	t = wired_next_timeout(e);
 	return t < next ? t : next;
 }
 
@@ -264,6 +270,7 @@ static void timers(struct engine *e)
 	iw_timers(e->rnic, e->now);
 	assoc_timers(e);
 	cm_timers(e);
+	wired_timers(e);
 }
 
 bool loop_pass(struct engine *e, enum loop_depth depth)

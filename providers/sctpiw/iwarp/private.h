@@ -280,6 +280,7 @@ enum iw_wqe_progress { IW_WQE_STARTED, IW_WQE_READING, IW_WQE_DONE };
 struct iw_qp_private {
 	struct iw_session *session; /* NULL: none, or over for the QP */
 	struct iw_session *closed;  /* whose CLOSED event names this QP */
+	bool peer_gone;		    /* wired by hand: it had its session */
 	struct iw_event_node event;
 
 	/* Sending: WQEs [head, sq_next) are with DDP or done, sq_next is the next, or the current */
@@ -298,6 +299,7 @@ struct iw_qp_private {
 	uint32_t reads_mask, reads_head, reads_tail;
 	uint32_t ord;
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
+	uint32_t ord_max; /* the peer takes no more */
 
 	/* Requests of the peer: MSNs [irq_head, irq_tail) are delivered and not answered */
 	struct iw_inbound_read *irq;
@@ -364,6 +366,8 @@ void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /* For a new session: MSNs start anew. -EINVAL: wrong state or bound already; -ENOMEM. */
 int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_qp_unbind(struct iw_qp *qp);
+/* Wired by hand, unbound: its peer has ended the session, or is gone. */
+void iw_qp_peer_lost(struct iw_qp *qp);
 /* To ERR: everything is flushed, with f's status where f names a WQE. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /* A completion was lost: the QP is in error with its session. */
