@@ -462,6 +462,7 @@ struct iw_session {
 	struct iw_qp *closed_qp; /* for the CLOSED event */
 	void *cm;
 	uint16_t sid;
+	uint16_t tx_ssn; /* not beside what has_work() reads: compilers load that in one piece */
 	uint8_t state; /* enum iw_session_state */
 	bool active;
 	bool enhanced;	/* opened with an Enhanced Initiate */
@@ -470,7 +471,6 @@ struct iw_session {
 	bool counted;	/* in assoc->live */
 
 	/* Sending */
-	uint16_t tx_ssn;
 	uint16_t tx_control; /* function of the message to be sent first, or 0 */
 	bool tx_ended;	     /* our last message is out */
 	bool want_terminate; /* a session Terminate is due */
