@@ -22,7 +22,7 @@
 #define IW_CLOSE_WAIT (1000 * IW_MSEC)	  /* for the peer's session Terminate */
 #define IW_ACK_POLL_MIN IW_MSEC
 #define IW_ACK_POLL_MAX (64 * IW_MSEC)
-#define IW_MIN_CUT 256			  /* a message is not cut for less room than this */
+#define IW_MIN_CUT 128			  /* a message is not cut for less room than this */
 #define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
 #define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
 #define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
