@@ -128,6 +128,7 @@ struct sctp_endpoint {
 	struct list_node assocs;
 	/* sctp_assoc.other_node: those with other addresses, by the peer's port */
 	struct list_node multihomed[SCTP_MULTIHOMED];
+	struct sctp_assoc *recent; /* of the last packet, or NULL; packets come in batches */
 	unsigned int assoc_count; /* alive */
 	uint16_t port;
 	bool accept;
