@@ -22,7 +22,7 @@
 #define IW_CLOSE_WAIT (1000 * IW_MSEC)	  /* for the peer's session Terminate */
 #define IW_ACK_POLL_MIN IW_MSEC
 #define IW_ACK_POLL_MAX (64 * IW_MSEC)
-#define IW_MIN_CUT 256			  /* a message is not cut for less room than this */
+#define IW_MIN_CUT 128			  /* a message is not cut for less room than this */
 #define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
 #define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
 #define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
@@ -466,6 +466,7 @@ struct iw_session {
 	struct iw_qp *closed_qp; /* for the CLOSED event */
 	void *cm;
 	uint16_t sid;
+	uint16_t tx_ssn; /* not beside what has_work() reads: compilers load that in one piece */
 	uint8_t state; /* enum iw_session_state */
 	bool active;
 	bool enhanced;	/* opened with an Enhanced Initiate */
@@ -474,7 +475,6 @@ struct iw_session {
 	bool counted;	/* in assoc->live */
 
 	/* Sending */
-	uint16_t tx_ssn;
 	uint16_t tx_control; /* function of the message to be sent first, or 0 */
 	bool tx_ended;	     /* our last message is out */
 	bool want_terminate; /* a session Terminate is due */
