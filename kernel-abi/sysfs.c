@@ -184,6 +184,7 @@ static const struct {
 	{DEV_DIR "/uverbs0", SYSFS_UVERBS},
 	{DEV_DIR "/rdma_cm", SYSFS_RDMA_CM},
 	{"/node_guid", SYSFS_NODE_GUID},
+	{"/node_type", SYSFS_NODE_TYPE},
 	{"/sys_image_guid", SYSFS_NODE_GUID},
 	{"/ports/1/state", SYSFS_STATE},
 	{"/ports/1/phys_state", SYSFS_PHYS_STATE},

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 3
+#define SCTPIW_RNIC_API_VERSION 4
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -118,6 +118,7 @@ struct sctpiw_rnic_api {
 	 * another one: with another GUID, and made later, as sysfs shows it.
 	 */
 	uint32_t (*forks)(void);
+	int (*node_type)(void); /* numbers of enum ibv_node_type: 1 CA, 4 RNIC */
 	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
 	int (*query_port)(struct rnic_port *port);
 	/* By the name of its file in counters or hw_counters; -ENOENT: not one that is counted. */

@@ -180,6 +180,11 @@ static uint32_t forks(void)
 	return 0;
 }
 
+static int node_type(void)
+{
+	return 4;
+}
+
 static uint64_t node_guid(void)
 {
 	static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -453,6 +458,7 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.own_fd = own_fd,
 	.node_guid = node_guid,
 	.forks = forks,
+	.node_type = node_type,
 	.query_gid = query_gid,
 	.query_port = query_port,
 	.query_counter = query_counter,

@@ -403,12 +403,12 @@ static void a_whole_life(void **state)
 		assert_int_equal(!!(d.data[2] & DDP_LAST), at + d.len - head == 4000);
 		got += (uint32_t)(d.len - head);
 	}
-	assert_int_equal(segments, 6);
+	assert_int_equal(segments, 7);
 	peer_says(3, SEGMENT, "0002 41 41 00000000  00000001 00000001 00000000"
 			      "00000005 0000000000000000 00000004 %w %q", x->stag, x->base);
-	peer_hears(3, SEGMENT, "0007 C1 42 00000005 0000000000000000 %b", x->mem, (size_t)4);
+	peer_hears(3, SEGMENT, "0008 C1 42 00000005 0000000000000000 %b", x->mem, (size_t)4);
 	iw_session_close(x->session);
-	peer_hears(3, CONTROL, "0008 0004");
+	peer_hears(3, CONTROL, "0009 0004");
 	peer_says(3, CONTROL, "0003 0004");
 	peer_hears_nothing();
 	wait_ns(SECOND);

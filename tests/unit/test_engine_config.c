@@ -102,6 +102,12 @@ static void values(void **state)
 	assert_true(b.config.share);
 	refuses("share", "2");
 
+	takes("node-type", "ca");
+	assert_true(b.config.node_ca);
+	takes("node-type", "rnic");
+	assert_false(b.config.node_ca);
+	refuses("node-type", "RNIC");
+
 	takes("silent-limit", "86400");
 	assert_int_equal(b.config.silent_limit, 86400000000000);
 	takes("silent-limit", "1");
@@ -127,7 +133,7 @@ static void values(void **state)
 
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
 	assert_string_equal(err.text, "X: there is no setting lpp; there are llp, encap-port, in-order, "
-				      "share, silent-limit, capture, log");
+				      "share, silent-limit, capture, node-type, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)

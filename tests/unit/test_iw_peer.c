@@ -316,7 +316,7 @@ static void segments(void **state)
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
 	assert_true(x.msg.more);
 	/* too little room for a cut, and enough for one */
-	assert_false(fx_pull_room(&x, 200));
+	assert_false(fx_pull_room(&x, 120));
 	assert_true(fx_pull_room(&x, 300));
 	assert_int_equal(x.out_len, 16 + 284);
 	assert_memory_equal(x.out, "\0\3\x81\x40\x11\x22\x33\x44\0\0\0\0\0\0\x40\0", 16);

@@ -654,6 +654,33 @@ static void far_ahead(void **state)
 	stop(&t);
 }
 
+/* The peer of one that is wired by hand goes: the QP stays as it is, and what it has taken is for others. */
+static void wired_peer_goes(void **state)
+{
+	struct sx t;
+
+	start(&t, 8, 2);
+	atomic_store(&t.end[0].qp->wired, &t);
+	post(&t, 4);
+	segment(&t, 0, 1, 0, false, 1, 10, 0);
+	segment(&t, 0, 2, 0, false, 1, 10, 0);
+	assert_int_equal(t.end[0].qp->priv->taken, 2);
+	select_end(&t, 0);
+	fx_control(&t.x, SESSION_TERMINATE, NULL, 0);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	fx_no_event(&t.x);
+	no_cqe(&t);
+	assert_int_equal(atomic_load(&t.end[0].qp->state), IW_QPS_RTS);
+	for (uint32_t msn = 1; msn <= 4; msn++) {
+		send_one(&t, 1, msn);
+		expect(&t, 1, msn - 1, msn);
+	}
+	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	no_cqe(&t);
+	stop(&t);
+}
+
 /* ---- Immediate Data (RFC 7306 6) ---- */
 
 #define REMOTE (FX_MEM - 512u) /* where the peer writes: behind the receives */
@@ -817,6 +844,7 @@ int main(void)
 		cmocka_unit_test(receiver_not_ready), cmocka_unit_test(too_much_held),
 		cmocka_unit_test(held_too_long), cmocka_unit_test(rejected),
 		cmocka_unit_test(cq_overrun), cmocka_unit_test(far_ahead),
+		cmocka_unit_test(wired_peer_goes),
 		cmocka_unit_test(immediate_data), cmocka_unit_test(immediate_data_held),
 		cmocka_unit_test(immediate_data_overtakes),
 		cmocka_unit_test(immediate_data_malformed),

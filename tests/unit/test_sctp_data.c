@@ -422,6 +422,41 @@ static void test_defers_no_loss(void **state)
 	assert_int_equal(take_data(), last + 8);
 }
 
+/* A batch of equal packets goes on behind one with a little room that no message takes. */
+static void test_padded(void **state)
+{
+	struct wire_sctp_chunk c;
+	struct packet *p;
+	unsigned int i;
+
+	ROWS("4820-3-02");
+	establish();
+	f.a->path.cc.cwnd = 100000;
+	f.message_len = 1350;
+	f.messages = 3;
+	sctp_assoc_kick(f.a);
+	collect();
+	for (i = 0; i < 3; i++) {
+		p = take();
+		chunk_of(p, 0, WIRE_SCTP_DATA);
+		assert_int_equal(chunks(p), i < 2 ? 2 : 1); /* nothing comes behind the last */
+		assert_int_equal(p->len, i < 2 ? 1472 : 12 + 1368);
+		if (i == 2)
+			break;
+		c = chunk_of(p, 1, WIRE_SCTP_PAD);
+		assert_int_equal(c.flags, 0);
+		assert_int_equal(c.len, 1472 - 12 - 1368);
+	}
+	assert_int_equal(f.a->path.flight, 3 * 1368);
+	/* an eighth of a packet at most */
+	f.message_len = 1200;
+	f.messages = 2;
+	sctp_assoc_kick(f.a);
+	collect();
+	assert_int_equal(take()->len, 12 + 1216);
+	assert_int_equal(take()->len, 12 + 1216);
+}
+
 /* The peer's window: respected, probed when closed (6.1 A). */
 static void test_zero_window(void **state)
 {
@@ -790,6 +825,7 @@ int main(void)
 		PEER_TEST(test_cwnd_was_full),
 		PEER_TEST(test_defers),
 		PEER_TEST(test_defers_no_loss),
+		PEER_TEST(test_padded),
 		PEER_TEST(test_zero_window),
 		PEER_TEST(test_loss),
 		PEER_TEST(test_late_sack),

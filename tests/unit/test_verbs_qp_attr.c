@@ -17,11 +17,30 @@
 	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |            \
 	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
 
+#define IB_RTS                                                                                     \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |     \
+	 IBV_QP_MAX_QP_RD_ATOMIC)
+
 static int check(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 {
 	struct ibv_qp_attr attr = { .qp_state = next, .cur_qp_state = cur, .port_num = 1 };
 
 	return sctpiw_check_qp_attr(cur, true, &attr, mask);
+}
+
+/* With values that are all right. */
+static int check_hand(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = next,
+		.cur_qp_state = cur,
+		.port_num = 1,
+		.path_mtu = IBV_MTU_1024,
+		.path_mig_state = IBV_MIG_MIGRATED,
+		.ah_attr = { .is_global = 1, .port_num = 1 },
+	};
+
+	return sctpiw_check_qp_attr(cur, false, &attr, mask);
 }
 
 /* What librdmacm asks for, with the masks of the kernel's iWARP connection manager. */
@@ -36,8 +55,12 @@ static void test_connection_manager(void **state)
 	assert_int_equal(check(IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_STATE), 0);
 	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++)
 		assert_int_equal(check(s, IBV_QPS_ERR, IBV_QP_STATE), 0);
-	assert_true(sctpiw_is_cm_init(CM));
-	assert_false(sctpiw_is_cm_init(IB_INIT));
+	assert_true(sctpiw_is_cm_mask(CM));
+	assert_false(sctpiw_is_cm_mask(IB_INIT));
+	/* Before anything is known of the QP the mask tells. */
+	assert_int_equal(check_hand(IBV_QPS_RESET, IBV_QPS_INIT, CM), 0);
+	assert_int_equal(check_hand(IBV_QPS_INIT, IBV_QPS_RTR, CM), 0);
+	assert_int_equal(check_hand(IBV_QPS_RTR, IBV_QPS_RTR, IBV_QP_PORT), EINVAL);
 }
 
 static void test_disconnect_after_the_peer(void **state)
@@ -62,15 +85,80 @@ static void test_steps_behind_the_connection(void **state)
 	}
 }
 
+/* Each attribute that a transition requires is missed, and each that it does not know refused. */
+static void check_masks(enum ibv_qp_state cur, enum ibv_qp_state next, int required, int optional)
+{
+	for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit *= 2) {
+		int mask = required | IBV_QP_STATE;
+
+		if (bit == IBV_QP_STATE || sctpiw_is_cm_mask(mask & ~bit))
+			continue;
+		if (bit & required)
+			assert_int_equal(check_hand(cur, next, mask & ~bit), EINVAL);
+		else if (bit & optional & ~IBV_QP_ALT_PATH)
+			assert_int_equal(check_hand(cur, next, mask | bit), 0);
+		else if (bit & optional)
+			assert_int_equal(check_hand(cur, next, mask | bit), EOPNOTSUPP);
+		else
+			assert_int_equal(check_hand(cur, next, mask | bit), EINVAL);
+	}
+	assert_int_equal(check_hand(cur, next, required | IBV_QP_STATE), 0);
+}
+
 static void test_by_hand(void **state)
 {
-	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT), 0);
-	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR), EOPNOTSUPP);
-	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, IBV_QP_STATE), EINVAL);
-	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_STATE), EINVAL);
-	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT & ~IBV_QP_PORT), EINVAL);
-	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT & ~IBV_QP_ACCESS_FLAGS), EINVAL);
-	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT | IBV_QP_QKEY), EINVAL);
+	const int rts_optional = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |
+				 IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
+
+	check_masks(IBV_QPS_RESET, IBV_QPS_INIT, IB_INIT & ~IBV_QP_STATE, 0);
+	check_masks(IBV_QPS_INIT, IBV_QPS_INIT, 0,
+		    IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
+	check_masks(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR & ~IBV_QP_STATE,
+		    IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
+	check_masks(IBV_QPS_RTR, IBV_QPS_RTS, IB_RTS & ~IBV_QP_STATE, rts_optional);
+	check_masks(IBV_QPS_RTS, IBV_QPS_RTS, 0, rts_optional);
+	check_masks(IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	check_masks(IBV_QPS_SQD, IBV_QPS_RTS, 0, rts_optional);
+	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++) {
+		assert_int_equal(check_hand(s, IBV_QPS_RESET, IBV_QP_STATE), 0);
+		assert_int_equal(check_hand(s, IBV_QPS_ERR, IBV_QP_STATE), 0);
+	}
+	assert_int_equal(check_hand(IBV_QPS_RTR, IBV_QPS_RTR, IBV_QP_STATE), EINVAL);
+	assert_int_equal(check_hand(IBV_QPS_RTR, IBV_QPS_SQD, IBV_QP_STATE), EINVAL);
+	assert_int_equal(check_hand(IBV_QPS_INIT, IBV_QPS_RTS, IB_RTS), EINVAL);
+	/* Another path needs another session. */
+	assert_int_equal(check_hand(IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_AV), EOPNOTSUPP);
+}
+
+static void test_values_by_hand(void **state)
+{
+	const struct ibv_qp_attr good = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_4096,
+		.dest_qp_num = 0xffffff,
+		.max_dest_rd_atomic = IW_MAX_IRD,
+		.min_rnr_timer = 31,
+		.ah_attr = { .is_global = 1, .port_num = 1 },
+	};
+	struct ibv_qp_attr attr = good;
+
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), 0);
+	attr.path_mtu = 0;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
+	attr.path_mtu = IBV_MTU_4096 + 1;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
+	attr = good;
+	attr.dest_qp_num = 1 << 24;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
+	attr = good;
+	attr.ah_attr.is_global = 0;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
+	attr = good;
+	attr.ah_attr.port_num = 2;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
+	attr = good;
+	attr.max_dest_rd_atomic = IW_MAX_IRD + 1;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, &attr, IB_RTR), EINVAL);
 }
 
 static void test_transitions_that_do_not_exist(void **state)
@@ -128,6 +216,7 @@ int main(void)
 		cmocka_unit_test(test_disconnect_after_the_peer),
 		cmocka_unit_test(test_steps_behind_the_connection),
 		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_values_by_hand),
 		cmocka_unit_test(test_transitions_that_do_not_exist),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_merge_takes_what_the_mask_names),

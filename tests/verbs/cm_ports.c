@@ -121,6 +121,7 @@ static void test_listeners_by_address(void)
 			 htonl(INADDR_LOOPBACK + i));
 		rdma_ack_cm_event(event);
 		CHECK_EQ(rdma_destroy_id(b), 0);
+		rdma_ack_cm_event(cm_event(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED));
 	}
 	for (int i = 0; i < 2; i++) {
 		cm_destroy(a[i]);

@@ -17,6 +17,10 @@
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
+/* enum ibv_node_type */
+#define NODE_CA 1
+#define NODE_RNIC 4
+
 static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
 {
 	return channel_create(CHANNEL_COMP, chan, fd);
@@ -41,6 +45,13 @@ static uint64_t api_node_guid(void)
 	struct engine *e = engine_get();
 
 	return e ? engine_node_guid(e) : 0;
+}
+
+static int api_node_type(void)
+{
+	struct engine *e = engine_get();
+
+	return e && e->config.node_ca ? NODE_CA : NODE_RNIC;
 }
 
 _Static_assert(RNIC_GIDS == ENGINE_GIDS, "one length of the GID table");
@@ -304,6 +315,7 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.own_fd = sys_kept,
 	.node_guid = api_node_guid,
 	.forks = netdev_forks,
+	.node_type = api_node_type,
 	.query_gid = api_query_gid,
 	.query_port = api_query_port,
 	.query_counter = api_query_counter,

@@ -8,6 +8,7 @@
 #include "engine/log.h"
 #include "engine/private.h"
 #include "engine/sockaddr.h"
+#include "engine/wired.h"
 
 /* How long an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
@@ -44,6 +45,7 @@ struct assoc *assoc_new(struct endpoint *ep)
 		return NULL;
 	a->ep = ep;
 	list_init(&a->waiting);
+	list_init(&a->wired);
 	list_init(&a->idle_node);
 	list_add_tail(&ep->assocs, &a->node);
 	ep->refs++;
@@ -98,6 +100,7 @@ void assoc_abort(struct assoc *a, int error)
 	a->ep->engine->transport->abort(a);
 	drop_sessions(a, error);
 	cm_assoc_failed(a, error);
+	wired_assoc_failed(a, error);
 	assoc_free(a);
 }
 
@@ -114,6 +117,7 @@ bool assoc_up(struct assoc *a, bool initiator, unsigned int streams, size_t max_
 	}
 	log_assoc(a, "association up");
 	cm_assoc_up(a);
+	wired_assoc_up(a);
 	assoc_check_idle(a);
 	return true;
 }
@@ -154,6 +158,7 @@ void assoc_over(struct assoc *a, int error, bool orderly)
 		replace(a);
 	else
 		cm_assoc_failed(a, error);
+	wired_assoc_failed(a, error);
 	assoc_free(a);
 }
 
@@ -202,7 +207,7 @@ void assoc_check_idle(struct assoc *a)
 	int which;
 
 	if (a->gone || a->closing || !a->iw || !list_empty(&a->waiting) ||
-	    iw_assoc_sessions(a->iw)) {
+	    !list_empty(&a->wired) || iw_assoc_sessions(a->iw)) {
 		list_del(&a->idle_node);
 		return;
 	}

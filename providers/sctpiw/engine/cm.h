@@ -113,6 +113,8 @@ int cm_post_request(struct cm_id *listener, struct cm_id *child,
 void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param);
 
 /* cm_connect.c */
+/* The UDP port behind which the peer's SCTP port is. */
+uint16_t cm_encap_port(const struct engine *e, uint16_t port);
 /* The association is up, or is gone before it was. */
 void cm_assoc_up(struct assoc *a);
 void cm_assoc_failed(struct assoc *a, int error);

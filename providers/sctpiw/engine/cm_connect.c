@@ -41,7 +41,7 @@ static struct iw_qp *usable_qp(struct engine *e, uint32_t num)
 	struct iw_qp *qp = num ? iw_qp_by_num(e->rnic, num) : NULL;
 	uint32_t state;
 
-	if (!qp)
+	if (!qp || qp->wired)
 		return NULL;
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 	return state <= IW_QPS_RTR ? qp : NULL;
@@ -67,8 +67,7 @@ static int initiate(struct cm_id *id, struct assoc *a)
 	return 0;
 }
 
-/* The UDP port behind which the peer's SCTP port is. */
-static uint16_t encap_port(const struct engine *e, uint16_t port)
+uint16_t cm_encap_port(const struct engine *e, uint16_t port)
 {
 	int configured = e->config.encap_port;
 
@@ -131,7 +130,7 @@ static int start(struct cm_id *id)
 	struct path_addr to = {
 		.local = sockaddr_ip((struct sockaddr *)&id->src),
 		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
-		.udp_port = encap_port(id->engine, port),
+		.udp_port = cm_encap_port(id->engine, port),
 	};
 	struct assoc *a;
 	int ret;

@@ -19,6 +19,7 @@
 
 /* In the order of enum log_level and of enum engine_llp. */
 static const char *const log_names[] = {"error", "info", "debug"};
+static const char *const node_names[] = {"rnic", "ca"};
 static const char *const llp_names[] = {"udp", "ip", "kernel"};
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
@@ -110,6 +111,16 @@ static bool set_capture(struct engine_config *c, const char *value)
 	return true;
 }
 
+static bool set_node_type(struct engine_config *c, const char *value)
+{
+	int i = one_of(node_names, N_ITEMS(node_names), value);
+
+	if (i < 0)
+		return false;
+	c->node_ca = i == 1;
+	return true;
+}
+
 static bool set_log(struct engine_config *c, const char *value)
 {
 	int i = one_of(log_names, N_ITEMS(log_names), value);
@@ -122,7 +133,7 @@ static bool set_log(struct engine_config *c, const char *value)
 
 /* ---- the table ---- */
 
-enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, LOG };
+enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, NODE_TYPE, LOG };
 
 static const struct setting {
 	struct config_name n;
@@ -173,6 +184,13 @@ static const struct setting {
 			.help = "all packets are written to this file, as pcapng",
 			.path = true,
 		}, set_capture},
+	[NODE_TYPE] = {{
+			.name = "node-type",
+			.env = "SCTPIW_NODE_TYPE",
+			.allowed = "rnic or ca",
+			.dflt = "rnic",
+			.help = "what programs take the device for: iWARP, or InfiniBand and RoCE",
+		}, set_node_type},
 	[LOG] = {{
 			.name = "log",
 			.env = "SCTPIW_LOG",

@@ -11,7 +11,7 @@
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
-static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only,
+static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only, bool dormant,
 			struct endpoint **out)
 {
 	char text[SOCKADDR_TEXT];
@@ -20,13 +20,14 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 
 	if (atomic_load_explicit(&e->dead, memory_order_relaxed))
 		return -EIO;
-	ret = progress_start(e);
+	ret = dormant ? 0 : progress_start(e);
 	if (ret)
 		return ret;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -ENOMEM;
 	ep->engine = e;
+	ep->dormant = dormant;
 	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->client_node);
@@ -37,8 +38,8 @@ static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6on
 		free(ep);
 		return ret;
 	}
-	list_add_tail(&e->endpoints, &ep->node);
-	e->n_endpoints++;
+	list_add_tail(dormant ? &e->dormant : &e->endpoints, &ep->node);
+	e->n_endpoints += !dormant;
 	ep->refs = 1;
 	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->local, text));
 	*out = ep;
@@ -80,14 +81,14 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 			if (ep->port != port || !same_address(&ep->local, addr) ||
 			    (ep->wildcard && ep->v6only != v6only))
 				continue;
-			if (ep->shared || !may_share(ep, reuse))
+			if (ep->shared || ep->block || !may_share(ep, reuse))
 				return -EADDRINUSE;
 			ep->refs++;
 			*out = ep;
 			return 0;
 		}
 	}
-	return endpoint_new(e, addr, v6only, out);
+	return endpoint_new(e, addr, v6only, false, out);
 }
 
 int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **out)
@@ -106,7 +107,7 @@ int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpo
 	}
 	sockaddr_any(&any, family, 0);
 	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
-	ret = endpoint_new(e, (struct sockaddr *)&any, false, out);
+	ret = endpoint_new(e, (struct sockaddr *)&any, false, false, out);
 	if (ret)
 		return ret;
 	endpoint_set_tos(*out, tos);
@@ -114,6 +115,30 @@ int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpo
 		(*out)->shared = true;
 		list_add_tail(&e->clients, &(*out)->client_node);
 	}
+	return 0;
+}
+
+int endpoint_open_dormant(struct engine *e, const struct sockaddr *addr, struct endpoint **out)
+{
+	return endpoint_new(e, addr, false, true, out);
+}
+
+int endpoint_wake(struct endpoint *ep)
+{
+	struct engine *e = ep->engine;
+	int ret;
+
+	if (!ep->dormant)
+		return 0;
+	ret = progress_start(e);
+	if (!ret)
+		ret = e->transport->set_accept(ep, true);
+	if (ret)
+		return ret;
+	ep->dormant = false;
+	list_del(&ep->node);
+	list_add_tail(&e->endpoints, &ep->node);
+	e->n_endpoints++;
 	return 0;
 }
 

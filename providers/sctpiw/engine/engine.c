@@ -111,6 +111,9 @@ static void init_fields(struct engine *e)
 	e->random.used = sizeof(e->random.pool);
 	e->timer_set = ENGINE_NEVER;
 	list_init(&e->endpoints);
+	list_init(&e->dormant);
+	list_init(&e->qp_blocks);
+	list_init(&e->held);
 	list_init(&e->accepting);
 	list_init(&e->clients);
 	for (int i = 0; i < IDLE_LISTS; i++)
@@ -201,6 +204,12 @@ static void after_fork_parent(void)
 	}
 }
 
+static void forget_all(struct engine *e, const struct list_node *endpoints)
+{
+	list_for_each(node, endpoints)
+		e->transport->forget(list_entry(node, struct endpoint, node));
+}
+
 /*
  * The sockets are shared with the parent, and their epoll set with its thread: all that may be
  * done here is to close our descriptors. The memory stays: objects of verbs point into it.
@@ -214,11 +223,8 @@ static void after_fork_child(void)
 	channel_fork_done();
 	if (e) {
 		atomic_store(&e->dead, true);
-		list_for_each(node, &e->endpoints) {
-			struct endpoint *ep = list_entry(node, struct endpoint, node);
-
-			e->transport->forget(ep);
-		}
+		forget_all(e, &e->endpoints);
+		forget_all(e, &e->dormant);
 		e->thread_started = false;
 		close_descriptors(e);
 		capture_free(e->capture);

@@ -125,4 +125,37 @@ int engine_gid(struct engine *e, unsigned int index, struct engine_gid *gid);
 /* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
 int engine_gid_find(struct engine *e, const uint8_t gid[16], unsigned int ifindex);
 
+/*
+ * ---- QP numbers and QPs wired by hand (engine lock) ----
+ *
+ * The upper 16 bits of a number are a port of this host that the process has bound, so that numbers are
+ * unique on the host, and address and number lead to the owner. -errno of socket() and bind(), or -ENOMEM.
+ */
+int engine_qp_num_get(struct engine *e, uint32_t *num);
+void engine_qp_num_put(struct engine *e, uint32_t num);
+
+struct engine_wiring {
+	uint32_t dest_qp_num;
+	struct engine_gid local;
+	uint8_t dgid[16]; /* an IP address, as in the GID table */
+	uint32_t ird;
+};
+
+/* What may be changed later, too. */
+struct engine_wired_attr {
+	uint32_t ord;
+	uint8_t rnr_retry;
+	uint64_t limit; /* ns that a WR may wait for the peer to come; 0: for ever */
+};
+
+/*
+ * INIT->RTR: from now on the QP looks for its peer, and is found by it. -EINVAL: wrong state, or an
+ * address or number that cannot be; -ENOMEM. Nothing has changed then.
+ */
+int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *w);
+/* Of a QP that is wired. -ENOMEM. */
+int engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr);
+/* After the QP was brought to RESET: it is an ordinary one again. Also for one that is none. */
+void engine_unwire(struct iw_qp *qp);
+
 #endif

@@ -10,6 +10,7 @@
 #include "engine/object.h"
 #include "engine/private.h"
 #include "engine/sys.h"
+#include "engine/wired.h"
 
 /* Receive calls for which one pass holds the lock. */
 #define PASS_RECEIVES 4
@@ -131,6 +132,8 @@ static bool run_kicks(struct engine *e)
 		fifo = kick->next;
 		atomic_exchange_explicit(&kick->pending, false, memory_order_acq_rel);
 		iw_run_kick(kick);
+		if (!kick->is_srq && list_entry(kick, struct iw_qp, kick)->wired)
+			wired_kicked(list_entry(kick, struct iw_qp, kick));
 	}
 	return true;
 }
@@ -193,7 +196,8 @@ static bool iw_events(struct engine *e)
 			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_LAST_WQE_REACHED);
 			break;
 		default:
-			cm_session_event(e, &ev);
+			if (!wired_session_event(e, &ev))
+				cm_session_event(e, &ev);
 			break;
 		}
 	}
@@ -260,6 +264,8 @@ uint64_t loop_next_timeout(struct engine *e)
 	t = assoc_next_timeout(e);
 	next = t < next ? t : next;
 	t = cm_next_timeout(e);
+	next = t < next ? t : next;
+	t = wired_next_timeout(e);
 	return t < next ? t : next;
 }
 
@@ -271,6 +277,7 @@ static void timers(struct engine *e)
 	iw_timers(e->rnic, e->now);
 	assoc_timers(e);
 	cm_timers(e);
+	wired_timers(e);
 }
 
 bool loop_pass(struct engine *e, enum loop_depth depth)

@@ -173,7 +173,7 @@ static int own_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	oe->sctp = sctp_endpoint_new(own_of(e)->sctp, ep->port, ep->rcvbuf, ep);
 	if (!oe->sctp)
 		goto err_close;
-	ret = watch(ep);
+	ret = ep->dormant ? 0 : watch(ep);
 	if (ret)
 		goto err_sctp;
 	ep->state = oe;
@@ -211,8 +211,11 @@ static void own_forget(struct endpoint *ep)
 
 static int own_set_accept(struct endpoint *ep, bool accept)
 {
-	sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
-	return 0;
+	int ret = ep->dormant ? watch(ep) : 0;
+
+	if (!ret)
+		sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
+	return ret;
 }
 
 static void own_set_tos(struct endpoint *ep)

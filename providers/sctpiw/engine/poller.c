@@ -15,7 +15,7 @@
 #define BURST_GAP_SHIFT_MAX 3
 #define BURST_MANY 8u
 #define BURST_FEW 2u
-#define BURST_BYTES 16384u
+#define BURST_BYTES 262144u
 #define BURST_LOOK 4u /* of so many WRs one looks at the clock */
 /*
  * Of so many polls that find the engine busy one lets go of the processor: perhaps that is what the

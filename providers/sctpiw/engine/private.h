@@ -20,12 +20,14 @@
 #include "iwarp/iwarp.h"
 #include "util/list.h"
 #include "util/random.h"
+#include "util/timerq.h"
 
 #define ENGINE_NEVER UINT64_MAX
 
 struct capture;
 struct cm_id;
 struct llp;
+struct qp_block;
 
 /* A local port, and a socket that holds it. Freed when refs is 0 and the pass ends. */
 struct endpoint {
@@ -41,6 +43,8 @@ struct endpoint {
 	bool shared; /* for ids that were not bound to a port */
 	struct list_node client_node; /* engine.clients, if there is one: shared, and not full */
 	uint8_t tos; /* of the IP packets, or their traffic class */
+	bool dormant; /* has its port, and nobody looks at what comes there */
+	struct qp_block *block; /* of QP numbers that its port is a part of; or NULL */
 
 	int fd;
 	int fd4;    /* `ip`: for IPv4 beside IPv6; or -1 */
@@ -64,6 +68,7 @@ struct assoc {
 	void *state;	     /* the transport's */
 	struct iw_assoc *iw; /* NULL until it is up */
 	struct list_node waiting; /* cm_id.wait_node: connect when it is up */
+	struct list_node wired;	  /* wired.wait_node: likewise */
 	size_t max_msg;		  /* as iwarp knows it */
 	bool closing;		  /* shutting down, by us or the peer: takes no new session */
 	bool initiator;		  /* this side opened it */
@@ -105,6 +110,16 @@ struct engine {
 	struct list_node clients; /* endpoint.client_node: one of each family and TOS */
 	struct list_node idle[IDLE_LISTS];
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
+
+	struct list_node qp_blocks; /* qp_num.c */
+	struct list_node dormant;   /* endpoint.node */
+	/* wired.c */
+	struct timerq wired_timers;
+	unsigned int n_wired;
+	struct list_node held; /* Initiates that came before their QP */
+	unsigned int n_held;
+	uint64_t wired_token; /* this process, to itself */
+
 	uint64_t now;
 
 	/* QPs and SRQs with new WRs. */
@@ -176,6 +191,12 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 		  struct endpoint **ep);
 /* A referenced endpoint for active connections from any port: that of the family and TOS. */
 int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **ep);
+/*
+ * A referenced endpoint bound to addr that costs nothing but its descriptor: what comes is left lying
+ * until it wakes. That is once and for all, and peers may open associations to it then.
+ */
+int endpoint_open_dormant(struct engine *e, const struct sockaddr *addr, struct endpoint **ep);
+int endpoint_wake(struct endpoint *ep);
 /* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);

@@ -43,7 +43,7 @@ struct transport {
 
 	/*
 	 * Opens ep, bound to addr; fills ep->local, port, family, wildcard, v6only, and has the
-	 * engine's epoll watch it. -errno of bind().
+	 * engine's epoll watch it, one that is dormant with set_accept. -errno of bind().
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* It has no association any more. */

@@ -63,6 +63,7 @@ enum iw_wc_status {
 	IW_WC_REM_INV_REQ_ERR = 9,
 	IW_WC_REM_ACCESS_ERR = 10,
 	IW_WC_REM_OP_ERR = 11,
+	IW_WC_RETRY_EXC_ERR = 12,
 	IW_WC_FATAL_ERR = 19,
 	IW_WC_GENERAL_ERR = 21,
 };
@@ -294,6 +295,7 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  *                  allows it, with the key that the window has, or of a type 2 window that is bound
  *   REM_OP_ERR     the read or atomic that a wrong response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
+ *   RETRY_EXC_ERR  of a QP wired by hand: the oldest WR when the peer has gone, or has never come
  * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
  * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
  * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1), or it is a window of this
@@ -444,6 +446,7 @@ struct iw_qp_attr {
 	struct iw_srq *srq; /* of the same PD; or NULL. With one, max_recv_* count for nothing. */
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
 	bool sq_sig_all;
+	uint32_t num; /* 0: any */
 	void *ctx; /* the verbs layer's */
 };
 
@@ -461,11 +464,21 @@ struct iw_qp {
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;
 	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
+	/*
+	 * Not NULL: wired by hand, the engine's (engine/wired.h). Its session leaves the state alone: it may
+	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS. It may
+	 * send in RTR as well: iWARP knows no state in which a connection takes and does not send, and
+	 * perftest's receivers rely on that where the device is an iWARP one.
+	 */
+	void *_Atomic wired;
 	uint32_t access; /* remote rights of this QP: IW_ACCESS_REMOTE_*; all unless modify_qp says less */
 	struct iw_qp_private *priv; /* iwarp/ only */
 };
 
-/* -EINVAL: a limit exceeded, an SRQ of another PD; -ENOMEM. The QP is in RESET. Limits are rounded up in qp. */
+/*
+ * -EINVAL: a limit exceeded, an SRQ of another PD, or a number that is taken; -ENOMEM. The QP is in RESET. Limits
+ * are rounded up in qp.
+ */
 int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /* Ends its session (Terminate to the peer, RFC 5043 5.4); the QP is not touched again. */
 int iw_qp_free(struct iw_qp *qp);
@@ -473,13 +486,27 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
 /*
  * State changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes; Terminates the session),
  * any->RESET (empties the queues), RTS<->SQD, same->same. RTS is entered by the session when it is
- * established, asking for RTR or RTS then is fine. -EINVAL: not allowed; nothing changes.
+ * established, asking for RTR or RTS then is fine; a QP wired by hand goes RTR->RTS. -EINVAL: not
+ * allowed; nothing changes.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 /* In SQD: WRs that were begun before are not complete yet. */
 bool iw_qp_is_draining(const struct iw_qp *qp);
 /* In SQD: IW_EVENT_SQ_DRAINED when that is over, or now; once, and not when SQD is left before. */
 void iw_qp_notify_drained(struct iw_qp *qp);
+/*
+ * Of a QP that may have a session: from now on so many reads at once, or as many as the peer takes.
+ * -ENOMEM: as it was.
+ */
+int iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
+/* Its peer cannot be reached: to ERR, the oldest WR with RETRY_EXC_ERR. */
+void iw_qp_give_up(struct iw_qp *qp);
+/* No WR of the send queue waits to be taken up or completed. */
+static inline bool iw_sq_is_empty(const struct iw_qp *qp)
+{
+	return atomic_load_explicit(&qp->sq.head, memory_order_relaxed) ==
+	       atomic_load_explicit(&qp->sq.tail, memory_order_acquire);
+}
 
 /*
  * (producer) The free slot that ahead others precede (those that were filled and are not published
@@ -511,6 +538,15 @@ static inline struct iw_send_wqe *iw_sq_slot(struct iw_qp *qp)
 static inline void iw_sq_publish(struct iw_qp *qp)
 {
 	iw_ring_publish(&qp->sq, 1);
+}
+
+/* (producer) In SQD and in the error states work requests are taken: they wait, or are flushed. */
+static inline bool iw_sq_may_post(const struct iw_qp *qp)
+{
+	uint32_t state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+
+	return state >= IW_QPS_RTS ||
+	       (state == IW_QPS_RTR && atomic_load_explicit(&qp->wired, memory_order_relaxed));
 }
 
 static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
@@ -621,6 +657,8 @@ int iw_session_reject(struct iw_session *session, const void *private_data, size
 /* Refused without asking the application (backlog overflow, RFC 5043 6.4): session Terminate. */
 void iw_session_refuse(struct iw_session *session);
 void iw_session_set_cm(struct iw_session *session, void *cm);
+/* rnr_retry_count of the parameters, where the peer says it after the beginning. */
+void iw_session_set_rnr_retry(struct iw_session *session, uint8_t count);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);
 /*
  * Orderly end from this side (rdma_disconnect), at any time before CLOSED or REJECT was fetched: the

@@ -22,7 +22,7 @@
 #define IW_CLOSE_WAIT (1000 * IW_MSEC)	  /* for the peer's session Terminate */
 #define IW_ACK_POLL_MIN IW_MSEC
 #define IW_ACK_POLL_MAX (64 * IW_MSEC)
-#define IW_MIN_CUT 256			  /* a message is not cut for less room than this */
+#define IW_MIN_CUT 128			  /* a message is not cut for less room than this */
 #define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
 #define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
 #define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
@@ -304,6 +304,7 @@ enum iw_wqe_progress { IW_WQE_STARTED, IW_WQE_READING, IW_WQE_DONE };
 struct iw_qp_private {
 	struct iw_session *session; /* NULL: none, or over for the QP */
 	struct iw_session *closed;  /* whose CLOSED event names this QP */
+	bool peer_gone;		    /* wired by hand: it had its session */
 	struct iw_event_node event;
 
 	/* Sending: WQEs [head, sq_next) are with DDP or done, sq_next is the next, or the current */
@@ -322,6 +323,7 @@ struct iw_qp_private {
 	uint32_t reads_mask, reads_head, reads_tail;
 	uint32_t ord;
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
+	uint32_t ord_max; /* the peer takes no more */
 
 	/* Requests of the peer: MSNs [irq_head, irq_tail) are delivered and not answered */
 	struct iw_inbound_read *irq;
@@ -396,6 +398,8 @@ void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /* For a new session: MSNs start anew. -EINVAL: wrong state or bound already; -ENOMEM. */
 int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_qp_unbind(struct iw_qp *qp);
+/* Wired by hand, unbound: its peer has ended the session, or is gone. */
+void iw_qp_peer_lost(struct iw_qp *qp);
 /* To ERR: everything is flushed, with f's status where f names a WQE. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /* A completion was lost: the QP is in error with its session. */
@@ -552,6 +556,7 @@ struct iw_session {
 	struct iw_qp *closed_qp; /* for the CLOSED event */
 	void *cm;
 	uint16_t sid;
+	uint16_t tx_ssn; /* not beside what has_work() reads: compilers load that in one piece */
 	uint8_t state; /* enum iw_session_state */
 	bool active;
 	bool enhanced;	/* opened with an Enhanced Initiate */
@@ -560,7 +565,6 @@ struct iw_session {
 	bool counted;	/* in assoc->live */
 
 	/* Sending */
-	uint16_t tx_ssn;
 	uint16_t tx_control; /* function of the message to be sent first, or 0 */
 	bool tx_ended;	     /* our last message is out */
 	bool want_terminate; /* a session Terminate is due */

@@ -72,7 +72,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	struct iw_qp *qp;
 	int err;
 
-	if (!attr_ok(attr))
+	if (!attr_ok(attr) || (attr->num && iw_table_find(&rnic->qps, attr->num)))
 		return -EINVAL;
 	if (rnic->qps.count >= IW_MAX_QP)
 		return -ENOMEM;
@@ -82,7 +82,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	memset(full, 0, sizeof(*full));
 	qp = &full->qp;
 	qp->priv = &full->priv;
-	qp->num = new_num(rnic);
+	qp->num = attr->num ? attr->num : new_num(rnic);
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
@@ -129,6 +129,7 @@ static void reset(struct iw_qp *qp)
 	iw_ring_release(&qp->sq, iw_ring_tail(&qp->sq));
 	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
 	iw_event_clear(&qp->priv->event);
+	qp->priv->peer_gone = false;
 }
 
 int iw_qp_free(struct iw_qp *qp)
@@ -187,7 +188,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 			return -EINVAL;
 		break;
 	case IW_QPS_RTS:
-		if (now != IW_QPS_SQD)
+		if (now != IW_QPS_SQD && !(now == IW_QPS_RTR && qp->wired))
 			return -EINVAL;
 		break;
 	case IW_QPS_SQD:
@@ -204,8 +205,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 		return -EINVAL;
 	}
 	iw_qp_set_state(qp, next);
-	if (s)
-		iw_session_wake(s);
+	iw_qp_kick(qp);
 	return 0;
 }
 
@@ -249,20 +249,81 @@ void iw_qp_overflow(struct iw_qp *qp)
 	iw_session_fail(qp->priv->session, &f);
 }
 
-int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
+void iw_qp_give_up(struct iw_qp *qp)
 {
-	enum iw_qp_state state = iw_qp_state(qp);
+	struct iw_failure f = {
+		.fault = IW_FAULT_SQ,
+		.index = iw_ring_head(&qp->sq),
+		.status = IW_WC_RETRY_EXC_ERR,
+	};
+
+	iw_qp_enter_error(qp, &f);
+}
+
+void iw_qp_peer_lost(struct iw_qp *qp)
+{
+	qp->priv->peer_gone = true;
+	if (!iw_sq_is_empty(qp))
+		iw_qp_give_up(qp);
+}
+
+/* Room for ord reads; those that are outstanding move. */
+static int size_reads(struct iw_qp_private *p, uint32_t ord)
+{
+	uint32_t size = 1;
+	struct iw_read *reads;
+
+	while (size < ord)
+		size *= 2;
+	if (p->reads && size <= p->reads_mask + 1)
+		return 0;
+	reads = calloc(size, sizeof(*reads));
+	if (!reads)
+		return -ENOMEM;
+	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
+		reads[i & (size - 1)] = p->reads[i & p->reads_mask];
+	free(p->reads);
+	p->reads = reads;
+	p->reads_mask = size - 1;
+	return 0;
+}
+
+int iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
+{
 	struct iw_qp_private *p = qp->priv;
-	uint32_t reads = 1;
 	int err;
 
-	if (p->session || (state != IW_QPS_INIT && state != IW_QPS_RTR))
+	if (!p->session)
+		return 0;
+	ord = ord < p->ord_max ? ord : p->ord_max;
+	err = size_reads(p, ord);
+	if (!err)
+		p->ord = ord;
+	return err;
+}
+
+/* Wired by hand it is bound when it has an address of the peer, to no more than one session. */
+static bool may_bind(const struct iw_qp *qp)
+{
+	enum iw_qp_state state = iw_qp_state(qp);
+
+	if (qp->priv->session)
+		return false;
+	if (qp->wired)
+		return !qp->priv->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
+	return state == IW_QPS_INIT || state == IW_QPS_RTR;
+}
+
+int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
+{
+	struct iw_qp_private *p = qp->priv;
+	int err;
+
+	if (!may_bind(qp))
 		return -EINVAL;
-	while (reads < ord)
-		reads *= 2;
-	p->reads = calloc(reads, sizeof(*p->reads));
-	if (!p->reads)
-		return -ENOMEM;
+	err = size_reads(p, ord);
+	if (err)
+		return err;
 	p->irq = NULL;
 	p->irq_size = 0;
 	err = iw_irq_set_limit(p, ird);
@@ -271,9 +332,8 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		p->reads = NULL;
 		return err;
 	}
-	p->reads_mask = reads - 1;
-	p->reads_head = p->reads_tail = 0;
 	p->ord = ord;
+	p->ord_max = IW_MAX_ORD;
 	p->irq_head = p->irq_tail = 1;
 	p->atomic_msn = p->response_msn = 1;
 	p->in_write = p->behind_write = false;
@@ -326,8 +386,11 @@ void iw_qp_kick(struct iw_qp *qp)
 			iw_rq_flush(qp, NULL);
 		return;
 	}
-	if (!s)
+	if (!s) {
+		if (qp->priv->peer_gone && !iw_sq_is_empty(qp))
+			iw_qp_give_up(qp);
 		return;
+	}
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed)) /* some Send is held, or was */
 		iw_rq_refresh(s);
 	iw_session_wake(s); /* looks whether it still lives */

@@ -158,8 +158,29 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 	}
 }
 
+/*
+ * What becomes of the QP. One that is wired by hand knows of its peer what InfiniBand would tell: only
+ * what is sent to it finds out that it has gone, and before there was a session nothing has happened.
+ */
+static void part(struct iw_session *s, struct iw_qp *qp, bool established, int error,
+		 const struct iw_failure *f)
+{
+	enum iw_qp_state state = iw_qp_state(qp);
+
+	iw_qp_unbind(qp);
+	if (qp->wired && !f && error != -ECONNABORTED) {
+		if (qp->srq) /* of messages that will never be whole */
+			iw_srq_return(qp);
+		if (established)
+			iw_qp_peer_lost(qp);
+	} else if (state != IW_QPS_RESET) { /* being reset: it empties its queues by itself */
+		iw_qp_enter_error(qp, f);
+	}
+}
+
 void iw_session_end(struct iw_session *s, int error, bool notify, const struct iw_failure *f)
 {
+	bool established = s->state == IW_S_ESTABLISHED;
 	struct iw_qp *qp = s->qp;
 
 	if (s->state >= IW_S_CLOSING)
@@ -169,11 +190,7 @@ void iw_session_end(struct iw_session *s, int error, bool notify, const struct i
 	s->ack_poll = IW_ACK_POLL_MIN;
 	plan_end(s, f);
 	if (qp) {
-		enum iw_qp_state state = iw_qp_state(qp);
-
-		iw_qp_unbind(qp);
-		if (state != IW_QPS_RESET) /* being reset: it empties its queues by itself */
-			iw_qp_enter_error(qp, f);
+		part(s, qp, established, error, f);
 		if (notify) {
 			s->closed_qp = qp;
 			qp->priv->closed = s;
@@ -230,6 +247,11 @@ void iw_session_close(struct iw_session *s)
 void iw_session_set_cm(struct iw_session *s, void *cm)
 {
 	s->cm = cm;
+}
+
+void iw_session_set_rnr_retry(struct iw_session *s, uint8_t count)
+{
+	s->rnr_retry_count = count;
 }
 
 struct iw_assoc *iw_session_assoc(const struct iw_session *s)

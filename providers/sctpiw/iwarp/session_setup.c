@@ -106,8 +106,10 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 	uint32_t ird = p->ird;
 
 	s->offer = *e;
-	if (e->ird != SESSION_DEPTH_ULP)
-		p->ord = at_most(p->ord, e->ird);
+	if (e->ird != SESSION_DEPTH_ULP) {
+		p->ord_max = at_most(e->ird, IW_MAX_ORD);
+		p->ord = at_most(p->ord, p->ord_max);
+	}
 	if (e->ord != SESSION_DEPTH_ULP && e->ord > ird)
 		ird = e->ord;
 	if (ird > IW_MAX_IRD)
@@ -118,6 +120,14 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
 	s->rtr = e->peer_to_peer;
 	return 0;
+}
+
+static void establish(struct iw_session *s)
+{
+	s->state = IW_S_ESTABLISHED;
+	s->rnic->stats.sessions++;
+	if (!s->qp->wired)
+		iw_qp_set_state(s->qp, IW_QPS_RTS);
 }
 
 static void accepted(struct iw_session *s, const struct session_control *c)
@@ -139,9 +149,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 	}
 	free(s->local);
 	s->local = NULL;
-	s->state = IW_S_ESTABLISHED;
-	s->rnic->stats.sessions++;
-	iw_qp_set_state(s->qp, IW_QPS_RTS);
+	establish(s);
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
 	iw_session_wake(s);
 }
@@ -168,13 +176,14 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 
 /*
  * A Terminate in answer to the Initiate: too busy, or it does not know the enhanced one (RFC 6581
- * 10). The latter is tried by a plain Initiate on another stream, once.
+ * 10). The latter is tried by a plain Initiate on another stream, once; who is wired by hand has a peer
+ * that knows both.
  */
 static void refused(struct iw_session *s)
 {
 	s->rx_ended = true;
 	s->tx_ended = true;
-	if (s->enhanced) {
+	if (s->enhanced && !s->qp->wired) {
 		list_del(&s->ready);
 		iw_assoc_unlink(s); /* both sides have sent all they will, and it arrived */
 		iw_session_uncount(s);
@@ -298,9 +307,9 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 	s->local = local;
 	s->rnr_retry_count = p->rnr_retry_count;
 	s->tx_control = s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
-	s->state = IW_S_ESTABLISHED;
-	s->rnic->stats.sessions++;
-	iw_qp_set_state(qp, IW_QPS_RTS);
+	if (s->enhanced && s->offer.ird != SESSION_DEPTH_ULP)
+		qp->priv->ord_max = at_most(s->offer.ird, IW_MAX_ORD);
+	establish(s);
 	iw_session_wake(s);
 	return 0;
 }

@@ -103,7 +103,7 @@ static struct iw_send_wqe *next_wqe(struct iw_qp *qp)
 		if (p->sq_next == p->sq_tail)
 			return NULL;
 	}
-	if (iw_qp_state(qp) != IW_QPS_RTS)
+	if (iw_qp_state(qp) > IW_QPS_RTS)
 		return NULL; /* SQD: nothing new is begun */
 	wqe = iw_sq_at(qp, p->sq_next);
 	return is_blocked(qp, wqe) ? NULL : wqe;

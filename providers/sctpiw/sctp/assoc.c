@@ -31,14 +31,19 @@ static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
 				   uint16_t port)
 {
-	struct list_node *head = bucket(ep->s, ep, remote, port);
+	struct sctp_assoc *a = ep->recent;
+	struct list_node *head;
 
+	if (a && a->remote_port == port && ip_addr_equal(&a->path.addr.remote, remote))
+		return a;
+	head = bucket(ep->s, ep, remote, port);
 	list_for_each(n, head) {
-		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, hash_node);
-
+		a = list_entry(n, struct sctp_assoc, hash_node);
 		if (a->ep == ep && a->remote_port == port &&
-		    ip_addr_equal(&a->path.addr.remote, remote))
+		    ip_addr_equal(&a->path.addr.remote, remote)) {
+			ep->recent = a;
 			return a;
+		}
 	}
 	return NULL;
 }
@@ -80,6 +85,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 
 void sctp_assoc_rehash(struct sctp_assoc *a)
 {
+	a->ep->recent = NULL;
 	list_del(&a->hash_node);
 	list_add(bucket(a->s, a->ep, &a->path.addr.remote, a->remote_port), &a->hash_node);
 }
@@ -151,6 +157,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	a->path.heard = now;
 	if (s->assoc_count >= s->bucket_count)
 		grow_buckets(s);
+	ep->recent = NULL;
 	list_add(bucket(s, ep, &addr->remote, remote_port), &a->hash_node);
 	list_add_tail(&ep->assocs, &a->ep_node);
 	s->assoc_count++;
@@ -162,6 +169,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
+	a->ep->recent = NULL;
 	list_del(&a->hash_node);
 	list_del(&a->ready_node);
 	timerq_remove(&a->s->timers, &a->timer_node);

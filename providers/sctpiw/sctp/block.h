@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCTP_BLOCK_SIZE (64u << 10)
-#define SCTP_BLOCKS_KEPT 128u /* free blocks beyond this go back to the system */
+#define SCTP_BLOCK_SIZE (128u << 10)
+#define SCTP_BLOCKS_KEPT 64u /* free blocks beyond this go back to the system */
 
 struct sctp_block {
 	struct sctp_block *next; /* while free */

@@ -128,6 +128,7 @@ struct sctp_endpoint {
 	struct list_node assocs;
 	/* sctp_assoc.other_node: those with other addresses, by the peer's port */
 	struct list_node multihomed[SCTP_MULTIHOMED];
+	struct sctp_assoc *recent; /* of the last packet, or NULL; packets come in batches */
 	unsigned int assoc_count; /* alive */
 	uint16_t port;
 	bool accept;
@@ -411,24 +412,27 @@ void sctp_tx_idle(struct sctp_assoc *a);
 
 /* tx_build.c */
 struct sctp_tx {
+	/* The batch. */
 	struct sctp_assoc *a;
 	uint64_t now;
-	uint8_t *p;	   /* the packet */
+	struct sctp_block *block;
+	bool first;	   /* the packet is the first: control chunks may go in */
+	bool data;	   /* there is DATA in it */
+	bool alone;	   /* it ends here */
+	bool oversize;	   /* larger than the path MTU: must be fragmented by IP */
+	/* The packet. */
+	uint8_t *p;
 	size_t len;	   /* built so far */
 	size_t limit;	   /* at most */
-	bool first;	   /* of its batch: control chunks may go in */
-	size_t room;	   /* left in the block, for what is larger than the path MTU */
-	bool alone;	   /* the batch ends here */
-	bool oversize;	   /* larger than the path MTU: must be fragmented by IP */
-	bool starved;	   /* the room does not suffice: to be tried with a fresh block */
 	bool ordered;	   /* has taken its number in a->order */
 	bool more;	   /* the user said that it has more behind the last message */
 	uint8_t *last_data; /* header of the last DATA chunk, or NULL */
-	struct sctp_block *block;
 };
 
 /* Builds one packet into tx->p without its checksum; 0: nothing may be sent now. */
 size_t sctp_tx_build(struct sctp_tx *tx);
+/* Behind the last packet of a batch: the timers for what it brings. */
+void sctp_tx_arm(struct sctp_tx *tx);
 
 /* sack.c: SACKs we receive; both may end the association */
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c);

@@ -56,7 +56,7 @@ static bool grow(struct sctp_rxmap *m, uint32_t d)
 	return true;
 }
 
-enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
+enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t tsn)
 {
 	uint32_t d = tsn - m->cum;
 
@@ -64,24 +64,17 @@ enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
 		return SCTP_RXMAP_DUPLICATE;
 	if (d >= SCTP_RXMAP_RANGE)
 		return SCTP_RXMAP_BEYOND;
-	if (d == 1 && m->highest == m->cum)
-		return SCTP_RXMAP_NEW;
 	if (d >= m->size && !grow(m, d))
 		return SCTP_RXMAP_BEYOND;
 	return test_bit(m, tsn) ? SCTP_RXMAP_DUPLICATE : SCTP_RXMAP_NEW;
 }
 
-enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
+enum sctp_rxmap_verdict sctp_rxmap_add_slowly(struct sctp_rxmap *m, uint32_t tsn)
 {
-	enum sctp_rxmap_verdict verdict = sctp_rxmap_check(m, tsn);
+	enum sctp_rxmap_verdict verdict = sctp_rxmap_check_slowly(m, tsn);
 
 	if (verdict != SCTP_RXMAP_NEW)
 		return verdict;
-	if (tsn == m->cum + 1 && m->highest == m->cum) {
-		m->cum = tsn;
-		m->highest = tsn;
-		return verdict;
-	}
 	flip_bit(m, tsn);
 	if (serial32_gt(tsn, m->highest))
 		m->highest = tsn;

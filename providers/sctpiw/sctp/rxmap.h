@@ -27,10 +27,9 @@ enum sctp_rxmap_verdict {
 /* Starts (again) with nothing arrived; keeps the memory. */
 void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
 void sctp_rxmap_fini(struct sctp_rxmap *m);
-/* What sctp_rxmap_add() would say; may grow the bitmap, notes nothing. */
-enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn);
-/* Notes an arrival. */
-enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn);
+/* The same as the functions below without "slowly", which are for what is not simply the next TSN. */
+enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t tsn);
+enum sctp_rxmap_verdict sctp_rxmap_add_slowly(struct sctp_rxmap *m, uint32_t tsn);
 /* The lowest at most max gap blocks, ascending; returns their number. */
 unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *gaps,
 			     unsigned int max);
@@ -38,6 +37,26 @@ unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *g
 static inline bool sctp_rxmap_has_gap(const struct sctp_rxmap *m)
 {
 	return m->highest != m->cum;
+}
+
+static inline bool sctp_rxmap_is_next(const struct sctp_rxmap *m, uint32_t tsn)
+{
+	return tsn == m->cum + 1 && m->highest == m->cum;
+}
+
+/* What sctp_rxmap_add() would say; may grow the bitmap, notes nothing. */
+static inline enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
+{
+	return sctp_rxmap_is_next(m, tsn) ? SCTP_RXMAP_NEW : sctp_rxmap_check_slowly(m, tsn);
+}
+
+/* Notes an arrival. */
+static inline enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
+{
+	if (!sctp_rxmap_is_next(m, tsn))
+		return sctp_rxmap_add_slowly(m, tsn);
+	m->cum = m->highest = tsn;
+	return SCTP_RXMAP_NEW;
 }
 
 #endif

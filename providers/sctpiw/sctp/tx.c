@@ -9,9 +9,14 @@
  */
 #include "sctp/internal.h"
 
-/* A block with less left than this is not worth a batch; nor is a message in so small a window. */
-#define BLOCK_WORTH (SCTP_BLOCK_SIZE / 4)
-#define WINDOW_WORTH 512u
+/*
+ * What is left of a block takes any packet, and a whole batch, or nothing more. At most one half of the memory that is
+ * pinned is for nothing.
+ */
+#define BLOCK_WORTH (SCTP_BLOCK_SIZE / 2)
+#define WINDOW_WORTH 512u /* a window smaller than this is not worth a message */
+
+_Static_assert(BLOCK_WORTH > UINT16_MAX, ""); /* what fills a datagram, as a COOKIE ECHO may */
 
 size_t sctp_tx_rwnd_room(const struct sctp_assoc *a)
 {
@@ -41,7 +46,7 @@ bool sctp_tx_cwnd_full(const struct sctp_assoc *a)
 bool sctp_tx_defers(const struct sctp_assoc *a)
 {
 	const struct sctp_cc *cc = &a->path.cc;
-	uint32_t worth = cc->cwnd / 8 < SCTP_BATCH_BYTES / 2 ? cc->cwnd / 8 : SCTP_BATCH_BYTES / 2;
+	uint32_t worth = cc->cwnd / 8 < SCTP_BATCH_BYTES ? cc->cwnd / 8 : SCTP_BATCH_BYTES;
 
 	return a->filled && worth >= cc->pmdcs && a->path.flight + worth > cc->cwnd;
 }
@@ -87,14 +92,12 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->window_tries = 0;
 }
 
-/* The block to build in, with room for a packet, or at least for BLOCK_WORTH; fresh: an empty one. */
-static struct sctp_block *build_block(struct sctp_assoc *a, bool fresh)
+/* The block to build in, with room for any packet. */
+static struct sctp_block *build_block(struct sctp_assoc *a)
 {
 	struct sctp_block *b = a->block;
 
-	if (b && !fresh && SCTP_BLOCK_SIZE - b->used >= BLOCK_WORTH)
-		return b;
-	if (b && b->used == 0)
+	if (b && SCTP_BLOCK_SIZE - b->used >= BLOCK_WORTH)
 		return b;
 	b = sctp_block_get(&a->s->blocks);
 	if (!b)
@@ -110,47 +113,57 @@ static bool anything(const struct sctp_assoc *a)
 	return a->state != SCTP_CLOSED && (a->pending || a->lost || a->want_pull || a->control);
 }
 
+/*
+ * A packet with a little room that no message was cut for ends a batch, unless PAD (RFC 4820) fills it: then the
+ * next message goes on behind it. Whether it is worth that, and there is more: the packet's new length.
+ */
+static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
+{
+	size_t gap = tx->limit - len;
+
+	if (!gap || !tx->more || tx->alone || gap > tx->limit / 8 ||
+	    total + 2 * tx->limit > SCTP_BATCH_BYTES || !sctp_tx_window_open(tx->a))
+		return len;
+	memset(tx->p + len, 0, gap);
+	wire_sctp_chunk_put(tx->p + len, WIRE_SCTP_PAD, 0, gap);
+	return tx->limit;
+}
+
 /* Packets into the block; returns their number, and that of a segment. *oversize as in sctp_tx. */
 static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
-				size_t *total, size_t *segment, bool *oversize, bool *starved)
+				size_t *total, size_t *segment, bool *oversize)
 {
-	size_t room = SCTP_BLOCK_SIZE - b->used;
-	uint8_t *start = b->data + b->used;
-	/* On a path that takes more than the rest of the block: many small packets share one. */
-	size_t limit = a->path.max_packet < room ? a->path.max_packet : room;
+	struct sctp_tx tx = {
+		.a = a,
+		.now = now,
+		.block = b,
+		.p = b->data + b->used,
+		.limit = a->path.max_packet,
+		.first = true,
+	};
 	unsigned int n = 0;
+	size_t len;
 
 	*total = 0;
 	*segment = 0;
-	while (n < SCTP_BATCH_PACKETS) {
-		struct sctp_tx tx = {
-			.a = a,
-			.now = now,
-			.block = b,
-			.p = start + *total,
-			.limit = limit,
-			.room = room - *total,
-			.first = n == 0,
-		};
-		size_t len;
-
-		if (limit > room - *total || (n && *total + limit > SCTP_BATCH_BYTES))
-			break;
+	while (n < SCTP_BATCH_PACKETS && (!n || *total + tx.limit <= SCTP_BATCH_BYTES)) {
 		len = sctp_tx_build(&tx);
-		*starved = tx.starved;
 		if (!len)
 			break;
+		len = pad(&tx, len, *total);
 		wire_sctp_checksum_put(tx.p, len);
 		*total += len;
-		n++;
-		*oversize = tx.oversize;
-		if (n == 1)
+		if (!n++)
 			*segment = len;
 		if (tx.alone || len < *segment)
 			break;
 		/* All segments but the last are equal; what is larger starts a new batch. */
-		limit = *segment;
+		tx.limit = *segment;
+		tx.first = false;
+		tx.p += len;
 	}
+	*oversize = tx.oversize;
+	sctp_tx_arm(&tx);
 	return n;
 }
 
@@ -173,16 +186,14 @@ static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len, const 
 }
 
 /* A path MTU probe, behind all else that may leave: it holds nothing up. */
-static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
+static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+			struct sctp_batch *batch)
 {
-	struct sctp_block *b = a->block;
 	struct sctp_path *path;
 	size_t len;
 
 	path = sctp_mtu_probe_path(a, &len);
-	if (path && (!b || SCTP_BLOCK_SIZE - b->used < len))
-		b = build_block(a, true);
-	if (!path || !b) {
+	if (!path) {
 		sctp_tx_idle(a);
 		return 0;
 	}
@@ -206,26 +217,21 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
-	bool oversize = false, starved = false;
 	struct sctp_block *b;
 	size_t total, segment;
+	bool oversize;
 
 	if (!anything(a)) {
 		sctp_tx_idle(a);
 		return 0;
 	}
-	b = build_block(a, false);
+	b = build_block(a);
 	if (!b)
 		return 0;
 	if (a->others && output_other(a, now, b, batch))
 		return 1;
-	if (!build_batch(a, now, b, &total, &segment, &oversize, &starved)) {
-		if (starved)
-			b = build_block(a, true);
-		if (!starved || !b ||
-		    !build_batch(a, now, b, &total, &segment, &oversize, &starved))
-			return output_probe(a, now, batch);
-	}
+	if (!build_batch(a, now, b, &total, &segment, &oversize))
+		return output_probe(a, now, b, batch);
 	*batch = (struct sctp_batch){
 		.endpoint = a->ep,
 		.data = b->data + b->used,

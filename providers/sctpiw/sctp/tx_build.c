@@ -59,8 +59,6 @@ static void put_answers(struct sctp_tx *tx)
 		sctp_control_clear(a);
 	} else if (!sctp_control_fits(a)) { /* the path MTU has shrunk meanwhile */
 		sctp_control_clear(a);
-	} else { /* for what is left of the block it is too long */
-		tx->starved = true;
 	}
 }
 
@@ -133,10 +131,6 @@ static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 		return true;
 	if (tx->len > WIRE_SCTP_COMMON_LEN || !tx->first)
 		return false;
-	if (tx->len + o->len > tx->room) {
-		tx->starved = true;
-		return false;
-	}
 	tx->alone = true;
 	tx->oversize = true;
 	return true;
@@ -279,9 +273,7 @@ static void put_new(struct sctp_tx *tx)
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
-			if (!any && tx->first && !whole && !narrow && tx->len == WIRE_SCTP_COMMON_LEN)
-				tx->starved = true;
-			else if (any ? !tx->more : whole && !narrow) {
+			if (any ? !tx->more : whole && !narrow) {
 				a->want_pull = false;
 				a->declined = true;
 				a->window_probe = false;
@@ -314,11 +306,18 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 
 	if (!tx->last_data)
 		return;
+	tx->data = true;
 	if (!fresh ? !a->lost && !a->want_pull :
 		     a->want_pull && tx->more ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1)
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
 	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
-	if (!sctp_in_states(a, SCTP_STATES_SEND))
+}
+
+void sctp_tx_arm(struct sctp_tx *tx)
+{
+	struct sctp_assoc *a = tx->a;
+
+	if (!tx->data || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
 	if (!sctp_timer_runs(a, SCTP_TIMER_T3))
 		sctp_timer_set(a, SCTP_TIMER_T3, tx->now + sctp_rtt_rto(&a->path.rtt));
@@ -335,10 +334,6 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 
 	if (!(a->pending & SCTP_PEND_COOKIE_ECHO) || !a->cookie)
 		return 0;
-	if (whole > tx->room) {
-		tx->starved = true;
-		return 0;
-	}
 	a->pending &= ~SCTP_PEND_COOKIE_ECHO;
 	common_header(tx, a->peer_tag);
 	wire_sctp_chunk_put(p, WIRE_SCTP_COOKIE_ECHO, 0, len);
@@ -373,6 +368,8 @@ size_t sctp_tx_build(struct sctp_tx *tx)
 	size_t sack = 0, plain;
 	bool due;
 
+	tx->ordered = tx->more = false;
+	tx->last_data = NULL;
 	if (a->state == SCTP_COOKIE_WAIT)
 		return build_init(tx);
 	if (a->state == SCTP_COOKIE_ECHOED)

@@ -48,9 +48,11 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 {
 	struct list_node *node;
 
-	while ((node = list_pop(&ctx->qps))) {
-		iw_qp_free(list_entry(node, struct sctpiw_qp, node)->iw);
-		list_add(qps, node);
+	while (!list_empty(&ctx->qps)) {
+		struct sctpiw_qp *qp = list_entry(ctx->qps.next, struct sctpiw_qp, node);
+
+		sctpiw_qp_free_iw(qp);
+		list_add(qps, &qp->node);
 	}
 	while ((node = list_pop(&ctx->cqs))) {
 		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);

@@ -196,7 +196,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 		return EIO;
 	}
 	sctpiw_sq_lock(qp);
-	if (wr && !sctpiw_may_send(qp))
+	if (wr && !iw_sq_may_post(qp->iw))
 		err = EINVAL;
 	while (wr && !err) {
 		err = post_one_send(qp->iw, wr, &bytes);

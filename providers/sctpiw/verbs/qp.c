@@ -71,7 +71,12 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	int err;
 
 	engine_lock(ctx->engine);
-	err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+	err = engine_qp_num_get(ctx->engine, &iw_attr.num);
+	if (!err) {
+		err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+		if (err)
+			engine_qp_num_put(ctx->engine, iw_attr.num);
+	}
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->qps, &qp->node);
@@ -235,6 +240,75 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	}
 }
 
+/* 4.096 us x 2^timeout, for each try: what InfiniBand waits at least before it gives a WR up. */
+#define TIMEOUT_UNIT 4096ull
+/* But processes start one after the other, and no packet was lost for that. */
+#define LIMIT_MIN (5 * 1000000000ull)
+
+static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
+{
+	uint64_t limit = (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
+
+	if (!attr->timeout && timeout_is_set)
+		return 0;
+	return limit > LIMIT_MIN ? limit : LIMIT_MIN;
+}
+
+/* What changes for the peer of a QP wired by hand, once all of attr is merged. */
+static int set_wired(struct sctpiw_qp *qp)
+{
+	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
+	struct engine_wired_attr wired = {
+		.ord = qp->attr.max_rd_atomic,
+		.rnr_retry = in_rtr ? 7 : qp->attr.rnr_retry, /* not said yet: for ever */
+		.limit = patience(&qp->attr, !in_rtr),
+	};
+
+	if (!qp->iw->wired)
+		return 0;
+	return -engine_wired_set(qp->iw, &wired);
+}
+
+static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
+{
+	const struct ibv_global_route *grh = &attr->ah_attr.grh;
+	struct engine_wiring wiring = {
+		.dest_qp_num = attr->dest_qp_num,
+		.ird = attr->max_dest_rd_atomic,
+	};
+
+	if (engine_gid(qp->engine, grh->sgid_index, &wiring.local)) {
+		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
+		return EINVAL;
+	}
+	memcpy(wiring.dgid, grh->dgid.raw, sizeof(wiring.dgid));
+	return -engine_wire(qp->engine, qp->iw, &wiring);
+}
+
+/* To another state, which the checks have found to be allowed. */
+static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	bool was_rts = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTS;
+	int err;
+
+	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
+		return wire(qp, attr);
+	err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
+	if (err)
+		return -err;
+	if (attr->qp_state == IBV_QPS_RESET) {
+		engine_unwire(qp->iw);
+		qp->by_cm = false;
+		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
+	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
+		qp->by_cm = sctpiw_is_cm_mask(mask);
+	} else if (attr->qp_state == IBV_QPS_SQD && was_rts && (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) &&
+		   attr->en_sqd_async_notify) {
+		iw_qp_notify_drained(qp->iw);
+	}
+	return 0;
+}
+
 /* Under the engine lock; all of it, or nothing. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -248,23 +322,19 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	if (err)
 		return err;
 	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
-		err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
+		err = enter(qp, attr, mask);
 		if (err)
-			return -err;
-		if (attr->qp_state == IBV_QPS_RESET) {
-			qp->by_cm = false;
-			qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
-		} else if (attr->qp_state == IBV_QPS_INIT) {
-			qp->by_cm = sctpiw_is_cm_init(mask);
-		} else if (attr->qp_state == IBV_QPS_SQD && cur == IBV_QPS_RTS &&
-			   (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify) {
-			iw_qp_notify_drained(qp->iw);
-		}
+			return err;
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		qp->iw->access = attr->qp_access_flags & rights;
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
-	return 0;
+	return set_wired(qp);
+}
+
+static bool is_without_gid(const struct ibv_qp_attr *attr, int mask)
+{
+	return mask & IBV_QP_AV && !attr->ah_attr.is_global;
 }
 
 int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
@@ -276,8 +346,24 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 		return EIO;
 	engine_lock(qp->engine);
 	err = modify_locked(qp, attr, attr_mask);
+	if (err)
+		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
+			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
+			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
+			  err);
 	engine_unlock(qp->engine);
 	return err;
+}
+
+void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
+{
+	uint32_t num = qp->iw->num;
+
+	list_del(&qp->node);
+	iw_qp_modify(qp->iw, IW_QPS_RESET);
+	engine_unwire(qp->iw);
+	iw_qp_free(qp->iw);
+	engine_qp_num_put(qp->engine, num);
 }
 
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
@@ -324,6 +410,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		 */
 		engine_lock(qp->engine);
 		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
+		if (!err)
+			engine_unwire(qp->iw);
 		engine_unlock(qp->engine);
 		if (err)
 			return -err;
@@ -331,9 +419,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		if (recv_cq != send_cq)
 			purge(qp, recv_cq);
 		engine_lock(qp->engine);
-		iw_qp_free(qp->iw);
+		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
-		list_del(&qp->node);
 		engine_unlock(qp->engine);
 		wait_for_acks(qp);
 	}

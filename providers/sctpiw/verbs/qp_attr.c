@@ -3,9 +3,8 @@
  * Which attributes modify_qp takes in which state. Data, not code: one row a transition.
  *
  * A QP with a CM id is moved with the masks of the kernel's iWARP connection manager: INIT and RTR
- * come with state, access flags and port, RTS with the port alone. The InfiniBand mask of INIT is
- * taken as well, but from there on wiring QPs by hand needs an address of the peer, which
- * is not supported.
+ * come with state, access flags and port, RTS with the port alone. All others are wired by hand, and the masks are
+ * those of InfiniBand's RC (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()).
  */
 #include "verbs/sctpiw.h"
 
@@ -19,15 +18,24 @@ _Static_assert((int)IW_QPS_SQD == IBV_QPS_SQD, "");
 _Static_assert((int)IW_QPS_SQE == IBV_QPS_SQE, "");
 _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 
-#define CM_INIT (IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT)
-#define BY_HAND                                                                                    \
-	(IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN)
+#define CM_MASK (IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT)
 #define RATES                                                                                      \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
 	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
 #define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | RATES)
 
-/* Beside IBV_QP_STATE and IBV_QP_CUR_STATE, which are welcome in any transition. */
+#define SECOND_PATH (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
+#define INIT_ATTRS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define RTR_ATTRS                                                                                  \
+	(IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |                           \
+	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
+#define RTS_ATTRS                                                                                  \
+	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |                    \
+	 IBV_QP_MAX_QP_RD_ATOMIC)
+#define RTS_OPTIONAL                                                                               \
+	(IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | SECOND_PATH)
+
+/* Beside IBV_QP_STATE, and with the connection manager IBV_QP_CUR_STATE. */
 struct transition {
 	bool valid;
 	int required;
@@ -35,11 +43,12 @@ struct transition {
 };
 
 #define STATES (IBV_QPS_ERR + 1)
+#define MAX_24_BITS 0xffffffu
 
-static const struct transition transitions[STATES][STATES] = {
+static const struct transition by_cm_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
 		[IBV_QPS_RESET] = { true, 0, 0 },
-		[IBV_QPS_INIT] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, IBV_QP_PKEY_INDEX },
+		[IBV_QPS_INIT] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, 0 },
 		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_INIT] = {
@@ -76,9 +85,50 @@ static const struct transition transitions[STATES][STATES] = {
 	},
 };
 
-bool sctpiw_is_cm_init(int mask)
+static const struct transition by_hand_table[STATES][STATES] = {
+	[IBV_QPS_RESET] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_INIT] = { true, INIT_ATTRS, 0 },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_INIT] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_INIT] = { true, 0, INIT_ATTRS },
+		[IBV_QPS_RTR] = { true, RTR_ATTRS,
+				  IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_ALT_PATH },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_RTR] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTS] = { true, RTS_ATTRS, RTS_OPTIONAL },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_RTS] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTS] = { true, 0, RTS_OPTIONAL },
+		[IBV_QPS_SQD] = { true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_SQD] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_RTS] = { true, 0, RTS_OPTIONAL },
+		[IBV_QPS_SQD] = { true, 0,
+				  INIT_ATTRS | RATES | IBV_QP_AV | SECOND_PATH },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+	[IBV_QPS_ERR] = {
+		[IBV_QPS_RESET] = { true, 0, 0 },
+		[IBV_QPS_ERR] = { true, 0, 0 },
+	},
+};
+
+bool sctpiw_is_cm_mask(int mask)
 {
-	return mask == CM_INIT;
+	return mask == CM_MASK;
 }
 
 bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
@@ -101,28 +151,38 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
 		 (mask & IBV_QP_TIMEOUT && attr->timeout > 31) ||
 		 (mask & IBV_QP_RETRY_CNT && attr->retry_cnt > 7) ||
-		 (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7));
+		 (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7) ||
+		 (mask & IBV_QP_PATH_MTU &&
+		  (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
+		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS) ||
+		 /* As on every Ethernet the address is in the GRH. */
+		 (mask & IBV_QP_AV && (attr->ah_attr.port_num != 1 || !attr->ah_attr.is_global)));
 }
 
 int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_attr *attr,
 			 int mask)
 {
-	const int rest = mask & ~(IBV_QP_STATE | IBV_QP_CUR_STATE);
+	const int rest = mask & ~IBV_QP_STATE;
 	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
 	const struct transition *t;
+	int allowed;
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
+	if (cur <= IBV_QPS_INIT && sctpiw_is_cm_mask(mask))
+		by_cm = true;
 	if (sctpiw_is_behind(cur, by_cm, next))
 		next = cur;
-	t = &transitions[cur][next];
-	if (!t->valid)
+	t = by_cm ? &by_cm_table[cur][next] : &by_hand_table[cur][next];
+	allowed = t->required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0);
+	if (!t->valid || (rest & t->required) != t->required || (rest & ~allowed))
 		return EINVAL;
-	if ((next == IBV_QPS_RTR || next == IBV_QPS_RTS) && (rest & BY_HAND))
+	if (!values_are_valid(attr, mask))
+		return EINVAL;
+	if (rest & IBV_QP_ALT_PATH || (cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
+	    (rest & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED))
 		return EOPNOTSUPP;
-	if ((rest & t->required) != t->required || (rest & ~(t->required | t->optional)))
-		return EINVAL;
-	return values_are_valid(attr, mask) ? 0 : EINVAL;
+	return 0;
 }
 
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
@@ -145,6 +205,16 @@ void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from
 		to->max_rd_atomic = from->max_rd_atomic;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		to->max_dest_rd_atomic = from->max_dest_rd_atomic;
+	if (mask & IBV_QP_AV)
+		to->ah_attr = from->ah_attr;
+	if (mask & IBV_QP_PATH_MTU)
+		to->path_mtu = from->path_mtu;
+	if (mask & IBV_QP_DEST_QPN)
+		to->dest_qp_num = from->dest_qp_num;
+	if (mask & IBV_QP_RQ_PSN)
+		to->rq_psn = from->rq_psn & MAX_24_BITS;
+	if (mask & IBV_QP_SQ_PSN)
+		to->sq_psn = from->sq_psn & MAX_24_BITS;
 	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
 		to->en_sqd_async_notify = from->en_sqd_async_notify;
 }

@@ -118,7 +118,7 @@ struct sctpiw_qp {
 	struct engine *engine;
 	uint32_t generation;
 	bool single_threaded; /* in a thread domain: sq_lock and rq_lock are left out */
-	bool by_cm;	       /* brought to INIT with the connection manager's mask */
+	bool by_cm;	       /* brought to INIT or RTR with the connection manager's mask */
 	pthread_spinlock_t sq_lock, rq_lock; /* the producer ends */
 	struct engine_object obj;
 	struct list_node node;
@@ -183,12 +183,6 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
 {
 	if (!qp->single_threaded)
 		pthread_spin_unlock(&qp->sq_lock);
-}
-
-/* In SQD and in the error states work requests are taken: they wait, or are flushed. */
-static inline bool sctpiw_may_send(const struct sctpiw_qp *qp)
-{
-	return atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTS;
 }
 
 static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
@@ -300,18 +294,21 @@ int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
 int sctpiw_destroy_qp(struct ibv_qp *qp);
+/* Under the engine lock: the RNIC's part, with its number, off the context's list. */
+void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
 /* As sctpiw_cq_release(). */
 void sctpiw_qp_release(struct sctpiw_qp *qp);
 
 /* qp_attr.c */
 /*
- * May a QP in state cur be given these attributes? 0, EINVAL, or EOPNOTSUPP for wiring it by hand.
- * by_cm: it was brought to INIT by sctpiw_is_cm_init(). iWARP's connection manager has masks of its own.
+ * May a QP in state cur be given these attributes? 0, EINVAL, or EOPNOTSUPP for another path (there is
+ * but one). by_cm: it was brought to INIT or RTR by sctpiw_is_cm_mask(), or has a connection. iWARP's
+ * connection manager has masks of its own, all others are those of InfiniBand.
  */
 int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_attr *attr,
 			 int mask);
-/* The mask with which the connection manager brings a QP to INIT. */
-bool sctpiw_is_cm_init(int mask);
+/* The mask with which the connection manager brings a QP to INIT and to RTR. */
+bool sctpiw_is_cm_mask(int mask);
 /*
  * The connection manager was quicker: who moves a QP of its own step by step (rping -q) asks for
  * INIT and RTR when it is in RTS, and rdma_disconnect() for SQD when the peer has ended the

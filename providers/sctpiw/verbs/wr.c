@@ -224,7 +224,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 		return;
 	}
 	sctpiw_sq_lock(qp);
-	b->err = sctpiw_may_send(qp) ? 0 : EINVAL;
+	b->err = iw_sq_may_post(qp->iw) ? 0 : EINVAL;
 	b->open = false;
 	b->count = 0;
 	b->bytes = 0;

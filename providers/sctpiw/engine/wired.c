@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "engine/wired.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/cm.h"
+#include "engine/log.h"
+#include "engine/sockaddr.h"
+#include "util/bytes.h"
+
+#define MSEC (SYS_NSEC_PER_SEC / 1000)
+#define PAUSE_MIN (10 * MSEC)
+#define PAUSE_MAX SYS_NSEC_PER_SEC
+#define PASSIVE_WAIT (500 * MSEC)
+#define VERSION 1
+
+static const char magic[8] = {'s', 'c', 't', 'p', 'i', 'w', 'Q', 'P'};
+
+enum wired_state {
+	WIRED_WAITING,	  /* for its time to begin, or for the other side to */
+	WIRED_CONNECTING, /* for the association */
+	WIRED_INITIATING, /* for the Accept */
+	WIRED_UP,
+	WIRED_OVER, /* has had its session, or has given up */
+};
+
+/* iw_qp.wired */
+struct wired {
+	struct engine *engine;
+	struct iw_qp *qp;
+	enum wired_state state;
+	bool loop; /* the peer is in this process */
+	uint32_t dest;
+	struct path_addr path;
+	struct endpoint *ep; /* of our number */
+	uint32_t ird, ord;
+	uint8_t rnr_retry;
+	struct list_node wait_node; /* assoc.wired */
+	struct iw_session *session;
+
+	struct timerq_node timer;
+	uint64_t begin_at; /* WAITING */
+	uint64_t pause;
+	uint64_t limit;	   /* 0: none */
+	uint64_t deadline; /* of the WRs that wait; ENGINE_NEVER: none do */
+};
+
+/* An Initiate whose QP is not ready for it. */
+struct held {
+	struct list_node node; /* engine.held */
+	struct iw_session *session;
+	struct wired_message msg;
+};
+
+/* What sessions of this file have as cm. Handles of ids are below, and pointers of user space too. */
+#define COOKIE_WIRED ((uintptr_t)1 << 62)
+#define COOKIE_HELD ((uintptr_t)1 << 61)
+
+static void *cookie(void *p, uintptr_t kind)
+{
+	return (void *)((uintptr_t)p | kind);
+}
+
+static void *from_cookie(void *p, uintptr_t kind)
+{
+	return (uintptr_t)p & kind ? (void *)((uintptr_t)p & ~kind) : NULL;
+}
+
+/* ---- the message ---- */
+
+size_t wired_encode(const struct wired_message *m, uint8_t *buf)
+{
+	memcpy(buf, magic, sizeof(magic));
+	buf[8] = VERSION;
+	buf[9] = m->reason;
+	buf[10] = m->rnr_retry;
+	buf[11] = 0;
+	put_be32(buf + 12, m->src);
+	put_be32(buf + 16, m->dst);
+	put_be64(buf + 20, m->token);
+	return WIRED_MESSAGE_LEN;
+}
+
+bool wired_decode(struct wired_message *m, const uint8_t *data, size_t len)
+{
+	if (len != WIRED_MESSAGE_LEN || memcmp(data, magic, sizeof(magic)) || data[8] != VERSION)
+		return false;
+	m->reason = data[9];
+	m->rnr_retry = data[10] & 7;
+	m->src = get_be32(data + 12);
+	m->dst = get_be32(data + 16);
+	m->token = get_be64(data + 20);
+	return true;
+}
+
+static void fill_param(const struct wired *w, struct iw_session_param *p)
+{
+	struct wired_message m = {
+		.rnr_retry = w->rnr_retry,
+		.src = w->qp->num,
+		.dst = w->dest,
+		.token = w->loop ? w->engine->wired_token : 0,
+	};
+
+	memset(p, 0, sizeof(*p));
+	p->ird = w->ird;
+	p->ord = w->ord;
+	p->rnr_retry_count = 7;
+	p->private_data_len = (uint16_t)wired_encode(&m, p->private_data);
+}
+
+static void reject(struct iw_session *s, const struct wired_message *to, enum wired_reason reason)
+{
+	struct wired_message m = {.reason = (uint8_t)reason, .src = to->dst, .dst = to->src};
+	struct assoc *a = iw_assoc_llp(iw_session_assoc(s));
+	uint8_t buf[WIRED_MESSAGE_LEN];
+
+	log_debug("QP 0x%06x: Initiate of QP 0x%06x rejected, reason %d", to->dst, to->src, reason);
+	iw_session_reject(s, buf, wired_encode(&m, buf));
+	assoc_check_idle(a);
+}
+
+/* ---- time ---- */
+
+static void arm(struct wired *w)
+{
+	uint64_t when = w->state < WIRED_UP ? w->deadline : ENGINE_NEVER;
+
+	if (w->state == WIRED_WAITING && w->begin_at < when)
+		when = w->begin_at;
+	if (when == ENGINE_NEVER)
+		timerq_remove(&w->engine->wired_timers, &w->timer);
+	else
+		timerq_set(&w->engine->wired_timers, &w->timer, when);
+}
+
+static void wait_until(struct wired *w, uint64_t when)
+{
+	w->state = WIRED_WAITING;
+	w->begin_at = when;
+	arm(w);
+}
+
+/* Nobody is there, or not yet. */
+static void begin_later(struct wired *w, const char *why, int error)
+{
+	char text[SOCKADDR_TEXT];
+
+	if (log_enabled(LOG_LEVEL_DEBUG))
+		log_debug("QP 0x%06x: %s: %s (error %d)", w->qp->num,
+			  sockaddr_text_ip(&w->path.remote, qp_num_port(w->dest), text), why, -error);
+	wait_until(w, w->engine->now + w->pause);
+	w->pause = w->pause < PAUSE_MAX / 2 ? 2 * w->pause : PAUSE_MAX;
+}
+
+static void established(struct wired *w)
+{
+	log_debug("QP 0x%06x: session with QP 0x%06x", w->qp->num, w->dest);
+	w->state = WIRED_UP;
+	w->deadline = ENGINE_NEVER;
+	arm(w);
+}
+
+/* ---- the side that begins ---- */
+
+static void initiate(struct wired *w, struct assoc *a)
+{
+	struct iw_session_param param;
+	int ret;
+
+	fill_param(w, &param);
+	ret = iw_session_initiate(a->iw, w->qp, &param, cookie(w, COOKIE_WIRED), &w->session);
+	if (ret) {
+		w->session = NULL;
+		begin_later(w, "no session", ret);
+		return;
+	}
+	list_del(&a->idle_node);
+	w->state = WIRED_INITIATING;
+	arm(w);
+}
+
+/* To itself a process goes from another port: there is no association of a port with itself. */
+static int source_endpoint(struct wired *w, struct endpoint **ep)
+{
+	if (w->loop)
+		return endpoint_open_client(w->engine,
+					    ip_addr_is_v4(&w->path.remote) ? AF_INET : AF_INET6, 0, ep);
+	w->ep->refs++;
+	*ep = w->ep;
+	return 0;
+}
+
+static void begin(struct wired *w)
+{
+	uint16_t port = qp_num_port(w->dest);
+	struct endpoint *ep;
+	struct assoc *a;
+	int ret;
+
+	ret = source_endpoint(w, &ep);
+	if (!ret) {
+		w->path.udp_port = cm_encap_port(w->engine, port);
+		ret = assoc_connect(ep, &w->path, port, &a);
+		endpoint_put(ep);
+	}
+	if (ret) {
+		begin_later(w, "cannot connect", ret);
+		return;
+	}
+	if (assoc_is_up(a)) {
+		initiate(w, a);
+		assoc_check_idle(a);
+		return;
+	}
+	w->state = WIRED_CONNECTING;
+	list_add_tail(&a->wired, &w->wait_node);
+	arm(w);
+}
+
+void wired_assoc_up(struct assoc *a)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&a->wired)))
+		initiate(list_entry(node, struct wired, wait_node), a);
+}
+
+void wired_assoc_failed(struct assoc *a, int error)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&a->wired)))
+		begin_later(list_entry(node, struct wired, wait_node), "no association", error);
+}
+
+/* ---- the side that is found ---- */
+
+static bool is_named(const struct wired *w, const struct wired_message *m, const struct assoc *a)
+{
+	const struct transport *t = w->engine->transport;
+
+	if (m->src != w->dest)
+		return false;
+	if (w->loop)
+		return m->token == w->engine->wired_token;
+	return t->remote_port(a) == qp_num_port(w->dest) &&
+	       ip_addr_equal(&t->addr(a)->remote, &w->path.remote);
+}
+
+static void accept_session(struct wired *w, struct iw_session *s, const struct wired_message *m)
+{
+	struct iw_session_param param;
+	int ret;
+
+	list_del(&w->wait_node);
+	fill_param(w, &param);
+	param.rnr_retry_count = m->rnr_retry;
+	ret = iw_session_accept(s, w->qp, &param);
+	if (ret) {
+		iw_session_refuse(s);
+		begin_later(w, "cannot accept", ret);
+		return;
+	}
+	iw_session_set_cm(s, cookie(w, COOKIE_WIRED));
+	w->session = s;
+	established(w);
+}
+
+static void hold(struct engine *e, struct iw_session *s, const struct wired_message *m)
+{
+	unsigned int n = 0;
+	struct held *h;
+
+	list_for_each(node, &e->held)
+		n += list_entry(node, struct held, node)->msg.dst == m->dst;
+	h = n < WIRED_HELD_PER_QP && e->n_held < WIRED_HELD_MAX ? malloc(sizeof(*h)) : NULL;
+	if (!h) {
+		reject(s, m, WIRED_NO_QP);
+		return;
+	}
+	h->session = s;
+	h->msg = *m;
+	list_add_tail(&e->held, &h->node);
+	e->n_held++;
+	iw_session_set_cm(s, cookie(h, COOKIE_HELD));
+	log_debug("QP 0x%06x: Initiate of QP 0x%06x held", m->dst, m->src);
+}
+
+static void unhold(struct engine *e, struct held *h)
+{
+	list_del(&h->node);
+	e->n_held--;
+	free(h);
+}
+
+/* Theirs is the Initiate that counts. */
+static bool yields(const struct wired *w, const struct wired_message *m, const struct assoc *a)
+{
+	return m->src > w->qp->num || (m->src == w->qp->num && !a->initiator);
+}
+
+/* Decides about an Initiate that is not held, or not any more. */
+static void consider(struct engine *e, struct iw_session *s, const struct wired_message *m)
+{
+	struct assoc *a = iw_assoc_llp(iw_session_assoc(s)); /* who has lost it has said so */
+	struct iw_qp *qp = iw_qp_by_num(e->rnic, m->dst);
+	struct wired *w = qp ? qp->wired : NULL;
+
+	if (!qp || !a->ep->block || a->ep->port != qp_num_port(m->dst)) {
+		reject(s, m, WIRED_NO_QP);
+	} else if (qp->cm) {
+		reject(s, m, WIRED_STRANGER);
+	} else if (!w || w->state >= WIRED_UP) {
+		hold(e, s, m);
+	} else if (!is_named(w, m, a)) {
+		reject(s, m, WIRED_STRANGER);
+	} else if (w->state != WIRED_INITIATING) {
+		accept_session(w, s, m);
+	} else if (yields(w, m, a)) {
+		iw_session_close(w->session);
+		w->session = NULL;
+		accept_session(w, s, m);
+	} else {
+		reject(s, m, WIRED_CROSSED);
+	}
+}
+
+/* Those that came for a QP before it was ready. */
+static void consider_held(struct engine *e, uint32_t num)
+{
+	struct list_node mine;
+	struct list_node *node;
+
+	list_init(&mine);
+	list_for_each_safe(it, &e->held) {
+		if (list_entry(it, struct held, node)->msg.dst == num) {
+			list_del(it);
+			list_add_tail(&mine, it);
+		}
+	}
+	while ((node = list_pop(&mine))) {
+		struct held *h = list_entry(node, struct held, node);
+		struct iw_session *s = h->session;
+		struct wired_message m = h->msg;
+
+		unhold(e, h);
+		consider(e, s, &m);
+	}
+}
+
+static bool request(struct engine *e, const struct iw_event *ev)
+{
+	struct assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+	struct wired_message m;
+
+	if (wired_decode(&m, ev->param.private_data, ev->param.private_data_len)) {
+		list_del(&a->idle_node);
+		consider(e, ev->session, &m);
+		return true;
+	}
+	if (!a->ep->block)
+		return false;
+	log_debug("port %u: request refused: the port is that of QPs wired by hand", a->ep->port);
+	iw_session_refuse(ev->session);
+	assoc_check_idle(a);
+	return true;
+}
+
+/* ---- events of the sessions ---- */
+
+/* Who accepts what it does not understand, a listener of rdma_cm, is none of our peers. */
+static void on_accept(struct wired *w, const struct iw_event *ev)
+{
+	struct wired_message m;
+
+	if (!wired_decode(&m, ev->param.private_data, ev->param.private_data_len) ||
+	    m.src != w->dest || m.dst != w->qp->num) {
+		log_debug("QP 0x%06x: accepted by what is not QP 0x%06x", w->qp->num, w->dest);
+		w->session = NULL;
+		w->state = WIRED_OVER;
+		iw_session_close(ev->session);
+		arm(w);
+		return;
+	}
+	iw_session_set_rnr_retry(ev->session, m.rnr_retry);
+	established(w);
+}
+
+static void on_reject(struct wired *w, const struct iw_event *ev)
+{
+	struct wired_message m;
+	bool ours = wired_decode(&m, ev->param.private_data, ev->param.private_data_len);
+
+	w->session = NULL;
+	begin_later(w, ours && m.reason == WIRED_CROSSED ? "the Initiates crossed" :
+		    ours && m.reason == WIRED_STRANGER	 ? "it is wired to somebody else" :
+		    ours				 ? "it has no such QP" :
+							   "rejected",
+		    -ECONNREFUSED);
+}
+
+bool wired_session_event(struct engine *e, const struct iw_event *ev)
+{
+	struct wired *w = from_cookie(ev->cm, COOKIE_WIRED);
+	struct held *h = from_cookie(ev->cm, COOKIE_HELD);
+
+	if (ev->type == IW_EVENT_INITIATE)
+		return request(e, ev);
+	if (h) {
+		if (ev->type == IW_EVENT_CLOSED)
+			unhold(e, h);
+		return true;
+	}
+	if (!w)
+		return false;
+	switch (ev->type) {
+	case IW_EVENT_ACCEPT:
+		on_accept(w, ev);
+		break;
+	case IW_EVENT_REJECT:
+		on_reject(w, ev);
+		break;
+	case IW_EVENT_CLOSED:
+		w->session = NULL;
+		if (w->state == WIRED_INITIATING)
+			begin_later(w, "refused", ev->error);
+		else
+			w->state = WIRED_OVER;
+		arm(w);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* ---- timers ---- */
+
+/* Gives up what goes on with the peer. */
+static void hang_up(struct wired *w)
+{
+	list_del(&w->wait_node);
+	if (w->session)
+		iw_session_close(w->session);
+	w->session = NULL;
+	w->state = WIRED_OVER;
+	arm(w);
+}
+
+void wired_kicked(struct iw_qp *qp)
+{
+	struct wired *w = qp->wired;
+
+	if (w->state >= WIRED_UP || w->deadline != ENGINE_NEVER || !w->limit || iw_sq_is_empty(qp) ||
+	    atomic_load_explicit(&qp->state, memory_order_relaxed) > IW_QPS_RTS)
+		return;
+	w->deadline = w->engine->now + w->limit;
+	arm(w);
+}
+
+uint64_t wired_next_timeout(const struct engine *e)
+{
+	const struct timerq_node *first = timerq_first(&e->wired_timers);
+
+	return first ? first->when : ENGINE_NEVER;
+}
+
+void wired_timers(struct engine *e)
+{
+	struct timerq_node *first;
+
+	while ((first = timerq_first(&e->wired_timers)) && first->when <= e->now) {
+		struct wired *w = list_entry(first, struct wired, timer);
+
+		timerq_remove(&e->wired_timers, first);
+		if (w->deadline <= e->now) {
+			log_debug("QP 0x%06x: its peer, QP 0x%06x, has not come", w->qp->num, w->dest);
+			hang_up(w);
+			iw_qp_give_up(w->qp);
+		} else {
+			begin(w);
+		}
+	}
+}
+
+/* ---- what the verbs layer asks for ---- */
+
+static bool is_unicast(const struct ip_addr *ip)
+{
+	if (ip_addr_is_zero(ip) || ip->b[0] == 0xff)
+		return false;
+	return !ip_addr_is_v4(ip) || ip->b[12] < 224;
+}
+
+static bool is_own_address(struct engine *e, const struct ip_addr *ip)
+{
+	return (ip_addr_is_v4(ip) && ip->b[12] == 127) || engine_gid_find(e, ip->b, 0) >= 0;
+}
+
+static int set_path(struct wired *w, const struct engine_wiring *wiring)
+{
+	struct ip_addr *local = &w->path.local, *remote = &w->path.remote;
+
+	*local = sockaddr_ip((const struct sockaddr *)&wiring->local.addr);
+	memcpy(remote->b, wiring->dgid, sizeof(remote->b));
+	if (remote->b[0] == 0xfe && (remote->b[1] & 0xc0) == 0x80)
+		remote->scope_id = wiring->local.ifindex;
+	if (!is_unicast(remote) || ip_addr_is_v4(local) != ip_addr_is_v4(remote)) {
+		log_debug("QP 0x%06x: the destination GID is no address that the source GID reaches",
+			  w->qp->num);
+		return -EINVAL;
+	}
+	w->loop = qp_num_endpoint(w->engine, w->dest) && is_own_address(w->engine, remote);
+	if (!qp_num_port(w->dest) || (w->loop && w->dest == w->qp->num)) {
+		log_debug("QP 0x%06x: 0x%06x is %s", w->qp->num, w->dest,
+			  w->loop ? "itself" : "no number of a QP");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool is_active(const struct wired *w)
+{
+	uint16_t ours = qp_num_port(w->qp->num), theirs = qp_num_port(w->dest);
+
+	if (w->loop)
+		return w->qp->num > w->dest;
+	if (ours != theirs)
+		return ours > theirs;
+	return memcmp(w->path.local.b, w->path.remote.b, sizeof(w->path.local.b)) > 0;
+}
+
+static struct wired *wired_new(struct engine *e, struct iw_qp *qp, const struct engine_wiring *wiring)
+{
+	struct wired *w;
+
+	if (timerq_reserve(&e->wired_timers, e->n_wired + 1))
+		return NULL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->engine = e;
+	w->qp = qp;
+	w->dest = wiring->dest_qp_num;
+	w->ep = qp_num_endpoint(e, qp->num);
+	w->ird = wiring->ird;
+	w->rnr_retry = 7;
+	w->pause = PAUSE_MIN;
+	w->deadline = ENGINE_NEVER;
+	list_init(&w->wait_node);
+	return w;
+}
+
+int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *wiring)
+{
+	struct wired *w = wired_new(e, qp, wiring);
+	int ret;
+
+	if (!w)
+		return -ENOMEM;
+	while (!e->wired_token)
+		random_bytes(&e->random, &e->wired_token, sizeof(e->wired_token));
+	ret = set_path(w, wiring);
+	if (!ret)
+		ret = endpoint_wake(w->ep);
+	if (!ret)
+		ret = iw_qp_modify(qp, IW_QPS_RTR);
+	if (ret) {
+		free(w);
+		return ret;
+	}
+	qp->wired = w;
+	e->n_wired++;
+	wait_until(w, is_active(w) ? e->now : e->now + PASSIVE_WAIT);
+	consider_held(e, qp->num);
+	if (w->state == WIRED_WAITING && w->begin_at <= e->now)
+		begin(w);
+	return 0;
+}
+
+int engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr)
+{
+	struct wired *w = qp->wired;
+	int ret = iw_qp_set_ord(qp, attr->ord);
+
+	if (ret)
+		return ret;
+	w->ord = attr->ord;
+	w->rnr_retry = attr->rnr_retry;
+	w->limit = attr->limit;
+	wired_kicked(qp);
+	return 0;
+}
+
+void engine_unwire(struct iw_qp *qp)
+{
+	struct wired *w = qp->wired;
+
+	if (!w)
+		return;
+	hang_up(w);
+	w->engine->n_wired--;
+	qp->wired = NULL;
+	free(w);
+}
+
+void wired_qp_gone(struct engine *e, uint32_t num)
+{
+	consider_held(e, num);
+}

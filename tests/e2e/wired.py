@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Programs that wire their queue pairs by hand: GIDs and QP numbers go over a TCP connection of their own."""
+import contextlib
+import ipaddress
+import pathlib
+import sys
+import time
+
+import harness
+from harness import DEVICE, Failure, Skip, free_port, start
+
+GIDS = [f"/sys/class/infiniband/{DEVICE}/ports/1/gids/{i}" for i in range(32)]
+# perftest deregisters the memory for the credits of ib_send_bw, which it counts on iWARP devices, with -R alone: then it
+# cannot free its PD, says so, and ends with status 1, behind its result.
+FORGETS_ITS_MR = "ib_send_bw", "Failed to deallocate PD", 1
+
+
+def gid_index(link, side, link_local=False):
+    """The first GID of the link's family, on loopback that of the loopback address; or of a link-local address."""
+    program = start(f"gids-{side}", ["cat", *GIDS], link, side)
+    program.expect(10, 0)
+    deadline = time.monotonic() + 10  # a link-local address is one when nobody else has it
+    while link_local and "fe80:" not in program.output() and time.monotonic() < deadline:
+        time.sleep(0.2)
+        program = start(f"gids-{side}", ["cat", *GIDS], link, side)
+        program.expect(10, 0)
+    for index, line in enumerate(program.output().split()):
+        address = ipaddress.ip_address(line)
+        mapped = address.ipv4_mapped
+        if link_local and address.is_link_local:
+            return str(index)
+        if link_local or not int(address) or (link.family == 4) != bool(mapped) or address.is_link_local:
+            continue
+        if (mapped or address).is_loopback == (link.address in ("127.0.0.1", "::1")):
+            return str(index)
+    raise (Skip if link_local else Failure)(f"no such GID on the {side}'s side")
+
+
+def tcp_address(link):
+    """The programs' own connections are of IPv4 alone."""
+    if link.family == 6 and link.address != "::1":
+        raise Skip("no IPv4 there")
+    return "127.0.0.1" if link.family == 6 else link.address
+
+
+def tcp_listening(pid, port):
+    want = f":{port:04X}"
+    for table in "tcp", "tcp6":
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
+            if any(line.split()[1].endswith(want) and line.split()[3] == "0A" for line in list(f)[1:]):
+                return True
+    return False
+
+
+def pair(link, server, client, port, seconds, statuses=(0,), env=None):
+    s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", env=env)
+    deadline = time.monotonic() + 10
+    while not tcp_listening(s.pid, port):
+        if not s.running() or time.monotonic() > deadline:
+            raise Failure(f"{s.name} does not listen")
+        time.sleep(0.01)
+    c = start(pathlib.Path(client[0]).name + "-client", client, link, "client", env=env)
+    c.expect(seconds, *statuses)
+    s.expect(10, *statuses)
+    return s.output(), c.output()
+
+
+def pingpong(*options, link_local=False):
+    def case(link):
+        port = free_port()
+        argv = ["ibv_rc_pingpong", "-d", DEVICE, "-p", str(port), *map(str, options)]
+        server = [*argv, "-g", gid_index(link, "server", link_local)]
+        client = [*argv, "-g", gid_index(link, "client", link_local), tcp_address(link)]
+        for text in pair(link, server, client, port, 60):
+            if "usec/iter" not in text or "invalid data" in text:
+                raise Failure("no result, or data that is wrong")
+    return case
+
+
+def perftest(tool, *options, rows=1, env=None):
+    def case(link):
+        port = free_port()
+        argv = [tool, "-F", "-d", DEVICE, "-p", str(port), *map(str, options)]
+        server = [*argv, "-x", gid_index(link, "server")]
+        client = [*argv, "-x", gid_index(link, "client"), tcp_address(link)]
+        forgets = tool == FORGETS_ITS_MR[0] and not env
+        texts = pair(link, server, client, port, 120, (FORGETS_ITS_MR[2],) if forgets else (0,), env)
+        for text in texts:
+            if forgets and FORGETS_ITS_MR[1] not in text:
+                raise Failure(f"{tool} failed, and not over the memory that it forgets")
+            if "rdma_cm QPs\t : OFF" not in text:
+                raise Failure(f"{tool} took another way to connect")
+        found = harness.perftest_rows(texts[1].replace(FORGETS_ITS_MR[1], "\n"))
+        if len(found) != rows or any(not row[1] for row in found):
+            raise Failure(f"{tool} printed {found}")
+    return case
+
+
+def cases():
+    yield "rc_pingpong", pingpong("-c")
+    yield "rc_pingpong.events", pingpong("-c", "-e")
+    yield "rc_pingpong.large", pingpong("-c", "-s", 1000000, "-n", 50)
+    yield "rc_pingpong.link-local", pingpong("-c", link_local=True)
+    yield "rc_pingpong.few", pingpong("-c", "-n", 20)
+    for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
+        yield f"{tool}.basic", perftest(tool, "-n", 500)
+        yield f"{tool}.qps", perftest(tool, "-q", 16, "-s", 4096, "-n", 300)
+        yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
+        yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
+    for tool in "ib_read_bw", "ib_send_bw":
+        yield f"{tool}.events", perftest(tool, "-e", "-s", 4096, "-n", 300)
+    for tool in "ib_write_lat", "ib_read_lat", "ib_send_lat":
+        yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
+    for tool in "ib_read_lat", "ib_send_lat":
+        yield f"{tool}.events", perftest(tool, "-e", "-s", 64, "-n", 300)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main(list(cases())))
