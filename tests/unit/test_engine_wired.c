@@ -432,6 +432,38 @@ static void test_peer_comes_too_late(void **state)
 	over(opened);
 }
 
+/* A QP in error asks for nobody, and an Initiate is for the time after its reset. */
+static void test_in_error_it_rests(void **state)
+{
+	struct iw_qp *qp = new_qp(), *other = new_qp();
+	struct wired_message m;
+	struct assoc *a;
+
+	wire(other, LARGER + 1); /* so that the port is open */
+	wire(qp, LARGER);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
+	a = peer_opens(LARGER >> 8, 7);
+	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+	expect_nothing(a);
+	assert_int_equal(e->n_held, 1);
+	over(a);
+	free_qp(other);
+	e->now += 60000 * MSEC;
+	wired_timers(e);
+	assert_null(opened);
+	assert_int_equal(wired_next_timeout(e), ENGINE_NEVER);
+	a = peer_opens(LARGER >> 8, 7);
+	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+	expect_nothing(a);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RESET), 0);
+	engine_unwire(qp);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	wire(qp, LARGER);
+	expect(a, SESSION_ENHANCED_ACCEPT, &m);
+	over(a);
+	free_qp(qp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +473,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_in_error_it_rests, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

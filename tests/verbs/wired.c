@@ -447,6 +447,23 @@ static void test_again(void)
 	close_pair(&a, &b);
 }
 
+/* QPs of a connection, once they are reset, are like new ones: it has let go of them. */
+static void test_after_connection(void)
+{
+	struct where at_a, at_b;
+	struct pair p;
+
+	pair_open(&p, NULL);
+	CHECK_EQ(to_state(&p.a, IBV_QPS_RESET), 0);
+	CHECK_EQ(to_state(&p.b, IBV_QPS_RESET), 0);
+	at_a = where_is(&p.a);
+	at_b = where_is(&p.b);
+	wire(&p.a, &at_b);
+	wire(&p.b, &at_a);
+	exchange(&p.a, &p.b, 100);
+	pair_close(&p);
+}
+
 static void test_drained(void)
 {
 	struct side a, b;
@@ -648,6 +665,7 @@ static const struct test tests[] = {
 	{ "stranger", test_stranger },
 	{ "peer_ends", test_peer_ends },
 	{ "again", test_again },
+	{ "after_connection", test_after_connection },
 	{ "drained", test_drained },
 	{ "numbers", test_numbers },
 	{ "families", test_families },

@@ -119,7 +119,9 @@ static void reject(struct iw_session *s, const struct wired_message *to, enum wi
 	uint8_t buf[WIRED_MESSAGE_LEN];
 
 	log_debug("QP 0x%06x: Initiate of QP 0x%06x rejected, reason %d", to->dst, to->src, reason);
-	iw_session_reject(s, buf, wired_encode(&m, buf));
+	/* Without memory for the answer: nothing may come of it any more either. */
+	if (iw_session_reject(s, buf, wired_encode(&m, buf)))
+		iw_session_refuse(s);
 	assoc_check_idle(a);
 }
 
@@ -303,6 +305,12 @@ static bool yields(const struct wired *w, const struct wired_message *m, const s
 	return m->src > w->qp->num || (m->src == w->qp->num && !a->initiator);
 }
 
+/* Until it is wired anew it has no use for a session. */
+static bool is_in_error(const struct wired *w)
+{
+	return atomic_load_explicit(&w->qp->state, memory_order_relaxed) == IW_QPS_ERR;
+}
+
 /* Decides about an Initiate that is not held, or not any more. */
 static void consider(struct engine *e, struct iw_session *s, const struct wired_message *m)
 {
@@ -314,7 +322,7 @@ static void consider(struct engine *e, struct iw_session *s, const struct wired_
 		reject(s, m, WIRED_NO_QP);
 	} else if (qp->cm) {
 		reject(s, m, WIRED_STRANGER);
-	} else if (!w || w->state >= WIRED_UP) {
+	} else if (!w || w->state >= WIRED_UP || is_in_error(w)) {
 		hold(e, s, m);
 	} else if (!is_named(w, m, a)) {
 		reject(s, m, WIRED_STRANGER);
@@ -481,6 +489,8 @@ void wired_timers(struct engine *e)
 			log_debug("QP 0x%06x: its peer, QP 0x%06x, has not come", w->qp->num, w->dest);
 			hang_up(w);
 			iw_qp_give_up(w->qp);
+		} else if (is_in_error(w)) {
+			hang_up(w);
 		} else {
 			begin(w);
 		}

@@ -298,6 +298,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return -err;
 	if (attr->qp_state == IBV_QPS_RESET) {
 		engine_unwire(qp->iw);
+		qp->iw->cm = NULL;
 		qp->by_cm = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
