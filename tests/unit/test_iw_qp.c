@@ -209,6 +209,30 @@ static void drained(void **state)
 	fx_stop(&x);
 }
 
+/* Wired by hand, what was posted has no session yet: once it is reset, nothing of it is under way. */
+static void drained_after_reset(void **state)
+{
+	struct fx x;
+
+	fx_start(&x, false);
+	x.qp->wired = &x;
+	for (int round = 0; round < 2; round++) {
+		if (round) {
+			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
+			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_INIT), 0);
+		}
+		assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTR), 0);
+		assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), 0);
+		if (!round)
+			fx_post(&x, 1, IW_WR_SEND, x.base, 10, 0, 0, 0);
+	}
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
+	assert_false(iw_qp_is_draining(x.qp));
+	iw_qp_notify_drained(x.qp);
+	fx_event(&x, IW_EVENT_SQ_DRAINED);
+	fx_stop(&x);
+}
+
 static int copy_nothing(void *dst, const void *src, size_t len)
 {
 	return 0;
@@ -251,6 +275,7 @@ int main(void)
 		cmocka_unit_test(states),	 cmocka_unit_test(slots_as_asked_for), cmocka_unit_test(rings),
 		cmocka_unit_test(flush),	 cmocka_unit_test(unsignaled_and_order),
 		cmocka_unit_test(inline_and_gather), cmocka_unit_test(drained),
+		cmocka_unit_test(drained_after_reset),
 		cmocka_unit_test(huge),
 	};
 

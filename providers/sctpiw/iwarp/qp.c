@@ -126,7 +126,8 @@ static void reset(struct iw_qp *qp)
 		iw_session_end(s, -ECONNABORTED, true, NULL);
 	if (qp->srq)
 		iw_srq_return(qp);
-	iw_ring_release(&qp->sq, iw_ring_tail(&qp->sq));
+	qp->priv->sq_next = iw_ring_tail(&qp->sq);
+	iw_ring_release(&qp->sq, qp->priv->sq_next);
 	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
 	iw_event_clear(&qp->priv->event);
 	qp->priv->peer_gone = false;
