@@ -108,8 +108,8 @@ def cases():
         yield f"{tool}.qps", perftest(tool, "-q", 16, "-s", 4096, "-n", 300)
         yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
         yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
-    for tool in "ib_read_bw", "ib_send_bw":
-        yield f"{tool}.events", perftest(tool, "-e", "-s", 4096, "-n", 300)
+    yield "ib_read_bw.events", perftest("ib_read_bw", "-e", "-s", 4096, "-n", 300)
+    yield "ib_send_bw.events", perftest("ib_send_bw", "-e", "-s", 65536, "-n", 300, "-t", 4, "-Q", 1)  # as in perftest.py
     for tool in "ib_write_lat", "ib_read_lat", "ib_send_lat":
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
     for tool in "ib_read_lat", "ib_send_lat":
