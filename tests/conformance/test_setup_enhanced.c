@@ -196,6 +196,40 @@ static void no_memory_for_the_ird(void **state)
 	fx_stop(&x);
 }
 
+/* Memory for requests is taken as they come. Ours wait, at least one goes on; without any for the peer's it is told. */
+static void no_memory_for_requests(void **state)
+{
+	const struct rdmap_read_request r = { 0x5151, 0x1000, 1, 1, 1 };
+	uint8_t m[32], body[RDMAP_READ_REQ_LEN], request[64];
+	struct fx x;
+	size_t len;
+
+	fx_passive(&x, 4, 4, 7);
+	for (uint32_t i = 0; i < 3; i++)
+		fx_post(&x, i, IW_WR_RDMA_READ, x.base, 1, 1, 1, 0);
+	out_of_memory = true;
+	assert_true(fx_pull(&x));
+	assert_false(fx_pull(&x));
+	out_of_memory = false;
+	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "r", 1));
+	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	assert_true(fx_pull(&x));
+	assert_true(fx_pull(&x));
+	assert_int_equal(get_be32(x.out + 12), 3);
+
+	rdmap_put_read_request(body, &r);
+	put_be16(request, x.ssn);
+	len = 2 + fx_make_untagged(request + 2, 0x41, 0x41, 0, 1, 1, 0, body, sizeof(body));
+	out_of_memory = true;
+	assert_int_equal(iw_assoc_receive(x.assoc, x.sid, 16, request, len), 0);
+	out_of_memory = false;
+	assert_int_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp->num, x.qp->num);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	assert_true(fx_pull(&x));
+	assert_memory_equal(x.out + 2, "\x41\x47", 2);
+	fx_stop(&x);
+}
+
 static void what_a_reject_says_is_shown(void **state)
 {
 	ROWS("6581-7-10 6581-7-13 6581-9.1-16 6581-9.1-17 6581-12-01");
@@ -485,6 +519,7 @@ int main(void)
 		cmocka_unit_test(the_initiator_adapts_to_the_accept),
 		cmocka_unit_test(accepts_that_cannot_be),
 		cmocka_unit_test(no_memory_for_the_ird),
+		cmocka_unit_test(no_memory_for_requests),
 		cmocka_unit_test(what_a_reject_says_is_shown),
 		cmocka_unit_test(the_rtr_comes_first),
 		cmocka_unit_test(what_the_responder_says),

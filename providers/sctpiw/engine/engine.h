@@ -153,8 +153,8 @@ struct engine_wired_attr {
  * address or number that cannot be; -ENOMEM. Nothing has changed then.
  */
 int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *w);
-/* Of a QP that is wired. -ENOMEM. */
-int engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr);
+/* Of a QP that is wired. */
+void engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr);
 /* After the QP was brought to RESET: it is an ordinary one again. Also for one that is none. */
 void engine_unwire(struct iw_qp *qp);
 

@@ -592,18 +592,15 @@ int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *
 	return 0;
 }
 
-int engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr)
+void engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr)
 {
 	struct wired *w = qp->wired;
-	int ret = iw_qp_set_ord(qp, attr->ord);
 
-	if (ret)
-		return ret;
+	iw_qp_set_ord(qp, attr->ord);
 	w->ord = attr->ord;
 	w->rnr_retry = attr->rnr_retry;
 	w->limit = attr->limit;
 	wired_kicked(qp);
-	return 0;
 }
 
 void engine_unwire(struct iw_qp *qp)

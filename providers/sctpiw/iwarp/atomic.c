@@ -125,7 +125,7 @@ bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const ui
 
 static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
 {
-	return &p->reads[i & p->reads_mask];
+	return &p->reads[i & (p->reads_size - 1)];
 }
 
 /* The untagged buffer of this MSN on QN 3, or NULL. */

@@ -494,11 +494,8 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 bool iw_qp_is_draining(const struct iw_qp *qp);
 /* In SQD: IW_EVENT_SQ_DRAINED when that is over, or now; once, and not when SQD is left before. */
 void iw_qp_notify_drained(struct iw_qp *qp);
-/*
- * Of a QP that may have a session: from now on so many reads at once, or as many as the peer takes.
- * -ENOMEM: as it was.
- */
-int iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
+/* Of a QP that may have a session: so many reads at once from now on, or as many as the peer takes. */
+void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
 /* Its peer cannot be reached: to ERR, the oldest WR with RETRY_EXC_ERR. */
 void iw_qp_give_up(struct iw_qp *qp);
 /* No WR of the send queue waits to be taken up or completed. */

@@ -318,16 +318,16 @@ struct iw_qp_private {
 	bool imm_due;	  /* the Write is out, its Immediate Data is next */
 	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
 
-	/* Reads and atomics that we asked for: [reads_head, reads_tail) */
+	/* Reads and atomics that we asked for: [reads_head, reads_tail); grows up to ord */
 	struct iw_read *reads;
-	uint32_t reads_mask, reads_head, reads_tail;
+	uint32_t reads_size, reads_head, reads_tail; /* size: a power of two, or 0 */
 	uint32_t ord;
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
 	uint32_t ord_max; /* the peer takes no more */
 
-	/* Requests of the peer: MSNs [irq_head, irq_tail) are delivered and not answered */
+	/* Requests of the peer: MSNs [irq_head, irq_tail) are delivered and not answered; up to ird */
 	struct iw_inbound_read *irq;
-	uint32_t irq_size, irq_head, irq_tail;
+	uint32_t irq_size, irq_head, irq_tail; /* size: a power of two, or 0 */
 	uint32_t ird;
 	uint32_t response_msn; /* on QN 3, of our next Atomic Response */
 
@@ -426,12 +426,16 @@ static inline uint32_t iw_reads_outstanding(const struct iw_qp_private *p)
 	return p->reads_tail - p->reads_head;
 }
 
+/* Room for n of them; those that are outstanding move. -ENOMEM: as it was. */
+int iw_reads_reserve(struct iw_qp_private *p, uint32_t n);
+
 /* Where a Read Response segment (payload > 0) goes. */
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
-int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird);
+/* Room for n requests beginning with irq_head. -ENOMEM: as it was. */
+int iw_irq_reserve(struct iw_qp_private *p, uint32_t n);
 bool iw_response_ready(const struct iw_qp *qp);
 size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 

@@ -268,39 +268,12 @@ void iw_qp_peer_lost(struct iw_qp *qp)
 		iw_qp_give_up(qp);
 }
 
-/* Room for ord reads; those that are outstanding move. */
-static int size_reads(struct iw_qp_private *p, uint32_t ord)
-{
-	uint32_t size = 1;
-	struct iw_read *reads;
-
-	while (size < ord)
-		size *= 2;
-	if (p->reads && size <= p->reads_mask + 1)
-		return 0;
-	reads = calloc(size, sizeof(*reads));
-	if (!reads)
-		return -ENOMEM;
-	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
-		reads[i & (size - 1)] = p->reads[i & p->reads_mask];
-	free(p->reads);
-	p->reads = reads;
-	p->reads_mask = size - 1;
-	return 0;
-}
-
-int iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
+void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;
-	int err;
 
-	if (!p->session)
-		return 0;
-	ord = ord < p->ord_max ? ord : p->ord_max;
-	err = size_reads(p, ord);
-	if (!err)
-		p->ord = ord;
-	return err;
+	if (p->session)
+		p->ord = ord < p->ord_max ? ord : p->ord_max;
 }
 
 /* Wired by hand it is bound when it has an address of the peer, to no more than one session. */
@@ -318,21 +291,12 @@ static bool may_bind(const struct iw_qp *qp)
 int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;
-	int err;
 
 	if (!may_bind(qp))
 		return -EINVAL;
-	err = size_reads(p, ord);
-	if (err)
-		return err;
-	p->irq = NULL;
-	p->irq_size = 0;
-	err = iw_irq_set_limit(p, ird);
-	if (err) {
-		free(p->reads);
-		p->reads = NULL;
-		return err;
-	}
+	if (iw_reads_reserve(p, 1))
+		return -ENOMEM;
+	p->ird = ird;
 	p->ord = ord;
 	p->ord_max = IW_MAX_ORD;
 	p->irq_head = p->irq_tail = 1;
@@ -370,6 +334,7 @@ void iw_qp_unbind(struct iw_qp *qp)
 	p->reads = NULL;
 	p->irq = NULL;
 	p->irq_size = 0;
+	p->reads_size = 0;
 	p->reads_head = p->reads_tail = 0;
 	p->irq_head = p->irq_tail = 0;
 	p->current = IW_TX_NONE;

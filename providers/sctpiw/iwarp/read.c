@@ -20,7 +20,27 @@ static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uin
 
 static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
 {
-	return &p->reads[i & p->reads_mask];
+	return &p->reads[i & (p->reads_size - 1)];
+}
+
+int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
+{
+	struct iw_read *reads;
+	uint32_t size = p->reads_size ? p->reads_size : 1;
+
+	if (n <= p->reads_size)
+		return 0;
+	while (size < n)
+		size *= 2;
+	reads = calloc(size, sizeof(*reads));
+	if (!reads)
+		return -ENOMEM;
+	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
+		reads[i & (size - 1)] = *read_at(p, i);
+	free(p->reads);
+	p->reads = reads;
+	p->reads_size = size;
+	return 0;
 }
 
 /* Which of the outstanding reads a segment belongs to, or NULL and an error (RFC 5040 5.2.2). */
@@ -127,8 +147,7 @@ static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t ms
 	return &p->irq[msn & (p->irq_size - 1)];
 }
 
-/* Room for n requests beginning with irq_head. */
-static int irq_reserve(struct iw_qp_private *p, uint32_t n)
+int iw_irq_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_inbound_read *irq;
 	uint32_t size = p->irq_size ? p->irq_size : 1;
@@ -148,15 +167,6 @@ static int irq_reserve(struct iw_qp_private *p, uint32_t n)
 	return 0;
 }
 
-int iw_irq_set_limit(struct iw_qp_private *p, uint32_t ird)
-{
-	int err = irq_reserve(p, ird);
-
-	if (!err)
-		p->ird = ird;
-	return err;
-}
-
 static uint32_t request_len(uint8_t rdmap)
 {
 	return rdmap_opcode(rdmap) == RDMAP_ATOMIC_REQUEST ? RDMAP_ATOMIC_REQ_LEN : RDMAP_READ_REQ_LEN;
@@ -174,7 +184,7 @@ int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_f
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
 	if (msn - p->irq_head >= limit)
 		return iw_fail(f, TERM_DDP_NO_BUFFER, seg->raw, seg->len);
-	if (irq_reserve(p, msn - p->irq_head + 1))
+	if (iw_irq_reserve(p, msn - p->irq_head + 1))
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 	if (!seg->payload_len)
 		return 0;

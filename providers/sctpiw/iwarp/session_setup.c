@@ -114,8 +114,10 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 		ird = e->ord;
 	if (ird > IW_MAX_IRD)
 		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
-	if (iw_irq_set_limit(p, ird))
+	/* More than was offered: whether there is memory for it the peer is told now. */
+	if (ird > p->ird && iw_irq_reserve(p, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
+	p->ird = ird;
 	if (e->peer_to_peer && !e->rtr_send && !e->rtr_write && !e->rtr_read)
 		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
 	s->rtr = e->peer_to_peer;
@@ -144,7 +146,6 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 		keep_remote(s, c, shown_depth(c->enhanced.ird, p->ord),
 			    shown_depth(c->enhanced.ord, p->ird));
 	} else {
-		iw_irq_set_limit(p, p->ird);
 		keep_remote(s, c, p->ord, p->ird);
 	}
 	free(s->local);

@@ -82,7 +82,7 @@ static bool is_request(const struct iw_send_wqe *wqe)
 /* Requests of the application wait for a slot; the others for requests before them, where fenced. */
 static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
-	const struct iw_qp_private *p = qp->priv;
+	struct iw_qp_private *p = qp->priv;
 	uint32_t outstanding = iw_reads_outstanding(p);
 
 	if (!outstanding)
@@ -90,7 +90,11 @@ static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	/* Invalidating the sink of a read that is under way would break it. */
 	if ((wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV)
 		return true;
-	return is_request(wqe) && outstanding >= p->ord;
+	if (!is_request(wqe))
+		return false;
+	/* Without memory for one more it goes on with the room that there is. */
+	return outstanding >= p->ord ||
+	       (outstanding == p->reads_size && iw_reads_reserve(p, outstanding + 1));
 }
 
 static struct iw_send_wqe *next_wqe(struct iw_qp *qp)
@@ -306,7 +310,7 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		r.sink_stag = wqe->sge[0].lkey;
 		r.sink_to = wqe->sge[0].addr;
 	}
-	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
+	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
 		.index = p->sq_next,
 		.msn = p->read_msn,
 		.stag = r.sink_stag,
@@ -335,7 +339,7 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 		return 0;
 	}
 	iw_atomic_put_request(qp, wqe, buf + SESSION_SSN_LEN);
-	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){
+	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
 		.index = p->sq_next,
 		.msn = p->read_msn++,
 		.atomic = true,
@@ -474,7 +478,10 @@ size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 				 RDMAP_QN_SEND, p->send_msn++, 0);
 		return SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
 	}
-	p->reads[p->reads_tail++ & p->reads_mask] = (struct iw_read){ .msn = p->read_msn, .rtr = true };
+	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
+		.msn = p->read_msn,
+		.rtr = true,
+	};
 	return put_read_request(buf, p->read_msn++, &r);
 }
 
@@ -519,7 +526,7 @@ void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failu
 		return;
 	if (!ddp_is_tagged(h.control) && h.qn == RDMAP_QN_READ_REQUEST) {
 		for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-			const struct iw_read *r = &p->reads[i & p->reads_mask];
+			const struct iw_read *r = &p->reads[i & (p->reads_size - 1)];
 
 			if (r->msn == h.msn && !r->rtr)
 				blame(qp, r->index, t->error, f);

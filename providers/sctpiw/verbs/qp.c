@@ -255,7 +255,7 @@ static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 }
 
 /* What changes for the peer of a QP wired by hand, once all of attr is merged. */
-static int set_wired(struct sctpiw_qp *qp)
+static void set_wired(struct sctpiw_qp *qp)
 {
 	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
 	struct engine_wired_attr wired = {
@@ -264,9 +264,8 @@ static int set_wired(struct sctpiw_qp *qp)
 		.limit = patience(&qp->attr, !in_rtr),
 	};
 
-	if (!qp->iw->wired)
-		return 0;
-	return -engine_wired_set(qp->iw, &wired);
+	if (qp->iw->wired)
+		engine_wired_set(qp->iw, &wired);
 }
 
 static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
@@ -330,7 +329,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		qp->iw->access = attr->qp_access_flags & rights;
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
-	return set_wired(qp);
+	set_wired(qp);
+	return 0;
 }
 
 static bool is_without_gid(const struct ibv_qp_attr *attr, int mask)
