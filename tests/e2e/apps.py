@@ -118,6 +118,20 @@ def refused(*argv):
     return case
 
 
+def many_qps(link):
+    """Data over 2,048 queue pairs at once; then all are destroyed, and with a second such round it costs no more."""
+    p = start("many-qps", [harness.BUILD / "bin/many-qps", link.address, 2048, 16, 128], link)
+    p.expect(60)
+    if p.output().count("2048 queue pairs: every byte right") != 2:
+        raise Failure("not twice over all of them: " + p.output())
+    left = re.findall(r"(-?[\d.]+) KiB of each and (-?\d+) descriptors are left", p.output())
+    if len(left) != 2 or any(float(kib) > 0.4 or int(descriptors) > 2 for kib, descriptors in left):
+        raise Failure("memory or descriptors are lost: " + p.output())
+    idle = re.findall(r"([\d.]+) KiB a queue pair", p.output())
+    if len(idle) != 2 or any(float(kib) > 16 for kib in idle):
+        raise Failure("an idle queue pair takes too much: " + p.output())
+
+
 def preloaded(order="{}:$LD_PRELOAD"):
     """What goes before a program of sockets to make it one of rsockets, by a preload library beside ours."""
     found = [*pathlib.Path("/usr/lib64").glob("rsocket/librspreload.so"),
@@ -173,6 +187,7 @@ CASES = [
     ("rstream.blocking", stream("rstream", "-T", "b", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
     ("rstream.nonblocking", stream("rstream", "-T", "n", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
     ("rstream.resolve", stream("rstream", "-T", "r", "-T", "v", "-S", 1000, "-I", 20, "-C", 10)),
+    ("many-qps", many_qps),
     ("rcopy", rcopy),
     ("cmtime", cmtime),
     ("sockets", sockets("{}:$LD_PRELOAD")),

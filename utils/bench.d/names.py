@@ -34,7 +34,8 @@ COLD = "RDMA Write 64 KiB into 256 MiB"
 WRITE_EVENTS = "RDMA Write 64 KiB, events"
 CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
 IDLE = "connected and idle, both ends"
-IDLE_QP = "memory of an idle queue pair"
+MANY_QPS = 4096
+IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 
 # of the simulated path: % lost each way, and RTT in ms
 SIM_LOSSES = 0, 0.01, 0.1, 0.5, 1, 2, 5, 10

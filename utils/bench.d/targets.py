@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What the figures should come to, as ratios to other figures of the same round."""
-from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, LO, MTU_1500, RATE, SIM_LOSS, SIM_RTT,
-                   SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES, perftest,
-                   simulated, udp)
+from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MTU_1500, RATE, SIM_LOSS,
+                   SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES,
+                   perftest, simulated, udp)
 
 
 class Target:
@@ -54,4 +54,5 @@ TARGETS = (
                                 (WRITE, SMALL_1500, MTU_1500))),
     Target((simulated(SIM_LOSS, SIM_RTT), SIMULATED, WRITES), (simulated(SIM_LOSS, SIM_RTT), SIMULATED, BOUND), 0.8),
     Target((CONNECT[32], LO, CONNECTIONS), None, 5000, 20000),
+    Target((IDLE_QP, LO, KIB), None, 16, at_most=True),
 )

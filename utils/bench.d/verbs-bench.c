@@ -8,8 +8,8 @@
  *		bandwidth of RDMA Writes of BYTES that walk through a region of REGION bytes, again and again
  *   verbs-bench connect ADDRESS PORT AT-ONCE SECONDS
  *		connections that are made and ended, so many at a time
- *   verbs-bench idle ADDRESS PORT COUNT
- *		the memory of COUNT further connections, beyond the first; then does nothing, and does not end
+ *   verbs-bench idle ADDRESS PORT
+ *		a connection over which nothing goes; does not end
  *
  * ADDRESS is of IPv4.
  */
@@ -244,28 +244,11 @@ static void connections(size_t at_once, double seconds)
 	printf("%.1f connections/s\n", made / (now() - start));
 }
 
-static size_t resident(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	size_t pages;
-
-	if (!f || fscanf(f, "%*u %zu", &pages) != 1)
-		die("/proc/self/statm");
-	fclose(f);
-	return pages * sysconf(_SC_PAGESIZE);
-}
-
-static void idle(size_t count)
+static void idle(void)
 {
 	struct grant granted;
-	size_t before;
 
 	connected(0, &granted);
-	before = resident();
-	for (size_t i = 0; i < count; i++)
-		connected(0, &granted);
-	if (count)
-		printf("%.2f KiB a queue pair\n", ((double)resident() - (double)before) / 1024 / count);
 	printf("idle\n");
 	for (;;)
 		pause();
@@ -333,7 +316,7 @@ static int usage(void)
 	fprintf(stderr, "usage: verbs-bench server ADDRESS PORT\n"
 			"       verbs-bench write ADDRESS PORT BYTES REGION SECONDS spin|events\n"
 			"       verbs-bench connect ADDRESS PORT AT-ONCE SECONDS\n"
-			"       verbs-bench idle ADDRESS PORT COUNT\n");
+			"       verbs-bench idle ADDRESS PORT\n");
 	return 2;
 }
 
@@ -358,8 +341,8 @@ int main(int argc, char **argv)
 		writes(bytes, number(argv[5], bytes, 1ul << 32), number(argv[6], 1, 3600), !strcmp(argv[7], "events"));
 	} else if (argc == 6 && !strcmp(what, "connect")) {
 		connections(number(argv[4], 1, BACKLOG), number(argv[5], 1, 3600));
-	} else if (argc == 5 && !strcmp(what, "idle")) {
-		idle(number(argv[4], 0, 100000));
+	} else if (argc == 4 && !strcmp(what, "idle")) {
+		idle();
 	} else {
 		return usage();
 	}
