@@ -66,10 +66,10 @@ def pair(link, server, client, port, seconds, statuses=(0,), env=None):
     return s.output(), c.output()
 
 
-def pingpong(*options, link_local=False):
+def pingpong(*options, program="ibv_rc_pingpong", link_local=False):
     def case(link):
         port = free_port()
-        argv = ["ibv_rc_pingpong", "-d", DEVICE, "-p", str(port), *map(str, options)]
+        argv = [program, "-d", DEVICE, "-p", str(port), *map(str, options)]
         server = [*argv, "-g", gid_index(link, "server", link_local)]
         client = [*argv, "-g", gid_index(link, "client", link_local), tcp_address(link)]
         for text in pair(link, server, client, port, 60):
@@ -103,6 +103,9 @@ def cases():
     yield "rc_pingpong.large", pingpong("-c", "-s", 1000000, "-n", 50)
     yield "rc_pingpong.link-local", pingpong("-c", link_local=True)
     yield "rc_pingpong.few", pingpong("-c", "-n", 20)
+    yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
+    yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
+    yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
     for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
         yield f"{tool}.basic", perftest(tool, "-n", 500)
         yield f"{tool}.qps", perftest(tool, "-q", 16, "-s", 4096, "-n", 300)
