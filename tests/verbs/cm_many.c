@@ -351,16 +351,6 @@ static void test_threads(void)
 
 /* ---- a channel that nobody reads ---- */
 
-static long resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long size, resident;
-
-	CHECK(f && fscanf(f, "%ld %ld", &size, &resident) == 2);
-	fclose(f);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 #define BACKLOG 8
 #define ATTEMPTS 2000
 

@@ -281,16 +281,6 @@ static void test_threads_to_self(void)
 	rdma_destroy_event_channel(s.channel);
 }
 
-static long resident_kib(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long size, resident;
-
-	CHECK(f && fscanf(f, "%ld %ld", &size, &resident) == 2);
-	fclose(f);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static int open_descriptors(void)
 {
 	int n = 0;

@@ -56,6 +56,16 @@ void sleep_ms(unsigned int ms)
 	nanosleep(&ts, NULL);
 }
 
+long resident_kib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long size, resident;
+
+	CHECK(f && fscanf(f, "%ld %ld", &size, &resident) == 2);
+	fclose(f);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 struct ibv_context *open_device(void)
 {
 	struct ibv_device **list;

@@ -55,6 +55,7 @@ struct ibv_context *open_device(void);
 struct ibv_context *cm_device(void);
 double now_seconds(void);
 void sleep_ms(unsigned int ms);
+long resident_kib(void); /* memory of this process that is there */
 
 /* One end: its own PD, its own CQs, one MR over buf with every right. */
 #define SIDE_BUF (1 << 20)

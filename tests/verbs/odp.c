@@ -4,33 +4,11 @@
  * about it.
  */
 #include "fixture.h"
+#include "pages.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define LOCAL IBV_ACCESS_LOCAL_WRITE
-#define READ IBV_ACCESS_REMOTE_READ
-#define WRITE IBV_ACCESS_REMOTE_WRITE
-#define ODP IBV_ACCESS_ON_DEMAND
-
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
-
-static size_t page_size(void)
-{
-	return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint8_t *map_pages(size_t n, int prot)
-{
-	void *map = mmap(NULL, n * page_size(), prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	CHECK(map != MAP_FAILED);
-	return map;
-}
 
 static void test_attributes(void)
 {

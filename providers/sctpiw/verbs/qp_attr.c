@@ -45,84 +45,51 @@ struct transition {
 #define STATES (IBV_QPS_ERR + 1)
 #define MAX_24_BITS 0xffffffu
 
+/* From any state to RESET and to ERR, which are in neither table. */
+static const struct transition to_the_end = { .valid = true };
+
 static const struct transition by_cm_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_INIT] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_INIT] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_INIT] = { true, 0, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT | IBV_QP_PKEY_INDEX },
 		[IBV_QPS_RTR] = { true, IBV_QP_ACCESS_FLAGS | IBV_QP_PORT, RATES },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_RTR] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTR] = { true, 0, RUNNING },
 		[IBV_QPS_RTS] = { true, 0, RUNNING },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_RTS] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTS] = { true, 0, RUNNING },
 		[IBV_QPS_SQD] = { true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_SQD] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTS] = { true, 0, RUNNING },
 		[IBV_QPS_SQD] = { true, 0, RUNNING },
-		[IBV_QPS_ERR] = { true, 0, 0 },
-	},
-	[IBV_QPS_SQE] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
-	},
-	[IBV_QPS_ERR] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 };
 
 static const struct transition by_hand_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_INIT] = { true, INIT_ATTRS, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_INIT] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_INIT] = { true, 0, INIT_ATTRS },
 		[IBV_QPS_RTR] = { true, RTR_ATTRS,
 				  IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_ALT_PATH },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_RTR] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTS] = { true, RTS_ATTRS, RTS_OPTIONAL },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_RTS] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTS] = { true, 0, RTS_OPTIONAL },
 		[IBV_QPS_SQD] = { true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 	[IBV_QPS_SQD] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
 		[IBV_QPS_RTS] = { true, 0, RTS_OPTIONAL },
 		[IBV_QPS_SQD] = { true, 0,
 				  INIT_ATTRS | RATES | IBV_QP_AV | SECOND_PATH },
-		[IBV_QPS_ERR] = { true, 0, 0 },
-	},
-	[IBV_QPS_SQE] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
-	},
-	[IBV_QPS_ERR] = {
-		[IBV_QPS_RESET] = { true, 0, 0 },
-		[IBV_QPS_ERR] = { true, 0, 0 },
 	},
 };
 
@@ -173,7 +140,10 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 		by_cm = true;
 	if (sctpiw_is_behind(cur, by_cm, next))
 		next = cur;
-	t = by_cm ? &by_cm_table[cur][next] : &by_hand_table[cur][next];
+	if (next == IBV_QPS_RESET || next == IBV_QPS_ERR)
+		t = &to_the_end;
+	else
+		t = by_cm ? &by_cm_table[cur][next] : &by_hand_table[cur][next];
 	allowed = t->required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0);
 	if (!t->valid || (rest & t->required) != t->required || (rest & ~allowed))
 		return EINVAL;
