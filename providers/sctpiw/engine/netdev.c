@@ -126,7 +126,7 @@ static unsigned int link_mbps(int fd, const char *name)
 	memcpy(req.ifr_name, name, sizeof(req.ifr_name));
 	if (fd < 0 || sys_ioctl(fd, SIOCETHTOOL, &req))
 		return 0;
-	mbps = ethtool_cmd_speed(&cmd);
+	mbps = (uint32_t)cmd.speed_hi << 16 | cmd.speed; /* ethtool_cmd_speed() shifts an int, into its sign */
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 
