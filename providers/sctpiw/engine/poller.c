@@ -22,12 +22,27 @@
  * thread which is inside waits for.
  */
 #define YIELD_POLLS 16
+#define UNPARKED_POLLS 64 /* of so many polls one tells the progress thread to park */
 #define ONE_CPU_NAP 50000u /* ns */
 
 /* Two threads may lose a count: it only has to move. */
-static void count_poll(struct engine *e)
+static void count(_Atomic uint32_t *n)
 {
-	atomic_store_explicit(&e->polls, engine_load(&e->polls) + 1, memory_order_relaxed);
+	atomic_store_explicit(n, engine_load(n) + 1, memory_order_relaxed);
+}
+
+/*
+ * Each packet wakes the thread if it sleeps on the sockets, while it is taken by a poller: then ppoll()
+ * finds nothing and sleeps on, so that the thread cannot see by itself that polling has begun.
+ */
+static void tell_thread(struct engine *e)
+{
+	uint32_t polls = engine_load(&e->polls);
+
+	if (polls % UNPARKED_POLLS == 0 &&
+	    !atomic_load_explicit(&e->parked, memory_order_relaxed) &&
+	    polls - engine_load(&e->polls_at_arm) >= UNPARKED_POLLS)
+		progress_wake(e);
 }
 
 /*
@@ -72,15 +87,17 @@ void engine_progress(struct engine *e)
 {
 	bool burst;
 
-	count_poll(e);
 	if (e->one_cpu)
 		nap(e);
 	if (atomic_load_explicit(&e->waiters, memory_order_relaxed) || !loop_trylock(e)) {
 		atomic_store_explicit(&e->last_poll, sys_now(), memory_order_relaxed);
-		if (engine_load(&e->polls) % YIELD_POLLS == 0)
+		count(&e->busy_polls);
+		if (engine_load(&e->busy_polls) % YIELD_POLLS == 0)
 			sched_yield();
 		return;
 	}
+	count(&e->polls);
+	tell_thread(e);
 	atomic_store_explicit(&e->last_poll, e->now, memory_order_relaxed);
 	if (!atomic_load_explicit(&e->dead, memory_order_relaxed)) {
 		atomic_store_explicit(&e->poller_inside, true, memory_order_relaxed);
@@ -146,7 +163,7 @@ static bool gather(struct engine *e, uint64_t bytes, bool first)
 		now = sys_now();
 		if (is_over(e, now))
 			return false;
-		count_poll(e);
+		count(&e->polls);
 		atomic_store_explicit(&e->last_poll, now, memory_order_relaxed);
 	}
 	atomic_store_explicit(&e->gathered_bytes, gathered, memory_order_relaxed);

@@ -143,8 +143,9 @@ struct engine {
 	uint64_t received;	  /* passes that brought something */
 	uint64_t no_linger_until; /* the thread's alone, as the next */
 	uint64_t no_linger;
-	/* Calls of engine_progress(), and kicks in a burst; an estimate will do. */
+	/* Rounds of engine_progress(), and kicks in a burst; estimates will do. */
 	_Alignas(64) _Atomic uint32_t polls;
+	_Atomic uint32_t busy_polls; /* another thread was inside */
 	_Atomic uint64_t last_poll; /* ns */
 	_Atomic bool poller_inside;
 	_Alignas(64) _Atomic uint32_t arms;

@@ -91,6 +91,12 @@ static void drain(int fd)
 	sys_read(fd, &count, sizeof(count));
 }
 
+/* since: the count when the thread last looked */
+static bool polling_goes_on(struct engine *e, uint32_t since)
+{
+	return engine_load(&e->polls) - since >= POLLING_COUNT && polled_just_now(e);
+}
+
 /* Returns when polling has stopped, or a CQ was armed. */
 static void park(struct engine *e)
 {
@@ -98,11 +104,12 @@ static void park(struct engine *e)
 		{.fd = e->wake_fd, .events = POLLIN},
 		{.fd = netdev_watch_fd(), .events = POLLIN},
 	};
-	uint32_t arms = engine_load(&e->arms);
+	uint32_t arms = engine_load(&e->arms), polls;
 	uint64_t nap = PARK_FIRST;
 
 	atomic_store_explicit(&e->parked, true, memory_order_relaxed);
 	do {
+		polls = engine_load(&e->polls);
 		atomic_thread_fence(memory_order_seq_cst);
 		if (engine_load(&e->arms) != arms)
 			break;
@@ -118,7 +125,7 @@ static void park(struct engine *e)
 			nap = PARK_BURST;
 		else if (nap < PARK_MAX)
 			nap *= 2;
-	} while (polled_just_now(e));
+	} while (polling_goes_on(e, polls));
 	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
 }
