@@ -65,6 +65,7 @@ int engine_processors(void)
 
 static int open_descriptors(struct engine *e)
 {
+	e->netdev_fd = e->wait_fd = -1;
 	e->wake_fd = sys_keep(sys_eventfd());
 	e->timer_fd = sys_keep(sys_timerfd());
 	e->epoll_fd = sys_keep(sys_epoll_create());
@@ -80,7 +81,9 @@ static void close_descriptors(struct engine *e)
 	sys_close(e->wake_fd);
 	sys_close(e->timer_fd);
 	sys_close(e->epoll_fd);
-	e->wake_fd = e->timer_fd = e->epoll_fd = -1;
+	if (e->wait_fd != e->epoll_fd)
+		sys_close(e->wait_fd);
+	e->wake_fd = e->timer_fd = e->netdev_fd = e->epoll_fd = e->wait_fd = -1;
 }
 
 static int make_layers(struct engine *e, struct config_error *why)
@@ -259,6 +262,8 @@ static void linger(struct engine *e)
 {
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
+	/* The thread waits for the lock, and takes nothing from its descriptors. */
+	progress_unwatch(e);
 	loop_finish(e);
 	while (!is_drained(e) && sys_now() < end) {
 		struct pollfd pfd = {.fd = e->epoll_fd, .events = POLLIN};

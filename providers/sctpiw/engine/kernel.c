@@ -662,6 +662,7 @@ static void kernel_set_tos(struct endpoint *ep)
 }
 
 const struct transport transport_kernel = {
+	.edges = true,
 	.start = kernel_start,
 	.stop = kernel_stop,
 	.open = kernel_open,

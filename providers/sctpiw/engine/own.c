@@ -365,6 +365,8 @@ static enum loop_received receive_ready(struct engine *e)
 		struct endpoint *ep = ev[i].data.ptr;
 		enum loop_received one = LOOP_NOTHING;
 
+		if (!engine_is_socket(e, ep))
+			continue;
 		if (ev[i].events & EPOLLERR)
 			endpoint_errors(ep);
 		if (ev[i].events & (EPOLLIN | EPOLLERR))

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -45,6 +46,8 @@
 #define NO_LINGER_MIN 10000000u
 #define NO_LINGER_MAX 1280000000u
 #define STACK_SIZE (1u << 20)
+#define EVENTS 16
+#define LOOK_AGAIN 1000 /* ms: whether the descriptors are still there */
 
 /* struct sched_attr of the kernel, which older C libraries do not know. */
 struct slice_attr {
@@ -230,18 +233,78 @@ static void come_first(void)
 		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 }
 
+static int watch(struct engine *e, int *fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = fd};
+
+	return sys_epoll_ctl(e->wait_fd, EPOLL_CTL_ADD, *fd, &ev);
+}
+
+static int watch_all(struct engine *e)
+{
+	int ret = 0;
+
+	e->wait_fd = e->epoll_fd;
+	if (e->transport->edges) {
+		e->wait_fd = sys_keep(sys_epoll_create());
+		ret = e->wait_fd < 0 ? e->wait_fd : watch(e, &e->epoll_fd);
+	}
+	if (!ret)
+		ret = watch(e, &e->wake_fd);
+	if (!ret)
+		ret = watch(e, &e->timer_fd);
+	return ret;
+}
+
+void progress_unwatch(struct engine *e)
+{
+	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->wake_fd, NULL);
+	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->timer_fd, NULL);
+	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->netdev_fd, NULL);
+}
+
+/* What is closed is gone from the epoll set without a word. */
+static bool are_closed(const struct engine *e)
+{
+	struct pollfd pfd[] = {{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->wait_fd}};
+
+	sys_ppoll(pfd, 3, 0);
+	return (pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL;
+}
+
+/* Until something happens; false: never again. */
+static bool sleep_on_all(struct engine *e)
+{
+	struct epoll_event ev[EVENTS];
+	int n, fd = netdev_watch_fd();
+
+	if (fd != e->netdev_fd) {
+		e->netdev_fd = fd;
+		watch(e, &e->netdev_fd);
+	}
+	n = sys_epoll_wait(e->wait_fd, ev, EVENTS, LOOK_AGAIN);
+	if ((n < 0 && n != -EINTR) || (!n && are_closed(e))) {
+		give_up(e);
+		return false;
+	}
+	for (int i = 0; i < n; i++) {
+		if (ev[i].data.ptr == &e->wake_fd)
+			drain(e->wake_fd);
+		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
+		else if (ev[i].data.ptr == &e->timer_fd)
+			drain(e->timer_fd);
+		else if (ev[i].data.ptr == &e->netdev_fd)
+			netdev_changed();
+	}
+	return true;
+}
+
 static void *progress_main(void *arg)
 {
 	struct engine *e = arg;
 	uint64_t asleep, received, before = 0;
 	bool soon = false;
 	uint32_t polls;
-	struct pollfd pfd[] = {
-		{.fd = e->wake_fd, .events = POLLIN},
-		{.fd = e->timer_fd, .events = POLLIN},
-		{.fd = e->epoll_fd, .events = POLLIN},
-		{.fd = -1, .events = POLLIN},
-	};
 
 	/* The default slack of 50 us is as long as a nap while parked. */
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
@@ -253,21 +316,9 @@ static void *progress_main(void *arg)
 			linger(e, polls, received);
 		before = received;
 		asleep = sys_now();
-		pfd[3].fd = netdev_watch_fd();
-		if (sys_ppoll(pfd, 4, UINT64_MAX) <= 0)
-			continue;
-		soon = sys_now() - asleep < LINGER;
-		if ((pfd[0].revents | pfd[1].revents | pfd[2].revents | pfd[3].revents) & POLLNVAL) {
-			give_up(e);
+		if (!sleep_on_all(e))
 			break;
-		}
-		if (pfd[0].revents)
-			drain(e->wake_fd);
-		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
-		if (pfd[1].revents)
-			drain(e->timer_fd);
-		if (pfd[3].revents)
-			netdev_changed();
+		soon = sys_now() - asleep < LINGER;
 		if (polling_began(e, polls))
 			park(e);
 	}
@@ -306,7 +357,9 @@ int progress_start(struct engine *e)
 	/* The main thread too: one that pinned itself says nothing of the others. */
 	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 		     !sched_getaffinity(getpid(), sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
-	ret = start_thread(e);
+	ret = watch_all(e);
+	if (!ret)
+		ret = start_thread(e);
 	if (ret)
 		log_error("cannot start the progress thread: %s", strerror(-ret));
 	else

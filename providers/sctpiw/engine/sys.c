@@ -135,9 +135,14 @@ int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev)
 	return (int)RAW(SYS_epoll_ctl, epfd, op, fd, ev);
 }
 
+int sys_epoll_wait(int epfd, struct epoll_event *ev, int max, int timeout)
+{
+	return (int)RAW(SYS_epoll_pwait, epfd, ev, max, timeout, NULL, 0);
+}
+
 int sys_epoll_poll(int epfd, struct epoll_event *ev, int max)
 {
-	return (int)RAW(SYS_epoll_pwait, epfd, ev, max, 0, NULL, 0);
+	return sys_epoll_wait(epfd, ev, max, 0);
 }
 
 int sys_eventfd(void)

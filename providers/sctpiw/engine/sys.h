@@ -40,6 +40,7 @@ int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 int sys_epoll_create(void);
 int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
 int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* does not wait */
+int sys_epoll_wait(int epfd, struct epoll_event *ev, int max, int timeout); /* ms */
 int sys_eventfd(void); /* non-blocking */
 int sys_timerfd(void); /* CLOCK_MONOTONIC, non-blocking */
 int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: never */

@@ -37,6 +37,9 @@ enum loop_received {
 };
 
 struct transport {
+	/* Some of its sockets are watched for edges: who asks epoll for them must act on them. */
+	bool edges;
+
 	/* Makes what it keeps for the engine. why: set on an error that a user can act upon. */
 	int (*start)(struct engine *e, struct config_error *why);
 	void (*stop)(struct engine *e);
