@@ -123,16 +123,11 @@ bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const ui
 	return !rest;
 }
 
-static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
-{
-	return &p->reads[i & (p->reads_size - 1)];
-}
-
 /* The untagged buffer of this MSN on QN 3, or NULL. */
 static struct iw_read *find(const struct iw_qp_private *p, uint32_t msn)
 {
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		struct iw_read *r = read_at(p, i);
+		struct iw_read *r = iw_read_at(p, i);
 
 		if (r->atomic && r->response_msn == msn)
 			return r;
@@ -159,7 +154,7 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 static int fail_oldest(struct iw_qp_private *p, uint16_t error, const struct iw_rx_rec *rec,
 		       struct iw_failure *f)
 {
-	const struct iw_read *r = read_at(p, p->reads_head);
+	const struct iw_read *r = iw_read_at(p, p->reads_head);
 
 	iw_fail_rec(f, error, rec);
 	f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
@@ -172,7 +167,7 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
-	const struct iw_read *r = read_at(p, p->reads_head);
+	const struct iw_read *r = iw_read_at(p, p->reads_head);
 	struct iw_send_wqe *wqe;
 	uint64_t value;
 

@@ -426,6 +426,11 @@ static inline uint32_t iw_reads_outstanding(const struct iw_qp_private *p)
 	return p->reads_tail - p->reads_head;
 }
 
+static inline struct iw_read *iw_read_at(const struct iw_qp_private *p, uint32_t i)
+{
+	return &p->reads[i & (p->reads_size - 1)];
+}
+
 /* Room for n of them; those that are outstanding move. -ENOMEM: as it was. */
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n);
 

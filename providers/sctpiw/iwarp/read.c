@@ -18,11 +18,6 @@ static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uin
 	       len <= r->length - (to - r->to);
 }
 
-static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
-{
-	return &p->reads[i & (p->reads_size - 1)];
-}
-
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_read *reads;
@@ -36,7 +31,7 @@ int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 	if (!reads)
 		return -ENOMEM;
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
-		reads[i & (size - 1)] = *read_at(p, i);
+		reads[i & (size - 1)] = *iw_read_at(p, i);
 	free(p->reads);
 	p->reads = reads;
 	p->reads_size = size;
@@ -47,7 +42,7 @@ int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 static const struct iw_read *match(const struct iw_qp_private *p, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
-	const struct iw_read *oldest = read_at(p, p->reads_head);
+	const struct iw_read *oldest = iw_read_at(p, p->reads_head);
 	uint16_t error = TERM_DDP_STAG;
 
 	if (p->reads_head == p->reads_tail) {
@@ -55,7 +50,7 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 		return NULL;
 	}
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		const struct iw_read *r = read_at(p, i);
+		const struct iw_read *r = iw_read_at(p, i);
 
 		if (r->atomic)
 			continue;
@@ -112,7 +107,7 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
-	struct iw_read *r = read_at(p, p->reads_head);
+	struct iw_read *r = iw_read_at(p, p->reads_head);
 	bool ok = !r->atomic; /* responses come in the order of the requests */
 
 	if (p->reads_head == p->reads_tail)
