@@ -150,25 +150,12 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 	return 0;
 }
 
-/* A wrong answer to what is oldest. */
-static int fail_oldest(struct iw_qp_private *p, uint16_t error, const struct iw_rx_rec *rec,
-		       struct iw_failure *f)
-{
-	const struct iw_read *r = iw_read_at(p, p->reads_head);
-
-	iw_fail_rec(f, error, rec);
-	f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-	f->index = r->index;
-	f->status = IW_WC_REM_OP_ERR;
-	return -EPROTO;
-}
-
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	const struct iw_read *r = iw_read_at(p, p->reads_head);
-	struct iw_send_wqe *wqe;
+	uint16_t error = 0;
 	uint64_t value;
 
 	if (!ddp_is_last(rec->control))
@@ -177,18 +164,19 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	/* Responses come in the order of the requests, those of reads among them. */
 	if (!r->atomic)
-		return fail_oldest(p, TERM_RDMAP_OPCODE, rec, f);
-	if (r->response_msn != rec->a)
-		return fail_oldest(p, TERM_DDP_MSN, rec, f);
-	if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN || get_be32(r->response) != r->msn)
-		return fail_oldest(p, TERM_RDMAP_UNSPECIFIED, rec, f);
-	wqe = iw_sq_at(qp, r->index);
+		error = TERM_RDMAP_OPCODE;
+	else if (r->response_msn != rec->a)
+		error = TERM_DDP_MSN;
+	else if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN ||
+		 get_be32(r->response) != r->msn)
+		error = TERM_RDMAP_UNSPECIFIED;
+	if (error) {
+		iw_fail_rec(f, error, rec);
+		return iw_read_wrong(p, f);
+	}
 	value = get_be64(r->response + 4);
-	if (!iw_atomic_scatter(qp, wqe, (const uint8_t *)&value))
+	if (!iw_atomic_scatter(qp, iw_sq_at(qp, r->index), (const uint8_t *)&value))
 		return iw_fail_local(f, IW_FAULT_SQ, r->index, IW_WC_LOC_PROT_ERR);
-	p->reads_head++;
-	wqe->progress = IW_WQE_DONE;
-	iw_sq_complete(qp);
-	iw_session_wake(s); /* ORD and fences let go */
+	iw_read_answered(s);
 	return 0;
 }

@@ -434,6 +434,10 @@ static inline struct iw_read *iw_read_at(const struct iw_qp_private *p, uint32_t
 /* Room for n of them; those that are outstanding move. -ENOMEM: as it was. */
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n);
 
+/* f, which is filled, is about a wrong answer: it is the oldest request that has got it. -EPROTO. */
+int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f);
+/* The oldest request is answered. May end the session (CQ overflow). */
+void iw_read_answered(struct iw_session *s);
 /* Where a Read Response segment (payload > 0) goes. */
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);

@@ -38,11 +38,32 @@ int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 	return 0;
 }
 
+int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f)
+{
+	const struct iw_read *oldest = iw_read_at(p, p->reads_head);
+
+	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
+	f->index = oldest->index;
+	f->status = IW_WC_REM_OP_ERR;
+	return -EPROTO;
+}
+
+void iw_read_answered(struct iw_session *s)
+{
+	struct iw_qp *qp = s->qp;
+	const struct iw_read *r = iw_read_at(qp->priv, qp->priv->reads_head++);
+
+	if (!r->rtr) {
+		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
+		iw_sq_complete(qp);
+	}
+	iw_session_wake(s); /* ORD and fences let go */
+}
+
 /* Which of the outstanding reads a segment belongs to, or NULL and an error (RFC 5040 5.2.2). */
 static const struct iw_read *match(const struct iw_qp_private *p, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
-	const struct iw_read *oldest = iw_read_at(p, p->reads_head);
 	uint16_t error = TERM_DDP_STAG;
 
 	if (p->reads_head == p->reads_tail) {
@@ -62,9 +83,7 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 	if (error == TERM_DDP_BOUNDS && seg->h.to + (seg->payload_len - 1) < seg->h.to)
 		error = TERM_DDP_WRAP;
 	iw_fail(f, error, seg->raw, seg->len);
-	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-	f->index = oldest->index;
-	f->status = IW_WC_REM_OP_ERR;
+	iw_read_wrong(p, f);
 	return NULL;
 }
 
@@ -105,8 +124,7 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp *qp = s->qp;
-	struct iw_qp_private *p = qp->priv;
+	struct iw_qp_private *p = s->qp->priv;
 	struct iw_read *r = iw_read_at(p, p->reads_head);
 	bool ok = !r->atomic; /* responses come in the order of the requests */
 
@@ -119,19 +137,10 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	}
 	if (!ok || (ddp_is_last(rec->control) && r->got != r->length)) {
 		iw_fail_rec(f, r->atomic ? TERM_RDMAP_OPCODE : TERM_DDP_BOUNDS, rec);
-		f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-		f->index = r->index;
-		f->status = IW_WC_REM_OP_ERR;
-		return -EPROTO;
+		return iw_read_wrong(p, f);
 	}
-	if (!ddp_is_last(rec->control))
-		return 0;
-	p->reads_head++;
-	if (!r->rtr) {
-		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
-		iw_sq_complete(qp);
-	}
-	iw_session_wake(s); /* ORD and fences let go */
+	if (ddp_is_last(rec->control))
+		iw_read_answered(s);
 	return 0;
 }
 
