@@ -31,11 +31,6 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 			struct iw_failure *f)
 {
-	static const uint16_t errors[] = {
-		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
-		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
-		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
-	};
 	const struct rdmap_atomic_request *a = &in->a;
 	enum iw_remote verdict;
 	uint16_t error = 0;
@@ -46,7 +41,7 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
 		error = TERM_RDMAP_OPCODE; /* as for an opcode that is not known (1.1, 5.2.1) */
 	else if (verdict)
-		error = errors[verdict];
+		error = iw_term_remote(verdict);
 	else if ((uintptr_t)to % sizeof(uint64_t)) /* the address and not the TO (8.2) */
 		error = TERM_RDMAP_STREAM_CATASTROPHIC;
 	if (!error)

@@ -208,6 +208,8 @@ struct iw_failure {
 /* Fill f and return -EPROTO. header: the DDP header of the segment at fault, or NULL. */
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
 int iw_fail_illegal(struct iw_failure *f);
+/* What RDMAP says to a request that iw_mr_remote() refuses. */
+uint16_t iw_term_remote(enum iw_remote verdict);
 /* A fault of our side: local catastrophic, without headers; status for the WQE at index. */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 

@@ -218,15 +218,10 @@ static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32
 static int check_source(struct iw_session *s, const struct iw_inbound_read *in, uint32_t done,
 			uint32_t len, uint8_t **from, struct iw_failure *f)
 {
-	static const uint16_t errors[] = {
-		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
-		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
-		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
-	};
 	enum iw_remote verdict = iw_mr_remote(s->qp, in->r.src_stag, in->r.src_to + done, len,
 					      IW_ACCESS_REMOTE_READ, from);
 
-	return verdict ? fail_request(in, errors[verdict], done, f) : 0;
+	return verdict ? fail_request(in, iw_term_remote(verdict), done, f) : 0;
 }
 
 static bool is_atomic(const struct iw_inbound_read *in)
