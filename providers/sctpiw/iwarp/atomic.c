@@ -99,23 +99,9 @@ size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, ui
 
 bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *value)
 {
-	uint32_t rest = sizeof(uint64_t);
+	uint32_t n = wqe->num_sge < qp->max_send_sge ? wqe->num_sge : qp->max_send_sge;
 
-	for (uint32_t i = 0; rest && i < wqe->num_sge && i < qp->max_send_sge; i++) {
-		const struct iw_sge *sge = &wqe->sge[i];
-		uint32_t part = sge->length < rest ? sge->length : rest;
-		uint8_t *to;
-
-		if (!part)
-			continue;
-		to = iw_mr_local(qp, sge->lkey, sge->addr, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || (value && qp->rnic->ops.copy(to, value, part)))
-			return false;
-		if (value)
-			value += part;
-		rest -= part;
-	}
-	return !rest;
+	return !iw_scatter(qp, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
 /* The untagged buffer of this MSN on QN 3, or NULL. */

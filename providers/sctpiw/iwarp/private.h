@@ -488,7 +488,10 @@ void iw_rq_refresh(struct iw_session *s);
 void iw_rq_timeout(struct iw_session *s);
 void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f);
 void iw_held_clear(struct iw_qp_private *p);
-/* SGEs of a receive, or of a read, take a payload at an offset of all; 0 or the status of the WQE. */
+/*
+ * SGEs of a receive, read or atomic take a payload at an offset of all; data NULL: would they? 0 or the
+ * status of the WQE.
+ */
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len);
 /* Payload of the message with this ring index into its receive. */

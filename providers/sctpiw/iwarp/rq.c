@@ -26,9 +26,10 @@ uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uin
 		if (part > len)
 			part = len;
 		to = iw_mr_local(qp, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || qp->rnic->ops.copy(to, data, part))
+		if (!to || (data && qp->rnic->ops.copy(to, data, part)))
 			return IW_WC_LOC_PROT_ERR;
-		data += part;
+		if (data)
+			data += part;
 		len -= part;
 		offset = 0;
 	}
