@@ -4,10 +4,10 @@
  * those for atomics.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 #include "util/serial.h"
 
 /* ---- our reads ---- */
@@ -21,20 +21,13 @@ static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uin
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_read *reads;
-	uint32_t size = p->reads_size ? p->reads_size : 1;
 
 	if (n <= p->reads_size)
 		return 0;
-	while (size < n)
-		size *= 2;
-	reads = calloc(size, sizeof(*reads));
+	reads = alloc_grown(p->reads, &p->reads_size, sizeof(*reads), p->reads_head, n);
 	if (!reads)
 		return -ENOMEM;
-	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
-		reads[i & (size - 1)] = *iw_read_at(p, i);
-	free(p->reads);
 	p->reads = reads;
-	p->reads_size = size;
 	return 0;
 }
 
@@ -154,20 +147,13 @@ static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t ms
 int iw_irq_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_inbound_read *irq;
-	uint32_t size = p->irq_size ? p->irq_size : 1;
 
 	if (n <= p->irq_size)
 		return 0;
-	while (size < n)
-		size *= 2;
-	irq = calloc(size, sizeof(*irq));
+	irq = alloc_grown(p->irq, &p->irq_size, sizeof(*irq), p->irq_head, n);
 	if (!irq)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->irq_size; i++)
-		irq[(p->irq_head + i) & (size - 1)] = *irq_at(p, p->irq_head + i);
-	free(p->irq);
 	p->irq = irq;
-	p->irq_size = size;
 	return 0;
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory of shapes that several layers want. What is returned is freed with free(). */
+#ifndef SCTPIW_UTIL_ALLOC_H
+#define SCTPIW_UTIL_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Of tables whose entries are numbered by a sequence: number i is at i & (size - 1), size is a power of two.
+ * Makes one with room for n numbers from first on (at least as many as fit now) in place of old, which is
+ * freed; NULL with *size 0: none yet. The *size entries from first on keep their numbers, what is new is
+ * zero. n: at most 2^31. NULL: out of memory, and nothing has changed.
+ */
+void *alloc_grown(void *old, uint32_t *size, size_t entry_len, uint32_t first, uint32_t n);
+
+#endif
