@@ -4,8 +4,6 @@
 
 #include "iwarp/private.h"
 
-#define REMOTE_RIGHTS (IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC)
-
 static uint32_t mix(uint64_t v)
 {
 	v *= UINT64_C(0xff51afd7ed558ccd);
@@ -57,9 +55,7 @@ int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr)
 
 static int check_attr(const struct iw_mr_attr *a)
 {
-	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
-
-	if ((a->access & needs_write) && !(a->access & IW_ACCESS_LOCAL_WRITE))
+	if ((a->access & IW_ACCESS_REMOTE_CHANGE) && !(a->access & IW_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (a->length > IW_MAX_MR_LENGTH ||
 	    (a->length &&
@@ -255,7 +251,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 	}
 	if (!mr || mr->scope != qp->pd || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->pd->qps > 1 || mr->windows || !(mr->access & REMOTE_RIGHTS))
+	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
 	mr->invalid = true;
 	return 0;

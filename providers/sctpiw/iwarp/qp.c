@@ -92,7 +92,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp->recv_cq = attr->recv_cq;
 	qp->srq = attr->srq;
 	qp->ctx = attr->ctx;
-	qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
+	qp->access = IW_ACCESS_REMOTE;
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
 	list_init(&full->priv.windows);
 	list_init(&full->priv.waiting);

@@ -85,9 +85,8 @@ static int check_access(int access)
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access &
-	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
-		IW_ACCESS_REMOTE_ATOMIC | IW_ACCESS_MW_BIND | IW_ACCESS_ZERO_BASED |
-		IW_ACCESS_ON_DEMAND);
+	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
+		IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
 #define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets to the engine */

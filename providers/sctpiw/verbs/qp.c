@@ -312,8 +312,6 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 /* Under the engine lock; all of it, or nothing. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	const uint32_t rights = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
-				IW_ACCESS_REMOTE_ATOMIC;
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->cm;
 	int err;
@@ -327,7 +325,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 			return err;
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		qp->iw->access = attr->qp_access_flags & rights;
+		qp->iw->access = attr->qp_access_flags & IW_ACCESS_REMOTE;
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
 	set_wired(qp);
 	return 0;
