@@ -2,14 +2,9 @@
 /* The life of a QP. Its two queues are in sq.c and rq.c. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "iwarp/private.h"
-
-static size_t round_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
-}
+#include "util/alloc.h"
 
 static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 {
@@ -17,14 +12,11 @@ static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 
 	while (size < limit)
 		size *= 2;
-	r->stride = (uint32_t)round_up(stride, 64);
+	r->stride = (uint32_t)alloc_line_up(stride);
 	r->mask = size - 1;
 	r->limit = limit;
-	r->slots = aligned_alloc(64, (size_t)size * r->stride);
-	if (!r->slots)
-		return -ENOMEM;
-	memset(r->slots, 0, (size_t)size * r->stride);
-	return 0;
+	r->slots = alloc_lines((size_t)size * r->stride);
+	return r->slots ? 0 : -ENOMEM;
 }
 
 static bool attr_ok(const struct iw_qp_attr *a)
@@ -76,10 +68,9 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 		return -EINVAL;
 	if (rnic->qps.count >= IW_MAX_QP)
 		return -ENOMEM;
-	full = aligned_alloc(64, round_up(sizeof(*full), 64));
+	full = alloc_lines(sizeof(*full));
 	if (!full)
 		return -ENOMEM;
-	memset(full, 0, sizeof(*full));
 	qp = &full->qp;
 	qp->priv = &full->priv;
 	qp->num = attr->num ? attr->num : new_num(rnic);

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+void *alloc_lines(size_t n)
+{
+	size_t len = alloc_line_up(n);
+	void *p = aligned_alloc(ALLOC_LINE, len);
+
+	return p ? memset(p, 0, len) : NULL;
+}
+
 void *alloc_grown(void *old, uint32_t *size, size_t entry_len, uint32_t first, uint32_t n)
 {
 	uint32_t grown = *size ? *size : 1;
