@@ -374,18 +374,6 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 	sctpiw_cq_unlock(cq);
 }
 
-/* As sctpiw_destroy_cq() does for its events. */
-static void wait_for_acks(struct sctpiw_qp *qp)
-{
-	struct ibv_qp *ibqp = &qp->vqp.qp;
-	uint32_t reported = channel_purge(&qp->obj.async);
-
-	pthread_mutex_lock(&ibqp->mutex);
-	while (ibqp->events_completed != reported)
-		pthread_cond_wait(&ibqp->cond, &ibqp->mutex);
-	pthread_mutex_unlock(&ibqp->mutex);
-}
-
 void sctpiw_qp_release(struct sctpiw_qp *qp)
 {
 	channel_put(qp->obj.async.chan);
@@ -421,7 +409,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
 		engine_unlock(qp->engine);
-		wait_for_acks(qp);
+		sctpiw_wait_for_acks(&qp->obj.async, &ibqp->events_completed, &ibqp->mutex,
+				     &ibqp->cond);
 	}
 	sctpiw_qp_release(qp);
 	return 0;

@@ -111,18 +111,6 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 	return 0;
 }
 
-/* As sctpiw_destroy_cq() does for its events. */
-static void wait_for_acks(struct sctpiw_srq *srq)
-{
-	struct ibv_srq *ibsrq = &srq->ibv;
-	uint32_t reported = channel_purge(&srq->obj.async);
-
-	pthread_mutex_lock(&ibsrq->mutex);
-	while (ibsrq->events_completed != reported)
-		pthread_cond_wait(&ibsrq->cond, &ibsrq->mutex);
-	pthread_mutex_unlock(&ibsrq->mutex);
-}
-
 void sctpiw_srq_release(struct sctpiw_srq *srq)
 {
 	channel_put(srq->obj.async.chan);
@@ -145,7 +133,8 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 		engine_unlock(srq->engine);
 		if (err)
 			return -err;
-		wait_for_acks(srq);
+		sctpiw_wait_for_acks(&srq->obj.async, &ibsrq->events_completed, &ibsrq->mutex,
+				     &ibsrq->cond);
 	}
 	sctpiw_srq_release(srq);
 	return 0;
