@@ -57,7 +57,6 @@ struct sctpiw_td {
 struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
-	struct sctpiw_pd *pd; /* held */
 	struct sctpiw_dm *dm; /* that it is part of, or NULL */
 	struct list_node node;
 };
@@ -100,7 +99,6 @@ struct sctpiw_srq {
 	bool single_threaded; /* in a thread domain: lock is left out */
 	struct engine_object obj;
 	struct list_node node;
-	struct sctpiw_pd *pd; /* held */
 };
 
 /* Work requests between ibv_wr_start() and ibv_wr_complete(); sq_lock is held meanwhile. */

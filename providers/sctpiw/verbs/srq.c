@@ -15,6 +15,7 @@ _Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_RE
 struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct sctpiw_pd *pd = to_pd(ibpd);
 	struct sctpiw_srq *srq;
 	int err = EIO;
 
@@ -28,14 +29,13 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 	srq->obj.async.chan = sctpiw_async_channel(ctx);
 	srq->engine = ctx->engine;
 	srq->generation = ctx->generation;
-	srq->pd = to_pd(ibpd);
-	srq->single_threaded = srq->pd->td;
+	srq->single_threaded = pd->td;
 	sctpiw_lock_init(&srq->lock);
 
 	engine_lock(ctx->engine);
-	err = iw_srq_new(srq->pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
+	err = iw_srq_new(pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
 	if (!err) {
-		sctpiw_pd_hold(srq->pd);
+		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->srqs, &srq->node);
 	}
 	engine_unlock(ctx->engine);
@@ -127,7 +127,7 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 		engine_lock(srq->engine);
 		err = iw_srq_free(srq->iw);
 		if (!err) {
-			sctpiw_pd_drop(srq->pd);
+			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
 		engine_unlock(srq->engine);
