@@ -259,8 +259,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		*bad_wr = wr;
 		return EIO;
 	}
-	if (!qp->single_threaded)
-		pthread_spin_lock(&qp->rq_lock);
+	sctpiw_rq_lock(qp);
 	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
 		err = EINVAL;
 	while (wr && !err) {
@@ -270,8 +269,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		posted = true;
 		wr = wr->next;
 	}
-	if (!qp->single_threaded)
-		pthread_spin_unlock(&qp->rq_lock);
+	sctpiw_rq_unlock(qp);
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))

@@ -183,6 +183,18 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
 		pthread_spin_unlock(&qp->sq_lock);
 }
 
+static inline void sctpiw_rq_lock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->rq_lock);
+}
+
+static inline void sctpiw_rq_unlock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->rq_lock);
+}
+
 static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
 {
 	return ctx->generation == sctpiw_generation;
