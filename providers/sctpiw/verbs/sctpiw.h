@@ -364,6 +364,25 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags);
 
 /* post.c */
+/* Sum of the lengths, or more than IW_MAX_MSG. At most IW_MAX_SGE elements: no overflow. */
+static inline uint64_t sctpiw_sge_total(const struct ibv_sge *sge, uint32_t n)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += sge[i].length;
+	return total;
+}
+
+static inline void sctpiw_copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		to[i].addr = sge[i].addr;
+		to[i].length = sge[i].length;
+		to[i].lkey = sge[i].lkey;
+	}
+}
+
 /*
  * Judges a work request with total bytes of data and takes the slot that ahead unpublished ones precede: all of
  * it is filled but the data, which goes to wqe->sge: num_sge elements, or total bytes where its flags say
