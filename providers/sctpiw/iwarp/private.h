@@ -55,7 +55,8 @@ struct iw_rnic {
 	uint8_t *null_memory; /* with the first null MR: IW_SEGMENT_MAX zeros, and as much for what is lost */
 	unsigned int pds, cqs, srqs;
 	uint32_t next_qp_num;
-	uint32_t stag_counter;
+	uint32_t stag_counter; /* of MRs and windows */
+	uint32_t read_stags;   /* iw_qp_private.read_stag of the next session */
 	uint64_t stag_keys[6];
 	struct list_node events;
 	struct timerq timers; /* of the sessions, one each */
@@ -137,10 +138,11 @@ static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 }
 
 /*
- * An STag that is none of an MR and never was one: the sink of one RDMA Read into several SGEs. As no MR
- * has it nobody reaches memory by it but the responses to that read, while it is outstanding.
+ * An STag of those that no MR and no window ever has: the sink of one RDMA Read into several SGEs. So nobody
+ * reaches memory by it but the responses to that read, on its own session, while it is outstanding. n: of
+ * iw_qp_private.read_stag; two of them in less than 2^31 have different ones.
  */
-uint32_t iw_mr_unused_stag(struct iw_rnic *rnic);
+uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
 /* An SGE (part) of len > 0 bytes of a local work request; access: IW_ACCESS_LOCAL_WRITE or 0. */
 uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
@@ -324,6 +326,7 @@ struct iw_qp_private {
 	struct iw_read *reads;
 	uint32_t reads_size, reads_head, reads_tail; /* size: a power of two, or 0 */
 	uint32_t ord;
+	uint32_t read_stag;  /* iw_mr_read_stag(), of the next read that has one */
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
 	uint32_t ord_max; /* the peer takes no more */
 

@@ -6,6 +6,8 @@
 #include "iwarp/private.h"
 #include "util/alloc.h"
 
+#define READ_STAGS_STEP 0x9e3779b9u /* 2^32 by the golden ratio: the largest gaps, however many steps */
+
 static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 {
 	uint32_t size = 1;
@@ -292,6 +294,9 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	p->ord_max = IW_MAX_ORD;
 	p->irq_head = p->irq_tail = 1;
 	p->atomic_msn = p->response_msn = 1;
+	/* They are of no use on another session, but begin far from those of all others. */
+	p->read_stag = qp->rnic->read_stags;
+	qp->rnic->read_stags += READ_STAGS_STEP;
 	p->in_write = p->behind_write = false;
 
 	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);

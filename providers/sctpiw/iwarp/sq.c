@@ -305,7 +305,7 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		return 0;
 	}
 	if (scattered) {
-		r.sink_stag = iw_mr_unused_stag(qp->rnic);
+		r.sink_stag = iw_mr_read_stag(qp->rnic, p->read_stag++);
 	} else if (wqe->num_sge) {
 		r.sink_stag = wqe->sge[0].lkey;
 		r.sink_to = wqe->sge[0].addr;
