@@ -20,7 +20,6 @@
  */
 #define GID_TYPE "RoCE v2"
 #define TEXT_MAX 2048
-#define NODE_CA 1 /* enum ibv_node_type */
 #define CPUS_MAX 8192
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 
@@ -209,7 +208,7 @@ int attr_open(const struct sysfs_target *target, int flags)
 		print_guid(api, text);
 		break;
 	case SYSFS_NODE_TYPE:
-		strcpy(text, api->node_type() == NODE_CA ? "1: CA\n" : "4: RNIC\n");
+		strcpy(text, api->node_type() == RNIC_NODE_CA ? "1: CA\n" : "4: RNIC\n");
 		break;
 	case SYSFS_GID:
 	case SYSFS_GID_TYPE:

@@ -30,6 +30,9 @@ struct cm_id;
 
 #define RNIC_PRIVATE_DATA_MAX 255
 #define RNIC_GIDS 128
+/* Numbers of enum ibv_node_type. */
+#define RNIC_NODE_CA 1
+#define RNIC_NODE_RNIC 4
 
 /* Lengths, depths and counts as rdma_cm carries them (8 bits). */
 struct rnic_conn_param {
@@ -118,7 +121,7 @@ struct sctpiw_rnic_api {
 	 * another one: with another GUID, and made later, as sysfs shows it.
 	 */
 	uint32_t (*forks)(void);
-	int (*node_type)(void); /* numbers of enum ibv_node_type: 1 CA, 4 RNIC */
+	int (*node_type)(void); /* RNIC_NODE_* */
 	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
 	int (*query_port)(struct rnic_port *port);
 	/* By the name of its file in counters or hw_counters; -ENOENT: not one that is counted. */

@@ -10,20 +10,11 @@
 static void post_imm(struct fx *x, uint64_t wr_id, uint8_t opcode, uint32_t len, const char imm[4],
 		     uint8_t flags)
 {
-	struct iw_send_wqe *w = fx_sq_slot(x->qp);
+	struct iw_send_wqe *w = fx_begin(x, wr_id, opcode, x->base, len, 0x11223344,
+					 0x0102030405060708, flags);
 
-	memset(w, 0, sizeof(*w));
-	w->wr_id = wr_id;
-	w->opcode = opcode;
-	w->flags = flags | IW_SEND_SIGNALED;
-	w->num_sge = len ? 1 : 0;
-	w->length = len;
-	w->remote_to = 0x0102030405060708;
-	w->rkey = 0x11223344;
 	memcpy(&w->imm_data, imm, 4);
-	w->sge[0] = (struct iw_sge){ x->base, len, x->stag };
-	iw_sq_publish(x->qp);
-	iw_qp_kick(x->qp);
+	fx_publish(x);
 }
 
 /* The next completion is a receive with this immediate data. */

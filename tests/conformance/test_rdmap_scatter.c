@@ -6,6 +6,8 @@
  */
 #include "conformance/iw_script.h"
 
+#include "iwarp/private.h"
+
 /* The sink: 5 bytes at 1000, 9 at 500 (of other), none, 4 at 3000. */
 static const struct { uint32_t at, len; } pieces[] = { { 1000, 5 }, { 500, 9 }, { 0, 0 }, { 3000, 4 } };
 enum { TOTAL = 18 };
@@ -14,14 +16,11 @@ static struct fx x;
 static struct iw_mr *other;
 static uint32_t sink;
 
-static void begin(void)
+/* Asks for TOTAL bytes. */
+static void ask(void)
 {
-	struct iw_send_wqe *w;
+	struct iw_send_wqe *w = fx_sq_slot(x.qp);
 
-	open_session(&x, 4, 4);
-	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_LOCAL_WRITE, NULL, &other),
-			 0);
-	w = fx_sq_slot(x.qp);
 	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 4,
 				   .flags = IW_SEND_SIGNALED, .length = TOTAL,
 				   .rkey = 0x11223344, .remote_to = 0x99 };
@@ -39,6 +38,14 @@ static void begin(void)
 	assert_int_equal(get_be32(x.out + 36), 0x11223344);
 	assert_true(sink != 0 && sink != x.stag && sink != iw_mr_stag(other));
 	silent(&x);
+}
+
+static void begin(void)
+{
+	open_session(&x, 4, 4);
+	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_LOCAL_WRITE, NULL, &other),
+			 0);
+	ask();
 }
 
 static void end(void)
@@ -197,6 +204,25 @@ static void wrong_request(void **state)
 	}
 }
 
+/* However many STags have been given out since, that of a read under way is not given to anything else. */
+static void its_alone(void **state)
+{
+	struct iw_mr *mr;
+	uint32_t first;
+
+	ROWS("5042-6.1.1-05");
+	begin();
+	x.rnic->stag_counter--; /* as if it had gone round since */
+	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr), 0);
+	assert_int_not_equal(iw_mr_stag(mr), sink);
+	x.rnic->stag_counter--;
+	first = sink;
+	ask();
+	assert_int_not_equal(sink, first);
+	iw_mr_free(mr);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +231,7 @@ int main(void)
 		cmocka_unit_test(over),
 		cmocka_unit_test(buffer_taken_away),
 		cmocka_unit_test(wrong_request),
+		cmocka_unit_test(its_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

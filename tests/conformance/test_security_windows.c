@@ -40,20 +40,13 @@ static void on(unsigned int sid)
 static void post_bind(uint64_t wr_id, uint32_t stag, uint64_t addr, uint64_t len, uint32_t access,
 		      uint8_t flags)
 {
-	struct iw_send_wqe *w = fx_sq_slot(t.x.qp);
+	struct iw_send_wqe *w = fx_begin(&t.x, wr_id, IW_WR_BIND_MW, 0, 0, stag, addr, flags);
 
-	memset(w, 0, sizeof(*w));
-	w->wr_id = wr_id;
-	w->opcode = IW_WR_BIND_MW;
-	w->flags = flags | IW_SEND_SIGNALED;
 	w->inv_stag = iw_mw_stag(t.mw);
-	w->rkey = stag;
-	w->remote_to = addr;
 	w->bind.length = len;
 	w->bind.lkey = iw_mr_stag(t.region);
 	w->bind.access = access;
-	iw_sq_publish(t.x.qp);
-	iw_qp_kick(t.x.qp);
+	fx_publish(&t.x);
 }
 
 static void bound(uint32_t access)

@@ -399,6 +399,41 @@ static void an_rtr_of_the_peer(void **state)
 	fx_stop(&x);
 }
 
+/*
+ * But it is none of the peer's application: Immediate Data behind it stands alone, where behind an RDMA Write of
+ * nothing it is that Write's.
+ */
+static void immediate_data_behind_an_rtr(void **state)
+{
+	ROWS("6581-9.2-03 7306-6-01");
+	for (unsigned int with_rtr = 0; with_rtr < 2; with_rtr++) {
+		struct iw_session_param p = session_param(1, 1, "");
+		struct fx x;
+
+		fx_start(&x, false);
+		says(&x, CONTROL, with_rtr ? "0000 0005 8001 8001" : "0000 0005 0001 0001");
+		accept_call(&x, &p);
+		hears(&x, CONTROL, with_rtr ? "0000 0006 8001 8001" : "0000 0006 0001 0001");
+		for (uint32_t msn = 1; msn <= 2; msn++) {
+			bool alone = with_rtr && msn == 1;
+			struct iw_cqe cqe;
+			uint8_t m[26];
+			size_t n;
+
+			fx_post_recv(&x, msn, 0, 0, 0);
+			fx_feed(&x, 16, x.ssn++, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+			n = script_bytes(m, "41 48 00000000  00000000 %w 00000000  11223344 00000000",
+					 msn);
+			fx_feed(&x, 16, x.ssn++, m, n);
+			cqe = fx_cqe(&x);
+			assert_int_equal(cqe.wr_id, msn);
+			assert_int_equal(cqe.flags, IW_WC_WITH_IMM);
+			assert_int_equal(cqe.opcode, alone ? IW_WC_RECV : IW_WC_RECV_RDMA_WITH_IMM);
+		}
+		fx_stop(&x);
+	}
+}
+
 /* Without A either side may begin: here the responder, before it has heard a segment. */
 static void the_responder_may_send_first(void **state)
 {
@@ -524,6 +559,7 @@ int main(void)
 		cmocka_unit_test(the_rtr_comes_first),
 		cmocka_unit_test(what_the_responder_says),
 		cmocka_unit_test(an_rtr_of_the_peer),
+		cmocka_unit_test(immediate_data_behind_an_rtr),
 		cmocka_unit_test(the_responder_may_send_first),
 		cmocka_unit_test(a_reject_says_that_it_is_enhanced),
 		cmocka_unit_test(only_control_messages_differ),

@@ -195,6 +195,16 @@ class Program:
         while self.rdma and self.running() and _state(self.pid) not in "SZ" and time.monotonic() < deadline:
             time.sleep(0.01)
 
+    def wait_listening_tcp(self, port, seconds=10):
+        """Of programs whose sides find each other by TCP, before they use the device."""
+        deadline = time.monotonic() + seconds * SLOW
+        while not _in_table(self.pid, ("tcp", "tcp6"), port, "0A"):
+            if not self.running():
+                raise Failure(f"{self.name} ended with status {self.process.returncode} instead of listening")
+            if time.monotonic() > deadline:
+                raise Failure(f"{self.name} did not listen on TCP port {port} within {seconds * SLOW:g} s")
+            time.sleep(0.02)
+
 
 def _state(pid):
     """Of the main thread: R where it runs, or would, S where it waits for something."""
@@ -214,13 +224,18 @@ def _sctp_listening(pid, port):
     return False
 
 
-def _udp_bound(pid, port):
-    want = f":{port:04X}"
-    for table in "udp", "udp6":
+def _in_table(pid, tables, port, state=None):
+    """Whether a socket of the process's network has this port, and is in this state, if one is given."""
+    for table in tables:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
-            if any(line.split()[1].endswith(want) for line in list(f)[1:]):
-                return True
+            for fields in map(str.split, list(f)[1:]):
+                if fields[1].endswith(f":{port:04X}") and state in (None, fields[3]):
+                    return True
     return False
+
+
+def _udp_bound(pid, port):
+    return _in_table(pid, ("udp", "udp6"), port)
 
 
 def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Programs that wire their queue pairs by hand: GIDs and QP numbers go over a TCP connection of their own."""
-import contextlib
 import ipaddress
 import pathlib
 import sys
@@ -44,22 +43,9 @@ def tcp_address(link):
     return "127.0.0.1" if link.family == 6 else link.address
 
 
-def tcp_listening(pid, port):
-    want = f":{port:04X}"
-    for table in "tcp", "tcp6":
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
-            if any(line.split()[1].endswith(want) and line.split()[3] == "0A" for line in list(f)[1:]):
-                return True
-    return False
-
-
 def pair(link, server, client, port, seconds, statuses=(0,), env=None):
     s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", env=env)
-    deadline = time.monotonic() + 10
-    while not tcp_listening(s.pid, port):
-        if not s.running() or time.monotonic() > deadline:
-            raise Failure(f"{s.name} does not listen")
-        time.sleep(0.01)
+    s.wait_listening_tcp(port)
     c = start(pathlib.Path(client[0]).name + "-client", client, link, "client", env=env)
     c.expect(seconds, *statuses)
     s.expect(10, *statuses)

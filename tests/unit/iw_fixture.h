@@ -309,8 +309,10 @@ static inline void fx_post_recv(struct fx *x, uint64_t wr_id, uint64_t addr, uin
 		iw_qp_kick(x->qp);
 }
 
-static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,
-			   uint32_t len, uint32_t rkey, uint64_t to, uint8_t flags)
+/* A signaled work request with a buffer of x, unless len is 0; what else it takes is set before fx_publish(). */
+static inline struct iw_send_wqe *fx_begin(struct fx *x, uint64_t wr_id, uint8_t opcode,
+					   uint64_t addr, uint32_t len, uint32_t rkey, uint64_t to,
+					   uint8_t flags)
 {
 	struct iw_send_wqe *w = fx_sq_slot(x->qp);
 
@@ -322,30 +324,33 @@ static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_
 	w->length = len;
 	w->remote_to = to;
 	w->rkey = rkey;
-	w->inv_stag = rkey;
 	w->sge[0] = (struct iw_sge){ addr, len, x->stag };
+	return w;
+}
+
+static inline void fx_publish(struct fx *x)
+{
 	iw_sq_publish(x->qp);
 	iw_qp_kick(x->qp);
+}
+
+static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,
+			   uint32_t len, uint32_t rkey, uint64_t to, uint8_t flags)
+{
+	struct iw_send_wqe *w = fx_begin(x, wr_id, opcode, addr, len, rkey, to, flags);
+
+	w->inv_stag = rkey;
+	fx_publish(x);
 }
 
 static inline void fx_post_atomic(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,
 				  uint32_t rkey, uint64_t to, uint64_t compare_add, uint64_t swap)
 {
-	struct iw_send_wqe *w = fx_sq_slot(x->qp);
+	struct iw_send_wqe *w = fx_begin(x, wr_id, opcode, addr, 8, rkey, to, 0);
 
-	memset(w, 0, sizeof(*w));
-	w->wr_id = wr_id;
-	w->opcode = opcode;
-	w->flags = IW_SEND_SIGNALED;
-	w->num_sge = 1;
-	w->length = 8;
-	w->remote_to = to;
-	w->rkey = rkey;
 	w->compare_add = compare_add;
 	w->swap = swap;
-	w->sge[0] = (struct iw_sge){ addr, 8, x->stag };
-	iw_sq_publish(x->qp);
-	iw_qp_kick(x->qp);
+	fx_publish(x);
 }
 
 /* A plain session that the peer opened; our Accept is pulled and acknowledged. */

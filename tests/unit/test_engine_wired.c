@@ -23,6 +23,7 @@
 
 static struct engine *e;
 static struct assoc *opened; /* by the engine, with connect */
+static struct assoc *shut;   /* the last one that the engine has closed */
 static struct path_addr path;
 static uint16_t peer_port;
 static struct iw_pd *pd;
@@ -65,6 +66,11 @@ static void fake_abort(struct assoc *a)
 {
 }
 
+static void fake_shutdown(struct assoc *a)
+{
+	shut = a;
+}
+
 static const struct path_addr *fake_addr(const struct assoc *a)
 {
 	return &path;
@@ -82,6 +88,7 @@ static const struct transport fake = {
 	.kick = fake_kick,
 	.acked = fake_acked,
 	.abort = fake_abort,
+	.shutdown = fake_shutdown,
 	.addr = fake_addr,
 	.remote_port = fake_remote_port,
 };
@@ -128,7 +135,7 @@ static int setup(void **state)
 	iw_set_now(e->rnic, e->now);
 	pd = iw_pd_new(e->rnic, NULL);
 	cq = iw_cq_new(e->rnic, 64, NULL);
-	opened = NULL;
+	opened = shut = NULL;
 	memset(&path, 0, sizeof(path));
 	return 0;
 }
@@ -464,6 +471,30 @@ static void test_in_error_it_rests(void **state)
 	free_qp(qp);
 }
 
+/* The port stays with the process: what has lost its last session is kept for the next QP. */
+static void test_association_is_kept(void **state)
+{
+	struct iw_qp *qp = new_qp();
+	uint16_t sid;
+
+	wire(qp, SMALLER);
+	assert_true(assoc_up(opened, true, 64, 1400));
+	sid = expect(opened, SESSION_ENHANCED_INITIATE, NULL);
+	say(opened, sid, 0, SESSION_ENHANCED_ACCEPT, SMALLER, qp->num);
+	say(opened, sid, 1, SESSION_TERMINATE, 0, 0);
+	expect(opened, SESSION_TERMINATE, NULL);
+	assert_int_equal(iw_assoc_sessions(opened->iw), 0);
+	assoc_check_idle(opened);
+	e->now += 1999 * MSEC;
+	assoc_timers(e);
+	assert_null(shut);
+	e->now += 2 * MSEC;
+	assoc_timers(e);
+	assert_ptr_equal(shut, opened);
+	over(opened);
+	free_qp(qp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +505,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_error_it_rests, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_association_is_kept, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include "conformance/rows.h"
 #include "unit/iw_fixture.h"
 
+#include "iwarp/private.h"
+
 static struct iw_session_param param(uint32_t ird, uint32_t ord, const char *data)
 {
 	struct iw_session_param p = { .ird = ird, .ord = ord, .rnr_retry_count = 7 };
@@ -459,6 +461,26 @@ static void fallback(void **state)
 	fx_stop(&x);
 }
 
+/* What the peer sent behind that Terminate, and was kept to be placed in order, is none of the next stream's. */
+static void fallback_in_order(void **state)
+{
+	struct fx x;
+
+	open_active(&x, 4, 5);
+	x.rnic->config.in_order = true;
+	fx_feed(&x, 16, 1, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x));
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_ACCEPT, NULL, 0);
+	fx_event(&x, IW_EVENT_ACCEPT);
+	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 0);
+	fx_feed(&x, 16, 1, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 1);
+	fx_stop(&x);
+}
+
 /* The Terminate must not overtake the Initiate or Accept (RFC 5043 6.6). */
 static void terminate_waits_for_the_first_message(void **state)
 {
@@ -823,6 +845,7 @@ int main(void)
 		cmocka_unit_test(rejected_by_the_peer),
 		cmocka_unit_test(wrong_answers),
 		cmocka_unit_test(fallback),
+		cmocka_unit_test(fallback_in_order),
 		cmocka_unit_test(terminate_waits_for_the_first_message),
 		cmocka_unit_test(withdrawn_by_the_peer),
 		cmocka_unit_test(orderly_end_by_the_peer),

@@ -457,6 +457,28 @@ static void test_padded(void **state)
 	assert_int_equal(take()->len, 12 + 1216);
 }
 
+/* Nor is there anything behind the last packet that a batch takes. */
+static void test_padded_batch(void **state)
+{
+	unsigned int i;
+
+	ROWS("4820-3-02");
+	establish();
+	f.a->path.cc.cwnd = 100000;
+	f.a->peer_rwnd = 1000000;
+	f.a->path.max_packet = 996;
+	f.message_len = 900;
+	f.messages = 66;
+	sctp_assoc_kick(f.a);
+	collect();
+	for (i = 1; i <= 66; i++) {
+		bool last = i == SCTP_BATCH_PACKETS || i == 66;
+
+		assert_int_equal(take()->len, last ? 12 + 16 + 900 : 996);
+	}
+	assert_null(take());
+}
+
 /* The peer's window: respected, probed when closed (6.1 A). */
 static void test_zero_window(void **state)
 {
@@ -826,6 +848,7 @@ int main(void)
 		PEER_TEST(test_defers),
 		PEER_TEST(test_defers_no_loss),
 		PEER_TEST(test_padded),
+		PEER_TEST(test_padded_batch),
 		PEER_TEST(test_zero_window),
 		PEER_TEST(test_loss),
 		PEER_TEST(test_late_sack),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "sim/simnet.h"
+#include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/crc32c.h"
 #include "util/list.h"
@@ -126,12 +127,31 @@ static void test_timerq(void **state)
 	timerq_fini(&q);
 }
 
+/* Entries keep their numbers, over the wrap of the sequence too; what is new is zero. */
+static void test_grown(void **state)
+{
+	const uint32_t first = UINT32_MAX - 2;
+	uint32_t size = 0;
+	uint64_t *table = alloc_grown(NULL, &size, sizeof(*table), first, 5);
+
+	assert_non_null(table);
+	assert_int_equal(size, 8);
+	for (uint32_t i = 0; i < size; i++)
+		table[(first + i) & (size - 1)] = 100 + i;
+	table = alloc_grown(table, &size, sizeof(*table), first, 17);
+	assert_non_null(table);
+	assert_int_equal(size, 32);
+	for (uint32_t i = 0; i < size; i++)
+		assert_int_equal(table[(first + i) & (size - 1)], i < 8 ? 100 + i : 0);
+	free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
 		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_list),
-		cmocka_unit_test(test_timerq),
+		cmocka_unit_test(test_timerq), cmocka_unit_test(test_grown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,8 +141,7 @@ static void test_ipv6(void)
 
 static void private_data(struct cm_link *l, unsigned int len)
 {
-	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
-	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+	struct rdma_cm_id *a = cm_link_another(l), *b;
 	struct rdma_conn_param param = { .private_data_len = len };
 	struct rdma_cm_event *event;
 	uint8_t data[256];
@@ -184,8 +183,7 @@ static void test_private_data(void)
 
 static void reject(struct cm_link *l, unsigned int len)
 {
-	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
-	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+	struct rdma_cm_id *a = cm_link_another(l), *b;
 	struct rdma_cm_event *event;
 	uint8_t data[256];
 
@@ -226,13 +224,11 @@ static void test_ird_ord(void)
 	ROWS("5040-6.1-02");
 	struct rdma_conn_param param = { .responder_resources = 3, .initiator_depth = 5 };
 	struct rdma_cm_event *event;
-	struct sockaddr_storage to;
 	struct rdma_cm_id *a, *b;
 	struct cm_link l;
 
 	cm_link_open(&l);
-	to = cm_address_of(l.listener, AF_INET);
-	a = cm_resolved(l.active, &to);
+	a = cm_link_another(&l);
 	CHECK_EQ(rdma_connect(a, &param), 0);
 	event = cm_event(l.listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	/* rdma_get_cm_event(3): what is asked of the one who gets the event */

@@ -49,6 +49,8 @@ struct cm_link {
 };
 void cm_link_open(struct cm_link *l);
 void cm_link_close(struct cm_link *l);
+/* cm_resolved() to the same listener. */
+struct rdma_cm_id *cm_link_another(const struct cm_link *l);
 /* A 64-byte Send from one to the other. */
 void cm_transfer(struct rdma_cm_id *from, struct rdma_cm_id *to);
 

@@ -157,13 +157,11 @@ static void test_tos_ipv6(void)
 static void test_tos_apart(void)
 {
 	struct rdma_cm_id *a, *b;
-	struct sockaddr_storage to;
 	uint8_t tos = 0x48;
 	struct cm_link l;
 
 	cm_link_open(&l);
-	to = cm_address_of(l.listener, AF_INET);
-	a = cm_resolved(l.active, &to);
+	a = cm_link_another(&l);
 	CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(l.listening);
@@ -342,13 +340,11 @@ static void test_ece(void)
 static void test_reject_ece(void)
 {
 	struct rdma_cm_event *event;
-	struct sockaddr_storage to;
 	struct rdma_cm_id *a, *b;
 	struct cm_link l;
 
 	cm_link_open(&l);
-	to = cm_address_of(l.listener, AF_INET);
-	a = cm_resolved(l.active, &to);
+	a = cm_link_another(&l);
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(l.listening);
 	CHECK_EQ(rdma_reject_ece(b, "why", 4), 0);

@@ -304,8 +304,7 @@ static struct usage settled(void)
 
 static void connect_use_close(struct cm_link *l, int i)
 {
-	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
-	struct rdma_cm_id *a = cm_resolved(l->active, &to), *b;
+	struct rdma_cm_id *a = cm_link_another(l), *b;
 
 	CHECK_EQ(cm_connect(a), 0);
 	b = cm_request(l->listening);

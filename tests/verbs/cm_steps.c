@@ -155,16 +155,20 @@ void cm_destroy(struct rdma_cm_id *id)
 	CHECK_EQ(rdma_destroy_id(id), 0);
 }
 
+struct rdma_cm_id *cm_link_another(const struct cm_link *l)
+{
+	struct sockaddr_storage to = cm_address_of(l->listener, AF_INET);
+
+	return cm_resolved(l->active, &to);
+}
+
 void cm_link_open(struct cm_link *l)
 {
-	struct sockaddr_storage to;
-
 	l->listening = cm_channel();
 	l->active = cm_channel();
 	l->passive = cm_channel();
 	l->listener = cm_listener(l->listening, AF_INET, 8);
-	to = cm_address_of(l->listener, AF_INET);
-	l->a = cm_resolved(l->active, &to);
+	l->a = cm_link_another(l);
 	CHECK_EQ(cm_connect(l->a), 0);
 	l->b = cm_request(l->listening);
 	CHECK_EQ(rdma_migrate_id(l->b, l->passive), 0);

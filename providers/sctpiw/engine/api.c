@@ -17,10 +17,6 @@
 #include "engine/sockaddr.h"
 #include "engine/sys.h"
 
-/* enum ibv_node_type */
-#define NODE_CA 1
-#define NODE_RNIC 4
-
 static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
 {
 	return channel_create(CHANNEL_COMP, chan, fd);
@@ -51,7 +47,7 @@ static int api_node_type(void)
 {
 	struct engine *e = engine_get();
 
-	return e && e->config.node_ca ? NODE_CA : NODE_RNIC;
+	return e && e->config.node_ca ? RNIC_NODE_CA : RNIC_NODE_RNIC;
 }
 
 _Static_assert(RNIC_GIDS == ENGINE_GIDS, "one length of the GID table");

@@ -191,8 +191,7 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	attr->mask = QP_MASK_PORT;
 	if (qp_state < QP_STATE_RTS) {
 		attr->mask |= QP_MASK_STATE | QP_MASK_ACCESS_FLAGS;
-		attr->qp_access_flags = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
-					IW_ACCESS_REMOTE_ATOMIC;
+		attr->qp_access_flags = IW_ACCESS_REMOTE;
 	}
 	return 0;
 }

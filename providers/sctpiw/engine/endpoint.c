@@ -175,7 +175,7 @@ void endpoint_put(struct endpoint *ep)
 
 bool endpoint_is_abandoned(const struct endpoint *ep)
 {
-	return !ep->shared && list_empty(&ep->ids);
+	return !ep->shared && !ep->block && list_empty(&ep->ids);
 }
 
 void endpoint_leave(struct cm_id *id)

@@ -15,6 +15,7 @@
 #include "engine/memory.h"
 #include "engine/private.h"
 #include "engine/sys.h"
+#include "util/alloc.h"
 
 /*
  * At exit: how long unsent and unacknowledged data may hold up the process, and how long the
@@ -149,12 +150,11 @@ static int configure(struct engine *e, struct config_error *why)
 /* why: set where a user can do something about it. */
 static int engine_new(struct engine **out, struct config_error *why)
 {
-	struct engine *e = aligned_alloc(64, sizeof(*e));
+	struct engine *e = alloc_lines(sizeof(*e));
 	int ret;
 
 	if (!e)
 		return -ENOMEM;
-	memset(e, 0, sizeof(*e));
 	ret = configure(e, why);
 	if (ret)
 		goto err_free;

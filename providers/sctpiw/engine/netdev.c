@@ -62,9 +62,14 @@ static struct {
 	.watchers = {&net.watchers, &net.watchers},
 };
 
+struct known_link {
+	struct rtnl_link link;
+	bool counted; /* count_link() */
+};
+
 /* What is read, before it takes the place of what is known. Arrays grow as needed. */
 struct reading {
-	struct rtnl_link *links;
+	struct known_link *links;
 	struct gid_entry *gids;
 	unsigned int n_links, n_gids;
 	unsigned int mtu, mbps;
@@ -90,16 +95,16 @@ static void add_link(const struct rtnl_link *link, void *arg)
 {
 	struct reading *r = arg;
 
-	if (!grow((void **)&r->links, r->n_links, sizeof(*link)))
+	if (!grow((void **)&r->links, r->n_links, sizeof(*r->links)))
 		r->failed = true;
 	else
-		r->links[r->n_links++] = *link;
+		r->links[r->n_links++] = (struct known_link){.link = *link};
 }
 
-static const struct rtnl_link *link_of(const struct reading *r, unsigned int ifindex)
+static struct known_link *link_of(const struct reading *r, unsigned int ifindex)
 {
 	for (unsigned int i = 0; i < r->n_links; i++)
-		if (r->links[i].ifindex == ifindex)
+		if (r->links[i].link.ifindex == ifindex)
 			return &r->links[i];
 	return NULL;
 }
@@ -130,13 +135,18 @@ static unsigned int link_mbps(int fd, const char *name)
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 
-static void count_link(struct reading *r, const struct rtnl_link *link)
+/* Of an address that can be used; a link is asked once, however many it has. */
+static void count_link(struct reading *r, struct known_link *known)
 {
-	unsigned int mbps = link_mbps(r->ioctl_fd, link->name);
+	unsigned int mbps;
 
+	if (known->counted)
+		return;
+	known->counted = true;
+	mbps = link_mbps(r->ioctl_fd, known->link.name);
 	r->active = true;
-	if (link->mtu > r->mtu)
-		r->mtu = link->mtu;
+	if (known->link.mtu > r->mtu)
+		r->mtu = known->link.mtu;
 	if (mbps > r->mbps)
 		r->mbps = mbps;
 }
@@ -148,24 +158,24 @@ static void count_link(struct reading *r, const struct rtnl_link *link)
 static void add_addr(const struct rtnl_addr *addr, void *arg)
 {
 	struct reading *r = arg;
-	const struct rtnl_link *link = link_of(r, addr->ifindex);
+	struct known_link *known = link_of(r, addr->ifindex);
 	bool running;
 
-	if (!link || !(link->flags & IFF_UP) || addr->flags & IFA_F_DADFAILED ||
+	if (!known || !(known->link.flags & IFF_UP) || addr->flags & IFA_F_DADFAILED ||
 	    (addr->flags & IFA_F_TENTATIVE && !(addr->flags & IFA_F_OPTIMISTIC)))
 		return;
 	if (!grow((void **)&r->gids, r->n_gids, sizeof(*r->gids))) {
 		r->failed = true;
 		return;
 	}
-	running = link->flags & IFF_RUNNING;
+	running = known->link.flags & IFF_RUNNING;
 	r->gids[r->n_gids++] = (struct gid_entry){
 		.ip = addr->ip,
 		.ifindex = addr->ifindex,
 		.rank = rank(addr, running),
 	};
 	if (running)
-		count_link(r, link);
+		count_link(r, known);
 }
 
 /* A modified EUI-64 of the first interface that has an Ethernet address. */
@@ -176,7 +186,7 @@ static uint64_t guid_of_mac(const struct reading *r)
 	uint64_t guid;
 
 	for (unsigned int i = 0; i < r->n_links; i++) {
-		const struct rtnl_link *link = &r->links[i];
+		const struct rtnl_link *link = &r->links[i].link;
 
 		if (link->has_mac && (!best || link->ifindex < best->ifindex))
 			best = link;

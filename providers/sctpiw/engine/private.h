@@ -220,6 +220,7 @@ void endpoint_set_tos(struct endpoint *ep, uint8_t tos);
 void endpoint_mark(const struct endpoint *ep, int fd);
 /* An id that has it lets go of it. Without ids it is kept for the sessions on it alone. */
 void endpoint_leave(struct cm_id *id);
+/* Its port is there for the sessions on it alone: no id has it, nor QP numbers, nor is it for clients. */
 bool endpoint_is_abandoned(const struct endpoint *ep);
 void endpoint_reap(struct engine *e);
 

@@ -25,17 +25,17 @@ struct qp_block {
 	uint8_t next;
 };
 
-/* For both families; hosts may be without IPv6. */
-static int bind_port(struct engine *e, uint16_t port, struct endpoint **ep)
+/* Any port, for both families; hosts may be without IPv6. */
+static int bind_port(struct engine *e, struct endpoint **ep)
 {
 	struct sockaddr_storage any;
 	int ret;
 
-	sockaddr_any(&any, AF_INET6, port);
+	sockaddr_any(&any, AF_INET6, 0);
 	ret = endpoint_open_dormant(e, (struct sockaddr *)&any, ep);
 	if (ret != -EAFNOSUPPORT && ret != -EADDRNOTAVAIL)
 		return ret;
-	sockaddr_any(&any, AF_INET, port);
+	sockaddr_any(&any, AF_INET, 0);
 	return endpoint_open_dormant(e, (struct sockaddr *)&any, ep);
 }
 
@@ -46,7 +46,7 @@ static int block_new(struct engine *e, struct qp_block **out)
 
 	if (!b)
 		return -ENOMEM;
-	ret = bind_port(e, 0, &b->ep);
+	ret = bind_port(e, &b->ep);
 	if (ret) {
 		log_error("no port for QP numbers: %s", strerror(-ret));
 		free(b);

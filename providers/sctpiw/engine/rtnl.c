@@ -60,8 +60,7 @@ static void parse_link(const struct nlmsghdr *nlh, const struct dump *d)
 static bool take_address(struct ip_addr *ip, uint8_t family, const struct rtattr *a)
 {
 	if (family == AF_INET && RTA_PAYLOAD(a) == 4) {
-		*ip = (struct ip_addr){.b = {[10] = 0xff, [11] = 0xff}};
-		memcpy(ip->b + 12, RTA_DATA(a), 4);
+		*ip = ip_addr_from_v4(RTA_DATA(a));
 		return true;
 	}
 	if (family == AF_INET6 && RTA_PAYLOAD(a) == 16) {

@@ -55,24 +55,15 @@ void sockaddr_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 	memcpy(to, from, sockaddr_len(from));
 }
 
-static void map_v4(struct ip_addr *ip, const struct in_addr *v4)
-{
-	memset(ip, 0, sizeof(*ip));
-	ip->b[10] = ip->b[11] = 0xff;
-	memcpy(ip->b + 12, v4, 4);
-}
-
 struct ip_addr sockaddr_ip(const struct sockaddr *addr)
 {
 	struct ip_addr ip = {0};
 
-	if (addr->sa_family == AF_INET) {
-		map_v4(&ip, &in4(addr)->sin_addr);
-	} else {
-		memcpy(ip.b, &in6(addr)->sin6_addr, 16);
-		if (IN6_IS_ADDR_LINKLOCAL(&in6(addr)->sin6_addr))
-			ip.scope_id = in6(addr)->sin6_scope_id;
-	}
+	if (addr->sa_family == AF_INET)
+		return ip_addr_from_v4(&in4(addr)->sin_addr);
+	memcpy(ip.b, &in6(addr)->sin6_addr, 16);
+	if (ip_addr_is_link_local(&ip))
+		ip.scope_id = in6(addr)->sin6_scope_id;
 	return ip;
 }
 
@@ -117,7 +108,7 @@ void sockaddr_loopback(struct sockaddr_storage *to, int family, uint16_t port)
 	if (family == AF_INET) {
 		struct in_addr lo = {htonl(INADDR_LOOPBACK)};
 
-		map_v4(&ip, &lo);
+		ip = ip_addr_from_v4(&lo);
 	}
 	sockaddr_make(to, family, &ip, port);
 }

@@ -517,7 +517,7 @@ static int set_path(struct wired *w, const struct engine_wiring *wiring)
 
 	*local = sockaddr_ip((const struct sockaddr *)&wiring->local.addr);
 	memcpy(remote->b, wiring->dgid, sizeof(remote->b));
-	if (remote->b[0] == 0xfe && (remote->b[1] & 0xc0) == 0x80)
+	if (ip_addr_is_link_local(remote))
 		remote->scope_id = wiring->local.ifindex;
 	if (!is_unicast(remote) || ip_addr_is_v4(local) != ip_addr_is_v4(remote)) {
 		log_debug("QP 0x%06x: the destination GID is no address that the source GID reaches",

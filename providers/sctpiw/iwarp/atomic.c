@@ -31,11 +31,6 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 			struct iw_failure *f)
 {
-	static const uint16_t errors[] = {
-		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
-		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
-		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
-	};
 	const struct rdmap_atomic_request *a = &in->a;
 	enum iw_remote verdict;
 	uint16_t error = 0;
@@ -46,7 +41,7 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
 		error = TERM_RDMAP_OPCODE; /* as for an opcode that is not known (1.1, 5.2.1) */
 	else if (verdict)
-		error = errors[verdict];
+		error = iw_term_remote(verdict);
 	else if ((uintptr_t)to % sizeof(uint64_t)) /* the address and not the TO (8.2) */
 		error = TERM_RDMAP_STREAM_CATASTROPHIC;
 	if (!error)
@@ -104,35 +99,16 @@ size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, ui
 
 bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *value)
 {
-	uint32_t rest = sizeof(uint64_t);
+	uint32_t n = wqe->num_sge < qp->max_send_sge ? wqe->num_sge : qp->max_send_sge;
 
-	for (uint32_t i = 0; rest && i < wqe->num_sge && i < qp->max_send_sge; i++) {
-		const struct iw_sge *sge = &wqe->sge[i];
-		uint32_t part = sge->length < rest ? sge->length : rest;
-		uint8_t *to;
-
-		if (!part)
-			continue;
-		to = iw_mr_local(qp, sge->lkey, sge->addr, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || (value && qp->rnic->ops.copy(to, value, part)))
-			return false;
-		if (value)
-			value += part;
-		rest -= part;
-	}
-	return !rest;
-}
-
-static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
-{
-	return &p->reads[i & (p->reads_size - 1)];
+	return !iw_scatter(qp, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
 /* The untagged buffer of this MSN on QN 3, or NULL. */
 static struct iw_read *find(const struct iw_qp_private *p, uint32_t msn)
 {
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		struct iw_read *r = read_at(p, i);
+		struct iw_read *r = iw_read_at(p, i);
 
 		if (r->atomic && r->response_msn == msn)
 			return r;
@@ -155,25 +131,12 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 	return 0;
 }
 
-/* A wrong answer to what is oldest. */
-static int fail_oldest(struct iw_qp_private *p, uint16_t error, const struct iw_rx_rec *rec,
-		       struct iw_failure *f)
-{
-	const struct iw_read *r = read_at(p, p->reads_head);
-
-	iw_fail_rec(f, error, rec);
-	f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-	f->index = r->index;
-	f->status = IW_WC_REM_OP_ERR;
-	return -EPROTO;
-}
-
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
-	const struct iw_read *r = read_at(p, p->reads_head);
-	struct iw_send_wqe *wqe;
+	const struct iw_read *r = iw_read_at(p, p->reads_head);
+	uint16_t error = 0;
 	uint64_t value;
 
 	if (!ddp_is_last(rec->control))
@@ -182,18 +145,19 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	/* Responses come in the order of the requests, those of reads among them. */
 	if (!r->atomic)
-		return fail_oldest(p, TERM_RDMAP_OPCODE, rec, f);
-	if (r->response_msn != rec->a)
-		return fail_oldest(p, TERM_DDP_MSN, rec, f);
-	if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN || get_be32(r->response) != r->msn)
-		return fail_oldest(p, TERM_RDMAP_UNSPECIFIED, rec, f);
-	wqe = iw_sq_at(qp, r->index);
+		error = TERM_RDMAP_OPCODE;
+	else if (r->response_msn != rec->a)
+		error = TERM_DDP_MSN;
+	else if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN ||
+		 get_be32(r->response) != r->msn)
+		error = TERM_RDMAP_UNSPECIFIED;
+	if (error) {
+		iw_fail_rec(f, error, rec);
+		return iw_read_wrong(p, f);
+	}
 	value = get_be64(r->response + 4);
-	if (!iw_atomic_scatter(qp, wqe, (const uint8_t *)&value))
+	if (!iw_atomic_scatter(qp, iw_sq_at(qp, r->index), (const uint8_t *)&value))
 		return iw_fail_local(f, IW_FAULT_SQ, r->index, IW_WC_LOC_PROT_ERR);
-	p->reads_head++;
-	wqe->progress = IW_WQE_DONE;
-	iw_sq_complete(qp);
-	iw_session_wake(s); /* ORD and fences let go */
+	iw_read_answered(s);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 
 static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 {
@@ -21,10 +21,9 @@ struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx)
 
 	if (!entries || entries > IW_MAX_CQE || rnic->cqs >= IW_MAX_CQ)
 		return NULL;
-	full = aligned_alloc(64, (sizeof(*full) + 63) & ~(size_t)63);
+	full = alloc_lines(sizeof(*full));
 	if (!full)
 		return NULL;
-	memset(full, 0, sizeof(*full));
 	full->cq.ring = new_ring(entries, &full->cq.mask);
 	if (!full->cq.ring) {
 		free(full);

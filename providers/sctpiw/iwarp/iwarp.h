@@ -110,6 +110,9 @@ enum iw_access {
 	IW_ACCESS_MW_BIND = 1 << 4,
 	IW_ACCESS_ZERO_BASED = 1 << 5,
 	IW_ACCESS_ON_DEMAND = 1 << 6, /* for iw_mr_locate() alone: no memory is pinned anyway */
+	/* What a peer may do, and what of it needs IW_ACCESS_LOCAL_WRITE beside it. */
+	IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_ATOMIC,
+	IW_ACCESS_REMOTE_CHANGE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC,
 };
 
 /* ---- the RNIC ---- */

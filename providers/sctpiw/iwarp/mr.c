@@ -4,8 +4,6 @@
 
 #include "iwarp/private.h"
 
-#define REMOTE_RIGHTS (IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC)
-
 static uint32_t mix(uint64_t v)
 {
 	v *= UINT64_C(0xff51afd7ed558ccd);
@@ -17,30 +15,23 @@ static uint32_t mix(uint64_t v)
 
 /*
  * STags are a keyed permutation of a counter: unpredictable without the keys and spread over
- * all 32 bits (RFC 5040 8.1.1), and none comes back before 2^32 others (RFC 5042 6.1.1).
+ * all 32 bits (RFC 5040 8.1.1), and none comes back before 2^31 others of its sort (RFC 5042 6.1.1).
+ * Which of the two sorts it is says the parity of two bits of its index.
  */
-static uint32_t next_stag(struct iw_rnic *rnic)
+static uint32_t make_stag(const struct iw_rnic *rnic, uint32_t n, bool of_read)
 {
-	uint32_t v = rnic->stag_counter++;
-	uint32_t l = v >> 16, r = v & 0xffff;
+	uint32_t l = n >> 16 & 0x7fff, r = n & 0xffff;
 
-	for (unsigned int i = 0; i < 6; i++) {
-		uint32_t t = l ^ mix(r ^ rnic->stag_keys[i]);
-
-		l = r;
-		r = t;
+	for (unsigned int i = 0; i < 6; i += 2) {
+		l ^= mix(r ^ rnic->stag_keys[i]) & 0x7fff;
+		r ^= mix(l ^ rnic->stag_keys[i + 1]);
 	}
-	return l << 16 | r;
+	return ((r >> 8 & 1) ^ of_read) << 31 | l << 16 | r;
 }
 
-uint32_t iw_mr_unused_stag(struct iw_rnic *rnic)
+uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n)
 {
-	uint32_t stag;
-
-	do
-		stag = next_stag(rnic);
-	while (stag >> 8 == 0 || iw_table_find(&rnic->mrs, stag >> 8));
-	return stag;
+	return make_stag(rnic, n, true);
 }
 
 int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr)
@@ -48,7 +39,9 @@ int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr)
 	uint32_t stag;
 	int err;
 
-	stag = iw_mr_unused_stag(rnic);
+	do
+		stag = make_stag(rnic, rnic->stag_counter++, false);
+	while (stag >> 8 == 0 || iw_table_find(&rnic->mrs, stag >> 8));
 	err = iw_table_insert(&rnic->mrs, stag >> 8, mr);
 	if (!err)
 		mr->stag = stag;
@@ -57,9 +50,7 @@ int iw_mr_enter(struct iw_rnic *rnic, struct iw_mr *mr)
 
 static int check_attr(const struct iw_mr_attr *a)
 {
-	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
-
-	if ((a->access & needs_write) && !(a->access & IW_ACCESS_LOCAL_WRITE))
+	if ((a->access & IW_ACCESS_REMOTE_CHANGE) && !(a->access & IW_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (a->length > IW_MAX_MR_LENGTH ||
 	    (a->length &&
@@ -255,7 +246,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 	}
 	if (!mr || mr->scope != qp->pd || mr->kind != IW_MR_REGION)
 		return -EINVAL;
-	if (mr->pd->qps > 1 || mr->windows || !(mr->access & REMOTE_RIGHTS))
+	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
 	mr->invalid = true;
 	return 0;

@@ -79,7 +79,6 @@ static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 /* The region that the WR names, if it may be opened like that; or NULL. */
 static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
-	const uint32_t needs_write = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
 	struct iw_mr *mr = iw_mr_find(qp->rnic, wqe->bind.lkey);
 
 	if (!mr || mr->pd != qp->pd)
@@ -90,15 +89,13 @@ static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wq
 	 */
 	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
 		return NULL;
-	if ((wqe->bind.access & needs_write) && !(mr->access & IW_ACCESS_LOCAL_WRITE))
+	if ((wqe->bind.access & IW_ACCESS_REMOTE_CHANGE) && !(mr->access & IW_ACCESS_LOCAL_WRITE))
 		return NULL;
 	return iw_mr_covers(mr, wqe->remote_to, wqe->bind.length) ? mr : NULL;
 }
 
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
-	const uint32_t rights = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE |
-				IW_ACCESS_REMOTE_ATOMIC;
 	struct iw_mw *mw = find_window(qp, wqe->inv_stag);
 	struct iw_mr *region = NULL;
 	struct iw_mr *key;
@@ -122,7 +119,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	key->stag = wqe->rkey;
 	if (!region)
 		return 0;
-	key->access = wqe->bind.access & rights;
+	key->access = wqe->bind.access & IW_ACCESS_REMOTE;
 	key->scope = one_stream ? (const void *)qp : qp->pd;
 	key->iova = wqe->bind.access & IW_ACCESS_ZERO_BASED ? 0 : wqe->remote_to;
 	key->length = wqe->bind.length;

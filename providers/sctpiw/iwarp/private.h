@@ -55,7 +55,8 @@ struct iw_rnic {
 	uint8_t *null_memory; /* with the first null MR: IW_SEGMENT_MAX zeros, and as much for what is lost */
 	unsigned int pds, cqs, srqs;
 	uint32_t next_qp_num;
-	uint32_t stag_counter;
+	uint32_t stag_counter; /* of MRs and windows */
+	uint32_t read_stags;   /* iw_qp_private.read_stag of the next session */
 	uint64_t stag_keys[6];
 	struct list_node events;
 	struct timerq timers; /* of the sessions, one each */
@@ -137,10 +138,11 @@ static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 }
 
 /*
- * An STag that is none of an MR and never was one: the sink of one RDMA Read into several SGEs. As no MR
- * has it nobody reaches memory by it but the responses to that read, while it is outstanding.
+ * An STag of those that no MR and no window ever has: the sink of one RDMA Read into several SGEs. So nobody
+ * reaches memory by it but the responses to that read, on its own session, while it is outstanding. n: of
+ * iw_qp_private.read_stag; two of them in less than 2^31 have different ones.
  */
-uint32_t iw_mr_unused_stag(struct iw_rnic *rnic);
+uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
 /* An SGE (part) of len > 0 bytes of a local work request; access: IW_ACCESS_LOCAL_WRITE or 0. */
 uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
@@ -208,6 +210,8 @@ struct iw_failure {
 /* Fill f and return -EPROTO. header: the DDP header of the segment at fault, or NULL. */
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
 int iw_fail_illegal(struct iw_failure *f);
+/* What RDMAP says to a request that iw_mr_remote() refuses. */
+uint16_t iw_term_remote(enum iw_remote verdict);
 /* A fault of our side: local catastrophic, without headers; status for the WQE at index. */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 
@@ -322,6 +326,7 @@ struct iw_qp_private {
 	struct iw_read *reads;
 	uint32_t reads_size, reads_head, reads_tail; /* size: a power of two, or 0 */
 	uint32_t ord;
+	uint32_t read_stag;  /* iw_mr_read_stag(), of the next read that has one */
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
 	uint32_t ord_max; /* the peer takes no more */
 
@@ -426,9 +431,18 @@ static inline uint32_t iw_reads_outstanding(const struct iw_qp_private *p)
 	return p->reads_tail - p->reads_head;
 }
 
+static inline struct iw_read *iw_read_at(const struct iw_qp_private *p, uint32_t i)
+{
+	return &p->reads[i & (p->reads_size - 1)];
+}
+
 /* Room for n of them; those that are outstanding move. -ENOMEM: as it was. */
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n);
 
+/* f, which is filled, is about a wrong answer: it is the oldest request that has got it. -EPROTO. */
+int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f);
+/* The oldest request is answered. May end the session (CQ overflow). */
+void iw_read_answered(struct iw_session *s);
 /* Where a Read Response segment (payload > 0) goes. */
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
@@ -477,7 +491,10 @@ void iw_rq_refresh(struct iw_session *s);
 void iw_rq_timeout(struct iw_session *s);
 void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f);
 void iw_held_clear(struct iw_qp_private *p);
-/* SGEs of a receive, or of a read, take a payload at an offset of all; 0 or the status of the WQE. */
+/*
+ * SGEs of a receive, read or atomic take a payload at an offset of all; data NULL: would they? 0 or the
+ * status of the WQE.
+ */
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len);
 /* Payload of the message with this ring index into its receive. */

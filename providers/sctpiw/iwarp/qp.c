@@ -2,14 +2,11 @@
 /* The life of a QP. Its two queues are in sq.c and rq.c. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 
-static size_t round_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
-}
+#define READ_STAGS_STEP 0x9e3779b9u /* 2^32 by the golden ratio: the largest gaps, however many steps */
 
 static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 {
@@ -17,14 +14,11 @@ static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 
 	while (size < limit)
 		size *= 2;
-	r->stride = (uint32_t)round_up(stride, 64);
+	r->stride = (uint32_t)alloc_line_up(stride);
 	r->mask = size - 1;
 	r->limit = limit;
-	r->slots = aligned_alloc(64, (size_t)size * r->stride);
-	if (!r->slots)
-		return -ENOMEM;
-	memset(r->slots, 0, (size_t)size * r->stride);
-	return 0;
+	r->slots = alloc_lines((size_t)size * r->stride);
+	return r->slots ? 0 : -ENOMEM;
 }
 
 static bool attr_ok(const struct iw_qp_attr *a)
@@ -76,10 +70,9 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 		return -EINVAL;
 	if (rnic->qps.count >= IW_MAX_QP)
 		return -ENOMEM;
-	full = aligned_alloc(64, round_up(sizeof(*full), 64));
+	full = alloc_lines(sizeof(*full));
 	if (!full)
 		return -ENOMEM;
-	memset(full, 0, sizeof(*full));
 	qp = &full->qp;
 	qp->priv = &full->priv;
 	qp->num = attr->num ? attr->num : new_num(rnic);
@@ -92,7 +85,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp->recv_cq = attr->recv_cq;
 	qp->srq = attr->srq;
 	qp->ctx = attr->ctx;
-	qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC;
+	qp->access = IW_ACCESS_REMOTE;
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
 	list_init(&full->priv.windows);
 	list_init(&full->priv.waiting);
@@ -301,6 +294,9 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	p->ord_max = IW_MAX_ORD;
 	p->irq_head = p->irq_tail = 1;
 	p->atomic_msn = p->response_msn = 1;
+	/* They are of no use on another session, but begin far from those of all others. */
+	p->read_stag = qp->rnic->read_stags;
+	qp->rnic->read_stags += READ_STAGS_STEP;
 	p->in_write = p->behind_write = false;
 
 	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);

@@ -4,10 +4,10 @@
  * those for atomics.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 #include "util/serial.h"
 
 /* ---- our reads ---- */
@@ -18,36 +18,45 @@ static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uin
 	       len <= r->length - (to - r->to);
 }
 
-static struct iw_read *read_at(const struct iw_qp_private *p, uint32_t i)
-{
-	return &p->reads[i & (p->reads_size - 1)];
-}
-
 int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_read *reads;
-	uint32_t size = p->reads_size ? p->reads_size : 1;
 
 	if (n <= p->reads_size)
 		return 0;
-	while (size < n)
-		size *= 2;
-	reads = calloc(size, sizeof(*reads));
+	reads = alloc_grown(p->reads, &p->reads_size, sizeof(*reads), p->reads_head, n);
 	if (!reads)
 		return -ENOMEM;
-	for (uint32_t i = p->reads_head; i != p->reads_tail; i++)
-		reads[i & (size - 1)] = *read_at(p, i);
-	free(p->reads);
 	p->reads = reads;
-	p->reads_size = size;
 	return 0;
+}
+
+int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f)
+{
+	const struct iw_read *oldest = iw_read_at(p, p->reads_head);
+
+	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
+	f->index = oldest->index;
+	f->status = IW_WC_REM_OP_ERR;
+	return -EPROTO;
+}
+
+void iw_read_answered(struct iw_session *s)
+{
+	struct iw_qp *qp = s->qp;
+	const struct iw_read *r = iw_read_at(qp->priv, qp->priv->reads_head++);
+
+	if (!r->rtr) {
+		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
+		iw_sq_complete(qp);
+	}
+	iw_session_wake(s); /* ORD and fences let go */
 }
 
 /* Which of the outstanding reads a segment belongs to, or NULL and an error (RFC 5040 5.2.2). */
 static const struct iw_read *match(const struct iw_qp_private *p, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
-	const struct iw_read *oldest = read_at(p, p->reads_head);
 	uint16_t error = TERM_DDP_STAG;
 
 	if (p->reads_head == p->reads_tail) {
@@ -55,7 +64,7 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 		return NULL;
 	}
 	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		const struct iw_read *r = read_at(p, i);
+		const struct iw_read *r = iw_read_at(p, i);
 
 		if (r->atomic)
 			continue;
@@ -67,9 +76,7 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 	if (error == TERM_DDP_BOUNDS && seg->h.to + (seg->payload_len - 1) < seg->h.to)
 		error = TERM_DDP_WRAP;
 	iw_fail(f, error, seg->raw, seg->len);
-	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-	f->index = oldest->index;
-	f->status = IW_WC_REM_OP_ERR;
+	iw_read_wrong(p, f);
 	return NULL;
 }
 
@@ -110,9 +117,8 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp *qp = s->qp;
-	struct iw_qp_private *p = qp->priv;
-	struct iw_read *r = read_at(p, p->reads_head);
+	struct iw_qp_private *p = s->qp->priv;
+	struct iw_read *r = iw_read_at(p, p->reads_head);
 	bool ok = !r->atomic; /* responses come in the order of the requests */
 
 	if (p->reads_head == p->reads_tail)
@@ -124,19 +130,10 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	}
 	if (!ok || (ddp_is_last(rec->control) && r->got != r->length)) {
 		iw_fail_rec(f, r->atomic ? TERM_RDMAP_OPCODE : TERM_DDP_BOUNDS, rec);
-		f->fault = r->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
-		f->index = r->index;
-		f->status = IW_WC_REM_OP_ERR;
-		return -EPROTO;
+		return iw_read_wrong(p, f);
 	}
-	if (!ddp_is_last(rec->control))
-		return 0;
-	p->reads_head++;
-	if (!r->rtr) {
-		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
-		iw_sq_complete(qp);
-	}
-	iw_session_wake(s); /* ORD and fences let go */
+	if (ddp_is_last(rec->control))
+		iw_read_answered(s);
 	return 0;
 }
 
@@ -150,20 +147,13 @@ static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t ms
 int iw_irq_reserve(struct iw_qp_private *p, uint32_t n)
 {
 	struct iw_inbound_read *irq;
-	uint32_t size = p->irq_size ? p->irq_size : 1;
 
 	if (n <= p->irq_size)
 		return 0;
-	while (size < n)
-		size *= 2;
-	irq = calloc(size, sizeof(*irq));
+	irq = alloc_grown(p->irq, &p->irq_size, sizeof(*irq), p->irq_head, n);
 	if (!irq)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->irq_size; i++)
-		irq[(p->irq_head + i) & (size - 1)] = *irq_at(p, p->irq_head + i);
-	free(p->irq);
 	p->irq = irq;
-	p->irq_size = size;
 	return 0;
 }
 
@@ -214,15 +204,10 @@ static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32
 static int check_source(struct iw_session *s, const struct iw_inbound_read *in, uint32_t done,
 			uint32_t len, uint8_t **from, struct iw_failure *f)
 {
-	static const uint16_t errors[] = {
-		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
-		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
-		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
-	};
 	enum iw_remote verdict = iw_mr_remote(s->qp, in->r.src_stag, in->r.src_to + done, len,
 					      IW_ACCESS_REMOTE_READ, from);
 
-	return verdict ? fail_request(in, errors[verdict], done, f) : 0;
+	return verdict ? fail_request(in, iw_term_remote(verdict), done, f) : 0;
 }
 
 static bool is_atomic(const struct iw_inbound_read *in)

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
+
+#define HELD_MIN 16
 
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len)
@@ -26,9 +29,10 @@ uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uin
 		if (part > len)
 			part = len;
 		to = iw_mr_local(qp, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || qp->rnic->ops.copy(to, data, part))
+		if (!to || (data && qp->rnic->ops.copy(to, data, part)))
 			return IW_WC_LOC_PROT_ERR;
-		data += part;
+		if (data)
+			data += part;
 		len -= part;
 		offset = 0;
 	}
@@ -163,20 +167,15 @@ void iw_held_clear(struct iw_qp_private *p)
 
 struct iw_held *iw_held_entry(struct iw_qp_private *p, uint32_t index)
 {
-	uint32_t size = p->held_size ? p->held_size : 16;
+	uint32_t n = index - p->rq_tail + 1;
 	struct iw_held *held;
 
-	while (size <= index - p->rq_tail)
-		size *= 2;
-	if (size != p->held_size) {
-		held = calloc(size, sizeof(*held));
+	if (n > p->held_size) {
+		held = alloc_grown(p->held, &p->held_size, sizeof(*held), p->rq_tail,
+				   n < HELD_MIN ? HELD_MIN : n);
 		if (!held)
 			return NULL;
-		for (uint32_t i = 0; i < p->held_size; i++)
-			held[(p->rq_tail + i) & (size - 1)] = *iw_held_at(p, p->rq_tail + i);
-		free(p->held);
 		p->held = held;
-		p->held_size = size;
 	}
 	return iw_held_at(p, index);
 }

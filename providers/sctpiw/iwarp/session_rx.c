@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/serial.h"
 
@@ -26,28 +27,25 @@ static bool is_remembered(const struct iw_session *s, uint16_t ssn)
 
 static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
-	uint32_t distance = (uint16_t)(ssn - s->rx_ssn);
-	uint32_t size = s->slots_size ? s->slots_size : SLOTS_MIN;
+	uint32_t n = (uint16_t)(ssn - s->rx_ssn) + 1u;
 	struct iw_rx_rec *slots;
 
-	while (size <= distance)
-		size *= 2;
-	if (size != s->slots_size) {
-		slots = calloc(size, sizeof(*slots));
+	if (n > s->slots_size) {
+		slots = alloc_grown(s->slots, &s->slots_size, sizeof(*slots), s->rx_ssn,
+				    n < SLOTS_MIN ? SLOTS_MIN : n);
 		if (!slots)
 			return -ENOMEM;
-		for (uint32_t i = 0; i < s->slots_size; i++) {
-			uint16_t at = (uint16_t)(s->rx_ssn + i);
-
-			slots[at & (size - 1)] = *slot_at(s, at);
-		}
-		free(s->slots);
 		s->slots = slots;
-		s->slots_size = size;
 	}
 	*slot_at(s, ssn) = *rec;
 	s->slots_used++;
 	return 0;
+}
+
+/* Is it the RTR indication? rec: the first message of the peer. */
+static bool is_rtr_write(const struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	return s->offer.peer_to_peer && rdmap_opcode(rec->rdmap) == RDMAP_WRITE && !rec->len;
 }
 
 /* The peer's last message, and everything before it, is there. */
@@ -64,6 +62,7 @@ static void peer_ended(struct iw_session *s)
 
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
+	bool first = !s->answered; /* never of the active side */
 	struct iw_failure f;
 
 	if (rec->control == IW_REC_TERMINATE) {
@@ -75,6 +74,8 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	s->answered = true;
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
+	else if (first && is_rtr_write(s, rec)) /* no RDMA Write of the application (RFC 6581 9.2) */
+		s->qp->priv->behind_write = false;
 }
 
 static void drain(struct iw_session *s)

@@ -194,6 +194,7 @@ static void refused(struct iw_session *s)
 		s->slots_used = s->slots_size = 0;
 		free(s->slots);
 		s->slots = NULL;
+		iw_early_clear(s);
 		s->failing = false;
 		if (!start(s))
 			return;

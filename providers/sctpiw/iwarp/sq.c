@@ -305,12 +305,12 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		return 0;
 	}
 	if (scattered) {
-		r.sink_stag = iw_mr_unused_stag(qp->rnic);
+		r.sink_stag = iw_mr_read_stag(qp->rnic, p->read_stag++);
 	} else if (wqe->num_sge) {
 		r.sink_stag = wqe->sge[0].lkey;
 		r.sink_to = wqe->sge[0].addr;
 	}
-	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
+	*iw_read_at(p, p->reads_tail++) = (struct iw_read){
 		.index = p->sq_next,
 		.msn = p->read_msn,
 		.stag = r.sink_stag,
@@ -339,7 +339,7 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 		return 0;
 	}
 	iw_atomic_put_request(qp, wqe, buf + SESSION_SSN_LEN);
-	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
+	*iw_read_at(p, p->reads_tail++) = (struct iw_read){
 		.index = p->sq_next,
 		.msn = p->read_msn++,
 		.atomic = true,
@@ -478,7 +478,7 @@ size_t iw_rtr_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 				 RDMAP_QN_SEND, p->send_msn++, 0);
 		return SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
 	}
-	p->reads[p->reads_tail++ & (p->reads_size - 1)] = (struct iw_read){
+	*iw_read_at(p, p->reads_tail++) = (struct iw_read){
 		.msn = p->read_msn,
 		.rtr = true,
 	};
@@ -526,7 +526,7 @@ void iw_sq_blame(struct iw_qp *qp, const struct term_message *t, struct iw_failu
 		return;
 	if (!ddp_is_tagged(h.control) && h.qn == RDMAP_QN_READ_REQUEST) {
 		for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-			const struct iw_read *r = &p->reads[i & (p->reads_size - 1)];
+			const struct iw_read *r = iw_read_at(p, i);
 
 			if (r->msn == h.msn && !r->rtr)
 				blame(qp, r->index, t->error, f);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/private.h"
+#include "util/alloc.h"
 
 static struct iw_srq_full *full_of(struct iw_srq *srq)
 {
@@ -24,13 +25,11 @@ static int alloc_arrays(struct arrays *a, uint32_t size, uint32_t stride)
 	while (ring < size)
 		ring *= 2;
 	a->mask = ring - 1;
-	a->slots = aligned_alloc(64, (size_t)size * stride);
+	a->slots = alloc_lines((size_t)size * stride);
 	a->posted = calloc(ring, sizeof(*a->posted));
 	a->freed = calloc(ring, sizeof(*a->freed));
-	if (a->slots && a->posted && a->freed) {
-		memset(a->slots, 0, (size_t)size * stride);
+	if (a->slots && a->posted && a->freed)
 		return 0;
-	}
 	free(a->slots);
 	free(a->posted);
 	free(a->freed);
@@ -65,12 +64,11 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
 		return -EINVAL;
 	if (pd->rnic->srqs >= IW_MAX_SRQ)
 		return -ENOMEM;
-	full = aligned_alloc(64, (sizeof(*full) + 63) & ~(size_t)63);
+	full = alloc_lines(sizeof(*full));
 	if (!full)
 		return -ENOMEM;
-	memset(full, 0, sizeof(*full));
 	srq = &full->srq;
-	srq->stride = (uint32_t)((stride + 63) & ~(size_t)63);
+	srq->stride = (uint32_t)alloc_line_up(stride);
 	if (alloc_arrays(&a, max_wr, srq->stride)) {
 		free(full);
 		return -ENOMEM;

@@ -35,6 +35,17 @@ int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uin
 	return -EPROTO;
 }
 
+uint16_t iw_term_remote(enum iw_remote verdict)
+{
+	static const uint16_t errors[] = {
+		[IW_REMOTE_STAG] = TERM_RDMAP_STAG,	[IW_REMOTE_PD] = TERM_RDMAP_STREAM,
+		[IW_REMOTE_ACCESS] = TERM_RDMAP_ACCESS, [IW_REMOTE_WRAP] = TERM_RDMAP_WRAP,
+		[IW_REMOTE_BOUNDS] = TERM_RDMAP_BOUNDS,
+	};
+
+	return errors[verdict];
+}
+
 static uint32_t queue_of(unsigned int opcode)
 {
 	switch (opcode) {

@@ -41,7 +41,7 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 		return false;
 	if (v4)
 		return addr->b[12] && addr->b[12] < 224;
-	return addr->b[0] != 0xff && !(addr->b[0] == 0xfe && (addr->b[1] & 0xc0) == 0x80);
+	return addr->b[0] != 0xff && !ip_addr_is_link_local(addr);
 }
 
 uint16_t sctp_paths_type(const struct sctp_assoc *a)

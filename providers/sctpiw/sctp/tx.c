@@ -115,14 +115,16 @@ static bool anything(const struct sctp_assoc *a)
 
 /*
  * A packet with a little room that no message was cut for ends a batch, unless PAD (RFC 4820) fills it: then the
- * next message goes on behind it. Whether it is worth that, and there is more: the packet's new length.
+ * next message goes on behind it. Whether it is worth that, and there is more, behind n packets of total bytes: the
+ * packet's new length.
  */
-static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
+static size_t pad(const struct sctp_tx *tx, size_t len, unsigned int n, size_t total)
 {
 	size_t gap = tx->limit - len;
 
 	if (!gap || !tx->more || tx->alone || gap > tx->limit / 8 ||
-	    total + 2 * tx->limit > SCTP_BATCH_BYTES || !sctp_tx_window_open(tx->a))
+	    n + 1 == SCTP_BATCH_PACKETS || total + 2 * tx->limit > SCTP_BATCH_BYTES ||
+	    !sctp_tx_window_open(tx->a))
 		return len;
 	memset(tx->p + len, 0, gap);
 	wire_sctp_chunk_put(tx->p + len, WIRE_SCTP_PAD, 0, gap);
@@ -150,7 +152,7 @@ static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_
 		len = sctp_tx_build(&tx);
 		if (!len)
 			break;
-		len = pad(&tx, len, *total);
+		len = pad(&tx, len, n, *total);
 		wire_sctp_checksum_put(tx.p, len);
 		*total += len;
 		if (!n++)

@@ -35,6 +35,21 @@ static inline bool ip_addr_is_v4(const struct ip_addr *a)
 	return memcmp(a->b, mapped, 12) == 0;
 }
 
+/* v4: 4 bytes, network order. */
+static inline struct ip_addr ip_addr_from_v4(const void *v4)
+{
+	struct ip_addr a = { .b = { [10] = 0xff, [11] = 0xff } };
+
+	memcpy(a.b + 12, v4, 4);
+	return a;
+}
+
+/* fe80::/10 */
+static inline bool ip_addr_is_link_local(const struct ip_addr *a)
+{
+	return a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80;
+}
+
 static inline bool ip_addr_is_zero(const struct ip_addr *a)
 {
 	static const uint8_t zero[16];

@@ -28,6 +28,17 @@ void sctpiw_lock_init(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attr);
 }
 
+void sctpiw_wait_for_acks(struct channel_source *async, const uint32_t *completed,
+			  pthread_mutex_t *mutex, pthread_cond_t *cond)
+{
+	uint32_t reported = channel_purge(async);
+
+	pthread_mutex_lock(mutex);
+	while (*completed != reported)
+		pthread_cond_wait(cond, mutex);
+	pthread_mutex_unlock(mutex);
+}
+
 struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx)
 {
 	return channel_get_by_fd(ctx->vctx.context.async_fd);

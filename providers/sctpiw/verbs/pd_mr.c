@@ -85,9 +85,8 @@ static int check_access(int access)
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access &
-	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
-		IW_ACCESS_REMOTE_ATOMIC | IW_ACCESS_MW_BIND | IW_ACCESS_ZERO_BASED |
-		IW_ACCESS_ON_DEMAND);
+	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
+		IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
 #define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets to the engine */
@@ -130,7 +129,6 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		err = iw_mr_new_null(pd->iw, mr, &mr->iw);
 	if (!err) {
 		sctpiw_pd_hold(pd);
-		mr->pd = pd;
 		list_add_tail(&ctx->mrs, &mr->node);
 		if (dm)
 			dm->mrs++;
@@ -246,8 +244,8 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
 		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
 			sctpiw_pd_hold(to_pd(pd));
-			sctpiw_pd_drop(mr->pd);
-			mr->pd = to_pd(pd);
+			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
+			vmr->ibv_mr.pd = pd;
 		}
 		engine_unlock(ctx->engine);
 	}
@@ -287,7 +285,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 		engine_lock(ctx->engine);
 		err = iw_mr_free(mr->iw);
 		if (!err) {
-			sctpiw_pd_drop(mr->pd);
+			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
 			list_del(&mr->node);
 			if (mr->dm)
 				mr->dm->mrs--;

@@ -23,22 +23,9 @@ _Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
 _Static_assert((int)IW_SEND_SOLICITED == IBV_SEND_SOLICITED, "");
 _Static_assert((int)IW_SEND_INLINE == IBV_SEND_INLINE, "");
 _Static_assert(IW_MAX_SGE_RD == IW_MAX_SGE, "what a QP takes, a read takes");
-_Static_assert(sizeof(struct iw_sge) == sizeof(struct ibv_sge), "");
-_Static_assert(offsetof(struct iw_sge, length) == offsetof(struct ibv_sge, length), "");
-_Static_assert(offsetof(struct iw_sge, lkey) == offsetof(struct ibv_sge, lkey), "");
 
 #define ATOMIC_LEN sizeof(uint64_t)
 #define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
-
-/* Sum of the lengths, or more than IW_MAX_MSG. At most IW_MAX_SGE elements: no overflow. */
-static uint64_t sge_total(const struct ibv_sge *sge, uint32_t n)
-{
-	uint64_t total = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		total += sge[i].length;
-	return total;
-}
 
 static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 {
@@ -47,15 +34,6 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 			continue;
 		memcpy(to, (const void *)(uintptr_t)sge[i].addr, sge[i].length);
 		to += sge[i].length;
-	}
-}
-
-static void copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		to[i].addr = sge[i].addr;
-		to[i].length = sge[i].length;
-		to[i].lkey = sge[i].lkey;
 	}
 }
 
@@ -171,14 +149,14 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 
 	if (n > iw->max_send_sge)
 		return EINVAL;
-	total = sge_total(wr->sg_list, n);
+	total = sctpiw_sge_total(wr->sg_list, n);
 	err = sctpiw_begin_send(iw, 0, wr, total, &wqe);
 	if (err)
 		return err;
 	if (wqe->flags & IW_SEND_INLINE)
 		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
 	else
-		copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
+		sctpiw_copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
 	iw_sq_publish(iw);
 	*bytes += total;
 	return 0;
@@ -220,7 +198,7 @@ static int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *
 
 	if (n > max_sge)
 		return EINVAL;
-	*total = sge_total(wr->sg_list, n);
+	*total = sctpiw_sge_total(wr->sg_list, n);
 	return *total > UINT32_MAX ? EINVAL : 0;
 }
 
@@ -229,7 +207,7 @@ static void fill_recv(struct iw_recv_wqe *wqe, const struct ibv_recv_wr *wr, uin
 	wqe->wr_id = wr->wr_id;
 	wqe->num_sge = wr->num_sge;
 	wqe->length = total;
-	copy_sges(wqe->sge, wr->sg_list, wr->num_sge);
+	sctpiw_copy_sges(wqe->sge, wr->sg_list, wr->num_sge);
 }
 
 static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
@@ -259,8 +237,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		*bad_wr = wr;
 		return EIO;
 	}
-	if (!qp->single_threaded)
-		pthread_spin_lock(&qp->rq_lock);
+	sctpiw_rq_lock(qp);
 	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
 		err = EINVAL;
 	while (wr && !err) {
@@ -270,8 +247,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 		posted = true;
 		wr = wr->next;
 	}
-	if (!qp->single_threaded)
-		pthread_spin_unlock(&qp->rq_lock);
+	sctpiw_rq_unlock(qp);
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))

@@ -312,8 +312,6 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 /* Under the engine lock; all of it, or nothing. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	const uint32_t rights = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
-				IW_ACCESS_REMOTE_ATOMIC;
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->cm;
 	int err;
@@ -327,7 +325,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 			return err;
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		qp->iw->access = attr->qp_access_flags & rights;
+		qp->iw->access = attr->qp_access_flags & IW_ACCESS_REMOTE;
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
 	set_wired(qp);
 	return 0;
@@ -376,18 +374,6 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 	sctpiw_cq_unlock(cq);
 }
 
-/* As sctpiw_destroy_cq() does for its events. */
-static void wait_for_acks(struct sctpiw_qp *qp)
-{
-	struct ibv_qp *ibqp = &qp->vqp.qp;
-	uint32_t reported = channel_purge(&qp->obj.async);
-
-	pthread_mutex_lock(&ibqp->mutex);
-	while (ibqp->events_completed != reported)
-		pthread_cond_wait(&ibqp->cond, &ibqp->mutex);
-	pthread_mutex_unlock(&ibqp->mutex);
-}
-
 void sctpiw_qp_release(struct sctpiw_qp *qp)
 {
 	channel_put(qp->obj.async.chan);
@@ -423,7 +409,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
 		engine_unlock(qp->engine);
-		wait_for_acks(qp);
+		sctpiw_wait_for_acks(&qp->obj.async, &ibqp->events_completed, &ibqp->mutex,
+				     &ibqp->cond);
 	}
 	sctpiw_qp_release(qp);
 	return 0;

@@ -26,7 +26,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 	struct ibv_device_attr_ex ex = {
 		.orig_attr = {
 			.fw_ver = SCTPIW_VERSION,
-			.max_mr_size = UINT64_C(1) << 47, /* all of a process's memory */
+			.max_mr_size = IW_MAX_MR_LENGTH,
 			.page_size_cap = 0xfffff000,
 			.max_qp = IW_MAX_QP,
 			.max_qp_wr = IW_MAX_QP_WR,

@@ -57,7 +57,6 @@ struct sctpiw_td {
 struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
-	struct sctpiw_pd *pd; /* held */
 	struct sctpiw_dm *dm; /* that it is part of, or NULL */
 	struct list_node node;
 };
@@ -100,7 +99,6 @@ struct sctpiw_srq {
 	bool single_threaded; /* in a thread domain: lock is left out */
 	struct engine_object obj;
 	struct list_node node;
-	struct sctpiw_pd *pd; /* held */
 };
 
 /* Work requests between ibv_wr_start() and ibv_wr_complete(); sq_lock is held meanwhile. */
@@ -185,6 +183,18 @@ static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
 		pthread_spin_unlock(&qp->sq_lock);
 }
 
+static inline void sctpiw_rq_lock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->rq_lock);
+}
+
+static inline void sctpiw_rq_unlock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->rq_lock);
+}
+
 static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
 {
 	return ctx->generation == sctpiw_generation;
@@ -195,6 +205,13 @@ uint32_t sctpiw_new_handle(void);
 
 /* A reference to the channel of ctx's asynchronous events; NULL if its descriptor was closed. */
 struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx);
+
+/*
+ * As sctpiw_destroy_cq() does for its events: of a QP or an SRQ that is destroyed, whose events libibverbs
+ * counts in *completed, under mutex and with cond, when they are acknowledged.
+ */
+void sctpiw_wait_for_acks(struct channel_source *async, const uint32_t *completed,
+			  pthread_mutex_t *mutex, pthread_cond_t *cond);
 
 /* Adaptive: short critical sections, but two threads may well share a core. */
 void sctpiw_lock_init(pthread_mutex_t *lock);
@@ -347,6 +364,25 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags);
 
 /* post.c */
+/* Sum of the lengths, or more than IW_MAX_MSG. At most IW_MAX_SGE elements: no overflow. */
+static inline uint64_t sctpiw_sge_total(const struct ibv_sge *sge, uint32_t n)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += sge[i].length;
+	return total;
+}
+
+static inline void sctpiw_copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		to[i].addr = sge[i].addr;
+		to[i].length = sge[i].length;
+		to[i].lkey = sge[i].lkey;
+	}
+}
+
 /*
  * Judges a work request with total bytes of data and takes the slot that ahead unpublished ones precede: all of
  * it is filled but the data, which goes to wqe->sge: num_sge elements, or total bytes where its flags say

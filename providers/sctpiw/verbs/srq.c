@@ -15,6 +15,7 @@ _Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_RE
 struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct sctpiw_pd *pd = to_pd(ibpd);
 	struct sctpiw_srq *srq;
 	int err = EIO;
 
@@ -28,14 +29,13 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 	srq->obj.async.chan = sctpiw_async_channel(ctx);
 	srq->engine = ctx->engine;
 	srq->generation = ctx->generation;
-	srq->pd = to_pd(ibpd);
-	srq->single_threaded = srq->pd->td;
+	srq->single_threaded = pd->td;
 	sctpiw_lock_init(&srq->lock);
 
 	engine_lock(ctx->engine);
-	err = iw_srq_new(srq->pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
+	err = iw_srq_new(pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
 	if (!err) {
-		sctpiw_pd_hold(srq->pd);
+		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->srqs, &srq->node);
 	}
 	engine_unlock(ctx->engine);
@@ -111,18 +111,6 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 	return 0;
 }
 
-/* As sctpiw_destroy_cq() does for its events. */
-static void wait_for_acks(struct sctpiw_srq *srq)
-{
-	struct ibv_srq *ibsrq = &srq->ibv;
-	uint32_t reported = channel_purge(&srq->obj.async);
-
-	pthread_mutex_lock(&ibsrq->mutex);
-	while (ibsrq->events_completed != reported)
-		pthread_cond_wait(&ibsrq->cond, &ibsrq->mutex);
-	pthread_mutex_unlock(&ibsrq->mutex);
-}
-
 void sctpiw_srq_release(struct sctpiw_srq *srq)
 {
 	channel_put(srq->obj.async.chan);
@@ -139,13 +127,14 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 		engine_lock(srq->engine);
 		err = iw_srq_free(srq->iw);
 		if (!err) {
-			sctpiw_pd_drop(srq->pd);
+			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
 		engine_unlock(srq->engine);
 		if (err)
 			return -err;
-		wait_for_acks(srq);
+		sctpiw_wait_for_acks(&srq->obj.async, &ibsrq->events_completed, &ibsrq->mutex,
+				     &ibsrq->cond);
 	}
 	sctpiw_srq_release(srq);
 	return 0;

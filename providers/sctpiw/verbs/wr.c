@@ -168,18 +168,15 @@ static void wr_set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct i
 {
 	struct sctpiw_qp *qp = qp_of(ex);
 	struct iw_send_wqe *wqe;
-	uint64_t total = 0;
 
 	if (num_sge > qp->iw->max_send_sge) {
 		fail(&qp->batch, EINVAL);
 		return;
 	}
-	for (size_t i = 0; i < num_sge; i++)
-		total += list[i].length;
 	qp->batch.wr.num_sge = (int)num_sge;
-	wqe = take(qp, total);
-	if (wqe && wqe->num_sge)
-		memcpy(wqe->sge, list, num_sge * sizeof(*list));
+	wqe = take(qp, sctpiw_sge_total(list, (uint32_t)num_sge));
+	if (wqe)
+		sctpiw_copy_sges(wqe->sge, list, wqe->num_sge);
 }
 
 static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,

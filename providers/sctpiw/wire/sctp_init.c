@@ -4,17 +4,14 @@
 /* An address of the peer's, of len bytes: an IPv4 one becomes a mapped one. */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	struct ip_addr *addr = &init->addr[init->addrs];
 
 	if (init->addrs == WIRE_SCTP_ADDRS_MAX)
 		return;
-	if (len == 4) {
-		memcpy(addr->b, mapped, sizeof(mapped));
-		memcpy(addr->b + 12, p, 4);
-	} else {
+	if (len == 4)
+		*addr = ip_addr_from_v4(p);
+	else
 		memcpy(addr->b, p, 16);
-	}
 	init->addrs++;
 }
 
