@@ -4,6 +4,8 @@
 #include "conformance/session_script.h"
 
 #define TERMINATE "41 47 00000000  00000002 00000001 00000000"
+#define RTR_SEND "0001 41 43 00000000  00000000 00000001 00000000"
+#define RTR_WRITE "0001 C1 40 00000000 0000000000000000"
 
 /* Of the next allocations one fails (linked with --wrap). */
 static bool out_of_memory;
@@ -78,23 +80,26 @@ static void what_the_initiator_says(void **state)
 	     "6581-9.2-20 6581-11-01");
 	static const struct {
 		uint32_t ird, ord;
-		bool peer_to_peer;
+		uint8_t rtr;
 		const char *initiate;
 	} cases[] = {
-		{ 5, 7, false, "0000 0005 0005 0007 'ulp'" },
-		{ 0, 0, false, "0000 0005 0000 0000 'ulp'" },
-		{ 128, 1, false, "0000 0005 0080 0001 'ulp'" },
-		{ 4, 8, true, "0000 0005 C004 C008 'ulp'" },
+		{ 5, 7, 0, "0000 0005 0005 0007 'ulp'" },
+		{ 0, 0, 0, "0000 0005 0000 0000 'ulp'" },
+		{ 128, 1, 0, "0000 0005 0080 0001 'ulp'" },
+		{ 4, 8, IW_RTR_ANY, "0000 0005 C004 C008 'ulp'" },
+		{ 4, 8, IW_RTR_SEND, "0000 0005 C004 0008 'ulp'" },
+		{ 4, 8, IW_RTR_WRITE, "0000 0005 8004 8008 'ulp'" },
+		{ 4, 8, IW_RTR_READ, "0000 0005 8004 4008 'ulp'" },
 		/* nothing spills into the flags */
-		{ 0x3fff, 0x10001, false, "0000 0005 0080 0080 'ulp'" },
-		{ 0xffffffff, 0x8000, true, "0000 0005 C080 C080 'ulp'" },
+		{ 0x3fff, 0x10001, 0, "0000 0005 0080 0080 'ulp'" },
+		{ 0xffffffff, 0x8000, IW_RTR_ANY, "0000 0005 C080 C080 'ulp'" },
 	};
 	struct fx x;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct iw_session_param p = session_param(cases[i].ird, cases[i].ord, "ulp");
 
-		p.peer_to_peer = cases[i].peer_to_peer;
+		p.rtr = cases[i].rtr;
 		fx_start(&x, true);
 		call(&x, &p);
 		hears(&x, CONTROL, cases[i].initiate);
@@ -162,11 +167,11 @@ static void accepts_that_cannot_be(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) * 2; i++) {
 		struct iw_session_param p = session_param(1, 1, "");
 
-		p.peer_to_peer = i & 1;
+		p.rtr = i & 1 ? IW_RTR_ANY : 0;
 		fx_start(&x, true);
 		call(&x, &p);
 		fx_post_recv(&x, 7, x.base, 8, x.stag);
-		hears(&x, CONTROL, p.peer_to_peer ? "0000 0005 C001 C001" : "0000 0005 0001 0001");
+		hears(&x, CONTROL, p.rtr ? "0000 0005 C001 C001" : "0000 0005 0001 0001");
 		says(&x, CONTROL, cases[i / 2].accept);
 		hears(&x, SEGMENT, cases[i / 2].terminate);
 		hears(&x, CONTROL, "0002 0004");
@@ -288,7 +293,7 @@ static void the_rtr_comes_first(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct iw_session_param p = session_param(1, 4, "");
 
-		p.peer_to_peer = true;
+		p.rtr = IW_RTR_ANY;
 		fx_start(&x, true);
 		call(&x, &p);
 		hears(&x, CONTROL, "0000 0005 C001 C004");
@@ -342,7 +347,7 @@ static void what_the_responder_says(void **state)
 		{ "0000 0005 3FFF 0001", 128, 1, 4, 4, "0000 0006 0004 3FFF", 4, 4 },
 		{ "0000 0005 3FFF 3FFF", 128, 128, 4, 4, "0000 0006 3FFF 3FFF", 4, 4 },
 		/* A, and each of B, C and D, and together */
-		{ "0000 0005 C002 0002", 2, 2, 2, 2, "0000 0006 8002 C002", 2, 2 },
+		{ "0000 0005 C002 0002", 2, 2, 2, 2, "0000 0006 C002 0002", 2, 2 },
 		{ "0000 0005 8002 8002", 2, 2, 2, 2, "0000 0006 8002 8002", 2, 2 },
 		{ "0000 0005 8002 4002", 2, 2, 2, 2, "0000 0006 8002 4002", 2, 2 },
 		{ "0000 0005 C002 8002", 2, 2, 2, 2, "0000 0006 8002 8002", 2, 2 },
@@ -369,6 +374,10 @@ static void what_the_responder_says(void **state)
 			assert_int_equal(iw_session_accept(ev.session, x.qp, &p), 0);
 			hears(&x, CONTROL, cases[i].accept);
 			x.session = ev.session;
+			if (iw_session_awaits_rtr(ev.session)) {
+				says(&x, SEGMENT, cases[i].accept[10] == 'C' ? RTR_SEND : RTR_WRITE);
+				fx_event(&x, IW_EVENT_RTR);
+			}
 			if (side)
 				expect_ird(&x, cases[i].served);
 			else
@@ -391,6 +400,7 @@ static void an_rtr_of_the_peer(void **state)
 	hears(&x, CONTROL, "0000 0006 8001 C000");
 	says(&x, SEGMENT, "0001 41 41 00000000  00000001 00000001 00000000"
 			  "00000000 0000000000000000 00000000 00000000 0000000000000000");
+	fx_event(&x, IW_EVENT_RTR);
 	hears(&x, SEGMENT, "0001 C1 42 00000000 0000000000000000");
 	says(&x, SEGMENT, "0002 C1 40 00000000 0000000000000000");
 	assert_false(fx_pull(&x));

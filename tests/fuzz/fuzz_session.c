@@ -60,7 +60,7 @@ static struct iw_session_param param(struct input *in)
 	uint8_t more = in_u8(in);
 
 	p.rnr_retry_count = more & 7;
-	p.peer_to_peer = more & 8;
+	p.rtr = more & 8 ? more >> 5 : 0; /* any of the three kinds, or all */
 	p.private_data_len = more & 16 ? in_u8(in) * 2 % (IW_MAX_PRIVATE_DATA - 3) : 0;
 	memset(p.private_data, 0x33, p.private_data_len);
 	return p;

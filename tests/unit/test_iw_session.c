@@ -112,7 +112,7 @@ static void enhanced_passive(void **state)
 		{ { 0xc0, 1, 0xc0, 1 }, 1, 1, { 0x80, 1, 0xc0, 1 }, 1, 1 },
 		{ { 0x80, 1, 0x80, 0 }, 0, 1, { 0x80, 1, 0x80, 1 }, 1, 0 },
 		{ { 0x80, 1, 0x40, 1 }, 1, 1, { 0x80, 1, 0x40, 1 }, 1, 1 },
-		{ { 0xc0, 1, 0, 1 }, 1, 1, { 0x80, 1, 0xc0, 1 }, 1, 1 },
+		{ { 0xc0, 1, 0, 1 }, 1, 1, { 0xc0, 1, 0, 1 }, 1, 1 },
 		{ { 0x80, 1, 0, 1 }, 1, 1, { 0x80, 1, 0xc0, 1 }, 1, 1 },
 		{ { 0x40, 1, 0xc0, 1 }, 1, 1, { 0, 1, 0, 1 }, 1, 1 },
 	};
@@ -339,7 +339,7 @@ static void rtr_indication(void **state)
 		struct fx x;
 
 		fx_start(&x, true);
-		p.peer_to_peer = true;
+		p.rtr = IW_RTR_ANY;
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
 		assert_true(fx_pull(&x));
 		assert_memory_equal(x.out, "\0\0\0\5\xc0\1\xc0\1", 8);

@@ -586,7 +586,6 @@ static void begin_round(void)
 			struct side *s = &ends[i].side[q];
 			struct iw_session_param p = { .ird = 1 + rnd(5), .ord = 1 + rnd(5),
 						      .rnr_retry_count = 7,
-						      .peer_to_peer = false,
 						      .private_data_len = 1,
 						      .private_data = { (uint8_t)q } };
 

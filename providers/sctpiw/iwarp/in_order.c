@@ -29,7 +29,7 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 	struct iw_failure f;
 	uint16_t ssn, distance;
 
-	if ((s->state != IW_S_ESTABLISHED && s->state != IW_S_INITIATING) || len < SESSION_SSN_LEN ||
+	if (s->state == IW_S_PENDING || s->state >= IW_S_CLOSING || len < SESSION_SSN_LEN ||
 	    len > IW_SEGMENT_MAX)
 		return false;
 	ssn = get_be16(data);

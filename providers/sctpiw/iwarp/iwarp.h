@@ -630,10 +630,20 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);
 
+/* Kinds of an RTR indication, all without payload; where there is a choice the first of WRITE, READ, SEND. */
+#define IW_RTR_SEND 1u
+#define IW_RTR_WRITE 2u
+#define IW_RTR_READ 4u
+#define IW_RTR_ANY (IW_RTR_SEND | IW_RTR_WRITE | IW_RTR_READ)
+
 struct iw_session_param {
 	uint32_t ird, ord;	/* of this side; negotiated ones in events (RFC 6581) */
 	uint8_t rnr_retry_count; /* 7: wait for ever; else x 655 ms, then Terminate */
-	bool peer_to_peer; /* initiate: RFC 6581 9.2, we send an RTR indication after the Accept */
+	/*
+	 * initiate: 0, or the kinds of which one is sent after the Accept, before all else (RFC 6581 9.2); in
+	 * INITIATE those that the peer can make
+	 */
+	uint8_t rtr;
 	uint16_t private_data_len; /* at most IW_MAX_PRIVATE_DATA - 4 */
 	uint8_t private_data[IW_MAX_PRIVATE_DATA];
 };
@@ -648,10 +658,12 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 /*
  * Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above;
  * -ECONNRESET: the session is over already, CLOSED waits to be fetched. IRD is raised to the
- * initiator's ORD, ORD lowered to its IRD (RFC 6581 9.1).
+ * initiator's ORD, ORD lowered to its IRD (RFC 6581 9.1). Where the initiator asked for a peer-to-peer
+ * connection nothing leaves the QP before its RTR indication: iw_session_awaits_rtr(), until IW_EVENT_RTR.
  */
 int iw_session_accept(struct iw_session *session, struct iw_qp *qp,
 		      const struct iw_session_param *p);
+bool iw_session_awaits_rtr(const struct iw_session *session);
 /* Reject and refuse (and close below) end the caller's hold on the session. */
 int iw_session_reject(struct iw_session *session, const void *private_data, size_t len);
 /* Refused without asking the application (backlog overflow, RFC 5043 6.4): session Terminate. */
@@ -666,6 +678,8 @@ struct iw_assoc *iw_session_assoc(const struct iw_session *session);
  * what was. Also takes back an Initiate. No event follows; the session pointer is not to be used again.
  */
 void iw_session_close(struct iw_session *session);
+/* As close, of a session that is waited for in vain: the peer is told why (RFC 6581 9.3), where that is legal. */
+void iw_session_abandon(struct iw_session *session);
 
 enum iw_event_type {
 	/*
@@ -675,6 +689,7 @@ enum iw_event_type {
 	 */
 	IW_EVENT_INITIATE,    /* passive: session */
 	IW_EVENT_ACCEPT,      /* active: session, qp; established */
+	IW_EVENT_RTR,	      /* passive: session, qp; established by the RTR indication */
 	IW_EVENT_REJECT,      /* active: the session is over; the QP is as it was before it */
 	/*
 	 * The session is over, qp is in error (NULL: freed meanwhile, or as before). error: 0 orderly by the peer; -EPROTO

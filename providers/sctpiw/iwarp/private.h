@@ -561,6 +561,7 @@ static inline struct iw_recv_wqe *iw_srq_at(const struct iw_srq *srq, uint32_t s
 enum iw_session_state {
 	IW_S_INITIATING,  /* active: Initiate queued or sent; the QP is bound */
 	IW_S_PENDING,	  /* passive: the application decides */
+	IW_S_AWAITING,	  /* passive: accepted, and nothing is sent before the RTR indication is there */
 	IW_S_ESTABLISHED,
 	IW_S_CLOSING,	  /* over for QP and application; the Terminates are on their way */
 	IW_S_OVER,	  /* off its stream; freed when nobody holds it */
@@ -663,6 +664,22 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);
 size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit);
+/*
+ * An RTR indication by a Send takes no receive of the application's, so MSN 1 must be it, and no other kind
+ * may be what came: the Accept names this one alone, where the initiator can make no other.
+ */
+static inline bool iw_rtr_is_send(const struct iw_session *s)
+{
+	return s->offer.rtr_send && !s->offer.rtr_write && !s->offer.rtr_read;
+}
+
+/*
+ * AWAITING, the peer's first segment, where iw_rtr_is_send(): 0: it is the RTR indication, rec is filled; 1: a
+ * Terminate; -EPROTO: what must not come first.
+ */
+int iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec, struct iw_failure *f);
+/* AWAITING: the peer's first message says that it is ready. True: it says nothing else. */
+bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec);
 
 /* ddp_rx.c, rdmap_rx.c, terminate.c */
 int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len,

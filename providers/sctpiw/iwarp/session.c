@@ -228,7 +228,7 @@ void iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failur
 	s->failure = *f;
 }
 
-void iw_session_close(struct iw_session *s)
+static void let_go(struct iw_session *s, const struct iw_failure *f)
 {
 	/* Unread events go with it; what is over waited for them only. */
 	if (s->closed_qp) {
@@ -241,7 +241,20 @@ void iw_session_close(struct iw_session *s)
 		iw_session_bury(s);
 		return;
 	}
-	iw_session_end(s, 0, false, NULL);
+	iw_session_end(s, 0, false, f);
+}
+
+void iw_session_close(struct iw_session *s)
+{
+	let_go(s, NULL);
+}
+
+void iw_session_abandon(struct iw_session *s)
+{
+	struct iw_failure f;
+
+	iw_fail(&f, TERM_LLP_LOCAL, NULL, 0);
+	let_go(s, &f);
 }
 
 void iw_session_set_cm(struct iw_session *s, void *cm)

@@ -69,7 +69,9 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		peer_ended(s);
 		return;
 	}
-	if (rec->control == IW_REC_SKIP || s->state != IW_S_ESTABLISHED)
+	if (rec->control == IW_REC_SKIP)
+		return;
+	if (s->state != IW_S_ESTABLISHED && (s->state != IW_S_AWAITING || iw_rtr_deliver(s, rec)))
 		return;
 	s->answered = true;
 	if (iw_rdmap_deliver(s, rec, &f))
@@ -244,15 +246,39 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	}
 }
 
+/* A segment of a session that is not established yet. True: dealt with. */
+static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
+{
+	struct iw_failure f;
+	struct iw_rx_rec rec;
+	int ret;
+
+	if (s->state == IW_S_INITIATING && ssn == 0) {
+		illegal(s, ssn); /* no segment before the Accept (RFC 5043 6.2) */
+		return true;
+	}
+	if (s->state != IW_S_AWAITING || ssn != 1 || !iw_rtr_is_send(s))
+		return false;
+	ret = iw_rtr_place(data, len, &rec, &f);
+	if (ret < 0)
+		reject(s, ssn, &f);
+	else if (!ret)
+		accept_rec(s, ssn, &rec);
+	return ret <= 0;
+}
+
 static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_failure f;
 	struct iw_rx_rec rec;
 
-	if (!s->qp || (s->state == IW_S_INITIATING && ssn == 0)) {
-		illegal(s, ssn); /* no segment before the Accept (RFC 5043 6.2) */
+	if (!s->qp) {
+		illegal(s, ssn);
 		return;
 	}
+	if (s->state != IW_S_ESTABLISHED &&
+	    receive_first(s, ssn, data + SESSION_SSN_LEN, len - SESSION_SSN_LEN))
+		return;
 	if (iw_ddp_place(s, ssn, data + SESSION_SSN_LEN, len - SESSION_SSN_LEN, &rec, &f))
 		reject(s, ssn, &f);
 	else

@@ -30,6 +30,12 @@ static struct iw_session_param *copy_param(const struct iw_session_param *p)
 	return copy;
 }
 
+static uint8_t kinds_of(const struct session_enhanced *e)
+{
+	return (e->rtr_send ? IW_RTR_SEND : 0) | (e->rtr_write ? IW_RTR_WRITE : 0) |
+	       (e->rtr_read ? IW_RTR_READ : 0);
+}
+
 /* The peer's message as an event's param. Without memory the private data is missing. */
 static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
 			uint32_t ord)
@@ -43,7 +49,7 @@ static void keep_remote(struct iw_session *s, const struct session_control *c, u
 	p->ird = ird;
 	p->ord = ord;
 	p->rnr_retry_count = IW_RNR_FOREVER;
-	p->peer_to_peer = s->offer.peer_to_peer;
+	p->rtr = kinds_of(&s->offer);
 	p->private_data_len = c->private_len;
 	memcpy(p->private_data, c->private_data, c->private_len);
 }
@@ -98,7 +104,28 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 	return 0;
 }
 
-/* RFC 6581 9.1, 9.2: our depths and the RTR indication by the responder's answer. */
+/*
+ * RFC 6581 9.2: of the kinds that the responder takes those that we were told to make. It answers A where we
+ * said A; one that says A by itself gets any kind.
+ */
+static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
+{
+	struct session_enhanced *e = &s->offer;
+	unsigned int asked = s->local->rtr;
+	unsigned int kinds = asked ? asked : IW_RTR_ANY;
+
+	e->rtr_send = e->rtr_send && kinds & IW_RTR_SEND;
+	e->rtr_write = e->rtr_write && kinds & IW_RTR_WRITE;
+	e->rtr_read = e->rtr_read && kinds & IW_RTR_READ;
+	if (!e->peer_to_peer && !asked)
+		return 0;
+	if (!kinds_of(e))
+		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
+	s->rtr = true;
+	return 0;
+}
+
+/* RFC 6581 9.1: our depths by the responder's answer. */
 static int negotiate_answer(struct iw_session *s, const struct session_enhanced *e,
 			    struct iw_failure *f)
 {
@@ -118,18 +145,19 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 	if (ird > p->ird && iw_irq_reserve(p, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
 	p->ird = ird;
-	if (e->peer_to_peer && !e->rtr_send && !e->rtr_write && !e->rtr_read)
-		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
-	s->rtr = e->peer_to_peer;
-	return 0;
+	return negotiate_rtr(s, f);
 }
 
 static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
 	s->rnic->stats.sessions++;
-	if (!s->qp->wired)
-		iw_qp_set_state(s->qp, IW_QPS_RTS);
+}
+
+static void enter_rts(struct iw_qp *qp)
+{
+	if (!qp->wired)
+		iw_qp_set_state(qp, IW_QPS_RTS);
 }
 
 static void accepted(struct iw_session *s, const struct session_control *c)
@@ -151,6 +179,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 	free(s->local);
 	s->local = NULL;
 	establish(s);
+	enter_rts(s->qp);
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
 	iw_session_wake(s);
 }
@@ -288,6 +317,18 @@ static void negotiate_offer(const struct iw_session *s, struct iw_session_param 
 		p->ird = 1; /* for an RTR by a read */
 }
 
+/* Work requests are taken, and wait. */
+static void await_rtr(struct iw_session *s)
+{
+	struct iw_qp_private *p = s->qp->priv;
+
+	s->state = IW_S_AWAITING;
+	if (!iw_rtr_is_send(s))
+		return;
+	p->deliver_msn++;
+	p->rq_delta--; /* the receive at the head takes MSN 2 */
+}
+
 int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_session_param *p)
 {
 	struct iw_session_param *local;
@@ -311,9 +352,51 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 	s->tx_control = s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
 	if (s->enhanced && s->offer.ird != SESSION_DEPTH_ULP)
 		qp->priv->ord_max = at_most(s->offer.ird, IW_MAX_ORD);
-	establish(s);
+	if (s->offer.peer_to_peer)
+		await_rtr(s);
+	else
+		establish(s);
+	enter_rts(qp);
 	iw_session_wake(s);
 	return 0;
+}
+
+bool iw_session_awaits_rtr(const struct iw_session *s)
+{
+	return s->state == IW_S_AWAITING;
+}
+
+int iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct ddp_header h;
+
+	if (ddp_get(&h, data, len) && !ddp_is_tagged(h.control) &&
+	    ddp_version(h.control) == DDP_VERSION && rdmap_version(h.rdmap) == RDMAP_VERSION) {
+		if (rdmap_opcode(h.rdmap) == RDMAP_TERMINATE)
+			return 1;
+		*rec = (struct iw_rx_rec){ .control = h.control, .rdmap = h.rdmap, .a = h.msn };
+		if (len == DDP_UNTAGGED_LEN && ddp_is_last(h.control) &&
+		    rdmap_opcode(h.rdmap) == RDMAP_SEND && h.qn == RDMAP_QN_SEND && h.msn == 1 &&
+		    !h.mo)
+			return 0;
+	}
+	iw_fail(f, TERM_LLP_RTR, NULL, 0);
+	f->quiet = true; /* the connection was never there */
+	return -EPROTO;
+}
+
+bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	if (rdmap_opcode(rec->rdmap) == RDMAP_TERMINATE)
+		return false;
+	establish(s);
+	iw_event_raise(s->rnic, &s->event, IW_EVENT_RTR);
+	iw_session_wake(s);
+	if (!iw_rtr_is_send(s))
+		return false;
+	s->answered = true;
+	s->rnic->stats.in[RDMAP_SEND]++;
+	return true;
 }
 
 int iw_session_reject(struct iw_session *s, const void *private_data, size_t len)
@@ -361,8 +444,10 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 	e->ird = (uint16_t)p->ird;
 	e->ord = (uint16_t)p->ord;
 	if (s->active) {
-		e->peer_to_peer = p->peer_to_peer;
-		e->rtr_send = e->rtr_write = e->rtr_read = true;
+		e->peer_to_peer = p->rtr != 0;
+		e->rtr_send = p->rtr & IW_RTR_SEND;
+		e->rtr_write = p->rtr & IW_RTR_WRITE;
+		e->rtr_read = p->rtr & IW_RTR_READ;
 		return;
 	}
 	/* Left to the ULPs: ours keep their depths, and the answer says so (RFC 6581 9.1). */
@@ -370,13 +455,11 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 		e->ird = SESSION_DEPTH_ULP;
 	if (s->offer.ird == SESSION_DEPTH_ULP)
 		e->ord = SESSION_DEPTH_ULP;
-	/*
-	 * An RTR by a Send would take a receive from the application: not offered. Of the two
-	 * others those that the initiator can make, or both.
-	 */
+	/* Those that the initiator can make, but a Send alone or not at all: iw_rtr_is_send(). Of none, both. */
 	e->peer_to_peer = s->offer.peer_to_peer;
-	e->rtr_write = s->offer.rtr_write || !s->offer.rtr_read;
-	e->rtr_read = s->offer.rtr_read || !s->offer.rtr_write;
+	e->rtr_send = iw_rtr_is_send(s);
+	e->rtr_write = !e->rtr_send && (s->offer.rtr_write || !s->offer.rtr_read);
+	e->rtr_read = !e->rtr_send && (s->offer.rtr_read || !s->offer.rtr_write);
 }
 
 size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)

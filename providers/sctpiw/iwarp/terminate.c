@@ -129,7 +129,8 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 		t.has_header = false;
 	iw_sq_blame(s->qp, &t, f);
 	f->term.error = t.error;
-	iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_FATAL);
+	if (s->state == IW_S_ESTABLISHED) /* else the connection was never there */
+		iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_FATAL);
 	iw_session_end(s, -ECONNRESET, true, f);
 	return 0;
 }
