@@ -183,6 +183,8 @@ CM = ("ipv4", "ipv6", "private_data", "reject", "ird_ord", "nobody_listens", "wr
 CM_PROCESS = ("exit", "killed", "killed_by_itself", "threads_to_process", "threads_to_self", "nothing_grows", "fork",
               "close_range", "closefrom", "close_each", "no_standard_streams", "few_descriptors")
 
+CM_PEER = "send", "write", "read", "any", "off", "many"
+
 CASES = [
     ("adaptation.none", adaptation(None, False)),
     ("adaptation.another", adaptation(2, False)),
@@ -197,6 +199,7 @@ CASES = [
     ("verbs.errors", verbs("verbs_errors")),
     ("verbs.cm", verbs("verbs_cm", *CM)),
     ("verbs.cm_sync", verbs("verbs_cm_sync")),
+    ("verbs.cm_peer", verbs("verbs_cm_peer", *CM_PEER)),
     ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),
 ]
 

@@ -18,6 +18,7 @@ WRONG = [
     ({"SCTPIW_IN_ORDER": "maybe"}, "SCTPIW_IN_ORDER: in-order = maybe is not understood; it is yes, no, 1 or 0"),
     ({"SCTPIW_SHARE": "2"}, "SCTPIW_SHARE: share = 2 is not understood"),
     ({"SCTPIW_SILENT_LIMIT": "0"}, "SCTPIW_SILENT_LIMIT: silent-limit = 0 is not understood; it is seconds"),
+    ({"SCTPIW_PEER_TO_PEER": "1"}, "SCTPIW_PEER_TO_PEER: peer-to-peer = 1 is not understood; it is off, send, write, read"),
     ({"SCTPIW_LOG": "loud"}, "SCTPIW_LOG: log = loud is not understood; it is error, info or debug"),
     ({"SCTPIW_CAPTURE": "/nowhere/x"}, "cannot write the capture: /nowhere/x: No such file or directory"),
     ({"SCTPIW_CAPTURE": "/dev/null"}, "cannot write the capture: /dev/null: not a regular file"),

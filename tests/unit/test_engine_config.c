@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "engine/config.h"
+#include "iwarp/iwarp.h"
 
 static struct config_builder b;
 static struct config_error err;
@@ -56,6 +57,7 @@ static void defaults(void **state)
 	assert_true(b.config.share);
 	assert_int_equal(b.config.silent_limit, 30000000000);
 	assert_string_equal(b.config.capture, "");
+	assert_int_equal(b.config.rtr, 0);
 	assert_int_equal(b.config.log, LOG_LEVEL_ERROR);
 }
 
@@ -102,6 +104,19 @@ static void values(void **state)
 	assert_true(b.config.share);
 	refuses("share", "2");
 
+	takes("peer-to-peer", "send");
+	assert_int_equal(b.config.rtr, IW_RTR_SEND);
+	takes("peer-to-peer", "write");
+	assert_int_equal(b.config.rtr, IW_RTR_WRITE);
+	takes("peer-to-peer", "read");
+	assert_int_equal(b.config.rtr, IW_RTR_READ);
+	takes("peer-to-peer", "any");
+	assert_int_equal(b.config.rtr, IW_RTR_ANY);
+	takes("peer-to-peer", "off");
+	assert_int_equal(b.config.rtr, 0);
+	refuses("peer-to-peer", "yes");
+	refuses("peer-to-peer", "send,write");
+
 	takes("node-type", "ca");
 	assert_true(b.config.node_ca);
 	takes("node-type", "rnic");
@@ -133,7 +148,7 @@ static void values(void **state)
 
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
 	assert_string_equal(err.text, "X: there is no setting lpp; there are llp, encap-port, in-order, "
-				      "share, silent-limit, capture, node-type, log");
+				      "share, silent-limit, capture, peer-to-peer, node-type, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)

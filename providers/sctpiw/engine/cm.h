@@ -23,6 +23,7 @@ enum cm_state {
 	CM_CONNECTING, /* active: waits for the association, or for the Accept */
 	CM_LISTEN,
 	CM_REQUESTED, /* passive: waits for accept or reject */
+	CM_ACCEPTED,  /* passive: waits for the initiator's RTR indication */
 	CM_ESTABLISHED,
 	CM_OVER, /* was connected, or failed to be */
 };

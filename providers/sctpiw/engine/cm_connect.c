@@ -8,7 +8,7 @@
 #include "engine/log.h"
 #include "engine/sockaddr.h"
 
-/* The peer's application has so long to accept or reject. */
+/* The peer's application has so long to accept or reject, and its RNIC for an RTR indication. */
 #define ACCEPT_LIMIT (30 * SYS_NSEC_PER_SEC)
 
 /* To so many associations without a stream. */
@@ -47,6 +47,14 @@ static struct iw_qp *usable_qp(struct engine *e, uint32_t num)
 	return state <= IW_QPS_RTR ? qp : NULL;
 }
 
+static void await_peer(struct cm_id *id)
+{
+	struct engine *e = id->engine;
+
+	id->accept_deadline = e->now + ACCEPT_LIMIT;
+	list_add_tail(&e->accepting, &id->accept_node);
+}
+
 /* ---- active side ---- */
 
 static int initiate(struct cm_id *id, struct assoc *a)
@@ -62,8 +70,7 @@ static int initiate(struct cm_id *id, struct assoc *a)
 		return ret;
 	qp->cm = cookie(id);
 	list_del(&a->idle_node);
-	id->accept_deadline = e->now + ACCEPT_LIMIT;
-	list_add_tail(&e->accepting, &id->accept_node);
+	await_peer(id);
 	return 0;
 }
 
@@ -159,6 +166,7 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	if (ret)
 		return ret;
 	take_param(id, param);
+	id->param.rtr = id->engine->config.rtr;
 	id->moves = 0;
 	id->retried = false;
 	ret = start(id);
@@ -207,6 +215,14 @@ void cm_assoc_failed(struct assoc *a, int error)
 
 /* ---- passive side ---- */
 
+static void establish(struct cm_id *id)
+{
+	id->state = CM_ESTABLISHED;
+	/* Of ours, without our own private data. */
+	id->param.private_data_len = 0;
+	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
+}
+
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
 {
 	struct iw_qp *qp;
@@ -236,10 +252,12 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	qp->cm = cookie(id);
 	if (has_uid)
 		id->uid = uid;
-	id->state = CM_ESTABLISHED;
-	/* Of ours, without our own private data. */
-	id->param.private_data_len = 0;
-	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
+	if (iw_session_awaits_rtr(id->session)) {
+		id->state = CM_ACCEPTED;
+		await_peer(id);
+	} else {
+		establish(id);
+	}
 	return 0;
 }
 
@@ -269,7 +287,9 @@ static void close_session(struct cm_id *id)
 int cm_disconnect(struct cm_id *id)
 {
 	switch (id->state) {
+	case CM_ACCEPTED:
 	case CM_ESTABLISHED:
+		list_del(&id->accept_node);
 		close_session(id);
 		id->state = CM_OVER;
 		cm_post(id, CM_EVENT_DISCONNECTED, 0);
@@ -317,6 +337,13 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &ev->param);
 }
 
+static void on_rtr(struct cm_id *id)
+{
+	list_del(&id->accept_node);
+	if (id->state == CM_ACCEPTED)
+		establish(id);
+}
+
 static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
@@ -335,7 +362,9 @@ static void on_closed(struct cm_id *id, int error)
 			if (!error)
 				return;
 		}
-		/* Ended instead of being answered: it did not want us (RFC 5043 6.4). */
+		/* fall through */
+	case CM_ACCEPTED:
+		/* Ended instead of being answered: it did not want us (RFC 5043 6.4), or our answer. */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
 		break;
 	case CM_ESTABLISHED:
@@ -364,6 +393,9 @@ void cm_session_event(struct engine *e, const struct iw_event *ev)
 	case IW_EVENT_ACCEPT:
 		on_accept(id, ev);
 		break;
+	case IW_EVENT_RTR:
+		on_rtr(id);
+		break;
 	case IW_EVENT_REJECT:
 		list_del(&id->accept_node);
 		id->session = NULL;
@@ -391,7 +423,10 @@ void cm_timers(struct engine *e)
 		struct cm_id *id = list_entry(e->accepting.next, struct cm_id, accept_node);
 
 		list_del(&id->accept_node);
-		close_session(id);
+		log_debug("id %u, %s: the peer is given up", id->handle, cm_state_name(id->state));
+		if (id->session)
+			iw_session_abandon(id->session);
+		id->session = NULL;
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
 }

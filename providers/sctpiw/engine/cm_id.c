@@ -101,6 +101,7 @@ const char *cm_state_name(enum cm_state state)
 		[CM_CONNECTING] = "connecting",
 		[CM_LISTEN] = "listening",
 		[CM_REQUESTED] = "requested",
+		[CM_ACCEPTED] = "accepted",
 		[CM_ESTABLISHED] = "connected",
 		[CM_OVER] = "over",
 	};

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iwarp.h"
+
 #define NSEC_PER_SEC 1000000000ull
 #define SILENT_LIMIT 30 /* seconds */
 #define SILENT_LIMIT_MAX 86400
@@ -20,6 +22,7 @@
 /* In the order of enum log_level and of enum engine_llp. */
 static const char *const log_names[] = {"error", "info", "debug"};
 static const char *const node_names[] = {"rnic", "ca"};
+static const char *const rtr_names[] = {"off", "send", "write", "read", "any"};
 static const char *const llp_names[] = {"udp", "ip", "kernel"};
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
@@ -111,6 +114,17 @@ static bool set_capture(struct engine_config *c, const char *value)
 	return true;
 }
 
+static bool set_peer_to_peer(struct engine_config *c, const char *value)
+{
+	static const uint8_t masks[] = {0, IW_RTR_SEND, IW_RTR_WRITE, IW_RTR_READ, IW_RTR_ANY};
+	int i = one_of(rtr_names, N_ITEMS(rtr_names), value);
+
+	if (i < 0)
+		return false;
+	c->rtr = masks[i];
+	return true;
+}
+
 static bool set_node_type(struct engine_config *c, const char *value)
 {
 	int i = one_of(node_names, N_ITEMS(node_names), value);
@@ -133,7 +147,7 @@ static bool set_log(struct engine_config *c, const char *value)
 
 /* ---- the table ---- */
 
-enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, NODE_TYPE, LOG };
+enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, PEER_TO_PEER, NODE_TYPE, LOG };
 
 static const struct setting {
 	struct config_name n;
@@ -184,6 +198,13 @@ static const struct setting {
 			.help = "all packets are written to this file, as pcapng",
 			.path = true,
 		}, set_capture},
+	[PEER_TO_PEER] = {{
+			.name = "peer-to-peer",
+			.env = "SCTPIW_PEER_TO_PEER",
+			.allowed = "off, send, write, read or any",
+			.dflt = "off",
+			.help = "connections are asked for peer-to-peer, with this RTR indication",
+		}, set_peer_to_peer},
 	[NODE_TYPE] = {{
 			.name = "node-type",
 			.env = "SCTPIW_NODE_TYPE",

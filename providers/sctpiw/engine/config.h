@@ -29,6 +29,7 @@ struct engine_config {
 	bool share;    /* one association for all QPs between two processes */
 	uint64_t silent_limit; /* struct sctp_config, ns */
 	char capture[ENGINE_CONFIG_PATH]; /* "": none; else the file that packets are written to */
+	uint8_t rtr;  /* struct iw_session_param of rdma_connect() */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	enum log_level log;
 };
@@ -53,7 +54,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, with where each comes from. */
-enum { CONFIG_SETTINGS = 8 };
+enum { CONFIG_SETTINGS = 9 };
 
 struct config_builder {
 	struct engine_config config;
