@@ -83,7 +83,7 @@ expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
-for option in llp encap-port in-order share silent-limit capture log config; do
+for option in llp encap-port in-order share silent-limit capture peer-to-peer node-type log config; do
 	expect 0 "--$option" "$sctpiw" run --help
 done
 echo 'llp = udp' >"$tmp/conf"

@@ -316,12 +316,17 @@ static void test_connections(void)
 	check(ev.event == CONNECT_REQUEST && ev.uid == 0xabc && ev.id == id);
 	check(ev.param.conn.private_data_len == 3 && !memcmp(ev.param.conn.private_data, "abc", 3));
 	check(ev.param.conn.qp_num == 77);
+	check(!ev.ece.vendor_id && !ev.ece.attr_mod); /* nothing carries it */
 
 	check_fails(command(cm, CONNECT, connect, 0), EINVAL); /* no parameters */
 	connect.conn_param.valid = 1;
 	connect.conn_param.qp_num = 0x123456;
 	connect.conn_param.private_data_len = 255;
 	memset(connect.conn_param.private_data, 0x5a, 255);
+	connect.ece.vendor_id = accept.ece.vendor_id = 0x1234; /* taken, whatever it is */
+	connect.ece.attr_mod = accept.ece.attr_mod = UINT32_MAX;
+	check(!command_len(cm, RDMA_USER_CM_CMD_CONNECT, &connect,
+			   offsetof(struct rdma_ucm_connect, ece), 0)); /* without ECE */
 	check(!command(cm, CONNECT, connect, 0));
 	check(ctl->last_param.qp_num == 0x123456 && ctl->last_param.private_data_len == 255 &&
 	      ctl->last_param.private_data[254] == 0x5a);
@@ -331,6 +336,7 @@ static void test_connections(void)
 	accept.conn_param.valid = 1;
 	check(!command_len(cm, RDMA_USER_CM_CMD_ACCEPT, &accept,
 			   offsetof(struct rdma_ucm_accept, ece), 0)); /* without ECE */
+	check(!command(cm, ACCEPT, accept, 0));
 	check(ctl->last_uid == 0xdef);
 
 	migrate.fd = 1000;

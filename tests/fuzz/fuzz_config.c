@@ -3,6 +3,7 @@
 /* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
 #include "engine/config.h"
 #include "fuzz/input.h"
+#include "iwarp/iwarp.h"
 
 #define FILE_MAX 4096
 
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ok)
 		return 0;
 	must(b.config.llp <= ENGINE_LLP_KERNEL);
+	must(b.config.rtr <= IW_RTR_ANY);
 	must(b.config.encap_port >= ENGINE_ENCAP_SAME && b.config.encap_port <= 65535);
 	must(b.config.silent_limit >= 1000000000ull && b.config.silent_limit <= 86400ull * 1000000000ull);
 	must(strnlen(b.config.capture, ENGINE_CONFIG_PATH) < ENGINE_CONFIG_PATH);

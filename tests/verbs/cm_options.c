@@ -278,63 +278,125 @@ static void test_multicast(void)
 
 /* ---- ECE, reject, establish ---- */
 
-/* iWARP carries no ECE: it is taken, and the peer is told that there is none. */
+/* A QP that its id does not know: ECE and rdma_establish() are for these. */
+struct external {
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+static void external_open(struct external *x, struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT };
+	int mask;
+
+	x->cq = attr.send_cq = attr.recv_cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
+	CHECK(x->cq);
+	x->pd = ibv_alloc_pd(id->verbs);
+	CHECK(x->pd);
+	x->qp = ibv_create_qp(x->pd, &attr);
+	CHECK(x->qp);
+	CHECK_EQ(rdma_init_qp_attr(id, &init, &mask), 0);
+	CHECK_EQ(ibv_modify_qp(x->qp, &init, mask), 0);
+}
+
+static void external_close(struct external *x)
+{
+	CHECK_EQ(ibv_destroy_qp(x->qp), 0);
+	CHECK_EQ(ibv_destroy_cq(x->cq), 0);
+	CHECK_EQ(ibv_dealloc_pd(x->pd), 0);
+}
+
+/* What the id tells its peer by; iWARP has no message that carries it, so it is told that there is none. */
+static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
+{
+	struct ibv_ece ours, remote = { 1, 1, 1 }, wrong;
+
+	CHECK_EQ(ibv_query_ece(qp, &ours), 0);
+	CHECK_EQ(rdma_set_local_ece(id, &ours), 0);
+	wrong = (struct ibv_ece){ .options = 1 };
+	CHECK_ERRNO(rdma_set_local_ece(id, &wrong), EINVAL);
+	CHECK_ERRNO(rdma_set_local_ece(id, NULL), EINVAL);
+	wrong = (struct ibv_ece){ .vendor_id = 0x1234, .options = 5 };
+	CHECK_EQ(rdma_set_local_ece(id, &wrong), 0); /* the application's business */
+	CHECK_ERRNO(rdma_get_remote_ece(id, NULL), EINVAL);
+	if (!passive)
+		return;
+	CHECK_EQ(rdma_get_remote_ece(id, &remote), 0);
+	CHECK_EQ(remote.vendor_id, 0);
+	CHECK_EQ(remote.options, 0);
+	CHECK_EQ(remote.comp_mask, 0);
+	CHECK_EQ(ibv_set_ece(qp, &remote), EOPNOTSUPP);
+}
+
+/* As the manual has it: query, tell, connect, be told, set; and nothing of it is in the private data. */
 static void test_ece(void)
 {
-	struct ibv_ece ece = { .vendor_id = 0x1234, .options = 5 }, got = { 1, 1, 1 };
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
 	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 1), *a = cm_id(active), *b;
 	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
-	struct rdma_conn_param param = { .rnr_retry_count = 7 };
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
-	struct ibv_qp_attr init = { .qp_state = IBV_QPS_INIT };
+	struct rdma_conn_param param = { .rnr_retry_count = 7, .private_data = "hello",
+					 .private_data_len = 5 };
+	struct ibv_ece remote = { 1, 1, 1 };
 	struct rdma_cm_event *event;
-	struct ibv_pd *pd;
-	struct ibv_qp *qp;
-	int mask;
+	struct external xa, xb;
 
 	CHECK_EQ(rdma_resolve_addr(a, NULL, ADDR(to), 100), 0);
 	cm_expect(active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_EQ(rdma_resolve_route(a, 100), 0);
 	cm_expect(active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-	/* ECE is for QPs that the id does not know: so is rdma_establish(). */
-	attr.send_cq = attr.recv_cq = ibv_create_cq(a->verbs, 4, NULL, NULL, 0);
-	CHECK(attr.send_cq);
-	pd = ibv_alloc_pd(a->verbs);
-	CHECK(pd);
-	qp = ibv_create_qp(pd, &attr);
-	CHECK(qp);
-	CHECK_EQ(rdma_init_qp_attr(a, &init, &mask), 0);
-	CHECK_EQ(ibv_modify_qp(qp, &init, mask), 0);
-	CHECK_EQ(rdma_set_local_ece(a, &ece), 0);
-	param.qp_num = qp->qp_num;
+	external_open(&xa, a);
+	exchange_ece(a, xa.qp, false);
+	param.qp_num = xa.qp->qp_num;
 	CHECK_EQ(rdma_connect(a, &param), 0);
 	event = cm_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	b = event->id;
+	CHECK_EQ(event->param.conn.private_data_len, 5);
+	CHECK(!memcmp(event->param.conn.private_data, "hello", 5));
 	rdma_ack_cm_event(event);
-	CHECK_EQ(rdma_get_remote_ece(b, &got), 0);
-	CHECK_EQ(got.vendor_id, 0);
-	CHECK_EQ(got.options, 0);
-	cm_add_qp(b);
-	CHECK_EQ(cm_accept(b), 0);
+	external_open(&xb, b);
+	exchange_ece(b, xb.qp, true);
+	param.qp_num = xb.qp->qp_num;
+	CHECK_EQ(rdma_accept(b, &param), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	/* An iWARP connection is complete by the answer: rdma_establish() finds it so. */
 	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+	CHECK_EQ(event->param.conn.private_data_len, 5);
 	rdma_ack_cm_event(event);
-	expect_qp_state(qp, IBV_QPS_RTS);
+	CHECK_EQ(rdma_get_remote_ece(a, &remote), 0);
+	CHECK_EQ(remote.vendor_id, 0);
+	CHECK_EQ(remote.options, 0);
+	expect_qp_state(xa.qp, IBV_QPS_RTS);
+	expect_qp_state(xb.qp, IBV_QPS_RTS);
 	CHECK_EQ(rdma_establish(a), 0);
-	CHECK_ERRNO(rdma_establish(b), EINVAL); /* it has a QP */
 	CHECK_EQ(rdma_disconnect(b), 0);
 	cm_expect(active, RDMA_CM_EVENT_DISCONNECTED, 0);
 	CHECK_ERRNO(rdma_establish(a), EINVAL);
-	CHECK_EQ(ibv_destroy_qp(qp), 0);
-	CHECK_EQ(ibv_destroy_cq(attr.send_cq), 0);
-	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	external_close(&xa);
+	external_close(&xb);
 	CHECK_EQ(rdma_destroy_id(a), 0);
-	cm_destroy(b);
+	CHECK_EQ(rdma_destroy_id(b), 0);
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	rdma_destroy_event_channel(channel);
 	rdma_destroy_event_channel(active);
+}
+
+/* Of an id that has a QP librdmacm sees to it, and the application is refused. */
+static void test_ece_of_ids(void)
+{
+	struct ibv_ece ece = { .vendor_id = 0x1234 };
+	struct cm_link l;
+
+	cm_link_open(&l);
+	CHECK_ERRNO(rdma_set_local_ece(l.a, &ece), EINVAL);
+	CHECK_ERRNO(rdma_get_remote_ece(l.b, &ece), EINVAL);
+	CHECK_ERRNO(rdma_establish(l.b), EINVAL);
+	CHECK_EQ(ibv_query_ece(l.a->qp, &ece), 0);
+	CHECK_EQ(ece.options, 0);
+	CHECK_EQ(ibv_set_ece(l.b->qp, &ece), 0);
+	cm_transfer(l.a, l.b);
+	cm_link_close(&l);
 }
 
 static void test_reject_ece(void)
@@ -408,6 +470,7 @@ int main(int argc, char **argv)
 		{ "port_spaces", test_port_spaces },
 		{ "multicast", test_multicast },
 		{ "ece", test_ece },
+		{ "ece_of_ids", test_ece_of_ids },
 		{ "reject_ece", test_reject_ece },
 		{ "disconnect_twice", test_disconnect_twice },
 		{ "disconnect_both", test_disconnect_both },

@@ -522,17 +522,61 @@ static void test_largest_inline(void)
 	pair_close(&p);
 }
 
-/* A device without options for connections, as its library calls answer. */
-static void test_ece_and_order(void)
+static void expect_ece(struct ibv_qp *qp, uint32_t vendor_id)
 {
-	struct ibv_ece ece = { .vendor_id = 0x15b3, .options = 1 };
+	struct ibv_ece ece = { 1, 2, 3 };
+
+	CHECK_EQ(ibv_query_ece(qp, &ece), 0);
+	CHECK_EQ(ece.vendor_id, vendor_id);
+	CHECK_EQ(ece.options, 0);
+	CHECK_EQ(ece.comp_mask, 0);
+}
+
+/* A vendor without options: two QPs that tell each other agree on none, in whatever state. */
+static void test_ece(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_ece ece, wrong;
+	struct pair p;
+
+	pair_open(&p, NULL);
+	CHECK_EQ(ibv_query_ece(p.a.qp, &ece), 0);
+	CHECK(ece.vendor_id);
+	CHECK(ece.vendor_id & 0x020000); /* locally administered: nobody else's OUI */
+	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
+	ece.options = UINT32_MAX;
+	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
+	CHECK_EQ(ece.options, 0); /* what was accepted */
+	CHECK_EQ(ibv_set_ece(p.a.qp, &ece), 0);
+	expect_ece(p.a.qp, ece.vendor_id);
+	expect_ece(p.b.qp, ece.vendor_id);
+
+	wrong = (struct ibv_ece){ .vendor_id = 0x15b3, .options = 1 };
+	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EINVAL);
+	CHECK_EQ(wrong.options, 1); /* as it was */
+	wrong = ece;
+	wrong.comp_mask = 1;
+	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EINVAL);
+	CHECK_EQ(wrong.comp_mask, 1);
+	wrong = (struct ibv_ece){ .options = 1 }; /* a peer that has none; libibverbs answers */
+	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EOPNOTSUPP);
+	expect_ece(p.a.qp, ece.vendor_id);
+
+	CHECK_EQ(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE), 0);
+	expect_ece(p.a.qp, ece.vendor_id);
+	attr.qp_state = IBV_QPS_RESET;
+	CHECK_EQ(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE), 0);
+	CHECK_EQ(ibv_set_ece(p.a.qp, &ece), 0);
+	pair_close(&p);
+}
+
+static void test_data_in_order(void)
+{
 	const char *in_order = getenv("SCTPIW_IN_ORDER");
 	int expected = in_order && strcmp(in_order, "0") && strcmp(in_order, "no");
 	struct pair p;
 
 	pair_open(&p, NULL);
-	CHECK_EQ(ibv_set_ece(p.a.qp, &ece), EOPNOTSUPP);
-	CHECK_EQ(ibv_query_ece(p.a.qp, &ece), EOPNOTSUPP);
 	CHECK_EQ(ibv_query_qp_data_in_order(p.a.qp, IBV_WR_RDMA_WRITE, 0), expected);
 	CHECK_EQ(ibv_query_qp_data_in_order(p.a.qp, IBV_WR_SEND, 0), expected);
 	CHECK_EQ(ibv_query_qp_data_in_order(p.a.qp, IBV_WR_RDMA_READ, 0), expected);
@@ -580,7 +624,8 @@ int main(int argc, char **argv)
 		{ "threads", test_threads },
 		{ "mixed", test_mixed },
 		{ "largest_inline", test_largest_inline },
-		{ "ece_and_order", test_ece_and_order },
+		{ "ece", test_ece },
+		{ "data_in_order", test_data_in_order },
 		{ "query_device_ex", test_query_device_ex },
 	};
 

@@ -199,6 +199,7 @@ static const struct verbs_context_ops context_ops = {
 	.post_send = sctpiw_post_send,
 	.post_srq_recv = sctpiw_post_srq_recv,
 	.query_device_ex = sctpiw_query_device_ex,
+	.query_ece = sctpiw_query_ece,
 	.query_port = sctpiw_query_port,
 	.query_qp = sctpiw_query_qp,
 	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
@@ -209,6 +210,7 @@ static const struct verbs_context_ops context_ops = {
 	.req_notify_cq = sctpiw_req_notify_cq,
 	.rereg_mr = sctpiw_rereg_mr,
 	.resize_cq = sctpiw_resize_cq,
+	.set_ece = sctpiw_set_ece,
 };
 
 static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd,

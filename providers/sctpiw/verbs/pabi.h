@@ -161,7 +161,7 @@ struct verbs_context_ops {
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr, size_t attr_size);
-	PABI_DEFAULT(query_ece);
+	int (*query_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *port_attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
@@ -179,7 +179,7 @@ struct verbs_context_ops {
 	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
 			size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	PABI_DEFAULT(set_ece);
+	int (*set_ece)(struct ibv_qp *qp, struct ibv_ece *ece);
 	PABI_DEFAULT(unimport_dm);
 	PABI_DEFAULT(unimport_mr);
 	PABI_DEFAULT(unimport_pd);

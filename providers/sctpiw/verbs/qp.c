@@ -240,6 +240,30 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	}
 }
 
+/* No OUI is assigned to us: a locally administered one, 02-'i'-'w'. */
+#define ECE_VENDOR_ID 0x026977
+
+int sctpiw_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
+{
+	if (to_qp(ibqp)->generation != sctpiw_generation)
+		return EIO;
+	*ece = (struct ibv_ece){ .vendor_id = ECE_VENDOR_ID };
+	return 0;
+}
+
+int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
+{
+	if (to_qp(ibqp)->generation != sctpiw_generation)
+		return EIO;
+	if (ece->comp_mask || ece->vendor_id != ECE_VENDOR_ID) {
+		log_debug("QP %u: no ECE of vendor 0x%x, comp_mask 0x%x", ibqp->qp_num,
+			  ece->vendor_id, ece->comp_mask);
+		return EINVAL;
+	}
+	ece->options = 0;
+	return 0;
+}
+
 /* 4.096 us x 2^timeout, for each try: what InfiniBand waits at least before it gives a WR up. */
 #define TIMEOUT_UNIT 4096ull
 /* But processes start one after the other, and no packet was lost for that. */

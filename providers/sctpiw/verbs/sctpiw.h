@@ -310,6 +310,13 @@ int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		    struct ibv_qp_init_attr *init_attr);
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
+/*
+ * Enhanced connection establishment (man ibv_set_ece): the options that two QPs of one vendor agree on. There
+ * are none: of what set_ece is asked for nothing is accepted, which is no error. EINVAL: another vendor's, or a
+ * comp_mask, of which no bit is defined.
+ */
+int sctpiw_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 /* Under the engine lock: the RNIC's part, with its number, off the context's list. */
 void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
