@@ -213,16 +213,16 @@ def end_rnic(program):
     return program.output()
 
 
-def pair(link, role, scenario, *options, rnic=(), connections=1):
+def pair(link, role, scenario, *options, rnic=(), connections=1, env=None):
     """The foreign end in this role, and rnic-side in the other. Returns the two outputs."""
     port = free_port()
     rnic = ["--connections", connections, *rnic]
     if role == "connect":
-        other = start_rnic(link, "listen", port, *rnic)
+        other = start_rnic(link, "listen", port, *rnic, env=env)
         peer = Peer(link, "connect", port, scenario, *options)
     else:
         peer = Peer(link, "listen", port, scenario, *options)
-        other = start_rnic(link, "connect", port, *rnic)
+        other = start_rnic(link, "connect", port, *rnic, env=env)
     peer.expect()
     return peer.program.output(), end_rnic(other)
 
@@ -234,14 +234,14 @@ def want(output, text, count=1):
 
 # ------------------------------------------------------------------ cases
 
-def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None):
+def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None, env=None):
     """A case: --sessions at once, connections in all."""
     connections = connections or sessions
 
     def case(link):
         at_once = ["--at-once", sessions] if role == "listen" else []
         outputs = pair(link, role, scenario, "--sessions", sessions, *options, rnic=[*at_once, *rnic],
-                       connections=connections)
+                       connections=connections, env=env)
         if check:
             check(link, *outputs)
         else:
@@ -264,6 +264,16 @@ def request_only(link, peer, rnic):
 
 def rejected_event(link, peer, rnic):
     want(rnic, "RDMA_CM_EVENT_REJECTED, status -111, private data 'a foreign stack'")
+
+
+def no_matching_rtr(link, peer, rnic):
+    want(rnic, "RDMA_CM_EVENT_CONNECT_ERROR, status -71")  # EPROTO
+
+
+def peer_to_peer(role, kind, asked=None):
+    """By an RTR indication of this kind: the initiator's, which sctpiw asks for as it is set."""
+    return of(role, "transfer", "--peer-to-peer", kind, "--largest", 5001, sessions=3,
+              env={"SCTPIW_PEER_TO_PEER": asked or kind} if role == "listen" else None)
 
 
 def refused(role, adaptation):
@@ -360,6 +370,11 @@ CASES = [
                                 sessions=3)),
     ("streams-20-4.listen", of("listen", "transfer", "--outbound", 20, "--inbound", 4, "--largest", 5001,
                                sessions=2)),
+    *((f"peer-to-peer-{kind}.{role}", peer_to_peer(role, kind))
+      for kind in ("send", "write", "read") for role in ("connect", "listen")),
+    ("peer-to-peer-any.listen", peer_to_peer("listen", "read", "any")),
+    ("peer-to-peer-mismatch.listen", of("listen", "mismatch", "--peer-to-peer", "send", check=no_matching_rtr,
+                                        env={"SCTPIW_PEER_TO_PEER": "write"})),
     ("refused-none.connect", refused("connect", "none")),
     ("refused-other.connect", refused("connect", 7)),
     ("refused-none.listen", refused("listen", "none")),

@@ -49,6 +49,23 @@ static struct session *accept_session(void)
 	return s;
 }
 
+/* After a while in which nothing may come: the peer waits for it. */
+static void send_rtr(struct session *s)
+{
+	if (!iwarp.rtr)
+		return;
+	pass_time(200);
+	if (peer_ended(s))
+		fail("the session ended before the RTR indication");
+	if (iwarp.rtr == RTR_WRITE)
+		write_to(s, 0, 0, NULL, 0);
+	else if (iwarp.rtr == RTR_READ)
+		read_from(s, 0, 0, 0, 0);
+	else
+		send_message(s, SEND, 0, NULL, 0);
+	await_reads(s);
+}
+
 static void check_answer(struct session *s)
 {
 	enum function f = await_answer(s);
@@ -59,6 +76,7 @@ static void check_answer(struct session *s)
 		fail("IRD %u and ORD %u, offered were %u", peer_ird(s), peer_ord(s), DEPTH);
 	if (!same_text(s, RNIC_TEXT))
 		fail("the Accept's private data is not as sent");
+	send_rtr(s);
 }
 
 static struct session *initiate_session(unsigned int stream)
@@ -377,6 +395,23 @@ static void reject(void)
 	say("rejected");
 }
 
+/* Asked for one kind of RTR indication, we take another one alone. */
+static void mismatch(void)
+{
+	const struct end *e;
+	struct session *s;
+
+	await_association();
+	s = accept_session();
+	e = await_terminate(s);
+	if (e->layer != 2 || e->type != 0 || e->code != 7) /* RFC 6581 8 */
+		fail("an RDMAP Terminate %u/%u/%02x", e->layer, e->type, e->code);
+	await_end(s);
+	forget(s);
+	close_association();
+	say("no matching RTR option");
+}
+
 /* We are of the time before RFC 6581: an enhanced Initiate is no legal beginning. */
 static void old(void)
 {
@@ -565,6 +600,7 @@ static const struct scenario {
 	{"idle", idle, "nothing for a while"},
 	{"reject", reject, "a session that is not accepted"},
 	{"old", old, "(listen) knows nothing of RFC 6581"},
+	{"mismatch", mismatch, "(listen, --peer-to-peer) another kind than was asked for"},
 	{"refused", refused, "the association is not to come about"},
 	{"errors", errors, "mistakes, each answered by the right RDMAP Terminate"},
 	{"terminate", end_by_terminate, "an RDMAP Terminate while the other end is busy"},
@@ -581,6 +617,7 @@ static _Noreturn void usage(void)
 	      "  --largest BYTES              of a message in transfer\n"
 	      "  --processes N                (lksctp, listen) each takes one association\n"
 	      "  --plain                      no RFC 6581\n"
+	      "  --peer-to-peer send|write|read   by this RTR indication\n"
 	      "  --segment BYTES              of a message to SCTP; more than fits makes it "
 	      "fragment\n"
 	      "  --ordered                    ordered messages\n"
@@ -613,6 +650,7 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'},
 		{"adaptation", 1, NULL, 'a'}, {"udp", 1, NULL, 'u'},
 		{"peer-udp", 1, NULL, 'U'},   {"processes", 1, NULL, 'P'},
+		{"peer-to-peer", 1, NULL, 'R'},
 		{NULL, 0, NULL, 0},
 	};
 	int c;
@@ -635,6 +673,11 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 			break;
 		case 'p':
 			plain = true;
+			break;
+		case 'R':
+			iwarp.rtr = *optarg == 's' ? RTR_SEND :
+			            *optarg == 'w' ? RTR_WRITE :
+			                             RTR_READ;
 			break;
 		case 'g':
 			iwarp.segment = n;

@@ -30,6 +30,10 @@
 #define RDMAP_RESERVED 0x30
 #define RDMAP_OPCODE   0x0f
 
+/* RFC 6581 9: A; B, C and D */
+#define PEER_TO_PEER 0x80000000u
+#define RTR_KINDS    (RTR_SEND | RTR_WRITE | RTR_READ)
+
 struct early {
 	uint32_t ppid;
 	size_t len;
@@ -49,6 +53,7 @@ struct session {
 	bool enhanced;
 	bool sent_end, got_end;
 	bool silent; /* an RDMAP Terminate was sent: nothing but the session's may follow */
+	bool rtr_due; /* the peer's first segment is to be an RTR indication */
 	enum function answered;
 	uint16_t tx_ssn, rx_ssn;
 	uint32_t tx_msn[QUEUES], rx_msn[QUEUES];
@@ -135,8 +140,8 @@ static void control(struct session *s, enum function f, uint16_t ird, uint16_t o
 {
 	uint8_t *p = put16(packet + 2, (uint16_t)f);
 
-	if (f >= ENHANCED_INITIATE) /* RFC 6581 9: the A to D bits are for another model */
-		p = put16(put16(p, ird), ord);
+	if (f >= ENHANCED_INITIATE) /* RFC 6581 9 */
+		p = put32(p, (uint32_t)ird << 16 | ord | (iwarp.rtr ? PEER_TO_PEER | iwarp.rtr : 0));
 	if (len)
 		memcpy(p, private, len);
 	transmit(s, PPID_CONTROL, (size_t)(p - packet) + len);
@@ -195,7 +200,8 @@ static void take_enhanced(struct session *s, const uint8_t **p, size_t *len)
 		wrong(s, "an enhanced message of %zu bytes", *len);
 	s->ird = get16(*p) & 0x3fff;
 	s->ord = get16(*p + 2) & 0x3fff;
-	if ((get16(*p) & 0xc000) || (get16(*p + 2) & 0xc000))
+	if (!iwarp.rtr != !(get32(*p) & PEER_TO_PEER) || (!iwarp.rtr && get32(*p) & RTR_KINDS) ||
+	    (s->state == INITIATED && (get32(*p) & RTR_KINDS) != iwarp.rtr))
 		wrong(s, "flags of the peer-to-peer model: %08x", get32(*p));
 	*p += 4;
 	*len -= 4;
@@ -399,6 +405,17 @@ static void on_untagged(struct session *s, const uint8_t *p, size_t len)
 		wrong(s, "opcode %u on queue %u", op, qn);
 }
 
+/* RFC 6581 9.2 */
+static bool is_rtr(const uint8_t *p, size_t len)
+{
+	if (iwarp.rtr == RTR_WRITE)
+		return p[0] == 0xc1 && p[1] == (0x40 | WRITE) && len == 14;
+	if (iwarp.rtr == RTR_READ)
+		return p[0] == 0x41 && p[1] == (0x40 | READ_REQUEST) && len == 18 + READ_REQUEST_LEN &&
+		       !get32(p + 18 + 12);
+	return p[0] == 0x41 && p[1] == (0x40 | SEND) && len == 18 && get32(p + 10) == 1;
+}
+
 static void on_segment(struct session *s, const uint8_t *p, size_t len)
 {
 	if (s->state != OPEN)
@@ -411,6 +428,15 @@ static void on_segment(struct session *s, const uint8_t *p, size_t len)
 		wrong(s, "RDMAP control %02x", p[1]);
 	if (s->end.came)
 		wrong(s, "a segment behind an RDMAP Terminate");
+	if (s->rtr_due && p[1] != (0x40 | RDMAP_TERMINATE)) {
+		if (!is_rtr(p, len))
+			wrong(s, "%02x %02x is not the RTR indication", p[0], p[1]);
+		s->rtr_due = false;
+		if (iwarp.rtr == RTR_SEND) { /* it is for nobody above */
+			s->rx_msn[0]++;
+			return;
+		}
+	}
 	if (p[0] & DDP_TAGGED)
 		on_tagged(s, p, len);
 	else
@@ -613,6 +639,7 @@ void answer(struct session *s, enum function f, uint16_t ird, uint16_t ord, cons
 {
 	s->state = f == ACCEPT || f == ENHANCED_ACCEPT ? OPEN : TURNED_DOWN;
 	s->sent_end = f == TERMINATE;
+	s->rtr_due = f == ENHANCED_ACCEPT && iwarp.rtr;
 	control(s, f, ird, ord, private, len);
 }
 

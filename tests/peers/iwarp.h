@@ -55,9 +55,17 @@ struct end { /* an RDMAP Terminate that came */
 
 struct session;
 
+enum rtr { /* what makes an RTR indication, as RFC 6581 9 flags it */
+	RTR_NONE,
+	RTR_SEND = 0x40000000,
+	RTR_WRITE = 0x8000,
+	RTR_READ = 0x4000,
+};
+
 struct iwarp_options {
 	size_t segment; /* of a message to SCTP, at most; 0: what is not fragmented */
 	bool ordered;   /* against RFC 5043 10; a receiver copes */
+	enum rtr rtr;   /* enhanced sessions are peer-to-peer, by this kind alone */
 };
 
 extern struct iwarp_options iwarp;
