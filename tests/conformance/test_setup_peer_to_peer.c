@@ -179,14 +179,42 @@ static void the_rtr_comes_late(void **state)
 		fx_no_event(&x);
 		no_completion(&x);
 		assert_true(iw_session_awaits_rtr(x.session));
+		says(&x, SEGMENT, "0005 C1 40 %w %q 'second'", x.stag, x.base + 8);
+		says(&x, SEGMENT, "0004 C1 40 %w %q 'first!'", x.stag, x.base + 8);
 		says(&x, SEGMENT, is_send ? "0001 " RTR_SEND : "0001 " RTR_WRITE);
 		fx_event(&x, IW_EVENT_RTR);
 		completions(&x, { 7, IW_WC_SUCCESS });
 		assert_memory_equal(x.mem, "one", 3);
+		if (x.rnic->config.in_order)
+			assert_memory_equal(x.mem + 8, "second", 6);
 		fx_post_recv(&x, 8, x.base, 8, x.stag);
 		completions(&x, { 8, IW_WC_SUCCESS });
 		assert_memory_equal(x.mem, "two", 3);
 		fx_no_event(&x);
+		fx_stop(&x);
+	}
+}
+
+/* It shows that the Accept has arrived, whatever SCTP knows of that: a Terminate may follow. */
+static void the_rtr_is_an_answer(void **state)
+{
+	ROWS("6581-7-16");
+	static const struct {
+		unsigned int kind;
+		const char *rtr;
+	} cases[] = { { IW_RTR_SEND, "0001 " RTR_SEND }, { IW_RTR_WRITE, "0001 " RTR_WRITE } };
+	struct iw_session_param p = session_param(1, 1, "");
+	struct fx x;
+
+	for (size_t i = 0; i < 2; i++) {
+		fx_start(&x, false);
+		says(&x, CONTROL, "0000 0005 %w", word(true, cases[i].kind));
+		accept_call(&x, &p);
+		hears(&x, CONTROL, "0000 0006 %w", word(true, cases[i].kind));
+		says(&x, SEGMENT, cases[i].rtr);
+		fx_event(&x, IW_EVENT_RTR);
+		iw_session_close(x.session);
+		hears(&x, CONTROL, "0001 0004");
 		fx_stop(&x);
 	}
 }
@@ -350,6 +378,7 @@ int main(void)
 		cmocka_unit_test(a_peer_without_it),
 		cmocka_unit_test(the_responder_waits),
 		cmocka_unit_test(the_rtr_comes_late),
+		cmocka_unit_test(the_rtr_is_an_answer),
 		cmocka_unit_test(another_message_first),
 		cmocka_unit_test(no_rtr_where_it_is_a_send),
 		cmocka_unit_test(the_rtr_takes_none_of_an_srq),
