@@ -233,10 +233,8 @@ static void *relay_run(void *arg)
 	}
 }
 
-/* b is asked, and what a says from now on does not arrive. */
-static void hold(struct relay *r, struct peers *p, const char *kind)
+static void relay_open(struct relay *r, struct peers *p, const char *kind)
 {
-	struct rdma_conn_param param = { .rnr_retry_count = 7 };
 	char port[8];
 
 	memset(r, 0, sizeof(*r));
@@ -253,12 +251,25 @@ static void hold(struct relay *r, struct peers *p, const char *kind)
 	peers_listen(p);
 	r->listener = cm_address_of(p->listener, AF_INET);
 	CHECK_EQ(pthread_create(&r->thread, NULL, relay_run, r), 0);
-	peers_call(p, &param);
+}
+
+static struct rdma_conn_param usual = { .rnr_retry_count = 7 };
+
+/* b was asked, and what a says from now on does not arrive. */
+static void accept_held(struct relay *r, struct peers *p)
+{
 	r->holds = true;
-	CHECK_EQ(rdma_accept(p->b.id, &param), 0);
+	CHECK_EQ(rdma_accept(p->b.id, &usual), 0);
 	say(&p->b);
 	/* The Accept is there, so that what is behind it would be. */
 	cm_expect(p->a.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
+static void hold(struct relay *r, struct peers *p, const char *kind)
+{
+	relay_open(r, p, kind);
+	peers_call(p, &usual);
+	accept_held(r, p);
 }
 
 static void relay_close(struct relay *r)
@@ -380,20 +391,40 @@ static void test_end_of_active(void)
 	relay_close(&r);
 }
 
-/* Nobody waits for ever: half a minute, as for an Accept. */
+/*
+ * Nobody waits for ever: half a minute, as for an Accept. Those who have what they waited for, or do not wait
+ * any more, are left alone.
+ */
 static void test_never(void)
 {
+	struct peers p, connected, over;
 	struct relay r;
-	struct peers p;
 
-	hold(&r, &p, "write");
+	relay_open(&r, &p, "write");
+	connected = over = p;
+	peers_call(&connected, &usual);
+	CHECK_EQ(rdma_accept(connected.b.id, &usual), 0);
+	both_established(&connected);
+	peers_call(&over, &usual);
+	peers_call(&p, &usual);
+	accept_held(&r, &over);
+	CHECK_EQ(rdma_disconnect(over.b.id), 0);
+	cm_expect(over.b.channel, RDMA_CM_EVENT_DISCONNECTED, 0);
+	accept_held(&r, &p);
 	cm_expect(p.b.channel, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 	flushed(&p.b);
 	expect_no_async(p.b.id->verbs, 1);
 	r.holds = false;
 	cm_expect(p.a.channel, RDMA_CM_EVENT_DISCONNECTED, -ECONNRESET);
 	cm_expect_none(p.b.channel, A_WHILE);
+	cm_expect_none(over.b.channel, 1);
+	say(&connected.a);
+	heard(&connected.b, &connected.a, 1);
+	cm_expect_none(connected.a.channel, 1);
+	cm_expect_none(connected.b.channel, 1);
 	peers_hang_up(&p);
+	peers_hang_up(&over);
+	peers_hang_up(&connected);
 	peers_close(&p);
 	relay_close(&r);
 }
