@@ -683,7 +683,7 @@ void iw_session_abandon(struct iw_session *session);
 
 enum iw_event_type {
 	/*
-	 * param of the first three: the peer's private data, its IRD and ORD as it said them; from a
+	 * param of INITIATE, ACCEPT and REJECT: the peer's private data, its IRD and ORD as it said them; from a
 	 * plain Initiate, or where it leaves them to the ULP (RFC 6581 9.1), IW_MAX_IRD and IW_MAX_ORD;
 	 * from such an Accept what this side works with.
 	 */
