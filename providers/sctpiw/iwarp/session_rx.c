@@ -42,12 +42,6 @@ static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *
 	return 0;
 }
 
-/* Is it the RTR indication? rec: the first message of the peer. */
-static bool is_rtr_write(const struct iw_session *s, const struct iw_rx_rec *rec)
-{
-	return s->offer.peer_to_peer && rdmap_opcode(rec->rdmap) == RDMAP_WRITE && !rec->len;
-}
-
 /* The peer's last message, and everything before it, is there. */
 static void peer_ended(struct iw_session *s)
 {
@@ -62,7 +56,6 @@ static void peer_ended(struct iw_session *s)
 
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
-	bool first = !s->answered; /* never of the active side */
 	struct iw_failure f;
 
 	if (rec->control == IW_REC_TERMINATE) {
@@ -76,8 +69,6 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	s->answered = true;
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
-	else if (first && is_rtr_write(s, rec)) /* no RDMA Write of the application (RFC 6581 9.2) */
-		s->qp->priv->behind_write = false;
 }
 
 static void drain(struct iw_session *s)

@@ -385,6 +385,12 @@ int iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec, struct 
 	return -EPROTO;
 }
 
+/* It is no RDMA Write of the application: Immediate Data behind it stands alone. */
+static bool is_rtr_write(const struct iw_rx_rec *rec)
+{
+	return rdmap_opcode(rec->rdmap) == RDMAP_WRITE && ddp_is_last(rec->control) && !rec->len;
+}
+
 bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	if (rdmap_opcode(rec->rdmap) == RDMAP_TERMINATE)
@@ -392,10 +398,10 @@ bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	establish(s);
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_RTR);
 	iw_session_wake(s);
-	if (!iw_rtr_is_send(s))
+	if (!iw_rtr_is_send(s) && !is_rtr_write(rec))
 		return false;
 	s->answered = true;
-	s->rnic->stats.in[RDMAP_SEND]++;
+	s->rnic->stats.in[rdmap_opcode(rec->rdmap)]++;
 	return true;
 }
 
