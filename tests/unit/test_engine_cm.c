@@ -615,12 +615,16 @@ static void test_states(void **state)
 	assert_int_equal(api->cm_set_option(id, 1, 1, &tos, 1), -ENOSYS);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), 0);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), -EINVAL);
+	/* No device yet. */
+	assert_int_equal(api->cm_init_qp_attr(id, 1, &attr), -EINVAL);
+	other = resolve(&c, 3, loopback(AF_INET, 9));
 	/* The masks of the kernel's iWARP CM: STATE 1, ACCESS_FLAGS 8, PORT 32 */
-	assert_int_equal(api->cm_init_qp_attr(id, 1, &attr), 0);
+	assert_int_equal(api->cm_init_qp_attr(other, 1, &attr), 0);
 	assert_int_equal(attr.mask, 1 | 8 | 32);
 	assert_int_equal(attr.port_num, 1);
-	assert_int_equal(api->cm_init_qp_attr(id, 3, &attr), 0);
+	assert_int_equal(api->cm_init_qp_attr(other, 3, &attr), 0);
 	assert_int_equal(attr.mask, 32);
+	destroy_id(other, 2);
 
 	other = new_id(&c, 2);
 	lo = loopback(AF_INET, port_of(id));
