@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """libfabric on its verbs provider: connected endpoints, and datagrams of any size that ofi_rxm makes of them."""
 import re
+import subprocess
 import sys
 import time
 
 import harness
-from harness import Failure, free_port, need, start
+from harness import Failure, Skip, free_port, need, start
 
 
 def info(link):
@@ -23,19 +24,39 @@ def pingpong(kind, provider, size=None, count=100):
     """size None: its own choice, from 64 bytes to a MiB."""
     def case(link):
         need("fi_pingpong")
-        port = str(free_port())
+        if link.family == 6:
+            raise Skip("fi_pingpong takes no IPv6 address")
         # -c: each side checks what arrives.
         common = ["fi_pingpong", "-c", "-e", kind, "-p", provider, "-I", str(count), *(["-S", str(size)] if size else [])]
-        server = start("fi_pingpong-server", [*common, "-B", port], link, "server")
-        wait_for_tcp(server, int(port))
-        client = start("fi_pingpong-client", [*common, "-P", port, link.address], link)
-        client.expect(40)
+        for tries in range(4):
+            port = str(free_port())
+            server = start("fi_pingpong-server", [*common, "-B", port], link, "server")
+            wait_for_tcp(server, int(port))
+            client = start("fi_pingpong-client", [*common, "-P", port, link.address], link)
+            client.expect(40)
+            check_results(client, count, size)
+            if kind == "msg" or tries == 3 or ended(server):
+                break
+            harness.kill_all()
         server.expect(20)
-        for program in server, client:
-            rows = re.findall(rf"^\S+\s+{count}\s+=?{count}\s", program.output(), re.M)
-            if len(rows) < (1 if size else 6):
-                raise Failure(f"{program.name} printed {len(rows)} results")
+        check_results(server, count, size)
     return case
+
+
+def ended(server):
+    """ofi_rxm 1.17 that is told of the end of a connection destroys its queue pair, and what has arrived last and was not
+    polled yet is lost: fi_pingpong's farewell, if the server did not get the processor in time. It waits for ever then."""
+    try:
+        server.process.wait(5 * server.patience)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def check_results(program, count, size):
+    rows = re.findall(rf"^\S+\s+{count}\s+=?{count}\s", program.output(), re.M)
+    if len(rows) < (1 if size else 6):
+        raise Failure(f"{program.name} printed {len(rows)} results")
 
 
 def wait_for_tcp(program, port):
