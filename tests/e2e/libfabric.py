@@ -4,7 +4,6 @@
 import re
 import subprocess
 import sys
-import time
 
 import harness
 from harness import Failure, Skip, free_port, need, start
@@ -29,9 +28,9 @@ def pingpong(kind, provider, size=None, count=100):
         # -c: each side checks what arrives.
         common = ["fi_pingpong", "-c", "-e", kind, "-p", provider, "-I", str(count), *(["-S", str(size)] if size else [])]
         for tries in range(4):
-            port = str(free_port())
+            port = free_port()
             server = start("fi_pingpong-server", [*common, "-B", port], link, "server")
-            wait_for_tcp(server, int(port))
+            server.wait_listening_tcp(port)
             client = start("fi_pingpong-client", [*common, "-P", port, link.address], link)
             client.expect(40)
             check_results(client, count, size)
@@ -57,21 +56,6 @@ def check_results(program, count, size):
     rows = re.findall(rf"^\S+\s+{count}\s+=?{count}\s", program.output(), re.M)
     if len(rows) < (1 if size else 6):
         raise Failure(f"{program.name} printed {len(rows)} results")
-
-
-def wait_for_tcp(program, port):
-    """Its two sides find each other by TCP, before they use the device."""
-    deadline = time.monotonic() + 10 * harness.SLOW
-    want = f":{port:04X}"
-    while time.monotonic() < deadline:
-        for table in "tcp", "tcp6":
-            with open(f"/proc/{program.pid}/net/{table}") as f:
-                if any(line.split()[1].endswith(want) and line.split()[3] == "0A" for line in list(f)[1:]):
-                    return
-        if not program.running():
-            raise Failure(f"{program.name} ended instead of listening")
-        time.sleep(0.02)
-    raise Failure(f"{program.name} did not listen")
 
 
 CASES = [

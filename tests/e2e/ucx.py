@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""UCX's transport over reliable connections, on queue pairs that UCX wires by hand; it takes no iWARP device."""
+import re
+import sys
+
+import harness
+from harness import DEVICE, Failure, Skip, free_port, need, start
+
+AS_CA = ["--node-type", "ca"]
+
+
+def perftest(test, layout, size, count):
+    def case(link):
+        need("ucx_perftest")
+        if link.family == 6:
+            raise Skip("ucx_perftest takes no IPv6 address")
+        port = free_port()
+        common = ["ucx_perftest", "-t", test, "-x", "rc_verbs", "-d", f"{DEVICE}:1", "-D", layout, "-s", size, "-n", count,
+                  "-w", 10, "-p", port]
+        server = start("ucx_perftest-server", common, link, "server", options=AS_CA)
+        server.wait_listening_tcp(port)
+        client = start("ucx_perftest-client", [*common, link.address], link, options=AS_CA)
+        client.expect(30)
+        server.expect(10)
+        if not re.search(rf"^Final: +{count}( +\d+\.\d+){{5}}", client.output(), re.M):
+            raise Failure("no result was printed: " + client.output())
+    return case
+
+
+CASES = [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
+    ("put_lat", "short", 8, 500),
+    ("put_bw", "bcopy", 8000, 2000),
+    ("put_lat", "zcopy", 1000003, 30),
+    ("am_lat", "short", 64, 500),
+    ("am_bw", "bcopy", 4000, 2000),
+    ("am_bw", "zcopy", 8000, 1000),
+    ("get", "bcopy", 2000, 300),
+    ("get", "zcopy", 1000003, 30),
+]]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
