@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""UCX's transport over reliable connections, on queue pairs that UCX wires by hand; it takes no iWARP device."""
+"""UCX on queue pairs that it wires by hand; it takes no iWARP device. Its transport alone, and under UCP.
+
+UCP would make connections with datagrams, which there are not, to a peer that it knows by its worker's address (as MPI
+does). To one that it knows by a socket's address it makes them by TCP, and both sides exchange there what they need."""
 import re
 import sys
 
@@ -28,7 +31,29 @@ def perftest(test, layout, size, count):
     return case
 
 
-CASES = [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
+def ucp(link):
+    """A program of our own checks every byte."""
+    program = harness.BUILD / "bin/e2e-ucp"
+    if not program.exists():
+        raise Skip("built without UCX")
+    if link.family == 6:
+        raise Skip("one family will do")
+    port = free_port()
+    env = {"UCX_TLS": "rc_verbs,tcp", "UCX_SOCKADDR_TLS_PRIORITY": "tcp"}
+    server = start("ucp-server", [program, port], link, "server", env=env, options=AS_CA)
+    server.wait_listening_tcp(port)
+    client = start("ucp-client", [program, port, link.address], link, env=env, options=AS_CA)
+    client.expect(40)
+    server.expect(10)
+    for p in client, server:
+        report = re.search(r"^sent (\d+) octets, the port (\d+)$", p.output(), re.M)
+        if not report:
+            raise Failure(f"{p.name} did not come to its end")
+        if int(report[2]) < int(report[1]):
+            raise Failure(f"{p.name} has sent {report[1]} octets, of which {report[2]} by the device")
+
+
+CASES = [("ucp", ucp)] + [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
     ("put_lat", "short", 8, 500),
     ("put_bw", "bcopy", 8000, 2000),
     ("put_lat", "zcopy", 1000003, 30),
