@@ -21,6 +21,7 @@
 #define TAG_BACK 1000 /* added to that of the message */
 #define TAG_WINDOW 5000
 #define TAG_DONE 5001
+#define TAG_BYE 5002
 #define COUNTER "/sys/class/infiniband/sctpiw0/ports/1/counters/port_xmit_data"
 
 #define CHECK(what)                                                                                \
@@ -35,6 +36,7 @@ static ucp_context_h context;
 static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_conn_request_h request;
+static bool gone; /* the peer has hung up */
 static uint64_t payload;
 
 /* How a client learns where to put and get. */
@@ -53,6 +55,14 @@ static void start(void)
 
 	CHECK(ucp_init(&params, NULL, &context) == UCS_OK);
 	CHECK(ucp_worker_create(context, &worker_params, &worker) == UCS_OK);
+}
+
+static void lost(void *arg, ucp_ep_h which, ucs_status_t status)
+{
+	(void)arg;
+	(void)which;
+	(void)status;
+	gone = true;
 }
 
 static void requested(ucp_conn_request_h conn, void *arg)
@@ -76,7 +86,9 @@ static void serve(const char *port)
 						      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
 					.sockaddr = sock_addr(&sin, port, "0.0.0.0"),
 					.conn_handler.cb = requested};
-	ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST};
+	ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST |
+						   UCP_EP_PARAM_FIELD_ERR_HANDLER,
+				     .err_handler.cb = lost};
 	ucp_listener_h listener;
 
 	CHECK(ucp_listener_create(worker, &params, &listener) == UCS_OK);
@@ -244,9 +256,20 @@ static unsigned long long port_octets(void)
 	return words * 4;
 }
 
-int main(int argc, char **argv)
+static void hang_up(void)
 {
 	ucp_request_param_t param = {0};
+	ucs_status_ptr_t op = ucp_ep_close_nbx(ep, &param);
+
+	if (!UCS_PTR_IS_PTR(op))
+		return;
+	while (ucp_request_check_status(op) == UCS_INPROGRESS)
+		ucp_worker_progress(worker);
+	ucp_request_free(op);
+}
+
+int main(int argc, char **argv)
+{
 	uint8_t *buf = malloc(LARGEST * 2);
 	bool client = argc == 3;
 
@@ -263,7 +286,14 @@ int main(int argc, char **argv)
 		be_put_to();
 	flush();
 	printf("sent %lu octets, the port %llu\n", payload, port_octets());
-	finish(ucp_ep_close_nbx(ep, &param));
+	/* What a peer that hangs up has sent last may be lost with the queue pair: it has nothing left to send. */
+	if (client)
+		receive(buf, 1, TAG_BYE);
+	else
+		send_tagged("", 1, TAG_BYE);
+	while (!client && !gone)
+		ucp_worker_progress(worker);
+	hang_up();
 	ucp_worker_destroy(worker);
 	ucp_cleanup(context);
 	free(buf);

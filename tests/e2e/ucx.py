@@ -5,7 +5,9 @@
 UCP would make connections with datagrams, which there are not, to a peer that it knows by its worker's address (as MPI
 does). To one that it knows by a socket's address it makes them by TCP, and both sides exchange there what they need."""
 import re
+import subprocess
 import sys
+import time
 
 import harness
 from harness import DEVICE, Failure, Skip, free_port, need, start
@@ -31,6 +33,25 @@ def perftest(test, layout, size, count):
     return case
 
 
+def as_ucp_wants(link, side):
+    """It looks in /sys/class/net for interfaces, which shows those of the namespace that it was mounted in. And they are
+    to be up, which the kernel says of new ones a second later."""
+    enter = link.enter(side)
+    if not enter:
+        return []
+    mounted = ["unshare", "--mount", "sh", "-c", 'mount -t sysfs sysfs /sys && exec "$@"', "sh"]
+    deadline = time.monotonic() + 10
+    while True:
+        state = subprocess.run([*enter, *mounted, "cat", "/sys/class/net/veth0/operstate"], capture_output=True, text=True)
+        if state.returncode:
+            raise Skip("cannot mount sysfs: " + state.stderr.strip())
+        if state.stdout.strip() == "up":
+            return mounted
+        if time.monotonic() > deadline:
+            raise Failure("the link does not come up: " + state.stdout.strip())
+        time.sleep(0.05)
+
+
 def ucp(link):
     """A program of our own checks every byte."""
     program = harness.BUILD / "bin/e2e-ucp"
@@ -40,9 +61,9 @@ def ucp(link):
         raise Skip("one family will do")
     port = free_port()
     env = {"UCX_TLS": "rc_verbs,tcp", "UCX_SOCKADDR_TLS_PRIORITY": "tcp"}
-    server = start("ucp-server", [program, port], link, "server", env=env, options=AS_CA)
+    server = start("ucp-server", [*as_ucp_wants(link, "server"), program, port], link, "server", env=env, options=AS_CA)
     server.wait_listening_tcp(port)
-    client = start("ucp-client", [program, port, link.address], link, env=env, options=AS_CA)
+    client = start("ucp-client", [*as_ucp_wants(link, "client"), program, port, link.address], link, env=env, options=AS_CA)
     client.expect(40)
     server.expect(10)
     for p in client, server:
