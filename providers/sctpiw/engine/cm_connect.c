@@ -11,6 +11,10 @@
 /* The peer's application has so long to accept or reject. */
 #define ACCEPT_LIMIT (30 * SYS_NSEC_PER_SEC)
 
+/* The application has so long to poll what came before the end, and is looked at so often. */
+#define END_LIMIT (SYS_NSEC_PER_SEC / 10)
+#define END_STEP (SYS_NSEC_PER_SEC / 1000)
+
 /* To so many associations without a stream. */
 #define MOVES_MAX 8
 
@@ -317,6 +321,44 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &ev->param);
 }
 
+/*
+ * The application hears of the end once it has polled the last Send that came before. Peers hang up right
+ * behind their last Send, and both may come at once: with devices whose connections end by other ways, and
+ * so later, programs get away with destroying the QP on the event before they look into the CQ once more.
+ */
+static void post_end(struct cm_id *id, int status)
+{
+	struct engine *e = id->engine;
+	struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
+
+	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->end_recv)) {
+		cm_post(id, CM_EVENT_DISCONNECTED, status);
+		return;
+	}
+	id->end_status = status;
+	id->end_deadline = e->now + END_LIMIT;
+	if (list_empty(&e->ending))
+		e->end_check = e->now + END_STEP;
+	list_add_tail(&e->ending, &id->accept_node);
+}
+
+static void check_ends(struct engine *e)
+{
+	struct list_node *node = e->ending.next;
+
+	e->end_check = e->now + END_STEP;
+	while (node != &e->ending) {
+		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
+		struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
+
+		node = node->next;
+		if (qp && !iw_cq_is_past(qp->recv_cq, id->end_recv) && e->now < id->end_deadline)
+			continue;
+		list_del(&id->accept_node);
+		cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+	}
+}
+
 static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
@@ -340,7 +382,7 @@ static void on_closed(struct cm_id *id, int error)
 		break;
 	case CM_ESTABLISHED:
 		id->state = CM_OVER;
-		cm_post(id, CM_EVENT_DISCONNECTED, error);
+		post_end(id, error);
 		break;
 	default:
 		/* Requested: accept will find that it is gone. */
@@ -378,20 +420,29 @@ void cm_session_event(struct engine *e, const struct iw_event *ev)
 	}
 }
 
-uint64_t cm_next_timeout(const struct engine *e)
+static uint64_t next_accept(const struct engine *e)
 {
 	if (list_empty(&e->accepting))
 		return ENGINE_NEVER;
 	return list_entry(e->accepting.next, struct cm_id, accept_node)->accept_deadline;
 }
 
+uint64_t cm_next_timeout(const struct engine *e)
+{
+	uint64_t accept = next_accept(e), end = list_empty(&e->ending) ? ENGINE_NEVER : e->end_check;
+
+	return accept < end ? accept : end;
+}
+
 void cm_timers(struct engine *e)
 {
-	while (cm_next_timeout(e) <= e->now) {
+	while (next_accept(e) <= e->now) {
 		struct cm_id *id = list_entry(e->accepting.next, struct cm_id, accept_node);
 
 		list_del(&id->accept_node);
 		close_session(id);
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
+	if (!list_empty(&e->ending) && e->end_check <= e->now)
+		check_ends(e);
 }
