@@ -74,6 +74,12 @@ cmd iperf3            iperf3             iperf3
 cmd iperf             iperf              iperf
 cmd fio               fio                fio-engine-rdma
 cmd fi_pingpong       libfabric-bin      libfabric
+cmd ucx_perftest      ucx-utils          ucx
+pc  ucx               libucx-dev         ucx-devel
+cmd qperf             qperf              qperf
+cmd ibstatus          infiniband-diags   infiniband-diags
+cmd mpirun.openmpi    openmpi-bin        -
+pc  ompi-c            libopenmpi-dev     -
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
 cmd g++               g++                gcc-c++

@@ -29,6 +29,21 @@ def gids(link):
         raise Failure("the port is not active")
 
 
+def diags(link):
+    """InfiniBand's tools that read sysfs. ibstat wants a channel adapter."""
+    need("ibstatus", "ibstat")
+    status = start("ibstatus", ["ibstatus"], link, "server")
+    status.expect(10)
+    for text in "'sctpiw0' port 1", "0000:0000:0000:0000:0000:ffff:0a53:0001", "4: ACTIVE", "5: LinkUp", "Ethernet":
+        if text not in status.output():
+            raise Failure(f"ibstatus does not say '{text}'")
+    for node_type, text in ("rnic", ""), ("ca", "State: Active"):
+        stat = start("ibstat", ["ibstat"], link, "server", options=["--node-type", node_type])
+        stat.expect(10)
+        if text not in stat.output() or bool(text) != bool(stat.output()):
+            raise Failure("not what was expected of ibstat: " + stat.output())
+
+
 def events(link):
     need("ibv_asyncwatch", "stdbuf")
     watch = start("ibv_asyncwatch", ["stdbuf", "-oL", "ibv_asyncwatch", "-d", DEVICE], link, "server")
@@ -101,7 +116,7 @@ def lost_packets(link):
         raise Failure(f"nothing was sent again: {sides}")
 
 
-CASES = [("gids", gids), ("events", events), ("counters", counters), ("lost-packets", lost_packets)]
+CASES = [("gids", gids), ("diags", diags), ("events", events), ("counters", counters), ("lost-packets", lost_packets)]
 
 if __name__ == "__main__":
     sys.exit(harness.main(CASES))

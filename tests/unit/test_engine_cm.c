@@ -26,6 +26,7 @@
 #include "engine/channel.h"
 #include "engine/engine.h"
 #include "engine/object.h"
+#include "engine/sys.h"
 #include "iwarp/iwarp.h"
 #include "rnic_api.h"
 
@@ -458,6 +459,61 @@ static void test_passive_disconnect(void **state)
 	pair_close(&p);
 }
 
+/*
+ * The peer hangs up right behind a Send. The application hears of the Send first, for it may destroy the QP
+ * when it hears of the end; if it does not poll, it hears of the end all the same.
+ */
+static void farewell(struct pair *p)
+{
+	pair_open(p, AF_INET);
+	post_recv(&p->s);
+	post_send(&p->c, "farewell");
+	for (int i = 0; i < WAIT_MS * 10 && iw_cq_is_empty(p->s.cq); i++)
+		usleep(100);
+	assert_false(iw_cq_is_empty(p->s.cq));
+	assert_int_equal(api->cm_disconnect(p->cid), 0);
+	expect(&p->cc, DISCONNECTED, 0);
+}
+
+static void test_unpolled_end(void **state)
+{
+	struct rnic_cm_event ev;
+	struct iw_cqe cqe;
+	struct pair p;
+	bool early, slow;
+	uint64_t begin;
+
+	do {
+		begin = sys_now();
+		farewell(&p);
+		early = next_event(&p.sc, &ev, 20);
+		/* A machine that takes its time makes it look as if nobody was going to poll. */
+		slow = sys_now() - begin >= SYS_NSEC_PER_SEC / 20;
+		assert_true(slow || !early);
+		assert_int_equal(iw_cq_poll(p.s.cq, 1, &cqe), 1);
+		assert_int_equal(cqe.status, IW_WC_SUCCESS);
+		if (!early)
+			expect(&p.sc, DISCONNECTED, 0);
+		pair_close(&p);
+	} while (slow);
+
+	farewell(&p);
+	expect(&p.sc, DISCONNECTED, 0);
+	pair_close(&p);
+
+	/* Nor does it keep an id, or a QP, from going. */
+	farewell(&p);
+	qp_close(&p.s);
+	/* Of either side's doing, as the Terminate may still be under way. */
+	assert_true(next_event(&p.sc, &ev, WAIT_MS));
+	assert_int_equal(ev.event, DISCONNECTED);
+	qp_open(&p.s);
+	pair_close(&p);
+	farewell(&p);
+	destroy_id(p.sid, 1);
+	pair_close(&p);
+}
+
 static void test_refused(void **state)
 {
 	struct rnic_conn_param param;
@@ -615,12 +671,16 @@ static void test_states(void **state)
 	assert_int_equal(api->cm_set_option(id, 1, 1, &tos, 1), -ENOSYS);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), 0);
 	assert_int_equal(bind_to(id, loopback(AF_INET, 0)), -EINVAL);
+	/* No device yet. */
+	assert_int_equal(api->cm_init_qp_attr(id, 1, &attr), -EINVAL);
+	other = resolve(&c, 3, loopback(AF_INET, 9));
 	/* The masks of the kernel's iWARP CM: STATE 1, ACCESS_FLAGS 8, PORT 32 */
-	assert_int_equal(api->cm_init_qp_attr(id, 1, &attr), 0);
+	assert_int_equal(api->cm_init_qp_attr(other, 1, &attr), 0);
 	assert_int_equal(attr.mask, 1 | 8 | 32);
 	assert_int_equal(attr.port_num, 1);
-	assert_int_equal(api->cm_init_qp_attr(id, 3, &attr), 0);
+	assert_int_equal(api->cm_init_qp_attr(other, 3, &attr), 0);
 	assert_int_equal(attr.mask, 32);
+	destroy_id(other, 2);
 
 	other = new_id(&c, 2);
 	lo = loopback(AF_INET, port_of(id));
@@ -1002,6 +1062,7 @@ int main(void)
 		cmocka_unit_test(test_connect_v6),
 		cmocka_unit_test(test_dual_stack),
 		cmocka_unit_test(test_passive_disconnect),
+		cmocka_unit_test(test_unpolled_end),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_reject),
 		cmocka_unit_test(test_backlog),

@@ -318,16 +318,14 @@ static void test_wrong_states(void)
 	struct rdma_conn_param param = { .qp_num = 1 };
 
 	CHECK_ERRNO(rdma_reject(id, NULL, 0), EINVAL);
-	/* librdmacm follows a null pointer in the next ones, if the id has no device. */
+	/* Not yet the calls in which librdmacm follows a null pointer while the id has no device. */
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
-	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
-	CHECK_ERRNO(rdma_accept(id, &param), EINVAL);
 	CHECK_ERRNO(rdma_reject(id, NULL, 0), EINVAL);
-	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
-	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
 	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_accept(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
 	CHECK_ERRNO(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), EINVAL);
 	CHECK_ERRNO(rdma_listen(id, 1), EINVAL);
 	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&to), EINVAL);

@@ -43,8 +43,8 @@ static void test_ephemeral(void)
 		CHECK(ntohs(port) >= 1024);
 		CHECK(bound_port(y, &addr) != port);
 		CHECK_EQ(rdma_get_local_addr(x)->sa_family, families[i / 2]);
-		/* A wildcard leaves open which device it will be. */
-		CHECK((x->verbs == NULL) == (i & 1));
+		/* Either leaves open which device it will be. */
+		CHECK(!x->verbs);
 		CHECK_EQ(rdma_destroy_id(x), 0);
 		CHECK_EQ(rdma_destroy_id(y), 0);
 	}

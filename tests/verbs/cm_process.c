@@ -581,8 +581,9 @@ static int try_with(rlim_t n)
 		return errno;
 	event = NULL;
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+	/* The device is opened now; of what fails there librdmacm says -1, and errno. */
 	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
-		return -event->status;
+		return event->status == -1 ? errno : -event->status;
 	rdma_ack_cm_event(event);
 	if (rdma_create_qp(id, NULL, &attr))
 		return errno;

@@ -4,7 +4,7 @@
  * and go. In a network namespace of its own, in which lo is down at first.
  */
 #define _GNU_SOURCE
-#include "fixture.h"
+#include "cm.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -438,6 +438,51 @@ static void test_no_datagrams(void)
 	pair_close(&p);
 }
 
+/*
+ * An address of the host names the device at once. Loopback does not, as the wildcard, while no peer is
+ * known: so it is in the kernel, and programs that bind to localhost look at id->verbs.
+ */
+static void test_bound(void)
+{
+	struct sockaddr_storage addr[] = { cm_loopback(AF_INET, 0), cm_loopback(AF_INET, 0),
+					   cm_loopback(AF_INET, 0), cm_loopback(AF_INET6, 0),
+					   cm_any(AF_INET, 0) };
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_conn_param param = { .qp_num = 1 };
+	struct rdma_cm_id *id;
+
+	ip("addr add 10.1.1.1/32 dev lo");
+	CHECK_EQ(inet_pton(AF_INET, "10.1.1.1", &((struct sockaddr_in *)&addr[0])->sin_addr), 1);
+	CHECK_EQ(inet_pton(AF_INET, "127.9.9.9", &((struct sockaddr_in *)&addr[1])->sin_addr), 1);
+	for (int i = 0; i < 5; i++) {
+		id = cm_id(channel);
+		CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[i]), 0);
+		CHECK((id->verbs != NULL) == (i == 0));
+		CHECK_EQ(rdma_listen(id, 1), 0);
+		CHECK((id->verbs != NULL) == (i == 0));
+		CHECK(rdma_get_src_port(id));
+		CHECK_EQ(rdma_destroy_id(id), 0);
+	}
+	/* librdmacm follows a null pointer in these, if the id has no device. */
+	id = cm_id(channel);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[0]), 0);
+	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_accept(id, &param), EINVAL);
+	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
+	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	/* A peer makes the difference, be it on loopback. */
+	id = cm_id(channel);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[2]), 0);
+	addr[2] = cm_loopback(AF_INET, htons(9));
+	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr[2], 1000), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK(id->verbs);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+	ip("addr del 10.1.1.1/32 dev lo");
+}
+
 static const struct test tests[] = {
 	{ "port_state", test_port_state },
 	{ "gid_table", test_gid_table },
@@ -448,6 +493,7 @@ static const struct test tests[] = {
 	{ "events_while_polling", test_events_while_polling },
 	{ "counters", test_counters },
 	{ "no_datagrams", test_no_datagrams },
+	{ "bound", test_bound },
 };
 
 int main(int argc, char **argv)

@@ -74,8 +74,11 @@ struct cm_id {
 	/* Connections */
 	struct assoc *assoc;	      /* while waiting for it to come up */
 	struct list_node wait_node;   /* assoc.waiting */
-	struct list_node accept_node; /* engine.accepting */
+	struct list_node accept_node; /* engine.accepting, or .ending */
 	uint64_t accept_deadline;
+	uint64_t end_deadline; /* in engine.ending */
+	uint32_t end_recv;     /* iw_cq_find_recv() */
+	int end_status;
 	unsigned int moves; /* to other ports of ours, from associations without a stream */
 	bool retried; /* on another association, since the first was lost under the Initiate */
 	struct iw_session *session; /* NULL before and after */

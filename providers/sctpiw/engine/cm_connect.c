@@ -11,6 +11,10 @@
 /* The peer's application has so long to accept or reject, and its RNIC for an RTR indication. */
 #define ACCEPT_LIMIT (30 * SYS_NSEC_PER_SEC)
 
+/* The application has so long to poll what came before the end, and is looked at so often. */
+#define END_LIMIT (SYS_NSEC_PER_SEC / 10)
+#define END_STEP (SYS_NSEC_PER_SEC / 1000)
+
 /* To so many associations without a stream. */
 #define MOVES_MAX 8
 
@@ -344,6 +348,44 @@ static void on_rtr(struct cm_id *id)
 		establish(id);
 }
 
+/*
+ * The application hears of the end once it has polled the last Send that came before. Peers hang up right
+ * behind their last Send, and both may come at once: with devices whose connections end by other ways, and
+ * so later, programs get away with destroying the QP on the event before they look into the CQ once more.
+ */
+static void post_end(struct cm_id *id, int status)
+{
+	struct engine *e = id->engine;
+	struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
+
+	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->end_recv)) {
+		cm_post(id, CM_EVENT_DISCONNECTED, status);
+		return;
+	}
+	id->end_status = status;
+	id->end_deadline = e->now + END_LIMIT;
+	if (list_empty(&e->ending))
+		e->end_check = e->now + END_STEP;
+	list_add_tail(&e->ending, &id->accept_node);
+}
+
+static void check_ends(struct engine *e)
+{
+	struct list_node *node = e->ending.next;
+
+	e->end_check = e->now + END_STEP;
+	while (node != &e->ending) {
+		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
+		struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
+
+		node = node->next;
+		if (qp && !iw_cq_is_past(qp->recv_cq, id->end_recv) && e->now < id->end_deadline)
+			continue;
+		list_del(&id->accept_node);
+		cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+	}
+}
+
 static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
@@ -369,7 +411,7 @@ static void on_closed(struct cm_id *id, int error)
 		break;
 	case CM_ESTABLISHED:
 		id->state = CM_OVER;
-		cm_post(id, CM_EVENT_DISCONNECTED, error);
+		post_end(id, error);
 		break;
 	default:
 		/* Requested: accept will find that it is gone. */
@@ -410,16 +452,23 @@ void cm_session_event(struct engine *e, const struct iw_event *ev)
 	}
 }
 
-uint64_t cm_next_timeout(const struct engine *e)
+static uint64_t next_accept(const struct engine *e)
 {
 	if (list_empty(&e->accepting))
 		return ENGINE_NEVER;
 	return list_entry(e->accepting.next, struct cm_id, accept_node)->accept_deadline;
 }
 
+uint64_t cm_next_timeout(const struct engine *e)
+{
+	uint64_t accept = next_accept(e), end = list_empty(&e->ending) ? ENGINE_NEVER : e->end_check;
+
+	return accept < end ? accept : end;
+}
+
 void cm_timers(struct engine *e)
 {
-	while (cm_next_timeout(e) <= e->now) {
+	while (next_accept(e) <= e->now) {
 		struct cm_id *id = list_entry(e->accepting.next, struct cm_id, accept_node);
 
 		list_del(&id->accept_node);
@@ -429,4 +478,6 @@ void cm_timers(struct engine *e)
 		id->session = NULL;
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
+	if (!list_empty(&e->ending) && e->end_check <= e->now)
+		check_ends(e);
 }

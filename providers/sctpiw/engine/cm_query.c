@@ -155,6 +155,21 @@ int cm_resolve_route(struct cm_id *id)
 	return 0;
 }
 
+/*
+ * Whether the id has been given a device. Loopback alone does not: to the kernel it names none, as the
+ * wildcard does, until a peer is known. Programs rely on that (libfabric binds to localhost, and has all
+ * of the device's addresses to choose from if no device comes with it).
+ */
+static bool has_device(const struct cm_id *id)
+{
+	struct ip_addr ip;
+
+	if (!id->src.ss_family)
+		return false;
+	ip = sockaddr_ip((const struct sockaddr *)&id->src);
+	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
+}
+
 int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 {
 	struct ip_addr ip;
@@ -162,7 +177,7 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	memset(info, 0, sizeof(*info));
 	info->src = id->src;
 	info->dst = id->dst;
-	if (!id->src.ss_family || sockaddr_is_any((struct sockaddr *)&id->src))
+	if (!has_device(id))
 		return 0;
 	info->node_guid = engine_node_guid(id->engine);
 	info->port_num = 1;
@@ -183,8 +198,7 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
-	if (qp_state < QP_STATE_INIT || qp_state > QP_STATE_RTS || !id->src.ss_family ||
-	    sockaddr_is_any((struct sockaddr *)&id->src))
+	if (qp_state < QP_STATE_INIT || qp_state > QP_STATE_RTS || !has_device(id))
 		return -EINVAL;
 	attr->qp_state = qp_state;
 	attr->port_num = 1;

@@ -119,6 +119,7 @@ static void init_fields(struct engine *e)
 	list_init(&e->qp_blocks);
 	list_init(&e->held);
 	list_init(&e->accepting);
+	list_init(&e->ending);
 	list_init(&e->clients);
 	for (int i = 0; i < IDLE_LISTS; i++)
 		list_init(&e->idle[i]);

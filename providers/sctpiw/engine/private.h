@@ -110,6 +110,8 @@ struct engine {
 	struct list_node clients; /* endpoint.client_node: one of each family and TOS */
 	struct list_node idle[IDLE_LISTS];
 	struct list_node accepting; /* cm_id.accept_node: an Initiate waits for its answer */
+	struct list_node ending;    /* cm_id.accept_node: DISCONNECTED waits for the CQ to be polled */
+	uint64_t end_check;	    /* when that is looked at next */
 
 	struct list_node qp_blocks; /* qp_num.c */
 	struct list_node dormant;   /* endpoint.node */

@@ -128,6 +128,24 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 	atomic_store_explicit(&cq->head, to, memory_order_release);
 }
 
+bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
+{
+	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+	uint32_t n = tail - atomic_load_explicit(&cq->head, memory_order_acquire);
+
+	n = n < IW_CQ_LOOK_BACK ? n : IW_CQ_LOOK_BACK;
+	for (uint32_t i = tail - 1; n; i--, n--) {
+		const struct iw_cqe *cqe = &cq->ring[i & cq->mask];
+
+		if (cqe->qp_num == qp_num && cqe->opcode & IW_WC_RECV &&
+		    cqe->status == IW_WC_SUCCESS) {
+			*pos = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);

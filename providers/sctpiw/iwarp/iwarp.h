@@ -274,6 +274,16 @@ static inline bool iw_cq_is_empty(const struct iw_cq *cq)
 	return atomic_load_explicit(&cq->head, memory_order_relaxed) ==
 	       atomic_load_explicit(&cq->tail, memory_order_acquire);
 }
+/*
+ * Whether a receive of this QP has succeeded and waits in the CQ; *pos is then what iw_cq_is_past() wants
+ * to be told when it was taken out. Looked for among the newest IW_CQ_LOOK_BACK entries.
+ */
+#define IW_CQ_LOOK_BACK 4096
+bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
+static inline bool iw_cq_is_past(const struct iw_cq *cq, uint32_t pos)
+{
+	return (int32_t)(atomic_load_explicit(&cq->head, memory_order_acquire) - pos) > 0;
+}
 /* (consumer) moves up to n entries out, returns how many */
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
 /* (consumer) the next matching completion makes cq appear in iw_next_notify(), once */

@@ -24,20 +24,13 @@
 #define CLAIM_INTERVAL (600000 * SCTP_NSEC_PER_MSEC)
 #define STATES_UP (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
 
-static bool is_loopback(const struct ip_addr *addr)
-{
-	static const uint8_t v6[16] = { [15] = 1 };
-
-	return ip_addr_is_v4(addr) ? addr->b[12] == 127 : !memcmp(addr->b, v6, sizeof(v6));
-}
-
 /* Of the family that the association uses already, and an address that one host has for all. */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
 	bool v4 = ip_addr_is_v4(addr);
 
 	if (v4 != ip_addr_is_v4(&a->path.addr.remote) || ip_addr_is_zero(addr) ||
-	    is_loopback(addr) != is_loopback(&a->path.addr.remote))
+	    ip_addr_is_loopback(addr) != ip_addr_is_loopback(&a->path.addr.remote))
 		return false;
 	if (v4)
 		return addr->b[12] && addr->b[12] < 224;

@@ -58,4 +58,12 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 	       (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
 }
 
+/* 127.0.0.0/8 or ::1. */
+static inline bool ip_addr_is_loopback(const struct ip_addr *a)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	return ip_addr_is_v4(a) ? a->b[12] == 127 : memcmp(a->b, v6, sizeof(v6)) == 0;
+}
+
 #endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * An MPI program: point-to-point, collectives and one-sided, with every byte checked, between any number of
+ * ranks from two on. What a rank has sent to others is counted, and printed beside what the port of the device
+ * has sent: not less, if MPI uses the device.
+ *
+ *   mpi GROUP...	each of p2p, unexpected, collectives, one-sided
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORLD MPI_COMM_WORLD
+#define LARGEST ((size_t)3 << 20)
+#define COUNTER "/sys/class/infiniband/sctpiw0/ports/1/counters/port_xmit_data"
+
+#define CHECK(what)                                                                                \
+	do {                                                                                       \
+		if (!(what))                                                                       \
+			fail(__LINE__, #what);                                                     \
+	} while (0)
+
+static int rank, ranks;
+static uint64_t payload; /* octets to other ranks, at least */
+static uint8_t *out, *in;
+
+static void fail(int line, const char *what)
+{
+	fprintf(stderr, "FAIL rank %d: mpi.c:%d: %s\n", rank, line, what);
+	MPI_Abort(WORLD, 1);
+	exit(1);
+}
+
+/* The octet at a place of a message, by its sender and its number. */
+static uint8_t octet(int from, unsigned int number, size_t i)
+{
+	return (uint8_t)(i * 31 + (i >> 8) * 7 + (i >> 16) + (size_t)from * 101 + number * 13);
+}
+
+static void fill(uint8_t *buf, size_t len, unsigned int number)
+{
+	for (size_t i = 0; i < len; i++)
+		buf[i] = octet(rank, number, i);
+}
+
+static void check(const uint8_t *buf, size_t len, int from, unsigned int number)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (buf[i] == octet(from, number, i))
+			continue;
+		fprintf(stderr, "octet %zu of %zu, message %u of rank %d\n", i, len, number, from);
+		fail(__LINE__, "data");
+	}
+}
+
+/* Around a ring, so that every rank sends and receives at once; the octet behind the message stays. */
+static void exchange(size_t len, unsigned int number)
+{
+	int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, got;
+	MPI_Status status;
+
+	fill(out, len, number);
+	memset(in, 0xa5, len + 1);
+	MPI_Sendrecv(out, (int)len, MPI_BYTE, to, (int)number, in, (int)len + 1, MPI_BYTE, from,
+		     (int)number, WORLD, &status);
+	MPI_Get_count(&status, MPI_BYTE, &got);
+	CHECK(got == (int)len && status.MPI_SOURCE == from && in[len] == 0xa5);
+	check(in, len, from, number);
+	payload += len;
+}
+
+/* Back and forth, each send complete only when it was received. */
+static void synchronous(size_t len)
+{
+	for (int i = 0; i < 10; i++) {
+		if (rank == i % 2) {
+			fill(out, len, (unsigned int)i);
+			MPI_Ssend(out, (int)len, MPI_BYTE, 1 - rank, i, WORLD);
+			payload += len;
+		} else if (rank < 2) {
+			MPI_Recv(in, (int)len, MPI_BYTE, 1 - rank, i, WORLD, MPI_STATUS_IGNORE);
+			check(in, len, 1 - rank, (unsigned int)i);
+		}
+	}
+}
+
+/* Sizes around every power of two: through all of an implementation's protocols. */
+static void test_p2p(void)
+{
+	unsigned int number = 0;
+
+	exchange(0, number++);
+	for (size_t size = 1; size <= LARGEST; size *= 2) {
+		exchange(size - 1, number++);
+		exchange(size, number++);
+		exchange(size + 1, number++);
+	}
+	exchange(LARGEST, number++);
+	synchronous(0);
+	synchronous(5000);
+	synchronous(500000);
+}
+
+/* More under way than fits anywhere; taken by tag in another order than they were sent, and from anybody. */
+static void test_unexpected(void)
+{
+	enum { EACH = 40, STEP = 1999 };
+	MPI_Request requests[EACH];
+	MPI_Status status;
+	uint8_t *next = out;
+	int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, got;
+
+	for (int i = 0; i < EACH; i++) {
+		fill(next, (size_t)i * STEP, (unsigned int)i);
+		MPI_Isend(next, i * STEP, MPI_BYTE, to, i, WORLD, &requests[i]);
+		next += i * STEP;
+		payload += (uint64_t)i * STEP;
+	}
+	for (int i = EACH - 1; i > 0; i -= 2) {
+		MPI_Probe(MPI_ANY_SOURCE, i, WORLD, &status);
+		MPI_Get_count(&status, MPI_BYTE, &got);
+		CHECK(got == i * STEP && status.MPI_SOURCE == from);
+		MPI_Recv(in, got, MPI_BYTE, from, i, WORLD, MPI_STATUS_IGNORE);
+		check(in, (size_t)got, from, (unsigned int)i);
+	}
+	for (int i = 0; i < EACH; i += 2) {
+		MPI_Recv(in, EACH * STEP, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &status);
+		MPI_Get_count(&status, MPI_BYTE, &got);
+		CHECK(status.MPI_TAG == i && got == i * STEP);
+		check(in, (size_t)got, from, (unsigned int)i);
+	}
+	MPI_Waitall(EACH, requests, MPI_STATUSES_IGNORE);
+}
+
+/* n numbers of each rank: added up, and the largest, by all and along the ranks. */
+static void reduce(int n)
+{
+	int64_t *a = (int64_t *)out, *b = (int64_t *)in, all = (int64_t)ranks * (ranks - 1) / 2;
+
+	for (int i = 0; i < n; i++)
+		a[i] = (int64_t)i * 1000003 + rank;
+	MPI_Allreduce(a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
+	for (int i = 0; i < n; i++)
+		CHECK(b[i] == (int64_t)i * 1000003 * ranks + all);
+	MPI_Reduce(a, b, n, MPI_INT64_T, MPI_MAX, ranks - 1, WORLD);
+	for (int i = 0; i < n && rank == ranks - 1; i++)
+		CHECK(b[i] == (int64_t)i * 1000003 + ranks - 1);
+	MPI_Scan(a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
+	for (int i = 0; i < n; i++)
+		CHECK(b[i] == (int64_t)i * 1000003 * (rank + 1) + rank * (rank + 1) / 2);
+}
+
+/* len octets from each rank, or to each. */
+static void spread(size_t len)
+{
+	size_t all = len * (size_t)ranks;
+	int n = (int)len;
+
+	for (int root = 0; root < ranks; root++) {
+		if (rank == root)
+			fill(in, len, 1);
+		else
+			memset(in, 0, len);
+		MPI_Bcast(in, n, MPI_BYTE, root, WORLD);
+		check(in, len, root, 1);
+	}
+	fill(out, len, 2);
+	memset(in, 0, all);
+	MPI_Allgather(out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
+	for (int i = 0; i < ranks; i++)
+		check(in + (size_t)i * len, len, i, 2);
+	MPI_Scatter(in, n, MPI_BYTE, out, n, MPI_BYTE, 0, WORLD);
+	check(out, len, rank, 2);
+	memset(in, 0, all);
+	MPI_Gather(out, n, MPI_BYTE, in, n, MPI_BYTE, ranks - 1, WORLD);
+	for (int i = 0; i < ranks && rank == ranks - 1; i++)
+		check(in + (size_t)i * len, len, i, 2);
+	for (int i = 0; i < ranks; i++)
+		fill(out + (size_t)i * len, len, (unsigned int)(10 + i));
+	memset(in, 0, all);
+	MPI_Alltoall(out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
+	for (int i = 0; i < ranks; i++)
+		check(in + (size_t)i * len, len, i, (unsigned int)(10 + rank));
+}
+
+static void test_collectives(void)
+{
+	static const int sizes[] = {1, 13, 1000, 40001, 300000};
+	MPI_Request request;
+	MPI_Comm half;
+	int members;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		MPI_Barrier(WORLD);
+		reduce(sizes[i] / 4 + 1);
+		spread((size_t)sizes[i]);
+	}
+	MPI_Ibarrier(WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Comm_split(WORLD, rank % 2, -rank, &half);
+	MPI_Comm_size(half, &members);
+	CHECK(members == (ranks + 1 - rank % 2) / 2);
+	MPI_Comm_free(&half);
+}
+
+/* A window has a block of each rank, and behind them numbers that all change. */
+#define BLOCK 100003
+#define NUMBERS 4
+
+static void put_and_get(MPI_Win win, uint8_t *window)
+{
+	for (int to = 0; to < ranks; to++) {
+		fill(out + (size_t)to * BLOCK, BLOCK, (unsigned int)to);
+		MPI_Put(out + (size_t)to * BLOCK, BLOCK, MPI_BYTE, to, (MPI_Aint)rank * BLOCK, BLOCK,
+			MPI_BYTE, win);
+		payload += to != rank ? BLOCK : 0;
+	}
+	MPI_Win_fence(0, win);
+	for (int from = 0; from < ranks; from++)
+		check(window + (size_t)from * BLOCK, BLOCK, from, (unsigned int)rank);
+	for (int from = 0; from < ranks; from++)
+		MPI_Get(in + (size_t)from * BLOCK, BLOCK, MPI_BYTE, from, (MPI_Aint)rank * BLOCK, BLOCK,
+			MPI_BYTE, win);
+	MPI_Win_fence(0, win);
+	for (int from = 0; from < ranks; from++)
+		check(in + (size_t)from * BLOCK, BLOCK, rank, (unsigned int)from);
+}
+
+/* Numbers of rank 0 that all ranks change under a lock, each change once. */
+static void change_numbers(MPI_Win win, MPI_Aint at)
+{
+	enum { ROUNDS = 20 };
+	int64_t one = 1, old, mine = rank + 1, none = 0, last = -1, sums[2] = {rank, 10};
+
+	for (int i = 0; i < ROUNDS; i++) {
+		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+		MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, at, MPI_SUM, win);
+		MPI_Win_unlock(0, win);
+		CHECK(old > last && old < (int64_t)ROUNDS * ranks);
+		last = old;
+	}
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+	MPI_Accumulate(sums, 2, MPI_INT64_T, 0, at + 8, 2, MPI_INT64_T, MPI_SUM, win);
+	MPI_Win_flush(0, win);
+	MPI_Compare_and_swap(&mine, &none, &old, MPI_INT64_T, 0, at + 24, win);
+	MPI_Win_unlock(0, win);
+	CHECK(old >= 0 && old <= ranks && old != mine);
+	MPI_Barrier(WORLD);
+	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+	MPI_Get(in, NUMBERS, MPI_INT64_T, 0, at, NUMBERS, MPI_INT64_T, win);
+	MPI_Win_unlock(0, win);
+	CHECK(((int64_t *)in)[0] == (int64_t)ROUNDS * ranks);
+	CHECK(((int64_t *)in)[1] == (int64_t)ranks * (ranks - 1) / 2);
+	CHECK(((int64_t *)in)[2] == (int64_t)ranks * 10);
+	CHECK(((int64_t *)in)[3] >= 1 && ((int64_t *)in)[3] <= ranks); /* the first one's */
+}
+
+static void test_one_sided(void)
+{
+	MPI_Aint at = ((MPI_Aint)ranks * BLOCK + 7) & ~7;
+	size_t size = (size_t)at + NUMBERS * 8;
+	uint8_t *window = calloc(1, size);
+	MPI_Win win;
+
+	CHECK(window);
+	MPI_Win_create(window, (MPI_Aint)size, 1, MPI_INFO_NULL, WORLD, &win);
+	MPI_Win_fence(0, win);
+	put_and_get(win, window);
+	MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+	change_numbers(win, at);
+	MPI_Win_free(&win);
+	free(window);
+}
+
+/* Of the device's port in this process; words of four octets. */
+static uint64_t port_octets(void)
+{
+	unsigned long long words = 0;
+	FILE *fp = fopen(COUNTER, "r");
+
+	if (fp) {
+		CHECK(fscanf(fp, "%llu", &words) == 1);
+		fclose(fp);
+	}
+	return words * 4;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} groups[] = {
+		{"p2p", test_p2p},
+		{"unexpected", test_unexpected},
+		{"collectives", test_collectives},
+		{"one-sided", test_one_sided},
+	};
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(WORLD, &rank);
+	MPI_Comm_size(WORLD, &ranks);
+	CHECK(ranks > 1);
+	out = malloc((LARGEST + 1) * (size_t)ranks);
+	in = malloc((LARGEST + 2) * (size_t)ranks);
+	CHECK(out && in);
+	for (int i = 1; i < argc; i++) {
+		size_t k = 0;
+
+		while (k < 4 && strcmp(argv[i], groups[k].name))
+			k++;
+		CHECK(k < 4);
+		groups[k].run();
+		MPI_Barrier(WORLD);
+	}
+	printf("rank %d of %d: sent %lu octets, the port %lu\n", rank, ranks, payload, port_octets());
+	fflush(stdout);
+	MPI_Finalize();
+	free(out);
+	free(in);
+	return 0;
+}
