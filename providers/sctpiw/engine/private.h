@@ -226,7 +226,7 @@ void endpoint_reap(struct engine *e);
 
 /* assoc.c */
 /*
- * The association from ep to that peer, new or an existing one. It may not be up yet, or closing:
+ * The association from ep, and from to->local, to that peer, new or an existing one. It may not be up yet, or closing:
  * then the id waits on it.
  */
 int assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,
