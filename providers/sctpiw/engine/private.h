@@ -28,6 +28,7 @@ struct capture;
 struct cm_id;
 struct llp;
 struct qp_block;
+struct to_self;
 
 /* A local port, and a socket that holds it. Freed when refs is 0 and the pass ends. */
 struct endpoint {
@@ -119,6 +120,7 @@ struct engine {
 	struct list_node held; /* Initiates that came before their QP */
 	unsigned int n_held;
 	uint64_t wired_token; /* this process, to itself */
+	struct to_self *to_self; /* NULL: no QP was ever wired to itself */
 
 	uint64_t now;
 

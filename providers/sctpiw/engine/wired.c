@@ -9,6 +9,7 @@
 #include "engine/cm.h"
 #include "engine/log.h"
 #include "engine/sockaddr.h"
+#include "engine/to_self.h"
 #include "util/bytes.h"
 
 #define MSEC (SYS_NSEC_PER_SEC / 1000)
@@ -33,6 +34,7 @@ struct wired {
 	struct iw_qp *qp;
 	enum wired_state state;
 	bool loop; /* the peer is in this process */
+	bool self; /* and is this QP */
 	uint32_t dest;
 	struct path_addr path;
 	struct endpoint *ep; /* of our number */
@@ -196,6 +198,21 @@ static int source_endpoint(struct wired *w, struct endpoint **ep)
 	return 0;
 }
 
+static void begin_with_self(struct wired *w)
+{
+	struct iw_assoc *iw = to_self_assoc(w->engine);
+	struct iw_session_param param;
+	int ret = -ENOMEM;
+
+	fill_param(w, &param);
+	if (iw)
+		ret = iw_session_to_self(iw, w->qp, &param, cookie(w, COOKIE_WIRED), &w->session);
+	if (ret)
+		begin_later(w, "no session", ret);
+	else
+		established(w);
+}
+
 static void begin(struct wired *w)
 {
 	uint16_t port = qp_num_port(w->dest);
@@ -203,6 +220,10 @@ static void begin(struct wired *w)
 	struct assoc *a;
 	int ret;
 
+	if (w->self) {
+		begin_with_self(w);
+		return;
+	}
 	ret = source_endpoint(w, &ep);
 	if (!ret) {
 		w->path.udp_port = cm_encap_port(w->engine, port);
@@ -525,9 +546,9 @@ static int set_path(struct wired *w, const struct engine_wiring *wiring)
 		return -EINVAL;
 	}
 	w->loop = qp_num_endpoint(w->engine, w->dest) && is_own_address(w->engine, remote);
-	if (!qp_num_port(w->dest) || (w->loop && w->dest == w->qp->num)) {
-		log_debug("QP 0x%06x: 0x%06x is %s", w->qp->num, w->dest,
-			  w->loop ? "itself" : "no number of a QP");
+	w->self = w->loop && w->dest == w->qp->num;
+	if (!qp_num_port(w->dest)) {
+		log_debug("QP 0x%06x: 0x%06x is no number of a QP", w->qp->num, w->dest);
 		return -EINVAL;
 	}
 	return 0;
@@ -538,7 +559,7 @@ static bool is_active(const struct wired *w)
 	uint16_t ours = qp_num_port(w->qp->num), theirs = qp_num_port(w->dest);
 
 	if (w->loop)
-		return w->qp->num > w->dest;
+		return w->qp->num >= w->dest;
 	if (ours != theirs)
 		return ours > theirs;
 	return memcmp(w->path.local.b, w->path.remote.b, sizeof(w->path.local.b)) > 0;

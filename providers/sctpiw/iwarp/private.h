@@ -598,6 +598,8 @@ struct iw_session {
 	/* Receiving */
 	uint16_t rx_ssn; /* next in order */
 	bool rx_ended;	 /* the peer's last message came in order */
+	bool begun;	 /* a segment of the peer's was delivered */
+	bool to_self;	 /* the peer is this session */
 	bool rx_loose;	 /* what comes is only counted, in rx_ssn, until all up to end_ssn has come */
 	bool end_known;	 /* the peer's Terminate came, before its turn */
 	uint16_t end_ssn;

@@ -8,6 +8,8 @@
 
 #include "engine/log.h"
 
+_Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+
 static int check_type(enum ibv_qp_type type)
 {
 	switch (type) {
