@@ -40,9 +40,11 @@ static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 	return 0;
 }
 
+static int accept_error;
+
 static int fake_set_accept(struct endpoint *ep, bool accept)
 {
-	return 0;
+	return accept_error;
 }
 
 static int fake_connect(struct assoc *a, const struct path_addr *to, uint16_t port)
@@ -195,14 +197,19 @@ static void free_qp(struct iw_qp *qp)
 	run();
 }
 
-static void wire(struct iw_qp *qp, uint32_t dest)
+static int try_wire(struct iw_qp *qp, uint32_t dest, uint8_t last)
 {
-	struct ip_addr local = address(1), remote = address(7);
+	struct ip_addr local = address(1), remote = address(last);
 	struct engine_wiring w = {.dest_qp_num = dest, .ird = 1};
 
 	sockaddr_make_natural(&w.local.addr, &local, 0);
 	memcpy(w.dgid, remote.b, 16);
-	assert_int_equal(engine_wire(e, qp, &w), 0);
+	return engine_wire(e, qp, &w);
+}
+
+static void wire(struct iw_qp *qp, uint32_t dest)
+{
+	assert_int_equal(try_wire(qp, dest, 7), 0);
 }
 
 /* An association that the peer has opened. */
@@ -343,6 +350,36 @@ static void test_smaller_waits_and_yields(void **state)
 	assert_int_equal(m.dst, LARGER);
 	expect_nothing(opened);
 	over(opened);
+	free_qp(qp);
+}
+
+static void expect_untouched(const struct iw_qp *qp)
+{
+	assert_int_equal(qp->state, IW_QPS_INIT);
+	assert_null(qp->wired);
+	assert_int_equal(e->n_wired, 0);
+	assert_true(qp_num_endpoint(e, qp->num)->dormant);
+	assert_int_equal(wired_next_timeout(e), ENGINE_NEVER);
+}
+
+/* A QP that cannot be wired is as it was, and so is its port. */
+static void test_refused(void **state)
+{
+	struct iw_qp *qp = new_qp();
+
+	accept_error = -EMFILE;
+	assert_int_equal(try_wire(qp, LARGER, 7), -EMFILE);
+	expect_untouched(qp);
+	accept_error = 0;
+	assert_int_equal(try_wire(qp, 5, 7), -EINVAL); /* no port */
+	expect_untouched(qp);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RESET), 0);
+	assert_int_equal(try_wire(qp, LARGER, 7), -EINVAL);
+	assert_int_equal(qp->state, IW_QPS_RESET);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	expect_untouched(qp);
+	wire(qp, LARGER);
+	assert_int_equal(qp->state, IW_QPS_RTR);
 	free_qp(qp);
 }
 
@@ -501,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_message),
 		cmocka_unit_test_setup_teardown(test_larger_initiates, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_smaller_waits_and_yields, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),

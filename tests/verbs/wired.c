@@ -461,12 +461,184 @@ static void test_shared_receives(void)
 	close_pair(&a, &b);
 }
 
+/* ---- what is refused changes nothing ---- */
+
+struct refusal {
+	enum ibv_qp_state from;
+	int mask;
+	int error;
+	void (*spoil)(struct ibv_qp_attr *attr);
+};
+
+static void no_sgid(struct ibv_qp_attr *attr)
+{
+	attr->ah_attr.grh.sgid_index = 127;
+}
+
+static void multicast_dgid(struct ibv_qp_attr *attr)
+{
+	memset(&attr->ah_attr.grh.dgid, 0xff, sizeof(attr->ah_attr.grh.dgid));
+}
+
+static void no_port_of_peer(struct ibv_qp_attr *attr)
+{
+	attr->dest_qp_num = 1;
+}
+
+static void no_mtu(struct ibv_qp_attr *attr)
+{
+	attr->path_mtu = 0;
+}
+
+static void many_reads(struct ibv_qp_attr *attr)
+{
+	attr->max_rd_atomic = attr->max_dest_rd_atomic = 255;
+}
+
+static void long_timeout(struct ibv_qp_attr *attr)
+{
+	attr->timeout = 32;
+}
+
+static void rearm(struct ibv_qp_attr *attr)
+{
+	attr->path_mig_state = IBV_MIG_REARM;
+}
+
+static void armed(struct ibv_qp_attr *attr)
+{
+	attr->path_mig_state = IBV_MIG_ARMED;
+}
+
+static void wrong_current(struct ibv_qp_attr *attr)
+{
+	attr->cur_qp_state = IBV_QPS_SQD;
+}
+
+static void no_such_right(struct ibv_qp_attr *attr)
+{
+	attr->qp_access_flags = 1 << 20;
+}
+
+static void backwards(struct ibv_qp_attr *attr)
+{
+	attr->qp_state = IBV_QPS_INIT;
+}
+
+static void as_it_is(struct ibv_qp_attr *attr)
+{
+}
+
+/* Each beside attributes that could be set: access rights above all. There are no alternate paths. */
+static const struct refusal refusals[] = {
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_sgid },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, multicast_dgid },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_port_of_peer },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_mtu },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, many_reads },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_such_right },
+	{ IBV_QPS_INIT, RTR_MASK & ~IBV_QP_DEST_QPN, EINVAL, as_it_is },
+	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_PATH_MIG_STATE, EINVAL, as_it_is },
+	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, long_timeout },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, many_reads },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, no_such_right },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_CUR_STATE, EINVAL, wrong_current },
+	{ IBV_QPS_RTR, RTS_MASK & ~IBV_QP_RETRY_CNT, EINVAL, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+	{ IBV_QPS_RTS, IBV_QP_STATE, EINVAL, backwards },
+	{ IBV_QPS_RTS, 0, EINVAL, no_such_right },
+	{ IBV_QPS_RTS, IBV_QP_PATH_MTU, EINVAL, as_it_is },
+	{ IBV_QPS_RTS, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTS, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
+	{ IBV_QPS_SQD, IBV_QP_AV, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_SQD, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_SQD, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+};
+
+static struct ibv_qp_attr queried(struct side *s)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	CHECK_EQ(ibv_query_qp(s->qp, &attr, RTR_MASK | RTS_MASK, &init), 0);
+	return attr;
+}
+
+static void refuse_all(struct side *s, enum ibv_qp_state state, const struct where *to)
+{
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refusal *r = &refusals[i];
+		struct ibv_qp_attr before = queried(s), after, attr = rtr_attr(to);
+
+		if (r->from != state)
+			continue;
+		attr.alt_ah_attr = attr.ah_attr;
+		attr.alt_port_num = 1;
+		attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE;
+		attr.min_rnr_timer = 31;
+		attr.qp_state = state == IBV_QPS_RTR ? IBV_QPS_RTS : state == IBV_QPS_INIT ? IBV_QPS_RTR : state;
+		attr.cur_qp_state = state;
+		r->spoil(&attr);
+		CHECK_EQ(ibv_modify_qp(s->qp, &attr, r->mask | IBV_QP_ACCESS_FLAGS), r->error);
+		after = queried(s);
+		CHECK(!memcmp(&before, &after, sizeof(before)));
+	}
+	expect_qp_state(s->qp, state);
+}
+
+static void read_from(struct side *s, const struct where *to)
+{
+	struct ibv_sge sge = sge_of(s->mr, s->buf + LEN, LEN);
+	struct ibv_wc wc;
+
+	CHECK_EQ(post_rdma(s, IBV_WR_RDMA_READ, 1, &sge, 1, to->addr, to->rkey, IBV_SEND_SIGNALED), 0);
+	expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
+}
+
+static void test_refused(void)
+{
+	struct ibv_qp_attr attr = { .path_mig_state = IBV_MIG_MIGRATED };
+	struct ibv_device_attr dev;
+	struct where at_a, at_b;
+	struct side a, b;
+
+	CHECK_EQ(ibv_query_device(ctx, &dev), 0);
+	CHECK(!(dev.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG));
+	open_pair(&a, &b);
+	at_a = where_is(&a);
+	at_b = where_is(&b);
+	CHECK_EQ(to_init(&a), 0);
+	refuse_all(&a, IBV_QPS_INIT, &at_b);
+	CHECK_EQ(to_rtr(&a, &at_b), 0);
+	refuse_all(&a, IBV_QPS_RTR, &at_b);
+	CHECK_EQ(to_rts(&a), 0);
+	wire(&b, &at_a);
+	exchange(&a, &b, 10);
+	refuse_all(&a, IBV_QPS_RTS, &at_b);
+	/* The one path that there is has been arrived at. */
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_PATH_MIG_STATE), 0);
+	exchange(&a, &b, 20);
+	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
+	refuse_all(&a, IBV_QPS_SQD, &at_b);
+	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
+	exchange(&a, &b, 30);
+	/* With all rights that it had. */
+	read_from(&b, &at_a);
+	read_from(&a, &at_b);
+	close_pair(&a, &b);
+}
+
 static const struct test tests[] = {
 	{ "two_processes", test_two_processes }, /* first: the child has a device of its own */
 	{ "data", test_data },
 	{ "shared_receives", test_shared_receives },
 	{ "query", test_query },
 	{ "bad_addresses", test_bad_addresses },
+	{ "refused", test_refused },
 	{ "larger_first", test_larger_first },
 	{ "smaller_first", test_smaller_first },
 	{ "peer_never_comes", test_peer_never_comes },

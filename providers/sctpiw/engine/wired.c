@@ -588,9 +588,12 @@ static struct wired *wired_new(struct engine *e, struct iw_qp *qp, const struct 
 
 int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *wiring)
 {
-	struct wired *w = wired_new(e, qp, wiring);
+	struct wired *w;
 	int ret;
 
+	if (atomic_load_explicit(&qp->state, memory_order_relaxed) != IW_QPS_INIT)
+		return -EINVAL;
+	w = wired_new(e, qp, wiring);
 	if (!w)
 		return -ENOMEM;
 	while (!e->wired_token)
@@ -598,12 +601,12 @@ int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *
 	ret = set_path(w, wiring);
 	if (!ret)
 		ret = endpoint_wake(w->ep);
-	if (!ret)
-		ret = iw_qp_modify(qp, IW_QPS_RTR);
 	if (ret) {
 		free(w);
 		return ret;
 	}
+	/* Behind all that can fail: a port that is awake answers peers. */
+	iw_qp_modify(qp, IW_QPS_RTR);
 	qp->wired = w;
 	e->n_wired++;
 	wait_until(w, is_active(w) ? e->now : e->now + PASSIVE_WAIT);
