@@ -58,4 +58,10 @@ void expect_sent(struct side *s, uint64_t id);
 /* A Send each way. */
 void exchange(struct side *a, struct side *b, uint64_t id);
 
+/* Over a pipe, all of it. */
+void put(int fd, const void *p, size_t len);
+void get(int fd, void *p, size_t len);
+/* Until the other process has come here, too. */
+void meet(int in, int out);
+
 #endif

@@ -311,16 +311,6 @@ static void test_numbers(void)
 	close_side(&a);
 }
 
-static void put(int fd, const void *p, size_t len)
-{
-	CHECK_EQ(write(fd, p, len), len);
-}
-
-static void get(int fd, void *p, size_t len)
-{
-	CHECK_EQ(read(fd, p, len), len);
-}
-
 /* The other process: answers what it gets, until the pipe is closed; then it dies as it is. */
 static void child(int in, int out)
 {

@@ -30,25 +30,6 @@ static void use_address(const char *text)
 	CHECK(!"a GID of the address");
 }
 
-static void put(int fd, const void *p, size_t len)
-{
-	CHECK_EQ(write(fd, p, len), len);
-}
-
-static void get(int fd, void *p, size_t len)
-{
-	CHECK_EQ(read(fd, p, len), len);
-}
-
-/* Until the other process has come here, too. */
-static void meet(int in, int out)
-{
-	char c = 'm';
-
-	put(out, &c, 1);
-	get(in, &c, 1);
-}
-
 /* What either process does: one goes through the pairs in this order, and one in that. */
 static void all_pairs(int in, int out, bool child, const char *const *addresses)
 {
