@@ -125,6 +125,39 @@ static void test_many_reads(void)
 	close_side(&s);
 }
 
+/* More at once than the responder, which is the same QP, has room for: they wait for each other. */
+static void test_fewer_at_once(void)
+{
+	struct ibv_send_wr wr[32], *bad;
+	struct ibv_sge sge[32];
+	struct ibv_qp_attr attr;
+	struct where me;
+	struct side s;
+
+	open_side(&s);
+	me = where_is(&s);
+	CHECK_EQ(to_init(&s), 0);
+	attr = rtr_attr(&me);
+	attr.max_dest_rd_atomic = 1;
+	CHECK_EQ(ibv_modify_qp(s.qp, &attr, RTR_MASK), 0);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 10, .rnr_retry = 7, .max_rd_atomic = 16 };
+	CHECK_EQ(ibv_modify_qp(s.qp, &attr, RTS_MASK), 0);
+	fill(s.buf + HALF, HALF, 3);
+	for (unsigned int i = 0; i < 32; i++) { /* posted together */
+		sge[i] = sge_of(s.mr, s.buf + 8192 * i, 8192);
+		wr[i] = (struct ibv_send_wr){ .wr_id = i, .next = i < 31 ? &wr[i + 1] : NULL, .sg_list = &sge[i],
+					      .num_sge = 1, .opcode = IBV_WR_RDMA_READ,
+					      .send_flags = IBV_SEND_SIGNALED };
+		wr[i].wr.rdma.remote_addr = (uintptr_t)s.buf + HALF + 8192 * i;
+		wr[i].wr.rdma.rkey = s.mr->rkey;
+	}
+	CHECK_EQ(ibv_post_send(s.qp, wr, &bad), 0);
+	for (unsigned int i = 0; i < 32; i++)
+		expect_sent(&s, i);
+	CHECK(!memcmp(s.buf, s.buf + HALF, 32 * 8192));
+	close_side(&s);
+}
+
 /* The WR says what was wrong with it, and the event whose memory it was: the QP is both. */
 static void refused(enum ibv_wr_opcode opcode, enum ibv_wc_status status)
 {
@@ -296,6 +329,7 @@ static const struct test tests[] = {
 	{ "sends", test_sends },
 	{ "atomics", test_atomics },
 	{ "many_reads", test_many_reads },
+	{ "fewer_at_once", test_fewer_at_once },
 	{ "refused", test_refused },
 	{ "too_long", test_too_long },
 	{ "beside_others", test_beside_others },
