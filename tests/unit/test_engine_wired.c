@@ -445,11 +445,20 @@ static void test_early_ones_are_held(void **state)
 	free_qp(first);
 }
 
+static void send_one(struct iw_qp *qp)
+{
+	struct iw_send_wqe *wqe = iw_sq_slot(qp);
+
+	*wqe = (struct iw_send_wqe){.wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+	iw_sq_publish(qp);
+	iw_qp_kick(qp);
+	wired_kicked(qp);
+}
+
 static void test_peer_comes_too_late(void **state)
 {
 	struct engine_wired_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC};
 	struct iw_qp *qp = new_qp();
-	struct iw_send_wqe *wqe;
 	struct iw_cqe cqe;
 
 	wire(qp, LARGER);
@@ -459,10 +468,7 @@ static void test_peer_comes_too_late(void **state)
 	wired_timers(e);
 	over(opened);
 	assert_int_equal(qp->state, IW_QPS_RTS);
-	wqe = iw_sq_slot(qp);
-	*wqe = (struct iw_send_wqe){.wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
-	iw_sq_publish(qp);
-	wired_kicked(qp);
+	send_one(qp);
 	e->now += 4999 * MSEC;
 	wired_timers(e);
 	assert_int_equal(qp->state, IW_QPS_RTS);
@@ -474,6 +480,46 @@ static void test_peer_comes_too_late(void **state)
 	assert_int_equal(cqe.status, IW_WC_RETRY_EXC_ERR);
 	free_qp(qp);
 	over(opened);
+}
+
+/* The peer ends the session: who sends afterwards, or has been sending, is told, but not at once. */
+static void test_peer_has_gone(void **state)
+{
+	struct engine_wired_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC, .gone = 100 * MSEC};
+
+	for (int early = 0; early < 2; early++) {
+		struct iw_qp *qp = new_qp();
+		struct wired_message m;
+		struct iw_cqe cqe;
+		struct assoc *a;
+
+		wire(qp, LARGER);
+		a = peer_opens(LARGER >> 8, 7);
+		say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+		expect(a, SESSION_ENHANCED_ACCEPT, &m);
+		assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
+		engine_wired_set(qp, &attr);
+		if (early)
+			send_one(qp);
+		say(a, 0, 1, SESSION_TERMINATE, 0, 0);
+		e->now += 60000 * MSEC * (uint64_t)!early;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_RTS);
+		if (!early)
+			send_one(qp);
+		e->now += 99 * MSEC;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_RTS);
+		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 0);
+		e->now += 2 * MSEC;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_ERR);
+		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 1);
+		assert_int_equal(cqe.status, IW_WC_RETRY_EXC_ERR);
+		assert_int_equal(wired_next_timeout(e), ENGINE_NEVER);
+		free_qp(qp);
+		over(a);
+	}
 }
 
 /* A QP in error asks for nobody, and an Initiate is for the time after its reset. */
@@ -542,6 +588,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_has_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_error_it_rests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_association_is_kept, setup, teardown),
 	};

@@ -47,6 +47,7 @@ struct wired {
 	uint64_t begin_at; /* WAITING */
 	uint64_t pause;
 	uint64_t limit;	   /* 0: none */
+	uint64_t gone;	   /* the same, once there was a session */
 	uint64_t deadline; /* of the WRs that wait; ENGINE_NEVER: none do */
 };
 
@@ -131,7 +132,7 @@ static void reject(struct iw_session *s, const struct wired_message *to, enum wi
 
 static void arm(struct wired *w)
 {
-	uint64_t when = w->state < WIRED_UP ? w->deadline : ENGINE_NEVER;
+	uint64_t when = w->state == WIRED_UP ? ENGINE_NEVER : w->deadline;
 
 	if (w->state == WIRED_WAITING && w->begin_at < when)
 		when = w->begin_at;
@@ -401,6 +402,14 @@ static bool request(struct engine *e, const struct iw_event *ev)
 
 /* ---- events of the sessions ---- */
 
+/* Nothing is told of it but to who sends: perhaps the application has heard all that it wants. */
+static void over(struct wired *w)
+{
+	w->session = NULL;
+	w->state = WIRED_OVER;
+	wired_kicked(w->qp);
+}
+
 /* Who accepts what it does not understand, a listener of rdma_cm, is none of our peers. */
 static void on_accept(struct wired *w, const struct iw_event *ev)
 {
@@ -409,10 +418,8 @@ static void on_accept(struct wired *w, const struct iw_event *ev)
 	if (!wired_decode(&m, ev->param.private_data, ev->param.private_data_len) ||
 	    m.src != w->dest || m.dst != w->qp->num) {
 		log_debug("QP 0x%06x: accepted by what is not QP 0x%06x", w->qp->num, w->dest);
-		w->session = NULL;
-		w->state = WIRED_OVER;
 		iw_session_close(ev->session);
-		arm(w);
+		over(w);
 		return;
 	}
 	iw_session_set_rnr_retry(ev->session, m.rnr_retry);
@@ -458,8 +465,7 @@ bool wired_session_event(struct engine *e, const struct iw_event *ev)
 		if (w->state == WIRED_INITIATING)
 			begin_later(w, "refused", ev->error);
 		else
-			w->state = WIRED_OVER;
-		arm(w);
+			over(w);
 		break;
 	default:
 		break;
@@ -477,6 +483,7 @@ static void hang_up(struct wired *w)
 		iw_session_close(w->session);
 	w->session = NULL;
 	w->state = WIRED_OVER;
+	w->deadline = ENGINE_NEVER;
 	arm(w);
 }
 
@@ -484,10 +491,13 @@ void wired_kicked(struct iw_qp *qp)
 {
 	struct wired *w = qp->wired;
 
-	if (w->state >= WIRED_UP || w->deadline != ENGINE_NEVER || !w->limit || iw_sq_is_empty(qp) ||
+	if (w->state == WIRED_UP || w->deadline != ENGINE_NEVER || iw_sq_is_empty(qp) ||
 	    atomic_load_explicit(&qp->state, memory_order_relaxed) > IW_QPS_RTS)
 		return;
-	w->deadline = w->engine->now + w->limit;
+	if (w->state == WIRED_OVER)
+		w->deadline = w->engine->now + w->gone;
+	else if (w->limit)
+		w->deadline = w->engine->now + w->limit;
 	arm(w);
 }
 
@@ -507,7 +517,8 @@ void wired_timers(struct engine *e)
 
 		timerq_remove(&e->wired_timers, first);
 		if (w->deadline <= e->now) {
-			log_debug("QP 0x%06x: its peer, QP 0x%06x, has not come", w->qp->num, w->dest);
+			log_debug("QP 0x%06x: its peer, QP 0x%06x, has %s", w->qp->num, w->dest,
+				  w->state == WIRED_OVER ? "gone" : "not come");
 			hang_up(w);
 			iw_qp_give_up(w->qp);
 		} else if (is_in_error(w)) {
@@ -624,6 +635,7 @@ void engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr)
 	w->ord = attr->ord;
 	w->rnr_retry = attr->rnr_retry;
 	w->limit = attr->limit;
+	w->gone = attr->gone;
 	wired_kicked(qp);
 }
 

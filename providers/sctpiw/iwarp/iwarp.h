@@ -469,7 +469,8 @@ struct iw_qp {
 	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
 	/*
 	 * Not NULL: wired by hand, the engine's (engine/wired.h). Its session leaves the state alone: it may
-	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS. It may
+	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS, and its WRs
+	 * where they are: iw_qp_give_up(). It may
 	 * send in RTR as well: iWARP knows no state in which a connection takes and does not send, and
 	 * perftest's receivers rely on that where the device is an iWARP one.
 	 */

@@ -172,7 +172,7 @@ static void part(struct iw_session *s, struct iw_qp *qp, bool established, int e
 		if (qp->srq) /* of messages that will never be whole */
 			iw_srq_return(qp);
 		if (established)
-			iw_qp_peer_lost(qp);
+			qp->priv->peer_gone = true;
 	} else if (state != IW_QPS_RESET) { /* being reset: it empties its queues by itself */
 		iw_qp_enter_error(qp, f);
 	}
