@@ -186,6 +186,8 @@ static inline void events(struct host *h)
 static inline void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 		    uint64_t now)
 {
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+	struct path_addr from = *path;
 	struct host *h = ctx;
 	struct flow *f;
 	unsigned int i;
@@ -194,7 +196,11 @@ static inline void deliver(void *ctx, const struct path_addr *path, const uint8_
 		return;
 	if (h->tap)
 		h->tap(h, packet, len);
-	sctp_input(h->ep, path, packet, len, now, &h->rx);
+	/* Each address of ours has associations of its own; those of a host that tells of several are of all. */
+	if (h->second >= 0 && h->ep->assoc_count &&
+	    (type == WIRE_SCTP_INIT || type == WIRE_SCTP_COOKIE_ECHO))
+		memset(&from.local, 0, sizeof(from.local));
+	sctp_input(h->ep, &from, packet, len, now, &h->rx);
 	if (h->rx.up) {
 		f = flow_new(h, h->reply);
 		f->a = h->rx.assoc;

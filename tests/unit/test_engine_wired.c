@@ -40,9 +40,11 @@ static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 	return 0;
 }
 
+static int accept_error;
+
 static int fake_set_accept(struct endpoint *ep, bool accept)
 {
-	return 0;
+	return accept_error;
 }
 
 static int fake_connect(struct assoc *a, const struct path_addr *to, uint16_t port)
@@ -195,14 +197,19 @@ static void free_qp(struct iw_qp *qp)
 	run();
 }
 
-static void wire(struct iw_qp *qp, uint32_t dest)
+static int try_wire(struct iw_qp *qp, uint32_t dest, uint8_t last)
 {
-	struct ip_addr local = address(1), remote = address(7);
+	struct ip_addr local = address(1), remote = address(last);
 	struct engine_wiring w = {.dest_qp_num = dest, .ird = 1};
 
 	sockaddr_make_natural(&w.local.addr, &local, 0);
 	memcpy(w.dgid, remote.b, 16);
-	assert_int_equal(engine_wire(e, qp, &w), 0);
+	return engine_wire(e, qp, &w);
+}
+
+static void wire(struct iw_qp *qp, uint32_t dest)
+{
+	assert_int_equal(try_wire(qp, dest, 7), 0);
 }
 
 /* An association that the peer has opened. */
@@ -346,6 +353,36 @@ static void test_smaller_waits_and_yields(void **state)
 	free_qp(qp);
 }
 
+static void expect_untouched(const struct iw_qp *qp)
+{
+	assert_int_equal(qp->state, IW_QPS_INIT);
+	assert_null(qp->wired);
+	assert_int_equal(e->n_wired, 0);
+	assert_true(qp_num_endpoint(e, qp->num)->dormant);
+	assert_int_equal(wired_next_timeout(e), ENGINE_NEVER);
+}
+
+/* A QP that cannot be wired is as it was, and so is its port. */
+static void test_refused(void **state)
+{
+	struct iw_qp *qp = new_qp();
+
+	accept_error = -EMFILE;
+	assert_int_equal(try_wire(qp, LARGER, 7), -EMFILE);
+	expect_untouched(qp);
+	accept_error = 0;
+	assert_int_equal(try_wire(qp, 5, 7), -EINVAL); /* no port */
+	expect_untouched(qp);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RESET), 0);
+	assert_int_equal(try_wire(qp, LARGER, 7), -EINVAL);
+	assert_int_equal(qp->state, IW_QPS_RESET);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	expect_untouched(qp);
+	wire(qp, LARGER);
+	assert_int_equal(qp->state, IW_QPS_RTR);
+	free_qp(qp);
+}
+
 static void test_strangers(void **state)
 {
 	struct iw_qp *qp = new_qp();
@@ -408,11 +445,20 @@ static void test_early_ones_are_held(void **state)
 	free_qp(first);
 }
 
+static void send_one(struct iw_qp *qp)
+{
+	struct iw_send_wqe *wqe = iw_sq_slot(qp);
+
+	*wqe = (struct iw_send_wqe){.wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+	iw_sq_publish(qp);
+	iw_qp_kick(qp);
+	wired_kicked(qp);
+}
+
 static void test_peer_comes_too_late(void **state)
 {
 	struct engine_wired_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC};
 	struct iw_qp *qp = new_qp();
-	struct iw_send_wqe *wqe;
 	struct iw_cqe cqe;
 
 	wire(qp, LARGER);
@@ -422,10 +468,7 @@ static void test_peer_comes_too_late(void **state)
 	wired_timers(e);
 	over(opened);
 	assert_int_equal(qp->state, IW_QPS_RTS);
-	wqe = iw_sq_slot(qp);
-	*wqe = (struct iw_send_wqe){.wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
-	iw_sq_publish(qp);
-	wired_kicked(qp);
+	send_one(qp);
 	e->now += 4999 * MSEC;
 	wired_timers(e);
 	assert_int_equal(qp->state, IW_QPS_RTS);
@@ -437,6 +480,46 @@ static void test_peer_comes_too_late(void **state)
 	assert_int_equal(cqe.status, IW_WC_RETRY_EXC_ERR);
 	free_qp(qp);
 	over(opened);
+}
+
+/* The peer ends the session: who sends afterwards, or has been sending, is told, but not at once. */
+static void test_peer_has_gone(void **state)
+{
+	struct engine_wired_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC, .gone = 100 * MSEC};
+
+	for (int early = 0; early < 2; early++) {
+		struct iw_qp *qp = new_qp();
+		struct wired_message m;
+		struct iw_cqe cqe;
+		struct assoc *a;
+
+		wire(qp, LARGER);
+		a = peer_opens(LARGER >> 8, 7);
+		say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+		expect(a, SESSION_ENHANCED_ACCEPT, &m);
+		assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
+		engine_wired_set(qp, &attr);
+		if (early)
+			send_one(qp);
+		say(a, 0, 1, SESSION_TERMINATE, 0, 0);
+		e->now += 60000 * MSEC * (uint64_t)!early;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_RTS);
+		if (!early)
+			send_one(qp);
+		e->now += 99 * MSEC;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_RTS);
+		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 0);
+		e->now += 2 * MSEC;
+		wired_timers(e);
+		assert_int_equal(qp->state, IW_QPS_ERR);
+		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 1);
+		assert_int_equal(cqe.status, IW_WC_RETRY_EXC_ERR);
+		assert_int_equal(wired_next_timeout(e), ENGINE_NEVER);
+		free_qp(qp);
+		over(a);
+	}
 }
 
 /* A QP in error asks for nobody, and an Initiate is for the time after its reset. */
@@ -501,9 +584,11 @@ int main(void)
 		cmocka_unit_test(test_message),
 		cmocka_unit_test_setup_teardown(test_larger_initiates, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_smaller_waits_and_yields, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_peer_has_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_error_it_rests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_association_is_kept, setup, teardown),
 	};

@@ -36,6 +36,90 @@ static void test_cookie_echo_with_data(void **state)
 	assert_int_equal(s.cum, f.tsn);
 }
 
+/* The peer connects to another address of ours as well, from the same address and port of its own. */
+static struct sctp_assoc *establish_at(const struct path_addr *path, uint32_t tag)
+{
+	struct wire_sctp_init init, ack;
+
+	f.path = *path;
+	f.tag = tag;
+	init = our_init();
+	read_init_ack(init_exchange(&init), &ack);
+	f.their_tag = ack.tag;
+	begin();
+	add_cookie_echo(&ack);
+	sendp();
+	assert_true(f.rx.up);
+	assert_false(f.rx.restart);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
+	return f.a;
+}
+
+static void expect_data_for(struct sctp_assoc *a, const struct path_addr *path, uint32_t tsn)
+{
+	begin_tag(a->local_tag);
+	add_data(tsn);
+	send_from(path);
+	assert_ptr_equal(f.rx.assoc, a);
+	assert_int_equal(f.rx.count, 1);
+}
+
+/* Each address of ours has an association of its own with the same peer, which ends alone. */
+static void test_several_of_our_addresses(void **state)
+{
+	struct path_addr one = f.path, two = f.path, any = f.path;
+	struct wire_sctp_init init, ack;
+	struct sctp_assoc *a, *b;
+	uint8_t quoted[8];
+
+	two.local = simnet_v4(9);
+	memset(&any.local, 0, sizeof(any.local));
+	a = establish_at(&one, 0x11111111);
+	b = establish_at(&two, 0x22222222);
+	assert_ptr_not_equal(a, b);
+	assert_true(sctp_assoc_is_up(a) && sctp_assoc_is_up(b));
+	expect_data_for(a, &one, f.tsn);
+	expect_data_for(b, &two, f.tsn);
+	drop_all();
+	/* The tag says whose it is, wherever it was sent to. */
+	expect_data_for(a, &two, f.tsn + 1);
+	drop_all();
+	/* An ICMP error does not tell from where the packet was sent that it quotes. */
+	put_be16(quoted, LOCAL_PORT);
+	put_be16(quoted + 2, PEER_PORT);
+	put_be32(quoted + 4, a->peer_tag);
+	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), a);
+	put_be32(quoted + 4, b->peer_tag);
+	assert_ptr_equal(sctp_path_quoted(f.ep, &any, quoted, sizeof(quoted)), b);
+	/* Neither can be opened from here again, nor one from an address that routing chooses. */
+	assert_null(sctp_connect(f.ep, &one, PEER_PORT, 1500, NULL, f.now));
+	assert_null(sctp_connect(f.ep, &two, PEER_PORT, 1500, NULL, f.now));
+	assert_null(sctp_connect(f.ep, &any, PEER_PORT, 1500, NULL, f.now));
+	/* The peer begins the first one anew: the other one goes on. */
+	f.path = one;
+	f.tag = 0x33333333;
+	init = our_init();
+	read_init_ack(init_exchange(&init), &ack);
+	begin_tag(ack.tag);
+	add_cookie_echo(&ack);
+	sendp();
+	assert_true(f.rx.restart);
+	assert_ptr_equal(f.rx.assoc, a);
+	drop_all();
+	expect_data_for(b, &two, f.tsn + 1);
+	drop_all();
+	/* From one who has no such association any more: our own tag reflected. */
+	begin_tag(b->peer_tag);
+	add(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, 0);
+	send_from(&two);
+	assert_null(f.a);
+	assert_int_equal(f.error, -ECONNRESET);
+	expect_data_for(a, &one, f.tsn);
+	assert_int_equal(f.s->assoc_count, 1);
+	drop_all();
+	assert_non_null(sctp_connect(f.ep, &two, PEER_PORT, 1500, NULL, f.now));
+}
+
 static void test_init_refused(void **state)
 {
 	struct wire_sctp_init good = our_init(), init;
@@ -451,6 +535,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(test_passive),
 		PEER_TEST(test_cookie_echo_with_data),
+		PEER_TEST(test_several_of_our_addresses),
 		PEER_TEST(test_init_refused),
 		PEER_TEST(test_init_unknown_params),
 		PEER_TEST(test_cookie_checks),

@@ -229,7 +229,7 @@ static void test_claimed_first(void **state)
 	answer_heartbeat(p, &second, 0);
 	assert_true(f.a->other[0].confirmed);
 	assert_false(claim->other[0].confirmed);
-	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &second.remote, 1, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &f.path.local, &second.remote, 1, PEER_PORT), f.a);
 }
 
 static void connect_out(void)
@@ -354,7 +354,7 @@ static void test_collision_elsewhere(void **state)
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
 		assert_true(is_to(p, &f.path));
-		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
+		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second, PEER_PORT, 0), f.a);
 		assert_false(f.a->other[0].confirmed);
 		begin();
 		add_data(f.tsn++);
@@ -722,8 +722,8 @@ static void test_fail_over(void **state)
 	assert_int_equal(f.a->other[0].errors, 1);
 	/* the user and the peer see the same association */
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second.remote, PEER_PORT, 0), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path, PEER_PORT, 0), f.a);
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second, PEER_PORT, 0), f.a);
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
 	/* an answer there brings DATA back, but not while something is in flight */
 	answer_heartbeat(heartbeat, &f.path, 0);
@@ -849,9 +849,9 @@ static void test_restart(void **state)
 	assert_int_equal(f.s->assoc_count, 1);
 	assert_true(is_to(&f.out[f.head % PACKETS], &second));
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
-	assert_ptr_equal(sctp_assoc_find(f.ep, &second.remote, PEER_PORT), f.a);
-	assert_null(sctp_assoc_find(f.ep, &f.path.remote, PEER_PORT));
-	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path.remote, PEER_PORT, 0), f.a);
+	assert_ptr_equal(sctp_assoc_find(f.ep, &second, PEER_PORT, 0), f.a);
+	assert_null(sctp_assoc_find(f.ep, &f.path, PEER_PORT, 0));
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path, PEER_PORT, 0), f.a);
 	begin();
 	add_data(init.tsn);
 	send_from(&f.path);

@@ -233,7 +233,8 @@ static void test_many(void **state)
 	assert_int_equal(b->s->assoc_count, 2000);
 	assert_true(b->s->bucket_count >= 2000);
 	for (i = 0; i < 2000; i++) {
-		struct sctp_assoc *found = sctp_assoc_find(b->ep, &a->addr, (uint16_t)(10000 + i));
+		const struct path_addr from = { .remote = a->addr };
+		struct sctp_assoc *found = sctp_assoc_find(b->ep, &from, (uint16_t)(10000 + i), 0);
 
 		assert_non_null(found);
 		if (i % 2)

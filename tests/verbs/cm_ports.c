@@ -95,6 +95,47 @@ static void test_wildcard_and_specific(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* One that listens at all addresses is reached at each, from the same port, by connections that live side by side. */
+static void test_listener_by_addresses(void)
+{
+	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
+	struct rdma_cm_id *l = cm_id(channel), *a[3], *b[3];
+	struct sockaddr_storage any = cm_any(AF_INET, 0);
+
+	CHECK_EQ(rdma_bind_addr(l, ADDR(any)), 0);
+	CHECK_EQ(rdma_listen(l, 4), 0);
+	for (int i = 0; i < 3; i++) {
+		struct sockaddr_storage to = ipv4(INADDR_LOOPBACK + i, rdma_get_src_port(l));
+
+		a[i] = cm_resolved(active, &to);
+		CHECK_EQ(cm_connect(a[i]), 0);
+		b[i] = cm_request(channel);
+		cm_add_qp(b[i]);
+		CHECK_EQ(cm_accept(b[i]), 0);
+		cm_expect(active, RDMA_CM_EVENT_ESTABLISHED, 0);
+		cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
+		CHECK_EQ(rdma_get_src_port(a[i]), rdma_get_src_port(a[0]));
+	}
+	for (int i = 0; i < 3; i++) {
+		cm_transfer(a[i], b[i]);
+		cm_transfer(b[i], a[i]);
+	}
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(rdma_disconnect(a[i]), 0);
+		cm_expect(active, RDMA_CM_EVENT_DISCONNECTED, 0);
+		cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, 0);
+		for (int k = i + 1; k < 3; k++)
+			cm_transfer(b[k], a[k]);
+	}
+	for (int i = 0; i < 3; i++) {
+		cm_destroy(a[i]);
+		cm_destroy(b[i]);
+	}
+	CHECK_EQ(rdma_destroy_id(l), 0);
+	rdma_destroy_event_channel(channel);
+	rdma_destroy_event_channel(active);
+}
+
 /* Two listeners on one port at two addresses: each gets what was sent to its own. */
 static void test_listeners_by_address(void)
 {
@@ -488,6 +529,7 @@ int main(int argc, char **argv)
 		{ "unbound", test_unbound },
 		{ "wildcard_and_specific", test_wildcard_and_specific },
 		{ "listeners_by_address", test_listeners_by_address },
+		{ "listener_by_addresses", test_listener_by_addresses },
 		{ "reuse", test_reuse },
 		{ "afonly", test_afonly },
 		{ "not_ours", test_not_ours },

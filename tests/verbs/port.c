@@ -5,51 +5,15 @@
  */
 #define _GNU_SOURCE
 #include "cm.h"
+#include "netns.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <poll.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #define PORT "/sys/class/infiniband/sctpiw0/ports/1/"
-#define SKIPPED 77
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	CHECK(fd >= 0);
-	CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-}
-
-/* As root, or as an ordinary user who is root in a user namespace. */
-static bool enter_namespace(void)
-{
-	char map[64];
-
-	if (!unshare(CLONE_NEWNET))
-		return true;
-	snprintf(map, sizeof(map), "0 %u 1", getuid());
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
-		return false;
-	write_file("/proc/self/uid_map", map);
-	return true;
-}
-
-static void ip(const char *format, ...)
-{
-	char command[256] = "ip ";
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(command + 3, sizeof(command) - 3, format, ap);
-	va_end(ap);
-	CHECK_EQ(system(command), 0);
-}
 
 static bool get_event(struct ibv_context *ctx, int ms, enum ibv_event_type *type)
 {

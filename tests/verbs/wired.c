@@ -1,198 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* QPs wired by hand: states and attributes, who goes first, who is refused, and how it ends. */
-#include "fixture.h"
+#include "by_hand.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define RTR_MASK                                                                                   \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |            \
-	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK                                                                                   \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |     \
-	 IBV_QP_MAX_QP_RD_ATOMIC)
-#define ALL_RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
-#define LEN 4096
-
-/* Where a peer is. */
-struct where {
-	union ibv_gid gid;
-	uint32_t qp_num;
-	uint32_t rkey;
-	uint64_t addr;
-};
-
-static struct ibv_context *ctx;
-static int gid_index; /* of an IPv4 address */
-
-static struct ibv_qp *new_qp(struct side *s)
-{
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.send_cq = s->send_cq,
-		.recv_cq = s->recv_cq,
-		.cap = { 64, 64, 4, 4, 64 },
-	};
-	struct ibv_qp *qp = ibv_create_qp(s->pd, &attr);
-
-	CHECK(qp);
-	return qp;
-}
-
-static void open_side(struct side *s)
-{
-	memset(s, 0, sizeof(*s));
-	s->pd = ibv_alloc_pd(ctx);
-	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
-	s->recv_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
-	CHECK(s->pd && s->send_cq && s->recv_cq);
-	s->qp = new_qp(s);
-	s->buf = calloc(1, SIDE_BUF);
-	s->mr = ibv_reg_mr(s->pd, s->buf, SIDE_BUF, ALL_RIGHTS);
-	CHECK(s->buf && s->mr);
-}
-
-static void close_side(struct side *s)
-{
-	if (s->qp)
-		CHECK_EQ(ibv_destroy_qp(s->qp), 0);
-	CHECK_EQ(ibv_dereg_mr(s->mr), 0);
-	CHECK_EQ(ibv_destroy_cq(s->send_cq), 0);
-	CHECK_EQ(ibv_destroy_cq(s->recv_cq), 0);
-	CHECK_EQ(ibv_dealloc_pd(s->pd), 0);
-	free(s->buf);
-}
-
-static struct where where_is(const struct side *s)
-{
-	struct where w = { .qp_num = s->qp->qp_num, .rkey = s->mr->rkey, .addr = (uintptr_t)s->buf };
-
-	CHECK_EQ(ibv_query_gid(ctx, 1, gid_index, &w.gid), 0);
-	return w;
-}
-
-static int to_init(struct side *s)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1,
-				    .qp_access_flags = ALL_RIGHTS };
-
-	return ibv_modify_qp(s->qp, &attr, INIT_MASK);
-}
-
-static struct ibv_qp_attr rtr_attr(const struct where *to)
-{
-	return (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = to->qp_num,
-		.rq_psn = 0x123456,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 12,
-		.ah_attr = { .is_global = 1, .port_num = 1,
-			     .grh = { .dgid = to->gid, .sgid_index = gid_index, .hop_limit = 1 } },
-	};
-}
-
-static int to_rtr(struct side *s, const struct where *to)
-{
-	struct ibv_qp_attr attr = rtr_attr(to);
-
-	return ibv_modify_qp(s->qp, &attr, RTR_MASK);
-}
-
-/* 4.096 us x 2^10, once: as short as the device lets it be. */
-static int to_rts(struct side *s)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 10, .retry_cnt = 0,
-				    .rnr_retry = 7, .sq_psn = 0x654321, .max_rd_atomic = 3 };
-
-	return ibv_modify_qp(s->qp, &attr, RTS_MASK);
-}
-
-static int to_state(struct side *s, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-
-	return ibv_modify_qp(s->qp, &attr, IBV_QP_STATE);
-}
-
-static void wire(struct side *s, const struct where *to)
-{
-	CHECK_EQ(to_init(s), 0);
-	CHECK_EQ(to_rtr(s, to), 0);
-	CHECK_EQ(to_rts(s), 0);
-}
-
-static int send_from(struct side *s, uint64_t id)
-{
-	struct ibv_sge sge = sge_of(s->mr, s->buf, LEN);
-
-	fill(s->buf, LEN, (unsigned int)id);
-	return post_send(s, id, &sge, 1, IBV_SEND_SIGNALED);
-}
-
-static void recv_at(struct side *s, uint64_t id)
-{
-	struct ibv_sge sge = sge_of(s->mr, s->buf + LEN, LEN);
-
-	memset(s->buf + LEN, 0, LEN);
-	CHECK_EQ(post_recv(s, id, &sge, 1), 0);
-}
-
-static void expect_received(struct side *s, uint64_t id, unsigned int seed)
-{
-	struct ibv_wc wc;
-
-	expect_wc(s->recv_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.wr_id, id);
-	CHECK_EQ(wc.byte_len, LEN);
-	CHECK_EQ(wc.qp_num, s->qp->qp_num);
-	CHECK(filled(s->buf + LEN, LEN, seed));
-}
-
-static void expect_sent(struct side *s, uint64_t id)
-{
-	struct ibv_wc wc;
-
-	expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.wr_id, id);
-}
-
-static void open_pair(struct side *a, struct side *b)
-{
-	open_side(a);
-	open_side(b);
-}
-
-static void close_pair(struct side *a, struct side *b)
-{
-	close_side(a);
-	close_side(b);
-}
-
-static void wire_pair(struct side *a, struct side *b)
-{
-	struct where at_a, at_b;
-
-	open_pair(a, b);
-	at_a = where_is(a);
-	at_b = where_is(b);
-	wire(a, &at_b);
-	wire(b, &at_a);
-}
-
-static void exchange(struct side *a, struct side *b, uint64_t id)
-{
-	recv_at(a, id);
-	recv_at(b, id + 1);
-	CHECK_EQ(send_from(a, id + 2), 0);
-	CHECK_EQ(send_from(b, id + 3), 0);
-	expect_received(b, id + 1, (unsigned int)id + 2);
-	expect_received(a, id, (unsigned int)id + 3);
-	expect_sent(a, id + 2);
-	expect_sent(b, id + 3);
-}
 
 static void test_data(void)
 {
@@ -263,8 +74,6 @@ static void test_bad_addresses(void)
 	to.qp_num = 1; /* no port */
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to.qp_num = 1 << 24;
-	CHECK_EQ(to_rtr(&a, &to), EINVAL);
-	to = where_is(&a); /* itself */
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
 	attr = rtr_attr(&to);
@@ -502,16 +311,6 @@ static void test_numbers(void)
 	close_side(&a);
 }
 
-static void put(int fd, const void *p, size_t len)
-{
-	CHECK_EQ(write(fd, p, len), len);
-}
-
-static void get(int fd, void *p, size_t len)
-{
-	CHECK_EQ(read(fd, p, len), len);
-}
-
 /* The other process: answers what it gets, until the pipe is closed; then it dies as it is. */
 static void child(int in, int out)
 {
@@ -652,12 +451,184 @@ static void test_shared_receives(void)
 	close_pair(&a, &b);
 }
 
+/* ---- what is refused changes nothing ---- */
+
+struct refusal {
+	enum ibv_qp_state from;
+	int mask;
+	int error;
+	void (*spoil)(struct ibv_qp_attr *attr);
+};
+
+static void no_sgid(struct ibv_qp_attr *attr)
+{
+	attr->ah_attr.grh.sgid_index = 127;
+}
+
+static void multicast_dgid(struct ibv_qp_attr *attr)
+{
+	memset(&attr->ah_attr.grh.dgid, 0xff, sizeof(attr->ah_attr.grh.dgid));
+}
+
+static void no_port_of_peer(struct ibv_qp_attr *attr)
+{
+	attr->dest_qp_num = 1;
+}
+
+static void no_mtu(struct ibv_qp_attr *attr)
+{
+	attr->path_mtu = 0;
+}
+
+static void many_reads(struct ibv_qp_attr *attr)
+{
+	attr->max_rd_atomic = attr->max_dest_rd_atomic = 255;
+}
+
+static void long_timeout(struct ibv_qp_attr *attr)
+{
+	attr->timeout = 32;
+}
+
+static void rearm(struct ibv_qp_attr *attr)
+{
+	attr->path_mig_state = IBV_MIG_REARM;
+}
+
+static void armed(struct ibv_qp_attr *attr)
+{
+	attr->path_mig_state = IBV_MIG_ARMED;
+}
+
+static void wrong_current(struct ibv_qp_attr *attr)
+{
+	attr->cur_qp_state = IBV_QPS_SQD;
+}
+
+static void no_such_right(struct ibv_qp_attr *attr)
+{
+	attr->qp_access_flags = 1 << 20;
+}
+
+static void backwards(struct ibv_qp_attr *attr)
+{
+	attr->qp_state = IBV_QPS_INIT;
+}
+
+static void as_it_is(struct ibv_qp_attr *attr)
+{
+}
+
+/* Each beside attributes that could be set: access rights above all. There are no alternate paths. */
+static const struct refusal refusals[] = {
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_sgid },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, multicast_dgid },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_port_of_peer },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_mtu },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, many_reads },
+	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_such_right },
+	{ IBV_QPS_INIT, RTR_MASK & ~IBV_QP_DEST_QPN, EINVAL, as_it_is },
+	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_PATH_MIG_STATE, EINVAL, as_it_is },
+	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, long_timeout },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, many_reads },
+	{ IBV_QPS_RTR, RTS_MASK, EINVAL, no_such_right },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_CUR_STATE, EINVAL, wrong_current },
+	{ IBV_QPS_RTR, RTS_MASK & ~IBV_QP_RETRY_CNT, EINVAL, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+	{ IBV_QPS_RTS, IBV_QP_STATE, EINVAL, backwards },
+	{ IBV_QPS_RTS, 0, EINVAL, no_such_right },
+	{ IBV_QPS_RTS, IBV_QP_PATH_MTU, EINVAL, as_it_is },
+	{ IBV_QPS_RTS, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_RTS, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
+	{ IBV_QPS_SQD, IBV_QP_AV, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_SQD, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_SQD, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+};
+
+static struct ibv_qp_attr queried(struct side *s)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	CHECK_EQ(ibv_query_qp(s->qp, &attr, RTR_MASK | RTS_MASK, &init), 0);
+	return attr;
+}
+
+static void refuse_all(struct side *s, enum ibv_qp_state state, const struct where *to)
+{
+	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refusal *r = &refusals[i];
+		struct ibv_qp_attr before = queried(s), after, attr = rtr_attr(to);
+
+		if (r->from != state)
+			continue;
+		attr.alt_ah_attr = attr.ah_attr;
+		attr.alt_port_num = 1;
+		attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE;
+		attr.min_rnr_timer = 31;
+		attr.qp_state = state == IBV_QPS_RTR ? IBV_QPS_RTS : state == IBV_QPS_INIT ? IBV_QPS_RTR : state;
+		attr.cur_qp_state = state;
+		r->spoil(&attr);
+		CHECK_EQ(ibv_modify_qp(s->qp, &attr, r->mask | IBV_QP_ACCESS_FLAGS), r->error);
+		after = queried(s);
+		CHECK(!memcmp(&before, &after, sizeof(before)));
+	}
+	expect_qp_state(s->qp, state);
+}
+
+static void read_from(struct side *s, const struct where *to)
+{
+	struct ibv_sge sge = sge_of(s->mr, s->buf + LEN, LEN);
+	struct ibv_wc wc;
+
+	CHECK_EQ(post_rdma(s, IBV_WR_RDMA_READ, 1, &sge, 1, to->addr, to->rkey, IBV_SEND_SIGNALED), 0);
+	expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
+}
+
+static void test_refused(void)
+{
+	struct ibv_qp_attr attr = { .path_mig_state = IBV_MIG_MIGRATED };
+	struct ibv_device_attr dev;
+	struct where at_a, at_b;
+	struct side a, b;
+
+	CHECK_EQ(ibv_query_device(ctx, &dev), 0);
+	CHECK(!(dev.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG));
+	open_pair(&a, &b);
+	at_a = where_is(&a);
+	at_b = where_is(&b);
+	CHECK_EQ(to_init(&a), 0);
+	refuse_all(&a, IBV_QPS_INIT, &at_b);
+	CHECK_EQ(to_rtr(&a, &at_b), 0);
+	refuse_all(&a, IBV_QPS_RTR, &at_b);
+	CHECK_EQ(to_rts(&a), 0);
+	wire(&b, &at_a);
+	exchange(&a, &b, 10);
+	refuse_all(&a, IBV_QPS_RTS, &at_b);
+	/* The one path that there is has been arrived at. */
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_PATH_MIG_STATE), 0);
+	exchange(&a, &b, 20);
+	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
+	refuse_all(&a, IBV_QPS_SQD, &at_b);
+	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
+	exchange(&a, &b, 30);
+	/* With all rights that it had. */
+	read_from(&b, &at_a);
+	read_from(&a, &at_b);
+	close_pair(&a, &b);
+}
+
 static const struct test tests[] = {
 	{ "two_processes", test_two_processes }, /* first: the child has a device of its own */
 	{ "data", test_data },
 	{ "shared_receives", test_shared_receives },
 	{ "query", test_query },
 	{ "bad_addresses", test_bad_addresses },
+	{ "refused", test_refused },
 	{ "larger_first", test_larger_first },
 	{ "smaller_first", test_smaller_first },
 	{ "peer_never_comes", test_peer_never_comes },
@@ -673,14 +644,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	union ibv_gid gid;
-
-	ctx = open_device();
-	for (gid_index = 0; gid_index < 128; gid_index++) {
-		if (!ibv_query_gid(ctx, 1, gid_index, &gid) && gid.raw[10] == 0xff &&
-		    gid.raw[11] == 0xff && !memcmp(gid.raw, "\0\0\0\0\0\0\0\0\0\0", 10))
-			break;
-	}
-	CHECK(gid_index < 128);
+	open_by_hand();
 	return RUN_TESTS(argc, argv, tests);
 }

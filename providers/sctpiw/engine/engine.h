@@ -146,6 +146,7 @@ struct engine_wired_attr {
 	uint32_t ord;
 	uint8_t rnr_retry;
 	uint64_t limit; /* ns that a WR may wait for the peer to come; 0: for ever */
+	uint64_t gone;	/* and behind the end of the session */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "engine/object.h"
 #include "engine/private.h"
 #include "engine/sys.h"
+#include "engine/to_self.h"
 #include "engine/wired.h"
 
 /* Receive calls for which one pass holds the lock. */
@@ -166,14 +167,19 @@ static void post_async(void *ctx, enum engine_async_type type)
 static bool iw_events(struct engine *e)
 {
 	struct iw_event ev;
-	struct assoc *a;
+	void *llp;
 	bool any = false;
 
-	while ((a = iw_next_idle(e->rnic)))
-		assoc_check_idle(a);
+	while ((llp = iw_next_idle(e->rnic))) {
+		if (llp != e->to_self)
+			assoc_check_idle(llp);
+	}
 	while (iw_next_event(e->rnic, &ev)) {
 		any = true;
 		switch (ev.type) {
+		case IW_EVENT_QP_COMM_EST:
+			post_async(ev.qp->ctx, ENGINE_ASYNC_COMM_EST);
+			break;
 		case IW_EVENT_QP_FATAL:
 			post_async(ev.qp->ctx, ENGINE_ASYNC_QP_FATAL);
 			break;
@@ -221,6 +227,8 @@ static void run_events(struct engine *e)
 void loop_output(struct engine *e)
 {
 	e->transport->output(e);
+	if (e->to_self)
+		to_self_output(e);
 }
 
 void loop_settle(struct engine *e)
@@ -266,6 +274,8 @@ uint64_t loop_next_timeout(struct engine *e)
 	t = cm_next_timeout(e);
 	next = t < next ? t : next;
 	t = wired_next_timeout(e);
+	next = t < next ? t : next;
+	t = to_self_next_timeout(e);
 	return t < next ? t : next;
 }
 

@@ -28,6 +28,7 @@ struct capture;
 struct cm_id;
 struct llp;
 struct qp_block;
+struct to_self;
 
 /* A local port, and a socket that holds it. Freed when refs is 0 and the pass ends. */
 struct endpoint {
@@ -121,6 +122,7 @@ struct engine {
 	struct list_node held; /* Initiates that came before their QP */
 	unsigned int n_held;
 	uint64_t wired_token; /* this process, to itself */
+	struct to_self *to_self; /* NULL: no QP was ever wired to itself */
 
 	uint64_t now;
 
@@ -228,7 +230,7 @@ void endpoint_reap(struct engine *e);
 
 /* assoc.c */
 /*
- * The association from ep to that peer, new or an existing one. It may not be up yet, or closing:
+ * The association from ep, and from to->local, to that peer, new or an existing one. It may not be up yet, or closing:
  * then the id waits on it.
  */
 int assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,

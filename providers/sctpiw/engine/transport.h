@@ -70,7 +70,7 @@ struct transport {
 
 	/*
 	 * Opens an association; assoc_up() or assoc_over() follows, from events() or receive(). It
-	 * is the only one from its endpoint to that address and port.
+	 * is the only one from its endpoint, and from to->local, to that address and port.
 	 */
 	int (*connect)(struct assoc *a, const struct path_addr *to, uint16_t port);
 	/* iwarp has something to give. Cheap, and may be repeated. */

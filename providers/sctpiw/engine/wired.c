@@ -9,6 +9,7 @@
 #include "engine/cm.h"
 #include "engine/log.h"
 #include "engine/sockaddr.h"
+#include "engine/to_self.h"
 #include "util/bytes.h"
 
 #define MSEC (SYS_NSEC_PER_SEC / 1000)
@@ -33,6 +34,7 @@ struct wired {
 	struct iw_qp *qp;
 	enum wired_state state;
 	bool loop; /* the peer is in this process */
+	bool self; /* and is this QP */
 	uint32_t dest;
 	struct path_addr path;
 	struct endpoint *ep; /* of our number */
@@ -45,6 +47,7 @@ struct wired {
 	uint64_t begin_at; /* WAITING */
 	uint64_t pause;
 	uint64_t limit;	   /* 0: none */
+	uint64_t gone;	   /* the same, once there was a session */
 	uint64_t deadline; /* of the WRs that wait; ENGINE_NEVER: none do */
 };
 
@@ -129,7 +132,7 @@ static void reject(struct iw_session *s, const struct wired_message *to, enum wi
 
 static void arm(struct wired *w)
 {
-	uint64_t when = w->state < WIRED_UP ? w->deadline : ENGINE_NEVER;
+	uint64_t when = w->state == WIRED_UP ? ENGINE_NEVER : w->deadline;
 
 	if (w->state == WIRED_WAITING && w->begin_at < when)
 		when = w->begin_at;
@@ -196,6 +199,21 @@ static int source_endpoint(struct wired *w, struct endpoint **ep)
 	return 0;
 }
 
+static void begin_with_self(struct wired *w)
+{
+	struct iw_assoc *iw = to_self_assoc(w->engine);
+	struct iw_session_param param;
+	int ret = -ENOMEM;
+
+	fill_param(w, &param);
+	if (iw)
+		ret = iw_session_to_self(iw, w->qp, &param, cookie(w, COOKIE_WIRED), &w->session);
+	if (ret)
+		begin_later(w, "no session", ret);
+	else
+		established(w);
+}
+
 static void begin(struct wired *w)
 {
 	uint16_t port = qp_num_port(w->dest);
@@ -203,6 +221,10 @@ static void begin(struct wired *w)
 	struct assoc *a;
 	int ret;
 
+	if (w->self) {
+		begin_with_self(w);
+		return;
+	}
 	ret = source_endpoint(w, &ep);
 	if (!ret) {
 		w->path.udp_port = cm_encap_port(w->engine, port);
@@ -380,6 +402,14 @@ static bool request(struct engine *e, const struct iw_event *ev)
 
 /* ---- events of the sessions ---- */
 
+/* Nothing is told of it but to who sends: perhaps the application has heard all that it wants. */
+static void over(struct wired *w)
+{
+	w->session = NULL;
+	w->state = WIRED_OVER;
+	wired_kicked(w->qp);
+}
+
 /* Who accepts what it does not understand, a listener of rdma_cm, is none of our peers. */
 static void on_accept(struct wired *w, const struct iw_event *ev)
 {
@@ -388,10 +418,8 @@ static void on_accept(struct wired *w, const struct iw_event *ev)
 	if (!wired_decode(&m, ev->param.private_data, ev->param.private_data_len) ||
 	    m.src != w->dest || m.dst != w->qp->num) {
 		log_debug("QP 0x%06x: accepted by what is not QP 0x%06x", w->qp->num, w->dest);
-		w->session = NULL;
-		w->state = WIRED_OVER;
 		iw_session_close(ev->session);
-		arm(w);
+		over(w);
 		return;
 	}
 	iw_session_set_rnr_retry(ev->session, m.rnr_retry);
@@ -437,8 +465,7 @@ bool wired_session_event(struct engine *e, const struct iw_event *ev)
 		if (w->state == WIRED_INITIATING)
 			begin_later(w, "refused", ev->error);
 		else
-			w->state = WIRED_OVER;
-		arm(w);
+			over(w);
 		break;
 	default:
 		break;
@@ -456,6 +483,7 @@ static void hang_up(struct wired *w)
 		iw_session_close(w->session);
 	w->session = NULL;
 	w->state = WIRED_OVER;
+	w->deadline = ENGINE_NEVER;
 	arm(w);
 }
 
@@ -463,10 +491,13 @@ void wired_kicked(struct iw_qp *qp)
 {
 	struct wired *w = qp->wired;
 
-	if (w->state >= WIRED_UP || w->deadline != ENGINE_NEVER || !w->limit || iw_sq_is_empty(qp) ||
+	if (w->state == WIRED_UP || w->deadline != ENGINE_NEVER || iw_sq_is_empty(qp) ||
 	    atomic_load_explicit(&qp->state, memory_order_relaxed) > IW_QPS_RTS)
 		return;
-	w->deadline = w->engine->now + w->limit;
+	if (w->state == WIRED_OVER)
+		w->deadline = w->engine->now + w->gone;
+	else if (w->limit)
+		w->deadline = w->engine->now + w->limit;
 	arm(w);
 }
 
@@ -486,7 +517,8 @@ void wired_timers(struct engine *e)
 
 		timerq_remove(&e->wired_timers, first);
 		if (w->deadline <= e->now) {
-			log_debug("QP 0x%06x: its peer, QP 0x%06x, has not come", w->qp->num, w->dest);
+			log_debug("QP 0x%06x: its peer, QP 0x%06x, has %s", w->qp->num, w->dest,
+				  w->state == WIRED_OVER ? "gone" : "not come");
 			hang_up(w);
 			iw_qp_give_up(w->qp);
 		} else if (is_in_error(w)) {
@@ -525,9 +557,9 @@ static int set_path(struct wired *w, const struct engine_wiring *wiring)
 		return -EINVAL;
 	}
 	w->loop = qp_num_endpoint(w->engine, w->dest) && is_own_address(w->engine, remote);
-	if (!qp_num_port(w->dest) || (w->loop && w->dest == w->qp->num)) {
-		log_debug("QP 0x%06x: 0x%06x is %s", w->qp->num, w->dest,
-			  w->loop ? "itself" : "no number of a QP");
+	w->self = w->loop && w->dest == w->qp->num;
+	if (!qp_num_port(w->dest)) {
+		log_debug("QP 0x%06x: 0x%06x is no number of a QP", w->qp->num, w->dest);
 		return -EINVAL;
 	}
 	return 0;
@@ -538,7 +570,7 @@ static bool is_active(const struct wired *w)
 	uint16_t ours = qp_num_port(w->qp->num), theirs = qp_num_port(w->dest);
 
 	if (w->loop)
-		return w->qp->num > w->dest;
+		return w->qp->num >= w->dest;
 	if (ours != theirs)
 		return ours > theirs;
 	return memcmp(w->path.local.b, w->path.remote.b, sizeof(w->path.local.b)) > 0;
@@ -567,9 +599,12 @@ static struct wired *wired_new(struct engine *e, struct iw_qp *qp, const struct 
 
 int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *wiring)
 {
-	struct wired *w = wired_new(e, qp, wiring);
+	struct wired *w;
 	int ret;
 
+	if (atomic_load_explicit(&qp->state, memory_order_relaxed) != IW_QPS_INIT)
+		return -EINVAL;
+	w = wired_new(e, qp, wiring);
 	if (!w)
 		return -ENOMEM;
 	while (!e->wired_token)
@@ -577,12 +612,12 @@ int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *
 	ret = set_path(w, wiring);
 	if (!ret)
 		ret = endpoint_wake(w->ep);
-	if (!ret)
-		ret = iw_qp_modify(qp, IW_QPS_RTR);
 	if (ret) {
 		free(w);
 		return ret;
 	}
+	/* Behind all that can fail: a port that is awake answers peers. */
+	iw_qp_modify(qp, IW_QPS_RTR);
 	qp->wired = w;
 	e->n_wired++;
 	wait_until(w, is_active(w) ? e->now : e->now + PASSIVE_WAIT);
@@ -600,6 +635,7 @@ void engine_wired_set(struct iw_qp *qp, const struct engine_wired_attr *attr)
 	w->ord = attr->ord;
 	w->rnr_retry = attr->rnr_retry;
 	w->limit = attr->limit;
+	w->gone = attr->gone;
 	wired_kicked(qp);
 }
 

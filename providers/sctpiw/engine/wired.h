@@ -9,7 +9,7 @@
  * when nobody is there or the peer says that it has no such QP. The other side waits for it, half a second
  * at first, and then begins by itself: the two may see their addresses differently. When Initiates do cross,
  * that of the larger QP number counts (of equal ones that of the association's initiator) and the other one
- * is rejected.
+ * is rejected. A QP that is wired to itself is both sides at once, and has its session at once (to_self.h).
  *
  * Initiate, Accept and Reject carry as private data (RFC 5043 6.2 leaves it to the ULP), in network byte
  * order:

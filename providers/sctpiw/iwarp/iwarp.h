@@ -479,7 +479,8 @@ struct iw_qp {
 	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
 	/*
 	 * Not NULL: wired by hand, the engine's (engine/wired.h). Its session leaves the state alone: it may
-	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS. It may
+	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS, and its WRs
+	 * where they are: iw_qp_give_up(). It may
 	 * send in RTR as well: iWARP knows no state in which a connection takes and does not send, and
 	 * perftest's receivers rely on that where the device is an iWARP one.
 	 */
@@ -666,6 +667,13 @@ struct iw_session_param {
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
 			void *cm, struct iw_session **session);
 /*
+ * A session of a QP that is wired to itself, established at once: what is pulled of it is to be handed back
+ * to iw_assoc_receive() of the same association, in order. What it refuses is blamed on the WR as
+ * well, where that is not complete. -EAGAIN, -EINVAL, -ENOMEM as above.
+ */
+int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
+		       void *cm, struct iw_session **session);
+/*
  * Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above;
  * -ECONNRESET: the session is over already, CLOSED waits to be fetched. IRD is raised to the
  * initiator's ORD, ORD lowered to its IRD (RFC 6581 9.1). Where the initiator asked for a peer-to-peer
@@ -708,6 +716,7 @@ enum iw_event_type {
 	 * application freed the QP or moved it, else what iw_assoc_lost() was given.
 	 */
 	IW_EVENT_CLOSED,
+	IW_EVENT_QP_COMM_EST, /* qp: IBV_EVENT_COMM_EST: wired by hand, in RTR, and the first message has come */
 	IW_EVENT_QP_FATAL,    /* qp: IBV_EVENT_QP_FATAL: RDMAP Terminate or illegal message from the peer */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */

@@ -403,8 +403,6 @@ void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /* For a new session: MSNs start anew. -EINVAL: wrong state or bound already; -ENOMEM. */
 int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_qp_unbind(struct iw_qp *qp);
-/* Wired by hand, unbound: its peer has ended the session, or is gone. */
-void iw_qp_peer_lost(struct iw_qp *qp);
 /* To ERR: everything is flushed, with f's status where f names a WQE. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
 /* A completion was lost: the QP is in error with its session. */
@@ -599,6 +597,8 @@ struct iw_session {
 	/* Receiving */
 	uint16_t rx_ssn; /* next in order */
 	bool rx_ended;	 /* the peer's last message came in order */
+	bool begun;	 /* a segment of the peer's was delivered */
+	bool to_self;	 /* the peer is this session */
 	bool rx_loose;	 /* what comes is only counted, in rx_ssn, until all up to end_ssn has come */
 	bool end_known;	 /* the peer's Terminate came, before its turn */
 	uint16_t end_ssn;

@@ -254,13 +254,6 @@ void iw_qp_give_up(struct iw_qp *qp)
 	iw_qp_enter_error(qp, &f);
 }
 
-void iw_qp_peer_lost(struct iw_qp *qp)
-{
-	qp->priv->peer_gone = true;
-	if (!iw_sq_is_empty(qp))
-		iw_qp_give_up(qp);
-}
-
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -348,11 +341,8 @@ void iw_qp_kick(struct iw_qp *qp)
 			iw_rq_flush(qp, NULL);
 		return;
 	}
-	if (!s) {
-		if (qp->priv->peer_gone && !iw_sq_is_empty(qp))
-			iw_qp_give_up(qp);
+	if (!s)
 		return;
-	}
 	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed)) /* some Send is held, or was */
 		iw_rq_refresh(s);
 	iw_session_wake(s); /* looks whether it still lives */

@@ -172,7 +172,7 @@ static void part(struct iw_session *s, struct iw_qp *qp, bool established, int e
 		if (qp->srq) /* of messages that will never be whole */
 			iw_srq_return(qp);
 		if (established)
-			iw_qp_peer_lost(qp);
+			qp->priv->peer_gone = true;
 	} else if (state != IW_QPS_RESET) { /* being reset: it empties its queues by itself */
 		iw_qp_enter_error(qp, f);
 	}
@@ -206,8 +206,15 @@ void iw_session_end(struct iw_session *s, int error, bool notify, const struct i
 
 void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 {
+	struct iw_failure both;
+
 	if (s->state >= IW_S_CLOSING)
 		return;
+	if (s->to_self && f->fault == IW_FAULT_NONE) { /* what the Terminate would tell */
+		both = *f;
+		iw_sq_blame(s->qp, &f->term, &both);
+		f = &both;
+	}
 	if (s->qp && !f->quiet)
 		iw_event_raise(s->rnic, &s->qp->priv->event, iw_term_event(f));
 	iw_session_end(s, -EPROTO, true, f);

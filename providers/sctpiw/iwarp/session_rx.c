@@ -54,6 +54,14 @@ static void peer_ended(struct iw_session *s)
 		iw_session_end(s, 0, true, NULL);
 }
 
+static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	s->begun = s->answered = true;
+	if (s->qp->wired && iw_qp_state(s->qp) == IW_QPS_RTR &&
+	    rdmap_opcode(rec->rdmap) != RDMAP_TERMINATE)
+		iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_COMM_EST);
+}
+
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
@@ -66,7 +74,8 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		return;
 	if (s->state != IW_S_ESTABLISHED && (s->state != IW_S_AWAITING || iw_rtr_deliver(s, rec)))
 		return;
-	s->answered = true;
+	if (!s->begun)
+		first_segment(s, rec);
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
 }

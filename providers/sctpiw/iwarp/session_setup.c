@@ -160,6 +160,36 @@ static void enter_rts(struct iw_qp *qp)
 		iw_qp_set_state(qp, IW_QPS_RTS);
 }
 
+int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
+		       void *cm, struct iw_session **out)
+{
+	int sid = iw_assoc_idle_stream(assoc);
+	struct iw_session *s;
+	int err;
+
+	if (sid < 0)
+		return sid;
+	iw_rnic_reap(assoc->rnic);
+	s = iw_session_new(assoc, true);
+	if (!s)
+		return -ENOMEM;
+	s->cm = cm;
+	s->to_self = true;
+	s->answered = true;
+	err = iw_assoc_link(assoc, s, (unsigned int)sid);
+	if (!err)
+		err = iw_qp_bind(qp, s, at_most(p->ird, IW_MAX_IRD), at_most(p->ord, p->ird));
+	if (err) {
+		iw_session_bury(s);
+		return err;
+	}
+	qp->priv->ord_max = at_most(p->ird, IW_MAX_ORD);
+	establish(s);
+	iw_session_wake(s);
+	*out = s;
+	return 0;
+}
+
 static void accepted(struct iw_session *s, const struct session_control *c)
 {
 	struct iw_qp_private *p = s->qp->priv;

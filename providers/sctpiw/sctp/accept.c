@@ -353,7 +353,7 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 	if (a && in->path && !in->path->confirmed && !c->local_tie && c->local_tag != a->local_tag &&
 	    c->peer_tag != a->peer_tag)
 		a = NULL;
-	return a ? a : sctp_assoc_find_listed(in->ep, c->alt, c->alts, in->h.sport);
+	return a ? a : sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
 }
 
 /*

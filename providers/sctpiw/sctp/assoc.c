@@ -28,27 +28,48 @@ static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
 	return &s->buckets[h & (s->bucket_count - 1)];
 }
 
-struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
-				   uint16_t port)
+/* 2: of that local address; 1: perhaps, as one of them is not known yet; 0: of another one. */
+static int locality(const struct path_addr *path, const struct path_addr *addr)
 {
-	struct sctp_assoc *a = ep->recent;
-	struct list_node *head;
+	if (ip_addr_equal(&path->local, &addr->local))
+		return 2;
+	return ip_addr_is_zero(&path->local) || ip_addr_is_zero(&addr->local);
+}
 
-	if (a && a->remote_port == port && ip_addr_equal(&a->path.addr.remote, remote))
+static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
+{
+	return tag && (a->local_tag == tag || a->peer_tag == tag);
+}
+
+struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
+				   uint16_t port, uint32_t tag)
+{
+	struct sctp_assoc *a = ep->recent, *found = NULL;
+	struct list_node *head;
+	int best = 0;
+
+	if (a && a->local_tag == tag && a->remote_port == port &&
+	    ip_addr_equal(&a->path.addr.remote, &addr->remote))
 		return a;
-	head = bucket(ep->s, ep, remote, port);
+	head = bucket(ep->s, ep, &addr->remote, port);
 	list_for_each(n, head) {
 		a = list_entry(n, struct sctp_assoc, hash_node);
-		if (a->ep == ep && a->remote_port == port &&
-		    ip_addr_equal(&a->path.addr.remote, remote)) {
+		if (a->ep != ep || a->remote_port != port ||
+		    !ip_addr_equal(&a->path.addr.remote, &addr->remote))
+			continue;
+		if (has_tag(a, tag)) {
 			ep->recent = a;
 			return a;
 		}
+		if (locality(&a->path.addr, addr) > best) {
+			best = locality(&a->path.addr, addr);
+			found = a;
+		}
 	}
-	return NULL;
+	return found;
 }
 
-struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
+struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct path_addr *addr,
 					 uint16_t port, uint32_t tag)
 {
 	struct sctp_assoc *found = NULL;
@@ -58,26 +79,28 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
 
 		for (i = 0; a->remote_port == port && i < a->others; i++) {
-			if (!ip_addr_equal(&a->other[i].addr.remote, remote))
+			if (!ip_addr_equal(&a->other[i].addr.remote, &addr->remote))
 				continue;
-			if (a->local_tag == tag)
+			if (has_tag(a, tag))
 				return a;
-			if (!found || a->other[i].confirmed)
+			if (locality(&a->other[i].addr, addr) && (!found || a->other[i].confirmed))
 				found = a;
 		}
 	}
 	return found;
 }
 
-struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *addr,
-					  unsigned int n, uint16_t port)
+struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *local,
+					  const struct ip_addr *remote, unsigned int n,
+					  uint16_t port)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
-		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr[i], port, 0);
+		const struct path_addr addr = { .local = *local, .remote = remote[i] };
+		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr, port, 0);
 
-		if (a && sctp_paths_find(a, &addr[i])->confirmed) /* else a claim of another one (5.4) */
+		if (a && sctp_paths_find(a, &remote[i])->confirmed) /* else a claim of another one (5.4) */
 			return a;
 	}
 	return NULL;

@@ -8,9 +8,9 @@
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
 {
-	struct sctp_assoc *a = sctp_assoc_find_any(ep, &to->remote, remote_port, 0);
+	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
 
-	/* Two endpoints have at most one association (RFC 9260 1.3). */
+	/* Two endpoints have at most one association (RFC 9260 1.3); each address of ours is one. */
 	if (!remote_port || (a && sctp_paths_find(a, &to->remote)->confirmed)) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;

@@ -77,13 +77,14 @@ static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp
 	struct wire_sctp_init init;
 
 	return wire_sctp_init_get(c, &init) ?
-		       sctp_assoc_find_listed(in->ep, init.addr, init.addrs, in->h.sport) : NULL;
+		       sctp_assoc_find_listed(in->ep, &in->from->local, init.addr, init.addrs,
+					      in->h.sport) : NULL;
 }
 
 /* An INIT and an INIT ACK may come from an address that only they themselves tell of. */
 static void find(struct sctp_in *in, const struct wire_sctp_chunk *first)
 {
-	in->a = sctp_assoc_find_any(in->ep, &in->from->remote, in->h.sport, in->h.vtag);
+	in->a = sctp_assoc_find_any(in->ep, in->from, in->h.sport, in->h.vtag);
 	/* Nobody but its peer has said that this address is that peer's: it may be of another host. */
 	if (in->a && (first->type == WIRE_SCTP_INIT ||
 		      (first->type == WIRE_SCTP_INIT_ACK && in->h.vtag != in->a->local_tag)) &&

@@ -298,26 +298,31 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 				  uint16_t remote_port, uint32_t mtu, uint64_t now);
 /* Frees it at once, without an event. */
 void sctp_assoc_free(struct sctp_assoc *a);
-struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct ip_addr *remote,
-				   uint16_t port);
+/*
+ * The one between these addresses. A peer may have several, each with another address of ours (or one that
+ * is not known yet): a tag of either side that a packet has (or 0) tells more than the address where it came.
+ */
+struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
+				   uint16_t port, uint32_t tag);
 /*
  * The one whose peer listed this address besides the path's; asks every multi-homed one. Several may have:
  * whose it is shows in the tag that a packet from there has (or 0), and else in that the peer is known to be there.
  */
-struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct ip_addr *remote,
+struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct path_addr *addr,
 					 uint16_t port, uint32_t tag);
 /* The one whose peer is known to have one of the n addresses that somebody lists (RFC 9260 5.1.2, 5.4). */
-struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *addr,
-					  unsigned int n, uint16_t port);
+struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct ip_addr *local,
+					  const struct ip_addr *remote, unsigned int n,
+					  uint16_t port);
 /* By any of the peer's addresses. */
 static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
-						     const struct ip_addr *remote, uint16_t port,
+						     const struct path_addr *addr, uint16_t port,
 						     uint32_t tag)
 {
-	struct sctp_assoc *a = sctp_assoc_find(ep, remote, port);
+	struct sctp_assoc *a = sctp_assoc_find(ep, addr, port, tag);
 
 	return a || list_empty(&ep->multihomed[port % SCTP_MULTIHOMED]) ?
-		       a : sctp_assoc_find_other(ep, remote, port, tag);
+		       a : sctp_assoc_find_other(ep, addr, port, tag);
 }
 
 /* The address of the path in use has changed. */

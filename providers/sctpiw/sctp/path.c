@@ -175,10 +175,15 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 				    const uint8_t *quoted, size_t len)
 {
 	struct sctp_assoc *a;
+	uint32_t tag;
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	a = sctp_assoc_find_any(ep, &to->remote, get_be16(quoted + 2), 0);
+	/* Which of our addresses it was sent from only the tag tells. */
+	tag = get_be32(quoted + 4);
+	if (!tag && len >= QUOTED_INIT)
+		tag = get_be32(quoted + QUOTED_INIT - 4);
+	a = sctp_assoc_find_any(ep, to, get_be16(quoted + 2), tag);
 	return a && is_quoted(a, quoted, len) &&
 			       sctp_paths_find(a, &to->remote)->addr.udp_port == to->udp_port ?
 		       a :
@@ -197,7 +202,7 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, cons
 		return;
 	}
 	/* By convention the UDP port is the peer's SCTP port; look no further then. */
-	a = to->udp_port ? sctp_assoc_find(ep, &to->remote, to->udp_port) : NULL;
+	a = to->udp_port ? sctp_assoc_find(ep, to, to->udp_port, 0) : NULL;
 	if (a && a->path.addr.udp_port == to->udp_port) {
 		hint(a, now);
 		return;

@@ -172,7 +172,8 @@ bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
 
 /*
  * Active open. mtu: of the path, whole IP packets, bytes. Returns NULL when out of memory
- * (errno ENOMEM), or when the endpoint has an association with that address and port (EISCONN).
+ * (errno ENOMEM), or when the endpoint has an association with that address and port (EISCONN) from
+ * to->local, or from an address that is not known yet.
  * Two endpoints that connect to each other at the same time end up with one association.
  * DATA may come in the same rx that brought the association up, before SCTP_EVENT_UP is
  * fetched: sctp_assoc_is_up() is true by then. Kicked before it is up, the association pulls

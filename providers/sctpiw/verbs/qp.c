@@ -8,6 +8,8 @@
 
 #include "engine/log.h"
 
+_Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+
 static int check_type(enum ibv_qp_type type)
 {
 	switch (type) {
@@ -269,13 +271,24 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 /* But processes start one after the other, and no packet was lost for that. */
 #define LIMIT_MIN (5 * 1000000000ull)
 
+/* And a peer that said that it ends needs no more tries. */
+#define GONE_MAX (500 * 1000000ull)
+
+static uint64_t tries(const struct ibv_qp_attr *attr)
+{
+	return (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
+}
+
 static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
 {
-	uint64_t limit = (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
-
 	if (!attr->timeout && timeout_is_set)
 		return 0;
-	return limit > LIMIT_MIN ? limit : LIMIT_MIN;
+	return tries(attr) > LIMIT_MIN ? tries(attr) : LIMIT_MIN;
+}
+
+static uint64_t patience_behind(const struct ibv_qp_attr *attr)
+{
+	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
 }
 
 /* What changes for the peer of a QP wired by hand, once all of attr is merged. */
@@ -286,6 +299,7 @@ static void set_wired(struct sctpiw_qp *qp)
 		.ord = qp->attr.max_rd_atomic,
 		.rnr_retry = in_rtr ? 7 : qp->attr.rnr_retry, /* not said yet: for ever */
 		.limit = patience(&qp->attr, !in_rtr),
+		.gone = patience_behind(&qp->attr),
 	};
 
 	if (qp->iw->wired)
