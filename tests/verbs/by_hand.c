@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 struct ibv_context *ctx;
+uint8_t wire_timeout = 10;
 int gid_index;
 
 struct ibv_qp *new_qp(struct side *s)
@@ -81,10 +82,10 @@ int to_rtr(struct side *s, const struct where *to)
 	return ibv_modify_qp(s->qp, &attr, RTR_MASK);
 }
 
-/* 4.096 us x 2^10, once: as short as the device lets it be. */
+/* 4.096 us x 2^timeout, once. */
 int to_rts(struct side *s)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 10, .retry_cnt = 0,
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = wire_timeout, .retry_cnt = 0,
 				    .rnr_retry = 7, .sq_psn = 0x654321, .max_rd_atomic = 3 };
 
 	return ibv_modify_qp(s->qp, &attr, RTS_MASK);

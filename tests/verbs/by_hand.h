@@ -26,6 +26,7 @@ struct where {
 };
 
 extern struct ibv_context *ctx;
+extern uint8_t wire_timeout; /* of what is wired next; at first as short as the device lets it be */
 extern int gid_index; /* of what is wired next; at first of an IPv4 address */
 
 /* Opens the device: to be called first. */
@@ -43,7 +44,6 @@ struct where where_is(const struct side *s);
 int to_init(struct side *s);
 struct ibv_qp_attr rtr_attr(const struct where *to);
 int to_rtr(struct side *s, const struct where *to);
-/* With the shortest patience that the device has. */
 int to_rts(struct side *s);
 int to_state(struct side *s, enum ibv_qp_state state);
 /* All the way. */
