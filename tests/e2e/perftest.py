@@ -42,7 +42,7 @@ def cases():
         yield f"{tool}.odd", run(tool, ["-s", 1453, "-n", 1000])
         yield f"{tool}.huge", run(tool, ["-s", 8388608, "-n", 10])
         yield f"{tool}.all", run(tool, ["-a", "-n", 50], ALL_SIZES)
-        yield f"{tool}.qps", run(tool, ["-q", 8, "-s", 4096, "-n", 500])
+        yield f"{tool}.qps", run(tool, ["-q", 64, "-s", 4096, "-n", 200])
         if tool != "ib_write_bw":  # perftest has no events for it
             yield f"{tool}.events", run(tool, ["-e", "-s", 4096, "-n", 500])
         yield f"{tool}.both-ways", run(tool, ["-b", "-s", 16384, "-n", 300])

@@ -94,7 +94,7 @@ def cases():
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
     for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
         yield f"{tool}.basic", perftest(tool, "-n", 500)
-        yield f"{tool}.qps", perftest(tool, "-q", 16, "-s", 4096, "-n", 300)
+        yield f"{tool}.qps", perftest(tool, "-q", 64, "-s", 4096, "-n", 200)
         yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
         yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
     # As a CA: on iWARP perftest counts the credits of several QPs with one SRQ by the receive's number, and may stand still.
