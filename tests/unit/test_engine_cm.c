@@ -476,15 +476,19 @@ static void farewell(struct pair *p)
 	expect(&p->cc, DISCONNECTED, 0);
 }
 
-/* Once the end is there: completions of another QP on the same CQ, which goes. What stays moves. */
+static void wait_end(struct end *end)
+{
+	for (int i = 0; i < WAIT_MS * 10 && end->qp->state != IW_QPS_ERR; i++)
+		usleep(100);
+	assert_int_equal(end->qp->state, IW_QPS_ERR);
+}
+
+/* Completions of another QP on the same CQ, which goes: what stays moves. */
 static void purge_another(struct end *end)
 {
 	struct iw_cqe cqe = {.qp_num = ~end->qp->num};
 	struct engine *e = engine_get();
 
-	for (int i = 0; i < WAIT_MS * 10 && end->qp->state != IW_QPS_ERR; i++)
-		usleep(100);
-	assert_int_equal(end->qp->state, IW_QPS_ERR);
 	engine_lock(e);
 	for (int i = 0; i < 3; i++)
 		assert_true(iw_cq_push(end->cq, &cqe, false));
@@ -503,8 +507,10 @@ static void unpolled_end(bool purged)
 	do {
 		begin = sys_now();
 		farewell(&p);
-		if (purged)
+		if (purged) {
+			wait_end(&p.s);
 			purge_another(&p.s);
+		}
 		early = next_event(&p.sc, &ev, 20);
 		/* A machine that takes its time makes it look as if nobody was going to poll. */
 		slow = sys_now() - begin >= SYS_NSEC_PER_SEC / 20;
@@ -527,6 +533,16 @@ static void test_unpolled_end(void **state)
 
 	farewell(&p);
 	expect(&p.sc, DISCONNECTED, 0);
+	pair_close(&p);
+
+	/* Who hangs up has heard all it wants to. */
+	farewell(&p);
+	wait_end(&p.s);
+	assert_int_equal(api->cm_disconnect(p.sid), 0);
+	assert_true(next_event(&p.sc, &ev, 0));
+	assert_int_equal(ev.event, DISCONNECTED);
+	assert_int_equal(api->cm_disconnect(p.sid), 0);
+	expect_silence(&p.sc, 1);
 	pair_close(&p);
 
 	/* Nor does it keep an id, or a QP, from going. */

@@ -288,6 +288,13 @@ static void close_session(struct cm_id *id)
 	id->session = NULL;
 }
 
+/* In engine.ending. */
+static void tell_end(struct cm_id *id)
+{
+	list_del(&id->accept_node);
+	cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+}
+
 int cm_disconnect(struct cm_id *id)
 {
 	switch (id->state) {
@@ -298,9 +305,13 @@ int cm_disconnect(struct cm_id *id)
 		id->state = CM_OVER;
 		cm_post(id, CM_EVENT_DISCONNECTED, 0);
 		return 0;
+	case CM_OVER:
+		/* Who hangs up waits for no receive. */
+		if (list_linked(&id->accept_node))
+			tell_end(id);
+		return 0;
 	case CM_CONNECTING:
 	case CM_REQUESTED:
-	case CM_OVER:
 		return 0;
 	default:
 		return -EINVAL;
@@ -387,10 +398,8 @@ static void check_ends(struct engine *e)
 		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
 
 		node = node->next;
-		if (e->now < id->end_deadline && is_unpolled(id))
-			continue;
-		list_del(&id->accept_node);
-		cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+		if (e->now >= id->end_deadline || !is_unpolled(id))
+			tell_end(id);
 	}
 }
 
