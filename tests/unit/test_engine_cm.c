@@ -28,6 +28,7 @@
 #include "engine/object.h"
 #include "engine/sys.h"
 #include "iwarp/iwarp.h"
+#include "iwarp/private.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;
@@ -475,7 +476,27 @@ static void farewell(struct pair *p)
 	expect(&p->cc, DISCONNECTED, 0);
 }
 
-static void test_unpolled_end(void **state)
+static void wait_end(struct end *end)
+{
+	for (int i = 0; i < WAIT_MS * 10 && end->qp->state != IW_QPS_ERR; i++)
+		usleep(100);
+	assert_int_equal(end->qp->state, IW_QPS_ERR);
+}
+
+/* Completions of another QP on the same CQ, which goes: what stays moves. */
+static void purge_another(struct end *end)
+{
+	struct iw_cqe cqe = {.qp_num = ~end->qp->num};
+	struct engine *e = engine_get();
+
+	engine_lock(e);
+	for (int i = 0; i < 3; i++)
+		assert_true(iw_cq_push(end->cq, &cqe, false));
+	iw_cq_purge(end->cq, cqe.qp_num);
+	engine_unlock(e);
+}
+
+static void unpolled_end(bool purged)
 {
 	struct rnic_cm_event ev;
 	struct iw_cqe cqe;
@@ -486,6 +507,10 @@ static void test_unpolled_end(void **state)
 	do {
 		begin = sys_now();
 		farewell(&p);
+		if (purged) {
+			wait_end(&p.s);
+			purge_another(&p.s);
+		}
 		early = next_event(&p.sc, &ev, 20);
 		/* A machine that takes its time makes it look as if nobody was going to poll. */
 		slow = sys_now() - begin >= SYS_NSEC_PER_SEC / 20;
@@ -496,9 +521,28 @@ static void test_unpolled_end(void **state)
 			expect(&p.sc, DISCONNECTED, 0);
 		pair_close(&p);
 	} while (slow);
+}
+
+static void test_unpolled_end(void **state)
+{
+	struct rnic_cm_event ev;
+	struct pair p;
+
+	unpolled_end(false);
+	unpolled_end(true);
 
 	farewell(&p);
 	expect(&p.sc, DISCONNECTED, 0);
+	pair_close(&p);
+
+	/* Who hangs up has heard all it wants to. */
+	farewell(&p);
+	wait_end(&p.s);
+	assert_int_equal(api->cm_disconnect(p.sid), 0);
+	assert_true(next_event(&p.sc, &ev, 0));
+	assert_int_equal(ev.event, DISCONNECTED);
+	assert_int_equal(api->cm_disconnect(p.sid), 0);
+	expect_silence(&p.sc, 1);
 	pair_close(&p);
 
 	/* Nor does it keep an id, or a QP, from going. */

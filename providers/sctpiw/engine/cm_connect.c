@@ -288,6 +288,13 @@ static void close_session(struct cm_id *id)
 	id->session = NULL;
 }
 
+/* In engine.ending. */
+static void tell_end(struct cm_id *id)
+{
+	list_del(&id->accept_node);
+	cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+}
+
 int cm_disconnect(struct cm_id *id)
 {
 	switch (id->state) {
@@ -298,9 +305,13 @@ int cm_disconnect(struct cm_id *id)
 		id->state = CM_OVER;
 		cm_post(id, CM_EVENT_DISCONNECTED, 0);
 		return 0;
+	case CM_OVER:
+		/* Who hangs up waits for no receive. */
+		if (list_linked(&id->accept_node))
+			tell_end(id);
+		return 0;
 	case CM_CONNECTING:
 	case CM_REQUESTED:
-	case CM_OVER:
 		return 0;
 	default:
 		return -EINVAL;
@@ -369,6 +380,15 @@ static void post_end(struct cm_id *id, int status)
 	list_add_tail(&e->ending, &id->accept_node);
 }
 
+/* A look at where it was will not do: entries move up when those of another QP are taken out (iw_cq_purge()). */
+static bool is_unpolled(struct cm_id *id)
+{
+	struct iw_qp *qp = iw_qp_by_num(id->engine->rnic, id->qp_num);
+
+	return qp && (!iw_cq_is_past(qp->recv_cq, id->end_recv) ||
+		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->end_recv));
+}
+
 static void check_ends(struct engine *e)
 {
 	struct list_node *node = e->ending.next;
@@ -376,13 +396,10 @@ static void check_ends(struct engine *e)
 	e->end_check = e->now + END_STEP;
 	while (node != &e->ending) {
 		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
-		struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
 
 		node = node->next;
-		if (qp && !iw_cq_is_past(qp->recv_cq, id->end_recv) && e->now < id->end_deadline)
-			continue;
-		list_del(&id->accept_node);
-		cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+		if (e->now >= id->end_deadline || !is_unpolled(id))
+			tell_end(id);
 	}
 }
 

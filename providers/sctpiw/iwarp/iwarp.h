@@ -276,7 +276,7 @@ static inline bool iw_cq_is_empty(const struct iw_cq *cq)
 }
 /*
  * Whether a receive of this QP has succeeded and waits in the CQ; *pos is then what iw_cq_is_past() wants
- * to be told when it was taken out. Looked for among the newest IW_CQ_LOOK_BACK entries.
+ * to be told when it was taken out, or moved by iw_cq_purge(). Looked for among the newest IW_CQ_LOOK_BACK entries.
  */
 #define IW_CQ_LOOK_BACK 4096
 bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
