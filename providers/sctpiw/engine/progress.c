@@ -275,10 +275,15 @@ static void unwatch_all(struct engine *e)
 /* What is closed is gone from the epoll set without a word. */
 static bool are_closed(const struct engine *e)
 {
-	struct pollfd pfd[] = {{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->wait_fd}};
+	struct pollfd pfd[] = {
+		{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->epoll_fd}, {.fd = e->wait_fd},
+	};
+	short all = 0;
 
-	sys_ppoll(pfd, 3, 0);
-	return (pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL;
+	sys_ppoll(pfd, 4, 0);
+	for (int i = 0; i < 4; i++)
+		all |= pfd[i].revents;
+	return all & POLLNVAL;
 }
 
 /* Until something happens; false: never again. */
