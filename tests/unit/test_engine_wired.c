@@ -482,12 +482,17 @@ static void test_peer_comes_too_late(void **state)
 	over(opened);
 }
 
-/* The peer ends the session: who sends afterwards, or has been sending, is told, but not at once. */
+/*
+ * The peer ends the session: who sends afterwards, or has been sending, is told, but not at once; also who waits
+ * in SQD for that to end.
+ */
 static void test_peer_has_gone(void **state)
 {
 	struct engine_wired_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC, .gone = 100 * MSEC};
 
-	for (int early = 0; early < 2; early++) {
+	for (int turn = 0; turn < 3; turn++) {
+		enum iw_qp_state at = turn == 2 ? IW_QPS_SQD : IW_QPS_RTS;
+		bool early = turn > 0;
 		struct iw_qp *qp = new_qp();
 		struct wired_message m;
 		struct iw_cqe cqe;
@@ -501,15 +506,16 @@ static void test_peer_has_gone(void **state)
 		engine_wired_set(qp, &attr);
 		if (early)
 			send_one(qp);
+		assert_int_equal(iw_qp_modify(qp, at), 0);
 		say(a, 0, 1, SESSION_TERMINATE, 0, 0);
 		e->now += 60000 * MSEC * (uint64_t)!early;
 		wired_timers(e);
-		assert_int_equal(qp->state, IW_QPS_RTS);
+		assert_int_equal(qp->state, at);
 		if (!early)
 			send_one(qp);
 		e->now += 99 * MSEC;
 		wired_timers(e);
-		assert_int_equal(qp->state, IW_QPS_RTS);
+		assert_int_equal(qp->state, at);
 		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 0);
 		e->now += 2 * MSEC;
 		wired_timers(e);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Objects without a connection: attributes, limits, every errno, states, leftovers, fork. */
+#define _GNU_SOURCE
 #include "fixture.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -18,6 +20,35 @@ struct kit {
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 };
+
+static bool no_threads;
+
+/* In place of libc's, for the libraries too. */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+							  void *(*start)(void *), void *arg)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+		dlsym(RTLD_NEXT, "pthread_create");
+
+	return no_threads ? EAGAIN : real(thread, attr, start, arg);
+}
+
+/* The process may have no more threads for the moment: once it may, the device opens. Before all others. */
+static void test_no_thread(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx;
+
+	CHECK(list && list[0]);
+	no_threads = true;
+	CHECK(!ibv_open_device(list[0]));
+	CHECK_EQ(errno, EAGAIN);
+	no_threads = false;
+	ctx = ibv_open_device(list[0]);
+	CHECK(ctx);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+	ibv_free_device_list(list);
+}
 
 static struct ibv_qp_init_attr init_attr(const struct kit *k)
 {
@@ -522,6 +553,7 @@ static void test_fork(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
+		{ "no_thread", test_no_thread },
 		{ "attributes", test_attributes },
 		{ "mr", test_mr },
 		{ "cq", test_cq },

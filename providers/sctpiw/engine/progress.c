@@ -263,13 +263,27 @@ void progress_unwatch(struct engine *e)
 	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->netdev_fd, NULL);
 }
 
+/* There is no thread; the next one that needs it tries again. */
+static void unwatch_all(struct engine *e)
+{
+	progress_unwatch(e);
+	if (e->wait_fd != e->epoll_fd)
+		sys_close(e->wait_fd);
+	e->wait_fd = -1;
+}
+
 /* What is closed is gone from the epoll set without a word. */
 static bool are_closed(const struct engine *e)
 {
-	struct pollfd pfd[] = {{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->wait_fd}};
+	struct pollfd pfd[] = {
+		{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->epoll_fd}, {.fd = e->wait_fd},
+	};
+	short all = 0;
 
-	sys_ppoll(pfd, 3, 0);
-	return (pfd[0].revents | pfd[1].revents | pfd[2].revents) & POLLNVAL;
+	sys_ppoll(pfd, 4, 0);
+	for (int i = 0; i < 4; i++)
+		all |= pfd[i].revents;
+	return all & POLLNVAL;
 }
 
 /* Until something happens; false: never again. */
@@ -360,10 +374,12 @@ int progress_start(struct engine *e)
 	ret = watch_all(e);
 	if (!ret)
 		ret = start_thread(e);
-	if (ret)
+	if (ret) {
 		log_error("cannot start the progress thread: %s", strerror(-ret));
-	else
+		unwatch_all(e);
+	} else {
 		e->thread_started = true;
+	}
 	return ret;
 }
 

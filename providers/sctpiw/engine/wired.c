@@ -490,9 +490,11 @@ static void hang_up(struct wired *w)
 void wired_kicked(struct iw_qp *qp)
 {
 	struct wired *w = qp->wired;
+	/* In SQD what has not begun waits, but without a session nothing that has begun can end. */
+	enum iw_qp_state last = w->state == WIRED_OVER ? IW_QPS_SQD : IW_QPS_RTS;
 
 	if (w->state == WIRED_UP || w->deadline != ENGINE_NEVER || iw_sq_is_empty(qp) ||
-	    atomic_load_explicit(&qp->state, memory_order_relaxed) > IW_QPS_RTS)
+	    atomic_load_explicit(&qp->state, memory_order_relaxed) > last)
 		return;
 	if (w->state == WIRED_OVER)
 		w->deadline = w->engine->now + w->gone;
