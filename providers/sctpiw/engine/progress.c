@@ -245,7 +245,8 @@ static int watch_all(struct engine *e)
 	int ret = 0;
 
 	e->wait_fd = e->epoll_fd;
-	if (e->transport->edges) {
+	/* A poller that naps waits for sockets alone (poller.c). */
+	if (e->transport->edges || e->one_cpu) {
 		e->wait_fd = sys_keep(sys_epoll_create());
 		ret = e->wait_fd < 0 ? e->wait_fd : watch(e, &e->epoll_fd);
 	}
