@@ -177,12 +177,19 @@ static int listening(struct sockaddr_storage *addr)
 	return s;
 }
 
+/*
+ * librdmacm has one thread for the connections of a process that are being made. It may wait for a socket
+ * that sends meanwhile, while raccept() of the other end waits for it: that end would never receive.
+ */
+static pthread_barrier_t accepted;
+
 static void *echo_side(void *arg)
 {
 	int s = raccept(*(int *)arg, NULL, NULL);
 	char byte;
 
 	CHECK(s >= 0);
+	pthread_barrier_wait(&accepted);
 	recv_all(s, 1);
 	send_all(s, 2);
 	CHECK_EQ(rrecv(s, &byte, 1, 0), 0); /* the end of the stream */
@@ -199,6 +206,7 @@ static void stream(int family, bool nonblocking)
 	pthread_t thread;
 
 	CHECK(s >= 0);
+	CHECK_EQ(pthread_barrier_init(&accepted, NULL, 2), 0);
 	CHECK_EQ(pthread_create(&thread, NULL, echo_side, &l), 0);
 	CHECK_EQ(rsetsockopt(s, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)), 0);
 	if (nonblocking) {
@@ -215,11 +223,13 @@ static void stream(int family, bool nonblocking)
 	} else {
 		CHECK_EQ(rconnect(s, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	}
+	pthread_barrier_wait(&accepted);
 	send_all(s, 1);
 	recv_all(s, 2);
 	CHECK_EQ(rshutdown(s, SHUT_RDWR), 0);
 	CHECK_EQ(rclose(s), 0);
 	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&accepted);
 	CHECK_EQ(rclose(l), 0);
 }
 
