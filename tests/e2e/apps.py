@@ -6,6 +6,7 @@ import pathlib
 import re
 import select
 import sys
+import time
 
 import harness
 from harness import Failure, Skip, free_port, need, run_pair, start
@@ -89,6 +90,10 @@ def rcopy(link):
     server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
     server.wait_listening(port)
     start("rcopy-client", ["rcopy", source, f"{link.address}:{copy}", "-p", port], link).expect(20)
+    # A guest has written it, as far as it is concerned, before it is in the host's file system.
+    deadline = time.monotonic() + 10
+    while (not copy.exists() or copy.read_bytes() != data) and time.monotonic() < deadline:
+        time.sleep(0.1)
     if not copy.exists():
         raise Failure("the copy is not there")
     if copy.read_bytes() != data:
