@@ -165,12 +165,6 @@ void assoc_over(struct assoc *a, int error, bool orderly)
 /* ---- opening and closing ---- */
 
 /* "Let routing choose" finds any; and what chose so, and has not heard from its peer yet, is for all. */
-static bool is_from(const struct path_addr *path, const struct path_addr *to)
-{
-	return ip_addr_is_zero(&path->local) || ip_addr_is_zero(&to->local) ||
-	       ip_addr_equal(&path->local, &to->local);
-}
-
 static struct assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
 	const struct transport *t = ep->engine->transport;
@@ -179,7 +173,8 @@ static struct assoc *find(struct endpoint *ep, const struct path_addr *to, uint1
 		struct assoc *a = list_entry(node, struct assoc, node);
 
 		if (!a->gone && t->remote_port(a) == port &&
-		    ip_addr_equal(&t->addr(a)->remote, &to->remote) && is_from(t->addr(a), to))
+		    ip_addr_equal(&t->addr(a)->remote, &to->remote) &&
+		    path_addr_locality(t->addr(a), to))
 			return a;
 	}
 	return NULL;

@@ -28,14 +28,6 @@ static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
 	return &s->buckets[h & (s->bucket_count - 1)];
 }
 
-/* 2: of that local address; 1: perhaps, as one of them is not known yet; 0: of another one. */
-static int locality(const struct path_addr *path, const struct path_addr *addr)
-{
-	if (ip_addr_equal(&path->local, &addr->local))
-		return 2;
-	return ip_addr_is_zero(&path->local) || ip_addr_is_zero(&addr->local);
-}
-
 static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
 {
 	return tag && (a->local_tag == tag || a->peer_tag == tag);
@@ -46,7 +38,7 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 {
 	struct sctp_assoc *a = ep->recent, *found = NULL;
 	struct list_node *head;
-	int best = 0;
+	int best = 0, fits;
 
 	if (a && a->local_tag == tag && a->remote_port == port &&
 	    ip_addr_equal(&a->path.addr.remote, &addr->remote))
@@ -61,8 +53,9 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			ep->recent = a;
 			return a;
 		}
-		if (locality(&a->path.addr, addr) > best) {
-			best = locality(&a->path.addr, addr);
+		fits = path_addr_locality(&a->path.addr, addr);
+		if (fits > best) {
+			best = fits;
 			found = a;
 		}
 	}
@@ -83,7 +76,8 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 				continue;
 			if (has_tag(a, tag))
 				return a;
-			if (locality(&a->other[i].addr, addr) && (!found || a->other[i].confirmed))
+			if (path_addr_locality(&a->other[i].addr, addr) &&
+			    (!found || a->other[i].confirmed))
 				found = a;
 		}
 	}

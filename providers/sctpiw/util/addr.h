@@ -58,6 +58,14 @@ static inline bool ip_addr_is_zero(const struct ip_addr *a)
 	       (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
 }
 
+/* Are the local ends one address? 2: yes; 1: perhaps, as one of them is not known (yet); 0: no. */
+static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
+{
+	if (ip_addr_equal(&a->local, &b->local))
+		return 2;
+	return ip_addr_is_zero(&a->local) || ip_addr_is_zero(&b->local);
+}
+
 /* 127.0.0.0/8 or ::1. */
 static inline bool ip_addr_is_loopback(const struct ip_addr *a)
 {
