@@ -391,13 +391,10 @@ static bool is_unpolled(struct cm_id *id)
 
 static void check_ends(struct engine *e)
 {
-	struct list_node *node = e->ending.next;
-
 	e->end_check = e->now + END_STEP;
-	while (node != &e->ending) {
+	list_for_each_safe(node, &e->ending) {
 		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
 
-		node = node->next;
 		if (e->now >= id->end_deadline || !is_unpolled(id))
 			tell_end(id);
 	}

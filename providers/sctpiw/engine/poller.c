@@ -32,8 +32,8 @@ static void count(_Atomic uint32_t *n)
 }
 
 /*
- * Each packet wakes the thread if it sleeps on the sockets, while it is taken by a poller: then ppoll()
- * finds nothing and sleeps on, so that the thread cannot see by itself that polling has begun.
+ * Each packet wakes the thread if it sleeps on the sockets, while it is taken by a poller: then the kernel
+ * finds nothing to tell and lets it sleep on, so that it cannot see by itself that polling has begun.
  */
 static void tell_thread(struct engine *e)
 {
