@@ -488,7 +488,7 @@ static void test_solicited_imm(void)
 
 static void test_imm_in_an_extended_cq(void)
 {
-	struct pair_options o = { .extended_recv_cq = true };
+	struct pair_options o = { .extended_cqs = true };
 	struct ibv_poll_cq_attr attr = { 0 };
 	double end = now_seconds() + WAIT_SECONDS;
 	struct ibv_cq_ex *cq;

@@ -141,11 +141,17 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 	CHECK(s->pd);
 	s->channel = ibv_create_comp_channel(ctx);
 	CHECK(s->channel);
-	s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
+	if (o->extended_cqs)
+		s->send_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
+	else
+		if (o->extended_cqs)
+		s->send_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
+	else
+		s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	CHECK(s->send_cq);
 	if (shares)
 		s->recv_cq = o->recv_cq;
-	else if (o->extended_recv_cq)
+	else if (o->extended_cqs)
 		s->recv_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
 	else
 		s->recv_cq = ibv_create_cq(ctx, o->recv_cqe ? o->recv_cqe : 256, s, s->channel, 0);

@@ -89,7 +89,7 @@ struct pair_options {
 	uint8_t rnr_retry; /* 7 unless rnr_set */
 	bool rnr_set;
 	const struct pair *share; /* whose PDs it uses, side by side; closed after it */
-	bool extended_recv_cq; /* without a channel */
+	bool extended_cqs; /* both, and without a channel */
 	struct ibv_srq *srq;	 /* of side b; with its PD, and with recv_cq. The caller's. */
 	struct ibv_cq *recv_cq;
 };

@@ -133,6 +133,65 @@ static void test_write_and_read(void)
 	pair_close(&p);
 }
 
+static void take_extended(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	struct ibv_cq_ex *ex = (struct ibv_cq_ex *)(void *)cq;
+	struct ibv_poll_cq_attr attr = { 0 };
+	double end = now_seconds() + WAIT_SECONDS;
+
+	while (ibv_start_poll(ex, &attr))
+		CHECK(now_seconds() < end);
+	CHECK_EQ(ex->status, IBV_WC_SUCCESS);
+	wc->wr_id = ex->wr_id;
+	ibv_end_poll(ex);
+}
+
+/*
+ * One writes, takes the completion and looks at memory until the answer is there; so does the other. When
+ * they have done so for a while completions wait for answers, 50 us at most (iwarp/answer.c). Here, where one
+ * thread is both ends, none can come in that time: they must come all the same, not before it is over, and
+ * a program that goes on to look at memory must find there what is written.
+ */
+static void writes_in_turn(const struct pair_options *o)
+{
+	enum { ROUNDS = 200, LATE = 20 }; /* each end learns for 8 rounds, and waits in vain in one */
+	int late = 0;
+	struct pair p;
+
+	pair_open(&p, o);
+	memset(p.a.buf, 0, 16);
+	memset(p.b.buf, 0, 16);
+	for (uint64_t i = 1; i <= ROUNDS; i++) {
+		struct side *from = i % 2 ? &p.a : &p.b, *to = i % 2 ? &p.b : &p.a;
+		volatile uint64_t *seen = (volatile uint64_t *)to->buf + 1;
+		struct ibv_sge sge = sge_of(from->mr, from->buf, 8);
+		double begin = now_seconds();
+		struct ibv_wc wc;
+
+		memcpy(from->buf, &i, 8);
+		CHECK_EQ(post_rdma(from, IBV_WR_RDMA_WRITE, i, &sge, 1, address(to->buf + 8),
+				   to->mr->rkey, IBV_SEND_SIGNALED), 0);
+		if (o->extended_cqs)
+			take_extended(from->send_cq, &wc);
+		else
+			expect_wc(from->send_cq, IBV_WC_SUCCESS, &wc);
+		CHECK_EQ(wc.wr_id, i);
+		late += now_seconds() - begin > 49e-6;
+		while (*seen != i)
+			CHECK(now_seconds() < begin + WAIT_SECONDS);
+	}
+	CHECK(late >= LATE);
+	pair_close(&p);
+}
+
+static void test_writes_in_turn(void)
+{
+	static const struct pair_options plain, extended = { .extended_cqs = true };
+
+	writes_in_turn(&plain);
+	writes_in_turn(&extended);
+}
+
 /* More reads than the peer answers at a time (16): they wait for each other, none is lost. */
 static void test_many_reads(void)
 {
@@ -582,6 +641,7 @@ int main(int argc, char **argv)
 		{ "send_recv", test_send_recv },
 		{ "stream_of_sends", test_stream_of_sends },
 		{ "write_and_read", test_write_and_read },
+		{ "writes_in_turn", test_writes_in_turn },
 		{ "many_reads", test_many_reads },
 		{ "inline", test_inline },
 		{ "gather_and_scatter", test_gather_and_scatter },

@@ -20,6 +20,7 @@
 
 struct engine;
 struct iw_rnic;
+struct iw_cq;
 struct iw_qp;
 struct iw_srq;
 
@@ -45,6 +46,8 @@ void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes);
 void engine_kick_srq(struct engine *e, struct iw_srq *srq);
 /* From poll_cq with an empty CQ, without the lock. Never blocks. */
 void engine_progress(struct engine *e);
+/* Whether the entry of a CQ (its answer_due is not 0) still waits for the peer's answer. Without the lock. */
+bool engine_awaits_answer(struct engine *e, struct iw_cq *cq);
 /* The application armed a CQ: it may go to sleep now, so the progress thread takes over at once. */
 void engine_armed(struct engine *e);
 

@@ -244,6 +244,13 @@ struct iw_cq {
 	_Alignas(64) _Atomic uint32_t tail; /* producer: the engine */
 	_Atomic uint32_t armed; /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at; /* tail when it was armed */
+	/*
+	 * 0, or: its only entry, which completes an RDMA Write, had better be left there until the peer's
+	 * answer is in memory: until this is 0 again, or for so long, ns. Only where it is unnotified: no
+	 * completion event ever tells of an entry.
+	 */
+	_Atomic uint64_t answer_due;
+	bool unnotified;
 	struct iw_rnic *rnic;
 	uint32_t refs; /* QPs */
 	bool overflown; /* an async event was raised; what completes from now on is lost */
@@ -268,11 +275,14 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
 int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
 /* (consumer side locked by the caller too) forget the entries of a QP that is destroyed */
 void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
-/* (consumer) */
+static inline uint32_t iw_cq_count(const struct iw_cq *cq)
+{
+	return atomic_load_explicit(&cq->tail, memory_order_acquire) -
+	       atomic_load_explicit(&cq->head, memory_order_relaxed);
+}
 static inline bool iw_cq_is_empty(const struct iw_cq *cq)
 {
-	return atomic_load_explicit(&cq->head, memory_order_relaxed) ==
-	       atomic_load_explicit(&cq->tail, memory_order_acquire);
+	return !iw_cq_count(cq);
 }
 /*
  * Whether a receive of this QP has succeeded and waits in the CQ; *pos is then what iw_cq_is_past() wants

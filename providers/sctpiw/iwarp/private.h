@@ -361,6 +361,11 @@ struct iw_qp_private {
 	struct list_node waiting; /* iw_srq_full.waiting */
 	uint32_t taken;
 
+	/* Of its Writes and the peer's: answer.c */
+	uint8_t answers;
+	bool asked;	    /* a Write of ours was completed since the last of the peer */
+	bool awaits_answer; /* its completion waits in the CQ */
+
 	struct list_node windows; /* of type 2, bound to this QP */
 };
 
@@ -467,6 +472,13 @@ bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const ui
 /* Atomic Responses to our requests. */
 int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+
+/* answer.c: completions of Writes that come with the peer's answer */
+#define IW_ANSWER_TIME 50000u /* ns: what comes later is worth a change of threads */
+/* A Write was completed, its entry is the newest of the CQ. */
+void iw_answer_expect(struct iw_qp *qp);
+/* The peer's Write is placed and delivered. */
+void iw_answer_came(struct iw_qp *qp);
 
 /* immediate.c: Immediate Data (RFC 7306 6) */
 #define IW_REC_BEHIND_WRITE 0x04 /* in iw_rx_rec.control of Immediate Data, once delivered */

@@ -5,13 +5,17 @@
 #include "iwarp/private.h"
 
 /* Nobody is told (RFC 5040 5.1), but Immediate Data behind it says how long it was. */
-static void note_write(struct iw_qp_private *p, const struct iw_rx_rec *rec)
+static void note_write(struct iw_qp *qp, const struct iw_rx_rec *rec)
 {
+	struct iw_qp_private *p = qp->priv;
+
 	if (!p->in_write)
 		p->written = 0;
 	p->written += rec->len;
 	p->in_write = !ddp_is_last(rec->control);
 	p->behind_write = true;
+	if (!p->in_write && (p->asked || p->answers))
+		iw_answer_came(qp);
 }
 
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
@@ -19,7 +23,7 @@ int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	s->rnic->stats.in[rdmap_opcode(rec->rdmap)] += ddp_is_last(rec->control);
 	switch (rdmap_opcode(rec->rdmap)) {
 	case RDMAP_WRITE:
-		note_write(s->qp->priv, rec);
+		note_write(s->qp, rec);
 		return 0;
 	case RDMAP_READ_RESPONSE:
 		return iw_read_deliver(s, rec, f);

@@ -32,7 +32,11 @@ static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vend
 	};
 
 	iw_ring_release(&qp->sq, head + 1);
-	return iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS);
+	if (!iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS))
+		return false;
+	if (cqe.opcode == IW_WC_RDMA_WRITE && !status)
+		iw_answer_expect(qp);
+	return true;
 }
 
 void iw_sq_complete(struct iw_qp *qp)

@@ -51,6 +51,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	engine_lock(ctx->engine);
 	cq->iw = iw_cq_new(engine_rnic(ctx->engine), cqe, &cq->obj);
 	if (cq->iw) {
+		cq->iw->unnotified = !channel;
 		list_add_tail(&ctx->cqs, &cq->node);
 		cq->pd = pd;
 		if (pd)

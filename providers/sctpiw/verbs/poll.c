@@ -46,12 +46,20 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->dlid_path_bits = 0;
 }
 
+static bool awaits_answer(struct sctpiw_cq *cq)
+{
+	return atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire) &&
+	       engine_awaits_answer(cq->engine, cq->iw);
+}
+
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	struct iw_cq *iw = cq->iw;
 	uint32_t head, tail;
 	int n = 0;
 
+	if (awaits_answer(cq))
+		return 0;
 	sctpiw_cq_lock(cq);
 	head = atomic_load_explicit(&iw->head, memory_order_relaxed);
 	tail = atomic_load_explicit(&iw->tail, memory_order_acquire);
@@ -101,6 +109,8 @@ static int take_entry(struct sctpiw_cq *cq)
 {
 	struct iw_cq *iw = cq->iw;
 
+	if (awaits_answer(cq))
+		return ENOENT;
 	if (iw->stamps && !iw_cq_is_empty(iw))
 		cq->stamp = iw->stamps[atomic_load_explicit(&iw->head, memory_order_relaxed) &
 				       iw->mask];

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* Completions of Writes that come with the peer's answer (iwarp/answer.c). */
+#include "unit/iw_fixture.h"
+
+#include "iwarp/private.h"
+
+#define LEARNT 8 /* rounds */
+
+static void start(struct fx *x)
+{
+	fx_passive(x, 4, 4, 7);
+	x->cq->unnotified = true;
+}
+
+static bool waits(struct fx *x)
+{
+	return atomic_load(&x->cq->answer_due) != 0;
+}
+
+/* The application polls until its time is over, and then takes it all the same. */
+static void give_up(struct fx *x)
+{
+	assert_true(waits(x));
+	atomic_store(&x->cq->answer_due, 0);
+	assert_int_equal(fx_cqe(x).opcode, IW_WC_RDMA_WRITE);
+}
+
+static void post_write(struct fx *x)
+{
+	fx_post(x, 1, IW_WR_RDMA_WRITE, x->base, 8, 0x1234, 0, 0);
+}
+
+static void write_out(struct fx *x)
+{
+	post_write(x);
+	assert_true(fx_pull(x));
+}
+
+/* With a completion that is there at once. */
+static void write_and_take(struct fx *x)
+{
+	write_out(x);
+	assert_false(waits(x));
+	assert_int_equal(fx_cqe(x).opcode, IW_WC_RDMA_WRITE);
+}
+
+static void answer(struct fx *x)
+{
+	fx_write(x, x->stag, x->base + 64, "answered", 8);
+}
+
+/* Each takes its completion, and then looks at memory until the answer is there. */
+static void in_turn(struct fx *x, int rounds)
+{
+	for (int i = 0; i < rounds; i++) {
+		write_out(x);
+		if (!waits(x))
+			assert_int_equal(fx_cqe(x).opcode, IW_WC_RDMA_WRITE);
+		answer(x);
+		assert_false(waits(x));
+		if (!iw_cq_is_empty(x->cq))
+			assert_int_equal(fx_cqe(x).opcode, IW_WC_RDMA_WRITE);
+	}
+}
+
+static void waits_for_the_answer(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	for (int i = 0; i < LEARNT; i++) {
+		write_and_take(&x);
+		answer(&x);
+	}
+	for (int i = 0; i < 40; i++) {
+		uint8_t part[64];
+
+		iw_set_now(x.rnic, x.now += 1000);
+		write_out(&x);
+		assert_int_equal(atomic_load(&x.cq->answer_due), x.now + IW_ANSWER_TIME);
+		assert_int_equal(iw_cq_count(x.cq), 1);
+		fx_feed(&x, 16, x.ssn++, part,
+			fx_make_tagged(part, 0x81, 0x40, x.stag, x.base + 56, "the rest", 8));
+		assert_true(waits(&x)); /* of a longer one */
+		answer(&x);
+		assert_false(waits(&x));
+		assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	}
+	fx_stop(&x);
+}
+
+static void not_where_events_tell_of_it(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	x.cq->unnotified = false;
+	in_turn(&x, 3 * LEARNT);
+	write_out(&x);
+	assert_false(waits(&x));
+	fx_stop(&x);
+}
+
+/* One Write of a burst may not wait for an answer, nor one beside another completion. */
+static void not_beside_others(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	post_write(&x);
+	post_write(&x);
+	assert_true(fx_pull(&x));
+	assert_false(waits(&x)); /* one is still to be sent */
+	while (fx_pull(&x))
+		;
+	assert_false(waits(&x)); /* two entries */
+	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	fx_stop(&x);
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	write_out(&x);
+	assert_true(waits(&x));
+	fx_post_recv(&x, 7, x.base, 64, x.stag);
+	fx_send(&x, 1, "ahead", 5);
+	assert_false(waits(&x)); /* what comes behind it must not wait */
+	assert_int_equal(fx_cqe(&x).opcode, IW_WC_RDMA_WRITE);
+	assert_int_equal(fx_cqe(&x).opcode, IW_WC_RECV);
+	fx_stop(&x);
+}
+
+/* A Send does not wait, and nothing waits for long behind a failure. */
+static void only_success(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	fx_post(&x, 1, IW_WR_SEND, x.base, 8, 0, 0, 0);
+	assert_true(fx_pull(&x));
+	assert_false(waits(&x));
+	fx_cqe(&x);
+	post_write(&x);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
+	assert_false(waits(&x));
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	fx_stop(&x);
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	write_out(&x);
+	assert_true(waits(&x));
+	post_write(&x);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
+	assert_false(waits(&x));
+	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	fx_stop(&x);
+}
+
+/* Answers that come late, or not at all, are not waited for again and again. */
+static void unlearns(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	in_turn(&x, LEARNT);
+	write_out(&x);
+	give_up(&x);
+	answer(&x); /* late */
+	write_and_take(&x);
+	fx_stop(&x);
+
+	/* Who has waited well for long misses one. */
+	start(&x);
+	in_turn(&x, 4 * LEARNT);
+	write_out(&x);
+	give_up(&x);
+	write_out(&x);
+	give_up(&x);
+	write_and_take(&x);
+	answer(&x);
+	in_turn(&x, LEARNT - 1);
+	write_out(&x);
+	assert_true(waits(&x));
+	fx_stop(&x);
+}
+
+/* The peer writes as it likes: no answers, if nothing was asked, or while there is more to send or to take. */
+static void what_is_no_answer(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	for (int i = 0; i < 4 * LEARNT; i++) {
+		write_and_take(&x);
+		answer(&x);
+		answer(&x);
+	}
+	for (int i = 0; i < 4 * LEARNT; i++) {
+		write_out(&x);
+		assert_false(waits(&x));
+		answer(&x); /* our completion has not been taken */
+		fx_cqe(&x);
+	}
+	for (int i = 0; i < 4 * LEARNT; i++) {
+		post_write(&x);
+		post_write(&x);
+		assert_true(fx_pull(&x));
+		fx_cqe(&x);
+		answer(&x); /* one is still to be sent */
+		assert_true(fx_pull(&x));
+		assert_false(waits(&x));
+		fx_cqe(&x);
+	}
+	write_out(&x);
+	assert_false(waits(&x));
+	fx_stop(&x);
+}
+
+/* A QP with a new session knows nothing of the old one's peer. */
+static void begins_anew(void **state)
+{
+	struct fx x;
+	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
+	struct iw_event ev;
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	iw_session_close(x.session);
+	while (iw_next_event(x.rnic, &ev))
+		;
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_INIT), 0);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTR), 0);
+	x.sid += 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_INITIATE);
+	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), 0);
+	while (fx_pull(&x))
+		;
+	x.acked = 1000;
+	write_and_take(&x);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_for_the_answer),
+		cmocka_unit_test(not_where_events_tell_of_it),
+		cmocka_unit_test(not_beside_others),
+		cmocka_unit_test(only_success),
+		cmocka_unit_test(unlearns),
+		cmocka_unit_test(what_is_no_answer),
+		cmocka_unit_test(begins_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
