@@ -30,6 +30,7 @@ static int post(struct cm_id *id, const struct rnic_cm_event *ev)
 	int ret;
 
 	_Static_assert(sizeof(*ev) <= CHANNEL_EVENT_MAX, "an event fits the queue");
+	atomic_store_explicit(&id->engine->last_cm_event, id->engine->now, memory_order_relaxed);
 	log_debug("id %u: event %u, status %d", ev->id, ev->event, ev->status);
 	ret = channel_post(&id->source, ev, sizeof(*ev));
 	if (ret)

@@ -150,6 +150,7 @@ struct engine {
 	uint64_t timer_set;
 	uint64_t next_due; /* the earliest deadline, as of the last loop_finish() */
 	_Atomic bool parked;
+	_Atomic uint64_t last_cm_event; /* when one was posted, ns */
 	uint64_t received;	  /* passes that brought something */
 	uint64_t no_linger_until; /* the thread's alone, as the next */
 	uint64_t no_linger;

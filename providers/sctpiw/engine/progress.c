@@ -48,6 +48,7 @@
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
 #define LOOK_AGAIN 1000 /* ms: whether the descriptors are still there */
+#define CONNECTING 10000000u /* ns since the last event of the RDMA CM */
 
 /* struct sched_attr of the kernel, which older C libraries do not know. */
 struct slice_attr {
@@ -287,8 +288,25 @@ static bool are_closed(const struct engine *e)
 	return all & POLLNVAL;
 }
 
-/* Until something happens; false: never again. */
-static bool sleep_on_all(struct engine *e)
+/*
+ * Who waits in epoll for a socket is woken, by kernels of 2025, on the processor of whoever sent the packet, as
+ * if that one were about to sleep. So it is where messages go to and fro; but who connects goes on, and so does
+ * the application here, on another processor than this thread: then the two are in each other's way for the
+ * engine's lock. In ppoll() for the epoll set one wakes up where one went to sleep.
+ */
+static int wait_for_events(struct engine *e, struct epoll_event *ev, uint64_t now)
+{
+	uint64_t last = atomic_load_explicit(&e->last_cm_event, memory_order_relaxed);
+	struct pollfd pfd = {.fd = e->wait_fd, .events = POLLIN};
+
+	if (now - last >= CONNECTING)
+		return sys_epoll_wait(e->wait_fd, ev, EVENTS, LOOK_AGAIN);
+	sys_ppoll(&pfd, 1, CONNECTING);
+	return sys_epoll_wait(e->wait_fd, ev, EVENTS, 0);
+}
+
+/* Until something happens, or may have; false: never again. */
+static bool sleep_on_all(struct engine *e, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
 	int n, fd = netdev_watch_fd();
@@ -297,7 +315,7 @@ static bool sleep_on_all(struct engine *e)
 		e->netdev_fd = fd;
 		watch(e, &e->netdev_fd);
 	}
-	n = sys_epoll_wait(e->wait_fd, ev, EVENTS, LOOK_AGAIN);
+	n = wait_for_events(e, ev, now);
 	if ((n < 0 && n != -EINTR) || (!n && are_closed(e))) {
 		give_up(e);
 		return false;
@@ -331,7 +349,7 @@ static void *progress_main(void *arg)
 			linger(e, polls, received);
 		before = received;
 		asleep = sys_now();
-		if (!sleep_on_all(e))
+		if (!sleep_on_all(e, asleep))
 			break;
 		soon = sys_now() - asleep < LINGER;
 		if (polling_began(e, polls))
