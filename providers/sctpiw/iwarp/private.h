@@ -23,6 +23,7 @@
 #define IW_ACK_POLL_MIN IW_MSEC
 #define IW_ACK_POLL_MAX (64 * IW_MSEC)
 #define IW_MIN_CUT 128			  /* a message is not cut for less room than this */
+#define IW_LONG_READ 16384u		  /* bytes; of so many, several are asked for at once */
 #define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
 #define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
 #define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
@@ -326,6 +327,7 @@ struct iw_qp_private {
 	struct iw_read *reads;
 	uint32_t reads_size, reads_head, reads_tail; /* size: a power of two, or 0 */
 	uint32_t ord;
+	bool reads_gather; /* those to come: is_full() in sq.c */
 	uint32_t read_stag;  /* iw_mr_read_stag(), of the next read that has one */
 	uint32_t atomic_msn; /* on QN 3, of the response to the next atomic that we ask for */
 	uint32_t ord_max; /* the peer takes no more */

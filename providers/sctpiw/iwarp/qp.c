@@ -285,6 +285,7 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	p->ird = ird;
 	p->ord = ord;
 	p->ord_max = IW_MAX_ORD;
+	p->reads_gather = false;
 	p->irq_head = p->irq_tail = 1;
 	p->atomic_msn = p->response_msn = 1;
 	/* They are of no use on another session, but begin far from those of all others. */

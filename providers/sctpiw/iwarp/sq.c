@@ -83,6 +83,19 @@ static bool is_request(const struct iw_send_wqe *wqe)
 	       wqe->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/*
+ * Once there was no slot for a long read, what is to come waits for a quarter of them: one packet asks for
+ * several then, and what answers them is one stream of full packets.
+ */
+static bool is_full(struct iw_qp_private *p, uint32_t outstanding)
+{
+	if (outstanding >= p->ord)
+		p->reads_gather = iw_read_at(p, p->reads_tail - 1)->length >= IW_LONG_READ;
+	else if (outstanding <= p->ord - p->ord / 4)
+		p->reads_gather = false;
+	return outstanding >= p->ord || p->reads_gather;
+}
+
 /* Requests of the application wait for a slot; the others for requests before them, where fenced. */
 static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
@@ -97,7 +110,7 @@ static bool is_blocked(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	if (!is_request(wqe))
 		return false;
 	/* Without memory for one more it goes on with the room that there is. */
-	return outstanding >= p->ord ||
+	return is_full(p, outstanding) ||
 	       (outstanding == p->reads_size && iw_reads_reserve(p, outstanding + 1));
 }
 
