@@ -224,12 +224,12 @@ static struct assoc *peer_opens(uint16_t port, uint8_t from)
 	return a;
 }
 
-static void say(struct assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, uint32_t src,
-		uint32_t dst)
+static void say_enhanced(struct assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, uint32_t src,
+			 uint32_t dst, const struct session_enhanced *enhanced)
 {
 	struct wired_message m = {.rnr_retry = 7, .src = src, .dst = dst};
 	uint8_t data[WIRED_MESSAGE_LEN], buf[600];
-	struct session_control c = {.ssn = ssn, .function = function, .enhanced = {.ird = 1}};
+	struct session_control c = {.ssn = ssn, .function = function, .enhanced = *enhanced};
 	size_t n;
 
 	if (function != SESSION_TERMINATE) {
@@ -239,6 +239,14 @@ static void say(struct assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, 
 	n = session_encode(&c, buf, sizeof(buf));
 	assert_int_equal(iw_assoc_receive(a->iw, sid, SESSION_PPID_CONTROL, buf, n), 0);
 	run();
+}
+
+static void say(struct assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, uint32_t src,
+		uint32_t dst)
+{
+	static const struct session_enhanced enhanced = {.ird = 1};
+
+	say_enhanced(a, sid, ssn, function, src, dst, &enhanced);
 }
 
 /* The next message must be this one; returns its stream. */
@@ -408,8 +416,12 @@ static void test_strangers(void **state)
 	say(a, 2, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num ^ 1);
 	expect(a, SESSION_ENHANCED_REJECT, &m);
 	assert_int_equal(m.reason, WIRED_NO_QP);
+	/* Its own, but with an RTR indication to come: none of us. */
+	say_enhanced(a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
+		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true, .rtr_write = true});
+	expect(a, SESSION_TERMINATE, NULL);
 	/* And it is still to be had by its own. */
-	say(a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+	say(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect(a, SESSION_ENHANCED_ACCEPT, &m);
 	over(a);
 	free_qp(qp);

@@ -387,14 +387,15 @@ static bool request(struct engine *e, const struct iw_event *ev)
 	struct assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
 	struct wired_message m;
 
-	if (wired_decode(&m, ev->param.private_data, ev->param.private_data_len)) {
+	/* Ours never ask for a peer-to-peer connection: its RTR indication would be waited for without a limit. */
+	if (wired_decode(&m, ev->param.private_data, ev->param.private_data_len) && !ev->param.rtr) {
 		list_del(&a->idle_node);
 		consider(e, ev->session, &m);
 		return true;
 	}
 	if (!a->ep->block)
 		return false;
-	log_debug("port %u: request refused: the port is that of QPs wired by hand", a->ep->port);
+	log_debug("port %u: request refused: none of a QP wired by hand", a->ep->port);
 	iw_session_refuse(ev->session);
 	assoc_check_idle(a);
 	return true;
