@@ -42,7 +42,7 @@ static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 
 static int accept_error;
 
-static int fake_set_accept(struct endpoint *ep, bool accept)
+static int fake_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	return accept_error;
 }
@@ -85,7 +85,7 @@ static uint16_t fake_remote_port(const struct assoc *a)
 
 static const struct transport fake = {
 	.open = fake_open,
-	.set_accept = fake_set_accept,
+	.accept_at = fake_accept_at,
 	.connect = fake_connect,
 	.kick = fake_kick,
 	.acked = fake_acked,
