@@ -603,6 +603,39 @@ static void answers_to_our_initiate(void **state)
 	}
 }
 
+/*
+ * A callee that calls on the stream where we do: neither session can be (6.1), so ours is tried once more where the
+ * callee does not call: it says more. If that is crossed, too, the application hears of it.
+ */
+static void calls_that_cross(void **state)
+{
+	ROWS("5043-6.1-03 5043-6.1-04 5043-6.1-06");
+	struct end end;
+
+	for (unsigned int again = 0; again < 2; again++) {
+		call_peer(&end, "ours");
+		peer_is_called(&usual);
+		hears_soon(0, CONTROL, "0000 0005 0003 0002 'ours'");
+		peer_says(0, CONTROL, "0000 0005 0001 0001 'theirs'");
+		hears_soon(0, CONTROL, "0001 0004");
+		hears_soon(1, CONTROL, "0000 0005 0003 0002 'ours'");
+		peer_says(0, CONTROL, "0001 0004");
+		if (again) {
+			peer_says(1, CONTROL, "0000 0005 0001 0001 'theirs'");
+			hears_soon(1, CONTROL, "0001 0004");
+			event(REJECTED, -ECONNRESET);
+		} else {
+			peer_says(1, CONTROL, "0000 0006 0002 0003");
+			event(ESTABLISHED, 0);
+			assert_int_equal(atomic_load(&end.qp->state), IW_QPS_RTS);
+		}
+		silence();
+		no_event();
+		done();
+		qp_close(&end);
+	}
+}
+
 /* No indication, or another one: not a word of DDP, and the application hears of it. */
 static void a_callee_that_is_not_ddp(void **state)
 {
@@ -662,6 +695,7 @@ int main(void)
 		cmocka_unit_test(ends_of_every_kind),
 		cmocka_unit_test(the_association_ends),
 		cmocka_unit_test(answers_to_our_initiate),
+		cmocka_unit_test(calls_that_cross),
 		cmocka_unit_test(a_callee_that_is_not_ddp),
 		cmocka_unit_test(a_caller_that_is_not_ddp),
 	};

@@ -53,6 +53,8 @@ static const struct message {
  *	f  a plain Initiate goes out on another stream
  *	u  it hears that the Initiate was refused; nothing is sent, and the stream is free
  *	e  the orderly end: it hears of it, a session Terminate goes out
+ *	c  illegal, as both have called: a session Terminate goes out at once, the application hears of it,
+ *	   and may try once more with the same QP
  *	T  illegal: a session Terminate goes out at once, and the application, if it knows
  *	   of the session, hears of a protocol error
  *	w  the segment is placed and delivered
@@ -171,6 +173,12 @@ static void react(struct fx *x, const struct state *st, const struct message *m,
 		fx_ack(x, 1);
 		assert_int_equal(iw_assoc_sessions(x->assoc), 0);
 		break;
+	case 'c':
+		expect_session_terminate(x, st->our_ssn);
+		ev = fx_event(x, IW_EVENT_CLOSED);
+		assert_int_equal(ev.error, -ECONNRESET);
+		assert_int_equal(atomic_load(&x->qp->state), IW_QPS_INIT);
+		break;
 	case 'T':
 		expect_protocol_error(x, st);
 		break;
@@ -277,7 +285,7 @@ static void enhanced_initiate_unanswered(void **state)
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 "
 	     "5043-5.2.3-13 6581-7-13 6581-7-21 6581-7-20 6581-8-06");
 	static const struct state initiating = {
-		enter_initiating, 1, true, "TTTTfTarTTTTTTTTTTTTTT",
+		enter_initiating, 1, true, "TcTTfcarTTTTTTTTTTTTTT",
 	};
 
 	check_state(&initiating);
@@ -298,7 +306,7 @@ static void plain_initiate_unanswered(void **state)
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 "
 	     "5043-5.2.3-13 6581-7-21");
 	static const struct state initiating = {
-		enter_initiating_plain, 1, true, "TTaruTTTTTTTTTTTTTTTTT",
+		enter_initiating_plain, 1, true, "TcarucTTTTTTTTTTTTTTTT",
 	};
 
 	check_state(&initiating);

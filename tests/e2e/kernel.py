@@ -203,6 +203,7 @@ CASES = [
     ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),
     ("verbs.wired", verbs("verbs_wired")),
     ("verbs.wired_self", verbs("verbs_wired_self")),
+    ("verbs.wired_paths", verbs("verbs_wired_paths")),
     ("verbs.processes", verbs("verbs_processes")),
     ("verbs.cm_ports", verbs("verbs_cm_ports", "listener_by_addresses")),
 ]

@@ -42,7 +42,7 @@ static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 
 static int accept_error;
 
-static int fake_set_accept(struct endpoint *ep, bool accept)
+static int fake_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	return accept_error;
 }
@@ -85,7 +85,7 @@ static uint16_t fake_remote_port(const struct assoc *a)
 
 static const struct transport fake = {
 	.open = fake_open,
-	.set_accept = fake_set_accept,
+	.accept_at = fake_accept_at,
 	.connect = fake_connect,
 	.kick = fake_kick,
 	.acked = fake_acked,
@@ -361,6 +361,31 @@ static void test_smaller_waits_and_yields(void **state)
 	free_qp(qp);
 }
 
+/* Both Initiates go on one stream, as the two SCTPs do not know who has opened the association: once more. */
+static void test_one_stream(void **state)
+{
+	struct iw_qp *qp = new_qp();
+	struct wired_message m;
+
+	wire(qp, SMALLER);
+	assert_true(assoc_up(opened, true, 64, 1400));
+	assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, NULL), 0);
+	say(opened, 0, 0, SESSION_ENHANCED_INITIATE, SMALLER, qp->num);
+	assert_int_equal(expect(opened, SESSION_TERMINATE, NULL), 0);
+	say(opened, 0, 1, SESSION_TERMINATE, 0, 0);
+	assert_int_equal(qp->state, IW_QPS_RTR);
+	e->now += 11 * MSEC;
+	wired_timers(e);
+	/* Theirs is on another one now. */
+	assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, &m) % 2, 0);
+	assert_int_equal(m.src, qp->num);
+	say(opened, 1, 0, SESSION_ENHANCED_INITIATE, SMALLER, qp->num);
+	assert_int_equal(expect(opened, SESSION_ENHANCED_REJECT, &m), 1);
+	assert_int_equal(m.reason, WIRED_CROSSED);
+	over(opened);
+	free_qp(qp);
+}
+
 static void expect_untouched(const struct iw_qp *qp)
 {
 	assert_int_equal(qp->state, IW_QPS_INIT);
@@ -602,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_message),
 		cmocka_unit_test_setup_teardown(test_larger_initiates, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_smaller_waits_and_yields, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),

@@ -47,11 +47,13 @@ static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
 
-	for (uint16_t function = SESSION_INITIATE; function <= SESSION_ENHANCED_REJECT; function++) {
+	for (uint16_t function = SESSION_ACCEPT; function <= SESSION_ENHANCED_REJECT; function++) {
 		struct iw_session_param p = param(4, 4, "data");
 		struct iw_event ev;
 		struct fx x;
 
+		if (session_is_initiate(function)) /* no answer: test_iw_crossing.c */
+			continue;
 		fx_start(&x, true);
 		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
 		fx_control(&x, function, depths, function == SESSION_TERMINATE ? 0 : 4);
@@ -386,14 +388,13 @@ static void rejected_by_the_peer(void **state)
 
 static void wrong_answers(void **state)
 {
-	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 6581-7-21");
+	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-09 6581-7-21");
 	static const struct {
 		uint32_t ppid;
 		const char *body;
 		size_t len;
 	} cases[] = {
-		{ 17, "\0\2", 2 },	     { 17, "\0\3", 2 },	 { 17, "\0\1", 2 },
-		{ 17, "\0\5\0\1\0\1", 6 }, { 17, "\0\6", 2 }, { 17, "\0\x63", 2 },
+		{ 17, "\0\2", 2 }, { 17, "\0\3", 2 }, { 17, "\0\6", 2 }, { 17, "\0\x63", 2 },
 		{ 16, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0x", 15 }, { 5, "\0\6\0\1\0\1", 6 },
 	};
 

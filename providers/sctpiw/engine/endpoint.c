@@ -123,17 +123,15 @@ int endpoint_open_dormant(struct engine *e, const struct sockaddr *addr, struct 
 	return endpoint_new(e, addr, false, true, out);
 }
 
-int endpoint_wake(struct endpoint *ep)
+int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
 {
 	struct engine *e = ep->engine;
 	int ret;
 
-	if (!ep->dormant)
-		return 0;
 	ret = progress_start(e);
 	if (!ret)
-		ret = e->transport->set_accept(ep, true);
-	if (ret)
+		ret = e->transport->accept_at(ep, local);
+	if (ret || !ep->dormant)
 		return ret;
 	ep->dormant = false;
 	list_del(&ep->node);

@@ -4,6 +4,11 @@
  * port by a socket of its own, which listens when peers may connect; each association has one more,
  * from accept(), or bound to the same port and connected.
  *
+ * What accepts at one address has a listener bound to that (accept_at). One that is bound to all of
+ * them lists all of them to the peer, and between two ports the kernel has a single association for
+ * what was listed: connect() to another of these addresses says EADDRNOTAVAIL, and an INIT to another
+ * one is a restart.
+ *
  * What the kernel does not do the way sctp/ does:
  * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
  *   can be told from "not all" (kernel_tx.c).
@@ -93,17 +98,19 @@ static int kernel_open(struct endpoint *ep, const struct sockaddr *addr, bool v6
 
 	if (!ke)
 		return -ENOMEM;
-	ret = ke->sock.fd = kernel_socket_open(addr->sa_family, v6only);
+	ret = ke->own.sock.fd = kernel_socket_open(addr->sa_family, v6only);
 	if (ret < 0)
 		goto err_free;
-	ke->sock.ep = ep;
-	ret = sys_bind(ke->sock.fd, addr, sockaddr_len(addr));
+	ke->own.ep = ep;
+	list_init(&ke->own.node);
+	list_init(&ke->listeners);
+	ret = sys_bind(ke->own.sock.fd, addr, sockaddr_len(addr));
 	if (!ret)
-		ret = sys_getsockname(ke->sock.fd, &ep->local);
+		ret = sys_getsockname(ke->own.sock.fd, &ep->local);
 	if (ret)
 		goto err_close;
 	/* From now on associations may have the port as well; a stranger's bind() still may not. */
-	sys_setsockopt_int(ke->sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	ep->state = ke;
 	ep->family = addr->sa_family;
 	ep->v6only = v6only;
@@ -112,26 +119,47 @@ static int kernel_open(struct endpoint *ep, const struct sockaddr *addr, bool v6
 	return 0;
 
 err_close:
-	sys_close(ke->sock.fd);
+	sys_close(ke->own.sock.fd);
 err_free:
 	free(ke);
 	return ret;
 }
 
+static struct kernel_listener *listener_of(struct list_node *node)
+{
+	return list_entry(node, struct kernel_listener, node);
+}
+
 static void kernel_close(struct endpoint *ep)
 {
 	struct kernel_endpoint *ke = kernel_endpoint(ep);
+	struct list_node *node;
 
-	if (ke->listening)
-		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, ke->sock.fd, NULL);
-	sys_close(ke->sock.fd);
+	while ((node = list_pop(&ke->listeners))) {
+		struct kernel_listener *l = listener_of(node);
+
+		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, l->sock.fd, NULL);
+		if (l == &ke->own)
+			continue;
+		sys_close(l->sock.fd);
+		free(l);
+	}
+	sys_close(ke->own.sock.fd);
 	free(ke);
 }
 
 static void kernel_forget(struct endpoint *ep)
 {
-	sys_close(kernel_endpoint(ep)->sock.fd);
-	kernel_endpoint(ep)->sock.fd = -1;
+	struct kernel_endpoint *ke = kernel_endpoint(ep);
+
+	list_for_each(node, &ke->listeners) {
+		if (listener_of(node) == &ke->own)
+			continue;
+		sys_close(listener_of(node)->sock.fd);
+		listener_of(node)->sock.fd = -1;
+	}
+	sys_close(ke->own.sock.fd);
+	ke->own.sock.fd = -1;
 	list_for_each(node, &ep->assocs) {
 		struct kernel_assoc *ka = list_entry(node, struct assoc, node)->state;
 
@@ -221,15 +249,28 @@ int kernel_meaning(const struct kernel_assoc *ka, int error)
 	return kernel_is_up(ka) ? -ECONNRESET : -ECONNREFUSED;
 }
 
+/* The one that has the address, by itself or with all others. */
+static struct kernel_listener *find_listener(const struct endpoint *ep, const struct ip_addr *at)
+{
+	struct kernel_endpoint *ke = kernel_endpoint(ep);
+
+	list_for_each(node, &ke->listeners) {
+		struct kernel_listener *l = listener_of(node);
+
+		if (l == &ke->own || ip_addr_equal(&l->at, at))
+			return l;
+	}
+	return NULL;
+}
+
 static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 {
-	const struct kernel_endpoint *ke = kernel_endpoint(ep);
+	const struct kernel_listener *l = find_listener(ep, &to->local);
 	struct sockaddr_storage local = ep->local;
 
 	if (ep->wildcard && !ip_addr_is_zero(&to->local))
 		sockaddr_make(&local, ep->family, &to->local, ep->port);
-	return kernel_socket_bind_beside(fd, (struct sockaddr *)&local,
-					 ke->listening ? ke->sock.fd : -1);
+	return kernel_socket_bind_beside(fd, (struct sockaddr *)&local, l ? l->sock.fd : -1);
 }
 
 static int kernel_connect(struct assoc *a, const struct path_addr *to, uint16_t port)
@@ -283,41 +324,46 @@ static void set_passive_path(struct kernel_assoc *ka, const struct sockaddr_stor
 }
 
 /* Who is out of descriptors or memory would be told of the same connection for ever. */
-static void pause_accepting(struct endpoint *ep)
+static void pause_accepting(struct kernel_listener *l)
 {
-	struct kernel *k = kernel_of(ep->engine);
+	struct engine *e = l->ep->engine;
+	struct kernel *k = kernel_of(e);
 
-	watch(ep->engine, &kernel_endpoint(ep)->sock, EPOLL_CTL_MOD, 0);
-	kernel_endpoint(ep)->paused = true;
+	watch(e, &l->sock, EPOLL_CTL_MOD, 0);
+	l->paused = true;
 	if (k->next_accept == ENGINE_NEVER)
-		k->next_accept = ep->engine->now + ACCEPT_PAUSE;
+		k->next_accept = e->now + ACCEPT_PAUSE;
 }
 
 static void resume_accepting(struct engine *e)
 {
 	kernel_of(e)->next_accept = ENGINE_NEVER;
-	list_for_each(node, &e->endpoints) {
-		struct kernel_endpoint *ke = kernel_endpoint(list_entry(node, struct endpoint, node));
+	list_for_each(ep_node, &e->endpoints) {
+		const struct endpoint *ep = list_entry(ep_node, struct endpoint, node);
 
-		if (ke->paused)
-			watch(e, &ke->sock, EPOLL_CTL_MOD, EPOLLIN);
-		ke->paused = false;
+		list_for_each(node, &kernel_endpoint(ep)->listeners) {
+			struct kernel_listener *l = listener_of(node);
+
+			if (l->paused)
+				watch(e, &l->sock, EPOLL_CTL_MOD, EPOLLIN);
+			l->paused = false;
+		}
 	}
 }
 
-static bool accept_some(struct endpoint *ep)
+static bool accept_some(struct kernel_listener *l)
 {
-	struct kernel_endpoint *ke = kernel_endpoint(ep);
+	struct endpoint *ep = l->ep;
 
 	for (int i = 0; i < ACCEPTS; i++) {
 		struct sockaddr_storage from;
 		struct kernel_assoc *ka;
 		struct assoc *a;
-		int fd = kernel_socket_accept(ke->sock.fd, ep->family, ep->v6only, &from);
+		int fd = kernel_socket_accept(l->sock.fd, ep->family, ep->v6only, &from);
 
 		if (fd < 0) {
 			if (fd != -EAGAIN)
-				pause_accepting(ep);
+				pause_accepting(l);
 			return false;
 		}
 		if (ep->tos)
@@ -338,29 +384,62 @@ static bool accept_some(struct endpoint *ep)
 	return true;
 }
 
-static int kernel_set_accept(struct endpoint *ep, bool accept)
+static int start_listening(struct kernel_listener *l)
 {
-	struct kernel_endpoint *ke = kernel_endpoint(ep);
-	struct engine *e = ep->engine;
-	int ret;
+	int ret = sys_listen(l->sock.fd, BACKLOG);
 
-	if (accept == ke->listening)
-		return 0;
-	if (!accept) {
-		/* Those who are connected by now are told that nobody listens. */
-		while (accept_some(ep))
-			;
-		watch(e, &ke->sock, EPOLL_CTL_DEL, 0);
-		ke->listening = ke->paused = false;
-		return sys_listen(ke->sock.fd, 0);
-	}
-	ret = sys_listen(ke->sock.fd, BACKLOG);
 	if (ret)
 		return ret;
-	ret = watch(e, &ke->sock, EPOLL_CTL_ADD, EPOLLIN);
+	ret = watch(l->ep->engine, &l->sock, EPOLL_CTL_ADD, EPOLLIN);
 	if (ret)
-		sys_listen(ke->sock.fd, 0);
-	ke->listening = !ret;
+		sys_listen(l->sock.fd, 0);
+	else
+		list_add_tail(&kernel_endpoint(l->ep)->listeners, &l->node);
+	return ret;
+}
+
+static int kernel_set_accept(struct endpoint *ep, bool accept)
+{
+	struct kernel_listener *own = &kernel_endpoint(ep)->own;
+
+	if (accept == list_linked(&own->node))
+		return 0;
+	if (accept)
+		return start_listening(own);
+	/* Those who are connected by now are told that nobody listens. */
+	while (accept_some(own))
+		;
+	watch(ep->engine, &own->sock, EPOLL_CTL_DEL, 0);
+	list_del(&own->node);
+	own->paused = false;
+	return sys_listen(own->sock.fd, 0);
+}
+
+static int kernel_accept_at(struct endpoint *ep, const struct ip_addr *local)
+{
+	struct sockaddr_storage addr;
+	struct kernel_listener *l;
+	int ret;
+
+	if (find_listener(ep, local))
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->ep = ep;
+	l->at = *local;
+	list_init(&l->node);
+	sockaddr_make(&addr, ep->family, local, ep->port);
+	ret = l->sock.fd = kernel_socket_open(ep->family, ep->v6only);
+	if (ret >= 0)
+		ret = kernel_socket_bind_beside(l->sock.fd, (struct sockaddr *)&addr, -1);
+	if (!ret)
+		ret = start_listening(l);
+	if (!ret)
+		return 0;
+	log_debug("port %u: cannot accept at an address: %s", ep->port, strerror(-ret));
+	sys_close(l->sock.fd);
+	free(l);
 	return ret;
 }
 
@@ -536,8 +615,8 @@ static bool receive_socket(struct engine *e, struct kernel_socket *sock, uint32_
 {
 	struct kernel_assoc *ka = sock->assoc;
 
-	if (sock->ep)
-		return accept_some(sock->ep);
+	if (!ka)
+		return accept_some(list_entry(sock, struct kernel_listener, sock));
 	/* It went with an earlier one of this batch. */
 	if (!ka->assoc)
 		return false;
@@ -658,7 +737,7 @@ static uint16_t kernel_remote_port(const struct assoc *a)
 /* Its associations' sockets have it from when they were made. */
 static void kernel_set_tos(struct endpoint *ep)
 {
-	endpoint_mark(ep, kernel_endpoint(ep)->sock.fd);
+	endpoint_mark(ep, kernel_endpoint(ep)->own.sock.fd);
 }
 
 const struct transport transport_kernel = {
@@ -669,6 +748,7 @@ const struct transport transport_kernel = {
 	.close = kernel_close,
 	.forget = kernel_forget,
 	.set_accept = kernel_set_accept,
+	.accept_at = kernel_accept_at,
 	.set_tos = kernel_set_tos,
 	.receive = kernel_receive,
 	.events = kernel_events,

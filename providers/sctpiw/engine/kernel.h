@@ -20,8 +20,7 @@
 /* What epoll's entries point to. */
 struct kernel_socket {
 	int fd;
-	struct endpoint *ep;	    /* whose listener it is; or NULL */
-	struct kernel_assoc *assoc; /* or whose socket */
+	struct kernel_assoc *assoc; /* whose it is; NULL: a listener's */
 };
 
 struct kernel_msg {
@@ -30,11 +29,18 @@ struct kernel_msg {
 	uint16_t sid;
 };
 
+struct kernel_listener {
+	struct kernel_socket sock;
+	struct list_node node; /* kernel_endpoint.listeners, while it listens */
+	struct endpoint *ep;
+	struct ip_addr at; /* zero: where the endpoint is bound */
+	bool paused;	   /* nobody is accepted before kernel.next_accept */
+};
+
 /* endpoint.state */
 struct kernel_endpoint {
-	struct kernel_socket sock;
-	bool listening;
-	bool paused; /* nobody is accepted before kernel.next_accept */
+	struct kernel_listener own; /* has the port, whether it listens or not */
+	struct list_node listeners;
 };
 
 /* assoc.state. Freed at the end of a pass, since epoll may have named it already. */

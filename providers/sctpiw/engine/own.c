@@ -211,11 +211,16 @@ static void own_forget(struct endpoint *ep)
 
 static int own_set_accept(struct endpoint *ep, bool accept)
 {
+	sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
+	return 0;
+}
+
+/* Our own SCTP tells a peer of the address that it has named and of no other, wherever it accepts. */
+static int own_accept_at(struct endpoint *ep, const struct ip_addr *local)
+{
 	int ret = ep->dormant ? watch(ep) : 0;
 
-	if (!ret)
-		sctp_endpoint_set_accept(own_endpoint(ep)->sctp, accept);
-	return ret;
+	return ret ? ret : own_set_accept(ep, true);
 }
 
 static void own_set_tos(struct endpoint *ep)
@@ -573,6 +578,7 @@ const struct transport transport_own = {
 	.close = own_close,
 	.forget = own_forget,
 	.set_accept = own_set_accept,
+	.accept_at = own_accept_at,
 	.set_tos = own_set_tos,
 	.receive = own_receive,
 	.events = own_events,

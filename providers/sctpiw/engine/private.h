@@ -213,10 +213,10 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **ep);
 /*
  * A referenced endpoint bound to addr that costs nothing but its descriptor: what comes is left lying
- * until it wakes. That is once and for all, and peers may open associations to it then.
+ * until it wakes. That is once and for all; peers may open associations to the addresses that it was woken for.
  */
 int endpoint_open_dormant(struct engine *e, const struct sockaddr *addr, struct endpoint **ep);
-int endpoint_wake(struct endpoint *ep);
+int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
 /* A referenced endpoint to share in the place of one where the streams to a peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 void endpoint_put(struct endpoint *ep);

@@ -46,7 +46,7 @@ struct transport {
 
 	/*
 	 * Opens ep, bound to addr; fills ep->local, port, family, wildcard, v6only, and has the
-	 * engine's epoll watch it, one that is dormant with set_accept. -errno of bind().
+	 * engine's epoll watch it, one that is dormant with accept_at. -errno of bind().
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
 	/* It has no association any more. */
@@ -55,6 +55,12 @@ struct transport {
 	void (*forget)(struct endpoint *ep);
 	/* Whether peers may open associations to it; at first not. -errno of listen(). */
 	int (*set_accept)(struct endpoint *ep, bool accept);
+	/*
+	 * From now on peers may open associations to that address of ep's, which is bound to all. A peer is
+	 * told of no other one then: each pair of addresses can have an association of its own. May be
+	 * repeated. -errno of bind() and listen().
+	 */
+	int (*accept_at)(struct endpoint *ep, const struct ip_addr *local);
 
 	/* What is sent from now on carries ep->tos. */
 	void (*set_tos)(struct endpoint *ep);

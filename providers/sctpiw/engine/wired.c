@@ -614,7 +614,7 @@ int engine_wire(struct engine *e, struct iw_qp *qp, const struct engine_wiring *
 		random_bytes(&e->random, &e->wired_token, sizeof(e->wired_token));
 	ret = set_path(w, wiring);
 	if (!ret)
-		ret = endpoint_wake(w->ep);
+		ret = endpoint_wake(w->ep, &w->path.local);
 	if (ret) {
 		free(w);
 		return ret;

@@ -18,14 +18,19 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->rnic = rnic;
 	assoc->ops = *ops;
 	assoc->llp = llp;
-	assoc->initiator = initiator;
+	iw_assoc_set_initiator(assoc, initiator);
 	assoc->streams = streams < 65536 ? streams : 65536;
-	assoc->cursor = initiator ? 0 : 1;
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
 	list_add_tail(&rnic->assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
+}
+
+void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator)
+{
+	assoc->initiator = initiator;
+	assoc->cursor = initiator ? 0 : 1;
 }
 
 void *iw_assoc_llp(const struct iw_assoc *assoc)
@@ -248,7 +253,7 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 	if (s->rx_ended)
 		return true;
 	return s->rx_loose && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
-	       (c.function == SESSION_INITIATE || c.function == SESSION_ENHANCED_INITIATE);
+	       session_is_initiate(c.function);
 }
 
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,

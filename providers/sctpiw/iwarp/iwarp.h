@@ -621,7 +621,10 @@ struct iw_msg {
 	bool more;
 };
 
-/* initiator: we opened the association: our sessions take even stream ids, else odd ones. */
+/*
+ * initiator: we opened the association: our sessions take even stream ids, else odd ones. A peer whose Initiates
+ * come on the same ones changes that.
+ */
 struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg);
 void *iw_assoc_llp(const struct iw_assoc *assoc);
@@ -723,7 +726,8 @@ enum iw_event_type {
 	 * The session is over, qp is in error (NULL: freed meanwhile, or as before). error: 0 orderly by the peer; -EPROTO
 	 * this side found an error (also of its own: a WR failed), -ECONNRESET the peer did (RDMAP
 	 * Terminate), -ECONNREFUSED the Initiate was answered by a Terminate, -ECONNABORTED the
-	 * application freed the QP or moved it, else what iw_assoc_lost() was given.
+	 * application freed the QP or moved it, -ECONNRESET it crossed one of the peer's on the same
+	 * stream, and the QP is as before, else what iw_assoc_lost() was given.
 	 */
 	IW_EVENT_CLOSED,
 	IW_EVENT_QP_COMM_EST, /* qp: IBV_EVENT_COMM_EST: wired by hand, in RTR, and the first message has come */

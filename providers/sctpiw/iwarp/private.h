@@ -674,6 +674,11 @@ void iw_early_clear(struct iw_session *s);
 /* session_setup.c */
 /* Control message with the DDP-SSN in turn while INITIATING. */
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict);
+/*
+ * The peer's Initiate has come on the stream that ours was to go on. The stream is the peer's, and has no session
+ * any more; ours goes to one of the other parity, and fails where there is none.
+ */
+void iw_setup_give_way(struct iw_session *s);
 /* First message of a stream without a session. */
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);
@@ -732,6 +737,8 @@ int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid
 void iw_assoc_unlink(struct iw_session *s);
 /* The session counts no longer as one that lives. Idempotent. */
 void iw_session_uncount(struct iw_session *s);
+/* Our sessions take even stream ids from now on, else odd ones. */
+void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator);
 /* An idle stream of our parity, or -EAGAIN. */
 int iw_assoc_idle_stream(struct iw_assoc *assoc);
 /* The message with this number of assoc->pulled has arrived at the peer. */

@@ -228,6 +228,13 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	int err = session_decode(&c, data, len);
 
 	if (s->state == IW_S_INITIATING && ssn == s->rx_ssn) {
+		if (!s->tx_ssn && session_is_initiate(c.function)) {
+			uint16_t sid = s->sid;
+
+			iw_setup_give_way(s);
+			iw_setup_first(s->assoc, sid, SESSION_PPID_CONTROL, data, len);
+			return;
+		}
 		s->rx_ssn++;
 		iw_setup_answer(s, &c, err);
 		drain(s);

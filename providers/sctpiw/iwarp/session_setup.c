@@ -215,23 +215,74 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 }
 
 /* The QP is free again for another try: its state stays as it was. */
-static void rejected(struct iw_session *s, const struct session_control *c)
+static void release_qp(struct iw_session *s)
 {
 	struct iw_qp *qp = s->qp;
 
+	iw_qp_unbind(qp);
+	if (qp->srq) /* what came before the answer */
+		iw_srq_return(qp);
+}
+
+static void rejected(struct iw_session *s, const struct session_control *c)
+{
 	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
 		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
 	s->rx_ended = true;
 	s->tx_ended = true; /* nothing more is owed (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
 	s->ack_poll = IW_ACK_POLL_MIN;
-	iw_qp_unbind(qp);
-	if (qp->srq) /* what came before the answer */
-		iw_srq_return(qp);
+	release_qp(s);
 	free(s->local);
 	s->local = NULL;
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);
 	iw_session_settle(s);
+}
+
+/* On another stream, as if it had not begun. */
+static int start_anew(struct iw_session *s)
+{
+	list_del(&s->ready);
+	iw_assoc_unlink(s);
+	iw_session_uncount(s);
+	s->rx_ended = s->tx_ended = s->answered = false;
+	s->tx_ssn = s->rx_ssn = 0;
+	s->slots_used = s->slots_size = 0;
+	free(s->slots);
+	s->slots = NULL;
+	iw_early_clear(s);
+	s->failing = false;
+	return start(s);
+}
+
+void iw_setup_give_way(struct iw_session *s)
+{
+	iw_assoc_set_initiator(s->assoc, s->sid % 2);
+	if (!start_anew(s))
+		return;
+	s->rx_ended = s->tx_ended = true;
+	release_qp(s);
+	iw_session_end(s, -ECONNRESET, true, NULL);
+}
+
+/*
+ * Initiates have crossed on one stream, since each side takes itself for the association's initiator: their INITs
+ * collided, and one SCTP does not tell. No session can be like that (RFC 5043 6.1), so both end, and may be
+ * tried again. Both sides have seen both: whose private data is larger stays with the even streams. Where that
+ * says nothing, chance does.
+ */
+static void crossed(struct iw_session *s, const struct session_control *c)
+{
+	const struct iw_session_param *ours = s->local;
+	int order = (int)ours->private_data_len - (int)c->private_len;
+
+	if (!order && c->private_len)
+		order = memcmp(ours->private_data, c->private_data, c->private_len);
+	if (!order)
+		order = random_u32(s->rnic->random) & 1 ? 1 : -1;
+	iw_assoc_set_initiator(s->assoc, order > 0);
+	release_qp(s);
+	iw_session_end(s, -ECONNRESET, true, NULL);
 }
 
 /*
@@ -244,18 +295,8 @@ static void refused(struct iw_session *s)
 	s->rx_ended = true;
 	s->tx_ended = true;
 	if (s->enhanced && !s->qp->wired) {
-		list_del(&s->ready);
-		iw_assoc_unlink(s); /* both sides have sent all they will, and it arrived */
-		iw_session_uncount(s);
-		s->enhanced = false;
-		s->rx_ended = s->tx_ended = s->answered = false;
-		s->tx_ssn = s->rx_ssn = 0;
-		s->slots_used = s->slots_size = 0;
-		free(s->slots);
-		s->slots = NULL;
-		iw_early_clear(s);
-		s->failing = false;
-		if (!start(s))
+		s->enhanced = false; /* both sides have sent all they will on this stream, and it arrived */
+		if (!start_anew(s))
 			return;
 		s->rx_ended = s->tx_ended = true;
 	}
@@ -278,6 +319,8 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 		rejected(s, c);
 	} else if (!verdict && function == SESSION_TERMINATE) {
 		refused(s);
+	} else if (!verdict && session_is_initiate(function)) {
+		crossed(s, c);
 	} else {
 		iw_fail_illegal(&f);
 		f.quiet = true;
@@ -316,7 +359,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	s->rx_ssn = 1;
 	if (ppid == SESSION_PPID_CONTROL)
 		err = session_decode(&c, data, len);
-	if (err || (c.function != SESSION_INITIATE && c.function != SESSION_ENHANCED_INITIATE)) {
+	if (err || !session_is_initiate(c.function)) {
 		refuse_first(s);
 		return;
 	}

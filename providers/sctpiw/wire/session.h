@@ -63,6 +63,11 @@ static inline bool session_is_enhanced(uint16_t function)
 	return function >= SESSION_ENHANCED_INITIATE && function <= SESSION_ENHANCED_REJECT;
 }
 
+static inline bool session_is_initiate(uint16_t function)
+{
+	return function == SESSION_INITIATE || function == SESSION_ENHANCED_INITIATE;
+}
+
 /*
  * Writes the message and returns its length; 0: it does not fit len, or there is more private
  * data than the message may carry (none in a Terminate). Depths are clamped to 14 bits; with
