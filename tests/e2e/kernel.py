@@ -205,7 +205,6 @@ CASES = [
     ("verbs.wired_self", verbs("verbs_wired_self")),
     ("verbs.wired_paths", verbs("verbs_wired_paths")),
     ("verbs.processes", verbs("verbs_processes")),
-    ("verbs.cm_ports", verbs("verbs_cm_ports", "listener_by_addresses")),
 ]
 
 if __name__ == "__main__":
