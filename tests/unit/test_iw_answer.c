@@ -161,29 +161,34 @@ static void only_success(void **state)
 	fx_stop(&x);
 }
 
-/* Answers that come late, or not at all, are not waited for again and again. */
+/* Answers that come late, or not at all, are waited for less and less often. */
 static void unlearns(void **state)
 {
 	struct fx x;
 
 	start(&x);
-	in_turn(&x, LEARNT);
+	for (int rounds = LEARNT; rounds <= 8 * LEARNT; rounds *= 2) {
+		for (int i = 0; i < rounds; i++) {
+			write_and_take(&x);
+			answer(&x);
+		}
+		write_out(&x);
+		give_up(&x);
+		answer(&x); /* late */
+	}
+	/* One in time, and eight rounds are enough again. */
+	in_turn(&x, 16 * LEARNT);
 	write_out(&x);
-	give_up(&x);
-	answer(&x); /* late */
-	write_and_take(&x);
-	fx_stop(&x);
-
-	/* Who has waited well for long misses one. */
-	start(&x);
-	in_turn(&x, 4 * LEARNT);
-	write_out(&x);
-	give_up(&x);
-	write_out(&x);
-	give_up(&x);
+	assert_true(waits(&x));
+	answer(&x);
+	fx_cqe(&x);
+	for (int miss = 0; miss < 2; miss++) { /* who has waited well misses one */
+		write_out(&x);
+		give_up(&x);
+	}
 	write_and_take(&x);
 	answer(&x);
-	in_turn(&x, LEARNT - 1);
+	in_turn(&x, 2 * LEARNT - 1);
 	write_out(&x);
 	assert_true(waits(&x));
 	fx_stop(&x);

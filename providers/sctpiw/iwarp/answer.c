@@ -8,15 +8,26 @@
  */
 #include "iwarp/private.h"
 
-/* What an answer earns and a wait in vain costs; from ENOUGH on completions wait. */
-#define ENOUGH 8
-#define MOST 16
-#define MISSED 8
+/*
+ * After so many rounds in turn, more than others, completions wait, until one has waited in vain, or two in a row where others have
+ * not; then it takes twice as many rounds, as if the answers always came late.
+ */
+#define ROUNDS_MIN 8
+#define ROUNDS_MAX 1024
+
+void iw_answer_forget(struct iw_qp_private *p)
+{
+	p->rounds = 0;
+	p->rounds_needed = ROUNDS_MIN;
+	p->trust = 0;
+	p->asked = p->awaits_answer = false;
+}
 
 static void missed(struct iw_qp_private *p)
 {
 	p->awaits_answer = false;
-	p->answers = p->answers > MISSED ? p->answers - MISSED : 0;
+	if (p->trust && !--p->trust && p->rounds_needed < ROUNDS_MAX)
+		p->rounds_needed *= 2;
 }
 
 /* Of all that the QP had to send nothing is left. */
@@ -33,7 +44,7 @@ void iw_answer_expect(struct iw_qp *qp)
 	if (p->awaits_answer)
 		missed(p);
 	p->asked = true;
-	if (p->answers < ENOUGH || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
+	if (!p->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
 		return;
 	p->awaits_answer = true;
 	atomic_store_explicit(&cq->answer_due, qp->rnic->now + IW_ANSWER_TIME, memory_order_release);
@@ -51,9 +62,15 @@ void iw_answer_came(struct iw_qp *qp)
 		missed(p);
 		return;
 	}
+	if (!answer) { /* or one that the application has been quick to act on: seen in memory, not delivered yet */
+		p->rounds -= p->rounds > 0;
+		p->trust = 0;
+	} else if (p->awaits_answer) {
+		p->trust = 2;
+		p->rounds_needed = ROUNDS_MIN;
+	} else if (!p->trust && ++p->rounds >= p->rounds_needed) {
+		p->rounds = 0;
+		p->trust = 1;
+	}
 	p->awaits_answer = false;
-	if (!answer)
-		p->answers = 0;
-	else if (p->answers < MOST)
-		p->answers++;
 }

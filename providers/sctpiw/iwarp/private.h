@@ -364,7 +364,9 @@ struct iw_qp_private {
 	uint32_t taken;
 
 	/* Of its Writes and the peer's: answer.c */
-	uint8_t answers;
+	uint16_t rounds; /* in turn, less the others */
+	uint16_t rounds_needed;
+	uint8_t trust;	    /* in answers: that so many will come in time */
 	bool asked;	    /* a Write of ours was completed since the last of the peer */
 	bool awaits_answer; /* its completion waits in the CQ */
 
@@ -477,6 +479,8 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 
 /* answer.c: completions of Writes that come with the peer's answer */
 #define IW_ANSWER_TIME 50000u /* ns: what comes later is worth a change of threads */
+/* The QP has a new session. */
+void iw_answer_forget(struct iw_qp_private *p);
 /* A Write was completed, its entry is the newest of the CQ. */
 void iw_answer_expect(struct iw_qp *qp);
 /* The peer's Write is placed and delivered. */

@@ -292,8 +292,7 @@ int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	p->read_stag = qp->rnic->read_stags;
 	qp->rnic->read_stags += READ_STAGS_STEP;
 	p->in_write = p->behind_write = false;
-	p->answers = 0;
-	p->asked = p->awaits_answer = false;
+	iw_answer_forget(p);
 
 	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);
 	p->current = IW_TX_NONE;
