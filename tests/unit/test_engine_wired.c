@@ -445,8 +445,12 @@ static void test_strangers(void **state)
 	say_enhanced(a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
 		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true, .rtr_write = true});
 	expect(a, SESSION_TERMINATE, NULL);
+	/* Nor where it names no kind of it. */
+	say_enhanced(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
+		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true});
+	expect(a, SESSION_TERMINATE, NULL);
 	/* And it is still to be had by its own. */
-	say(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+	say(a, 8, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect(a, SESSION_ENHANCED_ACCEPT, &m);
 	over(a);
 	free_qp(qp);

@@ -665,7 +665,7 @@ struct iw_session_param {
 	uint8_t rnr_retry_count; /* 7: wait for ever; else x 655 ms, then Terminate */
 	/*
 	 * initiate: 0, or the kinds of which one is sent after the Accept, before all else (RFC 6581 9.2); in
-	 * INITIATE those that the peer can make
+	 * INITIATE those that the peer can make, or any, if it wants a peer-to-peer connection and names none
 	 */
 	uint8_t rtr;
 	uint16_t private_data_len; /* at most IW_MAX_PRIVATE_DATA - 4 */
