@@ -633,6 +633,8 @@ void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /* The association is gone: every session ends with an event (error: -errno), QPs go to error, but for
  * that of an Initiate with a cm which has no answer yet: it is as before. The iw_assoc is freed. */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
+/* As it is by now. */
+bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc); /* that are not over yet */
 /*
  * The LLP's association of one whose last session has ended since it was told the last time, or
