@@ -386,6 +386,46 @@ static void test_one_stream(void **state)
 	free_qp(qp);
 }
 
+/* Where both QPs have one number, the side that leaves the even streams yields, and the other one does not. */
+static void test_one_stream_one_number(void **state)
+{
+	bool stayed = false, yielded = false;
+
+	for (int i = 0; i < 200 && !(stayed && yielded); i++) {
+		struct iw_qp *qp = new_qp();
+		struct ip_addr local = address(8), remote = address(7);
+		struct engine_wiring w = {.dest_qp_num = qp->num, .ird = 1};
+		struct wired_message m;
+		uint16_t sid;
+
+		sockaddr_make_natural(&w.local.addr, &local, 0);
+		memcpy(w.dgid, remote.b, 16);
+		random_bytes(&e->random, &(uint8_t[3]){0}, 1 + i % 3);
+		assert_int_equal(engine_wire(e, qp, &w), 0);
+		assert_true(assoc_up(opened, true, 64, 1400));
+		assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, NULL), 0);
+		say(opened, 0, 0, SESSION_ENHANCED_INITIATE, qp->num, qp->num);
+		assert_int_equal(expect(opened, SESSION_TERMINATE, NULL), 0);
+		say(opened, 0, 1, SESSION_TERMINATE, 0, 0);
+		e->now += 11 * MSEC;
+		wired_timers(e);
+		sid = expect(opened, SESSION_ENHANCED_INITIATE, NULL);
+		say(opened, !(sid % 2), 0, SESSION_ENHANCED_INITIATE, qp->num, qp->num);
+		if (sid % 2) {
+			say(opened, sid, 0, SESSION_ENHANCED_REJECT, qp->num, qp->num);
+			assert_int_equal(expect(opened, SESSION_ENHANCED_ACCEPT, &m), 0);
+			yielded = true;
+		} else {
+			assert_int_equal(expect(opened, SESSION_ENHANCED_REJECT, &m), 1);
+			assert_int_equal(m.reason, WIRED_CROSSED);
+			stayed = true;
+		}
+		over(opened);
+		free_qp(qp);
+	}
+	assert_true(stayed && yielded);
+}
+
 static void expect_untouched(const struct iw_qp *qp)
 {
 	assert_int_equal(qp->state, IW_QPS_INIT);
@@ -445,8 +485,12 @@ static void test_strangers(void **state)
 	say_enhanced(a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
 		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true, .rtr_write = true});
 	expect(a, SESSION_TERMINATE, NULL);
+	/* Nor where it names no kind of it. */
+	say_enhanced(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
+		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true});
+	expect(a, SESSION_TERMINATE, NULL);
 	/* And it is still to be had by its own. */
-	say(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
+	say(a, 8, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect(a, SESSION_ENHANCED_ACCEPT, &m);
 	over(a);
 	free_qp(qp);
@@ -628,6 +672,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_larger_initiates, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_smaller_waits_and_yields, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_one_stream_one_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),

@@ -321,10 +321,10 @@ static void unhold(struct engine *e, struct held *h)
 	free(h);
 }
 
-/* Theirs is the Initiate that counts. */
+/* Theirs is the Initiate that counts. To SCTP both sides may be the initiator; iwarp has made it one. */
 static bool yields(const struct wired *w, const struct wired_message *m, const struct assoc *a)
 {
-	return m->src > w->qp->num || (m->src == w->qp->num && !a->initiator);
+	return m->src > w->qp->num || (m->src == w->qp->num && !iw_assoc_is_initiator(a->iw));
 }
 
 /* Until it is wired anew it has no use for a session. */

@@ -33,6 +33,11 @@ void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator)
 	assoc->cursor = initiator ? 0 : 1;
 }
 
+bool iw_assoc_is_initiator(const struct iw_assoc *assoc)
+{
+	return assoc->initiator;
+}
+
 void *iw_assoc_llp(const struct iw_assoc *assoc)
 {
 	return assoc->llp;

@@ -633,6 +633,8 @@ void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /* The association is gone: every session ends with an event (error: -errno), QPs go to error, but for
  * that of an Initiate with a cm which has no answer yet: it is as before. The iw_assoc is freed. */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
+/* As it is by now. */
+bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc); /* that are not over yet */
 /*
  * The LLP's association of one whose last session has ended since it was told the last time, or
@@ -665,7 +667,7 @@ struct iw_session_param {
 	uint8_t rnr_retry_count; /* 7: wait for ever; else x 655 ms, then Terminate */
 	/*
 	 * initiate: 0, or the kinds of which one is sent after the Accept, before all else (RFC 6581 9.2); in
-	 * INITIATE those that the peer can make
+	 * INITIATE those that the peer can make, or any, if it wants a peer-to-peer connection and names none
 	 */
 	uint8_t rtr;
 	uint16_t private_data_len; /* at most IW_MAX_PRIVATE_DATA - 4 */

@@ -50,6 +50,8 @@ static void keep_remote(struct iw_session *s, const struct session_control *c, u
 	p->ord = ord;
 	p->rnr_retry_count = IW_RNR_FOREVER;
 	p->rtr = kinds_of(&s->offer);
+	if (s->offer.peer_to_peer && !p->rtr)
+		p->rtr = IW_RTR_ANY;
 	p->private_data_len = c->private_len;
 	memcpy(p->private_data, c->private_data, c->private_len);
 }
