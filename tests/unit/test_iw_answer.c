@@ -194,6 +194,23 @@ static void unlearns(void **state)
 	fx_stop(&x);
 }
 
+/* Who waits does so on when the peer says more than one thing. */
+static void answers_in_two_parts(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	in_turn(&x, 2 * LEARNT);
+	for (int i = 0; i < 40; i++) {
+		write_out(&x);
+		assert_true(waits(&x));
+		answer(&x);
+		fx_cqe(&x);
+		answer(&x);
+	}
+	fx_stop(&x);
+}
+
 /* The peer writes as it likes: no answers, if nothing was asked, or while there is more to send or to take. */
 static void what_is_no_answer(void **state)
 {
@@ -261,6 +278,7 @@ int main(void)
 		cmocka_unit_test(not_beside_others),
 		cmocka_unit_test(only_success),
 		cmocka_unit_test(unlearns),
+		cmocka_unit_test(answers_in_two_parts),
 		cmocka_unit_test(what_is_no_answer),
 		cmocka_unit_test(begins_anew),
 	};

@@ -299,7 +299,8 @@ static int wait_for_events(struct engine *e, struct epoll_event *ev, uint64_t no
 	uint64_t last = atomic_load_explicit(&e->last_cm_event, memory_order_relaxed);
 	struct pollfd pfd = {.fd = e->wait_fd, .events = POLLIN};
 
-	if (now - last >= CONNECTING)
+	/* Signed: another thread may have read the clock later. */
+	if ((int64_t)(now - last) >= (int64_t)CONNECTING)
 		return sys_epoll_wait(e->wait_fd, ev, EVENTS, LOOK_AGAIN);
 	sys_ppoll(&pfd, 1, CONNECTING);
 	return sys_epoll_wait(e->wait_fd, ev, EVENTS, 0);

@@ -53,24 +53,23 @@ void iw_answer_expect(struct iw_qp *qp)
 void iw_answer_came(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
-	bool answer = p->asked && is_done(qp);
+	bool answer = p->asked && is_done(qp) && iw_cq_is_empty(qp->send_cq);
 
 	p->asked = false;
-	if (!p->awaits_answer) {
-		answer = answer && iw_cq_is_empty(qp->send_cq);
-	} else if (!atomic_exchange_explicit(&qp->send_cq->answer_due, 0, memory_order_acq_rel)) {
+	if (p->awaits_answer &&
+	    !atomic_exchange_explicit(&qp->send_cq->answer_due, 0, memory_order_acq_rel)) {
 		missed(p);
 		return;
 	}
-	if (!answer) { /* or one that the application has been quick to act on: seen in memory, not delivered yet */
-		p->rounds -= p->rounds > 0;
-		p->trust = 0;
-	} else if (p->awaits_answer) {
+	if (p->awaits_answer) {
+		p->awaits_answer = false;
 		p->trust = 2;
 		p->rounds_needed = ROUNDS_MIN;
-	} else if (!p->trust && ++p->rounds >= p->rounds_needed) {
+	} else if (!p->trust && answer && ++p->rounds >= p->rounds_needed) {
 		p->rounds = 0;
 		p->trust = 1;
+	} else if (!answer && p->rounds) {
+		/* Or one that the application was quick to act on, which it saw in memory before we delivered it. */
+		p->rounds--;
 	}
-	p->awaits_answer = false;
 }

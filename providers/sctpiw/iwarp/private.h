@@ -366,7 +366,7 @@ struct iw_qp_private {
 	/* Of its Writes and the peer's: answer.c */
 	uint16_t rounds; /* in turn, less the others */
 	uint16_t rounds_needed;
-	uint8_t trust;	    /* in answers: that so many will come in time */
+	uint8_t trust;	 /* so many waits in vain turn it off; 0: completions do not wait */
 	bool asked;	    /* a Write of ours was completed since the last of the peer */
 	bool awaits_answer; /* its completion waits in the CQ */
 

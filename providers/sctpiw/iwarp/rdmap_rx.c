@@ -14,7 +14,7 @@ static void note_write(struct iw_qp *qp, const struct iw_rx_rec *rec)
 	p->written += rec->len;
 	p->in_write = !ddp_is_last(rec->control);
 	p->behind_write = true;
-	if (!p->in_write && (p->asked || p->rounds || p->trust))
+	if (!p->in_write && (p->asked || p->rounds))
 		iw_answer_came(qp);
 }
 
