@@ -124,11 +124,11 @@ def refused(*argv):
 
 
 def many_qps(link):
-    """Data over 2,048 queue pairs at once; then all are destroyed, and with a second such round it costs no more."""
+    """Data over 2,048 queue pairs at once; then all are destroyed, and with three more such rounds it costs no more."""
     p = start("many-qps", [harness.BUILD / "bin/many-qps", link.address, 2048, 16, 128], link)
     p.expect(60)
-    if p.output().count("2048 queue pairs: every byte right") != 2:
-        raise Failure("not twice over all of them: " + p.output())
+    if p.output().count("2048 queue pairs: every byte right") != 4:
+        raise Failure("not four times over all of them: " + p.output())
     left = re.findall(r"(-?[\d.]+) KiB of each and (-?\d+) descriptors are left", p.output())
     if len(left) != 2 or any(float(kib) > 0.4 or int(descriptors) > 2 for kib, descriptors in left):
         raise Failure("memory or descriptors are lost: " + p.output())
