@@ -64,6 +64,12 @@ static void in_turn(struct fx *x, int rounds)
 	}
 }
 
+static void start_learnt(struct fx *x)
+{
+	start(x);
+	in_turn(x, 2 * LEARNT);
+}
+
 static void waits_for_the_answer(void **state)
 {
 	struct fx x;
@@ -107,8 +113,7 @@ static void not_beside_others(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	post_write(&x);
 	post_write(&x);
 	assert_true(fx_pull(&x));
@@ -120,8 +125,7 @@ static void not_beside_others(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
 	fx_stop(&x);
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	write_out(&x);
 	assert_true(waits(&x));
 	fx_post_recv(&x, 7, x.base, 64, x.stag);
@@ -137,8 +141,7 @@ static void only_success(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	fx_post(&x, 1, IW_WR_SEND, x.base, 8, 0, 0, 0);
 	assert_true(fx_pull(&x));
 	assert_false(waits(&x));
@@ -149,8 +152,7 @@ static void only_success(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	write_out(&x);
 	assert_true(waits(&x));
 	post_write(&x);
@@ -199,8 +201,7 @@ static void answers_in_two_parts(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	for (int i = 0; i < 40; i++) {
 		write_out(&x);
 		assert_true(waits(&x));
@@ -250,8 +251,7 @@ static void begins_anew(void **state)
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
 	struct iw_event ev;
 
-	start(&x);
-	in_turn(&x, 2 * LEARNT);
+	start_learnt(&x);
 	iw_session_close(x.session);
 	while (iw_next_event(x.rnic, &ev))
 		;

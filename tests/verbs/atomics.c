@@ -489,8 +489,6 @@ static void test_solicited_imm(void)
 static void test_imm_in_an_extended_cq(void)
 {
 	struct pair_options o = { .extended_cqs = true };
-	struct ibv_poll_cq_attr attr = { 0 };
-	double end = now_seconds() + WAIT_SECONDS;
 	struct ibv_cq_ex *cq;
 	struct pair p;
 
@@ -498,8 +496,7 @@ static void test_imm_in_an_extended_cq(void)
 	cq = (struct ibv_cq_ex *)(void *)p.b.recv_cq;
 	CHECK_EQ(post_recv(&p.b, 1, NULL, 0), 0);
 	CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 1, 0, 10, 0x11223344, 0), 0);
-	while (ibv_start_poll(cq, &attr))
-		CHECK(now_seconds() < end);
+	wait_start_poll(cq);
 	CHECK_EQ(cq->wr_id, 1);
 	CHECK_EQ(cq->status, IBV_WC_SUCCESS);
 	CHECK_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV_RDMA_WITH_IMM);

@@ -193,10 +193,8 @@ static void test_shared_receives(void)
 					       .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD };
 	struct ibv_srq_init_attr srq_attr = { .attr = { 8, 1, 0 } };
 	struct ibv_parent_domain_init_attr attr = { 0 };
-	struct ibv_poll_cq_attr poll_attr = { 0 };
 	struct ibv_td_init_attr td_attr = { 0 };
 	struct pair_options o = { .cap = { 16, 1, 1, 1, 64 } };
-	double end = now_seconds() + WAIT_SECONDS;
 	struct ibv_cq_ex *cq;
 	struct ibv_sge sge;
 	struct ibv_td *td;
@@ -223,8 +221,7 @@ static void test_shared_receives(void)
 		sge = sge_of(p.a.mr, p.a.buf + 100 * i, 100);
 		CHECK_EQ(post_send(&p.a, i, &sge, 1, 0), 0);
 	}
-	while (ibv_start_poll(cq, &poll_attr))
-		CHECK(now_seconds() < end);
+	wait_start_poll(cq);
 	CHECK_EQ(cq->wr_id, 0);
 	CHECK_EQ(ibv_wc_read_byte_len(cq), 100);
 	/* Nothing is locked meanwhile. */

@@ -144,9 +144,6 @@ static void side_open(struct side *s, const struct pair_options *o, struct ibv_p
 	if (o->extended_cqs)
 		s->send_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
 	else
-		if (o->extended_cqs)
-		s->send_cq = ibv_cq_ex_to_cq(ibv_create_cq_ex(ctx, &ex));
-	else
 		s->send_cq = ibv_create_cq(ctx, 256, NULL, NULL, 0);
 	CHECK(s->send_cq);
 	if (shares)
@@ -255,6 +252,15 @@ void wait_wc(struct ibv_cq *cq, struct ibv_wc *wc)
 	while (!(n = ibv_poll_cq(cq, 1, wc)))
 		CHECK(now_seconds() < end);
 	CHECK_EQ(n, 1);
+}
+
+void wait_start_poll(struct ibv_cq_ex *cq)
+{
+	struct ibv_poll_cq_attr attr = { 0 };
+	double end = now_seconds() + WAIT_SECONDS;
+
+	while (ibv_start_poll(cq, &attr))
+		CHECK(now_seconds() < end);
 }
 
 void expect_wc(struct ibv_cq *cq, enum ibv_wc_status status, struct ibv_wc *wc)

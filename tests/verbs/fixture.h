@@ -101,6 +101,7 @@ void pair_close(struct pair *p);
 /* The next completion, in wc; its status must be the one expected. */
 void expect_wc(struct ibv_cq *cq, enum ibv_wc_status status, struct ibv_wc *wc);
 void wait_wc(struct ibv_cq *cq, struct ibv_wc *wc);
+void wait_start_poll(struct ibv_cq_ex *cq); /* until there is an entry: ibv_end_poll() is owed */
 /* Nothing comes for ms milliseconds. */
 void expect_no_wc(struct ibv_cq *cq, unsigned int ms);
 void expect_qp_state(struct ibv_qp *qp, enum ibv_qp_state state);

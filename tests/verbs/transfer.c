@@ -136,11 +136,8 @@ static void test_write_and_read(void)
 static void take_extended(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	struct ibv_cq_ex *ex = (struct ibv_cq_ex *)(void *)cq;
-	struct ibv_poll_cq_attr attr = { 0 };
-	double end = now_seconds() + WAIT_SECONDS;
 
-	while (ibv_start_poll(ex, &attr))
-		CHECK(now_seconds() < end);
+	wait_start_poll(ex);
 	CHECK_EQ(ex->status, IBV_WC_SUCCESS);
 	wc->wr_id = ex->wr_id;
 	ibv_end_poll(ex);
