@@ -46,8 +46,8 @@ void engine_kick(struct engine *e, struct iw_qp *qp, uint64_t bytes);
 void engine_kick_srq(struct engine *e, struct iw_srq *srq);
 /* From poll_cq with an empty CQ, without the lock. Never blocks. */
 void engine_progress(struct engine *e);
-/* Whether the entry of a CQ (its answer_due is not 0) still waits for the peer's answer. Without the lock. */
-bool engine_awaits_answer(struct engine *e, struct iw_cq *cq);
+/* Whether the entry of a CQ, whose answer_due was found to be due, still waits for the peer's answer. Without the lock. */
+bool engine_awaits_answer(struct engine *e, struct iw_cq *cq, uint64_t due);
 /* The application armed a CQ: it may go to sleep now, so the progress thread takes over at once. */
 void engine_armed(struct engine *e);
 

@@ -112,12 +112,10 @@ void engine_progress(struct engine *e)
 	loop_unlock(e);
 }
 
-bool engine_awaits_answer(struct engine *e, struct iw_cq *cq)
+bool engine_awaits_answer(struct engine *e, struct iw_cq *cq, uint64_t due)
 {
-	uint64_t due = atomic_load_explicit(&cq->answer_due, memory_order_acquire);
-
-	if (!due || atomic_load_explicit(&e->last_poll, memory_order_relaxed) < due)
-		return due;
+	if (atomic_load_explicit(&e->last_poll, memory_order_relaxed) < due)
+		return true;
 	/* Now it spins on memory, perhaps. */
 	if (atomic_exchange_explicit(&cq->answer_due, 0, memory_order_acq_rel) &&
 	    atomic_load_explicit(&e->parked, memory_order_relaxed))

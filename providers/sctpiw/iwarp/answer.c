@@ -9,8 +9,9 @@
 #include "iwarp/private.h"
 
 /*
- * After so many rounds in turn, more than others, completions wait, until one has waited in vain, or two in a row where others have
- * not; then it takes twice as many rounds, as if the answers always came late.
+ * After so many rounds in turn, more than others, completions wait, until one has waited in vain, or
+ * two in a row where others have not; then it takes twice as many rounds, as if the answers always
+ * came late.
  */
 #define ROUNDS_MIN 8
 #define ROUNDS_MAX 1024
@@ -53,23 +54,22 @@ void iw_answer_expect(struct iw_qp *qp)
 void iw_answer_came(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
-	bool answer = p->asked && is_done(qp) && iw_cq_is_empty(qp->send_cq);
+	bool asked = p->asked;
 
 	p->asked = false;
-	if (p->awaits_answer &&
-	    !atomic_exchange_explicit(&qp->send_cq->answer_due, 0, memory_order_acq_rel)) {
-		missed(p);
-		return;
-	}
 	if (p->awaits_answer) {
+		if (!atomic_exchange_explicit(&qp->send_cq->answer_due, 0, memory_order_acq_rel)) {
+			missed(p);
+			return;
+		}
 		p->awaits_answer = false;
 		p->trust = 2;
 		p->rounds_needed = ROUNDS_MIN;
-	} else if (!p->trust && answer && ++p->rounds >= p->rounds_needed) {
+	} else if (!asked || !is_done(qp) || !iw_cq_is_empty(qp->send_cq)) {
+		/* Or the application has acted already on what it saw in memory before we delivered it. */
+		p->rounds -= p->rounds > 0;
+	} else if (!p->trust && ++p->rounds >= p->rounds_needed) {
 		p->rounds = 0;
 		p->trust = 1;
-	} else if (!answer && p->rounds) {
-		/* Or one that the application was quick to act on, which it saw in memory before we delivered it. */
-		p->rounds--;
 	}
 }

@@ -48,8 +48,9 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 
 static bool awaits_answer(struct sctpiw_cq *cq)
 {
-	return atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire) &&
-	       engine_awaits_answer(cq->engine, cq->iw);
+	uint64_t due = atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire);
+
+	return due && engine_awaits_answer(cq->engine, cq->iw, due);
 }
 
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
