@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "sim/stack.h"
+#include "util/crc32c.h"
 
 #define STEPS_MAX 20000000ull
 #define PACKET_MAX 65536
@@ -80,7 +81,15 @@ static int atomic(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
 	return 0;
 }
 
-static const struct iw_rnic_ops rnic_ops = { .copy = copy, .atomic = atomic };
+/* Pages may be gone at any time; then copying fails as well, but not here. */
+static int probe(const void *src, size_t len)
+{
+	(void)src;
+	(void)len;
+	return sim_random_chance(&stack_current->random, 0.05) ? -EFAULT : 0;
+}
+
+static const struct iw_rnic_ops rnic_ops = { .copy = copy, .probe = probe, .atomic = atomic };
 
 static void kick(void *llp)
 {
@@ -97,19 +106,43 @@ static uint32_t acked(void *llp)
 	return a->sctp ? sctp_assoc_acked(a->sctp) : 0;
 }
 
-static const struct iw_llp_ops llp_ops = { .kick = kick, .acked = acked };
+static void recall(void *llp, int sid)
+{
+	struct stack_assoc *a = llp;
+
+	if (a->sctp)
+		sctp_assoc_recall(a->sctp, sid);
+}
+
+static const struct iw_llp_ops llp_ops = { .kick = kick, .acked = acked, .recall = recall };
 
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
 	struct stack_assoc *a = user;
-	struct iw_msg m = { 0 };
+	/* Behind a window there is never as much posted here. */
+	struct iw_msg m = { .lend_window = msg->lend_window && a ? a->node->lend_window : 0 };
 	size_t len = a && a->iw ? iw_assoc_pull(a->iw, buf, room, &m) : 0;
 
-	*msg = (struct sctp_msg){ .sid = m.sid, .ppid = m.ppid, .more = m.more };
+	*msg = (struct sctp_msg){
+		.sid = m.sid, .ppid = m.ppid, .more = m.more, .lent = m.lent, .lent_len = m.lent_len,
+	};
 	return len;
 }
 
-static const struct sctp_user_ops user_ops = { .pull = pull };
+static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
+{
+	*crc = crc32c_add(*crc, from, len);
+	mutate(from, len);
+	return true;
+}
+
+static void fill(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
+{
+	(void)msg;
+	copy(to, from, len);
+}
+
+static const struct sctp_user_ops user_ops = { .pull = pull, .checksum = checksum, .fill = fill };
 
 /* ---- associations ---- */
 
@@ -306,6 +339,9 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 		n->bad_crc++;
 	iw_set_now(n->rnic, at);
 	sctp_input(n->ep, path, packet, len, at, rx);
+	a = rx->assoc ? sctp_assoc_user(rx->assoc) : NULL;
+	if (a && a->iw)
+		iw_assoc_acked(a->iw);
 	if (rx->assoc && (rx->count || rx->up || rx->restart)) {
 		a = sctp_assoc_user(rx->assoc);
 		if (!a) {
@@ -355,17 +391,35 @@ static size_t list_second(const struct stack_node *n, uint8_t *packet, size_t le
 	return len;
 }
 
-static void transmit(struct stack_node *n, struct sctp_batch *b)
+/* len bytes of the batch from data on, as they leave. */
+static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
+{
+	memcpy(packet, data, len);
+	for (unsigned int i = 0; i < b->n_lent; i++) {
+		const struct sctp_lent *lent = &b->lent[i];
+
+		if (lent->at < data || lent->at >= data + len)
+			continue;
+		check(lent->at + lent->len <= data + len);
+		memcpy(packet + (lent->at - data), lent->from, lent->len);
+		stack_current->lent++;
+	}
+}
+
+static void transmit(struct stack_node *n, struct sctp_assoc *a, struct sctp_batch *b)
 {
 	static uint8_t packet[PACKET_MAX];
 	struct stack_world *w = n->w;
 	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second : n->id;
 
+	/* The socket may be full. */
+	if (a && sim_random_chance(&w->random, 0.02))
+		sctp_batch_keep(a, b);
 	for (size_t at = 0; at < b->len; at += b->segment) {
 		size_t len = b->len - at < b->segment ? b->len - at : b->segment;
 
 		check(!b->df || len + SIMNET_HEADERS <= n->mtu);
-		memcpy(packet, b->data + at, len);
+		assemble(b, packet, b->data + at, len);
 		len = list_second(n, packet, len);
 		if (w->filter)
 			len = w->filter(w, n, packet, len);
@@ -416,7 +470,11 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	n->rx = malloc(sizeof(*n->rx));
 	assert_non_null(n->rx);
 	sctp_config_default(&n->config);
-	n->iw_config = (struct iw_config){ .held_bytes_per_qp = 1 << 20 };
+	n->iw_config = (struct iw_config){
+		.held_bytes_per_qp = 1 << 20,
+		.lend_min = SCTP_LEND_MIN + sim_random_below(&w->random, 2000),
+	};
+	n->lend_window = sim_random_below(&w->random, 4000);
 	w->nodes[w->n_nodes++] = n;
 	return n;
 }
@@ -1144,10 +1202,10 @@ static void run_node(struct stack_node *n)
 		if (a && a->iw)
 			iw_assoc_set_max_msg(a->iw, sctp_assoc_max_msg(sa));
 		while (sctp_output(sa, w->now, &b) > 0)
-			transmit(n, &b);
+			transmit(n, sa, &b);
 	}
 	while (sctp_output_stray(n->sctp, &b) > 0)
-		transmit(n, &b);
+		transmit(n, NULL, &b);
 	events(n);
 	if (!sim_random_below(&w->random, 32))
 		check_bounds(n);

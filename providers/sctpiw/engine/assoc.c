@@ -35,7 +35,15 @@ static uint32_t acked(void *llp)
 	return a->gone ? 0 : a->ep->engine->transport->acked(a);
 }
 
-static const struct iw_llp_ops llp_ops = {.kick = kick, .acked = acked};
+static void recall(void *llp, int sid)
+{
+	struct assoc *a = llp;
+
+	if (!a->gone)
+		a->ep->engine->transport->recall(a, sid);
+}
+
+static const struct iw_llp_ops llp_ops = {.kick = kick, .acked = acked, .recall = recall};
 
 struct assoc *assoc_new(struct endpoint *ep)
 {

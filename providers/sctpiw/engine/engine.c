@@ -21,6 +21,7 @@
  * At exit: how long unsent and unacknowledged data may hold up the process, and how long the
  * lock.
  */
+#define LEND_MIN 4096 /* bytes: less is copied sooner */
 #define LINGER_LIMIT (2 * SYS_NSEC_PER_SEC)
 #define LINGER_STEP (SYS_NSEC_PER_SEC / 1000)
 #define EXIT_LOCK_SECONDS 1
@@ -40,7 +41,7 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 }
 
 static const struct iw_rnic_ops rnic_ops = {
-	.copy = engine_copy, .atomic = engine_atomic, .clock = sys_now
+	.copy = engine_copy, .probe = engine_probe, .atomic = engine_atomic, .clock = sys_now
 };
 
 uint64_t engine_clock(void)
@@ -92,6 +93,7 @@ static int make_layers(struct engine *e, struct config_error *why)
 	struct iw_config ic = {
 		.held_bytes_per_qp = 1 << 20,
 		.in_order = e->config.in_order,
+		.lend_min = LEND_MIN,
 	};
 	int ret;
 

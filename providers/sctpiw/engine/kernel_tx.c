@@ -182,7 +182,7 @@ static bool pull_some(struct kernel_assoc *ka)
 
 	while (ka->tx_n < TX_MSGS && TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
 		struct kernel_msg *m = &ka->tx[ka->tx_n];
-		struct iw_msg info;
+		struct iw_msg info = {.lend_window = 0};
 		size_t len = iw_assoc_pull(a->iw, ka->tx_buf + offset, TX_SIZE - offset, &info);
 
 		if (!len)

@@ -43,6 +43,7 @@ struct llp_error {
 
 struct llp {
 	const char *name;
+	bool gathers; /* send() takes a batch with gaps */
 	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
 	/* Can this process use it here? false: why not, and the remedy. NULL: it always can. */
 	bool (*check)(struct config_error *why);

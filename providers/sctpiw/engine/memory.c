@@ -22,6 +22,7 @@
 
 #include "engine/engine.h"
 #include "engine/log.h"
+#include "util/crc32c.h"
 
 struct copy_guard {
 	sigjmp_buf env;
@@ -220,28 +221,90 @@ int engine_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-int engine_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
-		  uint64_t *old)
+/* fn(arg) reads or writes len bytes at memory. -EFAULT: it did not come to its end. */
+static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *arg)
 {
-	_Atomic uint64_t *at = (_Atomic uint64_t *)word;
 	struct copy_guard guard;
-	uint64_t seen;
 
 	if (__builtin_expect(!unblocked, 0))
 		unblock_faults();
-	guard.dst = guard.src = (uintptr_t)word;
-	guard.len = sizeof(*word);
+	guard.dst = guard.src = (uintptr_t)memory;
+	guard.len = len;
 	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
 		unblock_faults();
 		return -EFAULT;
 	}
 	active = &guard;
 	atomic_signal_fence(memory_order_seq_cst);
-	seen = atomic_load_explicit(at, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak(at, &seen, next(seen, arg)))
-		;
+	fn(arg);
 	atomic_signal_fence(memory_order_seq_cst);
 	active = NULL;
-	*old = seen;
 	return 0;
+}
+
+struct range {
+	const uint8_t *start;
+	size_t len;
+	uint32_t crc;
+};
+
+static void touch_pages(void *arg)
+{
+	const struct range *r = arg;
+	const uint8_t *last = r->start + r->len - 1;
+
+	for (const volatile uint8_t *p = r->start; p <= last; p += 4096)
+		(void)*p;
+	(void)*(const volatile uint8_t *)last;
+}
+
+int engine_probe(const void *src, size_t len)
+{
+	struct range r = {.start = src, .len = len};
+
+	return guarded(src, len, touch_pages, &r);
+}
+
+static void add_crc(void *arg)
+{
+	struct range *r = arg;
+
+	r->crc = crc32c_add(r->crc, r->start, r->len);
+}
+
+int engine_crc32c(uint32_t *crc, const void *src, size_t len)
+{
+	struct range r = {.start = src, .len = len, .crc = *crc};
+	int ret = guarded(src, len, add_crc, &r);
+
+	if (!ret)
+		*crc = r.crc;
+	return ret;
+}
+
+struct change {
+	_Atomic uint64_t *word;
+	uint64_t (*next)(uint64_t old, const void *arg);
+	const void *arg;
+	uint64_t old;
+};
+
+static void change_word(void *arg)
+{
+	struct change *c = arg;
+
+	c->old = atomic_load_explicit(c->word, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(c->word, &c->old, c->next(c->old, c->arg)))
+		;
+}
+
+int engine_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old)
+{
+	struct change c = {.word = (_Atomic uint64_t *)word, .next = next, .arg = arg};
+	int ret = guarded(word, sizeof(*word), change_word, &c);
+
+	if (!ret)
+		*old = c.old;
+	return ret;
 }

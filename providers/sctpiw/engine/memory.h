@@ -11,6 +11,10 @@
  * what it copied before is left as it is. 0 on success.
  */
 int engine_copy(void *dst, const void *src, size_t len);
+/* Whether each page of the len > 0 bytes can be read: 0 or -EFAULT, guarded as above. */
+int engine_probe(const void *src, size_t len);
+/* crc32c_add() to *crc, guarded as above. -EFAULT: *crc is as it was. */
+int engine_crc32c(uint32_t *crc, const void *src, size_t len);
 /*
  * From now on engine_copy() writes in ascending order: who sees a byte of a copy sees all before
  * it. memcpy() writes the ends of short pieces first. To be called before the first copy.

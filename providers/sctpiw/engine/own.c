@@ -6,11 +6,13 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
 #include "engine/llp.h"
 #include "engine/log.h"
+#include "engine/memory.h"
 #include "engine/private.h"
 #include "engine/sys.h"
 
@@ -59,16 +61,36 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 
 	if (!a || !a->iw)
 		return 0;
+	m.lend_window = a->ep->llp->gathers && !a->ep->engine->capture ? msg->lend_window : 0;
 	len = iw_assoc_pull(a->iw, buf, room, &m);
 	if (len) {
 		msg->sid = m.sid;
 		msg->ppid = m.ppid;
 		msg->more = m.more;
+		msg->lent = m.lent;
+		msg->lent_len = m.lent_len;
 	}
 	return len;
 }
 
-static const struct sctp_user_ops user_ops = {.pull = pull};
+static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
+{
+	return engine_crc32c(crc, from, len) == 0;
+}
+
+static void fill(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (!engine_copy(to, from, len))
+		return;
+	memset(to, 0, len);
+	iw_spoil(msg);
+}
+
+static const struct sctp_user_ops user_ops = {
+	.pull = pull,
+	.checksum = checksum,
+	.fill = fill,
+};
 
 static int own_start(struct engine *e, struct config_error *why)
 {
@@ -289,6 +311,9 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	struct assoc *a;
 
 	sctp_input(own_endpoint(ep)->sctp, from, packet, len, e->now, rx);
+	a = rx->assoc ? sctp_assoc_user(rx->assoc) : NULL;
+	if (a && a->iw)
+		iw_assoc_acked(a->iw);
 	if (!rx->assoc || (!rx->count && !rx->up && !rx->restart))
 		return;
 	a = user_of(ep, rx);
@@ -446,8 +471,9 @@ static void count_out(struct engine *e, const struct sctp_batch *batch)
 	e->traffic.packets_out += (batch->len + batch->segment - 1) / batch->segment;
 }
 
-/* False: the socket is full, and the batch is kept. */
-static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch *batch)
+/* Of sa. False: the socket is full, and the batch is kept. */
+static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_assoc *sa,
+		       struct sctp_batch *batch)
 {
 	count_out(e, batch);
 	if (ep->fd < 0 || ep->llp->send(ep, batch) != -EAGAIN) {
@@ -455,6 +481,7 @@ static bool send_batch(struct engine *e, struct endpoint *ep, struct sctp_batch 
 		return true;
 	}
 	e->traffic.waits++;
+	sctp_batch_keep(sa, batch);
 	own_endpoint(ep)->pending = *batch;
 	set_blocked(ep, true);
 	return false;
@@ -494,7 +521,7 @@ static void output_assoc(struct engine *e, struct sctp_assoc *sa)
 	for (int i = 0; i < OUTPUT_TURN; i++) {
 		if (sctp_output(sa, e->now, &batch) <= 0)
 			return;
-		if (!send_batch(e, ep, &batch))
+		if (!send_batch(e, ep, sa, &batch))
 			return;
 	}
 	sctp_assoc_kick(sa);
@@ -537,6 +564,11 @@ static void own_kick(struct assoc *a)
 static uint32_t own_acked(struct assoc *a)
 {
 	return sctp_assoc_acked(a->state);
+}
+
+static void own_recall(struct assoc *a, int sid)
+{
+	sctp_assoc_recall(a->state, sid);
 }
 
 static bool own_is_drained(const struct assoc *a)
@@ -588,6 +620,7 @@ const struct transport transport_own = {
 	.connect = own_connect,
 	.kick = own_kick,
 	.acked = own_acked,
+	.recall = own_recall,
 	.is_drained = own_is_drained,
 	.shutdown = own_shutdown,
 	.abort = own_abort,

@@ -78,14 +78,40 @@ static bool udp_next_error(struct endpoint *ep, struct llp_error *err)
 
 /* ---- sending ---- */
 
-/* Errors of earlier packets are reported by the next call: then this one has not been tried yet. */
-static int send_once(struct endpoint *ep, struct llp_outgoing *out, const uint8_t *data, size_t len)
+#define GATHERED (2 * SCTP_BATCH_LENT + 1)
+
+/* The next len bytes of the batch. Returns the number of pieces, GATHERED at most. */
+static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *iov)
 {
-	struct iovec iov = {(void *)(uintptr_t)data, len};
+	const uint8_t *p = batch->data, *end = p + len;
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < batch->n_lent; i++) {
+		const struct sctp_lent *lent = &batch->lent[i];
+
+		if (lent->at < p || lent->at >= end)
+			continue;
+		iov[n++] = (struct iovec){(void *)(uintptr_t)p, (size_t)(lent->at - p)};
+		iov[n++] = (struct iovec){(void *)(uintptr_t)lent->from, lent->len};
+		p = lent->at + lent->len;
+	}
+	if (p != end)
+		iov[n++] = (struct iovec){(void *)(uintptr_t)p, (size_t)(end - p)};
+	return n;
+}
+
+/*
+ * The next len bytes of the batch. Errors of earlier packets are reported by the next call: then this one has not
+ * been tried yet.
+ */
+static int send_once(struct endpoint *ep, struct llp_outgoing *out, const struct sctp_batch *batch,
+		     size_t len)
+{
+	struct iovec iov[GATHERED];
 	ssize_t ret;
 
-	out->msg.msg_iov = &iov;
-	out->msg.msg_iovlen = 1;
+	out->msg.msg_iov = iov;
+	out->msg.msg_iovlen = gather(batch, len, iov);
 	ret = sys_sendmsg(ep->fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (ret >= 0)
 		return 0;
@@ -119,7 +145,7 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 		uint16_t segment = (uint16_t)batch->segment;
 
 		llp_add_control(&out, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
-		gso_error = send_once(ep, &out, batch->data, batch->len);
+		gso_error = send_once(ep, &out, batch, batch->len);
 		if (!gso_error)
 			capture_sent(ep, &batch->to, batch->data, batch->len, segment);
 		/* By kernel, EINVAL or EMSGSIZE for segments too long for the route. */
@@ -132,7 +158,7 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	while (batch->len) {
 		size_t len = batch->len < batch->segment ? batch->len : batch->segment;
 
-		ret = send_once(ep, &out, batch->data, len);
+		ret = send_once(ep, &out, batch, len);
 		if (ret == -EAGAIN)
 			return ret;
 		if (!ret)
@@ -150,6 +176,7 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 
 const struct llp llp_udp = {
 	.name = "udp",
+	.gathers = true,
 	.rx_batch = 1,
 	.open = udp_open,
 	.receive = udp_receive,

@@ -46,7 +46,7 @@ void to_self_output(struct engine *e)
 	struct to_self *t = e->to_self;
 
 	for (int i = 0; i < MESSAGES_AT_ONCE && t->kicked; i++) {
-		struct iw_msg msg;
+		struct iw_msg msg = {.lend_window = 0};
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->kicked = msg.more;

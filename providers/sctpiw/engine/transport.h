@@ -83,6 +83,7 @@ struct transport {
 	void (*kick)(struct assoc *a);
 	/* See iw_llp_ops. */
 	uint32_t (*acked)(struct assoc *a);
+	void (*recall)(struct assoc *a, int sid); /* NULL: it lets nothing be lent */
 	/* Nothing that was pulled, here or on its way to the peer, waits for an acknowledgement. */
 	bool (*is_drained)(const struct assoc *a);
 	/* Orderly: pulls no more, sends what was pulled; assoc_over() follows. */

@@ -22,6 +22,7 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->streams = streams < 65536 ? streams : 65536;
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
+	list_init(&assoc->lenders);
 	list_add_tail(&rnic->assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
@@ -60,6 +61,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
 	assoc->pulling = true; /* the LLP is not asked any more */
 	assoc->ops.acked = NULL;
+	assoc->ops.recall = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
 			struct iw_session *s = assoc->pages[page][i];
@@ -222,6 +224,8 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	size_t n = 0;
 
 	assoc->pulling = true;
+	assoc->msg = msg;
+	msg->lent = NULL;
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 

@@ -120,6 +120,7 @@ enum iw_access {
 struct iw_config {
 	uint32_t held_bytes_per_qp; /* Sends that wait for a receive: copied up to so much, 1 MiB */
 	bool in_order; /* place segments in order, for programs that poll memory for the last byte */
+	uint32_t lend_min; /* payload of so many bytes or more may be lent (lend.c) */
 };
 
 struct iw_rnic_ops {
@@ -128,6 +129,8 @@ struct iw_rnic_ops {
 	 * mapped (any more). Never faults.
 	 */
 	int (*copy)(void *dst, const void *src, size_t len);
+	/* Whether each page of the len > 0 bytes can be read: 0 or -EFAULT. Only for what is lent. Never faults. */
+	int (*probe)(const void *src, size_t len);
 	/*
 	 * Replaces the 8 aligned bytes at by next(what they were, arg), in host order, as one atomic
 	 * instruction of the processor does; *old is what they were. Calls next once or more often.
@@ -348,7 +351,10 @@ struct iw_send_wqe {
 		uint32_t imm_data; /* *_WITH_IMM; network order, as it was posted */
 	};
 	union {
-		uint32_t msn; /* the engine's: on QN 0, of what is sent there */
+		struct { /* the engine's */
+			uint32_t msn;	   /* on QN 0, of what is sent there */
+			uint32_t lent_seq; /* IW_WQE_LENT: iw_assoc.pulled at its last message that lends */
+		};
 		struct {      /* ATOMIC_*: host order; length is 8 */
 			uint64_t compare_add;
 			uint64_t swap;
@@ -518,6 +524,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 bool iw_qp_is_draining(const struct iw_qp *qp);
 /* In SQD: IW_EVENT_SQ_DRAINED when that is over, or now; once, and not when SQD is left before. */
 void iw_qp_notify_drained(struct iw_qp *qp);
+void iw_qp_set_access(struct iw_qp *qp, uint32_t access); /* IW_ACCESS_REMOTE_* */
 /* Of a QP that may have a session: so many reads at once from now on, or as many as the peer takes. */
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
 /* Its peer cannot be reached: to ERR, the oldest WR with RETRY_EXC_ERR. */
@@ -613,12 +620,25 @@ struct iw_llp_ops {
 	 * counts as arrived.
 	 */
 	uint32_t (*acked)(void *llp);
+	/*
+	 * Makes copies of what messages of a stream have lent, or of all: sid -1. NULL: nothing is ever lent
+	 * (iw_msg.lend_window), or the LLP's association is over.
+	 */
+	void (*recall)(void *llp, int sid);
 };
 
 struct iw_msg {
 	uint16_t sid;
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;
+	/*
+	 * Set before the call: how many bytes may be in flight. Then the last lent_len bytes of the message may
+	 * be left unwritten, and stay in the application's memory, at lent, until iw_assoc_acked() is told that
+	 * the message is acknowledged, or iw_llp_ops.recall was called. 0: nothing is lent.
+	 */
+	uint32_t lend_window;
+	const uint8_t *lent; /* NULL: the message is whole */
+	uint32_t lent_len;
 };
 
 /*
@@ -647,6 +667,13 @@ void *iw_next_idle(struct iw_rnic *rnic);
  * or none that is worth starting in so little room. Untagged messages and session control go at once.
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
+/*
+ * The bytes that a message had lent cannot be read any more. From now on it says an invalid DDP version (RFC 5041
+ * 4.1): the peer, should it not have the message as it was, ends the session.
+ */
+void iw_spoil(uint8_t *message);
+/* The LLP has acknowledged more of the messages: what had lent its memory is complete. May end sessions. */
+void iw_assoc_acked(struct iw_assoc *assoc);
 
 /*
  * A user message arrived, in any order, never twice. Placement happens inside, from data to its final

@@ -139,6 +139,7 @@ int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr)
 		return err;
 	if (mr->windows)
 		return -EBUSY;
+	iw_lent_recall(mr->pd->rnic);
 	if (mr->invalid || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
 	    mr->length != attr->length || mr->iova != attr->iova) {
 		err = iw_mr_enter(mr->pd->rnic, mr);
@@ -174,6 +175,7 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
+	iw_lent_recall(mr->pd->rnic);
 	/* Whoever touches memory looks the STag up anew for each segment. */
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;
@@ -232,6 +234,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->windows)
 		return -EBUSY;
+	iw_lent_recall(qp->rnic);
 	mr->invalid = true;
 	return 0;
 }
@@ -248,6 +251,7 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
+	iw_lent_recall(qp->rnic);
 	mr->invalid = true;
 	return 0;
 }

@@ -42,6 +42,7 @@ void iw_mw_unbind(struct iw_mw *mw)
 {
 	if (mw->region)
 		mw->region->windows--;
+	iw_lent_recall(mw->key.pd->rnic);
 	mw->region = NULL;
 	mw->key.invalid = true;
 	list_del(&mw->node);

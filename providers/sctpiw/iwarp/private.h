@@ -66,6 +66,7 @@ struct iw_rnic {
 	struct list_node sessions;
 	struct list_node graveyard; /* sessions to be freed: iw_rnic_reap() */
 	struct list_node assocs;
+	unsigned int lenders; /* QPs on their iw_assoc.lenders */
 	struct list_node idle; /* assoc.idle: iw_next_idle() */
 	struct list_node srqs_due;
 	struct iw_cq *notify_first, **notify_last;
@@ -304,7 +305,12 @@ struct iw_held {
 
 enum iw_tx_current { IW_TX_NONE, IW_TX_WQE, IW_TX_RESPONSE };
 
-enum iw_wqe_progress { IW_WQE_STARTED, IW_WQE_READING, IW_WQE_DONE };
+enum iw_wqe_progress {
+	IW_WQE_STARTED,
+	IW_WQE_READING,
+	IW_WQE_LENT, /* with DDP altogether, but it reads the WQE's memory until it is acknowledged */
+	IW_WQE_DONE,
+};
 
 struct iw_qp_private {
 	struct iw_session *session; /* NULL: none, or over for the QP */
@@ -321,6 +327,9 @@ struct iw_qp_private {
 	uint32_t offset;  /* of the current message, bytes that went out */
 	uint32_t sge, sge_offset;
 	bool imm_due;	  /* the Write is out, its Immediate Data is next */
+	bool lends;	  /* the current WQE */
+	uint32_t lent_seq; /* iw_assoc.pulled at its last message that lends, or that of a Read Response */
+	struct list_node lender; /* iw_assoc.lenders: that message is not acknowledged */
 	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
 
 	/* Reads and atomics that we asked for: [reads_head, reads_tail); grows up to ord */
@@ -476,6 +485,18 @@ bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const ui
 /* Atomic Responses to our requests. */
 int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+
+/* lend.c: long segments are sent from the application's memory */
+/* Lends len bytes at from, the end of the segment being pulled. false: they are to be copied. */
+bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len);
+/* The same for the current WQE: only where the application has more to do than wait for it. */
+bool iw_lend_wqe(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *from, uint32_t len);
+/* The session of the QP ends: it lends nothing any more, and what had lent is done. */
+void iw_lent_return(struct iw_qp *qp);
+/* Somebody is about to lose the right to read some memory: it may be another's soon. */
+void iw_lent_recall(struct iw_rnic *rnic);
+/* It had lent memory, and has it back. */
+bool iw_wqe_returned(const struct iw_qp *qp, const struct iw_send_wqe *wqe);
 
 /* answer.c: completions of Writes that come with the peer's answer */
 #define IW_ANSWER_TIME 50000u /* ns: what comes later is worth a change of threads */
@@ -728,6 +749,9 @@ struct iw_assoc {
 	unsigned int streams;
 	size_t max_msg;
 	uint32_t pulled;      /* messages */
+	uint32_t acked;	      /* of them, when iw_assoc_acked() was called last */
+	struct list_node lenders; /* iw_qp_private.lender */
+	struct iw_msg *msg;   /* being pulled */
 	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
 	struct list_node idle; /* rnic->idle: the last of them has ended since */
 	unsigned int cursor;  /* where the search for an idle stream goes on */

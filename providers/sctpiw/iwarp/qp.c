@@ -89,6 +89,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
 	list_init(&full->priv.windows);
 	list_init(&full->priv.waiting);
+	list_init(&full->priv.lender);
 
 	err = init_rings(qp, attr);
 	if (!err)
@@ -254,6 +255,12 @@ void iw_qp_give_up(struct iw_qp *qp)
 	iw_qp_enter_error(qp, &f);
 }
 
+void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
+{
+	iw_lent_recall(qp->rnic);
+	qp->access = access;
+}
+
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -315,6 +322,7 @@ void iw_qp_unbind(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
 
+	iw_lent_return(qp);
 	if (qp->srq)
 		iw_srq_unbind(qp);
 	else

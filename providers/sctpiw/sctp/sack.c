@@ -72,6 +72,8 @@ static void advance(struct sctp_assoc *a, uint32_t cum, struct acked *acked)
 			a->gap_acked--;
 		else
 			ack_chunk(a, tsn, o, acked);
+		if (o->flags & SCTP_OUT_LENT)
+			a->lent--;
 		sctp_block_unref(&a->s->blocks, o->block);
 	}
 	a->out.cum = cum;

@@ -59,7 +59,18 @@ struct sctp_msg {
 	uint16_t sid;
 	uint32_t ppid;	 /* host order */
 	bool more;	 /* the user has more to send behind this one */
+	/*
+	 * Where lend_window is set before the call, the user may leave the last lent_len bytes of the message
+	 * (at least SCTP_LEND_MIN) unwritten and say where they are: they are read from there when the message
+	 * is sent. Nothing reads them any more once it is acknowledged (sctp_assoc_acked()), sctp_assoc_recall()
+	 * was called, or the association is over. lend_window: how much is in flight until then, bytes.
+	 */
+	uint32_t lend_window;
+	const uint8_t *lent; /* NULL: the message is whole */
+	uint32_t lent_len;
 };
+
+#define SCTP_LEND_MIN 64u
 
 struct sctp_user_ops {
 	/*
@@ -70,6 +81,16 @@ struct sctp_user_ops {
 	 * is sent, and SCTP keeps the copy until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
+	/*
+	 * What was lent. Both may be NULL: then nothing may be.
+	 * checksum: *crc goes on with len bytes at from, as crc32c_add() does. false: they cannot be read any more.
+	 */
+	bool (*checksum)(uint32_t *crc, const uint8_t *from, size_t len);
+	/*
+	 * Copies len bytes that were lent to their place in the message msg. If they cannot be read any more, the
+	 * message is made one that the peer takes for wrong: it may have it as it was already.
+	 */
+	void (*fill)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
 };
 
 /* An instance holds the endpoints and associations behind one engine lock. */
@@ -193,6 +214,8 @@ unsigned int sctp_assoc_streams(const struct sctp_assoc *a); /* usable pairs, on
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
 /* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
+/* Copies what messages of a stream have lent, or of all: sid -1. */
+void sctp_assoc_recall(struct sctp_assoc *a, int sid);
 /*
  * What the path takes as far as the caller knows, from its interface or route (whole IP packets,
  * bytes); a passive association starts at 1280 until told. Less holds at once; packets of more than
@@ -214,6 +237,13 @@ void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now);
  */
 void sctp_assoc_abort(struct sctp_assoc *a);
 
+/* A gap in the bytes of a batch: len bytes at `at` are to be taken from `from`. */
+struct sctp_lent {
+	const uint8_t *at;
+	const uint8_t *from;
+	uint32_t len;
+};
+
 /* One send: `len` bytes at data, packets of `segment` bytes each, the last may be shorter. */
 struct sctp_batch {
 	struct sctp_endpoint *endpoint;
@@ -223,7 +253,11 @@ struct sctp_batch {
 	struct path_addr to;
 	bool df;		  /* IP Don't Fragment; off only for chunks above a shrunken path MTU */
 	struct sctp_block *block; /* pinned until sctp_batch_done() */
+	const struct sctp_lent *lent; /* in ascending order; until the next sctp_output() */
+	unsigned int n_lent;
 };
+
+#define SCTP_BATCH_LENT 16u /* at most */
 
 /*
  * The next batch of packets, ready for one sendmsg with UDP_SEGMENT (at most 64
@@ -234,6 +268,8 @@ struct sctp_batch {
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch);
 int sctp_output_stray(struct sctp *s, struct sctp_batch *batch); /* packets of no association */
 void sctp_batch_done(struct sctp *s, struct sctp_batch *batch);
+/* A batch of a that has to wait: no gap is left in it. */
+void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
 
 /* Associations with something to send, each once, or NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);

@@ -79,6 +79,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->path.flight = 0;
 	a->charged = 0;
 	a->lost = 0;
+	a->lent = 0;
 	a->gap_acked = 0;
 	a->recovering = false;
 	a->rtt_running = false;
@@ -131,9 +132,9 @@ static size_t pad(const struct sctp_tx *tx, size_t len, unsigned int n, size_t t
 	return tx->limit;
 }
 
-/* Packets into the block; returns their number, and that of a segment. *oversize as in sctp_tx. */
-static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
-				size_t *total, size_t *segment, bool *oversize)
+/* Packets into the block, and what the batch has to know of them; returns their number. */
+static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+				  struct sctp_batch *batch)
 {
 	struct sctp_tx tx = {
 		.a = a,
@@ -143,28 +144,30 @@ static unsigned int build_batch(struct sctp_assoc *a, uint64_t now, struct sctp_
 		.limit = a->path.max_packet,
 		.first = true,
 	};
-	unsigned int n = 0;
-	size_t len;
+	size_t total = 0, segment = 0, len;
+	unsigned int n = 0, lent;
 
-	*total = 0;
-	*segment = 0;
-	while (n < SCTP_BATCH_PACKETS && (!n || *total + tx.limit <= SCTP_BATCH_BYTES)) {
+	while (n < SCTP_BATCH_PACKETS && (!n || total + tx.limit <= SCTP_BATCH_BYTES)) {
+		lent = tx.n_lent;
 		len = sctp_tx_build(&tx);
 		if (!len)
 			break;
-		len = pad(&tx, len, n, *total);
-		wire_sctp_checksum_put(tx.p, len);
-		*total += len;
+		len = pad(&tx, len, n, total);
+		sctp_lent_checksum(&tx, len, lent);
+		total += len;
 		if (!n++)
-			*segment = len;
-		if (tx.alone || len < *segment)
+			segment = len;
+		if (tx.alone || len < segment)
 			break;
 		/* All segments but the last are equal; what is larger starts a new batch. */
-		tx.limit = *segment;
+		tx.limit = segment;
 		tx.first = false;
 		tx.p += len;
 	}
-	*oversize = tx.oversize;
+	batch->len = total;
+	batch->segment = segment;
+	batch->df = !tx.oversize;
+	batch->n_lent = tx.n_lent;
 	sctp_tx_arm(&tx);
 	return n;
 }
@@ -220,8 +223,6 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	struct sctp_block *b;
-	size_t total, segment;
-	bool oversize;
 
 	if (!anything(a)) {
 		sctp_tx_idle(a);
@@ -232,18 +233,14 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 		return 0;
 	if (a->others && output_other(a, now, b, batch))
 		return 1;
-	if (!build_batch(a, now, b, &total, &segment, &oversize))
+	if (!build_packets(a, now, b, batch))
 		return output_probe(a, now, b, batch);
-	*batch = (struct sctp_batch){
-		.endpoint = a->ep,
-		.data = b->data + b->used,
-		.len = total,
-		.segment = segment,
-		.to = a->path.addr,
-		.df = !oversize,
-		.block = b,
-	};
-	b->used += (uint32_t)total;
+	batch->endpoint = a->ep;
+	batch->data = b->data + b->used;
+	batch->to = a->path.addr;
+	batch->block = b;
+	batch->lent = a->s->lent;
+	b->used += (uint32_t)batch->len;
 	b->refs++;
 	return 1;
 }

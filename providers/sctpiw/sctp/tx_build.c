@@ -223,6 +223,8 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 		a->rtt_running = true;
 		a->rtt_tsn = d.tsn;
 	}
+	if (msg->lent)
+		sctp_lent_add(tx, o, msg);
 	tx->last_data = p;
 	tx->len += o->len;
 }
@@ -270,6 +272,8 @@ static void put_new(struct sctp_tx *tx)
 		    !sctp_outq_reserve(&a->out))
 			return;
 		room = limit - tx->len - WIRE_SCTP_DATA_LEN;
+		msg.lend_window = sctp_lent_window(tx);
+		msg.lent = NULL;
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */

@@ -363,7 +363,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 			return err;
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
-		qp->iw->access = attr->qp_access_flags & IW_ACCESS_REMOTE;
+		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
 	set_wired(qp);
 	return 0;

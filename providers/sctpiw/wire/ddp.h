@@ -55,6 +55,12 @@ static inline size_t ddp_header_len(uint8_t control)
 	return ddp_is_tagged(control) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
 }
 
+/* Whoever reads the header now refuses it. */
+static inline void ddp_put_invalid(uint8_t *buf)
+{
+	buf[0] &= (uint8_t)~DDP_VERSION_MASK;
+}
+
 static inline void ddp_put_tagged(uint8_t *buf, bool last, uint8_t rdmap, uint32_t stag,
 				  uint64_t to)
 {

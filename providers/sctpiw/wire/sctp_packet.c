@@ -20,9 +20,14 @@ void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h)
 	put_be32(packet + CHECKSUM_OFFSET, 0);
 }
 
+void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc)
+{
+	put_le32(packet + CHECKSUM_OFFSET, crc);
+}
+
 void wire_sctp_checksum_put(uint8_t *packet, size_t len)
 {
-	put_le32(packet + CHECKSUM_OFFSET, crc32c(packet, len));
+	wire_sctp_checksum_set(packet, crc32c(packet, len));
 }
 
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len)

@@ -82,6 +82,8 @@ void wire_sctp_common_get(const uint8_t *packet, struct wire_sctp_common *h);
 void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h);
 /* Fills the checksum of a finished packet of len bytes; its field must be zero. */
 void wire_sctp_checksum_put(uint8_t *packet, size_t len);
+/* One that was taken elsewhere, while the field was zero. */
+void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc);
 /* Whether the CRC32C of a packet holds; len at least WIRE_SCTP_COMMON_LEN. */
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);
 
@@ -192,6 +194,17 @@ static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d
 	put_be16(p + 8, d->sid);
 	put_be16(p + 10, d->ssn);
 	put_be32(p + 12, d->ppid);
+}
+
+/* Of one that we made: its stream, and the end of its user data. */
+static inline uint16_t wire_sctp_data_sid(const uint8_t *p)
+{
+	return get_be16(p + 8);
+}
+
+static inline uint8_t *wire_sctp_data_end(uint8_t *p)
+{
+	return p + get_be16(p + 2);
 }
 
 /* A block of received TSNs, as distances from the cumulative TSN. */
