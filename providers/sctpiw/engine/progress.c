@@ -26,7 +26,8 @@
 /*
  * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
  * application if the last one is not older than this, ns. Fewer may be one that spins on memory
- * and asks the CQ now and then: parking would cost it a nap in each round.
+ * and asks the CQ now and then: parking would cost it a nap in each round. But one of whom a poll is
+ * under way when the thread wakes up, as with long messages, takes what woke the thread.
  */
 #define POLLING_COUNT 8
 #define POLLING_AGE 20000u
@@ -70,6 +71,11 @@ void progress_wake(struct engine *e)
 		sys_write(e->wake_fd, &one, sizeof(one));
 }
 
+static bool is_poller_inside(const struct engine *e)
+{
+	return atomic_load_explicit(&e->poller_inside, memory_order_relaxed);
+}
+
 static bool polled_just_now(struct engine *e)
 {
 	uint64_t last = atomic_load_explicit(&e->last_poll, memory_order_relaxed);
@@ -84,7 +90,7 @@ static bool polling_began(struct engine *e, uint32_t since)
 {
 	uint32_t polls = engine_load(&e->polls);
 
-	return polls - since >= POLLING_COUNT &&
+	return (polls - since >= POLLING_COUNT || is_poller_inside(e)) &&
 	       polls - engine_load(&e->polls_at_arm) >= POLLING_COUNT && polled_just_now(e);
 }
 
@@ -127,9 +133,11 @@ static void park(struct engine *e)
 		/* A burst under way: its end may be left behind. */
 		if (loop_has_kicks(e))
 			nap = PARK_BURST;
+		else if (!polling_goes_on(e, polls))
+			nap = PARK_FIRST;
 		else if (nap < PARK_MAX)
 			nap *= 2;
-	} while (polling_goes_on(e, polls));
+	} while (polling_goes_on(e, polls) || is_poller_inside(e));
 	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
 }
