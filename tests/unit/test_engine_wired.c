@@ -253,7 +253,7 @@ static void say(struct assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, 
 static uint16_t expect(struct assoc *a, uint16_t function, struct wired_message *m)
 {
 	struct session_control c;
-	struct iw_msg msg;
+	struct iw_msg msg = {0};
 	uint8_t buf[1500];
 	size_t n = iw_assoc_pull(a->iw, buf, sizeof(buf), &msg);
 
@@ -269,7 +269,7 @@ static uint16_t expect(struct assoc *a, uint16_t function, struct wired_message 
 
 static void expect_nothing(struct assoc *a)
 {
-	struct iw_msg msg;
+	struct iw_msg msg = {0};
 	uint8_t buf[1500];
 
 	assert_int_equal(iw_assoc_pull(a->iw, buf, sizeof(buf), &msg), 0);

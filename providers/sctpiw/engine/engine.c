@@ -17,11 +17,11 @@
 #include "engine/sys.h"
 #include "util/alloc.h"
 
+#define LEND_MIN 4096 /* bytes: less is copied sooner */
 /*
  * At exit: how long unsent and unacknowledged data may hold up the process, and how long the
  * lock.
  */
-#define LEND_MIN 4096 /* bytes: less is copied sooner */
 #define LINGER_LIMIT (2 * SYS_NSEC_PER_SEC)
 #define LINGER_STEP (SYS_NSEC_PER_SEC / 1000)
 #define EXIT_LOCK_SECONDS 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A registered range may be unmapped, protected or truncated by the application at any time.
- * Copies and atomics run under a guard: a fault on an address of theirs jumps out of it, any other
+ * Copies, checksums and atomics run under a guard: a fault on an address of theirs jumps out of it, any other
  * fault is none of our business and goes on to who was there before.
  */
 #define _GNU_SOURCE

@@ -68,7 +68,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->ppid = m.ppid;
 		msg->more = m.more;
 		msg->lent = m.lent;
-		msg->lent_len = m.lent_len;
+		msg->lent_len = m.lent ? m.lent_len : 0;
 	}
 	return len;
 }

@@ -61,7 +61,6 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
 	assoc->pulling = true; /* the LLP is not asked any more */
 	assoc->ops.acked = NULL;
-	assoc->ops.recall = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
 			struct iw_session *s = assoc->pages[page][i];

@@ -322,8 +322,8 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  *   REM_OP_ERR     the read or atomic that a wrong response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
  *   RETRY_EXC_ERR  of a QP wired by hand: the oldest WR when the peer has gone, or has never come
- * A Send or Write is complete once SCTP has taken it, so that a Terminate about it often finds no
- * WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
+ * A Send or Write is complete once SCTP has taken it, or the peer has acknowledged what it lends (lend.c), so that a
+ * Terminate about it often finds no WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
  * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1), or it is a window of this
  * stream. LOCAL_INV waits for the reads and atomics before it; a bind takes effect before the next WR begins.
  *

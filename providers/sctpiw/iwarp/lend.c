@@ -10,6 +10,8 @@
  */
 #include "iwarp/private.h"
 
+#define LOOK_BEHIND 8u /* WQEs */
+
 bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -20,6 +22,8 @@ bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 	assoc->msg->lent = from;
 	assoc->msg->lent_len = len;
 	p->lent_seq = assoc->pulled;
+	if (list_empty(&assoc->lenders)) /* nobody has asked since there were any */
+		assoc->acked = assoc->ops.acked(assoc->llp);
 	if (!list_linked(&p->lender)) {
 		list_add_tail(&assoc->lenders, &p->lender);
 		qp->rnic->lenders++;
@@ -27,22 +31,32 @@ bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 	return true;
 }
 
-/* Bytes, if the others are as long. */
-static uint64_t posted_behind(const struct iw_qp_private *p, const struct iw_send_wqe *wqe)
+/* Bytes that are posted behind the current WQE: of the next few, and as much of each of the others as of these. */
+static uint64_t posted_behind(const struct iw_qp *qp)
 {
-	return (uint64_t)(p->sq_tail - p->sq_next - 1) * wqe->length;
+	const struct iw_qp_private *p = qp->priv;
+	uint32_t n = p->sq_tail - p->sq_next - 1;
+	uint32_t seen = n < LOOK_BEHIND ? n : LOOK_BEHIND;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 1; i <= seen; i++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(qp, p->sq_next + i);
+
+		if (wqe->opcode != IW_WR_RDMA_READ)
+			bytes += wqe->length;
+	}
+	return seen ? bytes * n / seen : 0;
 }
 
-bool iw_lend_wqe(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *from, uint32_t len)
+bool iw_lend_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
 	uint32_t window = p->session->assoc->msg->lend_window;
 
-	if (posted_behind(p, wqe) < window)
-		p->sq_tail = iw_ring_tail(&qp->sq);
-	if (posted_behind(p, wqe) < window)
+	if (!window || len < qp->rnic->config.lend_min)
 		return false;
-	if (!iw_lend(qp, from, len))
+	p->sq_tail = iw_ring_tail(&qp->sq);
+	if (posted_behind(qp) < window || !iw_lend(qp, from, len))
 		return false;
 	p->lends = true;
 	return true;
@@ -81,7 +95,7 @@ void iw_assoc_acked(struct iw_assoc *assoc)
 	}
 }
 
-void iw_lent_return(struct iw_qp *qp)
+void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f)
 {
 	struct iw_qp_private *p = qp->priv;
 	struct iw_assoc *assoc = p->session->assoc;
@@ -89,12 +103,14 @@ void iw_lent_return(struct iw_qp *qp)
 	if (!list_linked(&p->lender))
 		return;
 	unlist(qp);
-	if (assoc->ops.recall)
-		assoc->ops.recall(assoc->llp, p->session->sid);
-	/* They are as far as those that were copied: the LLP has them. */
-	for (uint32_t i = iw_ring_head(&qp->sq); i != p->sq_next; i++)
+	assoc->ops.recall(assoc->llp, p->session->sid);
+	/* They are as far as those that were copied: the LLP has them. But for one that f blames, and those behind it. */
+	for (uint32_t i = iw_ring_head(&qp->sq); i != p->sq_next; i++) {
+		if (f && f->fault == IW_FAULT_SQ && f->index == i)
+			break;
 		if (iw_sq_at(qp, i)->progress == IW_WQE_LENT)
 			iw_sq_at(qp, i)->progress = IW_WQE_DONE;
+	}
 	if (iw_qp_state(qp) != IW_QPS_RESET)
 		iw_sq_complete(qp);
 }
@@ -106,9 +122,18 @@ void iw_lent_recall(struct iw_rnic *rnic)
 	list_for_each(node, &rnic->assocs) {
 		struct iw_assoc *assoc = list_entry(node, struct iw_assoc, all);
 
-		if (!list_empty(&assoc->lenders) && assoc->ops.recall)
+		if (!list_empty(&assoc->lenders))
 			assoc->ops.recall(assoc->llp, -1);
 	}
+}
+
+void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
+{
+	struct iw_session *s = qp->priv->session;
+
+	if (list_linked(&qp->priv->lender) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
+		s->assoc->ops.recall(s->assoc->llp, s->sid);
+	qp->access = access;
 }
 
 void iw_spoil(uint8_t *message)

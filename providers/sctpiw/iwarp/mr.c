@@ -175,8 +175,8 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
+	/* Whoever touches memory looks the STag up anew for each segment, or has it lent. */
 	iw_lent_recall(mr->pd->rnic);
-	/* Whoever touches memory looks the STag up anew for each segment. */
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;
 	free(mr);

@@ -40,9 +40,11 @@ uint32_t iw_mw_stag(const struct iw_mw *mw)
 
 void iw_mw_unbind(struct iw_mw *mw)
 {
-	if (mw->region)
+	if (mw->region) {
+		if (mw->key.access & IW_ACCESS_REMOTE_READ)
+			iw_lent_recall(mw->key.pd->rnic);
 		mw->region->windows--;
-	iw_lent_recall(mw->key.pd->rnic);
+	}
 	mw->region = NULL;
 	mw->key.invalid = true;
 	list_del(&mw->node);

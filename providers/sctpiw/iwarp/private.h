@@ -490,9 +490,9 @@ int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct 
 /* Lends len bytes at from, the end of the segment being pulled. false: they are to be copied. */
 bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len);
 /* The same for the current WQE: only where the application has more to do than wait for it. */
-bool iw_lend_wqe(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *from, uint32_t len);
-/* The session of the QP ends: it lends nothing any more, and what had lent is done. */
-void iw_lent_return(struct iw_qp *qp);
+bool iw_lend_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len);
+/* The session of the QP ends: it lends nothing any more, and what had lent is done, but for what f blames. */
+void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f);
 /* Somebody is about to lose the right to read some memory: it may be another's soon. */
 void iw_lent_recall(struct iw_rnic *rnic);
 /* It had lent memory, and has it back. */

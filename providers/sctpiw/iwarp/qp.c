@@ -255,12 +255,6 @@ void iw_qp_give_up(struct iw_qp *qp)
 	iw_qp_enter_error(qp, &f);
 }
 
-void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
-{
-	iw_lent_recall(qp->rnic);
-	qp->access = access;
-}
-
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -322,7 +316,6 @@ void iw_qp_unbind(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
 
-	iw_lent_return(qp);
 	if (qp->srq)
 		iw_srq_unbind(qp);
 	else

@@ -167,6 +167,7 @@ static void part(struct iw_session *s, struct iw_qp *qp, bool established, int e
 {
 	enum iw_qp_state state = iw_qp_state(qp);
 
+	iw_lent_return(qp, f);
 	iw_qp_unbind(qp);
 	if (qp->wired && !f && error != -ECONNABORTED) {
 		if (qp->srq) /* of messages that will never be whole */

@@ -148,7 +148,7 @@ static void finish(struct iw_qp *qp, struct iw_send_wqe *wqe, enum iw_wqe_progre
 {
 	struct iw_qp_private *p = qp->priv;
 
-	if (p->lends && progress == IW_WQE_DONE) {
+	if (p->lends && list_linked(&p->lender)) {
 		progress = IW_WQE_LENT;
 		wqe->lent_seq = p->lent_seq;
 	}
@@ -182,7 +182,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 			part = n;
 		if (part) {
 			from = iw_mr_local(qp, sge->lkey, sge->addr + p->sge_offset, part, 0);
-			if (!from || (!(part == n && iw_lend_wqe(qp, wqe, from, part)) &&
+			if (!from || (!(part == n && iw_lend_wqe(qp, from, part)) &&
 				      qp->rnic->ops.copy(to, from, part)))
 				return IW_WC_LOC_PROT_ERR;
 			to += part;

@@ -121,6 +121,7 @@ struct sctp {
 	struct sctp_block *stray_block;
 	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for SACKs */
 	struct sctp_lent lent[SCTP_BATCH_LENT]; /* of the batch built last */
+	unsigned int n_lent;
 };
 
 struct sctp_endpoint {
@@ -250,8 +251,9 @@ struct sctp_assoc {
 	uint32_t gap_acked;	/* chunks marked SCTP_OUT_ACKED */
 	uint32_t lost_from;	/* none of them is below this TSN */
 	uint32_t lent;		/* chunks marked SCTP_OUT_LENT */
-	uint32_t copies;	/* chunks to come that borrow nothing, after a loss */
-	uint32_t copies_next;	/* after the next one */
+	uint32_t copies;	/* chunks to come that lend nothing, after a loss */
+	uint32_t copies_next;	/* so many after the next one */
+	uint32_t lent_since;	/* chunks that lent since the last one, or since that became less */
 	uint32_t gap_end;	/* the highest TSN in a gap block of the newest SACK, or out.cum */
 	uint32_t order;		/* packets with DATA sent */
 	uint32_t rack_order;	/* of the latest sent chunk that is acknowledged */
@@ -436,7 +438,6 @@ struct sctp_tx {
 	bool ordered;	   /* has taken its number in a->order */
 	bool more;	   /* the user said that it has more behind the last message */
 	uint8_t *last_data; /* header of the last DATA chunk, or NULL */
-	unsigned int n_lent; /* of s->lent, in all packets so far */
 };
 
 /* Builds one packet into tx->p without its checksum; 0: nothing may be sent now. */
@@ -449,12 +450,12 @@ void sctp_tx_arm(struct sctp_tx *tx);
 uint32_t sctp_lent_window(struct sctp_tx *tx);
 /* The new chunk o, the last one of the packet, lends the last len bytes of its message. */
 void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
-/* The checksum of a packet of len bytes; first: of tx->n_lent before it. */
+/* The checksum of a packet of len bytes; first: of s->lent that is in it. */
 void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
 /* The image of an outstanding chunk becomes whole, before it is sent again. */
 void sctp_lent_fill(struct sctp_assoc *a, struct sctp_out *o);
-/* The same with one that is lost: for some time nothing may be lent. */
-void sctp_lent_lost(struct sctp_assoc *a, struct sctp_out *o);
+/* One that lends is lost: for some time no other may. */
+void sctp_lent_lost(struct sctp_assoc *a);
 
 /* sack.c: SACKs we receive; both may end the association */
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c);

@@ -28,7 +28,7 @@ uint32_t sctp_lent_window(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
 
-	if (!a->s->ops.checksum || tx->n_lent == SCTP_BATCH_LENT)
+	if (!a->s->ops.checksum || a->s->n_lent == SCTP_BATCH_LENT)
 		return 0;
 	if (!a->copies)
 		return a->path.cc.cwnd;
@@ -39,13 +39,18 @@ uint32_t sctp_lent_window(struct sctp_tx *tx)
 void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg)
 {
 	const struct note note = {msg->lent, msg->lent_len};
+	struct sctp_assoc *a = tx->a;
 	uint8_t *end = wire_sctp_data_end(o->chunk);
 
 	assert(note.len >= SCTP_LEND_MIN && end - note.len >= o->chunk + WIRE_SCTP_DATA_LEN);
 	memcpy(end - sizeof(note), &note, sizeof(note));
 	o->flags |= SCTP_OUT_LENT;
-	tx->a->lent++;
-	tx->a->s->lent[tx->n_lent++] = (struct sctp_lent){end - note.len, note.from, note.len};
+	a->lent++;
+	a->s->lent[a->s->n_lent++] = (struct sctp_lent){end - note.len, note.from, note.len};
+	if (a->copies_next > COPIES_FIRST && ++a->lent_since == a->copies_next) {
+		a->copies_next /= 2;
+		a->lent_since = 0;
+	}
 }
 
 void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
@@ -54,18 +59,18 @@ void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 	const uint8_t *p = tx->p;
 	uint32_t crc = 0;
 
-	for (unsigned int i = first; i < tx->n_lent; i++) {
+	for (unsigned int i = first; i < s->n_lent; i++) {
 		const struct sctp_lent *lent = &s->lent[i];
 
 		crc = crc32c_add(crc, p, (size_t)(lent->at - p));
 		if (!s->ops.checksum(&crc, lent->from, lent->len)) {
 			sctp_assoc_recall(tx->a, -1);
-			tx->n_lent = first = 0;
+			s->n_lent = first = 0;
 			break;
 		}
 		p = lent->at + lent->len;
 	}
-	if (tx->n_lent == first)
+	if (s->n_lent == first)
 		wire_sctp_checksum_put(tx->p, len);
 	else
 		wire_sctp_checksum_set(tx->p, crc32c_add(crc, p, (size_t)(tx->p + len - p)));
@@ -73,21 +78,27 @@ void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 
 void sctp_lent_fill(struct sctp_assoc *a, struct sctp_out *o)
 {
+	struct sctp *s = a->s;
 	struct note note;
-	uint8_t *end;
+	uint8_t *at;
 
 	if (!(o->flags & SCTP_OUT_LENT))
 		return;
-	end = wire_sctp_data_end(o->chunk);
-	memcpy(&note, end - sizeof(note), sizeof(note));
-	a->s->ops.fill(o->chunk + WIRE_SCTP_DATA_LEN, end - note.len, note.from, note.len);
+	at = wire_sctp_data_end(o->chunk);
+	memcpy(&note, at - sizeof(note), sizeof(note));
+	at -= note.len;
+	s->ops.fill(o->chunk + WIRE_SCTP_DATA_LEN, at, note.from, note.len);
+	/* It may be in a batch that is still being built: no gap is left there either. */
+	for (unsigned int i = 0; i < s->n_lent; i++)
+		if (s->lent[i].at == at)
+			s->lent[i].from = at;
 	o->flags &= (uint8_t)~SCTP_OUT_LENT;
 	a->lent--;
 }
 
-void sctp_lent_lost(struct sctp_assoc *a, struct sctp_out *o)
+void sctp_lent_lost(struct sctp_assoc *a)
 {
-	sctp_lent_fill(a, o);
+	a->lent_since = 0;
 	if (a->copies)
 		return;
 	if (!a->copies_next)
@@ -109,6 +120,14 @@ void sctp_assoc_recall(struct sctp_assoc *a, int sid)
 
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch)
 {
-	sctp_assoc_recall(a, -1);
+	/* They are the newest. */
+	for (uint32_t tsn = a->out.next - 1; batch->n_lent && a->lent && tsn != a->out.cum; tsn--) {
+		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
+
+		if (!(o->flags & SCTP_OUT_LENT))
+			continue;
+		sctp_lent_fill(a, o);
+		batch->n_lent--;
+	}
 	batch->n_lent = 0;
 }

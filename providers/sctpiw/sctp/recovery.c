@@ -29,7 +29,7 @@ void sctp_recovery_mark(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
 	if (o->flags & (SCTP_OUT_LOST | SCTP_OUT_ACKED))
 		return;
 	if (o->flags & SCTP_OUT_LENT)
-		sctp_lent_lost(a, o);
+		sctp_lent_lost(a);
 	o->flags |= SCTP_OUT_LOST;
 	a->path.flight -= o->len;
 	a->charged -= o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
@@ -130,7 +130,6 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 		return;
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
 		tsn--; /* ends: something is in flight */
-	sctp_lent_fill(a, sctp_outq_at(&a->out, tsn));
 	a->tlp_tsn = tsn;
 	if (a->tlp_count++)
 		sctp_mtu_doubt(a, sctp_outq_at(&a->out, tsn)->sent);

@@ -78,7 +78,7 @@ struct sctp_user_ops {
 	 * bytes to buf and fill msg. Returns its length; 0: nothing to send, or
 	 * nothing worth sending in so little room. Called only from
 	 * sctp_output(), when the windows let it go out at once; what is taken
-	 * is sent, and SCTP keeps the copy until it is acknowledged.
+	 * is sent, and SCTP keeps it until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
 	/*

@@ -147,8 +147,9 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 	size_t total = 0, segment = 0, len;
 	unsigned int n = 0, lent;
 
+	a->s->n_lent = 0;
 	while (n < SCTP_BATCH_PACKETS && (!n || total + tx.limit <= SCTP_BATCH_BYTES)) {
-		lent = tx.n_lent;
+		lent = a->s->n_lent;
 		len = sctp_tx_build(&tx);
 		if (!len)
 			break;
@@ -167,7 +168,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 	batch->len = total;
 	batch->segment = segment;
 	batch->df = !tx.oversize;
-	batch->n_lent = tx.n_lent;
+	batch->n_lent = a->s->n_lent;
 	sctp_tx_arm(&tx);
 	return n;
 }

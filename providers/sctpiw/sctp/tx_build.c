@@ -116,8 +116,9 @@ static void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 }
 
 /* The image of an old chunk at the end of the packet. */
-static void copy_chunk(struct sctp_tx *tx, const struct sctp_out *o)
+static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
+	sctp_lent_fill(tx->a, o);
 	tx->last_data = tx->p + tx->len;
 	memcpy(tx->last_data, o->chunk, o->len);
 	tx->last_data[1] &= (uint8_t)~WIRE_SCTP_DATA_I;
