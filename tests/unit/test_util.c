@@ -55,6 +55,35 @@ static void test_serial(void **state)
 }
 
 /* The RFC's check value, and the value of 32 zero bytes. */
+/* Bit by bit, as in RFC 9260 appendix A. */
+static uint32_t slow_crc32c(const uint8_t *p, size_t len)
+{
+	uint32_t crc = UINT32_MAX;
+
+	while (len--) {
+		crc ^= *p++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+	}
+	return ~crc;
+}
+
+/* Short ones are taken in another way than long ones. */
+static void test_crc32c_lengths(void **state)
+{
+	uint8_t data[700];
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 167 >> 3 ^ i);
+	for (size_t len = 0; len < sizeof(data) - 3; len++) {
+		const uint8_t *p = data + len % 4;
+
+		assert_int_equal(crc32c(p, len), slow_crc32c(p, len));
+		for (size_t cut = len % 7; cut <= len; cut += 61)
+			assert_int_equal(crc32c_add(crc32c(p, cut), p + cut, len - cut), slow_crc32c(p, len));
+	}
+}
+
 static void test_crc32c(void **state)
 {
 	static const uint8_t zero[32];
@@ -150,7 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
-		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_crc32c_lengths), cmocka_unit_test(test_list),
 		cmocka_unit_test(test_timerq), cmocka_unit_test(test_grown),
 	};
 

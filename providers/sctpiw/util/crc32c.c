@@ -1,16 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #include "util/crc32c.h"
 
+#include <string.h>
+
 #include <isa-l/crc.h>
 
+#ifdef __x86_64__
 /*
  * ISA-L returns with the upper halves of the vector registers in use. The next SSE instruction, which
  * compilers use to copy and clear structs, would then cost 300 ns.
  */
-#ifdef __x86_64__
 __attribute__((target("avx"))) static void release_upper_halves(void)
 {
 	__builtin_ia32_vzeroupper();
+}
+
+/* Below this the processor's own instruction is done before ISA-L has begun: 12 bytes 10 ns, not 45. */
+#define SHORT 256u
+
+__attribute__((target("sse4.2"))) static uint32_t add_short(uint32_t crc, const uint8_t *p, size_t len)
+{
+	uint64_t state = ~crc, word;
+	uint32_t half;
+
+	for (; len >= sizeof(word); len -= sizeof(word), p += sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		state = __builtin_ia32_crc32di(state, word);
+	}
+	crc = (uint32_t)state;
+	if (len >= sizeof(half)) {
+		memcpy(&half, p, sizeof(half));
+		crc = __builtin_ia32_crc32si(crc, half);
+		len -= sizeof(half);
+		p += sizeof(half);
+	}
+	while (len--)
+		crc = __builtin_ia32_crc32qi(crc, *p++);
+	return ~crc;
 }
 #endif
 
@@ -21,6 +47,10 @@ uint32_t crc32c(const void *data, size_t len)
 
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 {
+#ifdef __x86_64__
+	if (len < SHORT && __builtin_cpu_supports("sse4.2"))
+		return add_short(crc, data, len);
+#endif
 	/* ISA-L only reads, although its prototype lacks the const. */
 	crc = ~crc32_iscsi((unsigned char *)(uintptr_t)data, (int)len, ~crc);
 #ifdef __x86_64__
