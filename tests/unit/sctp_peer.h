@@ -48,6 +48,7 @@ static struct fixture {
 	unsigned int messages; /* that the user wants to send */
 	uint32_t message_len;
 	bool more;
+	unsigned int gaps; /* filled in what the instance sent, with what was lent for them */
 	unsigned int events; /* 1 << type */
 	int error;
 	uint8_t buf[24576]; /* packet being scripted */
@@ -64,6 +65,23 @@ static inline size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg
 	msg->ppid = 16;
 	msg->more = f.messages > 0;
 	return f.message_len;
+}
+
+/* Copies len bytes of a batch from data on as they leave: the gaps hold what was lent for them. */
+static inline void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
+{
+	memcpy(packet, data, len);
+	for (unsigned int i = 0; i < b->n_lent; i++) {
+		const struct sctp_lent *lent = &b->lent[i];
+
+		assert_true(lent->at >= b->data && lent->at + lent->len <= b->data + b->len);
+		assert_true(!i || lent->at >= lent[-1].at + lent[-1].len);
+		if (lent->at < data || lent->at >= data + len)
+			continue;
+		assert_true(lent->at + lent->len <= data + len);
+		memcpy(packet + (lent->at - data), lent->from, lent->len);
+		f.gaps++;
+	}
 }
 
 static inline void collect(void)
@@ -98,7 +116,7 @@ static inline void collect(void)
 			assert_true(p->len <= sizeof(p->data));
 			p->df = b.df;
 			p->to = b.to;
-			memcpy(p->data, b.data + at, p->len);
+			assemble(&b, p->data, b.data + at, p->len);
 			assert_true(wire_sctp_checksum_ok(p->data, p->len));
 			assert_int_equal(get_be16(p->data), LOCAL_PORT);
 			assert_int_equal(get_be16(p->data + 2), PEER_PORT);

@@ -22,6 +22,7 @@
 #include "conformance/rows.h"
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "util/crc32c.h"
 
 /* A sanitizer handles true faults itself. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -87,6 +88,73 @@ static void test_unmapped(void **state)
 	munmap(hole, 3 * page);
 }
 
+/* Whether len bytes at p can be read, which a checksum of them finds out, too. */
+static int readable(const uint8_t *p, size_t len)
+{
+	uint32_t crc = 0x12345678, want = crc;
+	int ret = engine_probe(p, len);
+
+	assert_int_equal(engine_crc32c(&crc, p, len), ret);
+	if (!ret)
+		want = crc32c_add(want, p, len);
+	assert_int_equal(crc, want);
+	return ret;
+}
+
+static void test_read(void **state)
+{
+	uint8_t *p = map(4);
+	uint32_t crc = 0;
+
+	use_guard();
+	for (size_t i = 0; i < 4 * page; i++)
+		p[i] = (uint8_t)(i * 7 + i / page);
+	for (size_t start = 0; start < 9; start++)
+		for (size_t len = 1; len <= 3 * page; len = len * 2 + start % 3)
+			assert_int_equal(readable(p + start, len), 0);
+	assert_int_equal(readable(p, 4 * page), 0);
+	/* in pieces, as one */
+	assert_int_equal(engine_crc32c(&crc, p, 5), 0);
+	assert_int_equal(engine_crc32c(&crc, p + 5, 0), 0);
+	assert_int_equal(engine_crc32c(&crc, p + 5, 2 * page), 0);
+	assert_int_equal(crc, crc32c(p, 5 + 2 * page));
+	mprotect(p, 4 * page, PROT_READ);
+	assert_int_equal(readable(p + 1, 4 * page - 1), 0);
+	munmap(p, 4 * page);
+}
+
+/* Any one page of a range may be the one that is gone, also for a byte of it. */
+static void test_read_hole(void **state)
+{
+	static const size_t edges[] = {1, 2, 63, 64, 65, 1000};
+
+	use_guard();
+	for (size_t hole = 1; hole <= 4; hole++) {
+		uint8_t *p = map(6), *gone = p + hole * page;
+
+		memset(p, 0x5a, 6 * page);
+		if (hole % 2)
+			munmap(gone, page);
+		else
+			mprotect(gone, page, PROT_NONE);
+		for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
+			size_t edge = edges[i];
+
+			assert_int_equal(readable(p + page - edge, 4 * page + 2 * edge), -EFAULT);
+			assert_int_equal(readable(gone - edge, edge), 0);
+			assert_int_equal(readable(gone - edge, edge + 1), -EFAULT);
+			assert_int_equal(readable(gone, edge), -EFAULT);
+			assert_int_equal(readable(gone + page - edge, edge), -EFAULT);
+			assert_int_equal(readable(gone + page - 1, edge), -EFAULT);
+			assert_int_equal(readable(gone + page, edge), 0);
+			assert_int_equal(readable(p + edge, gone - p - edge + 1), -EFAULT);
+			assert_int_equal(readable(p + edge, gone - p - edge), 0);
+		}
+		assert_int_equal(readable(gone, page), -EFAULT);
+		munmap(p, 6 * page);
+	}
+}
+
 static void test_protected(void **state)
 {
 	uint8_t *p = map(1), buf[64] = {1};
@@ -113,7 +181,9 @@ static void test_truncated(void **state)
 	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	assert_int_equal(engine_copy(p, buf, sizeof(buf)), 0);
+	assert_int_equal(readable(p, page), 0);
 	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(readable(p + 100, 1000), -EFAULT);
 	assert_int_equal(engine_copy(p, buf, sizeof(buf)), -EFAULT);
 	assert_int_equal(engine_copy(buf, p, sizeof(buf)), -EFAULT);
 	munmap(p, page);
@@ -196,20 +266,50 @@ static void test_atomic_among_threads(void **state)
 	assert_true(r->word == 100 * 1001);
 }
 
+static int write_there(uint8_t *p)
+{
+	uint8_t buf[64] = {0};
+
+	return engine_copy(p, buf, sizeof(buf));
+}
+
+static int read_there(uint8_t *p)
+{
+	uint8_t buf[64];
+
+	return engine_copy(buf, p, sizeof(buf));
+}
+
+static int probe_there(uint8_t *p)
+{
+	return engine_probe(p, 64);
+}
+
+static int crc_there(uint8_t *p)
+{
+	uint32_t crc = 0;
+
+	return engine_crc32c(&crc, p, 64);
+}
+
+static int (*const accesses[])(uint8_t *p) = {write_there, read_there, probe_there, crc_there};
+
+#define ACCESSES (sizeof(accesses) / sizeof(accesses[0]))
+
 /* Threads that block every signal are common. */
 static void *blocked_thread(void *arg)
 {
-	uint8_t *p = map(1), buf[64];
+	size_t first = *(const size_t *)arg;
+	uint8_t *p = map(1);
 	sigset_t all;
-	int ret;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	munmap(p, page);
-	ret = engine_copy(p, buf, sizeof(buf));
-	if (ret == -EFAULT)
-		ret = engine_copy(buf, p, sizeof(buf));
-	return (void *)(intptr_t)ret;
+	for (size_t i = 0; i < 2 * ACCESSES; i++)
+		if (accesses[(first + i / 2) % ACCESSES](p) != -EFAULT)
+			return p;
+	return NULL;
 }
 
 static void test_blocked_signals(void **state)
@@ -218,9 +318,30 @@ static void test_blocked_signals(void **state)
 	void *ret;
 
 	use_guard();
-	pthread_create(&thread, NULL, blocked_thread, NULL);
-	pthread_join(thread, &ret);
-	assert_int_equal((intptr_t)ret, -EFAULT);
+	for (size_t first = 0; first < ACCESSES; first++) {
+		pthread_create(&thread, NULL, blocked_thread, &first);
+		pthread_join(thread, &ret);
+		assert_null(ret);
+	}
+}
+
+static void forward(int sig, siginfo_t *info, void *context)
+{
+	guard[sig == SIGBUS].sa_sigaction(sig, info, context);
+}
+
+/* Whoever hands the signal on to the guard may have let it be blocked meanwhile. */
+static void test_blocked_in_handler(void **state)
+{
+	struct sigaction sa = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO};
+	uint8_t *p = map(1);
+
+	sigfillset(&sa.sa_mask);
+	sigaction(SIGSEGV, &sa, NULL);
+	munmap(p, page);
+	for (size_t i = 0; i < 2 * ACCESSES; i++)
+		assert_int_equal(accesses[i / 2](p), -EFAULT);
+	use_guard();
 }
 
 static int run_child(void (*fn)(void))
@@ -274,12 +395,67 @@ static void fault_after_own_handler(void)
 	}
 }
 
+static int (*last)(uint8_t *p);
+static volatile int returned;
+
+/* An access that went well is over: who faults there now is somebody else. */
+static void fault_afterwards(void)
+{
+	uint8_t *p = map(1);
+
+	if (last(p))
+		_exit(3);
+	munmap(p, page);
+	if (returned++) /* a jump into the access, to wherever that returns now */
+		_exit(3);
+	*(volatile uint8_t *)p = 1;
+}
+
+/* So is one that failed. */
+static void fault_again(void)
+{
+	uint8_t *p = map(1);
+
+	munmap(p, page);
+	if (last(p) != -EFAULT || returned++)
+		_exit(3);
+	*(volatile uint8_t *)p = 1;
+}
+
+/* What one thread reads is not guarded for another. */
+static void *fault_beside(void *arg)
+{
+	*(volatile uint8_t *)arg = 1;
+	return NULL;
+}
+
+static void fault_in_thread(void)
+{
+	uint8_t *p = map(64);
+	pthread_t thread;
+
+	mprotect(p + 63 * page, page, PROT_NONE);
+	pthread_create(&thread, NULL, fault_beside, p + 63 * page);
+	for (;;)
+		if (last(p + 63 * page) != -EFAULT)
+			_exit(3);
+}
+
 /* A fault that is not ours ends the process as it always did. */
 static void test_others(void **state)
 {
+	static void (*const faults[])(void) = {fault_afterwards, fault_again, fault_in_thread};
 	int status;
 
 	use_guard();
+	for (size_t i = 0; i < ACCESSES * 3; i++) {
+		last = accesses[i / 3];
+		status = run_child(faults[i % 3]);
+#ifndef WITH_SANITIZER
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+#endif
+		assert_true(status && !(WIFEXITED(status) && WEXITSTATUS(status) == 3));
+	}
 	status = run_child(true_fault);
 #ifndef WITH_SANITIZER
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -348,8 +524,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copy),	  cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_read),	  cmocka_unit_test(test_read_hole),
 		cmocka_unit_test(test_protected), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_others),	  cmocka_unit_test(test_blocked_signals),
+		cmocka_unit_test(test_blocked_in_handler),
 		cmocka_unit_test(test_check),	  cmocka_unit_test(test_ascending),
 		cmocka_unit_test(test_atomic),	  cmocka_unit_test(test_atomic_among_threads),
 	};
