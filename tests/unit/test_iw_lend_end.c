@@ -189,10 +189,10 @@ static void local_failure(void **state)
 	stop(&x);
 }
 
-/* The peer's Terminate about the Write of this index gives that one its status. */
+/* The peer's Terminate about the Write of this index gives that one its status, whether it lent or not. */
 static void blamed(void **state)
 {
-	for (uint64_t index = 0; index < 2; index++) {
+	for (uint64_t index = 0; index < 3; index++) {
 		uint8_t header[64], body[64] = { 0 }, m[128];
 		struct fx x;
 

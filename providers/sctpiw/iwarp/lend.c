@@ -105,12 +105,11 @@ void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f)
 	unlist(qp);
 	assoc->ops.recall(assoc->llp, p->session->sid);
 	/* They are as far as those that were copied: the LLP has them. But for one that f blames, and those behind it. */
-	for (uint32_t i = iw_ring_head(&qp->sq); i != p->sq_next; i++) {
-		if (f && f->fault == IW_FAULT_SQ && f->index == i)
-			break;
+	for (uint32_t i = iw_ring_head(&qp->sq); i != p->sq_next; i++)
 		if (iw_sq_at(qp, i)->progress == IW_WQE_LENT)
 			iw_sq_at(qp, i)->progress = IW_WQE_DONE;
-	}
+	if (f && f->fault == IW_FAULT_SQ) /* also where it was copied, and only waits behind one that lent */
+		iw_sq_at(qp, f->index)->progress = IW_WQE_STARTED;
 	if (iw_qp_state(qp) != IW_QPS_RESET)
 		iw_sq_complete(qp);
 }
