@@ -622,7 +622,7 @@ struct iw_llp_ops {
 	uint32_t (*acked)(void *llp);
 	/*
 	 * Makes copies of what messages of a stream have lent, or of all: sid -1. NULL: nothing is ever lent
-	 * (iw_msg.lend_window), or the LLP's association is over.
+	 * (iw_msg.lend_window).
 	 */
 	void (*recall)(void *llp, int sid);
 };

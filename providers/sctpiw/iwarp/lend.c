@@ -68,10 +68,14 @@ bool iw_wqe_returned(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	       (int32_t)(qp->priv->session->assoc->acked - wqe->lent_seq) > 0;
 }
 
+/* The QP lends nothing any more. What had lent is as far as what was copied. */
 static void unlist(struct iw_qp *qp)
 {
 	list_del(&qp->priv->lender);
 	qp->rnic->lenders--;
+	for (uint32_t i = iw_ring_head(&qp->sq); i != qp->priv->sq_next; i++)
+		if (iw_sq_at(qp, i)->progress == IW_WQE_LENT)
+			iw_sq_at(qp, i)->progress = IW_WQE_DONE;
 }
 
 void iw_assoc_acked(struct iw_assoc *assoc)
@@ -102,12 +106,8 @@ void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f)
 
 	if (!list_linked(&p->lender))
 		return;
-	unlist(qp);
 	assoc->ops.recall(assoc->llp, p->session->sid);
-	/* They are as far as those that were copied: the LLP has them. But for one that f blames, and those behind it. */
-	for (uint32_t i = iw_ring_head(&qp->sq); i != p->sq_next; i++)
-		if (iw_sq_at(qp, i)->progress == IW_WQE_LENT)
-			iw_sq_at(qp, i)->progress = IW_WQE_DONE;
+	unlist(qp);
 	if (f && f->fault == IW_FAULT_SQ) /* also where it was copied, and only waits behind one that lent */
 		iw_sq_at(qp, f->index)->progress = IW_WQE_STARTED;
 	if (iw_qp_state(qp) != IW_QPS_RESET)
