@@ -41,3 +41,18 @@ void ip(const char *format, ...)
 	va_end(ap);
 	CHECK_EQ(system(command), 0);
 }
+
+void lose(const char *expression)
+{
+	static bool table;
+	char command[256];
+
+	if (table)
+		CHECK_EQ(system("nft delete table inet lose"), 0);
+	table = expression != NULL;
+	if (!table)
+		return;
+	snprintf(command, sizeof(command), "nft 'table inet lose { chain arriving { type filter hook input priority 0; "
+		 "%s drop; }; }'", expression);
+	CHECK_EQ(system(command), 0);
+}

@@ -9,6 +9,8 @@
 
 /* As root, or as an ordinary user who is root in a user namespace; false: this user may do neither. */
 bool enter_namespace(void);
+/* Packets that arrive there from now on and fit this nftables expression are lost. NULL: none is. */
+void lose(const char *expression);
 /* What ip(8) is to do there; it must succeed. */
 void ip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
