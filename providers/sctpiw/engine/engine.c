@@ -17,7 +17,7 @@
 #include "engine/sys.h"
 #include "util/alloc.h"
 
-#define LEND_MIN 4096 /* bytes: less is copied sooner */
+#define LEND_MIN 8192 /* bytes: less is copied sooner */
 /*
  * At exit: how long unsent and unacknowledged data may hold up the process, and how long the
  * lock.
