@@ -95,6 +95,40 @@ static void inline_data(void **state)
 	stop(&x);
 }
 
+/* What waits for its fence does not keep the window full. */
+static void fenced_behind(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	post_some(&x, 1, 3, 1000);
+	fx_post(&x, 4, IW_WR_RDMA_WRITE, x.base, 1000, 0x1234, 0x10000, IW_SEND_FENCE);
+	post_some(&x, 5, 20, 1000);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pull(&x), 0);
+	expect_some(&x, 1, 3, IW_WC_SUCCESS);
+	assert_int_equal(pull(&x), 1000); /* the fenced one itself, with nothing to wait for */
+	stop(&x);
+}
+
+/* In SQD nothing is begun behind it: the rest of the current one is copied. */
+static void draining(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	post_some(&x, 1, 3, LONG);
+	assert_int_equal(pull(&x), CUT);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pull(&x), 0);
+	expect_nothing(&x);
+	ack(&x, 1);
+	expect(&x, 1, IW_WC_SUCCESS);
+	expect_nothing(&x);
+	stop(&x);
+}
+
 /* The engine has seen one WQE behind it; what came since counts as well. */
 static void posted_since(void **state)
 {
@@ -507,6 +541,8 @@ int main(void)
 		cmocka_unit_test(what_is_lent),
 		cmocka_unit_test(copied_instead),
 		cmocka_unit_test(inline_data),
+		cmocka_unit_test(fenced_behind),
+		cmocka_unit_test(draining),
 		cmocka_unit_test(posted_since),
 		cmocka_unit_test(as_long_as_they_are),
 		cmocka_unit_test(long_message),

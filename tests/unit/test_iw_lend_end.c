@@ -330,7 +330,7 @@ static bool is_of_window(enum revocation how)
 	return how >= MW_FREE && how <= MW_SESSION_END;
 }
 
-static int bind_window(struct fx *x, const struct right *r, uint64_t len)
+static int bind_for(struct fx *x, const struct right *r, uint64_t len, uint32_t access)
 {
 	uint32_t stag = iw_mw_stag(r->mw);
 	struct iw_send_wqe wqe = {
@@ -338,10 +338,15 @@ static int bind_window(struct fx *x, const struct right *r, uint64_t len)
 		.inv_stag = stag,
 		.rkey = (stag & ~0xffu) | ((stag + 1) & 0xff),
 		.remote_to = x->base,
-		.bind = { len, iw_mr_stag(r->mr), IW_ACCESS_REMOTE_READ },
+		.bind = { len, iw_mr_stag(r->mr), access },
 	};
 
 	return iw_mw_bind(x->qp, &wqe);
+}
+
+static int bind_window(struct fx *x, const struct right *r, uint64_t len)
+{
+	return bind_for(x, r, len, IW_ACCESS_REMOTE_READ);
 }
 
 static void give(struct fx *x, struct right *r, enum revocation how)
@@ -490,7 +495,10 @@ static void not_revoked(void **state)
 	}
 }
 
-/* A window that is not bound is no right: to bind it, or to free it, takes nothing from anybody; nor do other rights. */
+/*
+ * A window that is not bound is no right to read, nor is one that is bound for Writes: to bind it, or to free it, takes
+ * nothing from anybody; nor do other rights.
+ */
 static void unbound_window(void **state)
 {
 	struct right r, unbound;
@@ -502,6 +510,8 @@ static void unbound_window(void **state)
 	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_2, &unbound.mw), 0);
 	ask(&x, 1, 1400);
 	assert_int_equal(pull(&x), 1400);
+	unbound.mr = r.mr;
+	assert_int_equal(bind_for(&x, &unbound, 100, IW_ACCESS_REMOTE_WRITE), 0);
 	iw_mw_free(unbound.mw);
 	assert_int_equal(bind_window(&x, &r, 100), 0);
 	iw_qp_set_access(x.qp, IW_ACCESS_REMOTE_READ);

@@ -27,7 +27,8 @@
  * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
  * application if the last one is not older than this, ns. Fewer may be one that spins on memory
  * and asks the CQ now and then: parking would cost it a nap in each round. But one of whom a poll is
- * under way when the thread wakes up, as with long messages, takes what woke the thread.
+ * under way when the thread wakes up, as with long messages, has most likely taken what woke the thread; else that
+ * waits for the end of a nap.
  */
 #define POLLING_COUNT 8
 #define POLLING_AGE 20000u
@@ -71,9 +72,10 @@ void progress_wake(struct engine *e)
 		sys_write(e->wake_fd, &one, sizeof(one));
 }
 
+/* On one processor it only waits there, for this thread as well as for a packet. */
 static bool is_poller_inside(const struct engine *e)
 {
-	return atomic_load_explicit(&e->poller_inside, memory_order_relaxed);
+	return !e->one_cpu && atomic_load_explicit(&e->poller_inside, memory_order_relaxed);
 }
 
 static bool polled_just_now(struct engine *e)

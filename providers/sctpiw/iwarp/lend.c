@@ -42,6 +42,8 @@ static uint64_t posted_behind(const struct iw_qp *qp)
 	for (uint32_t i = 1; i <= seen; i++) {
 		const struct iw_send_wqe *wqe = iw_sq_at(qp, p->sq_next + i);
 
+		if (wqe->flags & IW_SEND_FENCE)
+			return bytes;
 		if (wqe->opcode != IW_WR_RDMA_READ)
 			bytes += wqe->length;
 	}
@@ -53,7 +55,7 @@ bool iw_lend_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 	struct iw_qp_private *p = qp->priv;
 	uint32_t window = p->session->assoc->msg->lend_window;
 
-	if (!window || len < qp->rnic->config.lend_min)
+	if (!window || len < qp->rnic->config.lend_min || iw_qp_state(qp) != IW_QPS_RTS)
 		return false;
 	p->sq_tail = iw_ring_tail(&qp->sq);
 	if (posted_behind(qp) < window || !iw_lend(qp, from, len))
@@ -103,12 +105,14 @@ void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f)
 {
 	struct iw_qp_private *p = qp->priv;
 	struct iw_assoc *assoc = p->session->assoc;
+	uint32_t head = iw_ring_head(&qp->sq);
 
 	if (!list_linked(&p->lender))
 		return;
 	assoc->ops.recall(assoc->llp, p->session->sid);
 	unlist(qp);
-	if (f && f->fault == IW_FAULT_SQ) /* also where it was copied, and only waits behind one that lent */
+	/* Also where it was copied, and only waits behind one that lent. It may be over since f was filled. */
+	if (f && f->fault == IW_FAULT_SQ && f->index - head < p->sq_next - head)
 		iw_sq_at(qp, f->index)->progress = IW_WQE_STARTED;
 	if (iw_qp_state(qp) != IW_QPS_RESET)
 		iw_sq_complete(qp);

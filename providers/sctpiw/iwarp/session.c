@@ -160,7 +160,8 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 
 /*
  * What becomes of the QP. One that is wired by hand knows of its peer what InfiniBand would tell: only
- * what is sent to it finds out that it has gone, and before there was a session nothing has happened.
+ * what is sent to it finds out that it has gone, and before there was a session nothing has happened. But if a
+ * completion is lost now it is in error, as it would be at any other time.
  */
 static void part(struct iw_session *s, struct iw_qp *qp, bool established, int error,
 		 const struct iw_failure *f)
@@ -169,7 +170,7 @@ static void part(struct iw_session *s, struct iw_qp *qp, bool established, int e
 
 	iw_lent_return(qp, f);
 	iw_qp_unbind(qp);
-	if (qp->wired && !f && error != -ECONNABORTED) {
+	if (qp->wired && !f && error != -ECONNABORTED && !qp->send_cq->overflown) {
 		if (qp->srq) /* of messages that will never be whole */
 			iw_srq_return(qp);
 		if (established)

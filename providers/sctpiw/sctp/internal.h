@@ -446,8 +446,8 @@ size_t sctp_tx_build(struct sctp_tx *tx);
 void sctp_tx_arm(struct sctp_tx *tx);
 
 /* lent.c: messages whose end is still the user's memory */
-/* sctp_msg.lend_window for the next message, which counts. */
-uint32_t sctp_lent_window(struct sctp_tx *tx);
+/* sctp_msg.lend_window for the next message. */
+uint32_t sctp_lent_window(const struct sctp_assoc *a);
 /* The new chunk o, the last one of the packet, lends the last len bytes of its message. */
 void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
 /* The checksum of a packet of len bytes; first: of s->lent that is in it. */

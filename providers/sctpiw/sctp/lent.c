@@ -4,8 +4,8 @@
  * in the send block has room for all of it, and a gap where the lent bytes belong, which says at its end where
  * they are. They are copied there only if the chunk has to be sent again, or the user wants its memory back.
  *
- * Memory that changes between checksum and send is a packet that the peer drops: once something was lost, as
- * much as would show that again is copied, and twice as much after each time.
+ * Memory that changes between checksum and send is a packet that the peer drops. So after a loss the next
+ * messages are copied, twice as many each time.
  */
 #include <assert.h>
 #include <string.h>
@@ -24,16 +24,11 @@ struct note {
 
 _Static_assert(sizeof(struct note) <= SCTP_LEND_MIN, "");
 
-uint32_t sctp_lent_window(struct sctp_tx *tx)
+uint32_t sctp_lent_window(const struct sctp_assoc *a)
 {
-	struct sctp_assoc *a = tx->a;
-
 	if (!a->s->ops.checksum || a->s->n_lent == SCTP_BATCH_LENT)
 		return 0;
-	if (!a->copies)
-		return a->path.cc.cwnd;
-	a->copies--;
-	return 0;
+	return a->copies ? 0 : a->path.cc.cwnd;
 }
 
 void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg)
@@ -42,7 +37,7 @@ void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg
 	struct sctp_assoc *a = tx->a;
 	uint8_t *end = wire_sctp_data_end(o->chunk);
 
-	assert(note.len >= SCTP_LEND_MIN && end - note.len >= o->chunk + WIRE_SCTP_DATA_LEN);
+	assert(a->s->n_lent < SCTP_BATCH_LENT && note.len >= SCTP_LEND_MIN && end - note.len >= o->chunk + WIRE_SCTP_DATA_LEN);
 	memcpy(end - sizeof(note), &note, sizeof(note));
 	o->flags |= SCTP_OUT_LENT;
 	a->lent++;

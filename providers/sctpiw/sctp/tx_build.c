@@ -182,6 +182,8 @@ static void put_probe(struct sctp_tx *tx)
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))) {
 		if (!chunk_fits(tx, o)) /* behind control chunks; it has its turn next */
 			return;
+		if (o->flags & SCTP_OUT_LENT) /* lost, most likely, and nothing else would tell */
+			sctp_lent_lost(a);
 		copy_chunk(tx, o);
 		a->s->stats.probes++;
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
@@ -226,6 +228,8 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	}
 	if (msg->lent)
 		sctp_lent_add(tx, o, msg);
+	else if (a->copies)
+		a->copies--;
 	tx->last_data = p;
 	tx->len += o->len;
 }
@@ -273,7 +277,7 @@ static void put_new(struct sctp_tx *tx)
 		    !sctp_outq_reserve(&a->out))
 			return;
 		room = limit - tx->len - WIRE_SCTP_DATA_LEN;
-		msg.lend_window = sctp_lent_window(tx);
+		msg.lend_window = sctp_lent_window(a);
 		msg.lent = NULL;
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
