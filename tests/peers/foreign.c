@@ -170,7 +170,8 @@ static void close_session(struct peer *p, bool by_them)
 
 static void close_association(void)
 {
-	stack_shutdown();
+	if (!is_shut())
+		stack_shutdown();
 	if (await_loss() != STACK_SHUT)
 		fail("the association did not end by SHUTDOWN");
 }

@@ -77,6 +77,8 @@ extern enum stack_event association;
 void await_association(void);
 /* Until it is no more; returns how. */
 enum stack_event await_loss(void);
+/* It has ended by SHUTDOWN already. */
+bool is_shut(void);
 
 /* ---- sessions */
 
