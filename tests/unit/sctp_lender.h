@@ -172,6 +172,21 @@ static inline void send_said(void)
 	collect();
 }
 
+/* The first n messages, a packet each, on stream 3. */
+static inline void establish_and_lend(unsigned int n)
+{
+	establish_wide();
+	say(n, 3, WHOLE, LENT);
+	send_said();
+}
+
+/* Its time has come; nothing is sent yet. */
+static inline void expire(enum sctp_timer timer)
+{
+	f.now = f.a->timers[timer];
+	sctp_timers(f.s, f.now);
+}
+
 /* What the scripted packet brings, and nothing is sent yet. */
 static inline void receive(void)
 {

@@ -365,6 +365,16 @@ static void give(struct fx *x, struct right *r, enum revocation how)
 	watched_stag = iw_mw_stag(r->mw);
 }
 
+/* Whatever is left of it. */
+static void take_away(const struct right *r)
+{
+	if (r->mw)
+		iw_mw_free(r->mw);
+	if (r->mr)
+		assert_int_equal(iw_mr_free(r->mr), 0);
+	watched = NULL;
+}
+
 /* Of mr there is no use in it while a window stands on it. */
 static void revoke(struct fx *x, struct right *r, enum revocation how)
 {
@@ -446,11 +456,7 @@ static void revoked(void **state)
 		expect_nothing(&x);
 		ack(&lender, 1);
 		expect(&lender, 1, IW_WC_SUCCESS);
-		if (r.mw)
-			iw_mw_free(r.mw);
-		if (r.mr)
-			assert_int_equal(iw_mr_free(r.mr), 0);
-		watched = NULL;
+		take_away(&r);
 		stop_elsewhere(&lender);
 		stop_elsewhere(&idle);
 		stop(&x);
@@ -484,11 +490,7 @@ static void not_revoked(void **state)
 		}
 		revoke(&x, &r, how);
 		assert_int_equal(n_recalls, 0);
-		if (r.mw)
-			iw_mw_free(r.mw);
-		if (r.mr)
-			assert_int_equal(iw_mr_free(r.mr), 0);
-		watched = NULL;
+		take_away(&r);
 		stop_elsewhere(&y);
 		stop_elsewhere(&z);
 		stop(&x);

@@ -114,8 +114,7 @@ static void test_many(void **state)
 	sctp_assoc_recall(f.a, -1);
 	forbid_all();
 	assert_int_equal(f.a->lent, 0);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	collect();
 	expect(u.said - SLOTS / 2, 0);
 	drop();
@@ -176,8 +175,7 @@ static void test_recall(void **state)
 	}
 	forbid_all();
 	assert_int_equal(f.a->copies, 0);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	assert_int_equal(f.a->copies, 0);
 	collect();
 	for (unsigned int k = 2; k < 6; k++)
@@ -210,9 +208,7 @@ static void test_recall_within(void **state)
 /* What the peer has, as far as one knows, is copied as well: nothing else of it changes. */
 static void test_recall_acked(void **state)
 {
-	establish_wide();
-	say(5, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(5);
 	drop();
 	f.now += 10 * MSEC;
 	sack(0, 1, 2);
@@ -221,8 +217,7 @@ static void test_recall_acked(void **state)
 	forbid_all();
 	assert_int_equal(f.a->gap_acked, 2);
 	assert_int_equal(f.a->path.flight, 3 * (WHOLE + WIRE_SCTP_DATA_LEN));
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	collect();
 	expect(0, 0);
 	sack(3, 0, 0);
@@ -303,8 +298,7 @@ static void test_spoiled(void **state)
 		for (unsigned int k = 14; k < 714; k++)
 			assert_int_equal(d.data[k], 0);
 		drop();
-		f.now = f.a->timers[SCTP_TIMER_T3];
-		sctp_timers(f.s, f.now);
+		expire(SCTP_TIMER_T3);
 		collect();
 	}
 	assert_int_equal(u.fills, 1);
@@ -315,9 +309,7 @@ static void test_keep(void **state)
 {
 	struct sctp_batch b;
 
-	establish_wide();
-	say(2, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(2);
 	expect_range(0, 2, 0);
 	say(4, 3, WHOLE, LENT);
 	b = output();
@@ -332,8 +324,7 @@ static void test_keep(void **state)
 	expect_no_more();
 	assert_int_equal(f.gaps, 2);
 	sack(2, 0, 0);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	collect();
 	expect(2, 0);
 }

@@ -7,9 +7,7 @@
 /* Acknowledged without a gap: the user has its memory back, and nothing else of it. */
 static void test_acked(void **state)
 {
-	establish_wide();
-	say(4, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(4);
 	expect_range(0, 4, 0);
 	assert_int_equal(f.a->lent, 4);
 	sack(1, 0, 0);
@@ -38,9 +36,7 @@ static void test_acked(void **state)
 /* What is acknowledged twice is given back once; a chunk sent again gives nothing back any more. */
 static void test_acked_once(void **state)
 {
-	establish_wide();
-	say(5, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(5);
 	drop();
 	lose(0, 1);
 	assert_int_equal(f.a->lent, 5);
@@ -57,9 +53,7 @@ static void test_acked_once(void **state)
 /* A gap block may be taken back (6.2.1): until then, the memory may have to be read. */
 static void test_renege(void **state)
 {
-	establish_wide();
-	say(8, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(8);
 	expect_range(0, 8, 0);
 	f.now += 10 * MSEC;
 	sack(1, 1, 2); /* 2 and 3 */
@@ -93,17 +87,14 @@ static void test_renege(void **state)
 /* The first of all in a gap block, which a timeout takes for reneged. */
 static void test_renege_head(void **state)
 {
-	establish_wide();
-	say(1, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(1);
 	expect(0, 0);
 	begin();
 	add_sack(f.their_tsn - 1, 100000, &(struct wire_sctp_gap){1, 1}, 1);
 	sendp();
 	assert_int_equal(f.a->lent, 1);
 	change(0, 1);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	collect();
 	expect(0, 1);
 	assert_int_equal(u.fills, 1);
@@ -113,9 +104,7 @@ static void test_renege_head(void **state)
 /* The bytes are those of the moment when it was sent again first, however often it is after that. */
 static void test_lost(void **state)
 {
-	establish_wide();
-	say(5, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(5);
 	expect_range(0, 5, 0);
 	lose(0, 1);
 	assert_int_equal(u.fills, 0);
@@ -256,13 +245,10 @@ static void test_copy_lost(void **state)
 /* A lost tail that a probe repairs is a loss: nothing else would tell of memory that changes all the time. */
 static void test_probe(void **state)
 {
-	establish_wide();
-	say(2, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(2);
 	expect_range(0, 2, 0);
 	change(1, 1);
-	f.now = f.a->timers[SCTP_TIMER_TLP];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_TLP);
 	collect();
 	expect(1, 1);
 	assert_int_equal(u.fills, 1);
@@ -272,8 +258,7 @@ static void test_probe(void **state)
 	forbid(1);
 	assert_int_equal(f.a->copies, 1024);
 	/* the next one finds the same */
-	f.now = f.a->timers[SCTP_TIMER_TLP];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_TLP);
 	collect();
 	expect(1, 1);
 	expect_no_more();
@@ -283,9 +268,7 @@ static void test_probe(void **state)
 /* The last one that is missing, where the peer has what is behind it. */
 static void test_probe_below(void **state)
 {
-	establish_wide();
-	say(4, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(4);
 	expect_range(0, 4, 0);
 	f.now += MSEC;
 	begin();
@@ -303,21 +286,17 @@ static void test_probe_below(void **state)
 
 static void test_timeout(void **state)
 {
-	establish_wide();
-	say(3, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(3);
 	expect_range(0, 3, 0);
 	while (f.a->timers[SCTP_TIMER_TLP] < f.a->timers[SCTP_TIMER_T3]) {
-		f.now = f.a->timers[SCTP_TIMER_TLP];
-		sctp_timers(f.s, f.now);
+		expire(SCTP_TIMER_TLP);
 		collect();
 		expect(2, 0);
 	}
 	assert_int_equal(u.fills, 1);
 	change(0, 1);
 	change(2, 1);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_T3);
 	assert_int_equal(f.a->lost, 3);
 	assert_int_equal(f.a->lent, 2);
 	assert_int_equal(f.a->copies, 1024);
@@ -338,9 +317,7 @@ static void test_timeout(void **state)
 /* The association is over: nobody reads any more. */
 static void lend_some(void)
 {
-	establish_wide();
-	say(5, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(5);
 	drop();
 	lose(0, 1);
 	assert_int_equal(f.a->lent, 5);
@@ -369,9 +346,7 @@ static void test_peer_aborts(void **state)
 
 static void test_peer_is_silent(void **state)
 {
-	establish_wide();
-	say(3, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(3);
 	while (!f.a->lost)
 		wait_ns(MSEC);
 	/* the first and the last of them were sent again */
@@ -476,9 +451,7 @@ static void test_restart(void **state)
 /* What was cut for a larger path leaves alone, as it was. */
 static void test_smaller_path(void **state)
 {
-	establish_wide();
-	say(5, 3, WHOLE, LENT);
-	send_said();
+	establish_and_lend(5);
 	expect_range(0, 5, 0);
 	sctp_assoc_set_mtu(f.a, 1280);
 	lose(0, 1);
@@ -527,8 +500,7 @@ static void test_cookie_echo(void **state)
 	chunk_of(reading, 0, WIRE_SCTP_COOKIE_ECHO);
 	expect_no_more();
 	change(1, 1);
-	f.now = f.a->timers[SCTP_TIMER_SETUP];
-	sctp_timers(f.s, f.now);
+	expire(SCTP_TIMER_SETUP);
 	collect();
 	expect(0, 0);
 	expect(1, 1);

@@ -193,15 +193,21 @@ static __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t
 		*to++ = *from++;
 }
 
+static void prepare(struct copy_guard *guard, const void *dst, const void *src, size_t len)
+{
+	if (__builtin_expect(!unblocked, 0))
+		unblock_faults();
+	guard->dst = (uintptr_t)dst;
+	guard->src = (uintptr_t)src;
+	guard->len = len;
+}
+
+/* Not by guarded(), which costs a call more: each small message comes here. */
 int engine_copy(void *dst, const void *src, size_t len)
 {
 	struct copy_guard guard;
 
-	if (__builtin_expect(!unblocked, 0))
-		unblock_faults();
-	guard.dst = (uintptr_t)dst;
-	guard.src = (uintptr_t)src;
-	guard.len = len;
+	prepare(&guard, dst, src, len);
 	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
 		unblock_faults();
 		return -EFAULT;
@@ -226,10 +232,7 @@ static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *
 {
 	struct copy_guard guard;
 
-	if (__builtin_expect(!unblocked, 0))
-		unblock_faults();
-	guard.dst = guard.src = (uintptr_t)memory;
-	guard.len = len;
+	prepare(&guard, memory, memory, len);
 	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
 		unblock_faults();
 		return -EFAULT;

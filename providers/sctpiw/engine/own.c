@@ -68,7 +68,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->ppid = m.ppid;
 		msg->more = m.more;
 		msg->lent = m.lent;
-		msg->lent_len = m.lent ? m.lent_len : 0;
+		msg->lent_len = m.lent_len;
 	}
 	return len;
 }
@@ -311,10 +311,12 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	struct assoc *a;
 
 	sctp_input(own_endpoint(ep)->sctp, from, packet, len, e->now, rx);
-	a = rx->assoc ? sctp_assoc_user(rx->assoc) : NULL;
+	if (!rx->assoc)
+		return;
+	a = sctp_assoc_user(rx->assoc);
 	if (a && a->iw)
 		iw_assoc_acked(a->iw);
-	if (!rx->assoc || (!rx->count && !rx->up && !rx->restart))
+	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
 	/*

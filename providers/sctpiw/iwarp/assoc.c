@@ -225,6 +225,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	assoc->pulling = true;
 	assoc->msg = msg;
 	msg->lent = NULL;
+	msg->lent_len = 0;
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 

@@ -12,12 +12,18 @@
 
 #define LOOK_BEHIND 8u /* WQEs */
 
-bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
+/* How many bytes are in flight until the LLP gives so much back; 0: it is to be copied. */
+static uint32_t lend_window(const struct iw_qp *qp, uint32_t len)
+{
+	return len < qp->rnic->config.lend_min ? 0 : qp->priv->session->assoc->msg->lend_window;
+}
+
+static bool lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
 	struct iw_assoc *assoc = p->session->assoc;
 
-	if (!assoc->msg->lend_window || len < qp->rnic->config.lend_min || qp->rnic->ops.probe(from, len))
+	if (qp->rnic->ops.probe(from, len))
 		return false;
 	assoc->msg->lent = from;
 	assoc->msg->lent_len = len;
@@ -29,6 +35,11 @@ bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 		qp->rnic->lenders++;
 	}
 	return true;
+}
+
+bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len)
+{
+	return lend_window(qp, len) && lend(qp, from, len);
 }
 
 /* Bytes that are posted behind the current WQE: of the next few, and as much of each of the others as of these. */
@@ -53,12 +64,12 @@ static uint64_t posted_behind(const struct iw_qp *qp)
 bool iw_lend_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
-	uint32_t window = p->session->assoc->msg->lend_window;
+	uint32_t window = lend_window(qp, len);
 
-	if (!window || len < qp->rnic->config.lend_min || iw_qp_state(qp) != IW_QPS_RTS)
+	if (!window || iw_qp_state(qp) != IW_QPS_RTS)
 		return false;
 	p->sq_tail = iw_ring_tail(&qp->sq);
-	if (posted_behind(qp) < window || !iw_lend(qp, from, len))
+	if (posted_behind(qp) < window || !lend(qp, from, len))
 		return false;
 	p->lends = true;
 	return true;
@@ -128,15 +139,6 @@ void iw_lent_recall(struct iw_rnic *rnic)
 		if (!list_empty(&assoc->lenders))
 			assoc->ops.recall(assoc->llp, -1);
 	}
-}
-
-void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
-{
-	struct iw_session *s = qp->priv->session;
-
-	if (list_linked(&qp->priv->lender) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
-		s->assoc->ops.recall(s->assoc->llp, s->sid);
-	qp->access = access;
 }
 
 void iw_spoil(uint8_t *message)

@@ -218,6 +218,12 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 	return IW_REMOTE_OK;
 }
 
+static void invalidate(struct iw_mr *mr)
+{
+	iw_lent_recall(mr->pd->rnic);
+	mr->invalid = true;
+}
+
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 {
 	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
@@ -234,8 +240,7 @@ int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->windows)
 		return -EBUSY;
-	iw_lent_recall(qp->rnic);
-	mr->invalid = true;
+	invalidate(mr);
 	return 0;
 }
 
@@ -251,7 +256,6 @@ int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag)
 		return -EINVAL;
 	if (mr->pd->qps > 1 || mr->windows || !(mr->access & IW_ACCESS_REMOTE))
 		return -EACCES;
-	iw_lent_recall(qp->rnic);
-	mr->invalid = true;
+	invalidate(mr);
 	return 0;
 }

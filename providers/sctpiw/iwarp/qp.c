@@ -255,6 +255,15 @@ void iw_qp_give_up(struct iw_qp *qp)
 	iw_qp_enter_error(qp, &f);
 }
 
+void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
+{
+	struct iw_session *s = qp->priv->session;
+
+	if (list_linked(&qp->priv->lender) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
+		s->assoc->ops.recall(s->assoc->llp, s->sid);
+	qp->access = access;
+}
+
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_qp_private *p = qp->priv;

@@ -60,15 +60,13 @@ void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 		crc = crc32c_add(crc, p, (size_t)(lent->at - p));
 		if (!s->ops.checksum(&crc, lent->from, lent->len)) {
 			sctp_assoc_recall(tx->a, -1);
-			s->n_lent = first = 0;
-			break;
+			s->n_lent = 0;
+			wire_sctp_checksum_put(tx->p, len);
+			return;
 		}
 		p = lent->at + lent->len;
 	}
-	if (s->n_lent == first)
-		wire_sctp_checksum_put(tx->p, len);
-	else
-		wire_sctp_checksum_set(tx->p, crc32c_add(crc, p, (size_t)(tx->p + len - p)));
+	wire_sctp_checksum_set(tx->p, crc32c_add(crc, p, (size_t)(tx->p + len - p)));
 }
 
 void sctp_lent_fill(struct sctp_assoc *a, struct sctp_out *o)
