@@ -1018,24 +1018,39 @@ static void test_fork_and_post(void **state)
 	pair_close(&p);
 }
 
+/* A socket of this test's at a port of the engine's, once that is free. */
+static int take_port(uint16_t port)
+{
+	struct sockaddr_storage ss = any(AF_INET, port);
+	int ret = -1, fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_true(fd >= 0);
+	for (int i = 0; ret && i < WAIT_MS; i++) {
+		usleep(1000);
+		ret = bind(fd, (struct sockaddr *)&ss, sizeof(struct sockaddr_in));
+	}
+	assert_int_equal(ret, 0);
+	return fd;
+}
+
 /* An association without sessions goes after some seconds; connecting then makes a new one. */
 static void test_idle(void **state)
 {
 	ROWS("5040-7-04 5041-3-13");
 	struct pair p;
-	uint16_t port[2];
+	uint16_t port;
+	int fd;
 
-	for (int i = 0; i < 2; i++) {
-		pair_open(&p, AF_INET);
-		port[i] = port_of(p.cid);
-		assert_int_equal(api->cm_disconnect(p.cid), 0);
-		expect(&p.sc, DISCONNECTED, 0);
-		pair_close(&p);
-		if (!i)
-			sleep(4);
-	}
-	/* The clients' common port went with its last association. */
-	assert_int_not_equal(port[0], port[1]);
+	pair_open(&p, AF_INET);
+	port = port_of(p.cid);
+	assert_int_equal(api->cm_disconnect(p.cid), 0);
+	expect(&p.sc, DISCONNECTED, 0);
+	pair_close(&p);
+	/* The clients' common port goes with its last association. */
+	fd = take_port(port);
+	pair_open(&p, AF_INET);
+	pair_close(&p);
+	close(fd);
 }
 
 /* Armed CQ, sleeping application: the notification comes through the channel. */
