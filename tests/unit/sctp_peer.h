@@ -46,8 +46,8 @@ static struct fixture {
 	struct packet out[PACKETS];
 	unsigned int head, tail;
 	unsigned int messages; /* that the user wants to send */
+	unsigned int pulls; /* how often it was asked for one */
 	uint32_t message_len;
-	bool more;
 	unsigned int gaps; /* filled in what the instance sent, with what was lent for them */
 	unsigned int events; /* 1 << type */
 	int error;
@@ -57,6 +57,7 @@ static struct fixture {
 
 static inline size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
+	f.pulls++;
 	if (!f.messages || room < f.message_len)
 		return 0;
 	memset(buf, (int)f.messages, f.message_len);

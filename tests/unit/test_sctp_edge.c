@@ -106,6 +106,34 @@ static void test_shutdown_takes_nothing(void **state)
 	assert_int_equal(f.messages, 5);
 }
 
+/* Who has said that there is no more is not asked again until it kicks. */
+static void test_asked_once(void **state)
+{
+	establish();
+	f.message_len = 16;
+	for (unsigned int n = 1; n < 20; n += 6) { /* in one packet */
+		f.messages = n;
+		f.pulls = 0;
+		sctp_assoc_kick(f.a);
+		collect();
+		assert_int_equal(f.messages, 0);
+		assert_int_equal(f.pulls, n);
+		begin();
+		add_sack(f.a->out.next - 1, 1000000, NULL, 0);
+		sendp();
+		wait_ns(100 * MSEC);
+		assert_int_equal(f.pulls, n);
+		drop_all();
+	}
+	/* Nor who has none after all. */
+	f.pulls = 0;
+	sctp_assoc_kick(f.a);
+	collect();
+	wait_ns(100 * MSEC);
+	assert_int_equal(f.pulls, 1);
+	nothing();
+}
+
 /* However long the silence was, the window shrinks (7.2.1). */
 static void test_idle_window(void **state)
 {
@@ -608,6 +636,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(test_half_space),
 		PEER_TEST(test_shutdown_takes_nothing),
+		PEER_TEST(test_asked_once),
 		PEER_TEST(test_idle_window),
 		PEER_TEST(test_window_probe),
 		PEER_TEST(test_one_packet_after_timeout),

@@ -35,6 +35,23 @@ static void test_gap(void **state)
 	expect_no_more();
 }
 
+/* The user waits for its memory: it is asked for at once, also where nothing else is outstanding. */
+static void test_lone(void **state)
+{
+	struct sctp_batch b;
+
+	establish_wide();
+	for (uint32_t lent = 0; lent <= 900; lent += 900) {
+		say(1, 3, 1003, lent);
+		b = output();
+		assert_int_equal(b.data[WIRE_SCTP_COMMON_LEN + 1] & WIRE_SCTP_DATA_I, lent ? WIRE_SCTP_DATA_I : 0);
+		leave(&b);
+		sack(u.said, 0, 0);
+		expect(u.said - 1, 0);
+	}
+	expect_no_more();
+}
+
 static void test_window(void **state)
 {
 	uint32_t cwnd;
@@ -333,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LENT_TEST(test_gap),
+		LENT_TEST(test_lone),
 		LENT_TEST(test_window),
 		LENT_TEST(test_many),
 		LENT_TEST(test_padding),

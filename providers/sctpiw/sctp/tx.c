@@ -158,7 +158,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 		total += len;
 		if (!n++)
 			segment = len;
-		if (tx.alone || len < segment)
+		if (tx.alone || len < segment || !anything(a))
 			break;
 		/* All segments but the last are equal; what is larger starts a new batch. */
 		tx.limit = segment;

@@ -282,7 +282,7 @@ static void put_new(struct sctp_tx *tx)
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
-			if (any ? !tx->more : whole && !narrow) {
+			if (!any && whole && !narrow) {
 				a->want_pull = false;
 				a->declined = true;
 				a->window_probe = false;
@@ -293,20 +293,31 @@ static void put_new(struct sctp_tx *tx)
 		}
 		assert(len <= room);
 		put_data_chunk(tx, &msg, len);
-		tx->more = msg.more;
+		tx->more = a->want_pull = msg.more;
 		any = true;
 		if (a->window_probe) { /* one chunk (6.1 A) */
 			a->window_probe = false;
 			if (!sctp_tx_rwnd_room(a))
 				return;
 		}
+		if (!msg.more)
+			return;
 	}
 }
 
 /*
+ * Whether somebody waits for the SACK of what ends with the newest chunk: packets before it are outstanding, or
+ * memory was lent to it. Any other lone packet gets its acknowledgement with the answer.
+ */
+static bool is_awaited(const struct sctp_assoc *a, uint32_t first_new)
+{
+	return first_new != a->out.cum + 1 ||
+	       sctp_outq_at(&a->out, a->out.next - 1)->flags & SCTP_OUT_LENT;
+}
+
+/*
  * The last chunk asks for a SACK at once (RFC 7053) when nothing will follow that
- * would bring one sooner: the window is full, or the queue is empty while packets
- * are outstanding. A lone packet gets its acknowledgement with the answer.
+ * would bring one sooner: the window is full, or the queue is empty.
  */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
@@ -317,7 +328,7 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 		return;
 	tx->data = true;
 	if (!fresh ? !a->lost && !a->want_pull :
-		     a->want_pull && tx->more ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1)
+		     a->want_pull ? !sctp_tx_window_open(a) : is_awaited(a, first_new))
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
 	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
 }
