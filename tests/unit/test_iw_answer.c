@@ -84,7 +84,7 @@ static void waits_for_the_answer(void **state)
 
 		iw_set_now(x.rnic, x.now += 1000);
 		write_out(&x);
-		assert_int_equal(atomic_load(&x.cq->answer_due), x.now + IW_ANSWER_TIME);
+		assert_int_equal(atomic_load(&x.cq->answer_due), x.now + 50000 + 2 * 8);
 		assert_int_equal(iw_cq_count(x.cq), 1);
 		fx_feed(&x, 16, x.ssn++, part,
 			fx_make_tagged(part, 0x81, 0x40, x.stag, x.base + 56, "the rest", 8));
@@ -94,6 +94,32 @@ static void waits_for_the_answer(void **state)
 		assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
 	}
 	fx_stop(&x);
+}
+
+/* What takes long to write, in many segments, has an answer as long; but no more than half a millisecond. */
+static void waits_longer_for_a_long_answer(void **state)
+{
+	const struct {
+		uint32_t len;
+		uint64_t time;
+	} cases[] = {{0, 50000}, {6000, 62000}, {262144, 574288}, {262145, 574288}, {1 << 20, 574288}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct iw_send_wqe *w;
+		struct iw_mr *zeros;
+		struct fx x;
+
+		start_learnt(&x);
+		assert_int_equal(iw_mr_new_null(x.pd, NULL, &zeros), 0);
+		w = fx_begin(&x, 1, IW_WR_RDMA_WRITE, 0, cases[i].len, 0x1234, 0, 0);
+		w->sge[0].lkey = iw_mr_stag(zeros);
+		fx_publish(&x);
+		while (fx_pull(&x))
+			;
+		assert_int_equal(atomic_load(&x.cq->answer_due), x.now + cases[i].time);
+		iw_mr_free(zeros);
+		fx_stop(&x);
+	}
 }
 
 static void not_where_events_tell_of_it(void **state)
@@ -274,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_for_the_answer),
+		cmocka_unit_test(waits_longer_for_a_long_answer),
 		cmocka_unit_test(not_where_events_tell_of_it),
 		cmocka_unit_test(not_beside_others),
 		cmocka_unit_test(only_success),

@@ -37,7 +37,16 @@ static bool is_done(const struct iw_qp *qp)
 	return iw_ring_head(&qp->sq) == iw_ring_tail(&qp->sq);
 }
 
-void iw_answer_expect(struct iw_qp *qp)
+/*
+ * What comes later is worth a change of threads. An answer may be as long as what it answers, and both take their
+ * time.
+ */
+static uint64_t answer_time(uint32_t len)
+{
+	return IW_ANSWER_TIME + (uint64_t)(len < IW_ANSWER_LONG ? len : IW_ANSWER_LONG) * IW_ANSWER_BYTE;
+}
+
+void iw_answer_expect(struct iw_qp *qp, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
 	struct iw_cq *cq = qp->send_cq;
@@ -48,7 +57,7 @@ void iw_answer_expect(struct iw_qp *qp)
 	if (!p->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
 		return;
 	p->awaits_answer = true;
-	atomic_store_explicit(&cq->answer_due, qp->rnic->now + IW_ANSWER_TIME, memory_order_release);
+	atomic_store_explicit(&cq->answer_due, qp->rnic->now + answer_time(len), memory_order_release);
 }
 
 void iw_answer_came(struct iw_qp *qp)

@@ -499,11 +499,14 @@ void iw_lent_recall(struct iw_rnic *rnic);
 bool iw_wqe_returned(const struct iw_qp *qp, const struct iw_send_wqe *wqe);
 
 /* answer.c: completions of Writes that come with the peer's answer */
-#define IW_ANSWER_TIME 50000u /* ns: what comes later is worth a change of threads */
+/* ns; and for each byte, of which no more than so many count */
+#define IW_ANSWER_TIME 50000u
+#define IW_ANSWER_BYTE 2u
+#define IW_ANSWER_LONG 262144u
 /* The QP has a new session. */
 void iw_answer_forget(struct iw_qp_private *p);
-/* A Write was completed, its entry is the newest of the CQ. */
-void iw_answer_expect(struct iw_qp *qp);
+/* A Write of len bytes was completed, its entry is the newest of the CQ. */
+void iw_answer_expect(struct iw_qp *qp, uint32_t len);
 /* The peer's Write is placed and delivered. */
 void iw_answer_came(struct iw_qp *qp);
 

@@ -35,7 +35,7 @@ static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vend
 	if (!iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS))
 		return false;
 	if (cqe.opcode == IW_WC_RDMA_WRITE && !status)
-		iw_answer_expect(qp);
+		iw_answer_expect(qp, cqe.byte_len);
 	return true;
 }
 
