@@ -49,6 +49,14 @@ static void test_lone(void **state)
 		sack(u.said, 0, 0);
 		expect(u.said - 1, 0);
 	}
+	/* what is copied behind it in the packet makes no difference */
+	say(1, 3, 300, 200);
+	say(1, 3, 100, 0);
+	b = output();
+	assert_int_equal(b.n_lent, 1);
+	assert_int_equal(b.data[b.len - 100 - WIRE_SCTP_DATA_LEN + 1] & WIRE_SCTP_DATA_I, WIRE_SCTP_DATA_I);
+	leave(&b);
+	expect_range(u.said - 2, u.said, 0);
 	expect_no_more();
 }
 

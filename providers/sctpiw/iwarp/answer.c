@@ -15,6 +15,13 @@
  */
 #define ROUNDS_MIN 8
 #define ROUNDS_MAX 1024
+/*
+ * How long they wait, ns, and for each byte, of which no more than so many count: an answer may be as long as what
+ * it answers, and both take their time. What comes later is worth a change of threads.
+ */
+#define WAIT 50000u
+#define WAIT_BYTE 2u
+#define WAIT_BYTES_MAX 262144u
 
 void iw_answer_forget(struct iw_qp_private *p)
 {
@@ -37,19 +44,11 @@ static bool is_done(const struct iw_qp *qp)
 	return iw_ring_head(&qp->sq) == iw_ring_tail(&qp->sq);
 }
 
-/*
- * What comes later is worth a change of threads. An answer may be as long as what it answers, and both take their
- * time.
- */
-static uint64_t answer_time(uint32_t len)
-{
-	return IW_ANSWER_TIME + (uint64_t)(len < IW_ANSWER_LONG ? len : IW_ANSWER_LONG) * IW_ANSWER_BYTE;
-}
-
 void iw_answer_expect(struct iw_qp *qp, uint32_t len)
 {
 	struct iw_qp_private *p = qp->priv;
 	struct iw_cq *cq = qp->send_cq;
+	uint64_t wait = WAIT + WAIT_BYTE * (len < WAIT_BYTES_MAX ? len : WAIT_BYTES_MAX);
 
 	if (p->awaits_answer)
 		missed(p);
@@ -57,7 +56,7 @@ void iw_answer_expect(struct iw_qp *qp, uint32_t len)
 	if (!p->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
 		return;
 	p->awaits_answer = true;
-	atomic_store_explicit(&cq->answer_due, qp->rnic->now + answer_time(len), memory_order_release);
+	atomic_store_explicit(&cq->answer_due, qp->rnic->now + wait, memory_order_release);
 }
 
 void iw_answer_came(struct iw_qp *qp)

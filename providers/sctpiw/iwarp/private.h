@@ -499,10 +499,6 @@ void iw_lent_recall(struct iw_rnic *rnic);
 bool iw_wqe_returned(const struct iw_qp *qp, const struct iw_send_wqe *wqe);
 
 /* answer.c: completions of Writes that come with the peer's answer */
-/* ns; and for each byte, of which no more than so many count */
-#define IW_ANSWER_TIME 50000u
-#define IW_ANSWER_BYTE 2u
-#define IW_ANSWER_LONG 262144u
 /* The QP has a new session. */
 void iw_answer_forget(struct iw_qp_private *p);
 /* A Write of len bytes was completed, its entry is the newest of the CQ. */

@@ -249,11 +249,9 @@ static void wait_for_window(struct sctp_assoc *a, uint64_t now)
 static void put_new(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
-	bool whole = tx->len == WIRE_SCTP_COMMON_LEN && tx->limit == a->path.max_packet;
 	size_t limit = tx->limit;
 	struct sctp_msg msg = { 0 };
 	size_t window, room, len;
-	bool any = false, narrow = false;
 
 	if (!a->want_pull || a->lost || tx->alone || a->moving)
 		return;
@@ -268,11 +266,9 @@ static void put_new(struct sctp_tx *tx)
 		wait_for_window(a, tx->now);
 		return;
 	}
-	if (window < limit - tx->len) {
+	if (window < limit - tx->len)
 		limit = tx->len + window;
-		narrow = true;
-	}
-	while (tx->len + WIRE_SCTP_DATA_LEN < limit) {
+	while (a->want_pull && tx->len + WIRE_SCTP_DATA_LEN < limit) {
 		if (sctp_outq_count(&a->out) >= a->s->config.max_tsn_distance ||
 		    !sctp_outq_reserve(&a->out))
 			return;
@@ -282,11 +278,11 @@ static void put_new(struct sctp_tx *tx)
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
-			if (!any && whole && !narrow) {
+			if (tx->len == WIRE_SCTP_COMMON_LEN && limit == a->path.max_packet) {
 				a->want_pull = false;
 				a->declined = true;
 				a->window_probe = false;
-			} else if (narrow) {
+			} else if (limit < tx->limit) {
 				wait_for_window(a, tx->now);
 			}
 			return;
@@ -294,30 +290,19 @@ static void put_new(struct sctp_tx *tx)
 		assert(len <= room);
 		put_data_chunk(tx, &msg, len);
 		tx->more = a->want_pull = msg.more;
-		any = true;
 		if (a->window_probe) { /* one chunk (6.1 A) */
 			a->window_probe = false;
 			if (!sctp_tx_rwnd_room(a))
 				return;
 		}
-		if (!msg.more)
-			return;
 	}
 }
 
 /*
- * Whether somebody waits for the SACK of what ends with the newest chunk: packets before it are outstanding, or
- * memory was lent to it. Any other lone packet gets its acknowledgement with the answer.
- */
-static bool is_awaited(const struct sctp_assoc *a, uint32_t first_new)
-{
-	return first_new != a->out.cum + 1 ||
-	       sctp_outq_at(&a->out, a->out.next - 1)->flags & SCTP_OUT_LENT;
-}
-
-/*
  * The last chunk asks for a SACK at once (RFC 7053) when nothing will follow that
- * would bring one sooner: the window is full, or the queue is empty.
+ * would bring one sooner: the window is full, or the queue is empty while packets
+ * are outstanding. A lone packet gets its acknowledgement with the answer, unless
+ * the user waits for memory that it has lent.
  */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
@@ -328,7 +313,7 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 		return;
 	tx->data = true;
 	if (!fresh ? !a->lost && !a->want_pull :
-		     a->want_pull ? !sctp_tx_window_open(a) : is_awaited(a, first_new))
+		     a->want_pull ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1 || a->lent)
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
 	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
 }
