@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "engine/config.h"
+#include "config/config.h"
 
 /* Exit statuses of our own; env, nice and timeout use the same ones. */
 #define EXIT_USAGE 2
@@ -408,7 +408,7 @@ static bool take_setting(int i, const char *value)
 /* Whoever gives settings here hears of what is wrong here, and not only once CMD wants the device. */
 static bool check_settings(void)
 {
-	struct engine_config config;
+	struct config config;
 	struct config_error why;
 	bool any = config_file;
 

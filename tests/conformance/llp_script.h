@@ -28,10 +28,10 @@ static inline size_t pull_rnic(void *user, uint8_t *buf, size_t room, struct sct
 	return n;
 }
 
-static inline void kick_sctp(void *llp)
+static inline void doorbell_sctp(void *llp)
 {
 	if (f.a)
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 }
 
 static inline uint32_t acked_by_sctp(void *llp)
@@ -105,7 +105,7 @@ static uint32_t tsn; /* the peer's next */
 /* An association with one session on stream 0; the Accept is acknowledged. */
 static inline int open_all(void **state)
 {
-	static const struct iw_llp_ops llp = { .kick = kick_sctp, .acked = acked_by_sctp };
+	static const struct iw_llp_ops llp = { .doorbell = doorbell_sctp, .acked = acked_by_sctp };
 
 	setup(state);
 	establish();

@@ -276,7 +276,7 @@ class Tree:
                    "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
                    "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion"])
         self.programs = self.find_programs()
-        self.make(sorted({p.target for p in self.programs}) + ["sctpiw_engine"], check=True)
+        self.make(sorted({p.target for p in self.programs}) + ["sctpiw_runtime"], check=True)
         self.objects = self.hashes()
         self.limits = {}
 
@@ -392,7 +392,7 @@ class Run:
         path.write_text(text[:m.start] + m.new + text[m.end:])
         try:
             layer = m.file.split("/")[0]
-            targets = ["sctpiw_" + each for each in LAYERS] + ["sctpiw_engine"] * m.file.endswith(".h")
+            targets = ["sctpiw_" + each for each in LAYERS] + ["sctpiw_runtime"] * m.file.endswith(".h")
             if not tree.make(targets):
                 return self.report(m, "does not compile")
             now = tree.hashes()

@@ -154,7 +154,7 @@ static inline void post(unsigned int n, uint32_t len)
 {
 	f.messages = n;
 	f.message_len = len;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * A peer that is what it says it is, and uses up what it can: windows, time, memory, streams, events
  * (RFC 5042 6.4, RFC 9260 12). It gets its own share; what others have, they keep.
@@ -63,7 +63,7 @@ static void other_works(void)
 
 	drop_all();
 	other.wants = 1;
-	sctp_assoc_kick(other.a);
+	sctp_assoc_doorbell(other.a);
 	collect();
 	while ((p = take()))
 		if (ip_addr_equal(&p->to.remote, &other.path.remote)) {
@@ -151,7 +151,7 @@ static void post_sends(unsigned int n)
 /* The association is lost, as the engine tells the RNIC. */
 static void is_lost(int error)
 {
-	static const struct iw_llp_ops llp = { .kick = kick_sctp, .acked = acked_by_sctp };
+	static const struct iw_llp_ops llp = { .doorbell = doorbell_sctp, .acked = acked_by_sctp };
 	struct iw_event ev;
 
 	assert_null(f.a);
@@ -394,7 +394,7 @@ static void private_data_of_all_lengths(void **state)
 			iw_assoc_lost(x.assoc, 0);
 			while (iw_next_event(x.rnic, &ev))
 				;
-			x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick, .acked = fx_acked },
+			x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell, .acked = fx_acked },
 					       &x, false, 64, 1452);
 		}
 }
@@ -402,7 +402,7 @@ static void private_data_of_all_lengths(void **state)
 /* All 65535 streams of an association at once, twice: one session each, and nobody else's business. */
 static void initiates_everywhere(void **state)
 {
-	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 	unsigned int n = 0, round, i;
 	struct iw_assoc *flood;
 	struct iw_event ev;

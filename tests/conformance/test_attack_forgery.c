@@ -325,7 +325,7 @@ static void test_right_tag(void **state)
 		if (!f.a) {
 			assert_int_equal(f.error, forged_type(i) == WIRE_SCTP_ABORT ? -ECONNRESET : -EPROTO);
 			assert_int_equal(f.s->assoc_count, 0);
-			assert_true(sctp_next_timeout(f.s) == SCTP_TIME_NEVER);
+			assert_true(sctp_next_timeout(f.s) == TIME_NEVER);
 			continue;
 		}
 		assert_int_equal(f.a->out.next, next);

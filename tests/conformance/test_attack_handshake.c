@@ -57,7 +57,7 @@ static unsigned int answers(void)
 	struct sctp_batch b;
 	unsigned int n = 0;
 
-	while (sctp_output_stray(f.s, &b) > 0) {
+	while (sctp_output_ootb(f.s, &b) > 0) {
 		n++;
 		sctp_batch_done(f.s, &b);
 	}
@@ -195,7 +195,7 @@ static void test_associations_without_end(void **state)
 		put_be16(f.buf, (uint16_t)(10000 + i));
 		wire_sctp_checksum_put(f.buf, f.len);
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-		assert_int_equal(sctp_output_stray(f.s, &b), 1);
+		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 		q = b.data + WIRE_SCTP_COMMON_LEN;
 		assert_true(wire_sctp_chunk_next(&q, b.data + b.len, &c));
 		assert_true(wire_sctp_init_get(&c, &ack));

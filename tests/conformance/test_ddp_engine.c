@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * How the end of LLP streams and connections reaches the application (RFC 5041 3, 6.2), and what
  * becomes of associations that nobody uses: a listener of the real engine, and a peer on a UDP
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "conformance/peer_script.h"
-#include "engine/engine.h"
+#include "runtime/engine.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;
@@ -108,7 +108,7 @@ static int bench_open(void **state)
 	to.sin_port = ((struct sockaddr_in *)&info.src)->sin_port;
 	e = engine_get();
 	assert_non_null(e);
-	assert_int_equal(engine_memory_guard(), 0);
+	assert_int_equal(memory_guard(), 0);
 	engine_lock(e);
 	b.pd = iw_pd_new(engine_rnic(e), NULL);
 	b.cq = iw_cq_new(engine_rnic(e), 64, NULL);
@@ -168,7 +168,7 @@ static void open_stream(unsigned int i)
 	w->num_sge = 0;
 	w->length = 0;
 	iw_rq_publish(b.qp[i]);
-	engine_kick(engine_get(), b.qp[i], ENGINE_AT_ONCE);
+	engine_doorbell(engine_get(), b.qp[i], ENGINE_AT_ONCE);
 }
 
 static void lives(unsigned int i, uint16_t ssn)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * What DDP demands of its LLP (RFC 5041 3, 5.3, appendix A): the RNIC on our SCTP, the peer is
  * packets.
@@ -50,7 +50,7 @@ static void digest(void **state)
 	wire_sctp_checksum_put(f.buf, f.len);
 	drop_all();
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-	assert_int_equal(sctp_output_stray(f.s, &b), 1);
+	assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 	assert_int_equal(b.data[12], WIRE_SCTP_INIT_ACK);
 	for (at = 32; at + 4 <= b.len; at += round_up4(get_be16(b.data + at + 2)))
 		assert_int_not_equal(get_be16(b.data + at), 0x8001);
@@ -211,7 +211,7 @@ static void reliable_or_failed(void **state)
 	completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ETIMEDOUT);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = kick_sctp }, NULL, false, 4,
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false, 4,
 			       1500);
 }
 
@@ -345,7 +345,7 @@ static void llp_errors_are_told(void **state)
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = kick_sctp }, NULL, false, 4,
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false, 4,
 			       1500);
 }
 

@@ -238,7 +238,7 @@ static void the_llp_fails(void **state)
 		ended(&x, errors[i]);
 		fx_post(&x, 5, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
-		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, false,
+		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
 				       4, 1500);
 		fx_stop(&x);
 	}

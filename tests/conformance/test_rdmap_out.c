@@ -124,7 +124,7 @@ static void gathered_write(void **state)
 	w->sge[2] = (struct iw_sge){ x.base + 3, 3, x.stag };
 	w->sge[3] = (struct iw_sge){ x.base + 1, 1, x.stag };
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	out(&x, "C1 40 11223344 0123456789ABCDEF 'ijadefb'");
 	silent(&x);
 	completions(&x, { 1, IW_WC_SUCCESS });

@@ -28,7 +28,7 @@ static void ask(void)
 		w->sge[i] = (struct iw_sge){ x.base + pieces[i].at, pieces[i].len,
 					     i == 1 ? iw_mr_stag(other) : x.stag };
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	assert_true(fx_pull(&x));
 	script_out_ssn++;
 	assert_int_equal(x.out_len, 2 + 18 + 28);
@@ -196,7 +196,7 @@ static void wrong_request(void **state)
 		if (kind == 2)
 			w->sge[0].addr = x.base - 1;
 		iw_sq_publish(x.qp);
-		iw_qp_kick(x.qp);
+		iw_qp_doorbell(x.qp);
 		out(&x, TERM_SEGMENT "00000000");
 		out_end(&x);
 		completions(&x, { 1, kind == 3 ? IW_WC_LOC_QP_OP_ERR : IW_WC_LOC_PROT_ERR });

@@ -190,7 +190,7 @@ static void there_is_always_room_for_one(void **state)
 
 	full = full_cq(&x);
 	/* Sends that wait for a receive are in its way no more than that */
-	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'held'");
+	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'unexpected'");
 	in_at(&x, 3, "41 47 00000000  00000002 00000001 00000002  0000");
 	in_at(&x, 2, "01 47 00000000  00000002 00000001 00000000  0207");
 	assert_ptr_equal(fx_event(&x, IW_EVENT_QP_FATAL).qp, x.qp);
@@ -279,7 +279,7 @@ static void an_erroneous_stream_counts_no_more(void **state)
 static void the_association_is_lost(void **state)
 {
 	ROWS("5040-3.1-07 5040-6.2-01 5040-6.2.1-02");
-	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 	struct fx x;
 
 	busy(&x);

@@ -122,7 +122,7 @@ static void test_abort(void **state)
 	wire_sctp_checksum_put(f.buf, f.len);
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 	f.messages = 5;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	sctp_assoc_abort(f.a);
 	f.a = NULL;
 	collect();

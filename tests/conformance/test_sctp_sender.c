@@ -220,7 +220,7 @@ static void test_order_in_packet(void **state)
 	       "post 1 8", "< Ptag" SMALL(2), "wait 1", ACK_GAP(-1, 0002, 0003), "-");
 	f.messages = 2;
 	f.message_len = 8;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 0x5a, 8);
 	add_data(f.tsn + 1);

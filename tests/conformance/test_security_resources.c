@@ -216,7 +216,7 @@ static void read_queues_are_not_shared(void **state)
 	open_session(&x, 4, 4);
 	second = second_session(&x, 2, x.cq, 1);
 	/* a Send without a receive keeps the reads behind it waiting */
-	in(&x, "41 43 00000000  00000000 00000001 00000000 'held'");
+	in(&x, "41 43 00000000  00000000 00000001 00000000 'unexpected'");
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		in(&x,
 		   "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 00000001 %w %q",
@@ -355,10 +355,10 @@ static void memory_is_bounded(void **state)
 		for (n = 1; n < 10000 && atomic_load(&x.qp->state) == IW_QPS_RTS; n++) {
 			in(&x, "41 43 00000000  00000000 %w 00000000 %b", n, data, len);
 			if (x.qp->priv->session) /* the fixture allows 64 KiB */
-				assert_true(x.qp->priv->held_bytes <= 65536);
+				assert_true(x.qp->priv->unexpected_bytes <= 65536);
 		}
 		assert_true(n < 1000);
-		assert_int_equal(x.qp->priv->held_bytes, 0);
+		assert_int_equal(x.qp->priv->unexpected_bytes, 0);
 		out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 ..");
 		fx_stop(&x);
 	}

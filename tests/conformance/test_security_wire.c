@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * What somebody who is not the peer can do, and what the peer gets to see besides the data (RFC
  * 5042 5, 6.3.2).
@@ -65,7 +65,7 @@ static void unpredictable_numbers(void **state)
 		put_be16(f.buf, (uint16_t)(10000 + i)); /* a port of its own */
 		wire_sctp_checksum_put(f.buf, f.len);
 		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-		assert_int_equal(sctp_output_stray(f.s, &b), 1);
+		assert_int_equal(sctp_output_ootb(f.s, &b), 1);
 		q = b.data + WIRE_SCTP_COMMON_LEN;
 		assert_true(wire_sctp_chunk_next(&q, b.data + b.len, &c));
 		assert_true(wire_sctp_init_get(&c, &ack));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * The connection manager, through the table of rnic_api.h, against a peer that speaks SCTP by hand
  * on a UDP socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
+#include "runtime/engine.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;

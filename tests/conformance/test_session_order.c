@@ -533,7 +533,7 @@ static void streams_have_their_own_series(void **state)
 	fx_post_recv(&x, 1, x.base, 8, x.stag);
 	x.qp = second;
 	fx_post_recv(&x, 2, x.base + 8, 8, x.stag);
-	says(&x, SEGMENT, "0002 41 43 00000000  00000000 00000001 00000000 'held'");
+	says(&x, SEGMENT, "0002 41 43 00000000  00000000 00000001 00000000 'unexpected'");
 	x.sid = 2;
 	says(&x, SEGMENT, "0001 41 43 00000000  00000000 00000001 00000000 'goes'");
 	completions(&x, { 2, IW_WC_SUCCESS });
@@ -587,7 +587,7 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 
 	fx_start(&x, true);
 	iw_assoc_lost(x.assoc, 0);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick, .acked = fx_acked }, &x,
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell, .acked = fx_acked }, &x,
 			       true, 2, 1452);
 	for (unsigned int i = 0; i < 3; i++) {
 		call(&x, &p);
@@ -698,9 +698,9 @@ static void all_sessions_end_with_the_association(void **state)
 		iw_session_set_cm(x.session, qp[i]);
 		hears(&x, CONTROL, "0000 0002");
 	}
-	x.kicks = 0;
+	x.doorbells = 0;
 	iw_assoc_lost(x.assoc, -ECONNRESET);
-	assert_int_equal(x.kicks, 0); /* and nothing can be pulled of what is gone */
+	assert_int_equal(x.doorbells, 0); /* and nothing can be pulled of what is gone */
 	for (unsigned int i = 0; i < 5; i++) {
 		struct iw_event ev = fx_event(&x, IW_EVENT_CLOSED);
 
@@ -711,7 +711,7 @@ static void all_sessions_end_with_the_association(void **state)
 	fx_no_event(&x);
 	for (unsigned int i = 0; i < 5; i++)
 		iw_qp_free(qp[i]);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, false, 4, 1500);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 4, 1500);
 	fx_stop(&x);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * Sessions on SCTP: an RNIC and an SCTP instance, joined as the engine joins them, against a peer
  * that speaks both by hand; on a virtual clock (RFC 5043 5.1, 5.2, 8 to 11).
@@ -35,9 +35,9 @@ static struct fx *const x = &st.x;
 
 /* ---- the stack ---- */
 
-static void kick(void *llp)
+static void doorbell(void *llp)
 {
-	sctp_assoc_kick(llp);
+	sctp_assoc_doorbell(llp);
 }
 
 static uint32_t acked(void *llp)
@@ -63,7 +63,7 @@ static void set_mtu(uint32_t mtu)
 
 static void go_up(struct sctp_assoc *a)
 {
-	static const struct iw_llp_ops ops = { .kick = kick, .acked = acked };
+	static const struct iw_llp_ops ops = { .doorbell = doorbell, .acked = acked };
 
 	st.a = a;
 	st.up = true;
@@ -114,7 +114,7 @@ static void collect(void)
 	while ((a = sctp_next_ready(st.sctp)))
 		while (sctp_output(a, x->now, &b) > 0)
 			send_batch(&b);
-	while (sctp_output_stray(st.sctp, &b) > 0)
+	while (sctp_output_ootb(st.sctp, &b) > 0)
 		send_batch(&b);
 }
 
@@ -770,7 +770,7 @@ static void too_far_ahead(uint32_t distance)
 				   .rkey = 0x77 };
 	w->sge[0] = (struct iw_sge){ 0, total, iw_mr_stag(mr) };
 	iw_sq_publish(x->qp);
-	iw_qp_kick(x->qp);
+	iw_qp_doorbell(x->qp);
 	for (unsigned int idle = 0; idle < 3; idle++) {
 		while (peer_next(&c)) {
 			if (c.type != WIRE_SCTP_DATA)

@@ -171,7 +171,7 @@ def out_of_the_blue(link):
     own = {os.stat(fd).st_ino for fd in pathlib.Path(f"/proc/{busy.pid}/fd").iterdir() if fd.exists()}
     rows = [line.split() for line in table.splitlines()[1:]]
     ports = [int(row[1].rpartition(":")[2], 16) for row in rows if int(row[9]) in own]
-    # With IPv6 that of its QP's number is in the same table, where nobody answers as long as no QP is wired by hand.
+    # With IPv6 that of its QP's number is in the same table, where nobody answers as long as no QP is connected out of band.
     if not 1 <= len(ports) <= 1 + (link.family == 6):
         raise Failure(f"the client has claimed the ports {ports}")
     with raw_socket(link) as s:

@@ -201,9 +201,9 @@ CASES = [
     ("verbs.cm_sync", verbs("verbs_cm_sync")),
     ("verbs.cm_peer", verbs("verbs_cm_peer", *CM_PEER)),
     ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),
-    ("verbs.wired", verbs("verbs_wired")),
-    ("verbs.wired_self", verbs("verbs_wired_self")),
-    ("verbs.wired_paths", verbs("verbs_wired_paths")),
+    ("verbs.oob", verbs("verbs_oob")),
+    ("verbs.oob_self", verbs("verbs_oob_self")),
+    ("verbs.oob_paths", verbs("verbs_oob_paths")),
     ("verbs.processes", verbs("verbs_processes")),
 ]
 

@@ -75,7 +75,7 @@ def cases():
     for tool in "ib_atomic_bw", "ib_atomic_lat":
         yield f"{tool}.events", run(tool, ["-e", "-n", 300], [8])
     # One QP: on iWARP perftest counts credits, with an SRQ by the number of the receive, not by the QP that took it. One that
-    # was given less than it needs stands still for ever. wired.py has several QPs.
+    # was given less than it needs stands still for ever. oob.py has several QPs.
     yield "ib_send_bw.srq", run("ib_send_bw", ["--use-srq", "-s", 1024, "-n", 500])
     yield "ib_send_bw.srq-lossy", run("ib_send_bw", ["--use-srq", "-s", 4096, "-n", 100])
     yield "ib_send_lat.srq", run("ib_send_lat", ["--use-srq", "-s", 64, "-n", 300])

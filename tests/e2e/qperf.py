@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""qperf's tests of reliable connections, by the RDMA CM. Its queue pairs wired by hand are for LIDs, not for GIDs."""
+"""qperf's tests of reliable connections, by the RDMA CM. Its queue pairs connected out of band are for LIDs, not for GIDs."""
 import re
 import sys
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* LINK: engine */
+/* LINK: runtime */
 /* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
-#include "engine/config.h"
+#include "config/config.h"
 #include "fuzz/input.h"
 #include "iwarp/iwarp.h"
 
@@ -27,10 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(strnlen(err.text, sizeof(err.text)) < sizeof(err.text) && !strchr(err.text, '\n'));
 	if (!ok)
 		return 0;
-	must(b.config.llp <= ENGINE_LLP_KERNEL);
+	must(b.config.carrier <= CONFIG_CARRIER_KERNEL);
 	must(b.config.rtr <= IW_RTR_ANY);
-	must(b.config.encap_port >= ENGINE_ENCAP_SAME && b.config.encap_port <= 65535);
+	must(b.config.encap_port >= CONFIG_ENCAP_SAME && b.config.encap_port <= 65535);
 	must(b.config.silent_limit >= 1000000000ull && b.config.silent_limit <= 86400ull * 1000000000ull);
-	must(strnlen(b.config.capture, ENGINE_CONFIG_PATH) < ENGINE_CONFIG_PATH);
+	must(strnlen(b.config.capture, CONFIG_PATH_LEN) < CONFIG_PATH_LEN);
 	return 0;
 }

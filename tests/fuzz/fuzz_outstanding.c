@@ -61,7 +61,7 @@ static void post(unsigned int n)
 		return;
 	model.posted += n;
 	f.messages += n;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	look();
 }

@@ -71,7 +71,7 @@ static void connect_out(void)
 {
 	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
 	must(f.a);
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	look();
 }
@@ -105,7 +105,7 @@ static void send_messages(unsigned int n)
 {
 	f.messages += n;
 	if (f.a)
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 	collect();
 	look();
 }

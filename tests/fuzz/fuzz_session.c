@@ -15,19 +15,19 @@
 
 static struct fx x;
 static struct iw_qp *qp[QPS];
-static struct iw_session *held[HELD]; /* the application has it, and waits for its end */
+static struct iw_session *unexpected[HELD]; /* the application has it, and waits for its end */
 static uint16_t ssn[STREAMS];
-static unsigned int n_held;
+static unsigned int n_unexpected;
 
 static void hold(struct iw_session *s)
 {
-	must(s && n_held < HELD);
-	held[n_held++] = s;
+	must(s && n_unexpected < HELD);
+	unexpected[n_unexpected++] = s;
 }
 
 static void let_go(unsigned int i)
 {
-	held[i] = held[--n_held];
+	unexpected[i] = unexpected[--n_unexpected];
 }
 
 static void take_events(void)
@@ -43,9 +43,9 @@ static void take_events(void)
 			break;
 		case IW_EVENT_REJECT:
 		case IW_EVENT_CLOSED:
-			for (i = 0; i < n_held && held[i] != ev.session; i++)
+			for (i = 0; i < n_unexpected && unexpected[i] != ev.session; i++)
 				;
-			must(i < n_held);
+			must(i < n_unexpected);
 			let_go(i);
 			break;
 		default:
@@ -75,14 +75,14 @@ static void decide(struct input *in)
 	unsigned int i;
 
 	if (what < 0x40) {
-		if (n_held < HELD && !iw_session_initiate(x.assoc, q, &p, NULL, &s))
+		if (n_unexpected < HELD && !iw_session_initiate(x.assoc, q, &p, NULL, &s))
 			hold(s);
 		return;
 	}
-	if (!n_held)
+	if (!n_unexpected)
 		return;
-	i = in_u8(in) % n_held;
-	s = held[i];
+	i = in_u8(in) % n_unexpected;
+	s = unexpected[i];
 	if (what < 0x90) {
 		iw_session_accept(s, q, &p);
 		return;
@@ -135,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = input_of(data, size);
 
-	n_held = 0;
+	n_unexpected = 0;
 	memset(ssn, 0, sizeof(ssn));
 	fx_start(&x, in_u8(&in) & 1);
 	for (int i = 0; i < QPS; i++)
@@ -158,10 +158,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	iw_assoc_lost(x.assoc, -ECONNRESET);
 	take_events();
-	must(!n_held);
+	must(!n_unexpected);
 	for (int i = 0; i < QPS; i++)
 		iw_qp_free(qp[i]);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, true, 2, 1452);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2, 1452);
 	fx_stop(&x);
 	return 0;
 }

@@ -91,12 +91,12 @@ static int probe(const void *src, size_t len)
 
 static const struct iw_rnic_ops rnic_ops = { .copy = copy, .probe = probe, .atomic = atomic };
 
-static void kick(void *llp)
+static void doorbell(void *llp)
 {
 	struct stack_assoc *a = llp;
 
 	if (a->sctp)
-		sctp_assoc_kick(a->sctp);
+		sctp_assoc_doorbell(a->sctp);
 }
 
 static uint32_t acked(void *llp)
@@ -106,25 +106,25 @@ static uint32_t acked(void *llp)
 	return a->sctp ? sctp_assoc_acked(a->sctp) : 0;
 }
 
-static void recall(void *llp, int sid)
+static void copy_out(void *llp, int sid)
 {
 	struct stack_assoc *a = llp;
 
 	if (a->sctp)
-		sctp_assoc_recall(a->sctp, sid);
+		sctp_assoc_copy_out(a->sctp, sid);
 }
 
-static const struct iw_llp_ops llp_ops = { .kick = kick, .acked = acked, .recall = recall };
+static const struct iw_llp_ops llp_ops = { .doorbell = doorbell, .acked = acked, .copy_out = copy_out };
 
 static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 {
 	struct stack_assoc *a = user;
 	/* Behind a window there is never as much posted here. */
-	struct iw_msg m = { .lend_window = msg->lend_window && a ? a->node->lend_window : 0 };
+	struct iw_msg m = { .zcopy_window = msg->zcopy_window && a ? a->node->zcopy_window : 0 };
 	size_t len = a && a->iw ? iw_assoc_pull(a->iw, buf, room, &m) : 0;
 
 	*msg = (struct sctp_msg){
-		.sid = m.sid, .ppid = m.ppid, .more = m.more, .lent = m.lent, .lent_len = m.lent_len,
+		.sid = m.sid, .ppid = m.ppid, .more = m.more, .ref = m.ref, .ref_len = m.ref_len,
 	};
 	return len;
 }
@@ -395,14 +395,14 @@ static size_t list_second(const struct stack_node *n, uint8_t *packet, size_t le
 static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
 {
 	memcpy(packet, data, len);
-	for (unsigned int i = 0; i < b->n_lent; i++) {
-		const struct sctp_lent *lent = &b->lent[i];
+	for (unsigned int i = 0; i < b->n_refs; i++) {
+		const struct sctp_ref *ref = &b->ref[i];
 
-		if (lent->at < data || lent->at >= data + len)
+		if (ref->at < data || ref->at >= data + len)
 			continue;
-		check(lent->at + lent->len <= data + len);
-		memcpy(packet + (lent->at - data), lent->from, lent->len);
-		stack_current->lent++;
+		check(ref->at + ref->len <= data + len);
+		memcpy(packet + (ref->at - data), ref->from, ref->len);
+		stack_current->ref++;
 	}
 }
 
@@ -471,10 +471,10 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	assert_non_null(n->rx);
 	sctp_config_default(&n->config);
 	n->iw_config = (struct iw_config){
-		.held_bytes_per_qp = 1 << 20,
-		.lend_min = SCTP_LEND_MIN + sim_random_below(&w->random, 2000),
+		.unexpected_bytes_per_qp = 1 << 20,
+		.zcopy_min = SCTP_ZCOPY_MIN + sim_random_below(&w->random, 2000),
 	};
-	n->lend_window = sim_random_below(&w->random, 4000);
+	n->zcopy_window = sim_random_below(&w->random, 4000);
 	w->nodes[w->n_nodes++] = n;
 	return n;
 }
@@ -938,7 +938,7 @@ static void post_shared(struct stack_node *n)
 	}
 	if (iw_srq_is_awaited(n->srq)) {
 		n->w->seen++;
-		iw_run_kick(&n->srq->kick);
+		iw_doorbell_serve(&n->srq->doorbell);
 	}
 }
 
@@ -1060,7 +1060,7 @@ static void application(struct stack_side *s)
 		else if (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs)
 			any |= post_recvs(s);
 		if (any)
-			iw_qp_kick(s->qp);
+			iw_qp_doorbell(s->qp);
 	} while (any);
 }
 
@@ -1157,7 +1157,7 @@ static void check_assoc_bounds(const struct sctp_assoc *a)
 	check(sctp_outq_count(&a->out) <= a->s->config.max_tsn_distance);
 	check(a->reasm.bytes <= SCTP_REASM_BYTES);
 	check(a->reasm.count <= SCTP_REASM_FRAGMENTS);
-	check(a->s->stray_count <= SCTP_STRAY_MAX);
+	check(a->s->ootb_count <= SCTP_OOTB_MAX);
 }
 
 static void check_bounds(const struct stack_node *n)
@@ -1171,8 +1171,8 @@ static void check_bounds(const struct stack_node *n)
 		check(s->slots_size <= 32768);
 		check(s->early_bytes <= 16u << 20);
 		if (s->qp) {
-			check(s->qp->priv->held_bytes <= n->iw_config.held_bytes_per_qp);
-			check(s->qp->priv->held_count <= IW_HELD_MSNS);
+			check(s->qp->priv->unexpected_bytes <= n->iw_config.unexpected_bytes_per_qp);
+			check(s->qp->priv->unexpected_count <= IW_UNEXPECTED_MSNS);
 			check(s->qp->priv->taken <= n->srq_slots);
 		}
 	}
@@ -1204,7 +1204,7 @@ static void run_node(struct stack_node *n)
 		while (sctp_output(sa, w->now, &b) > 0)
 			transmit(n, sa, &b);
 	}
-	while (sctp_output_stray(n->sctp, &b) > 0)
+	while (sctp_output_ootb(n->sctp, &b) > 0)
 		transmit(n, NULL, &b);
 	events(n);
 	if (!sim_random_below(&w->random, 32))

@@ -111,7 +111,7 @@ struct stack_node {
 	struct ip_addr addr, second_addr;
 	struct sctp_config config;
 	struct iw_config iw_config;
-	uint32_t lend_window; /* iw_msg.lend_window; 0: nothing is lent */
+	uint32_t zcopy_window; /* iw_msg.zcopy_window; 0: nothing is referenced */
 	uint32_t mtu;
 	struct sim_random random;
 	struct sctp *sctp; /* NULL: the process is dead */
@@ -150,7 +150,7 @@ struct stack_world {
 	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len);
 	void *filter_ctx;
 	unsigned int limit_ops; /* of a random programme */
-	unsigned long long lent; /* messages that left with memory that was lent */
+	unsigned long long ref; /* messages that left with memory that was referenced */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;
 };

@@ -98,7 +98,7 @@ struct fx {
 	uint32_t stag;
 	uint8_t *mem;
 	uint64_t base;
-	unsigned int kicks;
+	unsigned int doorbells;
 	uint32_t acked;
 	uint64_t now;
 	uint16_t ssn; /* the peer's next */
@@ -108,9 +108,9 @@ struct fx {
 	struct iw_msg msg;
 };
 
-static inline void fx_kick(void *llp)
+static inline void fx_doorbell(void *llp)
 {
-	((struct fx *)llp)->kicks++;
+	((struct fx *)llp)->doorbells++;
 }
 
 static inline uint32_t fx_acked(void *llp)
@@ -134,8 +134,8 @@ static inline struct iw_qp *fx_qp_sized(struct fx *x, struct iw_pd *pd, struct i
 static inline void fx_start(struct fx *x, bool initiator)
 {
 	static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
-	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
-	struct iw_config config = { .held_bytes_per_qp = 65536 };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct iw_config config = { .unexpected_bytes_per_qp = 65536 };
 
 	memset(x, 0, sizeof(*x));
 	fx_hole = NULL;
@@ -306,7 +306,7 @@ static inline void fx_post_recv(struct fx *x, uint64_t wr_id, uint64_t addr, uin
 	w->sge[0] = (struct iw_sge){ addr, len, lkey };
 	iw_rq_publish(x->qp);
 	if (iw_rq_is_awaited(x->qp))
-		iw_qp_kick(x->qp);
+		iw_qp_doorbell(x->qp);
 }
 
 /* A signaled work request with a buffer of x, unless len is 0; what else it takes is set before fx_publish(). */
@@ -331,7 +331,7 @@ static inline struct iw_send_wqe *fx_begin(struct fx *x, uint64_t wr_id, uint8_t
 static inline void fx_publish(struct fx *x)
 {
 	iw_sq_publish(x->qp);
-	iw_qp_kick(x->qp);
+	iw_qp_doorbell(x->qp);
 }
 
 static inline void fx_post(struct fx *x, uint64_t wr_id, uint8_t opcode, uint64_t addr,

@@ -48,7 +48,7 @@ static struct fixture {
 	unsigned int messages; /* that the user wants to send */
 	unsigned int pulls; /* how often it was asked for one */
 	uint32_t message_len;
-	unsigned int gaps; /* filled in what the instance sent, with what was lent for them */
+	unsigned int gaps; /* filled in what the instance sent, with what was referenced for them */
 	unsigned int events; /* 1 << type */
 	int error;
 	uint8_t buf[24576]; /* packet being scripted */
@@ -68,19 +68,19 @@ static inline size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg
 	return f.message_len;
 }
 
-/* Copies len bytes of a batch from data on as they leave: the gaps hold what was lent for them. */
+/* Copies len bytes of a batch from data on as they leave: the gaps hold what was referenced for them. */
 static inline void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
 {
 	memcpy(packet, data, len);
-	for (unsigned int i = 0; i < b->n_lent; i++) {
-		const struct sctp_lent *lent = &b->lent[i];
+	for (unsigned int i = 0; i < b->n_refs; i++) {
+		const struct sctp_ref *ref = &b->ref[i];
 
-		assert_true(lent->at >= b->data && lent->at + lent->len <= b->data + b->len);
-		assert_true(!i || lent->at >= lent[-1].at + lent[-1].len);
-		if (lent->at < data || lent->at >= data + len)
+		assert_true(ref->at >= b->data && ref->at + ref->len <= b->data + b->len);
+		assert_true(!i || ref->at >= ref[-1].at + ref[-1].len);
+		if (ref->at < data || ref->at >= data + len)
 			continue;
-		assert_true(lent->at + lent->len <= data + len);
-		memcpy(packet + (lent->at - data), lent->from, lent->len);
+		assert_true(ref->at + ref->len <= data + len);
+		memcpy(packet + (ref->at - data), ref->from, ref->len);
 		f.gaps++;
 	}
 }
@@ -101,7 +101,7 @@ static inline void collect(void)
 		}
 	}
 	for (;;) {
-		if (sctp_output_stray(f.s, &b) <= 0) {
+		if (sctp_output_ootb(f.s, &b) <= 0) {
 			a = sctp_next_ready(f.s);
 			if (!a)
 				break;

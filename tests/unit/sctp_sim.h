@@ -163,7 +163,7 @@ static inline void events(struct host *h)
 		case SCTP_EVENT_UP:
 			assert_false(f->up);
 			f->up = true;
-			sctp_assoc_kick(f->a);
+			sctp_assoc_doorbell(f->a);
 			break;
 		case SCTP_EVENT_SHUTDOWN:
 			f->shut = true;
@@ -208,7 +208,7 @@ static inline void deliver(void *ctx, const struct path_addr *path, const uint8_
 		if (h->mtu)
 			sctp_assoc_set_mtu(f->a, h->mtu);
 		sctp_assoc_set_user(f->a, f);
-		sctp_assoc_kick(f->a);
+		sctp_assoc_doorbell(f->a);
 	}
 	f = h->rx.assoc ? sctp_assoc_user(h->rx.assoc) : NULL;
 	if (h->rx.restart) {
@@ -216,7 +216,7 @@ static inline void deliver(void *ctx, const struct path_addr *path, const uint8_
 		f->received = 0;
 		memset(f->got, 0, f->got_size);
 		f->sent = 0;
-		sctp_assoc_kick(f->a);
+		sctp_assoc_doorbell(f->a);
 	}
 	for (i = 0; i < h->rx.count; i++)
 		flow_data(f, &h->rx.data[i]);
@@ -434,7 +434,7 @@ static inline void output(struct host *h)
 		if (sim_random_below(&h->w->random, 8) == 0)
 			check_accounts(a);
 	}
-	while (sctp_output_stray(h->s, &batch) > 0) {
+	while (sctp_output_ootb(h->s, &batch) > 0) {
 		host_send(h, &batch, batch.data, batch.len);
 		sctp_batch_done(h->s, &batch);
 	}

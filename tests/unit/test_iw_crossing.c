@@ -132,7 +132,7 @@ static void ours_waits(void **state)
 /* There is no other stream. */
 static void nowhere_to_go(void **state)
 {
-	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 	struct iw_assoc *fixture;
 	struct iw_event ev;
 	struct fx x;

@@ -709,7 +709,7 @@ static void local_faults_at_the_sq(void **state)
 	*w = (struct iw_send_wqe){ .wr_id = 9, .opcode = IW_WR_RDMA_WRITE, .num_sge = 1, .length = 4 };
 	w->sge[0] = (struct iw_sge){ x.base, 4, x.stag ^ 1 };
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_LOC_PROT_ERR);
 	/* posting in error flushes */
@@ -845,7 +845,7 @@ static void held_sends(void **state)
 	fx_post_recv(&x, 2, x.base + 16, 16, x.stag);
 	assert_int_equal(fx_cqe(&x).byte_len, 6);
 	assert_memory_equal(x.mem + 16, "second", 6);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	assert_false(iw_rq_is_awaited(x.qp));
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out + 16, "first", 5);

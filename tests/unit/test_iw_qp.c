@@ -118,7 +118,7 @@ static void flush(void **state)
 	fx_post(&x, 3, IW_WR_RDMA_WRITE, x.base, 10, 1, 1, 0);
 	fx_sq_slot(x.qp)->flags = 0;
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	cqe = fx_cqe(&x);
 	assert_int_equal(cqe.wr_id, 3);
 	assert_int_equal(cqe.opcode, IW_WC_RDMA_WRITE);
@@ -143,7 +143,7 @@ static void unsignaled_and_order(void **state)
 					   .flags = i == 4 ? IW_SEND_SIGNALED : 0 };
 		iw_sq_publish(x.qp);
 	}
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	for (unsigned int i = 0; i < 5; i++)
 		assert_true(fx_pull(&x));
 	assert_true(iw_cq_is_empty(x.cq)); /* behind the read */
@@ -176,7 +176,7 @@ static void inline_and_gather(void **state)
 	w->sge[2] = (struct iw_sge){ x.base, 3, x.stag };
 	w->sge[3] = (struct iw_sge){ x.base + 5, 1, x.stag };
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out + 2, "\x41\x44\x11\x22\x33\x44\0\0\0\0\0\0\0\1\0\0\0\0hello", 23);
 	assert_true(fx_pull(&x));
@@ -201,21 +201,21 @@ static void drained(void **state)
 	assert_true(fx_pull(&x)); /* what was begun is finished */
 	assert_false(fx_pull(&x));
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
-	x.kicks = 0;
+	x.doorbells = 0;
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), 0);
-	assert_int_equal(x.kicks, 1);
+	assert_int_equal(x.doorbells, 1);
 	assert_true(fx_pull(&x));
 	assert_int_equal(fx_cqe(&x).wr_id, 2);
 	fx_stop(&x);
 }
 
-/* Wired by hand, what was posted has no session yet: once it is reset, nothing of it is under way. */
+/* Connected out of band, what was posted has no session yet: once it is reset, nothing of it is under way. */
 static void drained_after_reset(void **state)
 {
 	struct fx x;
 
 	fx_start(&x, false);
-	x.qp->wired = &x;
+	x.qp->oob = &x;
 	for (int round = 0; round < 2; round++) {
 		if (round) {
 			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
@@ -322,7 +322,7 @@ static void huge(void **state)
 				   .flags = IW_SEND_SIGNALED, .length = IW_MAX_MSG, .remote_to = to };
 	w->sge[0] = (struct iw_sge){ 0, IW_MAX_MSG, iw_mr_stag(mr) };
 	iw_sq_publish(x.qp);
-	iw_qp_kick(x.qp);
+	iw_qp_doorbell(x.qp);
 	while ((x.out_len = iw_assoc_pull(x.assoc, x.out, 65000, &x.msg))) {
 		assert_true(get_be64(x.out + 8) == to + sum);
 		sum += x.out_len - 16;

@@ -23,7 +23,7 @@ static void open_active(struct fx *x, uint32_t ird, uint32_t ord)
 
 	fx_start(x, true);
 	assert_int_equal(iw_session_initiate(x->assoc, x->qp, &p, x, &x->session), 0);
-	assert_int_equal(x->kicks, 1);
+	assert_int_equal(x->doorbells, 1);
 	assert_true(fx_pull(x));
 	assert_int_equal(x->msg.sid, 0);
 	assert_int_equal(x->msg.ppid, 17);
@@ -754,7 +754,7 @@ static void association_lost(void **state)
 	assert_null(ev.assoc);
 	while (iw_next_event(x.rnic, &ev))
 		assert_int_equal(ev.type, IW_EVENT_CLOSED);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .kick = fx_kick }, &x, false, 4, 1500);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false, 4, 1500);
 	fx_stop(&x);
 }
 
@@ -817,7 +817,7 @@ static void bad_qps(void **state)
 /* The acceptor's streams are the odd ones: of a single one, none. */
 static void no_stream_for_us(void **state)
 {
-	static const struct iw_llp_ops llp = { .kick = fx_kick, .acked = fx_acked };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
 	struct iw_session_param p = param(1, 1, "");
 	struct iw_session *s;
 	struct iw_assoc *assoc;

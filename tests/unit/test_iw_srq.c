@@ -103,7 +103,7 @@ static bool post_one(struct sx *t)
 	w->sge[1] = (struct iw_sge){ at + 10, SLOT - 10, t->x.stag };
 	iw_srq_publish(t->srq);
 	if (iw_srq_is_awaited(t->srq))
-		iw_run_kick(&t->srq->kick);
+		iw_doorbell_serve(&t->srq->doorbell);
 	return true;
 }
 
@@ -243,7 +243,7 @@ static void held_in_turn(void **state)
 		expect(&t, 0, msn + 1, msn);
 	no_cqe(&t);
 	assert_false(iw_srq_is_awaited(t.srq));
-	assert_int_equal(t.end[0].qp->priv->held_bytes, 0);
+	assert_int_equal(t.end[0].qp->priv->unexpected_bytes, 0);
 	post(&t, 1);
 	send_one(&t, 1, 2);
 	expect(&t, 1, 6, 2);
@@ -284,7 +284,7 @@ static void unfinished_messages_are_bounded(void **state)
 	for (uint32_t msn = 1; msn <= 30; msn++)
 		segment(&t, 0, msn, 0, false, 1, 10, 0);
 	assert_int_equal(t.end[0].qp->priv->taken, 8);
-	assert_int_equal(t.end[0].qp->priv->held_count, 22);
+	assert_int_equal(t.end[0].qp->priv->unexpected_count, 22);
 	/* The application sees it before they are exhausted. */
 	ev = fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	assert_ptr_equal(ev.srq, t.srq);
@@ -551,15 +551,15 @@ static void receiver_not_ready(void **state)
 }
 
 /* More than the budget is held for nobody: a Terminate, and the others go on. */
-static void too_much_held(void **state)
+static void too_much_unexpected(void **state)
 {
 	struct sx t;
 
 	start(&t, 8, 2);
-	for (uint32_t msn = 1; msn <= 65536 / (IW_HELD_COST + 20); msn++)
+	for (uint32_t msn = 1; msn <= 65536 / (IW_UNEXPECTED_COST + 20); msn++)
 		send_one(&t, 0, msn);
 	fx_no_event(&t.x);
-	send_one(&t, 0, 65536 / (IW_HELD_COST + 20) + 1);
+	send_one(&t, 0, 65536 / (IW_UNEXPECTED_COST + 20) + 1);
 	fx_event(&t.x, IW_EVENT_QP_REQUEST);
 	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
 	fx_event(&t.x, IW_EVENT_CLOSED);
@@ -646,7 +646,7 @@ static void far_ahead(void **state)
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		assert_int_equal(cqe.wr_id, id);
 	}
-	assert_int_equal(t.end[0].qp->priv->held_size, 0);
+	assert_int_equal(t.end[0].qp->priv->unexpected_size, 0);
 	t.end[0].ssn = (uint16_t)(t.end[0].ssn + N - 1);
 	post(&t, 1);
 	send_one(&t, 0, N + 1);
@@ -654,13 +654,13 @@ static void far_ahead(void **state)
 	stop(&t);
 }
 
-/* The peer of one that is wired by hand goes: the QP stays as it is, and what it has taken is for others. */
-static void wired_peer_goes(void **state)
+/* The peer of one that is connected out of band goes: the QP stays as it is, and what it has taken is for others. */
+static void oob_peer_goes(void **state)
 {
 	struct sx t;
 
 	start(&t, 8, 2);
-	atomic_store(&t.end[0].qp->wired, &t);
+	atomic_store(&t.end[0].qp->oob, &t);
 	post(&t, 4);
 	segment(&t, 0, 1, 0, false, 1, 10, 0);
 	segment(&t, 0, 2, 0, false, 1, 10, 0);
@@ -783,7 +783,7 @@ static void immediate_data_held(void **state)
 	expect_immediate(&t, 0, 2, 2, 50);
 	expect(&t, 0, 3, 3);
 	no_cqe(&t);
-	assert_int_equal(t.end[0].qp->priv->held_bytes, 0);
+	assert_int_equal(t.end[0].qp->priv->unexpected_bytes, 0);
 	stop(&t);
 }
 
@@ -841,10 +841,10 @@ int main(void)
 		cmocka_unit_test(alone), cmocka_unit_test(partner_leaves), cmocka_unit_test(error),
 		cmocka_unit_test(error_serves_others), cmocka_unit_test(reset_and_free),
 		cmocka_unit_test(waiting_qp_goes), cmocka_unit_test(limit), cmocka_unit_test(resize),
-		cmocka_unit_test(receiver_not_ready), cmocka_unit_test(too_much_held),
+		cmocka_unit_test(receiver_not_ready), cmocka_unit_test(too_much_unexpected),
 		cmocka_unit_test(held_too_long), cmocka_unit_test(rejected),
 		cmocka_unit_test(cq_overrun), cmocka_unit_test(far_ahead),
-		cmocka_unit_test(wired_peer_goes),
+		cmocka_unit_test(oob_peer_goes),
 		cmocka_unit_test(immediate_data), cmocka_unit_test(immediate_data_held),
 		cmocka_unit_test(immediate_data_overtakes),
 		cmocka_unit_test(immediate_data_malformed),

@@ -92,15 +92,15 @@ struct end {
 	unsigned int flying;
 	uint32_t pulled, acked;
 	bool arrived[1 << 20];
-	bool kicked;
+	bool rung;
 	size_t max_msg;
 };
 
 static struct end ends[2];
 
-static void kick(void *llp)
+static void doorbell(void *llp)
 {
-	((struct end *)llp)->kicked = true;
+	((struct end *)llp)->rung = true;
 }
 
 static uint32_t acked(void *llp)
@@ -111,8 +111,8 @@ static uint32_t acked(void *llp)
 static void end_init(struct end *e, struct end *other, bool initiator, uint64_t s)
 {
 	static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
-	static const struct iw_llp_ops llp = { .kick = kick, .acked = acked };
-	struct iw_config config = { .held_bytes_per_qp = 8 << 20 };
+	static const struct iw_llp_ops llp = { .doorbell = doorbell, .acked = acked };
+	struct iw_config config = { .unexpected_bytes_per_qp = 8 << 20 };
 
 	memset(e, 0, sizeof(*e));
 	fx_random_init(&e->random, s);
@@ -204,7 +204,7 @@ static void post_recv(struct side *s)
 	s->recvs++;
 	iw_rq_publish(s->qp);
 	if (iw_rq_is_awaited(s->qp))
-		iw_qp_kick(s->qp);
+		iw_qp_doorbell(s->qp);
 }
 
 /* A gather list over the source; the bytes also go to data. */
@@ -322,7 +322,7 @@ static void post_send(struct side *s)
 	uint32_t len = random_len();
 
 	if (!s->left)
-		iw_qp_kick(s->qp); /* what was posted without */
+		iw_qp_doorbell(s->qp); /* what was posted without */
 	if (!w || !s->left)
 		return;
 	/* The receives to come need their share of the arena. */
@@ -371,7 +371,7 @@ static void post_send(struct side *s)
 	s->posts++;
 	iw_sq_publish(s->qp);
 	if (rnd(4))
-		iw_qp_kick(s->qp);
+		iw_qp_doorbell(s->qp);
 }
 
 static void check_sent(struct side *s, const struct iw_cqe *cqe)

@@ -126,7 +126,7 @@ static void test_restart(void **state)
 	ROWS("9260-5.2.2-01 9260-5.2.4-01");
 	establish();
 	f.messages = 3;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	drop_all();
 	init.tag = f.tag = 0x55555555;
@@ -212,7 +212,7 @@ static void test_shutdown_passive(void **state)
 	ROWS("9260-9.2-03");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	take_data();
 	begin();
@@ -222,7 +222,7 @@ static void test_shutdown_passive(void **state)
 	assert_int_equal(f.events, 1 << SCTP_EVENT_SHUTDOWN);
 	nothing(); /* DATA is outstanding */
 	f.messages = 5;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	nothing(); /* no more of it */
 	begin();
 	add_sack(f.their_tsn, 100000, NULL, 0);
@@ -245,7 +245,7 @@ static void test_shutdown_active(void **state)
 	ROWS("9260-9.2-01 9260-9.2-04 9260-8.5.1-03");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	take_data();
 	sctp_assoc_shutdown(f.a, f.now);
@@ -331,7 +331,7 @@ static void test_user_abort(void **state)
 	ROWS("9260-9.1-01 9260-3.3.7-03");
 	establish();
 	f.messages = 5;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	sctp_assoc_abort(f.a);
 	f.a = NULL;
 	collect();

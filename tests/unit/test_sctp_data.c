@@ -81,7 +81,7 @@ static void test_sacks(void **state)
 	sendp();
 	nothing();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(sack_in(take(), 0).cum, t + 12);
 	/* far beyond: dropped, but acknowledged at once */
@@ -296,7 +296,7 @@ static void test_cwnd(void **state)
 	establish();
 	f.message_len = 1444;
 	f.messages = 1000;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	bytes = f.a->path.flight;
 	assert_true(bytes <= 4404 + 1459);
@@ -321,7 +321,7 @@ static void test_cwnd_was_full(void **state)
 	cwnd = f.a->path.cc.cwnd;
 	f.message_len = 1444;
 	f.messages = 5;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(take_data(), f.their_tsn + 3);
 	begin();
@@ -348,7 +348,7 @@ static uint32_t fill_window(void)
 	f.a->peer_rwnd = 1000000;
 	f.message_len = 1444;
 	f.messages = 1000;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(f.a->path.flight, 100 * 1460);
 	return take_data();
@@ -385,11 +385,11 @@ static void test_defers(void **state)
 	sack(last + 13 + 101);
 	nothing();
 	f.messages = 99;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	last = take_data();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(take_data(), last + 1);
 }
@@ -434,7 +434,7 @@ static void test_padded(void **state)
 	f.a->path.cc.cwnd = 100000;
 	f.message_len = 1350;
 	f.messages = 3;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++) {
 		p = take();
@@ -451,7 +451,7 @@ static void test_padded(void **state)
 	/* an eighth of a packet at most */
 	f.message_len = 1200;
 	f.messages = 2;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(take()->len, 12 + 1216);
 	assert_int_equal(take()->len, 12 + 1216);
@@ -469,7 +469,7 @@ static void test_padded_batch(void **state)
 	f.a->path.max_packet = 996;
 	f.message_len = 900;
 	f.messages = 66;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 1; i <= 66; i++) {
 		bool last = i == SCTP_BATCH_PACKETS || i == 66;
@@ -489,7 +489,7 @@ static void test_zero_window(void **state)
 	establish();
 	f.messages = 1000;
 	f.message_len = 1000;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	last = take_data();
 	begin();
@@ -529,7 +529,7 @@ static void test_loss(void **state)
 	establish();
 	f.message_len = 1444;
 	f.messages = 1000;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	last = take_data();
 	f.now += 10 * MSEC;
@@ -585,7 +585,7 @@ static void test_late_sack(void **state)
 	establish();
 	f.message_len = 1444;
 	f.messages = 4;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	take_data();
 	f.now += 2 * MSEC;
@@ -611,7 +611,7 @@ static void test_timeout(void **state)
 	establish();
 	f.message_len = 1444;
 	f.messages = 100;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	last = take_data();
 	wait_ns(40 * MSEC);
@@ -650,7 +650,7 @@ static void test_probe_margin(void **state)
 	establish();
 	for (i = 0; i < 6; i++) {
 		f.messages = 1;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		collect();
 		tsn = take_data();
 		assert_int_equal(f.a->tlp_margin, margin);
@@ -665,7 +665,7 @@ static void test_probe_margin(void **state)
 	assert_int_equal(margin, SCTP_TLP_MARGIN_MAX);
 	assert_int_equal(f.a->tlp_margin, margin);
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	begin();
 	add_sack(take_data(), 1000000, NULL, 0);
@@ -682,7 +682,7 @@ static void test_bad_sacks(void **state)
 	for (i = 0; i < 2; i++) {
 		establish();
 		f.messages = 10;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		collect();
 		take_data();
 		begin();
@@ -700,7 +700,7 @@ static void test_bad_sacks(void **state)
 	/* counts that do not fit: ignored */
 	establish();
 	f.messages = 10;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	begin();
 	add_sack(f.their_tsn + 1, 100000, &gap, 0);
@@ -719,7 +719,7 @@ static void test_mtu(void **state)
 	establish();
 	f.message_len = 1444;
 	f.messages = 3;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	take_data();
 	sctp_assoc_set_mtu(f.a, 1000);
@@ -744,7 +744,7 @@ static void test_distance(void **state)
 	establish();
 	f.message_len = 1;
 	f.messages = 20000;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	last = take_data();
 	for (i = 0; i < 1000; i++) {
@@ -769,12 +769,12 @@ static void test_i_bit(void **state)
 	establish();
 	f.message_len = 60;
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	assert_int_equal(p->data[13], 7);
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	assert_int_equal(p->data[13], 15);
@@ -783,7 +783,7 @@ static void test_i_bit(void **state)
 	sendp();
 	f.message_len = 1444;
 	f.messages = 100;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	while ((p = take())) {
 		if (before)
@@ -801,7 +801,7 @@ static void test_renege_head(void **state)
 	ROWS("9260-6.2.1-03");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(take_data(), f.their_tsn);
 	begin();
@@ -820,14 +820,14 @@ static void test_silly_window(void **state)
 	ROWS("9260-6.1-03");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	drop_all();
 	begin();
 	add_sack(f.their_tsn, 4000, NULL, 0);
 	sendp();
 	f.messages = 100;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	assert_true(p->len > 1300);

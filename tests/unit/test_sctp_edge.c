@@ -66,7 +66,7 @@ static void test_half_space(void **state)
 		assert_int_equal(f.a->out.cum, f.their_tsn - 1);
 		assert_int_equal(f.a->state, SCTP_ESTABLISHED);
 		f.messages = 3;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		collect();
 		drop_all();
 		f.messages = 0;
@@ -88,7 +88,7 @@ static void test_shutdown_takes_nothing(void **state)
 	ROWS("9260-9.2-01");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	begin();
 	add_data(f.tsn);
@@ -101,12 +101,12 @@ static void test_shutdown_takes_nothing(void **state)
 	sctp_assoc_shutdown(f.a, f.now);
 	assert_int_equal(f.a->state, SCTP_SHUTDOWN_PENDING);
 	f.messages = 5;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(f.messages, 5);
 }
 
-/* Who has said that there is no more is not asked again until it kicks. */
+/* Who has said that there is no more is not asked again until it doorbells. */
 static void test_asked_once(void **state)
 {
 	establish();
@@ -114,7 +114,7 @@ static void test_asked_once(void **state)
 	for (unsigned int n = 1; n < 20; n += 6) { /* in one packet */
 		f.messages = n;
 		f.pulls = 0;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		collect();
 		assert_int_equal(f.messages, 0);
 		assert_int_equal(f.pulls, n);
@@ -127,7 +127,7 @@ static void test_asked_once(void **state)
 	}
 	/* Nor who has none after all. */
 	f.pulls = 0;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	wait_ns(100 * MSEC);
 	assert_int_equal(f.pulls, 1);
@@ -140,7 +140,7 @@ static void test_idle_window(void **state)
 	ROWS("9260-7.2.1-04");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
@@ -151,7 +151,7 @@ static void test_idle_window(void **state)
 	assert_int_equal(sctp_rtt_rto(&f.a->path.rtt), SEC);
 	wait_ns(64 * SEC);
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(f.a->path.cc.cwnd, 4 * f.a->path.cc.pmdcs);
 }
@@ -164,14 +164,14 @@ static void test_window_probe(void **state)
 	ROWS("9260-6.1-02");
 	establish();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	drop_all();
 	begin();
 	add_sack(f.their_tsn, 0, NULL, 0);
 	sendp();
 	f.messages = 100;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	nothing();
 	wait_ns(SEC);
@@ -195,7 +195,7 @@ static void test_one_packet_after_timeout(void **state)
 	establish();
 	f.message_len = 1000;
 	f.messages = 4;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++) {
 		while (f.a->timeouts == i) {
@@ -618,7 +618,7 @@ static void test_control_room(void **state)
 	f.message_len = 3000;
 	for (i = 0; i < 22; i++) {
 		f.messages = 1;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		collect();
 	}
 	drop_all();

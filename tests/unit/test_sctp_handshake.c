@@ -406,7 +406,7 @@ static void test_active(void **state)
 	nothing();
 }
 
-/* Kicked early: the first messages ride behind the COOKIE ECHO, again when it is repeated. */
+/* Rung early: the first messages ride behind the COOKIE ECHO, again when it is repeated. */
 static void test_data_with_cookie_echo(void **state)
 {
 	struct wire_sctp_init ack = our_init();
@@ -416,7 +416,7 @@ static void test_data_with_cookie_echo(void **state)
 	ROWS("9260-6-01");
 	f.messages = 40;
 	connect_out();
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	read_init(take());
 	nothing();

@@ -244,10 +244,10 @@ static void test_init_flood(void **state)
 		sctp_input(b->ep, &from, p, len, w->now, &b->rx);
 	}
 	assert_int_equal(b->s->assoc_count, 0);
-	for (i = 0; sctp_output_stray(b->s, &batch) > 0; i++)
+	for (i = 0; sctp_output_ootb(b->s, &batch) > 0; i++)
 		sctp_batch_done(b->s, &batch);
-	assert_int_equal(i, SCTP_STRAY_MAX);
-	assert_true(sctp_next_timeout(b->s) == SCTP_TIME_NEVER);
+	assert_int_equal(i, SCTP_OOTB_MAX);
+	assert_true(sctp_next_timeout(b->s) == TIME_NEVER);
 	world_free(w);
 }
 

@@ -89,7 +89,7 @@ static void test_restart(void **state)
 		assert_true(run(w, 60 * SEC, all_sent));
 		if (seed % 2) {
 			b->flows[0].to_send += 500; /* with data under way */
-			sctp_assoc_kick(b->flows[0].a);
+			sctp_assoc_doorbell(b->flows[0].a);
 			flush(w);
 		}
 		host_kill(a);
@@ -242,7 +242,7 @@ static void test_hint(void **state)
 	}
 	simnet_set_state(w->net, b->node, SIMNET_SILENT);
 	f->to_send += 10;
-	sctp_assoc_kick(f->a);
+	sctp_assoc_doorbell(f->a);
 	run(w, 25 * SEC, NULL);
 	simnet_set_state(w->net, b->node, SIMNET_UP);
 	run(w, 3 * SEC, NULL);

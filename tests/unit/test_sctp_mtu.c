@@ -172,7 +172,7 @@ static void test_confirmed_first(void **state)
 	assert_int_equal(max_packet(), 1280 - 28);
 	f.message_len = (uint32_t)sctp_assoc_max_msg(f.a);
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	chunk_of(p, 0, WIRE_SCTP_DATA);
@@ -186,7 +186,7 @@ static void test_confirmed_first(void **state)
 	/* what did not fit is asked for again */
 	f.message_len = 1400;
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	nothing();
 	answer(probe);
 	assert_int_equal(max_packet(), 1500 - 28);
@@ -223,7 +223,7 @@ static void test_probe_is_last(void **state)
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	wire_sctp_checksum_put(f.buf, f.len);
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	chunk_of(take(), 0, WIRE_SCTP_DATA);
 	p = take();
@@ -305,7 +305,7 @@ static void test_black_hole(void **state)
 	f.messages = 3;
 	wait_ns(SEC);
 	start = f.now;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++)
 		chunk_of(take(), 0, WIRE_SCTP_DATA);
@@ -339,7 +339,7 @@ static void test_dead_is_not_narrow(void **state)
 	answer(take());
 	f.message_len = 1400;
 	f.messages = 3;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	while (f.a && f.a->timeouts < 3) {
 		wait_ns(10 * MSEC);
@@ -455,7 +455,7 @@ static void test_oversize_needs_a_block(void **state)
 	sctp_assoc_set_mtu(f.a, 65535);
 	f.message_len = 40000;
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	assert_int_equal(sctp_output(f.a, f.now, &b), 1);
 	assert_true(b.len > 40000 && b.df);
 	sctp_batch_done(f.s, &b);
@@ -481,7 +481,7 @@ static void test_small_packets_share_a_block(void **state)
 	f.message_len = 100;
 	for (int i = 0; i < 400; i++) {
 		f.messages = 1;
-		sctp_assoc_kick(f.a);
+		sctp_assoc_doorbell(f.a);
 		assert_int_equal(sctp_output(f.a, f.now, &b), 1);
 		blocks += b.block != last;
 		last = b.block;
@@ -492,7 +492,7 @@ static void test_small_packets_share_a_block(void **state)
 	/* What does not fit the rest has a packet of full length all the same. */
 	f.message_len = 60000;
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	assert_int_equal(sctp_output(f.a, f.now, &b), 1);
 	assert_int_equal(b.len, 12 + 16 + 60000);
 	sctp_batch_done(f.s, &b);

@@ -55,13 +55,13 @@ static bool is_to(const struct packet *p, const struct path_addr *path)
 	return ip_addr_equal(&p->to.remote, &path->remote);
 }
 
-static void answer_heartbeat(const struct packet *p, const struct path_addr *from, int spoil)
+static void answer_heartbeat(const struct packet *p, const struct path_addr *from, int poison)
 {
 	struct wire_sctp_chunk c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 	uint8_t info[20];
 
 	memcpy(info, c.raw + 4, sizeof(info));
-	info[19] ^= spoil;
+	info[19] ^= poison;
 	begin();
 	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, sizeof(info)), info, sizeof(info));
 	send_from(from);
@@ -158,7 +158,7 @@ static void test_unconfirmed(void **state)
 	assert_false(f.a->other[0].confirmed);
 	/* DATA times out again and again: it stays with the first address */
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 12; i++) {
 		p = to_second(300 * SEC);
@@ -458,7 +458,7 @@ static void test_cookie_echo_in_turn(void **state)
 	connect_out();
 	answer_init();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	wait_ns(SEC);
 	expect_echo(&second);
 	wait_ns(2 * SEC);
@@ -583,7 +583,7 @@ static void test_unconfirmed_at_once(void **state)
 
 	establish_two();
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++)
 		chunk_of(to_second(20 * SEC), 0, WIRE_SCTP_HEARTBEAT);
@@ -604,7 +604,7 @@ static void test_confirmed(void **state)
 	assert_false(f.a->other[1].usable || f.a->other[2].usable || f.a->other[3].usable);
 	/* DATA still prefers the first (6.4-01) */
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_true(is_to(take(), &f.path));
 }
@@ -701,7 +701,7 @@ static void test_fail_over(void **state)
 	cum = f.their_tsn - 1;
 	cwnd = f.a->other[0].cc.cwnd;
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	tsn = get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4);
@@ -728,7 +728,7 @@ static void test_fail_over(void **state)
 	/* an answer there brings DATA back, but not while something is in flight */
 	answer_heartbeat(heartbeat, &f.path, 0);
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	nothing();
 	begin();
 	add_sack(++cum, 1000000, NULL, 0);
@@ -781,7 +781,7 @@ static void test_heartbeats(void **state)
 	first_answers = false;
 	/* nothing from the first either: the association lives on in the second */
 	f.messages = 1;
-	sctp_assoc_kick(f.a);
+	sctp_assoc_doorbell(f.a);
 	collect();
 	while ((p = to_second(60 * SEC)) && p->data[12] != WIRE_SCTP_DATA)
 		;
@@ -889,7 +889,7 @@ static void test_local_address(void **state)
 	f.a->path.cc.pristine = false;
 	moved = f.path;
 	moved.local = simnet_v4(44);
-	/* not by one stray packet while the other is in use */
+	/* not by one ootb packet while the other is in use */
 	begin();
 	add_data(f.tsn++);
 	sendp();

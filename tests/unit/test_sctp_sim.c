@@ -51,7 +51,7 @@ static void test_packing(void **state)
 
 		from->min_len = from->max_len = 64;
 		from->to_send++;
-		sctp_assoc_kick(from->a);
+		sctp_assoc_doorbell(from->a);
 		while (to->received < target) {
 			flush(w);
 			assert_true(step(w, w->now + SEC));
@@ -61,7 +61,7 @@ static void test_packing(void **state)
 	assert_true(a->packets_out + b->packets_out - packets <= 104);
 	packets = a->packets_out;
 	f->to_send += 3000;
-	sctp_assoc_kick(f->a);
+	sctp_assoc_doorbell(f->a);
 	assert_true(run(w, SEC, all_sent));
 	/* 80 bytes a chunk: 18 in a packet of 1472 */
 	assert_true(a->packets_out - packets <= 3000 / 18 + 5);
@@ -81,7 +81,7 @@ static void test_tail_loss(void **state)
 	run(w, 50 * MSEC, NULL);
 	w->link[0].loss = 1;
 	f->to_send++;
-	sctp_assoc_kick(f->a);
+	sctp_assoc_doorbell(f->a);
 	flush(w);
 	w->link[0].loss = 0;
 	start = w->now;
@@ -209,7 +209,7 @@ static void test_many(void **state)
 				sctp_input(b->ep, &from_a, batch.data, batch.len, w->now, &b->rx);
 				sctp_batch_done(a->s, &batch);
 				any = true;
-				while (sctp_output_stray(b->s, &batch) > 0) {
+				while (sctp_output_ootb(b->s, &batch) > 0) {
 					uint16_t port = get_be16(batch.data + 2);
 
 					sctp_input(eps[port - 10000], &from_b, batch.data, batch.len,

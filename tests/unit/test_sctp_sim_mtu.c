@@ -34,7 +34,7 @@ static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint
 	f->min_len = 8;
 	f->max_len = len;
 	f->to_send += messages;
-	sctp_assoc_kick(f->a);
+	sctp_assoc_doorbell(f->a);
 	assert_true(run(w, 10 * SEC, all_sent));
 	assert_int_equal(b->flows[0].received, messages + 1);
 	took = w->now - start;

@@ -188,7 +188,7 @@ static void test_dies_idle(void **state)
 	assert_non_null(s.f->a);
 	assert_false(s.f->a->path.primary);
 	s.f->to_send++;
-	sctp_assoc_kick(s.f->a);
+	sctp_assoc_doorbell(s.f->a);
 	assert_true(run(s.w, 50 * MSEC, all_sent));
 	cut(s.w->link, false);
 	run(s.w, 10 * SEC, NULL);

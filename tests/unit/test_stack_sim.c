@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: engine */
+/* LINK: runtime */
 /*
  * Whole stacks on bad networks, in virtual time. A scenario is a function of a seed: what it does to
  * the network, to the packets and to the applications, and by when everything must have completed. What
@@ -119,7 +119,7 @@ static bool done_within(struct stack_world *w, uint64_t ns)
 
 static void check_works(struct stack_world *w)
 {
-	/* Memory that changes while it is lent makes a packet that must not be taken. */
+	/* Memory that changes while it is referenced makes a packet that must not be taken. */
 	bool corrupt = w->link[0].corrupt || w->link[1].corrupt;
 
 	for (unsigned int i = 0; i < w->n_works; i++) {
@@ -630,7 +630,7 @@ struct acks {
 	struct {
 		uint32_t tsn;
 		uint64_t until; /* claimed to be there until then; 0: free */
-	} held[64];
+	} unexpected[64];
 	bool got[65536];
 	double hold, forget;
 	unsigned int most; /* gap blocks in a SACK */
@@ -652,10 +652,10 @@ static bool renege(struct stack_world *w, struct acks *k, const uint8_t *packet,
 		tsn[n++] = get_be32(c.raw + 4);
 	}
 	for (unsigned int i = 0; i < 64 && n; i++) {
-		if (k->held[i].until > w->now)
+		if (k->unexpected[i].until > w->now)
 			continue;
-		k->held[i].tsn = tsn[--n];
-		k->held[i].until = w->now + some_ms(w, 5, 200);
+		k->unexpected[i].tsn = tsn[--n];
+		k->unexpected[i].until = w->now + some_ms(w, 5, 200);
 		w->seen++;
 	}
 	return n == 0; /* else what is claimed to be there really comes */
@@ -676,8 +676,8 @@ static size_t change_sack(struct stack_world *w, struct acks *k, const struct wi
 			memset(k->got + g.start, 1, g.end - g.start + 1u);
 	}
 	for (unsigned int i = 0; i < 64; i++)
-		if (k->held[i].until > w->now && k->held[i].tsn - s.cum - 2 < 65000)
-			k->got[k->held[i].tsn - s.cum] = true;
+		if (k->unexpected[i].until > w->now && k->unexpected[i].tsn - s.cum - 2 < 65000)
+			k->got[k->unexpected[i].tsn - s.cum] = true;
 	for (unsigned int i = 2; i < 65535 && n < most; i++) {
 		if (!k->got[i])
 			continue;
@@ -848,7 +848,7 @@ static void no_receives(struct stack_world *w)
 
 	two_nodes(w);
 	if (over)
-		w->nodes[1]->iw_config.held_bytes_per_qp = 50000;
+		w->nodes[1]->iw_config.unexpected_bytes_per_qp = 50000;
 	start(w);
 	lame = stack_work_new(w->nodes[0], w->nodes[1]);
 	lame->side[1].hold_recvs = true;
@@ -1062,7 +1062,7 @@ static bool all;
 static void run_scenario(void **state)
 {
 	const struct scenario *s = *state;
-	unsigned long long n = count ? count : s->count, lent = 0, seed;
+	unsigned long long n = count ? count : s->count, ref = 0, seed;
 	unsigned int seen = 0;
 
 	ROWS("5041-3-03 5041-5.2-05 5041-5.3-01");
@@ -1074,13 +1074,13 @@ static void run_scenario(void **state)
 		w = stack_world_new(s->name, seed);
 		s->run(w);
 		seen += w->seen;
-		lent += w->lent;
+		ref += w->ref;
 		stack_world_free(w);
 	}
 	if (n >= 10 && !s->blind && !s->every && !seen)
 		fail_msg("%s: what it is about has never happened", s->name);
-	if (n >= 10 && !s->every && !lent)
-		fail_msg("%s: no memory was ever lent", s->name);
+	if (n >= 10 && !s->every && !ref)
+		fail_msg("%s: no memory was ever ref", s->name);
 }
 
 /* An assertion or a crash in the product: says how to replay it, too. */

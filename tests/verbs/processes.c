@@ -5,7 +5,7 @@
  * the others come to no harm.
  */
 #define _GNU_SOURCE
-#include "by_hand.h"
+#include "out_of_band.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -75,7 +75,7 @@ static void output(void)
 	while (sctp_next_event(w.s, &ev))
 		if (ev.type == SCTP_EVENT_LOST || ev.type == SCTP_EVENT_CLOSED)
 			w.a = NULL;
-	while (sctp_output_stray(w.s, &b) > 0) {
+	while (sctp_output_ootb(w.s, &b) > 0) {
 		last_len = b.len < sizeof(last) ? b.len : sizeof(last);
 		memcpy(last, b.data, last_len);
 		sctp_batch_done(w.s, &b);
@@ -178,7 +178,7 @@ static void associate(void)
 	w.a->path.cc.cwnd = 1u << 30; /* as much in the air as may be */
 	w.a->peer_rwnd = 1u << 30;
 	w.may_send = true;
-	sctp_assoc_kick(w.a);
+	sctp_assoc_doorbell(w.a);
 	output();
 	w.may_send = false;
 }

@@ -22,7 +22,7 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->streams = streams < 65536 ? streams : 65536;
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
-	list_init(&assoc->lenders);
+	list_init(&assoc->zcopy_qps);
 	list_add_tail(&rnic->assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
@@ -165,7 +165,7 @@ void iw_session_wake(struct iw_session *s)
 		return;
 	list_add_tail(&assoc->ready, &s->ready);
 	if (!assoc->pulling)
-		assoc->ops.kick(assoc->llp);
+		assoc->ops.doorbell(assoc->llp);
 }
 
 /* Without the DDP-SSN. 0: nothing, or nothing that fits. */
@@ -224,8 +224,8 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 
 	assoc->pulling = true;
 	assoc->msg = msg;
-	msg->lent = NULL;
-	msg->lent_len = 0;
+	msg->ref = NULL;
+	msg->ref_len = 0;
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 

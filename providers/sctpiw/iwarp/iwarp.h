@@ -118,9 +118,9 @@ enum iw_access {
 /* ---- the RNIC ---- */
 
 struct iw_config {
-	uint32_t held_bytes_per_qp; /* Sends that wait for a receive: copied up to so much, 1 MiB */
+	uint32_t unexpected_bytes_per_qp; /* Sends that wait for a receive: copied up to so much, 1 MiB */
 	bool in_order; /* place segments in order, for programs that poll memory for the last byte */
-	uint32_t lend_min; /* payload of so many bytes or more may be lent (lend.c) */
+	uint32_t zcopy_min; /* payload of so many bytes or more may be referenced (zcopy.c) */
 };
 
 struct iw_rnic_ops {
@@ -129,7 +129,7 @@ struct iw_rnic_ops {
 	 * mapped (any more). Never faults.
 	 */
 	int (*copy)(void *dst, const void *src, size_t len);
-	/* Whether each page of the len > 0 bytes can be read: 0 or -EFAULT. Only for what is lent. Never faults. */
+	/* Whether each page of the len > 0 bytes can be read: 0 or -EFAULT. Only for what is referenced. Never faults. */
 	int (*probe)(const void *src, size_t len);
 	/*
 	 * Replaces the 8 aligned bytes at by next(what they were, arg), in host order, as one atomic
@@ -156,7 +156,7 @@ struct iw_stats {
 	uint64_t in[IW_OPCODES]; /* RDMAP messages that were delivered whole, by opcode */
 	uint64_t out[IW_OPCODES]; /* those whose last segment was pulled */
 	uint64_t sessions;	 /* that were established */
-	uint64_t held;		 /* segments of Sends that found no receive posted */
+	uint64_t unexpected;		 /* segments of Sends that found no receive posted */
 };
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic);
@@ -321,8 +321,8 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
  *                  allows it, with the key that the window has, or of a type 2 window that is bound
  *   REM_OP_ERR     the read or atomic that a wrong response came for; the WR that a Terminate names
  *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that a Terminate names, where it still is in the queue
- *   RETRY_EXC_ERR  of a QP wired by hand: the oldest WR when the peer has gone, or has never come
- * A Send or Write is complete once SCTP has taken it, or the peer has acknowledged what it lends (lend.c), so that a
+ *   RETRY_EXC_ERR  of a QP connected out of band: the oldest WR when the peer has gone, or has never come
+ * A Send or Write is complete once SCTP has taken it, or the peer has acknowledged what it references (zcopy.c), so that a
  * Terminate about it often finds no WR any more. A remote invalidation is refused (Terminate 0/1/09) unless the MR is of the QP's PD,
  * has remote rights, and no other QP shares the PD (RFC 5040 8.1.1), or it is a window of this
  * stream. LOCAL_INV waits for the reads and atomics before it; a bind takes effect before the next WR begins.
@@ -353,7 +353,7 @@ struct iw_send_wqe {
 	union {
 		struct { /* the engine's */
 			uint32_t msn;	   /* on QN 0, of what is sent there */
-			uint32_t lent_seq; /* IW_WQE_LENT: iw_assoc.pulled at its last message that lends */
+			uint32_t zcopy_seq; /* IW_WQE_REFERENCED: iw_assoc.pulled at its last message that references */
 		};
 		struct {      /* ATOMIC_*: host order; length is 8 */
 			uint64_t compare_add;
@@ -387,10 +387,10 @@ struct iw_ring {
 };
 
 /* What has new WRs: on the engine's list, pushed lock-free by the application's threads. */
-struct iw_kick {
+struct iw_doorbell {
 	_Atomic bool pending;
 	bool is_srq;
-	struct iw_kick *next;
+	struct iw_doorbell *next;
 };
 
 /*
@@ -423,7 +423,7 @@ struct iw_srq {
 	uint32_t limit; /* IW_EVENT_SRQ_LIMIT when fewer are left; 0: not armed */
 	uint32_t refs;	/* QPs */
 	_Atomic bool awaited; /* Sends are held that wait for receives */
-	struct iw_kick kick;
+	struct iw_doorbell doorbell;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	void *ctx; /* the verbs layer's */
@@ -486,7 +486,7 @@ struct iw_qp {
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends are held that wait for receives */
-	struct iw_kick kick;
+	struct iw_doorbell doorbell;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
@@ -494,13 +494,13 @@ struct iw_qp {
 	void *ctx;
 	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
 	/*
-	 * Not NULL: wired by hand, the engine's (engine/wired.h). Its session leaves the state alone: it may
+	 * Not NULL: connected out of band, the engine's (engine/oob.h). Its session leaves the state alone: it may
 	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS, and its WRs
 	 * where they are: iw_qp_give_up(). It may
 	 * send in RTR as well: iWARP knows no state in which a connection takes and does not send, and
 	 * perftest's receivers rely on that where the device is an iWARP one.
 	 */
-	void *_Atomic wired;
+	void *_Atomic oob;
 	uint32_t access; /* remote rights of this QP: IW_ACCESS_REMOTE_*; all unless modify_qp says less */
 	struct iw_qp_private *priv; /* iwarp/ only */
 };
@@ -516,7 +516,7 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
 /*
  * State changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes; Terminates the session),
  * any->RESET (empties the queues), RTS<->SQD, same->same. RTS is entered by the session when it is
- * established, asking for RTR or RTS then is fine; a QP wired by hand goes RTR->RTS. -EINVAL: not
+ * established, asking for RTR or RTS then is fine; a QP connected out of band goes RTR->RTS. -EINVAL: not
  * allowed; nothing changes.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
@@ -574,7 +574,7 @@ static inline bool iw_sq_may_post(const struct iw_qp *qp)
 	uint32_t state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 
 	return state >= IW_QPS_RTS ||
-	       (state == IW_QPS_RTR && atomic_load_explicit(&qp->wired, memory_order_relaxed));
+	       (state == IW_QPS_RTR && atomic_load_explicit(&qp->oob, memory_order_relaxed));
 }
 
 static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
@@ -600,18 +600,18 @@ static inline bool iw_rq_is_awaited(const struct iw_qp *qp)
 }
 
 /*
- * Under the engine lock, after publishing (the engine's kick list): the RNIC looks at the new
+ * Under the engine lock, after publishing (the engine's doorbell list): the RNIC looks at the new
  * WRs: the session becomes ready to be pulled, held Sends meet new receives, a QP in error flushes.
  */
-void iw_qp_kick(struct iw_qp *qp);
+void iw_qp_doorbell(struct iw_qp *qp);
 /* The same for what is on the list, QP or SRQ; of an SRQ Sends that wait take the new receives. */
-void iw_run_kick(struct iw_kick *kick);
+void iw_doorbell_serve(struct iw_doorbell *doorbell);
 
 /* ---- associations and sessions ---- */
 
 /* What iwarp asks of the lower-layer protocol (LLP); llp is its association. */
 struct iw_llp_ops {
-	void (*kick)(void *llp); /* iw_assoc_pull() has something to give */
+	void (*doorbell)(void *llp); /* iw_assoc_pull() has something to give */
 	/*
 	 * How many of the messages that were pulled so far the peer has acknowledged without a gap,
 	 * modulo 2^32: a session Terminate must not overtake the Initiate or Accept, and a
@@ -621,10 +621,10 @@ struct iw_llp_ops {
 	 */
 	uint32_t (*acked)(void *llp);
 	/*
-	 * Makes copies of what messages of a stream have lent, or of all: sid -1. NULL: nothing is ever lent
-	 * (iw_msg.lend_window).
+	 * Makes copies of what messages of a stream have referenced, or of all: sid -1. NULL: nothing is ever referenced
+	 * (iw_msg.zcopy_window).
 	 */
-	void (*recall)(void *llp, int sid);
+	void (*copy_out)(void *llp, int sid);
 };
 
 struct iw_msg {
@@ -632,13 +632,13 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;
 	/*
-	 * Set before the call: how many bytes may be in flight. Then the last lent_len bytes of the message may
-	 * be left unwritten, and stay in the application's memory, at lent, until iw_assoc_acked() is told that
-	 * the message is acknowledged, or iw_llp_ops.recall was called. 0: nothing is lent.
+	 * Set before the call: how many bytes may be in flight. Then the last ref_len bytes of the message may
+	 * be left unwritten, and stay in the application's memory, at referenced, until iw_assoc_acked() is told that
+	 * the message is acknowledged, or iw_llp_ops.copy_out was called. 0: nothing is referenced.
 	 */
-	uint32_t lend_window;
-	const uint8_t *lent; /* NULL: the message is whole */
-	uint32_t lent_len;
+	uint32_t zcopy_window;
+	const uint8_t *ref; /* NULL: the message is whole */
+	uint32_t ref_len;
 };
 
 /*
@@ -668,11 +668,11 @@ void *iw_next_idle(struct iw_rnic *rnic);
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 /*
- * The bytes that a message had lent cannot be read any more. From now on it says an invalid DDP version (RFC 5041
+ * The bytes that a message had referenced cannot be read any more. From now on it says an invalid DDP version (RFC 5041
  * 4.1): the peer, should it not have the message as it was, ends the session.
  */
-void iw_spoil(uint8_t *message);
-/* The LLP has acknowledged more of the messages: what had lent its memory is complete. May end sessions. */
+void iw_poison(uint8_t *message);
+/* The LLP has acknowledged more of the messages: what had referenced its memory is complete. May end sessions. */
 void iw_assoc_acked(struct iw_assoc *assoc);
 
 /*
@@ -709,7 +709,7 @@ struct iw_session_param {
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
 			void *cm, struct iw_session **session);
 /*
- * A session of a QP that is wired to itself, established at once: what is pulled of it is to be handed back
+ * A session of a QP that is oob to itself, established at once: what is pulled of it is to be handed back
  * to iw_assoc_receive() of the same association, in order. What it refuses is blamed on the WR as
  * well, where that is not complete. -EAGAIN, -EINVAL, -ENOMEM as above.
  */
@@ -759,7 +759,7 @@ enum iw_event_type {
 	 * stream, and the QP is as before, else what iw_assoc_lost() was given.
 	 */
 	IW_EVENT_CLOSED,
-	IW_EVENT_QP_COMM_EST, /* qp: IBV_EVENT_COMM_EST: wired by hand, in RTR, and the first message has come */
+	IW_EVENT_QP_COMM_EST, /* qp: IBV_EVENT_COMM_EST: connected out of band, in RTR, and the first message has come */
 	IW_EVENT_QP_FATAL,    /* qp: IBV_EVENT_QP_FATAL: RDMAP Terminate or illegal message from the peer */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: we refused the peer's malformed request */

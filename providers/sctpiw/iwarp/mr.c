@@ -139,7 +139,7 @@ int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr)
 		return err;
 	if (mr->windows)
 		return -EBUSY;
-	iw_lent_recall(mr->pd->rnic);
+	iw_zcopy_copy_out(mr->pd->rnic);
 	if (mr->invalid || mr->addr != (uint8_t *)(uintptr_t)attr->addr ||
 	    mr->length != attr->length || mr->iova != attr->iova) {
 		err = iw_mr_enter(mr->pd->rnic, mr);
@@ -175,8 +175,8 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
-	/* Whoever touches memory looks the STag up anew for each segment, or has it lent. */
-	iw_lent_recall(mr->pd->rnic);
+	/* Whoever touches memory looks the STag up anew for each segment, or has it referenced. */
+	iw_zcopy_copy_out(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;
 	free(mr);
@@ -220,7 +220,7 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 
 static void invalidate(struct iw_mr *mr)
 {
-	iw_lent_recall(mr->pd->rnic);
+	iw_zcopy_copy_out(mr->pd->rnic);
 	mr->invalid = true;
 }
 

@@ -42,7 +42,7 @@ void iw_mw_unbind(struct iw_mw *mw)
 {
 	if (mw->region) {
 		if (mw->key.access & IW_ACCESS_REMOTE_READ)
-			iw_lent_recall(mw->key.pd->rnic);
+			iw_zcopy_copy_out(mw->key.pd->rnic);
 		mw->region->windows--;
 	}
 	mw->region = NULL;

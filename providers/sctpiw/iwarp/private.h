@@ -24,8 +24,8 @@
 #define IW_ACK_POLL_MAX (64 * IW_MSEC)
 #define IW_MIN_CUT 128			  /* a message is not cut for less room than this */
 #define IW_LONG_READ 16384u		  /* bytes; of so many, several are asked for at once */
-#define IW_HELD_MSNS 8192		  /* Sends held at most, whatever the budget */
-#define IW_HELD_COST 128		  /* bookkeeping charged for each held segment */
+#define IW_UNEXPECTED_MSNS 8192		  /* Sends held at most, whatever the budget */
+#define IW_UNEXPECTED_COST 128		  /* bookkeeping charged for each held segment */
 #define IW_SEGMENT_MAX 65535		  /* DDP header and payload: 16 bits in a Terminate */
 
 /* ---- events (rnic.c): queued by the object they are about, so that none can get lost ---- */
@@ -66,7 +66,7 @@ struct iw_rnic {
 	struct list_node sessions;
 	struct list_node graveyard; /* sessions to be freed: iw_rnic_reap() */
 	struct list_node assocs;
-	unsigned int lenders; /* QPs on their iw_assoc.lenders */
+	unsigned int zcopy_qps; /* QPs on their iw_assoc.zcopy_qps */
 	struct list_node idle; /* assoc.idle: iw_next_idle() */
 	struct list_node srqs_due;
 	struct iw_cq *notify_first, **notify_last;
@@ -288,15 +288,15 @@ struct iw_inbound_read {
  * A Send without a receive: its segments in arrival order, and whether it was delivered. With an SRQ
  * also one that has taken a receive and is not complete.
  */
-struct iw_held_segment {
-	struct iw_held_segment *next;
+struct iw_unexpected_segment {
+	struct iw_unexpected_segment *next;
 	struct iw_rx_rec rec;
 	uint16_t ssn;
 	uint8_t data[];
 };
 
-struct iw_held {
-	struct iw_held_segment *first, *last;
+struct iw_unexpected {
+	struct iw_unexpected_segment *first, *last;
 	uint32_t slot; /* 1 + that of the SRQ; 0: none */
 	bool begun;    /* in the receive of this slot */
 	bool delivered;
@@ -308,14 +308,14 @@ enum iw_tx_current { IW_TX_NONE, IW_TX_WQE, IW_TX_RESPONSE };
 enum iw_wqe_progress {
 	IW_WQE_STARTED,
 	IW_WQE_READING,
-	IW_WQE_LENT, /* with DDP altogether, but it reads the WQE's memory until it is acknowledged */
+	IW_WQE_REFERENCED, /* with DDP altogether, but it reads the WQE's memory until it is acknowledged */
 	IW_WQE_DONE,
 };
 
 struct iw_qp_private {
 	struct iw_session *session; /* NULL: none, or over for the QP */
 	struct iw_session *closed;  /* whose CLOSED event names this QP */
-	bool peer_gone;		    /* wired by hand: it had its session */
+	bool peer_gone;		    /* connected out of band: it had its session */
 	struct iw_event_node event;
 
 	/* Sending: WQEs [head, sq_next) are with DDP or done, sq_next is the next, or the current */
@@ -327,9 +327,9 @@ struct iw_qp_private {
 	uint32_t offset;  /* of the current message, bytes that went out */
 	uint32_t sge, sge_offset;
 	bool imm_due;	  /* the Write is out, its Immediate Data is next */
-	bool lends;	  /* the current WQE */
-	uint32_t lent_seq; /* iw_assoc.pulled at its last message that lends, or that of a Read Response */
-	struct list_node lender; /* iw_assoc.lenders: that message is not acknowledged */
+	bool references;	  /* the current WQE */
+	uint32_t zcopy_seq; /* iw_assoc.pulled at its last message that references, or that of a Read Response */
+	struct list_node zcopy_node; /* iw_assoc.zcopy_qps: that message is not acknowledged */
 	uint32_t send_msn, read_msn; /* of the next message on QN 0, QN 1 */
 
 	/* Reads and atomics that we asked for: [reads_head, reads_tail); grows up to ord */
@@ -358,11 +358,11 @@ struct iw_qp_private {
 	uint32_t deliver_msn; /* next that DDP delivers */
 
 	/* Held Sends of the MSNs from rq_tail on */
-	struct iw_held *held;
-	uint32_t held_size;	/* a power of two, or 0 */
-	uint32_t held_count;	/* of messages */
+	struct iw_unexpected *unexpected;
+	uint32_t unexpected_size;	/* a power of two, or 0 */
+	uint32_t unexpected_count;	/* of messages */
 	uint32_t held_delivered; /* of them */
-	size_t held_bytes;
+	size_t unexpected_bytes;
 
 	/*
 	 * With an SRQ every message that takes a receive goes through held[]: rq_tail is the head of the queue,
@@ -486,17 +486,17 @@ bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const ui
 int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
 
-/* lend.c: long segments are sent from the application's memory */
-/* Lends len bytes at from, the end of the segment being pulled. false: they are to be copied. */
-bool iw_lend(struct iw_qp *qp, const uint8_t *from, uint32_t len);
+/* zcopy.c: long segments are sent from the application's memory */
+/* References len bytes at from, the end of the segment being pulled. false: they are to be copied. */
+bool iw_zcopy_reference(struct iw_qp *qp, const uint8_t *from, uint32_t len);
 /* The same for the current WQE: only where the application has more to do than wait for it. */
-bool iw_lend_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len);
-/* The session of the QP ends: it lends nothing any more, and what had lent is done, but for what f blames. */
-void iw_lent_return(struct iw_qp *qp, const struct iw_failure *f);
+bool iw_zcopy_reference_wqe(struct iw_qp *qp, const uint8_t *from, uint32_t len);
+/* The session of the QP ends: it references nothing any more, and what had referenced is done, but for what f blames. */
+void iw_zcopy_release(struct iw_qp *qp, const struct iw_failure *f);
 /* Somebody is about to lose the right to read some memory: it may be another's soon. */
-void iw_lent_recall(struct iw_rnic *rnic);
-/* It had lent memory, and has it back. */
-bool iw_wqe_returned(const struct iw_qp *qp, const struct iw_send_wqe *wqe);
+void iw_zcopy_copy_out(struct iw_rnic *rnic);
+/* It had referenced memory, and has it back. */
+bool iw_zcopy_is_released(const struct iw_qp *qp, const struct iw_send_wqe *wqe);
 
 /* answer.c: completions of Writes that come with the peer's answer */
 /* The QP has a new session. */
@@ -526,7 +526,7 @@ void iw_rq_refresh(struct iw_session *s);
 /* The receive did not come in time. */
 void iw_rq_timeout(struct iw_session *s);
 void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f);
-void iw_held_clear(struct iw_qp_private *p);
+void iw_unexpected_clear(struct iw_qp_private *p);
 /*
  * SGEs of a receive, read or atomic take a payload at an offset of all; data NULL: would they? 0 or the
  * status of the WQE.
@@ -545,20 +545,20 @@ int iw_rq_judge(struct iw_qp *qp, const struct iw_recv_wqe *wqe, uint32_t index,
 /* The CQE of a receive that is over; its slot is free already. rec: of its last segment, or NULL. */
 bool iw_rq_push(struct iw_qp *qp, uint64_t wr_id, uint32_t status, const struct iw_rx_rec *rec,
 		uint16_t vendor_err);
-static inline struct iw_held *iw_held_at(const struct iw_qp_private *p, uint32_t index)
+static inline struct iw_unexpected *iw_unexpected_at(const struct iw_qp_private *p, uint32_t index)
 {
-	return &p->held[index & (p->held_size - 1)];
+	return &p->unexpected[index & (p->unexpected_size - 1)];
 }
 
 /* The entry of the message with this index (at or behind rq_tail), NULL: out of memory. */
-struct iw_held *iw_held_entry(struct iw_qp_private *p, uint32_t index);
+struct iw_unexpected *iw_unexpected_entry(struct iw_qp_private *p, uint32_t index);
 /* Keeps a segment, within the budget of the QP. */
-int iw_hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+int iw_unexpected_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 	    const uint8_t *payload, struct iw_failure *f);
 /* What h has moves into its receive, and is freed; ssn: of the last one that was looked at. */
-int iw_held_move(struct iw_qp *qp, const struct iw_held *h, const struct iw_recv_wqe *wqe,
+int iw_unexpected_move(struct iw_qp *qp, const struct iw_unexpected *h, const struct iw_recv_wqe *wqe,
 		 uint32_t index, uint16_t *ssn, struct iw_failure *f);
-void iw_held_free(const struct iw_held *h); /* its segments */
+void iw_unexpected_free(const struct iw_unexpected *h); /* its segments */
 void iw_rnr_start(struct iw_session *s);
 
 /* srq.c, srq_rx.c: an SRQ, and the messages of the QPs that have one */
@@ -749,7 +749,7 @@ struct iw_assoc {
 	size_t max_msg;
 	uint32_t pulled;      /* messages */
 	uint32_t acked;	      /* of them, when iw_assoc_acked() was called last */
-	struct list_node lenders; /* iw_qp_private.lender */
+	struct list_node zcopy_qps; /* iw_qp_private.zcopy_node */
 	struct iw_msg *msg;   /* being pulled */
 	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
 	struct list_node idle; /* rnic->idle: the last of them has ended since */

@@ -89,7 +89,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	iw_event_init(&full->priv.event, IW_OWNER_QP);
 	list_init(&full->priv.windows);
 	list_init(&full->priv.waiting);
-	list_init(&full->priv.lender);
+	list_init(&full->priv.zcopy_node);
 
 	err = init_rings(qp, attr);
 	if (!err)
@@ -183,7 +183,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 			return -EINVAL;
 		break;
 	case IW_QPS_RTS:
-		if (now != IW_QPS_SQD && !(now == IW_QPS_RTR && qp->wired))
+		if (now != IW_QPS_SQD && !(now == IW_QPS_RTR && qp->oob))
 			return -EINVAL;
 		break;
 	case IW_QPS_SQD:
@@ -200,7 +200,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 		return -EINVAL;
 	}
 	iw_qp_set_state(qp, next);
-	iw_qp_kick(qp);
+	iw_qp_doorbell(qp);
 	return 0;
 }
 
@@ -259,8 +259,8 @@ void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
 {
 	struct iw_session *s = qp->priv->session;
 
-	if (list_linked(&qp->priv->lender) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
-		s->assoc->ops.recall(s->assoc->llp, s->sid);
+	if (list_linked(&qp->priv->zcopy_node) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
+		s->assoc->ops.copy_out(s->assoc->llp, s->sid);
 	qp->access = access;
 }
 
@@ -272,14 +272,14 @@ void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 		p->ord = ord < p->ord_max ? ord : p->ord_max;
 }
 
-/* Wired by hand it is bound when it has an address of the peer, to no more than one session. */
+/* Connected out of band it is bound when it has an address of the peer, to no more than one session. */
 static bool may_bind(const struct iw_qp *qp)
 {
 	enum iw_qp_state state = iw_qp_state(qp);
 
 	if (qp->priv->session)
 		return false;
-	if (qp->wired)
+	if (qp->oob)
 		return !qp->priv->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
 	return state == IW_QPS_INIT || state == IW_QPS_RTR;
 }
@@ -328,7 +328,7 @@ void iw_qp_unbind(struct iw_qp *qp)
 	if (qp->srq)
 		iw_srq_unbind(qp);
 	else
-		iw_held_clear(p);
+		iw_unexpected_clear(p);
 	iw_mw_unbind_all(qp);
 	free(p->reads);
 	free(p->irq);
@@ -343,7 +343,7 @@ void iw_qp_unbind(struct iw_qp *qp)
 	p->session = NULL;
 }
 
-void iw_qp_kick(struct iw_qp *qp)
+void iw_qp_doorbell(struct iw_qp *qp)
 {
 	struct iw_session *s = qp->priv->session;
 
@@ -360,10 +360,10 @@ void iw_qp_kick(struct iw_qp *qp)
 	iw_session_wake(s); /* looks whether it still lives */
 }
 
-void iw_run_kick(struct iw_kick *kick)
+void iw_doorbell_serve(struct iw_doorbell *doorbell)
 {
-	if (kick->is_srq)
-		iw_srq_serve(list_entry(kick, struct iw_srq, kick));
+	if (doorbell->is_srq)
+		iw_srq_serve(list_entry(doorbell, struct iw_srq, doorbell));
 	else
-		iw_qp_kick(list_entry(kick, struct iw_qp, kick));
+		iw_qp_doorbell(list_entry(doorbell, struct iw_qp, doorbell));
 }

@@ -301,7 +301,7 @@ static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 	if (n) {
 		int err = check_source(s, in, p->offset, n, &from, &f);
 
-		if (!err && !iw_lend(qp, from, n) && qp->rnic->ops.copy(buf + header, from, n))
+		if (!err && !iw_zcopy_reference(qp, from, n) && qp->rnic->ops.copy(buf + header, from, n))
 			err = fail_request(in, TERM_RDMAP_BOUNDS, p->offset, &f);
 		if (err) {
 			iw_session_fail(s, &f);

@@ -11,7 +11,7 @@
 #include "iwarp/private.h"
 #include "util/alloc.h"
 
-#define HELD_MIN 16
+#define UNEXPECTED_MIN 16
 
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len)
@@ -140,14 +140,14 @@ void iw_rq_flush(struct iw_qp *qp, const struct iw_failure *f)
 
 /* ---- held Sends ---- */
 
-static bool is_held(const struct iw_held *h)
+static bool is_unexpected(const struct iw_unexpected *h)
 {
 	return h->first || h->delivered;
 }
 
-void iw_held_free(const struct iw_held *h)
+void iw_unexpected_free(const struct iw_unexpected *h)
 {
-	struct iw_held_segment *seg, *next;
+	struct iw_unexpected_segment *seg, *next;
 
 	for (seg = h->first; seg; seg = next) {
 		next = seg->next;
@@ -155,29 +155,29 @@ void iw_held_free(const struct iw_held *h)
 	}
 }
 
-void iw_held_clear(struct iw_qp_private *p)
+void iw_unexpected_clear(struct iw_qp_private *p)
 {
-	for (uint32_t i = 0; i < p->held_size; i++)
-		iw_held_free(&p->held[i]);
-	free(p->held);
-	p->held = NULL;
-	p->held_size = p->held_count = p->held_delivered = 0;
-	p->held_bytes = 0;
+	for (uint32_t i = 0; i < p->unexpected_size; i++)
+		iw_unexpected_free(&p->unexpected[i]);
+	free(p->unexpected);
+	p->unexpected = NULL;
+	p->unexpected_size = p->unexpected_count = p->held_delivered = 0;
+	p->unexpected_bytes = 0;
 }
 
-struct iw_held *iw_held_entry(struct iw_qp_private *p, uint32_t index)
+struct iw_unexpected *iw_unexpected_entry(struct iw_qp_private *p, uint32_t index)
 {
 	uint32_t n = index - p->rq_tail + 1;
-	struct iw_held *held;
+	struct iw_unexpected *unexpected;
 
-	if (n > p->held_size) {
-		held = alloc_grown(p->held, &p->held_size, sizeof(*held), p->rq_tail,
-				   n < HELD_MIN ? HELD_MIN : n);
-		if (!held)
+	if (n > p->unexpected_size) {
+		unexpected = alloc_grown(p->unexpected, &p->unexpected_size, sizeof(*unexpected), p->rq_tail,
+				   n < UNEXPECTED_MIN ? UNEXPECTED_MIN : n);
+		if (!unexpected)
 			return NULL;
-		p->held = held;
+		p->unexpected = unexpected;
 	}
-	return iw_held_at(p, index);
+	return iw_unexpected_at(p, index);
 }
 
 void iw_rnr_start(struct iw_session *s)
@@ -186,18 +186,18 @@ void iw_rnr_start(struct iw_session *s)
 		iw_session_set_timer(s, s->rnic->now + s->rnr_retry_count * IW_RNR_UNIT);
 }
 
-int iw_hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+int iw_unexpected_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 	    const uint8_t *payload, struct iw_failure *f)
 {
 	struct iw_qp_private *p = s->qp->priv;
-	size_t cost = IW_HELD_COST + rec->len;
-	struct iw_held_segment *seg;
-	struct iw_held *h;
+	size_t cost = IW_UNEXPECTED_COST + rec->len;
+	struct iw_unexpected_segment *seg;
+	struct iw_unexpected *h;
 
-	s->rnic->stats.held++;
-	if (p->held_bytes + cost > s->rnic->config.held_bytes_per_qp)
+	s->rnic->stats.unexpected++;
+	if (p->unexpected_bytes + cost > s->rnic->config.unexpected_bytes_per_qp)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
-	h = iw_held_entry(p, index);
+	h = iw_unexpected_entry(p, index);
 	seg = h ? malloc(sizeof(*seg) + rec->len) : NULL;
 	if (!seg)
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
@@ -205,29 +205,29 @@ int iw_hold(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, u
 	seg->rec = *rec;
 	seg->ssn = ssn;
 	memcpy(seg->data, payload, rec->len);
-	if (!is_held(h))
-		p->held_count++;
+	if (!is_unexpected(h))
+		p->unexpected_count++;
 	if (h->last)
 		h->last->next = seg;
 	else
 		h->first = seg;
 	h->last = seg;
-	p->held_bytes += cost;
+	p->unexpected_bytes += cost;
 	return 0;
 }
 
-int iw_held_move(struct iw_qp *qp, const struct iw_held *h, const struct iw_recv_wqe *wqe,
+int iw_unexpected_move(struct iw_qp *qp, const struct iw_unexpected *h, const struct iw_recv_wqe *wqe,
 		 uint32_t index, uint16_t *ssn, struct iw_failure *f)
 {
 	int err = 0;
 
-	for (struct iw_held_segment *seg = h->first; seg; seg = seg->next) {
-		qp->priv->held_bytes -= IW_HELD_COST + seg->rec.len;
+	for (struct iw_unexpected_segment *seg = h->first; seg; seg = seg->next) {
+		qp->priv->unexpected_bytes -= IW_UNEXPECTED_COST + seg->rec.len;
 		*ssn = seg->ssn;
 		if (!err)
 			err = iw_rq_place_at(qp, wqe, index, &seg->rec, seg->data, f);
 	}
-	iw_held_free(h);
+	iw_unexpected_free(h);
 	return err;
 }
 
@@ -237,19 +237,19 @@ static int move_in(struct iw_session *s, uint16_t *ssn, struct iw_failure *f)
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	uint32_t index = p->rq_tail;
-	struct iw_held h = { 0 };
+	struct iw_unexpected h = { 0 };
 	int err;
 
-	if (p->held_size) {
-		h = *iw_held_at(p, index);
-		memset(iw_held_at(p, index), 0, sizeof(h));
+	if (p->unexpected_size) {
+		h = *iw_unexpected_at(p, index);
+		memset(iw_unexpected_at(p, index), 0, sizeof(h));
 	}
 	p->rq_tail++;
-	if (!is_held(&h))
+	if (!is_unexpected(&h))
 		return 0;
-	p->held_count--;
+	p->unexpected_count--;
 	p->held_delivered -= h.delivered;
-	err = iw_held_move(qp, &h, iw_rq_at(qp, index), index, ssn, f);
+	err = iw_unexpected_move(qp, &h, iw_rq_at(qp, index), index, ssn, f);
 	if (!err && h.delivered)
 		err = complete(qp, &h.rec, f);
 	return err;
@@ -271,7 +271,7 @@ void iw_rq_refresh(struct iw_session *s)
 	uint32_t tail = iw_ring_tail(&qp->rq);
 	uint32_t head = iw_ring_head(&qp->rq);
 
-	if (!p->held_count) {
+	if (!p->unexpected_count) {
 		p->rq_tail = tail;
 		await(qp, false);
 		return;
@@ -308,7 +308,7 @@ void iw_rq_timeout(struct iw_session *s)
 	if (!s->qp || !p->held_delivered)
 		return;
 	/* Delivered in order: the first of them is at rq_tail. */
-	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &iw_held_at(p, p->rq_tail)->rec);
+	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &iw_unexpected_at(p, p->rq_tail)->rec);
 	iw_session_fail(s, &f);
 }
 
@@ -355,10 +355,10 @@ int iw_rq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_fa
 		missing = is_missing(s, index);
 		if (s->qp != qp)
 			return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
-		if (missing && index - p->rq_tail >= IW_HELD_MSNS)
+		if (missing && index - p->rq_tail >= IW_UNEXPECTED_MSNS)
 			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, &rec);
 		if (missing)
-			return iw_hold(s, index, &rec, seg->ssn, seg->payload, f);
+			return iw_unexpected_keep(s, index, &rec, seg->ssn, seg->payload, f);
 	}
 	return iw_rq_place_at(qp, iw_rq_at(qp, index), index, &rec, seg->payload, f);
 }
@@ -369,7 +369,7 @@ int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_f
 	struct iw_qp_private *p = qp->priv;
 	uint32_t index = rec->a + p->rq_delta;
 	struct iw_rx_rec imm;
-	struct iw_held *h;
+	struct iw_unexpected *h;
 
 	if (!ddp_is_last(rec->control))
 		return 0;
@@ -386,7 +386,7 @@ int iw_rq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_f
 	if (qp->srq)
 		return iw_srq_deliver(s, index, rec, f);
 	/* Held, as all before it from the head on: receives are given out in order. */
-	h = iw_held_at(p, index);
+	h = iw_unexpected_at(p, index);
 	h->delivered = true;
 	h->rec = *rec;
 	if (!p->held_delivered++)

@@ -159,7 +159,7 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 }
 
 /*
- * What becomes of the QP. One that is wired by hand knows of its peer what InfiniBand would tell: only
+ * What becomes of the QP. One that is connected out of band knows of its peer what InfiniBand would tell: only
  * what is sent to it finds out that it has gone, and before there was a session nothing has happened. But if a
  * completion is lost now it is in error, as it would be at any other time.
  */
@@ -168,9 +168,9 @@ static void part(struct iw_session *s, struct iw_qp *qp, bool established, int e
 {
 	enum iw_qp_state state = iw_qp_state(qp);
 
-	iw_lent_return(qp, f);
+	iw_zcopy_release(qp, f);
 	iw_qp_unbind(qp);
-	if (qp->wired && !f && error != -ECONNABORTED && !qp->send_cq->overflown) {
+	if (qp->oob && !f && error != -ECONNABORTED && !qp->send_cq->overflown) {
 		if (qp->srq) /* of messages that will never be whole */
 			iw_srq_return(qp);
 		if (established)

@@ -57,7 +57,7 @@ static void peer_ended(struct iw_session *s)
 static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	s->begun = s->answered = true;
-	if (s->qp->wired && iw_qp_state(s->qp) == IW_QPS_RTR &&
+	if (s->qp->oob && iw_qp_state(s->qp) == IW_QPS_RTR &&
 	    rdmap_opcode(rec->rdmap) != RDMAP_TERMINATE)
 		iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_COMM_EST);
 }

@@ -158,7 +158,7 @@ static void establish(struct iw_session *s)
 
 static void enter_rts(struct iw_qp *qp)
 {
-	if (!qp->wired)
+	if (!qp->oob)
 		iw_qp_set_state(qp, IW_QPS_RTS);
 }
 
@@ -289,14 +289,14 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 
 /*
  * A Terminate in answer to the Initiate: too busy, or it does not know the enhanced one (RFC 6581
- * 10). The latter is tried by a plain Initiate on another stream, once; who is wired by hand has a peer
+ * 10). The latter is tried by a plain Initiate on another stream, once; who is connected out of band has a peer
  * that knows both.
  */
 static void refused(struct iw_session *s)
 {
 	s->rx_ended = true;
 	s->tx_ended = true;
-	if (s->enhanced && !s->qp->wired) {
+	if (s->enhanced && !s->qp->oob) {
 		s->enhanced = false; /* both sides have sent all they will on this stream, and it arrived */
 		if (!start_anew(s))
 			return;

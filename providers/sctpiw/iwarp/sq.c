@@ -49,7 +49,7 @@ void iw_sq_complete(struct iw_qp *qp)
 	while (head != p->sq_next && !lost) {
 		struct iw_send_wqe *wqe = iw_sq_at(qp, head);
 
-		if (wqe->progress != IW_WQE_DONE && !iw_wqe_returned(qp, wqe))
+		if (wqe->progress != IW_WQE_DONE && !iw_zcopy_is_released(qp, wqe))
 			break;
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
 			lost = !push(qp, head, IW_WC_SUCCESS, 0);
@@ -148,9 +148,9 @@ static void finish(struct iw_qp *qp, struct iw_send_wqe *wqe, enum iw_wqe_progre
 {
 	struct iw_qp_private *p = qp->priv;
 
-	if (p->lends && list_linked(&p->lender)) {
-		progress = IW_WQE_LENT;
-		wqe->lent_seq = p->lent_seq;
+	if (p->references && list_linked(&p->zcopy_node)) {
+		progress = IW_WQE_REFERENCED;
+		wqe->zcopy_seq = p->zcopy_seq;
 	}
 	wqe->progress = (uint8_t)progress;
 	p->sq_next++;
@@ -159,7 +159,7 @@ static void finish(struct iw_qp *qp, struct iw_send_wqe *wqe, enum iw_wqe_progre
 		iw_sq_complete(qp);
 }
 
-/* Copies the next n bytes of the message, or lends the last of them. Returns 0 or a completion status. */
+/* Copies the next n bytes of the message, or references the last of them. Returns 0 or a completion status. */
 static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
 {
 	struct iw_qp_private *p = qp->priv;
@@ -182,7 +182,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 			part = n;
 		if (part) {
 			from = iw_mr_local(qp, sge->lkey, sge->addr + p->sge_offset, part, 0);
-			if (!from || (!(part == n && iw_lend_wqe(qp, from, part)) &&
+			if (!from || (!(part == n && iw_zcopy_reference_wqe(qp, from, part)) &&
 				      qp->rnic->ops.copy(to, from, part)))
 				return IW_WC_LOC_PROT_ERR;
 			to += part;
@@ -400,7 +400,7 @@ static bool begin_wqe(struct iw_session *s)
 	while ((wqe = next_wqe(qp))) {
 		wqe->progress = IW_WQE_STARTED;
 		p->offset = p->sge = p->sge_offset = 0;
-		p->imm_due = p->lends = false;
+		p->imm_due = p->references = false;
 		switch (wqe->opcode) {
 		case IW_WR_LOCAL_INV:
 		case IW_WR_BIND_MW:

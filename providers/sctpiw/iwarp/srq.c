@@ -79,7 +79,7 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
 	atomic_store_explicit(&srq->freed_tail, max_wr, memory_order_relaxed);
 	srq->max_wr = max_wr;
 	srq->max_sge = max_sge;
-	srq->kick.is_srq = true;
+	srq->doorbell.is_srq = true;
 	srq->rnic = pd->rnic;
 	srq->pd = pd;
 	srq->ctx = ctx;

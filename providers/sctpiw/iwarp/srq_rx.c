@@ -10,7 +10,7 @@
 #include "iwarp/private.h"
 
 #define SRQ_MSNS 0x8000	   /* from the next message that completes on */
-#define SRQ_HELD_KEEP 1024 /* a larger table is given back when it is empty */
+#define SRQ_UNEXPECTED_KEEP 1024 /* a larger table is given back when it is empty */
 
 static struct list_node *waiting_of(struct iw_srq *srq)
 {
@@ -23,7 +23,7 @@ static struct list_node *waiting_of(struct iw_srq *srq)
 static uint64_t release_head(struct iw_qp *qp)
 {
 	struct iw_qp_private *p = qp->priv;
-	struct iw_held *h = iw_held_at(p, p->rq_tail);
+	struct iw_unexpected *h = iw_unexpected_at(p, p->rq_tail);
 	uint64_t wr_id = iw_srq_at(qp->srq, h->slot)->wr_id;
 
 	iw_srq_give_back(qp->srq, h->slot);
@@ -40,7 +40,7 @@ static int complete(struct iw_qp *qp, struct iw_failure *f)
 	struct iw_qp_private *p = qp->priv;
 
 	while (p->held_delivered) {
-		const struct iw_held *h = iw_held_at(p, p->rq_tail);
+		const struct iw_unexpected *h = iw_unexpected_at(p, p->rq_tail);
 		struct iw_rx_rec rec = h->rec;
 		uint64_t wr_id;
 		int err;
@@ -69,8 +69,8 @@ static bool take(struct iw_session *s)
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	uint32_t index = p->rq_tail + p->taken;
-	struct iw_held *h = iw_held_at(p, index);
-	struct iw_held held = *h;
+	struct iw_unexpected *h = iw_unexpected_at(p, index);
+	struct iw_unexpected unexpected = *h;
 	struct iw_failure f;
 	uint16_t ssn = 0;
 	int err;
@@ -78,13 +78,13 @@ static bool take(struct iw_session *s)
 	h->slot = iw_srq_take(qp);
 	if (!h->slot)
 		return false;
-	if (!held.first)
+	if (!unexpected.first)
 		return true;
 	h->first = h->last = NULL;
 	h->begun = true;
-	if (!--p->held_count)
+	if (!--p->unexpected_count)
 		list_del(&p->waiting);
-	err = iw_held_move(qp, &held, iw_srq_at(qp->srq, h->slot), index, &ssn, &f);
+	err = iw_unexpected_move(qp, &unexpected, iw_srq_at(qp->srq, h->slot), index, &ssn, &f);
 	if (!err)
 		err = complete(qp, &f);
 	if (err)
@@ -127,7 +127,7 @@ int iw_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *r
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
-	struct iw_held *h;
+	struct iw_unexpected *h;
 	bool has;
 
 	if (index - p->rq_tail >= p->taken && !list_empty(waiting_of(qp->srq)))
@@ -136,14 +136,14 @@ int iw_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *r
 		return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
 	if (index - p->rq_tail >= SRQ_MSNS)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
-	if (!iw_held_entry(p, index))
+	if (!iw_unexpected_entry(p, index))
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 	has = obtain(s, index) || (s->qp == qp && await(s, index));
 	if (s->qp != qp)
 		return iw_fail_illegal(f);
 	if (!has)
-		return iw_hold(s, index, rec, ssn, payload, f);
-	h = iw_held_at(p, index);
+		return iw_unexpected_keep(s, index, rec, ssn, payload, f);
+	h = iw_unexpected_at(p, index);
 	h->begun = true;
 	return iw_rq_place_at(qp, iw_srq_at(qp->srq, h->slot), index, rec, payload, f);
 }
@@ -154,7 +154,7 @@ int iw_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec 
 	struct iw_qp *qp = s->qp;
 	struct iw_qp_private *p = qp->priv;
 	bool waited = p->held_delivered != 0;
-	struct iw_held *h = iw_held_at(p, index);
+	struct iw_unexpected *h = iw_unexpected_at(p, index);
 	int err;
 
 	h->delivered = true;
@@ -167,8 +167,8 @@ int iw_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec 
 		iw_rnr_start(s);
 	else if (list_linked(&p->waiting))
 		iw_srq_serve(qp->srq); /* it has fewer now */
-	else if (p->held_size > SRQ_HELD_KEEP && !p->taken)
-		iw_held_clear(p);
+	else if (p->unexpected_size > SRQ_UNEXPECTED_KEEP && !p->taken)
+		iw_unexpected_clear(p);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static void serve_in_turn(struct iw_srq *srq)
 		struct iw_qp_private *p = list_entry(node, struct iw_qp_private, waiting);
 
 		list_del(node);
-		if (!p->held_count) /* it has all it wanted */
+		if (!p->unexpected_count) /* it has all it wanted */
 			continue;
 		list_add_tail(waiting, node);
 		if (take(p->session))
@@ -212,13 +212,13 @@ void iw_srq_unbind(struct iw_qp *qp)
 	struct iw_qp_private *p = qp->priv;
 
 	list_del(&p->waiting);
-	for (uint32_t i = 0; i < p->held_size; i++) {
-		struct iw_held *h = &p->held[i];
+	for (uint32_t i = 0; i < p->unexpected_size; i++) {
+		struct iw_unexpected *h = &p->unexpected[i];
 
-		iw_held_free(h);
+		iw_unexpected_free(h);
 		h->first = h->last = NULL;
 	}
-	p->held_count = 0;
+	p->unexpected_count = 0;
 }
 
 /* Receives of messages that have begun leave the QP with a completion; others as they came. */
@@ -228,7 +228,7 @@ void iw_srq_flush(struct iw_qp *qp, const struct iw_failure *f)
 
 	for (uint32_t i = 0; i < p->taken; i++) {
 		uint32_t index = p->rq_tail + i;
-		struct iw_held *h = iw_held_at(p, index);
+		struct iw_unexpected *h = iw_unexpected_at(p, index);
 		bool fault = f && f->fault == IW_FAULT_RQ && f->index == index;
 		uint64_t wr_id = iw_srq_at(qp->srq, h->slot)->wr_id;
 
@@ -248,11 +248,11 @@ void iw_srq_return(struct iw_qp *qp)
 
 	/* From the last on, so that the first comes to the front. */
 	while (p->taken) {
-		uint32_t slot = iw_held_at(p, p->rq_tail + --p->taken)->slot;
+		uint32_t slot = iw_unexpected_at(p, p->rq_tail + --p->taken)->slot;
 
 		if (slot)
 			iw_srq_repost(qp->srq, slot);
 	}
-	iw_held_clear(p);
+	iw_unexpected_clear(p);
 	iw_srq_serve_later(qp->srq);
 }

@@ -16,7 +16,7 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, tag };
 
-	sctp_stray_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
+	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
 /* Whether the INIT is one to answer with an INIT ACK; else an ABORT was sent. */
@@ -120,16 +120,16 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	const struct sctp_assoc *a = in->a;
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
-	struct sctp_stray *stray = sctp_stray_new(in->ep, answer_to(in));
+	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer = { 0 };
 	struct sctp_cookie cookie;
 	uint8_t raw[SCTP_COOKIE_MAX];
 	size_t cookie_len, len, end, plain, i;
 	uint8_t *p;
 
-	if (!stray)
+	if (!ootb)
 		return;
-	p = stray->data + WIRE_SCTP_COMMON_LEN;
+	p = ootb->data + WIRE_SCTP_COMMON_LEN;
 	if (a && sctp_in_states(a, STATES_SETUP)) { /* 5.2.1: what our own INIT said */
 		answer.tag = a->local_tag;
 		answer.tsn = a->init_tsn;
@@ -152,7 +152,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,
 				     raw);
 
-	wire_sctp_common_put(stray->data, &h);
+	wire_sctp_common_put(ootb->data, &h);
 	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, &answer);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 	plain = len;
@@ -167,8 +167,8 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	}
 	/* Without the padding of the last parameter (3.2.1). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, end);
-	stray->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
-	sctp_stray_seal(stray);
+	ootb->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
+	sctp_ootb_seal(ootb);
 }
 
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
@@ -388,7 +388,7 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	    !(a && a->local_tag == cookie.local_tag && a->peer_tag == cookie.peer_tag)) {
 		const struct wire_sctp_common h = { in->h.dport, in->h.sport, cookie.peer_tag };
 
-		sctp_stray_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0,
+		sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0,
 				 WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
 		return false;
 	}

@@ -163,7 +163,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	a->reorder_factor = 1;
 	a->heard = now;
 	for (i = 0; i < SCTP_TIMERS; i++)
-		a->timers[i] = SCTP_TIME_NEVER;
+		a->timers[i] = TIME_NEVER;
 	list_init(&a->ready_node);
 	list_init(&a->event_node);
 	list_init(&a->other_node);
@@ -318,7 +318,7 @@ size_t sctp_assoc_max_msg(const struct sctp_assoc *a)
 	return a->path.max_packet - WIRE_SCTP_COMMON_LEN - WIRE_SCTP_DATA_LEN;
 }
 
-void sctp_assoc_kick(struct sctp_assoc *a)
+void sctp_assoc_doorbell(struct sctp_assoc *a)
 {
 	a->want_pull = a->state != SCTP_CLOSED;
 	sctp_assoc_ready(a);
@@ -327,6 +327,6 @@ void sctp_assoc_kick(struct sctp_assoc *a)
 void sctp_assoc_abort(struct sctp_assoc *a)
 {
 	if (a->state != SCTP_CLOSED)
-		sctp_stray_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
+		sctp_ootb_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 	sctp_assoc_free(a);
 }

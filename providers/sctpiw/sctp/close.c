@@ -36,7 +36,7 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 {
 	if (sctp_in_states(a, STATES_SETUP)) { /* nothing to drain: it was never up */
-		sctp_stray_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
+		sctp_ootb_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 		sctp_assoc_end(a, 0);
 	} else if (a->state == SCTP_ESTABLISHED) {
 		a->closing_since = now;
@@ -104,7 +104,7 @@ void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 void sctp_close_shutdown_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	sctp_stray_assoc(in->a, WIRE_SCTP_SHUTDOWN_COMPLETE, 0, NULL, 0);
+	sctp_ootb_assoc(in->a, WIRE_SCTP_SHUTDOWN_COMPLETE, 0, NULL, 0);
 	sctp_assoc_end(in->a, 0);
 }
 
@@ -125,6 +125,6 @@ void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, siz
 {
 	if (a->state == SCTP_CLOSED)
 		return;
-	sctp_stray_assoc(a, WIRE_SCTP_ABORT, cause, info, len);
+	sctp_ootb_assoc(a, WIRE_SCTP_ABORT, cause, info, len);
 	sctp_assoc_end(a, error);
 }

@@ -176,7 +176,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	if (!init.tag) {
 		const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->h.vtag };
 
-		sctp_stray_chunk(a->ep, in->from, &h, WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT,
+		sctp_ootb_chunk(a->ep, in->from, &h, WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT,
 				 WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 		sctp_assoc_end(a, -EPROTO);
 		return;

@@ -119,7 +119,7 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 	}
 	a = in->a;
 	if (!a || (first->type == WIRE_SCTP_SHUTDOWN_ACK && sctp_in_states(a, SETUP))) {
-		sctp_stray_input(in);
+		sctp_ootb_input(in);
 		return false;
 	}
 	if (!tag_holds(in, first))

@@ -99,11 +99,11 @@ void sctp_free(struct sctp *s)
 	list_for_each_safe(n, &s->endpoints)
 		sctp_endpoint_free(list_entry(n, struct sctp_endpoint, node));
 	free_reassembled(s);
-	if (s->stray_block)
-		sctp_block_unref(&s->blocks, s->stray_block);
+	if (s->ootb_block)
+		sctp_block_unref(&s->blocks, s->ootb_block);
 	sctp_block_pool_fini(&s->blocks);
 	timerq_fini(&s->timers);
-	free(s->strays);
+	free(s->ootbs);
 	free(s->buckets);
 	free(s);
 }
@@ -141,7 +141,7 @@ void sctp_endpoint_free(struct sctp_endpoint *ep)
 		return;
 	list_for_each_safe(n, &ep->assocs)
 		sctp_assoc_free(list_entry(n, struct sctp_assoc, ep_node));
-	sctp_stray_forget(ep->s, ep);
+	sctp_ootb_forget(ep->s, ep);
 	list_del(&ep->node);
 	free(ep);
 }

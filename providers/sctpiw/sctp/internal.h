@@ -30,8 +30,8 @@
 #define SCTP_PACKET_MAX 65504u	 /* a UDP datagram over IPv4, multiple of 4 */
 #define SCTP_MTU_MAX 65535u
 #define SCTP_DUPS_MAX 16u	 /* duplicate TSNs listed in a SACK */
-#define SCTP_STRAY_MAX 64u	 /* packets of no association that wait */
-#define SCTP_STRAY_LEN 1200u
+#define SCTP_OOTB_MAX 64u	 /* packets of no association that wait */
+#define SCTP_OOTB_LEN 1200u
 #define SCTP_ASSOCS_MAX 65536u	 /* in an instance; more get an ABORT */
 #define SCTP_PROBE_INTERVAL (200 * SCTP_NSEC_PER_MSEC) /* after a hint that the peer is gone */
 #define SCTP_PROBE_TICKS 5u			       /* of that interval: 1 s */
@@ -91,11 +91,11 @@ enum sctp_pending {
 	SCTP_PEND_PATHS = 1 << 9, /* some path's hb_wanted */
 };
 
-struct sctp_stray {
+struct sctp_ootb {
 	struct sctp_endpoint *endpoint; /* NULL: was freed */
 	struct path_addr to;
 	uint16_t len;
-	uint8_t data[SCTP_STRAY_LEN];
+	uint8_t data[SCTP_OOTB_LEN];
 };
 
 struct sctp {
@@ -115,13 +115,13 @@ struct sctp {
 	struct sctp_block_pool blocks;
 	struct sctp_cookie_key cookie_key;
 	struct sctp_reasm_message *reassembled; /* handed out in rx; freed by the next input */
-	struct sctp_stray *strays; /* ring of SCTP_STRAY_MAX, made when first needed */
-	unsigned int stray_head;
-	unsigned int stray_count;
-	struct sctp_block *stray_block;
+	struct sctp_ootb *ootbs; /* ring of SCTP_OOTB_MAX, made when first needed */
+	unsigned int ootb_head;
+	unsigned int ootb_count;
+	struct sctp_block *ootb_block;
 	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for SACKs */
-	struct sctp_lent lent[SCTP_BATCH_LENT]; /* of the batch built last */
-	unsigned int n_lent;
+	struct sctp_ref ref[SCTP_BATCH_REFS]; /* of the batch built last */
+	unsigned int n_refs;
 };
 
 struct sctp_endpoint {
@@ -180,7 +180,7 @@ struct sctp_assoc {
 	struct list_node ready_node;
 	struct list_node event_node;
 	struct timerq_node timer_node;
-	uint64_t timers[SCTP_TIMERS]; /* SCTP_TIME_NEVER: stopped */
+	uint64_t timers[SCTP_TIMERS]; /* TIME_NEVER: stopped */
 	unsigned int events;	      /* 1 << enum sctp_event_type, not yet fetched */
 	int error;		      /* of SCTP_EVENT_LOST */
 	unsigned int pending;	      /* enum sctp_pending */
@@ -239,7 +239,7 @@ struct sctp_assoc {
 	uint8_t reorder_factor;	  /* quarters of an SRTT that reordering may take */
 	uint8_t tlp_count;
 	uint8_t timeouts;	  /* T3 expired so often since anything was acknowledged */
-	uint64_t stalled;	  /* when it did so first, or 0; SCTP_TIME_NEVER: the next time counts as the first */
+	uint64_t stalled;	  /* when it did so first, or 0; TIME_NEVER: the next time counts as the first */
 	unsigned int window_tries;
 	uint64_t tlp_margin;
 	uint32_t tlp_tsn;	/* probed last */
@@ -250,10 +250,10 @@ struct sctp_assoc {
 	uint32_t lost;		/* chunks marked SCTP_OUT_LOST */
 	uint32_t gap_acked;	/* chunks marked SCTP_OUT_ACKED */
 	uint32_t lost_from;	/* none of them is below this TSN */
-	uint32_t lent;		/* chunks marked SCTP_OUT_LENT */
-	uint32_t copies;	/* chunks to come that lend nothing, after a loss */
+	uint32_t ref;		/* chunks marked SCTP_OUT_REFERENCED */
+	uint32_t copies;	/* chunks to come that reference nothing, after a loss */
 	uint32_t copies_next;	/* so many after the next one */
-	uint32_t lent_since;	/* chunks that lent since the last one, or since that became less */
+	uint32_t referenced_since;	/* chunks that referenced since the last one, or since that became less */
 	uint32_t gap_end;	/* the highest TSN in a gap block of the newest SACK, or out.cum */
 	uint32_t order;		/* packets with DATA sent */
 	uint32_t rack_order;	/* of the latest sent chunk that is acknowledged */
@@ -445,17 +445,17 @@ size_t sctp_tx_build(struct sctp_tx *tx);
 /* Behind the last packet of a batch: the timers for what it brings. */
 void sctp_tx_arm(struct sctp_tx *tx);
 
-/* lent.c: messages whose end is still the user's memory */
-/* sctp_msg.lend_window for the next message. */
-uint32_t sctp_lent_window(const struct sctp_assoc *a);
-/* The new chunk o, the last one of the packet, lends the last len bytes of its message. */
-void sctp_lent_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
-/* The checksum of a packet of len bytes; first: of s->lent that is in it. */
-void sctp_lent_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
+/* referenced.c: messages whose end is still the user's memory */
+/* sctp_msg.zcopy_window for the next message. */
+uint32_t sctp_zcopy_window(const struct sctp_assoc *a);
+/* The new chunk o, the last one of the packet, references the last len bytes of its message. */
+void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
+/* The checksum of a packet of len bytes; first: of s->ref that is in it. */
+void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
 /* The image of an outstanding chunk becomes whole, before it is sent again. */
-void sctp_lent_fill(struct sctp_assoc *a, struct sctp_out *o);
-/* One that lends is lost: for some time no other may. */
-void sctp_lent_lost(struct sctp_assoc *a);
+void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o);
+/* One that references is lost: for some time no other may. */
+void sctp_zcopy_lost(struct sctp_assoc *a);
 
 /* sack.c: SACKs we receive; both may end the association */
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c);
@@ -565,24 +565,24 @@ void sctp_close_fail(struct sctp_assoc *a, uint16_t cause, const void *info, siz
 /* After DATA in SHUTDOWN-SENT (9.2). */
 void sctp_close_data(struct sctp_assoc *a, uint64_t now);
 
-/* stray.c: packets of no association */
+/* ootb.c: packets of no association */
 /*
  * A slot for a packet; the caller fills data from the common header on and sets
- * len, then calls sctp_stray_seal(). NULL: the queue is full.
+ * len, then calls sctp_ootb_seal(). NULL: the queue is full.
  */
-struct sctp_stray *sctp_stray_new(struct sctp_endpoint *ep, const struct path_addr *to);
-void sctp_stray_seal(struct sctp_stray *stray);
+struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to);
+void sctp_ootb_seal(struct sctp_ootb *ootb);
 /* A packet of one chunk with at most one cause in it (cause 0: none). */
-void sctp_stray_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
+void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 		      const struct wire_sctp_common *h, uint8_t type, uint8_t flags, uint16_t cause,
 		      const void *info, size_t len);
 /* ABORT or SHUTDOWN COMPLETE of an association that ends. */
-void sctp_stray_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
+void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
 		      size_t len);
 /* Answers to a packet whose association is not known (8.4). */
-void sctp_stray_input(struct sctp_in *in);
+void sctp_ootb_input(struct sctp_in *in);
 /* Forgets what was to leave through an endpoint. */
-void sctp_stray_forget(struct sctp *s, const struct sctp_endpoint *ep);
+void sctp_ootb_forget(struct sctp *s, const struct sctp_endpoint *ep);
 
 /* timers.c */
 void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when);
@@ -590,12 +590,12 @@ void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when);
 static inline void sctp_timer_stop(struct sctp_assoc *a, enum sctp_timer t)
 {
 	/* The heap entry stays too early; sctp_timers() puts it right. */
-	a->timers[t] = SCTP_TIME_NEVER;
+	a->timers[t] = TIME_NEVER;
 }
 
 static inline bool sctp_timer_runs(const struct sctp_assoc *a, enum sctp_timer t)
 {
-	return a->timers[t] != SCTP_TIME_NEVER;
+	return a->timers[t] != TIME_NEVER;
 }
 
 #endif

@@ -74,13 +74,13 @@ void sctp_mtu_fit(struct sctp_assoc *a)
 /* One timer for all paths. */
 static void arm(struct sctp_assoc *a)
 {
-	uint64_t when = SCTP_TIME_NEVER;
+	uint64_t when = TIME_NEVER;
 	unsigned int i;
 
 	for (i = 0; i <= a->others; i++)
 		if (sctp_path_at(a, i)->mtu_due < when)
 			when = sctp_path_at(a, i)->mtu_due;
-	if (when == SCTP_TIME_NEVER)
+	if (when == TIME_NEVER)
 		sctp_timer_stop(a, SCTP_TIMER_MTU);
 	else
 		sctp_timer_set(a, SCTP_TIMER_MTU, when);
@@ -97,7 +97,7 @@ void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 {
 	if (!path->pmtu.probe || !path->confirmed || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
-	path->mtu_due = SCTP_TIME_NEVER;
+	path->mtu_due = TIME_NEVER;
 	path->mtu_wanted = true;
 	arm(a);
 	path->probe_tries = 0;
@@ -114,10 +114,10 @@ static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	sctp_mtu_fit(a);
 	if (a->path.max_packet > before && a->declined) { /* perhaps for want of room */
 		a->declined = false;
-		sctp_assoc_kick(a);
+		sctp_assoc_doorbell(a);
 	}
 	path->mtu_wanted = false;
-	path->mtu_due = SCTP_TIME_NEVER;
+	path->mtu_due = TIME_NEVER;
 	if (path->pmtu.probe)
 		sctp_mtu_start(a, path);
 	else if (path->pmtu.good < path->pmtu.told)
@@ -134,7 +134,7 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 		struct sctp_path *path = sctp_path_at(a, i);
 
 		sctp_pmtu_tell(&path->pmtu, within(mtu));
-		path->mtu_due = SCTP_TIME_NEVER;
+		path->mtu_due = TIME_NEVER;
 		sctp_mtu_start(a, path);
 	}
 	sctp_mtu_fit(a);
@@ -158,7 +158,7 @@ static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	struct sctp_pmtu *p = &path->pmtu;
 	uint32_t size = p->probe;
 
-	path->mtu_due = SCTP_TIME_NEVER;
+	path->mtu_due = TIME_NEVER;
 	if (!size) {
 		sctp_pmtu_raise(p);
 		go_on(a, path, now);
@@ -258,7 +258,7 @@ void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	if (!path->probe_tries)
 		return;
 	path->probe_tries = 0;
-	if (path->mtu_due == SCTP_TIME_NEVER || !path->pmtu.probe)
+	if (path->mtu_due == TIME_NEVER || !path->pmtu.probe)
 		return;
 	path->mtu_due = now + wait_for(a, path, packet_in(path, path->pmtu.probe));
 	arm(a);

@@ -16,7 +16,7 @@
 #define SCTP_OUT_LOST 0x02  /* waits to be sent again; not in flight */
 #define SCTP_OUT_RESENT 0x04
 #define SCTP_OUT_FIRST 0x08 /* first chunk of its packet: carries the packet's overhead */
-#define SCTP_OUT_LENT 0x10  /* the end of the image is not there: lent.c */
+#define SCTP_OUT_REFERENCED 0x10  /* the end of the image is not there: referenced.c */
 
 struct sctp_out {
 	struct sctp_block *block; /* holds the image, one reference */

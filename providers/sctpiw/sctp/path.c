@@ -24,8 +24,8 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 	memset(path, 0, sizeof(*path));
 	path->addr = *addr;
 	path->usable = true;
-	path->hb_due = SCTP_TIME_NEVER;
-	path->mtu_due = SCTP_TIME_NEVER;
+	path->hb_due = TIME_NEVER;
+	path->mtu_due = TIME_NEVER;
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
 	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
 	sctp_mtu_init(path, config, mtu);
@@ -246,18 +246,18 @@ static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->a->peer_tag };
 	size_t len = WIRE_SCTP_COMMON_LEN + round_up4(c->len);
-	struct sctp_stray *stray;
+	struct sctp_ootb *ootb;
 
-	if (in->answered || len > SCTP_STRAY_LEN)
+	if (in->answered || len > SCTP_OOTB_LEN)
 		return;
-	stray = sctp_stray_new(in->ep, in->from);
-	if (!stray)
+	ootb = sctp_ootb_new(in->ep, in->from);
+	if (!ootb)
 		return;
 	in->answered = true;
-	wire_sctp_common_put(stray->data, &h);
-	heartbeat_answer(stray->data + WIRE_SCTP_COMMON_LEN, c);
-	stray->len = (uint16_t)len;
-	sctp_stray_seal(stray);
+	wire_sctp_common_put(ootb->data, &h);
+	heartbeat_answer(ootb->data + WIRE_SCTP_COMMON_LEN, c);
+	ootb->len = (uint16_t)len;
+	sctp_ootb_seal(ootb);
 }
 
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)

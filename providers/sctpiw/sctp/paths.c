@@ -107,13 +107,13 @@ void sctp_paths_clear(struct sctp_assoc *a)
 
 static void arm(struct sctp_assoc *a)
 {
-	uint64_t when = SCTP_TIME_NEVER;
+	uint64_t when = TIME_NEVER;
 	unsigned int i;
 
 	for (i = 0; i < a->others; i++)
 		if (a->other[i].hb_due < when)
 			when = a->other[i].hb_due;
-	if (when == SCTP_TIME_NEVER)
+	if (when == TIME_NEVER)
 		sctp_timer_stop(a, SCTP_TIMER_PATHS);
 	else
 		sctp_timer_set(a, SCTP_TIMER_PATHS, when);
@@ -179,7 +179,7 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	a->other[i] = a->path;
 	a->path = path;
 	sctp_assoc_rehash(a);
-	a->path.hb_due = SCTP_TIME_NEVER;
+	a->path.hb_due = TIME_NEVER;
 	a->path.hb_wanted = false;
 	a->path.unanswered = 0;
 	a->path.heard = now;

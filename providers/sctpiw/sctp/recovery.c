@@ -28,8 +28,8 @@ void sctp_recovery_mark(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
 {
 	if (o->flags & (SCTP_OUT_LOST | SCTP_OUT_ACKED))
 		return;
-	if (o->flags & SCTP_OUT_LENT)
-		sctp_lent_lost(a);
+	if (o->flags & SCTP_OUT_REFERENCED)
+		sctp_zcopy_lost(a);
 	o->flags |= SCTP_OUT_LOST;
 	a->path.flight -= o->len;
 	a->charged -= o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
@@ -57,7 +57,7 @@ static void enter_recovery(struct sctp_assoc *a)
 
 void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, bool count)
 {
-	uint64_t next = SCTP_TIME_NEVER;
+	uint64_t next = TIME_NEVER;
 	uint32_t lost = a->lost;
 	uint64_t reorder = reorder_time(a);
 	uint64_t again = 0;
@@ -83,7 +83,7 @@ void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, b
 	}
 	if (again)
 		sctp_mtu_doubt(a, again);
-	if (next != SCTP_TIME_NEVER)
+	if (next != TIME_NEVER)
 		sctp_timer_set(a, SCTP_TIMER_REORDER, next);
 	else
 		sctp_timer_stop(a, SCTP_TIMER_REORDER);
@@ -139,12 +139,12 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	bool no_room = a->stalled == SCTP_TIME_NEVER; /* the peer answers: it is not the path */
+	bool no_room = a->stalled == TIME_NEVER; /* the peer answers: it is not the path */
 	uint32_t tsn;
 
 	if (!sctp_outq_count(&a->out))
 		return;
-	if (!a->stalled || a->stalled == SCTP_TIME_NEVER)
+	if (!a->stalled || a->stalled == TIME_NEVER)
 		a->stalled = now;
 	/* A peer that answers heartbeats alone is of no use either. */
 	if (now - a->stalled >= a->s->config.silent_limit) {

@@ -72,8 +72,8 @@ static void advance(struct sctp_assoc *a, uint32_t cum, struct acked *acked)
 			a->gap_acked--;
 		else
 			ack_chunk(a, tsn, o, acked);
-		if (o->flags & SCTP_OUT_LENT)
-			a->lent--;
+		if (o->flags & SCTP_OUT_REFERENCED)
+			a->ref--;
 		sctp_block_unref(&a->s->blocks, o->block);
 	}
 	a->out.cum = cum;
@@ -170,8 +170,8 @@ static void probed_window(struct sctp_assoc *a, uint64_t now)
 	uint32_t tsn = a->out.cum + 1;
 
 	if (a->peer_rwnd < sctp_outq_at(&a->out, tsn)->len) {
-		a->stalled = SCTP_TIME_NEVER;
-	} else if (a->timeouts && a->stalled == SCTP_TIME_NEVER) {
+		a->stalled = TIME_NEVER;
+	} else if (a->timeouts && a->stalled == TIME_NEVER) {
 		a->stalled = now;
 		for (; tsn != a->out.next; tsn++)
 			sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));

@@ -11,10 +11,10 @@
  * The caller's loop, for each packet received:
  *	sctp_input()		-> rx: a new/restarted association, DATA to deliver
  *	sctp_next_event()	until it returns false
- * and after a batch of packets, a kick or a timeout:
+ * and after a batch of packets, a doorbell or a timeout:
  *	sctp_timers()
  *	while ((a = sctp_next_ready()))	while (sctp_output(a, ..) > 0) send it
- *	while (sctp_output_stray(..) > 0) send it
+ *	while (sctp_output_ootb(..) > 0) send it
  */
 #ifndef SCTPIW_SCTP_SCTP_H
 #define SCTPIW_SCTP_SCTP_H
@@ -25,6 +25,7 @@
 
 #include "util/addr.h"
 #include "util/random.h"
+#include "util/time.h"
 
 struct sctp;
 struct sctp_endpoint;
@@ -32,7 +33,6 @@ struct sctp_assoc;
 struct sctp_block;
 
 #define SCTP_NSEC_PER_MSEC 1000000ull
-#define SCTP_TIME_NEVER UINT64_MAX
 
 struct sctp_config {
 	uint16_t streams;	    /* offered and accepted each way; 65535 */
@@ -60,17 +60,17 @@ struct sctp_msg {
 	uint32_t ppid;	 /* host order */
 	bool more;	 /* the user has more to send behind this one */
 	/*
-	 * Where lend_window is set before the call, the user may leave the last lent_len bytes of the message
-	 * (at least SCTP_LEND_MIN) unwritten and say where they are: they are read from there when the message
-	 * is sent. Nothing reads them any more once it is acknowledged (sctp_assoc_acked()), sctp_assoc_recall()
-	 * was called, or the association is over. lend_window: how much is in flight until then, bytes.
+	 * Where zcopy_window is set before the call, the user may leave the last ref_len bytes of the message
+	 * (at least SCTP_ZCOPY_MIN) unwritten and say where they are: they are read from there when the message
+	 * is sent. Nothing reads them any more once it is acknowledged (sctp_assoc_acked()), sctp_assoc_copy_out()
+	 * was called, or the association is over. zcopy_window: how much is in flight until then, bytes.
 	 */
-	uint32_t lend_window;
-	const uint8_t *lent; /* NULL: the message is whole */
-	uint32_t lent_len;
+	uint32_t zcopy_window;
+	const uint8_t *ref; /* NULL: the message is whole */
+	uint32_t ref_len;
 };
 
-#define SCTP_LEND_MIN 64u
+#define SCTP_ZCOPY_MIN 64u
 
 struct sctp_user_ops {
 	/*
@@ -82,12 +82,12 @@ struct sctp_user_ops {
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
 	/*
-	 * What was lent. Both may be NULL: then nothing may be.
+	 * What was referenced. Both may be NULL: then nothing may be.
 	 * checksum: *crc goes on with len bytes at from, as crc32c_add() does. false: they cannot be read any more.
 	 */
 	bool (*checksum)(uint32_t *crc, const uint8_t *from, size_t len);
 	/*
-	 * Copies len bytes that were lent to their place in the message msg. If they cannot be read any more, the
+	 * Copies len bytes that were referenced to their place in the message msg. If they cannot be read any more, the
 	 * message is made one that the peer takes for wrong: it may have it as it was already.
 	 */
 	void (*fill)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
@@ -121,7 +121,7 @@ struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rc
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep);
 /*
- * Drops its associations without a word, and what waits in sctp_output_stray() for it: abort
+ * Drops its associations without a word, and what waits in sctp_output_ootb() for it: abort
  * them and send that first.
  */
 void sctp_endpoint_free(struct sctp_endpoint *ep);
@@ -197,7 +197,7 @@ bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
  * to->local, or from an address that is not known yet.
  * Two endpoints that connect to each other at the same time end up with one association.
  * DATA may come in the same rx that brought the association up, before SCTP_EVENT_UP is
- * fetched: sctp_assoc_is_up() is true by then. Kicked before it is up, the association pulls
+ * fetched: sctp_assoc_is_up() is true by then. Rung before it is up, the association pulls
  * one packet of messages to ride behind its COOKIE ECHO; sctp_assoc_streams() is known by then.
  */
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
@@ -214,8 +214,8 @@ unsigned int sctp_assoc_streams(const struct sctp_assoc *a); /* usable pairs, on
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
 /* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
-/* Copies what messages of a stream have lent, or of all: sid -1. */
-void sctp_assoc_recall(struct sctp_assoc *a, int sid);
+/* Copies what messages of a stream have referenced, or of all: sid -1. */
+void sctp_assoc_copy_out(struct sctp_assoc *a, int sid);
 /*
  * What the path takes as far as the caller knows, from its interface or route (whole IP packets,
  * bytes); a passive association starts at 1280 until told. Less holds at once; packets of more than
@@ -228,17 +228,17 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu);
  */
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
 /* The user has something to send: put the association on the ready list. Idempotent, cheap. */
-void sctp_assoc_kick(struct sctp_assoc *a);
+void sctp_assoc_doorbell(struct sctp_assoc *a);
 /* Orderly: stop pulling, drain, SHUTDOWN; ends in SCTP_EVENT_CLOSED or LOST. */
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now);
 /*
  * ABORT with the cause "User-Initiated Abort"; the association is gone at once and
- * without an event. Its ABORT leaves through sctp_output_stray().
+ * without an event. Its ABORT leaves through sctp_output_ootb().
  */
 void sctp_assoc_abort(struct sctp_assoc *a);
 
 /* A gap in the bytes of a batch: len bytes at `at` are to be taken from `from`. */
-struct sctp_lent {
+struct sctp_ref {
 	const uint8_t *at;
 	const uint8_t *from;
 	uint32_t len;
@@ -253,11 +253,11 @@ struct sctp_batch {
 	struct path_addr to;
 	bool df;		  /* IP Don't Fragment; off only for chunks above a shrunken path MTU */
 	struct sctp_block *block; /* pinned until sctp_batch_done() */
-	const struct sctp_lent *lent; /* in ascending order; until the next sctp_output() */
-	unsigned int n_lent;
+	const struct sctp_ref *ref; /* in ascending order; until the next sctp_output() */
+	unsigned int n_refs;
 };
 
-#define SCTP_BATCH_LENT 16u /* at most */
+#define SCTP_BATCH_REFS 16u /* at most */
 
 /*
  * The next batch of packets, ready for one sendmsg with UDP_SEGMENT (at most 64
@@ -266,7 +266,7 @@ struct sctp_batch {
  * the memory stays pinned until sctp_batch_done(), once for each batch.
  */
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch);
-int sctp_output_stray(struct sctp *s, struct sctp_batch *batch); /* packets of no association */
+int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch); /* packets of no association */
 void sctp_batch_done(struct sctp *s, struct sctp_batch *batch);
 /* A batch of a that has to wait: no gap is left in it. */
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
@@ -274,7 +274,7 @@ void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
 /* Associations with something to send, each once, or NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);
 
-/* When sctp_timers() is to be called next; SCTP_TIME_NEVER: no timer runs. */
+/* When sctp_timers() is to be called next; TIME_NEVER: no timer runs. */
 uint64_t sctp_next_timeout(struct sctp *s);
 void sctp_timers(struct sctp *s, uint64_t now);
 

@@ -8,7 +8,7 @@
 
 static uint64_t earliest(const struct sctp_assoc *a)
 {
-	uint64_t when = SCTP_TIME_NEVER;
+	uint64_t when = TIME_NEVER;
 	unsigned int i;
 
 	for (i = 0; i < SCTP_TIMERS; i++)
@@ -36,7 +36,7 @@ static struct sctp_assoc *first(struct sctp *s)
 
 		if (when == n->when)
 			return a;
-		if (when == SCTP_TIME_NEVER)
+		if (when == TIME_NEVER)
 			timerq_remove(&s->timers, n);
 		else
 			timerq_set(&s->timers, n, when);
@@ -48,7 +48,7 @@ uint64_t sctp_next_timeout(struct sctp *s)
 {
 	struct sctp_assoc *a = first(s);
 
-	return a ? a->timer_node.when : SCTP_TIME_NEVER;
+	return a ? a->timer_node.when : TIME_NEVER;
 }
 
 static void setup(struct sctp_assoc *a, uint64_t now)
@@ -86,7 +86,7 @@ void sctp_timers(struct sctp *s, uint64_t now)
 		for (i = 0; i < SCTP_TIMERS && a->state != SCTP_CLOSED; i++) {
 			if (a->timers[i] > now)
 				continue;
-			a->timers[i] = SCTP_TIME_NEVER;
+			a->timers[i] = TIME_NEVER;
 			expired[i](a, now);
 		}
 	}

@@ -79,7 +79,7 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	a->path.flight = 0;
 	a->charged = 0;
 	a->lost = 0;
-	a->lent = 0;
+	a->ref = 0;
 	a->gap_acked = 0;
 	a->recovering = false;
 	a->rtt_running = false;
@@ -145,16 +145,16 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 		.first = true,
 	};
 	size_t total = 0, segment = 0, len;
-	unsigned int n = 0, lent;
+	unsigned int n = 0, ref;
 
-	a->s->n_lent = 0;
+	a->s->n_refs = 0;
 	while (n < SCTP_BATCH_PACKETS && (!n || total + tx.limit <= SCTP_BATCH_BYTES)) {
-		lent = a->s->n_lent;
+		ref = a->s->n_refs;
 		len = sctp_tx_build(&tx);
 		if (!len)
 			break;
 		len = pad(&tx, len, n, total);
-		sctp_lent_checksum(&tx, len, lent);
+		sctp_zcopy_checksum(&tx, len, ref);
 		total += len;
 		if (!n++)
 			segment = len;
@@ -168,7 +168,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 	batch->len = total;
 	batch->segment = segment;
 	batch->df = !tx.oversize;
-	batch->n_lent = a->s->n_lent;
+	batch->n_refs = a->s->n_refs;
 	sctp_tx_arm(&tx);
 	return n;
 }
@@ -240,7 +240,7 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 	batch->data = b->data + b->used;
 	batch->to = a->path.addr;
 	batch->block = b;
-	batch->lent = a->s->lent;
+	batch->ref = a->s->ref;
 	b->used += (uint32_t)batch->len;
 	b->refs++;
 	return 1;

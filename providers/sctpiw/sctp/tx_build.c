@@ -118,7 +118,7 @@ static void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 /* The image of an old chunk at the end of the packet. */
 static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
-	sctp_lent_fill(tx->a, o);
+	sctp_zcopy_copy_out(tx->a, o);
 	tx->last_data = tx->p + tx->len;
 	memcpy(tx->last_data, o->chunk, o->len);
 	tx->last_data[1] &= (uint8_t)~WIRE_SCTP_DATA_I;
@@ -182,8 +182,8 @@ static void put_probe(struct sctp_tx *tx)
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))) {
 		if (!chunk_fits(tx, o)) /* behind control chunks; it has its turn next */
 			return;
-		if (o->flags & SCTP_OUT_LENT) /* lost, most likely, and nothing else would tell */
-			sctp_lent_lost(a);
+		if (o->flags & SCTP_OUT_REFERENCED) /* lost, most likely, and nothing else would tell */
+			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
 		a->s->stats.probes++;
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
@@ -226,8 +226,8 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 		a->rtt_running = true;
 		a->rtt_tsn = d.tsn;
 	}
-	if (msg->lent)
-		sctp_lent_add(tx, o, msg);
+	if (msg->ref)
+		sctp_zcopy_add(tx, o, msg);
 	else if (a->copies)
 		a->copies--;
 	tx->last_data = p;
@@ -273,8 +273,8 @@ static void put_new(struct sctp_tx *tx)
 		    !sctp_outq_reserve(&a->out))
 			return;
 		room = limit - tx->len - WIRE_SCTP_DATA_LEN;
-		msg.lend_window = sctp_lent_window(a);
-		msg.lent = NULL;
+		msg.zcopy_window = sctp_zcopy_window(a);
+		msg.ref = NULL;
 		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			/* Nothing at all, or nothing for so little room? */
@@ -302,7 +302,7 @@ static void put_new(struct sctp_tx *tx)
  * The last chunk asks for a SACK at once (RFC 7053) when nothing will follow that
  * would bring one sooner: the window is full, or the queue is empty while packets
  * are outstanding. A lone packet gets its acknowledgement with the answer, unless
- * the user waits for memory that it has lent.
+ * the user waits for memory that it has referenced.
  */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
@@ -313,7 +313,7 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 		return;
 	tx->data = true;
 	if (!fresh ? !a->lost && !a->want_pull :
-		     a->want_pull ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1 || a->lent)
+		     a->want_pull ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1 || a->ref)
 		tx->last_data[1] |= WIRE_SCTP_DATA_I;
 	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 uint32_t sctpiw_generation;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 #define MIN_ALIGN 64 /* of an atomic operation, and then some */
 

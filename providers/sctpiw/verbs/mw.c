@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 _Static_assert((int)IW_MW_TYPE_1 == IBV_MW_TYPE_1, "");
 _Static_assert((int)IW_MW_TYPE_2 == IBV_MW_TYPE_2, "");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 _Static_assert((int)IW_ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE, "");
 _Static_assert((int)IW_ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "");
@@ -99,7 +99,7 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 {
 	int err;
 
-	err = engine_memory_guard();
+	err = memory_guard();
 	if (err)
 		return -err;
 	if (access & IBV_ACCESS_ON_DEMAND)
@@ -107,7 +107,7 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 				       addr <= IW_MAX_MR_LENGTH - length
 			       ? 0
 			       : EFAULT;
-	return -engine_memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
+	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
 struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
@@ -313,7 +313,7 @@ static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
 		engine_unlock(ctx->engine);
 		if (!err && populate)
-			err = engine_memory_populate(memory, sge->length, write);
+			err = memory_populate(memory, sge->length, write);
 		if (err)
 			log_debug("advise_mr: key 0x%x, address 0x%llx, length %u: %s", sge->lkey,
 				  (unsigned long long)sge->addr, sge->length, strerror(-err));

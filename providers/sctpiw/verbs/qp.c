@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 _Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
@@ -73,11 +73,11 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	int err;
 
 	engine_lock(ctx->engine);
-	err = engine_qp_num_get(ctx->engine, &iw_attr.num);
+	err = qp_num_get(ctx->engine, &iw_attr.num);
 	if (!err) {
 		err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
 		if (err)
-			engine_qp_num_put(ctx->engine, iw_attr.num);
+			qp_num_put(ctx->engine, iw_attr.num);
 	}
 	if (!err) {
 		sctpiw_pd_hold(pd);
@@ -291,25 +291,25 @@ static uint64_t patience_behind(const struct ibv_qp_attr *attr)
 	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
 }
 
-/* What changes for the peer of a QP wired by hand, once all of attr is merged. */
-static void set_wired(struct sctpiw_qp *qp)
+/* What changes for the peer of a QP connected out of band, once all of attr is merged. */
+static void set_oob(struct sctpiw_qp *qp)
 {
 	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
-	struct engine_wired_attr wired = {
+	struct oob_attr oob = {
 		.ord = qp->attr.max_rd_atomic,
 		.rnr_retry = in_rtr ? 7 : qp->attr.rnr_retry, /* not said yet: for ever */
 		.limit = patience(&qp->attr, !in_rtr),
 		.gone = patience_behind(&qp->attr),
 	};
 
-	if (qp->iw->wired)
-		engine_wired_set(qp->iw, &wired);
+	if (qp->iw->oob)
+		oob_set_attr(qp->iw, &oob);
 }
 
 static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 {
 	const struct ibv_global_route *grh = &attr->ah_attr.grh;
-	struct engine_wiring wiring = {
+	struct oob_peer wiring = {
 		.dest_qp_num = attr->dest_qp_num,
 		.ird = attr->max_dest_rd_atomic,
 	};
@@ -319,7 +319,7 @@ static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 		return EINVAL;
 	}
 	memcpy(wiring.dgid, grh->dgid.raw, sizeof(wiring.dgid));
-	return -engine_wire(qp->engine, qp->iw, &wiring);
+	return -oob_connect(qp->engine, qp->iw, &wiring);
 }
 
 /* To another state, which the checks have found to be allowed. */
@@ -334,7 +334,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	if (err)
 		return -err;
 	if (attr->qp_state == IBV_QPS_RESET) {
-		engine_unwire(qp->iw);
+		oob_disconnect(qp->iw);
 		qp->iw->cm = NULL;
 		qp->by_cm = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
@@ -365,7 +365,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
-	set_wired(qp);
+	set_oob(qp);
 	return 0;
 }
 
@@ -398,9 +398,9 @@ void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 
 	list_del(&qp->node);
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
-	engine_unwire(qp->iw);
+	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
-	engine_qp_num_put(qp->engine, num);
+	qp_num_put(qp->engine, num);
 }
 
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
@@ -436,7 +436,7 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		engine_lock(qp->engine);
 		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
 		if (!err)
-			engine_unwire(qp->iw);
+			oob_disconnect(qp->iw);
 		engine_unlock(qp->engine);
 		if (err)
 			return -err;

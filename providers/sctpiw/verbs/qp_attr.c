@@ -3,7 +3,7 @@
  * Which attributes modify_qp takes in which state. Data, not code: one row a transition.
  *
  * A QP with a CM id is moved with the masks of the kernel's iWARP connection manager: INIT and RTR
- * come with state, access flags and port, RTS with the port alone. All others are wired by hand, and the masks are
+ * come with state, access flags and port, RTS with the port alone. All others are connected out of band, and the masks are
  * those of InfiniBand's RC (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()).
  */
 #include "verbs/sctpiw.h"

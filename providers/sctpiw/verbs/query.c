@@ -131,7 +131,7 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.active_speed = port.speed,
 		.phys_state = port.active ? PHYS_LINK_UP : PHYS_DISABLED,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
-		/* A queue pair that is wired by hand finds its peer by a GID, which is an IP address. */
+		/* A queue pair that is connected out of band finds its peer by a GID, which is an IP address. */
 		.flags = IBV_QPF_GRH_REQUIRED,
 	};
 	return 0;

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/channel.h"
-#include "engine/engine.h"
-#include "engine/object.h"
+#include "runtime/channel.h"
+#include "runtime/engine.h"
+#include "runtime/object.h"
 #include "iwarp/iwarp.h"
 #include "util/list.h"
 #include "verbs/pabi.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 _Static_assert((int)ENGINE_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
 _Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");

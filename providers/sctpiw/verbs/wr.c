@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/log.h"
+#include "log/log.h"
 
 static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
 {
@@ -245,7 +245,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		iw_ring_publish(&qp->iw->sq, count);
 	sctpiw_sq_unlock(qp);
 	if (count)
-		engine_kick(qp->engine, qp->iw, bytes);
+		engine_doorbell(qp->engine, qp->iw, bytes);
 	return err;
 }
 

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The table of settings, and the one parser of all their sources. */
+#define _GNU_SOURCE
+#include "config/config.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/iwarp.h"
+
+#define NSEC_PER_SEC 1000000000ull
+#define SILENT_LIMIT 30 /* seconds */
+#define SILENT_LIMIT_MAX 86400
+
+/* encap_port while nobody has said anything: its default depends on llp. */
+#define ENCAP_UNSET (-2)
+
+/* In the order of enum log_level and of enum config_carrier. */
+static const char *const log_names[] = {"error", "info", "debug"};
+static const char *const node_names[] = {"rnic", "ca"};
+static const char *const rtr_names[] = {"off", "send", "write", "read", "any"};
+static const char *const llp_names[] = {"udp", "ip", "kernel"};
+
+#define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- values ---- */
+
+/* The index of value in names, or -1. */
+static int one_of(const char *const names[], size_t n, const char *value)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(names[i], value))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* Decimal digits alone: strtoul() also takes blanks, signs and 0x. */
+static bool number(const char *value, unsigned long min, unsigned long max, unsigned long *out)
+{
+	size_t len = strlen(value);
+
+	if (!len || len > 9 || strspn(value, "0123456789") != len)
+		return false;
+	*out = strtoul(value, NULL, 10);
+	return *out >= min && *out <= max;
+}
+
+static bool set_llp(struct config *c, const char *value)
+{
+	int i = one_of(llp_names, N_ITEMS(llp_names), value);
+
+	if (i < 0)
+		return false;
+	c->carrier = (enum config_carrier)i;
+	return true;
+}
+
+static bool set_encap_port(struct config *c, const char *value)
+{
+	unsigned long port;
+
+	if (!strcmp(value, "same"))
+		c->encap_port = CONFIG_ENCAP_SAME;
+	else if (!strcmp(value, "none"))
+		c->encap_port = CONFIG_ENCAP_NONE;
+	else if (number(value, 1, 65535, &port))
+		c->encap_port = (int)port;
+	else
+		return false;
+	return true;
+}
+
+static bool set_flag(bool *flag, const char *value)
+{
+	static const char *const names[] = {"no", "0", "yes", "1"};
+	int i = one_of(names, N_ITEMS(names), value);
+
+	*flag = i >= 2;
+	return i >= 0;
+}
+
+static bool set_in_order(struct config *c, const char *value)
+{
+	return set_flag(&c->in_order, value);
+}
+
+static bool set_share(struct config *c, const char *value)
+{
+	return set_flag(&c->share, value);
+}
+
+static bool set_silent_limit(struct config *c, const char *value)
+{
+	unsigned long seconds;
+
+	if (!number(value, 1, SILENT_LIMIT_MAX, &seconds))
+		return false;
+	c->silent_limit = seconds * NSEC_PER_SEC;
+	return true;
+}
+
+static bool set_capture(struct config *c, const char *value)
+{
+	size_t len = strlen(value);
+
+	if (!len || len >= sizeof(c->capture))
+		return false;
+	memcpy(c->capture, value, len + 1);
+	return true;
+}
+
+static bool set_peer_to_peer(struct config *c, const char *value)
+{
+	static const uint8_t masks[] = {0, IW_RTR_SEND, IW_RTR_WRITE, IW_RTR_READ, IW_RTR_ANY};
+	int i = one_of(rtr_names, N_ITEMS(rtr_names), value);
+
+	if (i < 0)
+		return false;
+	c->rtr = masks[i];
+	return true;
+}
+
+static bool set_node_type(struct config *c, const char *value)
+{
+	int i = one_of(node_names, N_ITEMS(node_names), value);
+
+	if (i < 0)
+		return false;
+	c->node_ca = i == 1;
+	return true;
+}
+
+static bool set_log(struct config *c, const char *value)
+{
+	int i = one_of(log_names, N_ITEMS(log_names), value);
+
+	if (i < 0)
+		return false;
+	c->log = (enum log_level)i;
+	return true;
+}
+
+/* ---- the table ---- */
+
+enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, PEER_TO_PEER, NODE_TYPE, LOG };
+
+static const struct setting {
+	struct config_name n;
+	bool (*set)(struct config *c, const char *value);
+} settings[] = {
+	[LLP] = {{
+			.name = "llp",
+			.env = "SCTPIW_LLP",
+			.allowed = "udp, ip or kernel",
+			.dflt = "udp",
+			.help = "what carries SCTP",
+		}, set_llp},
+	[ENCAP_PORT] = {{
+			.name = "encap-port",
+			.env = "SCTPIW_ENCAP_PORT",
+			.allowed = "same, none, or a port from 1 to 65535",
+			.dflt = "same for udp, none for ip and kernel",
+			.help = "the UDP port of peers that are connected to",
+		}, set_encap_port},
+	[IN_ORDER] = {{
+			.name = "in-order",
+			.env = "SCTPIW_IN_ORDER",
+			.allowed = "yes, no, 1 or 0",
+			.dflt = "no",
+			.help = "RDMA Writes are placed in order also after losses",
+			.flag = true,
+		}, set_in_order},
+	[SHARE] = {{
+			.name = "share",
+			.env = "SCTPIW_SHARE",
+			.allowed = "yes, no, 1 or 0",
+			.dflt = "yes",
+			.help = "queue pairs between two processes share an association",
+			.flag = true,
+		}, set_share},
+	[SILENT] = {{
+			.name = "silent-limit",
+			.env = "SCTPIW_SILENT_LIMIT",
+			.allowed = "seconds from 1 to 86400",
+			.dflt = "30",
+			.help = "a peer that is silent for so long is given up",
+		}, set_silent_limit},
+	[CAPTURE] = {{
+			.name = "capture",
+			.env = "SCTPIW_CAPTURE",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "all packets are written to this file, as pcapng",
+			.path = true,
+		}, set_capture},
+	[PEER_TO_PEER] = {{
+			.name = "peer-to-peer",
+			.env = "SCTPIW_PEER_TO_PEER",
+			.allowed = "off, send, write, read or any",
+			.dflt = "off",
+			.help = "connections are asked for peer-to-peer, with this RTR indication",
+		}, set_peer_to_peer},
+	[NODE_TYPE] = {{
+			.name = "node-type",
+			.env = "SCTPIW_NODE_TYPE",
+			.allowed = "rnic or ca",
+			.dflt = "rnic",
+			.help = "what programs take the device for: iWARP, or InfiniBand and RoCE",
+		}, set_node_type},
+	[LOG] = {{
+			.name = "log",
+			.env = "SCTPIW_LOG",
+			.allowed = "error, info or debug",
+			.dflt = "error",
+			.help = "what is said on standard error",
+		}, set_log},
+};
+
+_Static_assert(N_ITEMS(settings) == CONFIG_SETTINGS, "config.h counts them");
+
+const struct config_name *config_names(unsigned int i)
+{
+	return i < N_ITEMS(settings) ? &settings[i].n : NULL;
+}
+
+/* ---- one setting ---- */
+
+static __attribute__((format(printf, 2, 3))) bool say(struct config_error *err, const char *format,
+						      ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	return false;
+}
+
+/* What was written, fit to be shown: not too long, nothing that steers a terminal. */
+static const char *shown(const char *text, char buf[64])
+{
+	size_t n = 0;
+
+	while (text[n] && n < 60) {
+		buf[n] = text[n] >= ' ' && text[n] < 127 ? text[n] : '?';
+		n++;
+	}
+	strcpy(buf + n, text[n] ? "..." : "");
+	return buf;
+}
+
+static bool unknown(const char *origin, const char *name, struct config_error *err)
+{
+	char buf[64];
+	size_t used;
+
+	say(err, "%s: there is no setting %s; there are", origin, shown(name, buf));
+	for (size_t i = 0; i < N_ITEMS(settings); i++) {
+		used = strlen(err->text);
+		snprintf(err->text + used, sizeof(err->text) - used, "%s %s", i ? "," : "",
+			 settings[i].n.name);
+	}
+	return false;
+}
+
+bool config_set(struct config_builder *b, const char *origin, const char *name, const char *value,
+		struct config_error *err)
+{
+	char buf[64];
+
+	for (size_t i = 0; i < N_ITEMS(settings); i++) {
+		const struct setting *s = &settings[i];
+
+		if (strcmp(s->n.name, name))
+			continue;
+		if (!s->set(&b->config, value))
+			return say(err, "%s: %s = %s is not understood; it is %s", origin, name,
+				   shown(value, buf), s->n.allowed);
+		snprintf(b->origin[i], sizeof(b->origin[i]), "%s", origin);
+		return true;
+	}
+	return unknown(origin, name, err);
+}
+
+/* ---- files ---- */
+
+struct reader {
+	struct config_builder *b;
+	const char *source, *text, *end;
+	unsigned int line;
+	struct config_error *err;
+	unsigned int err_line; /* 0: none yet */
+};
+
+static bool complain(struct reader *r, const char *what)
+{
+	if (!r->err_line) {
+		r->err_line = r->line;
+		say(r->err, "%s:%u: %s", r->source, r->line, what);
+	}
+	return false;
+}
+
+/*
+ * A line for inih. It takes what stands behind blanks for more of the value before it, the rest of
+ * a long line for another line, and a zero for the end of one: it is not shown these.
+ */
+static char *next_line(char *buf, int size, void *user)
+{
+	struct reader *r = user;
+	const char *line = r->text, *newline;
+	size_t len;
+
+	if (line == r->end)
+		return NULL;
+	newline = memchr(line, '\n', (size_t)(r->end - line));
+	r->text = newline ? newline + 1 : r->end;
+	r->line++;
+	while (line < r->text && (*line == ' ' || *line == '\t'))
+		line++;
+	len = line == r->text || *line == '#' || *line == ';' ? 0 : (size_t)(r->text - line);
+	if (len >= (size_t)size) {
+		complain(r, "this line is too long: use the environment, or the command line");
+		len = 0;
+	} else if (memchr(line, 0, len)) {
+		complain(r, "this is not text");
+		len = 0;
+	}
+	memcpy(buf, line, len);
+	buf[len] = '\0';
+	return buf;
+}
+
+static int take(void *user, const char *section, const char *name, const char *value)
+{
+	struct reader *r = user;
+	char origin[sizeof(r->b->origin[0])];
+
+	if (r->err_line)
+		return 1;
+	if (*section)
+		return complain(r, "there are no [sections] here: take the one above away");
+	snprintf(origin, sizeof(origin), "%s:%u", r->source, r->line);
+	if (config_set(r->b, origin, name, value, r->err))
+		return 1;
+	r->err_line = r->line;
+	return 0;
+}
+
+bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
+		  struct config_error *err)
+{
+	struct reader r = {.b = b, .source = source, .text = text, .end = text + len, .err = err};
+	int line = ini_parse_stream(next_line, &r, take, &r);
+
+	/* The first line that inih or we cannot make sense of. */
+	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
+		r.err_line = 0;
+		r.line = (unsigned int)line;
+		complain(&r, "this line is not of the form NAME = VALUE");
+	} else if (line < 0) {
+		complain(&r, "out of memory");
+	}
+	return !r.err_line;
+}
+
+/* ---- the whole ---- */
+
+void config_init(struct config_builder *b)
+{
+	memset(b, 0, sizeof(*b));
+	b->config = (struct config){
+		.carrier = CONFIG_CARRIER_UDP,
+		.encap_port = ENCAP_UNSET,
+		.share = true,
+		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
+		.log = LOG_LEVEL_ERROR,
+	};
+}
+
+static bool clash(const struct config_builder *b, int which, const char *why,
+		  struct config_error *err)
+{
+	const char *llp = b->origin[LLP];
+
+	return say(err, "%s: %s does not go with llp = %s%s%s: %s", b->origin[which],
+		   settings[which].n.name, llp_names[b->config.carrier], *llp ? " of " : "", llp, why);
+}
+
+bool config_finish(struct config_builder *b, struct config_error *err)
+{
+	struct config *c = &b->config;
+
+	if (c->encap_port == ENCAP_UNSET)
+		c->encap_port = c->carrier == CONFIG_CARRIER_UDP ? CONFIG_ENCAP_SAME : CONFIG_ENCAP_NONE;
+	if (c->carrier == CONFIG_CARRIER_UDP && c->encap_port == CONFIG_ENCAP_NONE)
+		return clash(b, ENCAP_PORT, "SCTP in UDP needs a port: same, or 1 to 65535", err);
+	if (c->carrier == CONFIG_CARRIER_IP && c->encap_port != CONFIG_ENCAP_NONE)
+		return clash(b, ENCAP_PORT, "there is no UDP: only none is possible", err);
+	if (c->carrier == CONFIG_CARRIER_KERNEL && *c->capture)
+		return clash(b, CAPTURE,
+			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them", err);
+	return true;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What applications hear of their rdma_cm ids. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "conn/cm.h"
+#include "log/log.h"
+
+static uint8_t clip(uint32_t v)
+{
+	return v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
+}
+
+/* As the kernel's CM reports an iWARP device's values: initiator_depth is the ird. */
+static void fill_param(struct rnic_conn_param *to, const struct iw_session_param *from)
+{
+	size_t len = from->private_data_len;
+
+	to->initiator_depth = clip(from->ird);
+	to->responder_resources = clip(from->ord);
+	if (len > sizeof(to->private_data))
+		len = sizeof(to->private_data);
+	to->private_data_len = (uint8_t)len;
+	memcpy(to->private_data, from->private_data, len);
+}
+
+static int post(struct cm_id *id, const struct rnic_cm_event *ev)
+{
+	int ret;
+
+	_Static_assert(sizeof(*ev) <= CHANNEL_EVENT_MAX, "an event fits the queue");
+	atomic_store_explicit(&id->engine->last_cm_event, id->engine->now, memory_order_relaxed);
+	log_debug("id %u: event %u, status %d", ev->id, ev->event, ev->status);
+	ret = channel_post(&id->source, ev, sizeof(*ev));
+	if (ret)
+		log_error("out of memory: a connection event is lost");
+	return ret;
+}
+
+void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
+		   const struct iw_session_param *param)
+{
+	struct rnic_cm_event ev = {
+		.event = type,
+		.status = status,
+		.uid = id->uid,
+		.id = id->handle,
+	};
+
+	if (param)
+		fill_param(&ev.param, param);
+	post(id, &ev);
+}
+
+void cm_post(struct cm_id *id, enum cm_event_type type, int status)
+{
+	cm_post_param(id, type, status, NULL);
+}
+
+int cm_post_request(struct cm_id *listener, struct cm_id *child,
+		    const struct iw_session_param *param)
+{
+	struct rnic_cm_event ev = {
+		.event = CM_EVENT_CONNECT_REQUEST,
+		.uid = listener->uid,
+		.id = child->handle,
+	};
+
+	fill_param(&ev.param, param);
+	return post(listener, &ev);
+}
+
+void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param)
+{
+	enum cm_event_type type;
+
+	switch (error) {
+	case -ECONNREFUSED:
+	case -ECONNRESET:
+		type = CM_EVENT_REJECTED;
+		break;
+	case -ETIMEDOUT:
+		type = CM_EVENT_UNREACHABLE;
+		break;
+	default:
+		type = CM_EVENT_CONNECT_ERROR;
+		break;
+	}
+	id->state = CM_OVER;
+	cm_post_param(id, type, error, param);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Listening ids, and the requests that come to them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+
+#include "conn/cm.h"
+#include "log/log.h"
+#include "util/sockaddr.h"
+
+#define BACKLOG_MAX 1024 /* and the default, as the kernel's ucma has it */
+
+int cm_listen(struct cm_id *id, int backlog)
+{
+	struct sockaddr_storage any;
+	int ret;
+
+	if (id->state == CM_IDLE) {
+		sockaddr_any(&any, AF_INET, 0);
+		ret = cm_bind(id, (struct sockaddr *)&any);
+		if (ret)
+			return ret;
+	}
+	if (id->state != CM_BOUND || id->ep->shared)
+		return -EINVAL;
+	if (id->ep->listener)
+		return -EADDRINUSE;
+	ret = id->engine->transport->set_accept(id->ep, true);
+	if (ret)
+		return ret;
+	if (id->tos_set)
+		endpoint_set_tos(id->ep, id->tos);
+	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
+	id->state = CM_LISTEN;
+	id->ep->listener = id;
+	return 0;
+}
+
+void cm_unlisten(struct cm_id *id)
+{
+	if (id->state != CM_LISTEN)
+		return;
+	id->ep->listener = NULL;
+	id->engine->transport->set_accept(id->ep, false);
+	while (!list_empty(&id->requests))
+		cm_id_free(list_entry(id->requests.next, struct cm_id, request_node));
+	id->state = CM_OVER;
+}
+
+static void set_addresses(struct cm_id *child, const struct cm_id *listener, const struct conn_assoc *a)
+{
+	const struct transport *t = listener->engine->transport;
+	const struct path_addr *path = t->addr(a);
+	const struct endpoint *ep = listener->ep;
+
+	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
+	sockaddr_make(&child->dst, ep->family, &path->remote, t->remote_port(a));
+	if (ip_addr_is_zero(&path->local))
+		child->src = ep->local;
+	else
+		sockaddr_make(&child->src, ep->family, &path->local, ep->port);
+}
+
+void cm_request(struct engine *e, const struct iw_event *ev)
+{
+	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+	struct cm_id *listener = a->ep->listener, *child;
+
+	list_del(&a->idle_node);
+	if (!listener || listener->pending >= listener->backlog) {
+		log_debug("port %u: request refused: %s", a->ep->port,
+			  listener ? "the backlog is full" : "nobody listens");
+		iw_session_refuse(ev->session);
+		conn_assoc_check_idle(a);
+		return;
+	}
+	child = cm_id_new(e, listener->source.chan, listener->uid);
+	if (!child) {
+		iw_session_refuse(ev->session);
+		return;
+	}
+	child->connected_type = true;
+	child->state = CM_REQUESTED;
+	child->session = ev->session;
+	iw_session_set_cm(ev->session, (void *)(uintptr_t)child->handle);
+	set_addresses(child, listener, a);
+	child->listener = listener;
+	listener->pending++;
+	list_add_tail(&listener->requests, &child->request_node);
+	if (cm_post_request(listener, child, &ev->param))
+		cm_id_free(child);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Addresses and attributes of rdma_cm ids. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "conn/cm.h"
+#include "log/log.h"
+#include "util/sockaddr.h"
+
+#define QP_STATE_INIT 1
+#define QP_STATE_RTS 3
+
+/* Numbers of enum ibv_qp_attr_mask. */
+#define QP_MASK_STATE (1u << 0)
+#define QP_MASK_ACCESS_FLAGS (1u << 3)
+#define QP_MASK_PORT (1u << 5)
+
+static bool lacks_scope(const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)(const void *)addr;
+
+	return addr->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&sin6->sin6_addr) &&
+	       !sin6->sin6_scope_id;
+}
+
+static bool is_multicast(const struct sockaddr *addr)
+{
+	struct ip_addr ip = sockaddr_ip(addr);
+
+	return ip_addr_is_v4(&ip) ? (ip.b[12] & 0xf0) == 0xe0 : ip.b[0] == 0xff;
+}
+
+static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
+{
+	int ret = sockaddr_check(addr);
+
+	if (ret)
+		return ret;
+	/* Datagram services (UD QPs) do not exist on iWARP: no device takes them. */
+	if (!id->connected_type)
+		return -ENODEV;
+	return lacks_scope(addr) ? -EINVAL : 0;
+}
+
+/* Gives the id its endpoint and the address that came with it. */
+static void attach(struct cm_id *id, struct endpoint *ep)
+{
+	id->ep = ep;
+	id->src = ep->local;
+	if (!ep->shared)
+		list_add_tail(&ep->ids, &id->bound_node);
+	id->state = CM_BOUND;
+}
+
+int cm_bind(struct cm_id *id, const struct sockaddr *addr)
+{
+	struct sockaddr_storage ss;
+	struct endpoint *ep;
+	bool v6only;
+	int ret;
+
+	if (id->state != CM_IDLE)
+		return -EINVAL;
+	ret = check_addr(id, addr);
+	if (ret)
+		return ret;
+	if (is_multicast(addr))
+		return -EADDRNOTAVAIL;
+	sockaddr_copy(&ss, addr);
+	v6only = id->afonly && ss.ss_family == AF_INET6;
+	ret = endpoint_open(id->engine, (struct sockaddr *)&ss, v6only, id->reuse, &ep);
+	if (ret)
+		return ret;
+	attach(id, ep);
+	return 0;
+}
+
+/* Without a bind before: src may name an address, a port, both or none. */
+static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int family)
+{
+	struct sockaddr_storage probe;
+	struct endpoint *ep;
+	int ret;
+
+	if (src && src->sa_family && sockaddr_port(src))
+		return cm_bind(id, src);
+	if (src && src->sa_family) {
+		ret = check_addr(id, src);
+		if (ret)
+			return ret;
+		/* Is it ours? Asked by a route to itself. */
+		if (!sockaddr_is_any(src)) {
+			ret = route_lookup(src, src, &probe, NULL);
+			if (ret)
+				return ret == -EADDRNOTAVAIL ? ret : -ENODEV;
+		}
+	}
+	ret = endpoint_open_client(id->engine, family, id->tos, &ep);
+	if (ret)
+		return ret;
+	attach(id, ep);
+	if (src && src->sa_family && !sockaddr_is_any(src)) {
+		sockaddr_copy(&id->src, src);
+		sockaddr_set_port((struct sockaddr *)&id->src, ep->port);
+	}
+	return 0;
+}
+
+int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+{
+	struct sockaddr_storage to, source;
+	int ret;
+
+	if (id->state != CM_IDLE && id->state != CM_BOUND)
+		return -EINVAL;
+	ret = check_addr(id, dst);
+	if (ret)
+		return ret;
+	if (id->state == CM_IDLE) {
+		if (src && src->sa_family && src->sa_family != dst->sa_family)
+			return -EINVAL;
+		ret = bind_for_client(id, src, dst->sa_family);
+		if (ret)
+			return ret;
+	}
+	if (id->src.ss_family != dst->sa_family)
+		return -EINVAL;
+	sockaddr_copy(&to, dst);
+	if (sockaddr_is_any(dst))
+		sockaddr_loopback(&to, dst->sa_family, sockaddr_port(dst));
+	if (is_multicast(dst))
+		ret = -EADDRNOTAVAIL;
+	else
+		ret = route_lookup((struct sockaddr *)&id->src, (struct sockaddr *)&to, &source,
+				   NULL);
+	/* The kernel looks up the route at once, too: no event. */
+	if (ret)
+		return ret;
+	sockaddr_set_port((struct sockaddr *)&source, id->ep->port);
+	id->src = source;
+	id->dst = to;
+	id->state = CM_ADDR_RESOLVED;
+	cm_post(id, CM_EVENT_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+int cm_resolve_route(struct cm_id *id)
+{
+	if (id->state != CM_ADDR_RESOLVED)
+		return -EINVAL;
+	id->state = CM_ROUTE_RESOLVED;
+	cm_post(id, CM_EVENT_ROUTE_RESOLVED, 0);
+	return 0;
+}
+
+/*
+ * Whether the id has been given a device. Loopback alone does not: to the kernel it names none, as the
+ * wildcard does, until a peer is known. Programs rely on that (libfabric binds to localhost, and has all
+ * of the device's addresses to choose from if no device comes with it).
+ */
+static bool has_device(const struct cm_id *id)
+{
+	struct ip_addr ip;
+
+	if (!id->src.ss_family)
+		return false;
+	ip = sockaddr_ip((const struct sockaddr *)&id->src);
+	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
+}
+
+int cm_query(struct cm_id *id, struct rnic_addr_info *info)
+{
+	struct ip_addr ip;
+
+	memset(info, 0, sizeof(*info));
+	info->src = id->src;
+	info->dst = id->dst;
+	if (!has_device(id))
+		return 0;
+	info->node_guid = engine_node_guid(id->engine);
+	info->port_num = 1;
+	ip = sockaddr_ip((struct sockaddr *)&id->src);
+	memcpy(info->sgid, ip.b, 16);
+	if (id->dst.ss_family) {
+		ip = sockaddr_ip((struct sockaddr *)&id->dst);
+		memcpy(info->dgid, ip.b, 16);
+	}
+	return 0;
+}
+
+/*
+ * The kernel's iWARP CM gives a QP's remote rights in INIT and RTR; in RTS nothing but the port,
+ * since the connection has moved the QP already. It leaves out the right of atomics, which the kernel's
+ * iWARP devices do not have; programs leave the rights to the CM, so that ours is for it to give.
+ */
+int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	if (qp_state < QP_STATE_INIT || qp_state > QP_STATE_RTS || !has_device(id))
+		return -EINVAL;
+	attr->qp_state = qp_state;
+	attr->port_num = 1;
+	attr->mask = QP_MASK_PORT;
+	if (qp_state < QP_STATE_RTS) {
+		attr->mask |= QP_MASK_STATE | QP_MASK_ACCESS_FLAGS;
+		attr->qp_access_flags = IW_ACCESS_REMOTE;
+	}
+	return 0;
+}
+
+/* An address family option that comes after the bind: only bind() can change it. */
+static int set_afonly(struct cm_id *id, bool on)
+{
+	struct sockaddr_storage addr = id->src;
+	struct endpoint *ep = id->ep;
+
+	if (id->state != CM_IDLE && id->state != CM_BOUND)
+		return -EINVAL;
+	id->afonly = on;
+	if (id->state == CM_IDLE || id->src.ss_family != AF_INET6 || !ep->wildcard ||
+	    ep->v6only == on)
+		return 0;
+	id->state = CM_IDLE;
+	endpoint_leave(id);
+	endpoint_reap(id->engine);
+	return cm_bind(id, (struct sockaddr *)&addr);
+}
+
+static int set_reuse(struct cm_id *id, bool on)
+{
+	if (id->state == CM_LISTEN || (!on && id->state != CM_IDLE))
+		return -EINVAL;
+	id->reuse = on;
+	return 0;
+}
+
+/*
+ * Taken over when the id connects or listens; later it says nothing, as with the kernel. The two
+ * lowest bits are ECN's, and SCTP's to say.
+ */
+static void set_tos(struct cm_id *id, uint8_t tos)
+{
+	id->tos = tos & 0xfc;
+	id->tos_set = true;
+}
+
+static int flag(const void *val, size_t len, bool *on)
+{
+	int v;
+
+	if (len != sizeof(v))
+		return -EINVAL;
+	memcpy(&v, val, sizeof(v));
+	*on = v != 0;
+	return 0;
+}
+
+int cm_set_option(struct cm_id *id, int level, int name, const void *val, size_t len)
+{
+	bool on;
+	int ret;
+
+	if (level != CM_OPTION_ID)
+		return -ENOSYS;
+	switch (name) {
+	case CM_OPTION_ID_TOS:
+		if (len != 1)
+			return -EINVAL;
+		set_tos(id, *(const uint8_t *)val);
+		return 0;
+	case CM_OPTION_ID_ACK_TIMEOUT:
+		/* SCTP measures the round trip: a hint that this device has no use for. */
+		return len == 1 && id->connected_type ? 0 : -EINVAL;
+	case CM_OPTION_ID_REUSEADDR:
+		ret = flag(val, len, &on);
+		return ret ? ret : set_reuse(id, on);
+	case CM_OPTION_ID_AFONLY:
+		ret = flag(val, len, &on);
+		return ret ? ret : set_afonly(id, on);
+	default:
+		return -ENOSYS;
+	}
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/carrier_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <linux/errqueue.h>
+
+#include "net/capture.h"
+#include "runtime/private.h"
+#include "util/sockaddr.h"
+#include "sys/sys.h"
+
+#define SOCKET_BUFFER (4 << 20)
+#define CONTROL 128 /* room for the control data of a received message */
+/* No IPv6 path takes less; what is cut so small passes all of them. */
+#define IPV6_SMALLEST_MTU 1280
+
+/* What the kernel really holds; it doubles the value, since it counts its own memory as well. */
+static size_t raise_buffer(int fd, int name, int force_name)
+{
+	int got;
+
+	sys_setsockopt_int(fd, SOL_SOCKET, name, SOCKET_BUFFER);
+	got = sys_getsockopt_int(fd, SOL_SOCKET, name);
+	if (got < 2 * SOCKET_BUFFER) {
+		sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
+		got = sys_getsockopt_int(fd, SOL_SOCKET, name);
+	}
+	return got > 0 ? (size_t)got : 0;
+}
+
+size_t carrier_raise_buffers(int fd)
+{
+	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
+	return raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
+}
+
+void carrier_report(int fd, bool v4, bool v6, bool wildcard)
+{
+	if (v6) {
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, wildcard);
+	} else {
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_PKTINFO, wildcard);
+	}
+	if (v4)
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_RECVERR, 1);
+}
+
+void carrier_set_df(int fd, bool v4, bool v6, bool df)
+{
+	if (v6) {
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+				   df ? IPV6_PMTUDISC_DO : IPV6_PMTUDISC_DONT);
+		/* Only the sender fragments, and it may not know of a smaller link. 0: none. */
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
+	}
+	if (v4)
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+				   df ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT);
+}
+
+/* ---- receiving ---- */
+
+static bool read_pktinfo(const struct cmsghdr *c, struct carrier_datagram *d)
+{
+	if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+		struct in_pktinfo info;
+		struct sockaddr_in sin = {.sin_family = AF_INET};
+
+		memcpy(&info, CMSG_DATA(c), sizeof(info));
+		if (info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr)
+			return false;
+		sin.sin_addr = info.ipi_addr;
+		d->from.local = sockaddr_ip((struct sockaddr *)&sin);
+	} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+		struct in6_pktinfo info;
+		struct sockaddr_in6 sin6 = {.sin6_family = AF_INET6};
+
+		memcpy(&info, CMSG_DATA(c), sizeof(info));
+		if (IN6_IS_ADDR_MULTICAST(&info.ipi6_addr))
+			return false;
+		sin6.sin6_addr = info.ipi6_addr;
+		sin6.sin6_scope_id = info.ipi6_ifindex;
+		d->from.local = sockaddr_ip((struct sockaddr *)&sin6);
+	}
+	return true;
+}
+
+static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
+			int size;
+
+			memcpy(&size, CMSG_DATA(c), sizeof(size));
+			if (size > 0)
+				d->segment = (size_t)size;
+		} else if (!read_pktinfo(c, d)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* recvmmsg() costs more where one is asked for. Returns their number, or -errno. */
+static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
+{
+	ssize_t len;
+
+	if (max > 1)
+		return sys_recvmmsg(fd, msgs, max, MSG_DONTWAIT);
+	len = sys_recvmsg(fd, &msgs[0].msg_hdr, MSG_DONTWAIT);
+	if (len < 0)
+		return (int)len;
+	msgs[0].msg_len = (unsigned int)len;
+	return 1;
+}
+
+unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
+			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
+				       struct carrier_datagram *d))
+{
+	struct mmsghdr msgs[CARRIER_RX_DATAGRAMS];
+	struct iovec iov[CARRIER_RX_DATAGRAMS];
+	struct sockaddr_storage names[CARRIER_RX_DATAGRAMS];
+	_Alignas(struct cmsghdr) uint8_t control[CARRIER_RX_DATAGRAMS][CONTROL];
+	unsigned int out = 0;
+	int n;
+
+	for (unsigned int i = 0; i < max; i++) {
+		iov[i] = (struct iovec){dgrams[i].data, CARRIER_RX_SIZE};
+		msgs[i].msg_hdr = (struct msghdr){
+			.msg_name = &names[i],
+			.msg_namelen = sizeof(names[i]),
+			.msg_iov = &iov[i],
+			.msg_iovlen = 1,
+			.msg_control = control[i],
+			.msg_controllen = sizeof(control[i]),
+		};
+	}
+	n = receive_some(fd, msgs, max);
+	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
+	if (n < 0 && n != -EAGAIN && n != -EINTR) {
+		endpoint_errors(ep);
+		n = receive_some(fd, msgs, max);
+	}
+	for (int i = 0; i < n; i++) {
+		struct sockaddr *name = (struct sockaddr *)&names[i];
+		uint8_t *data = dgrams[i].data;
+		struct carrier_datagram *d = &dgrams[out];
+
+		/* The buffers stay a permutation of themselves. */
+		dgrams[i].data = d->data;
+		d->data = data;
+		d->len = d->segment = msgs[i].msg_len;
+		d->from.remote = sockaddr_ip(name);
+		d->from.udp_port = sockaddr_port(name);
+		d->from.local = sockaddr_ip((struct sockaddr *)&ep->local);
+		if (!read_control(&msgs[i].msg_hdr, d) || !d->len || (strip && !strip(ep, name, d)))
+			continue;
+		capture_received(ep, d);
+		out++;
+	}
+	return out;
+}
+
+bool carrier_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee)
+{
+	_Alignas(struct cmsghdr) uint8_t control[512];
+	struct sockaddr_storage name;
+	struct iovec iov = {err->quoted, sizeof(err->quoted)};
+	struct msghdr msg = {
+		.msg_name = &name,
+		.msg_namelen = sizeof(name),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t len;
+
+	memset(&name, 0, sizeof(name));
+	memset(err, 0, sizeof(*err));
+	memset(ee, 0, sizeof(*ee));
+	len = sys_recvmsg(fd, &msg, MSG_ERRQUEUE | MSG_DONTWAIT);
+	if (len < 0)
+		return false;
+	err->quoted_len = (size_t)len;
+	if (msg.msg_namelen && !sockaddr_check((struct sockaddr *)&name)) {
+		err->to.remote = sockaddr_ip((struct sockaddr *)&name);
+		err->to.udp_port = sockaddr_port((struct sockaddr *)&name);
+	}
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
+		if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) ||
+		    (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR))
+			memcpy(ee, CMSG_DATA(c), sizeof(*ee));
+	}
+	err->local = ee->ee_origin == SO_EE_ORIGIN_LOCAL;
+	return true;
+}
+
+/* ---- sending ---- */
+
+void carrier_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len)
+{
+	struct cmsghdr *c;
+
+	if (!out->msg.msg_control)
+		out->msg.msg_control = out->control.bytes;
+	c = (struct cmsghdr *)(void *)(out->control.bytes + out->msg.msg_controllen);
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), data, len);
+	out->msg.msg_controllen += CMSG_SPACE(len);
+}
+
+void carrier_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
+		 bool from_local)
+{
+	memset(&out->msg, 0, sizeof(out->msg));
+	memset(&out->control, 0, sizeof(out->control));
+	out->msg.msg_name = &out->to;
+	out->msg.msg_namelen = sockaddr_make(&out->to, family, &to->remote, port);
+	if (!from_local || ip_addr_is_zero(&to->local))
+		return;
+	if (family == AF_INET) {
+		struct in_pktinfo info = {0};
+
+		memcpy(&info.ipi_spec_dst, to->local.b + 12, 4);
+		carrier_add_control(out, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+	} else {
+		struct in6_pktinfo info = {.ipi6_ifindex = to->local.scope_id};
+
+		memcpy(&info.ipi6_addr, to->local.b, 16);
+		carrier_add_control(out, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the lower layers have in common: options, control data and error queues of sockets. */
+#ifndef SCTPIW_ENGINE_LLP_SOCKET_H
+#define SCTPIW_ENGINE_LLP_SOCKET_H
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "net/carrier.h"
+
+/* Of headers that are older than the kernels it runs on. */
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+
+/* Where a message goes, and control data that come with it, as sendmsg() wants them. */
+struct carrier_outgoing {
+	struct msghdr msg; /* the iov is the caller's */
+	struct sockaddr_storage to;
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+			      CMSG_SPACE(sizeof(uint16_t))];
+	} control;
+};
+
+/* Buffers as large as may be; returns what the receiving one really holds. */
+size_t carrier_raise_buffers(int fd);
+/*
+ * Which of the two kinds of options a socket gets: one for IPv6 that takes IPv4 as well has both.
+ * The error queue; wildcard: each message also tells its destination.
+ */
+void carrier_report(int fd, bool v4, bool v6, bool wildcard);
+void carrier_set_df(int fd, bool v4, bool v6, bool df);
+
+/*
+ * Up to max messages of fd, as llp.receive; what is not for this host alone (broadcast, multicast) is left
+ * out, as SCTP does not take it. strip: takes away what stands before the SCTP packet, and sees to
+ * from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands there.
+ */
+unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
+			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
+				       struct carrier_datagram *d));
+
+/* To `to` on a socket of this family, with UDP port port, from to->local if from_local. */
+void carrier_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
+		 bool from_local);
+void carrier_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len);
+
+struct sock_extended_err;
+/* The next entry of fd's error queue; false: none. ee is zeroed where there is none in it. */
+bool carrier_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The port's GID table: a slot for each address of the host, an IPv4 one as ::ffff:a.b.c.d. Programs
+ * keep indexes, so that no entry ever moves: an address that goes away leaves an empty slot, and a
+ * new one takes the first that is empty. One that comes back gets the slot that it had, as long as
+ * nothing else has taken it. No locks: the caller's.
+ */
+#ifndef SCTPIW_ENGINE_GID_H
+#define SCTPIW_ENGINE_GID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine.h"
+#include "util/addr.h"
+
+#define GID_TABLE_LEN ENGINE_GIDS
+
+struct gid_entry {
+	struct ip_addr ip; /* its bytes are the GID */
+	unsigned int ifindex;
+	unsigned int rank; /* of a new one: smaller, earlier in the table */
+	bool valid;	   /* else empty; ip and ifindex are those that it had */
+};
+
+struct gid_table {
+	struct gid_entry slot[GID_TABLE_LEN];
+};
+
+/*
+ * Brings the table up to the n entries of now, which it sorts. What does not fit is left out, and
+ * counted in *left_out. Whether anything has changed.
+ */
+bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
+		      unsigned int *left_out);
+
+/* The index of the GID, on that interface unless ifindex is 0; or -ENOENT. */
+int gid_table_find(const struct gid_table *t, const uint8_t gid[16], unsigned int ifindex);
+
+#endif

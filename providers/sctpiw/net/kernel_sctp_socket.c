@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/kernel_sctp_socket.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/sctp.h>
+#include <string.h>
+
+#include "util/sockaddr.h"
+#include "sys/sys.h"
+
+#define ADAPTATION_DDP 1 /* RFC 5043 4.1 */
+#define STREAMS 65535
+#define SOCKET_BUFFER (4 << 20)
+/*
+ * Milliseconds. RTO.Min: a peer may delay an acknowledgement for 200 ms (what kernels do), and
+ * more than a second in silence would be too long for a probe (see kernel.c).
+ */
+#define RTO_INITIAL 1000
+#define RTO_MIN 300
+#define RTO_MAX 1000
+#define HEARTBEAT 1000
+#define SACK_DELAY 10
+/* The kernel is not to give up: the engine's limits are shorter. */
+#define ATTEMPTS_MAX 0xffff
+
+static void raise_buffer(int fd, int name, int force_name)
+{
+	/* The second one needs a privilege, and goes beyond the system's limit. */
+	sys_setsockopt_int(fd, SOL_SOCKET, name, SOCKET_BUFFER);
+	sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
+}
+
+/* What accept() does not pass on. */
+static void set_each(int fd, int family, bool v6only)
+{
+	struct linger abort_at_close = {.l_onoff = 1};
+
+	/* An ABORT when the process ends, however it does. */
+	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
+	/* ICMP errors are to be told. */
+	if (family == AF_INET6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+	if (family == AF_INET || !v6only)
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_RECVERR, 1);
+}
+
+static int subscribe(int fd)
+{
+	static const uint16_t types[] = {
+		SCTP_ASSOC_CHANGE,
+		SCTP_SHUTDOWN_EVENT,
+		SCTP_ADAPTATION_INDICATION,
+		SCTP_PARTIAL_DELIVERY_EVENT,
+	};
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && !ret; i++) {
+		struct sctp_event ev = {.se_type = types[i], .se_on = 1};
+
+		ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_EVENT, &ev, sizeof(ev));
+	}
+	return ret;
+}
+
+static void set_timers(int fd)
+{
+	struct sctp_rtoinfo rto = {
+		.srto_initial = RTO_INITIAL,
+		.srto_min = RTO_MIN,
+		.srto_max = RTO_MAX,
+	};
+	struct sctp_assocparams assoc = {.sasoc_asocmaxrxt = ATTEMPTS_MAX};
+	struct sctp_sack_info sack = {.sack_delay = SACK_DELAY, .sack_freq = 2};
+	struct sctp_paddrparams path = {
+		.spp_flags = SPP_HB_ENABLE,
+		.spp_hbinterval = HEARTBEAT,
+	};
+
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_RTOINFO, &rto, sizeof(rto));
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_ASSOCINFO, &assoc, sizeof(assoc));
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_DELAYED_SACK, &sack, sizeof(sack));
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path));
+}
+
+/* What the protocol cannot do without. */
+static int set_required(int fd)
+{
+	struct sctp_initmsg init = {
+		.sinit_num_ostreams = STREAMS,
+		.sinit_max_instreams = STREAMS,
+		.sinit_max_attempts = ATTEMPTS_MAX,
+		.sinit_max_init_timeo = RTO_MAX,
+	};
+	struct sctp_setadaptation adaptation = {.ssb_adaptation_ind = ADAPTATION_DDP};
+	int ret;
+
+	ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_INITMSG, &init, sizeof(init));
+	if (!ret)
+		ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_ADAPTATION_LAYER, &adaptation,
+				     sizeof(adaptation));
+	if (!ret)
+		ret = sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_RECVRCVINFO, 1);
+	if (!ret)
+		ret = sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_DISABLE_FRAGMENTS, 1);
+	return ret ? ret : subscribe(fd);
+}
+
+int kernel_sctp_socket_probe(void)
+{
+	int fd = sys_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+	int ret = fd < 0 ? fd : set_required(fd);
+
+	sys_close(fd);
+	return ret;
+}
+
+int kernel_sctp_socket_open(int family, bool v6only)
+{
+	int fd = sys_keep(sys_socket(family, SOCK_STREAM, IPPROTO_SCTP));
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = set_required(fd);
+	if (ret) {
+		sys_close(fd);
+		return ret;
+	}
+	if (family == AF_INET6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
+	sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_NODELAY, 1);
+	set_timers(fd);
+	set_each(fd, family, v6only);
+	raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
+	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
+	return fd;
+}
+
+int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sockaddr_storage *from)
+{
+	int fd = sys_keep(sys_accept(listener, from));
+
+	if (fd >= 0)
+		set_each(fd, family, v6only);
+	return fd;
+}
+
+/*
+ * Sockets with SO_REUSEADDR may have the same port while none of them listens; the one that does must
+ * have SO_REUSEPORT as well, and only for this moment: other processes could listen there, too.
+ */
+int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener)
+{
+	int ret;
+
+	sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (listener >= 0) {
+		sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+		sys_setsockopt_int(listener, SOL_SOCKET, SO_REUSEPORT, 1);
+	}
+	ret = sys_bind(fd, addr, sockaddr_len(addr));
+	if (listener >= 0) {
+		sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
+		sys_setsockopt_int(listener, SOL_SOCKET, SO_REUSEPORT, 0);
+	}
+	return ret;
+}
+
+int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
+{
+	/* No address: for all of the association that is to come. */
+	struct sctp_udpencaps encaps = {.sue_port = htons(udp_port)};
+
+	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,
+			      sizeof(encaps));
+}
+
+int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status)
+{
+	struct sctp_status st;
+	socklen_t len = sizeof(st);
+	int saved = errno, ret;
+
+	memset(&st, 0, sizeof(st));
+	ret = sctp_opt_info(fd, 0, SCTP_STATUS, &st, &len) ? -errno : 0;
+	errno = saved;
+	if (ret)
+		return ret;
+	status->streams = st.sstat_instrms < st.sstat_outstrms ? st.sstat_instrms :
+								  st.sstat_outstrms;
+	status->max_msg = st.sstat_fragmentation_point;
+	status->established = st.sstat_state == SCTP_ESTABLISHED;
+	return 0;
+}
+
+int64_t kernel_sctp_socket_unacked(int fd)
+{
+	uint32_t info[SK_MEMINFO_VARS] = {0};
+	socklen_t len = sizeof(info);
+	int ret = sys_getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len);
+
+	return ret ? ret : (int64_t)info[SK_MEMINFO_WMEM_QUEUED];
+}
+
+int64_t kernel_sctp_socket_packets(int fd)
+{
+	struct sctp_assoc_stats stats;
+	socklen_t len = sizeof(stats);
+	int ret;
+
+	memset(&stats, 0, sizeof(stats));
+	ret = sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &len);
+	return ret ? ret : (int64_t)(stats.sas_ipackets & INT64_MAX);
+}
+
+void kernel_sctp_socket_want_dry(int fd, bool want)
+{
+	struct sctp_event ev = {.se_type = SCTP_SENDER_DRY_EVENT, .se_on = want};
+
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_EVENT, &ev, sizeof(ev));
+}
+
+void kernel_sctp_socket_probe_peer(int fd)
+{
+	struct sctp_status st;
+	socklen_t len = sizeof(st);
+	struct sctp_paddrparams path = {.spp_flags = SPP_HB_DEMAND};
+
+	memset(&st, 0, sizeof(st));
+	if (sys_getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &st, &len))
+		return;
+	path.spp_address = st.sstat_primary.spinfo_address;
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path));
+}
+
+void kernel_sctp_socket_allow_fragments(int fd, bool allow)
+{
+	sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_DISABLE_FRAGMENTS, !allow);
+}

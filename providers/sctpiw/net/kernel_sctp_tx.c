@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The kernel's SCTP: what goes out, and what of it is acknowledged. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/sctp.h>
+#include <string.h>
+
+#include "net/kernel_sctp.h"
+#include "net/kernel_sctp_socket.h"
+#include "sys/sys.h"
+
+#define OUTPUT_TURN 8 /* such calls of one association before the next has its turn */
+
+/*
+ * The DDP-SSNs of a stream that are not acknowledged must be within 32,767 (RFC 5043 5.2): so are
+ * the messages of the whole association.
+ */
+#define UNACKED_MAX 32000u
+
+/* ---- what is acknowledged ---- */
+
+void kernel_sctp_ready(struct kernel_sctp_assoc *ka)
+{
+	if (!list_linked(&ka->ready))
+		list_add_tail(&kernel_sctp_of(engine_of(ka))->ready, &ka->ready);
+}
+
+static bool has_pending(const struct kernel_sctp_assoc *ka)
+{
+	return ka->tx_first < ka->tx_n;
+}
+
+static bool all_acked(const struct kernel_sctp_assoc *ka)
+{
+	return ka->acked == ka->pulled ||
+	       (!has_pending(ka) && kernel_sctp_socket_unacked(ka->sock.fd) == 0);
+}
+
+void kernel_sctp_settle(struct kernel_sctp_assoc *ka)
+{
+	if (!all_acked(ka))
+		return;
+	ka->acked = ka->pulled;
+	if (ka->hold) {
+		ka->hold = false;
+		kernel_sctp_socket_want_dry(ka->sock.fd, false);
+		kernel_sctp_ready(ka);
+	}
+}
+
+/*
+ * While messages flow without a pause "all is acknowledged" is never true: whoever has to know
+ * makes a pause.
+ */
+static void hold_until_acked(struct kernel_sctp_assoc *ka)
+{
+	kernel_sctp_settle(ka);
+	if (ka->acked == ka->pulled || ka->hold)
+		return;
+	ka->hold = true;
+	kernel_sctp_socket_want_dry(ka->sock.fd, true);
+}
+
+uint32_t kernel_sctp_acked(struct conn_assoc *a)
+{
+	struct kernel_sctp_assoc *ka = a->state;
+
+	hold_until_acked(ka);
+	return ka->acked;
+}
+
+bool kernel_sctp_is_drained(const struct conn_assoc *a)
+{
+	const struct kernel_sctp_assoc *ka = a->state;
+
+	return !kernel_sctp_is_up(ka) || all_acked(ka);
+}
+
+/* ---- output ---- */
+
+/* How one message is handed over. */
+struct outgoing {
+	struct iovec iov;
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[CMSG_SPACE(sizeof(struct sctp_sndinfo))];
+	} control;
+};
+
+static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp_msg *m, struct outgoing *out,
+		    struct msghdr *msg)
+{
+	struct sctp_sndinfo info = {
+		.snd_sid = m->sid,
+		.snd_flags = SCTP_UNORDERED,
+		.snd_ppid = htonl(m->ppid),
+	};
+	struct cmsghdr *c = &out->control.align;
+
+	out->iov = (struct iovec){ka->tx_buf + m->offset, m->len};
+	*msg = (struct msghdr){
+		.msg_iov = &out->iov,
+		.msg_iovlen = 1,
+		.msg_control = c,
+		.msg_controllen = sizeof(out->control),
+	};
+	memset(&out->control, 0, sizeof(out->control));
+	c->cmsg_level = IPPROTO_SCTP;
+	c->cmsg_type = SCTP_SNDINFO;
+	c->cmsg_len = CMSG_LEN(sizeof(info));
+	memcpy(CMSG_DATA(c), &info, sizeof(info));
+}
+
+/* The path takes less than it did. What was pulled before that goes in fragments. */
+static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
+{
+	struct kernel_sctp_status status;
+	ssize_t ret;
+
+	kernel_sctp_socket_allow_fragments(ka->sock.fd, true);
+	ret = sys_sendmsg(ka->sock.fd, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	kernel_sctp_socket_allow_fragments(ka->sock.fd, false);
+	if (!kernel_sctp_socket_status(ka->sock.fd, &status))
+		conn_assoc_set_max_msg(ka->assoc, status.max_msg);
+	return ret < 0 ? (int)ret : 1;
+}
+
+/*
+ * How many of those that are left one call may take. Messages of less than a packet wait for each
+ * other in the kernel (MSG_MORE) until the last one comes, which goes by itself.
+ */
+static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
+{
+	unsigned int n = ka->tx_n - ka->tx_first;
+
+	*flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+	if (n == 1 || ka->tx[ka->tx_first].len > ka->assoc->max_msg / 2)
+		return n;
+	*flags |= MSG_MORE;
+	return n - 1;
+}
+
+/* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
+static int hand_over(struct kernel_sctp_assoc *ka)
+{
+	struct mmsghdr msgs[TX_MSGS];
+	struct outgoing out[TX_MSGS];
+
+	for (unsigned int i = ka->tx_first; i < ka->tx_n; i++)
+		prepare(ka, &ka->tx[i], &out[i], &msgs[i].msg_hdr);
+	while (has_pending(ka)) {
+		int flags, n;
+
+		n = (int)next_call(ka, &flags);
+		n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, (unsigned int)n, flags);
+		if (n == -EMSGSIZE)
+			n = send_too_long(ka, &msgs[ka->tx_first].msg_hdr);
+		if (n == -ENOBUFS || n == -ENOMEM)
+			n = -EAGAIN;
+		if (n < 0)
+			return n;
+		ka->tx_first += (unsigned int)n;
+	}
+	ka->tx_first = ka->tx_n = 0;
+	return 0;
+}
+
+static bool may_pull(struct kernel_sctp_assoc *ka)
+{
+	if (ka->hold || ka->ended || !ka->assoc->iw || ka->assoc->closing)
+		return false;
+	if (ka->pulled - ka->acked >= UNACKED_MAX)
+		hold_until_acked(ka);
+	return !ka->hold;
+}
+
+static bool pull_some(struct kernel_sctp_assoc *ka)
+{
+	const struct conn_assoc *a = ka->assoc;
+	uint32_t offset = 0;
+
+	while (ka->tx_n < TX_MSGS && TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
+		struct kernel_sctp_msg *m = &ka->tx[ka->tx_n];
+		struct iw_msg info = {.zcopy_window = 0};
+		size_t len = iw_assoc_pull(a->iw, ka->tx_buf + offset, TX_SIZE - offset, &info);
+
+		if (!len)
+			break;
+		*m = (struct kernel_sctp_msg){
+			.offset = offset,
+			.len = (uint32_t)len,
+			.sid = info.sid,
+			.ppid = info.ppid,
+		};
+		a->ep->engine->traffic.packets_out++;
+		a->ep->engine->traffic.bytes_out += len;
+		offset += (uint32_t)len;
+		ka->tx_n++;
+		ka->pulled++;
+	}
+	return has_pending(ka);
+}
+
+/*
+ * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is to be read
+ * in its turn, behind what the peer sent before it; what was pulled is of sessions that are over.
+ */
+static void send_failed(struct kernel_sctp_assoc *ka, int error)
+{
+	struct kernel_sctp_status status;
+
+	if (!kernel_sctp_socket_status(ka->sock.fd, &status) && status.established) {
+		kernel_sctp_over(ka, kernel_sctp_meaning(ka, error), false);
+		return;
+	}
+	ka->tx_first = ka->tx_n = 0;
+	ka->ended = true;
+}
+
+static void output_assoc(struct kernel_sctp_assoc *ka)
+{
+	int ret;
+
+	if (!kernel_sctp_is_up(ka) || ka->blocked)
+		return;
+	for (int i = 0; i < OUTPUT_TURN; i++) {
+		if (!has_pending(ka) && !pull_some(ka))
+			return;
+		ret = hand_over(ka);
+		if (ret == -EAGAIN) {
+			ka->assoc->ep->engine->traffic.waits++;
+			kernel_sctp_set_blocked(ka, true);
+			return;
+		}
+		if (ret) {
+			send_failed(ka, ret);
+			return;
+		}
+	}
+	kernel_sctp_ready(ka);
+}
+
+void kernel_sctp_output(struct engine *e)
+{
+	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct list_node *node;
+
+	while ((node = list_pop(&k->ready)))
+		output_assoc(list_entry(node, struct kernel_sctp_assoc, ready));
+}
+
+void kernel_sctp_kick(struct conn_assoc *a)
+{
+	kernel_sctp_ready(a->state);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A registered range may be unmapped, protected or truncated by the application at any time.
+ * Copies, checksums and atomics run under a guard: a fault on an address of theirs jumps out of it, any other
+ * fault is none of our business and goes on to who was there before.
+ */
+#define _GNU_SOURCE
+#include "net/memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/engine.h"
+#include "log/log.h"
+#include "util/crc32c.h"
+
+struct copy_guard {
+	sigjmp_buf env;
+	uintptr_t dst, src;
+	size_t len;
+};
+
+/* initial-exec: a signal handler must not allocate thread-local storage. */
+#define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))
+static GUARD_TLS struct copy_guard *volatile active;
+static GUARD_TLS bool unblocked;
+
+static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
+
+/*
+ * A fault whose signal is blocked kills the process; threads that block every signal are common.
+ * Nothing else can be meant by these two being blocked. Again after a fault: how we were
+ * called (the mask in a handler) is not ours to know.
+ */
+static void unblock_faults(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGSEGV);
+	sigaddset(&set, SIGBUS);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	unblocked = true;
+}
+
+static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
+{
+	return addr >= start && addr - start < len;
+}
+
+/* False: none of ours. Otherwise it does not return. */
+static bool on_fault(int sig, siginfo_t *info, void *context)
+{
+	struct copy_guard *guard = active;
+	uintptr_t addr = (uintptr_t)info->si_addr;
+
+	/* si_code <= 0: sent by someone, not caused here */
+	if (!guard || info->si_code <= 0 ||
+	    (!in_range(addr, guard->dst, guard->len) && !in_range(addr, guard->src, guard->len)))
+		return false;
+	active = NULL;
+	siglongjmp(guard->env, 1);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	struct sigaction *prev = &previous[sig == SIGBUS];
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	int saved = errno;
+
+	if (on_fault(sig, info, context))
+		return;
+	if (prev->sa_flags & SA_SIGINFO) {
+		prev->sa_sigaction(sig, info, context);
+	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
+		prev->sa_handler(sig);
+	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
+		/*
+		 * A true fault strikes again on return; a signal that was sent must be sent
+		 * again.
+		 */
+		sigaction(sig, &dfl, NULL);
+		if (info->si_code <= 0)
+			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
+	}
+	errno = saved;
+}
+
+static int install(int sig, struct sigaction *prev)
+{
+	struct sigaction sa = {
+		.sa_sigaction = handler,
+		.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+	};
+
+	sigemptyset(&sa.sa_mask);
+	return sigaction(sig, &sa, prev) ? -errno : 0;
+}
+
+static int install_error;
+
+static void install_once(void)
+{
+	install_error = install(SIGSEGV, &previous[0]);
+	if (!install_error)
+		install_error = install(SIGBUS, &previous[1]);
+}
+
+/* A handler is inherited by the child of a fork, a claim is not. */
+static int guard_process(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int (*claim)(int, bool (*)(int, siginfo_t *, void *));
+	int ret;
+
+	*(void **)&claim = dlsym(RTLD_DEFAULT, "sctpiw_sigchain_claim");
+	if (claim) {
+		ret = claim(SIGSEGV, on_fault);
+		return ret ? ret : claim(SIGBUS, on_fault);
+	}
+	pthread_once(&once, install_once);
+	return install_error;
+}
+
+int memory_guard(void)
+{
+	static _Atomic pid_t guarded;
+	pid_t pid = getpid();
+	int ret;
+
+	if (atomic_load_explicit(&guarded, memory_order_acquire) == pid)
+		return 0;
+	ret = guard_process();
+	if (ret)
+		log_error("cannot handle memory faults: %s", strerror(-ret));
+	else
+		atomic_store_explicit(&guarded, pid, memory_order_release);
+	return ret;
+}
+
+#ifndef MADV_POPULATE_READ /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+int memory_populate(uint64_t addr, uint64_t len, bool write)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t start = addr / page * page;
+
+	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start,
+			     write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ))
+		return 0;
+	/* The rights are lacking, or the kernel does not know how. */
+	if (errno == EINVAL)
+		return memory_check(addr, len, write);
+	return -EFAULT;
+}
+
+static bool ascending;
+
+void memory_copy_ascending(void)
+{
+	ascending = true;
+}
+
+/* Stores of whole words are seen in the order of the program; volatile keeps the compiler to it. */
+static __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
+{
+	volatile uint8_t *to = dst;
+	const uint8_t *from = src;
+	uint64_t word;
+
+	for (; len && (uintptr_t)to % sizeof(word); len--)
+		*to++ = *from++;
+	for (; len >= sizeof(word); len -= sizeof(word)) {
+		memcpy(&word, from, sizeof(word));
+		*(volatile uint64_t *)to = word;
+		to += sizeof(word);
+		from += sizeof(word);
+	}
+	for (; len; len--)
+		*to++ = *from++;
+}
+
+static void prepare(struct copy_guard *guard, const void *dst, const void *src, size_t len)
+{
+	if (__builtin_expect(!unblocked, 0))
+		unblock_faults();
+	guard->dst = (uintptr_t)dst;
+	guard->src = (uintptr_t)src;
+	guard->len = len;
+}
+
+/* Not by guarded(), which costs a call more: each small message comes here. */
+int memory_copy(void *dst, const void *src, size_t len)
+{
+	struct copy_guard guard;
+
+	prepare(&guard, dst, src, len);
+	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
+		unblock_faults();
+		return -EFAULT;
+	}
+	active = &guard;
+	/*
+	 * The compiler may take these for memory accesses of their own, but not move the copy
+	 * over them.
+	 */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(ascending, 0))
+		copy_up(dst, src, len);
+	else
+		memcpy(dst, src, len);
+	atomic_signal_fence(memory_order_seq_cst);
+	active = NULL;
+	return 0;
+}
+
+/* fn(arg) reads or writes len bytes at memory. -EFAULT: it did not come to its end. */
+static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *arg)
+{
+	struct copy_guard guard;
+
+	prepare(&guard, memory, memory, len);
+	if (__builtin_expect(sigsetjmp(guard.env, 0), 0)) {
+		unblock_faults();
+		return -EFAULT;
+	}
+	active = &guard;
+	atomic_signal_fence(memory_order_seq_cst);
+	fn(arg);
+	atomic_signal_fence(memory_order_seq_cst);
+	active = NULL;
+	return 0;
+}
+
+struct range {
+	const uint8_t *start;
+	size_t len;
+	uint32_t crc;
+};
+
+static void touch_pages(void *arg)
+{
+	const struct range *r = arg;
+	const uint8_t *last = r->start + r->len - 1;
+
+	for (const volatile uint8_t *p = r->start; p <= last; p += 4096)
+		(void)*p;
+	(void)*(const volatile uint8_t *)last;
+}
+
+int memory_probe(const void *src, size_t len)
+{
+	struct range r = {.start = src, .len = len};
+
+	return guarded(src, len, touch_pages, &r);
+}
+
+static void add_crc(void *arg)
+{
+	struct range *r = arg;
+
+	r->crc = crc32c_add(r->crc, r->start, r->len);
+}
+
+int memory_crc32c(uint32_t *crc, const void *src, size_t len)
+{
+	struct range r = {.start = src, .len = len, .crc = *crc};
+	int ret = guarded(src, len, add_crc, &r);
+
+	if (!ret)
+		*crc = r.crc;
+	return ret;
+}
+
+struct change {
+	_Atomic uint64_t *word;
+	uint64_t (*next)(uint64_t old, const void *arg);
+	const void *arg;
+	uint64_t old;
+};
+
+static void change_word(void *arg)
+{
+	struct change *c = arg;
+
+	c->old = atomic_load_explicit(c->word, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(c->word, &c->old, c->next(c->old, c->arg)))
+		;
+}
+
+int memory_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old)
+{
+	struct change c = {.word = (_Atomic uint64_t *)word, .next = next, .arg = arg};
+	int ret = guarded(word, sizeof(*word), change_word, &c);
+
+	if (!ret)
+		*old = c.old;
+	return ret;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Access to the application's memory, which may go away under our hands. See also engine.h. */
+#ifndef SCTPIW_ENGINE_MEMORY_H
+#define SCTPIW_ENGINE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * memcpy() that returns -EFAULT where it would fault, once memory_guard() has been called;
+ * what it copied before is left as it is. 0 on success.
+ */
+int memory_copy(void *dst, const void *src, size_t len);
+/* Whether each page of the len > 0 bytes can be read: 0 or -EFAULT, guarded as above. */
+int memory_probe(const void *src, size_t len);
+/* crc32c_add() to *crc, guarded as above. -EFAULT: *crc is as it was. */
+int memory_crc32c(uint32_t *crc, const void *src, size_t len);
+/*
+ * From now on memory_copy() writes in ascending order: who sees a byte of a copy sees all before
+ * it. memcpy() writes the ends of short pieces first. To be called before the first copy.
+ */
+void memory_copy_ascending(void);
+
+/*
+ * Replaces the word, which is aligned, by next(word, arg), atomically also towards the other
+ * processors; *old is what it was. next is called again when others change the word meanwhile, and
+ * must not touch the application's memory. -EFAULT, and no change, where the word cannot be read
+ * and written, guarded as above; also where next leaves it as it is.
+ */
+int memory_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
+		  uint64_t *old);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table that the stand-in for the kernel's ABI finds by dlsym(): takes the lock, finds the
+ * id.
+ */
+#define _GNU_SOURCE
+#include "rnic_api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "runtime/channel.h"
+#include "conn/cm.h"
+#include "runtime/engine.h"
+#include "log/log.h"
+#include "runtime/private.h"
+#include "util/sockaddr.h"
+#include "sys/sys.h"
+
+static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
+{
+	return channel_create(CHANNEL_COMP, chan, fd);
+}
+
+static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
+{
+	return channel_create(CHANNEL_CM, chan, fd);
+}
+
+/* The caller installs it under the descriptor, which keeps it: the reference stays with that. */
+static struct rnic_channel *api_channel_by_fd(int fd)
+{
+	struct rnic_channel *chan = channel_get_by_fd(fd);
+
+	channel_put(chan);
+	return chan;
+}
+
+static uint64_t api_node_guid(void)
+{
+	struct engine *e = engine_get();
+
+	return e ? engine_node_guid(e) : 0;
+}
+
+static int api_node_type(void)
+{
+	struct engine *e = engine_get();
+
+	return e && e->config.node_ca ? RNIC_NODE_CA : RNIC_NODE_RNIC;
+}
+
+_Static_assert(RNIC_GIDS == ENGINE_GIDS, "one length of the GID table");
+
+static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifindex)
+{
+	struct engine *e = engine_get();
+	struct engine_gid gid;
+	int ret;
+
+	if (!e)
+		return -errno;
+	ret = engine_gid(e, index, &gid);
+	memcpy(raw, gid.raw, sizeof(gid.raw));
+	*ifindex = gid.ifindex;
+	return ret;
+}
+
+static int api_query_port(struct rnic_port *out)
+{
+	struct engine *e = engine_get();
+	struct engine_port port;
+
+	if (!e)
+		return -errno;
+	engine_port(e, &port);
+	*out = (struct rnic_port){
+		.active = port.active,
+		.width = port.width,
+		.speed = port.speed,
+	};
+	return 0;
+}
+
+static int api_query_counter(const char *name, uint64_t *value)
+{
+	struct engine *e = engine_get();
+
+	return e ? counters_get(e, name, value) : -errno;
+}
+
+static void api_cm_channel_release(struct rnic_channel *chan)
+{
+	struct engine *e = engine_get();
+	struct cm_id *id;
+	uint32_t pos = 0;
+
+	if (e) {
+		engine_lock(e);
+		/* Requests that nobody has read go with their listeners. */
+		while ((id = cm_id_next(e, &pos))) {
+			if (id->source.chan == chan)
+				cm_id_free(id);
+		}
+		engine_unlock(e);
+	}
+	channel_release(chan);
+}
+
+static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
+{
+	struct engine *e = engine_get();
+	struct cm_id *child;
+	ssize_t n;
+
+	if (!e)
+		return -errno;
+	/* Under the lock: once a request was read, its id is the application's. */
+	engine_lock(e);
+	n = channel_read(chan, ev, sizeof(*ev));
+	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
+		child = cm_id_get(e, ev->id);
+		if (child)
+			cm_leave_backlog(child);
+	}
+	engine_unlock(e);
+	return n < 0 ? (int)n : 0;
+}
+
+static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps, uint8_t qp_type,
+			    uint32_t *handle)
+{
+	bool connected;
+	struct engine *e;
+	struct cm_id *id;
+
+	switch (ps) {
+	case CM_PS_TCP:
+		connected = true;
+		break;
+	case CM_PS_UDP:
+	case CM_PS_IPOIB:
+		connected = false;
+		break;
+	case CM_PS_IB:
+		connected = qp_type == CM_QPT_RC;
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (channel_is_foreign(chan))
+		return -EIO;
+	e = engine_get();
+	if (!e)
+		return -errno;
+	engine_lock(e);
+	id = cm_id_new(e, chan, uid);
+	if (id) {
+		id->connected_type = connected;
+		*handle = id->handle;
+	}
+	engine_unlock(e);
+	return id ? 0 : -ENOMEM;
+}
+
+/* A locked engine and the id of this handle, or NULL and nothing locked. */
+static struct cm_id *lock_id(uint32_t handle)
+{
+	struct engine *e = engine_get();
+	struct cm_id *id;
+
+	if (!e)
+		return NULL;
+	engine_lock(e);
+	id = cm_id_get(e, handle);
+	if (!id)
+		engine_unlock(e);
+	return id;
+}
+
+static int api_cm_destroy_id(uint32_t handle, uint32_t *events_reported)
+{
+	struct cm_id *id = lock_id(handle);
+	struct engine *e;
+
+	if (!id)
+		return -ENOENT;
+	e = id->engine;
+	*events_reported = cm_id_free(id);
+	engine_unlock(e);
+	return 0;
+}
+
+static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t *events_reported)
+{
+	struct cm_id *id;
+
+	if (channel_is_foreign(to))
+		return -EIO;
+	id = lock_id(handle);
+	if (!id)
+		return -ENOENT;
+	*events_reported = channel_migrate(&id->source, to);
+	list_for_each(node, &id->requests) {
+		struct cm_id *child = list_entry(node, struct cm_id, request_node);
+
+		channel_migrate(&child->source, to);
+	}
+	engine_unlock(id->engine);
+	return 0;
+}
+
+/* What was not done, and in which state of the id. */
+static int said(const struct cm_id *id, const char *what, const struct sockaddr *addr, int ret)
+{
+	char text[SOCKADDR_TEXT] = "";
+
+	if (!ret || !log_enabled(LOG_LEVEL_DEBUG))
+		return ret;
+	if (addr && !sockaddr_check(addr))
+		sockaddr_text(addr, text);
+	log_line(LOG_LEVEL_DEBUG, "id %u (%s) cannot %s%s%s: %s", id->handle,
+		 cm_state_name(id->state), what, *text ? " " : "", text, strerror(-ret));
+	return ret;
+}
+
+/* Runs call on the id that handle names, locked. addr: to be named when it fails, or NULL. */
+#define WITH_ID(handle, id, what, addr, call)                                                      \
+	do {                                                                                       \
+		struct cm_id *id = lock_id(handle);                                                \
+		int ret_;                                                                          \
+                                                                                                   \
+		if (!id)                                                                           \
+			return -ENOENT;                                                            \
+		ret_ = said(id, what, addr, call);                                                 \
+		engine_unlock(id->engine);                                                         \
+		return ret_;                                                                       \
+	} while (0)
+
+static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
+{
+	WITH_ID(handle, id, "bind to", addr, cm_bind(id, addr));
+}
+
+static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
+			       const struct sockaddr *dst, uint32_t timeout_ms)
+{
+	/* Routing answers at once: the timeout is for address resolution on a link. */
+	WITH_ID(handle, id, "resolve", dst, cm_resolve_addr(id, src, dst));
+}
+
+static int api_cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
+{
+	WITH_ID(handle, id, "resolve a route", NULL, cm_resolve_route(id));
+}
+
+static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
+{
+	WITH_ID(handle, id, "be asked", NULL, cm_query(id, info));
+}
+
+static int api_cm_connect(uint32_t handle, const struct rnic_conn_param *param)
+{
+	WITH_ID(handle, id, "connect", NULL, cm_connect(id, param));
+}
+
+static int api_cm_listen(uint32_t handle, int backlog)
+{
+	WITH_ID(handle, id, "listen", NULL, cm_listen(id, backlog));
+}
+
+static int api_cm_accept(uint32_t handle, const struct rnic_conn_param *param, bool has_uid,
+			 uint64_t uid)
+{
+	WITH_ID(handle, id, "accept", NULL, cm_accept(id, param, has_uid, uid));
+}
+
+static int api_cm_reject(uint32_t handle, const void *private_data, uint8_t len)
+{
+	WITH_ID(handle, id, "reject", NULL, cm_reject(id, private_data, len));
+}
+
+static int api_cm_disconnect(uint32_t handle)
+{
+	WITH_ID(handle, id, "disconnect", NULL, cm_disconnect(id));
+}
+
+static int api_cm_init_qp_attr(uint32_t handle, uint32_t qp_state, struct rnic_qp_attr *attr)
+{
+	WITH_ID(handle, id, "give attributes of a QP", NULL, cm_init_qp_attr(id, qp_state, attr));
+}
+
+static int api_cm_set_option(uint32_t handle, int level, int name, const void *val, size_t len)
+{
+	WITH_ID(handle, id, "set an option", NULL, cm_set_option(id, level, name, val, len));
+}
+
+static int api_cm_notify(uint32_t handle, uint32_t event)
+{
+	WITH_ID(handle, id, "be notified", NULL, cm_notify(id));
+}
+
+__attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_api = {
+	.version = SCTPIW_RNIC_API_VERSION,
+	.size = sizeof(struct sctpiw_rnic_api),
+	.comp_channel_create = api_comp_channel_create,
+	.channel_read = channel_read,
+	.channel_release = channel_release,
+	.channel_by_fd = api_channel_by_fd,
+	.set_fd_hooks = channel_set_fd_hook,
+	.own_fd = sys_kept,
+	.node_guid = api_node_guid,
+	.forks = netdev_forks,
+	.node_type = api_node_type,
+	.query_gid = api_query_gid,
+	.query_port = api_query_port,
+	.query_counter = api_query_counter,
+	.cm_channel_create = api_cm_channel_create,
+	.cm_channel_release = api_cm_channel_release,
+	.cm_get_event = api_cm_get_event,
+	.cm_create_id = api_cm_create_id,
+	.cm_destroy_id = api_cm_destroy_id,
+	.cm_migrate_id = api_cm_migrate_id,
+	.cm_bind = api_cm_bind,
+	.cm_resolve_addr = api_cm_resolve_addr,
+	.cm_resolve_route = api_cm_resolve_route,
+	.cm_query = api_cm_query,
+	.cm_connect = api_cm_connect,
+	.cm_listen = api_cm_listen,
+	.cm_accept = api_cm_accept,
+	.cm_reject = api_cm_reject,
+	.cm_disconnect = api_cm_disconnect,
+	.cm_init_qp_attr = api_cm_init_qp_attr,
+	.cm_set_option = api_cm_set_option,
+	.cm_notify = api_cm_notify,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The port's counters by name: those of InfiniBand in counters/, and in hw_counters/ those of iWARP devices
+ * as irdma names them, of packets as rxe does, and our own.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+
+#include "runtime/private.h"
+#include "sctp/sctp.h"
+#include "wire/rdmap.h"
+
+struct counts {
+	struct engine_traffic traffic;
+	struct engine_port port;
+	struct sctp_stats sctp;
+	struct iw_stats iw;
+	uint64_t words_in, words_out; /* of 4 bytes, as port_rcv_data and port_xmit_data count */
+	uint64_t sends_in, sends_out;
+};
+
+#define AT(field) offsetof(struct counts, field)
+
+static const struct {
+	const char *name;
+	size_t offset;
+} counters[] = {
+	{"link_downed", AT(port.downs)},
+	{"port_rcv_data", AT(words_in)},
+	{"port_rcv_errors", AT(sctp.bad_packets)},
+	{"port_rcv_packets", AT(traffic.packets_in)},
+	{"port_xmit_data", AT(words_out)},
+	{"port_xmit_packets", AT(traffic.packets_out)},
+	{"port_xmit_wait", AT(traffic.waits)},
+	{"unicast_rcv_packets", AT(traffic.packets_in)},
+	{"unicast_xmit_packets", AT(traffic.packets_out)},
+
+	{"rcvd_pkts", AT(traffic.packets_in)},
+	{"sent_pkts", AT(traffic.packets_out)},
+	{"iwInRdmaReads", AT(iw.in[RDMAP_READ_REQUEST])},
+	{"iwInRdmaSends", AT(sends_in)},
+	{"iwInRdmaWrites", AT(iw.in[RDMAP_WRITE])},
+	{"iwOutRdmaReads", AT(iw.out[RDMAP_READ_REQUEST])},
+	{"iwOutRdmaSends", AT(sends_out)},
+	{"iwOutRdmaWrites", AT(iw.out[RDMAP_WRITE])},
+	{"sessions", AT(iw.sessions)},
+	{"sends_held", AT(iw.unexpected)},
+	{"terminates_rcvd", AT(iw.in[RDMAP_TERMINATE])},
+	{"terminates_sent", AT(iw.out[RDMAP_TERMINATE])},
+	{"sctp_aborts_rcvd", AT(sctp.aborts_in)},
+	{"sctp_aborts_sent", AT(sctp.aborts_out)},
+	{"sctp_associations", AT(sctp.up)},
+	{"sctp_bad_packets", AT(sctp.bad_packets)},
+	{"sctp_duplicates", AT(sctp.duplicates)},
+	{"sctp_probes", AT(sctp.probes)},
+	{"sctp_retransmissions", AT(sctp.resent)},
+	{"sctp_timeouts", AT(sctp.timeouts)},
+};
+
+static uint64_t sends(const uint64_t *by_opcode)
+{
+	return by_opcode[RDMAP_SEND] + by_opcode[RDMAP_SEND_INV] + by_opcode[RDMAP_SEND_SE] +
+	       by_opcode[RDMAP_SEND_SE_INV];
+}
+
+static void collect(struct engine *e, struct counts *c)
+{
+	memset(c, 0, sizeof(*c));
+	engine_port(e, &c->port);
+	engine_lock(e);
+	c->traffic = e->traffic;
+	c->iw = *iw_stats(e->rnic);
+	if (e->transport->stats)
+		e->transport->stats(e, &c->sctp);
+	engine_unlock(e);
+	c->words_in = c->traffic.bytes_in / 4;
+	c->words_out = c->traffic.bytes_out / 4;
+	c->sends_in = sends(c->iw.in);
+	c->sends_out = sends(c->iw.out);
+}
+
+int counters_get(struct engine *e, const char *name, uint64_t *value)
+{
+	struct counts c;
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (strcmp(counters[i].name, name))
+			continue;
+		collect(e, &c);
+		memcpy(value, (const char *)&c + counters[i].offset, sizeof(*value));
+		return 0;
+	}
+	return -ENOENT;
+}

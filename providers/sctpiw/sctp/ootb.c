@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets that leave without an association: answers to strangers (RFC 9260 8.4),
+ * INIT ACKs, and the last word of an association that ends. What does not fit
+ * into the queue is dropped; the peer will ask again or find out otherwise.
+ */
+#include <stdlib.h>
+
+#include "sctp/internal.h"
+
+struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to)
+{
+	struct sctp *s = ep->s;
+	struct sctp_ootb *ootb;
+
+	if (!s->ootbs)
+		s->ootbs = calloc(SCTP_OOTB_MAX, sizeof(*s->ootbs));
+	if (!s->ootbs || s->ootb_count == SCTP_OOTB_MAX)
+		return NULL;
+	ootb = &s->ootbs[(s->ootb_head + s->ootb_count) % SCTP_OOTB_MAX];
+	s->ootb_count++;
+	ootb->endpoint = ep;
+	ootb->to = *to;
+	ootb->len = 0;
+	return ootb;
+}
+
+void sctp_ootb_seal(struct sctp_ootb *ootb)
+{
+	wire_sctp_checksum_put(ootb->data, ootb->len);
+}
+
+void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
+		      const struct wire_sctp_common *h, uint8_t type, uint8_t flags, uint16_t cause,
+		      const void *info, size_t len)
+{
+	struct sctp_ootb *ootb = sctp_ootb_new(ep, to);
+	size_t chunk = WIRE_SCTP_CHUNK_LEN;
+	size_t padding = 0;
+	uint8_t *p;
+
+	if (!ootb)
+		return;
+	ep->s->stats.aborts_out += type == WIRE_SCTP_ABORT;
+	p = ootb->data + WIRE_SCTP_COMMON_LEN;
+	wire_sctp_common_put(ootb->data, h);
+	if (cause) {
+		if (len > 256)
+			len = 256;
+		padding = wire_sctp_cause_put(p + chunk, cause, info, len) - (4 + len);
+		chunk += 4 + len;
+	}
+	wire_sctp_chunk_put(p, type, flags, chunk);
+	ootb->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + chunk + padding);
+	sctp_ootb_seal(ootb);
+}
+
+void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
+		      size_t len)
+{
+	const struct wire_sctp_common h = { a->ep->port, a->remote_port, a->peer_tag };
+
+	if (a->peer_tag) /* else the peer does not know of us yet */
+		sctp_ootb_chunk(a->ep, &a->path.addr, &h, type, 0, cause, info, len);
+}
+
+/* Whether an ERROR chunk has the Stale Cookie cause. */
+static bool is_stale_cookie(const struct wire_sctp_chunk *c)
+{
+	const uint8_t *p = wire_sctp_value(c);
+	const uint8_t *end = c->raw + c->len;
+	struct wire_sctp_cause_tlv cause;
+
+	while (wire_sctp_cause_next(&p, end, &cause))
+		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE)
+			return true;
+	return false;
+}
+
+void sctp_ootb_input(struct sctp_in *in)
+{
+	const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->h.vtag };
+	const uint8_t *p = in->packet + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_chunk c;
+	uint8_t answer = WIRE_SCTP_ABORT;
+	bool any = false;
+
+	/* ip_addr_is_v4() maps; 224.0.0.0/4, 255.255.255.255 and ff00::/8 are no unicast. */
+	if (ip_addr_is_v4(&in->from->remote) ? in->from->remote.b[12] >= 224 :
+					       in->from->remote.b[0] == 0xff)
+		return;
+	while (wire_sctp_chunk_next(&p, in->end, &c)) {
+		any = true;
+		switch (c.type) {
+		case WIRE_SCTP_ABORT:
+		case WIRE_SCTP_SHUTDOWN_COMPLETE:
+		case WIRE_SCTP_COOKIE_ACK:
+			return;
+		case WIRE_SCTP_ERROR:
+			if (is_stale_cookie(&c))
+				return;
+			break;
+		case WIRE_SCTP_SHUTDOWN_ACK:
+			answer = WIRE_SCTP_SHUTDOWN_COMPLETE;
+			break;
+		}
+	}
+	if (any)
+		sctp_ootb_chunk(in->ep, in->from, &h, answer, WIRE_SCTP_T_BIT, 0, NULL, 0);
+}
+
+void sctp_ootb_forget(struct sctp *s, const struct sctp_endpoint *ep)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->ootb_count; i++) {
+		struct sctp_ootb *ootb = &s->ootbs[(s->ootb_head + i) % SCTP_OOTB_MAX];
+
+		if (ootb->endpoint == ep)
+			ootb->endpoint = NULL;
+	}
+}
+
+/* The next one whose endpoint still lives, off the queue, or NULL. */
+static struct sctp_ootb *next(struct sctp *s)
+{
+	while (s->ootb_count) {
+		struct sctp_ootb *ootb = &s->ootbs[s->ootb_head];
+
+		s->ootb_head = (s->ootb_head + 1) % SCTP_OOTB_MAX;
+		s->ootb_count--;
+		if (ootb->endpoint)
+			return ootb;
+	}
+	return NULL;
+}
+
+int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
+{
+	struct sctp_ootb *ootb;
+	struct sctp_block *b = s->ootb_block;
+
+	if (!s->ootb_count)
+		return 0;
+	if (b && SCTP_BLOCK_SIZE - b->used < SCTP_OOTB_LEN) {
+		sctp_block_unref(&s->blocks, b);
+		b = NULL;
+	}
+	if (!b)
+		b = sctp_block_get(&s->blocks);
+	s->ootb_block = b;
+	if (!b)
+		return 0;
+	ootb = next(s);
+	if (!ootb)
+		return 0;
+	memcpy(b->data + b->used, ootb->data, ootb->len);
+	*batch = (struct sctp_batch){
+		.endpoint = ootb->endpoint,
+		.data = b->data + b->used,
+		.len = ootb->len,
+		.segment = ootb->len,
+		.to = ootb->to,
+		.df = true,
+		.block = b,
+	};
+	b->used += (uint32_t)round_up4(ootb->len);
+	b->refs++;
+	return 1;
+}

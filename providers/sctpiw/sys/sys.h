@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * System calls on descriptors, raw: the wrappers of libc may be taken over by others
+ * (librspreload turns sockets into rsockets, our own preload library serves descriptors), and the
+ * engine's own I/O must reach the kernel. All return -errno. Descriptors that are made here are
+ * CLOEXEC and never 0 to 2: a program that closed its standard streams would print into them.
+ */
+#ifndef SCTPIW_ENGINE_SYS_H
+#define SCTPIW_ENGINE_SYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "util/time.h"
+
+struct epoll_event;
+struct mmsghdr;
+struct pollfd;
+
+int sys_socket(int family, int type, int protocol);
+int sys_bind(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
+int sys_listen(int fd, int backlog);
+int sys_accept(int fd, struct sockaddr_storage *addr); /* the new descriptor, non-blocking */
+int sys_shutdown(int fd, int how);
+int sys_getsockname(int fd, struct sockaddr_storage *addr);
+int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
+int sys_setsockopt_int(int fd, int level, int name, int val);
+int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len);
+int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
+ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
+int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
+ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
+int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
+int sys_epoll_create(void);
+int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
+int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* does not wait */
+int sys_epoll_wait(int epfd, struct epoll_event *ev, int max, int timeout); /* ms */
+int sys_eventfd(void); /* non-blocking */
+int sys_timerfd(void); /* CLOCK_MONOTONIC, non-blocking */
+int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: never */
+int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; UINT64_MAX: for ever */
+int sys_pipe(int fds[2]);					     /* blocking reading end */
+int sys_dup(int fd);
+int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows */
+int sys_truncate(int fd, off_t len);
+int sys_ioctl(int fd, unsigned long request, void *arg);
+int sys_stat_fd(int fd, struct stat *st);
+off_t sys_tell(int fd); /* after an append: where it ended */
+ssize_t sys_read(int fd, void *buf, size_t len);
+ssize_t sys_write(int fd, const void *buf, size_t len);
+/* To a file that may grow large: beyond RLIMIT_FSIZE it is -EFBIG alone, without the deadly SIGXFSZ. */
+ssize_t sys_append(int fd, const void *buf, size_t len);
+void sys_close(int fd);
+/*
+ * For descriptors that live on: returns fd under a number out of the application's way, and keeps
+ * it from being closed by the application, as far as the stand-in sees it; -errno stays what it is.
+ */
+int sys_keep(int fd);
+/* The lowest of those within [first, last], or -1. In signal handlers and vfork() children as well. */
+int sys_kept(unsigned int first, unsigned int last);
+int sys_random(void *buf, size_t len);
+
+static inline uint64_t sys_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+#endif

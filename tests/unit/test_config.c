@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: runtime */
+/* Settings: every value of each, files of any bytes, what goes together, and which source wins. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "iwarp/iwarp.h"
+
+static struct config_builder b;
+static struct config_error err;
+
+static int setup(void **state)
+{
+	config_init(&b);
+	memset(&err, 0, sizeof(err));
+	return 0;
+}
+
+static void takes(const char *name, const char *value)
+{
+	if (!config_set(&b, "X", name, value, &err))
+		fail_msg("%s", err.text);
+}
+
+static void refuses(const char *name, const char *value)
+{
+	struct config before = b.config;
+	char head[80];
+
+	if (config_set(&b, "X", name, value, &err))
+		fail_msg("%s = %s was taken", name, value);
+	snprintf(head, sizeof(head), "X: %s = ", name);
+	assert_memory_equal(err.text, head, strlen(head));
+	assert_non_null(strstr(err.text, "; it is "));
+	assert_null(strpbrk(err.text, "\n\033"));
+	before.in_order = b.config.in_order;
+	before.share = b.config.share;
+	assert_memory_equal(&before, &b.config, sizeof(before));
+}
+
+static void defaults(void **state)
+{
+	assert_true(config_finish(&b, &err));
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_UDP);
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_SAME);
+	assert_false(b.config.in_order);
+	assert_true(b.config.share);
+	assert_int_equal(b.config.silent_limit, 30000000000);
+	assert_string_equal(b.config.capture, "");
+	assert_int_equal(b.config.rtr, 0);
+	assert_int_equal(b.config.log, LOG_LEVEL_ERROR);
+}
+
+static void values(void **state)
+{
+	char path[CONFIG_PATH_LEN + 1];
+
+	takes("llp", "ip");
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
+	takes("llp", "kernel");
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_KERNEL);
+	takes("llp", "udp");
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_UDP);
+	refuses("llp", "");
+	refuses("llp", "UDP");
+	refuses("llp", "udp2");
+	refuses("llp", "\033[2Judp\nsctpiw: all is well");
+
+	takes("encap-port", "none");
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_NONE);
+	takes("encap-port", "same");
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_SAME);
+	takes("encap-port", "1");
+	takes("encap-port", "65535");
+	assert_int_equal(b.config.encap_port, 65535);
+	refuses("encap-port", "0");
+	refuses("encap-port", "65536");
+	refuses("encap-port", "-1");
+	refuses("encap-port", "+9899");
+	refuses("encap-port", "0x26ab");
+	refuses("encap-port", "9899 ");
+	refuses("encap-port", "18446744073709561515"); /* 2^64 + 9899 */
+
+	takes("in-order", "yes");
+	assert_true(b.config.in_order);
+	takes("in-order", "0");
+	assert_false(b.config.in_order);
+	takes("in-order", "1");
+	assert_true(b.config.in_order);
+	refuses("in-order", "true");
+	takes("share", "no");
+	assert_false(b.config.share);
+	takes("share", "1");
+	assert_true(b.config.share);
+	refuses("share", "2");
+
+	takes("peer-to-peer", "send");
+	assert_int_equal(b.config.rtr, IW_RTR_SEND);
+	takes("peer-to-peer", "write");
+	assert_int_equal(b.config.rtr, IW_RTR_WRITE);
+	takes("peer-to-peer", "read");
+	assert_int_equal(b.config.rtr, IW_RTR_READ);
+	takes("peer-to-peer", "any");
+	assert_int_equal(b.config.rtr, IW_RTR_ANY);
+	takes("peer-to-peer", "off");
+	assert_int_equal(b.config.rtr, 0);
+	refuses("peer-to-peer", "yes");
+	refuses("peer-to-peer", "send,write");
+
+	takes("node-type", "ca");
+	assert_true(b.config.node_ca);
+	takes("node-type", "rnic");
+	assert_false(b.config.node_ca);
+	refuses("node-type", "RNIC");
+
+	takes("silent-limit", "86400");
+	assert_int_equal(b.config.silent_limit, 86400000000000);
+	takes("silent-limit", "1");
+	assert_int_equal(b.config.silent_limit, 1000000000);
+	refuses("silent-limit", "0");
+	refuses("silent-limit", "86401");
+	refuses("silent-limit", "1.5");
+
+	takes("log", "info");
+	assert_int_equal(b.config.log, LOG_LEVEL_INFO);
+	takes("log", "debug");
+	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
+	refuses("log", "verbose");
+
+	takes("capture", "/tmp/x y;z.pcapng");
+	assert_string_equal(b.config.capture, "/tmp/x y;z.pcapng");
+	memset(path, 'a', sizeof(path));
+	path[CONFIG_PATH_LEN] = '\0';
+	refuses("capture", path);
+	path[CONFIG_PATH_LEN - 1] = '\0';
+	takes("capture", path);
+	refuses("capture", "");
+
+	assert_false(config_set(&b, "X", "lpp", "udp", &err));
+	assert_string_equal(err.text, "X: there is no setting lpp; there are llp, encap-port, in-order, "
+				      "share, silent-limit, capture, peer-to-peer, node-type, log");
+}
+
+static void finish(const char *llp, const char *encap, const char *capture, const char *why)
+{
+	config_init(&b);
+	takes("llp", llp);
+	if (encap)
+		takes("encap-port", encap);
+	if (capture)
+		takes("capture", capture);
+	if (config_finish(&b, &err) != !why)
+		fail_msg("%s %s: %s", llp, encap ? encap : "", err.text);
+	if (why && !strstr(err.text, why))
+		fail_msg("%s", err.text);
+}
+
+static void together(void **state)
+{
+	finish("udp", NULL, "f", NULL);
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_SAME);
+	finish("udp", "9899", NULL, NULL);
+	finish("udp", "none", NULL, "encap-port does not go with llp = udp");
+	finish("ip", NULL, "f", NULL);
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_NONE);
+	finish("ip", "none", NULL, NULL);
+	finish("ip", "same", NULL, "encap-port does not go with llp = ip");
+	finish("ip", "9899", NULL, "encap-port does not go with llp = ip of X");
+	finish("kernel", NULL, NULL, NULL);
+	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_NONE);
+	finish("kernel", "9899", NULL, NULL);
+	finish("kernel", "same", NULL, NULL);
+	finish("kernel", NULL, "f", "capture does not go with llp = kernel");
+}
+
+static bool parse(const char *text)
+{
+	config_init(&b);
+	return config_parse(&b, "F", text, strlen(text), &err);
+}
+
+static void refuses_file(const char *text, const char *why)
+{
+	if (parse(text))
+		fail_msg("taken: %s", text);
+	if (strcmp(err.text, why))
+		fail_msg("%s", err.text);
+}
+
+#define BLANKS50 "                                                  "
+
+static void files(void **state)
+{
+	assert_true(parse(""));
+	assert_true(parse("\xef\xbb\xbf# a comment\r\n\r\n ; another\r\nllp = ip\r\n  log=debug ; why\n"
+			  "silent-limit :7"));
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
+	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
+	assert_int_equal(b.config.silent_limit, 7000000000);
+	assert_string_equal(b.origin[0], "F:4");
+	/* The last one counts. */
+	assert_true(parse("share = no\nshare = yes\n"));
+	assert_true(b.config.share);
+	/* Long comments are nobody's business, and blanks before a name are not. */
+	assert_true(parse("# " BLANKS50 BLANKS50 BLANKS50 BLANKS50 "x\nllp=ip\n"));
+	assert_true(parse(BLANKS50 BLANKS50 BLANKS50 BLANKS50 "llp = ip\n"));
+	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
+
+	refuses_file("log = info\n\nllp = tcp\nlpp = 1\n",
+		     "F:3: llp = tcp is not understood; it is udp, ip or kernel");
+	refuses_file("\n llp\n", "F:2: this line is not of the form NAME = VALUE");
+	refuses_file("llp\nllp = tcp\n", "F:1: this line is not of the form NAME = VALUE");
+	refuses_file("llp = tcp\nllp\n", "F:1: llp = tcp is not understood; it is udp, ip or kernel");
+	refuses_file("[a]\nllp = ip\n", "F:2: there are no [sections] here: take the one above away");
+	refuses_file("[a\n", "F:1: this line is not of the form NAME = VALUE");
+	refuses_file("log=info\nllp =" BLANKS50 BLANKS50 BLANKS50 BLANKS50 "ip\n",
+		     "F:2: this line is too long: use the environment, or the command line");
+	config_init(&b);
+	assert_false(config_parse(&b, "F", "llp = ip\0p\n", 11, &err));
+	assert_string_equal(err.text, "F:1: this is not text");
+}
+
+/* Any bytes: an answer and a line, whatever they are. */
+static void garbage(void **state)
+{
+	static const char *const words[] = {"llp", "=", "udp", "\n", "[", "]", ";", " ", "capture", ":",
+					    "\r\n", "\t", "log", "debug", "\xef\xbb\xbf", "#", "1"};
+	uint64_t x = 1;
+
+	for (int run = 0; run < 20000; run++) {
+		char *text = malloc(256);
+		size_t len = 0;
+
+		for (int i = 0; i < 30; i++) {
+			const char *word;
+
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			word = words[(x >> 33) % (sizeof(words) / sizeof(words[0]))];
+			if ((x >> 50) % 8 == 0) {
+				text[len++] = (char)(x >> 40);
+			} else {
+				memcpy(text + len, word, strlen(word));
+				len += strlen(word);
+			}
+		}
+		/* Of its very length, for sanitizers. */
+		text = realloc(text, len);
+		config_init(&b);
+		memset(&err, 0, sizeof(err));
+		if (!config_parse(&b, "F", text, len, &err))
+			assert_memory_equal(err.text, "F:", 2);
+		free(text);
+	}
+}
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* The environment over the file; the file that is asked for, or the user's. */
+static void sources(void **state)
+{
+	char dir[] = "/tmp/sctpiw-config-XXXXXX", path[128];
+	struct config c;
+
+	assert_non_null(mkdtemp(dir));
+	for (unsigned int i = 0; config_names(i); i++)
+		unsetenv(config_names(i)->env);
+	setenv("XDG_CONFIG_HOME", dir, 1);
+	snprintf(path, sizeof(path), "%s/sctpiw.conf", dir);
+	write_file(path, "log = debug\nsilent-limit = 5\n");
+	assert_true(config_load(&c, &err));
+	assert_int_equal(c.log, LOG_LEVEL_DEBUG);
+	setenv("SCTPIW_LOG", "info", 1);
+	setenv("SCTPIW_SILENT_LIMIT", "", 1);
+	assert_true(config_load(&c, &err));
+	assert_int_equal(c.log, LOG_LEVEL_INFO);
+	assert_int_equal(c.silent_limit, 5000000000);
+
+	write_file(path, "llp = ip\n");
+	setenv("SCTPIW_ENCAP_PORT", "9899", 1);
+	assert_false(config_load(&c, &err));
+	assert_non_null(strstr(err.text, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = ip of "));
+	assert_non_null(strstr(err.text, "/sctpiw.conf:1: "));
+	unsetenv("SCTPIW_ENCAP_PORT");
+
+	setenv("SCTPIW_CONFIG", "/dev/null", 1);
+	assert_true(config_load(&c, &err));
+	assert_int_equal(c.carrier, CONFIG_CARRIER_UDP);
+	setenv("SCTPIW_CONFIG", dir, 1);
+	assert_false(config_load(&c, &err));
+	assert_non_null(strstr(err.text, ": Is a directory"));
+	setenv("SCTPIW_CONFIG", "/dev/zero", 1);
+	assert_false(config_load(&c, &err));
+	assert_string_equal(err.text, "/dev/zero: longer than 64 KiB: that is no file of settings");
+	/* What was asked for has to be there; what was not, need not. */
+	setenv("SCTPIW_CONFIG", path, 1);
+	unlink(path);
+	assert_false(config_load(&c, &err));
+	assert_non_null(strstr(err.text, "sctpiw.conf: No such file or directory"));
+	setenv("SCTPIW_CONFIG", "", 1);
+	unsetenv("XDG_CONFIG_HOME");
+	snprintf(path, sizeof(path), "%s/.config", dir);
+	mkdir(path, 0700);
+	setenv("HOME", dir, 1);
+	snprintf(path, sizeof(path), "%s/.config/sctpiw.conf", dir);
+	write_file(path, "in-order = 1\n");
+	assert_true(config_load(&c, &err));
+	assert_true(c.in_order);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(defaults, setup), cmocka_unit_test_setup(values, setup),
+		cmocka_unit_test_setup(together, setup), cmocka_unit_test_setup(files, setup),
+		cmocka_unit_test_setup(garbage, setup),	 cmocka_unit_test_setup(sources, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* Memory that is referenced is called back before anybody could lose it, or the right to read it (iwarp/zcopy.c). */
+#include "unit/iw_zcopy.h"
+
+static void expect_copy_out(const struct fx *x, int sid, uint32_t completions)
+{
+	assert_int_equal(n_copy_outs, 1);
+	assert_ptr_equal(copy_outs[0].llp, x);
+	assert_int_equal(copy_outs[0].sid, sid);
+	assert_int_equal(copy_outs[0].completions, completions);
+	n_copy_outs = 0;
+}
+
+static void drop_events(struct fx *x)
+{
+	struct iw_event ev;
+
+	while (iw_next_event(x->rnic, &ev))
+		;
+}
+
+/* Another QP on an association of its own. */
+static void start_elsewhere(struct fx *other, struct fx *x)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked, .copy_out = copy_out };
+	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
+
+	*other = *x;
+	other->qp = fx_qp_sized(x, x->pd, x->cq, 64);
+	other->assoc = iw_assoc_new(x->rnic, &llp, other, false, 64, 1452);
+	other->ssn = 0;
+	fx_control(other, SESSION_INITIATE, NULL, 0);
+	other->session = fx_event(other, IW_EVENT_INITIATE).session;
+	assert_int_equal(iw_session_accept(other->session, other->qp, &p), 0);
+	assert_true(fx_pull(other));
+	other->acked = 1;
+}
+
+static void stop_elsewhere(struct fx *other)
+{
+	iw_qp_free(other->qp);
+	iw_assoc_lost(other->assoc, -ECONNRESET);
+}
+
+/* ---- the end of a session ---- */
+
+enum end { BY_CLOSE, BY_ABANDON, BY_MODIFY, BY_FAILURE, BY_PEER, BY_TERMINATE, BY_LOSS, ENDS };
+
+static void end_session(struct fx *x, enum end end)
+{
+	static const uint8_t why[4] = { 0x00, 0x00 };
+	uint8_t m[64];
+
+	switch (end) {
+	case BY_CLOSE:
+		iw_session_close(x->session);
+		break;
+	case BY_ABANDON:
+		iw_session_abandon(x->session);
+		break;
+	case BY_MODIFY:
+		assert_int_equal(iw_qp_modify(x->qp, IW_QPS_ERR), 0);
+		break;
+	case BY_FAILURE:
+		fx_write(x, 0xbad, 0, "x", 1);
+		break;
+	case BY_PEER:
+		fx_control(x, SESSION_TERMINATE, NULL, 0);
+		break;
+	case BY_TERMINATE:
+		fx_feed(x, 16, x->ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, why, 4));
+		break;
+	default:
+		iw_assoc_lost(x->assoc, -ECONNRESET);
+		x->assoc = iw_assoc_new(x->rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, x, false, 64,
+					1452);
+	}
+}
+
+/* What had referenced is as far as what was copied: done. Of the association only this stream is asked. */
+static void session_ends(void **state)
+{
+	for (enum end end = 0; end < ENDS; end++) {
+		struct fx x, y;
+
+		start(&x);
+		start_second(&y, &x);
+		post_some(&y, 11, 5, 1000);
+		for (unsigned int i = 0; i < 5; i++)
+			pull(&y);
+		post_some(&x, 1, 6, 1000);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(pull(&x), i < 2 ? 1000 : 0);
+		assert_int_equal(x.rnic->zcopy_qps, 2);
+		expect_nothing(&x);
+		end_session(&x, end);
+		if (end == BY_LOSS) { /* of both */
+			assert_int_equal(n_copy_outs, 2);
+			for (unsigned int i = 0; i < 2; i++) {
+				assert_ptr_equal(copy_outs[i].llp, &x);
+				assert_int_equal(copy_outs[i].sid, i ? SECOND_SID : FX_SID);
+			}
+			assert_int_equal(copy_outs[0].completions, 0);
+			expect_some(&x, 1, 3, IW_WC_SUCCESS);
+			expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
+			expect_some(&x, 11, 5, IW_WC_SUCCESS);
+			assert_int_equal(x.rnic->zcopy_qps, 0);
+		} else {
+			expect_copy_out(&x, FX_SID, 0);
+			expect_some(&x, 1, 3, IW_WC_SUCCESS);
+			expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
+			expect_nothing(&x);
+			assert_int_equal(x.rnic->zcopy_qps, 1);
+			ack(&x, 1); /* the second goes on */
+			expect_some(&x, 11, 5, IW_WC_SUCCESS);
+		}
+		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
+		drop_events(&x);
+		iw_qp_free(y.qp);
+		stop(&x);
+	}
+}
+
+static void half_sent(void **state)
+{
+	for (enum end end = 0; end < ENDS; end++) {
+		struct fx x;
+
+		start(&x);
+		post(&x, 1, 10);
+		post_some(&x, 2, 3, LONG);
+		assert_int_equal(pull(&x), 0);
+		expect(&x, 1, IW_WC_SUCCESS);
+		assert_int_equal(pull(&x), CUT);
+		end_session(&x, end);
+		expect_copy_out(&x, FX_SID, 0);
+		expect_some(&x, 2, 3, IW_WC_WR_FLUSH_ERR);
+		expect_nothing(&x);
+		assert_int_equal(x.rnic->zcopy_qps, 0);
+		stop(&x);
+	}
+}
+
+/* Reads before and behind it are not: they are flushed, and what is behind the first one with it. */
+static void beside_reads(void **state)
+{
+	for (int before = 0; before < 2; before++) {
+		struct fx x;
+
+		start(&x);
+		if (before)
+			fx_post(&x, 0, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
+		post(&x, 1, LONG);
+		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
+		post(&x, 3, LONG);
+		for (int i = 0; i < 6 + before; i++)
+			pull(&x);
+		end_session(&x, BY_PEER);
+		expect_copy_out(&x, FX_SID, 0);
+		if (before)
+			expect(&x, 0, IW_WC_WR_FLUSH_ERR);
+		expect(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
+		expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
+		expect_nothing(&x);
+		stop(&x);
+	}
+}
+
+/* A WR that cannot be sent: what was before it is done. */
+static void local_failure(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	post_some(&x, 1, 2, 1400);
+	fx_begin(&x, 3, IW_WR_RDMA_WRITE, x.base, 1400, 1, 1, 0)->sge[0].lkey = 0xbad;
+	fx_publish(&x);
+	post_some(&x, 4, 2, 1400);
+	assert_int_equal(pull(&x), 1400);
+	assert_int_equal(pull(&x), 1400);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.out[3], 0x47);
+	assert_null(x.msg.ref);
+	expect_copy_out(&x, FX_SID, 0);
+	expect_some(&x, 1, 2, IW_WC_SUCCESS);
+	expect(&x, 3, IW_WC_LOC_PROT_ERR);
+	expect_some(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
+	stop(&x);
+}
+
+/* The peer's Terminate about the Write of this index gives that one its status, whether it referenced or not. */
+static void blamed(void **state)
+{
+	for (uint64_t index = 0; index < 3; index++) {
+		uint8_t header[64], body[64] = { 0 }, m[128];
+		struct fx x;
+
+		start(&x);
+		for (uint64_t i = 0; i < 6; i++)
+			fx_post(&x, i, IW_WR_RDMA_WRITE, x.base, 1000, 0x1234, i * 0x10000, 0);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(pull(&x), i < 2 ? 1000 : 0);
+		put_be16(body, TERM_RDMAP_ACCESS);
+		put_be16(body + 2, 0xc000);
+		put_be16(body + 4, 1014);
+		fx_make_tagged(header, 0xc1, 0x40, 0x1234, index * 0x10000, NULL, 0);
+		memcpy(body + 6, header, 14);
+		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, 20));
+		expect_copy_out(&x, FX_SID, 0);
+		expect_some(&x, 0, (unsigned int)index, IW_WC_SUCCESS);
+		expect(&x, index, IW_WC_REM_ACCESS_ERR);
+		expect_some(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
+		expect_nothing(&x);
+		stop(&x);
+	}
+}
+
+static void reset_and_free(void **state)
+{
+	for (int freed = 0; freed < 2; freed++) {
+		struct fx x;
+
+		start(&x);
+		post_some(&x, 1, 6, 1000);
+		pull(&x);
+		if (freed) {
+			assert_int_equal(iw_qp_free(x.qp), 0);
+			x.qp = NULL;
+		} else {
+			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
+			assert_true(iw_sq_is_empty(x.qp));
+		}
+		expect_copy_out(&x, FX_SID, 0);
+		expect_nothing(&x);
+		assert_int_equal(x.rnic->zcopy_qps, 0);
+		ack(&x, 1);
+		expect_nothing(&x);
+		fx_stop(&x);
+	}
+}
+
+static void full_cq(void **state)
+{
+	for (int acked = 0; acked < 2; acked++) {
+		struct fx x;
+
+		start(&x);
+		x.cq->limit = 2;
+		post_some(&x, 1, 7, 1000);
+		for (unsigned int i = 0; i < 4; i++)
+			assert_int_equal(pull(&x), i < 3 ? 1000 : 0);
+		if (acked) {
+			ack(&x, 3);
+			assert_int_equal(n_copy_outs, 0);
+		} else {
+			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
+			expect_copy_out(&x, FX_SID, 0);
+		}
+		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
+		assert_true(iw_sq_is_empty(x.qp));
+		expect_some(&x, 1, 2, IW_WC_SUCCESS);
+		expect_nothing(&x);
+		fx_event(&x, IW_EVENT_CQ_ERROR);
+		stop(&x);
+	}
+}
+
+/* The third that referenced is still out there while the first fills the CQ. */
+static void full_cq_and_still_referenced(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	x.cq->limit = 1;
+	post_some(&x, 1, 7, 1000);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(pull(&x), 1000);
+	ack(&x, 2);
+	expect_copy_out(&x, FX_SID, 1);
+	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
+	expect(&x, 1, IW_WC_SUCCESS);
+	expect_nothing(&x);
+	stop(&x);
+}
+
+/* Its peer goes: what had referenced is done, what has not left stays until the QP is given up. */
+static void out_of_band(void **state)
+{
+	static const enum end ends[] = { BY_PEER, BY_CLOSE, BY_LOSS };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct fx x;
+
+		start(&x);
+		x.qp->oob = &x;
+		post_some(&x, 1, 6, 1000);
+		for (unsigned int k = 0; k < 3; k++)
+			pull(&x);
+		end_session(&x, ends[i]);
+		expect_copy_out(&x, FX_SID, 0);
+		expect_some(&x, 1, 3, IW_WC_SUCCESS);
+		expect_nothing(&x);
+		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
+		iw_qp_give_up(x.qp);
+		expect(&x, 4, IW_WC_RETRY_EXC_ERR);
+		expect_some(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
+		stop(&x);
+	}
+}
+
+/* ---- the end of a right ---- */
+
+enum revocation {
+	MR_FREE, MR_CHANGE, MR_INVALIDATE_LOCAL, MR_INVALIDATE_REMOTE, MW_FREE, MW_INVALIDATE_LOCAL,
+	MW_INVALIDATE_REMOTE, MW_BIND_ANEW, MW_SESSION_END, QP_ACCESS, REVOCATIONS,
+};
+
+/* A region of x's memory, and a window on it if the revocation is about one. */
+struct right {
+	struct iw_mr *mr;
+	struct iw_mw *mw;
+};
+
+static bool is_of_window(enum revocation how)
+{
+	return how >= MW_FREE && how <= MW_SESSION_END;
+}
+
+static int bind_for(struct fx *x, const struct right *r, uint64_t len, uint32_t access)
+{
+	uint32_t stag = iw_mw_stag(r->mw);
+	struct iw_send_wqe wqe = {
+		.opcode = IW_WR_BIND_MW,
+		.inv_stag = stag,
+		.rkey = (stag & ~0xffu) | ((stag + 1) & 0xff),
+		.remote_to = x->base,
+		.bind = { len, iw_mr_stag(r->mr), access },
+	};
+
+	return iw_mw_bind(x->qp, &wqe);
+}
+
+static int bind_window(struct fx *x, const struct right *r, uint64_t len)
+{
+	return bind_for(x, r, len, IW_ACCESS_REMOTE_READ);
+}
+
+static void give(struct fx *x, struct right *r, enum revocation how)
+{
+	enum iw_mw_type type = how == MW_BIND_ANEW ? IW_MW_TYPE_1 : IW_MW_TYPE_2;
+
+	r->mw = NULL;
+	assert_int_equal(iw_mr_new(x->pd, x->base, 100, x->base, IW_ACCESS_LOCAL_WRITE |
+				   IW_ACCESS_REMOTE_READ | IW_ACCESS_MW_BIND, NULL, &r->mr), 0);
+	watched = x;
+	watched_stag = iw_mr_stag(r->mr);
+	if (!is_of_window(how))
+		return;
+	assert_int_equal(iw_mw_new(x->pd, type, &r->mw), 0);
+	assert_int_equal(bind_window(x, r, 100), 0);
+	watched_stag = iw_mw_stag(r->mw);
+}
+
+/* Whatever is left of it. */
+static void take_away(const struct right *r)
+{
+	if (r->mw)
+		iw_mw_free(r->mw);
+	if (r->mr)
+		assert_int_equal(iw_mr_free(r->mr), 0);
+	watched = NULL;
+}
+
+/* Of mr there is no use in it while a window stands on it. */
+static void revoke(struct fx *x, struct right *r, enum revocation how)
+{
+	struct iw_mr_attr attr;
+
+	switch (how) {
+	case MR_FREE:
+		assert_int_equal(iw_mr_free(r->mr), 0);
+		r->mr = NULL;
+		break;
+	case MR_CHANGE:
+		iw_mr_get(r->mr, &attr);
+		attr.access = 0;
+		assert_int_equal(iw_mr_change(r->mr, &attr), 0);
+		break;
+	case MR_INVALIDATE_LOCAL:
+	case MW_INVALIDATE_LOCAL:
+		assert_int_equal(iw_mr_invalidate_local(x->qp, watched_stag), 0);
+		break;
+	case MR_INVALIDATE_REMOTE:
+	case MW_INVALIDATE_REMOTE:
+		x->pd->qps -= 2; /* as if the PD were this QP's alone */
+		assert_int_equal(iw_mr_invalidate_remote(x->qp, watched_stag), 0);
+		x->pd->qps += 2;
+		break;
+	case MW_FREE:
+		iw_mw_free(r->mw);
+		r->mw = NULL;
+		break;
+	case MW_BIND_ANEW:
+		assert_int_equal(bind_window(x, r, 0), 0);
+		break;
+	case MW_SESSION_END:
+		iw_session_close(x->session);
+		break;
+	default:
+		iw_qp_set_access(x->qp, IW_ACCESS_REMOTE_WRITE);
+	}
+}
+
+/* All that has referenced is called back while the right stands; the QPs are QPs that reference memory until they are told. */
+static void revoked(void **state)
+{
+	for (enum revocation how = 0; how < REVOCATIONS; how++) {
+		struct fx x, zcopy_node, idle;
+		struct right r;
+
+		start(&x);
+		start_elsewhere(&zcopy_node, &x);
+		start_elsewhere(&idle, &x);
+		give(&x, &r, how);
+		n_copy_outs = 0;
+		post_some(&zcopy_node, 1, 6, 1000);
+		assert_int_equal(pull(&zcopy_node), 1000);
+		ask(&x, 1, 1400);
+		assert_int_equal(pull(&x), 1400);
+		revoke(&x, &r, how);
+		assert_false(is_unexpected());
+		if (how == MW_SESSION_END) { /* its own stream first */
+			assert_int_equal(n_copy_outs, 2);
+			assert_int_equal(copy_outs[0].sid, FX_SID);
+			assert_ptr_equal(copy_outs[1].llp, &zcopy_node);
+			assert_int_equal(x.rnic->zcopy_qps, 1);
+		} else if (how == QP_ACCESS) { /* it concerns this stream alone */
+			assert_int_equal(n_copy_outs, 1);
+			assert_int_equal(copy_outs[0].sid, FX_SID);
+			assert_int_equal(x.rnic->zcopy_qps, 2);
+		} else {
+			assert_int_equal(n_copy_outs, 2);
+			assert_int_equal(copy_outs[0].sid, -1);
+			assert_ptr_not_equal(copy_outs[0].llp, copy_outs[1].llp);
+			assert_int_equal(x.rnic->zcopy_qps, 2);
+		}
+		assert_int_equal(copy_outs[n_copy_outs - 1].sid, how == QP_ACCESS ? FX_SID : -1);
+		for (unsigned int i = 0; i < n_copy_outs; i++) {
+			assert_true(copy_outs[i].unexpected);
+			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &zcopy_node);
+		}
+		expect_nothing(&x);
+		ack(&zcopy_node, 1);
+		expect(&zcopy_node, 1, IW_WC_SUCCESS);
+		take_away(&r);
+		stop_elsewhere(&zcopy_node);
+		stop_elsewhere(&idle);
+		stop(&x);
+	}
+}
+
+/* Where nobody references, and where the right stays, nobody is asked. */
+static void not_revoked(void **state)
+{
+	for (enum revocation how = 0; how < REVOCATIONS; how++) {
+		struct fx x, y, z;
+		struct right r;
+
+		start(&x);
+		start_elsewhere(&y, &x);
+		start_elsewhere(&z, &x);
+		give(&x, &r, how);
+		if (is_of_window(how)) {
+			struct iw_mr_attr attr;
+
+			ask(&x, 1, 1400);
+			assert_int_equal(pull(&x), 1400);
+			n_copy_outs = 0;
+			iw_mr_get(r.mr, &attr);
+			assert_int_equal(iw_mr_free(r.mr), -EBUSY);
+			assert_int_equal(iw_mr_change(r.mr, &attr), -EBUSY);
+			assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(r.mr)), -EBUSY);
+			assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(r.mr)), -EACCES);
+			assert_int_equal(n_copy_outs, 0);
+			ack(&x, 1);
+		}
+		revoke(&x, &r, how);
+		assert_int_equal(n_copy_outs, 0);
+		take_away(&r);
+		stop_elsewhere(&y);
+		stop_elsewhere(&z);
+		stop(&x);
+	}
+}
+
+/*
+ * A window that is not bound is no right to read, nor is one that is bound for Writes: to bind it, or to free it, takes
+ * nothing from anybody; nor do other rights.
+ */
+static void unbound_window(void **state)
+{
+	struct right r, unbound;
+	struct fx x;
+
+	start(&x);
+	give(&x, &r, MR_FREE);
+	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_2, &r.mw), 0);
+	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_2, &unbound.mw), 0);
+	ask(&x, 1, 1400);
+	assert_int_equal(pull(&x), 1400);
+	unbound.mr = r.mr;
+	assert_int_equal(bind_for(&x, &unbound, 100, IW_ACCESS_REMOTE_WRITE), 0);
+	iw_mw_free(unbound.mw);
+	assert_int_equal(bind_window(&x, &r, 100), 0);
+	iw_qp_set_access(x.qp, IW_ACCESS_REMOTE_READ);
+	assert_int_equal(n_copy_outs, 0);
+	watched_stag = iw_mw_stag(r.mw);
+	assert_true(is_unexpected());
+	iw_mw_free(r.mw);
+	expect_copy_out(&x, -1, 0);
+	assert_int_equal(iw_mr_free(r.mr), 0);
+	watched = NULL;
+	stop(&x);
+}
+
+/* ---- bytes that are gone ---- */
+
+/* Whoever gets such a message refuses it, whichever it was. */
+static void poisoned(void **state)
+{
+	for (int tagged = 0; tagged < 2; tagged++) {
+		uint8_t m[64], was[64], *ddp = m + SESSION_SSN_LEN;
+		struct fx x;
+		size_t len;
+
+		start(&x);
+		fx_post_recv(&x, 1, x.base, 64, x.stag);
+		len = tagged ? fx_make_tagged(ddp, 0xc1, 0x40, x.stag, x.base, "data", 4) :
+			       fx_make_untagged(ddp, 0x41, 0x43, 0, 0, 1, 0, "data", 4);
+		put_be16(m, x.ssn);
+		memcpy(was, m, sizeof(m));
+		iw_poison(m);
+		assert_int_equal(ddp_version(ddp[0]), 0);
+		assert_int_equal(ddp[0] & ~DDP_VERSION_MASK, was[2] & ~DDP_VERSION_MASK);
+		ddp[0] = was[2];
+		assert_memory_equal(m, was, sizeof(m));
+		iw_poison(m);
+		iw_assoc_receive(x.assoc, x.sid, 16, m, len + SESSION_SSN_LEN);
+		fx_expect_terminate(&x, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION, ddp, len,
+				    NULL);
+		assert_int_equal(x.mem[1], 7);
+		expect(&x, 1, IW_WC_WR_FLUSH_ERR);
+		stop(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(session_ends),
+		cmocka_unit_test(half_sent),
+		cmocka_unit_test(beside_reads),
+		cmocka_unit_test(local_failure),
+		cmocka_unit_test(blamed),
+		cmocka_unit_test(reset_and_free),
+		cmocka_unit_test(full_cq),
+		cmocka_unit_test(full_cq_and_still_referenced),
+		cmocka_unit_test(out_of_band),
+		cmocka_unit_test(revoked),
+		cmocka_unit_test(not_revoked),
+		cmocka_unit_test(unbound_window),
+		cmocka_unit_test(poisoned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

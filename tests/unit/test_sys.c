@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: runtime */
+/* sys_append(): the limit of a file's size is an error, and no signal to the application. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sys/sys.h"
+
+static int signals;
+
+static void count(int sig)
+{
+	signals++;
+}
+
+static void file_limit(void **state)
+{
+	char path[] = "/tmp/sctpiw-sys-XXXXXX", bytes[200] = {0};
+	struct rlimit old, limit;
+	sigset_t set, now;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	unlink(path);
+	fcntl(fd, F_SETFL, O_APPEND);
+	signal(SIGXFSZ, count);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = (struct rlimit){.rlim_cur = 300, .rlim_max = old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), 200);
+	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), 100);
+	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), -EFBIG);
+	assert_int_equal(signals, 0);
+	pthread_sigmask(SIG_BLOCK, NULL, &now);
+	assert_false(sigismember(&now, SIGXFSZ));
+
+	/* One that the application waits with is still there, once. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	raise(SIGXFSZ);
+	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), -EFBIG);
+	sigpending(&now);
+	assert_true(sigismember(&now, SIGXFSZ));
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	assert_int_equal(signals, 1);
+	setrlimit(RLIMIT_FSIZE, &old);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(file_limit)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
