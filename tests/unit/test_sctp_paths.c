@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /* A peer with several addresses, chunk by chunk (RFC 9260 5.1.2, 5.2, 5.4, 6.4, 8.2, 8.3; RFC 6951 5). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 static void add_param(uint16_t type, const void *value, size_t len)
 {
