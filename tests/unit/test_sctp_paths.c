@@ -695,7 +695,7 @@ static void test_fail_over(void **state)
 	uint32_t cwnd, tsn, cum;
 	struct packet *p, *heartbeat;
 
-	ROWS("9260-6.4-02 9260-6.4.1-01 9260-8.2-01");
+	ROWS("9260-6.4-02 9260-6.4.1-01 9260-8.2-01 5043-7.2-05");
 	establish_two();
 	confirm();
 	cum = f.their_tsn - 1;
