@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
 #include "config/config.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Many QPs at once between two processes: that each byte arrives over all of them, and what each one costs its
  * process while it is idle.
