@@ -14,7 +14,7 @@
 
 #include "abi/fake_rnic.h"
 #include "fdtable.h"
-#include "fuzz/input.h"
+#include "fixture/input.h"
 #include "libc.h"
 #include "ucma.h"
 #include "uverbs.h"

@@ -2,7 +2,7 @@
 /* LINK: iwarp */
 /* A scripted peer: messages in, messages and completions out (RFC 5040, 5041). */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

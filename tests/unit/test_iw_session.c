@@ -2,7 +2,7 @@
 /* LINK: iwarp */
 /* How sessions begin and end (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

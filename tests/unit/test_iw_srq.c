@@ -2,7 +2,7 @@
 /* LINK: iwarp */
 /* Several QPs on one SRQ, by scripted peers: who gets which receive, and what becomes of it. */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /* Both halves of the handshake against a scripted peer (RFC 9260 5). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 static void test_passive(void **state)
 {

@@ -6,7 +6,7 @@
  * find; the flows check that no wrong byte is delivered.
  */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 #define SAMPLES 64u
 #define SAMPLE_LEN 2048u
