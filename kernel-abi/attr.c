@@ -62,7 +62,7 @@ static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
 	return -EINVAL;
 }
 
-static const struct kfile_ops empty_slot_ops = {.read = empty_slot_read};
+static const struct kfile_ops empty_slot_ops = { .read = empty_slot_read };
 
 /*
  * As in the kernel, the files of an empty slot can be opened, but not read: programs find it by
@@ -113,11 +113,12 @@ static void print_rate(char *text, size_t len, const struct rnic_port *port)
 		unsigned int rate;
 		const char *name;
 	} speeds[] = {
-		{1, 25, "SDR"},	  {2, 50, "DDR"},   {4, 100, "QDR"},  {8, 100, "FDR10"},
-		{16, 140, "FDR"}, {32, 250, "EDR"}, {64, 500, "HDR"}, {128, 1000, "NDR"},
+		{ 1, 25, "SDR" },   { 2, 50, "DDR" },	{ 4, 100, "QDR" },  { 8, 100, "FDR10" },
+		{ 16, 140, "FDR" }, { 32, 250, "EDR" }, { 64, 500, "HDR" }, { 128, 1000, "NDR" },
 	};
-	static const unsigned int lanes[] = {[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2};
-	unsigned int width = port->width < sizeof(lanes) / sizeof(lanes[0]) ? lanes[port->width] : 0;
+	static const unsigned int lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
+	unsigned int width = port->width < sizeof(lanes) / sizeof(lanes[0]) ? lanes[port->width] :
+									      0;
 	size_t i = 0;
 
 	while (i + 1 < sizeof(speeds) / sizeof(speeds[0]) && speeds[i].number != port->speed)
@@ -182,7 +183,7 @@ static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
  */
 static int print_cpus(char *text)
 {
-	uint32_t mask[CPUS_MAX / 32] = {0};
+	uint32_t mask[CPUS_MAX / 32] = { 0 };
 	unsigned int bits, word;
 	char list[TEXT_MAX];
 	ssize_t n = -1;

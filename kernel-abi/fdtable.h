@@ -41,9 +41,9 @@ struct kfile {
 	_Atomic uint32_t refs; /* of slots, and of callers of fdtable_get(); 0: it is free */
 	const struct kfile_ops *ops;
 	struct rnic_channel *chan; /* of the RNIC, for ops; or NULL */
-	_Atomic int flags;   /* what F_GETFL said when it was last asked */
-	char *path;	     /* of a directory of the tree, as the application knows it; or NULL */
-	dev_t dev;	     /* with ino: the inode that was handed out */
+	_Atomic int flags;	   /* what F_GETFL said when it was last asked */
+	char *path; /* of a directory of the tree, as the application knows it; or NULL */
+	dev_t dev;  /* with ino: the inode that was handed out */
 	ino_t ino;
 	pid_t pid;	     /* of the process that opened it */
 	uint32_t generation; /* how many times fork() lay behind that process then */

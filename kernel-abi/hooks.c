@@ -13,7 +13,7 @@
 #include "sysfs.h"
 
 #define SYMBOL_NAME(name) #name,
-static const char *const symbol_names[] = {LIBC_SYMBOLS(SYMBOL_NAME)};
+static const char *const symbol_names[] = { LIBC_SYMBOLS(SYMBOL_NAME) };
 
 void *_Atomic hooks_symbols[HOOKS_COUNT];
 

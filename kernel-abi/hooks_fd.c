@@ -23,7 +23,7 @@ enum transfer { TRANSFER_READ, TRANSFER_WRITE };
  * own for the transfer: the call goes to libc.
  */
 static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *buf, size_t len,
-                                            ssize_t *ret)
+					    ssize_t *ret)
 {
 	struct kfile *kf = fdtable_get(fd);
 	bool ours;

@@ -14,7 +14,7 @@
  * so that only these calls pay for the kilobyte of stack that a target takes.
  */
 static __attribute__((noinline)) bool open_ours(int dirfd, const char *path, int flags, mode_t mode,
-                                                int *fd)
+						int *fd)
 {
 	struct sysfs_target target;
 
@@ -33,8 +33,8 @@ static int openat_hook(int dirfd, const char *path, int flags, mode_t mode)
 
 	if (sysfs_maybe(dirfd, path) && open_ours(dirfd, path, flags, mode, &fd))
 		return fd;
-	return dirfd == AT_FDCWD ? REAL(open)(path, flags, mode)
-	                         : REAL(openat)(dirfd, path, flags, mode);
+	return dirfd == AT_FDCWD ? REAL(open)(path, flags, mode) :
+				   REAL(openat)(dirfd, path, flags, mode);
 }
 
 /* Fetches the mode that follows the argument `flags`, or 0 if these flags come without one. */
@@ -180,38 +180,38 @@ HOOK DIR *opendir(const char *path)
 }
 
 HOOK int scandirat(int dirfd, const char *path, struct dirent ***list,
-                   int (*filter)(const struct dirent *),
-                   int (*compare)(const struct dirent **, const struct dirent **))
+		   int (*filter)(const struct dirent *),
+		   int (*compare)(const struct dirent **, const struct dirent **))
 {
 	struct sysfs_target target;
 
 	hooks_redirect(&dirfd, &path, &target);
-	return dirfd == AT_FDCWD ? REAL(scandir)(path, list, filter, compare)
-	                         : REAL(scandirat)(dirfd, path, list, filter, compare);
+	return dirfd == AT_FDCWD ? REAL(scandir)(path, list, filter, compare) :
+				   REAL(scandirat)(dirfd, path, list, filter, compare);
 }
 
 HOOK int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
-                 int (*compare)(const struct dirent **, const struct dirent **))
+		 int (*compare)(const struct dirent **, const struct dirent **))
 {
 	return scandirat(AT_FDCWD, path, list, filter, compare);
 }
 
 HOOK int scandir64(const char *path, struct dirent64 ***list,
-                   int (*filter)(const struct dirent64 *),
-                   int (*compare)(const struct dirent64 **, const struct dirent64 **))
+		   int (*filter)(const struct dirent64 *),
+		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
 	return scandirat(AT_FDCWD, path, (struct dirent ***)list,
-	                 (int (*)(const struct dirent *))filter,
-	                 (int (*)(const struct dirent **, const struct dirent **))compare);
+			 (int (*)(const struct dirent *))filter,
+			 (int (*)(const struct dirent **, const struct dirent **))compare);
 }
 
 HOOK int scandirat64(int dirfd, const char *path, struct dirent64 ***list,
-                     int (*filter)(const struct dirent64 *),
-                     int (*compare)(const struct dirent64 **, const struct dirent64 **))
+		     int (*filter)(const struct dirent64 *),
+		     int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
 	return scandirat(dirfd, path, (struct dirent ***)list,
-	                 (int (*)(const struct dirent *))filter,
-	                 (int (*)(const struct dirent **, const struct dirent **))compare);
+			 (int (*)(const struct dirent *))filter,
+			 (int (*)(const struct dirent **, const struct dirent **))compare);
 }
 
 static void *glob_opendir(const char *path)

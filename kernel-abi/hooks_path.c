@@ -18,7 +18,7 @@
  * and *path then say where libc is to look, which has changed if the path leads out of the tree.
  */
 static bool access_ours(int *dirfd, const char **path, int mode, struct sysfs_target *target,
-                        int *ret)
+			int *ret)
 {
 	if (!hooks_redirect(dirfd, path, target) || target->kind == SYSFS_OUTSIDE)
 		return false;
@@ -52,9 +52,9 @@ HOOK int faccessat(int dirfd, const char *path, int mode, int flags)
 	struct sysfs_target target;
 	int ret;
 
-	return access_ours(&dirfd, &path, mode, &target, &ret)
-	               ? ret
-	               : REAL(faccessat)(dirfd, path, mode, flags);
+	return access_ours(&dirfd, &path, mode, &target, &ret) ?
+		       ret :
+		       REAL(faccessat)(dirfd, path, mode, flags);
 }
 
 HOOK ssize_t readlink(const char *path, char *buf, size_t len)
@@ -147,8 +147,8 @@ HOOK int fchdir(int fd)
 	}
 
 XATTR_HOOK(getxattr, (const char *path, const char *name, void *value, size_t size),
-           (path, name, value, size))
+	   (path, name, value, size))
 XATTR_HOOK(lgetxattr, (const char *path, const char *name, void *value, size_t size),
-           (path, name, value, size))
+	   (path, name, value, size))
 XATTR_HOOK(listxattr, (const char *path, char *list, size_t size), (path, list, size))
 XATTR_HOOK(llistxattr, (const char *path, char *list, size_t size), (path, list, size))

@@ -22,8 +22,8 @@ HOOK sighandler_t signal(int sig, sighandler_t handler)
 {
 	sighandler_t old;
 
-	return sigchain_signal(sig, handler, SA_RESTART, true, &old) ? old
-	                                                             : REAL(signal)(sig, handler);
+	return sigchain_signal(sig, handler, SA_RESTART, true, &old) ? old :
+								       REAL(signal)(sig, handler);
 }
 
 HOOK sighandler_t bsd_signal(int sig, sighandler_t handler)
@@ -40,9 +40,9 @@ HOOK sighandler_t sysv_signal(int sig, sighandler_t handler)
 {
 	sighandler_t old;
 
-	return sigchain_signal(sig, handler, (int)SA_RESETHAND | SA_NODEFER, false, &old)
-	               ? old
-	               : REAL(sysv_signal)(sig, handler);
+	return sigchain_signal(sig, handler, (int)SA_RESETHAND | SA_NODEFER, false, &old) ?
+		       old :
+		       REAL(sysv_signal)(sig, handler);
 }
 
 HOOK sighandler_t __sysv_signal(int sig, sighandler_t handler)

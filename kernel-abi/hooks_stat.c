@@ -39,7 +39,7 @@ HOOK int fstat(int fd, struct stat *st)
 
 /* Does fstatat() if path is in the device's tree: *ret is what the hook returns then. */
 static __attribute__((noinline)) bool stat_ours(int dirfd, const char *path, struct stat *st,
-                                                int flags, int *ret)
+						int flags, int *ret)
 {
 	struct sysfs_target target;
 
@@ -150,7 +150,7 @@ HOOK int __fxstatat64(int version, int dirfd, const char *path, struct stat64 *s
 HOOK int statx(int dirfd, const char *path, int flags, unsigned int mask, struct statx *stx)
 {
 	struct sysfs_target target;
-	struct stat st = {0};
+	struct stat st = { 0 };
 	int ret;
 
 	if (hooks_lookup(dirfd, path, &target)) {

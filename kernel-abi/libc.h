@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 /* A function that is seen from outside of the library; all others are hidden. */
-#define HOOK        __attribute__((visibility("default")))
-#define likely(x)   __builtin_expect(!!(x), 1)
+#define HOOK __attribute__((visibility("default")))
+#define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* As the functions of these names. libc_open() takes no flags that need a mode. */

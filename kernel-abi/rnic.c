@@ -104,10 +104,11 @@ const struct sctpiw_rnic_api *rnic_load(void)
 		return NULL;
 	}
 	if (api->version != SCTPIW_RNIC_API_VERSION || api->size < sizeof(*api)) {
-		snprintf(why, sizeof(why),
-			 "interface version %u (%u bytes), but libsctpiw-preload.so needs %u (%zu); "
-			 "install both from one release",
-			 api->version, api->size, SCTPIW_RNIC_API_VERSION, sizeof(*api));
+		snprintf(
+			why, sizeof(why),
+			"interface version %u (%u bytes), but libsctpiw-preload.so needs %u (%zu); "
+			"install both from one release",
+			api->version, api->size, SCTPIW_RNIC_API_VERSION, sizeof(*api));
 		complain(path, why);
 		return NULL;
 	}
@@ -165,7 +166,7 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	int flags = libc_fcntl(fd, F_GETFL, 0), ret;
 
 	if (flags >= 0)
@@ -232,8 +233,8 @@ void rnic_apply_open_flags(int fd, int flags)
 
 int user_write(uint64_t addr, const void *data, size_t len)
 {
-	struct iovec local = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
+	struct iovec local = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
 	ssize_t n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 
 	if (n == (ssize_t)len)
@@ -248,8 +249,8 @@ int user_write(uint64_t addr, const void *data, size_t len)
 
 int user_read(uint64_t addr, void *data, size_t len)
 {
-	struct iovec local = {.iov_base = data, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
+	struct iovec local = { .iov_base = data, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
 	ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 
 	if (n == (ssize_t)len)

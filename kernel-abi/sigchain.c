@@ -34,7 +34,7 @@ static struct claim claims[NSIG];
 static struct disposition records[RECORDS];
 static _Atomic unsigned int records_used; /* of the above; further records are mapped */
 static _Atomic(struct disposition *) all_dispositions; /* a list */
-static const struct disposition default_disposition; /* SIG_DFL, no flags, no mask */
+static const struct disposition default_disposition;   /* SIG_DFL, no flags, no mask */
 
 static bool valid(int sig)
 {
@@ -105,7 +105,7 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext);
  */
 static int install(int sig, const struct disposition *app)
 {
-	struct sigaction act = {.sa_sigaction = on_signal};
+	struct sigaction act = { .sa_sigaction = on_signal };
 
 	act.sa_flags = SA_SIGINFO | SA_NODEFER |
 		       (app->act.sa_flags & (SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP));
@@ -124,7 +124,7 @@ static bool is_fault(const siginfo_t *info)
 /* Does what the kernel does by default. */
 static void deliver_default(int sig, const siginfo_t *info)
 {
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
 
 	libc_sigaction(sig, &dfl, NULL);
 	if (is_fault(info))
@@ -244,7 +244,7 @@ int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *o
 bool sigchain_signal(int sig, sighandler_t handler, int extra_flags, bool block_itself,
 		     sighandler_t *old)
 {
-	struct sigaction act = {.sa_handler = handler, .sa_flags = extra_flags}, before;
+	struct sigaction act = { .sa_handler = handler, .sa_flags = extra_flags }, before;
 
 	if (likely(!claimed(sig)))
 		return false;

@@ -360,7 +360,7 @@ void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st)
 
 void sysfs_fix_statx(const struct sysfs_target *target, struct statx *stx)
 {
-	struct stat st = {0};
+	struct stat st = { 0 };
 
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
@@ -376,7 +376,7 @@ static void dir_release(struct kfile *kf)
 	free(kf->path);
 }
 
-static const struct kfile_ops dir_ops = {.release = dir_release};
+static const struct kfile_ops dir_ops = { .release = dir_release };
 
 void sysfs_opened_dir(const struct sysfs_target *target, int fd)
 {

@@ -59,7 +59,7 @@ static const struct ucma_command ucma_commands[] = {
 
 static ssize_t ucma_write(struct kfile *kf, int fd, const void *buf, size_t len)
 {
-	struct ucma_request rq = {.api = rnic_get(), .kf = kf, .fd = fd};
+	struct ucma_request rq = { .api = rnic_get(), .kf = kf, .fd = fd };
 	union {
 		uint64_t align;
 		char bytes[sizeof(struct rdma_ucm_accept) + sizeof(struct rdma_ucm_resolve_addr)];

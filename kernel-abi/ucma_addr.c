@@ -117,7 +117,7 @@ int ucma_resolve_ip(const struct ucma_request *rq, const void *in)
 int ucma_resolve_addr(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_resolve_addr *cmd = in;
-	static const struct sockaddr none = {.sa_family = AF_UNSPEC};
+	static const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
 	if (cmd->reserved || (cmd->src_size && cmd->src_size != addr_size(&cmd->src_addr)) ||
 	    !cmd->dst_size || cmd->dst_size != addr_size(&cmd->dst_addr))
@@ -151,7 +151,7 @@ static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_ad
 int ucma_query_route(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_query *cmd = in;
-	struct rdma_ucm_query_route_resp resp = {0};
+	struct rdma_ucm_query_route_resp resp = { 0 };
 	struct rnic_addr_info info;
 	int ret;
 
@@ -186,7 +186,7 @@ static void copy_device(struct rdma_ucm_query_addr_resp *resp, const struct rnic
 
 static void copy_gids(struct rdma_ucm_query_addr_resp *resp, const struct rnic_addr_info *info)
 {
-	struct ucma_sockaddr_ib sib = {.family = AF_IB, .pkey = htons(PKEY_DEFAULT)};
+	struct ucma_sockaddr_ib sib = { .family = AF_IB, .pkey = htons(PKEY_DEFAULT) };
 
 	memcpy(sib.gid, info->sgid, sizeof(sib.gid));
 	memcpy(&resp->src_addr, &sib, sizeof(sib));
@@ -198,8 +198,8 @@ static void copy_gids(struct rdma_ucm_query_addr_resp *resp, const struct rnic_a
 int ucma_query(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_query *cmd = in;
-	struct rdma_ucm_query_addr_resp resp = {0};
-	struct rdma_ucm_query_path_resp path = {0};
+	struct rdma_ucm_query_addr_resp resp = { 0 };
+	struct rdma_ucm_query_path_resp path = { 0 };
 	struct rnic_addr_info info;
 	int ret;
 

@@ -8,10 +8,10 @@
 
 #include "idmap.h"
 
-#define CONNECT_REQUEST 4    /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
-#define BACKLOG_MAX 1024     /* the kernel's net.rdma_ucm.max_backlog */
-#define QP_STATE_ERR 6	     /* IBV_QPS_ERR, the last state */
-#define REJ_CONSUMER 28	     /* InfiniBand 12.6.7.2: the reasons that user space may give */
+#define CONNECT_REQUEST 4 /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
+#define BACKLOG_MAX 1024  /* the kernel's net.rdma_ucm.max_backlog */
+#define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
+#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
 #define REJ_VENDOR_OPTION 35
 
 /*
@@ -85,8 +85,7 @@ int ucma_reject(const struct ucma_request *rq, const void *in)
 	if (cmd->reason && cmd->reason != REJ_CONSUMER && cmd->reason != REJ_VENDOR_OPTION)
 		return -EINVAL;
 	ret = ucma_check_bound(rq, cmd->id);
-	return ret ? ret :
-		     rq->api->cm_reject(cmd->id, cmd->private_data, cmd->private_data_len);
+	return ret ? ret : rq->api->cm_reject(cmd->id, cmd->private_data, cmd->private_data_len);
 }
 
 int ucma_disconnect(const struct ucma_request *rq, const void *in)
@@ -100,8 +99,8 @@ int ucma_disconnect(const struct ucma_request *rq, const void *in)
 int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_init_qp_attr *cmd = in;
-	struct ib_uverbs_qp_attr resp = {0};
-	struct rnic_qp_attr attr = {0};
+	struct ib_uverbs_qp_attr resp = { 0 };
+	struct rnic_qp_attr attr = { 0 };
 	int ret;
 
 	if (rq->out_len < sizeof(resp))
@@ -152,7 +151,7 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 int ucma_get_event(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_get_event *cmd = in;
-	struct rdma_ucm_event_resp resp = {0};
+	struct rdma_ucm_event_resp resp = { 0 };
 	size_t len = ucma_min(rq->out_len, sizeof(resp));
 	struct idmap_node *node = NULL;
 	struct rnic_cm_event ev;

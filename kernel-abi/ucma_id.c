@@ -30,7 +30,7 @@ int ucma_check_bound(const struct ucma_request *rq, uint32_t id)
 int ucma_create_id(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_create_id *cmd = in;
-	struct rdma_ucm_create_id_resp resp = {0};
+	struct rdma_ucm_create_id_resp resp = { 0 };
 	uint8_t qp_type;
 	struct idmap_node *node;
 	uint32_t reported;
@@ -77,7 +77,7 @@ unreserve:
 int ucma_destroy_id(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_destroy_id *cmd = in;
-	struct rdma_ucm_destroy_id_resp resp = {0};
+	struct rdma_ucm_destroy_id_resp resp = { 0 };
 	struct idmap_node *node;
 	int ret;
 
@@ -94,7 +94,7 @@ int ucma_destroy_id(const struct ucma_request *rq, const void *in)
 int ucma_migrate_id(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_migrate_id *cmd = in;
-	struct rdma_ucm_migrate_resp resp = {0};
+	struct rdma_ucm_migrate_resp resp = { 0 };
 	struct kfile *from;
 	int ret;
 

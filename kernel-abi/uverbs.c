@@ -17,7 +17,7 @@
 static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
 {
 	const struct sctpiw_rnic_api *api = rnic_get();
-	struct ib_uverbs_create_comp_channel_resp resp = {0};
+	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	struct ib_uverbs_create_comp_channel cmd;
 	struct rnic_channel *chan;
 	int fd, ret;
