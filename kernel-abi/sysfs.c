@@ -335,21 +335,21 @@ int sysfs_access(const struct sysfs_target *target, int mode)
 }
 
 /*
- * Makes the device's directory younger with each fork(). libibverbs compares that time to tell
- * whether a device is the one in its list. So librdmacm, in the child of a fork(), finds the
- * child's device and not the parent's.
+ * By how many seconds a directory of the device is to look younger than it is: by one for each
+ * fork(). libibverbs compares that time to tell whether a device is the one in its list. So
+ * librdmacm, in the child of a fork(), finds the child's device and not the parent's.
  */
-static void fix_time(const struct sysfs_target *target, struct stat *st)
+static uint32_t seconds_younger(const struct sysfs_target *target, mode_t mode)
 {
 	const struct sctpiw_rnic_api *api = rnic_get();
 
-	if (api && S_ISDIR(st->st_mode) && after_prefix(target->known_as, our_trees[0]))
-		st->st_mtim.tv_sec += api->forks();
+	return api && S_ISDIR(mode) && after_prefix(target->known_as, our_trees[0]) ? api->forks() :
+										      0;
 }
 
 void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st)
 {
-	fix_time(target, st);
+	st->st_mtim.tv_sec += seconds_younger(target, st->st_mode);
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
 	st->st_mode = S_IFCHR | 0666;
@@ -362,6 +362,7 @@ void sysfs_fix_statx(const struct sysfs_target *target, struct statx *stx)
 {
 	struct stat st = { 0 };
 
+	stx->stx_mtime.tv_sec += seconds_younger(target, stx->stx_mode);
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
 	sysfs_fix_stat(target, &st);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
+/* WRAP: malloc calloc realloc aligned_alloc */
 /*
  * Attacks on the handshake: floods from made-up addresses, and cookies that are replayed, stolen,
  * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). The linker counts what is allocated.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* LINK: util */
 /*
  * What an application may write to /dev/infiniband/rdma_cm and uverbs0: command buffers of any content
  * and length, over an RNIC without a network. Answers go to the response address or, where that is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* VALGRIND: yes */
 /* A scripted peer: messages in, messages and completions out (RFC 5040, 5041). */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"

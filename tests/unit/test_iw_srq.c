@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* VALGRIND: yes */
 /* Several QPs on one SRQ, by scripted peers: who gets which receive, and what becomes of it. */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"

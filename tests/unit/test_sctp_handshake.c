@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
+/* VALGRIND: yes */
 /* Both halves of the handshake against a scripted peer (RFC 9260 5). */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* LINK: sctp */
+/* VALGRIND: yes */
 /*
  * Hostile input: random bytes, cut and changed packets with the right checksum,
  * replays, and a peer that knows the tag. Memory errors are the sanitizers' to
