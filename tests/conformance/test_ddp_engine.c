@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "conformance/peer_script.h"
+#include "fixture/peer_script.h"
 #include "runtime/engine.h"
 #include "rnic_api.h"
 

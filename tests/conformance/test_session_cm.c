@@ -5,7 +5,7 @@
  * on a UDP socket of 127.0.0.1: what the application asks for, and what becomes of it on the wire
  * (RFC 5043 5.2.3, 6, 11).
  */
-#include "conformance/peer_script.h"
+#include "fixture/peer_script.h"
 
 #include <netinet/in.h>
 #include <poll.h>

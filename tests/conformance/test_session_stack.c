@@ -4,7 +4,7 @@
  * Sessions on SCTP: an RNIC and an SCTP instance, joined as the engine joins them, against a peer
  * that speaks both by hand; on a virtual clock (RFC 5043 5.1, 5.2, 8 to 11).
  */
-#include "conformance/peer_script.h"
+#include "fixture/peer_script.h"
 
 #include "sctp/sctp.h"
 #include "sim/simnet.h"

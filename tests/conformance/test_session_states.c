@@ -5,7 +5,7 @@
  * what comes out, and what the application hears.
  */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #define BODY(s) s, sizeof(s) - 1
 #define TAGGED "\xc1\x40STAGTOTOTOTO" /* an RDMA Write: STag and TO are filled in */

@@ -2,7 +2,7 @@
 /* LINK: runtime */
 /* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
 #include "config/config.h"
-#include "fuzz/input.h"
+#include "fixture/input.h"
 #include "iwarp/iwarp.h"
 
 #define FILE_MAX 4096

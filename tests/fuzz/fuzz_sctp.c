@@ -5,8 +5,8 @@
  * what the peer sends, what the user does and how time passes. Whatever it is, an association ends or
  * can still be ended, the answers are well-formed, and nothing is left behind.
  */
-#include "fuzz/input.h"
-#include "unit/sctp_peer.h"
+#include "fixture/input.h"
+#include "fixture/sctp_peer.h"
 
 #define STEPS 96
 #define MANY_ASSOCS 8 /* one peer makes no more, however it tries */

@@ -5,8 +5,8 @@
  * an application that accepts, rejects, initiates and closes. Each session that the application
  * holds ends with one event, and a peer has no more sessions than there are streams.
  */
-#include "fuzz/input.h"
-#include "unit/iw_fixture.h"
+#include "fixture/input.h"
+#include "fixture/iw_fixture.h"
 
 #define STEPS 200
 #define QPS 4

@@ -4,7 +4,7 @@
  * The decoders of wire/ on anything: none reads outside of its input, and what one accepts is the same
  * after it was encoded and decoded again.
  */
-#include "fuzz/input.h"
+#include "fixture/input.h"
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 #include "wire/sctp_init.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* VALGRIND: yes */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

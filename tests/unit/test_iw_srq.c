@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* VALGRIND: yes */
 /* Several QPs on one SRQ, by scripted peers: who gets which receive, and what becomes of it. */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

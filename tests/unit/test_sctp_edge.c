@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 #define HALF 0x80000000u
 

@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /* How associations begin and end over a simulated network. */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 static void test_handshake_loss(void **state)
 {

@@ -5,7 +5,7 @@
  * network does, and within bounds of virtual time.
  */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 /* Without loss: fast, no retransmission, no timer needed but the handshake's. */
 static void test_clean(void **state)

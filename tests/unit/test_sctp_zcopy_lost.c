@@ -2,7 +2,7 @@
 /* LINK: sctp */
 /* Messages whose end is referenced: acknowledged, lost and sent again, and the end of the association. */
 #define _GNU_SOURCE
-#include "sctp_zcopy_user.h"
+#include "fixture/sctp_zcopy_user.h"
 
 /* Acknowledged without a gap: the user has its memory back, and nothing else of it. */
 static void test_acked(void **state)
