@@ -350,6 +350,7 @@ static double kib_each(size_t now_is, size_t was, size_t qps)
 /* Connects all, uses them, and ends them: what half and all of them took, and what is left. */
 static void cycle(struct use *half, struct use *all, struct use *left)
 {
+	size_t rest = count - count / 2;
 	double start;
 
 	connect_all(0, count / 2);
@@ -365,7 +366,7 @@ static void cycle(struct use *half, struct use *all, struct use *left)
 	malloc_trim(0);
 	*left = use();
 	if (!server)
-		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count, (double)(count - count / 2) / start);
+		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count, (double)rest / start);
 }
 
 static void run(void)
