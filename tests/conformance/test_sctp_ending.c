@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Tags, strangers, shutdown and abort, and where packets go (RFC 9260 3.3.7, 6, 8, 9, 10; RFC 6951). */
 #include "fixture/sctp_script.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* DATA that arrives and the SACKs for it (RFC 9260 1.6, 3.3.4, 6.2, 6.5 to 6.10). */
 #include "fixture/sctp_script.h"

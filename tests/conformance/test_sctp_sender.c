@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* What is sent, when, and when it is sent again (RFC 9260 6.1, 6.2.1, 6.3, 6.9, 6.10, 7, 8). */
 #include "fixture/sctp_script.h"

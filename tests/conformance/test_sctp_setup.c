@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* How an association begins, and what meets one that is there already (RFC 9260 4, 5). */
 #include "fixture/sctp_script.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* What chunks look like, and what becomes of those that look otherwise (RFC 9260 3; RFC 4820; RFC 5061). */
 #include "fixture/sctp_script.h"

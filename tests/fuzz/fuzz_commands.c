@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
 /*
  * What an application may write to /dev/infiniband/rdma_cm and uverbs0: command buffers of any content

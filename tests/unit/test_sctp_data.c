@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* DATA and SACK against a scripted peer (RFC 9260 3.3, 6, 7). */
 #include "conformance/rows.h"

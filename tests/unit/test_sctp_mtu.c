@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
 #include "conformance/rows.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Path MTUs that differ from the interface's and change in mid-stream, with ICMP and without. */
 #include "fixture/sctp_sim.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes twice. */
 #include "fixture/sctp_sim.h"

@@ -29,6 +29,7 @@ struct config {
 	bool share;    /* one association for all QPs between two processes */
 	uint64_t silent_limit; /* struct sctp_config, ns */
 	char capture[CONFIG_PATH_LEN]; /* "": none; else the file that packets are written to */
+	char trace[CONFIG_PATH_LEN];   /* "": none; else the file that events are written to */
 	uint8_t rtr;  /* struct iw_session_param of rdma_connect() */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	enum log_level log;
@@ -54,7 +55,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, with where each comes from. */
-enum { CONFIG_SETTINGS = 9 };
+enum { CONFIG_SETTINGS = 10 };
 
 struct config_builder {
 	struct config config;

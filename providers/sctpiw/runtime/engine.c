@@ -13,6 +13,7 @@
 #include "conn/cm.h"
 #include "log/log.h"
 #include "net/memory.h"
+#include "net/trace_file.h"
 #include "runtime/private.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -147,6 +148,11 @@ static int configure(struct engine *e, struct config_error *why)
 		if (!e->capture)
 			return -EINVAL;
 	}
+	if (*e->config.trace) {
+		e->trace = trace_file_open(e->config.trace, why);
+		if (!e->trace)
+			return -EINVAL;
+	}
 	return 0;
 }
 
@@ -160,7 +166,7 @@ static int engine_new(struct engine **out, struct config_error *why)
 		return -ENOMEM;
 	ret = configure(e, why);
 	if (ret)
-		goto err_free;
+		goto err_files;
 	init_fields(e);
 	ret = open_descriptors(e);
 	if (ret)
@@ -173,8 +179,9 @@ static int engine_new(struct engine **out, struct config_error *why)
 
 err_fds:
 	close_descriptors(e);
+err_files:
+	trace_file_free(e->trace);
 	capture_free(e->capture);
-err_free:
 	free(e);
 	return ret;
 }
@@ -235,6 +242,8 @@ static void after_fork_child(void)
 		close_descriptors(e);
 		capture_free(e->capture);
 		e->capture = NULL;
+		trace_file_free(e->trace);
+		e->trace = NULL;
 		cm_forget_all();
 		atomic_store(&current, NULL);
 		atomic_store_explicit(&e->waiters, 0, memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "net/capture.h"
+#include "net/trace_file.h"
 #include "conn/cm.h"
 #include "runtime/object.h"
 #include "runtime/private.h"
@@ -253,6 +254,8 @@ void loop_finish(struct engine *e)
 	endpoint_reap(e);
 	if (e->capture)
 		capture_flush(e);
+	if (e->trace)
+		trace_file_flush(e->trace);
 	next = loop_next_timeout(e);
 	e->next_due = next;
 	if (next < e->timer_set && e->thread_started) {

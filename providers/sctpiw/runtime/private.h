@@ -28,6 +28,7 @@ struct cm_id;
 struct carrier;
 struct qp_block;
 struct to_self;
+struct trace_file;
 
 /* A local port, and a socket that holds it. Freed when refs is 0 and the pass ends. */
 struct endpoint {
@@ -100,6 +101,7 @@ struct engine {
 	void *transport_state;
 	const struct carrier *carrier;	 /* of our own SCTP */
 	struct capture *capture; /* NULL: none */
+	struct trace_file *trace; /* NULL: none */
 	struct iw_rnic *rnic;
 	struct random_source random;
 	struct engine_traffic traffic;
