@@ -4,9 +4,9 @@
  * receiver do only what no such RNIC can leave out: a CRC32C of each packet on both sides, and one
  * copy of the payload to its place.
  *
- *   udp-ceiling rx ADDRESS PORT                          the receiver; ends with the sender
+ *   udp-ceiling rx ADDRESS PORT                      the receiver; ends with the sender
  *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS  bandwidth; COUNT segments of BYTES in a send
- *   udp-ceiling lat ADDRESS PORT BYTES COUNT             half the time of COUNT round trips
+ *   udp-ceiling lat ADDRESS PORT BYTES COUNT         half the time of COUNT round trips
  *
  * ADDRESS is of IPv4 or IPv6, in numbers.
  */
