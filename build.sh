@@ -16,6 +16,7 @@ usage: ./build.sh [COMMAND]
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
+  tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
   clean      remove the build directories
   --help     this
 
@@ -64,6 +65,7 @@ pc  cmocka            libcmocka-dev      libcmocka-devel
 cmd clang             clang              clang
 lib libasan.so        gcc                libasan
 lib libubsan.so       gcc                libubsan
+lib libtsan.so        gcc                libtsan
 cmd ip                iproute2           iproute
 cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
@@ -216,6 +218,14 @@ sanitize() {
 		run_ctest build-asan "$@"
 }
 
+# Not those that run once more while packets are lost: they mostly wait.
+tsan() {
+	say "ThreadSanitizer"
+	build_in build-tsan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DSCTPIW_TESTS=ON \
+		-DSCTPIW_WERROR=ON -DSCTPIW_SANITIZE=thread &&
+		run_ctest build-tsan -L threads -E _lossy "$@"
+}
+
 fuzz_one() { # SECONDS TARGET
 	local dir=build-fuzz/$2
 
@@ -265,6 +275,7 @@ run_tests() {
 	build_in build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON \
 		-DSCTPIW_WERROR=ON || failed+=(clang)
 	sanitize || failed+=(sanitizers)
+	tsan || failed+=(tsan)
 	fuzz 30 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build || failed+=(tests)
@@ -317,8 +328,12 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		sanitize "$@"
 		;;
+	tsan)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		tsan "$@"
+		;;
 	clean)
-		rm -rf build build-asan build-clang build-fuzz
+		rm -rf build build-asan build-clang build-fuzz build-tsan
 		;;
 	-h | --help | help)
 		usage
