@@ -4,8 +4,8 @@
  * engine is made, and do not change after that. No lock; no part of the engine is needed, since
  * the launcher checks its options with the same table.
  */
-#ifndef SCTPIW_ENGINE_CONFIG_H
-#define SCTPIW_ENGINE_CONFIG_H
+#ifndef SCTPIW_CONFIG_CONFIG_H
+#define SCTPIW_CONFIG_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>

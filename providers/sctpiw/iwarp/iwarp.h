@@ -492,7 +492,7 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;
-	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
+	bool by_cm; /* the connection manager moves it through its states, so no IB state masks hold */
 	/*
 	 * Not NULL: connected out of band, the engine's (engine/oob.h). Its session leaves the state alone: it may
 	 * be established in RTR, and a peer that ends it, or goes away, leaves the QP in RTR or RTS, and its WRs
@@ -500,7 +500,7 @@ struct iw_qp {
 	 * send in RTR as well: iWARP knows no state in which a connection takes and does not send, and
 	 * perftest's receivers rely on that where the device is an iWARP one.
 	 */
-	void *_Atomic oob;
+	struct oob_qp *_Atomic oob;
 	uint32_t access; /* remote rights of this QP: IW_ACCESS_REMOTE_*; all unless modify_qp says less */
 	struct iw_qp_private *priv; /* iwarp/ only */
 };
@@ -651,7 +651,7 @@ void *iw_assoc_llp(const struct iw_assoc *assoc);
 /* Largest user message the path takes in one packet; at least 518 (RFC 5043: MULPDU >= 516). */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /* The association is gone: every session ends with an event (error: -errno), QPs go to error, but for
- * that of an Initiate with a cm which has no answer yet: it is as before. The iw_assoc is freed. */
+ * that of an Initiate with a user which has no answer yet: it is as before. The iw_assoc is freed. */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
 /* As it is by now. */
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
@@ -701,20 +701,39 @@ struct iw_session_param {
 	uint8_t private_data[IW_MAX_PRIVATE_DATA];
 };
 
+struct iw_event;
+
+/* What a user of sessions does about their events. */
+struct iw_session_ops {
+	/* ev->user is whose event it is. */
+	void (*event)(const struct iw_event *ev);
+};
+
+/*
+ * To whom the events of a session go: whoever fetches them with iw_next_event() calls ops->event(). iwarp
+ * carries all of it around and looks at none of it, except that ctx is NULL while a session has no user.
+ */
+struct iw_session_user {
+	const struct iw_session_ops *ops;
+	void *ctx;
+	uint32_t handle; /* names what may be gone before the event is fetched */
+};
+
 /*
  * Active side: picks an idle stream of our parity and sends an (Enhanced) Initiate. The QP is bound:
  * when the Accept arrives it is in RTS before the next segment is processed. -EAGAIN: no stream left;
- * -EINVAL: the QP is in a wrong state or bound already. cm: returned in events.
+ * -EINVAL: the QP is in a wrong state or bound already.
+ * user: to whom its events go, or NULL; copied.
  */
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-			void *cm, struct iw_session **session);
+			const struct iw_session_user *user, struct iw_session **session);
 /*
  * A session of a QP that is oob to itself, established at once: what is pulled of it is to be handed back
  * to iw_assoc_receive() of the same association, in order. What it refuses is blamed on the WR as
  * well, where that is not complete. -EAGAIN, -EINVAL, -ENOMEM as above.
  */
 int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-		       void *cm, struct iw_session **session);
+		       const struct iw_session_user *user, struct iw_session **session);
 /*
  * Passive side, after IW_EVENT_INITIATE. Accept puts the QP into RTS at once. -EINVAL as above;
  * -ECONNRESET: the session is over already, CLOSED waits to be fetched. IRD is raised to the
@@ -728,7 +747,8 @@ bool iw_session_awaits_rtr(const struct iw_session *session);
 int iw_session_reject(struct iw_session *session, const void *private_data, size_t len);
 /* Refused without asking the application (backlog overflow, RFC 5043 6.4): session Terminate. */
 void iw_session_refuse(struct iw_session *session);
-void iw_session_set_cm(struct iw_session *session, void *cm);
+/* From now on the events of the session name this user. user is copied. */
+void iw_session_set_user(struct iw_session *session, const struct iw_session_user *user);
 /* rnr_retry_count of the parameters, where the peer says it after the beginning. */
 void iw_session_set_rnr_retry(struct iw_session *session, uint8_t count);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);
@@ -759,6 +779,7 @@ enum iw_event_type {
 	 * stream, and the QP is as before, else what iw_assoc_lost() was given.
 	 */
 	IW_EVENT_CLOSED,
+	/* From here on the events are not of a session. */
 	IW_EVENT_QP_COMM_EST, /* qp: IBV_EVENT_COMM_EST: connected out of band, in RTR, and the first message has come */
 	IW_EVENT_QP_FATAL,    /* qp: IBV_EVENT_QP_FATAL: RDMAP Terminate or illegal message from the peer */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: we refused the peer's access */
@@ -769,11 +790,17 @@ enum iw_event_type {
 	IW_EVENT_QP_LAST_WQE, /* qp is in error, and takes nothing from its SRQ any more */
 };
 
+/* Whether events of this type are of a session, and so for its user. */
+static inline bool iw_event_is_of_session(enum iw_event_type type)
+{
+	return type < IW_EVENT_QP_COMM_EST;
+}
+
 struct iw_event {
 	enum iw_event_type type;
 	struct iw_assoc *assoc; /* NULL once it is lost */
 	struct iw_session *session;
-	void *cm; /* as given at initiate / set_cm */
+	struct iw_session_user user; /* as given to iw_session_initiate() or iw_session_set_user() */
 	struct iw_qp *qp;
 	struct iw_cq *cq;
 	struct iw_srq *srq;

@@ -3,8 +3,8 @@
  * Lines on standard error, "sctpiw: ...". A line is one write(), so that threads
  * and processes do not mix theirs.
  */
-#ifndef SCTPIW_ENGINE_LOG_H
-#define SCTPIW_ENGINE_LOG_H
+#ifndef SCTPIW_LOG_LOG_H
+#define SCTPIW_LOG_LOG_H
 
 #include <stdbool.h>
 

@@ -28,7 +28,7 @@ void sctpiw_lock_init(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attr);
 }
 
-void sctpiw_wait_for_acks(struct channel_source *async, const uint32_t *completed,
+void sctpiw_wait_for_acks(struct event_source *async, const uint32_t *completed,
 			  pthread_mutex_t *mutex, pthread_cond_t *cond)
 {
 	uint32_t reported = channel_purge(async);

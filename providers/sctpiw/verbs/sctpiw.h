@@ -210,7 +210,7 @@ struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx);
  * As sctpiw_destroy_cq() does for its events: of a QP or an SRQ that is destroyed, whose events libibverbs
  * counts in *completed, under mutex and with cond, when they are acknowledged.
  */
-void sctpiw_wait_for_acks(struct channel_source *async, const uint32_t *completed,
+void sctpiw_wait_for_acks(struct event_source *async, const uint32_t *completed,
 			  pthread_mutex_t *mutex, pthread_cond_t *cond);
 
 /* Adaptive: short critical sections, but two threads may well share a core. */
