@@ -38,6 +38,7 @@ have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
 # has it there, and the tests that need it say that they are skipped).
+# A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
 # cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds; mod: a module of Python
 BUILD_NEEDS='
 cmd gcc               gcc                gcc
@@ -70,6 +71,7 @@ cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
 cmd iperf3            iperf3             iperf3
 cmd iperf             iperf              iperf
 cmd fio               fio                fio-engine-rdma

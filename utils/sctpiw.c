@@ -420,18 +420,20 @@ static bool check_settings(void)
 	return false;
 }
 
-/* An empty file; processes append to it. */
-static bool make_capture(void)
+/* Makes the files of --capture and --trace empty; processes append to them. */
+static bool make_files(void)
 {
-	const char *path = getenv("SCTPIW_CAPTURE");
-	int fd;
-
 	for (int i = 0; i < CONFIG_SETTINGS; i++) {
-		if (!given[i] || strcmp(config_names((unsigned int)i)->env, "SCTPIW_CAPTURE"))
+		const struct config_name *name = config_names((unsigned int)i);
+		const char *path;
+		int fd;
+
+		if (!given[i] || !name->path)
 			continue;
+		path = getenv(name->env);
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
 		if (fd < 0) {
-			complain("--capture %s: %s", path, strerror(errno));
+			complain("--%s %s: %s", name->name, path, strerror(errno));
 			return false;
 		}
 		close(fd);
@@ -486,7 +488,7 @@ static int run(int argc, char **argv)
 		complain("run: no command given\nTry 'sctpiw run --help'.");
 		return EXIT_USAGE;
 	}
-	if (!make_capture())
+	if (!make_files())
 		return EXIT_USAGE;
 	argv += optind;
 	warn_if_out_of_reach(argv[0]);
@@ -508,7 +510,7 @@ static int print_environment(int argc, char **argv)
 		complain("env: takes no argument");
 		return EXIT_USAGE;
 	}
-	if (!make_capture())
+	if (!make_files())
 		return EXIT_USAGE;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		print_quoted(names[i]);

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which requirements have a test.
+"""Which requirements of the RFCs have a test.
 
-usage: coverage.py [--write] [--missing]
+usage: coverage.py [--write] [--rows FILE] [--missing]
 
 Reads the rows (*.tsv beside this file), the reasons why a row has no test (reasons/*.tsv), and the
 tests: ROWS("id id") as the first statement of a test function under tests/, or "# rows: id id" in the
 body of a Python test. Prints the coverage by file and level. Fails when a MUST, MUST NOT, SHOULD
 or SHOULD NOT row, or a FACT row, has neither a test nor a reason, when an id does not exist, when a
-function with ROWS is not run by its program, and when docs/conformance.md is not what --write
-would make of it.
+function with ROWS is not run by its program, and when docs/conformance.md, which has the summary,
+the departures and the gaps, is not what --write would make of it.
 
-  --write    write docs/conformance.md
-  --missing  list the rows that have neither
+  --write      write docs/conformance.md
+  --rows FILE  write every row with its tests or its reason to FILE; the test suite makes
+               conformance.md in the build directory
+  --missing    list the rows that have neither
 """
 
 import argparse
@@ -129,37 +131,68 @@ def read_tests(rows):
     return tests
 
 
+def state(row, reasons, tests):
+    """What a row counts as: "test", a kind of reason, or "none"."""
+    return "test" if row.id in tests else reasons[row.id][0] if row.id in reasons else "none"
+
+
 def summary(rows, reasons, tests):
-    count = collections.Counter()
-    for row in rows.values():
-        state = "test" if row.id in tests else reasons[row.id][0] if row.id in reasons else "none"
-        count[row.file, row.level, state] += 1
     states = ["test", *KINDS, "none"]
+    lines = ["| rows of | rows | " + " | ".join(states) + " |", "|---|" + "---:|" * (len(states) + 1)]
     files = sorted({row.file for row in rows.values()})
-    lines = ["| rows of | level | rows | " + " | ".join(states) + " |",
-             "|---|---|" + "---:|" * (len(states) + 1)]
-    for file in [*files, None]:
-        for level in LEVELS:
-            cells = [sum(n for (f, l, s), n in count.items()
-                         if file in (f, None) and l == level and s == state) for state in states]
-            if sum(cells):
-                lines.append(f"| {file or 'all'} | {level} | {sum(cells)} | "
-                             + " | ".join(str(n or "") for n in cells) + " |")
+    groups = [(file, lambda row, file=file: row.file == file) for file in files]
+    groups += [(f"all files: {level}", lambda row, level=level: row.level == level) for level in LEVELS]
+    groups += [("all", lambda row: True)]
+    for name, belongs in groups:
+        count = collections.Counter(state(row, reasons, tests) for row in rows.values() if belongs(row))
+        cells = " | ".join(str(count[s] or "") for s in states)
+        lines.append(f"| {name} | {sum(count.values())} | {cells} |")
     return lines
 
 
+def table(lines):
+    """Rows of a Markdown table: cells may hold "|"."""
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
 def document(rows, reasons, tests):
+    """docs/conformance.md: what a reader wants to know before he trusts the implementation."""
     lines = [
         "# Conformance",
         "",
-        "Written by tests/conformance/coverage.py; the test suite fails when it is out of date. The",
-        "requirements of the RFCs, in this project's words (tests/conformance/*.tsv), each with the tests that fail",
-        "when it is not met, or with the reason why there is none:",
+        "tests/conformance/coverage.py writes this page, and `ctest -R conformance.coverage` fails when it is out of",
+        "date. tests/conformance/*.tsv has the requirements of the RFCs, in this project's words: sctp.tsv those of",
+        "RFC 9260, 6951, 4820 and 5061. Each row has tests that fail when it is not met, or a reason why there is none:",
         "",
         *[f"- **{kind}**: {text}" for kind, text in KINDS.items()],
+        "- **none**: a MAY that is not used",
+        "",
+        "The rows with their tests would fill 1,000 lines. The test suite writes them to `build/conformance.md`;",
+        "`tests/conformance/coverage.py --rows FILE` writes them anywhere.",
+        "",
+        "## Summary",
         "",
         *summary(rows, reasons, tests),
     ]
+    sections = {
+        "departure": ("Departures", "These requirements are deliberately not followed, or not in every case. "
+                      "Where a test pins what happens instead, the summary counts the row as tested."),
+        "absent": ("Absent", "These requirements belong to features that are not offered."),
+        "untestable": ("Not tested", "No test can observe these requirements."),
+    }
+    for kind, (title, text) in sections.items():
+        found = [row for row in rows.values() if reasons.get(row.id, ("",))[0] == kind]
+        lines += ["", f"## {title}", "", text, "", "| id | level | requirement | reason |", "|---|---|---|---|"]
+        lines += table((row.id, row.level, row.text, reasons[row.id][1]) for row in found)
+    unused = [row for row in rows.values() if state(row, reasons, tests) == "none"]
+    lines += ["", "## Permissions that are not used", "", "| id | permission |", "|---|---|"]
+    lines += table((row.id, row.text) for row in unused)
+    return "\n".join(lines) + "\n"
+
+
+def all_rows(rows, reasons, tests):
+    lines = ["# Conformance, row by row", "", "Written by tests/conformance/coverage.py --rows; docs/conformance.md",
+             "has the summary, and says what the reasons mean."]
     for file in sorted({row.file for row in rows.values()}):
         lines += ["", f"## {file}", "", "| id | level | requirement | shown by |", "|---|---|---|---|"]
         for row in rows.values():
@@ -168,14 +201,14 @@ def document(rows, reasons, tests):
             shown = [f"`{test}`" for test in tests.get(row.id, ())]
             if row.id in reasons:
                 shown.append("**{}**: {}".format(*reasons[row.id]))
-            text = row.text.replace("|", "\\|")
-            lines.append(f"| {row.id} | {row.level} | {text} | {'<br>'.join(shown).replace('|', chr(92) + '|')} |")
+            lines += table([(row.id, row.level, row.text, "<br>".join(shown))])
     return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--rows", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--missing", action="store_true")
     args = parser.parse_args()
 
@@ -191,6 +224,8 @@ def main():
     text = document(rows, reasons, tests)
     if args.write:
         DOC.write_text(text)
+    if args.rows:
+        args.rows.write_text(all_rows(rows, reasons, tests))
     print("\n".join(summary(rows, reasons, tests)))
     if both:
         fail(f"have a test and a reason why there is none: {' '.join(both)}")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* Atomics that the application asks for (RFC 7306 5): requests as they go out, and what may answer them. */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
  * A peer that is what it says it is, and uses up what it can: windows, time, memory, streams, events
  * (RFC 5042 6.4, RFC 9260 12). It gets its own share; what others have, they keep.
  */
-#include "conformance/llp_script.h"
+#include "fixture/llp_script.h"
 
 #include "iwarp/private.h"
 
@@ -464,7 +464,7 @@ static void terminate_storm(void **state)
 			sid = 0;
 		}
 		send_packet();
-		for (; next_data().raw; messages++)
+		for (; next_chunk().raw; messages++)
 			acknowledge(f.their_tsn++);
 	}
 	fx_event(&x, IW_EVENT_QP_FATAL);

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * Forged packets: from off the path, where the tag must be guessed, nothing ever changes; whoever
  * knows the tag can break that one association, and does no harm beyond it (RFC 9260 8.5, 12).
  */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 /* ---- the states that an association may be in ---- */
 
@@ -111,7 +111,7 @@ static void forge(size_t i, uint32_t tag, uint8_t flags)
 	snprintf(line, sizeof(line), "%08x / %.2s %02x %s", tag, chunks_forged[i],
 		 (unsigned int)strtoul(chunks_forged[i] + 3, NULL, 16) ^ flags,
 		 chunks_forged[i] + 6);
-	say(chunks_forged[i], line, &f.path);
+	script_say(chunks_forged[i], line, &f.path);
 }
 
 /* ---- all that there is of an association ---- */
@@ -235,7 +235,7 @@ static void test_forged_init(void **state)
 		elsewhere = f.path;
 		elsewhere.udp_port = 4444;
 		for (i = 0; i < 100; i++) {
-			say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
+			script_say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
 			    i & 1 ? &elsewhere : &f.path);
 			assert_true(is_as_kept(f.a));
 			check_packet("INIT ACK", "55555555 / 02 00 ...", take());
@@ -247,7 +247,7 @@ static void test_forged_init(void **state)
 		teardown(NULL);
 		setup(NULL);
 		states[s].reach();
-		say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
+		script_say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
 		    &f.path);
 		drop_all();
 		assert_string_equal(state_name(), states[s].name);
@@ -390,7 +390,7 @@ static void outstanding(unsigned int n)
 	associate();
 	f.a->path.cc.cwnd = n * 1452;
 	f.a->peer_rwnd = 10000000;
-	post(n, 1436);
+	script_post(n, 1436);
 	drop_all();
 	f.messages = 0;
 	assert_int_equal(sctp_outq_count(&f.a->out), n);

@@ -1,10 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
+/* WRAP: malloc calloc realloc aligned_alloc */
 /*
  * Attacks on the handshake: floods from made-up addresses, and cookies that are replayed, stolen,
  * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). The linker counts what is allocated.
  */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 #define FLOOD 100000u
 #define HOUR (3600 * SEC)
@@ -114,7 +115,7 @@ static void test_init_flood(void **state)
 	ROWS("9260-5.1-02");
 	flood();
 	establish();
-	post(1, 100);
+	script_post(1, 100);
 	assert_non_null(take());
 }
 
@@ -125,7 +126,7 @@ static void test_init_flood_while_up(void **state)
 
 	ROWS("9260-5.1-02");
 	associate();
-	post(3, 100);
+	script_post(3, 100);
 	drop_all();
 	before = *f.a;
 	flood();
@@ -275,7 +276,7 @@ static void test_replay_while_up(void **state)
 	ROWS("9260-5.2.4-05");
 	ask_and_enter(&c);
 	script("> Dtag" PEER_DATA(0), "got 1", "> Dtag" PEER_DATA(1), "got 1");
-	post(2, 100);
+	script_post(2, 100);
 	drop_all();
 	for (i = 0; i < 1000; i++) {
 		f.now += SEC / 10; /* stale in the end */
@@ -420,12 +421,12 @@ static void test_takeover(void **state)
 	associate();
 	before = *f.a;
 	thief.remote = simnet_v4(9);
-	say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
 	    " 0005 0008 0a000002", &thief);
 	assert_memory_equal(f.a, &before, sizeof(before));
 	script("< 99999999 / 06 00 ...", "-");
 	/* as it would be with the address of somebody who has none */
-	say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
 	    " 0005 0008 0a000007", &thief);
 	script("< 99999999 / 02 00 ...", "-");
 }

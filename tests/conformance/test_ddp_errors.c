@@ -6,7 +6,7 @@
  * flushed requests, one RDMAP Terminate goes out with what the error report has to contain, then a
  * session Terminate; and good segments behind the bad one are dropped in silence.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 /* The STags that a case may use, all over the same memory. */

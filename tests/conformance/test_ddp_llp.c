@@ -4,7 +4,7 @@
  * What DDP demands of its LLP (RFC 5041 3, 5.3, appendix A): the RNIC on our SCTP, the peer is
  * packets.
  */
-#include "conformance/llp_script.h"
+#include "fixture/llp_script.h"
 
 static void received(uint64_t wr_id, uint32_t len)
 {
@@ -182,7 +182,7 @@ static void reliable_or_failed(void **state)
 	fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 1000, 9, 0, 0);
 	fx_post_recv(&x, 3, x.base, 16, x.stag);
 	collect();
-	first = next_data();
+	first = next_chunk();
 	assert_int_equal(get_be32(first.raw + 4), f.their_tsn);
 	memcpy(image, first.raw, first.len);
 	completions(&x, { 1, IW_WC_SUCCESS }); /* SCTP has it (5.4) */
@@ -231,7 +231,7 @@ static void mulpdu_changes(void **state)
 			 1444); /* 1500 less IP, UDP, SCTP and chunk headers */
 	fx_post(&x, 1, IW_WR_RDMA_WRITE, x.base, 8000, 9, 0, 0);
 	collect();
-	for (c = next_data(); c.raw; c = next_data()) {
+	for (c = next_chunk(); c.raw; c = next_chunk()) {
 		assert_true(n < 8 && c.len <= 16 + 1444);
 		assert_int_equal(get_be32(c.raw + 4), f.their_tsn + n);
 		len[n] = c.len;
@@ -243,7 +243,7 @@ static void mulpdu_changes(void **state)
 	iw_assoc_set_max_msg(x.assoc, sctp_assoc_max_msg(f.a)); /* as the engine does */
 	for (unsigned int i = 0; i < 20; i++) {
 		wait_ns(SEC);
-		for (c = next_data(); c.raw; c = next_data()) {
+		for (c = next_chunk(); c.raw; c = next_chunk()) {
 			uint32_t i_tsn = get_be32(c.raw + 4) - f.their_tsn;
 
 			if (i_tsn < n) {

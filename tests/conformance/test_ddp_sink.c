@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* DDP at the Data Sink (RFC 5041 4, 5): segments in, memory and completions out. */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 #define RECEIVE(x, id, at, len) fx_post_recv(x, id, (x)->base + (at), len, (x)->stag)

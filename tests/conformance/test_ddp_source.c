@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* DDP at the Data Source (RFC 5041 4, 5.2, 5.3): what is posted, and the bytes that go out. */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 #define TO 0x0123456789abcdefull

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* How DDP streams begin and end (RFC 5041 6): gracefully, abortively, with the LLP. */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 /* The peer's session Terminate: the end of an LLP stream (RFC 5043 3.2). */
 static void peer_ends(struct fx *x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* Immediate Data (RFC 7306 6), both ways. */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

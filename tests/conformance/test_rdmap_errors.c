@@ -4,7 +4,7 @@
  * What a peer gets for a segment that it should not have sent: the Terminate of RFC 5040 4.8 and
  * 7. Each line is one fresh session: the Terminate's control word, and the segment.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

@@ -4,7 +4,7 @@
  * Ordering and completion (RFC 5040 5.5): programmes of the peer, their segments in every order of
  * arrival, and a model of what may have happened after each.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* What this side sends: the bytes of every RDMA Message, and their order (RFC 5040 4, 5, 5.5). */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #define KEY 0x11223344
 #define TO UINT64_C(0x0123456789abcdef)

@@ -4,7 +4,7 @@
  * RDMA Reads into several buffers: one Read Request, whose sink is an STag of this read alone. What a
  * peer can do with that STag: answer the read, once, inside its bounds, and nothing else.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

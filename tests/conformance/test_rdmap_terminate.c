@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* The end by Terminate, the peer's and ours (RFC 5040 4.8, 5.4, 6.2, 7). */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 
 #include "iwarp/private.h"
 

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Tags, strangers, shutdown and abort, and where packets go (RFC 9260 3.3.7, 6, 8, 9, 10; RFC 6951). */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 #define SMALL(n) " / 00 07 0018 D+" #n " 0003 0000 00000010 ??*8"
 #define ACK(n) "> Dtag / 03 00 0010 D+" #n " 00100000 0000 0000"
@@ -282,7 +282,7 @@ static void test_sack_states(void **state)
 {
 	ROWS("9260-6-02");
 	begin_connect();
-	post(2, 8);
+	script_post(2, 8);
 	keep_init();
 	script(PEER_INIT_ACK, "drop", ACK(0), "state COOKIE-ECHOED");
 	assert_int_equal(sctp_assoc_acked(f.a), 0);
@@ -347,8 +347,8 @@ static void test_udp_ports(void **state)
 	script("> Dtag" PEER_DATA(0), "drop");
 	moved = f.path;
 	moved.udp_port = 20001;
-	say("a wrong tag", "00000063" PEER_DATA(1), &moved);
-	say("an INIT", "00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001", &moved);
+	script_say("a wrong tag", "00000063" PEER_DATA(1), &moved);
+	script_say("an INIT", "00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001", &moved);
 	p = take();
 	check_packet("INIT ACK", "99999999 / 02 00 ...", p);
 	assert_int_equal(p->to.udp_port, 20001);
@@ -362,12 +362,12 @@ static void test_udp_ports(void **state)
 	check_packet("DATA", "Ptag" SMALL(0), p);
 	assert_int_equal(p->to.udp_port, PEER_PORT);
 	script(ACK(0), "-");
-	say("a good one", "Dtag" PEER_DATA(1), &moved);
+	script_say("a good one", "Dtag" PEER_DATA(1), &moved);
 	for (i = 0; i < 3; i++) { /* for good */
 		script("post 1 8");
 		p = take();
 		assert_int_equal(p->to.udp_port, 20001);
-		say("SACK", "Dtag / 03 00 0010 D+1 00100000 0000 0000", &moved);
+		script_say("SACK", "Dtag / 03 00 0010 D+1 00100000 0000 0000", &moved);
 		conversation.dut_tsn++;
 	}
 }
@@ -383,7 +383,7 @@ static void test_without_udp(void **state)
 	assert_int_equal(sctp_assoc_max_msg(f.a), 1500 - 20 - 8 - 12 - 16);
 	plain = f.path;
 	plain.udp_port = 0;
-	say("DATA", "Dtag" PEER_DATA(0), &plain);
+	script_say("DATA", "Dtag" PEER_DATA(0), &plain);
 	p = take();
 	check_packet("SACK", "Ptag" SACK(0), p);
 	assert_int_equal(p->to.udp_port, 0);

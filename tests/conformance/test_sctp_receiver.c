@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* DATA that arrives and the SACKs for it (RFC 9260 1.6, 3.3.4, 6.2, 6.5 to 6.10). */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 #include "util/crc32c.h"
 
 /* The window advertised when nothing is held: four fifths of the fixture's 425984. */

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* What is sent, when, and when it is sent again (RFC 9260 6.1, 6.2.1, 6.3, 6.9, 6.10, 7, 8). */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 #define PMDCS 1460u /* 1500 - 20 - 8 - 12 */
 /* DATA of 8 or 1444 bytes from the instance */
@@ -63,7 +63,7 @@ static void test_initial_window(void **state)
 		keep_init();
 		script(PEER_INIT_ACK, "drop", "> Dtag / 0b 00 0004");
 		assert_int_equal(sctp_assoc_max_msg(f.a), cases[i / 2].pmdcs - 16);
-		post(10000, small ? 84 : cases[i / 2].pmdcs - 16);
+		script_post(10000, small ? 84 : cases[i / 2].pmdcs - 16);
 		bytes = sent_bytes(&packets);
 		assert_in_range(bytes, cases[i / 2].window, cases[i / 2].window + cases[i / 2].pmdcs - 1);
 		script("-");
@@ -386,7 +386,7 @@ static void test_slow_start(void **state)
 
 	ROWS("9260-7.2.1-02 9260-7.2-01");
 	associate();
-	post(100000, 1444);
+	script_post(100000, 1444);
 	for (i = 0; i < 4; i++) {
 		uint32_t bytes = sent_bytes(&packets), last = f.a->out.next - 1;
 
@@ -405,7 +405,7 @@ static void test_congestion_avoidance(void **state)
 	associate();
 	primary()->cc.ssthresh = 10 * PMDCS;
 	primary()->cc.cwnd = 10 * PMDCS + 1;
-	post(100000, 1444);
+	script_post(100000, 1444);
 	for (i = 0; i < 20; i++) { /* 11, 12, 13 packets and so on; a SACK for each two */
 		uint32_t bytes = sent_bytes(&packets), first = f.a->out.cum + 1, last = f.a->out.next - 1;
 
@@ -488,7 +488,7 @@ static void test_burst(void **state)
 	ROWS("9260-6.1-06");
 	associate();
 	primary()->cc.cwnd = 50 * PMDCS;
-	post(100000, 1444);
+	script_post(100000, 1444);
 	sent_bytes(&packets);
 	assert_int_equal(packets, 50);
 	ack(f.a->out.next - 1);
@@ -526,7 +526,7 @@ static void test_errors_forgotten(void **state)
 	for (i = 0; i < 30; i++) {
 		script("wait 25000", "drop", "state ESTABLISHED");
 		ack(f.a->out.cum + 1);
-		post(f.messages ? f.messages : 100, 8);
+		script_post(f.messages ? f.messages : 100, 8);
 	}
 }
 

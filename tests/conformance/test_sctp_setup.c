@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* How an association begins, and what meets one that is there already (RFC 9260 4, 5). */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 static struct path_addr second_path(void)
 {
@@ -78,7 +78,7 @@ static void test_init_ack_goes_back(void **state)
 			from.udp_port = 20001;
 		if (i == 2)
 			from.remote = simnet_v4(7);
-		say("INIT", "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", &from);
+		script_say("INIT", "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", &from);
 		p = take();
 		check_packet("INIT ACK", "Ptag / 02 00 ...", p);
 		assert_memory_equal(&p->to, &from, sizeof(from));
@@ -182,7 +182,7 @@ static void test_address_families(void **state)
 	ack = keep_init_ack();
 	assert_ptr_equal(ack.cookie + ack.cookie_len, p->data + p->len);
 	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004");
-	say("from the second address", "Dtag" PEER_DATA(0), &second);
+	script_say("from the second address", "Dtag" PEER_DATA(0), &second);
 	script("got 1", "< Ptag / 03 00 0010 P+0 ???????? 0000 0000");
 }
 
@@ -476,7 +476,7 @@ static void test_unconfirmed_address(void **state)
 		script("> Dtag / 04 00 000c 0001 0008 12345678", "wait 100");
 		/* an answer to a question that nobody asked confirms nothing */
 		if (i == 50)
-			say("HEARTBEAT ACK", "Dtag / 05 00 0018 0001 0014 5a*16", &second);
+			script_say("HEARTBEAT ACK", "Dtag / 05 00 0018 0001 0014 5a*16", &second);
 	}
 	assert_int_equal(i, 200);
 }

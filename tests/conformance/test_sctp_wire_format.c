@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* What chunks look like, and what becomes of those that look otherwise (RFC 9260 3; RFC 4820; RFC 5061). */
-#include "conformance/sctp_script.h"
+#include "fixture/sctp_script.h"
 
 /* What an INIT of the peer says; the rest of the packet follows. */
 #define INIT(len) "> 00000000 / 01 00 " len " Ptag 00100000 0014 001e P+0 c006 0008 00000001 "
@@ -116,7 +116,7 @@ static void test_unknown_parameters(void **state)
 		else
 			assert_ptr_equal(ack.cookie + ack.cookie_len, p->data + p->len);
 		script("> Dtag / cookie-echo", "< Ptag / 0b 00 0004");
-		say("from the listed address", "Dtag" PEER_DATA(0), &second);
+		script_say("from the listed address", "Dtag" PEER_DATA(0), &second);
 		assert_int_equal(f.rx.count, cases[i].goes_on);
 		script(cases[i].goes_on ? "< Ptag / 03 00 0010 P+0 ???????? 0000 0000" :
 					  "< Dtag / 06 01 0004");
@@ -180,7 +180,7 @@ static void test_never_fragmented(void **state)
 	for (len = 1; len <= 1444; len += len % 100 ? 1 : 50) {
 		struct packet *p;
 
-		post(1, len);
+		script_post(1, len);
 		p = take();
 		assert_int_equal(p->len, 12 + round_up4(16 + len));
 		assert_int_equal(p->data[13] & ~WIRE_SCTP_DATA_I, 7);
@@ -212,7 +212,7 @@ static void test_init(void **state)
 
 	ROWS("9260-3-01 9260-3.3.2-01 9260-3.3.2.1-01 5061-4.2.6-01 6951-3.2-01 6951-5.7-01");
 	begin_connect();
-	post(1, 8); /* what waits does not ride with it */
+	script_post(1, 8); /* what waits does not ride with it */
 	p = take();
 	check_packet("INIT",
 		     "00000000 / 01 00 0024 ???????? ???????? ffff ffff ????????"
@@ -299,7 +299,7 @@ static void test_cookie_preservative(void **state)
 	script(INIT("0024") "0009 0008 0000ea60");
 	keep_init_ack();
 	f.now += 61 * SEC;
-	say("late", "Dtag / cookie-echo", &f.path);
+	script_say("late", "Dtag / cookie-echo", &f.path);
 	chunk_of(take(), 0, WIRE_SCTP_ERROR);
 }
 

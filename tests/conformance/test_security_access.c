@@ -4,7 +4,7 @@
  * Who may touch which memory (RFC 5042 6, RFC 5041 8): an RNIC with two streams in one Protection
  * Domain and one in another, and a peer that tries what it should not.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 #define READ IW_ACCESS_REMOTE_READ

@@ -4,7 +4,7 @@
  * Scarce resources (RFC 5042 3, 6.4, RFC 5041 8.3.2): limits, and that one stream's use is not
  * another's want.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 /* A second session on the association, on this stream, with a QP and depths of its own. */

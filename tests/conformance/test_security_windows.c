@@ -5,7 +5,7 @@
  * Domain, a memory window that is bound on the first, and a peer on either that tries what it may
  * and what not.
  */
-#include "conformance/iw_script.h"
+#include "fixture/iw_script.h"
 #include "iwarp/private.h"
 
 #define READ IW_ACCESS_REMOTE_READ

@@ -4,7 +4,7 @@
  * What somebody who is not the peer can do, and what the peer gets to see besides the data (RFC
  * 5042 5, 6.3.2).
  */
-#include "conformance/llp_script.h"
+#include "fixture/llp_script.h"
 
 /* A packet with the right ports, the right TSN and STag, and a tag that had to be guessed. */
 static void blind_injection(void **state)
@@ -33,7 +33,7 @@ static void blind_injection(void **state)
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	assert_memory_equal(x.mem, "good", 4);
 	assert_non_null(f.a);
-	assert_memory_equal(next_data().raw + 16 + 20, "\x11\0", 2); /* of the Terminate */
+	assert_memory_equal(next_chunk().raw + 16 + 20, "\x11\0", 2); /* of the Terminate */
 }
 
 static int by_value(const void *a, const void *b)
@@ -128,7 +128,7 @@ static void nothing_stale(void **state)
 	begin();
 	add_message(tsn++, WHOLE, 16, "0001 41 43 00000000  00000009 00000001 00000000");
 	send_packet();
-	c = next_data();
+	c = next_chunk();
 	assert_int_equal(c.len, 16 + 2 + 18 + 4 + 2 + 18);
 	assert_memory_equal(c.raw + 18,
 			    "\x41\x47\0\0\0\0\0\0\0\2\0\0\0\1\0\0\0\0"

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* The messages of a session, their DDP-SSNs, and what these mean (RFC 5043 5.2, 6, 10). */
-#include "conformance/session_script.h"
+#include "fixture/session_script.h"
 
 #include <malloc.h>
 

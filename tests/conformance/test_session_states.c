@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
  * Every state of a stream against every message that a peer can send there (RFC 5043 6, RFC 6581 7):
  * what comes out, and what the application hears.
  */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #define BODY(s) s, sizeof(s) - 1
 #define TAGGED "\xc1\x40STAGTOTOTOTO" /* an RDMA Write: STag and TO are filled in */

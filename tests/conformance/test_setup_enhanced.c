@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* WRAP: malloc calloc */
 /* Enhanced connection establishment: IRD, ORD and the RTR indication (RFC 6581 7 to 10). */
-#include "conformance/session_script.h"
+#include "fixture/session_script.h"
 
 #define TERMINATE "41 47 00000000  00000002 00000001 00000000"
 #define RTR_SEND "0001 41 43 00000000  00000000 00000001 00000000"

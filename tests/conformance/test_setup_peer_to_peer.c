@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* The peer-to-peer model (RFC 6581 9.2, 9.3): who asks for which RTR indication, and who waits for it. */
-#include "conformance/session_script.h"
+#include "fixture/session_script.h"
 #include "iwarp/private.h"
 
 #define TERMINATE "41 47 00000000  00000002 00000001 00000000"

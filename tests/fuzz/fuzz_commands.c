@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: util */
 /*
  * What an application may write to /dev/infiniband/rdma_cm and uverbs0: command buffers of any content
  * and length, over an RNIC without a network. Answers go to the response address or, where that is
@@ -14,7 +15,7 @@
 
 #include "abi/fake_rnic.h"
 #include "fdtable.h"
-#include "fuzz/input.h"
+#include "fixture/input.h"
 #include "libc.h"
 #include "ucma.h"
 #include "uverbs.h"
@@ -29,7 +30,7 @@ static uint8_t *response; /* with a page behind it that is not there */
 static int cm[CHANNELS], verbs;
 static uint32_t last_id;
 
-/* The libc that kernel-abi/preload.c finds behind its hooks. */
+/* The libc that kernel-abi/hooks.c finds behind the hooks. */
 int libc_open(const char *path, int flags)
 {
 	return open(path, flags);

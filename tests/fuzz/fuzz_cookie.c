@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * State cookies that were tampered with (RFC 9260 5.1.5): an association comes up only from the very
  * cookie that was given out, in time, with its tag, from the address that it was given to.
  */
-#include "fuzz/input.h"
-#include "unit/sctp_peer.h"
+#include "fixture/input.h"
+#include "fixture/sctp_peer.h"
 
 #define TRIES 32
 #define COOKIE_MAX 2048

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
  * DDP segments and RDMAP messages into an established QP, between the work requests of its user. A peer
  * writes nowhere but where it may, and every work request completes exactly once.
  */
-#include "fuzz/input.h"
-#include "unit/iw_fixture.h"
+#include "fixture/input.h"
+#include "fixture/iw_fixture.h"
 
 #define STEPS 160
 #define BLOCK 4096

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * The sender's view of what is outstanding, against a model of it: whatever SACKs come, each TSN is
  * sent first in order, again only while the cumulative TSN has not passed it, and always with the same
  * bytes; what is acknowledged is what the model says. In the end an honest peer gets all of it.
  */
-#include "fuzz/input.h"
-#include "unit/sctp_peer.h"
+#include "fixture/input.h"
+#include "fixture/sctp_peer.h"
 
 #define STEPS 200
 #define MOST 4000

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * SCTP packets into every state of an association: the input chooses the state, and then scripts
  * what the peer sends, what the user does and how time passes. Whatever it is, an association ends or
  * can still be ended, the answers are well-formed, and nothing is left behind.
  */
-#include "fuzz/input.h"
-#include "unit/sctp_peer.h"
+#include "fixture/input.h"
+#include "fixture/sctp_peer.h"
 
 #define STEPS 96
 #define MANY_ASSOCS 8 /* one peer makes no more, however it tries */

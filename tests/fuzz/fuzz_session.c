@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
  * Session control (RFC 5043 6, RFC 6581) on many streams of one association, between the decisions of
  * an application that accepts, rejects, initiates and closes. Each session that the application
  * holds ends with one event, and a peer has no more sessions than there are streams.
  */
-#include "fuzz/input.h"
-#include "unit/iw_fixture.h"
+#include "fixture/input.h"
+#include "fixture/iw_fixture.h"
 
 #define STEPS 200
 #define QPS 4

@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: wire */
 /*
  * The decoders of wire/ on anything: none reads outside of its input, and what one accepts is the same
  * after it was encoded and decoded again.
  */
-#include "fuzz/input.h"
+#include "fixture/input.h"
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 #include "wire/sctp_init.h"

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "fuzz/input.h"
+#include "fixture/input.h"
 
 static unsigned int runs;
 

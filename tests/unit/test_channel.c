@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
+/* VALGRIND: yes */
 /* Event channels: order, counts, the descriptor's readiness, purge, migration, threads, release. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* Completions of Writes that come with the peer's answer (iwarp/answer.c). */
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

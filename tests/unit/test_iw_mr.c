@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

@@ -4,7 +4,7 @@
  * Memory windows against a model of what they are bound to; regions that are changed, and null
  * ones.
  */
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 

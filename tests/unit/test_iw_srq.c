@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
+/* VALGRIND: yes */
 /* Several QPs on one SRQ, by scripted peers: who gets which receive, and what becomes of it. */
 #include "conformance/rows.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "iwarp/private.h"
 
@@ -660,7 +661,7 @@ static void oob_peer_goes(void **state)
 	struct sx t;
 
 	start(&t, 8, 2);
-	atomic_store(&t.end[0].qp->oob, &t);
+	atomic_store(&t.end[0].qp->oob, (void *)&t);
 	post(&t, 4);
 	segment(&t, 0, 1, 0, false, 1, 10, 0);
 	segment(&t, 0, 2, 0, false, 1, 10, 0);

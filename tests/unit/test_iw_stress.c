@@ -7,7 +7,7 @@
  * runs one seed, IW_SEEDS=n so many.
  */
 #include "iwarp/private.h"
-#include "unit/iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include <stdio.h>
 

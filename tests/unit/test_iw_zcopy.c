@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* Payload that is referenced to the LLP instead of copied (iwarp/zcopy.c): which, and when its WQE is complete. */
-#include "unit/iw_zcopy.h"
+#include "fixture/iw_zcopy.h"
 
 /* ---- what is referenced ---- */
 
@@ -30,27 +30,27 @@ static void what_is_referenced(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		x.msg.zcopy_window = cases[i].window;
 		if (!cases[i].mapped) {
 			fx_hole = x.mem + 999;
 			fx_hole_len = 1;
 		}
-		post_some(&x, 1, 1 + cases[i].behind, cases[i].len);
+		zcopy_post_some(&x, 1, 1 + cases[i].behind, cases[i].len);
 		if (!cases[i].mapped) {
 			assert_false(x.rnic->zcopy_qps);
 			assert_true(fx_pull(&x)); /* the Terminate: it cannot be copied either */
 			assert_int_equal(x.out[3], 0x47);
-			expect(&x, 1, IW_WC_LOC_PROT_ERR);
-			expect_some(&x, 2, 4, IW_WC_WR_FLUSH_ERR);
+			zcopy_expect(&x, 1, IW_WC_LOC_PROT_ERR);
+			zcopy_expect_some(&x, 2, 4, IW_WC_WR_FLUSH_ERR);
 		} else {
-			assert_int_equal(pull(&x), cases[i].ref);
+			assert_int_equal(zcopy_pull(&x), cases[i].ref);
 			assert_ptr_equal(x.msg.ref, cases[i].ref ? x.mem : NULL);
 			assert_int_equal(x.rnic->zcopy_qps, cases[i].ref ? 1 : 0);
 			assert_memory_equal(x.out + 16, x.mem, x.out_len - 16);
 		}
 		fx_hole = NULL;
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -64,13 +64,13 @@ static void copied_instead(void **state)
 {
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	x.rnic->ops.probe = probe_nothing;
-	post_some(&x, 1, 5, 1000);
-	assert_int_equal(pull(&x), 0);
+	zcopy_post_some(&x, 1, 5, 1000);
+	assert_int_equal(zcopy_pull(&x), 0);
 	assert_memory_equal(x.out + 16, x.mem, 1000);
-	expect(&x, 1, IW_WC_SUCCESS);
-	stop(&x);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_stop(&x);
 }
 
 static void inline_data(void **state)
@@ -78,7 +78,7 @@ static void inline_data(void **state)
 	struct iw_send_wqe *w;
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	x.rnic->config.zcopy_min = 10;
 	x.msg.zcopy_window = 100;
 	probes = 0;
@@ -88,11 +88,11 @@ static void inline_data(void **state)
 		memset(w->sge, 'i', 60);
 		fx_publish(&x);
 	}
-	assert_int_equal(pull(&x), 0);
+	assert_int_equal(zcopy_pull(&x), 0);
 	assert_int_equal(x.out[20 + 59], 'i');
-	expect(&x, 0, IW_WC_SUCCESS);
+	zcopy_expect(&x, 0, IW_WC_SUCCESS);
 	assert_int_equal(probes, 0);
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 /* What waits for its fence does not keep the window full. */
@@ -100,15 +100,15 @@ static void fenced_behind(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 3, 1000);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 3, 1000);
 	fx_post(&x, 4, IW_WR_RDMA_WRITE, x.base, 1000, 0x1234, 0x10000, IW_SEND_FENCE);
-	post_some(&x, 5, 20, 1000);
+	zcopy_post_some(&x, 5, 20, 1000);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(pull(&x), 0);
-	expect_some(&x, 1, 3, IW_WC_SUCCESS);
-	assert_int_equal(pull(&x), 1000); /* the fenced one itself, with nothing to wait for */
-	stop(&x);
+		assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+	assert_int_equal(zcopy_pull(&x), 1000); /* the fenced one itself, with nothing to wait for */
+	zcopy_stop(&x);
 }
 
 /* In SQD nothing is begun behind it: the rest of the current one is copied. */
@@ -116,17 +116,17 @@ static void draining(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 3, LONG);
-	assert_int_equal(pull(&x), CUT);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 3, LONG);
+	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(pull(&x), 0);
-	expect_nothing(&x);
-	ack(&x, 1);
-	expect(&x, 1, IW_WC_SUCCESS);
-	expect_nothing(&x);
-	stop(&x);
+		assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 1);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_expect_nothing(&x);
+	zcopy_stop(&x);
 }
 
 /* The engine has seen one WQE behind it; what came since counts as well. */
@@ -134,17 +134,17 @@ static void posted_since(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 2, 1000);
-	assert_int_equal(pull(&x), 0);
-	expect(&x, 1, IW_WC_SUCCESS);
-	post_some(&x, 3, 4, 1000);
-	assert_int_equal(pull(&x), 1000);
-	assert_int_equal(pull(&x), 0); /* but for those that have gone */
-	expect_nothing(&x);
-	ack(&x, 2);
-	expect_some(&x, 2, 2, IW_WC_SUCCESS);
-	stop(&x);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 2, 1000);
+	assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_post_some(&x, 3, 4, 1000);
+	assert_int_equal(zcopy_pull(&x), 1000);
+	assert_int_equal(zcopy_pull(&x), 0); /* but for those that have gone */
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 2);
+	zcopy_expect_some(&x, 2, 2, IW_WC_SUCCESS);
+	zcopy_stop(&x);
 }
 
 /* What is behind it counts by its own length, but for reads; of many the first eight tell how long they are. */
@@ -161,12 +161,12 @@ static void as_long_as_they_are(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fx x;
 
-		start(&x);
-		post(&x, 1, 1000);
+		zcopy_start(&x);
+		zcopy_post(&x, 1, 1000);
 		for (unsigned int k = 0; k < cases[i].n; k++)
 			fx_post(&x, 2, cases[i].opcode, x.base, cases[i].len, 1, 1, 0);
-		assert_int_equal(pull(&x), cases[i].references ? 1000 : 0);
-		stop(&x);
+		assert_int_equal(zcopy_pull(&x), cases[i].references ? 1000 : 0);
+		zcopy_stop(&x);
 	}
 }
 
@@ -175,26 +175,26 @@ static void long_message(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post(&x, 1, LONG);
-	assert_int_equal(pull(&x), 0);
+	zcopy_start(&x);
+	zcopy_post(&x, 1, LONG);
+	assert_int_equal(zcopy_pull(&x), 0);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
-	post(&x, 2, LONG);
-	assert_int_equal(pull(&x), CUT);
+	zcopy_post(&x, 2, LONG);
+	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_ptr_equal(x.msg.ref, x.mem + CUT);
-	assert_int_equal(pull(&x), CUT);
+	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_ptr_equal(x.msg.ref, x.mem + 2 * CUT);
-	ack(&x, 2); /* the first that referenced: the QP still references */
+	zcopy_ack(&x, 2); /* the first that referenced: the QP still references */
 	assert_int_equal(x.rnic->zcopy_qps, 1);
-	assert_int_equal(pull(&x), 0); /* less than ZCOPY_MIN */
-	expect_nothing(&x);
-	ack(&x, 1);
-	expect(&x, 1, IW_WC_SUCCESS); /* and not for the last */
+	assert_int_equal(zcopy_pull(&x), 0); /* less than ZCOPY_MIN */
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 1);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS); /* and not for the last */
 	assert_int_equal(x.rnic->zcopy_qps, 0);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_int_equal(pull(&x), 0);
-	expect(&x, 2, IW_WC_SUCCESS);
-	stop(&x);
+		assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect(&x, 2, IW_WC_SUCCESS);
+	zcopy_stop(&x);
 }
 
 /* All that it referenced is acknowledged before its last cut is pulled: it has nothing to wait for. */
@@ -202,20 +202,20 @@ static void acked_while_under_way(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 2, LONG);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 2, LONG);
 	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(pull(&x), CUT);
-	ack(&x, 3);
+		assert_int_equal(zcopy_pull(&x), CUT);
+	zcopy_ack(&x, 3);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
-	expect_nothing(&x);
+	zcopy_expect_nothing(&x);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
 	iw_qp_notify_drained(x.qp);
 	fx_no_event(&x);
-	assert_int_equal(pull(&x), 0);
-	expect(&x, 1, IW_WC_SUCCESS);
+	assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
 	fx_event(&x, IW_EVENT_SQ_DRAINED);
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 static void post_gathered(struct fx *x, uint64_t wr_id, const uint32_t *lens, uint8_t n)
@@ -255,11 +255,11 @@ static void several_sges(void **state)
 		unsigned int at = 0, cut = 0;
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		for (uint64_t id = 0; id < 6; id++)
 			post_gathered(&x, id, cases[i].lens, cases[i].n);
 		do {
-			uint32_t ref = pull(&x);
+			uint32_t ref = zcopy_pull(&x);
 
 			assert_int_equal(ref, cases[i].ref[cut]);
 			if (ref)
@@ -269,7 +269,7 @@ static void several_sges(void **state)
 			cut++;
 		} while (!(x.out[2] & DDP_LAST));
 		assert_int_equal(iw_cq_is_empty(x.cq), cases[i].ref[0] || cases[i].ref[1]);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -285,7 +285,7 @@ static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t wind
 	uint8_t request[28], m[64];
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	x.msg.zcopy_window = window;
 	r.src_stag = x.stag;
 	r.src_to = x.base + 3;
@@ -299,12 +299,12 @@ static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t wind
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x41, 0, 1, i, 0, request, 28));
 	}
 	for (size_t room = 1452; iw_sq_has_work(x.qp); room = room == 1452 ? 1300 : 1452) {
-		ref += pull_in(&x, room) != 0;
+		ref += zcopy_pull_in(&x, room) != 0;
 		assert_true(*len + x.out_len <= DUMP);
 		memcpy(to + *len, x.out, x.out_len);
 		*len += x.out_len;
 	}
-	stop(&x);
+	zcopy_stop(&x);
 	return ref;
 }
 
@@ -339,28 +339,28 @@ static void complete_when_acked(void **state)
 	for (size_t i = 0; i < sizeof(pulled) / sizeof(pulled[0]); i++) {
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		x.assoc->pulled = pulled[i]; /* of them nothing was referenced */
 		x.acked = (uint32_t)pulled[i];
-		post_some(&x, 1, 6, 1000);
-		assert_int_equal(pull(&x), 1000);
-		assert_int_equal(pull(&x), 1000);
+		zcopy_post_some(&x, 1, 6, 1000);
+		assert_int_equal(zcopy_pull(&x), 1000);
+		assert_int_equal(zcopy_pull(&x), 1000);
 		for (unsigned int k = 0; k < 4; k++)
-			assert_int_equal(pull(&x), 0);
-		expect_nothing(&x);
-		ack(&x, 0);
-		expect_nothing(&x);
-		ack(&x, 1);
-		expect(&x, 1, IW_WC_SUCCESS);
-		expect_nothing(&x);
+			assert_int_equal(zcopy_pull(&x), 0);
+		zcopy_expect_nothing(&x);
+		zcopy_ack(&x, 0);
+		zcopy_expect_nothing(&x);
+		zcopy_ack(&x, 1);
+		zcopy_expect(&x, 1, IW_WC_SUCCESS);
+		zcopy_expect_nothing(&x);
 		assert_int_equal(x.rnic->zcopy_qps, 1);
-		ack(&x, 1);
-		expect_some(&x, 2, 5, IW_WC_SUCCESS); /* those behind it were copied */
+		zcopy_ack(&x, 1);
+		zcopy_expect_some(&x, 2, 5, IW_WC_SUCCESS); /* those behind it were copied */
 		assert_int_equal(x.rnic->zcopy_qps, 0);
-		ack(&x, 4);
-		expect_nothing(&x);
+		zcopy_ack(&x, 4);
+		zcopy_expect_nothing(&x);
 		assert_int_equal(n_copy_outs, 0);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -370,19 +370,19 @@ static void behind_a_read(void **state)
 	uint8_t m[64];
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
-	post_some(&x, 2, 5, 1000);
-	assert_int_equal(pull(&x), 0);
-	assert_int_equal(pull(&x), 1000);
-	ack(&x, 2);
+	zcopy_post_some(&x, 2, 5, 1000);
+	assert_int_equal(zcopy_pull(&x), 0);
+	assert_int_equal(zcopy_pull(&x), 1000);
+	zcopy_ack(&x, 2);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
-	expect_nothing(&x);
-	assert_int_equal(pull(&x), 0);
+	zcopy_expect_nothing(&x);
+	assert_int_equal(zcopy_pull(&x), 0);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
-	expect_some(&x, 1, 3, IW_WC_SUCCESS);
-	expect_nothing(&x);
-	stop(&x);
+	zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+	zcopy_expect_nothing(&x);
+	zcopy_stop(&x);
 }
 
 /* Whatever is behind it waits: what was copied, a read that is answered, what makes no completion. */
@@ -392,7 +392,7 @@ static void in_posting_order(void **state)
 	uint8_t m[64];
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	for (uint64_t id = 1; id <= 4; id++) {
 		w = fx_begin(&x, id, IW_WR_RDMA_WRITE, x.base, 2000, 1, 1, 0);
 		if (id == 1 || id == 3)
@@ -401,97 +401,97 @@ static void in_posting_order(void **state)
 	}
 	fx_post(&x, 5, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
 	fx_post(&x, 6, IW_WR_SEND, x.base, 4, 0, 0, 0);
-	assert_int_equal(pull(&x), CUT);
+	assert_int_equal(zcopy_pull(&x), CUT);
 	while (iw_sq_has_work(x.qp))
-		pull(&x);
+		zcopy_pull(&x);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
-	expect_nothing(&x);
+	zcopy_expect_nothing(&x);
 	assert_int_equal(atomic_load(&x.qp->sq.head), 0);
-	ack(&x, 1);
-	expect_nothing(&x); /* unsignaled, but its slot is free again */
+	zcopy_ack(&x, 1);
+	zcopy_expect_nothing(&x); /* unsignaled, but its slot is free again */
 	assert_int_equal(atomic_load(&x.qp->sq.head), 1);
-	ack(&x, 1); /* the short cut of the first */
+	zcopy_ack(&x, 1); /* the short cut of the first */
 	assert_int_equal(atomic_load(&x.qp->sq.head), 1);
-	ack(&x, 1); /* the second referenced, too, and nothing behind it */
+	zcopy_ack(&x, 1); /* the second referenced, too, and nothing behind it */
 	assert_int_equal(atomic_load(&x.qp->sq.head), 6);
-	expect(&x, 2, IW_WC_SUCCESS);
-	expect(&x, 4, IW_WC_SUCCESS);
-	expect(&x, 5, IW_WC_SUCCESS);
-	expect(&x, 6, IW_WC_SUCCESS);
-	expect_nothing(&x);
-	stop(&x);
+	zcopy_expect(&x, 2, IW_WC_SUCCESS);
+	zcopy_expect(&x, 4, IW_WC_SUCCESS);
+	zcopy_expect(&x, 5, IW_WC_SUCCESS);
+	zcopy_expect(&x, 6, IW_WC_SUCCESS);
+	zcopy_expect_nothing(&x);
+	zcopy_stop(&x);
 }
 
 static void immediate_data(void **state)
 {
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	for (uint64_t id = 1; id <= 4; id++)
 		fx_post(&x, id, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 1400, 1, 1, 0);
-	assert_int_equal(pull(&x), 1400);
-	ack(&x, 1);
-	expect_nothing(&x); /* its other message is to come */
-	assert_int_equal(pull(&x), 0);
-	expect(&x, 1, IW_WC_SUCCESS);
-	stop(&x);
+	assert_int_equal(zcopy_pull(&x), 1400);
+	zcopy_ack(&x, 1);
+	zcopy_expect_nothing(&x); /* its other message is to come */
+	assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_stop(&x);
 
-	start(&x);
+	zcopy_start(&x);
 	for (uint64_t id = 1; id <= 4; id++)
 		fx_post(&x, id, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 1400, 1, 1, 0);
-	assert_int_equal(pull(&x), 1400);
-	assert_int_equal(pull(&x), 0);
-	expect_nothing(&x);
-	ack(&x, 1); /* the one without payload does not matter */
-	expect(&x, 1, IW_WC_SUCCESS);
-	stop(&x);
+	assert_int_equal(zcopy_pull(&x), 1400);
+	assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 1); /* the one without payload does not matter */
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_stop(&x);
 }
 
 static void two_streams(void **state)
 {
 	struct fx x, y;
 
-	start(&x);
-	start_second(&y, &x);
-	post_some(&y, 11, 5, 1000);
-	assert_int_equal(pull(&y), 1000);
+	zcopy_start(&x);
+	zcopy_start_second(&y, &x);
+	zcopy_post_some(&y, 11, 5, 1000);
+	assert_int_equal(zcopy_pull(&y), 1000);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_int_equal(pull(&y), 0);
-	post_some(&x, 1, 5, 1000);
-	assert_int_equal(pull(&x), 1000);
+		assert_int_equal(zcopy_pull(&y), 0);
+	zcopy_post_some(&x, 1, 5, 1000);
+	assert_int_equal(zcopy_pull(&x), 1000);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_int_equal(pull(&x), 0);
+		assert_int_equal(zcopy_pull(&x), 0);
 	assert_int_equal(x.rnic->zcopy_qps, 2);
-	ack(&x, 1);
+	zcopy_ack(&x, 1);
 	assert_int_equal(x.rnic->zcopy_qps, 1);
-	expect_some(&x, 11, 5, IW_WC_SUCCESS);
-	expect_nothing(&x);
-	ack(&x, 4);
-	expect_nothing(&x);
-	ack(&x, 1);
-	expect_some(&x, 1, 5, IW_WC_SUCCESS);
+	zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 4);
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 1);
+	zcopy_expect_some(&x, 1, 5, IW_WC_SUCCESS);
 	iw_qp_free(y.qp);
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 static void drained(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 6, 1000);
-	pull(&x);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 6, 1000);
+	zcopy_pull(&x);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
 	assert_false(fx_pull(&x));
 	assert_true(iw_qp_is_draining(x.qp));
 	iw_qp_notify_drained(x.qp);
 	fx_no_event(&x);
-	ack(&x, 1);
-	expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_ack(&x, 1);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
 	assert_false(iw_qp_is_draining(x.qp));
 	fx_event(&x, IW_EVENT_SQ_DRAINED);
 	fx_no_event(&x);
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 /* A Read Response references without anything behind it. */
@@ -499,40 +499,40 @@ static void read_response(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 21, 5, 1000);
-	assert_int_equal(pull(&x), 1000);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 21, 5, 1000);
+	assert_int_equal(zcopy_pull(&x), 1000);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_int_equal(pull(&x), 0);
-	ack(&x, 5);
-	expect_some(&x, 21, 5, IW_WC_SUCCESS);
-	ask(&x, 1, 999);
-	assert_int_equal(pull(&x), 0);
+		assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_ack(&x, 5);
+	zcopy_expect_some(&x, 21, 5, IW_WC_SUCCESS);
+	zcopy_ask(&x, 1, 999);
+	assert_int_equal(zcopy_pull(&x), 0);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
-	ask(&x, 2, 2 * CUT);
-	assert_int_equal(pull(&x), CUT);
-	assert_int_equal(pull(&x), CUT);
-	ack(&x, 2);
+	zcopy_ask(&x, 2, 2 * CUT);
+	assert_int_equal(zcopy_pull(&x), CUT);
+	assert_int_equal(zcopy_pull(&x), CUT);
+	zcopy_ack(&x, 2);
 	assert_int_equal(x.rnic->zcopy_qps, 1);
 	/* What is copied beside it is complete at once. */
-	post(&x, 1, 1000);
-	assert_int_equal(pull(&x), 0);
-	expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_post(&x, 1, 1000);
+	assert_int_equal(zcopy_pull(&x), 0);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
 	assert_int_equal(x.rnic->zcopy_qps, 1);
-	ack(&x, 1);
+	zcopy_ack(&x, 1);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
 	x.msg.zcopy_window = 0;
-	ask(&x, 3, 1400);
-	assert_int_equal(pull(&x), 0);
+	zcopy_ask(&x, 3, 1400);
+	assert_int_equal(zcopy_pull(&x), 0);
 	x.msg.zcopy_window = 1;
 	fx_hole = x.mem + 1000;
 	fx_hole_len = 1;
-	ask(&x, 4, 1400);
+	zcopy_ask(&x, 4, 1400);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out[3], 0x47); /* Terminate */
 	assert_int_equal(get_be16(x.out + 20), TERM_RDMAP_BOUNDS);
 	fx_hole = NULL;
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* Memory that is referenced is called back before anybody could lose it, or the right to read it (iwarp/zcopy.c). */
-#include "unit/iw_zcopy.h"
+#include "fixture/iw_zcopy.h"
 
 static void expect_copy_out(const struct fx *x, int sid, uint32_t completions)
 {
@@ -84,16 +84,16 @@ static void session_ends(void **state)
 	for (enum end end = 0; end < ENDS; end++) {
 		struct fx x, y;
 
-		start(&x);
-		start_second(&y, &x);
-		post_some(&y, 11, 5, 1000);
+		zcopy_start(&x);
+		zcopy_start_second(&y, &x);
+		zcopy_post_some(&y, 11, 5, 1000);
 		for (unsigned int i = 0; i < 5; i++)
-			pull(&y);
-		post_some(&x, 1, 6, 1000);
+			zcopy_pull(&y);
+		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(pull(&x), i < 2 ? 1000 : 0);
+			assert_int_equal(zcopy_pull(&x), i < 2 ? 1000 : 0);
 		assert_int_equal(x.rnic->zcopy_qps, 2);
-		expect_nothing(&x);
+		zcopy_expect_nothing(&x);
 		end_session(&x, end);
 		if (end == BY_LOSS) { /* of both */
 			assert_int_equal(n_copy_outs, 2);
@@ -102,23 +102,23 @@ static void session_ends(void **state)
 				assert_int_equal(copy_outs[i].sid, i ? SECOND_SID : FX_SID);
 			}
 			assert_int_equal(copy_outs[0].completions, 0);
-			expect_some(&x, 1, 3, IW_WC_SUCCESS);
-			expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
-			expect_some(&x, 11, 5, IW_WC_SUCCESS);
+			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
+			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
 			assert_int_equal(x.rnic->zcopy_qps, 0);
 		} else {
 			expect_copy_out(&x, FX_SID, 0);
-			expect_some(&x, 1, 3, IW_WC_SUCCESS);
-			expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
-			expect_nothing(&x);
+			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
+			zcopy_expect_nothing(&x);
 			assert_int_equal(x.rnic->zcopy_qps, 1);
-			ack(&x, 1); /* the second goes on */
-			expect_some(&x, 11, 5, IW_WC_SUCCESS);
+			zcopy_ack(&x, 1); /* the second goes on */
+			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
 		}
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		drop_events(&x);
 		iw_qp_free(y.qp);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -127,18 +127,18 @@ static void half_sent(void **state)
 	for (enum end end = 0; end < ENDS; end++) {
 		struct fx x;
 
-		start(&x);
-		post(&x, 1, 10);
-		post_some(&x, 2, 3, LONG);
-		assert_int_equal(pull(&x), 0);
-		expect(&x, 1, IW_WC_SUCCESS);
-		assert_int_equal(pull(&x), CUT);
+		zcopy_start(&x);
+		zcopy_post(&x, 1, 10);
+		zcopy_post_some(&x, 2, 3, LONG);
+		assert_int_equal(zcopy_pull(&x), 0);
+		zcopy_expect(&x, 1, IW_WC_SUCCESS);
+		assert_int_equal(zcopy_pull(&x), CUT);
 		end_session(&x, end);
 		expect_copy_out(&x, FX_SID, 0);
-		expect_some(&x, 2, 3, IW_WC_WR_FLUSH_ERR);
-		expect_nothing(&x);
+		zcopy_expect_some(&x, 2, 3, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect_nothing(&x);
 		assert_int_equal(x.rnic->zcopy_qps, 0);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -148,22 +148,22 @@ static void beside_reads(void **state)
 	for (int before = 0; before < 2; before++) {
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		if (before)
 			fx_post(&x, 0, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
-		post(&x, 1, LONG);
+		zcopy_post(&x, 1, LONG);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
-		post(&x, 3, LONG);
+		zcopy_post(&x, 3, LONG);
 		for (int i = 0; i < 6 + before; i++)
-			pull(&x);
+			zcopy_pull(&x);
 		end_session(&x, BY_PEER);
 		expect_copy_out(&x, FX_SID, 0);
 		if (before)
-			expect(&x, 0, IW_WC_WR_FLUSH_ERR);
-		expect(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
-		expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
-		expect_nothing(&x);
-		stop(&x);
+			zcopy_expect(&x, 0, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
+		zcopy_expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect_nothing(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -172,21 +172,21 @@ static void local_failure(void **state)
 {
 	struct fx x;
 
-	start(&x);
-	post_some(&x, 1, 2, 1400);
+	zcopy_start(&x);
+	zcopy_post_some(&x, 1, 2, 1400);
 	fx_begin(&x, 3, IW_WR_RDMA_WRITE, x.base, 1400, 1, 1, 0)->sge[0].lkey = 0xbad;
 	fx_publish(&x);
-	post_some(&x, 4, 2, 1400);
-	assert_int_equal(pull(&x), 1400);
-	assert_int_equal(pull(&x), 1400);
+	zcopy_post_some(&x, 4, 2, 1400);
+	assert_int_equal(zcopy_pull(&x), 1400);
+	assert_int_equal(zcopy_pull(&x), 1400);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out[3], 0x47);
 	assert_null(x.msg.ref);
 	expect_copy_out(&x, FX_SID, 0);
-	expect_some(&x, 1, 2, IW_WC_SUCCESS);
-	expect(&x, 3, IW_WC_LOC_PROT_ERR);
-	expect_some(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
-	stop(&x);
+	zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+	zcopy_expect(&x, 3, IW_WC_LOC_PROT_ERR);
+	zcopy_expect_some(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
+	zcopy_stop(&x);
 }
 
 /* The peer's Terminate about the Write of this index gives that one its status, whether it referenced or not. */
@@ -196,11 +196,11 @@ static void blamed(void **state)
 		uint8_t header[64], body[64] = { 0 }, m[128];
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		for (uint64_t i = 0; i < 6; i++)
 			fx_post(&x, i, IW_WR_RDMA_WRITE, x.base, 1000, 0x1234, i * 0x10000, 0);
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(pull(&x), i < 2 ? 1000 : 0);
+			assert_int_equal(zcopy_pull(&x), i < 2 ? 1000 : 0);
 		put_be16(body, TERM_RDMAP_ACCESS);
 		put_be16(body + 2, 0xc000);
 		put_be16(body + 4, 1014);
@@ -208,11 +208,11 @@ static void blamed(void **state)
 		memcpy(body + 6, header, 14);
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, 20));
 		expect_copy_out(&x, FX_SID, 0);
-		expect_some(&x, 0, (unsigned int)index, IW_WC_SUCCESS);
-		expect(&x, index, IW_WC_REM_ACCESS_ERR);
-		expect_some(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
-		expect_nothing(&x);
-		stop(&x);
+		zcopy_expect_some(&x, 0, (unsigned int)index, IW_WC_SUCCESS);
+		zcopy_expect(&x, index, IW_WC_REM_ACCESS_ERR);
+		zcopy_expect_some(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect_nothing(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -221,9 +221,9 @@ static void reset_and_free(void **state)
 	for (int freed = 0; freed < 2; freed++) {
 		struct fx x;
 
-		start(&x);
-		post_some(&x, 1, 6, 1000);
-		pull(&x);
+		zcopy_start(&x);
+		zcopy_post_some(&x, 1, 6, 1000);
+		zcopy_pull(&x);
 		if (freed) {
 			assert_int_equal(iw_qp_free(x.qp), 0);
 			x.qp = NULL;
@@ -232,10 +232,10 @@ static void reset_and_free(void **state)
 			assert_true(iw_sq_is_empty(x.qp));
 		}
 		expect_copy_out(&x, FX_SID, 0);
-		expect_nothing(&x);
+		zcopy_expect_nothing(&x);
 		assert_int_equal(x.rnic->zcopy_qps, 0);
-		ack(&x, 1);
-		expect_nothing(&x);
+		zcopy_ack(&x, 1);
+		zcopy_expect_nothing(&x);
 		fx_stop(&x);
 	}
 }
@@ -245,13 +245,13 @@ static void full_cq(void **state)
 	for (int acked = 0; acked < 2; acked++) {
 		struct fx x;
 
-		start(&x);
+		zcopy_start(&x);
 		x.cq->limit = 2;
-		post_some(&x, 1, 7, 1000);
+		zcopy_post_some(&x, 1, 7, 1000);
 		for (unsigned int i = 0; i < 4; i++)
-			assert_int_equal(pull(&x), i < 3 ? 1000 : 0);
+			assert_int_equal(zcopy_pull(&x), i < 3 ? 1000 : 0);
 		if (acked) {
-			ack(&x, 3);
+			zcopy_ack(&x, 3);
 			assert_int_equal(n_copy_outs, 0);
 		} else {
 			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
@@ -260,10 +260,10 @@ static void full_cq(void **state)
 		assert_int_equal(x.rnic->zcopy_qps, 0);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		assert_true(iw_sq_is_empty(x.qp));
-		expect_some(&x, 1, 2, IW_WC_SUCCESS);
-		expect_nothing(&x);
+		zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+		zcopy_expect_nothing(&x);
 		fx_event(&x, IW_EVENT_CQ_ERROR);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -272,18 +272,18 @@ static void full_cq_and_still_referenced(void **state)
 {
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	x.cq->limit = 1;
-	post_some(&x, 1, 7, 1000);
+	zcopy_post_some(&x, 1, 7, 1000);
 	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(pull(&x), 1000);
-	ack(&x, 2);
+		assert_int_equal(zcopy_pull(&x), 1000);
+	zcopy_ack(&x, 2);
 	expect_copy_out(&x, FX_SID, 1);
 	assert_int_equal(x.rnic->zcopy_qps, 0);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
-	expect(&x, 1, IW_WC_SUCCESS);
-	expect_nothing(&x);
-	stop(&x);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	zcopy_expect_nothing(&x);
+	zcopy_stop(&x);
 }
 
 /* Its peer goes: what had referenced is done, what has not left stays until the QP is given up. */
@@ -294,21 +294,21 @@ static void out_of_band(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		struct fx x;
 
-		start(&x);
-		x.qp->oob = &x;
-		post_some(&x, 1, 6, 1000);
+		zcopy_start(&x);
+		x.qp->oob = (void *)&x;
+		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int k = 0; k < 3; k++)
-			pull(&x);
+			zcopy_pull(&x);
 		end_session(&x, ends[i]);
 		expect_copy_out(&x, FX_SID, 0);
-		expect_some(&x, 1, 3, IW_WC_SUCCESS);
-		expect_nothing(&x);
+		zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+		zcopy_expect_nothing(&x);
 		assert_int_equal(x.rnic->zcopy_qps, 0);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 		iw_qp_give_up(x.qp);
-		expect(&x, 4, IW_WC_RETRY_EXC_ERR);
-		expect_some(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
-		stop(&x);
+		zcopy_expect(&x, 4, IW_WC_RETRY_EXC_ERR);
+		zcopy_expect_some(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
+		zcopy_stop(&x);
 	}
 }
 
@@ -422,15 +422,15 @@ static void revoked(void **state)
 		struct fx x, zcopy_node, idle;
 		struct right r;
 
-		start(&x);
+		zcopy_start(&x);
 		start_elsewhere(&zcopy_node, &x);
 		start_elsewhere(&idle, &x);
 		give(&x, &r, how);
 		n_copy_outs = 0;
-		post_some(&zcopy_node, 1, 6, 1000);
-		assert_int_equal(pull(&zcopy_node), 1000);
-		ask(&x, 1, 1400);
-		assert_int_equal(pull(&x), 1400);
+		zcopy_post_some(&zcopy_node, 1, 6, 1000);
+		assert_int_equal(zcopy_pull(&zcopy_node), 1000);
+		zcopy_ask(&x, 1, 1400);
+		assert_int_equal(zcopy_pull(&x), 1400);
 		revoke(&x, &r, how);
 		assert_false(is_unexpected());
 		if (how == MW_SESSION_END) { /* its own stream first */
@@ -453,13 +453,13 @@ static void revoked(void **state)
 			assert_true(copy_outs[i].unexpected);
 			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &zcopy_node);
 		}
-		expect_nothing(&x);
-		ack(&zcopy_node, 1);
-		expect(&zcopy_node, 1, IW_WC_SUCCESS);
+		zcopy_expect_nothing(&x);
+		zcopy_ack(&zcopy_node, 1);
+		zcopy_expect(&zcopy_node, 1, IW_WC_SUCCESS);
 		take_away(&r);
 		stop_elsewhere(&zcopy_node);
 		stop_elsewhere(&idle);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -470,15 +470,15 @@ static void not_revoked(void **state)
 		struct fx x, y, z;
 		struct right r;
 
-		start(&x);
+		zcopy_start(&x);
 		start_elsewhere(&y, &x);
 		start_elsewhere(&z, &x);
 		give(&x, &r, how);
 		if (is_of_window(how)) {
 			struct iw_mr_attr attr;
 
-			ask(&x, 1, 1400);
-			assert_int_equal(pull(&x), 1400);
+			zcopy_ask(&x, 1, 1400);
+			assert_int_equal(zcopy_pull(&x), 1400);
 			n_copy_outs = 0;
 			iw_mr_get(r.mr, &attr);
 			assert_int_equal(iw_mr_free(r.mr), -EBUSY);
@@ -486,14 +486,14 @@ static void not_revoked(void **state)
 			assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(r.mr)), -EBUSY);
 			assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(r.mr)), -EACCES);
 			assert_int_equal(n_copy_outs, 0);
-			ack(&x, 1);
+			zcopy_ack(&x, 1);
 		}
 		revoke(&x, &r, how);
 		assert_int_equal(n_copy_outs, 0);
 		take_away(&r);
 		stop_elsewhere(&y);
 		stop_elsewhere(&z);
-		stop(&x);
+		zcopy_stop(&x);
 	}
 }
 
@@ -506,12 +506,12 @@ static void unbound_window(void **state)
 	struct right r, unbound;
 	struct fx x;
 
-	start(&x);
+	zcopy_start(&x);
 	give(&x, &r, MR_FREE);
 	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_2, &r.mw), 0);
 	assert_int_equal(iw_mw_new(x.pd, IW_MW_TYPE_2, &unbound.mw), 0);
-	ask(&x, 1, 1400);
-	assert_int_equal(pull(&x), 1400);
+	zcopy_ask(&x, 1, 1400);
+	assert_int_equal(zcopy_pull(&x), 1400);
 	unbound.mr = r.mr;
 	assert_int_equal(bind_for(&x, &unbound, 100, IW_ACCESS_REMOTE_WRITE), 0);
 	iw_mw_free(unbound.mw);
@@ -524,7 +524,7 @@ static void unbound_window(void **state)
 	expect_copy_out(&x, -1, 0);
 	assert_int_equal(iw_mr_free(r.mr), 0);
 	watched = NULL;
-	stop(&x);
+	zcopy_stop(&x);
 }
 
 /* ---- bytes that are gone ---- */
@@ -537,7 +537,7 @@ static void poisoned(void **state)
 		struct fx x;
 		size_t len;
 
-		start(&x);
+		zcopy_start(&x);
 		fx_post_recv(&x, 1, x.base, 64, x.stag);
 		len = tagged ? fx_make_tagged(ddp, 0xc1, 0x40, x.stag, x.base, "data", 4) :
 			       fx_make_untagged(ddp, 0x41, 0x43, 0, 0, 1, 0, "data", 4);
@@ -553,8 +553,8 @@ static void poisoned(void **state)
 		fx_expect_terminate(&x, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION, ddp, len,
 				    NULL);
 		assert_int_equal(x.mem[1], 7);
-		expect(&x, 1, IW_WC_WR_FLUSH_ERR);
-		stop(&x);
+		zcopy_expect(&x, 1, IW_WC_WR_FLUSH_ERR);
+		zcopy_stop(&x);
 	}
 }
 

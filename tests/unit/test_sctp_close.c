@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Tags, strangers, restarts, the end of an association (RFC 9260 5.2, 8, 9; RFC 6951). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 static void test_tags(void **state)
 {

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* DATA and SACK against a scripted peer (RFC 9260 3.3, 6, 7). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 /* TSN wrap, gaps, duplicates, delayed and immediate SACKs (3.3.4, 6.2, 6.7). */
 static void test_sacks(void **state)

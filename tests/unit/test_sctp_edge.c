@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 #define HALF 0x80000000u
 

@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
+/* VALGRIND: yes */
 /* Both halves of the handshake against a scripted peer (RFC 9260 5). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 static void test_passive(void **state)
 {

@@ -1,12 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
+/* VALGRIND: yes */
 /*
  * Hostile input: random bytes, cut and changed packets with the right checksum,
  * replays, and a peer that knows the tag. Memory errors are the sanitizers' to
  * find; the flows check that no wrong byte is delivered.
  */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 #define SAMPLES 64u
 #define SAMPLE_LEN 2048u

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* How associations begin and end over a simulated network. */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 static void test_handshake_loss(void **state)
 {

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Path MTU discovery (RFC 8899, RFC 4820, RFC 6951 5.6): the search, and its packets, by hand. */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 /* Asks until the search is over, of a path that takes `real`; returns the number of probes. */
 static unsigned int search(struct sctp_pmtu *p, uint32_t real)

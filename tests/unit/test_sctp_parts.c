@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
+/* VALGRIND: yes */
 /* The parts of SCTP that stand alone: received map, rings, blocks, congestion control, RTO, cookie. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* A peer with several addresses, chunk by chunk (RFC 9260 5.1.2, 5.2, 5.4, 6.4, 8.2, 8.3; RFC 6951 5). */
 #include "conformance/rows.h"
-#include "sctp_peer.h"
+#include "fixture/sctp_peer.h"
 
 static void add_param(uint16_t type, const void *value, size_t len)
 {
@@ -695,7 +695,7 @@ static void test_fail_over(void **state)
 	uint32_t cwnd, tsn, cum;
 	struct packet *p, *heartbeat;
 
-	ROWS("9260-6.4-02 9260-6.4.1-01 9260-8.2-01");
+	ROWS("9260-6.4-02 9260-6.4.1-01 9260-8.2-01 5043-7.2-05");
 	establish_two();
 	confirm();
 	cum = f.their_tsn - 1;

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * Transfers over a simulated network: every message once and intact whatever the
  * network does, and within bounds of virtual time.
  */
 #include "conformance/rows.h"
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 /* Without loss: fast, no retransmission, no timer needed but the handshake's. */
 static void test_clean(void **state)

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Path MTUs that differ from the interface's and change in mid-stream, with ICMP and without. */
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 static void set_links(struct world *w, uint32_t mtu, bool black_hole)
 {

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes twice. */
-#include "sctp_sim.h"
+#include "fixture/sctp_sim.h"
 
 struct scene {
 	struct world *w;

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Messages whose end is referenced: how they leave, and how the user gets its memory back. */
 #define _GNU_SOURCE
-#include "sctp_zcopy_user.h"
+#include "fixture/sctp_zcopy_user.h"
 
 /* The packet is whole but for the gap, which nobody writes before he must. */
 static void test_gap(void **state)

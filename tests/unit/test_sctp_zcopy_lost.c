@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* Messages whose end is referenced: acknowledged, lost and sent again, and the end of the association. */
 #define _GNU_SOURCE
-#include "sctp_zcopy_user.h"
+#include "fixture/sctp_zcopy_user.h"
 
 /* Acknowledged without a gap: the user has its memory back, and nothing else of it. */
 static void test_acked(void **state)

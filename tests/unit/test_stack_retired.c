@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
  * Streams whose session is over on our side, while the peer's end is late by more than a second: they are
  * retired, and back in use when all of its messages have come, in whatever order.
  */
-#include "iw_fixture.h"
+#include "fixture/iw_fixture.h"
 
 #include "conformance/rows.h"
 #include "iwarp/private.h"

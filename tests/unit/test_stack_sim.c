@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
+/* SOURCES: sim/stack.c sim/reno.c */
 /*
  * Whole stacks on bad networks, in virtual time. A scenario is a function of a seed: what it does to
  * the network, to the packets and to the applications, and by when everything must have completed. What

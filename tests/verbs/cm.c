@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: peer_to_peer.cm --peer-to-peer send -- */
 /* The connection manager: its calls in and out of order, and the event that each outcome gives. */
 #include "cm.h"
 
-#include "../conformance/rows.h"
+#include "conformance/rows.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: peer_to_peer.cm_sync --peer-to-peer send -- */
 /* The layers of librdmacm above its events: endpoints, synchronous ids, and rsockets. */
 #include "cm.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: in_order --in-order -- */
 /* ibv_create_qp_ex() and ibv_wr_*: every operation with every way to give it data, batches, errors. */
 #include "fixture.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: peer_to_peer.srq --peer-to-peer send -- */
 /* Shared receive queues: the calls and their errors, several connections on one queue, events. */
 #include "fixture.h"
 

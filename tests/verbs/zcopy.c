@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: zcopy_lossy -- --lossy */
 /*
  * A completion gives a buffer back: whatever the application does to it then, and at once, the peer gets the bytes
  * that were posted. Deep queues of long messages between two processes, with --lossy while packets are lost.

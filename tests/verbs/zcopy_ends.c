@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: zcopy_ends_lossy -- --lossy */
 /*
  * What ends a deep queue of long messages, or the right to read what peers read, while it is under way. From then on
  * the memory is the application's, which has other bytes there at once: no peer ever gets those. With --lossy nothing

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Many QPs at once between two processes: that each byte arrives over all of them, and what each one costs its
  * process while it is idle.
@@ -365,7 +365,7 @@ static void cycle(struct use *half, struct use *all, struct use *left)
 	malloc_trim(0);
 	*left = use();
 	if (!server)
-		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count, (count - count / 2) / start);
+		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count, (double)(count - count / 2) / start);
 }
 
 static void run(void)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What RDMA Writes without end move over a simulated path, in virtual time: no processor is in the way, and
  * what comes out is the same on every machine.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What another SCTP that lives in the process moves: usrsctp, in UDP as ours, with nothing on top of it.
  *

@@ -20,6 +20,10 @@
 /* To so many associations without a stream. */
 #define MOVES_MAX 8
 
+_Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == IW_RTR_WRITE &&
+		       (int)CONFIG_RTR_READ == IW_RTR_READ && (int)CONFIG_RTR_ANY == IW_RTR_ANY,
+	       "the setting goes to iwarp as it is");
+
 static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 {
 	struct iw_session_param *to = &id->param;

@@ -3,16 +3,15 @@
 #include "net/capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "config/config.h"
 #include "log/log.h"
+#include "net/append_file.h"
 #include "net/route.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
@@ -54,7 +53,6 @@ struct capture *capture_open(const char *path, struct config_error *why)
 {
 	struct capture *c = malloc(sizeof(*c));
 	const char *error = NULL;
-	struct stat st;
 
 	if (!c) {
 		snprintf(why->text, sizeof(why->text), "capture: %s", strerror(ENOMEM));
@@ -62,13 +60,8 @@ struct capture *capture_open(const char *path, struct config_error *why)
 	}
 	memset(c, 0, offsetof(struct capture, buf));
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	/* Who opens a pipe would wait for its reader. */
-	c->fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK));
-	if (c->fd < 0)
-		error = strerror(-c->fd);
-	else if (sys_stat_fd(c->fd, &st) || !S_ISREG(st.st_mode))
-		error = "not a regular file";
-	if (!error)
+	c->fd = append_file_open(path, &error);
+	if (c->fd >= 0)
 		return c;
 	snprintf(why->text, sizeof(why->text), "cannot write the capture: %.300s: %s", path, error);
 	capture_free(c);
@@ -85,38 +78,6 @@ void capture_free(struct capture *c)
 
 /* ---- writing ---- */
 
-/*
- * What another process appends must not follow a half block. Nobody else could append just now, for
- * the same reason.
- */
-static void take_back(struct capture *c, size_t written)
-{
-	struct stat st;
-
-	/* Not where somebody else's blocks follow ours. */
-	if (!sys_stat_fd(c->fd, &st) && sys_tell(c->fd) == st.st_size &&
-	    (size_t)st.st_size >= written)
-		sys_truncate(c->fd, st.st_size - (off_t)written);
-}
-
-static int write_out(struct capture *c)
-{
-	size_t written = 0;
-
-	while (written < c->used) {
-		ssize_t n = sys_append(c->fd, c->buf + written, c->used - written);
-
-		if (n > 0) {
-			written += (size_t)n;
-		} else if (n != -EINTR) {
-			if (written)
-				take_back(c, written);
-			return n ? (int)n : -EIO;
-		}
-	}
-	return 0;
-}
-
 void capture_flush(struct net *net)
 {
 	struct capture *c = net->capture;
@@ -124,7 +85,7 @@ void capture_flush(struct net *net)
 
 	if (!c->used)
 		return;
-	ret = write_out(c);
+	ret = append_file_write(c->fd, c->buf, c->used);
 	c->used = 0;
 	if (!ret)
 		return;

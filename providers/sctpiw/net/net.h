@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What all sockets of a shard share: the epoll set that they are watched by, and the capture of their
- * packets. conn.net points to it. Shard lock.
+ * What all sockets of a shard share: the epoll set that they are watched by, and what their
+ * packets are written to. conn.net points to it. Shard lock.
  */
 #ifndef SCTPIW_NET_NET_H
 #define SCTPIW_NET_NET_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct capture;
+struct trace_file;
 
 /*
  * What an entry of the epoll set points to: the first member of whatever is watched. The set may hold
@@ -22,6 +23,7 @@ struct net_watch {
 struct net {
 	int epoll_fd;
 	struct capture *capture; /* NULL: none, or not any more */
+	struct trace_file *trace; /* NULL: none */
 	uint8_t *rx_memory;	 /* of the carriers (carrier_port.c) */
 };
 

@@ -3,6 +3,7 @@
 #include "runtime/loop.h"
 
 #include "net/capture.h"
+#include "net/trace_file.h"
 #include "runtime/channel.h"
 #include "runtime/object.h"
 #include "runtime/shard.h"
@@ -99,6 +100,8 @@ void loop_finish(struct shard *s)
 	conn_reap(&s->conn);
 	if (s->net.capture)
 		capture_flush(&s->net);
+	if (s->net.trace)
+		trace_file_flush(s->net.trace);
 	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event, memory_order_relaxed);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);

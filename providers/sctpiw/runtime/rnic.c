@@ -17,6 +17,7 @@
 #include "net/kernel_sctp.h"
 #include "net/memory.h"
 #include "net/port.h"
+#include "net/trace_file.h"
 #include "runtime/channel.h"
 #include "runtime/host.h"
 #include "runtime/loop.h"
@@ -85,13 +86,22 @@ static void complain(const char *why)
 
 static int configure(struct rnic *r, struct config_error *why)
 {
+	struct net *net = &r->shard.net;
+
 	if (!config_load(&r->config, why))
 		return -EINVAL;
 	log_set_level(r->config.log);
-	if (!*r->config.capture)
-		return 0;
-	r->shard.net.capture = capture_open(r->config.capture, why);
-	return r->shard.net.capture ? 0 : -EINVAL;
+	if (*r->config.capture) {
+		net->capture = capture_open(r->config.capture, why);
+		if (!net->capture)
+			return -EINVAL;
+	}
+	if (*r->config.trace) {
+		net->trace = trace_file_open(r->config.trace, why);
+		if (!net->trace)
+			return -EINVAL;
+	}
+	return 0;
 }
 
 /* What all shards share. */
@@ -150,7 +160,7 @@ static int rnic_new(struct rnic **out, struct config_error *why)
 	r->shard.rnic = r;
 	ret = configure(r, why);
 	if (ret)
-		goto err_free;
+		goto err_files;
 	pthread_mutex_init(&r->shard.lock.mutex, NULL);
 	ret = progress_init(&r->shard);
 	if (ret)
@@ -169,8 +179,9 @@ err_rnic:
 	cm_id_table_free(r->ids, &host_conn_ops.events);
 err_progress:
 	progress_fini(&r->shard);
+err_files:
+	trace_file_free(r->shard.net.trace);
 	capture_free(r->shard.net.capture);
-err_free:
 	free(r);
 	return ret;
 }
@@ -219,6 +230,8 @@ static void forget(struct rnic *r)
 	progress_fini(s);
 	capture_free(s->net.capture);
 	s->net.capture = NULL;
+	trace_file_free(s->net.trace);
+	s->net.trace = NULL;
 	cm_id_table_free(r->ids, &host_conn_ops.events);
 	r->ids = NULL;
 	atomic_store(&current, NULL);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The passive half of the handshake (RFC 9260 5.1), which keeps no state until
  * the cookie comes back; INITs and cookies that meet an association (5.2).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Associations: life, lookup, what the user may ask of them. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Control chunks that answer what came: they gather in a block and leave together
  * with the next packet. One packet of them at most: however many questions a

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The active half of the handshake (RFC 9260 5.1). */
 #include <errno.h>
 #include <stdlib.h>

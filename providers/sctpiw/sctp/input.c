@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Packets that come in: whose they are, whether they are valid, which chunk goes where. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Packets that leave without an association: answers to strangers (RFC 9260 8.4),
  * INIT ACKs, and the last word of an association that ends. What does not fit

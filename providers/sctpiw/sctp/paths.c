@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The other addresses of a peer that has several (RFC 9260 5.4, 6.4, 8.2). What it lists in its INIT
  * or INIT ACK is a claim: nothing but HEARTBEATs goes there, with one a COOKIE ECHO that was not answered

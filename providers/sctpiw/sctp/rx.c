@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* DATA that arrives, and the SACKs that it asks for (RFC 9260 6.2). */
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* SACKs that arrive (RFC 9260 6.2.1, 6.3, 7.2). */
 #include <errno.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Each association has one node in the heap. Most timers are moved back again and
  * again before they expire, so moving one back or stopping it does not touch the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Sending: batches of packets, each built in place in a send block, which stays
  * pinned until the peer's cumulative TSN has passed all chunks in it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One packet: control chunks first, then a SACK if one is due, then lost chunks in
  * TSN order, then new ones straight from the user (RFC 9260 6.1, 6.10).

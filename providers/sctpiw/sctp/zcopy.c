@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Messages whose end is still the user's memory: a copy less of each byte. The image of such a chunk
  * in the send block has room for all of it, and a gap where the referenced bytes belong, which says at its end where

@@ -112,7 +112,7 @@ static int open_async_channel(struct sctpiw_context *ctx)
 		return err;
 	channel_ref(chan);
 	ctx->port.source.chan = chan;
-	err = engine_watch_port(ctx->engine, &ctx->port);
+	err = port_events_start(ctx->shard, &ctx->port);
 	if (err) {
 		channel_put(chan);
 		close(fd);
@@ -126,7 +126,7 @@ static int open_async_channel(struct sctpiw_context *ctx)
 static void close_async_channel(struct sctpiw_context *ctx)
 {
 	if (sctpiw_alive(ctx))
-		engine_unwatch_port(ctx->engine, &ctx->port);
+		port_events_stop(&ctx->port);
 	channel_purge(&ctx->port.source);
 	channel_put(ctx->port.source.chan);
 }
@@ -141,9 +141,9 @@ static void free_context(struct ibv_context *context)
 	list_init(&srqs);
 	close_async_channel(ctx);
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		destroy_leftovers(ctx, &qps, &cqs, &srqs);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	while ((node = list_pop(&qps))) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
@@ -216,11 +216,11 @@ static const struct verbs_context_ops context_ops = {
 static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd,
 					   void *private_data)
 {
-	struct engine *engine = engine_get();
+	struct rnic *rnic = rnic_get();
 	struct sctpiw_context *ctx;
 	int err;
 
-	if (!engine) {
+	if (!rnic) {
 		err = errno;
 		close(cmd_fd);
 		errno = err;
@@ -229,7 +229,7 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	ctx = pabi_alloc_context(device, cmd_fd, sizeof(*ctx));
 	if (!ctx)
 		return NULL;
-	ctx->engine = engine;
+	ctx->shard = &rnic->shard;
 	ctx->generation = sctpiw_generation;
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
@@ -239,7 +239,7 @@ static struct verbs_context *alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->cqs);
 	list_init(&ctx->srqs);
 	list_init(&ctx->qps);
-	ctx->vctx.context.num_comp_vectors = engine_processors();
+	ctx->vctx.context.num_comp_vectors = rnic_processors();
 
 	err = EPROTONOSUPPORT;
 	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {
@@ -297,7 +297,7 @@ static __attribute__((constructor)) void register_driver(void)
 	 * What cannot be used (wrong settings, a lower layer that is not to be had) is not listed
 	 * at all; a line has said why. libibverbs loads us when a program asks for its devices.
 	 */
-	if (!engine_get())
+	if (!rnic_get())
 		return;
 	pthread_atfork(NULL, NULL, in_child);
 	pabi_register_driver(&device_ops);

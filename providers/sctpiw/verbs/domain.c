@@ -27,9 +27,9 @@ struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_a
 		return NULL;
 	}
 	td->ibv.context = context;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	list_add_tail(&ctx->tds, &td->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &td->ibv;
 }
 
@@ -40,11 +40,11 @@ int sctpiw_dealloc_td(struct ibv_td *ibtd)
 	bool busy;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		busy = td->users;
 		if (!busy)
 			list_del(&td->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (busy)
 			return EBUSY;
 	}
@@ -100,14 +100,14 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.handle = attr->pd->handle;
 	pd->parent = to_pd(attr->pd);
 	pd->iw = pd->parent->iw;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	sctpiw_pd_hold(pd->parent);
 	if (attr->td) {
 		pd->td = to_td(attr->td);
 		pd->td->users++;
 	}
 	list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &pd->ibv;
 }
 

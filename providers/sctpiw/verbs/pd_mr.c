@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Protection domains and memory regions. */
+#include "net/memory.h"
 #include "verbs/sctpiw.h"
 
 #include <errno.h>
@@ -30,11 +31,11 @@ struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
-	pd->iw = iw_pd_new(engine_rnic(ctx->engine), pd);
+	shard_lock(ctx->shard);
+	pd->iw = iw_pd_new(ctx->shard->rnic->iw, pd);
 	if (pd->iw)
 		list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (!pd->iw) {
 		free(pd);
 		errno = ENOMEM;
@@ -52,9 +53,9 @@ int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
 	int err;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = sctpiw_release_pd(pd);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (err)
 			return -err;
 	}
@@ -89,7 +90,7 @@ static uint32_t rights_of(int access)
 		IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
-#define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets to the engine */
+#define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets past here */
 
 /*
  * Pages on demand need not be there yet: what is not when they are used is an error then. Only
@@ -121,7 +122,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	if (attr)
 		err = iw_mr_new(pd->iw, attr->addr, attr->length, attr->iova, attr->access, mr,
 				&mr->iw);
@@ -133,7 +134,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		if (dm)
 			dm->mrs++;
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		free(mr);
 		errno = -err;
@@ -239,7 +240,7 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 
 	err = sctpiw_alive(ctx) ? change_of(mr, flags, pd, addr, length, access, &attr) : EIO;
 	if (!err) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = -iw_mr_change(mr->iw, &attr);
 		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
 		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
@@ -247,7 +248,7 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
 			vmr->ibv_mr.pd = pd;
 		}
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	if (err) {
 		log_debug("rereg_mr: flags 0x%x, address %p, length %zu, access 0x%x: %s",
@@ -282,7 +283,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	int err;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = iw_mr_free(mr->iw);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
@@ -290,7 +291,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 			if (mr->dm)
 				mr->dm->mrs--;
 		}
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (err)
 			return -err;
 	}
@@ -309,9 +310,9 @@ static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 	for (uint32_t i = 0; i < num_sge && !err; i++) {
 		const struct ibv_sge *sge = &sg_list[i];
 
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (!err && populate)
 			err = memory_populate(memory, sge->length, write);
 		if (err)

@@ -50,7 +50,7 @@ static bool awaits_answer(struct sctpiw_cq *cq)
 {
 	uint64_t due = atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire);
 
-	return due && engine_awaits_answer(cq->engine, cq->iw, due);
+	return due && poller_awaits_answer(cq->shard, cq->iw, due);
 }
 
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -82,7 +82,7 @@ int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	n = poll_ring(cq, num_entries, wc);
 	if (n || !num_entries)
 		return n;
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	return poll_ring(cq, num_entries, wc);
 }
 
@@ -95,7 +95,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
 	sctpiw_cq_unlock(cq);
-	engine_armed(cq->engine);
+	poller_armed(cq->shard);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (!err)
 		return 0;
 	sctpiw_cq_unlock(cq);
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (err)
@@ -192,7 +192,7 @@ static uint64_t ex_completion_ts(struct ibv_cq_ex *cq)
 
 static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
-	return engine_wallclock(ex_to_cq(cq)->stamp);
+	return rnic_wallclock(ex_to_cq(cq)->stamp);
 }
 
 /* Things of InfiniBand that a connected iWARP QP does not have. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Queue pairs: making, changing and destroying them. Posting is in post.c. */
+#include "util/sockaddr.h"
 #include "verbs/sctpiw.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 
 #include "log/log.h"
 
-_Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+_Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -72,18 +73,18 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	};
 	int err;
 
-	engine_lock(ctx->engine);
-	err = qp_num_get(ctx->engine, &iw_attr.num);
+	shard_lock(ctx->shard);
+	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
 	if (!err) {
-		err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+		err = iw_qp_new(ctx->shard->rnic->iw, &iw_attr, &qp->iw);
 		if (err)
-			qp_num_put(ctx->engine, iw_attr.num);
+			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return -err;
 }
 
@@ -124,7 +125,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->single_threaded = to_pd(pd)->td;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
-	qp->engine = ctx->engine;
+	qp->shard = ctx->shard;
 	qp->generation = ctx->generation;
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
@@ -202,11 +203,11 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	*attr = qp->attr;
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	attr->sq_draining = iw_qp_is_draining(qp->iw);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
 
@@ -236,7 +237,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_READ:
-		return engine_in_order(qp->engine);
+		return qp->shard->rnic->config.in_order;
 	default:
 		return 0;
 	}
@@ -306,20 +307,23 @@ static void set_oob(struct sctpiw_qp *qp)
 		oob_set_attr(qp->iw, &oob);
 }
 
-static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
+static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 {
 	const struct ibv_global_route *grh = &attr->ah_attr.grh;
-	struct oob_peer wiring = {
+	struct oob_peer peer = {
 		.dest_qp_num = attr->dest_qp_num,
 		.ird = attr->max_dest_rd_atomic,
 	};
+	struct port_gid gid;
 
-	if (engine_gid(qp->engine, grh->sgid_index, &wiring.local)) {
+	if (port_gid(grh->sgid_index, &gid)) {
 		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
 		return EINVAL;
 	}
-	memcpy(wiring.dgid, grh->dgid.raw, sizeof(wiring.dgid));
-	return -oob_connect(qp->engine, qp->iw, &wiring);
+	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
+	peer.ifindex = gid.ifindex;
+	memcpy(peer.remote.b, grh->dgid.raw, sizeof(peer.remote.b));
+	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
 }
 
 /* To another state, which the checks have found to be allowed. */
@@ -329,13 +333,13 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	int err;
 
 	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
-		return wire(qp, attr);
+		return connect_oob(qp, attr);
 	err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
 	if (err)
 		return -err;
 	if (attr->qp_state == IBV_QPS_RESET) {
 		oob_disconnect(qp->iw);
-		qp->iw->cm = NULL;
+		qp->iw->by_cm = false;
 		qp->by_cm = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
@@ -347,11 +351,11 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-/* Under the engine lock; all of it, or nothing. */
+/* Under the shard lock; all of it, or nothing. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
-	bool by_cm = qp->by_cm || qp->iw->cm;
+	bool by_cm = qp->by_cm || qp->iw->by_cm;
 	int err;
 
 	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
@@ -381,14 +385,14 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
 		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
 			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
 			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
 			  err);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	return err;
 }
 
@@ -400,15 +404,15 @@ void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
-	qp_num_put(qp->engine, num);
+	qp_num_put(&qp->shard->conn, num);
 }
 
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	iw_cq_purge(cq->iw, qp->iw->num);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	sctpiw_cq_unlock(cq);
 }
 
@@ -433,20 +437,20 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		 * To RESET first: no completion can come any more, and the number is not
 		 * given to another QP before the old one's completions are gone.
 		 */
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
 		if (!err)
 			oob_disconnect(qp->iw);
-		engine_unlock(qp->engine);
+		shard_unlock(qp->shard);
 		if (err)
 			return -err;
 		purge(qp, send_cq);
 		if (recv_cq != send_cq)
 			purge(qp, recv_cq);
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
-		engine_unlock(qp->engine);
+		shard_unlock(qp->shard);
 		sctpiw_wait_for_acks(&qp->obj.async, &ibqp->events_completed, &ibqp->mutex,
 				     &ibqp->cond);
 	}

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLOCK_KHZ 1000000 /* of engine_clock() */
+#define CLOCK_KHZ 1000000 /* of rnic_clock() */
 /*
  * Of the memory management extensions local and remote invalidation; the rest is the kernel's. A
  * type 2 window is tied to its QP by a bind, and both have to be of one PD: 2B.
@@ -75,7 +75,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EIO;
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
-	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = engine_node_guid(ctx->engine);
+	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = port_node_guid();
 	/* Of a newer libibverbs the struct may be longer than what we know. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
@@ -89,7 +89,7 @@ int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *va
 		return EIO;
 	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
 	if (values->comp_mask)
-		values->raw_clock = (struct timespec){ .tv_nsec = (long)engine_clock() };
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)rnic_clock() };
 	return 0;
 }
 
@@ -110,18 +110,18 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
-	struct engine_port port;
+	struct port_attr port;
 
 	if (!sctpiw_alive(ctx))
 		return EIO;
 	if (port_num != 1)
 		return EINVAL;
-	engine_port(ctx->engine, &port);
+	port_query(&port);
 	*attr = (struct ibv_port_attr){
 		.state = port.active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = mtu_from_bytes(port.mtu),
-		.gid_tbl_len = ENGINE_GIDS,
+		.gid_tbl_len = GID_TABLE_LEN,
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP |
 				  IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = IW_MAX_MSG,

@@ -5,9 +5,9 @@
  * as the verbs return them.
  *
  * Locks, in the order in which they are taken: sctpiw_cq.lock (consumer end of the CQ), then the
- * engine lock. Nobody takes a CQ's lock with the engine lock held: an extended CQ's is held while the
+ * shard lock. Nobody takes a CQ's lock with the shard lock held: an extended CQ's is held while the
  * application looks at completions. sq_lock and rq_lock are leaves;
- * sctpiw_srq.lock (its producer end) is taken before the engine lock, where both are.
+ * sctpiw_srq.lock (its producer end) is taken before the shard lock, where both are.
  */
 #ifndef SCTPIW_VERBS_SCTPIW_H
 #define SCTPIW_VERBS_SCTPIW_H
@@ -18,8 +18,9 @@
 #include <stdint.h>
 
 #include "runtime/channel.h"
-#include "runtime/engine.h"
+#include "runtime/rnic.h"
 #include "runtime/object.h"
+#include "runtime/port_events.h"
 #include "iwarp/iwarp.h"
 #include "util/list.h"
 #include "verbs/pabi.h"
@@ -27,10 +28,10 @@
 struct sctpiw_context {
 	struct pabi_headroom headroom; /* first, then vctx: pabi_alloc_context() */
 	struct verbs_context vctx;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;
-	struct engine_port_watcher port; /* on the async channel */
-	/* What the application has not destroyed when it closes the device; engine lock. */
+	struct port_events port; /* on the async channel */
+	/* What the application has not destroyed when it closes the device; shard lock. */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps;
 };
 
@@ -51,7 +52,7 @@ struct sctpiw_pd {
 struct sctpiw_td {
 	struct ibv_td ibv;
 	struct list_node node;
-	uint32_t users; /* parent domains; engine lock */
+	uint32_t users; /* parent domains; shard lock */
 };
 
 struct sctpiw_mr {
@@ -72,18 +73,18 @@ struct sctpiw_dm {
 	struct ibv_dm ibv;
 	uint8_t *memory;
 	uint64_t length;
-	unsigned int mrs; /* engine lock */
+	unsigned int mrs; /* shard lock */
 	struct list_node node;
 };
 
 struct sctpiw_cq {
 	struct verbs_cq vcq;
 	struct iw_cq *iw;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;
 	pthread_mutex_t lock; /* the consumer end: sctpiw_cq_lock() */
 	bool single_threaded; /* says the application, or its thread domain: lock is left out */
-	struct engine_object obj;
+	struct object obj;
 	struct list_node node;
 	struct sctpiw_pd *pd; /* a parent domain, held; or NULL */
 	struct iw_cqe current; /* of the extended CQ's start_poll and next_poll */
@@ -93,11 +94,11 @@ struct sctpiw_cq {
 struct sctpiw_srq {
 	struct ibv_srq ibv;
 	struct iw_srq *iw;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;
 	pthread_mutex_t lock; /* the producer end: sctpiw_srq_lock() */
 	bool single_threaded; /* in a thread domain: lock is left out */
-	struct engine_object obj;
+	struct object obj;
 	struct list_node node;
 };
 
@@ -113,14 +114,14 @@ struct sctpiw_batch {
 struct sctpiw_qp {
 	struct verbs_qp vqp;
 	struct iw_qp *iw;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;
 	bool single_threaded; /* in a thread domain: sq_lock and rq_lock are left out */
 	bool by_cm;	       /* brought to INIT or RTR with the connection manager's mask */
 	pthread_spinlock_t sq_lock, rq_lock; /* the producer ends */
-	struct engine_object obj;
+	struct object obj;
 	struct list_node node;
-	struct ibv_qp_attr attr; /* as modify_qp set it; engine lock */
+	struct ibv_qp_attr attr; /* as modify_qp set it; shard lock */
 	struct ibv_qp_cap cap;
 	struct sctpiw_batch batch;
 };
@@ -318,7 +319,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint
 int sctpiw_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_destroy_qp(struct ibv_qp *qp);
-/* Under the engine lock: the RNIC's part, with its number, off the context's list. */
+/* Under the shard lock: the RNIC's part, with its number, off the context's list. */
 void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
 /* As sctpiw_cq_release(). */
 void sctpiw_qp_release(struct sctpiw_qp *qp);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Associations: the way of user messages between SCTP, which is the lower layer protocol (LLP) of
+ * RFC 5041, and the sessions on its streams. Everything here needs the engine lock.
+ */
+#ifndef SCTPIW_IWARP_IW_ASSOC_H
+#define SCTPIW_IWARP_IW_ASSOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct iw_assoc;
+struct iw_rnic;
+
+/* What an association asks of the LLP; llp is the LLP's association. */
+struct iw_llp_ops {
+	/* iw_assoc_pull() has something to give. */
+	void (*doorbell)(void *llp);
+	/*
+	 * How many of the messages that were pulled so far the peer has acknowledged without a gap,
+	 * modulo 2^32. A session Terminate must not overtake the Initiate or Accept, and a
+	 * stream is not used again while anything on it is outstanding (RFC 5043 6.6). The sessions
+	 * ask for it and are not told: while one waits, iw_timers() is due every few milliseconds.
+	 * NULL: a message counts as acknowledged once it is pulled.
+	 */
+	uint32_t (*acked)(void *llp);
+	/*
+	 * Makes copies of the memory that messages of a stream reference; sid -1: of all streams. NULL
+	 * if iw_msg.zcopy_window is always 0.
+	 */
+	void (*copy_out)(void *llp, int sid);
+};
+
+/* A message that iw_assoc_pull() returns. */
+struct iw_msg {
+	uint16_t sid;  /* stream */
+	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
+	bool more;     /* another message may be pulled at once */
+	/*
+	 * Set by the caller: bytes that may be in flight, or 0 if nothing may be referenced. If it is
+	 * not 0, the last ref_len bytes of the message may be left unwritten: they are at ref in
+	 * the application's memory, and stay there until iw_assoc_acked() is told that the message is
+	 * acknowledged, or iw_llp_ops.copy_out was called.
+	 */
+	uint32_t zcopy_window;
+	const uint8_t *ref; /* NULL: the message is whole */
+	uint32_t ref_len;   /* bytes */
+};
+
+/*
+ * initiator: this side opened the association, so its sessions take even stream ids, else odd ones
+ * (RFC 5043 6.1); a peer whose Initiates come on the same ones changes that. streams: in each
+ * direction. max_msg: as of iw_assoc_set_max_msg(). ops are copied. NULL: out of memory.
+ */
+struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
+			      bool initiator, unsigned int streams, size_t max_msg);
+/* The LLP's association, as iw_assoc_new() was told. */
+void *iw_assoc_llp(const struct iw_assoc *assoc);
+/* The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9). */
+void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
+/*
+ * The association is gone, and the iw_assoc is freed. Every session ends with IW_EVENT_CLOSED
+ * (error: a -errno), and QPs enter the error state; but the QP of an Initiate with a user that has
+ * no answer yet stays as it is.
+ */
+void iw_assoc_lost(struct iw_assoc *assoc, int error);
+/* As of now: see iw_assoc_new(). */
+bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
+/* How many of its sessions are not over yet. */
+unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
+/*
+ * Returns the LLP's associations whose last session has ended, each once, then NULL. There may be new
+ * sessions on them by now.
+ */
+void *iw_next_idle(struct iw_rnic *rnic);
+
+/*
+ * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns its
+ * length, or 0: there is none, or none that is worth starting in so little room. Untagged messages and
+ * session control are not held back to be packed with others.
+ */
+size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
+/*
+ * The bytes that a message references cannot be read any more. From now on its header says an
+ * invalid DDP version (RFC 5041 4.1), so that the peer ends the session, unless it has the message
+ * as it was.
+ */
+void iw_poison(uint8_t *message);
+/*
+ * The peer has acknowledged more messages: WRs whose memory they referenced complete. May end
+ * sessions.
+ */
+void iw_assoc_acked(struct iw_assoc *assoc);
+
+/*
+ * A user message arrived; they may come in any order, but none twice. Placement happens inside, from
+ * data to its final buffer. -EPROTO: the peer broke a rule that concerns the whole association,
+ * which is to be aborted; an error of one session is dealt with inside (Terminate).
+ */
+int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
+		     size_t len);
+
+#endif

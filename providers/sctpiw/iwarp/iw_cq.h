@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Completion queues: rings that the engine fills and the application empties.
+ *
+ * Functions marked "(consumer)" are called by the application's threads without the engine lock; the
+ * caller serialises them by a lock of its own. Towards the engine the ring is lock-free. All
+ * other functions need the engine lock.
+ */
+#ifndef SCTPIW_IWARP_IW_CQ_H
+#define SCTPIW_IWARP_IW_CQ_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "iwarp/iw_types.h"
+
+struct iw_rnic;
+
+struct iw_cqe {
+	uint64_t wr_id;
+	uint32_t status; /* enum iw_wc_status */
+	uint32_t opcode; /* enum iw_wc_opcode */
+	uint32_t byte_len;
+	uint32_t qp_num;
+	union {
+		uint32_t inv_stag; /* with IW_WC_WITH_INV */
+		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as it was posted */
+	};
+	uint16_t flags;	     /* enum iw_wc_flags */
+	uint16_t vendor_err; /* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
+};
+
+enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
+
+struct iw_cq {
+	struct iw_cqe *ring;
+	uint32_t mask;	  /* size of the ring, a power of two, less 1 */
+	uint32_t limit;	  /* entries that were asked for and are reported */
+	uint64_t *stamps; /* time of each entry, ns (iw_cq_stamp()); or NULL */
+	_Alignas(64) _Atomic uint32_t head; /* written by the consumer */
+	_Alignas(64) _Atomic uint32_t tail; /* written by the engine */
+	_Atomic uint32_t armed;	   /* enum iw_cq_arm */
+	_Atomic uint32_t armed_at; /* tail at the time it was armed */
+	/*
+	 * Not 0: the only entry, which completes an RDMA Write, had better be left in the queue until
+	 * the peer's answer is in memory; that is until this is 0 again, or until this time, ns.
+	 */
+	_Atomic uint64_t answer_due;
+	bool unnotified; /* no completion event ever tells of an entry: only then is answer_due set */
+	struct iw_rnic *rnic;
+	uint32_t refs;	     /* send and receive queues that complete here */
+	bool overflown;	     /* an async event was raised; what completes from now on is lost */
+	bool ignore_overrun; /* an entry that does not fit is lost, and nobody is told */
+	/* Completions came since iw_next_notify() last looked at armed: */
+	bool notify_queued;
+	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
+	struct iw_cq *notify_next;
+	void *ctx; /* the verbs layer's */
+};
+
+/* NULL: no or too many entries, IW_MAX_CQ reached, or out of memory. */
+struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx);
+/* -EBUSY: a QP uses it. */
+int iw_cq_free(struct iw_cq *cq);
+/* From now on the CQ keeps the time at which each entry came. Called once. -ENOMEM. */
+int iw_cq_stamp(struct iw_cq *cq);
+/*
+ * From now on an event comes only once count completions have come since the CQ was armed, or
+ * period ns after the first that is due. If either is 0 it comes at once. -ENOMEM.
+ */
+int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period);
+/* The caller has locked the consumer's side as well. -EINVAL: more entries wait in it; -ENOMEM. */
+int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
+/*
+ * Removes the entries of a QP that is being destroyed. The caller has locked the consumer's side as
+ * well.
+ */
+void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
+
+/* (consumer) How many entries wait. */
+static inline uint32_t iw_cq_count(const struct iw_cq *cq)
+{
+	return atomic_load_explicit(&cq->tail, memory_order_acquire) -
+	       atomic_load_explicit(&cq->head, memory_order_relaxed);
+}
+
+static inline bool iw_cq_is_empty(const struct iw_cq *cq)
+{
+	return !iw_cq_count(cq);
+}
+
+/*
+ * Does a successful receive of this QP wait among the newest IW_CQ_LOOK_BACK entries? Then
+ * iw_cq_is_past(*pos) becomes true when it is taken out or moved by iw_cq_purge().
+ */
+#define IW_CQ_LOOK_BACK 4096
+bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
+
+static inline bool iw_cq_is_past(const struct iw_cq *cq, uint32_t pos)
+{
+	return (int32_t)(atomic_load_explicit(&cq->head, memory_order_acquire) - pos) > 0;
+}
+
+/* (consumer) Moves up to n entries to out; returns how many. */
+unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
+/* (consumer) The next matching completion makes cq appear in iw_next_notify(), once. */
+void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
+
+/*
+ * Returns the CQs whose armed completion has come, each once; then NULL. To be called before the
+ * engine lock is given up, after anything that may have completed a WR: `armed` is looked at here
+ * and not for each completion.
+ */
+struct iw_cq *iw_next_notify(struct iw_rnic *rnic);
+
+#endif

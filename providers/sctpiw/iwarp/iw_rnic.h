@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The RNIC: owner of all objects of this room, their timers and counters. Everything here needs the
+ * engine lock.
+ */
+#ifndef SCTPIW_IWARP_IW_RNIC_H
+#define SCTPIW_IWARP_IW_RNIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/random.h"
+
+struct iw_rnic;
+
+struct iw_config {
+	/* Bytes of Sends without a receive that one QP keeps copies of, bookkeeping included. */
+	uint32_t unexpected_bytes_per_qp;
+	/* Place segments in order, for programs that poll memory for the last byte: in_order.h. */
+	bool in_order;
+	uint32_t zcopy_min; /* a payload of so many bytes or more may be referenced: zcopy.h */
+};
+
+/* What the RNIC asks of its owner. None of them may fault or block. */
+struct iw_rnic_ops {
+	/* Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any more). */
+	int (*copy)(void *dst, const void *src, size_t len);
+	/*
+	 * Can each page of these len > 0 bytes be read? 0 or -EFAULT. Asked only about memory that is
+	 * going to be referenced.
+	 */
+	int (*probe)(const void *src, size_t len);
+	/*
+	 * Replaces the 8 aligned bytes at `at` by next(what they were, arg), in host order, as one
+	 * atomic instruction of the processor does; *old is what they were. next is called once or
+	 * more often. -EFAULT if the bytes cannot be read and written.
+	 */
+	int (*atomic)(uint64_t *at, uint64_t (*next)(uint64_t old, const void *arg),
+		      const void *arg, uint64_t *old);
+	/* The time for the time stamps of completions, ns; NULL: what iw_set_now() said last. */
+	uint64_t (*clock)(void);
+};
+
+/* Copies config and ops; random must outlive the RNIC. NULL: out of memory. */
+struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic_ops *ops,
+			    struct random_source *random);
+/* Ends all associations and sessions. The caller has freed every QP, CQ, SRQ, MR and PD before. */
+void iw_rnic_free(struct iw_rnic *rnic);
+/* When iw_timers() wants to be called, ns; UINT64_MAX: no timer runs. */
+uint64_t iw_next_timeout(const struct iw_rnic *rnic);
+/* Serves the timers that are due at now, ns. */
+void iw_timers(struct iw_rnic *rnic, uint64_t now);
+/* Tells the time, ns; to be called before messages are received or pulled, and before doorbells. */
+void iw_set_now(struct iw_rnic *rnic, uint64_t now);
+
+#define IW_OPCODES 16 /* of RDMAP: the values that fit its header (wire/rdmap.h) */
+
+/* Counts since iw_rnic_new(), over all sessions. */
+struct iw_stats {
+	uint64_t in[IW_OPCODES];  /* RDMAP messages delivered whole, by opcode */
+	uint64_t out[IW_OPCODES]; /* RDMAP messages whose last segment was pulled, by opcode */
+	uint64_t sessions;	  /* sessions that were established */
+	uint64_t unexpected;	  /* segments of Sends that found no receive posted */
+};
+
+const struct iw_stats *iw_stats(const struct iw_rnic *rnic);
+
+#endif

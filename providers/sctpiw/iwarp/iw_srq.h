@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Shared receive queues.
+ *
+ * A Send takes a receive when its first segment comes, or, if the queue is empty then, as soon as one
+ * is posted; QPs that wait are served in turn. A QP takes receives in the order of its messages:
+ * when a message overtakes others on its way, those get their receives before it. So every receive
+ * that was taken can complete, and it cannot happen that all receives belong to messages that wait
+ * for an earlier one without a receive. A QP whose next message already has a receive may take
+ * more only while it has fewer than are left in the queue, so that no peer gets hold of all of them by
+ * many messages that it does not finish (RFC 5042 6.4.3.1); until then these messages are kept
+ * as unexpected ones.
+ *
+ * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP gives
+ * it back when the receive completes. When the QP enters the error state, receives of messages that
+ * have begun are flushed; the others, and all of them when the QP is reset or freed, go back to the
+ * front of the queue.
+ *
+ * Functions marked "(producer)" are called without the engine lock, as in iw_ring.h; all others need
+ * it.
+ */
+#ifndef SCTPIW_IWARP_IW_SRQ_H
+#define SCTPIW_IWARP_IW_SRQ_H
+
+#include "iwarp/iw_ring.h"
+
+struct iw_pd;
+struct iw_rnic;
+
+struct iw_srq {
+	uint8_t *slots;
+	uint32_t stride; /* bytes from slot to slot */
+	uint32_t size;	 /* number of slots */
+	uint32_t max_wr; /* receives that may be outstanding, taken ones among them */
+	uint32_t max_sge;
+	uint32_t *posted, *freed; /* rings of slot numbers */
+	uint32_t mask;		  /* of both rings */
+	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
+	uint32_t freed_head;
+	_Alignas(64) _Atomic uint32_t freed_tail; /* this and the next: written by the engine */
+	uint32_t posted_head;
+	uint32_t limit;	      /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
+	uint32_t refs;	      /* QPs */
+	_Atomic bool awaited; /* Sends wait for receives */
+	struct iw_doorbell doorbell;
+	struct iw_rnic *rnic;
+	struct iw_pd *pd;
+	void *ctx; /* the verbs layer's */
+};
+
+/* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
+	       struct iw_srq **srq);
+/* -EBUSY: a QP uses it. */
+int iw_srq_free(struct iw_srq *srq);
+/*
+ * The caller has locked the producer's side as well. -EINVAL: max_wr is 0, above the limit, below the
+ * number of receives that are outstanding, or below the armed limit; -ENOMEM.
+ */
+int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
+/*
+ * Asks for one IW_EVENT_SRQ_LIMIT, when a receive is taken that leaves fewer than limit, or when a
+ * Send finds none. 0: no event. -EINVAL: limit is above max_wr.
+ */
+int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
+
+/* (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. */
+static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
+{
+	/* Acquire: the engine must have finished reading a slot that it gave back. */
+	uint32_t free = atomic_load_explicit(&srq->freed_tail, memory_order_acquire) -
+			srq->freed_head;
+
+	if (srq->size - free >= srq->max_wr)
+		return NULL;
+	return (void *)(srq->slots +
+			(size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
+}
+
+/* (producer) Hands the filled slot to the engine. */
+static inline void iw_srq_publish(struct iw_srq *srq)
+{
+	uint32_t tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
+
+	srq->posted[tail & srq->mask] = srq->freed[srq->freed_head++ & srq->mask];
+	atomic_store_explicit(&srq->posted_tail, tail + 1, memory_order_release);
+}
+
+/*
+ * (producer, after publishing) Must the doorbell be rung? If not, the RNIC looks at the receives by
+ * itself when a Send comes. For the fence see iw_rq_is_awaited().
+ */
+static inline bool iw_srq_is_awaited(const struct iw_srq *srq)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&srq->awaited, memory_order_relaxed);
+}
+
+#endif
