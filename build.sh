@@ -16,6 +16,7 @@ usage: ./build.sh [COMMAND]
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
+  tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
   lint       check every file: clang-format, clang-tidy, and what tests/style looks at
   format     write every file of C as clang-format has it
   coverage   build in build-coverage/, run the tests of units, conformance and verbs, and print how
@@ -68,6 +69,7 @@ pc  cmocka            libcmocka-dev      libcmocka-devel
 cmd clang             clang              clang
 lib libasan.so        gcc                libasan
 lib libubsan.so       gcc                libubsan
+lib libtsan.so        gcc                libtsan
 cmd ip                iproute2           iproute
 cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
@@ -228,6 +230,12 @@ sanitize() {
 	preset_build asan && run_ctest build-asan "$@"
 }
 
+# Not those that run once more while packets are lost: they mostly wait.
+tsan() {
+	say "ThreadSanitizer"
+	preset_build tsan && run_ctest build-tsan -L threads -E _lossy "$@"
+}
+
 fuzz_one() { # SECONDS TARGET
 	local dir=build-fuzz/$2
 
@@ -332,6 +340,7 @@ run_tests() {
 	say "clang, warnings are errors"
 	preset_build clang || failed+=(clang)
 	sanitize || failed+=(sanitizers)
+	tsan || failed+=(tsan)
 	fuzz 30 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build || failed+=(tests)
@@ -384,6 +393,10 @@ main() {
 	sanitize)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		sanitize "$@"
+		;;
+	tsan)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		tsan "$@"
 		;;
 	lint)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS"
