@@ -67,8 +67,8 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->sid = m.sid;
 		msg->ppid = m.ppid;
 		msg->more = m.more;
-		msg->ref = m.ref;
-		msg->ref_len = m.ref_len;
+		msg->zcopy = m.ref;
+		msg->zcopy_len = m.ref_len;
 	}
 	return len;
 }
@@ -78,7 +78,7 @@ static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 	return memory_crc32c(crc, from, len) == 0;
 }
 
-static void fill(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
+static void copy_out(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (!memory_copy(to, from, len))
 		return;
@@ -89,7 +89,7 @@ static void fill(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 static const struct sctp_user_ops user_ops = {
 	.pull = pull,
 	.checksum = checksum,
-	.fill = fill,
+	.copy_out = copy_out,
 };
 
 static int user_sctp_start(struct engine *e, struct config_error *why)
