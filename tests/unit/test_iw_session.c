@@ -48,7 +48,7 @@ static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
 
-	for (uint16_t function = SESSION_ACCEPT; function <= SESSION_ENHANCED_REJECT; function++) {
+	for (int function = SESSION_ACCEPT; function <= SESSION_ENHANCED_REJECT; function++) {
 		struct iw_session_param p = param(4, 4, "data");
 		struct iw_event ev;
 		struct fx x;

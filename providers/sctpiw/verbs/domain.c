@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Thread domains, and the parent domains that tie one to a protection domain. */
-#include "verbs/sctpiw.h"
+#include "verbs/domain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "verbs/context.h"
+
+struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct sctpiw_pd *pd;
+
+	if (!sctpiw_alive(ctx)) {
+		errno = EIO;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	engine_lock(ctx->engine);
+	pd->iw = iw_pd_new(engine_rnic(ctx->engine), pd);
+	if (pd->iw)
+		list_add_tail(&ctx->pds, &pd->node);
+	engine_unlock(ctx->engine);
+	if (!pd->iw) {
+		free(pd);
+		errno = ENOMEM;
+		return NULL;
+	}
+	pd->ibv.context = context;
+	pd->ibv.handle = sctpiw_new_handle();
+	return &pd->ibv;
+}
 
 struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
@@ -76,8 +106,8 @@ static int check_parent_attr(struct ibv_context *context,
 }
 
 /*
- * Allocators are for memory that a device works on. The queues of ours are touched by the process
- * alone: allocators are taken, and never called.
+ * The allocators of a parent domain are for memory that a device works on. Here only the process
+ * itself touches queues, so allocators are accepted, and never called.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr)
@@ -111,7 +141,11 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 	return &pd->ibv;
 }
 
-int sctpiw_release_pd(struct sctpiw_pd *pd)
+/*
+ * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs the
+ * engine lock.
+ */
+static int release_pd(struct sctpiw_pd *pd)
 {
 	int err;
 
@@ -127,5 +161,22 @@ int sctpiw_release_pd(struct sctpiw_pd *pd)
 			return err;
 	}
 	list_del(&pd->node);
+	return 0;
+}
+
+int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct sctpiw_pd *pd = to_pd(ibpd);
+	int err;
+
+	if (sctpiw_alive(ctx)) {
+		engine_lock(ctx->engine);
+		err = release_pd(pd);
+		engine_unlock(ctx->engine);
+		if (err)
+			return -err;
+	}
+	free(pd);
 	return 0;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared receive queues: making, changing and destroying them. Posting is in post.c. */
-#include "verbs/sctpiw.h"
+#include "verbs/srq.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_srq.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/domain.h"
 
 _Static_assert((int)ENGINE_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
 _Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
-/* libibverbs fills the rest of struct ibv_srq: context, srq_context, pd, mutex, condition, counter. */
 struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
@@ -55,7 +56,7 @@ fail:
 	return NULL;
 }
 
-/* Both locks are held. All of it, or nothing. */
+/* sctpiw_modify_srq() once both locks are held: 0 or -errno. */
 static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
 {
 	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
@@ -64,7 +65,7 @@ static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int
 	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (mask & IBV_SRQ_MAX_WR) {
-		/* A limit that this call replaces is in nobody's way. */
+		/* The old limit does not count against the new size if this call replaces it. */
 		uint32_t limit = iw->limit;
 
 		if (mask & IBV_SRQ_LIMIT)
@@ -133,8 +134,8 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 		engine_unlock(srq->engine);
 		if (err)
 			return -err;
-		sctpiw_wait_for_acks(&srq->obj.async, &ibsrq->events_completed, &ibsrq->mutex,
-				     &ibsrq->cond);
+		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),
+				     &ibsrq->mutex, &ibsrq->cond);
 	}
 	sctpiw_srq_release(srq);
 	return 0;

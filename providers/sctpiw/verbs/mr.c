@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Protection domains and memory regions. */
-#include "verbs/sctpiw.h"
+#include "verbs/mr.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/dm.h"
+#include "verbs/domain.h"
 
 _Static_assert((int)IW_ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE, "");
 _Static_assert((int)IW_ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "");
@@ -16,55 +19,9 @@ _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
 _Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 
-struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
-{
-	struct sctpiw_context *ctx = to_ctx(context);
-	struct sctpiw_pd *pd;
-
-	if (!sctpiw_alive(ctx)) {
-		errno = EIO;
-		return NULL;
-	}
-	pd = calloc(1, sizeof(*pd));
-	if (!pd) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	engine_lock(ctx->engine);
-	pd->iw = iw_pd_new(engine_rnic(ctx->engine), pd);
-	if (pd->iw)
-		list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
-	if (!pd->iw) {
-		free(pd);
-		errno = ENOMEM;
-		return NULL;
-	}
-	pd->ibv.context = context;
-	pd->ibv.handle = sctpiw_new_handle();
-	return &pd->ibv;
-}
-
-int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
-{
-	struct sctpiw_context *ctx = to_ctx(ibpd->context);
-	struct sctpiw_pd *pd = to_pd(ibpd);
-	int err;
-
-	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
-		err = sctpiw_release_pd(pd);
-		engine_unlock(ctx->engine);
-		if (err)
-			return -err;
-	}
-	free(pd);
-	return 0;
-}
-
 /*
- * What the kernel's drivers take: unknown flags are EINVAL, those of the optional range are wishes.
- * Huge pages make no difference to us, nor does paging on demand: we never do otherwise.
+ * As the kernel's drivers do, refuses unknown flags, but not those of the optional range, which are
+ * wishes. Huge pages make no difference here, nor does paging on demand: memory is never pinned.
  */
 static int check_access(int access)
 {
@@ -81,19 +38,19 @@ static int check_access(int access)
 	return 0;
 }
 
-/* What of the access flags is iwarp's. */
+/* The access flags that iwarp/ knows; the others have done their part by then. */
 static uint32_t rights_of(int access)
 {
-	return (uint32_t)access &
-	       (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
-		IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
+	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
+				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
-#define FIRST_ADDRESS 4096 /* of user memory; no null pointer gets to the engine */
+#define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets to the engine */
 
 /*
- * Pages on demand need not be there yet: what is not when they are used is an error then. Only
- * outside of the address space a fault would not say where it was.
+ * Whether the process itself may access the memory so; an errno. With paging on demand the pages
+ * need not be there before they are used. Only the address space must not end before the range
+ * does, since a fault beyond its end does not tell where it was.
  */
 static int check_memory(uint64_t addr, uint64_t length, int access)
 {
@@ -104,9 +61,9 @@ static int check_memory(uint64_t addr, uint64_t length, int access)
 		return -err;
 	if (access & IBV_ACCESS_ON_DEMAND)
 		return addr >= FIRST_ADDRESS && length <= IW_MAX_MR_LENGTH &&
-				       addr <= IW_MAX_MR_LENGTH - length
-			       ? 0
-			       : EFAULT;
+				       addr <= IW_MAX_MR_LENGTH - length ?
+			       0 :
+			       EFAULT;
 	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
 }
 
@@ -149,7 +106,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 	return mr;
 }
 
-/* The whole address space, whatever will be there: implicit on-demand paging. */
+/* Implicit on-demand paging: the MR is the whole address space, whatever will be there. */
 static bool is_implicit(uint64_t addr, size_t length, int access)
 {
 	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
@@ -186,14 +143,15 @@ struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uin
 	mr = sctpiw_new_mr(to_pd(ibpd), &attr, access, NULL);
 	return mr ? &mr->vmr.ibv_mr : NULL;
 fail:
-	log_debug("reg_mr: address %p, length %zu, access 0x%x: %s", addr, length, (unsigned int)access,
-		  strerror(err));
+	log_debug("reg_mr: address %p, length %zu, access 0x%x: %s", addr, length,
+		  (unsigned int)access, strerror(err));
 	errno = err;
 	return NULL;
 }
 
 /*
- * What mr is to become, or an errno. Like a new registration, addresses count from addr or from 0.
+ * Writes what mr is to become into *attr; 0 or an errno. As with a new registration, addresses
+ * count from addr, or from 0.
  */
 static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		     int access, struct iw_mr_attr *attr)
@@ -298,7 +256,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	return 0;
 }
 
-/* Each element is checked before anything is done about the first. */
+/* Checks each element, and populates its pages if `populate` says so. An errno. */
 static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 		       const struct ibv_sge *sg_list, uint32_t num_sge)
 {
@@ -341,7 +299,10 @@ int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint
 	if ((flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH) || !sg_list || !num_sge)
 		return EINVAL;
 	err = advise_each(pd, write, false, sg_list, num_sge);
-	/* What is there is seen without being told of. */
+	/*
+	 * All elements are checked before pages are populated. NO_FAULT asks only about pages that
+	 * are there.
+	 */
 	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
 		return err;
 	return advise_each(pd, write, true, sg_list, num_sge);
