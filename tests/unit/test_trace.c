@@ -146,7 +146,7 @@ static const char *line(enum trace_id id, const void *fields, unsigned int size)
 static void lines(void **state)
 {
 	const struct trace_path_used used = {.assoc = 0x1a, .old = &v4, .remote = &v6, .why = "failover"};
-	const struct trace_assoc_lost lost = {.assoc = 1, .port = 4791, .error = 110};
+	const struct trace_assoc_lost lost = {.port = 4791, .error = 110};
 	const struct trace_session_sent sent = {.qp = TRACE_NONE, .sid = 3, .message = "Initiate"};
 
 	assert_string_equal(line(trace_id_path_used, &used, 128),
