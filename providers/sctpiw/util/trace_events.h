@@ -20,6 +20,7 @@
 
 /* ---- transport: packets ---- */
 
+/* clang-format off */
 TRACE_EVENT(packet_sent, transport, packet_sent, QUIET, "", "an SCTP packet was handed to the carrier")
 TRACE_FIELD(packet_sent, HEX, assoc, "assoc", "the association, by the verification tag that its own side chose")
 TRACE_FIELD(packet_sent, ADDR, remote, "remote", "the peer's address")

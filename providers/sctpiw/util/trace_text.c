@@ -89,7 +89,8 @@ unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			continue;
 		}
 		n = strcspn(p, "}");
-		used += (unsigned int)put_field(buf + used, size - used, info, p + 1, n - 1, values);
+		used += (unsigned int)put_field(buf + used, size - used, info, p + 1, n - 1,
+						values);
 		p += n + 1;
 	}
 	used = used < size ? used : size - 1;

@@ -247,8 +247,8 @@ static void trace_posted(struct iw_qp *iw, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct iw_send_wqe *wqe = iw_ring_slot(&iw->sq, i);
 
-		TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id, .opcode = wqe->opcode,
-		      .bytes = wqe->length);
+		TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id,
+		      .opcode = wqe->opcode, .bytes = wqe->length);
 	}
 }
 
