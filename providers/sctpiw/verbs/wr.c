@@ -272,7 +272,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 		iw_ring_publish(&qp->iw->sq, count);
 	sctpiw_sq_unlock(qp);
 	if (count)
-		engine_doorbell(qp->engine, qp->iw, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes);
 	return err;
 }
 
