@@ -155,6 +155,7 @@ static void lines(void **state)
 		.assoc = 0x1a, .old = &v4, .remote = &v6, .why = "failover"
 	};
 	const struct trace_assoc_lost lost = { .port = 4791, .error = 110 };
+	const struct trace_cm_event event = { .id = 1, .event = 3, .status = -1 };
 	const struct trace_session_sent sent = { .qp = TRACE_NONE,
 						 .sid = 3,
 						 .message = "Initiate" };
@@ -165,6 +166,7 @@ static void lines(void **state)
 	assert_string_equal(line(trace_id_path_used, &used, 16), "association 0x0");
 	assert_string_equal(line(trace_id_assoc_lost, &lost, 128),
 			    "port 4791: association lost, error 110");
+	assert_string_equal(line(trace_id_cm_event, &event, 128), "id 1: event 3, status -1");
 	assert_string_equal(line(trace_id_session_sent, &sent, 128),
 			    "QP -: Initiate sent on stream 3");
 }

@@ -63,6 +63,9 @@ static void put_value(struct record *r, enum trace_kind kind, const union trace_
 	case TRACE_KIND_NUMBER:
 		put(r, "%" PRIu64, v->number);
 		break;
+	case TRACE_KIND_SIGNED:
+		put(r, "%" PRId64, (int64_t)v->number);
+		break;
 	case TRACE_KIND_HEX:
 		put(r, "\"0x%08" PRIx64 "\"", v->number);
 		break;

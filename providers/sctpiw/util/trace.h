@@ -25,6 +25,7 @@
 
 /* One struct an event, struct trace_packet_sent, with its fields, each of eight bytes. */
 #define TRACE_C_NUMBER uint64_t
+#define TRACE_C_SIGNED int64_t
 #define TRACE_C_HEX uint64_t
 #define TRACE_C_QPN uint64_t
 #define TRACE_C_TIME uint64_t
@@ -62,6 +63,7 @@ union trace_value {
 
 enum trace_kind {
 	TRACE_KIND_NUMBER,
+	TRACE_KIND_SIGNED,
 	TRACE_KIND_HEX,
 	TRACE_KIND_QPN,
 	TRACE_KIND_TIME,

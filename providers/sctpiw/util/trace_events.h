@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of trace events. It is included several times, each time with other definitions of three macros,
- * and has no include guard therefore:
+ * The list of trace events. It is included several times, each time with other definitions of three
+ * macros, and has no include guard therefore:
  *
- *   TRACE_EVENT(id, category, type, level, line, doc)  begins an event. In code it is called id, in a trace
- *       "category:type". level is LOG when `--log debug` prints it, as the line, in which {field} stands for a
- *       value; it is QUIET when it comes with each packet or work request, and would flood the log.
- *   TRACE_FIELD(id, kind, field, key, doc)  is one of its fields. In code it is called field, in a trace key;
- *       "raw.length" is the member length of the object raw. Fields that share an object stand side by side.
- *   TRACE_END(id)  ends it.
+ *   TRACE_EVENT(id, category, type, level, line, doc) begins an event. In code it is called id, in a
+ *       trace "category:type". level is LOG if `--log debug` prints it, as the line, in which {field}
+ *       stands for a value. It is QUIET if it comes with each packet or work request and would flood
+ *       the log.
+ *   TRACE_FIELD(id, kind, field, key, doc) is one of its fields. In code it is called field, in a
+ *       trace key; "raw.length" is the member length of the object raw. Fields that share an object
+ *       stand side by side.
+ *   TRACE_END(id) ends it.
  *
- * Kinds: NUMBER, HEX (8 digits), QPN (a QP number, 6 digits), TIME (nanoseconds; milliseconds in a trace), FLAG, TEXT and
- * ADDR (struct ip_addr). A value that is not known is TRACE_NONE, or NULL, and is left out. An event has up to
- * 11 fields. Names follow the events of QUIC (draft-ietf-quic-qlog-quic-events) where SCTP has the same thing, so that
- * tools made for those draw ours.
+ * Kinds: NUMBER, SIGNED (always known), HEX (8 digits), QPN (a QP number, 6 digits), TIME
+ * (nanoseconds; milliseconds in a trace), FLAG, TEXT and ADDR (struct ip_addr). A value that is not
+ * known is TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. Names follow the events
+ * of QUIC (draft-ietf-quic-qlog-quic-events) if SCTP has the same thing, so that tools made for those
+ * draw ours.
  *
- * docs/trace-events.md is made of this file: tests/unit/test_trace --events prints it.
+ * docs/trace-events.md is made of this file: build/bin/test_trace --events prints it.
  */
+
+/* clang-format off */
 
 /* ---- transport: packets ---- */
 
-/* clang-format off */
 TRACE_EVENT(packet_sent, transport, packet_sent, QUIET, "", "an SCTP packet was handed to the carrier")
 TRACE_FIELD(packet_sent, HEX, assoc, "assoc", "the association, by the verification tag that its own side chose")
 TRACE_FIELD(packet_sent, ADDR, remote, "remote", "the peer's address")
@@ -222,7 +226,7 @@ TRACE_END(completion)
 TRACE_EVENT(cm_event, cm, event, LOG, "id {id}: event {event}, status {status}", "an event of rdma_cm was queued for the application")
 TRACE_FIELD(cm_event, NUMBER, id, "id", "number of the rdma_cm_id in this process")
 TRACE_FIELD(cm_event, NUMBER, event, "event", "enum rdma_cm_event_type")
-TRACE_FIELD(cm_event, NUMBER, status, "status", "its status")
+TRACE_FIELD(cm_event, SIGNED, status, "status", "0, -errno, or the reason of a reject")
 TRACE_END(cm_event)
 
 TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the engine's lock taken, or leaves the work to the progress thread")
