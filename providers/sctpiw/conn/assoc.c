@@ -122,6 +122,19 @@ void conn_assoc_abort(struct conn_assoc *a, int error)
 	conn_assoc_free(a);
 }
 
+void conn_assoc_drop_all(struct endpoint *ep)
+{
+	list_for_each_safe(node, &ep->assocs) {
+		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
+
+		if (!a->gone)
+			ep->conn->transport->abort(a);
+		a->gone = true;
+		drop_sessions(a, -ECONNABORTED);
+		conn_assoc_free(a);
+	}
+}
+
 bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg)
 {
 	a->initiator = initiator;

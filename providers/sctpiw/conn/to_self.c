@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "conn/to_self.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "conn/conn.h"
@@ -39,6 +40,15 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 	}
 	c->to_self = t;
 	return t->iw;
+}
+
+void to_self_free(struct conn *c)
+{
+	if (!c->to_self)
+		return;
+	iw_assoc_lost(c->to_self->iw, -ECONNABORTED);
+	free(c->to_self);
+	c->to_self = NULL;
 }
 
 bool to_self_is_llp(const struct conn *c, const void *llp)
