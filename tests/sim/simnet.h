@@ -72,8 +72,9 @@ struct simnet_ops {
 	 */
 	void (*deliver)(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 			uint64_t now);
-	/* Nobody is at the place that a packet was sent to (an ICMP error). May be NULL. */
-	void (*unreachable)(void *ctx, const struct path_addr *to, uint64_t now);
+	/* Nobody is at the place that a packet was sent to; with what ICMP quotes of it. May be NULL. */
+	void (*unreachable)(void *ctx, const struct path_addr *to, const uint8_t *quoted, size_t len,
+			    uint64_t now);
 	/* A packet with DF was too long for a link; with what ICMP quotes of it. May be NULL. */
 	void (*too_big)(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
 			size_t len, uint64_t now);
@@ -104,6 +105,9 @@ void simnet_send(struct simnet *net, int from, const struct path_addr *to, const
 /* Without DF: a link cuts it up when it is too long, and it arrives whole all the same. */
 void simnet_send_fragments(struct simnet *net, int from, const struct path_addr *to,
 			   const void *packet, size_t len, uint64_t now);
+/* From deliver(): nobody at the node wants this packet, and its host tells the sender (unreachable()). */
+void simnet_refuse(struct simnet *net, int node, const struct path_addr *path, const uint8_t *packet,
+		   size_t len, uint64_t now);
 /* When the next packet arrives; SIMNET_NEVER: none is under way. */
 uint64_t simnet_next(const struct simnet *net);
 /* Delivers all that arrives until now. Returns how many. */
