@@ -20,7 +20,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/engine.h"
 #include "log/log.h"
 #include "util/crc32c.h"
 
