@@ -7,6 +7,7 @@
 #include "conn/cm.h"
 #include "conn/conn.h"
 #include "log/log.h"
+#include "util/trace.h"
 
 static uint8_t clip(uint32_t v)
 {
@@ -31,7 +32,8 @@ static int post(struct cm_id *id, const struct rnic_cm_event *ev)
 	int ret;
 
 	id->conn->cm.last_event = id->conn->now;
-	log_debug("id %u: event %u, status %d", ev->id, ev->event, ev->status);
+	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event,
+	      .status = ev->status);
 	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
 	if (ret)
 		log_error("out of memory: a connection event is lost");

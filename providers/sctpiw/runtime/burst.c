@@ -5,6 +5,7 @@
 #include "runtime/loop.h"
 #include "runtime/shard.h"
 #include "sys/sys.h"
+#include "util/trace.h"
 
 /*
  * A burst: WRs that are posted within this time, ns, of the last ones that were sent; it doubles up
@@ -100,8 +101,12 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
 	if (gather(s, bytes, doorbell_ring(&s->doorbells, doorbell)))
 		return;
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!shard_try_enter(s))
+	if (!shard_try_enter(s)) {
+		TRACE(doorbell, TRACE_NOW,
+		      .qp = doorbell->is_srq ? TRACE_NONE :
+					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
+	}
 	end_burst(&s->burst);
 	loop_finish(s);
 	burst_begin(&s->burst);

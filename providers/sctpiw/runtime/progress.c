@@ -24,6 +24,7 @@
 #include "runtime/loop.h"
 #include "runtime/shard.h"
 #include "sys/sys.h"
+#include "util/trace.h"
 
 /*
  * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
@@ -369,6 +370,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 		watch(s, s->progress.port_fd, &s->progress.port);
 	}
 	n = wait_for_events(s, ev, now);
+	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);
 	if ((n < 0 && n != -EINTR) || (!n && are_closed(s))) {
 		give_up(s);
 		return false;
