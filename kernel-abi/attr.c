@@ -15,17 +15,17 @@
 #include "rnic.h"
 
 /*
- * Of the two that there are the one of GIDs that are IP addresses, which IP routes: it is what programs
- * look for that pick a GID by themselves.
+ * The kernel prints one of two types, "IB/RoCE v1" and "RoCE v2". The latter is that of GIDs which
+ * are IP addresses and are routed as such; programs that pick a GID by themselves look for it.
  */
 #define GID_TYPE "RoCE v2"
-#define TEXT_MAX 2048
-#define CPUS_MAX 8192
+#define TEXT_MAX 2048 /* bytes of a file, but for the mask of processors */
+#define CPUS_MAX 8192 /* processors; the kernel's NR_CPUS at the most */
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
 
-_Static_assert(SYSFS_GIDS == RNIC_GIDS, "a file for each slot");
+_Static_assert(SYSFS_GIDS == RNIC_GIDS, "the tree has a file for each slot of the GID table");
 
-/* A file with text in it that need not be on any disk. */
+/* A descriptor of a memory file with this text, or -errno. */
 static int open_text(const char *text, int flags)
 {
 	int fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
@@ -40,7 +40,7 @@ static int open_text(const char *text, int flags)
 	return fd;
 }
 
-/* Groups of 16 bits. */
+/* Prints groups of 16 bits, separated by colons. */
 static void print_groups(char *out, const uint8_t *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i += 2)
@@ -62,9 +62,12 @@ static ssize_t empty_slot_read(struct kfile *kf, int fd, void *buf, size_t len)
 	return -EINVAL;
 }
 
-static const struct kfile_ops empty_slot_ops = {.read = empty_slot_read};
+static const struct kfile_ops empty_slot_ops = { .read = empty_slot_read };
 
-/* The attributes of an empty slot can be opened, but not read. Programs tell the two apart. */
+/*
+ * As in the kernel, the files of an empty slot can be opened, but not read: programs find it by
+ * that.
+ */
 static int open_empty_slot(int flags)
 {
 	int fd = open_text("", flags), ret;
@@ -99,7 +102,10 @@ static int open_gid(const struct sctpiw_rnic_api *api, const struct sysfs_target
 	return open_text(text, flags);
 }
 
-/* A width of so many lanes times a speed in units of 100 Mbit/s, as InfiniBand numbers both. */
+/*
+ * The rate is a number of lanes times the rate of one, which is in units of 100 Mbit/s here. Lanes
+ * and speeds have the numbers that InfiniBand gives them (ibv_port_attr).
+ */
 static void print_rate(char *text, size_t len, const struct rnic_port *port)
 {
 	static const struct {
@@ -107,11 +113,12 @@ static void print_rate(char *text, size_t len, const struct rnic_port *port)
 		unsigned int rate;
 		const char *name;
 	} speeds[] = {
-		{1, 25, "SDR"},	  {2, 50, "DDR"},   {4, 100, "QDR"},  {8, 100, "FDR10"},
-		{16, 140, "FDR"}, {32, 250, "EDR"}, {64, 500, "HDR"}, {128, 1000, "NDR"},
+		{ 1, 25, "SDR" },   { 2, 50, "DDR" },	{ 4, 100, "QDR" },  { 8, 100, "FDR10" },
+		{ 16, 140, "FDR" }, { 32, 250, "EDR" }, { 64, 500, "HDR" }, { 128, 1000, "NDR" },
 	};
-	static const unsigned int lanes[] = {[1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2};
-	unsigned int width = port->width < sizeof(lanes) / sizeof(lanes[0]) ? lanes[port->width] : 0;
+	static const unsigned int lanes[] = { [1] = 1, [2] = 4, [4] = 8, [8] = 12, [16] = 2 };
+	unsigned int width = port->width < sizeof(lanes) / sizeof(lanes[0]) ? lanes[port->width] :
+									      0;
 	size_t i = 0;
 
 	while (i + 1 < sizeof(speeds) / sizeof(speeds[0]) && speeds[i].number != port->speed)
@@ -146,7 +153,10 @@ static int print_counter(const struct sctpiw_rnic_api *api, const char *path, ch
 	return ret;
 }
 
-/* "0-3,8" into a bit for each; the number of bits up to the last one. */
+/*
+ * Turns a list such as "0-3,8" into a mask, and returns the number of bits up to the last one that
+ * is set.
+ */
 static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 {
 	unsigned int bits = 0;
@@ -167,10 +177,13 @@ static unsigned int parse_cpus(const char *list, uint32_t mask[CPUS_MAX / 32])
 	return bits;
 }
 
-/* A device without a place in the machine is near to all of its processors: words of 32 bits, the last first. */
+/*
+ * The RNIC has no place on a bus, so it is near to all processors. The mask is printed in words of
+ * 32 bits, the last one first.
+ */
 static int print_cpus(char *text)
 {
-	uint32_t mask[CPUS_MAX / 32] = {0};
+	uint32_t mask[CPUS_MAX / 32] = { 0 };
 	unsigned int bits, word;
 	char list[TEXT_MAX];
 	ssize_t n = -1;
@@ -197,7 +210,7 @@ static int print_cpus(char *text)
 int attr_open(const struct sysfs_target *target, int flags)
 {
 	const struct sctpiw_rnic_api *api = rnic_load();
-	/* The longest is the mask of processors. */
+	/* The mask of processors is the longest of these files. */
 	char text[TEXT_MAX + CPUS_MAX / 32 * 9];
 	int ret = 0;
 

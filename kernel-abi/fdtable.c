@@ -10,8 +10,8 @@
 
 #include "libc.h"
 
-#define POOL_CHUNK 128
-#define POOL_CHUNKS 8192
+#define POOL_CHUNK 128	 /* kfiles in a chunk */
+#define POOL_CHUNKS 8192 /* as many kfiles as there are slots */
 
 struct pool_chunk {
 	struct kfile kf[POOL_CHUNK];
@@ -20,14 +20,16 @@ struct pool_chunk {
 _Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
 
 static _Atomic(struct pool_chunk *) pool[POOL_CHUNKS];
-static _Atomic uint32_t fork_generation;
+static _Atomic uint32_t fork_generation; /* how many times fork() lies behind this process */
 
 static void after_fork_in_child(void)
 {
 	atomic_fetch_add(&fork_generation, 1);
 }
 
-/* The process id alone would be wrong where a child has the same one in a new PID namespace. */
+/*
+ * The process id is not enough: in a new PID namespace a child may have the same one as its parent.
+ */
 static void watch_forks(void)
 {
 	static atomic_flag watching = ATOMIC_FLAG_INIT;
@@ -36,7 +38,7 @@ static void watch_forks(void)
 		pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
-/* Zeroed memory for good. malloc() would not do in a signal handler. */
+/* Zeroed memory that is never freed, or NULL. malloc() must not be called in a signal handler. */
 static void *map_zeroed(size_t len)
 {
 	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -44,6 +46,7 @@ static void *map_zeroed(size_t len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* Chunk i of the pool, made if need be; NULL if there is no memory for it. */
 static struct pool_chunk *pool_chunk(unsigned int i)
 {
 	struct pool_chunk *chunk = atomic_load(&pool[i]), *fresh;
@@ -92,9 +95,10 @@ static bool kfile_tryget(struct kfile *kf)
 }
 
 /*
- * The last reference is released while it still counts, so that nobody is given the kfile before
- * the release is over. No slot names the kfile then, so a late kfile_tryget() finds out and puts
- * it again; whoever brings the count to 0 leaves it to the pool.
+ * The holder of the last reference releases the kfile before it drops the reference, so that the
+ * pool cannot give it to anybody meanwhile. Another thread that read the slot earlier may take a
+ * reference during the release; it finds that the slot has changed, and puts the kfile again. The
+ * thread that brings the count to 0, whichever it is, leaves the kfile to the pool.
  */
 void kfile_put(struct kfile *kf)
 {
@@ -115,6 +119,7 @@ void kfile_put(struct kfile *kf)
 	}
 }
 
+/* The slot of fd; NULL if there is no page of it, with create if there cannot be one. */
 static _Atomic(struct kfile *) *slot_of(int fd, bool create)
 {
 	unsigned int page = (unsigned int)fd / FDTABLE_PAGE;
@@ -173,7 +178,7 @@ int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *ch
 	return 0;
 }
 
-/* A referenced kfile, not verified yet. */
+/* The kfile in the slot with a reference, but not verified yet; NULL if the slot is empty. */
 static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
 {
 	struct kfile *kf;
@@ -188,6 +193,7 @@ static struct kfile *slot_get(_Atomic(struct kfile *) *slot)
 	return NULL;
 }
 
+/* Empties the slot if it still holds kf. */
 static void slot_drop(_Atomic(struct kfile *) *slot, struct kfile *kf)
 {
 	struct kfile *expected = kf;
@@ -237,7 +243,10 @@ void fdtable_dup(int oldfd, int newfd)
 	}
 	slot = slot_of(newfd, kf != NULL);
 	if (!kf) {
-		/* What newfd was before is stale now, and found out as such. */
+		/*
+		 * If newfd was ours before, its slot is stale now: fdtable_get() finds out, and
+		 * empties it.
+		 */
 		kf = slot ? fdtable_get(newfd) : NULL;
 		if (kf)
 			kfile_put(kf);
@@ -266,7 +275,7 @@ void fdtable_reap(unsigned int first, unsigned int last)
 
 			if (fd < first || fd > last || !fdtable_maybe((int)fd))
 				continue;
-			kf = fdtable_get((int)fd);
+			kf = fdtable_get((int)fd); /* empties a stale slot */
 			if (kf)
 				kfile_put(kf);
 		}

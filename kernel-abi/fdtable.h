@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which descriptors are ours. A descriptor number names a slot, a slot holds a reference to a kfile,
- * the stand-in's idea of the kernel's open file. The table goes stale whenever a descriptor is
- * closed or replaced behind our back (raw system calls, fclose(), exec), so a slot only counts
- * after fstat() has shown that the descriptor is still the inode that was handed out.
+ * Which descriptors are ours. Each number of a descriptor has a slot. A slot holds a reference to a
+ * kfile, which stands for what is an open file in the kernel. A slot goes stale if its descriptor
+ * is closed or replaced by a call that is not hooked (a raw system call, fclose()). So it counts
+ * only after fstat() has shown that the descriptor is still the inode that was handed out.
  *
- * Locks: none. kfiles are never given back to the system, so a reference may be tried on one that
- * has just died. Everything here may be called from signal handlers, and from the child of a
- * vfork(), which shares our memory but not our descriptors: such a child changes nothing.
+ * Locks: none. The memory of kfiles is never freed, so a thread may try to take a reference to one
+ * that has just died. All functions may be called from signal handlers, and from the child of a
+ * vfork(), which shares the parent's memory but not its descriptors: such a child changes nothing.
  *
- * Objects belong to the process that made them. A child of fork() still has the descriptors, but the
- * RNIC behind them is not there: kfile_alive() is false, and nothing is ever released from it.
+ * A kfile belongs to the process that opened it. A child of fork() has the descriptors, but not the
+ * RNIC behind them: kfile_alive() is false there, and the child never releases anything.
  */
 #ifndef KERNEL_ABI_FDTABLE_H
 #define KERNEL_ABI_FDTABLE_H
@@ -23,37 +23,43 @@
 struct rnic_channel;
 struct kfile;
 
-/* A missing function means: the descriptor's own behaviour. Functions return -errno. */
+/*
+ * What a descriptor does. If a function is NULL the call goes to the descriptor itself. They return
+ * -errno.
+ */
 struct kfile_ops {
 	ssize_t (*read)(struct kfile *kf, int fd, void *buf, size_t len);
 	ssize_t (*write)(struct kfile *kf, int fd, const void *buf, size_t len);
-	void (*release)(struct kfile *kf); /* the last descriptor was closed */
-	bool cdev;			   /* fstat() shows a character device ... */
-	unsigned int major, minor;	   /* ... of this number */
+	/* Called when the last descriptor is closed, in the process that opened it. */
+	void (*release)(struct kfile *kf);
+	/* Whether fstat() is to show a character device, and its numbers. */
+	bool cdev;
+	unsigned int major, minor;
 };
 
 struct kfile {
-	_Atomic uint32_t refs; /* one for each slot and each user; 0: free */
+	_Atomic uint32_t refs; /* of slots, and of callers of fdtable_get(); 0: it is free */
 	const struct kfile_ops *ops;
-	struct rnic_channel *chan;
-	_Atomic int flags; /* F_GETFL, when it was last asked */
-	char *path; /* of a directory of the sysfs tree: its path as the application knows it */
-	dev_t dev;
+	struct rnic_channel *chan; /* of the RNIC, for ops; or NULL */
+	_Atomic int flags;	   /* what F_GETFL said when it was last asked */
+	char *path; /* of a directory of the tree, as the application knows it; or NULL */
+	dev_t dev;  /* with ino: the inode that was handed out */
 	ino_t ino;
-	pid_t pid;
-	uint32_t generation; /* of fork() */
+	pid_t pid;	     /* of the process that opened it */
+	uint32_t generation; /* how many times fork() lay behind that process then */
 };
 
-#define FDTABLE_PAGE 1024
-#define FDTABLE_PAGES 1024
+#define FDTABLE_PAGE 1024  /* slots on a page */
+#define FDTABLE_PAGES 1024 /* descriptors beyond the last page cannot be ours */
 
 struct fdtable_page {
 	_Atomic(struct kfile *) slot[FDTABLE_PAGE];
 };
 
+/* A page is made when it is first needed, and stays. */
 extern _Atomic(struct fdtable_page *) fdtable_pages[FDTABLE_PAGES];
 
-/* The test that each hooked call on a descriptor makes: false means certainly not ours. */
+/* The test that each hooked call on a descriptor makes: if false, fd is certainly not ours. */
 static inline bool fdtable_maybe(int fd)
 {
 	unsigned int page = (unsigned int)fd / FDTABLE_PAGE;
@@ -67,25 +73,34 @@ static inline bool fdtable_maybe(int fd)
 }
 
 /*
- * Make fd ours. Takes over chan and path (malloc'ed, or NULL): they go to ops->release. -errno, and
- * nothing is taken over then.
+ * Makes fd ours. Takes over chan and path (from malloc()), either of which may be NULL, for
+ * ops->release to free. Returns 0; or -errno, and then takes over nothing: -EMFILE if fd has no
+ * slot, -ENOMEM, or fstat()'s.
  */
 int fdtable_install(int fd, const struct kfile_ops *ops, struct rnic_channel *chan, char *path);
 
-/* A verified kfile, to be put, or NULL. */
+/* The kfile of fd, verified, with a reference for the caller to put; NULL if fd is not ours. */
 struct kfile *fdtable_get(int fd);
+
+/* Gives a reference back. If it is the last one, and the kfile is alive, calls ops->release. */
 void kfile_put(struct kfile *kf);
 
-/* False in a child of the process that opened it. */
+/* Whether this process is the one that opened it, and not a child of that. */
 bool kfile_alive(const struct kfile *kf);
 
-/* fd is about to be closed: removes it, and returns the kfile to be put after that; or NULL. */
+/*
+ * Empties the slot of fd, which is about to be closed. Returns the kfile with a reference, which
+ * the caller puts once fd is closed; NULL if fd is not ours, or was opened by a parent.
+ */
 struct kfile *fdtable_take(int fd);
 
-/* newfd has just become a copy of oldfd, whatever it was before. */
+/* To be called when newfd has become a copy of oldfd, whatever newfd was before. */
 void fdtable_dup(int oldfd, int newfd);
 
-/* Drop what has been closed without our knowledge, first <= fd <= last. */
+/*
+ * Empties the slots, first <= fd <= last, whose descriptors have been closed by calls that are not
+ * hooked.
+ */
 void fdtable_reap(unsigned int first, unsigned int last);
 
 #endif

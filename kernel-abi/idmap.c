@@ -14,7 +14,7 @@ struct idmap_node {
 
 #define BUCKETS_MIN 64u
 
-/* All under the lock, which is never held over a call to elsewhere. */
+/* The lock guards all that follows. It is a leaf: no other lock is taken while it is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static struct idmap_node *buckets_min[BUCKETS_MIN];
@@ -32,18 +32,23 @@ static void unlock_map(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A child may open channels of its own, so it must not inherit a locked lock. */
+/* A child of fork() may open channels of its own, so it must not inherit the lock locked. */
 static void watch_forks(void)
 {
 	pthread_atfork(lock_map, unlock_map, unlock_map);
 }
 
-/* How the RNIC makes its handles is its own business: all bits count. */
+/*
+ * The map knows nothing of how the RNIC numbers its ids, so every bit counts (Fibonacci hashing).
+ */
 static struct idmap_node **bucket_of(uint32_t id)
 {
 	return &buckets[(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (bucket_count - 1)];
 }
 
+/*
+ * The pointer that points to the entry of id, or the one at the end of the chain where it belongs.
+ */
 static struct idmap_node **find(uint32_t id)
 {
 	struct idmap_node **p = bucket_of(id);
@@ -53,7 +58,10 @@ static struct idmap_node **find(uint32_t id)
 	return p;
 }
 
-/* Without memory for it the chains just stay long. */
+/*
+ * Doubles the number of buckets. If there is no memory for them the chains stay long, and nothing
+ * else.
+ */
 static void grow(void)
 {
 	struct idmap_node **old = buckets;

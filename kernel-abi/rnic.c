@@ -20,7 +20,7 @@
 
 static _Atomic(const struct sctpiw_rnic_api *) rnic;
 
-/* Once: a program asks for the device again and again. */
+/* Only the first complaint is printed, as a program asks for the device again and again. */
 static void complain(const char *what, const char *why)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -58,7 +58,10 @@ static const char *provider_path(char *buf, size_t len)
 	return buf;
 }
 
-/* The RNIC made a descriptor of its own (the async event channel of a context). */
+/*
+ * The RNIC calls this when it has made a descriptor by itself: the async event channel of a
+ * context.
+ */
 static void opened_by_rnic(int fd, struct rnic_channel *chan)
 {
 	rnic_channel_install(fd, chan);
@@ -77,8 +80,8 @@ int rnic_own_fd(unsigned int first, unsigned int last)
 }
 
 /*
- * Two threads may get here at once; both load the same file and find the same table. No lock, so
- * none can be held over a fork().
+ * Two threads that get here at once load the same file and find the same table. So no lock is
+ * needed, and none can be held by another thread during a fork().
  */
 const struct sctpiw_rnic_api *rnic_load(void)
 {
@@ -101,10 +104,11 @@ const struct sctpiw_rnic_api *rnic_load(void)
 		return NULL;
 	}
 	if (api->version != SCTPIW_RNIC_API_VERSION || api->size < sizeof(*api)) {
-		snprintf(why, sizeof(why),
-			 "interface version %u (%u bytes), but libsctpiw-preload.so needs %u (%zu); "
-			 "install both from one release",
-			 api->version, api->size, SCTPIW_RNIC_API_VERSION, sizeof(*api));
+		snprintf(
+			why, sizeof(why),
+			"interface version %u (%u bytes), but libsctpiw-preload.so needs %u (%zu); "
+			"install both from one release",
+			api->version, api->size, SCTPIW_RNIC_API_VERSION, sizeof(*api));
 		complain(path, why);
 		return NULL;
 	}
@@ -114,9 +118,10 @@ const struct sctpiw_rnic_api *rnic_load(void)
 }
 
 /*
- * The kernel restarts an interrupted read() after a handler with SA_RESTART; poll() never is. Which
- * signal it was cannot be asked, so only where every handler of the process restarts do we. Those of
- * faults do not count: they do not happen to a thread that sleeps.
+ * Whether a read() that a signal interrupted is to go on. The kernel restarts it if the handler
+ * that ran has SA_RESTART, but it does not restart poll(), and cannot be asked which signal it was.
+ * So a read() goes on if every handler of the process has SA_RESTART. Handlers of faults do not
+ * count, as faults do not happen to a thread that sleeps.
  */
 static bool signals_restart(void)
 {
@@ -140,7 +145,10 @@ static void put_cancelled(void *kf)
 	kfile_put(kf);
 }
 
-/* A function of its own, because a cleanup handler saves the registers as setjmp() does. */
+/*
+ * A function of its own, since a cleanup handler saves registers as setjmp() does, at the cost of
+ * locals.
+ */
 static int poll_in(struct kfile *kf, struct pollfd *pfd)
 {
 	int ret;
@@ -152,13 +160,13 @@ static int poll_in(struct kfile *kf, struct pollfd *pfd)
 }
 
 /*
- * The kernel lets who waits on a descriptor wait on when another thread closes it, and programs rely
- * on it: rping's event thread would end the process with an error. So a descriptor that
- * is gone by now is waited for without end.
+ * In the kernel a thread that waits in read() goes on waiting if another thread closes the
+ * descriptor. Programs rely on that: rping's event thread would otherwise end the process with an
+ * error. So the wait for a descriptor that has been closed does not end.
  */
 int rnic_wait_readable(struct kfile *kf, int fd)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	int flags = libc_fcntl(fd, F_GETFL, 0), ret;
 
 	if (flags >= 0)
@@ -175,7 +183,7 @@ int rnic_wait_readable(struct kfile *kf, int fd)
 			return ret;
 		if (!(pfd.revents & POLLNVAL))
 			return -EIO;
-		pfd.fd = -1; /* poll() passes it over */
+		pfd.fd = -1; /* poll() ignores a negative descriptor, and sleeps */
 	}
 }
 
@@ -225,14 +233,15 @@ void rnic_apply_open_flags(int fd, int flags)
 
 int user_write(uint64_t addr, const void *data, size_t len)
 {
-	struct iovec local = {.iov_base = (void *)(uintptr_t)data, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
+	struct iovec local = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
 	ssize_t n = process_vm_writev(getpid(), &local, 1, &remote, 1, 0);
 
 	if (n == (ssize_t)len)
 		return 0;
 	if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
-		memcpy((void *)(uintptr_t)addr, data, len); /* a sandbox forbids the call */
+		/* A sandbox forbids the call, so a bad address is not found out. */
+		memcpy((void *)(uintptr_t)addr, data, len);
 		return 0;
 	}
 	return -EFAULT;
@@ -240,8 +249,8 @@ int user_write(uint64_t addr, const void *data, size_t len)
 
 int user_read(uint64_t addr, void *data, size_t len)
 {
-	struct iovec local = {.iov_base = data, .iov_len = len};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)addr, .iov_len = len};
+	struct iovec local = { .iov_base = data, .iov_len = len };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)addr, .iov_len = len };
 	ssize_t n = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
 
 	if (n == (ssize_t)len)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Finding and loading the RNIC, and the descriptors that it serves with events. The RNIC is loaded
- * when a program first opens an RDMA device, not before: a program without RDMA never has it.
+ * Finds and loads the RNIC, and serves the descriptors on which it reports events. The RNIC is
+ * loaded when a program first opens an RDMA device: a program without RDMA never has it.
+ *
+ * Locks: none.
  */
 #ifndef KERNEL_ABI_RNIC_H
 #define KERNEL_ABI_RNIC_H
@@ -13,8 +15,8 @@
 #include "rnic_api.h"
 
 /*
- * The RNIC, loaded if need be from $SCTPIW_PROVIDER or from the directory of this library; NULL
- * after one line on standard error.
+ * The RNIC, which is loaded if need be from $SCTPIW_PROVIDER or from the directory of this library.
+ * NULL if that fails; the first time a line on standard error says why.
  */
 const struct sctpiw_rnic_api *rnic_load(void);
 
@@ -24,27 +26,32 @@ const struct sctpiw_rnic_api *rnic_get(void);
 /* The lowest of the RNIC's own descriptors within [first, last], or -1. */
 int rnic_own_fd(unsigned int first, unsigned int last);
 
-/* Directory of this shared library without a slash at its end, or -ENOENT. */
+/*
+ * Writes the directory of this library, without a slash at its end, into len bytes at buf. 0 or
+ * -ENOENT.
+ */
 int rnic_library_dir(char *buf, size_t len);
 
 /*
- * Completion and async channels. Takes over fd and chan: on error, -errno, both are closed.
+ * Makes fd, the descriptor of a completion or async channel, ours, so that read() gives events.
+ * Takes over fd and chan in any case: on error, -errno, both are closed.
  */
 int rnic_channel_install(int fd, struct rnic_channel *chan);
 
 /*
- * Sleep until fd is readable, for a caller that holds a reference to kf. 0: ask again; -EAGAIN: the
- * descriptor is O_NONBLOCK; -EINTR: a signal that does not restart system calls. A cancellation
- * point, at which the reference is put.
+ * Sleeps until fd is readable; the caller holds a reference to kf. Returns 0 if it is worth asking
+ * the RNIC again; -EAGAIN if the descriptor is O_NONBLOCK, -EINTR after a signal whose handler does
+ * not restart system calls, or -EIO. It is a cancellation point: a thread that is cancelled in it
+ * puts the reference.
  */
 int rnic_wait_readable(struct kfile *kf, int fd);
 
-/* Set O_NONBLOCK and FD_CLOEXEC on fd as the flags of an open() say. */
+/* Sets O_NONBLOCK and FD_CLOEXEC of fd as the flags of an open() say. */
 void rnic_apply_open_flags(int fd, int flags);
 
 /*
- * Store a result at an address that a command gave, as the kernel's copy_to_user() does: -EFAULT
- * instead of a crash. And the other direction.
+ * Copy len bytes to or from an address that a command names, as the kernel's copy_to_user() and
+ * copy_from_user() do: 0, or -EFAULT if the address is bad.
  */
 int user_write(uint64_t addr, const void *data, size_t len);
 int user_read(uint64_t addr, void *data, size_t len);

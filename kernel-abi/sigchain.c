@@ -13,9 +13,9 @@
 #include "libc.h"
 
 /*
- * What the application believes is installed. Such a record is never changed or freed, so
- * that the handler reads it without a lock; equal ones share one record, so that a program which
- * switches between two handlers for ever needs two.
+ * A handler that the application has set, and takes for the one that is installed. A record is
+ * never changed or freed, so that on_signal() can read it without a lock. Equal ones share a
+ * record, so that a program which switches between two handlers again and again needs only two.
  */
 struct disposition {
 	struct disposition *next;
@@ -23,18 +23,18 @@ struct disposition {
 };
 
 struct claim {
-	_Atomic(bool (*)(int, siginfo_t *, void *)) handler;
-	_Atomic(const struct disposition *) app;
-	_Atomic pid_t pid;
+	_Atomic(bool (*)(int, siginfo_t *, void *)) handler; /* the RNIC's; NULL: not claimed */
+	_Atomic(const struct disposition *) app;	     /* the application's */
+	_Atomic pid_t pid;				     /* of the process that claimed it */
 };
 
 #define RECORDS 64
 
 static struct claim claims[NSIG];
 static struct disposition records[RECORDS];
-static _Atomic unsigned int records_used;
-static _Atomic(struct disposition *) all_dispositions;
-static const struct disposition default_disposition; /* SIG_DFL, no flags, no mask */
+static _Atomic unsigned int records_used; /* of the above; further records are mapped */
+static _Atomic(struct disposition *) all_dispositions; /* a list */
+static const struct disposition default_disposition;   /* SIG_DFL, no flags, no mask */
 
 static bool valid(int sig)
 {
@@ -60,7 +60,10 @@ static bool same_action(const struct sigaction *a, const struct sigaction *b)
 	       same_mask(&a->sa_mask, &b->sa_mask);
 }
 
-/* malloc() is not for signal handlers; a whole page for one record is, and hardly ever happens. */
+/*
+ * malloc() must not be called in a signal handler, but mmap() may. That a record takes a whole page
+ * matters little, as hardly any program sets more than RECORDS different handlers.
+ */
 static struct disposition *record_alloc(void)
 {
 	unsigned int i = atomic_load(&records_used);
@@ -74,6 +77,7 @@ static struct disposition *record_alloc(void)
 	return page == MAP_FAILED ? NULL : page;
 }
 
+/* The record of an action, made if there is none yet; NULL if there is no memory for it. */
 static const struct disposition *intern(const struct sigaction *act)
 {
 	struct disposition *d, *head = atomic_load(&all_dispositions);
@@ -94,13 +98,14 @@ static const struct disposition *intern(const struct sigaction *act)
 static void on_signal(int sig, siginfo_t *info, void *ucontext);
 
 /*
- * SA_NODEFER, so that a fault inside the RNIC's handler is not fatal; the application's own mask is set
- * when its handler is called. The alternate stack only if the application wants it: without,
- * an overflow of the stack kills it as ever.
+ * Installs on_signal() for an application that wants app. SA_NODEFER makes a fault inside the
+ * RNIC's handler survivable; deliver() blocks what the application wants blocked. The alternate
+ * stack is used only if the application wants it, so that an overflow of the stack kills it as it
+ * always would.
  */
 static int install(int sig, const struct disposition *app)
 {
-	struct sigaction act = {.sa_sigaction = on_signal};
+	struct sigaction act = { .sa_sigaction = on_signal };
 
 	act.sa_flags = SA_SIGINFO | SA_NODEFER |
 		       (app->act.sa_flags & (SA_ONSTACK | SA_RESTART | SA_NOCLDSTOP));
@@ -108,24 +113,28 @@ static int install(int sig, const struct disposition *app)
 	return libc_sigaction(sig, &act, NULL);
 }
 
-/* Faults come with a positive code; kill(), sigqueue() and the like with 0 or less. */
+/*
+ * A fault comes with a positive code; a signal of kill(), sigqueue() and the like with 0 or less.
+ */
 static bool is_fault(const siginfo_t *info)
 {
 	return info->si_code > 0;
 }
 
+/* Does what the kernel does by default. */
 static void deliver_default(int sig, const siginfo_t *info)
 {
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
 
 	libc_sigaction(sig, &dfl, NULL);
 	if (is_fault(info))
-		return; /* the instruction is repeated, and ends the process with the right status */
+		return; /* the instruction faults again: the process ends with the right status */
 	syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
-	/* Still here: it stops, or is ignored by default. */
+	/* The process lives on if the default action is to stop it, or to ignore the signal. */
 	install(sig, &default_disposition);
 }
 
+/* Calls the application's handler as the kernel would. */
 static void deliver(int sig, siginfo_t *info, void *ucontext, const struct disposition *app)
 {
 	const struct sigaction *act = &app->act;
@@ -135,7 +144,7 @@ static void deliver(int sig, siginfo_t *info, void *ucontext, const struct dispo
 		atomic_compare_exchange_strong(&claims[sig].app, &app, &default_disposition);
 	if (!(act->sa_flags & SA_NODEFER))
 		sigaddset(&block, sig);
-	/* Returning from the signal restores the mask of the interrupted code. */
+	/* The mask of the interrupted code is restored when on_signal() returns. */
 	pthread_sigmask(SIG_BLOCK, &block, NULL);
 	if (act->sa_flags & SA_SIGINFO)
 		act->sa_sigaction(sig, info, ucontext);
@@ -157,7 +166,7 @@ static void on_signal(int sig, siginfo_t *info, void *ucontext)
 	app = atomic_load(&claims[sig].app);
 	if (app->act.sa_handler == SIG_IGN && !is_fault(info))
 		return;
-	/* A fault cannot be ignored; the kernel ends the process. */
+	/* The kernel ends a process that ignores a fault. */
 	if (app->act.sa_handler == SIG_DFL || app->act.sa_handler == SIG_IGN)
 		deliver_default(sig, info);
 	else
@@ -177,7 +186,10 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 	if (ret)
 		return ret;
 	if (old.sa_sigaction == on_signal) {
-		/* Again, or inherited by fork(): what the application believes is still recorded. */
+		/*
+		 * Claimed before, perhaps by a parent: the record of the application's handler
+		 * still holds.
+		 */
 		atomic_store(&claims[sig].pid, getpid());
 		atomic_store(&claims[sig].handler, handler);
 		return 0;
@@ -191,7 +203,10 @@ HOOK int sctpiw_sigchain_claim(int sig, bool (*handler)(int, siginfo_t *, void *
 	return install(sig, app);
 }
 
-/* In a child of the claiming process: the kernel's word counts, but what is ours is not shown. */
+/*
+ * sigaction() in a child of the process that claimed the signal: the kernel does it, but
+ * on_signal() is not shown as the old handler.
+ */
 static int sigaction_in_child(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction kernel_old;
@@ -229,7 +244,7 @@ int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *o
 bool sigchain_signal(int sig, sighandler_t handler, int extra_flags, bool block_itself,
 		     sighandler_t *old)
 {
-	struct sigaction act = {.sa_handler = handler, .sa_flags = extra_flags}, before;
+	struct sigaction act = { .sa_handler = handler, .sa_flags = extra_flags }, before;
 
 	if (likely(!claimed(sig)))
 		return false;

@@ -28,7 +28,7 @@ static const char *const our_trees[] = {
 
 _Atomic bool sysfs_cwd_inside;
 
-/* Once set never changed; "" when there is none. */
+/* NULL: not looked for yet; "": there is none. Once it is set it never changes. */
 static _Atomic(const char *) sysroot_path;
 
 static bool is_sysroot(const char *path)
@@ -40,7 +40,7 @@ static bool is_sysroot(const char *path)
 	return n < (int)sizeof(probe) && !libc_fstatat(AT_FDCWD, probe, &st, 0);
 }
 
-/* The physical path of the directory, without symbolic links: getcwd() and realpath() show that. */
+/* The path of a directory without symbolic links, as getcwd() and realpath() show it. */
 static bool physical_path(const char *dir, char *buf, size_t len)
 {
 	char link[64];
@@ -60,7 +60,10 @@ static bool physical_path(const char *dir, char *buf, size_t len)
 	return true;
 }
 
-/* $SCTPIW_SYSROOT, or where builds and installations have it, relative to this library. */
+/*
+ * $SCTPIW_SYSROOT, or where builds and installations have the tree relative to this library. NULL:
+ * nowhere.
+ */
 static const char *sysroot_find(char *buf, size_t len)
 {
 	static const char *const places[] = {
@@ -83,7 +86,10 @@ static const char *sysroot_find(char *buf, size_t len)
 	return NULL;
 }
 
-/* NULL: there is none, and nothing is redirected. Whoever is late to find it leaks a copy, once. */
+/*
+ * The sysroot; NULL if there is none, and then nothing is redirected. If two threads look for it at
+ * once, one of them leaks its copy of the path.
+ */
 static const char *sysroot(void)
 {
 	const char *path = atomic_load(&sysroot_path), *none = NULL;
@@ -102,7 +108,7 @@ static const char *sysroot(void)
 	return *path ? path : NULL;
 }
 
-/* Component by component without looking at the disk; 0, or -ENAMETOOLONG. */
+/* Takes //, . and .. out of an absolute path without looking at the disk. 0, or -ENAMETOOLONG. */
 static int normalize(char *out, size_t len, const char *path)
 {
 	size_t used = 0;
@@ -132,6 +138,7 @@ static int normalize(char *out, size_t len, const char *path)
 	return 0;
 }
 
+/* The rest of path behind prefix, which ends at a slash or with the path; or NULL. */
 static const char *after_prefix(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -154,7 +161,9 @@ static bool ends_with(const char *path, const char *end)
 	return len >= n && !strcmp(path + len - n, end);
 }
 
-/* path is dir, which begins and ends with a slash, and a name behind it: that; or NULL. */
+/*
+ * The last component of path if dir, which begins and ends with a slash, stands before it; or NULL.
+ */
 static const char *name_in(const char *path, const char *dir)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -163,7 +172,7 @@ static const char *name_in(const char *path, const char *dir)
 	return (size_t)(name - path) >= len && !strncmp(name - len, dir, len) ? name : NULL;
 }
 
-/* .../dir/N, as far as a GID may have the number N. */
+/* Whether path is .../dir/N, where N is the number of a slot of the GID table. */
 static bool is_numbered(const char *path, const char *dir, unsigned int *number)
 {
 	const char *name = name_in(path, dir);
@@ -196,6 +205,7 @@ static const struct {
 	{"/ports/1/gid_attrs/ndevs/", SYSFS_GID_NDEV},
 };
 
+/* Sets target->kind, and gid_index, for a clean path in the tree as the application knows it. */
 static void classify(const char *path, struct sysfs_target *target)
 {
 	target->kind = SYSFS_FILE;
@@ -209,7 +219,10 @@ static void classify(const char *path, struct sysfs_target *target)
 		target->kind = SYSFS_COUNTER;
 }
 
-/* The application's name of the directory that a relative path starts from, if it is in our tree. */
+/*
+ * The directory that a relative path starts from, as the application knows it; false if not in the
+ * tree.
+ */
 static bool base_of(int dirfd, const char *root, char *buf, size_t len)
 {
 	const char *inside;
@@ -240,7 +253,7 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	int saved = errno;
 	bool relative = path[0] != '/';
 
-	/* Nearly all paths that got this far stop here. */
+	/* Nearly all paths that get this far get no further. */
 	if (!*path || (!relative && !strstr(path, "infiniband") && !strstr(path, "rdma_cm")))
 		return false;
 	if (!relative && normalize(clean, sizeof(clean), path))
@@ -275,7 +288,8 @@ bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target)
 	memcpy(target->path, root, len);
 	memcpy(target->path + len, clean, n + 1);
 	target->known_as = target->path + len;
-	if (path[strlen(path) - 1] == '/') /* asks for a directory */
+	/* A slash at the end asks for a directory. */
+	if (path[strlen(path) - 1] == '/')
 		memcpy(target->path + len + n, "/", 2);
 	return true;
 }
@@ -294,7 +308,7 @@ int sysfs_open(const struct sysfs_target *target, int flags)
 	default:
 		break;
 	}
-	/* The tree is shared by all, and its owner must not change it by way of /sys. */
+	/* All programs share the tree, so not even its owner may change it by way of /sys. */
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		return -EACCES;
 	if (!(flags & O_DIRECTORY) && !ends_with(target->path, "/") && target->kind != SYSFS_FILE) {
@@ -321,20 +335,21 @@ int sysfs_access(const struct sysfs_target *target, int mode)
 }
 
 /*
- * By the time of its directory libibverbs knows whether a device is the one that it has in its list; by that
- * librdmacm in the child of a fork() finds the child's device, in place of the parent's.
+ * By how many seconds a directory of the device is to look younger than it is: by one for each
+ * fork(). libibverbs compares that time to tell whether a device is the one in its list. So
+ * librdmacm, in the child of a fork(), finds the child's device and not the parent's.
  */
-static void fix_time(const struct sysfs_target *target, struct stat *st)
+static uint32_t seconds_younger(const struct sysfs_target *target, mode_t mode)
 {
 	const struct sctpiw_rnic_api *api = rnic_get();
 
-	if (api && S_ISDIR(st->st_mode) && after_prefix(target->known_as, our_trees[0]))
-		st->st_mtim.tv_sec += api->forks();
+	return api && S_ISDIR(mode) && after_prefix(target->known_as, our_trees[0]) ? api->forks() :
+										      0;
 }
 
 void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st)
 {
-	fix_time(target, st);
+	st->st_mtim.tv_sec += seconds_younger(target, st->st_mode);
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
 	st->st_mode = S_IFCHR | 0666;
@@ -345,8 +360,9 @@ void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st)
 
 void sysfs_fix_statx(const struct sysfs_target *target, struct statx *stx)
 {
-	struct stat st = {0};
+	struct stat st = { 0 };
 
+	stx->stx_mtime.tv_sec += seconds_younger(target, stx->stx_mode);
 	if (target->kind != SYSFS_UVERBS && target->kind != SYSFS_RDMA_CM)
 		return;
 	sysfs_fix_stat(target, &st);
@@ -361,7 +377,7 @@ static void dir_release(struct kfile *kf)
 	free(kf->path);
 }
 
-static const struct kfile_ops dir_ops = {.release = dir_release};
+static const struct kfile_ops dir_ops = { .release = dir_release };
 
 void sysfs_opened_dir(const struct sysfs_target *target, int fd)
 {
@@ -393,7 +409,10 @@ void sysfs_init(void)
 	char cwd[SYSFS_PATH_MAX];
 	int saved = errno;
 
-	/* Cheap enough for every program: only a path that looks like it is looked at closer. */
+	/*
+	 * Every program pays for this, so the sysroot is looked for only if the path looks like one
+	 * in it.
+	 */
 	if (getcwd(cwd, sizeof(cwd)) && strstr(cwd, "/sysroot/") && sysroot() &&
 	    after_prefix(cwd, sysroot()))
 		sysfs_entered();

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device's files: /sys/class/infiniband, /sys/class/infiniband_verbs, /sys/class/misc/rdma_cm and
- * /dev/infiniband. They exist on disk, in a tree ("sysroot") that a path is redirected to, so that
- * every function of libc can do with them what it does with files. Made when they are
- * opened are only the two devices and the few files whose contents depend on the host.
+ * The device's files: /sys/class/infiniband, /sys/class/infiniband_verbs, /sys/class/misc/rdma_cm
+ * and /dev/infiniband. They exist on disk in a tree, the "sysroot", so that every function of libc
+ * does with them what it does with files: a hook redirects the path. Only the two devices, and the
+ * files whose contents depend on the host or change (attr.h), are made when they are opened.
+ *
+ * Locks: none. All functions may be called from signal handlers, but for the first one that
+ * redirects a path, which finds the sysroot.
  */
 #ifndef KERNEL_ABI_SYSFS_H
 #define KERNEL_ABI_SYSFS_H
@@ -17,9 +20,10 @@
 
 #define SYSFS_PATH_MAX 1024
 
+/* What is at a path. All but the first four kinds are files that attr.h makes. */
 enum sysfs_kind {
-	SYSFS_OUTSIDE, /* reached through .. from our tree: an ordinary path after all */
-	SYSFS_FILE,
+	SYSFS_OUTSIDE, /* reached by .. from a directory of the tree: an ordinary path after all */
+	SYSFS_FILE,    /* a file or directory on disk, or nothing */
 	SYSFS_UVERBS,
 	SYSFS_RDMA_CM,
 	SYSFS_NODE_GUID,
@@ -36,14 +40,17 @@ enum sysfs_kind {
 
 struct sysfs_target {
 	enum sysfs_kind kind;
-	unsigned int gid_index;
-	const char *known_as;	   /* within path: what the application calls it */
-	char path[SYSFS_PATH_MAX]; /* where it is */
+	unsigned int gid_index;	   /* the slot of the GID table, for the kinds SYSFS_GID* */
+	const char *known_as;	   /* the path as the application knows it; points into path */
+	char path[SYSFS_PATH_MAX]; /* where the file is; absolute */
 };
 
+/* Whether the working directory may be in the tree. */
 extern _Atomic bool sysfs_cwd_inside;
 
-/* The test that each hooked call on a path makes: false means certainly not ours. */
+/*
+ * The test that each hooked call on a path makes: if false, the path is certainly not in the tree.
+ */
 static inline bool sysfs_maybe(int dirfd, const char *path)
 {
 	if (!path)
@@ -55,29 +62,47 @@ static inline bool sysfs_maybe(int dirfd, const char *path)
 	return fdtable_maybe(dirfd);
 }
 
-/* True: use target->path, an absolute one, in place of path. */
+/*
+ * Whether path, relative to dirfd (or AT_FDCWD), is to be redirected: true if target->path is to be
+ * used in its place. errno stays as it is.
+ */
 bool sysfs_lookup(int dirfd, const char *path, struct sysfs_target *target);
 
-/* open() of a target that is not SYSFS_OUTSIDE; a descriptor or -errno. */
+/*
+ * Opens a target that is not SYSFS_OUTSIDE with the flags of an open(): a descriptor or -errno,
+ * -EACCES for what would change the tree.
+ */
 int sysfs_open(const struct sysfs_target *target, int flags);
 
-/* access() of such a target for mode: 0 or -errno. */
+/*
+ * access() for a target that is not SYSFS_OUTSIDE: 0 or -errno. Nothing but the devices is
+ * writable.
+ */
 int sysfs_access(const struct sysfs_target *target, int mode);
 
-/* The tree's own files as real sysfs and devtmpfs would show them. */
+/*
+ * Changes what stat() or statx() said of a target into what the kernel's sysfs and devtmpfs would
+ * show.
+ */
 void sysfs_fix_stat(const struct sysfs_target *target, struct stat *st);
 void sysfs_fix_statx(const struct sysfs_target *target, struct statx *stx);
 
-/* fd is open on a target that may be a directory: openat() relative to it is ours too. */
+/*
+ * To be called when fd is open on a target: if that is a directory, paths relative to it are looked
+ * up, too.
+ */
 void sysfs_opened_dir(const struct sysfs_target *target, int fd);
 
-/* Turn the resolved path of something in our tree into what the application knows, in place. */
+/*
+ * If path is a resolved path in the sysroot, turns it in place into the one that the application
+ * knows.
+ */
 void sysfs_unmap(char *path);
 
-/* The working directory may be inside the tree now. */
+/* To be called when the working directory may have become one of the tree. */
 void sysfs_entered(void);
 
-/* At start: a program may be started in such a directory. */
+/* Called once when the library is loaded; a program may be started in a directory of the tree. */
 void sysfs_init(void);
 
 #endif

@@ -17,7 +17,7 @@
 static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
 {
 	const struct sctpiw_rnic_api *api = rnic_get();
-	struct ib_uverbs_create_comp_channel_resp resp = {0};
+	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	struct ib_uverbs_create_comp_channel cmd;
 	struct rnic_channel *chan;
 	int fd, ret;
@@ -40,8 +40,8 @@ static int create_comp_channel(const void *in, size_t in_len, size_t out_len)
 }
 
 /*
- * Everything else is the provider's business, so what comes here is asked of the kernel by mistake:
- * the answer is the kernel's for a device that does not support it.
+ * The provider does all other verbs without the kernel. So no program that uses libibverbs writes
+ * another command; the answer is the kernel's for a device that does not support it.
  */
 static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t len)
 {
@@ -77,9 +77,9 @@ static const struct kfile_ops uverbs_ops = {
 };
 
 /*
- * An empty, sealed memory file: an inode of its own, opened for reading and writing, always ready as the
- * kernel's device is, and its answer to the ioctl() of newer commands is ENOTTY, on which libibverbs
- * falls back to write().
+ * The descriptor is that of an empty, sealed memory file. Such a file has an inode of its own and,
+ * as the kernel's device, can be read and written and is always ready. Its answer to ioctl(), by
+ * which newer commands are sent, is ENOTTY, and libibverbs falls back to write() then.
  */
 int uverbs_open(int flags)
 {
@@ -91,7 +91,10 @@ int uverbs_open(int flags)
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -errno;
-	/* Not among the standard streams, if the program closed those: it would print into it. */
+	/*
+	 * If the program has closed its standard streams, it would print into a descriptor of their
+	 * numbers.
+	 */
 	if (fd <= STDERR_FILENO) {
 		ret = libc_fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		libc_close(fd);

@@ -177,7 +177,7 @@ static int own_fd(unsigned int first, unsigned int last)
 
 static uint32_t forks(void)
 {
-	return 0;
+	return fake_control.forks;
 }
 
 static int node_type(void)

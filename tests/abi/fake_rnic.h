@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a test can do to the fake RNIC, and see of it. Exported as "fake_control". */
+/* What a test can make the fake RNIC do, and see of what it was told. The fake exports it as "fake_control". */
 #ifndef TESTS_ABI_FAKE_RNIC_H
 #define TESTS_ABI_FAKE_RNIC_H
 
@@ -15,15 +15,17 @@
 #define FAKE_GID_TEXT "0000:0000:0000:0000:0000:ffff:7f00:0001\n"
 
 struct fake_control {
-	/* Queue an event on the channel whose descriptor this is. */
+	/* Queues len bytes as the next event of the channel whose descriptor is fd. */
 	void (*post)(int fd, const void *event, size_t len);
-	/* A connection request on a listening id; the new id. */
+	/* Makes a connection request on a listening id, and returns the new id. */
 	uint32_t (*connect_request)(uint32_t listener);
-	/* Make an async channel, as a provider does inside alloc_context. */
+	/* Makes an async channel, as a provider does inside alloc_context(), and returns its descriptor. */
 	int (*open_async)(void);
+	/* Claims a signal, as the RNIC does (sigchain.h). */
 	void (*claim)(int sig, bool (*handler)(int, siginfo_t *, void *));
-	int channels; /* alive */
-	int ids;
+	int channels; /* that are open now */
+	int ids;      /* that there are now */
+	/* What the RNIC was told last. */
 	uint64_t last_uid;
 	struct rnic_conn_param last_param;
 	unsigned char last_option[64];
@@ -31,9 +33,11 @@ struct fake_control {
 	int last_backlog;
 	struct sockaddr_storage last_addr;
 	bool last_had_src;
-	int own_fd; /* a descriptor of the RNIC's own, or 0 */
+	int own_fd; /* a descriptor that the RNIC is to have for itself, or 0 */
+	uint32_t forks; /* how many times fork() is to lie behind the process */
 };
 
+/* The control of the RNIC that the launcher has named; NULL if it is not a fake. */
 static inline struct fake_control *fake(void)
 {
 	void *handle = dlopen(getenv("SCTPIW_PROVIDER"), RTLD_NOW);

@@ -56,13 +56,13 @@ out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctp
 [ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
 
 # Settings: in the environment of what is run, and those that are wrong are told at once.
-unset SCTPIW_LLP SCTPIW_ENCAP_PORT SCTPIW_IN_ORDER SCTPIW_SHARE SCTPIW_SILENT_LIMIT SCTPIW_CAPTURE SCTPIW_LOG
+unset SCTPIW_LLP SCTPIW_ENCAP_PORT SCTPIW_IN_ORDER SCTPIW_SHARE SCTPIW_SILENT_LIMIT SCTPIW_CAPTURE SCTPIW_TRACE SCTPIW_LOG
 export SCTPIW_CONFIG=/dev/null
 set_run() { "$sctpiw" run --provider "$fake" "$@"; }
 got=$(cd "$tmp" && set_run --llp ip --encap-port=none --in-order --share=0 --silent-limit 7 --log debug \
-	--capture a.pcapng -- env | grep '^SCTPIW_' | grep -v 'SYSROOT\|PROVIDER\|CONFIG' | sort | tr '\n' ' ')
+	--capture a.pcapng --trace a.sqlog -- env | grep '^SCTPIW_' | grep -v 'SYSROOT\|PROVIDER\|CONFIG' | sort | tr '\n' ' ')
 want="SCTPIW_CAPTURE=$tmp/a.pcapng SCTPIW_ENCAP_PORT=none SCTPIW_IN_ORDER=yes SCTPIW_LLP=ip \
-SCTPIW_LOG=debug SCTPIW_SHARE=0 SCTPIW_SILENT_LIMIT=7 "
+SCTPIW_LOG=debug SCTPIW_SHARE=0 SCTPIW_SILENT_LIMIT=7 SCTPIW_TRACE=$tmp/a.sqlog "
 [ "$got" = "$want" ] || { echo "settings: $got"; failed=1; }
 [ "$(SCTPIW_LOG=debug set_run --log info sh -c 'echo $SCTPIW_LOG')" = info ] ||
 	{ echo "the command line does not stand above the environment"; failed=1; }
@@ -74,6 +74,7 @@ expect 2 "capture does not go with llp = kernel" set_run --llp kernel --capture 
 [ ! -e "$tmp/k.pcapng" ] || { echo "a file for nothing"; failed=1; }
 expect 2 "/nowhere/f: No such file" set_run --config /nowhere/f true
 expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
+expect 2 "--trace /nowhere/f: No such file" set_run --trace /nowhere/f true
 printf 'log = info\nllp = tcp\n' >"$tmp/conf"
 expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
 # What CMD may not care about does not keep it from being run.
@@ -83,6 +84,9 @@ expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
+echo old >"$tmp/b.sqlog"
+set_run --trace "$tmp/b.sqlog" true
+[ -e "$tmp/b.sqlog" ] && [ ! -s "$tmp/b.sqlog" ] || { echo "--trace keeps what was there"; failed=1; }
 for option in llp encap-port in-order share silent-limit capture peer-to-peer node-type log config; do
 	expect 0 "--$option" "$sctpiw" run --help
 done

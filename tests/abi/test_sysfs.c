@@ -217,6 +217,21 @@ static void test_stat(void)
 	check(!eaccess(IBDEV, R_OK | X_OK));
 }
 
+/* In a child of fork() the device is another one: its directory is younger, whichever way one asks. */
+static void test_forked_device(void)
+{
+	struct statx before_x, after_x;
+	struct stat before, after;
+
+	check(!stat(IBDEV, &before) && !statx(AT_FDCWD, IBDEV, 0, STATX_BASIC_STATS, &before_x));
+	check(before.st_mtim.tv_sec == before_x.stx_mtime.tv_sec);
+	fake()->forks = 3;
+	check(!stat(IBDEV, &after) && !statx(AT_FDCWD, IBDEV, 0, STATX_BASIC_STATS, &after_x));
+	check(after.st_mtim.tv_sec == before.st_mtim.tv_sec + 3);
+	check(after_x.stx_mtime.tv_sec == before_x.stx_mtime.tv_sec + 3);
+	fake()->forks = 0;
+}
+
 static void test_working_directory(void)
 {
 	int fd;
@@ -260,6 +275,7 @@ int main(void)
 	test_directories();
 	test_names();
 	test_stat();
+	test_forked_device();
 	test_working_directory();
 	test_netlink();
 	return 0;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
  * A peer that is what it says it is, and uses up what it can: windows, time, memory, streams, events
@@ -159,7 +159,7 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
-	iw_session_set_cm(x.session, &x); /* whoever listens hears of it by the connection manager */
+	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x}); /* whoever listens hears of it by the connection manager */
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_ptr_equal(ev.qp, x.qp);
@@ -291,9 +291,9 @@ static void fragments_for_ever(void **state)
 			if (!f.a)
 				break;
 			assert_int_equal(f.rx.count, 0);
-			assert_true(f.a->reasm.bytes <= 384u << 10);
-			assert_true(f.a->reasm.count <= 512);
-			assert_true(f.a->rxmap.size <= 32768);
+			assert_true(f.a->rx.reasm.bytes <= 384u << 10);
+			assert_true(f.a->rx.reasm.count <= 512);
+			assert_true(f.a->rx.map.size <= 32768);
 		}
 		/* what cannot end in any way is ended */
 		if (round == 0)
@@ -321,8 +321,8 @@ static void gaps_for_ever(void **state)
 		assert_non_null(f.a);
 		if (ahead > 32768)
 			assert_int_equal(f.rx.count, 0);
-		assert_true(f.a->rxmap.size <= 32768);
-		assert_int_equal(f.a->rxmap.cum, tsn - 1);
+		assert_true(f.a->rx.map.size <= 32768);
+		assert_int_equal(f.a->rx.map.cum, tsn - 1);
 		if (i % 1000 == 0) {
 			struct packet *p;
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* DATA that arrives and the SACKs for it (RFC 9260 1.6, 3.3.4, 6.2, 6.5 to 6.10). */
 #include "fixture/sctp_script.h"
@@ -22,7 +22,7 @@ static void test_tsn_wrap(void **state)
 	collect();
 	drop_all();
 	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
-	f.a->init_tsn = before;
+	f.a->setup.init_tsn = before;
 	sctp_tx_start(f.a, before);
 	collect();
 	keep_init();

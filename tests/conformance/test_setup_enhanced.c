@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* WRAP: malloc calloc */
 /* Enhanced connection establishment: IRD, ORD and the RTR indication (RFC 6581 7 to 10). */

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* The peer-to-peer model (RFC 6581 9.2, 9.3): who asks for which RTR indication, and who waits for it. */
 #include "fixture/session_script.h"

@@ -23,6 +23,8 @@ WRONG = [
     ({"SCTPIW_CAPTURE": "/nowhere/x"}, "cannot write the capture: /nowhere/x: No such file or directory"),
     ({"SCTPIW_CAPTURE": "/dev/null"}, "cannot write the capture: /dev/null: not a regular file"),
     ({"SCTPIW_LLP": "kernel", "SCTPIW_CAPTURE": "/tmp/x"}, "SCTPIW_CAPTURE: capture does not go with llp = kernel"),
+    ({"SCTPIW_TRACE": "/nowhere/x"}, "cannot write the trace: /nowhere/x: No such file or directory"),
+    ({"SCTPIW_TRACE": "/dev/null"}, "cannot write the trace: /dev/null: not a regular file"),
     ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
 ]
 # What asks for the device without libibverbs, twice.

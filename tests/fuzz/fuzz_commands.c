@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
 /*
  * What an application may write to /dev/infiniband/rdma_cm and uverbs0: command buffers of any content
@@ -30,7 +30,7 @@ static uint8_t *response; /* with a page behind it that is not there */
 static int cm[CHANNELS], verbs;
 static uint32_t last_id;
 
-/* The libc that kernel-abi/preload.c finds behind its hooks. */
+/* The libc that kernel-abi/hooks.c finds behind the hooks. */
 int libc_open(const char *path, int flags)
 {
 	return open(path, flags);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * State cookies that were tampered with (RFC 9260 5.1.5): an association comes up only from the very
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, forged_len), forged, forged_len);
 		send_from(&from);
 		must(f.rx.up == right);
-		must(f.s->assoc_count == right);
+		must(f.s->table.assoc_count == right);
 	}
 	teardown(NULL);
 	return 0;

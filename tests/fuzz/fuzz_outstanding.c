@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
  * The sender's view of what is outstanding, against a model of it: whatever SACKs come, each TSN is

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: wire */
 /*
  * The decoders of wire/ on anything: none reads outside of its input, and what one accepts is the same

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * An iWARP end on an SCTP that is not ours: iwarp.c over usrsctp.c or lksctp.c. See usage() for
  * what it does. The other end is rnic-side, or rping, on sctpiw.

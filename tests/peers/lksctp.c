@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The SCTP of the Linux kernel. UDP ports are those of net.sctp.udp_port and net.sctp.encap_port,
  * which whoever starts this program sets.

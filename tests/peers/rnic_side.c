@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The other end of foreign.c: a program of librdmacm and libibverbs, run on sctpiw. It does what it
  * is told (talk.h), on any number of connections, each with a thread and a protection domain of its

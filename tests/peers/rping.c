@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * rping's protocol by hand: the client tells where its data is, the server reads it; the client
  * tells where it wants it back, the server writes it there.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* usrsctp: the SCTP of FreeBSD as a library, here in UDP. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

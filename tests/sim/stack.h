@@ -25,9 +25,10 @@
 #include "iwarp/rc.h"
 #include "iwarp/session.h"
 #include "iwarp/srq.h"
-#include "sctp/internal.h"
+#include "sctp/assoc.h"
 #include "sim/reno.h"
 #include "sim/simnet.h"
+#include "wire/sctp_init.h"
 
 #define SEC 1000000000ull
 #define MSEC SIMNET_MSEC

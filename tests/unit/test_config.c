@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* Settings: every value of each, files of any bytes, what goes together, and which source wins. */
 #include <setjmp.h>
@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "iwarp/iwarp.h"
 
 static struct config_builder b;
 static struct config_error err;
@@ -57,6 +56,7 @@ static void defaults(void **state)
 	assert_true(b.config.share);
 	assert_int_equal(b.config.silent_limit, 30000000000);
 	assert_string_equal(b.config.capture, "");
+	assert_string_equal(b.config.trace, "");
 	assert_int_equal(b.config.rtr, 0);
 	assert_int_equal(b.config.log, LOG_LEVEL_ERROR);
 }
@@ -105,13 +105,13 @@ static void values(void **state)
 	refuses("share", "2");
 
 	takes("peer-to-peer", "send");
-	assert_int_equal(b.config.rtr, IW_RTR_SEND);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_SEND);
 	takes("peer-to-peer", "write");
-	assert_int_equal(b.config.rtr, IW_RTR_WRITE);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_WRITE);
 	takes("peer-to-peer", "read");
-	assert_int_equal(b.config.rtr, IW_RTR_READ);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_READ);
 	takes("peer-to-peer", "any");
-	assert_int_equal(b.config.rtr, IW_RTR_ANY);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_ANY);
 	takes("peer-to-peer", "off");
 	assert_int_equal(b.config.rtr, 0);
 	refuses("peer-to-peer", "yes");
@@ -145,10 +145,16 @@ static void values(void **state)
 	path[CONFIG_PATH_LEN - 1] = '\0';
 	takes("capture", path);
 	refuses("capture", "");
+	takes("trace", "/tmp/a.sqlog");
+	assert_string_equal(b.config.trace, "/tmp/a.sqlog");
+	takes("trace", path);
+	path[CONFIG_PATH_LEN - 1] = 'a';
+	refuses("trace", path);
+	refuses("trace", "");
 
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
 	assert_string_equal(err.text, "X: there is no setting lpp; there are llp, encap-port, in-order, "
-				      "share, silent-limit, capture, peer-to-peer, node-type, log");
+				      "share, silent-limit, capture, trace, peer-to-peer, node-type, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)
@@ -181,6 +187,12 @@ static void together(void **state)
 	finish("kernel", "9899", NULL, NULL);
 	finish("kernel", "same", NULL, NULL);
 	finish("kernel", NULL, "f", "capture does not go with llp = kernel");
+	finish("udp", NULL, "f", NULL);
+	takes("trace", "g");
+	assert_true(config_finish(&b, &err));
+	takes("trace", "f");
+	assert_false(config_finish(&b, &err));
+	assert_string_equal(err.text, "X: trace does not go with capture = f of X: one file cannot be both");
 }
 
 static bool parse(const char *text)

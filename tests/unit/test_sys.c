@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* sys_append(): the limit of a file's size is an error, and no signal to the application. */
 #define _GNU_SOURCE

@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "verbs/sctpiw.h"
+#include "iwarp/iw_types.h"
+#include "verbs/qp_attr.h"
 
 #define CM (IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PORT)
 #define IB_INIT (CM | IBV_QP_PKEY_INDEX)

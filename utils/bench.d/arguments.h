@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs of the benchmark are told. They need _GNU_SOURCE. */
+/* The arguments of the benchmark's programs. The including file defines _GNU_SOURCE. */
 #ifndef BENCH_ARGUMENTS_H
 #define BENCH_ARGUMENTS_H
 
@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program where text is no number from min to max. */
+/* The number that text says; ends the program with a message if it is none from min to max. */
 static inline size_t number(const char *text, size_t min, size_t max)
 {
 	char *end;
 	size_t n = strtoul(text, &end, 10);
 
 	if (*end || end == text || n < min || n > max) {
-		fprintf(stderr, "%s: %s is not a number of %zu to %zu\n", program_invocation_short_name, text, min, max);
+		fprintf(stderr, "%s: %s is not a number of %zu to %zu\n",
+			program_invocation_short_name, text, min, max);
 		exit(2);
 	}
 	return n;

@@ -1,17 +1,19 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What hostile packets cost the one who gets them: processor time of SCTP alone, without sockets.
+ * Measures what hostile packets cost their receiver: the processor time of SCTP alone, without
+ * sockets.
  *
- *	attack-cost [SECONDS]		for each kind of packet, 0.2 s without
+ *	attack-cost [SECONDS]		of processor time for each kind of packet; 0.2 if not given
  *
- * A kind that is sent to an association finds one with as much outstanding as may be.
+ * Packets of an association find one that has as much data outstanding as the window allows.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "sctp/internal.h"
+#include "sctp/assoc.h"
+#include "wire/sctp_init.h"
 
 #define LOCAL_PORT 6000
 #define PEER_PORT 7000
@@ -26,7 +28,7 @@ static struct {
 	struct path_addr path;
 	struct sctp_rx rx;
 	uint64_t now;
-	uint32_t tsn; /* the peer's next */
+	uint32_t tsn; /* the next one of the peer */
 	uint8_t buf[PACKET + 64];
 	size_t len;
 	bool may_send;
@@ -61,11 +63,11 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The last packet that left without an association. */
+/* The last packet that SCTP sent without an association. */
 static uint8_t last[2048];
 static size_t last_len;
 
-/* All that SCTP wants to send is sent to nobody. */
+/* Takes all that SCTP wants to send, and drops it. */
 static void output(void)
 {
 	struct sctp_batch b;
@@ -140,7 +142,12 @@ static void stop(void)
 static void add_init(void)
 {
 	const struct wire_sctp_init init = {
-		.tag = TAG, .a_rwnd = 1u << 30, .os = 64, .mis = 64, .tsn = 1, .adaptation = 1,
+		.tag = TAG,
+		.a_rwnd = 1u << 30,
+		.os = 64,
+		.mis = 64,
+		.tsn = 1,
+		.adaptation = 1,
 	};
 
 	begin(0);
@@ -148,7 +155,7 @@ static void add_init(void)
 	seal();
 }
 
-/* The answer's tag; the cookie is in a COOKIE ECHO that is in w.buf. */
+/* Sends an INIT, makes a COOKIE ECHO of the answer in w.buf, and returns the answer's tag. */
 static uint32_t handshake(void)
 {
 	const uint8_t *p = last + WIRE_SCTP_COMMON_LEN;
@@ -175,15 +182,15 @@ static void associate(void)
 	w.a = w.rx.assoc;
 	output();
 	sctp_assoc_set_mtu(w.a, 9000);
-	w.a->path.cc.cwnd = 1u << 30; /* as much in the air as may be */
-	w.a->peer_rwnd = 1u << 30;
+	w.a->path->cc.cwnd = 1u << 30; /* no window limits what is outstanding */
+	w.a->window.peer_rwnd = 1u << 30;
 	w.may_send = true;
 	sctp_assoc_doorbell(w.a);
 	output();
 	w.may_send = false;
 }
 
-/* ---- kinds of packets; each leaves one in w.buf ---- */
+/* The kinds of packets. Each function makes one in w.buf. */
 
 static void init(void)
 {
@@ -219,7 +226,8 @@ static void add_sack(uint16_t from, uint16_t to)
 {
 	const struct wire_sctp_gap gap = { from, to };
 
-	w.len += wire_sctp_sack_put(w.buf + w.len, w.a->out.cum, 1u << 30, &gap, from ? 1 : 0, NULL, 0);
+	w.len += wire_sctp_sack_put(w.buf + w.len, w.a->out.cum, 1u << 30, &gap, from ? 1 : 0, NULL,
+				    0);
 }
 
 static void sacks(void)
@@ -230,7 +238,7 @@ static void sacks(void)
 	seal();
 }
 
-/* The highest chunk came and no other: all of them are missing. */
+/* Each acknowledges the highest chunk alone: all others are missing. */
 static void sacks_of_one(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -241,7 +249,7 @@ static void sacks_of_one(void)
 	seal();
 }
 
-/* All but the first came. */
+/* Each acknowledges all chunks but the first. */
 static void sacks_of_all(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -252,7 +260,7 @@ static void sacks_of_all(void)
 	seal();
 }
 
-/* What came is taken back and comes again. */
+/* Each takes back what the one before it has acknowledged, or acknowledges it again. */
 static void sacks_that_renege(void)
 {
 	uint16_t n = (uint16_t)sctp_outq_count(&w.a->out);
@@ -330,11 +338,11 @@ static void duplicates(void)
 {
 	begin(w.a->local_tag);
 	while (w.len + 20 <= PACKET)
-		add_data(w.a->rxmap.cum, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E);
+		add_data(w.a->rx.map.cum, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E);
 	seal();
 }
 
-/* Every second TSN is missing, and the first one for ever. */
+/* Every second TSN is missing, and the first one never comes. */
 static void holes(void)
 {
 	begin(w.a->local_tag);
@@ -343,7 +351,7 @@ static void holes(void)
 	seal();
 }
 
-/* Of messages that have no end, the last first. */
+/* Fragments of messages that have no end, in reverse order. */
 static void fragments(void)
 {
 	uint32_t tsn = w.tsn + PACKET / 20;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The links that are measured, made when they are first asked for. None stands for no link."""
+"""The links that are measured. Each is made when it is first asked for; None stands for no link."""
 import contextlib
 import os
 import pathlib
@@ -9,8 +9,8 @@ import harness
 import names
 
 RMEM_MAX = pathlib.Path("/proc/sys/net/core/rmem_max")
-SMALL = 212992  # what distributions ship
-KINDS = {  # name: (that of the tests' harness, whether net.core.rmem_max is small)
+SMALL = 212992  # bytes; the default of distributions
+KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max is to be small)
     names.LO: ("lo", False),
     names.MTU_1500: ("veth1500", False),
     names.MTU_9000: ("veth9000", False),
@@ -21,7 +21,7 @@ KINDS = {  # name: (that of the tests' harness, whether net.core.rmem_max is sma
 
 
 def enter_namespace():
-    """An ordinary user is root in a namespace of its own, where there may be network namespaces; or not, then."""
+    """Makes an ordinary user root in a user namespace, where network namespaces can be made, if the host allows it."""
     inside = "SCTPIW_BENCH_NETNS"
     if os.geteuid() and inside not in os.environ:
         os.environ[inside] = "1"
@@ -33,7 +33,7 @@ def enter_namespace():
 
 @contextlib.contextmanager
 def _small_buffers():
-    """Sockets hold little for the whole machine, as long as it lasts."""
+    """Makes net.core.rmem_max small for the whole machine, and puts it back at the end."""
     before = RMEM_MAX.read_text()
     try:
         RMEM_MAX.write_text(str(SMALL))
@@ -46,7 +46,7 @@ def _small_buffers():
 
 
 def _pin(link):
-    """One half of the processors is the server's, the other half the client's."""
+    """Gives one half of the processors to the server, and the other half to the client."""
     processors = sorted(os.sched_getaffinity(0))
     half = (len(processors) + 1) // 2
     sides = {"server": processors[:half], "client": processors[half:] or processors}
@@ -57,7 +57,7 @@ def _pin(link):
 class Links:
     def __init__(self, pin):
         self.pin = pin
-        self.open = {}  # kind: a link, or why there is none
+        self.open = {}  # kind: a link, or the harness.Skip that says why there is none
 
     def _get(self, kind):
         if kind not in self.open:
@@ -74,7 +74,10 @@ class Links:
 
     @contextlib.contextmanager
     def use(self, name):
-        """Yields the link, and the user that programs are to run as: who may exceed rmem_max does."""
+        """Yields the link, and the user to run programs as, or None for ours.
+
+        A small rmem_max holds only for an ordinary user: root's sockets may exceed it.
+        """
         if name not in KINDS:
             yield None, None
             return

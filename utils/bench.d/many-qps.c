@@ -1,16 +1,17 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Many QPs at once between two processes: that each byte arrives over all of them, and what each one costs its
- * process while it is idle.
+ * Connects many QPs between two processes, checks that each byte arrives over all of them, and
+ * measures how much memory an idle one costs its process.
  *
  *   many-qps ADDRESS COUNT DEPTH IRD
- *		connects COUNT QPs of DEPTH send and DEPTH receive WRs, 1 SGE each, over ADDRESS (of IPv4) to a
- *		process of its own making; IRD and ORD as asked
+ *		connects COUNT QPs of DEPTH send and DEPTH receive WRs, 1 SGE each, and
+ *		of this IRD and ORD, over ADDRESS (of IPv4) to a child of its own
  *
- * Half of them are connected and carry data, then the others are added, and all carry data. The second half's share
- * of the process's private memory is what a QP costs: with what librdmacm has for it, without its buffers and
- * without the CQ, which all of a process share. Then all are destroyed, and it is done three times more: what is taken then
- * beyond the first time is lost.
+ * First half of the QPs are connected and carry data, then the others are added, and all carry
+ * data. What the second half adds to the process's private memory is what its QPs cost. That
+ * includes what librdmacm has for them, but not their buffers, nor the CQ that all QPs of a process
+ * share. Then all are destroyed, and everything is done three times more: memory that is in use
+ * then, but was not after the first time, has leaked.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -31,11 +32,11 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define MESSAGES 4u /* outstanding on a QP, each way */
-#define BYTES 256u  /* of each */
+#define MESSAGES 4u /* outstanding on a QP in each direction */
+#define BYTES 256u  /* of each message */
 #define WORDS (BYTES / sizeof(uint32_t))
 #define AT_ONCE 32u /* connections in the making */
-#define AGAIN 3      /* times that all is done once more */
+#define AGAIN 3	    /* how often everything is done once more */
 #define RESOLVE_MS 5000
 #define MAX_QPS 65536
 
@@ -43,7 +44,7 @@ enum way { TO_SERVER, TO_CLIENT };
 
 static const char *name;
 static bool server;
-static int other; /* socket to the other process */
+static int other; /* a socket to the other process */
 static size_t count, depth, ird;
 static struct sockaddr_in place;
 static struct rdma_event_channel *channel;
@@ -51,7 +52,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_mr *mr;
 static struct rdma_cm_id **ids;
-static uint32_t (*out)[MESSAGES][WORDS], (*in)[MESSAGES][WORDS]; /* of each QP */
+static uint32_t (*out)[MESSAGES][WORDS], (*in)[MESSAGES][WORDS]; /* buffers, by QP */
 
 static _Noreturn void die(const char *what)
 {
@@ -65,7 +66,7 @@ static _Noreturn void fail(const char *what, const char *why)
 	exit(1);
 }
 
-/* Both processes have come here. */
+/* Waits until the other process has come here, too. */
 static void meet(void)
 {
 	char c = 0;
@@ -76,14 +77,15 @@ static void meet(void)
 
 static void *memory(size_t len)
 {
-	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	if (p == MAP_FAILED)
 		die("mmap");
 	return p;
 }
 
-/* Bytes that are this process's alone. */
+/* How much memory this process does not share with others, bytes. */
 static size_t private_memory(void)
 {
 	FILE *f = fopen("/proc/self/smaps_rollup", "r");
@@ -93,7 +95,8 @@ static size_t private_memory(void)
 	if (!f)
 		die("/proc/self/smaps_rollup");
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "Private_Clean: %zu", &kib) == 1 || sscanf(line, "Private_Dirty: %zu", &kib) == 1)
+		if (sscanf(line, "Private_Clean: %zu", &kib) == 1 ||
+		    sscanf(line, "Private_Dirty: %zu", &kib) == 1)
 			sum += kib << 10;
 	fclose(f);
 	return sum;
@@ -112,7 +115,9 @@ static size_t descriptors(void)
 	return n;
 }
 
-/* ---- connections ---- */
+/*
+ * Connections
+ */
 
 static void open_device(struct ibv_context *verbs)
 {
@@ -133,8 +138,12 @@ static void open_device(struct ibv_context *verbs)
 static void make_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-		.cap = {.max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = depth,
+			 .max_recv_wr = depth,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	if (!pd)
@@ -144,12 +153,16 @@ static void make_qp(struct rdma_cm_id *id)
 		die("rdma_create_qp");
 }
 
-/* The QP of this number is the one of both processes. */
+/* The private data says which of the QPs of both processes belong together. */
 static struct rdma_conn_param param_of(const uint32_t *index)
 {
 	return (struct rdma_conn_param){
-		.private_data = index, .private_data_len = sizeof(*index),
-		.responder_resources = ird, .initiator_depth = ird, .retry_count = 7, .rnr_retry_count = 7,
+		.private_data = index,
+		.private_data_len = sizeof(*index),
+		.responder_resources = ird,
+		.initiator_depth = ird,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
 	};
 }
 
@@ -185,7 +198,7 @@ static void accept_id(struct rdma_cm_id *id, const struct rdma_conn_param *asked
 		die("rdma_accept");
 }
 
-/* Takes the next event, and does what it asks for; returns what it was. */
+/* Takes the next event, does what it asks for, and returns its type. */
 static enum rdma_cm_event_type next(void)
 {
 	enum rdma_cm_event_type type;
@@ -217,7 +230,7 @@ static void await(enum rdma_cm_event_type type, size_t n)
 		n -= next() == type;
 }
 
-/* The QPs [from, to). */
+/* Connects the QPs [from, to). */
 static void connect_all(size_t from, size_t to)
 {
 	size_t begun = from;
@@ -251,7 +264,9 @@ static void end_all(void)
 	meet();
 }
 
-/* ---- data ---- */
+/*
+ * Data
+ */
 
 static uint32_t word(enum way way, uint32_t round, size_t index, uint32_t message, uint32_t at)
 {
@@ -263,8 +278,11 @@ static uint32_t word(enum way way, uint32_t round, size_t index, uint32_t messag
 static void post_receives(size_t index)
 {
 	for (uint32_t m = 0; m < MESSAGES; m++) {
-		struct ibv_sge sge = {(uintptr_t)in[index][m], BYTES, mr->lkey};
-		struct ibv_recv_wr wr = {.wr_id = index * MESSAGES + m, .sg_list = &sge, .num_sge = 1}, *bad;
+		struct ibv_sge sge = { (uintptr_t)in[index][m], BYTES, mr->lkey };
+		struct ibv_recv_wr wr = { .wr_id = index * MESSAGES + m,
+					  .sg_list = &sge,
+					  .num_sge = 1 },
+				   *bad;
 
 		memset(in[index][m], 0, BYTES);
 		if (ibv_post_recv(ids[index]->qp, &wr, &bad))
@@ -275,8 +293,9 @@ static void post_receives(size_t index)
 static void post_sends(size_t index, uint32_t round)
 {
 	for (uint32_t m = 0; m < MESSAGES; m++) {
-		struct ibv_sge sge = {(uintptr_t)out[index][m], BYTES, mr->lkey};
-		struct ibv_send_wr wr = {.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1}, *bad;
+		struct ibv_sge sge = { (uintptr_t)out[index][m], BYTES, mr->lkey };
+		struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1 },
+				   *bad;
 
 		for (uint32_t w = 0; w < WORDS; w++)
 			out[index][m][w] = word(server ? TO_CLIENT : TO_SERVER, round, index, m, w);
@@ -288,11 +307,15 @@ static void post_sends(size_t index, uint32_t round)
 static void check(size_t index, uint32_t message, uint32_t round)
 {
 	for (uint32_t w = 0; w < WORDS; w++)
-		if (in[index][message][w] != word(server ? TO_SERVER : TO_CLIENT, round, index, message, w))
+		if (in[index][message][w] !=
+		    word(server ? TO_SERVER : TO_CLIENT, round, index, message, w))
 			fail("data", "not what was sent");
 }
 
-/* Every one of n QPs has all its messages under way, in both directions, before the first is looked at. */
+/*
+ * Exchanges data over n QPs. All post their messages in both directions before the first completion
+ * is taken.
+ */
 static void exchange(size_t n, uint32_t round)
 {
 	size_t left = 2 * n * MESSAGES;
@@ -319,14 +342,13 @@ static void exchange(size_t n, uint32_t round)
 	meet();
 }
 
-/* ---- */
-
 static void listen_here(void)
 {
 	struct rdma_cm_id *listener;
 
 	if (rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, (struct sockaddr *)&place) || rdma_listen(listener, 2 * AT_ONCE))
+	    rdma_bind_addr(listener, (struct sockaddr *)&place) ||
+	    rdma_listen(listener, 2 * AT_ONCE))
 		die("rdma_listen");
 	place.sin_port = rdma_get_src_port(listener);
 	if (write(other, &place.sin_port, sizeof(place.sin_port)) != sizeof(place.sin_port))
@@ -339,7 +361,7 @@ struct use {
 
 static struct use use(void)
 {
-	return (struct use){private_memory(), descriptors()};
+	return (struct use){ private_memory(), descriptors() };
 }
 
 static double kib_each(size_t now_is, size_t was, size_t qps)
@@ -347,14 +369,18 @@ static double kib_each(size_t now_is, size_t was, size_t qps)
 	return ((double)now_is - (double)was) / 1024 / (double)qps;
 }
 
-/* Connects all, uses them, and ends them: what half and all of them took, and what is left. */
+/*
+ * Connects all QPs, uses them, and ends them. Notes what half of them and all of them took, and
+ * what is left.
+ */
 static void cycle(struct use *half, struct use *all, struct use *left)
 {
+	size_t rest = count - count / 2;
 	double start;
 
 	connect_all(0, count / 2);
 	exchange(count / 2, 0);
-	exchange(count / 2, 1); /* all of the CQ has been used now */
+	exchange(count / 2, 1); /* now every page of the CQ has been touched */
 	*half = use();
 	start = now();
 	connect_all(count / 2, count);
@@ -365,7 +391,8 @@ static void cycle(struct use *half, struct use *all, struct use *left)
 	malloc_trim(0);
 	*left = use();
 	if (!server)
-		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count, (count - count / 2) / start);
+		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count,
+		       (double)rest / start);
 }
 
 static void run(void)
@@ -382,13 +409,14 @@ static void run(void)
 	else if (read(other, &place.sin_port, sizeof(place.sin_port)) != sizeof(place.sin_port))
 		fail("the server", "is gone");
 	cycle(&half, &all, &left);
-	printf("%s: %.2f KiB a queue pair, %zu descriptors for %zu\n", name, kib_each(all.memory, half.memory, more),
-	       all.descriptors - half.descriptors, more);
-	/* The allocator keeps now more, now less: what is lost is lost each time. */
+	printf("%s: %.2f KiB a queue pair, %zu descriptors for %zu\n", name,
+	       kib_each(all.memory, half.memory, more), all.descriptors - half.descriptors, more);
+	/* What the allocator keeps varies, but a leak adds up. */
 	for (int i = 0; i < AGAIN; i++)
 		cycle(&half, &all, &again);
 	printf("%s: %.2f KiB of each and %zd descriptors are left\n", name,
-	       kib_each(again.memory, left.memory, AGAIN * count), (ssize_t)(again.descriptors - left.descriptors));
+	       kib_each(again.memory, left.memory, AGAIN * count),
+	       (ssize_t)(again.descriptors - left.descriptors));
 }
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@ VERBS_BENCH = BIN / "verbs-bench"
 
 
 class Measure:
-    """quick: belongs to --quick as well."""
+    """One line of the report. run: the function that measures; quick: whether --quick has it as well."""
 
     def __init__(self, what, link, run, quick=False):
         self.what, self.link, self.run, self.quick = what, link, run, quick
@@ -38,7 +38,7 @@ def bandwidth(tool, size, qps=1, both_ways=False):
 
 
 def latency(tool, size, events=False, trips=10000):
-    """trips: in a second."""
+    """trips: how many round trips to make for each second that a measurement is to take."""
     def run(at):
         _, values = _perftest(at, tool, size, "-n", trips * at.seconds, *(["-e"] if events else []))
         return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
@@ -46,10 +46,10 @@ def latency(tool, size, events=False, trips=10000):
 
 
 def event_driven(tool, size):
-    """Processor time of both ends. perftest measures the clock first, in a loop: what a short run takes is not counted.
+    """The processor time of both ends. perftest calibrates its clock first; that of a short run is taken off.
 
-    The client of ib_send_bw sleeps for a completion also when it is out of credits, which come without one. With so
-    many receives it is not.
+    If the client of ib_send_bw has no credits left it sleeps for a completion, but credits come without one. With
+    8,192 receives it does not run out of them.
     """
     def run(at):
         options = "-e", *(("-r", 8192) if tool == "ib_send_bw" else ()), "--report_gbits", "-n"
@@ -78,7 +78,7 @@ def _verbs_bench(at, what, *options):
 
 
 def writes(size, region, how):
-    """how: spin or events."""
+    """how: "spin" or "events", the way in which the client waits for completions."""
     def run(at):
         begin = processor_seconds()
         gib, gbits = numbers(r"([\d.]+) GiB, ([\d.]+) Gbit/s",
@@ -104,28 +104,28 @@ def _idle_pair(at):
 
 
 def _run_time(program):
-    """Seconds of processor that its threads have had."""
+    """The processor time that the threads of a process have had, in seconds."""
     tasks = pathlib.Path(f"/proc/{program.pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
 
 def idle(at):
     pair_of = _idle_pair(at)
-    time.sleep(0.3)  # until the connection itself is over and done
+    time.sleep(0.3)  # until nothing is left to do for making the connection
     before, begin = sum(map(_run_time, pair_of)), time.monotonic()
     time.sleep(at.seconds)
     return {PERCENT: (sum(map(_run_time, pair_of)) - before) / (time.monotonic() - begin) * 100}
 
 
 def idle_memory(at):
-    """Of the process to which they cost more; all have carried data, which is checked."""
+    """The memory of a QP in the process where it is larger. All QPs carry data, which the program checks."""
     p = harness.start("many-qps", [BIN / "many-qps", at.link.address, names.MANY_QPS, 16, 16], at.link, "client")
     p.expect(60)
     return {KIB: max(numbers(side + r": ([\d.]+) KiB a queue pair", p.output())[0] for side in ("client", "server"))}
 
 
 def simulated(loss, rtt):
-    """Long enough for many round trips, and for many losses."""
+    """Simulates for long enough that there are many round trips, and many losses."""
     def run(at):
         program = BIN / "sim-goodput"
         if not program.exists():
@@ -147,7 +147,7 @@ def _on_rivals(link):
     yield Measure(names.TCP_BLOCKING, link, rivals.tcp_latency("block"), link == LO)
     yield Measure("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
     yield Measure("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
-    if link == LO:  # in another network namespace it does not find the interfaces, or only now and then
+    if link == LO:  # in another network namespace UCX finds the interfaces only now and then
         yield Measure("UCX over TCP, tag_bw 64 KiB", link, rivals.ucx_bandwidth(65536))
         yield Measure("UCX over TCP, tag_lat 64 B", link, rivals.ucx_latency(64))
 
@@ -172,7 +172,7 @@ def _on_latency(link):
         for size in names.LATENCY_SIZES:
             yield Measure(names.perftest(tool, size), link, latency(tool, size),
                           link == LO and size == 64 and tool != "ib_read_lat")
-            if tool != "ib_write_lat":  # that waits on memory: there are no events
+            if tool != "ib_write_lat":  # ib_write_lat waits on memory, which has no events
                 yield Measure(names.perftest(tool, size, events=True), link, latency(tool, size, events=True),
                               (tool, size, link) == ("ib_send_lat", 64, LO))
     yield Measure("ib_atomic_lat 8 B", link, atomics)
@@ -202,7 +202,7 @@ def _on_simulated():
 
 
 def measures():
-    """In the order of a round: what is compared stands close together."""
+    """All measurements in the order of a round: those that are compared follow each other closely."""
     for link in names.LINKS:
         for part in _on_rivals, _on_bandwidth, _on_latency, _on_costs:
             yield from part(link)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is measured is called by a name, a link and a unit; all who speak of it take them from here."""
+"""The names of what is measured, of the links, and of the units; the other modules take them from here."""
 
 LO, MTU_1500, MTU_9000 = "lo", "MTU 1500", "MTU 9000"
 LOSS = "MTU 1500, 5 % lost"
@@ -26,7 +26,7 @@ TCP = "TCP, iperf3"
 TCP_SPINNING = "TCP, 64 B, spinning"
 TCP_BLOCKING = "TCP, 64 B, blocking"
 UDP_LATENCY = "UDP, 64 B, spinning"
-# What udp-ceiling sends on a link: bytes of a segment, segments in a send.
+# What udp-ceiling sends on a link: bytes of a segment, and segments in a send.
 UDP_SENDS = {LO: (65000, 1), MTU_1500: (1452, 44), MTU_9000: (8952, 7)}
 
 REGION = 256 << 20
@@ -37,10 +37,10 @@ IDLE = "connected and idle, both ends"
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 
-# of the simulated path: % lost each way, and RTT in ms
+# The simulated path: the losses each way in %, and the round-trip times in ms.
 SIM_LOSSES = 0, 0.01, 0.1, 0.5, 1, 2, 5, 10
 SIM_RTTS = 0.1, 1, 10, 30, 100
-SIM_LOSS, SIM_RTT = 1, 1  # what stays as the other changes
+SIM_LOSS, SIM_RTT = 1, 1  # the values that one of the two has while the other changes
 
 
 def size_name(size):

@@ -10,7 +10,7 @@ SIZE_AXIS = "set logscale x 2; set xlabel 'bytes of a message'"
 
 
 class Plot:
-    """lines: [(title, [(x, y)])]; setup: commands of gnuplot."""
+    """Draws one plot. lines: [(title, [(x, y)])]; setup: commands of gnuplot."""
 
     def __init__(self, name, title, y, setup, lines, style="linespoints"):
         self.name, self.title, self.y, self.setup, self.style = name, title, y, setup, style
@@ -40,7 +40,7 @@ def _points(figures, xs, link, unit, what_of):
 
 
 def _level(figures, xs, link, unit, what):
-    """A rival's figure, which does not depend on x."""
+    """A horizontal line for the figure of a rival, which does not depend on x."""
     return _points(figures, (xs[0], xs[-1]), link, unit, lambda x: what)
 
 
@@ -102,7 +102,7 @@ def plots(figures):
 
 
 def draw(figures, directory):
-    """Returns the files. Raises OSError without gnuplot, and RuntimeError with what it complained of."""
+    """Draws all plots and returns their files. Raises OSError without gnuplot, RuntimeError if gnuplot complains."""
     made = []
     for plot in plots(figures):
         if not plot.lines:

@@ -9,14 +9,17 @@ BIN = harness.BUILD / "bin"
 
 
 class At:
-    """Where and how long to measure. seconds: of one transfer; number: of the round, from 1; user: None: as we are."""
+    """Where and how long to measure.
+
+    seconds: of one transfer; number: of the round, from 1; user: to run programs as, None: the present one.
+    """
 
     def __init__(self, link, seconds, number, user=None):
         self.link, self.seconds, self.number, self.user = link, seconds, number, user
 
 
 def processor_seconds():
-    """What the programs that have ended took, with all their threads."""
+    """The processor time of all programs that have ended, with all their threads, in seconds."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -31,7 +34,7 @@ def start_server(at, argv, port, rdma=False, ready=None, env=None):
 
 
 def pair(at, server, client, port, rdma=False, ready=None, env=None, seconds=60):
-    """What the client printed; the server is ended with it."""
+    """Runs a server and a client, and returns what the client printed; the server is killed then."""
     s = start_server(at, server, port, rdma, ready, env)
     c = harness.start("client", client, at.link, "client", rdma=rdma, user=at.user, env=env)
     c.expect(seconds + at.seconds)

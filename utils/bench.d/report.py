@@ -6,7 +6,7 @@ from targets import TARGETS
 
 
 class Figures:
-    """rounds[what, link]: for each round {unit: figure}, empty where the measurement failed."""
+    """The figures. rounds[what, link] has for each round {unit: figure}, empty if the measurement failed."""
 
     def __init__(self, rounds):
         self.rounds = rounds
@@ -22,7 +22,7 @@ class Figures:
         return list(dict.fromkeys(unit for figures in self.rounds.get((what, link), ()) for unit in figures))
 
     def by_round(self, what, link, unit):
-        """None where there is none."""
+        """The figure of each round, or None for a round that has none."""
         return [figures.get(unit) for figures in self.rounds.get((what, link), ())]
 
     def known(self, what, link, unit):
@@ -33,7 +33,7 @@ class Figures:
         return statistics.median(values) if values else None
 
     def ratios(self, figure, base):
-        """Of each round that has both."""
+        """The ratio of two figures in each round that has both."""
         if base is None:
             return self.known(*figure)
         pairs = zip(self.by_round(*figure), self.by_round(*base))
@@ -61,14 +61,14 @@ def _limit(target, value):
 
 
 def verdicts(figures):
-    """(target, its ratios, the verdict on their median) of each target."""
+    """Yields (target, its ratios, the verdict on their median) for each target."""
     for target in TARGETS:
         ratios = figures.ratios(target.figure, target.base)
         yield target, ratios, target.verdict(statistics.median(ratios) if ratios else None)
 
 
 def _base_name(target):
-    """What is the same as in the figure is not said again."""
+    """The name of what a figure is divided by, without the parts that the figure's own name has."""
     if target.base is None:
         return target.figure[2]
     return ", ".join(b for b, f in zip(target.base, target.figure) if b != f)
@@ -93,7 +93,7 @@ def _head(run):
 
 
 def markdown(run, images=()):
-    """run: what main() of utils/bench writes as JSON."""
+    """The report of a run. run: what main() of utils/bench writes as JSON; images: files of plots."""
     figures = Figures.of_json(run["figures"])
     parts = [_head(run), "## Targets",
              "Medians of the ratios within a round; where it is divided by a unit, of the figure itself.",

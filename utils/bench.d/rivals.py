@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What others do on the same link: bare UDP, TCP, UCX over TCP, other SCTPs. Each makes a function of an At."""
+"""Rivals on the same link: bare UDP, TCP, UCX over TCP, other SCTPs. Each function is, or makes, one of an At."""
 import json
 import socket
 
@@ -30,7 +30,7 @@ def udp_latency(at):
 
 
 def tcp_latency(how):
-    """how: spin or block."""
+    """how: "spin" or "block", the way in which both ends wait for data."""
     def run(at):
         port = harness.free_port()
         common = at.link.address, port, 64, how
@@ -76,7 +76,7 @@ def usrsctp(size):
 
 
 def _ucx(at, *options):
-    """The last row of its table: (overall overhead in us, overall messages a second)."""
+    """From the last row of ucx_perftest's table: (overall overhead in us, overall messages a second)."""
     harness.need("ucx_perftest")
     port = harness.free_port()
     env = {"UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs rounds of measurements; what fails or cannot be is noted, and the others go on."""
+"""Runs rounds of measurements. One that fails, or cannot be made here, is noted, and the others go on."""
 import sys
 import time
 
@@ -10,7 +10,7 @@ from report import Figures
 
 
 class Runner:
-    """chosen: measurements; seconds: of a transfer; logs: a directory. figures, failed and skipped are the outcome."""
+    """chosen: measurements; seconds: of a transfer; logs: a directory. The outcome is in figures, failed, skipped."""
 
     def __init__(self, chosen, seconds, pin, logs):
         self.chosen, self.seconds, self.logs = chosen, seconds, logs
@@ -24,7 +24,7 @@ class Runner:
         harness.show_logs(sys.stderr, 15)
 
     def _measure(self, m, number):
-        """{unit: figure}, empty if there is none."""
+        """Makes one measurement: {unit: figure}, empty if it failed."""
         harness.log_to(self.logs)
         try:
             with self.links.use(m.link) as (link, user):
@@ -33,14 +33,14 @@ class Runner:
             self.skipped[m] = f"{m}: {skip}"
         except harness.Failure as failure:
             self._note(m, number, failure)
-        except Exception as error:  # a result of an unforeseen form, say
+        except Exception as error:  # for example, the output of a program is not as expected
             self._note(m, number, f"{type(error).__name__}: {error}")
         finally:
             harness.kill_all()
         return {}
 
     def run(self, rounds, limit=None):
-        """limit: seconds; a further round that is not likely to end within them is not begun."""
+        """Runs `rounds` rounds, fewer if the next one is not likely to end within limit, in seconds."""
         begin = time.monotonic()
         try:
             for number in range(1, rounds + 1):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The round trips of a latency measurement, and what is said about them. */
+/* The round trips of a latency measurement, and the line that is printed of them. */
 #ifndef BENCH_SAMPLES_H
 #define BENCH_SAMPLES_H
 
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* A monotonic clock, in seconds. */
 static inline double now(void)
 {
 	struct timespec t;
@@ -22,7 +23,7 @@ static inline int compare_samples(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* trips: count of seconds; they are sorted. Halves of them are printed, in microseconds. */
+/* Sorts count round trips, in seconds, and prints statistics of their halves in microseconds. */
 static inline void report_samples(double *trips, size_t count)
 {
 	double sum = 0;

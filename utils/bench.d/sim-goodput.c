@@ -1,14 +1,16 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What RDMA Writes without end move over a simulated path, in virtual time: no processor is in the way, and
- * what comes out is the same on every machine.
+ * Measures how much an endless stream of RDMA Writes moves over a simulated path in virtual time.
+ * No processor limits it, and the result is the same on every machine.
  *
  *	sim-goodput LOSS RTT SECONDS SEED
  *
- * LOSS: of the packets, each way, 0 to 1; RTT: us. The path takes 1 Gbit/s, 1,500 bytes at most, and queues what
- * fits a round trip, or 100 packets if that is more. Beside it, each alone on the same path: a NewReno sender
- * (tests/sim/reno.h), and what a window that grows by a packet a round trip and is halved by a loss has on average,
- * sqrt(3 / 2 LOSS) packets (Mathis, Semke, Mahdavi, Ott), as far as the path takes it.
+ * LOSS is the share of packets that are lost in each direction, 0 to 1; RTT is in us. The path
+ * carries 1 Gbit/s in packets of 1,500 bytes, and queues what it carries in a round trip, or 100
+ * packets if that is more. Two other figures are for comparison: a NewReno sender alone on the same
+ * path (tests/sim/reno.h); and the bound of Mathis, Semke, Mahdavi and Ott, who say that a window
+ * which grows by a packet in a round trip and is halved by a loss has sqrt(3 / 2 LOSS) packets on
+ * average.
  */
 #include <math.h>
 
@@ -17,7 +19,7 @@
 #define RATE 125000000ull /* bytes a second */
 #define MTU 1500
 #define QUEUE_MIN (100 * MTU)
-#define START_SHARE 10 /* of the time, one in so many is for the start of the flow and is not measured */
+#define START_SHARE 10 /* 1/10 of the time is for the start of the flow, and is not measured */
 
 struct path {
 	double loss;
@@ -30,8 +32,11 @@ static void path_links(const struct path *p, struct simnet_link *there, struct s
 {
 	size_t product = RATE * p->rtt / SEC;
 
-	*there = (struct simnet_link){ .loss = p->loss, .delay = p->rtt / 2, .rate = RATE,
-				       .overhead = SIMNET_HEADERS, .mtu = MTU };
+	*there = (struct simnet_link){ .loss = p->loss,
+				       .delay = p->rtt / 2,
+				       .rate = RATE,
+				       .overhead = SIMNET_HEADERS,
+				       .mtu = MTU };
 	there->queue = product > QUEUE_MIN ? product : QUEUE_MIN;
 	*back = *there;
 }
@@ -51,8 +56,9 @@ static uint64_t taken(const struct stack_world *w)
 	return (uint64_t)w->reno->expected * RENO_PACKET;
 }
 
-/* Bytes a second of what count() counts, once the flow has started. */
-static double goodput(struct stack_world *w, const struct path *p, uint64_t (*count)(const struct stack_world *))
+/* How fast the bytes that count() counts grow once the flow has started, bytes a second. */
+static double goodput(struct stack_world *w, const struct path *p,
+		      uint64_t (*count)(const struct stack_world *))
 {
 	uint64_t before;
 
@@ -98,7 +104,8 @@ static double of_reno(const struct path *p)
 static double bound(const struct path *p)
 {
 	double path = (double)RATE * RENO_PACKET / (RENO_PACKET + SIMNET_HEADERS);
-	double window = p->loss > 0 ? sqrt(1.5 / p->loss) * RENO_PACKET / ((double)p->rtt / SEC) : path;
+	double window = p->loss > 0 ? sqrt(1.5 / p->loss) * RENO_PACKET / ((double)p->rtt / SEC) :
+				      path;
 
 	return window < path ? window : path;
 }
@@ -116,10 +123,11 @@ int main(int argc, char **argv)
 	p.time = (uint64_t)(strtod(argv[3], NULL) * SEC);
 	p.seed = strtoull(argv[4], NULL, 10);
 	if (!(p.loss >= 0 && p.loss < 1) || !p.rtt || !p.time) {
-		fprintf(stderr, "sim-goodput: the loss is 0 to less than 1, the RTT and the time are more than 0\n");
+		fprintf(stderr,
+			"sim-goodput: the loss is 0 to less than 1, the RTT and the time are more than 0\n");
 		return 2;
 	}
-	printf("writes %.3f MB/s, reno %.3f MB/s, bound %.3f MB/s\n", of_writes(&p) / 1e6, of_reno(&p) / 1e6,
-	       bound(&p) / 1e6);
+	printf("writes %.3f MB/s, reno %.3f MB/s, bound %.3f MB/s\n", of_writes(&p) / 1e6,
+	       of_reno(&p) / 1e6, bound(&p) / 1e6);
 	return 0;
 }

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the figures should come to, as ratios to other figures of the same round."""
+"""The targets: what figures should be, mostly as ratios to other figures of the same round."""
 from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MTU_1500, RATE, SIM_LOSS,
                    SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES,
                    perftest, simulated, udp)
 
 
 class Target:
-    """figure, base: (what, link, unit); base None: the figure itself counts. limit, stretch: at least or at most."""
+    """figure, base: (what, link, unit). The ratio of the two counts, or the figure itself if base is None.
+
+    It has to be limit at least, or at most if at_most says so; stretch is the more ambitious target.
+    """
 
     def __init__(self, figure, base, limit=None, stretch=None, at_most=False):
         self.figure, self.base, self.limit, self.stretch, self.at_most = figure, base, limit, stretch, at_most

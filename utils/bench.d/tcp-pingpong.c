@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One message at a time, to and fro over TCP: what to compare latencies with.
+ * Sends one message at a time to and fro over TCP, for other latencies to be compared with.
  *
  *   tcp-pingpong server ADDRESS PORT BYTES spin|block          ends with the client
  *   tcp-pingpong client ADDRESS PORT BYTES spin|block COUNT    half the time of COUNT round trips
  *
- * ADDRESS is of IPv4. Who spins asks the socket again and again; who blocks sleeps until there is something to read.
+ * ADDRESS is of IPv4. With spin both ends ask their sockets again and again; with block they sleep
+ * until there is data.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -33,7 +34,8 @@ static _Noreturn void die(const char *what)
 
 static struct sockaddr_in address(const char *host, const char *port)
 {
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(number(port, 1, 65535))};
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(number(port, 1, 65535)) };
 
 	if (inet_pton(AF_INET, host, &in.sin_addr) != 1) {
 		fprintf(stderr, "tcp-pingpong: %s is not an address\n", host);
@@ -42,7 +44,7 @@ static struct sockaddr_in address(const char *host, const char *port)
 	return in;
 }
 
-/* False: the peer is gone. */
+/* Reads a whole message. False if the peer is gone. */
 static bool receive(int fd, size_t bytes, int flags)
 {
 	for (size_t at = 0; at < bytes;) {

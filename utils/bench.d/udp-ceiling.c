@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What UDP can do on this machine at best, for a benchmark of an RNIC over UDP to be judged by. A
- * sender and a receiver do what no such RNIC can leave out, a CRC32C of each packet on both sides
- * and one copy of the payload to where it belongs, and nothing else.
+ * Measures what UDP does on this machine at best, as a scale for an RNIC over UDP. A sender and a
+ * receiver do only what no such RNIC can leave out: a CRC32C of each packet on both sides, and one
+ * copy of the payload to its place.
  *
- *   udp-ceiling rx ADDRESS PORT                          the receiver; ends with the sender
- *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS      bandwidth; COUNT segments of BYTES in a send
- *   udp-ceiling lat ADDRESS PORT BYTES COUNT             half the time of COUNT round trips, both sides spin
+ *   udp-ceiling rx ADDRESS PORT                      the receiver; ends with the sender
+ *   udp-ceiling tx ADDRESS PORT BYTES COUNT SECONDS  bandwidth; COUNT segments of BYTES in a send
+ *   udp-ceiling lat ADDRESS PORT BYTES COUNT         half the time of COUNT round trips
  *
  * ADDRESS is of IPv4 or IPv6, in numbers.
  */
@@ -39,7 +39,7 @@
 #define SOCKET_BUFFER (4 << 20)
 #define LOST_AFTER 1.0 /* seconds without an answer */
 
-/* The first byte of a datagram says what it is; the rest means nothing. */
+/* The first byte of a datagram is its type; the rest means nothing. */
 enum kind {
 	KIND_ECHO = 'e',
 	KIND_DATA = 'd',
@@ -68,8 +68,8 @@ static void check(const uint8_t *data, size_t len, size_t segment)
 static int open_socket(const char *address, const char *port, bool listen_there)
 {
 	uint16_t p = htons(number(port, 1, 65535));
-	struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = p};
-	struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = p};
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = p };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = p };
 	struct sockaddr *sa = (struct sockaddr *)&in;
 	socklen_t len = sizeof(in);
 	int size = SOCKET_BUFFER;
@@ -85,7 +85,7 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 	fd = socket(sa->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		die("socket");
-	/* Less than asked for will do. */
+	/* It does not matter if the kernel grants less. */
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (listen_there ? bind(fd, sa, len) : connect(fd, sa, len))
@@ -93,7 +93,7 @@ static int open_socket(const char *address, const char *port, bool listen_there)
 	return fd;
 }
 
-/* The size of the segments that UDP_GRO put together, or the whole. */
+/* The size of the segments that UDP_GRO has joined; the whole length if there is but one. */
 static size_t segment_size(struct msghdr *msg, size_t whole)
 {
 	struct cmsghdr *c;
@@ -116,16 +116,19 @@ static void receive(int fd)
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct iovec iov = {.iov_base = packet, .iov_len = sizeof(packet)};
+	struct iovec iov = { .iov_base = packet, .iov_len = sizeof(packet) };
 	uint64_t received = 0;
 	int on = 1;
 
 	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
 	for (;;) {
 		struct msghdr msg = {
-			.msg_name = &from, .msg_namelen = sizeof(from),
-			.msg_iov = &iov, .msg_iovlen = 1,
-			.msg_control = &control, .msg_controllen = sizeof(control),
+			.msg_name = &from,
+			.msg_namelen = sizeof(from),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof(control),
 		};
 		ssize_t len = recvmsg(fd, &msg, MSG_DONTWAIT);
 
@@ -147,7 +150,10 @@ static void receive(int fd)
 	}
 }
 
-/* The receiver answers each of our sends with the bytes it has; they bound what is in flight. */
+/*
+ * The receiver answers each send with the number of bytes that it has; that bounds what is in
+ * flight.
+ */
 static void bandwidth(int fd, size_t bytes, unsigned int count, double seconds)
 {
 	size_t len = bytes * count;
@@ -155,7 +161,8 @@ static void bandwidth(int fd, size_t bytes, unsigned int count, double seconds)
 	double begin = now(), heard = begin, t;
 
 	if (len > DATAGRAM_MAX) {
-		fprintf(stderr, "udp-ceiling: a send of %zu bytes, and %u is the most\n", len, DATAGRAM_MAX);
+		fprintf(stderr, "udp-ceiling: a send of %zu bytes, and %u is the most\n", len,
+			DATAGRAM_MAX);
 		exit(2);
 	}
 	if (count > 1) {
@@ -235,7 +242,7 @@ int main(int argc, char **argv)
 	} else {
 		return usage();
 	}
-	/* The end goes out alone, not cut into segments. */
+	/* The last datagram must not be cut into segments. */
 	setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &off, sizeof(off));
 	packet[0] = KIND_END;
 	send(fd, packet, 1, 0);

@@ -1,11 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What another SCTP that lives in the process moves: usrsctp, in UDP as ours, with nothing on top of it.
+ * Measures the bandwidth of usrsctp, another SCTP that lives in the process, in UDP and with
+ * nothing on top of it.
  *
- *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends when the sender is heard to
+ *   usrsctp-rate rx ADDRESS PORT                  the receiver; ends with the sender
  *   usrsctp-rate tx ADDRESS PORT BYTES SECONDS    bandwidth of unordered messages of BYTES
  *
- * ADDRESS is of IPv4. PORT is the receiver's of SCTP and of UDP; the sender's UDP port is the next.
+ * ADDRESS is of IPv4. PORT is the receiver's port of SCTP and of UDP; the sender's UDP port is the
+ * next one.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -18,8 +20,8 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define RECEIVE_BUFFER (4 << 20) /* as the RNIC asks for */
-#define SEND_BUFFER (1 << 18)	 /* what is in it at the end is counted as sent */
+#define RECEIVE_BUFFER (4 << 20) /* bytes, as many as the RNIC asks for */
+#define SEND_BUFFER (1 << 18)	 /* bytes; data that is left in it at the end is counted as sent */
 #define MESSAGE_MAX (1 << 20)
 
 static uint8_t message[MESSAGE_MAX];
@@ -32,7 +34,8 @@ static _Noreturn void die(const char *what)
 
 static struct socket *open_socket(uint16_t udp_port, uint16_t peer_udp_port)
 {
-	struct sctp_udpencaps encaps = {.sue_address.ss_family = AF_INET, .sue_port = htons(peer_udp_port)};
+	struct sctp_udpencaps encaps = { .sue_address.ss_family = AF_INET,
+					 .sue_port = htons(peer_udp_port) };
 	struct socket *so;
 
 	usrsctp_init(udp_port, NULL, NULL);
@@ -42,7 +45,8 @@ static struct socket *open_socket(uint16_t udp_port, uint16_t peer_udp_port)
 	so = usrsctp_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!so)
 		die("usrsctp_socket");
-	if (usrsctp_setsockopt(so, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps, sizeof(encaps)))
+	if (usrsctp_setsockopt(so, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,
+			       sizeof(encaps)))
 		die("SCTP_REMOTE_UDP_ENCAPS_PORT");
 	return so;
 }
@@ -55,7 +59,8 @@ static void receive(struct sockaddr_in in, uint16_t port)
 	unsigned int type;
 	int flags;
 
-	if (usrsctp_bind(listener, (struct sockaddr *)&in, sizeof(in)) || usrsctp_listen(listener, 1))
+	if (usrsctp_bind(listener, (struct sockaddr *)&in, sizeof(in)) ||
+	    usrsctp_listen(listener, 1))
 		die("usrsctp_listen");
 	so = usrsctp_accept(listener, NULL, NULL);
 	if (!so)
@@ -64,14 +69,15 @@ static void receive(struct sockaddr_in in, uint16_t port)
 		info_len = sizeof(info);
 		from_len = 0;
 		flags = 0;
-	} while (usrsctp_recvv(so, message, sizeof(message), NULL, &from_len, &info, &info_len, &type, &flags) > 0);
+	} while (usrsctp_recvv(so, message, sizeof(message), NULL, &from_len, &info, &info_len,
+			       &type, &flags) > 0);
 }
 
 static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double seconds)
 {
 	struct socket *so = open_socket(port + 1, port);
-	struct sctp_sndinfo info = {.snd_flags = SCTP_UNORDERED};
-	struct linger abort_it = {.l_onoff = 1};
+	struct sctp_sndinfo info = { .snd_flags = SCTP_UNORDERED };
+	struct linger abort_it = { .l_onoff = 1 };
 	uint64_t sent = 0;
 	double begin;
 
@@ -79,7 +85,8 @@ static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double 
 		die("usrsctp_connect");
 	begin = now();
 	while (now() - begin < seconds) {
-		if (usrsctp_sendv(so, message, bytes, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO, 0) < 0)
+		if (usrsctp_sendv(so, message, bytes, NULL, 0, &info, sizeof(info),
+				  SCTP_SENDV_SNDINFO, 0) < 0)
 			die("usrsctp_sendv");
 		sent += bytes;
 	}
@@ -91,7 +98,7 @@ static void transmit(struct sockaddr_in in, uint16_t port, size_t bytes, double 
 int main(int argc, char **argv)
 {
 	bool rx = argc == 4 && !strcmp(argv[1], "rx"), tx = argc == 6 && !strcmp(argv[1], "tx");
-	struct sockaddr_in in = {.sin_family = AF_INET};
+	struct sockaddr_in in = { .sin_family = AF_INET };
 
 	if ((!rx && !tx) || inet_pton(AF_INET, argv[2], &in.sin_addr) != 1) {
 		fprintf(stderr, "usage: usrsctp-rate rx ADDRESS PORT\n"
@@ -102,6 +109,7 @@ int main(int argc, char **argv)
 	if (rx)
 		receive(in, ntohs(in.sin_port));
 	else
-		transmit(in, ntohs(in.sin_port), number(argv[4], 1, MESSAGE_MAX), number(argv[5], 1, 3600));
+		transmit(in, ntohs(in.sin_port), number(argv[4], 1, MESSAGE_MAX),
+			 number(argv[5], 1, 3600));
 	return 0;
 }

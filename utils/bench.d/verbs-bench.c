@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What perftest does not measure, over whatever RDMA device there is.
+ * Measures, over any RDMA device, what perftest does not.
  *
  *   verbs-bench server ADDRESS PORT
  *		serves any number of clients; does not end
  *   verbs-bench write ADDRESS PORT BYTES REGION SECONDS spin|events
- *		bandwidth of RDMA Writes of BYTES that walk through a region of REGION bytes, again and again
+ *		bandwidth of RDMA Writes of BYTES, which walk through a region of REGION bytes
  *   verbs-bench connect ADDRESS PORT AT-ONCE SECONDS
- *		connections that are made and ended, so many at a time
+ *		how many connections are made and ended in a second, AT-ONCE of them at a time
  *   verbs-bench idle ADDRESS PORT
- *		a connection over which nothing goes; does not end
+ *		has a connection over which nothing goes; does not end
  *
  * ADDRESS is of IPv4.
  */
@@ -28,13 +28,16 @@
 #include "arguments.h"
 #include "samples.h"
 
-#define DEPTH 128u /* of the queues, as perftest has it */
+#define DEPTH 128u /* work requests of a queue, as many as perftest has */
 #define RESOLVE_MS 5000
 #define BACKLOG 1024
 
-/* The client asks for a region, the server grants it: in private data, of this machine's byte order. */
+/*
+ * Private data, in this machine's byte order: the client asks for a region, and the server grants
+ * it.
+ */
 struct ask {
-	uint64_t region; /* bytes; 0: none */
+	uint64_t region; /* its length in bytes; 0: none is wanted */
 };
 
 struct grant {
@@ -64,7 +67,8 @@ static _Noreturn void fail(const char *what, const char *why)
 
 static struct ibv_mr *register_memory(size_t len, int access)
 {
-	void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *memory = mmap(NULL, len, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	struct ibv_mr *mr;
 
 	if (memory == MAP_FAILED)
@@ -78,8 +82,12 @@ static struct ibv_mr *register_memory(size_t len, int access)
 static void make_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-		.cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	if (!pd) {
@@ -101,23 +109,29 @@ static void end(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-/* ---- the server ---- */
+/*
+ * The server
+ */
 
 static void grant(struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
-	struct grant granted = {0};
+	struct grant granted = { 0 };
 	struct rdma_conn_param param = {
-		.private_data = &granted, .private_data_len = sizeof(granted),
-		.responder_resources = 1, .initiator_depth = 1, .rnr_retry_count = 7,
+		.private_data = &granted,
+		.private_data_len = sizeof(granted),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.rnr_retry_count = 7,
 	};
-	struct ask ask = {0};
+	struct ask ask = { 0 };
 
 	if (asked->private_data_len >= sizeof(ask))
 		memcpy(&ask, asked->private_data, sizeof(ask));
 	make_qp(id);
 	if (ask.region) {
 		if (!region)
-			region = register_memory(ask.region, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+			region = register_memory(ask.region,
+						 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 		if (region->length < ask.region)
 			fail("server", "a second client asks for more memory than the first");
 		granted.address = (uintptr_t)region->addr;
@@ -149,7 +163,9 @@ static void serve(void)
 	die("rdma_get_cm_event");
 }
 
-/* ---- a client's connections ---- */
+/*
+ * Connections of a client
+ */
 
 static void begin(void)
 {
@@ -162,10 +178,14 @@ static void begin(void)
 
 static void connect_id(struct rdma_cm_id *id, uint64_t bytes)
 {
-	struct ask ask = {bytes};
+	struct ask ask = { bytes };
 	struct rdma_conn_param param = {
-		.private_data = &ask, .private_data_len = sizeof(ask),
-		.responder_resources = 1, .initiator_depth = 1, .retry_count = 7, .rnr_retry_count = 7,
+		.private_data = &ask,
+		.private_data_len = sizeof(ask),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
 	};
 
 	make_qp(id);
@@ -174,8 +194,8 @@ static void connect_id(struct rdma_cm_id *id, uint64_t bytes)
 }
 
 /*
- * Takes the next event, and does what it asks for: true, if a connection was established, with what was granted, and
- * false if one is over; any other end is the end of the program.
+ * Takes the next event, and does what it asks for. True if a connection was established, with what
+ * the server granted; false if one has ended. Ends the program if a connection failed.
  */
 static bool next(uint64_t bytes, struct rdma_cm_id **id, struct grant *granted)
 {
@@ -187,7 +207,8 @@ static bool next(uint64_t bytes, struct rdma_cm_id **id, struct grant *granted)
 			die("rdma_get_cm_event");
 		type = ev->event;
 		*id = ev->id;
-		if (type == RDMA_CM_EVENT_ESTABLISHED && ev->param.conn.private_data_len >= sizeof(*granted))
+		if (type == RDMA_CM_EVENT_ESTABLISHED &&
+		    ev->param.conn.private_data_len >= sizeof(*granted))
 			memcpy(granted, ev->param.conn.private_data, sizeof(*granted));
 		rdma_ack_cm_event(ev);
 		switch (type) {
@@ -254,7 +275,9 @@ static void idle(void)
 		pause();
 }
 
-/* ---- writes ---- */
+/*
+ * Writes
+ */
 
 static unsigned int completions(bool sleeping)
 {
@@ -266,7 +289,7 @@ static unsigned int completions(bool sleeping)
 	while (!(n = ibv_poll_cq(cq, 32, wc)) && sleeping) {
 		if (ibv_req_notify_cq(cq, 0))
 			die("ibv_req_notify_cq");
-		n = ibv_poll_cq(cq, 32, wc); /* what came before it was armed */
+		n = ibv_poll_cq(cq, 32, wc); /* what came before the CQ was armed */
 		if (n)
 			break;
 		if (ibv_get_cq_event(events, &of, &context))
@@ -286,8 +309,9 @@ static void writes(size_t bytes, size_t whole, double seconds, bool sleeping)
 	struct grant granted;
 	struct rdma_cm_id *id = connected(whole, &granted);
 	struct ibv_mr *mr = register_memory(bytes, 0);
-	struct ibv_sge sge = {(uintptr_t)mr->addr, bytes, mr->lkey};
-	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1}, *bad;
+	struct ibv_sge sge = { (uintptr_t)mr->addr, bytes, mr->lkey };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 },
+			   *bad;
 	double start = now();
 	uint64_t posted = 0, done = 0;
 
@@ -309,8 +333,6 @@ static void writes(size_t bytes, size_t whole, double seconds, bool sleeping)
 	end(id);
 }
 
-/* ---- */
-
 static int usage(void)
 {
 	fprintf(stderr, "usage: verbs-bench server ADDRESS PORT\n"
@@ -327,7 +349,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 4)
 		return usage();
-	place = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(number(argv[3], 1, 65535))};
+	place = (struct sockaddr_in){ .sin_family = AF_INET,
+				      .sin_port = htons(number(argv[3], 1, 65535)) };
 	if (inet_pton(AF_INET, argv[2], &place.sin_addr) != 1)
 		fail(argv[2], "is not an address");
 	channel = rdma_create_event_channel();
@@ -335,10 +358,12 @@ int main(int argc, char **argv)
 		die("rdma_create_event_channel");
 	if (argc == 4 && !strcmp(what, "server")) {
 		serve();
-	} else if (argc == 8 && !strcmp(what, "write") && (!strcmp(argv[7], "spin") || !strcmp(argv[7], "events"))) {
+	} else if (argc == 8 && !strcmp(what, "write") &&
+		   (!strcmp(argv[7], "spin") || !strcmp(argv[7], "events"))) {
 		size_t bytes = number(argv[4], 1, 1 << 30);
 
-		writes(bytes, number(argv[5], bytes, 1ul << 32), number(argv[6], 1, 3600), !strcmp(argv[7], "events"));
+		writes(bytes, number(argv[5], bytes, 1ul << 32), number(argv[6], 1, 3600),
+		       !strcmp(argv[7], "events"));
 	} else if (argc == 6 && !strcmp(what, "connect")) {
 		connections(number(argv[4], 1, BACKLOG), number(argv[5], 1, 3600));
 	} else if (argc == 4 && !strcmp(what, "idle")) {

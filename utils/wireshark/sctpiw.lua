@@ -5,9 +5,9 @@
 --	tshark -X lua_script:sctpiw.lua -r FILE
 --	or copy it to ~/.local/lib/wireshark/plugins/
 --
--- SCTP user messages with payload protocol 17 are session control and are dissected here; those with
--- 16 are a DDP segment behind a DDP-SSN, and go to Wireshark's own DDP and RDMAP. SCTP in UDP (RFC 6951)
--- is recognised on any UDP port that also is an SCTP port of the packet, as sctpiw does it.
+-- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those with 16 are
+-- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. A UDP datagram is taken for
+-- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw.
 
 local PPID_DDP, PPID_CONTROL = 16, 17
 
@@ -23,7 +23,7 @@ local functions = {
 local ENHANCED_FIRST, ENHANCED_LAST, TERMINATE = 5, 7, 4
 local PRIVATE_MAX = 512
 
--- RDMAP messages (RFC 7306 6) that Wireshark's RDMAP calls unknown, and where their 8 bytes are.
+-- RDMAP messages (RFC 7306 6) that Wireshark does not know. Their 8 bytes stand behind the header.
 local immediates = { [8] = "Immediate Data", [9] = "Immediate Data with SE" }
 local SSN_LEN, DDP_UNTAGGED_LEN, IMMEDIATE_LEN = 2, 18, 8
 
@@ -60,7 +60,7 @@ local function dissect_enhanced(tvb, tree)
 	tree:add(f.ord, tvb(2, 2))
 end
 
--- RFC 5043 5.2.3, RFC 6581 9
+-- Session control: RFC 5043 5.2.3, RFC 6581 9.
 local function dissect_control(tvb, pinfo, tree)
 	local code = tvb(2, 2):uint()
 	local name = functions[code]
@@ -129,14 +129,14 @@ local function message(control)
 	end
 end
 
--- A Proto is one dissector: the segments have one of their own, under a name that is never shown.
+-- A Proto is one dissector, so segments have a Proto of their own, whose name is never shown.
 local segments = Proto("ddp_sctp_segment", "DDP Segment over SCTP")
 proto.dissector = message(true)
 segments.dissector = message(false)
 DissectorTable.get("sctp.ppi"):add(PPID_CONTROL, proto)
 DissectorTable.get("sctp.ppi"):add(PPID_DDP, segments)
 
--- RFC 6951: an SCTP packet of at least one chunk, whose listening side has one number for both ports.
+-- Whether a datagram is SCTP in UDP (RFC 6951): at least one chunk, and one port that UDP and SCTP share.
 local function in_udp(tvb, pinfo, tree)
 	if tvb:len() < 16 then
 		return false

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iwarp/iwarp.h"
 
 #define NSEC_PER_SEC 1000000000ull
 #define SILENT_LIMIT 30 /* seconds */
@@ -104,19 +103,29 @@ static bool set_silent_limit(struct config *c, const char *value)
 	return true;
 }
 
-static bool set_capture(struct config *c, const char *value)
+static bool set_path(char path[CONFIG_PATH_LEN], const char *value)
 {
 	size_t len = strlen(value);
 
-	if (!len || len >= sizeof(c->capture))
+	if (!len || len >= CONFIG_PATH_LEN)
 		return false;
-	memcpy(c->capture, value, len + 1);
+	memcpy(path, value, len + 1);
 	return true;
+}
+
+static bool set_capture(struct config *c, const char *value)
+{
+	return set_path(c->capture, value);
+}
+
+static bool set_trace(struct config *c, const char *value)
+{
+	return set_path(c->trace, value);
 }
 
 static bool set_peer_to_peer(struct config *c, const char *value)
 {
-	static const uint8_t masks[] = {0, IW_RTR_SEND, IW_RTR_WRITE, IW_RTR_READ, IW_RTR_ANY};
+	static const uint8_t masks[] = {0, CONFIG_RTR_SEND, CONFIG_RTR_WRITE, CONFIG_RTR_READ, CONFIG_RTR_ANY};
 	int i = one_of(rtr_names, N_ITEMS(rtr_names), value);
 
 	if (i < 0)
@@ -147,7 +156,7 @@ static bool set_log(struct config *c, const char *value)
 
 /* ---- the table ---- */
 
-enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, PEER_TO_PEER, NODE_TYPE, LOG };
+enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, TRACE_FILE, PEER_TO_PEER, NODE_TYPE, LOG };
 
 static const struct setting {
 	struct config_name n;
@@ -198,6 +207,14 @@ static const struct setting {
 			.help = "all packets are written to this file, as pcapng",
 			.path = true,
 		}, set_capture},
+	[TRACE_FILE] = {{
+			.name = "trace",
+			.env = "SCTPIW_TRACE",
+			.allowed = "a file of up to 1023 bytes of name",
+			.dflt = "none",
+			.help = "what happens inside is written to this file, as qlog",
+			.path = true,
+		}, set_trace},
 	[PEER_TO_PEER] = {{
 			.name = "peer-to-peer",
 			.env = "SCTPIW_PEER_TO_PEER",
@@ -405,5 +422,8 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	if (c->carrier == CONFIG_CARRIER_KERNEL && *c->capture)
 		return clash(b, CAPTURE,
 			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them", err);
+	if (*c->trace && !strcmp(c->trace, c->capture))
+		return say(err, "%s: trace does not go with capture = %.300s of %.100s: one file cannot be both",
+			   b->origin[TRACE_FILE], c->capture, b->origin[CAPTURE]);
 	return true;
 }

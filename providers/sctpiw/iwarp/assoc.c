@@ -73,11 +73,11 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 
 			if (!s)
 				continue;
-			if (s->qp && !s->cm)
+			if (s->qp && !s->user.ctx)
 				iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event,
 					       IW_EVENT_QP_FATAL);
 			/* The connection manager may try again with the same QP. */
-			if (s->qp && s->cm && s->state == IW_S_INITIATING)
+			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
 				iw_rc_unbind(iw_rc_of(s->qp));
 			iw_session_lost(s, error);
 			iw_session_leave(s);

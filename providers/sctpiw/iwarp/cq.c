@@ -150,15 +150,15 @@ bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
 
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out)
 {
-	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
-	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
-	unsigned int got = 0;
+	uint32_t count = iw_cq_count(cq);
 
-	while (got < n && head != tail)
-		out[got++] = cq->ring[head++ & cq->mask];
-	if (got)
-		atomic_store_explicit(&cq->head, head, memory_order_release);
-	return got;
+	if (n > count)
+		n = count;
+	for (uint32_t i = 0; i < n; i++)
+		out[i] = cq->ring[iw_cq_slot(cq, i)];
+	if (n)
+		iw_cq_consume(cq, n);
+	return n;
 }
 
 void iw_cq_arm(struct iw_cq *cq, bool solicited_only)

@@ -102,6 +102,20 @@ static inline bool iw_cq_is_past(const struct iw_cq *cq, uint32_t pos)
 	return (int32_t)(atomic_load_explicit(&cq->head, memory_order_acquire) - pos) > 0;
 }
 
+/* (consumer) The index, in ring and in stamps, of the i-th oldest entry; i < iw_cq_count(). */
+static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
+{
+	return (atomic_load_explicit(&cq->head, memory_order_relaxed) + i) & cq->mask;
+}
+
+/* (consumer) Takes the n oldest entries out, once they have been read; n <= iw_cq_count(). */
+static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
+{
+	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+
+	atomic_store_explicit(&cq->head, head + n, memory_order_release);
+}
+
 /* (consumer) Moves up to n entries to out; returns how many. */
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
 /* (consumer) The next matching completion makes cq appear in iw_next_notify(), once. */

@@ -47,12 +47,18 @@ enum iw_event_type {
 	IW_EVENT_QP_LAST_WQE, /* qp is in error, and takes nothing from its SRQ any more */
 };
 
+/* Are events of this type about a session, and so for its user? */
+static inline bool iw_event_is_of_session(enum iw_event_type type)
+{
+	return type < IW_EVENT_QP_COMM_EST;
+}
+
 /* Fields that the type does not name are NULL or 0. */
 struct iw_event {
 	enum iw_event_type type;
 	struct iw_assoc *assoc; /* of the session; NULL once it is lost */
 	struct iw_session *session;
-	void *cm; /* as given at initiate / set_cm */
+	struct iw_session_user user; /* as given to iw_session_initiate() or iw_session_set_user() */
 	struct iw_qp *qp;
 	struct iw_cq *cq;
 	struct iw_srq *srq;

@@ -5,6 +5,7 @@
 
 #include "iwarp/event.h"
 #include "iwarp/in_order.h"
+#include "iwarp/iw_session.h"
 #include "iwarp/rnic.h"
 #include "iwarp/segment.h"
 #include "iwarp/terminate.h"
@@ -101,7 +102,7 @@ struct iw_session {
 	struct iw_event_node event;
 	struct timerq_node timer;
 	struct iw_qp *qp; /* bound; NULL: none, or the session has ended for it */
-	void *cm;
+	struct iw_session_user user; /* all zero: nobody outside knows the session yet */
 	uint16_t sid;
 	uint8_t state;		 /* enum iw_session_state */
 	uint8_t rnr_retry_count; /* times IW_RNR_UNIT; IW_RNR_FOREVER */

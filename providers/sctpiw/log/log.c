@@ -11,12 +11,35 @@
 #include <unistd.h>
 
 #include "sys/sys.h"
+#include "util/trace.h"
+
+#define LINE_MAX_LEN 512
 
 static _Atomic int threshold = LOG_LEVEL_ERROR;
 
+static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
+			const union trace_value *values)
+{
+	char line[LINE_MAX_LEN];
+
+	if (trace_infos[id].level != TRACE_LEVEL_LOG)
+		return;
+	trace_line(line, sizeof(line), id, values);
+	log_line(LOG_LEVEL_DEBUG, "%s", line);
+}
+
+/* Prints the events that have a line. */
+static struct trace_sink events = { .write = write_event };
+
 void log_set_level(enum log_level level)
 {
+	bool was = log_enabled(LOG_LEVEL_DEBUG), is = level == LOG_LEVEL_DEBUG;
+
 	atomic_store_explicit(&threshold, level, memory_order_relaxed);
+	if (is && !was)
+		trace_install(&events);
+	else if (was && !is)
+		trace_remove(&events);
 }
 
 bool log_enabled(enum log_level level)
@@ -27,7 +50,7 @@ bool log_enabled(enum log_level level)
 void log_line(enum log_level level, const char *format, ...)
 {
 	int saved = errno;
-	char line[512];
+	char line[LINE_MAX_LEN];
 	va_list args;
 	int head, n;
 
@@ -52,5 +75,19 @@ void log_line(enum log_level level, const char *format, ...)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
 	sys_write(STDERR_FILENO, line, (size_t)n);
+	errno = saved;
+}
+
+void log_debug_line(const char *format, ...)
+{
+	int saved = errno;
+	char text[LINE_MAX_LEN];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	log_line(LOG_LEVEL_DEBUG, "%s", text);
+	TRACE(message, TRACE_NOW, .text = text);
 	errno = saved;
 }

@@ -3,15 +3,16 @@
 #include "net/capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "config/config.h"
 #include "log/log.h"
+#include "net/append_file.h"
+#include "net/route.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 #include "util/bytes.h"
@@ -52,7 +53,6 @@ struct capture *capture_open(const char *path, struct config_error *why)
 {
 	struct capture *c = malloc(sizeof(*c));
 	const char *error = NULL;
-	struct stat st;
 
 	if (!c) {
 		snprintf(why->text, sizeof(why->text), "capture: %s", strerror(ENOMEM));
@@ -60,13 +60,8 @@ struct capture *capture_open(const char *path, struct config_error *why)
 	}
 	memset(c, 0, offsetof(struct capture, buf));
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	/* Who opens a pipe would wait for its reader. */
-	c->fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK));
-	if (c->fd < 0)
-		error = strerror(-c->fd);
-	else if (sys_stat_fd(c->fd, &st) || !S_ISREG(st.st_mode))
-		error = "not a regular file";
-	if (!error)
+	c->fd = append_file_open(path, &error);
+	if (c->fd >= 0)
 		return c;
 	snprintf(why->text, sizeof(why->text), "cannot write the capture: %.300s: %s", path, error);
 	capture_free(c);
@@ -83,52 +78,20 @@ void capture_free(struct capture *c)
 
 /* ---- writing ---- */
 
-/*
- * What another process appends must not follow a half block. Nobody else could append just now, for
- * the same reason.
- */
-static void take_back(struct capture *c, size_t written)
+void capture_flush(struct net *net)
 {
-	struct stat st;
-
-	/* Not where somebody else's blocks follow ours. */
-	if (!sys_stat_fd(c->fd, &st) && sys_tell(c->fd) == st.st_size &&
-	    (size_t)st.st_size >= written)
-		sys_truncate(c->fd, st.st_size - (off_t)written);
-}
-
-static int write_out(struct capture *c)
-{
-	size_t written = 0;
-
-	while (written < c->used) {
-		ssize_t n = sys_append(c->fd, c->buf + written, c->used - written);
-
-		if (n > 0) {
-			written += (size_t)n;
-		} else if (n != -EINTR) {
-			if (written)
-				take_back(c, written);
-			return n ? (int)n : -EIO;
-		}
-	}
-	return 0;
-}
-
-void capture_flush(struct engine *e)
-{
-	struct capture *c = e->capture;
+	struct capture *c = net->capture;
 	int ret;
 
 	if (!c->used)
 		return;
-	ret = write_out(c);
+	ret = append_file_write(c->fd, c->buf, c->used);
 	c->used = 0;
 	if (!ret)
 		return;
 	log_error("the capture in %s ends here: %s", c->path, strerror(-ret));
 	capture_free(c);
-	e->capture = NULL;
+	net->capture = NULL;
 }
 
 /* ---- blocks ---- */
@@ -277,13 +240,13 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 /* Our own address as far as it is known; what is left open is what routing would take. */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {
-	struct capture *c = ep->engine->capture;
+	struct capture *c = ep->conn->net->capture;
 	struct sockaddr_storage dst, src;
 
 	if (!ip_addr_is_zero(&path->local))
 		return path->local;
-	if (!ep->wildcard)
-		return sockaddr_ip((struct sockaddr *)&ep->local);
+	if (!ep->bound.wildcard)
+		return sockaddr_ip((struct sockaddr *)&ep->bound.local);
 	if (!ip_addr_equal(&c->remote, &path->remote)) {
 		c->remote = path->remote;
 		c->local = path->local;
@@ -319,10 +282,10 @@ static void put_packet(struct capture *c, const struct ends *ends, uint64_t when
 void capture_packets(struct endpoint *ep, const struct path_addr *path, enum capture_direction dir,
 		     const uint8_t *data, size_t len, size_t segment)
 {
-	struct engine *e = ep->engine;
+	struct net *net = ep->conn->net;
 	struct ip_addr local = local_address(ep, path);
 	bool out = dir == CAPTURE_OUT;
-	uint16_t ours = path->udp_port ? ep->port : 0;
+	uint16_t ours = path->udp_port ? ep->bound.port : 0;
 	struct ends ends = {
 		.src = out ? local : path->remote,
 		.dst = out ? path->remote : local,
@@ -334,13 +297,13 @@ void capture_packets(struct endpoint *ep, const struct path_addr *path, enum cap
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	when = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-	for (size_t off = 0; off < len && e->capture; off += segment) {
+	for (size_t off = 0; off < len && net->capture; off += segment) {
 		size_t left = len - off;
 
-		if (!e->capture->begun)
-			begin_section(e->capture);
-		put_packet(e->capture, &ends, when, dir, data + off, left < segment ? left : segment);
-		if (e->capture->used >= FLUSH_AT)
-			capture_flush(e);
+		if (!net->capture->begun)
+			begin_section(net->capture);
+		put_packet(net->capture, &ends, when, dir, data + off, left < segment ? left : segment);
+		if (net->capture->used >= FLUSH_AT)
+			capture_flush(net);
 	}
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion queues: making, resizing and destroying them. Polling is in poll.c. */
-#include "verbs/sctpiw.h"
+#include "verbs/cq.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define STAMPS                                                                                     \
-	(IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+#include "iwarp/iw_cq.h"
+#include "verbs/context.h"
+#include "verbs/domain.h"
+#include "verbs/poll.h"
+
+#define STAMPS (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 #define WC_FLAGS (IBV_WC_STANDARD_FLAGS | STAMPS)
 #define CQ_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
@@ -21,7 +24,7 @@ static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 	return 0;
 }
 
-/* pd: a parent domain, or NULL. */
+/* Makes a CQ; pd: the parent domain that it is to hold, or NULL. */
 static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 				struct ibv_comp_channel *channel, int comp_vector,
 				struct sctpiw_pd *pd)
@@ -44,12 +47,12 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	}
 	cq->obj.async.chan = sctpiw_async_channel(ctx);
 	cq->obj.user_handle = (uintptr_t)&cq->vcq.cq;
-	cq->engine = ctx->engine;
+	cq->shard = ctx->shard;
 	cq->generation = ctx->generation;
 	sctpiw_lock_init(&cq->lock);
 
-	engine_lock(ctx->engine);
-	cq->iw = iw_cq_new(engine_rnic(ctx->engine), cqe, &cq->obj);
+	shard_lock(ctx->shard);
+	cq->iw = iw_cq_new(ctx->shard->rnic->iw, cqe, &cq->obj);
 	if (cq->iw) {
 		cq->iw->unnotified = !channel;
 		list_add_tail(&ctx->cqs, &cq->node);
@@ -57,7 +60,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 		if (pd)
 			sctpiw_pd_hold(pd);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (!cq->iw) {
 		sctpiw_cq_release(cq);
 		errno = ENOMEM;
@@ -80,24 +83,23 @@ void sctpiw_cq_release(struct sctpiw_cq *cq)
 	free(cq);
 }
 
-/* libibverbs fills the rest of struct ibv_cq: channel, context, counters, mutex. */
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 				struct ibv_comp_channel *channel, int comp_vector)
 {
-	struct sctpiw_cq *cq = new_cq(to_ctx(context), cqe < 0 ? 0 : cqe, channel, comp_vector, NULL);
+	struct sctpiw_cq *cq =
+		new_cq(to_ctx(context), cqe < 0 ? 0 : cqe, channel, comp_vector, NULL);
 
 	return cq ? &cq->vcq.cq : NULL;
 }
 
-struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
-				      struct ibv_cq_init_attr_ex *attr)
+struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
 	uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? attr->flags : 0;
 	struct sctpiw_pd *pd = NULL;
 	struct sctpiw_cq *cq;
 
-	/* VLAN, flow and tag matching are not iWARP's. */
+	/* iWARP has no VLAN, flow tag and tag matching to tell of. */
 	if ((attr->comp_mask & ~known) || (attr->wc_flags & ~(uint64_t)WC_FLAGS) ||
 	    (flags & ~(uint32_t)CQ_FLAGS)) {
 		errno = EOPNOTSUPP;
@@ -114,7 +116,7 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 		    attr->comp_vector > INT32_MAX ? -1 : (int)attr->comp_vector, pd);
 	if (!cq)
 		return NULL;
-	/* Nobody knows of it yet. */
+	/* No lock is needed for a CQ that nobody knows of yet. */
 	if ((attr->wc_flags & STAMPS) && iw_cq_stamp(cq->iw)) {
 		sctpiw_destroy_cq(&cq->vcq.cq);
 		errno = ENOMEM;
@@ -136,9 +138,9 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
-	engine_lock(cq->engine);
+	shard_lock(cq->shard);
 	err = iw_cq_resize(cq->iw, cqe);
-	engine_unlock(cq->engine);
+	shard_unlock(cq->shard);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
 	sctpiw_cq_unlock(cq);
@@ -158,29 +160,23 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
-	engine_lock(cq->engine);
-	err = engine_need_timers(cq->engine);
+	shard_lock(cq->shard);
+	err = progress_start(cq->shard);
 	if (!err)
 		err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
 				     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
-	engine_unlock(cq->engine);
+	shard_unlock(cq->shard);
 	return -err;
 }
 
-/*
- * Events that the application has read and not acknowledged still name the CQ: as with the
- * kernel's CQs, destroying it waits for them; unread ones vanish.
- */
 static void wait_for_acks(struct sctpiw_cq *cq)
 {
 	struct ibv_cq *ibcq = &cq->vcq.cq;
 	uint32_t comp = channel_purge(&cq->obj.comp);
 	uint32_t async = channel_purge(&cq->obj.async);
 
-	pthread_mutex_lock(&ibcq->mutex);
-	while (ibcq->comp_events_completed != comp || ibcq->async_events_completed != async)
-		pthread_cond_wait(&ibcq->cond, &ibcq->mutex);
-	pthread_mutex_unlock(&ibcq->mutex);
+	sctpiw_wait_for_acks(&ibcq->comp_events_completed, comp, &ibcq->mutex, &ibcq->cond);
+	sctpiw_wait_for_acks(&ibcq->async_events_completed, async, &ibcq->mutex, &ibcq->cond);
 }
 
 int sctpiw_destroy_cq(struct ibv_cq *ibcq)
@@ -189,14 +185,14 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 	int err;
 
 	if (cq->generation == sctpiw_generation) {
-		engine_lock(cq->engine);
+		shard_lock(cq->shard);
 		err = iw_cq_free(cq->iw);
 		if (!err) {
 			list_del(&cq->node);
 			if (cq->pd)
 				sctpiw_pd_drop(cq->pd);
 		}
-		engine_unlock(cq->engine);
+		shard_unlock(cq->shard);
 		if (err)
 			return -err;
 		wait_for_acks(cq);

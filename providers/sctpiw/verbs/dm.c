@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Device memory: the device's processor is the application's, and so is its memory. */
-#include "verbs/sctpiw.h"
+#include "verbs/dm.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/domain.h"
+#include "verbs/mr.h"
 
-#define MIN_ALIGN 64 /* of an atomic operation, and then some */
+#define MIN_ALIGN 64 /* bytes: a cache line, and more than an atomic operation needs */
 
-static _Atomic uint64_t allocated; /* bytes, of SCTPIW_MAX_DM */
+static _Atomic uint64_t allocated; /* bytes in use; SCTPIW_MAX_DM at most */
 
-#define COPY_UNIT 4 /* of offset and length, as other devices and rdma-core's tests have it */
+#define COPY_UNIT 4 /* of offsets and lengths of copies; rdma-core's tests expect it of a device */
 
 static bool is_inside(const struct sctpiw_dm *dm, uint64_t offset, uint64_t length)
 {
@@ -70,7 +73,7 @@ static struct sctpiw_dm *new_dm(uint64_t length, size_t align)
 		free(dm);
 		return NULL;
 	}
-	memset(memory, 0, length); /* nothing of the heap's is shown to peers */
+	memset(memory, 0, length); /* a peer must not see what the heap held before */
 	dm->memory = memory;
 	dm->length = length;
 	return dm;
@@ -88,8 +91,8 @@ struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 	}
 	if (attr->comp_mask || !attr->length || attr->length > SCTPIW_MAX_DM ||
 	    attr->log_align_req > 31 || 1u << attr->log_align_req > SCTPIW_MAX_DM) {
-		log_debug("alloc_dm: length %zu, alignment 2^%u: %s", attr->length, attr->log_align_req,
-			  strerror(EINVAL));
+		log_debug("alloc_dm: length %zu, alignment 2^%u: %s", attr->length,
+			  attr->log_align_req, strerror(EINVAL));
 		errno = EINVAL;
 		return NULL;
 	}
@@ -104,9 +107,9 @@ struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 	dm->ibv.memcpy_to_dm = memcpy_to_dm;
 	dm->ibv.memcpy_from_dm = memcpy_from_dm;
 	dm->ibv.handle = sctpiw_new_handle();
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	list_add_tail(&ctx->dms, &dm->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &dm->ibv;
 }
 
@@ -124,11 +127,11 @@ int sctpiw_free_dm(struct ibv_dm *ibdm)
 	bool busy;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		busy = dm->mrs;
 		if (!busy)
 			list_del(&dm->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (busy)
 			return EBUSY;
 	}
@@ -136,7 +139,8 @@ int sctpiw_free_dm(struct ibv_dm *ibdm)
 	return 0;
 }
 
-static int check_reg(const struct sctpiw_dm *dm, uint64_t offset, size_t length, unsigned int access)
+static int check_reg(const struct sctpiw_dm *dm, uint64_t offset, size_t length,
+		     unsigned int access)
 {
 	const unsigned int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 				   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
@@ -158,12 +162,12 @@ struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *ibpd, struct ibv_dm *ibdm, uint64
 	int err = EIO;
 
 	if (sctpiw_alive(ctx))
-		err = ibdm->context == ibpd->context ? check_reg(dm, dm_offset, length, access)
-						     : EINVAL;
+		err = ibdm->context == ibpd->context ? check_reg(dm, dm_offset, length, access) :
+						       EINVAL;
 	if (err) {
 		log_debug("reg_dm_mr: offset %llu, length %zu of %llu, access 0x%x: %s",
-			  (unsigned long long)dm_offset, length, (unsigned long long)dm->length, access,
-			  strerror(err));
+			  (unsigned long long)dm_offset, length, (unsigned long long)dm->length,
+			  access, strerror(err));
 		errno = err;
 		return NULL;
 	}
@@ -171,7 +175,7 @@ struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *ibpd, struct ibv_dm *ibdm, uint64
 	mr = sctpiw_new_mr(to_pd(ibpd), &attr, (int)access, dm);
 	if (!mr)
 		return NULL;
-	/* Not of the application's pages: libibverbs is to leave them alone. */
+	/* For libibverbs, which is to leave alone pages that the application did not give it. */
 	mr->vmr.mr_type = VERBS_MR_DMABUF;
 	mr->vmr.ibv_mr.length = length;
 	return &mr->vmr.ibv_mr;

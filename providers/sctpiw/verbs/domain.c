@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Thread domains, and the parent domains that tie one to a protection domain. */
-#include "verbs/sctpiw.h"
+#include "verbs/domain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "verbs/context.h"
+
+struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct sctpiw_pd *pd;
+
+	if (!sctpiw_alive(ctx)) {
+		errno = EIO;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	shard_lock(ctx->shard);
+	pd->iw = iw_pd_new(ctx->shard->rnic->iw, pd);
+	if (pd->iw)
+		list_add_tail(&ctx->pds, &pd->node);
+	shard_unlock(ctx->shard);
+	if (!pd->iw) {
+		free(pd);
+		errno = ENOMEM;
+		return NULL;
+	}
+	pd->ibv.context = context;
+	pd->ibv.handle = sctpiw_new_handle();
+	return &pd->ibv;
+}
 
 struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr)
 {
@@ -27,9 +57,9 @@ struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_a
 		return NULL;
 	}
 	td->ibv.context = context;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	list_add_tail(&ctx->tds, &td->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &td->ibv;
 }
 
@@ -40,11 +70,11 @@ int sctpiw_dealloc_td(struct ibv_td *ibtd)
 	bool busy;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		busy = td->users;
 		if (!busy)
 			list_del(&td->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (busy)
 			return EBUSY;
 	}
@@ -76,8 +106,8 @@ static int check_parent_attr(struct ibv_context *context,
 }
 
 /*
- * Allocators are for memory that a device works on. The queues of ours are touched by the process
- * alone: allocators are taken, and never called.
+ * The allocators of a parent domain are for memory that a device works on. Here only the process
+ * itself touches queues, so allocators are accepted, and never called.
  */
 struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 					  struct ibv_parent_domain_init_attr *attr)
@@ -100,18 +130,22 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.handle = attr->pd->handle;
 	pd->parent = to_pd(attr->pd);
 	pd->iw = pd->parent->iw;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	sctpiw_pd_hold(pd->parent);
 	if (attr->td) {
 		pd->td = to_td(attr->td);
 		pd->td->users++;
 	}
 	list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &pd->ibv;
 }
 
-int sctpiw_release_pd(struct sctpiw_pd *pd)
+/*
+ * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs the
+ * shard lock.
+ */
+static int release_pd(struct sctpiw_pd *pd)
 {
 	int err;
 
@@ -127,5 +161,22 @@ int sctpiw_release_pd(struct sctpiw_pd *pd)
 			return err;
 	}
 	list_del(&pd->node);
+	return 0;
+}
+
+int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct sctpiw_pd *pd = to_pd(ibpd);
+	int err;
+
+	if (sctpiw_alive(ctx)) {
+		shard_lock(ctx->shard);
+		err = release_pd(pd);
+		shard_unlock(ctx->shard);
+		if (err)
+			return -err;
+	}
+	free(pd);
 	return 0;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows. What a bind comes to is decided in its turn in the send queue (iwarp/mw.c). */
-#include "verbs/sctpiw.h"
+#include "verbs/mw.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/domain.h"
+#include "verbs/post.h"
 
 _Static_assert((int)IW_MW_TYPE_1 == IBV_MW_TYPE_1, "");
 _Static_assert((int)IW_MW_TYPE_2 == IBV_MW_TYPE_2, "");
@@ -26,13 +29,13 @@ struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *ibpd, enum ibv_mw_type type)
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	err = iw_mw_new(to_pd(ibpd)->iw, (enum iw_mw_type)type, &mw->iw);
 	if (!err) {
 		sctpiw_pd_hold(to_pd(ibpd));
 		list_add_tail(&ctx->mws, &mw->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		free(mw);
 		errno = -err;
@@ -52,22 +55,27 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 	struct sctpiw_mw *mw = to_mw(ibmw);
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		iw_mw_free(mw->iw);
 		sctpiw_pd_drop(to_pd(ibmw->pd));
 		list_del(&mw->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	free(mw);
 	return 0;
 }
 
+/* Only what verbs can judge: the rest is decided when it is the bind's turn in the send queue. */
 static int check_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
 {
 	const unsigned int rights = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
 				    IBV_ACCESS_REMOTE_ATOMIC;
-	/* From zero count those of type 2 alone, as with the kernel's drivers. */
-	unsigned int known = mw && mw->type == IBV_MW_TYPE_2 ? rights | IBV_ACCESS_ZERO_BASED : rights;
+	/*
+	 * As with the kernel's drivers, only windows of type 2 can have addresses that count from
+	 * zero.
+	 */
+	unsigned int known = mw && mw->type == IBV_MW_TYPE_2 ? rights | IBV_ACCESS_ZERO_BASED :
+							       rights;
 	const struct ibv_mr *mr = info->mr;
 
 	if (!mw || (info->mw_access_flags & ~known))

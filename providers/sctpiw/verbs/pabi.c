@@ -8,7 +8,7 @@
 const struct pabi_layout pabi_layouts[] = {
 	{ .register_driver = "verbs_register_driver_34" }, /* v39 to v56 */
 	{ .register_driver = "verbs_register_driver_57" }, /* v57, v58 */
-	{ .register_driver = "verbs_register_driver_59", /* v62, v63 */
+	{ .register_driver = "verbs_register_driver_59",   /* v62, v63 */
 	  .marker = "ibv_dm_export_dmabuf_fd",
 	  .grown = 4,
 	  .inserted = 5,
@@ -24,6 +24,7 @@ const struct pabi_layout pabi_layouts[] = {
 	{ NULL },
 };
 
+/* What pabi_init() has found. */
 static struct {
 	const struct pabi_layout *layout;
 	void (*register_driver)(const struct verbs_device_ops *ops);
@@ -31,12 +32,16 @@ static struct {
 			       struct verbs_context *offset, uint32_t driver_id);
 	void (*uninit_context)(struct verbs_context *context);
 	void (*set_ops)(struct verbs_context *context, const void *ops);
-	size_t qp_mark; /* offset in struct verbs_qp, or 0 */
+	size_t qp_mark; /* offset of the mark in struct verbs_qp; 0: not found */
 } pabi;
 
-#define VERBS_QP_EX UINT32_C(2) /* of the mask behind ibv_qp_ex */
+#define VERBS_QP_EX                                                                                \
+	UINT32_C(2) /* the mark: a bit of the mask that libibverbs has behind ibv_qp_ex */
 
-/* ISO C has no conversion from void * to a function pointer; POSIX has the representation. */
+/*
+ * Stores a symbol's address in the function pointer at `function`. ISO C does not convert void * to
+ * a function pointer, but POSIX says that they look the same. False if there is no such symbol.
+ */
 static bool find_symbol(void *lib, const char *name, void *function)
 {
 	void *address = dlsym(lib, name);
@@ -45,7 +50,10 @@ static bool find_symbol(void *lib, const char *name, void *function)
 	return address != NULL;
 }
 
-/* Asked of the library itself: struct ibv_qp_ex has grown without the number of the private ABI. */
+/*
+ * Finds out where libibverbs looks for the mark, by asking its ibv_qp_to_qp_ex() for each place.
+ * The number of the private ABI does not tell, as struct ibv_qp_ex has grown without it.
+ */
 static size_t find_qp_mark(struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp))
 {
 	size_t at = offsetof(struct ibv_qp_ex, wr_abort) + sizeof(void *);
@@ -70,9 +78,11 @@ bool pabi_mark_qp_ex(struct verbs_qp *qp)
 
 bool pabi_init(void)
 {
-	/* By name: the library need not be in the global scope (programs that dlopen it). */
+	/*
+	 * A program may have opened libibverbs by dlopen(), so it need not be in the global scope.
+	 */
 	void *lib = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp *qp);
+	struct ibv_qp_ex *(*qp_to_qp_ex)(struct ibv_qp * qp);
 	const struct pabi_layout *l;
 
 	if (!lib)
@@ -138,11 +148,14 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	pabi_spread_ops(pabi.layout, ops, slots);
 	pabi.set_ops(pabi_full_context(context), slots);
 
-	/* From both ends of the alphabet: an operation too many or too few shifts one of them. */
+	/*
+	 * The operations are in the order of the alphabet. If libibverbs has one more or one less
+	 * than we think, those behind it are shifted; so some from all over the alphabet are
+	 * compared.
+	 */
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
-	return SAME(set->_compat_alloc_pd, ops->alloc_pd) &&
-	       SAME(set->alloc_mw, ops->alloc_mw) && SAME(set->bind_mw, ops->bind_mw) &&
-	       SAME(set->dealloc_mw, ops->dealloc_mw) &&
+	return SAME(set->_compat_alloc_pd, ops->alloc_pd) && SAME(set->alloc_mw, ops->alloc_mw) &&
+	       SAME(set->bind_mw, ops->bind_mw) && SAME(set->dealloc_mw, ops->dealloc_mw) &&
 	       SAME(context->alloc_null_mr, ops->alloc_null_mr) &&
 	       SAME(context->reg_dm_mr, ops->reg_dm_mr) &&
 	       SAME(set->_compat_create_cq, ops->create_cq) &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The private ABI between libibverbs and its providers: layouts and functions that
- * libibverbs-dev does not install. The structs below are those of private ABI 34 (rdma-core v39 to
- * v56); 57, 59 and 64 differ in operations in between and in a longer struct verbs_context.
+ * The private ABI between libibverbs and its providers: layouts and functions that libibverbs-dev
+ * does not install. The structs below are those of private ABI 34 (rdma-core v39 to v56). 57, 59
+ * and 64 have further operations in between, and a longer struct verbs_context.
  *
- * The functions are looked up at load time rather than linked: an unknown libibverbs then
- * costs one clear line and no device, instead of a library that does not load.
+ * The functions are looked up when the library is loaded. So with an unknown libibverbs there is
+ * one clear line and no device, and not a library that cannot be loaded.
  */
 #ifndef SCTPIW_VERBS_PABI_H
 #define SCTPIW_VERBS_PABI_H
@@ -33,7 +33,7 @@ struct verbs_match_ent {
 	uint8_t kind;
 };
 
-struct verbs_sysfs_dev; /* libibverbs's; nothing in it concerns us */
+struct verbs_sysfs_dev; /* libibverbs's own */
 struct verbs_device;
 
 struct verbs_device_ops {
@@ -43,7 +43,7 @@ struct verbs_device_ops {
 	const struct verbs_match_ent *match_table;
 	const struct verbs_device_ops **static_providers;
 	bool (*match_device)(struct verbs_sysfs_dev *sysfs_dev);
-	/* Owns cmd_fd from then on, whether it succeeds or not. */
+	/* Takes over cmd_fd, whether it succeeds or not. */
 	struct verbs_context *(*alloc_context)(struct ibv_device *device, int cmd_fd,
 					       void *private_data);
 	struct verbs_context *(*import_context)(struct ibv_device *device, int cmd_fd);
@@ -60,7 +60,7 @@ struct verbs_device { /* zeroed by the provider, filled by libibverbs */
 	uint64_t core_support;
 };
 
-/* libibverbs keeps account of the pages of the first sort for fork(), and re-registers no other. */
+/* libibverbs counts the pages of ordinary MRs, for ibv_fork_init(), and no others. */
 enum verbs_mr_type { VERBS_MR_ORDINARY, VERBS_MR_NULL, VERBS_MR_IMPORTED, VERBS_MR_DMABUF };
 
 struct verbs_mr {
@@ -70,8 +70,8 @@ struct verbs_mr {
 };
 
 /*
- * What libibverbs looks at behind a QP moves with the size of ibv_qp_ex: all of it must read 0, but for
- * pabi_mark_qp_ex().
+ * libibverbs has fields of its own behind struct ibv_qp_ex, whose size differs between versions.
+ * All of them must read 0, but for the mark that pabi_mark_qp_ex() sets.
  */
 struct verbs_qp {
 	union {
@@ -89,10 +89,10 @@ struct verbs_cq {
 	};
 };
 
-/* An operation that this provider leaves to libibverbs's default ("not supported"). */
+/* An operation that this provider leaves to libibverbs, which says that it is not supported. */
 #define PABI_DEFAULT(name) void (*name)(void)
 
-/* In the library's order, which is that of the alphabet. */
+/* In the order of the library, which is that of the alphabet. */
 struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 			 struct ibv_sge *sg_list, uint32_t num_sge);
@@ -188,50 +188,76 @@ struct verbs_context_ops {
 #undef PABI_DEFAULT
 
 #define PABI_OPS (sizeof(struct verbs_context_ops) / sizeof(void (*)(void)))
-#define PABI_MAX_OPS 160 /* more than any layout has, so that a longer one reads zeros */
+#define PABI_MAX_OPS 160 /* more than any layout has: an unknown, longer one reads zeros */
 
 _Static_assert(PABI_OPS == 76, "operations of private ABI 34");
 
-/* One known layout: the number in its symbol names, and what it has that 34 lacks. */
+/* A known layout, and what it has that number 34 does not have. */
 struct pabi_layout {
-	const char *register_driver; /* exported by a libibverbs of that number */
-	const char *marker;	     /* and this symbol too, or NULL */
-	uint8_t grown;		     /* pointers at the front of struct verbs_context */
-	uint8_t inserted;	     /* operations */
-	uint8_t before[8]; /* ascending: index in struct verbs_context_ops that each one precedes */
+	const char *register_driver; /* a symbol that a libibverbs with it exports */
+	const char *marker;	     /* another such symbol, or NULL */
+	uint8_t grown;		     /* further pointers at the front of struct verbs_context */
+	uint8_t inserted;	     /* further operations */
+	/*
+	 * For each further operation, ascending: the index in struct verbs_context_ops that it
+	 * precedes.
+	 */
+	uint8_t before[8];
 };
 
-/* To stand in front of the struct verbs_context of our headers, which grows at that end. */
+/*
+ * Room in front of the struct verbs_context of our headers, which newer versions lengthen at that
+ * end.
+ */
 struct pabi_headroom {
 	void *grown[8];
 };
 
-extern const struct pabi_layout pabi_layouts[]; /* the first that fits is it; ends with a NULL name */
+/*
+ * The known layouts, of which the first that fits is taken; the last has NULL for register_driver.
+ */
+extern const struct pabi_layout pabi_layouts[];
 
-/* Writes ops into slots as the layout has them, zeros elsewhere. */
+/* Writes the operations into slots in the order of the layout, and NULL into all other slots. */
 void pabi_spread_ops(const struct pabi_layout *layout, const struct verbs_context_ops *ops,
 		     void (*slots[PABI_MAX_OPS])(void));
 
-/* Find the functions and the layout of the libibverbs in this process: false: an unknown one. */
+/*
+ * Finds the functions and the layout of the libibverbs in this process. False if it is an unknown
+ * one.
+ */
 bool pabi_init(void);
 
-/* The rest needs a successful pabi_init(). */
+/* All that follow need a successful pabi_init(). */
+
+/* Tells libibverbs of the driver. */
 void pabi_register_driver(const struct verbs_device_ops *ops);
+
 /*
- * A zeroed struct of size bytes that begins with a pabi_headroom and an initialised verbs_context, or
- * NULL and errno; cmd_fd is closed then. The context has taken over cmd_fd.
+ * Makes a zeroed struct of size bytes that begins with a pabi_headroom and an initialised
+ * verbs_context, which takes over cmd_fd. NULL and errno if that fails; cmd_fd is closed then.
  */
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
-/* Where the verbs_context begins for libibverbs: what alloc_context is to return. */
-struct verbs_context *pabi_full_context(struct verbs_context *context);
-/* Closes cmd_fd and async_fd; the memory is the caller's to free. */
-void pabi_uninit_context(struct verbs_context *context);
+
 /*
- * Makes ibv_qp_to_qp_ex() find qp's ibv_qp_ex. false: this libibverbs keeps the mark where we did not
- * find it.
+ * The verbs_context as libibverbs sees it, with the part in front: what alloc_context() is to
+ * return.
+ */
+struct verbs_context *pabi_full_context(struct verbs_context *context);
+
+/* Closes cmd_fd and async_fd; the caller frees the memory. */
+void pabi_uninit_context(struct verbs_context *context);
+
+/*
+ * Marks qp as one that has a struct ibv_qp_ex, for ibv_qp_to_qp_ex(). False if pabi_init() has not
+ * found out where this libibverbs has the mark.
  */
 bool pabi_mark_qp_ex(struct verbs_qp *qp);
-/* false: libibverbs put an operation elsewhere than it belongs; the context must not be used. */
+
+/*
+ * Gives libibverbs the operations of the context. False if one of them has come to another place
+ * than its own; then the context must not be used.
+ */
 bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops);
 
 #endif

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The fast path from the RNIC: completions, by ibv_poll_cq() and by the extended CQ. */
-#include "verbs/sctpiw.h"
+#include "verbs/poll.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "iwarp/iw_cq.h"
+#include "runtime/rnic.h"
+#include "verbs/context.h"
+#include "verbs/cq.h"
 
 _Static_assert((int)IW_WC_SUCCESS == IBV_WC_SUCCESS, "");
 _Static_assert((int)IW_WC_LOC_LEN_ERR == IBV_WC_LOC_LEN_ERR, "");
@@ -29,6 +33,7 @@ _Static_assert((int)IW_WC_RECV_RDMA_WITH_IMM == IBV_WC_RECV_RDMA_WITH_IMM, "");
 _Static_assert((int)IW_WC_WITH_IMM == IBV_WC_WITH_IMM, "");
 _Static_assert((int)IW_WC_WITH_INV == IBV_WC_WITH_INV, "");
 
+/* The numbers are the same on both sides (see above), so only the places differ. */
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 {
 	wc->wr_id = cqe->wr_id;
@@ -36,7 +41,7 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->opcode = cqe->opcode;
 	wc->vendor_err = cqe->vendor_err;
 	wc->byte_len = cqe->byte_len;
-	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: unions on both sides */
+	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: it is a union on both sides */
 	wc->qp_num = cqe->qp_num;
 	wc->src_qp = 0;
 	wc->wc_flags = cqe->flags;
@@ -46,30 +51,35 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->dlid_path_bits = 0;
 }
 
+/*
+ * Whether the only completion had better be left in the queue, because the application waits for
+ * the peer's answer rather than for it (iwarp/answer.c).
+ */
 static bool awaits_answer(struct sctpiw_cq *cq)
 {
 	uint64_t due = atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire);
 
-	return due && engine_awaits_answer(cq->engine, cq->iw, due);
+	return due && poller_awaits_answer(cq->shard, cq->iw, due);
 }
 
+/* Moves up to num_entries completions from the ring to wc, and returns how many. */
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	struct iw_cq *iw = cq->iw;
-	uint32_t head, tail;
-	int n = 0;
+	uint32_t n, max = (uint32_t)num_entries;
 
 	if (awaits_answer(cq))
 		return 0;
 	sctpiw_cq_lock(cq);
-	head = atomic_load_explicit(&iw->head, memory_order_relaxed);
-	tail = atomic_load_explicit(&iw->tail, memory_order_acquire);
-	for (; n < num_entries && head != tail; n++, head++)
-		convert(&iw->ring[head & iw->mask], &wc[n]);
+	n = iw_cq_count(iw);
+	if (n > max)
+		n = max;
+	for (uint32_t i = 0; i < n; i++)
+		convert(&iw->ring[iw_cq_slot(iw, i)], &wc[i]);
 	if (n)
-		atomic_store_explicit(&iw->head, head, memory_order_release);
+		iw_cq_consume(iw, n);
 	sctpiw_cq_unlock(cq);
-	return n;
+	return (int)n;
 }
 
 int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
@@ -82,7 +92,7 @@ int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	n = poll_ring(cq, num_entries, wc);
 	if (n || !num_entries)
 		return n;
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	return poll_ring(cq, num_entries, wc);
 }
 
@@ -95,28 +105,37 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
 	sctpiw_cq_unlock(cq);
-	engine_armed(cq->engine);
+	poller_armed(cq->shard);
 	return 0;
 }
 
-/* ---- the extended CQ: locked from a successful start_poll to end_poll ---- */
+/*
+ * The extended CQ
+ */
 
 static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
 {
 	return to_cq(ibv_cq_ex_to_cq(cq));
 }
 
+/*
+ * Takes the oldest completion out of the ring, and makes it the current one. 0, or ENOENT if there
+ * is none.
+ */
 static int take_entry(struct sctpiw_cq *cq)
 {
 	struct iw_cq *iw = cq->iw;
+	uint32_t slot;
 
 	if (awaits_answer(cq))
 		return ENOENT;
-	if (iw->stamps && !iw_cq_is_empty(iw))
-		cq->stamp = iw->stamps[atomic_load_explicit(&iw->head, memory_order_relaxed) &
-				       iw->mask];
-	if (!iw_cq_poll(iw, 1, &cq->current))
+	if (iw_cq_is_empty(iw))
 		return ENOENT;
+	slot = iw_cq_slot(iw, 0);
+	cq->current = iw->ring[slot];
+	if (iw->stamps)
+		cq->stamp = iw->stamps[slot];
+	iw_cq_consume(iw, 1);
 	cq->vcq.cq_ex.wr_id = cq->current.wr_id;
 	cq->vcq.cq_ex.status = cq->current.status;
 	return 0;
@@ -136,7 +155,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (!err)
 		return 0;
 	sctpiw_cq_unlock(cq);
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (err)
@@ -174,7 +193,10 @@ static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
 	return ex_to_cq(cq)->current.byte_len;
 }
 
-/* Also what ibv_wc_read_invalidated_rkey() calls: a union here as there, and no change of byte order. */
+/*
+ * ibv_wc_read_invalidated_rkey() calls it, too. Both are in a union here, and neither is converted
+ * to another byte order.
+ */
 static __be32 ex_imm_data(struct ibv_cq_ex *cq)
 {
 	return (__be32)ex_to_cq(cq)->current.inv_stag;
@@ -192,10 +214,10 @@ static uint64_t ex_completion_ts(struct ibv_cq_ex *cq)
 
 static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
-	return engine_wallclock(ex_to_cq(cq)->stamp);
+	return rnic_wallclock(ex_to_cq(cq)->stamp);
 }
 
-/* Things of InfiniBand that a connected iWARP QP does not have. */
+/* For what InfiniBand tells, and a connected QP of iWARP does not have. */
 static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
 {
 	return 0;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The fast path towards the RNIC: work requests go into the rings of iwarp/ as they are
- * checked, so that what stands before a bad one in a chain is posted.
- */
-#include "verbs/sctpiw.h"
+#include "verbs/post.h"
 
 #include <errno.h>
 #include <string.h>
+
+#include "iwarp/iw_qp.h"
+#include "util/trace.h"
+#include "verbs/context.h"
+#include "verbs/mw.h"
+#include "verbs/qp.h"
+#include "verbs/srq.h"
 
 _Static_assert((int)IW_WR_RDMA_WRITE == IBV_WR_RDMA_WRITE, "");
 _Static_assert((int)IW_WR_RDMA_WRITE_WITH_IMM == IBV_WR_RDMA_WRITE_WITH_IMM, "");
@@ -22,7 +25,7 @@ _Static_assert((int)IW_SEND_FENCE == IBV_SEND_FENCE, "");
 _Static_assert((int)IW_SEND_SIGNALED == IBV_SEND_SIGNALED, "");
 _Static_assert((int)IW_SEND_SOLICITED == IBV_SEND_SOLICITED, "");
 _Static_assert((int)IW_SEND_INLINE == IBV_SEND_INLINE, "");
-_Static_assert(IW_MAX_SGE_RD == IW_MAX_SGE, "what a QP takes, a read takes");
+_Static_assert(IW_MAX_SGE_RD == IW_MAX_SGE, "a read may have as many elements as the QP");
 
 #define ATOMIC_LEN sizeof(uint64_t)
 #define SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
@@ -37,7 +40,7 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 	}
 }
 
-/* What is left to check once the number of elements is known to be within the limit. */
+/* Judges a work request whose number of elements is within the limit: 0, EINVAL or EOPNOTSUPP. */
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
 	switch (wr->opcode) {
@@ -128,7 +131,8 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 		wqe->length = 0;
 		break;
 	case IBV_WR_BIND_MW:
-		err = sctpiw_put_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+		err = sctpiw_put_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
+				      &wr->bind_mw.bind_info);
 		if (err)
 			return err;
 		break;
@@ -139,10 +143,10 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 	return 0;
 }
 
-/* *bytes grows by the length of what was posted. */
+/* Posts one work request, and adds the bytes of its data to *bytes. 0 or an errno. */
 static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_t *bytes)
 {
-	uint32_t n = wr->num_sge; /* a negative one is far above any limit */
+	uint32_t n = wr->num_sge; /* a negative number becomes one above every limit */
 	struct iw_send_wqe *wqe;
 	uint64_t total;
 	int err;
@@ -157,6 +161,8 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
 	else
 		sctpiw_copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
+	TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id, .opcode = wqe->opcode,
+	      .bytes = wqe->length);
 	iw_sq_publish(iw);
 	*bytes += total;
 	return 0;
@@ -187,11 +193,11 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (err)
 		*bad_wr = wr;
 	if (posted)
-		engine_doorbell(qp->engine, qp->iw, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes);
 	return err;
 }
 
-/* max_sge: of the queue. The total of the elements in *total; 0 or an errno. */
+/* Judges a receive for a queue whose limit is max_sge; its bytes go to *total. 0 or an errno. */
 static int check_recv(const struct ibv_recv_wr *wr, uint32_t max_sge, uint64_t *total)
 {
 	uint32_t n = wr->num_sge;
@@ -221,7 +227,7 @@ static int post_one_recv(struct iw_qp *iw, const struct ibv_recv_wr *wr)
 		return err;
 	wqe = iw_rq_slot(iw);
 	if (!wqe)
-		return iw->srq ? EINVAL : ENOMEM; /* with an SRQ it has no queue of its own */
+		return iw->srq ? EINVAL : ENOMEM; /* a QP with an SRQ has no queue of its own */
 	fill_recv(wqe, wr, total);
 	iw_rq_publish(iw);
 	return 0;
@@ -251,7 +257,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))
-		engine_doorbell(qp->engine, qp->iw, ENGINE_AT_ONCE);
+		burst_post(qp->shard, &qp->iw->doorbell, BURST_AT_ONCE);
 	return err;
 }
 
@@ -272,8 +278,7 @@ static int post_one_srq_recv(struct iw_srq *iw, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad_wr)
+int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct sctpiw_srq *srq = to_srq(ibsrq);
 	bool posted = false;
@@ -295,6 +300,6 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_srq_is_awaited(srq->iw))
-		engine_doorbell_srq(srq->engine, srq->iw);
+		burst_post(srq->shard, &srq->iw->doorbell, BURST_AT_ONCE);
 	return err;
 }

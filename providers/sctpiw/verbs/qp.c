@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Queue pairs: making, changing and destroying them. Posting is in post.c. */
-#include "verbs/sctpiw.h"
+#include "verbs/qp.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_qp.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/cq.h"
+#include "verbs/domain.h"
+#include "verbs/qp_attr.h"
+#include "verbs/srq.h"
+#include "verbs/wr.h"
 
-_Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+_Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -37,18 +43,17 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	err = check_type(attr->qp_type);
 	if (err)
 		return err;
-	if (!attr->send_cq || !attr->recv_cq ||
-	    attr->send_cq->context != &ctx->vctx.context ||
+	if (!attr->send_cq || !attr->recv_cq || attr->send_cq->context != &ctx->vctx.context ||
 	    attr->recv_cq->context != &ctx->vctx.context)
 		return EINVAL;
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
-	if (attr->srq) /* what is asked of the receive queue is not looked at */
+	if (attr->srq) /* then it does not matter what is asked of the receive queue */
 		return attr->srq->context == &ctx->vctx.context ? 0 : EINVAL;
 	if (cap->max_recv_wr > IW_MAX_QP_WR || cap->max_recv_sge > IW_MAX_SGE)
 		return EINVAL;
-	/* One queue may be empty, a QP without any is of no use. */
+	/* One of the two queues may be empty; a QP without any is of no use. */
 	if (!cap->max_send_wr && !cap->max_recv_wr)
 		return EINVAL;
 	return 0;
@@ -72,22 +77,22 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	};
 	int err;
 
-	engine_lock(ctx->engine);
-	err = qp_num_get(ctx->engine, &iw_attr.num);
+	shard_lock(ctx->shard);
+	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
 	if (!err) {
-		err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+		err = iw_qp_new(ctx->shard->rnic->iw, &iw_attr, &qp->iw);
 		if (err)
-			qp_num_put(ctx->engine, iw_attr.num);
+			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return -err;
 }
 
-/* libibverbs leaves all of struct ibv_qp to the provider, the mutex and the condition too. */
+/* libibverbs leaves it to the provider to fill struct ibv_qp. */
 static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t qp_num)
 {
@@ -103,7 +108,10 @@ static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv
 	ibqp->qp_type = attr->qp_type;
 }
 
-/* send_ops: NULL, or for which operations of ibv_wr_* (IBV_QP_EX_WITH_*). */
+/*
+ * send_ops: the operations that ibv_wr_* is to have (IBV_QP_EX_WITH_*), or NULL for a QP without
+ * ibv_wr_*.
+ */
 static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 				const uint64_t *send_ops)
 {
@@ -124,7 +132,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->single_threaded = to_pd(pd)->td;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
-	qp->engine = ctx->engine;
+	qp->shard = ctx->shard;
 	qp->generation = ctx->generation;
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
@@ -156,7 +164,7 @@ struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return create_qp(pd, attr, NULL);
 }
 
-/* Beyond a PD and operations of ibv_wr_* it takes nothing that ibv_create_qp() would not. */
+/* Only a PD, and operations of ibv_wr_*, are taken beyond what ibv_create_qp() takes. */
 static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -167,7 +175,8 @@ static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_i
 		return EOPNOTSUPP;
 	}
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags) {
-		log_debug("create_qp_ex: no create_flags are offered, not 0x%x", attr->create_flags);
+		log_debug("create_qp_ex: no create_flags are offered, not 0x%x",
+			  attr->create_flags);
 		return EOPNOTSUPP;
 	}
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || attr->pd->context != context)
@@ -184,7 +193,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		errno = err;
 		return NULL;
 	}
-	/* The two structs begin alike; libibverbs relies on it too. */
+	/* The two structs begin alike, as libibverbs relies on, too. */
 	return create_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
 			 with_ops ? &attr->send_ops_flags : NULL);
 }
@@ -202,11 +211,11 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	*attr = qp->attr;
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	attr->sq_draining = iw_qp_is_draining(qp->iw);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
 
@@ -222,7 +231,6 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 	return 0;
 }
 
-/* Of what this side receives, so of RDMA Reads what it asked for. 1 is also the bit for whole messages. */
 int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, uint32_t flags)
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
@@ -236,13 +244,13 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_READ:
-		return engine_in_order(qp->engine);
+		return qp->shard->rnic->config.in_order;
 	default:
 		return 0;
 	}
 }
 
-/* No OUI is assigned to us: a locally administered one, 02-'i'-'w'. */
+/* There is no OUI for this project, so it is a locally administered one: 02-'i'-'w'. */
 #define ECE_VENDOR_ID 0x026977
 
 int sctpiw_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
@@ -266,132 +274,6 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-/* 4.096 us x 2^timeout, for each try: what InfiniBand waits at least before it gives a WR up. */
-#define TIMEOUT_UNIT 4096ull
-/* But processes start one after the other, and no packet was lost for that. */
-#define LIMIT_MIN (5 * 1000000000ull)
-
-/* And a peer that said that it ends needs no more tries. */
-#define GONE_MAX (500 * 1000000ull)
-
-static uint64_t tries(const struct ibv_qp_attr *attr)
-{
-	return (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
-}
-
-static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
-{
-	if (!attr->timeout && timeout_is_set)
-		return 0;
-	return tries(attr) > LIMIT_MIN ? tries(attr) : LIMIT_MIN;
-}
-
-static uint64_t patience_behind(const struct ibv_qp_attr *attr)
-{
-	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
-}
-
-/* What changes for the peer of a QP connected out of band, once all of attr is merged. */
-static void set_oob(struct sctpiw_qp *qp)
-{
-	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
-	struct oob_attr oob = {
-		.ord = qp->attr.max_rd_atomic,
-		.rnr_retry = in_rtr ? 7 : qp->attr.rnr_retry, /* not said yet: for ever */
-		.limit = patience(&qp->attr, !in_rtr),
-		.gone = patience_behind(&qp->attr),
-	};
-
-	if (qp->iw->oob)
-		oob_set_attr(qp->iw, &oob);
-}
-
-static int wire(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
-{
-	const struct ibv_global_route *grh = &attr->ah_attr.grh;
-	struct oob_peer wiring = {
-		.dest_qp_num = attr->dest_qp_num,
-		.ird = attr->max_dest_rd_atomic,
-	};
-
-	if (engine_gid(qp->engine, grh->sgid_index, &wiring.local)) {
-		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
-		return EINVAL;
-	}
-	memcpy(wiring.dgid, grh->dgid.raw, sizeof(wiring.dgid));
-	return -oob_connect(qp->engine, qp->iw, &wiring);
-}
-
-/* To another state, which the checks have found to be allowed. */
-static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
-{
-	bool was_rts = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTS;
-	int err;
-
-	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
-		return wire(qp, attr);
-	err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
-	if (err)
-		return -err;
-	if (attr->qp_state == IBV_QPS_RESET) {
-		oob_disconnect(qp->iw);
-		qp->iw->cm = NULL;
-		qp->by_cm = false;
-		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
-	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
-		qp->by_cm = sctpiw_is_cm_mask(mask);
-	} else if (attr->qp_state == IBV_QPS_SQD && was_rts && (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) &&
-		   attr->en_sqd_async_notify) {
-		iw_qp_notify_drained(qp->iw);
-	}
-	return 0;
-}
-
-/* Under the engine lock; all of it, or nothing. */
-static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
-{
-	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
-	bool by_cm = qp->by_cm || qp->iw->cm;
-	int err;
-
-	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
-	if (err)
-		return err;
-	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
-		err = enter(qp, attr, mask);
-		if (err)
-			return err;
-	}
-	if (mask & IBV_QP_ACCESS_FLAGS)
-		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
-	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
-	set_oob(qp);
-	return 0;
-}
-
-static bool is_without_gid(const struct ibv_qp_attr *attr, int mask)
-{
-	return mask & IBV_QP_AV && !attr->ah_attr.is_global;
-}
-
-int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
-{
-	struct sctpiw_qp *qp = to_qp(ibqp);
-	int err;
-
-	if (qp->generation != sctpiw_generation)
-		return EIO;
-	engine_lock(qp->engine);
-	err = modify_locked(qp, attr, attr_mask);
-	if (err)
-		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
-			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
-			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
-			  err);
-	engine_unlock(qp->engine);
-	return err;
-}
-
 void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 {
 	uint32_t num = qp->iw->num;
@@ -400,15 +282,16 @@ void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
-	qp_num_put(qp->engine, num);
+	qp_num_put(&qp->shard->conn, num);
 }
 
+/* Takes the completions of a QP in RESET out of a CQ. */
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	iw_cq_purge(cq->iw, qp->iw->num);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	sctpiw_cq_unlock(cq);
 }
 
@@ -430,25 +313,25 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 
 	if (qp->generation == sctpiw_generation) {
 		/*
-		 * To RESET first: no completion can come any more, and the number is not
-		 * given to another QP before the old one's completions are gone.
+		 * In RESET no completion can come any more. The number is freed only once the
+		 * completions are gone, so that they are not taken for another QP's.
 		 */
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
 		if (!err)
 			oob_disconnect(qp->iw);
-		engine_unlock(qp->engine);
+		shard_unlock(qp->shard);
 		if (err)
 			return -err;
 		purge(qp, send_cq);
 		if (recv_cq != send_cq)
 			purge(qp, recv_cq);
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
-		engine_unlock(qp->engine);
-		sctpiw_wait_for_acks(&qp->obj.async, &ibqp->events_completed, &ibqp->mutex,
-				     &ibqp->cond);
+		shard_unlock(qp->shard);
+		sctpiw_wait_for_acks(&ibqp->events_completed, channel_purge(&qp->obj.async),
+				     &ibqp->mutex, &ibqp->cond);
 	}
 	sctpiw_qp_release(qp);
 	return 0;

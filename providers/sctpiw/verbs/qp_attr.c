@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which attributes modify_qp takes in which state. Data, not code: one row a transition.
- *
- * A QP with a CM id is moved with the masks of the kernel's iWARP connection manager: INIT and RTR
- * come with state, access flags and port, RTS with the port alone. All others are connected out of band, and the masks are
- * those of InfiniBand's RC (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()).
+ * The rules are data: each table has a row for each transition. The kernel's iWARP connection
+ * manager moves a QP with these masks: INIT and RTR come with state, access flags and port, RTS
+ * with the port alone. The masks of QPs that are connected out of band are those of InfiniBand's RC
+ * (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()).
  */
-#include "verbs/sctpiw.h"
+#include "verbs/qp_attr.h"
 
 #include <errno.h>
+
+#include "iwarp/iw_types.h"
 
 _Static_assert((int)IW_QPS_RESET == IBV_QPS_RESET, "");
 _Static_assert((int)IW_QPS_INIT == IBV_QPS_INIT, "");
@@ -32,10 +33,12 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RTS_ATTRS                                                                                  \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |                    \
 	 IBV_QP_MAX_QP_RD_ATOMIC)
-#define RTS_OPTIONAL                                                                               \
-	(IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | SECOND_PATH)
+#define RTS_OPTIONAL (IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | SECOND_PATH)
 
-/* Beside IBV_QP_STATE, and with the connection manager IBV_QP_CUR_STATE. */
+/*
+ * The masks of a transition. Every transition also takes IBV_QP_STATE, and those of the connection
+ * manager take IBV_QP_CUR_STATE.
+ */
 struct transition {
 	bool valid;
 	int required;
@@ -45,7 +48,7 @@ struct transition {
 #define STATES (IBV_QPS_ERR + 1)
 #define MAX_24_BITS 0xffffffu
 
-/* From any state to RESET and to ERR, which are in neither table. */
+/* The transitions from any state to RESET and to ERR, which are in neither table. */
 static const struct transition to_the_end = { .valid = true };
 
 static const struct transition by_cm_table[STATES][STATES] = {
@@ -70,7 +73,7 @@ static const struct transition by_cm_table[STATES][STATES] = {
 	},
 };
 
-static const struct transition by_hand_table[STATES][STATES] = {
+static const struct transition oob_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
 		[IBV_QPS_INIT] = { true, INIT_ATTRS, 0 },
 	},
@@ -122,7 +125,7 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_PATH_MTU &&
 		  (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
 		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS) ||
-		 /* As on every Ethernet the address is in the GRH. */
+		 /* As on every Ethernet the address of the peer is in the GRH. */
 		 (mask & IBV_QP_AV && (attr->ah_attr.port_num != 1 || !attr->ah_attr.is_global)));
 }
 
@@ -143,7 +146,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 	if (next == IBV_QPS_RESET || next == IBV_QPS_ERR)
 		t = &to_the_end;
 	else
-		t = by_cm ? &by_cm_table[cur][next] : &by_hand_table[cur][next];
+		t = by_cm ? &by_cm_table[cur][next] : &oob_table[cur][next];
 	allowed = t->required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0);
 	if (!t->valid || (rest & t->required) != t->required || (rest & ~allowed))
 		return EINVAL;

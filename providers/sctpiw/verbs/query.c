@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * What the device and its port say of themselves. GIDs and the P_Key are read from sysfs by
- * libibverbs.
- */
-#include "verbs/sctpiw.h"
+#include "verbs/query.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CLOCK_KHZ 1000000 /* of engine_clock() */
+#include "iwarp/iw_types.h"
+#include "verbs/context.h"
+#include "verbs/dm.h"
+
+#define CLOCK_KHZ 1000000 /* of rnic_clock() */
 /*
- * Of the memory management extensions local and remote invalidation; the rest is the kernel's. A
- * type 2 window is tied to its QP by a bind, and both have to be of one PD: 2B.
+ * Local and remote invalidation are the part of the memory management extensions that programs can
+ * use; the rest is for the kernel. A bind ties a window of type 2 to its QP, and both have to be of
+ * one PD: InfiniBand calls that type 2B.
  */
 #define CAPS                                                                                       \
 	(IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |   \
@@ -41,7 +42,10 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_qp_rd_atom = IW_MAX_IRD,
 			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
 			.max_qp_init_rd_atom = IW_MAX_ORD,
-			/* The processor's own instructions do it: atomic towards everyone on this host. */
+			/*
+			 * An atomic is an instruction of the processor: everyone on this host sees
+			 * it so.
+			 */
 			.atomic_cap = IBV_ATOMIC_GLOB,
 			.max_srq = IW_MAX_SRQ,
 			.max_srq_wr = IW_MAX_SRQ_WR,
@@ -51,7 +55,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		},
 		.odp_caps = {
 			.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT,
-			/* Each operation that there is. */
+			/* Paging on demand works with each operation that there is. */
 			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 							  IBV_ODP_SUPPORT_WRITE |
 							  IBV_ODP_SUPPORT_READ |
@@ -63,7 +67,10 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		.device_cap_flags_ex = CAPS,
 		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
 		.max_dm_size = SCTPIW_MAX_DM,
-		/* There is no PCI in between; what is asked here is what memory sees of an atomic. */
+		/*
+		 * There is no PCI in between, but these say which atomics the host's memory sees as
+		 * such.
+		 */
 		.pci_atomic_caps = {
 			.fetch_add = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
 			.compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP,
@@ -75,21 +82,20 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EIO;
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
-	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = engine_node_guid(ctx->engine);
-	/* Of a newer libibverbs the struct may be longer than what we know. */
+	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = port_node_guid();
+	/* A newer libibverbs may have a longer struct than this one was built with. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
 	return 0;
 }
 
-/* The clock of the completions' time stamps, in its ticks alone, as programs expect it. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
 {
 	if (!sctpiw_alive(to_ctx(context)))
 		return EIO;
 	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
 	if (values->comp_mask)
-		values->raw_clock = (struct timespec){ .tv_nsec = (long)engine_clock() };
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)rnic_clock() };
 	return 0;
 }
 
@@ -110,18 +116,18 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
-	struct engine_port port;
+	struct port_attr port;
 
 	if (!sctpiw_alive(ctx))
 		return EIO;
 	if (port_num != 1)
 		return EINVAL;
-	engine_port(ctx->engine, &port);
+	port_query(&port);
 	*attr = (struct ibv_port_attr){
 		.state = port.active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = mtu_from_bytes(port.mtu),
-		.gid_tbl_len = ENGINE_GIDS,
+		.gid_tbl_len = GID_TABLE_LEN,
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP |
 				  IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = IW_MAX_MSG,
@@ -131,7 +137,10 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.active_speed = port.speed,
 		.phys_state = port.active ? PHYS_LINK_UP : PHYS_DISABLED,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
-		/* A queue pair that is connected out of band finds its peer by a GID, which is an IP address. */
+		/*
+		 * A QP that is connected out of band finds its peer by a GID, which is an IP
+		 * address.
+		 */
 		.flags = IBV_QPF_GRH_REQUIRED,
 	};
 	return 0;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared receive queues: making, changing and destroying them. Posting is in post.c. */
-#include "verbs/sctpiw.h"
+#include "verbs/srq.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iw_srq.h"
 #include "log/log.h"
+#include "verbs/context.h"
+#include "verbs/domain.h"
 
-_Static_assert((int)ENGINE_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
-_Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
+_Static_assert((int)OBJECT_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
+_Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
-/* libibverbs fills the rest of struct ibv_srq: context, srq_context, pd, mutex, condition, counter. */
 struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
@@ -27,18 +28,18 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 		goto fail;
 	srq->obj.user_handle = (uintptr_t)&srq->ibv;
 	srq->obj.async.chan = sctpiw_async_channel(ctx);
-	srq->engine = ctx->engine;
+	srq->shard = ctx->shard;
 	srq->generation = ctx->generation;
 	srq->single_threaded = pd->td;
 	sctpiw_lock_init(&srq->lock);
 
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	err = iw_srq_new(pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->srqs, &srq->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		log_debug("create_srq: max_wr %u, max_sge %u: %s", attr->attr.max_wr,
 			  attr->attr.max_sge, strerror(-err));
@@ -55,7 +56,7 @@ fail:
 	return NULL;
 }
 
-/* Both locks are held. All of it, or nothing. */
+/* sctpiw_modify_srq() once both locks are held: 0 or -errno. */
 static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int mask)
 {
 	uint32_t max_wr = mask & IBV_SRQ_MAX_WR ? attr->max_wr : iw->max_wr;
@@ -64,7 +65,7 @@ static int modify_locked(struct iw_srq *iw, const struct ibv_srq_attr *attr, int
 	if ((mask & IBV_SRQ_LIMIT) && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (mask & IBV_SRQ_MAX_WR) {
-		/* A limit that this call replaces is in nobody's way. */
+		/* The old limit does not count against the new size if this call replaces it. */
 		uint32_t limit = iw->limit;
 
 		if (mask & IBV_SRQ_LIMIT)
@@ -87,9 +88,9 @@ int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr
 	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	sctpiw_srq_lock(srq);
-	engine_lock(srq->engine);
+	shard_lock(srq->shard);
 	err = modify_locked(srq->iw, attr, attr_mask);
-	engine_unlock(srq->engine);
+	shard_unlock(srq->shard);
 	sctpiw_srq_unlock(srq);
 	if (err)
 		log_debug("modify_srq: max_wr %u, srq_limit %u, mask 0x%x: %s", attr->max_wr,
@@ -103,11 +104,11 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 
 	if (srq->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(srq->engine);
+	shard_lock(srq->shard);
 	attr->max_wr = srq->iw->max_wr;
 	attr->max_sge = srq->iw->max_sge;
 	attr->srq_limit = srq->iw->limit;
-	engine_unlock(srq->engine);
+	shard_unlock(srq->shard);
 	return 0;
 }
 
@@ -124,17 +125,17 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 	int err;
 
 	if (srq->generation == sctpiw_generation) {
-		engine_lock(srq->engine);
+		shard_lock(srq->shard);
 		err = iw_srq_free(srq->iw);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
-		engine_unlock(srq->engine);
+		shard_unlock(srq->shard);
 		if (err)
 			return -err;
-		sctpiw_wait_for_acks(&srq->obj.async, &ibsrq->events_completed, &ibsrq->mutex,
-				     &ibsrq->cond);
+		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),
+				     &ibsrq->mutex, &ibsrq->cond);
 	}
 	sctpiw_srq_release(srq);
 	return 0;

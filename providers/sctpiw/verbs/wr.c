@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The extended posting interface (ibv_wr_*): work requests are built one field at a time, straight
- * into the slots of the send queue, and become visible to the RNIC together. What a work request may
- * be, and how it is written down, is post.c's to say: this front collects it in qp->batch.
+ * A program builds a work request by several calls: first the operation, then its data. The
+ * operation is kept in qp->batch.wr until the data comes. Then sctpiw_begin_send() judges the work
+ * request, and writes it straight into a slot of the send queue. ibv_wr_complete() publishes all
+ * slots together.
  */
-#include "verbs/sctpiw.h"
+#include "verbs/wr.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "iwarp/iw_qp.h"
 #include "log/log.h"
+#include "util/trace.h"
+#include "verbs/context.h"
+#include "verbs/post.h"
+#include "verbs/qp.h"
 
 static inline struct sctpiw_qp *qp_of(struct ibv_qp_ex *ex)
 {
 	return to_qp(&ex->qp_base);
 }
 
-/* The first error counts, and ends the batch: nothing is looked at behind it. */
+/* Notes an error. The first one ends the batch: work requests behind it are not looked at. */
 static inline void fail(struct sctpiw_batch *b, int err)
 {
 	if (!b->err)
@@ -25,8 +31,9 @@ static inline void fail(struct sctpiw_batch *b, int err)
 }
 
 /*
- * The open work request, with total bytes of data and wr.num_sge and flags set, gets its slot: the
- * data goes there. NULL: the batch has failed.
+ * Gives the open work request, of which wr.num_sge and wr.send_flags are set, a slot for total
+ * bytes of data, and returns the slot for the caller to put the data into. NULL if the batch has
+ * failed.
  */
 static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 {
@@ -34,7 +41,7 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 	struct iw_send_wqe *wqe;
 	int err;
 
-	if (!b->open) { /* no work request to set this on, or it has its data already */
+	if (!b->open) { /* there is no work request, or it has its data already */
 		fail(b, EINVAL);
 		return NULL;
 	}
@@ -49,14 +56,16 @@ static inline struct iw_send_wqe *take(struct sctpiw_qp *qp, uint64_t total)
 	return wqe;
 }
 
-/* A work request that was given no data has none. */
+/* Ends the open work request: if the program has set no data, it has none. */
 static inline void close_open(struct sctpiw_qp *qp)
 {
 	if (qp->batch.open)
 		take(qp, 0);
 }
 
-/* Begins the next work request; what it takes beside its data is to be set in the result. */
+/*
+ * Begins the next work request, and returns it for the caller to set what it takes beside its data.
+ */
 static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
@@ -65,7 +74,7 @@ static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode
 	close_open(qp);
 	b->open = !b->err;
 	b->wr.wr_id = ex->wr_id;
-	/* Whether data is inline is said by how it is set. */
+	/* The call that sets the data says whether it is inline. */
 	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
 	b->wr.num_sge = 0;
 	b->wr.opcode = opcode;
@@ -106,7 +115,8 @@ static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t rkey)
 	begin(ex, IBV_WR_LOCAL_INV)->invalidate_rkey = rkey;
 }
 
-static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, __be32 imm_data)
+static void wr_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr,
+			      __be32 imm_data)
 {
 	begin_rdma(ex, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr);
 	qp_of(ex)->batch.wr.imm_data = imm_data;
@@ -134,7 +144,8 @@ static void wr_atomic_cmp_swp(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remo
 	begin_atomic(ex, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr, compare, swap);
 }
 
-static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr, uint64_t add)
+static void wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote_addr,
+				uint64_t add)
 {
 	begin_atomic(ex, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr, add, 0);
 }
@@ -187,7 +198,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ex, size_t num_buf,
 	uint64_t total = 0;
 	uint8_t *to;
 
-	/* Lengths that add up beyond 64 bits do not get past the limit of inline data on the way. */
+	/* The sum stops once it is beyond the limit of inline data, so that it cannot overflow. */
 	for (size_t i = 0; i < num_buf && total <= IW_MAX_INLINE; i++)
 		total = list[i].length > IW_MAX_INLINE ? UINT64_MAX : total + list[i].length;
 	qp->batch.wr.send_flags |= IBV_SEND_INLINE;
@@ -216,7 +227,10 @@ static void wr_start(struct ibv_qp_ex *ex)
 	struct sctpiw_batch *b = &qp->batch;
 
 	if (qp->generation != sctpiw_generation) {
-		/* Who held the lock when the process was forked is not in this one. */
+		/*
+		 * The lock may be held by a thread of the parent, which does not exist in this
+		 * process.
+		 */
 		fail(b, EIO);
 		return;
 	}
@@ -225,6 +239,17 @@ static void wr_start(struct ibv_qp_ex *ex)
 	b->open = false;
 	b->count = 0;
 	b->bytes = 0;
+}
+
+/* The count WQEs that are about to be published. */
+static void trace_posted(struct iw_qp *iw, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct iw_send_wqe *wqe = iw_ring_slot(&iw->sq, i);
+
+		TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id,
+		      .opcode = wqe->opcode, .bytes = wqe->length);
+	}
 }
 
 static int wr_complete(struct ibv_qp_ex *ex)
@@ -241,11 +266,13 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	err = b->err;
 	count = err ? 0 : b->count;
 	bytes = b->bytes;
+	if (trace_enabled())
+		trace_posted(qp->iw, count);
 	if (count)
 		iw_ring_publish(&qp->iw->sq, count);
 	sctpiw_sq_unlock(qp);
 	if (count)
-		engine_doorbell(qp->engine, qp->iw, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes);
 	return err;
 }
 

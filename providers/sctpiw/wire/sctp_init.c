@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "wire/sctp_init.h"
 
 /* An address of the peer's, of len bytes: an IPv4 one becomes a mapped one. */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table of the real functions, and the calls that the rest of the library makes into them
+ * (libc.h).
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "libc.h"
+#include "sysfs.h"
+
+#define SYMBOL_NAME(name) #name,
+static const char *const symbol_names[] = { LIBC_SYMBOLS(SYMBOL_NAME) };
+
+void *_Atomic hooks_symbols[HOOKS_COUNT];
+
+/* Stands in for a function that this libc does not have: all such return an int or a ssize_t. */
+static long missing_function(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+__attribute__((noinline, cold)) void *hooks_resolve(int index)
+{
+	void *p = dlsym(RTLD_NEXT, symbol_names[index]);
+
+	if (!p)
+		p = (void *)missing_function;
+	atomic_store(&hooks_symbols[index], p);
+	return p;
+}
+
+static __attribute__((constructor)) void hooks_init(void)
+{
+	for (int i = 0; i < HOOKS_COUNT; i++)
+		hooks_resolve(i);
+	sysfs_init();
+}
+
+long hooks_result(long ret)
+{
+	if (ret >= 0)
+		return ret;
+	errno = (int)-ret;
+	return -1;
+}
+
+bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target)
+{
+	if (!hooks_lookup(*dirfd, *path, target))
+		return false;
+	*dirfd = AT_FDCWD;
+	*path = target->path;
+	return true;
+}
+
+/* Turns what a function of libc returned into 0, a value or -errno. */
+static long kernel_result(long ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+int libc_open(const char *path, int flags)
+{
+	return (int)kernel_result(REAL(open)(path, flags));
+}
+
+int libc_close(int fd)
+{
+	return (int)kernel_result(REAL(close)(fd));
+}
+
+int libc_fcntl(int fd, int cmd, long arg)
+{
+	return (int)kernel_result(REAL(fcntl)(fd, cmd, arg));
+}
+
+int libc_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
+{
+	return (int)kernel_result(REAL(sigaction)(sig, act, old));
+}
+
+/* The two leave errno alone, as they run inside calls that go on to succeed. */
+int libc_fstat(int fd, struct stat *st)
+{
+	int saved = errno, ret = (int)kernel_result(REAL(fstat)(fd, st));
+
+	errno = saved;
+	return ret;
+}
+
+int libc_fstatat(int dirfd, const char *path, struct stat *st, int flags)
+{
+	int saved = errno, ret = (int)kernel_result(REAL(fstatat)(dirfd, path, st, flags));
+
+	errno = saved;
+	return ret;
+}

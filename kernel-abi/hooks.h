@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the hooks share. A hook is a function of this library that has the name of one of libc's, so
+ * that the dynamic linker gives it to the program instead. The files hooks*.c alone name such
+ * functions: each hook looks whether the descriptor, path or signal may be ours, which costs a load
+ * and a branch, and otherwise goes straight on to the next definition of its name. The other files
+ * say what is done with what is ours, and reach the real functions by libc.h.
+ *
+ * Hooks may run before this library's constructor, in signal handlers and in the child of a
+ * vfork().
+ */
+#ifndef KERNEL_ABI_HOOKS_H
+#define KERNEL_ABI_HOOKS_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "libc.h"
+#include "sysfs.h"
+
+#ifndef __LP64__
+#error "each function and struct is taken to be the same as its variant for 64-bit files"
+#endif
+
+/*
+ * Functions that no header declares: those of fortified and of older programs, and what ends the
+ * former.
+ */
+ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
+int __open_2(const char *path, int flags);
+int __open64_2(const char *path, int flags);
+int __openat_2(int dirfd, const char *path, int flags);
+int __openat64_2(int dirfd, const char *path, int flags);
+ssize_t __readlink_chk(const char *path, char *buf, size_t len, size_t size);
+ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len, size_t size);
+char *__realpath_chk(const char *path, char *resolved, size_t size);
+void __chk_fail(void) __attribute__((noreturn));
+int __xstat(int version, const char *path, struct stat *st);
+int __lxstat(int version, const char *path, struct stat *st);
+int __fxstat(int version, int fd, struct stat *st);
+int __fxstatat(int version, int dirfd, const char *path, struct stat *st, int flags);
+int __xstat64(int version, const char *path, struct stat64 *st);
+int __lxstat64(int version, const char *path, struct stat64 *st);
+int __fxstat64(int version, int fd, struct stat64 *st);
+int __fxstatat64(int version, int dirfd, const char *path, struct stat64 *st, int flags);
+int __sigaction(int sig, const struct sigaction *act, struct sigaction *old);
+sighandler_t bsd_signal(int sig, sighandler_t handler);
+sighandler_t __sysv_signal(int sig, sighandler_t handler);
+
+/* The functions whose next definition is called from a hook. */
+#define LIBC_SYMBOLS(X)                                                                            \
+	X(read)                                                                                    \
+	X(write)                                                                                   \
+	X(readv)                                                                                   \
+	X(__read_chk)                                                                              \
+	X(open)                                                                                    \
+	X(openat)                                                                                  \
+	X(close)                                                                                   \
+	X(close_range)                                                                             \
+	X(closefrom)                                                                               \
+	X(dup)                                                                                     \
+	X(dup2)                                                                                    \
+	X(dup3)                                                                                    \
+	X(fcntl)                                                                                   \
+	X(fopen)                                                                                   \
+	X(freopen)                                                                                 \
+	X(opendir)                                                                                 \
+	X(scandir)                                                                                 \
+	X(scandirat)                                                                               \
+	X(glob)                                                                                    \
+	X(access)                                                                                  \
+	X(eaccess)                                                                                 \
+	X(faccessat)                                                                               \
+	X(stat)                                                                                    \
+	X(lstat)                                                                                   \
+	X(fstat)                                                                                   \
+	X(fstatat)                                                                                 \
+	X(statx)                                                                                   \
+	X(readlink)                                                                                \
+	X(readlinkat)                                                                              \
+	X(realpath)                                                                                \
+	X(chdir)                                                                                   \
+	X(fchdir)                                                                                  \
+	X(getxattr)                                                                                \
+	X(lgetxattr)                                                                               \
+	X(listxattr)                                                                               \
+	X(llistxattr)                                                                              \
+	X(socket)                                                                                  \
+	X(sigaction)                                                                               \
+	X(signal)                                                                                  \
+	X(sysv_signal)                                                                             \
+	X(sigset)
+
+#define HOOKS_INDEX(name) HOOKS_##name,
+enum { LIBC_SYMBOLS(HOOKS_INDEX) HOOKS_COUNT };
+#undef HOOKS_INDEX
+
+/*
+ * Addresses of the next definitions by HOOKS_*; NULL: not looked up yet. Written once, without a
+ * lock.
+ */
+extern void *_Atomic hooks_symbols[HOOKS_COUNT];
+
+/*
+ * Looks up the next definition of the function, and remembers it. If this libc does not have the
+ * function the result is one that fails with ENOSYS.
+ */
+void *hooks_resolve(int index);
+
+static inline void *hooks_resolved(int index)
+{
+	void *p = atomic_load_explicit(&hooks_symbols[index], memory_order_relaxed);
+
+	return likely(p) ? p : hooks_resolve(index);
+}
+
+/* The function that the program would call if this library were not loaded. */
+#define REAL(name) ((__typeof__(&name))hooks_resolved(HOOKS_##name))
+
+/* Turns 0, a value or -errno into what libc returns: the value, or -1 with errno set. */
+long hooks_result(long ret);
+
+/*
+ * Whether path, relative to dirfd (or AT_FDCWD), is in the device's tree, and where its file is
+ * (sysfs.h). path may be NULL, which is nowhere.
+ */
+static inline bool hooks_lookup(int dirfd, const char *path, struct sysfs_target *target)
+{
+	return sysfs_maybe(dirfd, path) && sysfs_lookup(dirfd, path, target);
+}
+
+/*
+ * If the path is in the device's tree, makes *dirfd and *path say where the file is, and returns
+ * true. *target is filled then, and has to live as long as *path is used.
+ */
+bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target);
+
+#endif

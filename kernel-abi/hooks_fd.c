@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hooks on functions that take or make a descriptor: reading, writing, closing, copying, socket().
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/netlink.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+
+#include "fdtable.h"
+#include "rnic.h"
+
+enum transfer { TRANSFER_READ, TRANSFER_WRITE };
+
+/*
+ * Reads from, or writes to, a descriptor that may be ours; *ret is what the hook returns then,
+ * errno is set. False if the descriptor is not ours after all, or if ours have no function of their
+ * own for the transfer: the call goes to libc.
+ */
+static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *buf, size_t len,
+					    ssize_t *ret)
+{
+	struct kfile *kf = fdtable_get(fd);
+	bool ours;
+
+	if (!kf)
+		return false;
+	ours = what == TRANSFER_READ ? kf->ops->read != NULL : kf->ops->write != NULL;
+	if (!ours)
+		;
+	else if (!kfile_alive(kf))
+		*ret = -EIO;
+	else if (what == TRANSFER_READ)
+		*ret = kf->ops->read(kf, fd, buf, len);
+	else
+		*ret = kf->ops->write(kf, fd, buf, len);
+	kfile_put(kf);
+	if (ours)
+		*ret = hooks_result(*ret);
+	return ours;
+}
+
+HOOK ssize_t read(int fd, void *buf, size_t len)
+{
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && serve(TRANSFER_READ, fd, buf, len, &ret))
+		return ret;
+	return REAL(read)(fd, buf, len);
+}
+
+HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
+{
+	if (likely(!fdtable_maybe(fd)))
+		return REAL(__read_chk)(fd, buf, len, size);
+	if (len > size)
+		__chk_fail();
+	return read(fd, buf, len);
+}
+
+/* One read gives one event, which has to fit the first piece of memory; the others are not used. */
+HOOK ssize_t readv(int fd, const struct iovec *iov, int count)
+{
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && count > 0 &&
+	    serve(TRANSFER_READ, fd, iov[0].iov_base, iov[0].iov_len, &ret))
+		return ret;
+	return REAL(readv)(fd, iov, count);
+}
+
+HOOK ssize_t write(int fd, const void *buf, size_t len)
+{
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && serve(TRANSFER_WRITE, fd, (void *)buf, len, &ret))
+		return ret;
+	return REAL(write)(fd, buf, len);
+}
+
+/*
+ * Closes a descriptor that may be ours, and releases its kfile afterwards: as long as the
+ * descriptor is open no other one can get its number. Cancellation between the two would leave the
+ * kfile behind for ever.
+ */
+static __attribute__((noinline)) int close_ours(int fd)
+{
+	struct kfile *kf = fdtable_take(fd);
+	int ret, saved, state;
+
+	if (!kf)
+		return REAL(close)(fd);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	ret = REAL(close)(fd);
+	saved = errno;
+	kfile_put(kf);
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
+	return ret;
+}
+
+/*
+ * Whether fd is one that the RNIC has for itself. The application is to take those for numbers that
+ * are not open: a program that closes all descriptors it does not know of must not close the
+ * RNIC's, still less open files of its own under their numbers.
+ */
+static bool is_own(int fd)
+{
+	return rnic_own_fd((unsigned int)fd, (unsigned int)fd) == fd;
+}
+
+HOOK int close(int fd)
+{
+	if (unlikely(fdtable_maybe(fd)))
+		return close_ours(fd);
+	if (unlikely(fd >= 0 && is_own(fd))) {
+		errno = EBADF;
+		return -1;
+	}
+	return REAL(close)(fd);
+}
+
+/*
+ * Closes the descriptors from first up to the last one that the RNIC has for itself in [first,
+ * last], but not the RNIC's. Returns where to go on: first if the RNIC has none there.
+ */
+static unsigned int close_between(unsigned int first, unsigned int last, int flags)
+{
+	int own;
+
+	while (first <= last && (own = rnic_own_fd(first, last)) >= 0) {
+		unsigned int end = (unsigned int)own;
+
+		if (first < end && REAL(close_range)(first, end - 1, flags))
+			for (; first < end; first++) /* a kernel without the call */
+				REAL(close)((int)first);
+		first = end + 1;
+	}
+	return first;
+}
+
+HOOK int close_range(unsigned int first, unsigned int last, int flags)
+{
+	unsigned int from = first;
+	int ret = 0;
+
+	/* A call that only sets CLOEXEC need not pass over the RNIC's: they have it already. */
+	if (!(flags & CLOSE_RANGE_CLOEXEC) && !(flags & ~CLOSE_RANGE_UNSHARE))
+		from = close_between(first, last, flags);
+	if (from <= last || from == first)
+		ret = REAL(close_range)(from, last, flags);
+	if (!ret && !(flags & CLOSE_RANGE_CLOEXEC))
+		fdtable_reap(first, last);
+	return ret;
+}
+
+HOOK void closefrom(int first)
+{
+	unsigned int from = first < 0 ? 0 : (unsigned int)first;
+
+	REAL(closefrom)((int)close_between(from, INT_MAX - 1, 0));
+	fdtable_reap(from, UINT_MAX);
+}
+
+/*
+ * newfd is what dup() or the like returned for oldfd: if it is a descriptor, it is ours if oldfd
+ * is.
+ */
+static int copied(int oldfd, int newfd)
+{
+	int saved = errno;
+
+	if (newfd >= 0)
+		fdtable_dup(oldfd, newfd);
+	errno = saved;
+	return newfd;
+}
+
+HOOK int dup(int fd)
+{
+	return copied(fd, REAL(dup)(fd));
+}
+
+/*
+ * True, and errno EBUSY, if newfd is the RNIC's, which must not be replaced. dup2() gives EBUSY for
+ * a number that another thread is just opening: of its errors the one that fits.
+ */
+static bool is_taken(int oldfd, int newfd)
+{
+	if (likely(newfd < 0 || oldfd == newfd || !is_own(newfd)))
+		return false;
+	errno = EBUSY;
+	return true;
+}
+
+HOOK int dup2(int oldfd, int newfd)
+{
+	if (is_taken(oldfd, newfd))
+		return -1;
+	return copied(oldfd, REAL(dup2)(oldfd, newfd));
+}
+
+HOOK int dup3(int oldfd, int newfd, int flags)
+{
+	if (is_taken(oldfd, newfd))
+		return -1;
+	return copied(oldfd, REAL(dup3)(oldfd, newfd, flags));
+}
+
+/*
+ * The third argument may be an int, a pointer or missing. All three are passed on as a pointer,
+ * since each travels in the same one register.
+ */
+static int fcntl_hook(int fd, int cmd, void *arg)
+{
+	int ret = REAL(fcntl)(fd, cmd, arg);
+
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? copied(fd, ret) : ret;
+}
+
+HOOK int fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	return fcntl_hook(fd, cmd, arg);
+}
+
+HOOK int fcntl64(int fd, int cmd, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	return fcntl_hook(fd, cmd, arg);
+}
+
+/*
+ * libibverbs and librdmacm ask netlink for RDMA devices, and look into sysfs only if netlink does
+ * not answer. A kernel with RDMA drivers would answer with its own devices alone, so the socket is
+ * refused.
+ */
+HOOK int socket(int domain, int type, int protocol)
+{
+	if (unlikely(domain == AF_NETLINK && protocol == NETLINK_RDMA)) {
+		errno = EPROTONOSUPPORT;
+		return -1;
+	}
+	return REAL(socket)(domain, type, protocol);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hooks on functions that ask about a path, or go there, without opening it: access rights,
+ * symbolic links, the working directory, extended attributes. Those of the stat family are in
+ * hooks_stat.c.
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "fdtable.h"
+#include "sysfs.h"
+
+/*
+ * True if the path is in the device's tree: *ret is what the hook returns. False otherwise; *dirfd
+ * and *path then say where libc is to look, which has changed if the path leads out of the tree.
+ */
+static bool access_ours(int *dirfd, const char **path, int mode, struct sysfs_target *target,
+			int *ret)
+{
+	if (!hooks_redirect(dirfd, path, target) || target->kind == SYSFS_OUTSIDE)
+		return false;
+	*ret = (int)hooks_result(sysfs_access(target, mode));
+	return true;
+}
+
+HOOK int access(const char *path, int mode)
+{
+	struct sysfs_target target;
+	int ret, dirfd = AT_FDCWD;
+
+	return access_ours(&dirfd, &path, mode, &target, &ret) ? ret : REAL(access)(path, mode);
+}
+
+HOOK int eaccess(const char *path, int mode)
+{
+	struct sysfs_target target;
+	int ret, dirfd = AT_FDCWD;
+
+	return access_ours(&dirfd, &path, mode, &target, &ret) ? ret : REAL(eaccess)(path, mode);
+}
+
+HOOK int euidaccess(const char *path, int mode)
+{
+	return eaccess(path, mode);
+}
+
+HOOK int faccessat(int dirfd, const char *path, int mode, int flags)
+{
+	struct sysfs_target target;
+	int ret;
+
+	return access_ours(&dirfd, &path, mode, &target, &ret) ?
+		       ret :
+		       REAL(faccessat)(dirfd, path, mode, flags);
+}
+
+HOOK ssize_t readlink(const char *path, char *buf, size_t len)
+{
+	struct sysfs_target target;
+	int dirfd = AT_FDCWD;
+
+	hooks_redirect(&dirfd, &path, &target);
+	return REAL(readlink)(path, buf, len);
+}
+
+HOOK ssize_t readlinkat(int dirfd, const char *path, char *buf, size_t len)
+{
+	struct sysfs_target target;
+
+	hooks_redirect(&dirfd, &path, &target);
+	return REAL(readlinkat)(dirfd, path, buf, len);
+}
+
+HOOK ssize_t __readlink_chk(const char *path, char *buf, size_t len, size_t size)
+{
+	if (len > size)
+		__chk_fail();
+	return readlink(path, buf, len);
+}
+
+HOOK ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len, size_t size)
+{
+	if (len > size)
+		__chk_fail();
+	return readlinkat(dirfd, path, buf, len);
+}
+
+HOOK char *realpath(const char *path, char *resolved_path)
+{
+	struct sysfs_target target;
+	char *ret;
+
+	if (!hooks_lookup(AT_FDCWD, path, &target))
+		return REAL(realpath)(path, resolved_path);
+	ret = REAL(realpath)(target.path, resolved_path);
+	if (ret)
+		sysfs_unmap(ret);
+	return ret;
+}
+
+HOOK char *__realpath_chk(const char *path, char *resolved_path, size_t size)
+{
+	if (size < PATH_MAX)
+		__chk_fail();
+	return realpath(path, resolved_path);
+}
+
+HOOK char *canonicalize_file_name(const char *path)
+{
+	return realpath(path, NULL);
+}
+
+HOOK int chdir(const char *path)
+{
+	struct sysfs_target target;
+	int ret;
+
+	if (!hooks_lookup(AT_FDCWD, path, &target))
+		return REAL(chdir)(path);
+	ret = REAL(chdir)(target.path);
+	if (!ret && target.kind != SYSFS_OUTSIDE)
+		sysfs_entered();
+	return ret;
+}
+
+HOOK int fchdir(int fd)
+{
+	int ret = REAL(fchdir)(fd);
+
+	if (!ret && unlikely(fdtable_maybe(fd)))
+		sysfs_entered(); /* perhaps: the look-up of a relative path finds out */
+	return ret;
+}
+
+/* `ls -l` asks for the extended attributes of each file. */
+#define XATTR_HOOK(name, params, args)                                                             \
+	HOOK ssize_t name params                                                                   \
+	{                                                                                          \
+		struct sysfs_target target;                                                        \
+		int dirfd = AT_FDCWD;                                                              \
+                                                                                                   \
+		hooks_redirect(&dirfd, &path, &target);                                            \
+		return REAL(name) args;                                                            \
+	}
+
+XATTR_HOOK(getxattr, (const char *path, const char *name, void *value, size_t size),
+	   (path, name, value, size))
+XATTR_HOOK(lgetxattr, (const char *path, const char *name, void *value, size_t size),
+	   (path, name, value, size))
+XATTR_HOOK(listxattr, (const char *path, char *list, size_t size), (path, list, size))
+XATTR_HOOK(llistxattr, (const char *path, char *list, size_t size), (path, list, size))

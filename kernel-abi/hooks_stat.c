@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hooks on the stat family. stat and stat64 are one in 64-bit libcs, and the __xstat functions of
+ * older programs have but one version of the struct.
+ */
+#define _GNU_SOURCE
+#include "hooks.h"
+
+#include <sys/sysmacros.h>
+
+#include "fdtable.h"
+#include "sysfs.h"
+
+/*
+ * Makes what fstat() said of fd, if that is a device of ours, what it says of the character device.
+ */
+static void fix_fstat(int fd, struct stat *st)
+{
+	struct kfile *kf = fdtable_get(fd);
+
+	if (!kf)
+		return;
+	if (kf->ops->cdev) {
+		st->st_mode = S_IFCHR | 0666;
+		st->st_size = 0;
+		st->st_rdev = makedev(kf->ops->major, kf->ops->minor);
+	}
+	kfile_put(kf);
+}
+
+HOOK int fstat(int fd, struct stat *st)
+{
+	int ret = REAL(fstat)(fd, st);
+
+	if (unlikely(fdtable_maybe(fd)) && !ret)
+		fix_fstat(fd, st);
+	return ret;
+}
+
+/* Does fstatat() if path is in the device's tree: *ret is what the hook returns then. */
+static __attribute__((noinline)) bool stat_ours(int dirfd, const char *path, struct stat *st,
+						int flags, int *ret)
+{
+	struct sysfs_target target;
+
+	if (!sysfs_lookup(dirfd, path, &target))
+		return false;
+	*ret = REAL(fstatat)(AT_FDCWD, target.path, st, flags);
+	if (!*ret)
+		sysfs_fix_stat(&target, st);
+	return true;
+}
+
+HOOK int stat(const char *path, struct stat *st)
+{
+	int ret;
+
+	if (sysfs_maybe(AT_FDCWD, path) && stat_ours(AT_FDCWD, path, st, 0, &ret))
+		return ret;
+	return REAL(stat)(path, st);
+}
+
+HOOK int lstat(const char *path, struct stat *st)
+{
+	int ret;
+
+	if (sysfs_maybe(AT_FDCWD, path) && stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret))
+		return ret;
+	return REAL(lstat)(path, st);
+}
+
+/* Whether the arguments of fstatat() or statx() mean dirfd itself, and that may be ours. */
+static bool is_descriptor_itself(int dirfd, const char *path, int flags)
+{
+	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);
+}
+
+HOOK int fstatat(int dirfd, const char *path, struct stat *st, int flags)
+{
+	int ret;
+
+	if (sysfs_maybe(dirfd, path) && stat_ours(dirfd, path, st, flags, &ret))
+		return ret;
+	ret = REAL(fstatat)(dirfd, path, st, flags);
+	if (!ret && is_descriptor_itself(dirfd, path, flags))
+		fix_fstat(dirfd, st);
+	return ret;
+}
+
+HOOK int stat64(const char *path, struct stat64 *st)
+{
+	return stat(path, (struct stat *)st);
+}
+
+HOOK int lstat64(const char *path, struct stat64 *st)
+{
+	return lstat(path, (struct stat *)st);
+}
+
+HOOK int fstat64(int fd, struct stat64 *st)
+{
+	return fstat(fd, (struct stat *)st);
+}
+
+HOOK int fstatat64(int dirfd, const char *path, struct stat64 *st, int flags)
+{
+	return fstatat(dirfd, path, (struct stat *)st, flags);
+}
+
+HOOK int __xstat(int version, const char *path, struct stat *st)
+{
+	return stat(path, st);
+}
+
+HOOK int __lxstat(int version, const char *path, struct stat *st)
+{
+	return lstat(path, st);
+}
+
+HOOK int __fxstat(int version, int fd, struct stat *st)
+{
+	return fstat(fd, st);
+}
+
+HOOK int __fxstatat(int version, int dirfd, const char *path, struct stat *st, int flags)
+{
+	return fstatat(dirfd, path, st, flags);
+}
+
+HOOK int __xstat64(int version, const char *path, struct stat64 *st)
+{
+	return stat64(path, st);
+}
+
+HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
+{
+	return lstat64(path, st);
+}
+
+HOOK int __fxstat64(int version, int fd, struct stat64 *st)
+{
+	return fstat64(fd, st);
+}
+
+HOOK int __fxstatat64(int version, int dirfd, const char *path, struct stat64 *st, int flags)
+{
+	return fstatat64(dirfd, path, st, flags);
+}
+
+HOOK int statx(int dirfd, const char *path, int flags, unsigned int mask, struct statx *stx)
+{
+	struct sysfs_target target;
+	struct stat st = { 0 };
+	int ret;
+
+	if (hooks_lookup(dirfd, path, &target)) {
+		ret = REAL(statx)(AT_FDCWD, target.path, flags, mask, stx);
+		if (!ret)
+			sysfs_fix_statx(&target, stx);
+		return ret;
+	}
+	ret = REAL(statx)(dirfd, path, flags, mask, stx);
+	if (!ret && is_descriptor_itself(dirfd, path, flags)) {
+		fix_fstat(dirfd, &st);
+		if (S_ISCHR(st.st_mode)) {
+			stx->stx_mode = (uint16_t)st.st_mode;
+			stx->stx_rdev_major = major(st.st_rdev);
+			stx->stx_rdev_minor = minor(st.st_rdev);
+		}
+	}
+	return ret;
+}

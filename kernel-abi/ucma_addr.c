@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Commands of RDMA CM on the addresses of an id: binding, resolving, asking for them. */
+#define _GNU_SOURCE
+#include "ucma_cmd.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "idmap.h"
+
+#ifndef AF_IB
+#define AF_IB 27
+#endif
+
+#define PKEY_DEFAULT 0xffff
+
+/*
+ * The kernel's address of family AF_IB: a GID in the shape of a sockaddr. All in network byte
+ * order.
+ */
+struct ucma_sockaddr_ib {
+	uint16_t family; /* host byte order, as in every sockaddr */
+	uint16_t pkey;
+	uint32_t flowinfo;
+	uint8_t gid[16];
+	uint64_t sid;
+	uint64_t sid_mask;
+	uint64_t scope_id;
+};
+
+/* Length of a sockaddr in bytes; 0 for a family that no address of RDMA CM has. */
+static size_t addr_size(const void *addr)
+{
+	switch (((const struct sockaddr *)addr)->sa_family) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return sizeof(struct sockaddr_in6);
+	case AF_IB:
+		return sizeof(struct ucma_sockaddr_ib);
+	default:
+		return 0;
+	}
+}
+
+/* Copies an address of any family, and returns its length in bytes. */
+static size_t copy_addr(void *dst, const struct sockaddr_storage *src)
+{
+	size_t len = addr_size(src);
+
+	memcpy(dst, src, len);
+	return len;
+}
+
+/*
+ * An address of family AF_IB names an InfiniBand port, and there is none: librdmacm tries one once,
+ * and uses IP addresses from then on.
+ */
+static bool is_ip(const void *addr)
+{
+	sa_family_t family = ((const struct sockaddr *)addr)->sa_family;
+
+	return family == AF_INET || family == AF_INET6;
+}
+
+static int bind_id(const struct ucma_request *rq, uint32_t id, const void *addr)
+{
+	int ret = idmap_check(id, rq->kf);
+
+	if (ret)
+		return ret;
+	return is_ip(addr) ? rq->api->cm_bind(id, addr) : -EAFNOSUPPORT;
+}
+
+int ucma_bind_ip(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_bind_ip *cmd = in;
+
+	return is_ip(&cmd->addr) ? bind_id(rq, cmd->id, &cmd->addr) : -EINVAL;
+}
+
+int ucma_bind(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_bind *cmd = in;
+
+	if (cmd->reserved || !cmd->addr_size || cmd->addr_size != addr_size(&cmd->addr))
+		return -EINVAL;
+	return bind_id(rq, cmd->id, &cmd->addr);
+}
+
+/* src of family AF_UNSPEC stands for any address of this side. */
+static int resolve_addr(const struct ucma_request *rq, uint32_t id, const void *src,
+			const void *dst, uint32_t timeout_ms)
+{
+	bool has_src = ((const struct sockaddr *)src)->sa_family != AF_UNSPEC;
+	int ret = idmap_check(id, rq->kf);
+
+	if (ret)
+		return ret;
+	if (!is_ip(dst) || (has_src && !is_ip(src)))
+		return -EAFNOSUPPORT;
+	return rq->api->cm_resolve_addr(id, has_src ? src : NULL, dst, timeout_ms);
+}
+
+int ucma_resolve_ip(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_resolve_ip *cmd = in;
+
+	if (!is_ip(&cmd->dst_addr) ||
+	    (cmd->src_addr.sin6_family != AF_UNSPEC && !is_ip(&cmd->src_addr)))
+		return -EINVAL;
+	return resolve_addr(rq, cmd->id, &cmd->src_addr, &cmd->dst_addr, cmd->timeout_ms);
+}
+
+int ucma_resolve_addr(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_resolve_addr *cmd = in;
+	static const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (cmd->reserved || (cmd->src_size && cmd->src_size != addr_size(&cmd->src_addr)) ||
+	    !cmd->dst_size || cmd->dst_size != addr_size(&cmd->dst_addr))
+		return -EINVAL;
+	return resolve_addr(rq, cmd->id, cmd->src_size ? (const void *)&cmd->src_addr : &none,
+			    &cmd->dst_addr, cmd->timeout_ms);
+}
+
+int ucma_resolve_route(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_resolve_route *cmd = in;
+	int ret = ucma_check_bound(rq, cmd->id);
+
+	return ret ? ret : rq->api->cm_resolve_route(cmd->id, cmd->timeout_ms);
+}
+
+/* What the RNIC knows of the addresses of an id on this channel; *info is zeroed if it fails. */
+static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_addr_info *info)
+{
+	int ret = idmap_check(id, rq->kf);
+
+	memset(info, 0, sizeof(*info));
+	return ret ? ret : rq->api->cm_query(id, info);
+}
+
+/*
+ * ibdev_index is the index of the device that netlink shows. libibverbs has found ours in sysfs,
+ * where it learns no index, and takes all ones for a match. A route of iWARP has GIDs, but no path
+ * records.
+ */
+int ucma_query_route(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_query *cmd = in;
+	struct rdma_ucm_query_route_resp resp = { 0 };
+	struct rnic_addr_info info;
+	int ret;
+
+	if (rq->out_len < offsetof(struct rdma_ucm_query_route_resp, ibdev_index))
+		return -ENOSPC;
+	ret = query_info(rq, cmd->id, &info);
+	if (ret)
+		return ret;
+	if (is_ip(&info.src))
+		copy_addr(&resp.src_addr, &info.src);
+	if (is_ip(&info.dst))
+		copy_addr(&resp.dst_addr, &info.dst);
+	if (info.node_guid) {
+		resp.node_guid = info.node_guid;
+		resp.ibdev_index = UINT32_MAX;
+		resp.port_num = info.port_num;
+		memcpy(resp.ib_route[0].sgid, info.sgid, sizeof(info.sgid));
+		memcpy(resp.ib_route[0].dgid, info.dgid, sizeof(info.dgid));
+	}
+	return user_write(cmd->response, &resp, ucma_min(rq->out_len, sizeof(resp)));
+}
+
+static void copy_device(struct rdma_ucm_query_addr_resp *resp, const struct rnic_addr_info *info)
+{
+	if (!info->node_guid)
+		return;
+	resp->node_guid = info->node_guid;
+	resp->ibdev_index = UINT32_MAX;
+	resp->port_num = info->port_num;
+	resp->pkey = htons(PKEY_DEFAULT);
+}
+
+static void copy_gids(struct rdma_ucm_query_addr_resp *resp, const struct rnic_addr_info *info)
+{
+	struct ucma_sockaddr_ib sib = { .family = AF_IB, .pkey = htons(PKEY_DEFAULT) };
+
+	memcpy(sib.gid, info->sgid, sizeof(sib.gid));
+	memcpy(&resp->src_addr, &sib, sizeof(sib));
+	memcpy(sib.gid, info->dgid, sizeof(sib.gid));
+	memcpy(&resp->dst_addr, &sib, sizeof(sib));
+	resp->src_size = resp->dst_size = sizeof(sib);
+}
+
+int ucma_query(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_query *cmd = in;
+	struct rdma_ucm_query_addr_resp resp = { 0 };
+	struct rdma_ucm_query_path_resp path = { 0 };
+	struct rnic_addr_info info;
+	int ret;
+
+	if (cmd->option > RDMA_USER_CM_QUERY_GID)
+		return -ENOSYS;
+	if (rq->out_len < (cmd->option == RDMA_USER_CM_QUERY_PATH ?
+				   sizeof(path) :
+				   offsetof(struct rdma_ucm_query_addr_resp, ibdev_index)))
+		return -ENOSPC;
+	ret = query_info(rq, cmd->id, &info);
+	if (ret)
+		return ret;
+	if (cmd->option == RDMA_USER_CM_QUERY_PATH)
+		return user_write(cmd->response, &path, sizeof(path)); /* no path records */
+	copy_device(&resp, &info);
+	if (cmd->option == RDMA_USER_CM_QUERY_GID) {
+		copy_gids(&resp, &info);
+	} else {
+		resp.src_size = (uint16_t)copy_addr(&resp.src_addr, &info.src);
+		resp.dst_size = (uint16_t)copy_addr(&resp.dst_addr, &info.dst);
+	}
+	return user_write(cmd->response, &resp, ucma_min(rq->out_len, sizeof(resp)));
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Commands of RDMA CM on connections, and the events that tell of them. */
+#define _GNU_SOURCE
+#include "ucma_cmd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "idmap.h"
+
+#define CONNECT_REQUEST 4 /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
+#define BACKLOG_MAX 1024  /* the kernel's net.rdma_ucm.max_backlog */
+#define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
+#define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
+#define REJ_VENDOR_OPTION 35
+
+/*
+ * RNIC_PRIVATE_DATA_MAX is the most that the length field can say; the kernel's array has a byte
+ * more.
+ */
+_Static_assert(RNIC_PRIVATE_DATA_MAX < RDMA_MAX_PRIVATE_DATA, "private data");
+
+static void copy_param(struct rnic_conn_param *dst, const struct rdma_ucm_conn_param *src)
+{
+	*dst = (struct rnic_conn_param){
+		.qp_num = src->qp_num,
+		.responder_resources = src->responder_resources,
+		.initiator_depth = src->initiator_depth,
+		.flow_control = src->flow_control,
+		.retry_count = src->retry_count,
+		.rnr_retry_count = src->rnr_retry_count,
+		.srq = src->srq,
+		.private_data_len = src->private_data_len,
+	};
+	memcpy(dst->private_data, src->private_data, src->private_data_len);
+}
+
+int ucma_connect(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_connect *cmd = in;
+	struct rnic_conn_param param;
+	int ret;
+
+	if (!cmd->conn_param.valid)
+		return -EINVAL;
+	ret = ucma_check_bound(rq, cmd->id);
+	if (ret)
+		return ret;
+	copy_param(&param, &cmd->conn_param);
+	return rq->api->cm_connect(cmd->id, &param);
+}
+
+int ucma_listen(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_listen *cmd = in;
+	int ret = idmap_check(cmd->id, rq->kf);
+	uint32_t backlog = cmd->backlog;
+
+	if (ret)
+		return ret;
+	if (!backlog || backlog > BACKLOG_MAX)
+		backlog = BACKLOG_MAX;
+	return rq->api->cm_listen(cmd->id, (int)backlog);
+}
+
+int ucma_accept(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_accept *cmd = in;
+	struct rnic_conn_param param;
+	int ret = ucma_check_bound(rq, cmd->id);
+
+	if (ret)
+		return ret;
+	if (!cmd->conn_param.valid)
+		return rq->api->cm_accept(cmd->id, NULL, false, 0);
+	copy_param(&param, &cmd->conn_param);
+	return rq->api->cm_accept(cmd->id, &param, true, cmd->uid);
+}
+
+int ucma_reject(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_reject *cmd = in;
+	int ret;
+
+	if (cmd->reason && cmd->reason != REJ_CONSUMER && cmd->reason != REJ_VENDOR_OPTION)
+		return -EINVAL;
+	ret = ucma_check_bound(rq, cmd->id);
+	return ret ? ret : rq->api->cm_reject(cmd->id, cmd->private_data, cmd->private_data_len);
+}
+
+int ucma_disconnect(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_disconnect *cmd = in;
+	int ret = ucma_check_bound(rq, cmd->id);
+
+	return ret ? ret : rq->api->cm_disconnect(cmd->id);
+}
+
+int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_init_qp_attr *cmd = in;
+	struct ib_uverbs_qp_attr resp = { 0 };
+	struct rnic_qp_attr attr = { 0 };
+	int ret;
+
+	if (rq->out_len < sizeof(resp))
+		return -ENOSPC;
+	if (cmd->qp_state > QP_STATE_ERR)
+		return -EINVAL;
+	ret = ucma_check_bound(rq, cmd->id);
+	if (ret)
+		return ret;
+	attr.qp_state = cmd->qp_state;
+	ret = rq->api->cm_init_qp_attr(cmd->id, cmd->qp_state, &attr);
+	if (ret)
+		return ret;
+	resp.qp_attr_mask = attr.mask;
+	resp.qp_state = attr.qp_state;
+	resp.qp_access_flags = attr.qp_access_flags;
+	resp.max_rd_atomic = attr.max_rd_atomic;
+	resp.max_dest_rd_atomic = attr.max_dest_rd_atomic;
+	resp.port_num = attr.port_num;
+	resp.pkey_index = attr.pkey_index;
+	return user_write(cmd->response, &resp, sizeof(resp));
+}
+
+static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_event *ev)
+{
+	struct rdma_ucm_conn_param *conn = &resp->param.conn;
+
+	memset(resp, 0, sizeof(*resp));
+	resp->uid = ev->uid;
+	resp->id = ev->id;
+	resp->event = ev->event;
+	resp->status = (uint32_t)ev->status;
+	conn->qp_num = ev->param.qp_num;
+	conn->responder_resources = ev->param.responder_resources;
+	conn->initiator_depth = ev->param.initiator_depth;
+	conn->flow_control = ev->param.flow_control;
+	conn->retry_count = ev->param.retry_count;
+	conn->rnr_retry_count = ev->param.rnr_retry_count;
+	conn->srq = ev->param.srq;
+	conn->private_data_len = ev->param.private_data_len;
+	memcpy(conn->private_data, ev->param.private_data, ev->param.private_data_len);
+}
+
+/*
+ * An event that the RNIC has given cannot be put back. So before it is asked for, the answer's
+ * address is written to, and memory is reserved for the id that comes with a connection request.
+ */
+int ucma_get_event(const struct ucma_request *rq, const void *in)
+{
+	const struct rdma_ucm_get_event *cmd = in;
+	struct rdma_ucm_event_resp resp = { 0 };
+	size_t len = ucma_min(rq->out_len, sizeof(resp));
+	struct idmap_node *node = NULL;
+	struct rnic_cm_event ev;
+	int ret;
+
+	if (rq->out_len < offsetof(struct rdma_ucm_event_resp, reserved))
+		return -ENOSPC;
+	for (;;) {
+		ret = user_write(cmd->response, &resp, len);
+		if (ret)
+			return ret;
+		node = idmap_reserve();
+		if (!node)
+			return -ENOMEM;
+		ret = rq->api->cm_get_event(rq->kf->chan, &ev);
+		if (!ret)
+			break;
+		idmap_unreserve(node);
+		if (ret == -EAGAIN)
+			ret = rnic_wait_readable(rq->kf, rq->fd);
+		if (ret)
+			return ret;
+	}
+	if (ev.event == CONNECT_REQUEST)
+		idmap_set(node, ev.id, rq->kf);
+	else
+		idmap_unreserve(node);
+	copy_event(&resp, &ev);
+	return user_write(cmd->response, &resp, len);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/append_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sys/sys.h"
+
+int append_file_open(const char *path, const char **error)
+{
+	/* Without O_NONBLOCK, opening a pipe would wait for its reader. */
+	int fd = sys_keep(sys_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK));
+	struct stat st;
+
+	if (fd < 0) {
+		*error = strerror(-fd);
+		return fd;
+	}
+	if (sys_stat_fd(fd, &st) || !S_ISREG(st.st_mode)) {
+		*error = "not a regular file";
+		sys_close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+/*
+ * Removes the part that was written, since what another process appends must not follow half a
+ * record. No other process could append just now, for the same reason that this one could not.
+ */
+static void take_back(int fd, size_t written)
+{
+	struct stat st;
+
+	/* If somebody else's records follow ours, they stay. */
+	if (!sys_stat_fd(fd, &st) && sys_tell(fd) == st.st_size && (size_t)st.st_size >= written)
+		sys_truncate(fd, st.st_size - (off_t)written);
+}
+
+int append_file_write(int fd, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	size_t written = 0;
+
+	while (written < len) {
+		ssize_t n = sys_append(fd, p + written, len - written);
+
+		if (n > 0) {
+			written += (size_t)n;
+		} else if (n != -EINTR) {
+			if (written)
+				take_back(fd, written);
+			return n ? (int)n : -EIO;
+		}
+	}
+	return 0;
+}

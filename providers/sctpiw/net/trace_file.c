@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/trace_file.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "net/append_file.h"
+#include "sys/sys.h"
+#include "util/qlog.h"
+
+#define FLUSH_AT (64u << 10)
+
+struct trace_file {
+	struct trace_sink sink;
+	pthread_mutex_t lock; /* guards the rest; nothing else is locked under it */
+	int fd;		      /* -1: the trace has ended */
+	char group[16];	      /* this process, in the records */
+	uint64_t start;	      /* what the times count from, ns of sys_now() */
+	uint64_t last;	      /* the time of the last record; those behind it are not earlier */
+	bool begun;	      /* the header is written, or in buf */
+	size_t used;	      /* bytes of buf */
+	char path[CONFIG_PATH_LEN];
+	char buf[FLUSH_AT + 2 * QLOG_RECORD_MAX];
+};
+
+static void begin(struct trace_file *t)
+{
+	char name[48];
+	struct timespec ts;
+	uint64_t wall;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	wall = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	snprintf(name, sizeof(name), "%s, process %s", program_invocation_short_name, t->group);
+	t->used += qlog_header(t->buf + t->used, name, t->group, wall - (sys_now() - t->start));
+	t->begun = true;
+}
+
+/* Returns why the trace has just ended, as -errno, or 0. */
+static int write_out(struct trace_file *t)
+{
+	int ret = t->used && t->fd >= 0 ? append_file_write(t->fd, t->buf, t->used) : 0;
+
+	t->used = 0;
+	if (!ret)
+		return 0;
+	sys_close(t->fd);
+	t->fd = -1;
+	return ret;
+}
+
+/* Outside the lock: the log may have its own ideas of locks. */
+static void tell(struct trace_file *t, int error)
+{
+	if (!error)
+		return;
+	trace_remove(&t->sink);
+	log_error("the trace in %s ends here: %s", t->path, strerror(-error));
+}
+
+static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
+			const union trace_value *values)
+{
+	struct trace_file *t = (struct trace_file *)(void *)sink; /* its first member */
+	int error = 0, saved = errno;
+
+	pthread_mutex_lock(&t->lock);
+	if (t->fd >= 0) {
+		if (!t->begun)
+			begin(t);
+		if (now == TRACE_NOW)
+			now = sys_now();
+		/* The engine reads the clock once a pass; threads that post read it as they do. */
+		if (now < t->last)
+			now = t->last;
+		t->last = now;
+		t->used += qlog_event(t->buf + t->used, t->group, now - t->start, id, values);
+		if (t->used >= FLUSH_AT)
+			error = write_out(t);
+	}
+	pthread_mutex_unlock(&t->lock);
+	tell(t, error);
+	errno = saved;
+}
+
+void trace_file_flush(struct trace_file *t)
+{
+	int error;
+
+	pthread_mutex_lock(&t->lock);
+	error = write_out(t);
+	pthread_mutex_unlock(&t->lock);
+	tell(t, error);
+}
+
+struct trace_file *trace_file_open(const char *path, struct config_error *why)
+{
+	struct trace_file *t = malloc(sizeof(*t));
+	const char *error = strerror(ENOMEM);
+
+	if (t) {
+		memset(t, 0, offsetof(struct trace_file, buf));
+		t->fd = append_file_open(path, &error);
+	}
+	if (!t || t->fd < 0) {
+		snprintf(why->text, sizeof(why->text), "cannot write the trace: %.300s: %s", path,
+			 error);
+		free(t);
+		return NULL;
+	}
+	snprintf(t->path, sizeof(t->path), "%s", path);
+	snprintf(t->group, sizeof(t->group), "%d", (int)getpid());
+	t->start = t->last = sys_now();
+	t->sink.write = write_event;
+	pthread_mutex_init(&t->lock, NULL);
+	trace_install(&t->sink);
+	return t;
+}
+
+void trace_file_free(struct trace_file *t)
+{
+	if (!t)
+		return;
+	if (t->fd >= 0) {
+		trace_remove(&t->sink);
+		sys_close(t->fd);
+	}
+	free(t);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "verbs/context.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "iwarp/iw_cq.h"
+#include "iwarp/iw_mr.h"
+#include "iwarp/iw_srq.h"
+#include "log/log.h"
+#include "verbs/cq.h"
+#include "verbs/dm.h"
+#include "verbs/domain.h"
+#include "verbs/mr.h"
+#include "verbs/mw.h"
+#include "verbs/poll.h"
+#include "verbs/post.h"
+#include "verbs/qp.h"
+#include "verbs/qp_modify.h"
+#include "verbs/query.h"
+#include "verbs/srq.h"
+
+uint32_t sctpiw_generation;
+
+uint32_t sctpiw_new_handle(void)
+{
+	static _Atomic uint32_t last;
+
+	return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+void sctpiw_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+void sctpiw_wait_for_acks(const uint32_t *completed, uint32_t reported, pthread_mutex_t *mutex,
+			  pthread_cond_t *cond)
+{
+	pthread_mutex_lock(mutex);
+	while (*completed != reported)
+		pthread_cond_wait(cond, mutex);
+	pthread_mutex_unlock(mutex);
+}
+
+struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx)
+{
+	return channel_get_by_fd(ctx->vctx.context.async_fd);
+}
+
+void sctpiw_complain_about_abi(void)
+{
+	log_error("unknown private ABI of libibverbs, so there is no sctpiw device; "
+		  "rdma-core v39 to v64 are known");
+}
+
+/*
+ * Ends what the application has left on a device that it closes, as the kernel does when the
+ * descriptor is closed. QPs go first, since they use the others, and MRs behind the windows on
+ * them. QPs, CQs and SRQs are put on the three lists, for free_context() to purge their events and
+ * free them once the lock is given up. Needs the shard lock.
+ */
+static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
+			      struct list_node *cqs, struct list_node *srqs)
+{
+	struct list_node *node;
+
+	while (!list_empty(&ctx->qps)) {
+		struct sctpiw_qp *qp = list_entry(ctx->qps.next, struct sctpiw_qp, node);
+
+		sctpiw_qp_free_iw(qp);
+		list_add(qps, &qp->node);
+	}
+	while ((node = list_pop(&ctx->cqs))) {
+		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
+		list_add(cqs, node);
+	}
+	while ((node = list_pop(&ctx->srqs))) {
+		iw_srq_free(list_entry(node, struct sctpiw_srq, node)->iw);
+		list_add(srqs, node);
+	}
+	while ((node = list_pop(&ctx->mws))) {
+		struct sctpiw_mw *mw = list_entry(node, struct sctpiw_mw, node);
+
+		iw_mw_free(mw->iw);
+		free(mw);
+	}
+	while ((node = list_pop(&ctx->mrs))) {
+		struct sctpiw_mr *mr = list_entry(node, struct sctpiw_mr, node);
+
+		iw_mr_free(mr->iw);
+		free(mr);
+	}
+	while ((node = list_pop(&ctx->dms)))
+		sctpiw_dm_release(list_entry(node, struct sctpiw_dm, node));
+	while ((node = list_pop(&ctx->pds))) {
+		struct sctpiw_pd *pd = list_entry(node, struct sctpiw_pd, node);
+
+		if (!pd->parent)
+			iw_pd_free(pd->iw);
+		free(pd);
+	}
+	while ((node = list_pop(&ctx->tds)))
+		free(list_entry(node, struct sctpiw_td, node));
+}
+
+/*
+ * libibverbs asks the kernel for a descriptor of asynchronous events by ioctl(), which there is no
+ * answer to here. It does not ask if async_fd is set already.
+ */
+static int open_async_channel(struct sctpiw_context *ctx)
+{
+	struct rnic_channel *chan;
+	int fd, err;
+
+	err = channel_create(CHANNEL_ASYNC, &chan, &fd);
+	if (err)
+		return err;
+	channel_ref(chan);
+	ctx->port.source.chan = chan;
+	err = port_events_start(ctx->shard, &ctx->port);
+	if (err) {
+		channel_put(chan);
+		close(fd);
+		return err;
+	}
+	ctx->vctx.context.async_fd = fd;
+	return 0;
+}
+
+/* The descriptor stays open: libibverbs closes it. */
+static void close_async_channel(struct sctpiw_context *ctx)
+{
+	if (sctpiw_alive(ctx))
+		port_events_stop(&ctx->port);
+	channel_purge(&ctx->port.source);
+	channel_put(ctx->port.source.chan);
+}
+
+static void free_context(struct ibv_context *context)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct list_node qps, cqs, srqs, *node;
+
+	list_init(&qps);
+	list_init(&cqs);
+	list_init(&srqs);
+	close_async_channel(ctx);
+	if (sctpiw_alive(ctx)) {
+		shard_lock(ctx->shard);
+		destroy_leftovers(ctx, &qps, &cqs, &srqs);
+		shard_unlock(ctx->shard);
+	}
+	while ((node = list_pop(&qps))) {
+		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
+
+		channel_purge(&qp->obj.async);
+		sctpiw_qp_release(qp);
+	}
+	while ((node = list_pop(&cqs))) {
+		struct sctpiw_cq *cq = list_entry(node, struct sctpiw_cq, node);
+
+		channel_purge(&cq->obj.comp);
+		channel_purge(&cq->obj.async);
+		sctpiw_cq_release(cq);
+	}
+	while ((node = list_pop(&srqs))) {
+		struct sctpiw_srq *srq = list_entry(node, struct sctpiw_srq, node);
+
+		channel_purge(&srq->obj.async);
+		sctpiw_srq_release(srq);
+	}
+	pabi_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+static const struct verbs_context_ops context_ops = {
+	.advise_mr = sctpiw_advise_mr,
+	.alloc_dm = sctpiw_alloc_dm,
+	.alloc_mw = sctpiw_alloc_mw,
+	.alloc_null_mr = sctpiw_alloc_null_mr,
+	.alloc_parent_domain = sctpiw_alloc_parent_domain,
+	.alloc_pd = sctpiw_alloc_pd,
+	.alloc_td = sctpiw_alloc_td,
+	.bind_mw = sctpiw_bind_mw,
+	.create_cq = sctpiw_create_cq,
+	.create_cq_ex = sctpiw_create_cq_ex,
+	.create_qp = sctpiw_create_qp,
+	.create_qp_ex = sctpiw_create_qp_ex,
+	.create_srq = sctpiw_create_srq,
+	.dealloc_mw = sctpiw_dealloc_mw,
+	.dealloc_pd = sctpiw_dealloc_pd,
+	.dealloc_td = sctpiw_dealloc_td,
+	.dereg_mr = sctpiw_dereg_mr,
+	.destroy_cq = sctpiw_destroy_cq,
+	.destroy_qp = sctpiw_destroy_qp,
+	.destroy_srq = sctpiw_destroy_srq,
+	.free_context = free_context,
+	.free_dm = sctpiw_free_dm,
+	.modify_cq = sctpiw_modify_cq,
+	.modify_qp = sctpiw_modify_qp,
+	.modify_srq = sctpiw_modify_srq,
+	.poll_cq = sctpiw_poll_cq,
+	.post_recv = sctpiw_post_recv,
+	.post_send = sctpiw_post_send,
+	.post_srq_recv = sctpiw_post_srq_recv,
+	.query_device_ex = sctpiw_query_device_ex,
+	.query_ece = sctpiw_query_ece,
+	.query_port = sctpiw_query_port,
+	.query_qp = sctpiw_query_qp,
+	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
+	.query_rt_values = sctpiw_query_rt_values,
+	.query_srq = sctpiw_query_srq,
+	.reg_dm_mr = sctpiw_reg_dm_mr,
+	.reg_mr = sctpiw_reg_mr,
+	.req_notify_cq = sctpiw_req_notify_cq,
+	.rereg_mr = sctpiw_rereg_mr,
+	.resize_cq = sctpiw_resize_cq,
+	.set_ece = sctpiw_set_ece,
+};
+
+struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd,
+					   void *private_data)
+{
+	struct rnic *rnic = rnic_get();
+	struct sctpiw_context *ctx;
+	int err;
+
+	if (!rnic) {
+		err = errno;
+		close(cmd_fd);
+		errno = err;
+		return NULL;
+	}
+	ctx = pabi_alloc_context(device, cmd_fd, sizeof(*ctx));
+	if (!ctx)
+		return NULL;
+	ctx->shard = &rnic->shard;
+	ctx->generation = sctpiw_generation;
+	list_init(&ctx->pds);
+	list_init(&ctx->tds);
+	list_init(&ctx->mrs);
+	list_init(&ctx->mws);
+	list_init(&ctx->dms);
+	list_init(&ctx->cqs);
+	list_init(&ctx->srqs);
+	list_init(&ctx->qps);
+	ctx->vctx.context.num_comp_vectors = rnic_processors();
+
+	err = EPROTONOSUPPORT;
+	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {
+		sctpiw_complain_about_abi();
+		goto fail;
+	}
+	err = -open_async_channel(ctx);
+	if (err)
+		goto fail;
+	return pabi_full_context(&ctx->vctx);
+fail:
+	pabi_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = err;
+	return NULL;
+}

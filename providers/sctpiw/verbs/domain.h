@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Protection domains, thread domains, and parent domains, which tie one of each together (man
+ * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need the shard
+ * lock.
+ */
+#ifndef SCTPIW_VERBS_DOMAIN_H
+#define SCTPIW_VERBS_DOMAIN_H
+
+#include "util/list.h"
+#include "verbs/pabi.h"
+
+struct iw_pd;
+
+/* Says that the application uses what is made in it by one thread at a time. */
+struct sctpiw_td {
+	struct ibv_td ibv;
+	struct list_node node; /* of sctpiw_context.tds */
+	uint32_t users;	       /* parent domains that have it */
+};
+
+/*
+ * A protection domain or a parent domain. A parent domain shares the RNIC's PD with the protection
+ * domain that it was made of, and stands for it wherever a PD is asked for.
+ */
+struct sctpiw_pd {
+	struct ibv_pd ibv;
+	struct iw_pd *iw;
+	struct list_node node;	  /* of sctpiw_context.pds */
+	struct sctpiw_pd *parent; /* what a parent domain was made of; else NULL */
+	struct sctpiw_td *td;	  /* of a parent domain; or NULL */
+	uint32_t users;		  /* objects that were made on it, parent domains among them */
+};
+
+static inline struct sctpiw_pd *to_pd(struct ibv_pd *pd)
+{
+	return list_entry(pd, struct sctpiw_pd, ibv);
+}
+
+static inline struct sctpiw_td *to_td(struct ibv_td *td)
+{
+	return list_entry(td, struct sctpiw_td, ibv);
+}
+
+/*
+ * Every object that is made on a PD holds it, and drops it when it is destroyed: so a parent domain
+ * outlives its objects. Need the shard lock.
+ */
+static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
+{
+	pd->users++;
+}
+
+static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
+{
+	pd->users--;
+}
+
+/* ENOMEM, or EIO. */
+struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
+
+/* Frees a protection or parent domain. EBUSY if objects, or parent domains, are left on it. */
+int sctpiw_dealloc_pd(struct ibv_pd *pd);
+
+/* EINVAL for a comp_mask, of which no bit is defined; ENOMEM; EIO. */
+struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+
+/* EBUSY if a parent domain has it. */
+int sctpiw_dealloc_td(struct ibv_td *td);
+
+/*
+ * EINVAL for a PD or TD of another device, a PD that is a parent domain, or an unknown attribute.
+ */
+struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
+					  struct ibv_parent_domain_init_attr *attr);
+
+#endif

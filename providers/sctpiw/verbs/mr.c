@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "verbs/mr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/iw_mr.h"
+#include "log/log.h"
+#include "net/memory.h"
+#include "verbs/context.h"
+#include "verbs/dm.h"
+#include "verbs/domain.h"
+
+_Static_assert((int)IW_ACCESS_LOCAL_WRITE == IBV_ACCESS_LOCAL_WRITE, "");
+_Static_assert((int)IW_ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "");
+_Static_assert((int)IW_ACCESS_REMOTE_READ == IBV_ACCESS_REMOTE_READ, "");
+_Static_assert((int)IW_ACCESS_REMOTE_ATOMIC == IBV_ACCESS_REMOTE_ATOMIC, "");
+_Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
+_Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
+_Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
+
+/*
+ * As the kernel's drivers do, refuses unknown flags, but not those of the optional range, which are
+ * wishes. Huge pages make no difference here, nor does paging on demand: memory is never pinned.
+ */
+static int check_access(int access)
+{
+	const int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
+			  IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB |
+			  IBV_ACCESS_OPTIONAL_RANGE;
+
+	if (access & ~known)
+		return EINVAL;
+	if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		return EINVAL;
+	return 0;
+}
+
+/* The access flags that iwarp/ knows; the others have done their part by then. */
+static uint32_t rights_of(int access)
+{
+	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
+				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
+}
+
+#define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets past here */
+
+/*
+ * Whether the process itself may access the memory so; an errno. With paging on demand the pages
+ * need not be there before they are used. Only the address space must not end before the range
+ * does, since a fault beyond its end does not tell where it was.
+ */
+static int check_memory(uint64_t addr, uint64_t length, int access)
+{
+	int err;
+
+	err = memory_guard();
+	if (err)
+		return -err;
+	if (access & IBV_ACCESS_ON_DEMAND)
+		return addr >= FIRST_ADDRESS && length <= IW_MAX_MR_LENGTH &&
+				       addr <= IW_MAX_MR_LENGTH - length ?
+			       0 :
+			       EFAULT;
+	return -memory_check(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
+}
+
+struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
+				struct sctpiw_dm *dm)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->ibv.context);
+	struct sctpiw_mr *mr = calloc(1, sizeof(*mr));
+	int err;
+
+	if (!mr) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	shard_lock(ctx->shard);
+	if (attr)
+		err = iw_mr_new(pd->iw, attr->addr, attr->length, attr->iova, attr->access, mr,
+				&mr->iw);
+	else
+		err = iw_mr_new_null(pd->iw, mr, &mr->iw);
+	if (!err) {
+		sctpiw_pd_hold(pd);
+		list_add_tail(&ctx->mrs, &mr->node);
+		if (dm)
+			dm->mrs++;
+	}
+	shard_unlock(ctx->shard);
+	if (err) {
+		free(mr);
+		errno = -err;
+		return NULL;
+	}
+	mr->dm = dm;
+	mr->vmr.access = access;
+	mr->vmr.ibv_mr.context = pd->ibv.context;
+	mr->vmr.ibv_mr.pd = &pd->ibv;
+	mr->vmr.ibv_mr.handle = sctpiw_new_handle();
+	mr->vmr.ibv_mr.lkey = iw_mr_stag(mr->iw);
+	mr->vmr.ibv_mr.rkey = attr ? mr->vmr.ibv_mr.lkey : 0;
+	return mr;
+}
+
+/* Implicit on-demand paging: the MR is the whole address space, whatever will be there. */
+static bool is_implicit(uint64_t addr, size_t length, int access)
+{
+	return (access & IBV_ACCESS_ON_DEMAND) && !addr && length == SIZE_MAX;
+}
+
+struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t hca_va,
+			     int access)
+{
+	struct sctpiw_context *ctx = to_ctx(ibpd->context);
+	struct iw_mr_attr attr = {
+		.addr = (uintptr_t)addr,
+		.length = length,
+		.iova = access & IBV_ACCESS_ZERO_BASED ? 0 : hca_va,
+		.access = rights_of(access),
+	};
+	struct sctpiw_mr *mr;
+	int err;
+
+	err = sctpiw_alive(ctx) ? check_access(access) : EIO;
+	if (err)
+		goto fail;
+	err = EINVAL;
+	if (is_implicit(attr.addr, length, access)) {
+		if (hca_va)
+			goto fail;
+		attr.addr = attr.iova = FIRST_ADDRESS;
+		attr.length = IW_MAX_MR_LENGTH - FIRST_ADDRESS;
+	} else if (!length || attr.addr + length < attr.addr) {
+		goto fail;
+	}
+	err = check_memory(attr.addr, attr.length, access);
+	if (err)
+		goto fail;
+	mr = sctpiw_new_mr(to_pd(ibpd), &attr, access, NULL);
+	return mr ? &mr->vmr.ibv_mr : NULL;
+fail:
+	log_debug("reg_mr: address %p, length %zu, access 0x%x: %s", addr, length,
+		  (unsigned int)access, strerror(err));
+	errno = err;
+	return NULL;
+}
+
+/*
+ * Writes what mr is to become into *attr; 0 or an errno. As with a new registration, addresses
+ * count from addr, or from 0.
+ */
+static int change_of(struct sctpiw_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		     int access, struct iw_mr_attr *attr)
+{
+	struct ibv_mr *ibmr = &mr->vmr.ibv_mr;
+	int err;
+
+	if (!flags || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED))
+		return EINVAL;
+	if (!(flags & IBV_REREG_MR_CHANGE_PD))
+		pd = ibmr->pd;
+	if (!pd || pd->context != ibmr->context)
+		return EINVAL;
+	if (!(flags & IBV_REREG_MR_CHANGE_ACCESS))
+		access = mr->vmr.access;
+	err = check_access(access);
+	if (err)
+		return err;
+	iw_mr_get(mr->iw, attr);
+	attr->pd = to_pd(pd)->iw;
+	attr->access = rights_of(access);
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		attr->addr = (uintptr_t)addr;
+		attr->length = length;
+		attr->iova = attr->addr;
+		if (!length || attr->addr + length < attr->addr)
+			return EINVAL;
+	}
+	if (access & IBV_ACCESS_ZERO_BASED)
+		attr->iova = 0;
+	else if (mr->vmr.access & IBV_ACCESS_ZERO_BASED)
+		attr->iova = attr->addr;
+	return flags == IBV_REREG_MR_CHANGE_PD ? 0 : check_memory(attr->addr, attr->length, access);
+}
+
+int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		    int access)
+{
+	struct sctpiw_mr *mr = list_entry(vmr, struct sctpiw_mr, vmr);
+	struct sctpiw_context *ctx = to_ctx(vmr->ibv_mr.context);
+	struct iw_mr_attr attr;
+	int err;
+
+	err = sctpiw_alive(ctx) ? change_of(mr, flags, pd, addr, length, access, &attr) : EIO;
+	if (!err) {
+		shard_lock(ctx->shard);
+		err = -iw_mr_change(mr->iw, &attr);
+		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
+		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
+			sctpiw_pd_hold(to_pd(pd));
+			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
+			vmr->ibv_mr.pd = pd;
+		}
+		shard_unlock(ctx->shard);
+	}
+	if (err) {
+		log_debug("rereg_mr: flags 0x%x, address %p, length %zu, access 0x%x: %s",
+			  (unsigned int)flags, addr, length, (unsigned int)access, strerror(err));
+		errno = err;
+	} else if (flags & IBV_REREG_MR_CHANGE_ACCESS) {
+		vmr->access = access;
+	}
+	return err;
+}
+
+struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *ibpd)
+{
+	struct sctpiw_mr *mr;
+
+	if (!sctpiw_alive(to_ctx(ibpd->context))) {
+		errno = EIO;
+		return NULL;
+	}
+	mr = sctpiw_new_mr(to_pd(ibpd), NULL, 0, NULL);
+	if (!mr)
+		return NULL;
+	mr->vmr.mr_type = VERBS_MR_NULL;
+	mr->vmr.ibv_mr.length = SIZE_MAX;
+	return &mr->vmr.ibv_mr;
+}
+
+int sctpiw_dereg_mr(struct verbs_mr *vmr)
+{
+	struct sctpiw_mr *mr = list_entry(vmr, struct sctpiw_mr, vmr);
+	struct sctpiw_context *ctx = to_ctx(vmr->ibv_mr.context);
+	int err;
+
+	if (sctpiw_alive(ctx)) {
+		shard_lock(ctx->shard);
+		err = iw_mr_free(mr->iw);
+		if (!err) {
+			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
+			list_del(&mr->node);
+			if (mr->dm)
+				mr->dm->mrs--;
+		}
+		shard_unlock(ctx->shard);
+		if (err)
+			return -err;
+	}
+	free(mr);
+	return 0;
+}
+
+/* Checks each element, and populates its pages if `populate` says so. An errno. */
+static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
+		       const struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->ibv.context);
+	uint64_t memory;
+	int err = 0;
+
+	for (uint32_t i = 0; i < num_sge && !err; i++) {
+		const struct ibv_sge *sge = &sg_list[i];
+
+		shard_lock(ctx->shard);
+		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
+		shard_unlock(ctx->shard);
+		if (!err && populate)
+			err = memory_populate(memory, sge->length, write);
+		if (err)
+			log_debug("advise_mr: key 0x%x, address 0x%llx, length %u: %s", sge->lkey,
+				  (unsigned long long)sge->addr, sge->length, strerror(-err));
+	}
+	return -err;
+}
+
+int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		     struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	struct sctpiw_pd *pd = to_pd(ibpd);
+	bool write = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	int err;
+
+	if (!sctpiw_alive(to_ctx(ibpd->context)))
+		return EIO;
+	switch (advice) {
+	case IBV_ADVISE_MR_ADVICE_PREFETCH:
+	case IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE:
+	case IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
+		break;
+	default:
+		return EOPNOTSUPP;
+	}
+	if ((flags & ~(uint32_t)IBV_ADVISE_MR_FLAG_FLUSH) || !sg_list || !num_sge)
+		return EINVAL;
+	err = advise_each(pd, write, false, sg_list, num_sge);
+	/*
+	 * All elements are checked before pages are populated. NO_FAULT asks only about pages that
+	 * are there.
+	 */
+	if (err || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)
+		return err;
+	return advise_each(pd, write, true, sg_list, num_sge);
+}

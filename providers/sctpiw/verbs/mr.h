@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory regions (man ibv_reg_mr, ibv_rereg_mr, ibv_alloc_null_mr, ibv_advise_mr). */
+#ifndef SCTPIW_VERBS_MR_H
+#define SCTPIW_VERBS_MR_H
+
+#include "util/list.h"
+#include "verbs/pabi.h"
+
+struct iw_mr;
+struct iw_mr_attr;
+struct sctpiw_dm;
+struct sctpiw_pd;
+
+struct sctpiw_mr {
+	struct verbs_mr vmr;
+	struct iw_mr *iw;
+	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
+	struct list_node node; /* of sctpiw_context.mrs; shard lock */
+};
+
+/*
+ * Makes an MR on pd. attr says what of memory it shows (attr->pd is not looked at), or is NULL for
+ * a null MR; dm: the device memory that it is part of, or NULL. access: the IBV_ACCESS_* that the
+ * application gave, for sctpiw_rereg_mr(). NULL and errno on failure: what iw_mr_new() says, or
+ * ENOMEM.
+ */
+struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *attr, int access,
+				struct sctpiw_dm *dm);
+
+/*
+ * Registers length bytes at addr; peers see the first one at address hca_va, or at 0 with
+ * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags or an empty range, EFAULT if the process itself may
+ * not access the memory so (RFC 5041 8.3), ENOMEM, EIO.
+ */
+struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
+			     int access);
+
+/*
+ * Changes what flags (IBV_REREG_MR_*) name; the others of the arguments are not looked at. All of
+ * it is changed, or nothing. Errors as sctpiw_reg_mr(), and EBUSY if memory windows are bound to
+ * the MR.
+ */
+int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		    int access);
+
+/*
+ * Once it returns 0 nobody reads or writes the memory by this MR any more. EBUSY if memory windows
+ * are bound to it.
+ */
+int sctpiw_dereg_mr(struct verbs_mr *vmr);
+
+/* A null MR: reads by its lkey give zeros, writes are dropped. ENOMEM, EIO. */
+struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
+
+/*
+ * Populates the pages of all elements, but for IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT. EOPNOTSUPP
+ * for an unknown advice, EINVAL for wrong flags, or what iw_mr_locate() says of an element.
+ */
+int sctpiw_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		     struct ibv_sge *sg_list, uint32_t num_sge);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Memory windows (man ibv_alloc_mw, ibv_bind_mw). What a window can do is in iwarp/mw.c. */
+#ifndef SCTPIW_VERBS_MW_H
+#define SCTPIW_VERBS_MW_H
+
+#include "util/list.h"
+#include "verbs/pabi.h"
+
+struct iw_mw;
+struct iw_send_wqe;
+
+struct sctpiw_mw {
+	struct ibv_mw ibv;
+	struct iw_mw *iw;
+	struct list_node node; /* of sctpiw_context.mws; shard lock */
+};
+
+static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
+{
+	return list_entry(mw, struct sctpiw_mw, ibv);
+}
+
+/* EINVAL for an unknown type, ENOMEM, EIO. */
+struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int sctpiw_dealloc_mw(struct ibv_mw *mw);
+
+/* Posts a bind of a window of type 1, with a new rkey. Errors as sctpiw_post_send(). */
+int sctpiw_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
+
+/*
+ * Fills the part of a send WQE that only IBV_WR_BIND_MW has. rkey: the window's new one. EINVAL, or
+ * EOPNOTSUPP for an MR that has no windows (a null MR, device memory); then the WQE must not be
+ * published.
+ */
+int sctpiw_put_bind(struct iw_send_wqe *wqe, const struct ibv_mw *mw, uint32_t rkey,
+		    const struct ibv_mw_bind_info *info);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The fast path towards the RNIC: work requests go straight into the rings of iwarp/. If one of a
+ * chain is wrong, those before it are posted, and *bad_wr names it.
+ */
+#ifndef SCTPIW_VERBS_POST_H
+#define SCTPIW_VERBS_POST_H
+
+#include <stdint.h>
+
+#include "iwarp/iw_ring.h"
+#include "verbs/pabi.h"
+
+struct iw_qp;
+
+/*
+ * Sum of the lengths of n elements, bytes. n is IW_MAX_SGE at most, so the sum does not overflow.
+ */
+static inline uint64_t sctpiw_sge_total(const struct ibv_sge *sge, uint32_t n)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		total += sge[i].length;
+	return total;
+}
+
+static inline void sctpiw_copy_sges(struct iw_sge *to, const struct ibv_sge *sge, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		to[i].addr = sge[i].addr;
+		to[i].length = sge[i].length;
+		to[i].lkey = sge[i].lkey;
+	}
+}
+
+/*
+ * Judges a work request with total bytes of data, and fills a slot of the send queue: the one
+ * behind `ahead` slots that are filled, but not published yet. What is left for the caller is the
+ * data, which goes to (*slot)->sge: num_sge elements, or total bytes if the flags say
+ * IW_SEND_INLINE. wr->sg_list is not looked at; wr->num_sge is within the QP's limit. The caller
+ * holds sq_lock, and publishes. EINVAL, EOPNOTSUPP, or ENOMEM if the queue is full; then *slot is
+ * not set.
+ */
+int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
+		      uint64_t total, struct iw_send_wqe **slot);
+
+/* EINVAL, EOPNOTSUPP, ENOMEM if the queue is full, EIO. */
+int sctpiw_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int sctpiw_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int sctpiw_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+#endif

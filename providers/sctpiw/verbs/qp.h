@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Queue pairs: making, querying and destroying them (man ibv_create_qp). qp_modify.h changes them,
+ * post.h and wr.h post to them.
+ */
+#ifndef SCTPIW_VERBS_QP_H
+#define SCTPIW_VERBS_QP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/object.h"
+#include "util/list.h"
+#include "verbs/pabi.h"
+
+struct shard;
+struct iw_qp;
+
+/*
+ * Work requests that were begun since ibv_wr_start(), until ibv_wr_complete(); sq_lock is held so
+ * long.
+ */
+struct sctpiw_batch {
+	struct ibv_send_wr wr; /* if open: the work request that waits for its data */
+	uint64_t bytes;	       /* of data in the slots that are filled */
+	uint32_t count;	       /* of slots that are filled, and not published */
+	int err;	       /* the first error, or 0 */
+	bool open;
+};
+
+struct sctpiw_qp {
+	struct verbs_qp vqp;
+	struct iw_qp *iw;
+	struct shard *shard;
+	uint32_t generation;		     /* sctpiw_generation when it was made */
+	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
+	bool by_cm;			     /* sctpiw_is_cm_mask() brought it to INIT or RTR */
+	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
+	struct object obj;	     /* its event channel; iw->ctx */
+	struct list_node node;		     /* of sctpiw_context.qps; shard lock */
+	struct ibv_qp_attr attr;	     /* what modify_qp has set; shard lock */
+	struct ibv_qp_cap cap;		     /* what was granted; never changes */
+	struct sctpiw_batch batch;
+};
+
+static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
+{
+	return list_entry(qp, struct sctpiw_qp, vqp.qp);
+}
+
+static inline void sctpiw_sq_lock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->sq_lock);
+}
+
+static inline void sctpiw_sq_unlock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->sq_lock);
+}
+
+static inline void sctpiw_rq_lock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_lock(&qp->rq_lock);
+}
+
+static inline void sctpiw_rq_unlock(struct sctpiw_qp *qp)
+{
+	if (!qp->single_threaded)
+		pthread_spin_unlock(&qp->rq_lock);
+}
+
+/*
+ * Writes into attr->cap what was granted. EOPNOTSUPP for another type than RC; EINVAL for numbers
+ * beyond the device's limits, or objects of another device; ENOMEM; EIO; or what qp_num_get() says.
+ */
+struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+
+/*
+ * As sctpiw_create_qp(), and EOPNOTSUPP for attributes, flags and operations that are not offered.
+ */
+struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+
+/* All attributes are filled, whatever attr_mask says. EIO. */
+int sctpiw_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		    struct ibv_qp_init_attr *init_attr);
+
+/*
+ * Whether the data that `op` brings to this side becomes visible in its order (of RDMA Reads, the
+ * data that this side has asked for): the bits of ibv_query_qp_data_in_order(), of which 1 stands
+ * for whole messages; 0: no.
+ */
+int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags);
+
+/*
+ * Enhanced connection establishment (man ibv_set_ece): options that two QPs of one vendor agree on.
+ * There are none here, so set_ece writes that of what it was asked for nothing is accepted, which
+ * is no error. EINVAL for another vendor's options, or a comp_mask, of which no bit is defined.
+ * EIO.
+ */
+int sctpiw_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
+
+/* Waits for acknowledgements as sctpiw_destroy_cq() does. */
+int sctpiw_destroy_qp(struct ibv_qp *qp);
+
+/*
+ * Frees the RNIC's part of a QP, with its number, and takes it off the context's list. Needs the
+ * shard lock.
+ */
+void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
+
+/* Frees a QP of which the RNIC's part is gone, without waiting for events. */
+void sctpiw_qp_release(struct sctpiw_qp *qp);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "verbs/qp_modify.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "iwarp/iw_qp.h"
+#include "log/log.h"
+#include "net/port.h"
+#include "runtime/rnic.h"
+#include "util/sockaddr.h"
+#include "verbs/context.h"
+#include "verbs/qp.h"
+#include "verbs/qp_attr.h"
+
+#define RNR_RETRY_FOR_EVER 7
+#define TIMEOUT_UNIT 4096ull /* ns; InfiniBand waits for an answer for at least this x 2^timeout */
+/*
+ * The least time for which a peer is waited for, ns: processes start one after the other, and the
+ * attributes speak of packets that are lost.
+ */
+#define LIMIT_MIN (5 * 1000000000ull)
+/* The longest time for which a peer that has said that it ends is waited for, ns. */
+#define GONE_MAX (500 * 1000000ull)
+
+/* How long InfiniBand tries before it gives a work request up, ns. */
+static uint64_t tries(const struct ibv_qp_attr *attr)
+{
+	return (TIMEOUT_UNIT << attr->timeout) * (attr->retry_cnt + 1u);
+}
+
+/* How long a peer that does not answer is waited for, ns; 0: for ever. */
+static uint64_t patience(const struct ibv_qp_attr *attr, bool timeout_is_set)
+{
+	if (!attr->timeout && timeout_is_set)
+		return 0;
+	return tries(attr) > LIMIT_MIN ? tries(attr) : LIMIT_MIN;
+}
+
+/* How long a peer that has said that it ends is waited for, ns. */
+static uint64_t patience_behind(const struct ibv_qp_attr *attr)
+{
+	return attr->timeout && tries(attr) < GONE_MAX ? tries(attr) : GONE_MAX;
+}
+
+/*
+ * Tells the connection of a QP that is connected out of band what the QP's attributes mean for it.
+ * In RTR a program has not set rnr_retry and timeout yet: then nothing is given up.
+ */
+static void set_oob(struct sctpiw_qp *qp)
+{
+	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
+	struct oob_attr oob = {
+		.ord = qp->attr.max_rd_atomic,
+		.rnr_retry = in_rtr ? RNR_RETRY_FOR_EVER : qp->attr.rnr_retry,
+		.limit = patience(&qp->attr, !in_rtr),
+		.gone = patience_behind(&qp->attr),
+	};
+
+	if (qp->iw->oob)
+		oob_set_attr(qp->iw, &oob);
+}
+
+/* Connects a QP out of band, as the peer's address in attr says. 0 or an errno. */
+static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
+{
+	const struct ibv_global_route *grh = &attr->ah_attr.grh;
+	struct oob_peer peer = {
+		.dest_qp_num = attr->dest_qp_num,
+		.ird = attr->max_dest_rd_atomic,
+	};
+	struct port_gid gid;
+
+	if (port_gid(grh->sgid_index, &gid)) {
+		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
+		return EINVAL;
+	}
+	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
+	peer.ifindex = gid.ifindex;
+	memcpy(peer.remote.b, grh->dgid.raw, sizeof(peer.remote.b));
+	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
+}
+
+/* Moves the QP to another state, which the checks have found to be allowed. 0 or an errno. */
+static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	bool was_rts = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTS;
+	int err;
+
+	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
+		return connect_oob(qp, attr);
+	err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
+	if (err)
+		return -err;
+	if (attr->qp_state == IBV_QPS_RESET) {
+		oob_disconnect(qp->iw);
+		qp->iw->by_cm = false;
+		qp->by_cm = false;
+		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
+	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
+		qp->by_cm = sctpiw_is_cm_mask(mask);
+	} else if (attr->qp_state == IBV_QPS_SQD && was_rts &&
+		   (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify) {
+		iw_qp_notify_drained(qp->iw);
+	}
+	return 0;
+}
+
+/* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
+static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
+	bool by_cm = qp->by_cm || qp->iw->by_cm;
+	int err;
+
+	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
+	if (err)
+		return err;
+	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
+		err = enter(qp, attr, mask);
+		if (err)
+			return err;
+	}
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
+	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
+	set_oob(qp);
+	return 0;
+}
+
+/*
+ * For the log: the address of a peer without a GID is InfiniBand's, which programs set by mistake.
+ */
+static bool is_without_gid(const struct ibv_qp_attr *attr, int mask)
+{
+	return mask & IBV_QP_AV && !attr->ah_attr.is_global;
+}
+
+int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	int err;
+
+	if (qp->generation != sctpiw_generation)
+		return EIO;
+	shard_lock(qp->shard);
+	err = modify_locked(qp, attr, attr_mask);
+	if (err)
+		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
+			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
+			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
+			  err);
+	shard_unlock(qp->shard);
+	return err;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the device and its port say of themselves (man ibv_query_device_ex, ibv_query_port).
+ * libibverbs reads GIDs and the P_Key from sysfs.
+ */
+#ifndef SCTPIW_VERBS_QUERY_H
+#define SCTPIW_VERBS_QUERY_H
+
+#include "verbs/pabi.h"
+
+/* attr_size: bytes of *attr that the caller has. EINVAL, EIO. */
+int sctpiw_query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t attr_size);
+
+/* The clock of the completions' time stamps, in its ticks, as programs expect it. EIO. */
+int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
+
+/* EINVAL for another port than 1, EIO. */
+int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "launcher/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/launcher.h"
+
+/* Whether item is an element of a list whose elements end at any of the separators. */
+static bool list_has(const char *list, const char *separators, const char *item)
+{
+	size_t len = strlen(item);
+
+	while (*list) {
+		size_t n = strcspn(list, separators);
+
+		if (n == len && !strncmp(list, item, n))
+			return true;
+		list += n;
+		list += strspn(list, separators);
+	}
+	return false;
+}
+
+/*
+ * Appends item to a list, whose present value is old (or NULL), so that what the user has there
+ * comes first. An item that is there already is not appended again, since "sctpiw run" may run
+ * "sctpiw run".
+ */
+static bool append(const char *name, const char *old, const char *separators, const char *item)
+{
+	char *value;
+	bool ok;
+
+	if (item[strcspn(item, separators)]) {
+		complain("%s cannot hold the path %s: it has a separator of such lists in it", name,
+			 item);
+		return false;
+	}
+	if (!old || !*old)
+		return !setenv(name, item, 1);
+	if (list_has(old, separators, item))
+		return !setenv(name, old, 1);
+	if (asprintf(&value, "%s:%s", old, item) < 0)
+		return false;
+	ok = !setenv(name, value, 1);
+	free(value);
+	return ok;
+}
+
+bool environment_set(const struct parts *parts)
+{
+	const char *drivers = getenv("RDMAV_DRIVERS");
+	size_t len = strlen(parts->provider), suffix = strlen(PROVIDER_SUFFIX);
+	char driver[PATH_MAX];
+
+	if (len <= suffix || strcmp(parts->provider + len - suffix, PROVIDER_SUFFIX)) {
+		complain("libibverbs loads providers by names that end in " PROVIDER_SUFFIX
+			 ", unlike %s",
+			 parts->provider);
+		return false;
+	}
+	snprintf(driver, sizeof(driver), "%.*s", (int)(len - suffix), parts->provider);
+	/* libibverbs looks at the older name IBV_DRIVERS only if RDMAV_DRIVERS is not set. */
+	if (!drivers)
+		drivers = getenv("IBV_DRIVERS");
+	return append("LD_PRELOAD", getenv("LD_PRELOAD"), ": ", parts->preload) &&
+	       append("RDMAV_DRIVERS", drivers, ":;", driver) &&
+	       !setenv("SCTPIW_PROVIDER", parts->provider, 1) &&
+	       !setenv("SCTPIW_SYSROOT", parts->sysroot, 1);
+}
+
+void environment_print_one(const char *name)
+{
+	printf("export %s='", name);
+	for (const char *p = getenv(name); p && *p; p++)
+		*p == '\'' ? fputs("'\\''", stdout) : putchar(*p);
+	puts("'");
+}
+
+void environment_print(void)
+{
+	static const char *const names[] = { "LD_PRELOAD", "RDMAV_DRIVERS", "SCTPIW_PROVIDER",
+					     "SCTPIW_SYSROOT" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		environment_print_one(names[i]);
+}

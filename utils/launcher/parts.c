@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "launcher/parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+
+/*
+ * Writes dir/relative to out, without links, . and .. ; relative may be absolute. False if it is
+ * not there.
+ */
+static bool find_at(char *out, const char *dir, const char *relative)
+{
+	char path[PATH_MAX];
+	int n = relative[0] == '/' ? snprintf(path, sizeof(path), "%s", relative) :
+				     snprintf(path, sizeof(path), "%s/%s", dir, relative);
+
+	return n < (int)sizeof(path) && realpath(path, out);
+}
+
+/* Finds a library from dir, where the launcher is; false after a line on standard error. */
+static bool find_library(char *out, const char *dir, const char *name)
+{
+	static const char *const places[] = {
+		"../" SCTPIW_LIBDIR "/sctpiw/", "../lib/sctpiw/", "../lib64/sctpiw/", "../lib/",
+		SCTPIW_FULL_LIBDIR "/sctpiw/",
+	};
+	char relative[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(relative, sizeof(relative), "%s%s", places[i], name);
+		if (find_at(out, dir, relative))
+			return true;
+	}
+	complain("%s is not where this program (%s) expects it; is the installation complete?",
+		 name, dir);
+	return false;
+}
+
+bool parts_find(struct parts *parts, const char *provider)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct stat st;
+
+	if (n <= 0) {
+		complain("cannot read /proc/self/exe: %s", strerror(errno));
+		return false;
+	}
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	if (!find_library(parts->preload, self, "libsctpiw-preload.so"))
+		return false;
+	if (provider && (!realpath(provider, parts->provider) || stat(parts->provider, &st) ||
+			 !S_ISREG(st.st_mode))) {
+		complain("provider %s: %s", provider, strerror(errno));
+		return false;
+	}
+	if (!provider && !find_library(parts->provider, self, "libsctpiw" PROVIDER_SUFFIX))
+		return false;
+	if (find_at(parts->sysroot, self, "../share/sctpiw/sysroot") ||
+	    find_at(parts->sysroot, self, "../" SCTPIW_DATADIR "/sctpiw/sysroot") ||
+	    find_at(parts->sysroot, self, SCTPIW_FULL_DATADIR "/sctpiw/sysroot"))
+		return true;
+	complain("share/sctpiw/sysroot is not where this program (%s) expects it", self);
+	return false;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "launcher/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/environment.h"
+#include "launcher/launcher.h"
+
+static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
+static const char *config_file;	    /* of --config, as the user said it; or NULL */
+
+void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
+{
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		const struct config_name *name = config_names((unsigned int)i);
+
+		out[i] = (struct option){ name->name,
+					  name->flag ? optional_argument : required_argument, NULL,
+					  first + i };
+	}
+	out[CONFIG_SETTINGS] = (struct option){ 0 };
+}
+
+/*
+ * Sets a variable to an absolute path, since CMD, and what it starts, may work in another
+ * directory.
+ */
+static bool set_path(const char *variable, const char *path)
+{
+	char cwd[PATH_MAX], *full;
+	bool ok;
+
+	if (*path == '/')
+		return !setenv(variable, path, 1);
+	if (!getcwd(cwd, sizeof(cwd)) || asprintf(&full, "%s/%s", cwd, path) < 0) {
+		complain("%s: where is that? The working directory: %s", path, strerror(errno));
+		return false;
+	}
+	ok = !setenv(variable, full, 1);
+	free(full);
+	return ok;
+}
+
+bool settings_take(int i, const char *value)
+{
+	const struct config_name *name = config_names((unsigned int)i);
+	struct config_builder b;
+	struct config_error why;
+	char option[32];
+
+	if (!value)
+		value = "yes";
+	snprintf(option, sizeof(option), "--%s", name->name);
+	config_init(&b);
+	if (!config_set(&b, option, name->name, value, &why)) {
+		complain("%s", why.text);
+		return false;
+	}
+	given[i] = true;
+	return name->path ? set_path(name->env, value) : !setenv(name->env, value, 1);
+}
+
+bool settings_check(void)
+{
+	struct config config;
+	struct config_error why;
+	bool any = config_file;
+
+	for (int i = 0; i < CONFIG_SETTINGS; i++)
+		any |= given[i];
+	if (!any || config_load(&config, &why))
+		return true;
+	complain("%s", why.text);
+	return false;
+}
+
+bool settings_make_files(void)
+{
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		const struct config_name *name = config_names((unsigned int)i);
+		const char *path = getenv(name->env);
+		int fd;
+
+		if (!given[i] || !name->path || !path)
+			continue;
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+		if (fd < 0) {
+			complain("--%s %s: %s", name->name, path, strerror(errno));
+			return false;
+		}
+		close(fd);
+	}
+	return true;
+}
+
+bool settings_take_file(const char *path)
+{
+	config_file = path;
+	return set_path("SCTPIW_CONFIG", path);
+}
+
+void settings_print(void)
+{
+	if (config_file)
+		environment_print_one("SCTPIW_CONFIG");
+	for (int i = 0; i < CONFIG_SETTINGS; i++) {
+		if (given[i])
+			environment_print_one(config_names((unsigned int)i)->env);
+	}
+}
