@@ -16,13 +16,18 @@ usage: ./build.sh [COMMAND]
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
+  tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
+  lint       check every file: clang-format, clang-tidy, and what tests/style looks at
+  format     write every file of C as clang-format has it
+  coverage   build in build-coverage/, run the tests of units, conformance and verbs, and print how
+             many lines of each room they run. Arguments go to ctest: [-R REGEX]
   clean      remove the build directories
   --help     this
 
 Packages that are missing are installed first, with apt-get or dnf, and with sudo where that is
 needed; the command is printed. SCTPIW_NO_INSTALL=1 names them and stops instead.
 Build types and compilers other than the usual: CC and CMAKE_BUILD_TYPE in the environment, on a
-fresh build directory.
+fresh build directory; or one of the presets: cmake --list-presets.
 END
 }
 
@@ -64,6 +69,7 @@ pc  cmocka            libcmocka-dev      libcmocka-devel
 cmd clang             clang              clang
 lib libasan.so        gcc                libasan
 lib libubsan.so       gcc                libubsan
+lib libtsan.so        gcc                libtsan
 cmd ip                iproute2           iproute
 cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
@@ -87,6 +93,13 @@ cmd modprobe          kmod               kmod
 cmd g++               g++                gcc-c++
 mod pyverbs           python3-pyverbs    python3-pyverbs
 cmd linux.uml         user-mode-linux    -
+'
+LINT_NEEDS='
+cmd clang-format      clang-format       clang-tools-extra
+cmd clang-tidy        clang-tidy         clang-tools-extra
+'
+COVERAGE_NEEDS='
+cmd lcov              lcov               lcov
 '
 BENCH_NEEDS='
 cmd iperf3            iperf3             iperf3
@@ -179,15 +192,18 @@ ensure_python_tests() {
 
 # ---------------------------------------------------------------- building
 
-build_in() { # DIRECTORY CMAKE-OPTIONS
-	configure "$@"
-	cmake --build "$1"
+configure() { # PRESET CMAKE-OPTIONS
+	local output
+	output=$(cmake --preset "$@" 2>&1) || die "cmake failed
+$output"
 }
 
-configure() { # DIRECTORY CMAKE-OPTIONS
-	local output
-	output=$(cmake -G Ninja -S . -B "$@" 2>&1) || die "cmake failed
-$output"
+preset_build() { # PRESET: see CMakePresets.json
+	local dir=build-$1
+
+	[ "$1" != dev ] || dir=build
+	configure "$1"
+	cmake --build "$dir"
 }
 
 # The tests are built where cmocka is, so that ctest works for whoever wants it.
@@ -195,7 +211,8 @@ plain_build() {
 	local tests=OFF
 
 	if is_there pc cmocka && have python3; then tests=ON; fi
-	build_in build "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests
+	configure dev "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests -DSCTPIW_WERROR=OFF
+	cmake --build build
 }
 
 run_ctest() { # DIRECTORY CTEST-ARGUMENTS
@@ -210,10 +227,13 @@ run_ctest() { # DIRECTORY CTEST-ARGUMENTS
 
 sanitize() {
 	say "AddressSanitizer and UBSan"
-	# Not RelWithDebInfo: that leaves out the assertions.
-	build_in build-asan -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DSCTPIW_TESTS=ON \
-		-DSCTPIW_WERROR=ON -DSCTPIW_SANITIZE=address,undefined &&
-		run_ctest build-asan "$@"
+	preset_build asan && run_ctest build-asan "$@"
+}
+
+# Not those that run once more while packets are lost: they mostly wait.
+tsan() {
+	say "ThreadSanitizer"
+	preset_build tsan && run_ctest build-tsan -L threads -E _lossy "$@"
 }
 
 fuzz_one() { # SECONDS TARGET
@@ -233,8 +253,7 @@ fuzz_one() { # SECONDS TARGET
 fuzz() { # SECONDS [TARGET...]
 	local seconds=$1 target targets=("${@:2}") running=() status=0
 	say "fuzzing, $seconds s each"
-	(configure build-fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" \
-		-DSCTPIW_TESTS=ON -DSCTPIW_SANITIZE=address,undefined -DSCTPIW_FUZZ=ON) || return 1
+	(configure fuzz) || return 1
 	cmake --build build-fuzz --target fuzz_targets || return 1
 	[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 	for target in "${targets[@]}"; do
@@ -252,22 +271,80 @@ fuzz() { # SECONDS [TARGET...]
 	return $status
 }
 
+c_files() { find providers kernel-abi utils tests -name '*.[ch]' | sort; }
+
+# Versions of clang-format differ in details; the tree is as Debian 12's writes it.
+format() { # CLANG-FORMAT-OPTIONS
+	local version
+
+	version=$(clang-format --version | grep -o '[0-9]*' | head -1)
+	if [ "$version" != 14 ]; then
+		say "clang-format $version is not 14, which the tree is formatted by: left out"
+		return 0
+	fi
+	c_files | xargs clang-format "$@"
+}
+
+# -UNDEBUG: the analyzer learns from assertions.
+tidy() {
+	sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | sort -u |
+		xargs -P "$(nproc)" -n 4 clang-tidy -p build --quiet --extra-arg=-UNDEBUG \
+			--extra-arg=-Wno-ignored-optimization-argument 2>/dev/null
+}
+
+lint() {
+	local failed=()
+
+	say "lint"
+	format --dry-run -Werror || failed+=(clang-format)
+	run_ctest build -R '^style\.' || failed+=(style)
+	tidy || failed+=(clang-tidy)
+	[ ${#failed[@]} = 0 ] || say "lint: failed: ${failed[*]}"
+	[ ${#failed[@]} = 0 ]
+}
+
+# A line for each room, from lcov's records: SF is a file, LF its lines, LH those that were run.
+print_coverage() { # RECORDS
+	awk -F'[:/]' '
+		/^SF:/ { room = $0; sub(/\/[^\/]*$/, "", room); sub(/.*\/(providers\/sctpiw\/|)/, "", room) }
+		/^LF:/ { lines[room] += $2; lines["all"] += $2 }
+		/^LH:/ { run[room] += $2; run["all"] += $2 }
+		END { for (room in lines) printf "%-12s %6d lines  %5.1f %%\n", room, lines[room], 100 * run[room] / lines[room] }
+	' "$1" | sort
+}
+
+coverage() { # CTEST-ARGUMENTS
+	local dir=build-coverage status=0
+
+	say "coverage"
+	preset_build coverage || return 1
+	lcov --quiet --zerocounters --directory $dir
+	run_ctest $dir "$@" || status=$?
+	lcov --quiet --capture --directory $dir --base-directory "$PWD" --no-external --output-file $dir/lines.info 2>$dir/lcov.log
+	lcov --quiet --extract $dir/lines.info "$PWD/providers/*" "$PWD/kernel-abi/*" "$PWD/utils/*.c" \
+		--output-file $dir/product.info 2>>$dir/lcov.log
+	print_coverage $dir/product.info
+	return $status
+}
+
 run_tests() {
 	local failed=()
 
 	say "gcc, warnings are errors"
-	build_in build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON -DSCTPIW_WERROR=ON
+	preset_build dev
 	if [ $# -gt 0 ]; then
 		run_ctest build "$@"
 		return
 	fi
+	lint || failed+=(lint)
 	say "clang, warnings are errors"
-	build_in build-clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSCTPIW_TESTS=ON \
-		-DSCTPIW_WERROR=ON || failed+=(clang)
+	preset_build clang || failed+=(clang)
 	sanitize || failed+=(sanitizers)
+	tsan || failed+=(tsan)
 	fuzz 30 || failed+=(fuzz)
 	say "all tests"
 	run_ctest build || failed+=(tests)
+	coverage -R '^(unit|conformance)\.' || failed+=(coverage)
 	[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
 	say "all passed"
 }
@@ -287,7 +364,7 @@ main() {
 		exec utils/demo
 		;;
 	test)
-		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$COVERAGE_NEEDS"
 		ensure_python_tests
 		ensure_fuzzer
 		run_tests "$@"
@@ -317,8 +394,26 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		sanitize "$@"
 		;;
+	tsan)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		tsan "$@"
+		;;
+	lint)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS"
+		preset_build dev
+		lint
+		;;
+	format)
+		ensure "$LINT_NEEDS"
+		format -i
+		;;
+	coverage)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$COVERAGE_NEEDS"
+		[ $# -gt 0 ] || set -- -R '^(unit|conformance|verbs)\.'
+		coverage "$@"
+		;;
 	clean)
-		rm -rf build build-asan build-clang build-fuzz
+		rm -rf build build-asan build-clang build-coverage build-fuzz build-release build-tsan
 		;;
 	-h | --help | help)
 		usage

@@ -224,10 +224,10 @@ static void with_reads(void **state)
 		fetch_add(&x, msn + 3, x.base, 1, 0);
 		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b 00000000000000",
 		    (const void *)(uint8_t[]){ (uint8_t)(2 * round) }, (size_t)1);
-		out(&x, RESPONSE, 1 + 2 * round, ID + msn + 1, (uint64_t)(2 * round));
+		out(&x, RESPONSE, 1 + 2 * round, ID + msn + 1, 2 * (uint64_t)round);
 		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b 00000000000000",
 		    (const void *)(uint8_t[]){ (uint8_t)(2 * round + 1) }, (size_t)1);
-		out(&x, RESPONSE, 2 + 2 * round, ID + msn + 3, (uint64_t)(2 * round + 1));
+		out(&x, RESPONSE, 2 + 2 * round, ID + msn + 3, 2 * (uint64_t)round + 1);
 		silent(&x);
 	}
 	for (uint32_t i = 0; i < 4; i++)

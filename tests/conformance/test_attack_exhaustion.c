@@ -156,7 +156,7 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
-	iw_session_set_cm(x.session, &x); /* whoever listens hears of it by the connection manager */
+	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x}); /* whoever listens hears of it by the connection manager */
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_ptr_equal(ev.qp, x.qp);

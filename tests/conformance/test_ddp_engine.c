@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "fixture/peer_script.h"
-#include "runtime/engine.h"
+#include "net/memory.h"
+#include "runtime/rnic.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;
@@ -97,7 +98,7 @@ static int bench_open(void **state)
 				   .max_recv_sge = 1 };
 	struct rnic_addr_info info;
 	socklen_t len = sizeof(to);
-	struct engine *e;
+	struct shard *s;
 
 	memset(&b, 0, sizeof(b));
 	assert_int_equal(api->cm_channel_create(&b.chan, &b.fd), 0);
@@ -106,21 +107,21 @@ static int bench_open(void **state)
 	assert_int_equal(api->cm_listen(b.listener, 8), 0);
 	assert_int_equal(api->cm_query(b.listener, &info), 0);
 	to.sin_port = ((struct sockaddr_in *)&info.src)->sin_port;
-	e = engine_get();
-	assert_non_null(e);
+	s = &rnic_get()->shard;
+	assert_non_null(s);
 	assert_int_equal(memory_guard(), 0);
-	engine_lock(e);
-	b.pd = iw_pd_new(engine_rnic(e), NULL);
-	b.cq = iw_cq_new(engine_rnic(e), 64, NULL);
+	shard_lock(s);
+	b.pd = iw_pd_new(s->conn.rnic, NULL);
+	b.cq = iw_cq_new(s->conn.rnic, 64, NULL);
 	assert_int_equal(iw_mr_new(b.pd, (uintptr_t)b.mem, sizeof(b.mem), 0,
 				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &b.mr), 0);
 	attr.pd = b.pd;
 	attr.send_cq = attr.recv_cq = b.cq;
 	for (unsigned int i = 0; i < QPS; i++) {
-		assert_int_equal(iw_qp_new(engine_rnic(e), &attr, &b.qp[i]), 0);
+		assert_int_equal(iw_qp_new(s->conn.rnic, &attr, &b.qp[i]), 0);
 		assert_int_equal(iw_qp_modify(b.qp[i], IW_QPS_INIT), 0);
 	}
-	engine_unlock(e);
+	shard_unlock(s);
 
 	b.socket = socket(AF_INET, SOCK_DGRAM, 0);
 	assert_int_equal(connect(b.socket, (struct sockaddr *)&to, sizeof(to)), 0);
@@ -136,17 +137,17 @@ static int bench_open(void **state)
 
 static int bench_close(void **state)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 
 	close(b.fd);
 	api->cm_channel_release(b.chan);
-	engine_lock(e);
+	shard_lock(s);
 	for (unsigned int i = 0; i < QPS; i++)
 		assert_int_equal(iw_qp_free(b.qp[i]), 0);
 	assert_int_equal(iw_cq_free(b.cq), 0);
 	assert_int_equal(iw_mr_free(b.mr), 0);
 	assert_int_equal(iw_pd_free(b.pd), 0);
-	engine_unlock(e);
+	shard_unlock(s);
 	close(b.socket);
 	return 0;
 }
@@ -168,7 +169,7 @@ static void open_stream(unsigned int i)
 	w->num_sge = 0;
 	w->length = 0;
 	iw_rq_publish(b.qp[i]);
-	engine_doorbell(engine_get(), b.qp[i], ENGINE_AT_ONCE);
+	burst_post(&rnic_get()->shard, &b.qp[i]->doorbell, BURST_AT_ONCE);
 }
 
 static void lives(unsigned int i, uint16_t ssn)

@@ -225,7 +225,7 @@ static void the_llp_fails(void **state)
 		struct fx x;
 
 		open_session(&x, 4, 4);
-		iw_session_set_cm(x.session, &x);
+		iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
 		fx_post_recv(&x, 1, x.base, 16, x.stag);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 1, 0);
 		fx_post(&x, 3, IW_WR_SEND, x.base, 4000, 0, 0, 0);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/engine.h"
+#include "runtime/rnic.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;
@@ -123,40 +123,40 @@ struct end {
 
 static void qp_open(struct end *end)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 	struct iw_qp_attr attr = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
 				   .max_recv_sge = 1 };
 
-	assert_non_null(e);
-	engine_lock(e);
-	attr.pd = end->pd = iw_pd_new(engine_rnic(e), NULL);
-	attr.send_cq = attr.recv_cq = end->cq = iw_cq_new(engine_rnic(e), 16, NULL);
-	assert_int_equal(iw_qp_new(engine_rnic(e), &attr, &end->qp), 0);
+	assert_non_null(s);
+	shard_lock(s);
+	attr.pd = end->pd = iw_pd_new(s->conn.rnic, NULL);
+	attr.send_cq = attr.recv_cq = end->cq = iw_cq_new(s->conn.rnic, 16, NULL);
+	assert_int_equal(iw_qp_new(s->conn.rnic, &attr, &end->qp), 0);
 	assert_int_equal(iw_qp_modify(end->qp, IW_QPS_INIT), 0);
-	engine_unlock(e);
+	shard_unlock(s);
 }
 
 static void qp_close(struct end *end)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 
-	engine_lock(e);
+	shard_lock(s);
 	if (end->qp)
 		assert_int_equal(iw_qp_free(end->qp), 0);
 	assert_int_equal(iw_cq_free(end->cq), 0);
 	assert_int_equal(iw_pd_free(end->pd), 0);
-	engine_unlock(e);
+	shard_unlock(s);
 	*end = (struct end){ 0 };
 }
 
 static void qp_destroy(struct end *end)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 
-	engine_lock(e);
+	shard_lock(s);
 	assert_int_equal(iw_qp_free(end->qp), 0);
 	end->qp = NULL;
-	engine_unlock(e);
+	shard_unlock(s);
 }
 
 static void listen_with(int backlog)

@@ -695,7 +695,7 @@ static void all_sessions_end_with_the_association(void **state)
 		says(&x, CONTROL, "0000 0001");
 		x.session = fx_event(&x, IW_EVENT_INITIATE).session;
 		assert_int_equal(iw_session_accept(x.session, qp[i], &p), 0);
-		iw_session_set_cm(x.session, qp[i]);
+		iw_session_set_user(x.session, &(struct iw_session_user){.ctx = qp[i]});
 		hears(&x, CONTROL, "0000 0002");
 	}
 	x.doorbells = 0;
@@ -705,7 +705,7 @@ static void all_sessions_end_with_the_association(void **state)
 		struct iw_event ev = fx_event(&x, IW_EVENT_CLOSED);
 
 		assert_int_equal(ev.error, -ECONNRESET);
-		assert_ptr_equal(ev.cm, ev.qp);
+		assert_ptr_equal(ev.user.ctx, ev.qp);
 		assert_int_equal(atomic_load(&ev.qp->state), IW_QPS_ERR);
 	}
 	fx_no_event(&x);

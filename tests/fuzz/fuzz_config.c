@@ -3,7 +3,6 @@
 /* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
 #include "config/config.h"
 #include "fixture/input.h"
-#include "iwarp/iwarp.h"
 
 #define FILE_MAX 4096
 
@@ -28,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!ok)
 		return 0;
 	must(b.config.carrier <= CONFIG_CARRIER_KERNEL);
-	must(b.config.rtr <= IW_RTR_ANY);
+	must(b.config.rtr <= CONFIG_RTR_ANY);
 	must(b.config.encap_port >= CONFIG_ENCAP_SAME && b.config.encap_port <= 65535);
 	must(b.config.silent_limit >= 1000000000ull && b.config.silent_limit <= 86400ull * 1000000000ull);
 	must(strnlen(b.config.capture, CONFIG_PATH_LEN) < CONFIG_PATH_LEN);

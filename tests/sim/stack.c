@@ -233,7 +233,7 @@ static void initiate(struct stack_work *work)
 
 	if (work->initiated || !a || !a->iw || a->closing)
 		return;
-	err = iw_session_initiate(a->iw, s->qp, &p, s, &s->session);
+	err = iw_session_initiate(a->iw, s->qp, &p, &(struct iw_session_user){.ctx = s}, &s->session);
 	check(!err || err == -EAGAIN);
 	work->initiated = !err;
 }
@@ -251,7 +251,7 @@ static void accept_session(struct stack_node *n, const struct iw_event *ev)
 	s = &n->w->works[i]->side[1];
 	check(s->node == n && !s->up);
 	p.private_data[0] = (uint8_t)(i ^ 0x55);
-	iw_session_set_cm(ev->session, s);
+	iw_session_set_user(ev->session, &(struct iw_session_user){.ctx = s});
 	s->session = ev->session;
 	if (iw_session_accept(ev->session, s->qp, &p)) {
 		check(s->work->ends);
@@ -262,7 +262,7 @@ static void accept_session(struct stack_node *n, const struct iw_event *ev)
 
 static void session_event(struct stack_node *n, const struct iw_event *ev)
 {
-	struct stack_side *s = ev->cm;
+	struct stack_side *s = ev->user.ctx;
 
 	switch (ev->type) {
 	case IW_EVENT_INITIATE:

@@ -27,14 +27,14 @@ static bool readable(int fd)
 	return poll(&pfd, 1, 0) == 1;
 }
 
-static void open_source(struct channel_source *src, struct rnic_channel *chan)
+static void open_source(struct event_source *src, struct rnic_channel *chan)
 {
 	memset(src, 0, sizeof(*src));
 	src->chan = chan;
 	channel_ref(chan);
 }
 
-static void post(struct channel_source *src, uint64_t v)
+static void post(struct event_source *src, uint64_t v)
 {
 	assert_int_equal(channel_post(src, &v, sizeof(v)), 0);
 }
@@ -49,7 +49,7 @@ static void expect(struct rnic_channel *chan, uint64_t want)
 
 static void test_order(void **state)
 {
-	struct channel_source a, b;
+	struct event_source a, b;
 	struct rnic_channel *chan;
 	char small[4];
 	uint64_t v;
@@ -82,7 +82,7 @@ static void test_order(void **state)
 
 static void test_purge(void **state)
 {
-	struct channel_source a, b;
+	struct event_source a, b;
 	struct rnic_channel *chan;
 	int fd;
 
@@ -110,7 +110,7 @@ static void test_purge(void **state)
 /* An equal event that waits gives way; others, and those that were read, stay. */
 static void test_latest(void **state)
 {
-	struct channel_source a, b;
+	struct event_source a, b;
 	struct rnic_channel *chan;
 	uint64_t one = 1, two = 2;
 	int fd;
@@ -144,7 +144,7 @@ static void test_latest(void **state)
 static void test_migrate(void **state)
 {
 	struct rnic_channel *one, *two;
-	struct channel_source a, b;
+	struct event_source a, b;
 	int fd1, fd2;
 
 	assert_int_equal(channel_create(CHANNEL_CM, &one, &fd1), 0);
@@ -177,7 +177,7 @@ static void test_migrate(void **state)
 static void test_release(void **state)
 {
 	struct rnic_channel *chan, *found;
-	struct channel_source a;
+	struct event_source a;
 	int fd, copy;
 
 	assert_int_equal(channel_create(CHANNEL_COMP, &chan, &fd), 0);
@@ -200,7 +200,7 @@ static void test_release(void **state)
 /* An application that reads the byte by itself must not stop the engine. */
 static void test_stolen_byte(void **state)
 {
-	struct channel_source a;
+	struct event_source a;
 	struct rnic_channel *chan;
 	char byte;
 	int fd;
@@ -237,7 +237,7 @@ static void test_low_descriptors(void **state)
 
 static void *poster(void *arg)
 {
-	struct channel_source *src = arg;
+	struct event_source *src = arg;
 
 	for (uint64_t i = 0; i < MANY; i++)
 		post(src, i);
@@ -247,7 +247,7 @@ static void *poster(void *arg)
 /* More than any pipe holds, while it is read. */
 static void test_threads(void **state)
 {
-	struct channel_source a;
+	struct event_source a;
 	struct rnic_channel *chan;
 	pthread_t thread;
 	uint64_t v;
@@ -303,7 +303,7 @@ static void test_announce(void **state)
 
 static void test_foreign(void **state)
 {
-	struct channel_source a;
+	struct event_source a;
 	struct rnic_channel *chan;
 	int fd, status;
 	uint64_t v;

@@ -24,7 +24,8 @@
 
 #include "conformance/rows.h"
 #include "runtime/channel.h"
-#include "runtime/engine.h"
+#include "net/memory.h"
+#include "runtime/rnic.h"
 #include "runtime/object.h"
 #include "sys/sys.h"
 #include "iwarp/iwarp.h"
@@ -173,7 +174,7 @@ static uint32_t buf_size = SMALL;
 
 static void qp_open(struct end *end)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 	struct iw_qp_attr attr = {
 		.max_send_wr = 16,
 		.max_recv_wr = 16,
@@ -182,13 +183,13 @@ static void qp_open(struct end *end)
 		.sq_sig_all = true,
 	};
 
-	assert_non_null(e);
+	assert_non_null(rnic_get());
 	assert_int_equal(memory_guard(), 0);
 	end->buf = calloc(1, buf_size);
 	assert_non_null(end->buf);
-	engine_lock(e);
-	end->pd = iw_pd_new(engine_rnic(e), NULL);
-	end->cq = iw_cq_new(engine_rnic(e), 64, NULL);
+	shard_lock(s);
+	end->pd = iw_pd_new(s->conn.rnic, NULL);
+	end->cq = iw_cq_new(s->conn.rnic, 64, NULL);
 	assert_non_null(end->pd);
 	assert_non_null(end->cq);
 	assert_int_equal(iw_mr_new(end->pd, (uintptr_t)end->buf, buf_size, (uintptr_t)end->buf,
@@ -196,21 +197,21 @@ static void qp_open(struct end *end)
 			 0);
 	attr.pd = end->pd;
 	attr.send_cq = attr.recv_cq = end->cq;
-	assert_int_equal(iw_qp_new(engine_rnic(e), &attr, &end->qp), 0);
+	assert_int_equal(iw_qp_new(s->conn.rnic, &attr, &end->qp), 0);
 	assert_int_equal(iw_qp_modify(end->qp, IW_QPS_INIT), 0);
-	engine_unlock(e);
+	shard_unlock(s);
 }
 
 static void qp_close(struct end *end)
 {
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 
-	engine_lock(e);
+	shard_lock(s);
 	assert_int_equal(iw_qp_free(end->qp), 0);
 	assert_int_equal(iw_cq_free(end->cq), 0);
 	assert_int_equal(iw_mr_free(end->mr), 0);
 	assert_int_equal(iw_pd_free(end->pd), 0);
-	engine_unlock(e);
+	shard_unlock(s);
 	free(end->buf);
 }
 
@@ -224,7 +225,7 @@ static void post_recv(struct end *end)
 	wqe->length = buf_size;
 	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, buf_size, iw_mr_stag(end->mr)};
 	iw_rq_publish(end->qp);
-	engine_doorbell(engine_get(), end->qp, ENGINE_AT_ONCE);
+	burst_post(&rnic_get()->shard, &end->qp->doorbell, BURST_AT_ONCE);
 }
 
 static void post_send_bytes(struct end *end, uint32_t len)
@@ -239,7 +240,7 @@ static void post_send_bytes(struct end *end, uint32_t len)
 	wqe->length = len;
 	wqe->sge[0] = (struct iw_sge){(uintptr_t)end->buf, len, iw_mr_stag(end->mr)};
 	iw_sq_publish(end->qp);
-	engine_doorbell(engine_get(), end->qp, ENGINE_AT_ONCE);
+	burst_post(&rnic_get()->shard, &end->qp->doorbell, BURST_AT_ONCE);
 }
 
 static void post_send(struct end *end, const char *text)
@@ -256,7 +257,7 @@ static struct iw_cqe wait_cqe(struct end *end, bool polling)
 		if (iw_cq_poll(end->cq, 1, &cqe) == 1)
 			return cqe;
 		if (polling)
-			engine_progress(engine_get());
+			poller_progress(&rnic_get()->shard);
 		else
 			usleep(100);
 	}
@@ -487,13 +488,13 @@ static void wait_end(struct end *end)
 static void purge_another(struct end *end)
 {
 	struct iw_cqe cqe = {.qp_num = ~end->qp->num};
-	struct engine *e = engine_get();
+	struct shard *s = &rnic_get()->shard;
 
-	engine_lock(e);
+	shard_lock(s);
 	for (int i = 0; i < 3; i++)
 		assert_true(iw_cq_push(end->cq, &cqe, false));
 	iw_cq_purge(end->cq, cqe.qp_num);
-	engine_unlock(e);
+	shard_unlock(s);
 }
 
 static void unpolled_end(bool purged)
@@ -1056,7 +1057,7 @@ static void test_idle(void **state)
 /* Armed CQ, sleeping application: the notification comes through the channel. */
 static void test_notify(void **state)
 {
-	struct engine_object obj = {.user_handle = 0x1234567890};
+	struct object obj = {.user_handle = 0x1234567890};
 	struct rnic_channel *chan;
 	struct iw_cqe cqe;
 	struct pair p;
@@ -1074,10 +1075,10 @@ static void test_notify(void **state)
 
 		/* Once without, then after heavy polling, as the parked thread knows it. */
 		for (int k = 0; k < i * 100000; k++)
-			engine_progress(engine_get());
+			poller_progress(&rnic_get()->shard);
 		post_recv(&p.s);
 		iw_cq_arm(p.s.cq, false);
-		engine_armed(engine_get());
+		poller_armed(&rnic_get()->shard);
 		assert_int_equal(poll(&pfd, 1, 0), 0);
 		post_send(&p.c, "wake up");
 		assert_int_equal(poll(&pfd, 1, WAIT_MS), 1);

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "iwarp/iwarp.h"
 
 static struct config_builder b;
 static struct config_error err;
@@ -106,13 +105,13 @@ static void values(void **state)
 	refuses("share", "2");
 
 	takes("peer-to-peer", "send");
-	assert_int_equal(b.config.rtr, IW_RTR_SEND);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_SEND);
 	takes("peer-to-peer", "write");
-	assert_int_equal(b.config.rtr, IW_RTR_WRITE);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_WRITE);
 	takes("peer-to-peer", "read");
-	assert_int_equal(b.config.rtr, IW_RTR_READ);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_READ);
 	takes("peer-to-peer", "any");
-	assert_int_equal(b.config.rtr, IW_RTR_ANY);
+	assert_int_equal(b.config.rtr, CONFIG_RTR_ANY);
 	takes("peer-to-peer", "off");
 	assert_int_equal(b.config.rtr, 0);
 	refuses("peer-to-peer", "yes");

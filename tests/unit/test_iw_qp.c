@@ -216,7 +216,7 @@ static void drained_after_reset(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	x.qp->oob = &x;
+	x.qp->oob = (void *)&x;
 	for (int round = 0; round < 2; round++) {
 		if (round) {
 			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);

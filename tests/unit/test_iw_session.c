@@ -23,7 +23,7 @@ static void open_active(struct fx *x, uint32_t ird, uint32_t ord)
 	uint8_t want[] = { 0, 0, 0, 5, 0, (uint8_t)ird, 0, (uint8_t)ord, 'd', 'a', 't', 'a' };
 
 	fx_start(x, true);
-	assert_int_equal(iw_session_initiate(x->assoc, x->qp, &p, x, &x->session), 0);
+	assert_int_equal(iw_session_initiate(x->assoc, x->qp, &p, &(struct iw_session_user){.ctx = x}, &x->session), 0);
 	assert_int_equal(x->doorbells, 1);
 	assert_true(fx_pull(x));
 	assert_int_equal(x->msg.sid, 0);
@@ -48,7 +48,7 @@ static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
 
-	for (uint16_t function = SESSION_ACCEPT; function <= SESSION_ENHANCED_REJECT; function++) {
+	for (int function = SESSION_ACCEPT; function <= SESSION_ENHANCED_REJECT; function++) {
 		struct iw_session_param p = param(4, 4, "data");
 		struct iw_event ev;
 		struct fx x;
@@ -56,7 +56,7 @@ static void answered_before_asked(void **state)
 		if (session_is_initiate(function)) /* no answer: test_iw_crossing.c */
 			continue;
 		fx_start(&x, true);
-		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
+		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &(struct iw_session_user){.ctx = &x}, &x.session), 0);
 		fx_control(&x, function, depths, function == SESSION_TERMINATE ? 0 : 4);
 		ev = fx_event(&x, IW_EVENT_CLOSED);
 		assert_int_equal(ev.error, -EPROTO);
@@ -255,7 +255,7 @@ static void accepted_by_the_peer(void **state)
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\3\0\6hello", 9);
 	ev = fx_event(&x, IW_EVENT_ACCEPT);
 	assert_ptr_equal(ev.session, x.session);
-	assert_ptr_equal(ev.cm, &x);
+	assert_ptr_equal(ev.user.ctx, &x);
 	assert_ptr_equal(ev.qp, x.qp);
 	assert_int_equal(ev.param.ird, 3);
 	assert_int_equal(ev.param.ord, 6);
@@ -343,7 +343,7 @@ static void rtr_indication(void **state)
 
 		fx_start(&x, true);
 		p.rtr = IW_RTR_ANY;
-		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
+		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &(struct iw_session_user){.ctx = &x}, &x.session), 0);
 		assert_true(fx_pull(&x));
 		assert_memory_equal(x.out, "\0\0\0\5\xc0\1\xc0\1", 8);
 		fx_control(&x, SESSION_ENHANCED_ACCEPT, answer, 4);
@@ -377,12 +377,12 @@ static void rejected_by_the_peer(void **state)
 	assert_int_equal(ev.param.ird, 3);
 	assert_int_equal(ev.param.ord, 4);
 	assert_int_equal(ev.param.private_data_len, 5);
-	assert_ptr_equal(ev.cm, &x);
+	assert_ptr_equal(ev.user.ctx, &x);
 	assert_false(fx_pull(&x)); /* nothing is owed */
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_ack(&x, 1);
 	/* the QP can try again */
-	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &x, &x.session), 0);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, &(struct iw_session_user){.ctx = &x}, &x.session), 0);
 	assert_true(fx_pull(&x));
 	fx_stop(&x);
 }
@@ -556,13 +556,13 @@ static void withdrawn_by_the_peer(void **state)
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
-	iw_session_set_cm(ev.session, &x);
+	iw_session_set_user(ev.session, &(struct iw_session_user){.ctx = &x});
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), -ECONNRESET);
 	expect_terminate(&x, 0);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_int_equal(ev.error, 0);
-	assert_ptr_equal(ev.cm, &x);
+	assert_ptr_equal(ev.user.ctx, &x);
 	fx_stop(&x);
 
 	/* or closed instead of fetched */
@@ -593,7 +593,7 @@ static void orderly_end_by_the_peer(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
-	iw_session_set_cm(x.session, &x);
+	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
 	/* it passes the Send before it */
@@ -604,7 +604,7 @@ static void orderly_end_by_the_peer(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_int_equal(ev.error, 0);
-	assert_ptr_equal(ev.cm, &x);
+	assert_ptr_equal(ev.user.ctx, &x);
 	assert_ptr_equal(ev.qp, x.qp);
 	assert_ptr_equal(ev.session, x.session);
 	fx_no_event(&x);
@@ -737,7 +737,7 @@ static void association_lost(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
-	iw_session_set_cm(x.session, &x);
+	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	x.sid = 3;
 	x.ssn = 0;
@@ -749,7 +749,7 @@ static void association_lost(void **state)
 	iw_assoc_lost(x.assoc, -ETIMEDOUT);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
-	while (ev.cm != &x)
+	while (ev.user.ctx != &x)
 		ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_int_equal(ev.error, -ETIMEDOUT);
 	assert_null(ev.assoc);
@@ -766,13 +766,13 @@ static void qp_goes_while_connected(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
-	iw_session_set_cm(x.session, &x);
+	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
 	fx_post(&x, 1, IW_WR_SEND, x.base, 5000, 0, 0, 0);
 	assert_true(fx_pull(&x));
 	iw_qp_free(x.qp);
 	x.qp = NULL;
 	ev = fx_event(&x, IW_EVENT_CLOSED);
-	assert_ptr_equal(ev.cm, &x);
+	assert_ptr_equal(ev.user.ctx, &x);
 	assert_null(ev.qp);
 	assert_int_equal(ev.error, -ECONNABORTED);
 	expect_terminate(&x, 2);

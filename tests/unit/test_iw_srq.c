@@ -661,7 +661,7 @@ static void oob_peer_goes(void **state)
 	struct sx t;
 
 	start(&t, 8, 2);
-	atomic_store(&t.end[0].qp->oob, &t);
+	atomic_store(&t.end[0].qp->oob, (void *)&t);
 	post(&t, 4);
 	segment(&t, 0, 1, 0, false, 1, 10, 0);
 	segment(&t, 0, 2, 0, false, 1, 10, 0);

@@ -503,16 +503,16 @@ static void events(struct end *e)
 			assert_int_equal(ev.param.private_data_len, 1);
 			s = &e->side[ev.param.private_data[0]];
 			s->session = ev.session;
-			iw_session_set_cm(ev.session, s);
+			iw_session_set_user(ev.session, &(struct iw_session_user){.ctx = s});
 			assert_int_equal(iw_session_accept(ev.session, s->qp, &p), 0);
 			s->established = true;
 			break;
 		case IW_EVENT_ACCEPT:
-			s = ev.cm;
+			s = ev.user.ctx;
 			s->established = true;
 			break;
 		case IW_EVENT_CLOSED:
-			s = ev.cm;
+			s = ev.user.ctx;
 			assert_int_equal(ev.error, 0);
 			s->closed = true;
 			s->session = NULL;
@@ -601,7 +601,7 @@ static void begin_round(void)
 			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_RESET), 0);
 			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
 			if (s->active)
-				assert_int_equal(iw_session_initiate(ends[i].assoc, s->qp, &p, s,
+				assert_int_equal(iw_session_initiate(ends[i].assoc, s->qp, &p, &(struct iw_session_user){.ctx = s},
 								     &s->session), 0);
 		}
 	}

@@ -295,7 +295,7 @@ static void out_of_band(void **state)
 		struct fx x;
 
 		zcopy_start(&x);
-		x.qp->oob = &x;
+		x.qp->oob = (void *)&x;
 		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int k = 0; k < 3; k++)
 			zcopy_pull(&x);

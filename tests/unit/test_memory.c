@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: runtime */
+/* LINK: net */
 /* Copies into memory that went away, their order, and what the process may access. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,6 @@
 #include <cmocka.h>
 
 #include "conformance/rows.h"
-#include "runtime/engine.h"
 #include "net/memory.h"
 #include "util/crc32c.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: runtime */
+/* LINK: conn */
 /* QPs connected out of band against a scripted peer: the transport is this file, which hands over messages one by one. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,8 +12,11 @@
 
 #include <cmocka.h>
 
+#include "config/config.h"
+#include "conn/conn.h"
+#include "conn/oob_early.h"
+#include "conn/oob_message.h"
 #include "util/sockaddr.h"
-#include "conn/oob.h"
 #include "wire/session.h"
 
 #define MSEC 1000000ull
@@ -21,9 +24,9 @@
 #define SMALLER ((uint32_t)(PORT - 1) << 8 | 5)
 #define LARGER ((uint32_t)(PORT + 1) << 8 | 5)
 
-static struct engine *e;
-static struct conn_assoc *opened; /* by the engine, with connect */
-static struct conn_assoc *shut;   /* the last one that the engine has closed */
+static struct conn *c;
+static struct conn_assoc *opened; /* by conn/, with connect */
+static struct conn_assoc *shut;   /* the last one that conn/ has closed */
 static struct path_addr path;
 static uint16_t peer_port;
 static struct iw_pd *pd;
@@ -33,10 +36,10 @@ static struct iw_cq *cq;
 
 static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
-	ep->port = PORT;
-	ep->family = addr->sa_family;
-	ep->wildcard = true;
-	sockaddr_copy(&ep->local, addr);
+	ep->bound.port = PORT;
+	ep->bound.family = addr->sa_family;
+	ep->bound.wildcard = true;
+	sockaddr_copy(&ep->bound.local, addr);
 	return 0;
 }
 
@@ -83,7 +86,19 @@ static uint16_t fake_remote_port(const struct conn_assoc *a)
 	return peer_port;
 }
 
+static int fake_start(struct conn *conn, struct config_error *why)
+{
+	return 0;
+}
+
+static bool fake_events(struct conn *conn)
+{
+	return false;
+}
+
 static const struct transport fake = {
+	.start = fake_start,
+	.events = fake_events,
 	.open = fake_open,
 	.accept_at = fake_accept_at,
 	.connect = fake_connect,
@@ -110,36 +125,60 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 		*p++ = next++ * 37;
 }
 
-/* ---- the engine, without threads and descriptors ---- */
+/* ---- conn/ alone ---- */
+
+static int start_progress(struct conn *conn)
+{
+	return 0;
+}
+
+static bool is_own_address(struct conn *conn, const struct ip_addr *ip)
+{
+	return false;
+}
+
+static const struct conn_ops conn_ops = {
+	.start_progress = start_progress,
+	.is_own_address = is_own_address,
+};
+
+static struct random_source random_source;
+static struct config config;
 
 static int setup(void **state)
 {
 	static const struct iw_rnic_ops ops = {.copy = copy};
-	static const struct iw_config config = {.unexpected_bytes_per_qp = 1 << 20};
+	static const struct iw_config iw_config = {.unexpected_bytes_per_qp = 1 << 20};
+	struct conn_param param = {
+		.ops = &conn_ops,
+		.config = &config,
+		.transport = &fake,
+		.random = &random_source,
+		.ids = cm_id_table_new(),
+	};
 
-	e = aligned_alloc(64, (sizeof(*e) + 63) / 64 * 64);
-	memset(e, 0, sizeof(*e));
-	e->random.fill = fill_random;
-	e->random.used = sizeof(e->random.pool);
-	e->transport = &fake;
-	e->thread_started = true;
-	e->config.share = true;
-	e->config.encap_port = CONFIG_ENCAP_SAME;
-	list_init(&e->endpoints);
-	list_init(&e->dormant);
-	list_init(&e->qp_blocks);
-	list_init(&e->early);
-	list_init(&e->accepting);
-	for (int i = 0; i < IDLE_LISTS; i++)
-		list_init(&e->idle[i]);
-	e->rnic = iw_rnic_new(&config, &ops, &e->random);
-	e->now = 1000 * MSEC;
-	iw_set_now(e->rnic, e->now);
-	pd = iw_pd_new(e->rnic, NULL);
-	cq = iw_cq_new(e->rnic, 64, NULL);
+	random_source.fill = fill_random;
+	random_source.used = sizeof(random_source.pool);
+	config.share = true;
+	config.encap_port = CONFIG_ENCAP_SAME;
+	c = calloc(1, sizeof(*c));
+	param.rnic = iw_rnic_new(&iw_config, &ops, &random_source);
+	assert_int_equal(conn_start(c, &param, NULL), 0);
+	c->now = 1000 * MSEC;
+	iw_set_now(c->rnic, c->now);
+	pd = iw_pd_new(c->rnic, NULL);
+	cq = iw_cq_new(c->rnic, 64, NULL);
 	opened = shut = NULL;
 	memset(&path, 0, sizeof(path));
 	return 0;
+}
+
+static void free_endpoint(struct list_node *node)
+{
+	struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+	free(ep->locals.addr);
+	free(ep);
 }
 
 static int teardown(void **state)
@@ -148,15 +187,16 @@ static int teardown(void **state)
 
 	iw_cq_free(cq);
 	iw_pd_free(pd);
-	iw_rnic_free(e->rnic);
-	while ((node = list_pop(&e->qp_blocks)))
+	iw_rnic_free(c->rnic);
+	while ((node = list_pop(&c->qp_nums.blocks)))
 		free(node); /* the first of the block's members */
-	while ((node = list_pop(&e->dormant)))
-		free(list_entry(node, struct endpoint, node));
-	while ((node = list_pop(&e->endpoints)))
-		free(list_entry(node, struct endpoint, node));
-	timerq_fini(&e->oob_timers);
-	free(e);
+	while ((node = list_pop(&c->endpoints.dormant)))
+		free_endpoint(node);
+	while ((node = list_pop(&c->endpoints.open)))
+		free_endpoint(node);
+	timerq_fini(&c->oob.timers);
+	cm_id_table_free(c->cm.ids, &conn_ops.events);
+	free(c);
 	return 0;
 }
 
@@ -171,19 +211,21 @@ static struct iw_qp *new_qp(void)
 				  .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1};
 	struct iw_qp *qp;
 
-	assert_int_equal(qp_num_get(e, &attr.num), 0);
-	assert_int_equal(iw_qp_new(e->rnic, &attr, &qp), 0);
+	assert_int_equal(qp_num_get(c, &attr.num), 0);
+	assert_int_equal(iw_qp_new(c->rnic, &attr, &qp), 0);
 	assert_int_equal(qp->num >> 8, PORT);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	return qp;
 }
 
+static void raise_event(void *ctx, const struct iw_event *ev)
+{
+}
+
 static void run(void)
 {
-	struct iw_event ev;
-
-	while (iw_next_event(e->rnic, &ev))
-		oob_session_event(e, &ev);
+	while (conn_events(c, raise_event, NULL))
+		;
 }
 
 static void free_qp(struct iw_qp *qp)
@@ -193,29 +235,31 @@ static void free_qp(struct iw_qp *qp)
 	iw_qp_modify(qp, IW_QPS_RESET);
 	oob_disconnect(qp);
 	iw_qp_free(qp);
-	qp_num_put(e, num);
+	qp_num_put(c, num);
 	run();
 }
 
-static int try_wire(struct iw_qp *qp, uint32_t dest, uint8_t last)
+static int try_connect(struct iw_qp *qp, uint32_t dest, uint8_t last)
 {
-	struct ip_addr local = address(1), remote = address(last);
-	struct oob_peer w = {.dest_qp_num = dest, .ird = 1};
+	struct oob_peer peer = {
+		.dest_qp_num = dest,
+		.local = address(1),
+		.remote = address(last),
+		.ird = 1,
+	};
 
-	sockaddr_make_natural(&w.local.addr, &local, 0);
-	memcpy(w.dgid, remote.b, 16);
-	return oob_connect(e, qp, &w);
+	return oob_connect(c, qp, &peer);
 }
 
-static void wire(struct iw_qp *qp, uint32_t dest)
+static void connect_oob(struct iw_qp *qp, uint32_t dest)
 {
-	assert_int_equal(try_wire(qp, dest, 7), 0);
+	assert_int_equal(try_connect(qp, dest, 7), 0);
 }
 
 /* An association that the peer has opened. */
 static struct conn_assoc *peer_opens(uint16_t port, uint8_t from)
 {
-	struct conn_assoc *a = conn_assoc_new(qp_num_endpoint(e, (uint32_t)PORT << 8));
+	struct conn_assoc *a = conn_assoc_new(qp_num_endpoint(c, (uint32_t)PORT << 8));
 
 	assert_non_null(a);
 	path.remote = address(from);
@@ -229,14 +273,14 @@ static void say_enhanced(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint1
 {
 	struct oob_message m = {.rnr_retry = 7, .src = src, .dst = dst};
 	uint8_t data[OOB_MESSAGE_LEN], buf[600];
-	struct session_control c = {.ssn = ssn, .function = function, .enhanced = *enhanced};
+	struct session_control control = {.ssn = ssn, .function = function, .enhanced = *enhanced};
 	size_t n;
 
 	if (function != SESSION_TERMINATE) {
-		c.private_len = (uint16_t)oob_encode(&m, data);
-		c.private_data = data;
+		control.private_len = (uint16_t)oob_message_encode(&m, data);
+		control.private_data = data;
 	}
-	n = session_encode(&c, buf, sizeof(buf));
+	n = session_encode(&control, buf, sizeof(buf));
 	assert_int_equal(iw_assoc_receive(a->iw, sid, SESSION_PPID_CONTROL, buf, n), 0);
 	run();
 }
@@ -252,17 +296,17 @@ static void say(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint16_t funct
 /* The next message must be this one; returns its stream. */
 static uint16_t expect(struct conn_assoc *a, uint16_t function, struct oob_message *m)
 {
-	struct session_control c;
+	struct session_control control;
 	struct iw_msg msg = {0};
 	uint8_t buf[1500];
 	size_t n = iw_assoc_pull(a->iw, buf, sizeof(buf), &msg);
 
 	assert_true(n > 0);
 	assert_int_equal(msg.ppid, SESSION_PPID_CONTROL);
-	assert_int_equal(session_decode(&c, buf, n), 0);
-	assert_int_equal(c.function, function);
+	assert_int_equal(session_decode(&control, buf, n), 0);
+	assert_int_equal(control.function, function);
 	if (m)
-		assert_true(oob_decode(m, c.private_data, c.private_len));
+		assert_true(oob_message_decode(m, control.private_data, control.private_len));
 	run();
 	return msg.sid;
 }
@@ -290,19 +334,19 @@ static void test_message(void **state)
 	struct oob_message got;
 	uint8_t buf[OOB_MESSAGE_LEN + 1] = {0};
 
-	assert_int_equal(oob_encode(&m, buf), OOB_MESSAGE_LEN);
-	assert_true(oob_decode(&got, buf, OOB_MESSAGE_LEN));
+	assert_int_equal(oob_message_encode(&m, buf), OOB_MESSAGE_LEN);
+	assert_true(oob_message_decode(&got, buf, OOB_MESSAGE_LEN));
 	assert_int_equal(got.reason, m.reason);
 	assert_int_equal(got.rnr_retry, m.rnr_retry);
 	assert_int_equal(got.src, m.src);
 	assert_int_equal(got.dst, m.dst);
 	assert_int_equal(got.token, m.token);
-	assert_false(oob_decode(&got, buf, OOB_MESSAGE_LEN - 1));
-	assert_false(oob_decode(&got, buf, OOB_MESSAGE_LEN + 1));
-	assert_false(oob_decode(&got, buf, 0));
+	assert_false(oob_message_decode(&got, buf, OOB_MESSAGE_LEN - 1));
+	assert_false(oob_message_decode(&got, buf, OOB_MESSAGE_LEN + 1));
+	assert_false(oob_message_decode(&got, buf, 0));
 	for (int i = 0; i < 9; i++) {
 		buf[i] ^= 1;
-		assert_false(oob_decode(&got, buf, OOB_MESSAGE_LEN));
+		assert_false(oob_message_decode(&got, buf, OOB_MESSAGE_LEN));
 		buf[i] ^= 1;
 	}
 }
@@ -313,7 +357,7 @@ static void test_larger_initiates(void **state)
 	struct oob_message m;
 	uint16_t sid;
 
-	wire(qp, SMALLER);
+	connect_oob(qp, SMALLER);
 	assert_non_null(opened);
 	assert_int_equal(peer_port, SMALLER >> 8);
 	assert_int_equal(path.udp_port, SMALLER >> 8);
@@ -340,13 +384,13 @@ static void test_smaller_waits_and_yields(void **state)
 	struct iw_qp *qp = new_qp();
 	struct oob_message m;
 
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	assert_null(opened);
-	e->now += 499 * MSEC;
-	oob_timers(e);
+	c->now += 499 * MSEC;
+	oob_timers(c);
 	assert_null(opened);
-	e->now += 2 * MSEC;
-	oob_timers(e);
+	c->now += 2 * MSEC;
+	oob_timers(c);
 	assert_non_null(opened);
 	assert_true(conn_assoc_up(opened, true, 64, 1400));
 	assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, &m), 0);
@@ -367,15 +411,15 @@ static void test_one_stream(void **state)
 	struct iw_qp *qp = new_qp();
 	struct oob_message m;
 
-	wire(qp, SMALLER);
+	connect_oob(qp, SMALLER);
 	assert_true(conn_assoc_up(opened, true, 64, 1400));
 	assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, NULL), 0);
 	say(opened, 0, 0, SESSION_ENHANCED_INITIATE, SMALLER, qp->num);
 	assert_int_equal(expect(opened, SESSION_TERMINATE, NULL), 0);
 	say(opened, 0, 1, SESSION_TERMINATE, 0, 0);
 	assert_int_equal(qp->state, IW_QPS_RTR);
-	e->now += 11 * MSEC;
-	oob_timers(e);
+	c->now += 11 * MSEC;
+	oob_timers(c);
 	/* Theirs is on another one now. */
 	assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, &m) % 2, 0);
 	assert_int_equal(m.src, qp->num);
@@ -393,22 +437,24 @@ static void test_one_stream_one_number(void **state)
 
 	for (int i = 0; i < 200 && !(stayed && yielded); i++) {
 		struct iw_qp *qp = new_qp();
-		struct ip_addr local = address(8), remote = address(7);
-		struct oob_peer w = {.dest_qp_num = qp->num, .ird = 1};
+		struct oob_peer w = {
+			.dest_qp_num = qp->num,
+			.local = address(8),
+			.remote = address(7),
+			.ird = 1,
+		};
 		struct oob_message m;
 		uint16_t sid;
 
-		sockaddr_make_natural(&w.local.addr, &local, 0);
-		memcpy(w.dgid, remote.b, 16);
-		random_bytes(&e->random, &(uint8_t[3]){0}, 1 + i % 3);
-		assert_int_equal(oob_connect(e, qp, &w), 0);
+		random_bytes(c->random, &(uint8_t[3]){0}, 1 + i % 3);
+		assert_int_equal(oob_connect(c, qp, &w), 0);
 		assert_true(conn_assoc_up(opened, true, 64, 1400));
 		assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, NULL), 0);
 		say(opened, 0, 0, SESSION_ENHANCED_INITIATE, qp->num, qp->num);
 		assert_int_equal(expect(opened, SESSION_TERMINATE, NULL), 0);
 		say(opened, 0, 1, SESSION_TERMINATE, 0, 0);
-		e->now += 11 * MSEC;
-		oob_timers(e);
+		c->now += 11 * MSEC;
+		oob_timers(c);
 		sid = expect(opened, SESSION_ENHANCED_INITIATE, NULL);
 		say(opened, !(sid % 2), 0, SESSION_ENHANCED_INITIATE, qp->num, qp->num);
 		if (sid % 2) {
@@ -430,28 +476,28 @@ static void expect_untouched(const struct iw_qp *qp)
 {
 	assert_int_equal(qp->state, IW_QPS_INIT);
 	assert_null(qp->oob);
-	assert_int_equal(e->n_oob, 0);
-	assert_true(qp_num_endpoint(e, qp->num)->dormant);
-	assert_int_equal(oob_next_timeout(e), TIME_NEVER);
+	assert_int_equal(c->oob.n, 0);
+	assert_true(qp_num_endpoint(c, qp->num)->dormant);
+	assert_int_equal(oob_next_timeout(c), TIME_NEVER);
 }
 
-/* A QP that cannot be oob is as it was, and so is its port. */
+/* A QP that cannot be connected is as it was, and so is its port. */
 static void test_refused(void **state)
 {
 	struct iw_qp *qp = new_qp();
 
 	accept_error = -EMFILE;
-	assert_int_equal(try_wire(qp, LARGER, 7), -EMFILE);
+	assert_int_equal(try_connect(qp, LARGER, 7), -EMFILE);
 	expect_untouched(qp);
 	accept_error = 0;
-	assert_int_equal(try_wire(qp, 5, 7), -EINVAL); /* no port */
+	assert_int_equal(try_connect(qp, 5, 7), -EINVAL); /* no port */
 	expect_untouched(qp);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RESET), 0);
-	assert_int_equal(try_wire(qp, LARGER, 7), -EINVAL);
+	assert_int_equal(try_connect(qp, LARGER, 7), -EINVAL);
 	assert_int_equal(qp->state, IW_QPS_RESET);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
 	expect_untouched(qp);
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	assert_int_equal(qp->state, IW_QPS_RTR);
 	free_qp(qp);
 }
@@ -462,7 +508,7 @@ static void test_strangers(void **state)
 	struct oob_message m;
 	struct conn_assoc *a;
 
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	/* Another address; another port; another QP of that port; and a QP that there is not. */
 	a = peer_opens(LARGER >> 8, 8);
 	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
@@ -496,32 +542,32 @@ static void test_strangers(void **state)
 	free_qp(qp);
 }
 
-static void test_early_ones_are_held(void **state)
+static void test_early_ones_are_kept(void **state)
 {
 	struct iw_qp *first = new_qp(), *qp = new_qp();
 	struct oob_message m;
 	struct conn_assoc *a;
 
-	wire(first, LARGER + 1); /* so that the port is open */
+	connect_oob(first, LARGER + 1); /* so that the port is open */
 	a = peer_opens(LARGER >> 8, 7);
 	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect_nothing(a);
-	assert_int_equal(e->n_early, 1);
+	assert_int_equal(c->oob.n_early, 1);
 	/* Taken back, and said again. */
 	say(a, 0, 1, SESSION_TERMINATE, 0, 0);
-	assert_int_equal(e->n_early, 0);
+	assert_int_equal(c->oob.n_early, 0);
 	expect(a, SESSION_TERMINATE, NULL);
 	for (uint16_t i = 0; i < OOB_EARLY_PER_QP; i++)
 		say(a, (uint16_t)(2 * i + 2), 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect_nothing(a);
 	say(a, 20, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	assert_int_equal(expect(a, SESSION_ENHANCED_REJECT, &m), 20);
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	assert_int_equal(expect(a, SESSION_ENHANCED_ACCEPT, &m), 2);
 	/* The others may be for the time after this session; then there is no QP any more. */
-	assert_int_equal(e->n_early, OOB_EARLY_PER_QP - 1);
+	assert_int_equal(c->oob.n_early, OOB_EARLY_PER_QP - 1);
 	free_qp(qp);
-	assert_int_equal(e->n_early, 0);
+	assert_int_equal(c->oob.n_early, 0);
 	over(a);
 	free_qp(first);
 }
@@ -542,19 +588,19 @@ static void test_peer_comes_too_late(void **state)
 	struct iw_qp *qp = new_qp();
 	struct iw_cqe cqe;
 
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
 	oob_set_attr(qp, &attr);
-	e->now += 60000 * MSEC; /* nobody has asked for anything */
-	oob_timers(e);
+	c->now += 60000 * MSEC; /* nobody has asked for anything */
+	oob_timers(c);
 	over(opened);
 	assert_int_equal(qp->state, IW_QPS_RTS);
 	send_one(qp);
-	e->now += 4999 * MSEC;
-	oob_timers(e);
+	c->now += 4999 * MSEC;
+	oob_timers(c);
 	assert_int_equal(qp->state, IW_QPS_RTS);
-	e->now += 2 * MSEC;
-	oob_timers(e);
+	c->now += 2 * MSEC;
+	oob_timers(c);
 	assert_int_equal(qp->state, IW_QPS_ERR);
 	assert_int_equal(iw_cq_poll(cq, 1, &cqe), 1);
 	assert_int_equal(cqe.wr_id, 77);
@@ -579,7 +625,7 @@ static void test_peer_has_gone(void **state)
 		struct iw_cqe cqe;
 		struct conn_assoc *a;
 
-		wire(qp, LARGER);
+		connect_oob(qp, LARGER);
 		a = peer_opens(LARGER >> 8, 7);
 		say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 		expect(a, SESSION_ENHANCED_ACCEPT, &m);
@@ -589,21 +635,21 @@ static void test_peer_has_gone(void **state)
 			send_one(qp);
 		assert_int_equal(iw_qp_modify(qp, at), 0);
 		say(a, 0, 1, SESSION_TERMINATE, 0, 0);
-		e->now += 60000 * MSEC * (uint64_t)!early;
-		oob_timers(e);
+		c->now += 60000 * MSEC * (uint64_t)!early;
+		oob_timers(c);
 		assert_int_equal(qp->state, at);
 		if (!early)
 			send_one(qp);
-		e->now += 99 * MSEC;
-		oob_timers(e);
+		c->now += 99 * MSEC;
+		oob_timers(c);
 		assert_int_equal(qp->state, at);
 		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 0);
-		e->now += 2 * MSEC;
-		oob_timers(e);
+		c->now += 2 * MSEC;
+		oob_timers(c);
 		assert_int_equal(qp->state, IW_QPS_ERR);
 		assert_int_equal(iw_cq_poll(cq, 1, &cqe), 1);
 		assert_int_equal(cqe.status, IW_WC_RETRY_EXC_ERR);
-		assert_int_equal(oob_next_timeout(e), TIME_NEVER);
+		assert_int_equal(oob_next_timeout(c), TIME_NEVER);
 		free_qp(qp);
 		over(a);
 	}
@@ -616,26 +662,26 @@ static void test_in_error_it_rests(void **state)
 	struct oob_message m;
 	struct conn_assoc *a;
 
-	wire(other, LARGER + 1); /* so that the port is open */
-	wire(qp, LARGER);
+	connect_oob(other, LARGER + 1); /* so that the port is open */
+	connect_oob(qp, LARGER);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
 	a = peer_opens(LARGER >> 8, 7);
 	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect_nothing(a);
-	assert_int_equal(e->n_early, 1);
+	assert_int_equal(c->oob.n_early, 1);
 	over(a);
 	free_qp(other);
-	e->now += 60000 * MSEC;
-	oob_timers(e);
+	c->now += 60000 * MSEC;
+	oob_timers(c);
 	assert_null(opened);
-	assert_int_equal(oob_next_timeout(e), TIME_NEVER);
+	assert_int_equal(oob_next_timeout(c), TIME_NEVER);
 	a = peer_opens(LARGER >> 8, 7);
 	say(a, 0, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
 	expect_nothing(a);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_RESET), 0);
 	oob_disconnect(qp);
 	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
-	wire(qp, LARGER);
+	connect_oob(qp, LARGER);
 	expect(a, SESSION_ENHANCED_ACCEPT, &m);
 	over(a);
 	free_qp(qp);
@@ -647,19 +693,18 @@ static void test_association_is_kept(void **state)
 	struct iw_qp *qp = new_qp();
 	uint16_t sid;
 
-	wire(qp, SMALLER);
+	connect_oob(qp, SMALLER);
 	assert_true(conn_assoc_up(opened, true, 64, 1400));
 	sid = expect(opened, SESSION_ENHANCED_INITIATE, NULL);
 	say(opened, sid, 0, SESSION_ENHANCED_ACCEPT, SMALLER, qp->num);
 	say(opened, sid, 1, SESSION_TERMINATE, 0, 0);
 	expect(opened, SESSION_TERMINATE, NULL);
 	assert_int_equal(iw_assoc_sessions(opened->iw), 0);
-	conn_assoc_check_idle(opened);
-	e->now += 1999 * MSEC;
-	conn_assoc_timers(e);
+	c->now += 1999 * MSEC;
+	conn_assoc_timers(c);
 	assert_null(shut);
-	e->now += 2 * MSEC;
-	conn_assoc_timers(e);
+	c->now += 2 * MSEC;
+	conn_assoc_timers(c);
 	assert_ptr_equal(shut, opened);
 	over(opened);
 	free_qp(qp);
@@ -675,7 +720,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_one_stream_one_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_early_ones_are_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_early_ones_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_comes_too_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_peer_has_gone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_in_error_it_rests, setup, teardown),

@@ -231,7 +231,7 @@ static void test_unmapped_local(void)
 		map = map_pages(len);
 		mr = ibv_reg_mr(p.a.pd, map, len, LOCAL);
 		CHECK(mr);
-		munmap(map, len);
+		take_away(map, len);
 		sge = sge_of(mr, map, 5000);
 		CHECK_EQ(post_rdma(&p.a, ops[i], 5, &sge, 1, address(p.b.buf), p.b.mr->rkey,
 				   IBV_SEND_SIGNALED),
@@ -248,7 +248,7 @@ static void test_unmapped_local(void)
 	CHECK(mr);
 	sge = sge_of(mr, map, len);
 	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
-	munmap(map, len);
+	take_away(map, len);
 	sge = sge_of(p.a.mr, p.a.buf, 5000);
 	CHECK_EQ(post_send(&p.a, 2, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_LOC_PROT_ERR, &wc);
@@ -272,7 +272,7 @@ static void test_unmapped_remote(void)
 		mr = ibv_reg_mr(p.b.pd, map, len,
 				LOCAL | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 		CHECK(mr);
-		munmap(map, len);
+		take_away(map, len);
 		sge = sge_of(p.a.mr, p.a.buf, 5000);
 		CHECK_EQ(post_rdma(&p.a, read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 5, &sge, 1,
 				   address(map), mr->rkey, IBV_SEND_SIGNALED),

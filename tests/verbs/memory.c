@@ -138,7 +138,7 @@ static void test_rereg_refused(void)
 	dm_mr = ibv_reg_dm_mr(p.b.pd, dm, 0, 100, IBV_ACCESS_ZERO_BASED);
 	CHECK(dm_mr);
 	gone = map_pages(1, PROT_READ | PROT_WRITE);
-	munmap(gone, page_size());
+	take_away(gone, page_size());
 	before = *mr;
 #define REFUSED(code, error, ...)                                                                  \
 	do {                                                                                       \

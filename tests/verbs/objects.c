@@ -169,9 +169,9 @@ static void test_mr(void)
 	CHECK_FAILS(ibv_reg_mr(pd, map, page, ALL), EFAULT);
 	mr = ibv_reg_mr(pd, map, 4 * page, IBV_ACCESS_REMOTE_READ);
 	CHECK(mr && !ibv_dereg_mr(mr));
-	munmap(map + page, page);
+	take_away(map + page, page);
 	CHECK_FAILS(ibv_reg_mr(pd, map, 4 * page, IBV_ACCESS_REMOTE_READ), EFAULT);
-	munmap(map, 4 * page);
+	take_away(map, 4 * page);
 	CHECK_FAILS(ibv_reg_mr(pd, map, page, IBV_ACCESS_REMOTE_READ), EFAULT);
 
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);

@@ -41,7 +41,7 @@ static void test_explicit(void)
 	pair_open(&p, NULL);
 	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0); /* nothing is pinned */
 	map = map_pages(8, PROT_READ | PROT_WRITE);
-	munmap(map + 4 * page, 4 * page);
+	take_away(map + 4 * page, 4 * page);
 	/* Half of the range is not mapped yet. */
 	CHECK_FAILS(ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE), EFAULT);
 	mr = ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE | ODP);
@@ -227,7 +227,7 @@ static void test_advise(void)
 	struct ibv_mw *mw;
 
 	CHECK(pd && other);
-	munmap(map + 6 * page, 2 * page);
+	take_away(map + 6 * page, 2 * page);
 	mr = ibv_reg_mr(pd, map, 8 * page, LOCAL | ODP);
 	read_only = ibv_reg_mr(pd, map, 8 * page, ODP);
 	implicit = ibv_reg_mr(pd, NULL, SIZE_MAX, LOCAL | ODP);

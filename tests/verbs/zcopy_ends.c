@@ -58,7 +58,7 @@ static void close_ends(struct ends *e)
 
 static void unmap(uint8_t **map)
 {
-	CHECK_EQ(munmap(*map, ALL), 0);
+	take_away(*map, ALL);
 	*map = NULL;
 }
 

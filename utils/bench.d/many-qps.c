@@ -375,6 +375,7 @@ static double kib_each(size_t now_is, size_t was, size_t qps)
  */
 static void cycle(struct use *half, struct use *all, struct use *left)
 {
+	size_t rest = count - count / 2;
 	double start;
 
 	connect_all(0, count / 2);
@@ -391,7 +392,7 @@ static void cycle(struct use *half, struct use *all, struct use *left)
 	*left = use();
 	if (!server)
 		printf("%zu queue pairs: every byte right, %.0f connections/s\n", count,
-		       (double)(count - count / 2) / start);
+		       (double)rest / start);
 }
 
 static void run(void)

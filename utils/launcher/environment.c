@@ -75,7 +75,7 @@ bool environment_set(const struct parts *parts)
 void environment_print_one(const char *name)
 {
 	printf("export %s='", name);
-	for (const char *p = getenv(name); *p; p++)
+	for (const char *p = getenv(name); p && *p; p++)
 		*p == '\'' ? fputs("'\\''", stdout) : putchar(*p);
 	puts("'");
 }

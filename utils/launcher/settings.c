@@ -85,12 +85,11 @@ bool settings_make_files(void)
 {
 	for (int i = 0; i < CONFIG_SETTINGS; i++) {
 		const struct config_name *name = config_names((unsigned int)i);
-		const char *path;
+		const char *path = getenv(name->env);
 		int fd;
 
-		if (!given[i] || !name->path)
+		if (!given[i] || !name->path || !path)
 			continue;
-		path = getenv(name->env);
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
 		if (fd < 0) {
 			complain("--%s %s: %s", name->name, path, strerror(errno));

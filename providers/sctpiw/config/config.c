@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iwarp/iwarp.h"
 
 #define NSEC_PER_SEC 1000000000ull
 #define SILENT_LIMIT 30 /* seconds */
@@ -126,7 +125,7 @@ static bool set_trace(struct config *c, const char *value)
 
 static bool set_peer_to_peer(struct config *c, const char *value)
 {
-	static const uint8_t masks[] = {0, IW_RTR_SEND, IW_RTR_WRITE, IW_RTR_READ, IW_RTR_ANY};
+	static const uint8_t masks[] = {0, CONFIG_RTR_SEND, CONFIG_RTR_WRITE, CONFIG_RTR_READ, CONFIG_RTR_ANY};
 	int i = one_of(rtr_names, N_ITEMS(rtr_names), value);
 
 	if (i < 0)

@@ -4,8 +4,8 @@
  * engine is made, and do not change after that. No lock; no part of the engine is needed, since
  * the launcher checks its options with the same table.
  */
-#ifndef SCTPIW_ENGINE_CONFIG_H
-#define SCTPIW_ENGINE_CONFIG_H
+#ifndef SCTPIW_CONFIG_CONFIG_H
+#define SCTPIW_CONFIG_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +21,14 @@ enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERN
 
 #define CONFIG_PATH_LEN 1024
 
+/* Bits, in the numbers of struct iw_session_param (asserted in conn/cm_connect.c). */
+enum config_rtr {
+	CONFIG_RTR_SEND = 1,
+	CONFIG_RTR_WRITE = 2,
+	CONFIG_RTR_READ = 4,
+	CONFIG_RTR_ANY = 7,
+};
+
 struct config {
 	enum config_carrier carrier;
 	/* The UDP port of peers that we connect to: as above, or 1 to 65535. */
@@ -30,7 +38,7 @@ struct config {
 	uint64_t silent_limit; /* struct sctp_config, ns */
 	char capture[CONFIG_PATH_LEN]; /* "": none; else the file that packets are written to */
 	char trace[CONFIG_PATH_LEN];   /* "": none; else the file that events are written to */
-	uint8_t rtr;  /* struct iw_session_param of rdma_connect() */
+	uint8_t rtr; /* 0, or enum config_rtr: the RTR indications that rdma_connect() asks for */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	enum log_level log;
 };

@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Between a transport's associations and iwarp's: who sits on which, how long, and what becomes of it. */
 #define _GNU_SOURCE
+#include "conn/assoc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "conn/cm.h"
-#include "log/log.h"
-#include "runtime/private.h"
+#include "conn/conn.h"
 #include "util/sockaddr.h"
-#include "conn/oob.h"
+#include "util/trace.h"
 
 /* How long an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
 	[IDLE_ACTIVE] = 2 * NSEC_PER_SEC,
 	[IDLE_PASSIVE] = 3 * NSEC_PER_SEC,
-	[IDLE_ABANDONED] = NSEC_PER_SEC / 2, /* the peer's last words are acknowledged */
+	/* Long enough for the peer's last words to be acknowledged. */
+	[IDLE_ABANDONED] = NSEC_PER_SEC / 2,
 };
 
-/* Our own SCTP keeps 64 packets of no association. */
-#define ABORTS_AT_ONCE 32
+void conn_idle_init(struct conn_idle *idle)
+{
+	for (int i = 0; i < IDLE_LISTS; i++)
+		list_init(&idle->list[i]);
+}
+
+/* ---- what iwarp asks of its LLP (struct iw_llp_ops) ---- */
 
 static void doorbell(void *llp)
 {
 	struct conn_assoc *a = llp;
 
 	if (!a->gone)
-		a->ep->engine->transport->doorbell(a);
+		a->ep->conn->transport->doorbell(a);
 }
 
 static uint32_t acked(void *llp)
 {
 	struct conn_assoc *a = llp;
 
-	return a->gone ? 0 : a->ep->engine->transport->acked(a);
+	return a->gone ? 0 : a->ep->conn->transport->acked(a);
 }
 
 static void copy_out(void *llp, int sid)
@@ -40,10 +45,16 @@ static void copy_out(void *llp, int sid)
 	struct conn_assoc *a = llp;
 
 	if (!a->gone)
-		a->ep->engine->transport->copy_out(a, sid);
+		a->ep->conn->transport->copy_out(a, sid);
 }
 
-static const struct iw_llp_ops llp_ops = {.doorbell = doorbell, .acked = acked, .copy_out = copy_out};
+static const struct iw_llp_ops llp_ops = {
+	.doorbell = doorbell,
+	.acked = acked,
+	.copy_out = copy_out,
+};
+
+/* ---- its life ---- */
 
 struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 {
@@ -91,21 +102,20 @@ static void drop_sessions(struct conn_assoc *a, int error)
 		iw_assoc_lost(iw, error);
 }
 
-static void log_assoc(const struct conn_assoc *a, const char *what)
+static void trace_state(const struct conn_assoc *a, const char *what)
 {
-	const struct transport *t = a->ep->engine->transport;
+	const struct transport *t = a->ep->conn->transport;
 	char text[SOCKADDR_TEXT];
 
-	if (log_enabled(LOG_LEVEL_DEBUG))
-		log_debug("port %u, %s: %s", a->ep->port,
-			  sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), what);
+	TRACE(assoc_state, a->ep->conn->now, .port = a->ep->bound.port,
+	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), .state = what);
 }
 
 void conn_assoc_abort(struct conn_assoc *a, int error)
 {
-	log_assoc(a, "aborted");
+	trace_state(a, "aborted");
 	a->gone = true;
-	a->ep->engine->transport->abort(a);
+	a->ep->conn->transport->abort(a);
 	drop_sessions(a, error);
 	cm_assoc_failed(a, error);
 	oob_assoc_failed(a, error);
@@ -114,16 +124,14 @@ void conn_assoc_abort(struct conn_assoc *a, int error)
 
 bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg)
 {
-	struct engine *e = a->ep->engine;
-
 	a->initiator = initiator;
 	a->max_msg = max_msg;
-	a->iw = iw_assoc_new(e->rnic, &llp_ops, a, initiator, streams, max_msg);
+	a->iw = iw_assoc_new(a->ep->conn->rnic, &llp_ops, a, initiator, streams, max_msg);
 	if (!a->iw) {
 		conn_assoc_abort(a, -ENOMEM);
 		return false;
 	}
-	log_assoc(a, "association up");
+	trace_state(a, "association up");
 	cm_assoc_up(a);
 	oob_assoc_up(a);
 	conn_assoc_check_idle(a);
@@ -132,34 +140,35 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 
 void conn_assoc_restarted(struct conn_assoc *a)
 {
-	log_assoc(a, "restarted by the peer");
+	trace_state(a, "restarted by the peer");
 	drop_sessions(a, -ECONNRESET);
 	a->closing = false;
 }
 
 void conn_assoc_peer_closes(struct conn_assoc *a)
 {
-	log_assoc(a, "the peer shuts down");
+	trace_state(a, "the peer shuts down");
 	a->closing = true;
 	list_del(&a->idle_node);
 	drop_sessions(a, -ECONNRESET);
 }
 
-/* Ids that still wait for it want a new one in its place. */
+/* Ids that still wait for the association want a new one in its place. */
 static void replace(struct conn_assoc *old)
 {
 	struct list_node *node;
 
 	while ((node = list_pop(&old->waiting)))
-		cm_reconnect(list_entry(node, struct cm_id, wait_node));
+		cm_reconnect(list_entry(node, struct cm_id, setup.wait_node));
 }
 
 void conn_assoc_over(struct conn_assoc *a, int error, bool orderly)
 {
 	if (orderly)
-		log_debug("port %u: association closed", a->ep->port);
+		TRACE(assoc_closed, a->ep->conn->now, .port = a->ep->bound.port);
 	else
-		log_debug("port %u: association lost, error %d", a->ep->port, -error);
+		TRACE(assoc_lost, a->ep->conn->now, .port = a->ep->bound.port,
+		      .error = (uint64_t)-error);
 	a->gone = true;
 	drop_sessions(a, error);
 	if (orderly || a->closing)
@@ -170,12 +179,15 @@ void conn_assoc_over(struct conn_assoc *a, int error, bool orderly)
 	conn_assoc_free(a);
 }
 
-/* ---- opening and closing ---- */
+/* ---- opening ---- */
 
-/* "Let routing choose" finds any; and what chose so, and has not heard from its peer yet, is for all. */
+/*
+ * A caller that lets routing choose its address takes any association to the peer. One that routing chose
+ * for, and that has not heard from its peer yet, serves all callers.
+ */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
-	const struct transport *t = ep->engine->transport;
+	const struct transport *t = ep->conn->transport;
 
 	list_for_each(node, &ep->assocs) {
 		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
@@ -189,20 +201,20 @@ static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, 
 }
 
 int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,
-		  struct conn_assoc **out)
+		       struct conn_assoc **out)
 {
 	struct conn_assoc *a = find(ep, to, port);
 	int ret;
 
 	if (a) {
-		list_del(&a->idle_node);
+		conn_assoc_in_use(a);
 		*out = a;
 		return 0;
 	}
 	a = conn_assoc_new(ep);
 	if (!a)
 		return -ENOMEM;
-	ret = ep->engine->transport->connect(a, to, port);
+	ret = ep->conn->transport->connect(a, to, port);
 	if (ret) {
 		conn_assoc_free(a);
 		return ret;
@@ -211,81 +223,68 @@ int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t
 	return 0;
 }
 
+/* ---- without sessions ---- */
+
+void conn_assoc_in_use(struct conn_assoc *a)
+{
+	list_del(&a->idle_node);
+}
+
 void conn_assoc_check_idle(struct conn_assoc *a)
 {
-	struct engine *e = a->ep->engine;
-	int which;
+	struct conn *c = a->ep->conn;
+	enum conn_idle_list which;
 
-	if (a->gone || a->closing || !a->iw || !list_empty(&a->waiting) ||
-	    !list_empty(&a->oob) || iw_assoc_sessions(a->iw)) {
+	if (a->gone || a->closing || !a->iw || !list_empty(&a->waiting) || !list_empty(&a->oob) ||
+	    iw_assoc_sessions(a->iw)) {
 		list_del(&a->idle_node);
 		return;
 	}
 	if (list_linked(&a->idle_node))
 		return;
 	if (endpoint_is_abandoned(a->ep))
-		which = IDLE_ABANDONED; /* soon its port is for others */
+		which = IDLE_ABANDONED; /* so that other processes can have the port soon */
 	else
 		which = a->initiator ? IDLE_ACTIVE : IDLE_PASSIVE;
-	a->idle_deadline = e->now + idle_limit[which];
-	list_add_tail(&e->idle[which], &a->idle_node);
+	a->idle_deadline = c->now + idle_limit[which];
+	list_add_tail(&c->idle.list[which], &a->idle_node);
 }
 
-static void close_idle(struct engine *e, struct list_node *list)
+static void close_idle(struct conn *c, struct list_node *list)
 {
 	while (!list_empty(list)) {
 		struct conn_assoc *a = list_entry(list->next, struct conn_assoc, idle_node);
 
-		if (a->idle_deadline > e->now)
+		if (a->idle_deadline > c->now)
 			return;
 		list_del(&a->idle_node);
 		if (iw_assoc_sessions(a->iw))
 			continue;
-		log_assoc(a, "idle, shutting down");
+		trace_state(a, "idle, shutting down");
 		a->closing = true;
-		e->transport->shutdown(a);
+		c->transport->shutdown(a);
 	}
 }
 
-void conn_assoc_timers(struct engine *e)
+void conn_assoc_timers(struct conn *c)
 {
 	for (int i = 0; i < IDLE_LISTS; i++)
-		close_idle(e, &e->idle[i]);
+		close_idle(c, &c->idle.list[i]);
 }
 
-uint64_t conn_assoc_next_timeout(const struct engine *e)
+uint64_t conn_assoc_next_timeout(const struct conn *c)
 {
 	uint64_t next = TIME_NEVER;
 
 	for (int i = 0; i < IDLE_LISTS; i++) {
-		const struct list_node *list = &e->idle[i];
+		const struct list_node *list = &c->idle.list[i];
+		const struct conn_assoc *a;
 
-		if (!list_empty(list)) {
-			const struct conn_assoc *a = list_entry(list->next, struct conn_assoc, idle_node);
-
-			if (a->idle_deadline < next)
-				next = a->idle_deadline;
-		}
+		if (list_empty(list))
+			continue;
+		a = list_entry(list->next, struct conn_assoc, idle_node);
+		if (a->idle_deadline < next)
+			next = a->idle_deadline;
 	}
 	return next;
-}
-
-void conn_assoc_abort_all(struct engine *e)
-{
-	unsigned int n = 0;
-
-	list_for_each(node, &e->endpoints) {
-		struct endpoint *ep = list_entry(node, struct endpoint, node);
-
-		list_for_each(anode, &ep->assocs) {
-			struct conn_assoc *a = list_entry(anode, struct conn_assoc, node);
-
-			if (!a->gone)
-				e->transport->abort(a);
-			a->gone = true;
-			/* Before the queue of ABORTs is full. */
-			if (++n % ABORTS_AT_ONCE == 0)
-				loop_output(e);
-		}
-	}
 }

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The connection manager: the rdma_cm ids, as the kernel's serves them for an iWARP device. A
- * handle names an id; 0 is none. Everything needs the engine lock, and so does the table.
+ * The connection manager: the rdma_cm ids, as the kernel's serves them for an iWARP device. A handle names
+ * an id; 0 names none. Shard lock, which guards the table of ids as well.
+ *
+ * The operations return 0 or -errno as their man pages have it; -EINVAL stands for a wrong state of the id.
  */
-#ifndef SCTPIW_ENGINE_CM_H
-#define SCTPIW_ENGINE_CM_H
+#ifndef SCTPIW_CONN_CM_H
+#define SCTPIW_CONN_CM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "runtime/channel.h"
-#include "runtime/private.h"
+#include "conn/events.h"
+#include "iwarp/iwarp.h"
 #include "rnic_api.h"
+#include "util/list.h"
+
+struct conn;
+struct conn_assoc;
+struct endpoint;
 
 enum cm_state {
 	CM_IDLE,
@@ -23,7 +30,7 @@ enum cm_state {
 	CM_CONNECTING, /* active: waits for the association, or for the Accept */
 	CM_LISTEN,
 	CM_REQUESTED, /* passive: waits for accept or reject */
-	CM_ACCEPTED,  /* passive: waits for the initiator's RTR indication */
+	CM_ACCEPTED,  /* passive: waits for the initiator's RTR indication (RFC 6581 9.2) */
 	CM_ESTABLISHED,
 	CM_OVER, /* was connected, or failed to be */
 };
@@ -57,85 +64,136 @@ enum cm_option_id {
 	CM_OPTION_ID_ACK_TIMEOUT = 3,
 };
 
+/* What the application has set before the id is bound or connected. */
+struct cm_options {
+	bool reuse;  /* RDMA_OPTION_ID_REUSEADDR */
+	bool afonly; /* RDMA_OPTION_ID_AFONLY */
+	bool tos_set;
+	uint8_t tos; /* without the bits of ECN */
+};
+
+/* From rdma_connect() or rdma_accept() until the connection stands. */
+struct cm_setup {
+	struct conn_assoc *assoc;   /* while the id waits for it to come up */
+	struct list_node wait_node; /* conn_assoc.waiting */
+	struct list_node node;	    /* cm.accepting: the peer's answer is awaited, until deadline */
+	uint64_t deadline;
+	unsigned int moves; /* to other ports of ours, from associations without a free stream */
+	bool retried;	    /* on another association, since the first was lost under the Initiate */
+};
+
+/* Behind the end of the session: DISCONNECTED waits until the application has polled its last receive. */
+struct cm_ending {
+	struct list_node node; /* cm.ending */
+	uint64_t deadline;
+	uint32_t recv; /* where the receive is in the CQ: iw_cq_find_recv() */
+	int status;    /* of the event */
+};
+
+/* Of a listener. */
+struct cm_listening {
+	unsigned int backlog; /* at most so many requests wait to be read */
+	unsigned int pending; /* so many do */
+	struct list_node requests; /* cm_request_link.node */
+};
+
+/* Of an id made for a request, until the application has read the CONNECT_REQUEST. */
+struct cm_request_link {
+	struct cm_id *listener; /* NULL once the id is the application's */
+	struct list_node node;	/* cm_listening.requests */
+};
+
 struct cm_id {
-	struct engine *engine;
+	struct conn *conn;
 	uint32_t handle;
 	enum cm_state state;
-	struct channel_source source;
-	uint64_t uid;
-	bool connected_type; /* of a reliable connection: all that this device has */
-	bool reuse, afonly, tos_set;
-	uint8_t tos;
+	struct event_source source;
+	uint64_t uid;	     /* the application's name for the id, in its events */
+	bool connected_type; /* for a reliable connection, which is all that this device has */
+	struct cm_options opt;
 
 	struct sockaddr_storage src, dst; /* family 0: none yet */
 	struct endpoint *ep;		  /* referenced, or NULL; passive ids have none */
 	struct list_node bound_node;	  /* endpoint.ids */
 
-	/* Connections */
-	struct conn_assoc *assoc;	      /* while waiting for it to come up */
-	struct list_node wait_node;   /* assoc.waiting */
-	struct list_node accept_node; /* engine.accepting, or .ending */
-	uint64_t accept_deadline;
-	uint64_t end_deadline; /* in engine.ending */
-	uint32_t end_recv;     /* iw_cq_find_recv() */
-	int end_status;
-	unsigned int moves; /* to other ports of ours, from associations without a stream */
-	bool retried; /* on another association, since the first was lost under the Initiate */
-	struct iw_session *session; /* NULL before and after */
+	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
 	struct iw_session_param param;
+	struct cm_setup setup;
+	struct cm_ending ending;
 
-	/* Listeners, and those who wait in their backlog until their CONNECT_REQUEST is read */
-	unsigned int backlog, pending;
-	struct list_node requests; /* of a listener: request_node */
-	struct list_node request_node;
-	struct cm_id *listener; /* NULL once it is the application's */
+	struct cm_listening listening;
+	struct cm_request_link request;
 };
 
-/* cm_id.c: the table */
-struct cm_id *cm_id_new(struct engine *e, struct rnic_channel *chan, uint64_t uid);
-struct cm_id *cm_id_get(struct engine *e, uint32_t handle); /* NULL: no such id */
-/* Ends what it has going on with the peer, forgets its events; returns how many were read. */
-uint32_t cm_id_free(struct cm_id *id);
-/* The next id at or behind *pos of the table, or NULL. */
-struct cm_id *cm_id_next(struct engine *e, uint32_t *pos);
-/* Takes the id out of its listener's backlog. */
-void cm_leave_backlog(struct cm_id *id);
-/* For the child of a fork: a table without ids. */
-void cm_forget_all(void);
+struct cm_id_table;
 
-/* For the log. */
+/* Part of struct conn. */
+struct cm {
+	struct cm_id_table *ids;    /* the RNIC's */
+	struct list_node accepting; /* cm_setup.node, by deadline */
+	struct list_node ending;    /* cm_ending.node */
+	uint64_t end_check;	    /* when the ids of `ending` are looked at next */
+	uint64_t last_event;	    /* when an event was posted last; 0: never */
+};
+
+void cm_init(struct cm *cm, struct cm_id_table *ids);
+
+/* ---- cm_id.c: the table of ids, one for the whole RNIC ---- */
+
+struct cm_id_table *cm_id_table_new(void); /* NULL: out of memory */
+/* Forgets all ids without a word to their peers, and gives back their references on channels. */
+void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events);
+/* A new id whose events go to chan. NULL: out of memory. */
+struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid);
+/* NULL: no id has this handle. */
+struct cm_id *cm_id_get(const struct conn *c, uint32_t handle);
+/* Ends what the id has going on with the peer and drops its events; returns how many were read before. */
+uint32_t cm_id_free(struct cm_id *id);
+/* The next id at or behind *pos of the table, or NULL; *pos moves on. */
+struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos);
+/* The application has read the id's CONNECT_REQUEST: it leaves its listener's backlog. */
+void cm_leave_backlog(struct cm_id *id);
+/* A word for the log. */
 const char *cm_state_name(enum cm_state state);
 
-/* cm_event.c */
+/* ---- cm_event.c ---- */
+
+/* Posts an event of the id; status: 0 or -errno. */
 void cm_post(struct cm_id *id, enum cm_event_type type, int status);
+/* The same with what the peer said, or NULL. */
 void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 		   const struct iw_session_param *param);
-int cm_post_request(struct cm_id *listener, struct cm_id *child,
-		    const struct iw_session_param *param);
-/* A connection attempt failed: the event that this error means to an application. */
+/* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
+int cm_post_request(struct cm_id *listener, struct cm_id *child, const struct iw_session_param *param);
+/* The attempt to connect failed: posts the event that this error means to an application. */
 void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param);
 
-/* cm_connect.c */
+/* ---- cm_connect.c ---- */
+
 /* The UDP port behind which the peer's SCTP port is. */
-uint16_t cm_encap_port(const struct engine *e, uint16_t port);
-/* The association is up, or is gone before it was. */
+uint16_t cm_encap_port(const struct conn *c, uint16_t port);
+/* The association is up; or it is gone before it was up. */
 void cm_assoc_up(struct conn_assoc *a);
 void cm_assoc_failed(struct conn_assoc *a, int error);
-void cm_session_event(struct engine *e, const struct iw_event *ev);
-uint64_t cm_next_timeout(const struct engine *e);
-void cm_timers(struct engine *e);
-/* For an id whose association was closed before it was of use: on to a new one. */
+/* The association that the id waited for was closed before it was of use: the id goes on to a new one. */
 void cm_reconnect(struct cm_id *id);
 /* Gives up what the id has with a peer, without an event to the application. */
 void cm_hang_up(struct cm_id *id);
+uint64_t cm_next_timeout(const struct conn *c);
+void cm_timers(struct conn *c);
+/* The events of a session that belongs to the id of this handle. */
+void cm_session_user(const struct cm_id *id, struct iw_session_user *user);
 
-/* cm_listen.c */
-void cm_request(struct engine *e, const struct iw_event *ev);
-/* Rejects what was not read. */
+/* ---- cm_listen.c ---- */
+
+/* An Initiate came that is for no QP connected out of band. */
+void cm_request(struct conn *c, const struct iw_event *ev);
+/* The id listens no more; requests that were not read are rejected. */
 void cm_unlisten(struct cm_id *id);
 
-/* The operations of rnic_api.h, under the lock. */
+/* ---- the operations of rnic_api.h, see there ---- */
+
 int cm_bind(struct cm_id *id, const struct sockaddr *addr);
 int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst);
 int cm_resolve_route(struct cm_id *id);
@@ -144,6 +202,7 @@ int cm_listen(struct cm_id *id, int backlog);
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid);
 int cm_reject(struct cm_id *id, const void *private_data, uint8_t len);
 int cm_disconnect(struct cm_id *id);
+/* Fills all but info->node_guid; info->port_num is 0 while the id has no device. */
 int cm_query(struct cm_id *id, struct rnic_addr_info *info);
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr);
 /* -EINVAL: nothing is going on with a peer, nor has been. */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "conn/cm.h"
+#include "conn/conn.h"
+#include "config/config.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 
@@ -18,11 +20,9 @@
 /* To so many associations without a stream. */
 #define MOVES_MAX 8
 
-/* Handles travel through iwarp, not pointers: an event may come out after its id is gone. */
-static void *cookie(const struct cm_id *id)
-{
-	return (void *)(uintptr_t)id->handle;
-}
+_Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == IW_RTR_WRITE &&
+		       (int)CONFIG_RTR_READ == IW_RTR_READ && (int)CONFIG_RTR_ANY == IW_RTR_ANY,
+	       "the setting goes to iwarp as it is");
 
 static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 {
@@ -40,9 +40,9 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 }
 
 /* A QP that can be connected; the session checks the rest when it is made. */
-static struct iw_qp *usable_qp(struct engine *e, uint32_t num)
+static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
 {
-	struct iw_qp *qp = num ? iw_qp_by_num(e->rnic, num) : NULL;
+	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
 	uint32_t state;
 
 	if (!qp || qp->oob)
@@ -53,34 +53,36 @@ static struct iw_qp *usable_qp(struct engine *e, uint32_t num)
 
 static void await_peer(struct cm_id *id)
 {
-	struct engine *e = id->engine;
+	struct conn *c = id->conn;
 
-	id->accept_deadline = e->now + ACCEPT_LIMIT;
-	list_add_tail(&e->accepting, &id->accept_node);
+	id->setup.deadline = c->now + ACCEPT_LIMIT;
+	list_add_tail(&c->cm.accepting, &id->setup.node);
 }
 
 /* ---- active side ---- */
 
 static int initiate(struct cm_id *id, struct conn_assoc *a)
 {
-	struct engine *e = id->engine;
-	struct iw_qp *qp = usable_qp(e, id->qp_num);
+	struct conn *c = id->conn;
+	struct iw_qp *qp = usable_qp(c, id->qp_num);
+	struct iw_session_user user;
 	int ret;
 
 	if (!qp)
 		return -EINVAL;
-	ret = iw_session_initiate(a->iw, qp, &id->param, cookie(id), &id->session);
+	cm_session_user(id, &user);
+	ret = iw_session_initiate(a->iw, qp, &id->param, &user, &id->session);
 	if (ret)
 		return ret;
-	qp->cm = cookie(id);
-	list_del(&a->idle_node);
+	qp->by_cm = true;
+	conn_assoc_in_use(a);
 	await_peer(id);
 	return 0;
 }
 
-uint16_t cm_encap_port(const struct engine *e, uint16_t port)
+uint16_t cm_encap_port(const struct conn *c, uint16_t port)
 {
-	int configured = e->config.encap_port;
+	int configured = c->config->encap_port;
 
 	return configured == CONFIG_ENCAP_SAME ? port : (uint16_t)configured;
 }
@@ -92,7 +94,7 @@ static void move(struct cm_id *id, struct endpoint *next)
 {
 	endpoint_put(id->ep);
 	id->ep = next;
-	sockaddr_set_port((struct sockaddr *)&id->src, next->port);
+	sockaddr_set_port((struct sockaddr *)&id->src, next->bound.port);
 }
 
 /*
@@ -107,7 +109,7 @@ static int initiate_somewhere(struct cm_id *id, struct conn_assoc *a)
 	if (ret != -EAGAIN || !id->ep->shared)
 		return ret;
 	/* Streams that others use are a reason to go on; a peer that never has one is not. */
-	if (!iw_assoc_sessions(a->iw) && ++id->moves > MOVES_MAX)
+	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)
 		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
 	if (ret)
@@ -122,13 +124,13 @@ static int take_tos(struct cm_id *id)
 	struct endpoint *next;
 	int ret;
 
-	if (!id->tos_set || id->tos == id->ep->tos)
+	if (!id->opt.tos_set || id->opt.tos == id->ep->tos)
 		return 0;
 	if (!id->ep->shared) {
-		endpoint_set_tos(id->ep, id->tos);
+		endpoint_set_tos(id->ep, id->opt.tos);
 		return 0;
 	}
-	ret = endpoint_open_client(id->engine, id->ep->family, id->tos, &next);
+	ret = endpoint_open_client(id->conn, id->ep->bound.family, id->opt.tos, &next);
 	if (!ret)
 		move(id, next);
 	return ret;
@@ -141,7 +143,7 @@ static int start(struct cm_id *id)
 	struct path_addr to = {
 		.local = sockaddr_ip((struct sockaddr *)&id->src),
 		.remote = sockaddr_ip((struct sockaddr *)&id->dst),
-		.udp_port = cm_encap_port(id->engine, port),
+		.udp_port = cm_encap_port(id->conn, port),
 	};
 	struct conn_assoc *a;
 	int ret;
@@ -154,8 +156,8 @@ static int start(struct cm_id *id)
 		conn_assoc_check_idle(a);
 		return ret;
 	}
-	id->assoc = a;
-	list_add_tail(&a->waiting, &id->wait_node);
+	id->setup.assoc = a;
+	list_add_tail(&a->waiting, &id->setup.wait_node);
 	return 0;
 }
 
@@ -164,15 +166,15 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	int ret;
 
 	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
-	    !usable_qp(id->engine, param->qp_num))
+	    !usable_qp(id->conn, param->qp_num))
 		return -EINVAL;
 	ret = take_tos(id);
 	if (ret)
 		return ret;
 	take_param(id, param);
-	id->param.rtr = id->engine->config.rtr;
-	id->moves = 0;
-	id->retried = false;
+	id->param.rtr = id->conn->config->rtr;
+	id->setup.moves = 0;
+	id->setup.retried = false;
 	ret = start(id);
 	if (!ret)
 		id->state = CM_CONNECTING;
@@ -183,8 +185,8 @@ void cm_reconnect(struct cm_id *id)
 {
 	int ret;
 
-	list_del(&id->wait_node);
-	id->assoc = NULL;
+	list_del(&id->setup.wait_node);
+	id->setup.assoc = NULL;
 	ret = start(id);
 	if (ret)
 		cm_connect_failed(id, ret, NULL);
@@ -195,10 +197,10 @@ void cm_assoc_up(struct conn_assoc *a)
 	struct list_node *node;
 
 	while ((node = list_pop(&a->waiting))) {
-		struct cm_id *id = list_entry(node, struct cm_id, wait_node);
+		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
 		int ret;
 
-		id->assoc = NULL;
+		id->setup.assoc = NULL;
 		ret = initiate_somewhere(id, a);
 		if (ret)
 			cm_connect_failed(id, ret, NULL);
@@ -210,9 +212,9 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 	struct list_node *node;
 
 	while ((node = list_pop(&a->waiting))) {
-		struct cm_id *id = list_entry(node, struct cm_id, wait_node);
+		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
 
-		id->assoc = NULL;
+		id->setup.assoc = NULL;
 		cm_connect_failed(id, error, NULL);
 	}
 }
@@ -243,7 +245,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		return -ECONNRESET;
 	}
 	take_param(id, param);
-	qp = usable_qp(id->engine, id->qp_num);
+	qp = usable_qp(id->conn, id->qp_num);
 	if (qp)
 		ret = iw_session_accept(id->session, qp, &id->param);
 	if (ret) {
@@ -253,7 +255,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		id->state = CM_OVER;
 		return ret;
 	}
-	qp->cm = cookie(id);
+	qp->by_cm = true;
 	if (has_uid)
 		id->uid = uid;
 	if (iw_session_awaits_rtr(id->session)) {
@@ -291,8 +293,8 @@ static void close_session(struct cm_id *id)
 /* In engine.ending. */
 static void tell_end(struct cm_id *id)
 {
-	list_del(&id->accept_node);
-	cm_post(id, CM_EVENT_DISCONNECTED, id->end_status);
+	list_del(&id->ending.node);
+	cm_post(id, CM_EVENT_DISCONNECTED, id->ending.status);
 }
 
 int cm_disconnect(struct cm_id *id)
@@ -300,14 +302,14 @@ int cm_disconnect(struct cm_id *id)
 	switch (id->state) {
 	case CM_ACCEPTED:
 	case CM_ESTABLISHED:
-		list_del(&id->accept_node);
+		list_del(&id->setup.node);
 		close_session(id);
 		id->state = CM_OVER;
 		cm_post(id, CM_EVENT_DISCONNECTED, 0);
 		return 0;
 	case CM_OVER:
 		/* Who hangs up waits for no receive. */
-		if (list_linked(&id->accept_node))
+		if (list_linked(&id->ending.node))
 			tell_end(id);
 		return 0;
 	case CM_CONNECTING:
@@ -326,12 +328,13 @@ int cm_notify(const struct cm_id *id)
 
 void cm_hang_up(struct cm_id *id)
 {
-	list_del(&id->wait_node);
-	list_del(&id->accept_node);
-	id->assoc = NULL;
+	list_del(&id->setup.wait_node);
+	list_del(&id->setup.node);
+	list_del(&id->ending.node);
+	id->setup.assoc = NULL;
 	if (id->state == CM_REQUESTED && id->session) {
 		/* An application that lets go of a request rejects it, but not of one that it never read. */
-		if (id->listener)
+		if (id->request.listener)
 			iw_session_refuse(id->session);
 		else
 			iw_session_reject(id->session, NULL, 0);
@@ -345,7 +348,7 @@ void cm_hang_up(struct cm_id *id)
 
 static void on_accept(struct cm_id *id, const struct iw_event *ev)
 {
-	list_del(&id->accept_node);
+	list_del(&id->setup.node);
 	if (id->state != CM_CONNECTING)
 		return;
 	id->state = CM_ESTABLISHED;
@@ -354,7 +357,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 
 static void on_rtr(struct cm_id *id)
 {
-	list_del(&id->accept_node);
+	list_del(&id->setup.node);
 	if (id->state == CM_ACCEPTED)
 		establish(id);
 }
@@ -366,36 +369,36 @@ static void on_rtr(struct cm_id *id)
  */
 static void post_end(struct cm_id *id, int status)
 {
-	struct engine *e = id->engine;
-	struct iw_qp *qp = iw_qp_by_num(e->rnic, id->qp_num);
+	struct conn *c = id->conn;
+	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
 
-	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->end_recv)) {
+	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv)) {
 		cm_post(id, CM_EVENT_DISCONNECTED, status);
 		return;
 	}
-	id->end_status = status;
-	id->end_deadline = e->now + END_LIMIT;
-	if (list_empty(&e->ending))
-		e->end_check = e->now + END_STEP;
-	list_add_tail(&e->ending, &id->accept_node);
+	id->ending.status = status;
+	id->ending.deadline = c->now + END_LIMIT;
+	if (list_empty(&c->cm.ending))
+		c->cm.end_check = c->now + END_STEP;
+	list_add_tail(&c->cm.ending, &id->ending.node);
 }
 
 /* A look at where it was will not do: entries move up when those of another QP are taken out (iw_cq_purge()). */
 static bool is_unpolled(struct cm_id *id)
 {
-	struct iw_qp *qp = iw_qp_by_num(id->engine->rnic, id->qp_num);
+	struct iw_qp *qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
 
-	return qp && (!iw_cq_is_past(qp->recv_cq, id->end_recv) ||
-		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->end_recv));
+	return qp && (!iw_cq_is_past(qp->recv_cq, id->ending.recv) ||
+		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv));
 }
 
-static void check_ends(struct engine *e)
+static void check_ends(struct conn *c)
 {
-	e->end_check = e->now + END_STEP;
-	list_for_each_safe(node, &e->ending) {
-		struct cm_id *id = list_entry(node, struct cm_id, accept_node);
+	c->cm.end_check = c->now + END_STEP;
+	list_for_each_safe(node, &c->cm.ending) {
+		struct cm_id *id = list_entry(node, struct cm_id, ending.node);
 
-		if (e->now >= id->end_deadline || !is_unpolled(id))
+		if (c->now >= id->ending.deadline || !is_unpolled(id))
 			tell_end(id);
 	}
 }
@@ -404,7 +407,7 @@ static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
 
-	list_del(&id->accept_node);
+	list_del(&id->setup.node);
 	id->session = NULL;
 	switch (state) {
 	case CM_CONNECTING:
@@ -412,8 +415,8 @@ static void on_closed(struct cm_id *id, int error)
 		 * The association was of a peer that is no more, or that found it idle just then:
 		 * who has the port now is asked, once.
 		 */
-		if (error == -ECONNRESET && !id->retried) {
-			id->retried = true;
+		if (error == -ECONNRESET && !id->setup.retried) {
+			id->setup.retried = true;
 			error = start(id);
 			if (!error)
 				return;
@@ -433,16 +436,12 @@ static void on_closed(struct cm_id *id, int error)
 	}
 }
 
-void cm_session_event(struct engine *e, const struct iw_event *ev)
+/* An event may come out after its id is gone, so the session knows the id by its handle. */
+static void session_event(const struct iw_event *ev)
 {
-	struct cm_id *id;
+	struct cm_id *id = cm_id_get(ev->user.ctx, ev->user.handle);
 
-	if (ev->type == IW_EVENT_INITIATE) {
-		cm_request(e, ev);
-		return;
-	}
-	id = cm_id_get(e, (uint32_t)(uintptr_t)ev->cm);
-	/* Its session is another one by now, or none that is of interest. */
+	/* The id may have another session by now, or none that is of interest. */
 	if (!id || id->session != ev->session)
 		return;
 	switch (ev->type) {
@@ -453,7 +452,7 @@ void cm_session_event(struct engine *e, const struct iw_event *ev)
 		on_rtr(id);
 		break;
 	case IW_EVENT_REJECT:
-		list_del(&id->accept_node);
+		list_del(&id->setup.node);
 		id->session = NULL;
 		if (id->state == CM_CONNECTING)
 			cm_connect_failed(id, -ECONNREFUSED, &ev->param);
@@ -466,32 +465,39 @@ void cm_session_event(struct engine *e, const struct iw_event *ev)
 	}
 }
 
-static uint64_t next_accept(const struct engine *e)
+void cm_session_user(const struct cm_id *id, struct iw_session_user *user)
 {
-	if (list_empty(&e->accepting))
-		return TIME_NEVER;
-	return list_entry(e->accepting.next, struct cm_id, accept_node)->accept_deadline;
+	static const struct iw_session_ops ops = {.event = session_event};
+
+	*user = (struct iw_session_user){.ops = &ops, .ctx = id->conn, .handle = id->handle};
 }
 
-uint64_t cm_next_timeout(const struct engine *e)
+static uint64_t next_accept(const struct conn *c)
 {
-	uint64_t accept = next_accept(e), end = list_empty(&e->ending) ? TIME_NEVER : e->end_check;
+	if (list_empty(&c->cm.accepting))
+		return TIME_NEVER;
+	return list_entry(c->cm.accepting.next, struct cm_id, setup.node)->setup.deadline;
+}
+
+uint64_t cm_next_timeout(const struct conn *c)
+{
+	uint64_t accept = next_accept(c), end = list_empty(&c->cm.ending) ? TIME_NEVER : c->cm.end_check;
 
 	return accept < end ? accept : end;
 }
 
-void cm_timers(struct engine *e)
+void cm_timers(struct conn *c)
 {
-	while (next_accept(e) <= e->now) {
-		struct cm_id *id = list_entry(e->accepting.next, struct cm_id, accept_node);
+	while (next_accept(c) <= c->now) {
+		struct cm_id *id = list_entry(c->cm.accepting.next, struct cm_id, setup.node);
 
-		list_del(&id->accept_node);
+		list_del(&id->setup.node);
 		log_debug("id %u, %s: the peer is given up", id->handle, cm_state_name(id->state));
 		if (id->session)
 			iw_session_abandon(id->session);
 		id->session = NULL;
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
-	if (!list_empty(&e->ending) && e->end_check <= e->now)
-		check_ends(e);
+	if (!list_empty(&c->cm.ending) && c->cm.end_check <= c->now)
+		check_ends(c);
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "conn/cm.h"
+#include "conn/conn.h"
 #include "log/log.h"
+#include "util/trace.h"
 
 static uint8_t clip(uint32_t v)
 {
@@ -29,10 +31,10 @@ static int post(struct cm_id *id, const struct rnic_cm_event *ev)
 {
 	int ret;
 
-	_Static_assert(sizeof(*ev) <= CHANNEL_EVENT_MAX, "an event fits the queue");
-	atomic_store_explicit(&id->engine->last_cm_event, id->engine->now, memory_order_relaxed);
-	log_debug("id %u: event %u, status %d", ev->id, ev->event, ev->status);
-	ret = channel_post(&id->source, ev, sizeof(*ev));
+	id->conn->cm.last_event = id->conn->now;
+	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event,
+	      .status = ev->status);
+	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
 	if (ret)
 		log_error("out of memory: a connection event is lost");
 	return ret;

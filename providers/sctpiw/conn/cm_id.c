@@ -4,86 +4,114 @@
 #include <stdlib.h>
 
 #include "conn/cm.h"
+#include "conn/conn.h"
 
-/*
- * A handle is the slot's index, and above it a count of the slot's uses: stale ones are found
- * out.
- */
+/* A handle is the slot's index, and above it a count of the slot's uses, by which stale handles are found out. */
 #define INDEX_BITS 20
 #define INDEX_MASK ((1u << INDEX_BITS) - 1)
 #define USES_MASK ((1u << (31 - INDEX_BITS)) - 1)
 #define FIRST_SLOTS 64
 
 struct slot {
-	struct cm_id *id;
+	struct cm_id *id; /* NULL: free */
 	uint32_t uses;
-	uint32_t next_free; /* 0: the last one */
+	uint32_t next_free; /* 0: this is the last one */
 };
 
-static struct slot *slots;
-static uint32_t n_slots;
-static uint32_t first_free; /* slot 0 is never used */
+struct cm_id_table {
+	struct slot *slots;
+	uint32_t n_slots;
+	uint32_t first_free; /* 0: none, since slot 0 is never used */
+};
 
-static bool grow(void)
+void cm_init(struct cm *cm, struct cm_id_table *ids)
 {
-	uint32_t n = n_slots ? n_slots * 2 : FIRST_SLOTS;
+	cm->ids = ids;
+	list_init(&cm->accepting);
+	list_init(&cm->ending);
+}
+
+struct cm_id_table *cm_id_table_new(void)
+{
+	return calloc(1, sizeof(struct cm_id_table));
+}
+
+void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
+{
+	for (uint32_t i = 0; i < t->n_slots; i++) {
+		if (t->slots[i].id)
+			events->put(t->slots[i].id->source.chan);
+		free(t->slots[i].id);
+	}
+	free(t->slots);
+	free(t);
+}
+
+static bool grow(struct cm_id_table *t)
+{
+	uint32_t n = t->n_slots ? t->n_slots * 2 : FIRST_SLOTS;
 	struct slot *p;
 
 	if (n > INDEX_MASK + 1)
 		return false;
-	p = realloc(slots, n * sizeof(*p));
+	p = realloc(t->slots, n * sizeof(*p));
 	if (!p)
 		return false;
-	slots = p;
-	for (uint32_t i = n - 1; i >= n_slots && i > 0; i--) {
-		slots[i] = (struct slot){.next_free = first_free};
-		first_free = i;
+	t->slots = p;
+	for (uint32_t i = n - 1; i >= t->n_slots && i > 0; i--) {
+		p[i] = (struct slot){.next_free = t->first_free};
+		t->first_free = i;
 	}
-	if (!n_slots)
-		slots[0] = (struct slot){0};
-	n_slots = n;
+	if (!t->n_slots)
+		p[0] = (struct slot){0};
+	t->n_slots = n;
 	return true;
 }
 
-struct cm_id *cm_id_new(struct engine *e, struct rnic_channel *chan, uint64_t uid)
+struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 {
+	struct cm_id_table *t = c->cm.ids;
 	struct cm_id *id;
-	uint32_t i;
+	struct slot *slot;
 
-	if (!first_free && !grow())
+	if (!t->first_free && !grow(t))
 		return NULL;
 	id = calloc(1, sizeof(*id));
 	if (!id)
 		return NULL;
-	i = first_free;
-	first_free = slots[i].next_free;
-	slots[i].id = id;
-	id->handle = (slots[i].uses++ & USES_MASK) << INDEX_BITS | i;
-	id->engine = e;
+	slot = &t->slots[t->first_free];
+	id->handle = (slot->uses++ & USES_MASK) << INDEX_BITS | t->first_free;
+	t->first_free = slot->next_free;
+	slot->id = id;
+	id->conn = c;
 	id->uid = uid;
 	id->source.chan = chan;
-	channel_ref(chan);
+	c->ops->events.ref(chan);
 	list_init(&id->bound_node);
-	list_init(&id->wait_node);
-	list_init(&id->accept_node);
-	list_init(&id->requests);
-	list_init(&id->request_node);
+	list_init(&id->setup.wait_node);
+	list_init(&id->setup.node);
+	list_init(&id->ending.node);
+	list_init(&id->listening.requests);
+	list_init(&id->request.node);
 	return id;
 }
 
-struct cm_id *cm_id_get(struct engine *e, uint32_t handle)
+struct cm_id *cm_id_get(const struct conn *c, uint32_t handle)
 {
+	const struct cm_id_table *t = c->cm.ids;
 	uint32_t i = handle & INDEX_MASK;
 
-	if (i >= n_slots || !slots[i].id || slots[i].id->handle != handle)
+	if (i >= t->n_slots || !t->slots[i].id || t->slots[i].id->handle != handle)
 		return NULL;
-	return slots[i].id;
+	return t->slots[i].id;
 }
 
-struct cm_id *cm_id_next(struct engine *e, uint32_t *pos)
+struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos)
 {
-	while (*pos < n_slots) {
-		struct cm_id *id = slots[(*pos)++].id;
+	const struct cm_id_table *t = c->cm.ids;
+
+	while (*pos < t->n_slots) {
+		struct cm_id *id = t->slots[(*pos)++].id;
 
 		if (id)
 			return id;
@@ -111,40 +139,29 @@ const char *cm_state_name(enum cm_state state)
 
 void cm_leave_backlog(struct cm_id *id)
 {
-	if (!id->listener)
+	if (!id->request.listener)
 		return;
-	id->listener->pending--;
-	id->listener = NULL;
-	list_del(&id->request_node);
+	id->request.listener->listening.pending--;
+	id->request.listener = NULL;
+	list_del(&id->request.node);
 }
 
 uint32_t cm_id_free(struct cm_id *id)
 {
+	const struct conn_events_ops *events = &id->conn->ops->events;
+	struct cm_id_table *t = id->conn->cm.ids;
 	uint32_t i = id->handle & INDEX_MASK;
 	uint32_t reported;
 
 	cm_unlisten(id);
 	cm_hang_up(id);
 	cm_leave_backlog(id);
-	reported = channel_purge(&id->source);
-	channel_put(id->source.chan);
+	reported = events->purge(&id->source);
+	events->put(id->source.chan);
 	endpoint_leave(id);
-	slots[i].id = NULL;
-	slots[i].next_free = first_free;
-	first_free = i;
+	t->slots[i].id = NULL;
+	t->slots[i].next_free = t->first_free;
+	t->first_free = i;
 	free(id);
 	return reported;
-}
-
-void cm_forget_all(void)
-{
-	for (uint32_t i = 0; i < n_slots; i++) {
-		if (slots[i].id)
-			channel_put(slots[i].id->source.chan);
-		free(slots[i].id);
-	}
-	free(slots);
-	slots = NULL;
-	n_slots = 0;
-	first_free = 0;
 }

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include "conn/cm.h"
+#include "conn/conn.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 
@@ -25,12 +26,12 @@ int cm_listen(struct cm_id *id, int backlog)
 		return -EINVAL;
 	if (id->ep->listener)
 		return -EADDRINUSE;
-	ret = id->engine->transport->set_accept(id->ep, true);
+	ret = id->conn->transport->set_accept(id->ep, true);
 	if (ret)
 		return ret;
-	if (id->tos_set)
-		endpoint_set_tos(id->ep, id->tos);
-	id->backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
+	if (id->opt.tos_set)
+		endpoint_set_tos(id->ep, id->opt.tos);
+	id->listening.backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
 	id->state = CM_LISTEN;
 	id->ep->listener = id;
 	return 0;
@@ -41,40 +42,41 @@ void cm_unlisten(struct cm_id *id)
 	if (id->state != CM_LISTEN)
 		return;
 	id->ep->listener = NULL;
-	id->engine->transport->set_accept(id->ep, false);
-	while (!list_empty(&id->requests))
-		cm_id_free(list_entry(id->requests.next, struct cm_id, request_node));
+	id->conn->transport->set_accept(id->ep, false);
+	while (!list_empty(&id->listening.requests))
+		cm_id_free(list_entry(id->listening.requests.next, struct cm_id, request.node));
 	id->state = CM_OVER;
 }
 
 static void set_addresses(struct cm_id *child, const struct cm_id *listener, const struct conn_assoc *a)
 {
-	const struct transport *t = listener->engine->transport;
+	const struct transport *t = listener->conn->transport;
 	const struct path_addr *path = t->addr(a);
 	const struct endpoint *ep = listener->ep;
 
 	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
-	sockaddr_make(&child->dst, ep->family, &path->remote, t->remote_port(a));
+	sockaddr_make(&child->dst, ep->bound.family, &path->remote, t->remote_port(a));
 	if (ip_addr_is_zero(&path->local))
-		child->src = ep->local;
+		child->src = ep->bound.local;
 	else
-		sockaddr_make(&child->src, ep->family, &path->local, ep->port);
+		sockaddr_make(&child->src, ep->bound.family, &path->local, ep->bound.port);
 }
 
-void cm_request(struct engine *e, const struct iw_event *ev)
+void cm_request(struct conn *c, const struct iw_event *ev)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
 	struct cm_id *listener = a->ep->listener, *child;
+	struct iw_session_user user;
 
-	list_del(&a->idle_node);
-	if (!listener || listener->pending >= listener->backlog) {
-		log_debug("port %u: request refused: %s", a->ep->port,
+	conn_assoc_in_use(a);
+	if (!listener || listener->listening.pending >= listener->listening.backlog) {
+		log_debug("port %u: request refused: %s", a->ep->bound.port,
 			  listener ? "the backlog is full" : "nobody listens");
 		iw_session_refuse(ev->session);
 		conn_assoc_check_idle(a);
 		return;
 	}
-	child = cm_id_new(e, listener->source.chan, listener->uid);
+	child = cm_id_new(c, listener->source.chan, listener->uid);
 	if (!child) {
 		iw_session_refuse(ev->session);
 		return;
@@ -82,11 +84,12 @@ void cm_request(struct engine *e, const struct iw_event *ev)
 	child->connected_type = true;
 	child->state = CM_REQUESTED;
 	child->session = ev->session;
-	iw_session_set_cm(ev->session, (void *)(uintptr_t)child->handle);
+	cm_session_user(child, &user);
+	iw_session_set_user(ev->session, &user);
 	set_addresses(child, listener, a);
-	child->listener = listener;
-	listener->pending++;
-	list_add_tail(&listener->requests, &child->request_node);
+	child->request.listener = listener;
+	listener->listening.pending++;
+	list_add_tail(&listener->listening.requests, &child->request.node);
 	if (cm_post_request(listener, child, &ev->param))
 		cm_id_free(child);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "conn/cm.h"
+#include "conn/conn.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 
@@ -48,7 +49,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 static void attach(struct cm_id *id, struct endpoint *ep)
 {
 	id->ep = ep;
-	id->src = ep->local;
+	id->src = ep->bound.local;
 	if (!ep->shared)
 		list_add_tail(&ep->ids, &id->bound_node);
 	id->state = CM_BOUND;
@@ -69,8 +70,8 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	if (is_multicast(addr))
 		return -EADDRNOTAVAIL;
 	sockaddr_copy(&ss, addr);
-	v6only = id->afonly && ss.ss_family == AF_INET6;
-	ret = endpoint_open(id->engine, (struct sockaddr *)&ss, v6only, id->reuse, &ep);
+	v6only = id->opt.afonly && ss.ss_family == AF_INET6;
+	ret = endpoint_open(id->conn, (struct sockaddr *)&ss, v6only, id->opt.reuse, &ep);
 	if (ret)
 		return ret;
 	attach(id, ep);
@@ -92,18 +93,18 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 			return ret;
 		/* Is it ours? Asked by a route to itself. */
 		if (!sockaddr_is_any(src)) {
-			ret = route_lookup(src, src, &probe, NULL);
+			ret = id->conn->ops->route(id->conn, src, src, &probe);
 			if (ret)
 				return ret == -EADDRNOTAVAIL ? ret : -ENODEV;
 		}
 	}
-	ret = endpoint_open_client(id->engine, family, id->tos, &ep);
+	ret = endpoint_open_client(id->conn, family, id->opt.tos, &ep);
 	if (ret)
 		return ret;
 	attach(id, ep);
 	if (src && src->sa_family && !sockaddr_is_any(src)) {
 		sockaddr_copy(&id->src, src);
-		sockaddr_set_port((struct sockaddr *)&id->src, ep->port);
+		sockaddr_set_port((struct sockaddr *)&id->src, ep->bound.port);
 	}
 	return 0;
 }
@@ -133,12 +134,12 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	if (is_multicast(dst))
 		ret = -EADDRNOTAVAIL;
 	else
-		ret = route_lookup((struct sockaddr *)&id->src, (struct sockaddr *)&to, &source,
-				   NULL);
+		ret = id->conn->ops->route(id->conn, (struct sockaddr *)&id->src, (struct sockaddr *)&to,
+					   &source);
 	/* The kernel looks up the route at once, too: no event. */
 	if (ret)
 		return ret;
-	sockaddr_set_port((struct sockaddr *)&source, id->ep->port);
+	sockaddr_set_port((struct sockaddr *)&source, id->ep->bound.port);
 	id->src = source;
 	id->dst = to;
 	id->state = CM_ADDR_RESOLVED;
@@ -179,7 +180,6 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	info->dst = id->dst;
 	if (!has_device(id))
 		return 0;
-	info->node_guid = engine_node_guid(id->engine);
 	info->port_num = 1;
 	ip = sockaddr_ip((struct sockaddr *)&id->src);
 	memcpy(info->sgid, ip.b, 16);
@@ -218,13 +218,13 @@ static int set_afonly(struct cm_id *id, bool on)
 
 	if (id->state != CM_IDLE && id->state != CM_BOUND)
 		return -EINVAL;
-	id->afonly = on;
-	if (id->state == CM_IDLE || id->src.ss_family != AF_INET6 || !ep->wildcard ||
-	    ep->v6only == on)
+	id->opt.afonly = on;
+	if (id->state == CM_IDLE || id->src.ss_family != AF_INET6 || !ep->bound.wildcard ||
+	    ep->bound.v6only == on)
 		return 0;
 	id->state = CM_IDLE;
 	endpoint_leave(id);
-	endpoint_reap(id->engine);
+	endpoint_reap(id->conn);
 	return cm_bind(id, (struct sockaddr *)&addr);
 }
 
@@ -232,7 +232,7 @@ static int set_reuse(struct cm_id *id, bool on)
 {
 	if (id->state == CM_LISTEN || (!on && id->state != CM_IDLE))
 		return -EINVAL;
-	id->reuse = on;
+	id->opt.reuse = on;
 	return 0;
 }
 
@@ -242,8 +242,8 @@ static int set_reuse(struct cm_id *id, bool on)
  */
 static void set_tos(struct cm_id *id, uint8_t tos)
 {
-	id->tos = tos & 0xfc;
-	id->tos_set = true;
+	id->opt.tos = tos & 0xfc;
+	id->opt.tos_set = true;
 }
 
 static int flag(const void *val, size_t len, bool *on)

@@ -1,47 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #define _GNU_SOURCE
+#include "conn/endpoint.h"
+
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "conn/cm.h"
+#include "config/config.h"
+#include "conn/conn.h"
 #include "log/log.h"
-#include "runtime/private.h"
 #include "util/sockaddr.h"
-#include "sys/sys.h"
 
-static int endpoint_new(struct engine *e, const struct sockaddr *addr, bool v6only, bool dormant,
+void endpoint_table_init(struct endpoint_table *t)
+{
+	list_init(&t->open);
+	list_init(&t->dormant);
+	list_init(&t->clients);
+}
+
+static int endpoint_new(struct conn *c, const struct sockaddr *addr, bool v6only, bool dormant,
 			struct endpoint **out)
 {
+	struct endpoint_table *t = &c->endpoints;
 	char text[SOCKADDR_TEXT];
 	struct endpoint *ep;
 	int ret;
 
-	if (atomic_load_explicit(&e->dead, memory_order_relaxed))
+	if (c->closed)
 		return -EIO;
-	ret = dormant ? 0 : progress_start(e);
+	ret = dormant ? 0 : c->ops->start_progress(c);
 	if (ret)
 		return ret;
 	ep = calloc(1, sizeof(*ep));
 	if (!ep)
 		return -ENOMEM;
-	ep->engine = e;
+	ep->conn = c;
 	ep->dormant = dormant;
-	ep->fd = ep->fd4 = ep->claim = ep->out_fd = -1;
 	list_init(&ep->node);
 	list_init(&ep->client_node);
 	list_init(&ep->assocs);
 	list_init(&ep->ids);
-	ret = e->transport->open(ep, addr, v6only);
+	ret = c->transport->open(ep, addr, v6only);
 	if (ret) {
 		free(ep);
 		return ret;
 	}
-	list_add_tail(dormant ? &e->dormant : &e->endpoints, &ep->node);
-	e->n_endpoints += !dormant;
+	list_add_tail(dormant ? &t->dormant : &t->open, &ep->node);
+	t->n_open += !dormant;
 	ep->refs = 1;
-	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->local, text));
+	log_debug("%s: open", sockaddr_text((struct sockaddr *)&ep->bound.local, text));
 	*out = ep;
 	return 0;
 }
@@ -57,29 +63,29 @@ static bool same_address(const struct sockaddr_storage *a, const struct sockaddr
 	return ip_addr_equal(&x, &y);
 }
 
-/* The ids that hold an endpoint's address allow another one to have it too. */
+/* Whether the ids that hold the endpoint's address allow another id to have it, too. */
 static bool may_share(const struct endpoint *ep, bool reuse)
 {
 	if (list_empty(&ep->ids))
 		return true;
 	list_for_each(node, &ep->ids) {
-		if (!list_entry(node, struct cm_id, bound_node)->reuse)
+		if (!list_entry(node, struct cm_id, bound_node)->opt.reuse)
 			return false;
 	}
 	return reuse;
 }
 
-int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bool reuse,
+int endpoint_open(struct conn *c, const struct sockaddr *addr, bool v6only, bool reuse,
 		  struct endpoint **out)
 {
 	uint16_t port = sockaddr_port(addr);
 
 	if (port) {
-		list_for_each(node, &e->endpoints) {
+		list_for_each(node, &c->endpoints.open) {
 			struct endpoint *ep = list_entry(node, struct endpoint, node);
 
-			if (ep->port != port || !same_address(&ep->local, addr) ||
-			    (ep->wildcard && ep->v6only != v6only))
+			if (ep->bound.port != port || !same_address(&ep->bound.local, addr) ||
+			    (ep->bound.wildcard && ep->bound.v6only != v6only))
 				continue;
 			if (ep->shared || ep->block || !may_share(ep, reuse))
 				return -EADDRINUSE;
@@ -88,72 +94,94 @@ int endpoint_open(struct engine *e, const struct sockaddr *addr, bool v6only, bo
 			return 0;
 		}
 	}
-	return endpoint_new(e, addr, v6only, false, out);
+	return endpoint_new(c, addr, v6only, false, out);
 }
 
-int endpoint_open_client(struct engine *e, int family, uint8_t tos, struct endpoint **out)
+int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoint **out)
 {
 	struct sockaddr_storage any;
 	int ret;
 
-	list_for_each(node, &e->clients) {
+	list_for_each(node, &c->endpoints.clients) {
 		struct endpoint *ep = list_entry(node, struct endpoint, client_node);
 
-		if (ep->family == family && ep->tos == tos) {
+		if (ep->bound.family == family && ep->tos == tos) {
 			ep->refs++;
 			*out = ep;
 			return 0;
 		}
 	}
 	sockaddr_any(&any, family, 0);
-	/* IPv4-mapped destinations are served by the IPv6 socket, too. */
-	ret = endpoint_new(e, (struct sockaddr *)&any, false, false, out);
+	/* IPv4-mapped destinations are served by the IPv6 port, too. */
+	ret = endpoint_new(c, (struct sockaddr *)&any, false, false, out);
 	if (ret)
 		return ret;
 	endpoint_set_tos(*out, tos);
-	if (e->config.share) {
+	if (c->config->share) {
 		(*out)->shared = true;
-		list_add_tail(&e->clients, &(*out)->client_node);
+		list_add_tail(&c->endpoints.clients, &(*out)->client_node);
 	}
 	return 0;
 }
 
-int endpoint_open_dormant(struct engine *e, const struct sockaddr *addr, struct endpoint **out)
+int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **out)
 {
-	return endpoint_new(e, addr, false, true, out);
+	return endpoint_new(c, addr, false, true, out);
+}
+
+/* ---- the local addresses of a port of QP numbers ---- */
+
+static bool has_local(const struct endpoint_locals *l, const struct ip_addr *ip)
+{
+	for (unsigned int i = 0; i < l->n; i++)
+		if (ip_addr_equal(&l->addr[i], ip))
+			return true;
+	return false;
+}
+
+static int add_local(struct endpoint_locals *l, const struct ip_addr *ip)
+{
+	struct ip_addr *grown = realloc(l->addr, (l->n + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	l->addr = grown;
+	l->addr[l->n++] = *ip;
+	return 0;
 }
 
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
 {
-	struct engine *e = ep->engine;
+	struct endpoint_table *t = &ep->conn->endpoints;
 	int ret;
 
-	ret = progress_start(e);
+	if (has_local(&ep->locals, local))
+		return 0;
+	ret = ep->conn->ops->start_progress(ep->conn);
 	if (!ret)
-		ret = e->transport->accept_at(ep, local);
-	if (ret || !ep->dormant)
+		ret = add_local(&ep->locals, local);
+	if (ret)
 		return ret;
+	ret = ep->conn->transport->accept_at(ep, local);
+	if (ret) {
+		ep->locals.n--;
+		return ret;
+	}
+	if (!ep->dormant)
+		return 0;
 	ep->dormant = false;
 	list_del(&ep->node);
-	list_add_tail(&e->endpoints, &ep->node);
-	e->n_endpoints++;
+	list_add_tail(&t->open, &ep->node);
+	t->n_open++;
 	return 0;
 }
+
+/* ---- sharing and giving back ---- */
 
 int endpoint_open_next(struct endpoint *full, struct endpoint **out)
 {
 	list_del(&full->client_node);
-	return endpoint_open_client(full->engine, full->family, full->tos, out);
-}
-
-void endpoint_mark(const struct endpoint *ep, int fd)
-{
-	if (fd < 0)
-		return;
-	/* A raw socket for IPv4 beside one for IPv6 has the one option alone. */
-	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, ep->tos);
-	if (ep->family == AF_INET6)
-		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, ep->tos);
+	return endpoint_open_client(full->conn, full->bound.family, full->tos, out);
 }
 
 void endpoint_set_tos(struct endpoint *ep, uint8_t tos)
@@ -161,14 +189,14 @@ void endpoint_set_tos(struct endpoint *ep, uint8_t tos)
 	if (ep->tos == tos)
 		return;
 	ep->tos = tos;
-	ep->engine->transport->set_tos(ep);
-	log_debug("port %u: TOS 0x%02x", ep->port, tos);
+	ep->conn->transport->set_tos(ep);
+	log_debug("port %u: TOS 0x%02x", ep->bound.port, tos);
 }
 
 void endpoint_put(struct endpoint *ep)
 {
 	if (--ep->refs == 0)
-		ep->engine->reap = true;
+		ep->conn->endpoints.reap = true;
 }
 
 bool endpoint_is_abandoned(const struct endpoint *ep)
@@ -185,10 +213,11 @@ void endpoint_leave(struct cm_id *id)
 	if (!ep)
 		return;
 	if (endpoint_is_abandoned(ep)) {
+		/* Its idle associations have less time from now on. */
 		list_for_each(node, &ep->assocs) {
 			struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
 
-			list_del(&a->idle_node);
+			conn_assoc_in_use(a);
 			conn_assoc_check_idle(a);
 		}
 	}
@@ -197,22 +226,23 @@ void endpoint_leave(struct cm_id *id)
 
 static void endpoint_free(struct endpoint *ep)
 {
-	struct engine *e = ep->engine;
+	struct endpoint_table *t = &ep->conn->endpoints;
 
-	log_debug("port %u: closed", ep->port);
-	e->transport->close(ep);
+	log_debug("port %u: closed", ep->bound.port);
+	ep->conn->transport->close(ep);
 	list_del(&ep->client_node);
 	list_del(&ep->node);
-	e->n_endpoints--;
+	t->n_open--;
+	free(ep->locals.addr);
 	free(ep);
 }
 
-void endpoint_reap(struct engine *e)
+void endpoint_reap(struct conn *c)
 {
-	if (!e->reap)
+	if (!c->endpoints.reap)
 		return;
-	e->reap = false;
-	list_for_each_safe(node, &e->endpoints) {
+	c->endpoints.reap = false;
+	list_for_each_safe(node, &c->endpoints.open) {
 		struct endpoint *ep = list_entry(node, struct endpoint, node);
 
 		if (!ep->refs)

@@ -1,81 +1,93 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs connected out of band: each side knows the other's address and QP number, and nothing else. The upper 16
- * bits of the number are the port of the owner's endpoint (qp_num.c), so that one association between
- * these two ports carries the sessions of all QPs of the two blocks. Engine lock.
+ * QPs connected out of band: each side knows the other's address and QP number, and nothing else. The upper
+ * 16 bits of the number are the port of the owner's endpoint (qp_num.h), so that one association between
+ * these two ports carries the sessions of all QPs of the two blocks. Shard lock.
  *
- * Who Initiates: the side with the larger port; of equal ports the larger address; within a process
- * the larger QP number. It begins as soon as it is in RTR, and again with pauses that double, 10 ms to 1 s,
- * when nobody is there or the peer says that it has no such QP. The other side waits for it, half a second
- * at first, and then begins by itself: the two may see their addresses differently. When Initiates do cross,
- * that of the larger QP number counts (of equal ones that of the association's initiator) and the other one
- * is rejected. A QP that is oob to itself is both sides at once, and has its session at once (to_self.h).
+ * The side that oob_election.h names begins as soon as its QP is in RTR, and again with pauses that double,
+ * 10 ms to 1 s, when nobody is there or the peer says that it has no such QP. The other side waits for it,
+ * half a second at first, and then begins by itself, since the two may see their addresses differently. A QP
+ * that is connected to itself is both sides at once, and has its session at once (to_self.h).
  *
- * Initiate, Accept and Reject carry as private data (RFC 5043 6.2 leaves it to the ULP), in network byte
- * order:
- *
- *   0   8 octets: "sctpiwQP"
- *   8   version, 1
- *   9   in a Reject: enum oob_reason; else 0
- *  10   rnr_retry of the sender's, 7 while it does not send
- *  11   0
- *  12   QP number of the sender of the message
- *  16   QP number that it is for
- *  20   8 octets: 0, or from a process to itself a number that nobody else knows
- *
- * An Initiate is for a QP that has named the sender: its number, its address as that of the association,
- * and its port. One that comes while its QP is not in RTR yet is early until that is decided, and one that comes
- * while the QP still has, or had, another session as well: it may be for the next one.
+ * An Initiate (its private data: oob_message.h) is for a QP that has named the sender: its number, its
+ * address as that of the association, and its port. An Initiate that comes while its QP is not in RTR yet is
+ * kept (oob_early.h) until that is decided; so is one that comes while the QP still has, or had, another
+ * session, as it may be for the next one.
  */
-#ifndef SCTPIW_ENGINE_WIRED_H
-#define SCTPIW_ENGINE_WIRED_H
+#ifndef SCTPIW_CONN_OOB_H
+#define SCTPIW_CONN_OOB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/private.h"
+#include "util/addr.h"
+#include "util/list.h"
+#include "util/timerq.h"
 
-#define OOB_MESSAGE_LEN 28
-#define OOB_EARLY_MAX 1024	/* Initiates */
-#define OOB_EARLY_PER_QP 4
+struct conn;
+struct conn_assoc;
+struct iw_event;
+struct iw_qp;
+struct oob_message;
+struct iw_session;
 
-enum oob_reason {
-	OOB_NO_QP = 1,  /* there is no QP of that number, or no room to hold the Initiate */
-	OOB_STRANGER,	  /* the QP is oob to somebody else */
-	OOB_CROSSED,	  /* our own Initiate counts */
+/* Part of struct conn. */
+struct oob_table {
+	struct timerq timers;	/* oob_qp.timer */
+	unsigned int n;		/* QPs that are connected out of band */
+	struct list_node early; /* Initiates that came before their QP was ready (oob_early.c) */
+	unsigned int n_early;
+	uint64_t token; /* by which this process knows itself; 0: not drawn yet */
 };
 
-struct oob_message {
-	uint8_t reason;
+void oob_table_init(struct oob_table *t);
+
+/* ---- what the verbs ask for ---- */
+
+/* The other side, as ibv_modify_qp() to RTR names it. */
+struct oob_peer {
+	uint32_t dest_qp_num;
+	struct ip_addr local;	/* the address of the source GID */
+	struct ip_addr remote;	/* the destination GID */
+	unsigned int ifindex;	/* the interface of the source GID, for link-local addresses */
+	uint32_t ird;
+};
+
+/* What may be changed later, too. */
+struct oob_attr {
+	uint32_t ord;
 	uint8_t rnr_retry;
-	uint32_t src, dst;
-	uint64_t token;
+	uint64_t limit; /* ns that a WR may wait for the peer to come; 0: for ever */
+	uint64_t gone;	/* and behind the end of the session */
 };
 
-/* Returns OOB_MESSAGE_LEN. */
-size_t oob_encode(const struct oob_message *m, uint8_t *buf);
-/* false: it is something else. */
-bool oob_decode(struct oob_message *m, const uint8_t *data, size_t len);
+/*
+ * INIT to RTR: from now on the QP looks for its peer, and is found by it. -EINVAL: wrong state, or an
+ * address or number that cannot be; -ENOMEM; -errno of the endpoint. Then nothing has changed.
+ */
+int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer);
+/* Of a QP that is connected out of band. */
+void oob_set_attr(struct iw_qp *qp, const struct oob_attr *attr);
+/* Behind the way to RESET: the QP is an ordinary one again. It may be one already. */
+void oob_disconnect(struct iw_qp *qp);
+
+/* ---- what conn/ tells ---- */
 
 /* The association is up, or is gone before or after that. */
 void oob_assoc_up(struct conn_assoc *a);
 void oob_assoc_failed(struct conn_assoc *a, int error);
-/* true: the event was about QPs connected out of band. */
-bool oob_session_event(struct engine *e, const struct iw_event *ev);
+/* An Initiate came. true: it was for QPs connected out of band, and was dealt with. */
+bool oob_request(struct conn *c, const struct iw_event *ev);
+/* Decides about an Initiate that is not kept as an early one, or not any more. */
+void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message *m);
+/* Rejects the Initiate m; reason: enum oob_reason. */
+void oob_reject(struct iw_session *s, const struct oob_message *m, uint8_t reason);
 /* The QP has new WRs. */
 void oob_doorbell(struct iw_qp *qp);
 /* There is no QP of that number any more. */
-void oob_qp_gone(struct engine *e, uint32_t num);
-uint64_t oob_next_timeout(const struct engine *e);
-void oob_timers(struct engine *e);
-
-/* qp_num.c: the endpoint whose port that number has in it; NULL: none of this process's. */
-struct endpoint *qp_num_endpoint(const struct engine *e, uint32_t num);
-
-static inline uint16_t qp_num_port(uint32_t num)
-{
-	return (uint16_t)(num >> 8);
-}
+void oob_qp_gone(struct conn *c, uint32_t num);
+uint64_t oob_next_timeout(const struct conn *c);
+void oob_timers(struct conn *c);
 
 #endif

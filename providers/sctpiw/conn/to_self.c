@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "conn/to_self.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "runtime/private.h"
+#include "conn/conn.h"
 
 #define STREAMS 65536
-/* It is copied twice, so that it should stay in the cache between; others wait for the lock meanwhile. */
+/* Bytes. A message is copied twice, so it should stay in the cache; and others wait for the lock meanwhile. */
 #define MESSAGE 16384
 #define MESSAGES_AT_ONCE 32
 
 struct to_self {
 	struct iw_assoc *iw;
-	bool rung;
+	bool rung; /* the sessions have something to say */
 	uint8_t message[MESSAGE];
 };
 
@@ -22,40 +21,47 @@ static void doorbell(void *llp)
 	((struct to_self *)llp)->rung = true;
 }
 
-struct iw_assoc *to_self_assoc(struct engine *e)
+struct iw_assoc *to_self_assoc(struct conn *c)
 {
-	static const struct iw_llp_ops ops = {.doorbell = doorbell}; /* what was pulled has arrived */
-	struct to_self *t = e->to_self;
+	/* Without acked(): what was pulled has arrived. */
+	static const struct iw_llp_ops ops = {.doorbell = doorbell};
+	struct to_self *t = c->to_self;
 
 	if (t)
 		return t->iw;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->iw = iw_assoc_new(e->rnic, &ops, t, true, STREAMS, sizeof(t->message));
+	t->iw = iw_assoc_new(c->rnic, &ops, t, true, STREAMS, sizeof(t->message));
 	if (!t->iw) {
 		free(t);
 		return NULL;
 	}
-	e->to_self = t;
+	c->to_self = t;
 	return t->iw;
 }
 
-void to_self_output(struct engine *e)
+bool to_self_is_llp(const struct conn *c, const void *llp)
 {
-	struct to_self *t = e->to_self;
+	return llp == c->to_self;
+}
 
-	for (int i = 0; i < MESSAGES_AT_ONCE && t->rung; i++) {
+void to_self_output(struct conn *c)
+{
+	struct to_self *t = c->to_self;
+
+	for (int i = 0; t && i < MESSAGES_AT_ONCE && t->rung; i++) {
 		struct iw_msg msg = {.zcopy_window = 0};
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
-		if (len) /* of messages of our own none breaks the association's rules */
+		/* None of our own messages breaks the rules of the association. */
+		if (len)
 			iw_assoc_receive(t->iw, msg.sid, msg.ppid, t->message, len);
 	}
 }
 
-uint64_t to_self_next_timeout(const struct engine *e)
+uint64_t to_self_next_timeout(const struct conn *c)
 {
-	return e->to_self && e->to_self->rung ? e->now : TIME_NEVER;
+	return c->to_self && c->to_self->rung ? c->now : TIME_NEVER;
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What carries messages: associations between endpoints. There are two: our own SCTP over a
- * carrier of packets (own.c, llp.h), and the SCTP of the kernel (kernel.c). The engine uses one of
- * them for all it does. Everything needs the engine lock; errors are -errno, ports in host order.
+ * A transport carries messages between endpoints over associations. There are two: our own SCTP over a
+ * carrier of packets (user_sctp.h), and the SCTP of the kernel (net/kernel_sctp.h). A conn uses one of them
+ * for all it does. Shard lock; errors are -errno, ports are in host order.
  *
- * Downwards the engine calls the functions of this struct. Upwards a transport gives and takes
- * messages by iw_assoc_receive() and iw_assoc_pull() on assoc->iw, and says what becomes of an
- * association by the functions below.
+ * Downwards conn/ calls the functions of this struct. Upwards a transport gives and takes messages by
+ * iw_assoc_receive() and iw_assoc_pull() on conn_assoc.iw, and says what becomes of an association by the
+ * functions of the last part of conn/assoc.h. One call serves a whole pass, so that the interface costs an
+ * indirect call for many packets.
  */
-#ifndef SCTPIW_ENGINE_TRANSPORT_H
-#define SCTPIW_ENGINE_TRANSPORT_H
+#ifndef SCTPIW_CONN_TRANSPORT_H
+#define SCTPIW_CONN_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,73 +19,73 @@
 
 #include "util/addr.h"
 
-struct conn_assoc;
 struct config_error;
+struct conn;
+struct conn_assoc;
 struct endpoint;
-struct engine;
 struct sctp_stats;
 
-enum loop_depth {
-	LOOP_QUICK,    /* a poller: ask the sockets directly where there are few */
-	LOOP_THOROUGH, /* the progress thread: look at errors, too */
+/* How thoroughly to look for what came in. */
+enum conn_depth {
+	CONN_QUICK,    /* a poller: ask the sockets directly where there are few */
+	CONN_THOROUGH, /* the progress thread: look at errors, too */
 };
 
-enum loop_received {
-	LOOP_NOTHING, /* and nothing follows from it */
-	LOOP_STIRRED, /* nothing, but something may follow from having looked */
-	LOOP_SOME,
-	LOOP_MORE, /* there may be more at once */
+enum conn_received {
+	CONN_NOTHING, /* nothing came, and nothing follows from having looked */
+	CONN_STIRRED, /* nothing came, but something may follow from having looked */
+	CONN_SOME,
+	CONN_MORE, /* there may be more at once */
 };
 
 struct transport {
-	/* Some of its sockets are watched for edges: who asks epoll for them must act on them. */
+	/* Some of its sockets are watched for edges: whoever asks epoll for them must act on them. */
 	bool edges;
 
-	/* Makes what it keeps for the engine. why: set on an error that a user can act upon. */
-	int (*start)(struct engine *e, struct config_error *why);
-	void (*stop)(struct engine *e);
+	/* Makes what the transport keeps for the conn. why: set on an error that a user can act upon. */
+	int (*start)(struct conn *c, struct config_error *why);
+	void (*stop)(struct conn *c);
 
 	/*
-	 * Opens ep, bound to addr; fills ep->local, port, family, wildcard, v6only, and has the
-	 * engine's epoll watch it, one that is dormant with accept_at. -errno of bind().
+	 * Opens ep, bound to addr; fills ep->bound and ep->state, and has the endpoint watched; a dormant one
+	 * only from accept_at() on. -errno of bind(), and nothing is open then.
 	 */
 	int (*open)(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
-	/* It has no association any more. */
+	/* The endpoint has no association any more. */
 	void (*close)(struct endpoint *ep);
 	/* In the child of a fork: closes its descriptors and those of its associations. */
 	void (*forget)(struct endpoint *ep);
-	/* Whether peers may open associations to it; at first not. -errno of listen(). */
+	/* Whether peers may open associations to ep; at first not. -errno of listen(). */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 	/*
-	 * From now on peers may open associations to that address of ep's, which is bound to all. A peer is
-	 * told of no other one then: each pair of addresses can have an association of its own. May be
-	 * repeated. -errno of bind() and listen().
+	 * From now on peers may open associations to that address of ep, which is bound to all. A peer is told
+	 * of no other address then, so that each pair of addresses can have an association of its own. -errno
+	 * of bind() and listen().
 	 */
 	int (*accept_at)(struct endpoint *ep, const struct ip_addr *local);
-
 	/* What is sent from now on carries ep->tos. */
 	void (*set_tos)(struct endpoint *ep);
 
 	/* Takes what came in. */
-	enum loop_received (*receive)(struct engine *e, enum loop_depth depth);
+	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/* Reports what happened to associations; true: something did. */
-	bool (*events)(struct engine *e);
-	/* Pulls and sends, for every association that was rung, what may go out now. */
-	void (*output)(struct engine *e);
-	uint64_t (*next_timeout)(const struct engine *e);
-	void (*timers)(struct engine *e);
+	bool (*events)(struct conn *c);
+	/* Pulls and sends what may go out now, for every association whose doorbell was rung. */
+	void (*output)(struct conn *c);
+	uint64_t (*next_timeout)(const struct conn *c);
+	void (*timers)(struct conn *c);
 
 	/*
 	 * Opens an association; conn_assoc_up() or conn_assoc_over() follows, from events() or receive(). It
-	 * is the only one from its endpoint, and from to->local, to that address and port.
+	 * is the only one from its endpoint, and from to->local, to that address and port. -errno.
 	 */
 	int (*connect)(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
 	/* iwarp has something to give. Cheap, and may be repeated. */
 	void (*doorbell)(struct conn_assoc *a);
-	/* See iw_llp_ops. */
+	/* As in struct iw_llp_ops. copy_out NULL: the transport references no memory. */
 	uint32_t (*acked)(struct conn_assoc *a);
-	void (*copy_out)(struct conn_assoc *a, int sid); /* NULL: it lets nothing be referenced */
-	/* Nothing that was pulled, here or on its way to the peer, waits for an acknowledgement. */
+	void (*copy_out)(struct conn_assoc *a, int sid);
+	/* Nothing that was pulled waits for an acknowledgement, here or on its way to the peer. */
 	bool (*is_drained)(const struct conn_assoc *a);
 	/* Orderly: pulls no more, sends what was pulled; conn_assoc_over() follows. */
 	void (*shutdown)(struct conn_assoc *a);
@@ -92,32 +93,8 @@ struct transport {
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
 	uint16_t (*remote_port)(const struct conn_assoc *a);
-	/* What SCTP has counted; NULL: it does not say. */
-	void (*stats)(const struct engine *e, struct sctp_stats *stats);
+	/* What SCTP has counted; NULL: the transport does not say. */
+	void (*stats)(const struct conn *c, struct sctp_stats *stats);
 };
-
-extern const struct transport transport_user_sctp, transport_kernel_sctp;
-
-/* ---- what a transport tells the engine (assoc.c) ---- */
-
-/* For one that a peer opened. NULL: out of memory. */
-struct conn_assoc *conn_assoc_new(struct endpoint *ep);
-/*
- * It is up, or up again after conn_assoc_restarted(). initiator: this side opened it; streams: usable
- * pairs; max_msg: the longest message that the path takes in one packet. false: it was aborted.
- */
-bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg);
-void conn_assoc_set_max_msg(struct conn_assoc *a, size_t max_msg);
-/* The peer began anew: every session ends; conn_assoc_up() is to follow. */
-void conn_assoc_restarted(struct conn_assoc *a);
-/* The peer shuts down in order; conn_assoc_over() is to follow. */
-void conn_assoc_peer_closes(struct conn_assoc *a);
-/*
- * The end of it, whether it was up or not. The pointer is not to be used again. error:
- * -ECONNREFUSED, -ETIMEDOUT, -ECONNRESET, -EPROTO; orderly: by SHUTDOWN.
- */
-void conn_assoc_over(struct conn_assoc *a, int error, bool orderly);
-/* The transport is to abort it, because the peer broke the rules, or for want of memory. */
-void conn_assoc_abort(struct conn_assoc *a, int error);
 
 #endif

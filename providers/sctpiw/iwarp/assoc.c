@@ -67,10 +67,10 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 
 			if (!s)
 				continue;
-			if (s->qp && !s->cm)
+			if (s->qp && !s->user.ctx)
 				iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_FATAL);
 			/* The connection manager may try again with the same QP. */
-			if (s->qp && s->cm && s->state == IW_S_INITIATING)
+			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
 				iw_qp_unbind(s->qp);
 			iw_session_end(s, error, true, NULL);
 			iw_session_leave(s);

@@ -61,7 +61,7 @@ void *iw_assoc_llp(const struct iw_assoc *assoc);
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*
  * The association is gone, and the iw_assoc is freed. Every session ends with IW_EVENT_CLOSED
- * (error: a -errno), and QPs enter the error state; but the QP of an Initiate with a cm that has
+ * (error: a -errno), and QPs enter the error state; but the QP of an Initiate with a user that has
  * no answer yet stays as it is.
  */
 void iw_assoc_lost(struct iw_assoc *assoc, int error);

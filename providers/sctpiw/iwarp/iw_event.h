@@ -48,11 +48,17 @@ enum iw_event_type {
 };
 
 /* Fields that the type does not name are NULL or 0. */
+/* Whether events of this type are of a session, and so for its user. */
+static inline bool iw_event_is_of_session(enum iw_event_type type)
+{
+	return type < IW_EVENT_QP_COMM_EST;
+}
+
 struct iw_event {
 	enum iw_event_type type;
 	struct iw_assoc *assoc; /* of the session; NULL once it is lost */
 	struct iw_session *session;
-	void *cm; /* as given at initiate / set_cm */
+	struct iw_session_user user; /* as given to iw_session_initiate() or iw_session_set_user() */
 	struct iw_qp *qp;
 	struct iw_cq *cq;
 	struct iw_srq *srq;

@@ -26,6 +26,8 @@ struct iw_qp_attr {
 	void *ctx;	     /* the verbs layer's */
 };
 
+struct oob_qp;
+
 struct iw_qp {
 	uint32_t num;		/* 24 bits */
 	_Atomic uint32_t state; /* enum iw_qp_state; written under the engine lock, read anywhere */
@@ -39,7 +41,7 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;	    /* the verbs layer's */
-	void *cm; /* the connection manager's; who is moved by it ignores IB state masks */
+	bool by_cm; /* the connection manager moves it through its states, so no IB state masks hold */
 	/*
 	 * Not NULL: connected out of band, and this is what conn/oob.h keeps about it. Its session leaves
 	 * the state alone: it may be established in RTR, and if the peer ends it, or goes away,
@@ -47,7 +49,7 @@ struct iw_qp {
 	 * may send in RTR as well: iWARP knows no state in which a connection receives and does not
 	 * send, and perftest's receivers rely on that if the device is an iWARP one.
 	 */
-	void *_Atomic oob;
+	struct oob_qp *_Atomic oob;
 	uint32_t access; /* IW_ACCESS_REMOTE_*: what peers may do; all unless modify_qp says less */
 	struct iw_qp_private *priv; /* iwarp/ only */
 };

@@ -38,21 +38,40 @@ struct iw_session_param {
 	uint8_t private_data[IW_MAX_PRIVATE_DATA];
 };
 
+struct iw_event;
+
+/* What a user of sessions does about their events. */
+struct iw_session_ops {
+	/* ev->user is whose event it is. */
+	void (*event)(const struct iw_event *ev);
+};
+
+/*
+ * To whom the events of a session go: whoever fetches them with iw_next_event() calls ops->event(). iwarp
+ * carries all of it around and looks at none of it, except that ctx is NULL while a session has no user.
+ */
+struct iw_session_user {
+	const struct iw_session_ops *ops;
+	void *ctx;
+	uint32_t handle; /* names what may be gone before the event is fetched */
+};
+
 /*
  * Active side: picks an idle stream of this side's parity and sends an (Enhanced) Initiate. The QP is
  * bound to the session; when the Accept arrives the QP enters RTS before the next segment is
- * processed. cm: returned in events. -EAGAIN: no stream is idle; -EINVAL: the QP is in a wrong state or
+ * processed. user: to whom its events go, or
+ * NULL; copied. -EAGAIN: no stream is idle; -EINVAL: the QP is in a wrong state or
  * bound already, or too much private data; -ENOMEM.
  */
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-			void *cm, struct iw_session **session);
+			const struct iw_session_user *user, struct iw_session **session);
 /*
  * A session of a QP that is connected out of band to itself, established at once. The caller hands
  * each message that is pulled of it to iw_assoc_receive() of the same association, in order. What
  * the session refuses is blamed on the WR as well, if that is not complete. Errors as above.
  */
 int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-		       void *cm, struct iw_session **session);
+		       const struct iw_session_user *user, struct iw_session **session);
 /*
  * Passive side, after IW_EVENT_INITIATE: sends the Accept, and the QP enters RTS at once. IRD is raised
  * to the initiator's ORD, ORD lowered to its IRD (RFC 6581 9.1). If the initiator asked for a
@@ -74,7 +93,8 @@ int iw_session_reject(struct iw_session *session, const void *private_data, size
  * session pointer is not to be used again.
  */
 void iw_session_refuse(struct iw_session *session);
-void iw_session_set_cm(struct iw_session *session, void *cm);
+/* From now on the events of the session name this user, which is copied. */
+void iw_session_set_user(struct iw_session *session, const struct iw_session_user *user);
 /* As rnr_retry_count of the parameters, when it becomes known only after the beginning. */
 void iw_session_set_rnr_retry(struct iw_session *session, uint8_t count);
 struct iw_assoc *iw_session_assoc(const struct iw_session *session);

@@ -612,7 +612,7 @@ struct iw_session {
 	struct timerq_node timer;
 	struct iw_qp *qp;	 /* bound */
 	struct iw_qp *closed_qp; /* for the CLOSED event */
-	void *cm;
+	struct iw_session_user user; /* all zero: nobody outside knows the session yet */
 	uint16_t sid;
 	uint16_t tx_ssn; /* not beside what has_work() reads: compilers load that in one piece */
 	uint8_t state; /* enum iw_session_state */

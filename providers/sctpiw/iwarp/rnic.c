@@ -146,7 +146,7 @@ static void session_event(struct iw_session *s, struct iw_event *ev)
 {
 	ev->assoc = s->assoc;
 	ev->session = s;
-	ev->cm = s->cm;
+	ev->user = s->user;
 	ev->qp = s->qp;
 	if (s->remote) {
 		ev->param = *s->remote;

@@ -266,9 +266,9 @@ void iw_session_abandon(struct iw_session *s)
 	let_go(s, &f);
 }
 
-void iw_session_set_cm(struct iw_session *s, void *cm)
+void iw_session_set_user(struct iw_session *s, const struct iw_session_user *user)
 {
-	s->cm = cm;
+	s->user = *user;
 }
 
 void iw_session_set_rnr_retry(struct iw_session *s, uint8_t count)

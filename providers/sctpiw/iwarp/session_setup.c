@@ -74,7 +74,7 @@ static int start(struct iw_session *s)
 }
 
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-			void *cm, struct iw_session **out)
+			const struct iw_session_user *user, struct iw_session **out)
 {
 	struct iw_session *s;
 	int err = -ENOMEM;
@@ -85,7 +85,8 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 	s = iw_session_new(assoc, true);
 	if (!s)
 		return -ENOMEM;
-	s->cm = cm;
+	if (user)
+		s->user = *user;
 	s->enhanced = true;
 	s->state = IW_S_INITIATING;
 	s->rnr_retry_count = p->rnr_retry_count;
@@ -163,7 +164,7 @@ static void enter_rts(struct iw_qp *qp)
 }
 
 int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
-		       void *cm, struct iw_session **out)
+		       const struct iw_session_user *user, struct iw_session **out)
 {
 	int sid = iw_assoc_idle_stream(assoc);
 	struct iw_session *s;
@@ -175,7 +176,8 @@ int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw
 	s = iw_session_new(assoc, true);
 	if (!s)
 		return -ENOMEM;
-	s->cm = cm;
+	if (user)
+		s->user = *user;
 	s->to_self = true;
 	s->answered = true;
 	err = iw_assoc_link(assoc, s, (unsigned int)sid);

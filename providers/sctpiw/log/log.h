@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several threads and
- * processes do not mix. Those of level debug are in a trace (util/trace.h) as well, and events of a trace that have a
- * line are printed at level debug.
+ * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several
+ * threads and processes do not mix. Those of level debug are in a trace (util/trace.h) as well, and
+ * events of a trace that have a line are printed at level debug.
  */
-#ifndef SCTPIW_ENGINE_LOG_H
-#define SCTPIW_ENGINE_LOG_H
+#ifndef SCTPIW_LOG_LOG_H
+#define SCTPIW_LOG_LOG_H
 
 #include <stdbool.h>
 

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "config/config.h"
 #include "log/log.h"
 #include "net/append_file.h"
+#include "net/route.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 #include "util/bytes.h"
@@ -76,9 +78,9 @@ void capture_free(struct capture *c)
 
 /* ---- writing ---- */
 
-void capture_flush(struct engine *e)
+void capture_flush(struct net *net)
 {
-	struct capture *c = e->capture;
+	struct capture *c = net->capture;
 	int ret;
 
 	if (!c->used)
@@ -89,7 +91,7 @@ void capture_flush(struct engine *e)
 		return;
 	log_error("the capture in %s ends here: %s", c->path, strerror(-ret));
 	capture_free(c);
-	e->capture = NULL;
+	net->capture = NULL;
 }
 
 /* ---- blocks ---- */
@@ -238,13 +240,13 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 /* Our own address as far as it is known; what is left open is what routing would take. */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {
-	struct capture *c = ep->engine->capture;
+	struct capture *c = ep->conn->net->capture;
 	struct sockaddr_storage dst, src;
 
 	if (!ip_addr_is_zero(&path->local))
 		return path->local;
-	if (!ep->wildcard)
-		return sockaddr_ip((struct sockaddr *)&ep->local);
+	if (!ep->bound.wildcard)
+		return sockaddr_ip((struct sockaddr *)&ep->bound.local);
 	if (!ip_addr_equal(&c->remote, &path->remote)) {
 		c->remote = path->remote;
 		c->local = path->local;
@@ -280,10 +282,10 @@ static void put_packet(struct capture *c, const struct ends *ends, uint64_t when
 void capture_packets(struct endpoint *ep, const struct path_addr *path, enum capture_direction dir,
 		     const uint8_t *data, size_t len, size_t segment)
 {
-	struct engine *e = ep->engine;
+	struct net *net = ep->conn->net;
 	struct ip_addr local = local_address(ep, path);
 	bool out = dir == CAPTURE_OUT;
-	uint16_t ours = path->udp_port ? ep->port : 0;
+	uint16_t ours = path->udp_port ? ep->bound.port : 0;
 	struct ends ends = {
 		.src = out ? local : path->remote,
 		.dst = out ? path->remote : local,
@@ -295,13 +297,13 @@ void capture_packets(struct endpoint *ep, const struct path_addr *path, enum cap
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	when = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-	for (size_t off = 0; off < len && e->capture; off += segment) {
+	for (size_t off = 0; off < len && net->capture; off += segment) {
 		size_t left = len - off;
 
-		if (!e->capture->begun)
-			begin_section(e->capture);
-		put_packet(e->capture, &ends, when, dir, data + off, left < segment ? left : segment);
-		if (e->capture->used >= FLUSH_AT)
-			capture_flush(e);
+		if (!net->capture->begun)
+			begin_section(net->capture);
+		put_packet(net->capture, &ends, when, dir, data + off, left < segment ? left : segment);
+		if (net->capture->used >= FLUSH_AT)
+			capture_flush(net);
 	}
 }

@@ -6,18 +6,21 @@
  * sections' are alike, so that blocks may follow the header of another process's section; whole
  * blocks are written at a time, with O_APPEND. Engine lock.
  */
-#ifndef SCTPIW_ENGINE_CAPTURE_H
-#define SCTPIW_ENGINE_CAPTURE_H
+#ifndef SCTPIW_NET_CAPTURE_H
+#define SCTPIW_NET_CAPTURE_H
 
-#include "net/carrier.h"
-#include "runtime/private.h"
+#include "conn/conn.h"
+#include "conn/carrier.h"
+#include "net/net.h"
+
+struct config_error;
 
 /* Nothing is written before the first packet. NULL: why says so. */
 struct capture *capture_open(const char *path, struct config_error *why);
 /* Without a write: what is buffered is the parent's after a fork. */
 void capture_free(struct capture *c);
 /* Writes what has been gathered. When that fails a line says so, and the capture is over. */
-void capture_flush(struct engine *e);
+void capture_flush(struct net *net);
 
 enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* epb_flags */
 
@@ -28,13 +31,13 @@ void capture_packets(struct endpoint *ep, const struct path_addr *path, enum cap
 static inline void capture_sent(struct endpoint *ep, const struct path_addr *to,
 				const uint8_t *data, size_t len, size_t segment)
 {
-	if (__builtin_expect(ep->engine->capture != NULL, 0))
+	if (__builtin_expect(ep->conn->net->capture != NULL, 0))
 		capture_packets(ep, to, CAPTURE_OUT, data, len, segment);
 }
 
 static inline void capture_received(struct endpoint *ep, const struct carrier_datagram *d)
 {
-	if (__builtin_expect(ep->engine->capture != NULL, 0))
+	if (__builtin_expect(ep->conn->net->capture != NULL, 0))
 		capture_packets(ep, &d->from, CAPTURE_IN, d->data, d->len, d->segment);
 }
 

@@ -9,7 +9,8 @@
 #include <linux/errqueue.h>
 
 #include "net/capture.h"
-#include "runtime/private.h"
+#include "conn/conn.h"
+#include "net/carrier_port.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
@@ -32,13 +33,23 @@ static size_t raise_buffer(int fd, int name, int force_name)
 	return got > 0 ? (size_t)got : 0;
 }
 
-size_t carrier_raise_buffers(int fd)
+size_t carrier_socket_raise_buffers(int fd)
 {
 	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
 	return raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
 }
 
-void carrier_report(int fd, bool v4, bool v6, bool wildcard)
+void carrier_socket_set_tos(int fd, int family, uint8_t tos)
+{
+	if (fd < 0)
+		return;
+	/* A raw socket for IPv4 beside one for IPv6 has the first option alone. */
+	sys_setsockopt_int(fd, IPPROTO_IP, IP_TOS, tos);
+	if (family == AF_INET6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
+}
+
+void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard)
 {
 	if (v6) {
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
@@ -50,7 +61,7 @@ void carrier_report(int fd, bool v4, bool v6, bool wildcard)
 		sys_setsockopt_int(fd, IPPROTO_IP, IP_RECVERR, 1);
 }
 
-void carrier_set_df(int fd, bool v4, bool v6, bool df)
+void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 {
 	if (v6) {
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
@@ -120,7 +131,7 @@ static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 	return 1;
 }
 
-unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
 			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
 				       struct carrier_datagram *d))
 {
@@ -145,7 +156,7 @@ unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagra
 	n = receive_some(fd, msgs, max);
 	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
-		endpoint_errors(ep);
+		carrier_port_errors(ep);
 		n = receive_some(fd, msgs, max);
 	}
 	for (int i = 0; i < n; i++) {
@@ -159,7 +170,7 @@ unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagra
 		d->len = d->segment = msgs[i].msg_len;
 		d->from.remote = sockaddr_ip(name);
 		d->from.udp_port = sockaddr_port(name);
-		d->from.local = sockaddr_ip((struct sockaddr *)&ep->local);
+		d->from.local = sockaddr_ip((struct sockaddr *)&ep->bound.local);
 		if (!read_control(&msgs[i].msg_hdr, d) || !d->len || (strip && !strip(ep, name, d)))
 			continue;
 		capture_received(ep, d);
@@ -168,7 +179,7 @@ unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagra
 	return out;
 }
 
-bool carrier_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee)
+bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee)
 {
 	_Alignas(struct cmsghdr) uint8_t control[512];
 	struct sockaddr_storage name;
@@ -205,7 +216,7 @@ bool carrier_read_error(int fd, struct carrier_error *err, struct sock_extended_
 
 /* ---- sending ---- */
 
-void carrier_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len)
+void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len)
 {
 	struct cmsghdr *c;
 
@@ -219,7 +230,7 @@ void carrier_add_control(struct carrier_outgoing *out, int level, int type, cons
 	out->msg.msg_controllen += CMSG_SPACE(len);
 }
 
-void carrier_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
+void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
 		 bool from_local)
 {
 	memset(&out->msg, 0, sizeof(out->msg));
@@ -232,11 +243,11 @@ void carrier_prepare(struct carrier_outgoing *out, int family, const struct path
 		struct in_pktinfo info = {0};
 
 		memcpy(&info.ipi_spec_dst, to->local.b + 12, 4);
-		carrier_add_control(out, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+		carrier_socket_add_control(out, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
 	} else {
 		struct in6_pktinfo info = {.ipi6_ifindex = to->local.scope_id};
 
 		memcpy(&info.ipi6_addr, to->local.b, 16);
-		carrier_add_control(out, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
+		carrier_socket_add_control(out, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
 	}
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the lower layers have in common: options, control data and error queues of sockets. */
-#ifndef SCTPIW_ENGINE_LLP_SOCKET_H
-#define SCTPIW_ENGINE_LLP_SOCKET_H
+/*
+ * What the sockets of carriers have in common: options, control data and error queues. No state of its own.
+ */
+#ifndef SCTPIW_NET_CARRIER_SOCKET_H
+#define SCTPIW_NET_CARRIER_SOCKET_H
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -10,7 +12,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#include "net/carrier.h"
+#include "conn/carrier.h"
 
 /* Of headers that are older than the kernels it runs on. */
 #ifndef UDP_GRO
@@ -28,31 +30,33 @@ struct carrier_outgoing {
 	} control;
 };
 
+/* Packets that are sent on fd from now on carry tos; family: of the endpoint. fd < 0: nothing happens. */
+void carrier_socket_set_tos(int fd, int family, uint8_t tos);
 /* Buffers as large as may be; returns what the receiving one really holds. */
-size_t carrier_raise_buffers(int fd);
+size_t carrier_socket_raise_buffers(int fd);
 /*
  * Which of the two kinds of options a socket gets: one for IPv6 that takes IPv4 as well has both.
  * The error queue; wildcard: each message also tells its destination.
  */
-void carrier_report(int fd, bool v4, bool v6, bool wildcard);
-void carrier_set_df(int fd, bool v4, bool v6, bool df);
+void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
+void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
  * Up to max messages of fd, as llp.receive; what is not for this host alone (broadcast, multicast) is left
  * out, as SCTP does not take it. strip: takes away what stands before the SCTP packet, and sees to
  * from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands there.
  */
-unsigned int carrier_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
 			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
 				       struct carrier_datagram *d));
 
 /* To `to` on a socket of this family, with UDP port port, from to->local if from_local. */
-void carrier_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
+void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
 		 bool from_local);
-void carrier_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len);
+void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len);
 
 struct sock_extended_err;
 /* The next entry of fd's error queue; false: none. ee is zeroed where there is none in it. */
-bool carrier_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
+bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
 
 #endif

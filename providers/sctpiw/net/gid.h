@@ -5,16 +5,15 @@
  * new one takes the first that is empty. One that comes back gets the slot that it had, as long as
  * nothing else has taken it. No locks: the caller's.
  */
-#ifndef SCTPIW_ENGINE_GID_H
-#define SCTPIW_ENGINE_GID_H
+#ifndef SCTPIW_NET_GID_H
+#define SCTPIW_NET_GID_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine.h"
 #include "util/addr.h"
 
-#define GID_TABLE_LEN ENGINE_GIDS
+#define GID_TABLE_LEN 128 /* slots; never more or fewer */
 
 struct gid_entry {
 	struct ip_addr ip; /* its bytes are the GID */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SCTP on IP, protocol 132: the lower layer `ip`. A raw socket gets the packets of all ports; a
- * filter in the kernel leaves those of the endpoint's, so that processes live side by side. IPv6
- * and IPv4 need a socket each: an endpoint on :: that takes both has ep->fd and ep->fd4.
+ * The carrier of SCTP on IP, protocol 132. A raw socket gets the packets of all ports; a filter in the kernel
+ * leaves those of the endpoint, so that processes live side by side. IPv6 and IPv4 need a socket each: an
+ * endpoint on :: that takes both has carrier_port.fd and .fd4.
  *
- * The kernel has no ports for raw sockets. ep->claim has the port instead: a UDP socket with the
+ * The kernel has no ports for raw sockets. carrier_port.claim holds the port instead: a UDP socket with the
  * endpoint's address, which gives bind()'s answers and ephemeral ports, and takes no packet.
  *
- * Whose port it is that a packet goes to nobody knows, so nobody answers for ports without an owner:
- * the kernel does (protocol unreachable) on hosts where no socket for SCTP is left. On others a dead
- * peer is noticed by its silence.
+ * Nobody knows who owns the port that a packet goes to, so nobody answers for a port without an owner. Only a
+ * host without any socket for SCTP answers (protocol unreachable); elsewhere a dead peer is noticed by its
+ * silence.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,10 +21,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "net/capture.h"
 #include "config/config.h"
+#include "conn/conn.h"
+#include "net/capture.h"
+#include "net/carrier_port.h"
 #include "net/carrier_socket.h"
-#include "runtime/private.h"
+#include "net/carriers.h"
+#include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 #include "util/bytes.h"
@@ -74,22 +77,22 @@ static int attach(int fd, const struct sock_fprog *filter)
 	return sys_setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, filter, sizeof(*filter));
 }
 
-static int claim_port(struct endpoint *ep, const struct sockaddr *addr)
+static int claim_port(struct endpoint *ep, struct carrier_port *p, const struct sockaddr *addr)
 {
 	const struct sock_fprog nothing = FILTER(BPF_STMT(BPF_RET | BPF_K, 0));
 	int fd = sys_keep(sys_socket(addr->sa_family, SOCK_DGRAM, IPPROTO_UDP)), ret;
 
 	if (fd < 0)
 		return fd;
-	ep->claim = fd;
+	p->claim = fd;
 	if (addr->sa_family == AF_INET6)
-		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, ep->v6only);
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, ep->bound.v6only);
 	ret = attach(fd, &nothing);
 	if (!ret)
 		ret = sys_bind(fd, addr, sockaddr_len(addr));
 	if (!ret)
-		ret = sys_getsockname(fd, &ep->local);
-	ep->port = sockaddr_port((struct sockaddr *)&ep->local);
+		ret = sys_getsockname(fd, &ep->bound.local);
+	ep->bound.port = sockaddr_port((struct sockaddr *)&ep->bound.local);
 	return ret;
 }
 
@@ -110,9 +113,9 @@ static int filter_port(int fd, bool v4, uint16_t port)
 }
 
 /* A raw socket of one family, on the endpoint's address and port. */
-static int open_raw(struct endpoint *ep, int family, int *out)
+static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 {
-	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->local);
+	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->bound.local);
 	bool v4 = family == AF_INET;
 	struct sockaddr_storage addr;
 	int fd, ret;
@@ -121,34 +124,14 @@ static int open_raw(struct endpoint *ep, int family, int *out)
 	if (fd < 0)
 		return fd;
 	*out = fd;
-	ret = filter_port(fd, v4, ep->port);
-	carrier_report(fd, v4, !v4, ep->wildcard);
-	if (!ret && !ep->wildcard) {
+	ret = filter_port(fd, v4, ep->bound.port);
+	carrier_socket_report(fd, v4, !v4, ep->bound.wildcard);
+	if (!ret && !ep->bound.wildcard) {
 		sockaddr_make(&addr, family, &ip, 0);
 		ret = sys_bind(fd, (struct sockaddr *)&addr, sockaddr_len((struct sockaddr *)&addr));
 	}
-	ep->rcvbuf = carrier_raise_buffers(fd);
-	carrier_set_df(fd, v4, !v4, true);
-	return ret;
-}
-
-static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
-{
-	struct ip_addr ip = sockaddr_ip(addr);
-	int ret;
-
-	ep->family = addr->sa_family;
-	ep->v6only = v6only;
-	ep->wildcard = sockaddr_is_any(addr);
-	ep->df = true;
-	ret = claim_port(ep, addr);
-	/* ::ffff:10.0.0.1 is an IPv4 address to all but its owner. */
-	if (!ret)
-		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &ep->fd);
-	if (!ret && ep->family == AF_INET6 && ep->wildcard && !v6only && !ip_addr_is_v4(&ip))
-		ret = open_raw(ep, AF_INET, &ep->fd4);
-	if (ret)
-		endpoint_close_fds(ep);
+	*rcvbuf = carrier_socket_raise_buffers(fd);
+	carrier_socket_set_df(fd, v4, !v4, true);
 	return ret;
 }
 
@@ -167,7 +150,7 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct
 	if (d->len < header + COMMON_MIN)
 		return false;
 	/* Or it came before the filter was there. */
-	if (get_be16(d->data + header + DPORT_OFFSET) != ep->port)
+	if (get_be16(d->data + header + DPORT_OFFSET) != ep->bound.port)
 		return false;
 	d->data += header;
 	d->len = d->segment = d->len - header;
@@ -177,11 +160,12 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct
 
 static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgrams, unsigned int max)
 {
-	/* Half of it each: who floods one family does not shut out the other. */
-	unsigned int n = carrier_receive(ep, ep->fd, dgrams, ep->fd4 >= 0 ? max / 2 : max, strip);
+	const struct carrier_port *p = carrier_port_of(ep);
+	/* Each family has half of the room, so that a flood of one does not shut out the other. */
+	unsigned int n = carrier_socket_receive(ep, p->fd, dgrams, p->fd4 >= 0 ? max / 2 : max, strip);
 
-	if (ep->fd4 >= 0)
-		n += carrier_receive(ep, ep->fd4, dgrams + n, max - n, strip);
+	if (p->fd4 >= 0)
+		n += carrier_socket_receive(ep, p->fd4, dgrams + n, max - n, strip);
 	return n;
 }
 
@@ -189,15 +173,16 @@ static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgr
 static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 {
 	return err->local ||
-	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->port);
+	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->bound.port);
 }
 
 static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 {
+	const struct carrier_port *p = carrier_port_of(ep);
 	struct sock_extended_err ee;
 
-	if (!carrier_read_error(ep->fd, err, &ee) &&
-	    (ep->fd4 < 0 || !carrier_read_error(ep->fd4, err, &ee)))
+	if (!carrier_socket_read_error(p->fd, err, &ee) &&
+	    (p->fd4 < 0 || !carrier_socket_read_error(p->fd4, err, &ee)))
 		return false;
 	err->to.udp_port = 0;
 	if (!is_ours(ep, err))
@@ -212,17 +197,47 @@ static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 	return true;
 }
 
+static const struct carrier_port_ops port_ops = {
+	.rx_batch = CARRIER_RX_DATAGRAMS,
+	.receive = ip_receive,
+	.next_error = ip_next_error,
+};
+
+static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
+{
+	struct carrier_port *p = carrier_port_new(ep, &port_ops);
+	struct ip_addr ip = sockaddr_ip(addr);
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	ep->bound.family = addr->sa_family;
+	ep->bound.v6only = v6only;
+	ep->bound.wildcard = sockaddr_is_any(addr);
+	p->df = true;
+	ret = claim_port(ep, p, addr);
+	/* ::ffff:10.0.0.1 is an IPv4 address to all but its owner. */
+	if (!ret)
+		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &p->fd, rcvbuf);
+	if (!ret && ep->bound.family == AF_INET6 && ep->bound.wildcard && !v6only && !ip_addr_is_v4(&ip))
+		ret = open_raw(ep, AF_INET, &p->fd4, rcvbuf);
+	if (ret)
+		carrier_port_free(ep);
+	return ret;
+}
+
 /* ---- sending ---- */
 
 static void set_df(struct endpoint *ep, bool df)
 {
-	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->local);
+	struct ip_addr ip = sockaddr_ip((struct sockaddr *)&ep->bound.local);
+	struct carrier_port *p = carrier_port_of(ep);
 	bool v4 = ip_addr_is_v4(&ip);
 
-	carrier_set_df(ep->fd, v4, !v4, df);
-	if (ep->fd4 >= 0)
-		carrier_set_df(ep->fd4, true, false, df);
-	ep->df = df;
+	carrier_socket_set_df(p->fd, v4, !v4, df);
+	if (p->fd4 >= 0)
+		carrier_socket_set_df(p->fd4, true, false, df);
+	p->df = df;
 }
 
 /* As many as there is room for; returns their number. */
@@ -261,15 +276,18 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 	bool v4 = ip_addr_is_v4(&batch->to.remote), again = false;
 	struct mmsghdr msgs[TX_MESSAGES];
 	struct iovec iov[TX_MESSAGES];
+	struct carrier_port *p = carrier_port_of(ep);
 	struct carrier_outgoing out;
 
-	if (batch->df != ep->df)
+	if (p->fd < 0)
+		return 0;
+	if (batch->df != p->df)
 		set_df(ep, batch->df);
-	ep->out_fd = v4 && ep->fd4 >= 0 ? ep->fd4 : ep->fd;
-	carrier_prepare(&out, v4 ? AF_INET : AF_INET6, &batch->to, 0, ep->wildcard);
+	p->out_fd = v4 && p->fd4 >= 0 ? p->fd4 : p->fd;
+	carrier_socket_prepare(&out, v4 ? AF_INET : AF_INET6, &batch->to, 0, ep->bound.wildcard);
 	while (batch->len) {
 		unsigned int n = fill(msgs, iov, &out.msg, batch);
-		int ret = sys_sendmmsg(ep->out_fd, msgs, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		int ret = sys_sendmmsg(p->out_fd, msgs, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (ret > 0) {
 			advance(ep, batch, (unsigned int)ret, true);
@@ -281,7 +299,7 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 			 * Errors of earlier packets are reported by the next call: then this one
 			 * has not been tried yet. What fails twice is lost.
 			 */
-			endpoint_errors(ep);
+			carrier_port_errors(ep);
 			if (again || ret == -EMSGSIZE)
 				advance(ep, batch, 1, false);
 			again = !again;
@@ -292,10 +310,15 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 
 const struct carrier carrier_ip = {
 	.name = "ip",
-	.rx_batch = CARRIER_RX_DATAGRAMS,
 	.check = ip_check,
+	.start = carrier_port_start,
+	.stop = carrier_port_stop,
 	.open = ip_open,
-	.receive = ip_receive,
+	.close = carrier_port_free,
+	.watch = carrier_port_watch,
+	.forget = carrier_port_forget,
+	.set_tos = carrier_port_set_tos,
+	.receive = carrier_port_receive,
 	.send = ip_send,
-	.next_error = ip_next_error,
+	.await_room = carrier_port_await_room,
 };

@@ -25,7 +25,9 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 
+#include "config/config.h"
 #include "net/kernel_sctp.h"
+#include "net/carrier_socket.h"
 #include "net/kernel_sctp_socket.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
@@ -50,7 +52,7 @@
 
 /* ---- the engine's part ---- */
 
-static int kernel_sctp_start(struct engine *e, struct config_error *why)
+static int kernel_sctp_start(struct conn *c, struct config_error *why)
 {
 	struct kernel_sctp *k;
 	int ret = kernel_sctp_socket_probe();
@@ -76,17 +78,17 @@ static int kernel_sctp_start(struct engine *e, struct config_error *why)
 	list_init(&k->dead);
 	list_init(&k->ready);
 	k->next_accept = TIME_NEVER;
-	e->transport_state = k;
+	c->transport_state = k;
 	return 0;
 }
 
-static void kernel_sctp_stop(struct engine *e)
+static void kernel_sctp_stop(struct conn *c)
 {
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct kernel_sctp *k = kernel_sctp_of(c);
 
 	munmap(k->rx_memory, RX_MEMORY);
 	free(k);
-	e->transport_state = NULL;
+	c->transport_state = NULL;
 }
 
 /* ---- endpoints ---- */
@@ -106,16 +108,16 @@ static int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bo
 	list_init(&ke->listeners);
 	ret = sys_bind(ke->own.sock.fd, addr, sockaddr_len(addr));
 	if (!ret)
-		ret = sys_getsockname(ke->own.sock.fd, &ep->local);
+		ret = sys_getsockname(ke->own.sock.fd, &ep->bound.local);
 	if (ret)
 		goto err_close;
 	/* From now on associations may have the port as well; a stranger's bind() still may not. */
 	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	ep->state = ke;
-	ep->family = addr->sa_family;
-	ep->v6only = v6only;
-	ep->wildcard = sockaddr_is_any(addr);
-	ep->port = sockaddr_port((struct sockaddr *)&ep->local);
+	ep->bound.family = addr->sa_family;
+	ep->bound.v6only = v6only;
+	ep->bound.wildcard = sockaddr_is_any(addr);
+	ep->bound.port = sockaddr_port((struct sockaddr *)&ep->bound.local);
 	return 0;
 
 err_close:
@@ -138,7 +140,7 @@ static void kernel_sctp_close(struct endpoint *ep)
 	while ((node = list_pop(&ke->listeners))) {
 		struct kernel_sctp_listener *l = listener_of(node);
 
-		sys_epoll_ctl(ep->engine->epoll_fd, EPOLL_CTL_DEL, l->sock.fd, NULL);
+		sys_epoll_ctl(ep->conn->net->epoll_fd, EPOLL_CTL_DEL, l->sock.fd, NULL);
 		if (l == &ke->own)
 			continue;
 		sys_close(l->sock.fd);
@@ -172,17 +174,17 @@ static void kernel_sctp_forget(struct endpoint *ep)
 
 /* ---- associations come and go ---- */
 
-static int watch(struct engine *e, struct kernel_sctp_socket *sock, int op, uint32_t events)
+static int watch(struct conn *c, struct kernel_sctp_socket *sock, int op, uint32_t events)
 {
 	struct epoll_event ev = {.events = events, .data.ptr = sock};
 
-	return sys_epoll_ctl(e->epoll_fd, op, sock->fd, &ev);
+	return sys_epoll_ctl(c->net->epoll_fd, op, sock->fd, &ev);
 }
 
 static struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int fd)
 {
-	struct engine *e = a->ep->engine;
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct conn *c = a->ep->conn;
+	struct kernel_sctp *k = kernel_sctp_of(c);
 	struct kernel_sctp_assoc *ka = calloc(1, sizeof(*ka));
 
 	if (!ka)
@@ -190,14 +192,14 @@ static struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int
 	ka->sock.fd = fd;
 	ka->sock.assoc = ka;
 	ka->assoc = a;
-	ka->heard = e->now;
+	ka->heard = c->now;
 	list_init(&ka->ready);
-	if (watch(e, &ka->sock, EPOLL_CTL_ADD, EPOLLIN)) {
+	if (watch(c, &ka->sock, EPOLL_CTL_ADD, EPOLLIN)) {
 		free(ka);
 		return NULL;
 	}
 	if (list_empty(&k->assocs))
-		k->next_check = e->now + CHECK_INTERVAL;
+		k->next_check = c->now + CHECK_INTERVAL;
 	list_add_tail(&k->assocs, &ka->node);
 	k->n_assocs++;
 	a->state = ka;
@@ -207,10 +209,10 @@ static struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int
 /* Closes the socket, with an ABORT where the association is not over yet. */
 static void destroy(struct kernel_sctp_assoc *ka)
 {
-	struct engine *e = engine_of(ka);
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct conn *c = conn_of(ka);
+	struct kernel_sctp *k = kernel_sctp_of(c);
 
-	sys_epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, ka->sock.fd, NULL);
+	sys_epoll_ctl(c->net->epoll_fd, EPOLL_CTL_DEL, ka->sock.fd, NULL);
 	sys_close(ka->sock.fd);
 	ka->sock.fd = -1;
 	if (ka->blocked)
@@ -266,10 +268,10 @@ static struct kernel_sctp_listener *find_listener(const struct endpoint *ep, con
 static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 {
 	const struct kernel_sctp_listener *l = find_listener(ep, &to->local);
-	struct sockaddr_storage local = ep->local;
+	struct sockaddr_storage local = ep->bound.local;
 
-	if (ep->wildcard && !ip_addr_is_zero(&to->local))
-		sockaddr_make(&local, ep->family, &to->local, ep->port);
+	if (ep->bound.wildcard && !ip_addr_is_zero(&to->local))
+		sockaddr_make(&local, ep->bound.family, &to->local, ep->bound.port);
 	return kernel_sctp_socket_bind_beside(fd, (struct sockaddr *)&local, l ? l->sock.fd : -1);
 }
 
@@ -281,17 +283,17 @@ static int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to,
 	socklen_t len;
 	int fd, ret;
 
-	fd = kernel_sctp_socket_open(ep->family, ep->v6only);
+	fd = kernel_sctp_socket_open(ep->bound.family, ep->bound.v6only);
 	if (fd < 0)
 		return fd;
 	if (ep->tos)
-		endpoint_mark(ep, fd);
+		carrier_socket_set_tos(fd, ep->bound.family, ep->tos);
 	ret = bind_active(ep, fd, to);
 	if (!ret && to->udp_port)
 		ret = kernel_sctp_socket_encap(fd, to->udp_port);
 	if (ret)
 		goto err;
-	len = sockaddr_make(&remote, ep->family, &to->remote, port);
+	len = sockaddr_make(&remote, ep->bound.family, &to->remote, port);
 	ret = sys_connect(fd, (struct sockaddr *)&remote, len);
 	if (ret && ret != -EINPROGRESS)
 		goto err;
@@ -305,7 +307,7 @@ static int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to,
 	return 0;
 
 err:
-	log_debug("port %u: cannot connect: %s", ep->port, strerror(-ret));
+	log_debug("port %u: cannot connect: %s", ep->bound.port, strerror(-ret));
 	sys_close(fd);
 	return ret;
 }
@@ -319,33 +321,33 @@ static void set_passive_path(struct kernel_sctp_assoc *ka, const struct sockaddr
 	ka->path.remote = sockaddr_ip((const struct sockaddr *)from);
 	ka->port = sockaddr_port((const struct sockaddr *)from);
 	if (sys_getsockname(ka->sock.fd, &local))
-		local = ep->local;
+		local = ep->bound.local;
 	ka->path.local = sockaddr_ip((struct sockaddr *)&local);
 }
 
 /* Who is out of descriptors or memory would be told of the same connection for ever. */
 static void pause_accepting(struct kernel_sctp_listener *l)
 {
-	struct engine *e = l->ep->engine;
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct conn *c = l->ep->conn;
+	struct kernel_sctp *k = kernel_sctp_of(c);
 
-	watch(e, &l->sock, EPOLL_CTL_MOD, 0);
+	watch(c, &l->sock, EPOLL_CTL_MOD, 0);
 	l->paused = true;
 	if (k->next_accept == TIME_NEVER)
-		k->next_accept = e->now + ACCEPT_PAUSE;
+		k->next_accept = c->now + ACCEPT_PAUSE;
 }
 
-static void resume_accepting(struct engine *e)
+static void resume_accepting(struct conn *c)
 {
-	kernel_sctp_of(e)->next_accept = TIME_NEVER;
-	list_for_each(ep_node, &e->endpoints) {
+	kernel_sctp_of(c)->next_accept = TIME_NEVER;
+	list_for_each(ep_node, &c->endpoints.open) {
 		const struct endpoint *ep = list_entry(ep_node, struct endpoint, node);
 
 		list_for_each(node, &kernel_sctp_endpoint(ep)->listeners) {
 			struct kernel_sctp_listener *l = listener_of(node);
 
 			if (l->paused)
-				watch(e, &l->sock, EPOLL_CTL_MOD, EPOLLIN);
+				watch(c, &l->sock, EPOLL_CTL_MOD, EPOLLIN);
 			l->paused = false;
 		}
 	}
@@ -359,7 +361,7 @@ static bool accept_some(struct kernel_sctp_listener *l)
 		struct sockaddr_storage from;
 		struct kernel_sctp_assoc *ka;
 		struct conn_assoc *a;
-		int fd = kernel_sctp_socket_accept(l->sock.fd, ep->family, ep->v6only, &from);
+		int fd = kernel_sctp_socket_accept(l->sock.fd, ep->bound.family, ep->bound.v6only, &from);
 
 		if (fd < 0) {
 			if (fd != -EAGAIN)
@@ -367,7 +369,7 @@ static bool accept_some(struct kernel_sctp_listener *l)
 			return false;
 		}
 		if (ep->tos)
-			endpoint_mark(ep, fd);
+			carrier_socket_set_tos(fd, ep->bound.family, ep->tos);
 		a = conn_assoc_new(ep);
 		if (!a) {
 			sys_close(fd);
@@ -390,7 +392,7 @@ static int start_listening(struct kernel_sctp_listener *l)
 
 	if (ret)
 		return ret;
-	ret = watch(l->ep->engine, &l->sock, EPOLL_CTL_ADD, EPOLLIN);
+	ret = watch(l->ep->conn, &l->sock, EPOLL_CTL_ADD, EPOLLIN);
 	if (ret)
 		sys_listen(l->sock.fd, 0);
 	else
@@ -409,7 +411,7 @@ static int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
 	/* Those who are connected by now are told that nobody listens. */
 	while (accept_some(own))
 		;
-	watch(ep->engine, &own->sock, EPOLL_CTL_DEL, 0);
+	watch(ep->conn, &own->sock, EPOLL_CTL_DEL, 0);
 	list_del(&own->node);
 	own->paused = false;
 	return sys_listen(own->sock.fd, 0);
@@ -421,7 +423,7 @@ static int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *loca
 	struct kernel_sctp_listener *l;
 	int ret;
 
-	if (find_listener(ep, local))
+	if (find_listener(ep, local)) /* it listens at all addresses */
 		return 0;
 	l = calloc(1, sizeof(*l));
 	if (!l)
@@ -429,15 +431,15 @@ static int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *loca
 	l->ep = ep;
 	l->at = *local;
 	list_init(&l->node);
-	sockaddr_make(&addr, ep->family, local, ep->port);
-	ret = l->sock.fd = kernel_sctp_socket_open(ep->family, ep->v6only);
+	sockaddr_make(&addr, ep->bound.family, local, ep->bound.port);
+	ret = l->sock.fd = kernel_sctp_socket_open(ep->bound.family, ep->bound.v6only);
 	if (ret >= 0)
 		ret = kernel_sctp_socket_bind_beside(l->sock.fd, (struct sockaddr *)&addr, -1);
 	if (!ret)
 		ret = start_listening(l);
 	if (!ret)
 		return 0;
-	log_debug("port %u: cannot accept at an address: %s", ep->port, strerror(-ret));
+	log_debug("port %u: cannot accept at an address: %s", ep->bound.port, strerror(-ret));
 	sys_close(l->sock.fd);
 	free(l);
 	return ret;
@@ -448,13 +450,13 @@ static int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *loca
 static void set_interest(struct kernel_sctp_assoc *ka)
 {
 	/* The end of what there is to read could be read for ever: only what is new counts then. */
-	watch(engine_of(ka), &ka->sock, EPOLL_CTL_MOD,
+	watch(conn_of(ka), &ka->sock, EPOLL_CTL_MOD,
 	      EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->blocked ? EPOLLOUT : 0u));
 }
 
 void kernel_sctp_set_blocked(struct kernel_sctp_assoc *ka, bool blocked)
 {
-	struct kernel_sctp *k = kernel_sctp_of(engine_of(ka));
+	struct kernel_sctp *k = kernel_sctp_of(conn_of(ka));
 
 	if (ka->blocked == blocked)
 		return;
@@ -478,7 +480,7 @@ static void established(struct kernel_sctp_assoc *ka)
 		conn_assoc_abort(a, -ENOMEM);
 		return;
 	}
-	ka->heard = engine_of(ka)->now;
+	ka->heard = conn_of(ka)->now;
 	ka->probed = 0;
 	if (status.max_msg > RX_SIZE - 1)
 		status.max_msg = RX_SIZE - 1;
@@ -489,8 +491,8 @@ static void on_message(struct kernel_sctp_assoc *ka, const struct kernel_sctp_rx
 {
 	struct conn_assoc *a = ka->assoc;
 
-	a->ep->engine->traffic.packets_in++;
-	a->ep->engine->traffic.bytes_in += m->len;
+	a->ep->conn->traffic.packets_in++;
+	a->ep->conn->traffic.bytes_in += m->len;
 	/* While it closes there are no sessions to deliver to. */
 	if (a->iw && !a->closing && iw_assoc_receive(a->iw, m->sid, m->ppid, m->data, m->len))
 		conn_assoc_abort(a, -EPROTO);
@@ -543,7 +545,7 @@ static void on_error(struct kernel_sctp_assoc *ka, int error)
 	}
 	if (ka->probed)
 		return;
-	ka->probed = engine_of(ka)->now;
+	ka->probed = conn_of(ka)->now;
 	ka->packets = kernel_sctp_socket_packets(ka->sock.fd);
 	kernel_sctp_socket_probe_peer(ka->sock.fd);
 }
@@ -565,12 +567,12 @@ static void on_eof(struct kernel_sctp_assoc *ka)
 }
 
 /* true: there may be more. */
-static bool receive(struct engine *e, struct kernel_sctp_assoc *ka)
+static bool receive(struct conn *c, struct kernel_sctp_assoc *ka)
 {
 	struct mmsghdr msgs[RX_MSGS];
 	struct iovec iov[RX_MSGS];
 	_Alignas(struct cmsghdr) uint8_t control[RX_MSGS][64];
-	uint8_t *memory = kernel_sctp_of(e)->rx_memory;
+	uint8_t *memory = kernel_sctp_of(c)->rx_memory;
 	int n;
 
 	for (unsigned int i = 0; i < RX_MSGS; i++) {
@@ -583,7 +585,7 @@ static bool receive(struct engine *e, struct kernel_sctp_assoc *ka)
 		};
 	}
 	n = sys_recvmmsg(ka->sock.fd, msgs, RX_MSGS, MSG_DONTWAIT);
-	kernel_sctp_of(e)->came |= n > 0;
+	kernel_sctp_of(c)->came |= n > 0;
 	if (n < 0 && n != -EAGAIN && n != -EINTR)
 		on_error(ka, n);
 	for (int i = 0; i < n && ka->assoc; i++) {
@@ -602,16 +604,16 @@ static bool receive(struct engine *e, struct kernel_sctp_assoc *ka)
 	return n == RX_MSGS;
 }
 
-static bool receive_direct(struct engine *e, struct kernel_sctp *k)
+static bool receive_direct(struct conn *c, struct kernel_sctp *k)
 {
 	bool more = false;
 
 	list_for_each_safe(node, &k->assocs)
-		more |= receive(e, list_entry(node, struct kernel_sctp_assoc, node));
+		more |= receive(c, list_entry(node, struct kernel_sctp_assoc, node));
 	return more;
 }
 
-static bool receive_socket(struct engine *e, struct kernel_sctp_socket *sock, uint32_t events)
+static bool receive_socket(struct conn *c, struct kernel_sctp_socket *sock, uint32_t events)
 {
 	struct kernel_sctp_assoc *ka = sock->assoc;
 
@@ -624,39 +626,39 @@ static bool receive_socket(struct engine *e, struct kernel_sctp_socket *sock, ui
 		kernel_sctp_set_blocked(ka, false);
 		kernel_sctp_ready(ka);
 	}
-	return (events & ~(uint32_t)EPOLLOUT) && receive(e, ka);
+	return (events & ~(uint32_t)EPOLLOUT) && receive(c, ka);
 }
 
-static bool receive_ready(struct engine *e)
+static bool receive_ready(struct conn *c)
 {
 	struct epoll_event ev[EPOLL_BATCH];
-	int n = sys_epoll_poll(e->epoll_fd, ev, EPOLL_BATCH);
+	int n = sys_epoll_poll(c->net->epoll_fd, ev, EPOLL_BATCH);
 	bool more = n == EPOLL_BATCH;
 
-	kernel_sctp_of(e)->came |= n > 0;
+	kernel_sctp_of(c)->came |= n > 0;
 	for (int i = 0; i < n; i++)
-		more |= receive_socket(e, ev[i].data.ptr, ev[i].events);
+		more |= receive_socket(c, ev[i].data.ptr, ev[i].events);
 	return more;
 }
 
-static enum loop_received kernel_sctp_receive(struct engine *e, enum loop_depth depth)
+static enum conn_received kernel_sctp_receive(struct conn *c, enum conn_depth depth)
 {
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct kernel_sctp *k = kernel_sctp_of(c);
 	bool more;
 
 	k->came = false;
-	if (depth == LOOP_QUICK && k->n_assocs && k->n_assocs <= DIRECT_ASSOCS && !k->n_blocked &&
+	if (depth == CONN_QUICK && k->n_assocs && k->n_assocs <= DIRECT_ASSOCS && !k->n_blocked &&
 	    ++k->passes % DIRECT_PASSES)
-		more = receive_direct(e, k);
+		more = receive_direct(c, k);
 	else
-		more = receive_ready(e);
+		more = receive_ready(c);
 	bury(k);
 	if (more)
-		return LOOP_MORE;
-	return k->came ? LOOP_SOME : LOOP_STIRRED;
+		return CONN_MORE;
+	return k->came ? CONN_SOME : CONN_STIRRED;
 }
 
-static bool kernel_sctp_events(struct engine *e)
+static bool kernel_sctp_events(struct conn *c)
 {
 	/* They come with the messages. */
 	return false;
@@ -680,48 +682,48 @@ static void kernel_sctp_abort(struct conn_assoc *a)
 
 /* ---- silence ---- */
 
-static uint64_t kernel_sctp_next_timeout(const struct engine *e)
+static uint64_t kernel_sctp_next_timeout(const struct conn *c)
 {
-	const struct kernel_sctp *k = kernel_sctp_of(e);
+	const struct kernel_sctp *k = kernel_sctp_of(c);
 
 	if (list_empty(&k->assocs) || k->next_accept < k->next_check)
 		return k->next_accept;
 	return k->next_check;
 }
 
-static void check(struct engine *e, struct kernel_sctp_assoc *ka)
+static void check(struct conn *c, struct kernel_sctp_assoc *ka)
 {
-	uint64_t limit = e->config.silent_limit;
+	uint64_t limit = c->config->silent_limit;
 	int64_t packets;
 
 	if (!kernel_sctp_is_up(ka)) {
-		if (e->now - ka->heard >= (limit < CONNECT_LIMIT ? limit : CONNECT_LIMIT))
+		if (c->now - ka->heard >= (limit < CONNECT_LIMIT ? limit : CONNECT_LIMIT))
 			kernel_sctp_over(ka, -ETIMEDOUT, false);
 		return;
 	}
 	packets = kernel_sctp_socket_packets(ka->sock.fd);
 	if (packets != ka->packets) {
 		ka->packets = packets;
-		ka->heard = e->now;
+		ka->heard = c->now;
 		ka->probed = 0;
-	} else if (ka->probed && e->now - ka->probed >= PROBE_LIMIT) {
+	} else if (ka->probed && c->now - ka->probed >= PROBE_LIMIT) {
 		kernel_sctp_over(ka, -ECONNRESET, false);
-	} else if (e->now - ka->heard >= limit) {
+	} else if (c->now - ka->heard >= limit) {
 		kernel_sctp_over(ka, -ETIMEDOUT, false);
 	}
 }
 
-static void kernel_sctp_timers(struct engine *e)
+static void kernel_sctp_timers(struct conn *c)
 {
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct kernel_sctp *k = kernel_sctp_of(c);
 
-	if (e->now >= k->next_accept)
-		resume_accepting(e);
-	if (e->now < k->next_check)
+	if (c->now >= k->next_accept)
+		resume_accepting(c);
+	if (c->now < k->next_check)
 		return;
-	k->next_check = e->now + CHECK_INTERVAL;
+	k->next_check = c->now + CHECK_INTERVAL;
 	list_for_each_safe(node, &k->assocs)
-		check(e, list_entry(node, struct kernel_sctp_assoc, node));
+		check(c, list_entry(node, struct kernel_sctp_assoc, node));
 }
 
 static const struct path_addr *kernel_sctp_addr(const struct conn_assoc *a)
@@ -737,7 +739,7 @@ static uint16_t kernel_sctp_remote_port(const struct conn_assoc *a)
 /* Its associations' sockets have it from when they were made. */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
-	endpoint_mark(ep, kernel_sctp_endpoint(ep)->own.sock.fd);
+	carrier_socket_set_tos(kernel_sctp_endpoint(ep)->own.sock.fd, ep->bound.family, ep->tos);
 }
 
 const struct transport transport_kernel_sctp = {
@@ -756,7 +758,7 @@ const struct transport transport_kernel_sctp = {
 	.next_timeout = kernel_sctp_next_timeout,
 	.timers = kernel_sctp_timers,
 	.connect = kernel_sctp_connect,
-	.doorbell = kernel_sctp_kick,
+	.doorbell = kernel_sctp_doorbell,
 	.acked = kernel_sctp_acked,
 	.is_drained = kernel_sctp_is_drained,
 	.shutdown = kernel_sctp_shutdown,

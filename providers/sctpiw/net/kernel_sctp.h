@@ -3,15 +3,16 @@
  * The transport that is the kernel's SCTP, from inside: what kernel.c (endpoints, associations,
  * input) and kernel_sctp_tx.c (output, acknowledgements) share. Engine lock.
  */
-#ifndef SCTPIW_ENGINE_KERNEL_H
-#define SCTPIW_ENGINE_KERNEL_H
+#ifndef SCTPIW_NET_KERNEL_SCTP_H
+#define SCTPIW_NET_KERNEL_SCTP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "net/kernel_sctp_rx.h"
-#include "runtime/private.h"
+#include "conn/conn.h"
+#include "net/net.h"
 
 /* Messages that are pulled for one system call. */
 #define TX_MSGS 32
@@ -68,7 +69,7 @@ struct kernel_sctp_assoc {
 	uint64_t probed; /* since when a hint is unconfirmed; 0: there is none */
 };
 
-/* engine.transport_state */
+/* conn.transport_state */
 struct kernel_sctp {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
@@ -78,9 +79,9 @@ struct kernel_sctp {
 	uint8_t *rx_memory;
 };
 
-static inline struct kernel_sctp *kernel_sctp_of(const struct engine *e)
+static inline struct kernel_sctp *kernel_sctp_of(const struct conn *c)
 {
-	return e->transport_state;
+	return c->transport_state;
 }
 
 static inline struct kernel_sctp_endpoint *kernel_sctp_endpoint(const struct endpoint *ep)
@@ -88,9 +89,9 @@ static inline struct kernel_sctp_endpoint *kernel_sctp_endpoint(const struct end
 	return ep->state;
 }
 
-static inline struct engine *engine_of(const struct kernel_sctp_assoc *ka)
+static inline struct conn *conn_of(const struct kernel_sctp_assoc *ka)
 {
-	return ka->assoc->ep->engine;
+	return ka->assoc->ep->conn;
 }
 
 static inline bool kernel_sctp_is_up(const struct kernel_sctp_assoc *ka)
@@ -98,7 +99,9 @@ static inline bool kernel_sctp_is_up(const struct kernel_sctp_assoc *ka)
 	return ka->rx.state == KERNEL_SCTP_RX_UP;
 }
 
-/* ---- kernel.c ---- */
+extern const struct transport transport_kernel_sctp;
+
+/* ---- kernel_sctp.c ---- */
 
 /* Closes its socket and reports its end. */
 void kernel_sctp_over(struct kernel_sctp_assoc *ka, int error, bool orderly);
@@ -114,8 +117,8 @@ void kernel_sctp_ready(struct kernel_sctp_assoc *ka);
 /* Takes note of it when all is acknowledged, and goes on if that was waited for. */
 void kernel_sctp_settle(struct kernel_sctp_assoc *ka);
 /* Of struct transport. */
-void kernel_sctp_output(struct engine *e);
-void kernel_sctp_kick(struct conn_assoc *a);
+void kernel_sctp_output(struct conn *c);
+void kernel_sctp_doorbell(struct conn_assoc *a);
 uint32_t kernel_sctp_acked(struct conn_assoc *a);
 bool kernel_sctp_is_drained(const struct conn_assoc *a);
 

@@ -3,8 +3,8 @@
  * What a socket of the kernel's SCTP gives to read: pieces of messages, and notifications (RFC
  * 6458 section 6), told apart and put together. No system calls.
  */
-#ifndef SCTPIW_ENGINE_KERNEL_SCTP_RX_H
-#define SCTPIW_ENGINE_KERNEL_SCTP_RX_H
+#ifndef SCTPIW_NET_KERNEL_SCTP_RX_H
+#define SCTPIW_NET_KERNEL_SCTP_RX_H
 
 #include <stdbool.h>
 #include <stddef.h>

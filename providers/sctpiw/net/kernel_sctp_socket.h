@@ -3,8 +3,8 @@
  * One-to-one sockets of the kernel's SCTP (RFC 6458 section 4): their options, and what the kernel
  * tells of their associations. No state of its own. Errors are -errno, ports in host order.
  */
-#ifndef SCTPIW_ENGINE_KERNEL_SOCKET_H
-#define SCTPIW_ENGINE_KERNEL_SOCKET_H
+#ifndef SCTPIW_NET_KERNEL_SOCKET_H
+#define SCTPIW_NET_KERNEL_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -23,7 +23,7 @@
 void kernel_sctp_ready(struct kernel_sctp_assoc *ka)
 {
 	if (!list_linked(&ka->ready))
-		list_add_tail(&kernel_sctp_of(engine_of(ka))->ready, &ka->ready);
+		list_add_tail(&kernel_sctp_of(conn_of(ka))->ready, &ka->ready);
 }
 
 static bool has_pending(const struct kernel_sctp_assoc *ka)
@@ -193,8 +193,8 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 			.sid = info.sid,
 			.ppid = info.ppid,
 		};
-		a->ep->engine->traffic.packets_out++;
-		a->ep->engine->traffic.bytes_out += len;
+		a->ep->conn->traffic.packets_out++;
+		a->ep->conn->traffic.bytes_out += len;
 		offset += (uint32_t)len;
 		ka->tx_n++;
 		ka->pulled++;
@@ -229,7 +229,7 @@ static void output_assoc(struct kernel_sctp_assoc *ka)
 			return;
 		ret = hand_over(ka);
 		if (ret == -EAGAIN) {
-			ka->assoc->ep->engine->traffic.waits++;
+			ka->assoc->ep->conn->traffic.waits++;
 			kernel_sctp_set_blocked(ka, true);
 			return;
 		}
@@ -241,16 +241,16 @@ static void output_assoc(struct kernel_sctp_assoc *ka)
 	kernel_sctp_ready(ka);
 }
 
-void kernel_sctp_output(struct engine *e)
+void kernel_sctp_output(struct conn *c)
 {
-	struct kernel_sctp *k = kernel_sctp_of(e);
+	struct kernel_sctp *k = kernel_sctp_of(c);
 	struct list_node *node;
 
 	while ((node = list_pop(&k->ready)))
 		output_assoc(list_entry(node, struct kernel_sctp_assoc, ready));
 }
 
-void kernel_sctp_kick(struct conn_assoc *a)
+void kernel_sctp_doorbell(struct conn_assoc *a)
 {
 	kernel_sctp_ready(a->state);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "runtime/engine.h"
+#include "net/memory.h"
 #include "sys/sys.h"
 
 #define VMA_READ 1

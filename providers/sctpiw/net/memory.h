@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Access to the application's memory, which may go away under our hands. See also engine.h. */
-#ifndef SCTPIW_ENGINE_MEMORY_H
-#define SCTPIW_ENGINE_MEMORY_H
+/* Access to the application's memory, which may go away under our hands. No lock. */
+#ifndef SCTPIW_NET_MEMORY_H
+#define SCTPIW_NET_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * May this process read (write: also write) all of [addr, addr + len)? 0 or -EFAULT. The answer holds for a
+ * moment: memory that goes away later is caught when it is touched.
+ */
+int memory_check(uint64_t addr, uint64_t len, bool write);
+/*
+ * Brings the pages of [addr, addr + len) in, to be read or written: 0, or -EFAULT where there are none that
+ * this process may use like that. A kernel that cannot (before 5.14) brings none, without an error.
+ */
+int memory_populate(uint64_t addr, uint64_t len, bool write);
+/* From the first call on, faults in the copies below become errors. 0 or -errno of sigaction(). */
+int memory_guard(void);
 
 /*
  * memcpy() that returns -EFAULT where it would fault, once memory_guard() has been called;

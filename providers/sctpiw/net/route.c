@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the kernel's routing says, asked by connecting a UDP socket: nothing is sent. */
 #define _GNU_SOURCE
+#include "net/route.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 
-#include "runtime/private.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 

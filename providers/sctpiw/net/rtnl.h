@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The network interfaces and their addresses, as the kernel tells them by rtnetlink. */
-#ifndef SCTPIW_ENGINE_RTNL_H
-#define SCTPIW_ENGINE_RTNL_H
+#ifndef SCTPIW_NET_RTNL_H
+#define SCTPIW_NET_RTNL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* SCTP in UDP (RFC 6951): the lower layer `udp`. Our UDP port is our SCTP port. */
+/* The carrier of SCTP in UDP (RFC 6951). Our UDP port is our SCTP port. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <time.h>
@@ -9,11 +9,13 @@
 #include <netinet/udp.h>
 #include <string.h>
 
-#include "net/capture.h"
-#include "net/carrier.h"
-#include "net/carrier_socket.h"
+#include "conn/conn.h"
 #include "log/log.h"
-#include "runtime/private.h"
+#include "net/capture.h"
+#include "net/carrier_port.h"
+#include "net/carrier_socket.h"
+#include "net/carriers.h"
+#include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
@@ -21,59 +23,79 @@
 #define UDP_SEGMENT 103
 #endif
 
+/* A socket for IPv6 sends IPv4 as well, so it has the options of both families. */
 static void set_df(struct endpoint *ep, bool df)
 {
-	/* The options of both families: a socket for IPv6 sends IPv4 as well. */
-	carrier_set_df(ep->fd, ep->family == AF_INET || !ep->v6only, ep->family == AF_INET6, df);
-	ep->df = df;
-}
+	struct carrier_port *p = carrier_port_of(ep);
+	bool v6 = ep->bound.family == AF_INET6;
 
-static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
-{
-	int fd, ret;
-
-	fd = sys_keep(sys_socket(addr->sa_family, SOCK_DGRAM, IPPROTO_UDP));
-	if (fd < 0)
-		return fd;
-	ep->fd = ep->out_fd = fd;
-	ep->family = addr->sa_family;
-	ep->v6only = v6only;
-	ep->wildcard = sockaddr_is_any(addr);
-	if (addr->sa_family == AF_INET6)
-		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only);
-	carrier_report(fd, addr->sa_family == AF_INET || !v6only, addr->sa_family == AF_INET6,
-		   ep->wildcard);
-	ret = sys_bind(fd, addr, sockaddr_len(addr));
-	if (!ret)
-		ret = sys_getsockname(fd, &ep->local);
-	if (ret) {
-		endpoint_close_fds(ep);
-		return ret;
-	}
-	ep->port = sockaddr_port((struct sockaddr *)&ep->local);
-	ep->rcvbuf = carrier_raise_buffers(fd);
-	sys_setsockopt_int(fd, SOL_UDP, UDP_GRO, 1);
-	set_df(ep, true);
-	return 0;
+	carrier_socket_set_df(p->fd, !v6 || !ep->bound.v6only, v6, df);
+	p->df = df;
 }
 
 /* ---- receiving ---- */
 
 static unsigned int udp_receive(struct endpoint *ep, struct carrier_datagram *dgrams, unsigned int max)
 {
-	return carrier_receive(ep, ep->fd, dgrams, max, NULL);
+	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, dgrams, max, NULL);
 }
 
 static bool udp_next_error(struct endpoint *ep, struct carrier_error *err)
 {
 	struct sock_extended_err ee;
 
-	if (!carrier_read_error(ep->fd, err, &ee))
+	if (!carrier_socket_read_error(carrier_port_of(ep)->fd, err, &ee))
 		return false;
 	err->unreachable = ee.ee_errno == ECONNREFUSED;
 	if (ee.ee_errno == EMSGSIZE)
 		err->mtu = ee.ee_info;
 	return true;
+}
+
+static const struct carrier_port_ops port_ops = {
+	.rx_batch = 1,
+	.receive = udp_receive,
+	.next_error = udp_next_error,
+};
+
+/* ---- opening ---- */
+
+static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct sockaddr *addr)
+{
+	struct endpoint_bound *bound = &ep->bound;
+	bool v6 = bound->family == AF_INET6;
+	int ret;
+
+	p->fd = p->out_fd = sys_keep(sys_socket(bound->family, SOCK_DGRAM, IPPROTO_UDP));
+	if (p->fd < 0)
+		return p->fd;
+	if (v6)
+		sys_setsockopt_int(p->fd, IPPROTO_IPV6, IPV6_V6ONLY, bound->v6only);
+	carrier_socket_report(p->fd, !v6 || !bound->v6only, v6, bound->wildcard);
+	ret = sys_bind(p->fd, addr, sockaddr_len(addr));
+	return ret ? ret : sys_getsockname(p->fd, &bound->local);
+}
+
+static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
+{
+	struct carrier_port *p = carrier_port_new(ep, &port_ops);
+	int ret;
+
+	if (!p)
+		return -ENOMEM;
+	ep->bound.family = addr->sa_family;
+	ep->bound.v6only = v6only;
+	ep->bound.wildcard = sockaddr_is_any(addr);
+	ret = open_socket(ep, p, addr);
+	if (ret) {
+		carrier_port_free(ep);
+		return ret;
+	}
+	ep->bound.port = sockaddr_port((struct sockaddr *)&ep->bound.local);
+	*rcvbuf = carrier_socket_raise_buffers(p->fd);
+	sys_setsockopt_int(p->fd, SOL_UDP, UDP_GRO, 1);
+	set_df(ep, true);
+	return 0;
 }
 
 /* ---- sending ---- */
@@ -101,18 +123,19 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 }
 
 /*
- * The next len bytes of the batch. Errors of earlier packets are reported by the next call: then this one has not
- * been tried yet.
+ * Sends the next len bytes of the batch. A call reports errors of earlier packets; then this packet has not
+ * been tried yet, and is sent once more.
  */
 static int send_once(struct endpoint *ep, struct carrier_outgoing *out, const struct sctp_batch *batch,
 		     size_t len)
 {
+	int fd = carrier_port_of(ep)->fd;
 	struct iovec iov[GATHERED];
 	ssize_t ret;
 
 	out->msg.msg_iov = iov;
 	out->msg.msg_iovlen = gather(batch, len, iov);
-	ret = sys_sendmsg(ep->fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ret = sys_sendmsg(fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (ret >= 0)
 		return 0;
 	switch (ret) {
@@ -121,52 +144,35 @@ static int send_once(struct endpoint *ep, struct carrier_outgoing *out, const st
 	case -EIO:
 		return (int)ret;
 	case -EMSGSIZE:
-		endpoint_errors(ep);
+		carrier_port_errors(ep);
 		return (int)ret;
 	default:
-		endpoint_errors(ep);
-		ret = sys_sendmsg(ep->fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		carrier_port_errors(ep);
+		ret = sys_sendmsg(fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 		return ret < 0 ? (int)ret : 0;
 	}
 }
 
-static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
+/*
+ * One packet a call, behind a batch that was refused with gso_error (or 0). A shorter packet that passes
+ * proves nothing about segmentation: the others may be too long for the route.
+ */
+static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct sctp_batch *batch,
+		       int gso_error)
 {
-	struct carrier_outgoing out;
-	size_t without_segment;
-	int gso_error = 0, ret;
-
-	if (batch->df != ep->df)
-		set_df(ep, batch->df);
-	carrier_prepare(&out, ep->family, &batch->to, batch->to.udp_port, ep->wildcard);
-	without_segment = out.msg.msg_controllen;
-	/* What may be fragmented is longer than the path takes: not for UDP_SEGMENT. */
-	if (batch->len > batch->segment && !ep->no_gso && batch->df) {
-		uint16_t segment = (uint16_t)batch->segment;
-
-		carrier_add_control(&out, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
-		gso_error = send_once(ep, &out, batch, batch->len);
-		if (!gso_error)
-			capture_sent(ep, &batch->to, batch->data, batch->len, segment);
-		/* By kernel, EINVAL or EMSGSIZE for segments too long for the route. */
-		if (gso_error != -EINVAL && gso_error != -EIO && gso_error != -EMSGSIZE)
-			return gso_error == -EAGAIN ? -EAGAIN : 0;
-		out.msg.msg_controllen = without_segment;
-		if (!without_segment)
-			out.msg.msg_control = NULL;
-	}
 	while (batch->len) {
 		size_t len = batch->len < batch->segment ? batch->len : batch->segment;
+		int ret = send_once(ep, out, batch, len);
 
-		ret = send_once(ep, &out, batch, len);
 		if (ret == -EAGAIN)
 			return ret;
 		if (!ret)
 			capture_sent(ep, &batch->to, batch->data, len, len);
-		/* A shorter one proves nothing: the others may be too long for the route. */
-		if (!ret && gso_error && len == batch->segment && !ep->no_gso) {
-			ep->no_gso = true;
-			log_debug("port %u: no UDP_SEGMENT here (error %d)", ep->port, -gso_error);
+		if (!ret && gso_error && len == batch->segment) {
+			link_set_no_gso(&carrier_port_of(ep)->links, &batch->to.remote, ep->conn->now);
+			log_debug("port %u: no UDP_SEGMENT on this route (error %d)", ep->bound.port,
+				  -gso_error);
+			gso_error = 0;
 		}
 		batch->data += len;
 		batch->len -= len;
@@ -174,12 +180,58 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return 0;
 }
 
+/* Several packets that may not be fragmented, on a route that is not known to refuse it. */
+static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
+{
+	const struct carrier_link *link;
+
+	/* What may be fragmented is longer than the path takes, so UDP_SEGMENT refuses it. */
+	if (batch->len <= batch->segment || !batch->df)
+		return false;
+	link = link_find(&carrier_port_of(ep)->links, &batch->to.remote, ep->conn->now);
+	return !link || !link->no_gso;
+}
+
+static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
+{
+	const struct carrier_port *p = carrier_port_of(ep);
+	uint16_t segment = (uint16_t)batch->segment;
+	struct carrier_outgoing out;
+	size_t without_segment;
+	int error;
+
+	if (p->fd < 0)
+		return 0;
+	if (batch->df != p->df)
+		set_df(ep, batch->df);
+	carrier_socket_prepare(&out, ep->bound.family, &batch->to, batch->to.udp_port, ep->bound.wildcard);
+	if (!may_segment(ep, batch))
+		return send_singly(ep, &out, batch, 0);
+	without_segment = out.msg.msg_controllen;
+	carrier_socket_add_control(&out, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
+	error = send_once(ep, &out, batch, batch->len);
+	if (!error)
+		capture_sent(ep, &batch->to, batch->data, batch->len, segment);
+	/* EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long for it. */
+	if (error != -EINVAL && error != -EIO && error != -EMSGSIZE)
+		return error == -EAGAIN ? -EAGAIN : 0;
+	out.msg.msg_controllen = without_segment;
+	if (!without_segment)
+		out.msg.msg_control = NULL;
+	return send_singly(ep, &out, batch, error);
+}
+
 const struct carrier carrier_udp = {
 	.name = "udp",
-	.gathers = true,
-	.rx_batch = 1,
+	.references = true,
+	.start = carrier_port_start,
+	.stop = carrier_port_stop,
 	.open = udp_open,
-	.receive = udp_receive,
+	.close = carrier_port_free,
+	.watch = carrier_port_watch,
+	.forget = carrier_port_forget,
+	.set_tos = carrier_port_set_tos,
+	.receive = carrier_port_receive,
 	.send = udp_send,
-	.next_error = udp_next_error,
+	.await_room = carrier_port_await_room,
 };

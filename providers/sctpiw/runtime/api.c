@@ -9,13 +9,25 @@
 #include <errno.h>
 #include <string.h>
 
+#include "net/port.h"
 #include "runtime/channel.h"
-#include "conn/cm.h"
-#include "runtime/engine.h"
+#include "runtime/counters.h"
+#include "runtime/rnic.h"
 #include "log/log.h"
-#include "runtime/private.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
+
+static struct shard *get_shard(void)
+{
+	struct rnic *r = rnic_get();
+
+	return r ? &r->shard : NULL;
+}
+
+static struct shard *shard_of(const struct cm_id *id)
+{
+	return list_entry(id->conn, struct shard, conn);
+}
 
 static int api_comp_channel_create(struct rnic_channel **chan, int *fd)
 {
@@ -38,29 +50,27 @@ static struct rnic_channel *api_channel_by_fd(int fd)
 
 static uint64_t api_node_guid(void)
 {
-	struct engine *e = engine_get();
-
-	return e ? engine_node_guid(e) : 0;
+	return rnic_get() ? port_node_guid() : 0;
 }
 
 static int api_node_type(void)
 {
-	struct engine *e = engine_get();
+	const struct rnic *r = rnic_get();
 
-	return e && e->config.node_ca ? RNIC_NODE_CA : RNIC_NODE_RNIC;
+	return r && r->config.node_ca ? RNIC_NODE_CA : RNIC_NODE_RNIC;
 }
 
-_Static_assert(RNIC_GIDS == ENGINE_GIDS, "one length of the GID table");
+_Static_assert(sizeof(struct rnic_cm_event) <= CHANNEL_EVENT_MAX, "an event fits the queue");
+_Static_assert(RNIC_GIDS == GID_TABLE_LEN, "one length of the GID table");
 
 static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifindex)
 {
-	struct engine *e = engine_get();
-	struct engine_gid gid;
+	struct port_gid gid;
 	int ret;
 
-	if (!e)
+	if (!rnic_get())
 		return -errno;
-	ret = engine_gid(e, index, &gid);
+	ret = port_gid(index, &gid);
 	memcpy(raw, gid.raw, sizeof(gid.raw));
 	*ifindex = gid.ifindex;
 	return ret;
@@ -68,12 +78,11 @@ static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifin
 
 static int api_query_port(struct rnic_port *out)
 {
-	struct engine *e = engine_get();
-	struct engine_port port;
+	struct port_attr port;
 
-	if (!e)
+	if (!rnic_get())
 		return -errno;
-	engine_port(e, &port);
+	port_query(&port);
 	*out = (struct rnic_port){
 		.active = port.active,
 		.width = port.width,
@@ -84,46 +93,46 @@ static int api_query_port(struct rnic_port *out)
 
 static int api_query_counter(const char *name, uint64_t *value)
 {
-	struct engine *e = engine_get();
+	struct rnic *r = rnic_get();
 
-	return e ? counters_get(e, name, value) : -errno;
+	return r ? counters_get(&r->shard, name, value) : -errno;
 }
 
 static void api_cm_channel_release(struct rnic_channel *chan)
 {
-	struct engine *e = engine_get();
+	struct shard *s = get_shard();
 	struct cm_id *id;
 	uint32_t pos = 0;
 
-	if (e) {
-		engine_lock(e);
+	if (s) {
+		shard_lock(s);
 		/* Requests that nobody has read go with their listeners. */
-		while ((id = cm_id_next(e, &pos))) {
+		while ((id = cm_id_next(&s->conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
 		}
-		engine_unlock(e);
+		shard_unlock(s);
 	}
 	channel_release(chan);
 }
 
 static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
-	struct engine *e = engine_get();
+	struct shard *s = get_shard();
 	struct cm_id *child;
 	ssize_t n;
 
-	if (!e)
+	if (!s)
 		return -errno;
 	/* Under the lock: once a request was read, its id is the application's. */
-	engine_lock(e);
+	shard_lock(s);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
-		child = cm_id_get(e, ev->id);
+		child = cm_id_get(&s->conn, ev->id);
 		if (child)
 			cm_leave_backlog(child);
 	}
-	engine_unlock(e);
+	shard_unlock(s);
 	return n < 0 ? (int)n : 0;
 }
 
@@ -131,7 +140,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 			    uint32_t *handle)
 {
 	bool connected;
-	struct engine *e;
+	struct shard *s;
 	struct cm_id *id;
 
 	switch (ps) {
@@ -150,44 +159,44 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	}
 	if (channel_is_foreign(chan))
 		return -EIO;
-	e = engine_get();
-	if (!e)
+	s = get_shard();
+	if (!s)
 		return -errno;
-	engine_lock(e);
-	id = cm_id_new(e, chan, uid);
+	shard_lock(s);
+	id = cm_id_new(&s->conn, chan, uid);
 	if (id) {
 		id->connected_type = connected;
 		*handle = id->handle;
 	}
-	engine_unlock(e);
+	shard_unlock(s);
 	return id ? 0 : -ENOMEM;
 }
 
 /* A locked engine and the id of this handle, or NULL and nothing locked. */
 static struct cm_id *lock_id(uint32_t handle)
 {
-	struct engine *e = engine_get();
+	struct shard *s = get_shard();
 	struct cm_id *id;
 
-	if (!e)
+	if (!s)
 		return NULL;
-	engine_lock(e);
-	id = cm_id_get(e, handle);
+	shard_lock(s);
+	id = cm_id_get(&s->conn, handle);
 	if (!id)
-		engine_unlock(e);
+		shard_unlock(s);
 	return id;
 }
 
 static int api_cm_destroy_id(uint32_t handle, uint32_t *events_reported)
 {
 	struct cm_id *id = lock_id(handle);
-	struct engine *e;
+	struct shard *s;
 
 	if (!id)
 		return -ENOENT;
-	e = id->engine;
+	s = shard_of(id);
 	*events_reported = cm_id_free(id);
-	engine_unlock(e);
+	shard_unlock(s);
 	return 0;
 }
 
@@ -201,12 +210,12 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	if (!id)
 		return -ENOENT;
 	*events_reported = channel_migrate(&id->source, to);
-	list_for_each(node, &id->requests) {
-		struct cm_id *child = list_entry(node, struct cm_id, request_node);
+	list_for_each(node, &id->listening.requests) {
+		struct cm_id *child = list_entry(node, struct cm_id, request.node);
 
 		channel_migrate(&child->source, to);
 	}
-	engine_unlock(id->engine);
+	shard_unlock(shard_of(id));
 	return 0;
 }
 
@@ -233,7 +242,7 @@ static int said(const struct cm_id *id, const char *what, const struct sockaddr 
 		if (!id)                                                                           \
 			return -ENOENT;                                                            \
 		ret_ = said(id, what, addr, call);                                                 \
-		engine_unlock(id->engine);                                                         \
+		shard_unlock(shard_of(id));                                                         \
 		return ret_;                                                                       \
 	} while (0)
 
@@ -254,9 +263,18 @@ static int api_cm_resolve_route(uint32_t handle, uint32_t timeout_ms)
 	WITH_ID(handle, id, "resolve a route", NULL, cm_resolve_route(id));
 }
 
+static int query(struct cm_id *id, struct rnic_addr_info *info)
+{
+	int ret = cm_query(id, info);
+
+	if (!ret && info->port_num)
+		info->node_guid = port_node_guid();
+	return ret;
+}
+
 static int api_cm_query(uint32_t handle, struct rnic_addr_info *info)
 {
-	WITH_ID(handle, id, "be asked", NULL, cm_query(id, info));
+	WITH_ID(handle, id, "be asked", NULL, query(id, info));
 }
 
 static int api_cm_connect(uint32_t handle, const struct rnic_conn_param *param)
@@ -310,7 +328,7 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.set_fd_hooks = channel_set_fd_hook,
 	.own_fd = sys_kept,
 	.node_guid = api_node_guid,
-	.forks = netdev_forks,
+	.forks = port_forks,
 	.node_type = api_node_type,
 	.query_gid = api_query_gid,
 	.query_port = api_query_port,

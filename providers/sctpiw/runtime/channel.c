@@ -16,7 +16,7 @@
 
 struct channel_event {
 	struct list_node node;
-	struct channel_source *src;
+	struct event_source *src;
 	size_t len;
 	uint8_t data[];
 };
@@ -210,7 +210,7 @@ static void update_signal(struct rnic_channel *chan)
 }
 
 /* Of those that wait, src's with this content go. The channel's lock. */
-static void drop_equal(struct rnic_channel *chan, struct channel_source *src, const void *event,
+static void drop_equal(struct rnic_channel *chan, struct event_source *src, const void *event,
 		       size_t len)
 {
 	list_for_each_safe(node, &chan->events) {
@@ -224,7 +224,7 @@ static void drop_equal(struct rnic_channel *chan, struct channel_source *src, co
 	}
 }
 
-static int post(struct channel_source *src, const void *event, size_t len, bool latest)
+static int post(struct event_source *src, const void *event, size_t len, bool latest)
 {
 	struct rnic_channel *chan = src->chan;
 	struct channel_event *ev;
@@ -260,17 +260,17 @@ static int post(struct channel_source *src, const void *event, size_t len, bool 
 	return 0;
 }
 
-int channel_post(struct channel_source *src, const void *event, size_t len)
+int channel_post(struct event_source *src, const void *event, size_t len)
 {
 	return post(src, event, len, false);
 }
 
-int channel_post_latest(struct channel_source *src, const void *event, size_t len)
+int channel_post_latest(struct event_source *src, const void *event, size_t len)
 {
 	return post(src, event, len, true);
 }
 
-uint32_t channel_purge(struct channel_source *src)
+uint32_t channel_purge(struct event_source *src)
 {
 	struct rnic_channel *chan = src->chan;
 	uint32_t reported;
@@ -294,7 +294,7 @@ uint32_t channel_purge(struct channel_source *src)
 	return reported;
 }
 
-uint32_t channel_migrate(struct channel_source *src, struct rnic_channel *to)
+uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 {
 	struct rnic_channel *from = src->chan;
 	struct list_node moved;

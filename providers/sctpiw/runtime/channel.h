@@ -5,17 +5,17 @@
  * byte lies in the pipe while the queue is not empty. So posting never blocks, nothing is lost, and
  * events of a destroyed object vanish unread, as the kernel's do.
  *
- * Each channel has its own lock; it may be taken under the engine lock, never the other way round.
+ * Each channel has its own lock; it may be taken under the shard lock, never the other way round.
  */
-#ifndef SCTPIW_ENGINE_CHANNEL_H
-#define SCTPIW_ENGINE_CHANNEL_H
+#ifndef SCTPIW_RUNTIME_CHANNEL_H
+#define SCTPIW_RUNTIME_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct rnic_channel; /* as in rnic_api.h */
+#include "conn/events.h"
 
 enum channel_kind { CHANNEL_COMP, CHANNEL_ASYNC, CHANNEL_CM };
 
@@ -32,25 +32,18 @@ void channel_ref(struct rnic_channel *chan);
 void channel_put(struct rnic_channel *chan); /* NULL is fine */
 bool channel_is_foreign(const struct rnic_channel *chan); /* the parent process's, after fork */
 
-/* What can happen on an object: embedded in CQs, QPs, contexts, cm_ids. */
-struct channel_source {
-	struct rnic_channel *chan; /* referenced, or NULL: events go nowhere */
-	uint32_t reported;	   /* events of this source that were read */
-	uint32_t unread;	   /* events of this source in the queue; the channel's lock */
-};
-
 /* Queue an event of len bytes (at most CHANNEL_EVENT_MAX), copied. Never blocks; -ENOMEM. */
 #define CHANNEL_EVENT_MAX 384
-int channel_post(struct channel_source *src, const void *event, size_t len);
+int channel_post(struct event_source *src, const void *event, size_t len);
 /*
  * The same for an event that says no more than how things are: an equal one of this source that nobody
  * has read yet goes. So who never reads holds few, and what is read last is true.
  */
-int channel_post_latest(struct channel_source *src, const void *event, size_t len);
+int channel_post_latest(struct event_source *src, const void *event, size_t len);
 /* Remove the source's unread events; returns how many were read before (for the ack wait). */
-uint32_t channel_purge(struct channel_source *src);
+uint32_t channel_purge(struct event_source *src);
 /* Move the source and its unread events to another channel (rdma_migrate_id). */
-uint32_t channel_migrate(struct channel_source *src, struct rnic_channel *to);
+uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 /*
  * One event into buf: its length; -EAGAIN: none; -EINVAL: buf too small; -EIO: the channel belongs
  * to the parent process (fork).

@@ -4,16 +4,19 @@
  * as irdma names them, of packets as rxe does, and our own.
  */
 #define _GNU_SOURCE
+#include "runtime/counters.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "runtime/private.h"
+#include "net/port.h"
+#include "runtime/shard.h"
 #include "sctp/sctp.h"
 #include "wire/rdmap.h"
 
 struct counts {
-	struct engine_traffic traffic;
-	struct engine_port port;
+	struct conn_traffic traffic;
+	struct port_attr port;
 	struct sctp_stats sctp;
 	struct iw_stats iw;
 	uint64_t words_in, words_out; /* of 4 bytes, as port_rcv_data and port_xmit_data count */
@@ -64,30 +67,29 @@ static uint64_t sends(const uint64_t *by_opcode)
 	       by_opcode[RDMAP_SEND_SE_INV];
 }
 
-static void collect(struct engine *e, struct counts *c)
+static void collect(struct shard *s, struct counts *c)
 {
 	memset(c, 0, sizeof(*c));
-	engine_port(e, &c->port);
-	engine_lock(e);
-	c->traffic = e->traffic;
-	c->iw = *iw_stats(e->rnic);
-	if (e->transport->stats)
-		e->transport->stats(e, &c->sctp);
-	engine_unlock(e);
+	port_query(&c->port);
+	shard_lock(s);
+	c->traffic = s->conn.traffic;
+	c->iw = *iw_stats(s->conn.rnic);
+	conn_sctp_stats(&s->conn, &c->sctp);
+	shard_unlock(s);
 	c->words_in = c->traffic.bytes_in / 4;
 	c->words_out = c->traffic.bytes_out / 4;
 	c->sends_in = sends(c->iw.in);
 	c->sends_out = sends(c->iw.out);
 }
 
-int counters_get(struct engine *e, const char *name, uint64_t *value)
+int counters_get(struct shard *s, const char *name, uint64_t *value)
 {
 	struct counts c;
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		if (strcmp(counters[i].name, name))
 			continue;
-		collect(e, &c);
+		collect(s, &c);
 		memcpy(value, (const char *)&c + counters[i].offset, sizeof(*value));
 		return 0;
 	}

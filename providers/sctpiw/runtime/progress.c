@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who runs the engine when. Threads of the application that poll an empty CQ do it themselves;
- * the progress thread sleeps on the sockets and the timer. While polling goes on it parks: it
- * sleeps on its eventfd alone and looks now and then whether polling has stopped, since a thread
- * may as well go on to spin on memory without saying so. A thread that arms a CQ says so, and
- * ends the parking.
+ * While polling goes on the thread is parked: it sleeps on its eventfd alone and looks now and then whether
+ * polling has stopped, since a thread may go on to spin on memory without saying so. A thread that arms a CQ
+ * says so, and ends the parking.
  */
 #define _GNU_SOURCE
+#include "runtime/progress.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,8 +20,11 @@
 #include <unistd.h>
 
 #include "log/log.h"
-#include "runtime/private.h"
+#include "net/port.h"
+#include "runtime/loop.h"
+#include "runtime/shard.h"
 #include "sys/sys.h"
+#include "util/trace.h"
 
 /*
  * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
@@ -64,36 +67,75 @@ struct slice_attr {
 	uint64_t sched_period;
 };
 
-void progress_wake(struct engine *e)
+int progress_init(struct shard *s)
+{
+	struct progress *p = &s->progress;
+
+	p->timer_set = TIME_NEVER;
+	p->port_fd = p->wait_fd = -1;
+	p->wake_fd = sys_keep(sys_eventfd());
+	p->timer_fd = sys_keep(sys_timerfd());
+	s->net.epoll_fd = sys_keep(sys_epoll_create());
+	if (p->wake_fd < 0)
+		return p->wake_fd;
+	if (p->timer_fd < 0)
+		return p->timer_fd;
+	return s->net.epoll_fd < 0 ? s->net.epoll_fd : 0;
+}
+
+void progress_fini(struct shard *s)
+{
+	struct progress *p = &s->progress;
+
+	sys_close(p->wake_fd);
+	sys_close(p->timer_fd);
+	sys_close(s->net.epoll_fd);
+	if (p->wait_fd != s->net.epoll_fd)
+		sys_close(p->wait_fd);
+	p->wake_fd = p->timer_fd = p->port_fd = p->wait_fd = s->net.epoll_fd = -1;
+	p->started = false;
+}
+
+void progress_set_deadline(struct shard *s, uint64_t when)
+{
+	struct progress *p = &s->progress;
+
+	if (when >= p->timer_set || !p->started)
+		return;
+	p->timer_set = when;
+	sys_timerfd_set(p->timer_fd, when);
+}
+
+void progress_wake(struct shard *s)
 {
 	uint64_t one = 1;
 
-	if (e->thread_started && !atomic_load_explicit(&e->dead, memory_order_relaxed))
-		sys_write(e->wake_fd, &one, sizeof(one));
+	if (s->progress.started && !shard_is_dead(s))
+		sys_write(s->progress.wake_fd, &one, sizeof(one));
 }
 
 /* On one processor it only waits there, for this thread as well as for a packet. */
-static bool is_poller_inside(const struct engine *e)
+static bool is_poller_inside(const struct shard *s)
 {
-	return !e->one_cpu && atomic_load_explicit(&e->poller_inside, memory_order_relaxed);
+	return !s->progress.one_cpu && atomic_load_explicit(&s->poller.inside, memory_order_relaxed);
 }
 
-static bool polled_just_now(struct engine *e)
+static bool polled_just_now(struct shard *s)
 {
-	uint64_t last = atomic_load_explicit(&e->last_poll, memory_order_relaxed);
+	uint64_t last = atomic_load_explicit(&s->poller.last_poll, memory_order_relaxed);
 
 	/* The difference is signed: another thread may have read the clock later. */
-	return atomic_load_explicit(&e->poller_inside, memory_order_relaxed) ||
+	return atomic_load_explicit(&s->poller.inside, memory_order_relaxed) ||
 	       (int64_t)(sys_now() - last) < (int64_t)POLLING_AGE;
 }
 
 /* since: the count when the thread last looked */
-static bool polling_began(struct engine *e, uint32_t since)
+static bool polling_began(struct shard *s, uint32_t since)
 {
-	uint32_t polls = engine_load(&e->polls);
+	uint32_t polls = poller_load(&s->poller.polls);
 
-	return (polls - since >= POLLING_COUNT || is_poller_inside(e)) &&
-	       polls - engine_load(&e->polls_at_arm) >= POLLING_COUNT && polled_just_now(e);
+	return (polls - since >= POLLING_COUNT || is_poller_inside(s)) &&
+	       polls - poller_load(&s->poller.polls_at_arm) >= POLLING_COUNT && polled_just_now(s);
 }
 
 static void drain(int fd)
@@ -104,43 +146,43 @@ static void drain(int fd)
 }
 
 /* since: the count when the thread last looked */
-static bool polling_goes_on(struct engine *e, uint32_t since)
+static bool polling_goes_on(struct shard *s, uint32_t since)
 {
-	return engine_load(&e->polls) - since >= POLLING_COUNT && polled_just_now(e);
+	return poller_load(&s->poller.polls) - since >= POLLING_COUNT && polled_just_now(s);
 }
 
 /* Returns when polling has stopped, or a CQ was armed. */
-static void park(struct engine *e)
+static void park(struct shard *s)
 {
 	struct pollfd pfd[] = {
-		{.fd = e->wake_fd, .events = POLLIN},
-		{.fd = netdev_watch_fd(), .events = POLLIN},
+		{.fd = s->progress.wake_fd, .events = POLLIN},
+		{.fd = port_watch_fd(), .events = POLLIN},
 	};
-	uint32_t arms = engine_load(&e->arms), polls;
+	uint32_t arms = poller_load(&s->poller.arms), polls;
 	uint64_t nap = PARK_FIRST;
 
-	atomic_store_explicit(&e->parked, true, memory_order_relaxed);
+	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
 	do {
-		polls = engine_load(&e->polls);
+		polls = poller_load(&s->poller.polls);
 		atomic_thread_fence(memory_order_seq_cst);
-		if (engine_load(&e->arms) != arms)
+		if (poller_load(&s->poller.arms) != arms)
 			break;
 		sys_ppoll(pfd, 2, nap);
 		if (pfd[1].revents)
-			netdev_changed();
+			port_refresh();
 		if (pfd[0].revents) {
-			drain(e->wake_fd);
+			drain(s->progress.wake_fd);
 			break;
 		}
 		/* A burst under way: its end may be left behind. */
-		if (loop_has_doorbells(e))
+		if (doorbell_is_rung(&s->doorbells))
 			nap = PARK_BURST;
-		else if (!polling_goes_on(e, polls))
+		else if (!polling_goes_on(s, polls))
 			nap = PARK_FIRST;
 		else if (nap < PARK_MAX)
 			nap *= 2;
-	} while (polling_goes_on(e, polls) || is_poller_inside(e));
-	atomic_store_explicit(&e->parked, false, memory_order_relaxed);
+	} while (polling_goes_on(s, polls) || is_poller_inside(s));
+	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -148,34 +190,34 @@ static void park(struct engine *e)
  * Deadlines mostly move away, by each packet: the timer is left as it is until it has come too
  * early, or is too late.
  */
-static void reset_timer(struct engine *e)
+static void reset_timer(struct shard *s)
 {
-	uint64_t next = loop_next_timeout(e);
+	uint64_t next = conn_next_timeout(&s->conn);
 
-	if (next < e->timer_set || (next != e->timer_set && e->timer_set <= e->now)) {
-		e->timer_set = next;
-		sys_timerfd_set(e->timer_fd, next);
+	if (next < s->progress.timer_set || (next != s->progress.timer_set && s->progress.timer_set <= s->conn.now)) {
+		s->progress.timer_set = next;
+		sys_timerfd_set(s->progress.timer_fd, next);
 	}
 }
 
-/* received: set to engine.received. */
-static bool serve(struct engine *e, uint64_t *received)
+/* received: set to progress.received. */
+static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
 
-	atomic_store_explicit(&e->doorbell_wake, false, memory_order_seq_cst);
+	atomic_store_explicit(&s->progress.doorbell_wake, false, memory_order_seq_cst);
 	atomic_thread_fence(memory_order_seq_cst);
-	loop_lock(e);
-	dead = atomic_load_explicit(&e->dead, memory_order_relaxed);
+	shard_enter(s);
+	dead = shard_is_dead(s);
 	do {
-		more = !dead && loop_pass(e, LOOP_THOROUGH);
+		more = !dead && loop_pass(s, CONN_THOROUGH);
 		if (more)
-			loop_read_clock(e);
-	} while (more && !atomic_load_explicit(&e->waiters, memory_order_relaxed));
+			shard_read_clock(s);
+	} while (more && !shard_is_awaited(s));
 	if (!dead)
-		reset_timer(e);
-	*received = e->received;
-	loop_unlock(e);
+		reset_timer(s);
+	*received = s->progress.received;
+	shard_leave(s);
 	return !dead;
 }
 
@@ -185,26 +227,26 @@ static bool serve(struct engine *e, uint64_t *received)
  * for a while before it does so again. Whoever else wants the processor gets it, and where somebody
  * keeps it, a program that spins on memory perhaps, this is not tried again for long.
  */
-static void linger(struct engine *e, uint32_t polls, uint64_t received)
+static void linger(struct shard *s, uint32_t polls, uint64_t received)
 {
 	uint64_t start = sys_now(), left = start;
 
-	if (e->one_cpu || start < e->no_linger_until)
+	if (s->progress.one_cpu || start < s->progress.no_linger_until)
 		return;
-	while (!atomic_load_explicit(&e->waiters, memory_order_relaxed) &&
-	       engine_load(&e->polls) - polls < POLLING_COUNT && loop_trylock(e)) {
-		uint64_t now = e->now;
+	while (!shard_is_awaited(s) &&
+	       poller_load(&s->poller.polls) - polls < POLLING_COUNT && shard_try_enter(s)) {
+		uint64_t now = s->conn.now;
 
-		if (!atomic_load_explicit(&e->dead, memory_order_relaxed))
-			loop_pass(e, LOOP_QUICK);
-		if (e->received != received)
+		if (!shard_is_dead(s))
+			loop_pass(s, CONN_QUICK);
+		if (s->progress.received != received)
 			start = now;
-		received = e->received;
-		loop_unlock(e);
+		received = s->progress.received;
+		shard_leave(s);
 		if (now - left > LINGER_LOST) {
-			e->no_linger_until = now + e->no_linger;
-			if (e->no_linger < NO_LINGER_MAX)
-				e->no_linger *= 2;
+			s->progress.no_linger_until = now + s->progress.no_linger;
+			if (s->progress.no_linger < NO_LINGER_MAX)
+				s->progress.no_linger *= 2;
 			return;
 		}
 		if (now - start > LINGER)
@@ -218,12 +260,13 @@ static void linger(struct engine *e, uint32_t polls, uint64_t received)
  * Somebody closed our descriptors by a way that the stand-in does not see. Their numbers are, or
  * will be, those of something else.
  */
-static void give_up(struct engine *e)
+static void give_up(struct shard *s)
 {
 	log_error("the program closed descriptors that are not its own: no RDMA any more");
-	loop_lock(e);
-	atomic_store(&e->dead, true);
-	loop_unlock(e);
+	shard_enter(s);
+	s->conn.closed = true;
+	atomic_store(&s->dead, true);
+	shard_leave(s);
 }
 
 /*
@@ -244,51 +287,51 @@ static void come_first(void)
 		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 }
 
-static int watch(struct engine *e, int *fd)
+static int watch(struct shard *s, int fd, struct net_watch *what)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = fd};
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = what};
 
-	return sys_epoll_ctl(e->wait_fd, EPOLL_CTL_ADD, *fd, &ev);
+	return sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_ADD, fd, &ev);
 }
 
-static int watch_all(struct engine *e)
+static int watch_all(struct shard *s)
 {
 	int ret = 0;
 
-	e->wait_fd = e->epoll_fd;
+	s->progress.wait_fd = s->net.epoll_fd;
 	/* A poller that naps waits for sockets alone (poller.c). */
-	if (e->transport->edges || e->one_cpu) {
-		e->wait_fd = sys_keep(sys_epoll_create());
-		ret = e->wait_fd < 0 ? e->wait_fd : watch(e, &e->epoll_fd);
+	if (s->conn.transport->edges || s->progress.one_cpu) {
+		s->progress.wait_fd = sys_keep(sys_epoll_create());
+		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd : watch(s, s->net.epoll_fd, &s->progress.sockets);
 	}
 	if (!ret)
-		ret = watch(e, &e->wake_fd);
+		ret = watch(s, s->progress.wake_fd, &s->progress.wake);
 	if (!ret)
-		ret = watch(e, &e->timer_fd);
+		ret = watch(s, s->progress.timer_fd, &s->progress.timer);
 	return ret;
 }
 
-void progress_unwatch(struct engine *e)
+void progress_unwatch(struct shard *s)
 {
-	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->wake_fd, NULL);
-	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->timer_fd, NULL);
-	sys_epoll_ctl(e->wait_fd, EPOLL_CTL_DEL, e->netdev_fd, NULL);
+	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.wake_fd, NULL);
+	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.timer_fd, NULL);
+	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.port_fd, NULL);
 }
 
 /* There is no thread; the next one that needs it tries again. */
-static void unwatch_all(struct engine *e)
+static void unwatch_all(struct shard *s)
 {
-	progress_unwatch(e);
-	if (e->wait_fd != e->epoll_fd)
-		sys_close(e->wait_fd);
-	e->wait_fd = -1;
+	progress_unwatch(s);
+	if (s->progress.wait_fd != s->net.epoll_fd)
+		sys_close(s->progress.wait_fd);
+	s->progress.wait_fd = -1;
 }
 
 /* What is closed is gone from the epoll set without a word. */
-static bool are_closed(const struct engine *e)
+static bool are_closed(const struct shard *s)
 {
 	struct pollfd pfd[] = {
-		{.fd = e->wake_fd}, {.fd = e->timer_fd}, {.fd = e->epoll_fd}, {.fd = e->wait_fd},
+		{.fd = s->progress.wake_fd}, {.fd = s->progress.timer_fd}, {.fd = s->net.epoll_fd}, {.fd = s->progress.wait_fd},
 	};
 	short all = 0;
 
@@ -304,48 +347,49 @@ static bool are_closed(const struct engine *e)
  * the application here, on another processor than this thread: then the two are in each other's way for the
  * engine's lock. In ppoll() for the epoll set one wakes up where one went to sleep.
  */
-static int wait_for_events(struct engine *e, struct epoll_event *ev, uint64_t now)
+static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now)
 {
-	uint64_t last = atomic_load_explicit(&e->last_cm_event, memory_order_relaxed);
-	struct pollfd pfd = {.fd = e->wait_fd, .events = POLLIN};
+	uint64_t last = atomic_load_explicit(&s->progress.last_cm_event, memory_order_relaxed);
+	struct pollfd pfd = {.fd = s->progress.wait_fd, .events = POLLIN};
 
 	/* Signed: another thread may have read the clock later. */
 	if ((int64_t)(now - last) >= (int64_t)CONNECTING)
-		return sys_epoll_wait(e->wait_fd, ev, EVENTS, LOOK_AGAIN);
+		return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, LOOK_AGAIN);
 	sys_ppoll(&pfd, 1, CONNECTING);
-	return sys_epoll_wait(e->wait_fd, ev, EVENTS, 0);
+	return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, 0);
 }
 
 /* Until something happens, or may have; false: never again. */
-static bool sleep_on_all(struct engine *e, uint64_t now)
+static bool sleep_on_all(struct shard *s, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
-	int n, fd = netdev_watch_fd();
+	int n, fd = port_watch_fd();
 
-	if (fd != e->netdev_fd) {
-		e->netdev_fd = fd;
-		watch(e, &e->netdev_fd);
+	if (fd != s->progress.port_fd) {
+		s->progress.port_fd = fd;
+		watch(s, s->progress.port_fd, &s->progress.port);
 	}
-	n = wait_for_events(e, ev, now);
-	if ((n < 0 && n != -EINTR) || (!n && are_closed(e))) {
-		give_up(e);
+	n = wait_for_events(s, ev, now);
+	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);
+	if ((n < 0 && n != -EINTR) || (!n && are_closed(s))) {
+		give_up(s);
 		return false;
 	}
 	for (int i = 0; i < n; i++) {
-		if (ev[i].data.ptr == &e->wake_fd)
-			drain(e->wake_fd);
+		if (ev[i].data.ptr == &s->progress.wake)
+			drain(s->progress.wake_fd);
 		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
-		else if (ev[i].data.ptr == &e->timer_fd)
-			drain(e->timer_fd);
-		else if (ev[i].data.ptr == &e->netdev_fd)
-			netdev_changed();
+		else if (ev[i].data.ptr == &s->progress.timer)
+			drain(s->progress.timer_fd);
+		else if (ev[i].data.ptr == &s->progress.port)
+			port_refresh();
 	}
 	return true;
 }
 
 static void *progress_main(void *arg)
 {
-	struct engine *e = arg;
+	struct shard *s = arg;
 	uint64_t asleep, received, before = 0;
 	bool soon = false;
 	uint32_t polls;
@@ -354,22 +398,22 @@ static void *progress_main(void *arg)
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
 	come_first();
-	while (serve(e, &received)) {
-		polls = engine_load(&e->polls);
+	while (serve(s, &received)) {
+		polls = poller_load(&s->poller.polls);
 		if (soon && received != before)
-			linger(e, polls, received);
+			linger(s, polls, received);
 		before = received;
 		asleep = sys_now();
-		if (!sleep_on_all(e, asleep))
+		if (!sleep_on_all(s, asleep))
 			break;
 		soon = sys_now() - asleep < LINGER;
-		if (polling_began(e, polls))
-			park(e);
+		if (polling_began(s, polls))
+			park(s);
 	}
 	return NULL;
 }
 
-static int start_thread(struct engine *e)
+static int start_thread(struct shard *s)
 {
 	sigset_t all, old;
 	pthread_attr_t attr;
@@ -384,36 +428,31 @@ static int start_thread(struct engine *e)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	ret = pthread_create(&thread, &attr, progress_main, e);
+	ret = pthread_create(&thread, &attr, progress_main, s);
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return -ret;
 }
 
-int progress_start(struct engine *e)
+int progress_start(struct shard *s)
 {
 	cpu_set_t cpus;
 	int ret;
 
-	if (e->thread_started)
+	if (s->progress.started)
 		return 0;
-	e->no_linger = NO_LINGER_MIN;
+	s->progress.no_linger = NO_LINGER_MIN;
 	/* The main thread too: one that pinned itself says nothing of the others. */
-	e->one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
+	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 		     !sched_getaffinity(getpid(), sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
-	ret = watch_all(e);
+	ret = watch_all(s);
 	if (!ret)
-		ret = start_thread(e);
+		ret = start_thread(s);
 	if (ret) {
 		log_error("cannot start the progress thread: %s", strerror(-ret));
-		unwatch_all(e);
+		unwatch_all(s);
 	} else {
-		e->thread_started = true;
+		s->progress.started = true;
 	}
 	return ret;
-}
-
-int engine_need_timers(struct engine *e)
-{
-	return progress_start(e);
 }

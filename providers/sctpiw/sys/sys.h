@@ -5,8 +5,8 @@
  * engine's own I/O must reach the kernel. All return -errno. Descriptors that are made here are
  * CLOEXEC and never 0 to 2: a program that closed its standard streams would print into them.
  */
-#ifndef SCTPIW_ENGINE_SYS_H
-#define SCTPIW_ENGINE_SYS_H
+#ifndef SCTPIW_SYS_SYS_H
+#define SCTPIW_SYS_SYS_H
 
 #include <stdbool.h>
 #include <stddef.h>

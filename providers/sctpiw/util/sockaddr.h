@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Between sockaddr_in, sockaddr_in6 and the ip_addr of the layers below. Ports in host order. */
-#ifndef SCTPIW_ENGINE_SOCKADDR_H
-#define SCTPIW_ENGINE_SOCKADDR_H
+#ifndef SCTPIW_UTIL_SOCKADDR_H
+#define SCTPIW_UTIL_SOCKADDR_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -66,7 +66,7 @@ void sctpiw_complain_about_abi(void)
  * Ends what the application has left on a device that it closes, as the kernel does when the
  * descriptor is closed. QPs go first, since they use the others, and MRs behind the windows on
  * them. QPs, CQs and SRQs are put on the three lists, for free_context() to purge their events and
- * free them once the lock is given up. Needs the engine lock.
+ * free them once the lock is given up. Needs the shard lock.
  */
 static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 			      struct list_node *cqs, struct list_node *srqs)
@@ -126,7 +126,7 @@ static int open_async_channel(struct sctpiw_context *ctx)
 		return err;
 	channel_ref(chan);
 	ctx->port.source.chan = chan;
-	err = engine_watch_port(ctx->engine, &ctx->port);
+	err = port_events_start(ctx->shard, &ctx->port);
 	if (err) {
 		channel_put(chan);
 		close(fd);
@@ -140,7 +140,7 @@ static int open_async_channel(struct sctpiw_context *ctx)
 static void close_async_channel(struct sctpiw_context *ctx)
 {
 	if (sctpiw_alive(ctx))
-		engine_unwatch_port(ctx->engine, &ctx->port);
+		port_events_stop(&ctx->port);
 	channel_purge(&ctx->port.source);
 	channel_put(ctx->port.source.chan);
 }
@@ -155,9 +155,9 @@ static void free_context(struct ibv_context *context)
 	list_init(&srqs);
 	close_async_channel(ctx);
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		destroy_leftovers(ctx, &qps, &cqs, &srqs);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	while ((node = list_pop(&qps))) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
@@ -230,11 +230,11 @@ static const struct verbs_context_ops context_ops = {
 struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd,
 					   void *private_data)
 {
-	struct engine *engine = engine_get();
+	struct rnic *rnic = rnic_get();
 	struct sctpiw_context *ctx;
 	int err;
 
-	if (!engine) {
+	if (!rnic) {
 		err = errno;
 		close(cmd_fd);
 		errno = err;
@@ -243,7 +243,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	ctx = pabi_alloc_context(device, cmd_fd, sizeof(*ctx));
 	if (!ctx)
 		return NULL;
-	ctx->engine = engine;
+	ctx->shard = &rnic->shard;
 	ctx->generation = sctpiw_generation;
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
@@ -253,7 +253,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->cqs);
 	list_init(&ctx->srqs);
 	list_init(&ctx->qps);
-	ctx->vctx.context.num_comp_vectors = engine_processors();
+	ctx->vctx.context.num_comp_vectors = rnic_processors();
 
 	err = EPROTONOSUPPORT;
 	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {

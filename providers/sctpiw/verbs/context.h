@@ -8,8 +8,8 @@
  * an object belongs to the parent of a fork(), its functions return EIO, but those that destroy it:
  * they free memory, and return 0.
  *
- * Locks, in the order in which they are taken: sctpiw_cq.lock, sctpiw_srq.lock, the engine lock.
- * Nobody takes one of the first two with the engine lock held. An application holds the lock of an
+ * Locks, in the order in which they are taken: sctpiw_cq.lock, sctpiw_srq.lock, the shard lock.
+ * Nobody takes one of the first two with the shard lock held. An application holds the lock of an
  * extended CQ while it looks at completions. sq_lock and rq_lock of a QP are leaves: no other lock
  * is taken while they are held.
  */
@@ -21,17 +21,18 @@
 #include <stdint.h>
 
 #include "runtime/channel.h"
-#include "runtime/engine.h"
+#include "runtime/port_events.h"
+#include "runtime/rnic.h"
 #include "util/list.h"
 #include "verbs/pabi.h"
 
 struct sctpiw_context {
 	struct pabi_headroom headroom; /* comes first, then vctx: see pabi_alloc_context() */
 	struct verbs_context vctx;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;		 /* sctpiw_generation when the device was opened */
-	struct engine_port_watcher port; /* reports events of the port on the async channel */
-	/* The objects that the application has not destroyed. Guarded by the engine lock. */
+	struct port_events port; /* reports events of the port on the async channel */
+	/* The objects that the application has not destroyed. Guarded by the shard lock. */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps;
 };
 
@@ -71,7 +72,7 @@ struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx);
 /*
  * Waits until the application has acknowledged as many events of an object that is destroyed as it
  * has read; `reported` is what channel_purge() says of that. libibverbs counts them in *completed,
- * under mutex and with cond. The engine lock is not held.
+ * under mutex and with cond. The shard lock is not held.
  */
 void sctpiw_wait_for_acks(const uint32_t *completed, uint32_t reported, pthread_mutex_t *mutex,
 			  pthread_cond_t *cond);

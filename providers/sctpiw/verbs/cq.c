@@ -47,12 +47,12 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	}
 	cq->obj.async.chan = sctpiw_async_channel(ctx);
 	cq->obj.user_handle = (uintptr_t)&cq->vcq.cq;
-	cq->engine = ctx->engine;
+	cq->shard = ctx->shard;
 	cq->generation = ctx->generation;
 	sctpiw_lock_init(&cq->lock);
 
-	engine_lock(ctx->engine);
-	cq->iw = iw_cq_new(engine_rnic(ctx->engine), cqe, &cq->obj);
+	shard_lock(ctx->shard);
+	cq->iw = iw_cq_new(ctx->shard->rnic->iw, cqe, &cq->obj);
 	if (cq->iw) {
 		cq->iw->unnotified = !channel;
 		list_add_tail(&ctx->cqs, &cq->node);
@@ -60,7 +60,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 		if (pd)
 			sctpiw_pd_hold(pd);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (!cq->iw) {
 		sctpiw_cq_release(cq);
 		errno = ENOMEM;
@@ -138,9 +138,9 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
-	engine_lock(cq->engine);
+	shard_lock(cq->shard);
 	err = iw_cq_resize(cq->iw, cqe);
-	engine_unlock(cq->engine);
+	shard_unlock(cq->shard);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
 	sctpiw_cq_unlock(cq);
@@ -160,12 +160,12 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
-	engine_lock(cq->engine);
-	err = engine_need_timers(cq->engine);
+	shard_lock(cq->shard);
+	err = progress_start(cq->shard);
 	if (!err)
 		err = iw_cq_moderate(cq->iw, attr->moderate.cq_count,
 				     attr->moderate.cq_period * (uint64_t)NSEC_PER_USEC);
-	engine_unlock(cq->engine);
+	shard_unlock(cq->shard);
 	return -err;
 }
 
@@ -185,14 +185,14 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 	int err;
 
 	if (cq->generation == sctpiw_generation) {
-		engine_lock(cq->engine);
+		shard_lock(cq->shard);
 		err = iw_cq_free(cq->iw);
 		if (!err) {
 			list_del(&cq->node);
 			if (cq->pd)
 				sctpiw_pd_drop(cq->pd);
 		}
-		engine_unlock(cq->engine);
+		shard_unlock(cq->shard);
 		if (err)
 			return -err;
 		wait_for_acks(cq);

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/engine.h"
+#include "runtime/rnic.h"
 #include "verbs/context.h"
 
 /* libibverbs fills the device in. */
@@ -49,9 +49,9 @@ static __attribute__((constructor)) void register_driver(void)
 	}
 	/*
 	 * A device that cannot be used, because of wrong settings or a carrier that this host does
-	 * not have, is not listed at all; the engine has printed a line that says why.
+	 * not have, is not listed at all; the RNIC has printed a line that says why.
 	 */
-	if (!engine_get())
+	if (!rnic_get())
 		return;
 	pthread_atfork(NULL, NULL, in_child);
 	pabi_register_driver(&device_ops);

@@ -107,9 +107,9 @@ struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 	dm->ibv.memcpy_to_dm = memcpy_to_dm;
 	dm->ibv.memcpy_from_dm = memcpy_from_dm;
 	dm->ibv.handle = sctpiw_new_handle();
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	list_add_tail(&ctx->dms, &dm->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &dm->ibv;
 }
 
@@ -127,11 +127,11 @@ int sctpiw_free_dm(struct ibv_dm *ibdm)
 	bool busy;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		busy = dm->mrs;
 		if (!busy)
 			list_del(&dm->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (busy)
 			return EBUSY;
 	}

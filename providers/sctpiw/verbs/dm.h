@@ -15,8 +15,8 @@ struct sctpiw_dm {
 	struct ibv_dm ibv;
 	uint8_t *memory;
 	uint64_t length;       /* of memory, bytes */
-	unsigned int mrs;      /* that show parts of it; engine lock */
-	struct list_node node; /* of sctpiw_context.dms; engine lock */
+	unsigned int mrs;      /* that show parts of it; shard lock */
+	struct list_node node; /* of sctpiw_context.dms; shard lock */
 };
 
 static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)

@@ -22,11 +22,11 @@ struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
-	pd->iw = iw_pd_new(engine_rnic(ctx->engine), pd);
+	shard_lock(ctx->shard);
+	pd->iw = iw_pd_new(ctx->shard->rnic->iw, pd);
 	if (pd->iw)
 		list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (!pd->iw) {
 		free(pd);
 		errno = ENOMEM;
@@ -57,9 +57,9 @@ struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_a
 		return NULL;
 	}
 	td->ibv.context = context;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	list_add_tail(&ctx->tds, &td->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &td->ibv;
 }
 
@@ -70,11 +70,11 @@ int sctpiw_dealloc_td(struct ibv_td *ibtd)
 	bool busy;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		busy = td->users;
 		if (!busy)
 			list_del(&td->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (busy)
 			return EBUSY;
 	}
@@ -130,20 +130,20 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.handle = attr->pd->handle;
 	pd->parent = to_pd(attr->pd);
 	pd->iw = pd->parent->iw;
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	sctpiw_pd_hold(pd->parent);
 	if (attr->td) {
 		pd->td = to_td(attr->td);
 		pd->td->users++;
 	}
 	list_add_tail(&ctx->pds, &pd->node);
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return &pd->ibv;
 }
 
 /*
  * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs the
- * engine lock.
+ * shard lock.
  */
 static int release_pd(struct sctpiw_pd *pd)
 {
@@ -171,9 +171,9 @@ int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
 	int err;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = release_pd(pd);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (err)
 			return -err;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Protection domains, thread domains, and parent domains, which tie one of each together (man
- * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need the engine
+ * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need the shard
  * lock.
  */
 #ifndef SCTPIW_VERBS_DOMAIN_H
@@ -44,7 +44,7 @@ static inline struct sctpiw_td *to_td(struct ibv_td *td)
 
 /*
  * Every object that is made on a PD holds it, and drops it when it is destroyed: so a parent domain
- * outlives its objects. Need the engine lock.
+ * outlives its objects. Need the shard lock.
  */
 static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
 {

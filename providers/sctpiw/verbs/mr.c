@@ -7,6 +7,7 @@
 
 #include "iwarp/iw_mr.h"
 #include "log/log.h"
+#include "net/memory.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
 #include "verbs/domain.h"
@@ -45,7 +46,7 @@ static uint32_t rights_of(int access)
 				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
 }
 
-#define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets to the engine */
+#define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets past here */
 
 /*
  * Whether the process itself may access the memory so; an errno. With paging on demand the pages
@@ -78,7 +79,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	if (attr)
 		err = iw_mr_new(pd->iw, attr->addr, attr->length, attr->iova, attr->access, mr,
 				&mr->iw);
@@ -90,7 +91,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		if (dm)
 			dm->mrs++;
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		free(mr);
 		errno = -err;
@@ -197,7 +198,7 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 
 	err = sctpiw_alive(ctx) ? change_of(mr, flags, pd, addr, length, access, &attr) : EIO;
 	if (!err) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = -iw_mr_change(mr->iw, &attr);
 		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
 		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
@@ -205,7 +206,7 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
 			vmr->ibv_mr.pd = pd;
 		}
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	if (err) {
 		log_debug("rereg_mr: flags 0x%x, address %p, length %zu, access 0x%x: %s",
@@ -240,7 +241,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	int err;
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = iw_mr_free(mr->iw);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
@@ -248,7 +249,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 			if (mr->dm)
 				mr->dm->mrs--;
 		}
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (err)
 			return -err;
 	}
@@ -267,9 +268,9 @@ static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 	for (uint32_t i = 0; i < num_sge && !err; i++) {
 		const struct ibv_sge *sge = &sg_list[i];
 
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 		if (!err && populate)
 			err = memory_populate(memory, sge->length, write);
 		if (err)

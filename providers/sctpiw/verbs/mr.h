@@ -15,7 +15,7 @@ struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
-	struct list_node node; /* of sctpiw_context.mrs; engine lock */
+	struct list_node node; /* of sctpiw_context.mrs; shard lock */
 };
 
 /*

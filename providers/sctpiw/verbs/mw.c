@@ -29,13 +29,13 @@ struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *ibpd, enum ibv_mw_type type)
 		errno = ENOMEM;
 		return NULL;
 	}
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	err = iw_mw_new(to_pd(ibpd)->iw, (enum iw_mw_type)type, &mw->iw);
 	if (!err) {
 		sctpiw_pd_hold(to_pd(ibpd));
 		list_add_tail(&ctx->mws, &mw->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		free(mw);
 		errno = -err;
@@ -55,11 +55,11 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 	struct sctpiw_mw *mw = to_mw(ibmw);
 
 	if (sctpiw_alive(ctx)) {
-		engine_lock(ctx->engine);
+		shard_lock(ctx->shard);
 		iw_mw_free(mw->iw);
 		sctpiw_pd_drop(to_pd(ibmw->pd));
 		list_del(&mw->node);
-		engine_unlock(ctx->engine);
+		shard_unlock(ctx->shard);
 	}
 	free(mw);
 	return 0;

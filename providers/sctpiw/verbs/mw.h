@@ -12,7 +12,7 @@ struct iw_send_wqe;
 struct sctpiw_mw {
 	struct ibv_mw ibv;
 	struct iw_mw *iw;
-	struct list_node node; /* of sctpiw_context.mws; engine lock */
+	struct list_node node; /* of sctpiw_context.mws; shard lock */
 };
 
 static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "iwarp/iw_cq.h"
-#include "runtime/engine.h"
+#include "runtime/rnic.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
 
@@ -59,7 +59,7 @@ static bool awaits_answer(struct sctpiw_cq *cq)
 {
 	uint64_t due = atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire);
 
-	return due && engine_awaits_answer(cq->engine, cq->iw, due);
+	return due && poller_awaits_answer(cq->shard, cq->iw, due);
 }
 
 /* Moves up to num_entries completions from the ring to wc, and returns how many. */
@@ -92,7 +92,7 @@ int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	n = poll_ring(cq, num_entries, wc);
 	if (n || !num_entries)
 		return n;
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	return poll_ring(cq, num_entries, wc);
 }
 
@@ -105,7 +105,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
 	sctpiw_cq_unlock(cq);
-	engine_armed(cq->engine);
+	poller_armed(cq->shard);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (!err)
 		return 0;
 	sctpiw_cq_unlock(cq);
-	engine_progress(cq->engine);
+	poller_progress(cq->shard);
 	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (err)
@@ -214,7 +214,7 @@ static uint64_t ex_completion_ts(struct ibv_cq_ex *cq)
 
 static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
-	return engine_wallclock(ex_to_cq(cq)->stamp);
+	return rnic_wallclock(ex_to_cq(cq)->stamp);
 }
 
 /* For what InfiniBand tells, and a connected QP of iWARP does not have. */

@@ -6,7 +6,7 @@
 #include "verbs/pabi.h"
 
 /*
- * Takes up to num_entries completions; if there is none it makes the engine look for packets first.
+ * Takes up to num_entries completions; if there is none it makes the shard look for packets first.
  * Returns how many, or -1 in a child of fork(). (verbs_context_ops.poll_cq)
  */
 int sctpiw_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);

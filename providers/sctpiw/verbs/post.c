@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/iw_qp.h"
+#include "util/trace.h"
 #include "verbs/context.h"
 #include "verbs/mw.h"
 #include "verbs/qp.h"
@@ -160,6 +161,8 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
 	else
 		sctpiw_copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
+	TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id, .opcode = wqe->opcode,
+	      .bytes = wqe->length);
 	iw_sq_publish(iw);
 	*bytes += total;
 	return 0;
@@ -190,7 +193,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 	if (err)
 		*bad_wr = wr;
 	if (posted)
-		engine_doorbell(qp->engine, qp->iw, bytes);
+		burst_post(qp->shard, &qp->iw->doorbell, bytes);
 	return err;
 }
 
@@ -254,7 +257,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_rq_is_awaited(qp->iw))
-		engine_doorbell(qp->engine, qp->iw, ENGINE_AT_ONCE);
+		burst_post(qp->shard, &qp->iw->doorbell, BURST_AT_ONCE);
 	return err;
 }
 
@@ -297,6 +300,6 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct i
 	if (err)
 		*bad_wr = wr;
 	if (posted && iw_srq_is_awaited(srq->iw))
-		engine_doorbell_srq(srq->engine, srq->iw);
+		burst_post(srq->shard, &srq->iw->doorbell, BURST_AT_ONCE);
 	return err;
 }

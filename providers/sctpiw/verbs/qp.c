@@ -14,7 +14,7 @@
 #include "verbs/srq.h"
 #include "verbs/wr.h"
 
-_Static_assert((int)ENGINE_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+_Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
 static int check_type(enum ibv_qp_type type)
 {
@@ -77,18 +77,18 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 	};
 	int err;
 
-	engine_lock(ctx->engine);
-	err = qp_num_get(ctx->engine, &iw_attr.num);
+	shard_lock(ctx->shard);
+	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
 	if (!err) {
-		err = iw_qp_new(engine_rnic(ctx->engine), &iw_attr, &qp->iw);
+		err = iw_qp_new(ctx->shard->rnic->iw, &iw_attr, &qp->iw);
 		if (err)
-			qp_num_put(ctx->engine, iw_attr.num);
+			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	return -err;
 }
 
@@ -132,7 +132,7 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	qp->single_threaded = to_pd(pd)->td;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
-	qp->engine = ctx->engine;
+	qp->shard = ctx->shard;
 	qp->generation = ctx->generation;
 	pthread_spin_init(&qp->sq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
@@ -211,11 +211,11 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	*attr = qp->attr;
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	attr->sq_draining = iw_qp_is_draining(qp->iw);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	attr->cur_qp_state = attr->qp_state;
 	attr->cap = qp->cap;
 
@@ -244,7 +244,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	case IBV_WR_SEND_WITH_IMM:
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_READ:
-		return engine_in_order(qp->engine);
+		return qp->shard->rnic->config.in_order;
 	default:
 		return 0;
 	}
@@ -282,16 +282,16 @@ void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
-	qp_num_put(qp->engine, num);
+	qp_num_put(&qp->shard->conn, num);
 }
 
 /* Takes the completions of a QP in RESET out of a CQ. */
 static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	iw_cq_purge(cq->iw, qp->iw->num);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	sctpiw_cq_unlock(cq);
 }
 
@@ -316,20 +316,20 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		 * In RESET no completion can come any more. The number is freed only once the
 		 * completions are gone, so that they are not taken for another QP's.
 		 */
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
 		if (!err)
 			oob_disconnect(qp->iw);
-		engine_unlock(qp->engine);
+		shard_unlock(qp->shard);
 		if (err)
 			return -err;
 		purge(qp, send_cq);
 		if (recv_cq != send_cq)
 			purge(qp, recv_cq);
-		engine_lock(qp->engine);
+		shard_lock(qp->shard);
 		sctpiw_qp_free_iw(qp);
 		sctpiw_pd_drop(to_pd(ibqp->pd));
-		engine_unlock(qp->engine);
+		shard_unlock(qp->shard);
 		sctpiw_wait_for_acks(&ibqp->events_completed, channel_purge(&qp->obj.async),
 				     &ibqp->mutex, &ibqp->cond);
 	}

@@ -14,7 +14,7 @@
 #include "util/list.h"
 #include "verbs/pabi.h"
 
-struct engine;
+struct shard;
 struct iw_qp;
 
 /*
@@ -32,14 +32,14 @@ struct sctpiw_batch {
 struct sctpiw_qp {
 	struct verbs_qp vqp;
 	struct iw_qp *iw;
-	struct engine *engine;
+	struct shard *shard;
 	uint32_t generation;		     /* sctpiw_generation when it was made */
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
 	bool by_cm;			     /* sctpiw_is_cm_mask() brought it to INIT or RTR */
 	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
-	struct engine_object obj;	     /* its event channel; iw->ctx */
-	struct list_node node;		     /* of sctpiw_context.qps; engine lock */
-	struct ibv_qp_attr attr;	     /* what modify_qp has set; engine lock */
+	struct object obj;	     /* its event channel; iw->ctx */
+	struct list_node node;		     /* of sctpiw_context.qps; shard lock */
+	struct ibv_qp_attr attr;	     /* what modify_qp has set; shard lock */
 	struct ibv_qp_cap cap;		     /* what was granted; never changes */
 	struct sctpiw_batch batch;
 };
@@ -109,7 +109,7 @@ int sctpiw_destroy_qp(struct ibv_qp *qp);
 
 /*
  * Frees the RNIC's part of a QP, with its number, and takes it off the context's list. Needs the
- * engine lock.
+ * shard lock.
  */
 void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
 

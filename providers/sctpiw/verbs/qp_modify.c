@@ -6,7 +6,9 @@
 
 #include "iwarp/iw_qp.h"
 #include "log/log.h"
-#include "runtime/engine.h"
+#include "net/port.h"
+#include "runtime/rnic.h"
+#include "util/sockaddr.h"
 #include "verbs/context.h"
 #include "verbs/qp.h"
 #include "verbs/qp_attr.h"
@@ -67,13 +69,16 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 		.dest_qp_num = attr->dest_qp_num,
 		.ird = attr->max_dest_rd_atomic,
 	};
+	struct port_gid gid;
 
-	if (engine_gid(qp->engine, grh->sgid_index, &peer.local)) {
+	if (port_gid(grh->sgid_index, &gid)) {
 		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
 		return EINVAL;
 	}
-	memcpy(peer.dgid, grh->dgid.raw, sizeof(peer.dgid));
-	return -oob_connect(qp->engine, qp->iw, &peer);
+	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
+	peer.ifindex = gid.ifindex;
+	memcpy(peer.remote.b, grh->dgid.raw, sizeof(peer.remote.b));
+	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
 }
 
 /* Moves the QP to another state, which the checks have found to be allowed. 0 or an errno. */
@@ -89,7 +94,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		return -err;
 	if (attr->qp_state == IBV_QPS_RESET) {
 		oob_disconnect(qp->iw);
-		qp->iw->cm = NULL;
+		qp->iw->by_cm = false;
 		qp->by_cm = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
@@ -101,11 +106,11 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-/* sctpiw_modify_qp() once the engine lock is held: 0 or an errno, and then nothing has changed. */
+/* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
-	bool by_cm = qp->by_cm || qp->iw->cm;
+	bool by_cm = qp->by_cm || qp->iw->by_cm;
 	int err;
 
 	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
@@ -138,13 +143,13 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 
 	if (qp->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(qp->engine);
+	shard_lock(qp->shard);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
 		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
 			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
 			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
 			  err);
-	engine_unlock(qp->engine);
+	shard_unlock(qp->shard);
 	return err;
 }

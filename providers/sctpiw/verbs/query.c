@@ -9,7 +9,7 @@
 #include "verbs/context.h"
 #include "verbs/dm.h"
 
-#define CLOCK_KHZ 1000000 /* of engine_clock() */
+#define CLOCK_KHZ 1000000 /* of rnic_clock() */
 /*
  * Local and remote invalidation are the part of the memory management extensions that programs can
  * use; the rest is for the kernel. A bind ties a window of type 2 to its QP, and both have to be of
@@ -82,7 +82,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 		return EIO;
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
-	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = engine_node_guid(ctx->engine);
+	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = port_node_guid();
 	/* A newer libibverbs may have a longer struct than this one was built with. */
 	memset(attr, 0, attr_size);
 	memcpy(attr, &ex, attr_size < sizeof(ex) ? attr_size : sizeof(ex));
@@ -95,7 +95,7 @@ int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *va
 		return EIO;
 	values->comp_mask &= IBV_VALUES_MASK_RAW_CLOCK;
 	if (values->comp_mask)
-		values->raw_clock = (struct timespec){ .tv_nsec = (long)engine_clock() };
+		values->raw_clock = (struct timespec){ .tv_nsec = (long)rnic_clock() };
 	return 0;
 }
 
@@ -116,18 +116,18 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
-	struct engine_port port;
+	struct port_attr port;
 
 	if (!sctpiw_alive(ctx))
 		return EIO;
 	if (port_num != 1)
 		return EINVAL;
-	engine_port(ctx->engine, &port);
+	port_query(&port);
 	*attr = (struct ibv_port_attr){
 		.state = port.active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = mtu_from_bytes(port.mtu),
-		.gid_tbl_len = ENGINE_GIDS,
+		.gid_tbl_len = GID_TABLE_LEN,
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP |
 				  IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = IW_MAX_MSG,

@@ -10,8 +10,8 @@
 #include "verbs/context.h"
 #include "verbs/domain.h"
 
-_Static_assert((int)ENGINE_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
-_Static_assert((int)ENGINE_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
+_Static_assert((int)OBJECT_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
+_Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
 struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
 {
@@ -28,18 +28,18 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 		goto fail;
 	srq->obj.user_handle = (uintptr_t)&srq->ibv;
 	srq->obj.async.chan = sctpiw_async_channel(ctx);
-	srq->engine = ctx->engine;
+	srq->shard = ctx->shard;
 	srq->generation = ctx->generation;
 	srq->single_threaded = pd->td;
 	sctpiw_lock_init(&srq->lock);
 
-	engine_lock(ctx->engine);
+	shard_lock(ctx->shard);
 	err = iw_srq_new(pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
 	if (!err) {
 		sctpiw_pd_hold(pd);
 		list_add_tail(&ctx->srqs, &srq->node);
 	}
-	engine_unlock(ctx->engine);
+	shard_unlock(ctx->shard);
 	if (err) {
 		log_debug("create_srq: max_wr %u, max_sge %u: %s", attr->attr.max_wr,
 			  attr->attr.max_sge, strerror(-err));
@@ -88,9 +88,9 @@ int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr
 	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	sctpiw_srq_lock(srq);
-	engine_lock(srq->engine);
+	shard_lock(srq->shard);
 	err = modify_locked(srq->iw, attr, attr_mask);
-	engine_unlock(srq->engine);
+	shard_unlock(srq->shard);
 	sctpiw_srq_unlock(srq);
 	if (err)
 		log_debug("modify_srq: max_wr %u, srq_limit %u, mask 0x%x: %s", attr->max_wr,
@@ -104,11 +104,11 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 
 	if (srq->generation != sctpiw_generation)
 		return EIO;
-	engine_lock(srq->engine);
+	shard_lock(srq->shard);
 	attr->max_wr = srq->iw->max_wr;
 	attr->max_sge = srq->iw->max_sge;
 	attr->srq_limit = srq->iw->limit;
-	engine_unlock(srq->engine);
+	shard_unlock(srq->shard);
 	return 0;
 }
 
@@ -125,13 +125,13 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 	int err;
 
 	if (srq->generation == sctpiw_generation) {
-		engine_lock(srq->engine);
+		shard_lock(srq->shard);
 		err = iw_srq_free(srq->iw);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);
 		}
-		engine_unlock(srq->engine);
+		shard_unlock(srq->shard);
 		if (err)
 			return -err;
 		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),

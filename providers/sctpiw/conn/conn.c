@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "conn/conn.h"
+
+#include <string.h>
+
+#include "conn/to_self.h"
+#include "sctp/sctp.h"
+
+/* SCTP keeps 64 packets of no association, and an ABORT is one of them. */
+#define ABORTS_AT_ONCE 32
+
+int conn_start(struct conn *c, const struct conn_param *param, struct config_error *why)
+{
+	c->ops = param->ops;
+	c->config = param->config;
+	c->transport = param->transport;
+	c->carrier = param->carrier;
+	c->net = param->net;
+	c->rnic = param->rnic;
+	c->random = param->random;
+	endpoint_table_init(&c->endpoints);
+	conn_idle_init(&c->idle);
+	cm_init(&c->cm, param->ids);
+	qp_num_table_init(&c->qp_nums);
+	oob_table_init(&c->oob);
+	return c->transport->start(c, why);
+}
+
+void conn_stop(struct conn *c)
+{
+	c->transport->stop(c);
+}
+
+/* ---- one round ---- */
+
+enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
+{
+	return c->transport->receive(c, depth);
+}
+
+/* An Initiate has no user yet: it is for a QP connected out of band, or for a listener. */
+static void session_event(struct conn *c, const struct iw_event *ev)
+{
+	if (ev->type == IW_EVENT_INITIATE) {
+		if (!oob_request(c, ev))
+			cm_request(c, ev);
+	} else if (ev->user.ops) {
+		ev->user.ops->event(ev);
+	}
+}
+
+static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx)
+{
+	struct iw_event ev;
+	void *llp;
+	bool any = false;
+
+	while ((llp = iw_next_idle(c->rnic))) {
+		if (!to_self_is_llp(c, llp))
+			conn_assoc_check_idle(llp);
+	}
+	while (iw_next_event(c->rnic, &ev)) {
+		any = true;
+		if (iw_event_is_of_session(ev.type))
+			session_event(c, &ev);
+		else
+			raise(ctx, &ev);
+	}
+	return any;
+}
+
+bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx)
+{
+	bool any = c->transport->events(c);
+
+	any |= iwarp_events(c, raise, ctx);
+	return any;
+}
+
+void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
+{
+	struct iw_qp *qp;
+
+	iw_doorbell_serve(doorbell);
+	if (doorbell->is_srq)
+		return;
+	qp = list_entry(doorbell, struct iw_qp, doorbell);
+	if (qp->oob)
+		oob_doorbell(qp);
+}
+
+void conn_output(struct conn *c)
+{
+	c->transport->output(c);
+	to_self_output(c);
+}
+
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t conn_next_timeout(const struct conn *c)
+{
+	uint64_t next = c->transport->next_timeout(c);
+
+	next = earlier(next, iw_next_timeout(c->rnic));
+	next = earlier(next, conn_assoc_next_timeout(c));
+	next = earlier(next, cm_next_timeout(c));
+	next = earlier(next, oob_next_timeout(c));
+	return earlier(next, to_self_next_timeout(c));
+}
+
+void conn_timers(struct conn *c)
+{
+	c->transport->timers(c);
+	iw_timers(c->rnic, c->now);
+	conn_assoc_timers(c);
+	cm_timers(c);
+	oob_timers(c);
+}
+
+/* ---- the end ---- */
+
+void conn_reap(struct conn *c)
+{
+	endpoint_reap(c);
+}
+
+bool conn_is_drained(const struct conn *c)
+{
+	list_for_each(node, &c->endpoints.open) {
+		const struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		list_for_each(anode, &ep->assocs) {
+			const struct conn_assoc *a = list_entry(anode, struct conn_assoc, node);
+
+			if (!a->gone && !c->transport->is_drained(a))
+				return false;
+		}
+	}
+	return true;
+}
+
+void conn_abort_all(struct conn *c)
+{
+	unsigned int n = 0;
+
+	list_for_each(node, &c->endpoints.open) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		list_for_each(anode, &ep->assocs) {
+			struct conn_assoc *a = list_entry(anode, struct conn_assoc, node);
+
+			if (!a->gone)
+				c->transport->abort(a);
+			a->gone = true;
+			/* The queue of ABORTs must not overflow. */
+			if (++n % ABORTS_AT_ONCE == 0)
+				conn_output(c);
+		}
+	}
+}
+
+static void forget_all(struct conn *c, const struct list_node *endpoints)
+{
+	list_for_each(node, endpoints)
+		c->transport->forget(list_entry(node, struct endpoint, node));
+}
+
+void conn_forget(struct conn *c)
+{
+	c->closed = true;
+	forget_all(c, &c->endpoints.open);
+	forget_all(c, &c->endpoints.dormant);
+}
+
+void conn_sctp_stats(const struct conn *c, struct sctp_stats *stats)
+{
+	memset(stats, 0, sizeof(*stats));
+	if (c->transport->stats)
+		c->transport->stats(c, stats);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections: which association, which session, which QP. This room knows endpoints (local ports),
+ * associations, RDMA CM ids and QPs connected out of band; it has no socket, no clock and no thread. The
+ * time is conn.now, which the owner sets. What needs the host goes through struct conn_ops, packets go
+ * through struct carrier, messages through struct transport.
+ *
+ * One struct conn belongs to one shard. The shard's lock guards all of this room; a test that drives it
+ * from one thread needs none. Errors are -errno, ports are in host order, times in ns.
+ *
+ * The owner's round, after anything that may have changed something:
+ *	conn_receive()	takes what has come in
+ *	conn_timers()	when conn_next_timeout() is over
+ *	conn_doorbell()	for each QP or SRQ with new work requests
+ *	conn_events()	until it returns false
+ *	conn_output()	sends what may leave now, and then conn_events() again
+ *	conn_reap()	at the end
+ */
+#ifndef SCTPIW_CONN_CONN_H
+#define SCTPIW_CONN_CONN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "conn/assoc.h"
+#include "conn/cm.h"
+#include "conn/endpoint.h"
+#include "conn/events.h"
+#include "conn/oob.h"
+#include "conn/qp_num.h"
+#include "conn/transport.h"
+#include "iwarp/iwarp.h"
+#include "util/addr.h"
+#include "util/random.h"
+#include "util/time.h"
+
+struct config;
+struct config_error;
+struct conn;
+struct net;
+struct to_self;
+
+/* What the rooms to the right, or a test, do for this one. None of it is NULL. */
+struct conn_ops {
+	/* From now on somebody calls conn_timers() in time and conn_receive() when packets come. -errno. */
+	int (*start_progress)(struct conn *c);
+	/*
+	 * The route from src (NULL, or of family 0: any) to dst: the source address in *source, with port 0.
+	 * -errno as of connect().
+	 */
+	int (*route)(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
+		     struct sockaddr_storage *source);
+	/* The MTU of the route to that address, bytes; 1280 if nothing is known. */
+	uint32_t (*route_mtu)(struct conn *c, const struct path_addr *to);
+	/* Whether the address belongs to this host. */
+	bool (*is_own_address)(struct conn *c, const struct ip_addr *ip);
+	/* Where RDMA CM events go. */
+	struct conn_events_ops events;
+	/* As in struct sctp_user_ops: the checksum over referenced memory, and its copy into a message. */
+	bool (*checksum)(uint32_t *crc, const uint8_t *from, size_t len);
+	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
+};
+
+/* What has passed the carrier, on all endpoints: SCTP packets; with the kernel's SCTP messages. */
+struct conn_traffic {
+	uint64_t packets_in, bytes_in;
+	uint64_t packets_out, bytes_out;
+	uint64_t waits; /* how often a socket could take no more */
+};
+
+struct conn {
+	const struct conn_ops *ops;
+	const struct config *config;
+	const struct transport *transport;
+	void *transport_state;		/* the transport's own */
+	const struct carrier *carrier;	/* of the packets of user_sctp; NULL with the kernel's SCTP */
+	struct net *net;		/* the carrier's own: sockets, or a simulated network */
+	struct iw_rnic *rnic;
+	struct random_source *random;
+	uint64_t now;
+	bool closed; /* the sockets are gone: no new endpoint is opened */
+
+	struct conn_traffic traffic;
+	struct endpoint_table endpoints;
+	struct conn_idle idle;
+	struct cm cm;
+	struct qp_num_table qp_nums;
+	struct oob_table oob;
+	struct to_self *to_self; /* NULL until a QP is connected to itself */
+};
+
+/* What a conn is made of. All of it must outlive the conn. */
+struct conn_param {
+	const struct conn_ops *ops;
+	const struct config *config;
+	const struct transport *transport;
+	const struct carrier *carrier; /* NULL with the kernel's SCTP */
+	struct net *net;
+	struct iw_rnic *rnic;
+	struct cm_id_table *ids;
+	struct random_source *random;
+};
+
+/*
+ * Starts the transport. *c must be zero. -errno; then why says what a user can do about it, if anything,
+ * and there is nothing to stop.
+ */
+int conn_start(struct conn *c, const struct conn_param *param, struct config_error *why);
+/* After conn_abort_all() and a last conn_output(). Endpoints must be gone: their owners have put them. */
+void conn_stop(struct conn *c);
+
+/* Takes what came in. How much there was says whether another call is worth while. */
+enum conn_received conn_receive(struct conn *c, enum conn_depth depth);
+/*
+ * Reports what happened to associations and sessions. raise: called for each event that concerns a QP, CQ
+ * or SRQ instead of a session, with ctx. Returns whether anything happened; then there may be more.
+ */
+bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx);
+/* The QP or SRQ of this doorbell has new work requests. */
+void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell);
+/* Sends what may leave now. */
+void conn_output(struct conn *c);
+/* When conn_timers() is due; TIME_NEVER: never. */
+uint64_t conn_next_timeout(const struct conn *c);
+/* Runs all timers whose time has come at conn.now. */
+void conn_timers(struct conn *c);
+/* Frees endpoints that nobody uses any more. Not from within an event. */
+void conn_reap(struct conn *c);
+
+/* Whether everything that was pulled from the sessions is acknowledged. */
+bool conn_is_drained(const struct conn *c);
+/* ABORTs every association, so that peers know at once that this process is gone. */
+void conn_abort_all(struct conn *c);
+/* In the child of a fork(): closes the descriptors of all endpoints and does nothing else. */
+void conn_forget(struct conn *c);
+
+/* What SCTP has counted; all zero if the transport does not count. */
+void conn_sctp_stats(const struct conn *c, struct sctp_stats *stats);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/carrier_port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+
+#include "conn/conn.h"
+#include "conn/user_sctp.h"
+#include "net/carrier_socket.h"
+#include "sys/sys.h"
+
+/* With so many endpoints a poller asks each socket; with more it asks epoll first. */
+#define DIRECT_ENDPOINTS 2
+#define EPOLL_BATCH 16
+/* A datagram below this length is not part of a bulk transfer. */
+#define SMALL_DATAGRAM 8192
+#define ERRORS_AT_ONCE 256
+#define RX_MEMORY ((size_t)CARRIER_RX_DATAGRAMS * CARRIER_RX_SIZE)
+
+struct carrier_port *carrier_port_of(const struct endpoint *ep)
+{
+	return user_sctp_port(ep);
+}
+
+int carrier_port_start(struct conn *c)
+{
+	/* The kernel gives pages when they are first written to. */
+	void *memory = mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	c->net->rx_memory = memory;
+	return 0;
+}
+
+void carrier_port_stop(struct conn *c)
+{
+	munmap(c->net->rx_memory, RX_MEMORY);
+	c->net->rx_memory = NULL;
+}
+
+/* ---- sockets come and go ---- */
+
+struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_port_ops *ops)
+{
+	struct carrier_port *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->watch.is_socket = true;
+	p->ep = ep;
+	p->ops = ops;
+	p->fd = p->fd4 = p->claim = p->out_fd = -1;
+	user_sctp_set_port(ep, p);
+	return p;
+}
+
+static void close_all(struct carrier_port *p)
+{
+	sys_close(p->fd);
+	sys_close(p->fd4);
+	sys_close(p->claim);
+	p->fd = p->fd4 = p->claim = p->out_fd = -1;
+}
+
+/* A child of fork() may hold a socket open, so closing it here would not take it out of the epoll set. */
+static void unwatch(struct carrier_port *p)
+{
+	int epoll_fd = p->ep->conn->net->epoll_fd;
+
+	sys_epoll_ctl(epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
+	if (p->fd4 >= 0)
+		sys_epoll_ctl(epoll_fd, EPOLL_CTL_DEL, p->fd4, NULL);
+}
+
+int carrier_port_watch(struct endpoint *ep)
+{
+	struct carrier_port *p = carrier_port_of(ep);
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &p->watch};
+	int epoll_fd = ep->conn->net->epoll_fd;
+	int ret = sys_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, p->fd, &ev);
+
+	if (!ret && p->fd4 >= 0)
+		ret = sys_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, p->fd4, &ev);
+	if (ret)
+		unwatch(p);
+	return ret;
+}
+
+void carrier_port_free(struct endpoint *ep)
+{
+	struct carrier_port *p = carrier_port_of(ep);
+
+	if (p->fd >= 0)
+		unwatch(p);
+	close_all(p);
+	link_table_free(&p->links);
+	free(p);
+	user_sctp_set_port(ep, NULL);
+}
+
+void carrier_port_forget(struct endpoint *ep)
+{
+	close_all(carrier_port_of(ep));
+}
+
+void carrier_port_set_tos(struct endpoint *ep)
+{
+	const struct carrier_port *p = carrier_port_of(ep);
+
+	carrier_socket_set_tos(p->fd, ep->bound.family, ep->tos);
+	carrier_socket_set_tos(p->fd4, ep->bound.family, ep->tos);
+}
+
+void carrier_port_await_room(struct endpoint *ep, bool await)
+{
+	struct carrier_port *p = carrier_port_of(ep);
+	struct epoll_event ev = {
+		.events = EPOLLIN | (await ? EPOLLOUT : 0u),
+		.data.ptr = &p->watch,
+	};
+
+	sys_epoll_ctl(ep->conn->net->epoll_fd, EPOLL_CTL_MOD, p->out_fd, &ev);
+}
+
+/* ---- receiving ---- */
+
+/* What is in the error queue is bounded by the socket's buffer; more comes only with what is sent. */
+void carrier_port_errors(struct endpoint *ep)
+{
+	const struct carrier_port *p = carrier_port_of(ep);
+	struct carrier_error err;
+
+	for (int i = 0; i < ERRORS_AT_ONCE && p->ops->next_error(ep, &err); i++)
+		user_sctp_icmp(ep, &err);
+}
+
+/*
+ * Takes datagrams one after the other while they are large, so that the staging memory stays in the cache.
+ * A small one ends the round: perhaps it is what somebody waits for.
+ */
+static enum conn_received receive(struct conn *c, struct endpoint *ep)
+{
+	struct carrier_datagram dgrams[CARRIER_RX_DATAGRAMS];
+	const struct carrier_port_ops *ops = carrier_port_of(ep)->ops;
+	unsigned int total = 0;
+
+	while (total < CARRIER_RX_DATAGRAMS) {
+		unsigned int n;
+
+		for (unsigned int i = 0; i < ops->rx_batch; i++)
+			dgrams[i].data = c->net->rx_memory + (size_t)i * CARRIER_RX_SIZE;
+		n = ops->receive(ep, dgrams, ops->rx_batch);
+		for (unsigned int i = 0; i < n; i++)
+			user_sctp_input(ep, &dgrams[i]);
+		total += n;
+		if (n < ops->rx_batch)
+			return total ? CONN_SOME : CONN_NOTHING;
+		if (ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM)
+			return CONN_SOME;
+	}
+	return CONN_MORE;
+}
+
+static enum conn_received receive_direct(struct conn *c)
+{
+	enum conn_received all = CONN_NOTHING;
+
+	list_for_each(node, &c->endpoints.open) {
+		enum conn_received one = receive(c, list_entry(node, struct endpoint, node));
+
+		all = one > all ? one : all;
+	}
+	return all;
+}
+
+static enum conn_received receive_ready(struct conn *c)
+{
+	struct epoll_event ev[EPOLL_BATCH];
+	enum conn_received all = CONN_NOTHING;
+	int n;
+
+	n = sys_epoll_poll(c->net->epoll_fd, ev, EPOLL_BATCH);
+	if (n == EPOLL_BATCH)
+		all = CONN_MORE;
+	for (int i = 0; i < n; i++) {
+		struct net_watch *watch = ev[i].data.ptr;
+		enum conn_received one = CONN_NOTHING;
+		struct endpoint *ep;
+
+		if (!watch->is_socket)
+			continue;
+		ep = list_entry(watch, struct carrier_port, watch)->ep;
+		if (ev[i].events & EPOLLERR)
+			carrier_port_errors(ep);
+		if (ev[i].events & (EPOLLIN | EPOLLERR))
+			one = receive(c, ep);
+		all = one > all ? one : all;
+	}
+	return all;
+}
+
+enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
+{
+	bool direct = c->endpoints.n_open <= DIRECT_ENDPOINTS;
+	enum conn_received got = CONN_NOTHING;
+
+	if (direct)
+		got = receive_direct(c);
+	/* What woke the thread may be an error that no receive call tells of. */
+	if (!direct || (got == CONN_NOTHING && depth == CONN_THOROUGH))
+		got = receive_ready(c);
+	return got;
+}

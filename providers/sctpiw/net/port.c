@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/port.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "log/log.h"
+#include "net/netdev.h"
+#include "net/node_guid.h"
+#include "net/rtnl.h"
+#include "sys/sys.h"
+#include "util/sockaddr.h"
+
+#define NO_WATCH (-1)
+
+/* What the port's width and speed mean, as the kernel's drivers for Ethernet report them. */
+static const struct rate {
+	unsigned int mbps;
+	uint8_t width, speed;
+} rates[] = {
+	{1000, 1, 1}, /* 1X SDR */
+	{10000, 1, 8}, /* 1X FDR10 */
+	{20000, 2, 2}, /* 4X DDR */
+	{25000, 1, 32}, /* 1X EDR */
+	{40000, 2, 8}, /* 4X FDR10 */
+	{50000, 16, 32}, /* 2X EDR */
+	{100000, 2, 32}, /* 4X EDR */
+	{200000, 2, 64}, /* 4X HDR */
+	{400000, 2, 128}, /* 4X NDR */
+};
+
+/* The rate of a host whose interfaces do not say theirs, as lo, which is about that fast. */
+#define MBPS_UNKNOWN 40000
+
+static struct {
+	pthread_mutex_t lock;
+	bool known;	      /* the host was read before */
+	bool stale;	      /* the last try to read it failed */
+	_Atomic int watch_fd; /* or NO_WATCH */
+	struct gid_table gids;
+	unsigned int left_out; /* addresses that the table has no slot for */
+	struct port_attr attr;
+	struct list_node watchers; /* port_watcher.node */
+	uint64_t guid;		   /* read once, since it must not change under programs; 0: not yet */
+	uint32_t forks;
+} port = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.watch_fd = NO_WATCH,
+	.watchers = {&port.watchers, &port.watchers},
+};
+
+static void note_left_out(unsigned int left_out)
+{
+	if (left_out && left_out != port.left_out)
+		log_info("the GID table has no room for %u of this host's addresses", left_out);
+	port.left_out = left_out;
+}
+
+static void set_rate(struct port_attr *attr, unsigned int mbps)
+{
+	const struct rate *last = &rates[sizeof(rates) / sizeof(rates[0]) - 1], *rate = rates;
+
+	while (rate < last && rate->mbps < mbps)
+		rate++;
+	attr->width = rate->width;
+	attr->speed = rate->speed;
+}
+
+static void tell(enum port_change change)
+{
+	list_for_each(node, &port.watchers) {
+		struct port_watcher *w = list_entry(node, struct port_watcher, node);
+
+		w->changed(w, change);
+	}
+}
+
+static void take(struct netdev_reading *r)
+{
+	bool was = port.attr.active, changed;
+	unsigned int left_out;
+
+	changed = gid_table_update(&port.gids, r->gids, r->n_gids, &left_out);
+	note_left_out(left_out);
+	port.attr.active = r->active;
+	port.attr.mtu = r->mtu;
+	set_rate(&port.attr, r->mbps ? r->mbps : MBPS_UNKNOWN);
+	if (!port.guid)
+		port.guid = node_guid_of_mac(r);
+	if (port.known && was && !r->active) {
+		port.attr.downs++;
+		tell(PORT_CHANGE_DOWN);
+	}
+	if (port.known && changed)
+		tell(PORT_CHANGE_GIDS);
+	if (port.known && !was && r->active)
+		tell(PORT_CHANGE_UP);
+	port.known = true;
+}
+
+/* What cannot be read stays as it was. */
+static void read_interfaces(void)
+{
+	struct netdev_reading r;
+	int ret = netdev_read(&r);
+
+	if (ret)
+		log_debug("cannot read the network interfaces: %s", strerror(-ret));
+	else
+		take(&r);
+	if (!port.guid)
+		port.guid = node_guid_of_boot();
+	netdev_free(&r);
+	port.stale = ret != 0;
+}
+
+/* Takes the lock, and reads what has changed. Where the kernel does not tell, everything is read each time. */
+static void lock_fresh(void)
+{
+	int fd;
+
+	pthread_mutex_lock(&port.lock);
+	fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
+	if (fd < 0) {
+		fd = sys_keep(rtnl_watch());
+		atomic_store_explicit(&port.watch_fd, fd < 0 ? NO_WATCH : fd, memory_order_relaxed);
+		read_interfaces();
+	} else if (rtnl_changed(fd) || port.stale) {
+		read_interfaces();
+	}
+}
+
+uint64_t port_node_guid(void)
+{
+	uint64_t guid;
+
+	lock_fresh();
+	guid = port.guid;
+	pthread_mutex_unlock(&port.lock);
+	return node_guid_of_child(guid, port.forks);
+}
+
+int port_gid(unsigned int index, struct port_gid *gid)
+{
+	const struct gid_entry *entry;
+	int ret = -ENODATA;
+
+	memset(gid, 0, sizeof(*gid));
+	if (index >= GID_TABLE_LEN)
+		return -EINVAL;
+	lock_fresh();
+	entry = &port.gids.slot[index];
+	if (entry->valid) {
+		memcpy(gid->raw, entry->ip.b, sizeof(gid->raw));
+		sockaddr_make_natural(&gid->addr, &entry->ip, 0);
+		gid->ifindex = entry->ifindex;
+		ret = 0;
+	}
+	pthread_mutex_unlock(&port.lock);
+	return ret;
+}
+
+int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
+{
+	int index;
+
+	lock_fresh();
+	index = gid_table_find(&port.gids, gid, ifindex);
+	pthread_mutex_unlock(&port.lock);
+	return index;
+}
+
+void port_query(struct port_attr *attr)
+{
+	lock_fresh();
+	*attr = port.attr;
+	pthread_mutex_unlock(&port.lock);
+}
+
+/* ---- watchers ---- */
+
+void port_watch(struct port_watcher *w)
+{
+	lock_fresh();
+	list_add_tail(&port.watchers, &w->node);
+	pthread_mutex_unlock(&port.lock);
+}
+
+void port_unwatch(struct port_watcher *w)
+{
+	pthread_mutex_lock(&port.lock);
+	list_del(&w->node);
+	pthread_mutex_unlock(&port.lock);
+}
+
+int port_watch_fd(void)
+{
+	return atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
+}
+
+void port_refresh(void)
+{
+	lock_fresh();
+	pthread_mutex_unlock(&port.lock);
+}
+
+/* ---- fork ---- */
+
+void port_fork_prepare(void)
+{
+	pthread_mutex_lock(&port.lock);
+}
+
+void port_fork_parent(void)
+{
+	pthread_mutex_unlock(&port.lock);
+}
+
+/* The watchers are the parent's, and so are the news that its descriptor brings. */
+void port_fork_child(void)
+{
+	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
+
+	port.forks++;
+	list_init(&port.watchers);
+	if (fd >= 0)
+		sys_close(fd);
+	atomic_store_explicit(&port.watch_fd, NO_WATCH, memory_order_relaxed);
+	pthread_mutex_unlock(&port.lock);
+}
+
+uint32_t port_forks(void)
+{
+	return port.forks;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The one port of the RDMA device: its GIDs, state and rate, made of the host's network interfaces. There is one
+ * for the process. It has a lock of its own, which may be taken under a shard's lock and before those of
+ * channels; nothing here needs another lock. What was true before a question is never missed by its answer.
+ */
+#ifndef SCTPIW_NET_PORT_H
+#define SCTPIW_NET_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "net/gid.h"
+#include "util/list.h"
+
+struct port_attr {
+	bool active;	  /* an interface that is up has an address */
+	unsigned int mtu; /* the largest of such interfaces, bytes; 0: there are none */
+	uint8_t width;	  /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
+	uint8_t speed;
+	uint64_t downs; /* how often the port stopped being active */
+};
+
+void port_query(struct port_attr *attr);
+/* Network byte order; it never changes under a process, but for a child of fork(). */
+uint64_t port_node_guid(void);
+
+struct port_gid {
+	uint8_t raw[16];	      /* the GID: an IP address, an IPv4 one as ::ffff:a.b.c.d */
+	struct sockaddr_storage addr; /* sockaddr_in or sockaddr_in6, port 0; with its scope id */
+	unsigned int ifindex;
+};
+
+/* *gid is all zero on error: -EINVAL past the end of the table, -ENODATA for an empty slot. */
+int port_gid(unsigned int index, struct port_gid *gid);
+/* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
+int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
+
+enum port_change { PORT_CHANGE_DOWN, PORT_CHANGE_GIDS, PORT_CHANGE_UP };
+
+/* Somebody who wants to know of changes. changed is called with the port's lock held. */
+struct port_watcher {
+	struct list_node node;
+	void (*changed)(struct port_watcher *w, enum port_change change);
+};
+
+/* w must stay where it is until port_unwatch(). */
+void port_watch(struct port_watcher *w);
+void port_unwatch(struct port_watcher *w);
+
+/* Readable when interfaces or addresses may have changed: then port_refresh() is due. -1: not known yet. */
+int port_watch_fd(void);
+void port_refresh(void);
+
+/* Around fork(), so that the child finds the lock free. The child's node GUID is another one. */
+void port_fork_prepare(void);
+void port_fork_parent(void);
+void port_fork_child(void);
+/* How many times fork() lies between this process and the one that had the device first. */
+uint32_t port_forks(void);
+
+#endif

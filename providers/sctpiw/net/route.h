@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the kernel's routing says. It is asked by connecting a UDP socket; nothing is sent. No lock. */
+#ifndef SCTPIW_NET_ROUTE_H
+#define SCTPIW_NET_ROUTE_H
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "util/addr.h"
+
+/*
+ * The route from src (NULL, of family 0, or the wildcard: any) to dst: the source address in *source, with
+ * port 0, and the path MTU in *mtu, bytes. Both may be NULL. -errno of socket(), bind() or connect().
+ */
+int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
+		 struct sockaddr_storage *source, uint32_t *mtu);
+/* The path MTU towards an address, bytes; 1280 if nothing is known. */
+uint32_t route_mtu(const struct path_addr *to);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "runtime/doorbell.h"
+
+#include "conn/conn.h"
+#include "iwarp/iwarp.h"
+
+bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
+{
+	struct iw_doorbell *head;
+
+	/* It may be on the list already: then whoever serves it sees what was published before. */
+	if (atomic_exchange_explicit(&doorbell->pending, true, memory_order_acq_rel))
+		return false;
+	head = atomic_load_explicit(&list->head, memory_order_relaxed);
+	do {
+		doorbell->next = head;
+	} while (!atomic_compare_exchange_weak_explicit(&list->head, &head, doorbell,
+							memory_order_release, memory_order_relaxed));
+	return true;
+}
+
+static struct iw_doorbell *take_in_order(struct doorbell_list *list)
+{
+	struct iw_doorbell *newest = atomic_exchange_explicit(&list->head, NULL, memory_order_acquire);
+	struct iw_doorbell *oldest = NULL;
+
+	while (newest) {
+		struct iw_doorbell *next = newest->next;
+
+		newest->next = oldest;
+		oldest = newest;
+		newest = next;
+	}
+	return oldest;
+}
+
+bool doorbell_serve(struct doorbell_list *list, struct conn *c)
+{
+	struct iw_doorbell *fifo;
+
+	if (!doorbell_is_rung(list))
+		return false;
+	fifo = take_in_order(list);
+	while (fifo) {
+		struct iw_doorbell *doorbell = fifo;
+
+		/* Read before pending is false: from then on it may be rung again. */
+		fifo = doorbell->next;
+		atomic_exchange_explicit(&doorbell->pending, false, memory_order_acq_rel);
+		conn_doorbell(c, doorbell);
+	}
+	return true;
+}

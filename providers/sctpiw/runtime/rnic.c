@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How the process's RNIC comes to be, what fork() leaves of it, how it ends. */
+#define _GNU_SOURCE
+#include "runtime/rnic.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conn/user_sctp.h"
+#include "log/log.h"
+#include "net/capture.h"
+#include "net/carriers.h"
+#include "net/kernel_sctp.h"
+#include "net/memory.h"
+#include "net/port.h"
+#include "net/trace_file.h"
+#include "runtime/channel.h"
+#include "runtime/host.h"
+#include "runtime/loop.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+
+#define ZCOPY_MIN 8192 /* bytes: shorter payload is copied sooner than it is referenced */
+#define UNEXPECTED_BYTES (1u << 20)
+/* At exit: for how long unsent and unacknowledged data may hold up the process, and for how long the lock. */
+#define LINGER_LIMIT (2 * NSEC_PER_SEC)
+#define LINGER_STEP NSEC_PER_MSEC
+#define EXIT_LOCK_SECONDS 1
+
+static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct rnic *) current;
+
+static void fill_random(struct random_source *r, void *buf, size_t len)
+{
+	int err = sys_random(buf, len);
+
+	/* Keys that a peer could guess would be worse than no service. */
+	if (err) {
+		log_error("no random numbers: %s", strerror(-err));
+		abort();
+	}
+}
+
+static const struct iw_rnic_ops iw_ops = {
+	.copy = memory_copy,
+	.probe = memory_probe,
+	.atomic = memory_atomic,
+	.clock = sys_now,
+};
+
+uint64_t rnic_clock(void)
+{
+	return sys_now();
+}
+
+uint64_t rnic_wallclock(uint64_t stamp)
+{
+	struct timespec ts;
+	uint64_t ago = sys_now() - stamp;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec - ago;
+}
+
+int rnic_processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : (int)n;
+}
+
+/* ---- how it comes to be ---- */
+
+/* Only the first refusal is told: a program asks for the device again and again. */
+static void complain(const char *why)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set(&said))
+		log_error("no RDMA device: %s", why);
+}
+
+static int configure(struct rnic *r, struct config_error *why)
+{
+	struct net *net = &r->shard.net;
+
+	if (!config_load(&r->config, why))
+		return -EINVAL;
+	log_set_level(r->config.log);
+	if (*r->config.capture) {
+		net->capture = capture_open(r->config.capture, why);
+		if (!net->capture)
+			return -EINVAL;
+	}
+	if (*r->config.trace) {
+		net->trace = trace_file_open(r->config.trace, why);
+		if (!net->trace)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* What all shards share. */
+static int make_rnic(struct rnic *r)
+{
+	struct iw_config ic = {
+		.unexpected_bytes_per_qp = UNEXPECTED_BYTES,
+		.in_order = r->config.in_order,
+		.zcopy_min = ZCOPY_MIN,
+	};
+
+	r->random.fill = fill_random;
+	r->random.used = sizeof(r->random.pool);
+	if (ic.in_order)
+		memory_copy_ascending();
+	r->ids = cm_id_table_new();
+	if (!r->ids)
+		return -ENOMEM;
+	r->iw = iw_rnic_new(&ic, &iw_ops, &r->random);
+	if (r->iw)
+		return 0;
+	cm_id_table_free(r->ids, &host_conn_ops.events);
+	return -ENOMEM;
+}
+
+static int start_conn(struct rnic *r, struct config_error *why)
+{
+	static const struct carrier *const carriers[] = {
+		[CONFIG_CARRIER_UDP] = &carrier_udp,
+		[CONFIG_CARRIER_IP] = &carrier_ip,
+		[CONFIG_CARRIER_KERNEL] = NULL,
+	};
+	const struct carrier *carrier = carriers[r->config.carrier];
+	const struct conn_param param = {
+		.ops = &host_conn_ops,
+		.config = &r->config,
+		.transport = carrier ? &transport_user_sctp : &transport_kernel_sctp,
+		.carrier = carrier,
+		.net = &r->shard.net,
+		.rnic = r->iw,
+		.ids = r->ids,
+		.random = &r->random,
+	};
+
+	return conn_start(&r->shard.conn, &param, why);
+}
+
+/* why: set where a user can do something about it. */
+static int rnic_new(struct rnic **out, struct config_error *why)
+{
+	struct rnic *r = alloc_lines(sizeof(*r));
+	int ret;
+
+	if (!r)
+		return -ENOMEM;
+	r->shard.rnic = r;
+	ret = configure(r, why);
+	if (ret)
+		goto err_files;
+	pthread_mutex_init(&r->shard.lock.mutex, NULL);
+	ret = progress_init(&r->shard);
+	if (ret)
+		goto err_progress;
+	ret = make_rnic(r);
+	if (ret)
+		goto err_progress;
+	ret = start_conn(r, why);
+	if (ret)
+		goto err_rnic;
+	*out = r;
+	return 0;
+
+err_rnic:
+	iw_rnic_free(r->iw);
+	cm_id_table_free(r->ids, &host_conn_ops.events);
+err_progress:
+	progress_fini(&r->shard);
+err_files:
+	trace_file_free(r->shard.net.trace);
+	capture_free(r->shard.net.capture);
+	free(r);
+	return ret;
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+	struct rnic *r;
+
+	pthread_mutex_lock(&create_lock);
+	r = atomic_load(&current);
+	if (r) {
+		shard_wait_begin(&r->shard);
+		pthread_mutex_lock(&r->shard.lock.mutex);
+		shard_wait_end(&r->shard);
+	}
+	channel_fork_prepare();
+	port_fork_prepare();
+}
+
+static void after_fork_parent(void)
+{
+	struct rnic *r = atomic_load(&current);
+
+	port_fork_parent();
+	channel_fork_done();
+	pthread_mutex_unlock(&create_lock);
+	if (r) {
+		/* Other threads posted meanwhile, and rely on the holder of the lock. */
+		shard_entered(&r->shard);
+		shard_leave(&r->shard);
+	}
+}
+
+/*
+ * The sockets are shared with the parent, and their epoll set with its thread: all that may be done here is to
+ * close our descriptors. The memory stays, since objects of verbs point into it.
+ */
+static void forget(struct rnic *r)
+{
+	struct shard *s = &r->shard;
+
+	atomic_store(&s->dead, true);
+	conn_forget(&s->conn);
+	progress_fini(s);
+	capture_free(s->net.capture);
+	s->net.capture = NULL;
+	trace_file_free(s->net.trace);
+	s->net.trace = NULL;
+	cm_id_table_free(r->ids, &host_conn_ops.events);
+	r->ids = NULL;
+	atomic_store(&current, NULL);
+	atomic_store_explicit(&s->lock.waiters, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&s->lock.mutex);
+}
+
+static void after_fork_child(void)
+{
+	struct rnic *r = atomic_load(&current);
+
+	port_fork_child();
+	channel_forget_all();
+	channel_fork_done();
+	if (r)
+		forget(r);
+	pthread_mutex_unlock(&create_lock);
+}
+
+/* ---- exit ---- */
+
+/* What was handed over before exit() still arrives, if the peer takes it. */
+static void linger(struct shard *s)
+{
+	uint64_t end = sys_now() + LINGER_LIMIT;
+
+	/* The thread waits for the lock, and so takes nothing from its descriptors. */
+	progress_unwatch(s);
+	loop_finish(s);
+	while (!conn_is_drained(&s->conn) && sys_now() < end) {
+		struct pollfd pfd = {.fd = s->net.epoll_fd, .events = POLLIN};
+
+		sys_ppoll(&pfd, 1, LINGER_STEP);
+		shard_read_clock(s);
+		loop_pass(s, CONN_THOROUGH);
+	}
+}
+
+/*
+ * Peers are told at once, by an ABORT. Other threads may still run, or may have been stopped with the lock in
+ * their hands: then exit() is not held up for long.
+ */
+static __attribute__((destructor)) void rnic_exit(void)
+{
+	struct rnic *r = atomic_load(&current);
+	struct timespec until;
+	struct shard *s;
+
+	if (!r || atomic_load(&r->shard.dead))
+		return;
+	s = &r->shard;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += EXIT_LOCK_SECONDS;
+	shard_wait_begin(s);
+	if (pthread_mutex_clocklock(&s->lock.mutex, CLOCK_MONOTONIC, &until)) {
+		shard_wait_end(s);
+		return;
+	}
+	shard_entered(s);
+	linger(s);
+	conn_abort_all(&s->conn);
+	loop_finish(s);
+	s->conn.closed = true;
+	atomic_store(&s->dead, true);
+	shard_wait_end(s);
+	shard_leave(s);
+}
+
+/* ---- the singleton ---- */
+
+struct rnic *rnic_get(void)
+{
+	static bool prepared;
+	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
+	struct config_error why = {""};
+	int err = 0;
+
+	if (r)
+		return r;
+	pthread_mutex_lock(&create_lock);
+	r = atomic_load(&current);
+	if (!r) {
+		if (!prepared)
+			err = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+		prepared = !err;
+		if (!err)
+			err = rnic_new(&r, &why);
+		if (!err)
+			atomic_store_explicit(&current, r, memory_order_release);
+	}
+	pthread_mutex_unlock(&create_lock);
+	if (err) {
+		complain(*why.text ? why.text : strerror(-err));
+		errno = -err;
+		return NULL;
+	}
+	return r;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The process's one RNIC: what all shards have in common. It is made on first use, and anew in a child of
+ * fork() that opens the device itself.
+ */
+#ifndef SCTPIW_RUNTIME_RNIC_H
+#define SCTPIW_RUNTIME_RNIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/config.h"
+#include "runtime/shard.h"
+#include "util/random.h"
+
+struct cm_id_table;
+struct iw_rnic;
+
+struct rnic {
+	struct config config;	 /* read once, constant */
+	struct random_source random; /* the shard's lock guards it */
+	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
+	struct cm_id_table *ids; /* the rdma_cm ids; the shard's lock guards it */
+	struct shard shard;
+};
+
+/* The process's RNIC, made if need be. NULL: errno says why, and a line was logged. */
+struct rnic *rnic_get(void);
+
+/* The clock of time stamps, ns, which never goes back; and the time of day that one of them was. */
+uint64_t rnic_clock(void);
+uint64_t rnic_wallclock(uint64_t stamp); /* ns since 1970 */
+/* Processors that are online; at least 1. */
+int rnic_processors(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "runtime/shard.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/loop.h"
+#include "sys/sys.h"
+
+static __thread int thread_id;
+
+static int self(void)
+{
+	if (!thread_id)
+		thread_id = (int)syscall(SYS_gettid);
+	return thread_id;
+}
+
+void shard_read_clock(struct shard *s)
+{
+	s->conn.now = sys_now();
+	iw_set_now(s->conn.rnic, s->conn.now);
+}
+
+void shard_entered(struct shard *s)
+{
+	atomic_store_explicit(&s->lock.owner, self(), memory_order_relaxed);
+	shard_read_clock(s);
+}
+
+void shard_enter(struct shard *s)
+{
+	pthread_mutex_lock(&s->lock.mutex);
+	shard_entered(s);
+}
+
+bool shard_try_enter(struct shard *s)
+{
+	if (pthread_mutex_trylock(&s->lock.mutex))
+		return false;
+	shard_entered(s);
+	return true;
+}
+
+void shard_leave(struct shard *s)
+{
+	do {
+		if (doorbell_is_rung(&s->doorbells))
+			loop_finish(s);
+		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
+		pthread_mutex_unlock(&s->lock.mutex);
+		/*
+		 * A poster rings the doorbell and then tries the lock; the holder releases the lock and then
+		 * looks at the list. With a full fence between the two steps of each, one of them sees the
+		 * other.
+		 */
+		atomic_thread_fence(memory_order_seq_cst);
+	} while (doorbell_is_rung(&s->doorbells) && shard_try_enter(s));
+}
+
+void shard_wait_begin(struct shard *s)
+{
+	atomic_fetch_add_explicit(&s->lock.waiters, 1, memory_order_relaxed);
+}
+
+void shard_wait_end(struct shard *s)
+{
+	atomic_fetch_sub_explicit(&s->lock.waiters, 1, memory_order_relaxed);
+}
+
+void shard_lock(struct shard *s)
+{
+	shard_wait_begin(s);
+	shard_enter(s);
+	shard_wait_end(s);
+	loop_settle(s);
+}
+
+void shard_unlock(struct shard *s)
+{
+	loop_finish(s);
+	shard_leave(s);
+}
+
+void shard_assert_locked(const struct shard *s)
+{
+	if (atomic_load_explicit(&s->lock.owner, memory_order_relaxed) != self())
+		__builtin_trap();
+}

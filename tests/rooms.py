@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""
+Whether each room of providers/sctpiw includes and calls only what it may.
+
+    tests/rooms.py [BUILD]
+
+A room may include its own headers and those of the rooms that ROOMS names for it. The protocol rooms (PURE) may
+neither include a header of the system that is not listed nor, if BUILD is given (a build directory), call a
+function of libc that is not listed: so they have no socket, no clock and no thread.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+PROVIDER = TOP / "providers" / "sctpiw"
+
+# What each room may include besides itself. rnic_api.h is for the rooms that serve the stand-in.
+ROOMS = {
+    "util": [],
+    "sys": ["util"],
+    "log": ["util", "sys"],
+    "config": ["util", "sys", "log"],
+    "wire": ["util"],
+    "sctp": ["util", "wire"],
+    "iwarp": ["util", "wire"],
+    "conn": ["util", "wire", "sctp", "iwarp", "config", "log"],
+    "net": ["util", "wire", "sctp", "iwarp", "conn", "config", "log", "sys"],
+    "runtime": ["util", "wire", "sctp", "iwarp", "conn", "net", "config", "log", "sys"],
+    "verbs": ["util", "wire", "sctp", "iwarp", "conn", "net", "runtime", "config", "log", "sys"],
+}
+API_USERS = {"conn", "net", "runtime"}
+
+PURE = ("util", "wire", "sctp", "iwarp", "conn")
+PURE_HEADERS = {
+    "assert.h", "errno.h", "inttypes.h", "limits.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
+    "string.h", "endian.h",
+    # Shapes of addresses, and what computes on bytes.
+    "arpa/inet.h", "net/if.h", "netinet/in.h", "sys/socket.h", "sys/uio.h",
+    "crc.h", "isa-l/crc.h", "isa-l.h", "immintrin.h", "nmmintrin.h", "nettle/hmac.h", "nettle/memops.h",
+    "sys/sdt.h",
+}
+PURE_CALLS = re.compile(
+    r"^(mem(cpy|move|set|cmp|chr)|str(len|n?cmp|chr|error|error_r)|v?snprintf|sscanf|__.*_chk|malloc|calloc|realloc|free|"
+    r"aligned_alloc|posix_memalign|qsort|abort|inet_ntop|inet_pton|if_indextoname|__errno_location|__assert_fail|"
+    r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|crc32_.*|nettle_.*|__cpu_(model|indicator_init)|__(asan|ubsan|tsan|sanitizer|gcov|llvm).*)$")
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+([<"])([^>"]+)[>"]', line)
+        if match:
+            yield number, match.group(1) == "<", match.group(2)
+
+
+def check_includes(room, may):
+    for path in sorted((PROVIDER / room).glob("*.[ch]")):
+        for number, system, name in includes(path):
+            where = f"{path.relative_to(TOP)}:{number}"
+            if system:
+                if room in PURE and name not in PURE_HEADERS:
+                    yield f"{where}: {room}/ must not include <{name}>"
+            elif name == "rnic_api.h":
+                if room not in API_USERS:
+                    yield f"{where}: {room}/ must not include rnic_api.h"
+            elif name.split("/")[0] != room and name.split("/")[0] not in may:
+                yield f"{where}: {room}/ must not include {name}"
+
+
+def symbols(archive, flag):
+    out = subprocess.run(["nm", "-P", flag, str(archive)], check=True, capture_output=True, text=True).stdout
+    return {line.split()[0].split("@")[0] for line in out.splitlines() if len(line.split()) > 1}
+
+
+def check_calls(room, may, build):
+    def archive(name):
+        return build / "providers" / "sctpiw" / f"libsctpiw_{name}.a"
+
+    # config and log are called by conn/, and call the system themselves.
+    known = set().union(*(symbols(archive(each), "--defined-only") for each in [room, *may]))
+    for name in sorted(symbols(archive(room), "--undefined-only") - known):
+        if not PURE_CALLS.match(name):
+            yield f"{room}/ must not call {name}()"
+
+
+def main():
+    faults = []
+    found = {path.name for path in PROVIDER.iterdir() if path.is_dir()}
+    if found != set(ROOMS):
+        faults.append(f"the rooms of providers/sctpiw are {sorted(found)}, not {sorted(ROOMS)}")
+    for room, may in ROOMS.items():
+        faults += check_includes(room, may)
+        if room in PURE and len(sys.argv) > 1:
+            faults += check_calls(room, may, pathlib.Path(sys.argv[1]))
+    print("\n".join(faults) if faults else f"{len(ROOMS)} rooms keep to themselves")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
