@@ -288,9 +288,9 @@ static void fragments_for_ever(void **state)
 			if (!f.a)
 				break;
 			assert_int_equal(f.rx.count, 0);
-			assert_true(f.a->reasm.bytes <= 384u << 10);
-			assert_true(f.a->reasm.count <= 512);
-			assert_true(f.a->rxmap.size <= 32768);
+			assert_true(f.a->rx.reasm.bytes <= 384u << 10);
+			assert_true(f.a->rx.reasm.count <= 512);
+			assert_true(f.a->rx.map.size <= 32768);
 		}
 		/* what cannot end in any way is ended */
 		if (round == 0)
@@ -318,8 +318,8 @@ static void gaps_for_ever(void **state)
 		assert_non_null(f.a);
 		if (ahead > 32768)
 			assert_int_equal(f.rx.count, 0);
-		assert_true(f.a->rxmap.size <= 32768);
-		assert_int_equal(f.a->rxmap.cum, tsn - 1);
+		assert_true(f.a->rx.map.size <= 32768);
+		assert_int_equal(f.a->rx.map.cum, tsn - 1);
 		if (i % 1000 == 0) {
 			struct packet *p;
 

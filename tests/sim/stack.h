@@ -21,9 +21,10 @@
 #include <cmocka.h>
 
 #include "iwarp/private.h"
-#include "sctp/internal.h"
+#include "sctp/assoc.h"
 #include "sim/reno.h"
 #include "sim/simnet.h"
+#include "wire/sctp_init.h"
 
 #define SEC 1000000000ull
 #define MSEC SIMNET_MSEC

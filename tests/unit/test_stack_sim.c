@@ -599,7 +599,7 @@ static void wrap(struct stack_world *w)
 	stack_run_for(w, SEC);
 	for (int i = 0; i < 2; i++) {
 		stack_near_wrap(w->nodes[i], false);
-		check(w->nodes[i]->assocs[0]->sctp->init_tsn >= UINT32_MAX - 64);
+		check(w->nodes[i]->assocs[0]->sctp->setup.init_tsn >= UINT32_MAX - 64);
 	}
 	set_ssn(w, (uint16_t)(0xffff - below(w, 40)));
 	hold(w, false);

@@ -68,8 +68,8 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->sid = m.sid;
 		msg->ppid = m.ppid;
 		msg->more = m.more;
-		msg->ref = m.ref;
-		msg->ref_len = m.ref_len;
+		msg->zcopy = m.ref;
+		msg->zcopy_len = m.ref_len;
 	}
 	return len;
 }
@@ -79,7 +79,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
 		.checksum = c->ops->checksum,
-		.fill = c->ops->copy_out,
+		.copy_out = c->ops->copy_out,
 	};
 	struct sctp_config config;
 	struct user_sctp *us;

@@ -109,7 +109,7 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < batch->n_refs; i++) {
-		const struct sctp_ref *ref = &batch->ref[i];
+		const struct sctp_ref *ref = &batch->refs[i];
 
 		if (ref->at < p || ref->at >= end)
 			continue;
