@@ -12,8 +12,6 @@
  * Files: stack.c has the world, the nodes and the loop; stack_carrier.c the simulated carrier; stack_host.c
  * what conn/ and the RNIC ask of the host; stack_connect.c the applications while they connect and
  * disconnect; stack_work.c the programmes and the model; stack_inside.c looks into sctp/ and iwarp/.
- *
- * A program that links this needs the line WRAP: sctp_new iw_assoc_pull, since the host replaces them.
  */
 #ifndef TESTS_SIM_STACK_H
 #define TESTS_SIM_STACK_H

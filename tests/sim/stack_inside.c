@@ -3,7 +3,10 @@
  * What the simulated stacks look at behind the public headers of sctp/ and iwarp/: bounds that hold at all
  * times, and numbers that are near their end. An association's transport state is SCTP's association.
  */
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/rc.h"
+#include "iwarp/session.h"
+#include "iwarp/srq.h"
 #include "sctp/assoc.h"
 #include "sim/stack.h"
 
@@ -26,12 +29,12 @@ void stack_check_bounds(const struct stack_node *n)
 	list_for_each(node, &n->rnic->sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);
 
-		check(s->slots_size <= 32768);
-		check(s->early_bytes <= 16u << 20);
+		check(s->rx.order.size <= 32768);
+		check(s->rx.early.bytes <= 16u << 20);
 		if (s->qp) {
-			check(s->qp->priv->unexpected_bytes <= n->iw_config.unexpected_bytes_per_qp);
-			check(s->qp->priv->unexpected_count <= IW_UNEXPECTED_MSNS);
-			check(s->qp->priv->taken <= n->srq_slots);
+			check(iw_rc_of(s->qp)->rx.unexpected.bytes <= n->iw_config.unexpected_bytes_per_qp);
+			check(iw_rc_of(s->qp)->rx.unexpected.count <= IW_UNEXPECTED_MSNS);
+			check(iw_rc_of(s->qp)->rx.taken <= n->srq_slots);
 		}
 	}
 }
@@ -39,10 +42,10 @@ void stack_check_bounds(const struct stack_node *n)
 void stack_set_ssn(struct stack_world *w, uint16_t ssn)
 {
 	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
-		struct iw_session *s = w->works[i / 2]->side[i % 2].qp->priv->session;
+		struct iw_session *s = iw_rc_of(w->works[i / 2]->side[i % 2].qp)->session;
 
-		check(s && !s->slots_used && s->tx_ssn == 1 && s->rx_ssn == 1);
-		s->tx_ssn = s->rx_ssn = ssn;
+		check(s && !s->rx.order.used && s->tx.ssn == 1 && s->rx.ssn == 1);
+		s->tx.ssn = s->rx.ssn = ssn;
 	}
 }
 

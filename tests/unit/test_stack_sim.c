@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* LINK: conn */
-/* SOURCES: sim/stack.c sim/stack_carrier.c sim/stack_connect.c sim/stack_host.c sim/stack_inside.c */
-/* SOURCES: sim/stack_work.c sim/reno.c sim/scene.c sim/scene_net.c sim/scene_end.c sim/scene_peer.c */
-/* SOURCES: sim/scene_app.c sim/scene_share.c */
-/* WRAP: sctp_new iw_assoc_pull */
+/* LINK: stack */
 /*
  * Whole stacks on bad networks, in virtual time: the scenarios of sim/scene.h, by seed.
  *

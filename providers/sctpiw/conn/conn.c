@@ -172,6 +172,7 @@ void conn_stop(struct conn *c)
 	while (conn_events(c, drop_event, NULL))
 		;
 	to_self_free(c);
+	oob_table_fini(&c->oob);
 	qp_num_table_free(c);
 	conn_reap(c);
 	c->transport->stop(c);

@@ -54,6 +54,11 @@ void oob_table_init(struct oob_table *t)
 	list_init(&t->early);
 }
 
+void oob_table_fini(struct oob_table *t)
+{
+	timerq_fini(&t->timers);
+}
+
 static void session_event(const struct iw_event *ev);
 
 static const struct iw_session_ops session_ops = {.event = session_event};

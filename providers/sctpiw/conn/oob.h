@@ -42,6 +42,8 @@ struct oob_table {
 };
 
 void oob_table_init(struct oob_table *t);
+/* No QP is connected out of band any more. */
+void oob_table_fini(struct oob_table *t);
 
 /* ---- what the verbs ask for ---- */
 
