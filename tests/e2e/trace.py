@@ -21,6 +21,8 @@ BOTH_SIDES = {
     "rdma:wqe_completed", "rdma:completion", "cm:event", "generic:debug", "transport:packet_sent",
     "transport:packet_received", "transport:sack_sent", "transport:sack_received", "recovery:metrics_updated",
 }
+CAUSES = {"time_threshold", "reordering_threshold", "pto_expired", "path_failed", "window_opened", "packet_too_big",
+          "setup_resent"}
 CARRIED_BY_KERNEL = {name for name in BOTH_SIDES if name.startswith(("transport:", "recovery:"))} | {
     "connectivity:connection_started"}
 
@@ -162,7 +164,7 @@ def lossy(link):
     for event in [e for of_process in events.values() for e in of_process]:
         by_name[event["name"]].append(event["data"])
     causes = collections.Counter(d["trigger"] for d in by_name["recovery:packet_lost"])
-    if not causes or set(causes) - {"time_threshold", "reordering_threshold", "pto_expired", "path_failed", "window_opened"}:
+    if not causes or set(causes) - CAUSES:
         raise Failure(f"losses: {causes}")
     lost = {d["header"]["packet_number"] for d in by_name["recovery:packet_lost"]}
     resent = [d for d in by_name["transport:packet_sent"] if d.get("retransmissions")]

@@ -14,7 +14,7 @@ static uint8_t clip(uint32_t v)
 	return v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
 }
 
-/* As the kernel's CM reports an iWARP device's values: initiator_depth is the ird. */
+/* The kernel's CM reports an iWARP device's IRD as initiator_depth, and its ORD as responder_resources. */
 static void fill_param(struct rnic_conn_param *to, const struct iw_session_param *from)
 {
 	size_t len = from->private_data_len;

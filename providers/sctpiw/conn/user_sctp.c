@@ -10,6 +10,7 @@
 #include "iwarp/iwarp.h"
 #include "log/log.h"
 #include "sctp/sctp.h"
+#include "sctp/trace.h"
 
 /* Batches that one association may send before the next has its turn. */
 #define OUTPUT_TURN 8
@@ -384,6 +385,7 @@ static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_b
 	struct conn *c = ep->conn;
 
 	count_out(c, batch);
+	sctp_trace_sent(sa, batch, c->now);
 	if (c->carrier->send(ep, batch) != -EAGAIN) {
 		sctp_batch_done(user_sctp_of(c)->sctp, batch);
 		return true;

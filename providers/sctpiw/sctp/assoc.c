@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sctp/control.h"
+#include "util/trace.h"
 
 /* The finalizer of splitmix64. The peer chooses address and port, but not the seed. */
 static uint64_t mix(uint64_t x)
@@ -229,6 +230,7 @@ void sctp_assoc_end(struct sctp_assoc *a, int error)
 		return;
 	retire(a);
 	a->error = error;
+	TRACE(assoc_ended, TRACE_NOW, .assoc = a->local_tag, .error = (uint64_t)-error);
 	sctp_assoc_event(a, error ? SCTP_EVENT_LOST : SCTP_EVENT_CLOSED);
 }
 

@@ -5,6 +5,7 @@
 
 #include "sctp/input.h"
 #include "sctp/sack.h"
+#include "util/trace.h"
 
 static void arm_t2(struct sctp_assoc *a, uint64_t now)
 {
@@ -56,6 +57,8 @@ void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 	}
 	sctp_rtt_backoff(&a->path->rtt);
 	a->path->health.errors++;
+	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
+	      .errors = a->path->health.errors);
 	sctp_paths_fail_over(a, now);
 	a->pending |= a->state == SCTP_SHUTDOWN_SENT ? SCTP_PEND_SHUTDOWN : SCTP_PEND_SHUTDOWN_ACK;
 	arm_t2(a, now);

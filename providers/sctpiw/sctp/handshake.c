@@ -7,6 +7,7 @@
 #include "sctp/control.h"
 #include "sctp/input.h"
 #include "sctp/mtu.h"
+#include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
@@ -112,6 +113,7 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	}
+	sctp_trace_all_lost(a, "setup_resent", now);
 	sctp_inflight_all_lost(a); /* DATA that rode behind the COOKIE ECHO rides again */
 	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
@@ -232,6 +234,7 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 {
 	a->state = SCTP_ESTABLISHED;
 	a->s->stats.up++;
+	sctp_trace_up(a, now);
 	sctp_timer_stop(a, SCTP_TIMER_SETUP);
 	a->pending &= ~(SCTP_PEND_INIT | SCTP_PEND_COOKIE_ECHO);
 	sctp_handshake_drop_cookie(a);

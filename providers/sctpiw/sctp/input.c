@@ -5,6 +5,7 @@
 #include "sctp/accept.h"
 #include "sctp/control.h"
 #include "sctp/sack.h"
+#include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
 /*
@@ -225,8 +226,11 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 	if (!wire_sctp_chunk_next(&p, in.end, &first) || !identify(&in, &first, &p))
 		return;
 	rx->assoc = in.a;
+	sctp_trace_received(in.a, &from->remote, packet, len, now);
 	in.control = sctp_control_used(in.a);
 	process(&in, p);
+	if (in.sacks)
+		sctp_trace_metrics(in.a, now);
 	if (in.a->state != SCTP_CLOSED)
 		finish(&in);
 }

@@ -20,6 +20,7 @@
 #include "sctp/mtu.h"
 
 #include "sctp/assoc.h"
+#include "sctp/trace.h"
 
 #define BACKOFF_MAX 16u /* doublings of the wait for an answer */
 
@@ -44,6 +45,15 @@ static void fit(struct sctp_path *path, uint32_t packet)
 	sctp_cc_set_pmdcs(&path->cc, packet - WIRE_SCTP_COMMON_LEN);
 }
 
+/* fit(), and a trace event if the length is another one. */
+static void change(struct sctp_assoc *a, struct sctp_path *path, uint32_t packet)
+{
+	if (packet != path->mtu.max_packet)
+		TRACE(path_mtu, TRACE_NOW, .assoc = a->local_tag, .remote = &path->addr.remote,
+		      .old = path->mtu.max_packet, .packet = packet);
+	fit(path, packet);
+}
+
 void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu)
 {
 	bool v4 = ip_addr_is_v4(&path->addr.remote);
@@ -66,11 +76,11 @@ void sctp_mtu_fit(struct sctp_assoc *a)
 		struct sctp_path *path = sctp_path_at(a, i);
 		uint32_t packet = packet_in(path, path->mtu.search.good);
 
-		fit(path, packet);
+		change(a, path, packet);
 		if (path->confirmed && !path->mtu.search.probe && packet < least)
 			least = packet;
 	}
-	fit(a->path, least);
+	change(a, a->path, least);
 }
 
 /* Sets the one timer of all paths to the earliest that is due. */
@@ -150,6 +160,7 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
  */
 static void black_hole(struct sctp_assoc *a)
 {
+	sctp_trace_all_lost(a, "packet_too_big", TRACE_NOW);
 	sctp_inflight_all_lost(a);
 	a->recovery.now.probes = 0;
 	a->pending &= ~SCTP_PEND_PROBE;

@@ -22,6 +22,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
 #define CLAIM_TRIES 2u /* HEARTBEATs unanswered, before the last one that follows soon */
@@ -189,6 +190,8 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 		 */
 		if (path->hb.sent && now - path->hb.sent >= sctp_rtt_rto(&path->rtt) / 2) {
 			path->health.errors++;
+			TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
+			      .errors = path->health.errors);
 			sctp_rtt_backoff(&path->rtt);
 		}
 		path->hb.due = now + interval(a, path);
@@ -205,6 +208,8 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	struct sctp_path *path = a->paths.other[i];
 	struct sctp_path *old = a->path;
 
+	TRACE(path_used, now, .assoc = a->local_tag, .old = &old->addr.remote,
+	      .remote = &path->addr.remote, .why = old->health.errors ? "failover" : "primary");
 	a->path = path;
 	a->paths.other[i] = old;
 	a->paths.returning_to_primary = false;
@@ -248,6 +253,7 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 	}
 	if (best == a->paths.others)
 		return false;
+	sctp_trace_all_lost(a, "path_failed", now);
 	sctp_inflight_all_lost(a);
 	use(a, best, now);
 	if (a->inflight.lost)
@@ -277,6 +283,7 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	path->hb.due = now + interval(a, path);
 	arm(a);
 	if (fresh) {
+		TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &path->addr.remote);
 		sctp_mtu_start(a, path);
 		sctp_mtu_fit(a);
 	}

@@ -23,6 +23,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/trace.h"
 #include "util/serial.h"
 
 #define PROBES_MAX 3u /* tail-loss probes in a row */
@@ -74,6 +75,8 @@ void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, b
 		if (deadline <= now || (o->miss >= MISS_LIMIT && !a->recovery.now.reordered)) {
 			if (o->flags & SCTP_OUT_RESENT && again < o->sent)
 				again = o->sent;
+			TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn, .bytes = o->len,
+			      .why = deadline <= now ? "time_threshold" : "reordering_threshold");
 			sctp_inflight_lost(a, tsn, o);
 		} else if (deadline < next) {
 			next = deadline;
@@ -153,6 +156,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_inflight_renege(a, a->out.cum + 1, a->out.next);
 		a->inflight.gap_end = a->out.cum;
 	}
+	sctp_trace_all_lost(a, "pto_expired", now);
 	sctp_inflight_all_lost(a);
 	sctp_cc_timeout(&a->path->cc);
 	sctp_rtt_backoff(&a->path->rtt);
@@ -165,8 +169,11 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_stop(a, SCTP_TIMER_REORDER);
 	if (!no_room) {
 		a->path->health.errors++;
+		TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
+		      .errors = a->path->health.errors);
 		sctp_paths_fail_over(a, now);
 	}
 	sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+	sctp_trace_metrics(a, now);
 	sctp_assoc_ready(a);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "sctp/input.h"
+#include "sctp/trace.h"
 #include "util/serial.h"
 
 /*
@@ -146,6 +147,7 @@ static void probed_window(struct sctp_assoc *a, uint64_t now)
 		a->recovery.t3_since = TIME_NEVER;
 	} else if (a->recovery.now.timeouts && a->recovery.t3_since == TIME_NEVER) {
 		a->recovery.t3_since = now;
+		sctp_trace_all_lost(a, "window_opened", now);
 		sctp_inflight_all_lost(a);
 	}
 }

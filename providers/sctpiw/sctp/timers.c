@@ -8,6 +8,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/trace.h"
 
 static uint64_t earliest(const struct sctp_assoc *a)
 {
@@ -98,6 +99,7 @@ void sctp_timers(struct sctp *s, uint64_t now)
 			if (a->timers.at[i] > now)
 				continue;
 			a->timers.at[i] = TIME_NEVER;
+			sctp_trace_expired(a, i, now);
 			expired[i](a, now);
 		}
 	}

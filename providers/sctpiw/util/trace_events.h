@@ -84,7 +84,7 @@ TRACE_EVENT(packet_lost, recovery, packet_lost, QUIET, "", "a DATA chunk is take
 TRACE_FIELD(packet_lost, HEX, assoc, "assoc", "the association")
 TRACE_FIELD(packet_lost, NUMBER, tsn, "header.packet_number", "its TSN")
 TRACE_FIELD(packet_lost, NUMBER, bytes, "raw.length", "bytes of the chunk")
-TRACE_FIELD(packet_lost, TEXT, why, "trigger", "time_threshold: the reordering time is over; reordering_threshold: three SACKs missed it; pto_expired: T3; path_failed; window_opened: it was sent into a closed window")
+TRACE_FIELD(packet_lost, TEXT, why, "trigger", "time_threshold: the reordering time is over; reordering_threshold: three SACKs missed it; pto_expired: T3; path_failed; window_opened: it was sent into a closed window; packet_too_big; setup_resent: it went behind a COOKIE ECHO")
 TRACE_END(packet_lost)
 
 TRACE_EVENT(timer, recovery, timer_expired, QUIET, "", "a timer expired; not told of delayed SACKs, reordering and path MTU")
@@ -229,7 +229,7 @@ TRACE_FIELD(cm_event, NUMBER, event, "event", "enum rdma_cm_event_type")
 TRACE_FIELD(cm_event, SIGNED, status, "status", "0, -errno, or the reason of a reject")
 TRACE_END(cm_event)
 
-TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the engine's lock taken, or leaves the work to the progress thread")
+TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the shard's lock taken, or leaves the work to the progress thread")
 TRACE_FIELD(doorbell, QPN, qp, "qp", "QP number; left out for an SRQ")
 TRACE_END(doorbell)
 
