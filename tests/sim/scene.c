@@ -104,7 +104,6 @@ void scene_finish(struct stack_world *w, uint64_t limit)
 	scene_check_works(w);
 }
 
-
 void scene_some_link(struct stack_world *w, struct simnet_link *l)
 {
 	l->delay = below(w, 30) * MSEC / 3;

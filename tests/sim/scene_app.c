@@ -42,7 +42,8 @@ static void dereg_source(struct stack_world *w)
 	w->link[0].loss = (10 + below(w, 20)) / 100.0;
 	w->link[1].loss = below(w, 20) / 100.0;
 	scene_works(w, 1);
-	stack_run(w, 1000 * SEC, first_is_up); /* a handshake may take long: see scene_connected() */
+	stack_run(w, 1000 * SEC,
+		  first_is_up); /* a handshake may take long: see scene_connected() */
 	stack_run(w, 120 * SEC, first_posted);
 	w->seen += !stack_work_done(work);
 	check(!iw_mr_free(s->source_mr));

@@ -79,7 +79,8 @@ static void collision(struct stack_world *w)
 		scene_some_loss(w);
 	w->link[1].delay = w->link[0].delay;
 	for (unsigned int i = 0; i < w->n_works; i++) {
-		w->works[i]->side[0].link.at = w->now + below(w, (uint32_t)(2 * w->link[0].delay) + 2);
+		w->works[i]->side[0].link.at =
+			w->now + below(w, (uint32_t)(2 * w->link[0].delay) + 2);
 		w->seen += w->works[i]->side[0].node != w->works[0]->side[0].node;
 	}
 	scene_finish(w, 120 * SEC);

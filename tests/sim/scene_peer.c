@@ -39,7 +39,8 @@ static bool renege(struct stack_world *w, struct acks *k, const uint8_t *packet,
 	return n == 0; /* else what is claimed to be there really comes */
 }
 
-static size_t change_sack(struct stack_world *w, struct acks *k, const struct wire_sctp_chunk *c, uint8_t *out)
+static size_t change_sack(struct stack_world *w, struct acks *k, const struct wire_sctp_chunk *c,
+			  uint8_t *out)
 {
 	struct wire_sctp_gap gaps[2048];
 	struct wire_sctp_sack s;
@@ -67,7 +68,8 @@ static size_t change_sack(struct stack_world *w, struct acks *k, const struct wi
 	return wire_sctp_sack_put(out, s.cum, s.a_rwnd, gaps, n, NULL, 0);
 }
 
-static size_t change_acks(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len)
+static size_t change_acks(struct stack_world *w, struct stack_node *from, uint8_t *packet,
+			  size_t len)
 {
 	static uint8_t out[2 * 65536];
 	struct acks *k = w->filter_ctx;

@@ -45,7 +45,9 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	n->net.full = 0.02;
 	sctp_config_default(&n->sctp_config);
 	n->config = (struct config){
-		.encap_port = STACK_UDP_PORT, .share = true, .silent_limit = n->sctp_config.silent_limit,
+		.encap_port = STACK_UDP_PORT,
+		.share = true,
+		.silent_limit = n->sctp_config.silent_limit,
 	};
 	n->iw_config = (struct iw_config){
 		.unexpected_bytes_per_qp = 1 << 20,
@@ -66,8 +68,12 @@ void stack_node_start(struct stack_node *n)
 {
 	struct config_error why;
 	struct conn_param param = {
-		.ops = &stack_conn_ops, .config = &n->config, .transport = &transport_user_sctp,
-		.carrier = &stack_carrier, .net = &n->net, .random = &n->random.source,
+		.ops = &stack_conn_ops,
+		.config = &n->config,
+		.transport = &transport_user_sctp,
+		.carrier = &stack_carrier,
+		.net = &n->net,
+		.random = &n->random.source,
 	};
 
 	sim_random_init(&n->random, sim_random_u64(&n->w->random));
@@ -141,11 +147,13 @@ void stack_node_exit(struct stack_node *n)
 
 static bool is_at(const struct stack_node *n, const struct ip_addr *addr)
 {
-	return ip_addr_equal(&n->addr, addr) || (n->second >= 0 && ip_addr_equal(&n->second_addr, addr));
+	return ip_addr_equal(&n->addr, addr) ||
+	       (n->second >= 0 && ip_addr_equal(&n->second_addr, addr));
 }
 
 /* Counts them; *last is one of them. */
-static unsigned int assocs(const struct stack_node *n, const struct stack_node *peer, struct conn_assoc **last)
+static unsigned int assocs(const struct stack_node *n, const struct stack_node *peer,
+			   struct conn_assoc **last)
 {
 	unsigned int count = 0;
 

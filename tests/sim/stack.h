@@ -37,14 +37,15 @@
 #define STACK_NODES 4
 #define STACK_WORKS 64
 #define STACK_UDP_PORT 5000 /* all endpoints of a node are behind it */
-#define STACK_CM_PORT 7000  /* nodes listen here, and ids that share an association connect from here */
+#define STACK_CM_PORT                                                                              \
+	7000 /* nodes listen here, and ids that share an association connect from here */
 #define STACK_SOURCE 65536u
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
 #define STACK_RECV 9000u
-#define STACK_WORDS 4u /* for the peer's atomics */
-#define STACK_SRQ 64u /* receives of an SRQ at most */
+#define STACK_WORDS 4u	  /* for the peer's atomics */
+#define STACK_SRQ 64u	  /* receives of an SRQ at most */
 #define STACK_BULK 16384u /* bytes of a write of a bulk flow */
-#define STACK_HEARD 16u /* RDMA CM events of one id, at most */
+#define STACK_HEARD 16u	  /* RDMA CM events of one id, at most */
 
 struct stack_world;
 struct stack_node;
@@ -56,32 +57,32 @@ struct stack_op {
 	bool fence;
 	bool bad; /* with an STag that the peer does not know */
 	uint32_t len;
-	uint32_t local;	 /* in our source; reads: in our sink */
+	uint32_t local; /* in our source; reads: in our sink */
 	uint32_t remote; /* writes: in the peer's sink; reads: in its source, or sink; atomics: in its words */
-	uint32_t imm;	 /* *_WITH_IMM */
+	uint32_t imm; /* *_WITH_IMM */
 	uint64_t compare_add, swap;
 };
 
 /* How far the application of a side has come with its connection. */
 enum stack_phase {
-	STACK_IDLE,	 /* has not begun, or begins anew */
-	STACK_ADDRESS,	 /* waits for ADDR_RESOLVED */
-	STACK_ROUTE,	 /* waits for ROUTE_RESOLVED */
+	STACK_IDLE,	  /* has not begun, or begins anew */
+	STACK_ADDRESS,	  /* waits for ADDR_RESOLVED */
+	STACK_ROUTE,	  /* waits for ROUTE_RESOLVED */
 	STACK_CONNECTING, /* waits for ESTABLISHED, or why not */
-	STACK_REQUESTED, /* has a request that it will answer */
-	STACK_ACCEPTED,	 /* has accepted, and waits for ESTABLISHED */
+	STACK_REQUESTED,  /* has a request that it will answer */
+	STACK_ACCEPTED,	  /* has accepted, and waits for ESTABLISHED */
 	STACK_CONNECTED,
 	STACK_DISCONNECTED, /* has heard DISCONNECTED */
-	STACK_FAILED,	 /* has heard that it is not to be */
+	STACK_FAILED,	    /* has heard that it is not to be */
 };
 
 /* What the application of a side does and hears about its connection. */
 struct stack_link {
 	enum stack_phase phase;
-	uint32_t id;	    /* the RDMA CM id; 0: none */
-	uint64_t at;	    /* when the application begins, or answers a request */
-	uint32_t failure;   /* the event that said that the connection is not to be; 0: none did */
-	int status;	    /* of it */
+	uint32_t id;	  /* the RDMA CM id; 0: none */
+	uint64_t at;	  /* when the application begins, or answers a request */
+	uint32_t failure; /* the event that said that the connection is not to be; 0: none did */
+	int status;	  /* of it */
 	uint8_t heard[STACK_HEARD]; /* events of this id, in their order */
 	unsigned int n_heard;
 	uint8_t said[RNIC_PRIVATE_DATA_MAX]; /* our private data */
@@ -98,21 +99,23 @@ struct stack_side {
 	uint8_t *source, *sink, *recv;
 	uint64_t words[STACK_WORDS], model_words[STACK_WORDS];
 	struct iw_mr *source_mr, *sink_mr, *recv_mr, *words_mr;
-	uint32_t source_stag, sink_stag, words_stag; /* known to the peer, also once the MR is gone */
+	uint32_t source_stag, sink_stag,
+		words_stag; /* known to the peer, also once the MR is gone */
 	uint64_t source_iova;
 	struct stack_op *ops;
 	unsigned int n_ops, posted, completed;
-	unsigned int *send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
+	unsigned int
+		*send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
 	unsigned int sends;
 	unsigned int recv_slots, recvs_posted, recvs_done;
 	uint32_t written, read_to;
 	bool hold;	 /* posts no Sends, Writes, Reads for now */
 	bool hold_recvs; /* posts no receives */
-	bool shares;	 /* its receives are in the SRQ of its node, and come into recv when they complete */
-	bool up;	 /* connected; out of band: something has completed */
+	bool shares; /* its receives are in the SRQ of its node, and come into recv when they complete */
+	bool up; /* connected; out of band: something has completed */
 	bool sq_failed, rq_failed;
-	bool closed; /* the application knows that its connection is over */
-	bool blamed; /* a request has completed with an error of its own */
+	bool closed;	      /* the application knows that its connection is over */
+	bool blamed;	      /* a request has completed with an error of its own */
 	unsigned int version; /* of the source, where it changes while it is sent */
 	uint8_t *model_sink, *model_recv;
 };
@@ -120,16 +123,16 @@ struct stack_side {
 struct stack_work {
 	struct stack_world *w;
 	unsigned int number;
-	struct stack_side side[2]; /* 0 connects, 1 accepts; out of band: no difference */
+	struct stack_side side[2];  /* 0 connects, 1 accepts; out of band: no difference */
 	struct stack_node *home[2]; /* where the sides are, or were */
-	bool oob;	/* the QPs are connected out of band */
-	bool reject;	/* the application of side 1 rejects */
-	bool ends;	/* its session may end before everything is done */
-	bool overlap;	/* its writes overlap: only where they are placed in order */
-	bool mutating; /* its sources change */
-	bool bulk;	/* side 0 writes without end */
-	uint64_t retry_at; /* all of it begins anew then; 0: no */
-	unsigned int attempt; /* how often it has begun anew */
+	bool oob;		    /* the QPs are connected out of band */
+	bool reject;		    /* the application of side 1 rejects */
+	bool ends;		    /* its session may end before everything is done */
+	bool overlap;		    /* its writes overlap: only where they are placed in order */
+	bool mutating;		    /* its sources change */
+	bool bulk;		    /* side 0 writes without end */
+	uint64_t retry_at;	    /* all of it begins anew then; 0: no */
+	unsigned int attempt;	    /* how often it has begun anew */
 };
 
 /* A channel of RDMA CM events, as conn/ sees it. */
@@ -143,11 +146,11 @@ struct sim_port;
 
 /* The simulated carrier's own part of a conn. */
 struct net {
-	struct list_node ports;	   /* sim_port.node */
-	struct list_node arrived;  /* packets and ICMP errors that receive() has not handed over yet */
-	uint16_t next_port;	   /* for bind() to any port */
-	double full;		   /* how often a port has no room for what is sent */
-	bool links;		   /* packets pass only once a handshake has set up the link to the peer */
+	struct list_node ports;	  /* sim_port.node */
+	struct list_node arrived; /* packets and ICMP errors that receive() has not handed over yet */
+	uint16_t next_port;	  /* for bind() to any port */
+	double full;		  /* how often a port has no room for what is sent */
+	bool links; /* packets pass only once a handshake has set up the link to the peer */
 };
 
 struct stack_node {
@@ -161,7 +164,7 @@ struct stack_node {
 	struct iw_config iw_config;
 	uint32_t zcopy_window; /* takes the place of SCTP's, behind which there is never as much posted here */
 	uint32_t mtu;
-	unsigned int backlog;  /* of its listener */
+	unsigned int backlog; /* of its listener */
 
 	/* The process. */
 	bool alive;
@@ -202,11 +205,12 @@ struct stack_world {
 	 * Sees each packet that leaves a node, in a buffer of 65,536 bytes that it may write to. Returns
 	 * its new length; 0: it is lost.
 	 */
-	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len);
+	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet,
+			 size_t len);
 	void *filter_ctx;
 	unsigned int limit_ops; /* of a random programme */
 	bool one_assoc; /* ids connect from the port on which their node listens, so that all share one */
-	double oob;	/* how many of the works are connected out of band */
+	double oob;		/* how many of the works are connected out of band */
 	unsigned long long ref; /* messages that left with memory that was referenced */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;

@@ -23,9 +23,10 @@
 #define HELLO_PAUSE_MOST SEC
 
 enum hello {
-	HELLO_ASK = 0x68656c6f,	   /* is anybody there? */
-	HELLO_HERE = 0x68657265,   /* yes: the link is up at both ends */
-	HELLO_NO_LINK = 0x6e6f6c6b, /* a packet came, and there is no link: it is to be set up again */
+	HELLO_ASK = 0x68656c6f,	 /* is anybody there? */
+	HELLO_HERE = 0x68657265, /* yes: the link is up at both ends */
+	HELLO_NO_LINK =
+		0x6e6f6c6b, /* a packet came, and there is no link: it is to be set up again */
 };
 
 /* What arrives: a packet, or what ICMP says about one. */
@@ -86,8 +87,8 @@ static bool is_taken(const struct net *net, uint16_t number, const struct sockad
 		const struct endpoint *ep = list_entry(node, struct sim_port, node)->ep;
 
 		other = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
-		if (ep->bound.port == number && (ip_addr_is_zero(&ip) || ip_addr_is_zero(&other) ||
-						 ip_addr_equal(&ip, &other)))
+		if (ep->bound.port == number &&
+		    (ip_addr_is_zero(&ip) || ip_addr_is_zero(&other) || ip_addr_equal(&ip, &other)))
 			return true;
 	}
 	return false;
@@ -277,31 +278,38 @@ static void arrive(struct stack_node *n, struct arrival head, const uint8_t *dat
 	list_add_tail(&n->net.arrived, &a->node);
 }
 
-static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len, uint64_t at)
+static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
+		    uint64_t at)
 {
 	arrive(ctx, (struct arrival){ .path = *path, .len = len }, packet);
 }
 
-static void unreachable(void *ctx, const struct path_addr *to, const uint8_t *quoted, size_t len, uint64_t at)
+static void unreachable(void *ctx, const struct path_addr *to, const uint8_t *quoted, size_t len,
+			uint64_t at)
 {
-	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = true, .len = len }, quoted);
+	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = true, .len = len },
+	       quoted);
 }
 
-static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted, size_t len,
-		    uint64_t at)
+static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+		    size_t len, uint64_t at)
 {
 	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .mtu = mtu, .len = len }, quoted);
 }
 
-const struct simnet_ops stack_net_ops = { .deliver = deliver, .unreachable = unreachable, .too_big = too_big };
+const struct simnet_ops stack_net_ops = { .deliver = deliver,
+					  .unreachable = unreachable,
+					  .too_big = too_big };
 
-static struct sim_port *find_port(const struct net *net, uint16_t number, const struct ip_addr *local)
+static struct sim_port *find_port(const struct net *net, uint16_t number,
+				  const struct ip_addr *local)
 {
 	list_for_each(node, &net->ports) {
 		struct sim_port *p = list_entry(node, struct sim_port, node);
 		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&p->ep->bound.local);
 
-		if (p->ep->bound.port == number && (ip_addr_is_zero(&ip) || ip_addr_equal(&ip, local)))
+		if (p->ep->bound.port == number &&
+		    (ip_addr_is_zero(&ip) || ip_addr_equal(&ip, local)))
 			return p;
 	}
 	return NULL;
@@ -310,7 +318,10 @@ static struct sim_port *find_port(const struct net *net, uint16_t number, const 
 static void icmp(struct stack_node *n, const struct arrival *a)
 {
 	struct carrier_error err = {
-		.to = a->path, .unreachable = a->unreachable, .mtu = a->mtu, .quoted_len = a->len,
+		.to = a->path,
+		.unreachable = a->unreachable,
+		.mtu = a->mtu,
+		.quoted_len = a->len,
 	};
 	struct sim_port *p;
 
@@ -323,7 +334,9 @@ static void icmp(struct stack_node *n, const struct arrival *a)
 
 static void packet(struct stack_node *n, struct arrival *a)
 {
-	struct carrier_datagram d = { .data = a->data, .len = a->len, .segment = a->len, .from = a->path };
+	struct carrier_datagram d = {
+		.data = a->data, .len = a->len, .segment = a->len, .from = a->path
+	};
 	bool good = wire_sctp_checksum_ok(a->data, a->len);
 	struct sim_port *p;
 
@@ -400,7 +413,8 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 {
 	static uint8_t packet[PACKET_MAX];
 	struct stack_world *w = n->w;
-	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second : n->id;
+	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second :
+										    n->id;
 
 	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
 	assemble(b, packet, data, len);

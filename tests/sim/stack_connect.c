@@ -102,8 +102,11 @@ static void fill_param(struct stack_side *s, struct rnic_conn_param *p)
 	for (unsigned int i = 3; i < l->said_len; i++)
 		l->said[i] = (uint8_t)sim_random_u64(random_of(s));
 	*p = (struct rnic_conn_param){
-		.qp_num = s->qp->num, .responder_resources = DEPTH, .initiator_depth = DEPTH,
-		.rnr_retry_count = 7, .private_data_len = l->said_len,
+		.qp_num = s->qp->num,
+		.responder_resources = DEPTH,
+		.initiator_depth = DEPTH,
+		.rnr_retry_count = 7,
+		.private_data_len = l->said_len,
 	};
 	memcpy(p->private_data, l->said, l->said_len);
 }
@@ -207,7 +210,8 @@ static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 	check(ev->param.private_data_len >= 3 && said[0] < n->w->n_works && said[2] == 1);
 	work = n->w->works[said[0]];
 	s = &work->side[1];
-	if (s->node != n || said[1] != work->attempt || s->link.phase != STACK_IDLE || work->retry_at) {
+	if (s->node != n || said[1] != work->attempt || s->link.phase != STACK_IDLE ||
+	    work->retry_at) {
 		n->stale++;
 		if (sim_random_chance(&n->w->random, 0.5))
 			check(!cm_reject(child, NULL, 0));
@@ -340,8 +344,10 @@ void stack_unlisten(struct stack_node *n)
 static void connect_oob(struct stack_side *s)
 {
 	const struct stack_side *peer = stack_peer(s);
-	struct oob_peer to = { .dest_qp_num = peer->qp->num, .local = s->node->addr,
-			       .remote = peer->node->addr, .ird = DEPTH };
+	struct oob_peer to = { .dest_qp_num = peer->qp->num,
+			       .local = s->node->addr,
+			       .remote = peer->node->addr,
+			       .ird = DEPTH };
 	struct oob_attr attr = { .ord = DEPTH, .rnr_retry = 7, .gone = 100 * MSEC };
 
 	check(!oob_connect(&s->node->conn, s->qp, &to));

@@ -85,7 +85,8 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 {
 	const struct stack_node *n = stack_node_of(c);
 
-	return ip_addr_equal(ip, &n->addr) || (n->second >= 0 && ip_addr_equal(ip, &n->second_addr));
+	return ip_addr_equal(ip, &n->addr) ||
+	       (n->second >= 0 && ip_addr_equal(ip, &n->second_addr));
 }
 
 static int route(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,

@@ -32,7 +32,8 @@ void stack_check_bounds(const struct stack_node *n)
 		check(s->rx.order.size <= 32768);
 		check(s->rx.early.bytes <= 16u << 20);
 		if (s->qp) {
-			check(iw_rc_of(s->qp)->rx.unexpected.bytes <= n->iw_config.unexpected_bytes_per_qp);
+			check(iw_rc_of(s->qp)->rx.unexpected.bytes <=
+			      n->iw_config.unexpected_bytes_per_qp);
 			check(iw_rc_of(s->qp)->rx.unexpected.count <= IW_UNEXPECTED_MSNS);
 			check(iw_rc_of(s->qp)->rx.taken <= n->srq_slots);
 		}

@@ -49,7 +49,8 @@ void stack_mutate(const void *src)
 	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
 		struct stack_side *s = &w->works[i / 2]->side[i % 2];
 
-		if (!s->work->mutating || !s->node || at < s->source || at >= s->source + STACK_SOURCE)
+		if (!s->work->mutating || !s->node || at < s->source ||
+		    at >= s->source + STACK_SOURCE)
 			continue;
 		if (s->version >= STACK_VERSIONS || !sim_random_chance(&w->random, 0.3))
 			return;
@@ -76,9 +77,14 @@ static void srq_init(struct stack_node *n)
 
 static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
 {
-	struct iw_qp_attr attr = { .pd = n->pd, .max_send_wr = 16, .max_recv_wr = 32,
-				   .max_send_sge = 2, .max_recv_sge = 2, .max_inline = 64,
-				   .sq_sig_all = true, .ctx = s };
+	struct iw_qp_attr attr = { .pd = n->pd,
+				   .max_send_wr = 16,
+				   .max_recv_wr = 32,
+				   .max_send_sge = 2,
+				   .max_recv_sge = 2,
+				   .max_inline = 64,
+				   .sq_sig_all = true,
+				   .ctx = s };
 
 	s->work = work;
 	s->node = n;
@@ -91,15 +97,21 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 	assert_true(s->source && s->sink && s->model_sink && s->recv && s->model_recv);
 	fill_source(s);
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->source, STACK_SOURCE, (uintptr_t)s->source,
-				   IW_ACCESS_REMOTE_READ, NULL, &s->source_mr), 0);
+				   IW_ACCESS_REMOTE_READ, NULL, &s->source_mr),
+			 0);
 	/* Zero-based. */
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->sink, STACK_SINK, 0,
 				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
-				   IW_ACCESS_REMOTE_READ, NULL, &s->sink_mr), 0);
+					   IW_ACCESS_REMOTE_READ,
+				   NULL, &s->sink_mr),
+			 0);
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->recv, s->recv_slots * STACK_RECV,
-				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr), 0);
+				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr),
+			 0);
 	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->words, sizeof(s->words), 0,
-				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &s->words_mr), 0);
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL,
+				   &s->words_mr),
+			 0);
 	s->words_stag = iw_mr_stag(s->words_mr);
 	s->source_iova = (uintptr_t)s->source;
 	s->source_stag = iw_mr_stag(s->source_mr);
@@ -235,7 +247,7 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 		op.fence = sim_random_chance(r, 0.1);
 		/* Small numbers: about each second comparison finds what it asks for. */
 		op.compare_add = opcode == IW_WR_ATOMIC_CMP_AND_SWP ? sim_random_below(r, 2) :
-								       sim_random_u64(r);
+								      sim_random_u64(r);
 		op.swap = sim_random_below(r, 2);
 	} else if (opcode == IW_WR_RDMA_READ) {
 		const struct stack_op *write =
@@ -280,10 +292,16 @@ bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
 
 static void plan_side(struct stack_side *s, unsigned int max)
 {
-	static const uint8_t kinds[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ,
-					 IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ,
-					 IW_WR_RDMA_WRITE_WITH_IMM, IW_WR_SEND_WITH_IMM,
-					 IW_WR_ATOMIC_CMP_AND_SWP, IW_WR_ATOMIC_FETCH_AND_ADD };
+	static const uint8_t kinds[] = { IW_WR_SEND,
+					 IW_WR_RDMA_WRITE,
+					 IW_WR_RDMA_READ,
+					 IW_WR_SEND,
+					 IW_WR_RDMA_WRITE,
+					 IW_WR_RDMA_READ,
+					 IW_WR_RDMA_WRITE_WITH_IMM,
+					 IW_WR_SEND_WITH_IMM,
+					 IW_WR_ATOMIC_CMP_AND_SWP,
+					 IW_WR_ATOMIC_FETCH_AND_ADD };
 	struct sim_random *r = &s->node->w->random;
 
 	for (unsigned int n = sim_random_below(r, max); n; n--) {
@@ -292,7 +310,8 @@ static void plan_side(struct stack_side *s, unsigned int max)
 
 		if (kind == IW_WR_SEND_WITH_IMM)
 			len = 0;
-		if ((kind == IW_WR_RDMA_WRITE || kind == IW_WR_RDMA_WRITE_WITH_IMM) && sim_random_chance(r, 0.2))
+		if ((kind == IW_WR_RDMA_WRITE || kind == IW_WR_RDMA_WRITE_WITH_IMM) &&
+		    sim_random_chance(r, 0.2))
 			len = sim_random_below(r, 40000);
 		stack_op_add(s, kind, len);
 	}
@@ -379,7 +398,8 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	} else {
 		wr->num_sge = 2;
 		wr->sge[0] = (struct iw_sge){ s->source_iova + op->local, first, s->source_stag };
-		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + first, op->len - first, s->source_stag };
+		wr->sge[1] =
+			(struct iw_sge){ wr->sge[0].addr + first, op->len - first, s->source_stag };
 	}
 	iw_sq_publish(s->qp);
 	return true;
@@ -421,7 +441,8 @@ static bool post_recvs(struct stack_side *s)
 		wr->wr_id = s->recvs_posted;
 		wr->num_sge = 2;
 		wr->length = STACK_RECV;
-		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->recv + s->recvs_posted % s->recv_slots * STACK_RECV,
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->recv +
+						      s->recvs_posted % s->recv_slots * STACK_RECV,
 					      1000, lkey };
 		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + 1000, STACK_RECV - 1000, lkey };
 		s->recvs_posted++;
@@ -456,7 +477,8 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	for (unsigned int i = 0; i < upto; i++) {
 		const struct stack_op *op = &s->ops[i];
 
-		if ((is_atomic(op) || (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) && !op->bad)
+		if ((is_atomic(op) || (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) &&
+		    !op->bad)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
 	}
 }
@@ -520,7 +542,8 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 			check(s->recvs_done < peer->sends);
 			op = &peer->ops[peer->send_op[s->recvs_done]];
 			check(cqe->byte_len == op->len);
-			check(cqe->opcode == (is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
+			check(cqe->opcode ==
+			      (is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
 			check(cqe->flags == (op->opcode == IW_WR_SEND ? 0 : IW_WC_WITH_IMM));
 			if (op->opcode == IW_WR_SEND)
 				check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
@@ -538,8 +561,10 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	static const uint8_t opcodes[] = {
-		[IW_WR_SEND] = IW_WC_SEND, [IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
-		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ, [IW_WR_SEND_WITH_IMM] = IW_WC_SEND,
+		[IW_WR_SEND] = IW_WC_SEND,
+		[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
+		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+		[IW_WR_SEND_WITH_IMM] = IW_WC_SEND,
 		[IW_WR_RDMA_WRITE_WITH_IMM] = IW_WC_RDMA_WRITE,
 		[IW_WR_ATOMIC_CMP_AND_SWP] = IW_WC_COMP_SWAP,
 		[IW_WR_ATOMIC_FETCH_AND_ADD] = IW_WC_FETCH_ADD,
@@ -564,7 +589,8 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, 8));
 		if (op->opcode == IW_WR_RDMA_READ && peer->node && !op->bad) {
 			if (!s->work->mutating)
-				check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
+				check(!memcmp(s->sink + op->local, s->model_sink + op->local,
+					      op->len));
 			else if (!op->back)
 				check(is_of(peer, s->sink + op->local, op->remote, op->len));
 		}

@@ -66,7 +66,8 @@ static void died(int sig)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: test_stack_sim [--list | --scenario NAME SEED [COUNT] | --all SEED COUNT]\n");
+	fprintf(stderr,
+		"usage: test_stack_sim [--list | --scenario NAME SEED [COUNT] | --all SEED COUNT]\n");
 	return 2;
 }
 
@@ -81,7 +82,9 @@ static size_t collect(struct CMUnitTest *tests, const char *only)
 				continue;
 			assert_true(n < SCENES_MAX);
 			tests[n++] = (struct CMUnitTest){
-				.name = s->name, .test_func = run_scene, .initial_state = (void *)(uintptr_t)s,
+				.name = s->name,
+				.test_func = run_scene,
+				.initial_state = (void *)(uintptr_t)s,
 			};
 		}
 	}

@@ -108,7 +108,8 @@ static void trace_state(const struct conn_assoc *a, const char *what)
 	char text[SOCKADDR_TEXT];
 
 	TRACE(assoc_state, a->ep->conn->now, .port = a->ep->bound.port,
-	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), .state = what);
+	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text),
+	      .state = what);
 }
 
 void conn_assoc_abort(struct conn_assoc *a, int error)

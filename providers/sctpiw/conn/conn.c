@@ -45,7 +45,8 @@ static void session_event(struct conn *c, const struct iw_event *ev)
 	}
 }
 
-static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx)
+static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev),
+			 void *ctx)
 {
 	struct iw_event ev;
 	void *llp;

@@ -74,9 +74,9 @@ struct conn {
 	const struct conn_ops *ops;
 	const struct config *config;
 	const struct transport *transport;
-	void *transport_state;		/* the transport's own */
-	const struct carrier *carrier;	/* of the packets of user_sctp; NULL with the kernel's SCTP */
-	struct net *net;		/* the carrier's own: sockets, or a simulated network */
+	void *transport_state;	       /* the transport's own */
+	const struct carrier *carrier; /* of the packets of user_sctp; NULL with the kernel's SCTP */
+	struct net *net;	       /* the carrier's own: sockets, or a simulated network */
 	struct iw_rnic *rnic;
 	struct random_source *random;
 	uint64_t now;

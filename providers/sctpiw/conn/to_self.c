@@ -25,7 +25,7 @@ static void doorbell(void *llp)
 struct iw_assoc *to_self_assoc(struct conn *c)
 {
 	/* Without acked(): what was pulled has arrived. */
-	static const struct iw_llp_ops ops = {.doorbell = doorbell};
+	static const struct iw_llp_ops ops = { .doorbell = doorbell };
 	struct to_self *t = c->to_self;
 
 	if (t)
@@ -61,7 +61,7 @@ void to_self_output(struct conn *c)
 	struct to_self *t = c->to_self;
 
 	for (int i = 0; t && i < MESSAGES_AT_ONCE && t->rung; i++) {
-		struct iw_msg msg = {.zcopy_window = 0};
+		struct iw_msg msg = { .zcopy_window = 0 };
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
