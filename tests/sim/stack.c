@@ -1165,7 +1165,7 @@ static void check_bounds(const struct stack_node *n)
 	for (unsigned int i = 0; i < n->n_assocs; i++)
 		if (n->assocs[i]->sctp)
 			check_assoc_bounds(n->assocs[i]->sctp);
-	list_for_each(node, &n->rnic->sessions) {
+	list_for_each(node, &n->rnic->shard.sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);
 
 		check(s->rx.order.size <= 32768);

@@ -57,8 +57,8 @@ uint32_t iw_sq_next_part(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32
 }
 
 /*
- * The WQE at head is over. Its slot is given back before the CQE tells the application that it may post
- * again.
+ * The WQE at head is over. Its slot is given back before the CQE tells the application that it may
+ * post again.
  */
 static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vendor_err)
 {

@@ -30,7 +30,8 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/* DDP finds the error when it places into a receive, RDMAP when it takes up a work request. */
+	/* DDP finds the error when it places into a receive, RDMAP when it takes up a work request.
+	 */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
@@ -51,7 +52,8 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 6, iw_rdmap_table[rdmap_opcode(r->rdmap)].path - (uint32_t)IW_PATH_QUEUE_0);
 	put_be32(buf + 10, r->msn);
 	put_be32(buf + 14, r->mo);
-	if (rdmap_is_immediate(rdmap_opcode(r->rdmap))) { /* its record has other things in these places */
+	if (rdmap_is_immediate(
+		    rdmap_opcode(r->rdmap))) { /* its record has other things in these places */
 		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
 		put_be32(buf + 2, 0);
 		put_be32(buf + 14, 0);
@@ -93,8 +95,8 @@ int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 }
 
 /*
- * The peer gives up. If it names a WQE that is not complete yet, that one gets the status; the rest is
- * flushed. A Terminate is never answered by an RDMAP Terminate, even if it makes no sense.
+ * The peer gives up. If it names a WQE that is not complete yet, that one gets the status; the rest
+ * is flushed. A Terminate is never answered by an RDMAP Terminate, even if it makes no sense.
  */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
