@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The shared receive queue itself: its slots, its limit. What QPs do with them is in srq_rx.c. */
+/* The shared receive queue itself: its slots, its limit. What QPs do with them is in rc_srq.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
