@@ -6,7 +6,10 @@
  */
 #include "fixture/llp_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rnic.h"
+#include "iwarp/session.h"
+#include "wire/session.h"
 
 /* ---- a second peer ---- */
 
@@ -346,7 +349,7 @@ static void segments_far_ahead(void **state)
 			    (const uint8_t[]){ (uint8_t)(i >> 8), (uint8_t)i }, (size_t)2, x.stag, x.base);
 		send_packet();
 		drop_all();
-		assert_true(x.session->slots_size <= 32768);
+		assert_true(x.session->rx.order.size <= 32768);
 	}
 	fx_no_event(&x);
 	other_works();
@@ -354,7 +357,7 @@ static void segments_far_ahead(void **state)
 	add_message(tsn++, WHOLE, 16, "0001 c1 40 %w %q 'x'", x.stag, x.base);
 	send_packet();
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
-	assert_int_equal(x.session->slots_used > 0, 1); /* those behind the next hole */
+	assert_int_equal(x.session->rx.order.used > 0, 1); /* those behind the next hole */
 }
 
 /* ---- sessions ---- */

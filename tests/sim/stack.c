@@ -1168,12 +1168,12 @@ static void check_bounds(const struct stack_node *n)
 	list_for_each(node, &n->rnic->sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);
 
-		check(s->slots_size <= 32768);
-		check(s->early_bytes <= 16u << 20);
+		check(s->rx.order.size <= 32768);
+		check(s->rx.early.bytes <= 16u << 20);
 		if (s->qp) {
-			check(s->qp->priv->unexpected_bytes <= n->iw_config.unexpected_bytes_per_qp);
-			check(s->qp->priv->unexpected_count <= IW_UNEXPECTED_MSNS);
-			check(s->qp->priv->taken <= n->srq_slots);
+			check(iw_rc_of(s->qp)->rx.unexpected.bytes <= n->iw_config.unexpected_bytes_per_qp);
+			check(iw_rc_of(s->qp)->rx.unexpected.count <= IW_UNEXPECTED_MSNS);
+			check(iw_rc_of(s->qp)->rx.taken <= n->srq_slots);
 		}
 	}
 }

@@ -20,7 +20,11 @@
 
 #include <cmocka.h>
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/iwarp.h"
+#include "iwarp/rc.h"
+#include "iwarp/session.h"
+#include "iwarp/srq.h"
 #include "sctp/assoc.h"
 #include "sim/reno.h"
 #include "sim/simnet.h"

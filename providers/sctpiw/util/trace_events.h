@@ -229,7 +229,7 @@ TRACE_FIELD(cm_event, NUMBER, event, "event", "enum rdma_cm_event_type")
 TRACE_FIELD(cm_event, SIGNED, status, "status", "0, -errno, or the reason of a reject")
 TRACE_END(cm_event)
 
-TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the engine's lock taken, or leaves the work to the progress thread")
+TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the shard's lock taken, or leaves the work to the progress thread")
 TRACE_FIELD(doorbell, QPN, qp, "qp", "QP number; left out for an SRQ")
 TRACE_END(doorbell)
 
