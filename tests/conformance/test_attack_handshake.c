@@ -109,7 +109,9 @@ static void flood(void)
 	assert_true(sctp_next_timeout(f.s) == timeout);
 }
 
-/* INITs from 100,000 addresses: answered, and nothing is kept of any. The real peer still gets in. */
+/*
+ * INITs from 100,000 addresses: answered, and nothing is kept of any. The real peer still gets in.
+ */
 static void test_init_flood(void **state)
 {
 	ROWS("9260-5.1-02");
@@ -421,13 +423,17 @@ static void test_takeover(void **state)
 	associate();
 	before = *f.a;
 	thief.remote = simnet_v4(9);
-	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
-	    " 0005 0008 0a000002", &thief);
+	script_say("INIT",
+		   "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+		   " 0005 0008 0a000002",
+		   &thief);
 	assert_memory_equal(f.a, &before, sizeof(before));
 	script("< 99999999 / 06 00 ...", "-");
 	/* as it would be with the address of somebody who has none */
-	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
-	    " 0005 0008 0a000007", &thief);
+	script_say("INIT",
+		   "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+		   " 0005 0008 0a000007",
+		   &thief);
 	script("< 99999999 / 02 00 ...", "-");
 }
 

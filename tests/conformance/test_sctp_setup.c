@@ -78,7 +78,9 @@ static void test_init_ack_goes_back(void **state)
 			from.udp_port = 20001;
 		if (i == 2)
 			from.remote = simnet_v4(7);
-		script_say("INIT", "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", &from);
+		script_say("INIT",
+			   "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
+			   &from);
 		p = take();
 		check_packet("INIT ACK", "Ptag / 02 00 ...", p);
 		assert_memory_equal(&p->to, &from, sizeof(from));
@@ -96,13 +98,13 @@ static void test_only_cookie_echo(void **state)
 	       "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 0003 0000 00000010 02*8"
 	       " / 00 07 0018 D+1 0003 0000 00000010 01*8",
 	       "-", "> Dtag" PEER_DATA(0), "got 0", "> Dtag / 04 00 000c 0001 0008 12345678",
-	       "< Ptag / 0a 00 000c c0*8 / 05 00 000c 0001 0008 12345678", "-", "> Dtag / fe 00 0004", "> Dtag / 03 00 0010 D+1 00100000 0000 0000", "post 3 8", "wait 999",
-	       "-", "wait 1",
+	       "< Ptag / 0a 00 000c c0*8 / 05 00 000c 0001 0008 12345678", "-",
+	       "> Dtag / fe 00 0004", "> Dtag / 03 00 0010 D+1 00100000 0000 0000", "post 3 8",
+	       "wait 999", "-", "wait 1",
 	       "< Ptag / 0a 00 000c c0*8"
 	       " / 00 07 0018 D+0 0003 0000 00000010 02*8 / 00 ?? 0018 D+1 0003 0000 00000010 01*8",
-	       "-", "wait 1999", "-", "wait 1",
-	       "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 ...", "-", "wait 1990", "-",
-	       "state COOKIE-ECHOED");
+	       "-", "wait 1999", "-", "wait 1", "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 ...",
+	       "-", "wait 1990", "-", "state COOKIE-ECHOED");
 }
 
 /* DATA behind the COOKIE ECHO is delivered, and acknowledged at once behind the COOKIE ACK. */
@@ -151,8 +153,10 @@ static void test_streams(void **state)
 		const char *ack;
 		unsigned int streams;
 	} cases[] = {
-		{ "> Dtag / 02 00 0028 Ptag 00100000 000a ffff P+0 c006 0008 00000001 0007 000c c0*8", 10 },
-		{ "> Dtag / 02 00 0028 Ptag 00100000 0014 0002 P+0 c006 0008 00000001 0007 000c c0*8", 2 },
+		{ "> Dtag / 02 00 0028 Ptag 00100000 000a ffff P+0 c006 0008 00000001 0007 000c c0*8",
+		  10 },
+		{ "> Dtag / 02 00 0028 Ptag 00100000 0014 0002 P+0 c006 0008 00000001 0007 000c c0*8",
+		  2 },
 	};
 	unsigned int i;
 
@@ -168,7 +172,10 @@ static void test_streams(void **state)
 	}
 }
 
-/* Addresses of both families in one INIT: no error, and what stands behind the other family's counts. */
+/*
+ * Addresses of both families in one INIT: no error, and what stands behind the other family's
+ * counts.
+ */
 static void test_address_families(void **state)
 {
 	struct path_addr second = second_path();
@@ -244,13 +251,13 @@ static void test_init_in_cookie_wait(void **state)
 	script(PEER_INIT, "state COOKIE-WAIT");
 	answer = f.out[f.head % PACKETS];
 	keep_init_ack();
-	assert_memory_equal(answer.data + 16, first.data + 16, 8);   /* tag, window */
+	assert_memory_equal(answer.data + 16, first.data + 16, 8);  /* tag, window */
 	assert_memory_equal(answer.data + 28, first.data + 28, 20); /* TSN, parameters */
 	script("-", "wait 999", "-", "wait 1");
 	assert_memory_equal(take()->data, first.data, first.len);
 	/* action B: the peer's tag is taken from its cookie */
-	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED", "wait 60000",
-	       "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
+	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED",
+	       "wait 60000", "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
@@ -274,8 +281,8 @@ static void test_init_in_cookie_echoed(void **state)
 	assert_memory_equal(answer.data + 16, first.data + 16, 8);
 	assert_memory_equal(answer.data + 28, first.data + 28, 20);
 	/* action B: from now on the tag is what the cookie says */
-	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED", "post 1 8",
-	       "< 55667788 / 00 07 0018 D+0 ...");
+	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED",
+	       "post 1 8", "< 55667788 / 00 07 0018 D+0 ...");
 }
 
 /* An INIT meets an association: a cookie is made for it, and nothing else happens. */
@@ -420,13 +427,15 @@ static void test_out_of_place(void **state)
 	ROWS("9260-5.2.3-01 9260-5.2.5-01 9260-5.2.6-01");
 	begin_connect();
 	keep_init();
-	script("> Dtag / 0b 00 0004", "-", "state COOKIE-WAIT", "> Dtag / 09 00 000c 0003 0008 00000000",
-	       "-", "state COOKIE-WAIT", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8",
+	script("> Dtag / 0b 00 0004", "-", "state COOKIE-WAIT",
+	       "> Dtag / 09 00 000c 0003 0008 00000000", "-", "state COOKIE-WAIT", PEER_INIT_ACK,
+	       "< Ptag / 0a 00 000c c0*8",
 	       "> Dtag / 02 00 0028 99999999 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c1*8",
 	       "-", "state COOKIE-ECHOED", "> Dtag / 0b 00 0004", "state ESTABLISHED",
 	       "> Dtag / 02 00 0028 99999999 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c1*8",
 	       "> Dtag / 0b 00 0004", "> Dtag / 09 00 000c 0003 0008 00000000", "-",
-	       "state ESTABLISHED", "post 1 8", "< Ptag / 00 07 0018 D+0 ...", "> Dtag" PEER_DATA(0), "got 1");
+	       "state ESTABLISHED", "post 1 8", "< Ptag / 00 07 0018 D+0 ...",
+	       "> Dtag" PEER_DATA(0), "got 1");
 }
 
 static void test_stale_cookie_error(void **state)
@@ -441,7 +450,8 @@ static void test_stale_cookie_error(void **state)
 	       "state COOKIE-WAIT");
 	keep_init();
 	assert_int_not_equal(f.their_tag, first);
-	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004", "state ESTABLISHED");
+	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004",
+	       "state ESTABLISHED");
 }
 
 /* An address that the peer lists and that nobody has confirmed sees no more than HEARTBEATs. */
@@ -470,7 +480,8 @@ static void test_unconfirmed_address(void **state)
 			if (!ip_addr_equal(&p->to.remote, &second.remote))
 				continue;
 			while (wire_sctp_chunk_next(&q, p->data + p->len, &c))
-				assert_true(c.type == WIRE_SCTP_HEARTBEAT || c.type == WIRE_SCTP_PAD ||
+				assert_true(c.type == WIRE_SCTP_HEARTBEAT ||
+					    c.type == WIRE_SCTP_PAD ||
 					    c.type == WIRE_SCTP_HEARTBEAT_ACK);
 		}
 		script("> Dtag / 04 00 000c 0001 0008 12345678", "wait 100");
@@ -488,10 +499,11 @@ static void test_init_not_alone(void **state)
 	ROWS("9260-12.3-01 9260-3-01");
 	for (i = 0; i < 2; i++) {
 		script(PEER_INIT PEER_DATA(0), "-", PEER_INIT " / 0b 00 0004", "-",
-		       "> 00000005 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", "-");
+		       "> 00000005 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
+		       "-");
 		if (i) /* nor behind another chunk, and what follows it is dropped */
-			script("> Dtag" PEER_DATA(0)
-			       " / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001" PEER_DATA(1),
+			script("> Dtag" PEER_DATA(0) " / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001" PEER_DATA(
+				       1),
 			       "got 1", "< Ptag / 03 00 0010 P+0 ???????? 0000 0000", "-");
 		else
 			associate();
