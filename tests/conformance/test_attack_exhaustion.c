@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * A peer that is what it says it is, and uses up what it can: windows, time, memory, streams,
- * events (RFC 5042 6.4, RFC 9260 12). It gets its own share; what others have, they keep.
+ * A peer that is not forged, but uses up what it can: windows, time, memory, streams, events (RFC
+ * 5042 6.4, RFC 9260 12). It gets its own share, and others keep theirs.
  */
 #include "fixture/llp_script.h"
 
@@ -16,9 +16,9 @@
 static struct {
 	struct sctp_assoc *a;
 	struct path_addr path;
-	uint32_t tag;	    /* of the instance */
-	uint32_t cum;	    /* of what we sent it */
-	unsigned int wants; /* messages */
+	uint32_t tag;	    /* the instance's */
+	uint32_t cum;	    /* the highest TSN without a gap that it has of ours */
+	unsigned int wants; /* messages that it is to get */
 } other;
 
 static size_t pull_both(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
@@ -58,7 +58,7 @@ static void open_other(void)
 	f.a = first;
 }
 
-/* It gets a message, and says so. */
+/* The second peer gets a message and acknowledges it. */
 static void other_works(void)
 {
 	struct packet *p;
@@ -87,7 +87,7 @@ static void other_works(void)
 /* What the peer of the first association does when DATA comes. */
 enum manner { SILENT, NOTHING_NEW, NO_WINDOW };
 
-/* Answers heartbeats, and DATA in its manner. */
+/* Answers HEARTBEATs, and DATA in the peer's manner. */
 static void peer_answers(enum manner manner)
 {
 	struct packet *p;
@@ -114,7 +114,7 @@ static void peer_answers(enum manner manner)
 	}
 }
 
-/* So much time passes, or what is left to the association. */
+/* Lets so much time pass, or as much as the association has left. */
 static void live(enum manner manner, uint64_t ns)
 {
 	uint64_t end = f.now + ns;
@@ -132,7 +132,7 @@ static void with_heartbeats(void)
 	sctp_path_start(f.a, f.now);
 }
 
-/* All work requests of the QP come back, none successful if so wished. */
+/* All work requests of the QP come back; none is successful if the caller says so. */
 static unsigned int flushed(void)
 {
 	struct iw_cqe cqe;
@@ -162,7 +162,7 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
-	/* whoever listens hears of it by the connection manager */
+	/* The listener hears of it by the connection manager. */
 	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
@@ -174,8 +174,8 @@ static void is_lost(int error)
 }
 
 /*
- * A peer that lives, and acknowledges nothing or the same again and again: given up after the
- * silent limit and one more retransmission; every work request is answered.
+ * A peer that lives, but acknowledges nothing, or the same again and again, is given up after the
+ * silent limit and one more retransmission. Every work request is answered.
  */
 static void never_acknowledges(void **state)
 {
@@ -201,8 +201,8 @@ static void never_acknowledges(void **state)
 }
 
 /*
- * A window that is closed for ever is the peer's right (RFC 9260 6.1 A). It costs what the windows
- * of before let out, others do not notice, and the QP can be had back at any time.
+ * A peer may keep its window closed for ever (RFC 9260 6.1 A). That costs what left before, others
+ * do not notice, and the QP can be had back at any time.
  */
 static void zero_window_for_ever(void **state)
 {
@@ -233,7 +233,7 @@ static void zero_window_for_ever(void **state)
 	other_works();
 }
 
-/* Nor does it hold up a shutdown for longer than T5 (RFC 9260 9.2). */
+/* Such a peer does not hold up a shutdown for longer than T5 either (RFC 9260 9.2). */
 static void zero_window_at_the_end(void **state)
 {
 	uint64_t begun;
@@ -309,7 +309,7 @@ static void fragments_for_ever(void **state)
 	}
 }
 
-/* The first one never comes; what comes behind is bounded, and so is the SACK that tells of it. */
+/* The first TSN never comes. What is kept of those behind it is bounded, and so is the SACK. */
 static void gaps_for_ever(void **state)
 {
 	unsigned int i;
@@ -413,7 +413,8 @@ static void private_data_of_all_lengths(void **state)
 }
 
 /*
- * All 65535 streams of an association at once, twice: one session each, and nobody else's business.
+ * All 65535 streams of an association are begun at once, twice: each is one session, and others do
+ * not notice.
  */
 static void initiates_everywhere(void **state)
 {
@@ -456,7 +457,10 @@ static void initiates_everywhere(void **state)
 	assert_true(x.rnic->session_count <= 11);
 }
 
-/* Terminates of both kinds by the thousand, wanted or not, in turn or not: one end, one event. */
+/*
+ * Terminates of both kinds come by the thousand, in every order: a session ends once, with one
+ * event.
+ */
 static void terminate_storm(void **state)
 {
 	unsigned int i, messages = 0;
@@ -498,10 +502,7 @@ static void terminate_storm(void **state)
 
 /* ---- STags ---- */
 
-/*
- * A packet full of guesses, the right one among them, is worth one: the first wrong one ends it
- * all.
- */
+/* Of a packet full of guessed STags only the first counts: a wrong one ends the session. */
 static void packet_of_guesses(void **state)
 {
 	unsigned int i;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Forged packets: from off the path, where the tag must be guessed, nothing ever changes; whoever
- * knows the tag can break that one association, and does no harm beyond it (RFC 9260 8.5, 12).
+ * Forged packets. From off the path, where the tag must be guessed, they never change anything. An
+ * attacker who knows the tag can break that one association, and does no harm beyond it (RFC 9260
+ * 8.5, 12).
  */
 #include "fixture/sctp_script.h"
 
@@ -68,7 +69,7 @@ static const struct {
 /* ---- what the attacker sends ---- */
 
 /*
- * Chunks that would mean something under the right tag; D and P are TSNs that he has guessed right.
+ * Chunks that would mean something under the right tag. The attacker has guessed the TSNs D and P.
  */
 static const char *const chunks_forged[] = {
 	"00 07 0011 P+1 0001 0000 00000010 77 000000",			      /* DATA */
@@ -105,7 +106,7 @@ static unsigned int forged_type(size_t i)
 	return (unsigned int)strtoul(chunks_forged[i], NULL, 16);
 }
 
-/* Forged chunk i under this tag, its flags changed by xor. */
+/* Sends forged chunk i under this tag, with its flags changed by xor. */
 static void forge(size_t i, uint32_t tag, uint8_t flags)
 {
 	char line[256];
@@ -127,7 +128,7 @@ static struct {
 	unsigned int events;
 } kept;
 
-/* But for its place among the others. */
+/* An association without its place among the others. */
 static struct sctp_assoc alone(const struct sctp_assoc *a)
 {
 	struct sctp_assoc copy;
@@ -171,8 +172,8 @@ static bool is_as_kept(const struct sctp_assoc *a)
 /* ---- off the path ---- */
 
 /*
- * Nothing happens, and nothing is said: but for a SHUTDOWN ACK while the association is being set
- * up, which is answered as one of nobody's (8.5.1 E).
+ * Nothing happens and nothing is answered, except that a SHUTDOWN ACK while the association is
+ * being set up is answered as one out of the blue (8.5.1 E).
  */
 static void is_ignored(size_t state, size_t i, uint32_t tag, uint8_t flags)
 {
@@ -225,7 +226,7 @@ static void test_wrong_tags(void **state)
 	}
 }
 
-/* An INIT needs no tag: whoever sends one is answered, and the association does not care. */
+/* An INIT needs no tag: it is answered, whoever sent it, and the association does not change. */
 static void test_forged_init(void **state)
 {
 	size_t s, i;
@@ -299,7 +300,7 @@ static void test_tags_are_random(void **state)
 
 /* ---- on the path ---- */
 
-/* Under the right tag: what must stay as it is whatever one chunk says. */
+/* Under the right tag, this must stay as it is whatever one chunk says. */
 static void test_right_tag(void **state)
 {
 	static const struct {
@@ -395,7 +396,7 @@ static void test_neighbour(void **state)
 
 /* ---- acknowledgements that lie ---- */
 
-/* So many messages of a packet each are outstanding. */
+/* Makes so many messages of a packet each outstanding. */
 static void outstanding(unsigned int n)
 {
 	associate();
@@ -409,7 +410,7 @@ static void outstanding(unsigned int n)
 }
 
 /*
- * However a window is cut into acknowledgements, it grows by what was acknowledged and no more;
+ * However the acknowledgement of a window is cut, cwnd grows by what was acknowledged and no more;
  * what is said twice counts once.
  */
 static void test_sack_division(void **state)
@@ -455,7 +456,9 @@ static void test_sack_division(void **state)
 	}
 }
 
-/* Acknowledging before it came is possible; before it was sent it ends the association. */
+/*
+ * A peer can acknowledge what has not arrived yet. If it was not even sent, the association ends.
+ */
 static void test_optimistic_ack(void **state)
 {
 	static const struct {
@@ -485,7 +488,7 @@ static void test_optimistic_ack(void **state)
 		script("-");
 		assert_int_equal(f.s->table.assoc_count, 0);
 	}
-	/* the last one that was sent is the most that he gets */
+	/* The last TSN that was sent is the most that it gets. */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(40);
@@ -497,8 +500,8 @@ static void test_optimistic_ack(void **state)
 }
 
 /*
- * A packet full of SACKs, each of which would have all that is outstanding looked at, is worth a
- * few. Those behind are as lost; the next packet says it all again.
+ * Of a packet full of SACKs, each of which would have all that is outstanding looked at, a few
+ * count. The others are treated as lost; the next packet says it all again.
  */
 static void test_packet_of_sacks(void **state)
 {
@@ -527,8 +530,7 @@ static void test_packet_of_sacks(void **state)
 }
 
 /*
- * Chunks of no length, of every type, by the hundred: none of them means anything, or is answered
- * much.
+ * Chunks of every type without a value, by the hundred: none means anything, and few are answered.
  */
 static void test_tiny_chunks(void **state)
 {

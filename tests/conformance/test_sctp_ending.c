@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Tags, strangers, shutdown and abort, and where packets go (RFC 9260 3.3.7, 6, 8, 9, 10; RFC
- * 6951).
+ * Verification tags, packets out of the blue, shutdown and abort, and where packets go (RFC 9260
+ * 3.3.7, 6, 8, 9, 10; RFC 6951).
  */
 #include "fixture/sctp_script.h"
 
@@ -12,7 +12,7 @@
 #define HEARTBEAT "> Dtag / 04 00 000c 0001 0008 12345678"
 #define HEARTBEAT_ACK " / 05 00 000c 0001 0008 12345678"
 
-/* Packets of nobody (8.4). */
+/* Packets of no association (8.4). */
 static void test_out_of_the_blue(void **state)
 {
 	static const char *const lines[][2] = {
@@ -46,13 +46,13 @@ static void test_out_of_the_blue(void **state)
 			assert_memory_equal(&f.out[f.head % PACKETS].to, &f.path, sizeof(f.path));
 		script(lines[i][1], "-");
 	}
-	f.path.remote.b[12] = 239; /* from a group: silence */
+	f.path.remote.b[12] = 239; /* what comes from a group is not answered */
 	for (i = 8; i < 11; i++)
 		script(lines[i][0], "-");
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Port 0 is nobody's. */
+/* Nobody has port 0. */
 static void test_port_zero(void **state)
 {
 	unsigned int i;
@@ -75,7 +75,7 @@ static void test_port_zero(void **state)
 	}
 }
 
-/* The tag is the only password (8.5, 8.5.1). */
+/* The verification tag is the only password (8.5, 8.5.1). */
 static void test_tags(void **state)
 {
 	uint32_t good;
@@ -123,7 +123,7 @@ static void test_shutdown_complete_tags(void **state)
 	       "state CLOSED");
 }
 
-/* The user's abort: one ABORT with its cause, alone, whatever else wanted to go. */
+/* The user's abort sends one ABORT with its cause, alone, whatever else was to be sent. */
 static void test_abort(void **state)
 {
 	ROWS("9260-9.1-01 9260-3.3.7-01 9260-3.3.7-03 9260-3.3.10-01");
@@ -142,7 +142,10 @@ static void test_abort(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* The user gives up before the association is up: nobody to tell, or an ABORT (user-initiated). */
+/*
+ * If the user gives up before the association is up, there is nobody to tell yet, or an ABORT
+ * (user-initiated) leaves.
+ */
 static void test_close_in_setup(void **state)
 {
 	ROWS("9260-9.1-01 9260-3.3.7-03");
@@ -157,7 +160,7 @@ static void test_close_in_setup(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Our shutdown: what is outstanding first (9.2). */
+/* Our shutdown waits for what is outstanding (9.2). */
 static void test_shutdown(void **state)
 {
 	ROWS("9260-9.2-01 9260-9.2-05 9260-8.5.1-03 9260-6-01 9260-3-01");
@@ -172,7 +175,10 @@ static void test_shutdown(void **state)
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
 }
 
-/* In SHUTDOWN-SENT: DATA is taken, and answered with SHUTDOWN and, where that cannot tell, SACK. */
+/*
+ * In SHUTDOWN-SENT, DATA is taken and answered with SHUTDOWN, and with a SACK if SHUTDOWN cannot
+ * tell all.
+ */
 static void test_data_after_shutdown(void **state)
 {
 	ROWS("9260-9.2-04 9260-6-02");
@@ -186,7 +192,7 @@ static void test_data_after_shutdown(void **state)
 	       "> Dtag" PEER_DATA(1), "got 1", "< Ptag / 07 00 0008 P+2", "-");
 }
 
-/* T2: SHUTDOWN and SHUTDOWN ACK again, ever later, then it is over. */
+/* T2 sends SHUTDOWN and SHUTDOWN ACK again, ever later, until the association is given up. */
 static void test_t2(void **state)
 {
 	static const char *const begin_shutdown[] = { "shutdown", "> Dtag / 07 00 0008 D-1" };
@@ -213,7 +219,10 @@ static void test_t2_updated(void **state)
 	       "< Ptag / 07 00 0008 P+0", "wait 1000", "< Ptag / 07 00 0008 P+0", "-");
 }
 
-/* The peer's shutdown: what is outstanding first, nothing new, and the SHUTDOWN may be repeated. */
+/*
+ * The peer's shutdown waits for what is outstanding, and nothing new is sent; the SHUTDOWN may be
+ * repeated.
+ */
 static void test_shutdown_received(void **state)
 {
 	ROWS("9260-9.2-03 9260-6-02 9260-6-01");
@@ -231,7 +240,7 @@ static void test_shutdown_received(void **state)
 	assert_int_equal(f.messages, 1);
 }
 
-/* Both at once: through SHUTDOWN-ACK-SENT. */
+/* If both shut down at once, both go through SHUTDOWN-ACK-SENT. */
 static void test_crossed_shutdowns(void **state)
 {
 	ROWS("9260-9.2-05 9260-8.5.1-03");
@@ -241,7 +250,7 @@ static void test_crossed_shutdowns(void **state)
 	       "< Ptag / 0e 00 0004", "-", "state CLOSED");
 }
 
-/* Shutdown where it does not belong. */
+/* Chunks of the shutdown in states where they do not belong. */
 static void test_shutdown_misplaced(void **state)
 {
 	ROWS("9260-9.2-06");
@@ -257,7 +266,7 @@ static void test_shutdown_misplaced(void **state)
 	       "< Ptag / 08 00 0004", "-", "state SHUTDOWN-ACK-SENT");
 }
 
-/* A SHUTDOWN has no gap blocks, which takes back none. */
+/* A SHUTDOWN has no gap blocks, but takes none back. */
 static void test_shutdown_reneges_nothing(void **state)
 {
 	struct packet *p;
@@ -310,7 +319,7 @@ static void test_sack_states(void **state)
 	       "state SHUTDOWN-SENT");
 }
 
-/* ICMP: only what quotes a packet of ours is worth a thought (10; RFC 6951 5.5). */
+/* An ICMP error counts only if it quotes a packet of ours (10; RFC 6951 5.5). */
 static void test_icmp(void **state)
 {
 	static uint8_t quoted[20];
@@ -327,7 +336,7 @@ static void test_icmp(void **state)
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	script("-", "state COOKIE-WAIT");
-	/* ours: asked again, and believed the third time */
+	/* It quotes our INIT: we ask again, and believe it the third time. */
 	put_be32(quoted + 16, f.their_tag);
 	for (i = 0; i < 3; i++) {
 		script("state COOKIE-WAIT");
@@ -357,7 +366,7 @@ static void test_icmp(void **state)
 	script("wait 1000", "drop", "error 104"); /* ECONNRESET */
 }
 
-/* Where a peer's packets come from is where ours go, if they are its packets (RFC 6951 5.4). */
+/* Our packets go to where the peer's come from, if these are the peer's (RFC 6951 5.4). */
 static void test_udp_ports(void **state)
 {
 	struct path_addr moved;
@@ -397,8 +406,8 @@ static void test_udp_ports(void **state)
 }
 
 /*
- * SCTP without UDP around it: so will be the answers, and a packet may have 8 bytes more (RFC 6951
- * 5.4, 5.6).
+ * If SCTP comes without UDP around it, so do the answers, and a packet may have 8 bytes more (RFC
+ * 6951 5.4, 5.6).
  */
 static void test_without_udp(void **state)
 {

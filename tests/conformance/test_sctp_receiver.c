@@ -4,7 +4,7 @@
 #include "fixture/sctp_script.h"
 #include "util/crc32c.h"
 
-/* The window advertised when nothing is held: four fifths of the fixture's 425984. */
+/* The window advertised when nothing is kept: four fifths of the fixture's 425984 bytes. */
 #define WINDOW " 00053330 "
 #define SACK(cum) "< Ptag / 03 00 0010 P+" #cum WINDOW "0000 0000"
 
@@ -60,7 +60,8 @@ static void test_duplicates(void **state)
 }
 
 /*
- * Alternate TSNs, far more than one SACK can list: the lowest blocks, as many as the packet holds.
+ * Of alternate TSNs, far more than one SACK can list, it lists the lowest blocks, as many as the
+ * packet holds.
  */
 static void test_many_gaps(void **state)
 {
@@ -89,7 +90,7 @@ static void test_many_gaps(void **state)
 }
 
 /*
- * When a SACK leaves: for every second packet, after the delay, for a gap, a duplicate, the I bit.
+ * A SACK leaves for every second packet, after the delay, and for a gap, a duplicate or the I bit.
  */
 static void test_sack_pace(void **state)
 {
@@ -97,12 +98,12 @@ static void test_sack_pace(void **state)
 
 	ROWS("9260-6.2-03 9260-6.2-07 9260-6.7-01 9260-6.2-04");
 	associate();
-	script("> Dtag" PEER_DATA(0), SACK(0), /* the first of all */
+	script("> Dtag" PEER_DATA(0), SACK(0), /* the first DATA of all */
 	       "> Dtag" PEER_DATA(1), "-", "> Dtag" PEER_DATA(2), SACK(2), "-", "wait 1000", "-",
 	       "> Dtag" PEER_DATA(3), "-", "> Dtag" PEER_DATA(4), SACK(4), "-",
 	       "> Dtag" PEER_DATA(5), "-", "wait 200", SACK(5), "-",
 	       "> Dtag / 00 0f 0011 P+6 0001 0000 00000010 77 000000", SACK(6), "-",
-	       /* a gap: one for each packet, until it is filled */
+	       /* while there is a gap, one for each packet */
 	       "> Dtag" PEER_DATA(8), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0002", "-",
 	       "> Dtag" PEER_DATA(9), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0003", "-",
 	       "> Dtag" PEER_DATA(10), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0004", "-",
@@ -121,7 +122,7 @@ static void test_sack_pace(void **state)
 	       SACK(1));
 }
 
-/* What is held back takes of the window, and what is delivered gives it back. */
+/* What is kept takes of the window, and gives it back when it is delivered. */
 static void test_window(void **state)
 {
 	ROWS("9260-6.2-09");
@@ -139,7 +140,8 @@ static void test_window(void **state)
 }
 
 /*
- * First fragments of messages without end, every second TSN: P+1, P+3, ... Returns the last SACK.
+ * Sends first fragments of messages without end on every second TSN: P+1, P+3, ... Returns the last
+ * SACK.
  */
 static struct wire_sctp_sack fill(unsigned int n)
 {
@@ -178,10 +180,7 @@ static void test_zero_window(void **state)
 	       "got 1");
 }
 
-/*
- * The window opens again in steps of what was sent; nobody is told of less, nor without being
- * asked.
- */
+/* The window opens again in steps of what was sent; no SACK tells of less, or leaves unasked. */
 static void test_no_silly_window(void **state)
 {
 	struct wire_sctp_sack s;
@@ -209,7 +208,7 @@ static void test_no_silly_window(void **state)
 }
 
 /*
- * However full the buffer is: what a gap block said once, every SACK says until the ack point
+ * However full the buffer is, what a gap block said once, every SACK says until the ack point
  * passes it.
  */
 static void test_never_reneges(void **state)
@@ -267,8 +266,8 @@ static void test_invalid_stream(void **state)
 }
 
 /*
- * Unlike RFC 9260 6.6 has it, what is not marked unordered does not wait for its turn either: the
- * order of DDP segments is that of their DDP-SSNs (RFC 5043).
+ * Departure from RFC 9260 6.6: ordered messages do not wait for their turn either, since the order
+ * of DDP segments is that of their DDP-SSNs (RFC 5043).
  */
 static void test_ordered(void **state)
 {
@@ -326,7 +325,7 @@ static void test_checksum(void **state)
 	script("got 1", SACK(0));
 }
 
-/* Chunks are taken in their order, and one that the packet does not hold to its end is none. */
+/* Chunks are taken in their order, and one that runs past the packet's end is none. */
 static void test_cut_chunks(void **state)
 {
 	ROWS("9260-6.10-02");
@@ -340,7 +339,7 @@ static void test_cut_chunks(void **state)
 	       "> Dtag" PEER_DATA(1) " / 00 07", "got 1");
 }
 
-/* However much one packet asks, it is worth one answer. */
+/* However much one packet asks, it gets one answer. */
 static void test_one_answer(void **state)
 {
 	struct packet *p;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* How an association begins, and what meets one that is there already (RFC 9260 4, 5). */
+/*
+ * How an association begins, and what becomes of INITs and cookies that meet one (RFC 9260 4, 5).
+ */
 #include "fixture/sctp_script.h"
 
 static struct path_addr second_path(void)
@@ -23,7 +25,7 @@ static void test_one_association(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* A peer that says nothing: 8 retransmissions, all of them like the first, ever later. */
+/* If the peer says nothing, INIT is sent again 8 times, always the same and ever later. */
 static void silent_peer(uint8_t type)
 {
 	unsigned int sent = 0;
@@ -126,7 +128,7 @@ static void test_first_data(void **state)
 	       "> Dtag" PEER_DATA(1), "-"); /* the second waits */
 }
 
-/* The ack point begins below the first TSN: a SACK there counts, one below is old. */
+/* The ack point begins below the first TSN, so a SACK there counts, and one below it is old. */
 static void test_ack_point(void **state)
 {
 	ROWS("9260-5.1-08 9260-6.2.1-02");
@@ -146,7 +148,7 @@ static void test_too_many(void **state)
 	f.s->table.assoc_count = count;
 }
 
-/* Streams: what both directions have. */
+/* The number of streams is what both directions have. */
 static void test_streams(void **state)
 {
 	static const struct {
@@ -239,7 +241,7 @@ static void test_cookie_remembers(void **state)
 	assert_int_equal(sctp_assoc_streams(f.a), 2);
 }
 
-/* An INIT in COOKIE-WAIT: answered with what our own said, and nothing else changes. */
+/* An INIT in COOKIE-WAIT is answered with what our own INIT said, and nothing else changes. */
 static void test_init_in_cookie_wait(void **state)
 {
 	struct packet first, answer;
@@ -262,7 +264,7 @@ static void test_init_in_cookie_wait(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* The same in COOKIE-ECHOED, unless it brings an address. */
+/* The same holds in COOKIE-ECHOED, unless the INIT adds an address. */
 static void test_init_in_cookie_echoed(void **state)
 {
 	struct packet first, answer;
@@ -285,7 +287,7 @@ static void test_init_in_cookie_echoed(void **state)
 	       "post 1 8", "< 55667788 / 00 07 0018 D+0 ...");
 }
 
-/* An INIT meets an association: a cookie is made for it, and nothing else happens. */
+/* If an INIT meets an association, a cookie is made for it, and nothing else happens. */
 static void test_init_meets_association(void **state)
 {
 	uint32_t old_dut, old_peer;
@@ -378,7 +380,7 @@ static void test_restart_in_shutdown(void **state)
 	       "< 11223344 / 08 00 0004", "-");
 }
 
-/* Action C and all that the table does not know: cookies from before the association. */
+/* Action C and what is not in the table: cookies from before the association are dropped. */
 static void test_old_cookies(void **state)
 {
 	static uint8_t old[sizeof(conversation.cookie)];
@@ -409,7 +411,7 @@ static void test_old_cookies(void **state)
 	}
 }
 
-/* Action D: the same cookie again, stale as it may be. */
+/* Action D: the same cookie comes again, even if it is stale by then. */
 static void test_cookie_again(void **state)
 {
 	ROWS("9260-5.2.4-05");
@@ -471,7 +473,7 @@ static void test_unconfirmed_address(void **state)
 	script("> Dtag / 02 00 0030 Ptag 00100000 0014 001e P+0 c006 0008 00000001 0005 0008 0a000003"
 	       " 0007 000c c0*8",
 	       "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004", "post 100 1000");
-	/* nobody acknowledges anything; the peer itself lives */
+	/* Nothing is acknowledged, but the peer itself lives. */
 	for (i = 0; i < 200 && f.a; i++) {
 		while ((p = take())) {
 			const uint8_t *q = p->data + WIRE_SCTP_COMMON_LEN;
@@ -510,7 +512,7 @@ static void test_init_not_alone(void **state)
 	}
 }
 
-/* Whatever an INIT holds, its answer is not much larger. */
+/* Whatever an INIT holds, its answer is not much longer. */
 static void test_many_unknown_parameters(void **state)
 {
 	static const char *const inits[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * What chunks look like, and what becomes of those that look otherwise (RFC 9260 3; RFC 4820; RFC
+ * The format of chunks, and what becomes of those that have another one (RFC 9260 3; RFC 4820; RFC
  * 5061).
  */
 #include "fixture/sctp_script.h"
@@ -29,7 +29,7 @@ static void test_unknown_chunks(void **state)
 	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000", "-");
 }
 
-/* Flags that mean nothing: all of them are set in what comes, none in what goes. */
+/* Flags without a meaning may all be set in what comes, and none is set in what leaves. */
 static void test_flags(void **state)
 {
 	ROWS("9260-3.2-05");
@@ -85,7 +85,7 @@ static void test_parameter_padding(void **state)
 	       "< Ptag / 0a 00 0009 c0*5 00*3 / 09 00 0010 0008 000c fffe 0005 aa 00*3");
 }
 
-/* Unknown parameters in front of an address: it counts only where parsing goes on. */
+/* An address behind an unknown parameter counts only if that parameter lets parsing go on. */
 static void test_unknown_parameters(void **state)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static void test_never_fragmented(void **state)
 	assert_int_equal(f.messages, 1);
 }
 
-/* Unordered: neither the SSN nor a missing TSN holds a message back. */
+/* Messages are unordered: neither the SSN nor a missing TSN holds one back. */
 static void test_unordered(void **state)
 {
 	ROWS("9260-3.3.1-03 9260-3.3.1-04");
@@ -359,10 +359,10 @@ static void test_streams_of_init_ack(void **state)
 	       "< Ptag / 02 00 ???? ???????? ???????? 0003 0003 ...");
 }
 
-/* The adaptation code point: DDP's or no association. */
+/* The adaptation code point must be DDP's, or there is no association. */
 static void test_adaptation(void **state)
 {
-	/* Unlike RFC 5061 4.2.6 has it, SCTP itself refuses what its only user would refuse. */
+	/* Departure from RFC 5061 4.2.6: SCTP itself refuses what its only user would refuse. */
 	static const char *const refused[] = {
 		/* missing, in an INIT and in an INIT ACK; sent back as unknown */
 		"< Ptag / 06 00 000e 0002 000a 00000001 c006 0000",
@@ -386,7 +386,7 @@ static void test_adaptation(void **state)
 	       "< Ptag / 06 00 0008 0007 0004", "-", "error 71");
 }
 
-/* Elsewhere the indication means nothing. */
+/* In other chunks the indication means nothing. */
 static void test_adaptation_elsewhere(void **state)
 {
 	ROWS("5061-4.2.6-02");
