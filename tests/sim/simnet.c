@@ -314,13 +314,34 @@ uint64_t simnet_next(const struct simnet *net)
 static void bounce(struct simnet *net, const struct packet *p)
 {
 	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
+	size_t quoted = p->len < QUOTED ? p->len : QUOTED;
 
 	push(net, (struct packet){
 			  .when = p->when + (link ? link->delay : 0),
 			  .from = p->from,
 			  .to = UNREACHABLE,
 			  .path = p->path,
+			  .len = quoted,
+			  .data = copy_of(p->data, quoted),
 		  });
+}
+
+void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
+		   const uint8_t *packet, size_t len, uint64_t now)
+{
+	int sender = find(net, path);
+	/* As the sender addressed it. */
+	struct packet p = {
+		.when = now,
+		.from = sender,
+		.to = node,
+		.len = len,
+		.data = (uint8_t *)(uintptr_t)packet,
+		.path = { path->remote, path->local, net->nodes[node].udp_port },
+	};
+
+	if (sender >= 0)
+		bounce(net, &p);
 }
 
 unsigned int simnet_deliver(struct simnet *net, uint64_t now)
@@ -333,7 +354,7 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 
 		if (p.to == UNREACHABLE) {
 			if (from->state == SIMNET_UP && from->ops->unreachable)
-				from->ops->unreachable(from->ctx, &p.path, p.when);
+				from->ops->unreachable(from->ctx, &p.path, p.data, p.len, p.when);
 		} else if (p.to == TOO_BIG) {
 			if (from->state == SIMNET_UP && from->ops->too_big)
 				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len,

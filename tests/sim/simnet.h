@@ -72,8 +72,9 @@ struct simnet_ops {
 	 */
 	void (*deliver)(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 			uint64_t now);
-	/* ICMP says that nobody is at the place to which a packet was sent. May be NULL. */
-	void (*unreachable)(void *ctx, const struct path_addr *to, uint64_t now);
+	/* ICMP says that nobody is at the place to which a packet was sent, and quotes it. May be NULL. */
+	void (*unreachable)(void *ctx, const struct path_addr *to, const uint8_t *quoted,
+			    size_t len, uint64_t now);
 	/*
 	 * ICMP says that a packet with DF was too long for a link, and quotes its begin. May be
 	 * NULL.
@@ -107,6 +108,12 @@ void simnet_send(struct simnet *net, int from, const struct path_addr *to, const
 /* Sends it without DF: a link cuts it up if it is too long, and it arrives whole all the same. */
 void simnet_send_fragments(struct simnet *net, int from, const struct path_addr *to,
 			   const void *packet, size_t len, uint64_t now);
+/*
+ * From deliver(): nobody at the node wants this packet, so that its host tells the sender by
+ * unreachable().
+ */
+void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
+		   const uint8_t *packet, size_t len, uint64_t now);
 /* Returns when the next packet arrives; SIMNET_NEVER: none is under way. */
 uint64_t simnet_next(const struct simnet *net);
 /* Delivers all packets that have arrived by `now`. Returns how many. */
