@@ -272,7 +272,7 @@ static void linger(struct shard *s)
 
 /*
  * Peers are told at once, by an ABORT. Other threads may still run, or may have been stopped with the lock in
- * their hands: then exit() is not held up for long.
+ * their hands: then exit() is not held up for long. tests/tsan.supp names this function.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {
