@@ -7,9 +7,7 @@
 #include "runtime/channel.h"
 #include "runtime/object.h"
 #include "runtime/shard.h"
-
-/* Receive calls for which one pass holds the lock. */
-#define PASS_RECEIVES 4
+#include "runtime/tuning.h"
 
 /* ---- events ---- */
 
@@ -33,7 +31,7 @@ static void post_async(void *ctx, enum object_async_type type)
 
 	if (!obj)
 		return;
-	ev = (struct object_async_event){.element = obj->user_handle, .event_type = type};
+	ev = (struct object_async_event){ .element = obj->user_handle, .event_type = type };
 	channel_post(&obj->async, &ev, sizeof(ev));
 }
 
@@ -102,7 +100,8 @@ void loop_finish(struct shard *s)
 		capture_flush(&s->net);
 	if (s->net.trace)
 		trace_file_flush(s->net.trace);
-	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event, memory_order_relaxed);
+	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event,
+			      memory_order_relaxed);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);
 }
@@ -115,7 +114,7 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 	if (got == CONN_NOTHING && !doorbell_is_rung(&s->doorbells) && s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
-	for (int i = 1; i < PASS_RECEIVES && got == CONN_MORE; i++) {
+	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {
 		/* Acknowledgements should not wait for all that came. */
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
