@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The programs here test signals, forks and descriptors: a framework would be in the way. */
+/*
+ * Checks for programs that test signals, forks and descriptors, which a test framework would
+ * interfere with. A check that fails prints its line, and ends the process.
+ */
 #ifndef TESTS_ABI_CHECK_H
 #define TESTS_ABI_CHECK_H
 
@@ -18,7 +21,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* expr fails with this errno. */
+/* Checks that expr is -1, and errno is err. */
 #define check_fails(expr, err)                                                                     \
 	do {                                                                                       \
 		errno = 0;                                                                         \

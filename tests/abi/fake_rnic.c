@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* An RNIC without a network, for the tests of the kernel ABI. */
+/*
+ * An RNIC without a network, for the tests of the kernel ABI. It knows ids and channels, and does
+ * what a test tells it by fake_rnic.h.
+ */
 #define _GNU_SOURCE
 #include "fake_rnic.h"
 
@@ -101,12 +104,15 @@ static struct rnic_channel *by_fd(int fd)
 	if (fstat(fd, &st))
 		return NULL;
 	for (int i = 0; i < CHANNELS; i++)
-		if (channels[i].used && channels[i].ino == st.st_ino && channels[i].dev == st.st_dev)
+		if (channels[i].used && channels[i].ino == st.st_ino &&
+		    channels[i].dev == st.st_dev)
 			return &channels[i];
 	return NULL;
 }
 
-/* The pipe's reading end is the application's, so the byte is taken through /proc. */
+/*
+ * The application has the reading end of the pipe, so the fake opens it by /proc to take the byte.
+ */
 static ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len)
 {
 	struct event *ev;
@@ -187,7 +193,7 @@ static int node_type(void)
 
 static uint64_t node_guid(void)
 {
-	static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	static const uint8_t bytes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	uint64_t guid;
 
 	memcpy(&guid, bytes, sizeof(guid));
@@ -196,11 +202,13 @@ static uint64_t node_guid(void)
 
 static int query_gid(unsigned int index, uint8_t gid[16], unsigned int *ifindex)
 {
-	static const uint8_t loopback[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+	static const uint8_t loopback[16] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1
+	};
 
 	memset(gid, 0, 16);
 	*ifindex = 0;
-	if (index && index != RNIC_GIDS - 1) /* as if there were many */
+	if (index && index != RNIC_GIDS - 1) /* the first and the last slot have a GID */
 		return -ENODATA;
 	memcpy(gid, loopback, sizeof(loopback));
 	*ifindex = if_nametoindex("lo");
@@ -209,7 +217,7 @@ static int query_gid(unsigned int index, uint8_t gid[16], unsigned int *ifindex)
 
 static int query_port(struct rnic_port *port)
 {
-	*port = (struct rnic_port){.active = true, .width = 2, .speed = 1};
+	*port = (struct rnic_port){ .active = true, .width = 2, .speed = 1 };
 	return 0;
 }
 
@@ -219,7 +227,7 @@ static int query_counter(const char *name, uint64_t *value)
 	return strcmp(name, "port_xmit_data") ? -ENOENT : 0;
 }
 
-/* Far from dense, as handles with a generation in them are. */
+/* Handles are far apart, as the RNIC's are, which have a generation in their upper bits. */
 static uint32_t handle_of(uint32_t index)
 {
 	return (index + 1) << 16;
@@ -234,7 +242,7 @@ static struct id *id_of(uint32_t handle)
 
 static void post_cm(struct id *id, uint32_t event, uint32_t handle)
 {
-	struct rnic_cm_event ev = {.event = event, .uid = id->uid, .id = handle};
+	struct rnic_cm_event ev = { .event = event, .uid = id->uid, .id = handle };
 
 	ev.param.private_data_len = 3;
 	memcpy(ev.param.private_data, "abc", 3);
@@ -248,7 +256,7 @@ static int cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps, ui
 	for (uint32_t i = 0; i < IDS; i++) {
 		if (ids[i].used)
 			continue;
-		ids[i] = (struct id){.used = true, .uid = uid, .chan = chan};
+		ids[i] = (struct id){ .used = true, .uid = uid, .chan = chan };
 		fake_control.ids++;
 		*out = handle_of(i);
 		return 0;

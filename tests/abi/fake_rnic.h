@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a test can make the fake RNIC do, and see of what it was told. The fake exports it as "fake_control". */
+/*
+ * What a test can make the fake RNIC do, and see of what it was told. The fake exports it as
+ * "fake_control".
+ */
 #ifndef TESTS_ABI_FAKE_RNIC_H
 #define TESTS_ABI_FAKE_RNIC_H
 
@@ -19,7 +22,10 @@ struct fake_control {
 	void (*post)(int fd, const void *event, size_t len);
 	/* Makes a connection request on a listening id, and returns the new id. */
 	uint32_t (*connect_request)(uint32_t listener);
-	/* Makes an async channel, as a provider does inside alloc_context(), and returns its descriptor. */
+	/*
+	 * Makes an async channel, as a provider does inside alloc_context(), and returns its
+	 * descriptor.
+	 */
 	int (*open_async)(void);
 	/* Claims a signal, as the RNIC does (sigchain.h). */
 	void (*claim)(int sig, bool (*handler)(int, siginfo_t *, void *));
@@ -33,7 +39,7 @@ struct fake_control {
 	int last_backlog;
 	struct sockaddr_storage last_addr;
 	bool last_had_src;
-	int own_fd; /* a descriptor that the RNIC is to have for itself, or 0 */
+	int own_fd;	/* a descriptor that the RNIC is to have for itself, or 0 */
 	uint32_t forks; /* how many times fork() is to lie behind the process */
 };
 

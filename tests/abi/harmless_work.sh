@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Work for harmless.sh: prints the same, and leaves the same files, whenever it is run.
+# The work of harmless.sh, which prints the same, and leaves the same files, each time.
 set -e -o pipefail
 dir=$1
 mkdir "$dir"
@@ -39,7 +39,7 @@ dd if=/dev/zero bs=1k count=100 2>/dev/null | md5sum
 (sh -c 'kill -SEGV $$' || echo "status $?") 2>/dev/null
 sh -c 'trap "echo trapped" USR1; kill -USR1 $$; exit 3' || echo "status $?"
 timeout 0.2 sleep 5 || echo "status $?"
-rm -f tree/c/fifo copy/c/fifo # diff -r does not compare them
+rm -f tree/c/fifo copy/c/fifo # diff -r does not compare pipes
 python3 -c 1 2>/dev/null || exit 0
 python3 - <<'PYTHON'
 import multiprocessing, os, select, signal, socket, subprocess, sys, tempfile, threading
@@ -48,7 +48,7 @@ def square(x):
     return x * x
 
 def closed_all():
-    # A program that closes every descriptor it does not know.
+    # A program that closes every descriptor that it does not know of.
     pid = os.fork()
     if not pid:
         os.closerange(0, 4096)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The launcher: WRONG_PROVIDER=... launcher.sh SCTPIW FAKE_PROVIDER
+# Tests the launcher: WRONG_PROVIDER=... launcher.sh SCTPIW FAKE_PROVIDER
 sctpiw=$1 fake=$2 wrong=$WRONG_PROVIDER
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failed=0
 run() { "$sctpiw" run --provider "$fake" -- "$@"; }
 
-# expect STATUS TEXT CMD...: CMD's exit status, and a text in what it prints
+# expect STATUS TEXT CMD...: runs CMD, whose exit status has to be STATUS, and which has to print TEXT
 expect() {
 	status=$1 text=$2
 	shift 2
@@ -34,10 +34,10 @@ expect 127 "No such file" run /nowhere/at/all
 expect 127 "No such file" run no-such-command-here
 echo true >"$tmp/not-executable"
 expect 126 "ermission" run "$tmp/not-executable"
-# Arguments are CMD's own, and "--" may be left out.
+# Arguments behind CMD belong to CMD, and "--" may be left out.
 expect 0 "-x --help" "$sctpiw" run --provider "$fake" echo -x --help
 
-# Variables are appended to, once.
+# Variables that are lists are appended to, and only once.
 unset LD_PRELOAD RDMAV_DRIVERS IBV_DRIVERS SCTPIW_PROVIDER SCTPIW_SYSROOT
 driver=${fake%-rdmav34.so}
 driver=$(realpath "$(dirname "$driver")")/$(basename "$driver")
@@ -55,7 +55,7 @@ esac
 out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctpiw0/node_guid)
 [ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
 
-# Settings: in the environment of what is run, and those that are wrong are told at once.
+# Settings go to the environment of CMD, and the user is told at once of wrong ones.
 unset SCTPIW_LLP SCTPIW_ENCAP_PORT SCTPIW_IN_ORDER SCTPIW_SHARE SCTPIW_SILENT_LIMIT SCTPIW_CAPTURE SCTPIW_TRACE SCTPIW_LOG
 export SCTPIW_CONFIG=/dev/null
 set_run() { "$sctpiw" run --provider "$fake" "$@"; }
@@ -77,10 +77,10 @@ expect 2 "/nowhere/f: No such file" set_run --capture /nowhere/f true
 expect 2 "--trace /nowhere/f: No such file" set_run --trace /nowhere/f true
 printf 'log = info\nllp = tcp\n' >"$tmp/conf"
 expect 2 "$tmp/conf:2: llp = tcp is not understood" set_run --config "$tmp/conf" true
-# What CMD may not care about does not keep it from being run.
+# Settings that the launcher was not given do not keep CMD, which may not need them, from being run.
 expect 0 "" env SCTPIW_CONFIG="$tmp/conf" "$sctpiw" run --provider "$fake" true
 expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
-# A new file each time.
+# The file is made anew each time.
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
@@ -95,7 +95,7 @@ out=$(cd "$tmp" && eval "$("$sctpiw" env --provider "$fake" --log debug --config
 	echo "$SCTPIW_LOG $SCTPIW_CONFIG")
 [ "$out" = "debug $tmp/conf" ] || { echo "sctpiw env: $out"; failed=1; }
 
-# What cannot work is said, and run.
+# The user is warned of programs that will not see the device, and they are run.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
 	chmod 4755 "$tmp/setuid"
 	expect 0 "is setuid" run "$tmp/setuid"
@@ -109,7 +109,7 @@ if ${CC:-cc} -static -o "$tmp/static" "$tmp/static.c" 2>/dev/null; then
 fi
 [ -z "$(run true 2>&1)" ] || { echo "a warning without a reason"; failed=1; }
 
-# A provider that does not fit is one line, and no device.
+# With a provider that does not fit there is one line, and no device.
 out=$("$sctpiw" run --provider "$wrong" -- \
 	cat /dev/infiniband/uverbs0 /dev/infiniband/rdma_cm 2>&1)
 [ "$(echo "$out" | grep -c 'interface version')" = 1 ] || { echo "wrong version: $out"; failed=1; }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Descriptors: what is ours stays ours through copies, and a stranger's bytes are never touched. */
+/*
+ * Descriptors: copies of the device's descriptors are the device's, too, and what is read and
+ * written over any other descriptor is never touched.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
@@ -27,8 +30,8 @@ static int create_comp_channel(int fd)
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_comp_channel cmd;
-	} req = {.hdr = {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(req) / 4, 1}};
-	struct ib_uverbs_create_comp_channel_resp resp = {.fd = ~0u};
+	} req = { .hdr = { IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(req) / 4, 1 } };
+	struct ib_uverbs_create_comp_channel_resp resp = { .fd = ~0u };
 
 	req.cmd.response = (uintptr_t)&resp;
 	check(write(fd, &req, sizeof(req)) == sizeof(req));
@@ -41,14 +44,14 @@ static void test_uverbs_commands(void)
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_comp_channel cmd;
 		char room[64];
-	} req = {.hdr = {IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, 4, 1}};
+	} req = { .hdr = { IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, 4, 1 } };
 	int before = ctl->channels;
 	char buf[8];
 
 	check_fails(ioctl(uverbs, _IOWR(0x1b, 1, char[24]), &req), ENOTTY);
 	check_fails(write(uverbs, &req, 4), EINVAL);
 	check_fails(write(uverbs, &req, 12), EINVAL);
-	check_fails(write(uverbs, &req, 16), EFAULT); /* response NULL */
+	check_fails(write(uverbs, &req, 16), EFAULT); /* the response has no address */
 	req.cmd.response = 0x10;
 	check_fails(write(uverbs, &req, 16), EFAULT);
 	req.hdr.out_words = 0;
@@ -65,7 +68,7 @@ static void test_uverbs_commands(void)
 
 static bool readable(int fd)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
 	return poll(&pfd, 1, 0) == 1;
 }
@@ -74,14 +77,14 @@ static void *post_later(void *arg)
 {
 	uint64_t event = 0x1234;
 
-	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	ctl->post(*(int *)arg, &event, sizeof(event));
 	return NULL;
 }
 
 static void test_channel(void)
 {
-	uint64_t event = 0x4321, got[2] = {0};
+	uint64_t event = 0x4321, got[2] = { 0 };
 	int fd = create_comp_channel(uverbs), async, before = ctl->channels;
 	pthread_t thread;
 
@@ -93,7 +96,7 @@ static void test_channel(void)
 	check(read(fd, got, sizeof(got)) == 8 && got[0] == event);
 	check(!readable(fd));
 	ctl->post(fd, &event, sizeof(event));
-	check(readv(fd, &(struct iovec){got, 16}, 1) == 8);
+	check(readv(fd, &(struct iovec){ got, 16 }, 1) == 8);
 	check(!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK));
 	check_fails(read(fd, got, sizeof(got)), EAGAIN);
 	check(!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK));
@@ -115,8 +118,8 @@ static void on_alarm(int sig)
 
 static void set_alarm(int flags, void (*handler)(int))
 {
-	struct sigaction sa = {.sa_handler = handler, .sa_flags = flags};
-	struct itimerval in_50ms = {.it_value = {.tv_usec = 50000}};
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = flags };
+	struct itimerval in_50ms = { .it_value = { .tv_usec = 50000 } };
 
 	check(!sigaction(SIGALRM, &sa, NULL));
 	check(!setitimer(ITIMER_REAL, &in_50ms, NULL));
@@ -151,9 +154,9 @@ static void test_interrupted(void)
 	set_alarm(SA_RESTART, post_on_alarm);
 	check(read(fd, &got, sizeof(got)) == 8 && got == 7);
 
-	/* A cancelled reader leaves nothing behind. */
+	/* A thread that is cancelled in read() holds nothing any more. */
 	check(!pthread_create(&thread, NULL, blocked_reader, &fd));
-	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	check(!pthread_cancel(thread));
 	check(!pthread_join(thread, &ret) && ret == PTHREAD_CANCELED);
 	check(!close(fd) && ctl->channels == before - 1);
@@ -194,7 +197,9 @@ static void check_stranger(int fd, int other)
 	check(!close(other));
 }
 
-/* Put a stranger in the place of fd by a way that the table may or may not see. */
+/*
+ * Another file takes the place of a channel's descriptor, by calls that are hooked and by others.
+ */
 static void test_replaced(void)
 {
 	int fds[2], fd, before = ctl->channels;
@@ -211,7 +216,7 @@ static void test_replaced(void)
 	check(!syscall(SYS_close, fd));
 	check(!pipe(fds) && fds[0] == fd);
 	check_stranger(fds[0], fds[1]);
-	check(ctl->channels == before); /* found out when it was read */
+	check(ctl->channels == before); /* the read() above has found out */
 
 	fd = create_comp_channel(uverbs);
 	fp = fdopen(fd, "r");
@@ -262,14 +267,16 @@ static void test_children(void)
 		check(fds[0] == fd);
 		check_stranger(fds[0], fds[1]);
 		check(!close(cm));
-		check(ctl->channels == before); /* nothing is released here */
+		check(ctl->channels == before); /* a child releases nothing */
 		closefrom(3);
 		check(ctl->channels == before);
 		_exit(0);
 	}
 	check(status_of(pid) == 0);
 
-	/* A vfork()'s child shares memory and the table, but not the descriptors. */
+	/*
+	 * The child of a vfork() shares the memory with the table in it, but not the descriptors.
+	 */
 	pid = vfork();
 	if (!pid) {
 		if (close(fd) || dup2(2, cm) != cm || close(uverbs))
@@ -281,10 +288,10 @@ static void test_children(void)
 	check(ctl->channels == before);
 	check(read(fd, &got, sizeof(got)) == 8 && got == 3);
 
-	check(!posix_spawn(&pid, "/bin/true", NULL, NULL, (char *[]){"true", NULL}, environ));
+	check(!posix_spawn(&pid, "/bin/true", NULL, NULL, (char *[]){ "true", NULL }, environ));
 	check(status_of(pid) == 0);
 
-	/* A child may begin anew. */
+	/* A child may open the device anew. */
 	pid = fork();
 	if (!pid) {
 		int own = open("/dev/infiniband/uverbs0", O_RDWR);
@@ -318,7 +325,10 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-/* Users of any descriptor while others come and go: nothing is mixed up, nothing is lost. */
+/*
+ * Threads use all descriptors while others open and close them: none gets another's data, and none
+ * is lost.
+ */
 static void test_threads(void)
 {
 	int before = ctl->channels;
@@ -329,7 +339,7 @@ static void test_threads(void)
 	for (int i = 0; i < ROUNDS; i++) {
 		struct stat st;
 
-		if (!fstat(3 + i % 16, &st)) /* looks whether it is ours */
+		if (!fstat(3 + i % 16, &st)) /* the hook looks whether it is the device's */
 			check(S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
 	}
 	for (int i = 0; i < 4; i++)
@@ -337,7 +347,7 @@ static void test_threads(void)
 	check(ctl->channels == before);
 }
 
-/* After exec() an inherited descriptor is what it looks like to everybody else. */
+/* After exec() nobody knows what an inherited descriptor was: it is an ordinary file. */
 static int after_exec(int fd)
 {
 	char c;
@@ -366,7 +376,7 @@ static void test_exec(char *self)
 	check(!close(fd));
 }
 
-/* The RNIC's own descriptors are not there to be closed or replaced. */
+/* Descriptors that the RNIC has for itself cannot be closed or replaced. */
 static void test_own(void)
 {
 	int null = open("/dev/null", O_RDWR), copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A claimed signal, and the application that need not know. */
+/* A signal that the RNIC has claimed: the application must not notice. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <setjmp.h>
@@ -14,7 +14,8 @@
 #include "fake_rnic.h"
 
 static struct fake_control *ctl;
-static char *guarded, *bad; /* a page of the RNIC's, and one of the application's mistakes */
+static char *guarded,
+	*bad; /* faults in the first page are the RNIC's, those in the other the application's */
 static volatile sig_atomic_t ours, theirs;
 static siginfo_t last_info;
 static sigset_t last_mask;
@@ -26,7 +27,7 @@ static bool engine_handler(int sig, siginfo_t *info, void *ucontext)
 		return false;
 	ours++;
 	mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
-	errno = EXDEV; /* must not reach the interrupted code */
+	errno = EXDEV; /* the interrupted code must not see it */
 	return true;
 }
 
@@ -74,10 +75,10 @@ static void test_ours(void)
 
 static void test_roundtrip(void)
 {
-	struct sigaction act = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK}, old;
+	struct sigaction act = { .sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_ONSTACK }, old;
 
 	check(!sigaction(SIGSEGV, NULL, &old));
-	check(old.sa_handler == SIG_DFL); /* as it was before the claim */
+	check(old.sa_handler == SIG_DFL); /* what was set before the claim */
 	sigaddset(&act.sa_mask, SIGUSR1);
 	check(!sigaction(SIGSEGV, &act, &old) && old.sa_handler == SIG_DFL);
 	check(!sigaction(SIGSEGV, NULL, &old));
@@ -87,7 +88,7 @@ static void test_roundtrip(void)
 	check(signal(SIGSEGV, SIG_DFL) == SIG_IGN);
 	check(signal(SIGSEGV, SIG_ERR) == SIG_ERR && errno == EINVAL);
 	check(!sigaction(SIGSEGV, &act, NULL));
-	/* Others are the kernel's alone. */
+	/* Signals that are not claimed go to the kernel. */
 	check(signal(SIGUSR1, note_simple) == SIG_DFL);
 	check(signal(SIGUSR1, SIG_DFL) == note_simple);
 	check_fails(sigaction(SIGKILL, &act, NULL), EINVAL);
@@ -104,7 +105,7 @@ static void test_theirs(void)
 	check(last_info.si_signo == SIGSEGV && (char *)last_info.si_addr == bad);
 	check(sigismember(&last_mask, SIGSEGV) && sigismember(&last_mask, SIGUSR1) &&
 	      !sigismember(&last_mask, SIGUSR2));
-	fault_of_engine(); /* and the RNIC still gets its own */
+	fault_of_engine(); /* the RNIC still gets its faults */
 	if (!sigsetjmp(back, 1))
 		touch(bad);
 	check(theirs == before + 2);
@@ -112,17 +113,17 @@ static void test_theirs(void)
 
 static void test_flags(void)
 {
-	struct sigaction act = {.sa_handler = note_simple, .sa_flags = SA_NODEFER}, old;
+	struct sigaction act = { .sa_handler = note_simple, .sa_flags = SA_NODEFER }, old;
 	sigset_t mask;
-	union sigval value = {.sival_int = 42};
+	union sigval value = { .sival_int = 42 };
 
-	/* One argument. */
+	/* A handler with one argument. */
 	check(!sigaction(SIGSEGV, &act, NULL));
 	if (!sigsetjmp(back, 1))
 		touch(bad);
 	check(theirs);
 
-	/* Once only, and the mask is back after a return. */
+	/* The handler runs once only, and the mask is restored when it returns. */
 	act.sa_sigaction = note_and_return;
 	act.sa_flags = SA_SIGINFO | (int)SA_RESETHAND;
 	check(!sigaction(SIGSEGV, &act, NULL));
@@ -134,11 +135,11 @@ static void test_flags(void)
 	check(!sigaction(SIGSEGV, NULL, &old) && old.sa_handler == SIG_DFL);
 
 	check(signal(SIGSEGV, SIG_IGN) == SIG_DFL);
-	check(!raise(SIGSEGV)); /* ignored */
+	check(!raise(SIGSEGV)); /* it is ignored */
 	check(sysv_signal(SIGSEGV, note_simple) == SIG_IGN);
 	if (!sigsetjmp(back, 1))
 		raise(SIGSEGV);
-	check(signal(SIGSEGV, SIG_DFL) == SIG_DFL); /* reset */
+	check(signal(SIGSEGV, SIG_DFL) == SIG_DFL); /* SA_RESETHAND has reset it */
 }
 
 static char stack[65536] __attribute__((aligned(16)));
@@ -153,7 +154,7 @@ static void note_stack(int sig, siginfo_t *info, void *ucontext)
 
 static bool on_alternate_stack(int flags)
 {
-	struct sigaction act = {.sa_sigaction = note_stack, .sa_flags = SA_SIGINFO | flags};
+	struct sigaction act = { .sa_sigaction = note_stack, .sa_flags = SA_SIGINFO | flags };
 
 	check(!sigaction(SIGSEGV, &act, NULL));
 	raise(SIGSEGV);
@@ -162,7 +163,7 @@ static bool on_alternate_stack(int flags)
 
 static void test_stack(void)
 {
-	stack_t ss = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	stack_t ss = { .ss_sp = stack, .ss_size = sizeof(stack) };
 
 	check(!sigaltstack(&ss, NULL));
 	check(on_alternate_stack(SA_ONSTACK));
@@ -174,13 +175,13 @@ enum death { BY_FAULT, BY_IGNORED_FAULT, BY_KILL, BY_OTHER_FAULT };
 
 static int death_of_child(enum death how)
 {
-	struct rlimit no_core = {0};
+	struct rlimit no_core = { 0 };
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
 		setrlimit(RLIMIT_CORE, &no_core);
-		/* The claim came through fork(); in the child only what it does counts. */
+		/* The child has inherited the claim, but what it sets itself goes to the kernel. */
 		if (how == BY_IGNORED_FAULT)
 			signal(SIGSEGV, SIG_IGN);
 		if (how == BY_KILL)
@@ -195,7 +196,7 @@ static int death_of_child(enum death how)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* The same deaths in a process that made the claim itself. */
+/* A process that has made the claim itself dies in the same ways. */
 static int death_of_claimer(enum death how)
 {
 	int status;
@@ -205,7 +206,7 @@ static int death_of_claimer(enum death how)
 		ctl->claim(SIGSEGV, engine_handler);
 		ctl->claim(SIGBUS, engine_handler);
 		fault_of_engine();
-		setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 		if (how == BY_IGNORED_FAULT)
 			check(signal(SIGSEGV, SIG_IGN) == SIG_DFL);
 		if (how == BY_KILL)
@@ -231,7 +232,10 @@ static void test_deaths(void)
 	check(death_of_claimer(BY_OTHER_FAULT) == SIGBUS);
 }
 
-/* vfork()'s child has its own dispositions in our memory. */
+/*
+ * The child of a vfork() has handlers of its own, but shares the memory that records those of its
+ * parent.
+ */
 static void test_vfork(void)
 {
 	struct sigaction old;
@@ -250,10 +254,10 @@ static void test_vfork(void)
 	check(signal(SIGSEGV, SIG_DFL) == note_simple);
 }
 
-/* Many dispositions, set again and again: each is what is read back. */
+/* Many handlers are set again and again, and each is read back. */
 static void test_many(void)
 {
-	struct sigaction act = {.sa_sigaction = note, .sa_flags = SA_SIGINFO}, old;
+	struct sigaction act = { .sa_sigaction = note, .sa_flags = SA_SIGINFO }, old;
 
 	for (int i = 0; i < 300; i++) {
 		sigemptyset(&act.sa_mask);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The device's files by every way that libc has to them. Also built with _FORTIFY_SOURCE. */
+/*
+ * The device's files, by every function of libc that gets at them. Also built with _FORTIFY_SOURCE.
+ */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +29,7 @@ static void check_text(int fd, const char *text)
 	check(!close(fd));
 }
 
-/* As the attributes of an empty slot of the GID table are. */
+/* The files of an empty slot of the GID table can be opened, but not read. */
 static void check_unreadable(int fd)
 {
 	char buf[16];
@@ -49,7 +51,9 @@ static void check_stream(FILE *fp, const char *text)
 
 static void test_open(void)
 {
-	/* Not a constant: fortified programs then call __open_2 and the like. */
+	/*
+	 * The flags are not a constant, so that a fortified program calls __open_2() and the like.
+	 */
 	volatile int rdonly = O_RDONLY;
 	int dir;
 
@@ -90,7 +94,7 @@ static void test_open(void)
 	check_fails(open(IBDEV "/ports/1/gids/0/", rdonly), ENOTDIR);
 	check_fails(open(IBDEV "/ports/1/counters/x/port_xmit_data", rdonly), ENOENT);
 
-	/* As in real sysfs nobody writes, and no file is made. */
+	/* As in the kernel's sysfs, no file can be written or made. */
 	check_fails(open(IBDEV "/node_desc", O_WRONLY), EACCES);
 	check_fails(open(IBDEV "/node_desc", O_RDONLY | O_TRUNC), EACCES);
 	check_fails(open(IBDEV "/new", O_WRONLY | O_CREAT, 0600), EACCES);
@@ -217,7 +221,9 @@ static void test_stat(void)
 	check(!eaccess(IBDEV, R_OK | X_OK));
 }
 
-/* In a child of fork() the device is another one: its directory is younger, whichever way one asks. */
+/*
+ * In a child of fork() the device is another one: its directory is younger, whichever way one asks.
+ */
 static void test_forked_device(void)
 {
 	struct statx before_x, after_x;
@@ -240,7 +246,7 @@ static void test_working_directory(void)
 	check_text(open("state", O_RDONLY), "4: ACTIVE\n");
 	check_text(open("gids/0", O_RDONLY), FAKE_GID_TEXT);
 	check_stream(fopen("../../node_guid", "r"), FAKE_GUID_TEXT);
-	/* Out of the tree and into the real one. */
+	/* A relative path may lead out of the device's files into the host's. */
 	fd = open("../../../../net", O_RDONLY | O_DIRECTORY);
 	check(fd >= 0);
 	check(!close(fd));
@@ -262,7 +268,7 @@ static void test_netlink(void)
 	int fd;
 
 	check_fails(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA), EPROTONOSUPPORT);
-	/* Of a wrong type: a kernel with or without RDMA drivers would say ESOCKTNOSUPPORT. */
+	/* The kernel, with RDMA drivers or without, would say ESOCKTNOSUPPORT for a wrong type. */
 	check_fails(socket(AF_NETLINK, SOCK_STREAM, NETLINK_RDMA), EPROTONOSUPPORT);
 	fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
 	check(fd >= 0 && !close(fd));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The commands of /dev/infiniband/rdma_cm: what they do, and what they refuse and how. */
+/* The commands of /dev/infiniband/rdma_cm: what they do, and which errors they give. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -18,13 +18,13 @@
 static struct fake_control *ctl;
 static int cm;
 
-/* One command: like write(), with the header put in front. */
+/* Writes a command with its header in front; returns what write() does. */
 static ssize_t command_len(int fd, uint32_t cmd, const void *in, size_t in_len, size_t out_len)
 {
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		char in[600];
-	} req = {.hdr = {.cmd = cmd, .in = (uint16_t)in_len, .out = (uint16_t)out_len}};
+	} req = { .hdr = { .cmd = cmd, .in = (uint16_t)in_len, .out = (uint16_t)out_len } };
 	ssize_t n;
 
 	memcpy(req.in, in, in_len);
@@ -40,9 +40,10 @@ static ssize_t command_len(int fd, uint32_t cmd, const void *in, size_t in_len, 
 
 static uint32_t create_id(int fd, uint64_t uid)
 {
-	struct rdma_ucm_create_id_resp resp = {0};
-	struct rdma_ucm_create_id in = {
-		.uid = uid, .response = (uintptr_t)&resp, .ps = RDMA_PS_TCP};
+	struct rdma_ucm_create_id_resp resp = { 0 };
+	struct rdma_ucm_create_id in = { .uid = uid,
+					 .response = (uintptr_t)&resp,
+					 .ps = RDMA_PS_TCP };
 
 	check(!command(fd, CREATE_ID, in, sizeof(resp)));
 	check(resp.id);
@@ -51,8 +52,8 @@ static uint32_t create_id(int fd, uint64_t uid)
 
 static uint32_t destroy_id(int fd, uint32_t id)
 {
-	struct rdma_ucm_destroy_id_resp resp = {.events_reported = 999};
-	struct rdma_ucm_destroy_id in = {.response = (uintptr_t)&resp, .id = id};
+	struct rdma_ucm_destroy_id_resp resp = { .events_reported = 999 };
+	struct rdma_ucm_destroy_id in = { .response = (uintptr_t)&resp, .id = id };
 
 	check(!command(fd, DESTROY_ID, in, sizeof(resp)));
 	return resp.events_reported;
@@ -60,15 +61,15 @@ static uint32_t destroy_id(int fd, uint32_t id)
 
 static struct sockaddr_in loopback(uint16_t port)
 {
-	return (struct sockaddr_in){.sin_family = AF_INET,
-				    .sin_port = htons(port),
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	return (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons(port),
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 }
 
 static void bind_id(int fd, uint32_t id)
 {
 	struct sockaddr_in addr = loopback(7471);
-	struct rdma_ucm_bind_ip in = {.id = id};
+	struct rdma_ucm_bind_ip in = { .id = id };
 
 	memcpy(&in.addr, &addr, sizeof(addr));
 	check(!command(fd, BIND_IP, in, 0));
@@ -77,13 +78,14 @@ static void bind_id(int fd, uint32_t id)
 
 static void test_headers(void)
 {
-	struct rdma_ucm_create_id in = {.ps = RDMA_PS_TCP};
+	struct rdma_ucm_create_id in = { .ps = RDMA_PS_TCP };
 	struct rdma_ucm_create_id_resp resp;
-	struct rdma_ucm_cmd_hdr hdr = {.cmd = RDMA_USER_CM_CMD_CREATE_ID, .in = 100};
-	char many[16] = {0};
+	struct rdma_ucm_cmd_hdr hdr = { .cmd = RDMA_USER_CM_CMD_CREATE_ID, .in = 100 };
+	char many[16] = { 0 };
 
 	check_fails(write(cm, &hdr, 4), EINVAL);
-	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL); /* announces more than there is */
+	check_fails(write(cm, &hdr, sizeof(hdr)),
+		    EINVAL); /* too little was written */
 	hdr.cmd = 23;
 	hdr.in = 0;
 	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);
@@ -106,34 +108,37 @@ static void test_headers(void)
 	check_fails(read(cm, many, sizeof(many)), EINVAL);
 }
 
-/* Every command that names an id, on one that is not there and on one of another channel. */
+/*
+ * Every command that names an id is tried with one that does not exist, and with one of another
+ * channel.
+ */
 static void test_bad_ids(void)
 {
 	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
-	struct rdma_ucm_bind_ip bind_ip = {.addr.sin6_family = AF_INET6};
-	struct rdma_ucm_resolve_ip resolve_ip = {.dst_addr.sin6_family = AF_INET6};
-	struct rdma_ucm_connect connect = {.conn_param.valid = 1};
-	struct rdma_ucm_bind bind = {.addr_size = sizeof(struct sockaddr_in6)};
-	struct rdma_ucm_resolve_addr resolve_addr = {.dst_size = sizeof(struct sockaddr_in6)};
-	uint32_t id = create_id(other, 1), ids[] = {0, UINT32_MAX, id + 1, id};
+	struct rdma_ucm_bind_ip bind_ip = { .addr.sin6_family = AF_INET6 };
+	struct rdma_ucm_resolve_ip resolve_ip = { .dst_addr.sin6_family = AF_INET6 };
+	struct rdma_ucm_connect connect = { .conn_param.valid = 1 };
+	struct rdma_ucm_bind bind = { .addr_size = sizeof(struct sockaddr_in6) };
+	struct rdma_ucm_resolve_addr resolve_addr = { .dst_size = sizeof(struct sockaddr_in6) };
+	uint32_t id = create_id(other, 1), ids[] = { 0, UINT32_MAX, id + 1, id };
 	char resp[1024];
 
 	bind.addr.ss_family = AF_INET6;
 	resolve_addr.dst_addr.ss_family = AF_INET6;
 	for (int i = 0; i < 4; i++) {
 		int err = i == 3 ? EINVAL : ENOENT;
-		struct rdma_ucm_destroy_id destroy = {(uintptr_t)resp, ids[i], 0};
-		struct rdma_ucm_resolve_route route = {.id = ids[i]};
-		struct rdma_ucm_query query = {(uintptr_t)resp, ids[i], 0};
-		struct rdma_ucm_listen listen = {.id = ids[i]};
-		struct rdma_ucm_accept accept = {.id = ids[i]};
-		struct rdma_ucm_reject reject = {.id = ids[i]};
-		struct rdma_ucm_disconnect disconnect = {.id = ids[i]};
-		struct rdma_ucm_init_qp_attr qp_attr = {(uintptr_t)resp, ids[i], 1};
-		struct rdma_ucm_set_option option = {.id = ids[i]};
-		struct rdma_ucm_notify notify = {.id = ids[i]};
-		struct rdma_ucm_join_ip_mcast join = {.id = ids[i]};
-		struct rdma_ucm_migrate_id migrate = {(uintptr_t)resp, ids[i], (uint32_t)cm};
+		struct rdma_ucm_destroy_id destroy = { (uintptr_t)resp, ids[i], 0 };
+		struct rdma_ucm_resolve_route route = { .id = ids[i] };
+		struct rdma_ucm_query query = { (uintptr_t)resp, ids[i], 0 };
+		struct rdma_ucm_listen listen = { .id = ids[i] };
+		struct rdma_ucm_accept accept = { .id = ids[i] };
+		struct rdma_ucm_reject reject = { .id = ids[i] };
+		struct rdma_ucm_disconnect disconnect = { .id = ids[i] };
+		struct rdma_ucm_init_qp_attr qp_attr = { (uintptr_t)resp, ids[i], 1 };
+		struct rdma_ucm_set_option option = { .id = ids[i] };
+		struct rdma_ucm_notify notify = { .id = ids[i] };
+		struct rdma_ucm_join_ip_mcast join = { .id = ids[i] };
+		struct rdma_ucm_migrate_id migrate = { (uintptr_t)resp, ids[i], (uint32_t)cm };
 
 		bind_ip.id = resolve_ip.id = connect.id = bind.id = resolve_addr.id = ids[i];
 		check_fails(command(cm, DESTROY_ID, destroy, sizeof(resp)), err);
@@ -155,7 +160,7 @@ static void test_bad_ids(void)
 		check_fails(command(cm, RESOLVE_ADDR, resolve_addr, 0), err);
 		check_fails(command(cm, MIGRATE_ID, migrate, sizeof(resp)), err);
 	}
-	/* Closing a channel destroys what is on it. */
+	/* Closing a channel destroys its ids. */
 	check(!close(other));
 	check(ctl->ids == 0 && ctl->channels == 1);
 	bind_ip.id = id;
@@ -165,14 +170,16 @@ static void test_bad_ids(void)
 static void test_addresses(void)
 {
 	struct sockaddr_in addr = loopback(1234);
-	struct rdma_ucm_resolve_addr ra = {.dst_size = sizeof(addr)};
-	struct rdma_ucm_resolve_ip ri = {0};
-	struct rdma_ucm_bind bind = {.addr_size = 48};
+	struct rdma_ucm_resolve_addr ra = { .dst_size = sizeof(addr) };
+	struct rdma_ucm_resolve_ip ri = { 0 };
+	struct rdma_ucm_bind bind = { .addr_size = 48 };
 	uint32_t id = create_id(cm, 1);
-	struct rdma_ucm_bind_ip bip = {.id = id};
+	struct rdma_ucm_bind_ip bip = { .id = id };
 
 	check_fails(command(cm, BIND_IP, bip, 0), EINVAL);
-	/* librdmacm's question whether there is AF_IB: no. */
+	/*
+	 * librdmacm binds to an address of AF_IB to learn whether there are such: there are none.
+	 */
 	bind.id = id;
 	bind.addr.ss_family = 27;
 	check_fails(command(cm, BIND, bind, 0), EAFNOSUPPORT);
@@ -203,12 +210,12 @@ static void test_addresses(void)
 
 static void test_queries(void)
 {
-	struct rdma_ucm_query_route_resp route = {0};
-	struct rdma_ucm_query_addr_resp addr = {0};
-	struct rdma_ucm_query_path_resp path = {.num_paths = 5};
+	struct rdma_ucm_query_route_resp route = { 0 };
+	struct rdma_ucm_query_addr_resp addr = { 0 };
+	struct rdma_ucm_query_path_resp path = { .num_paths = 5 };
 	uint32_t id = create_id(cm, 1);
-	struct rdma_ucm_query in = {.id = id, .response = (uintptr_t)&route};
-	struct rdma_ucm_disconnect unbound = {.id = id};
+	struct rdma_ucm_query in = { .id = id, .response = (uintptr_t)&route };
+	struct rdma_ucm_disconnect unbound = { .id = id };
 
 	check(!command(cm, QUERY_ROUTE, in, sizeof(route)) && !route.node_guid);
 	check_fails(command(cm, DISCONNECT, unbound, 0), EINVAL);
@@ -219,7 +226,7 @@ static void test_queries(void)
 	check(((struct sockaddr_in *)&route.src_addr)->sin_port == htons(7471));
 	check_fails(command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index) - 1),
 		    ENOSPC);
-	/* An older librdmacm has less room, and no byte more is written. */
+	/* An older librdmacm has less room, and no byte behind it is written. */
 	memset(&route, 0x77, sizeof(route));
 	check(!command(cm, QUERY_ROUTE, in, offsetof(__typeof__(route), ibdev_index)));
 	check(route.port_num == 1 && route.ibdev_index == 0x77777777);
@@ -249,14 +256,14 @@ static void test_options(void)
 {
 	uint32_t id = create_id(cm, 1);
 	unsigned char tos = 0x20;
-	struct rdma_ucm_set_option in = {.id = id, .optval = (uintptr_t)&tos, .optlen = 1};
-	struct rdma_ucm_init_qp_attr qa = {.id = id, .qp_state = 2};
-	struct ib_uverbs_qp_attr attr = {0};
+	struct rdma_ucm_set_option in = { .id = id, .optval = (uintptr_t)&tos, .optlen = 1 };
+	struct rdma_ucm_init_qp_attr qa = { .id = id, .qp_state = 2 };
+	struct ib_uverbs_qp_attr attr = { 0 };
 	struct rdma_ucm_leave_mcast {
 		uint64_t response;
 		uint32_t id, reserved;
-	} leave = {.id = id};
-	struct rdma_ucm_join_ip_mcast join = {.id = id};
+	} leave = { .id = id };
+	struct rdma_ucm_join_ip_mcast join = { .id = id };
 
 	check(!command(cm, SET_OPTION, in, 0));
 	check(ctl->last_option_len == 1 && ctl->last_option[0] == 0x20);
@@ -269,7 +276,7 @@ static void test_options(void)
 	check_fails(command(cm, SET_OPTION, in, 0), ENOSYS);
 
 	qa.response = (uintptr_t)&attr;
-	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL); /* not bound */
+	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL); /* the id is not bound */
 	bind_id(cm, id);
 	check(!command(cm, INIT_QP_ATTR, qa, sizeof(attr)));
 	check(attr.qp_state == 2 && attr.qp_attr_mask == 9 && attr.qp_access_flags == 7 &&
@@ -283,7 +290,7 @@ static void test_options(void)
 
 static void get_event(int fd, struct rdma_ucm_event_resp *ev)
 {
-	struct rdma_ucm_get_event in = {.response = (uintptr_t)ev};
+	struct rdma_ucm_get_event in = { .response = (uintptr_t)ev };
 
 	check(!command(fd, GET_EVENT, in, sizeof(*ev)));
 }
@@ -292,14 +299,14 @@ static void test_connections(void)
 {
 	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 	uint32_t listener = create_id(cm, 0xabc), id;
-	struct rdma_ucm_listen listen = {.id = listener};
-	struct rdma_ucm_accept accept = {.uid = 0xdef};
-	struct rdma_ucm_connect connect = {0};
-	struct rdma_ucm_reject reject = {.reason = 5};
-	struct rdma_ucm_migrate_resp moved = {99};
-	struct rdma_ucm_migrate_id migrate = {(uintptr_t)&moved, 0, 0};
+	struct rdma_ucm_listen listen = { .id = listener };
+	struct rdma_ucm_accept accept = { .uid = 0xdef };
+	struct rdma_ucm_connect connect = { 0 };
+	struct rdma_ucm_reject reject = { .reason = 5 };
+	struct rdma_ucm_migrate_resp moved = { 99 };
+	struct rdma_ucm_migrate_id migrate = { (uintptr_t)&moved, 0, 0 };
 	struct rdma_ucm_event_resp ev;
-	struct rdma_ucm_get_event bad = {.response = 32};
+	struct rdma_ucm_get_event bad = { .response = 32 };
 
 	bind_id(cm, listener);
 	check(!command(cm, LISTEN, listen, 0) && ctl->last_backlog == 1024);
@@ -308,22 +315,22 @@ static void test_connections(void)
 
 	id = ctl->connect_request(listener);
 	accept.id = connect.id = reject.id = migrate.id = id;
-	check_fails(command(cm, ACCEPT, accept, 0), ENOENT); /* not reported yet */
+	check_fails(command(cm, ACCEPT, accept, 0), ENOENT); /* the event has not been read yet */
 	check_fails(command(cm, GET_EVENT, bad, sizeof(ev)), EFAULT);
 	bad.response = (uintptr_t)&ev;
 	check_fails(command(cm, GET_EVENT, bad, 200), ENOSPC);
-	get_event(cm, &ev); /* neither of the two has lost it */
+	get_event(cm, &ev); /* the failed reads have not lost it */
 	check(ev.event == CONNECT_REQUEST && ev.uid == 0xabc && ev.id == id);
 	check(ev.param.conn.private_data_len == 3 && !memcmp(ev.param.conn.private_data, "abc", 3));
 	check(ev.param.conn.qp_num == 77);
-	check(!ev.ece.vendor_id && !ev.ece.attr_mod); /* nothing carries it */
+	check(!ev.ece.vendor_id && !ev.ece.attr_mod); /* the wire does not carry ECE */
 
-	check_fails(command(cm, CONNECT, connect, 0), EINVAL); /* no parameters */
+	check_fails(command(cm, CONNECT, connect, 0), EINVAL); /* without parameters */
 	connect.conn_param.valid = 1;
 	connect.conn_param.qp_num = 0x123456;
 	connect.conn_param.private_data_len = 255;
 	memset(connect.conn_param.private_data, 0x5a, 255);
-	connect.ece.vendor_id = accept.ece.vendor_id = 0x1234; /* taken, whatever it is */
+	connect.ece.vendor_id = accept.ece.vendor_id = 0x1234; /* any value is accepted */
 	connect.ece.attr_mod = accept.ece.attr_mod = UINT32_MAX;
 	check(!command_len(cm, RDMA_USER_CM_CMD_CONNECT, &connect,
 			   offsetof(struct rdma_ucm_connect, ece), 0)); /* without ECE */
@@ -353,9 +360,10 @@ static void test_connections(void)
 
 static void *resolve_later(void *arg)
 {
-	struct rdma_ucm_resolve_ip in = {.id = *(uint32_t *)arg, .dst_addr.sin6_family = AF_INET6};
+	struct rdma_ucm_resolve_ip in = { .id = *(uint32_t *)arg,
+					  .dst_addr.sin6_family = AF_INET6 };
 
-	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	check(!command(cm, RESOLVE_IP, in, 0));
 	return NULL;
 }
@@ -370,9 +378,9 @@ static void *blocked_get_event(void *arg)
 
 static void test_waiting(void)
 {
-	struct pollfd pfd = {.fd = cm, .events = POLLIN};
+	struct pollfd pfd = { .fd = cm, .events = POLLIN };
 	struct rdma_ucm_event_resp ev;
-	struct rdma_ucm_get_event in = {.response = (uintptr_t)&ev};
+	struct rdma_ucm_get_event in = { .response = (uintptr_t)&ev };
 	uint32_t id = create_id(cm, 0x11);
 	int other = open("/dev/infiniband/rdma_cm", O_RDWR | O_NONBLOCK), before;
 	pthread_t thread;
@@ -386,16 +394,16 @@ static void test_waiting(void)
 	pthread_join(thread, NULL);
 	check(destroy_id(cm, id) == 1);
 
-	/* As rping ends: the thread that waits for events is cancelled. */
+	/* rping ends so: it cancels the thread that waits for events. */
 	before = ctl->channels;
 	check(!fcntl(other, F_SETFL, 0));
 	check(!pthread_create(&thread, NULL, blocked_get_event, &other));
-	nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	check(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 	check(!close(other) && ctl->channels == before - 1);
 }
 
-/* More ids than the map begins with, and every one is found again. */
+/* There are more ids than the map has room for at first; each is found again. */
 static void test_many(void)
 {
 	uint32_t ids[200];
@@ -419,7 +427,7 @@ int main(void)
 	test_headers();
 	test_bad_ids();
 	test_addresses();
-	check(!close(cm)); /* with its two unread events */
+	check(!close(cm)); /* two of its events have not been read */
 	cm = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 	test_queries();
 	test_options();

@@ -8,7 +8,7 @@ fi
 guid=0102:0304:0506:0708
 dev=/sys/class/infiniband/sctpiw0
 
-# expect TEXT CMD...: what CMD prints, on both outputs
+# expect TEXT CMD...: runs CMD, which has to print TEXT on one of its two outputs
 expect() {
 	text=$1
 	shift
@@ -49,7 +49,7 @@ assert os.major(os.fstat(fd).st_rdev) == 10
 os.close(fd)
 print(open('$dev/node_guid').read().strip())"
 fi
-# libibverbs finds the device; the fake has no driver for it, and libibverbs says so.
+# libibverbs finds the device, and says that it has no driver for it, as the fake is none.
 if command -v ibv_devices >/dev/null; then
 	case $(IBV_SHOW_WARNINGS=1 ibv_devices 2>&1) in
 	*"no userspace device-specific driver found for sctpiw0"*) ;;

@@ -2,25 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Whether the tests notice when the code is wrong.
 
-usage: mutate.py --count N [--seed S] [--dir wire|sctp|iwarp] [--jobs J] [--keep-going] [--work DIR]
+usage: mutate.py --count N [--seed S] [--dir ROOM] [--jobs J] [--keep-going] [--work DIR]
        mutate.py [--jobs J] [--work DIR] ID...
 
-Changes one place of providers/sctpiw/{wire,sctp,iwarp} at a time, in a copy of the tree with a build of
-its own, and runs the unit, conformance and fuzz-replay programs that link that layer, the ones under
-valgrind too, until one fails. Prints the ID of each mutant, the change, and what killed it, or SURVIVED.
-A survivor is either equivalent (nobody can see the change) or a hole in the tests.
+Changes one place of providers/sctpiw/{wire,sctp,iwarp,conn,runtime} at a time, in a copy of the tree with
+a build of its own, and runs the programs that could notice until one fails: the unit, conformance and
+fuzz-replay programs that link the room, under valgrind too; for conn and runtime then the verbs programs
+under the launcher, which must fail twice, since they measure time. Prints the ID of each mutant, the
+change, and what killed it, or SURVIVED. A survivor is either equivalent (nobody can see the change) or a
+hole in the tests.
 
-  --count N      so many mutants; those that do not compile, or give the same object code, do not count
-  --seed S       which ones (1); the same tree and seed give the same mutants
-  --dir D        of this layer alone; may be given more than once
-  --jobs J       so many at a time, each in a copy of its own (2)
-  --keep-going   go on after a survivor; else the first ends the run
+  --count N      try N mutants; those that do not compile, or give the same object code, do not count
+  --seed S       draw them by this number (1); the same tree and seed give the same mutants
+  --dir ROOM     take them from this room alone; may be given more than once
+  --jobs J       try J at a time, each in a copy of its own (2)
+  --keep-going   go on after a survivor; without it the first one ends the run
   --work DIR     leave the copies and builds there, for the next run to start from
-  ID             FILE:LINE:COLUMN:OPERATOR of a mutant as printed: this one again
+  ID             FILE:LINE:COLUMN:OPERATOR of a mutant as printed: try this one again
 
 An operator is drawn first and a place for it second, so that rare operators have their turn. A program
-that runs for five times its processor time hangs, and has noticed. One that fails without any change is
-named and left out. Exit status: 0 when all were killed, 1 when some survived.
+that runs for five times its usual time hangs, which counts as noticing. A program that fails without any
+change is named and left out; so is a verbs program that takes longer than SLOW seconds. Exit status: 0
+when all mutants were killed, 1 when some survived.
 """
 
 import argparse
@@ -32,6 +35,7 @@ import pathlib
 import random
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -42,10 +46,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROVIDER = pathlib.Path("providers/sctpiw")
-LAYERS = ("wire", "sctp", "iwarp")
+ROOMS = ("wire", "sctp", "iwarp", "conn", "runtime")
+VERBS_ROOMS = {"conn", "runtime"}  # which the verbs programs are asked about
 ARGUMENTS = {"test_stack_sim": ["--all", "1", "2"]}  # instead of hundreds of seeds
 VALGRIND = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]  # as in tests/unit
-MEMORY = 4 << 30  # a mutant that allocates without end
+MEMORY = 4 << 30  # bytes; a mutant may allocate without end
+SLOW = 8  # seconds
 
 TOKEN = re.compile(r"""
     (?P<skip> /\*.*?\*/ | //[^\n]* | ^[ \t]*\#(?:[^\n\\]|\\.)* | \s+ | "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
@@ -76,7 +82,7 @@ def tokenize(text):
 
 
 def pairs(tokens):
-    """The index of the bracket that closes the one at an index."""
+    """Maps the index of each bracket that opens to that of the one that closes it."""
     closes, stack = {}, []
     for i, token in enumerate(tokens):
         if token.text in ("(", "[", "{"):
@@ -87,7 +93,7 @@ def pairs(tokens):
 
 
 def bodies(tokens, closes):
-    """The indexes of the braces of functions."""
+    """Yields the indexes of the two braces of each function."""
     i = 0
     while i < len(tokens):
         if tokens[i].text == "{":
@@ -103,7 +109,7 @@ def is_value(token):
 
 
 def operators(tokens, i):
-    """Mutations of the token at i alone."""
+    """Yields the changes of the token at i alone."""
     token = tokens[i]
     text = token.text
     if text in FLIPS:
@@ -127,7 +133,7 @@ def operators(tokens, i):
 
 
 def conditions(text, tokens, closes, i):
-    """Mutations of the condition behind the if or while at i."""
+    """Yields the changes of the condition behind the if or while at i."""
     if tokens[i].text not in ("if", "while") or tokens[i + 1].text != "(":
         return
     close = closes[i + 1]
@@ -140,7 +146,7 @@ def conditions(text, tokens, closes, i):
 
 
 def statement(tokens, closes, i):
-    """The end of the call or assignment that starts at i, or None."""
+    """Returns the index of the end of the call or assignment that starts at i, or None."""
     before, first = tokens[i - 1], tokens[i]
     if before.text not in (";", "{", "}", "else", ")") or first.text in KEYWORDS | UNTOUCHED:
         return None
@@ -160,7 +166,7 @@ def statement(tokens, closes, i):
 
 
 def swaps(text, tokens, closes, i):
-    """Two neighbouring arguments of the call at i, exchanged; the compiler tells whether they can be."""
+    """Yields the call at i with two neighbouring arguments exchanged; the compiler refuses those that cannot be."""
     if tokens[i].kind != "name" or tokens[i].text in KEYWORDS | UNTOUCHED or tokens[i + 1].text != "(":
         return
     arguments, j, first = [], i + 2, i + 2
@@ -217,7 +223,7 @@ def ident(m):
 
 
 def shown(text, m):
-    """The line that changes, before and after, on one line."""
+    """Returns the line that changes, before and after, on one line."""
     def piece(s, start, end):
         return " ".join(s[s.rfind("\n", 0, start) + 1:(s + "\n").index("\n", end)].split())
 
@@ -226,7 +232,7 @@ def shown(text, m):
 
 
 def drawn(every, seed):
-    """All of them in the order of the seed: an operator first, then a place."""
+    """Yields all of them in the order of the seed: an operator is drawn first, then a place."""
     rng = random.Random(seed)
     places = collections.defaultdict(list)
     for m in every:
@@ -242,11 +248,12 @@ def drawn(every, seed):
 
 # ---- building and running ----
 
-Program = collections.namedtuple("Program", "name target layers command")
+Program = collections.namedtuple("Program", "name targets rooms command")
+Time = collections.namedtuple("Time", "cpu wall")  # seconds
 
 
 def copy_changes(source, target):
-    """What differs alone, so that a build that is there goes on."""
+    """Copies only what differs, so that a build that is there goes on."""
     target.mkdir(parents=True, exist_ok=True)
     names = {p.name for p in source.iterdir() if not re.fullmatch(r"\.git|__pycache__|build|build-.*", p.name)}
     for path in target.iterdir():
@@ -255,7 +262,7 @@ def copy_changes(source, target):
     for name in names:
         here, there = source / name, target / name
         if here.is_symlink():
-            continue  # nothing that is built
+            continue  # no link is part of the build
         if here.is_dir():
             copy_changes(here, there)
         elif not there.exists() or here.read_bytes() != there.read_bytes():
@@ -264,19 +271,20 @@ def copy_changes(source, target):
 
 
 class Tree:
-    """A private copy and its build."""
+    """A private copy of the tree, and its build."""
 
     def __init__(self, directory):
         self.source = directory / "tree"
         self.build = directory / "build"
         copy_changes(ROOT, self.source)
-        # Without debug information, so that the same code gives the same object file; and what the
-        # compiler only warns of, an exchange of things of two kinds, does not compile.
+        # Without debug information, so that the same code gives the same object file; as a Debug build,
+        # since others optimize the whole provider at once, which takes long. What the compiler only
+        # warns of, an exchange of things of two kinds, shall not compile.
         self.call(["cmake", "-G", "Ninja", "-S", self.source, "-B", self.build, "-DSCTPIW_TESTS=ON",
-                   "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG",
+                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O2 -DNDEBUG",
                    "-DCMAKE_C_FLAGS=-Werror=incompatible-pointer-types -Werror=int-conversion"])
         self.programs = self.find_programs()
-        self.make(sorted({p.target for p in self.programs}) + ["sctpiw_runtime"], check=True)
+        self.make(targets_of(self.programs), check=True)
         self.objects = self.hashes()
         self.limits = {}
 
@@ -296,51 +304,76 @@ class Tree:
     def find_programs(self):
         found = []
         tests = json.loads(self.call(["ctest", "--test-dir", self.build, "--show-only=json-v1"]))["tests"]
-        for name in (test["name"] for test in tests):
-            match = re.fullmatch(r"(?:unit|conformance|valgrind)\.(test_\w+)|fuzz\.(\w+)", name)
-            if not match:
-                continue
-            target = match[1] or "fuzz_" + match[2]
-            inputs = self.call(["ninja", "-C", self.build, "-t", "inputs", f"bin/{target}"])
-            layers = {layer for layer in LAYERS if f"libsctpiw_{layer}.a" in inputs}
-            command = [str(self.build / "bin" / target), *ARGUMENTS.get(target, [])]
-            if match[2]:
-                command.append(str(self.source / "tests/fuzz/corpus" / match[2]))
-            if name.startswith("valgrind."):
-                command = [*VALGRIND, *command]
-            if layers:
-                found.append(Program(name, target, layers, command))
+        for test in tests:
+            found.extend(self.program_that_links(test["name"]))
+        # ctest does not tell the command of a program that is not built yet.
+        listed = (self.build / "tests/verbs/CTestTestfile.cmake").read_text()
+        for name, command in re.findall(r"^add_test\((verbs\.\S+) (.*)\)$", listed, re.M):
+            command = shlex.split(command)
+            program = pathlib.Path(command[command.index("--") + 1]).name
+            targets = (program, "sctpiw", "sctpiw-preload", "sctpiw-launcher")
+            found.append(Program(name, targets, VERBS_ROOMS, command))
         return found
+
+    def program_that_links(self, name):
+        match = re.fullmatch(r"(?:unit|conformance|valgrind)\.(test_\w+)|fuzz\.(\w+)", name)
+        if not match:
+            return
+        target = match[1] or "fuzz_" + match[2]
+        inputs = self.call(["ninja", "-C", self.build, "-t", "inputs", f"bin/{target}"])
+        rooms = {room for room in ROOMS if f"libsctpiw_{room}.a" in inputs}
+        command = [str(self.build / "bin" / target), *ARGUMENTS.get(target, [])]
+        if match[2]:
+            command.append(str(self.source / "tests/fuzz/corpus" / match[2]))
+        if name.startswith("valgrind."):
+            command = [*VALGRIND, *command]
+        if rooms:
+            yield Program(name, (target,), rooms, command)
 
     def hashes(self):
         objects = sorted((self.build / PROVIDER).rglob("*.o"))
         return {str(o.relative_to(self.build)): hashlib.sha256(o.read_bytes()).digest() for o in objects}
 
     def run(self, program, cpu, wall):
-        """What is wrong, or None; and the processor time."""
+        """Returns what is wrong, or None; and the time that it took."""
         def limit():
             resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
+        start = time.monotonic()
         child = subprocess.Popen(["nice", *program.command], cwd=self.build, preexec_fn=limit,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  start_new_session=True)
-        timer = threading.Timer(wall, child.kill)
+        timer = threading.Timer(wall, os.killpg, (child.pid, signal.SIGKILL))
         timer.start()
         output = child.stdout.read().decode(errors="replace")
         _, status, usage = os.wait4(child.pid, 0)
         timer.cancel()
         child.returncode = 0  # waited for above
-        return verdict(status, output), usage.ru_utime + usage.ru_stime
+        return verdict(status, output), Time(usage.ru_utime + usage.ru_stime, time.monotonic() - start)
 
     def measure(self):
         for program in self.programs:
             wrong, used = self.run(program, 600, 600)
             if wrong:
                 print(f"left out, fails as it is: {program.name}: {wrong}", file=sys.stderr)
+            elif program.rooms is VERBS_ROOMS and used.wall > SLOW:
+                print(f"left out, takes {used.wall:.0f} s: {program.name}", file=sys.stderr)
             else:
                 self.limits[program.name] = used
+
+    def notices(self, program):
+        """Returns what is wrong, or None."""
+        used = self.limits[program.name]
+        wrong, _ = self.run(program, int(5 * used.cpu) + 1, 5 * used.wall + 60)
+        if wrong and program.rooms is VERBS_ROOMS:
+            wrong, _ = self.run(program, int(5 * used.cpu) + 1, 5 * used.wall + 60)
+        return wrong
+
+
+def targets_of(programs):
+    return sorted({target for program in programs for target in program.targets})
 
 
 def verdict(status, output):
@@ -349,12 +382,15 @@ def verdict(status, output):
     if status & 0x7f:
         number = signal.Signals(status & 0x7f)
         return "hangs" if number in (signal.SIGXCPU, signal.SIGKILL) else number.name
+    if status >> 8 == 77:
+        return None  # skipped
     failed = re.findall(r"^\[  FAILED  \] (?!\d|tests)(?:\S+: )?(\w+)$", output, re.M)
+    failed = failed or re.findall(r"^FAIL (\w+):", output, re.M)
     return failed[0] if failed else f"exit status {status >> 8}"
 
 
 class Run:
-    """Mutants from a queue, tried by several threads, until there are enough."""
+    """Several threads try mutants from one queue, until there are enough."""
 
     def __init__(self, texts, candidates, count, keep_going):
         self.texts = texts
@@ -391,23 +427,21 @@ class Run:
         text = self.texts[m.file]
         path.write_text(text[:m.start] + m.new + text[m.end:])
         try:
-            layer = m.file.split("/")[0]
-            targets = ["sctpiw_" + each for each in LAYERS] + ["sctpiw_runtime"] * m.file.endswith(".h")
-            if not tree.make(targets):
+            room = m.file.split("/")[0]
+            if not tree.make(["sctpiw_" + each for each in (*ROOMS, "net", "verbs")]):
                 return self.report(m, "does not compile")
             now = tree.hashes()
             if all(now[name] == tree.objects[name] for name in now):
                 return self.report(m, "same code")
-            programs = [p for p in tree.programs if layer in p.layers and p.name in tree.limits]
+            programs = [p for p in tree.programs if room in p.rooms and p.name in tree.limits]
             # What noticed a change of this file before is asked first, then the fastest.
             seen = self.killers[m.file]
-            programs.sort(key=lambda p: (-seen[p.name], tree.limits[p.name]))
+            programs.sort(key=lambda p: (-seen[p.name], tree.limits[p.name].wall))
             for i in range(0, len(programs), 6):
-                if not tree.make(sorted({p.target for p in programs[i:i + 6]})):
+                if not tree.make(targets_of(programs[i:i + 6])):
                     return self.report(m, "does not compile")
                 for program in programs[i:i + 6]:
-                    used = tree.limits[program.name]
-                    wrong, _ = tree.run(program, int(5 * used) + 1, 120 + 20 * used)
+                    wrong = tree.notices(program)
                     if wrong:
                         seen[program.name] += 1
                         return self.report(m, "killed", f"{program.name}: {wrong}")
@@ -424,7 +458,7 @@ class Run:
                 if m is None:
                     return
                 self.try_one(tree, m)
-        except BaseException as error:  # of one thread: of the run
+        except BaseException as error:  # one thread ends the run of all
             with self.lock:
                 self.stop = True
             print(repr(error), file=sys.stderr)
@@ -437,7 +471,7 @@ def main():
     parser.add_argument("ids", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=1, help=argparse.SUPPRESS)
-    parser.add_argument("--dir", action="append", choices=LAYERS, help=argparse.SUPPRESS)
+    parser.add_argument("--dir", action="append", choices=ROOMS, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=2, help=argparse.SUPPRESS)
     parser.add_argument("--work", type=pathlib.Path, help=argparse.SUPPRESS)
     parser.add_argument("--keep-going", action="store_true", help=argparse.SUPPRESS)
@@ -446,9 +480,9 @@ def main():
         parser.error("either --count or the IDs of mutants")
 
     texts = {}
-    for layer in LAYERS:
-        for path in sorted((ROOT / PROVIDER / layer).glob("*.[ch]")):
-            texts[f"{layer}/{path.name}"] = path.read_text()
+    for room in ROOMS:
+        for path in sorted((ROOT / PROVIDER / room).glob("*.[ch]")):
+            texts[f"{room}/{path.name}"] = path.read_text()
     every = [m for name, text in texts.items() for m in mutations(name, text)
              if not args.dir or name.split("/")[0] in args.dir]
     if args.ids:

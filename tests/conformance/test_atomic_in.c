@@ -3,7 +3,12 @@
 /* Atomics that the peer asks for (RFC 7306 5, 8.2, 9): what is done, what is answered, what is refused. */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/atomic.h"
+#include "iwarp/mr.h"
+#include "iwarp/sq.h"
+#include "wire/rdmap.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
 
 /* The figure of RFC 7306 A.1: MSN, reserved bits and AOpCode, identifier, STag, TO; data and masks follow. */
 #define ATOMIC_SEGMENT "41 4A 00000000  00000001 %w 00000000  %w %w %w %q "

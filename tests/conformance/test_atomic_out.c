@@ -3,7 +3,8 @@
 /* Atomics that the application asks for (RFC 7306 5): requests as they go out, and what may answer them. */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/sq.h"
+#include "wire/terminate.h"
 
 #define REQUEST "41 4A 00000000  00000001 %w 00000000  "
 #define ANSWER "41 4B 00000000  00000003 %w 00000000  "

@@ -6,7 +6,10 @@
  */
 #include "fixture/llp_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rnic.h"
+#include "iwarp/session.h"
+#include "wire/session.h"
 
 /* ---- a second peer ---- */
 
@@ -288,9 +291,9 @@ static void fragments_for_ever(void **state)
 			if (!f.a)
 				break;
 			assert_int_equal(f.rx.count, 0);
-			assert_true(f.a->reasm.bytes <= 384u << 10);
-			assert_true(f.a->reasm.count <= 512);
-			assert_true(f.a->rxmap.size <= 32768);
+			assert_true(f.a->rx.reasm.bytes <= 384u << 10);
+			assert_true(f.a->rx.reasm.count <= 512);
+			assert_true(f.a->rx.map.size <= 32768);
 		}
 		/* what cannot end in any way is ended */
 		if (round == 0)
@@ -318,8 +321,8 @@ static void gaps_for_ever(void **state)
 		assert_non_null(f.a);
 		if (ahead > 32768)
 			assert_int_equal(f.rx.count, 0);
-		assert_true(f.a->rxmap.size <= 32768);
-		assert_int_equal(f.a->rxmap.cum, tsn - 1);
+		assert_true(f.a->rx.map.size <= 32768);
+		assert_int_equal(f.a->rx.map.cum, tsn - 1);
 		if (i % 1000 == 0) {
 			struct packet *p;
 
@@ -346,7 +349,7 @@ static void segments_far_ahead(void **state)
 			    (const uint8_t[]){ (uint8_t)(i >> 8), (uint8_t)i }, (size_t)2, x.stag, x.base);
 		send_packet();
 		drop_all();
-		assert_true(x.session->slots_size <= 32768);
+		assert_true(x.session->rx.order.size <= 32768);
 	}
 	fx_no_event(&x);
 	other_works();
@@ -354,7 +357,7 @@ static void segments_far_ahead(void **state)
 	add_message(tsn++, WHOLE, 16, "0001 c1 40 %w %q 'x'", x.stag, x.base);
 	send_packet();
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
-	assert_int_equal(x.session->slots_used > 0, 1); /* those behind the next hole */
+	assert_int_equal(x.session->rx.order.used > 0, 1); /* those behind the next hole */
 }
 
 /* ---- sessions ---- */

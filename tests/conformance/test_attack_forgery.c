@@ -133,7 +133,7 @@ static struct sctp_assoc alone(const struct sctp_assoc *a)
 	memcpy(&copy, a, sizeof(copy));
 	memset(&copy.hash_node, 0, sizeof(copy.hash_node));
 	memset(&copy.ep_node, 0, sizeof(copy.ep_node));
-	memset(&copy.timer_node, 0, sizeof(copy.timer_node));
+	memset(&copy.timers.node, 0, sizeof(copy.timers.node));
 	return copy;
 }
 
@@ -141,12 +141,12 @@ static void keep_of(const struct sctp_assoc *a)
 {
 	memset(&kept, 0, sizeof(kept));
 	kept.a = alone(a);
-	assert_true(a->out.size <= 64 && a->rxmap.size <= 64 * 64);
+	assert_true(a->out.size <= 64 && a->rx.map.size <= 64 * 64);
 	if (a->out.size)
 		memcpy(kept.ring, a->out.ring, a->out.size * sizeof(*a->out.ring));
-	if (a->rxmap.size)
-		memcpy(kept.bits, a->rxmap.bits, a->rxmap.size / 8);
-	kept.count = f.s->assoc_count;
+	if (a->rx.map.size)
+		memcpy(kept.bits, a->rx.map.bits, a->rx.map.size / 8);
+	kept.count = f.s->table.assoc_count;
 	kept.timeout = sctp_next_timeout(f.s);
 	kept.events = f.events;
 }
@@ -160,8 +160,8 @@ static bool is_as_kept(const struct sctp_assoc *a)
 	now = alone(a);
 	return !memcmp(&kept.a, &now, sizeof(now)) &&
 	       (!a->out.size || !memcmp(kept.ring, a->out.ring, a->out.size * sizeof(*a->out.ring))) &&
-	       (!a->rxmap.size || !memcmp(kept.bits, a->rxmap.bits, a->rxmap.size / 8)) &&
-	       kept.count == f.s->assoc_count && kept.timeout == sctp_next_timeout(f.s) &&
+	       (!a->rx.map.size || !memcmp(kept.bits, a->rx.map.bits, a->rx.map.size / 8)) &&
+	       kept.count == f.s->table.assoc_count && kept.timeout == sctp_next_timeout(f.s) &&
 	       kept.events == f.events;
 }
 
@@ -312,8 +312,8 @@ static void test_right_tag(void **state)
 		reach_established();
 		cum = f.a->out.cum;
 		next = f.a->out.next;
-		cwnd = f.a->path.cc.cwnd;
-		rtt = f.a->path.rtt;
+		cwnd = f.a->path->cc.cwnd;
+		rtt = f.a->path->rtt;
 		if (strstr(chunks_forged[i], "D+1000"))
 			want = "CLOSED";
 		for (e = 0; e < sizeof(effects) / sizeof(effects[0]); e++)
@@ -324,15 +324,15 @@ static void test_right_tag(void **state)
 			fail_msg("%s led to %s", chunks_forged[i], state_name());
 		if (!f.a) {
 			assert_int_equal(f.error, forged_type(i) == WIRE_SCTP_ABORT ? -ECONNRESET : -EPROTO);
-			assert_int_equal(f.s->assoc_count, 0);
+			assert_int_equal(f.s->table.assoc_count, 0);
 			assert_true(sctp_next_timeout(f.s) == TIME_NEVER);
 			continue;
 		}
 		assert_int_equal(f.a->out.next, next);
 		if (forged_type(i) != WIRE_SCTP_SACK) {
 			assert_int_equal(f.a->out.cum, cum);
-			assert_int_equal(f.a->path.cc.cwnd, cwnd);
-			assert_memory_equal(&f.a->path.rtt, &rtt, sizeof(rtt));
+			assert_int_equal(f.a->path->cc.cwnd, cwnd);
+			assert_memory_equal(&f.a->path->rtt, &rtt, sizeof(rtt));
 		}
 		/* and the true peer goes on */
 		drop_all();
@@ -369,7 +369,7 @@ static void test_neighbour(void **state)
 		assert_ptr_not_equal(f.a, victim);
 		keep_of(victim);
 		forge(i, tag, 0);
-		kept.count = f.s->assoc_count;
+		kept.count = f.s->table.assoc_count;
 		kept.timeout = sctp_next_timeout(f.s);
 		kept.events = f.events;
 		assert_true(is_as_kept(victim));
@@ -388,13 +388,13 @@ static void test_neighbour(void **state)
 static void outstanding(unsigned int n)
 {
 	associate();
-	f.a->path.cc.cwnd = n * 1452;
-	f.a->peer_rwnd = 10000000;
+	f.a->path->cc.cwnd = n * 1452;
+	f.a->window.peer_rwnd = 10000000;
 	script_post(n, 1436);
 	drop_all();
 	f.messages = 0;
 	assert_int_equal(sctp_outq_count(&f.a->out), n);
-	f.a->cwnd_limited = true;
+	f.a->recovery.now.cwnd_limited = true;
 }
 
 /*
@@ -408,30 +408,30 @@ static void test_sack_division(void **state)
 
 	ROWS("9260-7.2.1-02");
 	outstanding(n);
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < 5; k++) {
 			begin();
 			add_sack(f.their_tsn + i, 10000000, NULL, 0);
 			sendp();
 			drop_all();
-			assert_true(f.a->path.cc.cwnd - cwnd <= (i + 1) * 1452);
+			assert_true(f.a->path->cc.cwnd - cwnd <= (i + 1) * 1452);
 		}
-	assert_true(f.a->path.cc.cwnd > cwnd);
+	assert_true(f.a->path->cc.cwnd > cwnd);
 	/* and one SACK of everything by no more than receive offload gathers */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(3 * n);
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	begin();
 	add_sack(f.their_tsn + 3 * n - 1, 10000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->path.cc.cwnd - cwnd, 64 * f.a->path.cc.pmdcs);
+	assert_int_equal(f.a->path->cc.cwnd - cwnd, 64 * f.a->path->cc.pmdcs);
 	/* what gap blocks say and take back again, for ever, is worth nothing */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(n);
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	for (i = 0; i < 1000; i++) {
 		const struct wire_sctp_gap gap = { (uint16_t)(2 + i % (n - 2)), (uint16_t)n };
 
@@ -439,8 +439,8 @@ static void test_sack_division(void **state)
 		add_sack(f.their_tsn - 1, 10000000, &gap, i & 1);
 		sendp();
 		drop_all();
-		assert_true(f.a->path.cc.cwnd <= cwnd);
-		assert_true(f.a->path.flight <= n * 1452);
+		assert_true(f.a->path->cc.cwnd <= cwnd);
+		assert_true(f.a->path->flight <= n * 1452);
 	}
 }
 
@@ -472,7 +472,7 @@ static void test_optimistic_ack(void **state)
 		script("error 71"); /* EPROTO */
 		check_packet("ABORT", "Ptag / 06 00 0008 000d 0004", take());
 		script("-");
-		assert_int_equal(f.s->assoc_count, 0);
+		assert_int_equal(f.s->table.assoc_count, 0);
 	}
 	/* the last one that was sent is the most that he gets */
 	teardown(NULL);

@@ -82,7 +82,7 @@ static void from_address(uint32_t number)
 static void flood(void)
 {
 	struct sctp_endpoint endpoint = *f.ep;
-	size_t associations = f.s->assoc_count, buckets = f.s->bucket_count;
+	size_t associations = f.s->table.assoc_count, buckets = f.s->table.bucket_count;
 	uint64_t timeout = sctp_next_timeout(f.s);
 	unsigned int answered = 0;
 	uint32_t i;
@@ -103,8 +103,8 @@ static void flood(void)
 	answers();
 	assert_true(answered >= FLOOD / 10 * 7);
 	assert_int_equal(allocations, 0);
-	assert_int_equal(f.s->assoc_count, associations);
-	assert_int_equal(f.s->bucket_count, buckets);
+	assert_int_equal(f.s->table.assoc_count, associations);
+	assert_int_equal(f.s->table.bucket_count, buckets);
 	assert_memory_equal(f.ep, &endpoint, sizeof(endpoint));
 	assert_true(sctp_next_timeout(f.s) == timeout);
 }
@@ -162,7 +162,7 @@ static void test_cookie_flood(void **state)
 		assert_int_equal(answers(), 0);
 	}
 	assert_int_equal(allocations, 0);
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /*
@@ -224,7 +224,7 @@ static void test_associations_without_end(void **state)
 			lost += ev.type == SCTP_EVENT_LOST && ev.error == -ETIMEDOUT;
 	}
 	assert_int_equal(lost, N);
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* ---- cookies ---- */
@@ -286,8 +286,8 @@ static void test_replay_while_up(void **state)
 		drop_all();
 		assert_int_equal(f.a->out.cum, conversation.dut_tsn - 1);
 		assert_int_equal(f.a->out.next, conversation.dut_tsn + 2);
-		assert_int_equal(f.a->rxmap.cum, conversation.peer_tsn + 1);
-		assert_int_equal(f.s->assoc_count, 1);
+		assert_int_equal(f.a->rx.map.cum, conversation.peer_tsn + 1);
+		assert_int_equal(f.s->table.assoc_count, 1);
 	}
 	script("> Dtag / 03 00 0010 D+1 00100000 0000 0000", "> Dtag" PEER_DATA(2), "got 1",
 	       "state ESTABLISHED");
@@ -316,7 +316,7 @@ static void test_replay_after_the_end(void **state)
 		assert_true(f.rx.up);
 		echo(&c, &f.path);
 		assert_false(f.rx.up);
-		assert_int_equal(f.s->assoc_count, 1);
+		assert_int_equal(f.s->table.assoc_count, 1);
 		drop_all();
 		script("> Ptag / 06 01 0004", "error 104", "-");
 		assert_int_equal(f.ep->assoc_count, 0);
@@ -402,7 +402,7 @@ static void test_theft(void **state)
 	sctp_input(other, &f.path, f.buf, f.len, f.now, &f.rx);
 	assert_null(f.rx.assoc);
 	script("-");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 	echo(&c, &f.path); /* it was good all the time */
 	assert_true(f.rx.up);
 	drop_all();
@@ -441,7 +441,7 @@ static void test_lifespan(void **state)
 	f.now += 60 * SEC + 1;
 	echo(&c, &f.path);
 	script("got 0", "< Ptag / 09 00 000c 0003 0008 00000000", "-");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 	f.now--;
 	echo(&c, &f.path);
 	script("got 1");

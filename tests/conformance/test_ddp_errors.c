@@ -7,7 +7,8 @@
  * session Terminate; and good segments behind the bad one are dropped in silence.
  */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "wire/ddp.h"
 
 /* The STags that a case may use, all over the same memory. */
 enum tag {

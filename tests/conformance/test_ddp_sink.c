@@ -2,7 +2,10 @@
 /* LINK: iwarp */
 /* DDP at the Data Sink (RFC 5041 4, 5): segments in, memory and completions out. */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/ddp_rx.h"
+#include "iwarp/mr.h"
+#include "iwarp/terminate.h"
+#include "wire/session.h"
 
 #define RECEIVE(x, id, at, len) fx_post_recv(x, id, (x)->base + (at), len, (x)->stag)
 
@@ -311,8 +314,8 @@ static void unmodified_on_the_way(void **state)
 		else
 			assert_int_equal(rec.stag, sink.stag);
 		if (i) {
-			assert_int_equal(rec.a, i); /* MSN */
-			assert_int_equal(rec.b, 0); /* MO */
+			assert_int_equal(rec.msn, i); /* MSN */
+			assert_int_equal(rec.mo, 0); /* MO */
 		} else {
 			assert_true(iw_rec_to(&rec) == sink.base + 7);
 		}

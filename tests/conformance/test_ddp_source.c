@@ -2,7 +2,8 @@
 /* LINK: iwarp */
 /* DDP at the Data Source (RFC 5041 4, 5.2, 5.3): what is posted, and the bytes that go out. */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/rc.h"
+#include "wire/session.h"
 
 #define TO 0x0123456789abcdefull
 #define RKEY 0xa1b2c3d4
@@ -319,15 +320,15 @@ static void message_sequence_numbers(void **state)
 static void sequence_numbers_wrap(void **state)
 {
 	const uint32_t first = 0xfffffffe;
-	struct iw_qp_private *p;
+	struct iw_rc *rc;
 	struct fx x;
 
 	ROWS("5041-4.3-13");
 	open_session(&x, 8, 4);
-	p = x.qp->priv;
-	p->send_msn = p->read_msn = p->deliver_msn = first;
-	p->irq_head = p->irq_tail = first;
-	p->rq_delta = p->rq_tail - first; /* as iw_qp_bind() does for 1 */
+	rc = iw_rc_of(x.qp);
+	rc->tx.msn = rc->reads.msn = rc->rx.deliver_msn = first;
+	rc->irq.head = rc->irq.tail = first;
+	rc->rx.delta = rc->rx.unexpected.first - first; /* as iw_rc_bind() does for 1 */
 	for (uint32_t i = 0; i < 4; i++) {
 		fx_post(&x, 1, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, RKEY, TO, 0);

@@ -3,7 +3,7 @@
 /* Immediate Data (RFC 7306 6), both ways. */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "wire/terminate.h"
 
 #define IMMEDIATE(op) "41 " op " 00000000  00000000 %w 00000000  "
 

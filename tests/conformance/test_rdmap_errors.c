@@ -6,7 +6,9 @@
  */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rnic.h"
+#include "wire/terminate.h"
 
 static struct fx x;
 static struct iw_pd *other_pd;

@@ -3,7 +3,9 @@
 /* What a peer may send, and what becomes of it (RFC 5040 5.1 to 5.3, 6.1). */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/sq.h"
+#include "wire/terminate.h"
 
 /* Neither event, nor completion, nor message, nor receive spent. */
 static void nobody_is_told(struct fx *x)

@@ -6,7 +6,10 @@
  */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rnic.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
 
 enum { MESSAGES = 3, SEGMENTS_MAX = 2 * MESSAGES, AREA = 1000, PIECE = 4 };
 enum kind { WRITE, WRITE_IN_TWO, SEND, SEND_IN_TWO, READ, READ_NOTHING, KINDS };

@@ -6,7 +6,9 @@
  */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rnic.h"
+#include "wire/terminate.h"
 
 /* The sink: 5 bytes at 1000, 9 at 500 (of other), none, 4 at 3000. */
 static const struct { uint32_t at, len; } pieces[] = { { 1000, 5 }, { 500, 9 }, { 0, 0 }, { 3000, 4 } };

@@ -3,7 +3,13 @@
 /* The end by Terminate, the peer's and ours (RFC 5040 4.8, 5.4, 6.2, 7). */
 #include "fixture/iw_script.h"
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/mr.h"
+#include "iwarp/rc.h"
+#include "iwarp/rnic.h"
+#include "wire/ddp.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
 
 /* A read that waits for its response, a Write in the midst of its segments, a Send behind it. */
 static void busy(struct fx *x)
@@ -344,7 +350,7 @@ static void an_end_is_forgotten(void **state)
 	fx_ack(&x, 3);
 	assert_null(iw_assoc_session(x.assoc, x.sid));
 	assert_ptr_equal(fx_event(&x, IW_EVENT_CLOSED).qp, x.qp);
-	assert_null(x.qp->priv->closed);
+	assert_null(iw_rc_of(x.qp)->closed);
 	assert_true(list_empty(&x.rnic->sessions));
 	fx_stop(&x);
 }

@@ -41,7 +41,7 @@ static void test_out_of_the_blue(void **state)
 	f.path.remote.b[12] = 239; /* from a group: silence */
 	for (i = 8; i < 11; i++)
 		script(lines[i][0], "-");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* Port 0 is nobody's. */
@@ -127,7 +127,7 @@ static void test_abort(void **state)
 	f.a = NULL;
 	collect();
 	script("< Ptag / 06 00 0008 000c 0004", "-");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* The user gives up before the association is up: nobody to tell, or an ABORT (user-initiated). */
@@ -137,12 +137,12 @@ static void test_close_in_setup(void **state)
 	begin_connect();
 	keep_init();
 	script("shutdown", "-", "state CLOSED");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 	begin_connect();
 	keep_init();
 	script(PEER_INIT_ACK, "drop", "state COOKIE-ECHOED", "shutdown",
 	       "< Ptag / 06 00 0008 000c 0004", "-", "state CLOSED");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* Our shutdown: what is outstanding first (9.2). */

@@ -22,7 +22,7 @@ static void test_tsn_wrap(void **state)
 	collect();
 	drop_all();
 	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
-	f.a->init_tsn = before;
+	f.a->setup.init_tsn = before;
 	sctp_tx_start(f.a, before);
 	collect();
 	keep_init();

@@ -20,7 +20,7 @@ static void test_one_association(void **state)
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
 	assert_int_equal(errno, EISCONN);
 	script("-");
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 /* A peer that says nothing: 8 retransmissions, all of them like the first, ever later. */
@@ -136,12 +136,12 @@ static void test_ack_point(void **state)
 
 static void test_too_many(void **state)
 {
-	size_t count = f.s->assoc_count;
+	size_t count = f.s->table.assoc_count;
 
 	ROWS("9260-5.1-06 9260-3.3.10-01");
-	f.s->assoc_count = SCTP_ASSOCS_MAX;
+	f.s->table.assoc_count = SCTP_ASSOCS_MAX;
 	script(PEER_INIT, "< Ptag / 06 00 0008 0004 0004", "-");
-	f.s->assoc_count = count;
+	f.s->table.assoc_count = count;
 }
 
 /* Streams: what both directions have. */
@@ -216,7 +216,7 @@ static void test_stale_cookie(void **state)
 	keep_init_ack();
 	script("wait 61000", "> Dtag / cookie-echo" PEER_DATA(0), "got 0",
 	       "< Ptag / 09 00 000c 0003 0008 00000000", "-");
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* What the INIT said is known when its cookie comes back: window, streams, TSN. */
@@ -252,7 +252,7 @@ static void test_init_in_cookie_wait(void **state)
 	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED", "wait 60000",
 	       "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 /* The same in COOKIE-ECHOED, unless it brings an address. */
@@ -334,7 +334,7 @@ static void test_restart(void **state)
 	assert_false(f.rx.up);
 	script("< 99999999 / 0b 00 0004 / 03 00 0010 P+0 ???????? 0000 0000");
 	drop_all();
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 	assert_true(sctp_assoc_is_drained(f.a));
 	script("post 1000 1444");
 	while (f.head != f.tail) {
@@ -411,7 +411,7 @@ static void test_cookie_again(void **state)
 	script("> Dtag / cookie-echo", "< Ptag / 0b 00 0004", ">>", "< Ptag / 0b 00 0004", "-",
 	       "wait 61000", ">>", "< Ptag / 0b 00 0004", "-");
 	assert_false(f.rx.restart || f.rx.up);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 /* Parts of the handshake in the wrong state. */

@@ -264,7 +264,7 @@ static void test_init_refused(void **state)
 	for (i = 0; i < 6; i++) {
 		script(cases[i].init, cases[i].answer, "-", "state ESTABLISHED", "> Dtag" PEER_DATA(0),
 		       "drop", "post 1 8", "< Ptag / ...");
-		assert_int_equal(f.a->peer_rwnd, 1000000); /* what the association's own INIT said */
+		assert_int_equal(f.a->window.peer_rwnd, 1000000); /* what the association's own INIT said */
 	}
 }
 
@@ -333,7 +333,7 @@ static void test_init_ack_refused(void **state)
 		begin_connect();
 		keep_init();
 		script(cases[i].ack, cases[i].answer, "-", "error 71"); /* EPROTO */
-		assert_int_equal(f.s->assoc_count, 0);
+		assert_int_equal(f.s->table.assoc_count, 0);
 	}
 	/* 1500 will do */
 	begin_connect();

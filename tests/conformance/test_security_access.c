@@ -5,7 +5,10 @@
  * Domain and one in another, and a peer that tries what it should not.
  */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rc.h"
+#include "iwarp/rnic.h"
+#include "wire/session.h"
 
 #define READ IW_ACCESS_REMOTE_READ
 #define WRITE (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE)
@@ -30,7 +33,7 @@ static void try_write(struct fx *x, uint32_t stag, uint64_t to, uint32_t len)
 static void try_read(struct fx *x, uint32_t stag, uint64_t to, uint32_t len)
 {
 	in(x, "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 %w %w %q",
-	   x->qp->priv->irq_tail, len, stag, to);
+	   iw_rc_of(x->qp)->irq.tail, len, stag, to);
 }
 
 static void try_invalidate(struct fx *x, uint32_t stag)

@@ -5,7 +5,12 @@
  * another's want.
  */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/cq.h"
+#include "iwarp/mr.h"
+#include "iwarp/rc.h"
+#include "iwarp/rnic.h"
+#include "iwarp/session.h"
+#include "wire/session.h"
 
 /* A second session on the association, on this stream, with a QP and depths of its own. */
 static struct iw_qp *second_session(struct fx *x, uint16_t sid, struct iw_cq *cq, uint32_t ird)
@@ -326,8 +331,8 @@ static void read_depths_are_clamped(void **state)
 		assert_int_equal(get_be16(x.out + 2), SESSION_ENHANCED_ACCEPT);
 		assert_int_equal(get_be16(x.out + 4) & 0x3fff, cases[i].ird);
 		assert_int_equal(get_be16(x.out + 6) & 0x3fff, cases[i].ord);
-		assert_int_equal(x.qp->priv->ird, cases[i].ird);
-		assert_int_equal(x.qp->priv->ord, cases[i].ord);
+		assert_int_equal(iw_rc_of(x.qp)->irq.ird, cases[i].ird);
+		assert_int_equal(iw_rc_of(x.qp)->reads.ord, cases[i].ord);
 		fx_stop(&x);
 	}
 }
@@ -346,7 +351,7 @@ static void memory_is_bounded(void **state)
 	open_session(&x, 4, 4);
 	for (n = 1; n < 60000; n++) /* DDP-SSN 1 never comes */
 		in_at(&x, (uint16_t)(n + 1), "c1 40 %w %q %b", x.stag, x.base, data, sizeof(data));
-	assert_true(x.session->slots_size <= 32768); /* of 16 octets */
+	assert_true(x.session->rx.order.size <= 32768); /* of 16 octets */
 	fx_no_event(&x);
 	fx_stop(&x);
 
@@ -354,11 +359,11 @@ static void memory_is_bounded(void **state)
 		open_session(&x, 4, 4);
 		for (n = 1; n < 10000 && atomic_load(&x.qp->state) == IW_QPS_RTS; n++) {
 			in(&x, "41 43 00000000  00000000 %w 00000000 %b", n, data, len);
-			if (x.qp->priv->session) /* the fixture allows 64 KiB */
-				assert_true(x.qp->priv->unexpected_bytes <= 65536);
+			if (iw_rc_of(x.qp)->session) /* the fixture allows 64 KiB */
+				assert_true(iw_rc_of(x.qp)->rx.unexpected.bytes <= 65536);
 		}
 		assert_true(n < 1000);
-		assert_int_equal(x.qp->priv->unexpected_bytes, 0);
+		assert_int_equal(iw_rc_of(x.qp)->rx.unexpected.bytes, 0);
 		out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 ..");
 		fx_stop(&x);
 	}

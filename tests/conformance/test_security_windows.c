@@ -6,7 +6,9 @@
  * and what not.
  */
 #include "fixture/iw_script.h"
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/rc.h"
+#include "wire/session.h"
 
 #define READ IW_ACCESS_REMOTE_READ
 #define WRITE IW_ACCESS_REMOTE_WRITE
@@ -101,7 +103,7 @@ static void attempt(unsigned int way, uint64_t to, uint32_t len)
 		break;
 	case BY_READ:
 		in(&t.x, "41 41 00000000  00000001 %w 00000000  00000009 0000000000000000 %w %w %q",
-		   t.x.qp->priv->irq_tail, len, t.stag, to);
+		   iw_rc_of(t.x.qp)->irq.tail, len, t.stag, to);
 		break;
 	case BY_INVALIDATE:
 		fx_post_recv(&t.x, 1, t.x.base, 16, t.x.stag);

@@ -2,7 +2,7 @@
 /* LINK: iwarp */
 /* The peer-to-peer model (RFC 6581 9.2, 9.3): who asks for which RTR indication, and who waits for it. */
 #include "fixture/session_script.h"
-#include "iwarp/private.h"
+#include "iwarp/rnic.h"
 
 #define TERMINATE "41 47 00000000  00000002 00000001 00000000"
 #define RTR_SEND "41 43 00000000  00000000 00000001 00000000"

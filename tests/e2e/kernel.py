@@ -178,8 +178,7 @@ def connect(address, port, own=0):
 
 
 CM = ("ipv4", "ipv6", "private_data", "reject", "ird_ord", "nobody_listens", "wrong_states", "backlog",
-      "destroy_listener", "destroy_while_connecting", "migrate", "migrate_listener", "destroy_waits_for_acks",
-      "nonblocking", "many_unread_events", "close_channel_with_ids", "dup")
+      "destroy_listener", "destroy_while_connecting")
 CM_PROCESS = ("exit", "killed", "killed_by_itself", "threads_to_process", "threads_to_self", "nothing_grows", "fork",
               "close_range", "closefrom", "close_each", "no_standard_streams", "few_descriptors")
 
@@ -195,9 +194,11 @@ CASES = [
     ("restart", restart),
     ("shrinking-mtu", shrinking_mtu),
     ("verbs.transfer", verbs("verbs_transfer")),
+    ("verbs.writes_in_turn", verbs("verbs_writes_in_turn")),
     ("verbs.atomics", verbs("verbs_atomics")),
     ("verbs.errors", verbs("verbs_errors")),
     ("verbs.cm", verbs("verbs_cm", *CM)),
+    ("verbs.cm_channels", verbs("verbs_cm_channels")),
     ("verbs.cm_sync", verbs("verbs_cm_sync")),
     ("verbs.cm_peer", verbs("verbs_cm_peer", *CM_PEER)),
     ("verbs.cm_process", verbs("verbs_cm_process", *CM_PROCESS)),

@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, forged_len), forged, forged_len);
 		send_from(&from);
 		must(f.rx.up == right);
-		must(f.s->assoc_count == right);
+		must(f.s->table.assoc_count == right);
 	}
 	teardown(NULL);
 	return 0;

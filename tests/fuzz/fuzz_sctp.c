@@ -48,7 +48,7 @@ static void input_and_look(void)
 {
 	sendp();
 	look();
-	must(f.s->assoc_count <= MANY_ASSOCS);
+	must(f.s->table.assoc_count <= MANY_ASSOCS);
 }
 
 static void add_cookie(void)
@@ -317,13 +317,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enter(state % STATES);
 	run(&in);
 	/* A peer that says nothing any more is given up: no state stays for ever. */
-	for (silence = 0; silence < 400 && f.s->assoc_count; silence++) {
+	for (silence = 0; silence < 400 && f.s->table.assoc_count; silence++) {
 		wait_ns(SEC);
 		look();
 		if (f.a && silence == 100)
 			sctp_assoc_shutdown(f.a, f.now);
 	}
-	must(!f.s->assoc_count);
+	must(!f.s->table.assoc_count);
 	teardown(NULL);
 	return 0;
 }

@@ -124,7 +124,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 	size_t len = a && a->iw ? iw_assoc_pull(a->iw, buf, room, &m) : 0;
 
 	*msg = (struct sctp_msg){
-		.sid = m.sid, .ppid = m.ppid, .more = m.more, .ref = m.ref, .ref_len = m.ref_len,
+		.sid = m.sid, .ppid = m.ppid, .more = m.more, .zcopy = m.ref, .zcopy_len = m.ref_len,
 	};
 	return len;
 }
@@ -136,13 +136,13 @@ static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 	return true;
 }
 
-static void fill(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
+static void fill_gap(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 {
 	(void)msg;
 	copy(to, from, len);
 }
 
-static const struct sctp_user_ops user_ops = { .pull = pull, .checksum = checksum, .fill = fill };
+static const struct sctp_user_ops user_ops = { .pull = pull, .checksum = checksum, .copy_out = fill_gap };
 
 /* ---- associations ---- */
 
@@ -396,7 +396,7 @@ static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t 
 {
 	memcpy(packet, data, len);
 	for (unsigned int i = 0; i < b->n_refs; i++) {
-		const struct sctp_ref *ref = &b->ref[i];
+		const struct sctp_ref *ref = &b->refs[i];
 
 		if (ref->at < data || ref->at >= data + len)
 			continue;
@@ -1155,9 +1155,9 @@ void stack_srq_check(const struct stack_node *n)
 static void check_assoc_bounds(const struct sctp_assoc *a)
 {
 	check(sctp_outq_count(&a->out) <= a->s->config.max_tsn_distance);
-	check(a->reasm.bytes <= SCTP_REASM_BYTES);
-	check(a->reasm.count <= SCTP_REASM_FRAGMENTS);
-	check(a->s->ootb_count <= SCTP_OOTB_MAX);
+	check(a->rx.reasm.bytes <= SCTP_REASM_BYTES);
+	check(a->rx.reasm.count <= SCTP_REASM_FRAGMENTS);
+	check(a->s->ootb.count <= SCTP_OOTB_MAX);
 }
 
 static void check_bounds(const struct stack_node *n)
@@ -1168,12 +1168,12 @@ static void check_bounds(const struct stack_node *n)
 	list_for_each(node, &n->rnic->sessions) {
 		const struct iw_session *s = list_entry(node, struct iw_session, all);
 
-		check(s->slots_size <= 32768);
-		check(s->early_bytes <= 16u << 20);
+		check(s->rx.order.size <= 32768);
+		check(s->rx.early.bytes <= 16u << 20);
 		if (s->qp) {
-			check(s->qp->priv->unexpected_bytes <= n->iw_config.unexpected_bytes_per_qp);
-			check(s->qp->priv->unexpected_count <= IW_UNEXPECTED_MSNS);
-			check(s->qp->priv->taken <= n->srq_slots);
+			check(iw_rc_of(s->qp)->rx.unexpected.bytes <= n->iw_config.unexpected_bytes_per_qp);
+			check(iw_rc_of(s->qp)->rx.unexpected.count <= IW_UNEXPECTED_MSNS);
+			check(iw_rc_of(s->qp)->rx.taken <= n->srq_slots);
 		}
 	}
 }

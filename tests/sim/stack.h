@@ -20,10 +20,15 @@
 
 #include <cmocka.h>
 
-#include "iwarp/private.h"
-#include "sctp/internal.h"
+#include "iwarp/assoc.h"
+#include "iwarp/iwarp.h"
+#include "iwarp/rc.h"
+#include "iwarp/session.h"
+#include "iwarp/srq.h"
+#include "sctp/assoc.h"
 #include "sim/reno.h"
 #include "sim/simnet.h"
+#include "wire/sctp_init.h"
 
 #define SEC 1000000000ull
 #define MSEC SIMNET_MSEC

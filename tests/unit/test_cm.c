@@ -29,7 +29,8 @@
 #include "runtime/object.h"
 #include "sys/sys.h"
 #include "iwarp/iwarp.h"
-#include "iwarp/private.h"
+#include "iwarp/cq.h"
+#include "iwarp/mr.h"
 #include "rnic_api.h"
 
 extern const struct sctpiw_rnic_api sctpiw_rnic_api;

@@ -3,7 +3,8 @@
 /* Completions of Writes that come with the peer's answer (iwarp/answer.c). */
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "wire/session.h"
 
 #define LEARNT 8 /* rounds */
 

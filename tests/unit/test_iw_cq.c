@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "iwarp/private.h"
+#include "iwarp/cq.h"
 
 static bool push(struct iw_cq *cq, uint64_t wr_id, uint32_t qp_num, bool solicited)
 {

@@ -7,7 +7,9 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/rnic.h"
+#include "wire/session.h"
 
 static struct iw_session *initiate(struct fx *x, const char *data)
 {

@@ -3,7 +3,8 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/table.h"
 
 static void table_against_model(void **state)
 {

@@ -6,7 +6,8 @@
  */
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mw.h"
+#include "iwarp/rnic.h"
 
 #define READ IW_ACCESS_REMOTE_READ
 #define WRITE IW_ACCESS_REMOTE_WRITE

@@ -5,7 +5,12 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/session.h"
+#include "wire/ddp.h"
+#include "wire/rdmap.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
 
 /* A wrong segment: nothing placed, exactly this Terminate, an event, everything flushed. */
 static void expect_refusal(struct fx *x, uint16_t error, const uint8_t *m, size_t len,
@@ -956,11 +961,11 @@ static void order_is_forgotten(void **state)
 
 		assert_int_equal(fx_feed(&x, 16, (uint16_t)(x.ssn + i), m, len), 0);
 		if (i)
-			assert_true(x.session->slots_size >= n - i);
+			assert_true(x.session->rx.order.size >= n - i);
 	}
-	assert_int_equal(x.session->rx_ssn, x.ssn + n);
-	assert_null(x.session->slots);
-	assert_int_equal(x.session->slots_size, 0);
+	assert_int_equal(x.session->rx.ssn, x.ssn + n);
+	assert_null(x.session->rx.order.slots);
+	assert_int_equal(x.session->rx.order.size, 0);
 	fx_stop(&x);
 }
 

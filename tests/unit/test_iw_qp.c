@@ -4,7 +4,8 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/rc.h"
+#include "iwarp/rnic.h"
 
 static void states(void **state)
 {

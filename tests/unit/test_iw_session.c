@@ -5,7 +5,10 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/rnic.h"
+#include "wire/rdmap.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
 
 static struct iw_session_param param(uint32_t ird, uint32_t ord, const char *data)
 {

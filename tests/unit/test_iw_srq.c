@@ -5,7 +5,9 @@
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
-#include "iwarp/private.h"
+#include "iwarp/rc.h"
+#include "iwarp/srq.h"
+#include "wire/session.h"
 
 #define QPS 3
 #define SLOT 64u /* bytes of each receive */
@@ -244,7 +246,7 @@ static void held_in_turn(void **state)
 		expect(&t, 0, msn + 1, msn);
 	no_cqe(&t);
 	assert_false(iw_srq_is_awaited(t.srq));
-	assert_int_equal(t.end[0].qp->priv->unexpected_bytes, 0);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.bytes, 0);
 	post(&t, 1);
 	send_one(&t, 1, 2);
 	expect(&t, 1, 6, 2);
@@ -260,7 +262,7 @@ static void overtaking(void **state)
 	post(&t, 2);
 	segment(&t, 0, 3, 0, true, 3, 20, 2);
 	no_cqe(&t);
-	assert_int_equal(t.end[0].qp->priv->taken, 2); /* and the third message is held */
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2); /* and the third message is held */
 	send_one(&t, 0, 1);
 	expect(&t, 0, 0, 1);
 	send_one(&t, 0, 2);
@@ -284,8 +286,8 @@ static void unfinished_messages_are_bounded(void **state)
 	assert_int_equal(iw_srq_arm(t.srq, 10), 0);
 	for (uint32_t msn = 1; msn <= 30; msn++)
 		segment(&t, 0, msn, 0, false, 1, 10, 0);
-	assert_int_equal(t.end[0].qp->priv->taken, 8);
-	assert_int_equal(t.end[0].qp->priv->unexpected_count, 22);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 8);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.count, 22);
 	/* The application sees it before they are exhausted. */
 	ev = fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	assert_ptr_equal(ev.srq, t.srq);
@@ -316,7 +318,7 @@ static void alone(void **state)
 	post(&t, 16);
 	for (uint32_t msn = 2; msn <= 16; msn++)
 		segment(&t, 0, msn, 0, true, (uint8_t)msn, 20, (uint16_t)(msn - 1));
-	assert_int_equal(t.end[0].qp->priv->taken, 16);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 16);
 	send_one(&t, 0, 1);
 	for (uint32_t msn = 1; msn <= 16; msn++)
 		expect(&t, 0, msn - 1, msn);
@@ -332,11 +334,11 @@ static void partner_leaves(void **state)
 	post(&t, 4);
 	for (uint32_t msn = 2; msn <= 4; msn++)
 		segment(&t, 0, msn, 0, true, (uint8_t)msn, 20, (uint16_t)(msn - 1));
-	assert_int_equal(t.end[0].qp->priv->taken, 2);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
 	iw_qp_free(t.end[1].qp);
 	t.end[1].qp = NULL;
 	fx_event(&t.x, IW_EVENT_CLOSED);
-	assert_int_equal(t.end[0].qp->priv->taken, 4);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 4);
 	stop(&t);
 }
 
@@ -409,7 +411,7 @@ static void reset_and_free(void **state)
 		post(&t, 5);
 		segment(&t, 0, 1, 0, false, 1, 10, 0);
 		segment(&t, 0, 2, 0, false, 1, 10, 0);
-		assert_int_equal(t.end[0].qp->priv->taken, 2);
+		assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
 		if (freed) {
 			iw_qp_free(t.end[0].qp);
 			t.end[0].qp = NULL;
@@ -603,12 +605,12 @@ static void rejected(void **state)
 	assert_true(fx_pull(&t.x));
 	t.end[0].sid = t.x.msg.sid;
 	segment(&t, 0, 2, 0, true, 1, 20, 2);
-	assert_int_equal(t.end[0].qp->priv->taken, 2);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
 	select_end(&t, 0);
 	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
 	fx_event(&t.x, IW_EVENT_REJECT);
 	assert_int_equal(iw_srq_left(t.srq), 3);
-	assert_int_equal(t.end[0].qp->priv->taken, 0);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 0);
 	no_cqe(&t);
 	stop(&t);
 }
@@ -647,7 +649,7 @@ static void far_ahead(void **state)
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		assert_int_equal(cqe.wr_id, id);
 	}
-	assert_int_equal(t.end[0].qp->priv->unexpected_size, 0);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.size, 0);
 	t.end[0].ssn = (uint16_t)(t.end[0].ssn + N - 1);
 	post(&t, 1);
 	send_one(&t, 0, N + 1);
@@ -665,7 +667,7 @@ static void oob_peer_goes(void **state)
 	post(&t, 4);
 	segment(&t, 0, 1, 0, false, 1, 10, 0);
 	segment(&t, 0, 2, 0, false, 1, 10, 0);
-	assert_int_equal(t.end[0].qp->priv->taken, 2);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
 	select_end(&t, 0);
 	fx_control(&t.x, SESSION_TERMINATE, NULL, 0);
 	fx_event(&t.x, IW_EVENT_CLOSED);
@@ -784,7 +786,7 @@ static void immediate_data_held(void **state)
 	expect_immediate(&t, 0, 2, 2, 50);
 	expect(&t, 0, 3, 3);
 	no_cqe(&t);
-	assert_int_equal(t.end[0].qp->priv->unexpected_bytes, 0);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.bytes, 0);
 	stop(&t);
 }
 
@@ -797,7 +799,7 @@ static void immediate_data_overtakes(void **state)
 	post(&t, 2);
 	immediate(&t, 0, 2, 9, 2);
 	no_cqe(&t);
-	assert_int_equal(t.end[0].qp->priv->taken, 2);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
 	send_one(&t, 0, 1);
 	expect(&t, 0, 0, 1);
 	write_one(&t, 0, 40);

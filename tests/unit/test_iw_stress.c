@@ -6,7 +6,7 @@
  * against a model; also by way of memory windows that are bound and given back under way. IW_SEED=n
  * runs one seed, IW_SEEDS=n so many.
  */
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
 #include "fixture/iw_fixture.h"
 
 #include <stdio.h>

@@ -298,7 +298,7 @@ static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t wind
 		rdmap_put_read_request(request, &r);
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x41, 0, 1, i, 0, request, 28));
 	}
-	for (size_t room = 1452; iw_sq_has_work(x.qp); room = room == 1452 ? 1300 : 1452) {
+	for (size_t room = 1452; iw_rc_tx_find_work(iw_rc_of(x.qp)); room = room == 1452 ? 1300 : 1452) {
 		ref += zcopy_pull_in(&x, room) != 0;
 		assert_true(*len + x.out_len <= DUMP);
 		memcpy(to + *len, x.out, x.out_len);
@@ -402,7 +402,7 @@ static void in_posting_order(void **state)
 	fx_post(&x, 5, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
 	fx_post(&x, 6, IW_WR_SEND, x.base, 4, 0, 0, 0);
 	assert_int_equal(zcopy_pull(&x), CUT);
-	while (iw_sq_has_work(x.qp))
+	while (iw_rc_tx_find_work(iw_rc_of(x.qp)))
 		zcopy_pull(&x);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
 	zcopy_expect_nothing(&x);

@@ -372,16 +372,16 @@ static void test_heartbeats(void **state)
 	f.now += 2 * MSEC;
 	v[19] ^= 1; /* wrong nonce: no measurement */
 	{
-		uint64_t srtt = f.a->path.rtt.srtt, sent = f.a->path.hb_sent;
+		uint64_t srtt = f.a->path->rtt.srtt, sent = f.a->path->hb.sent;
 
 		sendp();
-		assert_int_equal(f.a->path.rtt.srtt, srtt);
-		assert_int_equal(f.a->path.hb_sent, sent);
+		assert_int_equal(f.a->path->rtt.srtt, srtt);
+		assert_int_equal(f.a->path->hb.sent, sent);
 		v[19] ^= 1;
 		memset(f.buf + 8, 0, 4);
 		sendp();
-		assert_true(f.a->path.rtt.srtt != srtt);
-		assert_int_equal(f.a->path.hb_sent, 0);
+		assert_true(f.a->path->rtt.srtt != srtt);
+		assert_int_equal(f.a->path->hb.sent, 0);
 	}
 	wait_ns(1000 * MSEC);
 	p = take();

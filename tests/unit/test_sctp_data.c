@@ -155,7 +155,7 @@ static void test_fragments(void **state)
 		add_data_flags(t + 8 + i, i ? u : u | b, 1000, 1);
 		sendp();
 		drop_all();
-		assert_true(!f.a || f.a->reasm.bytes <= SCTP_REASM_MESSAGE);
+		assert_true(!f.a || f.a->rx.reasm.bytes <= SCTP_REASM_MESSAGE);
 	}
 	assert_null(f.a);
 	assert_int_equal(f.error, -EPROTO);
@@ -173,8 +173,8 @@ static void test_fragment_budget(void **state)
 		add_data_flags(t + 2 * i, u | b, 600, 1);
 		sendp();
 		drop_all();
-		assert_true(f.a->reasm.bytes <= SCTP_REASM_BYTES);
-		assert_true(f.a->reasm.count <= SCTP_REASM_FRAGMENTS);
+		assert_true(f.a->rx.reasm.bytes <= SCTP_REASM_BYTES);
+		assert_true(f.a->rx.reasm.count <= SCTP_REASM_FRAGMENTS);
 	}
 	begin();
 	add_data_flags(t, u | b | e, 600, 9);
@@ -298,7 +298,7 @@ static void test_cwnd(void **state)
 	f.messages = 1000;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	bytes = f.a->path.flight;
+	bytes = f.a->path->flight;
 	assert_true(bytes <= 4404 + 1459);
 	assert_true(bytes >= 4404);
 	last = take_data();
@@ -318,7 +318,7 @@ static void test_cwnd_was_full(void **state)
 
 	ROWS("9260-7.2.1-02");
 	establish();
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	f.message_len = 1444;
 	f.messages = 5;
 	sctp_assoc_doorbell(f.a);
@@ -328,29 +328,29 @@ static void test_cwnd_was_full(void **state)
 	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
 	sendp();
 	assert_int_equal(take_data(), f.their_tsn + 4);
-	assert_int_equal(f.a->path.cc.cwnd, cwnd);
+	assert_int_equal(f.a->path->cc.cwnd, cwnd);
 	begin();
 	add_sack(f.their_tsn + 3, 1000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->path.cc.cwnd, cwnd + 1460);
+	assert_int_equal(f.a->path->cc.cwnd, cwnd + 1460);
 	begin();
 	add_sack(f.their_tsn + 4, 1000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->path.cc.cwnd, cwnd + 1460);
+	assert_int_equal(f.a->path->cc.cwnd, cwnd + 1460);
 }
 
 /* A window of 100 packets, full. Returns the TSN of the last. */
 static uint32_t fill_window(void)
 {
 	establish();
-	f.a->path.cc.cwnd = 100 * 1460;
-	f.a->path.cc.ssthresh = 4 * 1460; /* it grows by a packet a window */
-	f.a->peer_rwnd = 1000000;
+	f.a->path->cc.cwnd = 100 * 1460;
+	f.a->path->cc.ssthresh = 4 * 1460; /* it grows by a packet a window */
+	f.a->window.peer_rwnd = 1000000;
 	f.message_len = 1444;
 	f.messages = 1000;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	assert_int_equal(f.a->path.flight, 100 * 1460);
+	assert_int_equal(f.a->path->flight, 100 * 1460);
 	return take_data();
 }
 
@@ -378,7 +378,7 @@ static void test_defers(void **state)
 	nothing();
 	/* nothing in flight: nobody else would bring the next SACK */
 	sack(last + 13);
-	assert_int_equal(f.a->path.cc.cwnd, 101 * 1460);
+	assert_int_equal(f.a->path->cc.cwnd, 101 * 1460);
 	assert_int_equal(take_data(), last + 13 + 101);
 	/* what stopped for want of messages, not of window, goes on at once */
 	f.messages = 0;
@@ -410,10 +410,10 @@ static void test_defers_no_loss(void **state)
 		gap.end = i ? 55 : 4;
 	}
 	/* 100 without 53 and two that were lost, and these again; an eighth of it is not free */
-	assert_int_equal(f.a->path.cc.cwnd, 50 * 1460);
-	assert_int_equal(f.a->path.flight, 47 * 1460);
+	assert_int_equal(f.a->path->cc.cwnd, 50 * 1460);
+	assert_int_equal(f.a->path->flight, 47 * 1460);
 	assert_int_equal(take_data(), f.their_tsn + 1);
-	assert_int_equal(f.a->lost, 0);
+	assert_int_equal(f.a->inflight.lost, 0);
 	/* two more in the gap, and it is */
 	gap.end = 60;
 	begin();
@@ -431,7 +431,7 @@ static void test_padded(void **state)
 
 	ROWS("4820-3-02");
 	establish();
-	f.a->path.cc.cwnd = 100000;
+	f.a->path->cc.cwnd = 100000;
 	f.message_len = 1350;
 	f.messages = 3;
 	sctp_assoc_doorbell(f.a);
@@ -447,7 +447,7 @@ static void test_padded(void **state)
 		assert_int_equal(c.flags, 0);
 		assert_int_equal(c.len, 1472 - 12 - 1368);
 	}
-	assert_int_equal(f.a->path.flight, 3 * 1368);
+	assert_int_equal(f.a->path->flight, 3 * 1368);
 	/* an eighth of a packet at most */
 	f.message_len = 1200;
 	f.messages = 2;
@@ -464,9 +464,9 @@ static void test_padded_batch(void **state)
 
 	ROWS("4820-3-02");
 	establish();
-	f.a->path.cc.cwnd = 100000;
-	f.a->peer_rwnd = 1000000;
-	f.a->path.max_packet = 996;
+	f.a->path->cc.cwnd = 100000;
+	f.a->window.peer_rwnd = 1000000;
+	f.a->path->mtu.max_packet = 996;
 	f.message_len = 900;
 	f.messages = 66;
 	sctp_assoc_doorbell(f.a);
@@ -536,14 +536,14 @@ static void test_loss(void **state)
 	begin();
 	add_sack(last, 1000000, NULL, 0);
 	sendp();
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	f.their_tsn = last + 1;
 	last = take_data();
 	assert_true(last >= f.their_tsn + 6);
 	/* the first is missing; SACKs tell of one more each */
 	f.now += 10 * MSEC;
 	for (i = 0; i < 3; i++) {
-		assert_int_equal(f.a->lost, 0);
+		assert_int_equal(f.a->inflight.lost, 0);
 		gap.end = (uint16_t)(2 + i);
 		drop_all();
 		begin();
@@ -553,9 +553,9 @@ static void test_loss(void **state)
 	p = take();
 	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
 	/* 4 * PMDCS is the floor */
-	assert_int_equal(f.a->path.cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
+	assert_int_equal(f.a->path->cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
 	take_data();
-	assert_false(f.a->rtt_running && f.a->rtt_tsn == f.their_tsn);
+	assert_false(f.a->recovery.now.measuring && f.a->recovery.now.measured_tsn == f.their_tsn);
 	/* what lies above the gap block is not lost */
 	wait_ns(5 * MSEC);
 	for (i = 5; f.their_tsn + i <= last; i++)
@@ -572,7 +572,7 @@ static void test_loss(void **state)
 	begin();
 	add_sack(f.their_tsn - 2, 0, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->peer_rwnd, 1000000);
+	assert_int_equal(f.a->window.peer_rwnd, 1000000);
 }
 
 /* An old SACK that comes late, without the gap block, does not stop the clock of a missing chunk. */
@@ -624,7 +624,7 @@ static void test_timeout(void **state)
 	p = take();
 	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
 	nothing();
-	assert_int_equal(f.a->path.cc.cwnd, 1460);
+	assert_int_equal(f.a->path->cc.cwnd, 1460);
 	wait_ns(1900 * MSEC);
 	nothing();
 	wait_ns(100 * MSEC);
@@ -635,7 +635,7 @@ static void test_timeout(void **state)
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
-	assert_true(f.a->path.cc.cwnd > 1460);
+	assert_true(f.a->path->cc.cwnd > 1460);
 	last = take_data();
 	assert_true(last >= f.their_tsn + 2);
 }
@@ -643,7 +643,7 @@ static void test_timeout(void **state)
 /* Probes that the peer reports as duplicates came too soon: later next time, up to a limit, and back. */
 static void test_probe_margin(void **state)
 {
-	uint64_t margin = SCTP_TLP_MARGIN;
+	uint64_t margin = SCTP_SACK_DELAY;
 	uint32_t tsn;
 	unsigned int i;
 
@@ -653,24 +653,24 @@ static void test_probe_margin(void **state)
 		sctp_assoc_doorbell(f.a);
 		collect();
 		tsn = take_data();
-		assert_int_equal(f.a->tlp_margin, margin);
+		assert_int_equal(f.a->learnt.sack_delay, margin);
 		wait_ns(600 * MSEC);
 		assert_int_equal(take_data(), tsn);
 		begin();
 		f.len += wire_sctp_sack_put(f.buf + f.len, tsn, 1000000, NULL, 0, &tsn, 1);
 		sendp();
-		if (margin < SCTP_TLP_MARGIN_MAX)
+		if (margin < SCTP_SACK_DELAY_MAX)
 			margin *= 2;
 	}
-	assert_int_equal(margin, SCTP_TLP_MARGIN_MAX);
-	assert_int_equal(f.a->tlp_margin, margin);
+	assert_int_equal(margin, SCTP_SACK_DELAY_MAX);
+	assert_int_equal(f.a->learnt.sack_delay, margin);
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
 	begin();
 	add_sack(take_data(), 1000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->tlp_margin, margin - (margin - SCTP_TLP_MARGIN) / 8);
+	assert_int_equal(f.a->learnt.sack_delay, margin - (margin - SCTP_SACK_DELAY) / 8);
 }
 
 static void test_bad_sacks(void **state)
@@ -807,7 +807,7 @@ static void test_renege_head(void **state)
 	begin();
 	add_sack(f.their_tsn - 1, 100000, &gap, 1);
 	sendp();
-	assert_int_equal(f.a->path.flight, 0);
+	assert_int_equal(f.a->path->flight, 0);
 	wait_ns(1100 * MSEC);
 	assert_int_equal(take_data(), f.their_tsn);
 }

@@ -3,6 +3,7 @@
 /* Corners of sending, of the handshake and of the shutdown, and peers with several addresses. */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
+#include "sctp/mtu.h"
 
 #define HALF 0x80000000u
 
@@ -146,14 +147,14 @@ static void test_idle_window(void **state)
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
 	drop_all();
-	f.a->path.cc.cwnd = 100000;
-	f.a->path.cc.pristine = false;
-	assert_int_equal(sctp_rtt_rto(&f.a->path.rtt), SEC);
+	f.a->path->cc.cwnd = 100000;
+	f.a->path->cc.pristine = false;
+	assert_int_equal(sctp_rtt_rto(&f.a->path->rtt), SEC);
 	wait_ns(64 * SEC);
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	assert_int_equal(f.a->path.cc.cwnd, 4 * f.a->path.cc.pmdcs);
+	assert_int_equal(f.a->path->cc.cwnd, 4 * f.a->path->cc.pmdcs);
 }
 
 /* A zero window probe is one chunk, also when several fit the packet (6.1 A). */
@@ -198,11 +199,11 @@ static void test_one_packet_after_timeout(void **state)
 	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++) {
-		while (f.a->timeouts == i) {
+		while (f.a->recovery.now.timeouts == i) {
 			drop_all();
 			f.now = sctp_next_timeout(f.s);
 			sctp_timers(f.s, f.now);
-			if (f.a->timeouts == i)
+			if (f.a->recovery.now.timeouts == i)
 				collect();
 		}
 		drop_all();
@@ -213,7 +214,7 @@ static void test_one_packet_after_timeout(void **state)
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->timeouts, 0);
+	assert_int_equal(f.a->recovery.now.timeouts, 0);
 	assert_int_equal(count_data(take()), 1);
 	assert_non_null(take());
 }
@@ -467,7 +468,7 @@ static void test_multihomed_passive(void **state)
 	sendp();
 	assert_true(f.rx.up);
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
-	assert_int_equal(f.a->others, 2);
+	assert_int_equal(f.a->paths.others, 2);
 	multihomed(&second);
 }
 
@@ -552,11 +553,11 @@ static void test_quoted(void **state)
 	put_be32(quoted + 16, f.their_tag + 1);
 	for (i = 0; i < 5; i++)
 		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->refused, 0);
+	assert_int_equal(f.a->setup.refused, 0);
 	put_be32(quoted + 16, f.their_tag);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	sctp_unreachable(f.ep, &f.path, quoted, 8, f.now);
-	assert_int_equal(f.a->refused, 2);
+	assert_int_equal(f.a->setup.refused, 2);
 	collect();
 	drop_all();
 	send_init_ack(&f.path, NULL);
@@ -565,14 +566,14 @@ static void test_quoted(void **state)
 	sendp();
 	put_be32(quoted + 4, f.tag + 1);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->path.probing, 0);
+	assert_int_equal(f.a->path->health.ticks, 0);
 	put_be32(quoted + 4, f.tag);
 	put_be16(quoted + 2, PEER_PORT + 1);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->path.probing, 0);
+	assert_int_equal(f.a->path->health.ticks, 0);
 	put_be16(quoted + 2, PEER_PORT);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->path.probing, SCTP_PROBE_TICKS);
+	assert_int_equal(f.a->path->health.ticks, SCTP_PROBE_TICKS);
 }
 
 /* As many addresses as one likes cost no more than what the cookie has room for. */
@@ -602,7 +603,7 @@ static void test_many_addresses(void **state)
 		sendp();
 		assert_int_equal(f.rx.up, i);
 	}
-	assert_int_equal(f.a->others, SCTP_COOKIE_ALTS);
+	assert_int_equal(f.a->paths.others, SCTP_COOKIE_ALTS);
 }
 
 /* What is left of a send block may not be enough for the longest packet: an answer goes into another one. */
@@ -613,8 +614,8 @@ static void test_control_room(void **state)
 
 	establish();
 	sctp_assoc_set_mtu(f.a, 65535);
-	f.a->path.cc.cwnd = 130000;
-	f.a->peer_rwnd = 1000000;
+	f.a->path->cc.cwnd = 130000;
+	f.a->window.peer_rwnd = 1000000;
 	f.message_len = 3000;
 	for (i = 0; i < 22; i++) {
 		f.messages = 1;
@@ -622,13 +623,13 @@ static void test_control_room(void **state)
 		collect();
 	}
 	drop_all();
-	assert_non_null(f.a->block);
-	assert_true(SCTP_BLOCK_SIZE - f.a->block->used < SCTP_PACKET_MAX);
+	assert_non_null(f.a->tx.block);
+	assert_true(SCTP_BLOCK_SIZE - f.a->tx.block->used < SCTP_PACKET_MAX);
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, len), 1, len);
 	sendp();
 	assert_int_equal(chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT_ACK).len, 4 + len);
-	assert_int_equal(f.a->block->used, 12 + 4 + len);
+	assert_int_equal(f.a->tx.block->used, 12 + 4 + len);
 }
 
 int main(void)

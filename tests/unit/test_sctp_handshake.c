@@ -116,7 +116,7 @@ static void test_several_of_our_addresses(void **state)
 	assert_null(f.a);
 	assert_int_equal(f.error, -ECONNRESET);
 	expect_data_for(a, &one, f.tsn);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 	drop_all();
 	assert_non_null(sctp_connect(f.ep, &two, PEER_PORT, 1500, NULL, f.now));
 }
@@ -257,7 +257,7 @@ static void test_cookie_checks(void **state)
 	c = chunk_of(p, 0, WIRE_SCTP_ERROR);
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_STALE_COOKIE);
 	assert_int_equal(vtag_of(p), f.tag);
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 /* The keys change; a cookie from before the change still works. */
@@ -299,7 +299,7 @@ static void test_cookie_again(void **state)
 	sendp();
 	assert_false(f.rx.up || f.rx.restart);
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 static void connect_out(void)
@@ -477,7 +477,7 @@ static void test_init_ack_faults(void **state)
 		assert_int_equal(vtag_of(p), i == 0 ? f.their_tag : f.tag);
 		assert_int_equal(f.events, 1 << SCTP_EVENT_LOST);
 		assert_int_equal(f.error, -EPROTO);
-		assert_int_equal(f.s->assoc_count, 0);
+		assert_int_equal(f.s->table.assoc_count, 0);
 	}
 }
 

@@ -244,7 +244,7 @@ static void test_init_flood(void **state)
 		wire_sctp_checksum_put(p, len);
 		sctp_input(b->ep, &from, p, len, w->now, &b->rx);
 	}
-	assert_int_equal(b->s->assoc_count, 0);
+	assert_int_equal(b->s->table.assoc_count, 0);
 	for (i = 0; sctp_output_ootb(b->s, &batch) > 0; i++)
 		sctp_batch_done(b->s, &batch);
 	assert_int_equal(i, SCTP_OOTB_MAX);

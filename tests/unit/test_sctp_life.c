@@ -133,7 +133,7 @@ static void test_shutdown(void **state)
 			/* what was taken from the user arrived */
 			assert_int_equal(b->flows[0].received, f->sent);
 			assert_int_equal(f->received, b->flows[0].sent);
-			assert_int_equal(a->s->assoc_count, 0);
+			assert_int_equal(a->s->table.assoc_count, 0);
 			assert_true(list_empty(&a->s->events));
 		}
 		world_free(w);
@@ -154,7 +154,7 @@ static void test_abort(void **state)
 	run(w, SEC, NULL);
 	assert_int_equal(f->error, 0);
 	assert_int_equal(b->flows[0].error, -ECONNRESET);
-	assert_int_equal(a->s->assoc_count, 0);
+	assert_int_equal(a->s->table.assoc_count, 0);
 	/* and while it connects, in every state */
 	f = connect_to(a, b, 1);
 	sctp_assoc_abort(f->a);
@@ -166,8 +166,8 @@ static void test_abort(void **state)
 	sctp_assoc_abort(f->a);
 	f->a = NULL;
 	run(w, 10 * SEC, NULL);
-	assert_int_equal(a->s->assoc_count, 0);
-	assert_int_equal(b->s->assoc_count, 0);
+	assert_int_equal(a->s->table.assoc_count, 0);
+	assert_int_equal(b->s->table.assoc_count, 0);
 	world_free(w);
 }
 

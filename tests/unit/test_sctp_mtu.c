@@ -240,7 +240,7 @@ static void test_probe_lost(void **state)
 	uint32_t cwnd;
 
 	setup_probing(3600 * SEC);
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	check_probe(take(), 1500);
 	/* nothing is heard: it stays the same size however often */
 	for (i = 0; i < 6; i++) {
@@ -263,8 +263,8 @@ static void test_probe_lost(void **state)
 	}
 	check_probe(p, 1400);
 	/* none of it is a sign of congestion */
-	assert_int_equal(f.a->path.cc.cwnd, cwnd);
-	assert_int_equal(f.a->path.cc.ssthresh, UINT32_MAX);
+	assert_int_equal(f.a->path->cc.cwnd, cwnd);
+	assert_int_equal(f.a->path->cc.ssthresh, UINT32_MAX);
 	answer(p);
 	assert_int_equal(max_packet(), 1400 - 28);
 }
@@ -299,7 +299,7 @@ static void test_black_hole(void **state)
 	ROWS("6951-5.6-02 9260-6.9-04");
 	setup_probing(3600 * SEC);
 	answer(take());
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	assert_int_equal(max_packet(), 1472);
 	f.message_len = 1400;
 	f.messages = 3;
@@ -315,8 +315,8 @@ static void test_black_hole(void **state)
 			break;
 	}
 	assert_true(f.now - start < 500 * MSEC);
-	assert_int_equal(f.a->timeouts, 0);
-	assert_true(f.a->path.cc.cwnd >= cwnd);
+	assert_int_equal(f.a->recovery.now.timeouts, 0);
+	assert_true(f.a->path->cc.cwnd >= cwnd);
 	assert_int_equal(max_packet(), 1280 - 28);
 	for (;; p = take()) {
 		assert_non_null(p);
@@ -341,7 +341,7 @@ static void test_dead_is_not_narrow(void **state)
 	f.messages = 3;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	while (f.a && f.a->timeouts < 3) {
+	while (f.a && f.a->recovery.now.timeouts < 3) {
 		wait_ns(10 * MSEC);
 		drop_all();
 	}
@@ -381,16 +381,16 @@ static void test_raise(void **state)
 
 	setup_probing(3600 * SEC);
 	p = take();
-	for (i = 0; i < 40 && f.a->path.pmtu.probe; i++) {
+	for (i = 0; i < 40 && f.a->path->mtu.search.probe; i++) {
 		if (p->len + 28 <= 1420)
 			answer(p);
 		p = large(true);
-		if (p->len + 28 > 1420 && f.a->path.pmtu.failed == 2 && f.a->path.pmtu.good == 1420)
+		if (p->len + 28 > 1420 && f.a->path->mtu.search.failed == 2 && f.a->path->mtu.search.good == 1420)
 			break;
 	}
-	while (f.a->path.pmtu.probe) {
+	while (f.a->path->mtu.search.probe) {
 		drop_all();
-		f.a->path.proof = f.now + 1;
+		f.a->path->health.proof = f.now + 1;
 		wait_ns(10 * MSEC);
 	}
 	drop_all();

@@ -187,7 +187,7 @@ static void test_outq(void **state)
 	assert_false(sctp_outq_has(&q, 0xfffffff0));
 	for (i = 0; i < 1000; i++) {
 		assert_true(sctp_outq_reserve(&q));
-		*sctp_outq_at(&q, q.next) = (struct sctp_out){ .block = b, .order = i };
+		*sctp_outq_at(&q, q.next) = (struct sctp_out){ .block = b, .xmit_seq = i };
 		b->refs++;
 		q.next++;
 		if (i % 3 == 0) {
@@ -198,7 +198,7 @@ static void test_outq(void **state)
 	assert_int_equal(q.size, 1024);
 	for (i = q.cum + 1; i != q.next; i++) {
 		assert_true(sctp_outq_has(&q, i));
-		assert_int_equal(sctp_outq_at(&q, i)->order, i - 0xfffffff0);
+		assert_int_equal(sctp_outq_at(&q, i)->xmit_seq, i - 0xfffffff0);
 	}
 	assert_false(sctp_outq_has(&q, q.cum));
 	assert_false(sctp_outq_has(&q, q.next));

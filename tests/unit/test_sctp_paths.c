@@ -96,10 +96,10 @@ static void test_v6_list(void **state)
 	add_cookie_echo(&ack);
 	sendp();
 	assert_true(f.rx.up);
-	assert_int_equal(f.a->others, 4);
+	assert_int_equal(f.a->paths.others, 4);
 	for (i = 0; i < 4; i++) {
-		assert_true(ip_addr_equal(&f.a->other[i].addr.remote, &list[i].addr));
-		assert_int_equal(f.a->other[i].usable, list[i].usable);
+		assert_true(ip_addr_equal(&f.a->paths.other[i]->addr.remote, &list[i].addr));
+		assert_int_equal(f.a->paths.other[i]->usable, list[i].usable);
 	}
 }
 
@@ -131,7 +131,7 @@ static void confirm(void)
 	const struct path_addr second = second_path();
 
 	answer_heartbeat(to_second(2 * SEC), &second, 0);
-	assert_true(f.a->other[0].confirmed);
+	assert_true(f.a->paths.other[0]->confirmed);
 	drop_all();
 	assert_false(f.a->pending & SCTP_PEND_PATHS); /* nobody else is asked for now */
 }
@@ -146,7 +146,7 @@ static void test_unconfirmed(void **state)
 
 	ROWS("9260-5.1.2-01 9260-5.4-01 9260-5.4-02 9260-3.3.5-01");
 	establish_two();
-	assert_int_equal(f.a->others, 4);
+	assert_int_equal(f.a->paths.others, 4);
 	p = to_second(2 * SEC);
 	/* the peer knows no other address of ours: from another one it would be out of the blue */
 	assert_true(ip_addr_equal(&p->to.local, &f.path.local));
@@ -155,7 +155,7 @@ static void test_unconfirmed(void **state)
 	assert_int_equal(p->to.udp_port, PEER_PORT);
 	memcpy(first, chunk_of(p, 0, WIRE_SCTP_HEARTBEAT).raw, 24);
 	answer_heartbeat(p, &second, 1);
-	assert_false(f.a->other[0].confirmed);
+	assert_false(f.a->paths.other[0]->confirmed);
 	/* DATA times out again and again: it stays with the first address */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
@@ -202,7 +202,7 @@ static void test_claimed_address(void **state)
 	assert_true(f.rx.up);
 	assert_false(f.rx.restart);
 	assert_ptr_not_equal(f.rx.assoc, old);
-	assert_int_equal(f.s->assoc_count, 2);
+	assert_int_equal(f.s->table.assoc_count, 2);
 	assert_true(sctp_assoc_is_up(old));
 }
 
@@ -227,8 +227,8 @@ static void test_claimed_first(void **state)
 		p = to_second(2 * SEC);
 	while (vtag_of(p) != f.tag);
 	answer_heartbeat(p, &second, 0);
-	assert_true(f.a->other[0].confirmed);
-	assert_false(claim->other[0].confirmed);
+	assert_true(f.a->paths.other[0]->confirmed);
+	assert_false(claim->paths.other[0]->confirmed);
 	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &f.path.local, &second.remote, 1, PEER_PORT), f.a);
 }
 
@@ -320,7 +320,7 @@ static void finish_handshake(void)
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	sendp();
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 /* Both connect, and the peer's INIT comes from an address that we did not ask for: one association. */
@@ -349,13 +349,13 @@ static void test_collision_elsewhere(void **state)
 		assert_int_equal(ack.tag, f.their_tag);
 		echo_from(there, &ack);
 		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
-		assert_int_equal(f.s->assoc_count, 1);
+		assert_int_equal(f.s->table.assoc_count, 1);
 		assert_false(f.rx.up);
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_COOKIE_ACK);
 		assert_true(is_to(p, &f.path));
 		assert_ptr_equal(sctp_assoc_find_any(f.ep, &second, PEER_PORT, 0), f.a);
-		assert_false(f.a->other[0].confirmed);
+		assert_false(f.a->paths.other[0]->confirmed);
 		begin();
 		add_data(f.tsn++);
 		send_from(&second);
@@ -429,7 +429,7 @@ static void test_thief(void **state)
 	echo_from(&thief, &ack);
 	nothing();
 	assert_int_equal(f.a->peer_tag, f.tag);
-	assert_true(ip_addr_equal(&f.a->path.addr.remote, &f.path.remote));
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &f.path.remote));
 }
 
 static void expect_echo(const struct path_addr *to)
@@ -481,7 +481,7 @@ static void test_cookie_echo_in_turn(void **state)
 	p = take();
 	assert_true(is_to(p, &f.path));
 	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
-	assert_true(f.a->other[0].primary);
+	assert_true(f.a->paths.other[0]->primary);
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
 }
 
@@ -511,8 +511,8 @@ static void test_cookie_echo_late(void **state)
 		}
 		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
 		answer_heartbeat(to_second(2 * SEC), &second, 0);
-		assert_true(f.a->other[0].confirmed);
-		assert_true(f.a->path.primary);
+		assert_true(f.a->paths.other[0]->confirmed);
+		assert_true(f.a->path->primary);
 		if (collides)
 			break;
 	}
@@ -587,8 +587,8 @@ static void test_unconfirmed_at_once(void **state)
 	collect();
 	for (i = 0; i < 3; i++)
 		chunk_of(to_second(20 * SEC), 0, WIRE_SCTP_HEARTBEAT);
-	assert_true(f.a->timeouts > 0);
-	assert_true(f.a->path.primary);
+	assert_true(f.a->recovery.now.timeouts > 0);
+	assert_true(f.a->path->primary);
 }
 
 /* 6951-5.1-02: each address has its own UDP port; 9260-5.4-02: the nonce confirms. */
@@ -599,9 +599,9 @@ static void test_confirmed(void **state)
 	ROWS("6951-5.1-02");
 	establish_two();
 	confirm();
-	assert_int_equal(f.a->other[0].addr.udp_port, second.udp_port);
-	assert_int_equal(f.a->path.addr.udp_port, PEER_PORT);
-	assert_false(f.a->other[1].usable || f.a->other[2].usable || f.a->other[3].usable);
+	assert_int_equal(f.a->paths.other[0]->addr.udp_port, second.udp_port);
+	assert_int_equal(f.a->path->addr.udp_port, PEER_PORT);
+	assert_false(f.a->paths.other[1]->usable || f.a->paths.other[2]->usable || f.a->paths.other[3]->usable);
 	/* DATA still prefers the first (6.4-01) */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
@@ -652,7 +652,7 @@ static void test_answers(void **state)
 	p = take();
 	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT_ACK);
 	assert_true(ip_addr_equal(&p->to.local, &local.local));
-	assert_true(ip_addr_equal(&f.a->path.addr.local, &f.path.local));
+	assert_true(ip_addr_equal(&f.a->path->addr.local, &f.path.local));
 }
 
 /* 9260-12.4-01: one packet of answers to one packet. */
@@ -699,13 +699,13 @@ static void test_fail_over(void **state)
 	establish_two();
 	confirm();
 	cum = f.their_tsn - 1;
-	cwnd = f.a->other[0].cc.cwnd;
+	cwnd = f.a->paths.other[0]->cc.cwnd;
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
 	p = take();
 	tsn = get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4);
-	while (!f.a->other[0].primary) {
+	while (!f.a->paths.other[0]->primary) {
 		while ((p = take()))
 			assert_true(is_to(p, &f.path));
 		wait_ns(MSEC);
@@ -718,8 +718,8 @@ static void test_fail_over(void **state)
 	p = take();
 	assert_true(is_to(p, &second));
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), tsn);
-	assert_int_equal(f.a->path.cc.cwnd, cwnd);
-	assert_int_equal(f.a->other[0].errors, 1);
+	assert_int_equal(f.a->path->cc.cwnd, cwnd);
+	assert_int_equal(f.a->paths.other[0]->health.errors, 1);
 	/* the user and the peer see the same association */
 	assert_true(ip_addr_equal(&sctp_assoc_addr(f.a)->remote, &f.path.remote));
 	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path, PEER_PORT, 0), f.a);
@@ -736,7 +736,7 @@ static void test_fail_over(void **state)
 	p = take();
 	assert_true(is_to(p, &f.path));
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), tsn + 1);
-	assert_true(f.a->path.primary);
+	assert_true(f.a->path->primary);
 	begin();
 	add_sack(++cum, 1000000, NULL, 0);
 	sendp();
@@ -762,14 +762,14 @@ static void test_heartbeats(void **state)
 	p = to_second(2 * SEC);
 	f.now += 300 * MSEC;
 	answer_heartbeat(p, &second, 0);
-	assert_int_equal(f.a->other[0].rtt.srtt / MSEC, 300);
-	assert_true(f.a->path.rtt.srtt < MSEC);
+	assert_int_equal(f.a->paths.other[0]->rtt.srtt / MSEC, 300);
+	assert_true(f.a->path->rtt.srtt < MSEC);
 	first_answers = true;
 	for (i = 1; i <= SCTP_PATH_RETRANS + 2; i++) {
 		last = f.now;
 		p = to_second(200 * SEC);
 		gap = f.now - last;
-		assert_int_equal(f.a->other[0].errors, i - 1);
+		assert_int_equal(f.a->paths.other[0]->health.errors, i - 1);
 		/* idle: an RTO more than the interval; failed: each RTO, doubled (8.3); inactive: both */
 		if (i == 1)
 			assert_in_range(gap / MSEC, 1850, 2000);
@@ -777,7 +777,7 @@ static void test_heartbeats(void **state)
 			assert_in_range(gap / MSEC, 990ull << (i - 2), 1010ull << (i - 1));
 	}
 	answer_heartbeat(p, &second, 0);
-	assert_int_equal(f.a->other[0].errors, 0);
+	assert_int_equal(f.a->paths.other[0]->health.errors, 0);
 	first_answers = false;
 	/* nothing from the first either: the association lives on in the second */
 	f.messages = 1;
@@ -825,7 +825,7 @@ static void test_restart(void **state)
 	send_from(&stranger);
 	expect_refused(&stranger, stranger.remote.b + 12);
 	assert_int_equal(f.a->peer_tag, old);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 	/* from the second address: a restart, which goes on there */
 	begin_tag(0);
 	add_init(WIRE_SCTP_INIT, &init);
@@ -846,7 +846,7 @@ static void test_restart(void **state)
 		send_from(&second);
 	}
 	assert_true(f.rx.restart);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 	assert_true(is_to(&f.out[f.head % PACKETS], &second));
 	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
 	assert_ptr_equal(sctp_assoc_find(f.ep, &second, PEER_PORT, 0), f.a);
@@ -874,7 +874,7 @@ static void test_restart_claimed(void **state)
 	init_from(&second, f.tag, true);
 	expect_refused(&second, second.remote.b + 12);
 	assert_int_equal(f.a->peer_tag, old);
-	assert_int_equal(f.s->assoc_count, 1);
+	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
 /* 9260-7.2.5-01: another address of ours is another way: congestion control starts anew. */
@@ -884,9 +884,9 @@ static void test_local_address(void **state)
 
 	ROWS("9260-7.2.5-01");
 	establish();
-	f.a->path.cc.cwnd = 50000;
-	f.a->path.cc.ssthresh = 50000;
-	f.a->path.cc.pristine = false;
+	f.a->path->cc.cwnd = 50000;
+	f.a->path->cc.ssthresh = 50000;
+	f.a->path->cc.pristine = false;
 	moved = f.path;
 	moved.local = simnet_v4(44);
 	/* not by one ootb packet while the other is in use */
@@ -896,14 +896,14 @@ static void test_local_address(void **state)
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 20), 3, 20);
 	send_from(&moved);
-	assert_int_equal(f.a->path.cc.cwnd, 50000);
+	assert_int_equal(f.a->path->cc.cwnd, 50000);
 	wait_ns(2 * SEC);
 	begin();
 	add_data(f.tsn++);
 	send_from(&moved);
-	assert_true(ip_addr_equal(&f.a->path.addr.local, &moved.local));
-	assert_int_equal(f.a->path.cc.cwnd, 4404);
-	assert_int_equal(f.a->path.cc.ssthresh, UINT32_MAX);
+	assert_true(ip_addr_equal(&f.a->path->addr.local, &moved.local));
+	assert_int_equal(f.a->path->cc.cwnd, 4404);
+	assert_int_equal(f.a->path->cc.ssthresh, UINT32_MAX);
 }
 
 /* 9260-7.3-01: an MTU for each address; DATA is cut for the smallest. */
@@ -918,8 +918,8 @@ static void test_mtu(void **state)
 	max_msg = sctp_assoc_max_msg(f.a);
 	sctp_packet_too_big(f.ep, &second, 1300, NULL, 0, f.now);
 	assert_int_equal(sctp_assoc_max_msg(f.a), max_msg - 200);
-	assert_int_equal(f.a->path.pmtu.good, 1500);
-	assert_int_equal(f.a->other[0].pmtu.good, 1300);
+	assert_int_equal(f.a->path->mtu.search.good, 1500);
+	assert_int_equal(f.a->paths.other[0]->mtu.search.good, 1300);
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static void test_clean(void **state)
 	assert_true(w->now - start < 120 * MSEC);
 	/* Full packets and one SACK for two or more: no storm of small packets. */
 	assert_true(a->packets_out < 2000 * 2);
-	assert_true(a->flows[0].a->rxmap.bits == NULL);
+	assert_true(a->flows[0].a->rx.map.bits == NULL);
 	world_free(w);
 }
 
@@ -230,8 +230,8 @@ static void test_many(void **state)
 			break;
 	}
 	assert_int_equal(up, 2000);
-	assert_int_equal(b->s->assoc_count, 2000);
-	assert_true(b->s->bucket_count >= 2000);
+	assert_int_equal(b->s->table.assoc_count, 2000);
+	assert_true(b->s->table.bucket_count >= 2000);
 	for (i = 0; i < 2000; i++) {
 		const struct path_addr from = { .remote = a->addr };
 		struct sctp_assoc *found = sctp_assoc_find(b->ep, &from, (uint16_t)(10000 + i), 0);
@@ -240,7 +240,7 @@ static void test_many(void **state)
 		if (i % 2)
 			sctp_assoc_abort(found);
 	}
-	assert_int_equal(b->s->assoc_count, 1000);
+	assert_int_equal(b->s->table.assoc_count, 1000);
 	for (i = 0; i < 2000; i++)
 		sctp_endpoint_free(eps[i]);
 	free(eps);
@@ -320,7 +320,7 @@ static void test_reordering(void **state)
 	f->min_len = f->max_len = 1400;
 	assert_true(run(w, 20 * SEC, all_sent));
 	assert_int_equal(b->flows[0].received, 20000);
-	assert_true(f->a->reordered);
+	assert_true(f->a->recovery.now.reordered);
 	assert_true(w->link[0].packets < 20000 * 1.01);
 	world_free(w);
 }

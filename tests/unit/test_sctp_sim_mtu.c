@@ -99,10 +99,10 @@ static void narrow(uint32_t told, uint32_t real, bool black_hole)
 	assert_true(longest_gap(w, b) < 60 * MSEC);
 	assert_true(w->now - start < 500 * MSEC);
 	assert_int_equal(b->flows[0].received, 3000);
-	assert_int_equal(f->a->timeouts, 0);
+	assert_int_equal(f->a->recovery.now.timeouts, 0);
 	run(w, 10 * SEC, NULL);
-	good = f->a->path.pmtu.good;
-	assert_int_equal(f->a->path.pmtu.probe, 0);
+	good = f->a->path->mtu.search.good;
+	assert_int_equal(f->a->path->mtu.search.probe, 0);
 	assert_in_range(good, black_hole ? real - 16 - real / 64 : real, real);
 	/* no DATA was ever too long for it */
 	assert_int_equal(w->link[0].fragmented, 0);
@@ -144,7 +144,7 @@ static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t dela
 	g = &b->flows[0];
 	g->to_send = g->sent + 2000;
 	f->to_send = f->sent + 2000;
-	assert_int_equal(f->a->path.pmtu.good, told);
+	assert_int_equal(f->a->path->mtu.search.good, told);
 	set_links(w, real, black_hole);
 	gap = longest_gap(w, b);
 	/* a round trip or two with ICMP; without, tail-loss probes and three path MTU probes */
@@ -152,13 +152,13 @@ static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t dela
 		fail_msg("%u to %u, hole %d: nothing for %.1f ms", told, real, black_hole, (double)gap / MSEC);
 	assert_int_equal(g->received, f->to_send);
 	assert_int_equal(f->received, g->to_send);
-	assert_true(f->a->path.pmtu.good <= real);
+	assert_true(f->a->path->mtu.search.good <= real);
 	/* what was cut before went in fragments, and nothing else did */
 	if (!(w->link[0].fragmented + w->link[1].fragmented))
 		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole, (unsigned long long)delay);
 	set_links(w, 0, false);
 	run(w, 12 * SEC, NULL);
-	assert_int_equal(f->a->path.pmtu.good, told);
+	assert_int_equal(f->a->path->mtu.search.good, told);
 	world_free(w);
 }
 

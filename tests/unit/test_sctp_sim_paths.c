@@ -28,7 +28,7 @@ static void begin(struct scene *s, uint64_t seed, uint32_t there, uint32_t back)
 		assert_true(step(s->w, s->w->now + 20 * SEC));
 	}
 	s->g = &s->b->flows[0];
-	assert_int_equal(s->f->a->others, 1);
+	assert_int_equal(s->f->a->paths.others, 1);
 }
 
 static void finish(struct scene *s)
@@ -51,14 +51,14 @@ static void dies(uint64_t seed, uint64_t how_long)
 	s.w->link[0].rate = s.w->link[1].rate = s.second[0].rate = s.second[1].rate = 2000000;
 	s.w->link[0].queue = s.w->link[1].queue = s.second[0].queue = s.second[1].queue = 100000;
 	run(s.w, 4 * SEC, NULL);
-	assert_true(s.f->a->other[0].confirmed);
-	assert_true(s.f->a->path.primary);
+	assert_true(s.f->a->paths.other[0]->confirmed);
+	assert_true(s.f->a->path->primary);
 	cut(s.w->link, true);
 	/* A timeout on each side, and the first is on its way again. */
 	run(s.w, 3 * SEC, NULL);
 	before[0] = s.g->received;
 	before[1] = s.f->received;
-	assert_false(s.f->a->path.primary);
+	assert_false(s.f->a->path->primary);
 	run(s.w, how_long, NULL);
 	assert_true(s.g->received > before[0] + 500 && s.f->received > before[1] + 500);
 	b.remote = s.b->addr;
@@ -67,13 +67,13 @@ static void dies(uint64_t seed, uint64_t how_long)
 	cut(s.w->link, false);
 	/* with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s */
 	run(s.w, how_long + 4 * SEC, NULL);
-	assert_true(s.f->a->path.primary);
+	assert_true(s.f->a->path->primary);
 	/* and the other way round */
 	cut(s.second, true);
 	before[0] = s.g->received;
 	run(s.w, 2 * SEC, NULL);
 	assert_true(s.g->received > before[0] + 500);
-	assert_true(s.f->a->path.primary);
+	assert_true(s.f->a->path->primary);
 	cut(s.second, false);
 	s.f->to_send = s.f->sent;
 	s.g->to_send = s.g->sent;
@@ -113,10 +113,10 @@ static void test_dies_in_handshake(void **state)
 		}
 		s.g = &s.b->flows[0];
 		finish(&s);
-		assert_false(s.f->a->path.primary);
+		assert_false(s.f->a->path->primary);
 		cut(s.w->link, false);
 		run(s.w, 10 * SEC, NULL);
-		assert_true(s.f->a->path.primary);
+		assert_true(s.f->a->path->primary);
 		world_free(s.w);
 	}
 }
@@ -186,13 +186,13 @@ static void test_dies_idle(void **state)
 	cut(s.w->link, true);
 	run(s.w, 6 * SEC, NULL);
 	assert_non_null(s.f->a);
-	assert_false(s.f->a->path.primary);
+	assert_false(s.f->a->path->primary);
 	s.f->to_send++;
 	sctp_assoc_doorbell(s.f->a);
 	assert_true(run(s.w, 50 * MSEC, all_sent));
 	cut(s.w->link, false);
 	run(s.w, 10 * SEC, NULL);
-	assert_true(s.f->a->path.primary);
+	assert_true(s.f->a->path->primary);
 	finish(&s);
 	/* all dead: the association is lost in its time, not sooner and not later for having two */
 	cut(s.w->link, true);
@@ -219,9 +219,9 @@ static void test_narrow_second(void **state)
 	s.w->link[0].rate = s.second[0].rate = 2000000;
 	s.w->link[0].queue = s.second[0].queue = 100000;
 	run(s.w, 10 * SEC, NULL);
-	assert_int_equal(s.f->a->path.pmtu.good, 9000);
-	assert_true(s.f->a->path.max_packet <= 1500 - 28);
-	assert_true(s.f->a->path.max_packet >= 1400 - 28);
+	assert_int_equal(s.f->a->path->mtu.search.good, 9000);
+	assert_true(s.f->a->path->mtu.max_packet <= 1500 - 28);
+	assert_true(s.f->a->path->mtu.max_packet >= 1400 - 28);
 	cut(s.w->link, true);
 	run(s.w, 10 * SEC, NULL);
 	assert_int_equal(s.second[0].fragmented, 0);

@@ -14,17 +14,17 @@ static void test_gap(void **state)
 	say(1, 3, 1003, 903);
 	b = output();
 	assert_int_equal(b.n_refs, 1);
-	assert_ptr_equal(b.ref[0].from, memory(0));
-	assert_int_equal(b.ref[0].len, 903);
+	assert_ptr_equal(b.refs[0].from, memory(0));
+	assert_int_equal(b.refs[0].len, 903);
 	assert_int_equal(b.len, WIRE_SCTP_COMMON_LEN + WIRE_SCTP_DATA_LEN + 1004);
 	end = b.data + b.len - 1;
-	assert_ptr_equal(b.ref[0].at, end - 903);
-	for (const uint8_t *p = b.ref[0].at; p < end - SCTP_ZCOPY_MIN; p++)
+	assert_ptr_equal(b.refs[0].at, end - 903);
+	for (const uint8_t *p = b.refs[0].at; p < end - SCTP_ZCOPY_MIN; p++)
 		assert_int_equal(*p, GAP_BYTE);
 	assert_false(wire_sctp_checksum_ok(b.data, b.len));
 	leave(&b);
 	expect(0, 0);
-	assert_int_equal(f.a->ref, 1);
+	assert_int_equal(f.a->inflight.referenced, 1);
 	assert_int_equal(u.checksums, 1);
 	/* the gap is filled in the same place, and not one byte beside it */
 	sctp_assoc_copy_out(f.a, -1);
@@ -65,7 +65,7 @@ static void test_window(void **state)
 	uint32_t cwnd;
 
 	establish();
-	cwnd = f.a->path.cc.cwnd;
+	cwnd = f.a->path->cc.cwnd;
 	say(1, 3, 200, 100);
 	send_said();
 	assert_int_equal(u.m[0].window, cwnd);
@@ -82,7 +82,7 @@ static void test_window(void **state)
 	say(1, 3, 200, 100);
 	send_said();
 	assert_int_equal(u.m[u.said - 1].window, 1000000);
-	assert_int_equal(f.a->ref, SCTP_BATCH_REFS + 3);
+	assert_int_equal(f.a->inflight.referenced, SCTP_BATCH_REFS + 3);
 	assert_int_equal(f.gaps, SCTP_BATCH_REFS + 3);
 	assert_int_equal(u.checksums, SCTP_BATCH_REFS + 3);
 	expect_range(0, u.said, 0);
@@ -90,7 +90,7 @@ static void test_window(void **state)
 	say(SCTP_BATCH_REFS, 3, 100, 0);
 	say(2, 3, 200, 100);
 	send_said();
-	assert_int_equal(f.a->ref, SCTP_BATCH_REFS + 5);
+	assert_int_equal(f.a->inflight.referenced, SCTP_BATCH_REFS + 5);
 	expect_range(u.said - SCTP_BATCH_REFS - 2, u.said, 0);
 	/* nobody could read it */
 	f.s->ops.checksum = NULL;
@@ -129,7 +129,7 @@ static void test_many(void **state)
 	assert_true(batches > 1 && packets > batches);
 	assert_true(ref > packets);
 	assert_int_equal(f.gaps, ref);
-	assert_int_equal(f.a->ref, ref);
+	assert_int_equal(f.a->inflight.referenced, ref);
 	assert_int_equal(u.checksums, ref);
 	assert_int_equal(u.fills, 0);
 	expect_range(0, u.said, 0);
@@ -138,7 +138,7 @@ static void test_many(void **state)
 	sack(u.said - SLOTS / 2, 0, 0);
 	sctp_assoc_copy_out(f.a, -1);
 	forbid_all();
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	expire(SCTP_TIMER_T3);
 	collect();
 	expect(u.said - SLOTS / 2, 0);
@@ -159,7 +159,7 @@ static void test_padding(void **state)
 	expect_range(0, 8, 0);
 	sctp_assoc_copy_out(f.a, -1);
 	forbid_all();
-	while (!f.a->timeouts) {
+	while (!f.a->recovery.now.timeouts) {
 		drop();
 		wait_ns(MSEC);
 	}
@@ -181,27 +181,27 @@ static void test_copy_out(void **state)
 	expect_range(0, 9, 0);
 	sctp_assoc_copy_out(f.a, 7);
 	assert_int_equal(u.fills, 0);
-	assert_int_equal(f.a->ref, 8);
+	assert_int_equal(f.a->inflight.referenced, 8);
 	for (unsigned int i = 0; i < 2; i++) {
 		sctp_assoc_copy_out(f.a, 0);
 		assert_int_equal(u.fills, 4);
-		assert_int_equal(f.a->ref, 4);
+		assert_int_equal(f.a->inflight.referenced, 4);
 	}
 	for (unsigned int k = 0; k < 8; k++)
 		change(k, 1);
 	for (unsigned int k = 0; k < 8; k += 2)
 		forbid(k);
 	sack(2, 0, 0);
-	assert_int_equal(f.a->ref, 3);
+	assert_int_equal(f.a->inflight.referenced, 3);
 	for (unsigned int i = 0; i < 2; i++) {
 		sctp_assoc_copy_out(f.a, -1);
 		assert_int_equal(u.fills, 7);
-		assert_int_equal(f.a->ref, 0);
+		assert_int_equal(f.a->inflight.referenced, 0);
 	}
 	forbid_all();
-	assert_int_equal(f.a->copies, 0);
+	assert_int_equal(f.a->zcopy.copies, 0);
 	expire(SCTP_TIMER_T3);
-	assert_int_equal(f.a->copies, 0);
+	assert_int_equal(f.a->zcopy.copies, 0);
 	collect();
 	for (unsigned int k = 2; k < 6; k++)
 		expect(k, k % 2);
@@ -222,7 +222,7 @@ static void test_copy_out_within(void **state)
 	u.copy_outs = 3;
 	b = output();
 	assert_int_equal(u.fills, 3);
-	assert_int_equal(f.a->ref, 3);
+	assert_int_equal(f.a->inflight.referenced, 3);
 	for (unsigned int k = 0; k < 3; k++)
 		forbid(k);
 	leave(&b);
@@ -240,8 +240,8 @@ static void test_copy_out_acked(void **state)
 	sctp_assoc_copy_out(f.a, -1);
 	assert_int_equal(u.fills, 5);
 	forbid_all();
-	assert_int_equal(f.a->gap_acked, 2);
-	assert_int_equal(f.a->path.flight, 3 * (WHOLE + WIRE_SCTP_DATA_LEN));
+	assert_int_equal(f.a->inflight.gap_acked, 2);
+	assert_int_equal(f.a->path->flight, 3 * (WHOLE + WIRE_SCTP_DATA_LEN));
 	expire(SCTP_TIMER_T3);
 	collect();
 	expect(0, 0);
@@ -250,9 +250,9 @@ static void test_copy_out_acked(void **state)
 	expect(4, 0);
 	expect_no_more();
 	sack(5, 0, 0);
-	assert_int_equal(f.a->path.flight, 0);
-	assert_int_equal(f.a->charged, 0);
-	assert_int_equal(f.a->gap_acked, 0);
+	assert_int_equal(f.a->path->flight, 0);
+	assert_int_equal(f.a->window.rwnd_outstanding, 0);
+	assert_int_equal(f.a->inflight.gap_acked, 0);
 }
 
 /*
@@ -272,7 +272,7 @@ static void unreadable(unsigned int n)
 	/* that packet and those before it */
 	assert_int_equal(u.fills, n / 2 * 2 + 2);
 	assert_int_equal(b.n_refs, 6 - u.fills);
-	assert_int_equal(f.a->ref, 6 - u.fills);
+	assert_int_equal(f.a->inflight.referenced, 6 - u.fills);
 	for (unsigned int k = 0; k < u.fills; k++) {
 		change(k, 1);
 		forbid(k);
@@ -341,7 +341,7 @@ static void test_keep(void **state)
 	assert_int_equal(b.n_refs, 4);
 	sctp_batch_keep(f.a, &b);
 	assert_int_equal(b.n_refs, 0);
-	assert_int_equal(f.a->ref, 2); /* of what has left */
+	assert_int_equal(f.a->inflight.referenced, 2); /* of what has left */
 	for (unsigned int k = 2; k < 6; k++)
 		forbid(k);
 	leave(&b);

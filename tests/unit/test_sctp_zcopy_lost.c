@@ -9,16 +9,16 @@ static void test_acked(void **state)
 {
 	establish_and_reference(4);
 	expect_range(0, 4, 0);
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	sack(1, 0, 0);
-	assert_int_equal(f.a->ref, 3);
+	assert_int_equal(f.a->inflight.referenced, 3);
 	assert_int_equal(sctp_assoc_acked(f.a), 1);
 	forbid(0);
 	/* so does a SHUTDOWN, and the rest of the packet is taken back */
 	begin();
 	put_be32(add(WIRE_SCTP_SHUTDOWN, 0, 4), f.their_tsn + 1);
 	sendp();
-	assert_int_equal(f.a->ref, 2);
+	assert_int_equal(f.a->inflight.referenced, 2);
 	forbid(1);
 	sctp_assoc_copy_out(f.a, -1);
 	assert_int_equal(u.fills, 2);
@@ -29,7 +29,7 @@ static void test_acked(void **state)
 	begin();
 	put_be32(add(WIRE_SCTP_SHUTDOWN, 0, 4), f.their_tsn + 3);
 	sendp();
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
@@ -39,15 +39,15 @@ static void test_acked_once(void **state)
 	establish_and_reference(5);
 	drop();
 	lose(0, 1);
-	assert_int_equal(f.a->ref, 5);
+	assert_int_equal(f.a->inflight.referenced, 5);
 	collect();
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	sack(1, 0, 0);
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	sack(5, 0, 0);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	sack(5, 0, 0);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
 /* A gap block may be taken back (6.2.1): until then, the memory may have to be read. */
@@ -57,30 +57,30 @@ static void test_renege(void **state)
 	expect_range(0, 8, 0);
 	f.now += 10 * MSEC;
 	sack(1, 1, 2); /* 2 and 3 */
-	assert_int_equal(f.a->ref, 7);
+	assert_int_equal(f.a->inflight.referenced, 7);
 	/* 2 is missing again, and 1 as well as before */
 	sack(1, 2, 3);
 	expect_no_more();
-	assert_int_equal(f.a->ref, 7);
+	assert_int_equal(f.a->inflight.referenced, 7);
 	assert_int_equal(u.fills, 0);
 	change(2, 1);
 	sack(1, 2, 4);
 	expect(1, 0);
-	assert_int_equal(f.a->ref, 6);
+	assert_int_equal(f.a->inflight.referenced, 6);
 	forbid(1);
 	/* lost as well: read when it is sent again, and never after */
 	script_sack(1, 2, 5);
 	receive();
-	assert_int_equal(f.a->lost, 1);
+	assert_int_equal(f.a->inflight.lost, 1);
 	assert_int_equal(u.fills, 1);
 	collect();
 	expect(2, 1);
 	assert_int_equal(u.fills, 2);
-	assert_int_equal(f.a->ref, 5);
+	assert_int_equal(f.a->inflight.referenced, 5);
 	forbid(2);
 	expect_no_more();
 	sack(8, 0, 0);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	assert_int_equal(u.fills, 2);
 }
 
@@ -92,13 +92,13 @@ static void test_renege_head(void **state)
 	begin();
 	add_sack(f.their_tsn - 1, 100000, &(struct wire_sctp_gap){1, 1}, 1);
 	sendp();
-	assert_int_equal(f.a->ref, 1);
+	assert_int_equal(f.a->inflight.referenced, 1);
 	change(0, 1);
 	expire(SCTP_TIMER_T3);
 	collect();
 	expect(0, 1);
 	assert_int_equal(u.fills, 1);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
 /* The bytes are those of the moment when it was sent again first, however often it is after that. */
@@ -108,25 +108,25 @@ static void test_lost(void **state)
 	expect_range(0, 5, 0);
 	lose(0, 1);
 	assert_int_equal(u.fills, 0);
-	assert_int_equal(f.a->ref, 5);
+	assert_int_equal(f.a->inflight.referenced, 5);
 	change(0, 1);
 	collect();
 	expect(0, 1);
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	forbid(0);
 	expect_no_more();
 	/* again, behind probes with the last one */
 	change(4, 1);
 	for (unsigned int i = 0; i < 3; i++)
-		while (f.a->timeouts <= i)
+		while (f.a->recovery.now.timeouts <= i)
 			wait_ns(MSEC);
 	assert_int_equal(u.filled[0], 1);
 	assert_int_equal(u.filled[4], 1);
-	assert_int_equal(f.a->ref, 3);
+	assert_int_equal(f.a->inflight.referenced, 3);
 	expect(4, 1);
 	drop();
 	sack(4, 0, 0);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	expect(4, 1);
 	expect_no_more();
 	assert_int_equal(u.fills, 2);
@@ -144,23 +144,23 @@ static void test_copies(void **state)
 		say(10, 3, len, ref);
 		send_said();
 		drop();
-		assert_int_equal(f.a->copies, 0);
+		assert_int_equal(f.a->zcopy.copies, 0);
 		/* five at once are one loss */
 		first = u.said - 20;
 		lose(first, 5);
-		assert_int_equal(f.a->copies, copies);
+		assert_int_equal(f.a->zcopy.copies, copies);
 		collect();
 		expect_range(first, first + 5, 0);
-		assert_int_equal(f.a->copies, copies);
+		assert_int_equal(f.a->zcopy.copies, copies);
 		wide();
 		sack(u.said, 0, 0);
-		assert_int_equal(f.a->ref, 0);
+		assert_int_equal(f.a->inflight.referenced, 0);
 		first = u.said;
 		say(copies + 10, 3, len, ref);
 		send_said();
 		for (unsigned int k = first; k < u.said; k++)
 			assert_int_equal(u.m[k].window, k - first < copies ? 0 : 1000000);
-		assert_int_equal(f.a->ref, 10);
+		assert_int_equal(f.a->inflight.referenced, 10);
 		expect_range(first, u.said, 0);
 	}
 }
@@ -174,12 +174,12 @@ static void test_most_copies(void **state)
 		send_said();
 		drop();
 		lose(u.said - 5, 1);
-		assert_int_equal(f.a->copies, copies);
+		assert_int_equal(f.a->zcopy.copies, copies);
 		collect();
 		drop();
 		wide();
 		sack(u.said, 0, 0);
-		f.a->copies = 0;
+		f.a->zcopy.copies = 0;
 		if (copies < 1u << 20)
 			copies *= 2;
 	}
@@ -208,16 +208,16 @@ static void test_fewer_copies(void **state)
 		wide();
 		sack(u.said, 0, 0);
 		drop();
-		f.a->copies = 0;
+		f.a->zcopy.copies = 0;
 	}
 	for (unsigned int next = 4096; next > 1024; next /= 2) {
 		reference_one_by_one(next - 1);
-		assert_int_equal(f.a->copies_next, next);
+		assert_int_equal(f.a->zcopy.copies_next, next);
 		reference_one_by_one(1);
-		assert_int_equal(f.a->copies_next, next / 2);
+		assert_int_equal(f.a->zcopy.copies_next, next / 2);
 	}
 	reference_one_by_one(1024);
-	assert_int_equal(f.a->copies_next, 1024);
+	assert_int_equal(f.a->zcopy.copies_next, 1024);
 }
 
 /* A loss of what was copied says nothing about memory that changes, and what is referenced goes on behind it. */
@@ -231,14 +231,14 @@ static void test_copy_lost(void **state)
 	lose(0, 1);
 	say(3, 5, 350, 333);
 	sctp_assoc_doorbell(f.a);
-	assert_int_equal(f.a->copies, 0);
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->zcopy.copies, 0);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	collect();
 	expect(0, 0);
 	expect_range(5, 8, 0);
 	expect_no_more();
 	assert_int_equal(u.fills, 0);
-	assert_int_equal(f.a->ref, 7);
+	assert_int_equal(f.a->inflight.referenced, 7);
 	assert_int_equal(f.gaps, 7);
 }
 
@@ -253,10 +253,10 @@ static void test_probe(void **state)
 	expect(1, 1);
 	assert_int_equal(u.fills, 1);
 	assert_int_equal(u.filled[1], 1);
-	assert_int_equal(f.a->ref, 1);
+	assert_int_equal(f.a->inflight.referenced, 1);
 	change(1, 2);
 	forbid(1);
-	assert_int_equal(f.a->copies, 1024);
+	assert_int_equal(f.a->zcopy.copies, 1024);
 	/* the next one finds the same */
 	expire(SCTP_TIMER_TLP);
 	collect();
@@ -288,7 +288,7 @@ static void test_timeout(void **state)
 {
 	establish_and_reference(3);
 	expect_range(0, 3, 0);
-	while (f.a->timers[SCTP_TIMER_TLP] < f.a->timers[SCTP_TIMER_T3]) {
+	while (f.a->timers.at[SCTP_TIMER_TLP] < f.a->timers.at[SCTP_TIMER_T3]) {
 		expire(SCTP_TIMER_TLP);
 		collect();
 		expect(2, 0);
@@ -297,9 +297,9 @@ static void test_timeout(void **state)
 	change(0, 1);
 	change(2, 1);
 	expire(SCTP_TIMER_T3);
-	assert_int_equal(f.a->lost, 3);
-	assert_int_equal(f.a->ref, 2);
-	assert_int_equal(f.a->copies, 1024);
+	assert_int_equal(f.a->inflight.lost, 3);
+	assert_int_equal(f.a->inflight.referenced, 2);
+	assert_int_equal(f.a->zcopy.copies, 1024);
 	collect();
 	expect(0, 1);
 	assert_int_equal(u.fills, 2);
@@ -310,7 +310,7 @@ static void test_timeout(void **state)
 	expect(1, 1);
 	expect(2, 0);
 	assert_int_equal(u.fills, 3);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	expect_no_more();
 }
 
@@ -320,13 +320,13 @@ static void reference_some(void)
 	establish_and_reference(5);
 	drop();
 	lose(0, 1);
-	assert_int_equal(f.a->ref, 5);
+	assert_int_equal(f.a->inflight.referenced, 5);
 }
 
 static void over(void)
 {
 	forbid_all();
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	sctp_assoc_copy_out(f.a, 3);
 	sctp_assoc_copy_out(f.a, -1);
 	collect();
@@ -347,10 +347,10 @@ static void test_peer_aborts(void **state)
 static void test_peer_is_silent(void **state)
 {
 	establish_and_reference(3);
-	while (!f.a->lost)
+	while (!f.a->inflight.lost)
 		wait_ns(MSEC);
 	/* the first and the last of them were sent again */
-	assert_int_equal(f.a->ref, 1);
+	assert_int_equal(f.a->inflight.referenced, 1);
 	assert_int_equal(u.fills, 2);
 	forbid_all();
 	wait_ns(100 * SEC);
@@ -376,7 +376,7 @@ static void test_abort(void **state)
 	collect();
 	wait_ns(40 * SEC);
 	assert_int_equal(u.fills, 0);
-	assert_int_equal(f.s->assoc_count, 0);
+	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
 static void test_endpoint_freed(void **state)
@@ -395,17 +395,17 @@ static void test_shutdown(void **state)
 	collect();
 	expect(0, 0);
 	expect_no_more();
-	assert_int_equal(f.a->ref, 4);
+	assert_int_equal(f.a->inflight.referenced, 4);
 	change(4, 1);
-	f.now = f.a->timers[SCTP_TIMER_T3];
-	f.a->timers[SCTP_TIMER_TLP] = TIME_NEVER;
+	f.now = f.a->timers.at[SCTP_TIMER_T3];
+	f.a->timers.at[SCTP_TIMER_TLP] = TIME_NEVER;
 	sctp_timers(f.s, f.now);
 	forbid(0);
 	collect();
 	expect(0, 0);
 	sack(4, 0, 0);
 	expect(4, 1);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	forbid_all();
 	sack(5, 0, 0);
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN);
@@ -429,22 +429,22 @@ static void test_restart(void **state)
 	add_cookie_echo(&ack);
 	receive();
 	assert_true(f.rx.restart);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	sctp_assoc_copy_out(f.a, -1);
 	assert_int_equal(u.fills, 1); /* sent again with the INIT ACK */
 	collect();
 	drop();
 	setup_memory();
 	f.their_tsn = ack.tsn - u.said;
-	f.a->copies = 0;
+	f.a->zcopy.copies = 0;
 	sctp_assoc_set_mtu(f.a, 1500);
 	wide();
 	say(2, 3, WHOLE, REFERENCED);
 	send_said();
-	assert_int_equal(f.a->ref, 2);
+	assert_int_equal(f.a->inflight.referenced, 2);
 	expect_range(5, 7, 0);
 	sctp_assoc_copy_out(f.a, -1);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	assert_int_equal(u.fills, 3);
 }
 
@@ -463,13 +463,13 @@ static void test_smaller_path(void **state)
 	assert_int_equal(chunks(reading), 1);
 	expect_no_more();
 	/* and new ones behind it, shorter */
-	f.a->copies = 0;
+	f.a->zcopy.copies = 0;
 	wide();
 	say(2, 3, 1200, 1100);
 	send_said();
 	expect_range(5, 7, 0);
 	assert_true(reading->df);
-	assert_int_equal(f.a->ref, 6);
+	assert_int_equal(f.a->inflight.referenced, 6);
 }
 
 /* Behind a COOKIE ECHO, which may get lost with it. */
@@ -494,7 +494,7 @@ static void test_cookie_echo(void **state)
 	f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
 	put_be16(f.buf + 14, (uint16_t)(f.len - 12));
 	sendp();
-	assert_int_equal(f.a->ref, 2);
+	assert_int_equal(f.a->inflight.referenced, 2);
 	assert_int_equal(f.gaps, 2);
 	expect_range(0, 2, 0);
 	chunk_of(reading, 0, WIRE_SCTP_COOKIE_ECHO);
@@ -504,7 +504,7 @@ static void test_cookie_echo(void **state)
 	collect();
 	expect(0, 0);
 	expect(1, 1);
-	assert_int_equal(f.a->ref, 0);
+	assert_int_equal(f.a->inflight.referenced, 0);
 	assert_int_equal(u.fills, 2);
 	chunk_of(reading, 0, WIRE_SCTP_COOKIE_ECHO);
 	expect_no_more();

@@ -7,7 +7,9 @@
 #include "fixture/iw_fixture.h"
 
 #include "conformance/rows.h"
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/rnic.h"
+#include "iwarp/session.h"
 
 static const char segment[] = "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0x";
 
@@ -37,7 +39,7 @@ static void retire(struct fx *x)
 	iw_timers(x->rnic, x->now);
 	assert_int_equal(iw_assoc_sessions(x->assoc), 0);
 	if (iw_assoc_session(x->assoc, x->sid)) /* it costs no memory but its own */
-		assert_null(x->session->slots);
+		assert_null(x->session->rx.order.slots);
 }
 
 static bool is_retired(struct fx *x)
@@ -113,7 +115,7 @@ static void a_late_end(void **state)
 		struct fx x;
 
 		fx_passive(&x, 1, 1, 7);
-		x.session->rx_ssn = x.ssn = ssn[n];
+		x.session->rx.ssn = x.ssn = ssn[n];
 		end_our_side(&x);
 		retire(&x);
 		feed_terminate(&x, (uint16_t)(x.ssn + 5));
@@ -153,7 +155,7 @@ static void kept_in_order(void **state)
 	end_our_side(&x);
 	feed_segment(&x, (uint16_t)(x.ssn + 2)); /* remembered, as the session closes */
 	retire(&x);
-	assert_null(x.session->early);
+	assert_null(x.session->rx.early.first);
 	assert_true(is_retired(&x));
 	feed_segment(&x, x.ssn);
 	stop_idle(&x);

@@ -569,8 +569,8 @@ static void set_ssn(struct stack_world *w, uint16_t ssn)
 	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
 		struct iw_session *s = w->works[i / 2]->side[i % 2].session;
 
-		check(s && !s->slots_used && s->tx_ssn == 1 && s->rx_ssn == 1);
-		s->tx_ssn = s->rx_ssn = ssn;
+		check(s && !s->rx.order.used && s->tx.ssn == 1 && s->rx.ssn == 1);
+		s->tx.ssn = s->rx.ssn = ssn;
 	}
 }
 
@@ -599,7 +599,7 @@ static void wrap(struct stack_world *w)
 	stack_run_for(w, SEC);
 	for (int i = 0; i < 2; i++) {
 		stack_near_wrap(w->nodes[i], false);
-		check(w->nodes[i]->assocs[0]->sctp->init_tsn >= UINT32_MAX - 64);
+		check(w->nodes[i]->assocs[0]->sctp->setup.init_tsn >= UINT32_MAX - 64);
 	}
 	set_ssn(w, (uint16_t)(0xffff - below(w, 40)));
 	hold(w, false);

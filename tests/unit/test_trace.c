@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
 /*
- * The list of trace events, and what is made of an event: a line of the log, a record of a qlog file. With an argument it prints
- * instead of testing: --events the list as docs/trace-events.md has it, --records a qlog with each event in it several times.
+ * The list of trace events, and what is made of an event: a line of the log, a record of a qlog
+ * file. With an argument it prints instead of testing: --events the list as docs/trace-events.md
+ * has it, --records a qlog with each event in it several times.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 #include "util/qlog.h"
 #include "util/trace.h"
 
-static const struct ip_addr v4 = {.b = {[10] = 0xff, [11] = 0xff, 10, 1, 2, 3}};
-static const struct ip_addr v6 = {.b = {0xfe, 0x80, [15] = 1}, .scope_id = 7};
+static const struct ip_addr v4 = { .b = { [10] = 0xff, [11] = 0xff, 10, 1, 2, 3 } };
+static const struct ip_addr v6 = { .b = { 0xfe, 0x80, [15] = 1 }, .scope_id = 7 };
 
 /* ---- sinks ---- */
 
@@ -49,7 +50,7 @@ static uint64_t evaluate(void)
 
 static void switched_off(void **state)
 {
-	struct notes n = {.sink.write = note};
+	struct notes n = { .sink.write = note };
 
 	assert_false(trace_enabled());
 	TRACE(packet_lost, 1, .tsn = evaluate());
@@ -76,7 +77,9 @@ static void switched_off(void **state)
 
 static void several_sinks(void **state)
 {
-	struct notes n[3] = {{.sink.write = note}, {.sink.write = note}, {.sink.write = note}};
+	struct notes n[3] = { { .sink.write = note },
+			      { .sink.write = note },
+			      { .sink.write = note } };
 
 	for (int i = 0; i < 3; i++)
 		trace_install(&n[i].sink);
@@ -121,11 +124,14 @@ static void names_are_unique(void **state)
 		for (int j = 0; j < i; j++)
 			if (!strcmp(trace_infos[i].category, trace_infos[j].category) &&
 			    !strcmp(trace_infos[i].type, trace_infos[j].type))
-				fail_msg("%s and %s have one name", trace_infos[i].id, trace_infos[j].id);
+				fail_msg("%s and %s have one name", trace_infos[i].id,
+					 trace_infos[j].id);
 		for (unsigned int k = 0; k < trace_infos[i].n_fields; k++)
 			for (unsigned int m = 0; m < k; m++)
-				if (!strcmp(trace_infos[i].fields[k].key, trace_infos[i].fields[m].key))
-					fail_msg("%s: key %s", trace_infos[i].id, trace_infos[i].fields[k].key);
+				if (!strcmp(trace_infos[i].fields[k].key,
+					    trace_infos[i].fields[m].key))
+					fail_msg("%s: key %s", trace_infos[i].id,
+						 trace_infos[i].fields[k].key);
 	}
 }
 
@@ -133,7 +139,7 @@ static void names_are_unique(void **state)
 
 static const char *line(enum trace_id id, const void *fields, unsigned int size)
 {
-	union trace_value values[TRACE_FIELDS_MAX] = {{0}};
+	union trace_value values[TRACE_FIELDS_MAX] = { { 0 } };
 	static char buf[128];
 	unsigned int len;
 
@@ -145,9 +151,14 @@ static const char *line(enum trace_id id, const void *fields, unsigned int size)
 
 static void lines(void **state)
 {
-	const struct trace_path_used used = {.assoc = 0x1a, .old = &v4, .remote = &v6, .why = "failover"};
-	const struct trace_assoc_lost lost = {.assoc = 1, .port = 4791, .error = 110};
-	const struct trace_session_sent sent = {.qp = TRACE_NONE, .sid = 3, .message = "Initiate"};
+	const struct trace_path_used used = {
+		.assoc = 0x1a, .old = &v4, .remote = &v6, .why = "failover"
+	};
+	const struct trace_assoc_lost lost = { .port = 4791, .error = 110 };
+	const struct trace_cm_event event = { .id = 1, .event = 3, .status = -1 };
+	const struct trace_session_sent sent = { .qp = TRACE_NONE,
+						 .sid = 3,
+						 .message = "Initiate" };
 
 	assert_string_equal(line(trace_id_path_used, &used, 128),
 			    "association 0x0000001a: DATA goes to fe80::1%7, failover");
@@ -155,7 +166,9 @@ static void lines(void **state)
 	assert_string_equal(line(trace_id_path_used, &used, 16), "association 0x0");
 	assert_string_equal(line(trace_id_assoc_lost, &lost, 128),
 			    "port 4791: association lost, error 110");
-	assert_string_equal(line(trace_id_session_sent, &sent, 128), "QP -: Initiate sent on stream 3");
+	assert_string_equal(line(trace_id_cm_event, &event, 128), "id 1: event 3, status -1");
+	assert_string_equal(line(trace_id_session_sent, &sent, 128),
+			    "QP -: Initiate sent on stream 3");
 }
 
 /* ---- records ---- */
@@ -163,32 +176,40 @@ static void lines(void **state)
 static void records(void **state)
 {
 	char buf[QLOG_RECORD_MAX];
-	union trace_value values[TRACE_FIELDS_MAX] = {
-		{.number = 0x1b}, {.addr = &v4}, {.text = "DATA"}, {.number = 17}, {.number = 1280},
-		{.number = TRACE_NONE}, {.number = 18}, {.number = 2}, {.number = 2}, {.number = 0}};
+	union trace_value values[TRACE_FIELDS_MAX] = { { .number = 0x1b }, { .addr = &v4 },
+						       { .text = "DATA" }, { .number = 17 },
+						       { .number = 1280 }, { .number = TRACE_NONE },
+						       { .number = 18 },   { .number = 2 },
+						       { .number = 2 },	   { .number = 0 } };
 
 	buf[qlog_event(buf, "4711", 1234567, trace_id_packet_sent, values)] = '\0';
-	assert_string_equal(buf, "\x1e{\"time\":1.234567,\"group_id\":\"4711\",\"name\":\"transport:packet_sent\","
-				 "\"data\":{\"assoc\":\"0x0000001b\",\"remote\":\"10.1.2.3\","
-				 "\"header\":{\"packet_type\":\"DATA\",\"packet_number\":17},"
-				 "\"raw\":{\"length\":1280},\"last_tsn\":18,\"chunks\":2,\"data_chunks\":2,"
-				 "\"retransmissions\":0}}\n");
+	assert_string_equal(
+		buf,
+		"\x1e{\"time\":1.234567,\"group_id\":\"4711\",\"name\":\"transport:packet_sent\","
+		"\"data\":{\"assoc\":\"0x0000001b\",\"remote\":\"10.1.2.3\","
+		"\"header\":{\"packet_type\":\"DATA\",\"packet_number\":17},"
+		"\"raw\":{\"length\":1280},\"last_tsn\":18,\"chunks\":2,\"data_chunks\":2,"
+		"\"retransmissions\":0}}\n");
 	values[0].text = "a \"b\"\\\n\xe4";
 	buf[qlog_event(buf, "1", 0, trace_id_message, values)] = '\0';
-	assert_string_equal(buf, "\x1e{\"time\":0.000000,\"group_id\":\"1\",\"name\":\"generic:debug\","
-				 "\"data\":{\"message\":\"a \\\"b\\\"\\\\\\u000a?\"}}\n");
+	assert_string_equal(buf,
+			    "\x1e{\"time\":0.000000,\"group_id\":\"1\",\"name\":\"generic:debug\","
+			    "\"data\":{\"message\":\"a \\\"b\\\"\\\\\\u000a?\"}}\n");
 }
 
-/* The values of a round: all small, all as large as can be, none known, and texts that are hard to write down. */
+/*
+ * The values of a round: all small, all as large as can be, none known, and texts that are hard to
+ * write down.
+ */
 static void fill(const struct trace_info *info, union trace_value *values, int round)
 {
 	static char huge[4096];
 
 	memset(huge, '\1', sizeof(huge) - 1);
 	for (unsigned int i = 0; i < info->n_fields; i++) {
-		const char *const texts[] = {"plain", huge, NULL, "\"\\/\b\f\n\r\t\x7f\xff{}"};
-		const struct ip_addr *const addrs[] = {&v4, &v6, NULL, &v6};
-		const uint64_t numbers[] = {i, UINT64_MAX - 1, TRACE_NONE, 1u << i};
+		const char *const texts[] = { "plain", huge, NULL, "\"\\/\b\f\n\r\t\x7f\xff{}" };
+		const struct ip_addr *const addrs[] = { &v4, &v6, NULL, &v6 };
+		const uint64_t numbers[] = { i, UINT64_MAX - 1, TRACE_NONE, 1u << i };
 
 		if (info->fields[i].kind == TRACE_KIND_TEXT)
 			values[i].text = texts[round];
@@ -208,7 +229,9 @@ static void print_records(void)
 	for (int id = 0; id < TRACE_IDS; id++)
 		for (int round = 0; round < 4; round++) {
 			fill(&trace_infos[id], values, round);
-			fwrite(buf, 1, qlog_event(buf, "1", (uint64_t)id, (enum trace_id)id, values), stdout);
+			fwrite(buf, 1,
+			       qlog_event(buf, "1", (uint64_t)id, (enum trace_id)id, values),
+			       stdout);
 		}
 }
 
@@ -243,9 +266,9 @@ static void print_events(void)
 			const struct trace_field *f = &info->fields[i];
 
 			if (!i)
-				printf("| `%s:%s`%s | `%s` | %s | `%s` | %s |\n", info->category, info->type,
-				       info->level == TRACE_LEVEL_LOG ? " *" : "", info->id, info->doc, f->key,
-				       f->doc);
+				printf("| `%s:%s`%s | `%s` | %s | `%s` | %s |\n", info->category,
+				       info->type, info->level == TRACE_LEVEL_LOG ? " *" : "",
+				       info->id, info->doc, f->key, f->doc);
 			else
 				printf("| | | | `%s` | %s |\n", f->key, f->doc);
 		}
@@ -255,9 +278,12 @@ static void print_events(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(switched_off),	     cmocka_unit_test(several_sinks),
-		cmocka_unit_test(lines_name_fields), cmocka_unit_test(names_are_unique),
-		cmocka_unit_test(lines),	     cmocka_unit_test(records),
+		cmocka_unit_test(switched_off),
+		cmocka_unit_test(several_sinks),
+		cmocka_unit_test(lines_name_fields),
+		cmocka_unit_test(names_are_unique),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(records),
 		cmocka_unit_test(records_fit),
 	};
 

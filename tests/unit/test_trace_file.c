@@ -45,7 +45,7 @@ static unsigned int count(const char *what)
 
 static struct trace_file *open_trace(void)
 {
-	struct config_error why = {""};
+	struct config_error why = { "" };
 	struct trace_file *t = trace_file_open(path, &why);
 
 	if (!t)
@@ -120,7 +120,7 @@ static void two_processes(void **state)
 /* A file that cannot grow ends the trace, and leaves whole records. */
 static void full(void **state)
 {
-	const struct rlimit limit = {10000, RLIM_INFINITY};
+	const struct rlimit limit = { 10000, RLIM_INFINITY };
 	struct rlimit old;
 	struct trace_file *t;
 	size_t n;
@@ -147,7 +147,8 @@ static void cannot_open(void **state)
 	struct config_error why;
 
 	assert_null(trace_file_open("/nowhere/x", &why));
-	assert_string_equal(why.text, "cannot write the trace: /nowhere/x: No such file or directory");
+	assert_string_equal(why.text,
+			    "cannot write the trace: /nowhere/x: No such file or directory");
 	assert_null(trace_file_open("/dev/null", &why));
 	assert_string_equal(why.text, "cannot write the trace: /dev/null: not a regular file");
 	assert_false(trace_enabled());
@@ -156,8 +157,9 @@ static void cannot_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(off),	cmocka_unit_test(ascending),   cmocka_unit_test(two_processes),
-		cmocka_unit_test(full), cmocka_unit_test(cannot_open),
+		cmocka_unit_test(off),		 cmocka_unit_test(ascending),
+		cmocka_unit_test(two_processes), cmocka_unit_test(full),
+		cmocka_unit_test(cannot_open),
 	};
 	int ret, fd = mkstemp(path);
 

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Atomics and immediate data, by stock libibverbs. */
+/* Atomics and immediate data over stock libibverbs. */
 #include "fixture.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
 
 static uint64_t *words(const struct side *s)
 {
@@ -21,7 +16,10 @@ static int post_atomic(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id
 		       uint64_t remote, uint32_t rkey, uint64_t compare_add, uint64_t swap)
 {
 	struct ibv_sge sge = sge_of(s->mr, result, 8);
-	struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
+	struct ibv_send_wr wr = { .wr_id = wr_id,
+				  .sg_list = &sge,
+				  .num_sge = 1,
+				  .opcode = opcode,
 				  .send_flags = IBV_SEND_SIGNALED,
 				  .wr.atomic = { remote, compare_add, swap, rkey } };
 	struct ibv_send_wr *bad = NULL;
@@ -31,20 +29,22 @@ static int post_atomic(struct side *s, enum ibv_wr_opcode opcode, uint64_t wr_id
 	return err;
 }
 
-/* On the peer's first word; returns what it was. */
-static uint64_t atomic(struct pair *p, enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
+/* Posts an atomic on the first word of the peer's memory, and returns the word's old value. */
+static uint64_t atomic(struct pair *p, enum ibv_wr_opcode opcode, uint64_t compare_add,
+		       uint64_t swap)
 {
 	uint64_t *result = words(&p->a) + 5;
 	struct ibv_wc wc;
 
 	*result = 0x5a5a5a5a5a5a5a5a;
-	CHECK_EQ(post_atomic(&p->a, opcode, 77, result, address(p->b.buf), p->b.mr->rkey, compare_add,
-			     swap), 0);
+	CHECK_EQ(post_atomic(&p->a, opcode, 77, result, address(p->b.buf), p->b.mr->rkey,
+			     compare_add, swap),
+		 0);
 	expect_wc(p->a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 77);
 	CHECK_EQ(wc.byte_len, 8);
-	CHECK_EQ(wc.opcode, opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? IBV_WC_FETCH_ADD :
-								    IBV_WC_COMP_SWAP);
+	CHECK_EQ(wc.opcode,
+		 opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? IBV_WC_FETCH_ADD : IBV_WC_COMP_SWAP);
 	return *result;
 }
 
@@ -84,7 +84,10 @@ static void test_operations(void)
 	pair_close(&p);
 }
 
-/* More than ORD at once, between other requests; done in the order in which they were posted. */
+/*
+ * More atomics than ORD are posted at once, between other requests: they are done in the order of
+ * posting.
+ */
 static void test_many(void)
 {
 	ROWS("7306-5.2.1-12 7306-5.2.1-14 7306-5.2-01");
@@ -100,16 +103,18 @@ static void test_many(void)
 				sge = sge_of(p.a.mr, p.a.buf + 8 * i, 8);
 				CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, i, &sge, 1,
 						   address(p.b.buf), p.b.mr->rkey,
-						   IBV_SEND_SIGNALED), 0);
+						   IBV_SEND_SIGNALED),
+					 0);
 				continue;
 			}
 			CHECK_EQ(post_atomic(&p.a, IBV_WR_ATOMIC_FETCH_AND_ADD, i, words(&p.a) + i,
-					     address(p.b.buf), p.b.mr->rkey, 1, 0), 0);
+					     address(p.b.buf), p.b.mr->rkey, 1, 0),
+				 0);
 		}
 		for (unsigned int i = 0; i < EACH; i++) {
 			expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 			CHECK_EQ(wc.wr_id, i);
-			/* a read sees all those before it */
+			/* the read sees the results of all those before it */
 			CHECK_EQ(words(&p.a)[i], round * (EACH / 4 * 3) + i - i / 4);
 		}
 	}
@@ -117,7 +122,10 @@ static void test_many(void)
 	pair_close(&p);
 }
 
-/* Atomic also towards the processors: nothing that either adds is lost, and no value is handed out twice. */
+/*
+ * Atomics are atomic towards the processors, too: no addition is lost, and no value is given to
+ * two.
+ */
 enum { LOCAL_THREADS = 2, REMOTES = 2, REMOTE_ADDS = 2000 };
 
 struct contest {
@@ -153,8 +161,9 @@ static void test_with_the_processor(void)
 
 	for (int i = 0; i < REMOTES; i++)
 		pair_open(&p[i], NULL);
-	/* one word for both */
-	mr = ibv_reg_mr(p[1].b.pd, p[0].b.buf, 8, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+	/* both add to one word */
+	mr = ibv_reg_mr(p[1].b.pd, p[0].b.buf, 8,
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
 	CHECK(mr);
 	c.word = (_Atomic uint64_t *)(void *)p[0].b.buf;
 	for (int i = 0; i < LOCAL_THREADS; i++)
@@ -164,10 +173,11 @@ static void test_with_the_processor(void)
 	while (done[0] < REMOTE_ADDS || done[1] < REMOTE_ADDS) {
 		for (int i = 0; i < REMOTES; i++) {
 			while (posted[i] < REMOTE_ADDS && posted[i] - done[i] < 32) {
-				CHECK_EQ(post_atomic(&p[i].a, IBV_WR_ATOMIC_FETCH_AND_ADD, posted[i],
-						     words(&p[i].a) + posted[i] % 32,
+				CHECK_EQ(post_atomic(&p[i].a, IBV_WR_ATOMIC_FETCH_AND_ADD,
+						     posted[i], words(&p[i].a) + posted[i] % 32,
 						     address(p[0].b.buf),
-						     i ? mr->rkey : p[0].b.mr->rkey, 1, 0), 0);
+						     i ? mr->rkey : p[0].b.mr->rkey, 1, 0),
+					 0);
 				posted[i]++;
 			}
 			while (done[i] < REMOTE_ADDS && ibv_poll_cq(p[i].a.send_cq, 1, &wc)) {
@@ -191,7 +201,7 @@ static void test_with_the_processor(void)
 		pair_close(&p[i]);
 }
 
-/* A lock word of CmpSwap: two connections in turn, and the processor takes it too. */
+/* A lock word is taken by compare-and-swap: by two connections in turn, and by the processor. */
 static void test_compare_and_swap_lock(void)
 {
 	struct pair p;
@@ -214,7 +224,8 @@ static void test_post_refusals(void)
 	pair_open(&p, NULL);
 #define REFUSED(err, n, ...)                                                                       \
 	do {                                                                                       \
-		struct ibv_send_wr wr = { .wr_id = 1, .sg_list = sge, .num_sge = n, __VA_ARGS__ }, *bad; \
+		struct ibv_send_wr wr = { .wr_id = 1, .sg_list = sge, .num_sge = n, __VA_ARGS__ }, \
+				   *bad;                                                           \
 		wr.wr.atomic.remote_addr = address(p.b.buf);                                       \
 		wr.wr.atomic.rkey = p.b.mr->rkey;                                                  \
 		bad = NULL;                                                                        \
@@ -230,12 +241,13 @@ static void test_post_refusals(void)
 	REFUSED(EOPNOTSUPP, 1, .opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_INLINE);
 #undef REFUSED
 	expect_no_wc(p.a.send_cq, 10);
-	/* spread over two */
+	/* The result is scattered over two elements. */
 	words(&p.b)[0] = 0x0807060504030201;
 	sge[0] = sge_of(p.a.mr, p.a.buf + 100, 3);
 	sge[1] = sge_of(p.a.mr, p.a.buf + 200, 5);
 	{
-		struct ibv_send_wr wr = { .sg_list = sge, .num_sge = 2,
+		struct ibv_send_wr wr = { .sg_list = sge,
+					  .num_sge = 2,
 					  .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 					  .send_flags = IBV_SEND_SIGNALED,
 					  .wr.atomic = { address(p.b.buf), 1, 0, p.b.mr->rkey } };
@@ -249,7 +261,7 @@ static void test_post_refusals(void)
 	pair_close(&p);
 }
 
-/* What the peer does not let: no change, an error at both ends. */
+/* An atomic that the peer does not permit changes nothing, and is an error at both ends. */
 static void test_remote_refusals(void)
 {
 	ROWS("7306-5.1.1-01 7306-5.1.1-02 7306-5.1.1-03 7306-9-01");
@@ -270,9 +282,10 @@ static void test_remote_refusals(void)
 		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		CHECK(page != MAP_FAILED);
 		memset(page, 0x77, 4096);
-		mr = ibv_reg_mr(p.b.pd, page, 4096, c == NO_RIGHT ? IBV_ACCESS_LOCAL_WRITE |
-				IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ :
-				IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+		mr = ibv_reg_mr(p.b.pd, page, 4096,
+				c == NO_RIGHT ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+							IBV_ACCESS_REMOTE_READ :
+						IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
 		CHECK(mr);
 		to = address(page) + 8;
 		rkey = mr->rkey;
@@ -288,9 +301,12 @@ static void test_remote_refusals(void)
 			take_away(page, 4096);
 		else if (c == QP_RIGHT)
 			CHECK_EQ(ibv_modify_qp(p.b.qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
-		/* a comparison that fails is no less of a write */
-		CHECK_EQ(post_atomic(&p.a, c == READ_ONLY ? IBV_WR_ATOMIC_CMP_AND_SWP :
-				     IBV_WR_ATOMIC_FETCH_AND_ADD, 1, p.a.buf, to, rkey, 1, 0), 0);
+		/* a comparison that fails needs the right to write all the same */
+		CHECK_EQ(post_atomic(&p.a,
+				     c == READ_ONLY ? IBV_WR_ATOMIC_CMP_AND_SWP :
+						      IBV_WR_ATOMIC_FETCH_AND_ADD,
+				     1, p.a.buf, to, rkey, 1, 0),
+			 0);
 		expect_wc(p.a.send_cq, status, &wc);
 		CHECK_EQ(wc.wr_id, 1);
 		expect_qp_state(p.a.qp, IBV_QPS_ERR);
@@ -309,7 +325,7 @@ static void test_remote_refusals(void)
 	}
 }
 
-/* The place for the result goes away before it comes, or was never ours. */
+/* The memory for the result is gone when the result comes, or was never registered. */
 static void test_local_protection(void)
 {
 	struct ibv_wc wc;
@@ -318,7 +334,8 @@ static void test_local_protection(void)
 	pair_open(&p, NULL);
 	{
 		struct ibv_sge sge = { address(p.a.buf), 8, p.a.mr->lkey ^ 0x100 };
-		struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1,
+		struct ibv_send_wr wr = { .sg_list = &sge,
+					  .num_sge = 1,
 					  .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 					  .wr.atomic = { address(p.b.buf), 1, 0, p.b.mr->rkey } };
 		struct ibv_send_wr *bad;
@@ -327,7 +344,7 @@ static void test_local_protection(void)
 	}
 	expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 	expect_qp_state(p.b.qp, IBV_QPS_ERR);
-	CHECK_EQ(words(&p.b)[0], 0); /* and was not asked for */
+	CHECK_EQ(words(&p.b)[0], 0); /* the peer was not asked for it */
 	pair_close(&p);
 }
 
@@ -340,21 +357,27 @@ static void test_flush(void)
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_modify_qp(p.a.qp, &attr, IBV_QP_STATE), 0);
 	CHECK_EQ(post_atomic(&p.a, IBV_WR_ATOMIC_FETCH_AND_ADD, 1, p.a.buf, address(p.b.buf),
-			     p.b.mr->rkey, 1, 0), 0);
+			     p.b.mr->rkey, 1, 0),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	CHECK_EQ(wc.wr_id, 1);
 	CHECK_EQ(words(&p.b)[0], 0);
 	pair_close(&p);
 }
 
-/* ---- immediate data ---- */
+/*
+ * Immediate data
+ */
 
-static int post_imm(struct side *s, const struct side *to, enum ibv_wr_opcode opcode, uint64_t wr_id,
-		    uint32_t offset, uint32_t len, uint32_t imm, unsigned int flags)
+static int post_imm(struct side *s, const struct side *to, enum ibv_wr_opcode opcode,
+		    uint64_t wr_id, uint32_t offset, uint32_t len, uint32_t imm, unsigned int flags)
 {
 	struct ibv_sge sge = sge_of(s->mr, s->buf + offset, len);
-	struct ibv_send_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = len ? 1 : 0,
-				  .opcode = opcode, .send_flags = IBV_SEND_SIGNALED | flags,
+	struct ibv_send_wr wr = { .wr_id = wr_id,
+				  .sg_list = &sge,
+				  .num_sge = len ? 1 : 0,
+				  .opcode = opcode,
+				  .send_flags = IBV_SEND_SIGNALED | flags,
 				  .imm_data = htonl(imm),
 				  .wr.rdma = { address(to->buf) + offset, to->mr->rkey } };
 	struct ibv_send_wr *bad = NULL;
@@ -392,7 +415,8 @@ static void test_write_with_imm(void)
 		CHECK_EQ(post_recv(&p.b, 10 + i, NULL, 0), 0);
 		fill(p.a.buf + 1024 * i, lengths[i], i);
 		CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, i, 1024 * i, lengths[i],
-				  0xfffffff0 + i, flags), 0);
+				  0xfffffff0 + i, flags),
+			 0);
 		received(&p.b, 10 + i, IBV_WC_RECV_RDMA_WITH_IMM, lengths[i], 0xfffffff0 + i);
 		CHECK(filled(p.b.buf + 1024 * i, lengths[i], i));
 		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
@@ -402,7 +426,7 @@ static void test_write_with_imm(void)
 	pair_close(&p);
 }
 
-/* Both kinds, and what looks like them: Writes and Sends of their own. */
+/* Messages with immediate data between Writes and Sends without: each completes as what it is. */
 static void test_mixed_imm(void)
 {
 	ROWS("7306-6.3-01 7306-6.3-03 7306-6.3-05");
@@ -421,7 +445,8 @@ static void test_mixed_imm(void)
 		CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_SEND_WITH_IMM, 3, 0, 0, round + 2, 0), 0);
 		sge = sge_of(p.a.mr, p.a.buf, 100);
 		CHECK_EQ(post_send(&p.a, 4, &sge, 1, IBV_SEND_SIGNALED), 0);
-		CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 5, 0, 0, round + 3, 0), 0);
+		CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 5, 0, 0, round + 3, 0),
+			 0);
 		received(&p.b, 0, IBV_WC_RECV_RDMA_WITH_IMM, 5000, round);
 		received(&p.b, 1, IBV_WC_RECV, 0, round + 1);
 		received(&p.b, 2, IBV_WC_RECV, 0, round + 2);
@@ -439,7 +464,7 @@ static void test_mixed_imm(void)
 	pair_close(&p);
 }
 
-/* More of them than there are receives: they wait, each with the length of its Write. */
+/* There are more of them than receives: they wait, and each keeps the length of its Write. */
 static void test_imm_before_receives(void)
 {
 	ROWS("7306-6.3-02");
@@ -459,7 +484,7 @@ static void test_imm_before_receives(void)
 	pair_close(&p);
 }
 
-/* The event of a CQ that waits for what is solicited. */
+/* Immediate data raises the event of a CQ that is armed for solicited completions. */
 static void test_solicited_imm(void)
 {
 	ROWS("7306-4.1-05");
@@ -473,7 +498,8 @@ static void test_solicited_imm(void)
 	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 1), 0);
 	CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 1, 0, 10, 1, 0), 0);
 	received(&p.b, 1, IBV_WC_RECV_RDMA_WITH_IMM, 10, 1);
-	CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 2, 0, 10, 2, IBV_SEND_SOLICITED), 0);
+	CHECK_EQ(post_imm(&p.a, &p.b, IBV_WR_RDMA_WRITE_WITH_IMM, 2, 0, 10, 2, IBV_SEND_SOLICITED),
+		 0);
 	CHECK_EQ(ibv_get_cq_event(p.b.channel, &cq, &ctx), 0);
 	CHECK(cq == p.b.recv_cq);
 	ibv_ack_cq_events(cq, 1);
@@ -507,7 +533,7 @@ static void test_imm_in_an_extended_cq(void)
 	pair_close(&p);
 }
 
-/* A Write that is refused brings no data behind it. */
+/* No immediate data arrives behind a Write that was refused. */
 static void test_refused_write_with_imm(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .num_sge = 1 }, *bad;

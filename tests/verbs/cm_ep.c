@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* rdma_getaddrinfo(), rdma_create_ep() and rdma_get_request() in their forms; synchronous ids. */
+/*
+ * rdma_getaddrinfo(), rdma_create_ep() and rdma_get_request() in all their forms, and synchronous
+ * ids.
+ */
 #include "child.h"
 #include "cm.h"
 
@@ -8,7 +11,9 @@
 #include <pthread.h>
 #include <rdma/rdma_verbs.h>
 
-/* ---- addresses ---- */
+/*
+ * Addresses
+ */
 
 static int look_up(const char *node, const char *service, int flags, int ps,
 		   struct rdma_addrinfo **res)
@@ -46,7 +51,7 @@ static void test_getaddrinfo(void)
 	rdma_freeaddrinfo(res);
 	CHECK_EQ(look_up("localhost", "7471", RAI_NUMERICHOST, RDMA_PS_TCP, &res), EAI_NONAME);
 	CHECK_EQ(look_up("127.0.0.1", "no-such-service", 0, RDMA_PS_TCP, &res), EAI_SERVICE);
-	/* A datagram service has an address, but no device that would take it. */
+	/* A datagram service has an address, but the device has no datagrams. */
 	CHECK_EQ(look_up("127.0.0.1", "7471", 0, RDMA_PS_UDP, &res), 0);
 	CHECK_EQ(res->ai_qp_type, IBV_QPT_UD);
 	{
@@ -59,15 +64,18 @@ static void test_getaddrinfo(void)
 	rdma_freeaddrinfo(res);
 }
 
-/* ---- endpoints ---- */
+/*
+ * Endpoints
+ */
 
 static struct ibv_qp_init_attr qp_attr(void)
 {
-	return (struct ibv_qp_init_attr){ .cap = { 4, 4, 1, 1, 0 }, .sq_sig_all = 1,
+	return (struct ibv_qp_init_attr){ .cap = { 4, 4, 1, 1, 0 },
+					  .sq_sig_all = 1,
 					  .qp_type = IBV_QPT_RC };
 }
 
-/* How either side is made: its PD and QP by librdmacm, by the program, or the QP later. */
+/* Ways to make an end: librdmacm or the program makes PD and QP, or the QP is made later. */
 enum form { WITH_QP, WITH_PD, WITHOUT_QP, FORMS };
 
 static struct ibv_pd *own_pd(enum form form, struct ibv_context *ctx)
@@ -141,7 +149,7 @@ static void *serve(void *arg)
 	mr = rdma_reg_msgs(id, buf, sizeof(buf));
 	CHECK(mr);
 	CHECK_EQ(rdma_post_recv(id, NULL, buf[0], 64, mr), 0);
-	CHECK_EQ(rdma_accept(id, NULL), 0); /* with parameters of librdmacm's choice */
+	CHECK_EQ(rdma_accept(id, NULL), 0); /* librdmacm chooses the parameters */
 	expect_recv(id, buf[0], 1);
 	send_from(id, buf[1], mr, 2);
 	CHECK_EQ(rdma_disconnect(id), 0);
@@ -191,13 +199,13 @@ static void test_endpoints(void)
 {
 	struct rdma_cm_id *id = create("9", 0, WITHOUT_QP, NULL);
 
-	/* The device as librdmacm has it opened: PDs must be of that. */
+	/* The device as librdmacm has opened it, since a PD for librdmacm must be of that one. */
 	for (int i = 0; i < FORMS * FORMS; i++)
 		endpoints(i / FORMS, i % FORMS, id->verbs);
 	rdma_destroy_ep(id);
 }
 
-/* rdma_get_request() belongs to a synchronous listener, with or without somebody at the door. */
+/* rdma_get_request() is for synchronous listeners only, whether a request waits or not. */
 static void test_get_request_errors(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -208,7 +216,7 @@ static void test_get_request_errors(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* A synchronous id made asynchronous, and the other way: rdma_migrate_id(3). */
+/* A synchronous id becomes an asynchronous one, and the reverse: rdma_migrate_id(3). */
 static void test_change_of_mode(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *listening = cm_channel();
@@ -225,7 +233,7 @@ static void test_change_of_mode(void)
 	b = cm_request(listening);
 	cm_add_qp(b);
 	CHECK_EQ(rdma_migrate_id(b, NULL), 0);
-	CHECK_EQ(cm_accept(b), 0); /* waits for ESTABLISHED by itself */
+	CHECK_EQ(cm_accept(b), 0); /* waits for ESTABLISHED, as the id is synchronous */
 	CHECK_EQ(b->event->event, RDMA_CM_EVENT_ESTABLISHED);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	cm_transfer(a, b);

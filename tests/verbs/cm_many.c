@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Many connections, many threads, event loops, and events that nobody reads. */
+/* Many connections, many threads, loops of events, and events that nobody reads. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -10,17 +10,20 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* ---- a thousand at once ---- */
+/*
+ * A thousand at once
+ */
 
 #define CONNECTIONS 1000
 
 static struct rdma_cm_id *active_ids[CONNECTIONS], *passive_ids[CONNECTIONS];
 
-/* One CQ and one PD for all: what a program with so many connections does. */
+/* All connections share a PD and a CQ, as in a program that has so many. */
 static void add_shared_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { 2, 2, 1, 1, 0 },
-					 .send_cq = cq, .recv_cq = cq };
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .cap = { 2, 2, 1, 1, 0 }, .send_cq = cq, .recv_cq = cq
+	};
 
 	CHECK_EQ(rdma_create_qp(id, NULL, &attr), 0);
 }
@@ -48,7 +51,7 @@ static void connect_thousand(struct rdma_event_channel *active, struct rdma_even
 		passive_ids[i] = cm_request(passive);
 		add_shared_qp(passive_ids[i], *cq);
 	}
-	/* All wait for their answer before the first one gets it. */
+	/* All clients wait before the first request is accepted. */
 	cm_expect_none(active, 0);
 	for (int i = 0; i < CONNECTIONS; i++) {
 		CHECK_EQ(cm_accept(passive_ids[i]), 0);
@@ -57,7 +60,7 @@ static void connect_thousand(struct rdma_event_channel *active, struct rdma_even
 	}
 }
 
-/* Each carries its own number, which its receiver finds. */
+/* Each connection carries a number of its own, by which the two ends find each other. */
 static void use_thousand(struct ibv_cq *cq)
 {
 	static uint32_t numbers[2][CONNECTIONS];
@@ -70,11 +73,14 @@ static void use_thousand(struct ibv_cq *cq)
 		struct ibv_sge in = { (uintptr_t)&numbers[1][i], 4, mr->lkey };
 		struct ibv_sge out = { (uintptr_t)&numbers[0][i], 4, mr->lkey };
 		struct ibv_recv_wr recv = { .sg_list = &in, .num_sge = 1, .wr_id = i }, *bad_recv;
-		struct ibv_send_wr send = { .sg_list = &out, .num_sge = 1, .wr_id = i,
+		struct ibv_send_wr send = { .sg_list = &out,
+					    .num_sge = 1,
+					    .wr_id = i,
 					    .opcode = IBV_WR_SEND,
-					    .send_flags = IBV_SEND_SIGNALED }, *bad_send;
+					    .send_flags = IBV_SEND_SIGNALED },
+				   *bad_send;
 
-		/* Requests come in the order in which they were made: one association. */
+		/* Requests of one association come in the order in which they were made. */
 		numbers[0][i] = 7 * i + 1;
 		CHECK_EQ(ibv_post_recv(passive_ids[i]->qp, &recv, &bad_recv), 0);
 		CHECK_EQ(ibv_post_send(active_ids[i]->qp, &send, &bad_send), 0);
@@ -114,7 +120,9 @@ static void test_thousand(void)
 	rdma_destroy_event_channel(passive);
 }
 
-/* ---- an event loop ---- */
+/*
+ * An event loop
+ */
 
 #define CLIENTS 16
 
@@ -153,7 +161,7 @@ static void handle(struct loop *loop, struct rdma_cm_event *event)
 	}
 }
 
-/* Clients and their listener in one loop, which reads until EAGAIN, as epoll(7) asks of it. */
+/* Clients and their listener are in one loop, which reads until EAGAIN, as epoll(7) says. */
 static void test_epoll_edges(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -191,7 +199,10 @@ static void test_epoll_edges(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* An event that comes while others are unread is an edge of its own. */
+/*
+ * An event that comes while others are unread makes the descriptor ready once more for an
+ * edge-triggered epoll.
+ */
 static void test_epoll_edge_for_each(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -215,7 +226,7 @@ static void test_epoll_edge_for_each(void)
 		CHECK_EQ(rdma_destroy_id(id[i]), 0);
 	}
 	cm_expect_none(channel, 0);
-	/* And again, from the beginning. */
+	/* Once more, from the beginning. */
 	id[0] = cm_id(channel);
 	CHECK_EQ(rdma_resolve_addr(id[0], NULL, (struct sockaddr *)&to, 100), 0);
 	CHECK_EQ(epoll_wait(ep, &ev, 1, WAIT_SECONDS * 1000), 1);
@@ -226,7 +237,9 @@ static void test_epoll_edge_for_each(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* ---- moving ids about while things happen to them ---- */
+/*
+ * Moving ids about while things happen to them
+ */
 
 static void test_migrate_while_connecting(void)
 {
@@ -245,12 +258,12 @@ static void test_migrate_while_connecting(void)
 		CHECK_EQ(rdma_migrate_id(a, x), 0);
 		cm_add_qp(b);
 		CHECK_EQ(cm_accept(b), 0);
-		CHECK_EQ(rdma_migrate_id(a, y), 0); /* the event is there already, or comes */
+		CHECK_EQ(rdma_migrate_id(a, y), 0); /* the event is there already, or will come */
 		CHECK_EQ(rdma_migrate_id(b, x), 0);
 		cm_expect(x, RDMA_CM_EVENT_ESTABLISHED, 0);
 		cm_expect(y, RDMA_CM_EVENT_ESTABLISHED, 0);
 		CHECK_EQ(rdma_disconnect(a), 0);
-		CHECK_EQ(rdma_migrate_id(a, x), 0); /* with an event unread */
+		CHECK_EQ(rdma_migrate_id(a, x), 0); /* an event of the id is unread */
 		cm_expect(x, RDMA_CM_EVENT_DISCONNECTED, 0);
 		cm_expect(x, RDMA_CM_EVENT_DISCONNECTED, 0);
 		cm_expect_none(y, 0);
@@ -262,14 +275,16 @@ static void test_migrate_while_connecting(void)
 	cm_link_close(&l);
 }
 
-/* ---- threads ---- */
+/*
+ * Threads
+ */
 
 #define THREADS 8
 #define ROUNDS 25
 
 static struct sockaddr_storage target;
 
-/* All on one channel: whoever reads an event may have got that of another one's id. */
+/* All ids are on one channel, so a thread may read the event of an id of another thread. */
 struct crowd {
 	struct rdma_event_channel *channel;
 	_Atomic int established, disconnected, ended;
@@ -289,7 +304,7 @@ static void *crowd_events(void *arg)
 			continue;
 		}
 		if (rdma_get_cm_event(c->channel, &event)) {
-			CHECK_EQ(errno, EAGAIN); /* the other thread had it */
+			CHECK_EQ(errno, EAGAIN); /* the other thread has read it */
 			continue;
 		}
 		CHECK_EQ(event->status, 0);
@@ -327,7 +342,7 @@ static void *crowd_member(void *arg)
 	return NULL;
 }
 
-/* Clients in threads of their own, and two threads that serve one channel. */
+/* Each client is a thread, and two threads serve one channel of listeners. */
 static void test_threads(void)
 {
 	struct crowd c = { .channel = cm_channel() };
@@ -349,12 +364,17 @@ static void test_threads(void)
 	rdma_destroy_event_channel(c.channel);
 }
 
-/* ---- a channel that nobody reads ---- */
+/*
+ * A channel that nobody reads
+ */
 
 #define BACKLOG 8
 #define ATTEMPTS 2000
 
-/* Requests beyond the backlog are refused, so that unread ones cost no more than it says. */
+/*
+ * Requests beyond the backlog are refused, so that unread ones do not cost more than the backlog
+ * says.
+ */
 static void test_unread_requests(void)
 {
 	struct rdma_event_channel *unread = cm_channel(), *active = cm_channel();
@@ -379,7 +399,7 @@ static void test_unread_requests(void)
 	CHECK(resident_kib() - before < 1024);
 #endif
 	CHECK(before > 0);
-	/* With all that unread the listener goes, and those who wait hear of it. */
+	/* The listener goes with all these requests unread: the clients that wait are told. */
 	CHECK_EQ(rdma_destroy_id(listener), 0);
 	for (int i = 0; i < BACKLOG; i++)
 		cm_expect(active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Options of rdma_cm ids, what is not offered, and the calls beside the usual ones. */
+/* Options of rdma_cm ids, what is not offered, and the less usual calls. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -16,14 +16,16 @@ static int set(struct rdma_cm_id *id, int name, const void *value, size_t len)
 	return rdma_set_option(id, RDMA_OPTION_ID, name, (void *)value, len);
 }
 
-/* ---- TOS ---- */
+/*
+ * TOS
+ */
 
-/* Between a client and a listener, who both take it for the other one's UDP port. */
+/* A relay between a client and a listener, each of which takes it for the UDP port of the other. */
 struct relay {
 	int fd;
 	socklen_t addr_len;
 	struct sockaddr_storage addr, listener;
-	_Atomic int tos_of_client, tos_of_listener; /* of the last packet; -1: none yet */
+	_Atomic int tos_of_client, tos_of_listener; /* of the last packet; -1: no packet yet */
 };
 
 static void relay_open(struct relay *r, int family)
@@ -57,7 +59,7 @@ static int tos_of(struct msghdr *msg)
 	return tos;
 }
 
-/* An empty datagram ends it. */
+/* An empty datagram ends the relay. */
 static void *relay_run(void *arg)
 {
 	struct relay *r = arg;
@@ -82,7 +84,10 @@ static void *relay_run(void *arg)
 	}
 }
 
-/* -1: not set. What is set before connecting and listening is on the packets, but for ECN's bits. */
+/*
+ * Packets bear the TOS that was set before connecting or listening, but for the bits of ECN. -1: it
+ * is not set.
+ */
 static void connect_with_tos(struct relay *r, int family, int of_client, int of_listener)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -153,7 +158,7 @@ static void test_tos_ipv6(void)
 	tos(AF_INET6, 0x28, 0xb8);
 }
 
-/* Two connections to the same listener, each with its own TOS: neither gets the other's. */
+/* Two connections to one listener have different TOS: neither gets the other's. */
 static void test_tos_apart(void)
 {
 	struct rdma_cm_id *a, *b;
@@ -172,7 +177,7 @@ static void test_tos_apart(void)
 	cm_expect(l.active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	cm_transfer(a, b);
 	cm_transfer(l.a, l.b);
-	/* On a connection it is taken, and changes nothing. */
+	/* On a connection the option is accepted, and changes nothing. */
 	CHECK_EQ(set(a, RDMA_OPTION_ID_TOS, &tos, 1), 0);
 	cm_transfer(b, a);
 	cm_destroy(a);
@@ -180,7 +185,9 @@ static void test_tos_apart(void)
 	cm_link_close(&l);
 }
 
-/* ---- arguments ---- */
+/*
+ * Arguments
+ */
 
 static void test_wrong_options(void)
 {
@@ -201,7 +208,7 @@ static void test_wrong_options(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* On a connection: what only says something at its beginning, and what is refused. */
+/* On a connection: options that only matter at its beginning are accepted, others are refused. */
 static void test_options_when_connected(void)
 {
 	uint8_t byte = 14;
@@ -235,7 +242,9 @@ static void test_notify(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* ---- port spaces, multicast ---- */
+/*
+ * Port spaces, multicast
+ */
 
 static void test_port_spaces(void)
 {
@@ -253,7 +262,7 @@ static void test_port_spaces(void)
 		CHECK_ERRNO(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, 1), EINVAL);
 		CHECK_EQ(rdma_destroy_id(id), 0);
 	}
-	/* That of InfiniBand, on IP addresses. */
+	/* The port space of InfiniBand, with IP addresses. */
 	CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_IB), 0);
 	CHECK(rdma_bind_addr(id, ADDR(addr)) == 0 || errno == ENODEV);
 	CHECK_EQ(rdma_destroy_id(id), 0);
@@ -276,9 +285,11 @@ static void test_multicast(void)
 	cm_link_close(&l);
 }
 
-/* ---- ECE, reject, establish ---- */
+/*
+ * ECE, reject, establish
+ */
 
-/* A QP that its id does not know: ECE and rdma_establish() are for these. */
+/* A QP that its id does not know, for which ECE and rdma_establish() exist. */
 struct external {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -308,7 +319,10 @@ static void external_close(struct external *x)
 	CHECK_EQ(ibv_dealloc_pd(x->pd), 0);
 }
 
-/* What the id tells its peer by; iWARP has no message that carries it, so it is told that there is none. */
+/*
+ * The options of the peer. iWARP has no message that carries them, so the id says that the peer has
+ * none.
+ */
 static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
 {
 	struct ibv_ece ours, remote = { 1, 1, 1 }, wrong;
@@ -319,7 +333,7 @@ static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
 	CHECK_ERRNO(rdma_set_local_ece(id, &wrong), EINVAL);
 	CHECK_ERRNO(rdma_set_local_ece(id, NULL), EINVAL);
 	wrong = (struct ibv_ece){ .vendor_id = 0x1234, .options = 5 };
-	CHECK_EQ(rdma_set_local_ece(id, &wrong), 0); /* the application's business */
+	CHECK_EQ(rdma_set_local_ece(id, &wrong), 0); /* librdmacm passes on any value */
 	CHECK_ERRNO(rdma_get_remote_ece(id, NULL), EINVAL);
 	if (!passive)
 		return;
@@ -330,13 +344,17 @@ static void exchange_ece(struct rdma_cm_id *id, struct ibv_qp *qp, bool passive)
 	CHECK_EQ(ibv_set_ece(qp, &remote), EOPNOTSUPP);
 }
 
-/* As the manual has it: query, tell, connect, be told, set; and nothing of it is in the private data. */
+/*
+ * As the manual says: query the QP, tell the id, connect, read the peer's options, set them. None
+ * of it is in the private data.
+ */
 static void test_ece(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
 	struct rdma_cm_id *listener = cm_listener(channel, AF_INET, 1), *a = cm_id(active), *b;
 	struct sockaddr_storage to = cm_address_of(listener, AF_INET);
-	struct rdma_conn_param param = { .rnr_retry_count = 7, .private_data = "hello",
+	struct rdma_conn_param param = { .rnr_retry_count = 7,
+					 .private_data = "hello",
 					 .private_data_len = 5 };
 	struct ibv_ece remote = { 1, 1, 1 };
 	struct rdma_cm_event *event;
@@ -360,7 +378,10 @@ static void test_ece(void)
 	param.qp_num = xb.qp->qp_num;
 	CHECK_EQ(rdma_accept(b, &param), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
-	/* An iWARP connection is complete by the answer: rdma_establish() finds it so. */
+	/*
+	 * An iWARP connection is complete once it is answered, so rdma_establish() has nothing to
+	 * do.
+	 */
 	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	CHECK_EQ(event->param.conn.private_data_len, 5);
 	rdma_ack_cm_event(event);
@@ -382,7 +403,7 @@ static void test_ece(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* Of an id that has a QP librdmacm sees to it, and the application is refused. */
+/* If the id has a QP librdmacm does it, and the application is refused. */
 static void test_ece_of_ids(void)
 {
 	struct ibv_ece ece = { .vendor_id = 0x1234 };
@@ -419,9 +440,14 @@ static void test_reject_ece(void)
 	cm_link_close(&l);
 }
 
-/* ---- the end of a connection ---- */
+/*
+ * The end of a connection
+ */
 
-/* By one twice, by both; a second time is no error and no event. */
+/*
+ * One side ends the connection twice, or both end it: a second end is no error, and there is no
+ * event of it.
+ */
 static void test_disconnect_twice(void)
 {
 	struct cm_link l;

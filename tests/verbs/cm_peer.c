@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Peer-to-peer connections (RFC 6581 9.2), asked for by the setting peer-to-peer. */
+/* Peer-to-peer connections (RFC 6581 9.2), which the setting peer-to-peer asks for. */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -12,14 +12,16 @@
 
 #define ADDR(ss) ((struct sockaddr *)&(ss))
 #define LEN 64
-#define A_WHILE 200 /* ms in which what must not come would have come */
+#define A_WHILE 200 /* ms: what has not come by then does not come */
 
 static void ask_for(const char *kind)
 {
 	CHECK_EQ(setenv("SCTPIW_PEER_TO_PEER", kind, 1), 0);
 }
 
-/* ---- a link whose passive side accepts when it is told to ---- */
+/*
+ * A link whose passive side accepts when it is told to
+ */
 
 struct end {
 	struct rdma_event_channel *channel;
@@ -58,7 +60,10 @@ static void say(struct end *e)
 	CHECK_EQ(rdma_post_send(e->id, e, e->out, LEN, e->out_mr, IBV_SEND_SIGNALED), 0);
 }
 
-/* What the other end has said, into the one receive, and that it was sent. */
+/*
+ * Checks that a message of the other end has come into the only receive, and that the other end
+ * knows.
+ */
 static void heard(struct end *to, struct end *from, uint8_t seed)
 {
 	struct ibv_wc wc;
@@ -77,7 +82,7 @@ static void peers_listen(struct peers *p)
 	p->listener = cm_listener(p->listening, AF_INET, 8);
 }
 
-/* From a to b, who has a QP with a receive, and has not answered. */
+/* Connects a to b, which has a QP with a receive, and does not accept yet. */
 static void peers_call(struct peers *p, struct rdma_conn_param *param)
 {
 	struct sockaddr_storage to = cm_address_of(p->listener, AF_INET);
@@ -110,22 +115,25 @@ static void both_established(struct peers *p)
 	cm_expect(p->b.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
-/* ---- data ---- */
+/*
+ * Data
+ */
 
 /*
- * Who accepts sends at once, and each has one receive: the RTR indication takes none, and leaves no completion
- * anywhere.
+ * The accepting side sends at once, and each side has one receive. The RTR indication takes no
+ * receive, and makes no completion on either side.
  */
 static void passive_first(const char *kind)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
+	struct rdma_conn_param param = { .responder_resources = 1,
+					 .initiator_depth = 1,
 					 .rnr_retry_count = 7 };
 	struct peers p;
 
 	ask_for(kind);
 	peers_listen(&p);
 	for (int i = 0; i < 20; i++) {
-		param.initiator_depth = param.responder_resources = i & 1; /* no reads, but an RTR by one */
+		param.initiator_depth = param.responder_resources = i & 1; /* also without reads */
 		peers_call(&p, &param);
 		CHECK_EQ(rdma_accept(p.b.id, &param), 0);
 		say(&p.b);
@@ -171,7 +179,7 @@ static void test_off(void)
 	passive_first("off");
 }
 
-/* Many at a time, each side of each as fast as it can. */
+/* Many connections at a time: each side of each of them is as fast as it can be. */
 static void test_many(void)
 {
 	enum { MANY = 50 };
@@ -199,9 +207,14 @@ static void test_many(void)
 	peers_close(&p[0]);
 }
 
-/* ---- an RTR indication that does not come ---- */
+/*
+ * An RTR indication that does not come
+ */
 
-/* Between the two; while it holds, nothing comes from the client. What is lost is sent again. */
+/*
+ * A relay between the two. While it holds, it drops what the client sends, which SCTP sends again
+ * later.
+ */
 struct relay {
 	int fd;
 	struct sockaddr_storage addr, listener;
@@ -255,13 +268,13 @@ static void relay_open(struct relay *r, struct peers *p, const char *kind)
 
 static struct rdma_conn_param usual = { .rnr_retry_count = 7 };
 
-/* b was asked, and what a says from now on does not arrive. */
+/* b has the request; from now on nothing that a sends arrives. */
 static void accept_held(struct relay *r, struct peers *p)
 {
 	r->holds = true;
 	CHECK_EQ(rdma_accept(p->b.id, &usual), 0);
 	say(&p->b);
-	/* The Accept is there, so that what is behind it would be. */
+	/* Once the Accept has arrived, anything behind it would have arrived, too. */
 	cm_expect(p->a.channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
@@ -279,7 +292,7 @@ static void relay_close(struct relay *r)
 	close(r->fd);
 }
 
-/* Neither the event nor data before it. */
+/* Neither the event nor data comes before the RTR indication. */
 static void waits(const char *kind)
 {
 	struct relay r;
@@ -315,7 +328,7 @@ static void test_waits_for_read(void)
 	waits("read");
 }
 
-/* Without the setting nobody waits: the same link, the same packets held. */
+/* Without the setting nobody waits, with the same relay holding the same packets. */
 static void test_waits_for_nothing(void)
 {
 	struct relay r;
@@ -339,7 +352,7 @@ static void flushed(struct end *e)
 	CHECK_EQ(wc.wr_id, (uintptr_t)e);
 }
 
-/* The accepting side has had enough before it is connected. */
+/* The accepting side ends the connection before it is established. */
 static void test_disconnect(void)
 {
 	struct relay r;
@@ -373,7 +386,7 @@ static void test_destroy(void)
 	relay_close(&r);
 }
 
-/* The other side ends it behind its RTR indication: both arrive. */
+/* The other side ends it right behind its RTR indication: both arrive. */
 static void test_end_of_active(void)
 {
 	struct relay r;
@@ -392,8 +405,8 @@ static void test_end_of_active(void)
 }
 
 /*
- * Nobody waits for ever: half a minute, as for an Accept. Those who have what they waited for, or do not wait
- * any more, are left alone.
+ * The wait for an RTR indication ends after half a minute, as that for an Accept. Connections that
+ * do not wait, or do not any more, are not affected.
  */
 static void test_never(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Addresses and ports of rdma_cm ids: who may have which, when, and who may have it next. */
+/*
+ * Addresses and ports of rdma_cm ids: which of them an id can have, when, and who can have them
+ * next.
+ */
 #define _GNU_SOURCE
 #include "child.h"
 #include "cm.h"
@@ -26,9 +29,11 @@ static struct sockaddr_storage ipv4(uint32_t host, uint16_t port)
 	return ss;
 }
 
-/* ---- which ---- */
+/*
+ * Which
+ */
 
-/* Port 0: one of the ephemeral range, known at once, and another one each time. */
+/* Port 0 stands for one of the ephemeral range, which is known at once, and differs each time. */
 static void test_ephemeral(void)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
@@ -43,7 +48,7 @@ static void test_ephemeral(void)
 		CHECK(ntohs(port) >= 1024);
 		CHECK(bound_port(y, &addr) != port);
 		CHECK_EQ(rdma_get_local_addr(x)->sa_family, families[i / 2]);
-		/* Either leaves open which device it will be. */
+		/* Neither of the two addresses says which device it will be. */
 		CHECK(!x->verbs);
 		CHECK_EQ(rdma_destroy_id(x), 0);
 		CHECK_EQ(rdma_destroy_id(y), 0);
@@ -51,7 +56,7 @@ static void test_ephemeral(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* Listening without a bind takes a port; connecting without one, too. */
+/* Listening without a bind takes a port, and so does connecting. */
 static void test_unbound(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -72,7 +77,10 @@ static void test_unbound(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* A wildcard has all addresses of its port; specific ones live side by side. */
+/*
+ * The wildcard takes all addresses of its port; ids at specific addresses can have one port side by
+ * side.
+ */
 static void test_wildcard_and_specific(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -86,7 +94,7 @@ static void test_wildcard_and_specific(void)
 	CHECK_ERRNO(rdma_bind_addr(z, ADDR(any)), EADDRINUSE);
 	CHECK_EQ(rdma_destroy_id(x), 0);
 	CHECK_EQ(rdma_destroy_id(y), 0);
-	/* Which says nothing about it later. */
+	/* Its address is not said by that any later, either. */
 	CHECK_EQ(bound_port(z, &any), port);
 	x = cm_id(channel);
 	CHECK_ERRNO(rdma_bind_addr(x, ADDR(two)), EADDRINUSE);
@@ -95,7 +103,10 @@ static void test_wildcard_and_specific(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* One that listens at all addresses is reached at each, from the same port, by connections that live side by side. */
+/*
+ * An id that listens at the wildcard is reached at all addresses, also by connections from one port
+ * that exist side by side.
+ */
 static void test_listener_by_addresses(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -136,7 +147,7 @@ static void test_listener_by_addresses(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* Two listeners on one port at two addresses: each gets what was sent to its own. */
+/* Two listeners have one port at two addresses: each gets the requests for its own address. */
 static void test_listeners_by_address(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -172,7 +183,10 @@ static void test_listeners_by_address(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* REUSEADDR of both lets two ids have a port; only one listens. Before the bind, and not after. */
+/*
+ * With REUSEADDR of both, two ids can have a port, but only one can listen. It has to be set before
+ * the bind.
+ */
 static void test_reuse(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -198,7 +212,7 @@ static void test_reuse(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* AFONLY leaves the IPv4 port of the same number to others, and takes no IPv4 peers. */
+/* With AFONLY, an id leaves the IPv4 port of that number to others, and takes no peers of IPv4. */
 static void test_afonly(void)
 {
 	struct rdma_event_channel *channel = cm_channel(), *active = cm_channel();
@@ -206,7 +220,7 @@ static void test_afonly(void)
 	struct rdma_cm_id *six = cm_id(channel), *four = cm_id(channel), *a;
 	int on = 1;
 
-	/* Without it :: has both. */
+	/* Without AFONLY, :: stands for both families. */
 	any4 = cm_any(AF_INET, bound_port(six, &any6));
 	CHECK_ERRNO(rdma_bind_addr(four, ADDR(any4)), EADDRINUSE);
 	CHECK_EQ(rdma_set_option(six, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), 0);
@@ -234,7 +248,7 @@ static void test_afonly(void)
 	rdma_destroy_event_channel(active);
 }
 
-/* Addresses that nobody here has, or nobody can have. */
+/* Addresses that this host does not have, or that no host can have. */
 static void test_not_ours(void)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -249,21 +263,23 @@ static void test_not_ours(void)
 	addr = cm_loopback(AF_INET6, 0);
 	inet_pton(AF_INET6, "2001:db8::1", &six->sin6_addr);
 	CHECK_ERRNO(rdma_bind_addr(id, ADDR(addr)), EADDRNOTAVAIL);
-	/* A link-local address says nothing without its link. */
+	/* A link-local address means nothing without its link. */
 	inet_pton(AF_INET6, "fe80::1", &six->sin6_addr);
 	CHECK_ERRNO(rdma_bind_addr(id, ADDR(addr)), EINVAL);
 	CHECK_ERRNO(rdma_resolve_addr(id, NULL, ADDR(addr), 100), EINVAL);
-	/* The families differ. */
+	/* The two addresses are of different families. */
 	addr = cm_loopback(AF_INET6, 0);
 	CHECK_ERRNO(rdma_resolve_addr(id, ADDR(addr), ADDR(to), 100), EINVAL);
-	/* And after all that it is as it was. */
+	/* After all these errors the id is as it was. */
 	CHECK_EQ(rdma_resolve_addr(id, NULL, ADDR(to), 100), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_EQ(rdma_destroy_id(id), 0);
 	rdma_destroy_event_channel(channel);
 }
 
-/* ---- processes ---- */
+/*
+ * Processes
+ */
 
 static void listen_until_told(int in, int out, uint16_t port)
 {
@@ -295,7 +311,7 @@ static void listens_on_this_port(int in, int out)
 	listen_until_told(in, out, child_hear(in));
 }
 
-/* The child listens on this port: 0, or the errno. */
+/* The child listens on this port, 0 for any, and says its port, or the errno if it cannot. */
 static int child_takes(struct child *c, uint16_t port)
 {
 	child_say(c->to, port);
@@ -324,7 +340,7 @@ static void test_two_processes(void)
 	CHECK_EQ(child_end(&second), 0);
 	kill(first.pid, SIGKILL);
 	CHECK_EQ(child_end(&first), 128 + SIGKILL);
-	/* The dead leave nothing behind. */
+	/* A process that has died leaves nothing behind. */
 	second = child_start(listens_on_this_port);
 	CHECK_EQ(child_takes(&second, port), 0);
 	kill(second.pid, SIGKILL);
@@ -332,8 +348,8 @@ static void test_two_processes(void)
 }
 
 /*
- * A listener is killed and another one takes its port at once. Who was connected to the first
- * connects again at once, too, over what it takes for the same association.
+ * A listener is killed, and another one takes its port at once. A client of the first one connects
+ * again at once, and may take the association for the same one.
  */
 static void restarted(bool idle)
 {
@@ -354,7 +370,7 @@ static void restarted(bool idle)
 	CHECK_EQ(child_end(&c), 128 + SIGKILL);
 	CHECK_EQ(child_takes(&next, port), 0);
 	CHECK_EQ(child_hear(next.from), port);
-	if (idle) { /* the new one's word is that the old connection is unknown */
+	if (idle) { /* the new listener's answer says that it does not know the old association */
 		struct sockaddr_storage to = cm_loopback(AF_INET, port);
 		struct rdma_event_channel *other = cm_channel();
 
@@ -383,10 +399,10 @@ static void test_restarted_under_a_connection(void)
 	restarted(true);
 }
 
-/* Until another process can have the port. */
+/* Returns how long it takes until another process can have the port. */
 static void expect_free(uint16_t port)
 {
-	double end = now_seconds() + 1.5; /* an association without sessions is kept for longer */
+	double end = now_seconds() + 1.5; /* less than an idle association is kept */
 	struct sockaddr_storage addr = cm_loopback(AF_INET, port);
 	int ret;
 
@@ -415,7 +431,9 @@ static void connects(int in, int out)
 	pause();
 }
 
-/* Without listener and connections a port is free, though the process lives, and its peer, too. */
+/*
+ * Without a listener and connections a port is free, although the process lives, and its peer does.
+ */
 static void port_is_free_again(bool peer_disconnects, bool listener_first)
 {
 	struct child c = child_start(connects);
@@ -460,7 +478,7 @@ static void test_free_again_listener_first(void)
 	port_is_free_again(true, true);
 }
 
-/* What was bound for a connection, too. */
+/* The same for a port that was bound for a connection. */
 static void test_free_again_client(void)
 {
 	struct child c = child_start(listens_on_any_port);
@@ -488,7 +506,7 @@ static void test_free_again_client(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* Connections that live on do so without their listener, and keep the port for as long. */
+/* Connections outlive their listener, and keep the port as long as they exist. */
 static void test_connection_outlives_listener(void)
 {
 	struct sockaddr_storage to;
@@ -500,7 +518,7 @@ static void test_connection_outlives_listener(void)
 	to = cm_address_of(l.listener, AF_INET);
 	port = rdma_get_src_port(l.listener);
 	CHECK_EQ(rdma_destroy_id(l.listener), 0);
-	/* A refused request on the association does not end it. */
+	/* A request that is refused does not end the association. */
 	c = cm_resolved(l.active, &to);
 	CHECK_EQ(cm_connect(c), 0);
 	cm_expect(l.active, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
@@ -508,7 +526,7 @@ static void test_connection_outlives_listener(void)
 	sleep_ms(200);
 	cm_transfer(l.a, l.b);
 	cm_transfer(l.b, l.a);
-	/* The process itself may listen there again. */
+	/* The process itself can listen there again. */
 	l.listener = cm_id(l.listening);
 	CHECK_EQ(rdma_bind_addr(l.listener, ADDR(to)), 0);
 	CHECK_EQ(rdma_listen(l.listener, 1), 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connections and the processes that hold them: how they end, what fork() leaves, what becomes of
- * descriptors, and how much may be open. Each case has a process of its own, which makes its RDMA
- * objects afresh.
+ * Connections and the processes that have them: how they end, what fork() does to them, what
+ * happens to descriptors, and how many there can be. Each case has a process of its own, which
+ * makes new RDMA objects.
  */
 #define _GNU_SOURCE
 #include "child.h"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Accepts connections and serves their ends until `in` is closed. */
+/* Accepts connections, and serves them until `in` is closed. */
 static void serve(struct rdma_event_channel *channel, int in)
 {
 	struct pollfd pfd[] = { { channel->fd, POLLIN, 0 }, { in, POLLIN, 0 } };
@@ -55,7 +55,7 @@ static void server(int in, int out)
 	rdma_destroy_event_channel(channel);
 }
 
-/* Connects to the port it hears, and then waits to be ended. */
+/* Connects to the port that it is told, and waits to be ended. */
 static void client(int in, int out)
 {
 	struct rdma_event_channel *channel = cm_channel();
@@ -75,7 +75,9 @@ static void client(int in, int out)
 	}
 }
 
-/* ---- how the peer's end is noticed ---- */
+/*
+ * How the peer's end is noticed
+ */
 
 static double notice(uint16_t how)
 {
@@ -92,13 +94,13 @@ static double notice(uint16_t how)
 	CHECK_EQ(cm_accept(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, 0);
 	child_hear(c.from);
-	sleep_ms(500); /* idle */
+	sleep_ms(500); /* the connection is idle for a while */
 	child_say(c.to, how);
 	if (how == 'k')
 		kill(c.pid, SIGKILL);
 	begun = now_seconds();
 	CHECK_EQ(child_end(&c), how == 'k' ? 128 + SIGKILL : 0);
-	/* Whatever the status says. */
+	/* The status does not matter. */
 	CHECK_EQ(poll(&pfd, 1, 10000), 1);
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
 	CHECK_EQ(event->event, RDMA_CM_EVENT_DISCONNECTED);
@@ -129,7 +131,9 @@ static void test_killed_by_itself(void)
 	CHECK(notice('_') < 3.2);
 }
 
-/* ---- UDP sockets that speak no SCTP ---- */
+/*
+ * UDP sockets that speak no SCTP
+ */
 
 static int udp_socket(struct sockaddr_storage *addr)
 {
@@ -169,7 +173,7 @@ static void test_silent_peer(void)
 	close(fd);
 }
 
-/* Noise, and then what was sent, back. */
+/* Sends noise, and then sends back what was sent. */
 static void *babble(void *arg)
 {
 	int fd = *(int *)arg;
@@ -202,7 +206,9 @@ static void test_babbling_peer(void)
 	close(fd);
 }
 
-/* ---- many ---- */
+/*
+ * Many
+ */
 
 #define THREADS 8
 #define ROUNDS 50
@@ -295,7 +301,7 @@ struct usage {
 	long kib;
 };
 
-/* Once associations without sessions are gone, which takes seconds, and their sockets with them. */
+/* Associations without sessions, and their sockets, are gone after some seconds. */
 static struct usage settled(void)
 {
 	sleep_ms(4000);
@@ -314,14 +320,16 @@ static void connect_use_close(struct cm_link *l, int i)
 	cm_expect(l->active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	cm_transfer(a, b);
 	cm_transfer(b, a);
-	/* The end by the one, by the other, and by neither. */
+	/* The connection is ended by the one side, by the other, or by neither. */
 	if (i % 3)
 		CHECK_EQ(rdma_disconnect(i % 3 == 1 ? a : b), 0);
 	cm_destroy(a);
 	cm_destroy(b);
 }
 
-/* Pools grow to what was once needed at the same time; only a leak grows in both halves. */
+/*
+ * Pools grow to the number that was once needed at the same time; only a leak grows in both halves.
+ */
 static void test_nothing_grows(void)
 {
 	struct usage before = { 0 }, half = { 0 }, after;
@@ -330,7 +338,7 @@ static void test_nothing_grows(void)
 	cm_link_open(&l);
 	for (int i = 0; i < 1000; i++) {
 		connect_use_close(&l, i);
-		/* An association and an endpoint of their own, now and then. */
+		/* Now and then, with an association and an endpoint of their own. */
 		if (i % 10 == 0) {
 			cm_link_open(&other);
 			cm_link_close(&other);
@@ -342,15 +350,17 @@ static void test_nothing_grows(void)
 	}
 	after = settled();
 	cm_link_close(&l);
-	fprintf(stderr, "descriptors %d, after %d; KiB %ld, %ld, after %ld\n", before.fds, after.fds,
-		before.kib, half.kib, after.kib);
+	fprintf(stderr, "descriptors %d, after %d; KiB %ld, %ld, after %ld\n", before.fds,
+		after.fds, before.kib, half.kib, after.kib);
 	CHECK_EQ(before.fds, after.fds);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	CHECK(half.kib - before.kib < 512 || after.kib - half.kib < 512);
 #endif
 }
 
-/* ---- fork ---- */
+/*
+ * Fork
+ */
 
 static void test_fork(void)
 {
@@ -368,7 +378,10 @@ static void test_fork(void)
 	if (!pid) {
 		struct rdma_cm_event *event;
 
-		/* The parent's objects are out of reach, and its connections stay as they are. */
+		/*
+		 * The child cannot reach the parent's objects, and the parent's connections stay as
+		 * they are.
+		 */
 		CHECK(rdma_disconnect(l.a));
 		CHECK_EQ(fcntl(l.active->fd, F_SETFL, O_NONBLOCK), 0);
 		CHECK(rdma_get_cm_event(l.active, &event));
@@ -395,7 +408,7 @@ static void test_fork(void)
 	cm_link_close(&l);
 }
 
-/* In a process of its own, to whose end it holds: a connection with everything that belongs to it. */
+/* In a process of its own: a connection with all objects, which exist when the process ends. */
 static void connect_anew(struct ibv_context *before, int depth)
 {
 	struct cm_link l;
@@ -420,15 +433,17 @@ static void connect_anew(struct ibv_context *before, int depth)
 }
 
 /*
- * librdmacm keeps the devices that it has opened. The child's is another one, which it finds and opens:
- * so a child connects as if nothing had been before it, and so does its own.
+ * librdmacm keeps the devices that it has opened. The child's device is another one, which it finds
+ * and opens: so a child connects as if nothing had been before, and so does a child of that child.
  */
 static void test_fork_and_connect(void)
 {
 	connect_anew(NULL, 2);
 }
 
-/* ---- descriptors ---- */
+/*
+ * Descriptors
+ */
 
 static void close_by_range(void)
 {
@@ -446,7 +461,7 @@ static void close_one_by_one(void)
 		close(fd);
 }
 
-/* Descriptors of the application's that get the numbers which are free now. */
+/* Opens descriptors of the application's own, which get the numbers that are free now. */
 #define FILES 64
 
 static void open_files(int *fd)
@@ -485,7 +500,7 @@ static void closes_all(int in, void (*close_all)(void))
 	cpu = cpu_seconds();
 	sleep_ms(500);
 	CHECK(cpu_seconds() - cpu < 0.1);
-	/* It may begin anew. */
+	/* It can begin anew. */
 	cm_link_open(&l);
 	cm_transfer(l.a, l.b);
 	cm_link_close(&l);
@@ -510,7 +525,7 @@ static void closes_one_by_one(int in, int out)
 	closes_all(in, close_one_by_one);
 }
 
-/* A channel that is closed hangs up, as when the program had closed only that. */
+/* A channel that is closed ends its connections, as if the program had closed only that. */
 static void closed_all(void (*run)(int in, int out))
 {
 	struct child c = child_start(run);
@@ -559,7 +574,7 @@ static void test_no_standard_streams(void)
 	cm_link_close(&l);
 }
 
-/* As far as it gets with n descriptors: 0, or the errno of the call that failed. */
+/* Makes RDMA objects until n descriptors are used up: 0, or the errno of the call that failed. */
 static int try_with(rlim_t n)
 {
 	struct rlimit limit = { n, n };
@@ -581,7 +596,7 @@ static int try_with(rlim_t n)
 		return errno;
 	event = NULL;
 	CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
-	/* The device is opened now; of what fails there librdmacm says -1, and errno. */
+	/* The device is open by now; if a call fails librdmacm returns -1, and sets errno. */
 	if (event->event != RDMA_CM_EVENT_ADDR_RESOLVED)
 		return event->status == -1 ? errno : -event->status;
 	rdma_ack_cm_event(event);
@@ -605,7 +620,7 @@ static void test_few_descriptors(void)
 		}
 		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		CHECK(WIFEXITED(status));
-		/* librdmacm says ENODEV where it could not open the device. */
+		/* librdmacm says ENODEV if it could not open the device. */
 		status = WEXITSTATUS(status);
 		if (status && status != EMFILE && status != ENODEV)
 			fprintf(stderr, "%d descriptors: errno %d\n", n, status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: peer_to_peer.cm_sync --peer-to-peer send -- */
-/* The layers of librdmacm above its events: endpoints, synchronous ids, and rsockets. */
+/* The layers that librdmacm has above its events: endpoints, synchronous ids, and rsockets. */
 #include "cm.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,9 @@
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
 
-/* ---- endpoints ---- */
+/*
+ * Endpoints
+ */
 
 static struct rdma_addrinfo *getaddrinfo_of(const char *port, int flags)
 {
@@ -24,7 +26,8 @@ static struct rdma_addrinfo *getaddrinfo_of(const char *port, int flags)
 
 static struct ibv_qp_init_attr endpoint_qp(void)
 {
-	return (struct ibv_qp_init_attr){ .cap = { 4, 4, 1, 1, 0 }, .sq_sig_all = 1,
+	return (struct ibv_qp_init_attr){ .cap = { 4, 4, 1, 1, 0 },
+					  .sq_sig_all = 1,
 					  .qp_type = IBV_QPT_RC };
 }
 
@@ -53,7 +56,7 @@ static void *passive(void *arg)
 	CHECK_EQ(rdma_post_send(id, NULL, again, sizeof(again), again_mr, 0), 0);
 	CHECK_EQ(rdma_get_send_comp(id, &wc), 1);
 	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
-	/* The other side disconnects. */
+	/* Now the other side disconnects. */
 	CHECK_EQ(rdma_disconnect(id), 0);
 	CHECK_EQ(rdma_dereg_mr(mr), 0);
 	CHECK_EQ(rdma_dereg_mr(again_mr), 0);
@@ -64,8 +67,10 @@ static void *passive(void *arg)
 static void test_endpoints(void)
 {
 	struct ibv_qp_init_attr attr = endpoint_qp();
-	struct rdma_conn_param param = { .private_data = TEXT, .private_data_len = sizeof(TEXT),
-					 .responder_resources = 1, .initiator_depth = 1 };
+	struct rdma_conn_param param = { .private_data = TEXT,
+					 .private_data_len = sizeof(TEXT),
+					 .responder_resources = 1,
+					 .initiator_depth = 1 };
 	struct rdma_addrinfo *res = getaddrinfo_of("0", RAI_PASSIVE);
 	struct rdma_cm_id *listener, *id;
 	char port[8], buf[32] = TEXT, got[32] = "";
@@ -123,7 +128,9 @@ static void test_synchronous(void)
 	CHECK_EQ(rdma_destroy_id(id), 0);
 }
 
-/* ---- rsockets ---- */
+/*
+ * Rsockets
+ */
 
 #define STREAM (1 << 20)
 
@@ -172,15 +179,17 @@ static int listening(struct sockaddr_storage *addr)
 	CHECK(s >= 0);
 	CHECK_EQ(rbind(s, (struct sockaddr *)addr,
 		       addr->ss_family == AF_INET ? sizeof(struct sockaddr_in) :
-						    sizeof(struct sockaddr_in6)), 0);
+						    sizeof(struct sockaddr_in6)),
+		 0);
 	CHECK_EQ(rlisten(s, 4), 0);
 	CHECK_EQ(rgetsockname(s, (struct sockaddr *)addr, &len), 0);
 	return s;
 }
 
 /*
- * librdmacm has one thread for the connections of a process that are being made. It may wait for a socket
- * that sends meanwhile, while raccept() of the other end waits for it: that end would never receive.
+ * librdmacm has one thread for all connections of a process that are being made. That thread may
+ * wait for a socket which is sending, while raccept() of the other end waits for the thread: then
+ * that end would never receive.
  */
 static pthread_barrier_t accepted;
 
@@ -214,7 +223,7 @@ static void stream(int family, bool nonblocking)
 		struct pollfd pfd = { .fd = s, .events = POLLOUT };
 
 		CHECK_EQ(rfcntl(s, F_SETFL, O_NONBLOCK), 0);
-		/* At once, if the events were there before they were asked for. */
+		/* It returns at once if the events came before it was called. */
 		if (rconnect(s, (struct sockaddr *)&addr, sizeof(addr)))
 			CHECK_EQ(errno, EINPROGRESS);
 		CHECK_EQ(rpoll(&pfd, 1, WAIT_SECONDS * 1000), 1);

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A QP of its own that is in error: what is posted completes at once. */
+/* A CQ with a QP in the error state: what is posted completes at once. */
 struct kit {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
@@ -18,14 +18,18 @@ struct kit {
 
 static void kit_qp(struct kit *k)
 {
-	struct ibv_qp_init_attr init = { .send_cq = k->cq, .recv_cq = k->cq,
-					 .qp_type = IBV_QPT_RC, .cap = { 1, 256, 1, 1, 0 } };
+	struct ibv_qp_init_attr init = { .send_cq = k->cq,
+					 .recv_cq = k->cq,
+					 .qp_type = IBV_QPT_RC,
+					 .cap = { 1, 256, 1, 1, 0 } };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 
 	k->qp = ibv_create_qp(k->pd, &init);
 	CHECK(k->qp);
-	CHECK_EQ(ibv_modify_qp(k->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			       IBV_QP_ACCESS_FLAGS), 0);
+	CHECK_EQ(ibv_modify_qp(k->qp, &attr,
+			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				       IBV_QP_ACCESS_FLAGS),
+		 0);
 	attr.qp_state = IBV_QPS_ERR;
 	CHECK_EQ(ibv_modify_qp(k->qp, &attr, IBV_QP_STATE), 0);
 }
@@ -131,7 +135,9 @@ static void test_modify(void)
 	kit_close(&k);
 }
 
-/* The last of so many completions makes the event; fewer do when the period is over. */
+/*
+ * The event comes with the last of so many completions; with fewer of them once the period is over.
+ */
 static void test_moderation(void)
 {
 	struct kit k;
@@ -141,7 +147,7 @@ static void test_moderation(void)
 	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 3);
-	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0); /* what waits is told of when this changes */
+	CHECK_EQ(moderate(&k, 4, UINT16_MAX), 0); /* the event comes when this changes */
 	get_event(&k);
 	take(&k, 0, 3);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
@@ -156,12 +162,12 @@ static void test_moderation(void)
 		get_event(&k);
 		take(&k, 6 + 4 * round, 4);
 	}
-	/* Solicited ones are postponed alike. */
+	/* Solicited completions are postponed in the same way. */
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 1), 0);
 	complete(&k, 1);
 	get_event(&k);
 	take(&k, 206, 1);
-	/* Without moderation, or with one half of it: at once. */
+	/* Without moderation, or with only one half of it, the event comes at once. */
 	CHECK_EQ(moderate(&k, 200, 0), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
@@ -170,7 +176,7 @@ static void test_moderation(void)
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
 	get_event(&k);
-	/* Destroyed while one is due. */
+	/* The CQ is destroyed while an event is due. */
 	CHECK_EQ(moderate(&k, 200, UINT16_MAX), 0);
 	CHECK_EQ(ibv_req_notify_cq(k.cq, 0), 0);
 	complete(&k, 1);
@@ -221,12 +227,17 @@ static uint64_t time_of_day(void)
 	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
 }
 
-/* Completions are stamped when they come, by the clock that can be asked, whenever they are polled. */
+/*
+ * Completions have the time at which they came, whenever they are polled, by the clock that
+ * ibv_query_rt_values_ex() tells.
+ */
 static void test_time_stamps(void)
 {
-	struct ibv_cq_init_attr_ex attr = {
-		.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-				       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK };
+	struct ibv_cq_init_attr_ex attr = { .cqe = 16,
+					    .wc_flags =
+						    IBV_WC_STANDARD_FLAGS |
+						    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+						    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK };
 	uint64_t raw[5], wall[5], ticks, second, last = 0;
 	struct ibv_values_ex values = { .comp_mask = 1 << 1 };
 	struct ibv_poll_cq_attr poll_attr = { 0 };
@@ -239,7 +250,7 @@ static void test_time_stamps(void)
 	CHECK_EQ(ibv_query_device_ex(k.ctx, NULL, &ex), 0);
 	CHECK(ex.completion_timestamp_mask && ex.hca_core_clock);
 	CHECK_EQ(ibv_query_rt_values_ex(k.ctx, &values), 0);
-	CHECK_EQ(values.comp_mask, 0); /* nothing that was known was asked for */
+	CHECK_EQ(values.comp_mask, 0); /* none of the values that were asked for is known */
 
 	for (int i = 0; i < 5; i++) {
 		raw[i] = raw_clock(k.ctx);
@@ -258,7 +269,7 @@ static void test_time_stamps(void)
 
 		CHECK_EQ(cq->wr_id, i);
 		CHECK(stamp >= raw[i] && stamp <= raw[i + 1] && stamp >= last);
-		/* The time of day may be set at any time, by little: by less than a second. */
+		/* The time of day may have been set meanwhile, by less than a second. */
 		CHECK(ns + 1000000000 >= wall[i] && ns <= wall[i + 1] + 1000000000);
 		last = stamp;
 		CHECK_EQ(ibv_next_poll(cq), i < 3 ? 0 : ENOENT);
@@ -275,10 +286,11 @@ static void test_time_stamps(void)
 	kit_close(&k);
 }
 
-/* A CQ that only one thread uses has no lock; otherwise it is as any other. */
+/* A CQ that one thread alone uses has no lock, and works otherwise as any other. */
 static void test_single_threaded(void)
 {
-	struct ibv_cq_init_attr_ex attr = { .cqe = 64, .wc_flags = IBV_WC_EX_WITH_QP_NUM,
+	struct ibv_cq_init_attr_ex attr = { .cqe = 64,
+					    .wc_flags = IBV_WC_EX_WITH_QP_NUM,
 					    .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 					    .flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED };
 	struct ibv_poll_cq_attr poll_attr = { 0 };
@@ -290,7 +302,7 @@ static void test_single_threaded(void)
 	complete(&k, 10);
 	CHECK_EQ(ibv_start_poll(cq, &poll_attr), 0);
 	CHECK_EQ(cq->wr_id, 0);
-	/* Nothing is locked meanwhile. */
+	/* Nothing is locked meanwhile: both can be polled. */
 	CHECK_EQ(ibv_poll_cq(k.cq, 1, &wc), 1);
 	CHECK_EQ(wc.wr_id, 1);
 	CHECK_EQ(ibv_next_poll(cq), 0);
@@ -304,17 +316,18 @@ static void test_single_threaded(void)
 	kit_close(&k);
 }
 
-/* What does not fit is lost without a word, and the CQ goes on. */
+/* A completion that does not fit is lost without an event, and the CQ goes on. */
 static void test_ignore_overrun(void)
 {
-	struct ibv_cq_init_attr_ex attr = { .cqe = 4, .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+	struct ibv_cq_init_attr_ex attr = { .cqe = 4,
+					    .comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
 					    .flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN };
 	struct ibv_wc wc;
 	struct kit k;
 
 	kit_with_cq_ex(&k, &attr);
 	complete(&k, 10);
-	expect_qp_state(k.qp, IBV_QPS_ERR); /* by now all have been flushed, whoever does it */
+	expect_qp_state(k.qp, IBV_QPS_ERR); /* by now all of them have been flushed */
 	take(&k, 0, 4);
 	expect_no_wc(k.cq, 10);
 	expect_no_async(k.ctx, 20);
@@ -324,7 +337,7 @@ static void test_ignore_overrun(void)
 	kit_close(&k);
 }
 
-/* Otherwise: an event for the CQ, once, and what comes from then on is lost. */
+/* Without the flag there is one event for the CQ, and completions that come later are lost. */
 static void test_overrun(void)
 {
 	struct kit k;
@@ -339,7 +352,7 @@ static void test_overrun(void)
 	kit_close(&k);
 }
 
-/* Larger and smaller with entries in it, wherever in the ring they stand. */
+/* A CQ is made larger and smaller with entries in it, wherever in the ring they are. */
 static void test_resize(void)
 {
 	unsigned int size = 5, taken = 0, in = 0;

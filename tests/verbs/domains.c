@@ -2,11 +2,6 @@
 /* Thread domains and parent domains. */
 #include "fixture.h"
 
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
-
 struct domain {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd, *parent;
@@ -36,7 +31,7 @@ static void domain_close(struct domain *d)
 	CHECK_EQ(ibv_close_device(d->ctx), 0);
 }
 
-/* What is in use stays, whatever it is in use by. */
+/* An object cannot be freed while another one uses it, whichever two they are. */
 static void test_order_of_destruction(void)
 {
 	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
@@ -73,7 +68,10 @@ static void test_order_of_destruction(void)
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 	CHECK_EQ(ibv_dealloc_pd(d.parent), EBUSY);
-	/* A PD and the parent domains on it are one: SRQ and QP may be on either. */
+	/*
+	 * A PD and the parent domains on it count as one: the SRQ can be on one, and the QP on
+	 * another.
+	 */
 	init.srq = ibv_create_srq(d.pd, &srq_attr);
 	CHECK(init.srq);
 	qp = ibv_create_qp(d.parent, &init);
@@ -112,7 +110,7 @@ static void test_arguments(void)
 	bad = attr;
 	bad.pd = NULL;
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
-	bad.pd = d.parent; /* of a parent domain */
+	bad.pd = d.parent; /* it is a parent domain */
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_alloc_parent_domain(other, &attr), EINVAL);
 	bad = attr;
@@ -124,10 +122,10 @@ static void test_arguments(void)
 	CHECK(bad.td);
 	CHECK_FAILS(ibv_alloc_parent_domain(d.ctx, &bad), EINVAL);
 	CHECK_FAILS(ibv_create_cq_ex(d.ctx, &cq_attr), EINVAL);
-	cq_attr.parent_domain = d.pd; /* is none */
+	cq_attr.parent_domain = d.pd; /* it is not a parent domain */
 	CHECK_FAILS(ibv_create_cq_ex(d.ctx, &cq_attr), EINVAL);
 
-	/* Without a thread domain, with allocators. */
+	/* A parent domain without a thread domain, and with allocators. */
 	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 			 IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
 	attr.alloc = never_called;
@@ -138,15 +136,20 @@ static void test_arguments(void)
 	CHECK_EQ(ibv_dealloc_pd(d.pd), EBUSY);
 	CHECK_EQ(ibv_dealloc_pd(parent), 0);
 	domain_close(&d);
-	/* What is left is the device's to free: bad.td. */
+	/* The device frees what is left: bad.td. */
 	CHECK_EQ(ibv_close_device(other), 0);
 }
 
-/* A QP of a thread domain, one thread: everything works; its MRs and those of the PD are of one domain. */
+/*
+ * With a QP of a thread domain, in one thread, everything works. MRs of the PD and of the parent
+ * domain count as of one PD.
+ */
 static void test_transfer(void)
 {
-	const struct pair_options o = { .cap = { 32, 32, 4, 4, 64 }, .thread_domain = true,
-					.send_ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE };
+	const struct pair_options o = { .cap = { 32, 32, 4, 4, 64 },
+					.thread_domain = true,
+					.send_ops = IBV_QP_EX_WITH_SEND |
+						    IBV_QP_EX_WITH_RDMA_WRITE };
 	struct ibv_qp_ex *ex;
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
@@ -186,10 +189,11 @@ static void test_transfer(void)
 	pair_close(&p);
 }
 
-/* An SRQ and an extended CQ of a thread domain: neither has a lock, and both work. */
+/* An SRQ and an extended CQ of a thread domain have no lock, and work. */
 static void test_shared_receives(void)
 {
-	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 64, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN,
+	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 64,
+					       .wc_flags = IBV_WC_EX_WITH_BYTE_LEN,
 					       .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD };
 	struct ibv_srq_init_attr srq_attr = { .attr = { 8, 1, 0 } };
 	struct ibv_parent_domain_init_attr attr = { 0 };
@@ -240,7 +244,7 @@ static void test_shared_receives(void)
 	CHECK_EQ(ibv_dealloc_pd(attr.pd), 0);
 }
 
-/* Closing the device frees what was left on it, whatever the order. */
+/* Closing the device frees what is left on it, in whatever order it was made. */
 static void test_left_behind(void)
 {
 	static uint8_t buf[64];

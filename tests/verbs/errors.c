@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A connected pair in which something goes wrong: who is told what, and that nothing else happens. */
+/*
+ * A connected pair in which something goes wrong: who is told of what, and that nothing else
+ * happens.
+ */
 #include "fixture.h"
 
 #include <sys/mman.h>
 
 #define LOCAL IBV_ACCESS_LOCAL_WRITE
 
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
-
 /*
- * One access of a's that b must refuse. A read fails with its status; a write may have
- * completed before the peer looked at it (RFC 5040 5.5), and then only the QP's error tells.
+ * One access of a's that b must refuse. A Read fails with its status. A Write may have completed
+ * before the peer looked at it (RFC 5040 5.5), and then only the error of the QP tells.
  */
 static void refused(enum ibv_wr_opcode opcode, int access, int64_t offset, uint32_t length,
 		    uint32_t key_change, bool foreign_pd)
@@ -35,7 +33,8 @@ static void refused(enum ibv_wr_opcode opcode, int access, int64_t offset, uint3
 	CHECK_EQ(post_recv(&p.b, 77, &sge, 1), 0);
 	sge = sge_of(p.a.mr, p.a.buf, length);
 	CHECK_EQ(post_rdma(&p.a, opcode, 1, &sge, 1, address(p.b.buf + 4096) + offset,
-			   mr->rkey + key_change, IBV_SEND_SIGNALED), 0);
+			   mr->rkey + key_change, IBV_SEND_SIGNALED),
+		 0);
 	wait_wc(p.a.send_cq, &wc);
 	CHECK_EQ(wc.wr_id, 1);
 	if (wc.status != IBV_WC_SUCCESS || opcode == IBV_WR_RDMA_READ) {
@@ -63,25 +62,29 @@ static void test_remote_access(void)
 	refused(IBV_WR_RDMA_WRITE, LOCAL | IBV_ACCESS_REMOTE_READ, 0, 100, 0, false);
 	refused(IBV_WR_RDMA_READ, LOCAL | IBV_ACCESS_REMOTE_WRITE, 0, 100, 0, false);
 	refused(IBV_WR_RDMA_WRITE, LOCAL, 0, 100, 0, false);
-	refused(IBV_WR_RDMA_WRITE, rw, 0, 100, 1, false); /* key, then index */
+	refused(IBV_WR_RDMA_WRITE, rw, 0, 100, 1, false); /* wrong key, then wrong index */
 	refused(IBV_WR_RDMA_READ, rw, 0, 100, 1, false);
 	refused(IBV_WR_RDMA_READ, rw, 0, 100, 256, false);
-	refused(IBV_WR_RDMA_WRITE, rw, -1, 100, 0, false); /* bounds */
+	refused(IBV_WR_RDMA_WRITE, rw, -1, 100, 0, false); /* out of bounds */
 	refused(IBV_WR_RDMA_WRITE, rw, 4000, 100, 0, false);
 	refused(IBV_WR_RDMA_READ, rw, 4095, 2, 0, false);
 	refused(IBV_WR_RDMA_READ, rw, 1 << 30, 1, 0, false);
-	refused(IBV_WR_RDMA_WRITE, rw, 0, 100, 0, true); /* another PD */
+	refused(IBV_WR_RDMA_WRITE, rw, 0, 100, 0, true); /* of another PD */
 	refused(IBV_WR_RDMA_READ, rw, 0, 100, 0, true);
 }
 
-/* Our own keys are wrong: the request says so, nothing goes out, the peer sees the connection end. */
+/*
+ * The keys of this side are wrong: the work request completes with an error, nothing is sent, and
+ * the peer sees the connection end.
+ */
 static void local_fault(enum ibv_wr_opcode opcode, const struct ibv_sge *sge, struct pair *p,
 			enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
 
 	CHECK_EQ(post_rdma(&p->a, opcode, 5, sge, 1, address(p->b.buf), p->b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p->a.send_cq, status, &wc);
 	CHECK_EQ(wc.wr_id, 5);
 	expect_broken(p);
@@ -92,7 +95,8 @@ static void local_fault(enum ibv_wr_opcode opcode, const struct ibv_sge *sge, st
 static void test_local_protection(void)
 {
 	ROWS("5040-3.2-03 5040-7.1-01");
-	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
+	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
+						  IBV_WR_RDMA_READ };
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
 	struct pair p;
@@ -114,7 +118,7 @@ static void test_local_protection(void)
 		local_fault(ops[i], &sge, &p, IBV_WC_LOC_PROT_ERR);
 		pair_close(&p);
 	}
-	/* A read into memory without local write */
+	/* The sink of a read does not permit local writes. */
 	pair_open(&p, NULL);
 	mr = ibv_reg_mr(p.a.pd, p.a.buf, 4096, IBV_ACCESS_REMOTE_READ);
 	CHECK(mr);
@@ -124,7 +128,7 @@ static void test_local_protection(void)
 	pair_close(&p);
 }
 
-/* The receive is at fault, not the sender. */
+/* The receive is at fault, and not the sender. */
 static void test_receive_protection(void)
 {
 	struct ibv_sge sge;
@@ -210,10 +214,11 @@ static void *map_pages(size_t len)
 	return map;
 }
 
-/* Registered memory that the application unmapped: an error, never a crash. */
+/* Registered memory that the application has unmapped is an error, and never a crash. */
 static void test_unmapped_local(void)
 {
-	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
+	static const enum ibv_wr_opcode ops[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
+						  IBV_WR_RDMA_READ };
 	size_t len = 64 << 10;
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
@@ -229,13 +234,14 @@ static void test_unmapped_local(void)
 		take_away(map, len);
 		sge = sge_of(mr, map, 5000);
 		CHECK_EQ(post_rdma(&p.a, ops[i], 5, &sge, 1, address(p.b.buf), p.b.mr->rkey,
-				   IBV_SEND_SIGNALED), 0);
+				   IBV_SEND_SIGNALED),
+			 0);
 		expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 		expect_broken(&p);
 		CHECK_EQ(ibv_dereg_mr(mr), 0);
 		pair_close(&p);
 	}
-	/* A receive buffer */
+	/* The memory of a receive is unmapped. */
 	pair_open(&p, NULL);
 	map = map_pages(len);
 	mr = ibv_reg_mr(p.b.pd, map, len, LOCAL);
@@ -263,13 +269,14 @@ static void test_unmapped_remote(void)
 	for (int read = 0; read < 2; read++) {
 		pair_open(&p, NULL);
 		map = map_pages(len);
-		mr = ibv_reg_mr(p.b.pd, map, len, LOCAL | IBV_ACCESS_REMOTE_WRITE |
-				IBV_ACCESS_REMOTE_READ);
+		mr = ibv_reg_mr(p.b.pd, map, len,
+				LOCAL | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 		CHECK(mr);
 		take_away(map, len);
 		sge = sge_of(p.a.mr, p.a.buf, 5000);
 		CHECK_EQ(post_rdma(&p.a, read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 5, &sge, 1,
-				   address(map), mr->rkey, IBV_SEND_SIGNALED), 0);
+				   address(map), mr->rkey, IBV_SEND_SIGNALED),
+			 0);
 		wait_wc(p.a.send_cq, &wc);
 		CHECK(wc.status == IBV_WC_REM_ACCESS_ERR || (!read && wc.status == IBV_WC_SUCCESS));
 		expect_broken(&p);
@@ -278,7 +285,7 @@ static void test_unmapped_remote(void)
 	}
 }
 
-/* Once dereg_mr has returned nothing is written any more, in the midst of traffic. */
+/* Once ibv_dereg_mr() has returned, nothing is written any more, although traffic goes on. */
 static void test_dereg_under_traffic(void)
 {
 	ROWS("5040-8.1.1-01 5041-8.3.1-07 5042-6.2.2-01");
@@ -306,7 +313,7 @@ static void test_dereg_under_traffic(void)
 	}
 }
 
-/* rnr_retry_count is finite: after that long without a receive the connection ends. */
+/* If rnr_retry_count is finite, the connection ends after that long without a receive. */
 static void test_receiver_not_ready(void)
 {
 	struct pair_options o = { .rnr_set = true, .rnr_retry = 1 };
@@ -325,7 +332,7 @@ static void test_receiver_not_ready(void)
 	pair_close(&p);
 }
 
-/* What is posted in the error state is flushed, on both queues, in order. */
+/* What is posted in the error state is flushed in order, on both queues. */
 static void test_flush(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -347,7 +354,7 @@ static void test_flush(void)
 		expect_wc(p.a.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		CHECK_EQ(wc.wr_id, i);
 	}
-	for (int i = 0; i < 10; i++) { /* flushed ones complete, signaled or not */
+	for (int i = 0; i < 10; i++) { /* a flushed WR completes, signaled or not */
 		expect_wc(p.a.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		CHECK_EQ(wc.wr_id, i);
 	}
@@ -370,12 +377,12 @@ static void test_disconnect(void)
 	expect_wc(p.a.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	expect_wc(p.b.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	expect_broken(&p);
-	CHECK_EQ(rdma_disconnect(p.b.id), 0); /* the peer was quicker */
+	CHECK_EQ(rdma_disconnect(p.b.id), 0); /* the peer may have been quicker */
 	expect_no_async(p.a.qp->context, 50);
 	pair_close(&p);
 }
 
-/* The QP goes away under the connection. */
+/* The QP is destroyed while it is connected. */
 static void test_destroy_connected_qp(void)
 {
 	struct ibv_sge sge;
@@ -396,7 +403,7 @@ static void test_destroy_connected_qp(void)
 	pair_close(&p);
 }
 
-/* A CQ that overruns: an event on the CQ, its QP in error; the other CQ of the QP goes on. */
+/* If a CQ overruns there is an event, and its QPs are in error; the QP's other CQ goes on. */
 static void test_cq_overflow(void)
 {
 	struct pair_options o = { .recv_cqe = 4 };

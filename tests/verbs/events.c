@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Completion channels and asynchronous events: what is reported, acknowledged, and what vanishes. */
+/*
+ * Completion channels and asynchronous events: which are reported, which are acknowledged, and
+ * which vanish.
+ */
 #include "fixture.h"
 
 #include <fcntl.h>
@@ -34,7 +37,7 @@ static void get_event(struct side *s)
 	CHECK(cq == s->recv_cq && context == s);
 }
 
-/* One event for one arming; the next arming makes the next. */
+/* A CQ that is armed once raises one event; it has to be armed again for the next. */
 static void test_armed_once(void)
 {
 	struct ibv_wc wc;
@@ -42,9 +45,9 @@ static void test_armed_once(void)
 
 	pair_open(&p, NULL);
 	send_one(&p, 0);
-	CHECK(!readable(p.b.channel->fd, 50)); /* not armed */
+	CHECK(!readable(p.b.channel->fd, 50)); /* it was not armed */
 	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
-	CHECK(!readable(p.b.channel->fd, 50)); /* what is there already does not count */
+	CHECK(!readable(p.b.channel->fd, 50)); /* what came before does not count */
 	send_one(&p, 0);
 	get_event(&p.b);
 	send_one(&p, 0);
@@ -94,7 +97,7 @@ static void test_nonblocking(void)
 	pair_close(&p);
 }
 
-/* An unread event vanishes with its CQ; another CQ's on the same channel stays. */
+/* An unread event vanishes with its CQ; one of another CQ on the same channel stays. */
 static void test_destroy_with_unread_events(void)
 {
 	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
@@ -116,8 +119,10 @@ static void test_destroy_with_unread_events(void)
 		qp[i] = ibv_create_qp(pd, &init);
 		CHECK(qp[i]);
 		attr.qp_state = IBV_QPS_INIT;
-		CHECK_EQ(ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				       IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+		CHECK_EQ(ibv_modify_qp(qp[i], &attr,
+				       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					       IBV_QP_ACCESS_FLAGS),
+			 0);
 		CHECK_EQ(ibv_req_notify_cq(cq[i], 0), 0);
 		CHECK_EQ(ibv_post_recv(qp[i], &wr, &bad), 0);
 		attr.qp_state = IBV_QPS_ERR;
@@ -151,7 +156,7 @@ static void *ack_later(void *arg)
 	return NULL;
 }
 
-/* destroy_cq waits for the acknowledgement of what was read. */
+/* ibv_destroy_cq() waits until the events that were read are acknowledged. */
 static void test_destroy_waits_for_ack(void)
 {
 	struct late_ack late;
@@ -177,7 +182,7 @@ static void test_destroy_waits_for_ack(void)
 	pair_close(&p);
 }
 
-/* Asynchronous events of a QP that is destroyed vanish. */
+/* Unread asynchronous events vanish with their QP. */
 static void test_destroy_qp_with_unread_events(void)
 {
 	struct ibv_sge sge;
@@ -188,8 +193,9 @@ static void test_destroy_qp_with_unread_events(void)
 	pair_open(&p, NULL);
 	ctx = p.a.qp->context;
 	sge = sge_of(p.a.mr, p.a.buf, 64);
-	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 1, &sge, 1, (uintptr_t)p.b.buf,
-			   p.b.mr->rkey + 1, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 1, &sge, 1, (uintptr_t)p.b.buf, p.b.mr->rkey + 1,
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
 	CHECK(readable(ctx->async_fd, WAIT_SECONDS * 1000));
 	expect_qp_state(p.a.qp, IBV_QPS_ERR);
@@ -202,7 +208,7 @@ static void test_destroy_qp_with_unread_events(void)
 	pair_close(&p);
 }
 
-/* Two threads, each asleep in its channel until the other's message comes. */
+/* Two threads, each of which sleeps in its channel until the other's message comes. */
 enum { TURNS = 500 };
 
 struct player {
@@ -283,8 +289,10 @@ static void test_extended_cq(void)
 	init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(cq);
 	qp = ibv_create_qp(pd, &init);
 	CHECK(qp);
-	CHECK_EQ(ibv_modify_qp(qp, &qp_attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			       IBV_QP_ACCESS_FLAGS), 0);
+	CHECK_EQ(ibv_modify_qp(qp, &qp_attr,
+			       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				       IBV_QP_ACCESS_FLAGS),
+		 0);
 	for (wr.wr_id = 10; wr.wr_id < 13; wr.wr_id++)
 		CHECK_EQ(ibv_post_recv(qp, &wr, &bad), 0);
 	qp_attr.qp_state = IBV_QPS_ERR;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: in_order --in-order -- */
-/* ibv_create_qp_ex() and ibv_wr_*: every operation with every way to give it data, batches, errors. */
+/*
+ * ibv_create_qp_ex() and ibv_wr_*: every operation with every way to set its data, batches, errors.
+ */
 #include "fixture.h"
 
 #include <pthread.h>
@@ -9,11 +11,6 @@
 #define OPS                                                                                        \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_SEND |              \
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_LOCAL_INV)
-
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
 
 static struct ibv_qp_ex *ex_of(struct side *s)
 {
@@ -47,7 +44,7 @@ static void expect_done(struct side *s, uint64_t wr_id, enum ibv_wc_opcode opcod
 	CHECK_EQ(wc.opcode, opcode);
 }
 
-/* Each operation in one batch; completions and data in order. */
+/* One batch has each operation; completions and data come in order. */
 static void test_operations(void)
 {
 	struct ibv_sge list[3], sge;
@@ -86,7 +83,7 @@ static void test_operations(void)
 	ibv_wr_send(ex);
 	ibv_wr_set_inline_data_list(ex, 3, bufs);
 	next_wr(ex, 5, IBV_SEND_SIGNALED);
-	ibv_wr_send(ex); /* without data */
+	ibv_wr_send(ex); /* it has no data */
 	next_wr(ex, 6, IBV_SEND_SIGNALED);
 	ibv_wr_send_inv(ex, p.b.mr->rkey);
 	ibv_wr_set_sge(ex, p.a.mr->lkey, address(p.a.buf), 10);
@@ -144,7 +141,7 @@ static void test_read_and_local_inv(void)
 	expect_done(&p.a, 1, IBV_WC_RDMA_READ);
 	expect_done(&p.a, 2, IBV_WC_RDMA_READ);
 	expect_done(&p.a, 3, IBV_WC_LOCAL_INV);
-	expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc); /* into what is invalid now */
+	expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc); /* that memory is invalid by now */
 	CHECK_EQ(wc.wr_id, 4);
 	CHECK(filled(p.a.buf + 20000, 4096, 7));
 	CHECK(filled(p.a.buf + 8192, 1000, 7));
@@ -155,11 +152,19 @@ static void test_read_and_local_inv(void)
 
 /* What is wrong with the work request in the middle; the others of its batch are right. */
 enum wrong {
-	NOTHING, LONG_INLINE, LONG_INLINE_LIST, INLINE_READ, LONG_LIST, SET_TWICE, BAD_FLAG, TOO_LONG,
-	ABORTED, WRONGS
+	NOTHING,
+	LONG_INLINE,
+	LONG_INLINE_LIST,
+	INLINE_READ,
+	LONG_LIST,
+	SET_TWICE,
+	BAD_FLAG,
+	TOO_LONG,
+	ABORTED,
+	WRONGS
 };
 
-/* As much as the QP takes: no less than it was asked for. */
+/* As many as the QP takes, which may be more than it was asked for. */
 static uint32_t most_inline(const struct side *s)
 {
 	struct ibv_qp_init_attr init;
@@ -206,7 +211,7 @@ static void put_wrong(struct side *s, struct ibv_qp_ex *ex, enum wrong wrong)
 	}
 }
 
-/* The first error is what complete returns, and nothing of the batch is posted. */
+/* ibv_wr_complete() returns the first error, and nothing of the batch is posted. */
 static void test_all_or_nothing(void)
 {
 	struct ibv_qp_ex *ex;
@@ -230,7 +235,7 @@ static void test_all_or_nothing(void)
 		else
 			CHECK_EQ(ibv_wr_complete(ex), wrong ? EINVAL : 0);
 	}
-	/* The only batch that was posted is the one with nothing wrong. */
+	/* Of all these batches only the right one was posted. */
 	for (int i = 1; i <= 3; i++) {
 		sge = sge_of(p.b.mr, p.b.buf, 100);
 		CHECK_EQ(post_recv(&p.b, i, &sge, 1), 0);
@@ -240,7 +245,7 @@ static void test_all_or_nothing(void)
 		CHECK_EQ(wc.byte_len, i);
 		expect_done(&p.a, i, IBV_WC_SEND);
 	}
-	/* With an empty batch nothing happens, and data without a work request is an error. */
+	/* An empty batch does nothing; data without a work request is an error. */
 	ibv_wr_start(ex);
 	CHECK_EQ(ibv_wr_complete(ex), 0);
 	ibv_wr_start(ex);
@@ -273,17 +278,19 @@ static void test_full_queue(void)
 		expect_done(&p.a, i, IBV_WC_RDMA_WRITE);
 	expect_no_wc(p.a.send_cq, 20);
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 9, NULL, 0, address(p.b.buf), p.b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	for (int i = 0; i < 4; i++)
 		CHECK(filled(p.b.buf + i * 8, 8, i));
 	pair_close(&p);
 }
 
-/* Before RTS nothing may be posted; in error it is flushed. */
+/* Before RTS nothing can be posted; in the error state it is flushed. */
 static void test_states(void)
 {
-	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC, .cap = usual,
+	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RC,
+					    .cap = usual,
 					    .comp_mask = IBV_QP_INIT_ATTR_PD |
 							 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 					    .send_ops_flags = OPS };
@@ -320,7 +327,7 @@ static void test_states(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* What is asked for beyond what is there. */
+/* Attributes that are not offered are refused. */
 static void test_create_refused(void)
 {
 	static const struct {
@@ -336,12 +343,15 @@ static void test_create_refused(void)
 		{ IBV_QP_INIT_ATTR_RX_HASH, 0, 0, IBV_QPT_RC, EOPNOTSUPP },
 		{ 1u << 31, 0, 0, IBV_QPT_RC, EOPNOTSUPP },
 		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, 0, 0, IBV_QPT_RC, 0 },
-		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, IBV_QP_CREATE_SCATTER_FCS, 0, IBV_QPT_RC, EOPNOTSUPP },
-		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, IBV_QP_CREATE_SOURCE_QPN, 0, IBV_QPT_RC, EOPNOTSUPP },
+		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, IBV_QP_CREATE_SCATTER_FCS, 0, IBV_QPT_RC,
+		  EOPNOTSUPP },
+		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, IBV_QP_CREATE_SOURCE_QPN, 0, IBV_QPT_RC,
+		  EOPNOTSUPP },
 		{ IBV_QP_INIT_ATTR_CREATE_FLAGS, 1u << 31, 0, IBV_QPT_RC, EOPNOTSUPP },
 		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, OPS, IBV_QPT_RC, 0 },
 		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, IBV_QP_EX_WITH_TSO, IBV_QPT_RC, EOPNOTSUPP },
-		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, OPS | UINT64_C(1) << 40, IBV_QPT_RC, EOPNOTSUPP },
+		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, OPS | UINT64_C(1) << 40, IBV_QPT_RC,
+		  EOPNOTSUPP },
 		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, IBV_QP_EX_WITH_SEND, IBV_QPT_UD, EOPNOTSUPP },
 		{ IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, 0, IBV_QP_EX_WITH_SEND, IBV_QPT_UC, EOPNOTSUPP },
 		{ 0, 0, 0, IBV_QPT_XRC_SEND, EOPNOTSUPP },
@@ -356,9 +366,14 @@ static void test_create_refused(void)
 	CHECK(pd && cq);
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibv_qp_init_attr_ex attr = {
-			.qp_type = cases[i].type, .cap = usual, .send_cq = cq, .recv_cq = cq, .pd = pd,
+			.qp_type = cases[i].type,
+			.cap = usual,
+			.send_cq = cq,
+			.recv_cq = cq,
+			.pd = pd,
 			.comp_mask = cases[i].comp_mask | IBV_QP_INIT_ATTR_PD,
-			.create_flags = cases[i].create_flags, .send_ops_flags = cases[i].send_ops,
+			.create_flags = cases[i].create_flags,
+			.send_ops_flags = cases[i].send_ops,
 		};
 		struct ibv_qp *qp;
 
@@ -378,7 +393,10 @@ static void test_create_refused(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Four threads on one QP, batches of different lengths: each batch is together, none is lost. */
+/*
+ * Four threads post batches of different lengths to one QP: each batch stays together, and none is
+ * lost.
+ */
 enum { THREADS = 4, BATCHES = 300, MAX_BATCH = 4 };
 
 struct sender {
@@ -402,7 +420,7 @@ static void *send_batches(void *arg)
 			next_wr(ex, sender->index, 0);
 			ibv_wr_send(ex);
 			ibv_wr_set_inline_data(ex, message, sizeof(message));
-			if (i % 64 == 3) /* others get their chance to come in between */
+			if (i % 64 == 3) /* gives other threads the chance to come in between */
 				sched_yield();
 		}
 		err = ibv_wr_complete(ex);
@@ -443,7 +461,7 @@ static void test_threads(void)
 			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
 			memcpy(message, p.b.buf + wc.wr_id * 16, 16);
 			CHECK(message[0] < THREADS);
-			CHECK(!open || message[0] == from); /* nobody comes in between */
+			CHECK(!open || message[0] == from); /* a batch stays together */
 			CHECK_EQ(message[1], next[message[0]]);
 			from = message[0];
 			open = message[3] - message[2] - 1;
@@ -459,7 +477,10 @@ static void test_threads(void)
 	pair_close(&p);
 }
 
-/* Chains of ibv_post_send() and batches on one QP keep the order in which they were posted. */
+/*
+ * Chains of ibv_post_send() and batches of ibv_wr_* on one QP keep the order in which they were
+ * posted.
+ */
 static void test_mixed(void)
 {
 	struct ibv_qp_ex *ex;
@@ -480,7 +501,8 @@ static void test_mixed(void)
 			continue;
 		}
 		ibv_wr_start(ex);
-		next_wr(ex, i, IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* says how, not what */
+		next_wr(ex, i,
+			IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* has no data */
 		ibv_wr_send(ex);
 		ibv_wr_set_sge_list(ex, 1, &sge);
 		CHECK_EQ(ibv_wr_complete(ex), 0);
@@ -493,7 +515,7 @@ static void test_mixed(void)
 	pair_close(&p);
 }
 
-/* 4 KiB of inline data, from memory that nobody registered. */
+/* 4 KiB of inline data come from memory that nobody has registered. */
 static void test_largest_inline(void)
 {
 	static uint8_t data[4097];
@@ -533,7 +555,7 @@ static void expect_ece(struct ibv_qp *qp, uint32_t vendor_id)
 	CHECK_EQ(ece.comp_mask, 0);
 }
 
-/* A vendor without options: two QPs that tell each other agree on none, in whatever state. */
+/* Two QPs of a vendor without options agree on none, in whatever state they are. */
 static void test_ece(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -543,7 +565,7 @@ static void test_ece(void)
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_query_ece(p.a.qp, &ece), 0);
 	CHECK(ece.vendor_id);
-	CHECK(ece.vendor_id & 0x020000); /* locally administered: nobody else's OUI */
+	CHECK(ece.vendor_id & 0x020000); /* the OUI is a locally administered one */
 	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
 	ece.options = UINT32_MAX;
 	CHECK_EQ(ibv_set_ece(p.b.qp, &ece), 0);
@@ -554,12 +576,12 @@ static void test_ece(void)
 
 	wrong = (struct ibv_ece){ .vendor_id = 0x15b3, .options = 1 };
 	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EINVAL);
-	CHECK_EQ(wrong.options, 1); /* as it was */
+	CHECK_EQ(wrong.options, 1); /* not changed */
 	wrong = ece;
 	wrong.comp_mask = 1;
 	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EINVAL);
 	CHECK_EQ(wrong.comp_mask, 1);
-	wrong = (struct ibv_ece){ .options = 1 }; /* a peer that has none; libibverbs answers */
+	wrong = (struct ibv_ece){ .options = 1 }; /* libibverbs answers this one */
 	CHECK_EQ(ibv_set_ece(p.a.qp, &wrong), EOPNOTSUPP);
 	expect_ece(p.a.qp, ece.vendor_id);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Registration of memory in its forms: changed, null, the device's; and what is refused. See also
- * odp.c.
+ * Registration of memory in its forms: changed, null, device memory; and what is refused. On-demand
+ * paging is in odp.c.
  */
 #include "fixture.h"
 #include "pages.h"
@@ -11,13 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- rereg_mr ---- */
+/*
+ * Rereg_mr
+ */
 
 #define TRANS IBV_REREG_MR_CHANGE_TRANSLATION
 #define PD IBV_REREG_MR_CHANGE_PD
 #define ACCESS IBV_REREG_MR_CHANGE_ACCESS
 
-/* Another range: under another key, so that who had the old one gets nothing by it. */
+/* Another range gets another key, so that the old key leads nowhere. */
 static void test_rereg_translation(void)
 {
 	ROWS("5041-8.3-02 5041-8.3.1-05");
@@ -46,7 +48,7 @@ static void test_rereg_translation(void)
 	}
 }
 
-/* The key stays; what it allows does not. */
+/* The key stays the same, and gives other rights. */
 static void test_rereg_access(void)
 {
 	ROWS("5041-8.3.1-06");
@@ -69,7 +71,7 @@ static void test_rereg_access(void)
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
 	pair_close(&p);
 
-	/* From addresses to offsets, and back. */
+	/* Addresses become offsets, and addresses again. */
 	pair_open(&p, NULL);
 	fill(p.b.buf, 4096, 5);
 	mr = ibv_reg_mr(p.b.pd, p.b.buf, 4096, LOCAL | READ);
@@ -101,7 +103,7 @@ static void test_rereg_pd(void)
 	CHECK_EQ(ibv_dealloc_pd(pd), EBUSY);
 	CHECK_EQ(ibv_rereg_mr(mr, PD | ACCESS, p.b.pd, NULL, 0, LOCAL | READ), 0);
 	read_works(&p, p.b.buf, address(p.b.buf), mr->rkey, 4096);
-	/* All at once */
+	/* Everything is changed at once. */
 	fill(p.b.buf, SIDE_BUF, 9);
 	CHECK_EQ(ibv_rereg_mr(mr, PD | ACCESS | TRANS, pd, p.b.buf + 10, 10, LOCAL), 0);
 	CHECK_EQ(ibv_rereg_mr(mr, PD | ACCESS | TRANS, p.b.pd, p.b.buf + 100, 100, READ), 0);
@@ -113,7 +115,7 @@ static void test_rereg_pd(void)
 	pair_close(&p);
 }
 
-/* Each way to fail leaves the old registration as it was, by the codes of the manual page. */
+/* Each way to fail leaves the old registration as it was, with the code of the manual page. */
 static void test_rereg_refused(void)
 {
 	struct ibv_context *other = open_device();
@@ -173,7 +175,7 @@ static void test_rereg_refused(void)
 #undef REFUSED
 	CHECK_EQ(ibv_rereg_mr(null_mr, ACCESS, NULL, NULL, 0, 0), INPUT);
 	CHECK_EQ(ibv_rereg_mr(dm_mr, ACCESS, NULL, NULL, 0, 0), INPUT);
-	/* A read-only mapping will do for reading. */
+	/* A read-only mapping is enough for reading. */
 	CHECK_EQ(ibv_rereg_mr(mr, TRANS | ACCESS, NULL, read_only, 100, READ), 0);
 	read_works(&p, read_only, address(read_only), mr->rkey, 100);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -185,7 +187,7 @@ static void test_rereg_refused(void)
 	CHECK_EQ(ibv_close_device(other), 0);
 }
 
-/* Once rereg_mr() has returned nothing is written to what was registered before. */
+/* Once ibv_rereg_mr() has returned, nothing is written to the old range any more. */
 static void test_rereg_under_traffic(void)
 {
 	ROWS("5041-8.3.1-07 5042-6.2.2-01");
@@ -216,7 +218,9 @@ static void test_rereg_under_traffic(void)
 	}
 }
 
-/* ---- where TOs begin ---- */
+/*
+ * Where TOs begin
+ */
 
 static void test_iova(void)
 {
@@ -248,7 +252,9 @@ static void test_iova(void)
 	pair_close(&p);
 }
 
-/* ---- what a process may register ---- */
+/*
+ * What a process may register
+ */
 
 static int temporary_file(size_t len)
 {
@@ -261,7 +267,7 @@ static int temporary_file(size_t len)
 	return fd;
 }
 
-/* Files: shared and private mappings, read-only ones, and one that shrinks under the MR. */
+/* Files: shared and private mappings, read-only ones, and one whose file shrinks under the MR. */
 static void test_files(void)
 {
 	ROWS("5041-8.3.2-03");
@@ -295,7 +301,7 @@ static void test_files(void)
 	CHECK_EQ(pread(fd, &byte, 1, 5), 1);
 	CHECK_EQ(byte, shared[5]);
 	read_works(&p, shared, address(read_only), mr[2]->rkey, len);
-	/* SIGBUS in the application; here an error of the one who wanted to have it */
+	/* the application would get SIGBUS; here the request that wanted the page fails */
 	CHECK_EQ(ftruncate(fd, page_size()), 0);
 	read_works(&p, shared, address(shared), mr[0]->rkey, page_size());
 	read_fails(&p, address(shared) + page_size() - 1, mr[0]->rkey, 2);
@@ -309,7 +315,9 @@ static void test_files(void)
 	close(fd);
 }
 
-/* ---- the null MR ---- */
+/*
+ * The null MR
+ */
 
 static void test_null_mr(void)
 {
@@ -322,19 +330,21 @@ static void test_null_mr(void)
 	null_mr = ibv_alloc_null_mr(p.a.pd);
 	CHECK(null_mr && null_mr->lkey && !null_mr->addr && null_mr->length == SIZE_MAX);
 	CHECK(null_mr->pd == p.a.pd && null_mr->context == p.a.pd->context);
-	/* Holes in what is sent are zeros: at any address, of any length. */
+	/* What is sent from a null MR is zeros, whatever the address and the length. */
 	memset(p.b.buf, 0x5a, SIDE_BUF);
 	memset(p.a.buf, 0x11, SIDE_BUF);
 	sge[0] = sge_of(p.a.mr, p.a.buf, 100);
 	sge[1] = (struct ibv_sge){ UINT64_MAX - 5, 200000, null_mr->lkey };
 	sge[2] = sge_of(p.a.mr, p.a.buf, 100);
-	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, sge, 3, address(p.b.buf), p.b.mr->rkey, 0), 0);
-	/* Holes in what is received are lost. */
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, sge, 3, address(p.b.buf), p.b.mr->rkey, 0),
+		 0);
+	/* What is received into a null MR is dropped. */
 	sge[1].length = 5000;
 	CHECK_EQ(post_recv(&p.a, 2, sge, 3), 0);
 	sge[0] = (struct ibv_sge){ 0, 150000, null_mr->lkey };
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 3, sge, 1, address(p.b.buf), p.b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 3);
 	for (int i = 0; i < SIDE_BUF; i++)
@@ -345,26 +355,29 @@ static void test_null_mr(void)
 	expect_wc(p.a.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.byte_len, 5200);
 	CHECK(!memcmp(p.a.buf, p.b.buf + 5100, 100));
-	/* What was lost in it does not come out of it. */
+	/* What was dropped in it does not come out of it again. */
 	sge[0] = (struct ibv_sge){ 7, 60000, null_mr->lkey };
-	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 5, sge, 1, address(p.b.buf), p.b.mr->rkey, 0), 0);
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 5, sge, 1, address(p.b.buf), p.b.mr->rkey, 0),
+		 0);
 	sge[0] = sge_of(p.a.mr, p.a.buf, 60000);
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 6, sge, 1, address(p.b.buf), p.b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	for (int i = 0; i < 60000; i++)
 		CHECK(!p.a.buf[i] && !p.b.buf[i]);
 	CHECK_EQ(ibv_dealloc_pd(p.a.pd), EBUSY);
-	/* It is not for peers. */
+	/* Peers cannot use it. */
 	sge[0] = sge_of(p.b.mr, p.b.buf, 8);
-	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_READ, 7, sge, 1, 0, null_mr->lkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_READ, 7, sge, 1, 0, null_mr->lkey, IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc); /* of the Send */
 	expect_wc(p.b.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
 	expect_broken(&p);
 	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
 	pair_close(&p);
 
-	/* Nor for QPs of another PD. */
+	/* QPs of another PD cannot use it, either. */
 	pair_open(&p, NULL);
 	null_mr = ibv_alloc_null_mr(p.b.pd);
 	CHECK(null_mr);
@@ -376,7 +389,9 @@ static void test_null_mr(void)
 	pair_close(&p);
 }
 
-/* ---- device memory ---- */
+/*
+ * Device memory
+ */
 
 static void test_dm(void)
 {
@@ -439,7 +454,7 @@ static void test_dm(void)
 	CHECK_FAILS(ibv_alloc_dm(p.b.pd->context, &attr), EINVAL);
 	attr = (struct ibv_alloc_dm_attr){ .length = 8, .log_align_req = 200 };
 	CHECK_FAILS(ibv_alloc_dm(p.b.pd->context, &attr), EINVAL);
-	/* All of it, and not a byte more; what is freed can be had again. */
+	/* All of it can be allocated, and not a byte more; what is freed can be allocated again. */
 	attr = (struct ibv_alloc_dm_attr){ .length = dev.max_dm_size };
 	for (int i = 0; i < 3; i++) {
 		struct ibv_alloc_dm_attr one = { .length = 1 };
@@ -453,7 +468,8 @@ static void test_dm(void)
 }
 
 /*
- * With the device closed, DMs, MRs of them and windows go too, and their memory can be had again.
+ * Closing the device frees DMs, with the MRs and windows on them, and their memory can be allocated
+ * again.
  */
 static void test_leftovers(void)
 {
@@ -474,7 +490,9 @@ static void test_leftovers(void)
 	}
 }
 
-/* ---- what there is not, and says so ---- */
+/*
+ * What there is not, and says so
+ */
 
 static void test_not_supported(void)
 {
@@ -498,11 +516,13 @@ static void test_not_supported(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* ---- fork ---- */
+/*
+ * Fork
+ */
 
 /*
- * ibv_fork_init() keeps registered pages from the child; registering, changing and freeing of all
- * sorts leave its account in order: afterwards the child has everything again.
+ * ibv_fork_init() keeps registered pages from the child. Registering, changing and freeing of all
+ * kinds leave its account in order: afterwards the child has all pages again.
  */
 static void fork_init(void)
 {
@@ -529,12 +549,12 @@ static void fork_init(void)
 	CHECK(mr && null_mr && dm_mr && odp);
 	CHECK_EQ(ibv_rereg_mr(mr, TRANS, NULL, map + 2 * page, 2 * page, 0), 0);
 	CHECK_EQ(ibv_rereg_mr(mr, TRANS, NULL, (void *)page, page, 0),
-		 IBV_REREG_MR_ERR_DONT_FORK_NEW); /* nothing is there */
+		 IBV_REREG_MR_ERR_DONT_FORK_NEW); /* there is no memory */
 	for (int round = 0; round < 2; round++) {
 		pid = fork();
 		CHECK(pid >= 0);
 		if (!pid) {
-			/* Its copies of the objects are dead, and can be freed. */
+			/* The child's copies of the objects are dead, and can be freed. */
 			CHECK(ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, 0) == IBV_REREG_MR_ERR_CMD);
 			CHECK_FAILS(ibv_alloc_null_mr(pd), EIO);
 			CHECK_FAILS(ibv_alloc_mw(pd, IBV_MW_TYPE_1), EIO);
@@ -568,7 +588,9 @@ static void fork_init(void)
 	munmap(map, 8 * page);
 }
 
-/* It is for the whole process, and has to come first: a process of its own. */
+/*
+ * ibv_fork_init() is for the whole process, and has to come first, so it gets a process of its own.
+ */
 static void test_fork_init(void)
 {
 	int status;
@@ -586,7 +608,7 @@ static void test_fork_init(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "fork_init", test_fork_init }, /* first */
+		{ "fork_init", test_fork_init }, /* has to come first */
 		{ "rereg_translation", test_rereg_translation },
 		{ "rereg_access", test_rereg_access },
 		{ "rereg_pd", test_rereg_pd },

@@ -23,9 +23,9 @@ struct kit {
 
 static bool no_threads;
 
-/* In place of libc's, for the libraries too. */
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-							  void *(*start)(void *), void *arg)
+/* Replaces libc's function, for the libraries too. */
+__attribute__((visibility("default"))) int
+pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
 		dlsym(RTLD_NEXT, "pthread_create");
@@ -33,7 +33,10 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread, con
 	return no_threads ? EAGAIN : real(thread, attr, start, arg);
 }
 
-/* The process may have no more threads for the moment: once it may, the device opens. Before all others. */
+/*
+ * If the process cannot have another thread for now, the device does not open; later it does. It is
+ * the first test.
+ */
 static void test_no_thread(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -52,8 +55,10 @@ static void test_no_thread(void)
 
 static struct ibv_qp_init_attr init_attr(const struct kit *k)
 {
-	return (struct ibv_qp_init_attr){ .send_cq = k->cq, .recv_cq = k->cq,
-					  .cap = { 16, 8, 4, 2, 128 }, .qp_type = IBV_QPT_RC };
+	return (struct ibv_qp_init_attr){ .send_cq = k->cq,
+					  .recv_cq = k->cq,
+					  .cap = { 16, 8, 4, 2, 128 },
+					  .qp_type = IBV_QPT_RC };
 }
 
 static void kit_open(struct kit *k)
@@ -230,7 +235,7 @@ static void test_cq_ex(void)
 		CHECK_FAILS(ibv_create_cq_ex(ctx, &attr), EOPNOTSUPP);
 	}
 	attr.wc_flags = 0;
-	attr.flags = 1 << 2; /* not looked at without its bit in the mask */
+	attr.flags = 1 << 2; /* is not looked at, as its bit in the mask is not set */
 	cq = ibv_create_cq_ex(ctx, &attr);
 	CHECK(cq);
 	CHECK_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
@@ -273,7 +278,7 @@ static void test_create_qp(void)
 	REFUSED(cap.max_inline_data, 1 << 20, EINVAL);
 	REFUSED(send_cq, NULL, EINVAL);
 	REFUSED(recv_cq, NULL, EINVAL);
-	other = ibv_create_cq(ctx, 1, NULL, NULL, 0); /* not this context's */
+	other = ibv_create_cq(ctx, 1, NULL, NULL, 0); /* of another context */
 	CHECK(other);
 	REFUSED(send_cq, other, EINVAL);
 	REFUSED(recv_cq, other, EINVAL);
@@ -298,8 +303,11 @@ static void test_create_qp(void)
 	CHECK(qp);
 	CHECK_EQ(ibv_destroy_qp(qp), 0);
 
-	ex = (struct ibv_qp_init_attr_ex){ .send_cq = k.cq, .recv_cq = k.cq, .cap = { 1, 1, 1, 1, 0 },
-					   .qp_type = IBV_QPT_RC, .pd = k.pd,
+	ex = (struct ibv_qp_init_attr_ex){ .send_cq = k.cq,
+					   .recv_cq = k.cq,
+					   .cap = { 1, 1, 1, 1, 0 },
+					   .qp_type = IBV_QPT_RC,
+					   .pd = k.pd,
 					   .comp_mask = IBV_QP_INIT_ATTR_PD };
 	qp = ibv_create_qp_ex(k.ctx, &ex);
 	CHECK(qp);
@@ -321,7 +329,8 @@ static void test_not_supported(void)
 
 static int modify(struct ibv_qp *qp, enum ibv_qp_state state, int mask)
 {
-	struct ibv_qp_attr attr = { .qp_state = state, .port_num = 1,
+	struct ibv_qp_attr attr = { .qp_state = state,
+				    .port_num = 1,
 				    .qp_access_flags = IBV_ACCESS_REMOTE_READ };
 
 	return ibv_modify_qp(qp, &attr, mask);
@@ -353,12 +362,16 @@ static void test_modify_qp(void)
 	CHECK_EQ(init.qp_type, IBV_QPT_RC);
 	CHECK_EQ(init.sq_sig_all, 0);
 
-	/* Wiring by hand, without a GID: refused, and nothing changes. */
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
-				     .dest_qp_num = 1, .ah_attr = { .port_num = 1 } };
-	CHECK_EQ(ibv_modify_qp(k.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			       IBV_QP_MIN_RNR_TIMER), EINVAL);
+	/* A QP cannot be connected out of band without a GID; the refusal changes nothing. */
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR,
+				     .path_mtu = IBV_MTU_1024,
+				     .dest_qp_num = 1,
+				     .ah_attr = { .port_num = 1 } };
+	CHECK_EQ(ibv_modify_qp(k.qp, &attr,
+			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				       IBV_QP_MIN_RNR_TIMER),
+		 EINVAL);
 	expect_qp_state(k.qp, IBV_QPS_INIT);
 	CHECK_EQ(modify(k.qp, IBV_QPS_RTS, IBV_QP_STATE), EINVAL);
 	CHECK_EQ(modify(k.qp, IBV_QPS_SQD, IBV_QP_STATE), EINVAL);
@@ -400,7 +413,7 @@ static void test_post_send_needs_rts(void)
 	CHECK(bad == &wr);
 	CHECK_EQ(modify(k.qp, IBV_QPS_INIT, INIT_MASK), 0);
 	CHECK_EQ(ibv_post_send(k.qp, &wr, &bad), EINVAL);
-	/* In the error state it is taken, and flushed. */
+	/* In the error state it is accepted, and flushed. */
 	CHECK_EQ(modify(k.qp, IBV_QPS_ERR, IBV_QP_STATE), 0);
 	wr.wr_id = 77;
 	CHECK_EQ(ibv_post_send(k.qp, &wr, &bad), 0);
@@ -426,11 +439,13 @@ static void test_post_recv(void)
 	for (int i = 0; i < 12; i++)
 		wr[i] = (struct ibv_recv_wr){ .wr_id = i, .sg_list = sge, .num_sge = 1 };
 
-	CHECK_EQ(ibv_post_recv(k.qp, wr, &bad), EINVAL); /* RESET */
+	CHECK_EQ(ibv_post_recv(k.qp, wr, &bad), EINVAL); /* in RESET */
 	CHECK(bad == wr);
 	CHECK_EQ(modify(k.qp, IBV_QPS_INIT, INIT_MASK), 0);
 
-	/* The second of three is bad: the first stays, the third is not looked at. */
+	/*
+	 * The second one of three is bad: the first one stays, and the third one is not looked at.
+	 */
 	CHECK_EQ(ibv_query_qp(k.qp, &attr, IBV_QP_CAP, &init), 0);
 	limit = attr.cap.max_recv_wr;
 	wr[0].next = &wr[1];
@@ -462,7 +477,7 @@ static void test_post_recv(void)
 	kit_close(&k);
 }
 
-/* Completions of a QP that is destroyed are gone, those of another on the same CQ stay. */
+/* Completions of a QP that is destroyed vanish, those of another one on the same CQ stay. */
 static void test_destroy_qp_purges_its_completions(void)
 {
 	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
@@ -482,7 +497,7 @@ static void test_destroy_qp_purges_its_completions(void)
 	CHECK_EQ(ibv_post_recv(other, &wr, &bad), 0);
 	CHECK_EQ(modify(k.qp, IBV_QPS_ERR, IBV_QP_STATE), 0);
 	CHECK_EQ(modify(other, IBV_QPS_ERR, IBV_QP_STATE), 0);
-	CHECK_EQ(ibv_resize_cq(k.cq, 1), EINVAL); /* two wait in it */
+	CHECK_EQ(ibv_resize_cq(k.cq, 1), EINVAL); /* two completions wait in it */
 	CHECK_EQ(ibv_resize_cq(k.cq, 2), 0);
 	CHECK_EQ(ibv_destroy_qp(other), 0);
 	expect_wc(k.cq, IBV_WC_WR_FLUSH_ERR, &wc);

@@ -42,7 +42,7 @@ static void test_explicit(void)
 	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &none), 0); /* nothing is pinned */
 	map = map_pages(8, PROT_READ | PROT_WRITE);
 	take_away(map + 4 * page, 4 * page);
-	/* Half of it is not there yet. */
+	/* Half of the range is not mapped yet. */
 	CHECK_FAILS(ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE), EFAULT);
 	mr = ibv_reg_mr(p.b.pd, map, 8 * page, LOCAL | READ | WRITE | ODP);
 	CHECK(mr && mr->addr == map && mr->length == 8 * page);
@@ -50,11 +50,11 @@ static void test_explicit(void)
 	CHECK(mmap(map + 4 * page, 4 * page, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == map + 4 * page);
 	write_works(&p, map + 10, address(map + 10), mr->rkey, 8 * page - 10);
-	/* Other pages come in the place of those, and the MR follows. */
+	/* Other pages are mapped in place of those, and the MR shows them. */
 	CHECK(mmap(map, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 		   0) == map);
 	read_works(&p, map, address(map), mr->rkey, page);
-	/* As the source and the sink of local requests. */
+	/* It is the source and the sink of requests of this side. */
 	sge = sge_of(mr, map, 2 * page);
 	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
 	fill(p.a.buf, 2 * page, 21);
@@ -65,13 +65,15 @@ static void test_explicit(void)
 	CHECK(filled(map, 2 * page, 21));
 	sge = sge_of(mr, map, 2 * page);
 	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_WRITE, 3, &sge, 1, address(p.a.buf + 500000),
-			   p.a.mr->rkey, IBV_SEND_SIGNALED), 0);
+			   p.a.mr->rkey, IBV_SEND_SIGNALED),
+		 0);
 	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_READ, 4, &sge, 1, address(p.a.buf + 500000),
-			   p.a.mr->rkey, IBV_SEND_SIGNALED), 0);
+			   p.a.mr->rkey, IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
 	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK(filled(map, 2 * page, 21) && filled(p.a.buf + 500000, 2 * page, 21));
-	/* Gone again, at the far end of it. */
+	/* It is unmapped again, and the peer's request fails. */
 	CHECK_EQ(mprotect(map + 7 * page, page, PROT_NONE), 0);
 	read_fails(&p, address(map + 7 * page) - 1, mr->rkey, 2);
 	CHECK_EQ(ibv_dereg_mr(mr), 0);
@@ -79,7 +81,7 @@ static void test_explicit(void)
 	munmap(map, 8 * page);
 }
 
-/* Receives of an SRQ, in memory that was not there when it was registered. */
+/* Receives of an SRQ are in memory that was not there when it was registered. */
 static void test_srq(void)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 1, 0 } };
@@ -113,7 +115,7 @@ static void test_srq(void)
 	expect_wc(o.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 7);
 	CHECK(filled(map, 2 * page, 33));
-	/* And gone again. */
+	/* It is unmapped again. */
 	CHECK_EQ(mprotect(map + page, page, PROT_NONE), 0);
 	CHECK_EQ(post_send(&p.a, 2, &sge, 1, 0), 0);
 	expect_wc(o.recv_cq, IBV_WC_LOC_PROT_ERR, &wc);
@@ -126,7 +128,10 @@ static void test_srq(void)
 	munmap(map, 2 * page);
 }
 
-/* A local request to a page that is not there: its own completion says so, and no signal comes. */
+/*
+ * A request of this side to a page that is not there fails with its completion, and there is no
+ * signal.
+ */
 static void test_local_fault(void)
 {
 	uint8_t *map = map_pages(1, PROT_NONE);
@@ -138,8 +143,8 @@ static void test_local_fault(void)
 		struct pair p;
 
 		pair_open(&p, NULL);
-		mr = way & 1 ? ibv_reg_mr(p.a.pd, map, 100, LOCAL | ODP)
-			     : ibv_reg_mr(p.a.pd, NULL, SIZE_MAX, LOCAL | ODP);
+		mr = way & 1 ? ibv_reg_mr(p.a.pd, map, 100, LOCAL | ODP) :
+			       ibv_reg_mr(p.a.pd, NULL, SIZE_MAX, LOCAL | ODP);
 		CHECK(mr);
 		sge = sge_of(mr, map, 100);
 		if (way & 2) {
@@ -160,12 +165,14 @@ static void test_local_fault(void)
 }
 
 /*
- * All of the address space by one key: what is there can be had, what is not costs the connection.
+ * One key shows the whole address space. What is mapped can be accessed, and what is not ends the
+ * connection.
  */
 static void test_implicit(void)
 {
-	static const uint64_t bad[] = { 0, 1, 4096, (1ull << 47) - 1, 1ull << 47, 1ull << 63,
-					0xffff800000000000, UINT64_MAX };
+	static const uint64_t bad[] = {
+		0, 1, 4096, (1ull << 47) - 1, 1ull << 47, 1ull << 63, 0xffff800000000000, UINT64_MAX
+	};
 	uint8_t stack[100];
 	struct ibv_mr *mr;
 	uint8_t *map;
@@ -228,7 +235,7 @@ static void test_advise(void)
 	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
 	CHECK(mr && read_only && implicit && pinned && mw);
 #define ADVISE(pd, advice, flags, n) ibv_advise_mr(pd, advice, flags, sge, n)
-	/* The device sees what is there, and brings in what it is told to. */
+	/* The device sees which pages are there, and populates those that it is told to. */
 	sge[0] = sge_of(mr, map + 1, 10);
 	sge[1] = sge_of(mr, map + 2 * page - 1, 2);
 	CHECK_EQ(ADVISE(pd, no_fault, flush, 2), 0);
@@ -245,7 +252,7 @@ static void test_advise(void)
 	CHECK_EQ(ADVISE(pd, (enum ibv_advise_mr_advice)77, 0, 1), EOPNOTSUPP);
 	CHECK_EQ(ADVISE(pd, prefetch, 2, 1), EINVAL);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 0), EINVAL);
-	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EPERM); /* not registered to be written */
+	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EPERM); /* its MR does not permit writing */
 	CHECK_EQ(ADVISE(other, prefetch, 0, 1), EPERM);
 	sge[0].lkey++;
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), ENOENT);
@@ -255,13 +262,13 @@ static void test_advise(void)
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
 	sge[0] = sge_of(mr, map, 8 * page + 1);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
-	sge[0] = sge_of(mr, map + 5 * page, 2 * page); /* in bounds, but not there */
+	sge[0] = sge_of(mr, map + 5 * page, 2 * page); /* it is in bounds, but not mapped */
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), EFAULT);
 	CHECK_EQ(mprotect(map, page, PROT_READ), 0);
 	sge[0] = sge_of(mr, map, page);
 	CHECK_EQ(ADVISE(pd, to_write, 0, 1), EFAULT);
 	CHECK_EQ(ADVISE(pd, prefetch, 0, 1), 0);
-	/* A bad element behind a good one: nothing was done about that either. */
+	/* If an element behind a good one is bad, nothing is done about the good one, either. */
 	CHECK_EQ(madvise(map + 3 * page, page, MADV_DONTNEED), 0);
 	sge[0] = sge_of(mr, map + 3 * page, page);
 	sge[1] = sge_of(mr, map - 1, 1);

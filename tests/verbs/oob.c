@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* QPs connected out of band: states and attributes, who goes first, who is refused, and how it ends. */
+/*
+ * QPs connected out of band: states and attributes, who begins, who is refused, and how connections
+ * end.
+ */
 #include "out_of_band.h"
 
 #include <sys/wait.h>
@@ -11,18 +14,19 @@ static void test_data(void)
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	exchange(&a, &b, 10);
 	fill(b.buf, LEN, 5);
 	sge = sge_of(a.mr, a.buf + LEN, LEN);
 	CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_READ, 1, &sge, 1, (uintptr_t)b.buf, b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK(filled(a.buf + LEN, LEN, 5));
 	close_pair(&a, &b);
 }
 
-/* Everything that was set comes back. */
+/* All attributes that were set can be queried. */
 static void test_query(void)
 {
 	struct ibv_qp_init_attr init;
@@ -30,7 +34,7 @@ static void test_query(void)
 	struct where at_b;
 	struct side a, b;
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	at_b = where_is(&b);
 	CHECK_EQ(ibv_query_qp(a.qp, &attr, RTR_MASK | RTS_MASK, &init), 0);
 	CHECK_EQ(attr.qp_state, IBV_QPS_RTS);
@@ -71,7 +75,7 @@ static void test_bad_addresses(void)
 	memcpy(&to.gid, broadcast, 16);
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
-	to.qp_num = 1; /* no port */
+	to.qp_num = 1; /* no port, so it is nobody's number */
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to.qp_num = 1 << 24;
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
@@ -82,16 +86,16 @@ static void test_bad_addresses(void)
 	attr = rtr_attr(&to);
 	attr.ah_attr.is_global = 0;
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
-	/* Nothing has changed. */
+	/* The refusals have changed nothing. */
 	expect_qp_state(a.qp, IBV_QPS_INIT);
-	wire(&a, &to);
+	oob_connect(&a, &to);
 	to = where_is(&a);
-	wire(&b, &to);
+	oob_connect(&b, &to);
 	exchange(&a, &b, 1);
 	close_pair(&a, &b);
 }
 
-/* One is in RTS, and has sent, when the other one knows nothing yet. */
+/* One side is in RTS, and has sent, before the other one knows anything. */
 static void either_first(bool larger)
 {
 	struct where at_first, at_second;
@@ -104,9 +108,9 @@ static void either_first(bool larger)
 	}
 	at_first = where_is(first);
 	at_second = where_is(second);
-	wire(first, &at_second);
+	oob_connect(first, &at_second);
 	CHECK_EQ(send_from(first, 7), 0);
-	/* Both sides have tried by then. */
+	/* By then both sides have tried to connect. */
 	expect_no_wc(first->send_cq, 800);
 	CHECK_EQ(to_init(second), 0);
 	recv_at(second, 8);
@@ -131,7 +135,7 @@ static void test_smaller_first(void)
 	either_first(false);
 }
 
-/* Nobody comes: the oldest WR says so, the others are flushed, and there is no event. */
+/* Nobody answers: the oldest WR fails, the others are flushed, and there is no event. */
 static void expect_given_up(struct side *s)
 {
 	struct ibv_wc wc;
@@ -156,7 +160,7 @@ static void test_peer_never_comes(void)
 
 	open_pair(&a, &b);
 	to = where_is(&b);
-	wire(&a, &to);
+	oob_connect(&a, &to);
 	expect_given_up(&a);
 	close_pair(&a, &b);
 }
@@ -166,16 +170,16 @@ static void test_no_such_qp(void)
 	struct where to;
 	struct side a, b;
 
-	wire_pair(&a, &b); /* their block listens */
+	oob_connect_pair(&a, &b); /* their block of QP numbers has an open socket now */
 	CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 	to = where_is(&b);
 	to.qp_num = (to.qp_num & 0xffff00) | ((to.qp_num + 100) & 0xff);
-	wire(&a, &to);
+	oob_connect(&a, &to);
 	expect_given_up(&a);
 	close_pair(&a, &b);
 }
 
-/* Who is oob to somebody else cannot be had; the one it is oob to can come all the same. */
+/* A QP that is connected to somebody else refuses others, but its own peer can come later. */
 static void test_stranger(void)
 {
 	struct where at_a, at_b;
@@ -185,22 +189,22 @@ static void test_stranger(void)
 	open_side(&c);
 	at_a = where_is(&a);
 	at_b = where_is(&b);
-	wire(&b, &at_a);
-	wire(&c, &at_b);
+	oob_connect(&b, &at_a);
+	oob_connect(&c, &at_b);
 	expect_given_up(&c);
-	wire(&a, &at_b);
+	oob_connect(&a, &at_b);
 	exchange(&a, &b, 30);
 	close_side(&c);
 	close_pair(&a, &b);
 }
 
-/* No event, and no completion of the receives; who sends finds out. */
+/* When the peer goes there is no event, and receives do not complete; a Send fails. */
 static void peer_ends(int how)
 {
 	struct side a, b;
 	struct ibv_wc wc;
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	exchange(&a, &b, 1);
 	recv_at(&b, 50);
 	if (how < 0) {
@@ -228,35 +232,38 @@ static void test_peer_ends(void)
 	peer_ends(IBV_QPS_RESET);
 }
 
-/* Many times over the same two, in either order, with the other one still in its old session or not. */
+/*
+ * The same two QPs are connected many times, in either order, whether the other one has noticed the
+ * end of the old session or not.
+ */
 static void test_again(void)
 {
 	struct where at_a, at_b;
 	struct side a, b;
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	at_a = where_is(&a);
 	at_b = where_is(&b);
 	for (int i = 0; i < 20; i++) {
 		exchange(&a, &b, (uint64_t)i * 10);
 		CHECK_EQ(to_state(i & 1 ? &a : &b, IBV_QPS_RESET), 0);
 		if (i & 1)
-			wire(&a, &at_b);
+			oob_connect(&a, &at_b);
 		else
-			wire(&b, &at_a);
+			oob_connect(&b, &at_a);
 		if (i & 2)
 			sleep_ms(5);
 		CHECK_EQ(to_state(i & 1 ? &b : &a, IBV_QPS_RESET), 0);
 		if (i & 1)
-			wire(&b, &at_a);
+			oob_connect(&b, &at_a);
 		else
-			wire(&a, &at_b);
+			oob_connect(&a, &at_b);
 	}
 	exchange(&a, &b, 500);
 	close_pair(&a, &b);
 }
 
-/* QPs of a connection, once they are reset, are like new ones: it has let go of them. */
+/* QPs of rdma_cm that are reset are like new ones: their connection has let go of them. */
 static void test_after_connection(void)
 {
 	struct where at_a, at_b;
@@ -267,8 +274,8 @@ static void test_after_connection(void)
 	CHECK_EQ(to_state(&p.b, IBV_QPS_RESET), 0);
 	at_a = where_is(&p.a);
 	at_b = where_is(&p.b);
-	wire(&p.a, &at_b);
-	wire(&p.b, &at_a);
+	oob_connect(&p.a, &at_b);
+	oob_connect(&p.b, &at_a);
 	exchange(&p.a, &p.b, 100);
 	pair_close(&p);
 }
@@ -277,13 +284,13 @@ static void test_drained(void)
 {
 	struct side a, b;
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	exchange(&a, &b, 1);
 	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
 	recv_at(&b, 60);
 	CHECK_EQ(send_from(&a, 61), 0);
 	expect_no_wc(b.recv_cq, 100);
-	/* The other direction goes on. */
+	/* Data in the other direction goes on. */
 	recv_at(&a, 62);
 	CHECK_EQ(send_from(&b, 63), 0);
 	expect_sent(&b, 63);
@@ -293,7 +300,7 @@ static void test_drained(void)
 	close_pair(&a, &b);
 }
 
-/* Numbers of QPs are those of nobody else, and do not come again soon. */
+/* QP numbers are unique on the host, and are not given out again soon. */
 static void test_numbers(void)
 {
 	uint32_t seen[60];
@@ -311,7 +318,10 @@ static void test_numbers(void)
 	close_side(&a);
 }
 
-/* The other process: answers what it gets, until the pipe is closed; then it dies as it is. */
+/*
+ * The other process answers what it gets until the pipe is closed, and then dies without cleaning
+ * up.
+ */
 static void child(int in, int out)
 {
 	struct where me, to;
@@ -323,8 +333,8 @@ static void child(int in, int out)
 	me = where_is(&s);
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	CHECK((to.qp_num ^ me.qp_num) >> 8); /* ports of their own */
-	wire(&s, &to);
+	CHECK((to.qp_num ^ me.qp_num) >> 8); /* each process has ports of its own */
+	oob_connect(&s, &to);
 	recv_at(&s, 1);
 	put(out, "r", 1);
 	expect_received(&s, 1, 2);
@@ -369,7 +379,7 @@ static void test_two_processes(void)
 	expect_sent(&s, 2);
 	expect_received(&s, 5, 3);
 	put(down[1], "x", 1);
-	/* It is killed: whoever sends learns of it. */
+	/* The other process is killed: a Send learns of it. */
 	recv_at(&s, 6);
 	close(down[1]);
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
@@ -388,7 +398,7 @@ static void test_two_processes(void)
 	close_side(&s);
 }
 
-/* With IPv6, and addresses of both. */
+/* With addresses of IPv6, and of both families. */
 static void test_families(void)
 {
 	int v4 = gid_index;
@@ -400,7 +410,7 @@ static void test_families(void)
 		if (ibv_query_gid(ctx, 1, i, &gid) || !gid.global.interface_id)
 			continue;
 		gid_index = i;
-		wire_pair(&a, &b);
+		oob_connect_pair(&a, &b);
 		exchange(&a, &b, 1);
 		close_pair(&a, &b);
 	}
@@ -408,8 +418,8 @@ static void test_families(void)
 }
 
 /*
- * With an SRQ: a Send that comes early waits for a receive. When the peer goes what is posted is for others, and once in
- * error the QP says that it takes no more.
+ * A QP with an SRQ: a Send that comes early waits for a receive. When the peer goes, receives that
+ * are posted are for other QPs; in the error state the QP says that it takes no more.
  */
 static void test_shared_receives(void)
 {
@@ -430,8 +440,8 @@ static void test_shared_receives(void)
 	CHECK(b.qp);
 	at_a = where_is(&a);
 	at_b = where_is(&b);
-	wire(&a, &at_b);
-	wire(&b, &at_a);
+	oob_connect(&a, &at_b);
+	oob_connect(&b, &at_a);
 	CHECK_EQ(send_from(&a, 1), 0);
 	expect_sent(&a, 1);
 	sge = sge_of(b.mr, b.buf + LEN, LEN);
@@ -451,7 +461,9 @@ static void test_shared_receives(void)
 	close_pair(&a, &b);
 }
 
-/* ---- what is refused changes nothing ---- */
+/*
+ * What is refused changes nothing
+ */
 
 struct refusal {
 	enum ibv_qp_state from;
@@ -519,7 +531,10 @@ static void as_it_is(struct ibv_qp_attr *attr)
 {
 }
 
-/* Each beside attributes that could be set: access rights above all. There are no alternate paths. */
+/*
+ * Each wrong attribute stands beside right ones, above all access rights, which must not be set.
+ * There are no alternate paths.
+ */
 static const struct refusal refusals[] = {
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_sgid },
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, multicast_dgid },
@@ -570,7 +585,9 @@ static void refuse_all(struct side *s, enum ibv_qp_state state, const struct whe
 		attr.alt_port_num = 1;
 		attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE;
 		attr.min_rnr_timer = 31;
-		attr.qp_state = state == IBV_QPS_RTR ? IBV_QPS_RTS : state == IBV_QPS_INIT ? IBV_QPS_RTR : state;
+		attr.qp_state = state == IBV_QPS_RTR  ? IBV_QPS_RTS :
+				state == IBV_QPS_INIT ? IBV_QPS_RTR :
+							state;
 		attr.cur_qp_state = state;
 		r->poison(&attr);
 		CHECK_EQ(ibv_modify_qp(s->qp, &attr, r->mask | IBV_QP_ACCESS_FLAGS), r->error);
@@ -585,7 +602,8 @@ static void read_from(struct side *s, const struct where *to)
 	struct ibv_sge sge = sge_of(s->mr, s->buf + LEN, LEN);
 	struct ibv_wc wc;
 
-	CHECK_EQ(post_rdma(s, IBV_WR_RDMA_READ, 1, &sge, 1, to->addr, to->rkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(s, IBV_WR_RDMA_READ, 1, &sge, 1, to->addr, to->rkey, IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
 }
 
@@ -606,24 +624,24 @@ static void test_refused(void)
 	CHECK_EQ(to_rtr(&a, &at_b), 0);
 	refuse_all(&a, IBV_QPS_RTR, &at_b);
 	CHECK_EQ(to_rts(&a), 0);
-	wire(&b, &at_a);
+	oob_connect(&b, &at_a);
 	exchange(&a, &b, 10);
 	refuse_all(&a, IBV_QPS_RTS, &at_b);
-	/* The one path that there is has been arrived at. */
+	/* The only path is the present one. */
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, IBV_QP_PATH_MIG_STATE), 0);
 	exchange(&a, &b, 20);
 	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
 	refuse_all(&a, IBV_QPS_SQD, &at_b);
 	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
 	exchange(&a, &b, 30);
-	/* With all rights that it had. */
+	/* The QP has all the rights that it had. */
 	read_from(&b, &at_a);
 	read_from(&a, &at_b);
 	close_pair(&a, &b);
 }
 
 static const struct test tests[] = {
-	{ "two_processes", test_two_processes }, /* first: the child has a device of its own */
+	{ "two_processes", test_two_processes }, /* first: it forks */
 	{ "data", test_data },
 	{ "shared_receives", test_shared_receives },
 	{ "query", test_query },
@@ -644,6 +662,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	open_by_hand();
+	oob_open();
 	return RUN_TESTS(argc, argv, tests);
 }

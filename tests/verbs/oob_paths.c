@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * QPs connected out of band between two processes that have several addresses each. In a network namespace: all
- * are on lo, and so each is of both.
+ * QPs connected out of band between two processes that have several addresses each. In the network
+ * namespace all addresses are on lo, so each process has all of them.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #define ADDRESSES 3
-#define PATIENCE 24 /* 69 s: many handshakes at once, on a slow machine */
-#define IMPATIENCE 10 /* no more than the device lets it be */
-#define PAIRS (ADDRESSES * ADDRESSES) /* each address of the one with each of the other */
+#define PATIENCE 24   /* 69 s, enough for many handshakes at once on a slow machine */
+#define IMPATIENCE 10 /* less than the device allows */
+#define PAIRS (ADDRESSES * ADDRESSES) /* each address of one process with each of the other */
 
-static const char *const v4[ADDRESSES] = { "::ffff:10.1.1.1", "::ffff:10.1.1.2", "::ffff:10.1.1.3" };
+static const char *const v4[ADDRESSES] = { "::ffff:10.1.1.1", "::ffff:10.1.1.2",
+					   "::ffff:10.1.1.3" };
 static const char *const v6[ADDRESSES] = { "fd00::1", "fd00::2", "fd00::3" };
 
 static void use_address(const char *text)
@@ -32,7 +33,7 @@ static void use_address(const char *text)
 	CHECK(!"a GID of the address");
 }
 
-/* What either process does: one goes through the pairs in this order, and one in that. */
+/* Runs in either process; one connects the pairs in this order, the other one in reverse. */
 static void all_pairs(int in, int out, bool child, const char *const *addresses)
 {
 	struct where mine[PAIRS], theirs[PAIRS];
@@ -51,7 +52,7 @@ static void all_pairs(int in, int out, bool child, const char *const *addresses)
 		int n = child ? PAIRS - 1 - i : i;
 
 		use_address(ours[n]);
-		wire(&s[n], &theirs[n]);
+		oob_connect(&s[n], &theirs[n]);
 	}
 	for (unsigned int round = 0; round < 20; round++) {
 		for (unsigned int i = 0; i < PAIRS; i++) {
@@ -64,11 +65,11 @@ static void all_pairs(int in, int out, bool child, const char *const *addresses)
 		}
 	}
 	meet(in, out);
-	/* One of them ends, and is oob anew: nobody else is told. */
+	/* One of the QPs ends, and is connected anew: the others do not notice. */
 	CHECK_EQ(to_state(&s[4], IBV_QPS_RESET), 0);
 	meet(in, out);
 	use_address(ours[4]);
-	wire(&s[4], &theirs[4]);
+	oob_connect(&s[4], &theirs[4]);
 	for (unsigned int i = 0; i < PAIRS; i++) {
 		recv_at(&s[i], i);
 		CHECK_EQ(send_from(&s[i], 7), 0);
@@ -80,7 +81,10 @@ static void all_pairs(int in, int out, bool child, const char *const *addresses)
 		close_side(&s[i]);
 }
 
-/* A session comes from the address that its QP names as its own: who waits for another one does not take it. */
+/*
+ * A session comes from the address of its QP's GID; a QP that expects its peer at another address
+ * refuses it.
+ */
 static void wrong_address(int in, int out, bool child)
 {
 	struct where me, to;
@@ -92,10 +96,10 @@ static void wrong_address(int in, int out, bool child)
 	me = where_is(&s);
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	use_address(v4[1]); /* which both have, and neither goes from */
+	use_address(v4[1]); /* both processes have it, and neither connects from it */
 	CHECK_EQ(ibv_query_gid(ctx, 1, gid_index, &to.gid), 0);
 	use_address(v4[child ? 2 : 0]);
-	wire(&s, &to);
+	oob_connect(&s, &to);
 	CHECK_EQ(send_from(&s, 1), 0);
 	expect_wc(s.send_cq, IBV_WC_RETRY_EXC_ERR, &wc);
 	meet(in, out);
@@ -104,11 +108,11 @@ static void wrong_address(int in, int out, bool child)
 
 static void other_process(int in, int out)
 {
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	all_pairs(in, out, true, v4);
 	all_pairs(in, out, true, v6);
-	wire_timeout = IMPATIENCE;
+	oob_timeout = IMPATIENCE;
 	wrong_address(in, out, true);
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
@@ -117,23 +121,23 @@ static void test_all_pairs(void)
 {
 	struct child c = child_start(other_process);
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	all_pairs(c.from, c.to, false, v4);
 	all_pairs(c.from, c.to, false, v6);
-	wire_timeout = IMPATIENCE;
+	oob_timeout = IMPATIENCE;
 	wrong_address(c.from, c.to, false);
 	CHECK_EQ(child_end(&c), 0);
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Within one process, too. */
+/* The same within one process. */
 static void test_within(void)
 {
 	struct where at_a, at_b;
 	struct side a, b;
 
-	open_by_hand();
+	oob_open();
 	for (int i = 0; i < PAIRS; i++) {
 		int ours = i / ADDRESSES, theirs = i % ADDRESSES;
 
@@ -142,9 +146,9 @@ static void test_within(void)
 		at_a = where_is(&a);
 		use_address(v4[theirs]);
 		at_b = where_is(&b);
-		wire(&b, &at_a);
+		oob_connect(&b, &at_a);
 		use_address(v4[ours]);
-		wire(&a, &at_b);
+		oob_connect(&a, &at_b);
 		exchange(&a, &b, 1);
 		close_pair(&a, &b);
 	}
@@ -152,7 +156,7 @@ static void test_within(void)
 }
 
 static const struct test tests[] = {
-	{ "all_pairs", test_all_pairs }, /* first: the child has a device of its own */
+	{ "all_pairs", test_all_pairs }, /* first: it forks */
 	{ "within", test_within },
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A QP that is oob to itself, as programs have one to flush what came before; and who is told that a peer is there. */
+/*
+ * QPs connected out of band to themselves, which programs use to flush what came before; and
+ * IBV_EVENT_COMM_EST.
+ */
 #include "out_of_band.h"
 
 static void self_open(struct side *s)
@@ -8,18 +11,20 @@ static void self_open(struct side *s)
 
 	open_side(s);
 	me = where_is(s);
-	wire(s, &me);
+	oob_connect(s, &me);
 }
 
-static void rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t id, size_t at, size_t remote, uint32_t len,
-		 uint32_t rkey)
+static void rdma(struct side *s, enum ibv_wr_opcode opcode, uint64_t id, size_t at, size_t remote,
+		 uint32_t len, uint32_t rkey)
 {
 	struct ibv_sge sge = sge_of(s->mr, s->buf + at, len);
 
-	CHECK_EQ(post_rdma(s, opcode, id, &sge, 1, (uintptr_t)s->buf + remote, rkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(s, opcode, id, &sge, 1, (uintptr_t)s->buf + remote, rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
 }
 
-/* Longer than a message, so that reads and their responses take turns. */
+/* longer than a message, so that reads and their responses take turns */
 #define HALF (SIDE_BUF / 2)
 #define LONG (HALF - 4099)
 
@@ -30,7 +35,7 @@ static void test_write_and_read(void)
 	self_open(&s);
 	fill(s.buf, LONG, 1);
 	rdma(&s, IBV_WR_RDMA_WRITE, 1, 0, HALF, LONG, s.mr->rkey);
-	/* A read is done when it is: behind the Write, which it so finds done too. */
+	/* A read that is complete shows that the Write before it is, too. */
 	rdma(&s, IBV_WR_RDMA_READ, 2, 0, SIDE_BUF - 1, 1, s.mr->rkey);
 	expect_sent(&s, 1);
 	expect_sent(&s, 2);
@@ -57,7 +62,7 @@ static void test_sends(void)
 
 	self_open(&s);
 	for (unsigned int i = 0; i < 100; i++) {
-		/* Before the receive, and behind it. */
+		/* The Send is posted before the receive, and behind it. */
 		if (i % 2)
 			recv_at(&s, i);
 		CHECK_EQ(send_from(&s, 1000 + i), 0);
@@ -82,7 +87,10 @@ static void test_atomics(void)
 	word = old + 8;
 	*word = 40;
 	sge = sge_of(s.mr, old, sizeof(*old));
-	wr = (struct ibv_send_wr){ .wr_id = 1, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	wr = (struct ibv_send_wr){ .wr_id = 1,
+				   .sg_list = &sge,
+				   .num_sge = 1,
+				   .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 				   .send_flags = IBV_SEND_SIGNALED,
 				   .wr.atomic = { (uintptr_t)word, 2, 0, s.mr->rkey } };
 	CHECK_EQ(ibv_post_send(s.qp, &wr, &bad), 0);
@@ -100,7 +108,10 @@ static void test_atomics(void)
 	close_side(&s);
 }
 
-/* As a program does that writes, by another QP, and flushes by this one: thousands of times, with a full queue. */
+/*
+ * As in a program that writes by another QP, and flushes by this one: thousands of times, with a
+ * full queue.
+ */
 static void test_many_reads(void)
 {
 	unsigned int posted = 0, done = 0;
@@ -125,7 +136,10 @@ static void test_many_reads(void)
 	close_side(&s);
 }
 
-/* More at once than the responder, which is the same QP, has room for: they wait for each other. */
+/*
+ * More reads at once than the responder, which is the same QP, has room for: they wait for each
+ * other.
+ */
 static void test_fewer_at_once(void)
 {
 	struct ibv_send_wr wr[32], *bad;
@@ -140,13 +154,18 @@ static void test_fewer_at_once(void)
 	attr = rtr_attr(&me);
 	attr.max_dest_rd_atomic = 1;
 	CHECK_EQ(ibv_modify_qp(s.qp, &attr, RTR_MASK), 0);
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 10, .rnr_retry = 7, .max_rd_atomic = 16 };
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTS, .timeout = 10, .rnr_retry = 7, .max_rd_atomic = 16
+	};
 	CHECK_EQ(ibv_modify_qp(s.qp, &attr, RTS_MASK), 0);
 	fill(s.buf + HALF, HALF, 3);
-	for (unsigned int i = 0; i < 32; i++) { /* posted together */
+	for (unsigned int i = 0; i < 32; i++) { /* all are posted together */
 		sge[i] = sge_of(s.mr, s.buf + 8192 * i, 8192);
-		wr[i] = (struct ibv_send_wr){ .wr_id = i, .next = i < 31 ? &wr[i + 1] : NULL, .sg_list = &sge[i],
-					      .num_sge = 1, .opcode = IBV_WR_RDMA_READ,
+		wr[i] = (struct ibv_send_wr){ .wr_id = i,
+					      .next = i < 31 ? &wr[i + 1] : NULL,
+					      .sg_list = &sge[i],
+					      .num_sge = 1,
+					      .opcode = IBV_WR_RDMA_READ,
 					      .send_flags = IBV_SEND_SIGNALED };
 		wr[i].wr.rdma.remote_addr = (uintptr_t)s.buf + HALF + 8192 * i;
 		wr[i].wr.rdma.rkey = s.mr->rkey;
@@ -158,7 +177,10 @@ static void test_fewer_at_once(void)
 	close_side(&s);
 }
 
-/* The WR says what was wrong with it, and the event whose memory it was: the QP is both. */
+/*
+ * The QP is requester and responder: the WR says what was wrong with it, and the event tells that
+ * of the memory.
+ */
 static void refused(enum ibv_wr_opcode opcode, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
@@ -170,7 +192,7 @@ static void refused(enum ibv_wr_opcode opcode, enum ibv_wc_status status)
 	rdma(&s, IBV_WR_RDMA_READ, 2, 0, HALF, 64, s.mr->rkey);
 	expect_wc(s.send_cq, status, &wc);
 	CHECK_EQ(wc.wr_id, 1);
-	/* A Write is complete when it has left. */
+	/* A Write is complete when it has been sent. */
 	expect_wc(s.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	CHECK_EQ(wc.wr_id, 2);
 	expect_wc(s.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
@@ -203,13 +225,16 @@ static void test_too_long(void)
 	close_side(&s);
 }
 
-/* Many of them, beside QPs that have a peer; each may be reset, and oob to somebody else, and back. */
+/*
+ * Many such QPs beside QPs that have a peer; each can be reset, connected to another one, and to
+ * itself again.
+ */
 static void test_beside_others(void)
 {
 	struct where at_a, at_b;
 	struct side a, b, s[8];
 
-	wire_pair(&a, &b);
+	oob_connect_pair(&a, &b);
 	at_a = where_is(&a);
 	at_b = where_is(&b);
 	for (int i = 0; i < 8; i++)
@@ -228,15 +253,15 @@ static void test_beside_others(void)
 		}
 		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
-		wire(&a, round % 2 ? &at_b : &at_a);
-		wire(&b, round % 2 ? &at_a : &at_b);
+		oob_connect(&a, round % 2 ? &at_b : &at_a);
+		oob_connect(&b, round % 2 ? &at_a : &at_b);
 		if (round % 2 == 0) {
 			say_to_self(&a, 100 * round + 50);
 			say_to_self(&b, 100 * round + 60);
 			CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 			CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
-			wire(&a, &at_b);
-			wire(&b, &at_a);
+			oob_connect(&a, &at_b);
+			oob_connect(&b, &at_a);
 		}
 	}
 	for (int i = 0; i < 8; i++)
@@ -244,7 +269,7 @@ static void test_beside_others(void)
 	close_pair(&a, &b);
 }
 
-/* What is under way when it ends does no harm. */
+/* Ending while requests are under way does no harm. */
 static void test_ends_under_way(void)
 {
 	struct side s;
@@ -252,7 +277,8 @@ static void test_ends_under_way(void)
 	for (int i = 0; i < 50; i++) {
 		self_open(&s);
 		for (int n = 0; n < 8; n++)
-			rdma(&s, n % 2 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 1, 0, HALF, LONG, s.mr->rkey);
+			rdma(&s, n % 2 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 1, 0, HALF, LONG,
+			     s.mr->rkey);
 		if (i % 3 == 0)
 			CHECK_EQ(to_state(&s, IBV_QPS_ERR), 0);
 		if (i % 3 == 1)
@@ -261,9 +287,11 @@ static void test_ends_under_way(void)
 	}
 }
 
-/* ---- IBV_EVENT_COMM_EST ---- */
+/*
+ * IBV_EVENT_COMM_EST
+ */
 
-/* Once, by the first message in RTR; not where that came in RTS. */
+/* The event comes once, with the first message in RTR, and not if that comes in RTS. */
 static void test_established(void)
 {
 	struct where at_a, at_b;
@@ -273,12 +301,12 @@ static void test_established(void)
 	at_a = where_is(&a);
 	at_b = where_is(&b);
 	for (int i = 0; i < 2; i++) {
-		wire(&a, &at_b);
+		oob_connect(&a, &at_b);
 		CHECK_EQ(to_init(&b), 0);
 		recv_at(&b, 1);
 		recv_at(&b, 2);
 		CHECK_EQ(to_rtr(&b, &at_a), 0);
-		expect_no_async(ctx, 30); /* that there is a session is nothing yet */
+		expect_no_async(ctx, 30); /* a session alone is no message */
 		CHECK_EQ(send_from(&a, 3), 0);
 		expect_received(&b, 1, 3);
 		EXPECT_ASYNC(ctx, { IBV_EVENT_COMM_EST, b.qp });
@@ -293,21 +321,23 @@ static void test_established(void)
 		CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
 		CHECK_EQ(to_state(&b, IBV_QPS_RESET), 0);
 	}
-	/* An RDMA Write is a message, too. */
-	wire(&a, &at_b);
+	/* An RDMA Write counts as a message. */
+	oob_connect(&a, &at_b);
 	CHECK_EQ(to_init(&b), 0);
 	CHECK_EQ(to_rtr(&b, &at_a), 0);
 	{
 		struct ibv_sge sge = sge_of(a.mr, a.buf, 8);
 
-		CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_WRITE, 5, &sge, 1, at_b.addr, at_b.rkey, IBV_SEND_SIGNALED), 0);
+		CHECK_EQ(post_rdma(&a, IBV_WR_RDMA_WRITE, 5, &sge, 1, at_b.addr, at_b.rkey,
+				   IBV_SEND_SIGNALED),
+			 0);
 	}
 	expect_sent(&a, 5);
 	EXPECT_ASYNC(ctx, { IBV_EVENT_COMM_EST, b.qp });
 	close_pair(&a, &b);
 }
 
-/* A QP of a connection has had its event from the connection manager. */
+/* A QP of rdma_cm has no such event, as the connection manager reports the connection. */
 static void test_established_by_cm(void)
 {
 	struct pair p;
@@ -340,6 +370,6 @@ static const struct test tests[] = {
 
 int main(int argc, char **argv)
 {
-	open_by_hand();
+	oob_open();
 	return RUN_TESTS(argc, argv, tests);
 }

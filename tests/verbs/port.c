@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The port as programs see it: GIDs, P_Keys, state, counters, and what becomes of them when addresses come
- * and go. In a network namespace of its own, in which lo is down at first.
+ * The port as programs see it: GIDs, P_Keys, state, counters, and what becomes of them as addresses
+ * come and go. It is a network namespace of its own, in which lo is down at first.
  */
 #define _GNU_SOURCE
 #include "cm.h"
@@ -29,7 +29,7 @@ static bool get_event(struct ibv_context *ctx, int ms, enum ibv_event_type *type
 	return true;
 }
 
-/* The table may change in more than one step: of that, one event at least, and in between. */
+/* Waits for events. The table may change in several steps, each with an event. */
 static void expect_event(struct ibv_context *ctx, enum ibv_event_type wanted)
 {
 	enum ibv_event_type type;
@@ -40,7 +40,7 @@ static void expect_event(struct ibv_context *ctx, enum ibv_event_type wanted)
 	} while (type != wanted);
 }
 
-/* No later change is mistaken for what is waited for next. */
+/* No later change is to be mistaken for the one that is waited for next. */
 static void drain_events(struct ibv_context *ctx)
 {
 	enum ibv_event_type type;
@@ -54,7 +54,7 @@ static bool is_zero(const union ibv_gid *gid)
 	return !gid->global.subnet_prefix && !gid->global.interface_id;
 }
 
-/* The index of an IPv4 address, or -1. */
+/* The index of the GID of an IPv4 address, or -1. */
 static int gid_index(struct ibv_context *ctx, const char *address)
 {
 	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff };
@@ -83,7 +83,7 @@ static void read_text(const char *file, char *buf, size_t len)
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
-/* Sooner or later: the kernel takes its time to say that a link has a carrier. */
+/* Waits, as the kernel takes its time to say that a link has a carrier. */
 static void expect_text(const char *file, const char *text)
 {
 	double end = now_seconds() + WAIT_SECONDS;
@@ -112,7 +112,7 @@ static uint64_t counter(const char *file)
 	return value;
 }
 
-/* First of all: there is no address yet. */
+/* It comes first, while there is no address yet. */
 static void test_port_state(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -153,7 +153,7 @@ static void test_link(void)
 	struct ibv_context *ctx = open_device();
 	struct ibv_port_attr port;
 
-	/* Its address goes where nobody else has it: no waiting for duplicates of an IPv6 one. */
+	/* An address of IPv4, since the kernel would first look for duplicates of one of IPv6. */
 	ip("link add veth0 type veth peer name veth1");
 	ip("addr add 10.9.0.1/24 dev veth0");
 	ip("link set veth1 up");
@@ -163,7 +163,7 @@ static void test_link(void)
 	expect_text("rate", "10 Gb/sec (1X FDR10)");
 	CHECK_EQ(ibv_query_port(ctx, 1, &port), 0);
 	CHECK(port.active_width == 1 && port.active_speed == 8);
-	/* Without lo, an MTU of 1500 is what there is. */
+	/* Without lo, 1500 is the MTU of what is there. */
 	ip("link set lo down");
 	CHECK_EQ(ibv_query_port(ctx, 1, &port), 0);
 	CHECK_EQ(port.state, IBV_PORT_ACTIVE);
@@ -198,7 +198,7 @@ static void test_gid_table(void)
 		CHECK_EQ(entry.ndev_ifindex, if_nametoindex("lo"));
 		n++;
 	}
-	CHECK(n >= 1); /* and with IPv6 2 */
+	CHECK(n >= 1); /* 2 with IPv6 */
 	CHECK_EQ(gid_index(ctx, "127.0.0.1"), 0);
 	found = ibv_query_gid_table(ctx, entries, 128, 0);
 	CHECK_EQ(found, n);
@@ -226,7 +226,7 @@ static void test_pkeys(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Programs keep indexes. */
+/* Indexes stay, as programs keep them. */
 static void test_gids_come_and_go(void)
 {
 	struct ibv_context *ctx = open_device(), *other = open_device();
@@ -245,7 +245,7 @@ static void test_gids_come_and_go(void)
 	expect_event(ctx, IBV_EVENT_GID_CHANGE);
 	CHECK_EQ(gid_index(ctx, "10.1.1.1"), -1);
 	CHECK_EQ(gid_index(ctx, "10.1.1.2"), two);
-	/* What is not waited for is seen at once, too. */
+	/* A change that nobody waits for is seen at once, too. */
 	ip("addr add 10.1.1.3/32 dev lo");
 	CHECK_EQ(gid_index(ctx, "10.1.1.3"), one);
 	CHECK_EQ(gid_index(other, "10.1.1.3"), one);
@@ -254,11 +254,11 @@ static void test_gids_come_and_go(void)
 	for (int i = 1; i <= 3; i++)
 		ip("addr del 10.1.1.%d/32 dev lo", i);
 	drain_events(ctx);
-	CHECK_EQ(ibv_close_device(other), 0); /* with events that nobody read */
+	CHECK_EQ(ibv_close_device(other), 0); /* events of it are unread */
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Who never reads does not gather them. */
+/* For a program that never reads them, events do not pile up. */
 static void test_unread_events(void)
 {
 	struct ibv_context *ctx = open_device();
@@ -278,11 +278,11 @@ static void test_unread_events(void)
 		if (type != IBV_EVENT_GID_CHANGE)
 			last = type;
 	CHECK(n <= 3);
-	CHECK_EQ(last, IBV_EVENT_PORT_ACTIVE); /* how it is now */
+	CHECK_EQ(last, IBV_EVENT_PORT_ACTIVE); /* the present state */
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Also while the application spins on a CQ, and the thread that would look is parked. */
+/* The same while the application spins on a CQ, and the progress thread is parked. */
 static void test_events_while_polling(void)
 {
 	struct pollfd pfd = { .events = POLLIN };
@@ -294,7 +294,7 @@ static void test_events_while_polling(void)
 	pair_open(&p, NULL);
 	drain_events(p.a.id->verbs);
 	pfd.fd = p.a.id->verbs->async_fd;
-	/* It polls already when the address comes. */
+	/* The application polls already when the address comes. */
 	CHECK_EQ(system("(sleep 0.3; ip addr add 10.1.1.1/32 dev lo) &"), 0);
 	end = now_seconds() + WAIT_SECONDS;
 	while (!poll(&pfd, 1, 0)) {
@@ -311,16 +311,31 @@ static void test_events_while_polling(void)
 static void test_counters(void)
 {
 	static const char *const names[] = {
-		"counters/port_xmit_data",	"counters/port_rcv_data",
-		"counters/port_xmit_packets",	"counters/port_rcv_packets",
-		"hw_counters/iwOutRdmaWrites",	"hw_counters/iwInRdmaWrites",
-		"hw_counters/iwOutRdmaReads",	"hw_counters/iwInRdmaReads",
-		"hw_counters/iwOutRdmaSends",	"hw_counters/iwInRdmaSends",
-		"hw_counters/sessions",		"hw_counters/terminates_sent",
-		"hw_counters/terminates_rcvd",	"hw_counters/sends_held",
+		"counters/port_xmit_data",     "counters/port_rcv_data",
+		"counters/port_xmit_packets",  "counters/port_rcv_packets",
+		"hw_counters/iwOutRdmaWrites", "hw_counters/iwInRdmaWrites",
+		"hw_counters/iwOutRdmaReads",  "hw_counters/iwInRdmaReads",
+		"hw_counters/iwOutRdmaSends",  "hw_counters/iwInRdmaSends",
+		"hw_counters/sessions",	       "hw_counters/terminates_sent",
+		"hw_counters/terminates_rcvd", "hw_counters/sends_held",
 	};
-	enum { XMIT, RCV, XMIT_PACKETS, RCV_PACKETS, OUT_WRITES, IN_WRITES, OUT_READS, IN_READS,
-	       OUT_SENDS, IN_SENDS, SESSIONS, TERM_SENT, TERM_RCVD, HELD, N };
+	enum {
+		XMIT,
+		RCV,
+		XMIT_PACKETS,
+		RCV_PACKETS,
+		OUT_WRITES,
+		IN_WRITES,
+		OUT_READS,
+		IN_READS,
+		OUT_SENDS,
+		IN_SENDS,
+		SESSIONS,
+		TERM_SENT,
+		TERM_RCVD,
+		HELD,
+		N
+	};
 	uint64_t before[N], grown[N];
 	struct ibv_sge sge;
 	struct ibv_wc wc;
@@ -331,13 +346,15 @@ static void test_counters(void)
 	pair_open(&p, NULL);
 	sge = sge_of(p.a.mr, p.a.buf, SIDE_BUF);
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, &sge, 1, (uintptr_t)p.b.buf, p.b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	sge.length = 4096;
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 2, &sge, 1, (uintptr_t)p.b.buf, p.b.mr->rkey,
-			   IBV_SEND_SIGNALED), 0);
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
-	/* Two Sends: the first has to wait for its receive. */
+	/* Of two Sends the first one has to wait for its receive. */
 	sge.length = 64;
 	CHECK_EQ(post_send(&p.a, 3, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
@@ -350,15 +367,16 @@ static void test_counters(void)
 	sge = sge_of(p.a.mr, p.a.buf, 64);
 	CHECK_EQ(post_send(&p.a, 6, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
-	/* A key that is not one ends the session by a Terminate of b's. */
-	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 7, &sge, 1, (uintptr_t)p.b.buf, p.b.mr->rkey ^ 1,
-			   IBV_SEND_SIGNALED), 0);
+	/* With a wrong key the session ends by a Terminate from b. */
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 7, &sge, 1, (uintptr_t)p.b.buf,
+			   p.b.mr->rkey ^ 1, IBV_SEND_SIGNALED),
+		 0);
 	expect_qp_state(p.a.qp, IBV_QPS_ERR);
 	pair_close(&p);
 
 	for (int i = 0; i < N; i++)
 		grown[i] = counter(names[i]) - before[i];
-	/* Both ends are in this process: the data went out, and came in, once. */
+	/* Both ends are in this process, which has sent and received the data once. */
 	CHECK(grown[XMIT] >= SIDE_BUF / 4 && grown[XMIT] < SIDE_BUF / 4 * 2);
 	CHECK(grown[RCV] >= SIDE_BUF / 4 && grown[RCV] < SIDE_BUF / 4 * 2);
 	CHECK(grown[XMIT_PACKETS] >= SIDE_BUF / 65536 && grown[RCV_PACKETS] >= SIDE_BUF / 65536);
@@ -376,7 +394,7 @@ static void test_counters(void)
 	CHECK_EQ(counter("counters/symbol_error"), 0);
 }
 
-/* What is for datagrams does not exist here, as on other iWARP devices. */
+/* There are no datagrams, as on other iWARP devices. */
 static void test_no_datagrams(void)
 {
 	struct ibv_wc wc = { .slid = 1, .src_qp = 7 };
@@ -403,8 +421,8 @@ static void test_no_datagrams(void)
 }
 
 /*
- * An address of the host names the device at once. Loopback does not, as the wildcard, while no peer is
- * known: so it is in the kernel, and programs that bind to localhost look at id->verbs.
+ * As in the kernel, an address of the host says at once which device an id is on, but loopback does
+ * not, nor the wildcard, before there is a peer. Programs that bind to localhost look at id->verbs.
  */
 static void test_bound(void)
 {
@@ -427,7 +445,7 @@ static void test_bound(void)
 		CHECK(rdma_get_src_port(id));
 		CHECK_EQ(rdma_destroy_id(id), 0);
 	}
-	/* librdmacm follows a null pointer in these, if the id has no device. */
+	/* librdmacm follows a null pointer in these calls if the id has no device. */
 	id = cm_id(channel);
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[0]), 0);
 	CHECK_ERRNO(rdma_connect(id, &param), EINVAL);
@@ -435,7 +453,7 @@ static void test_bound(void)
 	CHECK_ERRNO(rdma_disconnect(id), EINVAL);
 	CHECK_ERRNO(rdma_resolve_route(id, 100), EINVAL);
 	CHECK_EQ(rdma_destroy_id(id), 0);
-	/* A peer makes the difference, be it on loopback. */
+	/* Once there is a peer, be it on loopback, the id has the device. */
 	id = cm_id(channel);
 	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr[2]), 0);
 	addr[2] = cm_loopback(AF_INET, htons(9));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process that has QPs and MRs, whose traffic goes on, and the processes that it starts meanwhile: by fork(), by
- * vfork(), posix_spawn() and system() with another program. Those which use RDMA themselves talk to their parent;
- * the others come to no harm.
+ * A process with QPs and MRs, whose traffic goes on, starts other processes: by fork(), and another
+ * program by vfork(), posix_spawn() and system(). Those that use RDMA talk to their parent; the
+ * others come to no harm.
  */
 #define _GNU_SOURCE
 #include "out_of_band.h"
@@ -19,9 +19,11 @@
 
 #define ROUNDS 50
 #define WRITTEN (2 * LEN) /* where the peer writes to */
-#define READ_AT (3 * LEN) /* and what it reads */
+#define READ_AT (3 * LEN) /* what the peer reads */
 
-/* ---- the traffic of the process itself ---- */
+/*
+ * The traffic of the process itself
+ */
 
 static struct traffic {
 	struct side a, b;
@@ -39,7 +41,7 @@ static void *run_traffic(void *arg)
 	return NULL;
 }
 
-/* It is under way, and has been since before. */
+/* Checks that traffic is under way, and goes on. */
 static void traffic_goes_on(void)
 {
 	unsigned int before = traffic.rounds;
@@ -53,8 +55,8 @@ static void traffic_goes_on(void)
 
 static void traffic_start(void)
 {
-	open_by_hand();
-	wire_pair(&traffic.a, &traffic.b);
+	oob_open();
+	oob_connect_pair(&traffic.a, &traffic.b);
 	traffic.stop = false;
 	CHECK_EQ(pthread_create(&traffic.thread, NULL, run_traffic, NULL), 0);
 	traffic_goes_on();
@@ -69,18 +71,22 @@ static void traffic_end(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* ---- two processes talk ---- */
+/*
+ * Two processes talk
+ */
 
-static void rdma(struct side *s, enum ibv_wr_opcode opcode, size_t at, const struct where *to, size_t remote)
+static void rdma(struct side *s, enum ibv_wr_opcode opcode, size_t at, const struct where *to,
+		 size_t remote)
 {
 	struct ibv_sge sge = sge_of(s->mr, s->buf + at, LEN);
 	struct ibv_wc wc;
 
-	CHECK_EQ(post_rdma(s, opcode, 9, &sge, 1, to->addr + remote, to->rkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(s, opcode, 9, &sge, 1, to->addr + remote, to->rkey, IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(s->send_cq, IBV_WC_SUCCESS, &wc);
 }
 
-/* What either of them does: Sends each way, and RDMA. */
+/* Runs on both sides: Sends in each direction, and RDMA. */
 static void talk(int in, int out)
 {
 	struct where me, to;
@@ -90,7 +96,7 @@ static void talk(int in, int out)
 	me = where_is(&s);
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	wire(&s, &to);
+	oob_connect(&s, &to);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		recv_at(&s, i);
 		CHECK_EQ(send_from(&s, 1000 + i), 0);
@@ -101,16 +107,21 @@ static void talk(int in, int out)
 	fill(s.buf + READ_AT, LEN, 78);
 	meet(in, out);
 	rdma(&s, IBV_WR_RDMA_WRITE, 0, &to, WRITTEN);
-	rdma(&s, IBV_WR_RDMA_READ, LEN, &to, READ_AT); /* done when the Write is, too */
+	rdma(&s, IBV_WR_RDMA_READ, LEN, &to, READ_AT); /* the Write is done, too, then */
 	CHECK(filled(s.buf + LEN, LEN, 78));
 	meet(in, out);
 	CHECK(filled(s.buf + WRITTEN, LEN, 77));
 	close_side(&s);
 }
 
-/* ---- the other program ---- */
+/*
+ * The other program
+ */
 
-/* Sockets and the like of the one that started it would hold its ports, and its connections. */
+/*
+ * A program must not inherit sockets and the like, which would hold its parent's ports and
+ * connections.
+ */
 static void nothing_is_left_open(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -124,7 +135,8 @@ static void nothing_is_left_open(void)
 		if (n < 0 || atoi(d->d_name) <= STDERR_FILENO)
 			continue;
 		link[n] = 0;
-		if (!strncmp(link, "socket:", 7) || !strncmp(link, "anon_inode:", 11) || strstr(link, "infiniband"))
+		if (!strncmp(link, "socket:", 7) || !strncmp(link, "anon_inode:", 11) ||
+		    strstr(link, "infiniband"))
 			fprintf(stderr, "descriptor %s is %s\n", d->d_name, link);
 		CHECK(strncmp(link, "socket:", 7) && strncmp(link, "anon_inode:", 11) &&
 		      !strstr(link, "infiniband"));
@@ -134,19 +146,19 @@ static void nothing_is_left_open(void)
 
 static int other_program(char **argv)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that failed leaves nobody */
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process behind */
 	nothing_is_left_open();
-	open_by_hand();
+	oob_open();
 	talk(atoi(argv[2]), atoi(argv[3]));
 	CHECK_EQ(ibv_close_device(ctx), 0);
 	return 0;
 }
 
 struct start {
-	int to[2], from[2]; /* pipes: its input, its output */
+	int to[2], from[2]; /* pipes: its input, and its output */
 	char program[PATH_MAX], in[16], out[16];
 	char *argv[5];
-	int status; /* of system() */
+	int status; /* what system() returned */
 };
 
 static void prepare(struct start *s)
@@ -275,7 +287,9 @@ static void test_system(void)
 	traffic_end();
 }
 
-/* Without another program: the child opens the device anew, and its parent is a peer like others. */
+/*
+ * The child opens the device anew, without another program, and its parent is a peer like others.
+ */
 static void test_fork_alone(void)
 {
 	traffic_start();
@@ -291,7 +305,7 @@ static void test_fork_alone(void)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			close(s.to[1]);
 			close(s.from[0]);
-			open_by_hand();
+			oob_open();
 			talk(s.to[0], s.from[1]);
 			CHECK_EQ(ibv_close_device(ctx), 0);
 			exit(0);
@@ -302,9 +316,14 @@ static void test_fork_alone(void)
 	traffic_end();
 }
 
-/* ---- children that leave RDMA alone ---- */
+/*
+ * Children that leave RDMA alone
+ */
 
-/* Its memory is that of the moment of the fork, whatever the parent's peers write; and it may do with it what it likes. */
+/*
+ * The child's memory is that of the moment of the fork, whatever the parent's peers write, and the
+ * child can do with it what it likes.
+ */
 static void use_memory(int in, int out)
 {
 	struct side *a = &traffic.a;
@@ -314,7 +333,9 @@ static void use_memory(int in, int out)
 	get(in, &c, 1); /* meanwhile the parent's peer has written */
 	CHECK(filled(a->buf + WRITTEN, LEN, 5));
 	memset(a->buf, 0xee, SIDE_BUF);
-	CHECK_EQ(munmap(mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), LEN), 0);
+	CHECK_EQ(munmap(mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			LEN),
+		 0);
 	put(out, "d", 1);
 	get(in, &c, 1);
 }
@@ -324,8 +345,8 @@ static void test_child_without_rdma(void)
 	struct side *a = &traffic.a, *b = &traffic.b;
 	struct where at_a;
 
-	open_by_hand();
-	wire_pair(a, b);
+	oob_open();
+	oob_connect_pair(a, b);
 	at_a = where_is(a);
 	for (int i = 0; i < 4; i++) {
 		struct start s;
@@ -342,12 +363,12 @@ static void test_child_without_rdma(void)
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			use_memory(s.to[0], s.from[1]);
 			if (i == 0)
-				exit(0); /* with everything that is to be done at exit */
+				exit(0); /* with all that is to be done at exit */
 			if (i == 1)
 				_exit(0);
 			if (i == 2)
 				execl("/bin/true", "true", NULL);
-			abort(); /* and this is how the last one ends */
+			abort(); /* the last child ends in this way */
 		}
 		get(s.from[0], &c, 1);
 		fill(b->buf, LEN, 6);
@@ -372,7 +393,7 @@ static void test_child_without_rdma(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Many, in the middle of everything. */
+/* Many such children, while traffic goes on. */
 static void test_many_children(void)
 {
 	traffic_start();
@@ -381,7 +402,9 @@ static void test_many_children(void)
 		pid_t pid = i % 2 ? fork() : -1;
 
 		if (i % 2 == 0)
-			CHECK_EQ(posix_spawn(&pid, "/bin/true", NULL, NULL, (char *[]){ "true", NULL }, environ), 0);
+			CHECK_EQ(posix_spawn(&pid, "/bin/true", NULL, NULL,
+					     (char *[]){ "true", NULL }, environ),
+				 0);
 		CHECK(pid >= 0);
 		if (!pid)
 			exit(0);
@@ -404,7 +427,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 3 && !strcmp(argv[1], "--peer"))
 		return other_program(argv);
-	/* What this process was given by its own parent is not what is looked for. */
+	/* Descriptors that this process has from its own parent do not count. */
 	CHECK_EQ(close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC), 0);
 	return RUN_TESTS(argc, argv, tests);
 }

@@ -2,14 +2,9 @@
 /* RDMA Reads into several SGEs. */
 #include "fixture.h"
 
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
-
 static const struct pair_options many_sges = { .cap = { 64, 64, 32, 32, 64 } };
 
-/* Pieces of all lengths, none among them, with gaps between them that nobody writes to. */
+/* Pieces of all lengths, also of none, with gaps between them that nobody writes to. */
 static void test_pieces(void)
 {
 	static const uint32_t lengths[] = { 1, 0, 7, 4096, 63, 100001, 3, 0, 60000, 1500 };
@@ -26,8 +21,9 @@ static void test_pieces(void)
 	for (int i = 0; i < N; i++)
 		total += lengths[i];
 	fill(p.b.buf + 99, total, 4);
-	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 1, list, N, address(p.b.buf + 99),
-			   p.b.mr->rkey, IBV_SEND_SIGNALED), 0);
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 1, list, N, address(p.b.buf + 99), p.b.mr->rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
 	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.opcode, IBV_WC_RDMA_READ);
 	CHECK_EQ(wc.byte_len, total);
@@ -43,7 +39,7 @@ static void test_pieces(void)
 	pair_close(&p);
 }
 
-/* As many at a time as may be outstanding, each of as many pieces as there may be. */
+/* As many reads at a time as may be outstanding, each into as many pieces as there may be. */
 static void test_many(void)
 {
 	enum { READS = 60, PIECES = 32, LEN = 150 };
@@ -58,7 +54,8 @@ static void test_many(void)
 			list[k] = sge_of(p.a.mr, p.a.buf + (k * READS + i) * LEN, LEN);
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, i, list, PIECES,
 				   address(p.b.buf + i * PIECES * LEN), p.b.mr->rkey,
-				   IBV_SEND_SIGNALED), 0);
+				   IBV_SEND_SIGNALED),
+			 0);
 	}
 	for (int i = 0; i < READS; i++) {
 		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
@@ -72,7 +69,7 @@ static void test_many(void)
 	pair_close(&p);
 }
 
-/* One piece is not to be written to: the read fails before the peer is asked. */
+/* One piece does not permit writing: the read fails, and the peer is not asked. */
 static void test_wrong_piece(void)
 {
 	enum { BAD_KEY, NO_RIGHT, OUTSIDE, OTHER_PD, KINDS };
@@ -86,7 +83,8 @@ static void test_wrong_piece(void)
 
 		pair_open(&p, &many_sges);
 		pd = kind == OTHER_PD ? p.b.pd : p.a.pd;
-		mr = ibv_reg_mr(pd, p.a.buf + 4096, 4096, kind == NO_RIGHT ? 0 : IBV_ACCESS_LOCAL_WRITE);
+		mr = ibv_reg_mr(pd, p.a.buf + 4096, 4096,
+				kind == NO_RIGHT ? 0 : IBV_ACCESS_LOCAL_WRITE);
 		CHECK(mr);
 		fill(p.b.buf, 3000, 1);
 		list[0] = sge_of(p.a.mr, p.a.buf, 1000);
@@ -97,7 +95,8 @@ static void test_wrong_piece(void)
 		if (kind == OUTSIDE)
 			list[1].addr += 4000;
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 5, list, 3, address(p.b.buf),
-				   p.b.mr->rkey, IBV_SEND_SIGNALED), 0);
+				   p.b.mr->rkey, IBV_SEND_SIGNALED),
+			 0);
 		expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 		CHECK_EQ(wc.wr_id, 5);
 		expect_qp_state(p.a.qp, IBV_QPS_ERR);
@@ -121,7 +120,7 @@ static void test_too_many_pieces(void)
 	pair_close(&p);
 }
 
-/* Other WRs around such reads, with fences: everything comes in order. */
+/* Other WRs stand around such reads, with fences: everything comes in order. */
 static void test_fenced(void)
 {
 	struct ibv_sge list[2], sge;
@@ -135,10 +134,12 @@ static void test_fenced(void)
 	for (int i = 0; i < 20; i++) {
 		memset(p.a.buf, 0, 20000);
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 1, list, 2, address(p.b.buf),
-				   p.b.mr->rkey, 0), 0);
+				   p.b.mr->rkey, 0),
+			 0);
 		sge = sge_of(p.a.mr, p.a.buf, 20000);
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 2, &sge, 1, address(p.b.buf + 50000),
-				   p.b.mr->rkey, IBV_SEND_FENCE | IBV_SEND_SIGNALED), 0);
+				   p.b.mr->rkey, IBV_SEND_FENCE | IBV_SEND_SIGNALED),
+			 0);
 		CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_READ, 3, NULL, 0, 0, 0, IBV_SEND_SIGNALED), 0);
 		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(wc.wr_id, 2);
@@ -153,10 +154,8 @@ static void test_fenced(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "pieces", test_pieces },
-		{ "many", test_many },
-		{ "wrong_piece", test_wrong_piece },
-		{ "too_many_pieces", test_too_many_pieces },
+		{ "pieces", test_pieces },	     { "many", test_many },
+		{ "wrong_piece", test_wrong_piece }, { "too_many_pieces", test_too_many_pieces },
 		{ "fenced", test_fenced },
 	};
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What query_qp says in each state, and the state SQD: what is begun ends, and the rest waits. */
+/*
+ * What ibv_query_qp() says in each state; and the state SQD, in which what is begun ends, and the
+ * rest waits.
+ */
 #include "fixture.h"
-
-static uint64_t address(const void *p)
-{
-	return (uintptr_t)p;
-}
 
 static int move(struct ibv_qp *qp, enum ibv_qp_state state)
 {
@@ -55,8 +53,8 @@ static void test_query_in_each_state(void)
 }
 
 /*
- * A read that cannot be answered yet: a Send is before it that b has no receive for. The write behind
- * it shows that it has been begun.
+ * Posts a read that cannot be answered yet, because a Send stands before it that b has no receive
+ * for. The write behind it shows that the read has been begun.
  */
 static void begin_read(struct pair *p)
 {
@@ -69,10 +67,12 @@ static void begin_read(struct pair *p)
 	CHECK_EQ(post_send(&p->a, 1, &sge, 1, 0), 0);
 	sge = sge_of(p->a.mr, p->a.buf + 200, 100);
 	CHECK_EQ(post_rdma(&p->a, IBV_WR_RDMA_READ, 2, &sge, 1, address(p->b.buf + 600),
-			   p->b.mr->rkey, IBV_SEND_SIGNALED), 0);
+			   p->b.mr->rkey, IBV_SEND_SIGNALED),
+		 0);
 	sge = sge_of(p->a.mr, p->a.buf + 99, 1);
 	CHECK_EQ(post_rdma(&p->a, IBV_WR_RDMA_WRITE, 3, &sge, 1, address(p->b.buf + 500),
-			   p->b.mr->rkey, 0), 0);
+			   p->b.mr->rkey, 0),
+		 0);
 	while (!*last) {
 		expect_no_wc(p->a.send_cq, 1);
 		CHECK(now_seconds() < end);
@@ -101,7 +101,7 @@ static void test_drained(void)
 	ctx = p.a.qp->context;
 	begin_read(&p);
 	CHECK_EQ(drain(p.a.qp, true), 0);
-	sge = sge_of(p.a.mr, p.a.buf, 50); /* waits */
+	sge = sge_of(p.a.mr, p.a.buf, 50); /* this one waits */
 	CHECK_EQ(post_send(&p.a, 4, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_no_async(ctx, 50);
 	expect_state(p.a.qp, IBV_QPS_SQD, true);
@@ -118,7 +118,10 @@ static void test_drained(void)
 	pair_close(&p);
 }
 
-/* With nothing under way it is drained at once; who did not ask is not told; each time anew. */
+/*
+ * With nothing under way the queue is drained at once. Who has not asked gets no event; it has to
+ * be asked for each time.
+ */
 static void test_drained_at_once(void)
 {
 	struct ibv_context *ctx;
@@ -139,7 +142,7 @@ static void test_drained_at_once(void)
 	pair_close(&p);
 }
 
-/* SQD was left before all had ended: no event, now or later. */
+/* The QP leaves SQD before all has ended: there is no event, now or later. */
 static void test_drain_given_up(void)
 {
 	struct ibv_context *ctx;
@@ -157,7 +160,7 @@ static void test_drain_given_up(void)
 	pair_close(&p);
 }
 
-/* The notification belongs to the way into SQD alone. */
+/* The event belongs to the transition into SQD alone. */
 static void test_notify_elsewhere(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .en_sqd_async_notify = 1 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: zcopy_lossy -- --lossy */
 /*
- * A completion gives a buffer back: whatever the application does to it then, and at once, the peer gets the bytes
- * that were posted. Deep queues of long messages between two processes, with --lossy while packets are lost.
+ * A completion gives a buffer back: whatever the application does with it right then, the peer gets
+ * the bytes that were posted. Deep queues of long messages are sent between two processes; with
+ * --lossy packets are lost meanwhile.
  */
 #include "out_of_band.h"
 #include "child.h"
@@ -15,7 +16,7 @@
 
 #include "netns.h"
 
-#define PATIENCE 20 /* of wiring: 4 s, as often as it takes */
+#define PATIENCE 20 /* of connecting: 4 s for each try */
 #define QUEUE 1024
 #define PIECES 3
 #define KIB 1024u
@@ -25,21 +26,24 @@
 static struct plan {
 	enum ibv_wr_opcode opcode;
 	uint32_t size;
-	unsigned int depth;  /* messages posted at once, each from a buffer of its own */
-	unsigned int slots;  /* messages in a round: the receiver has a place for each */
+	unsigned int depth; /* messages posted at once, each from its own buffer */
+	unsigned int slots; /* messages in a round; the receiver has memory for each */
 	unsigned int rounds;
-	unsigned int every;  /* of so many one is signaled */
+	unsigned int every; /* one of so many is signaled */
 	bool events;
-	bool pieces;	     /* gathered from PIECES, the last of them long */
-	bool helped;	     /* another thread polls, too: then completions are seen while packets are being made */
-	bool forks;	     /* children that write to their copies of the buffers, and end */
+	bool pieces; /* gathered from PIECES elements, of which the last one is long */
+	bool helped; /* another thread polls, while packets are made */
+	bool forks;  /* forks children that write to their copies of the buffers */
 } plan;
 
-/* ---- a QP with long queues ---- */
+/*
+ * A QP with long queues
+ */
 
 static void deep_open(struct side *s, size_t len)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { QUEUE, QUEUE, PIECES, PIECES, 0 } };
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
+					 .cap = { QUEUE, QUEUE, PIECES, PIECES, 0 } };
 
 	memset(s, 0, sizeof(*s));
 	s->pd = ibv_alloc_pd(ctx);
@@ -74,12 +78,14 @@ static struct where meet_peer(struct side *s, int in, int out)
 
 	put(out, &me, sizeof(me));
 	get(in, &to, sizeof(to));
-	wire(s, &to);
+	oob_connect(s, &to);
 	meet(in, out);
 	return to;
 }
 
-/* ---- the receiver ---- */
+/*
+ * The receiver
+ */
 
 static void post_slots(struct side *s)
 {
@@ -107,7 +113,7 @@ static void receive_sends(struct side *s, uint64_t first)
 	}
 }
 
-/* The message behind them tells that they are there. */
+/* The message behind them tells that they have arrived. */
 static void receive_writes(struct side *s, uint64_t first)
 {
 	struct ibv_wc wc;
@@ -122,8 +128,8 @@ static void receiver(int in, int out)
 	size_t len = (size_t)plan.slots * plan.size;
 	struct side s;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&s, len);
 	meet_peer(&s, in, out);
 	for (unsigned int round = 0; round < plan.rounds; round++) {
@@ -144,12 +150,14 @@ static void receiver(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* ---- the sender ---- */
+/*
+ * The sender
+ */
 
 struct sender {
 	struct side s;
 	struct where to;
-	uint64_t posted, completed, end; /* messages; end: of this round */
+	uint64_t posted, completed, end; /* numbers of messages; end: where this round ends */
 };
 
 static uint8_t *buffer_of(const struct sender *t, uint64_t message)
@@ -175,13 +183,16 @@ static struct ibv_send_wr make_message(struct sender *t, struct ibv_sge *sge)
 
 	paint(from, plan.size, message);
 	return (struct ibv_send_wr){
-		.wr_id = message, .sg_list = sge, .num_sge = make_pieces(t, from, sge), .opcode = plan.opcode,
+		.wr_id = message,
+		.sg_list = sge,
+		.num_sge = make_pieces(t, from, sge),
+		.opcode = plan.opcode,
 		.send_flags = signaled ? IBV_SEND_SIGNALED : 0,
 		.wr.rdma = { t->to.addr + message % plan.slots * plan.size, t->to.rkey },
 	};
 }
 
-/* By one call: all but the last ones have others behind them. */
+/* Posts messages by one call: all but the last ones have others behind them. */
 static void fill_queue(struct sender *t)
 {
 	static struct ibv_send_wr wr[QUEUE];
@@ -198,13 +209,15 @@ static void fill_queue(struct sender *t)
 		CHECK_EQ(ibv_post_send(t->s.qp, wr, &bad), 0);
 }
 
-/* It and all before it are complete. */
+/* Notes a completion: that message, and all before it, are complete. */
 static void give_back(struct sender *t, const struct ibv_wc *wc)
 {
 	if (wc->status)
-		fprintf(stderr, "message %llu: %s\n", (unsigned long long)wc->wr_id, ibv_wc_status_str(wc->status));
+		fprintf(stderr, "message %llu: %s\n", (unsigned long long)wc->wr_id,
+			ibv_wc_status_str(wc->status));
 	CHECK_EQ(wc->status, IBV_WC_SUCCESS);
-	CHECK(wc->wr_id >= t->completed && wc->wr_id < t->completed + plan.every && wc->wr_id < t->posted);
+	CHECK(wc->wr_id >= t->completed && wc->wr_id < t->completed + plan.every &&
+	      wc->wr_id < t->posted);
 	CHECK((wc->wr_id + 1) % plan.every == 0 || wc->wr_id + 1 == t->end);
 	while (t->completed <= wc->wr_id)
 		memset(buffer_of(t, t->completed++), POISON, plan.size);
@@ -222,7 +235,7 @@ static void wait_event(struct side *s)
 	ibv_ack_cq_events(cq, 1);
 }
 
-/* One at a time: who gets many is later with the first of them. */
+/* They are taken one at a time: a thread that takes many gets to the first of them late. */
 static void next_completion(struct sender *t, struct ibv_wc *wc)
 {
 	while (plan.events) {
@@ -236,7 +249,7 @@ static void next_completion(struct sender *t, struct ibv_wc *wc)
 	wait_wc(t->s.send_cq, wc);
 }
 
-/* The child's memory is its own, and its end is not the parent's. */
+/* The child has memory of its own, and its end is not the parent's. */
 static void fork_one(struct sender *t)
 {
 	int status;
@@ -247,7 +260,7 @@ static void fork_one(struct sender *t)
 		memset(t->s.buf, POISON, (size_t)plan.depth * plan.size);
 		_exit(0);
 	}
-	/* While it writes the parent does as well. */
+	/* While it writes the parent does, too. */
 	for (unsigned int i = 0; i < plan.depth / 4 && t->completed < t->end; i++) {
 		struct ibv_wc wc;
 
@@ -259,7 +272,10 @@ static void fork_one(struct sender *t)
 	CHECK_EQ(status, 0);
 }
 
-/* What is complete although nothing arrives is scribbled over, too. Then some of all packets are lost. */
+/*
+ * Buffers of what completes although nothing has arrived are overwritten, too. Then some of the
+ * packets are lost.
+ */
 static void begin_without_peer(struct sender *t)
 {
 	double until = now_seconds() + 0.03;
@@ -292,8 +308,9 @@ static void send_round(struct sender *t)
 	if (t->end / plan.slots % 2)
 		CHECK_EQ(post_send(&t->s, t->end, NULL, 0, IBV_SEND_SIGNALED), 0);
 	else
-		CHECK_EQ(post_rdma(&t->s, IBV_WR_RDMA_WRITE_WITH_IMM, t->end, NULL, 0, t->to.addr, t->to.rkey,
-				   IBV_SEND_SIGNALED), 0);
+		CHECK_EQ(post_rdma(&t->s, IBV_WR_RDMA_WRITE_WITH_IMM, t->end, NULL, 0, t->to.addr,
+				   t->to.rkey, IBV_SEND_SIGNALED),
+			 0);
 	expect_wc(t->s.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, t->end);
 }
@@ -316,8 +333,8 @@ static void run_once(void)
 	struct sender t = { .posted = 0 };
 	pthread_t helper;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&t.s, len);
 	t.to = meet_peer(&t.s, c.from, c.to);
 	helper_stops = false;
@@ -337,7 +354,7 @@ static void run_once(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Each time in processes of its own. */
+/* Runs it in new processes each time. */
 static void run_times(unsigned int times, void (*once)(void), struct plan p)
 {
 	plan = p;
@@ -356,7 +373,7 @@ static void run_times(unsigned int times, void (*once)(void), struct plan p)
 	}
 }
 
-/* After a loss nothing is referenced for long: each round on connections of its own, then. */
+/* For a while after a loss payload is copied, so each round has connections of its own. */
 static void run(struct plan p)
 {
 	unsigned int times = lossy ? p.rounds : 1;
@@ -411,7 +428,8 @@ static void test_sends(void)
 
 static void test_sends_some_signaled(void)
 {
-	run_sizes((struct plan){ .opcode = IBV_WR_SEND, .every = 16, .events = true, .pieces = true });
+	run_sizes((struct plan){
+		.opcode = IBV_WR_SEND, .every = 16, .events = true, .pieces = true });
 }
 
 static void test_sends_helped(void)
@@ -426,13 +444,26 @@ static void test_pieces(void)
 
 static void test_forks(void)
 {
-	run((struct plan){ .opcode = IBV_WR_RDMA_WRITE, .every = 1, .forks = true,
-			   .size = 64 * KIB, .depth = 128, .slots = 512, .rounds = 2 });
-	run((struct plan){ .opcode = IBV_WR_SEND, .every = 1, .forks = true, .events = true,
-			   .size = 64 * KIB, .depth = 128, .slots = 512, .rounds = 2 });
+	run((struct plan){ .opcode = IBV_WR_RDMA_WRITE,
+			   .every = 1,
+			   .forks = true,
+			   .size = 64 * KIB,
+			   .depth = 128,
+			   .slots = 512,
+			   .rounds = 2 });
+	run((struct plan){ .opcode = IBV_WR_SEND,
+			   .every = 1,
+			   .forks = true,
+			   .events = true,
+			   .size = 64 * KIB,
+			   .depth = 128,
+			   .slots = 512,
+			   .rounds = 2 });
 }
 
-/* ---- memory that goes without a word ---- */
+/*
+ * Memory that goes without a word
+ */
 
 #define UNMAPPED_LEN ((size_t)plan.slots * plan.size)
 
@@ -440,8 +471,8 @@ static void receive_two(int in, int out)
 {
 	struct side bad, good;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&bad, UNMAPPED_LEN);
 	deep_open(&good, UNMAPPED_LEN);
 	meet_peer(&bad, in, out);
@@ -457,7 +488,10 @@ static void receive_two(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Any end will do for the QP whose memory it was; the other between the same two processes goes on. */
+/*
+ * The QP whose memory it was may end in any way; the other one between the same two processes goes
+ * on.
+ */
 static void unmap_once(void)
 {
 	struct child c = child_start(receive_two);
@@ -465,8 +499,8 @@ static void unmap_once(void)
 	enum ibv_wc_status last = IBV_WC_SUCCESS;
 	struct ibv_wc wc;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&bad.s, UNMAPPED_LEN);
 	deep_open(&good.s, UNMAPPED_LEN);
 	bad.to = meet_peer(&bad.s, c.from, c.to);
@@ -501,16 +535,23 @@ static void unmap_once(void)
 
 static void test_unmapped(void)
 {
-	run_times(4, unmap_once, (struct plan){ .opcode = IBV_WR_RDMA_WRITE, .every = 1, .size = 64 * KIB,
-						.depth = 128, .slots = 128, .rounds = 1 });
+	run_times(4, unmap_once,
+		  (struct plan){ .opcode = IBV_WR_RDMA_WRITE,
+				 .every = 1,
+				 .size = 64 * KIB,
+				 .depth = 128,
+				 .slots = 128,
+				 .rounds = 1 });
 }
 
-/* ---- RDMA Reads of memory that changes all the time ---- */
+/*
+ * RDMA Reads of memory that changes all the time
+ */
 
 #define CHANGING (64 * KIB)
 #define READS 2048
 
-/* Eight times the same byte, one of four, mixed with their place. */
+/* A word is eight times the same byte, one of four that depend on the word's place. */
 static uint64_t mixed(unsigned int generation, size_t i)
 {
 	return generation % 4 * 0x5555555555555555u ^ (i + 1) * 0xff51afd7ed558ccdu;
@@ -538,8 +579,8 @@ static void be_read(int in, int out)
 	pthread_t painter;
 	struct side s;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&s, CHANGING);
 	repaint(s.buf, 0);
 	CHECK_EQ(pthread_create(&painter, NULL, keep_painting, s.buf), 0);
@@ -551,7 +592,10 @@ static void be_read(int in, int out)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* Each byte is one that was written there. Not each word: what copies may take the halves of one by themselves. */
+/*
+ * Each byte is one that was written there. Words may be torn, as a copy may take the halves of one
+ * by themselves.
+ */
 static void check_read(const uint8_t *at)
 {
 	const uint64_t *words = (const uint64_t *)at;
@@ -572,19 +616,21 @@ static void test_changing_source(void)
 	struct ibv_wc wc;
 	struct side s;
 
-	open_by_hand();
-	wire_timeout = PATIENCE;
+	oob_open();
+	oob_timeout = PATIENCE;
 	deep_open(&s, len);
 	to = meet_peer(&s, c.from, c.to);
 	if (lossy)
 		lose(SOME);
 	for (unsigned int done = 0; done < READS; done++) {
 		for (; posted < READS && posted - done < 128; posted++) {
-			struct ibv_sge sge = sge_of(s.mr, s.buf + posted % 128 * CHANGING, CHANGING);
+			struct ibv_sge sge =
+				sge_of(s.mr, s.buf + posted % 128 * CHANGING, CHANGING);
 
 			memset(s.buf + posted % 128 * CHANGING, POISON, CHANGING);
 			CHECK_EQ(post_rdma(&s, IBV_WR_RDMA_READ, posted, &sge, 1, to.addr, to.rkey,
-					   IBV_SEND_SIGNALED), 0);
+					   IBV_SEND_SIGNALED),
+				 0);
 		}
 		expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
 		CHECK_EQ(wc.wr_id, done);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: zcopy_ends_lossy -- --lossy */
 /*
- * What ends a deep queue of long messages, or the right to read what peers read, while it is under way. From then on
- * the memory is the application's, which has other bytes there at once: no peer ever gets those. With --lossy nothing
- * has arrived until then, and all of it has to be sent again.
+ * A deep queue of long messages is ended while it is under way, or the right to read what peers are
+ * reading. From then on the memory is the application's, which puts other bytes there at once: no
+ * peer ever gets those. With --lossy nothing has arrived until then, and all of it has to be sent
+ * again.
  */
 #include "child.h"
 #include "deep.h"
@@ -15,17 +16,17 @@
 #define SIZE 65536u
 #define ALL ((size_t)DEPTH * SIZE)
 #define FEW 2 /* reads that are asked for at once, and whose answers leave room in a window */
-#define SMALL_DELAYS 6 /* spins, so that it ends at different moments */
+#define SMALL_DELAYS 6 /* so that the end comes at different moments */
 
 #define RIGHTS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
-/* a sends, b is sent to, or a reads what b has. */
+/* a sends to b, or reads from b. */
 struct ends {
 	struct pair p;
 	uint8_t *here, *there;
 	struct ibv_mr *here_mr, *there_mr;
 	enum ibv_wr_opcode opcode;
-	unsigned int n, completed, succeeded; /* n: posted */
+	unsigned int n, completed, succeeded; /* n: how many are posted */
 };
 
 static void open_ends(struct ends *e, enum ibv_wr_opcode opcode)
@@ -61,7 +62,7 @@ static void unmap(uint8_t **map)
 	*map = NULL;
 }
 
-/* By one call: all but the last ones have others behind them. */
+/* Posts messages by one call: all but the last ones have others behind them. */
 static void post_all(struct ends *e, uint32_t rkey)
 {
 	static struct ibv_send_wr wr[DEPTH];
@@ -73,8 +74,12 @@ static void post_all(struct ends *e, uint32_t rkey)
 
 		sge[i] = sge_of(e->here_mr, e->here + at, SIZE);
 		wr[i] = (struct ibv_send_wr){
-			.wr_id = i, .next = i + 1 < e->n ? &wr[i + 1] : NULL, .sg_list = &sge[i], .num_sge = 1,
-			.opcode = e->opcode, .send_flags = IBV_SEND_SIGNALED,
+			.wr_id = i,
+			.next = i + 1 < e->n ? &wr[i + 1] : NULL,
+			.sg_list = &sge[i],
+			.num_sge = 1,
+			.opcode = e->opcode,
+			.send_flags = IBV_SEND_SIGNALED,
 			.wr.rdma = { (uintptr_t)e->there + at, rkey },
 		};
 	}
@@ -87,7 +92,7 @@ static void paint_all(uint8_t *at)
 		paint(at + (size_t)i * SIZE, SIZE, i);
 }
 
-/* In the order of posting, each once; after one that failed none succeeds. */
+/* Completions come in the order of posting, each once; after one that failed none succeeds. */
 static void take(struct ends *e, const struct ibv_wc *wc)
 {
 	CHECK_EQ(wc->wr_id, e->completed++);
@@ -117,7 +122,7 @@ static void poll_rest(struct ends *e)
 	CHECK_EQ(ibv_poll_cq(e->p.a.send_cq, 1, &wc), 0);
 }
 
-/* Until something of it is on its way. */
+/* Waits until something of it is on its way. */
 static void begin(struct ends *e, unsigned int moment)
 {
 	if (e->opcode == IBV_WR_SEND) {
@@ -135,9 +140,11 @@ static void begin(struct ends *e, unsigned int moment)
 		CHECK_EQ(e->completed, 0);
 }
 
-/* ---- the QP ends ---- */
+/*
+ * The QP ends
+ */
 
-/* Whoever may not wait for completions has taken what there was before. */
+/* A program that cannot wait for completions any more takes those that are there. */
 static void poll_now(struct ends *e)
 {
 	struct ibv_wc wc;
@@ -150,7 +157,7 @@ static void destroy(struct ends *e)
 {
 	rdma_destroy_qp(e->p.a.id);
 	e->p.a.qp = NULL;
-	/* What is there now was there before, and nothing comes any more. */
+	/* Takes the completions that are there; none comes any more. */
 	poll_now(e);
 	CHECK_EQ(e->succeeded, e->completed);
 }
@@ -181,7 +188,10 @@ static void disconnect(struct ends *e)
 	poll_rest(e);
 }
 
-/* What the sender had is the peer's: as many bytes, and none of what came into the memory after that. */
+/*
+ * The peer has as many bytes as the sender had completed, and none that came into the memory after
+ * the end.
+ */
 static void ends_by(void (*how)(struct ends *e))
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -196,7 +206,8 @@ static void ends_by(void (*how)(struct ends *e))
 		for (unsigned int i = 0; i < DEPTH; i++) {
 			const uint8_t *at = e.there + (size_t)i * SIZE;
 
-			CHECK(i < e.succeeded ? painted(at, SIZE, i) : painted_or_zero(at, SIZE, i));
+			CHECK(i < e.succeeded ? painted(at, SIZE, i) :
+						painted_or_zero(at, SIZE, i));
 		}
 		close_ends(&e);
 	}
@@ -222,7 +233,7 @@ static void test_disconnect(void)
 	ends_by(disconnect);
 }
 
-/* Then success tells nothing of the peer. */
+/* Then success does not say that the peer has the data. */
 static void peer_ends(bool destroys)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -257,7 +268,9 @@ static void test_peer_destroys(void)
 	peer_ends(true);
 }
 
-/* ---- what is read ends ---- */
+/*
+ * What is read ends
+ */
 
 static struct ibv_mw *window;
 
@@ -269,12 +282,16 @@ static void dereg(struct ends *e)
 
 static void rereg_access(struct ends *e)
 {
-	CHECK_EQ(ibv_rereg_mr(e->there_mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE), 0);
+	CHECK_EQ(ibv_rereg_mr(e->there_mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			      IBV_ACCESS_LOCAL_WRITE),
+		 0);
 }
 
 static void rereg_translation(struct ends *e)
 {
-	CHECK_EQ(ibv_rereg_mr(e->there_mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, e->p.b.buf, SIDE_BUF, 0), 0);
+	CHECK_EQ(ibv_rereg_mr(e->there_mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, e->p.b.buf,
+			      SIDE_BUF, 0),
+		 0);
 }
 
 static void qp_access(struct ends *e)
@@ -284,7 +301,10 @@ static void qp_access(struct ends *e)
 	CHECK_EQ(ibv_modify_qp(e->p.b.qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
 }
 
-/* By a work request, whose turn comes behind what is answered: the peer may meet the end of the window before. */
+/*
+ * The right ends by a work request, behind what is answered already: the peer may find the window
+ * closed before that.
+ */
 static void expect_unbound(struct ends *e)
 {
 	struct ibv_wc wc;
@@ -321,7 +341,10 @@ static void unbind_window(struct ends *e)
 	expect_unbound(e);
 }
 
-/* By the reader: it is posted behind the reads, and is not answered. */
+/*
+ * The reader's own request ends it: it is posted behind the reads, and so comes behind their
+ * answers.
+ */
 static void invalidate_remotely(struct ends *e, uint32_t rkey)
 {
 	struct ibv_wc wc;
@@ -350,8 +373,10 @@ static void destroy_reader(struct ends *e)
 
 static void bind_all(struct ends *e, enum ibv_mw_type type)
 {
-	struct ibv_mw_bind bind = { .wr_id = 0, .send_flags = IBV_SEND_SIGNALED,
-				    .bind_info = { e->there_mr, (uintptr_t)e->there, ALL, IBV_ACCESS_REMOTE_READ } };
+	struct ibv_mw_bind bind = { .wr_id = 0,
+				    .send_flags = IBV_SEND_SIGNALED,
+				    .bind_info = { e->there_mr, (uintptr_t)e->there, ALL,
+						   IBV_ACCESS_REMOTE_READ } };
 	struct ibv_wc wc;
 
 	window = ibv_alloc_mw(e->p.b.pd, type);
@@ -361,13 +386,15 @@ static void bind_all(struct ends *e, enum ibv_mw_type type)
 	} else {
 		uint32_t rkey = ibv_inc_rkey(window->rkey);
 
-		CHECK_EQ(post_bind(&e->p.b, 0, window, rkey, e->there_mr, e->there, ALL, IBV_ACCESS_REMOTE_READ), 0);
+		CHECK_EQ(post_bind(&e->p.b, 0, window, rkey, e->there_mr, e->there, ALL,
+				   IBV_ACCESS_REMOTE_READ),
+			 0);
 		window->rkey = rkey;
 	}
 	expect_wc(e->p.b.send_cq, IBV_WC_SUCCESS, &wc);
 }
 
-/* The reader gets what was there before, or an error; type 0: without a window. */
+/* The reader gets what was there before, or an error. type 0: without a window. */
 static void reading_of_ends_by(unsigned int n, void (*how)(struct ends *e), enum ibv_mw_type type)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -388,11 +415,12 @@ static void reading_of_ends_by(unsigned int n, void (*how)(struct ends *e), enum
 		deep_replace(e.there, ALL);
 		deep_mend();
 		poll_rest(&e);
-		/* It has been read from until then: so not all of it comes from nowhere. */
+		/* Until then the peer has read, so some of the data has arrived. */
 		for (unsigned int i = 0; i < DEPTH; i++) {
 			const uint8_t *at = e.here + (size_t)i * SIZE;
 
-			CHECK(i < e.succeeded && i < n ? painted(at, SIZE, i) : painted_or_zero(at, SIZE, i));
+			CHECK(i < e.succeeded && i < n ? painted(at, SIZE, i) :
+							 painted_or_zero(at, SIZE, i));
 		}
 		if (e.succeeded < e.n)
 			expect_qp_state(e.p.a.qp, IBV_QPS_ERR);
@@ -447,9 +475,14 @@ static void test_read_from_destroyed(void)
 	reading_ends_by(destroy_reader, 0);
 }
 
-/* ---- memory that goes without a word ---- */
+/*
+ * Memory that goes without a word
+ */
 
-/* Before its turn: then it is known whose fault it is, and what was before it has arrived. */
+/*
+ * The memory goes before its turn comes: then it is known whose fault it is, and what is before it
+ * has arrived.
+ */
 static void test_absent(void)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -476,7 +509,7 @@ static void test_absent(void)
 	}
 }
 
-/* Another pair between the same two goes on, whatever becomes of this one. */
+/* Another pair between the same two processes goes on, whatever becomes of this one. */
 static void test_unmapped(void)
 {
 	for (unsigned int moment = 0; moment < 2 * SMALL_DELAYS; moment++) {
@@ -493,13 +526,14 @@ static void test_unmapped(void)
 			expect_qp_state(e.p.a.qp, IBV_QPS_ERR);
 		for (unsigned int i = 0; i < DEPTH; i++)
 			CHECK(painted_or_zero(e.there + (size_t)i * SIZE, SIZE, i));
-		write_works(&other, other.b.buf, (uintptr_t)other.b.buf, other.b.mr->rkey, SIDE_BUF);
+		write_works(&other, other.b.buf, (uintptr_t)other.b.buf, other.b.mr->rkey,
+			    SIDE_BUF);
 		pair_close(&other);
 		close_ends(&e);
 	}
 }
 
-/* The same of what is read. */
+/* The same with memory that is being read. */
 static void test_unmapped_source(void)
 {
 	for (unsigned int moment = 0; moment < SMALL_DELAYS; moment++) {
@@ -517,7 +551,8 @@ static void test_unmapped_source(void)
 		poll_rest(&e);
 		for (unsigned int i = 0; i < e.succeeded; i++)
 			CHECK(painted(e.here + (size_t)i * SIZE, SIZE, i));
-		write_works(&other, other.b.buf, (uintptr_t)other.b.buf, other.b.mr->rkey, SIDE_BUF);
+		write_works(&other, other.b.buf, (uintptr_t)other.b.buf, other.b.mr->rkey,
+			    SIDE_BUF);
 		pair_close(&other);
 		close_ends(&e);
 	}

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "sctp/internal.h"
+#include "sctp/assoc.h"
+#include "wire/sctp_init.h"
 
 #define LOCAL_PORT 6000
 #define PEER_PORT 7000
@@ -181,8 +182,8 @@ static void associate(void)
 	w.a = w.rx.assoc;
 	output();
 	sctp_assoc_set_mtu(w.a, 9000);
-	w.a->path.cc.cwnd = 1u << 30; /* no window limits what is outstanding */
-	w.a->peer_rwnd = 1u << 30;
+	w.a->path->cc.cwnd = 1u << 30; /* no window limits what is outstanding */
+	w.a->window.peer_rwnd = 1u << 30;
 	w.may_send = true;
 	sctp_assoc_doorbell(w.a);
 	output();
@@ -337,7 +338,7 @@ static void duplicates(void)
 {
 	begin(w.a->local_tag);
 	while (w.len + 20 <= PACKET)
-		add_data(w.a->rxmap.cum, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E);
+		add_data(w.a->rx.map.cum, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E);
 	seal();
 }
 

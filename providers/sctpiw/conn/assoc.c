@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "conn/conn.h"
-#include "log/log.h"
 #include "util/sockaddr.h"
+#include "util/trace.h"
 
 /* How long an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
@@ -102,19 +102,18 @@ static void drop_sessions(struct conn_assoc *a, int error)
 		iw_assoc_lost(iw, error);
 }
 
-static void log_assoc(const struct conn_assoc *a, const char *what)
+static void trace_state(const struct conn_assoc *a, const char *what)
 {
 	const struct transport *t = a->ep->conn->transport;
 	char text[SOCKADDR_TEXT];
 
-	if (log_enabled(LOG_LEVEL_DEBUG))
-		log_debug("port %u, %s: %s", a->ep->bound.port,
-			  sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), what);
+	TRACE(assoc_state, a->ep->conn->now, .port = a->ep->bound.port,
+	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), .state = what);
 }
 
 void conn_assoc_abort(struct conn_assoc *a, int error)
 {
-	log_assoc(a, "aborted");
+	trace_state(a, "aborted");
 	a->gone = true;
 	a->ep->conn->transport->abort(a);
 	drop_sessions(a, error);
@@ -132,7 +131,7 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 		conn_assoc_abort(a, -ENOMEM);
 		return false;
 	}
-	log_assoc(a, "association up");
+	trace_state(a, "association up");
 	cm_assoc_up(a);
 	oob_assoc_up(a);
 	conn_assoc_check_idle(a);
@@ -141,14 +140,14 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 
 void conn_assoc_restarted(struct conn_assoc *a)
 {
-	log_assoc(a, "restarted by the peer");
+	trace_state(a, "restarted by the peer");
 	drop_sessions(a, -ECONNRESET);
 	a->closing = false;
 }
 
 void conn_assoc_peer_closes(struct conn_assoc *a)
 {
-	log_assoc(a, "the peer shuts down");
+	trace_state(a, "the peer shuts down");
 	a->closing = true;
 	list_del(&a->idle_node);
 	drop_sessions(a, -ECONNRESET);
@@ -166,9 +165,10 @@ static void replace(struct conn_assoc *old)
 void conn_assoc_over(struct conn_assoc *a, int error, bool orderly)
 {
 	if (orderly)
-		log_debug("port %u: association closed", a->ep->bound.port);
+		TRACE(assoc_closed, a->ep->conn->now, .port = a->ep->bound.port);
 	else
-		log_debug("port %u: association lost, error %d", a->ep->bound.port, -error);
+		TRACE(assoc_lost, a->ep->conn->now, .port = a->ep->bound.port,
+		      .error = (uint64_t)-error);
 	a->gone = true;
 	drop_sessions(a, error);
 	if (orderly || a->closing)
@@ -260,7 +260,7 @@ static void close_idle(struct conn *c, struct list_node *list)
 		list_del(&a->idle_node);
 		if (iw_assoc_sessions(a->iw))
 			continue;
-		log_assoc(a, "idle, shutting down");
+		trace_state(a, "idle, shutting down");
 		a->closing = true;
 		c->transport->shutdown(a);
 	}

@@ -74,8 +74,7 @@ struct cm_options {
 
 /* From rdma_connect() or rdma_accept() until the connection stands. */
 struct cm_setup {
-	struct conn_assoc *assoc;   /* while the id waits for it to come up */
-	struct list_node wait_node; /* conn_assoc.waiting */
+	struct list_node wait_node; /* conn_assoc.waiting, until that is up */
 	struct list_node node;	    /* cm.accepting: the peer's answer is awaited, until deadline */
 	uint64_t deadline;
 	unsigned int moves; /* to other ports of ours, from associations without a free stream */
@@ -178,12 +177,19 @@ void cm_assoc_up(struct conn_assoc *a);
 void cm_assoc_failed(struct conn_assoc *a, int error);
 /* The association that the id waited for was closed before it was of use: the id goes on to a new one. */
 void cm_reconnect(struct cm_id *id);
-/* Gives up what the id has with a peer, without an event to the application. */
-void cm_hang_up(struct cm_id *id);
 uint64_t cm_next_timeout(const struct conn *c);
 void cm_timers(struct conn *c);
 /* The events of a session that belongs to the id of this handle. */
 void cm_session_user(const struct cm_id *id, struct iw_session_user *user);
+
+/* ---- cm_end.c ---- */
+
+/* The peer has ended the connection; status: 0 or -errno of the event. */
+void cm_end(struct cm_id *id, int status);
+/* Gives up what the id has with a peer, without an event to the application. */
+void cm_hang_up(struct cm_id *id);
+uint64_t cm_end_next_timeout(const struct conn *c);
+void cm_end_timers(struct conn *c);
 
 /* ---- cm_listen.c ---- */
 

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Connections of rdma_cm ids: from rdma_connect() and rdma_accept() to their end. */
+/* Connections of rdma_cm ids: from rdma_connect() or rdma_accept() until they stand, or fail to. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
-#include "config/config.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-/* The peer's application has so long to accept or reject, and its RNIC for an RTR indication. */
+/* How long the peer's application may take to accept or reject, and its RNIC to send an RTR indication. */
 #define ACCEPT_LIMIT (30 * NSEC_PER_SEC)
 
-/* The application has so long to poll what came before the end, and is looked at so often. */
-#define END_LIMIT (NSEC_PER_SEC / 10)
-#define END_STEP (NSEC_PER_SEC / 1000)
-
-/* To so many associations without a stream. */
+/* To so many other ports an id moves if no association of its own has a stream for it. */
 #define MOVES_MAX 8
 
 _Static_assert((int)CONFIG_RTR_SEND == IW_RTR_SEND && (int)CONFIG_RTR_WRITE == IW_RTR_WRITE &&
@@ -39,7 +35,7 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 	memcpy(to->private_data, p->private_data, p->private_data_len);
 }
 
-/* A QP that can be connected; the session checks the rest when it is made. */
+/* The QP of that number, if it can be connected. The session checks the rest when it is made. */
 static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
 {
 	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
@@ -87,9 +83,7 @@ uint16_t cm_encap_port(const struct conn *c, uint16_t port)
 	return configured == CONFIG_ENCAP_SAME ? port : (uint16_t)configured;
 }
 
-static int start(struct cm_id *id);
-
-/* To another port of ours. */
+/* The id goes on from another port of ours. */
 static void move(struct cm_id *id, struct endpoint *next)
 {
 	endpoint_put(id->ep);
@@ -98,27 +92,26 @@ static void move(struct cm_id *id, struct endpoint *next)
 }
 
 /*
- * As initiate(). A peer may have few streams (Linux: 10); when all are taken, this connection and
- * those after it go from another port, so on another association.
+ * The association has no stream for the id: a peer may have few (Linux: 10). This connection and those after
+ * it go from another port, and so on another association. -EAGAIN: the id must stay at its port.
  */
-static int initiate_somewhere(struct cm_id *id, struct conn_assoc *a)
+static int leave_full(struct cm_id *id, const struct conn_assoc *a)
 {
 	struct endpoint *next;
-	int ret = initiate(id, a);
+	int ret;
 
-	if (ret != -EAGAIN || !id->ep->shared)
-		return ret;
+	if (!id->ep->shared)
+		return -EAGAIN;
 	/* Streams that others use are a reason to go on; a peer that never has one is not. */
 	if (!iw_assoc_sessions(a->iw) && ++id->setup.moves > MOVES_MAX)
 		return -ECONNREFUSED;
 	ret = endpoint_open_next(id->ep, &next);
-	if (ret)
-		return ret;
-	move(id, next);
-	return start(id);
+	if (!ret)
+		move(id, next);
+	return ret;
 }
 
-/* What the id's packets are to carry. From a port that others use as well it moves to another. */
+/* What the id's packets are to carry. An id moves away from a port that others use as well. */
 static int take_tos(struct cm_id *id)
 {
 	struct endpoint *next;
@@ -136,7 +129,7 @@ static int take_tos(struct cm_id *id)
 	return ret;
 }
 
-/* On the association that is there, or on a new one. */
+/* Initiates on the association that is there, or waits for a new one. */
 static int start(struct cm_id *id)
 {
 	uint16_t port = sockaddr_port((struct sockaddr *)&id->dst);
@@ -148,17 +141,22 @@ static int start(struct cm_id *id)
 	struct conn_assoc *a;
 	int ret;
 
-	ret = conn_assoc_connect(id->ep, &to, port, &a);
-	if (ret)
-		return ret;
-	if (conn_assoc_is_up(a)) {
-		ret = initiate_somewhere(id, a);
+	for (;;) {
+		ret = conn_assoc_connect(id->ep, &to, port, &a);
+		if (ret)
+			return ret;
+		if (!conn_assoc_is_up(a)) {
+			list_add_tail(&a->waiting, &id->setup.wait_node);
+			return 0;
+		}
+		ret = initiate(id, a);
 		conn_assoc_check_idle(a);
-		return ret;
+		if (ret != -EAGAIN)
+			return ret;
+		ret = leave_full(id, a);
+		if (ret)
+			return ret;
 	}
-	id->setup.assoc = a;
-	list_add_tail(&a->waiting, &id->setup.wait_node);
-	return 0;
 }
 
 int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
@@ -186,7 +184,6 @@ void cm_reconnect(struct cm_id *id)
 	int ret;
 
 	list_del(&id->setup.wait_node);
-	id->setup.assoc = NULL;
 	ret = start(id);
 	if (ret)
 		cm_connect_failed(id, ret, NULL);
@@ -198,10 +195,13 @@ void cm_assoc_up(struct conn_assoc *a)
 
 	while ((node = list_pop(&a->waiting))) {
 		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
-		int ret;
+		int ret = initiate(id, a);
 
-		id->setup.assoc = NULL;
-		ret = initiate_somewhere(id, a);
+		if (ret == -EAGAIN) {
+			ret = leave_full(id, a);
+			if (!ret)
+				ret = start(id);
+		}
 		if (ret)
 			cm_connect_failed(id, ret, NULL);
 	}
@@ -214,7 +214,6 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 	while ((node = list_pop(&a->waiting))) {
 		struct cm_id *id = list_entry(node, struct cm_id, setup.wait_node);
 
-		id->setup.assoc = NULL;
 		cm_connect_failed(id, error, NULL);
 	}
 }
@@ -224,7 +223,7 @@ void cm_assoc_failed(struct conn_assoc *a, int error)
 static void establish(struct cm_id *id)
 {
 	id->state = CM_ESTABLISHED;
-	/* Of ours, without our own private data. */
+	/* The event tells this side's values, but not its own private data. */
 	id->param.private_data_len = 0;
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
 }
@@ -234,13 +233,12 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	struct iw_qp *qp;
 	int ret = -EINVAL;
 
-	/* rdma_establish() of the active side: an iWARP connection is complete without it. */
+	/* The active side calls rdma_establish(): an iWARP connection is complete without it. */
 	if (id->state == CM_ESTABLISHED && !param)
 		return 0;
 	if (id->state != CM_REQUESTED || !param)
 		return -EINVAL;
-	/* The peer has gone meanwhile. */
-	if (!id->session) {
+	if (!id->session) { /* the peer has gone meanwhile */
 		id->state = CM_OVER;
 		return -ECONNRESET;
 	}
@@ -249,7 +247,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	if (qp)
 		ret = iw_session_accept(id->session, qp, &id->param);
 	if (ret) {
-		/* Not a Reject: that is the application's alone to say (RFC 5043 6.3). */
+		/* A Reject is the application's alone to say (RFC 5043 6.3). */
 		iw_session_refuse(id->session);
 		id->session = NULL;
 		id->state = CM_OVER;
@@ -280,70 +278,6 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 	return ret;
 }
 
-/* ---- the end ---- */
-
-static void close_session(struct cm_id *id)
-{
-	if (!id->session)
-		return;
-	iw_session_close(id->session);
-	id->session = NULL;
-}
-
-/* In engine.ending. */
-static void tell_end(struct cm_id *id)
-{
-	list_del(&id->ending.node);
-	cm_post(id, CM_EVENT_DISCONNECTED, id->ending.status);
-}
-
-int cm_disconnect(struct cm_id *id)
-{
-	switch (id->state) {
-	case CM_ACCEPTED:
-	case CM_ESTABLISHED:
-		list_del(&id->setup.node);
-		close_session(id);
-		id->state = CM_OVER;
-		cm_post(id, CM_EVENT_DISCONNECTED, 0);
-		return 0;
-	case CM_OVER:
-		/* Who hangs up waits for no receive. */
-		if (list_linked(&id->ending.node))
-			tell_end(id);
-		return 0;
-	case CM_CONNECTING:
-	case CM_REQUESTED:
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
-
-/* COMM_EST and the like: the kernel's CM has nothing to do for an iWARP device either. */
-int cm_notify(const struct cm_id *id)
-{
-	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
-}
-
-void cm_hang_up(struct cm_id *id)
-{
-	list_del(&id->setup.wait_node);
-	list_del(&id->setup.node);
-	list_del(&id->ending.node);
-	id->setup.assoc = NULL;
-	if (id->state == CM_REQUESTED && id->session) {
-		/* An application that lets go of a request rejects it, but not of one that it never read. */
-		if (id->request.listener)
-			iw_session_refuse(id->session);
-		else
-			iw_session_reject(id->session, NULL, 0);
-		id->session = NULL;
-	} else {
-		close_session(id);
-	}
-}
-
 /* ---- events of the sessions ---- */
 
 static void on_accept(struct cm_id *id, const struct iw_event *ev)
@@ -362,47 +296,6 @@ static void on_rtr(struct cm_id *id)
 		establish(id);
 }
 
-/*
- * The application hears of the end once it has polled the last Send that came before. Peers hang up right
- * behind their last Send, and both may come at once: with devices whose connections end by other ways, and
- * so later, programs get away with destroying the QP on the event before they look into the CQ once more.
- */
-static void post_end(struct cm_id *id, int status)
-{
-	struct conn *c = id->conn;
-	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
-
-	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv)) {
-		cm_post(id, CM_EVENT_DISCONNECTED, status);
-		return;
-	}
-	id->ending.status = status;
-	id->ending.deadline = c->now + END_LIMIT;
-	if (list_empty(&c->cm.ending))
-		c->cm.end_check = c->now + END_STEP;
-	list_add_tail(&c->cm.ending, &id->ending.node);
-}
-
-/* A look at where it was will not do: entries move up when those of another QP are taken out (iw_cq_purge()). */
-static bool is_unpolled(struct cm_id *id)
-{
-	struct iw_qp *qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
-
-	return qp && (!iw_cq_is_past(qp->recv_cq, id->ending.recv) ||
-		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv));
-}
-
-static void check_ends(struct conn *c)
-{
-	c->cm.end_check = c->now + END_STEP;
-	list_for_each_safe(node, &c->cm.ending) {
-		struct cm_id *id = list_entry(node, struct cm_id, ending.node);
-
-		if (c->now >= id->ending.deadline || !is_unpolled(id))
-			tell_end(id);
-	}
-}
-
 static void on_closed(struct cm_id *id, int error)
 {
 	enum cm_state state = id->state;
@@ -412,8 +305,8 @@ static void on_closed(struct cm_id *id, int error)
 	switch (state) {
 	case CM_CONNECTING:
 		/*
-		 * The association was of a peer that is no more, or that found it idle just then:
-		 * who has the port now is asked, once.
+		 * The association was one of a peer that is no more, or that found it idle just then: the
+		 * present owner of the port is asked, once.
 		 */
 		if (error == -ECONNRESET && !id->setup.retried) {
 			id->setup.retried = true;
@@ -423,15 +316,15 @@ static void on_closed(struct cm_id *id, int error)
 		}
 		/* fall through */
 	case CM_ACCEPTED:
-		/* Ended instead of being answered: it did not want us (RFC 5043 6.4), or our answer. */
+		/* The peer ended the session instead of answering (RFC 5043 6.4). */
 		cm_connect_failed(id, error ? error : -ECONNREFUSED, NULL);
 		break;
 	case CM_ESTABLISHED:
 		id->state = CM_OVER;
-		post_end(id, error);
+		cm_end(id, error);
 		break;
 	default:
-		/* Requested: accept will find that it is gone. */
+		/* In CM_REQUESTED cm_accept() will find that the session is gone. */
 		break;
 	}
 }
@@ -472,6 +365,8 @@ void cm_session_user(const struct cm_id *id, struct iw_session_user *user)
 	*user = (struct iw_session_user){.ops = &ops, .ctx = id->conn, .handle = id->handle};
 }
 
+/* ---- timers ---- */
+
 static uint64_t next_accept(const struct conn *c)
 {
 	if (list_empty(&c->cm.accepting))
@@ -481,7 +376,7 @@ static uint64_t next_accept(const struct conn *c)
 
 uint64_t cm_next_timeout(const struct conn *c)
 {
-	uint64_t accept = next_accept(c), end = list_empty(&c->cm.ending) ? TIME_NEVER : c->cm.end_check;
+	uint64_t accept = next_accept(c), end = cm_end_next_timeout(c);
 
 	return accept < end ? accept : end;
 }
@@ -498,6 +393,5 @@ void cm_timers(struct conn *c)
 		id->session = NULL;
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
-	if (!list_empty(&c->cm.ending) && c->cm.end_check <= c->now)
-		check_ends(c);
+	cm_end_timers(c);
 }

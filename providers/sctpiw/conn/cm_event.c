@@ -7,13 +7,14 @@
 #include "conn/cm.h"
 #include "conn/conn.h"
 #include "log/log.h"
+#include "util/trace.h"
 
 static uint8_t clip(uint32_t v)
 {
 	return v > UINT8_MAX ? UINT8_MAX : (uint8_t)v;
 }
 
-/* As the kernel's CM reports an iWARP device's values: initiator_depth is the ird. */
+/* The kernel's CM reports an iWARP device's IRD as initiator_depth, and its ORD as responder_resources. */
 static void fill_param(struct rnic_conn_param *to, const struct iw_session_param *from)
 {
 	size_t len = from->private_data_len;
@@ -31,7 +32,8 @@ static int post(struct cm_id *id, const struct rnic_cm_event *ev)
 	int ret;
 
 	id->conn->cm.last_event = id->conn->now;
-	log_debug("id %u: event %u, status %d", ev->id, ev->event, ev->status);
+	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event,
+	      .status = ev->status);
 	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
 	if (ret)
 		log_error("out of memory: a connection event is lost");

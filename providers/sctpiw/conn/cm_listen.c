@@ -9,7 +9,8 @@
 #include "log/log.h"
 #include "util/sockaddr.h"
 
-#define BACKLOG_MAX 1024 /* and the default, as the kernel's ucma has it */
+/* The largest backlog, and the default, as the kernel's ucma has it. */
+#define BACKLOG_MAX 1024
 
 int cm_listen(struct cm_id *id, int backlog)
 {
@@ -48,6 +49,7 @@ void cm_unlisten(struct cm_id *id)
 	id->state = CM_OVER;
 }
 
+/* The addresses of a passive id are those of the association. */
 static void set_addresses(struct cm_id *child, const struct cm_id *listener, const struct conn_assoc *a)
 {
 	const struct transport *t = listener->conn->transport;

@@ -39,7 +39,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 
 	if (ret)
 		return ret;
-	/* Datagram services (UD QPs) do not exist on iWARP: no device takes them. */
+	/* Datagram services (UD QPs) do not exist on iWARP, so no device takes the address. */
 	if (!id->connected_type)
 		return -ENODEV;
 	return lacks_scope(addr) ? -EINVAL : 0;
@@ -78,7 +78,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	return 0;
 }
 
-/* Without a bind before: src may name an address, a port, both or none. */
+/* Binds an id that was not bound before; src may name an address, a port, both or none. */
 static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int family)
 {
 	struct sockaddr_storage probe;
@@ -91,7 +91,7 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 		ret = check_addr(id, src);
 		if (ret)
 			return ret;
-		/* Is it ours? Asked by a route to itself. */
+		/* Whether the address is ours is asked by a route to itself. */
 		if (!sockaddr_is_any(src)) {
 			ret = id->conn->ops->route(id->conn, src, src, &probe);
 			if (ret)
@@ -157,9 +157,9 @@ int cm_resolve_route(struct cm_id *id)
 }
 
 /*
- * Whether the id has been given a device. Loopback alone does not: to the kernel it names none, as the
- * wildcard does, until a peer is known. Programs rely on that (libfabric binds to localhost, and has all
- * of the device's addresses to choose from if no device comes with it).
+ * Whether the id has been given a device. A loopback address alone does not give it one: to the kernel it
+ * names none, as the wildcard does, until a peer is known. Programs rely on that: libfabric binds to
+ * localhost, and has all addresses of the device to choose from if no device comes with it.
  */
 static bool has_device(const struct cm_id *id)
 {
@@ -191,9 +191,9 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 }
 
 /*
- * The kernel's iWARP CM gives a QP's remote rights in INIT and RTR; in RTS nothing but the port,
- * since the connection has moved the QP already. It leaves out the right of atomics, which the kernel's
- * iWARP devices do not have; programs leave the rights to the CM, so that ours is for it to give.
+ * The kernel's iWARP CM gives a QP its remote rights in INIT and RTR; in RTS nothing but the port, since the
+ * connection has moved the QP already. It leaves out the right of atomics, which the kernel's iWARP devices do
+ * not have. Programs leave the rights to the CM, so here it gives that one, too.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -210,7 +210,7 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	return 0;
 }
 
-/* An address family option that comes after the bind: only bind() can change it. */
+/* If the option comes after the bind, the id is bound once more: nothing else can change it. */
 static int set_afonly(struct cm_id *id, bool on)
 {
 	struct sockaddr_storage addr = id->src;
@@ -237,8 +237,8 @@ static int set_reuse(struct cm_id *id, bool on)
 }
 
 /*
- * Taken over when the id connects or listens; later it says nothing, as with the kernel. The two
- * lowest bits are ECN's, and SCTP's to say.
+ * The TOS is taken over when the id connects or listens; later it has no effect, as with the kernel. The two
+ * lowest bits belong to ECN (RFC 3168), so the application has no say in them.
  */
 static void set_tos(struct cm_id *id, uint8_t tos)
 {
@@ -271,7 +271,7 @@ int cm_set_option(struct cm_id *id, int level, int name, const void *val, size_t
 		set_tos(id, *(const uint8_t *)val);
 		return 0;
 	case CM_OPTION_ID_ACK_TIMEOUT:
-		/* SCTP measures the round trip: a hint that this device has no use for. */
+		/* SCTP measures the round trip, so this device has no use for the hint. */
 		return len == 1 && id->connected_type ? 0 : -EINVAL;
 	case CM_OPTION_ID_REUSEADDR:
 		ret = flag(val, len, &on);

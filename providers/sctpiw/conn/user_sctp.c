@@ -10,6 +10,7 @@
 #include "iwarp/iwarp.h"
 #include "log/log.h"
 #include "sctp/sctp.h"
+#include "sctp/trace.h"
 
 /* Batches that one association may send before the next has its turn. */
 #define OUTPUT_TURN 8
@@ -68,8 +69,8 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->sid = m.sid;
 		msg->ppid = m.ppid;
 		msg->more = m.more;
-		msg->ref = m.ref;
-		msg->ref_len = m.ref_len;
+		msg->zcopy = m.ref;
+		msg->zcopy_len = m.ref_len;
 	}
 	return len;
 }
@@ -79,7 +80,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
 		.checksum = c->ops->checksum,
-		.fill = c->ops->copy_out,
+		.copy_out = c->ops->copy_out,
 	};
 	struct sctp_config config;
 	struct user_sctp *us;
@@ -384,6 +385,7 @@ static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_b
 	struct conn *c = ep->conn;
 
 	count_out(c, batch);
+	sctp_trace_sent(sa, batch, c->now);
 	if (c->carrier->send(ep, batch) != -EAGAIN) {
 		sctp_batch_done(user_sctp_of(c)->sctp, batch);
 		return true;

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two ends that write to each other in turn spin on memory for the answer, where only a change of
- * threads can place it. With an RNIC of iWARP a Write is complete when its bytes are copied, with others
- * when the peer has acknowledged it, and that is about when the answer comes: so a completion that is
- * all that the application waits for may as well come with the answer. Until then the application polls,
- * and its polls bring the answer in.
+ * When two applications write to each other in turn, each spins on its memory for the answer, and only
+ * a change of threads lets the progress thread place it. An iWARP RNIC completes a Write when its
+ * bytes are copied; others complete it when the peer has acknowledged it, and that is about when the
+ * answer comes. So a completion for which alone the application waits may as well come with the
+ * answer: until then the application polls the CQ, and its polls bring the answer in.
  */
-#include "iwarp/private.h"
+#include "iwarp/answer.h"
+
+#include "iwarp/qp.h"
+#include "iwarp/rnic.h"
 
 /*
- * After so many rounds in turn, more than others, completions wait, until one has waited in vain, or
- * two in a row where others have not; then it takes twice as many rounds, as if the answers always
- * came late.
+ * Completions begin to wait after ROUNDS_MIN Writes in turn (more than Writes that were not). They stop
+ * when one has waited in vain, or, if some have not, two in a row. Then it takes twice as many rounds
+ * until they wait again, up to ROUNDS_MAX, so that a QP whose answers always come late seldom waits.
  */
 #define ROUNDS_MIN 8
 #define ROUNDS_MAX 1024
 /*
- * How long they wait, ns, and for each byte, of which no more than so many count: an answer may be as long as what
- * it answers, and both take their time. What comes later is worth a change of threads.
+ * How long a completion waits, in ns: WAIT, and WAIT_BYTE for each byte of its Write, up to
+ * WAIT_BYTES_MAX bytes. An answer may be as long as the Write, and both take their time; an answer that
+ * comes later than that is worth a change of threads.
  */
 #define WAIT 50000u
 #define WAIT_BYTE 2u
 #define WAIT_BYTES_MAX 262144u
 
-void iw_answer_forget(struct iw_qp_private *p)
+void iw_answer_forget(struct iw_answer *a)
 {
-	p->rounds = 0;
-	p->rounds_needed = ROUNDS_MIN;
-	p->trust = 0;
-	p->asked = p->awaits_answer = false;
+	*a = (struct iw_answer){ .rounds_needed = ROUNDS_MIN };
 }
 
-static void missed(struct iw_qp_private *p)
+/* The answer came too late, or not while the completion waited. */
+static void missed(struct iw_answer *a)
 {
-	p->awaits_answer = false;
-	if (p->trust && !--p->trust && p->rounds_needed < ROUNDS_MAX)
-		p->rounds_needed *= 2;
+	a->awaited = false;
+	if (a->trust && !--a->trust && a->rounds_needed < ROUNDS_MAX)
+		a->rounds_needed *= 2;
 }
 
-/* Of all that the QP had to send nothing is left. */
+/* Has the QP nothing left to send? */
 static bool is_done(const struct iw_qp *qp)
 {
 	return iw_ring_head(&qp->sq) == iw_ring_tail(&qp->sq);
@@ -46,38 +48,38 @@ static bool is_done(const struct iw_qp *qp)
 
 void iw_answer_expect(struct iw_qp *qp, uint32_t len)
 {
-	struct iw_qp_private *p = qp->priv;
+	struct iw_answer *a = &iw_qp_base(qp)->answer;
 	struct iw_cq *cq = qp->send_cq;
 	uint64_t wait = WAIT + WAIT_BYTE * (len < WAIT_BYTES_MAX ? len : WAIT_BYTES_MAX);
 
-	if (p->awaits_answer)
-		missed(p);
-	p->asked = true;
-	if (!p->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
+	if (a->awaited)
+		missed(a);
+	a->asked = true;
+	if (!a->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
 		return;
-	p->awaits_answer = true;
+	a->awaited = true;
 	atomic_store_explicit(&cq->answer_due, qp->rnic->now + wait, memory_order_release);
 }
 
 void iw_answer_came(struct iw_qp *qp)
 {
-	struct iw_qp_private *p = qp->priv;
-	bool asked = p->asked;
+	struct iw_answer *a = &iw_qp_base(qp)->answer;
+	bool asked = a->asked;
 
-	p->asked = false;
-	if (p->awaits_answer) {
+	a->asked = false;
+	if (a->awaited) {
 		if (!atomic_exchange_explicit(&qp->send_cq->answer_due, 0, memory_order_acq_rel)) {
-			missed(p);
+			missed(a);
 			return;
 		}
-		p->awaits_answer = false;
-		p->trust = 2;
-		p->rounds_needed = ROUNDS_MIN;
+		a->awaited = false;
+		a->trust = 2;
+		a->rounds_needed = ROUNDS_MIN;
 	} else if (!asked || !is_done(qp) || !iw_cq_is_empty(qp->send_cq)) {
-		/* Or the application has acted already on what it saw in memory before we delivered it. */
-		p->rounds -= p->rounds > 0;
-	} else if (!p->trust && ++p->rounds >= p->rounds_needed) {
-		p->rounds = 0;
-		p->trust = 1;
+		/* The application may have acted already on what it saw in memory, before delivery. */
+		a->rounds -= a->rounds > 0;
+	} else if (!a->trust && ++a->rounds >= a->rounds_needed) {
+		a->rounds = 0;
+		a->trust = 1;
 	}
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Associations: the table of streams, and the sessions' turns to send. */
+#include "iwarp/assoc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/rc.h"
+#include "iwarp/session_rx.h"
+#include "iwarp/session_setup.h"
+#include "util/bytes.h"
 
-#define MAX_TRIES 8	     /* sessions asked for a message that fits the room that is left */
-#define MAX_TRIES_FULL 4096 /* for a packet of its own: who is ready has one, unless it fails */
+/* Sessions that are asked for a message that fits the room left in a packet. */
+#define MAX_TRIES 8
+/* The same if there is room for a full message: a session that is ready has one, unless it fails. */
+#define MAX_TRIES_FULL 4096
 
 struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg)
@@ -59,7 +65,7 @@ unsigned int iw_assoc_sessions(const struct iw_assoc *assoc)
 
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
-	assoc->pulling = true; /* the LLP is not asked any more */
+	assoc->pulling = true; /* from now on the LLP is not called any more */
 	assoc->ops.acked = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
@@ -68,14 +74,15 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 			if (!s)
 				continue;
 			if (s->qp && !s->user.ctx)
-				iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_FATAL);
+				iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event,
+					       IW_EVENT_QP_FATAL);
 			/* The connection manager may try again with the same QP. */
 			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
-				iw_qp_unbind(s->qp);
-			iw_session_end(s, error, true, NULL);
+				iw_rc_unbind(iw_rc_of(s->qp));
+			iw_session_lost(s, error);
 			iw_session_leave(s);
 			s->assoc = NULL;
-			if (s->user_gone)
+			if (s->ending.user_gone)
 				iw_session_bury(s);
 		}
 		free(assoc->pages[page]);
@@ -134,7 +141,7 @@ int iw_assoc_idle_stream(struct iw_assoc *assoc)
 			break;
 		assoc->cursor = sid + 2;
 		if (s)
-			iw_session_settle(s); /* perhaps its last message has arrived by now */
+			iw_session_settle(s); /* its last message may have arrived by now */
 		if (!iw_assoc_session(assoc, sid))
 			return (int)sid;
 	}
@@ -148,66 +155,68 @@ bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq)
 	return (int32_t)(assoc->ops.acked(assoc->llp) - seq) > 0;
 }
 
-static bool has_work(struct iw_session *s)
+/* Looks for something that the session can send now. */
+static bool find_work(struct iw_session *s)
 {
-	if (s->tx_control || s->term_pending)
+	if (s->tx.control || s->tx.term_due)
 		return true;
-	if (s->want_terminate)
-		return s->answered || iw_assoc_is_acked(s->assoc, s->first_seq);
-	return s->state == IW_S_ESTABLISHED && (s->rtr || iw_sq_has_work(s->qp));
+	if (s->tx.terminate_due)
+		return s->tx.answered || iw_assoc_is_acked(s->assoc, s->tx.first_seq);
+	return s->state == IW_S_ESTABLISHED && (s->tx.rtr_due || iw_rc_tx_find_work(iw_rc_of(s->qp)));
 }
 
 void iw_session_wake(struct iw_session *s)
 {
 	struct iw_assoc *assoc = s->assoc;
 
-	if (s->state == IW_S_OVER || list_linked(&s->ready) || !has_work(s))
+	if (s->state == IW_S_OVER || list_linked(&s->ready) || !find_work(s))
 		return;
 	list_add_tail(&assoc->ready, &s->ready);
 	if (!assoc->pulling)
 		assoc->ops.doorbell(assoc->llp);
 }
 
-/* Without the DDP-SSN. 0: nothing, or nothing that fits. */
+/* Writes a message but for its DDP-SSN. Its length; 0: there is none, or none that fits limit. */
 static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uint32_t *ppid)
 {
 	size_t n = 0;
 
 	*ppid = SESSION_PPID_CONTROL;
-	if (s->tx_control)
+	if (s->tx.control)
 		return iw_setup_encode(s, buf, limit);
 	if (s->state == IW_S_ESTABLISHED) {
 		*ppid = SESSION_PPID_DDP;
-		n = s->rtr ? iw_rtr_pull(s, buf, limit) : iw_qp_pull(s, buf, limit);
+		n = s->tx.rtr_due ? iw_rc_tx_pull_rtr(s, buf, limit) : iw_rc_tx_pull(s, buf, limit);
 		if (n)
 			return n;
 	}
-	/* Now, or since the message could not be made. */
-	if (s->term_pending) {
+	/* It was due before, or is since the message could not be made. */
+	if (s->tx.term_due) {
 		*ppid = SESSION_PPID_DDP;
 		return iw_term_pull(s, buf, limit);
 	}
-	if (s->want_terminate && has_work(s)) {
+	if (s->tx.terminate_due && find_work(s)) {
 		struct session_control c = { .function = SESSION_TERMINATE };
 
 		*ppid = SESSION_PPID_CONTROL;
 		n = session_encode(&c, buf, limit);
 		if (n) {
-			s->want_terminate = false;
-			s->tx_ended = true;
+			s->tx.terminate_due = false;
+			s->tx.ended = true;
 		}
 	}
 	return n;
 }
 
+/* Numbers the message that was made. */
 static void stamp(struct iw_session *s, uint8_t *buf)
 {
 	struct iw_assoc *assoc = s->assoc;
 
-	if (!s->tx_ssn && !s->answered)
-		s->first_seq = assoc->pulled;
-	s->last_seq = assoc->pulled++;
-	put_be16(buf, s->tx_ssn++);
+	if (!s->tx.ssn && !s->tx.answered)
+		s->tx.first_seq = assoc->pulled;
+	s->tx.last_seq = assoc->pulled++;
+	put_be16(buf, s->tx.ssn++);
 }
 
 static void count(struct iw_stats *stats, const uint8_t *ddp)
@@ -237,11 +246,11 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 			if (msg->ppid == SESSION_PPID_DDP)
 				count(&assoc->rnic->stats, buf + SESSION_SSN_LEN);
 		}
-		if (!list_linked(&s->ready) && has_work(s)) {
+		if (!list_linked(&s->ready) && find_work(s)) {
 			list_add_tail(&assoc->ready, &s->ready);
 			tries++;
 		}
-		if (s->tx_ended)
+		if (s->tx.ended)
 			iw_session_settle(s);
 	}
 	msg->more = !list_empty(&assoc->ready);
@@ -250,18 +259,19 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 }
 
 /*
- * Both sides of the session had ended: a new message of the peer's shows that it knows. One that need not
- * answer our Terminate with its own (RFC 5043 6.2) tells by an Initiate alone that it is done.
+ * Does the message begin a new session on the stream of one that is ending? If both sides have ended, any first
+ * message says that the peer knows. A peer that does not answer our Terminate with its own, as it need
+ * not (RFC 5043 6.2), tells only by an Initiate that it is done.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
 	struct session_control c;
 
-	if (!s->tx_ended || len < SESSION_SSN_LEN || get_be16(data))
+	if (!s->tx.ended || len < SESSION_SSN_LEN || get_be16(data))
 		return false;
-	if (s->rx_ended)
+	if (s->rx.ended)
 		return true;
-	return s->rx_loose && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
+	return s->rx.loose.on && ppid == SESSION_PPID_CONTROL && !session_decode(&c, data, len) &&
 	       session_is_initiate(c.function);
 }
 
@@ -277,7 +287,7 @@ int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const 
 	s = iw_assoc_session(assoc, sid);
 	if (s && begins_anew(s, ppid, data, len)) {
 		iw_session_leave(s);
-		if (s->user_gone)
+		if (s->ending.user_gone)
 			iw_session_bury(s);
 		s = NULL;
 	}

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Atomics (RFC 7306 5). Their requests share QN 1, and so IRD and ORD, with RDMA Reads; responses
- * have QN 3. The operation is done when its response is made, in the order of the requests, by one
- * instruction of the processor: it is atomic towards the processors of this host as well.
+ * Requests of atomics (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses have QN 3.
+ * The operation is done when its response is made, in the order of the requests, by one instruction
+ * of the processor; so it is atomic towards the processors of this host as well.
  */
+#include "iwarp/atomic.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/opcode.h"
+#include "iwarp/rc.h"
+#include "iwarp/recv.h"
+#include "iwarp/session.h"
 
 /* ---- the peer's requests ---- */
 
@@ -21,13 +26,13 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 		return (old & ~r->mask) | (r->data & r->mask);
 	}
 	/*
-	 * FetchAdd in fields, each with its uppermost bit in the mask (5.1.1): without these
-	 * bits no carry leaves a field; they are added without carry afterwards.
+	 * FetchAdd works on fields; the mask has the uppermost bit of each (5.1.1). Without these bits no
+	 * carry can leave a field. They are added without carry afterwards.
 	 */
 	return ((old & ~r->mask) + (r->data & ~r->mask)) ^ ((old ^ r->data) & r->mask);
 }
 
-/* Where it is to be done, or NULL and why not. */
+/* The word that the operation is done on; NULL: the request is refused, f is filled. */
 static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 			struct iw_failure *f)
 {
@@ -39,10 +44,10 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	verdict = iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC,
 			       &to);
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
-		error = TERM_RDMAP_OPCODE; /* as for an opcode that is not known (1.1, 5.2.1) */
+		error = TERM_RDMAP_OPCODE; /* as if RDMAP's opcode were unknown (1.1, 5.2.1) */
 	else if (verdict)
-		error = iw_term_remote(verdict);
-	else if ((uintptr_t)to % sizeof(uint64_t)) /* the address and not the TO (8.2) */
+		error = iw_opcode_error(RDMAP_ATOMIC_REQUEST, verdict);
+	else if ((uintptr_t)to % sizeof(uint64_t)) /* alignment is that of the address (8.2) */
 		error = TERM_RDMAP_STREAM_CATASTROPHIC;
 	if (!error)
 		return (uint64_t *)(void *)to;
@@ -54,7 +59,6 @@ int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, ui
 		      size_t limit, struct iw_failure *f)
 {
 	uint8_t *body = buf + SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
-	struct iw_qp_private *p = s->qp->priv;
 	uint64_t *at, old;
 
 	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESP_LEN)
@@ -65,7 +69,7 @@ int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, ui
 	if (s->rnic->ops.atomic(at, iw_atomic_next, &in->a, &old))
 		return iw_fail_rec(f, TERM_RDMAP_BOUNDS, &in->rec);
 	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_ATOMIC_RESPONSE), 0,
-			 RDMAP_QN_ATOMIC_RESPONSE, p->response_msn++, 0);
+			 RDMAP_QN_ATOMIC_RESPONSE, iw_rc_of(s->qp)->irq.response_msn++, 0);
 	put_be32(body, in->a.id);
 	put_be64(body + 4, old);
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_RESP_LEN;
@@ -73,10 +77,10 @@ int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, ui
 
 /* ---- ours ---- */
 
-size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *buf)
+size_t iw_atomic_put_request(const struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *buf)
 {
 	struct rdmap_atomic_request r = {
-		.id = qp->priv->read_msn,
+		.id = rc->reads.msn,
 		.stag = wqe->rkey,
 		.to = wqe->remote_to,
 		.compare_mask = UINT64_MAX,
@@ -92,23 +96,24 @@ size_t iw_atomic_put_request(struct iw_qp *qp, const struct iw_send_wqe *wqe, ui
 		r.data = wqe->compare_add;
 	}
 	ddp_put_untagged(buf, true, rdmap_octet(RDMAP_ATOMIC_REQUEST), 0, RDMAP_QN_READ_REQUEST,
-			 qp->priv->read_msn, 0);
+			 rc->reads.msn, 0);
 	rdmap_put_atomic_request(buf + DDP_UNTAGGED_LEN, &r);
 	return DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
 }
 
-bool iw_atomic_scatter(struct iw_qp *qp, const struct iw_send_wqe *wqe, const uint8_t *value)
+bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const uint8_t *value)
 {
+	struct iw_qp *qp = &rc->base.qp;
 	uint32_t n = wqe->num_sge < qp->max_send_sge ? wqe->num_sge : qp->max_send_sge;
 
 	return !iw_scatter(qp, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
 /* The untagged buffer of this MSN on QN 3, or NULL. */
-static struct iw_read *find(const struct iw_qp_private *p, uint32_t msn)
+static struct iw_read *find(const struct iw_reads *q, uint32_t msn)
 {
-	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		struct iw_read *r = iw_read_at(p, i);
+	for (uint32_t i = q->head; i != q->tail; i++) {
+		struct iw_read *r = iw_read_at(q, i);
 
 		if (r->atomic && r->response_msn == msn)
 			return r;
@@ -118,11 +123,11 @@ static struct iw_read *find(const struct iw_qp_private *p, uint32_t msn)
 
 int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	const struct iw_qp_private *p = s->qp->priv;
-	struct iw_read *r = find(p, seg->h.msn);
+	const struct iw_reads *q = &iw_rc_of(s->qp)->reads;
+	struct iw_read *r = find(q, seg->h.msn);
 
 	if (!r) /* answered already, or never asked */
-		return iw_fail(f, seg->h.msn - p->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
+		return iw_fail(f, seg->h.msn - q->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
 									      TERM_DDP_NO_BUFFER,
 			       seg->raw, seg->len);
 	if ((uint64_t)seg->h.mo + seg->payload_len > RDMAP_ATOMIC_RESP_LEN)
@@ -133,30 +138,30 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 
 int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp *qp = s->qp;
-	struct iw_qp_private *p = qp->priv;
-	const struct iw_read *r = iw_read_at(p, p->reads_head);
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	const struct iw_reads *q = &rc->reads;
+	const struct iw_read *r = iw_read_at(q, q->head);
 	uint16_t error = 0;
 	uint64_t value;
 
 	if (!ddp_is_last(rec->control))
 		return 0;
-	if (p->reads_head == p->reads_tail) /* its buffer was used up by an earlier message */
+	if (q->head == q->tail) /* its buffer was used up by an earlier message */
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	/* Responses come in the order of the requests, those of reads among them. */
 	if (!r->atomic)
 		error = TERM_RDMAP_OPCODE;
-	else if (r->response_msn != rec->a)
+	else if (r->response_msn != rec->msn)
 		error = TERM_DDP_MSN;
-	else if ((uint64_t)rec->b + rec->len != RDMAP_ATOMIC_RESP_LEN ||
+	else if ((uint64_t)rec->mo + rec->len != RDMAP_ATOMIC_RESP_LEN ||
 		 get_be32(r->response) != r->msn)
 		error = TERM_RDMAP_UNSPECIFIED;
 	if (error) {
 		iw_fail_rec(f, error, rec);
-		return iw_read_wrong(p, f);
+		return iw_read_wrong(q, f);
 	}
 	value = get_be64(r->response + 4);
-	if (!iw_atomic_scatter(qp, iw_sq_at(qp, r->index), (const uint8_t *)&value))
+	if (!iw_atomic_scatter(rc, iw_sq_at(s->qp, r->index), (const uint8_t *)&value))
 		return iw_fail_local(f, IW_FAULT_SQ, r->index, IW_WC_LOC_PROT_ERR);
 	iw_read_answered(s);
 	return 0;

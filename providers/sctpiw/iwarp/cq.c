@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/cq.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/rnic.h"
 #include "util/alloc.h"
 
 static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
@@ -113,7 +115,7 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t to = tail;
 
-	/* From the end, so that the entries that stay end at tail and only head moves. */
+	/* Goes from the end on, so that the entries that stay end at tail, and only head moves. */
 	for (uint32_t i = tail; i != head;) {
 		i--;
 		if (cq->ring[i & cq->mask].qp_num == qp_num)
@@ -166,9 +168,10 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_store_explicit(&cq->armed_at, atomic_load_explicit(&cq->tail, memory_order_relaxed),
 			      memory_order_relaxed);
 	/*
-	 * The application arms, then polls once more; the engine publishes, then looks at armed
-	 * (iw_next_notify). Both order the two by sequential consistency, so that at least one of them
-	 * sees the other's. A request for any completion outweighs one for solicited ones.
+	 * The application arms the CQ, then polls once more; the engine publishes an entry, then looks at
+	 * `armed` (iw_next_notify()). Each keeps its two steps in order by sequential consistency, so
+	 * that at least one of them sees what the other did. A request for any completion outweighs one
+	 * for solicited completions.
 	 */
 	if (solicited_only)
 		atomic_compare_exchange_strong(&cq->armed, &was, IW_CQ_ARM_SOLICITED);
@@ -187,7 +190,7 @@ static void queue_notify(struct iw_cq *cq)
 	cq->rnic->notify_last = &cq->notify_next;
 }
 
-/* There is no room: is the entry lost without a word? */
+/* There is no room for an entry. true: it is lost, and nobody needs to be told. */
 static bool overrun(struct iw_cq *cq)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
@@ -219,9 +222,10 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 	return true;
 }
 
-/* ---- moderation: an event that is due may have to wait ---- */
+/* ---- moderation: an event that is due may have to wait (iw_cq_moderate()) ---- */
 
-static bool may_go(struct iw_cq_full *full)
+/* May the event that is due come now? If not, it is postponed. */
+static bool release(struct iw_cq_full *full)
 {
 	struct iw_cq *cq = &full->cq;
 	uint32_t since = atomic_load_explicit(&cq->tail, memory_order_relaxed) -
@@ -235,7 +239,8 @@ static bool may_go(struct iw_cq_full *full)
 	return false;
 }
 
-static void gone(struct iw_cq_full *full)
+/* The event comes now. */
+static void end_wait(struct iw_cq_full *full)
 {
 	full->postponed = full->ripe = false;
 	timerq_remove(&full->cq.rnic->cq_timers, &full->timer);
@@ -255,7 +260,7 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 		return -ENOMEM;
 	full->count = period ? count : 0;
 	full->period = period;
-	if (full->postponed) /* by what does not count any more */
+	if (full->postponed) /* by limits that do not hold any more */
 		iw_cq_timer(full);
 	return 0;
 }
@@ -279,9 +284,9 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
 			rnic->notify_last = &rnic->notify_first;
 		cq->notify_queued = false;
 		cq->notify_solicited = false;
-		if (!due || !may_go(full))
+		if (!due || !release(full))
 			continue;
-		gone(full);
+		end_wait(full);
 		if (atomic_exchange(&cq->armed, IW_CQ_UNARMED) != IW_CQ_UNARMED)
 			return cq;
 	}

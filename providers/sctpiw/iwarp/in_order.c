@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement in order, where it is asked for (iw_config.in_order). DDP places what comes, when it
- * comes, and leaves order to delivery (RFC 5041 5.3); but there are programs that wait for the last
- * byte of an RDMA Write to change in memory. For them a message that came early is kept as it is, and
- * looked at when its turn has come. It costs a copy and memory, after a loss only.
+ * Placement in order, if iw_config.in_order asks for it. DDP places segments when they come, and leaves
+ * order to delivery (RFC 5041 5.3); but there are programs that wait for the last byte of an RDMA Write
+ * to change in memory. For them a message that came early is kept as it is, and placed when its
+ * turn has come. After a loss this costs a copy and memory.
  */
-#include <errno.h>
+#include "iwarp/in_order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/session.h"
 #include "util/bytes.h"
 
-#define EARLY_MAX (16u << 20) /* bytes a session, bookkeeping included: more than any window of ours */
+/* Bytes that a session keeps, bookkeeping included: more than any receive window of ours. */
+#define EARLY_MAX (16u << 20)
 
 struct iw_early {
 	struct iw_early *next;
@@ -25,7 +27,8 @@ struct iw_early {
 bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
 	size_t cost = sizeof(struct iw_early) + len;
-	struct iw_early **at = &s->early, *m;
+	struct iw_early_queue *q = &s->rx.early;
+	struct iw_early **at = &q->first, *m;
 	struct iw_failure f;
 	uint16_t ssn, distance;
 
@@ -33,17 +36,17 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 	    len > IW_SEGMENT_MAX)
 		return false;
 	ssn = get_be16(data);
-	distance = (uint16_t)(ssn - s->rx_ssn);
+	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (!distance || distance >= 0x8000)
 		return false;
-	/* Mostly they come in order behind the gap. */
-	if (s->early && (uint16_t)(s->early_last->ssn - s->rx_ssn) < distance)
-		at = &s->early_last->next;
-	while (*at && (uint16_t)((*at)->ssn - s->rx_ssn) < distance)
+	/* Behind a gap messages mostly come in order. */
+	if (q->first && (uint16_t)(q->last->ssn - s->rx.ssn) < distance)
+		at = &q->last->next;
+	while (*at && (uint16_t)((*at)->ssn - s->rx.ssn) < distance)
 		at = &(*at)->next;
 	if (*at && (*at)->ssn == ssn)
-		return true; /* twice: the first counts */
-	m = s->early_bytes + cost <= EARLY_MAX ? malloc(cost) : NULL;
+		return true; /* it has come twice: the first one counts */
+	m = q->bytes + cost <= EARLY_MAX ? malloc(cost) : NULL;
 	if (!m) {
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
 		iw_session_fail(s, &f);
@@ -56,19 +59,20 @@ bool iw_early_keep(struct iw_session *s, uint32_t ppid, const uint8_t *data, siz
 	m->next = *at;
 	*at = m;
 	if (!m->next)
-		s->early_last = m;
-	s->early_bytes += cost;
+		q->last = m;
+	q->bytes += cost;
 	return true;
 }
 
 struct iw_early *iw_early_take(struct iw_session *s)
 {
-	struct iw_early *m = s->early;
+	struct iw_early_queue *q = &s->rx.early;
+	struct iw_early *m = q->first;
 
-	if (!m || (m->ssn != s->rx_ssn && !s->rx_loose))
+	if (!m || (m->ssn != s->rx.ssn && !s->rx.loose.on))
 		return NULL;
-	s->early = m->next;
-	s->early_bytes -= sizeof(*m) + m->len;
+	q->first = m->next;
+	q->bytes -= sizeof(*m) + m->len;
 	return m;
 }
 
@@ -81,11 +85,11 @@ const uint8_t *iw_early_message(const struct iw_early *m, uint32_t *ppid, size_t
 
 void iw_early_clear(struct iw_session *s)
 {
-	while (s->early) {
-		struct iw_early *next = s->early->next;
+	struct iw_early *m, *next;
 
-		free(s->early);
-		s->early = next;
+	for (m = s->rx.early.first; m; m = next) {
+		next = m->next;
+		free(m);
 	}
-	s->early_bytes = 0;
+	s->rx.early = (struct iw_early_queue){ 0 };
 }

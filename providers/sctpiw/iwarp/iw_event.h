@@ -47,13 +47,13 @@ enum iw_event_type {
 	IW_EVENT_QP_LAST_WQE, /* qp is in error, and takes nothing from its SRQ any more */
 };
 
-/* Fields that the type does not name are NULL or 0. */
-/* Whether events of this type are of a session, and so for its user. */
+/* Are events of this type about a session, and so for its user? */
 static inline bool iw_event_is_of_session(enum iw_event_type type)
 {
 	return type < IW_EVENT_QP_COMM_EST;
 }
 
+/* Fields that the type does not name are NULL or 0. */
 struct iw_event {
 	enum iw_event_type type;
 	struct iw_assoc *assoc; /* of the session; NULL once it is lost */

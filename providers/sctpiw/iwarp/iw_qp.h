@@ -16,6 +16,7 @@
 struct iw_rnic;
 
 struct iw_qp_attr {
+	enum iw_qp_type type;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* of the same PD, or NULL; with an SRQ max_recv_* are not looked at */
@@ -32,6 +33,7 @@ struct iw_qp {
 	uint32_t num;		/* 24 bits */
 	_Atomic uint32_t state; /* enum iw_qp_state; written under the engine lock, read anywhere */
 	uint32_t max_inline, max_send_sge, max_recv_sge;
+	uint32_t wr_opcodes;	/* bit (1 << enum iw_wr_opcode) of each WR that its type takes */
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends wait for receives */
@@ -51,7 +53,6 @@ struct iw_qp {
 	 */
 	struct oob_qp *_Atomic oob;
 	uint32_t access; /* IW_ACCESS_REMOTE_*: what peers may do; all unless modify_qp says less */
-	struct iw_qp_private *priv; /* iwarp/ only */
 };
 
 /*

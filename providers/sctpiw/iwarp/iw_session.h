@@ -59,9 +59,8 @@ struct iw_session_user {
 /*
  * Active side: picks an idle stream of this side's parity and sends an (Enhanced) Initiate. The QP is
  * bound to the session; when the Accept arrives the QP enters RTS before the next segment is
- * processed. user: to whom its events go, or
- * NULL; copied. -EAGAIN: no stream is idle; -EINVAL: the QP is in a wrong state or
- * bound already, or too much private data; -ENOMEM.
+ * processed. user: to whom its events go, copied; or NULL. -EAGAIN: no stream is idle; -EINVAL: the QP is
+ * in a wrong state or bound already, or too much private data; -ENOMEM.
  */
 int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw_session_param *p,
 			const struct iw_session_user *user, struct iw_session **session);

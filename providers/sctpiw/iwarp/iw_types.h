@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limits of the RNIC, and the enumerations that its objects share. The values of the enumerations
- * equal those of their counterparts in <infiniband/verbs.h> (verbs/ asserts it), so that nothing
- * has to be translated.
+ * Limits of the RNIC, and the enumerations that its objects share. If a comment names an enumeration of
+ * <infiniband/verbs.h>, the values equal those there (verbs/ asserts it), so that nothing has to be
+ * translated.
  */
 #ifndef SCTPIW_IWARP_IW_TYPES_H
 #define SCTPIW_IWARP_IW_TYPES_H
@@ -28,7 +28,7 @@
 #define IW_MAX_IRD 128
 #define IW_MAX_PRIVATE_DATA 512 /* bytes (RFC 5043 3.2) */
 
-enum iw_qp_type { IW_QPT_RC = 2 }; /* ibv_qp_type */
+enum iw_qp_type { IW_QPT_RC };
 
 enum iw_qp_state { /* ibv_qp_state */
 	IW_QPS_RESET,

@@ -1,8 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* PDs and MRs: what STags stand for, and who may use them. */
+#include "iwarp/mr.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/iw_qp.h"
+#include "iwarp/mw.h"
+#include "iwarp/zcopy.h"
+
+struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx)
+{
+	struct iw_pd *pd;
+
+	if (rnic->pds >= IW_MAX_PD)
+		return NULL;
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->rnic = rnic;
+	pd->ctx = ctx;
+	rnic->pds++;
+	return pd;
+}
+
+int iw_pd_free(struct iw_pd *pd)
+{
+	if (pd->refs)
+		return -EBUSY;
+	pd->rnic->pds--;
+	free(pd);
+	return 0;
+}
 
 static uint32_t mix(uint64_t v)
 {
@@ -14,9 +43,10 @@ static uint32_t mix(uint64_t v)
 }
 
 /*
- * STags are a keyed permutation of a counter: unpredictable without the keys and spread over
- * all 32 bits (RFC 5040 8.1.1), and none comes back before 2^31 others of its sort (RFC 5042 6.1.1).
- * Which of the two sorts it is says the parity of two bits of its index.
+ * STags are a keyed permutation of a counter. So they cannot be predicted without the keys and are
+ * spread over all 32 bits (RFC 5040 8.1.1), and none comes back before 2^31 others of its sort
+ * (RFC 5042 6.1.1). There are two sorts, for reads (iw_mr_read_stag()) and for all else; the parity of
+ * two bits of the index says which one an STag is of.
  */
 static uint32_t make_stag(const struct iw_rnic *rnic, uint32_t n, bool of_read)
 {
@@ -105,7 +135,7 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
-	/* Without length it covers nothing: iw_mr_local() looks again before it gives up. */
+	/* It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives up. */
 	struct iw_mr_attr attr = { .pd = pd, .access = IW_ACCESS_LOCAL_WRITE };
 	struct iw_rnic *rnic = pd->rnic;
 
@@ -175,7 +205,7 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
-	/* Whoever touches memory looks the STag up anew for each segment, or has it referenced. */
+	/* The STag is looked up anew for each segment; only what is referenced outlives the look-up. */
 	iw_zcopy_copy_out(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;
@@ -195,7 +225,7 @@ uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint3
 		return iw_mr_at(mr, addr);
 	if (mr->kind != IW_MR_NULL)
 		return NULL;
-	/* No one copies more than a segment at once. */
+	/* Nothing longer than a segment is copied at once. */
 	return qp->rnic->null_memory + (access & IW_ACCESS_LOCAL_WRITE ? IW_SEGMENT_MAX : 0);
 }
 

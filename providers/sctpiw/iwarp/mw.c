@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows: STags that come and go by work requests, each a part of a region. */
+/* Memory windows: STags that work requests bind to a part of a region. */
+#include "iwarp/mw.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/qp.h"
+#include "iwarp/zcopy.h"
 
 int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
 {
@@ -52,7 +55,7 @@ void iw_mw_unbind(struct iw_mw *mw)
 
 void iw_mw_unbind_all(struct iw_qp *qp)
 {
-	struct list_node *windows = &qp->priv->windows;
+	struct list_node *windows = &iw_qp_base(qp)->windows;
 
 	while (!list_empty(windows))
 		iw_mw_unbind(list_entry(windows->next, struct iw_mw, node));
@@ -79,7 +82,7 @@ static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 	return list_entry(mr, struct iw_mw, key);
 }
 
-/* The region that the WR names, if it may be opened like that; or NULL. */
+/* The region that the WR names, if a window may be bound to it as the WR says; or NULL. */
 static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wqe *wqe)
 {
 	struct iw_mr *mr = iw_mr_find(qp->rnic, wqe->bind.lkey);
@@ -87,8 +90,8 @@ static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wq
 	if (!mr || mr->pd != qp->pd)
 		return NULL;
 	/*
-	 * Neither a window nor a null region has this right. The address that a bind gives is that
-	 * of the memory: a zero-based region has none.
+	 * Neither a window nor a null region has the right to be bound to. A bind gives an address of the
+	 * memory, which a zero-based region does not have.
 	 */
 	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
 		return NULL;
@@ -108,7 +111,7 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 		return -EINVAL;
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
-	/* Whoever has the key of the former binding must not have the new one by that. */
+	/* The key must change: a peer that has the STag of the former binding must not reach the new one. */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;
 	if (one_stream && (mw->region || !wqe->bind.length))
@@ -131,6 +134,6 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 	mw->region = region;
 	region->windows++;
 	if (one_stream)
-		list_add_tail(&qp->priv->windows, &mw->node);
+		list_add_tail(&iw_qp_base(qp)->windows, &mw->node);
 	return 0;
 }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The life of a QP. Its two queues are in sq.c and rq.c. */
+/* The life of a QP of any type. */
+#include "iwarp/qp.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/cq.h"
+#include "iwarp/mr.h"
+#include "iwarp/rc_srq.h"
+#include "iwarp/recv.h"
+#include "iwarp/srq.h"
 #include "util/alloc.h"
 
-#define READ_STAGS_STEP 0x9e3779b9u /* 2^32 by the golden ratio: the largest gaps, however many steps */
+static const struct iw_qp_ops *type_ops(enum iw_qp_type type)
+{
+	switch (type) {
+	case IW_QPT_RC:
+		return &iw_rc_ops;
+	}
+	return NULL;
+}
 
 static int ring_init(struct iw_ring *r, uint32_t limit, size_t stride)
 {
@@ -35,7 +48,7 @@ static uint32_t new_num(struct iw_rnic *rnic)
 {
 	uint32_t num;
 
-	do /* 0 and 1 mean something to some programs */
+	do /* 0 and 1 are special QPs elsewhere, and mean something to some programs */
 		num = rnic->next_qp_num++ & 0xffffff;
 	while (num < 2 || iw_table_find(&rnic->qps, num));
 	return num;
@@ -51,7 +64,7 @@ static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload);
 	if (err)
 		return err;
-	/* What the slot has room for anyway: there are programs that count on a little of it. */
+	/* All that the slot has room for: there are programs that count on a little of it. */
 	payload = qp->sq.stride - sizeof(struct iw_send_wqe);
 	qp->max_inline = payload < IW_MAX_INLINE ? (uint32_t)payload : IW_MAX_INLINE;
 	if (qp->srq)
@@ -60,22 +73,20 @@ static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 			 sizeof(struct iw_recv_wqe) + attr->max_recv_sge * sizeof(struct iw_sge));
 }
 
-int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **out)
+static void free_memory(struct iw_qp *qp)
 {
-	struct iw_qp_full *full;
-	struct iw_qp *qp;
-	int err;
+	free(qp->sq.slots);
+	free(qp->rq.slots);
+	iw_qp_base(qp)->ops->free(qp);
+}
 
-	if (!attr_ok(attr) || (attr->num && iw_table_find(&rnic->qps, attr->num)))
-		return -EINVAL;
-	if (rnic->qps.count >= IW_MAX_QP)
-		return -ENOMEM;
-	full = alloc_lines(sizeof(*full));
-	if (!full)
-		return -ENOMEM;
-	qp = &full->qp;
-	qp->priv = &full->priv;
+static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr *attr,
+		 const struct iw_qp_ops *ops)
+{
+	struct iw_qp_base *base = iw_qp_base(qp);
+
 	qp->num = attr->num ? attr->num : new_num(rnic);
+	qp->wr_opcodes = ops->wr_opcodes;
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
@@ -86,18 +97,30 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	qp->srq = attr->srq;
 	qp->ctx = attr->ctx;
 	qp->access = IW_ACCESS_REMOTE;
-	iw_event_init(&full->priv.event, IW_OWNER_QP);
-	list_init(&full->priv.windows);
-	list_init(&full->priv.waiting);
-	list_init(&full->priv.zcopy_node);
+	base->ops = ops;
+	iw_event_init(&base->event, IW_OWNER_QP);
+	list_init(&base->windows);
+}
 
+int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **out)
+{
+	const struct iw_qp_ops *ops = type_ops(attr->type);
+	struct iw_qp *qp;
+	int err;
+
+	if (!ops || !attr_ok(attr) || (attr->num && iw_table_find(&rnic->qps, attr->num)))
+		return -EINVAL;
+	if (rnic->qps.count >= IW_MAX_QP)
+		return -ENOMEM;
+	qp = ops->alloc();
+	if (!qp)
+		return -ENOMEM;
+	init(qp, rnic, attr, ops);
 	err = init_rings(qp, attr);
 	if (!err)
 		err = iw_table_insert(&rnic->qps, qp->num, qp);
 	if (err) {
-		free(qp->sq.slots);
-		free(qp->rq.slots);
-		free(full);
+		free_memory(qp);
 		return err;
 	}
 	qp->pd->refs++;
@@ -110,30 +133,22 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 	return 0;
 }
 
-/* RESET: what was posted is gone without a completion. */
+/* Moves to RESET: what was posted is gone without a completion. */
 static void reset(struct iw_qp *qp)
 {
-	struct iw_session *s = qp->priv->session;
+	struct iw_qp_base *base = iw_qp_base(qp);
 
 	iw_qp_set_state(qp, IW_QPS_RESET);
-	if (s)
-		iw_session_end(s, -ECONNABORTED, true, NULL);
-	if (qp->srq)
-		iw_srq_return(qp);
-	qp->priv->sq_next = iw_ring_tail(&qp->sq);
-	iw_ring_release(&qp->sq, qp->priv->sq_next);
+	base->ops->disconnect(qp);
+	base->ops->drop_receives(qp);
+	iw_sq_reset(qp);
 	iw_ring_release(&qp->rq, iw_ring_tail(&qp->rq));
-	iw_event_clear(&qp->priv->event);
-	qp->priv->peer_gone = false;
+	iw_event_clear(&base->event);
 }
 
 int iw_qp_free(struct iw_qp *qp)
 {
-	struct iw_qp_private *p = qp->priv;
-
 	reset(qp);
-	if (p->closed)
-		p->closed->closed_qp = NULL;
 	iw_table_remove(&qp->rnic->qps, qp->num);
 	qp->pd->refs--;
 	qp->pd->qps--;
@@ -141,11 +156,9 @@ int iw_qp_free(struct iw_qp *qp)
 	qp->recv_cq->refs--;
 	if (qp->srq) {
 		qp->srq->refs--;
-		iw_srq_serve_later(qp->srq); /* others may take more now */
+		iw_srq_serve_later(qp->srq); /* with fewer QPs the others may take more */
 	}
-	free(qp->sq.slots);
-	free(qp->rq.slots);
-	free(list_entry(qp, struct iw_qp_full, qp));
+	free_memory(qp);
 	return 0;
 }
 
@@ -157,47 +170,31 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num)
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 {
 	atomic_store_explicit(&qp->state, state, memory_order_release);
-	qp->priv->notify_drained = false;
+	iw_qp_base(qp)->notify_drained = false;
 }
 
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 {
-	enum iw_qp_state now = iw_qp_state(qp);
-	struct iw_session *s = qp->priv->session;
+	const struct iw_qp_ops *ops = iw_qp_base(qp)->ops;
 
 	if (next == IW_QPS_RESET) {
 		reset(qp);
 		return 0;
 	}
-	if (next == now)
+	if (next == iw_qp_state(qp))
 		return 0;
-	switch (next) {
-	case IW_QPS_INIT:
-		if (now != IW_QPS_RESET)
-			return -EINVAL;
-		break;
-	case IW_QPS_RTR:
-		if (now == IW_QPS_RTS && s)
-			return 0; /* its session was faster than the application */
-		if (now != IW_QPS_INIT)
-			return -EINVAL;
-		break;
-	case IW_QPS_RTS:
-		if (now != IW_QPS_SQD && !(now == IW_QPS_RTR && qp->oob))
-			return -EINVAL;
-		break;
-	case IW_QPS_SQD:
-		if (now != IW_QPS_RTS)
-			return -EINVAL;
-		break;
-	case IW_QPS_ERR:
-		if (s)
-			iw_session_end(s, -ECONNABORTED, true, NULL);
-		else
-			iw_qp_enter_error(qp, NULL);
+	if (next == IW_QPS_ERR) {
+		ops->disconnect(qp);
+		iw_qp_enter_error(qp, NULL);
 		return 0;
-	default:
+	}
+	switch (ops->move(qp, next)) {
+	case IW_QP_REFUSED:
 		return -EINVAL;
+	case IW_QP_STAYS:
+		return 0;
+	case IW_QP_MOVES:
+		break;
 	}
 	iw_qp_set_state(qp, next);
 	iw_qp_doorbell(qp);
@@ -206,42 +203,47 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 
 bool iw_qp_is_draining(const struct iw_qp *qp)
 {
-	const struct iw_qp_private *p = qp->priv;
+	const struct iw_sq *sq = &iw_qp_base(qp)->send;
 
-	return iw_qp_state(qp) == IW_QPS_SQD &&
-	       (p->current == IW_TX_WQE || iw_ring_head(&qp->sq) != p->sq_next);
+	return iw_qp_state(qp) == IW_QPS_SQD && (sq->begun || iw_ring_head(&qp->sq) != sq->next);
 }
 
 void iw_qp_notify_drained(struct iw_qp *qp)
 {
-	struct iw_qp_private *p = qp->priv;
+	struct iw_qp_base *base = iw_qp_base(qp);
 
-	p->notify_drained = iw_qp_is_draining(qp);
-	if (!p->notify_drained)
-		iw_event_raise(qp->rnic, &p->event, IW_EVENT_SQ_DRAINED);
+	base->notify_drained = iw_qp_is_draining(qp);
+	if (!base->notify_drained)
+		iw_event_raise(qp->rnic, &base->event, IW_EVENT_SQ_DRAINED);
 }
 
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 {
+	struct iw_qp_base *base = iw_qp_base(qp);
+
 	if (iw_qp_state(qp) == IW_QPS_ERR)
 		return;
 	iw_qp_set_state(qp, IW_QPS_ERR);
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_rq_is_awaited() */
 	iw_sq_flush(qp, f);
 	if (!qp->srq) {
-		iw_rq_flush(qp, f);
+		iw_recv_flush_queue(qp, f);
 		return;
 	}
-	iw_srq_flush(qp, f);
-	iw_event_raise(qp->rnic, &qp->priv->event, IW_EVENT_QP_LAST_WQE);
+	base->ops->flush_receives(qp, f);
+	iw_event_raise(qp->rnic, &base->event, IW_EVENT_QP_LAST_WQE);
 }
 
-void iw_qp_overflow(struct iw_qp *qp)
+void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
 {
-	struct iw_failure f;
+	if (qp->access & ~access & IW_ACCESS_REMOTE_READ)
+		iw_qp_base(qp)->ops->end_remote_read(qp);
+	qp->access = access;
+}
 
-	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
-	iw_session_fail(qp->priv->session, &f);
+void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
+{
+	iw_qp_base(qp)->ops->set_ord(qp, ord);
 }
 
 void iw_qp_give_up(struct iw_qp *qp)
@@ -255,115 +257,21 @@ void iw_qp_give_up(struct iw_qp *qp)
 	iw_qp_enter_error(qp, &f);
 }
 
-void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
-{
-	struct iw_session *s = qp->priv->session;
-
-	if (list_linked(&qp->priv->zcopy_node) && (qp->access & ~access & IW_ACCESS_REMOTE_READ))
-		s->assoc->ops.copy_out(s->assoc->llp, s->sid);
-	qp->access = access;
-}
-
-void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
-{
-	struct iw_qp_private *p = qp->priv;
-
-	if (p->session)
-		p->ord = ord < p->ord_max ? ord : p->ord_max;
-}
-
-/* Connected out of band it is bound when it has an address of the peer, to no more than one session. */
-static bool may_bind(const struct iw_qp *qp)
-{
-	enum iw_qp_state state = iw_qp_state(qp);
-
-	if (qp->priv->session)
-		return false;
-	if (qp->oob)
-		return !qp->priv->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
-	return state == IW_QPS_INIT || state == IW_QPS_RTR;
-}
-
-int iw_qp_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
-{
-	struct iw_qp_private *p = qp->priv;
-
-	if (!may_bind(qp))
-		return -EINVAL;
-	if (iw_reads_reserve(p, 1))
-		return -ENOMEM;
-	p->ird = ird;
-	p->ord = ord;
-	p->ord_max = IW_MAX_ORD;
-	p->reads_gather = false;
-	p->irq_head = p->irq_tail = 1;
-	p->atomic_msn = p->response_msn = 1;
-	/* They are of no use on another session, but begin far from those of all others. */
-	p->read_stag = qp->rnic->read_stags;
-	qp->rnic->read_stags += READ_STAGS_STEP;
-	p->in_write = p->behind_write = false;
-	iw_answer_forget(p);
-
-	p->sq_next = p->sq_tail = iw_ring_head(&qp->sq);
-	p->current = IW_TX_NONE;
-	p->offset = 0;
-	p->send_msn = p->read_msn = 1;
-
-	p->deliver_msn = 1;
-	p->rq_tail = iw_ring_head(&qp->rq);
-	p->rq_delta = p->rq_tail - 1; /* the receive at the head takes MSN 1 */
-	if (p->closed) {
-		p->closed->closed_qp = NULL;
-		p->closed = NULL;
-	}
-	p->session = s;
-	s->qp = qp;
-	return 0;
-}
-
-void iw_qp_unbind(struct iw_qp *qp)
-{
-	struct iw_qp_private *p = qp->priv;
-
-	if (qp->srq)
-		iw_srq_unbind(qp);
-	else
-		iw_unexpected_clear(p);
-	iw_mw_unbind_all(qp);
-	free(p->reads);
-	free(p->irq);
-	p->reads = NULL;
-	p->irq = NULL;
-	p->irq_size = 0;
-	p->reads_size = 0;
-	p->reads_head = p->reads_tail = 0;
-	p->irq_head = p->irq_tail = 0;
-	p->current = IW_TX_NONE;
-	p->session->qp = NULL;
-	p->session = NULL;
-}
-
 void iw_qp_doorbell(struct iw_qp *qp)
 {
-	struct iw_session *s = qp->priv->session;
-
-	if (iw_qp_state(qp) == IW_QPS_ERR) {
-		iw_sq_flush(qp, NULL);
-		if (!qp->srq)
-			iw_rq_flush(qp, NULL);
+	if (iw_qp_state(qp) != IW_QPS_ERR) {
+		iw_qp_base(qp)->ops->doorbell(qp);
 		return;
 	}
-	if (!s)
-		return;
-	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed)) /* some Send is held, or was */
-		iw_rq_refresh(s);
-	iw_session_wake(s); /* looks whether it still lives */
+	iw_sq_flush(qp, NULL);
+	if (!qp->srq)
+		iw_recv_flush_queue(qp, NULL);
 }
 
 void iw_doorbell_serve(struct iw_doorbell *doorbell)
 {
 	if (doorbell->is_srq)
-		iw_srq_serve(list_entry(doorbell, struct iw_srq, doorbell));
+		iw_rc_srq_serve(list_entry(doorbell, struct iw_srq, doorbell));
 	else
 		iw_qp_doorbell(list_entry(doorbell, struct iw_qp, doorbell));
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * RDMA Read: responses to our reads, and the peer's requests (RFC 5040 5.2, IRD and ORD 6.1), among them
- * those for atomics.
- */
+#include "iwarp/read.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/atomic.h"
+#include "iwarp/opcode.h"
+#include "iwarp/rc.h"
+#include "iwarp/recv.h"
 #include "util/alloc.h"
 #include "util/serial.h"
 
-/* ---- our reads ---- */
+/* ---- reads of this side ---- */
 
 static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uint32_t len)
 {
@@ -18,22 +20,22 @@ static bool read_covers(const struct iw_read *r, uint32_t stag, uint64_t to, uin
 	       len <= r->length - (to - r->to);
 }
 
-int iw_reads_reserve(struct iw_qp_private *p, uint32_t n)
+int iw_reads_reserve(struct iw_reads *r, uint32_t n)
 {
-	struct iw_read *reads;
+	struct iw_read *at;
 
-	if (n <= p->reads_size)
+	if (n <= r->size)
 		return 0;
-	reads = alloc_grown(p->reads, &p->reads_size, sizeof(*reads), p->reads_head, n);
-	if (!reads)
+	at = alloc_grown(r->at, &r->size, sizeof(*at), r->head, n);
+	if (!at)
 		return -ENOMEM;
-	p->reads = reads;
+	r->at = at;
 	return 0;
 }
 
-int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f)
+int iw_read_wrong(const struct iw_reads *r, struct iw_failure *f)
 {
-	const struct iw_read *oldest = iw_read_at(p, p->reads_head);
+	const struct iw_read *oldest = iw_read_at(r, r->head);
 
 	f->fault = oldest->rtr ? IW_FAULT_NONE : IW_FAULT_SQ;
 	f->index = oldest->index;
@@ -43,28 +45,28 @@ int iw_read_wrong(const struct iw_qp_private *p, struct iw_failure *f)
 
 void iw_read_answered(struct iw_session *s)
 {
-	struct iw_qp *qp = s->qp;
-	const struct iw_read *r = iw_read_at(qp->priv, qp->priv->reads_head++);
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	const struct iw_read *r = iw_read_at(&rc->reads, rc->reads.head++);
 
 	if (!r->rtr) {
-		iw_sq_at(qp, r->index)->progress = IW_WQE_DONE;
-		iw_sq_complete(qp);
+		iw_sq_at(s->qp, r->index)->progress = IW_WQE_DONE;
+		iw_rc_complete_sends(rc);
 	}
-	iw_session_wake(s); /* ORD and fences let go */
+	iw_session_wake(s); /* WQEs that wait for a slot of ORD, or are fenced */
 }
 
-/* Which of the outstanding reads a segment belongs to, or NULL and an error (RFC 5040 5.2.2). */
-static const struct iw_read *match(const struct iw_qp_private *p, const struct iw_segment *seg,
+/* The outstanding read that a segment belongs to; NULL: f is filled (RFC 5040 5.2.2). */
+static const struct iw_read *match(const struct iw_reads *q, const struct iw_segment *seg,
 				   struct iw_failure *f)
 {
 	uint16_t error = TERM_DDP_STAG;
 
-	if (p->reads_head == p->reads_tail) {
+	if (q->head == q->tail) {
 		iw_fail(f, TERM_RDMAP_OPCODE, seg->raw, seg->len);
 		return NULL;
 	}
-	for (uint32_t i = p->reads_head; i != p->reads_tail; i++) {
-		const struct iw_read *r = iw_read_at(p, i);
+	for (uint32_t i = q->head; i != q->tail; i++) {
+		const struct iw_read *r = iw_read_at(q, i);
 
 		if (r->atomic)
 			continue;
@@ -76,11 +78,11 @@ static const struct iw_read *match(const struct iw_qp_private *p, const struct i
 	if (error == TERM_DDP_BOUNDS && seg->h.to + (seg->payload_len - 1) < seg->h.to)
 		error = TERM_DDP_WRAP;
 	iw_fail(f, error, seg->raw, seg->len);
-	iw_read_wrong(p, f);
+	iw_read_wrong(q, f);
 	return NULL;
 }
 
-/* Into the sink of r, which covers it. 0, or what the peer is told. */
+/* Places the segment into the sink of r, which covers it. 0, or the TERM_* that the peer is told. */
 static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw_segment *seg)
 {
 	const struct iw_send_wqe *wqe = iw_sq_at(qp, r->index);
@@ -98,12 +100,12 @@ static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
-	const struct iw_read *r = match(qp->priv, seg, f);
+	const struct iw_read *r = match(&iw_rc_of(qp)->reads, seg, f);
 	uint16_t error;
 
 	if (!r)
 		return -EPROTO;
-	/* The application may have taken the sink away since it asked. */
+	/* The application may have taken the sink away since it posted the read. */
 	error = place(qp, r, seg);
 	if (!error)
 		return 0;
@@ -117,11 +119,11 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 
 int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp_private *p = s->qp->priv;
-	struct iw_read *r = iw_read_at(p, p->reads_head);
+	const struct iw_reads *q = &iw_rc_of(s->qp)->reads;
+	struct iw_read *r = iw_read_at(q, q->head);
 	bool ok = !r->atomic; /* responses come in the order of the requests */
 
-	if (p->reads_head == p->reads_tail)
+	if (q->head == q->tail)
 		return iw_fail_rec(f, TERM_RDMAP_OPCODE, rec);
 	if (ok && rec->len) {
 		ok = read_covers(r, rec->stag, iw_rec_to(rec), rec->len) &&
@@ -130,7 +132,7 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	}
 	if (!ok || (ddp_is_last(rec->control) && r->got != r->length)) {
 		iw_fail_rec(f, r->atomic ? TERM_RDMAP_OPCODE : TERM_DDP_BOUNDS, rec);
-		return iw_read_wrong(p, f);
+		return iw_read_wrong(q, f);
 	}
 	if (ddp_is_last(rec->control))
 		iw_read_answered(s);
@@ -139,21 +141,21 @@ int iw_read_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 
 /* ---- the peer's requests ---- */
 
-static struct iw_inbound_read *irq_at(const struct iw_qp_private *p, uint32_t msn)
+static struct iw_inbound_read *irq_at(const struct iw_irq *q, uint32_t msn)
 {
-	return &p->irq[msn & (p->irq_size - 1)];
+	return &q->at[msn & (q->size - 1)];
 }
 
-int iw_irq_reserve(struct iw_qp_private *p, uint32_t n)
+int iw_irq_reserve(struct iw_irq *q, uint32_t n)
 {
-	struct iw_inbound_read *irq;
+	struct iw_inbound_read *at;
 
-	if (n <= p->irq_size)
+	if (n <= q->size)
 		return 0;
-	irq = alloc_grown(p->irq, &p->irq_size, sizeof(*irq), p->irq_head, n);
-	if (!irq)
+	at = alloc_grown(q->at, &q->size, sizeof(*at), q->head, n);
+	if (!at)
 		return -ENOMEM;
-	p->irq = irq;
+	q->at = at;
 	return 0;
 }
 
@@ -165,26 +167,26 @@ static uint32_t request_len(uint8_t rdmap)
 /* The MSN names the buffer, the MO the place in it (RFC 5041 7.1). */
 int iw_irq_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	struct iw_qp_private *p = s->qp->priv;
+	struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 	uint32_t msn = seg->h.msn;
-	/* Before the Accept it is not known how far IRD will be raised; delivery looks again. */
-	uint32_t limit = s->state == IW_S_INITIATING ? IW_MAX_IRD : p->ird;
+	/* Before the Accept it is not known how far IRD will be raised; delivery checks it again. */
+	uint32_t limit = s->state == IW_S_INITIATING ? IW_MAX_IRD : q->ird;
 
-	if (msn - p->irq_tail >= 0x80000000u)
+	if (msn - q->tail >= 0x80000000u)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
-	if (msn - p->irq_head >= limit)
+	if (msn - q->head >= limit)
 		return iw_fail(f, TERM_DDP_NO_BUFFER, seg->raw, seg->len);
-	if (iw_irq_reserve(p, msn - p->irq_head + 1))
+	if (iw_irq_reserve(q, msn - q->head + 1))
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 	if (!seg->payload_len)
 		return 0;
 	if ((uint64_t)seg->h.mo + seg->payload_len > request_len(seg->h.rdmap))
 		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);
-	memcpy(irq_at(p, msn)->request + seg->h.mo, seg->payload, seg->payload_len);
+	memcpy(irq_at(q, msn)->request + seg->h.mo, seg->payload, seg->payload_len);
 	return 0;
 }
 
-/* Tells the peer of a wrong request; done bytes of the response are out (RFC 5040 4.8). */
+/* Fills f for a wrong request; done bytes of the response are out (RFC 5040 4.8). */
 static int fail_request(const struct iw_inbound_read *in, uint16_t error, uint32_t done,
 			struct iw_failure *f)
 {
@@ -207,7 +209,7 @@ static int check_source(struct iw_session *s, const struct iw_inbound_read *in, 
 	enum iw_remote verdict = iw_mr_remote(s->qp, in->r.src_stag, in->r.src_to + done, len,
 					      IW_ACCESS_REMOTE_READ, from);
 
-	return verdict ? fail_request(in, iw_term_remote(verdict), done, f) : 0;
+	return verdict ? fail_request(in, iw_opcode_error(RDMAP_READ_REQUEST, verdict), done, f) : 0;
 }
 
 static bool is_atomic(const struct iw_inbound_read *in)
@@ -217,24 +219,25 @@ static bool is_atomic(const struct iw_inbound_read *in)
 
 int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp_private *p = s->qp->priv;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_irq *q = &rc->irq;
 	struct iw_inbound_read *in;
 	uint8_t *from;
 	int err;
 
 	if (!ddp_is_last(rec->control))
 		return 0;
-	if (rec->a != p->irq_tail)
+	if (rec->msn != q->tail)
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
-	if (rec->a - p->irq_head >= p->ird)
+	if (rec->msn - q->head >= q->ird)
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
-	if ((uint64_t)rec->b + rec->len != request_len(rec->rdmap))
+	if ((uint64_t)rec->mo + rec->len != request_len(rec->rdmap))
 		return iw_fail_rec(f, TERM_RDMAP_UNSPECIFIED, rec);
-	in = irq_at(p, rec->a);
+	in = irq_at(q, rec->msn);
 	in->rec = *rec;
-	in->after = p->deliver_msn;
+	in->after = rc->rx.deliver_msn;
 	if (is_atomic(in)) {
-		/* Judged in its turn: what was asked for before it is answered. */
+		/* It is judged when its turn comes, since requests before it are answered first. */
 		rdmap_get_atomic_request(&in->a, in->request);
 	} else {
 		rdmap_get_read_request(&in->r, in->request);
@@ -242,53 +245,53 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 		if (err)
 			return err;
 	}
-	p->irq_tail++;
-	p->behind_write = false;
+	q->tail++;
+	rc->peer_write.just_before = false;
 	iw_session_wake(s);
 	return 0;
 }
 
-bool iw_response_ready(const struct iw_qp *qp)
+bool iw_response_ready(const struct iw_rc *rc)
 {
-	const struct iw_qp_private *p = qp->priv;
+	const struct iw_irq *q = &rc->irq;
 
-	if (p->irq_head == p->irq_tail)
+	if (q->head == q->tail)
 		return false;
-	/* A Send before it that still waits for its receive goes first (RFC 5040 5.5). */
-	return serial32_le(irq_at(p, p->irq_head)->after, iw_ring_head(&qp->rq) - p->rq_delta);
+	/* A Send before the request that still waits for its receive goes first (RFC 5040 5.5). */
+	return serial32_le(irq_at(q, q->head)->after, iw_ring_head(&rc->base.qp.rq) - rc->rx.delta);
 }
 
-/* The response at the head is with DDP altogether. */
-static void answered(struct iw_qp_private *p)
+/* All of the response to the request at the head is with DDP. */
+static void answered(struct iw_irq *q)
 {
-	/* No bytes of the request show in a later, incomplete one. */
-	memset(irq_at(p, p->irq_head), 0, sizeof(struct iw_inbound_read));
-	p->irq_head++;
-	p->current = IW_TX_NONE;
+	/* No bytes of this request may show in a later one that is incomplete. */
+	memset(irq_at(q, q->head), 0, sizeof(struct iw_inbound_read));
+	q->head++;
+	q->responding = false;
 }
 
 static size_t pull_atomic(struct iw_session *s, uint8_t *buf, size_t limit)
 {
-	struct iw_qp_private *p = s->qp->priv;
+	struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 	struct iw_failure f;
-	int n = iw_atomic_respond(s, irq_at(p, p->irq_head), buf, limit, &f);
+	int n = iw_atomic_respond(s, irq_at(q, q->head), buf, limit, &f);
 
 	if (n < 0) {
 		iw_session_fail(s, &f);
 		return 0;
 	}
 	if (n)
-		answered(p);
+		answered(q);
 	return (size_t)n;
 }
 
 static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 {
 	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
-	struct iw_qp *qp = s->qp;
-	struct iw_qp_private *p = qp->priv;
-	struct iw_inbound_read *in = irq_at(p, p->irq_head);
-	uint32_t rest = in->r.size - p->offset;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_irq *q = &rc->irq;
+	struct iw_inbound_read *in = irq_at(q, q->head);
+	uint32_t rest = in->r.size - q->sent;
 	uint32_t n = rest;
 	struct iw_failure f;
 	uint8_t *from;
@@ -299,27 +302,28 @@ static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 		n = (uint32_t)((limit - header) & ~(size_t)3);
 	}
 	if (n) {
-		int err = check_source(s, in, p->offset, n, &from, &f);
+		int err = check_source(s, in, q->sent, n, &from, &f);
 
-		if (!err && !iw_zcopy_reference(qp, from, n) && qp->rnic->ops.copy(buf + header, from, n))
-			err = fail_request(in, TERM_RDMAP_BOUNDS, p->offset, &f);
+		if (!err && !iw_zcopy_reference(rc, from, n) &&
+		    s->rnic->ops.copy(buf + header, from, n))
+			err = fail_request(in, TERM_RDMAP_BOUNDS, q->sent, &f);
 		if (err) {
 			iw_session_fail(s, &f);
 			return 0;
 		}
 	}
 	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_READ_RESPONSE),
-		       in->r.sink_stag, in->r.sink_to + p->offset);
-	p->offset += n;
+		       in->r.sink_stag, in->r.sink_to + q->sent);
+	q->sent += n;
 	if (n == rest)
-		answered(p);
+		answered(q);
 	return header + n;
 }
 
 size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 {
-	const struct iw_qp_private *p = s->qp->priv;
+	const struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 
-	return is_atomic(irq_at(p, p->irq_head)) ? pull_atomic(s, buf, limit) :
+	return is_atomic(irq_at(q, q->head)) ? pull_atomic(s, buf, limit) :
 						   pull_read(s, buf, limit);
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The end of a session, by whichever cause, and its timer (RFC 5043 6). */
+/* The end of a session, whatever its reason, and its timer (RFC 5043 6). */
+#include "iwarp/session.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/rc.h"
+#include "iwarp/rc_srq.h"
+#include "iwarp/session_rx.h"
+
+#define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
+#define ACK_POLL_MIN IW_MSEC
+#define ACK_POLL_MAX (64 * IW_MSEC)
 
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 {
@@ -20,6 +28,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	s->assoc = assoc;
 	s->active = active;
 	s->rnr_retry_count = IW_RNR_FOREVER;
+	s->ending.ack_poll = ACK_POLL_MIN;
 	list_init(&s->ready);
 	iw_event_init(&s->event, IW_OWNER_SESSION);
 	list_add_tail(&rnic->sessions, &s->all);
@@ -27,16 +36,29 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	return s;
 }
 
-/* Nobody holds it any more, or nobody will be there to. */
+/* IW_EVENT_CLOSED does not name a QP any more. */
+static void forget_closed_qp(struct iw_session *s)
+{
+	if (s->ending.closed_qp)
+		iw_rc_of(s->ending.closed_qp)->closed = NULL;
+	s->ending.closed_qp = NULL;
+}
+
 void iw_session_bury(struct iw_session *s)
 {
-	if (s->closed_qp)
-		s->closed_qp->priv->closed = NULL;
-	s->closed_qp = NULL;
+	forget_closed_qp(s);
 	iw_session_leave(s);
 	iw_event_clear(&s->event);
 	list_del(&s->all);
 	list_add_tail(&s->rnic->graveyard, &s->all);
+}
+
+void iw_session_release(struct iw_session *s)
+{
+	forget_closed_qp(s);
+	s->ending.user_gone = true;
+	if (s->state == IW_S_OVER)
+		iw_session_bury(s);
 }
 
 void iw_session_uncount(struct iw_session *s)
@@ -50,7 +72,6 @@ void iw_session_uncount(struct iw_session *s)
 		list_add_tail(&s->rnic->idle, &assoc->idle);
 }
 
-/* Off the stream, which is idle again. */
 void iw_session_leave(struct iw_session *s)
 {
 	if (s->state == IW_S_OVER)
@@ -60,9 +81,7 @@ void iw_session_leave(struct iw_session *s)
 	list_del(&s->ready);
 	iw_session_uncount(s);
 	iw_assoc_unlink(s);
-	free(s->slots);
-	s->slots = NULL;
-	s->slots_size = s->slots_used = 0;
+	iw_rx_order_clear(&s->rx.order);
 	iw_early_clear(s);
 }
 
@@ -74,46 +93,52 @@ void iw_session_set_timer(struct iw_session *s, uint64_t when)
 		timerq_set(&s->rnic->timers, &s->timer, when);
 }
 
-/* When to look again: for an acknowledgement, or for the peer's Terminate. */
+/* ---- while it closes ---- */
+
+/* When to look again: for the peer's Terminate, or for an acknowledgement. */
 static void arm_closing(struct iw_session *s)
 {
-	if (s->tx_ended && !s->rx_ended) {
-		iw_session_set_timer(s, s->counted ? s->close_at : UINT64_MAX);
+	struct iw_session_ending *e = &s->ending;
+
+	if (s->tx.ended && !s->rx.ended) {
+		iw_session_set_timer(s, s->counted ? e->give_up_at : UINT64_MAX);
 		return;
 	}
-	iw_session_set_timer(s, s->rnic->now + s->ack_poll);
-	if (s->ack_poll < IW_ACK_POLL_MAX)
-		s->ack_poll *= 2;
+	iw_session_set_timer(s, s->rnic->now + e->ack_poll);
+	if (e->ack_poll < ACK_POLL_MAX)
+		e->ack_poll *= 2;
 }
 
 void iw_session_settle(struct iw_session *s)
 {
 	if (s->state != IW_S_CLOSING)
 		return;
-	if (s->tx_ended && s->rx_ended) {
+	if (s->tx.ended && s->rx.ended) {
 		iw_session_uncount(s);
-		/* Not before all of it has arrived may the stream be used again (RFC 5043 6.6). */
-		if (!s->tx_ssn || iw_assoc_is_acked(s->assoc, s->last_seq)) {
+		/* The stream may be used again once everything has arrived (RFC 5043 6.6). */
+		if (!s->tx.ssn || iw_assoc_is_acked(s->assoc, s->tx.last_seq)) {
 			iw_session_leave(s);
-			if (s->user_gone)
+			if (s->ending.user_gone)
 				iw_session_bury(s);
 			return;
 		}
-	} else if (s->tx_ended && !s->close_at) {
-		s->close_at = s->rnic->now + IW_CLOSE_WAIT;
+	} else if (s->tx.ended && !s->ending.give_up_at) {
+		s->ending.give_up_at = s->rnic->now + CLOSE_WAIT;
 	}
 	arm_closing(s);
 }
 
 void iw_session_timer(struct iw_session *s)
 {
+	const struct iw_session_ending *e = &s->ending;
+
 	if (s->state == IW_S_ESTABLISHED) {
-		iw_rq_timeout(s);
+		iw_rc_rx_timeout(s);
 		return;
 	}
 	if (s->state != IW_S_CLOSING)
 		return;
-	if (s->close_at && s->close_at <= s->rnic->now && !s->rx_ended && s->counted) {
+	if (e->give_up_at && e->give_up_at <= s->rnic->now && !s->rx.ended && s->counted) {
 		/* The peer does not end its side: the stream is retired until it does. */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
@@ -122,88 +147,123 @@ void iw_session_timer(struct iw_session *s)
 	iw_session_settle(s);
 }
 
-/* Tells the outside, which may not know of the session at all yet. */
+/* ---- the end ---- */
+
+/* What a reason means. */
+struct end_info {
+	int error;   /* of IW_EVENT_CLOSED; LOST has one of its own */
+	bool silent; /* no event: the user knows */
+	/* A QP that is connected out of band stays in its state, and keeps its WRs. */
+	bool spares_oob;
+};
+
+static const struct end_info end_infos[] = {
+	[IW_END_PEER] = { 0, .spares_oob = true },
+	[IW_END_REFUSED] = { -ECONNREFUSED, .spares_oob = true },
+	[IW_END_CROSSED] = { -ECONNRESET },
+	[IW_END_LOST] = { 0, .spares_oob = true },
+	[IW_END_TERMINATE] = { -ECONNRESET },
+	[IW_END_FAILED] = { -EPROTO },
+	[IW_END_MOVED] = { -ECONNABORTED },
+	[IW_END_CLOSED] = { 0, .silent = true, .spares_oob = true },
+	[IW_END_ABANDONED] = { 0, .silent = true },
+};
+
+/* Tells the user, who may not know of the session at all yet. */
 static void notify_closed(struct iw_session *s, int error)
 {
-	if (!s->active && !s->announced && (s->event.bits & 1 << IW_EVENT_INITIATE)) {
+	if (!s->active && !s->setup.announced && (s->event.bits & 1 << IW_EVENT_INITIATE)) {
 		iw_event_clear(&s->event);
-		s->user_gone = true;
+		s->ending.user_gone = true;
 		return;
 	}
-	s->error = error;
+	s->ending.error = error;
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_CLOSED);
 }
 
 /* What is still to be sent before the stream can rest. */
 static void plan_end(struct iw_session *s, const struct iw_failure *f)
 {
-	bool segments_legal = s->active ? s->answered : s->tx_ssn > 0;
+	bool segments_legal = s->active ? s->tx.answered : s->tx.ssn > 0;
 
-	if (s->tx_ended)
+	if (s->tx.ended)
 		return;
-	if (!s->tx_ssn) { /* nothing of ours went out */
+	if (!s->tx.ssn) { /* this side has sent nothing */
 		if (s->active) {
-			s->tx_control = 0;
-			s->tx_ended = true;
+			s->tx.control = 0;
+			s->tx.ended = true;
 		} else {
-			s->tx_control = SESSION_TERMINATE;
+			s->tx.control = SESSION_TERMINATE;
 		}
-		s->rx_ended = true; /* the Initiate was the peer's last message, or there was none */
+		s->rx.ended = true; /* the Initiate was the peer's last message, or there was none */
 		return;
 	}
-	s->want_terminate = true;
+	s->tx.terminate_due = true;
 	if (f && !f->illegal && segments_legal) {
-		s->term = f->term;
-		s->term_pending = true;
+		s->tx.term = f->term;
+		s->tx.term_due = true;
 	}
 }
 
 /*
- * What becomes of the QP. One that is connected out of band knows of its peer what InfiniBand would tell: only
- * what is sent to it finds out that it has gone, and before there was a session nothing has happened. But if a
- * completion is lost now it is in error, as it would be at any other time.
+ * What becomes of the QP. One that is connected out of band learns of its peer what InfiniBand would
+ * tell: only by sending to it does one find out that it has gone, and before there was a session
+ * nothing has happened. But if a completion is lost now the QP enters the error state, as it would
+ * at any other time.
  */
-static void part(struct iw_session *s, struct iw_qp *qp, bool established, int error,
+static void part(struct iw_session *s, enum iw_end_reason why, bool established,
 		 const struct iw_failure *f)
 {
+	struct iw_qp *qp = s->qp;
+	struct iw_rc *rc = iw_rc_of(qp);
 	enum iw_qp_state state = iw_qp_state(qp);
 
-	iw_zcopy_release(qp, f);
-	iw_qp_unbind(qp);
-	if (qp->oob && !f && error != -ECONNABORTED && !qp->send_cq->overflown) {
-		if (qp->srq) /* of messages that will never be whole */
-			iw_srq_return(qp);
+	iw_zcopy_release(rc, f);
+	iw_rc_unbind(rc);
+	if (qp->oob && end_infos[why].spares_oob && !qp->send_cq->overflown) {
+		if (qp->srq) /* receives of messages that will never be whole */
+			iw_rc_srq_return(rc);
 		if (established)
-			qp->priv->peer_gone = true;
-	} else if (state != IW_QPS_RESET) { /* being reset: it empties its queues by itself */
+			rc->peer_gone = true;
+	} else if (state != IW_QPS_RESET) { /* a QP that is being reset empties its queues itself */
 		iw_qp_enter_error(qp, f);
 	}
 }
 
-void iw_session_end(struct iw_session *s, int error, bool notify, const struct iw_failure *f)
+static void end(struct iw_session *s, enum iw_end_reason why, int error, const struct iw_failure *f)
 {
 	bool established = s->state == IW_S_ESTABLISHED;
+	bool silent = end_infos[why].silent;
 	struct iw_qp *qp = s->qp;
 
 	if (s->state >= IW_S_CLOSING)
 		return;
 	s->state = IW_S_CLOSING;
-	s->rtr = false;
-	s->ack_poll = IW_ACK_POLL_MIN;
+	s->tx.rtr_due = false;
 	plan_end(s, f);
 	if (qp) {
-		part(s, qp, established, error, f);
-		if (notify) {
-			s->closed_qp = qp;
-			qp->priv->closed = s;
+		part(s, why, established, f);
+		if (!silent) {
+			s->ending.closed_qp = qp;
+			iw_rc_of(qp)->closed = s;
 		}
 	}
-	free(s->local);
-	s->local = NULL;
-	if (notify)
+	free(s->setup.local);
+	s->setup.local = NULL;
+	if (!silent)
 		notify_closed(s, error);
 	iw_session_wake(s);
 	iw_session_settle(s);
+}
+
+void iw_session_end(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f)
+{
+	end(s, why, end_infos[why].error, f);
+}
+
+void iw_session_lost(struct iw_session *s, int error)
+{
+	end(s, IW_END_LOST, error, NULL);
 }
 
 void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
@@ -212,50 +272,41 @@ void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 
 	if (s->state >= IW_S_CLOSING)
 		return;
-	if (s->to_self && f->fault == IW_FAULT_NONE) { /* what the Terminate would tell */
+	if (s->to_self && f->fault == IW_FAULT_NONE) { /* blames the WR that the Terminate is about */
 		both = *f;
-		iw_sq_blame(s->qp, &f->term, &both);
+		iw_rc_tx_blame(iw_rc_of(s->qp), &f->term, &both);
 		f = &both;
 	}
 	if (s->qp && !f->quiet)
-		iw_event_raise(s->rnic, &s->qp->priv->event, iw_term_event(f));
-	iw_session_end(s, -EPROTO, true, f);
+		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, iw_term_event(f));
+	iw_session_end(s, IW_END_FAILED, f);
 }
 
-void iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failure *f)
+bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failure *f)
 {
-	uint16_t distance = (uint16_t)(ssn - s->rx_ssn);
+	uint16_t distance = (uint16_t)(ssn - s->rx.ssn);
+	struct iw_rx_fault *fault = &s->rx.fault;
 
 	if (!distance || distance >= 0x8000) {
 		iw_session_fail(s, f);
-		return;
+		return true;
 	}
-	if (s->failing && (uint16_t)(s->fail_ssn - s->rx_ssn) <= distance)
-		return;
-	s->failing = true;
-	s->fail_ssn = ssn;
-	s->failure = *f;
+	if (!fault->found || (uint16_t)(fault->ssn - s->rx.ssn) > distance)
+		*fault = (struct iw_rx_fault){ .found = true, .ssn = ssn, .failure = *f };
+	return false;
 }
 
-static void let_go(struct iw_session *s, const struct iw_failure *f)
+/* The user gives up the pointer. Events that were not fetched go with it. */
+static void let_go(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f)
 {
-	/* Unread events go with it; what is over waited for them only. */
-	if (s->closed_qp) {
-		s->closed_qp->priv->closed = NULL;
-		s->closed_qp = NULL;
-	}
 	iw_event_clear(&s->event);
-	s->user_gone = true;
-	if (s->state == IW_S_OVER) {
-		iw_session_bury(s);
-		return;
-	}
-	iw_session_end(s, 0, false, f);
+	iw_session_release(s);
+	iw_session_end(s, why, f);
 }
 
 void iw_session_close(struct iw_session *s)
 {
-	let_go(s, NULL);
+	let_go(s, IW_END_CLOSED, NULL);
 }
 
 void iw_session_abandon(struct iw_session *s)
@@ -263,7 +314,7 @@ void iw_session_abandon(struct iw_session *s)
 	struct iw_failure f;
 
 	iw_fail(&f, TERM_LLP_LOCAL, NULL, 0);
-	let_go(s, &f);
+	let_go(s, IW_END_ABANDONED, &f);
 }
 
 void iw_session_set_user(struct iw_session *s, const struct iw_session_user *user)

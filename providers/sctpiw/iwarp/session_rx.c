@@ -1,65 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What arrives on a stream in session (RFC 5043 5.2, 6.1, 10). A message whose turn has come is dealt
- * with at once and leaves no trace; one that came early is placed, and remembered in 16 bytes until
- * the gap before it is closed.
+ * What arrives on a stream in session. A message whose turn has come is dealt with at once and leaves no
+ * trace; one that came early is placed, and remembered by a small record until the gap before it
+ * is closed.
  */
+#include "iwarp/session_rx.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/ddp_rx.h"
+#include "iwarp/rc.h"
+#include "iwarp/rdmap_rx.h"
+#include "iwarp/session_setup.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/serial.h"
 
 #define SLOTS_MIN 64
-#define SLOTS_KEEP 4096 /* a larger window is given back when it is empty */
+#define SLOTS_KEEP 4096 /* a larger table is given back when it is empty */
 
-static struct iw_rx_rec *slot_at(const struct iw_session *s, uint16_t ssn)
+/* ---- what came early ---- */
+
+static struct iw_rx_rec *slot_at(const struct iw_rx_order *o, uint16_t ssn)
 {
-	return &s->slots[ssn & (s->slots_size - 1)];
+	return &o->slots[ssn & (o->size - 1)];
 }
 
 static bool is_remembered(const struct iw_session *s, uint16_t ssn)
 {
-	return (uint16_t)(ssn - s->rx_ssn) < s->slots_size && slot_at(s, ssn)->control;
+	const struct iw_rx_order *o = &s->rx.order;
+
+	return (uint16_t)(ssn - s->rx.ssn) < o->size && slot_at(o, ssn)->control;
 }
 
 static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
-	uint32_t n = (uint16_t)(ssn - s->rx_ssn) + 1u;
+	uint32_t n = (uint16_t)(ssn - s->rx.ssn) + 1u;
+	struct iw_rx_order *o = &s->rx.order;
 	struct iw_rx_rec *slots;
 
-	if (n > s->slots_size) {
-		slots = alloc_grown(s->slots, &s->slots_size, sizeof(*slots), s->rx_ssn,
+	if (n > o->size) {
+		slots = alloc_grown(o->slots, &o->size, sizeof(*slots), s->rx.ssn,
 				    n < SLOTS_MIN ? SLOTS_MIN : n);
 		if (!slots)
 			return -ENOMEM;
-		s->slots = slots;
+		o->slots = slots;
 	}
-	*slot_at(s, ssn) = *rec;
-	s->slots_used++;
+	*slot_at(o, ssn) = *rec;
+	o->used++;
 	return 0;
 }
 
-/* The peer's last message, and everything before it, is there. */
+void iw_rx_order_clear(struct iw_rx_order *o)
+{
+	free(o->slots);
+	*o = (struct iw_rx_order){ 0 };
+}
+
+/* ---- delivery ---- */
+
+/* The peer's last message, and everything before it, is here. */
 static void peer_ended(struct iw_session *s)
 {
-	s->rx_ended = true;
+	s->rx.ended = true;
 	if (s->active)
-		s->answered = true;
+		s->tx.answered = true;
 	if (s->state == IW_S_CLOSING)
 		iw_session_settle(s);
 	else
-		iw_session_end(s, 0, true, NULL);
+		iw_session_end(s, IW_END_PEER, NULL);
 }
 
 static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
 {
-	s->begun = s->answered = true;
+	s->rx.begun = s->tx.answered = true;
 	if (s->qp->oob && iw_qp_state(s->qp) == IW_QPS_RTR &&
 	    rdmap_opcode(rec->rdmap) != RDMAP_TERMINATE)
-		iw_event_raise(s->rnic, &s->qp->priv->event, IW_EVENT_QP_COMM_EST);
+		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, IW_EVENT_QP_COMM_EST);
 }
 
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
@@ -74,84 +93,158 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		return;
 	if (s->state != IW_S_ESTABLISHED && (s->state != IW_S_AWAITING || iw_rtr_deliver(s, rec)))
 		return;
-	if (!s->begun)
+	if (!s->rx.begun)
 		first_segment(s, rec);
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
 }
 
+/* Delivers what came early and is in turn now. */
 static void drain(struct iw_session *s)
 {
-	while (s->slots_used && !s->rx_ended) {
-		struct iw_rx_rec *slot = slot_at(s, s->rx_ssn);
+	struct iw_rx_order *o = &s->rx.order;
+
+	while (o->used && !s->rx.ended) {
+		struct iw_rx_rec *slot = slot_at(o, s->rx.ssn);
 		struct iw_rx_rec rec = *slot;
-		uint16_t ssn = s->rx_ssn;
+		uint16_t ssn = s->rx.ssn;
 
 		if (!rec.control)
 			return;
 		slot->control = 0;
-		s->slots_used--;
-		s->rx_ssn++;
-		if (s->failing && ssn == s->fail_ssn)
-			iw_session_fail(s, &s->failure);
+		o->used--;
+		s->rx.ssn++;
+		if (s->rx.fault.found && ssn == s->rx.fault.ssn)
+			iw_session_fail(s, &s->rx.fault.failure);
 		deliver(s, &rec);
 	}
-	if (s->slots_size > SLOTS_KEEP && !s->slots_used) {
-		free(s->slots);
-		s->slots = NULL;
-		s->slots_size = 0;
-	}
+	if (o->size > SLOTS_KEEP && !o->used)
+		iw_rx_order_clear(o);
 }
 
-static void note_loose(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
+/* ---- without order: struct iw_rx_loose ---- */
+
+static void count(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
-	if (rec->control == IW_REC_TERMINATE && !s->end_known) {
-		s->end_known = true;
-		s->end_ssn = ssn;
+	struct iw_rx_loose *loose = &s->rx.loose;
+
+	if (rec->control == IW_REC_TERMINATE && !loose->end_known) {
+		loose->end_known = true;
+		loose->end_ssn = ssn;
 	}
-	s->rx_ssn++;
+	s->rx.ssn++;
 }
 
 /* At most 32,767 messages are under way (RFC 5043 10): 16 bits tell whether one is missing. */
-static void check_loose(struct iw_session *s)
+static void check_end(struct iw_session *s)
 {
-	if (s->end_known && s->rx_ssn == (uint16_t)(s->end_ssn + 1))
+	const struct iw_rx_loose *loose = &s->rx.loose;
+
+	if (loose->end_known && !s->rx.ended && s->rx.ssn == (uint16_t)(loose->end_ssn + 1))
 		peer_ended(s);
 }
 
-/* In turn, or for later. */
+/*
+ * What is left of a message if the QP is gone, or a segment before it is in error: only the order matters.
+ */
+static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
+			     size_t len)
+{
+	struct iw_rx_rec rec = { .control = IW_REC_SKIP };
+	struct session_control c;
+
+	if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN) {
+		session_decode(&c, data, len); /* fills in the function even if the rest is wrong */
+		if (c.function == SESSION_TERMINATE)
+			rec.control = IW_REC_TERMINATE;
+		if (s->active && !s->tx.answered && ssn == 0 &&
+		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
+		     c.function == SESSION_TERMINATE)) {
+			/* The session never began: nothing more is owed (RFC 5043 6.3, 6.4). */
+			s->tx.terminate_due = s->tx.term_due = false;
+			s->tx.ended = true;
+			rec.control = IW_REC_TERMINATE;
+		}
+	}
+	/* A Terminate of the active side does not answer: it may have crossed our Accept. */
+	if (s->active || ppid == SESSION_PPID_DDP)
+		s->tx.answered = true;
+	return rec;
+}
+
+void iw_session_loosen(struct iw_session *s)
+{
+	struct iw_rx_order *o = &s->rx.order;
+	uint16_t first = s->rx.ssn;
+	struct iw_early *m;
+
+	s->rx.loose.on = true;
+	for (uint32_t i = 0; i < o->size; i++) {
+		const struct iw_rx_rec *slot = slot_at(o, (uint16_t)(first + i));
+
+		if (slot->control)
+			count(s, (uint16_t)(first + i), slot);
+	}
+	iw_rx_order_clear(o);
+	while (!s->rx.ended && (m = iw_early_take(s))) {
+		uint32_t ppid;
+		size_t len;
+		const uint8_t *data = iw_early_message(m, &ppid, &len);
+		struct iw_rx_rec rec = skim(s, ppid, get_be16(data), data, len);
+
+		count(s, get_be16(data), &rec);
+		check_end(s);
+		free(m);
+	}
+	check_end(s);
+	if (s->state == IW_S_CLOSING)
+		iw_session_wake(s); /* a Terminate that waited for an answer */
+}
+
+/* ---- messages ---- */
+
+/* A message is dealt with, and its record is what is left of it: delivers it, or keeps it for later. */
 static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
 
-	if (s->rx_loose) {
-		note_loose(s, ssn, rec);
-		check_loose(s);
-		return;
-	}
-	if (ssn == s->rx_ssn) {
-		s->rx_ssn++;
-		deliver(s, rec);
-		if (s->slots_used)
-			drain(s);
-		return;
-	}
-	if (remember(s, ssn, rec)) {
+	if (!s->rx.loose.on) {
+		if (ssn == s->rx.ssn) {
+			s->rx.ssn++;
+			deliver(s, rec);
+			if (s->rx.order.used)
+				drain(s);
+			return;
+		}
+		if (!remember(s, ssn, rec))
+			return;
 		iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
 		iw_session_fail(s, &f);
 		iw_session_loosen(s);
-		accept_rec(s, ssn, rec);
 	}
+	count(s, ssn, rec);
+	check_end(s);
 }
 
-/* ssn is not as it should be: when its turn comes the session fails. */
+/* Only the order of the message matters: see skim(). */
+static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
+		   size_t len)
+{
+	struct iw_rx_rec rec = skim(s, ppid, ssn, data, len);
+
+	accept_rec(s, ssn, &rec);
+	if (s->state == IW_S_CLOSING)
+		iw_session_wake(s); /* a Terminate that waited for an answer */
+}
+
+/* The message is not as it should be: when its turn comes the session fails. */
 static void reject(struct iw_session *s, uint16_t ssn, const struct iw_failure *f)
 {
 	struct iw_rx_rec skip = { .control = IW_REC_SKIP };
 
-	if (ssn == s->rx_ssn) {
-		iw_session_wrong(s, ssn, f); /* compares with rx_ssn: first */
-		s->rx_ssn++;
+	if (ssn == s->rx.ssn) {
+		iw_session_wrong(s, ssn, f); /* it compares with rx.ssn, so that is counted up later */
+		s->rx.ssn++;
 		drain(s);
 		return;
 	}
@@ -167,111 +260,59 @@ static void illegal(struct iw_session *s, uint16_t ssn)
 	reject(s, ssn, &f);
 }
 
-/* The QP is gone, or a segment before this one is in error: only the order matters. */
-static void follow(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
-		   size_t len)
-{
-	struct iw_rx_rec rec = { .control = IW_REC_SKIP };
-	struct session_control c;
-
-	if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN) {
-		session_decode(&c, data, len); /* function is valid whatever it says */
-		if (c.function == SESSION_TERMINATE)
-			rec.control = IW_REC_TERMINATE;
-		if (s->active && !s->answered && ssn == 0 &&
-		    (c.function == SESSION_REJECT || c.function == SESSION_ENHANCED_REJECT ||
-		     c.function == SESSION_TERMINATE)) {
-			/* It never began: nothing more is owed (RFC 5043 6.3, 6.4). */
-			s->want_terminate = s->term_pending = false;
-			s->tx_ended = true;
-			rec.control = IW_REC_TERMINATE;
-		}
-	}
-	/* A Terminate of the active side may have crossed our Accept. */
-	if (s->active || ppid == SESSION_PPID_DDP)
-		s->answered = true;
-	accept_rec(s, ssn, &rec);
-	if (s->state == IW_S_CLOSING)
-		iw_session_wake(s); /* a Terminate that waited for the answer */
-}
-
-void iw_session_loosen(struct iw_session *s)
-{
-	uint16_t first = s->rx_ssn;
-	struct iw_early *m;
-
-	s->rx_loose = true;
-	for (uint32_t i = 0; i < s->slots_size; i++) {
-		const struct iw_rx_rec *slot = &s->slots[(first + i) & (s->slots_size - 1)];
-
-		if (slot->control)
-			note_loose(s, (uint16_t)(first + i), slot);
-	}
-	free(s->slots);
-	s->slots = NULL;
-	s->slots_size = s->slots_used = 0;
-	while ((m = iw_early_take(s))) {
-		uint32_t ppid;
-		size_t len;
-		const uint8_t *data = iw_early_message(m, &ppid, &len);
-
-		follow(s, ppid, get_be16(data), data, len);
-		free(m);
-	}
-	check_loose(s);
-}
-
 static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_rx_rec rec = { .control = IW_REC_TERMINATE };
 	struct session_control c;
+	struct iw_failure f;
 	int err = session_decode(&c, data, len);
 
-	if (s->state == IW_S_INITIATING && ssn == s->rx_ssn) {
-		if (!s->tx_ssn && session_is_initiate(c.function)) {
+	if (s->state == IW_S_INITIATING && ssn == s->rx.ssn) {
+		if (!s->tx.ssn && session_is_initiate(c.function)) {
 			uint16_t sid = s->sid;
 
 			iw_setup_give_way(s);
 			iw_setup_first(s->assoc, sid, SESSION_PPID_CONTROL, data, len);
 			return;
 		}
-		s->rx_ssn++;
+		s->rx.ssn++;
 		iw_setup_answer(s, &c, err);
 		drain(s);
 		return;
 	}
 	if (c.function != SESSION_TERMINATE) {
 		illegal(s, ssn);
-	} else if (err) { /* with private data: no legal Terminate, but it ends the session */
-		struct iw_failure f;
-
+		return;
+	}
+	if (err) { /* private data makes it illegal, but it ends the session all the same */
 		iw_fail_illegal(&f);
 		iw_session_wrong(s, ssn, &f);
-		accept_rec(s, ssn, &rec);
-	} else {
-		accept_rec(s, ssn, &rec);
 	}
+	accept_rec(s, ssn, &rec);
 }
 
-/* A segment of a session that is not established yet. True: dealt with. */
+/* A segment of a session that is not established yet. true: it is dealt with. */
 static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
 	struct iw_failure f;
 	struct iw_rx_rec rec;
-	int ret;
 
 	if (s->state == IW_S_INITIATING && ssn == 0) {
-		illegal(s, ssn); /* no segment before the Accept (RFC 5043 6.2) */
+		illegal(s, ssn); /* no segment may come before the Accept (RFC 5043 6.2) */
 		return true;
 	}
 	if (s->state != IW_S_AWAITING || ssn != 1 || !iw_rtr_is_send(s))
 		return false;
-	ret = iw_rtr_place(data, len, &rec, &f);
-	if (ret < 0)
-		reject(s, ssn, &f);
-	else if (!ret)
+	switch (iw_rtr_place(data, len, &rec, &f)) {
+	case IW_RTR_INDICATION:
 		accept_rec(s, ssn, &rec);
-	return ret <= 0;
+		return true;
+	case IW_RTR_WRONG:
+		reject(s, ssn, &f);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
@@ -294,29 +335,29 @@ static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *d
 
 static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
+	const struct iw_rx_fault *fault = &s->rx.fault;
 	uint16_t ssn, distance;
+	struct iw_failure f;
 
-	if (s->rx_ended)
+	if (s->rx.ended)
 		return;
 	if (len < SESSION_SSN_LEN) {
-		struct iw_failure f;
-
 		iw_fail_illegal(&f);
 		iw_session_fail(s, &f);
 		return;
 	}
 	ssn = get_be16(data);
-	if (s->rx_loose) {
+	if (s->rx.loose.on) {
 		follow(s, ppid, ssn, data, len);
 		return;
 	}
-	distance = (uint16_t)(ssn - s->rx_ssn);
+	distance = (uint16_t)(ssn - s->rx.ssn);
 	if (distance >= 0x8000 || is_remembered(s, ssn))
 		return; /* delivered or placed already */
-	if (s->state == IW_S_CLOSING || (s->failing && serial16_le(s->fail_ssn, ssn)))
+	if (s->state == IW_S_CLOSING || (fault->found && serial16_le(fault->ssn, ssn)))
 		follow(s, ppid, ssn, data, len);
 	else if (s->state == IW_S_PENDING && distance)
-		illegal(s, s->rx_ssn); /* only a Terminate can follow an undecided Initiate */
+		illegal(s, s->rx.ssn); /* only a Terminate may follow an Initiate that is undecided */
 	else if (ppid == SESSION_PPID_DDP)
 		receive_segment(s, ssn, data, len);
 	else if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN)
@@ -332,7 +373,7 @@ void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data
 	if (s->rnic->config.in_order && iw_early_keep(s, ppid, data, len))
 		return;
 	receive(s, ppid, data, len);
-	while (s->early && (m = iw_early_take(s))) {
+	while (s->rx.early.first && (m = iw_early_take(s))) {
 		data = iw_early_message(m, &ppid, &len);
 		receive(s, ppid, data, len);
 		free(m);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* How sessions begin: Initiate, Accept, Reject, plain (RFC 5043 6) and enhanced (RFC 6581). */
+#include "iwarp/session_setup.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/assoc.h"
+#include "iwarp/rc.h"
+#include "iwarp/rc_srq.h"
+#include "iwarp/session_rx.h"
 #include "util/bytes.h"
 
 static uint32_t at_most(uint32_t v, uint32_t max)
@@ -12,7 +17,7 @@ static uint32_t at_most(uint32_t v, uint32_t max)
 	return v < max ? v : max;
 }
 
-/* What an event says where the peer said nothing, or left it to the ULP. */
+/* The depth that an event shows, if the peer said none, or left it to the ULP. */
 static uint32_t shown_depth(uint16_t depth, uint32_t max)
 {
 	return depth == SESSION_DEPTH_ULP ? max : depth;
@@ -36,21 +41,21 @@ static uint8_t kinds_of(const struct session_enhanced *e)
 	       (e->rtr_read ? IW_RTR_READ : 0);
 }
 
-/* The peer's message as an event's param. Without memory the private data is missing. */
+/* Keeps the peer's message as the param of an event; without memory the param stays empty. */
 static void keep_remote(struct iw_session *s, const struct session_control *c, uint32_t ird,
 			uint32_t ord)
 {
 	struct iw_session_param *p = calloc(1, sizeof(*p));
 
-	free(s->remote);
-	s->remote = p;
+	free(s->setup.remote);
+	s->setup.remote = p;
 	if (!p)
 		return;
 	p->ird = ird;
 	p->ord = ord;
 	p->rnr_retry_count = IW_RNR_FOREVER;
-	p->rtr = kinds_of(&s->offer);
-	if (s->offer.peer_to_peer && !p->rtr)
+	p->rtr = kinds_of(&s->setup.offer);
+	if (s->setup.offer.peer_to_peer && !p->rtr)
 		p->rtr = IW_RTR_ANY;
 	p->private_data_len = c->private_len;
 	memcpy(p->private_data, c->private_data, c->private_len);
@@ -68,7 +73,7 @@ static int start(struct iw_session *s)
 	err = iw_assoc_link(s->assoc, s, (unsigned int)sid);
 	if (err)
 		return err;
-	s->tx_control = s->enhanced ? SESSION_ENHANCED_INITIATE : SESSION_INITIATE;
+	s->tx.control = s->setup.enhanced ? SESSION_ENHANCED_INITIATE : SESSION_INITIATE;
 	iw_session_wake(s);
 	return 0;
 }
@@ -87,16 +92,16 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 		return -ENOMEM;
 	if (user)
 		s->user = *user;
-	s->enhanced = true;
+	s->setup.enhanced = true;
 	s->state = IW_S_INITIATING;
 	s->rnr_retry_count = p->rnr_retry_count;
-	s->local = copy_param(p);
-	if (s->local)
-		err = iw_qp_bind(qp, s, s->local->ird, s->local->ord);
+	s->setup.local = copy_param(p);
+	if (s->setup.local)
+		err = iw_rc_bind(qp, s, s->setup.local->ird, s->setup.local->ord);
 	if (!err) {
 		err = start(s);
 		if (err)
-			iw_qp_unbind(qp);
+			iw_rc_unbind(iw_rc_of(qp));
 	}
 	if (err) {
 		s->state = IW_S_OVER;
@@ -108,13 +113,14 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 }
 
 /*
- * RFC 6581 9.2: of the kinds that the responder takes those that we were told to make. It answers A where we
- * said A; one that says A by itself gets any kind.
+ * RFC 6581 9.2: which kind of RTR indication is to be sent; one that the responder takes and that our user
+ * allows. The responder answers with flag A (peer-to-peer) if we said A; if it says A by itself it gets
+ * any kind that it takes.
  */
 static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 {
-	struct session_enhanced *e = &s->offer;
-	unsigned int asked = s->local->rtr;
+	struct session_enhanced *e = &s->setup.offer;
+	unsigned int asked = s->setup.local->rtr;
 	unsigned int kinds = asked ? asked : IW_RTR_ANY;
 
 	e->rtr_send = e->rtr_send && kinds & IW_RTR_SEND;
@@ -124,7 +130,7 @@ static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 		return 0;
 	if (!kinds_of(e))
 		return iw_fail(f, TERM_LLP_RTR, NULL, 0);
-	s->rtr = true;
+	s->tx.rtr_due = true;
 	return 0;
 }
 
@@ -132,22 +138,22 @@ static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 static int negotiate_answer(struct iw_session *s, const struct session_enhanced *e,
 			    struct iw_failure *f)
 {
-	struct iw_qp_private *p = s->qp->priv;
-	uint32_t ird = p->ird;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	uint32_t ird = rc->irq.ird;
 
-	s->offer = *e;
+	s->setup.offer = *e;
 	if (e->ird != SESSION_DEPTH_ULP) {
-		p->ord_max = at_most(e->ird, IW_MAX_ORD);
-		p->ord = at_most(p->ord, p->ord_max);
+		rc->reads.ord_max = at_most(e->ird, IW_MAX_ORD);
+		rc->reads.ord = at_most(rc->reads.ord, rc->reads.ord_max);
 	}
 	if (e->ord != SESSION_DEPTH_ULP && e->ord > ird)
 		ird = e->ord;
 	if (ird > IW_MAX_IRD)
 		return iw_fail(f, TERM_LLP_IRD, NULL, 0);
-	/* More than was offered: whether there is memory for it the peer is told now. */
-	if (ird > p->ird && iw_irq_reserve(p, ird))
+	/* It is more than was offered: if there is no memory for it the peer is told so now. */
+	if (ird > rc->irq.ird && iw_irq_reserve(&rc->irq, ird))
 		return iw_fail(f, TERM_LLP_LOCAL, NULL, 0);
-	p->ird = ird;
+	rc->irq.ird = ird;
 	return negotiate_rtr(s, f);
 }
 
@@ -157,6 +163,7 @@ static void establish(struct iw_session *s)
 	s->rnic->stats.sessions++;
 }
 
+/* The session of a QP that is connected out of band leaves the state alone: see iw_qp.oob. */
 static void enter_rts(struct iw_qp *qp)
 {
 	if (!qp->oob)
@@ -179,15 +186,15 @@ int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw
 	if (user)
 		s->user = *user;
 	s->to_self = true;
-	s->answered = true;
+	s->tx.answered = true;
 	err = iw_assoc_link(assoc, s, (unsigned int)sid);
 	if (!err)
-		err = iw_qp_bind(qp, s, at_most(p->ird, IW_MAX_IRD), at_most(p->ord, p->ird));
+		err = iw_rc_bind(qp, s, at_most(p->ird, IW_MAX_IRD), at_most(p->ord, p->ird));
 	if (err) {
 		iw_session_bury(s);
 		return err;
 	}
-	qp->priv->ord_max = at_most(p->ird, IW_MAX_ORD);
+	iw_rc_of(qp)->reads.ord_max = at_most(p->ird, IW_MAX_ORD);
 	establish(s);
 	iw_session_wake(s);
 	*out = s;
@@ -196,66 +203,62 @@ int iw_session_to_self(struct iw_assoc *assoc, struct iw_qp *qp, const struct iw
 
 static void accepted(struct iw_session *s, const struct session_control *c)
 {
-	struct iw_qp_private *p = s->qp->priv;
+	const struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_failure f;
 
-	if (s->enhanced) {
+	if (s->setup.enhanced) {
 		if (negotiate_answer(s, &c->enhanced, &f)) {
-			f.quiet = true; /* the connection was never there */
+			f.quiet = true; /* there was no connection yet */
 			iw_session_fail(s, &f);
 			return;
 		}
-		keep_remote(s, c, shown_depth(c->enhanced.ird, p->ord),
-			    shown_depth(c->enhanced.ord, p->ird));
+		keep_remote(s, c, shown_depth(c->enhanced.ird, rc->reads.ord),
+			    shown_depth(c->enhanced.ord, rc->irq.ird));
 	} else {
-		keep_remote(s, c, p->ord, p->ird);
+		keep_remote(s, c, rc->reads.ord, rc->irq.ird);
 	}
-	free(s->local);
-	s->local = NULL;
+	free(s->setup.local);
+	s->setup.local = NULL;
 	establish(s);
 	enter_rts(s->qp);
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_ACCEPT);
 	iw_session_wake(s);
 }
 
-/* The QP is free again for another try: its state stays as it was. */
+/* The QP is free for another try: its state stays as it was. */
 static void release_qp(struct iw_session *s)
 {
-	struct iw_qp *qp = s->qp;
+	struct iw_rc *rc = iw_rc_of(s->qp);
 
-	iw_qp_unbind(qp);
-	if (qp->srq) /* what came before the answer */
-		iw_srq_return(qp);
+	iw_rc_unbind(rc);
+	if (rc->base.qp.srq) /* receives of messages that came before the answer */
+		iw_rc_srq_return(rc);
 }
 
 static void rejected(struct iw_session *s, const struct session_control *c)
 {
 	keep_remote(s, c, shown_depth(c->enhanced.ird, IW_MAX_IRD),
 		    shown_depth(c->enhanced.ord, IW_MAX_ORD));
-	s->rx_ended = true;
-	s->tx_ended = true; /* nothing more is owed (RFC 5043 6.3) */
+	s->rx.ended = true;
+	s->tx.ended = true; /* nothing more is owed (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
-	s->ack_poll = IW_ACK_POLL_MIN;
 	release_qp(s);
-	free(s->local);
-	s->local = NULL;
+	free(s->setup.local);
+	s->setup.local = NULL;
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);
 	iw_session_settle(s);
 }
 
-/* On another stream, as if it had not begun. */
+/* Begins again on another stream, as if nothing had been sent or received. */
 static int start_anew(struct iw_session *s)
 {
 	list_del(&s->ready);
 	iw_assoc_unlink(s);
 	iw_session_uncount(s);
-	s->rx_ended = s->tx_ended = s->answered = false;
-	s->tx_ssn = s->rx_ssn = 0;
-	s->slots_used = s->slots_size = 0;
-	free(s->slots);
-	s->slots = NULL;
+	iw_rx_order_clear(&s->rx.order);
 	iw_early_clear(s);
-	s->failing = false;
+	s->tx = (struct iw_session_tx){ 0 };
+	s->rx = (struct iw_session_rx){ 0 };
 	return start(s);
 }
 
@@ -264,20 +267,20 @@ void iw_setup_give_way(struct iw_session *s)
 	iw_assoc_set_initiator(s->assoc, s->sid % 2);
 	if (!start_anew(s))
 		return;
-	s->rx_ended = s->tx_ended = true;
+	s->rx.ended = s->tx.ended = true;
 	release_qp(s);
-	iw_session_end(s, -ECONNRESET, true, NULL);
+	iw_session_end(s, IW_END_CROSSED, NULL);
 }
 
 /*
- * Initiates have crossed on one stream, since each side takes itself for the association's initiator: their INITs
- * collided, and one SCTP does not tell. No session can be like that (RFC 5043 6.1), so both end, and may be
- * tried again. Both sides have seen both: whose private data is larger stays with the even streams. Where that
- * says nothing, chance does.
+ * Initiates have crossed on one stream, since each side takes itself for the association's initiator: their
+ * INITs collided, and SCTP does not tell who won. A session that begins like that is not legal (RFC 5043
+ * 6.1), so both end, and may be tried again. Both sides have seen both Initiates: the one with the larger
+ * private data keeps the even streams. If the private data are equal, chance decides.
  */
 static void crossed(struct iw_session *s, const struct session_control *c)
 {
-	const struct iw_session_param *ours = s->local;
+	const struct iw_session_param *ours = s->setup.local;
 	int order = (int)ours->private_data_len - (int)c->private_len;
 
 	if (!order && c->private_len)
@@ -286,25 +289,25 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 		order = random_u32(s->rnic->random) & 1 ? 1 : -1;
 	iw_assoc_set_initiator(s->assoc, order > 0);
 	release_qp(s);
-	iw_session_end(s, -ECONNRESET, true, NULL);
+	iw_session_end(s, IW_END_CROSSED, NULL);
 }
 
 /*
- * A Terminate in answer to the Initiate: too busy, or it does not know the enhanced one (RFC 6581
- * 10). The latter is tried by a plain Initiate on another stream, once; who is connected out of band has a peer
- * that knows both.
+ * A Terminate in answer to the Initiate: the peer is too busy, or it does not know the enhanced Initiate
+ * (RFC 6581 10). Then a plain one is tried on another stream, once; but a QP that is connected out
+ * of band has a peer that knows both.
  */
 static void refused(struct iw_session *s)
 {
-	s->rx_ended = true;
-	s->tx_ended = true;
-	if (s->enhanced && !s->qp->oob) {
-		s->enhanced = false; /* both sides have sent all they will on this stream, and it arrived */
+	s->rx.ended = true;
+	s->tx.ended = true;
+	if (s->setup.enhanced && !s->qp->oob) {
+		s->setup.enhanced = false; /* on this stream all has been sent, and has arrived */
 		if (!start_anew(s))
 			return;
-		s->rx_ended = s->tx_ended = true;
+		s->rx.ended = s->tx.ended = true;
 	}
-	iw_session_end(s, -ECONNREFUSED, true, NULL);
+	iw_session_end(s, IW_END_REFUSED, NULL);
 }
 
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict)
@@ -312,14 +315,14 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	uint16_t function = c->function;
 	struct iw_failure f;
 
-	/* An answer to what has not been said yet. */
-	if (!s->tx_ssn)
+	/* It answers an Initiate that has not been sent yet. */
+	if (!s->tx.ssn)
 		verdict = -EPROTO;
-	s->answered = true;
-	if (!verdict && function == (s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
+	s->tx.answered = true;
+	if (!verdict && function == (s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
 		accepted(s, c);
 	} else if (!verdict &&
-		   function == (s->enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT)) {
+		   function == (s->setup.enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT)) {
 		rejected(s, c);
 	} else if (!verdict && function == SESSION_TERMINATE) {
 		refused(s);
@@ -337,9 +340,9 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 /* A message that opens no session: answered by a Terminate, and no more (RFC 5043 6.1, 6.4). */
 static void refuse_first(struct iw_session *s)
 {
-	s->user_gone = true;
+	s->ending.user_gone = true;
 	s->state = IW_S_PENDING;
-	iw_session_end(s, 0, false, NULL);
+	iw_session_end(s, IW_END_CLOSED, NULL);
 }
 
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
@@ -349,7 +352,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	struct iw_session *s;
 	int err = -EINVAL;
 
-	/* Late, behind a session that is over: the withdrawal of an Initiate that we rejected. */
+	/* It comes behind a session that is over: the withdrawal of an Initiate that we rejected. */
 	if (len >= SESSION_SSN_LEN && get_be16(data) != 0)
 		return;
 	s = iw_session_new(assoc, false);
@@ -360,20 +363,20 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 		iw_session_bury(s);
 		return;
 	}
-	s->rx_ssn = 1;
+	s->rx.ssn = 1;
 	if (ppid == SESSION_PPID_CONTROL)
 		err = session_decode(&c, data, len);
 	if (err || !session_is_initiate(c.function)) {
 		refuse_first(s);
 		return;
 	}
-	s->enhanced = c.function == SESSION_ENHANCED_INITIATE;
-	s->offer = c.enhanced;
-	if (!s->enhanced)
-		s->offer.ird = s->offer.ord = SESSION_DEPTH_ULP;
-	keep_remote(s, &c, shown_depth(s->offer.ird, IW_MAX_IRD),
-		    shown_depth(s->offer.ord, IW_MAX_ORD));
-	if (!s->remote) {
+	s->setup.enhanced = c.function == SESSION_ENHANCED_INITIATE;
+	s->setup.offer = c.enhanced;
+	if (!s->setup.enhanced)
+		s->setup.offer.ird = s->setup.offer.ord = SESSION_DEPTH_ULP;
+	keep_remote(s, &c, shown_depth(s->setup.offer.ird, IW_MAX_IRD),
+		    shown_depth(s->setup.offer.ord, IW_MAX_ORD));
+	if (!s->setup.remote) {
 		refuse_first(s);
 		return;
 	}
@@ -384,26 +387,26 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 /* RFC 6581 9.1: our ORD at most the initiator's IRD, our IRD at least its ORD. */
 static void negotiate_offer(const struct iw_session *s, struct iw_session_param *p)
 {
-	if (!s->enhanced)
+	if (!s->setup.enhanced)
 		return;
-	if (s->offer.ird != SESSION_DEPTH_ULP)
-		p->ord = at_most(p->ord, s->offer.ird);
-	if (s->offer.ord != SESSION_DEPTH_ULP && p->ird < s->offer.ord)
-		p->ird = at_most(s->offer.ord, IW_MAX_IRD);
-	if (s->offer.peer_to_peer && !p->ird)
+	if (s->setup.offer.ird != SESSION_DEPTH_ULP)
+		p->ord = at_most(p->ord, s->setup.offer.ird);
+	if (s->setup.offer.ord != SESSION_DEPTH_ULP && p->ird < s->setup.offer.ord)
+		p->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
+	if (s->setup.offer.peer_to_peer && !p->ird)
 		p->ird = 1; /* for an RTR by a read */
 }
 
-/* Work requests are taken, and wait. */
+/* Until the RTR indication comes the QP takes work requests, and they wait. */
 static void await_rtr(struct iw_session *s)
 {
-	struct iw_qp_private *p = s->qp->priv;
+	struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
 
 	s->state = IW_S_AWAITING;
 	if (!iw_rtr_is_send(s))
 		return;
-	p->deliver_msn++;
-	p->rq_delta--; /* the receive at the head takes MSN 2 */
+	rx->deliver_msn++;
+	rx->delta--; /* the receive at the head takes MSN 2 */
 }
 
 int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_session_param *p)
@@ -414,22 +417,22 @@ int iw_session_accept(struct iw_session *s, struct iw_qp *qp, const struct iw_se
 	if (p->private_data_len > IW_MAX_PRIVATE_DATA - SESSION_ENHANCED_LEN)
 		return -EINVAL;
 	if (s->state != IW_S_PENDING)
-		return -ECONNRESET; /* its CLOSED waits to be fetched */
+		return -ECONNRESET; /* IW_EVENT_CLOSED waits to be fetched */
 	local = copy_param(p);
 	if (!local)
 		return -ENOMEM;
 	negotiate_offer(s, local);
-	err = iw_qp_bind(qp, s, local->ird, local->ord);
+	err = iw_rc_bind(qp, s, local->ird, local->ord);
 	if (err) {
 		free(local);
 		return err;
 	}
-	s->local = local;
+	s->setup.local = local;
 	s->rnr_retry_count = p->rnr_retry_count;
-	s->tx_control = s->enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
-	if (s->enhanced && s->offer.ird != SESSION_DEPTH_ULP)
-		qp->priv->ord_max = at_most(s->offer.ird, IW_MAX_ORD);
-	if (s->offer.peer_to_peer)
+	s->tx.control = s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT;
+	if (s->setup.enhanced && s->setup.offer.ird != SESSION_DEPTH_ULP)
+		iw_rc_of(qp)->reads.ord_max = at_most(s->setup.offer.ird, IW_MAX_ORD);
+	if (s->setup.offer.peer_to_peer)
 		await_rtr(s);
 	else
 		establish(s);
@@ -443,26 +446,27 @@ bool iw_session_awaits_rtr(const struct iw_session *s)
 	return s->state == IW_S_AWAITING;
 }
 
-int iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec, struct iw_failure *f)
+enum iw_rtr_verdict iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec,
+				 struct iw_failure *f)
 {
 	struct ddp_header h;
 
 	if (ddp_get(&h, data, len) && !ddp_is_tagged(h.control) &&
 	    ddp_version(h.control) == DDP_VERSION && rdmap_version(h.rdmap) == RDMAP_VERSION) {
 		if (rdmap_opcode(h.rdmap) == RDMAP_TERMINATE)
-			return 1;
-		*rec = (struct iw_rx_rec){ .control = h.control, .rdmap = h.rdmap, .a = h.msn };
+			return IW_RTR_TERMINATE;
+		*rec = (struct iw_rx_rec){ .control = h.control, .rdmap = h.rdmap, .msn = h.msn };
 		if (len == DDP_UNTAGGED_LEN && ddp_is_last(h.control) &&
 		    rdmap_opcode(h.rdmap) == RDMAP_SEND && h.qn == RDMAP_QN_SEND && h.msn == 1 &&
 		    !h.mo)
-			return 0;
+			return IW_RTR_INDICATION;
 	}
 	iw_fail(f, TERM_LLP_RTR, NULL, 0);
-	f->quiet = true; /* the connection was never there */
-	return -EPROTO;
+	f->quiet = true; /* there was no connection yet */
+	return IW_RTR_WRONG;
 }
 
-/* It is no RDMA Write of the application: Immediate Data behind it stands alone. */
+/* Such a Write is not one of the application: Immediate Data behind it stands alone. */
 static bool is_rtr_write(const struct iw_rx_rec *rec)
 {
 	return rdmap_opcode(rec->rdmap) == RDMAP_WRITE && ddp_is_last(rec->control) && !rec->len;
@@ -477,7 +481,7 @@ bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	iw_session_wake(s);
 	if (!iw_rtr_is_send(s) && !is_rtr_write(rec))
 		return false;
-	s->answered = true;
+	s->tx.answered = true;
 	s->rnic->stats.in[rdmap_opcode(rec->rdmap)]++;
 	return true;
 }
@@ -498,16 +502,15 @@ int iw_session_reject(struct iw_session *s, const void *private_data, size_t len
 	if (len)
 		memcpy(local->private_data, private_data, len);
 	local->private_data_len = (uint16_t)len;
-	/* It was not for the depths. */
-	local->ird = at_most(s->offer.ord, IW_MAX_IRD);
-	local->ord = at_most(s->offer.ird, IW_MAX_ORD);
-	s->local = local;
+	/* The depths are acceptable: they are not why it is rejected. */
+	local->ird = at_most(s->setup.offer.ord, IW_MAX_IRD);
+	local->ord = at_most(s->setup.offer.ird, IW_MAX_ORD);
+	s->setup.local = local;
 	iw_event_clear(&s->event);
-	s->user_gone = true;
-	s->rx_ended = true;
-	s->tx_control = s->enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT;
+	s->ending.user_gone = true;
+	s->rx.ended = true;
+	s->tx.control = s->setup.enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT;
 	s->state = IW_S_CLOSING;
-	s->ack_poll = IW_ACK_POLL_MIN;
 	iw_session_wake(s);
 	iw_session_settle(s);
 	return 0;
@@ -522,7 +525,7 @@ void iw_session_refuse(struct iw_session *s)
 
 static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e)
 {
-	const struct iw_session_param *p = s->local;
+	const struct iw_session_param *p = s->setup.local;
 
 	e->ird = (uint16_t)p->ird;
 	e->ord = (uint16_t)p->ord;
@@ -533,38 +536,41 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 		e->rtr_read = p->rtr & IW_RTR_READ;
 		return;
 	}
-	/* Left to the ULPs: ours keep their depths, and the answer says so (RFC 6581 9.1). */
-	if (s->offer.ord == SESSION_DEPTH_ULP)
+	/* The peer leaves them to the ULPs: ours keep their depths, and the answer says so (9.1). */
+	if (s->setup.offer.ord == SESSION_DEPTH_ULP)
 		e->ird = SESSION_DEPTH_ULP;
-	if (s->offer.ird == SESSION_DEPTH_ULP)
+	if (s->setup.offer.ird == SESSION_DEPTH_ULP)
 		e->ord = SESSION_DEPTH_ULP;
-	/* Those that the initiator can make, but a Send alone or not at all: iw_rtr_is_send(). Of none, both. */
-	e->peer_to_peer = s->offer.peer_to_peer;
+	/*
+	 * The kinds that the initiator can make; if it names none, Write and Read. A Send either alone or not
+	 * at all: see iw_rtr_is_send().
+	 */
+	e->peer_to_peer = s->setup.offer.peer_to_peer;
 	e->rtr_send = iw_rtr_is_send(s);
-	e->rtr_write = !e->rtr_send && (s->offer.rtr_write || !s->offer.rtr_read);
-	e->rtr_read = !e->rtr_send && (s->offer.rtr_read || !s->offer.rtr_write);
+	e->rtr_write = !e->rtr_send && (s->setup.offer.rtr_write || !s->setup.offer.rtr_read);
+	e->rtr_read = !e->rtr_send && (s->setup.offer.rtr_read || !s->setup.offer.rtr_write);
 }
 
 size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 {
-	struct session_control c = { .ssn = s->tx_ssn, .function = s->tx_control };
+	struct session_control c = { .ssn = s->tx.ssn, .function = s->tx.control };
 	size_t n;
 
 	if (c.function != SESSION_TERMINATE) {
-		c.private_len = s->local->private_data_len;
-		c.private_data = s->local->private_data;
+		c.private_len = s->setup.local->private_data_len;
+		c.private_data = s->setup.local->private_data;
 		if (session_is_enhanced(c.function))
 			fill_enhanced(s, &c.enhanced);
 	}
 	n = session_encode(&c, buf, limit);
 	if (!n)
 		return 0;
-	s->tx_control = 0;
-	s->tx_ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
+	s->tx.control = 0;
+	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
 		      c.function == SESSION_ENHANCED_REJECT;
-	if (!s->active) { /* an Initiate may have to be made again */
-		free(s->local);
-		s->local = NULL;
+	if (!s->active) { /* the active side may have to make its Initiate again */
+		free(s->setup.local);
+		s->setup.local = NULL;
 	}
 	return n;
 }

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "iwarp/private.h"
+#include "iwarp/mr.h"
+#include "iwarp/srq.h"
 #include "util/alloc.h"
 
 static struct iw_srq_full *full_of(struct iw_srq *srq)
@@ -165,15 +166,13 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit)
 	return 0;
 }
 
-uint32_t iw_srq_take(struct iw_qp *qp)
+uint32_t iw_srq_take(struct iw_srq *srq, uint32_t taken)
 {
-	struct iw_srq *srq = qp->srq;
-	uint32_t left = iw_srq_left(srq), taken = qp->priv->taken;
+	uint32_t left = iw_srq_left(srq);
 	uint32_t slot = 0;
 
 	if (left && (!taken || srq->refs == 1 || taken < left)) {
 		slot = srq->posted[srq->posted_head++ & srq->mask] + 1;
-		qp->priv->taken++;
 		left--;
 	}
 	if (left < srq->limit)

@@ -29,7 +29,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 }
 
 /* Prints the events that have a line. */
-static struct trace_sink events = {.write = write_event};
+static struct trace_sink events = { .write = write_event };
 
 void log_set_level(enum log_level level)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several threads and
- * processes do not mix. Those of level debug are in a trace (util/trace.h) as well, and events of a trace that have a
- * line are printed at level debug.
+ * Lines on standard error, "sctpiw: ...". A line is one write(), so that the lines of several
+ * threads and processes do not mix. Those of level debug are in a trace (util/trace.h) as well, and
+ * events of a trace that have a line are printed at level debug.
  */
 #ifndef SCTPIW_LOG_LOG_H
 #define SCTPIW_LOG_LOG_H

@@ -28,8 +28,8 @@ int append_file_open(const char *path, const char **error)
 }
 
 /*
- * Removes the part that was written, since what another process appends must not follow half a record. No other
- * process could append just now, for the same reason that this one could not.
+ * Removes the part that was written, since what another process appends must not follow half a
+ * record. No other process could append just now, for the same reason that this one could not.
  */
 static void take_back(int fd, size_t written)
 {

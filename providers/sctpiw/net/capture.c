@@ -43,7 +43,7 @@ struct capture {
 	int fd;
 	bool begun; /* the section header is written, or in the buffer */
 	char path[CONFIG_PATH_LEN];
-	/* Whom the kernel's routing was last asked about, and its answer. */
+	/* The peer that the kernel's routing was asked about last, and its answer. */
 	struct ip_addr remote, local;
 	size_t used;
 	uint8_t buf[FLUSH_AT + RECORD_MAX];
@@ -127,7 +127,7 @@ static void put_option(struct capture *c, unsigned int code, const void *data, s
 	put_padded(c, data, len);
 }
 
-/* Returns where it begins; its length is not known yet. */
+/* Returns where the block begins; its length is not known yet. */
 static size_t begin_block(struct capture *c, uint32_t type)
 {
 	size_t start = c->used;
@@ -173,7 +173,7 @@ static void begin_section(struct capture *c)
 
 /* ---- headers ---- */
 
-/* Of RFC 1071: bytes of a header or packet, added to what has been added up so far. */
+/* The sum of RFC 1071: adds the bytes of a header or packet to what has been added up so far. */
 static uint32_t add_up(uint32_t sum, const uint8_t *p, size_t len)
 {
 	uint64_t wide = sum;
@@ -198,7 +198,7 @@ static uint32_t pseudo_header(const uint8_t *addrs, size_t len, size_t payload)
 	return add_up(IPPROTO_UDP + (uint32_t)payload, addrs, len);
 }
 
-/* Returns the length of the headers. */
+/* Writes IP and perhaps UDP headers for a packet to h; returns their length. */
 static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *data, size_t len)
 {
 	bool v4 = ip_addr_is_v4(&ends->dst), udp = ends->udp_dst;
@@ -232,12 +232,12 @@ static size_t make_headers(uint8_t *h, const struct ends *ends, const uint8_t *d
 	put_be16(u + 2, ends->udp_dst);
 	put_be16(u + 4, (uint16_t)payload);
 	sum = add_up(add_up(sum, u, UDP_HEADER), data, len);
-	/* 0 would mean that there is none. */
+	/* A checksum of 0 would mean that there is none. */
 	put_be16(u + 6, sum == 0xffff ? 0xffff : (uint16_t)~sum);
 	return ip_len + UDP_HEADER;
 }
 
-/* Our own address as far as it is known; what is left open is what routing would take. */
+/* Our own address, as far as it is known; else the one that routing would take. */
 static struct ip_addr local_address(struct endpoint *ep, const struct path_addr *path)
 {
 	struct capture *c = ep->conn->net->capture;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The packets of this process in a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW), without
- * root: as SCTP handed them over or got them, one record each, under IP and UDP headers made up
- * for them. Several processes append to one file: a section has one interface, and all
- * sections' are alike, so that blocks may follow the header of another process's section; whole
- * blocks are written at a time, with O_APPEND. Engine lock.
+ * Writes the packets of this process to a pcapng file (draft-ietf-opsawg-pcapng, LINKTYPE_RAW), without root:
+ * as SCTP handed them over or got them, one record each, under IP and UDP headers that are made up for them.
+ * Several processes append to one file. Each section has one interface, and those of all sections are alike, so
+ * that blocks may follow the header of another process's section; whole blocks are written at a time, with
+ * O_APPEND. Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H
@@ -15,16 +15,16 @@
 
 struct config_error;
 
-/* Nothing is written before the first packet. NULL: why says so. */
+/* Opens the capture. Nothing is written before the first packet. NULL: why says what a user can do. */
 struct capture *capture_open(const char *path, struct config_error *why);
-/* Without a write: what is buffered is the parent's after a fork. */
+/* Closes it without a write: after a fork what is buffered is the parent's. */
 void capture_free(struct capture *c);
-/* Writes what has been gathered. When that fails a line says so, and the capture is over. */
+/* Writes what has been gathered. If that fails a line says so, and the capture is over. */
 void capture_flush(struct net *net);
 
 enum capture_direction { CAPTURE_IN = 1, CAPTURE_OUT = 2 }; /* epb_flags */
 
-/* Packets of segment bytes, the last may be shorter; sent from or received by ep. */
+/* Takes packets of segment bytes each, the last may be shorter, that ep has sent or received. */
 void capture_packets(struct endpoint *ep, const struct path_addr *path, enum capture_direction dir,
 		     const uint8_t *data, size_t len, size_t segment);
 

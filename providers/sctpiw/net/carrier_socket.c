@@ -15,11 +15,11 @@
 #include "sys/sys.h"
 
 #define SOCKET_BUFFER (4 << 20)
-#define CONTROL 128 /* room for the control data of a received message */
-/* No IPv6 path takes less; what is cut so small passes all of them. */
+#define CONTROL 128 /* bytes of control data that a received message may bring */
+/* No IPv6 path takes less, so fragments of this size pass all of them. */
 #define IPV6_SMALLEST_MTU 1280
 
-/* What the kernel really holds; it doubles the value, since it counts its own memory as well. */
+/* Returns what the kernel really holds: it doubles the value, since it counts its own memory as well. */
 static size_t raise_buffer(int fd, int name, int force_name)
 {
 	int got;
@@ -66,7 +66,7 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 	if (v6) {
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 				   df ? IPV6_PMTUDISC_DO : IPV6_PMTUDISC_DONT);
-		/* Only the sender fragments, and it may not know of a smaller link. 0: none. */
+		/* In IPv6 only the sender fragments, and it may not know of a smaller link. 0 means no limit. */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
 	}
 	if (v4)
@@ -117,7 +117,7 @@ static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
 	return true;
 }
 
-/* recvmmsg() costs more where one is asked for. Returns their number, or -errno. */
+/* For one message recvmsg() costs less than recvmmsg(). Returns the number of messages, or -errno. */
 static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 {
 	ssize_t len;
@@ -154,7 +154,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 		};
 	}
 	n = receive_some(fd, msgs, max);
-	/* An ICMP error of earlier; it is told once, and the packets stand behind it. */
+	/* The call reported an ICMP error of earlier, once; the packets stand behind it. */
 	if (n < 0 && n != -EAGAIN && n != -EINTR) {
 		carrier_port_errors(ep);
 		n = receive_some(fd, msgs, max);
@@ -164,7 +164,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 		uint8_t *data = dgrams[i].data;
 		struct carrier_datagram *d = &dgrams[out];
 
-		/* The buffers stay a permutation of themselves. */
+		/* Buffers are swapped, so that each entry keeps one of its own. */
 		dgrams[i].data = d->data;
 		d->data = data;
 		d->len = d->segment = msgs[i].msg_len;

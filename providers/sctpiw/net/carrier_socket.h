@@ -14,12 +14,12 @@
 
 #include "conn/carrier.h"
 
-/* Of headers that are older than the kernels it runs on. */
+/* For headers that are older than the kernels that this runs on. */
 #ifndef UDP_GRO
 #define UDP_GRO 104
 #endif
 
-/* Where a message goes, and control data that come with it, as sendmsg() wants them. */
+/* Where a message goes, and its control data, as sendmsg() wants them. */
 struct carrier_outgoing {
 	struct msghdr msg; /* the iov is the caller's */
 	struct sockaddr_storage to;
@@ -32,31 +32,33 @@ struct carrier_outgoing {
 
 /* Packets that are sent on fd from now on carry tos; family: of the endpoint. fd < 0: nothing happens. */
 void carrier_socket_set_tos(int fd, int family, uint8_t tos);
-/* Buffers as large as may be; returns what the receiving one really holds. */
+/* Makes both buffers as large as may be; returns how many bytes the receiving one really holds. */
 size_t carrier_socket_raise_buffers(int fd);
 /*
- * Which of the two kinds of options a socket gets: one for IPv6 that takes IPv4 as well has both.
- * The error queue; wildcard: each message also tells its destination.
+ * Turns the error queue on; wildcard: each message also tells its destination. v4, v6: which kinds of options
+ * the socket has; a socket for IPv6 that takes IPv4 as well has both.
  */
 void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
+/* Whether packets carry DF, so that no router fragments them. */
 void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
- * Up to max messages of fd, as llp.receive; what is not for this host alone (broadcast, multicast) is left
- * out, as SCTP does not take it. strip: takes away what stands before the SCTP packet, and sees to
- * from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands there.
+ * Receives up to max messages of fd, as carrier_port_ops.receive(). What is not for this host alone (broadcast,
+ * multicast) is left out, since SCTP does not take it. strip: takes away what stands before the SCTP packet and
+ * sets from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands before it.
  */
 unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
 			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
 				       struct carrier_datagram *d));
 
-/* To `to` on a socket of this family, with UDP port port, from to->local if from_local. */
+/* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
 		 bool from_local);
+/* Appends one item of control data. */
 void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len);
 
 struct sock_extended_err;
-/* The next entry of fd's error queue; false: none. ee is zeroed where there is none in it. */
+/* Reads the next entry of fd's error queue; false: there is none. ee is all zero if the entry has none. */
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
 
 #endif

@@ -20,7 +20,7 @@ static int compare(const void *x, const void *y)
 	return memcmp(a->ip.b, b->ip.b, sizeof(a->ip.b));
 }
 
-/* The slot that has, or had, this address; or NULL. */
+/* The slot that has this address, or had it last; or NULL. */
 static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
@@ -56,7 +56,7 @@ static bool drop_gone(struct gid_table *t, const struct gid_entry *now, unsigned
 	return changed;
 }
 
-/* Those that have their slot first, so that no new one takes it. */
+/* Addresses that have a slot are served first, so that no new address takes it. */
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out)
 {

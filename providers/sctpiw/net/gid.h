@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The port's GID table: a slot for each address of the host, an IPv4 one as ::ffff:a.b.c.d. Programs
- * keep indexes, so that no entry ever moves: an address that goes away leaves an empty slot, and a
- * new one takes the first that is empty. One that comes back gets the slot that it had, as long as
- * nothing else has taken it. No locks: the caller's.
+ * The port's GID table: a slot for each address of the host, an IPv4 one as ::ffff:a.b.c.d. Programs keep
+ * indexes, so no entry ever moves: an address that goes away leaves an empty slot, and a new address takes the
+ * first empty slot. An address that comes back gets the slot that it had, unless another one has taken it. The
+ * caller's lock guards the table.
  */
 #ifndef SCTPIW_NET_GID_H
 #define SCTPIW_NET_GID_H
@@ -18,8 +18,8 @@
 struct gid_entry {
 	struct ip_addr ip; /* its bytes are the GID */
 	unsigned int ifindex;
-	unsigned int rank; /* of a new one: smaller, earlier in the table */
-	bool valid;	   /* else empty; ip and ifindex are those that it had */
+	unsigned int rank; /* of several new entries the one with the smaller rank comes first */
+	bool valid;	   /* false: the slot is empty, and ip and ifindex are those that it had last */
 };
 
 struct gid_table {
@@ -27,8 +27,8 @@ struct gid_table {
 };
 
 /*
- * Brings the table up to the n entries of now, which it sorts. What does not fit is left out, and
- * counted in *left_out. Whether anything has changed.
+ * Brings the table up to the n entries of `now`, which it sorts. What does not fit is left out, and counted in
+ * *left_out. Returns whether anything has changed.
  */
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out);

@@ -32,10 +32,10 @@
 #include "sys/sys.h"
 #include "util/bytes.h"
 
-/* Messages of one system call. SCTP's batches have up to 64 packets. */
+/* Messages of one system call; SCTP's batches have up to 64 packets. */
 #define TX_MESSAGES 64
 
-/* In the SCTP common header (RFC 9260 3.1); ports and tag, which is what an ICMP error quotes. */
+/* Offset and length in the SCTP common header (RFC 9260 3.1): ports and tag, which is what an ICMP error quotes. */
 #define DPORT_OFFSET 2
 #define COMMON_MIN 8
 
@@ -96,7 +96,7 @@ static int claim_port(struct endpoint *ep, struct carrier_port *p, const struct 
 	return ret;
 }
 
-/* A socket for IPv4 sees the header of IP, one for IPv6 does not. */
+/* A raw socket for IPv4 sees the header of IP, one for IPv6 does not. */
 static int filter_port(int fd, bool v4, uint16_t port)
 {
 	const struct sock_fprog after_header =
@@ -149,7 +149,7 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct
 
 	if (d->len < header + COMMON_MIN)
 		return false;
-	/* Or it came before the filter was there. */
+	/* A packet for another port may have come before the filter was attached. */
 	if (get_be16(d->data + header + DPORT_OFFSET) != ep->bound.port)
 		return false;
 	d->data += header;
@@ -169,7 +169,7 @@ static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgr
 	return n;
 }
 
-/* The kernel tells all raw sockets of the host's errors: of which port, only the quotation says. */
+/* The kernel tells all raw sockets of the host of an error; only the quote says which port it is about. */
 static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 {
 	return err->local ||
@@ -187,7 +187,7 @@ static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 	err->to.udp_port = 0;
 	if (!is_ours(ep, err))
 		return true;
-	/* RFC 9260 10, ICMP8; port unreachable is nothing that SCTP knows (ICMP3). */
+	/* RFC 9260 10 (ICMP8). SCTP ignores "port unreachable" (ICMP3). */
 	err->unreachable = (ee.ee_origin == SO_EE_ORIGIN_ICMP && ee.ee_type == ICMP_DEST_UNREACH &&
 			    ee.ee_code == ICMP_PROT_UNREACH) ||
 			   (ee.ee_origin == SO_EE_ORIGIN_ICMP6 &&
@@ -240,7 +240,7 @@ static void set_df(struct endpoint *ep, bool df)
 	p->df = df;
 }
 
-/* As many as there is room for; returns their number. */
+/* Describes as many packets of the batch as there is room for; returns their number. */
 static unsigned int fill(struct mmsghdr *msgs, struct iovec *iov, const struct msghdr *msg,
 			 const struct sctp_batch *batch)
 {
@@ -296,8 +296,8 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 			return ret;
 		} else {
 			/*
-			 * Errors of earlier packets are reported by the next call: then this one
-			 * has not been tried yet. What fails twice is lost.
+			 * A call reports errors of earlier packets; then this packet has not been tried
+			 * yet, and is sent once more. What fails twice is lost.
 			 */
 			carrier_port_errors(ep);
 			if (again || ret == -EMSGSIZE)

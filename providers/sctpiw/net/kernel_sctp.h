@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The transport that is the kernel's SCTP, from inside: what kernel.c (endpoints, associations,
- * input) and kernel_sctp_tx.c (output, acknowledgements) share. Engine lock.
+ * The transport that is the kernel's SCTP, on one-to-one sockets (RFC 6458). An endpoint holds its
+ * port by a socket of its own, which listens when peers may connect; each association has one more,
+ * from accept(), or bound to the same port and connected.
+ *
+ * What accepts at one address has a listener bound to that (accept_at). One that is bound to all of
+ * them lists all of them to the peer, and between two ports the kernel has a single association for
+ * what was listed: connect() to another of these addresses says EADDRNOTAVAIL, and an INIT to another
+ * one is a restart.
+ *
+ * What the kernel does not do the way sctp/ does:
+ * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
+ *   can be told from "not all" (kernel_sctp_tx.c).
+ * - It retransmits for as long as it likes; here, a peer is lost when no packet of it has come for
+ *   config.silent_limit. The peer's kernel may answer for a process that is stopped.
+ * - An ICMP error is told as the socket's error. Before the association is up it ends the attempt;
+ *   later it is a hint, and a HEARTBEAT that is not answered within a second confirms it.
  */
 #ifndef SCTPIW_NET_KERNEL_SCTP_H
 #define SCTPIW_NET_KERNEL_SCTP_H
@@ -10,24 +24,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "net/kernel_sctp_rx.h"
 #include "conn/conn.h"
+#include "net/kernel_sctp_rx.h"
 #include "net/net.h"
 
-/* Messages that are pulled for one system call. */
-#define TX_MSGS 32
-#define TX_SIZE (128u << 10)
+extern const struct transport transport_kernel_sctp;
 
-/* What epoll's entries point to. */
+/* Messages that are pulled for one system call, and the room for them, bytes. */
+#define KERNEL_SCTP_TX_MSGS 32
+#define KERNEL_SCTP_TX_SIZE (128u << 10)
+
+/* The same for reading. A message longer than a buffer comes in pieces (kernel_sctp_rx.h). */
+#define KERNEL_SCTP_RX_MSGS 8
+#define KERNEL_SCTP_RX_SIZE 65536
+#define KERNEL_SCTP_RX_MEMORY ((size_t)KERNEL_SCTP_RX_MSGS * KERNEL_SCTP_RX_SIZE)
+
+/* What entries of the epoll set point to. */
 struct kernel_sctp_socket {
 	int fd;
-	struct kernel_sctp_assoc *assoc; /* whose it is; NULL: a listener's */
-};
-
-struct kernel_sctp_msg {
-	uint32_t offset, len; /* in tx_buf */
-	uint32_t ppid;
-	uint16_t sid;
+	struct kernel_sctp_assoc *assoc; /* whose socket it is; NULL: a listener's */
 };
 
 struct kernel_sctp_listener {
@@ -35,46 +50,60 @@ struct kernel_sctp_listener {
 	struct list_node node; /* kernel_sctp_endpoint.listeners, while it listens */
 	struct endpoint *ep;
 	struct ip_addr at; /* zero: where the endpoint is bound */
-	bool paused;	   /* nobody is accepted before kernel.next_accept */
+	bool paused;	   /* nothing is accepted before kernel_sctp.next_accept */
 };
 
 /* endpoint.state */
 struct kernel_sctp_endpoint {
-	struct kernel_sctp_listener own; /* has the port, whether it listens or not */
-	struct list_node listeners;
+	struct kernel_sctp_listener own; /* holds the port, whether it listens or not */
+	struct list_node listeners;	 /* kernel_sctp_listener.node */
 };
 
-/* assoc.state. Freed at the end of a pass, since epoll may have named it already. */
-struct kernel_sctp_assoc {
-	struct kernel_sctp_socket sock;
-	struct list_node node;	/* kernel.assocs, or kernel.dead */
-	struct list_node ready; /* kernel.ready */
-	struct conn_assoc *assoc;	/* NULL: dead */
-	struct path_addr path;
-	uint16_t port;
-	bool active;
+struct kernel_sctp_msg {
+	uint32_t offset, len; /* in kernel_sctp_tx.buf */
+	uint32_t ppid;
+	uint16_t sid;
+};
+
+/* Output of an association. */
+struct kernel_sctp_tx {
+	struct list_node ready;	 /* kernel_sctp.ready: it may have something to send */
+	uint32_t pulled, acked;	 /* messages, modulo 2^32 */
+	uint8_t *buf;		 /* KERNEL_SCTP_TX_SIZE bytes, once the association is up */
+	unsigned int first, n;	 /* of msg[]: pulled, and not taken by the kernel yet */
+	struct kernel_sctp_msg msg[KERNEL_SCTP_TX_MSGS];
 	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
 	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
 	bool ended;   /* the kernel takes no more: an event that says why is awaited */
-	bool eof;     /* there is no more to read but events: epoll tells of new ones alone */
+};
+
+/* Whether the peer still is there. */
+struct kernel_sctp_silence {
+	int64_t packets; /* of the peer, when they were counted last */
+	uint64_t heard;	 /* when there were new ones; before the association is up: when it was opened */
+	uint64_t probed; /* since when an ICMP hint is unconfirmed; 0: there is none */
+};
+
+/* conn_assoc.state. It is freed at the end of a pass, since epoll may have named it already. */
+struct kernel_sctp_assoc {
+	struct kernel_sctp_socket sock;
+	struct list_node node;	  /* kernel_sctp.assocs, or kernel_sctp.dead */
+	struct conn_assoc *assoc; /* NULL: dead */
+	struct path_addr path;
+	uint16_t port; /* the peer's */
+	bool active;   /* this side opened it */
+	bool eof;      /* nothing but events is left to read, and epoll tells of new ones only */
 	struct kernel_sctp_rx rx;
-
-	uint32_t pulled, acked; /* messages */
-	uint8_t *tx_buf;	/* TX_SIZE bytes, once it is up */
-	unsigned int tx_first, tx_n; /* pulled and not taken by the kernel yet */
-	struct kernel_sctp_msg tx[TX_MSGS];
-
-	int64_t packets; /* of the peer, when last looked at */
-	uint64_t heard;	 /* when there were new ones; before it is up: when it was opened */
-	uint64_t probed; /* since when a hint is unconfirmed; 0: there is none */
+	struct kernel_sctp_tx tx;
+	struct kernel_sctp_silence silence;
 };
 
 /* conn.transport_state */
 struct kernel_sctp {
 	struct list_node assocs, dead, ready;
 	unsigned int n_assocs, n_blocked;
-	unsigned int passes;
-	bool came; /* something, in this pass */
+	unsigned int passes; /* of a poller, to ask epoll in some of them */
+	bool came;	     /* something came in this pass */
 	uint64_t next_check, next_accept;
 	uint8_t *rx_memory;
 };
@@ -99,27 +128,15 @@ static inline bool kernel_sctp_is_up(const struct kernel_sctp_assoc *ka)
 	return ka->rx.state == KERNEL_SCTP_RX_UP;
 }
 
-extern const struct transport transport_kernel_sctp;
-
-/* ---- kernel_sctp.c ---- */
-
-/* Closes its socket and reports its end. */
+/* epoll_ctl() for a socket; events: EPOLLIN and the like. -errno. */
+int kernel_sctp_watch(struct conn *c, struct kernel_sctp_socket *sock, int op, uint32_t events);
+/* A new association on fd, which is closed with it; watched. NULL: out of memory or watches. */
+struct kernel_sctp_assoc *kernel_sctp_assoc_new(struct conn_assoc *a, int fd);
+/* Closes its socket and reports its end, as conn_assoc_over(). */
 void kernel_sctp_over(struct kernel_sctp_assoc *ka, int error, bool orderly);
+/* Frees the associations that ended in this pass. */
+void kernel_sctp_bury(struct kernel_sctp *k);
 /* What the kernel's error means in the words of conn_assoc_over(). */
 int kernel_sctp_meaning(const struct kernel_sctp_assoc *ka, int error);
-/* Whether it waits until its socket takes more. */
-void kernel_sctp_set_blocked(struct kernel_sctp_assoc *ka, bool blocked);
-
-/* ---- kernel_sctp_tx.c ---- */
-
-/* It may have something to send. */
-void kernel_sctp_ready(struct kernel_sctp_assoc *ka);
-/* Takes note of it when all is acknowledged, and goes on if that was waited for. */
-void kernel_sctp_settle(struct kernel_sctp_assoc *ka);
-/* Of struct transport. */
-void kernel_sctp_output(struct conn *c);
-void kernel_sctp_doorbell(struct conn_assoc *a);
-uint32_t kernel_sctp_acked(struct conn_assoc *a);
-bool kernel_sctp_is_drained(const struct conn_assoc *a);
 
 #endif

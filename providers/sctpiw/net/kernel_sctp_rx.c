@@ -65,7 +65,7 @@ static enum kernel_sctp_rx_verdict notification(struct kernel_sctp_rx *rx, const
 	case SCTP_SHUTDOWN_EVENT:
 		return KERNEL_SCTP_RX_CLOSES;
 	case SCTP_PARTIAL_DELIVERY_EVENT:
-		/* The rest of a message that came in pieces will not come. */
+		/* A message came in pieces, and its rest will not come. */
 		rx->part_len = 0;
 		return KERNEL_SCTP_RX_NOTHING;
 	default:
@@ -114,7 +114,7 @@ enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struc
 	}
 	if (rx->state != KERNEL_SCTP_RX_UP || !read_info(msg, out))
 		return KERNEL_SCTP_RX_BROKEN;
-	/* A whole one stays where it is. The pieces of one follow each other on a socket. */
+	/* A whole message stays where it is. The pieces of a message follow each other on a socket. */
 	if (!rx->part_len && (msg->msg_flags & MSG_EOR)) {
 		out->data = data;
 		out->len = len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a socket of the kernel's SCTP gives to read: pieces of messages, and notifications (RFC
- * 6458 section 6), told apart and put together. No system calls.
+ * Takes apart what a socket of the kernel's SCTP gives to read, which is notifications (RFC 6458 section 6) and
+ * pieces of messages, and puts the pieces together. No system calls. Shard lock.
  */
 #ifndef SCTPIW_NET_KERNEL_SCTP_RX_H
 #define SCTPIW_NET_KERNEL_SCTP_RX_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The longest message; a DDP segment has 64 KiB. */
+/* The longest message that is taken, bytes. A DDP segment has 64 KiB at most. */
 #define KERNEL_SCTP_RX_MESSAGE (128u << 10)
 
 struct kernel_sctp_rx {
@@ -26,9 +26,9 @@ struct kernel_sctp_rx {
 
 enum kernel_sctp_rx_verdict {
 	KERNEL_SCTP_RX_NOTHING,
-	KERNEL_SCTP_RX_ESTABLISHED, /* with the adaptation indication 1 (RFC 5043 4.1) */
+	KERNEL_SCTP_RX_ESTABLISHED, /* and the peer's adaptation indication is 1 (RFC 5043 4.1) */
 	KERNEL_SCTP_RX_GOT_MESSAGE,
-	KERNEL_SCTP_RX_DRY,	  /* all that was sent is acknowledged, or was when this was written */
+	KERNEL_SCTP_RX_DRY,	    /* all that was sent was acknowledged when the kernel wrote this */
 	KERNEL_SCTP_RX_CLOSES, /* the peer shuts down */
 	KERNEL_SCTP_RX_CLOSED, /* the shutdown is complete */
 	KERNEL_SCTP_RX_LOST,	  /* the socket's error says why */
@@ -45,14 +45,14 @@ struct kernel_sctp_rx_message {
 };
 
 /*
- * One recvmsg() of len bytes at data; msg has its flags and control data, with struct
+ * Takes the len bytes at data that one recvmsg() gave; msg has its flags and control data, with struct
  * sctp_rcvinfo. out is filled for KERNEL_SCTP_RX_GOT_MESSAGE.
  */
 enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struct msghdr *msg, const uint8_t *data,
 				      size_t len, struct kernel_sctp_rx_message *out);
 /*
- * There is nothing more to read: KERNEL_SCTP_RX_BROKEN when the peer has sent no adaptation indication,
- * which comes with the news that the association is up, else KERNEL_SCTP_RX_NOTHING.
+ * Says that there is nothing more to read. Returns KERNEL_SCTP_RX_BROKEN if the peer has sent no adaptation
+ * indication, which comes with the news that the association is up; else KERNEL_SCTP_RX_NOTHING.
  */
 enum kernel_sctp_rx_verdict kernel_sctp_rx_idle(const struct kernel_sctp_rx *rx);
 /* Frees what it holds. */

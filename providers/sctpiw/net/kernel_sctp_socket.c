@@ -23,24 +23,24 @@
 #define RTO_MAX 1000
 #define HEARTBEAT 1000
 #define SACK_DELAY 10
-/* The kernel is not to give up: the engine's limits are shorter. */
+/* The kernel must not give up by itself: the limits of kernel_sctp.c are shorter. */
 #define ATTEMPTS_MAX 0xffff
 
 static void raise_buffer(int fd, int name, int force_name)
 {
-	/* The second one needs a privilege, and goes beyond the system's limit. */
+	/* The second option needs a privilege, and goes beyond the system's limit. */
 	sys_setsockopt_int(fd, SOL_SOCKET, name, SOCKET_BUFFER);
 	sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
 }
 
-/* What accept() does not pass on. */
+/* Sets the options that accept() does not pass on. */
 static void set_each(int fd, int family, bool v6only)
 {
 	struct linger abort_at_close = {.l_onoff = 1};
 
-	/* An ABORT when the process ends, however it does. */
+	/* The peer gets an ABORT when the process ends, however it does. */
 	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
-	/* ICMP errors are to be told. */
+	/* The kernel tells of ICMP errors. */
 	if (family == AF_INET6)
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 	if (family == AF_INET || !v6only)
@@ -85,7 +85,7 @@ static void set_timers(int fd)
 	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof(path));
 }
 
-/* What the protocol cannot do without. */
+/* Sets the options that the protocol cannot do without. */
 static int set_required(int fd)
 {
 	struct sctp_initmsg init = {
@@ -149,8 +149,8 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
 }
 
 /*
- * Sockets with SO_REUSEADDR may have the same port while none of them listens; the one that does must
- * have SO_REUSEPORT as well, and only for this moment: other processes could listen there, too.
+ * Sockets with SO_REUSEADDR may have the same port while none of them listens. One that listens must have
+ * SO_REUSEPORT as well, for this moment only, since other processes could listen there, too.
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener)
 {
@@ -171,7 +171,7 @@ int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int list
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
 {
-	/* No address: for all of the association that is to come. */
+	/* Without an address the option holds for all addresses of the association that is to come. */
 	struct sctp_udpencaps encaps = {.sue_port = htons(udp_port)};
 
 	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The kernel's SCTP: what goes out, and what of it is acknowledged. */
 #define _GNU_SOURCE
+#include "net/kernel_sctp_tx.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/sctp.h>
 #include <string.h>
 
 #include "net/kernel_sctp.h"
+#include "net/kernel_sctp_in.h"
 #include "net/kernel_sctp_socket.h"
 #include "sys/sys.h"
 
-#define OUTPUT_TURN 8 /* such calls of one association before the next has its turn */
+/* Calls that hand messages over for one association before the next has its turn. */
+#define OUTPUT_TURN 8
 
 /*
  * The DDP-SSNs of a stream that are not acknowledged must be within 32,767 (RFC 5043 5.2): so are
@@ -22,18 +25,18 @@
 
 void kernel_sctp_ready(struct kernel_sctp_assoc *ka)
 {
-	if (!list_linked(&ka->ready))
-		list_add_tail(&kernel_sctp_of(conn_of(ka))->ready, &ka->ready);
+	if (!list_linked(&ka->tx.ready))
+		list_add_tail(&kernel_sctp_of(conn_of(ka))->ready, &ka->tx.ready);
 }
 
 static bool has_pending(const struct kernel_sctp_assoc *ka)
 {
-	return ka->tx_first < ka->tx_n;
+	return ka->tx.first < ka->tx.n;
 }
 
 static bool all_acked(const struct kernel_sctp_assoc *ka)
 {
-	return ka->acked == ka->pulled ||
+	return ka->tx.acked == ka->tx.pulled ||
 	       (!has_pending(ka) && kernel_sctp_socket_unacked(ka->sock.fd) == 0);
 }
 
@@ -41,24 +44,24 @@ void kernel_sctp_settle(struct kernel_sctp_assoc *ka)
 {
 	if (!all_acked(ka))
 		return;
-	ka->acked = ka->pulled;
-	if (ka->hold) {
-		ka->hold = false;
+	ka->tx.acked = ka->tx.pulled;
+	if (ka->tx.hold) {
+		ka->tx.hold = false;
 		kernel_sctp_socket_want_dry(ka->sock.fd, false);
 		kernel_sctp_ready(ka);
 	}
 }
 
 /*
- * While messages flow without a pause "all is acknowledged" is never true: whoever has to know
- * makes a pause.
+ * While messages flow without a pause, "all is acknowledged" is never true. So whoever has to know makes a
+ * pause: nothing is pulled until it is true.
  */
 static void hold_until_acked(struct kernel_sctp_assoc *ka)
 {
 	kernel_sctp_settle(ka);
-	if (ka->acked == ka->pulled || ka->hold)
+	if (ka->tx.acked == ka->tx.pulled || ka->tx.hold)
 		return;
-	ka->hold = true;
+	ka->tx.hold = true;
 	kernel_sctp_socket_want_dry(ka->sock.fd, true);
 }
 
@@ -67,7 +70,7 @@ uint32_t kernel_sctp_acked(struct conn_assoc *a)
 	struct kernel_sctp_assoc *ka = a->state;
 
 	hold_until_acked(ka);
-	return ka->acked;
+	return ka->tx.acked;
 }
 
 bool kernel_sctp_is_drained(const struct conn_assoc *a)
@@ -98,7 +101,7 @@ static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp
 	};
 	struct cmsghdr *c = &out->control.align;
 
-	out->iov = (struct iovec){ka->tx_buf + m->offset, m->len};
+	out->iov = (struct iovec){ka->tx.buf + m->offset, m->len};
 	*msg = (struct msghdr){
 		.msg_iov = &out->iov,
 		.msg_iovlen = 1,
@@ -112,7 +115,7 @@ static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp
 	memcpy(CMSG_DATA(c), &info, sizeof(info));
 }
 
-/* The path takes less than it did. What was pulled before that goes in fragments. */
+/* The path takes less than it did: what was pulled before goes in fragments. */
 static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
 {
 	struct kernel_sctp_status status;
@@ -132,10 +135,10 @@ static int send_too_long(struct kernel_sctp_assoc *ka, const struct msghdr *msg)
  */
 static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 {
-	unsigned int n = ka->tx_n - ka->tx_first;
+	unsigned int n = ka->tx.n - ka->tx.first;
 
 	*flags = MSG_DONTWAIT | MSG_NOSIGNAL;
-	if (n == 1 || ka->tx[ka->tx_first].len > ka->assoc->max_msg / 2)
+	if (n == 1 || ka->tx.msg[ka->tx.first].len > ka->assoc->max_msg / 2)
 		return n;
 	*flags |= MSG_MORE;
 	return n - 1;
@@ -144,35 +147,35 @@ static unsigned int next_call(const struct kernel_sctp_assoc *ka, int *flags)
 /* 0: all that was pulled has been handed over; -EAGAIN: the socket is full; or its error. */
 static int hand_over(struct kernel_sctp_assoc *ka)
 {
-	struct mmsghdr msgs[TX_MSGS];
-	struct outgoing out[TX_MSGS];
+	struct mmsghdr msgs[KERNEL_SCTP_TX_MSGS];
+	struct outgoing out[KERNEL_SCTP_TX_MSGS];
 
-	for (unsigned int i = ka->tx_first; i < ka->tx_n; i++)
-		prepare(ka, &ka->tx[i], &out[i], &msgs[i].msg_hdr);
+	for (unsigned int i = ka->tx.first; i < ka->tx.n; i++)
+		prepare(ka, &ka->tx.msg[i], &out[i], &msgs[i].msg_hdr);
 	while (has_pending(ka)) {
 		int flags, n;
 
 		n = (int)next_call(ka, &flags);
-		n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx_first, (unsigned int)n, flags);
+		n = sys_sendmmsg(ka->sock.fd, msgs + ka->tx.first, (unsigned int)n, flags);
 		if (n == -EMSGSIZE)
-			n = send_too_long(ka, &msgs[ka->tx_first].msg_hdr);
+			n = send_too_long(ka, &msgs[ka->tx.first].msg_hdr);
 		if (n == -ENOBUFS || n == -ENOMEM)
 			n = -EAGAIN;
 		if (n < 0)
 			return n;
-		ka->tx_first += (unsigned int)n;
+		ka->tx.first += (unsigned int)n;
 	}
-	ka->tx_first = ka->tx_n = 0;
+	ka->tx.first = ka->tx.n = 0;
 	return 0;
 }
 
 static bool may_pull(struct kernel_sctp_assoc *ka)
 {
-	if (ka->hold || ka->ended || !ka->assoc->iw || ka->assoc->closing)
+	if (ka->tx.hold || ka->tx.ended || !ka->assoc->iw || ka->assoc->closing)
 		return false;
-	if (ka->pulled - ka->acked >= UNACKED_MAX)
+	if (ka->tx.pulled - ka->tx.acked >= UNACKED_MAX)
 		hold_until_acked(ka);
-	return !ka->hold;
+	return !ka->tx.hold;
 }
 
 static bool pull_some(struct kernel_sctp_assoc *ka)
@@ -180,10 +183,10 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 	const struct conn_assoc *a = ka->assoc;
 	uint32_t offset = 0;
 
-	while (ka->tx_n < TX_MSGS && TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
-		struct kernel_sctp_msg *m = &ka->tx[ka->tx_n];
+	while (ka->tx.n < KERNEL_SCTP_TX_MSGS && KERNEL_SCTP_TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
+		struct kernel_sctp_msg *m = &ka->tx.msg[ka->tx.n];
 		struct iw_msg info = {.zcopy_window = 0};
-		size_t len = iw_assoc_pull(a->iw, ka->tx_buf + offset, TX_SIZE - offset, &info);
+		size_t len = iw_assoc_pull(a->iw, ka->tx.buf + offset, KERNEL_SCTP_TX_SIZE - offset, &info);
 
 		if (!len)
 			break;
@@ -196,15 +199,15 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 		a->ep->conn->traffic.packets_out++;
 		a->ep->conn->traffic.bytes_out += len;
 		offset += (uint32_t)len;
-		ka->tx_n++;
-		ka->pulled++;
+		ka->tx.n++;
+		ka->tx.pulled++;
 	}
 	return has_pending(ka);
 }
 
 /*
- * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is to be read
- * in its turn, behind what the peer sent before it; what was pulled is of sessions that are over.
+ * The kernel takes nothing more once a SHUTDOWN or an ABORT of the peer has come. That is read in its turn,
+ * behind what the peer sent before it; what was pulled belongs to sessions that are over.
  */
 static void send_failed(struct kernel_sctp_assoc *ka, int error)
 {
@@ -214,15 +217,15 @@ static void send_failed(struct kernel_sctp_assoc *ka, int error)
 		kernel_sctp_over(ka, kernel_sctp_meaning(ka, error), false);
 		return;
 	}
-	ka->tx_first = ka->tx_n = 0;
-	ka->ended = true;
+	ka->tx.first = ka->tx.n = 0;
+	ka->tx.ended = true;
 }
 
 static void output_assoc(struct kernel_sctp_assoc *ka)
 {
 	int ret;
 
-	if (!kernel_sctp_is_up(ka) || ka->blocked)
+	if (!kernel_sctp_is_up(ka) || ka->tx.blocked)
 		return;
 	for (int i = 0; i < OUTPUT_TURN; i++) {
 		if (!has_pending(ka) && !pull_some(ka))
@@ -247,7 +250,7 @@ void kernel_sctp_output(struct conn *c)
 	struct list_node *node;
 
 	while ((node = list_pop(&k->ready)))
-		output_assoc(list_entry(node, struct kernel_sctp_assoc, ready));
+		output_assoc(list_entry(node, struct kernel_sctp_assoc, tx.ready));
 }
 
 void kernel_sctp_doorbell(struct conn_assoc *a)

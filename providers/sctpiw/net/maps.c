@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is mapped where, and how: memory_check(). */
+/* memory_check(): what is mapped where, and how. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct vma_query {
 };
 #define VMA_QUERY _IOWR('f', 17, struct vma_query)
 
-/* Walks from *addr; -ENOTTY: this kernel cannot. */
+/* Walks from *addr to end. 0, -EFAULT, or -ENOTTY: this kernel cannot be asked like this. */
 static int check_by_query(int fd, uint64_t *addr, uint64_t end, unsigned int want)
 {
 	while (*addr < end) {
@@ -46,7 +46,7 @@ static int check_by_query(int fd, uint64_t *addr, uint64_t end, unsigned int wan
 	return 0;
 }
 
-/* "start-end rwxp ...": false at the end of what is complete. */
+/* Parses "start-end rwxp ...". false: the line is not complete. */
 static bool parse_line(const char *line, const char *end, uint64_t *start, uint64_t *stop,
 		       unsigned int *flags)
 {
@@ -121,7 +121,7 @@ int memory_check(uint64_t addr, uint64_t len, bool write)
 		return -EFAULT;
 	fd = sys_open("/proc/self/maps", O_RDONLY);
 	if (fd < 0)
-		return 0; /* no /proc: the copies are guarded all the same */
+		return 0; /* without /proc nothing is known, and the copies are guarded all the same */
 	if (!atomic_load_explicit(&no_query, memory_order_relaxed))
 		ret = check_by_query(fd, &addr, end, want);
 	if (ret == -ENOTTY) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A registered range may be unmapped, protected or truncated by the application at any time.
- * Copies, checksums and atomics run under a guard: a fault on an address of theirs jumps out of it, any other
- * fault is none of our business and goes on to who was there before.
+ * The application may unmap, protect or truncate a registered range at any time. So copies, checksums and
+ * atomics run under a guard: a fault on an address of theirs jumps out of them. Any other fault is none of our
+ * business and goes to the handler that was there before.
  */
 #define _GNU_SOURCE
 #include "net/memory.h"
@@ -30,13 +30,13 @@ struct copy_guard {
 };
 
 /*
- * An RNIC touches the application's memory in no order with the application's threads, so that
- * ThreadSanitizer has nothing to judge in these functions. Its version of an atomic operation would
- * also take a lock, and keep it when a fault jumps out.
+ * An RNIC touches the application's memory in no order with the application's threads, so ThreadSanitizer has
+ * nothing to judge in these functions. Its version of an atomic operation would also take a lock, and keep it
+ * when a fault jumps out.
  */
 #define UNORDERED __attribute__((no_sanitize("thread")))
 
-/* initial-exec: a signal handler must not allocate thread-local storage. */
+/* The model is initial-exec because a signal handler must not allocate thread-local storage. */
 #define GUARD_TLS __thread __attribute__((tls_model("initial-exec")))
 static GUARD_TLS struct copy_guard *volatile active;
 static GUARD_TLS bool unblocked;
@@ -44,9 +44,9 @@ static GUARD_TLS bool unblocked;
 static struct sigaction previous[2]; /* SIGSEGV, SIGBUS */
 
 /*
- * A fault whose signal is blocked kills the process; threads that block every signal are common.
- * Nothing else can be meant by these two being blocked. Again after a fault: how we were
- * called (the mask in a handler) is not ours to know.
+ * A fault whose signal is blocked kills the process, and threads that block every signal are common; nobody
+ * blocks these two to be killed by them. It is done again after a fault, because this function cannot know the
+ * mask of the handler that it may have been called from.
  */
 static void unblock_faults(void)
 {
@@ -64,13 +64,13 @@ static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
 	return addr >= start && addr - start < len;
 }
 
-/* False: none of ours. Otherwise it does not return. */
+/* Returns false if the fault is none of ours; else it does not return. */
 static bool on_fault(int sig, siginfo_t *info, void *context)
 {
 	struct copy_guard *guard = active;
 	uintptr_t addr = (uintptr_t)info->si_addr;
 
-	/* si_code <= 0: sent by someone, not caused here */
+	/* If si_code <= 0 somebody has sent the signal: it is no fault. */
 	if (!guard || info->si_code <= 0 ||
 	    (!in_range(addr, guard->dst, guard->len) && !in_range(addr, guard->src, guard->len)))
 		return false;
@@ -91,10 +91,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (prev->sa_handler != SIG_DFL && prev->sa_handler != SIG_IGN) {
 		prev->sa_handler(sig);
 	} else if (prev->sa_handler == SIG_DFL || info->si_code > 0) {
-		/*
-		 * A true fault strikes again on return; a signal that was sent must be sent
-		 * again.
-		 */
+		/* A true fault strikes again on return; a signal that was sent must be sent again. */
 		sigaction(sig, &dfl, NULL);
 		if (info->si_code <= 0)
 			syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), sig);
@@ -122,7 +119,7 @@ static void install_once(void)
 		install_error = install(SIGBUS, &previous[1]);
 }
 
-/* A handler is inherited by the child of a fork, a claim is not. */
+/* The child of a fork inherits a handler, but not a claim. */
 static int guard_process(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -167,7 +164,7 @@ int memory_populate(uint64_t addr, uint64_t len, bool write)
 	if (!len || !madvise((void *)(uintptr_t)start, addr + len - start,
 			     write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ))
 		return 0;
-	/* The rights are lacking, or the kernel does not know how. */
+	/* EINVAL: the rights are lacking, or the kernel does not know this advice. */
 	if (errno == EINVAL)
 		return memory_check(addr, len, write);
 	return -EFAULT;
@@ -180,7 +177,7 @@ void memory_copy_ascending(void)
 	ascending = true;
 }
 
-/* Stores of whole words are seen in the order of the program; volatile keeps the compiler to it. */
+/* Other threads see stores of whole words in the order of the program; volatile keeps the compiler to it. */
 static __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
 {
 	volatile uint8_t *to = dst;
@@ -208,7 +205,7 @@ static void prepare(struct copy_guard *guard, const void *dst, const void *src, 
 	guard->len = len;
 }
 
-/* Not by guarded(), which costs a call more: each small message comes here. */
+/* Each small message comes here, so it does without guarded(), which costs a call more. */
 int memory_copy(void *dst, const void *src, size_t len)
 {
 	struct copy_guard guard;
@@ -219,10 +216,7 @@ int memory_copy(void *dst, const void *src, size_t len)
 		return -EFAULT;
 	}
 	active = &guard;
-	/*
-	 * The compiler may take these for memory accesses of their own, but not move the copy
-	 * over them.
-	 */
+	/* The compiler must not move the copy over these fences. */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(ascending, 0))
 		copy_up(dst, src, len);
@@ -233,7 +227,7 @@ int memory_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-/* fn(arg) reads or writes len bytes at memory. -EFAULT: it did not come to its end. */
+/* Runs fn(arg), which reads or writes len bytes at memory. -EFAULT: it did not come to its end. */
 static int guarded(const void *memory, size_t len, void (*fn)(void *arg), void *arg)
 {
 	struct copy_guard guard;

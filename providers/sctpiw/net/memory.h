@@ -30,16 +30,16 @@ int memory_probe(const void *src, size_t len);
 /* crc32c_add() to *crc, guarded as above. -EFAULT: *crc is as it was. */
 int memory_crc32c(uint32_t *crc, const void *src, size_t len);
 /*
- * From now on memory_copy() writes in ascending order: who sees a byte of a copy sees all before
- * it. memcpy() writes the ends of short pieces first. To be called before the first copy.
+ * From now on memory_copy() writes in ascending order: a thread that sees a byte of a copy sees all bytes
+ * before it. (memcpy() writes the ends of short pieces first.) It must be called before the first copy.
  */
 void memory_copy_ascending(void);
 
 /*
- * Replaces the word, which is aligned, by next(word, arg), atomically also towards the other
- * processors; *old is what it was. next is called again when others change the word meanwhile, and
- * must not touch the application's memory. -EFAULT, and no change, where the word cannot be read
- * and written, guarded as above; also where next leaves it as it is.
+ * Replaces the word, which is aligned, by next(word, arg), atomically also towards other processors; *old is
+ * what it was. next is called again if somebody changes the word meanwhile, and must not touch the
+ * application's memory. -EFAULT, and no change, if the word cannot be read and written, also if next would
+ * leave it as it is.
  */
 int memory_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
 		  uint64_t *old);

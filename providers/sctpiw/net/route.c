@@ -10,7 +10,7 @@
 #include "sys/sys.h"
 
 #define MTU_UNKNOWN 1280
-#define DISCARD_PORT 9 /* any will do */
+#define DISCARD_PORT 9 /* nothing is sent there, so any port would do */
 
 static int connect_probe(int fd, const struct sockaddr *src, const struct sockaddr *dst)
 {

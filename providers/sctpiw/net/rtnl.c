@@ -15,7 +15,7 @@
 
 #define WATCH_READS 64
 
-/* The kernel fills as much as it is given, up to this. */
+/* The kernel fills as much of a buffer as it is given, up to this size. */
 static _Alignas(NLMSG_ALIGNTO) uint8_t answer[32768];
 
 struct dump {
@@ -71,7 +71,7 @@ static bool take_address(struct ip_addr *ip, uint8_t family, const struct rtattr
 	return false;
 }
 
-/* IFA_LOCAL is this side's where IFA_ADDRESS may be the peer's. */
+/* On a point-to-point link IFA_LOCAL is this side's address, and IFA_ADDRESS is the peer's. */
 static void parse_addr(const struct nlmsghdr *nlh, const struct dump *d)
 {
 	const struct ifaddrmsg *ifa = NLMSG_DATA(nlh);
@@ -98,7 +98,7 @@ static void parse_addr(const struct nlmsghdr *nlh, const struct dump *d)
 	d->addr(&addr, d->arg);
 }
 
-/* 1: that was the last one. */
+/* Takes one message of an answer. 0; 1: it was the last one; -errno. */
 static int parse(const struct nlmsghdr *nlh, const struct dump *d)
 {
 	if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
@@ -209,7 +209,10 @@ int rtnl_watch(void)
 	return fd;
 }
 
-/* What has changed is not looked at: all is read anew. Nor is an error, which says that news were lost. */
+/*
+ * What has changed is not looked at, since everything is read anew. An error counts as a change: it says that
+ * news were lost.
+ */
 bool rtnl_changed(int fd)
 {
 	bool changed = false;

@@ -13,7 +13,7 @@ struct rtnl_link {
 	unsigned int flags; /* IFF_* */
 	unsigned int mtu;   /* bytes */
 	char name[16];	    /* IFNAMSIZ */
-	bool has_mac;	    /* of an Ethernet, and not zero */
+	bool has_mac;	    /* mac is the address of an Ethernet, and not zero */
 	uint8_t mac[6];
 };
 
@@ -25,15 +25,15 @@ struct rtnl_addr {
 };
 
 /*
- * Calls back for each interface, or address of IPv4 and IPv6. 0, or -errno; an answer that was cut
- * short is -EAGAIN. Not to be called by two threads at once.
+ * Call each() for every interface, or every address of IPv4 and IPv6. 0, or -errno; -EAGAIN: the answer was cut
+ * short. Two threads must not call them at once.
  */
 int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg);
 int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg);
 
 /*
  * A non-blocking descriptor that is readable when interfaces or addresses may have changed; or -errno.
- * rtnl_changed() says whether they may have since it was called last, and has the descriptor wait again.
+ * rtnl_changed() returns whether they may have changed since its last call, and has the descriptor wait again.
  */
 int rtnl_watch(void);
 bool rtnl_changed(int fd);

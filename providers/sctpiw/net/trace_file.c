@@ -110,7 +110,8 @@ struct trace_file *trace_file_open(const char *path, struct config_error *why)
 		t->fd = append_file_open(path, &error);
 	}
 	if (!t || t->fd < 0) {
-		snprintf(why->text, sizeof(why->text), "cannot write the trace: %.300s: %s", path, error);
+		snprintf(why->text, sizeof(why->text), "cannot write the trace: %.300s: %s", path,
+			 error);
 		free(t);
 		return NULL;
 	}

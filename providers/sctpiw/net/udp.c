@@ -102,14 +102,14 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 
 #define GATHERED (2 * SCTP_BATCH_REFS + 1)
 
-/* The next len bytes of the batch. Returns the number of pieces, GATHERED at most. */
+/* Describes the next len bytes of the batch. Returns the number of pieces, GATHERED at most. */
 static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *iov)
 {
 	const uint8_t *p = batch->data, *end = p + len;
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < batch->n_refs; i++) {
-		const struct sctp_ref *ref = &batch->ref[i];
+		const struct sctp_ref *ref = &batch->refs[i];
 
 		if (ref->at < p || ref->at >= end)
 			continue;

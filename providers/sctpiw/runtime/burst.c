@@ -6,6 +6,7 @@
 #include "runtime/shard.h"
 #include "runtime/tuning.h"
 #include "sys/sys.h"
+#include "util/trace.h"
 
 /* To IDLE. */
 static void end(struct burst *b)
@@ -68,13 +69,17 @@ static void tell_thread(struct shard *s)
 		progress_wake(s);
 }
 
-/* Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets go. */
-static void send_all(struct shard *s)
+/* Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets go. doorbell: the new one. */
+static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 {
 	/* Pairs with the fence of shard_leave(). */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!shard_try_enter(s))
+	if (!shard_try_enter(s)) {
+		TRACE(doorbell, TRACE_NOW,
+		      .qp = doorbell->is_srq ? TRACE_NONE :
+					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
+	}
 	end(&s->burst);
 	loop_finish(s);
 	burst_sent(&s->burst);
@@ -96,7 +101,7 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
 	if (post == TUNING_POST_LOOK)
 		post = look(s);
 	if (post == TUNING_POST_SEND) {
-		send_all(s);
+		send_all(s, doorbell);
 		return;
 	}
 	gather(b, &seen);

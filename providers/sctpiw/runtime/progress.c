@@ -20,6 +20,7 @@
 #include "runtime/shard.h"
 #include "runtime/tuning.h"
 #include "sys/sys.h"
+#include "util/trace.h"
 
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
@@ -347,6 +348,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 		watch(s, s->progress.port_fd, &s->progress.port);
 	}
 	n = wait_for_events(s, ev, now);
+	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);
 	if ((n < 0 && n != -EINTR) || (!n && are_closed(s))) {
 		give_up(s);
 		return false;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The passive half of the handshake (RFC 9260 5.1), which keeps no state until
- * the cookie comes back; INITs and cookies that meet an association (5.2).
+ * The passive side keeps no state until the cookie comes back: all that it must remember travels in
+ * the cookie.
  */
-#include <stdlib.h>
+#include "sctp/accept.h"
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "sctp/input.h"
+#include "sctp/mtu.h"
+#include "wire/sctp_init.h"
 
-#define STATES_SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
-/* How long a restarted peer is held off while the old path is asked (see restart()). */
-#define RESTART_DOUBT (10000 * SCTP_NSEC_PER_MSEC)
+/* How long a restarted peer is held off while the old path is asked, ns (see restart_is_doubtful()). */
+#define RESTART_DOUBT (10 * NSEC_PER_SEC)
+#define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
 
-/* ABORT in answer to an INIT: under the tag that it announced (8.4). */
+/* Answers an INIT with an ABORT, under the tag that the INIT announced (8.4). */
 static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void *info, size_t len)
 {
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, tag };
@@ -19,7 +22,7 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
-/* Whether the INIT is one to answer with an INIT ACK; else an ABORT was sent. */
+/* Whether the INIT is one to answer with an INIT ACK. If not, an ABORT was sent. */
 static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	uint8_t info[6];
@@ -37,7 +40,7 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 	} else if (!in->a && !in->ep->accept) {
 		refuse(in, init->tag, 0, NULL, 0);
-	} else if (!in->a && in->s->assoc_count >= SCTP_ASSOCS_MAX) {
+	} else if (!in->a && in->s->table.assoc_count >= SCTP_ASSOCS_MAX) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
 	} else {
 		return true;
@@ -46,14 +49,15 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 }
 
 /*
- * The first address in the INIT, or its own, that the association does not know of, or NULL. One of which only
- * the peer has said that it is there may be somebody else's, who must not restart the association.
+ * The first address in the INIT, or that it came from, which the association does not know, or NULL.
+ * An address that only the peer has named counts as unknown too: it may be another host's, which must not
+ * restart the association.
  */
 static const struct ip_addr *added_address(const struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	unsigned int i;
 
-	if (!in->path || (!in->path->confirmed && !sctp_in_states(in->a, STATES_SETUP)))
+	if (!in->path || (!in->path->confirmed && !sctp_in_states(in->a, SCTP_STATES_SETUP)))
 		return &in->from->remote;
 	for (i = 0; i < init->addrs; i++)
 		if (!sctp_paths_find(in->a, &init->addr[i]))
@@ -61,7 +65,10 @@ static const struct ip_addr *added_address(const struct sctp_in *in, const struc
 	return NULL;
 }
 
-/* ABORT for a restart that adds an address (5.2.1, 5.2.2): somebody else could be taking over. */
+/*
+ * Answers an INIT that would restart the association and adds an address with an ABORT (5.2.1, 5.2.2):
+ * somebody else could be taking over.
+ */
 static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_addr *addr)
 {
 	uint8_t info[20];
@@ -99,29 +106,55 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		if (!ip_addr_equal(&init->addr[i], &in->from->remote))
 			cookie->alt[cookie->alts++] = init->addr[i];
 	if (a && a->state != SCTP_COOKIE_WAIT) { /* 5.2.2 */
-		cookie->local_tie = a->local_tie;
-		cookie->peer_tie = a->peer_tie;
+		cookie->local_tie = a->setup.local_tie;
+		cookie->peer_tie = a->setup.peer_tie;
 	}
 }
 
 /*
- * To where the INIT came from; but what our own INIT said goes to nobody who only claims to be whom we
- * connect to (5.2.1): it goes to the address that we were told, and is the cookie of who is there.
+ * Where the INIT ACK goes: to where the INIT came from. But what our own INIT said goes to nobody who only
+ * claims to be the host that we connect to (5.2.1). It goes to the address that we were told, so that
+ * the cookie is that of whoever is there.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
-	bool elsewhere = in->a && sctp_in_states(in->a, STATES_SETUP) &&
+	bool elsewhere = in->a && sctp_in_states(in->a, SCTP_STATES_SETUP) &&
 			 !(in->path && in->path->confirmed);
 
-	return elsewhere ? &in->a->path.addr : in->from;
+	return elsewhere ? &in->a->path->addr : in->from;
+}
+
+/* What the INIT ACK says of us. */
+static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
+{
+	const struct sctp_assoc *a = in->a;
+	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
+
+	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) { /* what our own INIT said (5.2.1) */
+		answer.tag = a->local_tag;
+		answer.tsn = a->setup.init_tsn;
+		answer.a_rwnd = a->setup.init_rwnd;
+		answer.address_type = sctp_paths_type(a);
+	} else {
+		answer.tag = sctp_assoc_new_tag(in->s);
+		answer.tsn = random_u32(in->s->random);
+		answer.a_rwnd = (uint32_t)(in->ep->rcvbuf / 5 * 4 / (in->ep->assoc_count + 1));
+		if (answer.a_rwnd < SCTP_MTU_MAX)
+			answer.a_rwnd = SCTP_MTU_MAX;
+	}
+	/* As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can use. */
+	answer.os = init->os < init->mis ? init->os : init->mis;
+	if (answer.os > in->s->config.streams)
+		answer.os = in->s->config.streams;
+	answer.mis = answer.os;
+	return answer;
 }
 
 static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 {
-	const struct sctp_assoc *a = in->a;
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
 	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
-	struct wire_sctp_init answer = { 0 };
+	struct wire_sctp_init answer;
 	struct sctp_cookie cookie;
 	uint8_t raw[SCTP_COOKIE_MAX];
 	size_t cookie_len, len, end, plain, i;
@@ -130,42 +163,24 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	if (!ootb)
 		return;
 	p = ootb->data + WIRE_SCTP_COMMON_LEN;
-	if (a && sctp_in_states(a, STATES_SETUP)) { /* 5.2.1: what our own INIT said */
-		answer.tag = a->local_tag;
-		answer.tsn = a->init_tsn;
-		answer.a_rwnd = a->init_rwnd;
-		answer.address_type = sctp_paths_type(a);
-	} else {
-		answer.tag = sctp_new_tag(in->s);
-		answer.tsn = random_u32(in->s->random);
-		answer.a_rwnd = (uint32_t)(in->ep->rcvbuf / 5 * 4 / (in->ep->assoc_count + 1));
-		if (answer.a_rwnd < SCTP_MTU_MAX)
-			answer.a_rwnd = SCTP_MTU_MAX;
-	}
-	/* As many one way as the other (RFC 5043 8): the pairs that the peer can use, too. */
-	answer.os = init->os < init->mis ? init->os : init->mis;
-	if (answer.os > in->s->config.streams)
-		answer.os = in->s->config.streams;
-	answer.mis = answer.os;
-	answer.adaptation = in->s->config.adaptation;
+	answer = init_ack(in, init);
 	cookie_fill(in, init, &answer, &cookie);
-	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie,
-				     raw);
+	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
 
 	wire_sctp_common_put(ootb->data, &h);
 	len = wire_sctp_init_put(p, WIRE_SCTP_INIT_ACK, &answer);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 	plain = len;
 	end = len;
-	/* Reports, but an answer not much larger than the question (12.4). */
-	for (i = 0; i < init->reports && len - plain < 256; i++) {
-		if (init->report[i].len <= 256) {
+	/* Unknown parameters are reported, but the answer is not much larger than the question (12.4). */
+	for (i = 0; i < init->reports && len - plain < REPORTS_MAX; i++) {
+		if (init->report[i].len <= REPORTS_MAX) {
 			end = len + 4 + init->report[i].len;
 			len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_UNRECOGNIZED,
 						   init->report[i].raw, init->report[i].len);
 		}
 	}
-	/* Without the padding of the last parameter (3.2.1). */
+	/* The padding of the last parameter is not counted in the chunk's length (3.2.1). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_INIT_ACK, 0, end);
 	ootb->len = (uint16_t)(WIRE_SCTP_COMMON_LEN + len);
 	sctp_ootb_seal(ootb);
@@ -179,7 +194,7 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	if (!wire_sctp_init_get(c, &init) || !init.tag)
 		return;
-	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* 9.2: our SHUTDOWN COMPLETE got lost */
+	if (a && a->state == SCTP_SHUTDOWN_ACK_SENT) { /* SHUTDOWN COMPLETE was lost (9.2) */
 		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
 		sctp_assoc_ready(a);
 		return;
@@ -191,21 +206,22 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		refuse_address(in, init.tag, added);
 		return;
 	}
-	if (a && sctp_in_states(a, STATES_SETUP))
-		a->collision_tag = init.tag;
+	if (a && sctp_in_states(a, SCTP_STATES_SETUP))
+		a->setup.collision_tag = init.tag;
 	send_init_ack(in, &init);
 }
 
+/* Takes over what the cookie says of both sides. */
 static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c)
 {
 	a->local_tag = c->local_tag;
-	a->init_tsn = c->local_tsn;
+	a->setup.init_tsn = c->local_tsn;
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_paths_set(a, from, c->alt, c->alts);
 }
 
-/* No association yet: the cookie makes one. */
+/* There is no association yet: the cookie makes one. */
 static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a;
@@ -222,10 +238,10 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 	adopt(a, in->from, c);
 	/*
 	 * From INIT ACK to COOKIE ECHO is a round trip, unless one of them was
-	 * sent again, which takes the peer an RTO.
+	 * sent again, which takes the peer an RTO at least.
 	 */
 	if (in->now - c->created < in->s->config.rto_initial)
-		sctp_rtt_sample(&a->path.rtt, in->now - c->created);
+		sctp_rtt_sample(&a->path->rtt, in->now - c->created);
 	sctp_handshake_up(a, in->now);
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	in->a = a;
@@ -233,27 +249,27 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 	return true;
 }
 
-/* Actions B and D (5.2.4): the peer's cookie completes our own handshake, or came again. */
+/* Actions B and D of 5.2.4: the peer's cookie completes our own handshake, or came again. */
 static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
-	bool setup = sctp_in_states(a, STATES_SETUP);
+	bool setup = sctp_in_states(a, SCTP_STATES_SETUP);
 
 	if (c->peer_tag != a->peer_tag) { /* B */
-		if (!setup && (a->rxmap.highest != a->peer_init_tsn - 1 || a->rxmap.cum != a->rxmap.highest))
+		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 || a->rx.map.cum != a->rx.map.highest))
 			return false; /* data came under the old tag: it is not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts);
-		a->path.primary = true;
+		a->path->primary = true;
 		if (!setup)
 			sctp_paths_start(a, in->now);
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {
-		a->peer_active = true;
-		if (ip_addr_equal(&in->from->remote, &a->path.addr.remote))
-			a->path.errors = 0;
+		a->setup.role = SCTP_ROLE_CROSSED;
+		if (ip_addr_equal(&in->from->remote, &a->path->addr.remote))
+			a->path->health.errors = 0;
 		sctp_handshake_up(a, in->now);
 		sctp_assoc_event(a, SCTP_EVENT_UP);
 	}
@@ -262,33 +278,52 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 }
 
 /*
- * Two hosts with equal SCTP ports behind one NAT look like one that restarts.
- * When the cookie comes from another UDP port than the association's, the old
- * path is asked first; the peer's next COOKIE ECHO (T1-cookie) finds the answer.
+ * Whether the restart may be another host: two hosts with equal SCTP ports behind
+ * one NAT look like one that restarts. If the cookie comes from another UDP port than
+ * the association's, the old path is asked first whether its peer lives. The next
+ * COOKIE ECHO, which T1-cookie sends, finds the answer.
  */
 static bool restart_is_doubtful(struct sctp_in *in)
 {
 	struct sctp_assoc *a = in->a;
-	bool asked = a->restart_probe && in->now - a->restart_probe < RESTART_DOUBT;
+	bool asked = a->setup.restart_probe && in->now - a->setup.restart_probe < RESTART_DOUBT;
 
 	if (in->path && in->from->udp_port == in->path->addr.udp_port)
 		return false;
-	if (asked && in->now - a->restart_probe >= SCTP_PROBE_INTERVAL)
-		return a->heard > a->restart_probe;
+	if (asked && in->now - a->setup.restart_probe >= SCTP_PROBE_INTERVAL)
+		return a->heard > a->setup.restart_probe;
 	if (!asked) {
-		a->restart_probe = in->now;
+		a->setup.restart_probe = in->now;
 		a->pending |= SCTP_PEND_HEARTBEAT;
 		sctp_assoc_ready(a);
 	}
 	return true;
 }
 
-/* Action A (5.2.4): the peer restarted. */
+/* All that the association knew belongs to a peer that is no more; its duties begin anew. */
+static void forget_peer(struct sctp_assoc *a, const struct path_addr *from)
+{
+	uint32_t local_tie = sctp_assoc_new_tag(a->s);
+	uint32_t peer_tie = sctp_assoc_new_tag(a->s);
+
+	sctp_timer_stop_all(a);
+	sctp_tx_reset(a);
+	sctp_rx_restart(a);
+	sctp_control_clear(a);
+	sctp_paths_restart(a, from);
+	sctp_assoc_event_cancel(a, SCTP_EVENT_SHUTDOWN);
+	a->setup = (struct sctp_handshake){
+		.role = SCTP_ROLE_PASSIVE,
+		.local_tie = local_tie,
+		.peer_tie = peer_tie,
+	};
+	a->closing = (struct sctp_closing){ 0 };
+}
+
+/* Action A of 5.2.4: the peer restarted. */
 static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
-	uint32_t mtu = sctp_paths_primary(a)->pmtu.told;
-	unsigned int i;
 
 	if (a->state == SCTP_SHUTDOWN_ACK_SENT) {
 		a->pending |= SCTP_PEND_SHUTDOWN_ACK;
@@ -298,35 +333,15 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 	}
 	if (restart_is_doubtful(in))
 		return false;
-	for (i = 0; i < SCTP_TIMERS; i++)
-		sctp_timer_stop(a, i);
-	sctp_tx_reset(a);
-	sctp_control_clear(a);
-	sctp_reasm_clear(&a->reasm);
-	sctp_paths_clear(a);
-	sctp_path_init(&a->path, &in->s->config, in->from, mtu);
-	a->path.primary = true;
-	a->path.confirmed = true;
-	sctp_assoc_rehash(a);
+	forget_peer(a, in->from);
 	a->pending = SCTP_PEND_COOKIE_ACK;
-	a->initiator = false;
-	a->collision_tag = 0;
-	a->restart_probe = 0;
-	a->unsacked = 0;
-	a->sacked_once = false;
-	a->dup_count = 0;
-	a->local_tie = sctp_new_tag(in->s);
-	a->peer_tie = sctp_new_tag(in->s);
-	a->events &= ~(1u << SCTP_EVENT_SHUTDOWN);
-	if (!a->events)
-		list_del(&a->event_node);
 	adopt(a, in->from, c);
 	sctp_handshake_up(a, in->now);
 	in->rx->restart = true;
 	return true;
 }
 
-/* Table 12 of 5.2.4. */
+/* A cookie meets an association: Table 12 of 5.2.4. */
 static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 {
 	const struct sctp_assoc *a = in->a;
@@ -335,20 +350,20 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 
 	if (local)
 		return complete(in, c);
-	if (!peer && c->local_tie == a->local_tie && c->peer_tie == a->peer_tie &&
-	    !sctp_in_states(a, STATES_SETUP))
+	if (!peer && c->local_tie == a->setup.local_tie && c->peer_tie == a->setup.peer_tie &&
+	    !sctp_in_states(a, SCTP_STATES_SETUP))
 		return restart(in, c);
-	return false; /* action C, and what the table does not know */
+	return false; /* action C, and what is not in the table */
 }
 
-/* The association that the cookie meets, by all that its INIT said (5.1.2), or NULL. */
+/* The association that the cookie meets, by all addresses that its INIT named (5.1.2), or NULL. */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
 
 	/*
-	 * When its INIT met no association and had another tag than our peer has, the address is no
-	 * more than the claim of that peer.
+	 * If the INIT met no association and had another tag than our peer has, that this address is our
+	 * peer's is no more than the peer's claim.
 	 */
 	if (a && in->path && !in->path->confirmed && !c->local_tie && c->local_tag != a->local_tag &&
 	    c->peer_tag != a->peer_tag)
@@ -357,8 +372,9 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 }
 
 /*
- * A cookie is good where its INIT ACK went, which is where its INIT came from. That of a collision may have
- * gone elsewhere (see answer_to()): from any address that its INIT spoke of.
+ * Whether the cookie comes from where it is good: where its INIT ACK went, which is where its INIT came
+ * from. The INIT ACK of a collision may have gone elsewhere (see answer_to()), so that cookie is good at any
+ * address that its INIT named.
  */
 static bool comes_from_there(const struct sctp_in *in, const struct sctp_cookie *c)
 {

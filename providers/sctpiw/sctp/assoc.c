@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Associations: life, lookup, what the user may ask of them. */
-#include <errno.h>
+/* Associations: their life, how they are found, what the user may ask of them. */
+#include "sctp/assoc.h"
+
 #include <stdlib.h>
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "util/trace.h"
 
-/* splitmix64's finalizer: the peer chooses address and port, the seed is ours. */
+/* The finalizer of splitmix64. The peer chooses address and port, but not the seed. */
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 30;
@@ -19,13 +21,13 @@ static struct list_node *bucket(struct sctp *s, const struct sctp_endpoint *ep,
 				const struct ip_addr *remote, uint16_t port)
 {
 	uint64_t half[2];
-	uint64_t h = s->hash_seed;
+	uint64_t h = s->table.seed;
 
 	memcpy(half, remote->b, sizeof(half));
 	h = mix(h ^ half[0]);
 	h = mix(h ^ half[1]);
 	h = mix(h ^ ((uint64_t)ep->port << 48 | (uint64_t)port << 32 | remote->scope_id));
-	return &s->buckets[h & (s->bucket_count - 1)];
+	return &s->table.buckets[h & (s->table.bucket_count - 1)];
 }
 
 static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
@@ -41,19 +43,19 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 	int best = 0, fits;
 
 	if (a && a->local_tag == tag && a->remote_port == port &&
-	    ip_addr_equal(&a->path.addr.remote, &addr->remote))
+	    ip_addr_equal(&a->path->addr.remote, &addr->remote))
 		return a;
 	head = bucket(ep->s, ep, &addr->remote, port);
 	list_for_each(n, head) {
 		a = list_entry(n, struct sctp_assoc, hash_node);
 		if (a->ep != ep || a->remote_port != port ||
-		    !ip_addr_equal(&a->path.addr.remote, &addr->remote))
+		    !ip_addr_equal(&a->path->addr.remote, &addr->remote))
 			continue;
 		if (has_tag(a, tag)) {
 			ep->recent = a;
 			return a;
 		}
-		fits = path_addr_locality(&a->path.addr, addr);
+		fits = path_addr_locality(&a->path->addr, addr);
 		if (fits > best) {
 			best = fits;
 			found = a;
@@ -69,15 +71,15 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 	unsigned int i;
 
 	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
-		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, other_node);
+		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, paths.node);
 
-		for (i = 0; a->remote_port == port && i < a->others; i++) {
-			if (!ip_addr_equal(&a->other[i].addr.remote, &addr->remote))
+		for (i = 0; a->remote_port == port && i < a->paths.others; i++) {
+			if (!ip_addr_equal(&a->paths.other[i]->addr.remote, &addr->remote))
 				continue;
 			if (has_tag(a, tag))
 				return a;
-			if (path_addr_locality(&a->other[i].addr, addr) &&
-			    (!found || a->other[i].confirmed))
+			if (path_addr_locality(&a->paths.other[i]->addr, addr) &&
+			    (!found || a->paths.other[i]->confirmed))
 				found = a;
 		}
 	}
@@ -94,7 +96,7 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 		const struct path_addr addr = { .local = *local, .remote = remote[i] };
 		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr, port, 0);
 
-		if (a && sctp_paths_find(a, &remote[i])->confirmed) /* else a claim of another one (5.4) */
+		if (a && sctp_paths_find(a, &remote[i])->confirmed) /* else it is a mere claim (5.4) */
 			return a;
 	}
 	return NULL;
@@ -104,35 +106,35 @@ void sctp_assoc_rehash(struct sctp_assoc *a)
 {
 	a->ep->recent = NULL;
 	list_del(&a->hash_node);
-	list_add(bucket(a->s, a->ep, &a->path.addr.remote, a->remote_port), &a->hash_node);
+	list_add(bucket(a->s, a->ep, &a->path->addr.remote, a->remote_port), &a->hash_node);
 }
 
-/* Twice as many buckets. Without memory the chains just get longer. */
+/* Doubles the number of buckets. Without memory for that, the chains just get longer. */
 static void grow_buckets(struct sctp *s)
 {
-	size_t old_count = s->bucket_count;
-	struct list_node *old = s->buckets;
+	size_t old_count = s->table.bucket_count;
+	struct list_node *old = s->table.buckets;
 	struct list_node *fresh = malloc(2 * old_count * sizeof(*fresh));
 	struct list_node *n;
 	size_t i;
 
 	if (!fresh)
 		return;
-	s->buckets = fresh;
-	s->bucket_count = 2 * old_count;
-	for (i = 0; i < s->bucket_count; i++)
+	s->table.buckets = fresh;
+	s->table.bucket_count = 2 * old_count;
+	for (i = 0; i < s->table.bucket_count; i++)
 		list_init(&fresh[i]);
 	for (i = 0; i < old_count; i++) {
 		while ((n = list_pop(&old[i]))) {
 			struct sctp_assoc *a = list_entry(n, struct sctp_assoc, hash_node);
 
-			list_add(bucket(s, a->ep, &a->path.addr.remote, a->remote_port), n);
+			list_add(bucket(s, a->ep, &a->path->addr.remote, a->remote_port), n);
 		}
 	}
 	free(old);
 }
 
-uint32_t sctp_new_tag(struct sctp *s)
+uint32_t sctp_assoc_new_tag(struct sctp *s)
 {
 	uint32_t tag;
 
@@ -147,9 +149,8 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 {
 	struct sctp *s = ep->s;
 	struct sctp_assoc *a;
-	unsigned int i;
 
-	if (s->assoc_count >= SCTP_ASSOCS_MAX || timerq_reserve(&s->timers, s->assoc_count + 1))
+	if (s->table.assoc_count >= SCTP_ASSOCS_MAX || timerq_reserve(&s->timers, s->table.assoc_count + 1))
 		return NULL;
 	a = calloc(1, sizeof(*a));
 	if (!a)
@@ -157,49 +158,42 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	a->s = s;
 	a->ep = ep;
 	a->remote_port = remote_port;
-	a->local_tie = sctp_new_tag(s);
-	a->peer_tie = sctp_new_tag(s);
-	a->tlp_margin = SCTP_TLP_MARGIN;
-	a->reorder_factor = 1;
+	a->setup.local_tie = sctp_assoc_new_tag(s);
+	a->setup.peer_tie = sctp_assoc_new_tag(s);
 	a->heard = now;
-	for (i = 0; i < SCTP_TIMERS; i++)
-		a->timers[i] = TIME_NEVER;
+	sctp_recovery_init(a);
+	sctp_timer_stop_all(a);
 	list_init(&a->ready_node);
 	list_init(&a->event_node);
-	list_init(&a->other_node);
-	sctp_reasm_init(&a->reasm);
-	sctp_path_init(&a->path, &s->config, addr, mtu);
-	a->path.primary = true;
-	a->path.confirmed = true; /* the user named it, or our INIT ACK arrived there (5.4) */
-	a->path.heard = now;
-	if (s->assoc_count >= s->bucket_count)
+	sctp_reasm_init(&a->rx.reasm);
+	sctp_paths_init(a, addr, mtu);
+	a->path->health.heard = now;
+	if (s->table.assoc_count >= s->table.bucket_count)
 		grow_buckets(s);
 	ep->recent = NULL;
 	list_add(bucket(s, ep, &addr->remote, remote_port), &a->hash_node);
 	list_add_tail(&ep->assocs, &a->ep_node);
-	s->assoc_count++;
+	s->table.assoc_count++;
 	ep->assoc_count++;
 	return a;
 }
 
-/* Takes it out of everything but the endpoint's list and the events. */
+/* Takes the association out of everything but the endpoint's list and the list of events. */
 static void retire(struct sctp_assoc *a)
 {
 	a->state = SCTP_CLOSED;
 	a->ep->recent = NULL;
 	list_del(&a->hash_node);
 	list_del(&a->ready_node);
-	timerq_remove(&a->s->timers, &a->timer_node);
+	timerq_remove(&a->s->timers, &a->timers.node);
 	a->ep->assoc_count--;
 	a->pending = 0;
 	a->want_pull = false;
 	sctp_tx_reset(a);
 	sctp_control_clear(a);
-	sctp_reasm_clear(&a->reasm);
-	sctp_rxmap_fini(&a->rxmap);
+	sctp_rx_fini(a);
 	sctp_paths_clear(a);
-	free(a->cookie);
-	a->cookie = NULL;
+	sctp_handshake_drop_cookie(a);
 }
 
 void sctp_assoc_free(struct sctp_assoc *a)
@@ -210,7 +204,7 @@ void sctp_assoc_free(struct sctp_assoc *a)
 		a->s->gone = NULL;
 	list_del(&a->event_node);
 	list_del(&a->ep_node);
-	a->s->assoc_count--;
+	a->s->table.assoc_count--;
 	free(a);
 }
 
@@ -221,12 +215,20 @@ void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type)
 		list_add_tail(&a->s->events, &a->event_node);
 }
 
+void sctp_assoc_event_cancel(struct sctp_assoc *a, enum sctp_event_type type)
+{
+	a->events &= ~(1u << type);
+	if (!a->events)
+		list_del(&a->event_node);
+}
+
 void sctp_assoc_end(struct sctp_assoc *a, int error)
 {
 	if (a->state == SCTP_CLOSED)
 		return;
 	retire(a);
 	a->error = error;
+	TRACE(assoc_ended, TRACE_NOW, .assoc = a->local_tag, .error = (uint64_t)-error);
 	sctp_assoc_event(a, error ? SCTP_EVENT_LOST : SCTP_EVENT_CLOSED);
 }
 
@@ -239,19 +241,19 @@ void sctp_assoc_ready(struct sctp_assoc *a)
 uint32_t sctp_assoc_rwnd(const struct sctp_assoc *a)
 {
 	/*
-	 * The socket's buffer is what must not overflow: packets are emptied into
-	 * their final place as soon as they are read. A fifth stays for control
+	 * What must not overflow is the socket's buffer, since packets are copied to
+	 * their final place as soon as they are read. A fifth of it stays for control
 	 * chunks, retransmissions and probes, which no window holds back. However
-	 * many share it, each may send one packet.
+	 * many associations share the rest, each may send one packet.
 	 */
 	size_t share = a->ep->rcvbuf / 5 * 4 / (a->ep->assoc_count ? a->ep->assoc_count : 1);
-	size_t floor = a->path.told_packet + SCTP_PACKET_OVERHEAD;
+	size_t floor = a->path->mtu.told_packet + SCTP_PACKET_OVERHEAD;
 
 	if (share < floor)
 		share = floor;
 	if (share > UINT32_MAX / 2)
 		share = UINT32_MAX / 2;
-	return (uint32_t)(share > a->reasm.bytes ? share - a->reasm.bytes : 0);
+	return (uint32_t)(share > a->rx.reasm.bytes ? share - a->rx.reasm.bytes : 0);
 }
 
 void sctp_assoc_set_user(struct sctp_assoc *a, void *user)
@@ -281,16 +283,19 @@ const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)
 
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a)
 {
+	const struct sctp_handshake *h = &a->setup;
+
 	/*
 	 * When both sides sent an INIT, both must come to the same answer whichever
-	 * packets were lost: the tags differ, both sides know both of them, and that
-	 * the peer sent an INIT shows in its COOKIE ECHO and in an INIT ACK that says
-	 * what only an INIT has to say. Other stacks may not say it there: of them an
+	 * packets were lost. The tags differ, and both sides know both of them. That
+	 * the peer sent an INIT shows in its COOKIE ECHO, and in an INIT ACK that says
+	 * what only an INIT has to say. Other stacks may not say it there: then their
 	 * INIT has to arrive, and one under another tag than the peer's was not the peer's.
 	 */
-	if (a->initiator && (a->peer_active || (a->collision_tag && a->collision_tag == a->peer_tag)))
+	if (h->role == SCTP_ROLE_CROSSED ||
+	    (h->role == SCTP_ROLE_ACTIVE && h->collision_tag && h->collision_tag == a->peer_tag))
 		return a->local_tag > a->peer_tag;
-	return a->initiator;
+	return h->role == SCTP_ROLE_ACTIVE;
 }
 
 bool sctp_assoc_is_up(const struct sctp_assoc *a)
@@ -310,12 +315,12 @@ bool sctp_assoc_is_drained(const struct sctp_assoc *a)
 
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a)
 {
-	return a->out.cum + 1 - a->init_tsn; /* each is one chunk */
+	return a->out.cum + 1 - a->setup.init_tsn; /* each message is one chunk */
 }
 
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a)
 {
-	return a->path.max_packet - WIRE_SCTP_COMMON_LEN - WIRE_SCTP_DATA_LEN;
+	return a->path->mtu.max_packet - WIRE_SCTP_COMMON_LEN - WIRE_SCTP_DATA_LEN;
 }
 
 void sctp_assoc_doorbell(struct sctp_assoc *a)

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The end of an association (RFC 9260 9): shutdown and abort. */
+#include "sctp/close.h"
+
 #include <errno.h>
 
-#include "sctp/internal.h"
-
-#define STATES_SETUP (SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))
+#include "sctp/input.h"
+#include "sctp/sack.h"
+#include "util/trace.h"
 
 static void arm_t2(struct sctp_assoc *a, uint64_t now)
 {
-	sctp_timer_set(a, SCTP_TIMER_SETUP, now + sctp_rtt_rto(&a->path.rtt));
+	sctp_timer_set(a, SCTP_TIMER_SETUP, now + sctp_rtt_rto(&a->path->rtt));
 }
 
-/* Enters a state whose chunk is sent again until it is answered. */
+/* Enters a state whose chunk is sent, and sent again until it is answered. */
 static void enter(struct sctp_assoc *a, enum sctp_state state, unsigned int chunk, uint64_t now)
 {
 	a->state = state;
 	a->pending &= ~(SCTP_PEND_SHUTDOWN | SCTP_PEND_SHUTDOWN_ACK);
 	a->pending |= chunk;
-	a->setup_since = now;
-	a->setup_tries = 0;
+	a->closing.progress = now;
+	a->closing.tries = 0;
 	arm_t2(a, now);
 	sctp_assoc_ready(a);
 }
@@ -35,11 +36,11 @@ void sctp_close_drained(struct sctp_assoc *a, uint64_t now)
 
 void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 {
-	if (sctp_in_states(a, STATES_SETUP)) { /* nothing to drain: it was never up */
+	if (sctp_in_states(a, SCTP_STATES_SETUP)) { /* there is nothing to drain */
 		sctp_ootb_assoc(a, WIRE_SCTP_ABORT, WIRE_SCTP_CAUSE_USER_ABORT, NULL, 0);
 		sctp_assoc_end(a, 0);
 	} else if (a->state == SCTP_ESTABLISHED) {
-		a->closing_since = now;
+		a->closing.since = now;
 		a->state = SCTP_SHUTDOWN_PENDING;
 		sctp_close_drained(a, now);
 	}
@@ -47,15 +48,17 @@ void sctp_assoc_shutdown(struct sctp_assoc *a, uint64_t now)
 
 void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	/* Association.Max.Retrans in time, as for all that stays unanswered (see path.c). */
-	a->setup_tries++;
-	if (a->setup_tries >= SCTP_SILENT_PROBES &&
-	    now - a->setup_since >= a->s->config.silent_limit) {
+	/* Silence is judged by time and not by Association.Max.Retrans (see path.c). */
+	a->closing.tries++;
+	if (a->closing.tries >= SCTP_SILENT_PROBES &&
+	    now - a->closing.progress >= a->s->config.silent_limit) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;
 	}
-	sctp_rtt_backoff(&a->path.rtt);
-	a->path.errors++;
+	sctp_rtt_backoff(&a->path->rtt);
+	a->path->health.errors++;
+	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
+	      .errors = a->path->health.errors);
 	sctp_paths_fail_over(a, now);
 	a->pending |= a->state == SCTP_SHUTDOWN_SENT ? SCTP_PEND_SHUTDOWN : SCTP_PEND_SHUTDOWN_ACK;
 	arm_t2(a, now);
@@ -64,11 +67,11 @@ void sctp_close_timeout(struct sctp_assoc *a, uint64_t now)
 
 void sctp_close_data(struct sctp_assoc *a, uint64_t now)
 {
-	a->setup_since = now;
-	a->setup_tries = 0;
+	a->closing.progress = now;
+	a->closing.tries = 0;
 	a->pending |= SCTP_PEND_SHUTDOWN;
 	/* A SHUTDOWN alone cannot tell of gaps and duplicates (9.2). */
-	if (!sctp_rxmap_has_gap(&a->rxmap) && !a->dup_count)
+	if (!sctp_rxmap_has_gap(&a->rx.map) && !a->rx.ack.dup_count)
 		sctp_rx_sack_sent(a);
 	arm_t2(a, now);
 	sctp_assoc_ready(a);
@@ -81,7 +84,7 @@ void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (c->len < 8)
 		return;
 	switch (a->state) {
-	case SCTP_SHUTDOWN_SENT: /* both at once (9.2) */
+	case SCTP_SHUTDOWN_SENT: /* both sides began at once (9.2) */
 		enter(a, SCTP_SHUTDOWN_ACK_SENT, SCTP_PEND_SHUTDOWN_ACK, in->now);
 		return;
 	case SCTP_SHUTDOWN_ACK_SENT:
@@ -90,7 +93,7 @@ void sctp_close_shutdown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	case SCTP_ESTABLISHED:
 	case SCTP_SHUTDOWN_PENDING:
-		a->closing_since = in->now;
+		a->closing.since = in->now;
 		a->state = SCTP_SHUTDOWN_RECEIVED;
 		sctp_assoc_event(a, SCTP_EVENT_SHUTDOWN);
 		break;
@@ -115,7 +118,7 @@ void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chu
 
 void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	bool setup = sctp_in_states(in->a, STATES_SETUP);
+	bool setup = sctp_in_states(in->a, SCTP_STATES_SETUP);
 
 	in->s->stats.aborts_in++;
 	sctp_assoc_end(in->a, setup ? -ECONNREFUSED : -ECONNRESET);

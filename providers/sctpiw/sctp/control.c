@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Control chunks that answer what came: they gather in a block and leave together
- * with the next packet. One packet of them at most: however many questions a
- * packet holds, it is worth one answer (RFC 9260 12.4).
+ * The answers gather in a block and leave together with the next packet. There is never more than
+ * one packet of them: however many questions a packet holds, it is worth one answer (RFC 9260 12.4).
  */
-#include <errno.h>
-#include <stdlib.h>
+#include "sctp/control.h"
 
-#include "sctp/internal.h"
+#include "sctp/input.h"
 
-/* Other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a plain SACK. */
+/* Bytes for other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a plain SACK. */
 #define RESERVE (WIRE_SCTP_COMMON_LEN + 64)
 
 uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len)
 {
-	size_t used = a->control ? a->control->used : 0;
+	size_t used = sctp_control_used(a);
 	uint8_t *p;
 
-	if (used + len + RESERVE > a->path.max_packet)
+	if (used + len + RESERVE > a->path->mtu.max_packet)
 		return NULL;
 	if (!a->control)
 		a->control = sctp_block_get(&a->s->blocks);
@@ -31,7 +29,7 @@ uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len)
 
 bool sctp_control_fits(const struct sctp_assoc *a)
 {
-	return a->control->used + RESERVE <= a->path.max_packet;
+	return a->control->used + RESERVE <= a->path->mtu.max_packet;
 }
 
 void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, size_t len)
@@ -41,9 +39,14 @@ void sctp_control_error(struct sctp_assoc *a, uint16_t cause, const void *info, 
 
 	if (!p)
 		return;
-	/* The length of the last cause's padding is not counted in (3.2). */
+	/* The padding of the last cause is not counted in the chunk's length (3.2). */
 	wire_sctp_chunk_put(p, WIRE_SCTP_ERROR, 0, WIRE_SCTP_CHUNK_LEN + 4 + len);
 	wire_sctp_cause_put(p + WIRE_SCTP_CHUNK_LEN, cause, info, len);
+}
+
+uint32_t sctp_control_used(const struct sctp_assoc *a)
+{
+	return a->control ? a->control->used : 0;
 }
 
 void sctp_control_rewind(struct sctp_assoc *a, uint32_t used)
@@ -67,7 +70,7 @@ void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	const uint8_t *end = c->raw + c->len;
 	struct wire_sctp_cause_tlv cause;
 
-	/* The other causes tell of chunks that the peer did without: nothing to do. */
+	/* The other causes report chunks that the peer did without, so nothing is to be done. */
 	while (wire_sctp_cause_next(&p, end, &cause)) {
 		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE && in->a->state == SCTP_COOKIE_ECHOED) {
 			sctp_handshake_again(in->a, in->now);

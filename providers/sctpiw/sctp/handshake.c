@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The active half of the handshake (RFC 9260 5.1). */
+#include "sctp/handshake.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "sctp/input.h"
+#include "sctp/mtu.h"
+#include "sctp/trace.h"
+#include "wire/sctp_init.h"
 
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
 {
 	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
 
-	/* Two endpoints have at most one association (RFC 9260 1.3); each address of ours is one. */
+	/* Two endpoints have at most one association (RFC 9260 1.3). Each address of ours is an endpoint. */
 	if (!remote_port || (a && sctp_paths_find(a, &to->remote)->confirmed)) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;
@@ -21,38 +26,39 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 		return NULL;
 	}
 	a->user = user;
-	a->initiator = true;
-	a->init_tsn = random_u32(ep->s->random);
-	sctp_tx_start(a, a->init_tsn);
-	a->setup_since = now;
+	a->setup.role = SCTP_ROLE_ACTIVE;
+	a->setup.init_tsn = random_u32(ep->s->random);
+	sctp_tx_start(a, a->setup.init_tsn);
+	a->setup.since = now;
 	sctp_handshake_start(a, now);
 	return a;
 }
 
+/* Starts T1 for the chunk that leaves now. */
 static void arm(struct sctp_assoc *a, uint64_t now)
 {
-	uint64_t limit = a->setup_since + a->s->config.connect_limit;
-	uint64_t wait = sctp_rtt_rto(&a->path.rtt);
+	uint64_t limit = a->setup.since + a->s->config.connect_limit;
+	uint64_t wait = sctp_rtt_rto(&a->path->rtt);
 	uint64_t when;
 
 	/*
-	 * Max.Init.Retransmits (8) of them within the time that there is: the gaps
-	 * double (6.3.3) only as far as that allows. At 1, 3, 7 s, and each seventh of 30 s then.
+	 * Max.Init.Retransmits (8) of them are to fit in connect_limit, so the gaps double (6.3.3) only as
+	 * far as that allows: with the defaults at 1, 3, 7 s, and then after each seventh of 30 s.
 	 */
 	if (wait > a->s->config.connect_limit / 7)
 		wait = a->s->config.connect_limit / 7;
 	when = now + wait;
-	a->setup_sent = now;
+	a->setup.sent = now;
 	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
 }
 
 void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
-	a->local_tag = sctp_new_tag(a->s);
+	a->local_tag = sctp_assoc_new_tag(a->s);
 	a->peer_tag = 0;
-	a->init_rwnd = sctp_assoc_rwnd(a);
-	a->setup_resent = false;
+	a->setup.init_rwnd = sctp_assoc_rwnd(a);
+	a->setup.resent = false;
 	a->pending = SCTP_PEND_INIT;
 	arm(a, now);
 	sctp_assoc_ready(a);
@@ -60,47 +66,49 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
 
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now)
 {
-	/* A peer that finds every cookie stale keeps T1 from ever expiring. */
-	if (now - a->setup_since >= a->s->config.connect_limit) {
+	/* T1 never expires when the peer finds every cookie stale, so the limit is checked here too. */
+	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	}
-	free(a->cookie);
-	a->cookie = NULL;
+	sctp_handshake_drop_cookie(a);
 	sctp_control_clear(a);
 	sctp_handshake_start(a, now);
 }
 
 void sctp_handshake_resend(struct sctp_assoc *a)
 {
-	a->setup_resent = true;
+	a->setup.resent = true;
 	a->pending |= a->state == SCTP_COOKIE_WAIT ? SCTP_PEND_INIT : SCTP_PEND_COOKIE_ECHO;
 	sctp_assoc_ready(a);
 }
 
+void sctp_handshake_drop_cookie(struct sctp_assoc *a)
+{
+	free(a->setup.cookie);
+	a->setup.cookie = NULL;
+}
+
 void sctp_handshake_elsewhere(struct sctp_assoc *a)
 {
-	if (a->state == SCTP_COOKIE_ECHOED && !a->echo_path)
-		a->path.errors++;
-	/* All of the peer's addresses in turn (5.1, 6.4); that in use is always one of them. */
+	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
+		a->path->health.errors++;
+	/* All usable addresses of the peer in turn (5.1, 6.4). That in use is one, so this ends. */
 	do
-		a->echo_path = (a->echo_path + 1) % (a->others + 1);
-	while (!sctp_path_at(a, a->echo_path)->usable);
+		a->paths.echo_index = (a->paths.echo_index + 1) % (a->paths.others + 1);
+	while (!sctp_path_at(a, a->paths.echo_index)->usable);
 	sctp_handshake_resend(a);
 }
 
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	uint32_t tsn;
-
-	if (now - a->setup_since >= a->s->config.connect_limit) {
+	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	}
-	/* DATA that rode behind the COOKIE ECHO rides again. */
-	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
-		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
-	sctp_rtt_backoff(&a->path.rtt);
+	sctp_trace_all_lost(a, "setup_resent", now);
+	sctp_inflight_all_lost(a); /* DATA that rode behind the COOKIE ECHO rides again */
+	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
 	sctp_handshake_elsewhere(a);
 }
@@ -111,14 +119,17 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	uint16_t offered = a->s->config.streams;
 
 	a->peer_tag = tag;
-	a->peer_init_tsn = tsn;
-	a->peer_rwnd = rwnd;
+	a->setup.peer_init_tsn = tsn;
+	a->window.peer_rwnd = rwnd;
 	a->in_streams = os < offered ? os : offered;
 	a->out_streams = mis < offered ? mis : offered;
-	sctp_rxmap_init(&a->rxmap, tsn);
+	sctp_rxmap_init(&a->rx.map, tsn);
 }
 
-/* What is wrong with an INIT ACK, as a cause code, or 0; *info is what belongs to it, perhaps in room. */
+/*
+ * What is wrong with an INIT ACK, as an error cause code, or 0. *info and *len: the information that
+ * belongs to the cause, perhaps in room.
+ */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
 {
@@ -141,7 +152,7 @@ static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sct
 	return WIRE_SCTP_CAUSE_MISSING_PARAM;
 }
 
-/* One ERROR with all unknown parameters, behind the COOKIE ECHO (3.2.2). */
+/* Reports all unknown parameters with one ERROR, which leaves behind the COOKIE ECHO (3.2.2). */
 static void report_params(struct sctp_assoc *a, const struct wire_sctp_init *init)
 {
 	uint8_t list[512];
@@ -172,12 +183,12 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 
 	if (!wire_sctp_init_get(c, &init))
 		return;
-	in->stop = true; /* it travels alone (RFC 9260 3) */
+	in->stop = true; /* an INIT ACK travels alone (RFC 9260 3) */
 	if (!init.tag) {
 		const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->h.vtag };
 
 		sctp_ootb_chunk(a->ep, in->from, &h, WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT,
-				 WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
+				WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 		sctp_assoc_end(a, -EPROTO);
 		return;
 	}
@@ -187,21 +198,23 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_close_fail(a, fault, info, info_len, -EPROTO);
 		return;
 	}
-	a->cookie = malloc(init.cookie_len + 1);
-	if (!a->cookie) { /* as if it had been lost */
+	a->setup.cookie = malloc(init.cookie_len + 1);
+	if (!a->setup.cookie) { /* as if the INIT ACK had been lost */
 		a->peer_tag = 0;
 		return;
 	}
-	memcpy(a->cookie, init.cookie, init.cookie_len);
-	a->cookie_len = init.cookie_len;
+	memcpy(a->setup.cookie, init.cookie, init.cookie_len);
+	a->setup.cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
-	a->peer_active = init.address_type; /* which an INIT says, and an INIT ACK that repeats it (5.2.1) */
+	/* An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said (5.2.1). */
+	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs);
+	in->path = sctp_paths_find(a, &in->from->remote);
 	report_params(a, &init);
-	if (!a->setup_resent)
-		sctp_rtt_sample(&a->path.rtt, in->now - a->setup_sent);
+	if (!a->setup.resent)
+		sctp_rtt_sample(&a->path->rtt, in->now - a->setup.sent);
 	a->state = SCTP_COOKIE_ECHOED;
-	a->setup_resent = false;
+	a->setup.resent = false;
 	a->pending = SCTP_PEND_COOKIE_ECHO;
 	arm(a, in->now);
 	sctp_assoc_ready(a);
@@ -211,17 +224,17 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 {
 	a->state = SCTP_ESTABLISHED;
 	a->s->stats.up++;
+	sctp_trace_up(a, now);
 	sctp_timer_stop(a, SCTP_TIMER_SETUP);
 	a->pending &= ~(SCTP_PEND_INIT | SCTP_PEND_COOKIE_ECHO);
-	free(a->cookie);
-	a->cookie = NULL;
-	a->refused = 0;
-	a->path.rtt.backoff = 0;
+	sctp_handshake_drop_cookie(a);
+	a->setup.refused = 0;
+	a->path->rtt.backoff = 0;
 	sctp_path_start(a, now);
-	sctp_mtu_start(a, &a->path);
+	sctp_mtu_start(a, a->path);
 	sctp_paths_start(a, now);
 	if (sctp_outq_count(&a->out)) {
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path.rtt));
+		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
 		sctp_recovery_arm_probe(a, now);
 	}
 	sctp_assoc_ready(a);
@@ -229,10 +242,10 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 
 void sctp_handshake_cookie_ack(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	if (!in->a->setup_resent)
-		sctp_rtt_sample(&in->a->path.rtt, in->now - in->a->setup_sent);
-	if (!in->other)
-		in->a->path.errors = 0;
+	if (!in->a->setup.resent)
+		sctp_rtt_sample(&in->a->path->rtt, in->now - in->a->setup.sent);
+	if (!sctp_in_elsewhere(in))
+		in->a->path->health.errors = 0;
 	sctp_handshake_up(in->a, in->now);
 	sctp_assoc_event(in->a, SCTP_EVENT_UP);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Instances and endpoints. */
+#include "sctp/instance.h"
+
 #include <stdlib.h>
 
-#include "sctp/internal.h"
+#include "sctp/assoc.h"
 
 #define BUCKETS_MIN 64u
 
@@ -11,39 +13,39 @@ void sctp_config_default(struct sctp_config *config)
 	*config = (struct sctp_config){
 		.streams = 65535,
 		.adaptation = 1,
-		.rto_initial = 1000 * SCTP_NSEC_PER_MSEC,
-		.rto_min = 1000 * SCTP_NSEC_PER_MSEC,
-		.rto_max = 60000 * SCTP_NSEC_PER_MSEC,
-		.cookie_life = 60000 * SCTP_NSEC_PER_MSEC,
-		.heartbeat_interval = 1000 * SCTP_NSEC_PER_MSEC,
-		.sack_delay = 10 * SCTP_NSEC_PER_MSEC,
-		.silent_limit = 30000 * SCTP_NSEC_PER_MSEC,
-		.connect_limit = 30000 * SCTP_NSEC_PER_MSEC,
+		.rto_initial = 1000 * NSEC_PER_MSEC,
+		.rto_min = 1000 * NSEC_PER_MSEC,
+		.rto_max = 60000 * NSEC_PER_MSEC,
+		.cookie_life = 60000 * NSEC_PER_MSEC,
+		.heartbeat_interval = 1000 * NSEC_PER_MSEC,
+		.sack_delay = 10 * NSEC_PER_MSEC,
+		.silent_limit = 30000 * NSEC_PER_MSEC,
+		.connect_limit = 30000 * NSEC_PER_MSEC,
 		.max_tsn_distance = 4095,
 		.mtu_probe = true,
-		.mtu_raise_time = 600000 * SCTP_NSEC_PER_MSEC,
+		.mtu_raise_time = 600000 * NSEC_PER_MSEC,
 	};
 }
 
-/* What would make the protocol misbehave is put right here, once. */
+/* Puts right, once and for all, what would make the protocol misbehave. */
 static void config_clamp(struct sctp_config *c)
 {
 	if (!c->streams)
 		c->streams = 1;
-	if (c->sack_delay > 500 * SCTP_NSEC_PER_MSEC) /* RFC 9260 6.2 */
-		c->sack_delay = 500 * SCTP_NSEC_PER_MSEC;
-	if (c->rto_min < SCTP_NSEC_PER_MSEC)
-		c->rto_min = SCTP_NSEC_PER_MSEC;
+	if (c->sack_delay > 500 * NSEC_PER_MSEC) /* RFC 9260 6.2 */
+		c->sack_delay = 500 * NSEC_PER_MSEC;
+	if (c->rto_min < NSEC_PER_MSEC)
+		c->rto_min = NSEC_PER_MSEC;
 	if (c->rto_max < c->rto_min)
 		c->rto_max = c->rto_min;
 	if (c->rto_initial < c->rto_min)
 		c->rto_initial = c->rto_min;
 	if (c->rto_initial > c->rto_max)
 		c->rto_initial = c->rto_max;
-	if (c->heartbeat_interval < 10 * SCTP_NSEC_PER_MSEC)
-		c->heartbeat_interval = 10 * SCTP_NSEC_PER_MSEC;
-	if (c->mtu_raise_time < 1000 * SCTP_NSEC_PER_MSEC)
-		c->mtu_raise_time = 1000 * SCTP_NSEC_PER_MSEC;
+	if (c->heartbeat_interval < 10 * NSEC_PER_MSEC)
+		c->heartbeat_interval = 10 * NSEC_PER_MSEC;
+	if (c->mtu_raise_time < 1000 * NSEC_PER_MSEC)
+		c->mtu_raise_time = 1000 * NSEC_PER_MSEC;
 	if (!c->max_tsn_distance)
 		c->max_tsn_distance = 1;
 	if (c->max_tsn_distance > SCTP_RXMAP_RANGE - 1)
@@ -58,26 +60,26 @@ struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_o
 
 	if (!s)
 		return NULL;
-	s->buckets = malloc(BUCKETS_MIN * sizeof(*s->buckets));
-	if (!s->buckets) {
+	s->table.buckets = malloc(BUCKETS_MIN * sizeof(*s->table.buckets));
+	if (!s->table.buckets) {
 		free(s);
 		return NULL;
 	}
-	s->bucket_count = BUCKETS_MIN;
-	for (i = 0; i < s->bucket_count; i++)
-		list_init(&s->buckets[i]);
+	s->table.bucket_count = BUCKETS_MIN;
+	for (i = 0; i < s->table.bucket_count; i++)
+		list_init(&s->table.buckets[i]);
 	s->config = *config;
 	config_clamp(&s->config);
 	s->ops = *ops;
 	s->random = random;
-	random_bytes(random, &s->hash_seed, sizeof(s->hash_seed));
+	random_bytes(random, &s->table.seed, sizeof(s->table.seed));
 	list_init(&s->endpoints);
 	list_init(&s->ready);
 	list_init(&s->events);
 	return s;
 }
 
-static void free_reassembled(struct sctp *s)
+void sctp_instance_free_reassembled(struct sctp *s)
 {
 	while (s->reassembled) {
 		struct sctp_reasm_message *m = s->reassembled;
@@ -98,13 +100,11 @@ void sctp_free(struct sctp *s)
 		return;
 	list_for_each_safe(n, &s->endpoints)
 		sctp_endpoint_free(list_entry(n, struct sctp_endpoint, node));
-	free_reassembled(s);
-	if (s->ootb_block)
-		sctp_block_unref(&s->blocks, s->ootb_block);
+	sctp_instance_free_reassembled(s);
+	sctp_ootb_fini(s);
 	sctp_block_pool_fini(&s->blocks);
 	timerq_fini(&s->timers);
-	free(s->ootbs);
-	free(s->buckets);
+	free(s->table.buckets);
 	free(s);
 }
 
@@ -160,7 +160,8 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
 	batch->block = NULL;
 }
 
-static enum sctp_event_type lowest_event(const struct sctp_assoc *a)
+/* The event to report next, of those that wait. */
+static enum sctp_event_type first_event(const struct sctp_assoc *a)
 {
 	/* The order in which an association goes through them. */
 	static const enum sctp_event_type order[] = {
@@ -182,13 +183,11 @@ bool sctp_next_event(struct sctp *s, struct sctp_event *ev)
 	if (list_empty(&s->events))
 		return false;
 	a = list_entry(s->events.next, struct sctp_assoc, event_node);
-	ev->type = lowest_event(a);
+	ev->type = first_event(a);
 	ev->assoc = a;
 	ev->user = a->user;
 	ev->error = ev->type == SCTP_EVENT_LOST ? a->error : 0;
-	a->events &= ~(1u << ev->type);
-	if (!a->events)
-		list_del(&a->event_node);
+	sctp_assoc_event_cancel(a, ev->type);
 	if (ev->type == SCTP_EVENT_LOST || ev->type == SCTP_EVENT_CLOSED)
 		s->gone = a;
 	return true;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
- * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path
- * has confirmed: it starts at 1280 bytes, and the first probe, for what the caller was told of the
- * interface, leaves right behind the first packet of an association that is up. Not
- * earlier: a handshake packet padded to that size would cost the connection a second where it is
- * too large, and nothing may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). It is early
- * enough: a user begins with an exchange of small messages (RFC 5043 sessions), and the probe's
- * answer comes with theirs.
+ * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path has
+ * confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the interface,
+ * leaves right behind the first packet of an association that is up. It does not leave earlier, since a
+ * handshake packet padded to that size would cost the connection a second if it is too large, and nothing
+ * may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). That is early enough: a user begins with an
+ * exchange of small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
  *
  * Large packets may come to be lost without a word later on. When chunks are lost twice, or the second
- * tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe counts as
- * lost only if something else of ours arrived since: with each one that is sent again goes a small
- * HEARTBEAT, so that a path that is dead or stopped for a while is not taken for a narrow one. After three,
- * the MTU falls to 1280, the search goes upwards from there, and what was cut larger leaves again
- * alone and with DF off. None of it is a sign of congestion (RFC 8899 3, 4.1).
+ * tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe counts as lost
+ * only if something else of ours arrived since, so with each probe that is sent again goes a small
+ * HEARTBEAT: a path that is dead or stopped for a while is not taken for a narrow one. After three lost
+ * probes, the MTU falls to 1280, the search goes upwards from there, and chunks that were cut larger leave
+ * again alone and with DF off. None of it is a sign of congestion (RFC 8899 3, 4.1).
  */
-#include "sctp/internal.h"
-#include "util/serial.h"
+#include "sctp/mtu.h"
 
-#define BACKOFF_MAX 16u
+#include "sctp/assoc.h"
+#include "sctp/trace.h"
 
-/* The SCTP packet in an IP packet of so many bytes, or the longest that there is. */
+#define BACKOFF_MAX 16u /* doublings of the wait for an answer */
+
+/* The length of the SCTP packet in an IP packet of mtu bytes, or the longest that there is. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
 	uint32_t packet = mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) -
@@ -37,18 +38,27 @@ static uint32_t within(uint32_t mtu)
 
 static void fit(struct sctp_path *path, uint32_t packet)
 {
-	path->max_packet = packet;
-	path->told_packet = packet_in(path, path->pmtu.told);
+	path->mtu.max_packet = packet;
+	path->mtu.told_packet = packet_in(path, path->mtu.search.told);
 	sctp_cc_set_pmdcs(&path->cc, packet - WIRE_SCTP_COMMON_LEN);
+}
+
+/* fit(), and a trace event if the length is another one. */
+static void change(struct sctp_assoc *a, struct sctp_path *path, uint32_t packet)
+{
+	if (packet != path->mtu.max_packet)
+		TRACE(path_mtu, TRACE_NOW, .assoc = a->local_tag, .remote = &path->addr.remote,
+		      .old = path->mtu.max_packet, .packet = packet);
+	fit(path, packet);
 }
 
 void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu)
 {
 	bool v4 = ip_addr_is_v4(&path->addr.remote);
 
-	sctp_pmtu_init(&path->pmtu, v4 ? SCTP_PMTU_FLOOR_V4 : SCTP_PMTU_FLOOR_V6,
+	sctp_pmtu_init(&path->mtu.search, v4 ? SCTP_PMTU_FLOOR_V4 : SCTP_PMTU_FLOOR_V6,
 		       config->mtu_probe ? SCTP_PMTU_BASE : SCTP_MTU_MAX, within(mtu));
-	fit(path, packet_in(path, path->pmtu.good));
+	fit(path, packet_in(path, path->mtu.search.good));
 }
 
 /*
@@ -57,51 +67,51 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
  */
 void sctp_mtu_fit(struct sctp_assoc *a)
 {
-	uint32_t least = packet_in(&a->path, a->path.pmtu.good);
+	uint32_t least = packet_in(a->path, a->path->mtu.search.good);
 	unsigned int i;
 
-	for (i = 1; i <= a->others; i++) {
+	for (i = 1; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
-		uint32_t packet = packet_in(path, path->pmtu.good);
+		uint32_t packet = packet_in(path, path->mtu.search.good);
 
-		fit(path, packet);
-		if (path->confirmed && !path->pmtu.probe && packet < least)
+		change(a, path, packet);
+		if (path->confirmed && !path->mtu.search.probe && packet < least)
 			least = packet;
 	}
-	fit(&a->path, least);
+	change(a, a->path, least);
 }
 
-/* One timer for all paths. */
+/* Sets the one timer of all paths to the earliest that is due. */
 static void arm(struct sctp_assoc *a)
 {
 	uint64_t when = TIME_NEVER;
 	unsigned int i;
 
-	for (i = 0; i <= a->others; i++)
-		if (sctp_path_at(a, i)->mtu_due < when)
-			when = sctp_path_at(a, i)->mtu_due;
+	for (i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i)->mtu.due < when)
+			when = sctp_path_at(a, i)->mtu.due;
 	if (when == TIME_NEVER)
 		sctp_timer_stop(a, SCTP_TIMER_MTU);
 	else
 		sctp_timer_set(a, SCTP_TIMER_MTU, when);
 }
 
-/* A small one, whose answer says that the path is not dead. */
+/* Has a small HEARTBEAT sent, whose answer says that the path is not dead. */
 static void want_heartbeat(struct sctp_assoc *a, struct sctp_path *path)
 {
-	path->hb_wanted = path != &a->path;
-	a->pending |= path->hb_wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
+	path->hb.wanted = path != a->path;
+	a->pending |= path->hb.wanted ? SCTP_PEND_PATHS : SCTP_PEND_HEARTBEAT;
 }
 
 void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 {
-	if (!path->pmtu.probe || !path->confirmed || !sctp_in_states(a, SCTP_STATES_SEND))
+	if (!path->mtu.search.probe || !path->confirmed || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
-	path->mtu_due = TIME_NEVER;
-	path->mtu_wanted = true;
+	path->mtu.due = TIME_NEVER;
+	path->mtu.wanted = true;
 	arm(a);
-	path->probe_tries = 0;
-	random_bytes(a->s->random, path->probe_nonce, sizeof(path->probe_nonce));
+	path->mtu.tries = 0;
+	random_bytes(a->s->random, path->mtu.nonce, sizeof(path->mtu.nonce));
 	a->pending |= SCTP_PEND_MTU;
 	sctp_assoc_ready(a);
 }
@@ -109,19 +119,19 @@ void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path)
 /* After anything has changed: packets of the right size, and the next probe or the wait for it. */
 static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	uint32_t before = a->path.max_packet;
+	uint32_t before = a->path->mtu.max_packet;
 
 	sctp_mtu_fit(a);
-	if (a->path.max_packet > before && a->declined) { /* perhaps for want of room */
-		a->declined = false;
+	if (a->path->mtu.max_packet > before && a->tx.ulp_empty) { /* perhaps its message needed more room */
+		a->tx.ulp_empty = false;
 		sctp_assoc_doorbell(a);
 	}
-	path->mtu_wanted = false;
-	path->mtu_due = TIME_NEVER;
-	if (path->pmtu.probe)
+	path->mtu.wanted = false;
+	path->mtu.due = TIME_NEVER;
+	if (path->mtu.search.probe)
 		sctp_mtu_start(a, path);
-	else if (path->pmtu.good < path->pmtu.told)
-		path->mtu_due = now + a->s->config.mtu_raise_time;
+	else if (path->mtu.search.good < path->mtu.search.told)
+		path->mtu.due = now + a->s->config.mtu_raise_time;
 	arm(a);
 }
 
@@ -129,52 +139,54 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 {
 	unsigned int i;
 
-	/* All leave through the same interface, or ours says otherwise in time. */
-	for (i = 0; i <= a->others; i++) {
+	/* All paths leave through the same interface; if not, its own limit shows in time. */
+	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
-		sctp_pmtu_tell(&path->pmtu, within(mtu));
-		path->mtu_due = TIME_NEVER;
+		sctp_pmtu_tell(&path->mtu.search, within(mtu));
+		path->mtu.due = TIME_NEVER;
 		sctp_mtu_start(a, path);
 	}
 	sctp_mtu_fit(a);
 	arm(a);
 }
 
-/* What is outstanding fell into it. It leaves again at once, not when T3 has doubled a few times. */
+/*
+ * Large packets are swallowed, and so was what is outstanding. It leaves again at once, not when T3 has
+ * doubled a few times.
+ */
 static void black_hole(struct sctp_assoc *a)
 {
-	uint32_t tsn;
-
-	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
-		sctp_recovery_mark(a, tsn, sctp_outq_at(&a->out, tsn));
-	a->tlp_count = 0;
+	sctp_trace_all_lost(a, "packet_too_big", TRACE_NOW);
+	sctp_inflight_all_lost(a);
+	a->recovery.now.probes = 0;
 	a->pending &= ~SCTP_PEND_PROBE;
 	sctp_assoc_ready(a);
 }
 
+/* The path's own timer: no answer came, or it is time to search again. */
 static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	struct sctp_pmtu *p = &path->pmtu;
+	struct sctp_pmtu *p = &path->mtu.search;
 	uint32_t size = p->probe;
 
-	path->mtu_due = TIME_NEVER;
+	path->mtu.due = TIME_NEVER;
 	if (!size) {
 		sctp_pmtu_raise(p);
 		go_on(a, path, now);
 		return;
 	}
-	if (path->proof > path->probe_sent) {
-		if (sctp_pmtu_lost(p) && path == &a->path)
+	if (path->health.proof > path->mtu.sent) {
+		if (sctp_pmtu_lost(p) && path == a->path)
 			black_hole(a);
 		if (p->probe != size) {
 			go_on(a, path, now);
 			return;
 		}
-	} else if (path->probe_tries < BACKOFF_MAX) {
-		path->probe_tries++;
+	} else if (path->mtu.tries < BACKOFF_MAX) {
+		path->mtu.tries++;
 	}
-	path->mtu_wanted = true;
+	path->mtu.wanted = true;
 	a->pending |= SCTP_PEND_MTU;
 	want_heartbeat(a, path);
 	sctp_assoc_ready(a);
@@ -186,18 +198,18 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
 
 	if (!sctp_in_states(a, SCTP_STATES_SEND))
 		return;
-	for (i = 0; i <= a->others; i++)
-		if (sctp_path_at(a, i)->mtu_due <= now)
+	for (i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i)->mtu.due <= now)
 			expired(a, sctp_path_at(a, i), now);
 	arm(a);
 }
 
 void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent)
 {
-	struct sctp_path *path = &a->path;
+	struct sctp_path *path = a->path;
 
-	/* A probe that was answered since knows better. */
-	if (!a->s->config.mtu_probe || sent < path->probe_answered || !sctp_pmtu_doubt(&path->pmtu))
+	/* A probe that was answered since then proves that large packets get through. */
+	if (!a->s->config.mtu_probe || sent < path->mtu.answered || !sctp_pmtu_doubt(&path->mtu.search))
 		return;
 	sctp_mtu_start(a, path);
 	want_heartbeat(a, path);
@@ -209,11 +221,11 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len)
 
 	if (!(a->pending & SCTP_PEND_MTU) || !sctp_in_states(a, SCTP_STATES_SEND))
 		return NULL;
-	for (i = 0; i <= a->others; i++) {
+	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
-		if (path->mtu_wanted && path->pmtu.probe) {
-			*len = packet_in(path, path->pmtu.probe);
+		if (path->mtu.wanted && path->mtu.search.probe) {
+			*len = packet_in(path, path->mtu.search.probe);
 			return path;
 		}
 	}
@@ -221,59 +233,56 @@ struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len)
 	return NULL;
 }
 
-/* How long for the answer; as for a tail-loss probe whose SACK is not delayed (see recovery.c). */
+/* How long to wait for the answer to a probe of len bytes, ns. */
 static uint64_t wait_for(const struct sctp_assoc *a, const struct sctp_path *path, size_t len)
 {
-	const struct sctp_rtt *rtt = &path->rtt;
-	uint64_t wait = 2 * rtt->srtt;
+	uint64_t wait = sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(len),
+					     sctp_rtt_rto(&path->rtt))
+			<< path->mtu.tries;
 
-	if (wait < rtt->srtt + 4 * rtt->rttvar)
-		wait = rtt->srtt + 4 * rtt->rttvar;
-	wait = wait ? wait + SCTP_TLP_MARGIN_ASKED + len * 100 : sctp_rtt_rto(rtt);
-	wait <<= path->probe_tries;
 	return wait < a->s->config.rto_max ? wait : a->s->config.rto_max;
 }
 
 void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t len,
 			uint64_t now)
 {
-	const struct wire_sctp_common h = { a->ep->port, a->remote_port, a->peer_tag };
+	const struct wire_sctp_common h = sctp_assoc_header(a);
 	size_t pad = len - WIRE_SCTP_COMMON_LEN - SCTP_HEARTBEAT_LEN;
 	uint8_t *q = p + WIRE_SCTP_COMMON_LEN;
 
 	wire_sctp_common_put(p, &h);
-	sctp_path_heartbeat_chunk(q, path->probe_nonce);
+	sctp_path_heartbeat_chunk(q, path->mtu.nonce);
 	q += SCTP_HEARTBEAT_LEN;
 	memset(q, 0, pad);
 	wire_sctp_chunk_put(q, WIRE_SCTP_PAD, 0, pad);
 	wire_sctp_checksum_put(p, len);
-	path->mtu_wanted = false;
-	path->mtu_due = now + wait_for(a, path, len);
-	path->probe_sent = now;
+	path->mtu.wanted = false;
+	path->mtu.due = now + wait_for(a, path, len);
+	path->mtu.sent = now;
 	arm(a);
 }
 
 void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	if (!path->probe_tries)
+	if (!path->mtu.tries)
 		return;
-	path->probe_tries = 0;
-	if (path->mtu_due == TIME_NEVER || !path->pmtu.probe)
+	path->mtu.tries = 0;
+	if (path->mtu.due == TIME_NEVER || !path->mtu.search.probe)
 		return;
-	path->mtu_due = now + wait_for(a, path, packet_in(path, path->pmtu.probe));
+	path->mtu.due = now + wait_for(a, path, packet_in(path, path->mtu.search.probe));
 	arm(a);
 }
 
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now)
 {
-	/* The nonce is the size's: also the answer to one that was sent again counts. */
-	if (!path->pmtu.probe || !path->probe_sent ||
-	    memcmp(nonce, path->probe_nonce, sizeof(path->probe_nonce)) != 0)
+	/* All probes of one size have one nonce, so the answer to any of them counts. */
+	if (!path->mtu.search.probe || !path->mtu.sent ||
+	    memcmp(nonce, path->mtu.nonce, sizeof(path->mtu.nonce)) != 0)
 		return false;
-	path->proof = now;
-	path->probe_answered = now;
-	sctp_pmtu_answered(&path->pmtu);
+	path->health.proof = now;
+	path->mtu.answered = now;
+	sctp_pmtu_answered(&path->mtu.search);
 	go_on(a, path, now);
 	return true;
 }
@@ -282,7 +291,7 @@ static void too_big(struct sctp_assoc *a, const struct path_addr *to, uint32_t m
 {
 	struct sctp_path *path = sctp_paths_find(a, &to->remote);
 
-	if (path && sctp_pmtu_too_big(&path->pmtu, within(mtu)))
+	if (path && sctp_pmtu_too_big(&path->mtu.search, within(mtu)))
 		go_on(a, path, now);
 }
 

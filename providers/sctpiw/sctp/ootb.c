@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Packets that leave without an association: answers to strangers (RFC 9260 8.4),
- * INIT ACKs, and the last word of an association that ends. What does not fit
- * into the queue is dropped; the peer will ask again or find out otherwise.
+ * What does not fit into the queue is dropped: the peer will ask again, or find out otherwise.
  */
+#include "sctp/ootb.h"
+
 #include <stdlib.h>
 
-#include "sctp/internal.h"
+#include "sctp/input.h"
+
+#define INFO_MAX 256u /* bytes of an error cause; a longer one would make the answer too long */
 
 struct sctp_ootb *sctp_ootb_new(struct sctp_endpoint *ep, const struct path_addr *to)
 {
-	struct sctp *s = ep->s;
+	struct sctp_ootb_queue *q = &ep->s->ootb;
 	struct sctp_ootb *ootb;
 
-	if (!s->ootbs)
-		s->ootbs = calloc(SCTP_OOTB_MAX, sizeof(*s->ootbs));
-	if (!s->ootbs || s->ootb_count == SCTP_OOTB_MAX)
+	if (!q->ring)
+		q->ring = calloc(SCTP_OOTB_MAX, sizeof(*q->ring));
+	if (!q->ring || q->count == SCTP_OOTB_MAX)
 		return NULL;
-	ootb = &s->ootbs[(s->ootb_head + s->ootb_count) % SCTP_OOTB_MAX];
-	s->ootb_count++;
+	ootb = &q->ring[(q->head + q->count) % SCTP_OOTB_MAX];
+	q->count++;
 	ootb->endpoint = ep;
 	ootb->to = *to;
 	ootb->len = 0;
@@ -45,8 +47,8 @@ void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 	p = ootb->data + WIRE_SCTP_COMMON_LEN;
 	wire_sctp_common_put(ootb->data, h);
 	if (cause) {
-		if (len > 256)
-			len = 256;
+		if (len > INFO_MAX)
+			len = INFO_MAX;
 		padding = wire_sctp_cause_put(p + chunk, cause, info, len) - (4 + len);
 		chunk += 4 + len;
 	}
@@ -58,10 +60,10 @@ void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
 		      size_t len)
 {
-	const struct wire_sctp_common h = { a->ep->port, a->remote_port, a->peer_tag };
+	const struct wire_sctp_common h = sctp_assoc_header(a);
 
-	if (a->peer_tag) /* else the peer does not know of us yet */
-		sctp_ootb_chunk(a->ep, &a->path.addr, &h, type, 0, cause, info, len);
+	if (a->peer_tag)
+		sctp_ootb_chunk(a->ep, &a->path->addr, &h, type, 0, cause, info, len);
 }
 
 /* Whether an ERROR chunk has the Stale Cookie cause. */
@@ -85,7 +87,7 @@ void sctp_ootb_input(struct sctp_in *in)
 	uint8_t answer = WIRE_SCTP_ABORT;
 	bool any = false;
 
-	/* ip_addr_is_v4() maps; 224.0.0.0/4, 255.255.255.255 and ff00::/8 are no unicast. */
+	/* Nobody answers what came from 224.0.0.0/4, 255.255.255.255 or ff00::/8: these are no hosts. */
 	if (ip_addr_is_v4(&in->from->remote) ? in->from->remote.b[12] >= 224 :
 					       in->from->remote.b[0] == 0xff)
 		return;
@@ -111,24 +113,32 @@ void sctp_ootb_input(struct sctp_in *in)
 
 void sctp_ootb_forget(struct sctp *s, const struct sctp_endpoint *ep)
 {
+	struct sctp_ootb_queue *q = &s->ootb;
 	unsigned int i;
 
-	for (i = 0; i < s->ootb_count; i++) {
-		struct sctp_ootb *ootb = &s->ootbs[(s->ootb_head + i) % SCTP_OOTB_MAX];
+	for (i = 0; i < q->count; i++) {
+		struct sctp_ootb *ootb = &q->ring[(q->head + i) % SCTP_OOTB_MAX];
 
 		if (ootb->endpoint == ep)
 			ootb->endpoint = NULL;
 	}
 }
 
-/* The next one whose endpoint still lives, off the queue, or NULL. */
-static struct sctp_ootb *next(struct sctp *s)
+void sctp_ootb_fini(struct sctp *s)
 {
-	while (s->ootb_count) {
-		struct sctp_ootb *ootb = &s->ootbs[s->ootb_head];
+	if (s->ootb.block)
+		sctp_block_unref(&s->blocks, s->ootb.block);
+	free(s->ootb.ring);
+}
 
-		s->ootb_head = (s->ootb_head + 1) % SCTP_OOTB_MAX;
-		s->ootb_count--;
+/* Takes the next packet whose endpoint still lives off the queue, or returns NULL. */
+static struct sctp_ootb *next(struct sctp_ootb_queue *q)
+{
+	while (q->count) {
+		struct sctp_ootb *ootb = &q->ring[q->head];
+
+		q->head = (q->head + 1) % SCTP_OOTB_MAX;
+		q->count--;
 		if (ootb->endpoint)
 			return ootb;
 	}
@@ -137,10 +147,11 @@ static struct sctp_ootb *next(struct sctp *s)
 
 int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
 {
+	struct sctp_ootb_queue *q = &s->ootb;
+	struct sctp_block *b = q->block;
 	struct sctp_ootb *ootb;
-	struct sctp_block *b = s->ootb_block;
 
-	if (!s->ootb_count)
+	if (!q->count)
 		return 0;
 	if (b && SCTP_BLOCK_SIZE - b->used < SCTP_OOTB_LEN) {
 		sctp_block_unref(&s->blocks, b);
@@ -148,10 +159,10 @@ int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
 	}
 	if (!b)
 		b = sctp_block_get(&s->blocks);
-	s->ootb_block = b;
+	q->block = b;
 	if (!b)
 		return 0;
-	ootb = next(s);
+	ootb = next(q);
 	if (!ootb)
 		return 0;
 	memcpy(b->data + b->used, ootb->data, ootb->len);

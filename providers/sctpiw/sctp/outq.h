@@ -22,7 +22,7 @@ struct sctp_out {
 	struct sctp_block *block; /* holds the image, one reference */
 	uint8_t *chunk;		  /* the image: chunk header first */
 	uint64_t sent;		  /* when it was sent last */
-	uint32_t order;		  /* number of the packet it was sent in last */
+	uint32_t xmit_seq;	  /* number of the packet that it was sent in last */
 	uint16_t len;		  /* of the chunk with header and padding */
 	uint8_t flags;
 	uint8_t miss; /* miss indications since it was sent */

@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The path to the peer: addresses, and whether anybody is there.
- *
  * Departures from RFC 9260 8.3: a HEARTBEAT leaves when nothing was heard for
- * HB.interval, whoever was to speak; without the RTO in the interval and without
- * back-off. A killed process has to be noticed within 3 s, and 1 s of RTO.Min and
- * its jitter do not leave that. Any valid packet counts as a sign of life, an
- * acknowledgement as much as a HEARTBEAT ACK. Departure from 8.1 and 8.2: silence
- * is judged by time (silent_limit) and not by counting retransmissions, as
- * tail-loss probes and HEARTBEATs would use up a count of 10 within seconds. But
- * some HEARTBEATs must have gone unanswered: after our own process was stopped,
- * the peer's answers are still unread when the timers run.
+ * HB.interval, whoever was to speak, and the interval has neither the RTO nor a
+ * back-off in it. A killed process has to be noticed within 3 s, and 1 s of RTO.Min
+ * with its jitter would not leave that. Any valid packet counts as a sign of life, an
+ * acknowledgement as much as a HEARTBEAT ACK.
+ *
+ * Departure from 8.1 and 8.2: silence is judged by time (silent_limit) and not by
+ * counting retransmissions, since tail-loss probes and HEARTBEATs would use up a count
+ * of 10 within seconds. But some HEARTBEATs must have gone unanswered: after our own
+ * process was stopped, the peer's answers are still unread when the timers run.
  */
+#include "sctp/path.h"
+
 #include <errno.h>
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "sctp/input.h"
+#include "sctp/mtu.h"
+#include "wire/sctp_init.h"
 
-#define STATES_ALIVE (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
+#define REFUSED_MAX 3u /* hints that nobody is there, until we give up connecting */
+#define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard in RTO.Max (9.2) */
 
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu)
 {
-	memset(path, 0, sizeof(*path));
-	path->addr = *addr;
-	path->usable = true;
-	path->hb_due = TIME_NEVER;
-	path->mtu_due = TIME_NEVER;
+	*path = (struct sctp_path){
+		.addr = *addr,
+		.usable = true,
+		.hb.due = TIME_NEVER,
+		.mtu.due = TIME_NEVER,
+	};
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
 	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
 	sctp_mtu_init(path, config, mtu);
 }
 
 /*
- * The address of ours that the peer uses. If it knows several, it asks after the others now and
- * then, and it may send its SACKs there: one takes over when the first is quiet, or has no DATA any
- * more while this one has. *last: of the kind of packet that this is.
+ * Learns which address of ours the peer uses. If it knows several, it asks after the others now and then,
+ * and may send its SACKs there. So another address takes over only when the first one is quiet, or has no
+ * DATA any more while this one has. *last: when a packet of this kind last came to the first one.
  */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
@@ -53,21 +59,21 @@ static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64
 void sctp_path_data(struct sctp_in *in)
 {
 	if (in->path)
-		learn_local(in, in->path, &in->path->data_local);
+		learn_local(in, in->path, &in->path->local_data);
 }
 
 static void heard(struct sctp_path *path, uint64_t now)
 {
-	path->heard = now;
-	path->unanswered = 0;
-	path->probing = 0;
+	path->health.heard = now;
+	path->health.unanswered = 0;
+	path->health.ticks = 0;
 }
 
 void sctp_path_works(struct sctp_path *path, uint64_t now)
 {
 	heard(path, now);
-	path->proof = now;
-	path->errors = 0;
+	path->health.proof = now;
+	path->health.errors = 0;
 }
 
 void sctp_path_heard(struct sctp_in *in)
@@ -80,84 +86,90 @@ void sctp_path_heard(struct sctp_in *in)
 		return;
 	encapsulated = path->addr.udp_port;
 	heard(path, in->now);
-	learn_local(in, path, &path->heard_local);
+	learn_local(in, path, &path->local_heard);
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
-	/* RFC 6951 5.4: also that encapsulation was switched on or off. */
+	/* The peer moved to another UDP port, or switched encapsulation on or off (RFC 6951 5.4). */
 	path->addr.udp_port = in->from->udp_port;
 	if (encapsulated != (in->from->udp_port != 0))
 		sctp_mtu_fit(in->a);
 }
 
+/* The heartbeat interval with a little jitter, ns. */
 static uint64_t jittered(struct sctp_assoc *a)
 {
 	uint64_t interval = a->s->config.heartbeat_interval;
 
-	/* A little, and shorter only: many associations should not beat in step. */
+	/* Many associations should not beat in step; and none should beat later than it was told to. */
 	return interval - random_u32(a->s->random) % (interval / 10);
 }
 
 void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 {
-	a->path.heard = now;
+	a->path->health.heard = now;
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 {
-	struct sctp_path *path = &a->path;
+	struct sctp_path *path = a->path;
 	const struct sctp_config *config = &a->s->config;
-	uint64_t silent = now - path->heard;
+	uint64_t silent = now - path->health.heard;
 
-	if (!sctp_in_states(a, STATES_ALIVE))
+	if (!sctp_in_states(a, SCTP_STATES_UP))
 		return;
-	/* T5-shutdown-guard (9.2): a peer that lives but does not let the shutdown end. */
-	if (a->state > SCTP_ESTABLISHED && now - a->closing_since >= 5 * config->rto_max) {
+	/* T5-shutdown-guard (9.2), against a peer that lives but does not let the shutdown end. */
+	if (a->state > SCTP_ESTABLISHED &&
+	    now - a->closing.since >= SHUTDOWN_GUARD_RTOS * config->rto_max) {
 		sctp_close_fail(a, 0, NULL, 0, -ETIMEDOUT);
 		return;
 	}
-	if (path->probing) {
-		if (--path->probing == 0) {
+	if (path->health.ticks) {
+		if (--path->health.ticks == 0) {
 			if (!sctp_paths_fail_over(a, now))
 				sctp_assoc_end(a, -ECONNRESET);
 			return;
 		}
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
 	} else if (silent < config->heartbeat_interval / 2) {
-		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->heard + jittered(a));
+		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->health.heard + jittered(a));
 		return;
-	} else if (now - a->heard >= config->silent_limit && path->unanswered >= SCTP_SILENT_PROBES) {
+	} else if (now - a->heard >= config->silent_limit && path->health.unanswered >= SCTP_SILENT_PROBES) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
-	} else if (path->unanswered >= 2 && sctp_paths_fail_over(a, now)) {
+	} else if (path->health.unanswered >= 2 && sctp_paths_fail_over(a, now)) {
 		return;
 	} else {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 	}
-	path->unanswered++;
+	path->health.unanswered++;
 	a->pending |= SCTP_PEND_HEARTBEAT;
 	sctp_assoc_ready(a);
 }
 
+/* Somebody said that the peer is gone. May end the association. */
 static void hint(struct sctp_assoc *a, uint64_t now)
 {
-	if (sctp_in_states(a, SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED))) {
-		if (++a->refused >= 3)
+	if (sctp_in_states(a, SCTP_STATES_SETUP)) {
+		if (++a->setup.refused >= REFUSED_MAX)
 			sctp_assoc_end(a, -ECONNREFUSED);
 		else
 			sctp_handshake_elsewhere(a);
 		return;
 	}
-	if (!sctp_in_states(a, STATES_ALIVE) || a->path.probing)
+	if (!sctp_in_states(a, SCTP_STATES_UP) || a->path->health.ticks)
 		return;
-	a->path.probing = SCTP_PROBE_TICKS;
-	a->path.unanswered++;
+	a->path->health.ticks = SCTP_PROBE_TICKS;
+	a->path->health.unanswered++;
 	a->pending |= SCTP_PEND_HEARTBEAT;
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
 	sctp_assoc_ready(a);
 }
 
-/* Ports and verification tag, or that of the INIT, as whoever forges an error cannot know them. */
+/*
+ * What an ICMP error quotes is compared with the ports and the verification tag, or for an INIT, which has
+ * no tag, with the Initiate Tag: whoever forges an error cannot know them.
+ */
 #define QUOTED_MIN 8u
 #define QUOTED_INIT (WIRE_SCTP_COMMON_LEN + 8u)
 
@@ -179,15 +191,15 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 
 	if (len < QUOTED_MIN || get_be16(quoted) != ep->port)
 		return NULL;
-	/* Which of our addresses it was sent from only the tag tells. */
+	/* Only the tag tells which of our addresses the packet was sent from. */
 	tag = get_be32(quoted + 4);
 	if (!tag && len >= QUOTED_INIT)
 		tag = get_be32(quoted + QUOTED_INIT - 4);
 	a = sctp_assoc_find_any(ep, to, get_be16(quoted + 2), tag);
-	return a && is_quoted(a, quoted, len) &&
-			       sctp_paths_find(a, &to->remote)->addr.udp_port == to->udp_port ?
-		       a :
-		       NULL;
+	if (!a || !is_quoted(a, quoted, len) ||
+	    sctp_paths_find(a, &to->remote)->addr.udp_port != to->udp_port)
+		return NULL;
+	return a;
 }
 
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
@@ -197,27 +209,27 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, cons
 
 	if (len >= QUOTED_MIN) {
 		a = sctp_path_quoted(ep, to, quoted, len);
-		if (a && ip_addr_equal(&a->path.addr.remote, &to->remote))
+		if (a && ip_addr_equal(&a->path->addr.remote, &to->remote))
 			hint(a, now);
 		return;
 	}
-	/* By convention the UDP port is the peer's SCTP port; look no further then. */
+	/* By convention the UDP port is the peer's SCTP port. If so, there is no need to look further. */
 	a = to->udp_port ? sctp_assoc_find(ep, to, to->udp_port, 0) : NULL;
-	if (a && a->path.addr.udp_port == to->udp_port) {
+	if (a && a->path->addr.udp_port == to->udp_port) {
 		hint(a, now);
 		return;
 	}
 	list_for_each_safe(n, &ep->assocs) {
 		a = list_entry(n, struct sctp_assoc, ep_node);
-		if (a->state != SCTP_CLOSED && a->path.addr.udp_port == to->udp_port &&
-		    ip_addr_equal(&a->path.addr.remote, &to->remote))
+		if (a->state != SCTP_CLOSED && a->path->addr.udp_port == to->udp_port &&
+		    ip_addr_equal(&a->path->addr.remote, &to->remote))
 			hint(a, now);
 	}
 }
 
 /*
- * Heartbeat Info (3.3.5): a nonce of 128 bits. When it was sent and where to is
- * remembered here and need not travel.
+ * The Heartbeat Info (3.3.5) is a nonce of 128 bits. When and where the HEARTBEAT was sent
+ * is remembered here and need not travel.
  */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 {
@@ -228,9 +240,9 @@ void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 
 size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, uint64_t now)
 {
-	random_bytes(a->s->random, path->hb_nonce, sizeof(path->hb_nonce));
-	path->hb_sent = now ? now : 1;
-	sctp_path_heartbeat_chunk(p, path->hb_nonce);
+	random_bytes(a->s->random, path->hb.nonce, sizeof(path->hb.nonce));
+	path->hb.sent = now ? now : 1;
+	sctp_path_heartbeat_chunk(p, path->hb.nonce);
 	return SCTP_HEARTBEAT_LEN;
 }
 
@@ -241,19 +253,22 @@ static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 	wire_sctp_pad(p, c->len);
 }
 
-/* From where it went to, to where it came from (3.3.6), one for a packet (12.4): the peer asks about those. */
+/*
+ * Answers from the address that the HEARTBEAT went to, to that it came from (3.3.6), since the peer asks
+ * about these two. A packet gets one such answer (12.4).
+ */
 static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
-	const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->a->peer_tag };
+	const struct wire_sctp_common h = sctp_assoc_header(in->a);
 	size_t len = WIRE_SCTP_COMMON_LEN + round_up4(c->len);
 	struct sctp_ootb *ootb;
 
-	if (in->answered || len > SCTP_OOTB_LEN)
+	if (in->heartbeat_answered || len > SCTP_OOTB_LEN)
 		return;
 	ootb = sctp_ootb_new(in->ep, in->from);
 	if (!ootb)
 		return;
-	in->answered = true;
+	in->heartbeat_answered = true;
 	wire_sctp_common_put(ootb->data, &h);
 	heartbeat_answer(ootb->data + WIRE_SCTP_COMMON_LEN, c);
 	ootb->len = (uint16_t)len;
@@ -264,16 +279,16 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t *p;
 
-	if (in->other || !ip_addr_equal(&in->from->local, &in->a->path.addr.local)) {
+	if (sctp_in_elsewhere(in) || !ip_addr_equal(&in->from->local, &in->a->path->addr.local)) {
 		heartbeat_other(in, c);
 		return;
 	}
 	/*
-	 * It waits for us: its COOKIE ACK was lost, and T1 may be long by now. The answer goes to where it is, and
-	 * never, however often it asks, to those whom it lists.
+	 * The peer is up and waits for us: its COOKIE ACK was lost, and T1 may be long by now. The COOKIE ECHO goes
+	 * to where the peer is and never, however often it asks, to the addresses that it lists.
 	 */
 	if (in->a->state == SCTP_COOKIE_ECHOED) {
-		in->a->echo_path = 0;
+		in->a->paths.echo_index = 0;
 		sctp_handshake_resend(in->a);
 	}
 	p = sctp_control_room(in->a, round_up4(c->len));
@@ -281,15 +296,15 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		heartbeat_answer(p, c);
 }
 
-/* The path that one with this nonce was sent on, or NULL. */
+/* The path that a HEARTBEAT with this nonce was sent on, or NULL. */
 static struct sctp_path *asked(struct sctp_assoc *a, const uint8_t *nonce)
 {
 	unsigned int i;
 
-	for (i = 0; i <= a->others; i++) {
+	for (i = 0; i <= a->paths.others; i++) {
 		struct sctp_path *path = sctp_path_at(a, i);
 
-		if (path->hb_sent && memcmp(nonce, path->hb_nonce, sizeof(path->hb_nonce)) == 0)
+		if (path->hb.sent && memcmp(nonce, path->hb.nonce, sizeof(path->hb.nonce)) == 0)
 			return path;
 	}
 	return NULL;
@@ -304,23 +319,23 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 
 	if (c->len != SCTP_HEARTBEAT_LEN)
 		return;
-	for (i = 0; i <= a->others; i++)
+	for (i = 0; i <= a->paths.others; i++)
 		if (sctp_mtu_answered(a, sctp_path_at(a, i), nonce, in->now))
 			return;
 	path = asked(a, nonce);
 	if (!path)
 		return;
 	backoff = path->rtt.backoff;
-	sctp_rtt_sample(&path->rtt, in->now - path->hb_sent);
-	path->hb_sent = 0;
+	sctp_rtt_sample(&path->rtt, in->now - path->hb.sent);
+	path->hb.sent = 0;
 	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);
-	if (path != &a->path) {
+	if (path != a->path) {
 		sctp_paths_answered(a, path, in->now);
 		return;
 	}
-	/* The path is back: what waits out a doubled RTO need not. */
+	/* The path is back, so T3 need not wait out an RTO that was doubled. */
 	if (backoff && sctp_timer_runs(a, SCTP_TIMER_T3) &&
-	    a->timers[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))
+	    a->timers.at[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))
 		sctp_timer_set(a, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));
 }

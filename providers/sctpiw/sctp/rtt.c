@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "sctp/rtt.h"
 
+#include "util/time.h"
+
 #define BACKOFF_MAX 16u
+#define SCHEDULING (3 * NSEC_PER_MSEC)
+#define NSEC_PER_BYTE 100u
 
 void sctp_rtt_init(struct sctp_rtt *r, uint64_t initial, uint64_t min, uint64_t max)
 {
@@ -46,4 +50,18 @@ uint64_t sctp_rtt_rto(const struct sctp_rtt *r)
 	uint64_t rto = r->base << r->backoff;
 
 	return rto < r->rto_max ? rto : r->rto_max;
+}
+
+uint64_t sctp_rtt_answer_time(const struct sctp_rtt *r, uint64_t margin, uint64_t unmeasured)
+{
+	uint64_t trip = 2 * r->srtt;
+
+	if (trip < r->srtt + 4 * r->rttvar)
+		trip = r->srtt + 4 * r->rttvar;
+	return trip ? trip + margin : unmeasured;
+}
+
+uint64_t sctp_rtt_prompt_margin(uint64_t bytes)
+{
+	return SCHEDULING + (bytes < UINT16_MAX ? bytes : UINT16_MAX) * NSEC_PER_BYTE;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Round-trip time and retransmission timeout of one path (RFC 9260 6.3.1); nanoseconds. */
+/*
+ * Round-trip time and retransmission timeout of one path (RFC 9260 6.3.1). All times are ns.
+ * Guarded by the owner's lock.
+ */
 #ifndef SCTPIW_SCTP_RTT_H
 #define SCTPIW_SCTP_RTT_H
 
@@ -8,19 +11,31 @@
 struct sctp_rtt {
 	uint64_t srtt; /* 0: no measurement yet */
 	uint64_t rttvar;
-	uint64_t min;  /* the smallest measurement */
-	uint64_t base; /* RTO without back-off */
+	uint64_t min;	      /* the smallest measurement */
+	uint64_t base;	      /* RTO without back-off */
 	unsigned int backoff; /* doublings of base since the last measurement */
 	uint64_t rto_min;
 	uint64_t rto_max;
 };
 
+/* No measurement yet; initial, min, max: RTO.Initial, RTO.Min and RTO.Max. */
 void sctp_rtt_init(struct sctp_rtt *r, uint64_t initial, uint64_t min, uint64_t max);
-/* A measurement; ends the back-off. */
+/* Takes a measurement and ends the back-off. */
 void sctp_rtt_sample(struct sctp_rtt *r, uint64_t rtt);
-/* A timer expired: doubles the RTO. */
+/* A timer expired: doubles the RTO (6.3.3). */
 void sctp_rtt_backoff(struct sctp_rtt *r);
 /* The RTO to use now. */
 uint64_t sctp_rtt_rto(const struct sctp_rtt *r);
+/*
+ * How long to wait for the answer to a probe: max(2 SRTT, SRTT + 4 RTTVAR) and the margin that the
+ * peer may take; `unmeasured` when there is no measurement yet.
+ */
+uint64_t sctp_rtt_answer_time(const struct sctp_rtt *r, uint64_t margin, uint64_t unmeasured);
+/*
+ * The margin if the peer answers at once: 3 ms for its scheduling, and 100 ns a byte for the first
+ * 64 KiB of `bytes`, since a large packet behind small ones takes longer than they did, as if on a
+ * link of 10 MB/s.
+ */
+uint64_t sctp_rtt_prompt_margin(uint64_t bytes);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* DATA that arrives, and the SACKs that it asks for (RFC 9260 6.2). */
+#include "sctp/rx.h"
+
 #include <errno.h>
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "sctp/input.h"
 #include "util/serial.h"
 
 static void note_duplicate(struct sctp_in *in, uint32_t tsn)
@@ -10,8 +12,8 @@ static void note_duplicate(struct sctp_in *in, uint32_t tsn)
 	struct sctp_assoc *a = in->a;
 
 	in->s->stats.duplicates++;
-	if (a->dup_count < SCTP_DUPS_MAX)
-		a->dups[a->dup_count++] = tsn;
+	if (a->rx.ack.dup_count < SCTP_DUPS_MAX)
+		a->rx.ack.dups[a->rx.ack.dup_count++] = tsn;
 	in->sack_now = true;
 }
 
@@ -21,12 +23,12 @@ static void deliver(struct sctp_rx *rx, uint16_t sid, uint32_t ppid, const uint8
 	rx->data[rx->count++] = (struct sctp_data){ sid, ppid, len, data };
 }
 
-/* A fragment of a message. Returns whether it may count as received. */
+/* Takes a fragment of a message. Returns whether it may count as received. */
 static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	struct sctp_assoc *a = in->a;
 	struct sctp_reasm_message *m;
-	int ret = sctp_reasm_add(&a->reasm, d, d->tsn == a->rxmap.cum + 1, &m);
+	int ret = sctp_reasm_add(&a->rx.reasm, d, d->tsn == a->rx.map.cum + 1, &m);
 
 	if (ret == -ENOBUFS)
 		return false;
@@ -44,7 +46,7 @@ static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 	return true;
 }
 
-/* The stream does not exist: acknowledged, reported, not delivered (6.5). */
+/* The stream does not exist: the chunk is acknowledged and reported, but not delivered (6.5). */
 static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 {
 	uint8_t info[4] = { 0 };
@@ -54,13 +56,13 @@ static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 }
 
 /*
- * At a window of 0 what lies above the highest TSN is dropped (6.2), but for what carries on the
- * message that fills it: nothing else would ever open it again.
+ * Whether the chunk is to be dropped because the window is 0 (6.2). A chunk that carries on the message
+ * which fills the window is taken, since nothing else would ever open the window again.
  */
 static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d)
 {
-	return a->reasm.bytes && !sctp_assoc_rwnd(a) && serial32_gt(d->tsn, a->rxmap.highest) &&
-	       (d->tsn != a->rxmap.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
+	return a->rx.reasm.bytes && !sctp_assoc_rwnd(a) && serial32_gt(d->tsn, a->rx.map.highest) &&
+	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
 void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
@@ -82,7 +84,7 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	in->data = true;
 	if (d.flags & WIRE_SCTP_DATA_I)
 		in->sack_now = true;
-	switch (sctp_rxmap_check(&a->rxmap, d.tsn)) {
+	switch (sctp_rxmap_check(&a->rx.map, d.tsn)) {
 	case SCTP_RXMAP_DUPLICATE:
 		note_duplicate(in, d.tsn);
 		return;
@@ -96,12 +98,12 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		in->sack_now = true;
 		return;
 	}
-	/* SCTP_RX_MAX is more than a datagram holds; one over IP could not be larger either. */
+	/* SCTP_RX_MAX is more than a datagram holds, and a packet over IP is no longer. */
 	if (in->rx->count == SCTP_RX_MAX)
 		return;
 	/*
-	 * Ordered chunks (U = 0) are delivered as they come too: RFC 5043 has DDP
-	 * order by the DDP-SSN inside the message, whatever the transport did.
+	 * Ordered chunks (U = 0) are delivered as they come, too: with RFC 5043, DDP
+	 * orders messages by the DDP-SSN inside them, whatever the transport did.
 	 */
 	if (d.sid >= a->in_streams)
 		invalid_stream(in, &d);
@@ -109,7 +111,7 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		deliver(in->rx, d.sid, d.ppid, d.data, d.len);
 	else if (!reassemble(in, &d))
 		return;
-	sctp_rxmap_add(&a->rxmap, d.tsn);
+	sctp_rxmap_add(&a->rx.map, d.tsn);
 }
 
 void sctp_rx_packet_done(struct sctp_in *in)
@@ -117,14 +119,14 @@ void sctp_rx_packet_done(struct sctp_in *in)
 	struct sctp_assoc *a = in->a;
 
 	sctp_path_data(in);
-	a->unsacked++;
-	a->sack_from = in->other && in->path ? (unsigned int)(in->path - a->other) + 1 : 0;
+	a->rx.ack.packets++;
+	a->paths.sack_path = sctp_in_elsewhere(in) ? in->path : NULL;
 	/*
-	 * At once: what the peer must know to repair a loss, the first DATA of all
-	 * (5.1), and every second packet; all within one batch of packets
-	 * share a SACK, since it leaves with the output behind the batch.
+	 * A SACK leaves at once if the peer must know to repair a loss, for the first
+	 * DATA of all (5.1), and for every second packet. All packets of a batch that
+	 * was received share one, since it leaves with the output behind the batch.
 	 */
-	if (in->sack_now || sctp_rxmap_has_gap(&a->rxmap) || a->unsacked >= 2 || !a->sacked_once) {
+	if (in->sack_now || sctp_rxmap_has_gap(&a->rx.map) || a->rx.ack.packets >= 2 || !a->rx.ack.sacked_once) {
 		a->pending |= SCTP_PEND_SACK;
 		sctp_assoc_ready(a);
 	} else if (!sctp_timer_runs(a, SCTP_TIMER_SACK)) {
@@ -134,35 +136,48 @@ void sctp_rx_packet_done(struct sctp_in *in)
 		sctp_close_data(a, in->now);
 }
 
-bool sctp_rx_sack_waits(const struct sctp_assoc *a)
+struct sctp_sack_plan sctp_rx_sack_plan(struct sctp_assoc *a, size_t room)
 {
-	return a->unsacked || a->pending & SCTP_PEND_SACK;
-}
-
-size_t sctp_rx_sack_put(struct sctp_assoc *a, uint8_t *p, size_t room)
-{
-	struct wire_sctp_gap *gaps = a->s->gaps;
-	unsigned int ngaps = 0, ndups = a->dup_count;
+	struct sctp_sack_plan plan = { .dups = a->rx.ack.dup_count };
 	size_t max;
 
 	if (room < WIRE_SCTP_SACK_LEN)
-		return 0;
+		return (struct sctp_sack_plan){ 0 };
 	max = (room - WIRE_SCTP_SACK_LEN) / 4;
-	if (sctp_rxmap_has_gap(&a->rxmap)) {
+	if (sctp_rxmap_has_gap(&a->rx.map)) {
 		if (max > SCTP_RXMAP_RANGE / 2)
 			max = SCTP_RXMAP_RANGE / 2;
-		ngaps = sctp_rxmap_gaps(&a->rxmap, gaps, (unsigned int)max);
+		plan.gaps = sctp_rxmap_gaps(&a->rx.map, a->s->gaps, (unsigned int)max);
 	}
-	if (ndups > max - ngaps)
-		ndups = (unsigned int)max - ngaps;
-	return wire_sctp_sack_put(p, a->rxmap.cum, sctp_assoc_rwnd(a), gaps, ngaps, a->dups, ndups);
+	if (plan.dups > max - plan.gaps)
+		plan.dups = (unsigned int)max - plan.gaps;
+	plan.len = WIRE_SCTP_SACK_LEN + 4 * ((size_t)plan.gaps + plan.dups);
+	return plan;
+}
+
+void sctp_rx_sack_put(const struct sctp_assoc *a, const struct sctp_sack_plan *plan, uint8_t *p)
+{
+	wire_sctp_sack_put(p, a->rx.map.cum, sctp_assoc_rwnd(a), a->s->gaps, plan->gaps,
+			   a->rx.ack.dups, plan->dups);
 }
 
 void sctp_rx_sack_sent(struct sctp_assoc *a)
 {
 	a->pending &= ~SCTP_PEND_SACK;
-	a->unsacked = 0;
-	a->dup_count = 0;
-	a->sacked_once = true;
+	a->rx.ack.packets = 0;
+	a->rx.ack.dup_count = 0;
+	a->rx.ack.sacked_once = true;
 	sctp_timer_stop(a, SCTP_TIMER_SACK);
+}
+
+void sctp_rx_restart(struct sctp_assoc *a)
+{
+	sctp_reasm_clear(&a->rx.reasm);
+	a->rx.ack = (struct sctp_ack_debt){ 0 };
+}
+
+void sctp_rx_fini(struct sctp_assoc *a)
+{
+	sctp_reasm_clear(&a->rx.reasm);
+	sctp_rxmap_fini(&a->rx.map);
 }

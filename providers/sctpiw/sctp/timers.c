@@ -4,7 +4,11 @@
  * again before they expire, so moving one back or stopping it does not touch the
  * heap: a node may come up too early and is then put where it belongs.
  */
-#include "sctp/internal.h"
+#include "sctp/timers.h"
+
+#include "sctp/assoc.h"
+#include "sctp/mtu.h"
+#include "sctp/trace.h"
 
 static uint64_t earliest(const struct sctp_assoc *a)
 {
@@ -12,26 +16,33 @@ static uint64_t earliest(const struct sctp_assoc *a)
 	unsigned int i;
 
 	for (i = 0; i < SCTP_TIMERS; i++)
-		if (a->timers[i] < when)
-			when = a->timers[i];
+		if (a->timers.at[i] < when)
+			when = a->timers.at[i];
 	return when;
 }
 
 void sctp_timer_set(struct sctp_assoc *a, enum sctp_timer t, uint64_t when)
 {
-	a->timers[t] = when;
-	if (!a->timer_node.index || when < a->timer_node.when)
-		timerq_set(&a->s->timers, &a->timer_node, when);
+	a->timers.at[t] = when;
+	if (!a->timers.node.index || when < a->timers.node.when)
+		timerq_set(&a->s->timers, &a->timers.node, when);
 }
 
-/* The association whose timer comes first, with its node in the right place. */
+void sctp_timer_stop_all(struct sctp_assoc *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < SCTP_TIMERS; i++)
+		sctp_timer_stop(a, i);
+}
+
+/* The association whose timer comes first, with its node in the right place, or NULL. */
 static struct sctp_assoc *first(struct sctp *s)
 {
 	struct timerq_node *n;
 
 	while ((n = timerq_first(&s->timers))) {
-		struct sctp_assoc *a = (struct sctp_assoc *)(void *)((char *)n -
-						offsetof(struct sctp_assoc, timer_node));
+		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, timers.node);
 		uint64_t when = earliest(a);
 
 		if (when == n->when)
@@ -48,12 +59,12 @@ uint64_t sctp_next_timeout(struct sctp *s)
 {
 	struct sctp_assoc *a = first(s);
 
-	return a ? a->timer_node.when : TIME_NEVER;
+	return a ? a->timers.node.when : TIME_NEVER;
 }
 
 static void setup(struct sctp_assoc *a, uint64_t now)
 {
-	if (sctp_in_states(a, SCTP_IN(SCTP_COOKIE_WAIT) | SCTP_IN(SCTP_COOKIE_ECHOED)))
+	if (sctp_in_states(a, SCTP_STATES_SETUP))
 		sctp_handshake_timeout(a, now);
 	else
 		sctp_close_timeout(a, now);
@@ -65,6 +76,7 @@ static void sack(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
+/* Each may end the association. */
 static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = {
 	[SCTP_TIMER_SETUP] = setup,
 	[SCTP_TIMER_T3] = sctp_recovery_timeout,
@@ -72,7 +84,7 @@ static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = 
 	[SCTP_TIMER_REORDER] = sctp_recovery_reorder,
 	[SCTP_TIMER_SACK] = sack,
 	[SCTP_TIMER_HEARTBEAT] = sctp_path_timeout,
-	[SCTP_TIMER_WINDOW] = sctp_recovery_window,
+	[SCTP_TIMER_WINDOW] = sctp_window_timeout,
 	[SCTP_TIMER_MTU] = sctp_mtu_timeout,
 	[SCTP_TIMER_PATHS] = sctp_paths_timeout,
 };
@@ -82,11 +94,12 @@ void sctp_timers(struct sctp *s, uint64_t now)
 	struct sctp_assoc *a;
 	unsigned int i;
 
-	while ((a = first(s)) && a->timer_node.when <= now) {
+	while ((a = first(s)) && a->timers.node.when <= now) {
 		for (i = 0; i < SCTP_TIMERS && a->state != SCTP_CLOSED; i++) {
-			if (a->timers[i] > now)
+			if (a->timers.at[i] > now)
 				continue;
-			a->timers[i] = TIME_NEVER;
+			a->timers.at[i] = TIME_NEVER;
+			sctp_trace_expired(a, i, now);
 			expired[i](a, now);
 		}
 	}

@@ -7,173 +7,120 @@
  * up to 64 leaves with one system call and comes back with one SACK, so bursts
  * are bounded by cwnd alone.
  */
-#include "sctp/internal.h"
+#include "sctp/tx.h"
+
+#include "sctp/control.h"
+#include "sctp/mtu.h"
+#include "sctp/tx_build.h"
 
 /*
- * What is left of a block takes any packet, and a whole batch, or nothing more. At most one half of the memory that is
- * pinned is for nothing.
+ * A block with less room than this is not built in any more, so that any packet, and a whole batch,
+ * fits what is left of the one that is. At most half of the memory that is pinned is wasted by that.
  */
 #define BLOCK_WORTH (SCTP_BLOCK_SIZE / 2)
-#define WINDOW_WORTH 512u /* a window smaller than this is not worth a message */
 
-_Static_assert(BLOCK_WORTH > UINT16_MAX, ""); /* what fills a datagram, as a COOKIE ECHO may */
+_Static_assert(BLOCK_WORTH > UINT16_MAX, "a COOKIE ECHO may fill a datagram");
 
-size_t sctp_tx_rwnd_room(const struct sctp_assoc *a)
+void sctp_tx_start(struct sctp_assoc *a, uint32_t initial_tsn)
 {
-	size_t full = a->path.max_packet - WIRE_SCTP_COMMON_LEN;
-	size_t want = full + SCTP_PACKET_OVERHEAD;
-	size_t avail = a->peer_rwnd > a->charged ? a->peer_rwnd - a->charged : 0;
-
-	if (avail >= want)
-		return full;
-	if (!a->charged) {
-		if (a->window_probe)
-			return full;
-		/* The whole window is less than a packet: use it as it is. */
-		return avail < WINDOW_WORTH ? 0 : (avail < full ? avail : full) & ~(size_t)3;
-	}
-	/* No silly windows: wait until half of it is open, or a full packet. */
-	if (avail < a->peer_rwnd / 2 || avail < SCTP_PACKET_OVERHEAD + WINDOW_WORTH)
-		return 0;
-	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;
-}
-
-bool sctp_tx_cwnd_full(const struct sctp_assoc *a)
-{
-	return a->path.flight >= a->path.cc.cwnd || (a->timeouts && a->path.flight);
-}
-
-bool sctp_tx_defers(const struct sctp_assoc *a)
-{
-	const struct sctp_cc *cc = &a->path.cc;
-	uint32_t worth = cc->cwnd / 8 < SCTP_BATCH_BYTES ? cc->cwnd / 8 : SCTP_BATCH_BYTES;
-
-	return a->filled && worth >= cc->pmdcs && a->path.flight + worth > cc->cwnd;
-}
-
-bool sctp_tx_window_open(const struct sctp_assoc *a)
-{
-	return !sctp_tx_cwnd_full(a) && !a->lost &&
-	       sctp_outq_count(&a->out) < a->s->config.max_tsn_distance && sctp_tx_rwnd_room(a);
+	sctp_inflight_start(a, initial_tsn);
 }
 
 void sctp_tx_idle(struct sctp_assoc *a)
 {
-	if (!a->block || sctp_outq_count(&a->out))
+	if (!a->tx.block || sctp_outq_count(&a->out))
 		return;
-	sctp_block_unref(&a->s->blocks, a->block);
-	a->block = NULL;
-}
-
-void sctp_tx_start(struct sctp_assoc *a, uint32_t initial_tsn)
-{
-	sctp_outq_init(&a->out, initial_tsn);
-	a->gap_end = a->out.cum;
-	a->lost_from = initial_tsn;
+	sctp_block_unref(&a->s->blocks, a->tx.block);
+	a->tx.block = NULL;
 }
 
 void sctp_tx_reset(struct sctp_assoc *a)
 {
 	sctp_outq_clear(&a->out, &a->s->blocks);
 	sctp_tx_idle(a);
-	a->path.flight = 0;
-	a->charged = 0;
-	a->lost = 0;
-	a->ref = 0;
-	a->gap_acked = 0;
-	a->recovering = false;
-	a->rtt_running = false;
-	a->rack_valid = false;
-	a->tlp_doubt = false;
-	a->tlp_count = 0;
-	a->rescue = 0;
-	a->timeouts = 0;
-	a->stalled = 0;
-	a->window_probe = false;
-	a->window_tries = 0;
+	a->tx = (struct sctp_sender){ 0 };
+	a->path->flight = 0;
+	a->window = (struct sctp_window){ 0 };
+	sctp_inflight_start(a, a->out.next);
+	a->recovery = (struct sctp_recovery){ 0 };
 }
 
-/* The block to build in, with room for any packet. */
+/* The block to build in, with room for any packet, or NULL. */
 static struct sctp_block *build_block(struct sctp_assoc *a)
 {
-	struct sctp_block *b = a->block;
+	struct sctp_block *b = a->tx.block;
 
 	if (b && SCTP_BLOCK_SIZE - b->used >= BLOCK_WORTH)
 		return b;
 	b = sctp_block_get(&a->s->blocks);
 	if (!b)
 		return NULL;
-	if (a->block)
-		sctp_block_unref(&a->s->blocks, a->block);
-	a->block = b;
+	if (a->tx.block)
+		sctp_block_unref(&a->s->blocks, a->tx.block);
+	a->tx.block = b;
 	return b;
 }
 
 static bool anything(const struct sctp_assoc *a)
 {
-	return a->state != SCTP_CLOSED && (a->pending || a->lost || a->want_pull || a->control);
+	return a->state != SCTP_CLOSED &&
+	       (a->pending || a->inflight.lost || a->want_pull || a->control);
 }
 
 /*
- * A packet with a little room that no message was cut for ends a batch, unless PAD (RFC 4820) fills it: then the
- * next message goes on behind it. Whether it is worth that, and there is more, behind n packets of total bytes: the
- * packet's new length.
+ * A packet ends its batch when it is shorter than the others. If only a little room is left in it
+ * that no message was cut for, a PAD chunk (RFC 4820) makes it as long as they are, provided that
+ * another packet will follow. total: bytes of the packets before it. Returns the packet's length.
  */
-static size_t pad(const struct sctp_tx *tx, size_t len, unsigned int n, size_t total)
+static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 {
-	size_t gap = tx->limit - len;
+	const struct sctp_tx_packet *pkt = &tx->pkt;
+	size_t gap = pkt->limit - len;
 
-	if (!gap || !tx->more || tx->alone || gap > tx->limit / 8 ||
-	    n + 1 == SCTP_BATCH_PACKETS || total + 2 * tx->limit > SCTP_BATCH_BYTES ||
-	    !sctp_tx_window_open(tx->a))
+	if (!gap || !pkt->more || pkt->alone || gap > pkt->limit / 8 ||
+	    tx->built + 1 == SCTP_BATCH_PACKETS || total + 2 * pkt->limit > SCTP_BATCH_BYTES ||
+	    !sctp_window_open(tx->a))
 		return len;
-	memset(tx->p + len, 0, gap);
-	wire_sctp_chunk_put(tx->p + len, WIRE_SCTP_PAD, 0, gap);
-	return tx->limit;
+	memset(pkt->p + len, 0, gap);
+	wire_sctp_chunk_put(pkt->p + len, WIRE_SCTP_PAD, 0, gap);
+	return pkt->limit;
 }
 
-/* Packets into the block, and what the batch has to know of them; returns their number. */
+/* Builds packets into the block and notes what the batch has to know of them; returns their number. */
 static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 				  struct sctp_batch *batch)
 {
-	struct sctp_tx tx = {
-		.a = a,
-		.now = now,
-		.block = b,
-		.p = b->data + b->used,
-		.limit = a->path.max_packet,
-		.first = true,
-	};
-	size_t total = 0, segment = 0, len;
-	unsigned int n = 0, ref;
+	struct sctp_tx tx = { .a = a, .now = now, .block = b };
+	size_t total = 0, segment = 0, limit = a->path->mtu.max_packet, len;
+	unsigned int first_ref;
 
-	a->s->n_refs = 0;
-	while (n < SCTP_BATCH_PACKETS && (!n || total + tx.limit <= SCTP_BATCH_BYTES)) {
-		ref = a->s->n_refs;
-		len = sctp_tx_build(&tx);
+	a->s->refs.count = 0;
+	batch->df = true;
+	while (tx.built < SCTP_BATCH_PACKETS &&
+	       (!tx.built || total + limit <= SCTP_BATCH_BYTES)) {
+		first_ref = a->s->refs.count;
+		len = sctp_tx_build(&tx, b->data + b->used + total, limit);
 		if (!len)
 			break;
-		len = pad(&tx, len, n, total);
-		sctp_zcopy_checksum(&tx, len, ref);
+		batch->df = !tx.pkt.oversize;
+		len = pad(&tx, len, total);
+		sctp_zcopy_checksum(&tx, len, first_ref);
 		total += len;
-		if (!n++)
+		if (!tx.built++)
 			segment = len;
-		if (tx.alone || len < segment || !anything(a))
+		if (tx.pkt.alone || len < segment || !anything(a))
 			break;
-		/* All segments but the last are equal; what is larger starts a new batch. */
-		tx.limit = segment;
-		tx.first = false;
-		tx.p += len;
+		/* All packets but the last have one length; what is longer starts a new batch. */
+		limit = segment;
 	}
 	batch->len = total;
 	batch->segment = segment;
-	batch->df = !tx.oversize;
-	batch->n_refs = a->s->n_refs;
-	sctp_tx_arm(&tx);
-	return n;
+	batch->n_refs = a->s->refs.count;
+	sctp_tx_build_done(&tx);
+	return tx.built;
 }
 
-/* What was built at the end of block b, one packet. */
+/* Makes a batch of the one packet that was built at the end of the block. */
 static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len, const struct path_addr *to,
 		  struct sctp_batch *batch)
 {
@@ -191,7 +138,7 @@ static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len, const 
 	return 1;
 }
 
-/* A path MTU probe, behind all else that may leave: it holds nothing up. */
+/* A path MTU probe leaves behind all else, so that it holds nothing up. */
 static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -207,7 +154,7 @@ static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 	return single(a, b, len, &path->addr, batch);
 }
 
-/* What goes to another of the peer's addresses than the one in use. */
+/* A packet to another of the peer's addresses than the one in use. */
 static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			struct sctp_batch *batch)
 {
@@ -232,15 +179,15 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 	b = build_block(a);
 	if (!b)
 		return 0;
-	if (a->others && output_other(a, now, b, batch))
+	if (a->paths.others && output_other(a, now, b, batch))
 		return 1;
 	if (!build_packets(a, now, b, batch))
 		return output_probe(a, now, b, batch);
 	batch->endpoint = a->ep;
 	batch->data = b->data + b->used;
-	batch->to = a->path.addr;
+	batch->to = a->path->addr;
 	batch->block = b;
-	batch->ref = a->s->ref;
+	batch->refs = a->s->refs.ref;
 	b->used += (uint32_t)batch->len;
 	b->refs++;
 	return 1;

@@ -3,16 +3,24 @@
  * One packet: control chunks first, then a SACK if one is due, then lost chunks in
  * TSN order, then new ones straight from the user (RFC 9260 6.1, 6.10).
  */
+#include "sctp/tx_build.h"
+
 #include <assert.h>
 
-#include "sctp/internal.h"
+#include "sctp/control.h"
+#include "wire/sctp_init.h"
 
 static void common_header(struct sctp_tx *tx, uint32_t tag)
 {
 	const struct wire_sctp_common h = { tx->a->ep->port, tx->a->remote_port, tag };
 
-	wire_sctp_common_put(tx->p, &h);
-	tx->len = WIRE_SCTP_COMMON_LEN;
+	wire_sctp_common_put(tx->pkt.p, &h);
+	tx->pkt.len = WIRE_SCTP_COMMON_LEN;
+}
+
+static uint8_t *packet_end(const struct sctp_tx *tx)
+{
+	return tx->pkt.p + tx->pkt.len;
 }
 
 static size_t build_init(struct sctp_tx *tx)
@@ -21,10 +29,10 @@ static size_t build_init(struct sctp_tx *tx)
 	const struct sctp_config *config = &a->s->config;
 	struct wire_sctp_init init = {
 		.tag = a->local_tag,
-		.a_rwnd = a->init_rwnd,
+		.a_rwnd = a->setup.init_rwnd,
 		.os = config->streams,
 		.mis = config->streams,
-		.tsn = a->init_tsn,
+		.tsn = a->setup.init_tsn,
 		.adaptation = config->adaptation,
 		.address_type = sctp_paths_type(a),
 	};
@@ -33,18 +41,18 @@ static size_t build_init(struct sctp_tx *tx)
 		return 0;
 	a->pending &= ~SCTP_PEND_INIT;
 	common_header(tx, 0);
-	tx->alone = true;
-	return tx->len + wire_sctp_init_put(tx->p + tx->len, WIRE_SCTP_INIT, &init);
+	tx->pkt.alone = true;
+	return tx->pkt.len + wire_sctp_init_put(packet_end(tx), WIRE_SCTP_INIT, &init);
 }
 
-/* Chunks without parameters of their own. */
+/* Writes a chunk without a value if it is pending. */
 static void put_short(struct sctp_tx *tx, unsigned int pending, uint8_t type)
 {
 	if (!(tx->a->pending & pending))
 		return;
 	tx->a->pending &= ~pending;
-	wire_sctp_chunk_put(tx->p + tx->len, type, 0, WIRE_SCTP_CHUNK_LEN);
-	tx->len += WIRE_SCTP_CHUNK_LEN;
+	wire_sctp_chunk_put(packet_end(tx), type, 0, WIRE_SCTP_CHUNK_LEN);
+	tx->pkt.len += WIRE_SCTP_CHUNK_LEN;
 }
 
 static void put_answers(struct sctp_tx *tx)
@@ -53,9 +61,9 @@ static void put_answers(struct sctp_tx *tx)
 
 	if (!a->control)
 		return;
-	if (tx->len + a->control->used <= tx->limit) {
-		memcpy(tx->p + tx->len, a->control->data, a->control->used);
-		tx->len += a->control->used;
+	if (tx->pkt.len + a->control->used <= tx->pkt.limit) {
+		memcpy(packet_end(tx), a->control->data, a->control->used);
+		tx->pkt.len += a->control->used;
 		sctp_control_clear(a);
 	} else if (!sctp_control_fits(a)) { /* the path MTU has shrunk meanwhile */
 		sctp_control_clear(a);
@@ -70,22 +78,22 @@ static void put_control(struct sctp_tx *tx)
 	put_answers(tx);
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
-		tx->len += sctp_path_heartbeat_put(a, &a->path, tx->p + tx->len, tx->now);
-		tx->alone = true; /* a small packet: its answer says that those arrive */
+		tx->pkt.len += sctp_path_heartbeat_put(a, a->path, packet_end(tx), tx->now);
+		tx->pkt.alone = true; /* the answer to a small packet says that small packets arrive */
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
 		a->pending &= ~SCTP_PEND_SHUTDOWN;
-		wire_sctp_chunk_put(tx->p + tx->len, WIRE_SCTP_SHUTDOWN, 0, 8);
-		put_be32(tx->p + tx->len + WIRE_SCTP_CHUNK_LEN, a->rxmap.cum);
-		tx->len += 8;
+		wire_sctp_chunk_put(packet_end(tx), WIRE_SCTP_SHUTDOWN, 0, 8);
+		put_be32(packet_end(tx) + WIRE_SCTP_CHUNK_LEN, a->rx.map.cum);
+		tx->pkt.len += 8;
 	}
 	put_short(tx, SCTP_PEND_SHUTDOWN_ACK, WIRE_SCTP_SHUTDOWN_ACK);
 }
 
-/* After silence the window shrinks (7.2.1). Called before DATA goes out. */
+/* Shrinks cwnd if nothing was sent for some time (7.2.1). Called before DATA leaves. */
 static void after_idle(struct sctp_assoc *a, uint64_t now)
 {
-	struct sctp_path *path = &a->path;
+	struct sctp_path *path = a->path;
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t rtos;
 
@@ -96,44 +104,37 @@ static void after_idle(struct sctp_assoc *a, uint64_t now)
 	path->last_data = now;
 }
 
-/* Notes that chunk o leaves in this packet, whose image it is at the end of now. */
+/* Counts chunk o, whose image is at the end of the packet by now, as sent. */
 static void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 {
-	struct sctp_assoc *a = tx->a;
+	bool first = !tx->pkt.counted;
 
-	if (!tx->ordered) {
-		tx->ordered = true;
-		a->order++;
-		o->flags |= SCTP_OUT_FIRST;
-		a->charged += SCTP_PACKET_OVERHEAD;
-		after_idle(a, tx->now);
+	if (first) {
+		tx->pkt.counted = true;
+		after_idle(tx->a, tx->now);
 	}
-	o->order = a->order;
-	o->sent = tx->now;
-	o->miss = 0;
-	a->charged += o->len;
-	a->path.flight += o->len;
+	sctp_inflight_sent(tx->a, o, first, tx->now);
 }
 
-/* The image of an old chunk at the end of the packet. */
+/* Copies the image of an old chunk to the end of the packet. */
 static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
 	sctp_zcopy_copy_out(tx->a, o);
-	tx->last_data = tx->p + tx->len;
-	memcpy(tx->last_data, o->chunk, o->len);
-	tx->last_data[1] &= (uint8_t)~WIRE_SCTP_DATA_I;
-	tx->len += o->len;
+	tx->pkt.last_data = packet_end(tx);
+	memcpy(tx->pkt.last_data, o->chunk, o->len);
+	tx->pkt.last_data[1] &= (uint8_t)~WIRE_SCTP_DATA_I;
+	tx->pkt.len += o->len;
 }
 
-/* Whether an old chunk can go at the end of the packet; above the path MTU it goes alone (6.9). */
+/* Whether an old chunk can go at the end of the packet; if above the path MTU, it goes alone (6.9). */
 static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
-	if (tx->len + o->len <= tx->limit)
+	if (tx->pkt.len + o->len <= tx->pkt.limit)
 		return true;
-	if (tx->len > WIRE_SCTP_COMMON_LEN || !tx->first)
+	if (tx->pkt.len > WIRE_SCTP_COMMON_LEN || tx->built)
 		return false;
-	tx->alone = true;
-	tx->oversize = true;
+	tx->pkt.alone = true;
+	tx->pkt.oversize = true;
 	return true;
 }
 
@@ -142,13 +143,14 @@ static void put_lost(struct sctp_tx *tx)
 	struct sctp_assoc *a = tx->a;
 	uint32_t tsn;
 
-	if (!a->lost)
+	if (!a->inflight.lost)
 		return;
-	if (sctp_tx_cwnd_full(a) && !a->rescue) {
-		a->cwnd_limited = true;
+	if (sctp_window_cwnd_full(a) && !a->recovery.now.cwnd_exempt) {
+		a->recovery.now.cwnd_limited = true;
 		return;
 	}
-	for (tsn = a->lost_from; a->lost && !tx->alone && tsn != a->out.next; tsn++) {
+	for (tsn = a->inflight.lost_from; a->inflight.lost && !tx->pkt.alone && tsn != a->out.next;
+	     tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
 		if (!(o->flags & SCTP_OUT_LOST))
@@ -157,44 +159,42 @@ static void put_lost(struct sctp_tx *tx)
 			break;
 		copy_chunk(tx, o);
 		a->s->stats.resent++;
-		o->flags &= (uint8_t)~(SCTP_OUT_LOST | SCTP_OUT_FIRST);
-		o->flags |= SCTP_OUT_RESENT;
-		a->lost--;
+		sctp_inflight_resent(a, o);
 		note_sent(tx, o);
-		a->rtt_running = false; /* Karn's rule, and 6.3.1 C5 for those behind it */
+		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one. */
+		a->recovery.now.measuring = false;
 		if (tsn == a->out.cum + 1)
-			sctp_timer_stop(a, SCTP_TIMER_T3); /* R1 of 6.3.2: restarted below */
+			sctp_timer_stop(a, SCTP_TIMER_T3); /* 6.3.2 R1: starts anew with the batch */
 	}
-	a->lost_from = tsn;
-	if (tx->ordered && a->rescue)
-		a->rescue--;
+	a->inflight.lost_from = tsn;
+	if (tx->pkt.counted && a->recovery.now.cwnd_exempt)
+		a->recovery.now.cwnd_exempt--;
 }
 
-/* The tail-loss probe: the last chunk again. It is in flight already and changes no account. */
+/* The tail-loss probe: the last chunk again. It is in flight already, so no account changes. */
 static void put_probe(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
+	uint32_t tsn = a->recovery.tlp.tsn;
 	struct sctp_out *o;
 
 	if (!(a->pending & SCTP_PEND_PROBE))
 		return;
-	o = sctp_outq_has(&a->out, a->tlp_tsn) ? sctp_outq_at(&a->out, a->tlp_tsn) : NULL;
+	o = sctp_outq_has(&a->out, tsn) ? sctp_outq_at(&a->out, tsn) : NULL;
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))) {
-		if (!chunk_fits(tx, o)) /* behind control chunks; it has its turn next */
+		if (!chunk_fits(tx, o)) /* behind control chunks; its turn is in the next packet */
 			return;
-		if (o->flags & SCTP_OUT_REFERENCED) /* lost, most likely, and nothing else would tell */
+		if (o->flags & SCTP_OUT_REFERENCED) /* most likely lost, and nothing else would tell */
 			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
 		a->s->stats.probes++;
-		tx->last_data[1] |= WIRE_SCTP_DATA_I;
-		tx->alone = true;
-		o->flags |= SCTP_OUT_RESENT;
-		o->order = ++a->order;
-		o->sent = tx->now;
-		a->tlp_doubt = true;
-		a->rtt_running = false;
-		a->path.last_data = tx->now;
-		if (a->tlp_tsn == a->out.cum + 1)
+		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
+		tx->pkt.alone = true;
+		sctp_inflight_probed(a, o, tx->now);
+		a->recovery.tlp.doubt = true;
+		a->recovery.now.measuring = false;
+		a->path->last_data = tx->now;
+		if (tsn == a->out.cum + 1)
 			sctp_timer_stop(a, SCTP_TIMER_T3);
 	}
 	a->pending &= ~SCTP_PEND_PROBE;
@@ -203,7 +203,7 @@ static void put_probe(struct sctp_tx *tx)
 static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_t len)
 {
 	struct sctp_assoc *a = tx->a;
-	uint8_t *p = tx->p + tx->len;
+	uint8_t *p = packet_end(tx);
 	const struct wire_sctp_data d = {
 		.flags = WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E,
 		.tsn = a->out.next,
@@ -222,188 +222,238 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	o->flags = 0;
 	tx->block->refs++;
 	note_sent(tx, o);
-	if (!a->rtt_running) {
-		a->rtt_running = true;
-		a->rtt_tsn = d.tsn;
+	if (!a->recovery.now.measuring) {
+		a->recovery.now.measuring = true;
+		a->recovery.now.measured_tsn = d.tsn;
 	}
-	if (msg->ref)
+	if (msg->zcopy)
 		sctp_zcopy_add(tx, o, msg);
-	else if (a->copies)
-		a->copies--;
-	tx->last_data = p;
-	tx->len += o->len;
+	else if (a->zcopy.copies)
+		a->zcopy.copies--;
+	tx->pkt.last_data = p;
+	tx->pkt.len += o->len;
 }
 
-/* The peer's window lets nothing go and nothing is under way that would open it: probe it later. */
-static void wait_for_window(struct sctp_assoc *a, uint64_t now)
-{
-	uint64_t wait = sctp_rtt_rto(&a->path.rtt) << (a->window_tries < 6 ? a->window_tries : 6);
+/* Why no more new chunks went into a packet. */
+enum stop {
+	STOP_NOT_NOW,	  /* none is wanted, or others have to leave first */
+	STOP_CWND,	  /* cwnd is full */
+	STOP_RWND,	  /* the peer's window is too small for any message, or for the next one */
+	STOP_ULP_EMPTY,	  /* the user had nothing for a whole packet */
+	STOP_PACKET_FULL, /* the packet has no room for the next message, or the TSN range none */
+};
 
-	if (a->charged || sctp_timer_runs(a, SCTP_TIMER_WINDOW))
-		return;
-	if (wait > a->s->config.rto_max)
-		wait = a->s->config.rto_max;
-	sctp_timer_set(a, SCTP_TIMER_WINDOW, now + wait);
-}
-
-static void put_new(struct sctp_tx *tx)
+/* Asks the user for messages until the packet has `limit` bytes. */
+static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
-	size_t limit = tx->limit;
 	struct sctp_msg msg = { 0 };
-	size_t window, room, len;
+	size_t room, len;
 
-	if (!a->want_pull || a->lost || tx->alone || a->moving)
-		return;
-	if (sctp_tx_cwnd_full(a) || sctp_tx_defers(a)) {
-		a->cwnd_limited = true;
-		a->filled = true;
-		return;
-	}
-	a->filled = false;
-	window = sctp_tx_rwnd_room(a);
-	if (!window) {
-		wait_for_window(a, tx->now);
-		return;
-	}
-	if (window < limit - tx->len)
-		limit = tx->len + window;
-	while (a->want_pull && tx->len + WIRE_SCTP_DATA_LEN < limit) {
+	while (a->want_pull && tx->pkt.len + WIRE_SCTP_DATA_LEN < limit) {
 		if (sctp_outq_count(&a->out) >= a->s->config.max_tsn_distance ||
 		    !sctp_outq_reserve(&a->out))
-			return;
-		room = limit - tx->len - WIRE_SCTP_DATA_LEN;
+			return STOP_PACKET_FULL;
+		room = limit - tx->pkt.len - WIRE_SCTP_DATA_LEN;
 		msg.zcopy_window = sctp_zcopy_window(a);
-		msg.ref = NULL;
-		len = a->s->ops.pull(a->user, tx->p + tx->len + WIRE_SCTP_DATA_LEN, room, &msg);
+		msg.zcopy = NULL;
+		len = a->s->ops.pull(a->user, packet_end(tx) + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
-			/* Nothing at all, or nothing for so little room? */
-			if (tx->len == WIRE_SCTP_COMMON_LEN && limit == a->path.max_packet) {
-				a->want_pull = false;
-				a->declined = true;
-				a->window_probe = false;
-			} else if (limit < tx->limit) {
-				wait_for_window(a, tx->now);
-			}
-			return;
+			if (tx->pkt.len == WIRE_SCTP_COMMON_LEN && limit == a->path->mtu.max_packet)
+				return STOP_ULP_EMPTY;
+			return limit < tx->pkt.limit ? STOP_RWND : STOP_PACKET_FULL;
 		}
 		assert(len <= room);
 		put_data_chunk(tx, &msg, len);
-		tx->more = a->want_pull = msg.more;
-		if (a->window_probe) { /* one chunk (6.1 A) */
-			a->window_probe = false;
-			if (!sctp_tx_rwnd_room(a))
-				return;
+		tx->pkt.more = a->want_pull = msg.more;
+		if (a->window.probe) { /* one chunk (6.1 A) */
+			a->window.probe = false;
+			if (!sctp_window_room(a))
+				return STOP_PACKET_FULL;
 		}
+	}
+	return STOP_PACKET_FULL;
+}
+
+/* Adds new chunks as far as the windows let them go. */
+static enum stop put_new(struct sctp_tx *tx)
+{
+	struct sctp_assoc *a = tx->a;
+	size_t limit = tx->pkt.limit;
+	size_t window;
+
+	if (!a->want_pull || a->inflight.lost || tx->pkt.alone || a->paths.returning_to_primary)
+		return STOP_NOT_NOW;
+	if (sctp_window_cwnd_full(a) || sctp_window_defers(a))
+		return STOP_CWND;
+	window = sctp_window_room(a);
+	if (!window)
+		return STOP_RWND;
+	if (window < limit - tx->pkt.len)
+		limit = tx->pkt.len + window;
+	return pull_chunks(tx, limit);
+}
+
+/* What follows for the association from the reason why no more new chunks went into the packet. */
+static void note_stop(struct sctp_tx *tx, enum stop stop)
+{
+	struct sctp_assoc *a = tx->a;
+
+	if (stop != STOP_NOT_NOW)
+		a->tx.cwnd_blocked = stop == STOP_CWND;
+	switch (stop) {
+	case STOP_CWND:
+		a->recovery.now.cwnd_limited = true;
+		break;
+	case STOP_RWND:
+		sctp_window_wait(a, tx->now);
+		break;
+	case STOP_ULP_EMPTY:
+		a->want_pull = false;
+		a->tx.ulp_empty = true;
+		a->window.probe = false;
+		break;
+	case STOP_NOT_NOW:
+	case STOP_PACKET_FULL:
+		break;
 	}
 }
 
 /*
- * The last chunk asks for a SACK at once (RFC 7053) when nothing will follow that
- * would bring one sooner: the window is full, or the queue is empty while packets
- * are outstanding. A lone packet gets its acknowledgement with the answer, unless
- * the user waits for memory that it has referenced.
+ * The reasons for the I bit (RFC 7053). A packet's last chunk asks for a SACK at once when nothing
+ * will follow that would bring one sooner.
  */
+
+/* A packet of old chunks alone: there are no more of them, and no new ones. */
+static bool nothing_follows(const struct sctp_assoc *a)
+{
+	return !a->inflight.lost && !a->want_pull;
+}
+
+/* The user has more, but the packet has filled a window. */
+static bool window_is_filled(const struct sctp_assoc *a)
+{
+	return a->want_pull && !sctp_window_open(a);
+}
+
+/*
+ * The user has no more. A lone packet asks for nothing, since it gets its acknowledgement with the
+ * answer, unless the user waits for memory that it has referenced. first_new: the packet's first TSN.
+ */
+static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
+{
+	return !a->want_pull && (first_new != a->out.cum + 1 || a->inflight.referenced);
+}
+
+/* The packet has all its DATA. first_new: the TSN that was the next new one before it. */
 static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 {
 	struct sctp_assoc *a = tx->a;
 	bool fresh = a->out.next != first_new;
 
-	if (!tx->last_data)
+	if (!tx->pkt.last_data)
 		return;
 	tx->data = true;
-	if (!fresh ? !a->lost && !a->want_pull :
-		     a->want_pull ? !sctp_tx_window_open(a) : first_new != a->out.cum + 1 || a->ref)
-		tx->last_data[1] |= WIRE_SCTP_DATA_I;
-	a->asked = tx->last_data[1] & WIRE_SCTP_DATA_I;
+	if (fresh ? window_is_filled(a) || queue_is_drained(a, first_new) : nothing_follows(a))
+		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
+	a->tx.sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
 }
 
-void sctp_tx_arm(struct sctp_tx *tx)
+void sctp_tx_build_done(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
 
 	if (!tx->data || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
 	if (!sctp_timer_runs(a, SCTP_TIMER_T3))
-		sctp_timer_set(a, SCTP_TIMER_T3, tx->now + sctp_rtt_rto(&a->path.rtt));
+		sctp_timer_set(a, SCTP_TIMER_T3, tx->now + sctp_rtt_rto(&a->path->rtt));
 	sctp_recovery_arm_probe(a, tx->now);
 }
 
 static size_t build_cookie_echo(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
-	size_t len = WIRE_SCTP_CHUNK_LEN + a->cookie_len;
+	size_t len = WIRE_SCTP_CHUNK_LEN + a->setup.cookie_len;
 	size_t whole = WIRE_SCTP_COMMON_LEN + round_up4(len);
 	uint32_t first_new = a->out.next;
-	uint8_t *p = tx->p + WIRE_SCTP_COMMON_LEN;
+	uint8_t *p = tx->pkt.p + WIRE_SCTP_COMMON_LEN;
 
-	if (!(a->pending & SCTP_PEND_COOKIE_ECHO) || !a->cookie)
+	if (!(a->pending & SCTP_PEND_COOKIE_ECHO) || !a->setup.cookie)
 		return 0;
 	a->pending &= ~SCTP_PEND_COOKIE_ECHO;
 	common_header(tx, a->peer_tag);
 	wire_sctp_chunk_put(p, WIRE_SCTP_COOKIE_ECHO, 0, len);
-	memcpy(p + WIRE_SCTP_CHUNK_LEN, a->cookie, a->cookie_len);
+	memcpy(p + WIRE_SCTP_CHUNK_LEN, a->setup.cookie, a->setup.cookie_len);
 	wire_sctp_pad(p, len);
-	tx->len = whole;
-	tx->oversize = whole > a->path.max_packet;
-	if (!tx->oversize) {
+	tx->pkt.len = whole;
+	tx->pkt.oversize = whole > a->path->mtu.max_packet;
+	if (!tx->pkt.oversize) {
 		put_answers(tx);
 		put_lost(tx);
 		if (!sctp_outq_count(&a->out)) /* one packet of DATA until the COOKIE ACK */
-			put_new(tx);
+			note_stop(tx, put_new(tx));
 		finish_data(tx, first_new);
 	}
-	tx->alone = true;
-	return tx->len;
+	tx->pkt.alone = true;
+	return tx->pkt.len;
 }
 
-/* Adds a SACK. Returns the bytes that it takes. */
-static size_t put_sack(struct sctp_tx *tx)
+/*
+ * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides along
+ * with DATA, as it seems that there will be.
+ */
+static bool wants_sack(const struct sctp_tx *tx)
 {
-	size_t len = sctp_rx_sack_put(tx->a, tx->p + tx->len, tx->limit - tx->len);
+	const struct sctp_assoc *a = tx->a;
 
-	tx->len += len;
-	return len;
+	if (a->pending & SCTP_PEND_SACK)
+		return true;
+	return !tx->built && a->rx.ack.packets &&
+	       (a->inflight.lost || (a->want_pull && sctp_window_open(a)));
 }
 
-size_t sctp_tx_build(struct sctp_tx *tx)
+/* Fills what is left of the packet with lost chunks and new ones. */
+static void put_data(struct sctp_tx *tx)
+{
+	if (!tx->pkt.alone)
+		put_lost(tx);
+	if (tx->a->state == SCTP_ESTABLISHED)
+		note_stop(tx, put_new(tx));
+}
+
+size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
+	struct sctp_sack_plan sack = { 0 };
 	uint32_t first_new = a->out.next;
-	size_t sack = 0, plain;
-	bool due;
+	uint8_t *sack_at;
 
-	tx->ordered = tx->more = false;
-	tx->last_data = NULL;
+	tx->pkt = (struct sctp_tx_packet){ .p = p, .limit = limit };
 	if (a->state == SCTP_COOKIE_WAIT)
 		return build_init(tx);
 	if (a->state == SCTP_COOKIE_ECHOED)
 		return build_cookie_echo(tx);
 	common_header(tx, a->peer_tag);
-	if (tx->first)
+	if (!tx->built)
 		put_control(tx);
-	due = a->pending & SCTP_PEND_SACK;
-	plain = tx->len;
-	/* One that is not due yet rides along with DATA. */
-	if (due || (tx->first && a->unsacked &&
-		    (a->lost || (a->want_pull && sctp_tx_window_open(a)))))
-		sack = put_sack(tx);
-	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->alone) {
+	sack_at = packet_end(tx);
+	if (wants_sack(tx))
+		sack = sctp_rx_sack_plan(a, limit - tx->pkt.len);
+	tx->pkt.len += sack.len;
+	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->pkt.alone) {
 		put_probe(tx);
-		if (!tx->alone)
-			put_lost(tx);
-		if (a->state == SCTP_ESTABLISHED)
-			put_new(tx);
-		if (!tx->last_data && sack && !due) { /* perhaps it took the room */
-			tx->len = plain;
-			sack = 0;
-			put_lost(tx);
-			if (a->state == SCTP_ESTABLISHED)
-				put_new(tx);
+		put_data(tx);
+		/* A SACK that is not due gives its room back if no DATA came to ride with it. */
+		if (!tx->pkt.last_data && sack.len && !(a->pending & SCTP_PEND_SACK)) {
+			tx->pkt.len -= sack.len;
+			sack.len = 0;
+			put_data(tx);
 		}
 	}
-	if (sack)
+	if (sack.len) {
+		sctp_rx_sack_put(a, &sack, sack_at);
 		sctp_rx_sack_sent(a);
+	}
 	finish_data(tx, first_new);
-	return tx->len > WIRE_SCTP_COMMON_LEN ? tx->len : 0;
+	return tx->pkt.len > WIRE_SCTP_COMMON_LEN ? tx->pkt.len : 0;
 }

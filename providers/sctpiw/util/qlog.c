@@ -11,7 +11,9 @@
 #define RECORD_SEPARATOR '\x1e'
 #define TEXT_MAX 400u /* characters of a text; each may take six bytes */
 
-/* A record that is being written. What does not fit is left out: QLOG_RECORD_MAX is enough for any. */
+/*
+ * A record that is being written. What does not fit is left out: QLOG_RECORD_MAX is enough for any.
+ */
 struct record {
 	char *buf;
 	size_t used;
@@ -60,6 +62,9 @@ static void put_value(struct record *r, enum trace_kind kind, const union trace_
 	switch (kind) {
 	case TRACE_KIND_NUMBER:
 		put(r, "%" PRIu64, v->number);
+		break;
+	case TRACE_KIND_SIGNED:
+		put(r, "%" PRId64, (int64_t)v->number);
 		break;
 	case TRACE_KIND_HEX:
 		put(r, "\"0x%08" PRIx64 "\"", v->number);
@@ -127,9 +132,10 @@ static size_t finish(struct record *r)
 
 size_t qlog_header(char *buf, const char *name, const char *group, uint64_t reference)
 {
-	struct record r = {.buf = buf};
+	struct record r = { .buf = buf };
 
-	put(&r, "%c{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":\"sctpiw\",\"trace\":{",
+	put(&r,
+	    "%c{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":\"sctpiw\",\"trace\":{",
 	    RECORD_SEPARATOR);
 	put(&r, "\"title\":");
 	put_text(&r, name);
@@ -137,7 +143,8 @@ size_t qlog_header(char *buf, const char *name, const char *group, uint64_t refe
 	put_text(&r, name);
 	put(&r, ",\"type\":\"unknown\"},\"common_fields\":{\"group_id\":");
 	put_text(&r, group);
-	put(&r, ",\"protocol_type\":[\"SCTP\",\"iWARP\"],\"time_format\":\"relative\",\"reference_time\":");
+	put(&r,
+	    ",\"protocol_type\":[\"SCTP\",\"iWARP\"],\"time_format\":\"relative\",\"reference_time\":");
 	put_time(&r, reference);
 	put(&r, "}}");
 	return finish(&r);
@@ -147,7 +154,7 @@ size_t qlog_event(char *buf, const char *group, uint64_t time, enum trace_id id,
 		  const union trace_value *values)
 {
 	const struct trace_info *info = &trace_infos[id];
-	struct record r = {.buf = buf};
+	struct record r = { .buf = buf };
 
 	put(&r, "%c{\"time\":", RECORD_SEPARATOR);
 	put_time(&r, time);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace events as records of a qlog file (draft-ietf-quic-qlog-main-schema, version 0.3), in its streaming form JSON-SEQ
- * (RFC 7464): each record is the octet 0x1E, a JSON object and a newline. Nothing here does I/O.
+ * Trace events as records of a qlog file (draft-ietf-quic-qlog-main-schema, version 0.3), in its
+ * streaming form JSON-SEQ (RFC 7464): each record is the octet 0x1E, a JSON object and a newline.
+ * Nothing here does I/O.
  */
 #ifndef SCTPIW_UTIL_QLOG_H
 #define SCTPIW_UTIL_QLOG_H
@@ -15,9 +16,10 @@
 #define QLOG_RECORD_MAX 8192u
 
 /*
- * The record that the events of a process stand behind, into buf of QLOG_RECORD_MAX bytes; returns its length. name tells
- * people which program it is; group is the group_id of its events, as several processes may write to one file; reference is the
- * time that those of the events count from, in ns since 1970.
+ * The record that the events of a process stand behind, into buf of QLOG_RECORD_MAX bytes; returns
+ * its length. name tells people which program it is; group is the group_id of its events, as
+ * several processes may write to one file; reference is the time that those of the events count
+ * from, in ns since 1970.
  */
 size_t qlog_header(char *buf, const char *name, const char *group, uint64_t reference);
 

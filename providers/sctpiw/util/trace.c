@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a trace point does when somebody wants it: it fires its USDT probe, where <sys/sdt.h> was there when this was
- * built, and tells the sinks. This file is compiled without LTO: the assembler that describes the probes names the symbols below.
+ * What a trace point does when somebody wants it: it fires its USDT probe, where <sys/sdt.h> was
+ * there when this was built, and tells the sinks. This file is compiled without LTO: the assembler
+ * that describes the probes names the symbols below.
  */
 #include "util/trace.h"
 
@@ -11,8 +12,8 @@
 _Static_assert(sizeof(void *) == sizeof(uint64_t), "all fields of an event have one size");
 
 /*
- * The semaphore of all probes: the kernel adds one for each that somebody attaches to, at the place in the file
- * where it lies, so that it cannot be in .bss.
+ * The semaphore of all probes: the kernel adds one for each that somebody attaches to, at the place
+ * in the file where it lies, so that it cannot be in .bss.
  */
 unsigned short trace_users __attribute__((section(".probes"), used));
 
@@ -23,9 +24,10 @@ static _Atomic(struct trace_sink *) sinks;
 #define TRACE_EVENT(id_, category_, type_, level_, line_, doc_)                                    \
 	static const struct trace_field fields_##id_[] = {
 #define TRACE_FIELD(id_, kind_, field_, key_, doc_)                                                \
-	{.name = #field_, .key = key_, .kind = TRACE_KIND_##kind_, .doc = doc_},
+	{ .name = #field_, .key = key_, .kind = TRACE_KIND_##kind_, .doc = doc_ },
 #define TRACE_END(id_)                                                                             \
-	};                                                                                         \
+	}                                                                                          \
+	;                                                                                          \
 	_Static_assert(sizeof(struct trace_##id_) <= TRACE_FIELDS_MAX * sizeof(union trace_value), \
 		       "too many fields");
 #include "util/trace_events.h"
@@ -67,7 +69,10 @@ const struct trace_info trace_infos[TRACE_IDS] = {
 #undef TRACE_EVENT
 #include <sys/sdt.h>
 
-/* The arguments of a probe: the time, then the fields in their order; those that the event does not have are 0. */
+/*
+ * The arguments of a probe: the time, then the fields in their order; those that the event does not
+ * have are 0.
+ */
 static void fire(enum trace_id id, uint64_t now, const union trace_value v[TRACE_FIELDS_MAX])
 {
 	switch (id) {
@@ -114,7 +119,7 @@ void trace_remove(struct trace_sink *sink)
 
 void trace_emit(enum trace_id id, uint64_t now, const void *fields)
 {
-	union trace_value values[TRACE_FIELDS_MAX] = {{0}};
+	union trace_value values[TRACE_FIELDS_MAX] = { { 0 } };
 	struct trace_sink *s;
 
 	memcpy(values, fields, trace_infos[id].n_fields * sizeof(values[0]));

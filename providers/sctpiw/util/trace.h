@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trace points. A module says that something has happened, by an event of trace_events.h; sinks that were
- * installed from outside write it down (the log, net/trace_file.c), and so may a debugger by a USDT
- * probe of the same name, provider sctpiw (trace.c). The layers that do no I/O stay so: they know this header alone.
+ * Trace points. A module says that something has happened, by an event of trace_events.h; sinks
+ * that were installed from outside write it down (the log, net/trace_file.c), and so may a debugger
+ * by a USDT probe of the same name, provider sctpiw (trace.c). The layers that do no I/O stay so:
+ * they know this header alone.
  *
- * Switched off, a trace point is a load of trace_users and a branch that is not taken; its arguments are not
- * computed. It may stand anywhere, under any lock: sinks take no lock but their own.
+ * Switched off, a trace point is a load of trace_users and a branch that is not taken; its
+ * arguments are not computed. It may stand anywhere, under any lock: sinks take no lock but their
+ * own.
  */
 #ifndef SCTPIW_UTIL_TRACE_H
 #define SCTPIW_UTIL_TRACE_H
@@ -23,6 +25,7 @@
 
 /* One struct an event, struct trace_packet_sent, with its fields, each of eight bytes. */
 #define TRACE_C_NUMBER uint64_t
+#define TRACE_C_SIGNED int64_t
 #define TRACE_C_HEX uint64_t
 #define TRACE_C_QPN uint64_t
 #define TRACE_C_TIME uint64_t
@@ -31,7 +34,9 @@
 #define TRACE_C_ADDR const struct ip_addr *
 #define TRACE_EVENT(id, category, type, level, line, doc) struct trace_##id {
 #define TRACE_FIELD(id, kind, field, key, doc) TRACE_C_##kind field;
-#define TRACE_END(id) };
+#define TRACE_END(id)                                                                              \
+	}                                                                                          \
+	;
 #include "util/trace_events.h"
 #undef TRACE_EVENT
 #undef TRACE_FIELD
@@ -58,6 +63,7 @@ union trace_value {
 
 enum trace_kind {
 	TRACE_KIND_NUMBER,
+	TRACE_KIND_SIGNED,
 	TRACE_KIND_HEX,
 	TRACE_KIND_QPN,
 	TRACE_KIND_TIME,
@@ -88,20 +94,23 @@ struct trace_info {
 
 extern const struct trace_info trace_infos[TRACE_IDS];
 
-/* Takes events. Whoever installs it owns it; it must outlive every trace point that may still run. */
+/*
+ * Takes events. Whoever installs it owns it; it must outlive every trace point that may still run.
+ */
 struct trace_sink {
 	_Atomic(struct trace_sink *) next; /* the list of those installed */
 	/*
-	 * Any thread calls this, with any lock held. now is the time of the event in ns of sys_now(), or TRACE_NOW; values
-	 * has one value for each field of the event, and is gone when the call returns.
+	 * Any thread calls this, with any lock held. now is the time of the event in ns of
+	 * sys_now(), or TRACE_NOW; values has one value for each field of the event, and is gone
+	 * when the call returns.
 	 */
 	void (*write)(struct trace_sink *sink, enum trace_id id, uint64_t now,
 		      const union trace_value *values);
 };
 
 /*
- * Sinks that are installed and debuggers that are attached to a probe; the kernel counts the latter. 0: trace points do
- * nothing.
+ * Sinks that are installed and debuggers that are attached to a probe; the kernel counts the
+ * latter. 0: trace points do nothing.
  */
 extern unsigned short trace_users;
 
@@ -122,7 +131,7 @@ void trace_emit(enum trace_id id, uint64_t now, const void *fields);
 #define TRACE(id, now, ...)                                                                        \
 	do {                                                                                       \
 		if (trace_enabled())                                                               \
-			trace_emit(trace_id_##id, now, &(const struct trace_##id){__VA_ARGS__});   \
+			trace_emit(trace_id_##id, now, &(const struct trace_##id){ __VA_ARGS__ }); \
 	} while (0)
 
 /* The line of the log for this event, into buf of size bytes; its length, "" if it has none. */

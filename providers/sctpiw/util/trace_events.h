@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of trace events. It is included several times, each time with other definitions of three macros,
- * and has no include guard therefore:
+ * The list of trace events. It is included several times, each time with other definitions of three
+ * macros, and has no include guard therefore:
  *
- *   TRACE_EVENT(id, category, type, level, line, doc)  begins an event. In code it is called id, in a trace
- *       "category:type". level is LOG when `--log debug` prints it, as the line, in which {field} stands for a
- *       value; it is QUIET when it comes with each packet or work request, and would flood the log.
- *   TRACE_FIELD(id, kind, field, key, doc)  is one of its fields. In code it is called field, in a trace key;
- *       "raw.length" is the member length of the object raw. Fields that share an object stand side by side.
- *   TRACE_END(id)  ends it.
+ *   TRACE_EVENT(id, category, type, level, line, doc) begins an event. In code it is called id, in a
+ *       trace "category:type". level is LOG if `--log debug` prints it, as the line, in which {field}
+ *       stands for a value. It is QUIET if it comes with each packet or work request and would flood
+ *       the log.
+ *   TRACE_FIELD(id, kind, field, key, doc) is one of its fields. In code it is called field, in a
+ *       trace key; "raw.length" is the member length of the object raw. Fields that share an object
+ *       stand side by side.
+ *   TRACE_END(id) ends it.
  *
- * Kinds: NUMBER, HEX (8 digits), QPN (a QP number, 6 digits), TIME (nanoseconds; milliseconds in a trace), FLAG, TEXT and
- * ADDR (struct ip_addr). A value that is not known is TRACE_NONE, or NULL, and is left out. An event has up to
- * 11 fields. Names follow the events of QUIC (draft-ietf-quic-qlog-quic-events) where SCTP has the same thing, so that
- * tools made for those draw ours.
+ * Kinds: NUMBER, SIGNED (always known), HEX (8 digits), QPN (a QP number, 6 digits), TIME
+ * (nanoseconds; milliseconds in a trace), FLAG, TEXT and ADDR (struct ip_addr). A value that is not
+ * known is TRACE_NONE, or NULL, and is left out. An event has up to 11 fields. Names follow the events
+ * of QUIC (draft-ietf-quic-qlog-quic-events) if SCTP has the same thing, so that tools made for those
+ * draw ours.
  *
- * docs/trace-events.md is made of this file: tests/unit/test_trace --events prints it.
+ * docs/trace-events.md is made of this file: build/bin/test_trace --events prints it.
  */
+
+/* clang-format off */
 
 /* ---- transport: packets ---- */
 
@@ -79,39 +84,43 @@ TRACE_EVENT(packet_lost, recovery, packet_lost, QUIET, "", "a DATA chunk is take
 TRACE_FIELD(packet_lost, HEX, assoc, "assoc", "the association")
 TRACE_FIELD(packet_lost, NUMBER, tsn, "header.packet_number", "its TSN")
 TRACE_FIELD(packet_lost, NUMBER, bytes, "raw.length", "bytes of the chunk")
-TRACE_FIELD(packet_lost, TEXT, why, "trigger", "time_threshold: the reordering time is over; reordering_threshold: three SACKs missed it; pto_expired: T3; path_failed; window_opened: it was sent into a closed window")
+TRACE_FIELD(packet_lost, TEXT, why, "trigger", "time_threshold: the reordering time is over; reordering_threshold: three SACKs missed it; pto_expired: T3; path_failed; window_opened: it was sent into a closed window; packet_too_big; setup_resent: it went behind a COOKIE ECHO")
 TRACE_END(packet_lost)
 
-TRACE_EVENT(timer, recovery, timer_expired, LOG, "association {assoc}: timer {timer} expired", "a timer expired")
+TRACE_EVENT(timer, recovery, timer_expired, QUIET, "", "a timer expired; not told of delayed SACKs, reordering and path MTU")
 TRACE_FIELD(timer, HEX, assoc, "assoc", "the association")
 TRACE_FIELD(timer, TEXT, timer, "timer_type", "setup (T1-init, T1-cookie or T2-shutdown), T3, TLP, heartbeat, window or paths")
 TRACE_END(timer)
 
 /* ---- connectivity: associations and paths ---- */
 
-TRACE_EVENT(assoc_up, connectivity, connection_started, LOG, "port {port}, {peer}: association up, tag {assoc}", "an association is up")
+TRACE_EVENT(assoc_up, connectivity, connection_started, QUIET, "", "an association is up; not with `--llp kernel`")
 TRACE_FIELD(assoc_up, HEX, assoc, "assoc", "the association")
-TRACE_FIELD(assoc_up, NUMBER, port, "local_port", "its SCTP port on this side")
-TRACE_FIELD(assoc_up, TEXT, peer, "peer", "the peer's address and SCTP port")
+TRACE_FIELD(assoc_up, NUMBER, port, "local_port", "SCTP port of this side")
+TRACE_FIELD(assoc_up, ADDR, remote, "remote", "the peer's address")
+TRACE_FIELD(assoc_up, NUMBER, remote_port, "remote_port", "SCTP port of the peer")
+TRACE_FIELD(assoc_up, NUMBER, udp_port, "udp_port", "UDP port of the peer; 0: plain IP")
 TRACE_FIELD(assoc_up, FLAG, initiator, "initiator", "whether this side sent the INIT")
-TRACE_FIELD(assoc_up, NUMBER, streams, "streams", "streams each way")
+TRACE_FIELD(assoc_up, NUMBER, streams, "streams", "streams that this side may send on")
 TRACE_END(assoc_up)
 
-TRACE_EVENT(assoc_state, connectivity, connection_state_updated, LOG, "port {port}, {peer}: {state}", "an association changes")
-TRACE_FIELD(assoc_state, HEX, assoc, "assoc", "the association")
-TRACE_FIELD(assoc_state, NUMBER, port, "local_port", "its SCTP port on this side")
+TRACE_EVENT(assoc_ended, connectivity, connection_closed, QUIET, "", "an association is over; not with `--llp kernel`")
+TRACE_FIELD(assoc_ended, HEX, assoc, "assoc", "the association")
+TRACE_FIELD(assoc_ended, NUMBER, error, "error", "errno; 0: both sides wanted it")
+TRACE_END(assoc_ended)
+
+TRACE_EVENT(assoc_state, connectivity, connection_state_updated, LOG, "port {port}, {peer}: {state}", "an association changes, as the connection manager sees it")
+TRACE_FIELD(assoc_state, NUMBER, port, "local_port", "SCTP port of this side")
 TRACE_FIELD(assoc_state, TEXT, peer, "peer", "the peer's address and SCTP port")
-TRACE_FIELD(assoc_state, TEXT, state, "new", "what happens, such as 'association restarted'")
+TRACE_FIELD(assoc_state, TEXT, state, "new", "association up, aborted, restarted by the peer, or the peer shuts down")
 TRACE_END(assoc_state)
 
-TRACE_EVENT(assoc_closed, connectivity, connection_closed, LOG, "port {port}: association closed", "an association ended as both sides wanted")
-TRACE_FIELD(assoc_closed, HEX, assoc, "assoc", "the association")
-TRACE_FIELD(assoc_closed, NUMBER, port, "local_port", "its SCTP port on this side")
+TRACE_EVENT(assoc_closed, connectivity, association_closed, LOG, "port {port}: association closed", "an association has ended as both sides wanted, and its sessions with it")
+TRACE_FIELD(assoc_closed, NUMBER, port, "local_port", "SCTP port of this side")
 TRACE_END(assoc_closed)
 
-TRACE_EVENT(assoc_lost, connectivity, connection_lost, LOG, "port {port}: association lost, error {error}", "an association ended otherwise")
-TRACE_FIELD(assoc_lost, HEX, assoc, "assoc", "the association")
-TRACE_FIELD(assoc_lost, NUMBER, port, "local_port", "its SCTP port on this side")
+TRACE_EVENT(assoc_lost, connectivity, association_lost, LOG, "port {port}: association lost, error {error}", "an association has ended otherwise, and its sessions with it")
+TRACE_FIELD(assoc_lost, NUMBER, port, "local_port", "SCTP port of this side")
 TRACE_FIELD(assoc_lost, NUMBER, error, "error", "errno")
 TRACE_END(assoc_lost)
 
@@ -217,7 +226,7 @@ TRACE_END(completion)
 TRACE_EVENT(cm_event, cm, event, LOG, "id {id}: event {event}, status {status}", "an event of rdma_cm was queued for the application")
 TRACE_FIELD(cm_event, NUMBER, id, "id", "number of the rdma_cm_id in this process")
 TRACE_FIELD(cm_event, NUMBER, event, "event", "enum rdma_cm_event_type")
-TRACE_FIELD(cm_event, NUMBER, status, "status", "its status")
+TRACE_FIELD(cm_event, SIGNED, status, "status", "0, -errno, or the reason of a reject")
 TRACE_END(cm_event)
 
 TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the engine's lock taken, or leaves the work to the progress thread")

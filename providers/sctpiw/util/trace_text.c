@@ -14,6 +14,8 @@ bool trace_is_known(enum trace_kind kind, const union trace_value *value)
 		return value->text;
 	if (kind == TRACE_KIND_ADDR)
 		return value->addr;
+	if (kind == TRACE_KIND_SIGNED)
+		return true;
 	return value->number != TRACE_NONE;
 }
 
@@ -40,6 +42,8 @@ static int put_value(char *buf, size_t size, enum trace_kind kind, const union t
 	if (!trace_is_known(kind, v))
 		return snprintf(buf, size, "-");
 	switch (kind) {
+	case TRACE_KIND_SIGNED:
+		return snprintf(buf, size, "%" PRId64, (int64_t)v->number);
 	case TRACE_KIND_HEX:
 		return snprintf(buf, size, "0x%08" PRIx64, v->number);
 	case TRACE_KIND_QPN:
@@ -89,7 +93,8 @@ unsigned int trace_line(char *buf, unsigned int size, enum trace_id id,
 			continue;
 		}
 		n = strcspn(p, "}");
-		used += (unsigned int)put_field(buf + used, size - used, info, p + 1, n - 1, values);
+		used += (unsigned int)put_field(buf + used, size - used, info, p + 1, n - 1,
+						values);
 		p += n + 1;
 	}
 	used = used < size ? used : size - 1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/iw_qp.h"
+#include "util/trace.h"
 #include "verbs/context.h"
 #include "verbs/mw.h"
 #include "verbs/qp.h"
@@ -160,6 +161,8 @@ static int post_one_send(struct iw_qp *iw, const struct ibv_send_wr *wr, uint64_
 		copy_inline((uint8_t *)wqe->sge, wr->sg_list, n);
 	else
 		sctpiw_copy_sges(wqe->sge, wr->sg_list, wqe->num_sge);
+	TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id, .opcode = wqe->opcode,
+	      .bytes = wqe->length);
 	iw_sq_publish(iw);
 	*bytes += total;
 	return 0;

@@ -12,6 +12,7 @@
 
 #include "iwarp/iw_qp.h"
 #include "log/log.h"
+#include "util/trace.h"
 #include "verbs/context.h"
 #include "verbs/post.h"
 #include "verbs/qp.h"
@@ -240,6 +241,17 @@ static void wr_start(struct ibv_qp_ex *ex)
 	b->bytes = 0;
 }
 
+/* The count WQEs that are about to be published. */
+static void trace_posted(struct iw_qp *iw, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct iw_send_wqe *wqe = iw_ring_slot(&iw->sq, i);
+
+		TRACE(wqe_posted, TRACE_NOW, .qp = iw->num, .wr_id = wqe->wr_id,
+		      .opcode = wqe->opcode, .bytes = wqe->length);
+	}
+}
+
 static int wr_complete(struct ibv_qp_ex *ex)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
@@ -254,6 +266,8 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	err = b->err;
 	count = err ? 0 : b->count;
 	bytes = b->bytes;
+	if (trace_enabled())
+		trace_posted(qp->iw, count);
 	if (count)
 		iw_ring_publish(&qp->iw->sq, count);
 	sctpiw_sq_unlock(qp);

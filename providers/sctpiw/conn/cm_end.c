@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The end of connections of rdma_cm ids, by either side. */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "conn/cm.h"
+#include "conn/conn.h"
+
+/* How long the application may take to poll what came before the end, and how often that is looked at. */
+#define END_LIMIT (NSEC_PER_SEC / 10)
+#define END_STEP NSEC_PER_MSEC
+
+static void close_session(struct cm_id *id)
+{
+	if (!id->session)
+		return;
+	iw_session_close(id->session);
+	id->session = NULL;
+}
+
+/* Takes the id out of cm.ending, and tells the application. */
+static void tell_end(struct cm_id *id)
+{
+	list_del(&id->ending.node);
+	cm_post(id, CM_EVENT_DISCONNECTED, id->ending.status);
+}
+
+int cm_disconnect(struct cm_id *id)
+{
+	switch (id->state) {
+	case CM_ACCEPTED:
+	case CM_ESTABLISHED:
+		list_del(&id->setup.node);
+		close_session(id);
+		id->state = CM_OVER;
+		cm_post(id, CM_EVENT_DISCONNECTED, 0);
+		return 0;
+	case CM_OVER:
+		/* An application that hangs up itself waits for no receive. */
+		if (list_linked(&id->ending.node))
+			tell_end(id);
+		return 0;
+	case CM_CONNECTING:
+	case CM_REQUESTED:
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* For an iWARP device the kernel's CM has nothing to do about COMM_EST and the like, either. */
+int cm_notify(const struct cm_id *id)
+{
+	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
+}
+
+void cm_hang_up(struct cm_id *id)
+{
+	list_del(&id->setup.wait_node);
+	list_del(&id->setup.node);
+	list_del(&id->ending.node);
+	if (id->state == CM_REQUESTED && id->session) {
+		/* An application that lets go of a request that it has read rejects it. */
+		if (id->request.listener)
+			iw_session_refuse(id->session);
+		else
+			iw_session_reject(id->session, NULL, 0);
+		id->session = NULL;
+	} else {
+		close_session(id);
+	}
+}
+
+/* ---- the peer's end ---- */
+
+/*
+ * The application hears of the end once it has polled the last Send that came before. A peer hangs up right
+ * behind its last Send, and both may come at once. With devices whose connections end by another way, and so
+ * later, programs get away with destroying the QP on the event before they look into the CQ once more.
+ */
+void cm_end(struct cm_id *id, int status)
+{
+	struct conn *c = id->conn;
+	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
+
+	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv)) {
+		cm_post(id, CM_EVENT_DISCONNECTED, status);
+		return;
+	}
+	id->ending.status = status;
+	id->ending.deadline = c->now + END_LIMIT;
+	if (list_empty(&c->cm.ending))
+		c->cm.end_check = c->now + END_STEP;
+	list_add_tail(&c->cm.ending, &id->ending.node);
+}
+
+/*
+ * Whether the receive is still in the CQ. A look at where it was will not do: entries move up when those of
+ * another QP are taken out (iw_cq_purge()).
+ */
+static bool is_unpolled(struct cm_id *id)
+{
+	struct iw_qp *qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
+
+	return qp && (!iw_cq_is_past(qp->recv_cq, id->ending.recv) ||
+		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv));
+}
+
+static void check_ends(struct conn *c)
+{
+	c->cm.end_check = c->now + END_STEP;
+	list_for_each_safe(node, &c->cm.ending) {
+		struct cm_id *id = list_entry(node, struct cm_id, ending.node);
+
+		if (c->now >= id->ending.deadline || !is_unpolled(id))
+			tell_end(id);
+	}
+}
+
+uint64_t cm_end_next_timeout(const struct conn *c)
+{
+	return list_empty(&c->cm.ending) ? TIME_NEVER : c->cm.end_check;
+}
+
+void cm_end_timers(struct conn *c)
+{
+	if (!list_empty(&c->cm.ending) && c->cm.end_check <= c->now)
+		check_ends(c);
+}

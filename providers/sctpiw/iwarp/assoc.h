@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Associations: the table of streams, and the sessions' turns to send. Engine lock. */
+#ifndef SCTPIW_IWARP_ASSOC_H
+#define SCTPIW_IWARP_ASSOC_H
+
+#include "iwarp/iw_assoc.h"
+#include "iwarp/session.h"
+
+#define IW_STREAM_PAGE 256 /* streams for which the table is allocated at once */
+
+struct iw_assoc {
+	struct iw_rnic *rnic;
+	struct iw_llp_ops ops;
+	void *llp;
+	struct list_node all; /* iw_rnic.assocs */
+	bool initiator;	      /* our sessions take even stream ids, else odd ones */
+	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
+	unsigned int streams;
+	size_t max_msg;	    /* bytes */
+	uint32_t pulled;    /* messages */
+	uint32_t acked;	    /* of them, as known when iw_assoc_acked() was called last */
+	struct list_node zcopy_qps; /* iw_zcopy.node */
+	struct iw_msg *msg; /* the message that is being pulled */
+	unsigned int live;  /* sessions that are not over: iw_session_uncount() */
+	struct list_node idle; /* iw_rnic.idle: the last session has ended, and nobody was told yet */
+	unsigned int cursor;   /* the stream at which the search for an idle one goes on */
+	struct list_node ready; /* iw_session.ready: in turn */
+	struct iw_session **pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
+};
+
+/* The session on the stream, or NULL. */
+struct iw_session *iw_assoc_session(const struct iw_assoc *assoc, unsigned int sid);
+/* Puts the session on the stream. -ENOMEM. */
+int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid);
+void iw_assoc_unlink(struct iw_session *s);
+/* From now on our sessions take even stream ids, else odd ones. */
+void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator);
+/* An idle stream of our parity, or -EAGAIN. */
+int iw_assoc_idle_stream(struct iw_assoc *assoc);
+/* Has the message with this number (iw_assoc.pulled) arrived at the peer? */
+bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq);
+/* The session may have something to be pulled. Cheap; may be called at any time and again. */
+void iw_session_wake(struct iw_session *s);
+
+#endif

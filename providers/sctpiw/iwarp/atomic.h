@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Both ends of atomics (RFC 7306 5). Engine lock. */
+#ifndef SCTPIW_IWARP_ATOMIC_H
+#define SCTPIW_IWARP_ATOMIC_H
+
+#include "iwarp/read.h"
+
+struct iw_send_wqe;
+
+/* What a word becomes that is old now, in host order; arg: struct rdmap_atomic_request. */
+uint64_t iw_atomic_next(uint64_t old, const void *arg);
+/*
+ * Does the operation, now that its turn has come, and writes the Atomic Response behind room for the
+ * DDP-SSN: its length with that. 0: it does not fit limit, and nothing was done; -EPROTO: the
+ * request is refused, f is filled.
+ */
+int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, uint8_t *buf,
+		      size_t limit, struct iw_failure *f);
+/* Writes the request of a WQE, DDP header included, to buf; returns its length. */
+size_t iw_atomic_put_request(const struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *buf);
+/*
+ * Moves the old value (8 bytes, host order) to the WQE's SGEs; NULL: only checks them. false: not
+ * allowed.
+ */
+bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const uint8_t *value);
+/* Place and deliver a segment of an Atomic Response. */
+int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_atomic_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+
+#endif

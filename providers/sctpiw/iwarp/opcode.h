@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The messages of RDMAP (RFC 5040 4.1, RFC 7306 4.1): one table says where each of them travels, who
+ * sends it, how it is placed and delivered, what it completes, and which layer's errors the sender gets.
+ * Placement and delivery are switches that are made from the table, so that no call is indirect.
+ */
+#ifndef SCTPIW_IWARP_OPCODE_H
+#define SCTPIW_IWARP_OPCODE_H
+
+#include <stdint.h>
+
+#include "iwarp/mr.h"
+#include "iwarp/terminate.h"
+#include "wire/rdmap.h"
+
+/* Where a message travels: to a tagged buffer, or to an untagged queue. */
+enum iw_path {
+	IW_PATH_NONE, /* no such message */
+	IW_PATH_TAGGED,
+	IW_PATH_QUEUE_0, /* + the queue number */
+	IW_PATH_QUEUE_1,
+	IW_PATH_QUEUE_2,
+	IW_PATH_QUEUE_3,
+};
+
+/* The side that sends a message: the one with the work request, or the one that answers it. */
+enum iw_sender { IW_SENDER_REQUESTER, IW_SENDER_RESPONDER, IW_SENDER_EITHER };
+
+/* What is complete when the message is delivered. */
+enum iw_completes {
+	IW_COMPLETES_NOTHING,
+	IW_COMPLETES_RECEIVE,
+	IW_COMPLETES_REQUEST, /* the requester's work request */
+	IW_COMPLETES_SESSION, /* it ends */
+};
+
+/* The layer whose error codes say that the message must not access memory. */
+enum iw_errors { IW_ERRORS_NONE, IW_ERRORS_DDP, IW_ERRORS_RDMAP };
+
+/*    opcode, path, sender, completes, errors, place, deliver */
+#define IW_RDMAP_OPCODES(X)                                                                        \
+	X(RDMAP_WRITE, TAGGED, REQUESTER, NOTHING, DDP, iw_write_place, iw_write_deliver)          \
+	X(RDMAP_READ_REQUEST, QUEUE_1, REQUESTER, NOTHING, RDMAP, iw_irq_place, iw_irq_deliver)    \
+	X(RDMAP_READ_RESPONSE, TAGGED, RESPONDER, REQUEST, DDP, iw_read_place, iw_read_deliver)    \
+	X(RDMAP_SEND, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)         \
+	X(RDMAP_SEND_INV, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)     \
+	X(RDMAP_SEND_SE, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)      \
+	X(RDMAP_SEND_SE_INV, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)  \
+	X(RDMAP_TERMINATE, QUEUE_2, EITHER, SESSION, NONE, iw_term_place, iw_term_deliver)         \
+	X(RDMAP_IMMEDIATE, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)    \
+	X(RDMAP_IMMEDIATE_SE, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver) \
+	X(RDMAP_ATOMIC_REQUEST, QUEUE_1, REQUESTER, NOTHING, RDMAP, iw_irq_place, iw_irq_deliver)  \
+	X(RDMAP_ATOMIC_RESPONSE, QUEUE_3, RESPONDER, REQUEST, NONE, iw_atomic_place,               \
+	  iw_atomic_deliver)
+
+struct iw_rdmap_info {
+	uint8_t path;	   /* enum iw_path */
+	uint8_t sender;	   /* enum iw_sender */
+	uint8_t completes; /* enum iw_completes */
+	uint8_t errors;	   /* enum iw_errors */
+};
+
+extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
+
+/* The Terminate for a message of this opcode that iw_mr_remote() refuses: TERM_*. */
+uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict);
+
+#endif

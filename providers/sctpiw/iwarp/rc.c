@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The life of a reliable connection: its session comes and goes, the QP stays. */
+#include "iwarp/rc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "iwarp/assoc.h"
+#include "iwarp/mw.h"
+#include "iwarp/rc_srq.h"
+#include "util/alloc.h"
+
+/* 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest possible. */
+#define READ_STAGS_STEP 0x9e3779b9u
+
+static struct iw_qp *rc_alloc(void)
+{
+	struct iw_rc *rc = alloc_lines(sizeof(*rc));
+
+	if (!rc)
+		return NULL;
+	list_init(&rc->rx.waiting);
+	list_init(&rc->zcopy.node);
+	return &rc->base.qp;
+}
+
+static void rc_free(struct iw_qp *qp)
+{
+	struct iw_rc *rc = iw_rc_of(qp);
+
+	if (rc->closed)
+		rc->closed->ending.closed_qp = NULL;
+	free(rc);
+}
+
+static enum iw_qp_move rc_move(const struct iw_qp *qp, enum iw_qp_state next)
+{
+	enum iw_qp_state now = iw_qp_state(qp);
+	bool may;
+
+	switch (next) {
+	case IW_QPS_INIT:
+		may = now == IW_QPS_RESET;
+		break;
+	case IW_QPS_RTR:
+		if (now == IW_QPS_RTS && iw_rc_of(qp)->session)
+			return IW_QP_STAYS; /* its session was faster than the application */
+		may = now == IW_QPS_INIT;
+		break;
+	case IW_QPS_RTS:
+		may = now == IW_QPS_SQD || (now == IW_QPS_RTR && qp->oob);
+		break;
+	case IW_QPS_SQD:
+		may = now == IW_QPS_RTS;
+		break;
+	default:
+		may = false;
+	}
+	return may ? IW_QP_MOVES : IW_QP_REFUSED;
+}
+
+static void rc_disconnect(struct iw_qp *qp)
+{
+	struct iw_rc *rc = iw_rc_of(qp);
+
+	if (rc->session)
+		iw_session_end(rc->session, IW_END_MOVED, NULL);
+}
+
+static void rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f)
+{
+	iw_rc_srq_flush(iw_rc_of(qp), f);
+}
+
+static void rc_drop_receives(struct iw_qp *qp)
+{
+	if (qp->srq)
+		iw_rc_srq_return(iw_rc_of(qp));
+	iw_rc_of(qp)->peer_gone = false;
+}
+
+static void rc_doorbell(struct iw_qp *qp)
+{
+	struct iw_session *s = iw_rc_of(qp)->session;
+
+	if (!s)
+		return;
+	/* An unexpected Send waits, or has waited. */
+	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) && !iw_rc_rx_refresh(s))
+		return;
+	iw_session_wake(s);
+}
+
+static void rc_end_remote_read(struct iw_qp *qp)
+{
+	const struct iw_rc *rc = iw_rc_of(qp);
+	struct iw_assoc *assoc;
+
+	if (!list_linked(&rc->zcopy.node))
+		return;
+	assoc = rc->session->assoc;
+	assoc->ops.copy_out(assoc->llp, rc->session->sid);
+}
+
+static void rc_set_ord(struct iw_qp *qp, uint32_t ord)
+{
+	struct iw_rc *rc = iw_rc_of(qp);
+
+	if (rc->session)
+		rc->reads.ord = ord < rc->reads.ord_max ? ord : rc->reads.ord_max;
+}
+
+const struct iw_qp_ops iw_rc_ops = {
+	.wr_opcodes = 1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |
+		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_RDMA_READ |
+		      1u << IW_WR_ATOMIC_CMP_AND_SWP | 1u << IW_WR_ATOMIC_FETCH_AND_ADD |
+		      1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW | 1u << IW_WR_SEND_WITH_INV,
+	.alloc = rc_alloc,
+	.free = rc_free,
+	.move = rc_move,
+	.disconnect = rc_disconnect,
+	.end_remote_read = rc_end_remote_read,
+	.set_ord = rc_set_ord,
+	.doorbell = rc_doorbell,
+	.flush_receives = rc_flush_receives,
+	.drop_receives = rc_drop_receives,
+};
+
+/*
+ * A QP that is connected out of band is bound once it has an address of the peer, and to one session in
+ * its life.
+ */
+static bool may_bind(const struct iw_rc *rc)
+{
+	const struct iw_qp *qp = &rc->base.qp;
+	enum iw_qp_state state = iw_qp_state(qp);
+
+	if (rc->session)
+		return false;
+	if (qp->oob)
+		return !rc->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
+	return state == IW_QPS_INIT || state == IW_QPS_RTR;
+}
+
+int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord)
+{
+	struct iw_rc *rc = iw_rc_of(qp);
+	uint32_t sq_head = iw_ring_head(&qp->sq);
+	uint32_t rq_head = iw_ring_head(&qp->rq);
+	struct iw_reads reads = {
+		.ord = ord,
+		.ord_max = IW_MAX_ORD,
+		.msn = 1,
+		/* STags are of no use on another session, but begin far from those of all others. */
+		.stag = qp->rnic->read_stags,
+		.atomic_msn = 1,
+	};
+
+	if (!may_bind(rc))
+		return -EINVAL;
+	if (iw_reads_reserve(&reads, 1))
+		return -ENOMEM;
+	qp->rnic->read_stags += READ_STAGS_STEP;
+	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };
+	iw_answer_forget(&rc->base.answer);
+	rc->tx = (struct iw_rc_tx){ .msn = 1 };
+	rc->rx = (struct iw_rc_rx){
+		.delta = rq_head - 1, /* the receive at the head takes MSN 1 */
+		.deliver_msn = 1,
+		.unexpected.first = rq_head,
+	};
+	list_init(&rc->rx.waiting);
+	rc->reads = reads;
+	rc->irq = (struct iw_irq){ .head = 1, .tail = 1, .ird = ird, .response_msn = 1 };
+	rc->peer_write = (struct iw_peer_write){ 0 };
+	if (rc->closed) {
+		rc->closed->ending.closed_qp = NULL;
+		rc->closed = NULL;
+	}
+	rc->session = s;
+	s->qp = qp;
+	return 0;
+}
+
+void iw_rc_unbind(struct iw_rc *rc)
+{
+	if (rc->base.qp.srq)
+		iw_rc_srq_unbind(rc);
+	else
+		iw_unexpected_clear(&rc->rx.unexpected);
+	iw_mw_unbind_all(&rc->base.qp);
+	free(rc->reads.at);
+	free(rc->irq.at);
+	rc->reads = (struct iw_reads){ 0 };
+	rc->irq = (struct iw_irq){ 0 };
+	rc->base.send.begun = false;
+	rc->session->qp = NULL;
+	rc->session = NULL;
+}
+
+bool iw_rc_complete_sends(struct iw_rc *rc)
+{
+	struct iw_failure f;
+
+	if (iw_sq_complete(&rc->base.qp))
+		return true;
+	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
+	iw_session_fail(rc->session, &f);
+	return false;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Sends and Immediate Data that arrive at a reliable connection. If the receive of a message is posted its
+ * segments go there at once; else copies of them are kept, and moved in when the receive comes.
+ */
+#include "iwarp/rc_rx.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "iwarp/assoc.h"
+#include "iwarp/cq.h"
+#include "iwarp/rc.h"
+#include "iwarp/rc_srq.h"
+
+/* ---- one receive ---- */
+
+/* The peer's message is too long for the receive with this index. */
+static int fail_length(struct iw_failure *f, uint16_t error, uint32_t index,
+		       const struct iw_rx_rec *rec)
+{
+	iw_fail_rec(f, error, rec);
+	f->fault = IW_FAULT_RQ;
+	f->index = index;
+	f->status = IW_WC_LOC_LEN_ERR;
+	return -EPROTO;
+}
+
+int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
+		  const uint8_t *payload, struct iw_failure *f)
+{
+	struct iw_qp *qp = &rc->base.qp;
+	uint32_t length = iw_recv_wqe(qp, r)->length;
+	uint32_t status;
+
+	/* Immediate Data goes into the completion. */
+	if (!rec->len || rdmap_is_immediate(rdmap_opcode(rec->rdmap)))
+		return 0;
+	if ((uint64_t)rec->mo + rec->len > length)
+		return fail_length(f, rec->mo && rec->mo >= length ? TERM_DDP_MO : TERM_DDP_TOO_LONG,
+				   index, rec);
+	status = iw_recv_place(qp, r, rec->mo, payload, rec->len);
+	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
+}
+
+int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
+		   struct iw_failure *f)
+{
+	unsigned int opcode = rdmap_opcode(rec->rdmap);
+
+	/* An empty segment at a high MO was placed without looking at the length. */
+	if (!rdmap_is_immediate(opcode) &&
+	    (uint64_t)rec->mo + rec->len > iw_recv_wqe(&rc->base.qp, r)->length)
+		return fail_length(f, TERM_DDP_TOO_LONG, index, rec);
+	if (rdmap_invalidates(opcode) && iw_mr_invalidate_remote(&rc->base.qp, rec->stag))
+		return iw_fail_rec(f, TERM_RDMAP_INVALIDATE, rec);
+	return 0;
+}
+
+int iw_rc_rx_complete(struct iw_rc *rc, struct iw_recv r, const struct iw_rx_rec *rec,
+		      struct iw_failure *f)
+{
+	unsigned int opcode = rdmap_opcode(rec->rdmap);
+	struct iw_cqe cqe = {
+		.status = IW_WC_SUCCESS,
+		.opcode = IW_WC_RECV,
+		.byte_len = rec->mo + rec->len,
+	};
+
+	if (rdmap_is_immediate(opcode)) {
+		iw_imm_complete(rec, &cqe);
+	} else if (rdmap_invalidates(opcode)) {
+		cqe.flags = IW_WC_WITH_INV;
+		cqe.inv_stag = rec->stag;
+	}
+	if (iw_recv_complete(&rc->base.qp, r, &cqe, rdmap_solicits(opcode)))
+		return 0;
+	return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+}
+
+/* The message at the head of the QP's own queue is whole, and its turn has come. */
+static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_recv r = iw_recv_own(iw_ring_head(&rc->base.qp.rq));
+	int err = iw_rc_rx_judge(rc, r, r.at, rec, f);
+
+	return err ? err : iw_rc_rx_complete(rc, r, rec, f);
+}
+
+/* ---- unexpected Sends ---- */
+
+void iw_rc_rx_start_timer(struct iw_session *s)
+{
+	if (s->rnr_retry_count < IW_RNR_FOREVER)
+		iw_session_set_timer(s, s->rnic->now + s->rnr_retry_count * IW_RNR_UNIT);
+}
+
+int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+		  const uint8_t *payload, struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	s->rnic->stats.unexpected++;
+	switch (iw_unexpected_keep(&rc->rx.unexpected, index, rec, ssn, payload,
+				   s->rnic->config.unexpected_bytes_per_qp)) {
+	case IW_UNEXPECTED_NO_BUDGET:
+		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
+	case IW_UNEXPECTED_NO_MEMORY:
+		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+	default:
+		return 0;
+	}
+}
+
+int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, uint32_t index,
+		  uint16_t *ssn, struct iw_failure *f)
+{
+	int err = 0;
+
+	for (struct iw_unexpected_segment *seg = m->first; seg; seg = seg->next) {
+		rc->rx.unexpected.bytes -= IW_UNEXPECTED_COST + seg->rec.len;
+		*ssn = seg->ssn;
+		if (!err)
+			err = iw_rc_rx_fill(rc, r, index, &seg->rec, seg->data, f);
+	}
+	iw_unexpected_free(m);
+	return err;
+}
+
+/* One more receive of the own queue is there: what is kept for it moves in. */
+static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	uint32_t index = t->first;
+	struct iw_unexpected m = { 0 };
+	int err;
+
+	if (t->size) {
+		m = *iw_unexpected_at(t, index);
+		memset(iw_unexpected_at(t, index), 0, sizeof(m));
+	}
+	t->first++;
+	if (!iw_unexpected_exists(&m))
+		return 0;
+	t->count--;
+	t->delivered -= m.delivered;
+	err = iw_rc_rx_move(rc, &m, iw_recv_own(index), index, ssn, f);
+	if (!err && m.delivered)
+		err = complete_own(rc, &m.rec, f);
+	return err;
+}
+
+/* Says whether the application rings the doorbell for each receive (iw_rq_is_awaited()). */
+static void await(struct iw_qp *qp, bool awaited)
+{
+	if (atomic_load_explicit(&qp->rq_awaited, memory_order_relaxed) == awaited)
+		return;
+	atomic_store_explicit(&qp->rq_awaited, awaited, memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+bool iw_rc_rx_refresh(struct iw_session *s)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	uint32_t tail = iw_ring_tail(&s->qp->rq);
+	uint32_t head = iw_ring_head(&s->qp->rq);
+
+	if (!t->count) {
+		t->first = tail;
+		await(s->qp, false);
+		return true;
+	}
+	while (t->first != tail) {
+		struct iw_failure f;
+		uint16_t ssn = 0;
+
+		/* If a segment that came early is wrong, that is judged when its turn comes. */
+		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
+			return false;
+	}
+	if (!t->delivered)
+		iw_session_set_timer(s, UINT64_MAX);
+	else if (head != iw_ring_head(&s->qp->rq))
+		iw_rc_rx_start_timer(s); /* some receives came: the time begins anew */
+	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	return true;
+}
+
+void iw_rc_rx_timeout(struct iw_session *s)
+{
+	const struct iw_rc *rc = iw_rc_of(s->qp);
+	const struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_failure f;
+
+	if (!t->delivered)
+		return;
+	if (s->qp->srq)
+		iw_rc_srq_serve(s->qp->srq);
+	else
+		iw_rc_rx_refresh(s);
+	if (rc->session != s || !t->delivered)
+		return;
+	/* They were delivered in order, so the first of the table is one of them. */
+	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &iw_unexpected_at(t, t->first)->rec);
+	iw_session_fail(s, &f);
+}
+
+/* ---- segments ---- */
+
+enum receive { RECEIVE_POSTED, RECEIVE_MISSING, RECEIVE_SESSION_ENDED };
+
+/* Is the receive with this index posted by now? If not it is awaited. */
+static enum receive find_receive(struct iw_session *s, uint32_t index)
+{
+	struct iw_qp *qp = s->qp;
+	const struct iw_unexpected_table *t = &iw_rc_of(qp)->rx.unexpected;
+
+	do {
+		if (!iw_rc_rx_refresh(s))
+			return RECEIVE_SESSION_ENDED;
+		if (index - t->first >= 0x80000000u)
+			return RECEIVE_POSTED;
+		await(qp, true);
+	} while (iw_ring_tail(&qp->rq) != t->first);
+	return RECEIVE_MISSING;
+}
+
+/* No receive with this index was posted when we last looked. */
+static int place_unexpected(struct iw_session *s, uint32_t index, const struct iw_segment *seg,
+			    const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	switch (find_receive(s, index)) {
+	case RECEIVE_POSTED:
+		return iw_rc_rx_fill(rc, iw_recv_own(index), index, rec, seg->payload, f);
+	case RECEIVE_SESSION_ENDED:
+		return iw_fail_illegal(f); /* f is not used any more */
+	default:
+		if (index - rc->rx.unexpected.first >= IW_UNEXPECTED_MSNS)
+			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
+		return iw_rc_rx_keep(s, index, rec, seg->ssn, seg->payload, f);
+	}
+}
+
+int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	uint32_t index = seg->h.msn + rc->rx.delta;
+	uint32_t head = iw_ring_head(&s->qp->rq);
+	struct iw_rx_rec rec = {
+		.control = seg->h.control,
+		.rdmap = seg->h.rdmap,
+		.len = (uint16_t)seg->payload_len,
+		.stag = seg->h.stag,
+		.msn = seg->h.msn,
+		.mo = seg->h.mo,
+	};
+
+	if (rdmap_is_immediate(rdmap_opcode(seg->h.rdmap)) && iw_imm_check(seg, f))
+		return -EPROTO;
+	/* Delivered already, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
+	if (seg->h.msn - rc->rx.deliver_msn >= 0x8000)
+		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
+	if (s->qp->srq)
+		return iw_rc_srq_place(s, index, &rec, seg->ssn, seg->payload, f);
+	if (index - head >= rc->rx.unexpected.first - head)
+		return place_unexpected(s, index, seg, &rec, f);
+	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);
+}
+
+int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	uint32_t index = rec->msn + rc->rx.delta;
+	struct iw_unexpected *m;
+	struct iw_rx_rec imm;
+
+	if (!ddp_is_last(rec->control))
+		return 0;
+	if (rec->msn != rc->rx.deliver_msn)
+		return iw_fail_rec(f, TERM_DDP_MSN, rec);
+	rc->rx.deliver_msn++;
+	if (rdmap_is_immediate(rdmap_opcode(rec->rdmap))) {
+		imm = iw_imm_resolve(&rc->peer_write, rec);
+		rec = &imm;
+	}
+	rc->peer_write.just_before = false;
+	if (s->qp->srq)
+		return iw_rc_srq_deliver(s, index, rec, f);
+	if (index == iw_ring_head(&s->qp->rq) && index != t->first)
+		return complete_own(rc, rec, f);
+	/* Unexpected, as all before it from the head on: receives are given out in order. */
+	m = iw_unexpected_at(t, index);
+	m->delivered = true;
+	m->rec = *rec;
+	if (!t->delivered++)
+		iw_rc_rx_start_timer(s);
+	return 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The messages that a reliable connection receives on QN 0: Sends and Immediate Data. The MSN of a
+ * message says which receive it goes into, whenever its segments arrive. Engine lock.
+ */
+#ifndef SCTPIW_IWARP_RC_RX_H
+#define SCTPIW_IWARP_RC_RX_H
+
+#include "iwarp/terminate.h"
+#include "iwarp/unexpected.h"
+
+struct iw_rc;
+struct iw_session;
+
+#define IW_RNR_UNIT (655 * IW_MSEC) /* ns: what rnr_retry_count counts */
+#define IW_RNR_FOREVER 7
+
+/*
+ * Each message has an index, its MSN + delta, which runs on from session to session. With an own
+ * receive queue it is the ring index of its receive, and iw_unexpected_table.first is the first
+ * index without one: the tail of the ring as last seen. With an SRQ, first is the first message that is
+ * not complete, it and the messages behind it have taken `taken` receives, and all of them are
+ * in the table.
+ */
+struct iw_rc_rx {
+	uint32_t delta;
+	uint32_t deliver_msn; /* MSN of the next message that DDP delivers */
+	struct iw_unexpected_table unexpected;
+	struct list_node waiting; /* iw_srq_full.waiting */
+	uint32_t taken;
+};
+
+/* Places a segment of QN 0. May find that receives were posted, and move earlier messages in. */
+int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
+int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+/* New receives were posted: unexpected Sends move in. false: the session has failed. */
+bool iw_rc_rx_refresh(struct iw_session *s);
+/* The receive of an unexpected Send did not come in time (rnr_retry_count). */
+void iw_rc_rx_timeout(struct iw_session *s);
+/* Starts the time that a delivered message waits for its receive. */
+void iw_rc_rx_start_timer(struct iw_session *s);
+
+/* What is shared with rc_srq.c: */
+
+/* Keeps a segment of an unexpected Send within the budget of the QP; else -EPROTO. */
+int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+		  const uint8_t *payload, struct iw_failure *f);
+/*
+ * Moves what is kept of m into the receive r, and frees it. *ssn: of the last segment that was looked at.
+ * -EPROTO: f is filled, and blames the receive with this index.
+ */
+int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, uint32_t index,
+		  uint16_t *ssn, struct iw_failure *f);
+/* Places a segment's payload into the receive r; index as above. */
+int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
+		  const uint8_t *payload, struct iw_failure *f);
+/*
+ * The message is whole, and its turn has come: does it fit the receive, and may it invalidate the STag
+ * that it names? Invalidates it. rec: of its last segment, as iw_imm_resolve() left it.
+ */
+int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
+		   struct iw_failure *f);
+/* Completes the receive of a message that was judged. -EPROTO: the completion is lost. */
+int iw_rc_rx_complete(struct iw_rc *rc, struct iw_recv r, const struct iw_rx_rec *rec,
+		      struct iw_failure *f);
+
+#endif

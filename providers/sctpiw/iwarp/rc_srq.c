@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Each message of a reliable connection with an SRQ has an entry in the table of unexpected messages, with
+ * the receive that it has taken, or with the segments that wait for one. iw_srq.h says who gets what.
+ */
+#include "iwarp/rc_srq.h"
+
+#include <string.h>
+
+#include "iwarp/assoc.h"
+#include "iwarp/rc.h"
+#include "iwarp/srq.h"
+
+#define MSNS_MAX 0x8000	/* messages in the table */
+#define TABLE_KEEP 1024 /* a larger table is given back when it is empty */
+
+/* ---- completion ---- */
+
+/* The message at the head is whole, delivered and has a receive, which completes. */
+static int complete_first(struct iw_rc *rc, struct iw_failure *f)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_unexpected *m = iw_unexpected_at(t, t->first);
+	struct iw_rx_rec rec = m->rec;
+	struct iw_recv r = m->recv;
+	int err = iw_rc_rx_judge(rc, r, t->first, &rec, f);
+
+	if (err)
+		return err;
+	memset(m, 0, sizeof(*m));
+	t->first++;
+	t->delivered--;
+	rc->rx.taken--;
+	iw_ring_release(&rc->base.qp.rq, t->first); /* so its head says what is complete, as without an SRQ */
+	return iw_rc_rx_complete(rc, r, &rec, f);
+}
+
+/* Completes messages in order, up to the first that is not delivered or has no receive. */
+static int complete(struct iw_rc *rc, struct iw_failure *f)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	int err = 0;
+
+	while (!err && t->delivered && iw_unexpected_at(t, t->first)->recv.at)
+		err = complete_first(rc, f);
+	return err;
+}
+
+/* ---- receives ---- */
+
+enum taken {
+	TAKEN_NONE,   /* there is no receive, or not for this QP */
+	TAKEN_EMPTY,  /* by a message of which nothing has come yet */
+	TAKEN_FILLED, /* what was kept of the message has moved in */
+	TAKEN_FAILED, /* the same, and it was wrong */
+};
+
+/*
+ * Takes a receive for the first message of the QP that has none. TAKEN_FAILED: f is filled, and concerns the
+ * message with this DDP-SSN.
+ */
+static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	uint32_t index = t->first + rc->rx.taken;
+	struct iw_unexpected *m = iw_unexpected_at(t, index);
+	struct iw_unexpected kept = *m;
+	int err;
+
+	if (!iw_recv_take(rc->base.qp.srq, rc->rx.taken, &m->recv))
+		return TAKEN_NONE;
+	rc->rx.taken++;
+	if (!kept.first)
+		return TAKEN_EMPTY;
+	m->first = m->last = NULL;
+	m->begun = true;
+	if (!--t->count)
+		list_del(&rc->rx.waiting);
+	err = iw_rc_rx_move(rc, &kept, m->recv, index, ssn, f);
+	if (!err)
+		err = complete(rc, f);
+	return err ? TAKEN_FAILED : TAKEN_FILLED;
+}
+
+enum given { GIVEN, GIVEN_NONE, GIVEN_SESSION_ENDED };
+
+/* Gives the session's QP one more receive, and draws the conclusions: here alone the session may end. */
+static enum given give(struct iw_session *s)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_failure f;
+	uint16_t ssn = 0;
+
+	switch (take(rc, &ssn, &f)) {
+	case TAKEN_NONE:
+		return GIVEN_NONE;
+	case TAKEN_EMPTY:
+		return GIVEN;
+	case TAKEN_FAILED:
+		/* If a segment that came early is wrong, that is judged when its turn comes. */
+		if (iw_session_wrong(s, ssn, &f))
+			return GIVEN_SESSION_ENDED;
+		break;
+	case TAKEN_FILLED:
+		break;
+	}
+	if (!rc->rx.unexpected.delivered)
+		iw_session_set_timer(s, UINT64_MAX);
+	else
+		iw_rc_rx_start_timer(s); /* a receive came: the time begins anew */
+	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	return GIVEN;
+}
+
+/* Does the message have a receive, or can it have one now? Those before it get theirs first. */
+static enum given obtain(struct iw_session *s, uint32_t index)
+{
+	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
+	enum given given = GIVEN;
+
+	while (given == GIVEN && index - rx->unexpected.first >= rx->taken)
+		given = give(s);
+	return given;
+}
+
+/*
+ * There is no receive for the message: it is awaited. It may have been posted before anybody could see
+ * that it is.
+ */
+static enum given await(struct iw_session *s, uint32_t index)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	if (!list_linked(&rc->rx.waiting))
+		list_add_tail(iw_srq_waiting(s->qp->srq), &rc->rx.waiting);
+	iw_srq_await(s->qp->srq, true);
+	return obtain(s, index);
+}
+
+int iw_rc_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
+		    const uint8_t *payload, struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_srq *srq = s->qp->srq;
+	struct iw_unexpected *m;
+	enum given given;
+
+	if (index - t->first >= rc->rx.taken && !list_empty(iw_srq_waiting(srq)))
+		iw_rc_srq_serve(srq); /* those that wait already go first, this QP perhaps among them */
+	if (rc->session != s)
+		return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
+	if (index - t->first >= MSNS_MAX)
+		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
+	if (!iw_unexpected_entry(t, index))
+		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+	given = obtain(s, index);
+	if (given == GIVEN_NONE)
+		given = await(s, index);
+	if (given == GIVEN_SESSION_ENDED)
+		return iw_fail_illegal(f);
+	if (given == GIVEN_NONE)
+		return iw_rc_rx_keep(s, index, rec, ssn, payload, f);
+	m = iw_unexpected_at(t, index);
+	m->begun = true;
+	return iw_rc_rx_fill(rc, m->recv, index, rec, payload, f);
+}
+
+int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
+		      struct iw_failure *f)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_unexpected *m = iw_unexpected_at(t, index);
+	bool waited = t->delivered != 0;
+	int err;
+
+	m->delivered = true;
+	m->rec = *rec;
+	t->delivered++;
+	err = complete(rc, f);
+	if (err)
+		return err;
+	if (t->delivered && !waited)
+		iw_rc_rx_start_timer(s);
+	else if (list_linked(&rc->rx.waiting))
+		iw_rc_srq_serve(s->qp->srq); /* the QP has fewer receives now, so it may take more */
+	else if (t->size > TABLE_KEEP && !rc->rx.taken)
+		iw_unexpected_clear(t);
+	return 0;
+}
+
+/* ---- QPs that wait ---- */
+
+/* One receive at a time, until there are none left, or no QP in the whole list may have one. */
+static void serve_in_turn(struct iw_srq *srq)
+{
+	struct list_node *waiting = iw_srq_waiting(srq), *denied = NULL, *node;
+
+	while (iw_srq_left(srq) && (node = waiting->next) != waiting && node != denied) {
+		struct iw_rc_rx *rx = list_entry(node, struct iw_rc_rx, waiting);
+
+		list_del(node);
+		if (!rx->unexpected.count) /* it has all it wanted */
+			continue;
+		list_add_tail(waiting, node);
+		if (give(list_entry(rx, struct iw_rc, rx)->session) != GIVEN_NONE)
+			denied = NULL;
+		else if (!denied)
+			denied = node;
+	}
+}
+
+void iw_rc_srq_serve(struct iw_srq *srq)
+{
+	uint32_t seen;
+
+	do {
+		seen = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
+		serve_in_turn(srq);
+		iw_srq_await(srq, !list_empty(iw_srq_waiting(srq)));
+	} while (!list_empty(iw_srq_waiting(srq)) &&
+		 atomic_load_explicit(&srq->posted_tail, memory_order_relaxed) != seen);
+}
+
+/* ---- the end ---- */
+
+void iw_rc_srq_unbind(struct iw_rc *rc)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+
+	list_del(&rc->rx.waiting);
+	for (uint32_t i = 0; i < t->size; i++)
+		iw_unexpected_free(&t->at[i]);
+	t->count = 0;
+}
+
+void iw_rc_srq_flush(struct iw_rc *rc, const struct iw_failure *f)
+{
+	const struct iw_unexpected_table *t = &rc->rx.unexpected;
+
+	for (uint32_t i = 0; i < rc->rx.taken; i++) {
+		struct iw_unexpected *m = iw_unexpected_at(t, t->first + i);
+
+		if (!m->begun)
+			continue;
+		iw_recv_flush(&rc->base.qp, m->recv, t->first + i, f);
+		m->recv.at = 0;
+	}
+	iw_rc_srq_return(rc);
+}
+
+void iw_rc_srq_return(struct iw_rc *rc)
+{
+	struct iw_unexpected_table *t = &rc->rx.unexpected;
+
+	/* From the last on, so that the first comes to the front. */
+	while (rc->rx.taken) {
+		struct iw_recv r = iw_unexpected_at(t, t->first + --rc->rx.taken)->recv;
+
+		if (r.at)
+			iw_recv_return(r);
+	}
+	iw_unexpected_clear(t);
+	iw_srq_serve_later(rc->base.qp.srq);
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a reliable connection sends: which WQE or response comes next, cut into segments. Messages are not
+ * interleaved (RFC 5041 5.3).
+ */
+#include "iwarp/rc_tx.h"
+
+#include "iwarp/assoc.h"
+#include "iwarp/atomic.h"
+#include "iwarp/iw_wr.h"
+#include "iwarp/mw.h"
+#include "iwarp/rc.h"
+
+#define LENGTH_WAIT UINT32_MAX
+
+/* ---- which WQE comes next ---- */
+
+/*
+ * A request is about to wait for a slot (ORD), or may go on. Once a long read has found no slot, the
+ * requests behind it wait until a quarter of the slots is free: then one packet asks for several
+ * reads, and what answers them is one stream of full packets.
+ *
+ * Makes room for one more in the table; without memory the request waits for those before it.
+ */
+static void prepare_request(struct iw_reads *r)
+{
+	uint32_t outstanding = iw_reads_outstanding(r);
+
+	if (!outstanding)
+		return;
+	if (outstanding >= r->ord)
+		r->gather = iw_read_at(r, r->tail - 1)->length >= IW_LONG_READ;
+	else if (outstanding <= r->ord - r->ord / 4)
+		r->gather = false;
+	if (outstanding < r->ord && !r->gather)
+		iw_reads_reserve(r, outstanding + 1);
+}
+
+static bool is_fenced(const struct iw_send_wqe *wqe)
+{
+	/* Invalidating the sink of a read that is under way would break the read. */
+	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
+}
+
+/* Must the WQE wait for requests before it? */
+static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
+{
+	uint32_t outstanding = iw_reads_outstanding(r);
+
+	if (!outstanding)
+		return false;
+	if (is_fenced(wqe))
+		return true;
+	return iw_wr_is_request(wqe->opcode) &&
+	       (outstanding >= r->ord || r->gather || outstanding == r->size);
+}
+
+/* The WQE that may be taken up now, or NULL. */
+static struct iw_send_wqe *next_wqe(struct iw_rc *rc)
+{
+	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp);
+
+	if (!wqe || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
+		return NULL; /* in SQD nothing new is begun */
+	if (iw_wr_is_request(wqe->opcode) && !is_fenced(wqe))
+		prepare_request(&rc->reads);
+	return is_blocked(&rc->reads, wqe) ? NULL : wqe;
+}
+
+bool iw_rc_tx_find_work(struct iw_rc *rc)
+{
+	return rc->base.send.begun || rc->irq.responding || next_wqe(rc) || iw_response_ready(rc);
+}
+
+/* The current WQE is at fault: the session ends. */
+static void fail_wqe(struct iw_session *s, uint32_t status)
+{
+	struct iw_failure f;
+
+	iw_fail_local(&f, IW_FAULT_SQ, iw_qp_base(s->qp)->send.next, status);
+	iw_session_fail(s, &f);
+}
+
+/* All of the current WQE is with DDP. false: the session has ended (CQ overflow). */
+static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progress progress)
+{
+	if (rc->zcopy.current && list_linked(&rc->zcopy.node)) {
+		progress = IW_WQE_REFERENCED;
+		wqe->zcopy_seq = rc->zcopy.seq;
+	}
+	wqe->progress = (uint8_t)progress;
+	rc->base.send.next++;
+	rc->base.send.begun = false;
+	return progress != IW_WQE_DONE || iw_rc_complete_sends(rc);
+}
+
+/* ---- Sends and Writes ---- */
+
+/* Copies the next n bytes of the message, or references the last of them. 0 or a completion status. */
+static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
+{
+	struct iw_qp *qp = &rc->base.qp;
+
+	if (wqe->flags & IW_SEND_INLINE)
+		return iw_sq_copy_inline(qp, wqe, to, n);
+	while (n) {
+		const uint8_t *from;
+		uint32_t part;
+		uint32_t status = iw_sq_next_part(qp, wqe, n, &from, &part);
+
+		if (status)
+			return status;
+		if (!(part == n && iw_zcopy_reference_wqe(rc, from, part)) &&
+		    qp->rnic->ops.copy(to, from, part))
+			return IW_WC_LOC_PROT_ERR;
+		to += part;
+		n -= part;
+	}
+	return IW_WC_SUCCESS;
+}
+
+/*
+ * How much of rest bytes of payload goes out now, behind a header of this length; LENGTH_WAIT: nothing, more
+ * room is worth waiting for.
+ */
+static uint32_t cut(uint32_t rest, size_t header, size_t limit)
+{
+	if (header + rest <= limit)
+		return rest;
+	if (limit < IW_MIN_CUT)
+		return LENGTH_WAIT;
+	return (uint32_t)((limit - header) & ~(size_t)3); /* chunks are padded to 4 bytes */
+}
+
+/* The next segment of a Write or a Send. */
+static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
+	bool tagged = info->kind == IW_WR_KIND_WRITE;
+	const size_t header = SESSION_SSN_LEN + (tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN);
+	uint8_t opcode = wqe->flags & IW_SEND_SOLICITED ? info->rdmap_se : info->rdmap;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_sq *sq = &rc->base.send;
+	uint32_t rest = wqe->length - sq->offset;
+	uint32_t n = cut(rest, header, limit);
+	uint32_t status;
+
+	if (n == LENGTH_WAIT)
+		return 0;
+	status = gather(rc, wqe, buf + header, n);
+	if (status) {
+		fail_wqe(s, status);
+		return 0;
+	}
+	if (tagged)
+		ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), wqe->rkey,
+			       wqe->remote_to + sq->offset);
+	else
+		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode),
+				 rdmap_invalidates(opcode) ? wqe->inv_stag : 0, RDMAP_QN_SEND,
+				 wqe->msn, sq->offset);
+	sq->offset += n;
+	if (n != rest)
+		return header + n;
+	rc->tx.imm_due = info->with_imm;
+	if (!rc->tx.imm_due)
+		finish(rc, wqe, IW_WQE_DONE);
+	return header + n;
+}
+
+/* Behind its Write nothing comes in between: the WQE stays the current one until now. */
+static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
+			     size_t limit)
+{
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN)
+		return 0;
+	iw_imm_put(wqe, buf + SESSION_SSN_LEN);
+	finish(iw_rc_of(s->qp), wqe, IW_WQE_DONE);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN;
+}
+
+/* ---- requests ---- */
+
+static size_t put_read_request(uint8_t *buf, uint32_t msn, const struct rdmap_read_request *r)
+{
+	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_READ_REQUEST), 0,
+			 RDMAP_QN_READ_REQUEST, msn, 0);
+	rdmap_put_read_request(buf + SESSION_SSN_LEN + DDP_UNTAGGED_LEN, r);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN;
+}
+
+/* May a read place its data there? Checks each SGE before the peer is asked. */
+static uint32_t check_sink(const struct iw_rc *rc, const struct iw_send_wqe *wqe)
+{
+	const struct iw_qp *qp = &rc->base.qp;
+	uint64_t total = 0;
+
+	if (!rc->reads.ord || wqe->num_sge > qp->max_send_sge)
+		return IW_WC_LOC_QP_OP_ERR; /* without a slot it would wait for ever */
+	for (uint32_t i = 0; i < wqe->num_sge; i++) {
+		const struct iw_sge *sge = &wqe->sge[i];
+
+		if (sge->length && !iw_mr_local(qp, sge->lkey, sge->addr, sge->length,
+						IW_ACCESS_LOCAL_WRITE))
+			return IW_WC_LOC_PROT_ERR;
+		total += sge->length;
+	}
+	return total == wqe->length ? IW_WC_SUCCESS : IW_WC_LOC_QP_OP_ERR;
+}
+
+static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	bool scattered = wqe->num_sge > 1;
+	uint32_t msn = rc->reads.msn;
+	uint32_t status;
+	struct rdmap_read_request r = {
+		.size = wqe->length,
+		.src_stag = wqe->rkey,
+		.src_to = wqe->remote_to,
+	};
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN)
+		return 0;
+	status = check_sink(rc, wqe);
+	if (status) {
+		fail_wqe(s, status);
+		return 0;
+	}
+	if (scattered) {
+		r.sink_stag = iw_mr_read_stag(s->rnic, rc->reads.stag++);
+	} else if (wqe->num_sge) {
+		r.sink_stag = wqe->sge[0].lkey;
+		r.sink_to = wqe->sge[0].addr;
+	}
+	iw_reads_add(&rc->reads, &(struct iw_read){
+		.index = rc->base.send.next,
+		.msn = msn,
+		.stag = r.sink_stag,
+		.length = r.size,
+		.to = r.sink_to,
+		.scattered = scattered,
+	});
+	rc->reads.msn++;
+	finish(rc, wqe, IW_WQE_READING);
+	return put_read_request(buf, msn, &r);
+}
+
+static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN)
+		return 0;
+	if (!rc->reads.ord) {
+		fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+		return 0;
+	}
+	/* The sink is checked first: the operation at the peer cannot be undone. */
+	if (!iw_atomic_scatter(rc, wqe, NULL)) {
+		fail_wqe(s, IW_WC_LOC_PROT_ERR);
+		return 0;
+	}
+	iw_atomic_put_request(rc, wqe, buf + SESSION_SSN_LEN);
+	iw_reads_add(&rc->reads, &(struct iw_read){
+		.index = rc->base.send.next,
+		.msn = rc->reads.msn++,
+		.atomic = true,
+		.response_msn = rc->reads.atomic_msn++,
+	});
+	finish(rc, wqe, IW_WQE_READING);
+	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
+}
+
+/* LOCAL_INV and BIND_MW make no message. false: the session has ended. */
+static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
+{
+	uint32_t status = IW_WC_SUCCESS;
+
+	if (wqe->opcode == IW_WR_BIND_MW) {
+		if (iw_mw_bind(s->qp, wqe))
+			status = IW_WC_MW_BIND_ERR;
+	} else if (iw_mr_invalidate_local(s->qp, wqe->inv_stag)) {
+		status = IW_WC_LOC_QP_OP_ERR;
+	}
+	if (status) {
+		fail_wqe(s, status);
+		return false;
+	}
+	return finish(iw_rc_of(s->qp), wqe, IW_WQE_DONE);
+}
+
+/* ---- turns ---- */
+
+/* Takes up the next WQE that makes a message. false: there is none, or the session has ended. */
+static bool begin_wqe(struct iw_session *s)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_sq *sq = &rc->base.send;
+	struct iw_send_wqe *wqe;
+
+	while ((wqe = next_wqe(rc))) {
+		const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
+
+		wqe->progress = IW_WQE_STARTED;
+		sq->offset = sq->sge = sq->sge_offset = 0;
+		rc->tx.imm_due = info->kind == IW_WR_KIND_IMMEDIATE;
+		rc->zcopy.current = false;
+		if (info->kind == IW_WR_KIND_LOCAL) {
+			if (!do_locally(s, wqe))
+				return false;
+			continue;
+		}
+		if (info->kind == IW_WR_KIND_NONE ||
+		    (info->sges == IW_WR_SGES_EMPTY && wqe->length)) {
+			fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
+			return false;
+		}
+		if (info->on_queue_0)
+			wqe->msn = rc->tx.msn++;
+		sq->begun = true;
+		return true;
+	}
+	return false;
+}
+
+static void begin_response(struct iw_rc *rc)
+{
+	rc->irq.responding = true;
+	rc->irq.sent = 0;
+}
+
+/* Begins a message: responses and WQEs take turns. false: there is none, or the session has ended. */
+static bool begin(struct iw_session *s)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	rc->response_turn = !rc->response_turn;
+	if (rc->response_turn && iw_response_ready(rc)) {
+		begin_response(rc);
+		return true;
+	}
+	if (begin_wqe(s))
+		return true;
+	if (s->state != IW_S_ESTABLISHED || !iw_response_ready(rc))
+		return false;
+	begin_response(rc);
+	return true;
+}
+
+size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_send_wqe *wqe;
+
+	if (!rc->base.send.begun && !rc->irq.responding && !begin(s))
+		return 0;
+	if (rc->irq.responding)
+		return iw_response_pull(s, buf, limit);
+	wqe = iw_sq_at(s->qp, rc->base.send.next);
+	if (rc->tx.imm_due)
+		return pull_immediate(s, wqe, buf, limit);
+	switch (iw_wr_info(wqe->opcode)->kind) {
+	case IW_WR_KIND_READ:
+		return pull_read(s, wqe, buf, limit);
+	case IW_WR_KIND_ATOMIC:
+		return pull_atomic(s, wqe, buf, limit);
+	default:
+		return pull_payload(s, wqe, buf, limit);
+	}
+}
+
+size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit)
+{
+	const struct session_enhanced *e = &s->setup.offer;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct rdmap_read_request r = { 0 };
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_READ_REQ_LEN)
+		return 0;
+	s->tx.rtr_due = false;
+	if (e->rtr_write) {
+		ddp_put_tagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_WRITE), 0, 0);
+		return SESSION_SSN_LEN + DDP_TAGGED_LEN;
+	}
+	if (!e->rtr_read) {
+		ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_SEND), 0,
+				 RDMAP_QN_SEND, rc->tx.msn++, 0);
+		return SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
+	}
+	iw_reads_add(&rc->reads, &(struct iw_read){ .msn = rc->reads.msn, .rtr = true });
+	return put_read_request(buf, rc->reads.msn++, &r);
+}
+
+/* ---- what the peer's Terminate is about ---- */
+
+/* Is the segment that the peer complains of one of this WQE? */
+static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
+{
+	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
+
+	if (ddp_is_tagged(h->control))
+		return info->kind == IW_WR_KIND_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
+		       h->stag == wqe->rkey && h->to - wqe->remote_to <= wqe->length;
+	return h->qn == RDMAP_QN_SEND && info->on_queue_0 && wqe->msn == h->msn;
+}
+
+static uint32_t blame_status(const struct iw_send_wqe *wqe, uint16_t error)
+{
+	if (wqe->opcode == IW_WR_SEND_WITH_INV &&
+	    (error == TERM_RDMAP_INVALIDATE || error == TERM_RDMAP_INVALIDATE_OP))
+		return IW_WC_REM_INV_REQ_ERR;
+	if (TERM_TYPE(error) == 1 && TERM_LAYER(error) <= 1) /* protection, tagged buffer */
+		return IW_WC_REM_ACCESS_ERR;
+	return IW_WC_REM_OP_ERR;
+}
+
+static void blame(const struct iw_qp *qp, uint32_t index, uint16_t error, struct iw_failure *f)
+{
+	f->fault = IW_FAULT_SQ;
+	f->index = index;
+	f->status = blame_status(iw_sq_at(qp, index), error);
+}
+
+void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f)
+{
+	const struct iw_qp *qp = &rc->base.qp;
+	uint32_t end = rc->base.send.next + rc->base.send.begun;
+	struct ddp_header h;
+
+	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))
+		return;
+	if (!ddp_is_tagged(h.control) && h.qn == RDMAP_QN_READ_REQUEST) {
+		for (uint32_t i = rc->reads.head; i != rc->reads.tail; i++) {
+			const struct iw_read *r = iw_read_at(&rc->reads, i);
+
+			if (r->msn == h.msn && !r->rtr)
+				blame(qp, r->index, t->error, f);
+		}
+		return;
+	}
+	for (uint32_t i = iw_ring_head(&qp->sq); i != end; i++) {
+		if (!is_about(iw_sq_at(qp, i), &h))
+			continue;
+		blame(qp, i, t->error, f);
+		return;
+	}
+}

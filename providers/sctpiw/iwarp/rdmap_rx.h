@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Delivery in the order of the DDP-SSNs (RFC 5041 5.3, RFC 5040 5, RFC 7306 5.4, 6.4). Engine lock. */
+#ifndef SCTPIW_IWARP_RDMAP_RX_H
+#define SCTPIW_IWARP_RDMAP_RX_H
+
+#include "iwarp/session.h"
+
+/* Delivers a placed segment, whose turn has come. 0 or -EPROTO. May end the session. */
+int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+/* Delivers a segment of an RDMA Write. Always 0. */
+int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/recv.h"
+
+#include "iwarp/cq.h"
+#include "iwarp/mr.h"
+#include "iwarp/sq.h"
+#include "iwarp/srq.h"
+#include "iwarp/terminate.h"
+
+uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
+		    const uint8_t *data, uint32_t len)
+{
+	for (uint32_t i = 0; len && i < n; i++) {
+		const struct iw_sge *sge = &sges[i];
+		uint32_t part;
+		uint8_t *to;
+
+		if (offset >= sge->length) {
+			offset -= sge->length;
+			continue;
+		}
+		part = sge->length - (uint32_t)offset;
+		if (part > len)
+			part = len;
+		to = iw_mr_local(qp, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
+		if (!to || (data && qp->rnic->ops.copy(to, data, part)))
+			return IW_WC_LOC_PROT_ERR;
+		if (data)
+			data += part;
+		len -= part;
+		offset = 0;
+	}
+	return len ? IW_WC_LOC_LEN_ERR : IW_WC_SUCCESS;
+}
+
+bool iw_recv_take(struct iw_srq *srq, uint32_t taken, struct iw_recv *r)
+{
+	*r = (struct iw_recv){ .srq = srq, .at = iw_srq_take(srq, taken) };
+	return r->at;
+}
+
+void iw_recv_return(struct iw_recv r)
+{
+	iw_srq_repost(r.srq, r.at);
+}
+
+uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, const uint8_t *data,
+		       uint32_t len)
+{
+	const struct iw_recv_wqe *wqe = iw_recv_wqe(qp, r);
+	uint32_t n = wqe->num_sge < qp->max_recv_sge ? wqe->num_sge : qp->max_recv_sge;
+
+	if (offset + len > wqe->length)
+		return IW_WC_LOC_LEN_ERR;
+	return iw_scatter(qp, wqe->sge, n, offset, data, len);
+}
+
+bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited)
+{
+	cqe->wr_id = iw_recv_wqe(qp, r)->wr_id;
+	cqe->qp_num = qp->num;
+	/* First the slot, then the entry that tells the application that it may post again. */
+	if (r.srq)
+		iw_srq_give_back(r.srq, r.at);
+	else
+		iw_ring_release(&qp->rq, r.at + 1);
+	return iw_cq_push(qp->recv_cq, cqe, solicited);
+}
+
+void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f)
+{
+	bool fault = f && f->fault == IW_FAULT_RQ && f->index == index;
+	struct iw_cqe cqe = {
+		.status = fault ? f->status : IW_WC_WR_FLUSH_ERR,
+		.opcode = IW_WC_RECV,
+		.vendor_err = fault ? f->term.error : 0,
+	};
+
+	iw_recv_complete(qp, r, &cqe, true);
+}
+
+void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f)
+{
+	uint32_t head = iw_ring_head(&qp->rq);
+	uint32_t tail = iw_ring_tail(&qp->rq);
+
+	for (; head != tail; head++)
+		iw_recv_flush(qp, iw_recv_own(head), head, f);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The RNIC's own state. Engine lock. */
+#ifndef SCTPIW_IWARP_RNIC_H
+#define SCTPIW_IWARP_RNIC_H
+
+#include "iwarp/iw_rnic.h"
+#include "iwarp/table.h"
+#include "util/list.h"
+#include "util/timerq.h"
+
+#define IW_MSEC 1000000ull /* ns */
+/* DDP header and payload in bytes; the Terminate has 16 bits for it (RFC 5040 4.8). */
+#define IW_SEGMENT_MAX 65535
+
+struct iw_cq;
+
+struct iw_rnic {
+	struct iw_config config;
+	struct iw_rnic_ops ops;
+	struct random_source *random;
+	uint64_t now; /* ns, as iw_set_now() and iw_timers() said last */
+	struct iw_stats stats;
+
+	struct iw_table qps; /* struct iw_qp, by number */
+	uint32_t next_qp_num;
+	unsigned int pds, cqs, srqs; /* that exist */
+
+	struct iw_table mrs; /* struct iw_mr, and those in struct iw_mw, by the STag's 24-bit index */
+	uint32_t mws;	     /* windows among them */
+	uint64_t stag_keys[6];
+	uint32_t stag_counter; /* for the next STag of an MR or window */
+	uint32_t read_stags;   /* iw_reads.stag of the next session */
+	/*
+	 * What null MRs show: IW_SEGMENT_MAX zeros, then as much room for what is lost. NULL before there
+	 * is one.
+	 */
+	uint8_t *null_memory;
+
+	struct list_node events;   /* struct iw_event_node */
+	struct timerq timers;	   /* of the sessions, one each */
+	struct timerq cq_timers;   /* of CQs with moderation, one each */
+	unsigned int session_count; /* sessions that are not freed */
+	struct list_node sessions;
+	struct list_node graveyard; /* sessions that wait for iw_rnic_reap() */
+	struct list_node assocs;
+	struct list_node idle;	    /* iw_assoc.idle: what iw_next_idle() returns */
+	unsigned int zcopy_qps;	    /* QPs that reference memory, over all associations */
+	struct list_node srqs_due;  /* iw_srq_full.due */
+	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
+	struct iw_cq **notify_last; /* where the next one is to be linked */
+};
+
+/* Frees the sessions that are over. Only to be called where no caller holds a session. */
+void iw_rnic_reap(struct iw_rnic *rnic);
+
+#endif

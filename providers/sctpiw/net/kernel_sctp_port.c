@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "net/kernel_sctp_port.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "log/log.h"
+#include "net/carrier_socket.h"
+#include "net/kernel_sctp.h"
+#include "net/kernel_sctp_socket.h"
+#include "sys/sys.h"
+#include "util/sockaddr.h"
+
+#define BACKLOG 1024
+#define ACCEPTS 16 /* connections that one pass accepts */
+#define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
+
+int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+{
+	struct kernel_sctp_endpoint *ke = calloc(1, sizeof(*ke));
+	int ret;
+
+	if (!ke)
+		return -ENOMEM;
+	ret = ke->own.sock.fd = kernel_sctp_socket_open(addr->sa_family, v6only);
+	if (ret < 0)
+		goto err_free;
+	ke->own.ep = ep;
+	list_init(&ke->own.node);
+	list_init(&ke->listeners);
+	ret = sys_bind(ke->own.sock.fd, addr, sockaddr_len(addr));
+	if (!ret)
+		ret = sys_getsockname(ke->own.sock.fd, &ep->bound.local);
+	if (ret)
+		goto err_close;
+	/* From now on associations may have the port as well; a stranger's bind() still may not. */
+	sys_setsockopt_int(ke->own.sock.fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	ep->state = ke;
+	ep->bound.family = addr->sa_family;
+	ep->bound.v6only = v6only;
+	ep->bound.wildcard = sockaddr_is_any(addr);
+	ep->bound.port = sockaddr_port((struct sockaddr *)&ep->bound.local);
+	return 0;
+
+err_close:
+	sys_close(ke->own.sock.fd);
+err_free:
+	free(ke);
+	return ret;
+}
+
+static struct kernel_sctp_listener *listener_of(struct list_node *node)
+{
+	return list_entry(node, struct kernel_sctp_listener, node);
+}
+
+void kernel_sctp_close(struct endpoint *ep)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+	struct list_node *node;
+
+	while ((node = list_pop(&ke->listeners))) {
+		struct kernel_sctp_listener *l = listener_of(node);
+
+		sys_epoll_ctl(ep->conn->net->epoll_fd, EPOLL_CTL_DEL, l->sock.fd, NULL);
+		if (l == &ke->own)
+			continue;
+		sys_close(l->sock.fd);
+		free(l);
+	}
+	sys_close(ke->own.sock.fd);
+	free(ke);
+}
+
+void kernel_sctp_forget(struct endpoint *ep)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+
+	list_for_each(node, &ke->listeners) {
+		if (listener_of(node) == &ke->own)
+			continue;
+		sys_close(listener_of(node)->sock.fd);
+		listener_of(node)->sock.fd = -1;
+	}
+	sys_close(ke->own.sock.fd);
+	ke->own.sock.fd = -1;
+	list_for_each(node, &ep->assocs) {
+		struct kernel_sctp_assoc *ka = list_entry(node, struct conn_assoc, node)->state;
+
+		if (!ka) /* aborted: the process was about to end */
+			continue;
+		sys_close(ka->sock.fd);
+		ka->sock.fd = -1;
+	}
+}
+
+/* ---- active opening ---- */
+
+/* The listener that has the address, by itself or with all others; NULL: none. */
+static struct kernel_sctp_listener *find_listener(const struct endpoint *ep, const struct ip_addr *at)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+
+	list_for_each(node, &ke->listeners) {
+		struct kernel_sctp_listener *l = listener_of(node);
+
+		if (l == &ke->own || ip_addr_equal(&l->at, at))
+			return l;
+	}
+	return NULL;
+}
+
+static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
+{
+	const struct kernel_sctp_listener *l = find_listener(ep, &to->local);
+	struct sockaddr_storage local = ep->bound.local;
+
+	if (ep->bound.wildcard && !ip_addr_is_zero(&to->local))
+		sockaddr_make(&local, ep->bound.family, &to->local, ep->bound.port);
+	return kernel_sctp_socket_bind_beside(fd, (struct sockaddr *)&local, l ? l->sock.fd : -1);
+}
+
+int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port)
+{
+	struct endpoint *ep = a->ep;
+	struct sockaddr_storage remote;
+	struct kernel_sctp_assoc *ka;
+	socklen_t len;
+	int fd, ret;
+
+	fd = kernel_sctp_socket_open(ep->bound.family, ep->bound.v6only);
+	if (fd < 0)
+		return fd;
+	if (ep->tos)
+		carrier_socket_set_tos(fd, ep->bound.family, ep->tos);
+	ret = bind_active(ep, fd, to);
+	if (!ret && to->udp_port)
+		ret = kernel_sctp_socket_encap(fd, to->udp_port);
+	if (ret)
+		goto err;
+	len = sockaddr_make(&remote, ep->bound.family, &to->remote, port);
+	ret = sys_connect(fd, (struct sockaddr *)&remote, len);
+	if (ret && ret != -EINPROGRESS)
+		goto err;
+	ret = -ENOMEM;
+	ka = kernel_sctp_assoc_new(a, fd);
+	if (!ka)
+		goto err;
+	ka->active = true;
+	ka->path = *to;
+	ka->port = port;
+	return 0;
+
+err:
+	log_debug("port %u: cannot connect: %s", ep->bound.port, strerror(-ret));
+	sys_close(fd);
+	return ret;
+}
+
+/* ---- passive opening ---- */
+
+/* The kernel knows which of our addresses the peer used. */
+static void set_passive_path(struct kernel_sctp_assoc *ka, const struct sockaddr_storage *from)
+{
+	const struct endpoint *ep = ka->assoc->ep;
+	struct sockaddr_storage local;
+
+	ka->path.remote = sockaddr_ip((const struct sockaddr *)from);
+	ka->port = sockaddr_port((const struct sockaddr *)from);
+	if (sys_getsockname(ka->sock.fd, &local))
+		local = ep->bound.local;
+	ka->path.local = sockaddr_ip((struct sockaddr *)&local);
+}
+
+/* A process that is out of descriptors or memory would be told of the same connection for ever. */
+static void pause_accepting(struct kernel_sctp_listener *l)
+{
+	struct conn *c = l->ep->conn;
+	struct kernel_sctp *k = kernel_sctp_of(c);
+
+	kernel_sctp_watch(c, &l->sock, EPOLL_CTL_MOD, 0);
+	l->paused = true;
+	if (k->next_accept == TIME_NEVER)
+		k->next_accept = c->now + ACCEPT_PAUSE;
+}
+
+void kernel_sctp_resume(struct conn *c)
+{
+	kernel_sctp_of(c)->next_accept = TIME_NEVER;
+	list_for_each(ep_node, &c->endpoints.open) {
+		const struct endpoint *ep = list_entry(ep_node, struct endpoint, node);
+
+		list_for_each(node, &kernel_sctp_endpoint(ep)->listeners) {
+			struct kernel_sctp_listener *l = listener_of(node);
+
+			if (l->paused)
+				kernel_sctp_watch(c, &l->sock, EPOLL_CTL_MOD, EPOLLIN);
+			l->paused = false;
+		}
+	}
+}
+
+bool kernel_sctp_accept_some(struct kernel_sctp_listener *l)
+{
+	struct endpoint *ep = l->ep;
+
+	for (int i = 0; i < ACCEPTS; i++) {
+		struct sockaddr_storage from;
+		struct kernel_sctp_assoc *ka;
+		struct conn_assoc *a;
+		int fd = kernel_sctp_socket_accept(l->sock.fd, ep->bound.family, ep->bound.v6only, &from);
+
+		if (fd < 0) {
+			if (fd != -EAGAIN)
+				pause_accepting(l);
+			return false;
+		}
+		if (ep->tos)
+			carrier_socket_set_tos(fd, ep->bound.family, ep->tos);
+		a = conn_assoc_new(ep);
+		if (!a) {
+			sys_close(fd);
+			return false;
+		}
+		ka = kernel_sctp_assoc_new(a, fd);
+		if (!ka) {
+			sys_close(fd);
+			conn_assoc_over(a, -ENOMEM, false);
+			return false;
+		}
+		set_passive_path(ka, &from);
+	}
+	return true;
+}
+
+static int start_listening(struct kernel_sctp_listener *l)
+{
+	int ret = sys_listen(l->sock.fd, BACKLOG);
+
+	if (ret)
+		return ret;
+	ret = kernel_sctp_watch(l->ep->conn, &l->sock, EPOLL_CTL_ADD, EPOLLIN);
+	if (ret)
+		sys_listen(l->sock.fd, 0);
+	else
+		list_add_tail(&kernel_sctp_endpoint(l->ep)->listeners, &l->node);
+	return ret;
+}
+
+int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
+{
+	struct kernel_sctp_listener *own = &kernel_sctp_endpoint(ep)->own;
+
+	if (accept == list_linked(&own->node))
+		return 0;
+	if (accept)
+		return start_listening(own);
+	/* Peers whose association is up by now are told that nobody listens. */
+	while (kernel_sctp_accept_some(own))
+		;
+	kernel_sctp_watch(ep->conn, &own->sock, EPOLL_CTL_DEL, 0);
+	list_del(&own->node);
+	own->paused = false;
+	return sys_listen(own->sock.fd, 0);
+}
+
+int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
+{
+	struct sockaddr_storage addr;
+	struct kernel_sctp_listener *l;
+	int ret;
+
+	if (find_listener(ep, local)) /* it listens at all addresses */
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->ep = ep;
+	l->at = *local;
+	list_init(&l->node);
+	sockaddr_make(&addr, ep->bound.family, local, ep->bound.port);
+	ret = l->sock.fd = kernel_sctp_socket_open(ep->bound.family, ep->bound.v6only);
+	if (ret >= 0)
+		ret = kernel_sctp_socket_bind_beside(l->sock.fd, (struct sockaddr *)&addr, -1);
+	if (!ret)
+		ret = start_listening(l);
+	if (!ret)
+		return 0;
+	log_debug("port %u: cannot accept at an address: %s", ep->bound.port, strerror(-ret));
+	sys_close(l->sock.fd);
+	free(l);
+	return ret;
+}

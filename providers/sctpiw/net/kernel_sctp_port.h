@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Ports of the kernel's SCTP: endpoints, listeners, and how associations are opened. Shard lock. */
+#ifndef SCTPIW_NET_KERNEL_SCTP_PORT_H
+#define SCTPIW_NET_KERNEL_SCTP_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "util/addr.h"
+
+struct conn;
+struct conn_assoc;
+struct endpoint;
+struct kernel_sctp_listener;
+
+/* As in struct transport. */
+int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only);
+void kernel_sctp_close(struct endpoint *ep);
+void kernel_sctp_forget(struct endpoint *ep);
+int kernel_sctp_set_accept(struct endpoint *ep, bool accept);
+int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local);
+int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
+
+/* Accepts some of the associations that wait; returns whether there may be more. */
+bool kernel_sctp_accept_some(struct kernel_sctp_listener *l);
+/* Listeners that paused for want of descriptors or memory accept again. */
+void kernel_sctp_resume(struct conn *c);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sctp/inflight.h"
+
+#include "sctp/assoc.h"
+#include "util/serial.h"
+
+/* What a chunk takes of the peer's window: the first one of a packet pays for the packet. */
+static uint32_t charge(const struct sctp_out *o)
+{
+	return o->len + (o->flags & SCTP_OUT_FIRST ? SCTP_PACKET_OVERHEAD : 0);
+}
+
+/* The two accounts of what is in flight. Nobody else writes them but to reset them. */
+static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
+{
+	a->path->flight += o->len;
+	a->window.rwnd_outstanding += charge(o);
+}
+
+static void leave_flight(struct sctp_assoc *a, const struct sctp_out *o)
+{
+	a->path->flight -= o->len;
+	a->window.rwnd_outstanding -= charge(o);
+}
+
+void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn)
+{
+	sctp_outq_init(&a->out, initial_tsn);
+	a->inflight = (struct sctp_inflight){
+		.lost_from = initial_tsn,
+		.gap_end = a->out.cum,
+	};
+}
+
+void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, uint64_t now)
+{
+	if (first) {
+		a->inflight.xmit_seq++;
+		o->flags |= SCTP_OUT_FIRST;
+	}
+	o->xmit_seq = a->inflight.xmit_seq;
+	o->sent = now;
+	o->miss = 0;
+	enter_flight(a, o);
+}
+
+void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o)
+{
+	o->flags &= (uint8_t)~(SCTP_OUT_LOST | SCTP_OUT_FIRST);
+	o->flags |= SCTP_OUT_RESENT;
+	a->inflight.lost--;
+}
+
+void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now)
+{
+	o->flags |= SCTP_OUT_RESENT;
+	o->xmit_seq = ++a->inflight.xmit_seq;
+	o->sent = now;
+}
+
+void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o)
+{
+	if (o->flags & SCTP_OUT_LOST) {
+		o->flags &= (uint8_t)~SCTP_OUT_LOST;
+		a->inflight.lost--;
+	} else {
+		leave_flight(a, o);
+	}
+	o->flags |= SCTP_OUT_ACKED;
+	a->inflight.gap_acked++;
+}
+
+void sctp_inflight_release(struct sctp_assoc *a, struct sctp_out *o)
+{
+	a->inflight.gap_acked--;
+	if (o->flags & SCTP_OUT_REFERENCED)
+		a->inflight.referenced--;
+	sctp_block_unref(&a->s->blocks, o->block);
+}
+
+void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum)
+{
+	a->out.cum = cum;
+	if (serial32_lt(a->inflight.gap_end, cum))
+		a->inflight.gap_end = cum;
+	if (serial32_le(a->inflight.lost_from, cum))
+		a->inflight.lost_from = cum + 1;
+}
+
+void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to)
+{
+	uint32_t tsn;
+
+	for (tsn = from; a->inflight.gap_acked && serial32_lt(tsn, to); tsn++) {
+		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
+
+		if (!(o->flags & SCTP_OUT_ACKED))
+			continue;
+		o->flags &= (uint8_t)~SCTP_OUT_ACKED;
+		a->inflight.gap_acked--;
+		enter_flight(a, o);
+	}
+}
+
+void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
+{
+	if (o->flags & (SCTP_OUT_LOST | SCTP_OUT_ACKED))
+		return;
+	if (o->flags & SCTP_OUT_REFERENCED)
+		sctp_zcopy_lost(a);
+	o->flags |= SCTP_OUT_LOST;
+	leave_flight(a, o);
+	if (!a->inflight.lost++ || serial32_lt(tsn, a->inflight.lost_from))
+		a->inflight.lost_from = tsn;
+}
+
+void sctp_inflight_all_lost(struct sctp_assoc *a)
+{
+	uint32_t tsn;
+
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_inflight_lost(a, tsn, sctp_outq_at(&a->out, tsn));
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The transitions of an outstanding DATA chunk. A chunk is always in one of three states: in
+ * flight, lost (SCTP_OUT_LOST: it waits to be sent again) or acknowledged in a gap block
+ * (SCTP_OUT_ACKED: the peer may still take that back).
+ *
+ *	                sent                  acknowledged
+ *	   (new chunk) ------> in flight <-----------------> gap-acknowledged
+ *	                        ^   |          reneged               ^
+ *	                 resent |   | lost                           |
+ *	                        |   v          acknowledged          |
+ *	                        lost --------------------------------+
+ *
+ * A cumulative TSN that passes a chunk removes it from any of them. Only this module changes what a
+ * chunk counts for: in the path's flight, in the peer's window, and among the lost and the
+ * gap-acknowledged ones. Guarded by the caller's engine lock.
+ */
+#ifndef SCTPIW_SCTP_INFLIGHT_H
+#define SCTPIW_SCTP_INFLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sctp/outq.h"
+
+struct sctp_assoc;
+
+struct sctp_inflight {
+	uint32_t lost;	    /* chunks marked SCTP_OUT_LOST */
+	uint32_t lost_from; /* none of them has a lower TSN */
+	uint32_t gap_acked; /* chunks marked SCTP_OUT_ACKED */
+	uint32_t referenced; /* chunks marked SCTP_OUT_REFERENCED, whatever their state (zcopy.c) */
+	uint32_t gap_end;   /* the highest TSN in a gap block of the newest SACK, or out.cum */
+	uint32_t xmit_seq;  /* packets with DATA sent, modulo 2^32: the order of transmissions */
+};
+
+/* Nothing is outstanding; the first TSN will be initial_tsn. */
+void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn);
+/*
+ * A new chunk, or one that sctp_inflight_resent() took up, leaves in a packet. first: it is the
+ * packet's first DATA chunk, so the packet takes its number and its overhead is the chunk's.
+ */
+void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, uint64_t now);
+/* A lost chunk is about to leave again; sctp_inflight_sent() follows. */
+void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o);
+/* A chunk in flight left a second time as a tail-loss probe, in a packet of its own. */
+void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now);
+/* A chunk that is in flight or lost was acknowledged for the first time. */
+void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o);
+/* The cumulative TSN passes the chunk: releases its memory. It has been acknowledged before. */
+void sctp_inflight_release(struct sctp_assoc *a, struct sctp_out *o);
+/* The cumulative TSN is now cum, and all chunks up to it were released. */
+void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
+/*
+ * The peer takes back what it acknowledged of the TSNs in [from, to) (RFC 9260 6.2.1): these chunks
+ * are in flight again.
+ */
+void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
+/* Marks a chunk lost if it is in flight. */
+void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
+/* Marks all chunks lost that are in flight. */
+void sctp_inflight_all_lost(struct sctp_assoc *a);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The peer's addresses, one of which carries all DATA (RFC 9260 5.4, 6.4, 8.2). Guarded by the
+ * caller's engine lock.
+ */
+#ifndef SCTPIW_SCTP_PATHS_H
+#define SCTPIW_SCTP_PATHS_H
+
+#include "sctp/cookie.h"
+#include "sctp/path.h"
+#include "util/list.h"
+
+#define SCTP_PATHS_MAX (1 + SCTP_COOKIE_ALTS) /* addresses of a peer */
+#define SCTP_PATH_RETRANS 5u /* Path.Max.Retrans */
+
+/*
+ * A path stays where it is in memory while another one takes over: sctp_assoc.path and other[]
+ * exchange pointers. In calls, index 0 means the path in use and index i means other[i - 1].
+ */
+struct sctp_paths {
+	struct list_node node; /* in sctp_endpoint.multihomed; linked while there are others */
+	struct sctp_path first;	 /* the only one, mostly */
+	struct sctp_path *listed; /* memory of those besides it, SCTP_PATHS_MAX - 1, or NULL */
+	struct sctp_path *other[SCTP_PATHS_MAX - 1]; /* the paths that are not in use */
+	unsigned int others;	   /* how many */
+	bool returning_to_primary; /* no new DATA until nothing is in flight, then the primary path is used */
+	unsigned int echo_index;   /* path that the COOKIE ECHO goes to, as an index */
+	struct sctp_path *sack_path; /* brought the DATA to acknowledge; NULL: the path in use did */
+};
+
+/* Begins with one path, which is primary and confirmed. The struct is zeroed memory before. */
+void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_t mtu);
+/* Begins again after the peer has restarted: all paths are forgotten, and this one is as new. */
+void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
+/*
+ * Takes over, from n addresses that the peer listed and the one that it said so from, those that are
+ * not that of the path in use. What was known of other paths is forgotten.
+ */
+void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
+		    unsigned int n);
+/* Forgets all paths but that in use. */
+void sctp_paths_clear(struct sctp_assoc *a);
+/*
+ * The type to list in Supported Address Types (RFC 9260 3.3.2.1): an address of another family than
+ * that of the path in use would not be used.
+ */
+uint16_t sctp_paths_type(const struct sctp_assoc *a);
+/* The path of that address, or NULL. */
+struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote);
+const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a);
+/* The association is up: asks the unconfirmed paths, one after the other. */
+void sctp_paths_start(struct sctp_assoc *a, uint64_t now);
+/* SCTP_TIMER_PATHS has expired. */
+void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now);
+/* A HEARTBEAT was answered on a path that is not in use. */
+void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/*
+ * The path in use has failed: from now on another one that works carries DATA, and what was
+ * outstanding is lost. Returns false when there is no other.
+ */
+bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
+/* Goes back to the primary path if that is wanted and nothing is in flight. */
+void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
+/*
+ * Writes a packet, without its checksum, that goes to another path than that in use: a COOKIE ECHO,
+ * a HEARTBEAT, or a SACK for what came from there. Returns its length in bytes, at most room, and
+ * its destination; 0 when there is none.
+ */
+size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
+			 struct path_addr *to);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The trace points of SCTP that need more than a line (util/trace_events.h says what the events
+ * mean). Each function here looks whether anybody listens first, so that a call costs a branch when
+ * nobody does. now is the caller's time, ns.
+ */
+#ifndef SCTPIW_SCTP_TRACE_H
+#define SCTPIW_SCTP_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/trace.h"
+
+struct sctp_assoc;
+struct sctp_batch;
+struct sctp_path;
+
+void sctp_trace_batch(struct sctp_assoc *a, const struct sctp_batch *batch, uint64_t now);
+void sctp_trace_input(struct sctp_assoc *a, const struct ip_addr *from, const uint8_t *packet,
+		      size_t len, uint64_t now);
+void sctp_trace_windows(const struct sctp_assoc *a, uint64_t now);
+void sctp_trace_flight_lost(struct sctp_assoc *a, const char *why, uint64_t now);
+void sctp_trace_established(const struct sctp_assoc *a, uint64_t now);
+void sctp_trace_timer_name(const struct sctp_assoc *a, unsigned int timer, uint64_t now);
+
+/* Events packet_sent, sack_sent and metrics: the packets of this batch leave. */
+static inline void sctp_trace_sent(struct sctp_assoc *a, const struct sctp_batch *batch,
+				   uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_batch(a, batch, now);
+}
+
+/* Events packet_received and sack_received: this packet is the association's. */
+static inline void sctp_trace_received(struct sctp_assoc *a, const struct ip_addr *from,
+				       const uint8_t *packet, size_t len, uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_input(a, from, packet, len, now);
+}
+
+/* Event metrics: the windows of the path in use, and what it has in flight. */
+static inline void sctp_trace_metrics(const struct sctp_assoc *a, uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_windows(a, now);
+}
+
+/* Events packet_lost: all that is in flight is about to be marked lost, for this reason. */
+static inline void sctp_trace_all_lost(struct sctp_assoc *a, const char *why, uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_flight_lost(a, why, now);
+}
+
+/* Event assoc_up: the association is up. */
+static inline void sctp_trace_up(const struct sctp_assoc *a, uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_established(a, now);
+}
+
+/* Event timer, unless this is one that expires all the time. timer: enum sctp_timer. */
+static inline void sctp_trace_expired(const struct sctp_assoc *a, unsigned int timer, uint64_t now)
+{
+	if (trace_enabled())
+		sctp_trace_timer_name(a, timer, now);
+}
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: peer_to_peer.cm_channels --peer-to-peer send -- */
+/*
+ * Event channels of the connection manager: moving ids between them, waiting on them, closing them.
+ */
+#include "cm.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static void resolve(struct rdma_cm_id *id)
+{
+	struct sockaddr_storage to = cm_loopback(AF_INET, htons(9));
+
+	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100), 0);
+}
+
+static void test_migrate(void)
+{
+	struct rdma_event_channel *x = cm_channel(), *y = cm_channel();
+	struct rdma_cm_id *a = cm_id(x), *b = cm_id(x);
+	struct rdma_cm_event *event;
+
+	resolve(a);
+	resolve(b);
+	cm_expect(x, RDMA_CM_EVENT_ADDR_RESOLVED, 0); /* a's event */
+	CHECK_EQ(rdma_resolve_route(a, 100), 0);
+	CHECK_EQ(rdma_migrate_id(a, y), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0);
+	cm_expect_none(x, 0);
+	event = cm_event(y, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	CHECK(event->id == a && a->channel == y);
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_migrate_id(b, x), 0);
+	cm_expect_none(y, 0);
+	event = cm_event(x, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK(event->id == b);
+	rdma_ack_cm_event(event);
+	CHECK_EQ(rdma_resolve_route(b, 100), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0);
+	CHECK_EQ(rdma_migrate_id(b, y), 0); /* it is on that channel already */
+	/*
+	 * Neither call waits: the event that was read is acknowledged, and the one that was not
+	 * vanishes.
+	 */
+	CHECK_EQ(rdma_destroy_id(b), 0);
+	cm_expect_none(y, 0);
+	CHECK_EQ(rdma_destroy_id(a), 0);
+	rdma_destroy_event_channel(x);
+	rdma_destroy_event_channel(y);
+}
+
+/* The requests of a listener move with it. */
+static void test_migrate_listener(void)
+{
+	struct rdma_event_channel *x = cm_channel();
+	struct rdma_cm_id *id, *b;
+	struct cm_link l;
+
+	cm_link_open(&l);
+	id = cm_link_another(&l);
+	CHECK_EQ(cm_connect(id), 0);
+	sleep_ms(50);
+	CHECK_EQ(rdma_migrate_id(l.listener, x), 0);
+	cm_expect_none(l.listening, 0);
+	b = cm_request(x);
+	cm_add_qp(b);
+	CHECK_EQ(cm_accept(b), 0);
+	cm_expect(x, RDMA_CM_EVENT_ESTABLISHED, 0);
+	cm_destroy(b);
+	cm_destroy(id);
+	CHECK_EQ(rdma_migrate_id(l.listener, l.listening), 0);
+	rdma_destroy_event_channel(x);
+	cm_link_close(&l);
+}
+
+static _Atomic bool destroyed;
+
+static void *destroy(void *id)
+{
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	destroyed = true;
+	return NULL;
+}
+
+static void test_destroy_waits_for_acks(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *id = cm_id(channel);
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	resolve(id);
+	event = cm_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	destroyed = false;
+	CHECK_EQ(pthread_create(&thread, NULL, destroy, id), 0);
+	sleep_ms(200);
+	CHECK(!destroyed);
+	rdma_ack_cm_event(event);
+	pthread_join(thread, NULL);
+	CHECK(destroyed);
+	rdma_destroy_event_channel(channel);
+}
+
+static void test_nonblocking(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_event *event;
+	struct sockaddr_storage to;
+	struct rdma_cm_id *a, *b = NULL;
+	struct cm_link l;
+	int established = 0;
+
+	cm_link_open(&l);
+	CHECK_EQ(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+	CHECK_EQ(rdma_migrate_id(l.listener, channel), 0);
+	to = cm_address_of(l.listener, AF_INET);
+	a = cm_id(channel);
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	CHECK_EQ(rdma_resolve_addr(a, NULL, (struct sockaddr *)&to, 2000), 0);
+	while (established < 2) {
+		struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+		enum rdma_cm_event_type type;
+		struct rdma_cm_id *id;
+
+		CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+		CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+		type = event->event;
+		id = event->id;
+		CHECK_EQ(event->status, 0);
+		rdma_ack_cm_event(event);
+		switch (type) {
+		case RDMA_CM_EVENT_ADDR_RESOLVED:
+			CHECK_EQ(rdma_resolve_route(id, 2000), 0);
+			break;
+		case RDMA_CM_EVENT_ROUTE_RESOLVED:
+			cm_add_qp(id);
+			CHECK_EQ(cm_connect(id), 0);
+			break;
+		case RDMA_CM_EVENT_CONNECT_REQUEST:
+			b = id;
+			cm_add_qp(id);
+			CHECK_EQ(cm_accept(id), 0);
+			break;
+		default:
+			CHECK_EQ(type, RDMA_CM_EVENT_ESTABLISHED);
+			established++;
+		}
+	}
+	CHECK_ERRNO(rdma_get_cm_event(channel, &event), EAGAIN);
+	cm_transfer(a, b);
+	cm_destroy(a);
+	cm_destroy(b);
+	CHECK_EQ(rdma_migrate_id(l.listener, l.listening), 0);
+	rdma_destroy_event_channel(channel);
+	cm_link_close(&l);
+}
+
+#define UNREAD 5000
+
+static void test_many_unread_events(void)
+{
+	static struct rdma_cm_id *id[UNREAD];
+	struct rdma_event_channel *channel = cm_channel();
+
+	for (int i = 0; i < UNREAD; i++) {
+		id[i] = cm_id(channel);
+		resolve(id[i]);
+	}
+	for (int i = 0; i < UNREAD / 2; i++) {
+		struct rdma_cm_event *event = cm_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+
+		CHECK(event->id == id[i]);
+		rdma_ack_cm_event(event);
+	}
+	for (int i = 0; i < UNREAD; i++)
+		CHECK_EQ(rdma_destroy_id(id[i]), 0);
+	cm_expect_none(channel, 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* Closing a channel ends the connections of all of its ids. */
+static void test_close_channel_with_ids(void)
+{
+	struct cm_link l;
+
+	cm_link_open(&l);
+	rdma_destroy_event_channel(l.active);
+	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+	l.a->channel = l.active = cm_channel();
+	rdma_destroy_qp(l.a);
+	CHECK(rdma_destroy_id(l.a)); /* there is no such id */
+	l.a = cm_id(l.active);
+	cm_link_close(&l);
+}
+
+static void test_dup(void)
+{
+	struct cm_link l;
+	int fd;
+
+	cm_link_open(&l);
+	fd = dup(l.active->fd);
+	CHECK(fd >= 0);
+	CHECK_EQ(close(l.active->fd), 0);
+	l.active->fd = fd;
+	fd = fcntl(l.passive->fd, F_DUPFD_CLOEXEC, 500);
+	CHECK_EQ(fd, 500);
+	CHECK_EQ(dup2(l.active->fd, 501), 501);
+	CHECK_EQ(close(501), 0);
+	CHECK_EQ(close(l.passive->fd), 0);
+	l.passive->fd = fd;
+	cm_transfer(l.a, l.b);
+	CHECK_EQ(rdma_disconnect(l.a), 0);
+	cm_expect(l.active, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_expect(l.passive, RDMA_CM_EVENT_DISCONNECTED, 0);
+	cm_link_close(&l);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "migrate", test_migrate },
+		{ "migrate_listener", test_migrate_listener },
+		{ "destroy_waits_for_acks", test_destroy_waits_for_acks },
+		{ "nonblocking", test_nonblocking },
+		{ "many_unread_events", test_many_unread_events },
+		{ "close_channel_with_ids", test_close_channel_with_ids },
+		{ "dup", test_dup },
+	};
+
+	return RUN_TESTS(argc, argv, tests);
+}
