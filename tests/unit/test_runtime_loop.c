@@ -2,6 +2,7 @@
 /* LINK: runtime */
 /* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write conn_receive conn_events */
 /* WRAP: conn_output conn_timers conn_next_timeout conn_reap conn_doorbell iw_set_now iw_next_notify */
+/* WRAP: pthread_mutex_unlock */
 /* VALGRIND: yes */
 /* The order of one turn, the list of doorbells, and the shard's lock. */
 #define _GNU_SOURCE
@@ -20,9 +21,21 @@
 
 static struct shard *const s = &fake.shard;
 
+static void (*before_unlock)(void);
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	if (before_unlock)
+		before_unlock();
+	return __real_pthread_mutex_unlock(mutex);
+}
+
 static int setup(void **state)
 {
 	fake_shard_reset();
+	before_unlock = NULL;
 	return 0;
 }
 
@@ -283,6 +296,11 @@ static void test_lock_is_a_turn(void **state)
 	assert_int_equal(s->lock.owner, 0);
 	assert_true(shard_try_enter(s));
 	shard_leave(s);
+	/* What the caller made ready is sent without a doorbell. */
+	shard_lock(s);
+	fake_shard_forget();
+	shard_unlock(s);
+	fake_shard_expect("events output events reap");
 }
 
 static void test_clock_at_entry(void **state)
@@ -344,6 +362,23 @@ static void test_nothing_is_left_behind(void **state)
 	assert_false(doorbell_is_rung(&s->doorbells));
 	fake_shard_expect("doorbell:1 events output events doorbell:0 events output events "
 			  "doorbell:1 events output events doorbell:0 events output events reap");
+}
+
+/* And one that finds the lock taken when the holder has looked for doorbells already. */
+static void ring_in_between(void)
+{
+	before_unlock = NULL;
+	ring(2);
+	assert_false(another_enters());
+}
+
+static void test_rung_before_unlock(void **state)
+{
+	shard_enter(s);
+	before_unlock = ring_in_between;
+	shard_leave(s);
+	fake_shard_expect("doorbell:2 events output events reap");
+	assert_true(another_enters());
 }
 
 static void *lock_and_unlock(void *arg)
@@ -417,6 +452,7 @@ int main(void)
 		cmocka_unit_test_setup(test_clock_at_entry, setup),
 		cmocka_unit_test_setup(test_try_enter, setup),
 		cmocka_unit_test_setup(test_nothing_is_left_behind, setup),
+		cmocka_unit_test_setup(test_rung_before_unlock, setup),
 		cmocka_unit_test_setup(test_waiters_are_counted, setup),
 		cmocka_unit_test_setup(test_nothing_is_left_behind_by_threads, setup),
 	};

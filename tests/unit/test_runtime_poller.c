@@ -84,8 +84,10 @@ static void test_rest_waits(void **state)
 	assert_int_equal(s->burst.gathered, 3);
 	assert_int_equal(s->burst.gathered_bytes, 200);
 	assert_int_equal(fake.wakes, 1);
-	/* Once it has come, another doorbell is news to it. */
+	/* Once it has come, another doorbell is news to it; one that it left on the list is not. */
 	s->progress.doorbell_wake = false;
+	post(0, 1);
+	assert_int_equal(fake.wakes, 1);
 	post(2, 1);
 	assert_int_equal(fake.wakes, 2);
 	/* One that is parked comes by itself. */

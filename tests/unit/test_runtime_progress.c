@@ -401,8 +401,13 @@ static int nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	assert_int_equal(fds[1].fd, port_fd);
 	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
 	fake.now += timeout;
-	if (busy_naps && busy_naps--)
+	if (busy_naps && busy_naps--) {
 		poll_much();
+	} else {
+		/* Too few. */
+		s->poller.polls += 7;
+		s->poller.last_poll = fake.now;
+	}
 	return 0;
 }
 
@@ -581,6 +586,62 @@ static void test_linger_lost(void **state)
 	assert_int_equal(s->progress.no_linger, 4 * TUNING_NO_LINGER_MIN);
 }
 
+static unsigned int comes;
+
+static void much_comes(void)
+{
+	if (comes && comes--)
+		fake.receives[fake.receives_done] = CONN_SOME;
+	yield();
+}
+
+/* Each yield is short: it is not the processor that takes the time. */
+static void test_linger_long(void **state)
+{
+	start();
+	comes = 9;
+	short_sleeps = 1;
+	yield_takes = 30000;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = much_comes;
+	run();
+	assert_int_equal(comes, 0);
+	assert_int_equal(s->progress.no_linger_until, 0);
+}
+
+static int long_sleep(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += TUNING_LINGER;
+	ev->data.ptr = &s->conn;
+	fake.receives[fake.receives_done] = CONN_SOME;
+	fake.on_epoll_wait = last_sleep;
+	return 1;
+}
+
+static int short_sleep_for_nothing(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += 10000;
+	ev->data.ptr = &s->conn;
+	fake.on_epoll_wait = last_sleep;
+	return 1;
+}
+
+static void test_no_linger(void **state)
+{
+	start();
+	fake.on_yield = yield;
+	fake.on_epoll_wait = long_sleep;
+	run();
+	fake_shard_expect("receive sleep " SERVED "end");
+	/* What came before does not count. */
+	s->dead = false;
+	fake.on_epoll_wait = short_sleep_for_nothing;
+	run();
+	fake_shard_expect("receive sleep receive end");
+}
+
 static void wait_for_lock(void)
 {
 	fake.on_yield = NULL;
@@ -679,6 +740,8 @@ int main(void)
 		cmocka_unit_test_setup(test_linger, setup),
 		cmocka_unit_test_setup(test_linger_begins_anew, setup),
 		cmocka_unit_test_setup(test_linger_lost, setup),
+		cmocka_unit_test_setup(test_linger_long, setup),
+		cmocka_unit_test_setup(test_no_linger, setup),
 		cmocka_unit_test_setup(test_linger_gives_way, setup),
 		cmocka_unit_test_setup(test_nothing_came, setup),
 		cmocka_unit_test_setup(test_closed, setup),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of settings, and the one parser of all their sources. */
 #define _GNU_SOURCE
 #include "config/config.h"
 
@@ -10,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/time.h"
 
-#define NSEC_PER_SEC 1000000000ull
 #define SILENT_LIMIT 30 /* seconds */
 #define SILENT_LIMIT_MAX 86400
 
-/* encap_port while nobody has said anything: its default depends on llp. */
+/* encap_port before config_finish() unless it was set; its default depends on llp. */
 #define ENCAP_UNSET (-2)
 
-/* In the order of enum log_level and of enum config_carrier. */
+/* Values by name: in the order of enum log_level, and of enum config_carrier. */
 static const char *const log_names[] = {"error", "info", "debug"};
+static const char *const llp_names[] = {"udp", "ip", "kernel"};
 static const char *const node_names[] = {"rnic", "ca"};
 static const char *const rtr_names[] = {"off", "send", "write", "read", "any"};
-static const char *const llp_names[] = {"udp", "ip", "kernel"};
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -38,7 +37,7 @@ static int one_of(const char *const names[], size_t n, const char *value)
 	return -1;
 }
 
-/* Decimal digits alone: strtoul() also takes blanks, signs and 0x. */
+/* Takes decimal digits alone, where strtoul() takes blanks, signs and 0x as well. */
 static bool number(const char *value, unsigned long min, unsigned long max, unsigned long *out)
 {
 	size_t len = strlen(value);
@@ -258,7 +257,7 @@ static __attribute__((format(printf, 2, 3))) bool say(struct config_error *err, 
 	return false;
 }
 
-/* What was written, fit to be shown: not too long, nothing that steers a terminal. */
+/* Copies what somebody wrote, fit to be shown: not too long, and nothing that steers a terminal. */
 static const char *shown(const char *text, char buf[64])
 {
 	size_t n = 0;
@@ -324,8 +323,8 @@ static bool complain(struct reader *r, const char *what)
 }
 
 /*
- * A line for inih. It takes what stands behind blanks for more of the value before it, the rest of
- * a long line for another line, and a zero for the end of one: it is not shown these.
+ * Gives inih the next line. inih would take a line that begins with blanks for more of the value before it,
+ * the rest of a long line for another line, and a zero octet for the end of one; so it never sees these.
  */
 static char *next_line(char *buf, int size, void *user)
 {
@@ -375,7 +374,7 @@ bool config_parse(struct config_builder *b, const char *source, const char *text
 	struct reader r = {.b = b, .source = source, .text = text, .end = text + len, .err = err};
 	int line = ini_parse_stream(next_line, &r, take, &r);
 
-	/* The first line that inih or we cannot make sense of. */
+	/* The error is of the first line that either inih or take() does not understand. */
 	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
 		r.err_line = 0;
 		r.line = (unsigned int)line;

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The port's counters by name: those of InfiniBand in counters/, and in hw_counters/ those of iWARP devices
- * as irdma names them, of packets as rxe does, and our own.
- */
 #define _GNU_SOURCE
 #include "runtime/counters.h"
 
@@ -19,10 +15,14 @@ struct counts {
 	struct port_attr port;
 	struct sctp_stats sctp;
 	struct iw_stats iw;
-	uint64_t words_in, words_out; /* of 4 bytes, as port_rcv_data and port_xmit_data count */
+	uint64_t words_in, words_out; /* of 4 bytes, the unit of port_rcv_data and port_xmit_data */
 	uint64_t sends_in, sends_out;
 };
 
+/*
+ * First the names of InfiniBand, in counters/. Then those in hw_counters/: of packets as rxe has them, of iWARP as irdma
+ * has them, and our own.
+ */
 #define AT(field) offsetof(struct counts, field)
 
 static const struct {

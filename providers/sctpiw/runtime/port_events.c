@@ -28,7 +28,7 @@ int port_events_start(struct shard *s, struct port_events *pe)
 		return ret;
 	pe->watcher.changed = changed;
 	port_watch(&pe->watcher);
-	/* The thread may not know of the port's descriptor yet. */
+	/* If the thread sleeps already, it does so without the port's descriptor, which is there only now. */
 	progress_wake(s);
 	return 0;
 }

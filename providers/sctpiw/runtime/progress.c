@@ -25,7 +25,7 @@
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
 
-/* struct sched_attr of the kernel, which older C libraries do not know. */
+/* struct sched_attr of the kernel, which C libraries before glibc 2.41 do not have. */
 struct slice_attr {
 	uint32_t size;
 	uint32_t sched_policy;
@@ -153,8 +153,8 @@ static void park(struct shard *s)
 /* ---- serving and lingering ---- */
 
 /*
- * Deadlines mostly move away, by each packet: the timer is left as it is until it has come too
- * early, or is too late.
+ * Most deadlines move away with each packet. The timer is left as it is until it is too late, or has gone
+ * off too early: that saves a system call for each packet.
  */
 static void reset_timer(struct shard *s)
 {
@@ -234,10 +234,10 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 /* ---- the scheduler ---- */
 
 /*
- * A program may spin on memory, waiting for what only this thread can place there: it must get the
- * processor at once, for a moment. The scheduler (since Linux 6.12) lets who asks for short slices go
- * before who computes on and on, as long as it has had less than its share; its share is larger where
- * the process may raise it. Without either, it works all the same.
+ * A program may spin on memory, waiting for what only this thread can place there: then the thread must get the
+ * processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread that asks for short slices to one
+ * that computes on and on, as long as the former has had less than its share. A lower nice value, if the process may
+ * set it, makes the share larger. If neither is granted, everything works all the same.
  */
 static void come_first(void)
 {
@@ -255,8 +255,8 @@ static void come_first(void)
 /* ---- descriptors ---- */
 
 /*
- * Somebody closed our descriptors by a way that the stand-in does not see. Their numbers are, or
- * will be, those of something else.
+ * The application closed our descriptors by a way that the preload library does not see. Their numbers are,
+ * or will be, those of something else, so that none of them may be used any more.
  */
 static void give_up(struct shard *s)
 {
@@ -279,7 +279,7 @@ static int watch_all(struct shard *s)
 	int ret = 0;
 
 	s->progress.wait_fd = s->net.epoll_fd;
-	/* A poller that naps waits for sockets alone (poller.c). */
+	/* Pollers ask net.epoll_fd for edges, or nap on it: it must hold the sockets alone. */
 	if (s->conn.transport->edges || s->progress.one_cpu) {
 		s->progress.wait_fd = sys_keep(sys_epoll_create());
 		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd :
@@ -299,7 +299,7 @@ void progress_unwatch(struct shard *s)
 	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.port_fd, NULL);
 }
 
-/* There is no thread; the next one that needs it tries again. */
+/* The thread was not started. The next caller that needs it tries again. */
 static void unwatch_all(struct shard *s)
 {
 	progress_unwatch(s);
@@ -308,7 +308,7 @@ static void unwatch_all(struct shard *s)
 	s->progress.wait_fd = -1;
 }
 
-/* What is closed is gone from the epoll set without a word. */
+/* Whether a descriptor of the thread is closed. epoll does not say: it forgets closed descriptors silently. */
 static bool are_closed(const struct shard *s)
 {
 	struct pollfd pfd[] = {
@@ -337,7 +337,7 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 	return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, 0);
 }
 
-/* Until something happens, or may have; false: never again. */
+/* Sleeps until something happens, or may have happened. now: ns. false: the descriptors are gone. */
 static bool sleep_on_all(struct shard *s, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
@@ -356,7 +356,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == &s->progress.wake)
 			drain(s->progress.wake_fd);
-		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
+		/* It is read, or it would end every sleep from now on; serve() sets it anew. */
 		else if (ev[i].data.ptr == &s->progress.timer)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
@@ -407,7 +407,7 @@ static int start_thread(struct shard *s)
 	pthread_t thread;
 	int ret;
 
-	/* A fault in one of our copies must reach its handler (memory.c). */
+	/* Signals are the application's, but a fault in a guarded copy must reach its handler (net/memory.h). */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
@@ -429,7 +429,7 @@ int progress_start(struct shard *s)
 	if (s->progress.started)
 		return 0;
 	s->progress.no_linger = TUNING_NO_LINGER_MIN;
-	/* The main thread too: one that pinned itself says nothing of the others. */
+	/* Both threads are asked: a thread that pinned itself says nothing about the others. */
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
 			      CPU_COUNT(&cpus) == 1;
