@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What utils/bench makes of recorded figures, and of measurements that fail. Takes no time and measures nothing."""
+"""Checks what utils/bench makes of recorded figures, and of measurements that fail. Nothing is measured here."""
 import contextlib
 import io
 import json
@@ -33,7 +33,7 @@ def run_bench(*options):
 
 
 def everything():
-    """Figures as if all measurements had worked, with every unit that is spoken of: larger with each."""
+    """Returns figures as if all measurements had worked, in every unit, each larger than the one before."""
     spoken = {}
     for m in measures.measures():
         for unit in vars(names).values():
@@ -126,7 +126,7 @@ class Plots(unittest.TestCase):
 
 
 class Rounds(unittest.TestCase):
-    """A measurement that fails does not keep the others from being made."""
+    """Checks that a measurement which fails does not keep the others from being made."""
 
     def run_rounds(self, functions, rounds=2, limit=None):
         chosen = [measures.Measure(name, names.SIMULATED, run) for name, run in functions.items()]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which requirements of the RFCs have a test.
+"""Says which requirements of the RFCs have a test.
 
 usage: coverage.py [--write] [--rows FILE] [--missing]
 
@@ -29,7 +29,7 @@ DOC = ROOT / "docs" / "conformance.md"
 DEMANDED = ("MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "FACT")
 LEVELS = DEMANDED + ("MAY",)
 
-# Why a row has no test of its own.
+# The reasons for which a row has no test of its own.
 KINDS = {
     "n/a": "cannot apply to this implementation",
     "untestable": "cannot be observed by a test here",
@@ -132,7 +132,7 @@ def read_tests(rows):
 
 
 def state(row, reasons, tests):
-    """What a row counts as: "test", a kind of reason, or "none"."""
+    """Returns what a row counts as: "test", a kind of reason, or "none"."""
     return "test" if row.id in tests else reasons[row.id][0] if row.id in reasons else "none"
 
 
@@ -151,7 +151,7 @@ def summary(rows, reasons, tests):
 
 
 def table(lines):
-    """Rows of a Markdown table: cells may hold "|"."""
+    """Returns the rows of a Markdown table, whose cells may hold "|"."""
     return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
 /*
- * What an application may write to /dev/infiniband/rdma_cm and uverbs0: command buffers of any content
- * and length, over an RNIC without a network. Answers go to the response address or, where that is
- * none, nowhere; ids and channels are all gone when the descriptors are closed.
+ * An application writes command buffers of any content and length to /dev/infiniband/rdma_cm and
+ * uverbs0, over an RNIC without a network. The answers must go to the response address or, if that
+ * is none, nowhere, and all ids and channels must be gone when the descriptors are closed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,11 +26,11 @@
 #define RESPONSE_MAX 4096
 
 static struct fake_control *ctl;
-static uint8_t *response; /* with a page behind it that is not there */
+static uint8_t *response; /* the page behind it is not there */
 static int cm[CHANNELS], verbs;
 static uint32_t last_id;
 
-/* The libc that kernel-abi/hooks.c finds behind the hooks. */
+/* Stands for the libc that kernel-abi finds behind its hooks. */
 int libc_open(const char *path, int flags)
 {
 	return open(path, flags);
@@ -69,7 +69,8 @@ static void prepare(void)
 	setenv("SCTPIW_PROVIDER", FUZZ_PROVIDER, 1);
 	ctl = fake();
 	must(ctl);
-	p = mmap(NULL, RESPONSE_MAX + (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, RESPONSE_MAX + (size_t)page, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	must(p != MAP_FAILED);
 	must(!mprotect(p + RESPONSE_MAX, (size_t)page, PROT_NONE));
 	response = p;
@@ -77,7 +78,7 @@ static void prepare(void)
 
 static ssize_t command(int fd, const void *buf, size_t len)
 {
-	/* A block of its own, so that a sanitizer sees the end of it. */
+	/* In a block of its own, so that a sanitizer sees who reads behind its end. */
 	uint8_t *copy = malloc(len ? len : 1);
 	struct kfile *kf = fdtable_get(fd);
 	ssize_t n;
@@ -91,7 +92,10 @@ static ssize_t command(int fd, const void *buf, size_t len)
 	return n;
 }
 
-/* Where an answer may go: there, to a place too short for it, or to none at all. */
+/*
+ * Returns where an answer shall go: to the page, to a place that is too short for it, or to none at
+ * all.
+ */
 static uint64_t place(uint8_t which)
 {
 	if (which < 0xc0)
@@ -118,21 +122,24 @@ static void rdma_cm_command(struct input *in)
 	rq.hdr.in = (uint16_t)(where & 2 ? in_u16(in) : len < 512 ? 512 : len);
 	rq.hdr.out = (uint16_t)(where & 4 ? in_u16(in) : RESPONSE_MAX);
 	if (rq.hdr.cmd == RDMA_USER_CM_CMD_CREATE_ID && !(where & 16)) {
-		struct rdma_ucm_create_id good = { .uid = what, .response = addr, .ps = RDMA_PS_TCP };
+		struct rdma_ucm_create_id good = { .uid = what,
+						   .response = addr,
+						   .ps = RDMA_PS_TCP };
 
 		memcpy(rq.in, &good, sizeof(good));
 	} else {
-		/* The other commands begin with their response address, or with an id. */
+		/* The other commands begin with their response address or with an id. */
 		memcpy(rq.in, &addr, sizeof(addr));
 		if (where & 32)
 			memcpy(rq.in + 8, &last_id, sizeof(last_id));
 	}
-	/* Pointers that the input made up would be memory of this very program. */
+	/* A pointer that the input makes up could be memory of this very program. */
 	if (rq.hdr.cmd == RDMA_USER_CM_CMD_CREATE_ID)
 		memcpy(rq.in + offsetof(struct rdma_ucm_create_id, response), &addr, sizeof(addr));
 	if (rq.hdr.cmd == RDMA_USER_CM_CMD_SET_OPTION)
 		memcpy(rq.in + offsetof(struct rdma_ucm_set_option, optval), &addr, sizeof(addr));
-	if (command(cm[where & 64 ? 1 : 0], &rq, sizeof(rq.hdr) + (where & 128 ? len : COMMAND_MAX)) > 0 &&
+	if (command(cm[where & 64 ? 1 : 0], &rq,
+		    sizeof(rq.hdr) + (where & 128 ? len : COMMAND_MAX)) > 0 &&
 	    rq.hdr.cmd == RDMA_USER_CM_CMD_CREATE_ID && addr == (uintptr_t)response)
 		memcpy(&last_id, response, sizeof(last_id));
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* A configuration file of any bytes: it is taken, within the limits of its settings, or refused with a reason. */
+/*
+ * A configuration file of any bytes is either taken, with settings within their limits, or refused
+ * with a reason.
+ */
 #include "config/config.h"
 #include "fixture/input.h"
 
@@ -18,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = malloc(size + 1);
 	must(text);
 	memcpy(text, data, size);
-	text[size] = 'x'; /* not its end */
+	text[size] = 'x'; /* the parser must stop before it */
 	config_init(&b);
 	ok = config_parse(&b, "file", text, size, &err) && config_finish(&b, &err);
 	free(text);
@@ -29,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(b.config.carrier <= CONFIG_CARRIER_KERNEL);
 	must(b.config.rtr <= CONFIG_RTR_ANY);
 	must(b.config.encap_port >= CONFIG_ENCAP_SAME && b.config.encap_port <= 65535);
-	must(b.config.silent_limit >= 1000000000ull && b.config.silent_limit <= 86400ull * 1000000000ull);
+	must(b.config.silent_limit >= 1000000000ull &&
+	     b.config.silent_limit <= 86400ull * 1000000000ull);
 	must(strnlen(b.config.capture, CONFIG_PATH_LEN) < CONFIG_PATH_LEN);
 	must(strnlen(b.config.trace, CONFIG_PATH_LEN) < CONFIG_PATH_LEN);
 	return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * State cookies that were tampered with (RFC 9260 5.1.5): an association comes up only from the very
- * cookie that was given out, in time, with its tag, from the address that it was given to.
+ * A peer answers with state cookies that it has tampered with (RFC 9260 5.1.5). An association
+ * comes up only from the very cookie that was given out, in time, with its tag, from the address
+ * that it was given to.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_peer.h"

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * DDP segments and RDMAP messages into an established QP, between the work requests of its user. A peer
- * writes nowhere but where it may, and every work request completes exactly once.
+ * A peer sends any DDP segments and RDMAP messages to an established QP, between the work requests
+ * of the QP's user. It must write nowhere but where it may, and every work request must complete
+ * exactly once.
  */
 #include "fixture/input.h"
 #include "fixture/iw_fixture.h"
 
 #define STEPS 160
 #define BLOCK 4096
-#define OPEN_AT 1000 /* what the peer may write of a block: bytes OPEN_AT to OPEN_AT + OPEN_LEN */
+#define OPEN_AT 1000 /* the peer may write OPEN_LEN bytes of a block, from here on */
 #define OPEN_LEN 2000
 #define PATTERN 0x5a
 #define WRS 65536
@@ -26,7 +27,7 @@ static uint32_t wrs, completions;
 
 static void add_block(int i, uint32_t access)
 {
-	/* Blocks of the heap, so that a sanitizer sees what lies beside them. */
+	/* In blocks of the heap, so that a sanitizer sees who writes beside them. */
 	block[i] = malloc(BLOCK);
 	must(block[i]);
 	memset(block[i], PATTERN, BLOCK);
@@ -122,23 +123,24 @@ static size_t atomic_request(struct input *in, uint8_t *m)
 	return RDMAP_ATOMIC_REQ_LEN;
 }
 
-/* A message as one of the protocol's, with some of it wrong. */
+/* The peer sends a message that looks like one of the protocol, with some of it wrong. */
 static void segment(struct input *in)
 {
 	static const uint8_t tagged[] = { 0x40, 0x42, 0x40, 0x42, 0x40, 0x48 };
-	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41, 0x47, 0x49, 0x4a, 0x48, 0x4b };
+	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41,
+					    0x47, 0x49, 0x4a, 0x48, 0x4b };
 	uint8_t shape = in_u8(in), control, op, m[2048];
 	const uint8_t *bytes;
 	size_t len, n;
 	uint16_t ssn = x.ssn;
 	uint32_t queue;
 
-	if (shape & 0x40) { /* early, or a gap */
+	if (shape & 0x40) { /* it comes early, or leaves a gap */
 		ssn = (uint16_t)(x.ssn + in_u8(in) % 16);
 	} else {
 		x.ssn++;
 	}
-	if ((shape & 0xb8) == 0xb8) { /* any bytes */
+	if ((shape & 0xb8) == 0xb8) { /* the whole message is made up */
 		bytes = in_bytes(in, in_u8(in), &len);
 		must(fx_feed(&x, shape & 1 ? 16 : 17, ssn, bytes, len) <= 0);
 		return;
@@ -175,10 +177,11 @@ static uint64_t new_wr(void)
 
 static void post(struct input *in)
 {
-	static const uint8_t opcodes[] = { IW_WR_SEND, IW_WR_RDMA_WRITE, IW_WR_RDMA_READ, IW_WR_SEND_WITH_INV,
-					   IW_WR_LOCAL_INV, IW_WR_RDMA_WRITE_WITH_IMM,
-					   IW_WR_SEND_WITH_IMM, IW_WR_ATOMIC_CMP_AND_SWP,
-					   IW_WR_ATOMIC_FETCH_AND_ADD };
+	static const uint8_t opcodes[] = {
+		IW_WR_SEND,	     IW_WR_RDMA_WRITE,	       IW_WR_RDMA_READ,
+		IW_WR_SEND_WITH_INV, IW_WR_LOCAL_INV,	       IW_WR_RDMA_WRITE_WITH_IMM,
+		IW_WR_SEND_WITH_IMM, IW_WR_ATOMIC_CMP_AND_SWP, IW_WR_ATOMIC_FETCH_AND_ADD
+	};
 	uint8_t what = in_u8(in);
 	uint32_t len = in_u16(in) % 3000;
 	uint64_t at = x.base + in_u16(in) % FX_MEM;
@@ -192,8 +195,8 @@ static void post(struct input *in)
 	}
 	if (!iw_sq_slot(x.qp))
 		return;
-	fx_post(&x, new_wr(), opcodes[in_u8(in) % sizeof(opcodes)], at, len, choose_stag(in), choose_to(in),
-		what & 8 ? IW_SEND_FENCE : 0);
+	fx_post(&x, new_wr(), opcodes[in_u8(in) % sizeof(opcodes)], at, len, choose_stag(in),
+		choose_to(in), what & 8 ? IW_SEND_FENCE : 0);
 }
 
 static void pull(struct input *in)
@@ -250,7 +253,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take_completions();
 		check_blocks();
 	}
-	/* Whatever was going on: the end flushes all that is left. */
+	/* Whatever was going on, the end flushes all that is left. */
 	iw_qp_modify(x.qp, IW_QPS_ERR);
 	take_completions();
 	must(completions == wrs);

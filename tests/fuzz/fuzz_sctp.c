@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * SCTP packets into every state of an association: the input chooses the state, and then scripts
- * what the peer sends, what the user does and how time passes. Whatever it is, an association ends or
- * can still be ended, the answers are well-formed, and nothing is left behind.
+ * A peer sends any SCTP packets in every state of an association. The input chooses the state, and
+ * then scripts what the peer sends, what the user does and how time passes. Whatever that is, the
+ * association must end or be able to end, the answers must be well-formed, and nothing may be left
+ * behind.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_peer.h"
 
 #define STEPS 96
-#define MANY_ASSOCS 8 /* one peer makes no more, however it tries */
+#define MANY_ASSOCS 8 /* one peer must not be able to make more */
 
 static struct wire_sctp_init their_ack; /* the last INIT ACK, with its cookie */
 static uint8_t cookie[2048];
@@ -17,7 +18,7 @@ static size_t cookie_len;
 static uint8_t echo[4096]; /* the last packet that the instance sent */
 static size_t echo_len;
 
-/* Looks at all that the instance sent, and learns from it as a peer does. */
+/* Checks all that the instance has sent, and learns from it as a peer does. */
 static void look(void)
 {
 	struct wire_sctp_chunk c;
@@ -110,8 +111,19 @@ static void send_messages(unsigned int n)
 	look();
 }
 
-enum { NOTHING, COOKIE_WAIT, COOKIE_ECHOED, UP_PASSIVE, UP_ACTIVE, UP_SENDING, SHUTDOWN_PENDING, SHUTDOWN_SENT,
-       SHUTDOWN_RECEIVED, SHUTDOWN_ACK_SENT, STATES };
+enum {
+	NOTHING,
+	COOKIE_WAIT,
+	COOKIE_ECHOED,
+	UP_PASSIVE,
+	UP_ACTIVE,
+	UP_SENDING,
+	SHUTDOWN_PENDING,
+	SHUTDOWN_SENT,
+	SHUTDOWN_RECEIVED,
+	SHUTDOWN_ACK_SENT,
+	STATES
+};
 
 static void enter(unsigned int state)
 {
@@ -141,7 +153,8 @@ static void enter(unsigned int state)
 
 static void add_raw_chunk(struct input *in)
 {
-	static const uint8_t types[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 0x84, 0xc1, 0x80, 0xc0, 0x40 };
+	static const uint8_t types[] = { 0, 1,	2,  3,	4,    5,    6,	  7,	8,
+					 9, 10, 11, 14, 0x84, 0xc1, 0x80, 0xc0, 0x40 };
 	uint8_t type = in_u8(in), flags = in_u8(in);
 	size_t len, max = in_u8(in);
 	const uint8_t *bytes = in_bytes(in, max & 0x80 ? (max & 0x7f) * 16 : max, &len);
@@ -222,7 +235,7 @@ static void packet_step(struct input *in)
 			break;
 		}
 	}
-	/* The last one may lie about its length. */
+	/* The last chunk may lie about its length. */
 	if (in_u8(in) == 0xff && f.len > 20)
 		f.len -= in_u8(in) % (f.len - 16);
 	input_and_look();
@@ -239,7 +252,7 @@ static void raw_packet_step(struct input *in)
 	input_and_look();
 }
 
-/* What the instance said comes back to it. */
+/* Sends back to the instance what it has sent. */
 static void reflect_step(void)
 {
 	uint16_t source = get_be16(echo);
@@ -316,7 +329,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&their_ack, 0, sizeof(their_ack));
 	enter(state % STATES);
 	run(&in);
-	/* A peer that says nothing any more is given up: no state stays for ever. */
+	/* A peer that falls silent must be given up, so that no state stays for ever. */
 	for (silence = 0; silence < 400 && f.s->table.assoc_count; silence++) {
 		wait_ns(SEC);
 		look();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Session control (RFC 5043 6, RFC 6581) on many streams of one association, between the decisions of
- * an application that accepts, rejects, initiates and closes. Each session that the application
- * holds ends with one event, and a peer has no more sessions than there are streams.
+ * A peer sends any session control messages (RFC 5043 6, RFC 6581) on many streams of one
+ * association, while an application accepts, rejects, initiates and closes. Each session that the
+ * application holds must end with one event, and the peer must not get more sessions than there are
+ * streams.
  */
 #include "fixture/input.h"
 #include "fixture/iw_fixture.h"
@@ -15,7 +16,7 @@
 
 static struct fx x;
 static struct iw_qp *qp[QPS];
-static struct iw_session *unexpected[HELD]; /* the application has it, and waits for its end */
+static struct iw_session *unexpected[HELD]; /* those that the application holds until they end */
 static uint16_t ssn[STREAMS];
 static unsigned int n_unexpected;
 
@@ -56,11 +57,12 @@ static void take_events(void)
 
 static struct iw_session_param param(struct input *in)
 {
-	struct iw_session_param p = { .ird = in_u8(in) % (IW_MAX_IRD + 1), .ord = in_u8(in) % (IW_MAX_ORD + 1) };
+	struct iw_session_param p = { .ird = in_u8(in) % (IW_MAX_IRD + 1),
+				      .ord = in_u8(in) % (IW_MAX_ORD + 1) };
 	uint8_t more = in_u8(in);
 
 	p.rnr_retry_count = more & 7;
-	p.rtr = more & 8 ? more >> 5 : 0; /* any of the three kinds, or all */
+	p.rtr = more & 8 ? more >> 5 : 0; /* some of the three kinds, or all */
 	p.private_data_len = more & 16 ? in_u8(in) * 2 % (IW_MAX_PRIVATE_DATA - 3) : 0;
 	memset(p.private_data, 0x33, p.private_data_len);
 	return p;
@@ -122,11 +124,11 @@ static void message(struct input *in)
 	len = len < 596 ? len : 596;
 	put_be16(m, how & 0x10 ? in_u16(in) : 1 + how % 7);
 	memcpy(m + 2, bytes, len);
-	/* A stream begins anew where the peer thinks that the old session is over. */
+	/* The peer begins anew on a stream whose session it thinks is over. */
 	if (how & 8)
 		at = ssn[x.sid] = 0;
 	if (fx_feed(&x, how % 5 ? 17 : 16, at, m, len + 2))
-		must(0); /* the stream is one of the association's */
+		must(0); /* the stream does exist */
 	if (how & 8)
 		ssn[x.sid] = 1;
 }
@@ -161,7 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!n_unexpected);
 	for (int i = 0; i < QPS; i++)
 		iw_qp_free(qp[i]);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2, 1452);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
+			       1452);
 	fx_stop(&x);
 	return 0;
 }

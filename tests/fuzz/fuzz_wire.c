@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: wire */
 /*
- * The decoders of wire/ on anything: none reads outside of its input, and what one accepts is the same
- * after it was encoded and decoded again.
+ * The decoders of wire/ get any bytes. None may read outside of its input, and what one accepts
+ * must be the same after it was encoded and decoded again.
  */
 #include "fixture/input.h"
 #include "wire/ddp.h"
@@ -25,7 +25,8 @@ static void session(const uint8_t *data, size_t size)
 	if (!len || !c.function || c.function > SESSION_ENHANCED_REJECT)
 		return;
 	must(!session_decode(&again, buf, len));
-	must(again.ssn == c.ssn && again.function == c.function && again.private_len == c.private_len);
+	must(again.ssn == c.ssn && again.function == c.function &&
+	     again.private_len == c.private_len);
 	must(!c.private_len || !memcmp(again.private_data, c.private_data, c.private_len));
 	if (session_is_enhanced(c.function))
 		must(again.enhanced.ird == c.enhanced.ird && again.enhanced.ord == c.enhanced.ord);
@@ -116,7 +117,7 @@ static uint32_t read_causes(const struct wire_sctp_chunk *c)
 	return sum;
 }
 
-/* The sum makes sure that every byte that a decoder points to is read. */
+/* The sum reads every byte that a decoder points to, for a sanitizer to see. */
 static uint32_t chunks_of(const uint8_t *data, size_t size)
 {
 	const uint8_t *p = data, *end = data + size;

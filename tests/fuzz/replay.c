@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A fuzz target without a fuzzer: runs the inputs of the files and directories that it is given, so
- * that what was once found is a test in every build.
+ * Runs a fuzz target without a fuzzer, on the inputs in the files and directories that it is given:
+ * so what was once found stays a test in every build.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ static unsigned int runs;
 static void replay_file(const char *path, size_t size)
 {
 	FILE *f = fopen(path, "rb");
-	/* A block of its own, so that a sanitizer sees the end of it. */
+	/* In a block of its own, so that a sanitizer sees who reads behind its end. */
 	uint8_t *data = malloc(size ? size : 1);
 
 	if (!f || !data || fread(data, 1, size, f) != size) {

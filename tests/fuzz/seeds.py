@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Makes fuzz inputs of a capture.
+"""Makes fuzz inputs from a capture.
 
 usage: seeds.py CAPTURE.pcap[ng] DIRECTORY
 
@@ -17,7 +17,7 @@ DATA = 0
 
 
 def packets(capture):
-    """Every SCTP packet, plain or in UDP."""
+    """Yields every SCTP packet of the capture, on IP or in UDP."""
     out = subprocess.run(["tshark", "-r", capture, "-T", "fields", "-e", "udp.payload", "-e", "ip.proto"],
                          capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
@@ -48,7 +48,7 @@ def raw_message(shape, message):
 
 
 def one_of_each(messages):
-    """The first DDP segment of each RDMAP opcode, in the order in which they came."""
+    """Yields the first DDP segment of each RDMAP opcode, in the order in which they came."""
     seen = {}
     for message in messages:
         seen.setdefault(message[3] & 0xf, message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An iWARP end on an SCTP that is not ours: iwarp.c over usrsctp.c or lksctp.c. See usage() for
- * what it does. The other end is rnic-side, or rping, on sctpiw.
+ * An iWARP end on an SCTP that others wrote: iwarp.c over usrsctp.c or lksctp.c. usage() says what
+ * it does. The other end is rnic-side or rping, on sctpiw.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -49,7 +49,7 @@ static struct session *accept_session(void)
 	return s;
 }
 
-/* After a while in which nothing may come: the peer waits for it. */
+/* Sends the RTR indication; until then the peer has to wait for it, and nothing may come. */
 static void send_rtr(struct session *s)
 {
 	if (!iwarp.rtr)
@@ -140,12 +140,13 @@ static void prepare(struct peer *p, unsigned int number)
 		fail("no memory");
 	memcpy(p->memory, background, MEMORY);
 	p->stag = 0xfe000000u + (serial++ << 8);
-	p->to = 0xfffffff000000000ull + ((uint64_t)number << 24) + 3; /* any, and not aligned */
+	p->to = 0xfffffff000000000ull + ((uint64_t)number << 24) +
+		3; /* an arbitrary address that is not aligned */
 	offer(p->s, p->memory, p->stag, p->to, MEMORY);
 	hello(p);
 }
 
-/* All of them at once. */
+/* Opens all sessions at once. */
 static void open_sessions(void)
 {
 	for (unsigned int i = 0; i < sessions; i++)
@@ -156,7 +157,7 @@ static void open_sessions(void)
 		prepare(&peers[i], i);
 }
 
-/* Ended by us, or by them if so asked. */
+/* Ends all sessions from this side, or has the peer end them. */
 static void close_session(struct peer *p, bool by_them)
 {
 	if (by_them)
@@ -207,7 +208,10 @@ static void check_send(struct peer *p, uint32_t len, enum opcode op, uint32_t st
 	free(m);
 }
 
-/* Each operation in both directions: begun on all sessions, then finished on all. */
+/*
+ * Runs each operation in both directions: it begins on all sessions before it is finished on the
+ * first.
+ */
 
 static void send_begin(struct peer *p, uint32_t len)
 {
@@ -289,8 +293,9 @@ static const struct operation {
 	void (*begin)(struct peer *p, uint32_t len);
 	void (*finish)(struct peer *p, uint32_t len);
 } operations[] = {
-	{send_begin, send_finish},       {recv_begin, recv_finish}, {write_begin, write_finish},
-	{written_begin, written_finish}, {read_begin, read_finish}, {reading_begin, reading_finish},
+	{ send_begin, send_finish },   { recv_begin, recv_finish },
+	{ write_begin, write_finish }, { written_begin, written_finish },
+	{ read_begin, read_finish },   { reading_begin, reading_finish },
 };
 
 static void run(const struct operation *op, uint32_t len)
@@ -316,7 +321,7 @@ static void invalidations(struct peer *p)
 	a = hear(p, TALK_EXPECT);
 	if (a.rkey != rkey)
 		fail("a Send with Invalidate of %08x was seen as one of %08x", rkey, a.rkey);
-	hello(p); /* it registers its memory once more */
+	hello(p); /* it registers its memory anew */
 	if (p->rkey == rkey)
 		fail("an invalidated STag is there again at once");
 	tell(p, TALK_SEND_INV, 200, 0);
@@ -326,7 +331,7 @@ static void invalidations(struct peer *p)
 
 static void transfer(void)
 {
-	static const uint32_t lengths[] = {0, 1, 3, 1400, 5001, 65536, 300001, LARGEST};
+	static const uint32_t lengths[] = { 0, 1, 3, 1400, 5001, 65536, 300001, LARGEST };
 
 	await_association();
 	open_sessions();
@@ -344,7 +349,7 @@ static void transfer(void)
 
 /* ------------------------------------------------------------------ beginnings and ends */
 
-/* One session after the other, on the stream of the first if it is ours to choose. */
+/* Has one session after the other; where this side chooses the stream, on that of the first. */
 static void reuse(void)
 {
 	await_association();
@@ -360,7 +365,7 @@ static void reuse(void)
 	say("reused");
 }
 
-/* Long enough for heartbeats, of which nobody takes notice. */
+/* Is idle for long enough that heartbeats are sent, which nobody may notice. */
 static void idle(void)
 {
 	await_association();
@@ -396,7 +401,7 @@ static void reject(void)
 	say("rejected");
 }
 
-/* Asked for one kind of RTR indication, we take another one alone. */
+/* The peer asks for one kind of RTR indication, and this side takes only another one. */
 static void mismatch(void)
 {
 	const struct end *e;
@@ -413,7 +418,9 @@ static void mismatch(void)
 	say("no matching RTR option");
 }
 
-/* We are of the time before RFC 6581: an enhanced Initiate is no legal beginning. */
+/*
+ * Plays an end that is older than RFC 6581, for which an enhanced Initiate is no legal beginning.
+ */
 static void old(void)
 {
 	struct session *s;
@@ -495,22 +502,22 @@ static void invalidated_stag(struct peer *p)
 	write_to(p->s, p->rkey, p->addr, background, 64);
 }
 
-/* What is answered by which RDMAP Terminate (RFC 5040 4.8, 7; RFC 5041 7). */
+/* Each error with the RDMAP Terminate that must answer it (RFC 5040 4.8, 7; RFC 5041 7). */
 static const struct mistake {
 	const char *name;
 	void (*make)(struct peer *p);
 	unsigned int layer, type, code, length;
 	bool has_rdmap;
 } mistakes[] = {
-	{"a Write to an STag that is none", bad_stag, 1, 1, 0x00, 14 + 64, false},
-	{"a Write beyond the end", out_of_bounds, 1, 1, 0x01, 14 + 11, false},
-	{"a Write around the end of all", wrap, 1, 1, 0x03, 14 + 64, false},
-	{"a Read from an STag that is none", bad_read, 0, 1, 0x00, 18 + 28, true},
-	{"a Read before the start", read_out_of_bounds, 0, 1, 0x01, 18 + 28, true},
-	{"a queue that is none", bad_queue, 1, 2, 0x01, 18 + 64, false},
-	{"an opcode on the wrong queue", bad_opcode, 0, 2, 0x06, 18 + 28, false},
-	{"a Write to an STag that was invalidated", invalidated_stag, 1, 1, 0x00, 14 + 64, false},
-	{"an invalidation of an STag that is none", bad_invalidate, 0, 1, 0x09, 18 + 64, false},
+	{ "a Write to an STag that is none", bad_stag, 1, 1, 0x00, 14 + 64, false },
+	{ "a Write beyond the end", out_of_bounds, 1, 1, 0x01, 14 + 11, false },
+	{ "a Write around the end of all", wrap, 1, 1, 0x03, 14 + 64, false },
+	{ "a Read from an STag that is none", bad_read, 0, 1, 0x00, 18 + 28, true },
+	{ "a Read before the start", read_out_of_bounds, 0, 1, 0x01, 18 + 28, true },
+	{ "a queue that is none", bad_queue, 1, 2, 0x01, 18 + 64, false },
+	{ "an opcode on the wrong queue", bad_opcode, 0, 2, 0x06, 18 + 28, false },
+	{ "a Write to an STag that was invalidated", invalidated_stag, 1, 1, 0x00, 14 + 64, false },
+	{ "an invalidation of an STag that is none", bad_invalidate, 0, 1, 0x09, 18 + 64, false },
 };
 
 static void make_mistake(const struct mistake *m, struct peer *p)
@@ -585,7 +592,7 @@ static void end_by_abort(void)
 {
 	flood();
 	stack_abort();
-	usleep(200000); /* for the packet to leave */
+	usleep(200000); /* until the packet has left */
 	say("aborted");
 }
 
@@ -596,18 +603,18 @@ static const struct scenario {
 	void (*run)(void);
 	const char *what;
 } scenarios[] = {
-	{"transfer", transfer, "Sends, Writes and Reads both ways, every byte checked"},
-	{"reuse", reuse, "sessions one after the other (--rounds), ended by either side"},
-	{"idle", idle, "nothing for a while"},
-	{"reject", reject, "a session that is not accepted"},
-	{"old", old, "(listen) knows nothing of RFC 6581"},
-	{"mismatch", mismatch, "(listen, --peer-to-peer) another kind than was asked for"},
-	{"refused", refused, "the association is not to come about"},
-	{"errors", errors, "mistakes, each answered by the right RDMAP Terminate"},
-	{"terminate", end_by_terminate, "an RDMAP Terminate while the other end is busy"},
-	{"shutdown", end_by_shutdown, "SHUTDOWN of the association while it is busy"},
-	{"abort", end_by_abort, "ABORT of the association while it is busy"},
-	{"rping", rping, "the other end is rping: --rounds pings"},
+	{ "transfer", transfer, "Sends, Writes and Reads both ways, every byte checked" },
+	{ "reuse", reuse, "sessions one after the other (--rounds), ended by either side" },
+	{ "idle", idle, "nothing for a while" },
+	{ "reject", reject, "a session that is not accepted" },
+	{ "old", old, "(listen) knows nothing of RFC 6581" },
+	{ "mismatch", mismatch, "(listen, --peer-to-peer) another kind than was asked for" },
+	{ "refused", refused, "the association is not to come about" },
+	{ "errors", errors, "mistakes, each answered by the right RDMAP Terminate" },
+	{ "terminate", end_by_terminate, "an RDMAP Terminate while the other end is busy" },
+	{ "shutdown", end_by_shutdown, "SHUTDOWN of the association while it is busy" },
+	{ "abort", end_by_abort, "ABORT of the association while it is busy" },
+	{ "rping", rping, "the other end is rping: --rounds pings" },
 };
 #define SCENARIOS (sizeof(scenarios) / sizeof(*scenarios))
 
@@ -633,7 +640,7 @@ static _Noreturn void usage(void)
 
 static void resolve(struct stack_options *o, const char *address, const char *port)
 {
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *info;
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *info;
 
 	if (getaddrinfo(address, port, &hints, &info))
 		usage();
@@ -645,14 +652,13 @@ static void resolve(struct stack_options *o, const char *address, const char *po
 static const struct scenario *parse(int argc, char **argv, struct stack_options *o)
 {
 	static const struct option options[] = {
-		{"sessions", 1, NULL, 's'},   {"rounds", 1, NULL, 'r'},
-		{"largest", 1, NULL, 'l'},    {"plain", 0, NULL, 'p'},
-		{"segment", 1, NULL, 'g'},    {"ordered", 0, NULL, 'o'},
-		{"outbound", 1, NULL, 'O'},   {"inbound", 1, NULL, 'I'},
-		{"adaptation", 1, NULL, 'a'}, {"udp", 1, NULL, 'u'},
-		{"peer-udp", 1, NULL, 'U'},   {"processes", 1, NULL, 'P'},
-		{"peer-to-peer", 1, NULL, 'R'},
-		{NULL, 0, NULL, 0},
+		{ "sessions", 1, NULL, 's' },	  { "rounds", 1, NULL, 'r' },
+		{ "largest", 1, NULL, 'l' },	  { "plain", 0, NULL, 'p' },
+		{ "segment", 1, NULL, 'g' },	  { "ordered", 0, NULL, 'o' },
+		{ "outbound", 1, NULL, 'O' },	  { "inbound", 1, NULL, 'I' },
+		{ "adaptation", 1, NULL, 'a' },	  { "udp", 1, NULL, 'u' },
+		{ "peer-udp", 1, NULL, 'U' },	  { "processes", 1, NULL, 'P' },
+		{ "peer-to-peer", 1, NULL, 'R' }, { NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -677,8 +683,8 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 			break;
 		case 'R':
 			iwarp.rtr = *optarg == 's' ? RTR_SEND :
-			            *optarg == 'w' ? RTR_WRITE :
-			                             RTR_READ;
+				    *optarg == 'w' ? RTR_WRITE :
+						     RTR_READ;
 			break;
 		case 'g':
 			iwarp.segment = n;
@@ -716,7 +722,7 @@ static const struct scenario *parse(int argc, char **argv, struct stack_options 
 	usage();
 }
 
-/* All wait for an association on the one listening socket. */
+/* All processes wait for an association on one listening socket. */
 static void split(void)
 {
 	int status = 0;
@@ -738,7 +744,8 @@ static void split(void)
 int main(int argc, char **argv)
 {
 	struct stack_options o = {
-		.outbound = 64, .inbound = 64, .has_adaptation = true, .adaptation = 1};
+		.outbound = 64, .inbound = 64, .has_adaptation = true, .adaptation = 1
+	};
 	const struct scenario *scenario = parse(argc, argv, &o);
 
 	fill(background, 0, MEMORY);
@@ -752,5 +759,5 @@ int main(int argc, char **argv)
 	}
 	scenario->run();
 	fflush(stdout);
-	_exit(0); /* not waiting for the threads of usrsctp */
+	_exit(0); /* without waiting for the threads of usrsctp */
 }

@@ -14,7 +14,7 @@ struct peer {
 	uint64_t to;
 	uint64_t addr; /* theirs */
 	uint32_t rkey;
-	uint32_t seed;   /* of the data that was sent or asked for last */
+	uint32_t seed;	 /* of the data that was sent or asked for last */
 	uint32_t offset; /* where it goes in either memory */
 };
 

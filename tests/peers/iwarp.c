@@ -7,32 +7,32 @@
 
 #include "report.h"
 
-#define PPID_SEGMENT   16 /* RFC 5043 5.2 */
-#define PPID_CONTROL   17
+#define PPID_SEGMENT 16 /* RFC 5043 5.2 */
+#define PPID_CONTROL 17
 #define ADAPTATION_DDP 1
 
-#define STREAMS          65536
-#define WINDOW           32768 /* DDP-SSNs in flight (RFC 5043 10) */
-#define PRIVATE_MAX      512
-#define QUEUES           3 /* Sends, Read Requests, Terminates */
-#define READS            64
-#define LARGEST_SEND     (4u << 20)
-#define TAGGED_LEN       (2 + 14) /* DDP-SSN and header */
-#define UNTAGGED_LEN     (2 + 18)
+#define STREAMS 65536
+#define WINDOW 32768 /* DDP-SSNs in flight (RFC 5043 10) */
+#define PRIVATE_MAX 512
+#define QUEUES 3 /* of Sends, of Read Requests, of Terminates (RFC 5040 4.2) */
+#define READS 64
+#define LARGEST_SEND (4u << 20)
+#define TAGGED_LEN (2 + 14) /* the DDP-SSN and the header */
+#define UNTAGGED_LEN (2 + 18)
 #define READ_REQUEST_LEN 28
 
 /* The first octet of a DDP header (RFC 5041 4.1), and the second (RFC 5040 4.1). */
-#define DDP_TAGGED     0x80
-#define DDP_LAST       0x40
-#define DDP_RESERVED   0x3c
-#define DDP_VERSION    0x03
-#define RDMAP_VERSION  0xc0
+#define DDP_TAGGED 0x80
+#define DDP_LAST 0x40
+#define DDP_RESERVED 0x3c
+#define DDP_VERSION 0x03
+#define RDMAP_VERSION 0xc0
 #define RDMAP_RESERVED 0x30
-#define RDMAP_OPCODE   0x0f
+#define RDMAP_OPCODE 0x0f
 
-/* RFC 6581 9: A; B, C and D */
+/* The flags of RFC 6581 9: A in one field; B, C and D in the other. */
 #define PEER_TO_PEER 0x80000000u
-#define RTR_KINDS    (RTR_SEND | RTR_WRITE | RTR_READ)
+#define RTR_KINDS (RTR_SEND | RTR_WRITE | RTR_READ)
 
 struct early {
 	uint32_t ppid;
@@ -52,19 +52,19 @@ struct session {
 	enum state state;
 	bool enhanced;
 	bool sent_end, got_end;
-	bool silent; /* an RDMAP Terminate was sent: nothing but the session's may follow */
-	bool rtr_due; /* the peer's first segment is to be an RTR indication */
+	bool silent;  /* an RDMAP Terminate was sent: only the session's may follow */
+	bool rtr_due; /* the peer's first segment must be an RTR indication */
 	enum function answered;
 	uint16_t tx_ssn, rx_ssn;
 	uint32_t tx_msn[QUEUES], rx_msn[QUEUES];
-	struct early **early; /* by DDP-SSN, what came before its turn */
+	struct early **early; /* segments that came before their turn, by DDP-SSN */
 	uint16_t ird, ord;
 	uint8_t private_data[PRIVATE_MAX];
 	size_t private_len;
 	uint8_t *memory;
 	uint32_t stag, memory_len;
 	uint64_t to;
-	struct message *part; /* a Send of which more is to come */
+	struct message *part; /* a Send whose last segment has not come */
 	struct message *first, **last;
 	struct pending_read reads[READS];
 	unsigned int read_first, read_count;
@@ -74,7 +74,7 @@ struct session {
 struct iwarp_options iwarp;
 enum stack_event association = STACK_NOTHING;
 
-static struct session *current[STREAMS]; /* the latest of each stream */
+static struct session *current[STREAMS]; /* the latest session of each stream */
 static bool dry;
 static uint64_t received;
 static uint8_t packet[65536];
@@ -121,7 +121,7 @@ static size_t segment_limit(void)
 
 	if (iwarp.segment)
 		return iwarp.segment;
-	if (!whole) /* asked once: it is not the path's changes that are tested here */
+	if (!whole) /* asked once, since these tests are not about paths that change */
 		whole = stack_whole();
 	if (whole > sizeof(packet))
 		return sizeof(packet);
@@ -131,24 +131,25 @@ static size_t segment_limit(void)
 static void transmit(struct session *s, uint32_t ppid, size_t len)
 {
 	put16(packet, s->tx_ssn++);
-	/* Not taken when the association is ending: its end is an event of its own. */
+	/* SCTP takes no message when the association is ending; its end is an event of its own. */
 	stack_send(s->stream, ppid, iwarp.ordered, packet, len);
 }
 
 static void control(struct session *s, enum function f, uint16_t ird, uint16_t ord,
-                    const void *private, size_t len)
+		    const void *private, size_t len)
 {
 	uint8_t *p = put16(packet + 2, (uint16_t)f);
 
 	if (f >= ENHANCED_INITIATE) /* RFC 6581 9 */
-		p = put32(p, (uint32_t)ird << 16 | ord | (iwarp.rtr ? PEER_TO_PEER | iwarp.rtr : 0));
+		p = put32(p,
+			  (uint32_t)ird << 16 | ord | (iwarp.rtr ? PEER_TO_PEER | iwarp.rtr : 0));
 	if (len)
 		memcpy(p, private, len);
 	transmit(s, PPID_CONTROL, (size_t)(p - packet) + len);
 }
 
 static void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to,
-                   const uint8_t *data, size_t len)
+		   const uint8_t *data, size_t len)
 {
 	size_t most = segment_limit() - TAGGED_LEN;
 
@@ -168,7 +169,7 @@ static void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to
 }
 
 static void untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op,
-                     uint32_t invalidate, const uint8_t *data, size_t len)
+		     uint32_t invalidate, const uint8_t *data, size_t len)
 {
 	size_t most = segment_limit() - UNTAGGED_LEN;
 	uint32_t mo = 0;
@@ -287,12 +288,12 @@ static void on_tagged(struct session *s, const uint8_t *p, size_t len)
 	} else if (op != WRITE) {
 		wrong(s, "opcode %u in a tagged segment", op);
 	}
-	if (len) /* the STag of an empty one is not looked at (RFC 5041 5.1) */
+	if (len) /* nobody looks at the STag of an empty one (RFC 5041 5.1) */
 		memcpy(own_memory(s, stag, to, len), p, len);
 }
 
 static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo, bool last,
-                    const uint8_t *p, size_t len)
+		    const uint8_t *p, size_t len)
 {
 	struct message *m = s->part;
 
@@ -305,11 +306,11 @@ static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo
 		      m ? m->len : 0);
 	if (len > LARGEST_SEND - mo)
 		wrong(s, "a Send of more than %u bytes", LARGEST_SEND);
-	if (!m) { /* of that size at once: what is not touched costs nothing */
+	if (!m) { /* with room for the largest: pages that nobody touches cost nothing */
 		m = malloc(sizeof(*m) + LARGEST_SEND);
 		if (!m)
 			fail("no memory");
-		*m = (struct message){.opcode = op, .invalidate = inv};
+		*m = (struct message){ .opcode = op, .invalidate = inv };
 	}
 	memcpy(m->data + mo, p, len);
 	m->len += len;
@@ -324,7 +325,7 @@ static void on_send(struct session *s, enum opcode op, uint32_t inv, uint32_t mo
 static void on_read_request(struct session *s, const uint8_t *p, size_t len)
 {
 	uint32_t size = len >= 16 ? get32(p + 12) : 0;
-	const uint8_t *source = packet; /* of nothing */
+	const uint8_t *source = packet; /* a Read of no bytes reads none of it */
 
 	if (len != READ_REQUEST_LEN)
 		wrong(s, "a Read Request of %zu bytes", len);
@@ -405,14 +406,14 @@ static void on_untagged(struct session *s, const uint8_t *p, size_t len)
 		wrong(s, "opcode %u on queue %u", op, qn);
 }
 
-/* RFC 6581 9.2 */
+/* Checks the peer's RTR indication (RFC 6581 9.2). */
 static bool is_rtr(const uint8_t *p, size_t len)
 {
 	if (iwarp.rtr == RTR_WRITE)
 		return p[0] == 0xc1 && p[1] == (0x40 | WRITE) && len == 14;
 	if (iwarp.rtr == RTR_READ)
-		return p[0] == 0x41 && p[1] == (0x40 | READ_REQUEST) && len == 18 + READ_REQUEST_LEN &&
-		       !get32(p + 18 + 12);
+		return p[0] == 0x41 && p[1] == (0x40 | READ_REQUEST) &&
+		       len == 18 + READ_REQUEST_LEN && !get32(p + 18 + 12);
 	return p[0] == 0x41 && p[1] == (0x40 | SEND) && len == 18 && get32(p + 10) == 1;
 }
 
@@ -432,7 +433,7 @@ static void on_segment(struct session *s, const uint8_t *p, size_t len)
 		if (!is_rtr(p, len))
 			wrong(s, "%02x %02x is not the RTR indication", p[0], p[1]);
 		s->rtr_due = false;
-		if (iwarp.rtr == RTR_SEND) { /* it is for nobody above */
+		if (iwarp.rtr == RTR_SEND) { /* the application never sees this Send */
 			s->rx_msn[0]++;
 			return;
 		}
@@ -584,7 +585,7 @@ uint64_t bytes_received(void)
 void await_association(void)
 {
 	await(association == STACK_UP, "an association");
-	/* The indication comes behind COMM_UP. */
+	/* The adaptation indication is the event behind COMM_UP. */
 	await(stack_peer_adaptation(), "an adaptation indication");
 	if (stack_peer_adaptation() != ADAPTATION_DDP)
 		fail("adaptation indication %u", stack_peer_adaptation());
@@ -610,7 +611,7 @@ enum stack_event await_loss(void)
 /* ------------------------------------------------------------------ sessions */
 
 struct session *initiate(uint16_t stream, bool enhanced, uint16_t ird, uint16_t ord,
-                         const void *private, size_t len)
+			 const void *private, size_t len)
 {
 	struct session *s = current[stream];
 
@@ -640,7 +641,7 @@ struct session *await_initiate(void)
 }
 
 void answer(struct session *s, enum function f, uint16_t ird, uint16_t ord, const void *private,
-            size_t len)
+	    size_t len)
 {
 	s->state = f == ACCEPT || f == ENHANCED_ACCEPT ? OPEN : TURNED_DOWN;
 	s->sent_end = f == TERMINATE;
@@ -692,7 +693,7 @@ void await_end(struct session *s)
 	await(s->got_end || s->state == TURNED_DOWN, "the session's Terminate");
 	dry = false;
 	stack_ask_dry();
-	/* A peer that leaves behind its last session acknowledges with its SHUTDOWN, too, where the SACK was lost. */
+	/* If a SACK was lost, the SHUTDOWN of a peer that leaves acknowledges as well. */
 	await(dry || is_shut(), "acknowledgements of all");
 }
 
@@ -727,7 +728,7 @@ void offer(struct session *s, uint8_t *memory, uint32_t stag, uint64_t to, uint3
 }
 
 void send_message(struct session *s, enum opcode op, uint32_t invalidate, const void *data,
-                  size_t len)
+		  size_t len)
 {
 	untagged(s, 0, s->tx_msn[0]++, op, invalidate, data, len);
 }
@@ -759,7 +760,7 @@ void await_reads(struct session *s)
 
 void send_terminate(struct session *s, unsigned int layer, unsigned int type, unsigned int code)
 {
-	uint8_t header[4] = {(uint8_t)(layer << 4 | type), (uint8_t)code};
+	uint8_t header[4] = { (uint8_t)(layer << 4 | type), (uint8_t)code };
 
 	untagged(s, 2, s->tx_msn[2]++, RDMAP_TERMINATE, 0, header, sizeof(header));
 	s->silent = true;
@@ -791,7 +792,7 @@ const struct end *await_terminate(struct session *s)
 }
 
 void send_untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op, const void *data,
-                   size_t len)
+		   size_t len)
 {
 	untagged(s, qn, msn, op, 0, data, len);
 }

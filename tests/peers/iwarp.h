@@ -2,12 +2,12 @@
 #ifndef PEERS_IWARP_H
 #define PEERS_IWARP_H
 /*
- * RFC 5043 sessions, DDP (RFC 5041) and RDMAP (RFC 5040, 6581) over stack.h, read from the RFCs
- * once more: nothing here comes from providers/. All that the peer sends is judged; whatever no RFC
- * allows ends the program.
+ * A second implementation of RFC 5043 sessions, DDP (RFC 5041) and RDMAP (RFC 5040, 6581), over
+ * stack.h. It was written from the RFCs alone and shares nothing with providers/. It judges all
+ * that the peer sends: what no RFC allows ends the program.
  *
- * Segments are processed in the order of their DDP-SSN. Read requests are answered, and a session
- * Terminate too, while any function below waits for something.
+ * Segments are processed in the order of their DDP-SSN. While any function below waits for
+ * something, Read Requests are answered, and session Terminates too.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,8 @@ enum opcode {
 	RDMAP_TERMINATE
 };
 
-struct message { /* a Send that came */
+/* A Send that has come. */
+struct message {
 	struct message *next;
 	enum opcode opcode;
 	uint32_t invalidate;
@@ -44,7 +45,8 @@ struct message { /* a Send that came */
 	uint8_t data[];
 };
 
-struct end { /* an RDMAP Terminate that came */
+/* The RDMAP Terminate of the peer, once it has come: its error, and what it quotes. */
+struct end {
 	bool came;
 	unsigned int layer, type, code;
 	bool has_length, has_ddp, has_rdmap;
@@ -55,7 +57,8 @@ struct end { /* an RDMAP Terminate that came */
 
 struct session;
 
-enum rtr { /* what makes an RTR indication, as RFC 6581 9 flags it */
+/* The kinds of message that may be the RTR indication, by their flags in RFC 6581 9. */
+enum rtr {
 	RTR_NONE,
 	RTR_SEND = 0x40000000,
 	RTR_WRITE = 0x8000,
@@ -63,77 +66,80 @@ enum rtr { /* what makes an RTR indication, as RFC 6581 9 flags it */
 };
 
 struct iwarp_options {
-	size_t segment; /* of a message to SCTP, at most; 0: what is not fragmented */
-	bool ordered;   /* against RFC 5043 10; a receiver copes */
-	enum rtr rtr;   /* enhanced sessions are peer-to-peer, by this kind alone */
+	size_t segment; /* bytes of a message to SCTP, at most; 0: as long as SCTP does not fragment it */
+	bool ordered; /* send ordered messages, against RFC 5043 10; a receiver must cope */
+	enum rtr rtr; /* make enhanced sessions peer-to-peer ones, with this kind of RTR alone */
 };
 
 extern struct iwarp_options iwarp;
 
-/* What became of the association; STACK_NOTHING as long as it is not up. */
+/* STACK_NOTHING until the association is up, then the last event of its state. */
 extern enum stack_event association;
 
-/* Until the association is up; the peer must tell adaptation 1. */
+/* Waits until the association is up. The peer must tell adaptation 1 (RFC 5043 5.1). */
 void await_association(void);
-/* Until it is no more; returns how. */
+/* Waits until the association is over, and returns how it ended. */
 enum stack_event await_loss(void);
-/* It has ended by SHUTDOWN already. */
+/* Returns whether it has ended by SHUTDOWN already. */
 bool is_shut(void);
 
 /* ---- sessions */
 
-/* All depths on the wire. */
+/* Opens a session. Depths (IRD, ORD) are as they stand on the wire, here and below. */
 struct session *initiate(uint16_t stream, bool enhanced, uint16_t ird, uint16_t ord,
-                         const void *private_data, size_t len);
-/* Waits for the next Initiate. */
+			 const void *private_data, size_t len);
+/* Waits for the peer's next Initiate. */
 struct session *await_initiate(void);
 void answer(struct session *s, enum function f, uint16_t ird, uint16_t ord,
-            const void *private_data, size_t len);
-/* Waits for the answer to our Initiate and returns which it was. */
+	    const void *private_data, size_t len);
+/* Waits for the answer to our Initiate, and returns its function code. */
 enum function await_answer(struct session *s);
 
 bool is_enhanced(const struct session *s);
 uint16_t stream_of(const struct session *s);
-/* Of the peer's Initiate, Accept or Reject. */
+/* What the peer's Initiate, Accept or Reject said. */
 uint16_t peer_ird(const struct session *s);
 uint16_t peer_ord(const struct session *s);
 const void *private_data(const struct session *s, size_t *len);
 
-/* A session Terminate, once. */
+/* Sends a session Terminate, unless one was sent. */
 void end_session(struct session *s);
-/* Both sides have sent one, and all of ours is acknowledged: the stream may be used again. */
+/*
+ * Waits until both sides have sent one, and all that we have sent is acknowledged: then the stream
+ * may be used again (RFC 5043 6.6).
+ */
 void await_end(struct session *s);
-/* Has the peer sent one? */
+/* Returns whether the peer has sent one. */
 bool peer_ended(const struct session *s);
-/* Frees it. Not to be used before await_end(). */
+/* Frees the session, after await_end(). */
 void forget(struct session *s);
 
 /* ---- data */
 
-/* The one tagged buffer of a session, which the peer may read and write. */
+/* Offers the peer a tagged buffer to read and write; a session has one. */
 void offer(struct session *s, uint8_t *memory, uint32_t stag, uint64_t to, uint32_t len);
 
 void send_message(struct session *s, enum opcode op, uint32_t invalidate, const void *data,
-                  size_t len);
+		  size_t len);
 void write_to(struct session *s, uint32_t stag, uint64_t to, const void *data, size_t len);
-/* A Read Request; into what was offered, at this offset. */
+/* Sends a Read Request; the sink is what was offered, at this offset. */
 void read_from(struct session *s, uint32_t stag, uint64_t to, uint32_t offset, uint32_t len);
 void await_reads(struct session *s);
 void send_terminate(struct session *s, unsigned int layer, unsigned int type, unsigned int code);
 
-/* The next Send; the caller frees it. */
+/* Waits for the next Send, which the caller frees; for an RDMAP Terminate. */
 struct message *await_message(struct session *s);
 const struct end *await_terminate(struct session *s);
 
 /* ---- what no decent peer sends */
 
 void send_untagged(struct session *s, uint32_t qn, uint32_t msn, enum opcode op, const void *data,
-                   size_t len);
+		   size_t len);
 
-/* The DDP header of the segment that was sent last. */
+/* Returns the DDP header of the segment that was sent last. */
 const uint8_t *latest_header(void);
 
-/* Processes what comes within ms milliseconds. */
+/* Processes all that comes within ms milliseconds. */
 void pass_time(int ms);
 uint64_t bytes_received(void);
 

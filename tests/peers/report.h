@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #ifndef PEERS_REPORT_H
 #define PEERS_REPORT_H
-/* How the programs of this folder end when something is not as it should be. */
+/* What the programs of this folder print, and how they end when something is wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* In seconds: how long anything may take. */
+/* How long anything may take, s. */
 #define PATIENCE 30
 
 #define fail(...)                                                                                  \

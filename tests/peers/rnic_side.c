@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The other end of foreign.c: a program of librdmacm and libibverbs, run on sctpiw. It does what it
- * is told (talk.h), on any number of connections, each with a thread and a protection domain of its
- * own.
+ * The other end of foreign.c: a program over librdmacm and libibverbs that runs on sctpiw. It does
+ * what the foreign end tells it (talk.h), on any number of connections, each with a thread and a
+ * protection domain of its own.
  *
  * A connection is over when RDMA_CM_EVENT_DISCONNECTED has come, and every work request has
  * completed; both must happen. What came to pass is printed, one line for each connection. At last
@@ -23,12 +23,12 @@
 #include "report.h"
 #include "talk.h"
 
-#define RECEIVES     8
+#define RECEIVES 8
 #define RECEIVE_SIZE (LARGEST + 4096)
-#define SENDS        64
-#define FLOOD_SIZE   65536
-#define DEPTH        4 /* our IRD and ORD */
-#define CONNECTIONS  64
+#define SENDS 64
+#define FLOOD_SIZE 65536
+#define DEPTH 4 /* our IRD and ORD */
+#define CONNECTIONS 64
 
 struct conn {
 	unsigned int number;
@@ -41,13 +41,13 @@ struct conn {
 	struct ibv_mr *mr, *receive_mr, *answer_mr;
 	uint8_t *memory, *receives;
 	struct answer *answer;
-	unsigned int posted_sends, posted_receives,
-		completed;        /* what is in the queues; all that came back */
-	enum ibv_wc_status error; /* the first */
+	unsigned int posted_sends, posted_receives; /* those that have not completed */
+	unsigned int completed;			    /* work requests, all in all */
+	enum ibv_wc_status error;		    /* the first one */
 	bool over;
 };
 
-/* wr_id of a receive is its slot; sends have this bit. */
+/* The wr_id of a receive is its slot; that of a send has this bit. */
 #define A_SEND (1ull << 32)
 
 static bool listening, rejecting;
@@ -69,10 +69,10 @@ static void check_zero(int ret, const char *what)
 
 /* ------------------------------------------------------------------ CM */
 
-/* The next event of the channel. */
+/* Waits for the next event of the channel. */
 static struct rdma_cm_event *next_event(struct rdma_event_channel *events, const char *expected)
 {
-	struct pollfd p = {.fd = events->fd, .events = POLLIN};
+	struct pollfd p = { .fd = events->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
 	if (poll(&p, 1, PATIENCE * 1000) <= 0)
@@ -90,7 +90,7 @@ static void print_event(const struct rdma_cm_event *event)
 	    text ? (int)strnlen(text, param->private_data_len) : 0, text ? text : "");
 }
 
-/* false: it was another one */
+/* Waits for this event. False: another one came. */
 static bool await_event(struct rdma_event_channel *events, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event = next_event(events, rdma_event_str(type));
@@ -123,7 +123,7 @@ static void post_receive(struct conn *c, unsigned int slot)
 		.length = RECEIVE_SIZE,
 		.lkey = c->receive_mr->lkey,
 	};
-	struct ibv_recv_wr wr = {.wr_id = slot, .sg_list = &sge, .num_sge = 1}, *bad;
+	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	check_zero(ibv_post_recv(c->id->qp, &wr, &bad), "ibv_post_recv");
 	c->posted_receives++;
@@ -139,10 +139,10 @@ static void post(struct conn *c, struct ibv_send_wr *wr)
 	c->posted_sends++;
 }
 
-/* The next completion. */
+/* Waits for the next completion. */
 static struct ibv_wc next_completion(struct conn *c)
 {
-	struct pollfd p = {.fd = c->channel->fd, .events = POLLIN};
+	struct pollfd p = { .fd = c->channel->fd, .events = POLLIN };
 	struct ibv_cq *cq;
 	struct ibv_wc wc;
 	void *context;
@@ -170,7 +170,7 @@ static struct ibv_wc next_completion(struct conn *c)
 	return wc;
 }
 
-/* Until all sends are done. false: the connection is over */
+/* Waits until all sends are done. False: the connection is over. */
 static bool await_sends(struct conn *c)
 {
 	while (c->posted_sends && !c->over)
@@ -178,7 +178,7 @@ static bool await_sends(struct conn *c)
 	return !c->over;
 }
 
-/* The next Send that comes. false: the connection is over */
+/* Waits for the next Send. False: the connection is over. */
 static bool await_receive(struct conn *c, struct ibv_wc *wc)
 {
 	do
@@ -191,10 +191,10 @@ static bool await_receive(struct conn *c, struct ibv_wc *wc)
 
 static bool send_answer(struct conn *c, uint32_t what, int status, uint32_t rkey)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)c->answer,
-	                      .length = sizeof(*c->answer),
-	                      .lkey = c->answer_mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
+	struct ibv_sge sge = { .addr = (uintptr_t)c->answer,
+			       .length = sizeof(*c->answer),
+			       .lkey = c->answer_mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
 
 	*c->answer = (struct answer){
 		.what = what,
@@ -209,11 +209,11 @@ static bool send_answer(struct conn *c, uint32_t what, int status, uint32_t rkey
 
 static bool hello(struct conn *c, const struct command *cmd)
 {
-	if (c->mr) /* again, because it was invalidated */
+	if (c->mr) /* it was invalidated, and is registered anew */
 		ibv_dereg_mr(c->mr);
 	c->mr = ibv_reg_mr(c->pd, c->memory, MEMORY,
-	                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-	                           IBV_ACCESS_REMOTE_WRITE);
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_WRITE);
 	check(c->mr, "ibv_reg_mr");
 	return send_answer(c, cmd->what, 0, c->mr->rkey);
 }
@@ -233,16 +233,17 @@ static bool expect(struct conn *c, const struct command *cmd)
 		status = 2;
 	post_receive(c, (unsigned int)wc.wr_id);
 	return send_answer(c, cmd->what, status,
-	                   wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0);
+			   wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0);
 }
 
 static bool send_data(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset,
-	                      .length = cmd->length,
-	                      .lkey = c->mr->lkey};
-	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = cmd->length ? 1 : 0, .opcode = IBV_WR_SEND};
+	struct ibv_sge sge = { .addr = (uintptr_t)c->memory + cmd->offset,
+			       .length = cmd->length,
+			       .lkey = c->mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge,
+				  .num_sge = cmd->length ? 1 : 0,
+				  .opcode = IBV_WR_SEND };
 
 	if (cmd->what == TALK_SEND_INV) {
 		wr.opcode = IBV_WR_SEND_WITH_INV;
@@ -251,7 +252,7 @@ static bool send_data(struct conn *c, const struct command *cmd)
 	}
 	fill(c->memory + cmd->offset, cmd->seed, cmd->length);
 	post(c, &wr);
-	if (!await_sends(c)) /* then the memory is ours again */
+	if (!await_sends(c)) /* once they are done the memory may be used again */
 		return false;
 	wipe(c->memory, background, cmd->offset, cmd->length);
 	return send_answer(c, cmd->what, 0, 0);
@@ -272,21 +273,21 @@ static bool check_memory(struct conn *c, const struct command *cmd)
 }
 
 static struct ibv_send_wr rdma(enum ibv_wr_opcode opcode, uint64_t addr, uint32_t rkey,
-                               struct ibv_sge *sge)
+			       struct ibv_sge *sge)
 {
 	return (struct ibv_send_wr){
 		.opcode = opcode,
 		.sg_list = sge,
 		.num_sge = 1,
-		.wr.rdma = {.remote_addr = addr, .rkey = rkey},
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
 	};
 }
 
 static bool write_there(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset,
-	                      .length = cmd->length,
-	                      .lkey = c->mr->lkey};
+	struct ibv_sge sge = { .addr = (uintptr_t)c->memory + cmd->offset,
+			       .length = cmd->length,
+			       .lkey = c->mr->lkey };
 	struct ibv_send_wr wr = rdma(IBV_WR_RDMA_WRITE, cmd->addr, cmd->rkey, &sge);
 
 	fill(c->memory + cmd->offset, cmd->seed, cmd->length);
@@ -297,7 +298,7 @@ static bool write_there(struct conn *c, const struct command *cmd)
 	return send_answer(c, cmd->what, 0, 0);
 }
 
-/* In cmd->count pieces at once. */
+/* Reads cmd->count pieces at once. */
 static bool read_there(struct conn *c, const struct command *cmd)
 {
 	uint32_t piece = cmd->length / cmd->count;
@@ -306,9 +307,9 @@ static bool read_there(struct conn *c, const struct command *cmd)
 	for (uint32_t i = 0; i < cmd->count; i++) {
 		uint32_t offset = i * piece;
 		uint32_t len = i + 1 < cmd->count ? piece : cmd->length - offset;
-		struct ibv_sge sge = {.addr = (uintptr_t)c->memory + cmd->offset + offset,
-		                      .length = len,
-		                      .lkey = c->mr->lkey};
+		struct ibv_sge sge = { .addr = (uintptr_t)c->memory + cmd->offset + offset,
+				       .length = len,
+				       .lkey = c->mr->lkey };
 		struct ibv_send_wr wr = rdma(IBV_WR_RDMA_READ, cmd->addr + offset, cmd->rkey, &sge);
 
 		post(c, &wr);
@@ -320,18 +321,19 @@ static bool read_there(struct conn *c, const struct command *cmd)
 	return send_answer(c, cmd->what, !good, 0);
 }
 
-/* Until the connection is over. */
+/* Writes and reads until the connection is over. */
 static bool flood(struct conn *c, const struct command *cmd)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)c->memory, .length = FLOOD_SIZE, .lkey = c->mr->lkey};
+	struct ibv_sge sge = { .addr = (uintptr_t)c->memory,
+			       .length = FLOOD_SIZE,
+			       .lkey = c->mr->lkey };
 
 	if (!send_answer(c, cmd->what, 0, 0))
 		return false;
 	for (unsigned int i = 0;; i++) {
 		bool read = i % 4 == 3;
 		struct ibv_send_wr wr = rdma(read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, cmd->addr,
-		                             cmd->rkey, &sge);
+					     cmd->rkey, &sge);
 
 		while (c->posted_sends == SENDS / 2 && !c->over)
 			next_completion(c);
@@ -341,7 +343,7 @@ static bool flood(struct conn *c, const struct command *cmd)
 	}
 }
 
-/* false: the connection is over */
+/* Does one command. False: the connection is over. */
 static bool obey(struct conn *c, const struct command *cmd)
 {
 	switch (cmd->what) {
@@ -364,7 +366,7 @@ static bool obey(struct conn *c, const struct command *cmd)
 		return flood(c, cmd);
 	case TALK_DISCONNECT:
 		check_zero(rdma_disconnect(c->id), "rdma_disconnect");
-		return true; /* what comes next are flushed receives */
+		return true; /* next come the receives that are flushed */
 	default:
 		fail("connection %u: command %u", c->number, cmd->what);
 	}
@@ -411,10 +413,10 @@ static void make_qp(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = SENDS,
-	                .max_recv_wr = RECEIVES + 1,
-	                .max_send_sge = 1,
-	                .max_recv_sge = 1},
+		.cap = { .max_send_wr = SENDS,
+			 .max_recv_wr = RECEIVES + 1,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	c->pd = ibv_alloc_pd(c->id->verbs);
@@ -477,7 +479,7 @@ static void *connect_thread(void *arg)
 	check(c->events, "rdma_create_event_channel");
 	check_zero(rdma_create_id(c->events, &c->id, c, RDMA_PS_TCP), "rdma_create_id");
 	check_zero(rdma_resolve_addr(c->id, NULL, (struct sockaddr *)&address, 2000),
-	           "rdma_resolve_addr");
+		   "rdma_resolve_addr");
 	if (!await_event(c->events, RDMA_CM_EVENT_ADDR_RESOLVED))
 		fail("the address is not resolved");
 	check_zero(rdma_resolve_route(c->id, 2000), "rdma_resolve_route");
@@ -487,7 +489,7 @@ static void *connect_thread(void *arg)
 	check_zero(rdma_connect(c->id, &p), "rdma_connect");
 	if (await_event(c->events, RDMA_CM_EVENT_ESTABLISHED))
 		serve(c);
-	destroy(c); /* the event that came instead was printed */
+	destroy(c); /* the event that came instead is in the log already */
 	return NULL;
 }
 
@@ -497,7 +499,7 @@ static void start(unsigned int i, void *(*thread)(void *))
 	check_zero(pthread_create(&conns[i].thread, NULL, thread, &conns[i]), "pthread_create");
 }
 
-/* at_once of them are open at any time. */
+/* Opens connections, of which at_once are open at any time. */
 static void connect_all(void)
 {
 	for (unsigned int i = 0; i < connections; i++) {
@@ -564,11 +566,11 @@ static _Noreturn void usage(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"connections", 1, NULL, 'n'},
-	                                        {"at-once", 1, NULL, 'a'},
-	                                        {"reject", 0, NULL, 'r'},
-	                                        {NULL, 0, NULL, 0}};
-	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV}, *info;
+	static const struct option options[] = { { "connections", 1, NULL, 'n' },
+						 { "at-once", 1, NULL, 'a' },
+						 { "reject", 0, NULL, 'r' },
+						 { NULL, 0, NULL, 0 } };
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV }, *info;
 	sigset_t wait;
 	int c;
 
@@ -591,7 +593,7 @@ int main(int argc, char **argv)
 	listening = !strcmp(argv[optind], "listen");
 	sigemptyset(&wait);
 	sigaddset(&wait, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &wait, NULL); /* in all threads */
+	pthread_sigmask(SIG_BLOCK, &wait, NULL); /* all threads inherit it */
 	fill(background, 0, MEMORY);
 	if (listening)
 		listen_for_all();

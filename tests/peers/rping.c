@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * rping's protocol by hand: the client tells where its data is, the server reads it; the client
- * tells where it wants it back, the server writes it there.
+ * The protocol of rping by hand: the client tells where its data is, and the server reads it; then
+ * the client tells where it wants the data back, and the server writes it there.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -11,7 +11,8 @@
 #include "report.h"
 #include "talk.h"
 
-struct rping_info { /* big-endian */
+/* All fields are big-endian. */
+struct rping_info {
 	uint64_t buf;
 	uint32_t rkey, size;
 } __attribute__((packed));
@@ -33,7 +34,7 @@ static struct rping_info rping_receive(struct peer *p)
 
 static void rping_send(struct peer *p, uint64_t buf, uint32_t size)
 {
-	struct rping_info info = {htobe64(buf), htobe32(p->stag), htobe32(size)};
+	struct rping_info info = { htobe64(buf), htobe32(p->stag), htobe32(size) };
 
 	send_message(p->s, SEND, 0, &info, sizeof(info));
 }
@@ -67,7 +68,7 @@ static void rping_ask(struct peer *p)
 		snprintf((char *)source, size, "rdma-ping-%u: ", i);
 		memset(source + strlen((char *)source), 'a' + (int)(i % 26),
 		       size - strlen((char *)source));
-		source[size - 1] = 0; /* it writes back a string */
+		source[size - 1] = 0; /* rping writes back a string */
 		memset(sink, 0, size);
 		rping_send(p, p->to, size);
 		rping_receive(p);
@@ -102,7 +103,7 @@ void rping(void)
 		rping_serve(p);
 	else
 		rping_ask(p);
-	await_loss(); /* rping ends, and its RNIC with it */
+	await_loss(); /* rping exits, and its RNIC with it */
 	if (!peer_ended(p->s))
 		fail("rping's session did not end by a Terminate");
 	say("pinged");

@@ -2,38 +2,41 @@
 #ifndef PEERS_STACK_H
 #define PEERS_STACK_H
 /*
- * An SCTP that others wrote, with one association: usrsctp.c or lksctp.c. Whatever fails inside
- * ends the program with a line that says what.
+ * One association of an SCTP that others wrote: usrsctp.c or lksctp.c, each with socket_api.c. A
+ * call that fails inside ends the program with a line that says what failed.
  */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Milliseconds. With the usual second, tests with loss would take minutes. */
+/*
+ * The shortest retransmission timeout, ms. With the usual second, tests with loss would take
+ * minutes.
+ */
 #define STACK_RTO_MIN 250
 
 struct stack_options {
 	struct sockaddr_storage address; /* to listen on or to connect to, with the SCTP port */
 	socklen_t address_len;
-	uint16_t udp_port;      /* ours, for encapsulation; 0: raw IP */
-	uint16_t peer_udp_port; /* the peer's, where we connect */
-	uint16_t outbound;      /* streams offered */
-	uint16_t inbound;       /* streams wanted at most */
+	uint16_t udp_port;	/* this side's, for encapsulation; 0: SCTP on IP */
+	uint16_t peer_udp_port; /* the peer's, for the side that connects; 0: SCTP on IP */
+	uint16_t outbound;	/* streams to ask for */
+	uint16_t inbound;	/* streams to allow at most */
 	bool has_adaptation;
 	uint32_t adaptation;
 };
 
 enum stack_event {
-	STACK_NOTHING, /* the time is over, or something of no interest happened */
+	STACK_NOTHING, /* the time is over, or something happened that is of no interest */
 	STACK_MESSAGE,
 	STACK_UP,
-	STACK_SHUT,    /* by SHUTDOWN, to the end */
-	STACK_ABORTED, /* or given up, or never there */
-	STACK_DRY,     /* everything sent was acknowledged; see stack_ask_dry() */
+	STACK_SHUT,    /* the association has ended by SHUTDOWN */
+	STACK_ABORTED, /* it was aborted, given up, or never there */
+	STACK_DRY,     /* all that was sent is acknowledged; see stack_ask_dry() */
 };
 
-/* data lies in the stack's buffer until the next stack_receive(). */
+/* The data is valid until the next stack_receive(). */
 struct stack_message {
 	uint16_t stream;
 	uint32_t ppid; /* host order */
@@ -44,26 +47,26 @@ struct stack_message {
 
 extern const char stack_name[];
 
-/* One of them; STACK_UP or STACK_ABORTED tells how it went. */
+/* The program calls one of them; then STACK_UP or STACK_ABORTED tells how it went. */
 void stack_connect(const struct stack_options *o);
 void stack_listen(const struct stack_options *o);
 
 /* Waits up to ms milliseconds for the next event. */
 enum stack_event stack_receive(struct stack_message *m, int ms);
 
-/* Blocks while the send buffer is full. false: the association is no more. */
+/* Blocks while the send buffer is full. False: the association is over. */
 bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, size_t len);
 
-/* STACK_DRY comes when the stack has nothing unacknowledged, which may be at once. */
+/* STACK_DRY comes as soon as nothing that was sent is unacknowledged, which may be at once. */
 void stack_ask_dry(void);
 
-/* Begins an orderly shutdown; messages still arrive, and then STACK_SHUT. */
+/* Begins an orderly shutdown: messages still arrive, and then STACK_SHUT. */
 void stack_shutdown(void);
 void stack_abort(void);
 
-/* Once it is up. */
-uint32_t stack_peer_adaptation(void); /* 0: none was told */
-uint16_t stack_streams(void);         /* usable pairs */
-size_t stack_whole(void);             /* the largest message that is not fragmented */
+/* These are known once the association is up. */
+uint32_t stack_peer_adaptation(void); /* the peer's adaptation code; 0: it told none */
+uint16_t stack_streams(void);	      /* streams that exist both ways */
+size_t stack_whole(void);	      /* bytes of the largest message that is not fragmented */
 
 #endif

@@ -2,50 +2,53 @@
 #ifndef PEERS_TALK_H
 #define PEERS_TALK_H
 /*
- * What the two ends say to each other in Sends: the foreign end tells what is to be done, rnic-side
- * does it and answers. Both are on machines of the same byte order.
+ * The language in which the two ends talk in Sends: the foreign end tells what shall be done, and
+ * rnic-side does it and answers. Both ends are on machines of the same byte order.
  *
- * Both ends have a memory of MEMORY bytes that is all background, i.e. pattern(0, i), but for the
- * range at hand: so a byte that lands beside it is found.
+ * Each end has a memory of MEMORY bytes. All of it is background, pattern(0, i), except the range
+ * in use, so that a byte which lands beside that range is found.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define LARGEST (2u << 20)
-#define MEMORY  (LARGEST + 65536)
+#define MEMORY (LARGEST + 65536)
 
-/* Private data of each side's Initiate, Accept or Reject. */
+/* The private data of each side's Initiate, Accept or Reject. */
 #define FOREIGN_TEXT "a foreign stack"
-#define RNIC_TEXT    "sctpiw"
+#define RNIC_TEXT "sctpiw"
 
 enum talk {
 	TALK_HELLO = 1, /* the answer tells addr and rkey of rnic-side's memory */
-	TALK_EXPECT, /* the next Send is to be of this length and pattern; the answer tells rkey if
-	                it invalidated */
-	TALK_SEND,   /* Send length bytes of pattern, then the answer */
-	TALK_SEND_INV,   /* ... with Invalidate of rkey, solicited */
-	TALK_FILL,       /* put the pattern at offset */
-	TALK_CHECK,      /* is it at offset, and nothing beside it? Then wipe it */
-	TALK_WRITE,      /* RDMA Write the pattern to addr and rkey, then the answer */
-	TALK_READ,       /* RDMA Read from there in count pieces, check, then the answer */
-	TALK_FLOOD,      /* after the answer: Write and Read there without end */
-	TALK_DISCONNECT, /* instead of an answer: rdma_disconnect() */
+	/*
+	 * Expect a Send of this length and pattern; the answer tells rkey if the Send invalidated
+	 * it.
+	 */
+	TALK_EXPECT,
+	TALK_SEND,	 /* Send length bytes of the pattern, then answer */
+	TALK_SEND_INV,	 /* the same with Invalidate of rkey, solicited */
+	TALK_FILL,	 /* write the pattern at offset */
+	TALK_CHECK,	 /* check that it is at offset and nothing beside it, then wipe it */
+	TALK_WRITE,	 /* RDMA Write the pattern to addr and rkey, then answer */
+	TALK_READ,	 /* RDMA Read from there in count pieces, check, then answer */
+	TALK_FLOOD,	 /* answer, then Write and Read there without end */
+	TALK_DISCONNECT, /* do not answer, but rdma_disconnect() */
 };
 
 struct command {
-	uint32_t what;
-	uint32_t seed;
+	uint32_t what;	 /* enum talk */
+	uint32_t seed;	 /* of the pattern */
 	uint32_t offset; /* in rnic-side's memory */
 	uint32_t length;
-	uint64_t addr; /* the foreign end's memory */
+	uint64_t addr; /* in the foreign end's memory */
 	uint32_t rkey;
 	uint32_t count;
 };
 
 struct answer {
 	uint32_t what;
-	int32_t status; /* 0 when it was as it should be */
+	int32_t status; /* 0: all was as it should be */
 	uint64_t addr;
 	uint32_t rkey;
 	uint32_t size;
@@ -72,15 +75,15 @@ static inline bool filled(const uint8_t *p, uint32_t seed, uint32_t len)
 	return true;
 }
 
-/* Puts the background back into a range of a memory. */
+/* Writes the background to a range of a memory. */
 static inline void wipe(uint8_t *memory, const uint8_t *background, uint32_t offset, uint32_t len)
 {
 	memcpy(memory + offset, background + offset, len);
 }
 
-/* Is the pattern at offset and the background everywhere else? */
+/* Returns whether the pattern is at offset, and the background everywhere else. */
 static inline bool intact(const uint8_t *memory, const uint8_t *background, uint32_t seed,
-                          uint32_t offset, uint32_t len)
+			  uint32_t offset, uint32_t len)
 {
 	uint32_t behind = offset + len;
 

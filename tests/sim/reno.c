@@ -40,7 +40,8 @@ static void acked(struct reno *r, uint32_t ack, uint64_t now)
 		r->timing = false;
 	}
 	r->una = ack;
-	if ((int32_t)(r->una - r->next) > 0) /* after a timeout: it was there already */
+	if ((int32_t)(r->una - r->next) >
+	    0) /* after a timeout, when the packet had arrived already */
 		r->next = r->una;
 	r->dupacks = 0;
 	if (!r->recovering) {
@@ -82,8 +83,8 @@ static void sender_input(void *ctx, const struct path_addr *path, const uint8_t 
 	reno_run(r, now);
 }
 
-static void receiver_input(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
-			   uint64_t now)
+static void receiver_input(void *ctx, const struct path_addr *path, const uint8_t *packet,
+			   size_t len, uint64_t now)
 {
 	struct reno *r = ctx;
 	uint32_t seq = get_be32(packet);
@@ -123,7 +124,8 @@ void reno_run(struct reno *r, uint64_t now)
 	if (r->timeout <= now) {
 		half(r);
 		r->cwnd = 1;
-		r->recover = r->sent - 1; /* what is sent twice now brings duplicate acknowledgements */
+		r->recover = r->sent -
+			     1; /* packets that are sent twice bring duplicate acknowledgements */
 		r->next = r->una;
 		r->recovering = r->timing = false;
 		r->dupacks = 0;

@@ -15,16 +15,16 @@ struct node {
 };
 
 enum notice {
-	NOBODY = -1,	  /* is at path */
-	UNREACHABLE = -2, /* `from` is to know of that */
-	TOO_BIG = -3,	  /* `from` is to know, with the begin of the packet; mtu */
+	NOBODY = -1,	  /* the packet goes to a place where nobody is */
+	UNREACHABLE = -2, /* an ICMP error on its way to `from`: nobody is there */
+	TOO_BIG = -3,	  /* another one: the packet exceeds mtu; data is its begin */
 };
 
-#define QUOTED 28 /* bytes of the packet that ICMP comes with, as many routers have it */
+#define QUOTED 28 /* bytes of a packet that ICMP quotes, as many routers do */
 
 struct packet {
 	uint64_t when;
-	uint64_t number; /* order among packets of the same time */
+	uint64_t number; /* the order among packets of the same time */
 	int from;
 	int to; /* a node, or one of enum notice */
 	struct path_addr path;
@@ -110,9 +110,8 @@ int simnet_add(struct simnet *net, const struct ip_addr *addr, uint16_t udp_port
 	       const struct simnet_ops *ops, void *ctx)
 {
 	assert(net->count < NODES_MAX);
-	net->nodes[net->count] = (struct node){
-		.addr = *addr, .udp_port = udp_port, .ops = ops, .ctx = ctx
-	};
+	net->nodes[net->count] =
+		(struct node){ .addr = *addr, .udp_port = udp_port, .ops = ops, .ctx = ctx };
 	return net->count++;
 }
 
@@ -183,7 +182,7 @@ static int find(const struct simnet *net, const struct path_addr *to)
 	return NOBODY;
 }
 
-/* When a packet that enters the link now comes out; SIMNET_NEVER: it does not. */
+/* Returns when a packet that enters the link now comes out; SIMNET_NEVER: it is lost. */
 static uint64_t pass(struct simnet *net, struct simnet_link *link, size_t len, uint64_t now)
 {
 	struct sim_random *r = &net->random;
@@ -235,7 +234,9 @@ static uint8_t *copy_of(const void *packet, size_t len)
 	return data;
 }
 
-/* Whether the link takes a packet of that length; if not, the sender may hear of it. */
+/*
+ * Returns whether the link takes a packet of that length; if not, the sender hears of it, or not.
+ */
 static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, const void *packet,
 		 size_t len, bool df, uint64_t now)
 {
@@ -257,8 +258,8 @@ static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, 
 	return false;
 }
 
-static void send_packet(struct simnet *net, int from, const struct path_addr *to, const void *packet,
-			size_t len, bool df, uint64_t now)
+static void send_packet(struct simnet *net, int from, const struct path_addr *to,
+			const void *packet, size_t len, bool df, uint64_t now)
 {
 	struct simnet_link nothing = { 0 };
 	struct simnet_link *link = &nothing;
@@ -309,14 +310,38 @@ uint64_t simnet_next(const struct simnet *net)
 	return net->used ? net->heap[0].when : SIMNET_NEVER;
 }
 
-/* Nobody there: the error takes its time on the way back too. */
+/* Tells the sender that nobody is there; the error takes its time on the way back, too. */
 static void bounce(struct simnet *net, const struct packet *p)
 {
 	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
+	size_t quoted = p->len < QUOTED ? p->len : QUOTED;
 
 	push(net, (struct packet){
-		.when = p->when + (link ? link->delay : 0), .from = p->from, .to = UNREACHABLE, .path = p->path,
-	});
+			  .when = p->when + (link ? link->delay : 0),
+			  .from = p->from,
+			  .to = UNREACHABLE,
+			  .path = p->path,
+			  .len = quoted,
+			  .data = copy_of(p->data, quoted),
+		  });
+}
+
+void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
+		   const uint8_t *packet, size_t len, uint64_t now)
+{
+	int sender = find(net, path);
+	/* As the sender addressed it. */
+	struct packet p = {
+		.when = now,
+		.from = sender,
+		.to = node,
+		.len = len,
+		.data = (uint8_t *)(uintptr_t)packet,
+		.path = { path->remote, path->local, net->nodes[node].udp_port },
+	};
+
+	if (sender >= 0)
+		bounce(net, &p);
 }
 
 unsigned int simnet_deliver(struct simnet *net, uint64_t now)
@@ -329,10 +354,11 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 
 		if (p.to == UNREACHABLE) {
 			if (from->state == SIMNET_UP && from->ops->unreachable)
-				from->ops->unreachable(from->ctx, &p.path, p.when);
+				from->ops->unreachable(from->ctx, &p.path, p.data, p.len, p.when);
 		} else if (p.to == TOO_BIG) {
 			if (from->state == SIMNET_UP && from->ops->too_big)
-				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len, p.when);
+				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len,
+						   p.when);
 		} else if (p.to < 0 || net->nodes[p.to].state == SIMNET_GONE) {
 			bounce(net, &p);
 		} else if (net->nodes[p.to].state == SIMNET_UP) {

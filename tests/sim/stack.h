@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whole stacks, RDMAP down to SCTP packets, on a simulated network with a virtual clock. A node is a
- * process: one SCTP instance with one endpoint, and one RNIC. A work is a pair of QPs of two nodes with a
- * programme of Sends, RDMA Writes, RDMA Reads, atomics and immediate data in both directions. An ordered,
- * perfect model is fed the same programme: the memory of both ends and the completions of each queue have to come out as it says.
+ * Whole stacks, the real conn/ from RDMA CM ids and QPs connected out of band down to SCTP packets, on a
+ * simulated network with a virtual clock. A node is a process with one RNIC and one struct conn. A work is a
+ * pair of QPs of two nodes with a programme of Sends, RDMA Writes, RDMA Reads, atomics and immediate data in
+ * both directions. An ordered, perfect model is fed the same programme: the memory of both ends and the
+ * completions of each queue have to come out as it says.
  *
- * Of a work that is said to end early (stack_ends()) every request still completes or is flushed, what
- * completed is right, and no byte of the sinks is other than untouched or as the model has it.
+ * If a work is said to end early (work->ends), every request still completes or is flushed, what completed
+ * is right, and each byte of the sinks is either untouched or as the model has it.
+ *
+ * Files: stack.c has the world, the nodes and the loop; stack_carrier.c the simulated carrier; stack_host.c
+ * what conn/ and the RNIC ask of the host; stack_connect.c the applications while they connect and
+ * disconnect; stack_work.c the programmes and the model; stack_inside.c looks into sctp/ and iwarp/.
  */
 #ifndef TESTS_SIM_STACK_H
 #define TESTS_SIM_STACK_H
@@ -20,28 +25,27 @@
 
 #include <cmocka.h>
 
-#include "iwarp/assoc.h"
-#include "iwarp/iwarp.h"
-#include "iwarp/rc.h"
-#include "iwarp/session.h"
-#include "iwarp/srq.h"
-#include "sctp/assoc.h"
+#include "config/config.h"
+#include "conn/conn.h"
+#include "conn/user_sctp.h"
+#include "sctp/sctp.h"
 #include "sim/reno.h"
 #include "sim/simnet.h"
-#include "wire/sctp_init.h"
 
 #define SEC 1000000000ull
 #define MSEC SIMNET_MSEC
 #define STACK_NODES 4
 #define STACK_WORKS 64
-#define STACK_ASSOCS 8
-#define STACK_UDP_PORT 5000
+#define STACK_UDP_PORT 5000 /* all endpoints of a node are behind it */
+#define STACK_CM_PORT                                                                              \
+	7000 /* nodes listen here, and ids that share an association connect from here */
 #define STACK_SOURCE 65536u
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
 #define STACK_RECV 9000u
-#define STACK_WORDS 4u /* for the peer's atomics */
-#define STACK_SRQ 64u /* receives of an SRQ at most */
+#define STACK_WORDS 4u	  /* for the peer's atomics */
+#define STACK_SRQ 64u	  /* receives of an SRQ at most */
 #define STACK_BULK 16384u /* bytes of a write of a bulk flow */
+#define STACK_HEARD 16u	  /* RDMA CM events of one id, at most */
 
 struct stack_world;
 struct stack_node;
@@ -53,10 +57,36 @@ struct stack_op {
 	bool fence;
 	bool bad; /* with an STag that the peer does not know */
 	uint32_t len;
-	uint32_t local;	 /* in our source; reads: in our sink */
+	uint32_t local; /* in our source; reads: in our sink */
 	uint32_t remote; /* writes: in the peer's sink; reads: in its source, or sink; atomics: in its words */
-	uint32_t imm;	 /* *_WITH_IMM */
+	uint32_t imm; /* *_WITH_IMM */
 	uint64_t compare_add, swap;
+};
+
+/* How far the application of a side has come with its connection. */
+enum stack_phase {
+	STACK_IDLE,	  /* has not begun, or begins anew */
+	STACK_ADDRESS,	  /* waits for ADDR_RESOLVED */
+	STACK_ROUTE,	  /* waits for ROUTE_RESOLVED */
+	STACK_CONNECTING, /* waits for ESTABLISHED, or why not */
+	STACK_REQUESTED,  /* has a request that it will answer */
+	STACK_ACCEPTED,	  /* has accepted, and waits for ESTABLISHED */
+	STACK_CONNECTED,
+	STACK_DISCONNECTED, /* has heard DISCONNECTED */
+	STACK_FAILED,	    /* has heard that it is not to be */
+};
+
+/* What the application of a side does and hears about its connection. */
+struct stack_link {
+	enum stack_phase phase;
+	uint32_t id;	  /* the RDMA CM id; 0: none */
+	uint64_t at;	  /* when the application begins, or answers a request */
+	uint32_t failure; /* the event that said that the connection is not to be; 0: none did */
+	int status;	  /* of it */
+	uint8_t heard[STACK_HEARD]; /* events of this id, in their order */
+	unsigned int n_heard;
+	uint8_t said[RNIC_PRIVATE_DATA_MAX]; /* our private data */
+	uint8_t said_len;
 };
 
 /* One end of a work. */
@@ -65,24 +95,27 @@ struct stack_side {
 	struct stack_node *node; /* NULL: its process is gone */
 	struct iw_cq *cq;
 	struct iw_qp *qp;
-	struct iw_session *session; /* NULL: none yet, or over */
+	struct stack_link link;
 	uint8_t *source, *sink, *recv;
 	uint64_t words[STACK_WORDS], model_words[STACK_WORDS];
 	struct iw_mr *source_mr, *sink_mr, *recv_mr, *words_mr;
-	uint32_t source_stag, sink_stag, words_stag; /* known to the peer, also once the MR is gone */
+	uint32_t source_stag, sink_stag,
+		words_stag; /* known to the peer, also once the MR is gone */
 	uint64_t source_iova;
 	struct stack_op *ops;
 	unsigned int n_ops, posted, completed;
-	unsigned int *send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
+	unsigned int
+		*send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
 	unsigned int sends;
 	unsigned int recv_slots, recvs_posted, recvs_done;
 	uint32_t written, read_to;
 	bool hold;	 /* posts no Sends, Writes, Reads for now */
 	bool hold_recvs; /* posts no receives */
-	bool shares;	 /* its receives are in the SRQ of its node, and come into recv when they complete */
-	bool up;
-	bool sq_failed, rq_failed, closed;
-	bool blamed; /* a request has completed with an error of its own */
+	bool shares; /* its receives are in the SRQ of its node, and come into recv when they complete */
+	bool up; /* connected; out of band: something has completed */
+	bool sq_failed, rq_failed;
+	bool closed;	      /* the application knows that its connection is over */
+	bool blamed;	      /* a request has completed with an error of its own */
 	unsigned int version; /* of the source, where it changes while it is sent */
 	uint8_t *model_sink, *model_recv;
 };
@@ -90,23 +123,34 @@ struct stack_side {
 struct stack_work {
 	struct stack_world *w;
 	unsigned int number;
-	struct stack_side side[2]; /* 0 opens the session */
-	bool initiated;
-	bool ends;	/* its session may end before everything is done */
-	bool overlap;	/* its writes overlap: only where they are placed in order */
-	bool mutating; /* its sources change */
-	bool bulk;	/* side 0 writes without end */
+	struct stack_side side[2];  /* 0 connects, 1 accepts; out of band: no difference */
+	struct stack_node *home[2]; /* where the sides are, or were */
+	bool oob;		    /* the QPs are connected out of band */
+	bool reject;		    /* the application of side 1 rejects */
+	bool ends;		    /* its session may end before everything is done */
+	bool overlap;		    /* its writes overlap: only where they are placed in order */
+	bool mutating;		    /* its sources change */
+	bool bulk;		    /* side 0 writes without end */
+	uint64_t retry_at;	    /* all of it begins anew then; 0: no */
+	unsigned int attempt;	    /* how often it has begun anew */
 };
 
-struct stack_assoc {
-	struct stack_node *node;
-	struct stack_node *peer;
-	struct sctp_assoc *sctp; /* NULL: over */
-	struct iw_assoc *iw;
-	bool closing, over;
-	int error; /* 0: closed in order */
-	unsigned int ups, restarts;
-	uint64_t bytes_in;
+/* A channel of RDMA CM events, as conn/ sees it. */
+struct rnic_channel {
+	struct list_node events; /* in stack_host.c */
+	unsigned int n;
+	unsigned int refs;
+};
+
+struct sim_port;
+
+/* The simulated carrier's own part of a conn. */
+struct net {
+	struct list_node ports;	  /* sim_port.node */
+	struct list_node arrived; /* packets and ICMP errors that receive() has not handed over yet */
+	uint16_t next_port;	  /* for bind() to any port */
+	double full;		  /* how often a port has no room for what is sent */
+	bool links; /* packets pass only once a handshake has set up the link to the peer */
 };
 
 struct stack_node {
@@ -114,14 +158,24 @@ struct stack_node {
 	unsigned int number;
 	int id, second; /* in the network; second: its other address, which INIT and INIT ACK list, or -1 */
 	struct ip_addr addr, second_addr;
-	struct sctp_config config;
+	/* Settings, to be changed before stack_node_start(). */
+	struct config config;
+	struct sctp_config sctp_config; /* of which conn/ sets silent_limit only */
 	struct iw_config iw_config;
-	uint32_t zcopy_window; /* iw_msg.zcopy_window; 0: nothing is referenced */
+	uint32_t zcopy_window; /* takes the place of SCTP's, behind which there is never as much posted here */
 	uint32_t mtu;
+	unsigned int backlog; /* of its listener */
+
+	/* The process. */
+	bool alive;
 	struct sim_random random;
-	struct sctp *sctp; /* NULL: the process is dead */
-	struct sctp_endpoint *ep;
-	struct sctp_rx *rx;
+	struct net net;
+	struct conn conn;
+	struct sctp *sctp; /* conn/'s */
+	struct cm_id_table *ids;
+	struct rnic_channel chan;
+	uint32_t listener; /* an id; 0: none */
+	bool deaf;	   /* the application does not read its events */
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	/* With receives, which most of its QPs then share. To be set before works are made. */
@@ -130,9 +184,8 @@ struct stack_node {
 	struct iw_mr *srq_mr;
 	uint8_t *srq_recv;
 	unsigned int srq_free[STACK_SRQ], n_srq_free; /* slots that are not posted */
-	struct stack_assoc *assocs[STACK_ASSOCS];
-	unsigned int n_assocs;
 	uint64_t bad_crc;
+	unsigned int stale; /* requests that came for attempts that were over */
 };
 
 struct stack_world {
@@ -152,9 +205,12 @@ struct stack_world {
 	 * Sees each packet that leaves a node, in a buffer of 65,536 bytes that it may write to. Returns
 	 * its new length; 0: it is lost.
 	 */
-	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet, size_t len);
+	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet,
+			 size_t len);
 	void *filter_ctx;
 	unsigned int limit_ops; /* of a random programme */
+	bool one_assoc; /* ids connect from the port on which their node listens, so that all share one */
+	double oob;		/* how many of the works are connected out of band */
 	unsigned long long ref; /* messages that left with memory that was referenced */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;
@@ -172,32 +228,99 @@ extern struct stack_world *stack_current;
 				 stack_current->seed);                                             \
 	} while (0)
 
+/* ---- stack.c: worlds, nodes, the loop ---- */
+
 struct stack_world *stack_world_new(const char *scenario, unsigned long long seed);
 void stack_world_free(struct stack_world *w);
-/* Its config, iw_config and mtu are to be changed before stack_node_start(). */
 struct stack_node *stack_node_new(struct stack_world *w);
 /* Gives it another address, second_addr, which the caller routes to. */
 void stack_node_second(struct stack_node *n, uint8_t number);
+/* Starts its process, which listens. */
 void stack_node_start(struct stack_node *n);
-/* As by SIGKILL. */
+/* As by SIGKILL. Packets to it are lost without a word. */
 void stack_node_kill(struct stack_node *n);
-void stack_connect(struct stack_node *from, struct stack_node *to);
-/* The newest between the two that is not over, or NULL. */
-struct stack_assoc *stack_assoc_of(const struct stack_node *n, const struct stack_node *peer);
+/* As by exit(): its peers hear of it. */
+void stack_node_exit(struct stack_node *n);
+/* Makes the node's listener, or destroys it. */
+void stack_listen(struct stack_node *n);
+void stack_unlisten(struct stack_node *n);
+/* The associations of the node; with peer: those to that node. */
+unsigned int stack_assocs(const struct stack_node *n, const struct stack_node *peer);
+/* One of them, or NULL. */
+struct conn_assoc *stack_assoc_of(const struct stack_node *n, const struct stack_node *peer);
+/* Runs until done(), for at most so long; later it is a failure. */
+void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *));
+void stack_run_for(struct stack_world *w, uint64_t ns);
+/* What this node draws at random, as its first TSN, is near the end of the numbers. */
+void stack_near_wrap(struct stack_node *n, bool on);
 
-/* A pair of QPs without requests; its session is opened as soon as there is an association. */
-struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive);
-/* Adds a request to the programme of a side; false: no room in the sinks. */
-bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len);
-/* At most so many random requests for both sides; the last is a Send. */
-void stack_plan(struct stack_work *work, unsigned int max);
-/* The application closes the session of this side. */
+static inline struct stack_node *stack_node_of(struct conn *c)
+{
+	return list_entry(c, struct stack_node, conn);
+}
+
+/* ---- stack_carrier.c ---- */
+
+extern const struct carrier stack_carrier;
+extern const struct simnet_ops stack_net_ops;
+/* Forgets what has arrived. */
+void stack_carrier_clear(struct stack_node *n);
+
+/* ---- stack_host.c ---- */
+
+extern const struct conn_ops stack_conn_ops;
+extern const struct iw_rnic_ops stack_rnic_ops;
+/* The next event, as an application reads it; false: none waits. */
+bool stack_channel_read(struct stack_node *n, struct rnic_cm_event *ev);
+
+/* ---- stack_inside.c ---- */
+
+/* What a node keeps for its peers is within its bounds. */
+void stack_check_bounds(const struct stack_node *n);
+/* No receive of the node's SRQ got lost. For when no message is in process. */
+void stack_srq_check(const struct stack_node *n);
+/* The DDP-SSNs of all sessions, on which nothing was sent yet, go on with this number. */
+void stack_set_ssn(struct stack_world *w, uint16_t ssn);
+/* The first TSN of the association, and up to where the peer has acknowledged. */
+uint32_t stack_init_tsn(const struct conn_assoc *a);
+uint32_t stack_acked_tsn(const struct conn_assoc *a);
+bool stack_iw_is_initiator(const struct conn_assoc *a);
+/* Shuts the association down, as its idle timer does. */
+void stack_shutdown(struct conn_assoc *a);
+
+/* ---- stack_connect.c ---- */
+
+/* The application of the node reads its events. */
+void stack_read_events(struct stack_node *n);
+/* The application of the side takes the next step to its connection, if that is due. */
+void stack_side_connect(struct stack_side *s);
+/* The application ends the connection of this side. */
 void stack_side_close(struct stack_side *s);
+/* Destroys the side's RDMA CM id, if it has one. */
+void stack_side_destroy_id(struct stack_side *s);
+/* The work begins anew, on new ids and with the same QPs, after a pause. */
+void stack_work_again(struct stack_work *work, uint64_t pause);
+/* An event of a QP, CQ or SRQ. */
+void stack_raised(void *ctx, const struct iw_event *ev);
 static inline struct stack_side *stack_peer(const struct stack_side *s)
 {
 	return &s->work->side[s == &s->work->side[0]];
 }
 
+/* ---- stack_work.c ---- */
+
+/* A pair of QPs without requests, which connect as soon as they can. */
+struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive);
+/* Adds a request to the programme of a side; false: no room in the sinks. */
+bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len);
+/* At most so many random requests for both sides; the last is a Send. */
+void stack_plan(struct stack_work *work, unsigned int max);
+/* Posts and polls, until nothing more can be posted. */
+void stack_application(struct stack_side *s);
+/* Empties the queues and the memory of a side, and its programme begins anew. The QP is in INIT. */
+void stack_side_reset(struct stack_side *s);
+/* What goes with the process of a side. */
+void stack_side_free(struct stack_side *s);
 /* All requests of the programme and the receives for the peer's Sends have completed. */
 bool stack_work_done(const struct stack_work *work);
 bool stack_all_done(struct stack_world *w);
@@ -206,13 +329,12 @@ bool stack_work_over(const struct stack_work *work);
 bool stack_works_over(struct stack_world *w);
 /* The memory of a work that is done is the model's; of one that is over, nothing else is in it. */
 void stack_work_check(struct stack_work *work);
-/* No receive of the node's SRQ got lost. For when no message is in process. */
-void stack_srq_check(const struct stack_node *n);
+/* The memory at `at` has been read, and may change right behind that. */
+void stack_mutate(const void *at);
 
-/* Until done(), at most for so long: a failure. */
-void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *));
-void stack_run_for(struct stack_world *w, uint64_t ns);
-/* What this node draws at random, as its first TSN, is near the end of the numbers. */
-void stack_near_wrap(struct stack_node *n, bool on);
+static inline enum iw_qp_state stack_qp_state(const struct stack_side *s)
+{
+	return (enum iw_qp_state)atomic_load_explicit(&s->qp->state, memory_order_relaxed);
+}
 
 #endif

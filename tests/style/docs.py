@@ -4,7 +4,8 @@
 
 Fails when a document (*.md) links to a file or a heading that does not exist, names a path of this tree
 that does not exist, or names a function, as in `sctp_output()`, that no source has. A path may begin at the
-root or at providers/sctpiw, and may hold "*". docs/experiments.md and CHANGELOG.md tell of what was, so only
+root or at providers/sctpiw, and may hold "*". Where a document says `sctp_output()` (sctp/tx.c), that file must
+have that function. docs/experiments.md and CHANGELOG.md tell of what was, so only
 their links are looked at.
 """
 
@@ -20,6 +21,7 @@ OTHERS = {"ibv_is_fork_initialized", "ibv_reg_mr_ex", "nftw", "fts_open", "futex
 HISTORY = ("docs/experiments.md", "CHANGELOG.md")
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+PLACED = re.compile(r"`(\w+)\(\)` \(([\w/-]+\.[ch])\)")
 FUNCTION = re.compile(r"`(\w+)\(\)`|\b([a-z]\w*)\(\)")
 
 
@@ -79,6 +81,14 @@ def wrong_names(line, path_pattern, words):
             yield f"no source has {in_quotes or plain}()"
 
 
+def misplaced(text):
+    """Functions that are not in the file that the document names for them."""
+    for function, name in PLACED.findall(re.sub(r"\s+", " ", text)):
+        for path in (ROOT / name, PROVIDER / name):
+            if path.is_file() and not re.search(rf"\b{function}\b", path.read_text()):
+                yield f"{name} has no {function}()"
+
+
 def main():
     # The look-behind leaves out absolute paths, and parts of longer ones, such as build/bin or /sys/class.
     path_pattern = re.compile(r"(?<![\w/.~$<>-])((?:" + "|".join(folders()) + r")/[\w.*/-]*[\w*/])")
@@ -91,6 +101,8 @@ def main():
             if name not in HISTORY:
                 problems += wrong_names(line, path_pattern, words)
             wrong += [f"{name}:{number}: {problem}" for problem in problems]
+        if name not in HISTORY:
+            wrong += [f"{name}: {problem}" for problem in misplaced(path.read_text())]
     print("\n".join(wrong) or f"{len(documents())} documents: all that they name is there")
     sys.exit(bool(wrong))
 

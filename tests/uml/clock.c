@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A preload library for perftest in User-Mode Linux. perftest learns how fast the processor's clock counts by comparing
- * it with gettimeofday() 200 times within 2 ms. There that is a system call, behind which another process may have
- * the only processor for 10 ms; the comparison fails then, and perftest prints infinite rates. Here gettimeofday() counts
- * the same clock, by the frequency in /proc/cpuinfo.
+ * A preload library for perftest in User-Mode Linux. perftest learns how fast the processor's cycle
+ * counter runs by comparing it with gettimeofday() 200 times within 2 ms. In User-Mode Linux
+ * gettimeofday() is a system call, and meanwhile another process may have the only processor for 10
+ * ms; then the comparison fails, and perftest prints infinite rates. This gettimeofday() reads the
+ * cycle counter itself, at the frequency in /proc/cpuinfo.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static double mhz;
-static unsigned long long count_begin; /* what the clock showed at time_begin */
+static unsigned long long count_begin; /* what the counter showed at time_begin */
 static struct timespec time_begin;
 
 static void begin(void)
@@ -36,9 +37,10 @@ static void begin(void)
 	}
 }
 
-__attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict tv, void *restrict zone)
+__attribute__((visibility("default"))) int gettimeofday(struct timeval *restrict tv,
+							void *restrict zone)
 {
-	unsigned long long count = __rdtsc(); /* first of all: reading the file takes long */
+	unsigned long long count = __rdtsc(); /* before the file is read, which takes long */
 	long long usec;
 
 	(void)zone;

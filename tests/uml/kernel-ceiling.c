@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel's SCTP moves between two processes on one host, with nothing of ours: one-to-one
- * sockets, unordered messages with PPID 16, one sctp_sendv() or sctp_recvv() each. The ceiling for
- * --llp kernel.
+ * Measures what the kernel's SCTP moves between two processes of one host without any of our code,
+ * which is the ceiling for --llp kernel: one-to-one sockets, unordered messages with PPID 16, and
+ * one sctp_sendv() or sctp_recvv() for each message.
  *
  *   kernel-ceiling BYTES COUNT     prints MB/s (10^6) as the receiver saw them
  */
@@ -29,7 +29,7 @@ static void die(const char *what)
 
 static int open_socket(void)
 {
-	struct sctp_initmsg init = {.sinit_num_ostreams = 16, .sinit_max_instreams = 16};
+	struct sctp_initmsg init = { .sinit_num_ostreams = 16, .sinit_max_instreams = 16 };
 	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
 	int size = SOCKET_BUFFER, one = 1;
 
@@ -55,14 +55,15 @@ static void *make_buffer(size_t size)
 
 static void send_all(const struct sockaddr_in *to, size_t size, unsigned long count)
 {
-	struct sctp_sndinfo info = {.snd_flags = SCTP_UNORDERED, .snd_ppid = htonl(DDP_PPID)};
-	struct iovec iov = {make_buffer(size), size};
+	struct sctp_sndinfo info = { .snd_flags = SCTP_UNORDERED, .snd_ppid = htonl(DDP_PPID) };
+	struct iovec iov = { make_buffer(size), size };
 	int fd = open_socket();
 
 	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)))
 		die("connect");
 	for (unsigned long i = 0; i < count; i++) {
-		if (sctp_sendv(fd, &iov, 1, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO, 0) < 0)
+		if (sctp_sendv(fd, &iov, 1, NULL, 0, &info, sizeof(info), SCTP_SENDV_SNDINFO, 0) <
+		    0)
 			die("sctp_sendv");
 	}
 	close(fd);
@@ -78,7 +79,7 @@ static double now(void)
 
 static double receive_all(int listener, size_t size, unsigned long count)
 {
-	struct iovec iov = {make_buffer(size), size};
+	struct iovec iov = { make_buffer(size), size };
 	unsigned long long want = (unsigned long long)size * count, got = 0;
 	int fd = accept(listener, NULL, NULL);
 	double begin;
@@ -102,7 +103,8 @@ static double receive_all(int listener, size_t size, unsigned long count)
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t len = sizeof(addr);
 	size_t size = argc == 3 ? strtoul(argv[1], NULL, 0) : 0;
 	unsigned long count = argc == 3 ? strtoul(argv[2], NULL, 0) : 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A preload library for User-Mode Linux up to 6.1 or so on processors with AMX. It saves the FPU state of
- * its processes into a buffer of fixed size, and sets it from there; the host's kernel demands all of
- * the processor's state, which AMX makes longer (8 KiB of tiles), and UML panics. So: what UML did not
- * save is left as it is. Tiles are in use only where a program asked for them with arch_prctl().
+ * A preload library for User-Mode Linux up to 6.1 or so on processors with AMX. It saves the FPU
+ * state of its processes into a buffer of fixed size, and sets it from there; the host's kernel
+ * demands all of the processor's state, which AMX makes longer (8 KiB of tiles), and UML panics.
+ * So: what UML did not save is left as it is. Tiles are in use only where a program asked for them
+ * with arch_prctl().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -30,7 +31,8 @@ static long set_xstate(ptrace_fn next, pid_t pid, void *addr, const struct iovec
 
 	if (ret)
 		return ret;
-	memcpy(state, part->iov_base, part->iov_len < whole.iov_len ? part->iov_len : whole.iov_len);
+	memcpy(state, part->iov_base,
+	       part->iov_len < whole.iov_len ? part->iov_len : whole.iov_len);
 	memcpy(&bv, state + XSTATE_BV, sizeof(bv));
 	bv &= ~XSTATE_TILES;
 	memcpy(state + XSTATE_BV, &bv, sizeof(bv));

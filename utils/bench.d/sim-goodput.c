@@ -80,7 +80,6 @@ static double of_writes(const struct path *p)
 	simnet_route(w->net, a->id, b->id, &w->link[0]);
 	simnet_route(w->net, b->id, a->id, &w->link[1]);
 	stack_work_new(a, b)->bulk = true;
-	stack_connect(a, b);
 	stack_run(w, 100 * SEC, connected);
 	result = goodput(w, p, written);
 	stack_world_free(w);

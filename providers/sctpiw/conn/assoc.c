@@ -108,7 +108,8 @@ static void trace_state(const struct conn_assoc *a, const char *what)
 	char text[SOCKADDR_TEXT];
 
 	TRACE(assoc_state, a->ep->conn->now, .port = a->ep->bound.port,
-	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text), .state = what);
+	      .peer = sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text),
+	      .state = what);
 }
 
 void conn_assoc_abort(struct conn_assoc *a, int error)
@@ -120,6 +121,19 @@ void conn_assoc_abort(struct conn_assoc *a, int error)
 	cm_assoc_failed(a, error);
 	oob_assoc_failed(a, error);
 	conn_assoc_free(a);
+}
+
+void conn_assoc_drop_all(struct endpoint *ep)
+{
+	list_for_each_safe(node, &ep->assocs) {
+		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
+
+		if (!a->gone)
+			ep->conn->transport->abort(a);
+		a->gone = true;
+		drop_sessions(a, -ECONNABORTED);
+		conn_assoc_free(a);
+	}
 }
 
 bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg)

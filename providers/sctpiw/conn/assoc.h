@@ -64,6 +64,8 @@ int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t
 		       struct conn_assoc **out);
 /* Whether it can have another session. */
 bool conn_assoc_is_up(const struct conn_assoc *a);
+/* Ends all associations of the endpoint without a word to anybody, for the end of the conn. */
+void conn_assoc_drop_all(struct endpoint *ep);
 /* A session of it ended, or it has none yet: the idle time begins if there are none left. */
 void conn_assoc_check_idle(struct conn_assoc *a);
 /* It has a use again: the idle time ends. */

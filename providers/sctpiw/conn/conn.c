@@ -27,11 +27,6 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	return c->transport->start(c, why);
 }
 
-void conn_stop(struct conn *c)
-{
-	c->transport->stop(c);
-}
-
 /* ---- one round ---- */
 
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
@@ -50,7 +45,8 @@ static void session_event(struct conn *c, const struct iw_event *ev)
 	}
 }
 
-static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx)
+static bool iwarp_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev),
+			 void *ctx)
 {
 	struct iw_event ev;
 	void *llp;
@@ -163,6 +159,24 @@ void conn_abort_all(struct conn *c)
 				conn_output(c);
 		}
 	}
+}
+
+static void drop_event(void *ctx, const struct iw_event *ev)
+{
+}
+
+void conn_stop(struct conn *c)
+{
+	list_for_each(node, &c->endpoints.open)
+		conn_assoc_drop_all(list_entry(node, struct endpoint, node));
+	/* Whoever keeps a session that has ended hears of it and lets go. */
+	while (conn_events(c, drop_event, NULL))
+		;
+	to_self_free(c);
+	oob_table_fini(&c->oob);
+	qp_num_table_free(c);
+	conn_reap(c);
+	c->transport->stop(c);
 }
 
 static void forget_all(struct conn *c, const struct list_node *endpoints)

@@ -74,9 +74,9 @@ struct conn {
 	const struct conn_ops *ops;
 	const struct config *config;
 	const struct transport *transport;
-	void *transport_state;		/* the transport's own */
-	const struct carrier *carrier;	/* of the packets of user_sctp; NULL with the kernel's SCTP */
-	struct net *net;		/* the carrier's own: sockets, or a simulated network */
+	void *transport_state;	       /* the transport's own */
+	const struct carrier *carrier; /* of the packets of user_sctp; NULL with the kernel's SCTP */
+	struct net *net;	       /* the carrier's own: sockets, or a simulated network */
 	struct iw_rnic *rnic;
 	struct random_source *random;
 	uint64_t now;
@@ -108,7 +108,10 @@ struct conn_param {
  * and there is nothing to stop.
  */
 int conn_start(struct conn *c, const struct conn_param *param, struct config_error *why);
-/* After conn_abort_all() and a last conn_output(). Endpoints must be gone: their owners have put them. */
+/*
+ * Frees associations, endpoints and QP numbers, and stops the transport. Nothing is sent: who wants peers
+ * to know calls conn_abort_all() and conn_output() before. QPs and ids must have been freed.
+ */
 void conn_stop(struct conn *c);
 
 /* Takes what came in. How much there was says whether another call is worth while. */

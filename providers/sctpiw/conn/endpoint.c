@@ -232,9 +232,19 @@ static void endpoint_free(struct endpoint *ep)
 	ep->conn->transport->close(ep);
 	list_del(&ep->client_node);
 	list_del(&ep->node);
-	t->n_open--;
+	t->n_open -= !ep->dormant;
 	free(ep->locals.addr);
 	free(ep);
+}
+
+static void reap(struct list_node *endpoints)
+{
+	list_for_each_safe(node, endpoints) {
+		struct endpoint *ep = list_entry(node, struct endpoint, node);
+
+		if (!ep->refs)
+			endpoint_free(ep);
+	}
 }
 
 void endpoint_reap(struct conn *c)
@@ -242,10 +252,6 @@ void endpoint_reap(struct conn *c)
 	if (!c->endpoints.reap)
 		return;
 	c->endpoints.reap = false;
-	list_for_each_safe(node, &c->endpoints.open) {
-		struct endpoint *ep = list_entry(node, struct endpoint, node);
-
-		if (!ep->refs)
-			endpoint_free(ep);
-	}
+	reap(&c->endpoints.open);
+	reap(&c->endpoints.dormant);
 }

@@ -39,7 +39,7 @@ struct endpoint_bound {
 struct endpoint {
 	struct conn *conn;
 	struct list_node node; /* endpoint_table.open or .dormant */
-	unsigned int refs;     /* ids, associations and QP number blocks that use it; at 0 it is reaped */
+	unsigned int refs; /* ids, associations and QP number blocks that use it; at 0 it is reaped */
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
 	uint8_t tos;  /* of the IP packets, or their traffic class */

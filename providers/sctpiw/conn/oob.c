@@ -40,8 +40,8 @@ struct oob_qp {
 	struct iw_qp *qp;
 	enum oob_state state;
 	struct oob_ends ends;
-	bool self;		    /* the QP is connected to itself */
-	struct endpoint *ep;	    /* of our number */
+	bool self;	     /* the QP is connected to itself */
+	struct endpoint *ep; /* of our number */
 	uint32_t ird;
 	struct oob_attr attr;
 	struct list_node wait_node; /* conn_assoc.oob, in OOB_CONNECTING */
@@ -54,13 +54,18 @@ void oob_table_init(struct oob_table *t)
 	list_init(&t->early);
 }
 
+void oob_table_fini(struct oob_table *t)
+{
+	timerq_fini(&t->timers);
+}
+
 static void session_event(const struct iw_event *ev);
 
-static const struct iw_session_ops session_ops = {.event = session_event};
+static const struct iw_session_ops session_ops = { .event = session_event };
 
 static struct iw_session_user user_of(struct oob_qp *o)
 {
-	return (struct iw_session_user){.ops = &session_ops, .ctx = o};
+	return (struct iw_session_user){ .ops = &session_ops, .ctx = o };
 }
 
 /* ---- messages ---- */
@@ -83,7 +88,7 @@ static void fill_param(const struct oob_qp *o, struct iw_session_param *p)
 
 void oob_reject(struct iw_session *s, const struct oob_message *to, uint8_t reason)
 {
-	struct oob_message m = {.reason = reason, .src = to->dst, .dst = to->src};
+	struct oob_message m = { .reason = reason, .src = to->dst, .dst = to->src };
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	uint8_t buf[OOB_MESSAGE_LEN];
 
@@ -124,7 +129,8 @@ static void begin_later(struct oob_qp *o, const char *why, int error)
 
 	if (log_enabled(LOG_LEVEL_DEBUG))
 		log_debug("QP 0x%06x: %s: %s (error %d)", o->qp->num,
-			  sockaddr_text_ip(&o->ends.remote, qp_num_port(o->ends.dest), text), why, -error);
+			  sockaddr_text_ip(&o->ends.remote, qp_num_port(o->ends.dest), text), why,
+			  -error);
 	wait_until(o, o->conn->now + clock->pause);
 	clock->pause = clock->pause < PAUSE_MAX / 2 ? 2 * clock->pause : PAUSE_MAX;
 }
@@ -238,7 +244,8 @@ void oob_assoc_failed(struct conn_assoc *a, int error)
 
 /* ---- the side that is found ---- */
 
-static bool is_named(const struct oob_qp *o, const struct oob_message *m, const struct conn_assoc *a)
+static bool is_named(const struct oob_qp *o, const struct oob_message *m,
+		     const struct conn_assoc *a)
 {
 	const struct transport *t = o->conn->transport;
 
@@ -311,14 +318,16 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 	 * QPs connected out of band never ask for a peer-to-peer connection: its RTR indication would be waited
 	 * for without a limit.
 	 */
-	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len) && !ev->param.rtr) {
+	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len) &&
+	    !ev->param.rtr) {
 		conn_assoc_in_use(a);
 		oob_consider(c, ev->session, &m);
 		return true;
 	}
 	if (!a->ep->block)
 		return false;
-	log_debug("port %u: request refused: it is for no QP connected out of band", a->ep->bound.port);
+	log_debug("port %u: request refused: it is for no QP connected out of band",
+		  a->ep->bound.port);
 	iw_session_refuse(ev->session);
 	conn_assoc_check_idle(a);
 	return true;
@@ -433,8 +442,8 @@ void oob_timers(struct conn *c)
 
 		timerq_remove(timers, first);
 		if (o->clock.deadline <= c->now) {
-			log_debug("QP 0x%06x: its peer, QP 0x%06x, has %s", o->qp->num, o->ends.dest,
-				  o->state == OOB_OVER ? "gone" : "not come");
+			log_debug("QP 0x%06x: its peer, QP 0x%06x, has %s", o->qp->num,
+				  o->ends.dest, o->state == OOB_OVER ? "gone" : "not come");
 			hang_up(o);
 			iw_qp_give_up(o->qp);
 		} else if (is_in_error(o)) {
@@ -471,8 +480,9 @@ static int set_ends(struct oob_qp *o, const struct oob_peer *peer)
 		ends->remote.scope_id = peer->ifindex;
 	if (!is_unicast(&ends->remote) ||
 	    ip_addr_is_v4(&ends->local) != ip_addr_is_v4(&ends->remote)) {
-		log_debug("QP 0x%06x: the destination GID is no address that the source GID reaches",
-			  o->qp->num);
+		log_debug(
+			"QP 0x%06x: the destination GID is no address that the source GID reaches",
+			o->qp->num);
 		return -EINVAL;
 	}
 	ends->loop = qp_num_endpoint(o->conn, ends->dest) && is_own_address(o->conn, &ends->remote);

@@ -42,15 +42,17 @@ struct oob_table {
 };
 
 void oob_table_init(struct oob_table *t);
+/* No QP is connected out of band any more. */
+void oob_table_fini(struct oob_table *t);
 
 /* ---- what the verbs ask for ---- */
 
 /* The other side, as ibv_modify_qp() to RTR names it. */
 struct oob_peer {
 	uint32_t dest_qp_num;
-	struct ip_addr local;	/* the address of the source GID */
-	struct ip_addr remote;	/* the destination GID */
-	unsigned int ifindex;	/* the interface of the source GID, for link-local addresses */
+	struct ip_addr local;  /* the address of the source GID */
+	struct ip_addr remote; /* the destination GID */
+	unsigned int ifindex;  /* the interface of the source GID, for link-local addresses */
 	uint32_t ird;
 };
 

@@ -30,6 +30,18 @@ void qp_num_table_init(struct qp_num_table *t)
 	list_init(&t->blocks);
 }
 
+void qp_num_table_free(struct conn *c)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&c->qp_nums.blocks))) {
+		struct qp_block *b = list_entry(node, struct qp_block, node);
+
+		endpoint_put(b->ep);
+		free(b);
+	}
+}
+
 /* Any port, for both families; a host may be without IPv6. */
 static int bind_port(struct conn *c, struct endpoint **ep)
 {

@@ -22,6 +22,9 @@ struct qp_num_table {
 
 void qp_num_table_init(struct qp_num_table *t);
 
+/* Gives back the ports of all blocks, at the end of the conn. All numbers must have been given back. */
+void qp_num_table_free(struct conn *c);
+
 /* A free number. -errno of socket() and bind(), or -ENOMEM. */
 int qp_num_get(struct conn *c, uint32_t *num);
 /* Gives a number back; there is no QP of that number any more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "conn/to_self.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "conn/conn.h"
@@ -24,7 +25,7 @@ static void doorbell(void *llp)
 struct iw_assoc *to_self_assoc(struct conn *c)
 {
 	/* Without acked(): what was pulled has arrived. */
-	static const struct iw_llp_ops ops = {.doorbell = doorbell};
+	static const struct iw_llp_ops ops = { .doorbell = doorbell };
 	struct to_self *t = c->to_self;
 
 	if (t)
@@ -41,6 +42,15 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 	return t->iw;
 }
 
+void to_self_free(struct conn *c)
+{
+	if (!c->to_self)
+		return;
+	iw_assoc_lost(c->to_self->iw, -ECONNABORTED);
+	free(c->to_self);
+	c->to_self = NULL;
+}
+
 bool to_self_is_llp(const struct conn *c, const void *llp)
 {
 	return llp == c->to_self;
@@ -51,7 +61,7 @@ void to_self_output(struct conn *c)
 	struct to_self *t = c->to_self;
 
 	for (int i = 0; t && i < MESSAGES_AT_ONCE && t->rung; i++) {
-		struct iw_msg msg = {.zcopy_window = 0};
+		struct iw_msg msg = { .zcopy_window = 0 };
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;

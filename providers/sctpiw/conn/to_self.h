@@ -15,6 +15,8 @@ struct to_self;
 
 /* iwarp's association, which is made when the first QP asks for it; NULL: out of memory. */
 struct iw_assoc *to_self_assoc(struct conn *c);
+/* At the end of the conn. */
+void to_self_free(struct conn *c);
 /* Whether llp, which an iw_assoc names as its LLP's association, is the one of this module. */
 bool to_self_is_llp(const struct conn *c, const void *llp);
 /* Moves some of what the sessions have to say; the rest is due at once. */

@@ -7,6 +7,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/session_setup.h"
+#include "iwarp/trace.h"
 #include "util/bytes.h"
 
 /* Sessions that are asked for a message that fits the room left in a packet. */
@@ -203,6 +204,8 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 		if (n) {
 			s->tx.terminate_due = false;
 			s->tx.ended = true;
+			TRACE(session_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+			      .message = iw_trace_message(c.function));
 		}
 	}
 	return n;

@@ -6,6 +6,7 @@
 
 #include "iwarp/rnic.h"
 #include "util/alloc.h"
+#include "util/trace.h"
 
 static struct iw_cqe *new_ring(uint32_t entries, uint32_t *mask)
 {
@@ -210,6 +211,8 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 		return false;
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return overrun(cq);
+	TRACE(completion, cq->rnic->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
+	      .opcode = cqe->opcode, .status = cqe->status, .bytes = cqe->byte_len);
 	cq->ring[tail & cq->mask] = *cqe;
 	if (cq->stamps)
 		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :

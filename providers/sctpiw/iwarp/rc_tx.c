@@ -10,6 +10,7 @@
 #include "iwarp/iw_wr.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc.h"
+#include "util/trace.h"
 
 #define LENGTH_WAIT UINT32_MAX
 
@@ -303,6 +304,8 @@ static bool begin_wqe(struct iw_session *s)
 		const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
 		wqe->progress = IW_WQE_STARTED;
+		TRACE(wqe_started, s->rnic->now, .qp = s->qp->num, .wr_id = wqe->wr_id,
+		      .opcode = wqe->opcode, .bytes = wqe->length);
 		sq->offset = sq->sge = sq->sge_offset = 0;
 		rc->tx.imm_due = info->kind == IW_WR_KIND_IMMEDIATE;
 		rc->zcopy.current = false;

@@ -9,6 +9,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/session_rx.h"
+#include "iwarp/trace.h"
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
@@ -238,6 +239,8 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 
 	if (s->state >= IW_S_CLOSING)
 		return;
+	TRACE(session_closed, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;
 	s->tx.rtr_due = false;
 	plan_end(s, f);

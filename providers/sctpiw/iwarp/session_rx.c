@@ -14,6 +14,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/rdmap_rx.h"
 #include "iwarp/session_setup.h"
+#include "iwarp/trace.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/serial.h"
@@ -267,6 +268,8 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	struct iw_failure f;
 	int err = session_decode(&c, data, len);
 
+	TRACE(session_received, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .message = iw_trace_message(c.function));
 	if (s->state == IW_S_INITIATING && ssn == s->rx.ssn) {
 		if (!s->tx.ssn && session_is_initiate(c.function)) {
 			uint16_t sid = s->sid;

@@ -10,6 +10,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/session_rx.h"
+#include "iwarp/trace.h"
 #include "util/bytes.h"
 
 static uint32_t at_most(uint32_t v, uint32_t max)
@@ -161,6 +162,8 @@ static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
 	s->rnic->stats.sessions++;
+	TRACE(session_established, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .active = s->active);
 }
 
 /* The session of a QP that is connected out of band leaves the state alone: see iw_qp.oob. */
@@ -370,6 +373,8 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 		refuse_first(s);
 		return;
 	}
+	TRACE(session_received, s->rnic->now, .qp = TRACE_NONE, .sid = sid,
+	      .message = iw_trace_message(c.function));
 	s->setup.enhanced = c.function == SESSION_ENHANCED_INITIATE;
 	s->setup.offer = c.enhanced;
 	if (!s->setup.enhanced)
@@ -565,6 +570,8 @@ size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 	n = session_encode(&c, buf, limit);
 	if (!n)
 		return 0;
+	TRACE(session_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .message = iw_trace_message(c.function));
 	s->tx.control = 0;
 	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||
 		      c.function == SESSION_ENHANCED_REJECT;

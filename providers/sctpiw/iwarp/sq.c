@@ -10,6 +10,7 @@
 #include "iwarp/mr.h"
 #include "iwarp/qp.h"
 #include "iwarp/terminate.h"
+#include "util/trace.h"
 
 struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp)
 {
@@ -92,6 +93,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 
 		if (wqe->progress != IW_WQE_DONE)
 			break;
+		TRACE(wqe_completed, qp->rnic->now, .qp = qp->num, .wr_id = wqe->wr_id);
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
 			lost = !push(qp, head, IW_WC_SUCCESS, 0);
 		head++;
@@ -111,6 +113,8 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	for (; head != tail; head++) {
 		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
 
+		TRACE(wqe_completed, qp->rnic->now, .qp = qp->num, .wr_id = iw_sq_at(qp, head)->wr_id,
+		      .status = fault ? f->status : IW_WC_WR_FLUSH_ERR);
 		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, fault ? f->term.error : 0);
 	}
 	iw_qp_base(qp)->send.next = head;

@@ -8,6 +8,7 @@
 #include "iwarp/opcode.h"
 #include "iwarp/rc.h"
 #include "iwarp/session.h"
+#include "iwarp/trace.h"
 
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len)
 {
@@ -76,6 +77,9 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_TERMINATE), 0,
 			 RDMAP_QN_TERMINATE, 1, 0);
 	s->tx.term_due = false;
+	TRACE(terminate_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .layer = TERM_LAYER(s->tx.term.error), .type = TERM_TYPE(s->tx.term.error),
+	      .code = TERM_CODE(s->tx.term.error));
 	return header + term_encode(&s->tx.term, buf + header);
 }
 
@@ -105,6 +109,9 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	iw_fail_illegal(f);
 	if (term_decode(&t, s->rx.term_buf, (size_t)rec->mo + rec->len))
 		t.has_header = false;
+	TRACE(terminate_received, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error),
+	      .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
 	f->term.error = t.error;
 	if (s->state == IW_S_ESTABLISHED) /* else there was no connection yet */

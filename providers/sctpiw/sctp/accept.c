@@ -10,7 +10,10 @@
 #include "sctp/mtu.h"
 #include "wire/sctp_init.h"
 
-/* How long a restarted peer is held off while the old path is asked, ns (see restart_is_doubtful()). */
+/*
+ * How long a restarted peer is held off while the old path is asked, ns (see
+ * restart_is_doubtful()).
+ */
 #define RESTART_DOUBT (10 * NSEC_PER_SEC)
 #define REPORTS_MAX 256u /* bytes of unknown parameters that an INIT ACK reports */
 
@@ -49,11 +52,12 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 }
 
 /*
- * The first address in the INIT, or that it came from, which the association does not know, or NULL.
- * An address that only the peer has named counts as unknown too: it may be another host's, which must not
- * restart the association.
+ * The first address in the INIT, or that it came from, which the association does not know, or
+ * NULL. An address that only the peer has named counts as unknown too: it may be another host's,
+ * which must not restart the association.
  */
-static const struct ip_addr *added_address(const struct sctp_in *in, const struct wire_sctp_init *init)
+static const struct ip_addr *added_address(const struct sctp_in *in,
+					   const struct wire_sctp_init *init)
 {
 	unsigned int i;
 
@@ -66,8 +70,8 @@ static const struct ip_addr *added_address(const struct sctp_in *in, const struc
 }
 
 /*
- * Answers an INIT that would restart the association and adds an address with an ABORT (5.2.1, 5.2.2):
- * somebody else could be taking over.
+ * Answers an INIT that would restart the association and adds an address with an ABORT (5.2.1,
+ * 5.2.2): somebody else could be taking over.
  */
 static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_addr *addr)
 {
@@ -112,9 +116,9 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 }
 
 /*
- * Where the INIT ACK goes: to where the INIT came from. But what our own INIT said goes to nobody who only
- * claims to be the host that we connect to (5.2.1). It goes to the address that we were told, so that
- * the cookie is that of whoever is there.
+ * Where the INIT ACK goes: to where the INIT came from. But what our own INIT said goes to nobody
+ * who only claims to be the host that we connect to (5.2.1). It goes to the address that we were
+ * told, so that the cookie is that of whoever is there.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
@@ -142,7 +146,10 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
 	}
-	/* As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can use. */
+	/*
+	 * As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can
+	 * use.
+	 */
 	answer.os = init->os < init->mis ? init->os : init->mis;
 	if (answer.os > in->s->config.streams)
 		answer.os = in->s->config.streams;
@@ -172,7 +179,10 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_COOKIE, raw, cookie_len);
 	plain = len;
 	end = len;
-	/* Unknown parameters are reported, but the answer is not much larger than the question (12.4). */
+	/*
+	 * Unknown parameters are reported, but the answer is not much larger than the question
+	 * (12.4).
+	 */
 	for (i = 0; i < init->reports && len - plain < REPORTS_MAX; i++) {
 		if (init->report[i].len <= REPORTS_MAX) {
 			end = len + 4 + init->report[i].len;
@@ -256,7 +266,8 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 	bool setup = sctp_in_states(a, SCTP_STATES_SETUP);
 
 	if (c->peer_tag != a->peer_tag) { /* B */
-		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 || a->rx.map.cum != a->rx.map.highest))
+		if (!setup && (a->rx.map.highest != a->setup.peer_init_tsn - 1 ||
+			       a->rx.map.cum != a->rx.map.highest))
 			return false; /* data came under the old tag: it is not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
@@ -362,19 +373,20 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 	struct sctp_assoc *a = in->a;
 
 	/*
-	 * If the INIT met no association and had another tag than our peer has, that this address is our
-	 * peer's is no more than the peer's claim.
+	 * If the INIT met no association and had another tag than our peer has, that this address
+	 * is our peer's is no more than the peer's claim.
 	 */
-	if (a && in->path && !in->path->confirmed && !c->local_tie && c->local_tag != a->local_tag &&
-	    c->peer_tag != a->peer_tag)
+	if (a && in->path && !in->path->confirmed && !c->local_tie &&
+	    c->local_tag != a->local_tag && c->peer_tag != a->peer_tag)
 		a = NULL;
-	return a ? a : sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
+	return a ? a :
+		   sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
 }
 
 /*
- * Whether the cookie comes from where it is good: where its INIT ACK went, which is where its INIT came
- * from. The INIT ACK of a collision may have gone elsewhere (see answer_to()), so that cookie is good at any
- * address that its INIT named.
+ * Whether the cookie comes from where it is good: where its INIT ACK went, which is where its INIT
+ * came from. The INIT ACK of a collision may have gone elsewhere (see answer_to()), so that cookie
+ * is good at any address that its INIT named.
  */
 static bool comes_from_there(const struct sctp_in *in, const struct sctp_cookie *c)
 {
@@ -392,7 +404,8 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct sctp_cookie cookie;
 	uint8_t staleness[4] = { 0 };
 
-	if (!sctp_cookie_get(&in->s->cookie_key, wire_sctp_value(c), wire_sctp_value_len(c), &cookie))
+	if (!sctp_cookie_get(&in->s->cookie_key, wire_sctp_value(c), wire_sctp_value_len(c),
+			     &cookie))
 		return false;
 	if (cookie.local_port != in->h.dport || cookie.remote_port != in->h.sport ||
 	    cookie.local_tag != in->h.vtag)
@@ -405,7 +418,7 @@ bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		const struct wire_sctp_common h = { in->h.dport, in->h.sport, cookie.peer_tag };
 
 		sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ERROR, 0,
-				 WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
+				WIRE_SCTP_CAUSE_STALE_COOKIE, staleness, sizeof(staleness));
 		return false;
 	}
 	return in->a ? meets(in, &cookie) : create(in, &cookie);

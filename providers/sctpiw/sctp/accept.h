@@ -12,12 +12,14 @@
 
 struct sctp_in;
 
-/* Answers a packet that is one INIT and nothing else, with an INIT ACK or an ABORT, or not at all. */
+/*
+ * Answers a packet that is one INIT and nothing else, with an INIT ACK or an ABORT, or not at all.
+ */
 void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /*
  * A COOKIE ECHO that begins a packet. Returns true when in->a is the association that the rest of
- * the packet belongs to, which may be new (rx->up) or restarted (rx->restart); false when the packet
- * is to be dropped.
+ * the packet belongs to, which may be new (rx->up) or restarted (rx->restart); false when the
+ * packet is to be dropped.
  */
 bool sctp_accept_cookie(struct sctp_in *in, const struct wire_sctp_chunk *c);
 

@@ -96,7 +96,8 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 		const struct path_addr addr = { .local = *local, .remote = remote[i] };
 		struct sctp_assoc *a = sctp_assoc_find_any(ep, &addr, port, 0);
 
-		if (a && sctp_paths_find(a, &remote[i])->confirmed) /* else it is a mere claim (5.4) */
+		/* An address that is not confirmed is a mere claim (5.4). */
+		if (a && sctp_paths_find(a, &remote[i])->confirmed)
 			return a;
 	}
 	return NULL;
@@ -150,7 +151,8 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	struct sctp *s = ep->s;
 	struct sctp_assoc *a;
 
-	if (s->table.assoc_count >= SCTP_ASSOCS_MAX || timerq_reserve(&s->timers, s->table.assoc_count + 1))
+	if (s->table.assoc_count >= SCTP_ASSOCS_MAX ||
+	    timerq_reserve(&s->timers, s->table.assoc_count + 1))
 		return NULL;
 	a = calloc(1, sizeof(*a));
 	if (!a)

@@ -3,8 +3,9 @@
  * An association: its life, how it is found, its events. Each duty has its state in a struct of its
  * own, which is declared in the header of the module that does it.
  *
- * Guarded, all of it, by the caller's engine lock. A call that may end an association says so in its
- * comment: afterwards the state is SCTP_CLOSED, and only the event that reports the end is left of it.
+ * Guarded, all of it, by the caller's engine lock. A call that may end an association says so in
+ * its comment: afterwards the state is SCTP_CLOSED, and only the event that reports the end is left
+ * of it.
  */
 #ifndef SCTPIW_SCTP_ASSOC_H
 #define SCTPIW_SCTP_ASSOC_H
@@ -68,8 +69,8 @@ struct sctp_assoc {
 	bool want_pull;		    /* the user may have more */
 	struct sctp_block *control; /* answers (control.c) in its first `used` bytes, or NULL */
 	/* The duties. */
-	struct sctp_path *path;	 /* the one in use: all DATA goes there */
-	struct sctp_outq out;	 /* the chunks that are outstanding */
+	struct sctp_path *path; /* the one in use: all DATA goes there */
+	struct sctp_outq out;	/* the chunks that are outstanding */
 	struct sctp_inflight inflight;
 	struct sctp_window window;
 	struct sctp_sender tx;
@@ -114,15 +115,16 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 /* Frees an association at once and without an event. */
 void sctp_assoc_free(struct sctp_assoc *a);
 /*
- * The association whose path in use has these addresses, or NULL. A peer may have several, each with
- * another address of ours (or one that is not known yet). A tag of either side, if the packet has one
- * (else 0), tells them apart better than the address where the packet arrived.
+ * The association whose path in use has these addresses, or NULL. A peer may have several, each
+ * with another address of ours (or one that is not known yet). A tag of either side, if the packet
+ * has one (else 0), tells them apart better than the address where the packet arrived.
  */
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag);
 /*
- * The association whose peer listed this address besides that of the path in use, or NULL. If several
- * peers listed it, the tag decides (0: none), and else whether the peer is known to be there.
+ * The association whose peer listed this address besides that of the path in use, or NULL. If
+ * several peers listed it, the tag decides (0: none), and else whether the peer is known to be
+ * there.
  */
 struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct path_addr *addr,
 					 uint16_t port, uint32_t tag);
@@ -141,12 +143,15 @@ static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
 	struct sctp_assoc *a = sctp_assoc_find(ep, addr, port, tag);
 
 	return a || list_empty(&ep->multihomed[port % SCTP_MULTIHOMED]) ?
-		       a : sctp_assoc_find_other(ep, addr, port, tag);
+		       a :
+		       sctp_assoc_find_other(ep, addr, port, tag);
 }
 
 /* Another path is in use, or its address has changed. */
 void sctp_assoc_rehash(struct sctp_assoc *a);
-/* Ends the association, unless it has ended: SCTP_EVENT_LOST with error, or _CLOSED if error is 0. */
+/*
+ * Ends the association, unless it has ended: SCTP_EVENT_LOST with error, or _CLOSED if error is 0.
+ */
 void sctp_assoc_end(struct sctp_assoc *a, int error);
 /* Reports an event to the user. */
 void sctp_assoc_event(struct sctp_assoc *a, enum sctp_event_type type);

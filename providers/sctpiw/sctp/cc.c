@@ -2,8 +2,8 @@
 #include "sctp/cc.h"
 
 #define CWND_MAX (1u << 30)
-#define HOSTS_HOLD (512u << 10)
-#define SSTHRESH_MAX UINT32_MAX
+#define HOSTS_HOLD (512u << 10) /* bytes in the two hosts, whatever the path */
+#define SSTHRESH_MAX UINT32_MAX /* no loss was seen yet */
 
 static uint32_t max_u32(uint32_t a, uint32_t b)
 {
@@ -36,7 +36,7 @@ void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min)
 	cc->most = min < CWND_MAX / 20 ? HOSTS_HOLD + (uint32_t)min * 10 : CWND_MAX;
 }
 
-/* The window with so much more. */
+/* The window after it has grown by so many bytes. */
 static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 {
 	return max_u32(cc->cwnd, min_u32(cc->cwnd + bytes, cc->most));
@@ -45,7 +45,9 @@ static uint32_t grown(const struct sctp_cc *cc, uint32_t bytes)
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
 {
 	cc->pmdcs = pmdcs;
-	/* Nothing was lost yet: as if the path had been known to take it from the start. */
+	/*
+	 * Nothing was lost yet, so it is as if the path had been known to take this from the start.
+	 */
 	if (cc->pristine || (cc->ssthresh == SSTHRESH_MAX && cc->cwnd < initial_window(cc)))
 		cc->cwnd = initial_window(cc);
 }
@@ -57,11 +59,10 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 			return;
 		/*
 		 * Slow start. RFC 9260 7.2.1 bounds the growth by L * PMDCS for a
-		 * SACK, with L = 1 as the recommended value, for receivers that send
-		 * one SACK for every second packet. Ours and everybody's behind
-		 * receive offload send one for a batch of up to 64, so L has to be
-		 * that number; the bytes acknowledged remain the bound that
-		 * guards against divided SACKs.
+		 * SACK and recommends L = 1, for receivers that send one SACK for every
+		 * second packet. Ours, and all that sit behind receive offload, send
+		 * one for a batch of up to 64, so L has to be that number. The bytes
+		 * acknowledged remain the bound that guards against divided SACKs.
 		 */
 		cc->cwnd = grown(cc, min_u32(bytes, 64 * cc->pmdcs));
 		cc->pristine = false;

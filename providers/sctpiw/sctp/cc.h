@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Congestion control of one path (RFC 9260 7.2). All in bytes of DATA chunks
- * with their headers and padding.
+ * Congestion control of one path (RFC 9260 7.2). All counts are bytes of DATA chunks
+ * with their headers and padding. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_SCTP_CC_H
 #define SCTPIW_SCTP_CC_H
@@ -13,30 +13,32 @@ struct sctp_cc {
 	uint32_t cwnd;
 	uint32_t ssthresh;
 	uint32_t partial; /* partial_bytes_acked */
-	uint32_t most;	  /* it grows no further than this */
-	uint32_t pmdcs;	  /* what fits a packet: PMTU without IP, UDP and common header */
-	bool pristine;	  /* still at the initial window */
-	bool v4;
+	uint32_t most;	  /* cwnd grows no further than this */
+	uint32_t pmdcs; /* PMDCS: what fits a packet, the PMTU without IP, UDP and common header */
+	bool pristine;	/* cwnd is still the initial window */
+	bool v4;	/* the path is IPv4, whose initial window is slightly larger */
 };
 
+/* Begins with the initial window for packets of pmdcs bytes. */
 void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4);
 /*
- * Another path MTU: a window still at its initial value becomes that of the new MTU, and one that
- * has met no loss is at least that.
+ * The path MTU has changed. A window that is still the initial one becomes that of the new MTU, and
+ * one that has met no loss is at least that.
  */
 void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs);
 /*
  * A SACK acknowledged so many bytes for the first time and moved the cumulative
- * TSN. limited: the window was fully used before. recovering: in Fast Recovery.
- * drained: nothing is outstanding any more.
+ * TSN. limited: the window was fully used before. recovering: the association is in Fast
+ * Recovery. drained: nothing is outstanding any more.
  */
 void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recovering, bool drained);
-/* Loss seen in SACKs, once per window (7.2.3). */
+/* SACKs showed a loss; called once per window (7.2.3). */
 void sctp_cc_loss(struct sctp_cc *cc);
 /*
- * The shortest round trip that was seen, ns. On a path as short as a host's own, a window that fills
- * every buffer on the way makes nothing faster, but each byte passes through more memory than caches
- * have: it stops at what a path of 10 GB/s holds, and half a megabyte for the delays of the two hosts.
+ * Tells the shortest round trip that was seen, ns. On a path as short as a host's own, a window
+ * that fills every buffer on the way makes nothing faster, but each byte then passes through more
+ * memory than caches have. So cwnd stops at what a path of 10 GB/s holds, and half a megabyte more
+ * for the delays of the two hosts.
  */
 void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min);
 /* T3-rtx expired (7.2.3). */

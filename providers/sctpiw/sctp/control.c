@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The answers gather in a block and leave together with the next packet. There is never more than
- * one packet of them: however many questions a packet holds, it is worth one answer (RFC 9260 12.4).
+ * one packet of them: however many questions a packet holds, it is worth one answer (RFC 9260
+ * 12.4).
  */
 #include "sctp/control.h"
 
 #include "sctp/input.h"
 
-/* Bytes for other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a plain SACK. */
+/*
+ * Bytes for other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a plain
+ * SACK.
+ */
 #define RESERVE (WIRE_SCTP_COMMON_LEN + 64)
 
 uint8_t *sctp_control_room(struct sctp_assoc *a, size_t len)
@@ -72,7 +76,8 @@ void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	/* The other causes report chunks that the peer did without, so nothing is to be done. */
 	while (wire_sctp_cause_next(&p, end, &cause)) {
-		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE && in->a->state == SCTP_COOKIE_ECHOED) {
+		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE &&
+		    in->a->state == SCTP_COOKIE_ECHOED) {
 			sctp_handshake_again(in->a, in->now);
 			in->stop = true;
 			return;
@@ -84,8 +89,8 @@ void sctp_control_unknown(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t action = c->type >> 6;
 
-	if (action & WIRE_SCTP_UNKNOWN_REPORT && sctp_in_states(in->a, SCTP_STATES_SEND |
-								SCTP_STATES_RECEIVE))
+	if (action & WIRE_SCTP_UNKNOWN_REPORT &&
+	    sctp_in_states(in->a, SCTP_STATES_SEND | SCTP_STATES_RECEIVE))
 		sctp_control_error(in->a, WIRE_SCTP_CAUSE_CHUNK, c->raw, c->len);
 	if (!(action & WIRE_SCTP_UNKNOWN_SKIP))
 		in->stop = true;

@@ -57,7 +57,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	return len + SHA256_DIGEST_SIZE;
 }
 
-/* len: of what the digest behind it covers */
+/* Whether the digest that stands behind len bytes is theirs. */
 static bool authentic(struct hmac_sha256_ctx *ctx, const uint8_t *in, size_t len)
 {
 	uint8_t mac[SHA256_DIGEST_SIZE];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * State Cookies (RFC 9260 5.1.3): all that the passive side must remember of an
- * INIT, authenticated with HMAC-SHA256 under a random key that changes hourly.
+ * State Cookies (RFC 9260 5.1.3): all that the passive side must remember of an INIT, authenticated
+ * with HMAC-SHA256 under a random key that changes hourly. Integers of the structs are in host
+ * order. Guarded by the caller's engine lock.
  */
 #ifndef SCTPIW_SCTP_COOKIE_H
 #define SCTPIW_SCTP_COOKIE_H
@@ -11,8 +12,8 @@
 #include "util/addr.h"
 #include "util/random.h"
 
-#define SCTP_COOKIE_ALTS 8u /* other addresses of the peer */
-#define SCTP_COOKIE_LEN 132u /* without any */
+#define SCTP_COOKIE_ALTS 8u  /* other addresses of the peer, at most */
+#define SCTP_COOKIE_LEN 132u /* bytes of a cookie without any of these */
 #define SCTP_COOKIE_MAX (SCTP_COOKIE_LEN + 16 * SCTP_COOKIE_ALTS)
 
 struct sctp_cookie {
@@ -31,7 +32,7 @@ struct sctp_cookie {
 	uint32_t local_tie; /* 0: there was no association */
 	uint32_t peer_tie;
 	struct path_addr addr; /* where the INIT came from */
-	unsigned int alts;     /* what it listed besides, without scope */
+	unsigned int alts;     /* addresses that it listed besides; they have no scope */
 	struct ip_addr alt[SCTP_COOKIE_ALTS];
 };
 
@@ -44,12 +45,14 @@ struct sctp_cookie_key {
 };
 
 /*
- * Writes SCTP_COOKIE_LEN bytes and 16 for each other address; returns the length. Makes the key
- * when there is none or it is too old at `now`.
+ * Writes SCTP_COOKIE_LEN bytes and 16 for each other address, and returns the length. Makes a new
+ * key when there is none, or it is too old at `now`.
  */
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
 		       const struct sctp_cookie *c, uint8_t *out);
-/* false: not one of ours. The life is for the caller to check. */
+/*
+ * Decodes a cookie. Returns false when it is not one of ours. Its life is for the caller to check.
+ */
 bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 		     struct sctp_cookie *c);
 

@@ -15,7 +15,10 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 {
 	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
 
-	/* Two endpoints have at most one association (RFC 9260 1.3). Each address of ours is an endpoint. */
+	/*
+	 * Two endpoints have at most one association (RFC 9260 1.3). Each address of ours is an
+	 * endpoint.
+	 */
 	if (!remote_port || (a && sctp_paths_find(a, &to->remote)->confirmed)) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;
@@ -42,8 +45,9 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	uint64_t when;
 
 	/*
-	 * Max.Init.Retransmits (8) of them are to fit in connect_limit, so the gaps double (6.3.3) only as
-	 * far as that allows: with the defaults at 1, 3, 7 s, and then after each seventh of 30 s.
+	 * Max.Init.Retransmits (8) of them are to fit in connect_limit, so the gaps double (6.3.3)
+	 * only as far as that allows: with the defaults at 1, 3, 7 s, and then after each seventh
+	 * of 30 s.
 	 */
 	if (wait > a->s->config.connect_limit / 7)
 		wait = a->s->config.connect_limit / 7;
@@ -66,7 +70,10 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
 
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now)
 {
-	/* T1 never expires when the peer finds every cookie stale, so the limit is checked here too. */
+	/*
+	 * T1 never expires when the peer finds every cookie stale, so the limit is checked here
+	 * too.
+	 */
 	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
@@ -127,8 +134,8 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 }
 
 /*
- * What is wrong with an INIT ACK, as an error cause code, or 0. *info and *len: the information that
- * belongs to the cause, perhaps in room.
+ * What is wrong with an INIT ACK, as an error cause code, or 0. *info and *len: the information
+ * that belongs to the cause, perhaps in room.
  */
 static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sctp_init *init,
 			       uint8_t room[6], const uint8_t **info, size_t *len)
@@ -206,7 +213,10 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	memcpy(a->setup.cookie, init.cookie, init.cookie_len);
 	a->setup.cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
-	/* An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said (5.2.1). */
+	/*
+	 * An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said
+	 * (5.2.1).
+	 */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
 	sctp_paths_set(a, in->from, init.addr, init.addrs);
 	in->path = sctp_paths_find(a, &in->from->remote);

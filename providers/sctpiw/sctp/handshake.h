@@ -25,8 +25,9 @@ enum sctp_role {
 struct sctp_handshake {
 	enum sctp_role role;
 	bool resent; /* the INIT or COOKIE ECHO left twice, so its answer gives no RTT (Karn) */
-	uint32_t collision_tag; /* Initiate Tag of an INIT that came while we were connecting, or 0 */
-	uint32_t local_tie;	/* Tie-Tags, random (RFC 9260 5.2.2) */
+	/* Initiate Tag of an INIT that came while we were connecting, or 0 */
+	uint32_t collision_tag;
+	uint32_t local_tie; /* Tie-Tags, random (RFC 9260 5.2.2) */
 	uint32_t peer_tie;
 	uint32_t init_rwnd; /* a_rwnd of our INIT, so that it is sent again unchanged */
 	uint32_t init_tsn;  /* our Initial TSN */
@@ -51,8 +52,8 @@ void sctp_handshake_resend(struct sctp_assoc *a);
  */
 void sctp_handshake_elsewhere(struct sctp_assoc *a);
 /*
- * Begins anew after a Stale Cookie error in COOKIE-ECHOED (RFC 9260 5.2.6). Ends the association when
- * connect_limit is over.
+ * Begins anew after a Stale Cookie error in COOKIE-ECHOED (RFC 9260 5.2.6). Ends the association
+ * when connect_limit is over.
  */
 void sctp_handshake_again(struct sctp_assoc *a, uint64_t now);
 /* INIT ACK in COOKIE-WAIT. Ends the association when the chunk is not acceptable. */

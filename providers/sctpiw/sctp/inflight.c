@@ -46,7 +46,7 @@ void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, ui
 
 void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o)
 {
-	o->flags &= (uint8_t)~(SCTP_OUT_LOST | SCTP_OUT_FIRST);
+	o->flags &= (uint8_t) ~(SCTP_OUT_LOST | SCTP_OUT_FIRST);
 	o->flags |= SCTP_OUT_RESENT;
 	a->inflight.lost--;
 }

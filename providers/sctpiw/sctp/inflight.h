@@ -26,12 +26,12 @@
 struct sctp_assoc;
 
 struct sctp_inflight {
-	uint32_t lost;	    /* chunks marked SCTP_OUT_LOST */
-	uint32_t lost_from; /* none of them has a lower TSN */
-	uint32_t gap_acked; /* chunks marked SCTP_OUT_ACKED */
+	uint32_t lost;	     /* chunks marked SCTP_OUT_LOST */
+	uint32_t lost_from;  /* none of them has a lower TSN */
+	uint32_t gap_acked;  /* chunks marked SCTP_OUT_ACKED */
 	uint32_t referenced; /* chunks marked SCTP_OUT_REFERENCED, whatever their state (zcopy.c) */
-	uint32_t gap_end;   /* the highest TSN in a gap block of the newest SACK, or out.cum */
-	uint32_t xmit_seq;  /* packets with DATA sent, modulo 2^32: the order of transmissions */
+	uint32_t gap_end;    /* the highest TSN in a gap block of the newest SACK, or out.cum */
+	uint32_t xmit_seq;   /* packets with DATA sent, modulo 2^32: the order of transmissions */
 };
 
 /* Nothing is outstanding; the first TSN will be initial_tsn. */

@@ -137,9 +137,9 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /*
- * The association that has one of the addresses which an INIT or INIT ACK lists (5.1.2), unless it is
- * known by the address where the packet came from. That this address belongs to its peer must have
- * been confirmed, or be shown by the tag; else nobody but that peer has said so, and it may be
+ * The association that has one of the addresses which an INIT or INIT ACK lists (5.1.2), unless it
+ * is known by the address where the packet came from. That this address belongs to its peer must
+ * have been confirmed, or be shown by the tag; else nobody but that peer has said so, and it may be
  * another host's.
  */
 static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)

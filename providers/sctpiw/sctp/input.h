@@ -15,13 +15,13 @@ struct sctp_in {
 	struct wire_sctp_common h;
 	uint64_t now;
 	struct sctp_rx *rx;
-	struct sctp_path *path;	   /* the path of a that it came from; NULL: from none of them */
-	uint32_t control;	   /* bytes of answers that waited before this packet came */
-	unsigned int sacks;	   /* SACKs, and chunks that acknowledge as they do, so far */
-	bool heartbeat_answered;   /* in a packet of its own, to where this one came from */
-	bool data;		   /* there was DATA in it */
-	bool sack_now;		   /* and this DATA demands a SACK at once */
-	bool stop;		   /* the rest of the packet is to be skipped */
+	struct sctp_path *path;	 /* the path of a that it came from; NULL: from none of them */
+	uint32_t control;	 /* bytes of answers that waited before this packet came */
+	unsigned int sacks;	 /* SACKs, and chunks that acknowledge as they do, so far */
+	bool heartbeat_answered; /* in a packet of its own, to where this one came from */
+	bool data;		 /* there was DATA in it */
+	bool sack_now;		 /* and this DATA demands a SACK at once */
+	bool stop;		 /* the rest of the packet is to be skipped */
 };
 
 /* Whether the packet came from another of the peer's addresses than that of the path in use. */

@@ -20,8 +20,8 @@
  * packet's true size and its length, as measured on Linux.
  */
 #define SCTP_PACKET_OVERHEAD 832u
-#define SCTP_ASSOCS_MAX 65536u	/* in an instance; an INIT beyond them is answered with an ABORT */
-#define SCTP_MULTIHOMED 256u	/* hash chains for peers with several addresses, by the peer's port */
+#define SCTP_ASSOCS_MAX 65536u /* in an instance; an INIT beyond them is answered with an ABORT */
+#define SCTP_MULTIHOMED 256u /* hash chains for peers with several addresses, by the peer's port */
 
 /* Associations by endpoint, remote address and port (assoc.c). */
 struct sctp_table {
@@ -50,7 +50,8 @@ struct sctp {
 	struct sctp_assoc *gone; /* whose last event was fetched; freed when the next one is */
 	struct sctp_block_pool blocks;
 	struct sctp_cookie_key cookie_key;
-	struct sctp_reasm_message *reassembled; /* handed out in rx; freed by the next sctp_input() */
+	/* handed out in rx; freed by the next sctp_input() */
+	struct sctp_reasm_message *reassembled;
 	struct sctp_ootb_queue ootb;
 	struct wire_sctp_gap gaps[SCTP_RXMAP_RANGE / 2]; /* scratch for the SACK being built */
 	struct sctp_batch_refs refs;

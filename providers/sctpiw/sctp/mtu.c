@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Path MTU discovery without ICMP (RFC 8899, RFC 6951 5.6). A probe is a packet of HEARTBEAT and
- * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path has
- * confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the interface,
- * leaves right behind the first packet of an association that is up. It does not leave earlier, since a
- * handshake packet padded to that size would cost the connection a second if it is too large, and nothing
- * may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). That is early enough: a user begins with an
- * exchange of small messages (RFC 5043 sessions), and the probe's answer comes with theirs.
+ * PAD (RFC 4820) with DF. A chunk cannot be cut anew, so DATA is never cut for more than the path
+ * has confirmed: a path starts at 1280 bytes. The first probe, for what the caller was told of the
+ * interface, leaves right behind the first packet of an association that is up. It does not leave
+ * earlier, since a handshake packet padded to that size would cost the connection a second if it is
+ * too large, and nothing may stand between COOKIE ECHO and COOKIE ACK (RFC 9260 5.1). That is early
+ * enough: a user begins with an exchange of small messages (RFC 5043 sessions), and the probe's
+ * answer comes with theirs.
  *
- * Large packets may come to be lost without a word later on. When chunks are lost twice, or the second
- * tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe counts as lost
- * only if something else of ours arrived since, so with each probe that is sent again goes a small
- * HEARTBEAT: a path that is dead or stopped for a while is not taken for a narrow one. After three lost
- * probes, the MTU falls to 1280, the search goes upwards from there, and chunks that were cut larger leave
- * again alone and with DF off. None of it is a sign of congestion (RFC 8899 3, 4.1).
+ * Large packets may come to be lost without a word later on. When chunks are lost twice, or the
+ * second tail-loss probe in a row leaves, or T3 expires, the MTU in use is probed itself. A probe
+ * counts as lost only if something else of ours arrived since, so with each probe that is sent
+ * again goes a small HEARTBEAT: a path that is dead or stopped for a while is not taken for a
+ * narrow one. After three lost probes, the MTU falls to 1280, the search goes upwards from there,
+ * and chunks that were cut larger leave again alone and with DF off. None of it is a sign of
+ * congestion (RFC 8899 3, 4.1).
  */
 #include "sctp/mtu.h"
 
@@ -25,8 +27,8 @@
 /* The length of the SCTP packet in an IP packet of mtu bytes, or the longest that there is. */
 static uint32_t packet_in(const struct sctp_path *path, uint32_t mtu)
 {
-	uint32_t packet = mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) -
-			  (path->addr.udp_port ? 8 : 0);
+	uint32_t packet =
+		mtu - (ip_addr_is_v4(&path->addr.remote) ? 20 : 40) - (path->addr.udp_port ? 8 : 0);
 
 	return (packet < SCTP_PACKET_MAX ? packet : SCTP_PACKET_MAX) & ~3u;
 }
@@ -122,7 +124,8 @@ static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	uint32_t before = a->path->mtu.max_packet;
 
 	sctp_mtu_fit(a);
-	if (a->path->mtu.max_packet > before && a->tx.ulp_empty) { /* perhaps its message needed more room */
+	/* The user had nothing; perhaps its message needed more room. */
+	if (a->path->mtu.max_packet > before && a->tx.ulp_empty) {
 		a->tx.ulp_empty = false;
 		sctp_assoc_doorbell(a);
 	}
@@ -152,8 +155,8 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
 }
 
 /*
- * Large packets are swallowed, and so was what is outstanding. It leaves again at once, not when T3 has
- * doubled a few times.
+ * Large packets are swallowed, and so was what is outstanding. It leaves again at once, not when T3
+ * has doubled a few times.
  */
 static void black_hole(struct sctp_assoc *a)
 {
@@ -209,7 +212,8 @@ void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent)
 	struct sctp_path *path = a->path;
 
 	/* A probe that was answered since then proves that large packets get through. */
-	if (!a->s->config.mtu_probe || sent < path->mtu.answered || !sctp_pmtu_doubt(&path->mtu.search))
+	if (!a->s->config.mtu_probe || sent < path->mtu.answered ||
+	    !sctp_pmtu_doubt(&path->mtu.search))
 		return;
 	sctp_mtu_start(a, path);
 	want_heartbeat(a, path);

@@ -13,7 +13,9 @@
 
 /* A new path. mtu: what the interface takes, bytes of whole IP packets. path->addr must be set. */
 void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uint32_t mtu);
-/* Puts max_packet right after a path's MTU or encapsulation has changed, or another one is in use. */
+/*
+ * Puts max_packet right after a path's MTU or encapsulation has changed, or another one is in use.
+ */
 void sctp_mtu_fit(struct sctp_assoc *a);
 /* The association is up, or the path confirmed: has the probe sent that is due. */
 void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path);
@@ -28,7 +30,9 @@ void sctp_mtu_probe_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p
 			uint64_t now);
 /* A small HEARTBEAT was answered: the wait for a probe that a dead path had doubled begins anew. */
 void sctp_mtu_alive(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
-/* A HEARTBEAT ACK with this nonce came. Returns false when it does not answer a probe on the path. */
+/*
+ * A HEARTBEAT ACK with this nonce came. Returns false when it does not answer a probe on the path.
+ */
 bool sctp_mtu_answered(struct sctp_assoc *a, struct sctp_path *path, const uint8_t *nonce,
 		       uint64_t now);
 

@@ -33,8 +33,8 @@ void sctp_ootb_seal(struct sctp_ootb *ootb)
 }
 
 void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
-		      const struct wire_sctp_common *h, uint8_t type, uint8_t flags, uint16_t cause,
-		      const void *info, size_t len)
+		     const struct wire_sctp_common *h, uint8_t type, uint8_t flags, uint16_t cause,
+		     const void *info, size_t len)
 {
 	struct sctp_ootb *ootb = sctp_ootb_new(ep, to);
 	size_t chunk = WIRE_SCTP_CHUNK_LEN;
@@ -58,7 +58,7 @@ void sctp_ootb_chunk(struct sctp_endpoint *ep, const struct path_addr *to,
 }
 
 void sctp_ootb_assoc(struct sctp_assoc *a, uint8_t type, uint16_t cause, const void *info,
-		      size_t len)
+		     size_t len)
 {
 	const struct wire_sctp_common h = sctp_assoc_header(a);
 
@@ -87,7 +87,10 @@ void sctp_ootb_input(struct sctp_in *in)
 	uint8_t answer = WIRE_SCTP_ABORT;
 	bool any = false;
 
-	/* Nobody answers what came from 224.0.0.0/4, 255.255.255.255 or ff00::/8: these are no hosts. */
+	/*
+	 * Nobody answers what came from 224.0.0.0/4, 255.255.255.255 or ff00::/8: these are no
+	 * hosts.
+	 */
 	if (ip_addr_is_v4(&in->from->remote) ? in->from->remote.b[12] >= 224 :
 					       in->from->remote.b[0] == 0xff)
 		return;

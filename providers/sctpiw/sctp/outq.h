@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The DATA chunks sent and not yet cumulatively acknowledged: a ring indexed by
- * TSN that grows on demand.
+ * TSN that grows on demand. What the flags mean for the accounts is in inflight.h. Guarded by the
+ * caller's engine lock.
  */
 #ifndef SCTPIW_SCTP_OUTQ_H
 #define SCTPIW_SCTP_OUTQ_H
@@ -12,47 +13,49 @@
 
 #include "sctp/block.h"
 
-#define SCTP_OUT_ACKED 0x01 /* in a gap block of the last SACK; the peer may still take it back */
-#define SCTP_OUT_LOST 0x02  /* waits to be sent again; not in flight */
-#define SCTP_OUT_RESENT 0x04
-#define SCTP_OUT_FIRST 0x08 /* first chunk of its packet: carries the packet's overhead */
-#define SCTP_OUT_REFERENCED 0x10  /* the end of the image is not there: referenced.c */
+#define SCTP_OUT_ACKED 0x01  /* in a gap block of the last SACK; the peer may still take it back */
+#define SCTP_OUT_LOST 0x02   /* waits to be sent again; not in flight */
+#define SCTP_OUT_RESENT 0x04 /* was sent more than once */
+#define SCTP_OUT_FIRST 0x08  /* first DATA chunk of its packet: carries the packet's overhead */
+#define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still the user's memory (zcopy.c) */
 
 struct sctp_out {
 	struct sctp_block *block; /* holds the image, one reference */
 	uint8_t *chunk;		  /* the image: chunk header first */
 	uint64_t sent;		  /* when it was sent last */
 	uint32_t xmit_seq;	  /* number of the packet that it was sent in last */
-	uint16_t len;		  /* of the chunk with header and padding */
-	uint8_t flags;
-	uint8_t miss; /* miss indications since it was sent */
+	uint16_t len;		  /* bytes of the chunk with header and padding */
+	uint8_t flags;		  /* SCTP_OUT_* */
+	uint8_t miss;		  /* miss indications since it was sent last (7.2.4) */
 };
 
 struct sctp_outq {
 	struct sctp_out *ring;
 	uint32_t size; /* power of two, or 0 */
-	uint32_t cum;  /* cumulatively acknowledged */
+	uint32_t cum;  /* the highest TSN that is cumulatively acknowledged */
 	uint32_t next; /* the TSN of the next new chunk */
 };
 
+/* Begins with nothing outstanding; keeps the ring. */
 void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn);
-/* Makes room for one more. false: out of memory. */
+/* Makes room for one more chunk. false: out of memory. */
 bool sctp_outq_reserve(struct sctp_outq *q);
 /* Gives back every block and the ring. cum and next stay. */
 void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);
 
+/* The number of outstanding chunks. */
 static inline uint32_t sctp_outq_count(const struct sctp_outq *q)
 {
 	return q->next - 1 - q->cum;
 }
 
-/* cum < tsn < next */
+/* The chunk of an outstanding TSN: cum < tsn < next. */
 static inline struct sctp_out *sctp_outq_at(const struct sctp_outq *q, uint32_t tsn)
 {
 	return &q->ring[tsn & (q->size - 1)];
 }
 
-/* Whether tsn is one of the ring's. */
+/* Whether tsn is outstanding. */
 static inline bool sctp_outq_has(const struct sctp_outq *q, uint32_t tsn)
 {
 	return tsn - q->cum - 1 < sctp_outq_count(q);

@@ -20,7 +20,7 @@
 #include "sctp/mtu.h"
 #include "wire/sctp_init.h"
 
-#define REFUSED_MAX 3u /* hints that nobody is there, until we give up connecting */
+#define REFUSED_MAX 3u	       /* hints that nobody is there, until we give up connecting */
 #define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard in RTO.Max (9.2) */
 
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
@@ -38,9 +38,10 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 }
 
 /*
- * Learns which address of ours the peer uses. If it knows several, it asks after the others now and then,
- * and may send its SACKs there. So another address takes over only when the first one is quiet, or has no
- * DATA any more while this one has. *last: when a packet of this kind last came to the first one.
+ * Learns which address of ours the peer uses. If it knows several, it asks after the others now and
+ * then, and may send its SACKs there. So another address takes over only when the first one is
+ * quiet, or has no DATA any more while this one has. *last: when a packet of this kind last came to
+ * the first one.
  */
 static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64_t *last)
 {
@@ -49,7 +50,8 @@ static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64
 	if (!ip_addr_equal(local, &path->addr.local)) {
 		if (ip_addr_is_zero(local) || (*last && in->now - *last < sctp_rtt_rto(&path->rtt)))
 			return;
-		if (!ip_addr_is_zero(&path->addr.local)) /* another way through the network (7.2.5) */
+		/* Packets take another way through the network (7.2.5). */
+		if (!ip_addr_is_zero(&path->addr.local))
 			sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
 		path->addr.local = *local;
 	}
@@ -89,7 +91,9 @@ void sctp_path_heard(struct sctp_in *in)
 	learn_local(in, path, &path->local_heard);
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
-	/* The peer moved to another UDP port, or switched encapsulation on or off (RFC 6951 5.4). */
+	/*
+	 * The peer moved to another UDP port, or switched encapsulation on or off (RFC 6951 5.4).
+	 */
 	path->addr.udp_port = in->from->udp_port;
 	if (encapsulated != (in->from->udp_port != 0))
 		sctp_mtu_fit(in->a);
@@ -100,7 +104,10 @@ static uint64_t jittered(struct sctp_assoc *a)
 {
 	uint64_t interval = a->s->config.heartbeat_interval;
 
-	/* Many associations should not beat in step; and none should beat later than it was told to. */
+	/*
+	 * Many associations should not beat in step; and none should beat later than it was told
+	 * to.
+	 */
 	return interval - random_u32(a->s->random) % (interval / 10);
 }
 
@@ -134,7 +141,8 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 	} else if (silent < config->heartbeat_interval / 2) {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->health.heard + jittered(a));
 		return;
-	} else if (now - a->heard >= config->silent_limit && path->health.unanswered >= SCTP_SILENT_PROBES) {
+	} else if (now - a->heard >= config->silent_limit &&
+		   path->health.unanswered >= SCTP_SILENT_PROBES) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	} else if (path->health.unanswered >= 2 && sctp_paths_fail_over(a, now)) {
@@ -167,8 +175,8 @@ static void hint(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * What an ICMP error quotes is compared with the ports and the verification tag, or for an INIT, which has
- * no tag, with the Initiate Tag: whoever forges an error cannot know them.
+ * What an ICMP error quotes is compared with the ports and the verification tag, or for an INIT,
+ * which has no tag, with the Initiate Tag: whoever forges an error cannot know them.
  */
 #define QUOTED_MIN 8u
 #define QUOTED_INIT (WIRE_SCTP_COMMON_LEN + 8u)
@@ -213,7 +221,10 @@ void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, cons
 			hint(a, now);
 		return;
 	}
-	/* By convention the UDP port is the peer's SCTP port. If so, there is no need to look further. */
+	/*
+	 * By convention the UDP port is the peer's SCTP port. If so, there is no need to look
+	 * further.
+	 */
 	a = to->udp_port ? sctp_assoc_find(ep, to, to->udp_port, 0) : NULL;
 	if (a && a->path->addr.udp_port == to->udp_port) {
 		hint(a, now);
@@ -238,7 +249,8 @@ void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2])
 			    2 * sizeof(*nonce));
 }
 
-size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, uint64_t now)
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p,
+			       uint64_t now)
 {
 	random_bytes(a->s->random, path->hb.nonce, sizeof(path->hb.nonce));
 	path->hb.sent = now ? now : 1;
@@ -254,8 +266,8 @@ static void heartbeat_answer(uint8_t *p, const struct wire_sctp_chunk *c)
 }
 
 /*
- * Answers from the address that the HEARTBEAT went to, to that it came from (3.3.6), since the peer asks
- * about these two. A packet gets one such answer (12.4).
+ * Answers from the address that the HEARTBEAT went to, to that it came from (3.3.6), since the peer
+ * asks about these two. A packet gets one such answer (12.4).
  */
 static void heartbeat_other(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
@@ -284,8 +296,9 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	}
 	/*
-	 * The peer is up and waits for us: its COOKIE ACK was lost, and T1 may be long by now. The COOKIE ECHO goes
-	 * to where the peer is and never, however often it asks, to the addresses that it lists.
+	 * The peer is up and waits for us: its COOKIE ACK was lost, and T1 may be long by now. The
+	 * COOKIE ECHO goes to where the peer is and never, however often it asks, to the addresses
+	 * that it lists.
 	 */
 	if (in->a->state == SCTP_COOKIE_ECHOED) {
 		in->a->paths.echo_index = 0;

@@ -14,10 +14,13 @@
 
 struct sctp_in;
 
-/* After a hint that the peer is gone, HEARTBEATs follow each other at this distance, so many of them. */
+/*
+ * After a hint that the peer is gone, HEARTBEATs follow each other at this distance, so many of
+ * them.
+ */
 #define SCTP_PROBE_INTERVAL (200 * NSEC_PER_MSEC)
 #define SCTP_PROBE_TICKS 5u
-#define SCTP_SILENT_PROBES 3u /* HEARTBEATs that must be unanswered before silent_limit counts */
+#define SCTP_SILENT_PROBES 3u  /* HEARTBEATs that must be unanswered before silent_limit counts */
 #define SCTP_HEARTBEAT_LEN 24u /* bytes of a HEARTBEAT of ours */
 
 /* The path MTU (mtu.c). Packet lengths are bytes from the common header on, multiples of 4. */
@@ -30,7 +33,7 @@ struct sctp_path_mtu {
 	uint64_t nonce[2];    /* of the probes of the present size */
 	uint64_t sent;	      /* when the last probe left */
 	uint64_t answered;    /* when the last probe, of any size, was answered */
-	unsigned int tries;   /* probes of this size that were lost while nothing else got through */
+	unsigned int tries; /* probes of this size that were lost while nothing else got through */
 };
 
 /* The HEARTBEAT in the air, and on a path that is not in use the next one (path.c, paths.c). */
@@ -43,11 +46,11 @@ struct sctp_path_hb {
 
 /* Whether anybody is there (path.c). */
 struct sctp_path_health {
-	uint64_t heard;		 /* when the last valid packet came from there */
-	uint64_t proof;		 /* when the peer last said that something had arrived on this path */
-	unsigned int errors;	 /* timeouts of DATA and HEARTBEATs since something came back */
+	uint64_t heard;	     /* when the last valid packet came from there */
+	uint64_t proof;	     /* when the peer last said that something had arrived on this path */
+	unsigned int errors; /* timeouts of DATA and HEARTBEATs since something came back */
 	unsigned int unanswered; /* HEARTBEATs since anything was heard */
-	unsigned int ticks; /* of SCTP_PROBE_INTERVAL left after a hint that the peer is gone; 0: no hint */
+	unsigned int ticks;	 /* SCTP_PROBE_INTERVALs left after a hint; 0: there was no hint */
 };
 
 struct sctp_path {
@@ -73,8 +76,8 @@ struct sctp_path {
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 		    const struct path_addr *addr, uint32_t mtu);
 /*
- * A valid packet came for in->a: learns our address and the peer's UDP port from it, when it came on
- * a known path, and ends any doubt whether the peer is there.
+ * A valid packet came for in->a: learns our address and the peer's UDP port from it, when it came
+ * on a known path, and ends any doubt whether the peer is there.
  */
 void sctp_path_heard(struct sctp_in *in);
 /* The packet had DATA: learns our address from it. */
@@ -89,12 +92,14 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now);
  * Writes a HEARTBEAT of SCTP_HEARTBEAT_LEN bytes with a new nonce for the path, and returns that
  * length.
  */
-size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, uint64_t now);
+size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p,
+			       uint64_t now);
 /* Writes a HEARTBEAT with the given nonce and changes nothing else. */
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2]);
 /*
- * The association one of whose packets to that address an ICMP error quotes (RFC 9260 10): len bytes
- * from the common header on, in network order. NULL: the quotation is too short or of no packet of ours.
+ * The association one of whose packets to that address an ICMP error quotes (RFC 9260 10): len
+ * bytes from the common header on, in network order. NULL: the quotation is too short or of no
+ * packet of ours.
  */
 struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
 				    const uint8_t *quoted, size_t len);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a peer lists in its INIT or INIT ACK is a claim. Nothing but HEARTBEATs goes to such an address, and
- * with one of them a COOKIE ECHO that was not answered elsewhere, until a HEARTBEAT was answered with its
- * nonce. A host behind a NAT, or one that never was the peer, cannot do that. Encapsulated, the first
- * HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
+ * What a peer lists in its INIT or INIT ACK is a claim. Nothing but HEARTBEATs goes to such an
+ * address, and with one of them a COOKIE ECHO that was not answered elsewhere, until a HEARTBEAT
+ * was answered with its nonce. A host behind a NAT, or one that never was the peer, cannot do that.
+ * Encapsulated, the first HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
  *
- * All DATA goes on one path at a time. When a timer says that this path has failed, another one that works
- * takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR = 0: a transfer waits
- * for one timeout, not for six). Since everything outstanding is lost by then, nothing is ever in flight on
- * two paths, and accounts, RACK and congestion control deal with one. When the primary path answers again,
- * no new DATA is sent until nothing is in flight, which takes a round trip; then the association goes back.
+ * All DATA goes on one path at a time. When a timer says that this path has failed, another one
+ * that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
+ * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then,
+ * nothing is ever in flight on two paths, and accounts, RACK and congestion control deal with one.
+ * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
+ * a round trip; then the association goes back.
  *
- * As far as the peer is told, we have one address, and all packets come from it. From another one, the peer
- * would take them for somebody's who has no association, and answer with an ABORT.
+ * As far as the peer is told, we have one address, and all packets come from it. From another one,
+ * the peer would take them for somebody's who has no association, and answer with an ABORT.
  */
 #include "sctp/paths.h"
 
@@ -28,8 +29,8 @@
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
 
 /*
- * Whether we are able to send there: the address is of the family and scope that the association uses
- * already, and means the same host to everybody.
+ * Whether we are able to send there: the address is of the family and scope that the association
+ * uses already, and means the same host to everybody.
  */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
@@ -156,8 +157,8 @@ void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 }
 
 /*
- * How long after this HEARTBEAT the next one follows (8.3), ns. An address that nobody confirms may be
- * that of a victim: it gets three HEARTBEATs, and then one in ten minutes.
+ * How long after this HEARTBEAT the next one follows (8.3), ns. An address that nobody confirms may
+ * be that of a victim: it gets three HEARTBEATs, and then one in ten minutes.
  */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
@@ -183,7 +184,10 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb.due > now)
 			continue;
-		/* A HEARTBEAT that the path MTU asked for may just have left, and is not judged yet. */
+		/*
+		 * A HEARTBEAT that the path MTU asked for may just have left, and is not judged
+		 * yet.
+		 */
 		if (path->hb.sent && now - path->hb.sent >= sctp_rtt_rto(&path->rtt) / 2) {
 			path->health.errors++;
 			TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
@@ -283,7 +287,8 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_start(a, path);
 		sctp_mtu_fit(a);
 	}
-	if (a->recovery.now.timeouts || a->path->health.errors) { /* no other worked when this one failed */
+	/* The path in use may have failed while no other one worked. */
+	if (a->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
 	} else if (path->primary) {
 		a->paths.returning_to_primary = true;
@@ -292,8 +297,8 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 }
 
 /*
- * A COOKIE ECHO to where the peer is not known to be, with a HEARTBEAT in one packet (5.4). Returns its
- * length in bytes; 0: it does not fit the path MTU.
+ * A COOKIE ECHO to where the peer is not known to be, with a HEARTBEAT in one packet (5.4). Returns
+ * its length in bytes; 0: it does not fit the path MTU.
  */
 static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t room,
 			  uint64_t now)
@@ -311,7 +316,9 @@ static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t 
 	return whole + sctp_path_heartbeat_put(a, path, p + whole, now);
 }
 
-/* A SACK to where the DATA came from (6.4), if one is due and the peer is known to be there (5.4). */
+/*
+ * A SACK to where the DATA came from (6.4), if one is due and the peer is known to be there (5.4).
+ */
 static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_addr *to)
 {
 	const struct sctp_path *path = a->paths.sack_path;

@@ -11,21 +11,23 @@
 #include "util/list.h"
 
 #define SCTP_PATHS_MAX (1 + SCTP_COOKIE_ALTS) /* addresses of a peer */
-#define SCTP_PATH_RETRANS 5u /* Path.Max.Retrans */
+#define SCTP_PATH_RETRANS 5u		      /* Path.Max.Retrans */
 
 /*
  * A path stays where it is in memory while another one takes over: sctp_assoc.path and other[]
  * exchange pointers. In calls, index 0 means the path in use and index i means other[i - 1].
  */
 struct sctp_paths {
-	struct list_node node; /* in sctp_endpoint.multihomed; linked while there are others */
-	struct sctp_path first;	 /* the only one, mostly */
+	struct list_node node;	  /* in sctp_endpoint.multihomed; linked while there are others */
+	struct sctp_path first;	  /* the only one, mostly */
 	struct sctp_path *listed; /* memory of those besides it, SCTP_PATHS_MAX - 1, or NULL */
 	struct sctp_path *other[SCTP_PATHS_MAX - 1]; /* the paths that are not in use */
-	unsigned int others;	   /* how many */
-	bool returning_to_primary; /* no new DATA until nothing is in flight, then the primary path is used */
-	unsigned int echo_index;   /* path that the COOKIE ECHO goes to, as an index */
-	struct sctp_path *sack_path; /* brought the DATA to acknowledge; NULL: the path in use did */
+	unsigned int others;			     /* how many */
+	/* no new DATA until nothing is in flight, then the primary path is used */
+	bool returning_to_primary;
+	unsigned int echo_index; /* path that the COOKIE ECHO goes to, as an index */
+	/* brought the DATA to acknowledge; NULL: the path in use did */
+	struct sctp_path *sack_path;
 };
 
 /* Begins with one path, which is primary and confirmed. The struct is zeroed memory before. */
@@ -33,8 +35,8 @@ void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_
 /* Begins again after the peer has restarted: all paths are forgotten, and this one is as new. */
 void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
 /*
- * Takes over, from n addresses that the peer listed and the one that it said so from, those that are
- * not that of the path in use. What was known of other paths is forgotten.
+ * Takes over, from n addresses that the peer listed and the one that it said so from, those that
+ * are not that of the path in use. What was known of other paths is forgotten.
  */
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
 		    unsigned int n);

@@ -57,6 +57,7 @@ static bool separate(const struct fragment *a, const struct fragment *b)
 	return a->flags & WIRE_SCTP_DATA_E && b->flags & WIRE_SCTP_DATA_B;
 }
 
+/* Copies a fragment to its place in the list. NULL: out of memory. */
 static struct fragment *insert(struct sctp_reasm *r, const struct wire_sctp_data *d)
 {
 	struct fragment *f = malloc(sizeof(*f) + d->len);
@@ -80,8 +81,8 @@ static struct fragment *insert(struct sctp_reasm *r, const struct wire_sctp_data
 }
 
 /*
- * From first to last, both included, is one whole message: joins it. All its
- * fragments leave the list.
+ * The fragments from first to last, both included, are one whole message: joins them.
+ * They leave the list. NULL: out of memory, and nothing has changed.
  */
 static struct sctp_reasm_message *join(struct sctp_reasm *r, struct fragment *first,
 				       struct fragment *last, size_t len)

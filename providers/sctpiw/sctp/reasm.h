@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reassembly of fragmented messages (RFC 9260 6.9). We never fragment and a peer
- * that follows RFC 5043 does not need to, so nothing here is fast: fragments are
- * kept one allocation each, in TSN order, within SCTP_REASM_BYTES.
+ * Reassembly of fragmented messages (RFC 9260 6.9). We never fragment, and a peer that follows RFC
+ * 5043 does not need to, so nothing here is fast: each fragment is an allocation of its own, in TSN
+ * order, within SCTP_REASM_BYTES. Guarded by the caller's engine lock.
  */
 #ifndef SCTPIW_SCTP_REASM_H
 #define SCTPIW_SCTP_REASM_H
@@ -10,13 +10,13 @@
 #include "util/list.h"
 #include "wire/sctp_packet.h"
 
-#define SCTP_REASM_BYTES (256u << 10)	/* held for all messages together */
+#define SCTP_REASM_BYTES (256u << 10)	/* kept for all messages together */
 #define SCTP_REASM_MESSAGE (128u << 10) /* the longest message; a DDP segment has 64 KiB */
 #define SCTP_REASM_FRAGMENTS 256u
 
 struct sctp_reasm {
 	struct list_node fragments; /* by TSN */
-	size_t bytes;
+	size_t bytes;		    /* of user data in them */
 	unsigned int count;
 };
 
@@ -29,15 +29,16 @@ struct sctp_reasm_message {
 	uint8_t data[];
 };
 
+/* Begins with no fragments. */
 void sctp_reasm_init(struct sctp_reasm *r);
 /* Frees all fragments. */
 void sctp_reasm_clear(struct sctp_reasm *r);
 /*
- * Takes a fragment (not both B and E) that has not been seen before. next: it is
- * the first one behind the cumulative TSN; such a one is taken above the budget
- * too, up to twice as many, else a full budget would never empty. Returns 1 and *done when a message
- * became complete, else 0; -ENOBUFS: no room, drop it as if it had not come;
- * -EMSGSIZE: the message is too long; -EPROTO: it contradicts its neighbours.
+ * Takes a fragment (not both B and E) that has not been seen before. next: it is the first one
+ * behind the cumulative TSN; such a fragment is taken above the budget, up to twice as many, since
+ * a full budget would never empty otherwise. Returns 1 and *done when a message became complete,
+ * else 0; -ENOBUFS when there is no room, and the fragment is to be dropped as if it had not come;
+ * -EMSGSIZE when the message is too long; -EPROTO when it contradicts its neighbours.
  */
 int sctp_reasm_add(struct sctp_reasm *r, const struct wire_sctp_data *d, bool next,
 		   struct sctp_reasm_message **done);

@@ -130,7 +130,8 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_episode *e = &a->recovery.now;
-	bool no_room = a->recovery.t3_since == TIME_NEVER; /* the peer answers: it is not the path */
+	/* The peer answers that it has no room: it is not the path that fails. */
+	bool no_room = a->recovery.t3_since == TIME_NEVER;
 	const struct sctp_out *first;
 
 	if (!sctp_outq_count(&a->out))

@@ -19,12 +19,12 @@ struct sctp_assoc;
 
 /* What has happened on the path in use; it means nothing on another one and is reset with it. */
 struct sctp_episode {
-	bool recovering;       /* in Fast Recovery (7.2.4) */
-	uint32_t exit;	       /* TSN whose acknowledgement ends Fast Recovery */
-	uint8_t cwnd_exempt;   /* packets of retransmissions that may leave despite cwnd */
-	bool reordered;	       /* this path reorders: miss indications prove nothing */
-	bool cwnd_limited;     /* cwnd has stopped us since the cumulative TSN moved last */
-	bool measuring;	       /* the RTT of measured_tsn is being measured */
+	bool recovering;     /* in Fast Recovery (7.2.4) */
+	uint32_t exit;	     /* TSN whose acknowledgement ends Fast Recovery */
+	uint8_t cwnd_exempt; /* packets of retransmissions that may leave despite cwnd */
+	bool reordered;	     /* this path reorders: miss indications prove nothing */
+	bool cwnd_limited;   /* cwnd has stopped us since the cumulative TSN moved last */
+	bool measuring;	     /* the RTT of measured_tsn is being measured */
 	uint32_t measured_tsn;
 	uint8_t probes;	  /* tail-loss probes in a row */
 	uint8_t timeouts; /* expirations of T3 since anything was acknowledged */
@@ -48,8 +48,8 @@ struct sctp_recovery {
 	struct sctp_rack rack;
 	struct sctp_tlp tlp;
 	/*
-	 * When T3 expired first since anything was acknowledged, or 0. TIME_NEVER: the peer has no room for
-	 * what probes its window, and the next expiration counts as the first.
+	 * When T3 expired first since anything was acknowledged, or 0. TIME_NEVER: the peer has no
+	 * room for what probes its window, and the next expiration counts as the first.
 	 */
 	uint64_t t3_since;
 };

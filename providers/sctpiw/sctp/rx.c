@@ -33,9 +33,9 @@ static bool reassemble(struct sctp_in *in, const struct wire_sctp_data *d)
 	if (ret == -ENOBUFS)
 		return false;
 	if (ret < 0) {
-		sctp_close_fail(a, ret == -EMSGSIZE ? WIRE_SCTP_CAUSE_RESOURCE :
-						      WIRE_SCTP_CAUSE_PROTOCOL,
-				NULL, 0, -EPROTO);
+		sctp_close_fail(
+			a, ret == -EMSGSIZE ? WIRE_SCTP_CAUSE_RESOURCE : WIRE_SCTP_CAUSE_PROTOCOL,
+			NULL, 0, -EPROTO);
 		return false;
 	}
 	if (ret > 0) {
@@ -56,8 +56,8 @@ static void invalid_stream(struct sctp_in *in, const struct wire_sctp_data *d)
 }
 
 /*
- * Whether the chunk is to be dropped because the window is 0 (6.2). A chunk that carries on the message
- * which fills the window is taken, since nothing else would ever open the window again.
+ * Whether the chunk is to be dropped because the window is 0 (6.2). A chunk that carries on the
+ * message which fills the window is taken, since nothing else would ever open the window again.
  */
 static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d)
 {
@@ -126,7 +126,8 @@ void sctp_rx_packet_done(struct sctp_in *in)
 	 * DATA of all (5.1), and for every second packet. All packets of a batch that
 	 * was received share one, since it leaves with the output behind the batch.
 	 */
-	if (in->sack_now || sctp_rxmap_has_gap(&a->rx.map) || a->rx.ack.packets >= 2 || !a->rx.ack.sacked_once) {
+	if (in->sack_now || sctp_rxmap_has_gap(&a->rx.map) || a->rx.ack.packets >= 2 ||
+	    !a->rx.ack.sacked_once) {
 		a->pending |= SCTP_PEND_SACK;
 		sctp_assoc_ready(a);
 	} else if (!sctp_timer_runs(a, SCTP_TIMER_SACK)) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* DATA that arrives and the SACKs that we send (RFC 9260 6.2). Guarded by the caller's engine lock. */
+/*
+ * DATA that arrives and the SACKs that we send (RFC 9260 6.2). Guarded by the caller's engine lock.
+ */
 #ifndef SCTPIW_SCTP_RX_H
 #define SCTPIW_SCTP_RX_H
 
@@ -27,7 +29,7 @@ struct sctp_receiver {
 
 /* A SACK that was decided on: how many gap blocks and duplicates it reports. */
 struct sctp_sack_plan {
-	size_t len; /* bytes; 0: none fits */
+	size_t len;	   /* bytes; 0: none fits */
 	unsigned int gaps; /* the first ones of sctp.gaps, until the next plan */
 	unsigned int dups;
 };

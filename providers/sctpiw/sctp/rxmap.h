@@ -2,7 +2,7 @@
 /*
  * Which TSNs have arrived: the cumulative TSN and a bitmap of what lies beyond it
  * (RFC 9260 6.2, 6.7). The bitmap grows on demand up to SCTP_RXMAP_RANGE bits,
- * so a peer that sends in order costs none.
+ * so a peer that sends in order costs none. Guarded by the caller's engine lock.
  */
 #ifndef SCTPIW_SCTP_RXMAP_H
 #define SCTPIW_SCTP_RXMAP_H
@@ -14,23 +14,24 @@
 struct sctp_rxmap {
 	uint32_t cum;	  /* all TSNs up to here have arrived */
 	uint32_t highest; /* the highest TSN that arrived; cum when there is no gap */
-	uint64_t *bits;	  /* bit (tsn % size): arrived, for cum < tsn <= highest */
-	uint32_t size;	  /* bits, a power of two, or 0 */
+	uint64_t *bits;	  /* bit tsn % size is set if it arrived, for cum < tsn <= highest */
+	uint32_t size;	  /* in bits, a power of two, or 0 */
 };
 
 enum sctp_rxmap_verdict {
 	SCTP_RXMAP_NEW,
 	SCTP_RXMAP_DUPLICATE,
-	SCTP_RXMAP_BEYOND, /* too far ahead, or no memory to note it: to be dropped */
+	SCTP_RXMAP_BEYOND, /* too far ahead, or there is no memory to note it: to be dropped */
 };
 
-/* Starts (again) with nothing arrived; keeps the memory. */
+/* Begins (again) with nothing arrived; keeps the memory. */
 void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
+/* Frees the bitmap. */
 void sctp_rxmap_fini(struct sctp_rxmap *m);
-/* The same as the functions below without "slowly", which are for what is not simply the next TSN. */
+/* Do for any TSN what sctp_rxmap_check() and sctp_rxmap_add() do inline for the next one. */
 enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t tsn);
 enum sctp_rxmap_verdict sctp_rxmap_add_slowly(struct sctp_rxmap *m, uint32_t tsn);
-/* The lowest at most max gap blocks, ascending; returns their number. */
+/* Writes the lowest gap blocks, at most max, in ascending order; returns their number. */
 unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *gaps,
 			     unsigned int max);
 
@@ -39,18 +40,19 @@ static inline bool sctp_rxmap_has_gap(const struct sctp_rxmap *m)
 	return m->highest != m->cum;
 }
 
+/* Whether tsn is simply the next one, and nothing is missing. */
 static inline bool sctp_rxmap_is_next(const struct sctp_rxmap *m, uint32_t tsn)
 {
 	return tsn == m->cum + 1 && m->highest == m->cum;
 }
 
-/* What sctp_rxmap_add() would say; may grow the bitmap, notes nothing. */
+/* What sctp_rxmap_add() would say. Notes nothing, but may grow the bitmap. */
 static inline enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
 {
 	return sctp_rxmap_is_next(m, tsn) ? SCTP_RXMAP_NEW : sctp_rxmap_check_slowly(m, tsn);
 }
 
-/* Notes an arrival. */
+/* Notes that tsn has arrived, and returns whether it is new. */
 static inline enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
 {
 	if (!sctp_rxmap_is_next(m, tsn))

@@ -17,8 +17,8 @@
 /* What one SACK brought. */
 struct acked {
 	uint64_t now;
-	uint32_t old_cum;     /* cumulative TSN before it */
-	uint32_t old_flight;  /* bytes in flight before it */
+	uint32_t old_cum;      /* cumulative TSN before it */
+	uint32_t old_flight;   /* bytes in flight before it */
 	uint32_t old_rack_seq; /* the RACK chunk's xmit_seq before it */
 	bool old_rack_valid;
 	uint32_t bytes;	 /* acknowledged for the first time */
@@ -124,7 +124,10 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s)
 	struct sctp_tlp *tlp = &a->recovery.tlp;
 	unsigned int i;
 
-	/* If the probe came twice, it was not needed: the peer delays its SACKs longer than we waited. */
+	/*
+	 * If the probe came twice, it was not needed: the peer delays its SACKs longer than we
+	 * waited.
+	 */
 	for (i = 0; i < s->dups && tlp->doubt; i++) {
 		if (wire_sctp_sack_dup(s, i) != tlp->tsn)
 			continue;
@@ -135,8 +138,8 @@ static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s)
 }
 
 /*
- * A peer that has no room drops what probes its window, for as long as it likes (6.1 A). Once it has
- * room, the probe need not wait for a T3 that was doubled again and again.
+ * A peer that has no room drops what probes its window, for as long as it likes (6.1 A). Once it
+ * has room, the probe need not wait for a T3 that was doubled again and again.
  */
 static void probed_window(struct sctp_assoc *a, uint64_t now)
 {
@@ -172,8 +175,8 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 	e->timeouts = 0;
 	a->recovery.t3_since = 0;
 	/*
-	 * A reported duplicate may as well mean that a SACK was lost. What was learnt from it therefore shrinks
-	 * again; else probes would come ever later on a lossy path.
+	 * A reported duplicate may as well mean that a SACK was lost. What was learnt from it
+	 * therefore shrinks again; else probes would come ever later on a lossy path.
 	 */
 	if (!e->probes)
 		a->learnt.sack_delay -= (a->learnt.sack_delay - SCTP_SACK_DELAY) / 8;
@@ -239,7 +242,10 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	if (in->sacks++ >= SACKS_MAX)
 		return;
-	/* An old SACK is skipped, also one half the TSN space away: from here on cum <= s.cum holds. */
+	/*
+	 * An old SACK is skipped, also one half the TSN space away: from here on cum <= s.cum
+	 * holds.
+	 */
 	if (!wire_sctp_sack_get(c, &s) || !serial32_ge(s.cum, a->out.cum))
 		return;
 	if (beyond(a, &s)) {

@@ -34,20 +34,26 @@ struct sctp_block;
 
 /* Times are ns. Values that would make the protocol misbehave are put right by sctp_new(). */
 struct sctp_config {
-	uint16_t streams;	 /* offered and accepted each way; 65535 */
-	uint32_t adaptation;	 /* Adaptation Layer Indication, sent and demanded: 1 (RFC 5043 4.1) */
-	uint64_t rto_initial;	 /* RFC 9260 16 */
+	uint16_t streams;     /* offered and accepted each way; 65535 */
+	uint32_t adaptation;  /* Adaptation Layer Indication, sent and demanded: 1 (RFC 5043 4.1) */
+	uint64_t rto_initial; /* RFC 9260 16 */
 	uint64_t rto_min;
 	uint64_t rto_max;
 	uint64_t cookie_life;
-	uint64_t heartbeat_interval; /* idle path; 1 s, so that a killed peer is noticed within 3 s */
-	uint64_t sack_delay;	     /* 10 ms, at most 500 ms */
-	uint64_t silent_limit;	 /* the association is lost when nothing was answered for so long; 30 s */
-	uint64_t connect_limit;	 /* -ETIMEDOUT when INIT or COOKIE ECHO was not answered for so long */
-	uint32_t max_tsn_distance; /* highest outstanding TSN - cumulative ack; 4095, as Linux keeps a
-				    * map of 4096; below 32768 it bounds the DDP-SSN distance too
-				    * (RFC 5043 5.2) */
-	bool mtu_probe;		 /* paths are probed for what they take (RFC 8899); else the caller is believed */
+	/* idle path; 1 s, so that a killed peer is noticed within 3 s */
+	uint64_t heartbeat_interval;
+	uint64_t sack_delay; /* 10 ms, at most 500 ms */
+	/* the association is lost when nothing was answered for so long; 30 s */
+	uint64_t silent_limit;
+	/* -ETIMEDOUT when INIT or COOKIE ECHO was not answered for so long */
+	uint64_t connect_limit;
+	/*
+	 * The highest outstanding TSN - the cumulative TSN, at most; 4095, as Linux keeps a map of
+	 * 4096. Below 32768, it bounds the DDP-SSN distance too (RFC 5043 5.2).
+	 */
+	uint32_t max_tsn_distance;
+	/* paths are probed for what they take (RFC 8899); else the caller is believed */
+	bool mtu_probe;
 	uint64_t mtu_raise_time; /* a path that took less is probed again after so long; 600 s */
 };
 
@@ -60,10 +66,11 @@ struct sctp_msg {
 	uint32_t ppid;
 	bool more; /* the user has more to send behind this one */
 	/*
-	 * Zero-copy. If zcopy_window is not 0 before the call, the user may leave the last zcopy_len bytes
-	 * of the message (at least SCTP_ZCOPY_MIN) unwritten and say where they are: they are read from
-	 * there when the message is sent. Nothing reads them any more once the message is acknowledged
-	 * (sctp_assoc_acked()), sctp_assoc_copy_out() was called, or the association is over.
+	 * Zero-copy. If zcopy_window is not 0 before the call, the user may leave the last
+	 * zcopy_len bytes of the message (at least SCTP_ZCOPY_MIN) unwritten and say where they
+	 * are: they are read from there when the message is sent. Nothing reads them any more once
+	 * the message is acknowledged (sctp_assoc_acked()), sctp_assoc_copy_out() was called, or
+	 * the association is over.
 	 */
 	uint32_t zcopy_window; /* bytes that will be in flight until then */
 	const uint8_t *zcopy;  /* the user's memory; NULL: the message is whole */
@@ -82,21 +89,22 @@ struct sctp_user_ops {
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
 	/*
-	 * Continues *crc over len bytes of the user's memory, as crc32c_add() does. Returns false when they
-	 * cannot be read any more. NULL, as copy_out then is: no message may reference memory.
+	 * Continues *crc over len bytes of the user's memory, as crc32c_add() does. Returns false
+	 * when they cannot be read any more. NULL, as copy_out then is: no message may reference
+	 * memory.
 	 */
 	bool (*checksum)(uint32_t *crc, const uint8_t *from, size_t len);
 	/*
-	 * Copies len bytes of the user's memory to their place in the message msg. If they cannot be read
-	 * any more, it makes the message one that the peer takes for wrong; the peer may have it as it
-	 * was already.
+	 * Copies len bytes of the user's memory to their place in the message msg. If they cannot
+	 * be read any more, it makes the message one that the peer takes for wrong; the peer may
+	 * have it as it was already.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
 };
 
 /*
- * An instance holds the endpoints and associations behind one engine lock. config and ops are copied;
- * random must outlive the instance. NULL: no memory.
+ * An instance holds the endpoints and associations behind one engine lock. config and ops are
+ * copied; random must outlive the instance. NULL: no memory.
  */
 struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,
 		      struct random_source *random);
@@ -118,9 +126,9 @@ struct sctp_stats {
 const struct sctp_stats *sctp_stats(const struct sctp *s);
 
 /*
- * A local SCTP port. rcvbuf: bytes that the socket behind the endpoint really holds (true size, that
- * is the doubled SO_RCVBUF); the advertised windows of its associations together stay below what fits
- * there. ctx is the caller's (its socket). NULL: no memory.
+ * A local SCTP port. rcvbuf: bytes that the socket behind the endpoint really holds (true size,
+ * that is the doubled SO_RCVBUF); the advertised windows of its associations together stay below
+ * what fits there. ctx is the caller's (its socket). NULL: no memory.
  */
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx);
 /* Whether INITs are answered; if not, as at first, an INIT gets an ABORT. */
@@ -137,15 +145,16 @@ struct sctp_data {
 	uint16_t sid;
 	uint32_t ppid;
 	uint32_t len;
-	const uint8_t *data; /* in the packet, or in a buffer that is valid until the next sctp_input() */
+	const uint8_t *data; /* in the packet, or in memory that the next sctp_input() frees */
 };
 
 #define SCTP_RX_MAX 4096 /* more DATA chunks than fit into 64 KiB */
 
 struct sctp_rx {
 	struct sctp_assoc *assoc; /* whose packet it was, or NULL */
-	bool up;		  /* the association was just established: give it a user before the data */
-	bool restart;		  /* the peer restarted (RFC 9260 5.2.4): end every session, then go on as if up */
+	bool up; /* the association was just established: give it a user before the data */
+	/* the peer restarted (RFC 9260 5.2.4): end every session, then go on as if up */
+	bool restart;
 	unsigned int count;
 	struct sctp_data data[SCTP_RX_MAX];
 };
@@ -161,18 +170,19 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 
 /*
  * An ICMP error said that nobody listens at this path's remote end. That is a hint and not trusted
- * alone: while connecting, INIT is sent again at once and the third hint gives up with -ECONNREFUSED;
- * later, the path is probed, and the association given up with -ECONNRESET when nothing answers for 1 s.
- * quoted: the first len bytes of our packet, as far as the error quotes it (RFC 9260 10). If there are 8
- * of them at least, the hint counts only if they are of an association's packet.
+ * alone: while connecting, INIT is sent again at once and the third hint gives up with
+ * -ECONNREFUSED; later, the path is probed, and the association given up with -ECONNRESET when
+ * nothing answers for 1 s. quoted: the first len bytes of our packet, as far as the error quotes it
+ * (RFC 9260 10). If there are 8 of them at least, the hint counts only if they are of an
+ * association's packet.
  */
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now);
 
 /*
- * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above, and
- * the first 8 bytes must be there. NULL: no router but our own host said so; then it holds for all
- * associations with that address.
+ * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above,
+ * and the first 8 bytes must be there. NULL: no router but our own host said so; then it holds for
+ * all associations with that address.
  */
 void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
 			 const uint8_t *quoted, size_t len, uint64_t now);
@@ -201,13 +211,14 @@ bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
 
 /*
  * Active open. mtu: of the path, bytes of whole IP packets. Returns NULL when out of memory (errno
- * ENOMEM), when remote_port is 0 (EINVAL), or when the endpoint has an association with that address
- * and port (EISCONN) from to->local, or from an address of ours that is not known yet.
+ * ENOMEM), when remote_port is 0 (EINVAL), or when the endpoint has an association with that
+ * address and port (EISCONN) from to->local, or from an address of ours that is not known yet.
  *
- * Two endpoints that connect to each other at the same time end up with one association. DATA may come
- * in the same rx that brought the association up, before SCTP_EVENT_UP is fetched: sctp_assoc_is_up()
- * is true by then. If its doorbell is rung before it is up, the association pulls one packet of messages
- * to ride behind its COOKIE ECHO; sctp_assoc_streams() is known by then.
+ * Two endpoints that connect to each other at the same time end up with one association. DATA may
+ * come in the same rx that brought the association up, before SCTP_EVENT_UP is fetched:
+ * sctp_assoc_is_up() is true by then. If its doorbell is rung before it is up, the association
+ * pulls one packet of messages to ride behind its COOKIE ECHO; sctp_assoc_streams() is known by
+ * then.
  */
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now);
@@ -231,14 +242,14 @@ uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
 /* Copies what the messages of stream sid still reference; sid -1: of all streams. */
 void sctp_assoc_copy_out(struct sctp_assoc *a, int sid);
 /*
- * Tells what the path takes as far as the caller knows, from its interface or route (bytes of whole IP
- * packets); a passive association starts at 1280 until told. Less holds at once; packets of more than
- * 1280 are sent as soon as a probe of that size was answered.
+ * Tells what the path takes as far as the caller knows, from its interface or route (bytes of whole
+ * IP packets); a passive association starts at 1280 until told. Less holds at once; packets of more
+ * than 1280 are sent as soon as a probe of that size was answered.
  */
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu);
 /*
- * The longest user message that fits one packet of the present path MTU, bytes. It changes with what
- * comes in and with time: to be asked before each round of sctp_output().
+ * The longest user message that fits one packet of the present path MTU, bytes. It changes with
+ * what comes in and with time: to be asked before each round of sctp_output().
  */
 size_t sctp_assoc_max_msg(const struct sctp_assoc *a);
 /* The user has something to send: puts the association on the ready list. Idempotent and cheap. */
@@ -270,8 +281,8 @@ struct sctp_batch {
 	size_t len;
 	size_t segment;
 	struct path_addr to;
-	bool df;		  /* IP Don't Fragment; off only for chunks above a path MTU that shrank */
-	struct sctp_block *block; /* pinned until sctp_batch_done() */
+	bool df; /* IP Don't Fragment; off only for chunks above a path MTU that shrank */
+	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;
 };

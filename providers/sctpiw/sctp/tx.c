@@ -15,7 +15,8 @@
 
 /*
  * A block with less room than this is not built in any more, so that any packet, and a whole batch,
- * fits what is left of the one that is. At most half of the memory that is pinned is wasted by that.
+ * fits what is left of the one that is. At most half of the memory that is pinned is wasted by
+ * that.
  */
 #define BLOCK_WORTH (SCTP_BLOCK_SIZE / 2)
 
@@ -86,7 +87,9 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 	return pkt->limit;
 }
 
-/* Builds packets into the block and notes what the batch has to know of them; returns their number. */
+/*
+ * Builds packets into the block and notes what the batch has to know of them; returns their number.
+ */
 static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 				  struct sctp_batch *batch)
 {
@@ -96,8 +99,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 
 	a->s->refs.count = 0;
 	batch->df = true;
-	while (tx.built < SCTP_BATCH_PACKETS &&
-	       (!tx.built || total + limit <= SCTP_BATCH_BYTES)) {
+	while (tx.built < SCTP_BATCH_PACKETS && (!tx.built || total + limit <= SCTP_BATCH_BYTES)) {
 		first_ref = a->s->refs.count;
 		len = sctp_tx_build(&tx, b->data + b->used + total, limit);
 		if (!len)
@@ -121,8 +123,8 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 }
 
 /* Makes a batch of the one packet that was built at the end of the block. */
-static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len, const struct path_addr *to,
-		  struct sctp_batch *batch)
+static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
+		  const struct path_addr *to, struct sctp_batch *batch)
 {
 	*batch = (struct sctp_batch){
 		.endpoint = a->ep,

@@ -21,15 +21,15 @@ enum sctp_pending {
 	SCTP_PEND_SHUTDOWN_ACK = 1 << 5,
 	SCTP_PEND_SACK = 1 << 6,  /* due now; a delayed one has its timer */
 	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
-	SCTP_PEND_MTU = 1 << 8,	  /* some path's mtu.wanted: a packet of its own behind all others */
+	SCTP_PEND_MTU = 1 << 8, /* some path's mtu.wanted: a packet of its own behind all others */
 	SCTP_PEND_PATHS = 1 << 9, /* some path's hb.wanted */
 };
 
 struct sctp_sender {
 	struct sctp_block *block; /* where packets are built now, or NULL */
-	bool ulp_empty;	     /* the user had nothing for a whole packet when asked last */
-	bool cwnd_blocked;   /* nothing new has left since cwnd stopped us */
-	bool sack_requested; /* the last DATA sent bore the I bit: its SACK is not delayed */
+	bool ulp_empty;		  /* the user had nothing for a whole packet when asked last */
+	bool cwnd_blocked;	  /* nothing new has left since cwnd stopped us */
+	bool sack_requested;	  /* the last DATA sent bore the I bit: its SACK is not delayed */
 };
 
 /* Begins with nothing sent; the first TSN will be initial_tsn. */

@@ -79,7 +79,8 @@ static void put_control(struct sctp_tx *tx)
 	if (a->pending & SCTP_PEND_HEARTBEAT) {
 		a->pending &= ~SCTP_PEND_HEARTBEAT;
 		tx->pkt.len += sctp_path_heartbeat_put(a, a->path, packet_end(tx), tx->now);
-		tx->pkt.alone = true; /* the answer to a small packet says that small packets arrive */
+		/* The answer to a small packet says that small packets arrive. */
+		tx->pkt.alone = true;
 	}
 	if (a->pending & SCTP_PEND_SHUTDOWN) {
 		a->pending &= ~SCTP_PEND_SHUTDOWN;
@@ -126,7 +127,9 @@ static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 	tx->pkt.len += o->len;
 }
 
-/* Whether an old chunk can go at the end of the packet; if above the path MTU, it goes alone (6.9). */
+/*
+ * Whether an old chunk can go at the end of the packet; if above the path MTU, it goes alone (6.9).
+ */
 static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
 	if (tx->pkt.len + o->len <= tx->pkt.limit)
@@ -164,7 +167,7 @@ static void put_lost(struct sctp_tx *tx)
 		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one. */
 		a->recovery.now.measuring = false;
 		if (tsn == a->out.cum + 1)
-			sctp_timer_stop(a, SCTP_TIMER_T3); /* 6.3.2 R1: starts anew with the batch */
+			sctp_timer_stop(a, SCTP_TIMER_T3); /* R1 of 6.3.2: starts anew */
 	}
 	a->inflight.lost_from = tsn;
 	if (tx->pkt.counted && a->recovery.now.cwnd_exempt)
@@ -184,7 +187,8 @@ static void put_probe(struct sctp_tx *tx)
 	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))) {
 		if (!chunk_fits(tx, o)) /* behind control chunks; its turn is in the next packet */
 			return;
-		if (o->flags & SCTP_OUT_REFERENCED) /* most likely lost, and nothing else would tell */
+		/* The chunk is lost, most likely, and nothing else would tell. */
+		if (o->flags & SCTP_OUT_REFERENCED)
 			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
 		a->s->stats.probes++;
@@ -338,7 +342,8 @@ static bool window_is_filled(const struct sctp_assoc *a)
 
 /*
  * The user has no more. A lone packet asks for nothing, since it gets its acknowledgement with the
- * answer, unless the user waits for memory that it has referenced. first_new: the packet's first TSN.
+ * answer, unless the user waits for memory that it has referenced. first_new: the packet's first
+ * TSN.
  */
 static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
 {
@@ -399,8 +404,8 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 }
 
 /*
- * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides along
- * with DATA, as it seems that there will be.
+ * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides
+ * along with DATA, as it seems that there will be.
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {

@@ -8,13 +8,13 @@
 /* The packet being built. */
 struct sctp_tx_packet {
 	uint8_t *p;
-	size_t len;   /* bytes built so far */
-	size_t limit; /* bytes at most */
+	size_t len;	    /* bytes built so far */
+	size_t limit;	    /* bytes at most */
 	uint8_t *last_data; /* header of the last DATA chunk in it, or NULL */
-	bool counted;  /* it has DATA that sctp_inflight_sent() has counted */
-	bool more;     /* the user said that it has more behind the last message */
-	bool alone;    /* the batch ends with it */
-	bool oversize; /* it is larger than the path MTU, and IP must fragment it */
+	bool counted;	    /* it has DATA that sctp_inflight_sent() has counted */
+	bool more;	    /* the user said that it has more behind the last message */
+	bool alone;	    /* the batch ends with it */
+	bool oversize;	    /* it is larger than the path MTU, and IP must fragment it */
 };
 
 /* The batch. */
@@ -22,8 +22,8 @@ struct sctp_tx {
 	struct sctp_assoc *a;
 	uint64_t now;
 	struct sctp_block *block; /* where it is built */
-	bool data;	 /* there is DATA in it */
-	unsigned int built;	 /* packets before the present one */
+	bool data;		  /* there is DATA in it */
+	unsigned int built;	  /* packets before the present one */
 	struct sctp_tx_packet pkt;
 };
 

@@ -3,7 +3,7 @@
 
 #include "sctp/assoc.h"
 
-#define WORTH 512u /* a window of fewer bytes is not worth a message */
+#define WORTH 512u   /* a window of fewer bytes is not worth a message */
 #define TRIES_MAX 6u /* doublings of the time between two window probes */
 
 size_t sctp_window_room(const struct sctp_assoc *a)

@@ -13,10 +13,11 @@ struct sctp_assoc;
 
 /* The peer's receive window. */
 struct sctp_window {
-	uint32_t peer_rwnd;	   /* a_rwnd of the newest SACK, bytes */
-	uint32_t rwnd_outstanding; /* bytes that the chunks in flight take of it, with the packets' overhead */
-	bool probe;		   /* one packet may leave although the window is closed (6.1 A) */
-	unsigned int tries;	   /* such probes since the window was open */
+	uint32_t peer_rwnd; /* a_rwnd of the newest SACK, bytes */
+	/* bytes that the chunks in flight take of it, with the packets' overhead */
+	uint32_t rwnd_outstanding;
+	bool probe;	    /* one packet may leave although the window is closed (6.1 A) */
+	unsigned int tries; /* such probes since the window was open */
 };
 
 /*
@@ -30,14 +31,17 @@ size_t sctp_window_room(const struct sctp_assoc *a);
  */
 bool sctp_window_cwnd_full(const struct sctp_assoc *a);
 /*
- * Whether new DATA waits a little longer, once cwnd was full: what is free of it is not worth a batch
- * yet, and more will be, since something is in flight. Otherwise each SACK would be answered by as few
- * packets as it made room for, and these by a SACK.
+ * Whether new DATA waits a little longer, once cwnd was full: what is free of it is not worth a
+ * batch yet, and more will be, since something is in flight. Otherwise each SACK would be answered
+ * by as few packets as it made room for, and these by a SACK.
  */
 bool sctp_window_defers(const struct sctp_assoc *a);
 /* Whether the windows let another new chunk go. */
 bool sctp_window_open(const struct sctp_assoc *a);
-/* The peer's window lets nothing go: has it probed later, if nothing is in flight that would open it. */
+/*
+ * The peer's window lets nothing go: has it probed later, if nothing is in flight that would open
+ * it.
+ */
 void sctp_window_wait(struct sctp_assoc *a, uint64_t now);
 /* SCTP_TIMER_WINDOW has expired: lets the probe leave. */
 void sctp_window_timeout(struct sctp_assoc *a, uint64_t now);

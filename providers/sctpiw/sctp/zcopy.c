@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The image of a chunk that references has room for all of it in the send block, with a gap where the
- * referenced bytes belong. A note at the end of the gap says where they are. They are copied there only
- * if the chunk has to be sent again, or the user wants its memory back.
+ * The image of a chunk that references has room for all of it in the send block, with a gap where
+ * the referenced bytes belong. A note at the end of the gap says where they are. They are copied
+ * there only if the chunk has to be sent again, or the user wants its memory back.
  *
- * Memory that changes between checksum and send makes a packet that the peer drops. So after a loss the
- * next messages are copied, twice as many each time.
+ * Memory that changes between checksum and send makes a packet that the peer drops. So after a loss
+ * the next messages are copied, twice as many each time.
  */
 #include "sctp/zcopy.h"
 
@@ -45,9 +45,8 @@ void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_ms
 	memcpy(end - sizeof(note), &note, sizeof(note));
 	o->flags |= SCTP_OUT_REFERENCED;
 	a->inflight.referenced++;
-	a->s->refs.ref[a->s->refs.count++] = (struct sctp_ref){
-		end - note.len, note.from, note.len
-	};
+	a->s->refs.ref[a->s->refs.count++] =
+		(struct sctp_ref){ end - note.len, note.from, note.len };
 	if (a->zcopy.copies_next > COPIES_FIRST && ++a->zcopy.lossless == a->zcopy.copies_next) {
 		a->zcopy.copies_next /= 2;
 		a->zcopy.lossless = 0;
@@ -120,7 +119,8 @@ void sctp_assoc_copy_out(struct sctp_assoc *a, int sid)
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch)
 {
 	/* The chunks of the batch that reference are the newest ones. */
-	for (uint32_t tsn = a->out.next - 1; batch->n_refs && a->inflight.referenced && tsn != a->out.cum; tsn--) {
+	for (uint32_t tsn = a->out.next - 1;
+	     batch->n_refs && a->inflight.referenced && tsn != a->out.cum; tsn--) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
 		if (!(o->flags & SCTP_OUT_REFERENCED))

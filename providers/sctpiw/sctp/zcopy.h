@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Zero-copy: messages whose end is still the user's memory while they are in flight (sctp_msg.zcopy in
- * sctp.h). Guarded by the caller's engine lock.
+ * Zero-copy: messages whose end is still the user's memory while they are in flight (sctp_msg.zcopy
+ * in sctp.h). Guarded by the caller's engine lock.
  */
 #ifndef SCTPIW_SCTP_ZCOPY_H
 #define SCTPIW_SCTP_ZCOPY_H
@@ -15,14 +15,17 @@ struct sctp_tx;
 struct sctp_zcopy {
 	uint32_t copies;      /* messages still to be copied, after a loss */
 	uint32_t copies_next; /* how many will be copied after the next loss; 0: there was none */
-	uint32_t lossless;    /* messages referenced since the last loss, or since copies_next became less */
+	/* messages referenced since the last loss, or since copies_next became less */
+	uint32_t lossless;
 };
 
 /* The sctp_msg.zcopy_window of the next message, bytes; 0: it may reference nothing. */
 uint32_t sctp_zcopy_window(const struct sctp_assoc *a);
 /* The new chunk o, the last one of the packet, references the end of its message as msg says. */
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
-/* Writes the checksum of the packet of len bytes. first: of sctp.refs, the first one in the packet. */
+/*
+ * Writes the checksum of the packet of len bytes. first: of sctp.refs, the first one in the packet.
+ */
 void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
 /* Copies what an outstanding chunk references, if anything: its image is whole afterwards. */
 void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o);

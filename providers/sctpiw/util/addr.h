@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Transport addresses without <netinet/in.h>: the sans-I/O layers compare and
- * store them, only engine/ turns them into sockaddrs.
+ * Transport addresses without <netinet/in.h>. The rooms below net/ only compare and store
+ * them; util/sockaddr.h turns them into sockaddrs.
  */
 #ifndef SCTPIW_UTIL_ADDR_H
 #define SCTPIW_UTIL_ADDR_H
@@ -16,11 +16,11 @@ struct ip_addr {
 	uint32_t scope_id; /* host order, 0 unless link-local */
 };
 
-/* The two ends of one path. local may be all zero: "let routing choose". */
+/* The two ends of one path. If local is all zero, routing chooses it. */
 struct path_addr {
 	struct ip_addr local;
 	struct ip_addr remote;
-	uint16_t udp_port; /* peer's encapsulation port (RFC 6951), host order; 0: plain IP */
+	uint16_t udp_port; /* the peer's encapsulation port (RFC 6951), host order; 0: plain IP */
 };
 
 static inline bool ip_addr_equal(const struct ip_addr *a, const struct ip_addr *b)
@@ -35,7 +35,7 @@ static inline bool ip_addr_is_v4(const struct ip_addr *a)
 	return memcmp(a->b, mapped, 12) == 0;
 }
 
-/* v4: 4 bytes, network order. */
+/* Takes 4 bytes in network order. */
 static inline struct ip_addr ip_addr_from_v4(const void *v4)
 {
 	struct ip_addr a = { .b = { [10] = 0xff, [11] = 0xff } };
@@ -44,21 +44,21 @@ static inline struct ip_addr ip_addr_from_v4(const void *v4)
 	return a;
 }
 
-/* fe80::/10 */
+/* Whether it is in fe80::/10. */
 static inline bool ip_addr_is_link_local(const struct ip_addr *a)
 {
 	return a->b[0] == 0xfe && (a->b[1] & 0xc0) == 0x80;
 }
 
+/* Whether it is the wildcard of IPv6 or of IPv4. */
 static inline bool ip_addr_is_zero(const struct ip_addr *a)
 {
 	static const uint8_t zero[16];
 
-	return memcmp(a->b, zero, 16) == 0 ||
-	       (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
+	return memcmp(a->b, zero, 16) == 0 || (ip_addr_is_v4(a) && memcmp(a->b + 12, zero, 4) == 0);
 }
 
-/* Are the local ends one address? 2: yes; 1: perhaps, as one of them is not known (yet); 0: no. */
+/* Whether the local ends are one address. 2: yes; 1: perhaps, since one is not known yet; 0: no. */
 static inline int path_addr_locality(const struct path_addr *a, const struct path_addr *b)
 {
 	if (ip_addr_equal(&a->local, &b->local))
@@ -66,7 +66,7 @@ static inline int path_addr_locality(const struct path_addr *a, const struct pat
 	return ip_addr_is_zero(&a->local) || ip_addr_is_zero(&b->local);
 }
 
-/* 127.0.0.0/8 or ::1. */
+/* Whether it is in 127.0.0.0/8, or ::1. */
 static inline bool ip_addr_is_loopback(const struct ip_addr *a)
 {
 	static const uint8_t v6[16] = { [15] = 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Big-endian (network byte order) get and put at any alignment. The caller has
+ * Reads and writes big-endian integers (network byte order) at any alignment. The caller has
  * checked that the bytes are there.
  */
 #ifndef SCTPIW_UTIL_BYTES_H
@@ -62,7 +62,7 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Least-significant byte first: only the SCTP checksum travels so (RFC 9260 appendix A). */
+/* Little-endian. Only the SCTP checksum travels so (RFC 9260 appendix A). */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;
@@ -80,7 +80,7 @@ static inline void put_le32(void *p, uint32_t v)
 	b[3] = (uint8_t)(v >> 24);
 }
 
-/* Rounds up to a multiple of 4, the padding of SCTP chunks and parameters. */
+/* Rounds up to a multiple of 4, as SCTP chunks and parameters are padded. */
 static inline size_t round_up4(size_t n)
 {
 	return (n + 3) & ~(size_t)3;

@@ -7,18 +7,22 @@
 
 #ifdef __x86_64__
 /*
- * ISA-L returns with the upper halves of the vector registers in use. The next SSE instruction, which
- * compilers use to copy and clear structs, would then cost 300 ns.
+ * ISA-L returns with the upper halves of the vector registers in use. The next SSE instruction,
+ * which compilers use to copy and clear structs, would then cost 300 ns.
  */
 __attribute__((target("avx"))) static void release_upper_halves(void)
 {
 	__builtin_ia32_vzeroupper();
 }
 
-/* Below this the processor's own instruction is done before ISA-L has begun: 12 bytes 10 ns, not 45. */
+/*
+ * For fewer bytes, the processor's own instruction is done before ISA-L has begun: 12 bytes take 10
+ * ns instead of 45.
+ */
 #define SHORT 256u
 
-__attribute__((target("sse4.2"))) static uint32_t add_short(uint32_t crc, const uint8_t *p, size_t len)
+__attribute__((target("sse4.2"))) static uint32_t add_short(uint32_t crc, const uint8_t *p,
+							    size_t len)
 {
 	uint64_t state = ~crc, word;
 	uint32_t half;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Circular doubly linked list with the node inside the element. A node that was
+ * A circular doubly linked list with its nodes inside the elements. A node that was
  * initialised or deleted points to itself, so list_del() is idempotent and
  * list_linked() tells whether it is on a list. Guarded by the owner's lock.
  */
@@ -18,15 +18,16 @@ struct list_node {
 /* The element that contains this node. */
 #define list_entry(node, type, member) ((type *)(void *)((char *)(node)-offsetof(type, member)))
 
-/* The body may neither delete nor move the node it stands on: see list_for_each_safe. */
+/* The body may neither delete nor move the present node; list_for_each_safe allows that. */
 #define list_for_each(node, head)                                                                  \
 	for (struct list_node *node = (head)->next; node != (head); node = node->next)
 
-/* The body may delete the node it stands on, but not the one behind it. */
+/* The body may delete the present node, but not the one behind it. */
 #define list_for_each_safe(node, head)                                                             \
 	for (struct list_node *node = (head)->next, *node##_next = node->next; node != (head);     \
 	     node = node##_next, node##_next = node->next)
 
+/* Makes an empty list, or a node that is on no list. */
 static inline void list_init(struct list_node *n)
 {
 	n->next = n;
@@ -52,18 +53,19 @@ static inline void list_insert_between(struct list_node *n, struct list_node *pr
 	next->prev = n;
 }
 
-/* To the front of head. n must not be on a list. */
+/* Adds n to the front. It must not be on a list. */
 static inline void list_add(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head, head->next);
 }
 
-/* To the end of head. n must not be on a list. */
+/* Adds n to the end. It must not be on a list. */
 static inline void list_add_tail(struct list_node *head, struct list_node *n)
 {
 	list_insert_between(n, head->prev, head);
 }
 
+/* Takes n off its list, if it is on one. */
 static inline void list_del(struct list_node *n)
 {
 	n->prev->next = n->next;
@@ -71,7 +73,7 @@ static inline void list_del(struct list_node *n)
 	list_init(n);
 }
 
-/* Takes the first node off the list, or NULL. */
+/* Takes the first node off the list and returns it, or NULL. */
 static inline struct list_node *list_pop(struct list_node *head)
 {
 	struct list_node *n = head->next;

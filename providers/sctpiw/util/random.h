@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Randomness as an argument: the engine fills from getrandom(), a test from a
- * seeded generator, so that a failing run can be replayed.
+ * Randomness as an argument. The product fills the pool from getrandom(), a test from a
+ * generator with a seed, so that a run that failed can be repeated. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_RANDOM_H
 #define SCTPIW_UTIL_RANDOM_H
@@ -13,10 +13,10 @@
 struct random_source {
 	void (*fill)(struct random_source *self, void *buf, size_t len);
 	uint8_t pool[256];
-	size_t used; /* bytes of pool given out; start with sizeof(pool) */
+	size_t used; /* bytes of pool given out; sizeof(pool) at first */
 };
 
-/* len at most sizeof(pool) */
+/* Writes len random bytes, at most sizeof(pool). */
 static inline void random_bytes(struct random_source *r, void *buf, size_t len)
 {
 	if (sizeof(r->pool) - r->used < len) {

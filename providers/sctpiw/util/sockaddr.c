@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Through these pointers: a sockaddr given by a caller may be a sockaddr_storage or shorter. */
+/*
+ * A sockaddr that a caller gives may be a sockaddr_storage, or shorter: these only change the
+ * pointer.
+ */
 static const struct sockaddr_in *in4(const struct sockaddr *addr)
 {
 	return (const struct sockaddr_in *)(const void *)addr;
@@ -57,7 +60,7 @@ void sockaddr_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 
 struct ip_addr sockaddr_ip(const struct sockaddr *addr)
 {
-	struct ip_addr ip = {0};
+	struct ip_addr ip = { 0 };
 
 	if (addr->sa_family == AF_INET)
 		return ip_addr_from_v4(&in4(addr)->sin_addr);
@@ -103,10 +106,10 @@ void sockaddr_any(struct sockaddr_storage *to, int family, uint16_t port)
 
 void sockaddr_loopback(struct sockaddr_storage *to, int family, uint16_t port)
 {
-	struct ip_addr ip = {.b = {[15] = 1}};
+	struct ip_addr ip = { .b = { [15] = 1 } };
 
 	if (family == AF_INET) {
-		struct in_addr lo = {htonl(INADDR_LOOPBACK)};
+		struct in_addr lo = { htonl(INADDR_LOOPBACK) };
 
 		ip = ip_addr_from_v4(&lo);
 	}

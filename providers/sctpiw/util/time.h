@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Time, everywhere: uint64_t nanoseconds of a monotonic clock that somebody else reads (sys_now(), or a
- * test's own).
+ * Time is uint64_t nanoseconds everywhere, of a monotonic clock that the caller has read: that of
+ * sys_now(), or a test's own.
  */
 #ifndef SCTPIW_UTIL_TIME_H
 #define SCTPIW_UTIL_TIME_H

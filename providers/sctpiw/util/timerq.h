@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Timers as a binary heap of nodes that live inside their owners: O(log n) to
- * set and remove, O(1) to look at the first. Guarded by the owner's lock.
+ * Timers as a binary heap of nodes that live inside their owners. To set and to remove one takes
+ * O(log n), to look at the first O(1). A zeroed struct timerq is an empty queue, a zeroed node is
+ * not queued. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_TIMERQ_H
 #define SCTPIW_UTIL_TIMERQ_H
@@ -20,14 +21,13 @@ struct timerq {
 	size_t capacity;
 };
 
-/* A zeroed struct timerq is an empty queue, a zeroed node is not queued. */
-
-/* Makes room for n nodes, so that timerq_set() cannot fail. 0 or -ENOMEM. */
+/* Makes room for n nodes, so that timerq_set() cannot fail. Returns 0 or -ENOMEM. */
 int timerq_reserve(struct timerq *q, size_t n);
+/* Frees the queue's memory; the nodes are the owners'. */
 void timerq_fini(struct timerq *q);
-/* Queues the node or moves it to another time. The room must have been reserved. */
+/* Queues the node, or moves it to another time. Its room must have been reserved. */
 void timerq_set(struct timerq *q, struct timerq_node *n, uint64_t when);
-/* Idempotent. */
+/* Takes the node out of the queue, if it is there. */
 void timerq_remove(struct timerq *q, struct timerq_node *n);
 
 /* The node with the smallest time, or NULL. */

@@ -185,10 +185,11 @@ TRACE_FIELD(terminate_received, NUMBER, type, "type", "error type of that layer"
 TRACE_FIELD(terminate_received, NUMBER, code, "code", "error code of that type")
 TRACE_END(terminate_received)
 
-TRACE_EVENT(session_closed, session, closed, LOG, "QP {qp}: session on stream {sid} ends, error {error}", "a session ends on this side")
+TRACE_EVENT(session_closed, session, closed, LOG, "QP {qp}: session on stream {sid} ends ({why}), error {error}", "a session ends on this side")
 TRACE_FIELD(session_closed, QPN, qp, "qp", "QP number; left out if it never had one")
 TRACE_FIELD(session_closed, NUMBER, sid, "stream", "stream identifier")
-TRACE_FIELD(session_closed, NUMBER, error, "error", "errno; 0: as this side wanted")
+TRACE_FIELD(session_closed, TEXT, why, "trigger", "peer: its session Terminate; refused; crossed by an Initiate; association_lost; terminate: the peer's RDMAP Terminate; failed: an error that this side has found; qp_modified; closed and abandoned by the user")
+TRACE_FIELD(session_closed, NUMBER, error, "error", "errno for the user, or 0")
 TRACE_END(session_closed)
 
 /* ---- rdma: work requests ---- */
@@ -229,7 +230,7 @@ TRACE_FIELD(cm_event, NUMBER, event, "event", "enum rdma_cm_event_type")
 TRACE_FIELD(cm_event, SIGNED, status, "status", "0, -errno, or the reason of a reject")
 TRACE_END(cm_event)
 
-TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the engine's lock taken, or leaves the work to the progress thread")
+TRACE_EVENT(doorbell, runtime, doorbell, QUIET, "", "a thread that posted found the shard's lock taken, or leaves the work to the progress thread")
 TRACE_FIELD(doorbell, QPN, qp, "qp", "QP number; left out for an SRQ")
 TRACE_END(doorbell)
 

@@ -10,11 +10,12 @@
  *  Read Request, 28 bytes:    SinkSTag(4) SinkTO(8) Size(4) SrcSTag(4) SrcTO(8)
  *  Immediate Data, 8 bytes:   Immediate Data(8)
  *  Atomic Request, 52 bytes:  Rsvd(28 bits) AOpCode(4 bits) Request Identifier(4) STag(4) TO(8)
- *                             Add or Swap Data(8) Add or Swap Mask(8) Compare Data(8) Compare Mask(8)
- *  Atomic Response, 12 bytes: Request Identifier(4) Original Value(8). (RFC 7306 4 says 32: its
- *                             figure 6 and A.2 do not.)
+ *                             Add or Swap Data(8) Add or Swap Mask(8)
+ *                             Compare Data(8) Compare Mask(8)
+ *  Atomic Response, 12 bytes: Request Identifier(4) Original Value(8). (The text of RFC 7306 4 says
+ *                             32 bytes, but its figure 6 and A.2 say 12.)
  *
- * Host order in the structs.
+ * Integers of the structs are in host order. No state.
  */
 #ifndef SCTPIW_WIRE_RDMAP_H
 #define SCTPIW_WIRE_RDMAP_H
@@ -53,16 +54,17 @@ enum rdmap_queue {
 };
 
 enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
-	RDMAP_FETCH_ADD = 0,
-	RDMAP_CMP_SWAP = 2,
+			   RDMAP_FETCH_ADD = 0,
+			   RDMAP_CMP_SWAP = 2,
 };
 
-/* The reserved bits go out as zero and are not looked at on reception. */
+/* The control octet of a message. Its reserved bits are sent as zero and ignored on reception. */
 static inline uint8_t rdmap_octet(enum rdmap_opcode opcode)
 {
 	return (uint8_t)(RDMAP_VERSION << 6 | opcode);
 }
 
+/* The fields of a control octet. */
 static inline unsigned int rdmap_version(uint8_t octet)
 {
 	return octet >> 6;
@@ -78,11 +80,13 @@ static inline bool rdmap_is_send(unsigned int opcode)
 	return opcode >= RDMAP_SEND && opcode <= RDMAP_SEND_SE_INV;
 }
 
+/* Whether the message invalidates an STag. */
 static inline bool rdmap_invalidates(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_INV || opcode == RDMAP_SEND_SE_INV;
 }
 
+/* Whether the message asks for a solicited event. */
 static inline bool rdmap_solicits(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_SE || opcode == RDMAP_SEND_SE_INV ||
@@ -102,7 +106,7 @@ struct rdmap_read_request {
 	uint64_t src_to;
 };
 
-/* RDMAP_READ_REQ_LEN bytes at buf */
+/* Both take RDMAP_READ_REQ_LEN bytes at buf. */
 static inline void rdmap_put_read_request(uint8_t *buf, const struct rdmap_read_request *r)
 {
 	put_be32(buf, r->sink_stag);
@@ -127,12 +131,16 @@ struct rdmap_atomic_request {
 	uint32_t stag;
 	uint64_t to;
 	uint64_t data; /* to be added or swapped in */
-	uint64_t mask; /* FetchAdd: the uppermost bit of each field; CmpSwap: the bits that are swapped */
-	uint64_t compare; /* CmpSwap */
+	/*
+	 * FetchAdd: the uppermost bit of each field that is added on its own; CmpSwap: the bits to
+	 * swap.
+	 */
+	uint64_t mask;
+	uint64_t compare; /* CmpSwap only, as compare_mask */
 	uint64_t compare_mask;
 };
 
-/* RDMAP_ATOMIC_REQ_LEN bytes at buf */
+/* Writes RDMAP_ATOMIC_REQ_LEN bytes. */
 static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_atomic_request *r)
 {
 	put_be32(buf, r->opcode);
@@ -145,7 +153,7 @@ static inline void rdmap_put_atomic_request(uint8_t *buf, const struct rdmap_ato
 	put_be64(buf + 44, r->compare_mask);
 }
 
-/* The reserved bits are not looked at. */
+/* Reads RDMAP_ATOMIC_REQ_LEN bytes. The reserved bits are ignored. */
 static inline void rdmap_get_atomic_request(struct rdmap_atomic_request *r, const uint8_t *buf)
 {
 	r->opcode = buf[3] & 0xf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "wire/sctp_init.h"
 
-/* An address of the peer's, of len bytes: an IPv4 one becomes a mapped one. */
+/* Notes an address that the peer lists, of 4 or 16 bytes; an IPv4 one becomes a mapped one. */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
 	struct ip_addr *addr = &init->addr[init->addrs];
@@ -15,7 +15,7 @@ static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 	init->addrs++;
 }
 
-/* Returns false when the parameters behind this one are not to be looked at. */
+/* Takes one parameter. Returns false when those behind it are to be skipped (RFC 9260 3.2.1). */
 static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
 {
 	uint16_t type = get_be16(raw);
@@ -94,8 +94,10 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	put_be16(p + 14, init->mis);
 	put_be32(p + 16, init->tsn);
 	put_be16(types, init->address_type);
-	if (init->address_type) /* before another one: the padding of the last would not count (3.2) */
-		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types, sizeof(types));
+	/* This one is not the last, whose padding the chunk's length would not count (3.2). */
+	if (init->address_type)
+		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
+					   sizeof(types));
 	put_be32(code, init->adaptation);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
 	wire_sctp_chunk_put(p, type, 0, len);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6; RFC 4820 4). */
+/*
+ * INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6; RFC 4820 4).
+ * Integers of the structs are in host order; pointers are into the chunk. No state.
+ */
 #ifndef SCTPIW_WIRE_SCTP_INIT_H
 #define SCTPIW_WIRE_SCTP_INIT_H
 
@@ -21,8 +24,8 @@ enum wire_sctp_param {
 	WIRE_SCTP_PARAM_ADAPTATION = 0xc006,
 };
 
-#define WIRE_SCTP_REPORT_MAX 8	/* unknown parameters remembered for a report */
-#define WIRE_SCTP_ADDRS_MAX 8	/* listed addresses remembered */
+#define WIRE_SCTP_REPORT_MAX 8 /* unknown parameters remembered for a report */
+#define WIRE_SCTP_ADDRS_MAX 8  /* listed addresses remembered */
 
 /*
  *  |   Type = 1|2  |  Chunk Flags  |      Chunk Length             |
@@ -35,14 +38,14 @@ enum wire_sctp_param {
 struct wire_sctp_init {
 	uint32_t tag;
 	uint32_t a_rwnd;
-	uint16_t os;  /* outbound streams */
-	uint16_t mis; /* most inbound streams */
+	uint16_t os;  /* Number of Outbound Streams */
+	uint16_t mis; /* Number of Inbound Streams: at most that many */
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
-	uint16_t address_type; /* the first of the Supported Address Types, or 0 */
-	const uint8_t *host_name; /* the forbidden Host Name Address: parameter header, or NULL */
-	unsigned int addrs;    /* IPv4 and IPv6 Address parameters; without scope */
+	uint16_t address_type;	  /* the first of the Supported Address Types, or 0 */
+	const uint8_t *host_name; /* header of the Host Name Address, which is forbidden, or NULL */
+	unsigned int addrs;	  /* IPv4 and IPv6 Address parameters; they have no scope */
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
 	const uint8_t *cookie; /* State Cookie, or NULL */
 	size_t cookie_len;
@@ -53,18 +56,21 @@ struct wire_sctp_init {
 	} report[WIRE_SCTP_REPORT_MAX];
 };
 
-/* false: the fixed part is not there. Parameters behind a malformed one are not looked at. */
+/*
+ * Decodes an INIT or INIT ACK. Returns false when it is too short for the fixed part. Parameters
+ * behind a malformed one are skipped.
+ */
 bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *init);
 
 /*
- * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the
- * address type if there is one, and the adaptation of *init, which takes
- * WIRE_SCTP_INIT_LEN + 16 bytes at most. Returns the length; parameters may be appended with wire_sctp_param_put() and counted in
- * with wire_sctp_chunk_put().
+ * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the address type if there
+ * is one, and the adaptation of *init. Returns the length, WIRE_SCTP_INIT_LEN + 16 bytes at most.
+ * More parameters may be appended with wire_sctp_param_put(), and counted in with
+ * wire_sctp_chunk_put().
  */
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init);
 
-/* Writes a parameter with len bytes of value, padded; returns round_up4(4 + len). */
+/* Writes a parameter with len bytes of value and its padding; returns round_up4(4 + len). */
 size_t wire_sctp_param_put(uint8_t *p, uint16_t type, const void *value, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SCTP packets and chunks (RFC 9260 section 3): decoding into host-order structs
- * that point into the packet, encoding into memory that the caller provides. No
- * state. Decoders never read outside of what they are given.
+ * SCTP packets and chunks (RFC 9260 section 3). Decoders fill in structs in host order
+ * that point into the packet, and never read outside of what they are given. Encoders
+ * write to memory that the caller provides. No state.
  */
 #ifndef SCTPIW_WIRE_SCTP_PACKET_H
 #define SCTPIW_WIRE_SCTP_PACKET_H
@@ -14,11 +14,11 @@
 #include "util/bytes.h"
 
 #define WIRE_SCTP_COMMON_LEN 12u
-#define WIRE_SCTP_CHUNK_LEN 4u	    /* the header alone */
-#define WIRE_SCTP_DATA_LEN 16u	    /* DATA without its user data */
-#define WIRE_SCTP_SACK_LEN 16u	    /* SACK without blocks */
-#define WIRE_SCTP_MIN_PACKET 16u    /* common header and one chunk header */
-#define WIRE_SCTP_MIN_RWND 1500u    /* RFC 9260 3.3.2: of INIT and INIT ACK */
+#define WIRE_SCTP_CHUNK_LEN 4u	 /* the header alone */
+#define WIRE_SCTP_DATA_LEN 16u	 /* DATA without its user data */
+#define WIRE_SCTP_SACK_LEN 16u	 /* SACK without blocks */
+#define WIRE_SCTP_MIN_PACKET 16u /* common header and one chunk header */
+#define WIRE_SCTP_MIN_RWND 1500u /* a_rwnd of INIT and INIT ACK (3.3.2) */
 
 enum wire_sctp_chunk_type {
 	WIRE_SCTP_DATA = 0,
@@ -37,30 +37,30 @@ enum wire_sctp_chunk_type {
 	WIRE_SCTP_PAD = 0x84, /* RFC 4820 */
 };
 
-/* What an unknown chunk or parameter asks for by its two high bits (3.2, 3.2.1). */
-#define WIRE_SCTP_UNKNOWN_SKIP 2   /* bit 1 of the two: go on behind it, else stop */
-#define WIRE_SCTP_UNKNOWN_REPORT 1 /* bit 0 of the two: report it */
+/* What a type that we do not know asks for by its two highest bits (3.2, 3.2.1). */
+#define WIRE_SCTP_UNKNOWN_SKIP 2   /* to go on behind the chunk or parameter; else to stop there */
+#define WIRE_SCTP_UNKNOWN_REPORT 1 /* to report it */
 
 #define WIRE_SCTP_DATA_E 0x01 /* ending fragment */
 #define WIRE_SCTP_DATA_B 0x02 /* beginning fragment */
 #define WIRE_SCTP_DATA_U 0x04 /* unordered */
 #define WIRE_SCTP_DATA_I 0x08 /* acknowledge at once */
-#define WIRE_SCTP_T_BIT 0x01  /* of ABORT and SHUTDOWN COMPLETE: the tag is reflected */
+#define WIRE_SCTP_T_BIT 0x01  /* in ABORT and SHUTDOWN COMPLETE: the tag is reflected */
 
 enum wire_sctp_cause { /* 3.3.10 */
-	WIRE_SCTP_CAUSE_STREAM = 1,
-	WIRE_SCTP_CAUSE_MISSING_PARAM = 2,
-	WIRE_SCTP_CAUSE_STALE_COOKIE = 3,
-	WIRE_SCTP_CAUSE_RESOURCE = 4,
-	WIRE_SCTP_CAUSE_ADDRESS = 5,
-	WIRE_SCTP_CAUSE_CHUNK = 6,
-	WIRE_SCTP_CAUSE_INVALID_PARAM = 7,
-	WIRE_SCTP_CAUSE_PARAMS = 8,
-	WIRE_SCTP_CAUSE_NO_DATA = 9,
-	WIRE_SCTP_CAUSE_COOKIE_IN_SHUTDOWN = 10,
-	WIRE_SCTP_CAUSE_RESTART_ADDRESS = 11,
-	WIRE_SCTP_CAUSE_USER_ABORT = 12,
-	WIRE_SCTP_CAUSE_PROTOCOL = 13,
+		       WIRE_SCTP_CAUSE_STREAM = 1,
+		       WIRE_SCTP_CAUSE_MISSING_PARAM = 2,
+		       WIRE_SCTP_CAUSE_STALE_COOKIE = 3,
+		       WIRE_SCTP_CAUSE_RESOURCE = 4,
+		       WIRE_SCTP_CAUSE_ADDRESS = 5,
+		       WIRE_SCTP_CAUSE_CHUNK = 6,
+		       WIRE_SCTP_CAUSE_INVALID_PARAM = 7,
+		       WIRE_SCTP_CAUSE_PARAMS = 8,
+		       WIRE_SCTP_CAUSE_NO_DATA = 9,
+		       WIRE_SCTP_CAUSE_COOKIE_IN_SHUTDOWN = 10,
+		       WIRE_SCTP_CAUSE_RESTART_ADDRESS = 11,
+		       WIRE_SCTP_CAUSE_USER_ABORT = 12,
+		       WIRE_SCTP_CAUSE_PROTOCOL = 13,
 };
 
 /*
@@ -76,13 +76,13 @@ struct wire_sctp_common {
 	uint32_t vtag;
 };
 
-/* packet has WIRE_SCTP_COMMON_LEN bytes at least */
+/* Decodes the header of a packet of WIRE_SCTP_COMMON_LEN bytes at least. */
 void wire_sctp_common_get(const uint8_t *packet, struct wire_sctp_common *h);
 /* Writes the header with a checksum of zero. */
 void wire_sctp_common_put(uint8_t *packet, const struct wire_sctp_common *h);
-/* Fills the checksum of a finished packet of len bytes; its field must be zero. */
+/* Writes the checksum of a finished packet of len bytes, whose field must be zero. */
 void wire_sctp_checksum_put(uint8_t *packet, size_t len);
-/* One that was taken elsewhere, while the field was zero. */
+/* Writes a checksum that was taken elsewhere, while the field was zero; crc as of crc32c(). */
 void wire_sctp_checksum_set(uint8_t *packet, uint32_t crc);
 /* Whether the CRC32C of a packet holds; len at least WIRE_SCTP_COMMON_LEN. */
 bool wire_sctp_checksum_ok(const uint8_t *packet, size_t len);
@@ -111,9 +111,9 @@ static inline size_t wire_sctp_value_len(const struct wire_sctp_chunk *c)
 }
 
 /*
- * The chunk at *p of a packet that ends at end; *p moves behind it and its
- * padding (the padding of the last chunk may be missing). Returns false at the
- * end or when what is there is no whole chunk.
+ * Decodes the chunk at *p of a packet that ends at end, and moves *p behind it and its
+ * padding (that of the last chunk may be missing). Returns false at the end of the packet,
+ * or when what is there is no whole chunk.
  */
 static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 					struct wire_sctp_chunk *c)
@@ -135,7 +135,7 @@ static inline bool wire_sctp_chunk_next(const uint8_t **p, const uint8_t *end,
 	return true;
 }
 
-/* Writes a chunk header; len is the Chunk Length. */
+/* Writes a chunk header. len: the Chunk Length, with the header and without the padding. */
 static inline void wire_sctp_chunk_put(uint8_t *p, uint8_t type, uint8_t flags, size_t len)
 {
 	p[0] = type;
@@ -171,7 +171,10 @@ struct wire_sctp_data {
 	uint32_t len; /* of data */
 };
 
-/* false: shorter than a DATA header. A len of 0 is for the caller to refuse. */
+/*
+ * Decodes DATA. Returns false when it is shorter than its header. A len of 0 is for the caller to
+ * refuse.
+ */
 static inline bool wire_sctp_data_get(const struct wire_sctp_chunk *c, struct wire_sctp_data *d)
 {
 	if (c->len < WIRE_SCTP_DATA_LEN)
@@ -196,7 +199,7 @@ static inline void wire_sctp_data_put(uint8_t *p, const struct wire_sctp_data *d
 	put_be32(p + 12, d->ppid);
 }
 
-/* Of one that we made: its stream, and the end of its user data. */
+/* The stream of a DATA chunk that we made, and the end of its user data. */
 static inline uint16_t wire_sctp_data_sid(const uint8_t *p)
 {
 	return get_be16(p + 8);
@@ -231,13 +234,15 @@ struct wire_sctp_sack {
 	const uint8_t *dup_raw;
 };
 
-/* false: the counts do not fit into the chunk. */
+/* Decodes a SACK. Returns false when its counts do not fit into the chunk. */
 bool wire_sctp_sack_get(const struct wire_sctp_chunk *c, struct wire_sctp_sack *s);
 
+/* Block i of s->gaps, and duplicate i of s->dups. */
 static inline struct wire_sctp_gap wire_sctp_sack_gap(const struct wire_sctp_sack *s,
 						      unsigned int i)
 {
-	struct wire_sctp_gap gap = { get_be16(s->gap_raw + 4 * i), get_be16(s->gap_raw + 4 * i + 2) };
+	struct wire_sctp_gap gap = { get_be16(s->gap_raw + 4 * i),
+				     get_be16(s->gap_raw + 4 * i + 2) };
 
 	return gap;
 }
@@ -247,9 +252,7 @@ static inline uint32_t wire_sctp_sack_dup(const struct wire_sctp_sack *s, unsign
 	return get_be32(s->dup_raw + 4 * i);
 }
 
-/*
- * Writes a SACK of WIRE_SCTP_SACK_LEN + 4 * (ngaps + ndups) bytes; returns that length.
- */
+/* Writes a SACK of WIRE_SCTP_SACK_LEN + 4 * (ngaps + ndups) bytes and returns that length. */
 size_t wire_sctp_sack_put(uint8_t *p, uint32_t cum, uint32_t a_rwnd,
 			  const struct wire_sctp_gap *gaps, unsigned int ngaps,
 			  const uint32_t *dups, unsigned int ndups);
@@ -265,12 +268,12 @@ struct wire_sctp_cause_tlv {
 	const uint8_t *info;
 };
 
-/* As wire_sctp_chunk_next(), for causes. */
+/* Does for error causes what wire_sctp_chunk_next() does for chunks. */
 bool wire_sctp_cause_next(const uint8_t **p, const uint8_t *end, struct wire_sctp_cause_tlv *cause);
 
 /*
- * Writes a cause with len bytes of information, padded; returns the bytes
- * written: round_up4(4 + len).
+ * Writes a cause with len bytes of information and its padding; returns the bytes
+ * written, round_up4(4 + len).
  */
 size_t wire_sctp_cause_put(uint8_t *p, uint16_t code, const void *info, size_t len);
 

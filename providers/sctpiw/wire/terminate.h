@@ -11,7 +11,7 @@
  * +-------------------------------+
  * | Terminated RDMA Header (with R): 28 bytes
  *
- * Error numbers are kept as one: layer << 12 | type << 8 | code.
+ * Layer, type and code are kept as one number: layer << 12 | type << 8 | code. No state.
  */
 #ifndef SCTPIW_WIRE_TERMINATE_H
 #define SCTPIW_WIRE_TERMINATE_H
@@ -28,53 +28,54 @@
 #define TERM_ERROR(layer, type, code) ((uint16_t)((layer) << 12 | (type) << 8 | (code)))
 #define TERM_LAYER(error) ((error) >> 12)
 #define TERM_TYPE(error) ((error) >> 8 & 0xf)
-#define TERM_CODE(error) ((error) & 0xff)
+#define TERM_CODE(error) ((error)&0xff)
 
 enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
-	TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
-	TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
-	TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
-	TERM_RDMAP_ACCESS = TERM_ERROR(0, 1, 0x02),
-	TERM_RDMAP_STREAM = TERM_ERROR(0, 1, 0x03),
-	TERM_RDMAP_WRAP = TERM_ERROR(0, 1, 0x04),
-	TERM_RDMAP_INVALIDATE = TERM_ERROR(0, 1, 0x09),
-	TERM_RDMAP_VERSION = TERM_ERROR(0, 2, 0x05),
-	TERM_RDMAP_OPCODE = TERM_ERROR(0, 2, 0x06),
-	TERM_RDMAP_STREAM_CATASTROPHIC = TERM_ERROR(0, 2, 0x07),
-	TERM_RDMAP_INVALIDATE_OP = TERM_ERROR(0, 2, 0x09), /* the same, as other stacks say it */
-	TERM_RDMAP_UNSPECIFIED = TERM_ERROR(0, 2, 0xff),
-	TERM_DDP_LOCAL = TERM_ERROR(1, 0, 0x00),
-	TERM_DDP_STAG = TERM_ERROR(1, 1, 0x00),
-	TERM_DDP_BOUNDS = TERM_ERROR(1, 1, 0x01),
-	TERM_DDP_STREAM = TERM_ERROR(1, 1, 0x02),
-	TERM_DDP_WRAP = TERM_ERROR(1, 1, 0x03),
-	TERM_DDP_TAGGED_VERSION = TERM_ERROR(1, 1, 0x04),
-	TERM_DDP_QN = TERM_ERROR(1, 2, 0x01),
-	TERM_DDP_NO_BUFFER = TERM_ERROR(1, 2, 0x02),
-	TERM_DDP_MSN = TERM_ERROR(1, 2, 0x03),
-	TERM_DDP_MO = TERM_ERROR(1, 2, 0x04),
-	TERM_DDP_TOO_LONG = TERM_ERROR(1, 2, 0x05),
-	TERM_DDP_UNTAGGED_VERSION = TERM_ERROR(1, 2, 0x06),
-	TERM_LLP_LOCAL = TERM_ERROR(2, 0, 0x05),
-	TERM_LLP_IRD = TERM_ERROR(2, 0, 0x06),
-	TERM_LLP_RTR = TERM_ERROR(2, 0, 0x07),
+		  TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
+		  TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
+		  TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
+		  TERM_RDMAP_ACCESS = TERM_ERROR(0, 1, 0x02),
+		  TERM_RDMAP_STREAM = TERM_ERROR(0, 1, 0x03),
+		  TERM_RDMAP_WRAP = TERM_ERROR(0, 1, 0x04),
+		  TERM_RDMAP_INVALIDATE = TERM_ERROR(0, 1, 0x09),
+		  TERM_RDMAP_VERSION = TERM_ERROR(0, 2, 0x05),
+		  TERM_RDMAP_OPCODE = TERM_ERROR(0, 2, 0x06),
+		  TERM_RDMAP_STREAM_CATASTROPHIC = TERM_ERROR(0, 2, 0x07),
+		  TERM_RDMAP_INVALIDATE_OP =
+			  TERM_ERROR(0, 2, 0x09), /* INVALIDATE as other stacks say it */
+		  TERM_RDMAP_UNSPECIFIED = TERM_ERROR(0, 2, 0xff),
+		  TERM_DDP_LOCAL = TERM_ERROR(1, 0, 0x00),
+		  TERM_DDP_STAG = TERM_ERROR(1, 1, 0x00),
+		  TERM_DDP_BOUNDS = TERM_ERROR(1, 1, 0x01),
+		  TERM_DDP_STREAM = TERM_ERROR(1, 1, 0x02),
+		  TERM_DDP_WRAP = TERM_ERROR(1, 1, 0x03),
+		  TERM_DDP_TAGGED_VERSION = TERM_ERROR(1, 1, 0x04),
+		  TERM_DDP_QN = TERM_ERROR(1, 2, 0x01),
+		  TERM_DDP_NO_BUFFER = TERM_ERROR(1, 2, 0x02),
+		  TERM_DDP_MSN = TERM_ERROR(1, 2, 0x03),
+		  TERM_DDP_MO = TERM_ERROR(1, 2, 0x04),
+		  TERM_DDP_TOO_LONG = TERM_ERROR(1, 2, 0x05),
+		  TERM_DDP_UNTAGGED_VERSION = TERM_ERROR(1, 2, 0x06),
+		  TERM_LLP_LOCAL = TERM_ERROR(2, 0, 0x05),
+		  TERM_LLP_IRD = TERM_ERROR(2, 0, 0x06),
+		  TERM_LLP_RTR = TERM_ERROR(2, 0, 0x07),
 };
 
 struct term_message {
 	uint16_t error;
-	bool has_header;      /* M and D: segment_len and header */
-	bool has_read_request; /* R; only together with has_header */
-	uint16_t segment_len; /* DDP header and payload, without the DDP-SSN */
+	bool has_header;		  /* M and D: segment_len and header */
+	bool has_read_request;		  /* R; only together with has_header */
+	uint16_t segment_len;		  /* bytes of DDP header and payload, without the DDP-SSN */
 	uint8_t header[DDP_UNTAGGED_LEN]; /* as received; its first bit tells the length */
 	uint8_t read_request[RDMAP_READ_REQ_LEN];
 };
 
-/* Writes at most TERM_MAX_LEN bytes, returns how many. */
+/* Writes at most TERM_MAX_LEN bytes and returns how many. */
 size_t term_encode(const struct term_message *t, uint8_t *buf);
 
 /*
- * -EINVAL: shorter than its header bits promise; error is valid if len >= 4. Bytes behind the end
- * and the reserved bits are ignored.
+ * Decodes a Terminate of len bytes. Returns 0, or -EINVAL when it is shorter than its header bits
+ * promise; error is valid then if len >= 4. Bytes behind the end and the reserved bits are ignored.
  */
 int term_decode(struct term_message *t, const uint8_t *data, size_t len);
 

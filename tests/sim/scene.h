@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Scenarios of whole stacks, and what they are made of. A scenario is a function of a seed: what it does to
+ * the network, to the packets and to the applications, and by when everything must have completed. What
+ * completed is checked against the model (stack.h) in every scenario.
+ */
+#ifndef TESTS_SIM_SCENE_H
+#define TESTS_SIM_SCENE_H
+
+#include "sim/stack.h"
+
+#define MIB (1u << 20)
+
+struct scene {
+	const char *name;
+	void (*run)(struct stack_world *w);
+	unsigned int count; /* seeds in the suite */
+	bool blind;	    /* what it is about need not show in w->seen */
+	unsigned int every; /* --all: only seeds that this divides, since it takes long; 0: all */
+	bool small;	    /* so little is sent that no memory need be referenced */
+};
+
+/* The scenarios of each theme; the last one has no name. */
+extern const struct scene scenes_net[];	  /* what the network does */
+extern const struct scene scenes_end[];	  /* the ends of sessions, associations and numbers */
+extern const struct scene scenes_peer[];  /* peers that acknowledge in other ways */
+extern const struct scene scenes_app[];	  /* what applications do with their memory and receives */
+extern const struct scene scenes_share[]; /* a bottleneck with others */
+extern const struct scene scenes_cm[];	  /* RDMA CM ids */
+extern const struct scene scenes_oob[];	  /* QPs connected out of band */
+
+static inline uint32_t below(struct stack_world *w, uint32_t n)
+{
+	return sim_random_below(&w->random, n);
+}
+
+static inline bool chance(struct stack_world *w, double p)
+{
+	return sim_random_chance(&w->random, p);
+}
+
+/* ns, at random. */
+static inline uint64_t some_ms(struct stack_world *w, uint32_t from, uint32_t to)
+{
+	return from * MSEC + sim_random_u64(&w->random) % ((to - from) * MSEC + 1);
+}
+
+/* Two nodes with the link between them, which are not started. */
+void scene_two_nodes(struct stack_world *w);
+/* Starts all nodes. */
+void scene_start(struct stack_world *w);
+/* So many works, from either of the first two nodes, with a programme each. */
+void scene_works(struct stack_world *w, unsigned int n);
+/* Two nodes that are started, with up to four works that connect by RDMA CM. */
+void scene_usual(struct stack_world *w);
+/* The same; perhaps some of the works are connected out of band. */
+void scene_mixed(struct stack_world *w);
+/* The link becomes so slow that what happens meanwhile happens in mid-stream. */
+void scene_slow(struct stack_world *w, uint32_t bytes_per_second);
+/* Loses up to 14 % each way. */
+void scene_some_loss(struct stack_world *w);
+/* Makes the link a bad one, in any way. */
+void scene_some_link(struct stack_world *w, struct simnet_link *l);
+/* Whether all works are connected. */
+bool scene_is_up(struct stack_world *w);
+/*
+ * Runs until all works are connected. INITs are sent again after 1, 2, 4 s and so on up to a minute: with
+ * bad luck that takes long.
+ */
+void scene_connected(struct stack_world *w);
+/* Runs until all is done, but no longer than that. Returns whether all is done. */
+bool scene_done_within(struct stack_world *w, uint64_t ns);
+/* The sessions of all works that exist may end from now on. */
+void scene_all_may_end(struct stack_world *w);
+/* Compares the memory of all works with the model. */
+void scene_check_works(struct stack_world *w);
+/* Runs until all is done, which must be so by then, and checks the works. */
+void scene_finish(struct stack_world *w, uint64_t limit);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The ends of sessions, of associations, of processes, and of the numbers. */
+#include "sim/scene.h"
+
+static bool all_assocs_over(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_nodes; i++)
+		if (stack_assocs(w->nodes[i], NULL))
+			return false;
+	return true;
+}
+
+/* At the same moment, or while the other's Terminate, then SHUTDOWN, is on its way. */
+static void close_both(struct stack_world *w)
+{
+	scene_usual(w);
+	scene_some_loss(w);
+	scene_slow(w, 500000 + below(w, 5000000));
+	scene_connected(w);
+	w->seen += !scene_done_within(w, some_ms(w, 0, 500));
+	for (unsigned int i = 0; i < w->n_works; i++) {
+		stack_side_close(&w->works[i]->side[i & 1]);
+		if (chance(w, 0.5))
+			stack_run_for(w, some_ms(w, 0, 20));
+		stack_side_close(&w->works[i]->side[!(i & 1)]);
+	}
+	stack_run(w, 30 * SEC, stack_works_over);
+	scene_check_works(w);
+	for (int i = 0; i < 2; i++) {
+		struct conn_assoc *a = stack_assoc_of(w->nodes[i], w->nodes[!i]);
+
+		if (a && !a->closing)
+			stack_shutdown(a);
+		if (chance(w, 0.5))
+			stack_run_for(w, some_ms(w, 0, 20));
+	}
+	stack_run(w, 120 * SEC, all_assocs_over);
+}
+
+/* The peer's process is killed and comes back at the same place, which the old association survives or not. */
+static void restart(struct stack_world *w)
+{
+	struct stack_node *a, *b;
+	unsigned int old;
+
+	scene_usual(w);
+	scene_some_loss(w);
+	a = w->nodes[0];
+	b = w->nodes[1];
+	scene_connected(w);
+	if (chance(w, 0.7))
+		scene_slow(w, 500000);
+	w->seen += !scene_done_within(w, some_ms(w, 0, 300));
+	scene_all_may_end(w);
+	old = w->n_works;
+	stack_node_kill(b);
+	stack_run_for(w, chance(w, 0.5) ? 0 : some_ms(w, 0, 3000));
+	stack_node_start(b);
+	for (unsigned int n = 1 + below(w, 3); n; n--)
+		stack_plan(stack_work_new(b, a), w->limit_ops);
+	/* The old ones are flushed, and the new ones do all that was asked. */
+	stack_run(w, 120 * SEC, stack_works_over);
+	scene_finish(w, 120 * SEC);
+	for (unsigned int i = 0; i < old; i++)
+		check(stack_work_over(w->works[i]));
+}
+
+/* Both ends open the one association, and sessions on it, at once. */
+static void collision(struct stack_world *w)
+{
+	struct conn_assoc *a[2];
+
+	scene_two_nodes(w);
+	w->one_assoc = true;
+	scene_start(w);
+	w->limit_ops = 15;
+	scene_works(w, 2 + below(w, 6));
+	if (chance(w, 0.5))
+		scene_some_loss(w);
+	w->link[1].delay = w->link[0].delay;
+	for (unsigned int i = 0; i < w->n_works; i++) {
+		w->works[i]->side[0].link.at =
+			w->now + below(w, (uint32_t)(2 * w->link[0].delay) + 2);
+		w->seen += w->works[i]->side[0].node != w->works[0]->side[0].node;
+	}
+	scene_finish(w, 120 * SEC);
+	for (int i = 0; i < 2; i++) {
+		check(stack_assocs(w->nodes[i], NULL) == 1);
+		a[i] = stack_assoc_of(w->nodes[i], w->nodes[!i]);
+	}
+	check(stack_iw_is_initiator(a[0]) != stack_iw_is_initiator(a[1]));
+}
+
+/* Another session. */
+static void open_next(struct stack_world *w, bool first)
+{
+	stack_plan(stack_work_new(w->nodes[!first], w->nodes[first]), 12);
+	stack_run(w, 1000 * SEC, scene_is_up);
+}
+
+/*
+ * Two streams for each opener: the next session takes an old one's, as soon as that is over, while
+ * copies of its packets still come.
+ */
+static void reuse(struct stack_world *w)
+{
+	scene_two_nodes(w);
+	w->nodes[0]->sctp_config.streams = w->nodes[1]->sctp_config.streams = 4;
+	w->one_assoc = true;
+	scene_start(w);
+	scene_some_loss(w);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].duplicate = 0.3;
+		w->link[i].duplicate_delay = some_ms(w, 1, 3000);
+		w->link[i].reorder = 0.2;
+		w->link[i].reorder_delay = some_ms(w, 1, 20);
+	}
+	for (int n = 0; n < 14; n++) {
+		struct stack_work *work;
+		struct stack_side *s;
+
+		open_next(w, chance(w, 0.5));
+		work = w->works[w->n_works - 1];
+		s = &work->side[below(w, 2)];
+		scene_done_within(w, some_ms(w, 0, 100));
+		work->ends = true;
+		if (chance(w, 0.3) && stack_qp_state(s) == IW_QPS_RTS)
+			check(!iw_qp_modify(s->qp, IW_QPS_ERR));
+		else
+			stack_side_close(s);
+		w->seen += n > 4;
+	}
+	/* One more after them all has to work. */
+	open_next(w, true);
+	scene_finish(w, 60 * SEC);
+	stack_run(w, 60 * SEC, stack_works_over);
+	scene_check_works(w);
+}
+
+/* A request that the peer refuses ends its session by an RDMAP Terminate, and no other. */
+static void remote_error(struct stack_world *w)
+{
+	struct stack_work *work;
+	struct stack_side *s;
+	uint32_t len;
+
+	scene_usual(w);
+	scene_some_loss(w);
+	work = w->works[0];
+	s = &work->side[below(w, 2)];
+	work->ends = true;
+	len = 1 + below(w, 3000);
+	while (!stack_op_add(s, chance(w, 0.5) ? IW_WR_RDMA_READ : IW_WR_RDMA_WRITE, len))
+		len = (len + 1) / 2;
+	s->ops[s->n_ops - 1].bad = true;
+	s->ops[s->n_ops - 1].back = false;
+	for (int n = 0; n < 20; n++)
+		stack_op_add(s, IW_WR_SEND, below(w, 3000));
+	stack_run(w, 120 * SEC, stack_works_over);
+	scene_finish(w, 120 * SEC);
+	check(s->closed && stack_peer(s)->closed);
+}
+
+static void hold(struct stack_world *w, bool on)
+{
+	for (unsigned int i = 0; i < 2 * w->n_works; i++)
+		w->works[i / 2]->side[i % 2].hold = on;
+}
+
+/* TSNs, tags and DDP-SSNs that begin just before their end. */
+static void wrap(struct stack_world *w)
+{
+	scene_two_nodes(w);
+	w->one_assoc = true;
+	/* An RTR indication would be the first of the numbers. */
+	w->nodes[0]->config.rtr = w->nodes[1]->config.rtr = 0;
+	scene_start(w);
+	w->limit_ops = 80;
+	scene_works(w, 1 + below(w, 4));
+	hold(w, true);
+	for (int i = 0; i < 2; i++) {
+		stack_near_wrap(w->nodes[i], true);
+		w->link[i].loss = below(w, 10) / 100.0;
+		w->link[i].reorder = below(w, 30) / 100.0;
+		w->link[i].reorder_delay = some_ms(w, 0, 5);
+	}
+	scene_connected(w);
+	stack_run_for(w, SEC);
+	for (int i = 0; i < 2; i++) {
+		stack_near_wrap(w->nodes[i], false);
+		check(stack_init_tsn(stack_assoc_of(w->nodes[i], NULL)) >= UINT32_MAX - 64);
+	}
+	stack_set_ssn(w, (uint16_t)(0xffff - below(w, 40)));
+	hold(w, false);
+	scene_finish(w, 120 * SEC);
+	w->seen += stack_acked_tsn(stack_assoc_of(w->nodes[0], NULL)) < 1 << 20;
+}
+
+/* A session that lives through all DDP-SSNs, without help. */
+static void long_session(struct stack_world *w)
+{
+	struct stack_work *work;
+
+	scene_two_nodes(w);
+	scene_start(w);
+	work = stack_work_new(w->nodes[0], w->nodes[1]);
+	for (unsigned int i = 0; i < 70000; i++)
+		stack_op_add(&work->side[0], IW_WR_RDMA_WRITE, i % 50 ? 1 : 2);
+	stack_plan(work, 20);
+	w->link[0].loss = w->link[1].loss = 0.01;
+	w->link[0].delay = w->link[1].delay = MSEC / 10;
+	scene_finish(w, 600 * SEC);
+	w->seen++;
+}
+
+const struct scene scenes_end[] = {
+	{ "close-both", close_both, 20 },
+	{ "restart", restart, 20 },
+	{ "collision", collision, 30 },
+	{ "reuse", reuse, 20 },
+	{ "remote-error", remote_error, 20, true },
+	{ "wrap", wrap, 20 },
+	{ "long-session", long_session, 4, .every = 10 },
+	{ 0 },
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What networks do: loss, reordering, duplicates, bit errors, MTUs, NATs, outages, other addresses. */
+#include "sim/scene.h"
+
+/* What the path takes from now on, with ICMP or without. */
+static void narrow(struct stack_world *w, struct simnet_link *l)
+{
+	static const uint32_t sizes[] = { 600, 1006, 1280, 1400, 1492, 4352, 8000 };
+
+	l->mtu = sizes[below(w, 7)];
+	l->black_hole = chance(w, 0.5);
+}
+
+static void everything(struct stack_world *w)
+{
+	scene_mixed(w);
+	scene_some_link(w, &w->link[0]);
+	scene_some_link(w, &w->link[1]);
+	if (chance(w, 0.5) && !scene_done_within(w, some_ms(w, 0, 300))) {
+		narrow(w, &w->link[0]);
+		narrow(w, &w->link[1]);
+		w->seen++;
+	}
+	scene_connected(w);
+	scene_finish(w, 120 * SEC);
+}
+
+static void loss(struct stack_world *w)
+{
+	scene_mixed(w);
+	w->link[0].loss = (5 + below(w, 26)) / 100.0;
+	w->link[1].loss = (5 + below(w, 26)) / 100.0;
+	scene_connected(w);
+	scene_finish(w, 120 * SEC);
+	w->seen += w->link[0].dropped > 20;
+}
+
+static void bursts(struct stack_world *w)
+{
+	unsigned int n = 0;
+
+	scene_mixed(w);
+	scene_slow(w, 500000 + below(w, 5000000));
+	do {
+		w->link[0].loss = w->link[1].loss = 0;
+		if (scene_done_within(w, some_ms(w, 10, 300)))
+			break;
+		w->link[0].loss = chance(w, 0.8);
+		w->link[1].loss = chance(w, 0.4);
+		w->seen++;
+	} while (++n < 200 && !scene_done_within(w, some_ms(w, 1, 60)));
+	w->link[0].loss = w->link[1].loss = 0;
+	scene_finish(w, 60 * SEC);
+}
+
+static void reordering(struct stack_world *w)
+{
+	scene_two_nodes(w);
+	w->nodes[0]->mtu = w->nodes[1]->mtu = 1280;
+	scene_start(w);
+	w->limit_ops = 120;
+	scene_works(w, 4);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].reorder = (1 + below(w, 90)) / 100.0;
+		w->link[i].reorder_delay = some_ms(w, 1, 50); /* at 100 packets a millisecond */
+		w->link[i].rate = 125000000;
+		w->link[i].queue = MIB;
+	}
+	scene_finish(w, 120 * SEC);
+}
+
+static void duplicates(struct stack_world *w)
+{
+	scene_mixed(w);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].duplicate = (10 + below(w, 60)) / 100.0;
+		w->link[i].duplicate_delay = some_ms(w, 1, 2000);
+		w->link[i].loss = below(w, 5) / 100.0;
+	}
+	scene_finish(w, 120 * SEC);
+}
+
+/* UDP's checksum is right: a router has made it anew. */
+static void bit_errors(struct stack_world *w)
+{
+	scene_mixed(w);
+	w->link[0].corrupt = (1 + below(w, 25)) / 100.0;
+	w->link[1].corrupt = (1 + below(w, 25)) / 100.0;
+	scene_connected(w);
+	scene_finish(w, 120 * SEC);
+	w->seen += w->nodes[0]->bad_crc && w->nodes[1]->bad_crc;
+}
+
+static void delays(struct stack_world *w)
+{
+	scene_mixed(w);
+	for (int i = 0; i < 2; i++) {
+		w->link[i].delay = some_ms(w, 0, 300);
+		w->link[i].jitter = some_ms(w, 1, 100);
+		w->link[i].loss = below(w, 6) / 100.0;
+	}
+	scene_finish(w, 240 * SEC);
+}
+
+static void asymmetric(struct stack_world *w)
+{
+	scene_mixed(w);
+	for (int i = 0; i < 2; i++) {
+		static const uint32_t rates[] = { 20000, 100000, 1000000, 10000000, 0 };
+
+		w->link[i].delay = some_ms(w, 0, 150);
+		w->link[i].rate = rates[below(w, 5)];
+		w->link[i].queue = 30000 + below(w, 100000);
+		w->link[i].loss = chance(w, 0.5) ? below(w, 15) / 100.0 : 0;
+	}
+	scene_finish(w, 600 * SEC);
+}
+
+static void mtu(struct stack_world *w, bool black_hole)
+{
+	static const uint32_t sizes[] = { 600, 900, 1006, 1280, 1400, 1492, 4352, 8000, 0 };
+
+	scene_mixed(w);
+	scene_slow(w, 300000 + below(w, 3000000));
+	w->link[0].loss = below(w, 4) / 100.0;
+	for (int n = 0; n < 6 && !scene_done_within(w, some_ms(w, 20, 1000)); n++) {
+		struct simnet_link *l = &w->link[below(w, 2)];
+
+		l->mtu = sizes[below(w, 9)];
+		l->black_hole = black_hole;
+	}
+	scene_finish(w, 120 * SEC);
+	w->seen += w->link[0].too_long + w->link[1].too_long > 0;
+}
+
+static void mtu_icmp(struct stack_world *w)
+{
+	mtu(w, false);
+}
+
+static void mtu_black_hole(struct stack_world *w)
+{
+	mtu(w, true);
+}
+
+static void nat(struct stack_world *w)
+{
+	uint16_t port = 20000;
+	unsigned int behind = below(w, 2);
+
+	scene_mixed(w);
+	scene_slow(w, 200000 + below(w, 1000000));
+	w->link[0].loss = below(w, 5) / 100.0;
+	/* The association would not know where to begin otherwise. */
+	scene_connected(w);
+	for (int n = 0; n < 5 && !scene_done_within(w, some_ms(w, 5, 300)); n++) {
+		simnet_set_port(w->net, w->nodes[behind]->id, port++);
+		w->seen++;
+	}
+	scene_finish(w, 120 * SEC);
+}
+
+/* The path is dead for a while that the limit allows. */
+static void outage(struct stack_world *w)
+{
+	scene_mixed(w);
+	scene_slow(w, 200000 + below(w, 1000000));
+	if (!scene_done_within(w, some_ms(w, 50, 800))) {
+		simnet_set_state(w->net, w->nodes[1]->id, SIMNET_SILENT);
+		stack_run_for(w, some_ms(w, 5000, 20000));
+		simnet_set_state(w->net, w->nodes[1]->id, SIMNET_UP);
+		w->seen++;
+	}
+	scene_finish(w, 90 * SEC);
+}
+
+static void long_outage(struct stack_world *w)
+{
+	scene_two_nodes(w);
+	w->nodes[0]->config.silent_limit = w->nodes[1]->config.silent_limit = 120 * SEC;
+	scene_start(w);
+	scene_works(w, 2);
+	scene_slow(w, 200000);
+	if (!scene_done_within(w, some_ms(w, 50, 800))) {
+		simnet_set_state(w->net, w->nodes[1]->id, SIMNET_SILENT);
+		stack_run_for(w, some_ms(w, 55000, 65000));
+		simnet_set_state(w->net, w->nodes[1]->id, SIMNET_UP);
+		w->seen++;
+	}
+	scene_finish(w, 120 * SEC);
+}
+
+/* For ever: by the limit every request is flushed. */
+static void dead_path(struct stack_world *w)
+{
+	scene_usual(w);
+	scene_slow(w, 100000 + below(w, 200000));
+	scene_connected(w);
+	if (scene_done_within(w, some_ms(w, 0, 500)))
+		return;
+	scene_all_may_end(w);
+	simnet_set_state(w->net, w->nodes[below(w, 2)]->id, SIMNET_SILENT);
+	/* What is queued on the link still arrives, in up to 2 s; a heartbeat takes up to 1.5 s. */
+	stack_run(w, 34 * SEC, stack_works_over);
+	scene_check_works(w);
+	w->seen++;
+}
+
+static void multihomed(struct stack_world *w)
+{
+	struct simnet_link other[2] = { { .delay = 3 * MSEC }, { .delay = 4 * MSEC } };
+	struct stack_node *b;
+
+	scene_two_nodes(w);
+	b = w->nodes[1];
+	stack_node_second(b, 100);
+	simnet_route(w->net, w->nodes[0]->id, b->second, &other[0]);
+	simnet_route(w->net, b->second, w->nodes[0]->id, &other[1]);
+	scene_start(w);
+	scene_works(w, 1 + below(w, 4));
+	scene_slow(w, 300000);
+	scene_connected(w);
+	if (!scene_done_within(w, some_ms(w, 5, 800))) {
+		simnet_set_state(w->net, b->id, SIMNET_SILENT);
+		if (!scene_done_within(w, some_ms(w, 1000, 60000)))
+			simnet_set_state(w->net, b->id, SIMNET_UP);
+		w->seen += other[0].bytes > 10000;
+	}
+	scene_finish(w, 60 * SEC);
+}
+
+const struct scene scenes_net[] = {
+	{ "everything", everything, 200 },
+	{ "loss", loss, 40 },
+	{ "bursts", bursts, 20 },
+	{ "reordering", reordering, 10, true },
+	{ "duplicates", duplicates, 20, true },
+	{ "bit-errors", bit_errors, 20 },
+	{ "delays", delays, 20, true },
+	{ "asymmetric", asymmetric, 20, true },
+	{ "mtu-icmp", mtu_icmp, 20 },
+	{ "mtu-black-hole", mtu_black_hole, 20 },
+	{ "nat", nat, 20 },
+	{ "outage", outage, 20 },
+	{ "long-outage", long_outage, 10 },
+	{ "dead-path", dead_path, 20 },
+	{ "multihomed", multihomed, 20 },
+	{ 0 },
+};

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The simulated carrier: SCTP in UDP as carrier_udp has it, but all ports of a node are behind one port of
+ * UDP, so that the network knows a node by one address and a NAT can move it.
+ *
+ * With net.links a packet passes only once a handshake of one round trip has set up the link to the peer, as
+ * a carrier with keys needs it: until then packets are dropped, here or there.
+ */
+#include "sim/stack.h"
+#include "util/bytes.h"
+#include "util/sockaddr.h"
+#include "wire/sctp_init.h"
+#include "wire/sctp_packet.h"
+
+#define PACKET_MAX 65536
+#define RCVBUF (8u << 20)
+#define FIRST_PORT 32768u
+#define FULL_MOST MSEC
+
+/* The handshake of a link: a packet of this length that names its ports as an SCTP packet does. */
+#define HELLO_LEN 12
+#define HELLO_PAUSE (50 * MSEC)
+#define HELLO_PAUSE_MOST SEC
+
+enum hello {
+	HELLO_ASK = 0x68656c6f,	 /* is anybody there? */
+	HELLO_HERE = 0x68657265, /* yes: the link is up at both ends */
+	HELLO_NO_LINK =
+		0x6e6f6c6b, /* a packet came, and there is no link: it is to be set up again */
+};
+
+/* What arrives: a packet, or what ICMP says about one. */
+struct arrival {
+	struct list_node node; /* net.arrived */
+	struct path_addr path;
+	bool icmp, unreachable;
+	uint32_t mtu;
+	size_t len;
+	uint8_t data[];
+};
+
+/* A link to one peer. */
+struct sim_link {
+	struct list_node node; /* sim_port.links */
+	struct path_addr to;
+	uint16_t port; /* the peer's port of SCTP */
+	bool up;
+	uint64_t ask_at, pause;
+};
+
+struct sim_port {
+	struct list_node node; /* net.ports */
+	struct endpoint *ep;
+	bool watched;
+	bool awaits_room;
+	uint64_t full_until;
+	struct list_node links;
+};
+
+static struct sim_port *port_of(const struct endpoint *ep)
+{
+	return (struct sim_port *)(void *)user_sctp_port(ep);
+}
+
+/* ---- ports ---- */
+
+static int start(struct conn *c)
+{
+	list_init(&c->net->ports);
+	list_init(&c->net->arrived);
+	c->net->next_port = FIRST_PORT;
+	return 0;
+}
+
+static void stop(struct conn *c)
+{
+	stack_carrier_clear(stack_node_of(c));
+	check(list_empty(&c->net->ports));
+}
+
+/* Two ports of one number need different addresses; the wildcard overlaps with all of them. */
+static bool is_taken(const struct net *net, uint16_t number, const struct sockaddr *addr)
+{
+	struct ip_addr ip = sockaddr_ip(addr), other;
+
+	list_for_each(node, &net->ports) {
+		const struct endpoint *ep = list_entry(node, struct sim_port, node)->ep;
+
+		other = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+		if (ep->bound.port == number &&
+		    (ip_addr_is_zero(&ip) || ip_addr_is_zero(&other) || ip_addr_equal(&ip, &other)))
+			return true;
+	}
+	return false;
+}
+
+static int open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
+{
+	struct net *net = ep->conn->net;
+	uint16_t number = sockaddr_port(addr);
+	struct sim_port *p;
+
+	if (number && is_taken(net, number, addr))
+		return -EADDRINUSE;
+	while (!number) {
+		number = net->next_port++;
+		if (is_taken(net, number, addr))
+			number = 0;
+	}
+	p = calloc(1, sizeof(*p));
+	assert_non_null(p);
+	p->ep = ep;
+	list_init(&p->links);
+	ep->bound.family = addr->sa_family;
+	ep->bound.v6only = v6only;
+	ep->bound.wildcard = sockaddr_is_any(addr);
+	ep->bound.port = number;
+	sockaddr_copy(&ep->bound.local, addr);
+	sockaddr_set_port((struct sockaddr *)&ep->bound.local, number);
+	list_add_tail(&net->ports, &p->node);
+	user_sctp_set_port(ep, (struct carrier_port *)(void *)p);
+	*rcvbuf = RCVBUF;
+	return 0;
+}
+
+static void close_port(struct endpoint *ep)
+{
+	struct sim_port *p = port_of(ep);
+	struct list_node *node;
+
+	while ((node = list_pop(&p->links)))
+		free(list_entry(node, struct sim_link, node));
+	list_del(&p->node);
+	free(p);
+	user_sctp_set_port(ep, NULL);
+}
+
+static int watch(struct endpoint *ep)
+{
+	port_of(ep)->watched = true;
+	return 0;
+}
+
+static void forget(struct endpoint *ep)
+{
+	check(!"nobody forks here");
+}
+
+static void set_tos(struct endpoint *ep)
+{
+}
+
+/* ---- links ---- */
+
+static struct sim_link *link_to(struct sim_port *p, const struct path_addr *to, uint16_t port)
+{
+	struct sim_link *l;
+
+	list_for_each(node, &p->links) {
+		l = list_entry(node, struct sim_link, node);
+		if (l->port == port && ip_addr_equal(&l->to.remote, &to->remote))
+			return l;
+	}
+	l = calloc(1, sizeof(*l));
+	assert_non_null(l);
+	l->to = *to;
+	l->port = port;
+	l->ask_at = TIME_NEVER;
+	list_add_tail(&p->links, &l->node);
+	return l;
+}
+
+static void say(struct sim_port *p, const struct sim_link *l, enum hello what)
+{
+	struct stack_node *n = stack_node_of(p->ep->conn);
+	uint8_t packet[HELLO_LEN] = { 0 };
+
+	put_be16(packet, p->ep->bound.port);
+	put_be16(packet + 2, l->port);
+	put_be32(packet + 8, what);
+	simnet_send(n->w->net, n->id, &l->to, packet, sizeof(packet), n->w->now);
+}
+
+static void ask(struct sim_port *p, struct sim_link *l)
+{
+	l->pause = l->pause < HELLO_PAUSE_MOST / 2 ? 2 * l->pause : HELLO_PAUSE_MOST;
+	l->ask_at = p->ep->conn->now + l->pause;
+	say(p, l, HELLO_ASK);
+}
+
+/* Whether a packet may leave on this link; else the link is set up. */
+static bool link_is_up(struct sim_port *p, const struct path_addr *to, uint16_t port)
+{
+	struct sim_link *l;
+
+	if (!p->ep->conn->net->links)
+		return true;
+	l = link_to(p, to, port);
+	if (!l->up && l->ask_at == TIME_NEVER) {
+		l->pause = HELLO_PAUSE / 2;
+		ask(p, l);
+	}
+	return l->up;
+}
+
+/* What comes is a packet of SCTP that may pass; false: it is dropped, or was of the handshake. */
+static bool link_passes(struct sim_port *p, const struct arrival *a)
+{
+	struct sim_link *l;
+	uint32_t what = a->len == HELLO_LEN ? get_be32(a->data + 8) : 0;
+
+	if (!p->ep->conn->net->links)
+		return true;
+	l = link_to(p, &a->path, get_be16(a->data));
+	switch (what) {
+	case HELLO_ASK:
+		say(p, l, HELLO_HERE);
+		/* fall through */
+	case HELLO_HERE:
+		l->up = true;
+		l->ask_at = TIME_NEVER;
+		return false;
+	case HELLO_NO_LINK:
+		l->up = false;
+		return false;
+	default:
+		if (!l->up)
+			say(p, l, HELLO_NO_LINK);
+		return l->up;
+	}
+}
+
+static uint64_t next_timeout(const struct conn *c)
+{
+	uint64_t next = TIME_NEVER;
+
+	list_for_each(node, &c->net->ports) {
+		const struct sim_port *p = list_entry(node, struct sim_port, node);
+
+		if (p->awaits_room && p->full_until < next)
+			next = p->full_until;
+		list_for_each(lnode, &p->links) {
+			const struct sim_link *l = list_entry(lnode, struct sim_link, node);
+
+			if (l->ask_at < next)
+				next = l->ask_at;
+		}
+	}
+	return next;
+}
+
+static void timers(struct conn *c)
+{
+	list_for_each(node, &c->net->ports) {
+		struct sim_port *p = list_entry(node, struct sim_port, node);
+
+		list_for_each(lnode, &p->links) {
+			struct sim_link *l = list_entry(lnode, struct sim_link, node);
+
+			if (l->ask_at <= c->now)
+				ask(p, l);
+		}
+	}
+}
+
+/* ---- receiving ---- */
+
+static void arrive(struct stack_node *n, struct arrival head, const uint8_t *data)
+{
+	struct arrival *a;
+
+	if (!n->alive)
+		return;
+	a = malloc(sizeof(*a) + head.len);
+	assert_non_null(a);
+	memcpy(a, &head, sizeof(head));
+	memcpy(a->data, data, head.len);
+	list_add_tail(&n->net.arrived, &a->node);
+}
+
+static void deliver(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
+		    uint64_t at)
+{
+	arrive(ctx, (struct arrival){ .path = *path, .len = len }, packet);
+}
+
+static void unreachable(void *ctx, const struct path_addr *to, const uint8_t *quoted, size_t len,
+			uint64_t at)
+{
+	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = true, .len = len },
+	       quoted);
+}
+
+static void too_big(void *ctx, const struct path_addr *to, uint32_t mtu, const uint8_t *quoted,
+		    size_t len, uint64_t at)
+{
+	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .mtu = mtu, .len = len }, quoted);
+}
+
+const struct simnet_ops stack_net_ops = { .deliver = deliver,
+					  .unreachable = unreachable,
+					  .too_big = too_big };
+
+static struct sim_port *find_port(const struct net *net, uint16_t number,
+				  const struct ip_addr *local)
+{
+	list_for_each(node, &net->ports) {
+		struct sim_port *p = list_entry(node, struct sim_port, node);
+		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&p->ep->bound.local);
+
+		if (p->ep->bound.port == number &&
+		    (ip_addr_is_zero(&ip) || ip_addr_equal(&ip, local)))
+			return p;
+	}
+	return NULL;
+}
+
+static void icmp(struct stack_node *n, const struct arrival *a)
+{
+	struct carrier_error err = {
+		.to = a->path,
+		.unreachable = a->unreachable,
+		.mtu = a->mtu,
+		.quoted_len = a->len,
+	};
+	struct sim_port *p;
+
+	check(a->len <= sizeof(err.quoted));
+	memcpy(err.quoted, a->data, a->len);
+	p = a->len >= 2 ? find_port(&n->net, get_be16(a->data), &a->path.local) : NULL;
+	if (p)
+		user_sctp_icmp(p->ep, &err);
+}
+
+static void packet(struct stack_node *n, struct arrival *a)
+{
+	struct carrier_datagram d = {
+		.data = a->data, .len = a->len, .segment = a->len, .from = a->path
+	};
+	bool good = wire_sctp_checksum_ok(a->data, a->len);
+	struct sim_port *p;
+
+	if (a->len < HELLO_LEN)
+		return;
+	p = find_port(&n->net, get_be16(a->data + 2), &a->path.local);
+	n->bad_crc += !good && a->len != HELLO_LEN;
+	/* UDP would not have found the port by SCTP's number of it, which bit errors may have changed. */
+	if (!p && good)
+		simnet_refuse(n->w->net, n->id, &a->path, a->data, a->len, n->w->now);
+	if (p && p->watched && link_passes(p, a))
+		user_sctp_input(p->ep, &d);
+}
+
+static enum conn_received receive(struct conn *c, enum conn_depth depth)
+{
+	struct stack_node *n = stack_node_of(c);
+	enum conn_received got = CONN_NOTHING;
+	struct list_node *node;
+
+	while ((node = list_pop(&c->net->arrived))) {
+		struct arrival *a = list_entry(node, struct arrival, node);
+
+		if (a->icmp)
+			icmp(n, a);
+		else
+			packet(n, a);
+		free(a);
+		got = CONN_SOME;
+	}
+	return got;
+}
+
+void stack_carrier_clear(struct stack_node *n)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&n->net.arrived)))
+		free(list_entry(node, struct arrival, node));
+}
+
+/* ---- sending ---- */
+
+/* SCTP itself lists no addresses of ours: INIT and INIT ACK get the other one here. */
+static size_t list_second(const struct stack_node *n, uint8_t *packet, size_t len)
+{
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+
+	if (n->second < 0 || (type != WIRE_SCTP_INIT && type != WIRE_SCTP_INIT_ACK))
+		return len;
+	len += wire_sctp_param_put(packet + len, WIRE_SCTP_PARAM_IPV4, n->second_addr.b + 12, 4);
+	wire_sctp_chunk_put(packet + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
+	put_be32(packet + 8, 0);
+	wire_sctp_checksum_put(packet, len);
+	return len;
+}
+
+/* len bytes of the batch from data on, as they leave. */
+static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
+{
+	memcpy(packet, data, len);
+	for (unsigned int i = 0; i < b->n_refs; i++) {
+		const struct sctp_ref *ref = &b->refs[i];
+
+		if (ref->at < data || ref->at >= data + len)
+			continue;
+		check(ref->at + ref->len <= data + len);
+		memcpy(packet + (ref->at - data), ref->from, ref->len);
+		stack_current->ref++;
+	}
+}
+
+static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *data, size_t len)
+{
+	static uint8_t packet[PACKET_MAX];
+	struct stack_world *w = n->w;
+	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second :
+										    n->id;
+
+	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
+	assemble(b, packet, data, len);
+	len = list_second(n, packet, len);
+	if (w->filter)
+		len = w->filter(w, n, packet, len);
+	if (!len)
+		return;
+	if (b->df)
+		simnet_send(w->net, from, &b->to, packet, len, w->now);
+	else
+		simnet_send_fragments(w->net, from, &b->to, packet, len, w->now);
+}
+
+static int send_batch(struct endpoint *ep, struct sctp_batch *b)
+{
+	struct stack_node *n = stack_node_of(ep->conn);
+	struct sim_port *p = port_of(ep);
+	struct stack_world *w = n->w;
+
+	if (p->full_until > w->now)
+		return -EAGAIN;
+	if (sim_random_chance(&w->random, n->net.full)) {
+		p->full_until = w->now + sim_random_below(&w->random, FULL_MOST);
+		return -EAGAIN;
+	}
+	if (!link_is_up(p, &b->to, get_be16(b->data + 2)))
+		return 0;
+	for (size_t at = 0; at < b->len; at += b->segment)
+		transmit(n, b, b->data + at, b->len - at < b->segment ? b->len - at : b->segment);
+	return 0;
+}
+
+static void await_room(struct endpoint *ep, bool await)
+{
+	port_of(ep)->awaits_room = await;
+}
+
+const struct carrier stack_carrier = {
+	.name = "simulated",
+	.references = true,
+	.start = start,
+	.stop = stop,
+	.open = open_port,
+	.close = close_port,
+	.watch = watch,
+	.forget = forget,
+	.set_tos = set_tos,
+	.receive = receive,
+	.send = send_batch,
+	.await_room = await_room,
+	.next_timeout = next_timeout,
+	.timers = timers,
+};

@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The programmes of works, the model that is fed the same, and the application that posts and polls. */
+#include "sim/stack.h"
+
+#define STACK_VERSIONS 6 /* of a source that changes */
+
+/* ---- the patterns ---- */
+
+static uint8_t pattern(uint32_t offset, unsigned int salt)
+{
+	uint32_t x = (offset + 1) * 2654435761u ^ salt * 40503u;
+
+	return (uint8_t)(x >> 13);
+}
+
+/* What the source of a side holds in that version. */
+static unsigned int salt(const struct stack_side *s, unsigned int version)
+{
+	unsigned int which = s == &s->work->side[1];
+
+	return (s->work->number * 2 + which) * 257 + version + 1;
+}
+
+static void fill_source(struct stack_side *s)
+{
+	for (uint32_t i = 0; i < STACK_SOURCE; i++)
+		s->source[i] = pattern(i, salt(s, s->version));
+}
+
+/* len bytes at data are those at offset of the source of s, each as in one of its versions. */
+static bool is_of(const struct stack_side *s, const uint8_t *data, uint32_t offset, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++) {
+		unsigned int v = 0;
+
+		while (v <= s->version && data[i] != pattern(offset + i, salt(s, v)))
+			v++;
+		if (v > s->version)
+			return false;
+	}
+	return true;
+}
+
+void stack_mutate(const void *src)
+{
+	struct stack_world *w = stack_current;
+	const uint8_t *at = src;
+
+	for (unsigned int i = 0; i < 2 * w->n_works; i++) {
+		struct stack_side *s = &w->works[i / 2]->side[i % 2];
+
+		if (!s->work->mutating || !s->node || at < s->source ||
+		    at >= s->source + STACK_SOURCE)
+			continue;
+		if (s->version >= STACK_VERSIONS || !sim_random_chance(&w->random, 0.3))
+			return;
+		s->version++;
+		fill_source(s);
+		return;
+	}
+}
+/* ---- their making ---- */
+
+static void srq_init(struct stack_node *n)
+{
+	n->srq_recv = calloc(n->srq_slots, STACK_RECV);
+	assert_non_null(n->srq_recv);
+	assert_int_equal(iw_srq_new(n->pd, n->srq_slots, 1, n, &n->srq), 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)n->srq_recv, n->srq_slots * STACK_RECV,
+				   (uintptr_t)n->srq_recv, IW_ACCESS_LOCAL_WRITE, NULL, &n->srq_mr),
+			 0);
+	while (n->n_srq_free < n->srq_slots) {
+		n->srq_free[n->n_srq_free] = n->n_srq_free;
+		n->n_srq_free++;
+	}
+}
+
+static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
+{
+	struct iw_qp_attr attr = { .pd = n->pd,
+				   .max_send_wr = 16,
+				   .max_recv_wr = 32,
+				   .max_send_sge = 2,
+				   .max_recv_sge = 2,
+				   .max_inline = 64,
+				   .sq_sig_all = true,
+				   .ctx = s };
+
+	s->work = work;
+	s->node = n;
+	s->recv_slots = 1 + sim_random_below(&n->w->random, 24);
+	s->source = malloc(STACK_SOURCE);
+	s->sink = calloc(1, STACK_SINK);
+	s->model_sink = calloc(1, STACK_SINK);
+	s->recv = calloc(s->recv_slots, STACK_RECV);
+	s->model_recv = calloc(s->recv_slots, STACK_RECV);
+	assert_true(s->source && s->sink && s->model_sink && s->recv && s->model_recv);
+	fill_source(s);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->source, STACK_SOURCE, (uintptr_t)s->source,
+				   IW_ACCESS_REMOTE_READ, NULL, &s->source_mr),
+			 0);
+	/* Zero-based. */
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->sink, STACK_SINK, 0,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
+					   IW_ACCESS_REMOTE_READ,
+				   NULL, &s->sink_mr),
+			 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->recv, s->recv_slots * STACK_RECV,
+				   (uintptr_t)s->recv, IW_ACCESS_LOCAL_WRITE, NULL, &s->recv_mr),
+			 0);
+	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)s->words, sizeof(s->words), 0,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL,
+				   &s->words_mr),
+			 0);
+	s->words_stag = iw_mr_stag(s->words_mr);
+	s->source_iova = (uintptr_t)s->source;
+	s->source_stag = iw_mr_stag(s->source_mr);
+	s->sink_stag = iw_mr_stag(s->sink_mr);
+	if (n->srq_slots && !n->srq)
+		srq_init(n);
+	assert_int_equal(qp_num_get(&n->conn, &attr.num), 0);
+	s->shares = n->srq && sim_random_chance(&n->w->random, 0.8);
+	attr.srq = s->shares ? n->srq : NULL;
+	attr.send_cq = attr.recv_cq = s->cq = iw_cq_new(n->rnic, 256, NULL);
+	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
+	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
+}
+
+/* The entries of a side that begins anew, or goes, count for nothing; but receives of an SRQ come back. */
+static void drop_completions(struct stack_side *s)
+{
+	struct iw_cqe cqe;
+
+	while (iw_cq_poll(s->cq, 1, &cqe))
+		if (cqe.opcode >= IW_WC_RECV && s->shares)
+			s->node->srq_free[s->node->n_srq_free++] = (unsigned int)cqe.wr_id;
+}
+
+void stack_side_reset(struct stack_side *s)
+{
+	check(!iw_qp_modify(s->qp, IW_QPS_ERR));
+	drop_completions(s);
+	check(!iw_qp_modify(s->qp, IW_QPS_RESET));
+	oob_disconnect(s->qp);
+	s->qp->by_cm = false;
+	drop_completions(s);
+	check(!iw_qp_modify(s->qp, IW_QPS_INIT));
+	memset(s->sink, 0, STACK_SINK);
+	memset(s->model_sink, 0, STACK_SINK);
+	memset(s->recv, 0, s->recv_slots * STACK_RECV);
+	memset(s->model_recv, 0, s->recv_slots * STACK_RECV);
+	memset(s->words, 0, sizeof(s->words));
+	memset(s->model_words, 0, sizeof(s->model_words));
+	s->posted = s->completed = s->recvs_posted = s->recvs_done = 0;
+	s->up = s->sq_failed = s->rq_failed = s->closed = s->blamed = false;
+}
+
+void stack_side_free(struct stack_side *s)
+{
+	uint32_t num;
+
+	if (!s->node)
+		return;
+	num = s->qp->num;
+	iw_qp_modify(s->qp, IW_QPS_RESET);
+	oob_disconnect(s->qp);
+	drop_completions(s);
+	iw_qp_free(s->qp);
+	qp_num_put(&s->node->conn, num);
+	iw_cq_free(s->cq);
+	if (s->source_mr)
+		iw_mr_free(s->source_mr);
+	if (s->sink_mr)
+		iw_mr_free(s->sink_mr);
+	iw_mr_free(s->recv_mr);
+	iw_mr_free(s->words_mr);
+	free(s->source);
+	free(s->sink);
+	free(s->recv);
+	free(s->model_sink);
+	free(s->model_recv);
+	free(s->ops);
+	free(s->send_op);
+	s->node = NULL;
+}
+
+struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive)
+{
+	struct stack_world *w = active->w;
+	struct stack_work *work = calloc(1, sizeof(*work));
+
+	assert_non_null(work);
+	check(w->n_works < STACK_WORKS);
+	work->w = w;
+	work->number = w->n_works;
+	work->home[0] = active;
+	work->home[1] = passive;
+	w->works[w->n_works++] = work;
+	work->oob = sim_random_chance(&w->random, w->oob);
+	side_init(&work->side[0], work, active);
+	side_init(&work->side[1], work, passive);
+	return work;
+}
+
+static bool is_write(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_RDMA_WRITE || op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static bool is_atomic(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_ATOMIC_CMP_AND_SWP || op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool takes_receive(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_SEND || op->opcode == IW_WR_SEND_WITH_IMM ||
+	       op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+}
+
+/* A write of ours that a read can ask back: its bytes have one writer. */
+static const struct stack_op *some_write(const struct stack_side *s)
+{
+	for (unsigned int tries = 0; tries < 4 && s->n_ops; tries++) {
+		const struct stack_op *op =
+			&s->ops[sim_random_below(&s->node->w->random, s->n_ops)];
+
+		if (is_write(op) && op->len && !op->bad)
+			return op;
+	}
+	return NULL;
+}
+
+bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
+{
+	struct sim_random *r = &s->node->w->random;
+	struct stack_op op = { .opcode = opcode, .len = len };
+	const uint32_t share = STACK_SINK / 2;
+
+	if (is_atomic(&op)) {
+		if (s->read_to + 8 > share)
+			return false;
+		s->read_to += 8;
+		op.len = 8;
+		op.local = STACK_SINK - s->read_to;
+		op.remote = sim_random_below(r, STACK_WORDS);
+		op.fence = sim_random_chance(r, 0.1);
+		/* Small numbers: about each second comparison finds what it asks for. */
+		op.compare_add = opcode == IW_WR_ATOMIC_CMP_AND_SWP ? sim_random_below(r, 2) :
+								      sim_random_u64(r);
+		op.swap = sim_random_below(r, 2);
+	} else if (opcode == IW_WR_RDMA_READ) {
+		const struct stack_op *write =
+			s->work->overlap || sim_random_chance(r, 0.5) ? NULL : some_write(s);
+
+		op.remote = sim_random_below(r, STACK_SOURCE - len);
+		if (write) {
+			op.back = true;
+			op.remote = write->remote;
+			op.len = write->len;
+		}
+		if (s->read_to + op.len > share)
+			return false;
+		s->read_to += op.len;
+		op.local = STACK_SINK - s->read_to;
+		op.fence = sim_random_chance(r, 0.2);
+	} else {
+		op.local = sim_random_below(r, STACK_SOURCE - len);
+		op.fence = sim_random_chance(r, 0.1);
+	}
+	op.imm = (uint32_t)sim_random_u64(r);
+	if (is_write(&op)) {
+		op.remote = s->written;
+		if (s->work->overlap)
+			op.remote = sim_random_below(r, share / 8);
+		else if (s->written + len > share)
+			return false;
+		s->written += len;
+	}
+	if (takes_receive(&op)) {
+		s->send_op = realloc(s->send_op, (s->sends + 1) * sizeof(*s->send_op));
+		assert_non_null(s->send_op);
+		s->send_op[s->sends++] = s->n_ops;
+	}
+	if (!(s->n_ops & (s->n_ops + 1))) {
+		s->ops = realloc(s->ops, (2 * s->n_ops + 2) * sizeof(*s->ops));
+		assert_non_null(s->ops);
+	}
+	s->ops[s->n_ops++] = op;
+	return true;
+}
+
+static void plan_side(struct stack_side *s, unsigned int max)
+{
+	static const uint8_t kinds[] = { IW_WR_SEND,
+					 IW_WR_RDMA_WRITE,
+					 IW_WR_RDMA_READ,
+					 IW_WR_SEND,
+					 IW_WR_RDMA_WRITE,
+					 IW_WR_RDMA_READ,
+					 IW_WR_RDMA_WRITE_WITH_IMM,
+					 IW_WR_SEND_WITH_IMM,
+					 IW_WR_ATOMIC_CMP_AND_SWP,
+					 IW_WR_ATOMIC_FETCH_AND_ADD };
+	struct sim_random *r = &s->node->w->random;
+
+	for (unsigned int n = sim_random_below(r, max); n; n--) {
+		uint8_t kind = kinds[sim_random_below(r, sizeof(kinds))];
+		uint32_t len = sim_random_below(r, sim_random_chance(r, 0.3) ? STACK_RECV : 200);
+
+		if (kind == IW_WR_SEND_WITH_IMM)
+			len = 0;
+		if ((kind == IW_WR_RDMA_WRITE || kind == IW_WR_RDMA_WRITE_WITH_IMM) &&
+		    sim_random_chance(r, 0.2))
+			len = sim_random_below(r, 40000);
+		stack_op_add(s, kind, len);
+	}
+	/* When it is delivered, every write before it is there. */
+	stack_op_add(s, IW_WR_SEND, sim_random_below(r, 200));
+}
+
+void stack_plan(struct stack_work *work, unsigned int max)
+{
+	plan_side(&work->side[0], max);
+	plan_side(&work->side[1], max);
+}
+
+/* The same in the model's memory: at once, and in order. */
+static void model_run(struct stack_side *s, const struct stack_op *op, unsigned int send)
+{
+	struct stack_side *peer = stack_peer(s);
+	const uint8_t *from = s->source + op->local;
+
+	if (!peer->node || op->bad)
+		return;
+	if (is_atomic(op)) {
+		uint64_t *word = &peer->model_words[op->remote];
+
+		memcpy(s->model_sink + op->local, word, 8);
+		if (op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD)
+			*word += op->compare_add;
+		else if (*word == op->compare_add)
+			*word = op->swap;
+		return;
+	}
+	if (s->work->mutating)
+		return;
+	if (is_write(op))
+		memcpy(peer->model_sink + op->remote, from, op->len);
+	else if (op->opcode == IW_WR_RDMA_READ)
+		memcpy(s->model_sink + op->local,
+		       (op->back ? peer->model_sink : peer->source) + op->remote, op->len);
+	else if (op->opcode == IW_WR_SEND)
+		memcpy(peer->model_recv + send % peer->recv_slots * STACK_RECV, from, op->len);
+}
+
+static unsigned int sends_before(const struct stack_side *s, unsigned int i)
+{
+	unsigned int n = 0;
+
+	while (n < s->sends && s->send_op[n] < i)
+		n++;
+	return n;
+}
+
+static bool post_op(struct stack_side *s, const struct stack_op *op)
+{
+	struct iw_send_wqe *wr = iw_sq_slot(s->qp);
+	const struct stack_side *peer = stack_peer(s);
+	bool of_source = op->opcode == IW_WR_RDMA_READ && !op->back;
+	uint32_t first = op->len / 3;
+
+	if (!wr)
+		return false;
+	memset(wr, 0, sizeof(*wr));
+	wr->wr_id = s->posted++;
+	wr->opcode = op->opcode;
+	wr->flags = (uint8_t)(IW_SEND_SIGNALED | (op->fence ? IW_SEND_FENCE : 0));
+	wr->length = op->len;
+	wr->remote_to = op->remote + (of_source ? peer->source_iova : 0);
+	wr->rkey = of_source ? peer->source_stag : peer->sink_stag;
+	if (is_atomic(op)) {
+		wr->remote_to = op->remote * 8;
+		wr->rkey = peer->words_stag;
+		wr->compare_add = op->compare_add;
+		wr->swap = op->swap;
+	} else {
+		wr->imm_data = op->imm;
+	}
+	if (op->bad)
+		wr->rkey ^= 0x5a;
+	if (op->opcode == IW_WR_RDMA_READ || is_atomic(op)) {
+		wr->num_sge = 1;
+		wr->sge[0] = (struct iw_sge){ op->local, op->len, s->sink_stag };
+	} else if (op->len <= 64 && (op->local & 1)) {
+		wr->flags |= IW_SEND_INLINE;
+		memcpy(wr->sge, s->source + op->local, op->len);
+	} else {
+		wr->num_sge = 2;
+		wr->sge[0] = (struct iw_sge){ s->source_iova + op->local, first, s->source_stag };
+		wr->sge[1] =
+			(struct iw_sge){ wr->sge[0].addr + first, op->len - first, s->source_stag };
+	}
+	iw_sq_publish(s->qp);
+	return true;
+}
+
+/* What is posted to a queue in error is flushed: the model does not get it. */
+static bool post(struct stack_side *s, enum iw_qp_state state)
+{
+	static const struct stack_op bulk = { .opcode = IW_WR_RDMA_WRITE, .len = STACK_BULK };
+	unsigned int before = s->posted;
+
+	if (s->work->bulk && s == &s->work->side[0] && state == IW_QPS_RTS) {
+		while (post_op(s, &bulk))
+			;
+		return s->posted != before;
+	}
+	while (s->posted < s->n_ops) {
+		unsigned int i = s->posted;
+		const struct stack_op *op = &s->ops[i];
+
+		if (!post_op(s, op))
+			break;
+		if (state == IW_QPS_RTS)
+			model_run(s, op, takes_receive(op) ? sends_before(s, i) : 0);
+	}
+	return s->posted != before;
+}
+
+/* Returns whether the RNIC is to look at them. */
+static bool post_recvs(struct stack_side *s)
+{
+	bool any = false;
+
+	while (s->recvs_posted - s->recvs_done < s->recv_slots) {
+		struct iw_recv_wqe *wr = iw_rq_slot(s->qp);
+		uint32_t lkey = iw_mr_stag(s->recv_mr);
+
+		assert_non_null(wr);
+		wr->wr_id = s->recvs_posted;
+		wr->num_sge = 2;
+		wr->length = STACK_RECV;
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)s->recv +
+						      s->recvs_posted % s->recv_slots * STACK_RECV,
+					      1000, lkey };
+		wr->sge[1] = (struct iw_sge){ wr->sge[0].addr + 1000, STACK_RECV - 1000, lkey };
+		s->recvs_posted++;
+		iw_rq_publish(s->qp);
+		any |= iw_rq_is_awaited(s->qp);
+	}
+	return any;
+}
+
+/* What the peer posted before its operation `upto` is in our sink. */
+static void check_writes(struct stack_side *s, unsigned int upto)
+{
+	const struct stack_side *peer = stack_peer(s);
+
+	if (s->work->overlap)
+		return;
+	for (unsigned int i = 0; i < upto; i++) {
+		const struct stack_op *op = &peer->ops[i];
+
+		if (!is_write(op) || op->bad)
+			continue;
+		if (s->work->mutating)
+			check(is_of(peer, s->sink + op->remote, op->local, op->len));
+		else
+			check(!memcmp(s->sink + op->remote, s->model_sink + op->remote, op->len));
+	}
+}
+
+/* What was fenced has left after these had come: the reads and atomics before operation `upto` of side s. */
+static void check_reads(const struct stack_side *s, unsigned int upto)
+{
+	for (unsigned int i = 0; i < upto; i++) {
+		const struct stack_op *op = &s->ops[i];
+
+		if ((is_atomic(op) || (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) &&
+		    !op->bad)
+			check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
+	}
+}
+
+/* All receives that the application has, in no order. */
+static void post_shared(struct stack_node *n)
+{
+	while (n->n_srq_free) {
+		unsigned int pick = sim_random_below(&n->w->random, n->n_srq_free);
+		struct iw_recv_wqe *wr = iw_srq_slot(n->srq);
+
+		assert_non_null(wr);
+		wr->wr_id = n->srq_free[pick];
+		wr->num_sge = 1;
+		wr->length = STACK_RECV;
+		wr->sge[0] = (struct iw_sge){ (uintptr_t)n->srq_recv + wr->wr_id * STACK_RECV,
+					      STACK_RECV, iw_mr_stag(n->srq_mr) };
+		n->srq_free[pick] = n->srq_free[--n->n_srq_free];
+		iw_srq_publish(n->srq);
+	}
+	if (iw_srq_is_awaited(n->srq)) {
+		n->w->seen++;
+		conn_doorbell(&n->conn, &n->srq->doorbell);
+	}
+}
+
+/* It completed, or was flushed: into the side's own memory, where the model has it. */
+static void take_shared(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	struct stack_node *n = s->node;
+	unsigned int slot = s->recvs_done % s->recv_slots;
+
+	check(cqe->wr_id < n->srq_slots && cqe->qp_num == s->qp->num);
+	for (unsigned int i = 0; i < n->n_srq_free; i++)
+		check(n->srq_free[i] != cqe->wr_id);
+	n->srq_free[n->n_srq_free++] = (unsigned int)cqe->wr_id;
+	if (cqe->status == IW_WC_SUCCESS && !(cqe->flags & IW_WC_WITH_IMM))
+		memcpy(s->recv + slot * STACK_RECV, n->srq_recv + cqe->wr_id * STACK_RECV,
+		       cqe->byte_len);
+}
+
+static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	const struct stack_side *peer = stack_peer(s);
+	unsigned int slot = s->recvs_done % s->recv_slots;
+
+	if (s->shares)
+		take_shared(s, cqe);
+	else
+		check(cqe->wr_id == s->recvs_done);
+	if (cqe->status != IW_WC_SUCCESS) {
+		check(s->work->ends && cqe->status == IW_WC_WR_FLUSH_ERR);
+		s->rq_failed = true;
+		if (s->shares)
+			return;
+	} else {
+		check(!s->rq_failed);
+		if (peer->node) {
+			const struct stack_op *op;
+
+			check(s->recvs_done < peer->sends);
+			op = &peer->ops[peer->send_op[s->recvs_done]];
+			check(cqe->byte_len == op->len);
+			check(cqe->opcode ==
+			      (is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
+			check(cqe->flags == (op->opcode == IW_WR_SEND ? 0 : IW_WC_WITH_IMM));
+			if (op->opcode == IW_WR_SEND)
+				check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
+			else
+				check(cqe->imm_data == op->imm);
+			/* Its own Write, too. */
+			check_writes(s, peer->send_op[s->recvs_done] + 1);
+			if (op->fence)
+				check_reads(peer, peer->send_op[s->recvs_done]);
+		}
+	}
+	s->recvs_done++;
+}
+
+static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
+{
+	static const uint8_t opcodes[] = {
+		[IW_WR_SEND] = IW_WC_SEND,
+		[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
+		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
+		[IW_WR_SEND_WITH_IMM] = IW_WC_SEND,
+		[IW_WR_RDMA_WRITE_WITH_IMM] = IW_WC_RDMA_WRITE,
+		[IW_WR_ATOMIC_CMP_AND_SWP] = IW_WC_COMP_SWAP,
+		[IW_WR_ATOMIC_FETCH_AND_ADD] = IW_WC_FETCH_ADD,
+	};
+	const struct stack_op *op = s->work->bulk ? NULL : &s->ops[s->completed];
+
+	check(cqe->wr_id == s->completed && s->completed < s->posted);
+	if (cqe->status != IW_WC_SUCCESS) {
+		/* One alone is at fault; the others are flushed. */
+		check(s->work->ends);
+		if (cqe->status != IW_WC_WR_FLUSH_ERR) {
+			check(!s->blamed);
+			s->blamed = true;
+		}
+		s->sq_failed = true;
+	} else if (op) {
+		const struct stack_side *peer = stack_peer(s);
+
+		check(!s->sq_failed);
+		check(cqe->opcode == opcodes[op->opcode] && cqe->byte_len == op->len);
+		if (is_atomic(op) && peer->node && !op->bad)
+			check(!memcmp(s->sink + op->local, s->model_sink + op->local, 8));
+		if (op->opcode == IW_WR_RDMA_READ && peer->node && !op->bad) {
+			if (!s->work->mutating)
+				check(!memcmp(s->sink + op->local, s->model_sink + op->local,
+					      op->len));
+			else if (!op->back)
+				check(is_of(peer, s->sink + op->local, op->remote, op->len));
+		}
+	}
+	s->completed++;
+}
+
+static void poll(struct stack_side *s)
+{
+	struct iw_cqe cqe;
+
+	while (iw_cq_poll(s->cq, 1, &cqe)) {
+		if (cqe.opcode >= IW_WC_RECV)
+			completed_recv(s, &cqe);
+		else
+			completed_send(s, &cqe);
+	}
+}
+
+/* Until nothing more can be posted: what is posted may complete at once. */
+void stack_application(struct stack_side *s)
+{
+	enum iw_qp_state state;
+	bool any;
+
+	/* What a failed attempt to connect leaves in the queues is of no interest. */
+	if (s->work->retry_at)
+		return;
+	do {
+		poll(s);
+		any = false;
+		state = stack_qp_state(s);
+		if (state == IW_QPS_ERR || (state == IW_QPS_RTS && !s->hold))
+			any = post(s, state);
+		if (s->shares)
+			post_shared(s->node);
+		else if (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs)
+			any |= post_recvs(s);
+		if (any)
+			conn_doorbell(&s->node->conn, &s->qp->doorbell);
+	} while (any);
+	if (s->work->oob && (s->completed || s->recvs_done))
+		s->up = true;
+}
+
+bool stack_work_done(const struct stack_work *work)
+{
+	for (int i = 0; i < 2; i++) {
+		const struct stack_side *s = &work->side[i];
+
+		if (s->completed < s->n_ops || s->recvs_done < stack_peer(s)->sends)
+			return false;
+	}
+	return true;
+}
+
+bool stack_all_done(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_works; i++)
+		if (!w->works[i]->ends && !w->works[i]->bulk && !stack_work_done(w->works[i]))
+			return false;
+	return true;
+}
+
+static bool side_over(const struct stack_side *s)
+{
+	if (!s->node)
+		return true;
+	return stack_qp_state(s) == IW_QPS_ERR && s->completed == s->posted &&
+	       (s->work->bulk || s->posted == s->n_ops) &&
+	       (s->shares || s->recvs_done == s->recvs_posted);
+}
+
+bool stack_work_over(const struct stack_work *work)
+{
+	return side_over(&work->side[0]) && side_over(&work->side[1]);
+}
+
+bool stack_works_over(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_works; i++)
+		if (w->works[i]->ends && !stack_work_over(w->works[i]))
+			return false;
+	return true;
+}
+
+/* Of what may not all have come: each byte is as it was, or as the model has it. */
+static bool is_part_of(const uint8_t *memory, const uint8_t *model, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (memory[i] && memory[i] != model[i])
+			return false;
+	return true;
+}
+
+void stack_work_check(struct stack_work *work)
+{
+	for (int i = 0; i < 2; i++) {
+		struct stack_side *s = &work->side[i];
+
+		if (!s->node || work->mutating || work->bulk)
+			continue;
+		if (work->ends) {
+			check(is_part_of(s->sink, s->model_sink, STACK_SINK));
+		} else {
+			check(stack_work_done(work));
+			check(!memcmp(s->sink, s->model_sink, STACK_SINK));
+			check(!memcmp(s->recv, s->model_recv, s->recv_slots * STACK_RECV));
+			check(!memcmp(s->words, s->model_words, sizeof(s->words)));
+		}
+	}
+}
