@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write conn_receive conn_events */
-/* WRAP: conn_output conn_timers conn_next_timeout conn_reap conn_doorbell iw_set_now iw_next_notify */
-/* WRAP: conn_sctp_stats iw_stats port_query port_gid_find route_lookup route_mtu memory_copy memory_crc32c */
-/* WRAP: iw_poison progress_start */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify conn_sctp_stats iw_stats port_query */
+/* WRAP: port_gid_find route_lookup route_mtu memory_copy memory_crc32c iw_poison */
+/* WRAP: progress_start */
 /* VALGRIND: yes */
 /* The port's counters by name, and what conn/ asks of its host. */
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write conn_receive conn_events */
-/* WRAP: conn_output conn_timers conn_next_timeout conn_reap conn_doorbell iw_set_now iw_next_notify */
-/* WRAP: pthread_mutex_unlock */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify pthread_mutex_unlock */
 /* VALGRIND: yes */
 /* The order of one turn, the list of doorbells, and the shard's lock. */
 #define _GNU_SOURCE
@@ -108,7 +108,10 @@ static void *post(void *arg)
 	return NULL;
 }
 
-/* What was published before a ring is seen by who serves it: nothing is left behind when both are done. */
+/*
+ * What was published before a ring is seen by who serves it: nothing is left behind when both are
+ * done.
+ */
 static void test_doorbell_threads(void **state)
 {
 	unsigned int names[2] = { 0, 1 };
@@ -145,7 +148,9 @@ static void test_finish_order(void **state)
 	ring(0);
 	fake.events = 2;
 	loop_finish(s);
-	/* Events until there are none; again behind the output, which may complete work requests. */
+	/*
+	 * Events until there are none; again behind the output, which may complete work requests.
+	 */
 	fake_shard_expect("doorbell:0 events events events output events reap");
 	shard_leave(s);
 }
@@ -205,9 +210,9 @@ static void test_pass_of_much(void **state)
 	ring(4);
 	/* Four receives at most, and acknowledgements between them. */
 	assert_true(loop_pass(s, CONN_THOROUGH));
-	fake_shard_expect(
-		"receive doorbell:4 events output receive events output receive events output receive "
-		"events output events reap");
+	fake_shard_expect("receive doorbell:4 events output receive events output "
+			  "receive events output receive "
+			  "events output events reap");
 	/* It ends early for one that waits for the lock. */
 	shard_wait_begin(s);
 	assert_true(loop_pass(s, CONN_THOROUGH));

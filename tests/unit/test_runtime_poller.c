@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write conn_receive conn_events */
-/* WRAP: conn_output conn_timers conn_next_timeout conn_reap conn_doorbell iw_set_now iw_next_notify */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify */
 /* VALGRIND: yes */
-/* What threads of the application do for a shard: they post in bursts, poll empty CQs and arm them. */
+/*
+ * What threads of the application do for a shard: they post in bursts, poll empty CQs and arm them.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +63,10 @@ static void test_alone_at_once(void **state)
 	fake_shard_expect("doorbell:0 " SENT_ALL);
 	assert_int_equal(s->burst.gathered, 0);
 	assert_int_equal(fake.wakes, 0);
-	/* The gap begins when all is sent: clock readings of the look, of the lock, and behind the send. */
+	/*
+	 * The gap begins when all is sent: clock readings of the look, of the lock, and behind the
+	 * send.
+	 */
 	assert_int_equal(fake.readings, 3);
 	assert_int_equal(s->burst.last_served, SEC + 200);
 	assert_false(shard_is_dead(s));

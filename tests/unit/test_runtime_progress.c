@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write conn_receive conn_events */
-/* WRAP: conn_output conn_timers conn_next_timeout conn_reap conn_doorbell iw_set_now iw_next_notify */
-/* WRAP: sys_eventfd sys_timerfd sys_epoll_create sys_epoll_ctl sys_keep sys_close sys_read pthread_create */
-/* WRAP: sched_getaffinity setpriority port_watch_fd port_refresh */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
+/* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
+/* WRAP: setpriority port_watch_fd port_refresh */
 /* VALGRIND: yes */
 /*
- * The progress thread. It runs in the test's own thread: pthread_create() only writes down what to run, and each sleep
- * of it is a step of the test, which ends by sleeping for the last time.
+ * The progress thread. It runs in the test's own thread: pthread_create() only writes down what to
+ * run, and each sleep of it is a step of the test, which ends by sleeping for the last time.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -418,8 +419,8 @@ static void test_park(void **state)
 	fake.on_epoll_wait = polling_began;
 	fake.on_ppoll = nap;
 	run();
-	fake_shard_expect(
-		"receive sleep nap:50 nap:100 nap:200 nap:400 nap:800 nap:1600 nap:1600 nap:1600 receive end");
+	fake_shard_expect("receive sleep nap:50 nap:100 nap:200 nap:400 nap:800 nap:1600 "
+			  "nap:1600 nap:1600 receive end");
 	assert_false(s->progress.parked);
 }
 
@@ -476,8 +477,8 @@ static void test_park_beside_burst(void **state)
 	fake.on_ppoll = nap_beside_burst;
 	run();
 	/* What the burst has left is served. */
-	fake_shard_expect(
-		"receive sleep nap:50 nap:200 nap:200 receive doorbell:0 events output events reap end");
+	fake_shard_expect("receive sleep nap:50 nap:200 nap:200 receive doorbell:0 events output "
+			  "events reap end");
 }
 
 static int too_few_polls(struct epoll_event *ev, int timeout)

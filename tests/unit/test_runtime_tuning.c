@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
-/* The decisions of posters, pollers and the progress thread, by tables of cases on both sides of each limit. */
+/*
+ * The decisions of posters, pollers and the progress thread, by tables of cases on both sides of
+ * each limit.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The settings of a process, from its environment and from a file. They are read once, when the RNIC is
- * made, and do not change after that. No lock. Nothing here needs an RNIC, since the launcher checks its
- * options with the same table.
+ * The settings of a process, from its environment and from a file. They are read once, when the
+ * RNIC is made, and do not change after that. No lock. Nothing here needs an RNIC, since the
+ * launcher checks its options with the same table.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_H
 #define SCTPIW_CONFIG_CONFIG_H
@@ -21,7 +21,10 @@ enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERN
 
 #define CONFIG_PATH_LEN 1024 /* bytes of a file's name and its final zero */
 
-/* RTR indications (RFC 6581), a bit each, as in struct iw_session_param (asserted in conn/cm_connect.c). */
+/*
+ * RTR indications (RFC 6581), a bit each, as in struct iw_session_param (asserted in
+ * conn/cm_connect.c).
+ */
 enum config_rtr {
 	CONFIG_RTR_SEND = 1,
 	CONFIG_RTR_WRITE = 2,
@@ -31,14 +34,17 @@ enum config_rtr {
 
 struct config {
 	enum config_carrier carrier;
-	/* The UDP port of peers that this process connects to: 1 to 65535, or one of the values above. */
+	/*
+	 * The UDP port of peers that this process connects to: 1 to 65535, or one of the values
+	 * above.
+	 */
 	int encap_port;
 	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
-	uint64_t silent_limit;	       /* ns; a peer that is silent for so long is given up (struct sctp_config) */
+	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
 	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
-	uint8_t rtr;  /* enum config_rtr: the RTR indications that rdma_connect() asks for; 0: none */
+	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	enum log_level log;
 };
@@ -55,8 +61,8 @@ struct config_name {
 	const char *allowed; /* the values, in words */
 	const char *dflt;    /* the default, in words */
 	const char *help;    /* what it does */
-	bool flag; /* the value is yes, no, 1 or 0; an option without a value means yes */
-	bool path; /* the value is the name of a file */
+	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
+	bool path;	     /* the value is the name of a file */
 };
 
 /* The i-th setting, for the launcher; NULL past the last. */
@@ -74,26 +80,26 @@ struct config_builder {
 /* Sets all to their defaults. */
 void config_init(struct config_builder *b);
 /*
- * Takes one setting. origin says where it was written, as "SCTPIW_LLP" or "/etc/sctpiw.conf:3". false: it was not
- * taken, and err says which setting it was, which value, and what is allowed.
+ * Takes one setting. origin says where it was written, as "SCTPIW_LLP" or "/etc/sctpiw.conf:3".
+ * false: it was not taken, and err says which setting it was, which value, and what is allowed.
  */
 bool config_set(struct config_builder *b, const char *origin, const char *name, const char *value,
 		struct config_error *err);
 /*
- * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source is its name.
- * false: err says what is wrong with the first line that was not understood.
+ * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source
+ * is its name. false: err says what is wrong with the first line that was not understood.
  */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);
 /*
- * To be called after the last setting: fills defaults that depend on others. false: err says which settings do not go
- * together.
+ * To be called after the last setting: fills defaults that depend on others. false: err says which
+ * settings do not go together.
  */
 bool config_finish(struct config_builder *b, struct config_error *err);
 
 /*
- * Does all of that with the process's own file and environment, which goes before the file. false: err says why, and
- * *config is as it was. (config_load.c)
+ * Does all of that with the process's own file and environment, which goes before the file. false:
+ * err says why, and *config is as it was. (config_load.c)
  */
 bool config_load(struct config *config, struct config_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where settings come from: the environment, to which the launcher adds its options, and one file: that of
- * SCTPIW_CONFIG, the user's, or the system's, the first of these that there is.
+ * Where settings come from: the environment, to which the launcher adds its options, and one file:
+ * that of SCTPIW_CONFIG, the user's, or the system's, the first of these that there is.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -58,7 +58,8 @@ static bool load_file(struct config_builder *b, const char *path, struct config_
 	if (fd < 0)
 		return file_error(err, path, strerror(-fd));
 	if (!sys_stat_fd(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		ok = file_error(err, path, "a pipe is empty once it was read, and every process reads it");
+		ok = file_error(err, path,
+				"a pipe is empty once it was read, and every process reads it");
 	else
 		ok = read_file(b, path, fd, err);
 	sys_close(fd);

@@ -19,9 +19,15 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 void log_set_level(enum log_level level);
 /* Whether lines of this level are written. */
 bool log_enabled(enum log_level level);
-/* Writes a line if its level is enabled. The format is printf()'s, without a newline; long lines are cut. */
+/*
+ * Writes a line if its level is enabled. The format is printf()'s, without a newline; long lines
+ * are cut.
+ */
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same at level debug, on standard error and into the trace, whichever wants it. For log_debug(). */
+/*
+ * The same at level debug, on standard error and into the trace, whichever wants it. For
+ * log_debug().
+ */
 void log_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Errors are what a user can act upon: the line says the cause and the remedy. */

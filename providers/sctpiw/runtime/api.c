@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds the object that is
- * meant, takes the shard's lock and calls conn/, net/ or another module of this room; rnic_api.h says what
- * it takes and returns.
+ * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds the
+ * object that is meant, takes the shard's lock and calls conn/, net/ or another module of this
+ * room; rnic_api.h says what it takes and returns.
  */
 #define _GNU_SOURCE
 #include "rnic_api.h"
@@ -40,7 +40,9 @@ static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
 	return channel_create(CHANNEL_CM, chan, fd);
 }
 
-/* No reference is passed on: the caller installs the channel under the descriptor, which keeps it. */
+/*
+ * No reference is passed on: the caller installs the channel under the descriptor, which keeps it.
+ */
 static struct rnic_channel *api_channel_by_fd(int fd)
 {
 	struct rnic_channel *chan = channel_get_by_fd(fd);
@@ -220,8 +222,11 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	return 0;
 }
 
-/* Logs a call that failed, with the state of the id, and returns ret. addr: to be named, or NULL. */
-static int log_refusal(const struct cm_id *id, const char *what, const struct sockaddr *addr, int ret)
+/*
+ * Logs a call that failed, with the state of the id, and returns ret. addr: to be named, or NULL.
+ */
+static int log_refusal(const struct cm_id *id, const char *what, const struct sockaddr *addr,
+		       int ret)
 {
 	char text[SOCKADDR_TEXT] = "";
 
@@ -234,7 +239,10 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 	return ret;
 }
 
-/* Runs call on the id of this handle, under the lock, and returns its result. what, addr: for log_refusal(). */
+/*
+ * Runs call on the id of this handle, under the lock, and returns its result. what, addr: for
+ * log_refusal().
+ */
 #define WITH_ID(handle, id, what, addr, call)                                                      \
 	do {                                                                                       \
 		struct cm_id *id = lock_id(handle);                                                \
@@ -242,8 +250,8 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
                                                                                                    \
 		if (!id)                                                                           \
 			return -ENOENT;                                                            \
-		ret_ = log_refusal(id, what, addr, call);                                                 \
-		shard_unlock(shard_of(id));                                                         \
+		ret_ = log_refusal(id, what, addr, call);                                          \
+		shard_unlock(shard_of(id));                                                        \
 		return ret_;                                                                       \
 	} while (0)
 

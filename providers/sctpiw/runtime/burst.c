@@ -32,7 +32,10 @@ void burst_sent(struct burst *b)
 	atomic_store_explicit(&b->last_served, sys_now(), memory_order_relaxed);
 }
 
-/* Decides by the clock. If the burst goes on, the look counts as a sign that the application is active. */
+/*
+ * Decides by the clock. If the burst goes on, the look counts as a sign that the application is
+ * active.
+ */
 static enum tuning_post look(struct shard *s)
 {
 	struct burst *b = &s->burst;
@@ -57,8 +60,9 @@ static void gather(struct burst *b, const struct tuning_post_seen *seen)
 }
 
 /*
- * Somebody must come for the doorbell that was just rung. A parked thread does at the end of its nap. One that
- * sleeps is woken, once for many work requests: until it has cleared doorbell_wake it has not looked at the list.
+ * Somebody must come for the doorbell that was just rung. A parked thread does at the end of its
+ * nap. One that sleeps is woken, once for many work requests: until it has cleared doorbell_wake it
+ * has not looked at the list.
  */
 static void tell_thread(struct shard *s)
 {
@@ -69,7 +73,10 @@ static void tell_thread(struct shard *s)
 		progress_wake(s);
 }
 
-/* Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets go. doorbell: the new one. */
+/*
+ * Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets
+ * go. doorbell: the new one.
+ */
 static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 {
 	/* Pairs with the fence of shard_leave(). */

@@ -34,16 +34,19 @@ struct rnic_channel {
 	int read_fd; /* our own, since the application may close its one at any time */
 	int write_fd;
 	unsigned int signals; /* bytes in the pipe, unless the application has read some itself */
-	bool each;	      /* each event writes a byte, for readers that wait in epoll for edges */
-	bool released;	      /* the application has closed its descriptor */
+	bool each;     /* each event writes a byte, for readers that wait in epoll for edges */
+	bool released; /* the application has closed its descriptor */
 };
 
-/* Bytes that one pipe holds at most: enough edges for events that wait, and far from filling the pipe. */
+/*
+ * Bytes that one pipe holds at most: enough edges for events that wait, and far from filling the
+ * pipe.
+ */
 #define SIGNALS_MAX 1024
 
 /* All channels that are not released. The lock may not be taken under a channel's lock. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list_node table = {&table, &table};
+static struct list_node table = { &table, &table };
 static _Atomic unsigned int generation; /* how many forks this process is away from the first one */
 static void (*_Atomic fd_hook)(int fd, struct rnic_channel *chan);
 
@@ -53,8 +56,8 @@ bool channel_is_foreign(const struct rnic_channel *chan)
 }
 
 /*
- * false: the channel is foreign and nothing is locked. In the child of a fork() its lock is in whatever state
- * another thread of the parent left it.
+ * false: the channel is foreign and nothing is locked. In the child of a fork() its lock is in
+ * whatever state another thread of the parent left it.
  */
 static bool channel_lock(struct rnic_channel *chan)
 {
@@ -192,7 +195,10 @@ static void add_signal(struct rnic_channel *chan)
 	chan->signals += sys_write(chan->write_fd, &byte, 1) == 1;
 }
 
-/* Puts a byte into the pipe, or takes all out, so that the pipe is readable while the queue is not empty. */
+/*
+ * Puts a byte into the pipe, or takes all out, so that the pipe is readable while the queue is not
+ * empty.
+ */
 static void update_signal(struct rnic_channel *chan)
 {
 	bool wanted = !list_empty(&chan->events);
@@ -252,7 +258,10 @@ static int post(struct event_source *src, const void *event, size_t len, bool la
 			drop_equal(chan, src, event, len);
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
-		/* A reader that waits in epoll for edges, and reads one event for each, gets them all. */
+		/*
+		 * A reader that waits in epoll for edges, and reads one event for each, gets them
+		 * all.
+		 */
 		if (chan->each && chan->signals && chan->signals < SIGNALS_MAX)
 			add_signal(chan);
 		else
@@ -317,7 +326,10 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 		update_signal(from);
 		channel_unlock(from);
 	}
-	/* Posting and migrating exclude each other by the shard's lock, so that no event overtakes others. */
+	/*
+	 * Posting and migrating exclude each other by the shard's lock, so that no event overtakes
+	 * others.
+	 */
 	reported = src->reported;
 	src->chan = to;
 	channel_ref(to);
@@ -384,7 +396,10 @@ void channel_forget_all(void)
 	while ((node = list_pop(&table))) {
 		struct rnic_channel *chan = list_entry(node, struct rnic_channel, node);
 
-		/* The pipe is the parent's as well: only this process's descriptors of it are closed. */
+		/*
+		 * The pipe is the parent's as well: only this process's descriptors of it are
+		 * closed.
+		 */
 		sys_close(chan->read_fd);
 		sys_close(chan->write_fd);
 	}

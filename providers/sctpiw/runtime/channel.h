@@ -22,8 +22,8 @@ enum channel_kind { CHANNEL_COMP, CHANNEL_ASYNC, CHANNEL_CM };
 
 /*
  * Makes a channel; *fd is the application's end, which the application closes. The caller holds one
- * reference on behalf of that descriptor, until channel_release(). If the kind is CHANNEL_ASYNC, the
- * hook of channel_set_fd_hook() is called. -errno of pipe() or fstat(), or -ENOMEM.
+ * reference on behalf of that descriptor, until channel_release(). If the kind is CHANNEL_ASYNC,
+ * the hook of channel_set_fd_hook() is called. -errno of pipe() or fstat(), or -ENOMEM.
  */
 int channel_create(enum channel_kind kind, struct rnic_channel **chan, int *fd);
 /*
@@ -48,8 +48,9 @@ bool channel_is_foreign(const struct rnic_channel *chan);
  */
 int channel_post(struct event_source *src, const void *event, size_t len);
 /*
- * The same for an event that only says how things are now: equal events of this source that were not
- * read yet are removed. So a program that never reads has few of them, and the last one read is true.
+ * The same for an event that only says how things are now: equal events of this source that were
+ * not read yet are removed. So a program that never reads has few of them, and the last one read is
+ * true.
  */
 int channel_post_latest(struct event_source *src, const void *event, size_t len);
 /*
@@ -58,13 +59,13 @@ int channel_post_latest(struct event_source *src, const void *event, size_t len)
  */
 uint32_t channel_purge(struct event_source *src);
 /*
- * Moves the source and its unread events to another channel, and its reference with them. Returns how
- * many events were read before. Shard lock, so that nothing is posted meanwhile.
+ * Moves the source and its unread events to another channel, and its reference with them. Returns
+ * how many events were read before. Shard lock, so that nothing is posted meanwhile.
  */
 uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to);
 /*
- * Takes the oldest event out of the queue into buf, and returns its length. -EAGAIN if there is none,
- * -EINVAL if len is too small, -EIO if the channel is foreign.
+ * Takes the oldest event out of the queue into buf, and returns its length. -EAGAIN if there is
+ * none, -EINVAL if len is too small, -EIO if the channel is foreign.
  */
 ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
 
@@ -74,11 +75,14 @@ ssize_t channel_read(struct rnic_channel *chan, void *buf, size_t len);
  */
 void channel_set_fd_hook(void (*opened)(int fd, struct rnic_channel *chan));
 /*
- * In the child of a fork(): from now on the channels that were made before are foreign. This process's
- * copies of our descriptors are closed.
+ * In the child of a fork(): from now on the channels that were made before are foreign. This
+ * process's copies of our descriptors are closed.
  */
 void channel_forget_all(void);
-/* Before a fork(), and after it in both processes: the child must find the table of channels unlocked. */
+/*
+ * Before a fork(), and after it in both processes: the child must find the table of channels
+ * unlocked.
+ */
 void channel_fork_prepare(void);
 void channel_fork_done(void);
 

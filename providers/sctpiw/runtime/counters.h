@@ -9,8 +9,8 @@ struct shard;
 
 /*
  * Sets *value to the counter of that name, which is the name of its file in ports/1/counters or
- * ports/1/hw_counters. It counts what this process has done since it opened the device. 0, or -ENOENT if there is no
- * such counter. Takes the shard's lock itself.
+ * ports/1/hw_counters. It counts what this process has done since it opened the device. 0, or
+ * -ENOENT if there is no such counter. Takes the shard's lock itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
 

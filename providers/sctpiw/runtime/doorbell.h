@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of QPs and SRQs that have new work requests. Any thread rings, without a lock; the holder of the
- * shard's lock takes the whole list and serves it in the order of the rings. A doorbell is on the list once, however
- * often it is rung.
+ * The list of QPs and SRQs that have new work requests. Any thread rings, without a lock; the
+ * holder of the shard's lock takes the whole list and serves it in the order of the rings. A
+ * doorbell is on the list once, however often it is rung.
  */
 #ifndef SCTPIW_RUNTIME_DOORBELL_H
 #define SCTPIW_RUNTIME_DOORBELL_H
@@ -15,12 +15,12 @@ struct conn;
 struct iw_doorbell;
 
 struct doorbell_list {
-	_Atomic(struct iw_doorbell *) head; /* the newest; iw_doorbell.next is the one rung before */
+	_Atomic(struct iw_doorbell *) head; /* the newest; next is the one before */
 };
 
 /*
- * Puts the doorbell on the list, behind work requests that were published before. Returns false if it was there
- * already; then whoever serves it sees them, too. Lock-free.
+ * Puts the doorbell on the list, behind work requests that were published before. Returns false if
+ * it was there already; then whoever serves it sees them, too. Lock-free.
  */
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell);
 /* Calls conn_doorbell() for each that is on the list. Returns whether there was any. Shard lock. */

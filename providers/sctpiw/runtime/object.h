@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What verbs/ hangs on a CQ, SRQ or QP (iw_cq.ctx and its like) begins with a struct object, so that loop.c
- * finds the event channels without knowing the objects of verbs/.
+ * What verbs/ hangs on a CQ, SRQ or QP (iw_cq.ctx and its like) begins with a struct object, so
+ * that loop.c finds the event channels without knowing the objects of verbs/.
  *
- * The owner fills the struct before it makes the object of iwarp/, and takes a reference on each channel. To destroy
- * an object, the owner frees that of iwarp/ under the shard's lock, then calls channel_purge() for both sources,
- * whose results are the counts of events that libibverbs waits to be acknowledged, and then channel_put() for
- * both channels.
+ * The owner fills the struct before it makes the object of iwarp/, and takes a reference on each
+ * channel. To destroy an object, the owner frees that of iwarp/ under the shard's lock, then calls
+ * channel_purge() for both sources, whose results are the counts of events that libibverbs waits to
+ * be acknowledged, and then channel_put() for both channels.
  */
 #ifndef SCTPIW_RUNTIME_OBJECT_H
 #define SCTPIW_RUNTIME_OBJECT_H
@@ -36,7 +36,10 @@ enum object_async_type {
 	OBJECT_ASYNC_GID_CHANGE = 18,
 };
 
-/* An async event, as the kernel's struct ib_uverbs_async_event_desc. A completion event is the user_handle alone. */
+/*
+ * An async event, as the kernel's struct ib_uverbs_async_event_desc. A completion event is the
+ * user_handle alone.
+ */
 struct object_async_event {
 	uint64_t element;
 	uint32_t event_type;

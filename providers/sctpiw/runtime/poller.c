@@ -23,7 +23,10 @@ uint64_t poller_last_active(const struct shard *s)
 	return poll > look ? poll : look;
 }
 
-/* Has the progress thread park if polling has begun and the thread cannot know. polls: this one and those before. */
+/*
+ * Has the progress thread park if polling has begun and the thread cannot know. polls: this one and
+ * those before.
+ */
 static void tell_thread(struct shard *s, uint32_t polls)
 {
 	bool parked;
@@ -36,8 +39,8 @@ static void tell_thread(struct shard *s, uint32_t polls)
 }
 
 /*
- * On the only processor a poller would keep whoever is to answer from running: the poller waits for a socket
- * instead.
+ * On the only processor a poller would keep whoever is to answer from running: the poller waits for
+ * a socket instead.
  */
 static void nap(struct shard *s)
 {
@@ -91,7 +94,9 @@ bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due)
 	/* The time of the last poll, which came with it, saves reading the clock for each. */
 	if (poller_last_active(s) < due)
 		return true;
-	/* The application takes the completion and may spin on memory from now on, without polling. */
+	/*
+	 * The application takes the completion and may spin on memory from now on, without polling.
+	 */
 	if (atomic_exchange_explicit(&cq->answer_due, 0, memory_order_acq_rel) &&
 	    atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
@@ -102,7 +107,10 @@ void poller_armed(struct shard *s)
 {
 	atomic_store_explicit(&s->poller.active_at_arm, poller_activity(s), memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->poller.arms, 1, memory_order_relaxed);
-	/* Pairs with the fence of park(): either the thread sees the count, or this thread sees that it is parked. */
+	/*
+	 * Pairs with the fence of park(): either the thread sees the count, or this thread sees
+	 * that it is parked.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);

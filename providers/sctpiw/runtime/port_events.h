@@ -14,10 +14,11 @@ struct port_events {
 };
 
 /*
- * From now on the source's channel gets an event (struct object_async_event, element 1, the port's number) when the
- * port becomes active or inactive, and when the GID table changes. A program that does not read its events has one
- * of each kind waiting. pe must stay where it is until port_events_stop(). -errno as of progress_start(): without
- * the thread nobody would see changes. Takes the shard's lock.
+ * From now on the source's channel gets an event (struct object_async_event, element 1, the port's
+ * number) when the port becomes active or inactive, and when the GID table changes. A program that
+ * does not read its events has one of each kind waiting. pe must stay where it is until
+ * port_events_stop(). -errno as of progress_start(): without the thread nobody would see changes.
+ * Takes the shard's lock.
  */
 int port_events_start(struct shard *s, struct port_events *pe);
 /* No event comes any more. Those that were not read are the caller's to purge (channel_purge()). */

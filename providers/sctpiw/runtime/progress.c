@@ -125,9 +125,9 @@ static bool nap(struct shard *s, uint64_t length)
 }
 
 /*
- * The thread sleeps on its eventfd alone, and looks now and then whether polling has stopped, since an application may
- * go on to spin on memory without saying so. One that arms a CQ says so. Returns when polling has stopped, or when
- * the thread was woken.
+ * The thread sleeps on its eventfd alone, and looks now and then whether polling has stopped, since
+ * an application may go on to spin on memory without saying so. One that arms a CQ says so. Returns
+ * when polling has stopped, or when the thread was woken.
  */
 static void park(struct shard *s)
 {
@@ -146,15 +146,18 @@ static void park(struct shard *s)
 		length = tuning_park_nap(&app, length, doorbell_is_rung(&s->doorbells));
 	} while (length);
 	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
-	/* Pairs with the fence of burst.c: the next serve() sees what a poster rang who still saw parked. */
+	/*
+	 * Pairs with the fence of burst.c: the next serve() sees what a poster rang who still saw
+	 * parked.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* ---- serving and lingering ---- */
 
 /*
- * Most deadlines move away with each packet. The timer is left as it is until it is too late, or has gone
- * off too early: that saves a system call for each packet.
+ * Most deadlines move away with each packet. The timer is left as it is until it is too late, or
+ * has gone off too early: that saves a system call for each packet.
  */
 static void reset_timer(struct shard *s)
 {
@@ -167,7 +170,10 @@ static void reset_timer(struct shard *s)
 	}
 }
 
-/* Runs the shard until nothing more comes in. *received: progress.received. false: the shard is dead. */
+/*
+ * Runs the shard until nothing more comes in. *received: progress.received. false: the shard is
+ * dead.
+ */
 static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
@@ -190,7 +196,10 @@ static bool serve(struct shard *s, uint64_t *received)
 	return !dead;
 }
 
-/* One look for more. *now: when, ns; *received: progress.received. false: another thread has the lock. */
+/*
+ * One look for more. *now: when, ns; *received: progress.received. false: another thread has the
+ * lock.
+ */
 static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 {
 	if (shard_is_awaited(s) || !shard_try_enter(s))
@@ -203,7 +212,10 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 	return true;
 }
 
-/* Looks for more until tuning_lingered() says that it is enough. since: poller_activity() before the thread ran. */
+/*
+ * Looks for more until tuning_lingered() says that it is enough. since: poller_activity() before
+ * the thread ran.
+ */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {
 	uint64_t now = start, left = start, before = received;
@@ -234,10 +246,11 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 /* ---- the scheduler ---- */
 
 /*
- * A program may spin on memory, waiting for what only this thread can place there: then the thread must get the
- * processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread that asks for short slices to one
- * that computes on and on, as long as the former has had less than its share. A lower nice value, if the process may
- * set it, makes the share larger. If neither is granted, everything works all the same.
+ * A program may spin on memory, waiting for what only this thread can place there: then the thread
+ * must get the processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread
+ * that asks for short slices to one that computes on and on, as long as the former has had less
+ * than its share. A lower nice value, if the process may set it, makes the share larger. If neither
+ * is granted, everything works all the same.
  */
 static void come_first(void)
 {
@@ -255,8 +268,8 @@ static void come_first(void)
 /* ---- descriptors ---- */
 
 /*
- * The application closed our descriptors by a way that the preload library does not see. Their numbers are,
- * or will be, those of something else, so that none of them may be used any more.
+ * The application closed our descriptors by a way that the preload library does not see. Their
+ * numbers are, or will be, those of something else, so that none of them may be used any more.
  */
 static void give_up(struct shard *s)
 {
@@ -308,7 +321,10 @@ static void unwatch_all(struct shard *s)
 	s->progress.wait_fd = -1;
 }
 
-/* Whether a descriptor of the thread is closed. epoll does not say: it forgets closed descriptors silently. */
+/*
+ * Whether a descriptor of the thread is closed. epoll does not say: it forgets closed descriptors
+ * silently.
+ */
 static bool are_closed(const struct shard *s)
 {
 	struct pollfd pfd[] = {
@@ -337,7 +353,9 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
 	return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, 0);
 }
 
-/* Sleeps until something happens, or may have happened. now: ns. false: the descriptors are gone. */
+/*
+ * Sleeps until something happens, or may have happened. now: ns. false: the descriptors are gone.
+ */
 static bool sleep_on_all(struct shard *s, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
@@ -407,7 +425,10 @@ static int start_thread(struct shard *s)
 	pthread_t thread;
 	int ret;
 
-	/* Signals are the application's, but a fault in a guarded copy must reach its handler (net/memory.h). */
+	/*
+	 * Signals are the application's, but a fault in a guarded copy must reach its handler
+	 * (net/memory.h).
+	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The progress thread: it sleeps on the sockets and the timer and runs the shard when nobody polls. While
- * an application polls, the thread parks: it sleeps on its eventfd alone and looks now and then whether
- * polling has stopped. After a run it may linger, which means that it looks for more before it sleeps.
- * tuning.h decides which of these it does.
+ * The progress thread: it sleeps on the sockets and the timer and runs the shard when nobody polls.
+ * While an application polls, the thread parks: it sleeps on its eventfd alone and looks now and
+ * then whether polling has stopped. After a run it may linger, which means that it looks for more
+ * before it sleeps. tuning.h decides which of these it does.
  */
 #ifndef SCTPIW_RUNTIME_PROGRESS_H
 #define SCTPIW_RUNTIME_PROGRESS_H
@@ -18,14 +18,17 @@ struct shard;
 
 struct progress {
 	_Atomic bool started; /* the thread runs; it is never joined */
-	/* There is one processor for all threads of the process. Set before the first CQ is made. */
+	/*
+	 * There is one processor for all threads of the process. Set before the first CQ is made.
+	 */
 	bool one_cpu;
 
 	/*
-	 * The epoll set that the thread sleeps on: its own descriptors, and the shard's sockets. It is
-	 * net.epoll_fd itself if it can be, since one set saves time in each wake-up. But events that epoll
-	 * reports only once, as edges, would be lost to pollers, and a poller that naps must not wake up
-	 * for the thread's own descriptors. In these cases it is a set that has net.epoll_fd in it.
+	 * The epoll set that the thread sleeps on: its own descriptors, and the shard's sockets. It
+	 * is net.epoll_fd itself if it can be, since one set saves time in each wake-up. But events
+	 * that epoll reports only once, as edges, would be lost to pollers, and a poller that naps
+	 * must not wake up for the thread's own descriptors. In these cases it is a set that has
+	 * net.epoll_fd in it.
 	 */
 	int wait_fd;
 	int wake_fd;  /* eventfd of progress_wake() */
@@ -35,32 +38,35 @@ struct progress {
 	struct net_watch wake, timer, port, sockets;
 	uint64_t timer_set; /* ns, absolute; TIME_NEVER: not set. Shard lock. */
 
-	_Atomic bool parked;
-	_Atomic bool doorbell_wake;	/* the thread was woken to send the rest of a burst, and has not run yet */
+	_Atomic bool parked;	    /* the thread is parked, and looks at the doorbells itself */
+	_Atomic bool doorbell_wake; /* it was woken to send the rest of a burst, and has not run */
 	_Atomic uint64_t last_cm_event; /* when an event of the RDMA CM was posted last, ns */
 	uint64_t received;		/* passes that brought something; shard lock */
 	/* The thread's alone: */
 	uint64_t no_linger_until; /* ns; it does not linger before that */
-	uint64_t no_linger;	  /* for how long it will not, when it next loses the processor, ns */
+	uint64_t no_linger; /* for how long it will not, when it next loses the processor, ns */
 };
 
 /*
- * Makes the thread's descriptors and net.epoll_fd. -errno of eventfd(), timerfd_create() or epoll_create1(); the
- * caller calls progress_fini() in any case.
+ * Makes the thread's descriptors and net.epoll_fd. -errno of eventfd(), timerfd_create() or
+ * epoll_create1(); the caller calls progress_fini() in any case.
  */
 int progress_init(struct shard *s);
 /* Closes all of them. No thread is told: it must be gone, as in the child of a fork(). */
 void progress_fini(struct shard *s);
 /*
- * Starts the thread if it does not run yet. -errno of epoll_create1(), epoll_ctl() or pthread_create(): a line was
- * logged, and another call tries again. Shard lock.
+ * Starts the thread if it does not run yet. -errno of epoll_create1(), epoll_ctl() or
+ * pthread_create(): a line was logged, and another call tries again. Shard lock.
  */
 int progress_start(struct shard *s);
 /* Has the timer end the thread's sleep at that time, ns, or earlier. Shard lock. */
 void progress_set_deadline(struct shard *s, uint64_t when);
 /* Ends the thread's sleep or nap, if there is a thread. Called without the lock; never blocks. */
 void progress_wake(struct shard *s);
-/* Takes the thread's own descriptors out of the set, so that it holds the sockets alone. For the end. */
+/*
+ * Takes the thread's own descriptors out of the set, so that it holds the sockets alone. For the
+ * end.
+ */
 void progress_unwatch(struct shard *s);
 
 #endif

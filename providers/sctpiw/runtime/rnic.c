@@ -23,11 +23,17 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* bytes. Shorter payload is faster copied than referenced ("Zero-copy payloads" in docs/experiments.md). */
+/*
+ * bytes. Shorter payload is faster copied than referenced ("Zero-copy payloads" in
+ * docs/experiments.md).
+ */
 #define ZCOPY_MIN 8192
 /* bytes. A QP keeps Sends without a receive up to this (decision 9 in docs/decisions). */
 #define UNEXPECTED_BYTES (1u << 20)
-/* ns. At exit, unacknowledged data may hold up the process for so long; it is looked at in these steps. */
+/*
+ * ns. At exit, unacknowledged data may hold up the process for so long; it is looked at in these
+ * steps.
+ */
 #define LINGER_LIMIT (2 * NSEC_PER_SEC)
 #define LINGER_STEP NSEC_PER_MSEC
 /* s. At exit, a thread that keeps the lock may hold up the process for so long. */
@@ -220,8 +226,9 @@ static void after_fork_parent(void)
 }
 
 /*
- * In the child. The sockets are shared with the parent, and the epoll set with the parent's thread: all that the child
- * may do is to close its descriptors of them. The memory stays, since objects of verbs/ point into it.
+ * In the child. The sockets are shared with the parent, and the epoll set with the parent's thread:
+ * all that the child may do is to close its descriptors of them. The memory stays, since objects of
+ * verbs/ point into it.
  */
 static void forget(struct rnic *r)
 {
@@ -255,16 +262,22 @@ static void after_fork_child(void)
 
 /* ---- exit ---- */
 
-/* Waits until what was handed over before exit() is acknowledged, or the peer does not take it in time. */
+/*
+ * Waits until what was handed over before exit() is acknowledged, or the peer does not take it in
+ * time.
+ */
 static void linger(struct shard *s)
 {
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
-	/* The thread waits for the lock and does not read its descriptors, which would end each ppoll() at once. */
+	/*
+	 * The thread waits for the lock and does not read its descriptors, which would end each
+	 * ppoll() at once.
+	 */
 	progress_unwatch(s);
 	loop_finish(s);
 	while (!conn_is_drained(&s->conn) && sys_now() < end) {
-		struct pollfd pfd = {.fd = s->net.epoll_fd, .events = POLLIN};
+		struct pollfd pfd = { .fd = s->net.epoll_fd, .events = POLLIN };
 
 		sys_ppoll(&pfd, 1, LINGER_STEP);
 		shard_read_clock(s);
@@ -273,8 +286,8 @@ static void linger(struct shard *s)
 }
 
 /*
- * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has stopped with the lock
- * in its hands, exit() is not held up for long.
+ * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
+ * stopped with the lock in its hands, exit() is not held up for long.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {
@@ -308,7 +321,7 @@ struct rnic *rnic_get(void)
 {
 	static bool prepared;
 	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
-	struct config_error why = {""};
+	struct config_error why = { "" };
 	int err = 0;
 
 	if (r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process's one RNIC: what all shards have in common. It is made on first use, and anew in a child of
- * fork() that opens the device itself. It ends with the process.
+ * The process's one RNIC: what all shards have in common. It is made on first use, and anew in a
+ * child of fork() that opens the device itself. It ends with the process.
  */
 #ifndef SCTPIW_RUNTIME_RNIC_H
 #define SCTPIW_RUNTIME_RNIC_H
@@ -17,16 +17,16 @@ struct cm_id_table;
 struct iw_rnic;
 
 struct rnic {
-	struct config config;	 /* read once, constant since */
+	struct config config;	     /* read once, constant since */
 	struct random_source random; /* the shard's lock guards it */
-	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
-	struct cm_id_table *ids; /* the rdma_cm ids; the shard's lock guards it */
+	struct iw_rnic *iw;	     /* MRs, PDs, QP numbers; see iwarp.h for its lock */
+	struct cm_id_table *ids;     /* the rdma_cm ids; the shard's lock guards it */
 	struct shard shard;
 };
 
 /*
- * The process's RNIC, which is made if there is none. NULL: errno says why, and the first time a line was logged. Any
- * thread.
+ * The process's RNIC, which is made if there is none. NULL: errno says why, and the first time a
+ * line was logged. Any thread.
  */
 struct rnic *rnic_get(void);
 

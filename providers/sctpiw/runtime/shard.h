@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shard: one lock, and under it the sockets, SCTP, the sessions and their timers, with the threads that
- * move them on. A shard owns everything of conn/ and net/; what belongs to the RNIC as a whole (MRs, PDs,
- * settings, the table of rdma_cm ids) is in struct rnic (rnic.h). A process has one shard today.
+ * A shard: one lock, and under it the sockets, SCTP, the sessions and their timers, with the
+ * threads that move them on. A shard owns everything of conn/ and net/; what belongs to the RNIC as
+ * a whole (MRs, PDs, settings, the table of rdma_cm ids) is in struct rnic (rnic.h). A process has
+ * one shard today.
  *
- * A thread that polls a CQ and finds it empty runs the shard itself if the lock is free (poller.h). The
- * progress thread does when nobody polls (progress.h). A poster that finds the lock taken leaves its QP on
- * the list of doorbells (doorbell.h), and the holder of the lock serves the list before it lets go.
+ * A thread that polls a CQ and finds it empty runs the shard itself if the lock is free (poller.h).
+ * The progress thread does when nobody polls (progress.h). A poster that finds the lock taken
+ * leaves its QP on the list of doorbells (doorbell.h), and the holder of the lock serves the list
+ * before it lets go.
  *
- * What is read and written without the lock. All of it is atomic, and relaxed unless the table names a fence:
+ * What is read and written without the lock. All of it is atomic, and relaxed unless a fence is
+ * named (A to D below). Each line says who writes, who reads, and why an old or lost value is
+ * harmless:
  *
- *	field                       writers                readers           if a value is stale or lost
- *	lock.owner                  holder of the lock     its holder        cannot be: a thread looks for its own id
- *	lock.waiters                waiters                pollers, holder   one pass more before the waiter's turn
- *	dead                        under the lock         anyone            under the lock it is exact; without it,
- *	                                                                     one wake-up more for nobody
- *	doorbells.head [A B C]      posters, holder        anyone            see the fences
- *	burst.gathered, _bytes,     posters, pollers       posters           a burst leaves a few work requests
- *	  gap_shift, last_served                                             earlier or later
- *	burst.looks, last_look      posters                pollers, thread   as poller.polls
- *	poller.polls, last_poll     pollers                pollers, thread   the thread parks, or looks again, one
- *	                                                                     nap or 64 polls later
- *	poller.busy_polls           pollers                pollers           a yield earlier or later
- *	poller.inside               the poller inside      thread            as poller.polls; with two pollers the
- *	                                                                     first to leave clears it
- *	poller.arms [D]             threads that arm       thread            see the fence
- *	poller.active_at_arm        threads that arm       pollers, thread   the thread parks too early, and its
- *	                                                                     next nap ends that
- *	progress.parked [C D]       thread                 anyone            see the fences
- *	progress.doorbell_wake [B]  posters, thread        posters           see the fence
- *	progress.started            under the lock         posters           a poster sends at once
- *	progress.last_cm_event      holder of the lock     thread            it sleeps in the other way once
+ *	lock.owner		holder; anyone: a thread looks for its own id only
+ *	lock.waiters		waiters; pollers, holder: one pass more before the waiter's turn
+ *	dead			holder; anyone: exact under the lock, else a wake-up for nobody
+ *	doorbells.head [A B C]	posters, holder; anyone: the fences see to it
+ *	burst.gathered, gathered_bytes, gap_shift, last_served
+ *				posters, pollers; posters: a burst leaves a little earlier or later
+ *	burst.looks, last_look	posters; pollers, thread: as poller.polls
+ *	poller.polls, last_poll	pollers; pollers, thread: the thread parks, or looks again, a nap or
+ *				64 polls later
+ *	poller.busy_polls	pollers; pollers: a yield earlier or later
+ *	poller.inside		pollers; thread: as poller.polls. If there are two, one of which
+ *				naps, the first to leave clears it
+ *	poller.arms [D]		threads that arm; thread: the fence sees to it
+ *	poller.active_at_arm	threads that arm; pollers, thread: the thread parks for one nap
+ *				too early
+ *	progress.parked [C D]	thread; anyone: the fences see to it
+ *	progress.doorbell_wake [B]
+ *				posters, thread; posters: the fence sees to it
+ *	progress.started	holder; posters: a poster sends at once
+ *	progress.last_cm_event	holder; thread: it sleeps in the other way once
  *
  * What two threads count without the lock may lose a count: such counters only have to move.
  *
- * Fences. Each pair is of the same kind: one side writes X and then reads Y, the other writes Y and then reads X,
- * both with a sequentially consistent fence in between, so that at least one of them sees the other.
+ * Fences. Each pair is of the same kind: one side writes X and then reads Y, the other writes Y and
+ * then reads X, both with a sequentially consistent fence in between, so that at least one of them
+ * sees the other.
  *
  *	A  burst.c send_all()    rings, then tries the lock
  *	   shard_leave()         releases the lock, then looks for rings
@@ -46,8 +50,8 @@
  *	D  poller_armed()        counts the arm, then reads parked; if it is set, wakes the thread
  *	   progress.c park()     sets parked, then reads the count of arms before each nap
  *
- * No fence publishes data. What a ring publishes goes by the exchange of iw_doorbell.pending (doorbell.c), and
- * completions by the head and tail of their ring (iwarp/iw_cq.h).
+ * No fence publishes data. What a ring publishes goes by the exchange of iw_doorbell.pending
+ * (doorbell.c), and completions by the head and tail of their ring (iwarp/iw_cq.h).
  */
 #ifndef SCTPIW_RUNTIME_SHARD_H
 #define SCTPIW_RUNTIME_SHARD_H
@@ -76,7 +80,10 @@ struct shard_lock {
 struct shard {
 	struct rnic *rnic;
 	struct shard_lock lock;
-	/* The sockets are gone. Set once, under the lock: in the child of a fork(), at exit, or by the thread. */
+	/*
+	 * The sockets are gone. Set once, under the lock: in the child of a fork(), at exit, or by
+	 * the thread.
+	 */
 	_Atomic bool dead;
 	uint64_t next_due; /* the earliest deadline, as the last loop_finish() found it */
 	struct conn conn;
@@ -88,10 +95,10 @@ struct shard {
 };
 
 /*
- * Takes and releases the lock for control operations: everything of iwarp.h and conn/ that is not a producer's
- * or consumer's end of a queue. Waiters are preferred to pollers. shard_lock() serves the doorbells that were
- * rung before, so that what was posted first goes out first, and reports events. shard_unlock() sends what
- * became ready. conn.now is the time at which the lock was taken.
+ * Takes and releases the lock for control operations: everything of iwarp.h and conn/ that is not a
+ * producer's or consumer's end of a queue. Waiters are preferred to pollers. shard_lock() serves
+ * the doorbells that were rung before, so that what was posted first goes out first, and reports
+ * events. shard_unlock() sends what became ready. conn.now is the time at which the lock was taken.
  */
 void shard_lock(struct shard *s);
 void shard_unlock(struct shard *s);
@@ -106,7 +113,10 @@ static inline bool shard_is_dead(const struct shard *s)
 
 /* ---- for runtime/ ---- */
 
-/* Takes the lock and reads the clock. The caller is not counted as a waiter, so that pollers compete with it. */
+/*
+ * Takes the lock and reads the clock. The caller is not counted as a waiter, so that pollers
+ * compete with it.
+ */
 void shard_enter(struct shard *s);
 /* The same if the lock is free; false: it is not. Never waits. */
 bool shard_try_enter(struct shard *s);

@@ -13,8 +13,9 @@ static bool is_polling(const struct tuning_app *app)
 }
 
 /*
- * A poll that is under way when the thread wakes up, as with long messages, has most likely taken what woke the
- * thread, so that one poll is enough. Without one, what woke the thread would wait for the end of a nap.
+ * A poll that is under way when the thread wakes up, as with long messages, has most likely taken
+ * what woke the thread, so that one poll is enough. Without one, what woke the thread would wait
+ * for the end of a nap.
  */
 enum tuning_woken tuning_woken(const struct tuning_app *app)
 {
