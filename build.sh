@@ -206,12 +206,15 @@ preset_build() { # PRESET: see CMakePresets.json
 	cmake --build "$dir"
 }
 
-# The tests are built where cmocka is, so that ctest works for whoever wants it.
+# The tests are built where cmocka is, so that ctest works for whoever wants it. Warnings are errors only where an
+# earlier ./build.sh test has said so: to change that would build everything again.
 plain_build() {
-	local tests=OFF
+	local tests=OFF werror=
 
 	if is_there pc cmocka && have python3; then tests=ON; fi
-	configure dev "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests -DSCTPIW_WERROR=OFF
+	[ ! -f build/CMakeCache.txt ] || werror=$(sed -n 's/^SCTPIW_WERROR:BOOL=//p' build/CMakeCache.txt)
+	configure dev "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests \
+		"-DSCTPIW_WERROR=${werror:-OFF}"
 	cmake --build build
 }
 

@@ -418,7 +418,7 @@ static void initiates_everywhere(void **state)
 							  (const uint8_t *)"\0\0\0\1", 4), 0);
 	assert_int_equal(iw_assoc_receive(flood, 65535, 17, (const uint8_t *)"\0\0\0\1", 4), -EPROTO);
 	assert_int_equal(iw_assoc_sessions(flood), 65535);
-	assert_true(x.rnic->session_count <= 65536);
+	assert_true(x.rnic->shard.session_count <= 65536);
 	/* the session that was there works */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	begin();
@@ -438,7 +438,7 @@ static void initiates_everywhere(void **state)
 	while (iw_next_event(x.rnic, &ev))
 		;
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
-	assert_true(x.rnic->session_count <= 11); /* those that nobody decided on, till they are buried */
+	assert_true(x.rnic->shard.session_count <= 11); /* those that nobody decided on, till they are buried */
 }
 
 /* Terminates of both kinds by the thousand, wanted or not, in turn or not: one end, one event. */
@@ -475,7 +475,7 @@ static void terminate_storm(void **state)
 	fx_no_event(&x);
 	assert_int_equal(flushed(), 1);
 	assert_true(messages <= 2 + 5000 / 3 + 1); /* at most one for each that began something */
-	assert_true(x.rnic->session_count <= 64);
+	assert_true(x.rnic->shard.session_count <= 64);
 	other_works();
 }
 

@@ -99,20 +99,17 @@ static void dead(const uint8_t *memory)
 
 static void refused(uint32_t word, const char *format, ...)
 {
-	uint8_t before[FX_MEM], m[SCRIPT_MAX];
 	enum iw_wc_status first = IW_WC_WR_FLUSH_ERR;
-	va_list args;
-	bool open;
-	size_t n;
+	struct script_text text;
+	const uint8_t *m = text.bytes;
+	uint8_t before[FX_MEM];
 
-	va_start(args, format);
-	n = script_vbytes(m, &open, format, args);
-	va_end(args);
+	script_read(&text, format);
 	print_message("%08x <- %s\n", word, format);
 	memcpy(before, x.mem, FX_MEM);
-	in(&x, "%b", m, n);
+	in(&x, "%b", m, text.len);
 	assert_memory_equal(before, x.mem, FX_MEM);
-	terminated(word, m, n);
+	terminated(word, m, text.len);
 	if (!(m[0] & 0x80) && get_be32(m + 6) == 0 &&
 	    (word >> 16 == 0x1204 || word >> 16 == 0x1205))
 		first = IW_WC_LOC_LEN_ERR; /* the receive is known */

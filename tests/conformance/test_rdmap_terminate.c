@@ -351,7 +351,7 @@ static void an_end_is_forgotten(void **state)
 	assert_null(iw_assoc_session(x.assoc, x.sid));
 	assert_ptr_equal(fx_event(&x, IW_EVENT_CLOSED).qp, x.qp);
 	assert_null(iw_rc_of(x.qp)->closed);
-	assert_true(list_empty(&x.rnic->sessions));
+	assert_true(list_empty(&x.rnic->shard.sessions));
 	fx_stop(&x);
 }
 

@@ -395,7 +395,7 @@ static void events_do_not_pile_up(void **state)
 		fx_ack(&x, 1);
 	}
 	fx_no_event(&x);
-	assert_true(x.rnic->session_count <= 64);
+	assert_true(x.rnic->shard.session_count <= 64);
 	fx_stop(&x);
 }
 

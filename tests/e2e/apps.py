@@ -22,7 +22,7 @@ def rdma_client(link):
 
 
 def rdma_xclient(link):
-    """It sends 16 bytes inline from a QP of which it asked no room for inline data."""
+    """The program sends 16 bytes inline from a QP that it asked for no room for inline data."""
     if link.family == 6:
         raise Skip("rdma_xserver listens on IPv4")
     port = str(free_port())
@@ -34,7 +34,7 @@ def rdma_xclient(link):
 
 
 def xrc(link):
-    """Extended reliable connections are refused, by both sides at once."""
+    """Extended reliable connections are refused on both sides at once."""
     port = str(free_port())
     for command in ["rdma_xserver"], ["rdma_xclient", "-s", link.address]:
         need(command[0])
@@ -79,11 +79,11 @@ def stream(tool, *options, env=None):
 
 
 def rcopy(link):
-    """A file through rsockets; its contents are compared."""
+    """Sends a file through rsockets, and compares its contents."""
     need("rcopy")
     if link.family == 6:
         raise Skip("rcopy takes no IPv6 address")
-    source, copy = harness.log_file("source"), harness.log_file("copy")  # there both sides see them
+    source, copy = harness.log_file("source"), harness.log_file("copy")  # both sides see them there
     data = os.urandom(1000003) * 3
     source.write_bytes(data)
     port = free_port()
@@ -101,7 +101,7 @@ def rcopy(link):
 
 
 def cmtime(link):
-    """How long each step of many connections takes; its server goes on for ever."""
+    """How long each step of many connections takes. The server does not end."""
     port = free_port()
     options = ["-p", port, "-c", 100]
     server = start("cmtime-server", ["cmtime", "-b", link.any, *options], link, "server")
@@ -114,7 +114,7 @@ def cmtime(link):
 
 
 def refused(*argv):
-    """A program that wants datagrams: there are none, and it says so at once."""
+    """The program needs datagrams: there are none, and it says so at once."""
     def case(link):
         if link.family == 6:
             raise Skip("one family will do")
@@ -124,7 +124,7 @@ def refused(*argv):
 
 
 def many_qps(link):
-    """Data over 2,048 queue pairs at once; then all are destroyed, and with three more such rounds it costs no more."""
+    """Data over 2,048 QPs at once. Then all are destroyed, and three more such rounds leave no more memory in use."""
     p = start("many-qps", [harness.BUILD / "bin/many-qps", link.address, 2048, 16, 128], link)
     p.expect(60)
     if p.output().count("2048 queue pairs: every byte right") != 4:
@@ -138,7 +138,7 @@ def many_qps(link):
 
 
 def preloaded(order="{}:$LD_PRELOAD"):
-    """What goes before a program of sockets to make it one of rsockets, by a preload library beside ours."""
+    """What stands before a program of sockets to make it one of rsockets, by a second preload library."""
     found = [*pathlib.Path("/usr/lib64").glob("rsocket/librspreload.so"),
              *pathlib.Path("/usr/lib").glob("*/rsocket/librspreload.so")]
     if not found:
@@ -147,7 +147,7 @@ def preloaded(order="{}:$LD_PRELOAD"):
 
 
 def sockets(order):
-    """rstream itself, as a program of sockets; either library may be the first one."""
+    """rstream itself, as a program of sockets; each of the two libraries is the first one once."""
     def case(link):
         beside = preloaded(order)
         port = str(free_port())
@@ -158,7 +158,7 @@ def sockets(order):
 
 
 def iperf(link):
-    """iperf 2; stock rsockets lack socket options that iperf3 cannot do without."""
+    """iperf 2. Stock rsockets lack socket options that iperf3 cannot do without."""
     if link.family == 6:
         raise Skip("one family will do")
     need("iperf")
@@ -184,7 +184,7 @@ CASES = [
     ("riostream.verify", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
     ("riostream.large", stream("riostream", "-T", "v", "-S", 262144, "-I", 10, "-C", 5)),
     ("riostream.async", stream("riostream", "-T", "a", "-T", "v", "-S", 1000, "-I", 50, "-C", 10)),
-    # It watches memory for the last byte of an RDMA Write.
+    # The program watches memory for the last byte of an RDMA Write.
     ("riostream.lossy", stream("riostream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10, env={"SCTPIW_IN_ORDER": "1"})),
     ("rstream.verify", stream("rstream", "-T", "v", "-S", 4096, "-I", 20, "-C", 10)),
     ("rstream.large", stream("rstream", "-T", "v", "-S", 1000000, "-I", 5, "-C", 5)),

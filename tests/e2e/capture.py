@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""`sctpiw run --capture FILE`: what is in the file, as tshark sees it, and what becomes of a full disk."""
+"""`sctpiw run --capture FILE`: what tshark finds in the file, and what happens if the disk is full."""
 import collections
 import os
 import pathlib
@@ -38,7 +38,7 @@ def tshark(path, port):
 
 
 def must_be_sound(packets, link, port):
-    """Right lengths and checksums, real addresses and ports."""
+    """Checks lengths and checksums, and that addresses and ports are the real ones."""
     if not packets:
         raise Failure("no packet was captured")
     for p in packets:
@@ -84,7 +84,7 @@ def in_shell(link, capture, script, seconds=30, name="both"):
 
 
 def rping_both(link, port, count=20, size=3000):
-    """A script: both ends of rping."""
+    """A script that runs both ends of rping."""
     common = f"-p {port} -V -C {count} -S {size}"
     listening = f"for i in $(seq 100); do grep -qi ':{port:04X} ' /proc/net/udp /proc/net/udp6 && break; sleep 0.05; done"
     return (f"rping -s -a {link.any} {common} & {listening}; sleep 0.1; "
@@ -92,7 +92,7 @@ def rping_both(link, port, count=20, size=3000):
 
 
 def two_processes(link):
-    """Each packet of a pair is in their one file twice, sent and received, and all of it is in order."""
+    """Each packet of the pair is in the file twice, as sent and as received, and all are in order."""
     port, path = free_port(), harness.log_file("both.pcapng")
     path.write_text("what is left from an earlier run")
     in_shell(link, path, rping_both(link, port))
@@ -106,20 +106,20 @@ def two_processes(link):
                                if p.frame_packet_flags_direction == OUT)
     got = collections.Counter(p._replace(frame_packet_flags_direction="", frame_time_epoch="") for p in packets
                               if p.frame_packet_flags_direction == IN)
-    # What is under way when a process ends is not read; nothing is made up.
+    # What is under way when a process ends is not read; nothing that was not sent is in the file.
     if got - sent or sum((sent - got).values()) > 2:
         raise Failure(f"{sum(sent.values())} packets were sent and {sum(got.values())} received: {got - sent} {sent - got}")
     kinds = collections.Counter(kind for p in packets for kind in p.sctp_chunk_type.split(","))
     for kind in INIT, INIT_ACK, COOKIE_ECHO, COOKIE_ACK:
         if kinds[kind] != 2:
             raise Failure(f"chunks of type {kind}: {kinds[kind]}, not 2")
-    # 20 round trips of 3000 bytes each, written and read.
+    # 20 round trips of 3,000 bytes, each written and read.
     if not 80 <= len(packets) <= 4000:
         raise Failure(f"{len(packets)} packets")
     times = [float(p.frame_time_epoch) for p in packets]
     if max(times) - min(times) > 30 or abs(max(times) - path.stat().st_mtime) > 5:
         raise Failure("timestamps are not of now")
-    # Again: the file is a new one.
+    # Once more: the file is a new one.
     size = path.stat().st_size
     in_shell(link, path, "true", name="again")
     if path.stat().st_size != 0:
@@ -127,7 +127,7 @@ def two_processes(link):
 
 
 def batches(link):
-    """Batches of one system call are split into the packets that they are."""
+    """Batches of one system call are split into their packets."""
     port = free_port()
     paths = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
     command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-s", 65536, "-n", 100]
@@ -147,7 +147,7 @@ def batches(link):
 
 
 def many(link):
-    """Many processes write at a time, and far more than a buffer."""
+    """Many processes write at a time, and far more than a buffer holds."""
     path, ports = harness.log_file("many.pcapng"), [free_port() for _ in range(3)]
     in_shell(link, path, " & ".join(f"({rping_both(link, p, 100, 60000)})" for p in ports) + " & wait", 60)
     kinds = blocks(path)
@@ -169,7 +169,7 @@ def must_have_ended(path, output, why):
 
 
 def file_limit(link):
-    """RLIMIT_FSIZE: the capture ends, with a line; neither the program nor its data mind."""
+    """RLIMIT_FSIZE: the capture ends with a line, and neither the program nor its data suffer."""
     port, path = free_port(), harness.log_file("limit.pcapng")
     output = in_shell(link, path, f"ulimit -f 200; {rping_both(link, port, 50, 60000)}")
     must_have_ended(path, output, "File too large")
@@ -178,7 +178,7 @@ def file_limit(link):
 
 
 def disk_full(link):
-    """A full disk: the same, and no half block is left in the file."""
+    """On a full disk the same happens, and no half block is left in the file."""
     if os.geteuid():
         raise Skip("needs root to make a small disk")
     need("unshare", "mount")

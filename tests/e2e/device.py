@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the tools for devices show: GIDs, events of the port, counters."""
+"""What tools show of the device: GIDs, events of the port, counters."""
 import re
 import subprocess
 import sys
 
 import harness
+import perftest_run
 from harness import BUILD, DEVICE, Failure, need, start
 
 SIZE, COUNT = 65536, 500
@@ -16,7 +17,7 @@ def ip(link, *command):
 
 
 def gids(link):
-    """The addresses of this side of the link, the one that reaches furthest first, with type and index."""
+    """The addresses of this side of the link, the one of the widest scope first, with type and index."""
     program = start("ibv_devinfo", ["ibv_devinfo", "-v", "-d", DEVICE], link, "server")
     program.expect(10)
     found = dict(re.findall(r"GID\[ *(\d+)\]:\s+(.*)", program.output()))
@@ -50,7 +51,7 @@ def events(link):
     watch.wait_for_output("async event FD")
 
     def expect(event):
-        """Once more than before."""
+        """Waits until the event has been printed once more than before."""
         seen[event] = seen.get(event, 0) + 1
         pattern = f"IBV_EVENT_{event} "
         deadline = harness.time.monotonic() + 10
@@ -83,10 +84,10 @@ def read_counters(path):
 
 
 def counters(link):
-    """What ib_write_bw has moved went out of one side and came into the other."""
+    """What ib_write_bw has moved was sent by one side, and received by the other."""
     base = harness.log_file("counters")
     env = {"LD_PRELOAD": str(BUILD / "lib/libe2e-counters.so"), "COUNTERS": str(base)}
-    harness.perftest(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], env=env)
+    perftest_run.run(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], env=env)
     sides = [read_counters(path) for path in base.parent.glob(base.name + ".*")]
     sides = [c for c in sides if c["iwOutRdmaWrites"] >= COUNT or c["iwInRdmaWrites"] >= COUNT]
     if len(sides) != 2:
@@ -107,10 +108,10 @@ def counters(link):
 
 
 def lost_packets(link):
-    """What a link loses is sent again, and counted."""
+    """Packets that the link loses are sent again, and counted."""
     base = harness.log_file("counters")
     env = {"LD_PRELOAD": str(BUILD / "lib/libe2e-counters.so"), "COUNTERS": str(base)}
-    harness.perftest(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], seconds=60, env=env)
+    perftest_run.run(link, "ib_write_bw", ["-s", SIZE, "-n", COUNT], seconds=60, env=env)
     sides = [read_counters(path) for path in base.parent.glob(base.name + ".*")]
     if not any(c["iwOutRdmaWrites"] >= COUNT and c["sctp_retransmissions"] for c in sides):
         raise Failure(f"nothing was sent again: {sides}")

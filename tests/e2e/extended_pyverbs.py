@@ -5,7 +5,7 @@
     extended_pyverbs.py objects
     extended_pyverbs.py server|client ADDRESS PORT
 
-Prints "data ok" when all was as it should be; anything else is an exception.
+Prints "data ok" if all is as it should be; anything else is an exception.
 """
 import errno
 import struct

@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What goes wrong is reported, and in time."""
+"""Failures are reported, and in time."""
 import signal
 import sys
 import time
 
 import harness
+import perftest_run
 from harness import BUILD, DEVICE, Failure, free_port, start
 
 KILLED_PEER = 3.0  # seconds in which a killed process on a reachable host is noticed
-SLACK = 0.7  # the victim's exit and the survivor's clean-up
-SETUP_LIMIT = 30.0  # seconds without any answer that a connection may take to come about
-SILENT_LIMIT = "SCTPIW_SILENT_LIMIT"  # seconds
+SLACK = 0.7  # seconds for the end of the victim, and for the survivor to clean up
+SETUP_LIMIT = 30.0  # seconds without any answer that a connection may take to be made
+SILENT_LIMIT = "SCTPIW_SILENT_LIMIT"  # the setting, in seconds
 PEER = str(BUILD / "bin/e2e-peer")
 
 
 def within(program, seconds, what):
-    """The program is to end in time, with a failure. Returns its status."""
+    """Checks that the program ends in time, with a failure. Returns its status."""
     begin = time.monotonic()
     status = program.wait(seconds + 30)
     took = time.monotonic() - begin
@@ -35,9 +36,9 @@ def mute_loopback(link):
 
 
 def death(link, victim):
-    """The settings with which, and the seconds in which, a killed process on that side is noticed."""
+    """The settings for which a killed process on that side is noticed in so many seconds."""
     survivor = "client" if victim == "server" else "server"
-    # The kernel's SCTP does not tell its user that ICMP said "protocol unreachable".
+    # The kernel's SCTP does not tell its user of an ICMP "protocol unreachable".
     if mute_loopback(link) or (layer(link, victim), layer(link, survivor)) == ("ip", "kernel"):
         return {SILENT_LIMIT: "4"}, 4 + 3
     return None, KILLED_PEER + SLACK
@@ -49,7 +50,7 @@ def rping_pair(link, count=100000000, env=None):
     server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server", env=env)
     server.wait_listening(port)
     client = start("rping-client", ["rping", "-c", "-a", link.address, *common], link, env=env)
-    client.must_run_for(2.5 if link.in_guest else 0.5)  # it is connected by then
+    client.must_run_for(2.5 if link.in_guest else 0.5)  # by then it is connected
     if not server.running():
         raise Failure("the server ended early")
     return server, client
@@ -77,8 +78,8 @@ def terminated_server(link):
 
 
 def killed_under_load(link):
-    """A killed receiver of a bandwidth test: the flushed sends make the sender fail."""
-    harness.perftest_speaks(link)
+    """A killed receiver of a bandwidth test: the Sends that are flushed make the sender fail."""
+    perftest_run.speaks(link)
     env, seconds = death(link, "server")
     port = free_port()
     command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-D", 20, "-s", 65536]
@@ -106,7 +107,7 @@ def killed_while_idle(victim_side):
         env, seconds = death(link, victim_side)
         server, client = idle_pair(link, env)
         victim, survivor = (server, client) if victim_side == "server" else (client, server)
-        survivor.must_run_for(1.5)  # long enough for acknowledgements to be done with
+        survivor.must_run_for(1.5)  # until nothing is left to be acknowledged
         victim.signal(signal.SIGKILL)
         survivor.wait_for_output("disconnected", seconds)
         survivor.wait_for_output("flushed", 1)
@@ -115,7 +116,7 @@ def killed_while_idle(victim_side):
 
 
 def idle_lives(link):
-    """Nothing ends a connection that is merely idle."""
+    """A connection does not end because it is idle."""
     server, client = idle_pair(link)
     client.must_run_for(6)
     if not server.running():
@@ -123,7 +124,7 @@ def idle_lives(link):
 
 
 def stopped_and_continued(link):
-    """A peer in a debugger for longer than a killed one is given: the connection lives on."""
+    """A peer stops in a debugger for longer than a killed one is waited for: the connection lives on."""
     server, client = rping_pair(link)
     server.signal(signal.SIGSTOP)
     try:
@@ -144,7 +145,7 @@ def stopped_too_long(link):
 
 
 def cut_off(link):
-    """No answer of any kind: the silent limit, too."""
+    """If there is no answer of any kind, the silent limit ends the connection, too."""
     if not hasattr(link, "cut"):
         raise harness.Skip("only between network namespaces")
     server, client = rping_pair(link, env={SILENT_LIMIT: "4"})
@@ -170,7 +171,7 @@ def nobody_listens(link):
 
 
 def rejected(link):
-    """The server says no: its private data arrives."""
+    """The server rejects the connection: its private data arrives."""
     port = free_port()
     server = start("peer-server", [PEER, "serve", link.any, port, "reject"], link, "server")
     server.wait_listening(port)
@@ -183,7 +184,7 @@ def rejected(link):
 
 
 def nobody_there(link):
-    """An address of the same network that no host has."""
+    """An address of the link's network that no host has."""
     if not hasattr(link, "nobody_there"):
         raise harness.Skip("not on loopback")
     client = start("rping-client", ["rping", "-c", "-a", link.nobody_there, "-p", 7174, "-C", 1], link)
@@ -192,7 +193,7 @@ def nobody_there(link):
 
 
 def no_route(link):
-    """An address to which there is no route."""
+    """An address without a route."""
     if not hasattr(link, "nobody_there"):
         raise harness.Skip("not on loopback")
     address = {4: "192.0.2.1", 6: "2001:db8::1"}[link.family]
@@ -202,7 +203,7 @@ def no_route(link):
 
 
 def port_taken(link):
-    """Two listeners on one port: the second is told so."""
+    """Two listeners want one port: the second one is told so."""
     port = free_port()
     command = ["rping", "-s", "-P", "-a", link.any, "-p", port]
     first = start("rping-first", command, link, "server")

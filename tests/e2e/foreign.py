@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""sctpiw and SCTP stacks that others wrote: usrsctp on this host, the Linux kernel's in a guest.
+"""sctpiw against SCTP stacks of others: usrsctp on this host, and the Linux kernel's in a guest.
 
-The peer is tests/peers/foreign.c, which speaks iWARP by hand on either stack; on sctpiw there is
-tests/peers/rnic_side.c, or rping. On the links "guest..." the peer runs in User-Mode Linux; on
-"guest-kernel" sctpiw does, on that kernel's SCTP, and the peer is usrsctp again.
+The peer is tests/peers/foreign.c, which has an iWARP of its own on either stack; tests/peers/rnic_side.c, or rping,
+runs on sctpiw. On the links "guest..." the peer is in User-Mode Linux; on "guest-kernel" sctpiw is, over that
+kernel's SCTP, and the peer is usrsctp.
 """
 import os
 import pathlib
@@ -22,13 +22,13 @@ RNIC = str(BUILD / "bin/rnic-side")
 HERE = pathlib.Path(__file__).resolve().parent
 UML_RUN = HERE.parent / "uml/uml-run"
 SMALL_MTU = "600"  # a segment of 516 bytes (RFC 5043 9) just fits
-PATIENCE = 40  # seconds for any scenario; the programs give up by themselves after 30 without progress
+PATIENCE = 40  # seconds for any scenario; the programs give up after 30 without progress
 
 
 # ------------------------------------------------------------------ links
 
 class Routed(Veth):
-    """Between the two a router, behind which only small packets fit: sctpiw has to find out."""
+    """A router stands between the two, behind which only small packets fit: sctpiw has to find out."""
 
     def __init__(self, name, family, silent=False):
         harness.Link.__init__(self, name, family)
@@ -63,14 +63,14 @@ class Routed(Veth):
 
 
 class Guest(Veth):
-    """sctpiw in a network namespace, the peer in a guest behind a tap device, or the other way round."""
+    """sctpiw is in a network namespace, and the peer in a guest behind a tap device, or the reverse."""
 
     subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
 
     def __init__(self, name, family, loss=0, raw=False, inside="client"):
-        self.raw = raw  # protocol 132 instead of UDP
+        self.raw = raw  # IP protocol 132 instead of UDP
         self.inside = inside
-        self.udp = free_port()  # of sctpiw's kernel, if sctpiw is inside
+        self.udp = free_port()  # the port of the kernel below sctpiw, if sctpiw is in the guest
         harness.Link.__init__(self, name, family)
         if pathlib.Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
             raise Skip("needs root, for User-Mode Linux on a tap device")
@@ -96,7 +96,7 @@ class Guest(Veth):
 
     @staticmethod
     def _end_with_parent():
-        """So that it cleans up, which it cannot when it is killed."""
+        """Ends it by a signal, so that it cleans up."""
         harness.libc.prctl(harness.PR_SET_PDEATHSIG, signal.SIGTERM)
 
     def _boot(self):
@@ -123,13 +123,13 @@ class Guest(Veth):
         return [*self.outside(), sys.executable, "-S", HERE / "foreign_guest.py", "run", *ports]
 
     def close(self):
-        self.uml.terminate()  # and it takes the namespace with it
+        self.uml.terminate()  # its end takes the namespace along
         self.uml.wait()
         self.uml.stdout.close()
 
 
 def small_veth(name, family):
-    """IPv4 alone: IPv6 wants 1280 bytes."""
+    """IPv4 alone, as IPv6 needs an MTU of 1280."""
     link = Veth(name, family, 1500)
     for side in "server", "client":
         link._run([*link.enter(side), "ip", "link", "set", "veth0", "mtu", SMALL_MTU])
@@ -160,7 +160,7 @@ harness.LINKS.update({
 # ------------------------------------------------------------------ programs
 
 class Peer:
-    """A foreign end that begins when it is made. udp: its own UDP port, if it is not the usual one."""
+    """A foreign end, which begins when it is made. udp: its UDP port, if that is not the usual one."""
 
     def __init__(self, link, role, port, scenario, *options, udp=None):
         guest = isinstance(link, Guest) and link.inside == "client"
@@ -214,7 +214,7 @@ def end_rnic(program):
 
 
 def pair(link, role, scenario, *options, rnic=(), connections=1, env=None):
-    """The foreign end in this role, and rnic-side in the other. Returns the two outputs."""
+    """Runs the foreign end in this role, and rnic-side in the other one. Returns the two outputs."""
     port = free_port()
     rnic = ["--connections", connections, *rnic]
     if role == "connect":
@@ -235,7 +235,7 @@ def want(output, text, count=1):
 # ------------------------------------------------------------------ cases
 
 def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=None, env=None):
-    """A case: --sessions at once, connections in all."""
+    """A case in which --sessions sessions exist at once, of `connections` in all."""
     connections = connections or sessions
 
     def case(link):
@@ -250,7 +250,7 @@ def of(role, scenario, *options, sessions=1, connections=None, rnic=(), check=No
 
 
 def on_streams(*expected):
-    """The sessions were on these. The peer has seen to it that the DDP-SSN began at 0 each time."""
+    """Checks which streams the sessions were on. The peer has checked that the DDP-SSN began at 0 each time."""
     def check(link, peer, rnic):
         streams = [line.split()[1] for line in peer.splitlines() if line.startswith("stream ")]
         if streams != [str(stream) for stream in expected]:
@@ -271,19 +271,19 @@ def no_matching_rtr(link, peer, rnic):
 
 
 def peer_to_peer(role, kind, asked=None):
-    """By an RTR indication of this kind: the initiator's, which sctpiw asks for as it is set."""
+    """The initiator sends this kind of RTR indication, which a setting makes sctpiw ask for."""
     return of(role, "transfer", "--peer-to-peer", kind, "--largest", 5001, sessions=3,
               env={"SCTPIW_PEER_TO_PEER": asked or kind} if role == "listen" else None)
 
 
 def refused(role, adaptation):
-    """Without the right adaptation indication there is no association, and no harm done."""
+    """Without the right adaptation indication there is no association, and no harm is done."""
     def listening(link):
         port = free_port()
         peer = Peer(link, "listen", port, "refused", "--adaptation", adaptation)
         rnic = start_rnic(link, "connect", port)
         want(end_rnic(rnic), "RDMA_CM_EVENT_CONNECT_ERROR, status -71")  # EPROTO
-        if peer.program.process.poll():  # it may end: sctpiw on a kernel's SCTP can refuse only what is there
+        if peer.program.process.poll():  # on the kernel's SCTP only an association that exists is refused
             raise Failure("the peer has failed")
 
     def connecting(link):
@@ -327,7 +327,7 @@ def rping(role, *options):
 
 
 def own_udp_port(link):
-    """The peer's UDP port is not that of its SCTP port, but the one that was set."""
+    """The peer's UDP port is the one that a setting says, and not that of its SCTP port."""
     port, udp = free_port(), free_port()
     peer = Peer(link, "listen", port, "transfer", "--largest", 5001, udp=udp)
     rnic = start_rnic(link, "connect", port, env={"SCTPIW_ENCAP_PORT": str(udp)})
@@ -336,7 +336,7 @@ def own_udp_port(link):
 
 
 def often(case):
-    """For what depends on where in a transfer it happens."""
+    """The case eight times, since it depends on where in a transfer something happens."""
     def case_often(link):
         for _ in range(8):
             case(link)
@@ -399,7 +399,7 @@ KERNEL_CASES = [
 ]
 
 GUEST_CASES = [
-    # More than one association has streams for, so two of them.
+    # Two associations, as one does not have streams for so many.
     ("streams-used-up", of("listen", "transfer", "--outbound", 10, "--inbound", 10, "--largest", 5001,
                            "--processes", 2, sessions=5, connections=10, rnic=["--at-once", 10])),
 ]

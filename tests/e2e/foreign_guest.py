@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Runs programs in a User-Mode Linux guest from outside.
 
-    foreign_guest.py serve              in the guest, for as long as it lives
-    foreign_guest.py boot               on the host side of its link: waits until the former is there
+    foreign_guest.py serve              in the guest: serves as long as the guest lives
+    foreign_guest.py boot               on the host's side of the link: waits until the guest serves
     foreign_guest.py run [--udp OURS THEIRS] CMD ARG...
-                                        there: as if CMD ran here; with these ports for the kernel's SCTP in UDP,
-                                        its own and the one it connects to, 0 for none
+                                        on the host's side: runs CMD in the guest as if it ran here; the ports are
+                                        those of the kernel's SCTP in UDP, its own and the one it connects to, 0: none
 
-What the program prints comes over a TCP connection, and its exit status behind a NUL. SIGTERM is passed
-on; when the connection breaks, because whoever runs it was killed, the program is killed.
+The program's output comes over a TCP connection, and its exit status behind a NUL. SIGTERM is passed on. If the
+connection breaks, because the process that asked was killed, the program is killed.
 """
 import json
 import os
@@ -28,7 +28,7 @@ BOOT = 60  # seconds
 
 def handle(connection):
     request = connection.makefile("rb").readline()
-    if not request:  # someone looked whether this is up
+    if not request:  # an empty request comes from a process that waits for the guest
         return
     argv, settings = json.loads(request)
     if argv[0] == "--udp":

@@ -3,11 +3,11 @@
 """Runs programs in a User-Mode Linux for a test on its host.
 
     guest.py serve              in the guest: takes requests on a TCP port
-    guest.py run -- ARG...      on the host: runs a program there, its output here, its status as its own
+    guest.py run -- ARG...      on the host: runs a program there, with its output here, and ends with its status
 
-A request is a connection: a line of JSON comes with the arguments, the environment and the pid of who asks; pairs of a
-length and so many bytes of output go back, then the length 0 and the status. When the connection ends, so does the
-program. Another kind of request is a signal, for the program of that pid.
+A request is a connection. It brings a line of JSON with the arguments, the environment and the pid of the process that
+asks. Pairs of a length and so many bytes of output go back, and at the end the length 0 and the status. If the
+connection ends earlier the program is killed. Another kind of request brings a signal, for the program of that pid.
 """
 import json
 import os
@@ -21,7 +21,7 @@ import threading
 
 ADDRESS = "10.99.0.2", 2222  # as uml-run --net tap has it
 
-_programs = {}  # by the pid of who asked
+_programs = {}  # by the pid of the process that asked
 
 
 def _serve_one(connection):
@@ -62,7 +62,7 @@ def serve():
 
 
 def run(argv, env, out):
-    """Returns the status, negative for a signal."""
+    """Runs the program, and returns its status, negative for a signal."""
     with socket.create_connection(ADDRESS) as connection, connection.makefile("rb") as stream:
         connection.sendall(json.dumps({"argv": argv, "env": env, "pid": os.getpid()}).encode() + b"\n")
         while True:
@@ -77,10 +77,10 @@ def run(argv, env, out):
 
 
 def signal_to(pid, number):
-    """To the program that this pid had run."""
+    """Sends a signal to the program that this pid has asked for."""
     with socket.create_connection(ADDRESS) as connection:
         connection.sendall(json.dumps({"signal": number, "pid": pid}).encode() + b"\n")
-        connection.recv(1)  # done
+        connection.recv(1)  # until it has been sent
 
 
 def main():

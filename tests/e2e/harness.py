@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs programs in pairs under `sctpiw run`, on links made for the occasion.
+"""Runs programs in pairs under `sctpiw run`, on links that are made for them.
 
-A test script makes a list of cases, each a name and a function that takes a Link, and hands it to main().
-A function returns when all is well, raises Failure when it is not and Skip when this machine cannot
-tell. Every program that a test starts has a log of its own, which is kept when the test fails.
+A test script makes a list of cases, each a name and a function that takes a Link, and hands it to main(). The
+function returns if all is well, raises Failure if it is not, and Skip if this machine cannot tell. Every program that
+a test starts has a log of its own, which is kept if the test fails.
 
-Programs are started by start(), each in a process group of its own; all that are left at the end of a
-case are killed, by that group. Nothing else is ever signalled.
+start() starts each program in a process group of its own. At the end of a case the groups that are left are killed;
+no other process is ever signalled.
 """
 import argparse
 import contextlib
 import ctypes
 import fnmatch
 import io
-import math
 import os
 import pathlib
 import random
@@ -31,11 +30,11 @@ import guest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SCTPIW_BUILD", ROOT / "build")).resolve()
 DEVICE = "sctpiw0"
-SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # sanitizers need more time
+SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # a factor for all limits, since sanitizers need more time
 LOGS = BUILD / "tests/e2e/logs"
-PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # what must be loaded first: libasan
-LLP = os.environ.get("SCTPIW_LLP", "udp")  # the lower layer that the programs use
-GUEST = "SCTPIW_E2E_GUEST" in os.environ  # this is User-Mode Linux
+PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # a library that must be loaded first: libasan
+LLP = os.environ.get("SCTPIW_LLP", "udp")  # the setting llp of the programs
+GUEST = "SCTPIW_E2E_GUEST" in os.environ  # whether this runs in User-Mode Linux
 NOBODY = 65534
 
 RPING_RACE = "rdma_get_cm_event: Bad file descriptor"
@@ -86,20 +85,30 @@ _running = []
 
 
 def log_to(directory):
-    """Logs of the programs started from now on go to this directory, which is emptied."""
+    """From now on, writes the logs of programs to this directory, which is emptied."""
     global _logs
     _logs = pathlib.Path(directory)
     shutil.rmtree(_logs, ignore_errors=True)
     _logs.mkdir(parents=True)
 
 
+def logs(pattern):
+    """The texts of the logs so far whose file names match the pattern."""
+    return [log.read_text(errors="replace") for log in sorted(_logs.glob(pattern))]
+
+
+def restart_logs():
+    """Drops the logs so far, for another try."""
+    log_to(_logs)
+
+
 def log_file(name):
-    """A file of a test's own beside the logs of its programs."""
+    """The path of a file of a test's own, beside the logs of its programs."""
     return _logs / name
 
 
 class Program:
-    """A process that start() made: its pid is the program's own, since all that wraps it executes it."""
+    """A process that start() made. Its pid is the program's own, since all that wraps it executes it."""
 
     def __init__(self, name, argv, env, log, link, side, rdma):
         self.name = name
@@ -120,11 +129,11 @@ class Program:
         _running.append(self)
 
     def output(self):
-        """What the program printed so far."""
+        """What the program has printed so far."""
         return self.log.read_text(errors="replace").partition("\n")[2]
 
     def wait(self, seconds):
-        """The exit status (negative: the signal), or Failure when it does not end in time."""
+        """Waits for the end: the exit status (negative: the signal), or Failure if it does not come in time."""
         seconds *= self.patience
         try:
             return self.process.wait(seconds)
@@ -132,9 +141,9 @@ class Program:
             raise Failure(f"{self.name} did not end within {seconds:g} s") from None
 
     def expect(self, seconds, *statuses):
-        """It is to end in time with one of these, 0 if there are none."""
+        """Waits for the end, with one of these statuses, or 0 if none is given."""
         got = self.wait(seconds)
-        # Stock rping closes its event channel while its thread may be about to ask that for the next event.
+        # Stock rping closes its event channel, perhaps just before its thread asks that for the next event.
         if got == 255 and any("rping" in a for a in self.argv) and RPING_RACE in self.output():
             got = 0
         if got not in (statuses or (0,)):
@@ -152,7 +161,7 @@ class Program:
         self.link.signal(self, number)
 
     def must_sleep(self):
-        """It is to have nothing to do for a second. Other load makes it look more idle, not less."""
+        """Checks that it has nothing to do for a second. Other load makes it look more idle, not less."""
         before = self._processor_time()
         self.must_run_for(1)
         used = self._processor_time() - before
@@ -181,7 +190,7 @@ class Program:
             time.sleep(0.02)
 
     def wait_listening(self, port, seconds=10):
-        """Until the port is there in the program's network namespace."""
+        """Waits until the port is there in the program's network namespace."""
         deadline = time.monotonic() + seconds * SLOW
         while not self.link.listening(self, port):
             if not self.running():
@@ -189,14 +198,14 @@ class Program:
             if time.monotonic() > deadline:
                 raise Failure(f"{self.name} did not listen on port {port} within {seconds * SLOW:g} s")
             time.sleep(0.01)
-        # Binding comes a moment before listening. Most servers of RDMA sleep once they have done both; some spin.
+        # A server binds a moment before it listens. Most servers of RDMA sleep once they have done both; some spin.
         time.sleep(0.05)
         deadline = time.monotonic() + 0.5 * SLOW
         while self.rdma and self.running() and _state(self.pid) not in "SZ" and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def wait_listening_tcp(self, port, seconds=10):
-        """Of programs whose sides find each other by TCP, before they use the device."""
+        """The same for programs whose sides find each other by TCP before they use the device."""
         deadline = time.monotonic() + seconds * SLOW
         while not _in_table(self.pid, ("tcp", "tcp6"), port, "0A"):
             if not self.running():
@@ -207,14 +216,14 @@ class Program:
 
 
 def _state(pid):
-    """Of the main thread: R where it runs, or would, S where it waits for something."""
+    """The state of the main thread: R if it runs, or could, S if it waits for something."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
         return f.read().rpartition(")")[2].split()[0]
     return "Z"
 
 
 def _in_eps(text, port):
-    """Whether this SCTP port is among the listening ones of /proc/net/sctp/eps."""
+    """Whether this port is among the listening ones in the text of /proc/net/sctp/eps."""
     return any(line.split()[5] == str(port) for line in text.splitlines()[1:])
 
 
@@ -225,7 +234,7 @@ def _sctp_listening(pid, port):
 
 
 def _in_table(pid, tables, port, state=None):
-    """Whether a socket of the process's network has this port, and is in this state, if one is given."""
+    """Whether a socket of the process's network namespace has this port, and this state, if one is given."""
     for table in tables:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
             for fields in map(str.split, list(f)[1:]):
@@ -239,14 +248,14 @@ def _udp_bound(pid, port):
 
 
 def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):
-    """Starts argv, under `sctpiw run` with its options if rdma, as a user id if given, on one side of the link."""
+    """Starts argv on one side of the link: under `sctpiw run` with its options if rdma, and as a user id if given."""
     wrap = list(link.enter(side)) if link else []
     if user is not None and os.geteuid() == 0:
         wrap += ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"]
     settings = dict(os.environ)
     settings.pop("LD_PRELOAD", None)
     settings.update(link.settings(side) if link else {}, **(env or {}))
-    settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # not that of whoever runs the tests
+    settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # no settings of whoever runs the tests
     if rdma:
         if PRELOAD:
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
@@ -273,8 +282,10 @@ def show_logs(out=sys.stdout, lines=30):
 
 
 def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, env=None, pause=0):
-    """Server and client, both to succeed; statuses: which of the client's are success; pause: the client comes so many
-    seconds after the server listens. Returns the two outputs."""
+    """Runs a server and a client, which have to succeed, and returns the two outputs.
+
+    statuses: those of the client that mean success; pause: seconds from when the server listens until the client starts.
+    """
     s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", user=user, env=env)
     s.wait_listening(port)
     time.sleep(pause)
@@ -284,71 +295,14 @@ def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, e
     return s.output(), c.output()
 
 
-# ------------------------------------------------------------------ perftest
-
-def perftest_rows(output):
-    """The table of a perftest program: a list of (bytes, iterations, [further columns])."""
-    rows = []
-    for line in output.splitlines():
-        fields = line.split()
-        if len(fields) >= 4 and all(re.fullmatch(r"-?\d+(\.\d+)?|-?inf|-?nan", f) for f in fields):
-            rows.append((int(fields[0]), int(fields[1]), [float(f) for f in fields[2:]]))
-    return rows
-
-
-def perftest_speaks(link):
-    if link.family == 6:
-        raise Skip("perftest speaks IPv4 only")
-
-
-def _not_listening_yet(failure, link):
-    """perftest's server listens twice, and its client, told too early that nobody does, may crash over that."""
-    logs = [log.read_text(errors="replace") for log in _logs.glob("*-client.log")]
-    refused = any(re.search("CM event bl blka 8|CM_EVENT_REJECTED", t) for t in logs)
-    return refused or (link.in_guest and "status -11" in str(failure))
-
-
-def perftest(link, tool, options, seconds=20, user=None, client_options=(), env=None):
-    """Runs a perftest program with -R and returns the rows that the client printed."""
-    perftest_speaks(link)
-    for tries in range(4):  # on a busy machine, or in a slow guest
-        try:
-            return _perftest_once(link, tool, options, seconds, user, client_options, tries / 2, env)
-        except Failure as failure:
-            if not _not_listening_yet(failure, link):
-                raise
-            kill_all()
-            log_to(_logs)
-    return _perftest_once(link, tool, options, seconds, user, client_options, 2 * link.in_guest, env)
-
-
-def _perftest_once(link, tool, options, seconds, user, client_options, pause, env):
-    port = free_port()
-    # The receiver of ib_send_bw writes into the sender's memory how far it is; of two such Writes, the last is to count.
-    if link.lossy and tool == "ib_send_bw":
-        env = dict(env or {}, SCTPIW_IN_ORDER="1")
-    common = [tool, "-R", "-F", "-d", DEVICE, "-p", str(port), *options]
-    client = [*common, *client_options, link.address]
-    _, output = run_pair(link, common, client, port, seconds, user=user, env=env, pause=pause)
-    rows = perftest_rows(output)
-    if not rows:
-        raise Failure(f"{tool} printed no result")
-    for size, iterations, values in rows:
-        if tool.endswith("lat") and len(values) > 4 and math.isnan(values[4]):
-            del values[4]  # the standard deviation: of latencies of 100 ms and more perftest sometimes finds none
-        if not iterations or not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:
-            raise Failure(f"{tool} printed a result that cannot be: {size} {iterations} {values}")
-    return rows
-
-
 # ------------------------------------------------------------------ links
 
 class Link:
-    """Two sides, "server" and "client", and the address of the server side."""
+    """Two sides, "server" and "client", and the address of the server's side."""
 
-    in_guest = GUEST  # a side of it, or both, are in User-Mode Linux
+    in_guest = GUEST  # whether one or both sides are in User-Mode Linux
     lossy = False
-    patience = 1  # how many times longer than elsewhere things may take
+    patience = 1  # a factor for limits, of a link that is slower than others
 
     def __init__(self, name, family):
         self.name = name
@@ -360,7 +314,7 @@ class Link:
         return []
 
     def settings(self, side):
-        """What the environment of programs is to say."""
+        """What the environment of programs has to say."""
         return {}
 
     @staticmethod
@@ -434,12 +388,12 @@ class Veth(Link):
             ip = [*self.enter(side), "ip"]
             self._run([*ip, "address", "add", self.subnets[4].format(host) + "/24", "dev", "veth0"])
             self._run([*ip, "address", "add", self.subnets[6].format(host) + "/64", "dev", "veth0", "nodad"])
-            if single:  # a packet is lost, or seen, by itself and not together with its batch
+            if single:  # each packet is lost, or seen, by itself, and not together with its batch
                 self._run([*ip, "link", "set", "veth0", "gso_max_segs", "1"])
             self._run([*ip, "link", "set", "veth0", "up"])
 
     def _netem(self, side, *what):
-        """User-Mode Linux has no nftables: what leaves is lost instead of what arrives."""
+        """User-Mode Linux has no nftables: packets are lost when they leave, and not when they arrive."""
         self._run([*self.enter(side), "tc", "qdisc", "replace", "dev", "veth0", "root", "netem", *what])
 
     def lose(self, side, percent):
@@ -454,7 +408,7 @@ class Veth(Link):
         return ["nsenter", f"--net=/proc/{self.holders[side].pid}/ns/net", "--"]
 
     def cut(self):
-        """From now on nothing arrives on either side."""
+        """From now on, nothing arrives on either side."""
         need("tc" if GUEST else "nft")
         for side in "server", "client":
             if GUEST:
@@ -484,10 +438,10 @@ class Veth(Link):
 
 
 class Guest(Link):
-    """One side in User-Mode Linux, with the kernel's SCTP; the other one here, with our own."""
+    """One side is in User-Mode Linux, with the kernel's SCTP; the other one is here, with SCTP in user space."""
 
     in_guest = True
-    addresses = {4: "10.99.0.{}", 6: "fd99::{}"}  # as uml-run has them
+    addresses = {4: "10.99.0.{}", 6: "fd99::{}"}  # those of uml-run
     encap_port = 9899
 
     def __init__(self, name, family, guest_side, llp):
@@ -512,7 +466,7 @@ class Guest(Link):
             raise
 
     def _join(self, namespace):
-        """This process, and what it starts from now on, goes into the guest's network."""
+        """Moves this process, and what it starts from now on, into the guest's network."""
         deadline = time.monotonic() + 30 * SLOW
         inside = False
         while self.guest.poll() is None and time.monotonic() < deadline:
@@ -528,13 +482,13 @@ class Guest(Link):
 
     @staticmethod
     def run(argv):
-        """A program in the guest that does not last; returns its output."""
+        """Runs a program in the guest, which has to end soon; returns its output."""
         out = io.BytesIO()
         guest.run(argv, {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, out)
         return out.getvalue()
 
     def settings(self, side):
-        # Encapsulated, the guest's kernel serves one UDP port; our own SCTP has one for each SCTP port.
+        # Encapsulated, the guest's kernel has one UDP port; sctpiw's own SCTP has one for each SCTP port.
         port = self.encap_port if side != self.guest_side else "same"
         return {"SCTPIW_LLP": "kernel" if side == self.guest_side else self.llp,
                 "SCTPIW_ENCAP_PORT": str(port) if self.llp == "udp" else "none"}
@@ -573,18 +527,18 @@ LINKS = {
 
 
 def unshare(*options):
-    """This very script again, in namespaces of its own."""
+    """Executes this very script again, in namespaces of its own."""
     done = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
     if done.returncode:
         raise Skip("needs root, or user namespaces, to make network namespaces: " + done.stderr.strip())
     os.execvp("unshare", ["unshare", *options, sys.executable, *sys.argv])
 
 
-AS_USER = ["--user", "--map-root-user"]  # an ordinary user may be root in a user namespace of its own
+AS_USER = ["--user", "--map-root-user"]  # makes an ordinary user root in a user namespace
 
 
 def _raw_ip():
-    """--llp ip needs CAP_NET_RAW, and a network where no other SCTP answers: another test's, or the kernel's."""
+    """Checks what --llp ip needs: CAP_NET_RAW, and a network where no other SCTP answers, a test's or the kernel's."""
     if pathlib.Path("/proc/net/sctp").exists():
         raise Skip("the kernel's own SCTP is active")
     need("ip", "unshare")
@@ -616,7 +570,7 @@ def open_link(name):
 # ------------------------------------------------------------------ User-Mode Linux
 
 UML_RUN = ROOT / "tests/uml/uml-run"
-guest_seconds = "230"  # that it may run
+guest_seconds = "230"  # for which it may run
 
 
 def _need_guest():
@@ -626,22 +580,22 @@ def _need_guest():
 
 
 def _clock_mhz():
-    """perftest reads it from /proc/cpuinfo, where User-Mode Linux does not say it."""
+    """The clock rate, which perftest reads from /proc/cpuinfo, and User-Mode Linux does not say there."""
     with open("/proc/cpuinfo") as f:
         return next((line.split(":")[1].strip() for line in f if line.startswith("cpu MHz")), "1000")
 
 
 def become_guest():
-    """This script again, as root of a User-Mode Linux; does not return."""
+    """Executes this script again as root of a User-Mode Linux; does not return."""
     _need_guest()
     os.environ.update(SCTPIW_E2E_GUEST="1", SCTPIW_E2E_MHZ=_clock_mhz())
-    sctp = ["--no-sctp"] if LLP == "ip" else []  # the kernel's would answer, too
+    sctp = ["--no-sctp"] if LLP == "ip" else []  # the kernel's SCTP would answer, too
     os.execv(UML_RUN, [UML_RUN, *sctp, "--rw", LOGS.parent, "--module", "sch_netem", "--timeout", guest_seconds, "--",
                        sys.executable, *(a for a in sys.argv if a != "--guest")])
 
 
 def prepare_guest():
-    """What perftest looks for and User-Mode Linux lacks: a clock (see clock.c), and a PCI bus, or its libpci ends it."""
+    """Gives perftest what it needs and User-Mode Linux lacks: a clock (see clock.c), and a PCI bus for its libpci."""
     cpuinfo = pathlib.Path("/run/cpuinfo")
     text = pathlib.Path("/proc/cpuinfo").read_text().rstrip()
     cpuinfo.write_text(f"{text}\ncpu MHz\t\t: {os.environ['SCTPIW_E2E_MHZ']}\n\n")
@@ -651,7 +605,7 @@ def prepare_guest():
     pathlib.Path("/etc/ld.so.preload").write_text(f"{BUILD}/lib/libuml-clock.so\n")
 
 
-if __name__ == "__main__":  # harness.py serve: in the guest of class Guest
+if __name__ == "__main__":  # harness.py serve runs in the guest of class Guest
     prepare_guest()
     guest.serve()
 
@@ -674,7 +628,7 @@ def _run_case(name, function, link):
 
 
 def main(cases):
-    """cases: a list of (name, function)."""
+    """Runs a script's cases, a list of (name, function)."""
     global guest_seconds
     parser = argparse.ArgumentParser()
     parser.add_argument("--link", default="lo-v4", help="one of " + ", ".join(LINKS) + " with -v4 or -v6 behind")

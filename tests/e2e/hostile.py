@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Strangers on the port, and applications that change their memory while it is sent."""
+"""Hostile strangers on the port, and applications that change their memory while it is sent."""
 import random
 import re
 import socket
@@ -16,7 +16,7 @@ SEED = 20
 
 
 def noise(rng, port):
-    """Datagrams without end: noise, headers with noise behind, INITs, cut and bent ones, with right and wrong CRCs."""
+    """Yields datagrams without end: noise, also behind a header, cut and bent INITs, with right and wrong CRCs."""
     while True:
         vtag = rng.choice((0, 0xFFFFFFFF, rng.getrandbits(32)))
         ports = rng.choice(((port, port), (rng.getrandbits(16), port), (0, 0), (rng.getrandbits(16),) * 2))
@@ -36,14 +36,14 @@ def noise(rng, port):
         yield bytes(bent)
         yield sctp.seal(bytes(bent))
         yield sctp.seal(init[:rng.randrange(12, len(init))])
-        # chunk lengths that lie
+        # wrong lengths of chunks
         lie = bytearray(init)
         struct.pack_into("!H", lie, 14, rng.choice((0, 1, 3, 4, 19, 65535, rng.getrandbits(16))))
         yield sctp.seal(bytes(lie))
 
 
 def garbage(link):
-    """Thousands of hostile datagrams at the listener and at the client, while both work."""
+    """Sends thousands of hostile datagrams to the listener and to the client, while both work."""
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
@@ -69,7 +69,7 @@ def garbage(link):
 
 
 def bound_ports(pid):
-    """The UDP ports that a process holds."""
+    """The UDP ports that a process has bound."""
     inodes = set()
     for fd in harness.pathlib.Path(f"/proc/{pid}/fd").iterdir():
         with harness.contextlib.suppress(OSError):
@@ -115,9 +115,9 @@ def resident(pid):
 
 
 def mutate(link):
-    """
-    A sender whose memory another thread changes all the time. What arrives is made of values that were there at
-    some time, and no packet on the wire has a wrong CRC.
+    """A thread changes the sender's memory all the time.
+
+    What arrives is made of values that were there at some time, and no packet on the wire has a wrong CRC.
     """
     took = {}
     capture = None
@@ -140,7 +140,7 @@ def mutate(link):
 
 
 class Eavesdropper:
-    """Sees what passes on the loopback interface, and says what it likes."""
+    """Sees all packets on the loopback interface, and can send any."""
 
     def __init__(self, link):
         self.family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
@@ -154,7 +154,7 @@ class Eavesdropper:
         self.mouth = socket.socket(self.family, socket.SOCK_DGRAM)
 
     def learn(self, port):
-        """The peer's port, the tag for packets to the peer, and the one for packets to this port."""
+        """The peer's port, the tag of packets to the peer, and the tag of packets to this port."""
         tags = {}
         try:
             while len(tags) < 2:
@@ -178,7 +178,7 @@ class Eavesdropper:
         self.mouth.close()
 
 
-# Each would end an association or change it, under the right tag.
+# Under the right tag, each of these would end an association or change it.
 FORGED = [sctp.chunk(kind, 0, body) for kind, body in (
     (sctp.ABORT, b""), (sctp.ABORT, struct.pack("!HH", 12, 4)), (sctp.SHUTDOWN, bytes(4)), (sctp.SHUTDOWN_ACK, b""),
     (sctp.SHUTDOWN_COMPLETE, b""), (sctp.ERROR, struct.pack("!HHI", 3, 8, 0)), (sctp.COOKIE_ACK, b""),
@@ -186,9 +186,9 @@ FORGED = [sctp.chunk(kind, 0, body) for kind, body in (
 
 
 def forged(link):
-    """
-    Whoever must guess the tag changes nothing. An ABORT under the right one ends the connection: both sides
-    hear of it by the connection manager, and all work requests come back.
+    """A stranger who has to guess the tag changes nothing, but an ABORT under the right one ends the connection.
+
+    The connection manager tells both sides, and all work requests come back.
     """
     # rows: 9260-8.5-01 9260-9.1-01 5042-5.1.1-01
     port = free_port()
@@ -205,10 +205,10 @@ def forged(link):
             wrong = rng.choice((0, rng.getrandbits(32), 1 << rng.randrange(32)))
             spy.say(peer, port, to_server ^ wrong if wrong else 0, chunks)
             spy.say(port, peer, to_peer ^ wrong if wrong else 0, chunks)
-        # the reflected tag counts with the T bit alone, and for two chunks
+        # The reflected tag counts only with the T bit, and only for two types of chunks.
         spy.say(peer, port, to_peer, chunks)
         spy.say(port, peer, to_server, chunks)
-    server.must_run_for(2)  # heartbeats went both ways in that time
+    server.must_run_for(2)  # in that time heartbeats go both ways
     client.must_run_for(0.1)
     spy.say(peer, port, to_server, sctp.chunk(sctp.ABORT, 0, b""))
     spy.close()
@@ -219,7 +219,7 @@ def forged(link):
 
 
 class Peer:
-    """SCTP with a session of RFC 5043 on it, by hand; takes DATA in order alone and sends none twice."""
+    """An SCTP of its own with a session of RFC 5043. It takes DATA only in order, and sends none twice."""
 
     def __init__(self, link, port=0):
         self.socket = socket.socket({4: socket.AF_INET, 6: socket.AF_INET6}[link.family], socket.SOCK_DGRAM)
@@ -265,7 +265,7 @@ class Peer:
         self.await_chunk(sctp.COOKIE_ACK)
 
     def answer(self):
-        """Is called, and accepts a session; returns when the first segment has come, which it does not acknowledge."""
+        """Waits for a session and accepts it; returns with the first segment, which it does not acknowledge."""
         while True:
             for kind, _, value in self.chunks(10):
                 if kind == sctp.INIT:
@@ -283,7 +283,7 @@ class Peer:
                     if tsn != (self.cum + 1) & 0xFFFFFFFF:
                         continue
                     self.cum = tsn
-                    function = struct.unpack_from("!HH", value, 12)[1] + 1  # (Enhanced) Accept
+                    function = struct.unpack_from("!HH", value, 12)[1] + 1  # the (Enhanced) Accept
                     depths = struct.pack("!HH", 1, 1) if function == 6 else b""
                     self.sack()
                     self.send(sctp.chunk(sctp.DATA, 7, struct.pack("!IHHIHH", self.tsn, sid, 0, 17, 0, function) + depths))
@@ -292,7 +292,7 @@ class Peer:
         self.send(sctp.chunk(sctp.SACK, 0, struct.pack("!IIHH", self.cum, self.rwnd, 0, 0)))
 
     def live(self, until, seconds):
-        """Answers heartbeats, and whatever else comes with the same SACK again, until that is so."""
+        """Answers heartbeats, and anything else with the same SACK, until until() is true."""
         deadline = harness.time.monotonic() + seconds * harness.SLOW
         while not until():
             if harness.time.monotonic() > deadline:
@@ -308,7 +308,7 @@ class Peer:
 
 
 def zero_window(link):
-    """A peer that takes nothing any more: the program can disconnect, gets all its work requests back, and ends."""
+    """A peer takes no data any more: the program can disconnect, gets all its work requests back, and ends."""
     # rows: 9260-6.1-02
     peer = Peer(link)
     client = start("peer-client", [PEER, "connect", link.address, peer.port, "leave"], link)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""--llp ip: rights, ports without a kernel that knows them, and what the kernel's own SCTP does to it."""
+"""--llp ip: rights, ports that no kernel knows of, and what the kernel's own SCTP does to it."""
 import os
 import pathlib
 import re
@@ -30,14 +30,14 @@ def refusal(program):
 
 
 def need_root():
-    """The host's, not that of a user namespace, where there are no other users."""
+    """The host's user, and not that of a user namespace, where there are no others."""
     need("setpriv")
     if subprocess.run(["setpriv", f"--reuid={NOBODY}", "--clear-groups", "true"], capture_output=True).returncode:
         raise Skip("needs root")
 
 
 def no_capability(link):
-    """Without CAP_NET_RAW: one line with the remedy, and the remedy helps."""
+    """Without CAP_NET_RAW there is one line with the remedy, and the remedy helps."""
     need_root()
     without = start("ibv_devices", ["ibv_devices"], link, user=NOBODY)
     line = refusal(without)
@@ -69,7 +69,7 @@ def client(link, port, address=None, count=100):
 
 
 def must_be_well(server, *clients):
-    """rping reports success also when data did not arrive; but it says so."""
+    """rping has status 0 also if data did not arrive, but prints it."""
     for program in clients:
         program.expect(20)
     for program in server, *clients:
@@ -82,7 +82,7 @@ def ping(link, server, port, address=None):
 
 
 def port_in_use(link):
-    """EADDRINUSE between processes, as with ports that the kernel knows; and free again afterwards."""
+    """As with ports that the kernel knows, another process gets EADDRINUSE, until the port is free again."""
     port = free_port()
     server = serve(link, port)
     second = start("rping-second", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, "server")
@@ -97,7 +97,7 @@ def port_in_use(link):
 
 
 def two_addresses(link):
-    """One port on two addresses is two servers."""
+    """One port on two addresses can have two servers."""
     port = free_port()
     first = serve(link, port, "127.0.0.1", "rping-first")
     second = start("rping-second", ["rping", "-s", "-P", "-V", "-S", SIZE, "-a", "127.0.0.2", "-p", port], link)
@@ -109,7 +109,7 @@ def two_addresses(link):
 
 
 def side_by_side(link):
-    """Servers and clients of several ports at a time, each with packets of its own alone."""
+    """Servers and clients of several ports run at a time, and each gets its own packets alone."""
     servers = {}
     for port in [free_port() for _ in range(3)]:
         servers[port] = serve(link, port, name=f"server-{port}")
@@ -119,7 +119,7 @@ def side_by_side(link):
 
 
 def dual(link):
-    """A listener on :: has IPv4 and IPv6 peers; one on an IPv4 address in IPv6's clothes has those of IPv4."""
+    """A listener on :: has peers of IPv4 and IPv6; one on an IPv4-mapped address has those of IPv4."""
     port = free_port()
     server = serve(link, port, "::")
     for address in "127.0.0.1", "::1", "127.0.0.1", "::1":
@@ -135,7 +135,7 @@ def dual(link):
 
 
 def raw_socket(link):
-    """Of this process: not on links between other network namespaces."""
+    """A raw socket of this process, which does not reach links between other network namespaces."""
     if isinstance(link, harness.Veth):
         raise Skip("only on lo")
     family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
@@ -162,7 +162,7 @@ def strangers(link):
 
 
 def out_of_the_blue(link):
-    """An INIT to a port of somebody who does not listen gets an ABORT; an ordinary one an INIT ACK."""
+    """An INIT to a port where nobody listens gets an ABORT; an ordinary one gets an INIT ACK."""
     port = free_port()
     server = serve(link, port)
     busy = client(link, port, count=100000000)
@@ -171,7 +171,7 @@ def out_of_the_blue(link):
     own = {os.stat(fd).st_ino for fd in pathlib.Path(f"/proc/{busy.pid}/fd").iterdir() if fd.exists()}
     rows = [line.split() for line in table.splitlines()[1:]]
     ports = [int(row[1].rpartition(":")[2], 16) for row in rows if int(row[9]) in own]
-    # With IPv6 that of its QP's number is in the same table, where nobody answers as long as no QP is connected out of band.
+    # The port of a QP number is in the same table, but it answers only if a QP is connected out of band.
     if not 1 <= len(ports) <= 1 + (link.family == 6):
         raise Failure(f"the client has claimed the ports {ports}")
     with raw_socket(link) as s:
@@ -197,7 +197,7 @@ def must_not_have_ended(*programs):
 
 
 def mtu_shrinks(link):
-    """The MTU of the link goes down while data flow: they go on flowing, in smaller packets."""
+    """The MTU of the link shrinks while data flows: it goes on flowing, in smaller packets."""
     if not isinstance(link, harness.Veth):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -221,7 +221,7 @@ def rx_packets(link):
 
 
 def kernel_sctp(link):
-    """Where the kernel's SCTP is active it would answer: refused, with the reason."""
+    """If the kernel's SCTP is active, it would answer, too: the device is refused, with the reason."""
     need_root()
     need("linux.uml", "modprobe")
     program = start("uml", [ROOT / "tests/uml/uml-run", "--timeout", "60", "--", BUILD / "bin/sctpiw", "run", "--",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is the kernel LLP's alone: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
+"""What only concerns the kernel's SCTP: strangers on a listener's port, a path that shrinks; and the tests of verbs."""
 import itertools
 import os
 import pathlib
@@ -10,13 +10,14 @@ import struct
 import sys
 
 import harness
+import perftest_run
 from harness import BUILD, Failure, Skip, free_port, start
 
 IPPROTO_SCTP = 132
 SCTP_RTOINFO = 0
 SCTP_ADAPTATION_LAYER = 7
 DDP = 1  # the adaptation indication
-ABORTED = ConnectionResetError, ConnectionRefusedError  # the latter if connect() was not back yet
+ABORTED = ConnectionResetError, ConnectionRefusedError  # the latter if connect() has not returned yet
 FOR_EVER = {"SCTPIW_LOG": "debug", "SCTPIW_SILENT_LIMIT": "86400"}
 
 
@@ -40,7 +41,7 @@ def must_be_served(link, port):
 
 
 def stranger(link, adaptation):
-    """A plain SCTP client; returns what it gets after being connected."""
+    """Connects a plain SCTP client, and returns what it gets then."""
     _, port = start_server(link)
     with plain(adaptation) as s:
         s.settimeout(1)  # an association without sessions is closed later
@@ -64,7 +65,7 @@ def adaptation(indication, welcome):
 
 
 def shrinking_mtu(link):
-    """The path takes less than it did, in the middle of a transfer: nothing is lost, nothing is wrong."""
+    """The path carries smaller packets from the middle of a transfer on: all data arrives."""
     if not hasattr(link, "set_mtu"):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -80,19 +81,19 @@ def shrinking_mtu(link):
 
 
 def many_messages(link):
-    """More messages than DDP-SSNs may be on their way (RFC 5043 5.2), in one stream, while others come and go."""
-    harness.perftest(link, "ib_write_bw", ["-s", "1", "-n", "40000"], 60)
+    """One stream has more messages than DDP-SSNs may be under way (RFC 5043 5.2), while others come and go."""
+    perftest_run.run(link, "ib_write_bw", ["-s", "1", "-n", "40000"], 60)
 
 
 def verbs(program, *names):
-    """The tests of libibverbs and librdmacm; without those that are a UDP socket to our own SCTP."""
+    """Runs tests of libibverbs and librdmacm, but for those that speak to sctpiw's own SCTP by a UDP socket."""
     def case(link):
         start(program, [harness.BUILD / "bin" / program, *names], link).expect(100)
     return case
 
 
 def out_of_descriptors(link):
-    """A connection that cannot be accepted for want of descriptors waits; nobody is kept busy by that."""
+    """A connection that cannot be accepted for want of descriptors waits, and keeps nobody busy."""
     server, port = start_server(link, **FOR_EVER)
     limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
     used = set(map(int, os.listdir(f"/proc/{server.pid}/fd")))
@@ -109,7 +110,7 @@ def out_of_descriptors(link):
 
 
 def in_client(link, *argv):
-    """This script in the client's network namespace."""
+    """Runs this script in the client's network namespace."""
     return start("plain-client", [sys.executable, "-S", __file__, *argv], link, rdma=False)
 
 
@@ -122,7 +123,7 @@ def both_shut_down(link):
     server.wait_for_output("idle, shutting down")
     link.lose("server", 100)  # so that it does not end at once
     try:
-        client.kill()  # its kernel shuts down for it
+        client.kill()  # its kernel shuts the association down
         server.wait_for_output("both have shut down")
         server.must_sleep()
     finally:
@@ -132,13 +133,13 @@ def both_shut_down(link):
 
 
 def local_ports(program):
-    """Of the associations in the program's network namespace."""
+    """The local ports of the associations in the program's network namespace."""
     lines = pathlib.Path(f"/proc/{program.pid}/net/sctp/assocs").read_text().splitlines()
     return [int(line.split()[11]) for line in lines[1:]]
 
 
 def restart(link):
-    """A peer begins anew in the place of one that is gone without a word: to the application that is its end."""
+    """A peer that has gone without a word begins anew: for the application that is the end of the old connection."""
     if not hasattr(link, "cut"):
         raise Skip("only between network namespaces")
     port = free_port()
@@ -165,7 +166,7 @@ def restart(link):
 
 
 def connect(address, port, own=0):
-    """A plain client until it gets an ABORT."""
+    """A plain client, until it gets an ABORT."""
     with plain() as s:
         s.setsockopt(IPPROTO_SCTP, SCTP_RTOINFO, struct.pack("IIII", 0, 200, 1000, 200))
         s.bind(("", int(own)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Loaded before a program: each shutdown() waits until the peer has shut down as well, which the
- * program cannot have read of then. The program's system calls are made by syscall().
+ * A library for LD_PRELOAD: each shutdown() waits until the peer has shut down as well, which the
+ * program cannot have read of by then. The program's system calls are made by syscall().
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) long syscall(long number, ...)
 		arg[i] = va_arg(list, long);
 	va_end(list);
 	if (number == SYS_shutdown) {
-		pfd = (struct pollfd){.fd = (int)arg[0], .events = POLLRDHUP};
+		pfd = (struct pollfd){ .fd = (int)arg[0], .events = POLLRDHUP };
 		poll(&pfd, 1, -1);
 	}
 	ret = next(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);

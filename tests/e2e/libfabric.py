@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""libfabric on its verbs provider: connected endpoints, and datagrams of any size that ofi_rxm makes of them."""
+"""libfabric's verbs provider: connected endpoints, and datagrams of any size, which ofi_rxm makes of them."""
 import re
 import sys
 
@@ -9,7 +9,7 @@ from harness import Failure, Skip, free_port, need, start
 
 
 def info(link):
-    """The device offers both kinds of endpoints, as an iWARP one."""
+    """The device offers both kinds of endpoints, as an iWARP device."""
     need("fi_info")
     program = start("fi_info", ["fi_info", "-p", "verbs"], link)
     program.expect(20)
@@ -19,12 +19,12 @@ def info(link):
 
 
 def pingpong(kind, provider, size=None, count=100):
-    """size None: its own choice, from 64 bytes to a MiB."""
+    """A case of fi_pingpong. size None: sizes of its own choice, from 64 bytes to a MiB."""
     def case(link):
         need("fi_pingpong")
         if link.family == 6:
             raise Skip("fi_pingpong takes no IPv6 address")
-        # -c: each side checks what arrives.
+        # -c: each side checks what arrives
         common = ["fi_pingpong", "-c", "-e", kind, "-p", provider, "-I", str(count), *(["-S", str(size)] if size else [])]
         port = free_port()
         server = start("fi_pingpong-server", [*common, "-B", port], link, "server")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""All cases of the stock programs, on every link, over each lower layer in User-Mode Linux; ctest runs a choice.
+"""All cases of the stock programs, on every link, over each carrier in User-Mode Linux; ctest runs a choice of them.
 
-    lower_layers.py [LAYER...]               kernel, ip: that on both sides; udp-kernel, ip-kernel: between the two
-    lower_layers.py --link LINK [--guest]    one link, as the other scripts: in this process's SCTPIW_LLP
+    lower_layers.py [LAYER...]               kernel, ip: on both sides; udp-kernel, ip-kernel: between the two
+    lower_layers.py --link LINK [--guest]    one link, as with the other scripts, over this process's SCTPIW_LLP
 
-Each link is one boot. A case that a link or a layer cannot have says why, and is listed in the end.
+Each link takes one boot. A case that is not possible with a link or a carrier says why, and is listed at the end.
 """
 import collections
 import os
@@ -33,7 +33,7 @@ VERDICT = re.compile(r"(ok|SKIP|FAIL) +(\S+) on \S+ \([\d.]+ s\)(?:: (.*))?$")
 
 
 def run_link(layer, link):
-    """A boot; returns its verdicts, each with the case and the reason."""
+    """Runs the cases of a link in one boot; returns the verdicts, each with the case and the reason."""
     inside = layer in ("kernel", "ip")
     env = dict(os.environ, SCTPIW_LLP=layer) if inside else os.environ
     argv = [sys.executable, __file__, "--link", link, "--guest-seconds", str(BOOT_SECONDS), *["--guest"] * inside]

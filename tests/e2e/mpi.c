@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An MPI program: point-to-point, collectives and one-sided, with every byte checked, between any number of
- * ranks from two on. What a rank has sent to others is counted, and printed beside what the port of the device
- * has sent: not less, if MPI uses the device.
+ * An MPI program: point-to-point, collectives and one-sided, with every byte checked, for two ranks
+ * or more. Each rank counts what it sends to others, and prints it beside what the port of the
+ * device has sent: if MPI uses the device, that is not less.
  *
- *   mpi GROUP...	each of p2p, unexpected, collectives, one-sided
+ * mpi GROUP...    each of p2p, unexpected, collectives, one-sided
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 	} while (0)
 
 static int rank, ranks;
-static uint64_t payload; /* octets to other ranks, at least */
+static uint64_t payload; /* octets that were sent to other ranks, at least */
 static uint8_t *out, *in;
 
 static void fail(int line, const char *what)
@@ -33,7 +33,7 @@ static void fail(int line, const char *what)
 	exit(1);
 }
 
-/* The octet at a place of a message, by its sender and its number. */
+/* The octet at a place of a message, which depends on the sender and the number of the message. */
 static uint8_t octet(int from, unsigned int number, size_t i)
 {
 	return (uint8_t)(i * 31 + (i >> 8) * 7 + (i >> 16) + (size_t)from * 101 + number * 13);
@@ -55,7 +55,10 @@ static void check(const uint8_t *buf, size_t len, int from, unsigned int number)
 	}
 }
 
-/* Around a ring, so that every rank sends and receives at once; the octet behind the message stays. */
+/*
+ * Around a ring, so that every rank sends and receives at once. The octet behind the message must
+ * not change.
+ */
 static void exchange(size_t len, unsigned int number)
 {
 	int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, got;
@@ -71,7 +74,7 @@ static void exchange(size_t len, unsigned int number)
 	payload += len;
 }
 
-/* Back and forth, each send complete only when it was received. */
+/* To and fro, by sends that complete only once the message has been received. */
 static void synchronous(size_t len)
 {
 	for (int i = 0; i < 10; i++) {
@@ -86,7 +89,7 @@ static void synchronous(size_t len)
 	}
 }
 
-/* Sizes around every power of two: through all of an implementation's protocols. */
+/* Sizes around every power of two, for all protocols of an implementation. */
 static void test_p2p(void)
 {
 	unsigned int number = 0;
@@ -103,7 +106,10 @@ static void test_p2p(void)
 	synchronous(500000);
 }
 
-/* More under way than fits anywhere; taken by tag in another order than they were sent, and from anybody. */
+/*
+ * More messages are under way than fit anywhere. They are received in another order than they were
+ * sent, by tag, and from any rank.
+ */
 static void test_unexpected(void)
 {
 	enum { EACH = 40, STEP = 1999 };
@@ -134,7 +140,10 @@ static void test_unexpected(void)
 	MPI_Waitall(EACH, requests, MPI_STATUSES_IGNORE);
 }
 
-/* n numbers of each rank: added up, and the largest, by all and along the ranks. */
+/*
+ * Each rank has n numbers: all ranks, or each rank and those before it, get their sum and the
+ * largest one.
+ */
 static void reduce(int n)
 {
 	int64_t *a = (int64_t *)out, *b = (int64_t *)in, all = (int64_t)ranks * (ranks - 1) / 2;
@@ -152,7 +161,7 @@ static void reduce(int n)
 		CHECK(b[i] == (int64_t)i * 1000003 * (rank + 1) + rank * (rank + 1) / 2);
 }
 
-/* len octets from each rank, or to each. */
+/* Each rank gives or gets len octets. */
 static void spread(size_t len)
 {
 	size_t all = len * (size_t)ranks;
@@ -187,7 +196,7 @@ static void spread(size_t len)
 
 static void test_collectives(void)
 {
-	static const int sizes[] = {1, 13, 1000, 40001, 300000};
+	static const int sizes[] = { 1, 13, 1000, 40001, 300000 };
 	MPI_Request request;
 	MPI_Comm half;
 	int members;
@@ -205,7 +214,7 @@ static void test_collectives(void)
 	MPI_Comm_free(&half);
 }
 
-/* A window has a block of each rank, and behind them numbers that all change. */
+/* A window has a block for each rank, and behind those numbers that all ranks change. */
 #define BLOCK 100003
 #define NUMBERS 4
 
@@ -213,26 +222,26 @@ static void put_and_get(MPI_Win win, uint8_t *window)
 {
 	for (int to = 0; to < ranks; to++) {
 		fill(out + (size_t)to * BLOCK, BLOCK, (unsigned int)to);
-		MPI_Put(out + (size_t)to * BLOCK, BLOCK, MPI_BYTE, to, (MPI_Aint)rank * BLOCK, BLOCK,
-			MPI_BYTE, win);
+		MPI_Put(out + (size_t)to * BLOCK, BLOCK, MPI_BYTE, to, (MPI_Aint)rank * BLOCK,
+			BLOCK, MPI_BYTE, win);
 		payload += to != rank ? BLOCK : 0;
 	}
 	MPI_Win_fence(0, win);
 	for (int from = 0; from < ranks; from++)
 		check(window + (size_t)from * BLOCK, BLOCK, from, (unsigned int)rank);
 	for (int from = 0; from < ranks; from++)
-		MPI_Get(in + (size_t)from * BLOCK, BLOCK, MPI_BYTE, from, (MPI_Aint)rank * BLOCK, BLOCK,
-			MPI_BYTE, win);
+		MPI_Get(in + (size_t)from * BLOCK, BLOCK, MPI_BYTE, from, (MPI_Aint)rank * BLOCK,
+			BLOCK, MPI_BYTE, win);
 	MPI_Win_fence(0, win);
 	for (int from = 0; from < ranks; from++)
 		check(in + (size_t)from * BLOCK, BLOCK, rank, (unsigned int)from);
 }
 
-/* Numbers of rank 0 that all ranks change under a lock, each change once. */
+/* All ranks change numbers of rank 0 under a lock, each change once. */
 static void change_numbers(MPI_Win win, MPI_Aint at)
 {
 	enum { ROUNDS = 20 };
-	int64_t one = 1, old, mine = rank + 1, none = 0, last = -1, sums[2] = {rank, 10};
+	int64_t one = 1, old, mine = rank + 1, none = 0, last = -1, sums[2] = { rank, 10 };
 
 	for (int i = 0; i < ROUNDS; i++) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
@@ -254,7 +263,7 @@ static void change_numbers(MPI_Win win, MPI_Aint at)
 	CHECK(((int64_t *)in)[0] == (int64_t)ROUNDS * ranks);
 	CHECK(((int64_t *)in)[1] == (int64_t)ranks * (ranks - 1) / 2);
 	CHECK(((int64_t *)in)[2] == (int64_t)ranks * 10);
-	CHECK(((int64_t *)in)[3] >= 1 && ((int64_t *)in)[3] <= ranks); /* the first one's */
+	CHECK(((int64_t *)in)[3] >= 1 && ((int64_t *)in)[3] <= ranks); /* the one that was first */
 }
 
 static void test_one_sided(void)
@@ -274,7 +283,7 @@ static void test_one_sided(void)
 	free(window);
 }
 
-/* Of the device's port in this process; words of four octets. */
+/* What the device's port has sent for this process; its counter is in words of four octets. */
 static uint64_t port_octets(void)
 {
 	unsigned long long words = 0;
@@ -293,10 +302,10 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} groups[] = {
-		{"p2p", test_p2p},
-		{"unexpected", test_unexpected},
-		{"collectives", test_collectives},
-		{"one-sided", test_one_sided},
+		{ "p2p", test_p2p },
+		{ "unexpected", test_unexpected },
+		{ "collectives", test_collectives },
+		{ "one-sided", test_one_sided },
 	};
 
 	MPI_Init(&argc, &argv);
@@ -315,7 +324,8 @@ int main(int argc, char **argv)
 		groups[k].run();
 		MPI_Barrier(WORLD);
 	}
-	printf("rank %d of %d: sent %lu octets, the port %lu\n", rank, ranks, payload, port_octets());
+	printf("rank %d of %d: sent %lu octets, the port %lu\n", rank, ranks, payload,
+	       port_octets());
 	fflush(stdout);
 	MPI_Finalize();
 	free(out);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Open MPI, by its way over libfabric (mtl ofi); its openib wants datagrams, as Debian builds it, and so does UCX."""
+"""Open MPI over libfabric (mtl ofi). Its openib, as Debian builds it, needs datagrams, and so does UCX."""
 import re
 import sys
 
@@ -9,15 +9,15 @@ from harness import Failure, Skip, need, start
 
 OVER_DEVICE = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm",
                "--mca", "osc", "pt2pt"]
-# For iWARP devices libfabric offers no data in completions (CQ data). Without that a synchronous send of Open MPI
-# 4.1 does not come to its end, nor do some barriers; it is the same over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1.
+# libfabric offers no completion data (CQ data) on iWARP devices. Without it a synchronous send of Open MPI 4.1, and
+# some barriers, do not end; it is the same over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1.
 AS_CA = ["--node-type", "ca"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GROUPS = ["p2p", "unexpected", "collectives", "one-sided"]
 
 
 def agent(link):
-    """In place of ssh: a shell on the other side, which calls itself another host."""
+    """Replaces ssh: a shell on the other side, which calls itself another host."""
     script = harness.log_file("agent")
     enter = " ".join(link.enter("client"))
     script.write_text(f'#!/bin/sh\nshift\nexec {enter} unshare --uts sh -c "hostname other; $*"\n')
@@ -48,7 +48,7 @@ def one_host(link):
 
 
 def hosts(link):
-    """Two ranks on one, the third on the other."""
+    """Two ranks on one side, and a third one on the other."""
     if not hasattr(link, "subnets"):
         raise Skip("one host")
     run(link, 3, "--host", f"localhost:2,{link.subnets[4].format(2)}:1", "--mca", "plm_rsh_agent", agent(link),

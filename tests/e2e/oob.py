@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs that wire their queue pairs by hand: GIDs and QP numbers go over a TCP connection of their own."""
+"""Programs that connect their QPs out of band: GIDs and QP numbers go over a TCP connection of their own."""
 import ipaddress
 import pathlib
 import sys
 import time
 
 import harness
+import perftest_run
 from harness import DEVICE, Failure, Skip, free_port, start
 
 GIDS = [f"/sys/class/infiniband/{DEVICE}/ports/1/gids/{i}" for i in range(32)]
-# perftest deregisters the memory for the credits of ib_send_bw, which it counts on iWARP devices, with -R alone: then it
-# cannot free its PD, says so, and ends with status 1, behind its result.
+# On iWARP devices, ib_send_bw has memory for credits, which perftest deregisters with -R alone. Otherwise it cannot
+# free its PD, says so behind its result, and ends with status 1.
 FORGETS_ITS_MR = "ib_send_bw", "Failed to deallocate PD", 1
 
 
 def gid_index(link, side, link_local=False):
-    """The first GID of the link's family, on loopback that of the loopback address; or of a link-local address."""
+    """The first GID of the link's family, that of the loopback address on loopback; or that of a link-local address."""
     program = start(f"gids-{side}", ["cat", *GIDS], link, side)
     program.expect(10, 0)
-    deadline = time.monotonic() + 10  # a link-local address is one when nobody else has it
+    deadline = time.monotonic() + 10  # a link-local address is usable once the kernel knows that nobody else has it
     while link_local and "fe80:" not in program.output() and time.monotonic() < deadline:
         time.sleep(0.2)
         program = start(f"gids-{side}", ["cat", *GIDS], link, side)
@@ -37,7 +38,7 @@ def gid_index(link, side, link_local=False):
 
 
 def tcp_address(link):
-    """The programs' own connections are of IPv4 alone."""
+    """The programs' own connections are of IPv4 only."""
     if link.family == 6 and link.address != "::1":
         raise Skip("no IPv4 there")
     return "127.0.0.1" if link.family == 6 else link.address
@@ -77,7 +78,7 @@ def perftest(tool, *options, rows=1, env=None):
                 raise Failure(f"{tool} failed, and not over the memory that it forgets")
             if "rdma_cm QPs\t : OFF" not in text:
                 raise Failure(f"{tool} took another way to connect")
-        found = harness.perftest_rows(texts[1].replace(FORGETS_ITS_MR[1], "\n"))
+        found = perftest_run.rows(texts[1].replace(FORGETS_ITS_MR[1], "\n"))
         if len(found) != rows or any(not row[1] for row in found):
             raise Failure(f"{tool} printed {found}")
     return case
@@ -97,13 +98,14 @@ def cases():
         yield f"{tool}.qps", perftest(tool, "-q", 64, "-s", 4096, "-n", 200)
         yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
         yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
-    # As a CA: on iWARP perftest counts the credits of several QPs with one SRQ by the receive's number, and may stand still.
-    # Without credits all that a QP sends has to fit into what is held for it, 1 MiB, while the receiver is slow.
+    # As a CA: on iWARP devices perftest counts the credits of several QPs with one SRQ by the receive's number, and
+    # may stop for ever. Without credits, all that a QP sends must fit into the 1 MiB that is kept for it while the
+    # receiver is slow.
     for name, options in ("srq", ["-q", 8]), ("srq-both-ways", ["-q", 2, "-b"]):
         yield f"ib_send_bw.{name}", perftest("ib_send_bw", "--use-srq", *options, "-s", 1024, "-n", 500,
                                              env={"SCTPIW_NODE_TYPE": "ca"})
     yield "ib_read_bw.events", perftest("ib_read_bw", "-e", "-s", 4096, "-n", 300)
-    yield "ib_send_bw.events", perftest("ib_send_bw", "-e", "-s", 65536, "-n", 300, "-t", 4, "-Q", 1)  # as in perftest.py
+    yield "ib_send_bw.events", perftest("ib_send_bw", "-e", "-s", 65536, "-n", 300, "-t", 4, "-Q", 1)
     for tool in "ib_write_lat", "ib_read_lat", "ib_send_lat":
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
     for tool in "ib_read_lat", "ib_send_lat":

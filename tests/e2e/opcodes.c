@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A connection that sends one of every RDMAP message, the Terminate at its end.
+ * A connection that sends one of each RDMAP message, and a Terminate at its end.
  *
- *   e2e-opcodes serve ADDRESS PORT       accept one connection, serve until the peer breaks the rules
- *   e2e-opcodes connect ADDRESS PORT     Sends of all kinds, a Write, a Read, atomics, immediate data; then a
- *                                        Write to an STag that it has had invalidated
+ *   e2e-opcodes serve ADDRESS PORT       accepts one connection, and serves it until the peer
+ *                                        breaks the rules
+ *   e2e-opcodes connect ADDRESS PORT     posts Sends of all kinds, a Write, a Read, atomics,
+ *                                        immediate data; then a Write to an invalid STag
  */
 #include <arpa/inet.h>
 #include <rdma/rdma_verbs.h>
@@ -16,10 +17,10 @@
 
 #define SIZE 3000
 #define RECEIVES 4
-#define IMMEDIATES 2 /* first */
+#define IMMEDIATES 2 /* they come first */
 #define REGIONS 2
 
-/* What the server tells of its memory, in the private data of its answer. */
+/* Where the server's memory is: the private data of its answer. */
 struct advert {
 	uint64_t addr[REGIONS];
 	uint32_t rkey[REGIONS];
@@ -41,7 +42,7 @@ static struct rdma_cm_id *endpoint(bool passive, char *address, char *port)
 		.ai_port_space = RDMA_PS_TCP,
 	};
 	struct ibv_qp_init_attr attr = {
-		.cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
 		.sq_sig_all = 1,
 	};
 	struct rdma_addrinfo *info;
@@ -77,7 +78,7 @@ static void await_end(struct rdma_cm_id *id)
 
 static void serve(struct rdma_cm_id *listener)
 {
-	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4};
+	struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
 	struct advert advert;
 	struct rdma_cm_id *id;
 	struct ibv_mr *mr;
@@ -102,9 +103,9 @@ static void serve(struct rdma_cm_id *listener)
 	if (rdma_accept(id, &param))
 		die("rdma_accept");
 	for (uint32_t i = 0; i < IMMEDIATES; i++) {
-		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || ntohl(wc.imm_data) != 0xabcd00 + i ||
-		    wc.wc_flags != IBV_WC_WITH_IMM || wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM ||
-		    wc.byte_len != SIZE) {
+		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status ||
+		    ntohl(wc.imm_data) != 0xabcd00 + i || wc.wc_flags != IBV_WC_WITH_IMM ||
+		    wc.opcode != IBV_WC_RECV_RDMA_WITH_IMM || wc.byte_len != SIZE) {
 			printf("immediate data %u: %s\n", i, ibv_wc_status_str(wc.status));
 			exit(1);
 		}
@@ -147,13 +148,15 @@ static void must_transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
 	}
 }
 
-/* On the server's second region, which is zeros; they come back. */
+/* Atomics change the server's second region, which is zeros at first; the old values come back. */
 static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct ibv_mr *mr)
 {
 	uint64_t *result = (uint64_t *)(void *)(memory[1] + SIZE - SIZE % 8 - 8);
 	uint64_t kept = *result;
-	struct ibv_sge sge = {.addr = (uintptr_t)result, .length = 8, .lkey = mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD};
+	struct ibv_sge sge = { .addr = (uintptr_t)result, .length = 8, .lkey = mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge,
+				  .num_sge = 1,
+				  .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD };
 
 	wr.wr.atomic.remote_addr = advert->addr[1];
 	wr.wr.atomic.rkey = advert->rkey[1];
@@ -174,10 +177,10 @@ static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct i
 
 static void connect_to(struct rdma_cm_id *id)
 {
-	struct rdma_conn_param param = {.responder_resources = 4, .initiator_depth = 4};
+	struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
 	struct ibv_mr *mr = expose(id, memory, sizeof(memory));
-	struct ibv_sge sge = {.addr = (uintptr_t)memory[0], .length = SIZE, .lkey = mr->lkey};
-	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1};
+	struct ibv_sge sge = { .addr = (uintptr_t)memory[0], .length = SIZE, .lkey = mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1 };
 	struct advert advert;
 
 	for (int i = 0; i < SIZE; i++)
@@ -215,7 +218,7 @@ static void connect_to(struct rdma_cm_id *id)
 	wr.send_flags = 0;
 	wr.invalidate_rkey = advert.rkey[1];
 	must_transfer(id, &wr);
-	/* Nobody can write there any more. */
+	/* The STag is invalid by now, so the Write ends the connection. */
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.wr.rdma.remote_addr = advert.addr[1];
 	wr.wr.rdma.rkey = advert.rkey[1];

@@ -25,9 +25,9 @@
 #define MESSAGE_SIZE 16384
 #define WORDS (MESSAGE_SIZE / 8)
 #define DEPTH 64
-#define BATCH (DEPTH / 2) /* messages for which the server gives a token, that the next but one may come */
+#define BATCH (DEPTH / 2) /* messages for which the server gives a token */
 #define BATCHES 96
-#define TOKEN DEPTH /* where tokens are sent from, and arrive */
+#define TOKEN DEPTH /* the slot that tokens are sent from, and arrive in */
 #define TOKEN_SIZE 8
 #define TAG 0x5ca1ab1eU
 
@@ -95,7 +95,10 @@ static struct rdma_cm_id *endpoint(bool passive, char *address, char *port)
 		.ai_port_space = RDMA_PS_TCP,
 	};
 	struct ibv_qp_init_attr attr = {
-		.cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 		.sq_sig_all = 1,
 	};
 	struct rdma_addrinfo *info;
@@ -124,7 +127,7 @@ static void post_receive(struct rdma_cm_id *id, struct ibv_mr *mr, uintptr_t slo
 		die("rdma_post_recv");
 }
 
-/* A request is accepted only when the receives are posted. */
+/* Accepts a request, but only once the receives are posted. */
 static struct rdma_cm_id *serve(struct rdma_cm_id *listener, bool reject, struct ibv_mr **mr)
 {
 	struct rdma_cm_id *id;
@@ -155,14 +158,15 @@ static void connect_to(struct rdma_cm_id *id)
 		return;
 	if (id->event && id->event->event == RDMA_CM_EVENT_REJECTED) {
 		answer = &id->event->param.conn;
-		printf("rejected: %.*s\n", (int)answer->private_data_len, (const char *)answer->private_data);
+		printf("rejected: %.*s\n", (int)answer->private_data_len,
+		       (const char *)answer->private_data);
 	}
 	die("rdma_connect");
 }
 
 /*
- * Until the peer is gone: first the event, then all receives come back flushed. No rdma_disconnect()
- * behind it: that would wait for a second event.
+ * Waits until the peer is gone: first the event comes, and then all receives are flushed. There
+ * must be no rdma_disconnect() behind that, as it would wait for a second event.
  */
 static void be_idle(struct rdma_cm_id *id)
 {
@@ -187,7 +191,7 @@ static void be_idle(struct rdma_cm_id *id)
 	say("flushed");
 }
 
-/* Whether the peer takes what is sent or not, all of it comes back. */
+/* Takes back all that was sent, whether the peer takes it or not. */
 static void leave(struct rdma_cm_id *id, struct ibv_mr *mr)
 {
 	struct ibv_wc wc;
@@ -290,7 +294,9 @@ int main(int argc, char **argv)
 	bool server, mutate;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: %s serve|connect ADDRESS PORT idle|reject|still|mutate|leave\n", argv[0]);
+		fprintf(stderr,
+			"usage: %s serve|connect ADDRESS PORT idle|reject|still|mutate|leave\n",
+			argv[0]);
 		return 2;
 	}
 	server = !strcmp(argv[1], "serve");

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The setting peer-to-peer: stock programs under it, and what it makes of the first messages on the wire."""
+"""The setting peer-to-peer: stock programs with it, and what it makes of the first messages on the wire."""
 import collections
 import pathlib
 import struct
 import sys
 
 import harness
+import perftest_run
 from harness import BUILD, LLP, Failure, Skip, free_port, run_pair, start
 
 PACKET_BLOCK, FLAGS_OPTION, OUT = 6, 2, 2
@@ -19,7 +20,7 @@ WRITE = bytes.fromhex("c140") + bytes(12)
 READ = bytes.fromhex("4141 00000000 00000001 00000001 00000000") + READ_BODY
 SEND = bytes.fromhex("4143 00000000 00000000 00000001 00000000")
 A, B, C, D = 1 << 31, 1 << 30, 1 << 15, 1 << 14
-# Flags of the Initiate and of the Accept, and the first segment.
+# The flags of the Initiate and of the Accept, and the first segment.
 KINDS = {
     "send": (A | B, A | B, SEND),
     "write": (A | C, A | C, WRITE),
@@ -68,7 +69,7 @@ def messages(path):
 
 
 def sessions(path):
-    """Of each session the messages, its Initiate first."""
+    """The messages of each session, its Initiate first."""
     done, going = [], {}
     for m in messages(path):
         key = frozenset((m.source, m.port)), m.stream
@@ -80,7 +81,7 @@ def sessions(path):
 
 
 def wire(kind):
-    """Both sides in one process; who accepts sends at once, and yet nothing goes before the RTR indication."""
+    """Both sides are in one process. The accepting side sends at once, but nothing goes before the RTR indication."""
     def case(link):
         # rows: 6581-5-01 6581-5-02 6581-7-18 6581-9.2-01 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-05
         # rows: 6581-9.2-06 6581-9.2-08 6581-9.2-14 6581-9.2-18 6581-9.2-19
@@ -121,7 +122,7 @@ def rping(kind):
 def perftest(tool, kind):
     def case(link):
         options = ["-n", 200, "-s", 4096, "-q", 2] if tool.endswith("bw") else ["-n", 200, "-s", 64]
-        rows = harness.perftest(link, tool, options, env={"SCTPIW_PEER_TO_PEER": kind})
+        rows = perftest_run.run(link, tool, options, env={"SCTPIW_PEER_TO_PEER": kind})
         if len(rows) != 1:
             raise Failure(f"{len(rows)} rows")
     return case

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The perftest programs, connected with rdma_cm. They speak IPv4 only."""
+"""The perftest programs, connected by rdma_cm. They speak IPv4 only."""
 import sys
 
 import harness
+import perftest_run
 from harness import Failure, Skip
 
 BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
 LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
 ATOMIC = "CMP_AND_SWAP", "FETCH_AND_ADD"
 ALL_SIZES = [1 << n for n in range(1, 24)]
-LOSSY_BYTES = 2 << 20  # that a link with losses carries in the time of a case, and the round trips:
-LOSSY_ROUNDS = 50      # the only packet that is on its way, lost, is sent again after a second
+LOSSY_BYTES = 2 << 20  # that a link with losses carries in the time of a case; and the round trips,
+LOSSY_ROUNDS = 50      # as a single packet that is lost is sent again after a second
 
 
 def too_much(tool, options, sizes):
@@ -21,7 +22,7 @@ def too_much(tool, options, sizes):
 
 
 def run(tool, options, sizes=None, client_options=()):
-    """One run; sizes: what the rows of the result must be, if not what -s says."""
+    """A case of one run. sizes: those of the rows that it has to print, if -s does not say it."""
     options = [str(o) for o in options]
     if sizes is None:
         sizes = [int(options[options.index("-s") + 1])]
@@ -29,7 +30,7 @@ def run(tool, options, sizes=None, client_options=()):
     def case(link):
         if link.lossy and too_much(tool, options, sizes):
             raise Skip("too much for losses: the case lossy does the same with less")
-        rows = harness.perftest(link, tool, options, seconds=120, client_options=client_options)
+        rows = perftest_run.run(link, tool, options, seconds=120, client_options=client_options)
         if [row[0] for row in rows] != sizes:
             raise Failure(f"{tool} printed rows for {[row[0] for row in rows]} and not for {sizes}")
     return case
@@ -59,12 +60,12 @@ def cases():
         yield f"{tool}.huge", run(tool, ["-s", 1048576, "-n", 20])
         yield f"{tool}.all", run(tool, ["-a", "-n", 10], ALL_SIZES)
         yield f"{tool}.lossy", run(tool, ["-s", 64, "-n", 50])
-    for tool in "ib_read_lat", "ib_send_lat":  # ib_write_lat waits on memory, it has no events
+    for tool in "ib_read_lat", "ib_send_lat":  # ib_write_lat waits on memory, which has no events
         yield f"{tool}.events", run(tool, ["-e", "-s", 64, "-n", 300])
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
         yield f"{tool}.inline", run(tool, ["-I", 32, "-s", 32, "-n", 500])
         yield f"{tool}.not-inline", run(tool, ["-I", 0, "-s", 32, "-n", 500])
-    for what in ATOMIC:  # of 8 bytes each, whatever is asked for
+    for what in ATOMIC:  # of 8 bytes each, whatever -s says
         for tool in "ib_atomic_bw", "ib_atomic_lat":
             yield f"{tool}.{what}", run(tool, ["-A", what, "-n", 1000], [8])
         yield f"ib_atomic_bw.{what}.qps", run("ib_atomic_bw", ["-A", what, "-q", 8, "-n", 200], [8])
@@ -74,12 +75,12 @@ def cases():
         yield f"ib_atomic_lat.{what}.lossy", run("ib_atomic_lat", ["-A", what, "-n", 50], [8])
     for tool in "ib_atomic_bw", "ib_atomic_lat":
         yield f"{tool}.events", run(tool, ["-e", "-n", 300], [8])
-    # One QP: on iWARP perftest counts credits, with an SRQ by the number of the receive, not by the QP that took it. One that
-    # was given less than it needs stands still for ever. oob.py has several QPs.
+    # One QP: on iWARP devices perftest counts credits with an SRQ by the number of the receive, and not by the QP
+    # that took it. A QP that gets less than it needs stops for ever. oob.py has several QPs.
     yield "ib_send_bw.srq", run("ib_send_bw", ["--use-srq", "-s", 1024, "-n", 500])
     yield "ib_send_bw.srq-lossy", run("ib_send_bw", ["--use-srq", "-s", 4096, "-n", 100])
     yield "ib_send_lat.srq", run("ib_send_lat", ["--use-srq", "-s", 64, "-n", 300])
-    # Credits, too: it stands still when there is one receive only.
+    # It stops for ever with one receive only, too, because of its credits.
     yield "ib_send_bw.receives", run("ib_send_bw", ["-r", 8, "-t", 128, "-s", 1024, "-n", 500])
     yield "ib_read_bw.outs", run("ib_read_bw", ["-o", 1, "-s", 4096, "-n", 200])
 

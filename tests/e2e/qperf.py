@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""qperf's tests of reliable connections, by the RDMA CM. Its queue pairs connected out of band are for LIDs, not for GIDs."""
+"""qperf's tests of reliable connections, by rdma_cm. Its own connections out of band need LIDs, and have no GIDs."""
 import re
 import sys
 
 import harness
 from harness import Failure, Skip, free_port, need, start
 
-# It tells the client its port before it listens there: a client that is quick is refused, as by any device.
+# The server tells the client its port before it listens there, so a quick client is refused by any device.
 TOO_EARLY = "unexpected event from RDMA CM: Event rejected"
 
 
@@ -34,7 +34,7 @@ def qperf(test, *options):
 CASES = [(test, qperf(test)) for test in (
     "rc_lat", "rc_bw", "rc_bi_bw", "rc_rdma_read_lat", "rc_rdma_read_bw", "rc_rdma_write_lat", "rc_rdma_write_bw",
     "rc_rdma_write_poll_lat", "rc_fetch_add_mr", "rc_compare_swap_mr",
-    "ver_rc_fetch_add", "ver_rc_compare_swap")]  # these two look at the numbers, too
+    "ver_rc_fetch_add", "ver_rc_compare_swap")]  # these two check the numbers, too
 
 if __name__ == "__main__":
     sys.exit(harness.main(CASES))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""rping: RDMA Read and Write of validated data between two processes."""
+"""rping: RDMA Reads and Writes of data that is checked, between two processes."""
 import subprocess
 import sys
 
@@ -29,14 +29,14 @@ def once(size, count, *more):
 
 
 def all_pings(client, count):
-    """Its status alone says little: rping may fail with 0."""
+    """Checks its output, as rping may end with status 0 although it failed."""
     client.expect(100)
     if f"rdma-ping-{count - 1}:" not in client.output():
         raise Failure("a client did not get to its last ping")
 
 
 def persistent(link):
-    """One server, clients one after another, one of them killed in the middle."""
+    """One server, and clients one after another, one of which is killed in the middle."""
     not_lossy(link)
     port = free_port()
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-a", link.any, "-p", port], link, "server")
@@ -64,8 +64,8 @@ def together(link):
     server = start("rping-server", ["rping", "-s", "-P", "-V", "-S", 100, "-a", link.any, "-p", port], link, "server")
     server.wait_listening(port)
     count = 500 if link.in_guest else 2000
-    # One after the other: rping's server keeps a new request in a variable that the next one overwrites, so
-    # that two requests at once are served as one. Each client then runs for a while beside the others.
+    # They start one after the other: rping's server keeps a request in a variable that the next one overwrites, so
+    # that of two at once only one is served. Each client then runs beside the others for a while.
     clients = []
     for _ in range(5):
         clients.append(start("rping-client", ["rping", "-c", "-v", "-V", "-C", count, "-S", 100, "-a", link.address, "-p", port],
@@ -76,11 +76,11 @@ def together(link):
 
 
 def link_local(link):
-    """Addresses that mean something together with an interface only."""
+    """Addresses that mean something only together with an interface."""
     if link.family != 6 or not isinstance(link, harness.Veth):
         raise Skip("there is no IPv6 link")
     bare = "fe80::83:{}"
-    for side, host in ("server", 1), ("client", 2):  # those of the kernel's choice are tentative for a while
+    for side, host in ("server", 1), ("client", 2):  # the kernel's own link-local addresses are tentative for a while
         subprocess.run([*link.enter(side), "ip", "address", "add", bare.format(host) + "/64", "dev", "veth0", "nodad"],
                        check=True)
     bare = bare.format(1)
@@ -89,7 +89,7 @@ def link_local(link):
         port = str(free_port())
         run_pair(link, ["rping", "-s", "-V", "-a", listen, "-C", "20", "-p", port],
                  ["rping", "-c", "-V", "-a", address, "-C", "20", "-p", port], int(port))
-    # Without it there is nothing to choose an interface by.
+    # Without it nothing says which interface it is.
     for side in "-s", "-c":
         program = start("rping-without-scope", ["rping", side, "-a", bare, "-C", "1"], link, "server")
         if not program.wait(10):

@@ -16,7 +16,7 @@ ETH_P_ALL = 3
 ETHERTYPE = {0x0800: 4, 0x86DD: 6}
 UDP = 17
 
-# Adaptation Layer Indication (RFC 5061 4.2.6): DDP's code point 1 (RFC 5043)
+# The Adaptation Layer Indication (RFC 5061 4.2.6) with DDP's code point 1 (RFC 5043).
 ADAPTATION = struct.pack("!HHI", 0xC006, 8, 1)
 
 
@@ -38,7 +38,7 @@ def crc32c(data):
 
 
 def seal(packet):
-    """The packet with the right CRC (sent low byte first, RFC 9260 appendix A)."""
+    """The packet with the right CRC (its low byte comes first, RFC 9260 appendix A)."""
     if len(packet) < 12:
         return packet
     bare = packet[:8] + bytes(4) + packet[12:]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Settings: wrong ones are one line and no device; right ones do what they say."""
+"""Settings: wrong ones make one line and no device; right ones do what they say."""
 import os
 import select
 import socket
@@ -27,12 +27,12 @@ WRONG = [
     ({"SCTPIW_TRACE": "/dev/null"}, "cannot write the trace: /dev/null: not a regular file"),
     ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
 ]
-# What asks for the device without libibverbs, twice.
+# A program that asks for the device without libibverbs, twice.
 GUIDS = [f"/sys/class/infiniband/{DEVICE}/{name}" for name in ("node_guid", "sys_image_guid")]
 
 
 def refused(link, env, text):
-    """Programs find no device, and are told why, once."""
+    """Programs find no device, and print once why."""
     for argv in ["ibv_devices"], ["rping", "-s", "-a", link.any], ["cat", *GUIDS]:
         program = start(argv[0], argv, link, env=env)
         if program.wait(10) == 0 and argv[0] == "rping":
@@ -66,7 +66,7 @@ def wrong_file(link):
 
 
 def right_file(link):
-    """A file is read; the environment stands above it."""
+    """A file is read; the environment takes precedence over it."""
     conf = write("right.conf", "log = debug\nsilent-limit = 7\n")
     program = start("ibv_devinfo", ["ibv_devinfo", "-d", DEVICE], link, env={"SCTPIW_CONFIG": conf})
     program.expect(10)
@@ -83,7 +83,7 @@ def right_file(link):
 
 
 class Relay(threading.Thread):
-    """A peer whose SCTP is behind another UDP port than the one of its number, as those of kernels are."""
+    """A peer whose UDP port is not that of the SCTP port, as with a kernel's SCTP."""
 
     def __init__(self, family, address, behind):
         super().__init__(daemon=True)
@@ -116,7 +116,7 @@ class Relay(threading.Thread):
 
 
 def encap_port(link):
-    """Connecting goes to that UDP port, whatever the port that is connected to."""
+    """Packets go to that UDP port, whatever SCTP port is connected to."""
     family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
     port = free_port()
     common = ["-p", port, "-V", "-C", 20, "-S", 5000]

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * UCX's upper layer between two processes that connect by an address: tagged messages of all sizes there and
- * back, puts and gets, every byte checked. Each side prints what it has sent beside what the port of the
- * device has sent.
+ * UCX's upper layer between two processes that connect by an address: tagged messages of all sizes
+ * to and fro, puts and gets, every byte checked. Each side prints what it has sent beside what the
+ * port of the device has sent.
  *
- *   ucp PORT		serves one client
- *   ucp PORT ADDRESS	connects to it, IPv4
+ *  ucp PORT		serves one client
+ *  ucp PORT ADDRESS	connects to it, IPv4
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@
 
 #define LARGEST ((size_t)3 << 20)
 #define WINDOW ((size_t)1 << 20)
-#define TAG_BACK 1000 /* added to that of the message */
+#define TAG_BACK 1000 /* is added to the tag of the message */
 #define TAG_WINDOW 5000
 #define TAG_DONE 5001
 #define TAG_BYE 5002
@@ -36,10 +36,10 @@ static ucp_context_h context;
 static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_conn_request_h request;
-static bool gone; /* the peer has hung up */
+static bool gone; /* the peer has disconnected */
 static uint64_t payload;
 
-/* How a client learns where to put and get. */
+/* Where the memory is that a client puts to, and gets from. */
 struct window {
 	uint64_t address;
 	uint64_t rkey_len;
@@ -48,10 +48,10 @@ struct window {
 
 static void start(void)
 {
-	ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
-			       .features = UCP_FEATURE_TAG | UCP_FEATURE_RMA};
-	ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-					     .thread_mode = UCS_THREAD_MODE_SINGLE};
+	ucp_params_t params = { .field_mask = UCP_PARAM_FIELD_FEATURES,
+				.features = UCP_FEATURE_TAG | UCP_FEATURE_RMA };
+	ucp_worker_params_t worker_params = { .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+					      .thread_mode = UCS_THREAD_MODE_SINGLE };
 
 	CHECK(ucp_init(&params, NULL, &context) == UCS_OK);
 	CHECK(ucp_worker_create(context, &worker_params, &worker) == UCS_OK);
@@ -73,22 +73,22 @@ static void requested(ucp_conn_request_h conn, void *arg)
 
 static ucs_sock_addr_t sock_addr(struct sockaddr_in *sin, const char *port, const char *host)
 {
-	*sin = (struct sockaddr_in){.sin_family = AF_INET,
-				    .sin_port = htons((uint16_t)atoi(port))};
+	*sin = (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_port = htons((uint16_t)atoi(port)) };
 	CHECK(inet_pton(AF_INET, host, &sin->sin_addr) == 1);
-	return (ucs_sock_addr_t){(struct sockaddr *)sin, sizeof(*sin)};
+	return (ucs_sock_addr_t){ (struct sockaddr *)sin, sizeof(*sin) };
 }
 
 static void serve(const char *port)
 {
 	struct sockaddr_in sin;
-	ucp_listener_params_t params = {.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
-						      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
-					.sockaddr = sock_addr(&sin, port, "0.0.0.0"),
-					.conn_handler.cb = requested};
-	ucp_ep_params_t ep_params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST |
-						   UCP_EP_PARAM_FIELD_ERR_HANDLER,
-				     .err_handler.cb = lost};
+	ucp_listener_params_t params = { .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+						       UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+					 .sockaddr = sock_addr(&sin, port, "0.0.0.0"),
+					 .conn_handler.cb = requested };
+	ucp_ep_params_t ep_params = { .field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST |
+						    UCP_EP_PARAM_FIELD_ERR_HANDLER,
+				      .err_handler.cb = lost };
 	ucp_listener_h listener;
 
 	CHECK(ucp_listener_create(worker, &params, &listener) == UCS_OK);
@@ -102,10 +102,10 @@ static void serve(const char *port)
 static void connect_to(const char *port, const char *host)
 {
 	struct sockaddr_in sin;
-	ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_FLAGS |
-						UCP_EP_PARAM_FIELD_SOCK_ADDR,
-				  .flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
-				  .sockaddr = sock_addr(&sin, port, host)};
+	ucp_ep_params_t params = { .field_mask = UCP_EP_PARAM_FIELD_FLAGS |
+						 UCP_EP_PARAM_FIELD_SOCK_ADDR,
+				   .flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER,
+				   .sockaddr = sock_addr(&sin, port, host) };
 
 	CHECK(ucp_ep_create(worker, &params, &ep) == UCS_OK);
 }
@@ -125,7 +125,7 @@ static void finish(ucs_status_ptr_t op)
 
 static void send_tagged(const void *buf, size_t len, ucp_tag_t tag)
 {
-	ucp_request_param_t param = {0};
+	ucp_request_param_t param = { 0 };
 
 	finish(ucp_tag_send_nbx(ep, buf, len, tag, &param));
 	payload += len;
@@ -133,10 +133,10 @@ static void send_tagged(const void *buf, size_t len, ucp_tag_t tag)
 
 static void receive(void *buf, size_t len, ucp_tag_t tag)
 {
-	ucp_tag_recv_info_t info = {0};
-	ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO |
-						     UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-				     .recv_info.tag_info = &info};
+	ucp_tag_recv_info_t info = { 0 };
+	ucp_request_param_t param = { .op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO |
+						      UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+				      .recv_info.tag_info = &info };
 
 	finish(ucp_tag_recv_nbx(worker, buf, len, tag, (ucp_tag_t)-1, &param));
 }
@@ -158,7 +158,10 @@ static void check(const uint8_t *buf, size_t len, unsigned int number)
 		CHECK(buf[i] == octet(i, number));
 }
 
-/* There, and back with another content: around every power of two, and so by every protocol. */
+/*
+ * Messages go there, and come back with another content: sizes around every power of two, for every
+ * protocol.
+ */
 static void messages(uint8_t *buf, bool client)
 {
 	unsigned int number = 0;
@@ -183,16 +186,16 @@ static void messages(uint8_t *buf, bool client)
 
 static void flush(void)
 {
-	ucp_request_param_t param = {0};
+	ucp_request_param_t param = { 0 };
 
 	finish(ucp_ep_flush_nbx(ep, &param));
 }
 
-/* The client's side: the window is filled piece by piece, and read back whole. */
+/* The client fills the window piece by piece, and reads all of it back. */
 static void put_and_get(uint8_t *buf)
 {
-	static const size_t pieces[] = {1, 7, 64, 1000, 9000, 100001};
-	ucp_request_param_t param = {0};
+	static const size_t pieces[] = { 1, 7, 64, 1000, 9000, 100001 };
+	ucp_request_param_t param = { 0 };
 	struct window window;
 	size_t offset = 0;
 	ucp_rkey_h rkey;
@@ -216,13 +219,13 @@ static void put_and_get(uint8_t *buf)
 	send_tagged("", 1, TAG_DONE);
 }
 
-/* The server's: its memory has what was put, when it is told that all of it is there. */
+/* The server checks its memory once it is told that all data is there. */
 static void be_put_to(void)
 {
-	ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
-						     UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-				       .length = WINDOW};
-	struct window window = {0};
+	ucp_mem_map_params_t params = { .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+						      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+					.length = WINDOW };
+	struct window window = { 0 };
 	ucp_mem_h mem;
 	void *rkey;
 	uint8_t *buf = calloc(1, WINDOW);
@@ -245,7 +248,7 @@ static void be_put_to(void)
 	free(buf);
 }
 
-/* Of the device's port in this process; words of four octets. */
+/* What the device's port has sent for this process; its counter is in words of four octets. */
 static unsigned long long port_octets(void)
 {
 	unsigned long long words = 0;
@@ -258,7 +261,7 @@ static unsigned long long port_octets(void)
 
 static void hang_up(void)
 {
-	ucp_request_param_t param = {0};
+	ucp_request_param_t param = { 0 };
 	ucs_status_ptr_t op = ucp_ep_close_nbx(ep, &param);
 
 	if (!UCS_PTR_IS_PTR(op))
@@ -286,7 +289,10 @@ int main(int argc, char **argv)
 		be_put_to();
 	flush();
 	printf("sent %lu octets, the port %llu\n", payload, port_octets());
-	/* What a peer that hangs up has sent last may be lost with the queue pair: it has nothing left to send. */
+	/*
+	 * When a peer disconnects, what it sent last may be lost with the QP; by then it has
+	 * nothing left to send.
+	 */
 	if (client)
 		receive(buf, 1, TAG_BYE);
 	else

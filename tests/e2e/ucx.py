@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""UCX on queue pairs that it wires by hand; it takes no iWARP device. Its transport alone, and under UCP.
+"""UCX on QPs that it connects out of band, since it takes no iWARP device: its transport alone, and under UCP.
 
-UCP would make connections with datagrams, which there are not, to a peer that it knows by its worker's address (as MPI
-does). To one that it knows by a socket's address it makes them by TCP, and both sides exchange there what they need."""
+To a peer that UCP knows by the address of its worker, as with MPI, it connects with datagrams, which there are not. To
+one that it knows by the address of a socket it connects by TCP, over which both sides exchange what they need."""
 import re
 import subprocess
 import sys
@@ -34,8 +34,11 @@ def perftest(test, layout, size, count):
 
 
 def as_ucp_wants(link, side):
-    """It looks in /sys/class/net for interfaces, which shows those of the namespace that it was mounted in. And they are
-    to be up, which the kernel says of new ones a second later."""
+    """Shows UCX the link's interfaces in /sys/class/net, and waits until they are up.
+
+    A sysfs shows the interfaces of the network namespace in which it was mounted. The kernel takes a second to say that
+    a new one is up.
+    """
     enter = link.enter(side)
     if not enter:
         return []
@@ -53,7 +56,7 @@ def as_ucp_wants(link, side):
 
 
 def ucp(link):
-    """A program of our own checks every byte."""
+    """A program of our own, which checks every byte."""
     program = harness.BUILD / "bin/e2e-ucp"
     if not program.exists():
         raise Skip("built without UCX")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""An ordinary user, without a home and without the right to lock memory."""
+"""An ordinary user, without a home directory and without the right to lock memory."""
 import os
 import sys
 
 import harness
+import perftest_run
 from harness import DEVICE, NOBODY, Failure, free_port, run_pair, start
 
 MEMLOCK_NONE = ["prlimit", "--memlock=0"]
@@ -12,7 +13,7 @@ MEMLOCK_NONE = ["prlimit", "--memlock=0"]
 
 def user_can_run():
     if os.geteuid():
-        return  # who runs this is an ordinary user
+        return  # the user who runs this is an ordinary one
     done = harness.subprocess.run(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--",
                                    "test", "-x", harness.BUILD / "bin/sctpiw"])
     if done.returncode:
@@ -40,11 +41,11 @@ def rping(link):
 def bandwidth(link):
     user_can_run()
     for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
-        harness.perftest(link, tool, ["-s", "65536", "-n", "300"], user=NOBODY)
+        perftest_run.run(link, tool, ["-s", "65536", "-n", "300"], user=NOBODY)
 
 
 def two_users(link):
-    """A server of root's, a client of nobody's."""
+    """root's server, and nobody's client."""
     if os.geteuid():
         raise harness.Skip("needs root to be two users")
     user_can_run()
@@ -57,7 +58,7 @@ def two_users(link):
 
 
 def not_in_the_way(link):
-    """Programs without RDMA do as they do without the library."""
+    """Programs without RDMA work as without the library."""
     for argv in (["true"], ["sh", "-c", "ls / | sort"], ["python3", "-c", "import socket; socket.socketpair()"],
                  ["sh", "-c", "exec 3</dev/null; read x <&3; kill -TERM $$"]):
         plain = start("plain", argv, link, rdma=False)

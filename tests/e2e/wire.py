@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Every packet that both sides of a connection send, as an interface sees it: what RFC 9260 and RFC 6951 demand of all.
+"""Every packet that both sides of a connection send, as an interface sees it, against RFC 9260 and RFC 6951.
 
-    wire.py capture INTERFACE FILE     until SIGTERM; fails when packets were missed
+    wire.py capture INTERFACE FILE     until SIGTERM; fails if packets were missed
 """
 import collections
 import pathlib
@@ -46,7 +46,7 @@ def capture(interface, path):
 
 
 def datagrams(path, port):
-    """The UDP datagrams to and from a port."""
+    """The UDP datagrams from and to a port."""
     data, at = pathlib.Path(path).read_bytes(), 0
     while at < len(data):
         length, = struct.unpack_from("!I", data, at)
@@ -67,7 +67,7 @@ def datagrams(path, port):
 
 
 def chunks(packet):
-    """(type, flags, value without padding) of each."""
+    """The chunks of a packet: (type, flags, value without padding)."""
     at = 12
     while at < len(packet):
         kind, flags, length = struct.unpack_from("!BBH", packet, at)
@@ -126,12 +126,12 @@ def check_data(flags, value, packet):
 
 
 def check_all(packets, least):
-    """All that one connection sent, in both directions: so many DATA chunks at least. Returns how many came twice."""
+    """Checks all packets of one connection, at least so many DATA chunks. Returns how many of those came twice."""
     # rows: 9260-3-01 9260-3.1-02 9260-3.2.2-03 9260-3.3.1-06 9260-3.3.12-01 9260-6.10-01 9260-3.3.7-01 9260-5.1.1-01
-    tags = {}      # of the side that has a port: what it announced
+    tags = {}      # by the port of a side: the tag that it announced
     first = {}     # its first TSN
     newest = {}    # the newest TSN that it sent
-    streams = {}   # outbound, inbound, as it announced them
+    streams = {}   # the outbound and inbound streams that it announced
     resent = 0
     for d in packets:
         check_datagram(d)
@@ -172,7 +172,7 @@ def check_all(packets, least):
 
 
 def connection(link):
-    """One connection, all of its packets."""
+    """One connection, all packets of which are checked."""
     if LLP != "udp":
         raise Skip("looks into UDP datagrams alone")
     path, port = harness.log_file("frames"), free_port()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""tshark, with utils/wireshark/sctpiw.lua, understands what is on the wire."""
+"""tshark understands, with utils/wireshark/sctpiw.lua, what is on the wire."""
 import struct
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def must_be_sound(capture):
 
 
 def every_opcode(link):
-    """A run with one of each message, captured by the programs themselves."""
+    """A run with one of each message, which the programs capture themselves."""
     captures = {side: harness.log_file(f"{side}.pcapng") for side in ("server", "client")}
     port = free_port()
     program = BUILD / "bin/e2e-opcodes"
@@ -76,7 +76,7 @@ def write_pcap(path, packets):
 
 
 def session_control(link):
-    """Every function code, with and without private data, and what is wrong is called wrong."""
+    """Every function code, with and without private data; wrong messages are marked as wrong."""
     good, path = [], harness.log_file("control.pcap")
     for code in FUNCTIONS:
         depths = struct.pack("!HH", 0x8000 | 4, 0x4000 | 9) if code >= 5 else b""

@@ -38,7 +38,7 @@ static void what_is_referenced(void **state)
 		}
 		zcopy_post_some(&x, 1, 1 + cases[i].behind, cases[i].len);
 		if (!cases[i].mapped) {
-			assert_false(x.rnic->zcopy_qps);
+			assert_false(x.rnic->shard.zcopy_qps);
 			assert_true(fx_pull(&x)); /* the Terminate: it cannot be copied either */
 			assert_int_equal(x.out[3], 0x47);
 			zcopy_expect(&x, 1, IW_WC_LOC_PROT_ERR);
@@ -46,7 +46,7 @@ static void what_is_referenced(void **state)
 		} else {
 			assert_int_equal(zcopy_pull(&x), cases[i].ref);
 			assert_ptr_equal(x.msg.ref, cases[i].ref ? x.mem : NULL);
-			assert_int_equal(x.rnic->zcopy_qps, cases[i].ref ? 1 : 0);
+			assert_int_equal(x.rnic->shard.zcopy_qps, cases[i].ref ? 1 : 0);
 			assert_memory_equal(x.out + 16, x.mem, x.out_len - 16);
 		}
 		fx_hole = NULL;
@@ -178,19 +178,19 @@ static void long_message(void **state)
 	zcopy_start(&x);
 	zcopy_post(&x, 1, LONG);
 	assert_int_equal(zcopy_pull(&x), 0);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	zcopy_post(&x, 2, LONG);
 	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_ptr_equal(x.msg.ref, x.mem + CUT);
 	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_ptr_equal(x.msg.ref, x.mem + 2 * CUT);
 	zcopy_ack(&x, 2); /* the first that referenced: the QP still references */
-	assert_int_equal(x.rnic->zcopy_qps, 1);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 	assert_int_equal(zcopy_pull(&x), 0); /* less than ZCOPY_MIN */
 	zcopy_expect_nothing(&x);
 	zcopy_ack(&x, 1);
 	zcopy_expect(&x, 1, IW_WC_SUCCESS); /* and not for the last */
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(zcopy_pull(&x), 0);
 	zcopy_expect(&x, 2, IW_WC_SUCCESS);
@@ -207,7 +207,7 @@ static void acked_while_under_way(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		assert_int_equal(zcopy_pull(&x), CUT);
 	zcopy_ack(&x, 3);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	zcopy_expect_nothing(&x);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_SQD), 0);
 	iw_qp_notify_drained(x.qp);
@@ -353,10 +353,10 @@ static void complete_when_acked(void **state)
 		zcopy_ack(&x, 1);
 		zcopy_expect(&x, 1, IW_WC_SUCCESS);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->zcopy_qps, 1);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 		zcopy_ack(&x, 1);
 		zcopy_expect_some(&x, 2, 5, IW_WC_SUCCESS); /* those behind it were copied */
-		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		zcopy_ack(&x, 4);
 		zcopy_expect_nothing(&x);
 		assert_int_equal(n_copy_outs, 0);
@@ -376,7 +376,7 @@ static void behind_a_read(void **state)
 	assert_int_equal(zcopy_pull(&x), 0);
 	assert_int_equal(zcopy_pull(&x), 1000);
 	zcopy_ack(&x, 2);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	zcopy_expect_nothing(&x);
 	assert_int_equal(zcopy_pull(&x), 0);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
@@ -461,9 +461,9 @@ static void two_streams(void **state)
 	assert_int_equal(zcopy_pull(&x), 1000);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(zcopy_pull(&x), 0);
-	assert_int_equal(x.rnic->zcopy_qps, 2);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 2);
 	zcopy_ack(&x, 1);
-	assert_int_equal(x.rnic->zcopy_qps, 1);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 	zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
 	zcopy_expect_nothing(&x);
 	zcopy_ack(&x, 4);
@@ -508,19 +508,19 @@ static void read_response(void **state)
 	zcopy_expect_some(&x, 21, 5, IW_WC_SUCCESS);
 	zcopy_ask(&x, 1, 999);
 	assert_int_equal(zcopy_pull(&x), 0);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	zcopy_ask(&x, 2, 2 * CUT);
 	assert_int_equal(zcopy_pull(&x), CUT);
 	assert_int_equal(zcopy_pull(&x), CUT);
 	zcopy_ack(&x, 2);
-	assert_int_equal(x.rnic->zcopy_qps, 1);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 	/* What is copied beside it is complete at once. */
 	zcopy_post(&x, 1, 1000);
 	assert_int_equal(zcopy_pull(&x), 0);
 	zcopy_expect(&x, 1, IW_WC_SUCCESS);
-	assert_int_equal(x.rnic->zcopy_qps, 1);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 	zcopy_ack(&x, 1);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	x.msg.zcopy_window = 0;
 	zcopy_ask(&x, 3, 1400);
 	assert_int_equal(zcopy_pull(&x), 0);

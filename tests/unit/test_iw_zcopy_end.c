@@ -92,7 +92,7 @@ static void session_ends(void **state)
 		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int i = 0; i < 3; i++)
 			assert_int_equal(zcopy_pull(&x), i < 2 ? 1000 : 0);
-		assert_int_equal(x.rnic->zcopy_qps, 2);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 2);
 		zcopy_expect_nothing(&x);
 		end_session(&x, end);
 		if (end == BY_LOSS) { /* of both */
@@ -105,13 +105,13 @@ static void session_ends(void **state)
 			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
 			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
 			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
-			assert_int_equal(x.rnic->zcopy_qps, 0);
+			assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		} else {
 			expect_copy_out(&x, FX_SID, 0);
 			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
 			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
 			zcopy_expect_nothing(&x);
-			assert_int_equal(x.rnic->zcopy_qps, 1);
+			assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 			zcopy_ack(&x, 1); /* the second goes on */
 			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
 		}
@@ -137,7 +137,7 @@ static void half_sent(void **state)
 		expect_copy_out(&x, FX_SID, 0);
 		zcopy_expect_some(&x, 2, 3, IW_WC_WR_FLUSH_ERR);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		zcopy_stop(&x);
 	}
 }
@@ -233,7 +233,7 @@ static void reset_and_free(void **state)
 		}
 		expect_copy_out(&x, FX_SID, 0);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		zcopy_ack(&x, 1);
 		zcopy_expect_nothing(&x);
 		fx_stop(&x);
@@ -257,7 +257,7 @@ static void full_cq(void **state)
 			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
 			expect_copy_out(&x, FX_SID, 0);
 		}
-		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		assert_true(iw_sq_is_empty(x.qp));
 		zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
@@ -279,7 +279,7 @@ static void full_cq_and_still_referenced(void **state)
 		assert_int_equal(zcopy_pull(&x), 1000);
 	zcopy_ack(&x, 2);
 	expect_copy_out(&x, FX_SID, 1);
-	assert_int_equal(x.rnic->zcopy_qps, 0);
+	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 	zcopy_expect(&x, 1, IW_WC_SUCCESS);
 	zcopy_expect_nothing(&x);
@@ -303,7 +303,7 @@ static void out_of_band(void **state)
 		expect_copy_out(&x, FX_SID, 0);
 		zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->zcopy_qps, 0);
+		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 		iw_qp_give_up(x.qp);
 		zcopy_expect(&x, 4, IW_WC_RETRY_EXC_ERR);
@@ -437,16 +437,16 @@ static void revoked(void **state)
 			assert_int_equal(n_copy_outs, 2);
 			assert_int_equal(copy_outs[0].sid, FX_SID);
 			assert_ptr_equal(copy_outs[1].llp, &zcopy_node);
-			assert_int_equal(x.rnic->zcopy_qps, 1);
+			assert_int_equal(x.rnic->shard.zcopy_qps, 1);
 		} else if (how == QP_ACCESS) { /* it concerns this stream alone */
 			assert_int_equal(n_copy_outs, 1);
 			assert_int_equal(copy_outs[0].sid, FX_SID);
-			assert_int_equal(x.rnic->zcopy_qps, 2);
+			assert_int_equal(x.rnic->shard.zcopy_qps, 2);
 		} else {
 			assert_int_equal(n_copy_outs, 2);
 			assert_int_equal(copy_outs[0].sid, -1);
 			assert_ptr_not_equal(copy_outs[0].llp, copy_outs[1].llp);
-			assert_int_equal(x.rnic->zcopy_qps, 2);
+			assert_int_equal(x.rnic->shard.zcopy_qps, 2);
 		}
 		assert_int_equal(copy_outs[n_copy_outs - 1].sid, how == QP_ACCESS ? FX_SID : -1);
 		for (unsigned int i = 0; i < n_copy_outs; i++) {

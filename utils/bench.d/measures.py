@@ -5,6 +5,7 @@ import time
 
 import harness
 import names
+import perftest_run
 import rivals
 from names import (AVERAGE, BOUND, CONNECTIONS, CPU, GBITS, KIB, LO, LOSS, MEDIAN, MTU_1500, P99, P999, PERCENT, RATE,
                    RENO, SIMULATED, SMALL_1500, SMALL_LO, WRITES)
@@ -24,7 +25,7 @@ class Measure:
 
 
 def _perftest(at, tool, size, *options):
-    _, iterations, values = harness.perftest(at.link, tool, ["-s", str(size), *map(str, options)],
+    _, iterations, values = perftest_run.run(at.link, tool, ["-s", str(size), *map(str, options)],
                                              seconds=60 + at.seconds, user=at.user)[-1]
     return iterations, values
 

@@ -3,7 +3,7 @@
 import subprocess
 
 import names
-from names import (AVERAGE, BOUND, CPU, GBITS, LINKS, LO, MEDIAN, P99, P999, RATE, RENO, SIM_LOSS, SIM_LOSSES, SIM_RTT,
+from names import (AVERAGE, BOUND, CPU, GBITS, LINKS, MEDIAN, P99, P999, RATE, RENO, SIM_LOSS, SIM_LOSSES, SIM_RTT,
                    SIM_RTTS, SIMULATED, WRITES)
 
 SIZE_AXIS = "set logscale x 2; set xlabel 'bytes of a message'"

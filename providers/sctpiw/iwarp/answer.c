@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * When two applications write to each other in turn, each spins on its memory for the answer, and only
- * a change of threads lets the progress thread place it. An iWARP RNIC completes a Write when its
- * bytes are copied; others complete it when the peer has acknowledged it, and that is about when the
- * answer comes. So a completion for which alone the application waits may as well come with the
- * answer: until then the application polls the CQ, and its polls bring the answer in.
+ * When two applications write to each other in turn, each spins on its memory for the answer, and
+ * only a change of threads lets the progress thread place it. An iWARP RNIC completes a Write when
+ * its bytes are copied; others complete it when the peer has acknowledged it, and that is about
+ * when the answer comes. So a completion for which alone the application waits may as well come
+ * with the answer: until then the application polls the CQ, and its polls bring the answer in.
  */
 #include "iwarp/answer.h"
 
@@ -12,16 +12,17 @@
 #include "iwarp/rnic.h"
 
 /*
- * Completions begin to wait after ROUNDS_MIN Writes in turn (more than Writes that were not). They stop
- * when one has waited in vain, or, if some have not, two in a row. Then it takes twice as many rounds
- * until they wait again, up to ROUNDS_MAX, so that a QP whose answers always come late seldom waits.
+ * Completions begin to wait after ROUNDS_MIN Writes in turn (more than Writes that were not). They
+ * stop when one has waited in vain, or, if some have not, two in a row. Then it takes twice as many
+ * rounds until they wait again, up to ROUNDS_MAX, so that a QP whose answers always come late
+ * seldom waits.
  */
 #define ROUNDS_MIN 8
 #define ROUNDS_MAX 1024
 /*
  * How long a completion waits, in ns: WAIT, and WAIT_BYTE for each byte of its Write, up to
- * WAIT_BYTES_MAX bytes. An answer may be as long as the Write, and both take their time; an answer that
- * comes later than that is worth a change of threads.
+ * WAIT_BYTES_MAX bytes. An answer may be as long as the Write, and both take their time; an answer
+ * that comes later than that is worth a change of threads.
  */
 #define WAIT 50000u
 #define WAIT_BYTE 2u
@@ -58,7 +59,7 @@ void iw_answer_expect(struct iw_qp *qp, uint32_t len)
 	if (!a->trust || !cq->unnotified || iw_cq_count(cq) != 1 || !is_done(qp))
 		return;
 	a->awaited = true;
-	atomic_store_explicit(&cq->answer_due, qp->rnic->now + wait, memory_order_release);
+	atomic_store_explicit(&cq->answer_due, qp->rnic->shard.now + wait, memory_order_release);
 }
 
 void iw_answer_came(struct iw_qp *qp)
@@ -76,7 +77,8 @@ void iw_answer_came(struct iw_qp *qp)
 		a->trust = 2;
 		a->rounds_needed = ROUNDS_MIN;
 	} else if (!asked || !is_done(qp) || !iw_cq_is_empty(qp->send_cq)) {
-		/* The application may have acted already on what it saw in memory, before delivery. */
+		/* The application may have acted already on what it saw in memory, before delivery.
+		 */
 		a->rounds -= a->rounds > 0;
 	} else if (!a->trust && ++a->rounds >= a->rounds_needed) {
 		a->rounds = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completions of RDMA Writes that come together with the peer's answer: see answer.c. Engine lock.
+ * Completions of RDMA Writes that come together with the peer's answer: see answer.c. Needs the
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_ANSWER_H
 #define SCTPIW_IWARP_ANSWER_H
@@ -14,9 +15,9 @@ struct iw_qp;
 struct iw_answer {
 	uint16_t rounds;	/* Writes of both sides in turn, less other Writes */
 	uint16_t rounds_needed; /* before completions wait */
-	uint8_t trust;		/* waits in vain until completions wait no more; 0: they do not wait */
-	bool asked;		/* a Write of ours was completed since the last one of the peer */
-	bool awaited;		/* the completion of a Write waits in the CQ for the answer */
+	uint8_t trust; /* waits in vain until completions wait no more; 0: they do not wait */
+	bool asked;    /* a Write of ours was completed since the last one of the peer */
+	bool awaited;  /* the completion of a Write waits in the CQ for the answer */
 };
 
 /* The QP has a new session. */

@@ -12,7 +12,7 @@
 
 /* Sessions that are asked for a message that fits the room left in a packet. */
 #define MAX_TRIES 8
-/* The same if there is room for a full message: a session that is ready has one, unless it fails. */
+/* The same if there is room for a full message: a ready session has one, unless it fails. */
 #define MAX_TRIES_FULL 4096
 
 struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
@@ -30,7 +30,7 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
 	list_init(&assoc->zcopy_qps);
-	list_add_tail(&rnic->assocs, &assoc->all);
+	list_add_tail(&rnic->shard.assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
 }
@@ -95,7 +95,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 
 void *iw_next_idle(struct iw_rnic *rnic)
 {
-	struct list_node *node = list_pop(&rnic->idle);
+	struct list_node *node = list_pop(&rnic->shard.idle);
 
 	return node ? list_entry(node, struct iw_assoc, idle)->llp : NULL;
 }
@@ -163,7 +163,8 @@ static bool find_work(struct iw_session *s)
 		return true;
 	if (s->tx.terminate_due)
 		return s->tx.answered || iw_assoc_is_acked(s->assoc, s->tx.first_seq);
-	return s->state == IW_S_ESTABLISHED && (s->tx.rtr_due || iw_rc_tx_find_work(iw_rc_of(s->qp)));
+	return s->state == IW_S_ESTABLISHED &&
+	       (s->tx.rtr_due || iw_rc_tx_find_work(iw_rc_of(s->qp)));
 }
 
 void iw_session_wake(struct iw_session *s)
@@ -204,7 +205,7 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 		if (n) {
 			s->tx.terminate_due = false;
 			s->tx.ended = true;
-			TRACE(session_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+			TRACE(session_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 			      .message = iw_trace_message(c.function));
 		}
 	}
@@ -247,7 +248,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 			msg->sid = s->sid;
 			stamp(s, buf);
 			if (msg->ppid == SESSION_PPID_DDP)
-				count(&assoc->rnic->stats, buf + SESSION_SSN_LEN);
+				count(&assoc->rnic->shard.stats, buf + SESSION_SSN_LEN);
 		}
 		if (!list_linked(&s->ready) && find_work(s)) {
 			list_add_tail(&assoc->ready, &s->ready);
@@ -262,9 +263,9 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 }
 
 /*
- * Does the message begin a new session on the stream of one that is ending? If both sides have ended, any first
- * message says that the peer knows. A peer that does not answer our Terminate with its own, as it need
- * not (RFC 5043 6.2), tells only by an Initiate that it is done.
+ * Does the message begin a new session on the stream of one that is ending? If both sides have
+ * ended, any first message says that the peer knows. A peer that does not answer our Terminate with
+ * its own, as it need not (RFC 5043 6.2), tells only by an Initiate that it is done.
  */
 static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
@@ -285,7 +286,7 @@ int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const 
 
 	if (sid >= assoc->streams)
 		return -EPROTO;
-	if (!list_empty(&assoc->rnic->graveyard))
+	if (!list_empty(&assoc->rnic->shard.graveyard))
 		iw_rnic_reap(assoc->rnic);
 	s = iw_assoc_session(assoc, sid);
 	if (s && begins_anew(s, ppid, data, len)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Associations: the table of streams, and the sessions' turns to send. Engine lock. */
+/* Associations: the table of streams, and the sessions' turns to send. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_ASSOC_H
 #define SCTPIW_IWARP_ASSOC_H
 
@@ -16,16 +16,17 @@ struct iw_assoc {
 	bool initiator;	      /* our sessions take even stream ids, else odd ones */
 	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
 	unsigned int streams;
-	size_t max_msg;	    /* bytes */
-	uint32_t pulled;    /* messages */
-	uint32_t acked;	    /* of them, as known when iw_assoc_acked() was called last */
+	size_t max_msg;		    /* bytes */
+	uint32_t pulled;	    /* messages */
+	uint32_t acked;		    /* of them, as known when iw_assoc_acked() was called last */
 	struct list_node zcopy_qps; /* iw_zcopy.node */
-	struct iw_msg *msg; /* the message that is being pulled */
-	unsigned int live;  /* sessions that are not over: iw_session_uncount() */
+	struct iw_msg *msg;	    /* the message that is being pulled */
+	unsigned int live;	    /* sessions that are not over: iw_session_uncount() */
 	struct list_node idle; /* iw_rnic.idle: the last session has ended, and nobody was told yet */
 	unsigned int cursor;   /* the stream at which the search for an idle one goes on */
 	struct list_node ready; /* iw_session.ready: in turn */
-	struct iw_session **pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
+	struct iw_session *
+		*pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
 };
 
 /* The session on the stream, or NULL. */

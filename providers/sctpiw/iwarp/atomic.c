@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Requests of atomics (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses have QN 3.
- * The operation is done when its response is made, in the order of the requests, by one instruction
- * of the processor; so it is atomic towards the processors of this host as well.
+ * Requests of atomics (RFC 7306 5) share QN 1, and so IRD and ORD, with RDMA Reads; responses have
+ * QN 3. The operation is done when its response is made, in the order of the requests, by one
+ * instruction of the processor; so it is atomic towards the processors of this host as well.
  */
 #include "iwarp/atomic.h"
 
@@ -26,8 +26,8 @@ uint64_t iw_atomic_next(uint64_t old, const void *arg)
 		return (old & ~r->mask) | (r->data & r->mask);
 	}
 	/*
-	 * FetchAdd works on fields; the mask has the uppermost bit of each (5.1.1). Without these bits no
-	 * carry can leave a field. They are added without carry afterwards.
+	 * FetchAdd works on fields; the mask has the uppermost bit of each (5.1.1). Without these
+	 * bits no carry can leave a field. They are added without carry afterwards.
 	 */
 	return ((old & ~r->mask) + (r->data & ~r->mask)) ^ ((old ^ r->data) & r->mask);
 }
@@ -41,8 +41,8 @@ static uint64_t *target(struct iw_session *s, const struct iw_inbound_read *in,
 	uint16_t error = 0;
 	uint8_t *to;
 
-	verdict = iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC,
-			       &to);
+	verdict =
+		iw_mr_remote(s->qp, a->stag, a->to, sizeof(uint64_t), IW_ACCESS_REMOTE_ATOMIC, &to);
 	if (a->opcode != RDMAP_FETCH_ADD && a->opcode != RDMAP_CMP_SWAP)
 		error = TERM_RDMAP_OPCODE; /* as if RDMAP's opcode were unknown (1.1, 5.2.1) */
 	else if (verdict)
@@ -127,8 +127,9 @@ int iw_atomic_place(struct iw_session *s, const struct iw_segment *seg, struct i
 	struct iw_read *r = find(q, seg->h.msn);
 
 	if (!r) /* answered already, or never asked */
-		return iw_fail(f, seg->h.msn - q->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
-									      TERM_DDP_NO_BUFFER,
+		return iw_fail(f,
+			       seg->h.msn - q->atomic_msn >= 0x80000000u ? TERM_DDP_MSN :
+									   TERM_DDP_NO_BUFFER,
 			       seg->raw, seg->len);
 	if ((uint64_t)seg->h.mo + seg->payload_len > RDMAP_ATOMIC_RESP_LEN)
 		return iw_fail(f, seg->h.mo ? TERM_DDP_MO : TERM_DDP_TOO_LONG, seg->raw, seg->len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Both ends of atomics (RFC 7306 5). Engine lock. */
+/* Both ends of atomics (RFC 7306 5). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_ATOMIC_H
 #define SCTPIW_IWARP_ATOMIC_H
 
@@ -10,8 +10,8 @@ struct iw_send_wqe;
 /* What a word becomes that is old now, in host order; arg: struct rdmap_atomic_request. */
 uint64_t iw_atomic_next(uint64_t old, const void *arg);
 /*
- * Does the operation, now that its turn has come, and writes the Atomic Response behind room for the
- * DDP-SSN: its length with that. 0: it does not fit limit, and nothing was done; -EPROTO: the
+ * Does the operation, now that its turn has come, and writes the Atomic Response behind room for
+ * the DDP-SSN: its length with that. 0: it does not fit limit, and nothing was done; -EPROTO: the
  * request is refused, f is filled.
  */
 int iw_atomic_respond(struct iw_session *s, const struct iw_inbound_read *in, uint8_t *buf,

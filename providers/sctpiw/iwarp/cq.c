@@ -46,12 +46,12 @@ static void forget_notify(struct iw_cq *cq)
 
 	if (!cq->notify_queued)
 		return;
-	for (struct iw_cq **at = &rnic->notify_first; *at; at = &(*at)->notify_next) {
+	for (struct iw_cq **at = &rnic->shard.notify_first; *at; at = &(*at)->notify_next) {
 		if (*at != cq)
 			continue;
 		*at = cq->notify_next;
-		if (rnic->notify_last == &cq->notify_next)
-			rnic->notify_last = at;
+		if (rnic->shard.notify_last == &cq->notify_next)
+			rnic->shard.notify_last = at;
 		break;
 	}
 	cq->notify_queued = false;
@@ -64,7 +64,7 @@ int iw_cq_free(struct iw_cq *cq)
 	if (cq->refs)
 		return -EBUSY;
 	forget_notify(cq);
-	timerq_remove(&cq->rnic->cq_timers, &full->timer);
+	timerq_remove(&cq->rnic->shard.cq_timers, &full->timer);
 	iw_event_clear(&full->event);
 	cq->rnic->cqs--;
 	free(cq->ring);
@@ -169,10 +169,10 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only)
 	atomic_store_explicit(&cq->armed_at, atomic_load_explicit(&cq->tail, memory_order_relaxed),
 			      memory_order_relaxed);
 	/*
-	 * The application arms the CQ, then polls once more; the engine publishes an entry, then looks at
-	 * `armed` (iw_next_notify()). Each keeps its two steps in order by sequential consistency, so
-	 * that at least one of them sees what the other did. A request for any completion outweighs one
-	 * for solicited completions.
+	 * The application arms the CQ, then polls once more; the RNIC publishes an entry, then
+	 * looks at `armed` (iw_next_notify()). Each keeps its two steps in order by sequential
+	 * consistency, so that at least one of them sees what the other did. A request for any
+	 * completion outweighs one for solicited completions.
 	 */
 	if (solicited_only)
 		atomic_compare_exchange_strong(&cq->armed, &was, IW_CQ_ARM_SOLICITED);
@@ -187,8 +187,8 @@ static void queue_notify(struct iw_cq *cq)
 		return;
 	cq->notify_queued = true;
 	cq->notify_next = NULL;
-	*cq->rnic->notify_last = cq;
-	cq->rnic->notify_last = &cq->notify_next;
+	*cq->rnic->shard.notify_last = cq;
+	cq->rnic->shard.notify_last = &cq->notify_next;
 }
 
 /* There is no room for an entry. true: it is lost, and nobody needs to be told. */
@@ -211,12 +211,12 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 		return false;
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return overrun(cq);
-	TRACE(completion, cq->rnic->now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
+	TRACE(completion, cq->rnic->shard.now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
 	      .opcode = cqe->opcode, .status = cqe->status, .bytes = cqe->byte_len);
 	cq->ring[tail & cq->mask] = *cqe;
 	if (cq->stamps)
 		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :
-								     cq->rnic->now;
+								    cq->rnic->shard.now;
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	if (atomic_load_explicit(&cq->answer_due, memory_order_relaxed))
 		atomic_store_explicit(&cq->answer_due, 0, memory_order_release);
@@ -237,7 +237,8 @@ static bool release(struct iw_cq_full *full)
 	if (!full->count || full->ripe || since >= full->count)
 		return true;
 	if (!full->postponed)
-		timerq_set(&cq->rnic->cq_timers, &full->timer, cq->rnic->now + full->period);
+		timerq_set(&cq->rnic->shard.cq_timers, &full->timer,
+			   cq->rnic->shard.now + full->period);
 	full->postponed = true;
 	return false;
 }
@@ -246,7 +247,7 @@ static bool release(struct iw_cq_full *full)
 static void end_wait(struct iw_cq_full *full)
 {
 	full->postponed = full->ripe = false;
-	timerq_remove(&full->cq.rnic->cq_timers, &full->timer);
+	timerq_remove(&full->cq.rnic->shard.cq_timers, &full->timer);
 }
 
 void iw_cq_timer(struct iw_cq_full *full)
@@ -259,7 +260,7 @@ int iw_cq_moderate(struct iw_cq *cq, uint32_t count, uint64_t period)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
-	if (timerq_reserve(&cq->rnic->cq_timers, cq->rnic->cqs))
+	if (timerq_reserve(&cq->rnic->shard.cq_timers, cq->rnic->cqs))
 		return -ENOMEM;
 	full->count = period ? count : 0;
 	full->period = period;
@@ -272,19 +273,18 @@ struct iw_cq *iw_next_notify(struct iw_rnic *rnic)
 {
 	struct iw_cq *cq;
 
-	if (!rnic->notify_first)
+	if (!rnic->shard.notify_first)
 		return NULL;
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_cq_arm() */
-	while ((cq = rnic->notify_first)) {
+	while ((cq = rnic->shard.notify_first)) {
 		struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 		uint32_t armed = atomic_load(&cq->armed);
-		bool due = armed == IW_CQ_ARM_ANY ||
-			   (armed == IW_CQ_ARM_SOLICITED &&
-			    (cq->notify_solicited || full->postponed));
+		bool due = armed == IW_CQ_ARM_ANY || (armed == IW_CQ_ARM_SOLICITED &&
+						      (cq->notify_solicited || full->postponed));
 
-		rnic->notify_first = cq->notify_next;
-		if (!rnic->notify_first)
-			rnic->notify_last = &rnic->notify_first;
+		rnic->shard.notify_first = cq->notify_next;
+		if (!rnic->shard.notify_first)
+			rnic->shard.notify_last = &rnic->shard.notify_first;
 		cq->notify_queued = false;
 		cq->notify_solicited = false;
 		if (!due || !release(full))

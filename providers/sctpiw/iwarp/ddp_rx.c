@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement: every segment is checked by itself, and its payload goes to its final place, in whatever
- * order segments come. Delivery is in rdmap_rx.c.
+ * Placement: every segment is checked by itself, and its payload goes to its final place, in
+ * whatever order segments come. Delivery is in rdmap_rx.c.
  */
 #include "iwarp/ddp_rx.h"
 

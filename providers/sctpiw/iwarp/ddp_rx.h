@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Placement (RFC 5041 5, 7.1). Engine lock. */
+/* Placement (RFC 5041 5, 7.1). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_DDP_RX_H
 #define SCTPIW_IWARP_DDP_RX_H
 
 #include "iwarp/session.h"
 
 /*
- * Checks a segment by itself and places its payload. data: from the DDP header on, len bytes. 0: rec is
- * filled for delivery; -EPROTO: f is filled. May end the session, if earlier Sends move into new receives.
+ * Checks a segment by itself and places its payload. data: from the DDP header on, len bytes. 0:
+ * rec is filled for delivery; -EPROTO: f is filled. May end the session, if earlier Sends move into
+ * new receives.
  */
 int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len,
 		 struct iw_rx_rec *rec, struct iw_failure *f);

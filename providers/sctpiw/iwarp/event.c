@@ -21,7 +21,7 @@ void iw_event_raise(struct iw_rnic *rnic, struct iw_event_node *e, enum iw_event
 {
 	e->bits |= (uint16_t)(1 << type);
 	if (!list_linked(&e->node))
-		list_add_tail(&rnic->events, &e->node);
+		list_add_tail(&rnic->shard.events, &e->node);
 }
 
 void iw_event_clear(struct iw_event_node *e)
@@ -57,12 +57,12 @@ bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
 	struct iw_event_node *e;
 	struct list_node *due;
 
-	while ((due = list_pop(&rnic->srqs_due)))
+	while ((due = list_pop(&rnic->shard.srqs_due)))
 		iw_rc_srq_serve(&list_entry(due, struct iw_srq_full, due)->srq);
 	iw_rnic_reap(rnic);
-	if (list_empty(&rnic->events))
+	if (list_empty(&rnic->shard.events))
 		return false;
-	e = list_entry(rnic->events.next, struct iw_event_node, node);
+	e = list_entry(rnic->shard.events.next, struct iw_event_node, node);
 	memset(ev, 0, sizeof(*ev));
 	/* Of several events of one object the first in the order of the enum is the oldest. */
 	ev->type = (enum iw_event_type)__builtin_ctz(e->bits);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How events are raised. They are not queued by themselves: each object that can have events bears a
- * node with one bit for each type, and the node is queued. So no memory is needed, and no event
- * can get lost. Engine lock.
+ * How events are raised. They are not queued by themselves: each object that can have events bears
+ * a node with one bit for each type, and the node is queued. So no memory is needed, and no event
+ * can get lost. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_EVENT_H
 #define SCTPIW_IWARP_EVENT_H

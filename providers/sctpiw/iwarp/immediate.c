@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Immediate Data (RFC 7306 6) is a message of 8 octets that go into a completion, and take one receive
- * of whatever length. Verbs have 4 of them, imm_data:
+ * Immediate Data (RFC 7306 6) is a message of 8 octets that go into a completion, and take one
+ *receive of whatever length. Verbs have 4 of them, imm_data:
  *
  *	| imm_data, as the application gives it (4) | 0, or "SEND" (4) |
  *
  * The first four are where other RNICs (cxgb4) have them, too.
  *
- * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, and Immediate Data right behind it (6).
- * The receiver counts for itself how long the Write was. SEND_WITH_IMM without payload is Immediate
- * Data alone; the word "SEND" keeps it from being taken for a Write's, should it stand behind one.
- * Immediate Data of another stack that stands alone, without that word, is treated alike. A Send
- * with both payload and immediate data does not exist: no message carries both, and two messages
- * would take two receives.
+ * RDMA_WRITE_WITH_IMM is an RDMA Write, perhaps an empty one, and Immediate Data right behind it
+ *(6). The receiver counts for itself how long the Write was. SEND_WITH_IMM without payload is
+ *Immediate Data alone; the word "SEND" keeps it from being taken for a Write's, should it stand
+ *behind one. Immediate Data of another stack that stands alone, without that word, is treated
+ *alike. A Send with both payload and immediate data does not exist: no message carries both, and
+ *two messages would take two receives.
  */
 #include "iwarp/immediate.h"
 

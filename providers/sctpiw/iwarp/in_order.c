@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Placement in order, if iw_config.in_order asks for it. DDP places segments when they come, and leaves
- * order to delivery (RFC 5041 5.3); but there are programs that wait for the last byte of an RDMA Write
- * to change in memory. For them a message that came early is kept as it is, and placed when its
- * turn has come. After a loss this costs a copy and memory.
+ * Placement in order, if iw_config.in_order asks for it. DDP places segments when they come, and
+ * leaves order to delivery (RFC 5041 5.3); but there are programs that wait for the last byte of an
+ * RDMA Write to change in memory. For them a message that came early is kept as it is, and placed
+ * when its turn has come. After a loss this costs a copy and memory.
  */
 #include "iwarp/in_order.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Associations: the way of user messages between SCTP, which is the lower layer protocol (LLP) of
- * RFC 5041, and the sessions on its streams. Everything here needs the engine lock.
+ * RFC 5041, and the sessions on its streams. Everything here needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_ASSOC_H
 #define SCTPIW_IWARP_IW_ASSOC_H
@@ -26,8 +26,8 @@ struct iw_llp_ops {
 	 */
 	uint32_t (*acked)(void *llp);
 	/*
-	 * Makes copies of the memory that messages of a stream reference; sid -1: of all streams. NULL
-	 * if iw_msg.zcopy_window is always 0.
+	 * Makes copies of the memory that messages of a stream reference; sid -1: of all streams.
+	 * NULL if iw_msg.zcopy_window is always 0.
 	 */
 	void (*copy_out)(void *llp, int sid);
 };
@@ -38,10 +38,10 @@ struct iw_msg {
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
 	/*
-	 * Set by the caller: bytes that may be in flight, or 0 if nothing may be referenced. If it is
-	 * not 0, the last ref_len bytes of the message may be left unwritten: they are at ref in
-	 * the application's memory, and stay there until iw_assoc_acked() is told that the message is
-	 * acknowledged, or iw_llp_ops.copy_out was called.
+	 * Set by the caller: bytes that may be in flight, or 0 if nothing may be referenced. If it
+	 * is not 0, the last ref_len bytes of the message may be left unwritten: they are at ref in
+	 * the application's memory, and stay there until iw_assoc_acked() is told that the message
+	 * is acknowledged, or iw_llp_ops.copy_out was called.
 	 */
 	uint32_t zcopy_window;
 	const uint8_t *ref; /* NULL: the message is whole */
@@ -57,7 +57,8 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 			      bool initiator, unsigned int streams, size_t max_msg);
 /* The LLP's association, as iw_assoc_new() was told. */
 void *iw_assoc_llp(const struct iw_assoc *assoc);
-/* The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9). */
+/* The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9).
+ */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*
  * The association is gone, and the iw_assoc is freed. Every session ends with IW_EVENT_CLOSED
@@ -70,15 +71,15 @@ bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 /* How many of its sessions are not over yet. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 /*
- * Returns the LLP's associations whose last session has ended, each once, then NULL. There may be new
- * sessions on them by now.
+ * Returns the LLP's associations whose last session has ended, each once, then NULL. There may be
+ * new sessions on them by now.
  */
 void *iw_next_idle(struct iw_rnic *rnic);
 
 /*
  * Writes the next message, of at most room bytes, to buf; the sessions take turns. Returns its
- * length, or 0: there is none, or none that is worth starting in so little room. Untagged messages and
- * session control are not held back to be packed with others.
+ * length, or 0: there is none, or none that is worth starting in so little room. Untagged messages
+ * and session control are not held back to be packed with others.
  */
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg);
 /*
@@ -94,9 +95,9 @@ void iw_poison(uint8_t *message);
 void iw_assoc_acked(struct iw_assoc *assoc);
 
 /*
- * A user message arrived; they may come in any order, but none twice. Placement happens inside, from
- * data to its final buffer. -EPROTO: the peer broke a rule that concerns the whole association,
- * which is to be aborted; an error of one session is dealt with inside (Terminate).
+ * A user message arrived; they may come in any order, but none twice. Placement happens inside,
+ * from data to its final buffer. -EPROTO: the peer broke a rule that concerns the whole
+ * association, which is to be aborted; an error of one session is dealt with inside (Terminate).
  */
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completion queues: rings that the engine fills and the application empties.
+ * Completion queues: rings that the RNIC fills and the application empties.
  *
- * Functions marked "(consumer)" are called by the application's threads without the engine lock; the
- * caller serialises them by a lock of its own. Towards the engine the ring is lock-free. All
- * other functions need the engine lock.
+ * Functions marked "(consumer)" are called by the application's threads without the shard's lock;
+ * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free. All
+ * other functions need the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_CQ_H
 #define SCTPIW_IWARP_IW_CQ_H
@@ -28,23 +28,25 @@ struct iw_cqe {
 		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as it was posted */
 	};
 	uint16_t flags;	     /* enum iw_wc_flags */
-	uint16_t vendor_err; /* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
+	uint16_t vendor_err; /* layer << 12 | type << 8 | code of the Terminate, if this WR is at
+				fault */
 };
 
 enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };
 
 struct iw_cq {
 	struct iw_cqe *ring;
-	uint32_t mask;	  /* size of the ring, a power of two, less 1 */
-	uint32_t limit;	  /* entries that were asked for and are reported */
-	uint64_t *stamps; /* time of each entry, ns (iw_cq_stamp()); or NULL */
+	uint32_t mask;			    /* size of the ring, a power of two, less 1 */
+	uint32_t limit;			    /* entries that were asked for and are reported */
+	uint64_t *stamps;		    /* time of each entry, ns (iw_cq_stamp()); or NULL */
 	_Alignas(64) _Atomic uint32_t head; /* written by the consumer */
-	_Alignas(64) _Atomic uint32_t tail; /* written by the engine */
-	_Atomic uint32_t armed;	   /* enum iw_cq_arm */
-	_Atomic uint32_t armed_at; /* tail at the time it was armed */
+	_Alignas(64) _Atomic uint32_t tail; /* written by the RNIC */
+	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
+	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
 	/*
-	 * Not 0: the only entry, which completes an RDMA Write, had better be left in the queue until
-	 * the peer's answer is in memory; that is until this is 0 again, or until this time, ns.
+	 * Not 0: the only entry, which completes an RDMA Write, had better be left in the queue
+	 * until the peer's answer is in memory; that is until this is 0 again, or until this time,
+	 * ns.
 	 */
 	_Atomic uint64_t answer_due;
 	bool unnotified; /* no completion event ever tells of an entry: only then is answer_due set */
@@ -123,7 +125,7 @@ void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
 
 /*
  * Returns the CQs whose armed completion has come, each once; then NULL. To be called before the
- * engine lock is given up, after anything that may have completed a WR: `armed` is looked at here
+ * shard's lock is given up, after anything that may have completed a WR: `armed` is looked at here
  * and not for each completion.
  */
 struct iw_cq *iw_next_notify(struct iw_rnic *rnic);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events: what has happened to sessions, QPs, CQs and SRQs. Everything here needs the engine lock. */
+/* Events: what has happened to sessions, QPs, CQs and SRQs. Everything here needs the shard's lock.
+ */
 #ifndef SCTPIW_IWARP_IW_EVENT_H
 #define SCTPIW_IWARP_IW_EVENT_H
 
@@ -16,27 +17,26 @@ struct iw_srq;
 /* The order matters: of several events of one object the first in this list is the oldest. */
 enum iw_event_type {
 	/*
-	 * In INITIATE, ACCEPT and REJECT, param has the peer's private data, and its IRD and ORD as it said
-	 * them. If it said none (a plain Initiate) or left them to the ULP (RFC 6581 9.1), they are
-	 * IW_MAX_IRD and IW_MAX_ORD; in ACCEPT, what this side works with.
+	 * In INITIATE, ACCEPT and REJECT, param has the peer's private data, and its IRD and ORD as
+	 * it said them. If it said none (a plain Initiate) or left them to the ULP (RFC 6581 9.1),
+	 * they are IW_MAX_IRD and IW_MAX_ORD; in ACCEPT, what this side works with.
 	 */
 	IW_EVENT_INITIATE, /* passive side: session; it waits to be accepted, rejected or refused */
 	IW_EVENT_ACCEPT,   /* active side: session, qp; established */
 	IW_EVENT_RTR,	   /* passive side: session, qp; established by the RTR indication */
 	IW_EVENT_REJECT,   /* active side: the session is over, the QP is as it was before it */
 	/*
-	 * The session is over. qp is in the error state; or as before, where that is said; NULL: it was freed
-	 * meanwhile. error:
-	 *   0              the peer ended it in order
-	 *   -EPROTO        this side found an error, perhaps one of its own: a WR failed
-	 *   -ECONNRESET    the peer found an error (RDMAP Terminate); or the Initiate crossed one of the
-	 *                  peer's on the same stream, and the QP is as before
-	 *   -ECONNREFUSED  the Initiate was answered by a Terminate
+	 * The session is over. qp is in the error state; or as before, where that is said; NULL: it
+	 * was freed meanwhile. error: 0              the peer ended it in order -EPROTO        this
+	 * side found an error, perhaps one of its own: a WR failed -ECONNRESET    the peer found an
+	 * error (RDMAP Terminate); or the Initiate crossed one of the peer's on the same stream,
+	 * and the QP is as before -ECONNREFUSED  the Initiate was answered by a Terminate
 	 *   -ECONNABORTED  the application freed the QP, reset it or moved it to ERR
 	 *   else           what iw_assoc_lost() was given
 	 */
 	IW_EVENT_CLOSED,
-	/* IBV_EVENT_COMM_EST: a QP connected out of band is in RTR, and the first message has come. */
+	/* IBV_EVENT_COMM_EST: a QP connected out of band is in RTR, and the first message has come.
+	 */
 	IW_EVENT_QP_COMM_EST,
 	IW_EVENT_QP_FATAL,    /* IBV_EVENT_QP_FATAL: RDMAP Terminate, or an illegal message */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: this side refused the peer's access */
@@ -67,8 +67,8 @@ struct iw_event {
 };
 
 /*
- * Fetches the next event; false: there is none. Once CLOSED or REJECT was fetched the session pointer
- * is dead. Events of a QP, CQ or SRQ that is freed vanish.
+ * Fetches the next event; false: there is none. Once CLOSED or REJECT was fetched the session
+ * pointer is dead. Events of a QP, CQ or SRQ that is freed vanish.
  */
 bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Protection domains, memory regions and memory windows. Everything here needs the engine lock. */
+/* Protection domains, memory regions and memory windows. Everything here needs the shard's lock. */
 #ifndef SCTPIW_IWARP_IW_MR_H
 #define SCTPIW_IWARP_IW_MR_H
 
@@ -19,8 +19,8 @@ struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx);
 int iw_pd_free(struct iw_pd *pd);
 
 /*
- * Registers length bytes at addr, which work requests and peers address from iova on. The caller has
- * checked that the process may access the range as asked. lkey and rkey are the same STag,
+ * Registers length bytes at addr, which work requests and peers address from iova on. The caller
+ * has checked that the process may access the range as asked. lkey and rkey are the same STag,
  * never 0: a random 24-bit index and an 8-bit key (RFC 5042 6.2.1). ctx is the verbs layer's.
  * -EINVAL: remote write or atomic without local write, a length above the limit, or a range that
  * wraps; -ENOMEM.

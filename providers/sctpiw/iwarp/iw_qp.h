@@ -2,8 +2,8 @@
 /*
  * Queue pairs as other rooms see them: the rings, the state, and what the verbs do with them.
  *
- * Functions marked "(producer)" are called by the application's threads without the engine lock, as
- * in iw_ring.h; all others need it.
+ * Functions marked "(producer)" are called by the application's threads without the shard's lock,
+ * as in iw_ring.h; all others need it.
  */
 #ifndef SCTPIW_IWARP_IW_QP_H
 #define SCTPIW_IWARP_IW_QP_H
@@ -31,9 +31,9 @@ struct oob_qp;
 
 struct iw_qp {
 	uint32_t num;		/* 24 bits */
-	_Atomic uint32_t state; /* enum iw_qp_state; written under the engine lock, read anywhere */
+	_Atomic uint32_t state; /* enum iw_qp_state; written under the shard's lock, read anywhere */
 	uint32_t max_inline, max_send_sge, max_recv_sge;
-	uint32_t wr_opcodes;	/* bit (1 << enum iw_wr_opcode) of each WR that its type takes */
+	uint32_t wr_opcodes; /* bit (1 << enum iw_wr_opcode) of each WR that its type takes */
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends wait for receives */
@@ -43,13 +43,14 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;	    /* the verbs layer's */
-	bool by_cm; /* the connection manager moves it through its states, so no IB state masks hold */
+	bool by_cm; /* the connection manager moves it through its states, so no IB state masks hold
+		     */
 	/*
-	 * Not NULL: connected out of band, and this is what conn/oob.h keeps about it. Its session leaves
-	 * the state alone: it may be established in RTR, and if the peer ends it, or goes away,
-	 * the QP stays in RTR or RTS, and its WRs stay where they are, until iw_qp_give_up(). Such a QP
-	 * may send in RTR as well: iWARP knows no state in which a connection receives and does not
-	 * send, and perftest's receivers rely on that if the device is an iWARP one.
+	 * Not NULL: connected out of band, and this is what conn/oob.h keeps about it. Its session
+	 * leaves the state alone: it may be established in RTR, and if the peer ends it, or goes
+	 * away, the QP stays in RTR or RTS, and its WRs stay where they are, until iw_qp_give_up().
+	 * Such a QP may send in RTR as well: iWARP knows no state in which a connection receives
+	 * and does not send, and perftest's receivers rely on that if the device is an iWARP one.
 	 */
 	struct oob_qp *_Atomic oob;
 	uint32_t access; /* IW_ACCESS_REMOTE_*: what peers may do; all unless modify_qp says less */
@@ -67,9 +68,9 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
 
 /*
  * The state changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes, and ends the session),
- * any->RESET (ends the session and empties the queues), RTS<->SQD, same->same. The session enters RTS
- * when it is established, so asking for RTR in RTS does nothing then; a QP connected out of band goes
- * RTR->RTS by this call. -EINVAL: not allowed; nothing has changed.
+ * any->RESET (ends the session and empties the queues), RTS<->SQD, same->same. The session enters
+ * RTS when it is established, so asking for RTR in RTS does nothing then; a QP connected out of
+ * band goes RTR->RTS by this call. -EINVAL: not allowed; nothing has changed.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
 /* In SQD: are there WRs that were begun before and are not complete? */
@@ -99,7 +100,7 @@ static inline struct iw_send_wqe *iw_sq_slot(struct iw_qp *qp)
 	return iw_ring_slot(&qp->sq, 0);
 }
 
-/* (producer) Hands the filled slot to the engine. */
+/* (producer) Hands the filled slot to the RNIC. */
 static inline void iw_sq_publish(struct iw_qp *qp)
 {
 	iw_ring_publish(&qp->sq, 1);
@@ -120,7 +121,7 @@ static inline struct iw_recv_wqe *iw_rq_slot(struct iw_qp *qp)
 	return iw_ring_slot(&qp->rq, 0);
 }
 
-/* (producer) Hands the filled slot to the engine. */
+/* (producer) Hands the filled slot to the RNIC. */
 static inline void iw_rq_publish(struct iw_qp *qp)
 {
 	iw_ring_publish(&qp->rq, 1);
@@ -144,7 +145,7 @@ static inline bool iw_rq_is_awaited(const struct iw_qp *qp)
  * Sends move into new receives, a QP in the error state flushes.
  */
 void iw_qp_doorbell(struct iw_qp *qp);
-/* The same for a QP or SRQ of the doorbell list; Sends that wait take the new receives of an SRQ. */
+/* The same for a QP or an SRQ; unexpected Sends take the new receives of the SRQ. */
 void iw_doorbell_serve(struct iw_doorbell *doorbell);
 
 #endif

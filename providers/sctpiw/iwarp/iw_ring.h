@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rings of work requests, from the application to the engine, and doorbells.
+ * Rings of work requests, from the application to the RNIC, and doorbells.
  *
- * Functions marked "(producer)" are called by the application's threads without the engine lock; the
- * caller serialises them by a lock of its own. Towards the engine the ring is lock-free
- * (C11 acquire and release on the indexes).
+ * Functions marked "(producer)" are called by the application's threads without the shard's lock;
+ * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free (C11
+ * acquire and release on the indexes).
  */
 #ifndef SCTPIW_IWARP_IW_RING_H
 #define SCTPIW_IWARP_IW_RING_H
@@ -22,7 +22,7 @@ struct iw_send_wqe {
 	uint8_t opcode; /* enum iw_wr_opcode */
 	uint8_t flags;	/* enum iw_send_flags */
 	uint8_t num_sge;
-	uint8_t progress; /* the engine's: enum iw_wqe_progress */
+	uint8_t progress; /* the RNIC's: enum iw_wqe_progress */
 	uint32_t length;  /* bytes of the message: the sum of the SGEs, or of the inline data */
 	uint64_t remote_to;
 	uint32_t rkey; /* BIND_MW: the window's new STag */
@@ -31,16 +31,17 @@ struct iw_send_wqe {
 		uint32_t imm_data; /* *_WITH_IMM; network order, as it was posted */
 	};
 	union {
-		struct { /* the engine's */
+		struct {	      /* the RNIC's */
 			uint32_t msn; /* on QN 0, if the WR makes a message there */
-			/* IW_WQE_REFERENCED: number of the last message that references (iw_assoc.pulled) */
+			/* IW_WQE_REFERENCED: number of the last message that references
+			 * (iw_assoc.pulled) */
 			uint32_t zcopy_seq;
 		};
 		struct { /* ATOMIC_*, host order; length is 8 */
 			uint64_t compare_add;
 			uint64_t swap;
 		};
-		struct { /* BIND_MW: the part of an MR from remote_to on */
+		struct {		 /* BIND_MW: the part of an MR from remote_to on */
 			uint64_t length; /* bytes */
 			uint32_t lkey;
 			uint32_t access; /* IW_ACCESS_REMOTE_*, IW_ACCESS_ZERO_BASED */
@@ -59,14 +60,14 @@ struct iw_recv_wqe {
 /* Slots of a fixed stride. The indexes run freely and are masked when they are used. */
 struct iw_ring {
 	uint8_t *slots;
-	uint32_t mask;	 /* number of slots, a power of two, less 1 */
-	uint32_t stride; /* bytes from slot to slot */
-	uint32_t limit;	 /* WRs that may be outstanding */
-	_Alignas(64) _Atomic uint32_t head; /* written by the engine: a completed slot is free again */
+	uint32_t mask;			    /* number of slots, a power of two, less 1 */
+	uint32_t stride;		    /* bytes from slot to slot */
+	uint32_t limit;			    /* WRs that may be outstanding */
+	_Alignas(64) _Atomic uint32_t head; /* written by the RNIC: a completed slot is free again */
 	_Alignas(64) _Atomic uint32_t tail; /* written by the producer */
 };
 
-/* Of a QP or SRQ with new WRs: its place on the engine's list, where producers push it lock-free. */
+/* Of a QP or SRQ with new WRs: its place on the RNIC's list, where producers push it lock-free. */
 struct iw_doorbell {
 	_Atomic bool pending;
 	bool is_srq; /* it is in a struct iw_srq, else in a struct iw_qp */
@@ -81,13 +82,13 @@ static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed) + ahead;
 
-	/* Acquire: the engine must have finished reading a slot that it gave back. */
+	/* Acquire: the RNIC must have finished reading a slot that it gave back. */
 	if (tail - atomic_load_explicit(&r->head, memory_order_acquire) >= r->limit)
 		return NULL;
 	return r->slots + (size_t)(tail & r->mask) * r->stride;
 }
 
-/* (producer) Hands n filled slots to the engine. */
+/* (producer) Hands n filled slots to the RNIC. */
 static inline void iw_ring_publish(struct iw_ring *r, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The RNIC: owner of all objects of this room, their timers and counters. Everything here needs the
- * engine lock.
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_RNIC_H
 #define SCTPIW_IWARP_IW_RNIC_H
@@ -24,11 +24,12 @@ struct iw_config {
 
 /* What the RNIC asks of its owner. None of them may fault or block. */
 struct iw_rnic_ops {
-	/* Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any more). */
+	/* Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any
+	 * more). */
 	int (*copy)(void *dst, const void *src, size_t len);
 	/*
-	 * Can each page of these len > 0 bytes be read? 0 or -EFAULT. Asked only about memory that is
-	 * going to be referenced.
+	 * Can each page of these len > 0 bytes be read? 0 or -EFAULT. Asked only about memory that
+	 * is going to be referenced.
 	 */
 	int (*probe)(const void *src, size_t len);
 	/*

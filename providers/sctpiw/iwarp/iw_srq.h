@@ -2,22 +2,22 @@
 /*
  * Shared receive queues.
  *
- * A Send takes a receive when its first segment comes, or, if the queue is empty then, as soon as one
- * is posted; QPs that wait are served in turn. A QP takes receives in the order of its messages:
- * when a message overtakes others on its way, those get their receives before it. So every receive
- * that was taken can complete, and it cannot happen that all receives belong to messages that wait
- * for an earlier one without a receive. A QP whose next message already has a receive may take
- * more only while it has fewer than are left in the queue, so that no peer gets hold of all of them by
- * many messages that it does not finish (RFC 5042 6.4.3.1); until then these messages are kept
- * as unexpected ones.
+ * A Send takes a receive when its first segment comes, or, if the queue is empty then, as soon as
+ * one is posted; QPs that wait are served in turn. A QP takes receives in the order of its
+ * messages: when a message overtakes others on its way, those get their receives before it. So
+ * every receive that was taken can complete, and it cannot happen that all receives belong to
+ * messages that wait for an earlier one without a receive. A QP whose next message already has a
+ * receive may take more only while it has fewer than are left in the queue, so that no peer gets
+ * hold of all of them by many messages that it does not finish (RFC 5042 6.4.3.1); until then these
+ * messages are kept as unexpected ones.
  *
- * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP gives
- * it back when the receive completes. When the QP enters the error state, receives of messages that
- * have begun are flushed; the others, and all of them when the QP is reset or freed, go back to the
- * front of the queue.
+ * A slot belongs to the application (freed), to the queue (posted), or to a QP (taken). The QP
+ * gives it back when the receive completes. When the QP enters the error state, receives of
+ * messages that have begun are flushed; the others, and all of them when the QP is reset or freed,
+ * go back to the front of the queue.
  *
- * Functions marked "(producer)" are called without the engine lock, as in iw_ring.h; all others need
- * it.
+ * Functions marked "(producer)" are called without the shard's lock, as in iw_ring.h; all others
+ * need it.
  */
 #ifndef SCTPIW_IWARP_IW_SRQ_H
 #define SCTPIW_IWARP_IW_SRQ_H
@@ -33,11 +33,11 @@ struct iw_srq {
 	uint32_t size;	 /* number of slots */
 	uint32_t max_wr; /* receives that may be outstanding, taken ones among them */
 	uint32_t max_sge;
-	uint32_t *posted, *freed; /* rings of slot numbers */
-	uint32_t mask;		  /* of both rings */
+	uint32_t *posted, *freed;		   /* rings of slot numbers */
+	uint32_t mask;				   /* of both rings */
 	_Alignas(64) _Atomic uint32_t posted_tail; /* this and the next: written by the producer */
 	uint32_t freed_head;
-	_Alignas(64) _Atomic uint32_t freed_tail; /* this and the next: written by the engine */
+	_Alignas(64) _Atomic uint32_t freed_tail; /* this and the next: written by the RNIC */
 	uint32_t posted_head;
 	uint32_t limit;	      /* IW_EVENT_SRQ_LIMIT is raised when fewer are left; 0: not armed */
 	uint32_t refs;	      /* QPs */
@@ -49,13 +49,12 @@ struct iw_srq {
 };
 
 /* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */
-int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
-	       struct iw_srq **srq);
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **srq);
 /* -EBUSY: a QP uses it. */
 int iw_srq_free(struct iw_srq *srq);
 /*
- * The caller has locked the producer's side as well. -EINVAL: max_wr is 0, above the limit, below the
- * number of receives that are outstanding, or below the armed limit; -ENOMEM.
+ * The caller has locked the producer's side as well. -EINVAL: max_wr is 0, above the limit, below
+ * the number of receives that are outstanding, or below the armed limit; -ENOMEM.
  */
 int iw_srq_resize(struct iw_srq *srq, uint32_t max_wr);
 /*
@@ -67,17 +66,16 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 /* (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {
-	/* Acquire: the engine must have finished reading a slot that it gave back. */
-	uint32_t free = atomic_load_explicit(&srq->freed_tail, memory_order_acquire) -
-			srq->freed_head;
+	/* Acquire: the RNIC must have finished reading a slot that it gave back. */
+	uint32_t free =
+		atomic_load_explicit(&srq->freed_tail, memory_order_acquire) - srq->freed_head;
 
 	if (srq->size - free >= srq->max_wr)
 		return NULL;
-	return (void *)(srq->slots +
-			(size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
+	return (void *)(srq->slots + (size_t)srq->freed[srq->freed_head & srq->mask] * srq->stride);
 }
 
-/* (producer) Hands the filled slot to the engine. */
+/* (producer) Hands the filled slot to the RNIC. */
 static inline void iw_srq_publish(struct iw_srq *srq)
 {
 	uint32_t tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);

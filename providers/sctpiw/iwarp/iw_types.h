@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Limits of the RNIC, and the enumerations that its objects share. If a comment names an enumeration of
- * <infiniband/verbs.h>, the values equal those there (verbs/ asserts it), so that nothing has to be
- * translated.
+ * Limits of the RNIC, and the enumerations that its objects share. If a comment names an
+ * enumeration of <infiniband/verbs.h>, the values equal those there (verbs/ asserts it), so that
+ * nothing has to be translated.
  */
 #ifndef SCTPIW_IWARP_IW_TYPES_H
 #define SCTPIW_IWARP_IW_TYPES_H
@@ -31,13 +31,13 @@
 enum iw_qp_type { IW_QPT_RC };
 
 enum iw_qp_state { /* ibv_qp_state */
-	IW_QPS_RESET,
-	IW_QPS_INIT,
-	IW_QPS_RTR,
-	IW_QPS_RTS,
-	IW_QPS_SQD,
-	IW_QPS_SQE,
-	IW_QPS_ERR,
+		   IW_QPS_RESET,
+		   IW_QPS_INIT,
+		   IW_QPS_RTR,
+		   IW_QPS_RTS,
+		   IW_QPS_SQD,
+		   IW_QPS_SQE,
+		   IW_QPS_ERR,
 };
 
 /*
@@ -76,51 +76,53 @@ enum iw_wc_status {
 };
 
 enum iw_wr_opcode { /* ibv_wr_opcode */
-	IW_WR_RDMA_WRITE = 0,
-	IW_WR_RDMA_WRITE_WITH_IMM = 1,
-	IW_WR_SEND = 2,
-	IW_WR_SEND_WITH_IMM = 3,
-	IW_WR_RDMA_READ = 4,
-	IW_WR_ATOMIC_CMP_AND_SWP = 5,
-	IW_WR_ATOMIC_FETCH_AND_ADD = 6,
-	IW_WR_LOCAL_INV = 7,
-	IW_WR_BIND_MW = 8,
-	IW_WR_SEND_WITH_INV = 9,
+		    IW_WR_RDMA_WRITE = 0,
+		    IW_WR_RDMA_WRITE_WITH_IMM = 1,
+		    IW_WR_SEND = 2,
+		    IW_WR_SEND_WITH_IMM = 3,
+		    IW_WR_RDMA_READ = 4,
+		    IW_WR_ATOMIC_CMP_AND_SWP = 5,
+		    IW_WR_ATOMIC_FETCH_AND_ADD = 6,
+		    IW_WR_LOCAL_INV = 7,
+		    IW_WR_BIND_MW = 8,
+		    IW_WR_SEND_WITH_INV = 9,
 };
 
 enum iw_wc_opcode { /* ibv_wc_opcode */
-	IW_WC_SEND = 0,
-	IW_WC_RDMA_WRITE = 1,
-	IW_WC_RDMA_READ = 2,
-	IW_WC_COMP_SWAP = 3,
-	IW_WC_FETCH_ADD = 4,
-	IW_WC_BIND_MW = 5,
-	IW_WC_LOCAL_INV = 6,
-	IW_WC_RECV = 128,
-	IW_WC_RECV_RDMA_WITH_IMM = 129,
+		    IW_WC_SEND = 0,
+		    IW_WC_RDMA_WRITE = 1,
+		    IW_WC_RDMA_READ = 2,
+		    IW_WC_COMP_SWAP = 3,
+		    IW_WC_FETCH_ADD = 4,
+		    IW_WC_BIND_MW = 5,
+		    IW_WC_LOCAL_INV = 6,
+		    IW_WC_RECV = 128,
+		    IW_WC_RECV_RDMA_WITH_IMM = 129,
 };
 
 enum iw_send_flags { /* ibv_send_flags */
-	IW_SEND_FENCE = 1,
-	IW_SEND_SIGNALED = 2,
-	IW_SEND_SOLICITED = 4,
-	IW_SEND_INLINE = 8,
+		     IW_SEND_FENCE = 1,
+		     IW_SEND_SIGNALED = 2,
+		     IW_SEND_SOLICITED = 4,
+		     IW_SEND_INLINE = 8,
 };
 
 enum iw_wc_flags { IW_WC_WITH_IMM = 2, IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
 
 enum iw_access { /* ibv_access_flags */
-	IW_ACCESS_LOCAL_WRITE = 1,
-	IW_ACCESS_REMOTE_WRITE = 2,
-	IW_ACCESS_REMOTE_READ = 4,
-	IW_ACCESS_REMOTE_ATOMIC = 8,
-	IW_ACCESS_MW_BIND = 1 << 4,
-	IW_ACCESS_ZERO_BASED = 1 << 5,
-	IW_ACCESS_ON_DEMAND = 1 << 6, /* only iw_mr_locate() asks for it: no MR is pinned anyway */
-	/* All that a peer may be allowed to do. */
-	IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_ATOMIC,
-	/* The remote rights that an MR may only have together with IW_ACCESS_LOCAL_WRITE. */
-	IW_ACCESS_REMOTE_CHANGE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC,
+		 IW_ACCESS_LOCAL_WRITE = 1,
+		 IW_ACCESS_REMOTE_WRITE = 2,
+		 IW_ACCESS_REMOTE_READ = 4,
+		 IW_ACCESS_REMOTE_ATOMIC = 8,
+		 IW_ACCESS_MW_BIND = 1 << 4,
+		 IW_ACCESS_ZERO_BASED = 1 << 5,
+		 IW_ACCESS_ON_DEMAND =
+			 1 << 6, /* only iw_mr_locate() asks for it: no MR is pinned anyway */
+		 /* All that a peer may be allowed to do. */
+		 IW_ACCESS_REMOTE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
+				    IW_ACCESS_REMOTE_ATOMIC,
+		 /* The remote rights that an MR may only have together with IW_ACCESS_LOCAL_WRITE. */
+		 IW_ACCESS_REMOTE_CHANGE = IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_ATOMIC,
 };
 
 /* A part of a local MR, as in struct ibv_sge. */

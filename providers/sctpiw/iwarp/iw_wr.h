@@ -29,14 +29,14 @@ enum iw_wr_sges {
 };
 
 struct iw_wr_info {
-	uint8_t kind;	     /* enum iw_wr_kind */
-	uint8_t sges;	     /* enum iw_wr_sges */
-	uint8_t wc_opcode;   /* enum iw_wc_opcode of its completion */
-	uint8_t min_length;  /* bytes of its SGEs at least */
-	uint8_t rdmap;	     /* enum rdmap_opcode of its message */
-	uint8_t rdmap_se;    /* the same with IW_SEND_SOLICITED */
-	uint8_t with_imm;    /* Immediate Data follows its message, or is its message */
-	uint8_t on_queue_0;  /* it takes an MSN of QN 0, and a receive of the peer */
+	uint8_t kind;	    /* enum iw_wr_kind */
+	uint8_t sges;	    /* enum iw_wr_sges */
+	uint8_t wc_opcode;  /* enum iw_wc_opcode of its completion */
+	uint8_t min_length; /* bytes of its SGEs at least */
+	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
+	uint8_t rdmap_se;   /* the same with IW_SEND_SOLICITED */
+	uint8_t with_imm;   /* Immediate Data follows its message, or is its message */
+	uint8_t on_queue_0; /* it takes an MSN of QN 0, and a receive of the peer */
 };
 
 #define IW_WR_OPCODES 10

@@ -6,10 +6,10 @@
  * completions and events.
  *
  * Headers whose names begin with iw_ are public: the rooms to the right include them, and this file
- * includes all of them for those that need most. All other headers belong to the .c file of the same
- * name; only this room and its tests include them.
+ * includes all of them for those that need most. All other headers belong to the .c file of the
+ * same name; only this room and its tests include them.
  *
- * Everything needs the engine lock except the functions marked "(producer)" and "(consumer)": see
+ * Everything needs the shard's lock except the functions marked "(producer)" and "(consumer)": see
  * iw_ring.h and iw_cq.h. Functions return 0 or -errno unless said otherwise; integers are in host
  * order, times in nanoseconds.
  */
@@ -25,5 +25,6 @@
 #include "iwarp/iw_session.h"
 #include "iwarp/iw_srq.h"
 #include "iwarp/iw_types.h"
+#include "iwarp/iw_wr.h"
 
 #endif

@@ -45,8 +45,8 @@ static uint32_t mix(uint64_t v)
 /*
  * STags are a keyed permutation of a counter. So they cannot be predicted without the keys and are
  * spread over all 32 bits (RFC 5040 8.1.1), and none comes back before 2^31 others of its sort
- * (RFC 5042 6.1.1). There are two sorts, for reads (iw_mr_read_stag()) and for all else; the parity of
- * two bits of the index says which one an STag is of.
+ * (RFC 5042 6.1.1). There are two sorts, for reads (iw_mr_read_stag()) and for all else; the parity
+ * of two bits of the index says which one an STag is of.
  */
 static uint32_t make_stag(const struct iw_rnic *rnic, uint32_t n, bool of_read)
 {
@@ -82,9 +82,8 @@ static int check_attr(const struct iw_mr_attr *a)
 {
 	if ((a->access & IW_ACCESS_REMOTE_CHANGE) && !(a->access & IW_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	if (a->length > IW_MAX_MR_LENGTH ||
-	    (a->length &&
-	     (a->addr + (a->length - 1) < a->addr || a->iova + (a->length - 1) < a->iova)))
+	if (a->length > IW_MAX_MR_LENGTH || (a->length && (a->addr + (a->length - 1) < a->addr ||
+							   a->iova + (a->length - 1) < a->iova)))
 		return -EINVAL;
 	return 0;
 }
@@ -135,7 +134,8 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
-	/* It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives up. */
+	/* It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives
+	 * up. */
 	struct iw_mr_attr attr = { .pd = pd, .access = IW_ACCESS_LOCAL_WRITE };
 	struct iw_rnic *rnic = pd->rnic;
 
@@ -205,7 +205,8 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
-	/* The STag is looked up anew for each segment; only what is referenced outlives the look-up. */
+	/* The STag is looked up anew for each segment; only what is referenced outlives the
+	 * look-up. */
 	iw_zcopy_copy_out(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;

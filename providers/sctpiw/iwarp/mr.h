@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * PDs, MRs and windows as this room sees them: what an STag stands for, and who may use it.
- * Engine lock.
+ * Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_MR_H
 #define SCTPIW_IWARP_MR_H
@@ -23,8 +23,8 @@ struct iw_pd {
 enum iw_mr_kind { IW_MR_REGION, IW_MR_NULL, IW_MR_WINDOW_1, IW_MR_WINDOW_2 };
 
 /*
- * Beside the IW_ACCESS_* in iw_mr.access: local work requests may name this STag. Windows do not have
- * it; they are for peers.
+ * Beside the IW_ACCESS_* in iw_mr.access: local work requests may name this STag. Windows do not
+ * have it; they are for peers.
  */
 #define IW_MR_LOCAL (1u << 31)
 
@@ -69,15 +69,16 @@ static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 }
 
 /*
- * An STag that no MR and no window ever has, for the sink of one RDMA Read into several SGEs. Nothing but
- * the responses to that read, on its own session, while it is outstanding, reaches memory by it. n:
- * a counter (iw_reads.stag); two values of it less than 2^31 apart give different STags.
+ * An STag that no MR and no window ever has, for the sink of one RDMA Read into several SGEs.
+ * Nothing but the responses to that read, on its own session, while it is outstanding, reaches
+ * memory by it. n: a counter (iw_reads.stag); two values of it less than 2^31 apart give different
+ * STags.
  */
 uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
 
 /*
- * Where the len > 0 bytes of an SGE of a local work request are in memory; NULL: it may not use them.
- * access: IW_ACCESS_LOCAL_WRITE if they are going to be written, else 0.
+ * Where the len > 0 bytes of an SGE of a local work request are in memory; NULL: it may not use
+ * them. access: IW_ACCESS_LOCAL_WRITE if they are going to be written, else 0.
  */
 uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
@@ -93,21 +94,22 @@ enum iw_remote {
 };
 
 /*
- * A peer's access to len > 0 bytes from TO to on. access: the one right of IW_ACCESS_REMOTE_* that it
- * needs. IW_REMOTE_OK: *ptr is where the bytes are.
+ * A peer's access to len > 0 bytes from TO to on. access: the one right of IW_ACCESS_REMOTE_* that
+ * it needs. IW_REMOTE_OK: *ptr is where the bytes are.
  */
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
 			    uint32_t access, uint8_t **ptr);
 /*
- * LOCAL_INV. A type 2 window that is not bound is fine: the peer may have been quicker. -EINVAL: not a
- * valid STag of this PD, a type 1 window, or a type 2 window of another QP; -EBUSY: windows are
- * bound to it.
+ * LOCAL_INV. A type 2 window that is not bound is fine: the peer may have been quicker. -EINVAL:
+ * not a valid STag of this PD, a type 1 window, or a type 2 window of another QP; -EBUSY: windows
+ * are bound to it.
  */
 int iw_mr_invalidate_local(const struct iw_qp *qp, uint32_t stag);
 /*
- * Send with Invalidate (RFC 5040 5.3, 8.1.1). An MR is open to its whole PD, so a peer may invalidate
- * one only if no other QP could lose it. -EACCES: the PD has several QPs, or the MR has no remote
- * rights, or windows; -EINVAL: not a valid STag of this stream, or that of a type 1 window.
+ * Send with Invalidate (RFC 5040 5.3, 8.1.1). An MR is open to its whole PD, so a peer may
+ * invalidate one only if no other QP could lose it. -EACCES: the PD has several QPs, or the MR has
+ * no remote rights, or windows; -EINVAL: not a valid STag of this stream, or that of a type 1
+ * window.
  */
 int iw_mr_invalidate_remote(const struct iw_qp *qp, uint32_t stag);
 

@@ -76,8 +76,7 @@ static struct iw_mw *find_window(const struct iw_qp *qp, uint32_t stag)
 {
 	struct iw_mr *mr = iw_table_find(&qp->rnic->mrs, stag >> 8);
 
-	if (!mr || mr->pd != qp->pd ||
-	    (mr->kind != IW_MR_WINDOW_1 && mr->kind != IW_MR_WINDOW_2))
+	if (!mr || mr->pd != qp->pd || (mr->kind != IW_MR_WINDOW_1 && mr->kind != IW_MR_WINDOW_2))
 		return NULL;
 	return list_entry(mr, struct iw_mw, key);
 }
@@ -90,8 +89,8 @@ static struct iw_mr *find_region(const struct iw_qp *qp, const struct iw_send_wq
 	if (!mr || mr->pd != qp->pd)
 		return NULL;
 	/*
-	 * Neither a window nor a null region has the right to be bound to. A bind gives an address of the
-	 * memory, which a zero-based region does not have.
+	 * Neither a window nor a null region has the right to be bound to. A bind gives an address
+	 * of the memory, which a zero-based region does not have.
 	 */
 	if (!(mr->access & IW_ACCESS_MW_BIND) || (mr->access & IW_ACCESS_ZERO_BASED))
 		return NULL;
@@ -111,7 +110,8 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 		return -EINVAL;
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
-	/* The key must change: a peer that has the STag of the former binding must not reach the new one. */
+	/* The key must change: a peer that has the STag of the former binding must not reach the
+	 * new one. */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;
 	if (one_stream && (mw->region || !wqe->bind.length))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory windows: binding and unbinding. Engine lock. */
+/* Memory windows: binding and unbinding. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_MW_H
 #define SCTPIW_IWARP_MW_H
 
@@ -15,8 +15,8 @@ struct iw_mw {
 };
 
 /*
- * Executes a BIND_MW. -EINVAL: it names no window of the PD; or no part of an MR of the PD that may be
- * opened like that; or the key that the window has already; or a type 2 window that is bound, or
+ * Executes a BIND_MW. -EINVAL: it names no window of the PD; or no part of an MR of the PD that may
+ * be opened like that; or the key that the window has already; or a type 2 window that is bound, or
  * is to be bound to nothing.
  */
 int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe);

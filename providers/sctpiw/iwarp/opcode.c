@@ -2,7 +2,8 @@
 #include "iwarp/opcode.h"
 
 #define INFO(opcode, path, sender, completes, errors, place, deliver)                              \
-	[opcode] = { IW_PATH_##path, IW_SENDER_##sender, IW_COMPLETES_##completes, IW_ERRORS_##errors },
+	[opcode] = { IW_PATH_##path, IW_SENDER_##sender, IW_COMPLETES_##completes,                 \
+		     IW_ERRORS_##errors },
 
 const struct iw_rdmap_info iw_rdmap_table[16] = { IW_RDMAP_OPCODES(INFO) };
 
@@ -10,8 +11,8 @@ uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict)
 {
 	/* DDP has no code for missing rights. */
 	static const uint16_t ddp[] = {
-		[IW_REMOTE_STAG] = TERM_DDP_STAG,   [IW_REMOTE_PD] = TERM_DDP_STREAM,
-		[IW_REMOTE_ACCESS] = TERM_DDP_STAG, [IW_REMOTE_WRAP] = TERM_DDP_WRAP,
+		[IW_REMOTE_STAG] = TERM_DDP_STAG,     [IW_REMOTE_PD] = TERM_DDP_STREAM,
+		[IW_REMOTE_ACCESS] = TERM_DDP_STAG,   [IW_REMOTE_WRAP] = TERM_DDP_WRAP,
 		[IW_REMOTE_BOUNDS] = TERM_DDP_BOUNDS,
 	};
 	static const uint16_t rdmap[] = {

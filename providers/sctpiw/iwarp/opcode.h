@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The messages of RDMAP (RFC 5040 4.1, RFC 7306 4.1): one table says where each of them travels, who
- * sends it, how it is placed and delivered, what it completes, and which layer's errors the sender gets.
- * Placement and delivery are switches that are made from the table, so that no call is indirect.
+ * The messages of RDMAP (RFC 5040 4.1, RFC 7306 4.1): one table says where each of them travels,
+ * who sends it, how it is placed and delivered, what it completes, and which layer's errors the
+ * sender gets. Placement and delivery are switches that are made from the table, so that no call is
+ * indirect.
  */
 #ifndef SCTPIW_IWARP_OPCODE_H
 #define SCTPIW_IWARP_OPCODE_H

@@ -2,7 +2,7 @@
 /*
  * What every type of QP shares, and what each type does in its own way. A new type is a file with a
  * struct that begins with struct iw_qp_base, a const struct iw_qp_ops, and a line in
- * type_ops() of qp.c. Engine lock.
+ * type_ops() of qp.c. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_QP_H
 #define SCTPIW_IWARP_QP_H
@@ -29,7 +29,8 @@ struct iw_qp_ops {
 	 * already.
 	 */
 	enum iw_qp_move (*move)(const struct iw_qp *qp, enum iw_qp_state next);
-	/* The application moves the QP to ERR or RESET, or frees it: what carries its messages ends. */
+	/* The application moves the QP to ERR or RESET, or frees it: what carries its messages
+	 * ends. */
 	void (*disconnect)(struct iw_qp *qp);
 	/* The right of peers to read the QP's memory ends. */
 	void (*end_remote_read)(struct iw_qp *qp);

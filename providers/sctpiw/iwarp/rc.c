@@ -10,7 +10,8 @@
 #include "iwarp/rc_srq.h"
 #include "util/alloc.h"
 
-/* 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest possible. */
+/* 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest
+ * possible. */
 #define READ_STAGS_STEP 0x9e3779b9u
 
 static struct iw_qp *rc_alloc(void)
@@ -127,8 +128,8 @@ const struct iw_qp_ops iw_rc_ops = {
 };
 
 /*
- * A QP that is connected out of band is bound once it has an address of the peer, and to one session in
- * its life.
+ * A QP that is connected out of band is bound once it has an address of the peer, and to one
+ * session in its life.
  */
 static bool may_bind(const struct iw_rc *rc)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reliable connection (IBV_QPT_RC): a QP whose messages go over a session. Engine lock.
+ * The reliable connection (IBV_QPT_RC): a QP whose messages go over a session. Needs the shard's
+ * lock.
  */
 #ifndef SCTPIW_IWARP_RC_H
 #define SCTPIW_IWARP_RC_H
@@ -17,7 +18,7 @@ struct iw_rc {
 	struct iw_session *session; /* NULL: none, or it has ended */
 	struct iw_session *closed;  /* whose IW_EVENT_CLOSED names this QP, until that is fetched */
 	bool peer_gone;		    /* connected out of band: it has had its one session */
-	bool response_turn;	    /* a response was preferred to a WQE the last time both could go */
+	bool response_turn; /* a response was preferred to a WQE the last time both could go */
 
 	/* Since the session was bound; each begins anew with it. */
 	struct iw_rc_tx tx;
@@ -35,12 +36,13 @@ static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 }
 
 /*
- * Binds the QP to a new session; MSNs begin anew. -EINVAL: the state is wrong, or it is bound already;
- * -ENOMEM.
+ * Binds the QP to a new session; MSNs begin anew. -EINVAL: the state is wrong, or it is bound
+ * already; -ENOMEM.
  */
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_rc_unbind(struct iw_rc *rc);
-/* Completes what is done of the send queue. false: a completion was lost, and the session has failed. */
+/* Completes what is done of the send queue. false: a completion was lost, and the session has
+ * failed. */
 bool iw_rc_complete_sends(struct iw_rc *rc);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sends and Immediate Data that arrive at a reliable connection. If the receive of a message is posted its
- * segments go there at once; else copies of them are kept, and moved in when the receive comes.
+ * Sends and Immediate Data that arrive at a reliable connection. If the receive of a message is
+ * posted its segments go there at once; else copies of them are kept, and moved in when the receive
+ * comes.
  */
 #include "iwarp/rc_rx.h"
 
@@ -37,7 +38,8 @@ int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const stru
 	if (!rec->len || rdmap_is_immediate(rdmap_opcode(rec->rdmap)))
 		return 0;
 	if ((uint64_t)rec->mo + rec->len > length)
-		return fail_length(f, rec->mo && rec->mo >= length ? TERM_DDP_MO : TERM_DDP_TOO_LONG,
+		return fail_length(f,
+				   rec->mo && rec->mo >= length ? TERM_DDP_MO : TERM_DDP_TOO_LONG,
 				   index, rec);
 	status = iw_recv_place(qp, r, rec->mo, payload, rec->len);
 	return status ? iw_fail_local(f, IW_FAULT_RQ, index, status) : 0;
@@ -92,7 +94,7 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 void iw_rc_rx_start_timer(struct iw_session *s)
 {
 	if (s->rnr_retry_count < IW_RNR_FOREVER)
-		iw_session_set_timer(s, s->rnic->now + s->rnr_retry_count * IW_RNR_UNIT);
+		iw_session_set_timer(s, s->rnic->shard.now + s->rnr_retry_count * IW_RNR_UNIT);
 }
 
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
@@ -100,7 +102,7 @@ int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
-	s->rnic->stats.unexpected++;
+	s->rnic->shard.stats.unexpected++;
 	switch (iw_unexpected_keep(&rc->rx.unexpected, index, rec, ssn, payload,
 				   s->rnic->config.unexpected_bytes_per_qp)) {
 	case IW_UNEXPECTED_NO_BUDGET:
@@ -183,7 +185,7 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		iw_session_set_timer(s, UINT64_MAX);
 	else if (head != iw_ring_head(&s->qp->rq))
 		iw_rc_rx_start_timer(s); /* some receives came: the time begins anew */
-	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	iw_session_wake(s);		 /* responses that had to wait for an unexpected Send */
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The messages that a reliable connection receives on QN 0: Sends and Immediate Data. The MSN of a
- * message says which receive it goes into, whenever its segments arrive. Engine lock.
+ * message says which receive it goes into, whenever its segments arrive. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_RC_RX_H
 #define SCTPIW_IWARP_RC_RX_H
@@ -18,9 +18,9 @@ struct iw_session;
 /*
  * Each message has an index, its MSN + delta, which runs on from session to session. With an own
  * receive queue it is the ring index of its receive, and iw_unexpected_table.first is the first
- * index without one: the tail of the ring as last seen. With an SRQ, first is the first message that is
- * not complete, it and the messages behind it have taken `taken` receives, and all of them are
- * in the table.
+ * index without one: the tail of the ring as last seen. With an SRQ, first is the first message
+ * that is not complete, it and the messages behind it have taken `taken` receives, and all of them
+ * are in the table.
  */
 struct iw_rc_rx {
 	uint32_t delta;
@@ -46,8 +46,8 @@ void iw_rc_rx_start_timer(struct iw_session *s);
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 		  const uint8_t *payload, struct iw_failure *f);
 /*
- * Moves what is kept of m into the receive r, and frees it. *ssn: of the last segment that was looked at.
- * -EPROTO: f is filled, and blames the receive with this index.
+ * Moves what is kept of m into the receive r, and frees it. *ssn: of the last segment that was
+ * looked at. -EPROTO: f is filled, and blames the receive with this index.
  */
 int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, uint32_t index,
 		  uint16_t *ssn, struct iw_failure *f);
@@ -55,8 +55,8 @@ int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, u
 int iw_rc_rx_fill(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
 		  const uint8_t *payload, struct iw_failure *f);
 /*
- * The message is whole, and its turn has come: does it fit the receive, and may it invalidate the STag
- * that it names? Invalidates it. rec: of its last segment, as iw_imm_resolve() left it.
+ * The message is whole, and its turn has come: does it fit the receive, and may it invalidate the
+ * STag that it names? Invalidates it. rec: of its last segment, as iw_imm_resolve() left it.
  */
 int iw_rc_rx_judge(struct iw_rc *rc, struct iw_recv r, uint32_t index, const struct iw_rx_rec *rec,
 		   struct iw_failure *f);

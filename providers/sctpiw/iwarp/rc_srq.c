@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each message of a reliable connection with an SRQ has an entry in the table of unexpected messages, with
- * the receive that it has taken, or with the segments that wait for one. iw_srq.h says who gets what.
+ * Each message of a reliable connection with an SRQ has an entry in the table of unexpected
+ * messages, with the receive that it has taken, or with the segments that wait for one. iw_srq.h
+ * says who gets what.
  */
 #include "iwarp/rc_srq.h"
 
@@ -11,7 +12,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/srq.h"
 
-#define MSNS_MAX 0x8000	/* messages in the table */
+#define MSNS_MAX 0x8000 /* messages in the table */
 #define TABLE_KEEP 1024 /* a larger table is given back when it is empty */
 
 /* ---- completion ---- */
@@ -31,7 +32,8 @@ static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 	t->first++;
 	t->delivered--;
 	rc->rx.taken--;
-	iw_ring_release(&rc->base.qp.rq, t->first); /* so its head says what is complete, as without an SRQ */
+	iw_ring_release(&rc->base.qp.rq,
+			t->first); /* so its head says what is complete, as without an SRQ */
 	return iw_rc_rx_complete(rc, r, &rec, f);
 }
 
@@ -56,8 +58,8 @@ enum taken {
 };
 
 /*
- * Takes a receive for the first message of the QP that has none. TAKEN_FAILED: f is filled, and concerns the
- * message with this DDP-SSN.
+ * Takes a receive for the first message of the QP that has none. TAKEN_FAILED: f is filled, and
+ * concerns the message with this DDP-SSN.
  */
 static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 {
@@ -84,7 +86,8 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 
 enum given { GIVEN, GIVEN_NONE, GIVEN_SESSION_ENDED };
 
-/* Gives the session's QP one more receive, and draws the conclusions: here alone the session may end. */
+/* Gives the session's QP one more receive, and draws the conclusions: here alone the session may
+ * end. */
 static enum given give(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -108,7 +111,7 @@ static enum given give(struct iw_session *s)
 		iw_session_set_timer(s, UINT64_MAX);
 	else
 		iw_rc_rx_start_timer(s); /* a receive came: the time begins anew */
-	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
+	iw_session_wake(s);		 /* responses that had to wait for an unexpected Send */
 	return GIVEN;
 }
 
@@ -124,8 +127,8 @@ static enum given obtain(struct iw_session *s, uint32_t index)
 }
 
 /*
- * There is no receive for the message: it is awaited. It may have been posted before anybody could see
- * that it is.
+ * There is no receive for the message: it is awaited. It may have been posted before anybody could
+ * see that it is.
  */
 static enum given await(struct iw_session *s, uint32_t index)
 {
@@ -147,7 +150,8 @@ int iw_rc_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec
 	enum given given;
 
 	if (index - t->first >= rc->rx.taken && !list_empty(iw_srq_waiting(srq)))
-		iw_rc_srq_serve(srq); /* those that wait already go first, this QP perhaps among them */
+		iw_rc_srq_serve(
+			srq); /* those that wait already go first, this QP perhaps among them */
 	if (rc->session != s)
 		return iw_fail_illegal(f); /* ended meanwhile; f is not used any more */
 	if (index - t->first >= MSNS_MAX)
@@ -184,7 +188,8 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 	if (t->delivered && !waited)
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
-		iw_rc_srq_serve(s->qp->srq); /* the QP has fewer receives now, so it may take more */
+		iw_rc_srq_serve(
+			s->qp->srq); /* the QP has fewer receives now, so it may take more */
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Messages on QN 0 of reliable connections whose receives are in an SRQ. Engine lock. */
+/* Messages on QN 0 of reliable connections whose receives are in an SRQ. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_RC_SRQ_H
 #define SCTPIW_IWARP_RC_SRQ_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a reliable connection sends: which WQE or response comes next, cut into segments. Messages are not
- * interleaved (RFC 5041 5.3).
+ * What a reliable connection sends: which WQE or response comes next, cut into segments. Messages
+ * are not interleaved (RFC 5041 5.3).
  */
 #include "iwarp/rc_tx.h"
 
@@ -17,9 +17,9 @@
 /* ---- which WQE comes next ---- */
 
 /*
- * A request is about to wait for a slot (ORD), or may go on. Once a long read has found no slot, the
- * requests behind it wait until a quarter of the slots is free: then one packet asks for several
- * reads, and what answers them is one stream of full packets.
+ * A request is about to wait for a slot (ORD), or may go on. Once a long read has found no slot,
+ * the requests behind it wait until a quarter of the slots is free: then one packet asks for
+ * several reads, and what answers them is one stream of full packets.
  *
  * Makes room for one more in the table; without memory the request waits for those before it.
  */
@@ -97,7 +97,8 @@ static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progre
 
 /* ---- Sends and Writes ---- */
 
-/* Copies the next n bytes of the message, or references the last of them. 0 or a completion status. */
+/* Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
+ */
 static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
 {
 	struct iw_qp *qp = &rc->base.qp;
@@ -121,8 +122,8 @@ static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t 
 }
 
 /*
- * How much of rest bytes of payload goes out now, behind a header of this length; LENGTH_WAIT: nothing, more
- * room is worth waiting for.
+ * How much of rest bytes of payload goes out now, behind a header of this length; LENGTH_WAIT:
+ * nothing, more room is worth waiting for.
  */
 static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 {
@@ -134,7 +135,8 @@ static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 }
 
 /* The next segment of a Write or a Send. */
-static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
+			   size_t limit)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 	bool tagged = info->kind == IW_WR_KIND_WRITE;
@@ -201,8 +203,8 @@ static uint32_t check_sink(const struct iw_rc *rc, const struct iw_send_wqe *wqe
 	for (uint32_t i = 0; i < wqe->num_sge; i++) {
 		const struct iw_sge *sge = &wqe->sge[i];
 
-		if (sge->length && !iw_mr_local(qp, sge->lkey, sge->addr, sge->length,
-						IW_ACCESS_LOCAL_WRITE))
+		if (sge->length &&
+		    !iw_mr_local(qp, sge->lkey, sge->addr, sge->length, IW_ACCESS_LOCAL_WRITE))
 			return IW_WC_LOC_PROT_ERR;
 		total += sge->length;
 	}
@@ -235,13 +237,13 @@ static size_t pull_read(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *
 		r.sink_to = wqe->sge[0].addr;
 	}
 	iw_reads_add(&rc->reads, &(struct iw_read){
-		.index = rc->base.send.next,
-		.msn = msn,
-		.stag = r.sink_stag,
-		.length = r.size,
-		.to = r.sink_to,
-		.scattered = scattered,
-	});
+					 .index = rc->base.send.next,
+					 .msn = msn,
+					 .stag = r.sink_stag,
+					 .length = r.size,
+					 .to = r.sink_to,
+					 .scattered = scattered,
+				 });
 	rc->reads.msn++;
 	finish(rc, wqe, IW_WQE_READING);
 	return put_read_request(buf, msn, &r);
@@ -264,11 +266,11 @@ static size_t pull_atomic(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t
 	}
 	iw_atomic_put_request(rc, wqe, buf + SESSION_SSN_LEN);
 	iw_reads_add(&rc->reads, &(struct iw_read){
-		.index = rc->base.send.next,
-		.msn = rc->reads.msn++,
-		.atomic = true,
-		.response_msn = rc->reads.atomic_msn++,
-	});
+					 .index = rc->base.send.next,
+					 .msn = rc->reads.msn++,
+					 .atomic = true,
+					 .response_msn = rc->reads.atomic_msn++,
+				 });
 	finish(rc, wqe, IW_WQE_READING);
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_ATOMIC_REQ_LEN;
 }
@@ -304,7 +306,7 @@ static bool begin_wqe(struct iw_session *s)
 		const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
 		wqe->progress = IW_WQE_STARTED;
-		TRACE(wqe_started, s->rnic->now, .qp = s->qp->num, .wr_id = wqe->wr_id,
+		TRACE(wqe_started, s->rnic->shard.now, .qp = s->qp->num, .wr_id = wqe->wr_id,
 		      .opcode = wqe->opcode, .bytes = wqe->length);
 		sq->offset = sq->sge = sq->sge_offset = 0;
 		rc->tx.imm_due = info->kind == IW_WR_KIND_IMMEDIATE;
@@ -333,7 +335,7 @@ static void begin_response(struct iw_rc *rc)
 	rc->irq.sent = 0;
 }
 
-/* Begins a message: responses and WQEs take turns. false: there is none, or the session has ended. */
+/* Begins a message; responses and WQEs take turns. false: none, or the session has ended. */
 static bool begin(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The messages that a reliable connection sends: for WQEs, and responses to the peer. Engine lock. */
+/* The messages that a reliable connection sends: for WQEs, and responses to the peer. Needs the
+ * shard's lock. */
 #ifndef SCTPIW_IWARP_RC_TX_H
 #define SCTPIW_IWARP_RC_TX_H
 
@@ -20,14 +21,14 @@ struct iw_rc_tx {
 	bool imm_due; /* the Write of the current WQE is out, its Immediate Data comes next */
 };
 
-/* Looks for something to send: takes note of new WQEs and of requests that wait for a slot (ORD). */
+/* Looks for something to send; takes note of new WQEs and of requests that wait for ORD. */
 bool iw_rc_tx_find_work(struct iw_rc *rc);
 /*
- * Writes the next segment of the QP's messages behind room for the DDP-SSN: its length with that; 0: there
- * is none, or it does not fit limit. May end the session.
+ * Writes the next segment of the QP's messages behind room for the DDP-SSN: its length with that;
+ * 0: there is none, or it does not fit limit. May end the session.
  */
 size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit);
-/* The same for the RTR indication, the first message of a peer-to-peer connection (RFC 6581 9.2). */
+/* The same for the RTR indication, which is sent before all else (RFC 6581 9.2). */
 size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
 /* Finds the WQE that a Terminate is about: fills fault, index and status of f, if there is one. */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);

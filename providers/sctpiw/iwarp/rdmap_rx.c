@@ -27,7 +27,7 @@ int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	s->rnic->stats.in[rdmap_opcode(rec->rdmap)] += ddp_is_last(rec->control);
+	s->rnic->shard.stats.in[rdmap_opcode(rec->rdmap)] += ddp_is_last(rec->control);
 	switch (rdmap_opcode(rec->rdmap)) {
 		IW_RDMAP_OPCODES(DELIVER)
 	default:

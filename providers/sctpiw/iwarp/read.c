@@ -82,7 +82,7 @@ static const struct iw_read *match(const struct iw_reads *q, const struct iw_seg
 	return NULL;
 }
 
-/* Places the segment into the sink of r, which covers it. 0, or the TERM_* that the peer is told. */
+/* Places the segment into the sink of r, which covers it. 0, or the TERM_* for the peer. */
 static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw_segment *seg)
 {
 	const struct iw_send_wqe *wqe = iw_sq_at(qp, r->index);
@@ -90,7 +90,9 @@ static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw
 
 	if (r->scattered) /* the WQE is in its slot until the read is complete */
 		return iw_scatter(qp, wqe->sge, wqe->num_sge, seg->h.to, seg->payload,
-				  seg->payload_len) ? TERM_DDP_STAG : 0;
+				  seg->payload_len) ?
+			       TERM_DDP_STAG :
+			       0;
 	to = iw_mr_local(qp, seg->h.stag, seg->h.to, seg->payload_len, IW_ACCESS_LOCAL_WRITE);
 	if (!to)
 		return TERM_DDP_STAG;
@@ -161,7 +163,8 @@ int iw_irq_reserve(struct iw_irq *q, uint32_t n)
 
 static uint32_t request_len(uint8_t rdmap)
 {
-	return rdmap_opcode(rdmap) == RDMAP_ATOMIC_REQUEST ? RDMAP_ATOMIC_REQ_LEN : RDMAP_READ_REQ_LEN;
+	return rdmap_opcode(rdmap) == RDMAP_ATOMIC_REQUEST ? RDMAP_ATOMIC_REQ_LEN :
+							     RDMAP_READ_REQ_LEN;
 }
 
 /* The MSN names the buffer, the MO the place in it (RFC 5041 7.1). */
@@ -209,7 +212,8 @@ static int check_source(struct iw_session *s, const struct iw_inbound_read *in, 
 	enum iw_remote verdict = iw_mr_remote(s->qp, in->r.src_stag, in->r.src_to + done, len,
 					      IW_ACCESS_REMOTE_READ, from);
 
-	return verdict ? fail_request(in, iw_opcode_error(RDMAP_READ_REQUEST, verdict), done, f) : 0;
+	return verdict ? fail_request(in, iw_opcode_error(RDMAP_READ_REQUEST, verdict), done, f) :
+			 0;
 }
 
 static bool is_atomic(const struct iw_inbound_read *in)
@@ -325,5 +329,5 @@ size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	const struct iw_irq *q = &iw_rc_of(s->qp)->irq;
 
 	return is_atomic(irq_at(q, q->head)) ? pull_atomic(s, buf, limit) :
-						   pull_read(s, buf, limit);
+					       pull_read(s, buf, limit);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both ends of RDMA Read (RFC 5040 5.2, ORD and IRD 6.1). The requests of atomics share its queues (RFC
- * 7306 5.2). Engine lock.
+ * Both ends of RDMA Read (RFC 5040 5.2, ORD and IRD 6.1). The requests of atomics share its queues
+ * (RFC 7306 5.2). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_READ_H
 #define SCTPIW_IWARP_READ_H
@@ -26,7 +26,7 @@ struct iw_read {
 	bool rtr;	 /* an RTR indication (RFC 6581 9.2): there is no WQE */
 	bool scattered;	 /* the sink is the SGEs of the WQE, one behind the other from TO 0 on */
 	bool atomic;
-	uint32_t response_msn; /* atomic: MSN of its response, on QN 3 */
+	uint32_t response_msn;			 /* atomic: MSN of its response, on QN 3 */
 	uint8_t response[RDMAP_ATOMIC_RESP_LEN]; /* atomic: the response as placed */
 };
 
@@ -46,12 +46,13 @@ struct iw_reads {
 /* A Read or Atomic Request of the peer: the untagged buffer of one MSN on QN 1. */
 struct iw_inbound_read {
 	uint8_t request[RDMAP_ATOMIC_REQ_LEN]; /* as placed */
-	struct iw_rx_rec rec;		       /* of its last segment; tells which of the two it is */
+	struct iw_rx_rec rec; /* of its last segment; tells which of the two it is */
 	union {
 		struct rdmap_read_request r;
 		struct rdmap_atomic_request a;
 	};
-	uint32_t after; /* it is answered when all Sends before this MSN are delivered (RFC 5040 5.5) */
+	uint32_t after; /* it is answered when all Sends before this MSN are delivered (RFC
+			   5040 5.5) */
 };
 
 /* Requests of the peer: those with MSNs [head, tail) are delivered and not answered. */
@@ -84,8 +85,8 @@ static inline void iw_reads_add(struct iw_reads *r, const struct iw_read *read)
 }
 
 /*
- * f, which is filled, is about a wrong response: blames the oldest request, which has got it. Returns
- * -EPROTO.
+ * f, which is filled, is about a wrong response: blames the oldest request, which has got it.
+ * Returns -EPROTO.
  */
 int iw_read_wrong(const struct iw_reads *r, struct iw_failure *f);
 /* The oldest request is answered. May end the session (CQ overflow). */
@@ -103,8 +104,8 @@ int iw_irq_reserve(struct iw_irq *q, uint32_t n);
 /* May the response to the peer's oldest request be sent, and is there one? */
 bool iw_response_ready(const struct iw_rc *rc);
 /*
- * Writes the next segment of the response to the request at irq.head behind room for the DDP-SSN: its
- * length with that; 0: it does not fit limit, or the session has ended.
+ * Writes the next segment of the response to the request at irq.head behind room for the DDP-SSN:
+ * its length with that; 0: it does not fit limit, or the session has ended.
  */
 size_t iw_response_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 

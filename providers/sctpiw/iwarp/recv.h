@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Receives: a message takes one from a queue, places its bytes into it, and completes it. Nothing here
- * knows of MSNs, segments or the type of the QP. A receive comes from the QP's own queue or from
- * an SRQ; that is chosen for each message. Engine lock.
+ * Receives: a message takes one from a queue, places its bytes into it, and completes it. Nothing
+ * here knows of MSNs, segments or the type of the QP. A receive comes from the QP's own queue or
+ * from an SRQ; that is chosen for each message. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_RECV_H
 #define SCTPIW_IWARP_RECV_H
@@ -39,27 +39,27 @@ bool iw_recv_take(struct iw_srq *srq, uint32_t taken, struct iw_recv *r);
 /* Puts a receive that was taken from an SRQ back in front of what is posted. */
 void iw_recv_return(struct iw_recv r);
 /*
- * Places len bytes at an offset of the receive's memory. 0, or the enum iw_wc_status of the receive:
+ * Places len bytes at an offset of the receive. 0, or the enum iw_wc_status of the receive:
  * IW_WC_LOC_LEN_ERR: they do not fit; IW_WC_LOC_PROT_ERR: lkey, rights, bounds, or no memory there.
  */
 uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, const uint8_t *data,
 		       uint32_t len);
 /*
- * The receive is over: its slot is given back, then *cqe is appended to the receive CQ; wr_id and qp_num
- * are filled in here. Receives of the QP's own queue complete in order. solicited: see
+ * The receive is over: its slot is given back, then *cqe is appended to the receive CQ; wr_id and
+ * qp_num are filled in here. Receives of the QP's own queue complete in order. solicited: see
  * iw_cq_push(). false: the entry is lost (CQ overflow).
  */
 bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited);
 /*
- * Completes the receive as flushed; or, if f blames the receive with this index, with f's status. f may
- * be NULL.
+ * Completes the receive as flushed; or, if f blames the receive with this index, with f's status. f
+ * may be NULL.
  */
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f);
 /* The same for all that is posted to the QP's own queue; the index is the ring's. */
 void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f);
 /*
- * Moves bytes to the SGEs of a receive, a read or an atomic, at an offset of all of them; data NULL: only
- * checks whether that is allowed. 0 or an enum iw_wc_status, as iw_recv_place().
+ * Moves bytes to the SGEs of a receive, a read or an atomic, at an offset of all of them; data
+ * NULL: only checks whether that is allowed. 0 or an enum iw_wc_status, as iw_recv_place().
  */
 uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len);

@@ -20,13 +20,13 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	rnic->next_qp_num = random_u32(random);
 	rnic->stag_counter = random_u32(random);
 	random_bytes(random, rnic->stag_keys, sizeof(rnic->stag_keys));
-	rnic->notify_last = &rnic->notify_first;
-	list_init(&rnic->events);
-	list_init(&rnic->sessions);
-	list_init(&rnic->graveyard);
-	list_init(&rnic->assocs);
-	list_init(&rnic->idle);
-	list_init(&rnic->srqs_due);
+	rnic->shard.notify_last = &rnic->shard.notify_first;
+	list_init(&rnic->shard.events);
+	list_init(&rnic->shard.sessions);
+	list_init(&rnic->shard.graveyard);
+	list_init(&rnic->shard.assocs);
+	list_init(&rnic->shard.idle);
+	list_init(&rnic->shard.srqs_due);
 	return rnic;
 }
 
@@ -34,10 +34,11 @@ void iw_rnic_free(struct iw_rnic *rnic)
 {
 	struct list_node *node;
 
-	while ((node = list_pop(&rnic->assocs)))
+	while ((node = list_pop(&rnic->shard.assocs)))
 		iw_assoc_lost(list_entry(node, struct iw_assoc, all), -ECONNABORTED);
-	while (!list_empty(&rnic->sessions)) {
-		struct iw_session *s = list_entry(rnic->sessions.next, struct iw_session, all);
+	while (!list_empty(&rnic->shard.sessions)) {
+		struct iw_session *s =
+			list_entry(rnic->shard.sessions.next, struct iw_session, all);
 
 		iw_session_bury(s);
 	}
@@ -45,39 +46,39 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	iw_table_fini(&rnic->qps);
 	iw_table_fini(&rnic->mrs);
 	free(rnic->null_memory);
-	timerq_fini(&rnic->timers);
-	timerq_fini(&rnic->cq_timers);
+	timerq_fini(&rnic->shard.timers);
+	timerq_fini(&rnic->shard.cq_timers);
 	free(rnic);
 }
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic)
 {
-	return &rnic->stats;
+	return &rnic->shard.stats;
 }
 
 void iw_rnic_reap(struct iw_rnic *rnic)
 {
 	struct list_node *node;
 
-	while ((node = list_pop(&rnic->graveyard))) {
+	while ((node = list_pop(&rnic->shard.graveyard))) {
 		struct iw_session *s = list_entry(node, struct iw_session, all);
 
 		free(s->setup.local);
 		free(s->setup.remote);
 		free(s);
-		rnic->session_count--;
+		rnic->shard.session_count--;
 	}
 }
 
 void iw_set_now(struct iw_rnic *rnic, uint64_t now)
 {
-	rnic->now = now;
+	rnic->shard.now = now;
 }
 
 uint64_t iw_next_timeout(const struct iw_rnic *rnic)
 {
-	const struct timerq_node *first = timerq_first(&rnic->timers);
-	const struct timerq_node *cq = timerq_first(&rnic->cq_timers);
+	const struct timerq_node *first = timerq_first(&rnic->shard.timers);
+	const struct timerq_node *cq = timerq_first(&rnic->shard.cq_timers);
 	uint64_t next = first ? first->when : UINT64_MAX;
 
 	return cq && cq->when < next ? cq->when : next;
@@ -87,13 +88,13 @@ void iw_timers(struct iw_rnic *rnic, uint64_t now)
 {
 	struct timerq_node *first;
 
-	rnic->now = now;
-	while ((first = timerq_first(&rnic->timers)) && first->when <= now) {
-		timerq_remove(&rnic->timers, first);
+	rnic->shard.now = now;
+	while ((first = timerq_first(&rnic->shard.timers)) && first->when <= now) {
+		timerq_remove(&rnic->shard.timers, first);
 		iw_session_timer(list_entry(first, struct iw_session, timer));
 	}
-	while ((first = timerq_first(&rnic->cq_timers)) && first->when <= now) {
-		timerq_remove(&rnic->cq_timers, first);
+	while ((first = timerq_first(&rnic->shard.cq_timers)) && first->when <= now) {
+		timerq_remove(&rnic->shard.cq_timers, first);
 		iw_cq_timer(list_entry(first, struct iw_cq_full, timer));
 	}
 	iw_rnic_reap(rnic);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The RNIC's own state. Engine lock. */
+/* The RNIC's own state, and that of its shard. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_RNIC_H
 #define SCTPIW_IWARP_RNIC_H
 
@@ -14,12 +14,34 @@
 
 struct iw_cq;
 
+/*
+ * What one thread at a time moves on: sessions, their timers and what they have to tell. All of it
+ * belongs to the shard whose lock is held; there is one shard today, and it is part of the RNIC.
+ */
+struct iw_shard {
+	uint64_t now; /* ns, as iw_set_now() and iw_timers() said last */
+	struct iw_stats stats;
+
+	struct list_node assocs;
+	struct list_node idle; /* iw_assoc.idle: what iw_next_idle() returns */
+	struct list_node sessions;
+	struct list_node graveyard; /* sessions that wait for iw_rnic_reap() */
+	unsigned int session_count; /* sessions that are not freed */
+	struct timerq timers;	    /* of the sessions, one each */
+	struct timerq cq_timers;    /* of CQs with moderation, one each */
+	unsigned int zcopy_qps;	    /* QPs that reference memory, over all associations */
+
+	struct list_node events;   /* struct iw_event_node */
+	struct list_node srqs_due; /* iw_srq_full.due */
+	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
+	struct iw_cq **notify_last; /* where the next one is to be linked */
+};
+
+/* What all shards have in common: the objects that have numbers, and their limits. */
 struct iw_rnic {
 	struct iw_config config;
 	struct iw_rnic_ops ops;
 	struct random_source *random;
-	uint64_t now; /* ns, as iw_set_now() and iw_timers() said last */
-	struct iw_stats stats;
 
 	struct iw_table qps; /* struct iw_qp, by number */
 	uint32_t next_qp_num;
@@ -31,23 +53,12 @@ struct iw_rnic {
 	uint32_t stag_counter; /* for the next STag of an MR or window */
 	uint32_t read_stags;   /* iw_reads.stag of the next session */
 	/*
-	 * What null MRs show: IW_SEGMENT_MAX zeros, then as much room for what is lost. NULL before there
-	 * is one.
+	 * What null MRs show: IW_SEGMENT_MAX zeros, then as much room for what is lost. NULL before
+	 * there is one.
 	 */
 	uint8_t *null_memory;
 
-	struct list_node events;   /* struct iw_event_node */
-	struct timerq timers;	   /* of the sessions, one each */
-	struct timerq cq_timers;   /* of CQs with moderation, one each */
-	unsigned int session_count; /* sessions that are not freed */
-	struct list_node sessions;
-	struct list_node graveyard; /* sessions that wait for iw_rnic_reap() */
-	struct list_node assocs;
-	struct list_node idle;	    /* iw_assoc.idle: what iw_next_idle() returns */
-	unsigned int zcopy_qps;	    /* QPs that reference memory, over all associations */
-	struct list_node srqs_due;  /* iw_srq_full.due */
-	struct iw_cq *notify_first; /* CQs with completions that iw_next_notify() has not looked at */
-	struct iw_cq **notify_last; /* where the next one is to be linked */
+	struct iw_shard shard;
 };
 
 /* Frees the sessions that are over. Only to be called where no caller holds a session. */

@@ -35,9 +35,9 @@ struct iw_rx_rec {
 		uint32_t msn;	/* untagged */
 	};
 	union {
-		uint32_t to_lo;	    /* tagged: lower half of the TO */
-		uint32_t mo;	    /* untagged */
-		uint32_t imm_word;  /* Immediate Data: its last 4 octets, host order */
+		uint32_t to_lo;	   /* tagged: lower half of the TO */
+		uint32_t mo;	   /* untagged */
+		uint32_t imm_word; /* Immediate Data: its last 4 octets, host order */
 		uint32_t write_len; /* Immediate Data, once delivered: bytes of the Write before it */
 	};
 };

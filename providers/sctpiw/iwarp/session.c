@@ -20,7 +20,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	struct iw_rnic *rnic = assoc->rnic;
 	struct iw_session *s;
 
-	if (timerq_reserve(&rnic->timers, rnic->session_count + 1))
+	if (timerq_reserve(&rnic->shard.timers, rnic->shard.session_count + 1))
 		return NULL;
 	s = calloc(1, sizeof(*s));
 	if (!s)
@@ -32,8 +32,8 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	s->ending.ack_poll = ACK_POLL_MIN;
 	list_init(&s->ready);
 	iw_event_init(&s->event, IW_OWNER_SESSION);
-	list_add_tail(&rnic->sessions, &s->all);
-	rnic->session_count++;
+	list_add_tail(&rnic->shard.sessions, &s->all);
+	rnic->shard.session_count++;
 	return s;
 }
 
@@ -51,7 +51,7 @@ void iw_session_bury(struct iw_session *s)
 	iw_session_leave(s);
 	iw_event_clear(&s->event);
 	list_del(&s->all);
-	list_add_tail(&s->rnic->graveyard, &s->all);
+	list_add_tail(&s->rnic->shard.graveyard, &s->all);
 }
 
 void iw_session_release(struct iw_session *s)
@@ -70,7 +70,7 @@ void iw_session_uncount(struct iw_session *s)
 		return;
 	s->counted = false;
 	if (--assoc->live == 0 && !list_linked(&assoc->idle))
-		list_add_tail(&s->rnic->idle, &assoc->idle);
+		list_add_tail(&s->rnic->shard.idle, &assoc->idle);
 }
 
 void iw_session_leave(struct iw_session *s)
@@ -78,7 +78,7 @@ void iw_session_leave(struct iw_session *s)
 	if (s->state == IW_S_OVER)
 		return;
 	s->state = IW_S_OVER;
-	timerq_remove(&s->rnic->timers, &s->timer);
+	timerq_remove(&s->rnic->shard.timers, &s->timer);
 	list_del(&s->ready);
 	iw_session_uncount(s);
 	iw_assoc_unlink(s);
@@ -89,9 +89,9 @@ void iw_session_leave(struct iw_session *s)
 void iw_session_set_timer(struct iw_session *s, uint64_t when)
 {
 	if (when == UINT64_MAX)
-		timerq_remove(&s->rnic->timers, &s->timer);
+		timerq_remove(&s->rnic->shard.timers, &s->timer);
 	else
-		timerq_set(&s->rnic->timers, &s->timer, when);
+		timerq_set(&s->rnic->shard.timers, &s->timer, when);
 }
 
 /* ---- while it closes ---- */
@@ -105,7 +105,7 @@ static void arm_closing(struct iw_session *s)
 		iw_session_set_timer(s, s->counted ? e->give_up_at : UINT64_MAX);
 		return;
 	}
-	iw_session_set_timer(s, s->rnic->now + e->ack_poll);
+	iw_session_set_timer(s, s->rnic->shard.now + e->ack_poll);
 	if (e->ack_poll < ACK_POLL_MAX)
 		e->ack_poll *= 2;
 }
@@ -124,7 +124,7 @@ void iw_session_settle(struct iw_session *s)
 			return;
 		}
 	} else if (s->tx.ended && !s->ending.give_up_at) {
-		s->ending.give_up_at = s->rnic->now + CLOSE_WAIT;
+		s->ending.give_up_at = s->rnic->shard.now + CLOSE_WAIT;
 	}
 	arm_closing(s);
 }
@@ -139,7 +139,7 @@ void iw_session_timer(struct iw_session *s)
 	}
 	if (s->state != IW_S_CLOSING)
 		return;
-	if (e->give_up_at && e->give_up_at <= s->rnic->now && !s->rx.ended && s->counted) {
+	if (e->give_up_at && e->give_up_at <= s->rnic->shard.now && !s->rx.ended && s->counted) {
 		/* The peer does not end its side: the stream is retired until it does. */
 		iw_session_uncount(s);
 		iw_session_loosen(s);
@@ -196,7 +196,8 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 		} else {
 			s->tx.control = SESSION_TERMINATE;
 		}
-		s->rx.ended = true; /* the Initiate was the peer's last message, or there was none */
+		s->rx.ended =
+			true; /* the Initiate was the peer's last message, or there was none */
 		return;
 	}
 	s->tx.terminate_due = true;
@@ -207,10 +208,10 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 }
 
 /*
- * What becomes of the QP. One that is connected out of band learns of its peer what InfiniBand would
- * tell: only by sending to it does one find out that it has gone, and before there was a session
- * nothing has happened. But if a completion is lost now the QP enters the error state, as it would
- * at any other time.
+ * What becomes of the QP. One that is connected out of band learns of its peer what InfiniBand
+ * would tell: only by sending to it does one find out that it has gone, and before there was a
+ * session nothing has happened. But if a completion is lost now the QP enters the error state, as
+ * it would at any other time.
  */
 static void part(struct iw_session *s, enum iw_end_reason why, bool established,
 		 const struct iw_failure *f)
@@ -239,7 +240,7 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 
 	if (s->state >= IW_S_CLOSING)
 		return;
-	TRACE(session_closed, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(session_closed, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;
 	s->tx.rtr_due = false;
@@ -275,7 +276,8 @@ void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 
 	if (s->state >= IW_S_CLOSING)
 		return;
-	if (s->to_self && f->fault == IW_FAULT_NONE) { /* blames the WR that the Terminate is about */
+	if (s->to_self &&
+	    f->fault == IW_FAULT_NONE) { /* blames the WR that the Terminate is about */
 		both = *f;
 		iw_rc_tx_blame(iw_rc_of(s->qp), &f->term, &both);
 		f = &both;

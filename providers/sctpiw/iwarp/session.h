@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A stream session, and how it ends (RFC 5043 5, 6). Engine lock. */
+/* A stream session, and how it ends (RFC 5043 5, 6). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SESSION_H
 #define SCTPIW_IWARP_SESSION_H
 
@@ -14,18 +14,18 @@
 #include "wire/session.h"
 
 enum iw_session_state {
-	IW_S_INITIATING,  /* active: the Initiate is queued or sent, the QP is bound */
-	IW_S_PENDING,	  /* passive: the application decides */
-	IW_S_AWAITING,	  /* passive: accepted; nothing is sent before the RTR indication is here */
+	IW_S_INITIATING, /* active: the Initiate is queued or sent, the QP is bound */
+	IW_S_PENDING,	 /* passive: the application decides */
+	IW_S_AWAITING,	 /* passive: accepted; nothing is sent before the RTR indication is here */
 	IW_S_ESTABLISHED,
-	IW_S_CLOSING,	  /* over for QP and application; the Terminates are on their way */
-	IW_S_OVER,	  /* off its stream; freed when the user does not hold it any more */
+	IW_S_CLOSING, /* over for QP and application; the Terminates are on their way */
+	IW_S_OVER,    /* off its stream; freed when the user does not hold it any more */
 };
 
 /* How it begins: session_setup.c. */
 struct iw_session_setup {
-	bool enhanced;	/* opened with an Enhanced Initiate (RFC 6581) */
-	bool announced; /* IW_EVENT_INITIATE was fetched */
+	bool enhanced;			 /* opened with an Enhanced Initiate (RFC 6581) */
+	bool announced;			 /* IW_EVENT_INITIATE was fetched */
 	struct session_enhanced offer;	 /* the peer's establishment data */
 	struct iw_session_param *local;	 /* this side's; kept until sent for good */
 	struct iw_session_param *remote; /* the peer's; kept until fetched as an event */
@@ -36,16 +36,16 @@ struct iw_session_setup {
  * neighbours in one piece, which waits if one of them has just been written.
  */
 struct iw_session_tx {
-	uint16_t ssn;	      /* of the next message */
-	uint32_t first_seq;   /* iw_assoc.pulled at the first message */
-	uint32_t last_seq;    /* iw_assoc.pulled at the last message so far */
+	uint16_t ssn;	    /* of the next message */
+	uint32_t first_seq; /* iw_assoc.pulled at the first message */
+	uint32_t last_seq;  /* iw_assoc.pulled at the last message so far */
 	struct term_message term;
-	uint16_t control;     /* function of the control message that is sent first, or 0 */
-	bool ended;	      /* the last message is out */
-	bool terminate_due;   /* a session Terminate is to be sent */
-	bool term_due;	      /* before it, an RDMAP Terminate: term */
-	bool answered;	      /* the peer has the first message: it sent something in answer */
-	bool rtr_due;	      /* an RTR indication is to be sent */
+	uint16_t control;   /* function of the control message that is sent first, or 0 */
+	bool ended;	    /* the last message is out */
+	bool terminate_due; /* a session Terminate is to be sent */
+	bool term_due;	    /* before it, an RDMAP Terminate: term */
+	bool answered;	    /* the peer has the first message: it sent something in answer */
+	bool rtr_due;	    /* an RTR indication is to be sent */
 };
 
 /* Messages that came before their turn and are placed: what delivery has to know, by DDP-SSN. */
@@ -56,8 +56,8 @@ struct iw_rx_order {
 };
 
 /*
- * The order is given up: messages are only counted, in iw_session_rx.ssn. SCTP delivers each once, so the
- * peer's end is here when as many have come as the DDP-SSN of its Terminate says.
+ * The order is given up: messages are only counted, in iw_session_rx.ssn. SCTP delivers each once,
+ * so the peer's end is here when as many have come as the DDP-SSN of its Terminate says.
  */
 struct iw_rx_loose {
 	bool on;
@@ -90,8 +90,8 @@ struct iw_session_ending {
 	bool user_gone;		 /* nobody outside holds the session pointer any more */
 	struct iw_qp *closed_qp; /* the QP that IW_EVENT_CLOSED names */
 	int error;		 /* for IW_EVENT_CLOSED, -errno */
-	uint64_t give_up_at;	 /* when the peer's Terminate is given up, ns; 0: it is not waited for */
-	uint64_t ack_poll;	 /* until the next look for an acknowledgement, ns */
+	uint64_t give_up_at; /* when the peer's Terminate is given up, ns; 0: it is not waited for */
+	uint64_t ack_poll;   /* until the next look for an acknowledgement, ns */
 };
 
 struct iw_session {
@@ -101,7 +101,7 @@ struct iw_session {
 	struct list_node ready; /* iw_assoc.ready */
 	struct iw_event_node event;
 	struct timerq_node timer;
-	struct iw_qp *qp; /* bound; NULL: none, or the session has ended for it */
+	struct iw_qp *qp;	     /* bound; NULL: none, or the session has ended for it */
 	struct iw_session_user user; /* all zero: nobody outside knows the session yet */
 	uint16_t sid;
 	uint8_t state;		 /* enum iw_session_state */
@@ -131,10 +131,10 @@ enum iw_end_reason {
 /* A session that is not on a stream yet. NULL: out of memory. */
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active);
 /*
- * Ends a session: the QP is unbound, and what the reason says becomes of it; an RDMAP Terminate as f says
- * and a session Terminate go out behind what was sent; IW_EVENT_CLOSED, unless the user ended it.
- * f: with FAILED, TERMINATE and ABANDONED, else NULL; it is passed to iw_qp_enter_error(). Does nothing if the
- * session has ended. Sessions are freed by iw_rnic_reap() only.
+ * Ends a session: the QP is unbound, and what the reason says becomes of it; an RDMAP Terminate as
+ * f says and a session Terminate go out behind what was sent; IW_EVENT_CLOSED unless the user ends
+ * it. f: with FAILED, TERMINATE and ABANDONED, else NULL; it is passed to iw_qp_enter_error(). Does
+ * nothing if the session has ended. Sessions are freed by iw_rnic_reap() only.
  */
 void iw_session_end(struct iw_session *s, enum iw_end_reason why, const struct iw_failure *f);
 /* The same because the association is gone; error: -errno for IW_EVENT_CLOSED. */
@@ -142,8 +142,8 @@ void iw_session_lost(struct iw_session *s, int error);
 /* Ends the session as IW_END_FAILED, with an async event of the QP if f is not quiet. */
 void iw_session_fail(struct iw_session *s, const struct iw_failure *f);
 /*
- * The message with this DDP-SSN is wrong: the session fails, now or when the message's turn comes. true: it
- * has failed.
+ * The message with this DDP-SSN is wrong: the session fails, now or when the message's turn comes.
+ * true: it has failed.
  */
 bool iw_session_wrong(struct iw_session *s, uint16_t ssn, const struct iw_failure *f);
 /* A closing session: is it over by now? Then it leaves its stream. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What arrives on a stream in session. A message whose turn has come is dealt with at once and leaves no
- * trace; one that came early is placed, and remembered by a small record until the gap before it
- * is closed.
+ * What arrives on a stream in session. A message whose turn has come is dealt with at once and
+ * leaves no trace; one that came early is placed, and remembered by a small record until the gap
+ * before it is closed.
  */
 #include "iwarp/session_rx.h"
 
@@ -146,7 +146,8 @@ static void check_end(struct iw_session *s)
 }
 
 /*
- * What is left of a message if the QP is gone, or a segment before it is in error: only the order matters.
+ * What is left of a message if the QP is gone, or a segment before it is in error: only the order
+ * matters.
  */
 static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, const uint8_t *data,
 			     size_t len)
@@ -204,7 +205,8 @@ void iw_session_loosen(struct iw_session *s)
 
 /* ---- messages ---- */
 
-/* A message is dealt with, and its record is what is left of it: delivers it, or keeps it for later. */
+/* A message is dealt with, and its record is what is left of it: delivers it, or keeps it for
+ * later. */
 static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
@@ -244,7 +246,8 @@ static void reject(struct iw_session *s, uint16_t ssn, const struct iw_failure *
 	struct iw_rx_rec skip = { .control = IW_REC_SKIP };
 
 	if (ssn == s->rx.ssn) {
-		iw_session_wrong(s, ssn, f); /* it compares with rx.ssn, so that is counted up later */
+		iw_session_wrong(s, ssn,
+				 f); /* it compares with rx.ssn, so that is counted up later */
 		s->rx.ssn++;
 		drain(s);
 		return;
@@ -268,7 +271,7 @@ static void receive_control(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	struct iw_failure f;
 	int err = session_decode(&c, data, len);
 
-	TRACE(session_received, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(session_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .message = iw_trace_message(c.function));
 	if (s->state == IW_S_INITIATING && ssn == s->rx.ssn) {
 		if (!s->tx.ssn && session_is_initiate(c.function)) {
@@ -360,7 +363,8 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 	if (s->state == IW_S_CLOSING || (fault->found && serial16_le(fault->ssn, ssn)))
 		follow(s, ppid, ssn, data, len);
 	else if (s->state == IW_S_PENDING && distance)
-		illegal(s, s->rx.ssn); /* only a Terminate may follow an Initiate that is undecided */
+		illegal(s,
+			s->rx.ssn); /* only a Terminate may follow an Initiate that is undecided */
 	else if (ppid == SESSION_PPID_DDP)
 		receive_segment(s, ssn, data, len);
 	else if (ppid == SESSION_PPID_CONTROL && len >= SESSION_CONTROL_MIN)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What arrives on a stream in session (RFC 5043 5.2, 6.1, 10). Engine lock. */
+/* What arrives on a stream in session (RFC 5043 5.2, 6.1, 10). Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SESSION_RX_H
 #define SCTPIW_IWARP_SESSION_RX_H
 
@@ -8,8 +8,8 @@
 /* A user message of len bytes arrived, DDP-SSN first. May end the session. */
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len);
 /*
- * Of a closing session: gives up the order of the peer's messages, and gives back the memory that it takes. See
- * struct iw_rx_loose.
+ * Of a closing session: gives up the order of the peer's messages, and gives back the memory that
+ * it takes. See struct iw_rx_loose.
  */
 void iw_session_loosen(struct iw_session *s);
 /* Frees what came before its turn. */

@@ -114,9 +114,9 @@ int iw_session_initiate(struct iw_assoc *assoc, struct iw_qp *qp, const struct i
 }
 
 /*
- * RFC 6581 9.2: which kind of RTR indication is to be sent; one that the responder takes and that our user
- * allows. The responder answers with flag A (peer-to-peer) if we said A; if it says A by itself it gets
- * any kind that it takes.
+ * RFC 6581 9.2: which kind of RTR indication is to be sent; one that the responder takes and that
+ * our user allows. The responder answers with flag A (peer-to-peer) if we said A; if it says A by
+ * itself it gets any kind that it takes.
  */
 static int negotiate_rtr(struct iw_session *s, struct iw_failure *f)
 {
@@ -161,8 +161,8 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
-	s->rnic->stats.sessions++;
-	TRACE(session_established, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	s->rnic->shard.stats.sessions++;
+	TRACE(session_established, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
 }
 
@@ -276,10 +276,11 @@ void iw_setup_give_way(struct iw_session *s)
 }
 
 /*
- * Initiates have crossed on one stream, since each side takes itself for the association's initiator: their
- * INITs collided, and SCTP does not tell who won. A session that begins like that is not legal (RFC 5043
- * 6.1), so both end, and may be tried again. Both sides have seen both Initiates: the one with the larger
- * private data keeps the even streams. If the private data are equal, chance decides.
+ * Initiates have crossed on one stream, since each side takes itself for the association's
+ * initiator: their INITs collided, and SCTP does not tell who won. A session that begins like that
+ * is not legal (RFC 5043 6.1), so both end, and may be tried again. Both sides have seen both
+ * Initiates: the one with the larger private data keeps the even streams. If the private data are
+ * equal, chance decides.
  */
 static void crossed(struct iw_session *s, const struct session_control *c)
 {
@@ -296,9 +297,9 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 }
 
 /*
- * A Terminate in answer to the Initiate: the peer is too busy, or it does not know the enhanced Initiate
- * (RFC 6581 10). Then a plain one is tried on another stream, once; but a QP that is connected out
- * of band has a peer that knows both.
+ * A Terminate in answer to the Initiate: the peer is too busy, or it does not know the enhanced
+ * Initiate (RFC 6581 10). Then a plain one is tried on another stream, once; but a QP that is
+ * connected out of band has a peer that knows both.
  */
 static void refused(struct iw_session *s)
 {
@@ -322,7 +323,8 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	if (!s->tx.ssn)
 		verdict = -EPROTO;
 	s->tx.answered = true;
-	if (!verdict && function == (s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
+	if (!verdict &&
+	    function == (s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
 		accepted(s, c);
 	} else if (!verdict &&
 		   function == (s->setup.enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT)) {
@@ -373,7 +375,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 		refuse_first(s);
 		return;
 	}
-	TRACE(session_received, s->rnic->now, .qp = TRACE_NONE, .sid = sid,
+	TRACE(session_received, s->rnic->shard.now, .qp = TRACE_NONE, .sid = sid,
 	      .message = iw_trace_message(c.function));
 	s->setup.enhanced = c.function == SESSION_ENHANCED_INITIATE;
 	s->setup.offer = c.enhanced;
@@ -487,7 +489,7 @@ bool iw_rtr_deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	if (!iw_rtr_is_send(s) && !is_rtr_write(rec))
 		return false;
 	s->tx.answered = true;
-	s->rnic->stats.in[rdmap_opcode(rec->rdmap)]++;
+	s->rnic->shard.stats.in[rdmap_opcode(rec->rdmap)]++;
 	return true;
 }
 
@@ -547,8 +549,8 @@ static void fill_enhanced(const struct iw_session *s, struct session_enhanced *e
 	if (s->setup.offer.ird == SESSION_DEPTH_ULP)
 		e->ord = SESSION_DEPTH_ULP;
 	/*
-	 * The kinds that the initiator can make; if it names none, Write and Read. A Send either alone or not
-	 * at all: see iw_rtr_is_send().
+	 * The kinds that the initiator can make; if it names none, Write and Read. A Send either
+	 * alone or not at all: see iw_rtr_is_send().
 	 */
 	e->peer_to_peer = s->setup.offer.peer_to_peer;
 	e->rtr_send = iw_rtr_is_send(s);
@@ -570,7 +572,7 @@ size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit)
 	n = session_encode(&c, buf, limit);
 	if (!n)
 		return 0;
-	TRACE(session_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(session_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .message = iw_trace_message(c.function));
 	s->tx.control = 0;
 	s->tx.ended = c.function == SESSION_TERMINATE || c.function == SESSION_REJECT ||

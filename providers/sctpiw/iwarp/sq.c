@@ -58,8 +58,8 @@ uint32_t iw_sq_next_part(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32
 }
 
 /*
- * The WQE at head is over. Its slot is given back before the CQE tells the application that it may post
- * again.
+ * The WQE at head is over. Its slot is given back before the CQE tells the application that it may
+ * post again.
  */
 static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vendor_err)
 {
@@ -93,7 +93,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 
 		if (wqe->progress != IW_WQE_DONE)
 			break;
-		TRACE(wqe_completed, qp->rnic->now, .qp = qp->num, .wr_id = wqe->wr_id);
+		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = wqe->wr_id);
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
 			lost = !push(qp, head, IW_WC_SUCCESS, 0);
 		head++;
@@ -113,7 +113,7 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	for (; head != tail; head++) {
 		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
 
-		TRACE(wqe_completed, qp->rnic->now, .qp = qp->num, .wr_id = iw_sq_at(qp, head)->wr_id,
+		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = iw_sq_at(qp, head)->wr_id,
 		      .status = fault ? f->status : IW_WC_WR_FLUSH_ERR);
 		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, fault ? f->term.error : 0);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue, as every type of QP has it: the engine's place in the ring, the payload of the
+ * The send queue, as every type of QP has it: the RNIC's place in the ring, the payload of the
  * current WQE, completion in posting order. What is sent, and when, is the type's (rc_tx.c).
- * Engine lock.
+ * Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_SQ_H
 #define SCTPIW_IWARP_SQ_H
@@ -55,22 +55,24 @@ static inline void iw_ring_release(struct iw_ring *r, uint32_t head)
 	atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
-/* The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state. */
+/* The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state.
+ */
 struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp);
 /* Copies the next n bytes of inline data of the current WQE to `to`: 0 or an enum iw_wc_status. */
-uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n);
+uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to,
+			   uint32_t n);
 /*
- * The next bytes of the current WQE that lie together in memory, at most n > 0: *from and *len > 0. They
- * count as sent. 0 or an enum iw_wc_status: there are no more, or they must not be read.
+ * The next bytes of the current WQE that lie together in memory, at most n > 0: *from and *len > 0.
+ * They count as sent. 0 or an enum iw_wc_status: there are no more, or they must not be read.
  */
 uint32_t iw_sq_next_part(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t n,
 			 const uint8_t **from, uint32_t *len);
 /*
- * Completes, in posting order, what is IW_WQE_DONE. false: a completion was lost (CQ overflow), and the
- * caller is to move the QP to the error state.
+ * Completes, in posting order, what is IW_WQE_DONE. false: a completion was lost (CQ overflow), and
+ * the caller is to move the QP to the error state.
  */
 bool iw_sq_complete(struct iw_qp *qp);
-/* Completes all WQEs as flushed, but one that f blames with the status that f says. f may be NULL. */
+/* Completes all WQEs as flushed, but the one that f blames with f's status. f may be NULL. */
 void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f);
 /* Takes all WQEs out without a completion. */
 void iw_sq_reset(struct iw_qp *qp);

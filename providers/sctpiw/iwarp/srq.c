@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The shared receive queue itself: its slots, its limit. What QPs do with them is in srq_rx.c. */
+/* The shared receive queue itself: its slots, its limit. What QPs do with them is in rc_srq.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,7 @@ static void free_arrays(struct iw_srq *srq)
 	free(srq->freed);
 }
 
-int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx,
-	       struct iw_srq **out)
+int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, struct iw_srq **out)
 {
 	size_t stride = sizeof(struct iw_recv_wqe) + max_sge * sizeof(struct iw_sge);
 	struct iw_srq_full *full;
@@ -108,8 +107,8 @@ int iw_srq_free(struct iw_srq *srq)
 
 static uint32_t outstanding(const struct iw_srq *srq)
 {
-	return srq->size - (atomic_load_explicit(&srq->freed_tail, memory_order_relaxed) -
-			    srq->freed_head);
+	return srq->size -
+	       (atomic_load_explicit(&srq->freed_tail, memory_order_relaxed) - srq->freed_head);
 }
 
 /* Slots keep their numbers: messages in process know them. */
@@ -207,5 +206,5 @@ void iw_srq_serve_later(struct iw_srq *srq)
 	struct iw_srq_full *full = full_of(srq);
 
 	if (!list_empty(&full->waiting) && !list_linked(&full->due))
-		list_add_tail(&srq->rnic->srqs_due, &full->due);
+		list_add_tail(&srq->rnic->shard.srqs_due, &full->due);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared receive queues from the engine's side: slots and the limit. Engine lock. */
+/* Shared receive queues from the RNIC's side: slots and the limit. Needs the shard's lock. */
 #ifndef SCTPIW_IWARP_SRQ_H
 #define SCTPIW_IWARP_SRQ_H
 
@@ -16,8 +16,8 @@ struct iw_srq_full {
 };
 
 /*
- * Takes the next posted receive out of the queue: its slot, counted from 1; 0: there is none, or not
- * for a QP that has taken so many.
+ * Takes the next posted receive out of the queue: its slot, counted from 1; 0: there is none, or
+ * not for a QP that has taken so many.
  */
 uint32_t iw_srq_take(struct iw_srq *srq, uint32_t taken);
 /* Gives the slot of a receive that is over to the application. */

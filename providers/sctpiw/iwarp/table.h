@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Objects by a 32-bit key: open addressing, linear probing, the key's low bits are the hash (the
- * keys are random or consecutive). Never more than half full, so a look-up ends. Engine lock.
+ * keys are random or consecutive). Never more than half full, so a look-up ends. Needs the shard's
+ * lock.
  */
 #ifndef SCTPIW_IWARP_TABLE_H
 #define SCTPIW_IWARP_TABLE_H

@@ -31,7 +31,8 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/* DDP finds the error when it places into a receive, RDMAP when it takes up a work request. */
+	/* DDP finds the error when it places into a receive, RDMAP when it takes up a work request.
+	 */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
 	f->index = index;
@@ -52,7 +53,8 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 6, iw_rdmap_table[rdmap_opcode(r->rdmap)].path - (uint32_t)IW_PATH_QUEUE_0);
 	put_be32(buf + 10, r->msn);
 	put_be32(buf + 14, r->mo);
-	if (rdmap_is_immediate(rdmap_opcode(r->rdmap))) { /* its record has other things in these places */
+	if (rdmap_is_immediate(
+		    rdmap_opcode(r->rdmap))) { /* its record has other things in these places */
 		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
 		put_be32(buf + 2, 0);
 		put_be32(buf + 14, 0);
@@ -77,7 +79,7 @@ size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 	ddp_put_untagged(buf + SESSION_SSN_LEN, true, rdmap_octet(RDMAP_TERMINATE), 0,
 			 RDMAP_QN_TERMINATE, 1, 0);
 	s->tx.term_due = false;
-	TRACE(terminate_sent, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(terminate_sent, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(s->tx.term.error), .type = TERM_TYPE(s->tx.term.error),
 	      .code = TERM_CODE(s->tx.term.error));
 	return header + term_encode(&s->tx.term, buf + header);
@@ -97,8 +99,8 @@ int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 }
 
 /*
- * The peer gives up. If it names a WQE that is not complete yet, that one gets the status; the rest is
- * flushed. A Terminate is never answered by an RDMAP Terminate, even if it makes no sense.
+ * The peer gives up. If it names a WQE that is not complete yet, that one gets the status; the rest
+ * is flushed. A Terminate is never answered by an RDMAP Terminate, even if it makes no sense.
  */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
@@ -109,7 +111,7 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	iw_fail_illegal(f);
 	if (term_decode(&t, s->rx.term_buf, (size_t)rec->mo + rec->len))
 		t.has_header = false;
-	TRACE(terminate_received, s->rnic->now, .qp = iw_trace_qp(s), .sid = s->sid,
+	TRACE(terminate_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error),
 	      .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);

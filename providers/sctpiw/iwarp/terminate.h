@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Failures of a session: who is at fault, and what the peer is told by an RDMAP Terminate (RFC 5040
- * 4.8, 5.4, 7). Functions that judge what the peer sent return -EPROTO and fill a struct iw_failure.
- * Engine lock.
+ * 4.8, 5.4, 7). Functions that judge what the peer sent return -EPROTO and fill a struct
+ * iw_failure. Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_TERMINATE_H
 #define SCTPIW_IWARP_TERMINATE_H
@@ -18,7 +18,7 @@
 enum iw_fault { IW_FAULT_NONE, IW_FAULT_SQ, IW_FAULT_RQ };
 
 struct iw_failure {
-	bool illegal;		  /* against the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
+	bool illegal; /* against the session's rules: no RDMAP Terminate (RFC 5043 6.1) */
 	struct term_message term; /* what the peer is told */
 	uint8_t fault;		  /* enum iw_fault: whose WQE gets status instead of a flush */
 	uint32_t index;		  /* ring index of that WQE */
@@ -27,8 +27,8 @@ struct iw_failure {
 };
 
 /*
- * An error of the peer: fills f and returns -EPROTO. error: TERM_* of wire/terminate.h. header: the DDP
- * header of the segment at fault, and its length with the payload; or NULL.
+ * An error of the peer: fills f and returns -EPROTO. error: TERM_* of wire/terminate.h. header: the
+ * DDP header of the segment at fault, and its length with the payload; or NULL.
  */
 int iw_fail(struct iw_failure *f, uint16_t error, const uint8_t *header, size_t segment_len);
 /* The same for a segment that was placed before. */
@@ -50,7 +50,8 @@ struct iw_session;
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 /* The peer's Terminate, once whole, ends the session. Always 0. */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
-/* Writes the session's Terminate behind room for the DDP-SSN. Its length; 0: it does not fit limit. */
+/* Writes the session's Terminate behind room for the DDP-SSN. Its length; 0: it does not fit limit.
+ */
 size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 /* The type of async event that tells the application of f. */
 enum iw_event_type iw_term_event(const struct iw_failure *f);

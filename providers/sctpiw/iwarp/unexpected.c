@@ -14,7 +14,8 @@ struct iw_unexpected *iw_unexpected_entry(struct iw_unexpected_table *t, uint32_
 	struct iw_unexpected *at;
 
 	if (n > t->size) {
-		at = alloc_grown(t->at, &t->size, sizeof(*at), t->first, n < TABLE_MIN ? TABLE_MIN : n);
+		at = alloc_grown(t->at, &t->size, sizeof(*at), t->first,
+				 n < TABLE_MIN ? TABLE_MIN : n);
 		if (!at)
 			return NULL;
 		t->at = at;

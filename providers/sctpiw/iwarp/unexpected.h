@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Unexpected Sends: messages on QN 0 whose receive is not posted yet. Copies of their segments are kept
- * within a budget of the QP (RFC 5041 7.1 allows DDP to get over a missing buffer). Engine lock.
+ * Unexpected Sends: messages on QN 0 whose receive is not posted yet. Copies of their segments are
+ * kept within a budget of the QP (RFC 5041 7.1 allows DDP to get over a missing buffer). Needs the
+ * shard's lock.
  */
 #ifndef SCTPIW_IWARP_UNEXPECTED_H
 #define SCTPIW_IWARP_UNEXPECTED_H
@@ -55,8 +56,8 @@ struct iw_unexpected *iw_unexpected_entry(struct iw_unexpected_table *t, uint32_
 enum iw_unexpected_kept { IW_UNEXPECTED_KEPT, IW_UNEXPECTED_NO_BUDGET, IW_UNEXPECTED_NO_MEMORY };
 
 /*
- * Keeps a copy of a segment of the message with this index, if with it no more than budget bytes are
- * used.
+ * Keeps a copy of a segment of the message with this index, if with it no more than budget bytes
+ * are used.
  */
 enum iw_unexpected_kept iw_unexpected_keep(struct iw_unexpected_table *t, uint32_t index,
 					   const struct iw_rx_rec *rec, uint16_t ssn,

@@ -2,29 +2,32 @@
 #include "iwarp/iw_wr.h"
 #include "wire/rdmap.h"
 
+#define ROW(wr, kind_, sges_, wc, message, message_se, ...)                                        \
+	[IW_WR_##wr] = { .kind = IW_WR_KIND_##kind_,                                               \
+			 .sges = IW_WR_SGES_##sges_,                                               \
+			 .wc_opcode = IW_WC_##wc,                                                  \
+			 .rdmap = RDMAP_##message,                                                 \
+			 .rdmap_se = RDMAP_##message_se,                                           \
+			 __VA_ARGS__ }
+#define LOCAL(wr, sges_)                                                                           \
+	[IW_WR_##wr] = { .kind = IW_WR_KIND_LOCAL,                                                 \
+			 .sges = IW_WR_SGES_##sges_,                                               \
+			 .wc_opcode = IW_WC_##wr }
+#define QUEUE_0 .on_queue_0 = true
+#define IMM QUEUE_0, .with_imm = true
+#define WORD .min_length = sizeof(uint64_t)
+
 const struct iw_wr_info iw_wr_table[IW_WR_OPCODES + 1] = {
-	[IW_WR_RDMA_WRITE] = { IW_WR_KIND_WRITE, IW_WR_SGES_SOURCE, IW_WC_RDMA_WRITE,
-			       .rdmap = RDMAP_WRITE, .rdmap_se = RDMAP_WRITE },
-	[IW_WR_RDMA_WRITE_WITH_IMM] = { IW_WR_KIND_WRITE, IW_WR_SGES_SOURCE, IW_WC_RDMA_WRITE,
-					.rdmap = RDMAP_WRITE, .rdmap_se = RDMAP_WRITE,
-					.with_imm = true, .on_queue_0 = true },
-	[IW_WR_SEND] = { IW_WR_KIND_SEND, IW_WR_SGES_SOURCE, IW_WC_SEND, .rdmap = RDMAP_SEND,
-			 .rdmap_se = RDMAP_SEND_SE, .on_queue_0 = true },
-	[IW_WR_SEND_WITH_IMM] = { IW_WR_KIND_IMMEDIATE, IW_WR_SGES_EMPTY, IW_WC_SEND,
-				  .rdmap = RDMAP_IMMEDIATE, .rdmap_se = RDMAP_IMMEDIATE_SE,
-				  .with_imm = true, .on_queue_0 = true },
-	[IW_WR_RDMA_READ] = { IW_WR_KIND_READ, IW_WR_SGES_SINK, IW_WC_RDMA_READ,
-			      .rdmap = RDMAP_READ_REQUEST, .rdmap_se = RDMAP_READ_REQUEST },
-	[IW_WR_ATOMIC_CMP_AND_SWP] = { IW_WR_KIND_ATOMIC, IW_WR_SGES_SINK, IW_WC_COMP_SWAP,
-				       .min_length = sizeof(uint64_t), .rdmap = RDMAP_ATOMIC_REQUEST,
-				       .rdmap_se = RDMAP_ATOMIC_REQUEST },
-	[IW_WR_ATOMIC_FETCH_AND_ADD] = { IW_WR_KIND_ATOMIC, IW_WR_SGES_SINK, IW_WC_FETCH_ADD,
-					 .min_length = sizeof(uint64_t), .rdmap = RDMAP_ATOMIC_REQUEST,
-					 .rdmap_se = RDMAP_ATOMIC_REQUEST },
-	[IW_WR_LOCAL_INV] = { IW_WR_KIND_LOCAL, IW_WR_SGES_UNUSED, IW_WC_LOCAL_INV },
-	[IW_WR_BIND_MW] = { IW_WR_KIND_LOCAL, IW_WR_SGES_NONE, IW_WC_BIND_MW },
-	[IW_WR_SEND_WITH_INV] = { IW_WR_KIND_SEND, IW_WR_SGES_SOURCE, IW_WC_SEND,
-				  .rdmap = RDMAP_SEND_INV, .rdmap_se = RDMAP_SEND_SE_INV,
-				  .on_queue_0 = true },
-	[IW_WR_OPCODES] = { IW_WR_KIND_NONE, IW_WR_SGES_NONE, IW_WC_SEND },
+	/* work request, kind, SGEs, opcode of the completion, message, the same solicited */
+	ROW(RDMA_WRITE, WRITE, SOURCE, RDMA_WRITE, WRITE, WRITE),
+	ROW(RDMA_WRITE_WITH_IMM, WRITE, SOURCE, RDMA_WRITE, WRITE, WRITE, IMM),
+	ROW(SEND, SEND, SOURCE, SEND, SEND, SEND_SE, QUEUE_0),
+	ROW(SEND_WITH_IMM, IMMEDIATE, EMPTY, SEND, IMMEDIATE, IMMEDIATE_SE, IMM),
+	ROW(SEND_WITH_INV, SEND, SOURCE, SEND, SEND_INV, SEND_SE_INV, QUEUE_0),
+	ROW(RDMA_READ, READ, SINK, RDMA_READ, READ_REQUEST, READ_REQUEST),
+	ROW(ATOMIC_CMP_AND_SWP, ATOMIC, SINK, COMP_SWAP, ATOMIC_REQUEST, ATOMIC_REQUEST, WORD),
+	ROW(ATOMIC_FETCH_AND_ADD, ATOMIC, SINK, FETCH_ADD, ATOMIC_REQUEST, ATOMIC_REQUEST, WORD),
+	LOCAL(LOCAL_INV, UNUSED),
+	LOCAL(BIND_MW, NONE),
+	[IW_WR_OPCODES] = { .kind = IW_WR_KIND_NONE, .wc_opcode = IW_WC_SEND },
 };

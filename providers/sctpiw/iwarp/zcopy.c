@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The payload of a long segment need not be copied for the LLP: the message may reference it, and the LLP
- * reads it where it is. Such a WQE is complete when the peer has acknowledged it, so that the application
- * leaves the memory alone for as long as it is read. The application would see its completion later,
- * which must not slow it down; so a WQE references only if the application has posted more than one
- * window behind it.
+ * The payload of a long segment need not be copied for the LLP: the message may reference it, and
+ * the LLP reads it where it is. Such a WQE is complete when the peer has acknowledged it, so that
+ * the application leaves the memory alone for as long as it is read. The application would see its
+ * completion later, which must not slow it down; so a WQE references only if the application has
+ * posted more than one window behind it.
  *
- * A Read Response has no completion. Its memory may change while it is referenced, as it may while it is
- * copied, and the peer learns one or the other. Only the right to read it must not end before: see
- * iw_zcopy_copy_out().
+ * A Read Response has no completion. Its memory may change while it is referenced, as it may while
+ * it is copied, and the peer learns one or the other. Only the right to read it must not end
+ * before: see iw_zcopy_copy_out().
  */
 #include "iwarp/zcopy.h"
 
@@ -37,7 +37,7 @@ static bool reference(struct iw_rc *rc, const uint8_t *from, uint32_t len)
 		assoc->acked = assoc->ops.acked(assoc->llp);
 	if (!list_linked(&rc->zcopy.node)) {
 		list_add_tail(&assoc->zcopy_qps, &rc->zcopy.node);
-		rnic->zcopy_qps++;
+		rnic->shard.zcopy_qps++;
 	}
 	return true;
 }
@@ -100,7 +100,7 @@ static void release_before(struct iw_rc *rc, uint32_t seq)
 static void release_all(struct iw_rc *rc)
 {
 	list_del(&rc->zcopy.node);
-	rc->base.qp.rnic->zcopy_qps--;
+	rc->base.qp.rnic->shard.zcopy_qps--;
 	release_before(rc, rc->zcopy.seq + 1);
 }
 
@@ -116,7 +116,8 @@ void iw_assoc_acked(struct iw_assoc *assoc)
 	assoc->acked = acked;
 	/* One session may end here, but not the one of the next QP. */
 	list_for_each_safe(node, &assoc->zcopy_qps) {
-		struct iw_rc *rc = list_entry(list_entry(node, struct iw_zcopy, node), struct iw_rc, zcopy);
+		struct iw_rc *rc =
+			list_entry(list_entry(node, struct iw_zcopy, node), struct iw_rc, zcopy);
 
 		if ((int32_t)(acked - rc->zcopy.seq) > 0)
 			release_all(rc);
@@ -137,8 +138,8 @@ void iw_zcopy_release(struct iw_rc *rc, const struct iw_failure *f)
 	assoc->ops.copy_out(assoc->llp, rc->session->sid);
 	release_all(rc);
 	/*
-	 * The WQE that f blames must not complete here, also if it was copied and only waits behind one that
-	 * referenced. It may have completed since f was filled.
+	 * The WQE that f blames must not complete here, also if it was copied and only waits behind
+	 * one that referenced. It may have completed since f was filled.
 	 */
 	if (f && f->fault == IW_FAULT_SQ && f->index - head < rc->base.send.next - head)
 		iw_sq_at(qp, f->index)->progress = IW_WQE_STARTED;
@@ -148,9 +149,9 @@ void iw_zcopy_release(struct iw_rc *rc, const struct iw_failure *f)
 
 void iw_zcopy_copy_out(struct iw_rnic *rnic)
 {
-	if (!rnic->zcopy_qps)
+	if (!rnic->shard.zcopy_qps)
 		return;
-	list_for_each(node, &rnic->assocs) {
+	list_for_each(node, &rnic->shard.assocs) {
 		struct iw_assoc *assoc = list_entry(node, struct iw_assoc, all);
 
 		if (!list_empty(&assoc->zcopy_qps))

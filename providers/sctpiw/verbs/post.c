@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_wr.h"
 #include "util/trace.h"
 #include "verbs/context.h"
 #include "verbs/mw.h"
@@ -43,38 +44,24 @@ static void copy_inline(uint8_t *to, const struct ibv_sge *sge, uint32_t n)
 /* Judges a work request whose number of elements is within the limit: 0, EINVAL or EOPNOTSUPP. */
 static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
 {
-	switch (wr->opcode) {
-	case IBV_WR_SEND_WITH_IMM:
-		/* iWARP's immediate data is a message without a payload (RFC 7306 6.3). */
-		if (total)
-			return EOPNOTSUPP;
-		break;
-	case IBV_WR_SEND:
-	case IBV_WR_SEND_WITH_INV:
-	case IBV_WR_RDMA_WRITE:
-	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		if (wr->send_flags & IBV_SEND_INLINE)
-			return total <= qp->max_inline ? 0 : EINVAL;
-		break;
-	case IBV_WR_RDMA_READ:
-		if (wr->send_flags & IBV_SEND_INLINE)
-			return EINVAL;
-		break;
-	case IBV_WR_ATOMIC_CMP_AND_SWP:
-	case IBV_WR_ATOMIC_FETCH_AND_ADD:
-		if (total < ATOMIC_LEN || (wr->send_flags & IBV_SEND_INLINE))
-			return EINVAL;
-		break;
-	case IBV_WR_LOCAL_INV:
+	const struct iw_wr_info *info = iw_wr_info(wr->opcode);
+	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
+
+	if (info->kind == IW_WR_KIND_NONE || !(qp->wr_opcodes >> wr->opcode & 1))
+		return wr->opcode == IBV_WR_TSO ? EOPNOTSUPP : EINVAL;
+	switch ((enum iw_wr_sges)info->sges) {
+	case IW_WR_SGES_SOURCE:
+		return total <= (is_inline ? qp->max_inline : IW_MAX_MSG) ? 0 : EINVAL;
+	case IW_WR_SGES_SINK:
+		return !is_inline && total >= info->min_length && total <= IW_MAX_MSG ? 0 : EINVAL;
+	case IW_WR_SGES_EMPTY:
+		return total ? EOPNOTSUPP : 0;
+	case IW_WR_SGES_NONE:
+		return wr->num_sge || is_inline ? EINVAL : 0;
+	case IW_WR_SGES_UNUSED:
 		return 0;
-	case IBV_WR_BIND_MW:
-		return wr->num_sge || (wr->send_flags & IBV_SEND_INLINE) ? EINVAL : 0;
-	case IBV_WR_TSO:
-		return EOPNOTSUPP;
-	default:
-		return EINVAL;
 	}
-	return total <= IW_MAX_MSG ? 0 : EINVAL;
+	return EINVAL;
 }
 
 int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
