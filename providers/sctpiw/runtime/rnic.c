@@ -287,7 +287,7 @@ static void linger(struct shard *s)
 
 /*
  * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
- * stopped with the lock in its hands, exit() is not held up for long.
+ * stopped with the lock in its hands, exit() is not held up for long. tests/tsan.supp names this function.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {
