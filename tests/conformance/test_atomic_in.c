@@ -169,7 +169,10 @@ static void what_does_not_count(void **state)
 	fx_stop(&x);
 }
 
-/* One after the other, whatever order their packets have; none before what was sent before it has come. */
+/*
+ * Atomics are done one after the other, whatever order their packets have; none before messages
+ * that were sent before it have come.
+ */
 static void order(void **state)
 {
 	ROWS("7306-5.2.1-13 7306-5.2.2-07 7306-5.4-02 7306-7-04 7306-5.2.1-07");
@@ -213,7 +216,7 @@ static void in_pieces(void **state)
 	fx_stop(&x);
 }
 
-/* With reads in one queue: answered in turn, and as many as IRD says of both. */
+/* Atomics and reads are in one queue: answered in turn, and together as many as IRD says. */
 static void with_reads(void **state)
 {
 	ROWS("7306-5.2-01 7306-5.2.2-03 7306-7-03 7306-5.2.1-08");
@@ -244,7 +247,7 @@ static void with_reads(void **state)
 	fx_stop(&x);
 }
 
-/* What was sent before it and waits for a receive is completed first. */
+/* A Send before it that waits for a receive is completed first. */
 static void behind_a_held_send(void **state)
 {
 	ROWS("7306-7-02 7306-5.4-03");
@@ -269,7 +272,7 @@ static void behind_a_held_send(void **state)
 	fx_stop(&x);
 }
 
-/* Done with its response, or not at all. */
+/* An atomic is done together with its response, or not at all. */
 static void no_room(void **state)
 {
 	ROWS("7306-5.2.1-09");
@@ -301,7 +304,10 @@ static void nobody_is_told(void **state)
 	fx_stop(&x);
 }
 
-/* Refused with the DDP header alone; no memory changes and nothing is answered. */
+/*
+ * Refused requests: the Terminate has the DDP header alone; no memory changes and nothing is
+ * answered.
+ */
 static void refusals(void **state)
 {
 	ROWS("7306-5.1.1-01 7306-5.1.1-02 7306-5.1.1-03 7306-5.1.2-04 7306-5.1.2-05 7306-5.2.1-11"
@@ -440,7 +446,7 @@ static void taken_away_meanwhile(void **state)
 	fx_stop(&x);
 }
 
-/* What stood before a request that is refused is answered still; what stands behind it is not done. */
+/* Requests before one that is refused are still answered; those behind it are not done. */
 static void a_bad_one_among_good(void **state)
 {
 	ROWS("7306-5.2.2-07 7306-5.4-02");

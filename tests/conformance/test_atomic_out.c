@@ -82,7 +82,10 @@ static void answers(void **state)
 	fx_stop(&x);
 }
 
-/* ORD slots are for both; as many answers as it says have their buffers, in any order of arrival. */
+/*
+ * Reads and atomics share the slots of ORD; each outstanding atomic has a buffer for its response,
+ * in any order of arrival.
+ */
 static void depth(void **state)
 {
 	ROWS("7306-5.2-01 7306-5.2.2-04 7306-5.2.1-12");
@@ -136,7 +139,10 @@ static void fences(void **state)
 	fx_stop(&x);
 }
 
-/* An answer that is none: a Terminate with its DDP header, and the oldest request is at fault. */
+/*
+ * A response that is wrong: a Terminate with its DDP header goes out, and the oldest request is at
+ * fault.
+ */
 static void wrong_answers(void **state)
 {
 	ROWS("7306-5.2.2-06 7306-8.1-02 7306-8.2-01");
@@ -200,7 +206,7 @@ static void wrong_answers(void **state)
 	}
 }
 
-/* An Atomic Response when the oldest request is a read; one to nothing at all. */
+/* An Atomic Response comes when the oldest request is a read, or when there is none. */
 static void answers_out_of_turn(void **state)
 {
 	ROWS("7306-5.2.2-06");
@@ -237,7 +243,7 @@ static void answers_out_of_turn(void **state)
 	fx_stop(&x);
 }
 
-/* What the application may not have asked for; the peer hears of it without headers. */
+/* Atomics that the application must not ask for; the peer hears of them without headers. */
 static void faults_of_ours(void **state)
 {
 	ROWS("7306-8.1-01");
@@ -305,7 +311,7 @@ static void scattered(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's Terminate says what became of it. */
+/* The peer's Terminate says what was wrong with it. */
 static void refused_by_the_peer(void **state)
 {
 	ROWS("7306-1.1-03 7306-5.1.1-01");

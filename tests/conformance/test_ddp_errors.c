@@ -42,7 +42,10 @@ static void add_mr(struct bench *b, enum tag tag, struct iw_pd *pd, uint64_t iov
 	b->stag[tag] = iw_mr_stag(b->mr[tag]);
 }
 
-/* Two receives of 16 octets each, then the cases' memory, with guards all around. */
+/*
+ * Posts two receives of 16 octets each; behind them is the memory of the cases, with guards all
+ * around.
+ */
 static void bench_open(struct bench *b)
 {
 	struct fx *x = &b->x;
@@ -82,8 +85,8 @@ static void unchanged(struct fx *x)
 }
 
 /*
- * The error, as the RDMAP Terminate says it: layer, type and code; M and D; the segment's length
- * without DDP-SSN; its header. Then the session's end, and nothing more.
+ * Expects the error as the RDMAP Terminate says it: layer, type and code; M and D; the segment's
+ * length without the DDP-SSN; its header. Then the session ends, and nothing more comes.
  */
 static void refused(struct bench *b, uint16_t error, const uint8_t *m, size_t len,
 		    enum iw_event_type event)
@@ -249,7 +252,7 @@ static void untagged_segments(void **state)
 	}
 }
 
-/* An MSN that was delivered already does not come again, nor does one skip another. */
+/* An MSN that was delivered already must not come again, and none may be skipped. */
 static void used_and_skipped_numbers(void **state)
 {
 	struct bench b;
@@ -346,7 +349,9 @@ static void local_catastrophic(void **state)
 	fx_stop(&x);
 }
 
-/* Everything that cannot be read as a header: an end without an RDMAP Terminate (RFC 5043 6.1). */
+/*
+ * Segments whose header cannot be read: the session ends without an RDMAP Terminate (RFC 5043 6.1).
+ */
 static void cut_headers(void **state)
 {
 	uint8_t tagged[14], untagged[18];
@@ -370,7 +375,10 @@ static void cut_headers(void **state)
 	}
 }
 
-/* The same segment, good and then bad in nothing but its version: DV is one for all of a stream. */
+/*
+ * The same segment twice, good and then with another version: the DDP version is one for all of a
+ * stream.
+ */
 static void version_changes_in_mid_stream(void **state)
 {
 	struct bench b;
@@ -397,7 +405,7 @@ static void version_changes_in_mid_stream(void **state)
 	}
 }
 
-/* One octet of a segment is too much: all of it is refused, also what is in range. */
+/* One octet of a segment is out of bounds: all of it is refused, also what is in range. */
 static void nothing_of_a_bad_segment(void **state)
 {
 	struct bench b;

@@ -17,7 +17,9 @@ static void received(uint64_t wr_id, uint32_t len)
 
 /* ---- tests ---- */
 
-/* CRC32c over everything: one bit, anywhere, and there was no packet. */
+/*
+ * CRC32c covers everything: with one bit changed, anywhere, it is as if there had been no packet.
+ */
 static void digest(void **state)
 {
 	size_t at;
@@ -57,7 +59,7 @@ static void digest(void **state)
 	sctp_batch_done(f.s, &b);
 }
 
-/* Payloads of 0 to 7 octets: padding of the chunk is no part of the segment. */
+/* Payloads of 0 to 7 octets: the padding of the chunk is not part of the segment. */
 static void segment_length(void **state)
 {
 	ROWS("5041-3-08");
@@ -124,7 +126,10 @@ static void boundaries(void **state)
 	}
 }
 
-/* Packets in the wrong order: placed at once, delivered in the order of the DDP-SSNs. */
+/*
+ * Packets in the wrong order: segments are placed at once, and delivered in the order of the
+ * DDP-SSNs.
+ */
 static void order(void **state)
 {
 	ROWS("5041-3-05 5041-3-06 5041-5.3-05 5041-5.3-08");
@@ -143,7 +148,7 @@ static void order(void **state)
 		received(i, 4);
 }
 
-/* The TSN again, when the application has used the buffer for something else. */
+/* The same TSN comes again when the application has used the buffer for something else. */
 static void duplicates(void **state)
 {
 	ROWS("5041-3-14 5041-5.3-07");
@@ -308,7 +313,7 @@ static void receive_window(void **state)
 	assert_memory_equal(x.mem + 1000, "end", 3);
 }
 
-/* A chunk of one stream is missing: messages of another are delivered. */
+/* A chunk of one stream is missing: messages of another stream are delivered. */
 static void streams_do_not_wait(void **state)
 {
 	struct iw_qp *first = x.qp, *second = fx_qp_sized(&x, x.pd, x.cq, 8);

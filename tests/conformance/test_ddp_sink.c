@@ -19,7 +19,7 @@ static void received(struct fx *x, uint64_t wr_id, uint32_t byte_len)
 	assert_int_equal(cqe.byte_len, byte_len);
 }
 
-/* The memory at, with a guard on either side that nothing may have touched. */
+/* Checks the memory at `at`, with a guard on either side that nothing may have touched. */
 static void holds(struct fx *x, size_t at, const char *text)
 {
 	size_t n = strlen(text);
@@ -47,7 +47,7 @@ static void tagged_and_untagged(void **state)
 	fx_stop(&x);
 }
 
-/* Each TO is the octet, below and above 2^32, wherever the buffer really is. */
+/* A TO names the octet, below and above 2^32, wherever the buffer really is. */
 static void tagged_offsets(void **state)
 {
 	static const uint64_t iovas[] = { 0, 0x10, 0xffffff80, 0x123456789abcdef0ull,
@@ -150,7 +150,10 @@ static void every_order_of_arrival(void **state)
 	}
 }
 
-/* One of ten messages at a time is missing: the L segment, a middle one, a Write, a Send before. */
+/*
+ * Each of ten messages is missing in turn: the last segment of a Send, a middle one, a Write, a
+ * Send before it.
+ */
 static void one_is_missing(void **state)
 {
 	static const char *const script[] = {
@@ -185,7 +188,7 @@ static void one_is_missing(void **state)
 	}
 }
 
-/* Lengths are what the segments say, not what padding or buffers make of them. */
+/* Lengths are those that the segments say, whatever padding or buffers there are. */
 static void lengths(void **state)
 {
 	struct fx x;
@@ -215,7 +218,10 @@ static void lengths(void **state)
 	fx_stop(&x);
 }
 
-/* Octets that never came: allowed, and the length is that of the segment with L. */
+/*
+ * Octets of a message may never come: that is allowed, and its length is that of the segment with
+ * the L bit.
+ */
 static void hole_in_a_message(void **state)
 {
 	struct fx x;
@@ -263,7 +269,10 @@ static void reserved_for_the_ulp(void **state)
 	}
 }
 
-/* Segments of one message that do not agree: one of the values counts, once. */
+/*
+ * Segments of one message that do not agree in a field: one of the values counts, and it counts
+ * once.
+ */
 static void reserved_for_the_ulp_differs(void **state)
 {
 	struct fx x;
@@ -279,7 +288,10 @@ static void reserved_for_the_ulp_differs(void **state)
 	fx_stop(&x);
 }
 
-/* From one RNIC's work request to the other's RDMAP: octet, STag, QN, MSN as they were given. */
+/*
+ * From the work request of one RNIC to RDMAP of the other: octet, STag, QN and MSN arrive as they
+ * were given.
+ */
 static void unmodified_on_the_way(void **state)
 {
 	static const struct {
@@ -377,7 +389,7 @@ static void reserved_bits_do_not_matter(void **state)
 	fx_stop(&x);
 }
 
-/* Without payload nothing is placed, so that STag, TO and rights are nobody's business. */
+/* A segment without payload places nothing, so STag, TO and rights do not matter. */
 static void empty_tagged_messages(void **state)
 {
 	struct iw_mr *ro;
@@ -447,7 +459,7 @@ static void queues_are_independent(void **state)
 	fx_stop(&x);
 }
 
-/* Receives are used in the order of posting, and the range of MSNs moves along. */
+/* Receives are used in the order of posting, and the range of valid MSNs moves along. */
 static void the_sink_orders_its_buffers(void **state)
 {
 	struct fx x;
@@ -476,7 +488,7 @@ static void the_sink_orders_its_buffers(void **state)
 	fx_stop(&x);
 }
 
-/* Streams of an association: nothing of one waits for another, errors are its own, MSNs too. */
+/* Streams of an association: none waits for another, errors are its own, and so are MSNs. */
 static void streams_are_independent(void **state)
 {
 	struct iw_qp *first, *second;

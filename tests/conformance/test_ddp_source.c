@@ -8,7 +8,7 @@
 #define TO 0x0123456789abcdefull
 #define RKEY 0xa1b2c3d4
 
-/* Each message that a work request makes, of three octets or none. */
+/* The messages of each work request, with three octets of payload or none. */
 static void bytes_of_each_message(void **state)
 {
 	static const struct {
@@ -44,7 +44,7 @@ static void bytes_of_each_message(void **state)
 	fx_stop(&x);
 }
 
-/* Those that RDMAP makes by itself: Read Request, Read Response, Terminate. */
+/* The messages that RDMAP makes by itself: Read Request, Read Response, Terminate. */
 static void bytes_of_reads_and_terminate(void **state)
 {
 	struct fx x;
@@ -267,7 +267,7 @@ static void messages_are_not_interleaved(void **state)
 	fx_stop(&x);
 }
 
-/* Each queue counts for itself from 1, for each session anew. */
+/* Each queue counts its MSNs from 1, anew for each session. */
 static void message_sequence_numbers(void **state)
 {
 	struct fx x;
@@ -316,7 +316,7 @@ static void message_sequence_numbers(void **state)
 	fx_stop(&x);
 }
 
-/* FFFFFFFE, FFFFFFFF, 0, 1; out and in, on queues 0 and 1. */
+/* MSNs FFFFFFFE, FFFFFFFF, 0, 1, sent and received, on queues 0 and 1. */
 static void sequence_numbers_wrap(void **state)
 {
 	const uint32_t first = 0xfffffffe;
@@ -356,7 +356,9 @@ static void sequence_numbers_wrap(void **state)
 	fx_stop(&x);
 }
 
-/* The STag and TO of the work request, unaligned and above 32 bits as well. */
+/*
+ * The STag and TO on the wire are those of the work request, unaligned and above 32 bits as well.
+ */
 static void any_offset(void **state)
 {
 	static const uint64_t offsets[] = {

@@ -95,7 +95,7 @@ static void no_segment_before_the_session(void **state)
 	fx_stop(&x);
 }
 
-/* DDP ends no stream by itself: not for silence, nor for anything that is legal. */
+/* DDP ends no stream by itself: neither because nothing comes, nor for anything that is legal. */
 static void nothing_ends_by_itself(void **state)
 {
 	struct fx x;
@@ -120,7 +120,10 @@ static void nothing_ends_by_itself(void **state)
 	fx_stop(&x);
 }
 
-/* What SCTP has taken is behind us, what it has not is flushed and says so; then the Terminate. */
+/*
+ * Messages that SCTP has taken go out, WRs that it has not taken are flushed; then comes the
+ * Terminate.
+ */
 static void graceful_end_by_us(void **state)
 {
 	struct fx x;
@@ -214,7 +217,10 @@ static void data_behind_the_end(void **state)
 	fx_stop(&x);
 }
 
-/* The LLP is lost, or breaks down: fatal for every stream, and the cause is told. */
+/*
+ * The LLP is lost, or breaks down: that is fatal for every stream, and the application is told the
+ * cause.
+ */
 static void the_llp_fails(void **state)
 {
 	static const int errors[] = { -ECONNRESET, -ETIMEDOUT, -EPROTO };

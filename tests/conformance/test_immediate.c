@@ -140,7 +140,7 @@ static void as_they_come_in(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's answers to our reads are no part of what it posts. */
+/* Responses to our reads do not count as messages between a Write and its Immediate Data. */
 static void responses_do_not_count(void **state)
 {
 	ROWS("7306-6-01");
@@ -176,7 +176,10 @@ static void solicited(void **state)
 	fx_stop(&x);
 }
 
-/* In order, and behind their Writes, whatever order packets come in; some before there are receives. */
+/*
+ * Immediate Data is delivered in order, and behind its Write, whatever order packets come in; some
+ * of it before there are receives.
+ */
 static void reordered(void **state)
 {
 	ROWS("7306-6.3-03 7306-6.4-01 7306-7-01");
@@ -204,7 +207,7 @@ static void reordered(void **state)
 	}
 }
 
-/* Without a receive it waits, as a Send does; where the peer's patience is none, it is refused. */
+/* Without a receive it waits, as a Send does; if rnr_retry_count is 0, it is refused. */
 static void without_a_receive(void **state)
 {
 	ROWS("7306-6.1-02");
@@ -273,7 +276,10 @@ static void wrong(void **state)
 	}
 }
 
-/* A Send of something with immediate data has no message; a Write that fails has no data behind it. */
+/*
+ * A SEND_WITH_IMM with payload makes no message; a Write that fails has no Immediate Data behind
+ * it.
+ */
 static void faults_of_ours(void **state)
 {
 	ROWS("7306-8.1-01");
@@ -297,7 +303,7 @@ static void faults_of_ours(void **state)
 	fx_stop(&x);
 }
 
-/* What a Terminate is about: the Write, or the data behind it, where they still are in the queue. */
+/* A Terminate is about the Write, or about the data behind it, if they still are in the queue. */
 static void refused_by_the_peer(void **state)
 {
 	ROWS("7306-6.1-02");

@@ -13,12 +13,18 @@
 static struct fx x;
 static struct iw_pd *other_pd;
 static struct iw_mr *foreign, *read_only, *write_only, *high;
-/* in the order of the checks: unknown index, right index with a wrong key */
+/*
+ * STags with something wrong, in the order of the checks: an unknown index, the right index with a
+ * wrong key, ...
+ */
 static uint32_t unknown, wrong_key;
 
 #define END (x.base + FX_MEM)
 
-/* Two receives of 16 bytes, IRD 2, and STags with which something is wrong each. */
+/*
+ * Posts two receives of 16 bytes, with an IRD of 2, and makes STags that each have something wrong
+ * with them.
+ */
 static void begin(void)
 {
 	const uint32_t rw = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE;
@@ -86,7 +92,7 @@ static void terminated(uint32_t word, const uint8_t *m, size_t len)
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), -EINVAL);
 }
 
-/* What comes behind it is not looked at any more. */
+/* Messages behind the wrong one are not looked at any more. */
 static void dead(const uint8_t *memory)
 {
 	in(&x, "C1 40 %w %q 'zzzz'", x.stag, x.base);
@@ -124,7 +130,9 @@ static void refused(uint32_t word, const char *format, ...)
 		end();                                                                             \
 	} while (0)
 
-/* RDMA layer, Remote Protection Error: with the DDP header and the RDMA header. */
+/*
+ * Remote Protection Errors of the RDMA layer: the Terminate has the DDP header and the RDMA header.
+ */
 static void read_requests_of_what_is_not_theirs(void **state)
 {
 	ROWS("5040-4.4-05 5040-4.8-01 5040-4.8-02 5040-4.8-06 5040-4.8-08 5040-4.8-09 5040-4.8-10"
@@ -161,7 +169,7 @@ static void read_requests_of_what_is_not_theirs(void **state)
 	end();
 }
 
-/* The whole of it is there to be read. */
+/* Read Requests whose source is just inside the region are answered. */
 static void read_requests_at_the_edges(void **state)
 {
 	ROWS("5040-4.4-04 5040-5.2.1-10 5040-5.2.1-11 5040-7.2-10 5040-7.2-11");
@@ -192,7 +200,7 @@ static void read_requests_at_the_edges(void **state)
 	end();
 }
 
-/* DDP layer: with the DDP header, never the RDMA header. */
+/* Errors of the DDP layer: the Terminate has the DDP header, never the RDMA header. */
 static void writes_of_what_is_not_theirs(void **state)
 {
 	ROWS("5040-3.1-06 5040-4.8-06 5040-4.8-19 5040-4.8-23 5040-4.8-24 5040-4.8-25 5040-4.8-26"
@@ -305,7 +313,7 @@ static void every_opcode_everywhere(void **state)
 	}
 }
 
-/* Versions are looked at in all of them, DDP's before RDMAP's. */
+/* The versions are checked in all messages, DDP's before RDMAP's. */
 static void every_version(void **state)
 {
 	ROWS("5040-4.1-06 5040-4.8-15 5040-4.8-19 5040-4.8-20 5040-4.8-36 5040-7.2-01 5040-7.2-03"
@@ -365,7 +373,10 @@ static void invalidations(void **state)
 	end();
 }
 
-/* Read Responses that nobody asked for: 10 bytes at 2000, 4 at 3000 and 10 at 4000 were. */
+/*
+ * Read Responses that were not asked for; reads of 10 bytes at 2000, 4 at 3000 and 10 at 4000 are
+ * outstanding.
+ */
 static void responses(void **state)
 {
 	ROWS("5040-4.4-06 5040-4.8-35 5040-5.2.2-04 5040-5.2.2-06 5040-5.5-09 5040-5.5-18"
@@ -446,7 +457,9 @@ static void in_the_midst_of_a_read(void **state)
 	end();
 }
 
-/* A fault of ours is told in place of the request: no headers. */
+/*
+ * If an error of this side prevents the answer to a request, the peer is told so, without headers.
+ */
 static void local_errors(void **state)
 {
 	ROWS("5040-4.2-03 5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02"
@@ -580,7 +593,10 @@ static void one_bit_wrong(void **state)
 	}
 }
 
-/* Three wrong segments in every order: what is told is the first in order of DDP-SSNs, once. */
+/*
+ * Three wrong segments arrive in every order: the peer is told once, of the first in the order of
+ * DDP-SSNs.
+ */
 static void the_first_error_is_told(void **state)
 {
 	ROWS("5040-7.1-06 5040-6.2.1-01");

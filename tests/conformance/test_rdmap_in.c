@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* What a peer may send, and what becomes of it (RFC 5040 5.1 to 5.3, 6.1). */
+/* What a peer may send, and what follows from it (RFC 5040 5.1 to 5.3, 6.1). */
 #include "fixture/iw_script.h"
 
 #include "iwarp/mr.h"
 #include "iwarp/sq.h"
 #include "wire/terminate.h"
 
-/* Neither event, nor completion, nor message, nor receive spent. */
+/* Checks that there is no event, no completion and no message, and that no receive was taken. */
 static void nobody_is_told(struct fx *x)
 {
 	fx_no_event(x);
@@ -41,7 +41,7 @@ static void the_ulp_does_not_hear_of_writes_and_reads(void **state)
 	fx_stop(&x);
 }
 
-/* Each Send takes one receive, is told with its length, and touches nothing behind that. */
+/* Each Send takes one receive, completes with its length, and touches nothing behind that. */
 static void sends(void **state)
 {
 	ROWS("5040-3.1-04 5040-3.2-02 5040-5.3-02 5040-5.3-03 5040-5.3-05 5040-5.3-06 5040-5.3-11"
@@ -168,7 +168,10 @@ static void bits_that_do_not_count(void **state)
 	fx_stop(&x);
 }
 
-/* As many requests as IRD says may wait, answered ones make room, one more ends it unanswered. */
+/*
+ * As many requests as IRD says may wait; answered ones make room; one more ends the session without
+ * an answer.
+ */
 static void inbound_depth(void **state)
 {
 	ROWS("5040-4.8-17 5040-5.2.2-02 5040-6.1-03 5040-6.1-06");
@@ -248,7 +251,10 @@ static void rights_and_range(void **state)
 	}
 }
 
-/* A buffer is the peer's from its registration until that ends, in each of the ways there are. */
+/*
+ * The peer may use a buffer from its registration until the end of that, in each of the ways there
+ * are.
+ */
 static void rights_taken_back(void **state)
 {
 	ROWS("5040-8.1.1-01 5040-8.1.1-02");

@@ -61,7 +61,7 @@ static bool permute(uint8_t *order, unsigned int n)
 	return true;
 }
 
-/* Each two kinds go together: to memory, on QN 0, on QN 1. */
+/* Two kinds each go to the same place: to memory, to QN 0, to QN 1. */
 static bool alike(enum kind a, enum kind b)
 {
 	return a / 2 == b / 2;
@@ -109,7 +109,7 @@ static void arrive(const struct programme *p, struct fx *x, unsigned int at)
 	}
 }
 
-/* All Writes before message i are in the area. */
+/* Checks that all Writes before message i are in the area. */
 static void writes_are_there(const struct programme *p, const uint8_t *area, unsigned int i)
 {
 	for (unsigned int k = 0; k < i; k++)
@@ -118,8 +118,8 @@ static void writes_are_there(const struct programme *p, const uint8_t *area, uns
 }
 
 /*
- * Messages that are whole, with all before them: each Send is complete, each read answered, no
- * other.
+ * Checks what is complete: of the messages that are whole, as are all before them, each Send is
+ * complete and each read answered; no other message is.
  */
 static void check(struct programme *p, struct fx *x, unsigned int whole)
 {
@@ -212,7 +212,7 @@ static void reads_wait_for_sends_before_them(void **state)
 	fx_stop(&x);
 }
 
-/* A long response is not cut into by a shorter one that was asked for later. */
+/* A long response is not interrupted by a shorter one that was asked for later. */
 static void responses_follow_one_another(void **state)
 {
 	ROWS("5040-5.2.2-05 5040-5.5-19 5040-B-03");
@@ -364,7 +364,7 @@ static void responses_in_every_order(void **state)
 	} while ((rounds++ & 1) == 0 || permute(order, 6));
 }
 
-/* What does not come on one stream holds nothing up on another; nor does an error there. */
+/* A message that is missing on one stream holds up nothing on another; nor does an error there. */
 static void streams_do_not_wait_for_each_other(void **state)
 {
 	ROWS("5040-1.1-02 5040-5.5-01 5040-7-02 5040-7-03");

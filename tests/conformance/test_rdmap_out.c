@@ -6,7 +6,7 @@
 #define KEY 0x11223344
 #define TO UINT64_C(0x0123456789abcdef)
 
-/* An Invalidate STag is given to each of them; only two have a place for it. */
+/* Each work request is given an Invalidate STag; only two have a place for it. */
 static void every_opcode(void **state)
 {
 	ROWS("5040-3.1-01 5040-3.2-01 5040-4-01 5040-4.1-01 5040-4.1-02 5040-4.1-03"
@@ -43,7 +43,7 @@ static void every_opcode(void **state)
 	fx_stop(&x);
 }
 
-/* Packets of 518 bytes: 496 of payload untagged, 500 tagged. */
+/* In packets of 518 bytes there are 496 bytes of payload untagged, 500 tagged. */
 static void every_opcode_in_segments(void **state)
 {
 	ROWS("5040-3.1-03 5040-3.1-05 5040-4.4-03 5040-4.5-01 5040-4.7-01 5040-5.1-01 5040-5.1-08"
@@ -131,7 +131,7 @@ static void gathered_write(void **state)
 	fx_stop(&x);
 }
 
-/* Memory changes in the midst of a transfer: lengths and places stay what they were. */
+/* Memory changes in the midst of a transfer: lengths and offsets stay what they were. */
 static void source_changes_under_way(void **state)
 {
 	ROWS("5040-5.5-05");

@@ -10,7 +10,7 @@
 #include "iwarp/rnic.h"
 #include "wire/terminate.h"
 
-/* The sink: 5 bytes at 1000, 9 at 500 (of other), none, 4 at 3000. */
+/* The SGEs of the sink: 5 bytes at 1000, 9 at 500 (of another MR), none, 4 at 3000. */
 static const struct { uint32_t at, len; } pieces[] = { { 1000, 5 }, { 500, 9 }, { 0, 0 }, { 3000, 4 } };
 enum { TOTAL = 18 };
 
@@ -18,7 +18,7 @@ static struct fx x;
 static struct iw_mr *other;
 static uint32_t sink;
 
-/* Asks for TOTAL bytes. */
+/* Posts a read of TOTAL bytes into them. */
 static void ask(void)
 {
 	struct iw_send_wqe *w = fx_sq_slot(x.qp);
@@ -57,7 +57,7 @@ static void end(void)
 	fx_stop(&x);
 }
 
-/* Bytes of the sink where they lie; nothing else has been written. */
+/* Checks the bytes of the sink where they lie, and that nothing else has been written. */
 static void sink_holds(const char *want)
 {
 	uint8_t expected[FX_MEM] = { 0 };
@@ -67,7 +67,10 @@ static void sink_holds(const char *want)
 	assert_memory_equal(x.mem, expected, FX_MEM);
 }
 
-/* In any cut and order of segments; it completes when all are there. */
+/*
+ * The response is cut anywhere, and its segments come in any order; the read completes when all are
+ * there.
+ */
 static void placed(void **state)
 {
 	ROWS("5040-5.2.1-09 5040-5.2.2-03 5040-5.2.2-07 5041-5.3-01");
@@ -139,7 +142,7 @@ static void nothing_else(void **state)
 	end();
 }
 
-/* Once it is complete the sink is as if it had never been. */
+/* Once the read is complete its STag does not exist any more. */
 static void over(void **state)
 {
 	ROWS("5040-5.2.2-06");
@@ -161,7 +164,7 @@ static void over(void **state)
 	end();
 }
 
-/* One of the buffers was taken away since: its part goes nowhere, and the read fails. */
+/* One of the buffers was taken away meanwhile: its part goes nowhere, and the read fails. */
 static void buffer_taken_away(void **state)
 {
 	ROWS("5040-5.2.2-04");
@@ -177,7 +180,7 @@ static void buffer_taken_away(void **state)
 	end();
 }
 
-/* What stands in the work request is looked at before the peer is asked. */
+/* The work request is checked before the peer is asked. */
 static void wrong_request(void **state)
 {
 	ROWS("5040-5.2.1-09");
@@ -206,7 +209,7 @@ static void wrong_request(void **state)
 	}
 }
 
-/* However many STags have been given out since, that of a read under way is not given to anything else. */
+/* However many STags are given out, the one of a read under way is not given to anything else. */
 static void its_alone(void **state)
 {
 	struct iw_mr *mr;

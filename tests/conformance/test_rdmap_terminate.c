@@ -11,7 +11,10 @@
 #include "wire/session.h"
 #include "wire/terminate.h"
 
-/* A read that waits for its response, a Write in the midst of its segments, a Send behind it. */
+/*
+ * Posts a read that waits for its response, a Write in the midst of its segments, and a Send behind
+ * it.
+ */
 static void busy(struct fx *x)
 {
 	open_session(x, 2, 2);
@@ -45,7 +48,7 @@ static void the_peer_gave_up(struct fx *x)
 	silent(x);
 }
 
-/* Whatever it says, it ends the stream; the error that names no message flushes all. */
+/* Whatever a Terminate says, it ends the stream; an error that names no message flushes all WRs. */
 static void every_terminate_ends_the_stream(void **state)
 {
 	ROWS("5040-4.8-07 5040-4.8-14 5040-4.8-18 5040-4.8-21 5040-4.8-29 5040-4.8-38"
@@ -79,7 +82,7 @@ static void every_terminate_ends_the_stream(void **state)
 	}
 }
 
-/* The request that it names learns what was wrong. */
+/* The request that the Terminate names completes with what was wrong. */
 static void the_request_at_fault_is_told(void **state)
 {
 	ROWS("5040-4.8-05 5040-5.4-04 5040-6.2.1-02");
@@ -130,7 +133,10 @@ static void the_request_at_fault_is_told(void **state)
 	fx_stop(&x);
 }
 
-/* Too short for a word, or for what its bits say is there: an error all the same, and no loop. */
+/*
+ * A Terminate too short for its control word, or for what its bits say it contains, is an error all
+ * the same, and is not answered by one.
+ */
 static void terminates_cut_short(void **state)
 {
 	ROWS("5040-5.4-05");
@@ -207,7 +213,7 @@ static void there_is_always_room_for_one(void **state)
 	close_full_cq(&x, full);
 }
 
-/* A completion that finds no room is a fault of ours and tied to no message: no headers. */
+/* A completion that finds no room is an error of this side, and concerns no message: no headers. */
 static void a_full_cq_ends_the_stream(void **state)
 {
 	ROWS("5040-4.8-29 5040-4.8-34 5040-7.1-01 5040-7.1-02");
@@ -227,7 +233,10 @@ static void a_full_cq_ends_the_stream(void **state)
 	close_full_cq(&x, full);
 }
 
-/* It is the very next message, and the last of RDMAP; the session stays until the peer has it. */
+/*
+ * The Terminate is the very next message, and the last one of RDMAP; the session stays until the
+ * peer has it.
+ */
 static void ours_is_next_and_last(void **state)
 {
 	ROWS("5040-5.4-07 5040-6.2.1-01 5040-6.2.1-02 5040-6.2.1-04 5040-7.1-05 5040-7-01");
@@ -256,7 +265,9 @@ static void ours_is_next_and_last(void **state)
 	fx_stop(&x);
 }
 
-/* An erroneous stream does not keep the association: also when the peer leaves it like that. */
+/*
+ * A stream with an error does not keep the association open, also if the peer leaves it like that.
+ */
 static void an_erroneous_stream_counts_no_more(void **state)
 {
 	ROWS("5040-7-02 5040-7-03 5040-7-04");
@@ -281,7 +292,7 @@ static void an_erroneous_stream_counts_no_more(void **state)
 	fx_stop(&x);
 }
 
-/* The association goes away under a read: no success, and nothing is sent. */
+/* The association goes away during a read: the read does not succeed, and nothing is sent. */
 static void the_association_is_lost(void **state)
 {
 	ROWS("5040-3.1-07 5040-6.2-01 5040-6.2.1-02");
@@ -299,7 +310,9 @@ static void the_association_is_lost(void **state)
 	fx_stop(&x);
 }
 
-/* The ends that a program makes: pending requests flush, and no RDMAP Terminate is sent. */
+/*
+ * Ends that an application makes: requests that wait are flushed, and no RDMAP Terminate is sent.
+ */
 static void orderly_ends(void **state)
 {
 	ROWS("5040-6.2-01");
@@ -319,7 +332,7 @@ static void orderly_ends(void **state)
 	fx_stop(&x);
 }
 
-/* It waits for a packet with room for the longest, and goes out into just that. */
+/* The Terminate waits for a packet with room for the longest one, and fits just that. */
 static void ours_needs_room(void **state)
 {
 	ROWS("5040-7.1-05");
@@ -336,7 +349,7 @@ static void ours_needs_room(void **state)
 	fx_stop(&x);
 }
 
-/* An end that was told of and is over on the wire leaves nothing behind. */
+/* A session that has ended, on the wire and for the application, leaves nothing behind. */
 static void an_end_is_forgotten(void **state)
 {
 	ROWS("5040-6.2-01");

@@ -62,7 +62,7 @@ static void untouched(struct fx *x)
 
 /* ---- Protection Domains ---- */
 
-/* Every opcode that can name an STag, with one of another domain. */
+/* Every message that can name an STag, with one of another domain. */
 static void foreign_domain(void **state)
 {
 	enum { BY_WRITE, BY_READ, BY_RESPONSE, BY_INVALIDATE, WAYS };
@@ -158,7 +158,7 @@ static void each_domain_its_own(void **state)
 	fx_stop(&x);
 }
 
-/* Local requests are held to the domain, too: send, receive, sink of a read, invalidation. */
+/* Local requests are held to the domain as well: send, receive, sink of a read, invalidation. */
 static void local_keys_of_another_domain(void **state)
 {
 	ROWS("5042-2.2.4-01");
@@ -199,7 +199,10 @@ static void local_keys_of_another_domain(void **state)
 
 /* ---- rights and bounds ---- */
 
-/* Read, write, both, none: what the STag says, whatever others say of the same memory. */
+/*
+ * Read, write, both, none: the rights of this STag count, not those of other STags for the same
+ * memory.
+ */
 static void rights(void **state)
 {
 	static const uint32_t rights[] = { IW_ACCESS_LOCAL_WRITE, READ, WRITE, READ | WRITE };
@@ -344,7 +347,8 @@ static void sink_of_a_read(void **state)
 /* ---- revocation ---- */
 
 /*
- * By deregistration, by LOCAL_INV, by the peer's own Send with Invalidate: at once, and for good.
+ * Deregistration, LOCAL_INV and the peer's own Send with Invalidate revoke access at once, and for
+ * good.
  */
 static void revoked(void **state)
 {
@@ -397,8 +401,8 @@ static void revoked(void **state)
 }
 
 /*
- * Of a response that is under way nothing more goes out, of a Write in several segments no more
- * comes in.
+ * Once access is revoked, no more of a response that is under way goes out, and no more of a Write
+ * in several segments comes in.
  */
 static void revoked_in_mid_message(void **state)
 {
@@ -425,8 +429,8 @@ static void revoked_in_mid_message(void **state)
 }
 
 /*
- * A region that streams of a domain share is not a peer's to take away; nor is one that it has no
- * rights to.
+ * A peer cannot take away a region that streams of a domain share, nor one that it has no rights
+ * to.
  */
 static void shared_regions_stay(void **state)
 {
@@ -448,10 +452,7 @@ static void shared_regions_stay(void **state)
 
 /* ---- STags ---- */
 
-/*
- * Around an STag that the peer knows there is no other; a wrong guess costs the guesser its
- * stream.
- */
+/* STags next to one that the peer knows do not exist; a wrong guess costs the peer its stream. */
 static void guesses(void **state)
 {
 	struct fx x;

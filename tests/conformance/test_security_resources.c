@@ -303,7 +303,9 @@ static void read_queues_are_limited(void **state)
 	}
 }
 
-/* Nobody gets more read queue entries than there are, whatever he and the peer ask for. */
+/*
+ * No QP gets more read queue entries than there are, whatever the application and the peer ask for.
+ */
 static void read_depths_are_clamped(void **state)
 {
 	static const struct {
@@ -369,7 +371,7 @@ static void memory_is_bounded(void **state)
 	}
 }
 
-/* Wrong segments by the thousand make one event of each kind, not a queue of them. */
+/* Thousands of wrong segments make one event of each kind, and not a queue of events. */
 static void events_do_not_pile_up(void **state)
 {
 	struct fx x;

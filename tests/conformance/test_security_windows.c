@@ -26,7 +26,7 @@ static struct two {
 	uint32_t stag;
 } t;
 
-/* Whose peer speaks, and whose messages are pulled, from now on. */
+/* From now on this session's peer speaks, and its messages are pulled. */
 static void on(unsigned int sid)
 {
 	unsigned int old = t.x.sid == SECOND, now = sid == SECOND;
@@ -152,7 +152,7 @@ static void fails(unsigned int way, uint64_t to, uint32_t len, uint16_t error)
 	out_end(&t.x);
 }
 
-/* Each access that names an STag: on its stream it is good, on the other one never. */
+/* Each access that names the STag: allowed on its own stream, never on the other one. */
 static void one_stream(void **state)
 {
 	static const uint16_t errors[] = { 0x1102, 0x0103, 0x0109 };
@@ -227,8 +227,8 @@ static void rights_and_bounds(void **state)
 }
 
 /*
- * Revoked: by LOCAL_INV, by the end of the stream, by a bind elsewhere. The completion is the
- * limit.
+ * A window is revoked by LOCAL_INV, by the end of the stream, or by a bind to something else; from
+ * the completion on there is no access.
  */
 static void revoked(void **state)
 {

@@ -42,7 +42,7 @@ static void one_series_of_control_and_segments(void **state)
 	fx_stop(&x);
 }
 
-/* Work that is given up in mid-message leaves no hole. */
+/* A message that is given up half way leaves no gap in the DDP-SSNs. */
 static void no_gap_where_work_is_aborted(void **state)
 {
 	ROWS("5043-6-02 5043-5.2.1-02 5043-6.2-06 5043-6.2-07");
@@ -61,7 +61,7 @@ static void no_gap_where_work_is_aborted(void **state)
 	fx_stop(&x);
 }
 
-/* Nothing goes out of a QP that has no session, and of one that has, only when it is accepted. */
+/* Nothing goes out from a QP without a session; with one, only once it is accepted. */
 static void no_segment_before_the_accept(void **state)
 {
 	ROWS("5043-2-01 5043-6.2-01 5043-6.2-03 5043-6.6-02 5043-11.1-05");
@@ -130,7 +130,7 @@ static void a_terminate_overtakes_neither_initiate_nor_accept(void **state)
 	fx_stop(&x);
 }
 
-/* RDMAP Terminate first, session Terminate behind it; the other session goes on. */
+/* The RDMAP Terminate goes first, the session Terminate behind it; the other session goes on. */
 static void rdmap_terminate_then_session_terminate(void **state)
 {
 	ROWS("5043-6.2-08 5043-6.2-06 5043-11.3-04 5043-11.3-05 5043-2-05 5043-6-06");
@@ -178,7 +178,7 @@ static void rdmap_terminate_then_session_terminate(void **state)
 	}
 }
 
-/* A segment is cut to what SCTP takes, however much room is offered. */
+/* A segment is no longer than what SCTP takes, however much room is offered. */
 static void no_segment_above_the_maximum(void **state)
 {
 	ROWS("5043-9-08 5043-9-02 5043-2-06 5043-9-03");
@@ -457,7 +457,7 @@ static void window_of_32767(void **state)
 	}
 }
 
-/* A DDP-SSN that was there already, delivered or waiting: nothing happens. */
+/* A DDP-SSN comes a second time, delivered or waiting: nothing happens. */
 static void nothing_is_taken_twice(void **state)
 {
 	ROWS("5043-10-10 5043-6.1-02");
@@ -479,7 +479,7 @@ static void nothing_is_taken_twice(void **state)
 	fx_stop(&x);
 }
 
-/* Isolated DDP-SSNs cost a table of 16 bytes a message, once. */
+/* Isolated DDP-SSNs cost a table of a record a message, once. */
 static void far_ssns_cost_little(void **state)
 {
 	ROWS("5043-10-09");
@@ -547,7 +547,7 @@ static void streams_have_their_own_series(void **state)
 	fx_stop(&x);
 }
 
-/* The same stream, one session after the other; the peer calls. */
+/* Sessions one after the other on the same stream; the peer calls. */
 static void every_session_begins_at_zero(void **state)
 {
 	ROWS("5043-6.1-01 5043-2-04 5043-6-01 5043-6-03");
@@ -577,7 +577,9 @@ static void every_session_begins_at_zero(void **state)
 	fx_stop(&x);
 }
 
-/* The only stream of ours: not before both sides are known to be through with it. */
+/*
+ * We have only one stream: it is not used again before both sides are known to be through with it.
+ */
 static void a_stream_rests_before_it_is_used_again(void **state)
 {
 	ROWS("5043-6.6-04 5043-6.1-01");
@@ -626,7 +628,7 @@ static void a_stream_rests_before_it_is_used_again(void **state)
 	fx_stop(&x);
 }
 
-/* The only answer to a Reject is silence, and so it is behind ours. */
+/* A Reject is not answered; neither is ours. */
 static void rejected_and_no_more(void **state)
 {
 	ROWS("5043-6.3-04 5043-6.1-03 5043-5.2.3-04 5043-6.3-03 5043-5.2.3-13 6581-7-19 "
@@ -660,7 +662,7 @@ static void rejected_and_no_more(void **state)
 	fx_stop(&x);
 }
 
-/* The peer's RDMAP Terminate alone ends the work, but not the session on the wire. */
+/* The peer's RDMAP Terminate alone ends the work, but does not end the session on the wire. */
 static void an_rdmap_terminate_is_a_segment(void **state)
 {
 	ROWS("5043-6.2-09 5043-6.2-06");
@@ -680,7 +682,7 @@ static void an_rdmap_terminate_is_a_segment(void **state)
 	fx_stop(&x);
 }
 
-/* The association ends: nothing is said on its streams, every application hears of it. */
+/* The association ends: nothing is sent on its streams, every application hears of it. */
 static void all_sessions_end_with_the_association(void **state)
 {
 	ROWS("5043-11.3-02 5043-11.3-03");

@@ -342,7 +342,7 @@ static void a_callee_that_is_not_ddp(void **state)
 	}
 }
 
-/* Which indication an instance says and takes is for its user to say. */
+/* The user of an SCTP instance says which adaptation indication it sends and accepts. */
 static void another_indication(void **state)
 {
 	ROWS("5043-7.1-01 5043-7.1-03");
@@ -436,7 +436,7 @@ static bool all_true(const bool *b, unsigned int n)
 	return true;
 }
 
-/* What is lost comes again as it was, whatever became of the memory that it was taken from. */
+/* A lost message is sent again as it was, whatever became of the memory that it was taken from. */
 static void retransmissions_are_the_same(void **state)
 {
 	ROWS("5043-2-02 5043-10-01 5043-9-01");
@@ -611,7 +611,7 @@ static void ordered_chunks(void **state)
 	stop();
 }
 
-/* A chunk of a session that is over comes once more, when the next session is on the stream. */
+/* A chunk of a session that is over comes once more when the next session is on the stream. */
 static void late_duplicates_are_no_part_of_the_next_session(void **state)
 {
 	ROWS("5043-6-01 5043-2-04 5043-6.1-01");
@@ -675,7 +675,7 @@ static void a_terminate_waits_for_the_sack(void **state)
 	}
 }
 
-/* The one stream that there is of ours. */
+/* We have only one stream. */
 static void a_new_initiate_waits_for_the_sack(void **state)
 {
 	ROWS("5043-6.6-04");
@@ -704,7 +704,10 @@ static void a_new_initiate_waits_for_the_sack(void **state)
 	stop();
 }
 
-/* No Nagle: a small Send goes out although what was before it is not acknowledged. */
+/*
+ * There is no Nagle algorithm: a small Send goes out although messages before it are not
+ * acknowledged.
+ */
 static void small_sends_go_at_once(void **state)
 {
 	ROWS("5043-11.2-02 5043-11.2-03");

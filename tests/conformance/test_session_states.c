@@ -89,7 +89,7 @@ static void expect_closed(struct fx *x, int error)
 	assert_int_equal(fx_cqe(x).status, IW_WC_WR_FLUSH_ERR);
 }
 
-/* It must be dealt with as soon as it is there. */
+/* The message must be dealt with as soon as it is there. */
 static void expect_protocol_error(struct fx *x, const struct state *st)
 {
 	struct iw_event ev;
@@ -267,7 +267,7 @@ static void initiate_undecided(void **state)
 	check_state(&enhanced);
 }
 
-/* Ours is on its way. */
+/* Our Initiate is on its way. */
 static void enter_initiating(struct fx *x)
 {
 	struct iw_session_param p = { .ird = 1, .ord = 1, .rnr_retry_count = 7 };
@@ -359,7 +359,7 @@ static void terminate_sent(void **state)
 	check_state(&closing);
 }
 
-/* Both have. */
+/* Both sides have sent their Terminates. */
 static void enter_over(struct fx *x)
 {
 	enter_closing(x);

@@ -35,7 +35,9 @@ static void peer_reads(struct fx *x, uint32_t msn, uint32_t len)
 	fx_feed(x, 16, x->ssn++, m, fx_make_untagged(m, 0x41, 0x41, 0, 1, msn, 0, body, 28));
 }
 
-/* So many reads are served at once, and the next one is one too many. */
+/*
+ * Checks that so many reads of the peer are served at once, and that the next one is one too many.
+ */
 static void expect_ird(struct fx *x, uint32_t ird)
 {
 	for (uint32_t msn = 1; msn <= ird; msn++)
@@ -47,7 +49,10 @@ static void expect_ird(struct fx *x, uint32_t ird)
 	hears(x, SEGMENT, "0001 " TERMINATE "1202 C000 002E 41 41 ..");
 }
 
-/* So many reads of ours are open at once, and the next one when one is answered. */
+/*
+ * Checks that so many reads of ours are outstanding at once, and that the next goes out when one is
+ * answered.
+ */
 static void expect_ord(struct fx *x, uint32_t ord)
 {
 	uint8_t m[32];
@@ -202,7 +207,10 @@ static void no_memory_for_the_ird(void **state)
 	fx_stop(&x);
 }
 
-/* Memory for requests is taken as they come. Ours wait, at least one goes on; without any for the peer's it is told. */
+/*
+ * Memory for requests is taken as they come. Without any, our requests wait, but one goes on; the
+ * peer is told that there is none for its requests.
+ */
 static void no_memory_for_requests(void **state)
 {
 	const struct rdmap_read_request r = { 0x5151, 0x1000, 1, 1, 1 };
@@ -271,7 +279,9 @@ static void what_a_reject_says_is_shown(void **state)
 	}
 }
 
-/* An RTR indication of each kind; where there is a choice the one that costs the peer least. */
+/*
+ * An RTR indication of each kind; if there is a choice, the one that costs the peer least is made.
+ */
 static void the_rtr_comes_first(void **state)
 {
 	ROWS("6581-5-02 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-12 6581-9.2-14 "
@@ -411,8 +421,8 @@ static void an_rtr_of_the_peer(void **state)
 }
 
 /*
- * But it is none of the peer's application: Immediate Data behind it stands alone, where behind an RDMA Write of
- * nothing it is that Write's.
+ * But the RTR indication is not a Write of the peer's application: Immediate Data behind it stands
+ * alone, while behind an empty RDMA Write it would belong to that Write.
  */
 static void immediate_data_behind_an_rtr(void **state)
 {
@@ -445,7 +455,9 @@ static void immediate_data_behind_an_rtr(void **state)
 	}
 }
 
-/* Without A either side may begin: here the responder, before it has heard a segment. */
+/*
+ * Without the A flag either side may begin: here the responder does, before it has heard a segment.
+ */
 static void the_responder_may_send_first(void **state)
 {
 	ROWS("6581-7-17 6581-7-12 6581-7-16 6581-7-18 6581-7-03");

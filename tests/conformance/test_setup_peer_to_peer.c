@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* The peer-to-peer model (RFC 6581 9.2, 9.3): who asks for which RTR indication, and who waits for it. */
+/*
+ * The peer-to-peer model (RFC 6581 9.2, 9.3): which side asks for which RTR indication, and which
+ * side waits for it.
+ */
 #include "fixture/session_script.h"
 #include "iwarp/rnic.h"
 
@@ -12,7 +15,7 @@
 	"00000000 0000000000000000 00000000 00000000 0000000000000000"
 #define READ_RESPONSE "C1 42 00000000 0000000000000000"
 
-/* Of the establishment data, with IRD and ORD 1. */
+/* Flags of the establishment data, with IRD and ORD 1. */
 static uint32_t word(bool peer_to_peer, unsigned int kinds)
 {
 	return 0x00010001 | (peer_to_peer ? 1u << 31 : 0) | (kinds & IW_RTR_SEND ? 1u << 30 : 0) |
@@ -21,7 +24,7 @@ static uint32_t word(bool peer_to_peer, unsigned int kinds)
 
 /* ---- the initiator ---- */
 
-/* What was asked for (0: nothing) against what the Accept says, each with each. */
+/* Each request for an RTR indication (0: none) against each Accept. */
 static void what_comes_of_an_accept(void **state)
 {
 	ROWS("6581-5-01 6581-5-02 6581-8-04 6581-8-05 6581-9.2-01 6581-9.2-05 6581-9.2-06 "
@@ -69,7 +72,7 @@ static void what_comes_of_an_accept(void **state)
 	}
 }
 
-/* A peer that knows the plain Initiate alone: over SCTP either side may begin, so it will do. */
+/* A peer that knows only the plain Initiate: over SCTP either side may begin, so that will do. */
 static void a_peer_without_it(void **state)
 {
 	ROWS("6581-10-06");
@@ -93,7 +96,7 @@ static void a_peer_without_it(void **state)
 
 /* ---- the responder ---- */
 
-/* The peer asks for it by these kinds, and our application accepts. */
+/* The peer asks for an indication of these kinds, and our application accepts. */
 static void called(struct fx *x, unsigned int kinds)
 {
 	struct iw_session_param p = session_param(1, 1, "");
@@ -107,7 +110,7 @@ static void called(struct fx *x, unsigned int kinds)
 	assert_true(iw_session_awaits_rtr(x->session));
 }
 
-/* It takes what the application posts, and keeps it until the RTR indication is there. */
+/* The QP takes what the application posts, and keeps it until the RTR indication is there. */
 static void the_responder_waits(void **state)
 {
 	ROWS("6581-7-18 6581-9.1-09 6581-9.2-02 6581-9.2-03 6581-9.2-04 6581-9.2-07 6581-9.2-08 "
@@ -161,7 +164,7 @@ static void the_responder_waits(void **state)
 	}
 }
 
-/* What overtakes it is placed and waits its turn. */
+/* Messages that overtake the indication are placed and wait for their turn. */
 static void the_rtr_comes_late(void **state)
 {
 	ROWS("6581-9.2-02 6581-9.2-03");
@@ -195,7 +198,10 @@ static void the_rtr_comes_late(void **state)
 	}
 }
 
-/* It shows that the Accept has arrived, whatever SCTP knows of that: a Terminate may follow. */
+/*
+ * The indication shows that the Accept has arrived, whatever SCTP knows of that: so a Terminate may
+ * follow.
+ */
 static void the_rtr_is_an_answer(void **state)
 {
 	ROWS("6581-7-16");
@@ -219,7 +225,7 @@ static void the_rtr_is_an_answer(void **state)
 	}
 }
 
-/* Where it is no Send any first message says as much; it is what it is besides. */
+/* If the indication is not a Send, any first message serves as one, besides what it is. */
 static void another_message_first(void **state)
 {
 	ROWS("6581-9.2-09 6581-12-01");
@@ -238,7 +244,10 @@ static void another_message_first(void **state)
 	fx_stop(&x);
 }
 
-/* MSN 1 was to be an empty Send, and nothing but that: no other receive could be the next one's. */
+/*
+ * MSN 1 was to be an empty Send, and nothing but that, since no receive is set aside for another
+ * message.
+ */
 static void no_rtr_where_it_is_a_send(void **state)
 {
 	ROWS("6581-8-01 6581-8-04 6581-8-05 6581-9.2-02 6581-12-01");
@@ -276,7 +285,7 @@ static void no_rtr_where_it_is_a_send(void **state)
 	}
 }
 
-/* Where there is an SRQ its receives go to the messages behind it. */
+/* With an SRQ, receives go to the messages behind the indication. */
 static void the_rtr_takes_none_of_an_srq(void **state)
 {
 	ROWS("6581-9.2-02");
@@ -317,7 +326,7 @@ static void the_rtr_takes_none_of_an_srq(void **state)
 	fx_stop(&x);
 }
 
-/* An initiator that cannot do with the Accept; or has changed its mind. */
+/* An initiator that cannot accept what the Accept asks for, or has changed its mind. */
 static void the_initiator_gives_up(void **state)
 {
 	ROWS("6581-8-04 6581-8-05 6581-9.2-15");
@@ -340,7 +349,7 @@ static void the_initiator_gives_up(void **state)
 	}
 }
 
-/* The application's patience ends, before and behind the answer. */
+/* The application gives up, before and behind the answer. */
 static void nobody_answers(void **state)
 {
 	ROWS("6581-8-02 6581-8-05 6581-9.3-02");

@@ -19,7 +19,10 @@ static bool waits(struct fx *x)
 	return atomic_load(&x->cq->answer_due) != 0;
 }
 
-/* The application polls until its time is over, and then takes it all the same. */
+/*
+ * The application polls until the completion has waited long enough, and then takes it without an
+ * answer.
+ */
 static void give_up(struct fx *x)
 {
 	assert_true(waits(x));
@@ -38,7 +41,7 @@ static void write_out(struct fx *x)
 	assert_true(fx_pull(x));
 }
 
-/* With a completion that is there at once. */
+/* The completion is there at once. */
 static void write_and_take(struct fx *x)
 {
 	write_out(x);
@@ -51,7 +54,7 @@ static void answer(struct fx *x)
 	fx_write(x, x->stag, x->base + 64, "answered", 8);
 }
 
-/* Each takes its completion, and then looks at memory until the answer is there. */
+/* Each side takes its completion, and then watches its memory until the answer is there. */
 static void in_turn(struct fx *x, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -97,7 +100,10 @@ static void waits_for_the_answer(void **state)
 	fx_stop(&x);
 }
 
-/* What takes long to write, in many segments, has an answer as long; but no more than half a millisecond. */
+/*
+ * A Write that takes long, in many segments, has an answer that is as long; but the wait ends after
+ * half a millisecond.
+ */
 static void waits_longer_for_a_long_answer(void **state)
 {
 	const struct {
@@ -135,7 +141,10 @@ static void not_where_events_tell_of_it(void **state)
 	fx_stop(&x);
 }
 
-/* One Write of a burst may not wait for an answer, nor one beside another completion. */
+/*
+ * A completion may not wait if it is one Write of a burst, or if another completion is in the
+ * queue.
+ */
 static void not_beside_others(void **state)
 {
 	struct fx x;
@@ -163,7 +172,7 @@ static void not_beside_others(void **state)
 	fx_stop(&x);
 }
 
-/* A Send does not wait, and nothing waits for long behind a failure. */
+/* The completion of a Send does not wait, and none waits for long behind a failure. */
 static void only_success(void **state)
 {
 	struct fx x;
@@ -205,7 +214,7 @@ static void unlearns(void **state)
 		give_up(&x);
 		answer(&x); /* late */
 	}
-	/* One in time, and eight rounds are enough again. */
+	/* After one answer in time, eight rounds are enough again. */
 	in_turn(&x, 16 * LEARNT);
 	write_out(&x);
 	assert_true(waits(&x));
@@ -223,7 +232,7 @@ static void unlearns(void **state)
 	fx_stop(&x);
 }
 
-/* Who waits does so on when the peer says more than one thing. */
+/* A QP whose completions wait goes on to do so if the peer writes more than once for an answer. */
 static void answers_in_two_parts(void **state)
 {
 	struct fx x;
@@ -239,7 +248,10 @@ static void answers_in_two_parts(void **state)
 	fx_stop(&x);
 }
 
-/* The peer writes as it likes: no answers, if nothing was asked, or while there is more to send or to take. */
+/*
+ * Writes of the peer that are no answers: nothing was asked, or there is more to send, or a
+ * completion has not been taken.
+ */
 static void what_is_no_answer(void **state)
 {
 	struct fx x;
@@ -271,7 +283,7 @@ static void what_is_no_answer(void **state)
 	fx_stop(&x);
 }
 
-/* A QP with a new session knows nothing of the old one's peer. */
+/* A QP with a new session has forgotten what it learned about the peer of the old one. */
 static void begins_anew(void **state)
 {
 	struct fx x;

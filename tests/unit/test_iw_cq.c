@@ -126,7 +126,10 @@ static void several_cqs_and_free(void **state)
 	fx_stop(&x);
 }
 
-/* An event that is due waits for so many completions, or for the end of the period. */
+/*
+ * Moderation: an event that is due waits for as many completions as were asked for, or for the end
+ * of the period.
+ */
 static void moderation(void **state)
 {
 	struct iw_cq *cq;
@@ -146,7 +149,7 @@ static void moderation(void **state)
 	assert_ptr_equal(iw_next_notify(x.rnic), cq);
 	assert_int_equal(iw_next_timeout(x.rnic), UINT64_MAX);
 
-	/* The period begins with the first that is due. */
+	/* The period begins with the first completion that an event is due for. */
 	for (int solicited = 0; solicited < 2; solicited++) {
 		uint64_t due;
 
@@ -164,7 +167,7 @@ static void moderation(void **state)
 		assert_null(iw_next_notify(x.rnic));
 	}
 
-	/* What waits is told of when there is no moderation any more. */
+	/* An event that waits comes when moderation is switched off. */
 	iw_cq_arm(cq, false);
 	push(cq, 6, 1, false);
 	assert_null(iw_next_notify(x.rnic));
@@ -174,7 +177,7 @@ static void moderation(void **state)
 	push(cq, 7, 1, false);
 	assert_ptr_equal(iw_next_notify(x.rnic), cq);
 
-	/* One that is freed while its event waits. */
+	/* A CQ may be freed while its event waits. */
 	cq = iw_cq_new(x.rnic, 4, NULL);
 	assert_int_equal(iw_cq_moderate(cq, 2, 1000), 0);
 	iw_cq_arm(cq, false);
@@ -186,7 +189,7 @@ static void moderation(void **state)
 	fx_stop(&x);
 }
 
-/* They stay with their entries, whatever becomes of the ring. */
+/* Time stamps stay with their entries when the ring is resized or purged. */
 static void time_stamps(void **state)
 {
 	struct iw_cqe cqe;
@@ -212,7 +215,7 @@ static void time_stamps(void **state)
 	fx_stop(&x);
 }
 
-/* A consumer that sleeps only after arm and poll never misses the last completion. */
+/* A consumer that arms, polls once more, and then sleeps never misses the last completion. */
 struct race {
 	struct iw_cq *cq;
 	unsigned int total;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Each side takes itself for the association's initiator, and so the Initiates of both go on the same streams:
- * against a scripted peer.
+ * Each side takes itself for the association's initiator, so the Initiates of both go on the same
+ * streams: against a scripted peer.
  */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
@@ -43,7 +43,10 @@ static void peer_initiates(struct fx *x, uint16_t sid, const char *data)
 	fx_control(x, SESSION_ENHANCED_INITIATE, m, 4 + strlen(data));
 }
 
-/* Both are out. The peer has "m"; what says ours, and which streams are ours then? */
+/*
+ * Both Initiates are out. The peer's private data is "m": which streams are ours, if our private
+ * data is this?
+ */
 static void cross(const char *ours, bool we_stay)
 {
 	struct iw_event ev;
@@ -82,7 +85,10 @@ static void both_sent(void **state)
 	cross("", false);
 }
 
-/* Where both say the same one of the two has to change its mind, and no rule says which. */
+/*
+ * If both private data are equal, one of the two sides has to change its mind, and no rule says
+ * which.
+ */
 static void both_say_the_same(void **state)
 {
 	bool stayed = false, went = false;
@@ -102,7 +108,10 @@ static void both_say_the_same(void **state)
 	assert_true(stayed && went);
 }
 
-/* Ours has not been sent: it goes on another stream, and the peer's is one like any other. */
+/*
+ * Our Initiate has not been sent: it goes to another stream, and the peer's is dealt with like any
+ * other.
+ */
 static void ours_waits(void **state)
 {
 	for (uint16_t sid = 0; sid < 2; sid++) {
@@ -131,7 +140,7 @@ static void ours_waits(void **state)
 	}
 }
 
-/* There is no other stream. */
+/* There is no other stream for our Initiate, so it fails. */
 static void nowhere_to_go(void **state)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };

@@ -58,7 +58,10 @@ static int compare(const void *a, const void *b)
 	return u < v ? -1 : u > v;
 }
 
-/* RFC 5040 8.1.1: hard to predict, spread over 32 bits; RFC 5042: not soon again. */
+/*
+ * STags are hard to predict and spread over 32 bits (RFC 5040 8.1.1), and none comes back soon (RFC
+ * 5042).
+ */
 static void stags(void **state)
 {
 	ROWS("5040-8.1.1-04 5040-8.1.1-05 5042-6.1.1-05");

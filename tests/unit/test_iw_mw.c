@@ -86,7 +86,7 @@ static void limits(void **state)
 	fx_stop(&x);
 }
 
-/* What each argument of a bind is checked for; a refusal changes nothing. */
+/* Each argument of a bind is checked; a bind that is refused changes nothing. */
 static void bind_checks(void **state)
 {
 	struct iw_mw *mw, *second, *foreign_mw;
@@ -323,7 +323,7 @@ static void against_model(void **state)
 	fx_stop(&x);
 }
 
-/* Of a region with windows neither side can take the STag away, nor can it be changed. */
+/* A region with windows on it cannot be invalidated by either side, nor changed. */
 static void region_below_a_window(void **state)
 {
 	struct iw_mr_attr attr;

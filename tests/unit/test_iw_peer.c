@@ -12,7 +12,10 @@
 #include "wire/session.h"
 #include "wire/terminate.h"
 
-/* A wrong segment: nothing placed, exactly this Terminate, an event, everything flushed. */
+/*
+ * A wrong segment: nothing is placed, exactly this Terminate goes out, an event is raised, and
+ * everything is flushed.
+ */
 static void expect_refusal(struct fx *x, uint16_t error, const uint8_t *m, size_t len,
 			   const uint8_t *read_request, enum iw_event_type type)
 {
@@ -29,7 +32,7 @@ static void expect_refusal(struct fx *x, uint16_t error, const uint8_t *m, size_
 	assert_ptr_equal(ev.qp, x->qp);
 	fx_no_event(x);
 	assert_int_equal(atomic_load(&x->qp->state), IW_QPS_ERR);
-	/* Dropped in silence from now on. */
+	/* From now on segments are dropped without an answer. */
 	fx_write(x, x->stag, x->base, "zzzz", 4);
 	fx_send(x, 1, "zzzz", 4);
 	assert_memory_equal(before, x->mem, FX_MEM);
@@ -107,7 +110,7 @@ struct untagged_case {
 	uint16_t error;
 };
 
-/* One receive of 16 bytes is posted. */
+/* Untagged segments, each wrong in one field; one receive of 16 bytes is posted. */
 static void untagged_errors(void **state)
 {
 	ROWS("5040-4.8-20 5040-7.2-06 5040-7.2-07 5041-7.1-02 5041-7.1-08 5041-7.1-09 "
@@ -170,7 +173,10 @@ static void untagged_errors(void **state)
 		fx_post_recv(&x, 77, x.base, 16, x.stag);
 		fx_post_recv(&x, 78, x.base + 16, 16, x.stag);
 		n = fx_make_untagged(m, c->control, c->op, 0, c->qn, c->msn, c->mo, data, c->len);
-		/* an MSN that skips is seen at delivery, when it may be in place already */
+		/*
+		 * an MSN that skips one is noticed at delivery, when the segment may be in place
+		 * already
+		 */
 		assert_int_equal(fx_feed(&x, 16, x.ssn++, m, n), 0);
 		assert_int_equal(x.mem[32], 0);
 		fx_expect_terminate(&x, c->error, m, n, NULL);
@@ -248,7 +254,9 @@ static void reserved_bits_are_ignored(void **state)
 
 	fx_passive(&x, 4, 4, 7);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
-	/* reserved bits of both octets, and an Invalidate STag that does not count */
+	/*
+	 * reserved bits of both control octets are set, and an Invalidate STag that nobody looks at
+	 */
 	fx_feed(&x, 16, x.ssn++, m,
 		fx_make_untagged(m, 0x7d, 0x73, x.stag, 0, 1, 0, "abcd", 4));
 	assert_int_equal(fx_cqe(&x).flags, 0);
@@ -276,7 +284,7 @@ static void zero_length(void **state)
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out_len, 16);
 	assert_memory_equal(x.out, "\0\1\xc1\x42\xde\xad\xbe\xef\x01\x23\x45\x67\x89\xab\xcd\xef", 16);
-	/* and ours */
+	/* and a read of nothing by this side */
 	fx_post(&x, 5, IW_WR_SEND, 0, 0, 0, 0, 0);
 	fx_post(&x, 6, IW_WR_RDMA_WRITE, 0, 0, 0, 0, 0);
 	fx_post(&x, 7, IW_WR_RDMA_READ, 0, 0, 0x1234, 0, 0);
@@ -297,7 +305,10 @@ static void zero_length(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 5041 5.2: MULPDU 1500 and 2048 bytes give 1482 at MO 0, 1486 at TO. */
+/*
+ * RFC 5041 5.2: of 2048 bytes, a MULPDU of 1500 carries 1482 behind an untagged header, 1486 behind
+ * a tagged one.
+ */
 static void segments(void **state)
 {
 	ROWS("5040-3.1-03 5040-5.5-13 5041-5.2-07 5041-5.2-10");
@@ -321,7 +332,7 @@ static void segments(void **state)
 	assert_memory_equal(x.out + 20, x.mem + 1480, 568);
 	assert_int_equal(fx_cqe(&x).wr_id, 1);
 	assert_true(x.msg.more);
-	/* too little room for a cut, and enough for one */
+	/* first too little room to cut a message, then enough */
 	assert_false(fx_pull_room(&x, 120));
 	assert_true(fx_pull_room(&x, 300));
 	assert_int_equal(x.out_len, 16 + 284);
@@ -362,7 +373,7 @@ static void segments_in_any_order(void **state)
 	assert_int_equal(cqe.wr_id, 2);
 	assert_int_equal(cqe.byte_len, 6);
 	assert_memory_equal(x.mem + 16, "second", 6);
-	/* old DDP-SSNs do nothing */
+	/* messages with old DDP-SSNs are ignored */
 	x.ssn = 3;
 	fx_write(&x, x.stag, x.base, "old", 3);
 	assert_memory_equal(x.mem, "first", 5);
@@ -370,7 +381,10 @@ static void segments_in_any_order(void **state)
 	fx_stop(&x);
 }
 
-/* What came before the bad segment in DDP-SSN order is still delivered, and the first is told. */
+/*
+ * Segments before the bad one in the order of DDP-SSNs are still delivered, and the peer is told of
+ * the first error.
+ */
 static void early_error_waits_for_its_turn(void **state)
 {
 	ROWS("5040-7.1-06 5041-5.3-08 5041-6.2.2-07 5041-7.1-21");
@@ -395,7 +409,7 @@ static void early_error_waits_for_its_turn(void **state)
 	fx_expect_terminate(&x, 0x1101, bad, n, NULL);
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	fx_event(&x, IW_EVENT_CLOSED);
-	/* its session Terminate was in order, too: the stream is idle */
+	/* its session Terminate came in order as well, so the stream is idle again */
 	fx_ack(&x, 1);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_stop(&x);
@@ -414,7 +428,10 @@ static void invalidation_by_the_peer(void **state)
 	fx_passive(&x, 4, 4, 7);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
-	/* a Write sent before and arriving after is still placed: invalidation is at delivery */
+	/*
+	 * a Write that was sent before and arrives after it is still placed: the STag is
+	 * invalidated at delivery
+	 */
 	n = fx_make_untagged(m, 0x41, 0x46, x.stag, 0, 1, 0, "i", 1);
 	fx_feed(&x, 16, 2, m, n);
 	fx_feed(&x, 16, 1, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "w", 1));
@@ -434,7 +451,7 @@ static void invalidation_by_the_peer(void **state)
 	expect_refusal(&x, 0x0109, m, n, NULL, IW_EVENT_QP_ACCESS);
 	fx_stop(&x);
 
-	/* one that another QP of the PD could be using */
+	/* an STag that another QP of the PD could be using */
 	fx_passive(&x, 4, 4, 7);
 	second = fx_qp_sized(&x, x.pd, x.cq, 4);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
@@ -453,7 +470,10 @@ static void reads_of_the_peer(void **state)
 	fx_passive(&x, 2, 0, 7);
 	for (unsigned int i = 0; i < FX_MEM; i++)
 		x.mem[i] = (uint8_t)(i * 3);
-	/* Two requests, the second arrives first; then a Write that both must see comes. */
+	/*
+	 * Two requests, of which the second arrives first; then comes a Write whose bytes both
+	 * responses must contain.
+	 */
 	fx_feed(&x, 16, 3, m, make_request(m, 2, 1, x.stag, x.base));
 	fx_feed(&x, 16, 2, first, make_request(first, 1, 2000, x.stag, x.base + 3));
 	assert_false(fx_pull(&x));
@@ -525,7 +545,7 @@ static void unmapped_memory(void **state)
 	expect_refusal(&x, 0x0101, m, n, m + 18, IW_EVENT_QP_ACCESS);
 	fx_stop(&x);
 
-	/* ours: the WR is to blame, and the peer is told of a local error */
+	/* this side's read: its WR is at fault, and the peer is told of a local error */
 	fx_passive(&x, 2, 2, 7);
 	fx_hole = x.mem + 4096;
 	fx_post(&x, 1, IW_WR_SEND, x.base, 10, 0, 0, 0);
@@ -589,7 +609,7 @@ static void our_reads(void **state)
 	fx_stop(&x);
 }
 
-/* Each segment inside of the sink, but together more than it. */
+/* Each segment lies inside the sink, but together they are longer than it. */
 static void response_of_too_much(void **state)
 {
 	ROWS("5040-5.2.2-06");
@@ -702,7 +722,7 @@ static void local_faults_at_the_sq(void **state)
 	struct iw_send_wqe *w;
 	struct fx x;
 
-	/* no ORD at all: an error, not a hang */
+	/* with an ORD of 0 a read fails, and does not wait for ever */
 	fx_passive(&x, 0, 0, 7);
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1000, 0);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
@@ -725,7 +745,7 @@ static void local_faults_at_the_sq(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 
-	/* invalidating what is none */
+	/* LOCAL_INV of something that is not an STag */
 	fx_passive(&x, 0, 1, 7);
 	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, x.stag ^ 1, 0, 0);
 	fx_expect_terminate(&x, 0x0000, NULL, 0, NULL);
@@ -741,7 +761,7 @@ static void local_invalidate(void **state)
 	size_t n;
 
 	fx_passive(&x, 0, 1, 7);
-	/* It waits for a read before it. */
+	/* LOCAL_INV waits for a read before it. */
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 4, 0x99, 0, 0);
 	fx_post(&x, 2, IW_WR_LOCAL_INV, 0, 0, x.stag, 0, 0);
 	assert_true(fx_pull(&x));
@@ -784,7 +804,7 @@ static void terminate_of_the_peer(void **state)
 	assert_int_equal(cqe.vendor_err, 0x0100);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
-	/* answered by a session Terminate, not by an RDMAP one */
+	/* the answer is a session Terminate, and no RDMAP Terminate */
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.msg.ppid, 17);
 	assert_int_equal(get_be16(x.out + 2), SESSION_TERMINATE);
@@ -811,7 +831,7 @@ static void terminate_about_a_write_under_way(void **state)
 	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 
-	/* An invalid Terminate is an error, too, and no loop. */
+	/* An invalid Terminate is an error as well, but it is not answered by a Terminate. */
 	fx_passive(&x, 0, 2, 7);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, "ab", 2));
 	fx_event(&x, IW_EVENT_QP_FATAL);
@@ -834,7 +854,7 @@ static void held_sends(void **state)
 	fx_feed(&x, 16, 3, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 2, 0, "second", 6));
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x01, 0x43, 0, 0, 1, 0, "fir", 3));
 	fx_feed(&x, 16, 2, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 3, "st", 2));
-	/* a read behind them waits for them; a write does not */
+	/* a read that came behind these Sends waits for them; a Write does not */
 	fx_feed(&x, 16, 4, m, make_request(m, 1, 5, x.stag, x.base));
 	fx_feed(&x, 16, 5, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 50, "w", 1));
 	assert_int_equal(x.mem[50], 'w');
@@ -855,7 +875,7 @@ static void held_sends(void **state)
 	assert_false(iw_rq_is_awaited(x.qp));
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out + 16, "first", 5);
-	/* one that is too long for what is posted then */
+	/* a Send that is too long for the receive that is posted then */
 	x.ssn = 6;
 	fx_send(&x, 3, "seventeen letters", 17);
 	fx_post_recv(&x, 3, x.base, 16, x.stag);
@@ -881,7 +901,7 @@ static void receive_comes_too_late(void **state)
 	fx_send(&x, 2, "two", 3);
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	assert_int_equal(fx_cqe(&x).status, 0);
-	/* the next has its own time */
+	/* the next Send waits for its own time */
 	x.now += 1900 * MSEC;
 	iw_timers(x.rnic, x.now);
 	fx_no_event(&x);
@@ -908,7 +928,7 @@ static void held_bytes_are_limited(void **state)
 	assert_int_equal(get_be16(x.out + 20), 0x1202);
 	fx_stop(&x);
 
-	/* empty ones cost as well */
+	/* empty segments use up the budget as well */
 	fx_passive(&x, 2, 2, 7);
 	for (n = 1; n < 10000 && !fx_pull(&x); n++)
 		fx_send(&x, n, NULL, 0);
@@ -922,7 +942,7 @@ static void window_and_wrap(void **state)
 	struct fx x;
 
 	fx_passive(&x, 2, 2, 7);
-	/* pairs, second first, across 65535 */
+	/* pairs of messages, the second of each first, across DDP-SSN 65535 */
 	for (uint32_t i = 0; i < 40000; i++) {
 		uint32_t v = i;
 
@@ -948,7 +968,7 @@ static void window_and_wrap(void **state)
 	fx_stop(&x);
 }
 
-/* The memory of a long stretch out of order goes when order is there again. */
+/* The memory that a long stretch out of order takes is given back when order is restored. */
 static void order_is_forgotten(void **state)
 {
 	const unsigned int n = 5000;
@@ -1010,7 +1030,7 @@ static void cq_overflow(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 5043 11.3: the others go on. */
+/* RFC 5043 11.3: when one session fails the other sessions go on. */
 static void one_session_fails_the_other_lives(void **state)
 {
 	ROWS("5040-1.1-02 5041-1.1-01 5042-6.1.1-01");
@@ -1043,7 +1063,10 @@ static void one_session_fails_the_other_lives(void **state)
 	fx_stop(&x);
 }
 
-/* Garbage of all kinds: no crash, nothing outside of the buffer, a bounded answer. */
+/*
+ * Garbage of all kinds: it does not crash, touches nothing outside the buffer, and the answer is
+ * bounded.
+ */
 static void fuzz(void **state)
 {
 	uint64_t seed = 99;

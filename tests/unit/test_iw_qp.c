@@ -48,7 +48,7 @@ static void states(void **state)
 	fx_stop(&x);
 }
 
-/* A slot has room for what the QP asked for, not for what another could have. */
+/* A slot has room for what this QP asked for, not for the largest that any QP could have. */
 static void slots_as_asked_for(void **state)
 {
 	struct iw_qp_attr attr;
@@ -116,7 +116,7 @@ static void flush(void **state)
 		assert_int_equal(cqe.opcode, IW_WC_RECV);
 		assert_int_equal(cqe.qp_num, x.qp->num);
 	}
-	/* also what is posted later, and unsignaled */
+	/* WRs that are posted later are flushed as well, also unsignaled ones */
 	fx_post(&x, 3, IW_WR_RDMA_WRITE, x.base, 10, 1, 1, 0);
 	fx_sq_slot(x.qp)->flags = 0;
 	iw_sq_publish(x.qp);
@@ -211,7 +211,10 @@ static void drained(void **state)
 	fx_stop(&x);
 }
 
-/* Connected out of band, what was posted has no session yet: once it is reset, nothing of it is under way. */
+/*
+ * A QP that is connected out of band and has no session yet: once it is reset, nothing that was
+ * posted is under way.
+ */
 static void drained_after_reset(void **state)
 {
 	struct fx x;
@@ -248,7 +251,7 @@ static unsigned int requests_out(struct fx *x)
 	return n;
 }
 
-/* Answers the first reads of those that were asked for, each in one segment of zeros. */
+/* Answers the first n of the reads that were asked for, each in one segment of zeros. */
 static void answer_reads(struct fx *x, const struct iw_mr *sink, uint64_t at, uint32_t len,
 			 unsigned int n)
 {
@@ -263,8 +266,8 @@ static void answer_reads(struct fx *x, const struct iw_mr *sink, uint64_t at, ui
 }
 
 /*
- * Of eight that may be outstanding there are always as many if they are short; of long ones six, seven or
- * eight, and none is asked for alone.
+ * With an ORD of 8, eight reads are outstanding all the time if they are short. If they are long,
+ * six, seven or eight are, and none is asked for alone.
  */
 static void reads_in_turn(void **state)
 {

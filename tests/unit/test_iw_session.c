@@ -19,7 +19,7 @@ static struct iw_session_param param(uint32_t ird, uint32_t ord, const char *dat
 	return p;
 }
 
-/* We open, the Enhanced Initiate is out and not acknowledged. */
+/* This side opens the session: its Enhanced Initiate is out and not acknowledged. */
 static void open_active(struct fx *x, uint32_t ird, uint32_t ord)
 {
 	struct iw_session_param p = param(ird, ord, "data");
@@ -46,7 +46,7 @@ static void expect_terminate(struct fx *x, uint16_t ssn)
 	assert_false(fx_pull(x));
 }
 
-/* A peer that answers before it was asked: the Initiate still waits to be sent. */
+/* A peer that answers an Initiate that has not been sent yet. */
 static void answered_before_asked(void **state)
 {
 	static const uint8_t depths[4] = { 0, 4, 0, 4 };
@@ -164,20 +164,23 @@ static void rejected_by_us(void **state)
 	assert_false(fx_pull(&x)); /* no Terminate */
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
 	fx_ack(&x, 1);
-	/* the same stream again, enhanced; its Reject carries data (RFC 6581 9) */
+	/*
+	 * a session on the same stream again, now with an Enhanced Initiate; its Reject carries
+	 * data (RFC 6581 9)
+	 */
 	x.ssn = 0;
 	fx_control(&x, SESSION_ENHANCED_INITIATE, "\0\1\0\2", 4);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
 	assert_int_equal(iw_session_reject(ev.session, "no", 2), 0);
 	assert_true(fx_pull(&x));
 	assert_memory_equal(x.out, "\0\0\0\7\0\2\0\1no", 10);
-	/* once more, before the acknowledgement was noticed; this time refused */
+	/* once more, before the acknowledgement was noticed; this Initiate is refused */
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
 	iw_session_refuse(ev.session);
 	expect_terminate(&x, 0);
-	/* a withdrawal that crossed it, late */
+	/* the peer's withdrawal, which crossed the refusal, comes late */
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	assert_false(fx_pull(&x));
 	fx_no_event(&x);
@@ -248,7 +251,7 @@ static void accepted_by_the_peer(void **state)
 	struct fx x;
 
 	open_active(&x, 4, 5);
-	/* segments pass the Accept: placed, not delivered (RFC 5043 6.6) */
+	/* segments overtake the Accept: they are placed, and not delivered (RFC 5043 6.6) */
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "early", 5));
 	fx_feed(&x, 16, 2, m, fx_make_tagged(m, 0xc1, 0x40, x.stag, x.base + 20, "w", 1));
@@ -265,7 +268,7 @@ static void accepted_by_the_peer(void **state)
 	assert_int_equal(ev.param.private_data_len, 5);
 	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 	assert_int_equal(fx_cqe(&x).status, 0);
-	/* ORD 5 came down to its IRD 3, IRD 4 went up to its ORD 6 */
+	/* our ORD of 5 was lowered to the peer's IRD of 3, our IRD of 4 raised to its ORD of 6 */
 	for (unsigned int i = 0; i < 5; i++)
 		fx_post(&x, i, IW_WR_RDMA_READ, x.base, 1, 1, 1, 0);
 	for (unsigned int i = 0; i < 3; i++)
@@ -303,7 +306,10 @@ static void depths_left_to_the_ulp(void **state)
 	fx_stop(&x);
 }
 
-/* RFC 6581 9.1, 9.2: RDMAP Terminate on DDP-SSN 1, session Terminate on 2, no ACCEPT. */
+/*
+ * RFC 6581 9.1, 9.2: an RDMAP Terminate goes out as DDP-SSN 1, a session Terminate as 2, and there
+ * is no IW_EVENT_ACCEPT.
+ */
 static void answers_that_cannot_be(void **state)
 {
 	ROWS("6581-8-01 6581-8-03 6581-8-04 6581-8-05 6581-9.1-14 6581-9.1-15 6581-9.2-15 "
@@ -466,7 +472,10 @@ static void fallback(void **state)
 	fx_stop(&x);
 }
 
-/* What the peer sent behind that Terminate, and was kept to be placed in order, is none of the next stream's. */
+/*
+ * What the peer sent behind that Terminate, and in_order.c has kept, does not belong to the session
+ * on the next stream.
+ */
 static void fallback_in_order(void **state)
 {
 	struct fx x;
@@ -502,7 +511,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* a segment of the peer's shows it, too */
+	/* a segment of the peer's shows as well that the Initiate has arrived */
 	fx_passive(&x, 2, 2, 7);
 	x.acked--;
 	fx_write(&x, 0, 0, NULL, 0);
@@ -510,7 +519,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	expect_terminate(&x, 1);
 	fx_stop(&x);
 
-	/* withdrawn: the Reject that crosses it ends the matter */
+	/* the Initiate is withdrawn, and the Reject that crosses the withdrawal ends the matter */
 	open_active(&x, 1, 1);
 	iw_session_close(x.session);
 	assert_false(fx_pull(&x));
@@ -520,7 +529,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* the Accept that crosses it has to be taken back */
+	/* an Accept that crosses the withdrawal must be answered by a Terminate */
 	open_active(&x, 1, 1);
 	iw_session_close(x.session);
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\0\0\0", 4);
@@ -531,7 +540,7 @@ static void terminate_waits_for_the_first_message(void **state)
 	fx_no_event(&x);
 	fx_stop(&x);
 
-	/* never sent: nothing to take back */
+	/* an Initiate that was never sent need not be withdrawn */
 	fx_start(&x, true);
 	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ 0 }, NULL,
 					     &x.session), 0);
@@ -548,7 +557,7 @@ static void withdrawn_by_the_peer(void **state)
 	struct iw_event ev;
 	struct fx x;
 
-	/* before the application heard of it: it never does */
+	/* the session ends before the application has heard of it, so it never hears of it */
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
@@ -568,7 +577,7 @@ static void withdrawn_by_the_peer(void **state)
 	assert_ptr_equal(ev.user.ctx, &x);
 	fx_stop(&x);
 
-	/* or closed instead of fetched */
+	/* or the application closes the session instead of fetching the event */
 	fx_start(&x, false);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	ev = fx_event(&x, IW_EVENT_INITIATE);
@@ -599,7 +608,7 @@ static void orderly_end_by_the_peer(void **state)
 	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	fx_post_recv(&x, 2, x.base, 16, x.stag);
-	/* it passes the Send before it */
+	/* the Terminate overtakes the Send before it */
 	fx_feed(&x, 17, 2, "\0\4", 2);
 	fx_no_event(&x);
 	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "last", 4));
@@ -614,7 +623,7 @@ static void orderly_end_by_the_peer(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	expect_terminate(&x, 1);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
-	/* what comes behind the end is nothing */
+	/* messages behind the peer's Terminate are ignored */
 	x.ssn = 3;
 	fx_write(&x, x.stag, x.base + 100, "x", 1);
 	assert_int_equal(x.mem[100], 0);
@@ -660,7 +669,10 @@ static void illegal_in_session(void **state)
 	}
 }
 
-/* The stream is not used again before all is acknowledged and the peer has ended its side, too. */
+/*
+ * A stream is not used again before everything on it is acknowledged and the peer has ended its
+ * side as well.
+ */
 static void streams_are_reused_with_care(void **state)
 {
 	ROWS("5043-6.6-04");
@@ -673,7 +685,7 @@ static void streams_are_reused_with_care(void **state)
 	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\1\0\1", 4);
 	fx_event(&x, IW_EVENT_ACCEPT);
 	second = fx_qp_sized(&x, x.pd, x.cq, 4);
-	/* all the others */
+	/* sessions on all other streams */
 	for (unsigned int i = 0; i < 31; i++) {
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
@@ -705,12 +717,15 @@ static void streams_are_reused_with_care(void **state)
 	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
 	x.acked = 1 + 31 + 1;
 	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), 0);
-	/* the others follow with theirs */
+	/* the other streams follow with their Terminates */
 	fx_ack(&x, 0);
 	for (unsigned int n = 0; n < 32; n++)
 		assert_true(fx_pull(&x));
 	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
-	/* whose peer does not answer within a second is retired: not counted and not used */
+	/*
+	 * a stream whose peer does not answer within a second is retired: it is neither counted nor
+	 * used
+	 */
 	fx_ack(&x, 32);
 	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
 	x.now += 1000 * MSEC;
@@ -721,7 +736,7 @@ static void streams_are_reused_with_care(void **state)
 		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
 
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), -EAGAIN);
-		/* one does so after all */
+		/* one peer answers after all */
 		x.sid = 4;
 		fx_feed(&x, 17, 0, "\0\4", 2);
 		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
@@ -818,7 +833,10 @@ static void bad_qps(void **state)
 	fx_stop(&x);
 }
 
-/* The acceptor's streams are the odd ones: of a single one, none. */
+/*
+ * The side that accepted the association uses the odd streams: if there is a single stream it has
+ * none.
+ */
 static void no_stream_for_us(void **state)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /* VALGRIND: yes */
-/* Several QPs on one SRQ, by scripted peers: who gets which receive, and what becomes of it. */
+/*
+ * Several QPs with one SRQ, against scripted peers: which QP gets which receive, and where receives
+ * go in the end.
+ */
 #include "conformance/rows.h"
 #include "fixture/iw_fixture.h"
 
@@ -12,7 +15,7 @@
 #define QPS 3
 #define SLOT 64u /* bytes of each receive */
 
-/* Sessions of one association, each with its peer's next DDP-SSN and MSN. */
+/* The sessions are on one association; each has its peer's next DDP-SSN and MSN. */
 struct end {
 	struct iw_qp *qp;
 	struct iw_session *session;
@@ -38,7 +41,7 @@ static struct iw_qp *new_qp(struct sx *t)
 	return qp;
 }
 
-/* The session of end i is what fx_*() speak on. */
+/* From now on the fx_*() functions work on the session of end i. */
 static void select_end(struct sx *t, unsigned int i)
 {
 	t->x.sid = t->end[i].sid;
@@ -91,7 +94,10 @@ static void stop(struct sx *t)
 	fx_stop(&t->x);
 }
 
-/* Receives of SLOT bytes, each in two elements, at SLOT * WR id. False: the queue is full. */
+/*
+ * Posts receives of SLOT bytes, each in two elements, at SLOT times the WR id. false: the queue is
+ * full.
+ */
 static bool post_one(struct sx *t)
 {
 	struct iw_recv_wqe *w = iw_srq_slot(t->srq);
@@ -116,7 +122,7 @@ static void post(struct sx *t, unsigned int n)
 		assert_true(post_one(t));
 }
 
-/* A segment of a Send on end i; early: how many messages it overtakes. */
+/* The peer of end i sends a segment of a Send; early: how many messages it overtakes. */
 static void segment(struct sx *t, unsigned int i, uint32_t msn, uint32_t mo, bool last, uint8_t fill,
 		    size_t len, uint16_t early)
 {
@@ -187,7 +193,7 @@ static void limits(void **state)
 	assert_int_equal(iw_pd_free(other), -EBUSY);
 	assert_int_equal(iw_srq_free(srq), 0);
 	assert_int_equal(iw_pd_free(other), 0);
-	/* As many as were asked for, again and again. */
+	/* As many receives as were asked for can be posted, again and again. */
 	for (unsigned int round = 0; round < 7; round++) {
 		post(&t, 5);
 		assert_false(post_one(&t));
@@ -199,7 +205,9 @@ static void limits(void **state)
 	stop(&t);
 }
 
-/* Receives are taken in the order in which they were posted, by whichever QP's message comes. */
+/*
+ * Receives are taken in the order in which they were posted, by whichever QP a message comes for.
+ */
 static void shared(void **state)
 {
 	struct sx t;
@@ -223,7 +231,10 @@ static void shared(void **state)
 	stop(&t);
 }
 
-/* Without receives Sends are held; those that are posted go to the QPs in turn, and none is lost. */
+/*
+ * Without receives Sends are kept; receives that are posted go to the QPs in turn, and no Send is
+ * lost.
+ */
 static void held_in_turn(void **state)
 {
 	struct sx t;
@@ -274,7 +285,10 @@ static void overtaking(void **state)
 	stop(&t);
 }
 
-/* Of all that is left a QP gets half with messages that are not finished; others get theirs. */
+/*
+ * With messages that are not finished a QP gets at most half of the receives; the other QPs get
+ * theirs.
+ */
 static void unfinished_messages_are_bounded(void **state)
 {
 	ROWS("5041-8.3.2-07 5042-6.4.3.1-01 5042-6.4.3.1-02");
@@ -288,7 +302,7 @@ static void unfinished_messages_are_bounded(void **state)
 		segment(&t, 0, msn, 0, false, 1, 10, 0);
 	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 8);
 	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.count, 22);
-	/* The application sees it before they are exhausted. */
+	/* The application learns of it before the receives are exhausted. */
 	ev = fx_event(&t.x, IW_EVENT_SRQ_LIMIT);
 	assert_ptr_equal(ev.srq, t.srq);
 	fx_no_event(&t.x);
@@ -298,10 +312,15 @@ static void unfinished_messages_are_bounded(void **state)
 	}
 	send_one(&t, 1, 9);
 	no_cqe(&t);
-	/* What is posted now goes to who finishes messages, not to the one that has so many. */
+	/*
+	 * Receives that are posted now go to the QPs that finish messages, not to the one that
+	 * holds so many.
+	 */
 	post(&t, 1);
 	expect(&t, 1, 16, 9);
-	/* Without it, all come back but for the messages that were begun. */
+	/*
+	 * When that QP has gone, all its receives come back but those of messages that had begun.
+	 */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
 	for (uint64_t id = 0; id < 8; id++)
 		expect_flushed(&t, 0, id, IW_WC_WR_FLUSH_ERR);
@@ -309,7 +328,7 @@ static void unfinished_messages_are_bounded(void **state)
 	stop(&t);
 }
 
-/* Where a QP is alone with the SRQ, all of it is there for its messages. */
+/* If a QP is the only one of its SRQ, all receives are there for its messages. */
 static void alone(void **state)
 {
 	struct sx t;
@@ -325,7 +344,7 @@ static void alone(void **state)
 	stop(&t);
 }
 
-/* The last one that shares leaves: what was kept for it can be taken. */
+/* The last other QP leaves: now the receives that were kept for it can be taken. */
 static void partner_leaves(void **state)
 {
 	struct sx t;
@@ -342,7 +361,10 @@ static void partner_leaves(void **state)
 	stop(&t);
 }
 
-/* In error: messages that have begun are flushed, other receives are there for the others, in order. */
+/*
+ * A QP in the error state: receives of messages that have begun are flushed, its other receives go
+ * to the other QPs, in order.
+ */
 static void error(void **state)
 {
 	struct iw_event ev;
@@ -373,7 +395,7 @@ static void error(void **state)
 		send_one(&t, 1, msn);
 		expect(&t, 1, ids[msn - 2], msn);
 	}
-	/* Reset and moved to error anew, it says so again. */
+	/* A QP that was reset and moved to the error state again raises the event again. */
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_RESET), 0);
 	fx_no_event(&t.x);
 	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
@@ -382,7 +404,9 @@ static void error(void **state)
 	stop(&t);
 }
 
-/* What an error gives back serves those that wait, though nothing is posted. */
+/*
+ * Receives that a QP in the error state gives back serve QPs that wait, though nothing is posted.
+ */
 static void error_serves_others(void **state)
 {
 	struct sx t;
@@ -401,7 +425,10 @@ static void error_serves_others(void **state)
 	stop(&t);
 }
 
-/* Reset and freed QPs leave no completions: all that they have taken goes to the front. */
+/*
+ * QPs that are reset or freed leave no completions: all receives that they have taken go to the
+ * front of the queue.
+ */
 static void reset_and_free(void **state)
 {
 	for (int freed = 0; freed < 2; freed++) {
@@ -430,7 +457,7 @@ static void reset_and_free(void **state)
 	}
 }
 
-/* A QP that waits goes: what is posted is for the others. */
+/* A QP that waits for receives is freed: those that are posted then go to the others. */
 static void waiting_qp_goes(void **state)
 {
 	for (int how = 0; how < 3; how++) {
@@ -452,7 +479,9 @@ static void waiting_qp_goes(void **state)
 	}
 }
 
-/* The limit: one event for each arming, when fewer are left, or a Send finds none. */
+/*
+ * The limit: one event each time it is armed, when fewer receives are left, or a Send finds none.
+ */
 static void limit(void **state)
 {
 	struct sx t;
@@ -525,7 +554,7 @@ static void resize(void **state)
 	stop(&t);
 }
 
-/* Nobody posts: patience ends, and starts anew with each receive that comes. */
+/* Nobody posts receives: the time to wait ends, but begins anew with each receive that comes. */
 static void receiver_not_ready(void **state)
 {
 	struct sx t;
@@ -546,14 +575,14 @@ static void receiver_not_ready(void **state)
 	fx_event(&t.x, IW_EVENT_QP_REQUEST);
 	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
 	fx_event(&t.x, IW_EVENT_CLOSED);
-	/* The other one is none the worse. */
+	/* The other QP is not affected. */
 	post(&t, 1);
 	send_one(&t, 1, 1);
 	expect(&t, 1, 1, 1);
 	stop(&t);
 }
 
-/* More than the budget is held for nobody: a Terminate, and the others go on. */
+/* No QP may keep more than its budget: it gets a Terminate, and the others go on. */
 static void too_much_unexpected(void **state)
 {
 	struct sx t;
@@ -573,7 +602,7 @@ static void too_much_unexpected(void **state)
 	stop(&t);
 }
 
-/* A held message turns out to be too long for the receive that comes. */
+/* An unexpected message turns out to be too long for the receive that comes. */
 static void held_too_long(void **state)
 {
 	struct sx t;
@@ -589,7 +618,7 @@ static void held_too_long(void **state)
 	stop(&t);
 }
 
-/* Segments before the answer to our Initiate, which is a Reject: no receive is lost. */
+/* Segments come before the answer to our Initiate, which is a Reject: no receive is lost. */
 static void rejected(void **state)
 {
 	struct iw_session_param p = { .rnr_retry_count = 7 };
@@ -615,7 +644,7 @@ static void rejected(void **state)
 	stop(&t);
 }
 
-/* The CQ overflows: the QP is in error, and its SRQ is not. */
+/* The CQ overflows: the QP enters the error state, the SRQ does not. */
 static void cq_overrun(void **state)
 {
 	struct sx t;
@@ -631,7 +660,7 @@ static void cq_overrun(void **state)
 	stop(&t);
 }
 
-/* Thousands overtake one: none is lost, and the table of them is given back. */
+/* Thousands of messages overtake one: none is lost, and the table for them is given back. */
 static void far_ahead(void **state)
 {
 	enum { N = 3000 };
@@ -657,7 +686,10 @@ static void far_ahead(void **state)
 	stop(&t);
 }
 
-/* The peer of one that is connected out of band goes: the QP stays as it is, and what it has taken is for others. */
+/*
+ * The peer of a QP that is connected out of band goes: the QP stays as it is, and the receives that
+ * it has taken go to others.
+ */
 static void oob_peer_goes(void **state)
 {
 	struct sx t;
@@ -711,7 +743,7 @@ static void immediate(struct sx *t, unsigned int i, uint32_t msn, uint32_t imm, 
 	deselect(t, i);
 }
 
-/* written: bytes of the Write before it; -1: it stands alone. */
+/* written: bytes of the Write before the Immediate Data; -1: it stands alone. */
 static void expect_immediate(struct sx *t, unsigned int i, uint64_t wr_id, uint32_t imm, int written)
 {
 	struct iw_cqe cqe = fx_cqe(&t->x);
@@ -727,7 +759,7 @@ static void expect_immediate(struct sx *t, unsigned int i, uint64_t wr_id, uint3
 		assert_int_equal(t->x.mem[wr_id * SLOT + k], 0); /* it has gone into the completion */
 }
 
-/* Of no length: enough for Immediate Data. */
+/* Receives without length are enough for Immediate Data. */
 static void post_empty(struct sx *t)
 {
 	struct iw_recv_wqe *w = iw_srq_slot(t->srq);
@@ -739,7 +771,10 @@ static void post_empty(struct sx *t)
 	iw_srq_publish(t->srq);
 }
 
-/* It takes a receive as Sends do, among those of the other QPs; a Write before it is its own QP's. */
+/*
+ * Immediate Data takes a receive as Sends do, among those of the other QPs; the Write before it is
+ * that of its own QP.
+ */
 static void immediate_data(void **state)
 {
 	ROWS("7306-6-01 7306-6.3-02 7306-6.3-03");
@@ -766,7 +801,10 @@ static void immediate_data(void **state)
 	stop(&t);
 }
 
-/* Held as Sends are, each with the length of its own Write; served in turn. */
+/*
+ * Immediate Data waits for receives as Sends do, each with the length of its own Write; QPs are
+ * served in turn.
+ */
 static void immediate_data_held(void **state)
 {
 	ROWS("7306-6-01 7306-6.3-02");
@@ -790,7 +828,7 @@ static void immediate_data_held(void **state)
 	stop(&t);
 }
 
-/* One that overtakes a Send and a Write has taken its receive behind the Send's. */
+/* Immediate Data that overtakes a Send and a Write takes its receive behind the Send's. */
 static void immediate_data_overtakes(void **state)
 {
 	struct sx t;
@@ -816,7 +854,7 @@ static void immediate_data_overtakes(void **state)
 	stop(&t);
 }
 
-/* What is not whole Immediate Data costs the stream, and no receive. */
+/* Immediate Data that is not whole ends the session, and takes no receive. */
 static void immediate_data_malformed(void **state)
 {
 	uint8_t m[64];

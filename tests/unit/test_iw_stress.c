@@ -25,7 +25,7 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)(fx_next(&seed) >> 20) % n;
 }
 
-/* What a Send carries: checked when it is received. */
+/* What a Send carries, to be checked when it is received. */
 struct sent {
 	uint8_t *data;
 	uint32_t len;
@@ -154,7 +154,9 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 	assert_int_equal(iw_mw_new(s->pd, IW_MW_TYPE_2, &s->mw), 0);
 }
 
-/* Fresh bytes of the arena, as an offset; a gap before them shows overruns. */
+/*
+ * Takes fresh bytes of the arena, and returns their offset; a gap before them would show overruns.
+ */
 static uint32_t take(struct side *s, uint32_t len)
 {
 	uint32_t at = s->used + rnd(9);
@@ -207,7 +209,7 @@ static void post_recv(struct side *s)
 		iw_qp_doorbell(s->qp);
 }
 
-/* A gather list over the source; the bytes also go to data. */
+/* Makes a gather list over the source; its bytes also go to data. */
 static void gather(struct side *s, struct iw_send_wqe *w, uint8_t *data, uint32_t len)
 {
 	uint32_t at = 0;
@@ -250,8 +252,8 @@ static void prepare_bind(struct side *s, struct iw_send_wqe *w)
 }
 
 /*
- * Goes by the window of the peer sometimes, where it has one; to is that of the MR, which begins at
- * base.
+ * Sometimes uses the STag of the peer's window instead, if it has one; to is relative to the MR,
+ * which begins at base.
  */
 static void aim(const struct side *peer, bool source, struct iw_send_wqe *w, uint64_t base)
 {
@@ -273,7 +275,10 @@ static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 	sent->window = false;
 	gather(s, w, sent->data, len);
 	if (s->peer->mw_state == MW_BOUND && rnd(3) == 0) {
-		/* Behind all that uses it: reads are not answered before it unless fenced. */
+		/*
+		 * The Invalidate must come behind all that uses the STag; reads before it are not
+		 * answered yet unless it is fenced.
+		 */
 		w->opcode = IW_WR_SEND_WITH_INV;
 		w->flags |= IW_SEND_FENCE;
 		w->inv_stag = sent->inv_stag = s->peer->mw_stag;
@@ -325,7 +330,7 @@ static void post_send(struct side *s)
 		iw_qp_doorbell(s->qp); /* what was posted without */
 	if (!w || !s->left)
 		return;
-	/* The receives to come need their share of the arena. */
+	/* Receives that are posted later need their share of the arena. */
 	if (!room(s, len) || !room(s->peer, len))
 		len = 0;
 	memset(w, 0xcc, sizeof(*w));
@@ -559,7 +564,7 @@ static void step(unsigned int bias)
 	}
 }
 
-/* The last Writes have to arrive, too. */
+/* Goes on until the last Writes have arrived as well. */
 static bool all_done(void)
 {
 	if (ends[0].flying || ends[1].flying)
@@ -655,7 +660,7 @@ static void run(uint64_t n)
 		side_init(&ends[0], &ends[0].side[q], &ends[1].side[q]);
 		side_init(&ends[1], &ends[1].side[q], &ends[0].side[q]);
 	}
-	/* Streams 0 to 3 and three sessions: the second round uses streams again. */
+	/* There are three sessions on streams 0 to 3, so the second round uses streams again. */
 	for (unsigned int round = 0; round < 2; round++) {
 		unsigned int bias = 1 + rnd(6), steps;
 

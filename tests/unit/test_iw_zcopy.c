@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Payload that is referenced to the LLP instead of copied (iwarp/zcopy.c): which, and when its WQE is complete. */
+/*
+ * Payload that the LLP reads from the application's memory instead of a copy (iwarp/zcopy.c): which
+ * payload, and when its WQE is complete.
+ */
 #include "fixture/iw_zcopy.h"
 
 /* ---- what is referenced ---- */
@@ -59,7 +62,7 @@ static int probe_nothing(const void *src, size_t len)
 	return -EFAULT;
 }
 
-/* Memory that can be copied is, where it cannot be referenced: the WQE is complete at once. */
+/* Memory that can be copied and not be referenced is copied: the WQE is complete at once. */
 static void copied_instead(void **state)
 {
 	struct fx x;
@@ -95,7 +98,7 @@ static void inline_data(void **state)
 	zcopy_stop(&x);
 }
 
-/* What waits for its fence does not keep the window full. */
+/* WQEs that wait for their fence do not keep the window full, so they do not count. */
 static void fenced_behind(void **state)
 {
 	struct fx x;
@@ -111,7 +114,7 @@ static void fenced_behind(void **state)
 	zcopy_stop(&x);
 }
 
-/* In SQD nothing is begun behind it: the rest of the current one is copied. */
+/* In SQD no WQE behind the current one is begun, so the rest of the current one is copied. */
 static void draining(void **state)
 {
 	struct fx x;
@@ -129,7 +132,7 @@ static void draining(void **state)
 	zcopy_stop(&x);
 }
 
-/* The engine has seen one WQE behind it; what came since counts as well. */
+/* The RNIC has seen one WQE behind the current one; WQEs posted since count as well. */
 static void posted_since(void **state)
 {
 	struct fx x;
@@ -147,7 +150,10 @@ static void posted_since(void **state)
 	zcopy_stop(&x);
 }
 
-/* What is behind it counts by its own length, but for reads; of many the first eight tell how long they are. */
+/*
+ * WQEs behind the current one count by their own length, but for reads; of many, the first eight
+ * say how long they are.
+ */
 static void as_long_as_they_are(void **state)
 {
 	static const struct { uint8_t opcode; uint32_t len; unsigned int n; bool references; } cases[] = {
@@ -170,7 +176,7 @@ static void as_long_as_they_are(void **state)
 	}
 }
 
-/* Its cuts are looked at one by one, and it waits for the last one that referenced. */
+/* Each segment is judged by itself; the WQE waits for the last one that references. */
 static void long_message(void **state)
 {
 	struct fx x;
@@ -197,7 +203,10 @@ static void long_message(void **state)
 	zcopy_stop(&x);
 }
 
-/* All that it referenced is acknowledged before its last cut is pulled: it has nothing to wait for. */
+/*
+ * All that the WQE references is acknowledged before its last segment is pulled: then it has
+ * nothing to wait for.
+ */
 static void acked_while_under_way(void **state)
 {
 	struct fx x;
@@ -232,7 +241,7 @@ static void post_gathered(struct fx *x, uint64_t wr_id, const uint32_t *lens, ui
 	fx_publish(x);
 }
 
-/* Only what is last in a message can be: a gap has nothing behind it. */
+/* Only the end of a message can be referenced: nothing may stand behind the gap. */
 static void several_sges(void **state)
 {
 	static const struct {
@@ -277,7 +286,10 @@ static void several_sges(void **state)
 
 #define DUMP 40000
 
-/* Its messages, one after the other, from an RNIC that references within this window. Returns how many referenced. */
+/*
+ * Dumps its messages, one after the other, from an RNIC that references within this window. Returns
+ * how many reference.
+ */
 static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t window)
 {
 	struct rdmap_read_request r = { .sink_stag = 0x77, .sink_to = 0x1234, .size = LONG };
@@ -310,7 +322,10 @@ static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t wind
 
 static void same_bytes(void **state)
 {
-	/* A Read is the peer's, and references whatever is behind it; of three Writes and Sends the first two do. */
+	/*
+	 * A Read Response is the peer's, and references whatever stands behind it; of three Writes
+	 * and Sends the first two do.
+	 */
 	static const struct { uint8_t opcode; unsigned int ref; } cases[] = {
 		{ IW_WR_RDMA_WRITE, 6 },	  { IW_WR_SEND, 6 },
 		{ IW_WR_SEND_WITH_INV, 6 },	  { IW_WR_RDMA_WRITE_WITH_IMM, 6 },
@@ -330,7 +345,7 @@ static void same_bytes(void **state)
 
 /* ---- when it is complete ---- */
 
-/* Wherever the counts stand: both are modulo 2^32, and the last acknowledgement may be long ago. */
+/* Both counts are modulo 2^32, and the last acknowledgement may be long ago. */
 static void complete_when_acked(void **state)
 {
 	static const uint64_t pulled[] = { 1, 0x7ffffffe, 0x80000000, 0x80000005, 0xfffffffd, 0xfffffffe,
@@ -364,7 +379,10 @@ static void complete_when_acked(void **state)
 	}
 }
 
-/* Behind a read: returned, and no zcopy_node any more, long before its turn comes. */
+/*
+ * The WQE stands behind a read: its memory is released, and the QP references nothing, long before
+ * its turn to complete comes.
+ */
 static void behind_a_read(void **state)
 {
 	uint8_t m[64];
@@ -385,7 +403,10 @@ static void behind_a_read(void **state)
 	zcopy_stop(&x);
 }
 
-/* Whatever is behind it waits: what was copied, a read that is answered, what makes no completion. */
+/*
+ * Whatever stands behind it waits: WQEs that were copied, a read that is answered, WQEs without a
+ * completion.
+ */
 static void in_posting_order(void **state)
 {
 	struct iw_send_wqe *w;
@@ -494,7 +515,7 @@ static void drained(void **state)
 	zcopy_stop(&x);
 }
 
-/* A Read Response references without anything behind it. */
+/* A Read Response references although nothing stands behind it. */
 static void read_response(void **state)
 {
 	struct fx x;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
-/* Memory that is referenced is called back before anybody could lose it, or the right to read it (iwarp/zcopy.c). */
+/*
+ * Memory that is referenced is copied out before anybody could lose it, or the right to read it
+ * (iwarp/zcopy.c).
+ */
 #include "fixture/iw_zcopy.h"
 
 static void expect_copy_out(const struct fx *x, int sid, uint32_t completions)
@@ -78,7 +81,10 @@ static void end_session(struct fx *x, enum end end)
 	}
 }
 
-/* What had referenced is as far as what was copied: done. Of the association only this stream is asked. */
+/*
+ * WQEs that referenced are as far as those that were copied: done. Only this stream of the
+ * association is asked for copies.
+ */
 static void session_ends(void **state)
 {
 	for (enum end end = 0; end < ENDS; end++) {
@@ -142,7 +148,10 @@ static void half_sent(void **state)
 	}
 }
 
-/* Reads before and behind it are not: they are flushed, and what is behind the first one with it. */
+/*
+ * Reads before and behind it are not done: they are flushed, and so is what stands behind the first
+ * read.
+ */
 static void beside_reads(void **state)
 {
 	for (int before = 0; before < 2; before++) {
@@ -167,7 +176,7 @@ static void beside_reads(void **state)
 	}
 }
 
-/* A WR that cannot be sent: what was before it is done. */
+/* A WR cannot be sent: the WRs before it are done. */
 static void local_failure(void **state)
 {
 	struct fx x;
@@ -267,7 +276,7 @@ static void full_cq(void **state)
 	}
 }
 
-/* The third that referenced is still out there while the first fills the CQ. */
+/* The third WQE that references is not acknowledged when the first fills the CQ. */
 static void full_cq_and_still_referenced(void **state)
 {
 	struct fx x;
@@ -286,7 +295,10 @@ static void full_cq_and_still_referenced(void **state)
 	zcopy_stop(&x);
 }
 
-/* Its peer goes: what had referenced is done, what has not left stays until the QP is given up. */
+/*
+ * The peer of a QP connected out of band goes: WQEs that referenced are done, the others stay until
+ * the QP is given up.
+ */
 static void out_of_band(void **state)
 {
 	static const enum end ends[] = { BY_PEER, BY_CLOSE, BY_LOSS };
@@ -365,7 +377,7 @@ static void give(struct fx *x, struct right *r, enum revocation how)
 	watched_stag = iw_mw_stag(r->mw);
 }
 
-/* Whatever is left of it. */
+/* Frees whatever is left of it. */
 static void take_away(const struct right *r)
 {
 	if (r->mw)
@@ -415,7 +427,10 @@ static void revoke(struct fx *x, struct right *r, enum revocation how)
 	}
 }
 
-/* All that has referenced is called back while the right stands; the QPs are QPs that reference memory until they are told. */
+/*
+ * Everything that is referenced is copied out while the right still stands; until then the QPs
+ * count as ones that reference memory.
+ */
 static void revoked(void **state)
 {
 	for (enum revocation how = 0; how < REVOCATIONS; how++) {
@@ -463,7 +478,7 @@ static void revoked(void **state)
 	}
 }
 
-/* Where nobody references, and where the right stays, nobody is asked. */
+/* If nothing is referenced, or the right stays, the LLP is not asked. */
 static void not_revoked(void **state)
 {
 	for (enum revocation how = 0; how < REVOCATIONS; how++) {
@@ -529,7 +544,7 @@ static void unbound_window(void **state)
 
 /* ---- bytes that are gone ---- */
 
-/* Whoever gets such a message refuses it, whichever it was. */
+/* A receiver refuses such a message, whichever one it was. */
 static void poisoned(void **state)
 {
 	for (int tagged = 0; tagged < 2; tagged++) {

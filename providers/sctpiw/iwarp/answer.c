@@ -77,7 +77,8 @@ void iw_answer_came(struct iw_qp *qp)
 		a->trust = 2;
 		a->rounds_needed = ROUNDS_MIN;
 	} else if (!asked || !is_done(qp) || !iw_cq_is_empty(qp->send_cq)) {
-		/* The application may have acted already on what it saw in memory, before delivery.
+		/*
+		 * The application may have acted already on what it saw in memory, before delivery.
 		 */
 		a->rounds -= a->rounds > 0;
 	} else if (!a->trust && ++a->rounds >= a->rounds_needed) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Messages that came early and are kept whole until their turn: see in_order.c. Needs the shard's
- * lock. */
+/*
+ * Messages that came early and are kept whole until their turn: see in_order.c. Needs the shard's
+ * lock.
+ */
 #ifndef SCTPIW_IWARP_IN_ORDER_H
 #define SCTPIW_IWARP_IN_ORDER_H
 

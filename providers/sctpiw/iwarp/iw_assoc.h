@@ -57,7 +57,8 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 			      bool initiator, unsigned int streams, size_t max_msg);
 /* The LLP's association, as iw_assoc_new() was told. */
 void *iw_assoc_llp(const struct iw_assoc *assoc);
-/* The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9).
+/*
+ * The largest user message, in bytes, that is to be made; less than 518 counts as 518 (RFC 5043 9).
  */
 void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 /*

@@ -27,9 +27,9 @@ struct iw_cqe {
 		uint32_t inv_stag; /* with IW_WC_WITH_INV */
 		uint32_t imm_data; /* with IW_WC_WITH_IMM; network order, as it was posted */
 	};
-	uint16_t flags;	     /* enum iw_wc_flags */
-	uint16_t vendor_err; /* layer << 12 | type << 8 | code of the Terminate, if this WR is at
-				fault */
+	uint16_t flags; /* enum iw_wc_flags */
+	/* layer << 12 | type << 8 | code of the Terminate, if this WR is at fault */
+	uint16_t vendor_err;
 };
 
 enum iw_cq_arm { IW_CQ_UNARMED, IW_CQ_ARM_SOLICITED, IW_CQ_ARM_ANY };

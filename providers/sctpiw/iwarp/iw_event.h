@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events: what has happened to sessions, QPs, CQs and SRQs. Everything here needs the shard's lock.
+/*
+ * Events: what has happened to sessions, QPs, CQs and SRQs. Everything here needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_IW_EVENT_H
 #define SCTPIW_IWARP_IW_EVENT_H
@@ -35,7 +36,8 @@ enum iw_event_type {
 	 *   else           what iw_assoc_lost() was given
 	 */
 	IW_EVENT_CLOSED,
-	/* IBV_EVENT_COMM_EST: a QP connected out of band is in RTR, and the first message has come.
+	/*
+	 * IBV_EVENT_COMM_EST: a QP connected out of band is in RTR, and the first message has come.
 	 */
 	IW_EVENT_QP_COMM_EST,
 	IW_EVENT_QP_FATAL,    /* IBV_EVENT_QP_FATAL: RDMAP Terminate, or an illegal message */

@@ -43,8 +43,8 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;	    /* the verbs layer's */
-	bool by_cm; /* the connection manager moves it through its states, so no IB state masks hold
-		     */
+	/* The connection manager moves it through its states, so no IB state masks hold. */
+	bool by_cm;
 	/*
 	 * Not NULL: connected out of band, and this is what conn/oob.h keeps about it. Its session
 	 * leaves the state alone: it may be established in RTR, and if the peer ends it, or goes

@@ -33,8 +33,10 @@ struct iw_send_wqe {
 	union {
 		struct {	      /* the RNIC's */
 			uint32_t msn; /* on QN 0, if the WR makes a message there */
-			/* IW_WQE_REFERENCED: number of the last message that references
-			 * (iw_assoc.pulled) */
+			/*
+			 * IW_WQE_REFERENCED: number of the last message that references
+			 * (iw_assoc.pulled)
+			 */
 			uint32_t zcopy_seq;
 		};
 		struct { /* ATOMIC_*, host order; length is 8 */

@@ -24,8 +24,10 @@ struct iw_config {
 
 /* What the RNIC asks of its owner. None of them may fault or block. */
 struct iw_rnic_ops {
-	/* Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any
-	 * more). */
+	/*
+	 * Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any
+	 * more).
+	 */
 	int (*copy)(void *dst, const void *src, size_t len);
 	/*
 	 * Can each page of these len > 0 bytes be read? 0 or -EFAULT. Asked only about memory that

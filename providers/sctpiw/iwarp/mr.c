@@ -134,8 +134,10 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
-	/* It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives
-	 * up. */
+	/*
+	 * It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives
+	 * up.
+	 */
 	struct iw_mr_attr attr = { .pd = pd, .access = IW_ACCESS_LOCAL_WRITE };
 	struct iw_rnic *rnic = pd->rnic;
 
@@ -205,8 +207,10 @@ int iw_mr_free(struct iw_mr *mr)
 {
 	if (mr->windows)
 		return -EBUSY;
-	/* The STag is looked up anew for each segment; only what is referenced outlives the
-	 * look-up. */
+	/*
+	 * The STag is looked up anew for each segment; only what is referenced outlives the
+	 * look-up.
+	 */
 	iw_zcopy_copy_out(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
 	mr->pd->refs--;

@@ -110,8 +110,10 @@ int iw_mw_bind(struct iw_qp *qp, const struct iw_send_wqe *wqe)
 		return -EINVAL;
 	key = &mw->key;
 	one_stream = key->kind == IW_MR_WINDOW_2;
-	/* The key must change: a peer that has the STag of the former binding must not reach the
-	 * new one. */
+	/*
+	 * The key must change: a peer that has the STag of the former binding must not reach the
+	 * new one.
+	 */
 	if (wqe->rkey >> 8 != key->stag >> 8 || wqe->rkey == key->stag)
 		return -EINVAL;
 	if (one_stream && (mw->region || !wqe->bind.length))

@@ -29,8 +29,10 @@ struct iw_qp_ops {
 	 * already.
 	 */
 	enum iw_qp_move (*move)(const struct iw_qp *qp, enum iw_qp_state next);
-	/* The application moves the QP to ERR or RESET, or frees it: what carries its messages
-	 * ends. */
+	/*
+	 * The application moves the QP to ERR or RESET, or frees it: what carries its messages
+	 * ends.
+	 */
 	void (*disconnect)(struct iw_qp *qp);
 	/* The right of peers to read the QP's memory ends. */
 	void (*end_remote_read)(struct iw_qp *qp);

@@ -10,8 +10,10 @@
 #include "iwarp/rc_srq.h"
 #include "util/alloc.h"
 
-/* 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest
- * possible. */
+/*
+ * 2^32 by the golden ratio: however many steps are made, the gaps between them are the largest
+ * possible.
+ */
 #define READ_STAGS_STEP 0x9e3779b9u
 
 static struct iw_qp *rc_alloc(void)

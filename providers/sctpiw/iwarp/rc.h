@@ -41,8 +41,10 @@ static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
  */
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_rc_unbind(struct iw_rc *rc);
-/* Completes what is done of the send queue. false: a completion was lost, and the session has
- * failed. */
+/*
+ * Completes what is done of the send queue. false: a completion was lost, and the session has
+ * failed.
+ */
 bool iw_rc_complete_sends(struct iw_rc *rc);
 
 #endif

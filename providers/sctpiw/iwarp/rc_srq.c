@@ -86,8 +86,10 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 
 enum given { GIVEN, GIVEN_NONE, GIVEN_SESSION_ENDED };
 
-/* Gives the session's QP one more receive, and draws the conclusions: here alone the session may
- * end. */
+/*
+ * Gives the session's QP one more receive, and draws the conclusions: here alone the session may
+ * end.
+ */
 static enum given give(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);

@@ -97,7 +97,8 @@ static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progre
 
 /* ---- Sends and Writes ---- */
 
-/* Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
+/*
+ * Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
  */
 static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
 {

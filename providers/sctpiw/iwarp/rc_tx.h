@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The messages that a reliable connection sends: for WQEs, and responses to the peer. Needs the
- * shard's lock. */
+/*
+ * The messages that a reliable connection sends: for WQEs, and responses to the peer. Needs the
+ * shard's lock.
+ */
 #ifndef SCTPIW_IWARP_RC_TX_H
 #define SCTPIW_IWARP_RC_TX_H
 

@@ -51,8 +51,8 @@ struct iw_inbound_read {
 		struct rdmap_read_request r;
 		struct rdmap_atomic_request a;
 	};
-	uint32_t after; /* it is answered when all Sends before this MSN are delivered (RFC
-			   5040 5.5) */
+	/* It is answered when all Sends before this MSN are delivered (RFC 5040 5.5). */
+	uint32_t after;
 };
 
 /* Requests of the peer: those with MSNs [head, tail) are delivered and not answered. */

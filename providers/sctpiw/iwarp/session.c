@@ -196,8 +196,8 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 		} else {
 			s->tx.control = SESSION_TERMINATE;
 		}
-		s->rx.ended =
-			true; /* the Initiate was the peer's last message, or there was none */
+		/* The Initiate was the peer's last message, or there was none. */
+		s->rx.ended = true;
 		return;
 	}
 	s->tx.terminate_due = true;
@@ -276,8 +276,8 @@ void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 
 	if (s->state >= IW_S_CLOSING)
 		return;
-	if (s->to_self &&
-	    f->fault == IW_FAULT_NONE) { /* blames the WR that the Terminate is about */
+	if (s->to_self && f->fault == IW_FAULT_NONE) {
+		/* The WR that the Terminate is about is one of this QP. */
 		both = *f;
 		iw_rc_tx_blame(iw_rc_of(s->qp), &f->term, &both);
 		f = &both;

@@ -205,8 +205,10 @@ void iw_session_loosen(struct iw_session *s)
 
 /* ---- messages ---- */
 
-/* A message is dealt with, and its record is what is left of it: delivers it, or keeps it for
- * later. */
+/*
+ * A message is dealt with, and its record is what is left of it: delivers it, or keeps it for
+ * later.
+ */
 static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;

@@ -19,7 +19,8 @@ void iw_setup_give_way(struct iw_session *s);
 /* The first message of a stream without a session. */
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);
-/* Writes the control message that is due (tx.control) to buf; its length, 0: it does not fit limit.
+/*
+ * Writes the control message that is due (tx.control) to buf; its length, 0: it does not fit limit.
  */
 size_t iw_setup_encode(struct iw_session *s, uint8_t *buf, size_t limit);
 
@@ -41,8 +42,10 @@ enum iw_rtr_verdict {
 	IW_RTR_WRONG,	   /* something that must not come first; the failure is filled */
 };
 
-/* Judges the peer's first segment in AWAITING, where iw_rtr_is_send(). data: from the DDP header
- * on. */
+/*
+ * Judges the peer's first segment in AWAITING, where iw_rtr_is_send(). data: from the DDP header
+ * on.
+ */
 enum iw_rtr_verdict iw_rtr_place(const uint8_t *data, size_t len, struct iw_rx_rec *rec,
 				 struct iw_failure *f);
 /*

@@ -113,7 +113,8 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	for (; head != tail; head++) {
 		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
 
-		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = iw_sq_at(qp, head)->wr_id,
+		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num,
+		      .wr_id = iw_sq_at(qp, head)->wr_id,
 		      .status = fault ? f->status : IW_WC_WR_FLUSH_ERR);
 		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, fault ? f->term.error : 0);
 	}

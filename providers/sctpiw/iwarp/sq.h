@@ -55,7 +55,8 @@ static inline void iw_ring_release(struct iw_ring *r, uint32_t head)
 	atomic_store_explicit(&r->head, head, memory_order_release);
 }
 
-/* The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state.
+/*
+ * The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state.
  */
 struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp);
 /* Copies the next n bytes of inline data of the current WQE to `to`: 0 or an enum iw_wc_status. */

@@ -31,7 +31,8 @@ int iw_fail_illegal(struct iw_failure *f)
 
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status)
 {
-	/* DDP finds the error when it places into a receive, RDMAP when it takes up a work request.
+	/*
+	 * DDP finds the error when it places into a receive, RDMAP when it takes up a work request.
 	 */
 	iw_fail(f, fault == IW_FAULT_RQ ? TERM_DDP_LOCAL : TERM_RDMAP_LOCAL, NULL, 0);
 	f->fault = (uint8_t)fault;
@@ -53,8 +54,8 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 6, iw_rdmap_table[rdmap_opcode(r->rdmap)].path - (uint32_t)IW_PATH_QUEUE_0);
 	put_be32(buf + 10, r->msn);
 	put_be32(buf + 14, r->mo);
-	if (rdmap_is_immediate(
-		    rdmap_opcode(r->rdmap))) { /* its record has other things in these places */
+	if (rdmap_is_immediate(rdmap_opcode(r->rdmap))) {
+		/* The record has other things in these places. */
 		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
 		put_be32(buf + 2, 0);
 		put_be32(buf + 14, 0);
@@ -112,8 +113,7 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	if (term_decode(&t, s->rx.term_buf, (size_t)rec->mo + rec->len))
 		t.has_header = false;
 	TRACE(terminate_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
-	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error),
-	      .code = TERM_CODE(t.error));
+	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
 	f->term.error = t.error;
 	if (s->state == IW_S_ESTABLISHED) /* else there was no connection yet */

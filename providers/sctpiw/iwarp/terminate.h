@@ -50,7 +50,8 @@ struct iw_session;
 int iw_term_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 /* The peer's Terminate, once whole, ends the session. Always 0. */
 int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f);
-/* Writes the session's Terminate behind room for the DDP-SSN. Its length; 0: it does not fit limit.
+/*
+ * Writes the session's Terminate behind room for the DDP-SSN. Its length; 0: it does not fit limit.
  */
 size_t iw_term_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 /* The type of async event that tells the application of f. */

@@ -35,14 +35,10 @@ static inline const char *iw_trace_message(uint16_t function)
 static inline const char *iw_trace_reason(enum iw_end_reason why)
 {
 	static const char *const names[] = {
-		[IW_END_PEER] = "peer",
-		[IW_END_REFUSED] = "refused",
-		[IW_END_CROSSED] = "crossed",
-		[IW_END_LOST] = "association_lost",
-		[IW_END_TERMINATE] = "terminate",
-		[IW_END_FAILED] = "failed",
-		[IW_END_MOVED] = "qp_modified",
-		[IW_END_CLOSED] = "closed",
+		[IW_END_PEER] = "peer",		  [IW_END_REFUSED] = "refused",
+		[IW_END_CROSSED] = "crossed",	  [IW_END_LOST] = "association_lost",
+		[IW_END_TERMINATE] = "terminate", [IW_END_FAILED] = "failed",
+		[IW_END_MOVED] = "qp_modified",	  [IW_END_CLOSED] = "closed",
 		[IW_END_ABANDONED] = "abandoned",
 	};
 

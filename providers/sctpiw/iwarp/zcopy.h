@@ -27,8 +27,10 @@ struct iw_zcopy {
  * they are to be copied.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/* The same for a segment of the current WQE; only if the application has more to do than wait for
- * it. */
+/*
+ * The same for a segment of the current WQE; only if the application has more to do than wait for
+ * it.
+ */
 bool iw_zcopy_reference_wqe(struct iw_rc *rc, const uint8_t *from, uint32_t len);
 /*
  * The session of the QP ends: its messages reference nothing any more, and WQEs that referenced are
