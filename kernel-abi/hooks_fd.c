@@ -223,27 +223,20 @@ static int fcntl_hook(int fd, int cmd, void *arg)
 	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? copied(fd, ret) : ret;
 }
 
-HOOK int fcntl(int fd, int cmd, ...)
-{
-	va_list ap;
-	void *arg;
+#define FCNTL_HOOK(name)                                                                           \
+	HOOK int name(int fd, int cmd, ...)                                                        \
+	{                                                                                          \
+		va_list ap;                                                                        \
+		void *arg;                                                                         \
+                                                                                                   \
+		va_start(ap, cmd);                                                                 \
+		arg = va_arg(ap, void *);                                                          \
+		va_end(ap);                                                                        \
+		return fcntl_hook(fd, cmd, arg);                                                   \
+	}
 
-	va_start(ap, cmd);
-	arg = va_arg(ap, void *);
-	va_end(ap);
-	return fcntl_hook(fd, cmd, arg);
-}
-
-HOOK int fcntl64(int fd, int cmd, ...)
-{
-	va_list ap;
-	void *arg;
-
-	va_start(ap, cmd);
-	arg = va_arg(ap, void *);
-	va_end(ap);
-	return fcntl_hook(fd, cmd, arg);
-}
+FCNTL_HOOK(fcntl)
+FCNTL_HOOK(fcntl64)
 
 /*
  * libibverbs and librdmacm ask netlink for RDMA devices, and look into sysfs only if netlink does

@@ -122,10 +122,16 @@ static int stream_flags(const char *mode)
 
 static __attribute__((noinline)) bool fopen_ours(const char *path, const char *mode, FILE **fp)
 {
+	struct sysfs_target target;
 	int fd;
 
-	if (!open_ours(AT_FDCWD, path, stream_flags(mode), 0666, &fd))
+	if (!sysfs_lookup(AT_FDCWD, path, &target))
 		return false;
+	if (target.kind == SYSFS_OUTSIDE) {
+		*fp = REAL(fopen)(target.path, mode);
+		return true;
+	}
+	fd = (int)hooks_result(sysfs_open(&target, stream_flags(mode)));
 	*fp = fd < 0 ? NULL : fdopen(fd, mode);
 	if (fd >= 0 && !*fp)
 		close(fd);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The private interface between the two shared objects: the provider, with the
- * RNIC inside, exports one symbol, SCTPIW_RNIC_API_SYMBOL, and the stand-in for
- * the kernel's ABI finds it with dlsym(). It needs libc alone.
+ * The private interface between the two shared objects. The provider, with the RNIC inside, exports
+ * one symbol, SCTPIW_RNIC_API_SYMBOL, of type struct sctpiw_rnic_api. The stand-in for the kernel's
+ * ABI finds it with dlsym(), and needs nothing else of the provider.
  *
- * Functions return 0 or -errno unless said otherwise. All are thread-safe.
- * Addresses are sockaddr_in / sockaddr_in6 in network byte order, as usual.
+ * Functions return 0 or -errno unless said otherwise, and all are thread-safe. Addresses are
+ * sockaddr_in or sockaddr_in6, in network byte order.
  */
 #ifndef SCTPIW_RNIC_API_H
 #define SCTPIW_RNIC_API_H
@@ -20,21 +20,19 @@
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
- * An event channel: a queue in the RNIC and a descriptor that is readable (POLLIN)
- * exactly while the queue is not empty. The descriptor is an end of a pipe of its
- * own (a unique st_dev/st_ino). O_NONBLOCK of the descriptor is the application's.
+ * An event channel: a queue in the RNIC, and a descriptor that is readable (POLLIN) while the queue
+ * is not empty. The descriptor is the end of a pipe that nothing else uses, so that its st_dev and
+ * st_ino are unique. Whether it is O_NONBLOCK is for the application to say.
  */
 struct rnic_channel;
 
-struct cm_id;
-
-#define RNIC_PRIVATE_DATA_MAX 255
-#define RNIC_GIDS 128
+#define RNIC_PRIVATE_DATA_MAX 255 /* bytes */
+#define RNIC_GIDS 128		  /* slots of the GID table */
 /* Numbers of enum ibv_node_type. */
 #define RNIC_NODE_CA 1
 #define RNIC_NODE_RNIC 4
 
-/* Lengths, depths and counts as rdma_cm carries them (8 bits). */
+/* The parameters of a connection; lengths, depths and counts have 8 bits, as in rdma_cm. */
 struct rnic_conn_param {
 	uint32_t qp_num;
 	uint8_t responder_resources; /* IRD of this side */
@@ -47,19 +45,18 @@ struct rnic_conn_param {
 	uint8_t private_data[RNIC_PRIVATE_DATA_MAX];
 };
 
-/* Numbers of enum rdma_cm_event_type (rdma/rdma_cma.h), which equal the kernel's. */
+/* An event of RDMA CM. */
 struct rnic_cm_event {
-	uint32_t event;
-	int32_t status;	     /* 0 or -errno */
-	uint64_t uid;	     /* of the id it happened on */
-	uint32_t id;	     /* handle of that id */
-	struct rnic_conn_param param; /* CONNECT_REQUEST, ESTABLISHED, REJECTED ... */
-	/* CONNECT_REQUEST: the handle of the new id is `id`, and uid is the listener's. */
+	uint32_t event; /* enum rdma_cm_event_type of rdma/rdma_cma.h, and of the kernel */
+	int32_t status; /* 0 or -errno */
+	uint64_t uid;	/* of the id that it happened on; of a CONNECT_REQUEST, the listener's */
+	uint32_t id;	/* handle of that id; of a CONNECT_REQUEST, of the new one */
+	struct rnic_conn_param param; /* of CONNECT_REQUEST, ESTABLISHED, REJECTED ... */
 };
 
-/* As ibv_qp_attr, in the kernel ABI's numbers; filled by init_qp_attr. */
+/* The attributes for the next state of an id's QP, in the numbers of the kernel's ABI. */
 struct rnic_qp_attr {
-	uint32_t mask; /* IBV_QP_* */
+	uint32_t mask; /* IBV_QP_* of the attributes that are valid */
 	uint32_t qp_state;
 	uint32_t qp_access_flags;
 	uint8_t max_rd_atomic;
@@ -70,72 +67,83 @@ struct rnic_qp_attr {
 
 struct rnic_addr_info {
 	struct sockaddr_storage src;
-	struct sockaddr_storage dst; /* ss_family 0 where there is none yet */
+	struct sockaddr_storage dst; /* ss_family is 0 if there is none yet */
 	uint64_t node_guid;	     /* network byte order; 0: not bound to the device yet */
 	uint8_t port_num;
-	uint8_t sgid[16]; /* the device's GID, and the destination's as far as it has one */
-	uint8_t dgid[16];
+	uint8_t sgid[16]; /* of the device */
+	uint8_t dgid[16]; /* of the destination; zeros if it has none */
 };
 
 struct rnic_port {
 	bool active;
-	uint8_t width; /* numbers of ibv_port_attr.active_width and active_speed */
-	uint8_t speed;
+	uint8_t width; /* as ibv_port_attr.active_width */
+	uint8_t speed; /* as ibv_port_attr.active_speed */
 };
 
 struct sctpiw_rnic_api {
 	uint32_t version; /* SCTPIW_RNIC_API_VERSION */
 	uint32_t size;	  /* of this struct */
 
-	/*
-	 * Event channels. read: the next event's bytes as the kernel's read() on such a
-	 * descriptor would give them (comp: 8, async: struct ib_uverbs_async_event_desc);
-	 * it never blocks: -EAGAIN when empty (the caller polls the descriptor and asks
-	 * again), -EINVAL when len is too small. release: the descriptor was closed.
-	 */
+	/* Makes a completion channel; chan belongs to the caller, who owns fd, too. */
 	int (*comp_channel_create)(struct rnic_channel **chan, int *fd);
+	/*
+	 * The bytes of the next event of a completion or async channel, as the kernel's read()
+	 * would give them: 8, or a struct ib_uverbs_async_event_desc. Returns how many. Never
+	 * blocks: -EAGAIN if there is none; then the caller polls the descriptor, and asks again.
+	 * -EINVAL if len is too small.
+	 */
 	ssize_t (*channel_read)(struct rnic_channel *chan, void *buf, size_t len);
+	/* To be called when the descriptor has been closed: gives chan back. */
 	void (*channel_release)(struct rnic_channel *chan);
-	/* The channel whose descriptor this is (async ones are made inside the provider), or NULL. */
+	/* The channel whose descriptor this is, or NULL. */
 	struct rnic_channel *(*channel_by_fd)(int fd);
 
 	/*
-	 * Called at load: the stand-in tells where the RNIC reports descriptors that it
-	 * hands to the application by itself (the async event descriptor), so that read()
-	 * on them is served.
+	 * Called once, when the RNIC is loaded. The RNIC calls `opened` for each descriptor that it
+	 * gives the application by itself, as that of asynchronous events, so that read() on it is
+	 * served. `opened` takes over fd and chan.
 	 */
 	void (*set_fd_hooks)(void (*opened)(int fd, struct rnic_channel *chan));
 	/*
-	 * The lowest of the RNIC's own descriptors within [first, last], or -1: the application is
-	 * kept from closing these. May be called from signal handlers and after vfork().
+	 * The lowest of the descriptors in [first, last] that the RNIC has for itself, or -1. The
+	 * application is kept from closing these. May be called from signal handlers, and in the
+	 * child of a vfork().
 	 */
 	int (*own_fd)(unsigned int first, unsigned int last);
 
-	/*
-	 * The device: GUID (network order) and the GID table for sysfs, of RNIC_GIDS slots, with the interface
-	 * of each address. Of an empty slot everything is zero: -ENODATA.
-	 */
+	/* The device's GUID, in network byte order. */
 	uint64_t (*node_guid)(void);
 	/*
-	 * How many times fork() lies between this process and the one that had the device first. The child's device is
-	 * another one: with another GUID, and made later, as sysfs shows it.
+	 * How many forks lie between this process and the first one that had the device. A child's
+	 * device is another one: it has another GUID, and is younger in sysfs.
 	 */
 	uint32_t (*forks)(void);
 	int (*node_type)(void); /* RNIC_NODE_* */
+	/*
+	 * A slot of the GID table, and the interface of the address. -ENODATA, and zeros, for an
+	 * empty slot.
+	 */
 	int (*query_gid)(unsigned int index, uint8_t gid[16], unsigned int *ifindex);
 	int (*query_port)(struct rnic_port *port);
-	/* By the name of its file in counters or hw_counters; -ENOENT: not one that is counted. */
+	/*
+	 * A counter, by the name of its file in counters or hw_counters; -ENOENT if it is not
+	 * counted.
+	 */
 	int (*query_counter)(const char *name, uint64_t *value);
 
-	/* RDMA CM. An id is named by its handle, a channel-independent positive number. */
+	/*
+	 * RDMA CM, whose functions do what those of <rdma/rdma_cma.h> do, but for waiting. An id is
+	 * named by a handle, which is positive and unique in the process. -ENOENT if there is no
+	 * such id, -EINVAL if it is in the wrong state.
+	 */
 	int (*cm_channel_create)(struct rnic_channel **chan, int *fd);
-	/* Destroys the ids that are left on it. */
+	/* Destroys the channel, and the ids that are left on it. */
 	void (*cm_channel_release)(struct rnic_channel *chan);
-	/* -EAGAIN when none waits */
+	/* Takes the next event; -EAGAIN if there is none. */
 	int (*cm_get_event)(struct rnic_channel *chan, struct rnic_cm_event *ev);
 	int (*cm_create_id)(struct rnic_channel *chan, uint64_t uid, uint16_t ps, uint8_t qp_type,
 			    uint32_t *id);
-	/* events_reported: how many events of this id get_event has delivered */
+	/* *events_reported: how many events of this id cm_get_event() has given. */
 	int (*cm_destroy_id)(uint32_t id, uint32_t *events_reported);
 	int (*cm_migrate_id)(uint32_t id, struct rnic_channel *to, uint32_t *events_reported);
 	int (*cm_bind)(uint32_t id, const struct sockaddr *addr);
@@ -145,14 +153,16 @@ struct sctpiw_rnic_api {
 	int (*cm_query)(uint32_t id, struct rnic_addr_info *info);
 	int (*cm_connect)(uint32_t id, const struct rnic_conn_param *param);
 	int (*cm_listen)(uint32_t id, int backlog);
-	/* param NULL: accept without QP parameters; uid: becomes the id's, where has_uid */
+	/* param is NULL if there is no QP to set up; uid becomes that of the id, if has_uid. */
 	int (*cm_accept)(uint32_t id, const struct rnic_conn_param *param, bool has_uid,
 			 uint64_t uid);
 	int (*cm_reject)(uint32_t id, const void *private_data, uint8_t len);
 	int (*cm_disconnect)(uint32_t id);
+	/* The attributes with which the id's QP goes to qp_state. */
 	int (*cm_init_qp_attr)(uint32_t id, uint32_t qp_state, struct rnic_qp_attr *attr);
-	/* level and name of <rdma/rdma_user_cm.h>: RDMA_OPTION_ID_*, RDMA_OPTION_IB_* */
+	/* level and name as in <rdma/rdma_user_cm.h>: RDMA_OPTION_ID_*, RDMA_OPTION_IB_*. */
 	int (*cm_set_option)(uint32_t id, int level, int name, const void *val, size_t len);
+	/* rdma_notify(): event is an enum ibv_event_type. */
 	int (*cm_notify)(uint32_t id, uint32_t event);
 };
 

@@ -238,6 +238,25 @@ static void test_forked_device(void)
 	fake()->forks = 0;
 }
 
+/* From inside of the tree, a relative path out of it is written to as any other: made, and truncated. */
+static void test_written_outside(void)
+{
+	char path[] = "/tmp/test_sysfs.XXXXXX", relative[64];
+	int fd = mkstemp(path);
+
+	check(fd >= 0 && write(fd, "a longer text\n", 14) == 14 && !close(fd));
+	check(!chdir(IBDEV "/ports/1"));
+	snprintf(relative, sizeof(relative), "../../../../../..%s", path);
+	for (int made = 0; made < 2; made++) {
+		FILE *fp = fopen(relative, "w");
+
+		check(fp && fputs("short\n", fp) >= 0 && !fclose(fp));
+		check_text(open(path, O_RDONLY), "short\n");
+		check(!unlink(path));
+	}
+	check(!chdir("/"));
+}
+
 static void test_working_directory(void)
 {
 	int fd;
@@ -283,6 +302,7 @@ int main(void)
 	test_stat();
 	test_forked_device();
 	test_working_directory();
+	test_written_outside();
 	test_netlink();
 	return 0;
 }

@@ -467,6 +467,39 @@ static void test_dm(void)
 	pair_close(&p);
 }
 
+static _Atomic bool enough;
+
+/* Asks again and again for more device memory than is left. */
+static void *ask_for_too_much(void *ctx)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 16 << 20 };
+
+	while (!enough)
+		CHECK_FAILS(ibv_alloc_dm(ctx, &attr), ENOMEM);
+	return NULL;
+}
+
+/* A request for too much device memory takes nothing from others, not even for a moment. */
+static void test_device_memory_by_threads(void)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	struct ibv_context *ctx = open_device();
+	struct ibv_dm *held = ibv_alloc_dm(ctx, &attr), *dm;
+	pthread_t thread;
+
+	CHECK(held);
+	CHECK(!pthread_create(&thread, NULL, ask_for_too_much, ctx));
+	for (int i = 0; i < 20000; i++) {
+		dm = ibv_alloc_dm(ctx, &attr);
+		CHECK(dm);
+		CHECK_EQ(ibv_free_dm(dm), 0);
+	}
+	enough = true;
+	pthread_join(thread, NULL);
+	CHECK_EQ(ibv_free_dm(held), 0);
+	CHECK_EQ(ibv_close_device(ctx), 0);
+}
+
 /*
  * Closing the device frees DMs, with the MRs and windows on them, and their memory can be allocated
  * again.
@@ -618,6 +651,7 @@ int main(int argc, char **argv)
 		{ "files", test_files },
 		{ "null_mr", test_null_mr },
 		{ "dm", test_dm },
+		{ "device_memory_by_threads", test_device_memory_by_threads },
 		{ "leftovers", test_leftovers },
 		{ "not_supported", test_not_supported },
 	};

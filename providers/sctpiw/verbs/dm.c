@@ -54,10 +54,13 @@ static int memcpy_from_dm(void *host_addr, struct ibv_dm *ibdm, uint64_t dm_offs
 
 static bool reserve(uint64_t length)
 {
-	if (atomic_fetch_add(&allocated, length) + length <= SCTPIW_MAX_DM)
-		return true;
-	atomic_fetch_sub(&allocated, length);
-	return false;
+	uint64_t before = atomic_load(&allocated);
+
+	do {
+		if (length > SCTPIW_MAX_DM - before)
+			return false;
+	} while (!atomic_compare_exchange_weak(&allocated, &before, before + length));
+	return true;
 }
 
 static struct sctpiw_dm *new_dm(uint64_t length, size_t align)
