@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * A peer that is what it says it is, and uses up what it can: windows, time, memory, streams, events
- * (RFC 5042 6.4, RFC 9260 12). It gets its own share; what others have, they keep.
+ * A peer that is not forged, but uses up what it can: windows, time, memory, streams, events (RFC
+ * 5042 6.4, RFC 9260 12). It gets its own share, and others keep theirs.
  */
 #include "fixture/llp_script.h"
 
@@ -16,9 +16,9 @@
 static struct {
 	struct sctp_assoc *a;
 	struct path_addr path;
-	uint32_t tag;	   /* of the instance */
-	uint32_t cum;	   /* of what we sent it */
-	unsigned int wants; /* messages */
+	uint32_t tag;	    /* the instance's */
+	uint32_t cum;	    /* the highest TSN without a gap that it has of ours */
+	unsigned int wants; /* messages that it is to get */
 } other;
 
 static size_t pull_both(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
@@ -58,7 +58,7 @@ static void open_other(void)
 	f.a = first;
 }
 
-/* It gets a message, and says so. */
+/* The second peer gets a message and acknowledges it. */
 static void other_works(void)
 {
 	struct packet *p;
@@ -87,7 +87,7 @@ static void other_works(void)
 /* What the peer of the first association does when DATA comes. */
 enum manner { SILENT, NOTHING_NEW, NO_WINDOW };
 
-/* Answers heartbeats, and DATA in its manner. */
+/* Answers HEARTBEATs, and DATA in the peer's manner. */
 static void peer_answers(enum manner manner)
 {
 	struct packet *p;
@@ -96,14 +96,17 @@ static void peer_answers(enum manner manner)
 		const uint8_t *q = p->data + WIRE_SCTP_COMMON_LEN;
 		struct wire_sctp_chunk c;
 
-		if (!f.a || vtag_of(p) != f.a->peer_tag || !ip_addr_equal(&p->to.remote, &f.path.remote))
+		if (!f.a || vtag_of(p) != f.a->peer_tag ||
+		    !ip_addr_equal(&p->to.remote, &f.path.remote))
 			continue;
 		while (f.a && wire_sctp_chunk_next(&q, p->data + p->len, &c)) {
 			begin();
 			if (c.type == WIRE_SCTP_HEARTBEAT)
-				memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, c.len - 4u), c.raw + 4, c.len - 4u);
+				memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, c.len - 4u), c.raw + 4,
+				       c.len - 4u);
 			else if (c.type == WIRE_SCTP_DATA && manner != SILENT)
-				add_sack(f.their_tsn - 1, manner == NO_WINDOW ? 0 : 1000000, NULL, 0);
+				add_sack(f.their_tsn - 1, manner == NO_WINDOW ? 0 : 1000000, NULL,
+					 0);
 			else
 				continue;
 			sendp();
@@ -111,7 +114,7 @@ static void peer_answers(enum manner manner)
 	}
 }
 
-/* So much time passes, or what is left to the association. */
+/* Lets so much time pass, or as much as the association has left. */
 static void live(enum manner manner, uint64_t ns)
 {
 	uint64_t end = f.now + ns;
@@ -129,7 +132,7 @@ static void with_heartbeats(void)
 	sctp_path_start(f.a, f.now);
 }
 
-/* All work requests of the QP come back, none successful if so wished. */
+/* All work requests of the QP come back; none is successful if the caller says so. */
 static unsigned int flushed(void)
 {
 	struct iw_cqe cqe;
@@ -159,7 +162,8 @@ static void is_lost(int error)
 
 	assert_null(f.a);
 	assert_int_equal(f.error, error);
-	iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x}); /* whoever listens hears of it by the connection manager */
+	/* The listener hears of it by the connection manager. */
+	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
 	iw_assoc_lost(x.assoc, f.error);
 	ev = fx_event(&x, IW_EVENT_CLOSED);
 	assert_ptr_equal(ev.qp, x.qp);
@@ -170,8 +174,8 @@ static void is_lost(int error)
 }
 
 /*
- * A peer that lives, and acknowledges nothing or the same again and again: given up after the silent
- * limit and one more retransmission; every work request is answered.
+ * A peer that lives, but acknowledges nothing, or the same again and again, is given up after the
+ * silent limit and one more retransmission. Every work request is answered.
  */
 static void never_acknowledges(void **state)
 {
@@ -197,8 +201,8 @@ static void never_acknowledges(void **state)
 }
 
 /*
- * A window that is closed for ever is the peer's right (RFC 9260 6.1 A). It costs what the windows of
- * before let out, others do not notice, and the QP can be had back at any time.
+ * A peer may keep its window closed for ever (RFC 9260 6.1 A). That costs what left before, others
+ * do not notice, and the QP can be had back at any time.
  */
 static void zero_window_for_ever(void **state)
 {
@@ -229,7 +233,7 @@ static void zero_window_for_ever(void **state)
 	other_works();
 }
 
-/* Nor does it hold up a shutdown for longer than T5 (RFC 9260 9.2). */
+/* Such a peer does not hold up a shutdown for longer than T5 either (RFC 9260 9.2). */
 static void zero_window_at_the_end(void **state)
 {
 	uint64_t begun;
@@ -285,7 +289,8 @@ static void fragments_for_ever(void **state)
 		for (i = 0; i < 20000 && f.a; i++) {
 			uint32_t at = round == 0 ? i :			   /* one without an end */
 				      round == 1 ? 2 * i + 1 :		   /* each with a hole before it */
-						   sim_random_below(&f.random, 40000); /* anything */
+						   /* anything */
+						   sim_random_below(&f.random, 40000);
 
 			send_data(tsn + at, (uint8_t)(U | (round == 1 && i & 1 ? B : 0)), 1000);
 			if (!f.a)
@@ -304,7 +309,7 @@ static void fragments_for_ever(void **state)
 	}
 }
 
-/* The first one never comes; what comes behind is bounded, and so is the SACK that tells of it. */
+/* The first TSN never comes. What is kept of those behind it is bounded, and so is the SACK. */
 static void gaps_for_ever(void **state)
 {
 	unsigned int i;
@@ -336,7 +341,9 @@ static void gaps_for_ever(void **state)
 	drop_all();
 }
 
-/* Segments of a DDP stream as far ahead as can be said, on each stream, until the first one comes. */
+/*
+ * Segments of a DDP stream as far ahead as can be said, on each stream, until the first one comes.
+ */
 static void segments_far_ahead(void **state)
 {
 	uint32_t i;
@@ -346,7 +353,8 @@ static void segments_far_ahead(void **state)
 	for (i = 2; i < 70000; i += i < 200 ? 1 : 37) {
 		begin();
 		add_message(tsn++, WHOLE, 16, "%b c1 40 %w %q 'x'",
-			    (const uint8_t[]){ (uint8_t)(i >> 8), (uint8_t)i }, (size_t)2, x.stag, x.base);
+			    (const uint8_t[]){ (uint8_t)(i >> 8), (uint8_t)i }, (size_t)2, x.stag,
+			    x.base);
 		send_packet();
 		drop_all();
 		assert_true(x.session->rx.order.size <= 32768);
@@ -397,12 +405,17 @@ static void private_data_of_all_lengths(void **state)
 			iw_assoc_lost(x.assoc, 0);
 			while (iw_next_event(x.rnic, &ev))
 				;
-			x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell, .acked = fx_acked },
+			x.assoc = iw_assoc_new(x.rnic,
+					       &(struct iw_llp_ops){ .doorbell = fx_doorbell,
+								     .acked = fx_acked },
 					       &x, false, 64, 1452);
 		}
 }
 
-/* All 65535 streams of an association at once, twice: one session each, and nobody else's business. */
+/*
+ * All 65535 streams of an association are begun at once, twice: each is one session, and others do
+ * not notice.
+ */
 static void initiates_everywhere(void **state)
 {
 	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
@@ -415,8 +428,10 @@ static void initiates_everywhere(void **state)
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < 65535; i++)
 			assert_int_equal(iw_assoc_receive(flood, (uint16_t)i, 17,
-							  (const uint8_t *)"\0\0\0\1", 4), 0);
-	assert_int_equal(iw_assoc_receive(flood, 65535, 17, (const uint8_t *)"\0\0\0\1", 4), -EPROTO);
+							  (const uint8_t *)"\0\0\0\1", 4),
+					 0);
+	assert_int_equal(iw_assoc_receive(flood, 65535, 17, (const uint8_t *)"\0\0\0\1", 4),
+			 -EPROTO);
 	assert_int_equal(iw_assoc_sessions(flood), 65535);
 	assert_true(x.rnic->shard.session_count <= 65536);
 	/* the session that was there works */
@@ -438,10 +453,14 @@ static void initiates_everywhere(void **state)
 	while (iw_next_event(x.rnic, &ev))
 		;
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
-	assert_true(x.rnic->shard.session_count <= 11); /* those that nobody decided on, till they are buried */
+	/* Those that nobody decided on are there until they are buried. */
+	assert_true(x.rnic->shard.session_count <= 11);
 }
 
-/* Terminates of both kinds by the thousand, wanted or not, in turn or not: one end, one event. */
+/*
+ * Terminates of both kinds come by the thousand, in every order: a session ends once, with one
+ * event.
+ */
 static void terminate_storm(void **state)
 {
 	unsigned int i, messages = 0;
@@ -453,13 +472,15 @@ static void terminate_storm(void **state)
 		begin();
 		switch (i % 3) {
 		case 0:
-			add_message(tsn++, WHOLE, 16, "%b 41 47 00000000  00000002 %w 00000000  12 02 0000",
-				    (const uint8_t[]){ (uint8_t)((i + 1) >> 8), (uint8_t)(i + 1) }, (size_t)2,
-				    i + 1);
+			add_message(tsn++, WHOLE, 16,
+				    "%b 41 47 00000000  00000002 %w 00000000  12 02 0000",
+				    (const uint8_t[]){ (uint8_t)((i + 1) >> 8), (uint8_t)(i + 1) },
+				    (size_t)2, i + 1);
 			break;
 		case 1:
 			add_message(tsn++, WHOLE, 17, "%b 0004",
-				    (const uint8_t[]){ (uint8_t)((i + 1) >> 8), (uint8_t)(i + 1) }, (size_t)2);
+				    (const uint8_t[]){ (uint8_t)((i + 1) >> 8), (uint8_t)(i + 1) },
+				    (size_t)2);
 			break;
 		default: /* the first of a stream that never was */
 			sid = (uint8_t)(1 + i % 19);
@@ -481,7 +502,7 @@ static void terminate_storm(void **state)
 
 /* ---- STags ---- */
 
-/* A packet full of guesses, the right one among them, is worth one: the first wrong one ends it all. */
+/* Of a packet full of guessed STags only the first counts: a wrong one ends the session. */
 static void packet_of_guesses(void **state)
 {
 	unsigned int i;
@@ -490,8 +511,9 @@ static void packet_of_guesses(void **state)
 	memset(x.mem, 0x11, FX_MEM);
 	begin();
 	for (i = 1; i < 40; i++)
-		add_message(tsn++, WHOLE, 16, "00 %b c1 40 %w %q 'guess'", &(const uint8_t){ (uint8_t)i },
-			    (size_t)1, x.stag + (i == 20 ? 0 : i << 8), x.base);
+		add_message(tsn++, WHOLE, 16, "00 %b c1 40 %w %q 'guess'",
+			    &(const uint8_t){ (uint8_t)i }, (size_t)1,
+			    x.stag + (i == 20 ? 0 : i << 8), x.base);
 	send_packet();
 	for (i = 0; i < FX_MEM; i++)
 		assert_int_equal(x.mem[i], 0x11);
@@ -517,8 +539,8 @@ static bool is_even(const unsigned int *counts, unsigned int buckets, unsigned i
 
 /*
  * 65,536 STags one after the other tell nothing of the next: every byte, of them and of what two
- * neighbours, or two that are 65,536 apart, differ in, is even; no bit of one goes with any bit of the
- * next.
+ * neighbours, or two that are 65,536 apart, differ in, is even; no bit of one goes with any bit of
+ * the next.
  */
 static void unpredictable_stags(void **state)
 {
@@ -565,18 +587,12 @@ static void unpredictable_stags(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LLP_TEST(never_acknowledges),
-		LLP_TEST(zero_window_for_ever),
-		LLP_TEST(zero_window_at_the_end),
-		LLP_TEST(forged_abort),
-		LLP_TEST(fragments_for_ever),
-		LLP_TEST(gaps_for_ever),
-		LLP_TEST(segments_far_ahead),
-		LLP_TEST(private_data_of_all_lengths),
-		LLP_TEST(initiates_everywhere),
-		LLP_TEST(terminate_storm),
-		LLP_TEST(packet_of_guesses),
-		LLP_TEST(unpredictable_stags),
+		LLP_TEST(never_acknowledges),	  LLP_TEST(zero_window_for_ever),
+		LLP_TEST(zero_window_at_the_end), LLP_TEST(forged_abort),
+		LLP_TEST(fragments_for_ever),	  LLP_TEST(gaps_for_ever),
+		LLP_TEST(segments_far_ahead),	  LLP_TEST(private_data_of_all_lengths),
+		LLP_TEST(initiates_everywhere),	  LLP_TEST(terminate_storm),
+		LLP_TEST(packet_of_guesses),	  LLP_TEST(unpredictable_stags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /*
- * Forged packets: from off the path, where the tag must be guessed, nothing ever changes; whoever
- * knows the tag can break that one association, and does no harm beyond it (RFC 9260 8.5, 12).
+ * Forged packets. From off the path, where the tag must be guessed, they never change anything. An
+ * attacker who knows the tag can break that one association, and does no harm beyond it (RFC 9260
+ * 8.5, 12).
  */
 #include "fixture/sctp_script.h"
 
@@ -67,31 +68,33 @@ static const struct {
 
 /* ---- what the attacker sends ---- */
 
-/* Chunks that would mean something under the right tag; D and P are TSNs that he has guessed right. */
+/*
+ * Chunks that would mean something under the right tag. The attacker has guessed the TSNs D and P.
+ */
 static const char *const chunks_forged[] = {
-	"00 07 0011 P+1 0001 0000 00000010 77 000000",	    /* DATA */
-	"00 04 0011 P+1 0001 0000 00000010 77 000000",	    /* a fragment of it */
+	"00 07 0011 P+1 0001 0000 00000010 77 000000",			      /* DATA */
+	"00 04 0011 P+1 0001 0000 00000010 77 000000",			      /* a fragment of it */
 	"01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001", /* INIT */
 	"02 00 0028 55555555 00100000 0014 001e 00000001 c006 0008 00000001 0007 000c c1*8",
-	"03 00 0010 D+0 00100000 0000 0000",		    /* SACK */
-	"03 00 0010 D-1 00000000 0000 0000",		    /* closing the window */
-	"03 00 0014 D-1 00100000 0001 0000 0002 0002",	    /* with a gap */
-	"03 00 0010 D+1000 00100000 0000 0000",		    /* of what was never sent */
-	"04 00 000c 0001 0008 deadbeef",		    /* HEARTBEAT */
-	"05 00 0018 0001 0014 00*16",			    /* HEARTBEAT ACK */
-	"06 00 0004",					    /* ABORT */
+	"03 00 0010 D+0 00100000 0000 0000",	       /* SACK */
+	"03 00 0010 D-1 00000000 0000 0000",	       /* closing the window */
+	"03 00 0014 D-1 00100000 0001 0000 0002 0002", /* with a gap */
+	"03 00 0010 D+1000 00100000 0000 0000",	       /* of what was never sent */
+	"04 00 000c 0001 0008 deadbeef",	       /* HEARTBEAT */
+	"05 00 0018 0001 0014 00*16",		       /* HEARTBEAT ACK */
+	"06 00 0004",				       /* ABORT */
 	"06 00 0008 000c 0004",
-	"07 00 0008 D-1",				    /* SHUTDOWN */
-	"08 00 0004",					    /* SHUTDOWN ACK */
-	"09 00 000c 0003 0008 00000000",		    /* ERROR: Stale Cookie */
+	"07 00 0008 D-1",		 /* SHUTDOWN */
+	"08 00 0004",			 /* SHUTDOWN ACK */
+	"09 00 000c 0003 0008 00000000", /* ERROR: Stale Cookie */
 	"09 00 0008 000d 0004",
-	"0a 00 000c c0*8",				    /* COOKIE ECHO */
-	"0b 00 0004",					    /* COOKIE ACK */
-	"0c 00 0008 D-1",				    /* ECNE, CWR */
+	"0a 00 000c c0*8", /* COOKIE ECHO */
+	"0b 00 0004",	   /* COOKIE ACK */
+	"0c 00 0008 D-1",  /* ECNE, CWR */
 	"0d 00 0008 D-1",
-	"0e 00 0004",					    /* SHUTDOWN COMPLETE */
-	"84 00 0004",					    /* PAD */
-	"c1 00 0004",					    /* ASCONF */
+	"0e 00 0004", /* SHUTDOWN COMPLETE */
+	"84 00 0004", /* PAD */
+	"c1 00 0004", /* ASCONF */
 	"ff 00 0008 00000000",
 	"3f 00 0004",
 };
@@ -103,7 +106,7 @@ static unsigned int forged_type(size_t i)
 	return (unsigned int)strtoul(chunks_forged[i], NULL, 16);
 }
 
-/* Forged chunk i under this tag, its flags changed by xor. */
+/* Sends forged chunk i under this tag, with its flags changed by xor. */
 static void forge(size_t i, uint32_t tag, uint8_t flags)
 {
 	char line[256];
@@ -125,7 +128,7 @@ static struct {
 	unsigned int events;
 } kept;
 
-/* But for its place among the others. */
+/* An association without its place among the others. */
 static struct sctp_assoc alone(const struct sctp_assoc *a)
 {
 	struct sctp_assoc copy;
@@ -159,7 +162,8 @@ static bool is_as_kept(const struct sctp_assoc *a)
 		return false;
 	now = alone(a);
 	return !memcmp(&kept.a, &now, sizeof(now)) &&
-	       (!a->out.size || !memcmp(kept.ring, a->out.ring, a->out.size * sizeof(*a->out.ring))) &&
+	       (!a->out.size ||
+		!memcmp(kept.ring, a->out.ring, a->out.size * sizeof(*a->out.ring))) &&
 	       (!a->rx.map.size || !memcmp(kept.bits, a->rx.map.bits, a->rx.map.size / 8)) &&
 	       kept.count == f.s->table.assoc_count && kept.timeout == sctp_next_timeout(f.s) &&
 	       kept.events == f.events;
@@ -168,16 +172,16 @@ static bool is_as_kept(const struct sctp_assoc *a)
 /* ---- off the path ---- */
 
 /*
- * Nothing happens, and nothing is said: but for a SHUTDOWN ACK while the association is being set up,
- * which is answered as one of nobody's (8.5.1 E).
+ * Nothing happens and nothing is answered, except that a SHUTDOWN ACK while the association is
+ * being set up is answered as one out of the blue (8.5.1 E).
  */
 static void is_ignored(size_t state, size_t i, uint32_t tag, uint8_t flags)
 {
 	forge(i, tag, flags);
 	f.rx.up = false;
 	if (!is_as_kept(f.a))
-		fail_msg("%s under tag %08x, flags ^ %x, changed something in %s", chunks_forged[i], tag,
-			 flags, states[state].name);
+		fail_msg("%s under tag %08x, flags ^ %x, changed something in %s", chunks_forged[i],
+			 tag, flags, states[state].name);
 	assert_int_equal(f.rx.count, 0);
 	if (tag && forged_type(i) == WIRE_SCTP_SHUTDOWN_ACK && state < 2)
 		check_packet("SHUTDOWN COMPLETE", "???????? / 0e 01 0004", take());
@@ -206,11 +210,14 @@ static void test_wrong_tags(void **state)
 			for (n = 0; n < 32; n++)
 				is_ignored(s, i, tag ^ 1u << n, 0);
 			for (n = 0; n < 1000; n++)
-				is_ignored(s, i, ((uint32_t)sim_random_u64(&f.random) | 1) ^ (tag & 1), 0);
+				is_ignored(s, i,
+					   ((uint32_t)sim_random_u64(&f.random) | 1) ^ (tag & 1),
+					   0);
 			is_ignored(s, i, f.tag, 0); /* reflected, but without the T bit */
 			if (forged_type(i) != WIRE_SCTP_INIT)
 				is_ignored(s, i, 0, 0);
-			if (forged_type(i) == WIRE_SCTP_ABORT || forged_type(i) == WIRE_SCTP_SHUTDOWN_COMPLETE) {
+			if (forged_type(i) == WIRE_SCTP_ABORT ||
+			    forged_type(i) == WIRE_SCTP_SHUTDOWN_COMPLETE) {
 				is_ignored(s, i, tag, WIRE_SCTP_T_BIT);
 				is_ignored(s, i, f.tag ^ 0x100, WIRE_SCTP_T_BIT);
 				is_ignored(s, i, 0, WIRE_SCTP_T_BIT);
@@ -219,7 +226,7 @@ static void test_wrong_tags(void **state)
 	}
 }
 
-/* An INIT needs no tag: whoever sends one is answered, and the association does not care. */
+/* An INIT needs no tag: it is answered, whoever sent it, and the association does not change. */
 static void test_forged_init(void **state)
 {
 	size_t s, i;
@@ -235,8 +242,10 @@ static void test_forged_init(void **state)
 		elsewhere = f.path;
 		elsewhere.udp_port = 4444;
 		for (i = 0; i < 100; i++) {
-			script_say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
-			    i & 1 ? &elsewhere : &f.path);
+			script_say(
+				"INIT",
+				"00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
+				i & 1 ? &elsewhere : &f.path);
 			assert_true(is_as_kept(f.a));
 			check_packet("INIT ACK", "55555555 / 02 00 ...", take());
 			script("-");
@@ -247,8 +256,10 @@ static void test_forged_init(void **state)
 		teardown(NULL);
 		setup(NULL);
 		states[s].reach();
-		script_say("INIT", "00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
-		    &f.path);
+		script_say(
+			"INIT",
+			"00000000 / 01 00 001c 55555555 00100000 0014 001e 00000001 c006 0008 00000001",
+			&f.path);
 		drop_all();
 		assert_string_equal(state_name(), states[s].name);
 		if (s == 0)
@@ -289,7 +300,7 @@ static void test_tags_are_random(void **state)
 
 /* ---- on the path ---- */
 
-/* Under the right tag: what must stay as it is whatever one chunk says. */
+/* Under the right tag, this must stay as it is whatever one chunk says. */
 static void test_right_tag(void **state)
 {
 	static const struct {
@@ -323,7 +334,8 @@ static void test_right_tag(void **state)
 		if (strcmp(state_name(), want))
 			fail_msg("%s led to %s", chunks_forged[i], state_name());
 		if (!f.a) {
-			assert_int_equal(f.error, forged_type(i) == WIRE_SCTP_ABORT ? -ECONNRESET : -EPROTO);
+			assert_int_equal(f.error,
+					 forged_type(i) == WIRE_SCTP_ABORT ? -ECONNRESET : -EPROTO);
 			assert_int_equal(f.s->table.assoc_count, 0);
 			assert_true(sctp_next_timeout(f.s) == TIME_NEVER);
 			continue;
@@ -384,7 +396,7 @@ static void test_neighbour(void **state)
 
 /* ---- acknowledgements that lie ---- */
 
-/* So many messages of a packet each are outstanding. */
+/* Makes so many messages of a packet each outstanding. */
 static void outstanding(unsigned int n)
 {
 	associate();
@@ -398,8 +410,8 @@ static void outstanding(unsigned int n)
 }
 
 /*
- * However a window is cut into acknowledgements, it grows by what was acknowledged and no more; what
- * is said twice counts once.
+ * However the acknowledgement of a window is cut, cwnd grows by what was acknowledged and no more;
+ * what is said twice counts once.
  */
 static void test_sack_division(void **state)
 {
@@ -444,14 +456,16 @@ static void test_sack_division(void **state)
 	}
 }
 
-/* Acknowledging before it came is possible; before it was sent it ends the association. */
+/*
+ * A peer can acknowledge what has not arrived yet. If it was not even sent, the association ends.
+ */
 static void test_optimistic_ack(void **state)
 {
 	static const struct {
 		unsigned int ahead; /* of the last TSN sent */
 		unsigned int gap;
 	} cases[] = {
-		{ 1, 0 }, { 2, 0 }, { 4095, 0 }, { 0x7fffffff - 40, 0 },
+		{ 1, 0 },  { 2, 0 },  { 4095, 0 },  { 0x7fffffff - 40, 0 },
 		{ 0, 41 }, { 0, 42 }, { 0, 65535 },
 	};
 	size_t i;
@@ -474,7 +488,7 @@ static void test_optimistic_ack(void **state)
 		script("-");
 		assert_int_equal(f.s->table.assoc_count, 0);
 	}
-	/* the last one that was sent is the most that he gets */
+	/* The last TSN that was sent is the most that it gets. */
 	teardown(NULL);
 	setup(NULL);
 	outstanding(40);
@@ -486,8 +500,8 @@ static void test_optimistic_ack(void **state)
 }
 
 /*
- * A packet full of SACKs, each of which would have all that is outstanding looked at, is worth a few.
- * Those behind are as lost; the next packet says it all again.
+ * Of a packet full of SACKs, each of which would have all that is outstanding looked at, a few
+ * count. The others are treated as lost; the next packet says it all again.
  */
 static void test_packet_of_sacks(void **state)
 {
@@ -515,7 +529,9 @@ static void test_packet_of_sacks(void **state)
 	script("state SHUTDOWN-RECEIVED", "> Dtag / 07 00 0008 D+39", "state SHUTDOWN-ACK-SENT");
 }
 
-/* Chunks of no length, of every type, by the hundred: none of them means anything, or is answered much. */
+/*
+ * Chunks of every type without a value, by the hundred: none means anything, and few are answered.
+ */
 static void test_tiny_chunks(void **state)
 {
 	unsigned int type, len, packets;
@@ -554,14 +570,10 @@ static void test_tiny_chunks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_wrong_tags),
-		PEER_TEST(test_forged_init),
-		PEER_TEST(test_tags_are_random),
-		PEER_TEST(test_right_tag),
-		PEER_TEST(test_neighbour),
-		PEER_TEST(test_sack_division),
-		PEER_TEST(test_optimistic_ack),
-		PEER_TEST(test_packet_of_sacks),
+		PEER_TEST(test_wrong_tags),	 PEER_TEST(test_forged_init),
+		PEER_TEST(test_tags_are_random), PEER_TEST(test_right_tag),
+		PEER_TEST(test_neighbour),	 PEER_TEST(test_sack_division),
+		PEER_TEST(test_optimistic_ack),	 PEER_TEST(test_packet_of_sacks),
 		PEER_TEST(test_tiny_chunks),
 	};
 

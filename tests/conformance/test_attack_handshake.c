@@ -2,8 +2,9 @@
 /* LINK: sctp */
 /* WRAP: malloc calloc realloc aligned_alloc */
 /*
- * Attacks on the handshake: floods from made-up addresses, and cookies that are replayed, stolen,
- * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). The linker counts what is allocated.
+ * Attacks on the handshake: floods from invented addresses, and cookies that are replayed, stolen,
+ * old, or not ours (RFC 9260 5.1, 5.1.3, 5.1.5, 5.2.4, 12). Allocations are counted by wrappers
+ * that the linker puts in.
  */
 #include "fixture/sctp_script.h"
 
@@ -52,7 +53,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size)
 
 /* ---- floods ---- */
 
-/* Sends what waits for strangers; how many of those packets there were. */
+/* Sends the packets of no association that wait, and returns their number. */
 static unsigned int answers(void)
 {
 	struct sctp_batch b;
@@ -65,7 +66,7 @@ static unsigned int answers(void)
 	return n;
 }
 
-/* Hands over what is in f.buf as if it came from this one of many addresses. */
+/* Delivers what is in f.buf as if it came from this one of many addresses. */
 static void from_address(uint32_t number)
 {
 	struct path_addr from = f.path;
@@ -109,7 +110,10 @@ static void flood(void)
 	assert_true(sctp_next_timeout(f.s) == timeout);
 }
 
-/* INITs from 100,000 addresses: answered, and nothing is kept of any. The real peer still gets in. */
+/*
+ * INITs from 100,000 addresses are answered, and nothing is kept of any. The real peer still gets
+ * in.
+ */
 static void test_init_flood(void **state)
 {
 	ROWS("9260-5.1-02");
@@ -133,7 +137,7 @@ static void test_init_flood_while_up(void **state)
 	assert_memory_equal(f.a, &before, sizeof(before));
 }
 
-/* As many COOKIE ECHOes with cookies that nobody gave: not even answered. */
+/* As many COOKIE ECHOes with invented cookies are not even answered. */
 static void test_cookie_flood(void **state)
 {
 	uint32_t i;
@@ -331,7 +335,7 @@ static void test_replay_after_the_end(void **state)
 	assert_int_equal(f.ep->assoc_count, 0);
 }
 
-/* Neither do the cookies from before a restart undo it, whether they live or not. */
+/* The cookies from before a restart do not undo it, whether they live or not. */
 static void test_replay_after_a_restart(void **state)
 {
 	static struct stolen first, second;
@@ -365,7 +369,7 @@ static void test_replay_after_a_restart(void **state)
 	script("> Dtag" PEER_DATA(1), "got 1", "state ESTABLISHED");
 }
 
-/* Whoever presents the cookie of another gets nothing at all. */
+/* A host that presents another's cookie gets nothing at all. */
 static void test_theft(void **state)
 {
 	static struct stolen c;
@@ -403,14 +407,14 @@ static void test_theft(void **state)
 	assert_null(f.rx.assoc);
 	script("-");
 	assert_int_equal(f.s->table.assoc_count, 0);
-	echo(&c, &f.path); /* it was good all the time */
+	echo(&c, &f.path); /* the cookie was good all the time */
 	assert_true(f.rx.up);
 	drop_all();
 }
 
 /*
- * Somebody elsewhere who lists the peer's address, to take its association over: refused before a
- * cookie is made (RFC 9260 5.2.2).
+ * A host that lists the peer's address to take its association over is refused before a cookie is
+ * made (RFC 9260 5.2.2).
  */
 static void test_takeover(void **state)
 {
@@ -421,17 +425,21 @@ static void test_takeover(void **state)
 	associate();
 	before = *f.a;
 	thief.remote = simnet_v4(9);
-	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
-	    " 0005 0008 0a000002", &thief);
+	script_say("INIT",
+		   "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+		   " 0005 0008 0a000002",
+		   &thief);
 	assert_memory_equal(f.a, &before, sizeof(before));
 	script("< 99999999 / 06 00 ...", "-");
 	/* as it would be with the address of somebody who has none */
-	script_say("INIT", "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
-	    " 0005 0008 0a000007", &thief);
+	script_say("INIT",
+		   "00000000 / 01 00 0024 99999999 00100000 0014 001e P+0 c006 0008 00000001"
+		   " 0005 0008 0a000007",
+		   &thief);
 	script("< 99999999 / 02 00 ...", "-");
 }
 
-/* The last moment of its life, and the first one after it. */
+/* A cookie works in the last moment of its life, and not in the next one. */
 static void test_lifespan(void **state)
 {
 	static struct stolen c;
@@ -449,7 +457,10 @@ static void test_lifespan(void **state)
 	drop_all();
 }
 
-/* A cookie outlives the secret that it was made with by one; with the next it is nobody's. */
+/*
+ * A cookie outlives the secret that it was made with by one more secret, and is worthless after
+ * that.
+ */
 static void test_former_secret(void **state)
 {
 	static struct stolen c, newer;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Tags, strangers, shutdown and abort, and where packets go (RFC 9260 3.3.7, 6, 8, 9, 10; RFC 6951). */
+/*
+ * Verification tags, packets out of the blue, shutdown and abort, and where packets go (RFC 9260
+ * 3.3.7, 6, 8, 9, 10; RFC 6951).
+ */
 #include "fixture/sctp_script.h"
 
 #define SMALL(n) " / 00 07 0018 D+" #n " 0003 0000 00000010 ??*8"
@@ -9,23 +12,28 @@
 #define HEARTBEAT "> Dtag / 04 00 000c 0001 0008 12345678"
 #define HEARTBEAT_ACK " / 05 00 000c 0001 0008 12345678"
 
-/* Packets of nobody (8.4). */
+/* Packets of no association (8.4). */
 static void test_out_of_the_blue(void **state)
 {
 	static const char *const lines[][2] = {
 		{ "> 00000063 / 06 00 0004", "-" }, /* ABORT */
 		{ "> 00000063 / 06 01 0004", "-" },
-		{ "> 00000063 / 0e 00 0004", "-" }, /* SHUTDOWN COMPLETE */
-		{ "> 00000063 / 0b 00 0004", "-" }, /* COOKIE ACK */
+		{ "> 00000063 / 0e 00 0004", "-" },		       /* SHUTDOWN COMPLETE */
+		{ "> 00000063 / 0b 00 0004", "-" },		       /* COOKIE ACK */
 		{ "> 00000063 / 09 00 000c 0003 0008 00000000", "-" }, /* ERROR: stale cookie */
-		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000 / 06 00 0004", "-" },
-		{ "> 00000000 / 00 07 0011 00000001 0001 0000 00000010 77 000000", "-" }, /* tag 0 */
+		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000 / 06 00 0004",
+		  "-" },
+		/* tag 0 */
+		{ "> 00000000 / 00 07 0011 00000001 0001 0000 00000010 77 000000", "-" },
 		{ "> 00000000 / 08 00 0004", "-" },
 		{ "> 00000063 / 08 00 0004", "< 00000063 / 0e 01 0004" }, /* SHUTDOWN ACK */
-		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000", "< 00000063 / 06 01 0004" },
-		{ "> 00000063 / 03 00 0010 00000001 00100000 0000 0000", "< 00000063 / 06 01 0004" },
+		{ "> 00000063 / 00 07 0011 00000001 0001 0000 00000010 77 000000",
+		  "< 00000063 / 06 01 0004" },
+		{ "> 00000063 / 03 00 0010 00000001 00100000 0000 0000",
+		  "< 00000063 / 06 01 0004" },
 		{ "> 00000063 / 04 00 0008 00000000", "< 00000063 / 06 01 0004" },
-		{ "> 00000063 / 09 00 0008 0006 0004", "< 00000063 / 06 01 0004" }, /* another ERROR */
+		/* another ERROR */
+		{ "> 00000063 / 09 00 0008 0006 0004", "< 00000063 / 06 01 0004" },
 		{ "> 00000063 / c0 00 0004", "< 00000063 / 06 01 0004" },
 	};
 	unsigned int i;
@@ -38,13 +46,13 @@ static void test_out_of_the_blue(void **state)
 			assert_memory_equal(&f.out[f.head % PACKETS].to, &f.path, sizeof(f.path));
 		script(lines[i][1], "-");
 	}
-	f.path.remote.b[12] = 239; /* from a group: silence */
+	f.path.remote.b[12] = 239; /* what comes from a group is not answered */
 	for (i = 8; i < 11; i++)
 		script(lines[i][0], "-");
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Port 0 is nobody's. */
+/* Nobody has port 0. */
 static void test_port_zero(void **state)
 {
 	unsigned int i;
@@ -67,7 +75,7 @@ static void test_port_zero(void **state)
 	}
 }
 
-/* The tag is the only password (8.5, 8.5.1). */
+/* The verification tag is the only password (8.5, 8.5.1). */
 static void test_tags(void **state)
 {
 	uint32_t good;
@@ -76,22 +84,24 @@ static void test_tags(void **state)
 	associate();
 	good = f.their_tag;
 	f.their_tag = good + 1;
-	script("> Dtag" PEER_DATA(0), "got 0", HEARTBEAT, "wait 200", "-",
-	       "> Dtag / 06 00 0004", "state ESTABLISHED", "> Dtag / 06 01 0004", "state ESTABLISHED",
-	       "> 00000000" PEER_DATA(0), "got 0", "-", "> 00000000 / 06 00 0004", "state ESTABLISHED");
+	script("> Dtag" PEER_DATA(0), "got 0", HEARTBEAT, "wait 200", "-", "> Dtag / 06 00 0004",
+	       "state ESTABLISHED", "> Dtag / 06 01 0004", "state ESTABLISHED",
+	       "> 00000000" PEER_DATA(0), "got 0", "-", "> 00000000 / 06 00 0004",
+	       "state ESTABLISHED");
 	f.their_tag = good;
 	script(/* ABORT: our tag with T, the peer's without */
-	       "> Dtag / 06 01 0004", "state ESTABLISHED", "> Ptag / 06 00 0004", "state ESTABLISHED",
+	       "> Dtag / 06 01 0004", "state ESTABLISHED", "> Ptag / 06 00 0004",
+	       "state ESTABLISHED",
 	       /* behind another chunk as well (PAD) */
 	       "> Dtag / 84 00 0004 / 06 01 0004", "state ESTABLISHED",
 	       /* malformed */
-	       "> Dtag / 06 00 0003", "state ESTABLISHED", "> Dtag / 06 00 0008", "state ESTABLISHED",
+	       "> Dtag / 06 00 0003", "state ESTABLISHED", "> Dtag / 06 00 0008",
+	       "state ESTABLISHED",
 	       /* SHUTDOWN COMPLETE in the wrong state, either way */
 	       "> Dtag / 0e 00 0004", "> Ptag / 0e 01 0004", "state ESTABLISHED", "-",
 	       /* a reflected tag vouches for one chunk */
-	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-",
-	       "> Dtag" PEER_DATA(0), "got 1", "drop",
-	       "> Dtag / 06 00 0004", "-", "error 104");
+	       "> Ptag / 0e 01 0004" PEER_DATA(0), "got 0", "wait 200", "-", "> Dtag" PEER_DATA(0),
+	       "got 1", "drop", "> Dtag / 06 00 0004", "-", "error 104");
 	teardown(NULL);
 	setup(NULL);
 	associate();
@@ -102,16 +112,18 @@ static void test_shutdown_complete_tags(void **state)
 {
 	ROWS("9260-8.5.1-01 9260-9.2-05");
 	associate();
-	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 01 0004", "> Ptag / 0e 00 0004",
-	       "state SHUTDOWN-ACK-SENT", "> Ptag / 0e 01 0004", "-", "state CLOSED");
+	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 01 0004",
+	       "> Ptag / 0e 00 0004", "state SHUTDOWN-ACK-SENT", "> Ptag / 0e 01 0004", "-",
+	       "state CLOSED");
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
 	teardown(NULL);
 	setup(NULL);
 	associate();
-	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 00 0004", "-", "state CLOSED");
+	script("> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004", "> Dtag / 0e 00 0004", "-",
+	       "state CLOSED");
 }
 
-/* The user's abort: one ABORT with its cause, alone, whatever else wanted to go. */
+/* The user's abort sends one ABORT with its cause, alone, whatever else was to be sent. */
 static void test_abort(void **state)
 {
 	ROWS("9260-9.1-01 9260-3.3.7-01 9260-3.3.7-03 9260-3.3.10-01");
@@ -130,7 +142,10 @@ static void test_abort(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* The user gives up before the association is up: nobody to tell, or an ABORT (user-initiated). */
+/*
+ * If the user gives up before the association is up, there is nobody to tell yet, or an ABORT
+ * (user-initiated) leaves.
+ */
 static void test_close_in_setup(void **state)
 {
 	ROWS("9260-9.1-01 9260-3.3.7-03");
@@ -145,21 +160,25 @@ static void test_close_in_setup(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* Our shutdown: what is outstanding first (9.2). */
+/* Our shutdown waits for what is outstanding (9.2). */
 static void test_shutdown(void **state)
 {
 	ROWS("9260-9.2-01 9260-9.2-05 9260-8.5.1-03 9260-6-01 9260-3-01");
 	associate();
-	script("post 1 8", "< Ptag" SMALL(0), "shutdown", "-", "state SHUTDOWN-PENDING", "post 3 8", "-");
+	script("post 1 8", "< Ptag" SMALL(0), "shutdown", "-", "state SHUTDOWN-PENDING", "post 3 8",
+	       "-");
 	assert_int_equal(f.messages, 3);
-	script("wait 3000", "< Ptag / 00 ?? 0018 D+0 ...", "drop", "state SHUTDOWN-PENDING",
-	       ACK(0), "state SHUTDOWN-SENT", "< Ptag / 07 00 0008 P-1", "-", "post 3 8", "-",
+	script("wait 3000", "< Ptag / 00 ?? 0018 D+0 ...", "drop", "state SHUTDOWN-PENDING", ACK(0),
+	       "state SHUTDOWN-SENT", "< Ptag / 07 00 0008 P-1", "-", "post 3 8", "-",
 	       "> Dtag / 08 00 0004", "< Ptag / 0e 00 0004", "-", "state CLOSED");
 	assert_int_equal(f.messages, 3);
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
 }
 
-/* In SHUTDOWN-SENT: DATA is taken, and answered with SHUTDOWN and, where that cannot tell, SACK. */
+/*
+ * In SHUTDOWN-SENT, DATA is taken and answered with SHUTDOWN, and with a SACK if SHUTDOWN cannot
+ * tell all.
+ */
 static void test_data_after_shutdown(void **state)
 {
 	ROWS("9260-9.2-04 9260-6-02");
@@ -173,7 +192,7 @@ static void test_data_after_shutdown(void **state)
 	       "> Dtag" PEER_DATA(1), "got 1", "< Ptag / 07 00 0008 P+2", "-");
 }
 
-/* T2: SHUTDOWN and SHUTDOWN ACK again, ever later, then it is over. */
+/* T2 sends SHUTDOWN and SHUTDOWN ACK again, ever later, until the association is given up. */
 static void test_t2(void **state)
 {
 	static const char *const begin_shutdown[] = { "shutdown", "> Dtag / 07 00 0008 D-1" };
@@ -185,9 +204,9 @@ static void test_t2(void **state)
 		teardown(NULL);
 		setup(NULL);
 		associate();
-		script(begin_shutdown[i], again[i], "wait 999", "-", "wait 1", again[i], "-", "wait 1999",
-		       "-", "wait 1", again[i], "-", "wait 3999", "-", "wait 1", again[i], "-",
-		       "wait 60000", "drop", "error 110"); /* ETIMEDOUT */
+		script(begin_shutdown[i], again[i], "wait 999", "-", "wait 1", again[i], "-",
+		       "wait 1999", "-", "wait 1", again[i], "-", "wait 3999", "-", "wait 1",
+		       again[i], "-", "wait 60000", "drop", "error 110"); /* ETIMEDOUT */
 	}
 }
 
@@ -196,53 +215,58 @@ static void test_t2_updated(void **state)
 {
 	ROWS("9260-9.2-02 9260-9.2-04");
 	associate();
-	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag" PEER_DATA(0), "< Ptag / 07 00 0008 P+0",
-	       "wait 1000", "< Ptag / 07 00 0008 P+0", "-");
+	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag" PEER_DATA(0),
+	       "< Ptag / 07 00 0008 P+0", "wait 1000", "< Ptag / 07 00 0008 P+0", "-");
 }
 
-/* The peer's shutdown: what is outstanding first, nothing new, and the SHUTDOWN may be repeated. */
+/*
+ * The peer's shutdown waits for what is outstanding, and nothing new is sent; the SHUTDOWN may be
+ * repeated.
+ */
 static void test_shutdown_received(void **state)
 {
 	ROWS("9260-9.2-03 9260-6-02 9260-6-01");
 	associate();
-	script("post 1 8", "post 1 8", "drop", "> Dtag / 07 00 0008 D-1", "-", "state SHUTDOWN-RECEIVED");
+	script("post 1 8", "post 1 8", "drop", "> Dtag / 07 00 0008 D-1", "-",
+	       "state SHUTDOWN-RECEIVED");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_SHUTDOWN);
 	script("post 3 8", "-", "> Dtag" PEER_DATA(0), "got 0", "wait 200", "drop", ">>",
 	       "got 0", /* too late for DATA */
-	       "> Dtag / 07 00 0008 D+0", "state SHUTDOWN-RECEIVED", "wait 5000", "< Ptag / 00 ?? 0018 D+1 ...",
-	       "drop", ACK(1), "state SHUTDOWN-ACK-SENT", "< Ptag / 08 00 0004", "-",
-	       "> Dtag" PEER_DATA(0), "got 0", "-", "post 1 8", "-", "> Dtag / 07 00 0008 D+1", "< Ptag / 08 00 0004", "-", "wait 1000",
-	       "drop", "> Dtag / 0e 00 0004", "-", "state CLOSED");
+	       "> Dtag / 07 00 0008 D+0", "state SHUTDOWN-RECEIVED", "wait 5000",
+	       "< Ptag / 00 ?? 0018 D+1 ...", "drop", ACK(1), "state SHUTDOWN-ACK-SENT",
+	       "< Ptag / 08 00 0004", "-", "> Dtag" PEER_DATA(0), "got 0", "-", "post 1 8", "-",
+	       "> Dtag / 07 00 0008 D+1", "< Ptag / 08 00 0004", "-", "wait 1000", "drop",
+	       "> Dtag / 0e 00 0004", "-", "state CLOSED");
 	assert_int_equal(f.messages, 1);
 }
 
-/* Both at once: through SHUTDOWN-ACK-SENT. */
+/* If both shut down at once, both go through SHUTDOWN-ACK-SENT. */
 static void test_crossed_shutdowns(void **state)
 {
 	ROWS("9260-9.2-05 9260-8.5.1-03");
 	associate();
-	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag / 07 00 0008 D-1", "state SHUTDOWN-ACK-SENT",
-	       "< Ptag / 08 00 0004", "-", "> Dtag / 08 00 0004", "< Ptag / 0e 00 0004", "-",
-	       "state CLOSED");
+	script("shutdown", "< Ptag / 07 00 0008 P-1", "> Dtag / 07 00 0008 D-1",
+	       "state SHUTDOWN-ACK-SENT", "< Ptag / 08 00 0004", "-", "> Dtag / 08 00 0004",
+	       "< Ptag / 0e 00 0004", "-", "state CLOSED");
 }
 
-/* Shutdown where it does not belong. */
+/* Chunks of the shutdown in states where they do not belong. */
 static void test_shutdown_misplaced(void **state)
 {
 	ROWS("9260-9.2-06");
 	begin_connect();
 	keep_init();
 	script("> Dtag / 07 00 0008 D-1", "-", "state COOKIE-WAIT", "> Dtag / 08 00 0004",
-	       "< Dtag / 0e 01 0004", "-", "state COOKIE-WAIT", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8",
-	       "> Dtag / 07 00 0008 D-1", "-", "state COOKIE-ECHOED", "> Dtag / 08 00 0004",
-	       "< Dtag / 0e 01 0004", "-", "state COOKIE-ECHOED", "> Dtag / 0b 00 0004",
-	       "state ESTABLISHED", "> Dtag / 08 00 0004", "-", "state ESTABLISHED", "> Dtag / 07 00 0008 D-1",
-	       "< Ptag / 08 00 0004",
+	       "< Dtag / 0e 01 0004", "-", "state COOKIE-WAIT", PEER_INIT_ACK,
+	       "< Ptag / 0a 00 000c c0*8", "> Dtag / 07 00 0008 D-1", "-", "state COOKIE-ECHOED",
+	       "> Dtag / 08 00 0004", "< Dtag / 0e 01 0004", "-", "state COOKIE-ECHOED",
+	       "> Dtag / 0b 00 0004", "state ESTABLISHED", "> Dtag / 08 00 0004", "-",
+	       "state ESTABLISHED", "> Dtag / 07 00 0008 D-1", "< Ptag / 08 00 0004",
 	       "> 00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001",
 	       "< Ptag / 08 00 0004", "-", "state SHUTDOWN-ACK-SENT");
 }
 
-/* A SHUTDOWN has no gap blocks, which takes back none. */
+/* A SHUTDOWN has no gap blocks, but takes none back. */
 static void test_shutdown_reneges_nothing(void **state)
 {
 	struct packet *p;
@@ -250,8 +274,9 @@ static void test_shutdown_reneges_nothing(void **state)
 	ROWS("9260-3.3.8-01");
 	associate();
 	script("post 1 8", "post 1 8", "post 1 8", "drop",
-	       "> Dtag / 03 00 0014 D+0 00100000 0001 0000 0002 0002", /* D+2 is there, D+1 is not */
-	       "> Dtag / 07 00 0008 D+0", "wait 5000");
+	       /* D+2 is there, D+1 is not */
+	       "> Dtag / 03 00 0014 D+0 00100000 0001 0000 0002 0002", "> Dtag / 07 00 0008 D+0",
+	       "wait 5000");
 	while ((p = take())) {
 		assert_int_equal(chunks(p), 1);
 		assert_int_equal(get_be32(p->data + 16), conversation.dut_tsn + 1);
@@ -266,10 +291,12 @@ static void test_heartbeat_states(void **state)
 	begin_connect();
 	keep_init();
 	script(HEARTBEAT, "-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", HEARTBEAT,
-	       "< Ptag / 0a 00 000c c0*8" HEARTBEAT_ACK, "-", "> Dtag / 0b 00 0004", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", "post 1 8", "drop", "shutdown",
+	       "< Ptag / 0a 00 000c c0*8" HEARTBEAT_ACK, "-", "> Dtag / 0b 00 0004", HEARTBEAT,
+	       "< Ptag" HEARTBEAT_ACK, "-", "post 1 8", "drop", "shutdown",
 	       "state SHUTDOWN-PENDING", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", ACK(0),
-	       "< Ptag / 07 00 0008 P-1", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-", "> Dtag / 07 00 0008 D+0",
-	       "< Ptag / 08 00 0004", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-");
+	       "< Ptag / 07 00 0008 P-1", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "-",
+	       "> Dtag / 07 00 0008 D+0", "< Ptag / 08 00 0004", HEARTBEAT, "< Ptag" HEARTBEAT_ACK,
+	       "-");
 	teardown(NULL);
 	setup(NULL);
 	associate();
@@ -288,10 +315,11 @@ static void test_sack_states(void **state)
 	assert_int_equal(sctp_assoc_acked(f.a), 0);
 	script("> Dtag / 0b 00 0004", ACK(0));
 	assert_int_equal(sctp_assoc_acked(f.a), 1);
-	script("shutdown", ACK(1), "state SHUTDOWN-SENT", "drop", ACK(7), "-", "state SHUTDOWN-SENT");
+	script("shutdown", ACK(1), "state SHUTDOWN-SENT", "drop", ACK(7), "-",
+	       "state SHUTDOWN-SENT");
 }
 
-/* ICMP: only what quotes a packet of ours is worth a thought (10; RFC 6951 5.5). */
+/* An ICMP error counts only if it quotes a packet of ours (10; RFC 6951 5.5). */
 static void test_icmp(void **state)
 {
 	static uint8_t quoted[20];
@@ -308,7 +336,7 @@ static void test_icmp(void **state)
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	script("-", "state COOKIE-WAIT");
-	/* ours: asked again, and believed the third time */
+	/* It quotes our INIT: we ask again, and believe it the third time. */
 	put_be32(quoted + 16, f.their_tag);
 	for (i = 0; i < 3; i++) {
 		script("state COOKIE-WAIT");
@@ -316,7 +344,10 @@ static void test_icmp(void **state)
 		collect();
 	}
 	script("drop", "error 111"); /* ECONNREFUSED */
-	/* on an association: a wrong tag, a wrong port; the right ones are doubted, and a live peer stays */
+	/*
+	 * on an association: a wrong tag, a wrong port; the right ones are doubted, and a live peer
+	 * stays
+	 */
 	teardown(NULL);
 	setup(NULL);
 	associate();
@@ -329,13 +360,13 @@ static void test_icmp(void **state)
 	put_be16(quoted, LOCAL_PORT);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	collect();
-	script("< Ptag / 04 00 0018 0001 0014 ...", HEARTBEAT, "< Ptag" HEARTBEAT_ACK,
-	       "wait 5000", "-", "state ESTABLISHED");
+	script("< Ptag / 04 00 0018 0001 0014 ...", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "wait 5000",
+	       "-", "state ESTABLISHED");
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	script("wait 1000", "drop", "error 104"); /* ECONNRESET */
 }
 
-/* Where a peer's packets come from is where ours go, if they are its packets (RFC 6951 5.4). */
+/* Our packets go to where the peer's come from, if these are the peer's (RFC 6951 5.4). */
 static void test_udp_ports(void **state)
 {
 	struct path_addr moved;
@@ -348,7 +379,9 @@ static void test_udp_ports(void **state)
 	moved = f.path;
 	moved.udp_port = 20001;
 	script_say("a wrong tag", "00000063" PEER_DATA(1), &moved);
-	script_say("an INIT", "00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001", &moved);
+	script_say("an INIT",
+		   "00000000 / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001",
+		   &moved);
 	p = take();
 	check_packet("INIT ACK", "99999999 / 02 00 ...", p);
 	assert_int_equal(p->to.udp_port, 20001);
@@ -372,7 +405,10 @@ static void test_udp_ports(void **state)
 	}
 }
 
-/* SCTP without UDP around it: so will be the answers, and a packet may have 8 bytes more (RFC 6951 5.4, 5.6). */
+/*
+ * If SCTP comes without UDP around it, so do the answers, and a packet may have 8 bytes more (RFC
+ * 6951 5.4, 5.6).
+ */
 static void test_without_udp(void **state)
 {
 	struct path_addr plain;

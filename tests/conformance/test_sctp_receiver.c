@@ -4,7 +4,7 @@
 #include "fixture/sctp_script.h"
 #include "util/crc32c.h"
 
-/* The window advertised when nothing is held: four fifths of the fixture's 425984. */
+/* The window advertised when nothing is kept: four fifths of the fixture's 425984 bytes. */
 #define WINDOW " 00053330 "
 #define SACK(cum) "< Ptag / 03 00 0010 P+" #cum WINDOW "0000 0000"
 
@@ -52,14 +52,17 @@ static void test_duplicates(void **state)
 	ROWS("9260-3.3.4-03 9260-6.2-08");
 	associate();
 	script("> Dtag" PEER_DATA(0) PEER_DATA(0) PEER_DATA(0), "got 1",
-	       "< Ptag / 03 00 0018 P+0" WINDOW "0000 0002 P+0 P+0", "-", "> Dtag" PEER_DATA(0), "got 0",
-	       "< Ptag / 03 00 0014 P+0" WINDOW "0000 0001 P+0", "-",
+	       "< Ptag / 03 00 0018 P+0" WINDOW "0000 0002 P+0 P+0", "-", "> Dtag" PEER_DATA(0),
+	       "got 0", "< Ptag / 03 00 0014 P+0" WINDOW "0000 0001 P+0", "-",
 	       /* one that is in a gap block, and one from long ago */
 	       "> Dtag" PEER_DATA(5), "got 1", "drop", "> Dtag" PEER_DATA(5) PEER_DATA(0), "got 0",
 	       "< Ptag / 03 00 001c P+0" WINDOW "0001 0002 0005 0005 P+5 P+0", "-");
 }
 
-/* Alternate TSNs, far more than one SACK can list: the lowest blocks, as many as the packet holds. */
+/*
+ * Of alternate TSNs, far more than one SACK can list, it lists the lowest blocks, as many as the
+ * packet holds.
+ */
 static void test_many_gaps(void **state)
 {
 	const unsigned int room = (1500 - 20 - 8 - 12 - 16) / 4;
@@ -86,19 +89,21 @@ static void test_many_gaps(void **state)
 	}
 }
 
-/* When a SACK leaves: for every second packet, after the delay, for a gap, a duplicate, the I bit. */
+/*
+ * A SACK leaves for every second packet, after the delay, and for a gap, a duplicate or the I bit.
+ */
 static void test_sack_pace(void **state)
 {
 	struct sctp_config config;
 
 	ROWS("9260-6.2-03 9260-6.2-07 9260-6.7-01 9260-6.2-04");
 	associate();
-	script("> Dtag" PEER_DATA(0), SACK(0), /* the first of all */
+	script("> Dtag" PEER_DATA(0), SACK(0), /* the first DATA of all */
 	       "> Dtag" PEER_DATA(1), "-", "> Dtag" PEER_DATA(2), SACK(2), "-", "wait 1000", "-",
-	       "> Dtag" PEER_DATA(3), "-",
-	       "> Dtag" PEER_DATA(4), SACK(4), "-", "> Dtag" PEER_DATA(5), "-", "wait 200", SACK(5), "-",
+	       "> Dtag" PEER_DATA(3), "-", "> Dtag" PEER_DATA(4), SACK(4), "-",
+	       "> Dtag" PEER_DATA(5), "-", "wait 200", SACK(5), "-",
 	       "> Dtag / 00 0f 0011 P+6 0001 0000 00000010 77 000000", SACK(6), "-",
-	       /* a gap: one for each packet, until it is filled */
+	       /* while there is a gap, one for each packet */
 	       "> Dtag" PEER_DATA(8), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0002", "-",
 	       "> Dtag" PEER_DATA(9), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0003", "-",
 	       "> Dtag" PEER_DATA(10), "< Ptag / 03 00 0014 P+6" WINDOW "0001 0000 0002 0004", "-",
@@ -113,10 +118,11 @@ static void test_sack_pace(void **state)
 	config.mtu_probe = false;
 	setup_config(&config);
 	associate();
-	script("> Dtag" PEER_DATA(0), SACK(0), "> Dtag" PEER_DATA(1), "wait 499", "-", "wait 1", SACK(1));
+	script("> Dtag" PEER_DATA(0), SACK(0), "> Dtag" PEER_DATA(1), "wait 499", "-", "wait 1",
+	       SACK(1));
 }
 
-/* What is held back takes of the window, and what is delivered gives it back. */
+/* What is kept takes of the window, and gives it back when it is delivered. */
 static void test_window(void **state)
 {
 	ROWS("9260-6.2-09");
@@ -133,7 +139,10 @@ static void test_window(void **state)
 	assert_int_equal(f.rx.data[0].len, 300);
 }
 
-/* First fragments of messages without end, every second TSN: P+1, P+3, ... Returns the last SACK. */
+/*
+ * Sends first fragments of messages without end on every second TSN: P+1, P+3, ... Returns the last
+ * SACK.
+ */
 static struct wire_sctp_sack fill(unsigned int n)
 {
 	struct wire_sctp_sack s = { 0 };
@@ -160,15 +169,18 @@ static void test_zero_window(void **state)
 	s = fill(40);
 	assert_int_equal(s.a_rwnd, 0);
 	assert_int_equal(s.gaps, 40);
-	script("> Dtag" PEER_DATA(81), "got 0", "< Ptag / 03 00 00b0 P-1 00000000 0028 0000 ...", "-",
+	script("> Dtag" PEER_DATA(81), "got 0", "< Ptag / 03 00 00b0 P-1 00000000 0028 0000 ...",
+	       "-",
 	       /* below it, a hole can still be filled */
-	       "> Dtag" PEER_DATA(0), "got 1", "< Ptag / 03 00 00ac P+1 00000000 0027 0000 ...", "-",
+	       "> Dtag" PEER_DATA(0), "got 1", "< Ptag / 03 00 00ac P+1 00000000 0027 0000 ...",
+	       "-",
 	       /* the window opens again with the last fragment of what fills it */
 	       "> Dtag / 00 05 0011 P+2 0001 0000 00000010 77 000000", "got 1",
-	       "< Ptag / 03 00 00a8 P+3 000003e8 0026 0000 ...", "-", "> Dtag" PEER_DATA(81), "got 1");
+	       "< Ptag / 03 00 00a8 P+3 000003e8 0026 0000 ...", "-", "> Dtag" PEER_DATA(81),
+	       "got 1");
 }
 
-/* The window opens again in steps of what was sent; nobody is told of less, nor without being asked. */
+/* The window opens again in steps of what was sent; no SACK tells of less, or leaves unasked. */
 static void test_no_silly_window(void **state)
 {
 	struct wire_sctp_sack s;
@@ -195,7 +207,10 @@ static void test_no_silly_window(void **state)
 	script("wait 60000", "-");
 }
 
-/* However full the buffer is: what a gap block said once, every SACK says until the ack point passes it. */
+/*
+ * However full the buffer is, what a gap block said once, every SACK says until the ack point
+ * passes it.
+ */
 static void test_never_reneges(void **state)
 {
 	static bool told[4000];
@@ -208,7 +223,8 @@ static void test_never_reneges(void **state)
 		struct wire_sctp_sack s;
 
 		begin();
-		add_data_flags(f.tsn + 1 + (i * 7 % 1200) * 2, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B, 1000, 1);
+		add_data_flags(f.tsn + 1 + (i * 7 % 1200) * 2, WIRE_SCTP_DATA_U | WIRE_SCTP_DATA_B,
+			       1000, 1);
 		sendp();
 		s = sack_in(take(), 0);
 		assert_true(s.gaps < 361); /* else the rest need not be listed */
@@ -236,7 +252,8 @@ static void test_short_data(void **state)
 {
 	ROWS("9260-3.3.10-01");
 	associate();
-	script("> Dtag / 00 07 000c P+0 0001 0000", "got 0", "< Ptag / 06 00 0008 000d 0004", "-", "error 71");
+	script("> Dtag / 00 07 000c P+0 0001 0000", "got 0", "< Ptag / 06 00 0008 000d 0004", "-",
+	       "error 71");
 }
 
 static void test_invalid_stream(void **state)
@@ -249,8 +266,8 @@ static void test_invalid_stream(void **state)
 }
 
 /*
- * Unlike RFC 9260 6.6 has it, what is not marked unordered does not wait for its turn either: the
- * order of DDP segments is that of their DDP-SSNs (RFC 5043).
+ * Departure from RFC 9260 6.6: ordered messages do not wait for their turn either, since the order
+ * of DDP segments is that of their DDP-SSNs (RFC 5043).
  */
 static void test_ordered(void **state)
 {
@@ -308,21 +325,21 @@ static void test_checksum(void **state)
 	script("got 1", SACK(0));
 }
 
-/* Chunks are taken in their order, and one that the packet does not hold to its end is none. */
+/* Chunks are taken in their order, and one that runs past the packet's end is none. */
 static void test_cut_chunks(void **state)
 {
 	ROWS("9260-6.10-02");
 	associate();
 	script("post 1 8", "drop",
-	       "> Dtag / 03 00 0010 D+0 00100000 0000 0000 / 00 07 07d0 P+0 0001 0000 00000010 77*152", "got 0",
-	       "wait 200", "-");
+	       "> Dtag / 03 00 0010 D+0 00100000 0000 0000 / 00 07 07d0 P+0 0001 0000 00000010 77*152",
+	       "got 0", "wait 200", "-");
 	assert_true(sctp_assoc_is_drained(f.a));
 	script("> Dtag" PEER_DATA(0) " / 80 00 0003 00000000" PEER_DATA(1), "got 1", SACK(0),
 	       "> Dtag / 80 00 0000 00000000" PEER_DATA(1), "got 0", "wait 200", "-",
 	       "> Dtag" PEER_DATA(1) " / 00 07", "got 1");
 }
 
-/* However much one packet asks, it is worth one answer. */
+/* However much one packet asks, it gets one answer. */
 static void test_one_answer(void **state)
 {
 	struct packet *p;
@@ -345,30 +362,22 @@ static void test_heartbeat(void **state)
 	ROWS("9260-3.3.6-01 9260-8.3-02");
 	associate();
 	script("> Dtag / 04 00 03ec 0001 03e8 5a*996", "< Ptag / 05 00 03ec 0001 03e8 5a*996",
-	       "> Dtag / 04 00 0009 0001 0005 17 ffffff", "< Ptag / 05 00 0009 0001 0005 17 000000", "-");
+	       "> Dtag / 04 00 0009 0001 0005 17 ffffff", "< Ptag / 05 00 0009 0001 0005 17 000000",
+	       "-");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_tsn_wrap),
-		PEER_TEST(test_gap_blocks),
-		PEER_TEST(test_duplicates),
-		PEER_TEST(test_many_gaps),
-		PEER_TEST(test_sack_pace),
-		PEER_TEST(test_window),
-		PEER_TEST(test_zero_window),
-		PEER_TEST(test_no_silly_window),
-		PEER_TEST(test_never_reneges),
-		PEER_TEST(test_no_user_data),
-		PEER_TEST(test_short_data),
-		PEER_TEST(test_invalid_stream),
-		PEER_TEST(test_ordered),
-		PEER_TEST(test_fragments),
-		PEER_TEST(test_checksum),
-		PEER_TEST(test_cut_chunks),
-		PEER_TEST(test_one_answer),
-		PEER_TEST(test_heartbeat),
+		PEER_TEST(test_tsn_wrap),      PEER_TEST(test_gap_blocks),
+		PEER_TEST(test_duplicates),    PEER_TEST(test_many_gaps),
+		PEER_TEST(test_sack_pace),     PEER_TEST(test_window),
+		PEER_TEST(test_zero_window),   PEER_TEST(test_no_silly_window),
+		PEER_TEST(test_never_reneges), PEER_TEST(test_no_user_data),
+		PEER_TEST(test_short_data),    PEER_TEST(test_invalid_stream),
+		PEER_TEST(test_ordered),       PEER_TEST(test_fragments),
+		PEER_TEST(test_checksum),      PEER_TEST(test_cut_chunks),
+		PEER_TEST(test_one_answer),    PEER_TEST(test_heartbeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

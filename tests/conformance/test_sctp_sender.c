@@ -11,7 +11,10 @@
 #define ACK(n) "> Dtag / 03 00 0010 D+" #n " 00100000 0000 0000"
 #define ACK_GAP(n, from, to) "> Dtag / 03 00 0014 D" #n " 00100000 0001 0000 " #from " " #to
 
-/* Bytes of DATA chunks in what was sent, new or not; *packets: in how many packets. */
+/*
+ * Takes what was sent. Returns the bytes of DATA chunks in it, new or not; *packets: in how many
+ * packets.
+ */
 static uint32_t sent_bytes(unsigned int *packets)
 {
 	uint32_t bytes = 0;
@@ -43,10 +46,8 @@ static void test_initial_window(void **state)
 		bool v6;
 	} cases[] = {
 		{ 1500, 4404, 1460, false }, /* 3 * PMDCS and a bit */
-		{ 1500, 4344, 1440, true },
-		{ 600, 4 * 560, 560, false },
-		{ 4000, 2 * 3960, 3960, false },
-		{ 4000, 2 * 3940, 3940, true },
+		{ 1500, 4344, 1440, true },	 { 600, 4 * 560, 560, false },
+		{ 4000, 2 * 3960, 3960, false }, { 4000, 2 * 3940, 3940, true },
 	};
 	unsigned int i, small, packets;
 	uint32_t bytes;
@@ -65,14 +66,15 @@ static void test_initial_window(void **state)
 		assert_int_equal(sctp_assoc_max_msg(f.a), cases[i / 2].pmdcs - 16);
 		script_post(10000, small ? 84 : cases[i / 2].pmdcs - 16);
 		bytes = sent_bytes(&packets);
-		assert_in_range(bytes, cases[i / 2].window, cases[i / 2].window + cases[i / 2].pmdcs - 1);
+		assert_in_range(bytes, cases[i / 2].window,
+				cases[i / 2].window + cases[i / 2].pmdcs - 1);
 		script("-");
 	}
 }
 
 /*
- * The peer's window: no new chunk beyond it; what was lost does not count. Less leaves than RFC
- * 9260 6.2.1 allows: a packet costs the peer more than its bytes.
+ * No new chunk leaves beyond the peer's window, and what was lost does not count. Less leaves than
+ * RFC 9260 6.2.1 allows, since a packet costs the peer more than its bytes.
  */
 static void test_peer_window(void **state)
 {
@@ -82,21 +84,22 @@ static void test_peer_window(void **state)
 	ROWS("9260-6.1-01 9260-6.2.1-01");
 	associate();
 	primary()->cc.cwnd = 100000;
-	script("post 6 1000", "drop", "> Dtag / 03 00 0010 D-1 00004e20 0000 0000", "post 100 1000");
+	script("post 6 1000", "drop", "> Dtag / 03 00 0010 D-1 00004e20 0000 0000",
+	       "post 100 1000");
 	bytes = sent_bytes(&packets);
 	assert_in_range(bytes, 1, 20000 - out);
-	script("wait 900", "drop", "wait 100"); /* T3: all is lost; one packet of it leaves */
+	script("wait 900", "drop", "wait 100"); /* T3: all is lost, and one packet of it leaves */
 	bytes = sent_bytes(&packets);
 	assert_in_range(bytes, 1016, PMDCS);
 	script("> Dtag / 03 00 0010 D+0 00004e20 0000 0000");
 	bytes = sent_bytes(&packets);
 	assert_true(bytes > 0);
-	/* all of it acknowledged and the window closed */
+	/* All of it is acknowledged, and the window closed. */
 	begin();
 	add_sack(f.a->out.next - 1, 0, NULL, 0);
 	sendp();
 	script("drop", "wait 900", "-");
-	/* nothing is outstanding: none of what came and went is still held against the window */
+	/* Nothing is outstanding, so nothing of what came and went may still take of the window. */
 	begin();
 	add_sack(f.a->out.next - 1, 3000, NULL, 0);
 	sendp();
@@ -104,7 +107,10 @@ static void test_peer_window(void **state)
 	assert_in_range(bytes, 1016, 3000);
 }
 
-/* A window that stays closed for minutes: probes at growing distance, each one chunk, and no harm. */
+/*
+ * A window that stays closed for minutes is probed at growing distance with one chunk each, and
+ * does no harm.
+ */
 static void closed_window(bool takes_probes)
 {
 	uint64_t last = 0, gap = 0;
@@ -113,8 +119,8 @@ static void closed_window(bool takes_probes)
 	uint64_t end;
 
 	associate();
-	script("post 1 100", "drop", "> Dtag / 03 00 0010 D+0 00000000 0000 0000", "post 100 100", "-",
-	       "wait 999", "-");
+	script("post 1 100", "drop", "> Dtag / 03 00 0010 D+0 00000000 0000 0000", "post 100 100",
+	       "-", "wait 999", "-");
 	cum = f.their_tsn;
 	for (end = f.now + 180 * SEC; f.now < end; wait_ns(MSEC)) {
 		struct packet *p = take();
@@ -162,28 +168,30 @@ static void test_silly_window(void **state)
 	       "> Dtag / 03 00 0010 D+0 00001000 0000 0000", "< Ptag / 00 ?? 0018 D+1 ...");
 }
 
-/* T3: what was sent first leaves first, and before anything new. */
+/* On T3, what was sent first leaves first, and before anything new. */
 static void test_lost_before_new(void **state)
 {
 	ROWS("9260-6.1-05 9260-6.3.3-01 9260-7.2.1-03");
 	associate();
-	script("post 100 1444", "< Ptag" FULL(0), "< Ptag" FULL(1), "< Ptag" FULL(2), "< Ptag" FULL(3), "-",
-	       "wait 999", "drop", "wait 1", "< Ptag" FULL(0), "-", "wait 1999", "-", "wait 1",
-	       "< Ptag" FULL(0), "-", ACK(0), "< Ptag" FULL(1), "< Ptag" FULL(2), "-", ACK(2),
-	       "< Ptag" FULL(3), "< Ptag" FULL(4), "< Ptag" FULL(5), "< Ptag" FULL(6), "-");
+	script("post 100 1444", "< Ptag" FULL(0), "< Ptag" FULL(1), "< Ptag" FULL(2),
+	       "< Ptag" FULL(3), "-", "wait 999", "drop", "wait 1", "< Ptag" FULL(0), "-",
+	       "wait 1999", "-", "wait 1", "< Ptag" FULL(0), "-", ACK(0), "< Ptag" FULL(1),
+	       "< Ptag" FULL(2), "-", ACK(2), "< Ptag" FULL(3), "< Ptag" FULL(4), "< Ptag" FULL(5),
+	       "< Ptag" FULL(6), "-");
 }
 
 /*
- * The same with what is smaller than a packet: one is in flight until something is acknowledged, and
- * while the next one that was lost does not fit, nothing new takes its place.
+ * The same with messages smaller than a packet: one packet is in flight until something is
+ * acknowledged, and while the next lost chunk does not fit, nothing new takes its place.
  */
 static void test_small_lost_before_new(void **state)
 {
 	ROWS("9260-6.1-05 9260-7.2.1-03");
 	associate();
-	script("post 3 1000", "drop", "wait 999", "drop", "wait 1", "< Ptag / 00 ?? 03f8 D+0 ...", "-",
-	       "post 2 8", "-", ACK(0), "< Ptag / 00 ?? 03f8 D+1 0003 0000 00000010 ??*1000",
-	       "< Ptag / 00 ?? 03f8 D+2 0003 0000 00000010 ??*1000", "< Ptag" SMALL(3) SMALL(4), "-");
+	script("post 3 1000", "drop", "wait 999", "drop", "wait 1", "< Ptag / 00 ?? 03f8 D+0 ...",
+	       "-", "post 2 8", "-", ACK(0), "< Ptag / 00 ?? 03f8 D+1 0003 0000 00000010 ??*1000",
+	       "< Ptag / 00 ?? 03f8 D+2 0003 0000 00000010 ??*1000", "< Ptag" SMALL(3) SMALL(4),
+	       "-");
 }
 
 /* On T3 as many chunks leave as fit one packet, the lowest first. */
@@ -203,21 +211,22 @@ static void test_sack_with_data(void **state)
 	associate();
 	script("> Dtag" PEER_DATA(0), "drop", "> Dtag" PEER_DATA(1), "-", "post 1 8",
 	       "< Ptag / 03 00 0010 P+1 ???????? 0000 0000" SMALL(0), "-", ACK(0), "wait 200", "-",
-	       /* full: by one byte it fits, or does not */
+	       /* The packet is full: by one byte the SACK fits, or does not. */
 	       "> Dtag" PEER_DATA(2), "-", "post 1 1428",
-	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000 / 00 07 05a4 D+1 ???????? 00000010 ??*1428", "-",
-	       ACK(1), "> Dtag" PEER_DATA(3), "-", "post 1 1429",
+	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000 / 00 07 05a4 D+1 ???????? 00000010 ??*1428",
+	       "-", ACK(1), "> Dtag" PEER_DATA(3), "-", "post 1 1429",
 	       "< Ptag / 00 07 05a5 D+2 ???????? 00000010 ??*1429 00*3", "-", "wait 20",
 	       "< Ptag / 03 00 0010 P+3 ???????? 0000 0000");
 }
 
-/* Control chunks, SACK, what is sent again, what is new: in this order, TSNs ascending. */
+/* A packet has control chunks, a SACK, old chunks and new ones in this order, TSNs ascending. */
 static void test_order_in_packet(void **state)
 {
 	ROWS("9260-6.10-01 9260-6.1-05");
 	associate();
-	script("> Dtag" PEER_DATA(0), "drop", "post 1 8", "< Ptag" SMALL(0), "post 1 8", "< Ptag" SMALL(1),
-	       "post 1 8", "< Ptag" SMALL(2), "wait 1", ACK_GAP(-1, 0002, 0003), "-");
+	script("> Dtag" PEER_DATA(0), "drop", "post 1 8", "< Ptag" SMALL(0), "post 1 8",
+	       "< Ptag" SMALL(1), "post 1 8", "< Ptag" SMALL(2), "wait 1", ACK_GAP(-1, 0002, 0003),
+	       "-");
 	f.messages = 2;
 	f.message_len = 8;
 	sctp_assoc_doorbell(f.a);
@@ -229,10 +238,15 @@ static void test_order_in_packet(void **state)
 	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
 	sctp_timers(f.s, f.now);
 	collect();
-	script("< Ptag / 05 00 000c 5a*8 / 03 00 0010 P+1 ???????? 0000 0000" SMALL(0) SMALL(3) SMALL(4), "-");
+	script("< Ptag / 05 00 000c 5a*8 / 03 00 0010 P+1 ???????? 0000 0000" SMALL(0) SMALL(3)
+		       SMALL(4),
+	       "-");
 }
 
-/* T3 runs from the first chunk, whatever is sent behind it; it goes on when that one is acknowledged. */
+/*
+ * T3 runs from the first chunk, whatever is sent behind it; it goes on when that one is
+ * acknowledged.
+ */
 static void test_t3(void **state)
 {
 	uint64_t start;
@@ -242,7 +256,8 @@ static void test_t3(void **state)
 	associate();
 	start = f.now;
 	script("post 1 8", "< Ptag" SMALL(0));
-	for (i = 0; i < 40; i++) { /* D+0 comes again in one RTO, though others were sent meanwhile */
+	/* D+0 comes again in one RTO, though others were sent meanwhile */
+	for (i = 0; i < 40; i++) {
 		struct packet *p;
 
 		script("post 1 8");
@@ -261,13 +276,16 @@ static void test_t3(void **state)
 	associate();
 	script("post 1 8", "post 1 8", "post 1 8", "drop", "wait 600", "drop", ACK(0), "wait 999");
 	while (f.head != f.tail)
-		assert_int_equal(get_be32(take()->data + 16), conversation.dut_tsn + 2); /* tail probes */
+		/* tail probes */
+		assert_int_equal(get_be32(take()->data + 16), conversation.dut_tsn + 2);
 	script("wait 1", "< Ptag" SMALL(1) SMALL(2), "-",
 	       /* all acknowledged: it stops */
 	       ACK(2), "wait 100000", "-");
 }
 
-/* RTO: 1 s at first, then SRTT + 4 * RTTVAR, never below 1 s; an RTT of 400 ms gives 1 to 1.2 s. */
+/*
+ * RTO is 1 s at first, then SRTT + 4 * RTTVAR, never below 1 s; an RTT of 400 ms gives 1 to 1.2 s.
+ */
 static void test_rto(void **state)
 {
 	unsigned int i;
@@ -275,7 +293,9 @@ static void test_rto(void **state)
 	ROWS("9260-6.3.1-01 9260-6.3.1-03");
 	script(PEER_INIT);
 	keep_init_ack();
-	f.now += 2 * SEC; /* no sample: longer than an RTO, it may have been sent again */
+	f.now +=
+		2 *
+		SEC; /* no sample: it took longer than an RTO, so the chunk may have been sent again */
 	script("> Dtag / cookie-echo", "drop");
 	f.a = f.rx.assoc;
 	assert_int_equal(sctp_rtt_rto(&primary()->rtt), SEC);
@@ -296,14 +316,14 @@ static void test_rto(void **state)
 	assert_int_equal(get_be32(take()->data + 16), f.a->out.next - 2);
 }
 
-/* Karn: neither what was sent again nor what was under way then is measured. */
+/* Karn's rule: neither what was sent again nor what was under way then is measured. */
 static void test_karn(void **state)
 {
 	uint64_t rto, srtt;
 
 	ROWS("9260-6.3.1-02");
 	associate();
-	script("post 1 8", "drop", "wait 3500", "drop"); /* T3 was there twice */
+	script("post 1 8", "drop", "wait 3500", "drop"); /* T3 has expired twice */
 	srtt = primary()->rtt.srtt;
 	rto = sctp_rtt_rto(&primary()->rtt);
 	assert_int_equal(rto, 4 * SEC);
@@ -313,17 +333,17 @@ static void test_karn(void **state)
 	/* D+1 is the one that was measured, and is sent again */
 	script("post 1 8", "drop", "wait 1");
 	primary()->rtt.backoff = 0;
-	script("post 1 8", "drop", "wait 2", ACK_GAP(+0, 0002, 0002),
-	       "< Ptag" SMALL(1), "wait 2", "-");
+	script("post 1 8", "drop", "wait 2", ACK_GAP(+0, 0002, 0002), "< Ptag" SMALL(1), "wait 2",
+	       "-");
 	srtt = primary()->rtt.srtt;
 	script(ACK(2));
 	assert_int_equal(primary()->rtt.srtt, srtt);
-	/* a fresh one counts again */
+	/* A fresh chunk is measured again. */
 	script("post 1 8", "drop", "wait 20", ACK(3));
 	assert_int_not_equal(primary()->rtt.srtt, srtt);
 }
 
-/* What was reported in a gap block and is taken back: sent again, with the bytes that it had. */
+/* What was reported in a gap block and is taken back is sent again, with the bytes that it had. */
 static void test_renege(void **state)
 {
 	ROWS("9260-6.2.1-03 9260-7.1-01");
@@ -331,7 +351,8 @@ static void test_renege(void **state)
 	script("post 2 8", "drop", "post 1 8", "drop", "post 1 8", "drop", ACK_GAP(+0, 0002, 0003));
 	assert_int_equal(sctp_assoc_acked(f.a), 1);
 	assert_false(sctp_assoc_is_drained(f.a));
-	script("wait 1000", "drop", ACK(1), "wait 5000", "< Ptag / 00 0f 0018 D+3 0003 0000 00000010 01*8");
+	script("wait 1000", "drop", ACK(1), "wait 5000",
+	       "< Ptag / 00 0f 0018 D+3 0003 0000 00000010 01*8");
 	script("drop", ACK(3), "wait 60000", "-");
 	/* all that was outstanding was in the gap block: T3 is started for it */
 	script("post 1 8", "< Ptag / 00 07 0018 D+4 0003 0000 00000010 01*8", "post 1 8", "drop",
@@ -339,7 +360,9 @@ static void test_renege(void **state)
 	       "< Ptag / 00 ?? 0018 D+5 0003 0000 00000010 01*8");
 }
 
-/* What a cumulative TSN has passed never leaves again; three reports, and what is missing does. */
+/*
+ * What a cumulative TSN has passed never leaves again; what is missing does, after three reports.
+ */
 static void test_three_reports(void **state)
 {
 	ROWS("9260-6.7-02 9260-7.2.4-01");
@@ -349,18 +372,23 @@ static void test_three_reports(void **state)
 	       "< Ptag" FULL(1), "-", ACK(5), "wait 60000", "-");
 }
 
-/* Above the highest TSN that a SACK acknowledged first, nothing is missing yet (HTNA). */
+/*
+ * Above the highest TSN that a SACK acknowledged for the first time, nothing counts as missing yet
+ * (HTNA).
+ */
 static void test_no_reports_above(void **state)
 {
 	ROWS("9260-7.2.4-01");
 	associate();
 	script("post 1 1444", "drop", "post 4 1444", "drop", ACK(0), "drop",
 	       "> Dtag / 03 00 0014 D+0 00100000 0001 0000 0004 0004", "-", /* D+1 to D+3: once */
-	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-", /* D+1: twice; D+3: once */
-	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-"); /* nothing new */
+	       /* D+1: twice; D+3: once */
+	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-",
+	       /* nothing new */
+	       "> Dtag / 03 00 0018 D+0 00100000 0002 0000 0002 0002 0004 0004", "-");
 }
 
-/* A user with little to say does not earn a larger window. */
+/* A user who sends little does not get a larger window. */
 static void test_limited_by_user(void **state)
 {
 	unsigned int i, packets;
@@ -376,8 +404,8 @@ static void test_limited_by_user(void **state)
 }
 
 /*
- * Slow start: at most what was acknowledged is added. Unlike RFC 9260 7.2.1 has it, one SACK may add
- * more than a packet, as there is one for many.
+ * In slow start, at most what was acknowledged is added. Departure from RFC 9260 7.2.1: one SACK
+ * may add more than a packet, as there is one SACK for many.
  */
 static void test_slow_start(void **state)
 {
@@ -396,7 +424,7 @@ static void test_slow_start(void **state)
 	}
 }
 
-/* Congestion avoidance: a packet for each round trip, and only while the window is used. */
+/* Congestion avoidance adds a packet in each round trip, and only while the window is used. */
 static void test_congestion_avoidance(void **state)
 {
 	unsigned int packets, i;
@@ -407,7 +435,8 @@ static void test_congestion_avoidance(void **state)
 	primary()->cc.cwnd = 10 * PMDCS + 1;
 	script_post(100000, 1444);
 	for (i = 0; i < 20; i++) { /* 11, 12, 13 packets and so on; a SACK for each two */
-		uint32_t bytes = sent_bytes(&packets), first = f.a->out.cum + 1, last = f.a->out.next - 1;
+		uint32_t bytes = sent_bytes(&packets), first = f.a->out.cum + 1,
+			 last = f.a->out.next - 1;
 
 		assert_in_range(bytes, 1, (11 + i) * PMDCS);
 		for (; first + 2 <= last; first += 2)
@@ -443,8 +472,8 @@ static void test_fast_recovery(void **state)
 	assert_int_equal(primary()->cc.cwnd, 10 * PMDCS);
 	assert_int_equal(primary()->cc.ssthresh, 10 * PMDCS);
 	assert_int_equal(primary()->cc.partial, 0);
-	script("drop", "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000a", "wait 50", "drop",
-	       "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000c", "wait 50");
+	script("drop", "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000a", "wait 50",
+	       "drop", "> Dtag / 03 00 0018 D+2 00100000 0002 0000 0002 0007 0009 000c", "wait 50");
 	assert_int_equal(primary()->cc.cwnd, 10 * PMDCS);
 	/* past the exit point, another loss counts again */
 	ack(exit);
@@ -467,7 +496,7 @@ static void test_fast_recovery(void **state)
 	assert_int_equal(primary()->cc.cwnd, 4 * PMDCS);
 }
 
-/* One SACK that moves the ack point and shows a loss: the window grows first, then it is halved. */
+/* If one SACK moves the ack point and shows a loss, the window grows first and is then halved. */
 static void test_growth_before_loss(void **state)
 {
 	ROWS("9260-7.2.4-02");
@@ -480,7 +509,7 @@ static void test_growth_before_loss(void **state)
 	assert_int_equal(primary()->cc.ssthresh, (10 + 9) * PMDCS / 2);
 }
 
-/* Without Max.Burst: one SACK for all lets all of the window go at once. */
+/* There is no Max.Burst: one SACK for all lets all of the window go at once. */
 static void test_burst(void **state)
 {
 	unsigned int packets;
@@ -511,7 +540,8 @@ static void test_unsent_tsn(void **state)
 		teardown(NULL);
 		setup(NULL);
 		associate();
-		script("post 1 8", "drop", sacks[i], "< Ptag / 06 00 0008 000d 0004", "-", "error 71");
+		script("post 1 8", "drop", sacks[i], "< Ptag / 06 00 0008 000d 0004", "-",
+		       "error 71");
 	}
 }
 
@@ -530,7 +560,7 @@ static void test_errors_forgotten(void **state)
 	}
 }
 
-/* Silence is judged by time: some HEARTBEATs and 30 s. */
+/* Silence is judged by time: the association is lost after 30 s and some HEARTBEATs. */
 static void test_silence(void **state)
 {
 	struct sctp_config config;
@@ -548,7 +578,7 @@ static void test_silence(void **state)
 		wait_ns(10 * MSEC);
 	assert_in_range(f.now - start, 30 * SEC, 32 * SEC);
 	assert_int_equal(f.error, -ETIMEDOUT);
-	/* a peer that lives, but acknowledges nothing, is as bad */
+	/* A peer that lives, but acknowledges nothing, is given up as well. */
 	teardown(NULL);
 	setup_config(&config);
 	associate();
@@ -560,7 +590,7 @@ static void test_silence(void **state)
 	assert_int_equal(f.error, -ETIMEDOUT);
 }
 
-/* HEARTBEATs: a random nonce in each, one a second while nothing is heard. */
+/* HEARTBEATs leave once a second while nothing is heard, with a random nonce in each. */
 static void test_heartbeats(void **state)
 {
 	struct sctp_config config;
@@ -600,7 +630,7 @@ static void test_heartbeats(void **state)
 	assert_true(sctp_rtt_rto(&primary()->rtt) > SEC);
 	for (i = 0; i < 25; i++)
 		script("wait 1000", "drop", "state ESTABLISHED");
-	/* one that answers nothing counts for nothing */
+	/* A HEARTBEAT ACK that answers nothing counts for nothing. */
 	srtt = primary()->rtt.srtt;
 	begin();
 	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, 20), info + 4, 20);

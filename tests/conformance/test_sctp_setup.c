@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* How an association begins, and what meets one that is there already (RFC 9260 4, 5). */
+/*
+ * How an association begins, and what becomes of INITs and cookies that meet one (RFC 9260 4, 5).
+ */
 #include "fixture/sctp_script.h"
 
 static struct path_addr second_path(void)
@@ -23,7 +25,7 @@ static void test_one_association(void **state)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* A peer that says nothing: 8 retransmissions, all of them like the first, ever later. */
+/* If the peer says nothing, INIT is sent again 8 times, always the same and ever later. */
 static void silent_peer(uint8_t type)
 {
 	unsigned int sent = 0;
@@ -78,7 +80,9 @@ static void test_init_ack_goes_back(void **state)
 			from.udp_port = 20001;
 		if (i == 2)
 			from.remote = simnet_v4(7);
-		script_say("INIT", "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", &from);
+		script_say("INIT",
+			   "00000000 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
+			   &from);
 		p = take();
 		check_packet("INIT ACK", "Ptag / 02 00 ...", p);
 		assert_memory_equal(&p->to, &from, sizeof(from));
@@ -96,13 +100,13 @@ static void test_only_cookie_echo(void **state)
 	       "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 0003 0000 00000010 02*8"
 	       " / 00 07 0018 D+1 0003 0000 00000010 01*8",
 	       "-", "> Dtag" PEER_DATA(0), "got 0", "> Dtag / 04 00 000c 0001 0008 12345678",
-	       "< Ptag / 0a 00 000c c0*8 / 05 00 000c 0001 0008 12345678", "-", "> Dtag / fe 00 0004", "> Dtag / 03 00 0010 D+1 00100000 0000 0000", "post 3 8", "wait 999",
-	       "-", "wait 1",
+	       "< Ptag / 0a 00 000c c0*8 / 05 00 000c 0001 0008 12345678", "-",
+	       "> Dtag / fe 00 0004", "> Dtag / 03 00 0010 D+1 00100000 0000 0000", "post 3 8",
+	       "wait 999", "-", "wait 1",
 	       "< Ptag / 0a 00 000c c0*8"
 	       " / 00 07 0018 D+0 0003 0000 00000010 02*8 / 00 ?? 0018 D+1 0003 0000 00000010 01*8",
-	       "-", "wait 1999", "-", "wait 1",
-	       "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 ...", "-", "wait 1990", "-",
-	       "state COOKIE-ECHOED");
+	       "-", "wait 1999", "-", "wait 1", "< Ptag / 0a 00 000c c0*8 / 00 07 0018 D+0 ...",
+	       "-", "wait 1990", "-", "state COOKIE-ECHOED");
 }
 
 /* DATA behind the COOKIE ECHO is delivered, and acknowledged at once behind the COOKIE ACK. */
@@ -124,7 +128,7 @@ static void test_first_data(void **state)
 	       "> Dtag" PEER_DATA(1), "-"); /* the second waits */
 }
 
-/* The ack point begins below the first TSN: a SACK there counts, one below is old. */
+/* The ack point begins below the first TSN, so a SACK there counts, and one below it is old. */
 static void test_ack_point(void **state)
 {
 	ROWS("9260-5.1-08 9260-6.2.1-02");
@@ -144,15 +148,17 @@ static void test_too_many(void **state)
 	f.s->table.assoc_count = count;
 }
 
-/* Streams: what both directions have. */
+/* The number of streams is what both directions have. */
 static void test_streams(void **state)
 {
 	static const struct {
 		const char *ack;
 		unsigned int streams;
 	} cases[] = {
-		{ "> Dtag / 02 00 0028 Ptag 00100000 000a ffff P+0 c006 0008 00000001 0007 000c c0*8", 10 },
-		{ "> Dtag / 02 00 0028 Ptag 00100000 0014 0002 P+0 c006 0008 00000001 0007 000c c0*8", 2 },
+		{ "> Dtag / 02 00 0028 Ptag 00100000 000a ffff P+0 c006 0008 00000001 0007 000c c0*8",
+		  10 },
+		{ "> Dtag / 02 00 0028 Ptag 00100000 0014 0002 P+0 c006 0008 00000001 0007 000c c0*8",
+		  2 },
 	};
 	unsigned int i;
 
@@ -168,7 +174,10 @@ static void test_streams(void **state)
 	}
 }
 
-/* Addresses of both families in one INIT: no error, and what stands behind the other family's counts. */
+/*
+ * Addresses of both families in one INIT: no error, and what stands behind the other family's
+ * counts.
+ */
 static void test_address_families(void **state)
 {
 	struct path_addr second = second_path();
@@ -232,7 +241,7 @@ static void test_cookie_remembers(void **state)
 	assert_int_equal(sctp_assoc_streams(f.a), 2);
 }
 
-/* An INIT in COOKIE-WAIT: answered with what our own said, and nothing else changes. */
+/* An INIT in COOKIE-WAIT is answered with what our own INIT said, and nothing else changes. */
 static void test_init_in_cookie_wait(void **state)
 {
 	struct packet first, answer;
@@ -244,18 +253,18 @@ static void test_init_in_cookie_wait(void **state)
 	script(PEER_INIT, "state COOKIE-WAIT");
 	answer = f.out[f.head % PACKETS];
 	keep_init_ack();
-	assert_memory_equal(answer.data + 16, first.data + 16, 8);   /* tag, window */
+	assert_memory_equal(answer.data + 16, first.data + 16, 8);  /* tag, window */
 	assert_memory_equal(answer.data + 28, first.data + 28, 20); /* TSN, parameters */
 	script("-", "wait 999", "-", "wait 1");
 	assert_memory_equal(take()->data, first.data, first.len);
 	/* action B: the peer's tag is taken from its cookie */
-	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED", "wait 60000",
-	       "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
+	script("-", "> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "state ESTABLISHED",
+	       "wait 60000", "-", "post 1 8", "< Ptag / 00 07 0018 D+0 ...");
 	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* The same in COOKIE-ECHOED, unless it brings an address. */
+/* The same holds in COOKIE-ECHOED, unless the INIT adds an address. */
 static void test_init_in_cookie_echoed(void **state)
 {
 	struct packet first, answer;
@@ -274,11 +283,11 @@ static void test_init_in_cookie_echoed(void **state)
 	assert_memory_equal(answer.data + 16, first.data + 16, 8);
 	assert_memory_equal(answer.data + 28, first.data + 28, 20);
 	/* action B: from now on the tag is what the cookie says */
-	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED", "post 1 8",
-	       "< 55667788 / 00 07 0018 D+0 ...");
+	script("-", "> Dtag / cookie-echo", "< 55667788 / 0b 00 0004", "state ESTABLISHED",
+	       "post 1 8", "< 55667788 / 00 07 0018 D+0 ...");
 }
 
-/* An INIT meets an association: a cookie is made for it, and nothing else happens. */
+/* If an INIT meets an association, a cookie is made for it, and nothing else happens. */
 static void test_init_meets_association(void **state)
 {
 	uint32_t old_dut, old_peer;
@@ -371,7 +380,7 @@ static void test_restart_in_shutdown(void **state)
 	       "< 11223344 / 08 00 0004", "-");
 }
 
-/* Action C and all that the table does not know: cookies from before the association. */
+/* Action C and what is not in the table: cookies from before the association are dropped. */
 static void test_old_cookies(void **state)
 {
 	static uint8_t old[sizeof(conversation.cookie)];
@@ -402,7 +411,7 @@ static void test_old_cookies(void **state)
 	}
 }
 
-/* Action D: the same cookie again, stale as it may be. */
+/* Action D: the same cookie comes again, even if it is stale by then. */
 static void test_cookie_again(void **state)
 {
 	ROWS("9260-5.2.4-05");
@@ -420,13 +429,15 @@ static void test_out_of_place(void **state)
 	ROWS("9260-5.2.3-01 9260-5.2.5-01 9260-5.2.6-01");
 	begin_connect();
 	keep_init();
-	script("> Dtag / 0b 00 0004", "-", "state COOKIE-WAIT", "> Dtag / 09 00 000c 0003 0008 00000000",
-	       "-", "state COOKIE-WAIT", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8",
+	script("> Dtag / 0b 00 0004", "-", "state COOKIE-WAIT",
+	       "> Dtag / 09 00 000c 0003 0008 00000000", "-", "state COOKIE-WAIT", PEER_INIT_ACK,
+	       "< Ptag / 0a 00 000c c0*8",
 	       "> Dtag / 02 00 0028 99999999 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c1*8",
 	       "-", "state COOKIE-ECHOED", "> Dtag / 0b 00 0004", "state ESTABLISHED",
 	       "> Dtag / 02 00 0028 99999999 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c1*8",
 	       "> Dtag / 0b 00 0004", "> Dtag / 09 00 000c 0003 0008 00000000", "-",
-	       "state ESTABLISHED", "post 1 8", "< Ptag / 00 07 0018 D+0 ...", "> Dtag" PEER_DATA(0), "got 1");
+	       "state ESTABLISHED", "post 1 8", "< Ptag / 00 07 0018 D+0 ...",
+	       "> Dtag" PEER_DATA(0), "got 1");
 }
 
 static void test_stale_cookie_error(void **state)
@@ -441,7 +452,8 @@ static void test_stale_cookie_error(void **state)
 	       "state COOKIE-WAIT");
 	keep_init();
 	assert_int_not_equal(f.their_tag, first);
-	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004", "state ESTABLISHED");
+	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004",
+	       "state ESTABLISHED");
 }
 
 /* An address that the peer lists and that nobody has confirmed sees no more than HEARTBEATs. */
@@ -461,7 +473,7 @@ static void test_unconfirmed_address(void **state)
 	script("> Dtag / 02 00 0030 Ptag 00100000 0014 001e P+0 c006 0008 00000001 0005 0008 0a000003"
 	       " 0007 000c c0*8",
 	       "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004", "post 100 1000");
-	/* nobody acknowledges anything; the peer itself lives */
+	/* Nothing is acknowledged, but the peer itself lives. */
 	for (i = 0; i < 200 && f.a; i++) {
 		while ((p = take())) {
 			const uint8_t *q = p->data + WIRE_SCTP_COMMON_LEN;
@@ -470,7 +482,8 @@ static void test_unconfirmed_address(void **state)
 			if (!ip_addr_equal(&p->to.remote, &second.remote))
 				continue;
 			while (wire_sctp_chunk_next(&q, p->data + p->len, &c))
-				assert_true(c.type == WIRE_SCTP_HEARTBEAT || c.type == WIRE_SCTP_PAD ||
+				assert_true(c.type == WIRE_SCTP_HEARTBEAT ||
+					    c.type == WIRE_SCTP_PAD ||
 					    c.type == WIRE_SCTP_HEARTBEAT_ACK);
 		}
 		script("> Dtag / 04 00 000c 0001 0008 12345678", "wait 100");
@@ -488,17 +501,18 @@ static void test_init_not_alone(void **state)
 	ROWS("9260-12.3-01 9260-3-01");
 	for (i = 0; i < 2; i++) {
 		script(PEER_INIT PEER_DATA(0), "-", PEER_INIT " / 0b 00 0004", "-",
-		       "> 00000005 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001", "-");
+		       "> 00000005 / 01 00 001c Ptag 00100000 0014 001e P+0 c006 0008 00000001",
+		       "-");
 		if (i) /* nor behind another chunk, and what follows it is dropped */
-			script("> Dtag" PEER_DATA(0)
-			       " / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001" PEER_DATA(1),
+			script("> Dtag" PEER_DATA(0) " / 01 00 001c 99999999 00100000 0014 001e P+0 c006 0008 00000001" PEER_DATA(
+				       1),
 			       "got 1", "< Ptag / 03 00 0010 P+0 ???????? 0000 0000", "-");
 		else
 			associate();
 	}
 }
 
-/* Whatever an INIT holds, its answer is not much larger. */
+/* Whatever an INIT holds, its answer is not much longer. */
 static void test_many_unknown_parameters(void **state)
 {
 	static const char *const inits[] = {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* What chunks look like, and what becomes of those that look otherwise (RFC 9260 3; RFC 4820; RFC 5061). */
+/*
+ * The format of chunks, and what becomes of those that have another one (RFC 9260 3; RFC 4820; RFC
+ * 5061).
+ */
 #include "fixture/sctp_script.h"
 
 /* What an INIT of the peer says; the rest of the packet follows. */
@@ -26,7 +29,7 @@ static void test_unknown_chunks(void **state)
 	       "< Ptag / 03 00 0010 P+2 ???????? 0000 0000", "-");
 }
 
-/* Flags that mean nothing: all of them are set in what comes, none in what goes. */
+/* Flags without a meaning may all be set in what comes, and none is set in what leaves. */
 static void test_flags(void **state)
 {
 	ROWS("9260-3.2-05");
@@ -35,7 +38,8 @@ static void test_flags(void **state)
 	script("> Dtag / 02 ff 0028 Ptag 00100000 0014 001e P+0 c006 0008 00000001 0007 000c c0*8",
 	       "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b ff 0004", "state ESTABLISHED", "post 1 8",
 	       "< Ptag / 00 07 0018 D+0 0003 0000 00000010 01*8",
-	       "> Dtag / 03 ff 0010 D+0 00100000 0000 0000", "wait 5000", "-", /* nothing is resent */
+	       /* nothing is resent */
+	       "> Dtag / 03 ff 0010 D+0 00100000 0000 0000", "wait 5000", "-",
 	       "> Dtag / 04 ff 000c 0001 0008 12345678", "< Ptag / 05 00 000c 0001 0008 12345678",
 	       "> Dtag / 00 f7 0011 P+0 0001 0000 00000010 77 000000", "got 1",
 	       "< Ptag / 03 00 0010 P+0 ???????? 0000 0000", "> Dtag / 07 ff 0008 D+0",
@@ -81,7 +85,7 @@ static void test_parameter_padding(void **state)
 	       "< Ptag / 0a 00 0009 c0*5 00*3 / 09 00 0010 0008 000c fffe 0005 aa 00*3");
 }
 
-/* Unknown parameters in front of an address: it counts only where parsing goes on. */
+/* An address behind an unknown parameter counts only if that parameter lets parsing go on. */
 static void test_unknown_parameters(void **state)
 {
 	static const struct {
@@ -157,9 +161,10 @@ static void test_data_layout(void **state)
 {
 	ROWS("9260-3.3.1-01 9260-3.3.1-05 9260-3.3.1-06 9260-3-02 9260-3.1-02");
 	associate();
-	script("post 3 8", "< Ptag / 00 07 0018 D+0 0003 0000 00000010 03*8"
-			   "      / 00 07 0018 D+1 0003 0000 00000010 02*8"
-			   "      / 00 07 0018 D+2 0003 0000 00000010 01*8",
+	script("post 3 8",
+	       "< Ptag / 00 07 0018 D+0 0003 0000 00000010 03*8"
+	       "      / 00 07 0018 D+1 0003 0000 00000010 02*8"
+	       "      / 00 07 0018 D+2 0003 0000 00000010 01*8",
 	       "-", "post 1 8", "< Ptag / 00 0f 0018 D+3 0003 0000 00000010 01*8", "-",
 	       "> Dtag / 00 f7 0011 P+0 0001 0000 00000010 77 000000", "got 1");
 	assert_int_equal(f.rx.data[0].ppid, 16);
@@ -193,7 +198,7 @@ static void test_never_fragmented(void **state)
 	assert_int_equal(f.messages, 1);
 }
 
-/* Unordered: neither the SSN nor a missing TSN holds a message back. */
+/* Messages are unordered: neither the SSN nor a missing TSN holds one back. */
 static void test_unordered(void **state)
 {
 	ROWS("9260-3.3.1-03 9260-3.3.1-04");
@@ -216,7 +221,8 @@ static void test_init(void **state)
 	p = take();
 	check_packet("INIT",
 		     "00000000 / 01 00 0024 ???????? ???????? ffff ffff ????????"
-		     "000c 0006 0005 0000 c006 0008 00000001", p);
+		     "000c 0006 0005 0000 c006 0008 00000001",
+		     p);
 	c = chunk_of(p, 0, WIRE_SCTP_INIT);
 	assert_int_not_equal(get_be32(c.raw + 4), 0);
 	assert_true(get_be32(c.raw + 8) >= 1500);
@@ -228,8 +234,10 @@ static void test_init(void **state)
 	p = take();
 	assert_int_equal(chunks(p), 1);
 	c = chunk_of(p, 0, WIRE_SCTP_INIT_ACK);
-	check_packet("INIT ACK",
-		     "Ptag / 02 00 ???? ???????? ???????? 0014 0014 ???????? c006 0008 00000001 0007 ...", p);
+	check_packet(
+		"INIT ACK",
+		"Ptag / 02 00 ???? ???????? ???????? 0014 0014 ???????? c006 0008 00000001 0007 ...",
+		p);
 	assert_int_equal(c.len, 28 + get_be16(c.raw + 30));
 	assert_int_not_equal(get_be32(c.raw + 4), 0);
 	assert_true(get_be32(c.raw + 8) >= 1500);
@@ -242,7 +250,8 @@ static void test_init_refused(void **state)
 		const char *init;
 		const char *answer;
 	} cases[] = {
-		{ "> 00000000 / 01 00 001c 00000000 00100000 0014 001e P+0 c006 0008 00000001", "-" },
+		{ "> 00000000 / 01 00 001c 00000000 00100000 0014 001e P+0 c006 0008 00000001",
+		  "-" },
 		{ "> 00000000 / 01 00 001c 99999999 000005db 0014 001e P+0 c006 0008 00000001",
 		  "< 99999999 / 06 00 0008 0007 0004" }, /* 1499 */
 		{ "> 00000000 / 01 00 001c 99999999 000005dc 0014 001e P+0 c006 0008 00000001",
@@ -262,9 +271,10 @@ static void test_init_refused(void **state)
 		script(cases[i].init, cases[i].answer, "-");
 	associate();
 	for (i = 0; i < 6; i++) {
-		script(cases[i].init, cases[i].answer, "-", "state ESTABLISHED", "> Dtag" PEER_DATA(0),
-		       "drop", "post 1 8", "< Ptag / ...");
-		assert_int_equal(f.a->window.peer_rwnd, 1000000); /* what the association's own INIT said */
+		script(cases[i].init, cases[i].answer, "-", "state ESTABLISHED",
+		       "> Dtag" PEER_DATA(0), "drop", "post 1 8", "< Ptag / ...");
+		/* what the association's own INIT said */
+		assert_int_equal(f.a->window.peer_rwnd, 1000000);
 	}
 }
 
@@ -349,10 +359,10 @@ static void test_streams_of_init_ack(void **state)
 	       "< Ptag / 02 00 ???? ???????? ???????? 0003 0003 ...");
 }
 
-/* The adaptation code point: DDP's or no association. */
+/* The adaptation code point must be DDP's, or there is no association. */
 static void test_adaptation(void **state)
 {
-	/* Unlike RFC 5061 4.2.6 has it, SCTP itself refuses what its only user would refuse. */
+	/* Departure from RFC 5061 4.2.6: SCTP itself refuses what its only user would refuse. */
 	static const char *const refused[] = {
 		/* missing, in an INIT and in an INIT ACK; sent back as unknown */
 		"< Ptag / 06 00 000e 0002 000a 00000001 c006 0000",
@@ -376,7 +386,7 @@ static void test_adaptation(void **state)
 	       "< Ptag / 06 00 0008 0007 0004", "-", "error 71");
 }
 
-/* Elsewhere the indication means nothing. */
+/* In other chunks the indication means nothing. */
 static void test_adaptation_elsewhere(void **state)
 {
 	ROWS("5061-4.2.6-02");

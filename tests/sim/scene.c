@@ -27,6 +27,12 @@ void scene_two_nodes(struct stack_world *w)
 	route(w);
 }
 
+void scene_give_up_early(struct stack_world *w)
+{
+	for (unsigned int i = 0; i < w->n_nodes; i++)
+		w->nodes[i]->sctp_config.connect_limit = 30 * SEC;
+}
+
 void scene_start(struct stack_world *w)
 {
 	for (unsigned int i = 0; i < w->n_nodes; i++)

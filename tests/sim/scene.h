@@ -47,6 +47,11 @@ static inline uint64_t some_ms(struct stack_world *w, uint32_t from, uint32_t to
 
 /* Two nodes with the link between them, which are not started. */
 void scene_two_nodes(struct stack_world *w);
+/*
+ * The nodes give up a handshake after 30 s, as processes do. A peer's process that has died in the midst of
+ * one leaves a cookie that nobody knows.
+ */
+void scene_give_up_early(struct stack_world *w);
 /* Starts all nodes. */
 void scene_start(struct stack_world *w);
 /* So many works, from either of the first two nodes, with a programme each. */

@@ -11,7 +11,8 @@
  *
  * Files: stack.c has the world, the nodes and the loop; stack_carrier.c the simulated carrier; stack_host.c
  * what conn/ and the RNIC ask of the host; stack_connect.c the applications while they connect and
- * disconnect; stack_work.c the programmes and the model; stack_inside.c looks into sctp/ and iwarp/.
+ * disconnect; stack_plan.c the programmes; stack_work.c the applications that post and poll, and the model;
+ * stack_inside.c looks into sctp/ and iwarp/.
  */
 #ifndef TESTS_SIM_STACK_H
 #define TESTS_SIM_STACK_H
@@ -74,6 +75,7 @@ enum stack_phase {
 	STACK_CONNECTED,
 	STACK_DISCONNECTED, /* has heard DISCONNECTED */
 	STACK_FAILED,	    /* has heard that it is not to be */
+	STACK_LEAVING,	    /* out of band: stays as it is for a while, and then begins anew */
 };
 
 /* What the application of a side does and hears about its connection. */
@@ -126,13 +128,19 @@ struct stack_work {
 	struct stack_side side[2];  /* 0 connects, 1 accepts; out of band: no difference */
 	struct stack_node *home[2]; /* where the sides are, or were */
 	bool oob;		    /* the QPs are connected out of band */
+	bool self;		    /* side 0 is connected to itself, and there is no side 1 */
 	bool reject;		    /* the application of side 1 rejects */
-	bool ends;		    /* its session may end before everything is done */
-	bool overlap;		    /* its writes overlap: only where they are placed in order */
-	bool mutating;		    /* its sources change */
-	bool bulk;		    /* side 0 writes without end */
-	uint64_t retry_at;	    /* all of it begins anew then; 0: no */
-	unsigned int attempt;	    /* how often it has begun anew */
+	/*
+	 * Out of band: it was torn down before it was done. An Initiate of the time before may be taken for one
+	 * of now, and what it begins ends at once; the application notices, or has to after a while.
+	 */
+	bool breaks;
+	bool ends;	      /* its session may end before everything is done */
+	bool overlap;	      /* its writes overlap: only where they are placed in order */
+	bool mutating;	      /* its sources change */
+	bool bulk;	      /* side 0 writes without end */
+	uint64_t retry_at;    /* all of it begins anew then; 0: no */
+	unsigned int attempt; /* how often it has begun anew */
 };
 
 /* A channel of RDMA CM events, as conn/ sees it. */
@@ -175,7 +183,8 @@ struct stack_node {
 	struct cm_id_table *ids;
 	struct rnic_channel chan;
 	uint32_t listener; /* an id; 0: none */
-	bool deaf;	   /* the application does not read its events */
+	bool refuses; /* requests may have been refused: by its backlog, or while it had no listener */
+	bool deaf;    /* the application does not read its events */
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	/* With receives, which most of its QPs then share. To be set before works are made. */
@@ -300,24 +309,53 @@ void stack_side_close(struct stack_side *s);
 void stack_side_destroy_id(struct stack_side *s);
 /* The work begins anew, on new ids and with the same QPs, after a pause. */
 void stack_work_again(struct stack_work *work, uint64_t pause);
+/*
+ * A work that is connected out of band begins anew, with the same QP numbers: each side is reset and
+ * connects after its pause, ns. If all was done, one side may stay in its old session until then.
+ */
+void stack_oob_again(struct stack_work *work, const uint64_t pause[2]);
 /* An event of a QP, CQ or SRQ. */
 void stack_raised(void *ctx, const struct iw_event *ev);
 static inline struct stack_side *stack_peer(const struct stack_side *s)
 {
-	return &s->work->side[s == &s->work->side[0]];
+	return s->work->self ? (struct stack_side *)(uintptr_t)s :
+			       &s->work->side[s == &s->work->side[0]];
+}
+
+/* ---- stack_plan.c ---- */
+
+/* Adds a request to the programme of a side; false: no room in the sinks. */
+bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len);
+/* At most so many random requests for both sides; the last is a Send. */
+void stack_plan(struct stack_work *work, unsigned int max);
+
+static inline bool stack_op_is_write(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_RDMA_WRITE || op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
+}
+
+static inline bool stack_op_is_atomic(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_ATOMIC_CMP_AND_SWP || op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static inline bool stack_op_takes_receive(const struct stack_op *op)
+{
+	return op->opcode == IW_WR_SEND || op->opcode == IW_WR_SEND_WITH_IMM ||
+	       op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
 }
 
 /* ---- stack_work.c ---- */
 
 /* A pair of QPs without requests, which connect as soon as they can. */
 struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive);
-/* Adds a request to the programme of a side; false: no room in the sinks. */
-bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len);
-/* At most so many random requests for both sides; the last is a Send. */
-void stack_plan(struct stack_work *work, unsigned int max);
+/* A QP that is connected to itself. */
+struct stack_work *stack_self_new(struct stack_node *n);
 /* Posts and polls, until nothing more can be posted. */
 void stack_application(struct stack_side *s);
-/* Empties the queues and the memory of a side, and its programme begins anew. The QP is in INIT. */
+/* Empties the memory of a side, and that of its model. */
+void stack_side_clear(struct stack_side *s);
+/* Empties the queues of a side, whose programme begins anew. The QP is in INIT. */
 void stack_side_reset(struct stack_side *s);
 /* What goes with the process of a side. */
 void stack_side_free(struct stack_side *s);

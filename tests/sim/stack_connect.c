@@ -71,7 +71,8 @@ static void begin_anew(struct stack_work *work)
 			continue;
 		stack_side_destroy_id(s);
 		stack_side_reset(s);
-		s->link = (struct stack_link){ 0 };
+		stack_side_clear(s);
+		s->link = (struct stack_link){ .at = work->w->now + 1 };
 	}
 }
 
@@ -199,6 +200,14 @@ static void answer(struct stack_side *s)
 	}
 }
 
+/* A peer that was refused before asks by a plain Initiate, which names no depths (RFC 6581 10). */
+static void check_depths(const struct stack_node *n, const struct rnic_conn_param *p)
+{
+	uint8_t depth = n->refuses && p->initiator_depth != DEPTH ? IW_MAX_IRD : DEPTH;
+
+	check(p->initiator_depth == depth && p->responder_resources == depth);
+}
+
 static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 {
 	const uint8_t *said = ev->param.private_data;
@@ -219,7 +228,7 @@ static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 		return;
 	}
 	check(is_said_by(stack_peer(s), &ev->param));
-	check(ev->param.initiator_depth == DEPTH && ev->param.responder_resources == DEPTH);
+	check_depths(n, &ev->param);
 	s->link.id = ev->id;
 	s->link.phase = STACK_REQUESTED;
 	s->link.at = n->w->now;
@@ -356,6 +365,23 @@ static void connect_oob(struct stack_side *s)
 	s->link.phase = STACK_CONNECTED;
 }
 
+void stack_oob_again(struct stack_work *work, const uint64_t pause[2])
+{
+	unsigned int stays = stack_work_done(work) ? sim_random_below(&work->w->random, 3) : 2;
+
+	work->attempt++;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct stack_side *s = &work->side[i];
+
+		if (i != stays)
+			check(!iw_qp_modify(s->qp, IW_QPS_ERR));
+		stack_side_clear(s);
+		s->up = false;
+		s->link = (struct stack_link){ .phase = STACK_LEAVING,
+					       .at = work->w->now + pause[i] };
+	}
+}
+
 /* ---- steps ---- */
 
 /* The peer's application has ended it, or its process is gone: that is heard by another way, too. */
@@ -383,6 +409,10 @@ void stack_side_connect(struct stack_side *s)
 		if (now >= s->work->retry_at)
 			begin_anew(s->work);
 		return;
+	}
+	if (l->phase == STACK_LEAVING && now >= l->at) {
+		stack_side_reset(s);
+		l->phase = STACK_IDLE;
 	}
 	switch (l->phase) {
 	case STACK_IDLE:
@@ -431,7 +461,7 @@ void stack_raised(void *ctx, const struct iw_event *ev)
 	case IW_EVENT_QP_FATAL:
 	case IW_EVENT_QP_ACCESS:
 	case IW_EVENT_QP_REQUEST:
-		check(s->work->ends);
+		check(s->work->ends || s->work->breaks || s->link.phase == STACK_LEAVING);
 		break;
 	case IW_EVENT_QP_LAST_WQE:
 		check(s->shares && (may_end(s->work) || s->work->attempt));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The programmes of works, the model that is fed the same, and the application that posts and polls. */
+/* Works: the applications that post and poll, and the model that is fed the same. */
 #include "sim/stack.h"
 
 #define STACK_VERSIONS 6 /* of a source that changes */
@@ -136,6 +136,16 @@ static void drop_completions(struct stack_side *s)
 			s->node->srq_free[s->node->n_srq_free++] = (unsigned int)cqe.wr_id;
 }
 
+void stack_side_clear(struct stack_side *s)
+{
+	memset(s->sink, 0, STACK_SINK);
+	memset(s->model_sink, 0, STACK_SINK);
+	memset(s->recv, 0, s->recv_slots * STACK_RECV);
+	memset(s->model_recv, 0, s->recv_slots * STACK_RECV);
+	memset(s->words, 0, sizeof(s->words));
+	memset(s->model_words, 0, sizeof(s->model_words));
+}
+
 void stack_side_reset(struct stack_side *s)
 {
 	check(!iw_qp_modify(s->qp, IW_QPS_ERR));
@@ -145,12 +155,6 @@ void stack_side_reset(struct stack_side *s)
 	s->qp->by_cm = false;
 	drop_completions(s);
 	check(!iw_qp_modify(s->qp, IW_QPS_INIT));
-	memset(s->sink, 0, STACK_SINK);
-	memset(s->model_sink, 0, STACK_SINK);
-	memset(s->recv, 0, s->recv_slots * STACK_RECV);
-	memset(s->model_recv, 0, s->recv_slots * STACK_RECV);
-	memset(s->words, 0, sizeof(s->words));
-	memset(s->model_words, 0, sizeof(s->model_words));
 	s->posted = s->completed = s->recvs_posted = s->recvs_done = 0;
 	s->up = s->sq_failed = s->rq_failed = s->closed = s->blamed = false;
 }
@@ -184,7 +188,7 @@ void stack_side_free(struct stack_side *s)
 	s->node = NULL;
 }
 
-struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive)
+static struct stack_work *work_new(struct stack_node *active, struct stack_node *passive)
 {
 	struct stack_world *w = active->w;
 	struct stack_work *work = calloc(1, sizeof(*work));
@@ -196,133 +200,27 @@ struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *
 	work->home[0] = active;
 	work->home[1] = passive;
 	w->works[w->n_works++] = work;
-	work->oob = sim_random_chance(&w->random, w->oob);
+	return work;
+}
+
+struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive)
+{
+	struct stack_work *work = work_new(active, passive);
+
+	work->oob = sim_random_chance(&work->w->random, work->w->oob);
 	side_init(&work->side[0], work, active);
 	side_init(&work->side[1], work, passive);
 	return work;
 }
 
-static bool is_write(const struct stack_op *op)
+struct stack_work *stack_self_new(struct stack_node *n)
 {
-	return op->opcode == IW_WR_RDMA_WRITE || op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
-}
+	struct stack_work *work = work_new(n, n);
 
-static bool is_atomic(const struct stack_op *op)
-{
-	return op->opcode == IW_WR_ATOMIC_CMP_AND_SWP || op->opcode == IW_WR_ATOMIC_FETCH_AND_ADD;
-}
-
-static bool takes_receive(const struct stack_op *op)
-{
-	return op->opcode == IW_WR_SEND || op->opcode == IW_WR_SEND_WITH_IMM ||
-	       op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
-}
-
-/* A write of ours that a read can ask back: its bytes have one writer. */
-static const struct stack_op *some_write(const struct stack_side *s)
-{
-	for (unsigned int tries = 0; tries < 4 && s->n_ops; tries++) {
-		const struct stack_op *op =
-			&s->ops[sim_random_below(&s->node->w->random, s->n_ops)];
-
-		if (is_write(op) && op->len && !op->bad)
-			return op;
-	}
-	return NULL;
-}
-
-bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len)
-{
-	struct sim_random *r = &s->node->w->random;
-	struct stack_op op = { .opcode = opcode, .len = len };
-	const uint32_t share = STACK_SINK / 2;
-
-	if (is_atomic(&op)) {
-		if (s->read_to + 8 > share)
-			return false;
-		s->read_to += 8;
-		op.len = 8;
-		op.local = STACK_SINK - s->read_to;
-		op.remote = sim_random_below(r, STACK_WORDS);
-		op.fence = sim_random_chance(r, 0.1);
-		/* Small numbers: about each second comparison finds what it asks for. */
-		op.compare_add = opcode == IW_WR_ATOMIC_CMP_AND_SWP ? sim_random_below(r, 2) :
-								      sim_random_u64(r);
-		op.swap = sim_random_below(r, 2);
-	} else if (opcode == IW_WR_RDMA_READ) {
-		const struct stack_op *write =
-			s->work->overlap || sim_random_chance(r, 0.5) ? NULL : some_write(s);
-
-		op.remote = sim_random_below(r, STACK_SOURCE - len);
-		if (write) {
-			op.back = true;
-			op.remote = write->remote;
-			op.len = write->len;
-		}
-		if (s->read_to + op.len > share)
-			return false;
-		s->read_to += op.len;
-		op.local = STACK_SINK - s->read_to;
-		op.fence = sim_random_chance(r, 0.2);
-	} else {
-		op.local = sim_random_below(r, STACK_SOURCE - len);
-		op.fence = sim_random_chance(r, 0.1);
-	}
-	op.imm = (uint32_t)sim_random_u64(r);
-	if (is_write(&op)) {
-		op.remote = s->written;
-		if (s->work->overlap)
-			op.remote = sim_random_below(r, share / 8);
-		else if (s->written + len > share)
-			return false;
-		s->written += len;
-	}
-	if (takes_receive(&op)) {
-		s->send_op = realloc(s->send_op, (s->sends + 1) * sizeof(*s->send_op));
-		assert_non_null(s->send_op);
-		s->send_op[s->sends++] = s->n_ops;
-	}
-	if (!(s->n_ops & (s->n_ops + 1))) {
-		s->ops = realloc(s->ops, (2 * s->n_ops + 2) * sizeof(*s->ops));
-		assert_non_null(s->ops);
-	}
-	s->ops[s->n_ops++] = op;
-	return true;
-}
-
-static void plan_side(struct stack_side *s, unsigned int max)
-{
-	static const uint8_t kinds[] = { IW_WR_SEND,
-					 IW_WR_RDMA_WRITE,
-					 IW_WR_RDMA_READ,
-					 IW_WR_SEND,
-					 IW_WR_RDMA_WRITE,
-					 IW_WR_RDMA_READ,
-					 IW_WR_RDMA_WRITE_WITH_IMM,
-					 IW_WR_SEND_WITH_IMM,
-					 IW_WR_ATOMIC_CMP_AND_SWP,
-					 IW_WR_ATOMIC_FETCH_AND_ADD };
-	struct sim_random *r = &s->node->w->random;
-
-	for (unsigned int n = sim_random_below(r, max); n; n--) {
-		uint8_t kind = kinds[sim_random_below(r, sizeof(kinds))];
-		uint32_t len = sim_random_below(r, sim_random_chance(r, 0.3) ? STACK_RECV : 200);
-
-		if (kind == IW_WR_SEND_WITH_IMM)
-			len = 0;
-		if ((kind == IW_WR_RDMA_WRITE || kind == IW_WR_RDMA_WRITE_WITH_IMM) &&
-		    sim_random_chance(r, 0.2))
-			len = sim_random_below(r, 40000);
-		stack_op_add(s, kind, len);
-	}
-	/* When it is delivered, every write before it is there. */
-	stack_op_add(s, IW_WR_SEND, sim_random_below(r, 200));
-}
-
-void stack_plan(struct stack_work *work, unsigned int max)
-{
-	plan_side(&work->side[0], max);
-	plan_side(&work->side[1], max);
+	work->oob = work->self = true;
+	side_init(&work->side[0], work, n);
+	work->side[1] = (struct stack_side){ .work = work, .up = true };
+	return work;
 }
 
 /* The same in the model's memory: at once, and in order. */
@@ -333,7 +231,7 @@ static void model_run(struct stack_side *s, const struct stack_op *op, unsigned 
 
 	if (!peer->node || op->bad)
 		return;
-	if (is_atomic(op)) {
+	if (stack_op_is_atomic(op)) {
 		uint64_t *word = &peer->model_words[op->remote];
 
 		memcpy(s->model_sink + op->local, word, 8);
@@ -345,7 +243,7 @@ static void model_run(struct stack_side *s, const struct stack_op *op, unsigned 
 	}
 	if (s->work->mutating)
 		return;
-	if (is_write(op))
+	if (stack_op_is_write(op))
 		memcpy(peer->model_sink + op->remote, from, op->len);
 	else if (op->opcode == IW_WR_RDMA_READ)
 		memcpy(s->model_sink + op->local,
@@ -379,7 +277,7 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	wr->length = op->len;
 	wr->remote_to = op->remote + (of_source ? peer->source_iova : 0);
 	wr->rkey = of_source ? peer->source_stag : peer->sink_stag;
-	if (is_atomic(op)) {
+	if (stack_op_is_atomic(op)) {
 		wr->remote_to = op->remote * 8;
 		wr->rkey = peer->words_stag;
 		wr->compare_add = op->compare_add;
@@ -389,7 +287,7 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 	}
 	if (op->bad)
 		wr->rkey ^= 0x5a;
-	if (op->opcode == IW_WR_RDMA_READ || is_atomic(op)) {
+	if (op->opcode == IW_WR_RDMA_READ || stack_op_is_atomic(op)) {
 		wr->num_sge = 1;
 		wr->sge[0] = (struct iw_sge){ op->local, op->len, s->sink_stag };
 	} else if (op->len <= 64 && (op->local & 1)) {
@@ -423,7 +321,7 @@ static bool post(struct stack_side *s, enum iw_qp_state state)
 		if (!post_op(s, op))
 			break;
 		if (state == IW_QPS_RTS)
-			model_run(s, op, takes_receive(op) ? sends_before(s, i) : 0);
+			model_run(s, op, stack_op_takes_receive(op) ? sends_before(s, i) : 0);
 	}
 	return s->posted != before;
 }
@@ -462,7 +360,7 @@ static void check_writes(struct stack_side *s, unsigned int upto)
 	for (unsigned int i = 0; i < upto; i++) {
 		const struct stack_op *op = &peer->ops[i];
 
-		if (!is_write(op) || op->bad)
+		if (!stack_op_is_write(op) || op->bad)
 			continue;
 		if (s->work->mutating)
 			check(is_of(peer, s->sink + op->remote, op->local, op->len));
@@ -477,7 +375,8 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	for (unsigned int i = 0; i < upto; i++) {
 		const struct stack_op *op = &s->ops[i];
 
-		if ((is_atomic(op) || (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) &&
+		if ((stack_op_is_atomic(op) ||
+		     (op->opcode == IW_WR_RDMA_READ && !s->work->mutating)) &&
 		    !op->bad)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, op->len));
 	}
@@ -543,7 +442,7 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 			op = &peer->ops[peer->send_op[s->recvs_done]];
 			check(cqe->byte_len == op->len);
 			check(cqe->opcode ==
-			      (is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
+			      (stack_op_is_write(op) ? IW_WC_RECV_RDMA_WITH_IMM : IW_WC_RECV));
 			check(cqe->flags == (op->opcode == IW_WR_SEND ? 0 : IW_WC_WITH_IMM));
 			if (op->opcode == IW_WR_SEND)
 				check(is_of(peer, s->recv + slot * STACK_RECV, op->local, op->len));
@@ -585,7 +484,7 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 
 		check(!s->sq_failed);
 		check(cqe->opcode == opcodes[op->opcode] && cqe->byte_len == op->len);
-		if (is_atomic(op) && peer->node && !op->bad)
+		if (stack_op_is_atomic(op) && peer->node && !op->bad)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, 8));
 		if (op->opcode == IW_WR_RDMA_READ && peer->node && !op->bad) {
 			if (!s->work->mutating)
@@ -602,11 +501,15 @@ static void poll(struct stack_side *s)
 {
 	struct iw_cqe cqe;
 
-	while (iw_cq_poll(s->cq, 1, &cqe)) {
-		if (cqe.opcode >= IW_WC_RECV)
+	while (s->link.phase != STACK_LEAVING && iw_cq_poll(s->cq, 1, &cqe)) {
+		if (cqe.status != IW_WC_SUCCESS && s->work->breaks) {
+			s->link.phase = STACK_LEAVING;
+			s->link.at = TIME_NEVER;
+		} else if (cqe.opcode >= IW_WC_RECV) {
 			completed_recv(s, &cqe);
-		else
+		} else {
 			completed_send(s, &cqe);
+		}
 	}
 }
 
@@ -617,10 +520,12 @@ void stack_application(struct stack_side *s)
 	bool any;
 
 	/* What a failed attempt to connect leaves in the queues is of no interest. */
-	if (s->work->retry_at)
+	if (s->work->retry_at || s->link.phase == STACK_LEAVING)
 		return;
 	do {
 		poll(s);
+		if (s->link.phase == STACK_LEAVING)
+			return;
 		any = false;
 		state = stack_qp_state(s);
 		if (state == IW_QPS_ERR || (state == IW_QPS_RTS && !s->hold))

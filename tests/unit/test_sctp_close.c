@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Tags, strangers, restarts, the end of an association (RFC 9260 5.2, 8, 9; RFC 6951). */
+/*
+ * Verification tags, packets out of the blue, restarts, and the end of an association (RFC 9260
+ * 5.2, 8, 9; RFC 6951).
+ */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
@@ -19,7 +22,7 @@ static void test_tags(void **state)
 	add_data(f.tsn);
 	sendp();
 	nothing();
-	/* ABORT: own tag with T, peer's tag without: ignored */
+	/* An ABORT with our tag and T, or with the peer's tag without T, is ignored. */
 	for (i = 0; i < 2; i++) {
 		begin_tag(i ? f.tag : f.their_tag);
 		add(WIRE_SCTP_ABORT, i ? 0 : 1, 0);
@@ -27,12 +30,12 @@ static void test_tags(void **state)
 		nothing();
 		assert_non_null(f.a);
 	}
-	/* malformed ABORT */
+	/* So is a malformed ABORT. */
 	begin();
 	put_be16(add(WIRE_SCTP_ABORT, 0, 0) - 2, 3);
 	sendp();
 	assert_non_null(f.a);
-	/* SHUTDOWN COMPLETE in the wrong state, with other chunks behind a reflected tag */
+	/* And SHUTDOWN COMPLETE in the wrong state, with other chunks behind a reflected tag. */
 	begin_tag(f.tag);
 	add(WIRE_SCTP_SHUTDOWN_COMPLETE, 1, 0);
 	add_data(f.tsn);
@@ -46,7 +49,7 @@ static void test_tags(void **state)
 	nothing();
 }
 
-/* Out of the blue (8.4). */
+/* Packets out of the blue get the answers of 8.4. */
 static void test_blue(void **state)
 {
 	struct wire_sctp_chunk c;
@@ -81,7 +84,7 @@ static void test_blue(void **state)
 	assert_int_equal(c.flags, 1);
 	assert_int_equal(vtag_of(p), 99);
 	assert_int_equal(p->to.udp_port, PEER_PORT);
-	/* from a multicast address: silence */
+	/* What comes from a multicast address is not answered. */
 	f.path.remote.b[12] = 224;
 	begin_tag(99);
 	add_data(1);
@@ -97,7 +100,7 @@ static void test_udp_port(void **state)
 	ROWS("6951-5.4-01 6951-5.4-02");
 	establish();
 	moved.udp_port = 20001;
-	/* neither a wrong tag nor an INIT steers it */
+	/* Neither a wrong tag nor an INIT changes that. */
 	begin_tag(f.their_tag ^ 4);
 	add_data(f.tsn);
 	send_from(&moved);
@@ -116,7 +119,7 @@ static void test_udp_port(void **state)
 	assert_int_equal(take()->to.udp_port, 20001);
 }
 
-/* A second INIT leaves the association alone; its cookie restarts it (5.2.2, 5.2.4 A). */
+/* A second INIT leaves the association alone, but its cookie restarts it (5.2.2, 5.2.4 A). */
 static void test_restart(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -159,7 +162,10 @@ static void test_restart(void **state)
 	assert_int_equal(f.a->out.next, ack.tsn);
 }
 
-/* The same from another UDP port may be somebody else behind a NAT: the old path is asked. */
+/*
+ * If the cookie comes from another UDP port, it may be another host's behind the same NAT. So the
+ * old path is asked first.
+ */
 static void test_restart_behind_nat(void **state)
 {
 	struct path_addr other = f.path;
@@ -230,7 +236,7 @@ static void test_shutdown_passive(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
 	wait_ns(SEC);
 	chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN_ACK);
-	begin_tag(f.tag); /* from a peer that forgot us */
+	begin_tag(f.tag); /* from a peer that has forgotten us */
 	add(WIRE_SCTP_SHUTDOWN_COMPLETE, 1, 0);
 	sendp();
 	assert_true(f.events & 1 << SCTP_EVENT_CLOSED);
@@ -255,7 +261,7 @@ static void test_shutdown_active(void **state)
 	sendp();
 	c = chunk_of(take(), 0, WIRE_SCTP_SHUTDOWN);
 	assert_int_equal(get_be32(c.raw + 4), f.tsn - 1);
-	/* DATA is still accepted and answered with SHUTDOWN, gaps with SACK too */
+	/* DATA is still accepted and answered with SHUTDOWN; if there are gaps, with a SACK too. */
 	begin();
 	add_data(f.tsn);
 	sendp();
@@ -281,7 +287,7 @@ static void test_shutdown_active(void **state)
 	assert_int_equal(f.events, 1 << SCTP_EVENT_CLOSED);
 }
 
-/* In SHUTDOWN-ACK-SENT: INIT brings SHUTDOWN ACK again, a restart cookie too. */
+/* In SHUTDOWN-ACK-SENT, an INIT brings SHUTDOWN ACK again, and so does the cookie of a restart. */
 static void test_shutdown_restart(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -340,7 +346,7 @@ static void test_user_abort(void **state)
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_USER_ABORT);
 	nothing();
 	assert_false(f.events);
-	/* the end of an endpoint is silent, and its waiting packets vanish */
+	/* An endpoint ends silently, and its packets that wait vanish. */
 	drop_all();
 	establish();
 	sctp_assoc_abort(f.a);
@@ -387,7 +393,7 @@ static void test_heartbeats(void **state)
 	p = take();
 	c = chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
 	assert_memory_not_equal(first, c.raw, 24);
-	/* DATA that keeps coming shows life as well */
+	/* DATA that keeps coming shows that the peer lives as well. */
 	wait_ns(400 * MSEC);
 	begin();
 	add_data(f.tsn);

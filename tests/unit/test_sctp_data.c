@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* DATA and SACK against a scripted peer (RFC 9260 3.3, 6, 7). */
+/* DATA and SACKs of an association, against a scripted peer (RFC 9260 3.3, 6, 7). */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
@@ -40,7 +40,7 @@ static void test_sacks(void **state)
 	sendp();
 	assert_int_equal(f.rx.count, 2);
 	assert_int_equal(f.rx.data[0].sid, 1);
-	/* two copies of an old one: listed twice, delivered never */
+	/* Two copies of an old chunk are listed twice and not delivered again. */
 	drop_all();
 	begin();
 	add_data(t + 3);
@@ -51,7 +51,7 @@ static void test_sacks(void **state)
 	assert_int_equal(s.cum, t + 7);
 	assert_int_equal(s.dups, 2);
 	assert_int_equal(wire_sctp_sack_dup(&s, 1), t + 3);
-	/* one packet: after the delay; two: at once; I bit: at once */
+	/* One packet is acknowledged after the delay; two, or one with the I bit, at once. */
 	begin();
 	add_data(t + 8);
 	sendp();
@@ -75,7 +75,7 @@ static void test_sacks(void **state)
 	add_data_flags(t + 11, 0xff, 3, 1);
 	sendp();
 	assert_int_equal(sack_in(take(), 0).cum, t + 11);
-	/* with DATA of our own it rides along */
+	/* With DATA of our own, a SACK that is not due rides along. */
 	begin();
 	add_data(t + 12);
 	sendp();
@@ -84,7 +84,7 @@ static void test_sacks(void **state)
 	sctp_assoc_doorbell(f.a);
 	collect();
 	assert_int_equal(sack_in(take(), 0).cum, t + 12);
-	/* far beyond: dropped, but acknowledged at once */
+	/* A TSN far beyond is dropped, but answered with a SACK at once. */
 	begin();
 	add_data(t + 12 + SCTP_RXMAP_RANGE);
 	sendp();
@@ -116,7 +116,10 @@ static void test_many_gaps(void **state)
 	assert_true(last > 300);
 }
 
-/* Fragments (6.9): in any order, of several messages, ordered ones too; bounded. */
+/*
+ * Fragments (6.9) may come in any order, of several messages, also of ordered ones; memory is
+ * bounded.
+ */
 static void test_fragments(void **state)
 {
 	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
@@ -148,7 +151,7 @@ static void test_fragments(void **state)
 	add_data_flags(t + 7, e, 10, 2);
 	sendp();
 	assert_int_equal(f.rx.count, 1);
-	/* endless message: aborted, not stored */
+	/* A message without an end is not stored: the association is aborted. */
 	drop_all();
 	for (i = 0; f.a && i < 10000; i++) {
 		begin();
@@ -161,7 +164,7 @@ static void test_fragments(void **state)
 	assert_int_equal(f.error, -EPROTO);
 }
 
-/* Fragments beyond a hole fill the budget, then are dropped; the hole can still be filled. */
+/* Fragments beyond a hole are dropped when the budget is full, and the hole can still be filled. */
 static void test_fragment_budget(void **state)
 {
 	const uint8_t u = WIRE_SCTP_DATA_U, b = WIRE_SCTP_DATA_B, e = WIRE_SCTP_DATA_E;
@@ -195,7 +198,7 @@ static void test_bad_data(void **state)
 
 	ROWS("9260-6.5-01 9260-6.10-02 9260-6.2-11");
 	establish();
-	/* a stream that does not exist: acknowledged, reported */
+	/* DATA on a stream that does not exist is acknowledged and reported. */
 	begin();
 	add_data(f.tsn);
 	put_be16(f.buf + 12 + 8, 20);
@@ -206,7 +209,7 @@ static void test_bad_data(void **state)
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_STREAM);
 	assert_int_equal(get_be16(c.raw + 8), 20);
 	assert_int_equal(sack_in(p, 1).cum, f.tsn);
-	/* a chunk that runs past the packet is no chunk, what stood before it counts */
+	/* A chunk that runs past the packet is none, but what stood before it counts. */
 	begin();
 	add_data(f.tsn + 1);
 	add_data(f.tsn + 2);
@@ -214,7 +217,7 @@ static void test_bad_data(void **state)
 	sendp();
 	assert_int_equal(f.rx.count, 1);
 	drop_all();
-	/* no user data */
+	/* DATA without user data ends the association. */
 	begin();
 	add_data_flags(f.tsn + 2, 7, 0, 0);
 	sendp();
@@ -225,7 +228,10 @@ static void test_bad_data(void **state)
 	assert_int_equal(f.error, -EPROTO);
 }
 
-/* Unknown chunks by their bits; PAD; many questions, one packet of answers. */
+/*
+ * Unknown chunks do as their bits ask, PAD does nothing, and many questions get one packet of
+ * answers.
+ */
 static void test_chunks(void **state)
 {
 	static const uint8_t types[] = { 0x3e, 0x7e, 0xbe, 0xfe };
@@ -273,13 +279,13 @@ static void test_chunks(void **state)
 	assert_true(p->len <= 1472);
 	assert_int_equal(chunk_of(p, 1, WIRE_SCTP_HEARTBEAT_ACK).len, 44);
 	nothing();
-	/* length below 4 ends the packet, and no loop */
+	/* A length below 4 ends the packet, and does not make it an endless one. */
 	begin();
 	put_be16(add(0x80, 0, 0) - 2, 2);
 	add_data(t + 1);
 	sendp();
 	assert_int_equal(f.rx.count, 0);
-	/* INIT ACK and COOKIE ACK out of place mean nothing */
+	/* INIT ACK and COOKIE ACK in the wrong state mean nothing. */
 	begin();
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	add_data(t + 1);
@@ -287,7 +293,7 @@ static void test_chunks(void **state)
 	assert_int_equal(f.rx.count, 1);
 }
 
-/* Initial window (7.2.1), slow start, and a message a chunk. */
+/* The initial window and slow start (7.2.1); each message is one chunk. */
 static void test_cwnd(void **state)
 {
 	uint32_t bytes, last;
@@ -306,11 +312,14 @@ static void test_cwnd(void **state)
 	begin();
 	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
 	sendp();
-	/* two packets acknowledged: two of growth and two of room */
+	/* Two packets acknowledged: the window grows by two, and two have left room. */
 	assert_int_equal(take_data(), last + 4);
 }
 
-/* What a gap block freed is used up at once; the window was full all the same, and grows, once. */
+/*
+ * What a gap block has freed is used up at once; the window counts as full all the same, and grows
+ * once.
+ */
 static void test_cwnd_was_full(void **state)
 {
 	const struct wire_sctp_gap gap = { 2, 4 };
@@ -339,12 +348,12 @@ static void test_cwnd_was_full(void **state)
 	assert_int_equal(f.a->path->cc.cwnd, cwnd + 1460);
 }
 
-/* A window of 100 packets, full. Returns the TSN of the last. */
+/* Fills a window of 100 packets. Returns the TSN of the last one. */
 static uint32_t fill_window(void)
 {
 	establish();
 	f.a->path->cc.cwnd = 100 * 1460;
-	f.a->path->cc.ssthresh = 4 * 1460; /* it grows by a packet a window */
+	f.a->path->cc.ssthresh = 4 * 1460; /* cwnd grows by a packet in each window */
 	f.a->window.peer_rwnd = 1000000;
 	f.message_len = 1444;
 	f.messages = 1000;
@@ -361,7 +370,9 @@ static void sack(uint32_t cum)
 	sendp();
 }
 
-/* A window that was full opens for a batch's worth, an eighth of it, and then for all that is free. */
+/*
+ * A window that was full lets nothing go until an eighth of it is free, and then all that is free.
+ */
 static void test_defers(void **state)
 {
 	uint32_t last = fill_window();
@@ -376,11 +387,11 @@ static void test_defers(void **state)
 	/* full again */
 	sack(f.their_tsn + 14);
 	nothing();
-	/* nothing in flight: nobody else would bring the next SACK */
+	/* If nothing is in flight, nothing is waited for, since no other SACK would come. */
 	sack(last + 13);
 	assert_int_equal(f.a->path->cc.cwnd, 101 * 1460);
 	assert_int_equal(take_data(), last + 13 + 101);
-	/* what stopped for want of messages, not of window, goes on at once */
+	/* What stopped for want of messages, and not of window, goes on at once. */
 	f.messages = 0;
 	sack(last + 13 + 101);
 	nothing();
@@ -394,7 +405,7 @@ static void test_defers(void **state)
 	assert_int_equal(take_data(), last + 1);
 }
 
-/* What is lost waits for no batch's worth, only for the window. */
+/* Lost chunks wait for the window, but not for a batch's worth of it. */
 static void test_defers_no_loss(void **state)
 {
 	struct wire_sctp_gap gap = { 3, 3 };
@@ -409,12 +420,15 @@ static void test_defers_no_loss(void **state)
 		sendp();
 		gap.end = i ? 55 : 4;
 	}
-	/* 100 without 53 and two that were lost, and these again; an eighth of it is not free */
+	/*
+	 * 100 packets less 53, and two lost ones that left again: an eighth of the window is not
+	 * free.
+	 */
 	assert_int_equal(f.a->path->cc.cwnd, 50 * 1460);
 	assert_int_equal(f.a->path->flight, 47 * 1460);
 	assert_int_equal(take_data(), f.their_tsn + 1);
 	assert_int_equal(f.a->inflight.lost, 0);
-	/* two more in the gap, and it is */
+	/* With two more in the gap block it is. */
 	gap.end = 60;
 	begin();
 	add_sack(f.their_tsn - 1, 1000000, &gap, 1);
@@ -422,7 +436,7 @@ static void test_defers_no_loss(void **state)
 	assert_int_equal(take_data(), last + 8);
 }
 
-/* A batch of equal packets goes on behind one with a little room that no message takes. */
+/* If no message fits a packet's last bytes, PAD fills them, and the batch goes on behind it. */
 static void test_padded(void **state)
 {
 	struct wire_sctp_chunk c;
@@ -439,7 +453,7 @@ static void test_padded(void **state)
 	for (i = 0; i < 3; i++) {
 		p = take();
 		chunk_of(p, 0, WIRE_SCTP_DATA);
-		assert_int_equal(chunks(p), i < 2 ? 2 : 1); /* nothing comes behind the last */
+		assert_int_equal(chunks(p), i < 2 ? 2 : 1); /* no PAD in the last packet */
 		assert_int_equal(p->len, i < 2 ? 1472 : 12 + 1368);
 		if (i == 2)
 			break;
@@ -457,7 +471,7 @@ static void test_padded(void **state)
 	assert_int_equal(take()->len, 12 + 1216);
 }
 
-/* Nor is there anything behind the last packet that a batch takes. */
+/* There is no PAD in the last packet that a batch takes either. */
 static void test_padded_batch(void **state)
 {
 	unsigned int i;
@@ -479,7 +493,7 @@ static void test_padded_batch(void **state)
 	assert_null(take());
 }
 
-/* The peer's window: respected, probed when closed (6.1 A). */
+/* The peer's window is respected, and probed when it is closed (6.1 A). */
 static void test_zero_window(void **state)
 {
 	unsigned int i;
@@ -517,7 +531,10 @@ static void test_zero_window(void **state)
 	assert_false(f.events);
 }
 
-/* Lost chunks: three indications, no judgement above the last gap, time, Karn, reneging. */
+/*
+ * Chunks are lost after three miss indications or by time; none is judged above the last gap block;
+ * Karn's rule and reneging.
+ */
 static void test_loss(void **state)
 {
 	struct wire_sctp_gap gap = { 2, 2 };
@@ -540,7 +557,7 @@ static void test_loss(void **state)
 	f.their_tsn = last + 1;
 	last = take_data();
 	assert_true(last >= f.their_tsn + 6);
-	/* the first is missing; SACKs tell of one more each */
+	/* The first is missing, and each SACK reports one more behind it. */
 	f.now += 10 * MSEC;
 	for (i = 0; i < 3; i++) {
 		assert_int_equal(f.a->inflight.lost, 0);
@@ -556,11 +573,13 @@ static void test_loss(void **state)
 	assert_int_equal(f.a->path->cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
 	take_data();
 	assert_false(f.a->recovery.now.measuring && f.a->recovery.now.measured_tsn == f.their_tsn);
-	/* what lies above the gap block is not lost */
+	/* What lies above the gap block is not taken for lost. */
 	wait_ns(5 * MSEC);
 	for (i = 5; f.their_tsn + i <= last; i++)
 		assert_false(sctp_outq_at(&f.a->out, f.their_tsn + i)->flags & SCTP_OUT_LOST);
-	/* reneging: acked in a gap block, then missing in another: sent again in the end */
+	/*
+	 * A chunk that was in a gap block and is missing in a later SACK is sent again in the end.
+	 */
 	assert_true(sctp_outq_at(&f.a->out, f.their_tsn + 1)->flags & SCTP_OUT_ACKED);
 	gap.start = 3;
 	gap.end = 4;
@@ -575,7 +594,9 @@ static void test_loss(void **state)
 	assert_int_equal(f.a->window.peer_rwnd, 1000000);
 }
 
-/* An old SACK that comes late, without the gap block, does not stop the clock of a missing chunk. */
+/*
+ * An old SACK that comes late, without the gap block, does not stop the clock of a missing chunk.
+ */
 static void test_late_sack(void **state)
 {
 	const struct wire_sctp_gap gap = { 2, 3 };
@@ -601,7 +622,10 @@ static void test_late_sack(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), f.their_tsn);
 }
 
-/* Everything is lost: T3 after 1 s, one packet, then after 2 s; probes before it. */
+/*
+ * If everything is lost, probes leave first, then one packet when T3 expires after 1 s, and after 2
+ * s more.
+ */
 static void test_timeout(void **state)
 {
 	struct packet *p;
@@ -631,7 +655,7 @@ static void test_timeout(void **state)
 	p = take();
 	assert_int_equal(get_be32(p->data + 16), f.their_tsn);
 	nothing();
-	/* a gap-acked chunk that becomes the first outstanding one was taken back */
+	/* A gap-acknowledged chunk that becomes the first outstanding one was taken back. */
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
@@ -640,7 +664,10 @@ static void test_timeout(void **state)
 	assert_true(last >= f.their_tsn + 2);
 }
 
-/* Probes that the peer reports as duplicates came too soon: later next time, up to a limit, and back. */
+/*
+ * A probe that the peer reports as a duplicate came too soon. The next one waits longer, up to a
+ * limit, and this shrinks again.
+ */
 static void test_probe_margin(void **state)
 {
 	uint64_t margin = SCTP_SACK_DELAY;
@@ -709,7 +736,9 @@ static void test_bad_sacks(void **state)
 	assert_int_equal(f.a->out.cum, f.their_tsn - 1);
 }
 
-/* The path MTU shrinks: what was sent goes alone and may be fragmented by IP (6.9). */
+/*
+ * If the path MTU shrinks, what was sent before leaves again alone, and IP may fragment it (6.9).
+ */
 static void test_mtu(void **state)
 {
 	ROWS("5041-3-02 9260-6.9-04");
@@ -733,7 +762,7 @@ static void test_mtu(void **state)
 	assert_true(seen);
 }
 
-/* TSN distance: Linux keeps a map of 4096. */
+/* No TSN is too far from the cumulative one: Linux keeps a map of 4096. */
 static void test_distance(void **state)
 {
 	struct wire_sctp_gap gap = { 2, 2 };
@@ -760,7 +789,10 @@ static void test_distance(void **state)
 	assert_int_equal(last, f.their_tsn - 1 + 4095);
 }
 
-/* The I bit: when the window is full, when the queue drains behind other packets; not in a ping-pong. */
+/*
+ * The I bit is set when the window is full, or when the queue drains while other packets are
+ * outstanding, but not in a ping-pong.
+ */
 static void test_i_bit(void **state)
 {
 	struct packet *p, *before = NULL;
@@ -812,7 +844,7 @@ static void test_renege_head(void **state)
 	assert_int_equal(take_data(), f.their_tsn);
 }
 
-/* A window of a packet and a bit: the bit is not worth a packet. */
+/* Of a window of one packet and a little more, the little is not worth a packet. */
 static void test_silly_window(void **state)
 {
 	struct packet *p;
@@ -837,28 +869,17 @@ static void test_silly_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_sacks),
-		PEER_TEST(test_many_gaps),
-		PEER_TEST(test_fragments),
-		PEER_TEST(test_fragment_budget),
-		PEER_TEST(test_bad_data),
-		PEER_TEST(test_chunks),
-		PEER_TEST(test_cwnd),
-		PEER_TEST(test_cwnd_was_full),
-		PEER_TEST(test_defers),
-		PEER_TEST(test_defers_no_loss),
-		PEER_TEST(test_padded),
-		PEER_TEST(test_padded_batch),
-		PEER_TEST(test_zero_window),
-		PEER_TEST(test_loss),
-		PEER_TEST(test_late_sack),
-		PEER_TEST(test_probe_margin),
-		PEER_TEST(test_timeout),
-		PEER_TEST(test_bad_sacks),
-		PEER_TEST(test_mtu),
-		PEER_TEST(test_distance),
-		PEER_TEST(test_i_bit),
-		PEER_TEST(test_renege_head),
+		PEER_TEST(test_sacks),	      PEER_TEST(test_many_gaps),
+		PEER_TEST(test_fragments),    PEER_TEST(test_fragment_budget),
+		PEER_TEST(test_bad_data),     PEER_TEST(test_chunks),
+		PEER_TEST(test_cwnd),	      PEER_TEST(test_cwnd_was_full),
+		PEER_TEST(test_defers),	      PEER_TEST(test_defers_no_loss),
+		PEER_TEST(test_padded),	      PEER_TEST(test_padded_batch),
+		PEER_TEST(test_zero_window),  PEER_TEST(test_loss),
+		PEER_TEST(test_late_sack),    PEER_TEST(test_probe_margin),
+		PEER_TEST(test_timeout),      PEER_TEST(test_bad_sacks),
+		PEER_TEST(test_mtu),	      PEER_TEST(test_distance),
+		PEER_TEST(test_i_bit),	      PEER_TEST(test_renege_head),
 		PEER_TEST(test_silly_window),
 	};
 

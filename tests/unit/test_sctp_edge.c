@@ -107,7 +107,7 @@ static void test_shutdown_takes_nothing(void **state)
 	assert_int_equal(f.messages, 5);
 }
 
-/* Who has said that there is no more is not asked again until it doorbells. */
+/* A user who has said that there is no more is not asked again until it rings the doorbell. */
 static void test_asked_once(void **state)
 {
 	establish();
@@ -126,7 +126,7 @@ static void test_asked_once(void **state)
 		assert_int_equal(f.pulls, n);
 		drop_all();
 	}
-	/* Nor who has none after all. */
+	/* Nor is one who has none after all. */
 	f.pulls = 0;
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -157,7 +157,7 @@ static void test_idle_window(void **state)
 	assert_int_equal(f.a->path->cc.cwnd, 4 * f.a->path->cc.pmdcs);
 }
 
-/* A zero window probe is one chunk, also when several fit the packet (6.1 A). */
+/* A zero window probe is one chunk, even if several fit the packet (6.1 A). */
 static void test_window_probe(void **state)
 {
 	struct packet *p;
@@ -180,7 +180,7 @@ static void test_window_probe(void **state)
 	assert_non_null(p);
 	assert_int_equal(count_data(p), 1);
 	nothing();
-	/* the window opens: the rest */
+	/* When the window opens, the rest leaves. */
 	begin();
 	add_sack(f.their_tsn + 1, 1000000, NULL, 0);
 	sendp();
@@ -283,8 +283,8 @@ static void test_false_collision(void **state)
 }
 
 /*
- * Both sent an INIT, and ours was answered with the peer's own parameters: its INIT may be lost, and the
- * tags decide all the same.
+ * Both sent an INIT, and ours was answered with the peer's own parameters: its INIT may be lost,
+ * and the tags decide all the same.
  */
 static void test_silent_collision(void **state)
 {
@@ -313,7 +313,7 @@ static void test_silent_collision(void **state)
 	}
 }
 
-/* The same seen from the other side: the peer's COOKIE ECHO is here, and nothing came of what we sent. */
+/* The other side of that: the peer's COOKIE ECHO is here, and nothing that we sent was answered. */
 static void test_collision_by_cookie(void **state)
 {
 	unsigned int i;
@@ -359,7 +359,9 @@ static void test_last_padding(void **state)
 	assert_non_null(init.cookie);
 }
 
-/* A peer that lives, but sends on and on, cannot keep a shutdown from ending (9.2, T5). */
+/*
+ * A peer that lives and keeps sending cannot keep a shutdown from ending (9.2, T5-shutdown-guard).
+ */
 static void test_shutdown_guard(void **state)
 {
 	struct sctp_config config;
@@ -576,7 +578,7 @@ static void test_quoted(void **state)
 	assert_int_equal(f.a->path->health.ticks, SCTP_PROBE_TICKS);
 }
 
-/* As many addresses as one likes cost no more than what the cookie has room for. */
+/* However many addresses a peer lists, only those that the cookie has room for are kept. */
 static void test_many_addresses(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -606,7 +608,10 @@ static void test_many_addresses(void **state)
 	assert_int_equal(f.a->paths.others, SCTP_COOKIE_ALTS);
 }
 
-/* What is left of a send block may not be enough for the longest packet: an answer goes into another one. */
+/*
+ * If the rest of a send block is too short for the longest packet, an answer goes into another
+ * block.
+ */
 static void test_control_room(void **state)
 {
 	const size_t len = 20300;

@@ -37,7 +37,9 @@ static void test_cookie_echo_with_data(void **state)
 	assert_int_equal(s.cum, f.tsn);
 }
 
-/* The peer connects to another address of ours as well, from the same address and port of its own. */
+/*
+ * The peer connects to another address of ours as well, from the same address and port of its own.
+ */
 static struct sctp_assoc *establish_at(const struct path_addr *path, uint32_t tag)
 {
 	struct wire_sctp_init init, ack;
@@ -109,7 +111,7 @@ static void test_several_of_our_addresses(void **state)
 	drop_all();
 	expect_data_for(b, &two, f.tsn + 1);
 	drop_all();
-	/* From one who has no such association any more: our own tag reflected. */
+	/* A host that has no such association any more reflects our own tag. */
 	begin_tag(b->peer_tag);
 	add(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, 0);
 	send_from(&two);
@@ -161,7 +163,7 @@ static void test_init_refused(void **state)
 	wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_INIT, 0, f.len - 12);
 	sendp();
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
-	/* silence: tag 0, not alone, wrong verification tag, bad checksum */
+	/* INITs with tag 0, not alone, with a verification tag or a bad checksum get no answer. */
 	init = good;
 	init.tag = 0;
 	begin_tag(0);
@@ -185,7 +187,7 @@ static void test_init_refused(void **state)
 	nothing();
 }
 
-/* Unknown parameters: reported by their bits, never in the way (3.2.1). */
+/* Unknown parameters are reported as their bits ask, and are never in the way (3.2.1). */
 static void test_init_unknown_params(void **state)
 {
 	static const uint16_t types[] = { 0xc000, 0x8abc, 0xffff, 0x4001, 0xc001 };
@@ -248,7 +250,7 @@ static void test_cookie_checks(void **state)
 	add_cookie_echo(&ack);
 	send_from(&other);
 	nothing();
-	/* stale: ERROR, no association */
+	/* A stale cookie gets an ERROR and makes no association. */
 	f.now += 61 * SEC;
 	begin();
 	add_cookie_echo(&ack);
@@ -260,7 +262,7 @@ static void test_cookie_checks(void **state)
 	assert_int_equal(f.s->table.assoc_count, 0);
 }
 
-/* The keys change; a cookie from before the change still works. */
+/* The key changes, and a cookie from before the change still works. */
 static void test_cookie_key_change(void **state)
 {
 	struct wire_sctp_init init = our_init(), ack;
@@ -376,12 +378,12 @@ static void test_active(void **state)
 	c = chunk_of(p, 1, WIRE_SCTP_ERROR);
 	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_PARAMS);
 	assert_int_equal(get_be16(c.raw + 8), 0xfffe);
-	/* nothing but that until the COOKIE ACK; SHUTDOWN ACK is out of the blue */
+	/* Nothing else leaves until the COOKIE ACK, and a SHUTDOWN ACK is out of the blue. */
 	begin();
 	memset(add(WIRE_SCTP_HEARTBEAT, 0, 8), 1, 8);
 	add_data(f.tsn);
 	sendp();
-	/* the peer is up, but does not know that we know: answered at once (8.3) */
+	/* A HEARTBEAT shows that the peer is up: COOKIE ECHO leaves again at once (8.3). */
 	p = take();
 	chunk_of(p, 0, WIRE_SCTP_COOKIE_ECHO);
 	chunk_of(p, chunks(p) - 1, WIRE_SCTP_HEARTBEAT_ACK);
@@ -407,7 +409,10 @@ static void test_active(void **state)
 	nothing();
 }
 
-/* Rung early: the first messages ride behind the COOKIE ECHO, again when it is repeated. */
+/*
+ * If the doorbell is rung early, the first messages ride behind the COOKIE ECHO, and again when
+ * that is repeated.
+ */
 static void test_data_with_cookie_echo(void **state)
 {
 	struct wire_sctp_init ack = our_init();
@@ -466,7 +471,8 @@ static void test_init_ack_faults(void **state)
 		if (i == 5)
 			put_be16(f.buf + 12 + WIRE_SCTP_INIT_LEN, 0x8fff);
 		if (i == 6) {
-			f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_HOST_NAME, "x", 1);
+			f.len += wire_sctp_param_put(f.buf + f.len, WIRE_SCTP_PARAM_HOST_NAME, "x",
+						     1);
 			wire_sctp_chunk_put(f.buf + 12, WIRE_SCTP_INIT_ACK, 0, f.len - 12);
 		}
 		f.events = 0;

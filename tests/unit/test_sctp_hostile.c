@@ -29,8 +29,8 @@ static void sample(struct host *h, const uint8_t *packet, size_t len)
 	samples.len[i] = len;
 }
 
-/* Makes the checksum right, so that more than the checksum is tested, and hands it over. */
-static void throw(struct host *victim, const struct path_addr *from, uint8_t *p, size_t len)
+/* Makes a packet's checksum right, so that more than the checksum is tested, and delivers it. */
+static void throw(struct host * victim, const struct path_addr *from, uint8_t *p, size_t len)
 {
 	if (len >= WIRE_SCTP_COMMON_LEN) {
 		put_be32(p + 8, 0);
@@ -70,7 +70,7 @@ static void throw_changed(struct sim_random *r, struct host *victim, const struc
 		len = sim_random_below(r, (uint32_t)len + 1);
 	for (i = sim_random_below(r, 5); i && len > first; i--)
 		p[first + sim_random_below(r, (uint32_t)len - first)] = (uint8_t)sim_random_u64(r);
-	if (!keep_tag) /* a stranger does not know it */
+	if (!keep_tag) /* a stranger does not know the tag */
 		put_be32(p + 4, (uint32_t)sim_random_u64(r));
 	throw(victim, from, p, len);
 }
@@ -111,7 +111,7 @@ static void throw_chunks(struct sim_random *r, struct host *victim, const struct
 	throw(victim, from, p, len);
 }
 
-/* Whoever knows the tag may break the association, and nothing else. */
+/* A peer that knows the tag may break the association, and nothing else. */
 static void test_insider(void **state)
 {
 	uint64_t seed;
@@ -210,7 +210,8 @@ static void test_handshake_changed(void **state)
 				unsigned int before = b->flow_count;
 
 				throw_random(&r, b, &from);
-				sctp_input(b->ep, &from, samples.data[0], samples.len[0] / 2, w->now, rx);
+				sctp_input(b->ep, &from, samples.data[0], samples.len[0] / 2,
+					   w->now, rx);
 				throw_random(&r, a, &back);
 				assert_int_equal(b->flow_count, before);
 			}
@@ -226,9 +227,7 @@ static void test_init_flood(void **state)
 	struct host *a, *b;
 	struct world *w = world_new(78, &a, &b);
 	struct path_addr from = { b->addr, a->addr, a->port };
-	struct wire_sctp_init init = {
-		.a_rwnd = 100000, .os = 10, .mis = 10, .adaptation = 1
-	};
+	struct wire_sctp_init init = { .a_rwnd = 100000, .os = 10, .mis = 10, .adaptation = 1 };
 	struct sctp_batch batch;
 	uint8_t p[64];
 	uint32_t i;

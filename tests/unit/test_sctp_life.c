@@ -13,7 +13,8 @@ static void test_handshake_loss(void **state)
 		struct world *w = world_new(seed, &a, &b);
 
 		a->config.connect_limit = 80 * SEC;
-		b->config.silent_limit = 80 * SEC; /* b is up long before a, which sends a few COOKIE ECHOs */
+		/* b is up long before a, which sends a few COOKIE ECHOs */
+		b->config.silent_limit = 80 * SEC;
 		host_restart(a);
 		host_restart(b);
 		w->link[0].loss = w->link[1].loss = 0.3;
@@ -29,8 +30,8 @@ static void test_handshake_loss(void **state)
 }
 
 /*
- * Both connect to each other at once: one association, and one of them takes the even streams, whichever
- * INITs are lost.
+ * Both connect to each other at once: one association, and one of them takes the even streams,
+ * whichever INITs are lost.
  */
 static void test_collision(void **state)
 {
@@ -171,7 +172,7 @@ static void test_abort(void **state)
 	world_free(w);
 }
 
-/* Connecting: refused, nobody there, silence. */
+/* A connect is refused, finds nobody there, or is not answered at all. */
 static void test_refused(void **state)
 {
 	struct host *a, *b;
@@ -310,7 +311,7 @@ static void test_adaptation(void **state)
 	world_free(w);
 }
 
-/* Streams: what both directions have. */
+/* The number of streams is what both directions have. */
 static void test_streams(void **state)
 {
 	struct host *a, *b;
@@ -332,18 +333,12 @@ static void test_streams(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_handshake_loss),
-		cmocka_unit_test(test_collision),
-		cmocka_unit_test(test_restart),
-		cmocka_unit_test(test_shutdown),
-		cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_hint),
-		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_adaptation),
-		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_handshake_loss), cmocka_unit_test(test_collision),
+		cmocka_unit_test(test_restart),	       cmocka_unit_test(test_shutdown),
+		cmocka_unit_test(test_abort),	       cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_killed),	       cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_silent),	       cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_adaptation),     cmocka_unit_test(test_streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
-/* Asks until the search is over, of a path that takes `real`; returns the number of probes. */
+/* Probes a path that takes `real` bytes until the search is over; returns the number of probes. */
 static unsigned int search(struct sctp_pmtu *p, uint32_t real)
 {
 	unsigned int probes = 0;
@@ -36,7 +36,7 @@ static void test_search(void **state)
 			assert_true(p.good <= real);
 			assert_true(real - p.good <= 16 + real / 64);
 		}
-		/* what the interface takes, the path mostly takes as well: one probe */
+		/* If the path takes what the interface takes, one probe is enough. */
 		sctp_pmtu_init(&p, 576, 1280, told[i]);
 		assert_int_equal(search(&p, told[i]), 1);
 		assert_int_equal(p.good, told[i]);
@@ -66,7 +66,7 @@ static void test_search_turns(void **state)
 	sctp_pmtu_answered(&p);
 	assert_int_equal(p.good, 9000);
 	assert_int_equal(p.probe, 0);
-	/* one that proves right: to the base, and up again */
+	/* One that proves right leads to the base, and up again. */
 	assert_true(sctp_pmtu_doubt(&p));
 	assert_false(sctp_pmtu_lost(&p));
 	assert_false(sctp_pmtu_lost(&p));
@@ -92,7 +92,10 @@ static void test_search_turns(void **state)
 	sctp_pmtu_raise(&p);
 	search(&p, 1500);
 	assert_int_equal(p.good, 1500);
-	/* routers: less than what is used, what is probed, what is known anyway, nonsense */
+	/*
+	 * A router says less than what is used, than what is probed, what is known anyway, and
+	 * nonsense.
+	 */
 	assert_true(sctp_pmtu_too_big(&p, 1450));
 	assert_int_equal(p.good, 1450);
 	assert_int_equal(p.probe, 0);
@@ -160,7 +163,7 @@ static void answer(const struct packet *p)
 	sendp();
 }
 
-/* Nothing larger than 1280 leaves but the probe until that is answered. */
+/* Until the probe is answered, nothing else larger than 1280 bytes leaves. */
 static void test_confirmed_first(void **state)
 {
 	struct packet *p, *probe;
@@ -232,7 +235,7 @@ static void test_probe_is_last(void **state)
 	assert_null(take());
 }
 
-/* Lost probes: sent again, with a small packet that tells a narrow path from a dead one. */
+/* A lost probe is sent again with a small packet, which tells a narrow path from a dead one. */
 static void test_probe_lost(void **state)
 {
 	struct packet *p;
@@ -332,7 +335,7 @@ static void test_black_hole(void **state)
 	check_probe(large(true), 1420);
 }
 
-/* All is lost, large and small: that says nothing about the size. */
+/* If packets of all sizes are lost, that says nothing about the size. */
 static void test_dead_is_not_narrow(void **state)
 {
 	setup_probing(SEC);
@@ -373,7 +376,7 @@ static void test_probes_back_off(void **state)
 	check_probe(take(), 1500);
 }
 
-/* What was narrow is tried again after a while. */
+/* A path that was narrow is probed again after a while. */
 static void test_raise(void **state)
 {
 	struct packet *p;
@@ -385,7 +388,8 @@ static void test_raise(void **state)
 		if (p->len + 28 <= 1420)
 			answer(p);
 		p = large(true);
-		if (p->len + 28 > 1420 && f.a->path->mtu.search.failed == 2 && f.a->path->mtu.search.good == 1420)
+		if (p->len + 28 > 1420 && f.a->path->mtu.search.failed == 2 &&
+		    f.a->path->mtu.search.good == 1420)
 			break;
 	}
 	while (f.a->path->mtu.search.probe) {

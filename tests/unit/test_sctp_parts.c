@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
 /* VALGRIND: yes */
-/* The parts of SCTP that stand alone: received map, rings, blocks, congestion control, RTO, cookie. */
+/*
+ * The parts of SCTP that stand alone: received map, rings, blocks, congestion control, RTO, cookie.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +109,12 @@ static int add_fragment(struct sctp_reasm *r, uint32_t tsn, uint8_t flags, uint1
 {
 	static uint8_t bytes[100];
 	struct wire_sctp_data d = {
-		.flags = flags, .tsn = tsn, .sid = sid, .ppid = 16, .data = bytes, .len = 100,
+		.flags = flags,
+		.tsn = tsn,
+		.sid = sid,
+		.ppid = 16,
+		.data = bytes,
+		.len = 100,
 	};
 
 	memset(bytes, (int)tsn, sizeof(bytes));
@@ -344,9 +351,20 @@ static void test_cookie(void **state)
 {
 	static struct sctp_cookie_key key, other;
 	struct sctp_cookie c = {
-		.created = 123456789012345, .life = 60000000000, .local_port = 1, .remote_port = 2,
-		.local_tag = 3, .peer_tag = 4, .local_tsn = 5, .peer_tsn = 6, .peer_rwnd = 7,
-		.peer_os = 8, .peer_mis = 9, .adaptation = 1, .local_tie = 11, .peer_tie = 12,
+		.created = 123456789012345,
+		.life = 60000000000,
+		.local_port = 1,
+		.remote_port = 2,
+		.local_tag = 3,
+		.peer_tag = 4,
+		.local_tsn = 5,
+		.peer_tsn = 6,
+		.peer_rwnd = 7,
+		.peer_os = 8,
+		.peer_mis = 9,
+		.adaptation = 1,
+		.local_tie = 11,
+		.peer_tie = 12,
 		.addr = { simnet_v4(1), simnet_v4(2), 13 },
 	};
 	uint8_t raw[SCTP_COOKIE_LEN], old[SCTP_COOKIE_LEN];
@@ -387,10 +405,11 @@ static void test_cookie(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rxmap), cmocka_unit_test(test_rxmap_range),
-		cmocka_unit_test(test_reasm), cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_outq),  cmocka_unit_test(test_cc),     cmocka_unit_test(test_cc_rtt),
-		cmocka_unit_test(test_rtt),   cmocka_unit_test(test_cookie),
+		cmocka_unit_test(test_rxmap),  cmocka_unit_test(test_rxmap_range),
+		cmocka_unit_test(test_reasm),  cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_outq),   cmocka_unit_test(test_cc),
+		cmocka_unit_test(test_cc_rtt), cmocka_unit_test(test_rtt),
+		cmocka_unit_test(test_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

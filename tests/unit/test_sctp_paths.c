@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* A peer with several addresses, chunk by chunk (RFC 9260 5.1.2, 5.2, 5.4, 6.4, 8.2, 8.3; RFC 6951 5). */
+/*
+ * A peer with several addresses, chunk by chunk (RFC 9260 5.1.2, 5.2, 5.4, 6.4, 8.2, 8.3; RFC 6951
+ * 5).
+ */
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
@@ -67,7 +70,7 @@ static void answer_heartbeat(const struct packet *p, const struct path_addr *fro
 	send_from(from);
 }
 
-/* Of IPv6 addresses, those of another link and of groups are not to be had. */
+/* IPv6 addresses of another link, and of groups, are not used. */
 static void test_v6_list(void **state)
 {
 	static const struct {
@@ -136,7 +139,10 @@ static void confirm(void)
 	assert_false(f.a->pending & SCTP_PEND_PATHS); /* nobody else is asked for now */
 }
 
-/* 9260-5.1.2-01, 5.4-01, 5.4-02, 3.3.5-01: asked with a nonce; nothing else leaves before the answer. */
+/*
+ * 9260-5.1.2-01, 5.4-01, 5.4-02, 3.3.5-01: asked with a nonce; nothing else leaves before the
+ * answer.
+ */
 static void test_unconfirmed(void **state)
 {
 	const struct path_addr second = second_path();
@@ -170,12 +176,18 @@ static void test_unconfirmed(void **state)
 		/* the port is learnt from there alone (6951-5.1-02, 5.4-01) */
 		assert_int_equal(p->to.udp_port, second.udp_port);
 	}
-	/* three in all, and then one in ten minutes: no flood on somebody who was named without asking */
+	/*
+	 * three in all, and then one in ten minutes: no flood on somebody who was named without
+	 * asking
+	 */
 	assert_int_equal(i, 2);
 	assert_null(f.a);
 }
 
-/* Whom a peer lists may be somebody else, with the same port: who comes from there is a peer of its own. */
+/*
+ * An address that a peer lists may be another host's with the same port. If that host connects, it
+ * is a peer of its own.
+ */
 static void test_claimed_address(void **state)
 {
 	const struct path_addr second = second_path();
@@ -206,7 +218,7 @@ static void test_claimed_address(void **state)
 	assert_true(sctp_assoc_is_up(old));
 }
 
-/* Who lists an address before its owner does takes nothing away from the owner. */
+/* A peer that lists an address before its owner connects takes nothing away from the owner. */
 static void test_claimed_first(void **state)
 {
 	const struct path_addr second = second_path();
@@ -229,7 +241,8 @@ static void test_claimed_first(void **state)
 	answer_heartbeat(p, &second, 0);
 	assert_true(f.a->paths.other[0]->confirmed);
 	assert_false(claim->paths.other[0]->confirmed);
-	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &f.path.local, &second.remote, 1, PEER_PORT), f.a);
+	assert_ptr_equal(sctp_assoc_find_listed(f.ep, &f.path.local, &second.remote, 1, PEER_PORT),
+			 f.a);
 }
 
 static void connect_out(void)
@@ -280,7 +293,7 @@ static void echo_from(const struct path_addr *from, const struct wire_sctp_init 
 	send_from(from);
 }
 
-/* An INIT ACK from an address that somebody else lists as well is its owner's. */
+/* An INIT ACK from an address that another peer lists as well belongs to the address's owner. */
 static void test_answer_claimed(void **state)
 {
 	const struct path_addr second = second_path();
@@ -323,7 +336,9 @@ static void finish_handshake(void)
 	assert_int_equal(f.s->table.assoc_count, 1);
 }
 
-/* Both connect, and the peer's INIT comes from an address that we did not ask for: one association. */
+/*
+ * Both connect, and the peer's INIT comes from an address that we did not ask for: one association.
+ */
 static void test_collision_elsewhere(void **state)
 {
 	const struct path_addr second = second_path();
@@ -343,7 +358,8 @@ static void test_collision_elsewhere(void **state)
 			answer_init();
 		init_from(&second, f.tag, true);
 		p = take();
-		assert_true(is_to(p, &f.path)); /* that we were told, not that which it comes from */
+		/* that we were told, not that which it comes from */
+		assert_true(is_to(p, &f.path));
 		assert_int_equal(p->to.udp_port, f.path.udp_port);
 		ack = keep_ack(p, cookie);
 		assert_int_equal(ack.tag, f.their_tag);
@@ -395,7 +411,7 @@ static void test_cookie_from_elsewhere(void **state)
 	}
 }
 
-/* Who lists the address that we connect to, or that of our peer, gets nothing of it. */
+/* A host that lists the address that we connect to, or our peer's, gains nothing by it. */
 static void test_thief(void **state)
 {
 	struct path_addr thief = f.path;
@@ -518,7 +534,10 @@ static void test_cookie_echo_late(void **state)
 	}
 }
 
-/* A sign that nobody is there is not waited out; and what fills a packet goes to the first address alone. */
+/*
+ * A sign that nobody is there is acted on at once; a COOKIE ECHO that fills a packet goes to the
+ * first address only.
+ */
 static void test_cookie_echo_elsewhere(void **state)
 {
 	const struct path_addr second = second_path();
@@ -554,7 +573,10 @@ static void test_cookie_echo_elsewhere(void **state)
 	}
 }
 
-/* A peer that asks, and asks again, is answered itself: the COOKIE ECHO does not go to whom it listed. */
+/*
+ * However often a peer asks, it is answered itself: the COOKIE ECHO does not go to the addresses
+ * that it listed.
+ */
 static void test_cookie_echo_asked_for(void **state)
 {
 	const struct path_addr second = second_path();
@@ -601,7 +623,8 @@ static void test_confirmed(void **state)
 	confirm();
 	assert_int_equal(f.a->paths.other[0]->addr.udp_port, second.udp_port);
 	assert_int_equal(f.a->path->addr.udp_port, PEER_PORT);
-	assert_false(f.a->paths.other[1]->usable || f.a->paths.other[2]->usable || f.a->paths.other[3]->usable);
+	assert_false(f.a->paths.other[1]->usable || f.a->paths.other[2]->usable ||
+		     f.a->paths.other[3]->usable);
 	/* DATA still prefers the first (6.4-01) */
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
@@ -686,8 +709,8 @@ static void test_one_answer(void **state)
 }
 
 /*
- * 9260-6.4-02, 6.4.1-01, 8.2-01: what timed out and what follows goes to the other address, with that path's
- * own state, until the first one answers.
+ * 9260-6.4-02, 6.4.1-01, 8.2-01: what timed out and what follows goes to the other address, with
+ * that path's own state, until the first one answers.
  */
 static void test_fail_over(void **state)
 {
@@ -770,7 +793,10 @@ static void test_heartbeats(void **state)
 		p = to_second(200 * SEC);
 		gap = f.now - last;
 		assert_int_equal(f.a->paths.other[0]->health.errors, i - 1);
-		/* idle: an RTO more than the interval; failed: each RTO, doubled (8.3); inactive: both */
+		/*
+		 * idle: an RTO more than the interval; failed: each RTO, doubled (8.3); inactive:
+		 * both
+		 */
 		if (i == 1)
 			assert_in_range(gap / MSEC, 1850, 2000);
 		else if (i <= 6)
@@ -859,8 +885,8 @@ static void test_restart(void **state)
 }
 
 /*
- * An address that a peer only lists may be of somebody else, as that of a private network is here: who sits
- * there takes over nothing by listing in turn the address that the peer is at.
+ * An address that a peer only lists may be of somebody else, as that of a private network is here:
+ * who sits there takes over nothing by listing in turn the address that the peer is at.
  */
 static void test_restart_claimed(void **state)
 {

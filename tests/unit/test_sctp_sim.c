@@ -201,7 +201,8 @@ static void test_many(void **state)
 	}
 	/* a short wire of its own: no flows in this test */
 	for (;;) {
-		struct path_addr from_a = { b->addr, a->addr, 1 }, from_b = { a->addr, b->addr, b->port };
+		struct path_addr from_a = { b->addr, a->addr, 1 },
+				 from_b = { a->addr, b->addr, b->port };
 		bool any = false;
 
 		while ((x = sctp_next_ready(a->s)))
@@ -212,15 +213,15 @@ static void test_many(void **state)
 				while (sctp_output_ootb(b->s, &batch) > 0) {
 					uint16_t port = get_be16(batch.data + 2);
 
-					sctp_input(eps[port - 10000], &from_b, batch.data, batch.len,
-						   w->now, &a->rx);
+					sctp_input(eps[port - 10000], &from_b, batch.data,
+						   batch.len, w->now, &a->rx);
 					sctp_batch_done(b->s, &batch);
 				}
 			}
 		while ((x = sctp_next_ready(b->s)))
 			while (sctp_output(x, w->now, &batch) > 0) {
-				sctp_input(eps[x->remote_port - 10000], &from_b, batch.data, batch.len,
-					   w->now, &a->rx);
+				sctp_input(eps[x->remote_port - 10000], &from_b, batch.data,
+					   batch.len, w->now, &a->rx);
 				sctp_batch_done(b->s, &batch);
 				any = true;
 			}
@@ -328,14 +329,10 @@ static void test_reordering(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_packing),
-		cmocka_unit_test(test_tail_loss),
-		cmocka_unit_test(test_recovery_is_fast),
-		cmocka_unit_test(test_small_window),
-		cmocka_unit_test(test_reordering),
-		cmocka_unit_test(test_fairness),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_clean),	     cmocka_unit_test(test_packing),
+		cmocka_unit_test(test_tail_loss),    cmocka_unit_test(test_recovery_is_fast),
+		cmocka_unit_test(test_small_window), cmocka_unit_test(test_reordering),
+		cmocka_unit_test(test_fairness),     cmocka_unit_test(test_many),
 		cmocka_unit_test(test_transfer),
 	};
 

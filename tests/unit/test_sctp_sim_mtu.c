@@ -14,7 +14,8 @@ static void set_links(struct world *w, uint32_t mtu, bool black_hole)
 }
 
 /* How long a first transfer of so many bytes takes, from the connect on. */
-static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint32_t len, uint64_t *packets)
+static uint64_t first_transfer(bool probe, uint32_t mtu, uint32_t messages, uint32_t len,
+			       uint64_t *packets)
 {
 	struct host *a, *b;
 	struct world *w = world_new(3, &a, &b);
@@ -112,7 +113,8 @@ static void narrow(uint32_t told, uint32_t real, bool black_hole)
 
 static void test_narrow(void **state)
 {
-	static const uint32_t told[] = { 1500, 9000, 65535 }, real[] = { 1280, 1400, 1492, 4000, 8999 };
+	static const uint32_t told[] = { 1500, 9000, 65535 },
+			      real[] = { 1280, 1400, 1492, 4000, 8999 };
 	unsigned int i, k;
 
 	for (i = 0; i < 3; i++)
@@ -149,13 +151,15 @@ static void shrinks(uint32_t told, uint32_t real, bool black_hole, uint64_t dela
 	gap = longest_gap(w, b);
 	/* a round trip or two with ICMP; without, tail-loss probes and three path MTU probes */
 	if (gap > (black_hole ? 500 * MSEC + 20 * delay : 200 * MSEC + 8 * delay))
-		fail_msg("%u to %u, hole %d: nothing for %.1f ms", told, real, black_hole, (double)gap / MSEC);
+		fail_msg("%u to %u, hole %d: nothing for %.1f ms", told, real, black_hole,
+			 (double)gap / MSEC);
 	assert_int_equal(g->received, f->to_send);
 	assert_int_equal(f->received, g->to_send);
 	assert_true(f->a->path->mtu.search.good <= real);
 	/* what was cut before went in fragments, and nothing else did */
 	if (!(w->link[0].fragmented + w->link[1].fragmented))
-		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole, (unsigned long long)delay);
+		fail_msg("%u to %u, hole %d, %llu: nothing in fragments", told, real, black_hole,
+			 (unsigned long long)delay);
 	set_links(w, 0, false);
 	run(w, 12 * SEC, NULL);
 	assert_int_equal(f->a->path->mtu.search.good, told);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes twice. */
+/*
+ * A peer with two addresses, one of which is cut off and comes back: no byte is lost, none comes
+ * twice.
+ */
 #include "fixture/sctp_sim.h"
 
 struct scene {
@@ -65,7 +68,9 @@ static void dies(uint64_t seed, uint64_t how_long)
 	assert_ptr_equal(sctp_assoc_find_any(s.a->ep, &b, s.b->port, 0), s.f->a);
 	assert_true(ip_addr_equal(&sctp_assoc_addr(s.f->a)->remote, &s.b->addr));
 	cut(s.w->link, false);
-	/* with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s */
+	/*
+	 * with its own round trip, however long the path was away: RTO.Max is 60 s, HB.interval 1 s
+	 */
 	run(s.w, how_long + 4 * SEC, NULL);
 	assert_true(s.f->a->path->primary);
 	/* and the other way round */
@@ -88,7 +93,9 @@ static void test_dies(void **state)
 	dies(3, 20 * SEC);
 }
 
-/* The primary path dies behind the INIT ACK: the COOKIE ECHO finds the other, and DATA follows it. */
+/*
+ * The primary path dies behind the INIT ACK: the COOKIE ECHO finds the other, and DATA follows it.
+ */
 static void test_dies_in_handshake(void **state)
 {
 	uint64_t seed;
@@ -121,7 +128,10 @@ static void test_dies_in_handshake(void **state)
 	}
 }
 
-/* Both connect at once, and b from the address that a knows nothing of: one association, whatever is lost. */
+/*
+ * Both connect at once, and b from the address that a knows nothing of: one association, whatever
+ * is lost.
+ */
 static void test_collision(void **state)
 {
 	unsigned int collisions = 0;
@@ -135,7 +145,8 @@ static void test_collision(void **state)
 
 		s.w = world_new(seed, &s.a, &s.b);
 		if (seed > 150)
-			s.w->link[0].loss = s.w->link[1].loss = s.second[0].loss = s.second[1].loss = 0.2;
+			s.w->link[0].loss = s.w->link[1].loss = s.second[0].loss =
+				s.second[1].loss = 0.2;
 		s.w->link[0].delay = 1 + sim_random_below(&s.w->random, 100000);
 		s.w->link[1].delay = 1 + sim_random_below(&s.w->random, 100000);
 		s.second[0].delay = s.second[1].delay = 1 + sim_random_below(&s.w->random, 100000);
@@ -151,7 +162,8 @@ static void test_collision(void **state)
 		while (seed % 2 && s.b->flow_count == 1 && step(s.w, until))
 			;
 		if (s.b->flow_count == 1)
-			g->a = sctp_connect(s.b->ep, &from_second, s.a->port, s.b->mtu, g, s.w->now);
+			g->a = sctp_connect(s.b->ep, &from_second, s.a->port, s.b->mtu, g,
+					    s.w->now);
 		flush(s.w);
 		until = s.w->now + sim_random_below(&s.w->random, 150000);
 		while (!s.f && s.a->flow_count == 0 && step(s.w, until))
@@ -276,12 +288,9 @@ static void test_changing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dies),
-		cmocka_unit_test(test_dies_in_handshake),
-		cmocka_unit_test(test_collision),
-		cmocka_unit_test(test_dies_idle),
-		cmocka_unit_test(test_narrow_second),
-		cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_dies),	      cmocka_unit_test(test_dies_in_handshake),
+		cmocka_unit_test(test_collision),     cmocka_unit_test(test_dies_idle),
+		cmocka_unit_test(test_narrow_second), cmocka_unit_test(test_changing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "fixture/sctp_zcopy_user.h"
 
-/* The packet is whole but for the gap, which nobody writes before he must. */
+/* The packet is whole but for the gap, which is not written before it has to be. */
 static void test_gap(void **state)
 {
 	const uint8_t *end;
@@ -35,7 +35,10 @@ static void test_gap(void **state)
 	expect_no_more();
 }
 
-/* The user waits for its memory: it is asked for at once, also where nothing else is outstanding. */
+/*
+ * The user waits for its memory, so the I bit asks for a SACK, also when nothing else is
+ * outstanding.
+ */
 static void test_lone(void **state)
 {
 	struct sctp_batch b;
@@ -44,7 +47,8 @@ static void test_lone(void **state)
 	for (uint32_t ref = 0; ref <= 900; ref += 900) {
 		say(1, 3, 1003, ref);
 		b = output();
-		assert_int_equal(b.data[WIRE_SCTP_COMMON_LEN + 1] & WIRE_SCTP_DATA_I, ref ? WIRE_SCTP_DATA_I : 0);
+		assert_int_equal(b.data[WIRE_SCTP_COMMON_LEN + 1] & WIRE_SCTP_DATA_I,
+				 ref ? WIRE_SCTP_DATA_I : 0);
 		leave(&b);
 		sack(u.said, 0, 0);
 		expect(u.said - 1, 0);
@@ -54,7 +58,8 @@ static void test_lone(void **state)
 	say(1, 3, 100, 0);
 	b = output();
 	assert_int_equal(b.n_refs, 1);
-	assert_int_equal(b.data[b.len - 100 - WIRE_SCTP_DATA_LEN + 1] & WIRE_SCTP_DATA_I, WIRE_SCTP_DATA_I);
+	assert_int_equal(b.data[b.len - 100 - WIRE_SCTP_DATA_LEN + 1] & WIRE_SCTP_DATA_I,
+			 WIRE_SCTP_DATA_I);
 	leave(&b);
 	expect_range(u.said - 2, u.said, 0);
 	expect_no_more();
@@ -92,7 +97,7 @@ static void test_window(void **state)
 	send_said();
 	assert_int_equal(f.a->inflight.referenced, SCTP_BATCH_REFS + 5);
 	expect_range(u.said - SCTP_BATCH_REFS - 2, u.said, 0);
-	/* nobody could read it */
+	/* without checksum() nothing may be referenced */
 	f.s->ops.checksum = NULL;
 	say(1, 3, 200, 100);
 	send_said();
@@ -102,7 +107,10 @@ static void test_window(void **state)
 	assert_int_equal(u.fills, 0);
 }
 
-/* Several in a packet, several packets in a batch, copies among them, every padding, PAD, a SACK in front. */
+/*
+ * Several in a packet, several packets in a batch, copies among them, every padding, PAD, a SACK in
+ * front.
+ */
 static void test_many(void **state)
 {
 	unsigned int batches = 0, packets = 0, ref = 0;
@@ -212,7 +220,10 @@ static void test_copy_out(void **state)
 	expect_no_more();
 }
 
-/* What is referenced in the batch that is just being built is given back as well, in that packet and those before it. */
+/*
+ * What is referenced in the batch that is just being built is given back as well, in that packet
+ * and those before it.
+ */
 static void test_copy_out_within(void **state)
 {
 	struct sctp_batch b;
@@ -256,8 +267,8 @@ static void test_copy_out_acked(void **state)
 }
 
 /*
- * Memory cannot be read any more: all that was referenced is copied, and the packet is right again. Six messages, two a
- * packet, and the n-th cannot be read.
+ * Memory cannot be read any more: all that was referenced is copied, and the packet is right again.
+ * Six messages, two a packet, and the n-th cannot be read.
  */
 static void unreadable(unsigned int n)
 {
@@ -303,7 +314,10 @@ static void test_unreadable_last(void **state)
 	unreadable(5);
 }
 
-/* Nor copied: what the user makes of it has the right checksum, and is sent so for ever. */
+/*
+ * If it cannot be copied either, what the user makes of the message has the right checksum, and
+ * stays so.
+ */
 static void test_poisoned(void **state)
 {
 	struct wire_sctp_data d = { 0 };
@@ -329,7 +343,7 @@ static void test_poisoned(void **state)
 	assert_int_equal(u.fills, 1);
 }
 
-/* A batch that has to wait is whole. */
+/* A batch that has to wait has no gaps left. */
 static void test_keep(void **state)
 {
 	struct sctp_batch b;

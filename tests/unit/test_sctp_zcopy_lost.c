@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: sctp */
-/* Messages whose end is referenced: acknowledged, lost and sent again, and the end of the association. */
+/*
+ * Messages whose end is referenced: acknowledged, lost and sent again, and the end of the
+ * association.
+ */
 #define _GNU_SOURCE
 #include "fixture/sctp_zcopy_user.h"
 
-/* Acknowledged without a gap: the user has its memory back, and nothing else of it. */
+/*
+ * Once a message is acknowledged without a gap, the user has its memory back, but not that of
+ * others.
+ */
 static void test_acked(void **state)
 {
 	establish_and_reference(4);
@@ -33,7 +39,10 @@ static void test_acked(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
-/* What is acknowledged twice is given back once; a chunk sent again gives nothing back any more. */
+/*
+ * A message acknowledged twice is given back once; a chunk that was sent again has nothing to give
+ * back.
+ */
 static void test_acked_once(void **state)
 {
 	establish_and_reference(5);
@@ -90,7 +99,7 @@ static void test_renege_head(void **state)
 	establish_and_reference(1);
 	expect(0, 0);
 	begin();
-	add_sack(f.their_tsn - 1, 100000, &(struct wire_sctp_gap){1, 1}, 1);
+	add_sack(f.their_tsn - 1, 100000, &(struct wire_sctp_gap){ 1, 1 }, 1);
 	sendp();
 	assert_int_equal(f.a->inflight.referenced, 1);
 	change(0, 1);
@@ -101,7 +110,9 @@ static void test_renege_head(void **state)
 	assert_int_equal(f.a->inflight.referenced, 0);
 }
 
-/* The bytes are those of the moment when it was sent again first, however often it is after that. */
+/*
+ * The bytes are those of the moment when it was sent again first, however often it is after that.
+ */
 static void test_lost(void **state)
 {
 	establish_and_reference(5);
@@ -132,7 +143,7 @@ static void test_lost(void **state)
 	assert_int_equal(u.fills, 2);
 }
 
-/* After a loss, copies: so many, and twice as many after the next one. */
+/* After a loss, so many messages are copied, and twice as many after the next one. */
 static void test_copies(void **state)
 {
 	const uint32_t len = 276, ref = 200; /* five of them are a packet */
@@ -220,7 +231,10 @@ static void test_fewer_copies(void **state)
 	assert_int_equal(f.a->zcopy.copies_next, 1024);
 }
 
-/* A loss of what was copied says nothing about memory that changes, and what is referenced goes on behind it. */
+/*
+ * A loss of what was copied says nothing about memory that changes, and what is referenced goes on
+ * behind it.
+ */
 static void test_copy_lost(void **state)
 {
 	establish_wide();
@@ -242,7 +256,10 @@ static void test_copy_lost(void **state)
 	assert_int_equal(f.gaps, 7);
 }
 
-/* A lost tail that a probe repairs is a loss: nothing else would tell of memory that changes all the time. */
+/*
+ * A lost tail that a probe repairs is a loss: nothing else would tell of memory that changes all
+ * the time.
+ */
 static void test_probe(void **state)
 {
 	establish_and_reference(2);
@@ -272,7 +289,7 @@ static void test_probe_below(void **state)
 	expect_range(0, 4, 0);
 	f.now += MSEC;
 	begin();
-	add_sack(f.their_tsn - 1, 4000000, &(struct wire_sctp_gap){4, 4}, 1);
+	add_sack(f.their_tsn - 1, 4000000, &(struct wire_sctp_gap){ 4, 4 }, 1);
 	receive();
 	change(2, 1);
 	sctp_recovery_probe(f.a, f.now);
@@ -314,7 +331,7 @@ static void test_timeout(void **state)
 	expect_no_more();
 }
 
-/* The association is over: nobody reads any more. */
+/* When the association is over, nothing reads the user's memory any more. */
 static void reference_some(void)
 {
 	establish_and_reference(5);
@@ -358,7 +375,7 @@ static void test_peer_is_silent(void **state)
 	assert_int_equal(f.error, -ETIMEDOUT);
 }
 
-/* A SACK beyond all that was sent ends it (12.4). */
+/* A SACK beyond all that was sent ends the association (12.4). */
 static void test_peer_lies(void **state)
 {
 	reference_some();
@@ -415,7 +432,7 @@ static void test_shutdown(void **state)
 	assert_null(f.a);
 }
 
-/* The peer begins anew, and so does all that is referenced. */
+/* When the peer restarts, all that was referenced is given back. */
 static void test_restart(void **state)
 {
 	struct wire_sctp_init init, ack;
@@ -513,26 +530,16 @@ static void test_cookie_echo(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		ZCOPY_TEST(test_acked),
-		ZCOPY_TEST(test_acked_once),
-		ZCOPY_TEST(test_renege),
-		ZCOPY_TEST(test_renege_head),
-		ZCOPY_TEST(test_lost),
-		ZCOPY_TEST(test_copies),
-		ZCOPY_TEST(test_most_copies),
-		ZCOPY_TEST(test_fewer_copies),
-		ZCOPY_TEST(test_copy_lost),
-		ZCOPY_TEST(test_probe),
-		ZCOPY_TEST(test_probe_below),
-		ZCOPY_TEST(test_timeout),
-		ZCOPY_TEST(test_peer_aborts),
-		ZCOPY_TEST(test_peer_is_silent),
-		ZCOPY_TEST(test_peer_lies),
-		ZCOPY_TEST(test_abort),
-		ZCOPY_TEST(test_endpoint_freed),
-		ZCOPY_TEST(test_shutdown),
-		ZCOPY_TEST(test_restart),
-		ZCOPY_TEST(test_smaller_path),
+		ZCOPY_TEST(test_acked),		 ZCOPY_TEST(test_acked_once),
+		ZCOPY_TEST(test_renege),	 ZCOPY_TEST(test_renege_head),
+		ZCOPY_TEST(test_lost),		 ZCOPY_TEST(test_copies),
+		ZCOPY_TEST(test_most_copies),	 ZCOPY_TEST(test_fewer_copies),
+		ZCOPY_TEST(test_copy_lost),	 ZCOPY_TEST(test_probe),
+		ZCOPY_TEST(test_probe_below),	 ZCOPY_TEST(test_timeout),
+		ZCOPY_TEST(test_peer_aborts),	 ZCOPY_TEST(test_peer_is_silent),
+		ZCOPY_TEST(test_peer_lies),	 ZCOPY_TEST(test_abort),
+		ZCOPY_TEST(test_endpoint_freed), ZCOPY_TEST(test_shutdown),
+		ZCOPY_TEST(test_restart),	 ZCOPY_TEST(test_smaller_path),
 		ZCOPY_TEST(test_cookie_echo),
 	};
 

@@ -68,7 +68,7 @@ static uint32_t slow_crc32c(const uint8_t *p, size_t len)
 	return ~crc;
 }
 
-/* Short ones are taken in another way than long ones. */
+/* Short pieces are summed in another way than long ones. */
 static void test_crc32c_lengths(void **state)
 {
 	uint8_t data[700];
@@ -80,7 +80,8 @@ static void test_crc32c_lengths(void **state)
 
 		assert_int_equal(crc32c(p, len), slow_crc32c(p, len));
 		for (size_t cut = len % 7; cut <= len; cut += 61)
-			assert_int_equal(crc32c_add(crc32c(p, cut), p + cut, len - cut), slow_crc32c(p, len));
+			assert_int_equal(crc32c_add(crc32c(p, cut), p + cut, len - cut),
+					 slow_crc32c(p, len));
 	}
 }
 
@@ -156,7 +157,7 @@ static void test_timerq(void **state)
 	timerq_fini(&q);
 }
 
-/* Entries keep their numbers, over the wrap of the sequence too; what is new is zero. */
+/* Entries keep their numbers, also when the sequence wraps; new entries are zero. */
 static void test_grown(void **state)
 {
 	const uint32_t first = UINT32_MAX - 2;
@@ -179,8 +180,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
-		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_crc32c_lengths), cmocka_unit_test(test_list),
-		cmocka_unit_test(test_timerq), cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_crc32c_lengths),
+		cmocka_unit_test(test_list),   cmocka_unit_test(test_timerq),
+		cmocka_unit_test(test_grown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,8 @@
 static void tagged(void **state)
 {
 	ROWS("5041-4.1-01 5041-4.2-02 5041-4.4-01");
-	static const uint8_t want[] = { 0xc1, 0x40, 0x11, 0x22, 0x33, 0x44, 0x01, 0x23,
-					0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
+	static const uint8_t want[] = { 0xc1, 0x40, 0x11, 0x22, 0x33, 0x44, 0x01,
+					0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
 	uint8_t buf[sizeof(want)];
 	struct ddp_header h;
 
@@ -35,8 +35,8 @@ static void tagged(void **state)
 static void untagged(void **state)
 {
 	ROWS("5041-4.1-01 5041-4.3-02 5041-4.4-01");
-	static const uint8_t want[] = { 0x41, 0x44, 0xa0, 0xa1, 0xa2, 0xa3, 0, 0, 0, 2,
-					0, 0, 1, 0, 0, 0x10, 0, 3 };
+	static const uint8_t want[] = { 0x41, 0x44, 0xa0, 0xa1, 0xa2, 0xa3, 0,	  0, 0,
+					2,    0,    0,	  1,	0,    0,    0x10, 0, 3 };
 	uint8_t buf[sizeof(want)];
 	struct ddp_header h;
 
@@ -52,7 +52,7 @@ static void untagged(void **state)
 	assert_int_equal(buf[0], 0x01);
 }
 
-/* The reserved bits are not looked at (RFC 5041 4.1). */
+/* The reserved bits are ignored (RFC 5041 4.1). */
 static void reserved_bits(void **state)
 {
 	ROWS("5041-4.1-12");
@@ -67,7 +67,8 @@ static void reserved_bits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tagged), cmocka_unit_test(untagged),
+		cmocka_unit_test(tagged),
+		cmocka_unit_test(untagged),
 		cmocka_unit_test(reserved_bits),
 	};
 

@@ -25,8 +25,8 @@ static void control_octet(void **state)
 }
 
 static const uint8_t request[RDMAP_READ_REQ_LEN] = {
-	0xde, 0xad, 0xbe, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0, 0, 1, 2,
-	0xca, 0xfe, 0xba, 0xbe, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10,
+	0xde, 0xad, 0xbe, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0,    0,
+	1,    2,    0xca, 0xfe, 0xba, 0xbe, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10,
 };
 
 static void read_request(void **state)
@@ -50,12 +50,10 @@ static void atomic_request(void **state)
 {
 	ROWS("7306-5.2.1-01 7306-5.2.1-02 7306-10-01");
 	static const uint8_t wire[RDMAP_ATOMIC_REQ_LEN] = {
-		0, 0, 0, 2, 0xca, 0xfe, 0xba, 0xbe, 1, 2, 3, 4,
-		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
-		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
-		0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
-		0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
-		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
+		0,    0,    0,	  2,	0xca, 0xfe, 0xba, 0xbe, 1,    2,    3,	  4,	0x11,
+		0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26,
+		0x27, 0x28, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x41, 0x42, 0x43,
+		0x44, 0x45, 0x46, 0x47, 0x48, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
 	};
 	uint8_t buf[RDMAP_ATOMIC_REQ_LEN];
 	struct rdmap_atomic_request r;
@@ -78,8 +76,10 @@ static void atomic_request(void **state)
 static void terminate_with_everything(void **state)
 {
 	ROWS("5040-4.8-01 5040-4.8-02 5040-4.8-30");
-	struct term_message t = { .error = TERM_RDMAP_STAG, .has_header = true,
-				  .has_read_request = true, .segment_len = 46,
+	struct term_message t = { .error = TERM_RDMAP_STAG,
+				  .has_header = true,
+				  .has_read_request = true,
+				  .segment_len = 46,
 				  .header = { 0x41, 0x41, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1 } };
 	uint8_t buf[TERM_MAX_LEN + 1];
 	struct term_message d;
@@ -97,8 +97,10 @@ static void terminate_with_everything(void **state)
 static void terminate_tagged(void **state)
 {
 	ROWS("5040-4.8-27 5040-4.8-28");
-	struct term_message t = { .error = TERM_DDP_BOUNDS, .has_header = true,
-				  .segment_len = 0x102, .header = { 0xc1, 0x40, 1, 2, 3, 4 } };
+	struct term_message t = { .error = TERM_DDP_BOUNDS,
+				  .has_header = true,
+				  .segment_len = 0x102,
+				  .header = { 0xc1, 0x40, 1, 2, 3, 4 } };
 	uint8_t buf[TERM_MAX_LEN];
 	struct term_message d;
 
@@ -134,10 +136,9 @@ static void terminate_bare(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(control_octet), cmocka_unit_test(read_request),
-		cmocka_unit_test(atomic_request),
-		cmocka_unit_test(terminate_with_everything), cmocka_unit_test(terminate_tagged),
-		cmocka_unit_test(terminate_bare),
+		cmocka_unit_test(control_octet),    cmocka_unit_test(read_request),
+		cmocka_unit_test(atomic_request),   cmocka_unit_test(terminate_with_everything),
+		cmocka_unit_test(terminate_tagged), cmocka_unit_test(terminate_bare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

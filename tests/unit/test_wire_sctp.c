@@ -38,7 +38,7 @@ static void test_common(void **state)
 	assert_int_equal(g.vtag, h.vtag);
 }
 
-/* A COOKIE ACK packet worked out by hand: the checksum's bytes go lowest first. */
+/* A COOKIE ACK packet that was worked out by hand; the checksum's lowest byte comes first. */
 static void test_checksum_order(void **state)
 {
 	uint8_t p[16] = { 0, 1, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 11, 0, 0, 4 };
@@ -87,7 +87,11 @@ static void test_chunks(void **state)
 static void test_data(void **state)
 {
 	struct wire_sctp_data d = {
-		.flags = 7, .tsn = 0x01020304, .sid = 0x0506, .ppid = 16, .len = 45,
+		.flags = 7,
+		.tsn = 0x01020304,
+		.sid = 0x0506,
+		.ppid = 16,
+		.len = 45,
 	};
 	static const uint8_t header[16] = { 0, 7, 0, 61, 1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 16 };
 	const uint8_t *q;
@@ -145,10 +149,15 @@ static void test_sack(void **state)
 static void test_init(void **state)
 {
 	struct wire_sctp_init init = {
-		.tag = 1, .a_rwnd = 2, .os = 3, .mis = 4, .tsn = 5, .adaptation = 6,
+		.tag = 1,
+		.a_rwnd = 2,
+		.os = 3,
+		.mis = 4,
+		.tsn = 5,
+		.adaptation = 6,
 	};
-	static const uint8_t fixed[] = { 1, 0, 0, 28, 0, 0, 0, 1, 0, 0, 0, 2, 0, 3,
-					 0, 4, 0, 0, 0, 5, 0xc0, 6, 0, 8, 0, 0, 0, 6 };
+	static const uint8_t fixed[] = { 1, 0, 0, 28, 0, 0, 0,	  1, 0, 0, 0, 2, 0, 3,
+					 0, 4, 0, 0,  0, 5, 0xc0, 6, 0, 8, 0, 0, 0, 6 };
 	struct wire_sctp_init got;
 	struct wire_sctp_chunk c;
 	const uint8_t *q;
@@ -175,7 +184,7 @@ static void test_init(void **state)
 	assert_int_equal(got.cookie_len, 5);
 	assert_memory_equal(got.cookie, "abcde", 5);
 	assert_int_equal(got.reports, WIRE_SCTP_REPORT_MAX);
-	/* 00 stops */
+	/* the bits 00 stop the rest */
 	put_be16(p + 28, 0x1000);
 	assert_true(wire_sctp_init_get(&c, &got));
 	assert_int_equal(got.reports, 0);
@@ -222,7 +231,10 @@ static void test_causes(void **state)
 	assert_false(wire_sctp_cause_next(&q, p + len, &cause));
 }
 
-/* Any bytes whatever: the decoders stay inside (exactly sized heap memory, for the sanitizers). */
+/*
+ * Whatever the bytes are, decoders stay inside them (heap memory of the exact size, for
+ * sanitizers).
+ */
 static void test_random(void **state)
 {
 	struct wire_sctp_cause_tlv cause;
@@ -241,7 +253,7 @@ static void test_random(void **state)
 
 		for (k = 0; k < len; k++)
 			p[k] = (uint8_t)(sim_random_below(&r, 3) ? sim_random_below(&r, 16) :
-								    sim_random_u64(&r));
+								   sim_random_u64(&r));
 		if (len >= 4 && sim_random_below(&r, 2))
 			put_be16(p + 2, (uint16_t)len);
 		while (wire_sctp_chunk_next(&q, p + len, &c)) {

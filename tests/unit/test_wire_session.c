@@ -16,8 +16,10 @@ static void plain_initiate(void **state)
 {
 	ROWS("5043-5.2.1-01 5043-5.2.3-01 5043-5.2.3-02");
 	static const uint8_t want[] = { 0x01, 0x02, 0x00, 0x01, 'a', 'b', 'c' };
-	struct session_control c = { .ssn = 0x0102, .function = SESSION_INITIATE,
-				     .private_len = 3, .private_data = (const uint8_t *)"abc" };
+	struct session_control c = { .ssn = 0x0102,
+				     .function = SESSION_INITIATE,
+				     .private_len = 3,
+				     .private_data = (const uint8_t *)"abc" };
 	uint8_t buf[SESSION_CONTROL_MAX];
 	struct session_control d;
 
@@ -38,7 +40,8 @@ static void enhanced_fields(void **state)
 	struct session_control c = {
 		.function = SESSION_ENHANCED_INITIATE,
 		.enhanced = { .ird = 4, .ord = 8, .peer_to_peer = true, .rtr_write = true },
-		.private_len = 1, .private_data = (const uint8_t *)"x",
+		.private_len = 1,
+		.private_data = (const uint8_t *)"x",
 	};
 	uint8_t buf[16];
 	struct session_control d;
@@ -57,9 +60,10 @@ static void depths_never_spill(void **state)
 {
 	ROWS("6581-9-03 6581-9.2-20 6581-7-03");
 	static const uint8_t want[] = { 0, 0, 0, 6, 0x3f, 0xfe, 0x3f, 0xff };
-	struct session_control c = { .function = SESSION_ENHANCED_ACCEPT,
-				     .enhanced = { .ird = 0xffff, .ord = 0x3fff,
-						   .rtr_send = true, .rtr_read = true } };
+	struct session_control c = {
+		.function = SESSION_ENHANCED_ACCEPT,
+		.enhanced = { .ird = 0xffff, .ord = 0x3fff, .rtr_send = true, .rtr_read = true }
+	};
 	uint8_t buf[16];
 
 	assert_int_equal(session_encode(&c, buf, sizeof(buf)), 8);
@@ -119,9 +123,11 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_initiate), cmocka_unit_test(enhanced_fields),
+		cmocka_unit_test(plain_initiate),
+		cmocka_unit_test(enhanced_fields),
 		cmocka_unit_test(depths_never_spill),
-		cmocka_unit_test(flags_without_a_are_ignored), cmocka_unit_test(limits),
+		cmocka_unit_test(flags_without_a_are_ignored),
+		cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

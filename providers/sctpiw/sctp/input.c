@@ -33,7 +33,10 @@ static bool admit_cookie_echo(struct sctp_in *in, const struct wire_sctp_chunk *
 	return true;
 }
 
-/* The packet is of an association that we know, and its verification tag is in->h.vtag. */
+/*
+ * Admits the packet if it is of an association that we know. tag_holds: whether its verification tag
+ * is one that this association accepts (8.5).
+ */
 static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t **p,
 			bool tag_holds)
 {
@@ -56,8 +59,8 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 }
 
 /*
- * An ABORT or SHUTDOWN COMPLETE may be the only chunk of somebody who has no association, and who
- * reflects the tag that we sent (8.5.1 B, C).
+ * An ABORT or SHUTDOWN COMPLETE may come from somebody who has no association. Then the T bit is set,
+ * and its tag is the one that we sent, reflected (8.5.1 B, C).
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
