@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
+/* VALGRIND: yes */
 /*
  * The list of trace events, and what is made of an event: a line of the log, a record of a qlog
  * file. With an argument it prints instead of testing: --events the list as docs/trace-events.md

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
 /* The file of --trace. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,10 +69,22 @@ static void off(void **state)
 	assert_int_equal(read_file(), 0);
 }
 
+/* The times in text never go back. */
+static void must_ascend(void)
+{
+	double last = -1;
+
+	for (const char *p = strstr(text, "\"time\":"); p; p = strstr(p + 1, "\"time\":")) {
+		double when = strtod(p + 7, NULL);
+
+		assert_true(when >= last && when < 1e6);
+		last = when;
+	}
+}
+
 static void ascending(void **state)
 {
 	struct trace_file *t;
-	double last = -1;
 
 	assert_int_equal(truncate(path, 0), 0);
 	t = open_trace();
@@ -82,12 +95,7 @@ static void ascending(void **state)
 	read_file();
 	assert_int_equal(count("\x1e{"), 101);
 	assert_int_equal(count("\"qlog_version\""), 1);
-	for (const char *p = strstr(text, "\"time\":"); p; p = strstr(p + 1, "\"time\":")) {
-		double when = strtod(p + 7, NULL);
-
-		assert_true(when >= last && when < 1e6);
-		last = when;
-	}
+	must_ascend();
 	trace_file_free(t);
 }
 
@@ -115,6 +123,35 @@ static void two_processes(void **state)
 	assert_int_equal(count("\x1e{"), 4002);
 	for (const char *p = text; *p; p = strchr(p, '\n') + 1)
 		assert_memory_equal(p, "\x1e{", 2);
+}
+
+static void *write_events(void *arg)
+{
+	for (uint64_t i = 0; i < 1000; i++)
+		TRACE(doorbell, i % 2 ? TRACE_NOW : sys_now(), .qp = i);
+	return NULL;
+}
+
+/* Threads write while another one flushes. */
+static void several_threads(void **state)
+{
+	pthread_t threads[4];
+	struct trace_file *t;
+
+	assert_int_equal(truncate(path, 0), 0);
+	t = open_trace();
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, write_events, NULL), 0);
+	for (int i = 0; i < 100; i++)
+		trace_file_flush(t);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	trace_file_flush(t);
+	read_file();
+	must_ascend();
+	assert_int_equal(count("\x1e{"), 4001);
+	assert_int_equal(count("}\n"), 4001);
+	trace_file_free(t);
 }
 
 /* A file that cannot grow ends the trace, and leaves whole records. */
@@ -158,8 +195,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(off),		 cmocka_unit_test(ascending),
-		cmocka_unit_test(two_processes), cmocka_unit_test(full),
-		cmocka_unit_test(cannot_open),
+		cmocka_unit_test(two_processes), cmocka_unit_test(several_threads),
+		cmocka_unit_test(full),		 cmocka_unit_test(cannot_open),
 	};
 	int ret, fd = mkstemp(path);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The table of settings, and the one parser of all their sources. */
 #define _GNU_SOURCE
 #include "config/config.h"
 
@@ -10,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/time.h"
 
-#define NSEC_PER_SEC 1000000000ull
 #define SILENT_LIMIT 30 /* seconds */
 #define SILENT_LIMIT_MAX 86400
 
-/* encap_port while nobody has said anything: its default depends on llp. */
+/* encap_port before config_finish() unless it was set; its default depends on llp. */
 #define ENCAP_UNSET (-2)
 
-/* In the order of enum log_level and of enum config_carrier. */
-static const char *const log_names[] = {"error", "info", "debug"};
-static const char *const node_names[] = {"rnic", "ca"};
-static const char *const rtr_names[] = {"off", "send", "write", "read", "any"};
-static const char *const llp_names[] = {"udp", "ip", "kernel"};
+/* Values by name: in the order of enum log_level, and of enum config_carrier. */
+static const char *const log_names[] = { "error", "info", "debug" };
+static const char *const llp_names[] = { "udp", "ip", "kernel" };
+static const char *const node_names[] = { "rnic", "ca" };
+static const char *const rtr_names[] = { "off", "send", "write", "read", "any" };
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -38,7 +37,7 @@ static int one_of(const char *const names[], size_t n, const char *value)
 	return -1;
 }
 
-/* Decimal digits alone: strtoul() also takes blanks, signs and 0x. */
+/* Takes decimal digits alone, where strtoul() takes blanks, signs and 0x as well. */
 static bool number(const char *value, unsigned long min, unsigned long max, unsigned long *out)
 {
 	size_t len = strlen(value);
@@ -76,7 +75,7 @@ static bool set_encap_port(struct config *c, const char *value)
 
 static bool set_flag(bool *flag, const char *value)
 {
-	static const char *const names[] = {"no", "0", "yes", "1"};
+	static const char *const names[] = { "no", "0", "yes", "1" };
 	int i = one_of(names, N_ITEMS(names), value);
 
 	*flag = i >= 2;
@@ -125,7 +124,8 @@ static bool set_trace(struct config *c, const char *value)
 
 static bool set_peer_to_peer(struct config *c, const char *value)
 {
-	static const uint8_t masks[] = {0, CONFIG_RTR_SEND, CONFIG_RTR_WRITE, CONFIG_RTR_READ, CONFIG_RTR_ANY};
+	static const uint8_t masks[] = { 0, CONFIG_RTR_SEND, CONFIG_RTR_WRITE, CONFIG_RTR_READ,
+					 CONFIG_RTR_ANY };
 	int i = one_of(rtr_names, N_ITEMS(rtr_names), value);
 
 	if (i < 0)
@@ -156,86 +156,127 @@ static bool set_log(struct config *c, const char *value)
 
 /* ---- the table ---- */
 
-enum { LLP, ENCAP_PORT, IN_ORDER, SHARE, SILENT, CAPTURE, TRACE_FILE, PEER_TO_PEER, NODE_TYPE, LOG };
+enum {
+	LLP,
+	ENCAP_PORT,
+	IN_ORDER,
+	SHARE,
+	SILENT,
+	CAPTURE,
+	TRACE_FILE,
+	PEER_TO_PEER,
+	NODE_TYPE,
+	LOG
+};
 
 static const struct setting {
 	struct config_name n;
 	bool (*set)(struct config *c, const char *value);
 } settings[] = {
-	[LLP] = {{
+	[LLP] = {
+		.set = set_llp,
+		.n = {
 			.name = "llp",
 			.env = "SCTPIW_LLP",
 			.allowed = "udp, ip or kernel",
 			.dflt = "udp",
 			.help = "what carries SCTP",
-		}, set_llp},
-	[ENCAP_PORT] = {{
+		},
+	},
+	[ENCAP_PORT] = {
+		.set = set_encap_port,
+		.n = {
 			.name = "encap-port",
 			.env = "SCTPIW_ENCAP_PORT",
 			.allowed = "same, none, or a port from 1 to 65535",
 			.dflt = "same for udp, none for ip and kernel",
 			.help = "the UDP port of peers that are connected to",
-		}, set_encap_port},
-	[IN_ORDER] = {{
+		},
+	},
+	[IN_ORDER] = {
+		.set = set_in_order,
+		.n = {
 			.name = "in-order",
 			.env = "SCTPIW_IN_ORDER",
 			.allowed = "yes, no, 1 or 0",
 			.dflt = "no",
 			.help = "RDMA Writes are placed in order also after losses",
 			.flag = true,
-		}, set_in_order},
-	[SHARE] = {{
+		},
+	},
+	[SHARE] = {
+		.set = set_share,
+		.n = {
 			.name = "share",
 			.env = "SCTPIW_SHARE",
 			.allowed = "yes, no, 1 or 0",
 			.dflt = "yes",
 			.help = "queue pairs between two processes share an association",
 			.flag = true,
-		}, set_share},
-	[SILENT] = {{
+		},
+	},
+	[SILENT] = {
+		.set = set_silent_limit,
+		.n = {
 			.name = "silent-limit",
 			.env = "SCTPIW_SILENT_LIMIT",
 			.allowed = "seconds from 1 to 86400",
 			.dflt = "30",
 			.help = "a peer that is silent for so long is given up",
-		}, set_silent_limit},
-	[CAPTURE] = {{
+		},
+	},
+	[CAPTURE] = {
+		.set = set_capture,
+		.n = {
 			.name = "capture",
 			.env = "SCTPIW_CAPTURE",
 			.allowed = "a file of up to 1023 bytes of name",
 			.dflt = "none",
 			.help = "all packets are written to this file, as pcapng",
 			.path = true,
-		}, set_capture},
-	[TRACE_FILE] = {{
+		},
+	},
+	[TRACE_FILE] = {
+		.set = set_trace,
+		.n = {
 			.name = "trace",
 			.env = "SCTPIW_TRACE",
 			.allowed = "a file of up to 1023 bytes of name",
 			.dflt = "none",
 			.help = "what happens inside is written to this file, as qlog",
 			.path = true,
-		}, set_trace},
-	[PEER_TO_PEER] = {{
+		},
+	},
+	[PEER_TO_PEER] = {
+		.set = set_peer_to_peer,
+		.n = {
 			.name = "peer-to-peer",
 			.env = "SCTPIW_PEER_TO_PEER",
 			.allowed = "off, send, write, read or any",
 			.dflt = "off",
 			.help = "connections are asked for peer-to-peer, with this RTR indication",
-		}, set_peer_to_peer},
-	[NODE_TYPE] = {{
+		},
+	},
+	[NODE_TYPE] = {
+		.set = set_node_type,
+		.n = {
 			.name = "node-type",
 			.env = "SCTPIW_NODE_TYPE",
 			.allowed = "rnic or ca",
 			.dflt = "rnic",
 			.help = "what programs take the device for: iWARP, or InfiniBand and RoCE",
-		}, set_node_type},
-	[LOG] = {{
+		},
+	},
+	[LOG] = {
+		.set = set_log,
+		.n = {
 			.name = "log",
 			.env = "SCTPIW_LOG",
 			.allowed = "error, info or debug",
 			.dflt = "error",
 			.help = "what is said on standard error",
-		}, set_log},
+		},
+	},
 };
 
 _Static_assert(N_ITEMS(settings) == CONFIG_SETTINGS, "config.h counts them");
@@ -258,7 +299,7 @@ static __attribute__((format(printf, 2, 3))) bool say(struct config_error *err, 
 	return false;
 }
 
-/* What was written, fit to be shown: not too long, nothing that steers a terminal. */
+/* Copies what somebody wrote, fit to be shown: not too long, and nothing that steers a terminal. */
 static const char *shown(const char *text, char buf[64])
 {
 	size_t n = 0;
@@ -324,8 +365,9 @@ static bool complain(struct reader *r, const char *what)
 }
 
 /*
- * A line for inih. It takes what stands behind blanks for more of the value before it, the rest of
- * a long line for another line, and a zero for the end of one: it is not shown these.
+ * Gives inih the next line. inih would take a line that begins with blanks for more of the value
+ * before it, the rest of a long line for another line, and a zero octet for the end of one; so it
+ * never sees these.
  */
 static char *next_line(char *buf, int size, void *user)
 {
@@ -372,10 +414,10 @@ static int take(void *user, const char *section, const char *name, const char *v
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err)
 {
-	struct reader r = {.b = b, .source = source, .text = text, .end = text + len, .err = err};
+	struct reader r = { .b = b, .source = source, .text = text, .end = text + len, .err = err };
 	int line = ini_parse_stream(next_line, &r, take, &r);
 
-	/* The first line that inih or we cannot make sense of. */
+	/* The error is of the first line that either inih or take() does not understand. */
 	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
 		r.err_line = 0;
 		r.line = (unsigned int)line;
@@ -406,7 +448,8 @@ static bool clash(const struct config_builder *b, int which, const char *why,
 	const char *llp = b->origin[LLP];
 
 	return say(err, "%s: %s does not go with llp = %s%s%s: %s", b->origin[which],
-		   settings[which].n.name, llp_names[b->config.carrier], *llp ? " of " : "", llp, why);
+		   settings[which].n.name, llp_names[b->config.carrier], *llp ? " of " : "", llp,
+		   why);
 }
 
 bool config_finish(struct config_builder *b, struct config_error *err)
@@ -414,16 +457,20 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 	struct config *c = &b->config;
 
 	if (c->encap_port == ENCAP_UNSET)
-		c->encap_port = c->carrier == CONFIG_CARRIER_UDP ? CONFIG_ENCAP_SAME : CONFIG_ENCAP_NONE;
+		c->encap_port = c->carrier == CONFIG_CARRIER_UDP ? CONFIG_ENCAP_SAME :
+								   CONFIG_ENCAP_NONE;
 	if (c->carrier == CONFIG_CARRIER_UDP && c->encap_port == CONFIG_ENCAP_NONE)
 		return clash(b, ENCAP_PORT, "SCTP in UDP needs a port: same, or 1 to 65535", err);
 	if (c->carrier == CONFIG_CARRIER_IP && c->encap_port != CONFIG_ENCAP_NONE)
 		return clash(b, ENCAP_PORT, "there is no UDP: only none is possible", err);
 	if (c->carrier == CONFIG_CARRIER_KERNEL && *c->capture)
 		return clash(b, CAPTURE,
-			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them", err);
+			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
+			     err);
 	if (*c->trace && !strcmp(c->trace, c->capture))
-		return say(err, "%s: trace does not go with capture = %.300s of %.100s: one file cannot be both",
-			   b->origin[TRACE_FILE], c->capture, b->origin[CAPTURE]);
+		return say(
+			err,
+			"%s: trace does not go with capture = %.300s of %.100s: one file cannot be both",
+			b->origin[TRACE_FILE], c->capture, b->origin[CAPTURE]);
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The settings of a process, from its environment and from a file. They are read once, when the
- * engine is made, and do not change after that. No lock; no part of the engine is needed, since
- * the launcher checks its options with the same table.
+ * RNIC is made, and do not change after that. No lock. Nothing here needs an RNIC, since the
+ * launcher checks its options with the same table.
  */
 #ifndef SCTPIW_CONFIG_CONFIG_H
 #define SCTPIW_CONFIG_CONFIG_H
@@ -15,13 +15,16 @@
 
 enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERNEL };
 
-/* Values of encap_port that are no port. */
-#define CONFIG_ENCAP_SAME (-1) /* the port that is connected to */
-#define CONFIG_ENCAP_NONE 0    /* plain IP, as in struct path_addr */
+/* Values of config.encap_port that are no ports. */
+#define CONFIG_ENCAP_SAME (-1) /* the number of the SCTP port that is connected to */
+#define CONFIG_ENCAP_NONE 0    /* no UDP, as in struct path_addr */
 
-#define CONFIG_PATH_LEN 1024
+#define CONFIG_PATH_LEN 1024 /* bytes of a file's name and its final zero */
 
-/* Bits, in the numbers of struct iw_session_param (asserted in conn/cm_connect.c). */
+/*
+ * RTR indications (RFC 6581), a bit each, as in struct iw_session_param (asserted in
+ * conn/cm_connect.c).
+ */
 enum config_rtr {
 	CONFIG_RTR_SEND = 1,
 	CONFIG_RTR_WRITE = 2,
@@ -31,60 +34,73 @@ enum config_rtr {
 
 struct config {
 	enum config_carrier carrier;
-	/* The UDP port of peers that we connect to: as above, or 1 to 65535. */
+	/*
+	 * The UDP port of peers that this process connects to: 1 to 65535, or one of the values
+	 * above.
+	 */
 	int encap_port;
-	bool in_order; /* struct iw_config */
+	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
-	uint64_t silent_limit; /* struct sctp_config, ns */
-	char capture[CONFIG_PATH_LEN]; /* "": none; else the file that packets are written to */
-	char trace[CONFIG_PATH_LEN];   /* "": none; else the file that events are written to */
-	uint8_t rtr; /* 0, or enum config_rtr: the RTR indications that rdma_connect() asks for */
+	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
+	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
+	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
+	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	enum log_level log;
 };
 
-/* Why a setting was not taken: one line, without its end. */
+/* Why a setting was not taken: one line, without a newline. */
 struct config_error {
 	char text[480];
 };
 
-/* What a setting is called: "encap-port" on the command line and in files. */
+/* How a setting is written, and what people are told of it. */
 struct config_name {
-	const char *name;
+	const char *name;    /* on the command line and in files, as "encap-port" */
 	const char *env;     /* in the environment */
-	const char *allowed; /* for people */
-	const char *dflt;    /* for people */
-	const char *help;
-	bool flag; /* yes, no, 1 or 0: an option without a value means yes */
-	bool path; /* of a file */
+	const char *allowed; /* the values, in words */
+	const char *dflt;    /* the default, in words */
+	const char *help;    /* what it does */
+	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
+	bool path;	     /* the value is the name of a file */
 };
 
-/* The table, for the launcher; NULL past its end. */
+/* The i-th setting, for the launcher; NULL past the last. */
 const struct config_name *config_names(unsigned int i);
 
-/* The settings while they are put together, with where each comes from. */
+/* The settings while they are put together, and where each comes from. */
 enum { CONFIG_SETTINGS = 10 };
 
 struct config_builder {
 	struct config config;
-	/* "": nobody has said so, the default */
+	/* As the origin of config_set(); "": the setting has its default. */
 	char origin[CONFIG_SETTINGS][CONFIG_PATH_LEN + 16];
 };
 
+/* Sets all to their defaults. */
 void config_init(struct config_builder *b);
 /*
- * One setting; origin is how its place is called, "SCTPIW_LLP" or "/etc/sctpiw.conf:3". false: err
- * says which setting, what it was and what is allowed.
+ * Takes one setting. origin says where it was written, as "SCTPIW_LLP" or "/etc/sctpiw.conf:3".
+ * false: it was not taken, and err says which setting it was, which value, and what is allowed.
  */
 bool config_set(struct config_builder *b, const char *origin, const char *name, const char *value,
 		struct config_error *err);
-/* A file of lines "name = value" (inih's format), of any bytes; source is its name. */
+/*
+ * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source
+ * is its name. false: err says what is wrong with the first line that was not understood.
+ */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);
-/* After the last one: defaults that depend on others, and what does not go together. */
+/*
+ * To be called after the last setting: fills defaults that depend on others. false: err says which
+ * settings do not go together.
+ */
 bool config_finish(struct config_builder *b, struct config_error *err);
 
-/* All of it: the environment over the file (config_load.c). */
+/*
+ * Does all of that with the process's own file and environment, which goes before the file. false:
+ * err says why, and *config is as it was. (config_load.c)
+ */
 bool config_load(struct config *config, struct config_error *err);
 
 #endif

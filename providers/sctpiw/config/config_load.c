@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Where settings come from: the environment, which the launcher adds to, and one file. */
+/*
+ * Where settings come from: the environment, to which the launcher adds its options, and one file:
+ * that of SCTPIW_CONFIG, the user's, or the system's, the first of these that there is.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -44,10 +47,10 @@ static bool read_file(struct config_builder *b, const char *path, int fd, struct
 	return ok;
 }
 
-/* A file that was asked for, or is known to be there. */
+/* Takes a file that somebody asked for, or that is known to be there. */
 static bool load_file(struct config_builder *b, const char *path, struct config_error *err)
 {
-	/* Who opens a pipe would wait for its other end. */
+	/* Without O_NONBLOCK, opening a pipe would wait for its other end. */
 	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
 	struct stat st;
 	bool ok;
@@ -55,14 +58,15 @@ static bool load_file(struct config_builder *b, const char *path, struct config_
 	if (fd < 0)
 		return file_error(err, path, strerror(-fd));
 	if (!sys_stat_fd(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		ok = file_error(err, path, "a pipe is empty once it was read, and every process reads it");
+		ok = file_error(err, path,
+				"a pipe is empty once it was read, and every process reads it");
 	else
 		ok = read_file(b, path, fd, err);
 	sys_close(fd);
 	return ok;
 }
 
-/* One that is hidden from us by its directory is none of ours (HOME of another user). */
+/* A file in a directory that we may not enter counts as none: HOME may be that of another user. */
 static bool is_there(const char *path)
 {
 	int fd = sys_open(path, O_PATH);
@@ -71,7 +75,7 @@ static bool is_there(const char *path)
 	return fd >= 0;
 }
 
-/* $XDG_CONFIG_HOME/sctpiw.conf, ~/.config/sctpiw.conf; false: none. */
+/* Sets path to $XDG_CONFIG_HOME/sctpiw.conf or ~/.config/sctpiw.conf. false: the user has none. */
 static bool users_file(char *path, size_t size)
 {
 	const char *base = secure_getenv("XDG_CONFIG_HOME"), *middle = "";

@@ -28,7 +28,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 	log_line(LOG_LEVEL_DEBUG, "%s", line);
 }
 
-/* Prints the events that have a line. */
+/* The sink that prints the events that have a line. */
 static struct trace_sink events = { .write = write_event };
 
 void log_set_level(enum log_level level)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table that the stand-in for the kernel's ABI finds by dlsym(): takes the lock, finds the
- * id.
+ * The table of rnic_api.h, which the preload library finds by dlsym(). Each function finds the
+ * object that is meant, takes the shard's lock and calls conn/, net/ or another module of this
+ * room; rnic_api.h says what it takes and returns.
  */
 #define _GNU_SOURCE
 #include "rnic_api.h"
@@ -39,7 +40,9 @@ static int api_cm_channel_create(struct rnic_channel **chan, int *fd)
 	return channel_create(CHANNEL_CM, chan, fd);
 }
 
-/* The caller installs it under the descriptor, which keeps it: the reference stays with that. */
+/*
+ * No reference is passed on: the caller installs the channel under the descriptor, which keeps it.
+ */
 static struct rnic_channel *api_channel_by_fd(int fd)
 {
 	struct rnic_channel *chan = channel_get_by_fd(fd);
@@ -106,7 +109,7 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 
 	if (s) {
 		shard_lock(s);
-		/* Requests that nobody has read go with their listeners. */
+		/* Requests that were not read are freed with their listeners. */
 		while ((id = cm_id_next(&s->conn, &pos))) {
 			if (id->source.chan == chan)
 				cm_id_free(id);
@@ -124,7 +127,7 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 
 	if (!s)
 		return -errno;
-	/* Under the lock: once a request was read, its id is the application's. */
+	/* Under the lock, since the id of a request is the application's as soon as it was read. */
 	shard_lock(s);
 	n = channel_read(chan, ev, sizeof(*ev));
 	if (n > 0 && ev->event == CM_EVENT_CONNECT_REQUEST) {
@@ -172,7 +175,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	return id ? 0 : -ENOMEM;
 }
 
-/* A locked engine and the id of this handle, or NULL and nothing locked. */
+/* Locks the shard and returns the id of this handle. NULL: there is none, and nothing is locked. */
 static struct cm_id *lock_id(uint32_t handle)
 {
 	struct shard *s = get_shard();
@@ -219,8 +222,11 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	return 0;
 }
 
-/* What was not done, and in which state of the id. */
-static int said(const struct cm_id *id, const char *what, const struct sockaddr *addr, int ret)
+/*
+ * Logs a call that failed, with the state of the id, and returns ret. addr: to be named, or NULL.
+ */
+static int log_refusal(const struct cm_id *id, const char *what, const struct sockaddr *addr,
+		       int ret)
 {
 	char text[SOCKADDR_TEXT] = "";
 
@@ -233,7 +239,10 @@ static int said(const struct cm_id *id, const char *what, const struct sockaddr 
 	return ret;
 }
 
-/* Runs call on the id that handle names, locked. addr: to be named when it fails, or NULL. */
+/*
+ * Runs call on the id of this handle, under the lock, and returns its result. what, addr: for
+ * log_refusal().
+ */
 #define WITH_ID(handle, id, what, addr, call)                                                      \
 	do {                                                                                       \
 		struct cm_id *id = lock_id(handle);                                                \
@@ -241,8 +250,8 @@ static int said(const struct cm_id *id, const char *what, const struct sockaddr 
                                                                                                    \
 		if (!id)                                                                           \
 			return -ENOENT;                                                            \
-		ret_ = said(id, what, addr, call);                                                 \
-		shard_unlock(shard_of(id));                                                         \
+		ret_ = log_refusal(id, what, addr, call);                                          \
+		shard_unlock(shard_of(id));                                                        \
 		return ret_;                                                                       \
 	} while (0)
 
@@ -254,7 +263,7 @@ static int api_cm_bind(uint32_t handle, const struct sockaddr *addr)
 static int api_cm_resolve_addr(uint32_t handle, const struct sockaddr *src,
 			       const struct sockaddr *dst, uint32_t timeout_ms)
 {
-	/* Routing answers at once: the timeout is for address resolution on a link. */
+	/* Routing answers at once. The timeout is meant for address resolution on a link. */
 	WITH_ID(handle, id, "resolve", dst, cm_resolve_addr(id, src, dst));
 }
 

@@ -4,32 +4,15 @@
 
 #include "runtime/loop.h"
 #include "runtime/shard.h"
+#include "runtime/tuning.h"
 #include "sys/sys.h"
 #include "util/trace.h"
 
-/*
- * A burst: WRs that are posted within this time, ns, of the last ones that were sent; it doubles up
- * to three times while so many WRs come in it, and halves while few do. So many bytes do not wait.
- */
-#define BURST_GAP 3000u
-#define BURST_GAP_SHIFT_MAX 3
-#define BURST_MANY 8u
-#define BURST_FEW 2u
-#define BURST_BYTES 262144u
-#define BURST_LOOK 4u /* of so many WRs one looks at the clock */
-
-/*
- * What was gathered leaves now. Who posts in bursts gets more time for the next one; who posts one
- * message and waits for what follows from it, by looking at memory perhaps, gets little.
- */
-static void end_burst(struct burst *b)
+/* To IDLE. */
+static void end(struct burst *b)
 {
-	uint32_t gathered = poller_load(&b->gathered), shift = poller_load(&b->gap_shift);
+	uint32_t shift = tuning_gap_shift(poller_load(&b->gap_shift), poller_load(&b->gathered));
 
-	if (gathered >= BURST_MANY && shift < BURST_GAP_SHIFT_MAX)
-		shift++;
-	else if (gathered < BURST_FEW && shift)
-		shift--;
 	atomic_store_explicit(&b->gap_shift, shift, memory_order_relaxed);
 	atomic_store_explicit(&b->gathered, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->gathered_bytes, 0, memory_order_relaxed);
@@ -37,31 +20,53 @@ static void end_burst(struct burst *b)
 
 bool burst_end(struct burst *b)
 {
-	bool any = poller_load(&b->gathered);
+	bool gathering = poller_load(&b->gathered);
 
-	if (any)
-		end_burst(b);
-	return any;
+	if (gathering)
+		end(b);
+	return gathering;
 }
 
-/* The gap begins when all is sent: to send one message may take longer than it lasts. */
-void burst_begin(struct burst *b)
+void burst_sent(struct burst *b)
 {
 	atomic_store_explicit(&b->last_served, sys_now(), memory_order_relaxed);
 }
 
-static bool is_over(struct shard *s, uint64_t now)
+/*
+ * Decides by the clock. If the burst goes on, the look counts as a sign that the application is
+ * active.
+ */
+static enum tuning_post look(struct shard *s)
 {
-	uint64_t gap = BURST_GAP << poller_load(&s->burst.gap_shift);
+	struct burst *b = &s->burst;
+	uint64_t now = sys_now();
+	uint64_t served = atomic_load_explicit(&b->last_served, memory_order_relaxed);
+	bool thread = atomic_load_explicit(&s->progress.started, memory_order_relaxed);
+	enum tuning_post post = tuning_post_at(now - served, poller_load(&b->gap_shift), thread);
 
-	return now - atomic_load_explicit(&s->burst.last_served, memory_order_relaxed) >= gap ||
-	       !atomic_load_explicit(&s->progress.started, memory_order_relaxed);
+	if (post == TUNING_POST_WAIT) {
+		poller_count(&b->looks);
+		atomic_store_explicit(&b->last_look, now, memory_order_relaxed);
+	}
+	return post;
 }
 
-/* There is something on the list of doorbells, and nobody may come for it. */
-static void leave_to_thread(struct shard *s)
+/* To GATHERING, or on in it. */
+static void gather(struct burst *b, const struct tuning_post_seen *seen)
 {
-	/* Against the thread: it sees the list after it has cleared either of these. */
+	atomic_store_explicit(&b->gathered_bytes, seen->gathered_bytes + seen->bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&b->gathered, seen->gathered + 1, memory_order_relaxed);
+}
+
+/*
+ * Somebody must come for the doorbell that was just rung. A parked thread does at the end of its
+ * nap. One that sleeps is woken, once for many work requests: until it has cleared doorbell_wake it
+ * has not looked at the list.
+ */
+static void tell_thread(struct shard *s)
+{
+	/* Pairs with the fences of the thread behind parked and doorbell_wake (shard.h). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!atomic_load_explicit(&s->progress.parked, memory_order_relaxed) &&
 	    !atomic_exchange_explicit(&s->progress.doorbell_wake, true, memory_order_seq_cst))
@@ -69,37 +74,12 @@ static void leave_to_thread(struct shard *s)
 }
 
 /*
- * A small message in a packet of its own is ten times as dear as one in a full packet. What comes
- * alone is sent at once. The rest of a burst stays on the list until it is a packet's worth, the
- * gap is over, the empty CQ is polled, or the progress thread comes for it: the one that is parked
- * at the end of its nap, else it is woken, once for many WRs.
+ * Sends all that waits, unless somebody holds the lock: the holder serves the list before it lets
+ * go. doorbell: the new one.
  */
-static bool gather(struct shard *s, uint64_t bytes, bool first)
+static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 {
-	uint64_t gathered = atomic_load_explicit(&s->burst.gathered_bytes, memory_order_relaxed) + bytes;
-	uint32_t n = poller_load(&s->burst.gathered);
-	uint64_t now;
-
-	if (bytes > BURST_BYTES || gathered > BURST_BYTES)
-		return false;
-	if (first || n % BURST_LOOK == 0) {
-		now = sys_now();
-		if (is_over(s, now))
-			return false;
-		poller_count(&s->poller.polls);
-		atomic_store_explicit(&s->poller.last_poll, now, memory_order_relaxed);
-	}
-	atomic_store_explicit(&s->burst.gathered_bytes, gathered, memory_order_relaxed);
-	atomic_store_explicit(&s->burst.gathered, n + 1, memory_order_relaxed);
-	if (first)
-		leave_to_thread(s);
-	return true;
-}
-
-void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
-{
-	if (gather(s, bytes, doorbell_ring(&s->doorbells, doorbell)))
-		return;
+	/* Pairs with the fence of shard_leave(). */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!shard_try_enter(s)) {
 		TRACE(doorbell, TRACE_NOW,
@@ -107,8 +87,31 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
-	end_burst(&s->burst);
+	end(&s->burst);
 	loop_finish(s);
-	burst_begin(&s->burst);
+	burst_sent(&s->burst);
 	shard_leave(s);
+}
+
+void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
+{
+	struct burst *b = &s->burst;
+	bool first = doorbell_ring(&s->doorbells, doorbell);
+	struct tuning_post_seen seen = {
+		.first = first,
+		.bytes = bytes,
+		.gathered_bytes = atomic_load_explicit(&b->gathered_bytes, memory_order_relaxed),
+		.gathered = poller_load(&b->gathered),
+	};
+	enum tuning_post post = tuning_post(&seen);
+
+	if (post == TUNING_POST_LOOK)
+		post = look(s);
+	if (post == TUNING_POST_SEND) {
+		send_all(s, doorbell);
+		return;
+	}
+	gather(b, &seen);
+	if (first)
+		tell_thread(s);
 }

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Bursts of small work requests. A small message in a packet of its own is ten times as dear as one in a full
- * packet, so what is posted alone is sent at once, and the rest of a burst waits, a few microseconds, until it
- * is a packet's worth. The fields are estimates: two threads may lose an update, which does no harm.
+ * Bursts of small work requests. A small message in a packet of its own costs ten times as much as
+ * one in a full packet. So what is posted alone is sent at once, and the rest of a burst waits on
+ * the list of doorbells, a few microseconds, until it fills packets.
+ *
+ * A burst is in one of two states:
+ *
+ *	state      what happens                             next state  what follows
+ *	IDLE       a post that does not follow closely      IDLE        the poster sends
+ *	IDLE       a post within the gap                    GATHERING   it waits; the thread is told
+ *	GATHERING  a post within the gap                    GATHERING   it waits
+ *	GATHERING  a post behind the gap, or of many bytes  IDLE        the poster sends all
+ *	GATHERING  an empty CQ is polled                    IDLE        the poller sends all
+ *
+ * The gap runs from the end of one send to the next post; tuning.h decides. Others who hold the
+ * lock serve the list as well, and leave the state alone: then the next post rings a doorbell that
+ * is not on the list, looks at the clock and ends the burst if the gap is over.
  */
 #ifndef SCTPIW_RUNTIME_BURST_H
 #define SCTPIW_RUNTIME_BURST_H
@@ -14,23 +27,34 @@
 struct iw_doorbell;
 struct shard;
 
+/* No lock guards the fields: shard.h says why that is harmless. */
 struct burst {
 	_Atomic uint64_t last_served;	 /* when what was posted was last sent, ns */
-	_Atomic uint64_t gathered_bytes; /* of the work requests that wait since */
-	_Atomic uint32_t gathered;	 /* their number */
-	_Atomic uint32_t gap_shift;	 /* the gap that ends a burst has doubled so often */
+	_Atomic uint64_t gathered_bytes; /* of the work requests that wait */
+	_Atomic uint32_t gathered;	 /* their number; 0: the state is IDLE, else GATHERING */
+	_Atomic uint32_t gap_shift;	 /* how often the gap has doubled (tuning_gap_shift()) */
+	_Atomic uint32_t looks; /* how often a poster has found at the clock that a burst goes on */
+	_Atomic uint64_t last_look; /* when that was last, ns */
 };
 
-/* bytes that never wait. */
+/* As the bytes of burst_post(): these work requests must not wait. */
 #define BURST_AT_ONCE UINT64_MAX
 
 /*
- * The QP or SRQ of this doorbell has new work requests of so many bytes: sends them, leaves them to the holder
- * of the lock, or lets them wait for the rest of a burst. Without the lock; never blocks.
+ * The QP or SRQ of this doorbell has new work requests of so many bytes. They are sent, or left to
+ * the holder of the lock, or wait for the rest of a burst. Called without the shard's lock; never
+ * blocks.
  */
 void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes);
-/* What waits leaves now: called before, and with true after, the pass that sends it. Shard lock. */
+/*
+ * Ends the burst, for a caller that is about to send what waits. Returns whether there was one;
+ * then the caller sends and calls burst_sent(). Shard lock.
+ */
 bool burst_end(struct burst *b);
-void burst_begin(struct burst *b);
+/*
+ * What waited was sent just now, so the gap begins. It does not begin earlier, since sending one
+ * message may take longer than the gap lasts.
+ */
+void burst_sent(struct burst *b);
 
 #endif

@@ -22,28 +22,32 @@ struct channel_event {
 };
 
 struct rnic_channel {
-	struct list_node node; /* of the table; table_lock */
+	struct list_node node; /* in the table; table_lock */
 	_Atomic unsigned int refs;
-	unsigned int generation; /* the process that made it */
-	dev_t dev; /* of the pipe: descriptors of it are known by these, whatever their number */
+	unsigned int generation; /* of the process that made the channel */
+	/* Of the pipe. Every descriptor of the pipe is recognised by these, whatever its number. */
+	dev_t dev;
 	ino_t ino;
 
 	pthread_mutex_t lock; /* guards what follows, and reported and unread of the sources */
 	struct list_node events;
-	int read_fd;   /* our own: the application may close its one at any time */
+	int read_fd; /* our own, since the application may close its one at any time */
 	int write_fd;
-	unsigned int signals; /* bytes in the pipe */
-	bool each;	      /* an edge for each event */
-	bool released;
+	unsigned int signals; /* bytes in the pipe, unless the application has read some itself */
+	bool each;     /* each event writes a byte, for readers that wait in epoll for edges */
+	bool released; /* the application has closed its descriptor */
 };
 
-/* Edges that nobody takes notice of; enough, and far from filling a pipe. */
+/*
+ * Bytes that one pipe holds at most: enough edges for events that wait, and far from filling the
+ * pipe.
+ */
 #define SIGNALS_MAX 1024
 
-/* All channels that are not released. Taken before a channel's lock. */
+/* All channels that are not released. The lock may not be taken under a channel's lock. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list_node table = {&table, &table};
-static _Atomic unsigned int generation;
+static struct list_node table = { &table, &table };
+static _Atomic unsigned int generation; /* how many forks this process is away from the first one */
 static void (*_Atomic fd_hook)(int fd, struct rnic_channel *chan);
 
 bool channel_is_foreign(const struct rnic_channel *chan)
@@ -52,8 +56,8 @@ bool channel_is_foreign(const struct rnic_channel *chan)
 }
 
 /*
- * The lock's state in the child of a fork is whatever another thread left: see
- * channel_is_foreign().
+ * false: the channel is foreign and nothing is locked. In the child of a fork() its lock is in
+ * whatever state another thread of the parent left it.
  */
 static bool channel_lock(struct rnic_channel *chan)
 {
@@ -91,7 +95,8 @@ int channel_create(enum channel_kind kind, struct rnic_channel **out, int *fd)
 	chan->dev = st.st_dev;
 	chan->ino = st.st_ino;
 	chan->generation = atomic_load_explicit(&generation, memory_order_relaxed);
-	chan->each = kind == CHANNEL_CM; /* completions: the reader goes on until EAGAIN */
+	/* Readers of completions go on until EAGAIN, so that one edge is enough for them. */
+	chan->each = kind == CHANNEL_CM;
 	atomic_init(&chan->refs, 1);
 	list_init(&chan->events);
 	pthread_mutex_init(&chan->lock, NULL);
@@ -136,7 +141,7 @@ void channel_put(struct rnic_channel *chan)
 
 	if (!chan || atomic_fetch_sub_explicit(&chan->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	/* Sources hold references, so in this process no event is left; a foreign one may. */
+	/* Sources hold references, so that no event is left, unless the channel is foreign. */
 	while ((node = list_pop(&chan->events)))
 		free(list_entry(node, struct channel_event, node));
 	pthread_mutex_destroy(&chan->lock);
@@ -190,7 +195,10 @@ static void add_signal(struct rnic_channel *chan)
 	chan->signals += sys_write(chan->write_fd, &byte, 1) == 1;
 }
 
-/* Whether there is a byte in the pipe says whether the queue is empty. */
+/*
+ * Puts a byte into the pipe, or takes all out, so that the pipe is readable while the queue is not
+ * empty.
+ */
 static void update_signal(struct rnic_channel *chan)
 {
 	bool wanted = !list_empty(&chan->events);
@@ -203,13 +211,13 @@ static void update_signal(struct rnic_channel *chan)
 		add_signal(chan);
 		return;
 	}
-	/* The application may have read them in a way that nobody intercepts: do not wait. */
+	/* The application may have read the bytes behind our back. Then a read() would block. */
 	if (!sys_ioctl(chan->read_fd, FIONREAD, &waiting) && waiting > 0)
 		sys_read(chan->read_fd, bytes, chan->signals);
 	chan->signals = 0;
 }
 
-/* Of those that wait, src's with this content go. The channel's lock. */
+/* Removes the unread events of src that have this content. The channel's lock. */
 static void drop_equal(struct rnic_channel *chan, struct event_source *src, const void *event,
 		       size_t len)
 {
@@ -250,7 +258,10 @@ static int post(struct event_source *src, const void *event, size_t len, bool la
 			drop_equal(chan, src, event, len);
 		list_add_tail(&chan->events, &ev->node);
 		src->unread++;
-		/* Who waits in epoll for edges, and reads one event for each, gets them all. */
+		/*
+		 * A reader that waits in epoll for edges, and reads one event for each, gets them
+		 * all.
+		 */
 		if (chan->each && chan->signals && chan->signals < SIGNALS_MAX)
 			add_signal(chan);
 		else
@@ -315,7 +326,10 @@ uint32_t channel_migrate(struct event_source *src, struct rnic_channel *to)
 		update_signal(from);
 		channel_unlock(from);
 	}
-	/* Posting and migrating exclude each other (engine lock): nothing comes in between. */
+	/*
+	 * Posting and migrating exclude each other by the shard's lock, so that no event overtakes
+	 * others.
+	 */
 	reported = src->reported;
 	src->chan = to;
 	channel_ref(to);
@@ -382,7 +396,10 @@ void channel_forget_all(void)
 	while ((node = list_pop(&table))) {
 		struct rnic_channel *chan = list_entry(node, struct rnic_channel, node);
 
-		/* The pipe is the parent's as well; only our descriptors of it go. */
+		/*
+		 * The pipe is the parent's as well: only this process's descriptors of it are
+		 * closed.
+		 */
 		sys_close(chan->read_fd);
 		sys_close(chan->write_fd);
 	}

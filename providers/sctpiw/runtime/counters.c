@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * The port's counters by name: those of InfiniBand in counters/, and in hw_counters/ those of iWARP devices
- * as irdma names them, of packets as rxe does, and our own.
- */
 #define _GNU_SOURCE
 #include "runtime/counters.h"
 
@@ -19,46 +15,50 @@ struct counts {
 	struct port_attr port;
 	struct sctp_stats sctp;
 	struct iw_stats iw;
-	uint64_t words_in, words_out; /* of 4 bytes, as port_rcv_data and port_xmit_data count */
+	uint64_t words_in, words_out; /* of 4 bytes, the unit of port_rcv_data and port_xmit_data */
 	uint64_t sends_in, sends_out;
 };
 
+/*
+ * First the names of InfiniBand, in counters/. Then those in hw_counters/: of packets as rxe has
+ * them, of iWARP as irdma has them, and our own.
+ */
 #define AT(field) offsetof(struct counts, field)
 
 static const struct {
 	const char *name;
 	size_t offset;
 } counters[] = {
-	{"link_downed", AT(port.downs)},
-	{"port_rcv_data", AT(words_in)},
-	{"port_rcv_errors", AT(sctp.bad_packets)},
-	{"port_rcv_packets", AT(traffic.packets_in)},
-	{"port_xmit_data", AT(words_out)},
-	{"port_xmit_packets", AT(traffic.packets_out)},
-	{"port_xmit_wait", AT(traffic.waits)},
-	{"unicast_rcv_packets", AT(traffic.packets_in)},
-	{"unicast_xmit_packets", AT(traffic.packets_out)},
+	{ "link_downed", AT(port.downs) },
+	{ "port_rcv_data", AT(words_in) },
+	{ "port_rcv_errors", AT(sctp.bad_packets) },
+	{ "port_rcv_packets", AT(traffic.packets_in) },
+	{ "port_xmit_data", AT(words_out) },
+	{ "port_xmit_packets", AT(traffic.packets_out) },
+	{ "port_xmit_wait", AT(traffic.waits) },
+	{ "unicast_rcv_packets", AT(traffic.packets_in) },
+	{ "unicast_xmit_packets", AT(traffic.packets_out) },
 
-	{"rcvd_pkts", AT(traffic.packets_in)},
-	{"sent_pkts", AT(traffic.packets_out)},
-	{"iwInRdmaReads", AT(iw.in[RDMAP_READ_REQUEST])},
-	{"iwInRdmaSends", AT(sends_in)},
-	{"iwInRdmaWrites", AT(iw.in[RDMAP_WRITE])},
-	{"iwOutRdmaReads", AT(iw.out[RDMAP_READ_REQUEST])},
-	{"iwOutRdmaSends", AT(sends_out)},
-	{"iwOutRdmaWrites", AT(iw.out[RDMAP_WRITE])},
-	{"sessions", AT(iw.sessions)},
-	{"sends_held", AT(iw.unexpected)},
-	{"terminates_rcvd", AT(iw.in[RDMAP_TERMINATE])},
-	{"terminates_sent", AT(iw.out[RDMAP_TERMINATE])},
-	{"sctp_aborts_rcvd", AT(sctp.aborts_in)},
-	{"sctp_aborts_sent", AT(sctp.aborts_out)},
-	{"sctp_associations", AT(sctp.up)},
-	{"sctp_bad_packets", AT(sctp.bad_packets)},
-	{"sctp_duplicates", AT(sctp.duplicates)},
-	{"sctp_probes", AT(sctp.probes)},
-	{"sctp_retransmissions", AT(sctp.resent)},
-	{"sctp_timeouts", AT(sctp.timeouts)},
+	{ "rcvd_pkts", AT(traffic.packets_in) },
+	{ "sent_pkts", AT(traffic.packets_out) },
+	{ "iwInRdmaReads", AT(iw.in[RDMAP_READ_REQUEST]) },
+	{ "iwInRdmaSends", AT(sends_in) },
+	{ "iwInRdmaWrites", AT(iw.in[RDMAP_WRITE]) },
+	{ "iwOutRdmaReads", AT(iw.out[RDMAP_READ_REQUEST]) },
+	{ "iwOutRdmaSends", AT(sends_out) },
+	{ "iwOutRdmaWrites", AT(iw.out[RDMAP_WRITE]) },
+	{ "sessions", AT(iw.sessions) },
+	{ "sends_held", AT(iw.unexpected) },
+	{ "terminates_rcvd", AT(iw.in[RDMAP_TERMINATE]) },
+	{ "terminates_sent", AT(iw.out[RDMAP_TERMINATE]) },
+	{ "sctp_aborts_rcvd", AT(sctp.aborts_in) },
+	{ "sctp_aborts_sent", AT(sctp.aborts_out) },
+	{ "sctp_associations", AT(sctp.up) },
+	{ "sctp_bad_packets", AT(sctp.bad_packets) },
+	{ "sctp_duplicates", AT(sctp.duplicates) },
+	{ "sctp_probes", AT(sctp.probes) },
+	{ "sctp_retransmissions", AT(sctp.resent) },
+	{ "sctp_timeouts", AT(sctp.timeouts) },
 };
 
 static uint64_t sends(const uint64_t *by_opcode)

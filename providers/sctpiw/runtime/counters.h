@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The port's counters by name, as the files of sysfs show them. They take the shard's lock themselves. */
+/* The port's counters by name, as the files of sysfs show them. */
 #ifndef SCTPIW_RUNTIME_COUNTERS_H
 #define SCTPIW_RUNTIME_COUNTERS_H
 
@@ -8,8 +8,9 @@
 struct shard;
 
 /*
- * A counter, named as its file in ports/1/counters or ports/1/hw_counters: what this process has sent and
- * received since it opened the device. -ENOENT: there is none of this name.
+ * Sets *value to the counter of that name, which is the name of its file in ports/1/counters or
+ * ports/1/hw_counters. It counts what this process has done since it opened the device. 0, or
+ * -ENOENT if there is no such counter. Takes the shard's lock itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
 

@@ -8,20 +8,25 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 {
 	struct iw_doorbell *head;
 
-	/* It may be on the list already: then whoever serves it sees what was published before. */
+	/*
+	 * If it is on the list already, this exchange and that of doorbell_serve() publish the work
+	 * requests.
+	 */
 	if (atomic_exchange_explicit(&doorbell->pending, true, memory_order_acq_rel))
 		return false;
 	head = atomic_load_explicit(&list->head, memory_order_relaxed);
 	do {
 		doorbell->next = head;
-	} while (!atomic_compare_exchange_weak_explicit(&list->head, &head, doorbell,
-							memory_order_release, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&list->head, &head, doorbell, memory_order_release, memory_order_relaxed));
 	return true;
 }
 
+/* Empties the list; the oldest first. */
 static struct iw_doorbell *take_in_order(struct doorbell_list *list)
 {
-	struct iw_doorbell *newest = atomic_exchange_explicit(&list->head, NULL, memory_order_acquire);
+	struct iw_doorbell *newest =
+		atomic_exchange_explicit(&list->head, NULL, memory_order_acquire);
 	struct iw_doorbell *oldest = NULL;
 
 	while (newest) {
@@ -44,7 +49,10 @@ bool doorbell_serve(struct doorbell_list *list, struct conn *c)
 	while (fifo) {
 		struct iw_doorbell *doorbell = fifo;
 
-		/* Read before pending is false: from then on it may be rung again. */
+		/*
+		 * next is read before pending is cleared: from then on the doorbell may be rung
+		 * again.
+		 */
 		fifo = doorbell->next;
 		atomic_exchange_explicit(&doorbell->pending, false, memory_order_acq_rel);
 		conn_doorbell(c, doorbell);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of QPs and SRQs with new work requests: any thread rings, without a lock; the holder of the shard's
- * lock takes the list and serves it in the order of the rings.
+ * The list of QPs and SRQs that have new work requests. Any thread rings, without a lock; the
+ * holder of the shard's lock takes the whole list and serves it in the order of the rings. A
+ * doorbell is on the list once, however often it is rung.
  */
 #ifndef SCTPIW_RUNTIME_DOORBELL_H
 #define SCTPIW_RUNTIME_DOORBELL_H
@@ -14,15 +15,18 @@ struct conn;
 struct iw_doorbell;
 
 struct doorbell_list {
-	_Atomic(struct iw_doorbell *) head; /* the newest first */
+	_Atomic(struct iw_doorbell *) head; /* the newest; next is the one before */
 };
 
-/* Lock-free. Returns whether it was not on the list yet. */
+/*
+ * Puts the doorbell on the list, behind work requests that were published before. Returns false if
+ * it was there already; then whoever serves it sees them, too. Lock-free.
+ */
 bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell);
-/* Serves all that is on the list (conn_doorbell()); shard lock. Returns whether there was any. */
+/* Calls conn_doorbell() for each that is on the list. Returns whether there was any. Shard lock. */
 bool doorbell_serve(struct doorbell_list *list, struct conn *c);
 
-/* Whether somebody has rung. Lock-free. */
+/* Whether the list has any. Lock-free; the answer may be old (shard.h says who relies on what). */
 static inline bool doorbell_is_rung(struct doorbell_list *list)
 {
 	return atomic_load_explicit(&list->head, memory_order_relaxed) != NULL;

@@ -41,7 +41,7 @@ static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 	return memory_crc32c(crc, from, len) == 0;
 }
 
-/* If the memory cannot be read any more, the message is made one that the peer refuses. */
+/* If the memory cannot be read any more, the message becomes one that the peer must refuse. */
 static void copy_out(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len)
 {
 	if (!memory_copy(to, from, len))

@@ -7,13 +7,11 @@
 #include "runtime/channel.h"
 #include "runtime/object.h"
 #include "runtime/shard.h"
-
-/* Receive calls for which one pass holds the lock. */
-#define PASS_RECEIVES 4
+#include "runtime/tuning.h"
 
 /* ---- events ---- */
 
-/* Completion events of the CQs that were armed. */
+/* Posts the completion events of CQs that were armed. */
 static void notify(struct shard *s)
 {
 	struct iw_cq *cq;
@@ -33,11 +31,11 @@ static void post_async(void *ctx, enum object_async_type type)
 
 	if (!obj)
 		return;
-	ev = (struct object_async_event){.element = obj->user_handle, .event_type = type};
+	ev = (struct object_async_event){ .element = obj->user_handle, .event_type = type };
 	channel_post(&obj->async, &ev, sizeof(ev));
 }
 
-/* An event of a QP, CQ or SRQ becomes an async event of the application's. */
+/* Makes an event of a QP, CQ or SRQ an async event of the application. */
 static void raise_async(void *ctx, const struct iw_event *ev)
 {
 	switch (ev->type) {
@@ -72,7 +70,7 @@ static void raise_async(void *ctx, const struct iw_event *ev)
 
 static void run_events(struct shard *s)
 {
-	/* Each event may cause others. */
+	/* An event may cause others. */
 	while (conn_events(&s->conn, raise_async, NULL))
 		;
 	notify(s);
@@ -82,7 +80,7 @@ static void run_events(struct shard *s)
 
 void loop_settle(struct shard *s)
 {
-	/* What was posted before a disconnect goes out before it. */
+	/* What was posted before a disconnect, for one, must go out before it. */
 	if (doorbell_serve(&s->doorbells, &s->conn))
 		conn_output(&s->conn);
 	run_events(s);
@@ -94,7 +92,7 @@ void loop_finish(struct shard *s)
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
 		conn_output(&s->conn);
-		/* Sending completes WRs, and may have found an association lost. */
+		/* Sending completes work requests, and may find that an association is lost. */
 		run_events(s);
 	} while (doorbell_is_rung(&s->doorbells));
 	conn_reap(&s->conn);
@@ -102,7 +100,8 @@ void loop_finish(struct shard *s)
 		capture_flush(&s->net);
 	if (s->net.trace)
 		trace_file_flush(s->net.trace);
-	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event, memory_order_relaxed);
+	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event,
+			      memory_order_relaxed);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);
 }
@@ -115,8 +114,8 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 	if (got == CONN_NOTHING && !doorbell_is_rung(&s->doorbells) && s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
-	for (int i = 1; i < PASS_RECEIVES && got == CONN_MORE; i++) {
-		/* Acknowledgements should not wait for all that came. */
+	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {
+		/* Acknowledgements should not wait until all that came is taken. */
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
 		conn_output(&s->conn);
@@ -124,7 +123,7 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 			break;
 		got = conn_receive(&s->conn, depth);
 	}
-	/* What came in starts deadlines, but none that is over already. */
+	/* The old next_due will do: what came in may start timers, but none that is due already. */
 	if (s->conn.now >= s->next_due)
 		conn_timers(&s->conn);
 	loop_finish(s);

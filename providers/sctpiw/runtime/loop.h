@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One turn of a shard: what came in, what is due, what goes out. Everything needs the shard's lock. */
+/*
+ * One turn of a shard: what came in, what is due, what goes out. All of it needs the shard's lock,
+ * and leaves the shard's own clock, conn.now, as it is.
+ */
 #ifndef SCTPIW_RUNTIME_LOOP_H
 #define SCTPIW_RUNTIME_LOOP_H
 
@@ -10,11 +13,22 @@
 
 struct shard;
 
-/* Receives, runs timers, reports events, sends, once. Returns whether there may be more at once. */
+/*
+ * One pass: receives, runs the timers that are due, and does what loop_finish() does, unless there
+ * is nothing to do. It ends early if another thread waits for the lock. Returns whether there may
+ * be more to receive at once.
+ */
 bool loop_pass(struct shard *s, enum conn_depth depth);
-/* Doorbells, events, output: what every holder of the lock does before letting go. */
+/*
+ * What every holder of the lock does before it lets go: serves the doorbells, reports events,
+ * sends, frees what is unused, and sets the timer to the next deadline. Returns when no doorbell is
+ * left.
+ */
 void loop_finish(struct shard *s);
-/* Doorbells, what they send, and events: the state that a control operation starts from. */
+/*
+ * Makes the state that a control operation starts from: what was posted before is sent, and what
+ * happened before is reported.
+ */
 void loop_settle(struct shard *s);
 
 #endif

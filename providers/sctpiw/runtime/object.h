@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the verbs hang on a CQ, SRQ or QP (iw_cq.ctx, ...) begins with a struct object, so that the loop finds
- * the event channels without knowing the objects of verbs/.
+ * What verbs/ hangs on a CQ, SRQ or QP (iw_cq.ctx and its like) begins with a struct object, so
+ * that loop.c finds the event channels without knowing the objects of verbs/.
  *
- * The owner fills it before the object is made and takes a reference on each channel. To destroy one: under
- * the shard's lock free the object, then channel_purge() both sources (the counts are what libibverbs waits
- * for), then channel_put() the channels.
+ * The owner fills the struct before it makes the object of iwarp/, and takes a reference on each
+ * channel. To destroy an object, the owner frees that of iwarp/ under the shard's lock, then calls
+ * channel_purge() for both sources, whose results are the counts of events that libibverbs waits to
+ * be acknowledged, and then channel_put() for both channels.
  */
 #ifndef SCTPIW_RUNTIME_OBJECT_H
 #define SCTPIW_RUNTIME_OBJECT_H
@@ -15,12 +16,12 @@
 #include "runtime/channel.h"
 
 struct object {
-	struct event_source comp;  /* CQ: completion channel; else unused */
+	struct event_source comp;  /* a CQ's completion channel; of other objects, none */
 	struct event_source async; /* the context's async channel */
-	uint64_t user_handle;	     /* of the events: cq_handle, element */
+	uint64_t user_handle;	   /* what events name the object by: cq_handle, or element */
 };
 
-/* Numbers of enum ibv_event_type. */
+/* The numbers of enum ibv_event_type. */
 enum object_async_type {
 	OBJECT_ASYNC_CQ_ERR = 0,
 	OBJECT_ASYNC_QP_FATAL = 1,
@@ -35,7 +36,10 @@ enum object_async_type {
 	OBJECT_ASYNC_GID_CHANGE = 18,
 };
 
-/* As the kernel's struct ib_uverbs_async_event_desc; a completion event is the 8-byte handle. */
+/*
+ * An async event, as the kernel's struct ib_uverbs_async_event_desc. A completion event is the
+ * user_handle alone.
+ */
 struct object_async_event {
 	uint64_t element;
 	uint32_t event_type;

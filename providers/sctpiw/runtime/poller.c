@@ -7,77 +7,96 @@
 
 #include "runtime/loop.h"
 #include "runtime/shard.h"
+#include "runtime/tuning.h"
 #include "sys/sys.h"
 
-/*
- * Of so many polls that find the engine busy one lets go of the processor: perhaps that is what the
- * thread which is inside waits for.
- */
-#define YIELD_POLLS 16
-#define UNPARKED_POLLS 64 /* of so many polls one tells the progress thread to park */
-#define ONE_CPU_NAP 50000u /* ns */
-
-/*
- * Each packet wakes the thread if it sleeps on the sockets, while it is taken by a poller: then the kernel
- * finds nothing to tell and lets it sleep on, so that it cannot see by itself that polling has begun.
- */
-static void tell_thread(struct shard *s)
+uint32_t poller_activity(const struct shard *s)
 {
-	uint32_t polls = poller_load(&s->poller.polls);
+	return poller_load(&s->poller.polls) + poller_load(&s->burst.looks);
+}
 
-	if (polls % UNPARKED_POLLS == 0 &&
-	    !atomic_load_explicit(&s->progress.parked, memory_order_relaxed) &&
-	    polls - poller_load(&s->poller.polls_at_arm) >= UNPARKED_POLLS)
+uint64_t poller_last_active(const struct shard *s)
+{
+	uint64_t poll = atomic_load_explicit(&s->poller.last_poll, memory_order_relaxed);
+	uint64_t look = atomic_load_explicit(&s->burst.last_look, memory_order_relaxed);
+
+	return poll > look ? poll : look;
+}
+
+/*
+ * Has the progress thread park if polling has begun and the thread cannot know. polls: this one and
+ * those before.
+ */
+static void tell_thread(struct shard *s, uint32_t polls)
+{
+	bool parked;
+
+	if (!tuning_poll_looks(polls))
+		return;
+	parked = atomic_load_explicit(&s->progress.parked, memory_order_relaxed);
+	if (tuning_poll_wakes(parked, poller_activity(s) - poller_load(&s->poller.active_at_arm)))
 		progress_wake(s);
 }
 
 /*
- * Who polls on the only processor keeps it from whoever is to answer: the poller waits for a
- * socket instead, but not for long, since another thread may complete something, too.
+ * On the only processor a poller would keep whoever is to answer from running: the poller waits for
+ * a socket instead.
  */
 static void nap(struct shard *s)
 {
-	struct pollfd pfd = {.fd = s->net.epoll_fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = s->net.epoll_fd, .events = POLLIN };
 
 	if (doorbell_is_rung(&s->doorbells))
 		return;
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
-	sys_ppoll(&pfd, 1, ONE_CPU_NAP);
+	sys_ppoll(&pfd, 1, TUNING_ONE_CPU_NAP);
+	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
+}
+
+/* Another thread has the lock, or waits for it. */
+static void give_way(struct shard *s)
+{
+	atomic_store_explicit(&s->poller.last_poll, sys_now(), memory_order_relaxed);
+	if (tuning_poll_yields(poller_count(&s->poller.busy_polls)))
+		sched_yield();
+}
+
+/* One pass, which sends what a burst has left waiting. Shard lock. */
+static void run(struct shard *s)
+{
+	bool burst;
+
+	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
+	burst = burst_end(&s->burst);
+	loop_pass(s, CONN_QUICK);
+	if (burst)
+		burst_sent(&s->burst);
 	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 }
 
 void poller_progress(struct shard *s)
 {
-	bool burst;
-
 	if (s->progress.one_cpu)
 		nap(s);
 	if (shard_is_awaited(s) || !shard_try_enter(s)) {
-		atomic_store_explicit(&s->poller.last_poll, sys_now(), memory_order_relaxed);
-		poller_count(&s->poller.busy_polls);
-		if (poller_load(&s->poller.busy_polls) % YIELD_POLLS == 0)
-			sched_yield();
+		give_way(s);
 		return;
 	}
-	poller_count(&s->poller.polls);
-	tell_thread(s);
+	tell_thread(s, poller_count(&s->poller.polls));
 	atomic_store_explicit(&s->poller.last_poll, s->conn.now, memory_order_relaxed);
-	if (!shard_is_dead(s)) {
-		atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
-		burst = burst_end(&s->burst);
-		loop_pass(s, CONN_QUICK);
-		if (burst)
-			burst_begin(&s->burst);
-		atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
-	}
+	if (!shard_is_dead(s))
+		run(s);
 	shard_leave(s);
 }
 
 bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due)
 {
-	if (atomic_load_explicit(&s->poller.last_poll, memory_order_relaxed) < due)
+	/* The time of the last poll, which came with it, saves reading the clock for each. */
+	if (poller_last_active(s) < due)
 		return true;
-	/* Now it spins on memory, perhaps. */
+	/*
+	 * The application takes the completion and may spin on memory from now on, without polling.
+	 */
 	if (atomic_exchange_explicit(&cq->answer_due, 0, memory_order_acq_rel) &&
 	    atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
@@ -86,16 +105,18 @@ bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due)
 
 void poller_armed(struct shard *s)
 {
-	atomic_store_explicit(&s->poller.polls_at_arm, poller_load(&s->poller.polls), memory_order_relaxed);
+	atomic_store_explicit(&s->poller.active_at_arm, poller_activity(s), memory_order_relaxed);
 	atomic_fetch_add_explicit(&s->poller.arms, 1, memory_order_relaxed);
-	/* Against park(): either it sees the count, or we see that it is parked. */
+	/*
+	 * Pairs with the fence of park(): either the thread sees the count, or this thread sees
+	 * that it is parked.
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
 		progress_wake(s);
-	/* What a burst has left behind. */
+	/* A burst may have left work requests behind, and the application will not poll. */
 	if (doorbell_is_rung(&s->doorbells) && shard_try_enter(s)) {
 		loop_finish(s);
 		shard_leave(s);
 	}
 }
-

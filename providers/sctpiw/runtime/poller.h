@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the application's threads do for a shard when they poll and arm CQs. */
+/*
+ * What the application's threads do for a shard when they poll and arm CQs: a thread that finds its
+ * CQ empty runs the shard itself. Nothing here waits for the shard's lock.
+ */
 #ifndef SCTPIW_RUNTIME_POLLER_H
 #define SCTPIW_RUNTIME_POLLER_H
 
@@ -10,14 +13,17 @@
 struct iw_cq;
 struct shard;
 
-/* Counts that the progress thread reads without a lock; a stale value is harmless. */
+/*
+ * What the progress thread knows of pollers. No lock guards the fields: shard.h says why that is
+ * harmless. Those that each poll writes have a cache line of their own.
+ */
 struct poller {
 	_Alignas(64) _Atomic uint32_t polls; /* polls that found a CQ empty, and the lock free */
-	_Atomic uint32_t busy_polls;	     /* and those that found another thread inside */
-	_Atomic uint64_t last_poll;	     /* when, ns */
+	_Atomic uint32_t busy_polls;	     /* polls that found a CQ empty, and the lock taken */
+	_Atomic uint64_t last_poll;	     /* when one of either kind was last, ns */
 	_Atomic bool inside;		     /* a poller runs the shard, or naps for it, just now */
 	_Alignas(64) _Atomic uint32_t arms;  /* how often a CQ was armed */
-	_Atomic uint32_t polls_at_arm;	     /* polls when that was done last */
+	_Atomic uint32_t active_at_arm;	     /* poller_activity() when one was armed last */
 };
 
 /* Reads a counter that other threads write; a stale value is harmless. */
@@ -26,20 +32,41 @@ static inline uint32_t poller_load(const _Atomic uint32_t *v)
 	return atomic_load_explicit(v, memory_order_relaxed);
 }
 
-/* Counts up. Two threads may lose a count: it only has to move. */
-static inline void poller_count(_Atomic uint32_t *n)
+/*
+ * Counts up and returns the new count. Two threads may lose a count: the counter only has to move.
+ */
+static inline uint32_t poller_count(_Atomic uint32_t *n)
 {
-	atomic_store_explicit(n, poller_load(n) + 1, memory_order_relaxed);
+	uint32_t count = poller_load(n) + 1;
+
+	atomic_store_explicit(n, count, memory_order_relaxed);
+	return count;
 }
 
-/* From poll_cq with an empty CQ: runs the shard once if the lock is free. Without the lock; never blocks. */
+/*
+ * A count of what shows that the application's threads are active and come back by themselves:
+ * empty polls that found the lock free, and looks at the clock of posters in a burst. It wraps
+ * around; differences are what matters.
+ */
+uint32_t poller_activity(const struct shard *s);
+/* When either was last, or a poll that found the lock taken, ns. */
+uint64_t poller_last_active(const struct shard *s);
+
+/*
+ * Called by poll_cq with an empty CQ: runs the shard once if the lock is free. Without the lock;
+ * never blocks.
+ */
 void poller_progress(struct shard *s);
 /*
- * Whether the entry of a CQ, whose answer_due was found to be due, still waits for the peer's answer. Without
- * the lock.
+ * Whether the entry of a CQ still waits for the peer's answer (iwarp/answer.c). due: the CQ's
+ * answer_due, ns, which is not 0. If the wait is over, answer_due is cleared. Called without the
+ * lock.
  */
 bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due);
-/* The application armed a CQ: it may go to sleep now, so the progress thread takes over at once. */
+/*
+ * The application armed a CQ. It may go to sleep now, so the progress thread takes over at once.
+ * Called without the lock, behind iw_cq_arm(); never blocks.
+ */
 void poller_armed(struct shard *s);
 
 #endif

@@ -12,7 +12,7 @@ static void changed(struct port_watcher *w, enum port_change change)
 		[PORT_CHANGE_GIDS] = OBJECT_ASYNC_GID_CHANGE,
 		[PORT_CHANGE_UP] = OBJECT_ASYNC_PORT_ACTIVE,
 	};
-	struct object_async_event ev = {.element = 1, .event_type = types[change]};
+	struct object_async_event ev = { .element = 1, .event_type = types[change] };
 
 	channel_post_latest(&list_entry(w, struct port_events, watcher)->source, &ev, sizeof(ev));
 }
@@ -28,7 +28,10 @@ int port_events_start(struct shard *s, struct port_events *pe)
 		return ret;
 	pe->watcher.changed = changed;
 	port_watch(&pe->watcher);
-	/* The thread may not know of the port's descriptor yet. */
+	/*
+	 * If the thread sleeps already, it does so without the port's descriptor, which is there
+	 * only now.
+	 */
 	progress_wake(s);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Changes of the port, as async events of a device context. */
+/* Changes of the port become async events of a device context. */
 #ifndef SCTPIW_RUNTIME_PORT_EVENTS_H
 #define SCTPIW_RUNTIME_PORT_EVENTS_H
 
@@ -14,12 +14,14 @@ struct port_events {
 };
 
 /*
- * From now on an event of the source's channel (object_async_event, element 1) says when the port becomes
- * active or inactive, or the GID table changes. A program that does not read its events is told of each kind
- * once. pe must stay where it is until port_events_stop(). -errno: there is no thread to look out.
+ * From now on the source's channel gets an event (struct object_async_event, element 1, the port's
+ * number) when the port becomes active or inactive, and when the GID table changes. A program that
+ * does not read its events has one of each kind waiting. pe must stay where it is until
+ * port_events_stop(). -errno as of progress_start(): without the thread nobody would see changes.
+ * Takes the shard's lock.
  */
 int port_events_start(struct shard *s, struct port_events *pe);
-/* No event comes any more. The caller purges the source. */
+/* No event comes any more. Those that were not read are the caller's to purge (channel_purge()). */
 void port_events_stop(struct port_events *pe);
 
 #endif

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * While polling goes on the thread is parked: it sleeps on its eventfd alone and looks now and then whether
- * polling has stopped, since a thread may go on to spin on memory without saying so. A thread that arms a CQ
- * says so, and ends the parking.
- */
 #define _GNU_SOURCE
 #include "runtime/progress.h"
 
@@ -23,39 +18,14 @@
 #include "net/port.h"
 #include "runtime/loop.h"
 #include "runtime/shard.h"
+#include "runtime/tuning.h"
 #include "sys/sys.h"
 #include "util/trace.h"
 
-/*
- * So many empty polls since the thread last looked, and since a CQ was armed, are a polling
- * application if the last one is not older than this, ns. Fewer may be one that spins on memory
- * and asks the CQ now and then: parking would cost it a nap in each round. But one of whom a poll is
- * under way when the thread wakes up, as with long messages, has most likely taken what woke the thread; else that
- * waits for the end of a nap.
- */
-#define POLLING_COUNT 8
-#define POLLING_AGE 20000u
-/*
- * How long a parked thread sleeps, ns: doubled each time that polling still goes on. Each look costs a
- * poller its core for some 20 us where there is none to spare; who stops polling after a long time, and
- * does not arm a CQ, pays once.
- */
-#define PARK_FIRST 50000u
-#define PARK_MAX 1600000u
-#define PARK_BURST 200000u /* where work requests wait for the rest of their burst */
-#define SLICE 100000u /* ns, the shortest that there is */
-#define NICE (-10)
-/* How long the thread looks for more before it sleeps; and when it has lost the processor, ns. */
-#define LINGER 50000u
-#define LINGER_LOST 200000u
-#define NO_LINGER_MIN 10000000u
-#define NO_LINGER_MAX 1280000000u
 #define STACK_SIZE (1u << 20)
 #define EVENTS 16
-#define LOOK_AGAIN 1000 /* ms: whether the descriptors are still there */
-#define CONNECTING 10000000u /* ns since the last event of the RDMA CM */
 
-/* struct sched_attr of the kernel, which older C libraries do not know. */
+/* struct sched_attr of the kernel, which C libraries before glibc 2.41 do not have. */
 struct slice_attr {
 	uint32_t size;
 	uint32_t sched_policy;
@@ -114,30 +84,6 @@ void progress_wake(struct shard *s)
 		sys_write(s->progress.wake_fd, &one, sizeof(one));
 }
 
-/* On one processor it only waits there, for this thread as well as for a packet. */
-static bool is_poller_inside(const struct shard *s)
-{
-	return !s->progress.one_cpu && atomic_load_explicit(&s->poller.inside, memory_order_relaxed);
-}
-
-static bool polled_just_now(struct shard *s)
-{
-	uint64_t last = atomic_load_explicit(&s->poller.last_poll, memory_order_relaxed);
-
-	/* The difference is signed: another thread may have read the clock later. */
-	return atomic_load_explicit(&s->poller.inside, memory_order_relaxed) ||
-	       (int64_t)(sys_now() - last) < (int64_t)POLLING_AGE;
-}
-
-/* since: the count when the thread last looked */
-static bool polling_began(struct shard *s, uint32_t since)
-{
-	uint32_t polls = poller_load(&s->poller.polls);
-
-	return (polls - since >= POLLING_COUNT || is_poller_inside(s)) &&
-	       polls - poller_load(&s->poller.polls_at_arm) >= POLLING_COUNT && polled_just_now(s);
-}
-
 static void drain(int fd)
 {
 	uint64_t count;
@@ -145,67 +91,96 @@ static void drain(int fd)
 	sys_read(fd, &count, sizeof(count));
 }
 
-/* since: the count when the thread last looked */
-static bool polling_goes_on(struct shard *s, uint32_t since)
+/* ---- parking ---- */
+
+/* since: poller_activity() when the thread last looked; now: ns. */
+static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t now)
 {
-	return poller_load(&s->poller.polls) - since >= POLLING_COUNT && polled_just_now(s);
+	uint32_t activity = poller_activity(s);
+
+	return (struct tuning_app){
+		.active = activity - since,
+		.since_arm = activity - poller_load(&s->poller.active_at_arm),
+		/* Negative if another thread has read the clock later. */
+		.age = (int64_t)(now - poller_last_active(s)),
+		.inside = atomic_load_explicit(&s->poller.inside, memory_order_relaxed),
+		.one_cpu = s->progress.one_cpu,
+	};
 }
 
-/* Returns when polling has stopped, or a CQ was armed. */
-static void park(struct shard *s)
+/* One nap of a parked thread. false: the thread was woken. */
+static bool nap(struct shard *s, uint64_t length)
 {
 	struct pollfd pfd[] = {
-		{.fd = s->progress.wake_fd, .events = POLLIN},
-		{.fd = port_watch_fd(), .events = POLLIN},
+		{ .fd = s->progress.wake_fd, .events = POLLIN },
+		{ .fd = port_watch_fd(), .events = POLLIN },
 	};
-	uint32_t arms = poller_load(&s->poller.arms), polls;
-	uint64_t nap = PARK_FIRST;
 
-	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
-	do {
-		polls = poller_load(&s->poller.polls);
-		atomic_thread_fence(memory_order_seq_cst);
-		if (poller_load(&s->poller.arms) != arms)
-			break;
-		sys_ppoll(pfd, 2, nap);
-		if (pfd[1].revents)
-			port_refresh();
-		if (pfd[0].revents) {
-			drain(s->progress.wake_fd);
-			break;
-		}
-		/* A burst under way: its end may be left behind. */
-		if (doorbell_is_rung(&s->doorbells))
-			nap = PARK_BURST;
-		else if (!polling_goes_on(s, polls))
-			nap = PARK_FIRST;
-		else if (nap < PARK_MAX)
-			nap *= 2;
-	} while (polling_goes_on(s, polls) || is_poller_inside(s));
-	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst);
+	sys_ppoll(pfd, 2, length);
+	if (pfd[1].revents)
+		port_refresh();
+	if (pfd[0].revents)
+		drain(s->progress.wake_fd);
+	return !pfd[0].revents;
 }
 
 /*
- * Deadlines mostly move away, by each packet: the timer is left as it is until it has come too
- * early, or is too late.
+ * The thread sleeps on its eventfd alone, and looks now and then whether polling has stopped, since
+ * an application may go on to spin on memory without saying so. One that arms a CQ says so. Returns
+ * when polling has stopped, or when the thread was woken.
+ */
+static void park(struct shard *s)
+{
+	uint32_t arms = poller_load(&s->poller.arms), since;
+	uint64_t length = TUNING_PARK_FIRST;
+	struct tuning_app app;
+
+	atomic_store_explicit(&s->progress.parked, true, memory_order_relaxed);
+	do {
+		since = poller_activity(s);
+		/* Pairs with the fence of poller_armed(). */
+		atomic_thread_fence(memory_order_seq_cst);
+		if (poller_load(&s->poller.arms) != arms || !nap(s, length))
+			break;
+		app = observe(s, since, sys_now());
+		length = tuning_park_nap(&app, length, doorbell_is_rung(&s->doorbells));
+	} while (length);
+	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
+	/*
+	 * Pairs with the fence of burst.c: the next serve() sees what a poster rang who still saw
+	 * parked.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* ---- serving and lingering ---- */
+
+/*
+ * Most deadlines move away with each packet. The timer is left as it is until it is too late, or
+ * has gone off too early: that saves a system call for each packet.
  */
 static void reset_timer(struct shard *s)
 {
 	uint64_t next = conn_next_timeout(&s->conn);
 
-	if (next < s->progress.timer_set || (next != s->progress.timer_set && s->progress.timer_set <= s->conn.now)) {
+	if (next < s->progress.timer_set ||
+	    (next != s->progress.timer_set && s->progress.timer_set <= s->conn.now)) {
 		s->progress.timer_set = next;
 		sys_timerfd_set(s->progress.timer_fd, next);
 	}
 }
 
-/* received: set to progress.received. */
+/*
+ * Runs the shard until nothing more comes in. *received: progress.received. false: the shard is
+ * dead.
+ */
 static bool serve(struct shard *s, uint64_t *received)
 {
 	bool more, dead;
 
+	/* Whoever rings from now on finds this cleared, and wakes the thread again. */
 	atomic_store_explicit(&s->progress.doorbell_wake, false, memory_order_seq_cst);
+	/* Pairs with the fence of burst.c: the list is looked at afterwards. */
 	atomic_thread_fence(memory_order_seq_cst);
 	shard_enter(s);
 	dead = shard_is_dead(s);
@@ -222,43 +197,79 @@ static bool serve(struct shard *s, uint64_t *received)
 }
 
 /*
- * To sleep and be woken is dear, above all where an idle processor is handed back to a hypervisor.
- * When the last thing came soon after the thread had gone to sleep, it looks for the next one
- * for a while before it does so again. Whoever else wants the processor gets it, and where somebody
- * keeps it, a program that spins on memory perhaps, this is not tried again for long.
+ * One look for more. *now: when, ns; *received: progress.received. false: another thread has the
+ * lock.
  */
-static void linger(struct shard *s, uint32_t polls, uint64_t received)
+static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 {
-	uint64_t start = sys_now(), left = start;
+	if (shard_is_awaited(s) || !shard_try_enter(s))
+		return false;
+	*now = s->conn.now;
+	if (!shard_is_dead(s))
+		loop_pass(s, CONN_QUICK);
+	*received = s->progress.received;
+	shard_leave(s);
+	return true;
+}
 
-	if (s->progress.one_cpu || start < s->progress.no_linger_until)
-		return;
-	while (!shard_is_awaited(s) &&
-	       poller_load(&s->poller.polls) - polls < POLLING_COUNT && shard_try_enter(s)) {
-		uint64_t now = s->conn.now;
+/*
+ * Looks for more until tuning_lingered() says that it is enough. since: poller_activity() before
+ * the thread ran.
+ */
+static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
+{
+	uint64_t now = start, left = start, before = received;
+	struct progress *p = &s->progress;
+	enum tuning_idle idle;
 
-		if (!shard_is_dead(s))
-			loop_pass(s, CONN_QUICK);
-		if (s->progress.received != received)
+	while (look(s, &now, &received)) {
+		if (received != before)
 			start = now;
-		received = s->progress.received;
-		shard_leave(s);
-		if (now - left > LINGER_LOST) {
-			s->progress.no_linger_until = now + s->progress.no_linger;
-			if (s->progress.no_linger < NO_LINGER_MAX)
-				s->progress.no_linger *= 2;
-			return;
+		before = received;
+		idle = tuning_lingered(&(struct tuning_lingered){
+			.quiet = now - start,
+			.away = now - left,
+			.active = poller_activity(s) - since,
+			.awaited = shard_is_awaited(s),
+		});
+		if (idle == TUNING_IDLE_LOST) {
+			p->no_linger_until = now + p->no_linger;
+			p->no_linger = tuning_no_linger(p->no_linger);
 		}
-		if (now - start > LINGER)
+		if (idle != TUNING_IDLE_LINGER)
 			return;
 		left = sys_now();
 		sched_yield();
 	}
 }
 
+/* ---- the scheduler ---- */
+
 /*
- * Somebody closed our descriptors by a way that the stand-in does not see. Their numbers are, or
- * will be, those of something else.
+ * A program may spin on memory, waiting for what only this thread can place there: then the thread
+ * must get the processor at once, for a moment. Since Linux 6.12 the scheduler prefers a thread
+ * that asks for short slices to one that computes on and on, as long as the former has had less
+ * than its share. A lower nice value, if the process may set it, makes the share larger. If neither
+ * is granted, everything works all the same.
+ */
+static void come_first(void)
+{
+	struct slice_attr attr = { .size = sizeof(attr) };
+
+	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) ||
+	    attr.sched_policy != SCHED_OTHER)
+		return;
+	attr.sched_runtime = TUNING_SLICE;
+	syscall(SYS_sched_setattr, 0, &attr, 0);
+	if (attr.sched_nice > TUNING_NICE)
+		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), TUNING_NICE);
+}
+
+/* ---- descriptors ---- */
+
+/*
+ * The application closed our descriptors by a way that the preload library does not see. Their
+ * numbers are, or will be, those of something else, so that none of them may be used any more.
  */
 static void give_up(struct shard *s)
 {
@@ -269,27 +280,9 @@ static void give_up(struct shard *s)
 	shard_leave(s);
 }
 
-/*
- * A program may spin on memory, waiting for what only this thread can place there: it must get the
- * processor at once, for a moment. The scheduler (since Linux 6.12) lets who asks for short slices go
- * before who computes on and on, as long as it has had less than its share; its share is larger where
- * the process may raise it. Without either, it works all the same.
- */
-static void come_first(void)
-{
-	struct slice_attr attr = {.size = sizeof(attr)};
-
-	if (syscall(SYS_sched_getattr, 0, &attr, sizeof(attr), 0) || attr.sched_policy != SCHED_OTHER)
-		return;
-	attr.sched_runtime = SLICE;
-	syscall(SYS_sched_setattr, 0, &attr, 0);
-	if (attr.sched_nice > NICE)
-		setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
-}
-
 static int watch(struct shard *s, int fd, struct net_watch *what)
 {
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = what};
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = what };
 
 	return sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_ADD, fd, &ev);
 }
@@ -299,10 +292,11 @@ static int watch_all(struct shard *s)
 	int ret = 0;
 
 	s->progress.wait_fd = s->net.epoll_fd;
-	/* A poller that naps waits for sockets alone (poller.c). */
+	/* Pollers ask net.epoll_fd for edges, or nap on it: it must hold the sockets alone. */
 	if (s->conn.transport->edges || s->progress.one_cpu) {
 		s->progress.wait_fd = sys_keep(sys_epoll_create());
-		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd : watch(s, s->net.epoll_fd, &s->progress.sockets);
+		ret = s->progress.wait_fd < 0 ? s->progress.wait_fd :
+						watch(s, s->net.epoll_fd, &s->progress.sockets);
 	}
 	if (!ret)
 		ret = watch(s, s->progress.wake_fd, &s->progress.wake);
@@ -318,7 +312,7 @@ void progress_unwatch(struct shard *s)
 	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.port_fd, NULL);
 }
 
-/* There is no thread; the next one that needs it tries again. */
+/* The thread was not started. The next caller that needs it tries again. */
 static void unwatch_all(struct shard *s)
 {
 	progress_unwatch(s);
@@ -327,11 +321,17 @@ static void unwatch_all(struct shard *s)
 	s->progress.wait_fd = -1;
 }
 
-/* What is closed is gone from the epoll set without a word. */
+/*
+ * Whether a descriptor of the thread is closed. epoll does not say: it forgets closed descriptors
+ * silently.
+ */
 static bool are_closed(const struct shard *s)
 {
 	struct pollfd pfd[] = {
-		{.fd = s->progress.wake_fd}, {.fd = s->progress.timer_fd}, {.fd = s->net.epoll_fd}, {.fd = s->progress.wait_fd},
+		{ .fd = s->progress.wake_fd },
+		{ .fd = s->progress.timer_fd },
+		{ .fd = s->net.epoll_fd },
+		{ .fd = s->progress.wait_fd },
 	};
 	short all = 0;
 
@@ -341,25 +341,21 @@ static bool are_closed(const struct shard *s)
 	return all & POLLNVAL;
 }
 
-/*
- * Who waits in epoll for a socket is woken, by kernels of 2025, on the processor of whoever sent the packet, as
- * if that one were about to sleep. So it is where messages go to and fro; but who connects goes on, and so does
- * the application here, on another processor than this thread: then the two are in each other's way for the
- * engine's lock. In ppoll() for the epoll set one wakes up where one went to sleep.
- */
+/* now: ns. Returns the number of events, or -errno. */
 static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now)
 {
 	uint64_t last = atomic_load_explicit(&s->progress.last_cm_event, memory_order_relaxed);
-	struct pollfd pfd = {.fd = s->progress.wait_fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = s->progress.wait_fd, .events = POLLIN };
 
-	/* Signed: another thread may have read the clock later. */
-	if ((int64_t)(now - last) >= (int64_t)CONNECTING)
-		return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, LOOK_AGAIN);
-	sys_ppoll(&pfd, 1, CONNECTING);
+	if (tuning_sleep((int64_t)(now - last)) == TUNING_SLEEP_EPOLL)
+		return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, TUNING_LOOK_AGAIN);
+	sys_ppoll(&pfd, 1, TUNING_CONNECTING);
 	return sys_epoll_wait(s->progress.wait_fd, ev, EVENTS, 0);
 }
 
-/* Until something happens, or may have; false: never again. */
+/*
+ * Sleeps until something happens, or may have happened. now: ns. false: the descriptors are gone.
+ */
 static bool sleep_on_all(struct shard *s, uint64_t now)
 {
 	struct epoll_event ev[EVENTS];
@@ -378,7 +374,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.ptr == &s->progress.wake)
 			drain(s->progress.wake_fd);
-		/* Once read, so that it does not wake us for ever; serve() sets it anew. */
+		/* It is read, or it would end every sleep from now on; serve() sets it anew. */
 		else if (ev[i].data.ptr == &s->progress.timer)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
@@ -387,27 +383,36 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 	return true;
 }
 
+/* ---- the thread ---- */
+
 static void *progress_main(void *arg)
 {
 	struct shard *s = arg;
-	uint64_t asleep, received, before = 0;
-	bool soon = false;
-	uint32_t polls;
+	uint64_t asleep, awake, received, before = 0;
+	struct tuning_served served = { .one_cpu = s->progress.one_cpu };
+	struct tuning_app app;
+	uint32_t since;
 
-	/* The default slack of 50 us is as long as a nap while parked. */
-	prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul);
+	prctl(PR_SET_TIMERSLACK, (unsigned long)TUNING_TIMER_SLACK, 0ul, 0ul, 0ul);
 	pthread_setname_np(pthread_self(), "sctpiw");
 	come_first();
 	while (serve(s, &received)) {
-		polls = poller_load(&s->poller.polls);
-		if (soon && received != before)
-			linger(s, polls, received);
+		since = poller_activity(s);
+		served.received = received != before;
+		served.now = sys_now();
+		served.no_linger_until = s->progress.no_linger_until;
+		asleep = served.now;
+		if (tuning_served(&served) == TUNING_IDLE_LINGER) {
+			linger(s, since, received, served.now);
+			asleep = sys_now();
+		}
 		before = received;
-		asleep = sys_now();
 		if (!sleep_on_all(s, asleep))
 			break;
-		soon = sys_now() - asleep < LINGER;
-		if (polling_began(s, polls))
+		awake = sys_now();
+		served.short_sleep = awake - asleep < TUNING_LINGER;
+		app = observe(s, since, awake);
+		if (tuning_woken(&app) == TUNING_WOKEN_PARK)
 			park(s);
 	}
 	return NULL;
@@ -420,7 +425,10 @@ static int start_thread(struct shard *s)
 	pthread_t thread;
 	int ret;
 
-	/* A fault in one of our copies must reach its handler (memory.c). */
+	/*
+	 * Signals are the application's, but a fault in a guarded copy must reach its handler
+	 * (net/memory.h).
+	 */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
@@ -441,10 +449,11 @@ int progress_start(struct shard *s)
 
 	if (s->progress.started)
 		return 0;
-	s->progress.no_linger = NO_LINGER_MIN;
-	/* The main thread too: one that pinned itself says nothing of the others. */
+	s->progress.no_linger = TUNING_NO_LINGER_MIN;
+	/* Both threads are asked: a thread that pinned itself says nothing about the others. */
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
-		     !sched_getaffinity(getpid(), sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1;
+			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
+			      CPU_COUNT(&cpus) == 1;
 	ret = watch_all(s);
 	if (!ret)
 		ret = start_thread(s);

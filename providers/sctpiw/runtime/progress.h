@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The progress thread: it sleeps on the sockets and the timer and runs the shard when nobody polls. While
- * polling goes on it parks, which means that it sleeps on its eventfd alone and looks now and then whether
- * polling has stopped.
+ * The progress thread: it sleeps on the sockets and the timer and runs the shard when nobody polls.
+ * While an application polls, the thread parks: it sleeps on its eventfd alone and looks now and
+ * then whether polling has stopped. After a run it may linger, which means that it looks for more
+ * before it sleeps. tuning.h decides which of these it does.
  */
 #ifndef SCTPIW_RUNTIME_PROGRESS_H
 #define SCTPIW_RUNTIME_PROGRESS_H
@@ -16,40 +17,56 @@
 struct shard;
 
 struct progress {
-	_Atomic bool started;
-	bool one_cpu; /* there is one processor for all threads of the process */
+	_Atomic bool started; /* the thread runs; it is never joined */
+	/*
+	 * There is one processor for all threads of the process. Set before the first CQ is made.
+	 */
+	bool one_cpu;
 
 	/*
-	 * What the thread sleeps on: its own descriptors, and the shard's sockets (net.epoll_fd). One set with
-	 * the sockets saves time in each wake-up, but takes away what epoll tells only once; then wait_fd is a
-	 * set of its own that has net.epoll_fd in it. Entries of the thread point to the watches.
+	 * The epoll set that the thread sleeps on: its own descriptors, and the shard's sockets. It
+	 * is net.epoll_fd itself if it can be, since one set saves time in each wake-up. But events
+	 * that epoll reports only once, as edges, would be lost to pollers, and a poller that naps
+	 * must not wake up for the thread's own descriptors. In these cases it is a set that has
+	 * net.epoll_fd in it.
 	 */
 	int wait_fd;
-	int wake_fd;  /* eventfd */
-	int timer_fd; /* set to timer_set */
-	int port_fd;  /* port_watch_fd(), as far as the thread has seen it */
+	int wake_fd;  /* eventfd of progress_wake() */
+	int timer_fd; /* set to timer_set, or earlier and not read yet */
+	int port_fd;  /* port_watch_fd() when the thread last asked; -1: not known */
+	/* What the entries of the thread's own descriptors, and of net.epoll_fd, point to. */
 	struct net_watch wake, timer, port, sockets;
-	uint64_t timer_set; /* ns, absolute */
+	uint64_t timer_set; /* ns, absolute; TIME_NEVER: not set. Shard lock. */
 
-	_Atomic bool parked;
-	_Atomic bool doorbell_wake;	/* the thread was woken to send the rest of a burst */
+	_Atomic bool parked;	    /* the thread is parked, and looks at the doorbells itself */
+	_Atomic bool doorbell_wake; /* it was woken to send the rest of a burst, and has not run */
 	_Atomic uint64_t last_cm_event; /* when an event of the RDMA CM was posted last, ns */
 	uint64_t received;		/* passes that brought something; shard lock */
-	uint64_t no_linger_until;	/* the thread's alone, as the next */
-	uint64_t no_linger;
+	/* The thread's alone: */
+	uint64_t no_linger_until; /* ns; it does not linger before that */
+	uint64_t no_linger; /* for how long it will not, when it next loses the processor, ns */
 };
 
-/* Makes the descriptors. -errno; progress_fini() in any case. */
+/*
+ * Makes the thread's descriptors and net.epoll_fd. -errno of eventfd(), timerfd_create() or
+ * epoll_create1(); the caller calls progress_fini() in any case.
+ */
 int progress_init(struct shard *s);
-/* Closes them. */
+/* Closes all of them. No thread is told: it must be gone, as in the child of a fork(). */
 void progress_fini(struct shard *s);
-/* Starts the thread if it does not run yet. Shard lock. -errno of pthread_create() or epoll_ctl(). */
+/*
+ * Starts the thread if it does not run yet. -errno of epoll_create1(), epoll_ctl() or
+ * pthread_create(): a line was logged, and another call tries again. Shard lock.
+ */
 int progress_start(struct shard *s);
-/* The timer is to end the thread's sleep at that time, ns. Shard lock. */
+/* Has the timer end the thread's sleep at that time, ns, or earlier. Shard lock. */
 void progress_set_deadline(struct shard *s, uint64_t when);
-/* Has the thread look at its descriptors and the timer again. Without the lock. */
+/* Ends the thread's sleep or nap, if there is a thread. Called without the lock; never blocks. */
 void progress_wake(struct shard *s);
-/* The thread's own descriptors do not show up among the sockets any more. */
+/*
+ * Takes the thread's own descriptors out of the set, so that it holds the sockets alone. For the
+ * end.
+ */
 void progress_unwatch(struct shard *s);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How the process's RNIC comes to be, what fork() leaves of it, how it ends. */
 #define _GNU_SOURCE
 #include "runtime/rnic.h"
 
@@ -24,11 +23,20 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-#define ZCOPY_MIN 8192 /* bytes: shorter payload is copied sooner than it is referenced */
+/*
+ * bytes. Shorter payload is faster copied than referenced ("Zero-copy payloads" in
+ * docs/experiments.md).
+ */
+#define ZCOPY_MIN 8192
+/* bytes. A QP keeps Sends without a receive up to this (decision 9 in docs/decisions). */
 #define UNEXPECTED_BYTES (1u << 20)
-/* At exit: for how long unsent and unacknowledged data may hold up the process, and for how long the lock. */
+/*
+ * ns. At exit, unacknowledged data may hold up the process for so long; it is looked at in these
+ * steps.
+ */
 #define LINGER_LIMIT (2 * NSEC_PER_SEC)
 #define LINGER_STEP NSEC_PER_MSEC
+/* s. At exit, a thread that keeps the lock may hold up the process for so long. */
 #define EXIT_LOCK_SECONDS 1
 
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,7 +83,7 @@ int rnic_processors(void)
 
 /* ---- how it comes to be ---- */
 
-/* Only the first refusal is told: a program asks for the device again and again. */
+/* Logs the first refusal only, since programs ask for the device again and again. */
 static void complain(const char *why)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -104,7 +112,7 @@ static int configure(struct rnic *r, struct config_error *why)
 	return 0;
 }
 
-/* What all shards share. */
+/* Makes what all shards share. */
 static int make_rnic(struct rnic *r)
 {
 	struct iw_config ic = {
@@ -149,7 +157,7 @@ static int start_conn(struct rnic *r, struct config_error *why)
 	return conn_start(&r->shard.conn, &param, why);
 }
 
-/* why: set where a user can do something about it. */
+/* -errno; why is set if a user can do something about it. */
 static int rnic_new(struct rnic **out, struct config_error *why)
 {
 	struct rnic *r = alloc_lines(sizeof(*r));
@@ -211,15 +219,16 @@ static void after_fork_parent(void)
 	channel_fork_done();
 	pthread_mutex_unlock(&create_lock);
 	if (r) {
-		/* Other threads posted meanwhile, and rely on the holder of the lock. */
+		/* If other threads have posted meanwhile, they rely on the holder of the lock. */
 		shard_entered(&r->shard);
 		shard_leave(&r->shard);
 	}
 }
 
 /*
- * The sockets are shared with the parent, and their epoll set with its thread: all that may be done here is to
- * close our descriptors. The memory stays, since objects of verbs point into it.
+ * In the child. The sockets are shared with the parent, and the epoll set with the parent's thread:
+ * all that the child may do is to close its descriptors of them. The memory stays, since objects of
+ * verbs/ point into it.
  */
 static void forget(struct rnic *r)
 {
@@ -253,16 +262,22 @@ static void after_fork_child(void)
 
 /* ---- exit ---- */
 
-/* What was handed over before exit() still arrives, if the peer takes it. */
+/*
+ * Waits until what was handed over before exit() is acknowledged, or the peer does not take it in
+ * time.
+ */
 static void linger(struct shard *s)
 {
 	uint64_t end = sys_now() + LINGER_LIMIT;
 
-	/* The thread waits for the lock, and so takes nothing from its descriptors. */
+	/*
+	 * The thread waits for the lock and does not read its descriptors, which would end each
+	 * ppoll() at once.
+	 */
 	progress_unwatch(s);
 	loop_finish(s);
 	while (!conn_is_drained(&s->conn) && sys_now() < end) {
-		struct pollfd pfd = {.fd = s->net.epoll_fd, .events = POLLIN};
+		struct pollfd pfd = { .fd = s->net.epoll_fd, .events = POLLIN };
 
 		sys_ppoll(&pfd, 1, LINGER_STEP);
 		shard_read_clock(s);
@@ -271,8 +286,8 @@ static void linger(struct shard *s)
 }
 
 /*
- * Peers are told at once, by an ABORT. Other threads may still run, or may have been stopped with the lock in
- * their hands: then exit() is not held up for long. tests/tsan.supp names this function.
+ * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
+ * stopped with the lock in its hands, exit() is not held up for long. tests/tsan.supp names this function.
  */
 static __attribute__((destructor)) void rnic_exit(void)
 {
@@ -306,7 +321,7 @@ struct rnic *rnic_get(void)
 {
 	static bool prepared;
 	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
-	struct config_error why = {""};
+	struct config_error why = { "" };
 	int err = 0;
 
 	if (r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process's one RNIC: what all shards have in common. It is made on first use, and anew in a child of
- * fork() that opens the device itself.
+ * The process's one RNIC: what all shards have in common. It is made on first use, and anew in a
+ * child of fork() that opens the device itself. It ends with the process.
  */
 #ifndef SCTPIW_RUNTIME_RNIC_H
 #define SCTPIW_RUNTIME_RNIC_H
@@ -17,20 +17,24 @@ struct cm_id_table;
 struct iw_rnic;
 
 struct rnic {
-	struct config config;	 /* read once, constant */
+	struct config config;	     /* read once, constant since */
 	struct random_source random; /* the shard's lock guards it */
-	struct iw_rnic *iw;	 /* MRs, PDs, QP numbers; see iwarp.h for its lock */
-	struct cm_id_table *ids; /* the rdma_cm ids; the shard's lock guards it */
+	struct iw_rnic *iw;	     /* MRs, PDs, QP numbers; see iwarp.h for its lock */
+	struct cm_id_table *ids;     /* the rdma_cm ids; the shard's lock guards it */
 	struct shard shard;
 };
 
-/* The process's RNIC, made if need be. NULL: errno says why, and a line was logged. */
+/*
+ * The process's RNIC, which is made if there is none. NULL: errno says why, and the first time a
+ * line was logged. Any thread.
+ */
 struct rnic *rnic_get(void);
 
-/* The clock of time stamps, ns, which never goes back; and the time of day that one of them was. */
+/* The clock of time stamps, ns, which never goes back. */
 uint64_t rnic_clock(void);
-uint64_t rnic_wallclock(uint64_t stamp); /* ns since 1970 */
-/* Processors that are online; at least 1. */
+/* The time of day at which that clock said stamp, ns since 1970. */
+uint64_t rnic_wallclock(uint64_t stamp);
+/* The number of processors that are online; at least 1. */
 int rnic_processors(void);
 
 #endif

@@ -51,9 +51,9 @@ void shard_leave(struct shard *s)
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*
-		 * A poster rings the doorbell and then tries the lock; the holder releases the lock and then
-		 * looks at the list. With a full fence between the two steps of each, one of them sees the
-		 * other.
+		 * A poster rings the doorbell and then tries the lock; the holder releases the lock
+		 * and then looks at the list. With a full fence between the two steps of each, one
+		 * of them sees the other.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
 	} while (doorbell_is_rung(&s->doorbells) && shard_try_enter(s));

@@ -15,7 +15,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* syscall() reports through errno, which is the application's: keep it as it was. */
+/* syscall() reports through errno, which is the application's and must stay as it was. */
 #define RAW(...)                                                                                   \
 	({                                                                                         \
 		int saved_errno_ = errno;                                                          \
@@ -28,6 +28,7 @@
 
 #define FIRST_FD 3
 
+/* Takes a new descriptor, or -errno, out of the numbers of the standard streams. */
 static int move_up(int fd)
 {
 	int up;
@@ -152,16 +153,15 @@ int sys_eventfd(void)
 
 int sys_timerfd(void)
 {
-	return move_up(
-		(int)RAW(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+	return move_up((int)RAW(SYS_timerfd_create, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 }
 
 int sys_timerfd_set(int fd, uint64_t deadline)
 {
-	struct itimerspec its = {0};
+	struct itimerspec its = { 0 };
 
 	if (deadline != UINT64_MAX) {
-		/* All zero would disarm the timer. */
+		/* A time that is all zero would disarm the timer. */
 		if (!deadline)
 			deadline = 1;
 		its.it_value.tv_sec = (time_t)(deadline / NSEC_PER_SEC);
@@ -241,14 +241,17 @@ ssize_t sys_write(int fd, const void *buf, size_t len)
 ssize_t sys_append(int fd, const void *buf, size_t len)
 {
 	const uint64_t signal = 1ull << (SIGXFSZ - 1); /* the kernel's own sigset_t */
-	const struct timespec at_once = {0};
+	const struct timespec at_once = { 0 };
 	uint64_t before = 0, pending = 0;
 	ssize_t n;
 
 	RAW(SYS_rt_sigprocmask, SIG_BLOCK, &signal, &before, sizeof(signal));
 	RAW(SYS_rt_sigpending, &pending, sizeof(pending));
 	n = sys_write(fd, buf, len);
-	/* It was sent to this thread. One that waited before is the application's. */
+	/*
+	 * The signal went to this thread, and is taken back. One that was pending before is the
+	 * application's.
+	 */
 	if (n == -EFBIG && !(pending & signal))
 		RAW(SYS_rt_sigtimedwait, &signal, NULL, &at_once, sizeof(signal));
 	RAW(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(before));
@@ -256,11 +259,12 @@ ssize_t sys_append(int fd, const void *buf, size_t len)
 }
 
 /*
- * Descriptors that stay open, a bit each. Programs close what they do not know, down from the
- * number they saw last: had they closed ours, we would write into whatever gets the number next.
+ * Descriptors that stay open, a bit each. Programs close descriptors that they do not know, up to
+ * the highest number that they have seen. If they closed ours, we would write into whatever gets
+ * the number next.
  */
 #define KEPT_MAX 65536u
-#define KEEP_FROM 4096u /* or less, if no more than that may be open */
+#define KEEP_FROM 4096u /* the lowest number, unless the process may not have so many */
 
 static _Atomic uint64_t kept[KEPT_MAX / 64];
 static _Atomic pid_t keeper;
@@ -279,7 +283,7 @@ static void set_kept(int fd, bool on)
 
 int sys_keep(int fd)
 {
-	struct rlimit64 limit = {0};
+	struct rlimit64 limit = { 0 };
 	long from = KEEP_FROM, up;
 
 	if (fd < 0)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls on descriptors, raw: the wrappers of libc may be taken over by others
- * (librspreload turns sockets into rsockets, our own preload library serves descriptors), and the
- * engine's own I/O must reach the kernel. All return -errno. Descriptors that are made here are
- * CLOEXEC and never 0 to 2: a program that closed its standard streams would print into them.
+ * System calls on descriptors, raw. Others may have taken over the wrappers of libc (librspreload
+ * turns sockets into rsockets, our own preload library serves descriptors), and the I/O of the RNIC
+ * must reach the kernel. Each function is the system call of its name and returns what that does,
+ * or -errno; errno itself stays as it is. No lock; any thread.
+ *
+ * Descriptors that are made here are CLOEXEC, and never 0 to 2: a program that closed its standard
+ * streams would print into them. "Non-blocking" below is said of the new descriptor.
  */
 #ifndef SCTPIW_SYS_SYS_H
 #define SCTPIW_SYS_SYS_H
@@ -26,7 +29,7 @@ int sys_socket(int family, int type, int protocol);
 int sys_bind(int fd, const struct sockaddr *addr, socklen_t len);
 int sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
 int sys_listen(int fd, int backlog);
-int sys_accept(int fd, struct sockaddr_storage *addr); /* the new descriptor, non-blocking */
+int sys_accept(int fd, struct sockaddr_storage *addr); /* non-blocking */
 int sys_shutdown(int fd, int how);
 int sys_getsockname(int fd, struct sockaddr_storage *addr);
 int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
@@ -39,33 +42,42 @@ ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
 int sys_recvmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 int sys_epoll_create(void);
 int sys_epoll_ctl(int epfd, int op, int fd, struct epoll_event *ev);
-int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* does not wait */
+int sys_epoll_poll(int epfd, struct epoll_event *ev, int max); /* epoll_wait() that does not wait */
 int sys_epoll_wait(int epfd, struct epoll_event *ev, int max, int timeout); /* ms */
-int sys_eventfd(void); /* non-blocking */
-int sys_timerfd(void); /* CLOCK_MONOTONIC, non-blocking */
-int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; UINT64_MAX: never */
-int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; UINT64_MAX: for ever */
-int sys_pipe(int fds[2]);					     /* blocking reading end */
+int sys_eventfd(void);							    /* non-blocking */
+int sys_timerfd(void);				/* CLOCK_MONOTONIC, non-blocking */
+int sys_timerfd_set(int fd, uint64_t deadline); /* ns, absolute; TIME_NEVER: disarms the timer */
+int sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout); /* ns; TIME_NEVER: for ever */
+int sys_pipe(int fds[2]);					     /* both ends block */
 int sys_dup(int fd);
 int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows */
 int sys_truncate(int fd, off_t len);
 int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
-off_t sys_tell(int fd); /* after an append: where it ended */
+off_t sys_tell(int fd); /* the position: after an append, where that ended */
 ssize_t sys_read(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
-/* To a file that may grow large: beyond RLIMIT_FSIZE it is -EFBIG alone, without the deadly SIGXFSZ. */
-ssize_t sys_append(int fd, const void *buf, size_t len);
-void sys_close(int fd);
 /*
- * For descriptors that live on: returns fd under a number out of the application's way, and keeps
- * it from being closed by the application, as far as the stand-in sees it; -errno stays what it is.
+ * Writes to a file that may grow large. At RLIMIT_FSIZE it returns -EFBIG, without the deadly
+ * SIGXFSZ.
+ */
+ssize_t sys_append(int fd, const void *buf, size_t len);
+void sys_close(int fd); /* nothing if fd is negative */
+/*
+ * For a descriptor that lives on: moves it to a number out of the application's way, which is
+ * returned, and keeps the application from closing it, as far as the preload library sees. A
+ * negative fd, which is -errno of what should have made it, is returned as it is.
  */
 int sys_keep(int fd);
-/* The lowest of those within [first, last], or -1. In signal handlers and vfork() children as well. */
+/*
+ * The lowest kept number in [first, last], or -1. May be called in signal handlers and children of
+ * vfork().
+ */
 int sys_kept(unsigned int first, unsigned int last);
+/* Fills buf with random octets of the kernel. 0 or -errno. */
 int sys_random(void *buf, size_t len);
 
+/* CLOCK_MONOTONIC, ns. */
 static inline uint64_t sys_now(void)
 {
 	struct timespec ts;

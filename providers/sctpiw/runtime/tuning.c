@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "runtime/tuning.h"
+
+/* On one processor a poller that is inside waits there for this thread as well as for a packet. */
+static bool is_poller_at_work(const struct tuning_app *app)
+{
+	return app->inside && !app->one_cpu;
+}
+
+static bool is_polling(const struct tuning_app *app)
+{
+	return app->inside || app->age < (int64_t)TUNING_POLLING_AGE;
+}
+
+/*
+ * A poll that is under way when the thread wakes up, as with long messages, has most likely taken
+ * what woke the thread, so that one poll is enough. Without one, what woke the thread would wait
+ * for the end of a nap.
+ */
+enum tuning_woken tuning_woken(const struct tuning_app *app)
+{
+	bool polls = app->active >= TUNING_POLLING_COUNT || is_poller_at_work(app);
+
+	return polls && app->since_arm >= TUNING_POLLING_COUNT && is_polling(app) ?
+		       TUNING_WOKEN_PARK :
+		       TUNING_WOKEN_SERVE;
+}
+
+uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung)
+{
+	bool goes_on = app->active >= TUNING_POLLING_COUNT && is_polling(app);
+
+	if (!goes_on && !is_poller_at_work(app))
+		return 0;
+	if (rung)
+		return TUNING_PARK_BURST;
+	if (!goes_on)
+		return TUNING_PARK_FIRST;
+	return nap < TUNING_PARK_MAX ? nap * 2 : nap;
+}
+
+enum tuning_idle tuning_served(const struct tuning_served *seen)
+{
+	return seen->short_sleep && seen->received && !seen->one_cpu &&
+			       seen->now >= seen->no_linger_until ?
+		       TUNING_IDLE_LINGER :
+		       TUNING_IDLE_SLEEP;
+}
+
+enum tuning_idle tuning_lingered(const struct tuning_lingered *seen)
+{
+	if (seen->away > TUNING_LINGER_LOST)
+		return TUNING_IDLE_LOST;
+	if (seen->quiet > TUNING_LINGER || seen->awaited || seen->active >= TUNING_POLLING_COUNT)
+		return TUNING_IDLE_SLEEP;
+	return TUNING_IDLE_LINGER;
+}
+
+uint64_t tuning_no_linger(uint64_t last)
+{
+	return last < TUNING_NO_LINGER_MAX ? last * 2 : last;
+}
+
+enum tuning_sleep tuning_sleep(int64_t since_cm_event)
+{
+	return since_cm_event < (int64_t)TUNING_CONNECTING ? TUNING_SLEEP_PPOLL :
+							     TUNING_SLEEP_EPOLL;
+}

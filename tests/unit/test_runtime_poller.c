@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: runtime */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify */
+/* VALGRIND: yes */
+/*
+ * What threads of the application do for a shard: they post in bursts, poll empty CQs and arm them.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fixture/fake_shard.h"
+#include "runtime/tuning.h"
+
+#define SENT_ALL "events output events reap"
+
+static struct shard *const s = &fake.shard;
+
+static int setup(void **state)
+{
+	fake_shard_reset();
+	s->progress.started = true;
+	return 0;
+}
+
+static void post(unsigned int n, uint64_t bytes)
+{
+	burst_post(s, fake_doorbell(n), bytes);
+}
+
+/* ---- another thread has the lock ---- */
+
+static void *call(void *arg)
+{
+	void (*act)(void);
+
+	*(void **)&act = arg;
+	act();
+	return NULL;
+}
+
+/* Runs act in a thread of its own, while this one holds the lock. */
+static void while_locked(void (*act)(void))
+{
+	pthread_t thread;
+
+	shard_enter(s);
+	assert_int_equal(pthread_create(&thread, NULL, call, *(void **)&act), 0);
+	pthread_join(thread, NULL);
+}
+
+/* ---- bursts ---- */
+
+static void test_alone_at_once(void **state)
+{
+	fake.tick = 100;
+	post(0, 64);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_int_equal(s->burst.gathered, 0);
+	assert_int_equal(fake.wakes, 0);
+	/*
+	 * The gap begins when all is sent: clock readings of the look, of the lock, and behind the
+	 * send.
+	 */
+	assert_int_equal(fake.readings, 3);
+	assert_int_equal(s->burst.last_served, SEC + 200);
+	assert_false(shard_is_dead(s));
+	assert_true(shard_try_enter(s));
+	shard_leave(s);
+}
+
+static void test_rest_waits(void **state)
+{
+	s->burst.last_served = fake.now;
+	fake.now += 2999;
+	post(0, 64);
+	fake_shard_expect("");
+	assert_true(doorbell_is_rung(&s->doorbells));
+	assert_int_equal(s->burst.gathered, 1);
+	assert_int_equal(s->burst.gathered_bytes, 64);
+	/* The thread is told, once for many doorbells. */
+	assert_int_equal(fake.wakes, 1);
+	post(0, 100);
+	post(1, 36);
+	assert_int_equal(s->burst.gathered, 3);
+	assert_int_equal(s->burst.gathered_bytes, 200);
+	assert_int_equal(fake.wakes, 1);
+	/* Once it has come, another doorbell is news to it; one that it left on the list is not. */
+	s->progress.doorbell_wake = false;
+	post(0, 1);
+	assert_int_equal(fake.wakes, 1);
+	post(2, 1);
+	assert_int_equal(fake.wakes, 2);
+	/* One that is parked comes by itself. */
+	s->progress.doorbell_wake = false;
+	s->progress.parked = true;
+	post(3, 1);
+	assert_int_equal(fake.wakes, 2);
+	fake_shard_expect("");
+}
+
+static void test_nobody_would_come(void **state)
+{
+	s->progress.started = false;
+	s->burst.last_served = fake.now;
+	post(0, 64);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+}
+
+/* A look at the clock is no poll, but the thread takes it for a sign of life. */
+static void test_looks_are_no_polls(void **state)
+{
+	s->burst.last_served = fake.now - 1000;
+	post(0, 1);
+	assert_int_equal(fake.readings, 1);
+	post(0, 1);
+	post(0, 1);
+	post(0, 1);
+	assert_int_equal(fake.readings, 1);
+	assert_int_equal(s->burst.looks, 1);
+	post(0, 1);
+	assert_int_equal(fake.readings, 2);
+	assert_int_equal(s->burst.looks, 2);
+	assert_int_equal(s->burst.last_look, fake.now);
+	assert_int_equal(s->poller.polls, 0);
+	assert_int_equal(s->poller.last_poll, 0);
+	assert_int_equal(poller_activity(s), 2);
+	assert_int_equal(poller_last_active(s), fake.now);
+	s->poller.polls = 5;
+	s->poller.last_poll = fake.now + 1;
+	assert_int_equal(poller_activity(s), 7);
+	assert_int_equal(poller_last_active(s), fake.now + 1);
+}
+
+static void test_ended_by_gap(void **state)
+{
+	s->burst.last_served = fake.now;
+	for (int i = 0; i < 4; i++)
+		post(0, 64);
+	fake.now += 3000;
+	/* The fifth looks at the clock; it sends what waits as well. */
+	post(0, 64);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_int_equal(s->burst.gathered, 0);
+	assert_int_equal(s->burst.gathered_bytes, 0);
+	assert_int_equal(s->burst.last_served, fake.now);
+	/* What is not a sign of life is not counted as one. */
+	assert_int_equal(s->burst.looks, 1);
+}
+
+static void test_ended_by_bytes(void **state)
+{
+	s->burst.last_served = fake.now;
+	post(0, TUNING_BURST_BYTES - 1);
+	post(1, 1);
+	fake_shard_expect("");
+	post(1, 1);
+	fake_shard_expect("doorbell:0 doorbell:1 " SENT_ALL);
+	assert_int_equal(s->burst.gathered_bytes, 0);
+	post(0, 1);
+	post(2, BURST_AT_ONCE);
+	fake_shard_expect("doorbell:0 doorbell:2 " SENT_ALL);
+}
+
+static void test_ended_by_poll(void **state)
+{
+	s->burst.last_served = fake.now;
+	post(0, 64);
+	fake.now += 1000;
+	fake.tick = 10;
+	poller_progress(s);
+	fake_shard_expect("receive doorbell:0 " SENT_ALL);
+	assert_int_equal(s->burst.gathered, 0);
+	/* Behind the pass, not at the poll. */
+	assert_int_equal(s->burst.last_served, SEC + 1010);
+	/* Without a burst the gap is left alone. */
+	poller_progress(s);
+	assert_int_equal(s->burst.last_served, SEC + 1010);
+}
+
+static void test_ended_by_arm(void **state)
+{
+	s->burst.last_served = fake.now;
+	post(0, 64);
+	poller_armed(s);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+}
+
+static void burst_of(unsigned int n)
+{
+	s->burst.last_served = fake.now;
+	for (unsigned int i = 0; i < n; i++)
+		post(0, 1);
+	poller_progress(s);
+}
+
+static void test_gap_follows_bursts(void **state)
+{
+	static const uint32_t wants[] = { 1, 2, 3, 3 };
+
+	for (int i = 0; i < 4; i++) {
+		burst_of(8);
+		assert_int_equal(s->burst.gap_shift, wants[i]);
+	}
+	/* So a work request waits for longer. */
+	s->burst.last_served = fake.now - 23999;
+	fake_shard_forget();
+	post(0, 1);
+	fake_shard_expect("");
+	burst_of(7);
+	assert_int_equal(s->burst.gap_shift, 3);
+	/* One that is posted alone shortens it. */
+	burst_of(1);
+	assert_int_equal(s->burst.gap_shift, 2);
+	fake.now += SEC;
+	post(0, 1);
+	assert_int_equal(s->burst.gap_shift, 1);
+}
+
+static void post_alone(void)
+{
+	post(0, 64);
+}
+
+static void test_post_while_locked(void **state)
+{
+	while_locked(post_alone);
+	fake_shard_expect("");
+	assert_true(doorbell_is_rung(&s->doorbells));
+	shard_leave(s);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+}
+
+/* ---- polls ---- */
+
+static void expect_inside(enum conn_depth depth)
+{
+	assert_true(s->poller.inside);
+	assert_int_equal(depth, CONN_QUICK);
+}
+
+static void test_poll(void **state)
+{
+	fake.on_receive = expect_inside;
+	poller_progress(s);
+	fake_shard_expect("receive");
+	assert_false(s->poller.inside);
+	assert_int_equal(s->poller.polls, 1);
+	assert_int_equal(s->poller.busy_polls, 0);
+	assert_int_equal(s->poller.last_poll, fake.now);
+	/* One reading of the clock, and no system call. */
+	assert_int_equal(fake.readings, 1);
+	assert_int_equal(fake.yields, 0);
+	assert_int_equal(fake.timer_sets, 0);
+	assert_true(shard_try_enter(s));
+	shard_leave(s);
+}
+
+static void poll_often(void)
+{
+	for (int i = 0; i < 33; i++)
+		poller_progress(s);
+}
+
+static void test_poll_while_locked(void **state)
+{
+	fake.now = 7 * SEC;
+	while_locked(poll_often);
+	fake_shard_expect("");
+	assert_int_equal(s->poller.polls, 0);
+	assert_int_equal(s->poller.busy_polls, 33);
+	assert_int_equal(s->poller.last_poll, 7 * SEC);
+	assert_int_equal(fake.yields, 2);
+	shard_leave(s);
+}
+
+static void test_poll_keeps_away_for_waiters(void **state)
+{
+	shard_wait_begin(s);
+	poller_progress(s);
+	fake_shard_expect("");
+	assert_int_equal(s->poller.busy_polls, 1);
+	shard_wait_end(s);
+	poller_progress(s);
+	fake_shard_expect("receive");
+}
+
+static void test_poll_of_the_dead(void **state)
+{
+	s->dead = true;
+	poller_progress(s);
+	fake_shard_expect("");
+	assert_int_equal(s->poller.polls, 1);
+}
+
+static void polls(unsigned int n)
+{
+	while (n--)
+		poller_progress(s);
+}
+
+static void test_poll_tells_thread(void **state)
+{
+	polls(63);
+	assert_int_equal(fake.wakes, 0);
+	polls(1);
+	assert_int_equal(fake.wakes, 1);
+	polls(64);
+	assert_int_equal(fake.wakes, 2);
+	/* One that is parked knows. */
+	s->progress.parked = true;
+	polls(64);
+	assert_int_equal(fake.wakes, 2);
+	/* And soon after an arm there may be no polling. */
+	s->progress.parked = false;
+	polls(1);
+	poller_armed(s);
+	polls(63);
+	assert_int_equal(s->poller.polls % 64, 0);
+	assert_int_equal(fake.wakes, 2);
+	polls(64);
+	assert_int_equal(fake.wakes, 3);
+}
+
+static int expect_nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	assert_int_equal(n, 1);
+	assert_int_equal(fds->fd, FAKE_EPOLL_FD);
+	assert_int_equal(fds->events, POLLIN);
+	assert_int_equal(timeout, TUNING_ONE_CPU_NAP);
+	assert_true(s->poller.inside);
+	fake_shard_note("nap");
+	return 0;
+}
+
+static void test_poll_on_one_processor(void **state)
+{
+	fake.on_ppoll = expect_nap;
+	poller_progress(s);
+	fake_shard_expect("receive");
+	s->progress.one_cpu = true;
+	poller_progress(s);
+	fake_shard_expect("nap receive");
+	assert_false(s->poller.inside);
+	/* There is work: no time to sleep. */
+	doorbell_ring(&s->doorbells, fake_doorbell(0));
+	poller_progress(s);
+	fake_shard_expect("receive doorbell:0 " SENT_ALL);
+}
+
+/* ---- answers ---- */
+
+static void test_answer(void **state)
+{
+	struct iw_cq cq = { .answer_due = fake.now + 100 };
+
+	s->poller.last_poll = fake.now + 99;
+	assert_true(poller_awaits_answer(s, &cq, cq.answer_due));
+	assert_int_equal(cq.answer_due, fake.now + 100);
+	assert_int_equal(fake.readings, 0);
+	s->poller.last_poll++;
+	assert_false(poller_awaits_answer(s, &cq, fake.now + 100));
+	assert_int_equal(cq.answer_due, 0);
+	assert_int_equal(fake.wakes, 0);
+	/* A poster has read the clock. */
+	cq.answer_due = fake.now + 200;
+	s->burst.last_look = fake.now + 200;
+	s->progress.parked = true;
+	assert_false(poller_awaits_answer(s, &cq, fake.now + 200));
+	/* The application may spin on memory from now on. */
+	assert_int_equal(fake.wakes, 1);
+	/* Another thread has ended the wait already. */
+	assert_false(poller_awaits_answer(s, &cq, fake.now + 200));
+	assert_int_equal(fake.wakes, 1);
+}
+
+/* ---- arming ---- */
+
+static void test_arm(void **state)
+{
+	s->poller.polls = 40;
+	s->burst.looks = 2;
+	poller_armed(s);
+	assert_int_equal(s->poller.arms, 1);
+	assert_int_equal(s->poller.active_at_arm, 42);
+	assert_int_equal(fake.wakes, 0);
+	fake_shard_expect("");
+	s->progress.parked = true;
+	poller_armed(s);
+	assert_int_equal(s->poller.arms, 2);
+	assert_int_equal(fake.wakes, 1);
+}
+
+static void arm(void)
+{
+	poller_armed(s);
+}
+
+static void test_arm_while_locked(void **state)
+{
+	doorbell_ring(&s->doorbells, fake_doorbell(0));
+	while_locked(arm);
+	fake_shard_expect("");
+	shard_leave(s);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_alone_at_once, setup),
+		cmocka_unit_test_setup(test_rest_waits, setup),
+		cmocka_unit_test_setup(test_nobody_would_come, setup),
+		cmocka_unit_test_setup(test_looks_are_no_polls, setup),
+		cmocka_unit_test_setup(test_ended_by_gap, setup),
+		cmocka_unit_test_setup(test_ended_by_bytes, setup),
+		cmocka_unit_test_setup(test_ended_by_poll, setup),
+		cmocka_unit_test_setup(test_ended_by_arm, setup),
+		cmocka_unit_test_setup(test_gap_follows_bursts, setup),
+		cmocka_unit_test_setup(test_post_while_locked, setup),
+		cmocka_unit_test_setup(test_poll, setup),
+		cmocka_unit_test_setup(test_poll_while_locked, setup),
+		cmocka_unit_test_setup(test_poll_keeps_away_for_waiters, setup),
+		cmocka_unit_test_setup(test_poll_of_the_dead, setup),
+		cmocka_unit_test_setup(test_poll_tells_thread, setup),
+		cmocka_unit_test_setup(test_poll_on_one_processor, setup),
+		cmocka_unit_test_setup(test_answer, setup),
+		cmocka_unit_test_setup(test_arm, setup),
+		cmocka_unit_test_setup(test_arm_while_locked, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

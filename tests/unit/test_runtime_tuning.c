@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: runtime */
+/*
+ * The decisions of posters, pollers and the progress thread, by tables of cases on both sides of
+ * each limit.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/tuning.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void test_post(void **state)
+{
+	static const struct {
+		struct tuning_post_seen seen;
+		enum tuning_post want;
+	} cases[] = {
+		/* The first of a doorbell is judged by the clock, and one in four of the others. */
+		{ { .bytes = 64, .first = true }, TUNING_POST_LOOK },
+		{ { .bytes = 64, .first = true, .gathered = 3 }, TUNING_POST_LOOK },
+		{ { .bytes = 64, .gathered = 1 }, TUNING_POST_WAIT },
+		{ { .bytes = 64, .gathered = 3 }, TUNING_POST_WAIT },
+		{ { .bytes = 64, .gathered = 4 }, TUNING_POST_LOOK },
+		{ { .bytes = 64, .gathered = 0 }, TUNING_POST_LOOK },
+		/* Many bytes do not wait, alone or together. */
+		{ { .bytes = 262144, .gathered = 1 }, TUNING_POST_WAIT },
+		{ { .bytes = 262145, .gathered = 1 }, TUNING_POST_SEND },
+		{ { .bytes = 1, .gathered_bytes = 262143, .gathered = 1 }, TUNING_POST_WAIT },
+		{ { .bytes = 1, .gathered_bytes = 262144, .gathered = 1 }, TUNING_POST_SEND },
+		{ { .bytes = UINT64_MAX, .gathered_bytes = 100, .first = true }, TUNING_POST_SEND },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tuning_post(&cases[i].seen), cases[i].want);
+}
+
+static void test_post_at(void **state)
+{
+	static const struct {
+		uint64_t since;
+		uint32_t shift;
+		bool thread;
+		enum tuning_post want;
+	} cases[] = {
+		{ 0, 0, true, TUNING_POST_WAIT },
+		{ 2999, 0, true, TUNING_POST_WAIT },
+		{ 3000, 0, true, TUNING_POST_SEND },
+		{ 3000, 1, true, TUNING_POST_WAIT },
+		{ 6000, 1, true, TUNING_POST_SEND },
+		{ 23999, 3, true, TUNING_POST_WAIT },
+		{ 24000, 3, true, TUNING_POST_SEND },
+		/* Nobody would come for it. */
+		{ 0, 0, false, TUNING_POST_SEND },
+		/* The clock of another thread was read later: the difference has wrapped around. */
+		{ UINT64_MAX, 3, true, TUNING_POST_SEND },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tuning_post_at(cases[i].since, cases[i].shift, cases[i].thread),
+				 cases[i].want);
+}
+
+static void test_gap(void **state)
+{
+	static const struct {
+		uint32_t shift, gathered, want;
+	} cases[] = {
+		{ 0, 0, 0 }, { 0, 1, 0 }, { 0, 7, 0 }, { 0, 8, 1 }, { 2, 8, 3 }, { 3, 8, 3 },
+		{ 3, 7, 3 }, { 3, 2, 3 }, { 3, 1, 2 }, { 1, 0, 0 }, { 1, 2, 1 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tuning_gap_shift(cases[i].shift, cases[i].gathered),
+				 cases[i].want);
+}
+
+static void test_poll(void **state)
+{
+	assert_false(tuning_poll_yields(1));
+	assert_false(tuning_poll_yields(15));
+	assert_true(tuning_poll_yields(16));
+	assert_false(tuning_poll_yields(17));
+	assert_true(tuning_poll_yields(32));
+	assert_false(tuning_poll_looks(63));
+	assert_true(tuning_poll_looks(64));
+	assert_false(tuning_poll_looks(65));
+	assert_true(tuning_poll_wakes(false, 64));
+	assert_false(tuning_poll_wakes(false, 63));
+	assert_false(tuning_poll_wakes(true, 1000));
+}
+
+static void test_woken(void **state)
+{
+	static const struct {
+		struct tuning_app app;
+		enum tuning_woken want;
+	} cases[] = {
+		{ { .active = 8, .since_arm = 8, .age = 19999 }, TUNING_WOKEN_PARK },
+		{ { .active = 7, .since_arm = 8, .age = 0 }, TUNING_WOKEN_SERVE },
+		{ { .active = 8, .since_arm = 7, .age = 0 }, TUNING_WOKEN_SERVE },
+		{ { .active = 8, .since_arm = 8, .age = 20000 }, TUNING_WOKEN_SERVE },
+		/* Another thread read the clock later. */
+		{ { .active = 8, .since_arm = 8, .age = -1 }, TUNING_WOKEN_PARK },
+		/* A poll under way is as good as many. */
+		{ { .active = 0, .since_arm = 8, .age = SIZE_MAX >> 1, .inside = true },
+		  TUNING_WOKEN_PARK },
+		{ { .active = 0, .since_arm = 7, .age = 0, .inside = true }, TUNING_WOKEN_SERVE },
+		/* On one processor it waits for this thread, too. */
+		{ { .active = 0, .since_arm = 8, .age = 0, .inside = true, .one_cpu = true },
+		  TUNING_WOKEN_SERVE },
+		{ { .active = 8, .since_arm = 8, .age = 90000, .inside = true, .one_cpu = true },
+		  TUNING_WOKEN_PARK },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_int_equal(tuning_woken(&cases[i].app), cases[i].want);
+}
+
+static void test_park(void **state)
+{
+	static const struct tuning_app busy = { .active = 8, .age = 19999 },
+				       few = { .active = 7, .age = 0 };
+	static const struct tuning_app old = { .active = 8, .age = 20000 },
+				       inside = { .inside = true };
+	static const struct tuning_app one_cpu = { .inside = true, .one_cpu = true };
+	uint64_t nap = TUNING_PARK_FIRST;
+
+	/* Naps double up to the longest. */
+	for (uint64_t want = 100000; want <= 1600000; want *= 2)
+		assert_int_equal(nap = tuning_park_nap(&busy, nap, false), want);
+	assert_int_equal(tuning_park_nap(&busy, nap, false), 1600000);
+	/* Polling has stopped. */
+	assert_int_equal(tuning_park_nap(&few, nap, false), 0);
+	assert_int_equal(tuning_park_nap(&old, nap, false), 0);
+	assert_int_equal(tuning_park_nap(&few, nap, true), 0);
+	assert_int_equal(tuning_park_nap(&one_cpu, nap, false), 0);
+	/* One long poll: look again soon. */
+	assert_int_equal(tuning_park_nap(&inside, nap, false), 50000);
+	/* A burst may be left behind. */
+	assert_int_equal(tuning_park_nap(&busy, nap, true), 200000);
+	assert_int_equal(tuning_park_nap(&inside, nap, true), 200000);
+}
+
+static void test_linger(void **state)
+{
+	static const struct {
+		struct tuning_served seen;
+		enum tuning_idle want;
+	} served[] = {
+		{ { .short_sleep = true, .received = true, .now = 7, .no_linger_until = 7 },
+		  TUNING_IDLE_LINGER },
+		{ { .short_sleep = false, .received = true, .now = 7 }, TUNING_IDLE_SLEEP },
+		{ { .short_sleep = true, .received = false, .now = 7 }, TUNING_IDLE_SLEEP },
+		{ { .short_sleep = true, .received = true, .now = 7, .no_linger_until = 8 },
+		  TUNING_IDLE_SLEEP },
+		{ { .short_sleep = true, .received = true, .now = 7, .one_cpu = true },
+		  TUNING_IDLE_SLEEP },
+	};
+	static const struct {
+		struct tuning_lingered seen;
+		enum tuning_idle want;
+	} lingered[] = {
+		{ { 0 }, TUNING_IDLE_LINGER },
+		{ { .quiet = 50000, .away = 200000, .active = 7 }, TUNING_IDLE_LINGER },
+		{ { .quiet = 50001 }, TUNING_IDLE_SLEEP },
+		{ { .awaited = true }, TUNING_IDLE_SLEEP },
+		{ { .active = 8 }, TUNING_IDLE_SLEEP },
+		{ { .away = 200001, .quiet = 200001 }, TUNING_IDLE_LOST },
+		{ { .away = 200001, .awaited = true }, TUNING_IDLE_LOST },
+	};
+
+	for (size_t i = 0; i < COUNT(served); i++)
+		assert_int_equal(tuning_served(&served[i].seen), served[i].want);
+	for (size_t i = 0; i < COUNT(lingered); i++)
+		assert_int_equal(tuning_lingered(&lingered[i].seen), lingered[i].want);
+	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MIN), 20000000);
+	assert_int_equal(tuning_no_linger(640000000), TUNING_NO_LINGER_MAX);
+	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MAX), TUNING_NO_LINGER_MAX);
+}
+
+static void test_sleep(void **state)
+{
+	assert_int_equal(tuning_sleep(9999999), TUNING_SLEEP_PPOLL);
+	assert_int_equal(tuning_sleep(-1), TUNING_SLEEP_PPOLL);
+	assert_int_equal(tuning_sleep(10000000), TUNING_SLEEP_EPOLL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_post),   cmocka_unit_test(test_post_at),
+		cmocka_unit_test(test_gap),    cmocka_unit_test(test_poll),
+		cmocka_unit_test(test_woken),  cmocka_unit_test(test_park),
+		cmocka_unit_test(test_linger), cmocka_unit_test(test_sleep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
