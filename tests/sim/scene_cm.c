@@ -163,6 +163,13 @@ static void unlisten(struct stack_world *w)
 	stack_run_for(w, some_ms(w, 0, 2000));
 	for (unsigned int i = 0; i < w->n_works; i++)
 		check(!w->works[i]->side[1].up);
+	if (chance(w, 0.5)) {
+		/* The peers hear of it long before they would give up by themselves, after 30 s. */
+		w->link[0].loss = w->link[1].loss = 0;
+		stack_run_for(w, 25 * SEC);
+		for (unsigned int k = 0; k < w->n_works; k++)
+			check(w->works[k]->attempt || w->works[k]->retry_at);
+	}
 	stack_listen(b);
 	scene_finish(w, 1000 * SEC);
 	close_all(w);
@@ -342,16 +349,16 @@ static void carrier_links(struct stack_world *w)
 }
 
 const struct scene scenes_cm[] = {
-	{ "cm-connect-many", connect_many, 10, true, .small = true },
-	{ "cm-reject", reject_some, 10, .small = true },
-	{ "cm-backlog", backlog, 10, .small = true },
-	{ "cm-unlisten", unlisten, 10, .small = true },
-	{ "cm-destroy", destroy, 10, .small = true },
-	{ "cm-crossing", crossing, 20, .small = true },
-	{ "cm-disconnect-both", disconnect_both, 10, .small = true },
-	{ "cm-idle", idle, 10, .small = true },
-	{ "cm-restart", restart, 30, .small = true },
-	{ "cm-killed", killed, 10, .small = true },
-	{ "carrier-links", carrier_links, 10, .small = true },
+	{ "cm-connect-many", connect_many, 40, true, .small = true },
+	{ "cm-reject", reject_some, 40, .small = true },
+	{ "cm-backlog", backlog, 40, .small = true },
+	{ "cm-unlisten", unlisten, 40, .small = true },
+	{ "cm-destroy", destroy, 40, .small = true },
+	{ "cm-crossing", crossing, 60, .small = true },
+	{ "cm-disconnect-both", disconnect_both, 40, .small = true },
+	{ "cm-idle", idle, 40, .small = true },
+	{ "cm-restart", restart, 80, .small = true },
+	{ "cm-killed", killed, 40, .small = true },
+	{ "carrier-links", carrier_links, 40, .small = true },
 	{ 0 },
 };

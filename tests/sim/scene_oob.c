@@ -191,12 +191,12 @@ static void crossing(struct stack_world *w)
 }
 
 const struct scene scenes_oob[] = {
-	{ "oob-both-sides", both_sides, 10, true, .small = true },
-	{ "oob-one-process", one_process, 10, true, .small = true },
-	{ "oob-again", again, 10, .small = true },
-	{ "oob-destroyed-early", destroyed_early, 10, .small = true },
-	{ "oob-restart", peer_restarts, 20, .small = true },
-	{ "oob-strangers", strangers, 10, .small = true },
-	{ "oob-crossing", crossing, 20, true, .small = true },
+	{ "oob-both-sides", both_sides, 40, true, .small = true },
+	{ "oob-one-process", one_process, 40, true, .small = true },
+	{ "oob-again", again, 40, .small = true },
+	{ "oob-destroyed-early", destroyed_early, 40, .small = true },
+	{ "oob-restart", peer_restarts, 60, .small = true },
+	{ "oob-strangers", strangers, 40, .small = true },
+	{ "oob-crossing", crossing, 60, true, .small = true },
 	{ 0 },
 };

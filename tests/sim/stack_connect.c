@@ -410,7 +410,9 @@ void stack_side_connect(struct stack_side *s)
 	struct stack_link *l = &s->link;
 	uint64_t now = s->work->w->now;
 
-	if (s->work->retry_at) {
+	/* The application that has a request does not know yet that its peer has given up. */
+	if (s->work->retry_at &&
+	    (l->phase != STACK_REQUESTED || !l->id || now >= s->work->retry_at)) {
 		if (now >= s->work->retry_at)
 			begin_anew(s->work);
 		return;
