@@ -24,7 +24,7 @@ static unsigned int sessions = 1, processes = 1;
 static uint32_t largest = LARGEST;
 
 struct peer peers[SESSIONS];
-static uint8_t background[MEMORY];
+uint8_t background[MEMORY];
 
 /* ------------------------------------------------------------------ sessions */
 
@@ -86,7 +86,7 @@ static struct session *initiate_session(unsigned int stream)
 
 /* ------------------------------------------------------------------ talk */
 
-static void tell(struct peer *p, uint32_t what, uint32_t len, uint32_t count)
+void tell(struct peer *p, uint32_t what, uint32_t len, uint32_t count)
 {
 	struct command c = {
 		.what = what,
@@ -101,7 +101,7 @@ static void tell(struct peer *p, uint32_t what, uint32_t len, uint32_t count)
 	send_message(p->s, SEND, 0, &c, sizeof(c));
 }
 
-static struct answer hear(struct peer *p, uint32_t what)
+struct answer hear(struct peer *p, uint32_t what)
 {
 	struct message *m = await_message(p->s);
 	struct answer a;
@@ -146,8 +146,7 @@ static void prepare(struct peer *p, unsigned int number)
 	hello(p);
 }
 
-/* Opens all sessions at once. */
-static void open_sessions(void)
+void open_sessions(void)
 {
 	for (unsigned int i = 0; i < sessions; i++)
 		peers[i].s = listening ? accept_session() : initiate_session(i);
@@ -169,7 +168,7 @@ static void close_session(struct peer *p, bool by_them)
 	p->s = NULL;
 }
 
-static void close_association(void)
+void close_association(void)
 {
 	if (!is_shut())
 		stack_shutdown();
@@ -179,7 +178,7 @@ static void close_association(void)
 
 /* ------------------------------------------------------------------ transfer */
 
-static uint8_t *pattern_of(const struct peer *p, uint32_t len)
+uint8_t *pattern_of(const struct peer *p, uint32_t len)
 {
 	static uint8_t data[MEMORY];
 
@@ -450,105 +449,6 @@ static void refused(void)
 		fail("the association was not refused");
 	}
 	say("refused");
-}
-
-/* ------------------------------------------------------------------ errors */
-
-static void bad_stag(struct peer *p)
-{
-	write_to(p->s, p->rkey ^ 0x5500, p->addr, background, 64);
-}
-
-static void out_of_bounds(struct peer *p)
-{
-	write_to(p->s, p->rkey, p->addr + MEMORY - 10, background, 11);
-}
-
-static void wrap(struct peer *p)
-{
-	write_to(p->s, p->rkey, UINT64_MAX - 9, background, 64);
-}
-
-static void bad_read(struct peer *p)
-{
-	read_from(p->s, p->rkey ^ 0x5500, p->addr, 0, 64);
-}
-
-static void read_out_of_bounds(struct peer *p)
-{
-	read_from(p->s, p->rkey, p->addr - 1, 0, 64);
-}
-
-static void bad_queue(struct peer *p)
-{
-	send_untagged(p->s, 7, 1, SEND, background, 64);
-}
-
-static void bad_opcode(struct peer *p)
-{
-	send_untagged(p->s, 0, 3, READ_REQUEST, background, 28);
-}
-
-static void bad_invalidate(struct peer *p)
-{
-	send_message(p->s, SEND_INV, p->rkey ^ 0x5500, background, 64);
-}
-
-static void invalidated_stag(struct peer *p)
-{
-	tell(p, TALK_EXPECT, 100, 0);
-	send_message(p->s, SEND_INV, p->rkey, pattern_of(p, 100), 100);
-	hear(p, TALK_EXPECT);
-	write_to(p->s, p->rkey, p->addr, background, 64);
-}
-
-/* Each error with the RDMAP Terminate that must answer it (RFC 5040 4.8, 7; RFC 5041 7). */
-static const struct mistake {
-	const char *name;
-	void (*make)(struct peer *p);
-	unsigned int layer, type, code, length;
-	bool has_rdmap;
-} mistakes[] = {
-	{ "a Write to an STag that is none", bad_stag, 1, 1, 0x00, 14 + 64, false },
-	{ "a Write beyond the end", out_of_bounds, 1, 1, 0x01, 14 + 11, false },
-	{ "a Write around the end of all", wrap, 1, 1, 0x03, 14 + 64, false },
-	{ "a Read from an STag that is none", bad_read, 0, 1, 0x00, 18 + 28, true },
-	{ "a Read before the start", read_out_of_bounds, 0, 1, 0x01, 18 + 28, true },
-	{ "a queue that is none", bad_queue, 1, 2, 0x01, 18 + 64, false },
-	{ "an opcode on the wrong queue", bad_opcode, 0, 2, 0x06, 18 + 28, false },
-	{ "a Write to an STag that was invalidated", invalidated_stag, 1, 1, 0x00, 14 + 64, false },
-	{ "an invalidation of an STag that is none", bad_invalidate, 0, 1, 0x09, 18 + 64, false },
-};
-
-static void make_mistake(const struct mistake *m, struct peer *p)
-{
-	const struct end *e;
-	uint8_t header[18];
-
-	m->make(p);
-	memcpy(header, latest_header(), sizeof(header));
-	e = await_terminate(p->s);
-	say("%s: %u/%u/%02x", m->name, e->layer, e->type, e->code);
-	if (e->layer != m->layer || e->type != m->type || e->code != m->code)
-		fail("not %u/%u/%02x", m->layer, m->type, m->code);
-	if (!e->has_ddp || e->length != m->length ||
-	    memcmp(e->ddp, header, header[0] & 0x80 ? 14 : 18))
-		fail("the terminated DDP header is not that of what was sent");
-	if (m->has_rdmap && !e->has_rdmap)
-		fail("the terminated Read Request is missing");
-	await_end(p->s);
-	forget(p->s);
-}
-
-static void errors(void)
-{
-	await_association();
-	for (unsigned int i = 0; i < sizeof(mistakes) / sizeof(*mistakes); i++) {
-		open_sessions();
-		make_mistake(&mistakes[i], &peers[0]);
-	}
-	close_association();
-	say("all answered");
 }
 
 /* ------------------------------------------------------------------ amid of work */

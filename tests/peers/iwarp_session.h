@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef PEERS_IWARP_SESSION_H
+#define PEERS_IWARP_SESSION_H
+/*
+ * What iwarp.c, which sends and waits, and iwarp_rx.c, which judges what comes, know of a session.
+ */
+#include "iwarp.h"
+
+#define PPID_SEGMENT 16 /* RFC 5043 5.2 */
+#define PPID_CONTROL 17
+#define ADAPTATION_DDP 1
+
+#define STREAMS 65536
+#define WINDOW 32768 /* DDP-SSNs in flight (RFC 5043 10) */
+#define PRIVATE_MAX 512
+#define QUEUES 3 /* of Sends, of Read Requests, of Terminates (RFC 5040 4.2) */
+#define READS 64
+#define LARGEST_SEND (4u << 20)
+#define TAGGED_LEN (2 + 14) /* the DDP-SSN and the header */
+#define UNTAGGED_LEN (2 + 18)
+#define READ_REQUEST_LEN 28
+
+/* The first octet of a DDP header (RFC 5041 4.1), and the second (RFC 5040 4.1). */
+#define DDP_TAGGED 0x80
+#define DDP_LAST 0x40
+#define DDP_RESERVED 0x3c
+#define DDP_VERSION 0x03
+#define RDMAP_VERSION 0xc0
+#define RDMAP_RESERVED 0x30
+#define RDMAP_OPCODE 0x0f
+
+/* The flags of RFC 6581 9: A in one field; B, C and D in the other. */
+#define PEER_TO_PEER 0x80000000u
+#define RTR_KINDS (RTR_SEND | RTR_WRITE | RTR_READ)
+
+struct early {
+	uint32_t ppid;
+	size_t len;
+	uint8_t data[];
+};
+
+struct pending_read {
+	uint64_t to;
+	uint32_t left;
+};
+
+enum state { INITIATED, OFFERED, OPEN, TURNED_DOWN };
+
+struct session {
+	uint16_t stream;
+	enum state state;
+	bool enhanced;
+	bool sent_end, got_end;
+	bool silent;  /* an RDMAP Terminate was sent: only the session's may follow */
+	bool rtr_due; /* the peer's first segment must be an RTR indication */
+	enum function answered;
+	uint16_t tx_ssn, rx_ssn;
+	uint32_t tx_msn[QUEUES], rx_msn[QUEUES];
+	struct early **early; /* segments that came before their turn, by DDP-SSN */
+	uint16_t ird, ord;
+	uint8_t private_data[PRIVATE_MAX];
+	size_t private_len;
+	uint8_t *memory;
+	uint32_t stag, memory_len;
+	uint64_t to;
+	struct message *part; /* a Send whose last segment has not come */
+	struct message *first, **last;
+	struct pending_read reads[READS];
+	unsigned int read_first, read_count;
+	struct end end;
+};
+
+extern struct session *current[STREAMS]; /* the latest session of each stream */
+extern uint64_t received;		 /* bytes of messages */
+
+/* Makes the session that is the latest of its stream from now on. */
+struct session *new_session(uint16_t stream);
+/* Judges a message of the peer, and does what it asks for. */
+void on_message(const struct stack_message *m);
+/* Sends a tagged message: an RDMA Write or a Read Response. */
+void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to, const uint8_t *data,
+	    size_t len);
+
+/* Octets in network order. */
+static inline uint8_t *put16(uint8_t *p, uint16_t v)
+{
+	*p++ = (uint8_t)(v >> 8);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static inline uint8_t *put32(uint8_t *p, uint32_t v)
+{
+	return put16(put16(p, (uint16_t)(v >> 16)), (uint16_t)v);
+}
+
+static inline uint8_t *put64(uint8_t *p, uint64_t v)
+{
+	return put32(put32(p, (uint32_t)(v >> 32)), (uint32_t)v);
+}
+
+static inline uint16_t get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static inline uint32_t get32(const uint8_t *p)
+{
+	return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+static inline uint64_t get64(const uint8_t *p)
+{
+	return (uint64_t)get32(p) << 32 | get32(p + 4);
+}
+
+#endif
