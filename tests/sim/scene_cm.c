@@ -59,7 +59,7 @@ static void close_all(struct stack_world *w)
 	stack_run(w, 120 * SEC, no_assocs);
 }
 
-/* Many at once, both ways. */
+/* Many ids connect at once, both ways. */
 static void connect_many(struct stack_world *w)
 {
 	few_ops(w);
@@ -98,7 +98,7 @@ static void reject_some(struct stack_world *w)
 	close_all(w);
 }
 
-/* Of side 0: it has heard that its connection is not to be, and waits to try again. */
+/* How many of the sides 0 have heard that their connection is not to be, and wait to try again. */
 static unsigned int refused(const struct stack_world *w)
 {
 	unsigned int n = 0;

@@ -91,7 +91,7 @@ static void collision(struct stack_world *w)
 	check(stack_iw_is_initiator(a[0]) != stack_iw_is_initiator(a[1]));
 }
 
-/* Another session. */
+/* Opens another session, from the first node or to it. */
 static void open_next(struct stack_world *w, bool first)
 {
 	stack_plan(stack_work_new(w->nodes[!first], w->nodes[first]), 12);

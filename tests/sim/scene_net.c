@@ -190,7 +190,7 @@ static void long_outage(struct stack_world *w)
 	scene_finish(w, 120 * SEC);
 }
 
-/* For ever: by the limit every request is flushed. */
+/* The path is dead for ever: once the silent limit is over, every request has been flushed. */
 static void dead_path(struct stack_world *w)
 {
 	scene_usual(w);

@@ -110,7 +110,7 @@ static void acknowledged(struct stack_world *w, struct acks *k, uint64_t limit)
 	free(k);
 }
 
-/* Node 1 says that it has what it drops later. */
+/* Node 1 acknowledges in gap blocks what it drops later (reneging). */
 static void reneging(struct stack_world *w)
 {
 	struct acks *k = calloc(1, sizeof(*k));
@@ -123,7 +123,7 @@ static void reneging(struct stack_world *w)
 	acknowledged(w, k, 240 * SEC);
 }
 
-/* As Linux, which reports 16 gaps; and fewer. */
+/* Node 1 reports 16 gaps at most, as Linux does, or even fewer. */
 static void few_gaps(struct stack_world *w)
 {
 	struct acks *k = calloc(1, sizeof(*k));

@@ -223,7 +223,7 @@ struct stack_work *stack_self_new(struct stack_node *n)
 	return work;
 }
 
-/* The same in the model's memory: at once, and in order. */
+/* Does the same in the memory of the model: at once, and in order. */
 static void model_run(struct stack_side *s, const struct stack_op *op, unsigned int send)
 {
 	struct stack_side *peer = stack_peer(s);
@@ -350,7 +350,7 @@ static bool post_recvs(struct stack_side *s)
 	return any;
 }
 
-/* What the peer posted before its operation `upto` is in our sink. */
+/* Checks that what the peer has posted before its operation `upto` is in our sink. */
 static void check_writes(struct stack_side *s, unsigned int upto)
 {
 	const struct stack_side *peer = stack_peer(s);
@@ -382,7 +382,7 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	}
 }
 
-/* All receives that the application has, in no order. */
+/* Posts all receives that the application has, in an order at random. */
 static void post_shared(struct stack_node *n)
 {
 	while (n->n_srq_free) {
@@ -404,7 +404,7 @@ static void post_shared(struct stack_node *n)
 	}
 }
 
-/* It completed, or was flushed: into the side's own memory, where the model has it. */
+/* A receive of the SRQ completed, or was flushed. Its bytes go to the side's own memory, where the model has them. */
 static void take_shared(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	struct stack_node *n = s->node;
@@ -582,7 +582,7 @@ bool stack_works_over(struct stack_world *w)
 	return true;
 }
 
-/* Of what may not all have come: each byte is as it was, or as the model has it. */
+/* If not all may have come: whether each byte is as it was, or as the model has it. */
 static bool is_part_of(const uint8_t *memory, const uint8_t *model, size_t len)
 {
 	for (size_t i = 0; i < len; i++)

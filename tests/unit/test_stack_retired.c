@@ -47,7 +47,7 @@ static bool is_retired(struct fx *x)
 	return iw_assoc_session(x->assoc, x->sid);
 }
 
-/* The stream rests, and takes what a stream does that was never used. */
+/* The stream is idle now: it takes the same messages as a stream that was never used. */
 static void stop_idle(struct fx *x)
 {
 	struct iw_event ev;
@@ -161,7 +161,7 @@ static void kept_in_order(void **state)
 	stop_idle(&x);
 }
 
-/* What is behind a Terminate is illegal; a peer that miscounts deceives itself. */
+/* Nothing may come behind a Terminate. A peer that counts wrongly harms nobody but itself. */
 static void behind_the_end(void **state)
 {
 	struct fx x;
