@@ -21,7 +21,7 @@ static siginfo_t last_info;
 static sigset_t last_mask;
 static sigjmp_buf back;
 
-static bool engine_handler(int sig, siginfo_t *info, void *ucontext)
+static bool rnic_handler(int sig, siginfo_t *info, void *ucontext)
 {
 	if ((char *)info->si_addr != guarded || info->si_code <= 0)
 		return false;
@@ -57,7 +57,7 @@ static void touch(volatile char *p)
 	*p = 1;
 }
 
-static void fault_of_engine(void)
+static void fault_of_rnic(void)
 {
 	int before = ours;
 
@@ -69,7 +69,7 @@ static void fault_of_engine(void)
 
 static void test_ours(void)
 {
-	fault_of_engine();
+	fault_of_rnic();
 	check(!theirs);
 }
 
@@ -105,7 +105,7 @@ static void test_theirs(void)
 	check(last_info.si_signo == SIGSEGV && (char *)last_info.si_addr == bad);
 	check(sigismember(&last_mask, SIGSEGV) && sigismember(&last_mask, SIGUSR1) &&
 	      !sigismember(&last_mask, SIGUSR2));
-	fault_of_engine(); /* the RNIC still gets its faults */
+	fault_of_rnic(); /* the RNIC still gets its faults */
 	if (!sigsetjmp(back, 1))
 		touch(bad);
 	check(theirs == before + 2);
@@ -203,9 +203,9 @@ static int death_of_claimer(enum death how)
 	pid_t pid = fork();
 
 	if (!pid) {
-		ctl->claim(SIGSEGV, engine_handler);
-		ctl->claim(SIGBUS, engine_handler);
-		fault_of_engine();
+		ctl->claim(SIGSEGV, rnic_handler);
+		ctl->claim(SIGBUS, rnic_handler);
+		fault_of_rnic();
 		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
 		if (how == BY_IGNORED_FAULT)
 			check(signal(SIGSEGV, SIG_IGN) == SIG_DFL);
@@ -250,7 +250,7 @@ static void test_vfork(void)
 	}
 	check(waitpid(pid, &status, 0) == pid && !status);
 	check(!sigaction(SIGSEGV, NULL, &old) && old.sa_handler == note_simple);
-	fault_of_engine();
+	fault_of_rnic();
 	check(signal(SIGSEGV, SIG_DFL) == note_simple);
 }
 
@@ -282,8 +282,8 @@ int main(void)
 	check(open("/dev/infiniband/uverbs0", O_RDWR) >= 0);
 	ctl = fake();
 	check(ctl);
-	ctl->claim(SIGSEGV, engine_handler);
-	ctl->claim(SIGBUS, engine_handler);
+	ctl->claim(SIGSEGV, rnic_handler);
+	ctl->claim(SIGBUS, rnic_handler);
 	test_ours();
 	test_roundtrip();
 	test_theirs();

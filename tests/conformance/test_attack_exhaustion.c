@@ -154,7 +154,7 @@ static void post_sends(unsigned int n)
 	collect();
 }
 
-/* The association is lost, as the engine tells the RNIC. */
+/* The association is lost, as conn/ tells iwarp. */
 static void is_lost(int error)
 {
 	static const struct iw_llp_ops llp = { .doorbell = doorbell_sctp, .acked = acked_by_sctp };

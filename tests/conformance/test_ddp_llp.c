@@ -245,7 +245,7 @@ static void mulpdu_changes(void **state)
 	assert_int_equal(len[0], 16 + 1444);
 	sctp_assoc_set_mtu(f.a, 1000);
 	assert_int_equal(sctp_assoc_max_msg(f.a), 944);
-	iw_assoc_set_max_msg(x.assoc, sctp_assoc_max_msg(f.a)); /* as the engine does */
+	iw_assoc_set_max_msg(x.assoc, sctp_assoc_max_msg(f.a)); /* as user_sctp.c does */
 	for (unsigned int i = 0; i < 20; i++) {
 		wait_ns(SEC);
 		for (c = next_chunk(); c.raw; c = next_chunk()) {

@@ -281,7 +281,7 @@ static void an_erroneous_stream_counts_no_more(void **state)
 	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
 	iw_timers(x.rnic, x.now += 2000 * MSEC);
-	assert_int_equal(iw_assoc_sessions(x.assoc), 0); /* the engine may shut it down */
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0); /* conn/ may shut it down */
 	/* nor is the stream fit for another session before the peer has ended this one */
 	in(&x, "C1 40 %w %q 'data'", x.stag, x.base);
 	fx_control(&x, SESSION_INITIATE, NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /*
- * Sessions on SCTP: an RNIC and an SCTP instance, joined as the engine joins them, against a peer
+ * Sessions on SCTP: an RNIC and an SCTP instance, joined as conn/user_sctp.c joins them, against a peer
  * that speaks both by hand; on a virtual clock (RFC 5043 5.1, 5.2, 8 to 11).
  */
 #include "fixture/peer_script.h"

@@ -58,9 +58,9 @@ def every_opcode(link):
         data = tshark(capture, "-T", "fields", "-e", "ddp_sctp.immediate_data", "-Y", "ddp_sctp.immediate_data")
         if data != ["00abcd0000000000", "00abcd0100000000"]:
             raise Failure(f"{side}: the immediate data is shown as {data}")
-        stray = [line for line in lines if "SCTP" not in line and "DDP" not in line]
-        if stray:
-            raise Failure(f"{side}: is not dissected: {stray[0]}")
+        left = [line for line in lines if "SCTP" not in line and "DDP" not in line]
+        if left:
+            raise Failure(f"{side}: is not dissected: {left[0]}")
 
 
 def data_packet(tsn, ppid, payload):

@@ -130,6 +130,12 @@ static void backlog(struct stack_world *w)
 	w->seen += refused(w) > 0 && b->chan.n == b->backlog;
 	stack_run_for(w, some_ms(w, 0, 3000));
 	check(b->chan.n <= b->backlog);
+	if (chance(w, 0.3)) {
+		/* An answer is waited for during 30 s, once the request is there. */
+		stack_run_for(w, 60 * SEC);
+		for (unsigned int i = 0; i < w->n_works; i++)
+			check(w->works[i]->attempt || w->works[i]->retry_at);
+	}
 	b->deaf = false;
 	scene_finish(w, 1000 * SEC);
 	close_all(w);
@@ -139,6 +145,7 @@ static void backlog(struct stack_world *w)
 static void unlisten(struct stack_world *w)
 {
 	struct stack_node *b;
+	uint32_t pos = 0;
 
 	few_ops(w);
 	b = w->nodes[1];
@@ -150,11 +157,19 @@ static void unlisten(struct stack_world *w)
 	stack_run_for(w, some_ms(w, 0, 400));
 	w->seen += b->chan.n > 0;
 	stack_unlisten(b);
-	check(!b->chan.n);
+	/* With it go the ids of the requests, and their events. */
+	check(!b->chan.n && !cm_id_next(&b->conn, &pos));
 	b->deaf = false;
 	stack_run_for(w, some_ms(w, 0, 2000));
 	for (unsigned int i = 0; i < w->n_works; i++)
 		check(!w->works[i]->side[1].up);
+	if (chance(w, 0.5)) {
+		/* The peers hear of it long before they would give up by themselves, after 30 s. */
+		w->link[0].loss = w->link[1].loss = 0;
+		stack_run_for(w, 25 * SEC);
+		for (unsigned int k = 0; k < w->n_works; k++)
+			check(w->works[k]->attempt || w->works[k]->retry_at);
+	}
 	stack_listen(b);
 	scene_finish(w, 1000 * SEC);
 	close_all(w);
@@ -290,6 +305,22 @@ static void restart(struct stack_world *w)
 	close_all(w);
 }
 
+/* The peer's process is killed, and its host says so: sessions end long before the silent limit. */
+static void killed(struct stack_world *w)
+{
+	few_ops(w);
+	scene_start(w);
+	begin(w, 1 + below(w, 8), 100);
+	scene_connected(w);
+	stack_run_for(w, some_ms(w, 0, 500));
+	scene_all_may_end(w);
+	stack_node_kill(w->nodes[1]);
+	simnet_set_state(w->net, w->nodes[1]->id, SIMNET_GONE);
+	stack_run(w, 10 * SEC, stack_works_over);
+	scene_check_works(w);
+	w->seen++;
+}
+
 /* A carrier whose links have to be set up, anew as well when the peer's process is another one. */
 static void carrier_links(struct stack_world *w)
 {
@@ -318,15 +349,16 @@ static void carrier_links(struct stack_world *w)
 }
 
 const struct scene scenes_cm[] = {
-	{ "cm-connect-many", connect_many, 10, true, .small = true },
-	{ "cm-reject", reject_some, 10, .small = true },
-	{ "cm-backlog", backlog, 10, .small = true },
-	{ "cm-unlisten", unlisten, 10, .small = true },
-	{ "cm-destroy", destroy, 10, .small = true },
-	{ "cm-crossing", crossing, 20, .small = true },
-	{ "cm-disconnect-both", disconnect_both, 10, .small = true },
-	{ "cm-idle", idle, 10, .small = true },
-	{ "cm-restart", restart, 30, .small = true },
-	{ "carrier-links", carrier_links, 10, .small = true },
+	{ "cm-connect-many", connect_many, 40, true, .small = true },
+	{ "cm-reject", reject_some, 40, .small = true },
+	{ "cm-backlog", backlog, 40, .small = true },
+	{ "cm-unlisten", unlisten, 40, .small = true },
+	{ "cm-destroy", destroy, 40, .small = true },
+	{ "cm-crossing", crossing, 60, .small = true },
+	{ "cm-disconnect-both", disconnect_both, 40, .small = true },
+	{ "cm-idle", idle, 40, .small = true },
+	{ "cm-restart", restart, 80, .small = true },
+	{ "cm-killed", killed, 40, .small = true },
+	{ "carrier-links", carrier_links, 40, .small = true },
 	{ 0 },
 };

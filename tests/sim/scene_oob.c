@@ -141,6 +141,39 @@ static void peer_restarts(struct stack_world *w)
 		check(stack_work_over(w->works[i]));
 }
 
+/* QPs that name a QP of the peer which names another one: they disturb nobody, and never come to anything. */
+static void strangers(struct stack_world *w)
+{
+	struct stack_work *work;
+
+	bad_nodes(w);
+	scene_start(w);
+	begin(w, 1 + below(w, 6), 500);
+	for (unsigned int n = w->n_works; n; n--) {
+		const struct stack_side *victim = &w->works[n - 1]->side[below(w, 2)];
+
+		work = stack_work_new(stack_peer(victim)->node, victim->node);
+		stack_plan(work, w->limit_ops);
+		work->ends = true;
+		work->side[0].names = victim;
+		work->side[0].link.at = w->now + some_ms(w, 0, 500);
+		work->side[1].link.at = TIME_NEVER;
+	}
+	stack_run(w, 1000 * SEC, stack_all_done);
+	scene_check_works(w);
+	stack_run_for(w, 5 * SEC);
+	for (unsigned int i = 0; i < w->n_works; i++) {
+		work = w->works[i];
+		if (!work->ends)
+			continue;
+		check(!work->side[0].up && !work->side[0].completed);
+		stack_side_close(&work->side[0]);
+		stack_side_close(&work->side[1]);
+		w->seen++;
+	}
+	stack_run(w, 10 * SEC, stack_works_over);
+}
+
 /* Out of band and by RDMA CM at once, both ways: INITs and Initiates cross. */
 static void crossing(struct stack_world *w)
 {
@@ -158,11 +191,12 @@ static void crossing(struct stack_world *w)
 }
 
 const struct scene scenes_oob[] = {
-	{ "oob-both-sides", both_sides, 10, true, .small = true },
-	{ "oob-one-process", one_process, 10, true, .small = true },
-	{ "oob-again", again, 10, .small = true },
-	{ "oob-destroyed-early", destroyed_early, 10, .small = true },
-	{ "oob-restart", peer_restarts, 20, .small = true },
-	{ "oob-crossing", crossing, 20, true, .small = true },
+	{ "oob-both-sides", both_sides, 40, true, .small = true },
+	{ "oob-one-process", one_process, 40, true, .small = true },
+	{ "oob-again", again, 40, .small = true },
+	{ "oob-destroyed-early", destroyed_early, 40, .small = true },
+	{ "oob-restart", peer_restarts, 60, .small = true },
+	{ "oob-strangers", strangers, 40, .small = true },
+	{ "oob-crossing", crossing, 60, true, .small = true },
 	{ 0 },
 };

@@ -98,6 +98,8 @@ struct stack_side {
 	struct iw_cq *cq;
 	struct iw_qp *qp;
 	struct stack_link link;
+	const struct stack_side
+		*names; /* out of band: whom it connects to in place of its peer, or NULL */
 	uint8_t *source, *sink, *recv;
 	uint64_t words[STACK_WORDS], model_words[STACK_WORDS];
 	struct iw_mr *source_mr, *sink_mr, *recv_mr, *words_mr;

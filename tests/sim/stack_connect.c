@@ -7,8 +7,8 @@
 #include "sim/stack.h"
 #include "util/sockaddr.h"
 
-#define DEPTH 4		 /* IRD and ORD */
-#define ATTEMPTS_MAX 200 /* of one work: more is a failure */
+#define DEPTH 4		  /* IRD and ORD */
+#define ATTEMPTS_MAX 1000 /* of one work: more is a failure */
 #define LISTENER_UID 0
 
 static struct sim_random *random_of(const struct stack_side *s)
@@ -191,6 +191,7 @@ static void answer(struct stack_side *s)
 	}
 	ret = cm_accept(id_of(s), &p, true, uid_of(s));
 	check(!ret || ret == -ECONNRESET);
+	check(ret || id_of(s)->state == CM_ACCEPTED || id_of(s)->state == CM_ESTABLISHED);
 	l->phase = STACK_ACCEPTED;
 	if (ret) {
 		/* The peer has gone meanwhile, and will ask again if it wants to. */
@@ -219,7 +220,7 @@ static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 	check(ev->param.private_data_len >= 3 && said[0] < n->w->n_works && said[2] == 1);
 	work = n->w->works[said[0]];
 	s = &work->side[1];
-	if (s->node != n || said[1] != work->attempt || s->link.phase != STACK_IDLE ||
+	if (s->node != n || said[1] != (uint8_t)work->attempt || s->link.phase != STACK_IDLE ||
 	    work->retry_at) {
 		n->stale++;
 		if (sim_random_chance(&n->w->random, 0.5))
@@ -256,6 +257,10 @@ static void refused(struct stack_side *s, const struct rnic_cm_event *ev)
 
 	check(s->link.phase == (is_active(s) ? STACK_CONNECTING : STACK_ACCEPTED));
 	check(ev->status < 0);
+	/* A request that came again was perhaps rejected without a word. */
+	if (is_active(s) && s->work->reject && ev->status == -ECONNREFUSED &&
+	    stack_peer(s)->link.said_len && !stack_peer(s)->node->stale)
+		check(by_application);
 	if (by_application) {
 		check(is_active(s) && s->work->reject && ev->status == -ECONNREFUSED);
 		check(is_said_by(stack_peer(s), &ev->param));
@@ -352,7 +357,7 @@ void stack_unlisten(struct stack_node *n)
 
 static void connect_oob(struct stack_side *s)
 {
-	const struct stack_side *peer = stack_peer(s);
+	const struct stack_side *peer = s->names ? s->names : stack_peer(s);
 	struct oob_peer to = { .dest_qp_num = peer->qp->num,
 			       .local = s->node->addr,
 			       .remote = peer->node->addr,
@@ -405,7 +410,9 @@ void stack_side_connect(struct stack_side *s)
 	struct stack_link *l = &s->link;
 	uint64_t now = s->work->w->now;
 
-	if (s->work->retry_at) {
+	/* The application that has a request does not know yet that its peer has given up. */
+	if (s->work->retry_at &&
+	    (l->phase != STACK_REQUESTED || !l->id || now >= s->work->retry_at)) {
 		if (now >= s->work->retry_at)
 			begin_anew(s->work);
 		return;

@@ -197,7 +197,7 @@ static void test_release(void **state)
 	channel_put(a.chan);
 }
 
-/* An application that reads the byte by itself must not stop the engine. */
+/* An application that reads the byte by itself must not stop the RNIC. */
 static void test_stolen_byte(void **state)
 {
 	struct event_source a;

@@ -864,7 +864,7 @@ static void child_main(uint16_t port, enum ending ending, int ready)
 	static struct end end;
 	uint32_t id;
 
-	/* A child makes an engine of its own. */
+	/* A child makes an RNIC of its own. */
 	chan_open(&c);
 	qp_open(&end);
 	id = resolve(&c, 1, loopback(AF_INET, port));
@@ -959,7 +959,7 @@ static void test_killed(void **state)
 	with_child(BY_SIGNAL, 3);
 }
 
-/* A child that inherits an engine, and never uses it, harms neither. */
+/* A child that inherits an RNIC, and never uses it, harms neither. */
 static void test_fork_idle(void **state)
 {
 	struct rnic_cm_event ev;
@@ -988,7 +988,7 @@ static void test_fork_idle(void **state)
 
 static struct end *posts_in_fork;
 
-/* Registered before the engine's own, which has run when this is called: it holds the lock. */
+/* Registered before the one of the RNIC, which has run when this is called: it holds the lock. */
 static void while_forking(void)
 {
 	if (posts_in_fork)
@@ -1020,7 +1020,7 @@ static void test_fork_and_post(void **state)
 	pair_close(&p);
 }
 
-/* A socket of this test's at a port of the engine's, once that is free. */
+/* A socket of this test's at a port of the RNIC, once that is free. */
 static int take_port(uint16_t port)
 {
 	struct sockaddr_storage ss = any(AF_INET, port);

@@ -169,7 +169,7 @@ static void test_protected(void **state)
 
 static void test_truncated(void **state)
 {
-	char name[] = "/tmp/test_engine_memory.XXXXXX";
+	char name[] = "/tmp/test_memory.XXXXXX";
 	int fd = mkstemp(name);
 	uint8_t *p, buf[64] = {1};
 

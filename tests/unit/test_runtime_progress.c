@@ -355,6 +355,18 @@ static void test_timer(void **state)
 	assert_int_equal(timer_reads, 1);
 }
 
+/* A deadline from before the thread was started, when nobody slept on the timer. */
+static void test_timer_from_before(void **state)
+{
+	start();
+	fake.next_timeout = s->next_due = fake.now + MSEC;
+	fake.on_epoll_wait = last_sleep;
+	run();
+	fake_shard_expect("receive end");
+	assert_int_equal(fake.timer_sets, 1);
+	assert_int_equal(fake.timer, fake.next_timeout);
+}
+
 static int deadline_moved(struct epoll_event *ev, int timeout)
 {
 	fake.next_timeout += MSEC;
@@ -732,6 +744,7 @@ int main(void)
 		cmocka_unit_test_setup(test_signal, setup),
 		cmocka_unit_test_setup(test_connecting, setup),
 		cmocka_unit_test_setup(test_timer, setup),
+		cmocka_unit_test_setup(test_timer_from_before, setup),
 		cmocka_unit_test_setup(test_timer_stays, setup),
 		cmocka_unit_test_setup(test_park, setup),
 		cmocka_unit_test_setup(test_unpark_by_wake, setup),

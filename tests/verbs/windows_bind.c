@@ -27,10 +27,77 @@ enum bad_bind {
 	BAD_BINDS,
 };
 
+/*
+ * Makes what is wrong with the bind: changes *info, *mw, or both. Returns an MR that it was made
+ * with, to be deregistered, or NULL. pd: another one than the window's.
+ */
+static struct ibv_mr *break_bind(enum bad_bind way, struct shop *s, struct ibv_pd *pd,
+				 struct ibv_mw_bind_info *info, struct ibv_mw **mw)
+{
+	struct ibv_mr *mr = NULL;
+	struct ibv_wc wc;
+
+	switch (way) {
+	case BEFORE:
+		info->addr--;
+		break;
+	case TOO_LONG:
+		info->length = SIDE_BUF + 1;
+		break;
+	case BEHIND:
+		info->addr += SIDE_BUF;
+		break;
+	case TOO_LONG_BY_ONE:
+		info->addr++;
+		info->length = SIDE_BUF;
+		break;
+	case WRAPS:
+		info->addr++;
+		info->length = UINT64_MAX;
+		break;
+	case NOT_FROM_ZERO:
+		info->addr = 0;
+		info->mw_access_flags |= IBV_ACCESS_ZERO_BASED;
+		break;
+	case NO_LENGTH:
+		info->length = 0;
+		break;
+	case NO_MR:
+		*info = (struct ibv_mw_bind_info){ .mw_access_flags = READ };
+		break;
+	case NOT_ALLOWED:
+		mr = ibv_reg_mr(s->p.b.pd, s->p.b.buf, 4096, LOCAL | READ);
+		break;
+	case NOT_WRITABLE:
+		mr = ibv_reg_mr(s->p.b.pd, s->p.b.buf, 4096, READ | IBV_ACCESS_MW_BIND);
+		info->mw_access_flags = WRITE;
+		break;
+	case MR_OF_OTHER_DOMAIN:
+		mr = ibv_reg_mr(pd, s->p.b.buf, 4096, LOCAL | IBV_ACCESS_MW_BIND);
+		break;
+	case ZERO_BASED_MR:
+		mr = ibv_reg_mr(s->p.b.pd, s->p.b.buf, 4096,
+				LOCAL | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED);
+		info->addr = 0;
+		break;
+	case MR_INVALIDATED:
+		CHECK_EQ(post_inv(&s->p.b, IBV_WR_LOCAL_INV, 6, NULL, 0, s->mr->rkey), 0);
+		expect_wc(s->p.b.send_cq, IBV_WC_SUCCESS, &wc);
+		break;
+	case WINDOW_OF_OTHER_DOMAIN:
+		*mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+		CHECK(*mw);
+		break;
+	default:
+		break;
+	}
+	return mr;
+}
+
 static void bad_bind(enum bad_bind way)
 {
 	struct ibv_mw_bind_info info = { .length = 10, .mw_access_flags = READ };
-	struct ibv_mr *mr = NULL;
+	struct ibv_mr *mr;
 	struct ibv_mw *mw;
 	struct ibv_pd *pd;
 	struct ibv_wc wc;
@@ -45,60 +112,7 @@ static void bad_bind(enum bad_bind way)
 	info.addr = (uintptr_t)s.p.b.buf;
 	if (way == BOUND_ALREADY)
 		bind_window(&s, 0, 10, READ);
-	switch (way) {
-	case BEFORE:
-		info.addr--;
-		break;
-	case TOO_LONG:
-		info.length = SIDE_BUF + 1;
-		break;
-	case BEHIND:
-		info.addr += SIDE_BUF;
-		break;
-	case TOO_LONG_BY_ONE:
-		info.addr++;
-		info.length = SIDE_BUF;
-		break;
-	case WRAPS:
-		info.addr++;
-		info.length = UINT64_MAX;
-		break;
-	case NOT_FROM_ZERO:
-		info.addr = 0;
-		info.mw_access_flags |= IBV_ACCESS_ZERO_BASED;
-		break;
-	case NO_LENGTH:
-		info.length = 0;
-		break;
-	case NO_MR:
-		info = (struct ibv_mw_bind_info){ .mw_access_flags = READ };
-		break;
-	case NOT_ALLOWED:
-		mr = ibv_reg_mr(s.p.b.pd, s.p.b.buf, 4096, LOCAL | READ);
-		break;
-	case NOT_WRITABLE:
-		mr = ibv_reg_mr(s.p.b.pd, s.p.b.buf, 4096, READ | IBV_ACCESS_MW_BIND);
-		info.mw_access_flags = WRITE;
-		break;
-	case MR_OF_OTHER_DOMAIN:
-		mr = ibv_reg_mr(pd, s.p.b.buf, 4096, LOCAL | IBV_ACCESS_MW_BIND);
-		break;
-	case ZERO_BASED_MR:
-		mr = ibv_reg_mr(s.p.b.pd, s.p.b.buf, 4096,
-				LOCAL | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED);
-		info.addr = 0;
-		break;
-	case MR_INVALIDATED:
-		CHECK_EQ(post_inv(&s.p.b, IBV_WR_LOCAL_INV, 6, NULL, 0, s.mr->rkey), 0);
-		expect_wc(s.p.b.send_cq, IBV_WC_SUCCESS, &wc);
-		break;
-	case WINDOW_OF_OTHER_DOMAIN:
-		mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
-		CHECK(mw);
-		break;
-	default:
-		break;
-	}
+	mr = break_bind(way, &s, pd, &info, &mw);
 	if (mr)
 		info.mr = mr;
 	key = way == SAME_KEY ? mw->rkey : ibv_inc_rkey(mw->rkey);

@@ -21,7 +21,7 @@ static void take_extended(struct ibv_cq *cq, struct ibv_wc *wc)
 static void writes(const struct pair_options *o)
 {
 	enum { ROUNDS = 200 };
-	int late = 0; /* not all of them, as the 50 us begin when the engine last read the clock */
+	int late = 0; /* not all of them, as the 50 us begin when the shard last read the clock */
 	struct pair p;
 
 	pair_open(&p, o);

@@ -27,8 +27,6 @@ static void prepare_request(struct iw_reads *r)
 {
 	uint32_t outstanding = iw_reads_outstanding(r);
 
-	if (!outstanding)
-		return;
 	if (outstanding >= r->ord)
 		r->gather = iw_read_at(r, r->tail - 1)->length >= IW_LONG_READ;
 	else if (outstanding <= r->ord - r->ord / 4)
@@ -43,13 +41,11 @@ static bool is_fenced(const struct iw_send_wqe *wqe)
 	return (wqe->flags & IW_SEND_FENCE) || wqe->opcode == IW_WR_LOCAL_INV;
 }
 
-/* Must the WQE wait for requests before it? */
+/* Some requests are outstanding: must the WQE wait for them? */
 static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 {
 	uint32_t outstanding = iw_reads_outstanding(r);
 
-	if (!outstanding)
-		return false;
 	if (is_fenced(wqe))
 		return true;
 	return iw_wr_is_request(wqe->opcode) &&
@@ -63,6 +59,8 @@ static struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 
 	if (!wqe || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
 		return NULL; /* in SQD nothing new is begun */
+	if (!iw_reads_outstanding(&rc->reads))
+		return wqe; /* there is nothing to wait for */
 	if (iw_wr_is_request(wqe->opcode) && !is_fenced(wqe))
 		prepare_request(&rc->reads);
 	return is_blocked(&rc->reads, wqe) ? NULL : wqe;

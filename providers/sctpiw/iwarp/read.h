@@ -35,11 +35,11 @@ struct iw_reads {
 	struct iw_read *at;
 	uint32_t size; /* of at: a power of two, or 0; grows up to ord */
 	uint32_t head, tail;
-	uint32_t ord;	  /* how many may be outstanding */
-	uint32_t ord_max; /* more the peer does not take */
-	bool gather;	  /* requests wait until a quarter of ord is free: iw_reads_note_wait() */
-	uint32_t msn;	  /* of the next request, on QN 1 */
-	uint32_t stag;	  /* for iw_mr_read_stag(), of the next read that needs one */
+	uint32_t ord;	     /* how many may be outstanding */
+	uint32_t ord_max;    /* more the peer does not take */
+	bool gather;	     /* requests wait for a quarter of ord: prepare_request() in rc_tx.c */
+	uint32_t msn;	     /* of the next request, on QN 1 */
+	uint32_t stag;	     /* for iw_mr_read_stag(), of the next read that needs one */
 	uint32_t atomic_msn; /* of the response to the next atomic, on QN 3 */
 };
 

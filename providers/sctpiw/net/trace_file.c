@@ -77,7 +77,7 @@ static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,
 			begin(t);
 		if (now == TRACE_NOW)
 			now = sys_now();
-		/* The engine reads the clock once a pass; threads that post read it as they do. */
+		/* The shard reads the clock once a pass; threads that post read it as they do. */
 		if (now < t->last)
 			now = t->last;
 		t->last = now;

@@ -26,7 +26,7 @@ void trace_file_flush(struct trace_file *t);
 
 /*
  * Ends the trace and frees it, without writing what is left. No other thread of the process may be
- * at a trace point: the engine did not come up, or this is a child of fork().
+ * at a trace point: the RNIC did not come up, or this is a child of fork().
  */
 void trace_file_free(struct trace_file *t);
 

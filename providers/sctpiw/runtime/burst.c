@@ -8,23 +8,13 @@
 #include "sys/sys.h"
 #include "util/trace.h"
 
-/* To IDLE. */
-static void end(struct burst *b)
+void burst_end(struct burst *b)
 {
 	uint32_t shift = tuning_gap_shift(poller_load(&b->gap_shift), poller_load(&b->gathered));
 
 	atomic_store_explicit(&b->gap_shift, shift, memory_order_relaxed);
 	atomic_store_explicit(&b->gathered, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->gathered_bytes, 0, memory_order_relaxed);
-}
-
-bool burst_end(struct burst *b)
-{
-	bool gathering = poller_load(&b->gathered);
-
-	if (gathering)
-		end(b);
-	return gathering;
 }
 
 void burst_sent(struct burst *b)
@@ -87,7 +77,7 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
-	end(&s->burst);
+	burst_end(&s->burst);
 	loop_finish(s);
 	burst_sent(&s->burst);
 	shard_leave(s);

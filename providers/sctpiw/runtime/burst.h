@@ -46,11 +46,17 @@ struct burst {
  * blocks.
  */
 void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes);
+/* Whether the state is GATHERING. */
+static inline bool burst_is_gathering(const struct burst *b)
+{
+	return atomic_load_explicit(&b->gathered, memory_order_relaxed);
+}
+
 /*
- * Ends the burst, for a caller that is about to send what waits. Returns whether there was one;
- * then the caller sends and calls burst_sent(). Shard lock.
+ * Ends the burst, for a caller that is about to send what waits, and calls burst_sent() when it has
+ * done so. Shard lock.
  */
-bool burst_end(struct burst *b);
+void burst_end(struct burst *b);
 /*
  * What waited was sent just now, so the gap begins. It does not begin earlier, since sending one
  * message may take longer than the gap lasts.

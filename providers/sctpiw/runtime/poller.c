@@ -64,10 +64,11 @@ static void give_way(struct shard *s)
 /* One pass, which sends what a burst has left waiting. Shard lock. */
 static void run(struct shard *s)
 {
-	bool burst;
+	bool burst = burst_is_gathering(&s->burst);
 
 	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
-	burst = burst_end(&s->burst);
+	if (burst)
+		burst_end(&s->burst);
 	loop_pass(s, CONN_QUICK);
 	if (burst)
 		burst_sent(&s->burst);

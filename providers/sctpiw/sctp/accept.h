@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The passive half of the handshake (RFC 9260 5.1), and INITs and cookies that meet an association
- * (5.2). Guarded by the caller's engine lock.
+ * (5.2). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_ACCEPT_H
 #define SCTPIW_SCTP_ACCEPT_H

@@ -3,7 +3,7 @@
  * An association: its life, how it is found, its events. Each duty has its state in a struct of its
  * own, which is declared in the header of the module that does it.
  *
- * Guarded, all of it, by the caller's engine lock. A call that may end an association says so in
+ * Guarded, all of it, by the caller's lock. A call that may end an association says so in
  * its comment: afterwards the state is SCTP_CLOSED, and only the event that reports the end is left
  * of it.
  */

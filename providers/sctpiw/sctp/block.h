@@ -2,7 +2,7 @@
 /*
  * Send blocks: the memory that packets are built in, sent from and kept in until
  * the peer has acknowledged them for good. Freed blocks are used again last in,
- * first out, so that a small window stays in the L2 cache. Guarded by the caller's engine lock.
+ * first out, so that a small window stays in the L2 cache. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_BLOCK_H
 #define SCTPIW_SCTP_BLOCK_H

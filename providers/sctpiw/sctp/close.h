@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The end of an association (RFC 9260 9): shutdown and abort. Everything here may end it. Guarded
- * by the caller's engine lock.
+ * by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_CLOSE_H
 #define SCTPIW_SCTP_CLOSE_H

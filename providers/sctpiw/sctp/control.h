@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Control chunks that answer what came: HEARTBEAT ACK and ERROR. They gather in sctp_assoc.control
- * and leave with the next packet. Guarded by the caller's engine lock.
+ * and leave with the next packet. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_CONTROL_H
 #define SCTPIW_SCTP_CONTROL_H

@@ -2,7 +2,7 @@
 /*
  * State Cookies (RFC 9260 5.1.3): all that the passive side must remember of an INIT, authenticated
  * with HMAC-SHA256 under a random key that changes hourly. Integers of the structs are in host
- * order. Guarded by the caller's engine lock.
+ * order. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_COOKIE_H
 #define SCTPIW_SCTP_COOKIE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The active half of the handshake (RFC 9260 5.1), and what both halves remember of it. The passive
- * half is accept.c. Guarded by the caller's engine lock.
+ * half is accept.c. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_HANDSHAKE_H
 #define SCTPIW_SCTP_HANDSHAKE_H

@@ -13,7 +13,7 @@
  *
  * A cumulative TSN that passes a chunk removes it from any of them. Only this module changes what a
  * chunk counts for: in the path's flight, in the peer's window, and among the lost and the
- * gap-acknowledged ones. Guarded by the caller's engine lock.
+ * gap-acknowledged ones. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_INFLIGHT_H
 #define SCTPIW_SCTP_INFLIGHT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What all associations of one instance share, and the local ports. The calls that make and free
- * them are in sctp.h. Guarded by the caller's engine lock.
+ * them are in sctp.h. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_INSTANCE_H
 #define SCTPIW_SCTP_INSTANCE_H

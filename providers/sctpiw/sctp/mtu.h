@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Path MTU discovery: probes and timers around the search of pmtu.h. sctp_assoc_set_mtu() and
- * sctp_packet_too_big() are declared in sctp.h. Guarded by the caller's engine lock.
+ * sctp_packet_too_big() are declared in sctp.h. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_MTU_H
 #define SCTPIW_SCTP_MTU_H

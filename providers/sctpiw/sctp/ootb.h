@@ -2,7 +2,7 @@
 /*
  * Packets out of the blue (RFC 9260 8.4), and all others that leave without an association:
  * INIT ACKs and the last word of an association that ends. They wait in a ring of fixed size until
- * sctp_output_ootb() fetches them. Guarded by the caller's engine lock.
+ * sctp_output_ootb() fetches them. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_OOTB_H
 #define SCTPIW_SCTP_OOTB_H

@@ -2,7 +2,7 @@
 /*
  * The DATA chunks sent and not yet cumulatively acknowledged: a ring indexed by
  * TSN that grows on demand. What the flags mean for the accounts is in inflight.h. Guarded by the
- * caller's engine lock.
+ * caller's lock.
  */
 #ifndef SCTPIW_SCTP_OUTQ_H
 #define SCTPIW_SCTP_OUTQ_H

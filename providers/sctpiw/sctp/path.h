@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One destination address of the peer (RFC 9260 13.3): what is known of the way there, and whether
- * anybody is at its end. All times are ns. Guarded by the caller's engine lock.
+ * anybody is at its end. All times are ns. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_PATH_H
 #define SCTPIW_SCTP_PATH_H

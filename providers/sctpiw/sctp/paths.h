@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The peer's addresses, one of which carries all DATA (RFC 9260 5.4, 6.4, 8.2). Guarded by the
- * caller's engine lock.
+ * caller's lock.
  */
 #ifndef SCTPIW_SCTP_PATHS_H
 #define SCTPIW_SCTP_PATHS_H

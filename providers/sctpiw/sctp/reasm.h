@@ -2,7 +2,7 @@
 /*
  * Reassembly of fragmented messages (RFC 9260 6.9). We never fragment, and a peer that follows RFC
  * 5043 does not need to, so nothing here is fast: each fragment is an allocation of its own, in TSN
- * order, within SCTP_REASM_BYTES. Guarded by the caller's engine lock.
+ * order, within SCTP_REASM_BYTES. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_REASM_H
 #define SCTPIW_SCTP_REASM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Loss detection and the timers of sending (RFC 9260 6.3, 7.2.4, RFC 8985). All times are ns.
- * Guarded by the caller's engine lock.
+ * Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_RECOVERY_H
 #define SCTPIW_SCTP_RECOVERY_H

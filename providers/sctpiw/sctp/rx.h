@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DATA that arrives and the SACKs that we send (RFC 9260 6.2). Guarded by the caller's engine lock.
+ * DATA that arrives and the SACKs that we send (RFC 9260 6.2). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_RX_H
 #define SCTPIW_SCTP_RX_H

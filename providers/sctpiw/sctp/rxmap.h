@@ -2,7 +2,7 @@
 /*
  * Which TSNs have arrived: the cumulative TSN and a bitmap of what lies beyond it
  * (RFC 9260 6.2, 6.7). The bitmap grows on demand up to SCTP_RXMAP_RANGE bits,
- * so a peer that sends in order costs none. Guarded by the caller's engine lock.
+ * so a peer that sends in order costs none. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_RXMAP_H
 #define SCTPIW_SCTP_RXMAP_H

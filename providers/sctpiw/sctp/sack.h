@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Acknowledgements that arrive (RFC 9260 6.2.1, 6.3, 7.2). Guarded by the caller's engine lock. */
+/* Acknowledgements that arrive (RFC 9260 6.2.1, 6.3, 7.2). Guarded by the caller's lock. */
 #ifndef SCTPIW_SCTP_SACK_H
 #define SCTPIW_SCTP_SACK_H
 

@@ -6,7 +6,7 @@
  *
  * Time is in nanoseconds of any monotonic clock. Ports, TSNs, stream ids and all
  * other integers are in host order. Errors are -errno. All of an instance is
- * guarded by one lock, the caller's (engine lock).
+ * guarded by one lock, the caller's (the shard's).
  *
  * The caller's loop, for each packet received:
  *	sctp_input()		-> rx: a new or restarted association, DATA to deliver
@@ -103,7 +103,7 @@ struct sctp_user_ops {
 };
 
 /*
- * An instance holds the endpoints and associations behind one engine lock. config and ops are
+ * An instance holds the endpoints and associations behind one lock. config and ops are
  * copied; random must outlive the instance. NULL: no memory.
  */
 struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_ops *ops,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sending: the state behind sctp_output() of sctp.h. Guarded by the caller's engine lock.
+ * Sending: the state behind sctp_output() of sctp.h. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_TX_H
 #define SCTPIW_SCTP_TX_H

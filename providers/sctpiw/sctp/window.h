@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the peer's window and cwnd let go (RFC 9260 6.1, 7.2). Guarded by the caller's engine lock.
+ * What the peer's window and cwnd let go (RFC 9260 6.1, 7.2). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_WINDOW_H
 #define SCTPIW_SCTP_WINDOW_H

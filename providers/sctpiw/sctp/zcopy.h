@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Zero-copy: messages whose end is still the user's memory while they are in flight (sctp_msg.zcopy
- * in sctp.h). Guarded by the caller's engine lock.
+ * in sctp.h). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_ZCOPY_H
 #define SCTPIW_SCTP_ZCOPY_H

@@ -2,7 +2,7 @@
 /* LINK: runtime */
 /*
  * How the end of LLP streams and connections reaches the application (RFC 5041 3, 6.2), and what
- * becomes of associations that nobody uses: a listener of the real engine, and a peer on a UDP
+ * becomes of associations that nobody uses: a listener of the real shard, and a peer on a UDP
  * socket.
  */
 #include <netinet/in.h>
