@@ -20,6 +20,7 @@ struct user_sctp {
 	struct sctp *sctp;
 	bool references; /* messages may leave parts of themselves in the application's memory */
 	bool stirred;	 /* this pass did something that is not a datagram */
+	unsigned int n_blocked; /* endpoints whose port is full */
 	struct sctp_rx rx;
 };
 
@@ -180,8 +181,10 @@ static void user_sctp_close(struct endpoint *ep)
 {
 	struct user_sctp_endpoint *ue = endpoint_of(ep);
 
-	if (ue->blocked)
+	if (ue->blocked) {
 		sctp_batch_done(user_sctp_of(ep->conn)->sctp, &ue->pending);
+		user_sctp_of(ep->conn)->n_blocked--;
+	}
 	sctp_endpoint_free(ue->sctp);
 	ep->conn->carrier->close(ep);
 	free(ue);
@@ -320,6 +323,7 @@ static void retry_blocked(struct conn *c)
 			continue;
 		sctp_batch_done(user_sctp_of(c)->sctp, &ue->pending);
 		ue->blocked = false;
+		user_sctp_of(c)->n_blocked--;
 		c->carrier->await_room(ep, false);
 		user_sctp_of(c)->stirred = true;
 		list_for_each(anode, &ep->assocs) {
@@ -336,7 +340,8 @@ static enum conn_received user_sctp_receive(struct conn *c, enum conn_depth dept
 	enum conn_received got;
 
 	user_sctp_of(c)->stirred = false;
-	retry_blocked(c);
+	if (user_sctp_of(c)->n_blocked)
+		retry_blocked(c);
 	got = c->carrier->receive(c, depth);
 	return got == CONN_NOTHING && user_sctp_of(c)->stirred ? CONN_STIRRED : got;
 }
@@ -394,6 +399,7 @@ static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_b
 	sctp_batch_keep(sa, batch);
 	ue->pending = *batch;
 	ue->blocked = true;
+	user_sctp_of(c)->n_blocked++;
 	c->carrier->await_room(ep, true);
 	return false;
 }
