@@ -141,7 +141,12 @@ void cm_init(struct cm *cm, struct cm_id_table *ids);
 /* ---- cm_id.c: the table of ids, one for the whole RNIC ---- */
 
 struct cm_id_table *cm_id_table_new(void); /* NULL: out of memory */
-/* Forgets all ids without a word to their peers, and gives back their references on channels. */
+/*
+ * Frees all ids without a word to their peers, and gives back their references on channels. The table is
+ * empty then. For the child of a fork(), with conn_forget(): the conn must not use the ids any more.
+ */
+void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *events);
+/* The same, and frees the table. */
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events);
 /* A new id whose events go to chan. NULL: out of memory. */
 struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid);

@@ -36,7 +36,7 @@ struct cm_id_table *cm_id_table_new(void)
 	return calloc(1, sizeof(struct cm_id_table));
 }
 
-void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
+void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *events)
 {
 	for (uint32_t i = 0; i < t->n_slots; i++) {
 		if (t->slots[i].id)
@@ -44,6 +44,12 @@ void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *event
 		free(t->slots[i].id);
 	}
 	free(t->slots);
+	*t = (struct cm_id_table){0};
+}
+
+void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
+{
+	cm_id_table_forget(t, events);
 	free(t);
 }
 

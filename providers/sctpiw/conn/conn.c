@@ -190,6 +190,8 @@ void conn_forget(struct conn *c)
 	c->closed = true;
 	forget_all(c, &c->endpoints.open);
 	forget_all(c, &c->endpoints.dormant);
+	/* The ids go, so nothing of them may be found here any more. */
+	cm_init(&c->cm, c->cm.ids);
 }
 
 void conn_sctp_stats(const struct conn *c, struct sctp_stats *stats)

@@ -127,7 +127,7 @@ static void begin_later(struct oob_qp *o, const char *why, int error)
 	struct oob_clock *clock = &o->clock;
 	char text[SOCKADDR_TEXT];
 
-	if (log_enabled(LOG_LEVEL_DEBUG))
+	if (trace_enabled())
 		log_debug("QP 0x%06x: %s: %s (error %d)", o->qp->num,
 			  sockaddr_text_ip(&o->ends.remote, qp_num_port(o->ends.dest), text), why,
 			  -error);

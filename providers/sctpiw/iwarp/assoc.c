@@ -79,7 +79,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 					       IW_EVENT_QP_FATAL);
 			/* The connection manager may try again with the same QP. */
 			if (s->qp && s->user.ctx && s->state == IW_S_INITIATING)
-				iw_rc_unbind(iw_rc_of(s->qp));
+				iw_setup_release_qp(s);
 			iw_session_lost(s, error);
 			iw_session_leave(s);
 			s->assoc = NULL;

@@ -228,8 +228,7 @@ static void accepted(struct iw_session *s, const struct session_control *c)
 	iw_session_wake(s);
 }
 
-/* The QP is free for another try: its state stays as it was. */
-static void release_qp(struct iw_session *s)
+void iw_setup_release_qp(struct iw_session *s)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
@@ -245,7 +244,7 @@ static void rejected(struct iw_session *s, const struct session_control *c)
 	s->rx.ended = true;
 	s->tx.ended = true; /* nothing more is owed (RFC 5043 6.3) */
 	s->state = IW_S_CLOSING;
-	release_qp(s);
+	iw_setup_release_qp(s);
 	free(s->setup.local);
 	s->setup.local = NULL;
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_REJECT);
@@ -271,7 +270,7 @@ void iw_setup_give_way(struct iw_session *s)
 	if (!start_anew(s))
 		return;
 	s->rx.ended = s->tx.ended = true;
-	release_qp(s);
+	iw_setup_release_qp(s);
 	iw_session_end(s, IW_END_CROSSED, NULL);
 }
 
@@ -292,7 +291,7 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 	if (!order)
 		order = random_u32(s->rnic->random) & 1 ? 1 : -1;
 	iw_assoc_set_initiator(s->assoc, order > 0);
-	release_qp(s);
+	iw_setup_release_qp(s);
 	iw_session_end(s, IW_END_CROSSED, NULL);
 }
 

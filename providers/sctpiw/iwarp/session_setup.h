@@ -16,6 +16,11 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
  * if none is idle.
  */
 void iw_setup_give_way(struct iw_session *s);
+/*
+ * The session has no use for its QP any more, which is free for another try: its state stays as it
+ * was, and its receives are posted again.
+ */
+void iw_setup_release_qp(struct iw_session *s);
 /* The first message of a stream without a session. */
 void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		    size_t len);

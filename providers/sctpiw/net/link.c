@@ -5,7 +5,7 @@
 
 static struct carrier_link *find(struct link_table *t, const struct ip_addr *remote, uint64_t now)
 {
-	for (unsigned int i = 0; i < LINK_MAX; i++) {
+	for (unsigned int i = 0; i < t->n; i++) {
 		struct carrier_link *l = &t->links[i];
 
 		if (l->forget_at > now && ip_addr_equal(&l->remote, remote))
@@ -23,12 +23,12 @@ const struct carrier_link *link_find(struct link_table *t, const struct ip_addr 
 	return l;
 }
 
-/* The entry that is free, or else the one that was used longest ago. */
+/* An entry that is free, or else the one that was used longest ago. */
 static struct carrier_link *make_room(struct link_table *t, uint64_t now)
 {
 	struct carrier_link *oldest = &t->links[0];
 
-	for (unsigned int i = 0; i < LINK_MAX; i++) {
+	for (unsigned int i = 0; i < t->n; i++) {
 		struct carrier_link *l = &t->links[i];
 
 		if (l->forget_at <= now)
@@ -36,7 +36,7 @@ static struct carrier_link *make_room(struct link_table *t, uint64_t now)
 		if (l->used < oldest->used)
 			oldest = l;
 	}
-	return oldest;
+	return t->n < LINK_MAX ? &t->links[t->n++] : oldest;
 }
 
 void link_set_no_gso(struct link_table *t, const struct ip_addr *remote, uint64_t now)
@@ -61,5 +61,5 @@ void link_set_no_gso(struct link_table *t, const struct ip_addr *remote, uint64_
 void link_table_free(struct link_table *t)
 {
 	free(t->links);
-	t->links = NULL;
+	*t = (struct link_table){.links = NULL};
 }

@@ -26,7 +26,8 @@ struct carrier_link {
 
 /* All zero is an empty table. */
 struct link_table {
-	struct carrier_link *links; /* LINK_MAX of them, or NULL while nothing was learnt */
+	struct carrier_link *links; /* room for LINK_MAX, or NULL while nothing was learnt */
+	unsigned int n;		    /* entries that were used so far */
 };
 
 /* What is known of the way to that address; NULL: nothing. */

@@ -230,11 +230,11 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 {
 	char text[SOCKADDR_TEXT] = "";
 
-	if (!ret || !log_enabled(LOG_LEVEL_DEBUG))
+	if (!ret || !trace_enabled())
 		return ret;
 	if (addr && !sockaddr_check(addr))
 		sockaddr_text(addr, text);
-	log_line(LOG_LEVEL_DEBUG, "id %u (%s) cannot %s%s%s: %s", id->handle,
+	log_debug("id %u (%s) cannot %s%s%s: %s", id->handle,
 		 cm_state_name(id->state), what, *text ? " " : "", text, strerror(-ret));
 	return ret;
 }

@@ -100,8 +100,7 @@ void loop_finish(struct shard *s)
 		capture_flush(&s->net);
 	if (s->net.trace)
 		trace_file_flush(s->net.trace);
-	atomic_store_explicit(&s->progress.last_cm_event, s->conn.cm.last_event,
-			      memory_order_relaxed);
+	progress_note_cm_event(&s->progress, s->conn.cm.last_event);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);
 }

@@ -59,6 +59,14 @@ void progress_fini(struct shard *s);
  * pthread_create(): a line was logged, and another call tries again. Shard lock.
  */
 int progress_start(struct shard *s);
+/* When an event of the RDMA CM was posted last, ns. Shard lock. */
+static inline void progress_note_cm_event(struct progress *p, uint64_t when)
+{
+	/* Other threads read from this cache line, so it is written only if something changes. */
+	if (atomic_load_explicit(&p->last_cm_event, memory_order_relaxed) != when)
+		atomic_store_explicit(&p->last_cm_event, when, memory_order_relaxed);
+}
+
 /* Has the timer end the thread's sleep at that time, ns, or earlier. Shard lock. */
 void progress_set_deadline(struct shard *s, uint64_t when);
 /* Ends the thread's sleep or nap, if there is a thread. Called without the lock; never blocks. */

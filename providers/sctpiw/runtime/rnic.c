@@ -241,8 +241,7 @@ static void forget(struct rnic *r)
 	s->net.capture = NULL;
 	trace_file_free(s->net.trace);
 	s->net.trace = NULL;
-	cm_id_table_free(r->ids, &host_conn_ops.events);
-	r->ids = NULL;
+	cm_id_table_forget(r->ids, &host_conn_ops.events);
 	atomic_store(&current, NULL);
 	atomic_store_explicit(&s->lock.waiters, 0, memory_order_relaxed);
 	pthread_mutex_unlock(&s->lock.mutex);
