@@ -84,8 +84,7 @@ static void test_headers(void)
 	char many[16] = { 0 };
 
 	check_fails(write(cm, &hdr, 4), EINVAL);
-	check_fails(write(cm, &hdr, sizeof(hdr)),
-		    EINVAL); /* too little was written */
+	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL); /* too little was written */
 	hdr.cmd = 23;
 	hdr.in = 0;
 	check_fails(write(cm, &hdr, sizeof(hdr)), EINVAL);

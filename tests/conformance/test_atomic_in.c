@@ -105,14 +105,16 @@ static void any_masks(void **state)
 
 	for (unsigned int i = 0; i < 100000; i++) {
 		uint64_t old = fx_next(&seed);
-		struct rdmap_atomic_request r = { .data = fx_next(&seed), .mask = fx_next(&seed),
+		struct rdmap_atomic_request r = { .data = fx_next(&seed),
+						  .mask = fx_next(&seed),
 						  .compare = fx_next(&seed) };
 
 		if (i % 3 == 0) /* few fields */
 			r.mask &= fx_next(&seed) & fx_next(&seed) & fx_next(&seed);
 		if (i % 7 == 0)
 			r.compare = old;
-		r.compare_mask = i % 2 ? fx_next(&seed) & fx_next(&seed) & fx_next(&seed) : UINT64_MAX;
+		r.compare_mask = i % 2 ? fx_next(&seed) & fx_next(&seed) & fx_next(&seed) :
+					 UINT64_MAX;
 		assert_true(iw_atomic_next(old, &r) == add_by_the_book(old, r.data, r.mask));
 		r.opcode = RDMAP_CMP_SWAP;
 		assert_true(iw_atomic_next(old, &r) == swap_by_the_book(old, &r));
@@ -154,8 +156,9 @@ static void what_does_not_count(void **state)
 	open_words(&x, 4);
 	*word(&x, 0) = 40;
 	/* reserved bits, an Invalidate STag, Compare Data and Mask of a FetchAdd */
-	in(&x, "7D 7A %w  00000001 00000001 00000000  FFFFFFF0 00000007 %w %q "
-	       "0000000000000002 0000000000000000 1111111111111111 2222222222222222",
+	in(&x,
+	   "7D 7A %w  00000001 00000001 00000000  FFFFFFF0 00000007 %w %q "
+	   "0000000000000002 0000000000000000 1111111111111111 2222222222222222",
 	   x.stag, x.stag, x.base);
 	out(&x, RESPONSE, 1u, 7u, (uint64_t)40);
 	assert_true(*word(&x, 0) == 42);
@@ -202,7 +205,8 @@ static void in_pieces(void **state)
 
 	open_words(&x, 2);
 	*word(&x, 1) = 100;
-	script_bytes(body, "00000000 00000009 %w %q " ADD, x.stag, x.base + 8, (uint64_t)5, (uint64_t)0);
+	script_bytes(body, "00000000 00000009 %w %q " ADD, x.stag, x.base + 8, (uint64_t)5,
+		     (uint64_t)0);
 	in_at(&x, 2, "01 4A 00000000  00000001 00000001 00000014 %b", body + 20, (size_t)20);
 	in_at(&x, 3, "41 4A 00000000  00000001 00000001 00000028 %b", body + 40, (size_t)12);
 	silent(&x);
@@ -312,8 +316,23 @@ static void refusals(void **state)
 {
 	ROWS("7306-5.1.1-01 7306-5.1.1-02 7306-5.1.1-03 7306-5.1.2-04 7306-5.1.2-05 7306-5.2.1-11"
 	     " 7306-8.2-02 7306-8.1-02 7306-9-01 7306-5.2.1-05 5042-6.1.1-03 5042-6.2.1-01");
-	enum { UNKNOWN, KEY, FOREIGN, NO_RIGHT, QP_RIGHT, BELOW, ACROSS, WRAP, GONE, ODD, FOUR, CODE_1,
-	       CODE_3, CODE_15, CASES };
+	enum {
+		UNKNOWN,
+		KEY,
+		FOREIGN,
+		NO_RIGHT,
+		QP_RIGHT,
+		BELOW,
+		ACROSS,
+		WRAP,
+		GONE,
+		ODD,
+		FOUR,
+		CODE_1,
+		CODE_3,
+		CODE_15,
+		CASES
+	};
 
 	for (unsigned int c = 0; c < 2 * CASES; c++) {
 		uint32_t code = c % 2 ? 2 : 0, error, stag;
@@ -327,10 +346,10 @@ static void refusals(void **state)
 		open_words(&x, 4);
 		pd = iw_pd_new(x.rnic, NULL);
 		iw_mr_new(x.pd, x.base, 100, x.base,
-			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ, NULL,
-			  &plain);
-		iw_mr_new(pd, x.base, 100, x.base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL,
-			  &other);
+			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ,
+			  NULL, &plain);
+		iw_mr_new(pd, x.base, 100, x.base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC,
+			  NULL, &other);
 		iw_mr_new(x.pd, x.base, 0xf00, 0xfffffffffffff000,
 			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &high);
 		memset(x.mem, 0x77, FX_MEM);
@@ -388,8 +407,9 @@ static void refusals(void **state)
 		}
 		event = error >> 8 == 1 ? IW_EVENT_QP_ACCESS : IW_EVENT_QP_REQUEST;
 		script_bytes(header, "41 4A 00000000  00000001 00000001 00000000");
-		in(&x, "%b %w 00000001 %w %q 0000000000000001 0000000000000000 "
-		       "7777777777777777 0000000000000000",
+		in(&x,
+		   "%b %w 00000001 %w %q 0000000000000001 0000000000000000 "
+		   "7777777777777777 0000000000000000",
 		   header, (size_t)18, code, stag, to);
 		out(&x, TERM_SEGMENT "%w 0046 %b", error << 16 | 0xc000, header, (size_t)18);
 		out_end(&x);
@@ -415,7 +435,9 @@ static void zero_based(void **state)
 
 		open_words(&x, 4);
 		assert_int_equal(iw_mr_new(x.pd, x.base + 4, 100, 0,
-					   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &mr), 0);
+					   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL,
+					   &mr),
+				 0);
 		in(&x, ATOMIC_SEGMENT ADD, 1u, 0u, 1u, iw_mr_stag(mr), (uint64_t)at, (uint64_t)9,
 		   (uint64_t)0);
 		if (at)
@@ -437,8 +459,10 @@ static void taken_away_meanwhile(void **state)
 
 	open_words(&x, 4);
 	assert_int_equal(iw_mr_new(x.pd, x.base + 64, 8, 0,
-				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &mr), 0);
-	in(&x, ATOMIC_SEGMENT ADD, 1u, 0u, 1u, iw_mr_stag(mr), (uint64_t)0, (uint64_t)9, (uint64_t)0);
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &mr),
+			 0);
+	in(&x, ATOMIC_SEGMENT ADD, 1u, 0u, 1u, iw_mr_stag(mr), (uint64_t)0, (uint64_t)9,
+	   (uint64_t)0);
 	iw_mr_free(mr);
 	out(&x, TERM_SEGMENT "0100C000 0046 41 4A 00000000  00000001 00000001 00000000");
 	out_end(&x);

@@ -32,12 +32,16 @@ static void requests(void **state)
 
 	open_session(&x, 0, 4);
 	fx_post_atomic(&x, 1, IW_WR_ATOMIC_FETCH_AND_ADD, x.base, RKEY, TO, 0x1122334455667788, 99);
-	out(&x, REQUEST "00000000 00000001 11223344 0102030405060708"
-		" 1122334455667788 0000000000000000 0000000000000000 FFFFFFFFFFFFFFFF", 1u);
+	out(&x,
+	    REQUEST "00000000 00000001 11223344 0102030405060708"
+		    " 1122334455667788 0000000000000000 0000000000000000 FFFFFFFFFFFFFFFF",
+	    1u);
 	assert_int_equal(x.out_len, 2 + 70);
 	fx_post_atomic(&x, 2, IW_WR_ATOMIC_CMP_AND_SWP, x.base, RKEY, TO, 0x1122334455667788, 99);
-	out(&x, REQUEST "00000002 00000002 11223344 0102030405060708"
-		" 0000000000000063 FFFFFFFFFFFFFFFF 1122334455667788 FFFFFFFFFFFFFFFF", 2u);
+	out(&x,
+	    REQUEST "00000002 00000002 11223344 0102030405060708"
+		    " 0000000000000063 FFFFFFFFFFFFFFFF 1122334455667788 FFFFFFFFFFFFFFFF",
+	    2u);
 	/* no room, no request */
 	add(&x, 3, 0);
 	assert_false(fx_pull_room(&x, 71));
@@ -322,8 +326,7 @@ static void refused_by_the_peer(void **state)
 		{ 0x0206c000, IW_WC_REM_OP_ERR },     /* has no atomics */
 		{ 0x0207c000, IW_WC_REM_OP_ERR },     /* not aligned */
 		{ 0x0100c000, IW_WC_REM_ACCESS_ERR }, /* no such STag */
-		{ 0x0102c000, IW_WC_REM_ACCESS_ERR },
-		{ 0x0202c000, IW_WC_REM_OP_ERR },
+		{ 0x0102c000, IW_WC_REM_ACCESS_ERR }, { 0x0202c000, IW_WC_REM_OP_ERR },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -335,7 +338,8 @@ static void refused_by_the_peer(void **state)
 		add(&x, 3, 16);
 		for (uint32_t msn = 1; msn <= 3; msn++)
 			out(&x, REQUEST "..", msn);
-		in(&x, TERM_SEGMENT "%w 0046 41 4A 00000000  00000001 00000002 00000000", cases[i].word);
+		in(&x, TERM_SEGMENT "%w 0046 41 4A 00000000  00000001 00000002 00000000",
+		   cases[i].word);
 		completions(&x, { 1, IW_WC_WR_FLUSH_ERR }, { 2, cases[i].status },
 			    { 3, IW_WC_WR_FLUSH_ERR });
 		fx_event(&x, IW_EVENT_QP_FATAL);

@@ -32,7 +32,7 @@ struct bench {
 };
 
 #define RW (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ)
-#define AT 1024	 /* of the memory region in x.mem */
+#define AT 1024 /* of the memory region in x.mem */
 #define SIZE 0xf00u
 #define HIGH_TO 0xfffffffffffff000ull
 

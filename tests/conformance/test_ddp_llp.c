@@ -216,8 +216,8 @@ static void reliable_or_failed(void **state)
 	completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ETIMEDOUT);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false, 4,
-			       1500);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL,
+			       false, 4, 1500);
 }
 
 /*
@@ -325,7 +325,8 @@ static void streams_do_not_wait(void **state)
 	add_message(tsn++, WHOLE, 17, "0000 0001");
 	send_packet();
 	assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, second,
-					   &(struct iw_session_param){ .ird = 4, .ord = 4 }), 0);
+					   &(struct iw_session_param){ .ird = 4, .ord = 4 }),
+			 0);
 	x.qp = second;
 	fx_post_recv(&x, 1, x.base, 16, x.stag);
 	begin();
@@ -350,8 +351,8 @@ static void llp_errors_are_told(void **state)
 	completions(&x, { 1, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
-	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL, false, 4,
-			       1500);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL,
+			       false, 4, 1500);
 }
 
 int main(void)

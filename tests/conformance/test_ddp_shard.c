@@ -94,8 +94,9 @@ static int bench_open(void **state)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct iw_qp_attr attr = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
-				   .max_recv_sge = 1 };
+	struct iw_qp_attr attr = {
+		.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1
+	};
 	struct rnic_addr_info info;
 	socklen_t len = sizeof(to);
 	struct shard *s;
@@ -114,7 +115,8 @@ static int bench_open(void **state)
 	b.pd = iw_pd_new(s->conn.rnic, NULL);
 	b.cq = iw_cq_new(s->conn.rnic, 64, NULL);
 	assert_int_equal(iw_mr_new(b.pd, (uintptr_t)b.mem, sizeof(b.mem), 0,
-				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &b.mr), 0);
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL, &b.mr),
+			 0);
 	attr.pd = b.pd;
 	attr.send_cq = attr.recv_cq = b.cq;
 	for (unsigned int i = 0; i < QPS; i++) {

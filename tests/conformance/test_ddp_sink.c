@@ -317,9 +317,9 @@ static void unmodified_on_the_way(void **state)
 			kinds[i].flags);
 		assert_true(fx_pull(&source));
 		memset(&rec, 0, sizeof(rec));
-		assert_int_equal(
-			iw_ddp_place(sink.session, 1, source.out + 2, source.out_len - 2, &rec, &f),
-			0);
+		assert_int_equal(iw_ddp_place(sink.session, 1, source.out + 2, source.out_len - 2,
+					      &rec, &f),
+				 0);
 		assert_int_equal(rec.rdmap, kinds[i].octet);
 		if (kinds[i].opcode == IW_WR_SEND)
 			assert_int_equal(rec.stag, 0);
@@ -327,7 +327,7 @@ static void unmodified_on_the_way(void **state)
 			assert_int_equal(rec.stag, sink.stag);
 		if (i) {
 			assert_int_equal(rec.msn, i); /* MSN */
-			assert_int_equal(rec.mo, 0); /* MO */
+			assert_int_equal(rec.mo, 0);  /* MO */
 		} else {
 			assert_true(iw_rec_to(&rec) == sink.base + 7);
 		}
@@ -503,7 +503,8 @@ static void streams_are_independent(void **state)
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, second,
-					   &(struct iw_session_param){ .ird = 4, .ord = 4 }), 0);
+					   &(struct iw_session_param){ .ird = 4, .ord = 4 }),
+			 0);
 	assert_true(fx_pull(&x));
 	x.qp = second;
 	RECEIVE(&x, 2, 200, 16);

@@ -91,8 +91,8 @@ static void segment_sizes(void **state)
 		uint32_t len, offset; /* MO, or TO - 16384 */
 	} want[] = {
 		{ 0x01, 1480, 0 }, { 0x41, 568, 1480 }, { 0x81, 1484, 0 }, { 0xc1, 564, 1484 },
-		{ 0x41, 1482, 0 }, { 0x01, 1480, 0 },	{ 0x41, 3, 1480 },
-		{ 0xc1, 1486, 0 }, { 0x81, 1484, 0 },	{ 0xc1, 3, 1484 },
+		{ 0x41, 1482, 0 }, { 0x01, 1480, 0 },	{ 0x41, 3, 1480 }, { 0xc1, 1486, 0 },
+		{ 0x81, 1484, 0 }, { 0xc1, 3, 1484 },
 	};
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		bool tagged = want[i].control & 0x80;
@@ -112,8 +112,8 @@ static void segment_sizes(void **state)
  * One message of len octets, whatever it is cut into: each segment a whole header, none larger than
  * the MULPDU, offsets without a gap, L on the last alone, and all else equal in all of them.
  */
-static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint32_t len,
-			 uint8_t op, uint64_t to)
+static void take_message(struct fx *x, size_t mulpdu, const uint8_t *data, uint32_t len, uint8_t op,
+			 uint64_t to)
 {
 	bool tagged = op == 0x40 || op == 0x42;
 	size_t header = tagged ? 14 : 18, fixed = tagged ? 6 : 14;

@@ -231,7 +231,7 @@ static void the_llp_fails(void **state)
 		struct fx x;
 
 		open_session(&x, 4, 4);
-		iw_session_set_user(x.session, &(struct iw_session_user){.ctx = &x});
+		iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
 		fx_post_recv(&x, 1, x.base, 16, x.stag);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 1, 0);
 		fx_post(&x, 3, IW_WR_SEND, x.base, 4000, 0, 0, 0);
@@ -244,8 +244,8 @@ static void the_llp_fails(void **state)
 		ended(&x, errors[i]);
 		fx_post(&x, 5, IW_WR_SEND, x.base, 4, 0, 0, 0);
 		completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
-		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
-				       4, 1500);
+		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
+				       false, 4, 1500);
 		fx_stop(&x);
 	}
 

@@ -10,8 +10,8 @@
 static void post_imm(struct fx *x, uint64_t wr_id, uint8_t opcode, uint32_t len, const char imm[4],
 		     uint8_t flags)
 {
-	struct iw_send_wqe *w = fx_begin(x, wr_id, opcode, x->base, len, 0x11223344,
-					 0x0102030405060708, flags);
+	struct iw_send_wqe *w =
+		fx_begin(x, wr_id, opcode, x->base, len, 0x11223344, 0x0102030405060708, flags);
 
 	memcpy(&w->imm_data, imm, 4);
 	fx_publish(x);
@@ -75,7 +75,8 @@ static void nothing_in_between(void **state)
 		for (uint32_t n = 1; n <= 4; n++)
 			in(&x, READ_SEGMENT("%w", "00000004 %w %q"), n, x.stag, x.base);
 		for (uint32_t n = 1; n <= 4; n++)
-			post_imm(&x, n, IW_WR_RDMA_WRITE_WITH_IMM, 2000 * i, (char[4]){ (char)n }, 0);
+			post_imm(&x, n, IW_WR_RDMA_WRITE_WITH_IMM, 2000 * i, (char[4]){ (char)n },
+				 0);
 		while (fx_pull(&x)) {
 			if (x.out[3] != 0x40 || !(x.out[2] & 0x40))
 				continue;
@@ -192,8 +193,8 @@ static void reordered(void **state)
 		for (uint32_t i = 50; i >= 1; i--) {
 			in_at(&x, (uint16_t)(2 * i), IMMEDIATE("48") "%w 00000000", i, i);
 			if (i > 1)
-				in_at(&x, (uint16_t)(2 * i - 1), "C1 40 %w %q %b", x.stag, x.base + i,
-				      x.mem + 4000, (size_t)i);
+				in_at(&x, (uint16_t)(2 * i - 1), "C1 40 %w %q %b", x.stag,
+				      x.base + i, x.mem + 4000, (size_t)i);
 			no_completion(&x);
 		}
 		in_at(&x, 1, "C1 40 %w %q 'w'", x.stag, x.base);
@@ -243,7 +244,8 @@ static void wrong(void **state)
 		{ "41 48 00000000  00000000 00000001 00000000", "00000001 000000", 0x02ffc000 },
 		{ "41 48 00000000  00000000 00000001 00000000", "", 0x02ffc000 },
 		{ "41 49 00000000  00000000 00000001 00000000", "00000001 000000", 0x02ffc000 },
-		{ "41 48 00000000  00000000 00000001 00000000", "00000001 00000000 00", 0x1205c000 },
+		{ "41 48 00000000  00000000 00000001 00000000", "00000001 00000000 00",
+		  0x1205c000 },
 		{ "41 49 00000000  00000000 00000001 00000000", "00000001 00000000 00000000",
 		  0x1205c000 },
 		{ "01 48 00000000  00000000 00000001 00000000", "00000001 00000000", 0x02ffc000 },
@@ -317,7 +319,8 @@ static void refused_by_the_peer(void **state)
 		out(&x, "C1 40 ..");
 		out(&x, IMMEDIATE("48") "..", 1u);
 		if (c)
-			in(&x, TERM_SEGMENT "1202C000 001A 41 48 00000000  00000000 00000001 00000000");
+			in(&x,
+			   TERM_SEGMENT "1202C000 001A 41 48 00000000  00000000 00000001 00000000");
 		else
 			in(&x, TERM_SEGMENT "1101C000 0016 C1 40 11223344 0102030405060708");
 		completions(&x, { 1, IW_WC_WR_FLUSH_ERR },
@@ -329,16 +332,11 @@ static void refused_by_the_peer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_they_go_out),
-		cmocka_unit_test(nothing_in_between),
-		cmocka_unit_test(as_they_come_in),
-		cmocka_unit_test(responses_do_not_count),
-		cmocka_unit_test(solicited),
-		cmocka_unit_test(reordered),
-		cmocka_unit_test(without_a_receive),
-		cmocka_unit_test(wrong),
-		cmocka_unit_test(faults_of_ours),
-		cmocka_unit_test(refused_by_the_peer),
+		cmocka_unit_test(as_they_go_out),    cmocka_unit_test(nothing_in_between),
+		cmocka_unit_test(as_they_come_in),   cmocka_unit_test(responses_do_not_count),
+		cmocka_unit_test(solicited),	     cmocka_unit_test(reordered),
+		cmocka_unit_test(without_a_receive), cmocka_unit_test(wrong),
+		cmocka_unit_test(faults_of_ours),    cmocka_unit_test(refused_by_the_peer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

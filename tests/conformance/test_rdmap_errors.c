@@ -32,13 +32,15 @@ static void begin(void)
 	open_session(&x, 2, 3);
 	other_pd = iw_pd_new(x.rnic, NULL);
 	assert_int_equal(iw_mr_new(other_pd, x.base, 100, x.base, rw | IW_ACCESS_REMOTE_READ, NULL,
-				   &foreign), 0);
+				   &foreign),
+			 0);
 	assert_int_equal(
 		iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &read_only), 0);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, rw, NULL, &write_only), 0);
 	/* up to 256 bytes before the end of the space of TOs */
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0xf00, UINT64_C(0xfffffffffffff000),
-				   rw | IW_ACCESS_REMOTE_READ, NULL, &high), 0);
+				   rw | IW_ACCESS_REMOTE_READ, NULL, &high),
+			 0);
 	unknown = x.stag ^ 0x4200;
 	wrong_key = x.stag ^ 1;
 	for (unsigned int i = 0; i < FX_MEM; i++)
@@ -162,9 +164,11 @@ static void read_requests_of_what_is_not_theirs(void **state)
 	in(&x, "01 41 00000000  00000001 00000001 00000000  DEADBEEF 0123456789ABCDEF");
 	silent(&x);
 	in(&x, "41 41 00000000  00000001 00000001 0000000C  00000001 %w %q", unknown, x.base);
-	out(&x, TERM_SEGMENT "0100E000 0022"
-		"  41 41 00000000  00000001 00000001 0000000C"
-		"  DEADBEEF 0123456789ABCDEF 00000001 %w %q", unknown, x.base);
+	out(&x,
+	    TERM_SEGMENT "0100E000 0022"
+			 "  41 41 00000000  00000001 00000001 0000000C"
+			 "  DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+	    unknown, x.base);
 	out_end(&x);
 	end();
 }
@@ -193,7 +197,8 @@ static void read_requests_at_the_edges(void **state)
 	begin();
 	iw_mr_free(high);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0x100, UINT64_C(0xffffffffffffff00),
-				   IW_ACCESS_REMOTE_READ, NULL, &high), 0);
+				   IW_ACCESS_REMOTE_READ, NULL, &high),
+			 0);
 	in(&x, READ_SEGMENT("00000001", "00000010 %w FFFFFFFFFFFFFFF0"), iw_mr_stag(high));
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", x.mem + 0xf0, (size_t)16);
 	silent(&x);
@@ -243,25 +248,39 @@ static void sends_as_they_should_not_be(void **state)
 static void read_requests_as_they_should_not_be(void **state)
 {
 	ROWS("5040-4.8-25 5040-4.8-31 5040-4.8-36 5040-4.8-37 5040-7.1-04 5040-7.2-06 5040-7.2-07");
-	REFUSED(0x1201c000, "41 41 00000000  00000005 00000001 00000000"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
+	REFUSED(0x1201c000,
+		"41 41 00000000  00000005 00000001 00000000"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
 	REFUSED(0x1203c000, READ_SEGMENT("00000000", "00000001 %w %q"), x.stag, x.base);
 	/* before 1 came; behind what an IRD of 2 allows */
 	REFUSED(0x1203c000, READ_SEGMENT("00000002", "00000001 %w %q"), x.stag, x.base);
 	REFUSED(0x1202c000, READ_SEGMENT("00000003", "00000001 %w %q"), x.stag, x.base);
-	REFUSED(0x1204c000, "41 41 00000000  00000001 00000001 00000001"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
-	REFUSED(0x1204c000, "41 41 00000000  00000001 00000001 00000004"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
+	REFUSED(0x1204c000,
+		"41 41 00000000  00000001 00000001 00000001"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
+	REFUSED(0x1204c000,
+		"41 41 00000000  00000001 00000001 00000004"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
 	REFUSED(0x1205c000, READ_SEGMENT("00000001", "00000001 %w %q 00"), x.stag, x.base);
-	REFUSED(0x02ffc000, "41 41 00000000  00000001 00000001 00000000"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %w 000000", x.stag, 0);
-	REFUSED(0x1206c000, "42 41 00000000  00000001 00000001 00000000"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
-	REFUSED(0x0205c000, "41 C1 00000000  00000001 00000001 00000000"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
-	REFUSED(0x0206c000, "41 43 00000000  00000001 00000001 00000000"
-		" DEADBEEF 0123456789ABCDEF 00000001 %w %q", x.stag, x.base);
+	REFUSED(0x02ffc000,
+		"41 41 00000000  00000001 00000001 00000000"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %w 000000",
+		x.stag, 0);
+	REFUSED(0x1206c000,
+		"42 41 00000000  00000001 00000001 00000000"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
+	REFUSED(0x0205c000,
+		"41 C1 00000000  00000001 00000001 00000000"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
+	REFUSED(0x0206c000,
+		"41 43 00000000  00000001 00000001 00000000"
+		" DEADBEEF 0123456789ABCDEF 00000001 %w %q",
+		x.stag, x.base);
 	/* one that repeats an MSN which was answered */
 	begin();
 	in(&x, READ_SEGMENT("00000001", "00000000 00000000 0000000000000000"));
@@ -329,7 +348,7 @@ static void every_version(void **state)
 				uint32_t ddp = tagged ? 0x1104c000 : 0x1206c000;
 				uint32_t word = dv == 1 ? 0x0205c000 : ddp;
 				uint8_t octets[2] = { (uint8_t)((tagged ? 0xc0 : 0x40) | dv),
-						     version[v] | op };
+						      version[v] | op };
 
 				begin();
 				if (tagged)
@@ -358,9 +377,9 @@ static void invalidations(void **state)
 	refused(0x0109c000, "41 44 %w  00000000 00000001 00000000", iw_mr_stag(foreign));
 	/* there it is as good as before */
 	second = fx_qp_sized(&x, other_pd, x.cq, 1);
-	assert_int_equal(
-		iw_mr_remote(second, iw_mr_stag(foreign), x.base, 100, IW_ACCESS_REMOTE_READ, &p),
-		IW_REMOTE_OK);
+	assert_int_equal(iw_mr_remote(second, iw_mr_stag(foreign), x.base, 100,
+				      IW_ACCESS_REMOTE_READ, &p),
+			 IW_REMOTE_OK);
 	iw_qp_free(second);
 	end();
 	/* of the right PD, but others of that PD may be using it */
@@ -392,8 +411,7 @@ static void responses(void **state)
 		{ 0x1101c000, 0, 2000, 11 },	 { 0x1101c000, 0, 2009, 2 },
 		{ 0x1101c000, 0, 2004, 1000 },	 { 0x1101c000, 0, 0, 4 },
 		{ 0x1101c000, 0, 2000, 9 }, /* the last segment, and a byte is missing */
-		{ 0x1101c000, 0, 2000, 0 },
-		{ 0x1101c000, 0, 3000, 4 }, /* not its turn */
+		{ 0x1101c000, 0, 2000, 0 },	 { 0x1101c000, 0, 3000, 4 }, /* not its turn */
 		{ 0x1101c000, 0, 4000, 10 },
 	};
 	static const uint8_t data[1000] = { 1 };
@@ -432,8 +450,7 @@ static void responses(void **state)
 	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 1, 0);
 	out(&x, "41 41 ..");
 	in(&x, "C1 42 %w FFFFFFFFFFFFFFFC '01234567'", x.stag);
-	out(&x, TERM_SEGMENT
-		"  1103C000 0016 C1 42 %w FFFFFFFFFFFFFFFC", x.stag);
+	out(&x, TERM_SEGMENT "  1103C000 0016 C1 42 %w FFFFFFFFFFFFFFFC", x.stag);
 	out_end(&x);
 	end();
 }
@@ -449,9 +466,11 @@ static void in_the_midst_of_a_read(void **state)
 	out(&x, "81 42 DEADBEEF 0123456789ABCFE3 ..");
 	iw_mr_free(x.mr);
 	x.mr = NULL;
-	out(&x, TERM_SEGMENT "0100E000 002E"
-		"  41 41 00000000  00000001 00000001 00000000"
-		"  DEADBEEF 0123456789ABD1D7 000000C8 %w %q", x.stag, x.base + 8 + 1000);
+	out(&x,
+	    TERM_SEGMENT "0100E000 002E"
+			 "  41 41 00000000  00000001 00000001 00000000"
+			 "  DEADBEEF 0123456789ABD1D7 000000C8 %w %q",
+	    x.stag, x.base + 8 + 1000);
 	out_end(&x);
 	fx_event(&x, IW_EVENT_QP_ACCESS);
 	end();
@@ -500,9 +519,9 @@ static void local_errors(void **state)
 static bool known(uint16_t error)
 {
 	static const uint16_t errors[] = {
-		0x0000, 0x0100, 0x0101, 0x0102, 0x0103, 0x0104, 0x0109, 0x01ff,
-		0x0205, 0x0206, 0x0207, 0x0208, 0x0209, 0x02ff, 0x1000, 0x1100, 0x1101,
-		0x1102, 0x1103, 0x1104, 0x1201, 0x1202, 0x1203, 0x1204, 0x1205, 0x1206,
+		0x0000, 0x0100, 0x0101, 0x0102, 0x0103, 0x0104, 0x0109, 0x01ff, 0x0205,
+		0x0206, 0x0207, 0x0208, 0x0209, 0x02ff, 0x1000, 0x1100, 0x1101, 0x1102,
+		0x1103, 0x1104, 0x1201, 0x1202, 0x1203, 0x1204, 0x1205, 0x1206,
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)

@@ -124,8 +124,7 @@ static void invalidation_is_at_delivery(void **state)
 	completions(&x, { 1, IW_WC_SUCCESS });
 	in_at(&x, 4, "C1 40 %w %q 'four'", x.stag, x.base + 400);
 	assert_int_equal(x.mem[400], 0);
-	out(&x, TERM_SEGMENT "1100C000 0012 C1 40 %w %q", x.stag,
-	    x.base + 400);
+	out(&x, TERM_SEGMENT "1100C000 0012 C1 40 %w %q", x.stag, x.base + 400);
 	out_end(&x);
 	fx_stop(&x);
 }
@@ -183,8 +182,9 @@ static void inbound_depth(void **state)
 		memcpy(x.mem, "0123456789", 10);
 		for (unsigned int round = 0; round < 3; round++) {
 			for (uint32_t i = 0; i < ird; i++)
-				in(&x, "41 41 00000000  00000001 %w 00000000 "
-				       " %w 0000000000000000 00000001 %w %q",
+				in(&x,
+				   "41 41 00000000  00000001 %w 00000000 "
+				   " %w 0000000000000000 00000001 %w %q",
 				   msn + i, msn + i, x.stag, x.base + i);
 			for (uint32_t i = 0; i < ird; i++)
 				out(&x, "C1 42 %w 0000000000000000 %b", msn + i, x.mem + i,
@@ -193,13 +193,13 @@ static void inbound_depth(void **state)
 			msn += ird;
 		}
 		for (uint32_t i = 0; i < ird; i++)
-			in(&x, "41 41 00000000  00000001 %w 00000000 "
-				       " %w 0000000000000000 00000001 %w %q",
+			in(&x,
+			   "41 41 00000000  00000001 %w 00000000 "
+			   " %w 0000000000000000 00000001 %w %q",
 			   msn + i, msn + i, x.stag, x.base + i);
-		in(&x, READ_SEGMENT("%w", "00000001 %w %q"),
-		   msn + ird, x.stag, x.base);
-		out(&x, TERM_SEGMENT
-			"  1202C000 002E 41 41 00000000  00000001 %w 00000000", msn + ird);
+		in(&x, READ_SEGMENT("%w", "00000001 %w %q"), msn + ird, x.stag, x.base);
+		out(&x, TERM_SEGMENT "  1202C000 002E 41 41 00000000  00000001 %w 00000000",
+		    msn + ird);
 		out_end(&x);
 		fx_event(&x, IW_EVENT_QP_REQUEST);
 		fx_stop(&x);
@@ -226,9 +226,9 @@ static void rights_and_range(void **state)
 
 		open_session(&x, 1, 0);
 		other = iw_pd_new(x.rnic, NULL);
-		assert_int_equal(
-			iw_mr_new(ours ? x.pd : other, x.base + 1000, 100, 7000, access, NULL, &mr),
-			0);
+		assert_int_equal(iw_mr_new(ours ? x.pd : other, x.base + 1000, 100, 7000, access,
+					   NULL, &mr),
+				 0);
 		memset(x.mem, 0x5a, FX_MEM);
 		memset(x.mem + 1000, 0xa5, 100);
 		memcpy(before, x.mem, FX_MEM);
@@ -264,8 +264,10 @@ static void rights_taken_back(void **state)
 		struct fx x;
 
 		open_session(&x, 1, 0);
-		assert_int_equal(iw_mr_new(x.pd, x.base, 100, 0, IW_ACCESS_LOCAL_WRITE |
-					   IW_ACCESS_REMOTE_WRITE, NULL, &mr), 0);
+		assert_int_equal(iw_mr_new(x.pd, x.base, 100, 0,
+					   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE, NULL,
+					   &mr),
+				 0);
 		stag = iw_mr_stag(mr);
 		in(&x, "C1 40 %w 0000000000000005 'one'", stag);
 		assert_memory_equal(x.mem + 5, "one", 3);
@@ -283,8 +285,7 @@ static void rights_taken_back(void **state)
 		}
 		in(&x, "C1 40 %w 0000000000000005 'two'", stag);
 		assert_memory_equal(x.mem + 5, "one", 3);
-		out(&x, TERM_SEGMENT "1100C000 0011 C1 40 %w 0000000000000005",
-		    stag);
+		out(&x, TERM_SEGMENT "1100C000 0011 C1 40 %w 0000000000000005", stag);
 		out_end(&x);
 		if (way)
 			iw_mr_free(mr);

@@ -196,8 +196,7 @@ static void reads_wait_for_sends_before_them(void **state)
 
 	open_session(&x, 4, 0);
 	in(&x, "41 43 00000000  00000000 00000001 00000000 'Send'");
-	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"),
-	   x.stag, x.base);
+	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"), x.stag, x.base);
 	in(&x, "41 43 00000000  00000000 00000002 00000000 'next'");
 	silent(&x);
 	fx_post_recv(&x, 1, x.base, 4, x.stag);
@@ -205,8 +204,7 @@ static void reads_wait_for_sends_before_them(void **state)
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'Send'");
 	silent(&x);
 	/* a Send behind a read that is not answered yet need not wait */
-	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"),
-	   x.stag, x.base);
+	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"), x.stag, x.base);
 	fx_post_recv(&x, 2, x.base + 100, 4, x.stag);
 	completions(&x, { 2, IW_WC_SUCCESS });
 	fx_stop(&x);
@@ -270,7 +268,8 @@ static void in_and_out(unsigned int post_at, const unsigned int *read_at)
 			fx_post(&x, 3, IW_WR_RDMA_READ, x.base, 600, 0x99, 0, 0);
 		}
 		for (; reads < 2 && read_at[reads] == step; reads++)
-			in(&x, "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 00000258 %w %q",
+			in(&x,
+			   "41 41 00000000  00000001 %w 00000000  %w 0000000000000000 00000258 %w %q",
 			   reads + 1, reads + 1, x.stag, x.base);
 		if (!fx_pull(&x)) {
 			assert_false(ours.open || theirs.open);
@@ -379,7 +378,8 @@ static void streams_do_not_wait_for_each_other(void **state)
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, second,
-					   &(struct iw_session_param){ .ird = 1 }), 0);
+					   &(struct iw_session_param){ .ird = 1 }),
+			 0);
 	assert_true(fx_pull(&x));
 	x.qp = second;
 	for (unsigned int i = 2; i < 5; i++)
@@ -390,8 +390,7 @@ static void streams_do_not_wait_for_each_other(void **state)
 	x.sid = 2;
 	in_at(&x, 1, "41 43 00000000  00000000 00000001 00000000 'soon'");
 	completions(&x, { 2, IW_WC_SUCCESS });
-	in_at(&x, 2, READ_SEGMENT("00000001", "00000004 %w %q"),
-	      x.stag, x.base + 32);
+	in_at(&x, 2, READ_SEGMENT("00000001", "00000004 %w %q"), x.stag, x.base + 32);
 	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 'soon'");
 	x.sid = 0;
 	in_at(&x, 1, "C1 40 %w 0000000000000000 'bad'", x.stag ^ 0x100);

@@ -30,10 +30,14 @@ static void every_opcode(void **state)
 	fx_post(&x, 5, IW_WR_RDMA_WRITE, x.base, 7, KEY, TO, 0);
 	out(&x, "C1 40 11223344 0123456789ABCDEF 'payload'");
 	fx_post(&x, 6, IW_WR_RDMA_READ, x.base + 100, 7, KEY, TO, 0);
-	out(&x, "41 41 00000000  00000001 00000001 00000000"
-		"  %w %q 00000007 11223344 0123456789ABCDEF", x.stag, x.base + 100);
-	in(&x, "41 41 00000000  00000001 00000001 00000000"
-	       "  DEADBEEF FEDCBA9876543210 00000007 %w %q", x.stag, x.base);
+	out(&x,
+	    "41 41 00000000  00000001 00000001 00000000"
+	    "  %w %q 00000007 11223344 0123456789ABCDEF",
+	    x.stag, x.base + 100);
+	in(&x,
+	   "41 41 00000000  00000001 00000001 00000000"
+	   "  DEADBEEF FEDCBA9876543210 00000007 %w %q",
+	   x.stag, x.base);
 	out(&x, "C1 42 DEADBEEF FEDCBA9876543210 'payload'");
 	silent(&x);
 	in(&x, "41 4C 55667788  00000000 00000001 00000000 'x'");
@@ -70,8 +74,10 @@ static void every_opcode_in_segments(void **state)
 	no_completion(&x);
 	out(&x, "C1 40 11223344 00000001000003D8 %b", x.mem + 1000, (size_t)200);
 	completions(&x, { 3, IW_WC_SUCCESS });
-	in(&x, "41 41 00000000  00000001 00000001 00000000"
-	       "  DEADBEEF 00000000FFFFFFF0 000004B0 %w %q", x.stag, x.base);
+	in(&x,
+	   "41 41 00000000  00000001 00000001 00000000"
+	   "  DEADBEEF 00000000FFFFFFF0 000004B0 %w %q",
+	   x.stag, x.base);
 	out(&x, "81 42 DEADBEEF 00000000FFFFFFF0 %b", x.mem, (size_t)500);
 	out(&x, "81 42 DEADBEEF 00000001000001E4 %b", x.mem + 500, (size_t)500);
 	out(&x, "C1 42 DEADBEEF 00000001000003D8 %b", x.mem + 1000, (size_t)200);
@@ -116,8 +122,12 @@ static void gathered_write(void **state)
 	open_session(&x, 0, 1);
 	memcpy(x.mem, "abcdefghij", 10);
 	w = fx_sq_slot(x.qp);
-	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_WRITE, .num_sge = 4,
-				   .length = 7, .rkey = KEY, .remote_to = TO,
+	*w = (struct iw_send_wqe){ .wr_id = 1,
+				   .opcode = IW_WR_RDMA_WRITE,
+				   .num_sge = 4,
+				   .length = 7,
+				   .rkey = KEY,
+				   .remote_to = TO,
 				   .flags = IW_SEND_SIGNALED };
 	w->sge[0] = (struct iw_sge){ x.base + 8, 2, x.stag };
 	w->sge[1] = (struct iw_sge){ x.base, 1, x.stag };

@@ -11,7 +11,9 @@
 #include "wire/terminate.h"
 
 /* The SGEs of the sink: 5 bytes at 1000, 9 at 500 (of another MR), none, 4 at 3000. */
-static const struct { uint32_t at, len; } pieces[] = { { 1000, 5 }, { 500, 9 }, { 0, 0 }, { 3000, 4 } };
+static const struct {
+	uint32_t at, len;
+} pieces[] = { { 1000, 5 }, { 500, 9 }, { 0, 0 }, { 3000, 4 } };
 enum { TOTAL = 18 };
 
 static struct fx x;
@@ -23,9 +25,13 @@ static void ask(void)
 {
 	struct iw_send_wqe *w = fx_sq_slot(x.qp);
 
-	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 4,
-				   .flags = IW_SEND_SIGNALED, .length = TOTAL,
-				   .rkey = 0x11223344, .remote_to = 0x99 };
+	*w = (struct iw_send_wqe){ .wr_id = 1,
+				   .opcode = IW_WR_RDMA_READ,
+				   .num_sge = 4,
+				   .flags = IW_SEND_SIGNALED,
+				   .length = TOTAL,
+				   .rkey = 0x11223344,
+				   .remote_to = 0x99 };
 	for (unsigned int i = 0; i < 4; i++)
 		w->sge[i] = (struct iw_sge){ x.base + pieces[i].at, pieces[i].len,
 					     i == 1 ? iw_mr_stag(other) : x.stag };
@@ -115,7 +121,7 @@ static void nothing_else(void **state)
 		{ 0x1101c000, "81 42 %w %q 'ab'", TOTAL - 1 },
 		{ 0x1101c000, "81 42 %w %q 'a'", TOTAL },
 		{ 0x1103c000, "81 42 %w %q 'ab'", UINT64_MAX },
-		{ 0x1100c000, "C1 40 %w %q 'ab'", 0 },			 /* an RDMA Write */
+		{ 0x1100c000, "C1 40 %w %q 'ab'", 0 }, /* an RDMA Write */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -190,7 +196,9 @@ static void wrong_request(void **state)
 		open_session(&x, 4, 4);
 		other = NULL;
 		w = fx_sq_slot(x.qp);
-		*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_READ, .num_sge = 2,
+		*w = (struct iw_send_wqe){ .wr_id = 1,
+					   .opcode = IW_WR_RDMA_READ,
+					   .num_sge = 2,
 					   .length = kind == 3 ? 9 : 8 };
 		w->sge[0] = (struct iw_sge){ x.base, 4, x.stag };
 		w->sge[1] = (struct iw_sge){ x.base + 100, 4, x.stag };
@@ -218,7 +226,8 @@ static void its_alone(void **state)
 	ROWS("5042-6.1.1-05");
 	begin();
 	x.rnic->stag_counter--; /* as if it had gone round since */
-	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr), 0);
+	assert_int_equal(iw_mr_new(x.pd, x.base, 1000, x.base, IW_ACCESS_REMOTE_READ, NULL, &mr),
+			 0);
 	assert_int_not_equal(iw_mr_stag(mr), sink);
 	x.rnic->stag_counter--;
 	first = sink;
@@ -231,12 +240,9 @@ static void its_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(placed),
-		cmocka_unit_test(nothing_else),
-		cmocka_unit_test(over),
-		cmocka_unit_test(buffer_taken_away),
-		cmocka_unit_test(wrong_request),
-		cmocka_unit_test(its_alone),
+		cmocka_unit_test(placed),	 cmocka_unit_test(nothing_else),
+		cmocka_unit_test(over),		 cmocka_unit_test(buffer_taken_away),
+		cmocka_unit_test(wrong_request), cmocka_unit_test(its_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

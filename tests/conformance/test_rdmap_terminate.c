@@ -74,8 +74,9 @@ static void every_terminate_ends_the_stream(void **state)
 		struct fx x;
 
 		busy(&x);
-		in(&x, TERM_SEGMENT "00000000 0000 0000000000000000"
-		       "00000000000000000000 00000000000000000000000000000000000000000000000000000000");
+		in(&x, TERM_SEGMENT
+		   "00000000 0000 0000000000000000"
+		   "00000000000000000000 00000000000000000000000000000000000000000000000000000000");
 		all_flushed(&x);
 		the_peer_gave_up(&x);
 		fx_stop(&x);
@@ -89,9 +90,11 @@ static void the_request_at_fault_is_told(void **state)
 	struct fx x;
 
 	busy(&x);
-	in(&x, TERM_SEGMENT "0101E000 002E"
-	       "  41 41 00000000  00000001 00000001 00000000"
-	       "  %w %q 0000000A 00000099 0000000000001000", x.stag, x.base + 4000);
+	in(&x,
+	   TERM_SEGMENT "0101E000 002E"
+			"  41 41 00000000  00000001 00000001 00000000"
+			"  %w %q 0000000A 00000099 0000000000001000",
+	   x.stag, x.base + 4000);
 	completions(&x, { 1, IW_WC_REM_ACCESS_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 	the_peer_gave_up(&x);
@@ -126,7 +129,7 @@ static void the_request_at_fault_is_told(void **state)
 	/* a peer without an extension says so about the message it does not know */
 	busy(&x);
 	in(&x, TERM_SEGMENT "0206C000 002E"
-	       "  41 41 00000000  00000001 00000001 00000000");
+			    "  41 41 00000000  00000001 00000001 00000000");
 	completions(&x, { 1, IW_WC_REM_OP_ERR }, { 2, IW_WC_WR_FLUSH_ERR },
 		    { 3, IW_WC_WR_FLUSH_ERR }, { 4, IW_WC_WR_FLUSH_ERR });
 	the_peer_gave_up(&x);
@@ -141,7 +144,8 @@ static void terminates_cut_short(void **state)
 {
 	ROWS("5040-5.4-05");
 	uint8_t whole[100];
-	size_t n = script_bytes(whole, "0101E000 002E  41 41 00000000  00000001 00000001 00000000"
+	size_t n = script_bytes(whole,
+				"0101E000 002E  41 41 00000000  00000001 00000001 00000000"
 				"  00000000 0000000000000000 0000000A 00000099 0000000000001000");
 
 	for (size_t len = 0; len < n; len++) {
@@ -167,8 +171,9 @@ static struct iw_cq *full_cq(struct fx *x)
 	fx_start(x, false);
 	iw_qp_free(x->qp);
 	cq = iw_cq_new(x->rnic, 1, NULL);
-	attr = (struct iw_qp_attr){ .pd = x->pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 8,
-				    .max_send_sge = 1 };
+	attr = (struct iw_qp_attr){
+		.pd = x->pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 8, .max_send_sge = 1
+	};
 	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
 	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
 	fx_control(x, SESSION_INITIATE, NULL, 0);
@@ -243,15 +248,13 @@ static void ours_is_next_and_last(void **state)
 	struct fx x;
 
 	busy(&x);
-	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"),
-	   x.stag, x.base);
+	in(&x, READ_SEGMENT("00000001", "00000004 %w %q"), x.stag, x.base);
 	in(&x, "C1 40 00000001 0000000000000000 'bad'");
 	all_flushed(&x);
 	out(&x, TERM_SEGMENT "1100C000 0011 C1 40 00000001 0000000000000000");
 	out_end(&x);
 	in(&x, "C1 40 00000002 0000000000000000 'bad'");
-	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"),
-	   x.stag, x.base);
+	in(&x, READ_SEGMENT("00000002", "00000004 %w %q"), x.stag, x.base);
 	fx_post(&x, 5, IW_WR_RDMA_WRITE, x.base, 1200, 0x98, 0x2000, 0);
 	completions(&x, { 5, IW_WC_WR_FLUSH_ERR });
 	silent(&x);

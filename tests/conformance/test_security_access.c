@@ -132,7 +132,8 @@ static void each_domain_its_own(void **state)
 	x.ssn = 0;
 	fx_control(&x, SESSION_INITIATE, NULL, 0);
 	assert_int_equal(iw_session_accept(fx_event(&x, IW_EVENT_INITIATE).session, second,
-					   &(struct iw_session_param){ .ird = 1 }), 0);
+					   &(struct iw_session_param){ .ird = 1 }),
+			 0);
 	assert_true(fx_pull(&x));
 	try_write(&x, iw_mr_stag(theirs), x.base + 200, 1); /* stream 2: its own */
 	assert_int_equal(x.mem[200], 0x66);
@@ -179,9 +180,9 @@ static void local_keys_of_another_domain(void **state)
 
 			x.stag = iw_mr_stag(foreign);
 			fx_post(&x, 1,
-				way == 1   ? IW_WR_SEND
-				: way == 2 ? IW_WR_RDMA_READ
-					   : IW_WR_LOCAL_INV,
+				way == 1 ? IW_WR_SEND :
+				way == 2 ? IW_WR_RDMA_READ :
+					   IW_WR_LOCAL_INV,
 				x.base, 16, x.stag, 0, 0);
 			x.stag = own;
 		}
@@ -210,8 +211,8 @@ static void rights(void **state)
 	ROWS("5041-8.3.1-06 5042-2.2.2-01 5042-6.3.5-01 5042-6.3.5-02");
 	for (unsigned int i = 0; i < 4; i++) {
 		for (unsigned int read = 0; read < 2; read++) {
-			bool may =
-				rights[i] & (read ? IW_ACCESS_REMOTE_READ : IW_ACCESS_REMOTE_WRITE);
+			bool may = rights[i] &
+				   (read ? IW_ACCESS_REMOTE_READ : IW_ACCESS_REMOTE_WRITE);
 			struct iw_mr *mr;
 			struct fx x;
 
@@ -243,9 +244,9 @@ static void exact_bounds(void **state)
 		uint32_t len;
 		bool inside;
 	} cases[] = {
-		{ 0, 101, true },    { 0, 1, true },	{ 100, 1, true },   { 50, 51, true },
-		{ -1, 1, false },    { -1, 102, false }, { 101, 1, false },  { 100, 2, false },
-		{ 0, 102, false },   { 51, 51, false },	{ -101, 101, false }, { 4096, 1, false },
+		{ 0, 101, true },  { 0, 1, true },     { 100, 1, true },     { 50, 51, true },
+		{ -1, 1, false },  { -1, 102, false }, { 101, 1, false },    { 100, 2, false },
+		{ 0, 102, false }, { 51, 51, false },  { -101, 101, false }, { 4096, 1, false },
 	};
 
 	ROWS("5041-8.3-02 5041-8.3.1-04 5042-6.2.1-01 5042-6.3.1-01 5042-6.3.4-01");

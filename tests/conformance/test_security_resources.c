@@ -22,8 +22,9 @@ static struct iw_qp *second_session(struct fx *x, uint16_t sid, struct iw_cq *cq
 	x->ssn = 0;
 	fx_control(x, SESSION_INITIATE, NULL, 0);
 	assert_int_equal(iw_session_accept(fx_event(x, IW_EVENT_INITIATE).session, qp,
-					   &(struct iw_session_param){ .ird = ird, .ord = ird,
-								       .rnr_retry_count = 7 }), 0);
+					   &(struct iw_session_param){
+						   .ird = ird, .ord = ird, .rnr_retry_count = 7 }),
+			 0);
 	assert_true(fx_pull(x));
 	x->acked++;
 	x->sid = was;
@@ -102,9 +103,9 @@ static void limits_of_sizes(void **state)
 		assert_true(iw_cq_push(cq, &(struct iw_cqe){ 0 }, false));
 #define REFUSED(field, value)                                                                      \
 	do {                                                                                       \
-		attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = cq, .recv_cq = cq };           \
-		attr.field = value;                                                               \
-		assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);                         \
+		attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = cq, .recv_cq = cq };            \
+		attr.field = value;                                                                \
+		assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), -EINVAL);                          \
 	} while (0)
 	REFUSED(max_send_wr, IW_MAX_QP_WR + 1);
 	REFUSED(max_recv_wr, IW_MAX_QP_WR + 1);

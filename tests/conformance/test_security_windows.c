@@ -75,12 +75,14 @@ static void start(enum iw_mw_type type)
 	on(SECOND);
 	script_out_ssn = 1;
 	fx_control(&t.x, SESSION_INITIATE, NULL, 0);
-	assert_int_equal(iw_session_accept(fx_event(&t.x, IW_EVENT_INITIATE).session, t.second, &p), 0);
+	assert_int_equal(iw_session_accept(fx_event(&t.x, IW_EVENT_INITIATE).session, t.second, &p),
+			 0);
 	assert_true(fx_pull(&t.x));
 	t.x.acked++;
 	on(FIRST);
 	assert_int_equal(iw_mr_new(t.x.pd, t.x.base + 1000, 100, t.x.base + 1000,
-				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_MW_BIND, NULL, &t.region), 0);
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_MW_BIND, NULL, &t.region),
+			 0);
 	assert_int_equal(iw_mw_new(t.x.pd, type, &t.mw), 0);
 }
 
@@ -123,7 +125,8 @@ static void succeeds(unsigned int way, uint64_t to, uint32_t len)
 		silent(&t.x);
 		break;
 	case BY_READ:
-		out(&t.x, "c1 42 00000009 0000000000000000 %b", t.x.mem + (to - t.x.base), (size_t)len);
+		out(&t.x, "c1 42 00000009 0000000000000000 %b", t.x.mem + (to - t.x.base),
+		    (size_t)len);
 		break;
 	case BY_INVALIDATE:
 		cqe = fx_cqe(&t.x);
@@ -207,10 +210,14 @@ static void rights_and_bounds(void **state)
 		uint32_t len;
 		uint16_t error;
 	} cases[] = {
-		{ READ, BY_WRITE, 0, 1, 0x1100 },	  { WRITE, BY_READ, 0, 1, 0x0102 },
-		{ 0, BY_READ, 0, 1, 0x0102 },		  { 0, BY_WRITE, 0, 1, 0x1100 },
-		{ READ | WRITE, BY_WRITE, -1, 1, 0x1101 }, { READ | WRITE, BY_READ, -1, 2, 0x0101 },
-		{ READ | WRITE, BY_WRITE, 99, 2, 0x1101 }, { READ | WRITE, BY_READ, 0, 101, 0x0101 },
+		{ READ, BY_WRITE, 0, 1, 0x1100 },
+		{ WRITE, BY_READ, 0, 1, 0x0102 },
+		{ 0, BY_READ, 0, 1, 0x0102 },
+		{ 0, BY_WRITE, 0, 1, 0x1100 },
+		{ READ | WRITE, BY_WRITE, -1, 1, 0x1101 },
+		{ READ | WRITE, BY_READ, -1, 2, 0x0101 },
+		{ READ | WRITE, BY_WRITE, 99, 2, 0x1101 },
+		{ READ | WRITE, BY_READ, 0, 101, 0x0101 },
 		{ READ | WRITE, BY_WRITE, 100, 1, 0x1101 },
 	};
 
@@ -295,7 +302,8 @@ static void revoked_in_mid_message(void **state)
 	start(IW_MW_TYPE_2);
 	iw_mr_free(t.region);
 	assert_int_equal(iw_mr_new(t.x.pd, t.x.base, FX_MEM, t.x.base, IW_ACCESS_MW_BIND, NULL,
-				   &t.region), 0);
+				   &t.region),
+			 0);
 	t.stag = iw_mw_stag(t.mw) ^ 1;
 	post_bind(1, t.stag, t.x.base, 8000, READ, 0);
 	silent(&t.x);
@@ -371,9 +379,12 @@ static void bad_bind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_stream), cmocka_unit_test(whole_domain),
-		cmocka_unit_test(rights_and_bounds), cmocka_unit_test(revoked),
-		cmocka_unit_test(revoked_in_mid_message), cmocka_unit_test(order),
+		cmocka_unit_test(one_stream),
+		cmocka_unit_test(whole_domain),
+		cmocka_unit_test(rights_and_bounds),
+		cmocka_unit_test(revoked),
+		cmocka_unit_test(revoked_in_mid_message),
+		cmocka_unit_test(order),
 		cmocka_unit_test(bad_bind),
 	};
 

@@ -64,7 +64,7 @@ static const struct message {
 struct state {
 	void (*enter)(struct fx *x);
 	uint16_t our_ssn; /* of our next message */
-	bool known; /* to the application */
+	bool known;	  /* to the application */
 	/*                      0 I A R T EI EA ER 8 256 ffff T+ EI- half none W S W- S- none P0 P18 */
 	const char *reactions;
 };
@@ -232,7 +232,10 @@ static void stream_without_session(void **state)
 	ROWS("5043-6.1-05 5043-6.1-07 5043-6.1-09 5043-6.1-10 5043-12-01 5043-5.2-01 "
 	     "5043-5.2.3-13 6581-12-01 5043-6.1-04 6581-7-13 6581-11-01");
 	static const struct state idle = {
-		enter_idle, 0, false, "TiTTTiTTTTTTTTTTTTTTTT",
+		enter_idle,
+		0,
+		false,
+		"TiTTTiTTTTTTTTTTTTTTTT",
 	};
 
 	check_state(&idle);
@@ -285,7 +288,10 @@ static void enhanced_initiate_unanswered(void **state)
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 "
 	     "5043-5.2.3-13 6581-7-13 6581-7-21 6581-7-20 6581-8-06");
 	static const struct state initiating = {
-		enter_initiating, 1, true, "TcTTfcarTTTTTTTTTTTTTT",
+		enter_initiating,
+		1,
+		true,
+		"TcTTfcarTTTTTTTTTTTTTT",
 	};
 
 	check_state(&initiating);
@@ -306,7 +312,10 @@ static void plain_initiate_unanswered(void **state)
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 "
 	     "5043-5.2.3-13 6581-7-21");
 	static const struct state initiating = {
-		enter_initiating_plain, 1, true, "TcarucTTTTTTTTTTTTTTTT",
+		enter_initiating_plain,
+		1,
+		true,
+		"TcarucTTTTTTTTTTTTTTTT",
 	};
 
 	check_state(&initiating);
@@ -353,7 +362,10 @@ static void terminate_sent(void **state)
 {
 	ROWS("5043-6.2-07 5043-6.1-11");
 	static const struct state closing = {
-		enter_closing, 2, false, "----x------x----------",
+		enter_closing,
+		2,
+		false,
+		"----x------x----------",
 	};
 
 	check_state(&closing);
@@ -370,7 +382,10 @@ static void behind_the_end(void **state)
 {
 	ROWS("5043-6.1-08 5043-6-01");
 	static const struct state over = {
-		enter_over, 0, false, "----------------------",
+		enter_over,
+		0,
+		false,
+		"----------------------",
 	};
 
 	check_state(&over);
@@ -390,7 +405,10 @@ static void behind_the_peers_terminate(void **state)
 {
 	ROWS("5043-6.1-08 5043-6-01");
 	static const struct state ended = {
-		enter_ended_by_peer, 2, false, "----------------------",
+		enter_ended_by_peer,
+		2,
+		false,
+		"----------------------",
 	};
 
 	check_state(&ended);

@@ -199,7 +199,8 @@ static void no_memory_for_the_ird(void **state)
 	call(&x, &p);
 	hears(&x, CONTROL, "0000 0005 0001 0001");
 	out_of_memory = true;
-	assert_int_equal(iw_assoc_receive(x.assoc, 0, 17, (const uint8_t *)"\0\0\0\6\0\1\0\x80", 8), 0);
+	assert_int_equal(iw_assoc_receive(x.assoc, 0, 17, (const uint8_t *)"\0\0\0\6\0\1\0\x80", 8),
+			 0);
 	out_of_memory = false;
 	hears(&x, SEGMENT, "0001 " TERMINATE "2005 0000");
 	hears(&x, CONTROL, "0002 0004");
@@ -291,10 +292,12 @@ static void the_rtr_comes_first(void **state)
 		bool is_read;
 		uint32_t first_msn; /* of our Sends behind it */
 	} cases[] = {
-		{ "0000 0006 C001 0001", "0001 41 43 00000000  00000000 00000001 00000000", false, 2 },
+		{ "0000 0006 C001 0001", "0001 41 43 00000000  00000000 00000001 00000000", false,
+		  2 },
 		{ "0000 0006 8001 8001", "0001 C1 40 00000000 0000000000000000", false, 1 },
-		{ "0000 0006 8001 4001", "0001 41 41 00000000  00000001 00000001 00000000"
-					 "00000000 0000000000000000 00000000 00000000 0000000000000000",
+		{ "0000 0006 8001 4001",
+		  "0001 41 41 00000000  00000001 00000001 00000000"
+		  "00000000 0000000000000000 00000000 00000000 0000000000000000",
 		  true, 1 },
 		{ "0000 0006 C001 8001", "0001 C1 40 00000000 0000000000000000", false, 1 },
 		{ "0000 0006 C001 C001", "0001 C1 40 00000000 0000000000000000", false, 1 },
@@ -315,8 +318,11 @@ static void the_rtr_comes_first(void **state)
 		says(&x, CONTROL, cases[i].accept);
 		fx_event(&x, IW_EVENT_ACCEPT);
 		hears(&x, SEGMENT, cases[i].rtr);
-		assert_int_equal(x.out_len, cases[i].is_read ? 48 : cases[i].first_msn == 2 ? 20 : 16);
-		hears(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 ..", cases[i].first_msn);
+		assert_int_equal(x.out_len, cases[i].is_read	    ? 48 :
+					    cases[i].first_msn == 2 ? 20 :
+								      16);
+		hears(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 ..",
+		      cases[i].first_msn);
 		/* IRD 1: one read at a time, the RTR being one */
 		if (!cases[i].is_read) {
 			hears(&x, SEGMENT, "0003 41 41 00000000  00000001 00000001 ..");
@@ -386,7 +392,8 @@ static void what_the_responder_says(void **state)
 			hears(&x, CONTROL, cases[i].accept);
 			x.session = ev.session;
 			if (iw_session_awaits_rtr(ev.session)) {
-				says(&x, SEGMENT, cases[i].accept[10] == 'C' ? RTR_SEND : RTR_WRITE);
+				says(&x, SEGMENT,
+				     cases[i].accept[10] == 'C' ? RTR_SEND : RTR_WRITE);
 				fx_event(&x, IW_EVENT_RTR);
 			}
 			if (side)
@@ -409,8 +416,9 @@ static void an_rtr_of_the_peer(void **state)
 	says(&x, CONTROL, "0000 0005 8001 C000");
 	accept_call(&x, &p);
 	hears(&x, CONTROL, "0000 0006 8001 C000");
-	says(&x, SEGMENT, "0001 41 41 00000000  00000001 00000001 00000000"
-			  "00000000 0000000000000000 00000000 00000000 0000000000000000");
+	says(&x, SEGMENT,
+	     "0001 41 41 00000000  00000001 00000001 00000000"
+	     "00000000 0000000000000000 00000000 00000000 0000000000000000");
 	fx_event(&x, IW_EVENT_RTR);
 	hears(&x, SEGMENT, "0001 C1 42 00000000 0000000000000000");
 	says(&x, SEGMENT, "0002 C1 40 00000000 0000000000000000");
@@ -443,8 +451,8 @@ static void immediate_data_behind_an_rtr(void **state)
 
 			fx_post_recv(&x, msn, 0, 0, 0);
 			fx_feed(&x, 16, x.ssn++, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
-			n = script_bytes(m, "41 48 00000000  00000000 %w 00000000  11223344 00000000",
-					 msn);
+			n = script_bytes(
+				m, "41 48 00000000  00000000 %w 00000000  11223344 00000000", msn);
 			fx_feed(&x, 16, x.ssn++, m, n);
 			cqe = fx_cqe(&x);
 			assert_int_equal(cqe.wr_id, msn);
@@ -521,7 +529,8 @@ static void only_control_messages_differ(void **state)
 	for (int enhanced = 0; enhanced < 2; enhanced++) {
 		fx_start(&x, false);
 		fx_post_recv(&x, 1, x.base, 8, x.stag);
-		says(&x, CONTROL, enhanced ? "0000 0005 0001 0001 'eight by'" : "0000 0001 'eight by'");
+		says(&x, CONTROL,
+		     enhanced ? "0000 0005 0001 0001 'eight by'" : "0000 0001 'eight by'");
 		ev = fx_event(&x, IW_EVENT_INITIATE);
 		assert_int_equal(ev.param.private_data_len, 8);
 		assert_memory_equal(ev.param.private_data, "eight by", 8);

@@ -54,15 +54,19 @@ static void what_comes_of_an_accept(void **state)
 
 			fx_event(&x, IW_EVENT_ACCEPT);
 			if (a)
-				hears(&x, SEGMENT, common & IW_RTR_WRITE ? "0001 " RTR_WRITE :
-						   common & IW_RTR_READ	 ? "0001 " RTR_READ :
-									   "0001 " RTR_SEND);
+				hears(&x, SEGMENT,
+				      common & IW_RTR_WRITE ? "0001 " RTR_WRITE :
+				      common & IW_RTR_READ  ? "0001 " RTR_READ :
+							      "0001 " RTR_SEND);
 			send_msn += a && common == IW_RTR_SEND;
 			fx_post(&x, 2, IW_WR_SEND, x.base, 1, 0, 0, 0); /* right behind it */
-			hears(&x, SEGMENT, a ? "0002 41 43 00000000  00000000 %w 00000000 .." :
-					       "0001 41 43 00000000  00000000 %w 00000000 ..", send_msn);
-			hears(&x, SEGMENT, a ? "0003 41 43 00000000  00000000 %w 00000000 .." :
-					       "0002 41 43 00000000  00000000 %w 00000000 ..",
+			hears(&x, SEGMENT,
+			      a ? "0002 41 43 00000000  00000000 %w 00000000 .." :
+				  "0001 41 43 00000000  00000000 %w 00000000 ..",
+			      send_msn);
+			hears(&x, SEGMENT,
+			      a ? "0003 41 43 00000000  00000000 %w 00000000 .." :
+				  "0002 41 43 00000000  00000000 %w 00000000 ..",
 			      send_msn + 1);
 			completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
 		}
@@ -119,12 +123,9 @@ static void the_responder_waits(void **state)
 		unsigned int kinds;
 		const char *rtr;
 	} cases[] = {
-		{ IW_RTR_SEND, "0001 " RTR_SEND },
-		{ IW_RTR_WRITE, "0001 " RTR_WRITE },
-		{ IW_RTR_READ, "0001 " RTR_READ },
-		{ IW_RTR_ANY, "0001 " RTR_WRITE },
-		{ IW_RTR_ANY, "0001 " RTR_READ },
-		{ IW_RTR_SEND | IW_RTR_READ, "0001 " RTR_READ },
+		{ IW_RTR_SEND, "0001 " RTR_SEND }, { IW_RTR_WRITE, "0001 " RTR_WRITE },
+		{ IW_RTR_READ, "0001 " RTR_READ }, { IW_RTR_ANY, "0001 " RTR_WRITE },
+		{ IW_RTR_ANY, "0001 " RTR_READ },  { IW_RTR_SEND | IW_RTR_READ, "0001 " RTR_READ },
 		{ 0, "0001 " RTR_WRITE },
 	};
 	struct fx x;
@@ -150,8 +151,9 @@ static void the_responder_waits(void **state)
 		assert_false(iw_session_awaits_rtr(x.session));
 		if (is_read)
 			hears(&x, SEGMENT, "0001 " READ_RESPONSE);
-		hears(&x, SEGMENT, is_read ? "0002 41 43 00000000  00000000 00000001 .." :
-					     "0001 41 43 00000000  00000000 00000001 ..");
+		hears(&x, SEGMENT,
+		      is_read ? "0002 41 43 00000000  00000000 00000001 .." :
+				"0001 41 43 00000000  00000000 00000001 ..");
 		hears(&x, SEGMENT, is_read ? "0003 C1 40 00000001 .." : "0002 C1 40 00000001 ..");
 		assert_false(fx_pull(&x));
 		completions(&x, { 1, IW_WC_SUCCESS }, { 2, IW_WC_SUCCESS });
@@ -177,7 +179,8 @@ static void the_rtr_comes_late(void **state)
 		called(&x, is_send ? IW_RTR_SEND : IW_RTR_WRITE);
 		x.rnic->config.in_order = i & 2;
 		fx_post_recv(&x, 7, x.base, 8, x.stag);
-		says(&x, SEGMENT, "0003 41 43 00000000  00000000 %w 00000000 'two'", msn + 1); /* held */
+		says(&x, SEGMENT, "0003 41 43 00000000  00000000 %w 00000000 'two'",
+		     msn + 1); /* held */
 		says(&x, SEGMENT, "0002 41 43 00000000  00000000 %w 00000000 'one'", msn);
 		fx_no_event(&x);
 		no_completion(&x);

@@ -22,7 +22,7 @@
 
 static bool readable(int fd)
 {
-	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
 	return poll(&pfd, 1, 0) == 1;
 }
@@ -259,7 +259,7 @@ static void test_threads(void **state)
 	assert_int_equal(a.unread, MANY);
 	pthread_create(&thread, NULL, poster, &a);
 	for (uint64_t i = 0; i < 2 * MANY; i++) {
-		struct pollfd pfd = {.fd = fd, .events = POLLIN};
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
 		assert_int_equal(poll(&pfd, 1, 10000), 1);
 		assert_int_equal(channel_read(chan, &v, sizeof(v)), sizeof(v));
@@ -334,12 +334,11 @@ static void test_foreign(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	     cmocka_unit_test(test_purge),
-		cmocka_unit_test(test_latest),
-		cmocka_unit_test(test_migrate),	     cmocka_unit_test(test_release),
-		cmocka_unit_test(test_stolen_byte),  cmocka_unit_test(test_low_descriptors),
-		cmocka_unit_test(test_threads),	     cmocka_unit_test(test_announce),
-		cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_order),		cmocka_unit_test(test_purge),
+		cmocka_unit_test(test_latest),		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_release),		cmocka_unit_test(test_stolen_byte),
+		cmocka_unit_test(test_low_descriptors), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_announce),	cmocka_unit_test(test_foreign),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

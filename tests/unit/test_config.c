@@ -153,8 +153,9 @@ static void values(void **state)
 	refuses("trace", "");
 
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
-	assert_string_equal(err.text, "X: there is no setting lpp; there are llp, encap-port, in-order, "
-				      "share, silent-limit, capture, trace, peer-to-peer, node-type, log");
+	assert_string_equal(err.text,
+			    "X: there is no setting lpp; there are llp, encap-port, in-order, "
+			    "share, silent-limit, capture, trace, peer-to-peer, node-type, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)
@@ -192,7 +193,8 @@ static void together(void **state)
 	assert_true(config_finish(&b, &err));
 	takes("trace", "f");
 	assert_false(config_finish(&b, &err));
-	assert_string_equal(err.text, "X: trace does not go with capture = f of X: one file cannot be both");
+	assert_string_equal(err.text,
+			    "X: trace does not go with capture = f of X: one file cannot be both");
 }
 
 static bool parse(const char *text)
@@ -214,8 +216,9 @@ static void refuses_file(const char *text, const char *why)
 static void files(void **state)
 {
 	assert_true(parse(""));
-	assert_true(parse("\xef\xbb\xbf# a comment\r\n\r\n ; another\r\nllp = ip\r\n  log=debug ; why\n"
-			  "silent-limit :7"));
+	assert_true(
+		parse("\xef\xbb\xbf# a comment\r\n\r\n ; another\r\nllp = ip\r\n  log=debug ; why\n"
+		      "silent-limit :7"));
 	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
 	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
 	assert_int_equal(b.config.silent_limit, 7000000000);
@@ -232,8 +235,10 @@ static void files(void **state)
 		     "F:3: llp = tcp is not understood; it is udp, ip or kernel");
 	refuses_file("\n llp\n", "F:2: this line is not of the form NAME = VALUE");
 	refuses_file("llp\nllp = tcp\n", "F:1: this line is not of the form NAME = VALUE");
-	refuses_file("llp = tcp\nllp\n", "F:1: llp = tcp is not understood; it is udp, ip or kernel");
-	refuses_file("[a]\nllp = ip\n", "F:2: there are no [sections] here: take the one above away");
+	refuses_file("llp = tcp\nllp\n",
+		     "F:1: llp = tcp is not understood; it is udp, ip or kernel");
+	refuses_file("[a]\nllp = ip\n",
+		     "F:2: there are no [sections] here: take the one above away");
 	refuses_file("[a\n", "F:1: this line is not of the form NAME = VALUE");
 	refuses_file("log=info\nllp =" BLANKS50 BLANKS50 BLANKS50 BLANKS50 "ip\n",
 		     "F:2: this line is too long: use the environment, or the command line");
@@ -245,8 +250,9 @@ static void files(void **state)
 /* Any bytes: an answer and a line, whatever they are. */
 static void garbage(void **state)
 {
-	static const char *const words[] = {"llp", "=", "udp", "\n", "[", "]", ";", " ", "capture", ":",
-					    "\r\n", "\t", "log", "debug", "\xef\xbb\xbf", "#", "1"};
+	static const char *const words[] = { "llp", "=",     "udp",	     "\n", "[",	   "]",
+					     ";",   " ",     "capture",	     ":",  "\r\n", "\t",
+					     "log", "debug", "\xef\xbb\xbf", "#",  "1" };
 	uint64_t x = 1;
 
 	for (int run = 0; run < 20000; run++) {
@@ -307,7 +313,8 @@ static void sources(void **state)
 	write_file(path, "llp = ip\n");
 	setenv("SCTPIW_ENCAP_PORT", "9899", 1);
 	assert_false(config_load(&c, &err));
-	assert_non_null(strstr(err.text, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = ip of "));
+	assert_non_null(
+		strstr(err.text, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = ip of "));
 	assert_non_null(strstr(err.text, "/sctpiw.conf:1: "));
 	unsetenv("SCTPIW_ENCAP_PORT");
 

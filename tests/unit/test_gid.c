@@ -16,7 +16,7 @@ static unsigned int left_out;
 
 static struct gid_entry addr(uint8_t last, unsigned int ifindex, unsigned int rank)
 {
-	struct gid_entry e = {.ifindex = ifindex, .rank = rank};
+	struct gid_entry e = { .ifindex = ifindex, .rank = rank };
 
 	e.ip.b[10] = e.ip.b[11] = 0xff;
 	e.ip.b[12] = 10;
@@ -47,36 +47,36 @@ static int reset(void **state)
 
 static void test_order(void **state)
 {
-	assert_true(update(4, (struct gid_entry[]){addr(1, 1, 3), addr(2, 9, 0), addr(3, 4, 0),
-						   addr(4, 2, 1)}));
+	assert_true(update(4, (struct gid_entry[]){ addr(1, 1, 3), addr(2, 9, 0), addr(3, 4, 0),
+						    addr(4, 2, 1) }));
 	assert_int_equal(find(3, 0), 0);
 	assert_int_equal(find(2, 0), 1);
 	assert_int_equal(find(4, 0), 2);
 	assert_int_equal(find(1, 0), 3);
 	assert_int_equal(find(5, 0), -ENOENT);
 	assert_int_equal(find(3, 9), -ENOENT);
-	assert_false(update(4, (struct gid_entry[]){addr(4, 2, 1), addr(1, 1, 3), addr(2, 9, 0),
-						    addr(3, 4, 0)}));
+	assert_false(update(4, (struct gid_entry[]){ addr(4, 2, 1), addr(1, 1, 3), addr(2, 9, 0),
+						     addr(3, 4, 0) }));
 }
 
 static void test_holes(void **state)
 {
-	update(3, (struct gid_entry[]){addr(1, 1, 0), addr(2, 1, 0), addr(3, 1, 0)});
+	update(3, (struct gid_entry[]){ addr(1, 1, 0), addr(2, 1, 0), addr(3, 1, 0) });
 	/* 1 and 2 go: 3 stays where it is. */
-	assert_true(update(1, (struct gid_entry[]){addr(3, 1, 0)}));
+	assert_true(update(1, (struct gid_entry[]){ addr(3, 1, 0) }));
 	assert_int_equal(find(3, 0), 2);
 	assert_int_equal(find(1, 0), -ENOENT);
 	assert_false(table.slot[0].valid);
 	/* 2 comes back to its slot, not to the first one that is empty; that is for 4. */
-	assert_true(update(2, (struct gid_entry[]){addr(3, 1, 0), addr(2, 1, 0)}));
+	assert_true(update(2, (struct gid_entry[]){ addr(3, 1, 0), addr(2, 1, 0) }));
 	assert_int_equal(find(2, 0), 1);
-	assert_true(update(3, (struct gid_entry[]){addr(3, 1, 3), addr(2, 1, 2), addr(4, 1, 0)}));
+	assert_true(update(3, (struct gid_entry[]){ addr(3, 1, 3), addr(2, 1, 2), addr(4, 1, 0) }));
 	assert_int_equal(find(2, 0), 1);
 	assert_int_equal(find(4, 0), 0);
 	assert_int_equal(find(3, 0), 2);
 	/* 1 finds its own slot taken. */
-	assert_true(update(4, (struct gid_entry[]){addr(3, 1, 0), addr(2, 1, 0), addr(4, 1, 0),
-						   addr(1, 1, 0)}));
+	assert_true(update(4, (struct gid_entry[]){ addr(3, 1, 0), addr(2, 1, 0), addr(4, 1, 0),
+						    addr(1, 1, 0) }));
 	assert_int_equal(find(1, 0), 3);
 	assert_true(update(0, NULL));
 	assert_false(update(0, NULL));
@@ -86,15 +86,15 @@ static void test_holes(void **state)
 /* fe80::1 may be on every interface. */
 static void test_same_gid_on_two_interfaces(void **state)
 {
-	update(2, (struct gid_entry[]){addr(1, 5, 0), addr(1, 3, 0)});
+	update(2, (struct gid_entry[]){ addr(1, 5, 0), addr(1, 3, 0) });
 	assert_int_equal(find(1, 0), 0);
 	assert_int_equal(find(1, 3), 0);
 	assert_int_equal(find(1, 5), 1);
-	assert_true(update(1, (struct gid_entry[]){addr(1, 5, 0)}));
+	assert_true(update(1, (struct gid_entry[]){ addr(1, 5, 0) }));
 	assert_int_equal(find(1, 0), 1);
 	assert_int_equal(find(1, 3), -ENOENT);
 	/* Listed twice, as the kernel may while things change. */
-	update(3, (struct gid_entry[]){addr(1, 5, 0), addr(7, 5, 0), addr(7, 5, 0)});
+	update(3, (struct gid_entry[]){ addr(1, 5, 0), addr(7, 5, 0), addr(7, 5, 0) });
 	assert_int_equal(find(7, 0), 0);
 	assert_false(table.slot[2].valid);
 }

@@ -109,7 +109,11 @@ static void waits_longer_for_a_long_answer(void **state)
 	const struct {
 		uint32_t len;
 		uint64_t time;
-	} cases[] = {{0, 50000}, {6000, 62000}, {262144, 574288}, {262145, 574288}, {1 << 20, 574288}};
+	} cases[] = { { 0, 50000 },
+		      { 6000, 62000 },
+		      { 262144, 574288 },
+		      { 262145, 574288 },
+		      { 1 << 20, 574288 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct iw_send_wqe *w;

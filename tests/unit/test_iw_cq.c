@@ -283,9 +283,12 @@ static void arm_races_with_completions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(poll_in_order_and_overflow), cmocka_unit_test(resize_and_purge),
-		cmocka_unit_test(arming), cmocka_unit_test(several_cqs_and_free),
-		cmocka_unit_test(arm_races_with_completions), cmocka_unit_test(moderation),
+		cmocka_unit_test(poll_in_order_and_overflow),
+		cmocka_unit_test(resize_and_purge),
+		cmocka_unit_test(arming),
+		cmocka_unit_test(several_cqs_and_free),
+		cmocka_unit_test(arm_races_with_completions),
+		cmocka_unit_test(moderation),
 		cmocka_unit_test(time_stamps),
 	};
 

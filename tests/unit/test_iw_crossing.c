@@ -18,7 +18,9 @@ static struct iw_session *initiate(struct fx *x, const char *data)
 
 	p.private_data_len = (uint16_t)strlen(data);
 	memcpy(p.private_data, data, p.private_data_len);
-	assert_int_equal(iw_session_initiate(x->assoc, x->qp, &p, &(struct iw_session_user){.ctx = x}, &s), 0);
+	assert_int_equal(iw_session_initiate(x->assoc, x->qp, &p,
+					     &(struct iw_session_user){ .ctx = x }, &s),
+			 0);
 	return s;
 }
 

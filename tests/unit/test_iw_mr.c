@@ -14,7 +14,8 @@ static void table_against_model(void **state)
 	int dummy;
 
 	for (unsigned int i = 0; i < 200000; i++) {
-		uint32_t r = (uint32_t)fx_next(&seed), key = (r >> 8) % 4096 * 64; /* they collide */
+		uint32_t r = (uint32_t)fx_next(&seed),
+			 key = (r >> 8) % 4096 * 64; /* they collide */
 		void **m = &model[key / 64];
 
 		assert_ptr_equal(iw_table_find(&t, key), *m);
@@ -107,32 +108,41 @@ static void remote_checks(void **state)
 	fx_start(&x, false);
 	other = iw_pd_new(x.rnic, NULL);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, IW_ACCESS_REMOTE_READ, NULL, &ro), 0);
-	assert_int_equal(iw_mr_new(other, x.base, 100, 0, IW_ACCESS_REMOTE_READ, NULL, &foreign), 0);
+	assert_int_equal(iw_mr_new(other, x.base, 100, 0, IW_ACCESS_REMOTE_READ, NULL, &foreign),
+			 0);
 	assert_int_equal(iw_mr_new(x.pd, x.base, 0xf00, 0xfffffffffffff000ull,
-				   IW_ACCESS_REMOTE_READ, NULL, &high), 0);
+				   IW_ACCESS_REMOTE_READ, NULL, &high),
+			 0);
 #define CHECK(stag, to, len, access) iw_mr_remote(x.qp, stag, to, len, access, &p)
 	assert_int_equal(CHECK(x.stag, x.base, FX_MEM, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_OK);
 	assert_ptr_equal(p, x.mem);
-	assert_int_equal(CHECK(x.stag, x.base + FX_MEM - 1, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_OK);
+	assert_int_equal(CHECK(x.stag, x.base + FX_MEM - 1, 1, IW_ACCESS_REMOTE_WRITE),
+			 IW_REMOTE_OK);
 	assert_ptr_equal(p, x.mem + FX_MEM - 1);
 	assert_int_equal(CHECK(x.stag, x.base - 1, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_BOUNDS);
-	assert_int_equal(CHECK(x.stag, x.base + FX_MEM, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_BOUNDS);
+	assert_int_equal(CHECK(x.stag, x.base + FX_MEM, 1, IW_ACCESS_REMOTE_WRITE),
+			 IW_REMOTE_BOUNDS);
 	assert_int_equal(CHECK(x.stag, x.base + FX_MEM - 1, 2, IW_ACCESS_REMOTE_WRITE),
 			 IW_REMOTE_BOUNDS);
-	assert_int_equal(CHECK(x.stag, x.base, FX_MEM + 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_BOUNDS);
+	assert_int_equal(CHECK(x.stag, x.base, FX_MEM + 1, IW_ACCESS_REMOTE_WRITE),
+			 IW_REMOTE_BOUNDS);
 	assert_int_equal(CHECK(x.stag ^ 1, x.base, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_STAG);
 	assert_int_equal(CHECK(x.stag ^ 0x100, x.base, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_STAG);
 	assert_int_equal(CHECK(0, x.base, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_STAG);
-	assert_int_equal(CHECK(iw_mr_stag(ro), x.base, 1, IW_ACCESS_REMOTE_WRITE), IW_REMOTE_ACCESS);
+	assert_int_equal(CHECK(iw_mr_stag(ro), x.base, 1, IW_ACCESS_REMOTE_WRITE),
+			 IW_REMOTE_ACCESS);
 	assert_int_equal(CHECK(iw_mr_stag(ro), x.base, 1, IW_ACCESS_REMOTE_READ), IW_REMOTE_OK);
 	assert_int_equal(CHECK(iw_mr_stag(foreign), 0, 1, IW_ACCESS_REMOTE_READ), IW_REMOTE_PD);
 	/* wrap before bounds */
-	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 1024, IW_ACCESS_REMOTE_READ),
+	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 1024,
+			       IW_ACCESS_REMOTE_READ),
 			 IW_REMOTE_WRAP);
-	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 0x100, IW_ACCESS_REMOTE_READ),
+	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 0x100,
+			       IW_ACCESS_REMOTE_READ),
 			 IW_REMOTE_OK);
 	assert_ptr_equal(p, x.mem + 0xe00);
-	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 0x101, IW_ACCESS_REMOTE_READ),
+	assert_int_equal(CHECK(iw_mr_stag(high), 0xfffffffffffffe00ull, 0x101,
+			       IW_ACCESS_REMOTE_READ),
 			 IW_REMOTE_BOUNDS);
 	/* the QP's own rights */
 	x.qp->access = IW_ACCESS_REMOTE_READ;
@@ -175,8 +185,10 @@ static void invalidation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table_against_model), cmocka_unit_test(registration_rules),
-		cmocka_unit_test(stags), cmocka_unit_test(remote_checks),
+		cmocka_unit_test(table_against_model),
+		cmocka_unit_test(registration_rules),
+		cmocka_unit_test(stags),
+		cmocka_unit_test(remote_checks),
 		cmocka_unit_test(invalidation),
 	};
 

@@ -51,8 +51,8 @@ static uint32_t next_key(const struct iw_mw *mw)
 	return (stag & ~0xffu) | ((stag + 1) & 0xff);
 }
 
-static enum iw_remote check(struct fx *x, struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
-			    uint32_t access)
+static enum iw_remote check(struct fx *x, struct iw_qp *qp, uint32_t stag, uint64_t to,
+			    uint32_t len, uint32_t access)
 {
 	uint8_t *p = NULL;
 	enum iw_remote verdict = iw_mr_remote(qp, stag, to, len, access, &p);
@@ -79,7 +79,8 @@ static void limits(void **state)
 	x.rnic->mrs.count += IW_MAX_MR - 2;
 	assert_int_equal(iw_mr_free(mr_at(&x, x.pd, 0, 1, 0)), 0);
 	x.rnic->mrs.count += 1;
-	assert_int_equal(iw_mr_new(x.pd, x.base, 1, 0, 0, NULL, &(struct iw_mr *){ NULL }), -ENOMEM);
+	assert_int_equal(iw_mr_new(x.pd, x.base, 1, 0, 0, NULL, &(struct iw_mr *){ NULL }),
+			 -ENOMEM);
 	x.rnic->mrs.count -= IW_MAX_MR - 1;
 	iw_mw_free(mw);
 	assert_int_equal(x.rnic->mws, 0);
@@ -131,8 +132,10 @@ static void bind_checks(void **state)
 		BAD(foreign_mw, next_key(foreign_mw), foreign, at, 10, READ);
 		assert_int_equal(mr->windows + foreign->windows + closed->windows, 0);
 		/* A window's or a region's index instead */
-		struct iw_send_wqe wqe = { .inv_stag = iw_mr_stag(mr), .rkey = iw_mr_stag(mr) + 1,
-					   .remote_to = at, .bind = { 10, iw_mr_stag(mr), READ } };
+		struct iw_send_wqe wqe = { .inv_stag = iw_mr_stag(mr),
+					   .rkey = iw_mr_stag(mr) + 1,
+					   .remote_to = at,
+					   .bind = { 10, iw_mr_stag(mr), READ } };
 
 		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
 		wqe.inv_stag = 0;
@@ -154,7 +157,8 @@ static void bind_checks(void **state)
 		assert_int_equal(check(&x, x.qp, key, at, 1000, READ), IW_REMOTE_OK);
 		assert_int_equal(check(&x, x.qp, key, at, 1, WRITE), IW_REMOTE_ACCESS);
 		assert_int_equal(iw_mr_free(mr), -EBUSY);
-		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ), one ? 0 : -EINVAL);
+		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ),
+				 one ? 0 : -EINVAL);
 		assert_int_equal(mr->windows, 1);
 		assert_int_equal(check(&x, x.qp, key, at, 1, READ),
 				 one ? IW_REMOTE_STAG : IW_REMOTE_OK);
@@ -164,7 +168,8 @@ static void bind_checks(void **state)
 		wqe.inv_stag = iw_mw_stag(second);
 		wqe.rkey = next_key(second);
 		wqe.bind.lkey = iw_mw_stag(mw);
-		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ), one ? 0 : -EINVAL);
+		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ),
+				 one ? 0 : -EINVAL);
 		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
 		iw_mw_free(mw);
 		assert_int_equal(mr->windows, 0);
@@ -213,12 +218,14 @@ static void try_window(struct fx *x, struct iw_qp *const *qps, const struct mode
 		else if (m->one_stream && q != m->qp)
 			want = IW_REMOTE_PD;
 		assert_int_equal(check(x, qps[q], key, m->to, m->len ? (uint32_t)m->len : 1,
-				       m->access ? m->access : READ), want);
+				       m->access ? m->access : READ),
+				 want);
 		if (want)
 			continue;
 		assert_int_equal(iw_mr_remote(qps[q], key, m->to, 1, m->access, &p), IW_REMOTE_OK);
 		assert_ptr_equal(p, x->mem + m->from);
-		assert_int_equal(check(x, qps[q], key, m->to + m->len, 1, m->access), IW_REMOTE_BOUNDS);
+		assert_int_equal(check(x, qps[q], key, m->to + m->len, 1, m->access),
+				 IW_REMOTE_BOUNDS);
 		assert_int_equal(check(x, qps[q], key, m->to + m->len - 1, 2, m->access),
 				 IW_REMOTE_BOUNDS);
 		assert_int_not_equal(check(x, qps[q], key, m->to - 1, 1, m->access), IW_REMOTE_OK);
@@ -360,7 +367,8 @@ static void changes(void **state)
 	mr = mr_at(&x, x.pd, 0, 100, LOCAL | READ);
 	stag = iw_mr_stag(mr);
 	iw_mr_get(mr, &old);
-	assert_true(old.pd == x.pd && old.addr == x.base && old.length == 100 && old.iova == x.base);
+	assert_true(old.pd == x.pd && old.addr == x.base && old.length == 100 &&
+		    old.iova == x.base);
 	assert_int_equal(old.access, LOCAL | READ);
 	/* Refused: nothing changes. */
 	attr = old;
@@ -440,7 +448,8 @@ static void location(void **state)
 
 	fx_start(&x, false);
 	other = iw_pd_new(x.rnic, NULL);
-	assert_int_equal(iw_mr_new(x.pd, x.base + 7, 100, 0, LOCAL | IW_ACCESS_ON_DEMAND, NULL, &mr), 0);
+	assert_int_equal(
+		iw_mr_new(x.pd, x.base + 7, 100, 0, LOCAL | IW_ACCESS_ON_DEMAND, NULL, &mr), 0);
 	plain = mr_at(&x, x.pd, 0, 100, LOCAL);
 	read_only = mr_at(&x, x.pd, 0, 100, IW_ACCESS_ON_DEMAND);
 	mw = mw_of(x.pd, IW_MW_TYPE_1);
@@ -467,9 +476,9 @@ static void location(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits),	  cmocka_unit_test(bind_checks),
-		cmocka_unit_test(against_model),  cmocka_unit_test(region_below_a_window),
-		cmocka_unit_test(changes),	  cmocka_unit_test(null_region),
+		cmocka_unit_test(limits),	 cmocka_unit_test(bind_checks),
+		cmocka_unit_test(against_model), cmocka_unit_test(region_below_a_window),
+		cmocka_unit_test(changes),	 cmocka_unit_test(null_region),
 		cmocka_unit_test(location),
 	};
 

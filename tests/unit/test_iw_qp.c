@@ -14,9 +14,15 @@ static void states(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = x.cq, .recv_cq = x.cq, .max_send_wr = 3,
-				    .max_recv_wr = 5, .max_send_sge = 2, .max_recv_sge = 2,
-				    .max_inline = 100, .sq_sig_all = true };
+	attr = (struct iw_qp_attr){ .pd = x.pd,
+				    .send_cq = x.cq,
+				    .recv_cq = x.cq,
+				    .max_send_wr = 3,
+				    .max_recv_wr = 5,
+				    .max_send_sge = 2,
+				    .max_recv_sge = 2,
+				    .max_inline = 100,
+				    .sq_sig_all = true };
 	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
 	assert_int_equal(atomic_load(&qp->state), IW_QPS_RESET);
 	assert_in_range(qp->num, 2, 0xffffff);
@@ -56,8 +62,9 @@ static void slots_as_asked_for(void **state)
 	struct fx x;
 
 	fx_start(&x, false);
-	attr = (struct iw_qp_attr){ .pd = x.pd, .send_cq = x.cq, .recv_cq = x.cq, .max_send_wr = 1,
-				    .max_send_sge = 1 };
+	attr = (struct iw_qp_attr){
+		.pd = x.pd, .send_cq = x.cq, .recv_cq = x.cq, .max_send_wr = 1, .max_send_sge = 1
+	};
 	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
 	assert_true(qp->sq.stride <= 128);
 	iw_qp_free(qp);
@@ -141,7 +148,8 @@ static void unsignaled_and_order(void **state)
 	for (unsigned int i = 2; i < 6; i++) {
 		struct iw_send_wqe *w = fx_sq_slot(x.qp);
 
-		*w = (struct iw_send_wqe){ .wr_id = i, .opcode = IW_WR_SEND,
+		*w = (struct iw_send_wqe){ .wr_id = i,
+					   .opcode = IW_WR_SEND,
 					   .flags = i == 4 ? IW_SEND_SIGNALED : 0 };
 		iw_sq_publish(x.qp);
 	}
@@ -167,8 +175,10 @@ static void inline_and_gather(void **state)
 	fx_passive(&x, 0, 1, 7);
 	memcpy(x.mem, "abcdefghij", 10);
 	w = fx_sq_slot(x.qp);
-	*w = (struct iw_send_wqe){ .opcode = IW_WR_SEND_WITH_INV, .flags = IW_SEND_INLINE,
-				   .length = 5, .inv_stag = 0x11223344 };
+	*w = (struct iw_send_wqe){ .opcode = IW_WR_SEND_WITH_INV,
+				   .flags = IW_SEND_INLINE,
+				   .length = 5,
+				   .inv_stag = 0x11223344 };
 	memcpy(w->sge, "hello", 5);
 	iw_sq_publish(x.qp);
 	w = fx_sq_slot(x.qp);
@@ -271,7 +281,10 @@ static void answer_reads(struct fx *x, const struct iw_mr *sink, uint64_t at, ui
  */
 static void reads_in_turn(void **state)
 {
-	static const struct { uint32_t len; unsigned int after[4]; } cases[] = {
+	static const struct {
+		uint32_t len;
+		unsigned int after[4];
+	} cases[] = {
 		{ IW_LONG_READ - 1, { 1, 1, 1, 1 } },
 		{ IW_LONG_READ, { 0, 2, 0, 2 } },
 	};
@@ -323,8 +336,12 @@ static void huge(void **state)
 	iw_assoc_set_max_msg(x.assoc, 65000);
 	assert_int_equal(iw_mr_new(x.pd, 4096, IW_MAX_MSG, 0, 0, NULL, &mr), 0);
 	w = fx_sq_slot(x.qp);
-	*w = (struct iw_send_wqe){ .wr_id = 1, .opcode = IW_WR_RDMA_WRITE, .num_sge = 1,
-				   .flags = IW_SEND_SIGNALED, .length = IW_MAX_MSG, .remote_to = to };
+	*w = (struct iw_send_wqe){ .wr_id = 1,
+				   .opcode = IW_WR_RDMA_WRITE,
+				   .num_sge = 1,
+				   .flags = IW_SEND_SIGNALED,
+				   .length = IW_MAX_MSG,
+				   .remote_to = to };
 	w->sge[0] = (struct iw_sge){ 0, IW_MAX_MSG, iw_mr_stag(mr) };
 	iw_sq_publish(x.qp);
 	iw_qp_doorbell(x.qp);
@@ -342,9 +359,13 @@ static void huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(states),	 cmocka_unit_test(slots_as_asked_for), cmocka_unit_test(rings),
-		cmocka_unit_test(flush),	 cmocka_unit_test(unsignaled_and_order),
-		cmocka_unit_test(inline_and_gather), cmocka_unit_test(drained),
+		cmocka_unit_test(states),
+		cmocka_unit_test(slots_as_asked_for),
+		cmocka_unit_test(rings),
+		cmocka_unit_test(flush),
+		cmocka_unit_test(unsignaled_and_order),
+		cmocka_unit_test(inline_and_gather),
+		cmocka_unit_test(drained),
 		cmocka_unit_test(drained_after_reset),
 		cmocka_unit_test(reads_in_turn),
 		cmocka_unit_test(huge),

@@ -125,8 +125,12 @@ static void end_init(struct end *e, struct end *other, bool initiator, uint64_t 
 
 static void side_init(struct end *e, struct side *s, struct side *peer)
 {
-	struct iw_qp_attr attr = { .send_cq = e->cq, .recv_cq = e->cq, .max_send_wr = DEPTH,
-				   .max_recv_wr = DEPTH, .max_send_sge = 3, .max_recv_sge = 3,
+	struct iw_qp_attr attr = { .send_cq = e->cq,
+				   .recv_cq = e->cq,
+				   .max_send_wr = DEPTH,
+				   .max_recv_wr = DEPTH,
+				   .max_send_sge = 3,
+				   .max_recv_sge = 3,
 				   .max_inline = 100 };
 	uint64_t addr;
 
@@ -145,12 +149,14 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 	s->shadow = malloc(ARENA);
 	addr = (uint64_t)(uintptr_t)s->source;
 	assert_int_equal(iw_mr_new(s->pd, addr, SOURCE, addr,
-				   IW_ACCESS_REMOTE_READ | IW_ACCESS_MW_BIND, NULL,
-				   &s->source_mr), 0);
+				   IW_ACCESS_REMOTE_READ | IW_ACCESS_MW_BIND, NULL, &s->source_mr),
+			 0);
 	addr = (uint64_t)(uintptr_t)s->arena;
 	assert_int_equal(iw_mr_new(s->pd, addr, ARENA, 0x1000,
 				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
-					   IW_ACCESS_MW_BIND, NULL, &s->arena_mr), 0);
+					   IW_ACCESS_MW_BIND,
+				   NULL, &s->arena_mr),
+			 0);
 	assert_int_equal(iw_mw_new(s->pd, IW_MW_TYPE_2, &s->mw), 0);
 }
 
@@ -286,8 +292,9 @@ static void prepare_send(struct side *s, struct iw_send_wqe *w, uint32_t len)
 		sent->window = true;
 	} else if (rnd(5) == 0) {
 		w->opcode = IW_WR_SEND_WITH_INV;
-		assert_int_equal(iw_mr_new(s->peer->pd, (uint64_t)(uintptr_t)s->peer->source, 100, 0,
-					   IW_ACCESS_REMOTE_READ, NULL, &sent->inv), 0);
+		assert_int_equal(iw_mr_new(s->peer->pd, (uint64_t)(uintptr_t)s->peer->source, 100,
+					   0, IW_ACCESS_REMOTE_READ, NULL, &sent->inv),
+				 0);
 		w->inv_stag = sent->inv_stag = iw_mr_stag(sent->inv);
 	}
 	if (rnd(3) == 0)
@@ -381,12 +388,11 @@ static void post_send(struct side *s)
 
 static void check_sent(struct side *s, const struct iw_cqe *cqe)
 {
-	static const uint32_t opcodes[] = { [IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE,
-					    [IW_WR_SEND] = IW_WC_SEND,
-					    [IW_WR_RDMA_READ] = IW_WC_RDMA_READ,
-					    [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
-					    [IW_WR_BIND_MW] = IW_WC_BIND_MW,
-					    [IW_WR_SEND_WITH_INV] = IW_WC_SEND };
+	static const uint32_t opcodes[] = {
+		[IW_WR_RDMA_WRITE] = IW_WC_RDMA_WRITE, [IW_WR_SEND] = IW_WC_SEND,
+		[IW_WR_RDMA_READ] = IW_WC_RDMA_READ,   [IW_WR_LOCAL_INV] = IW_WC_LOCAL_INV,
+		[IW_WR_BIND_MW] = IW_WC_BIND_MW,       [IW_WR_SEND_WITH_INV] = IW_WC_SEND
+	};
 	struct posted *p;
 
 	do {
@@ -499,7 +505,8 @@ static void events(struct end *e)
 	struct iw_event ev;
 
 	while (iw_next_event(e->rnic, &ev)) {
-		struct iw_session_param p = { .ird = 1 + rnd(4), .ord = 1 + rnd(4),
+		struct iw_session_param p = { .ird = 1 + rnd(4),
+					      .ord = 1 + rnd(4),
 					      .rnr_retry_count = 7 };
 		struct side *s = NULL;
 
@@ -508,7 +515,7 @@ static void events(struct end *e)
 			assert_int_equal(ev.param.private_data_len, 1);
 			s = &e->side[ev.param.private_data[0]];
 			s->session = ev.session;
-			iw_session_set_user(ev.session, &(struct iw_session_user){.ctx = s});
+			iw_session_set_user(ev.session, &(struct iw_session_user){ .ctx = s });
 			assert_int_equal(iw_session_accept(ev.session, s->qp, &p), 0);
 			s->established = true;
 			break;
@@ -589,7 +596,8 @@ static void begin_round(void)
 	for (unsigned int i = 0; i < 2; i++) {
 		for (unsigned int q = 0; q < QPS; q++) {
 			struct side *s = &ends[i].side[q];
-			struct iw_session_param p = { .ird = 1 + rnd(5), .ord = 1 + rnd(5),
+			struct iw_session_param p = { .ird = 1 + rnd(5),
+						      .ord = 1 + rnd(5),
 						      .rnr_retry_count = 7,
 						      .private_data_len = 1,
 						      .private_data = { (uint8_t)q } };
@@ -606,8 +614,11 @@ static void begin_round(void)
 			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_RESET), 0);
 			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
 			if (s->active)
-				assert_int_equal(iw_session_initiate(ends[i].assoc, s->qp, &p, &(struct iw_session_user){.ctx = s},
-								     &s->session), 0);
+				assert_int_equal(
+					iw_session_initiate(ends[i].assoc, s->qp, &p,
+							    &(struct iw_session_user){ .ctx = s },
+							    &s->session),
+					0);
 		}
 	}
 }
@@ -643,8 +654,10 @@ static void end_round(uint64_t *now)
 			assert_true(s->closed);
 			assert_int_equal(atomic_load(&s->qp->state), IW_QPS_ERR);
 			assert_memory_equal(s->arena, s->shadow, ARENA);
-			assert_int_equal(atomic_load(&s->qp->sq.head), atomic_load(&s->qp->sq.tail));
-			assert_int_equal(atomic_load(&s->qp->rq.head), atomic_load(&s->qp->rq.tail));
+			assert_int_equal(atomic_load(&s->qp->sq.head),
+					 atomic_load(&s->qp->sq.tail));
+			assert_int_equal(atomic_load(&s->qp->rq.head),
+					 atomic_load(&s->qp->rq.tail));
 		}
 	}
 }

@@ -17,16 +17,11 @@ static void what_is_referenced(void **state)
 		uint32_t ref;
 	} cases[] = {
 		{ 1000, WINDOW, 4, true, 1000 }, /* as little behind it as may be, and as short */
-		{ 999, WINDOW, 20, true, 0 },
-		{ 1000, WINDOW, 3, true, 0 },
-		{ 1000, WINDOW + 1, 4, true, 0 },
-		{ 1000, WINDOW - 1, 4, true, 1000 },
-		{ 1000, 0, 20, true, 0 },
-		{ 1000, 1, 0, true, 0 },
-		{ 1000, UINT32_MAX, 20, true, 0 },
-		{ 1436, WINDOW, 3, true, 1436 },
-		{ 5000, WINDOW, 1, true, CUT },
-		{ 5000, WINDOW, 0, true, 0 },
+		{ 999, WINDOW, 20, true, 0 },	   { 1000, WINDOW, 3, true, 0 },
+		{ 1000, WINDOW + 1, 4, true, 0 },  { 1000, WINDOW - 1, 4, true, 1000 },
+		{ 1000, 0, 20, true, 0 },	   { 1000, 1, 0, true, 0 },
+		{ 1000, UINT32_MAX, 20, true, 0 }, { 1436, WINDOW, 3, true, 1436 },
+		{ 5000, WINDOW, 1, true, CUT },	   { 5000, WINDOW, 0, true, 0 },
 		{ 1000, WINDOW, 4, false, 0 },
 	};
 
@@ -110,7 +105,8 @@ static void fenced_behind(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(zcopy_pull(&x), 0);
 	zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
-	assert_int_equal(zcopy_pull(&x), 1000); /* the fenced one itself, with nothing to wait for */
+	assert_int_equal(zcopy_pull(&x),
+			 1000); /* the fenced one itself, with nothing to wait for */
 	zcopy_stop(&x);
 }
 
@@ -156,10 +152,18 @@ static void posted_since(void **state)
  */
 static void as_long_as_they_are(void **state)
 {
-	static const struct { uint8_t opcode; uint32_t len; unsigned int n; bool references; } cases[] = {
-		{ IW_WR_RDMA_WRITE, 10, 60, false },	{ IW_WR_RDMA_WRITE, 400, 9, false },
-		{ IW_WR_SEND, 400, 10, true },		{ IW_WR_RDMA_WRITE, LONG, 1, true },
-		{ IW_WR_RDMA_READ, LONG, 10, false },	{ IW_WR_SEND, 3999, 1, false },
+	static const struct {
+		uint8_t opcode;
+		uint32_t len;
+		unsigned int n;
+		bool references;
+	} cases[] = {
+		{ IW_WR_RDMA_WRITE, 10, 60, false },
+		{ IW_WR_RDMA_WRITE, 400, 9, false },
+		{ IW_WR_SEND, 400, 10, true },
+		{ IW_WR_RDMA_WRITE, LONG, 1, true },
+		{ IW_WR_RDMA_READ, LONG, 10, false },
+		{ IW_WR_SEND, 3999, 1, false },
 		{ IW_WR_RDMA_WRITE_WITH_IMM, 500, 8, true },
 		{ IW_WR_RDMA_WRITE_WITH_IMM, 500, 7, false },
 	};
@@ -308,9 +312,11 @@ static unsigned int dump(uint8_t *to, size_t *len, uint8_t opcode, uint32_t wind
 			continue;
 		}
 		rdmap_put_read_request(request, &r);
-		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x41, 0, 1, i, 0, request, 28));
+		fx_feed(&x, 16, x.ssn++, m,
+			fx_make_untagged(m, 0x41, 0x41, 0, 1, i, 0, request, 28));
 	}
-	for (size_t room = 1452; iw_rc_tx_find_work(iw_rc_of(x.qp)); room = room == 1452 ? 1300 : 1452) {
+	for (size_t room = 1452; iw_rc_tx_find_work(iw_rc_of(x.qp));
+	     room = room == 1452 ? 1300 : 1452) {
 		ref += zcopy_pull_in(&x, room) != 0;
 		assert_true(*len + x.out_len <= DUMP);
 		memcpy(to + *len, x.out, x.out_len);
@@ -326,9 +332,12 @@ static void same_bytes(void **state)
 	 * A Read Response is the peer's, and references whatever stands behind it; of three Writes
 	 * and Sends the first two do.
 	 */
-	static const struct { uint8_t opcode; unsigned int ref; } cases[] = {
-		{ IW_WR_RDMA_WRITE, 6 },	  { IW_WR_SEND, 6 },
-		{ IW_WR_SEND_WITH_INV, 6 },	  { IW_WR_RDMA_WRITE_WITH_IMM, 6 },
+	static const struct {
+		uint8_t opcode;
+		unsigned int ref;
+	} cases[] = {
+		{ IW_WR_RDMA_WRITE, 6 },    { IW_WR_SEND, 6 },
+		{ IW_WR_SEND_WITH_INV, 6 }, { IW_WR_RDMA_WRITE_WITH_IMM, 6 },
 		{ IW_WR_RDMA_READ, 9 },
 	};
 	static uint8_t copied[DUMP], ref[DUMP];
@@ -348,8 +357,9 @@ static void same_bytes(void **state)
 /* Both counts are modulo 2^32, and the last acknowledgement may be long ago. */
 static void complete_when_acked(void **state)
 {
-	static const uint64_t pulled[] = { 1, 0x7ffffffe, 0x80000000, 0x80000005, 0xfffffffd, 0xfffffffe,
-					   0xffffffff, 0x100000000, 0x180000000, 0x380000007 };
+	static const uint64_t pulled[] = { 1,		0x7ffffffe, 0x80000000, 0x80000005,
+					   0xfffffffd,	0xfffffffe, 0xffffffff, 0x100000000,
+					   0x180000000, 0x380000007 };
 
 	for (size_t i = 0; i < sizeof(pulled) / sizeof(pulled[0]); i++) {
 		struct fx x;

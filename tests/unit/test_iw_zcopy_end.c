@@ -26,7 +26,9 @@ static void drop_events(struct fx *x)
 /* Another QP on an association of its own. */
 static void start_elsewhere(struct fx *other, struct fx *x)
 {
-	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked, .copy_out = copy_out };
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell,
+					       .acked = fx_acked,
+					       .copy_out = copy_out };
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
 
 	*other = *x;
@@ -76,8 +78,8 @@ static void end_session(struct fx *x, enum end end)
 		break;
 	default:
 		iw_assoc_lost(x->assoc, -ECONNRESET);
-		x->assoc = iw_assoc_new(x->rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, x, false, 64,
-					1452);
+		x->assoc = iw_assoc_new(x->rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, x,
+					false, 64, 1452);
 	}
 }
 
@@ -327,8 +329,17 @@ static void out_of_band(void **state)
 /* ---- the end of a right ---- */
 
 enum revocation {
-	MR_FREE, MR_CHANGE, MR_INVALIDATE_LOCAL, MR_INVALIDATE_REMOTE, MW_FREE, MW_INVALIDATE_LOCAL,
-	MW_INVALIDATE_REMOTE, MW_BIND_ANEW, MW_SESSION_END, QP_ACCESS, REVOCATIONS,
+	MR_FREE,
+	MR_CHANGE,
+	MR_INVALIDATE_LOCAL,
+	MR_INVALIDATE_REMOTE,
+	MW_FREE,
+	MW_INVALIDATE_LOCAL,
+	MW_INVALIDATE_REMOTE,
+	MW_BIND_ANEW,
+	MW_SESSION_END,
+	QP_ACCESS,
+	REVOCATIONS,
 };
 
 /* A region of x's memory, and a window on it if the revocation is about one. */
@@ -366,8 +377,11 @@ static void give(struct fx *x, struct right *r, enum revocation how)
 	enum iw_mw_type type = how == MW_BIND_ANEW ? IW_MW_TYPE_1 : IW_MW_TYPE_2;
 
 	r->mw = NULL;
-	assert_int_equal(iw_mr_new(x->pd, x->base, 100, x->base, IW_ACCESS_LOCAL_WRITE |
-				   IW_ACCESS_REMOTE_READ | IW_ACCESS_MW_BIND, NULL, &r->mr), 0);
+	assert_int_equal(iw_mr_new(x->pd, x->base, 100, x->base,
+				   IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_READ |
+					   IW_ACCESS_MW_BIND,
+				   NULL, &r->mr),
+			 0);
 	watched = x;
 	watched_stag = iw_mr_stag(r->mr);
 	if (!is_of_window(how))
@@ -565,8 +579,9 @@ static void poisoned(void **state)
 		assert_memory_equal(m, was, sizeof(m));
 		iw_poison(m);
 		iw_assoc_receive(x.assoc, x.sid, 16, m, len + SESSION_SSN_LEN);
-		fx_expect_terminate(&x, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION, ddp, len,
-				    NULL);
+		fx_expect_terminate(&x,
+				    tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION,
+				    ddp, len, NULL);
 		assert_int_equal(x.mem[1], 7);
 		zcopy_expect(&x, 1, IW_WC_WR_FLUSH_ERR);
 		zcopy_stop(&x);
@@ -576,18 +591,12 @@ static void poisoned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(session_ends),
-		cmocka_unit_test(half_sent),
-		cmocka_unit_test(beside_reads),
-		cmocka_unit_test(local_failure),
-		cmocka_unit_test(blamed),
-		cmocka_unit_test(reset_and_free),
-		cmocka_unit_test(full_cq),
-		cmocka_unit_test(full_cq_and_still_referenced),
-		cmocka_unit_test(out_of_band),
-		cmocka_unit_test(revoked),
-		cmocka_unit_test(not_revoked),
-		cmocka_unit_test(unbound_window),
+		cmocka_unit_test(session_ends), cmocka_unit_test(half_sent),
+		cmocka_unit_test(beside_reads), cmocka_unit_test(local_failure),
+		cmocka_unit_test(blamed),	cmocka_unit_test(reset_and_free),
+		cmocka_unit_test(full_cq),	cmocka_unit_test(full_cq_and_still_referenced),
+		cmocka_unit_test(out_of_band),	cmocka_unit_test(revoked),
+		cmocka_unit_test(not_revoked),	cmocka_unit_test(unbound_window),
 		cmocka_unit_test(poisoned),
 	};
 

@@ -20,10 +20,11 @@
 static uint8_t bytes[KERNEL_SCTP_RX_MESSAGE + 1];
 static struct kernel_sctp_rx_message message;
 
-static enum kernel_sctp_rx_verdict data(struct kernel_sctp_rx *rx, size_t offset, size_t len, bool last)
+static enum kernel_sctp_rx_verdict data(struct kernel_sctp_rx *rx, size_t offset, size_t len,
+					bool last)
 {
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct sctp_rcvinfo))] = {0};
-	struct sctp_rcvinfo info = {.rcv_sid = SID, .rcv_ppid = htonl(PPID)};
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(struct sctp_rcvinfo))] = { 0 };
+	struct sctp_rcvinfo info = { .rcv_sid = SID, .rcv_ppid = htonl(PPID) };
 	struct msghdr msg = {
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
@@ -40,14 +41,14 @@ static enum kernel_sctp_rx_verdict data(struct kernel_sctp_rx *rx, size_t offset
 
 static enum kernel_sctp_rx_verdict event(struct kernel_sctp_rx *rx, const void *ev, size_t len)
 {
-	struct msghdr msg = {.msg_flags = MSG_NOTIFICATION | MSG_EOR};
+	struct msghdr msg = { .msg_flags = MSG_NOTIFICATION | MSG_EOR };
 
 	return kernel_sctp_rx_take(rx, &msg, ev, len, &message);
 }
 
 static enum kernel_sctp_rx_verdict change(struct kernel_sctp_rx *rx, uint16_t state)
 {
-	struct sctp_assoc_change ev = {.sac_type = SCTP_ASSOC_CHANGE, .sac_state = state};
+	struct sctp_assoc_change ev = { .sac_type = SCTP_ASSOC_CHANGE, .sac_state = state };
 
 	return event(rx, &ev, sizeof(ev));
 }
@@ -64,7 +65,7 @@ static enum kernel_sctp_rx_verdict adaptation(struct kernel_sctp_rx *rx, uint32_
 
 static struct kernel_sctp_rx up(void)
 {
-	struct kernel_sctp_rx rx = {0};
+	struct kernel_sctp_rx rx = { 0 };
 
 	assert_int_equal(change(&rx, SCTP_COMM_UP), KERNEL_SCTP_RX_NOTHING);
 	assert_int_equal(adaptation(&rx, 1), KERNEL_SCTP_RX_ESTABLISHED);
@@ -73,7 +74,7 @@ static struct kernel_sctp_rx up(void)
 
 static void test_establishment(void **state)
 {
-	struct kernel_sctp_rx rx = {0};
+	struct kernel_sctp_rx rx = { 0 };
 
 	assert_int_equal(kernel_sctp_rx_idle(&rx), KERNEL_SCTP_RX_NOTHING);
 	rx = up();
@@ -86,13 +87,13 @@ static void test_establishment(void **state)
 /* RFC 5043 4.1: who does not indicate DDP is no peer. */
 static void test_adaptation(void **state)
 {
-	struct kernel_sctp_rx rx = {0};
+	struct kernel_sctp_rx rx = { 0 };
 
 	change(&rx, SCTP_COMM_UP);
 	assert_int_equal(kernel_sctp_rx_idle(&rx), KERNEL_SCTP_RX_BROKEN);
 	assert_int_equal(data(&rx, 0, 10, true), KERNEL_SCTP_RX_BROKEN);
 	assert_int_equal(adaptation(&rx, 2), KERNEL_SCTP_RX_BROKEN);
-	rx = (struct kernel_sctp_rx){0};
+	rx = (struct kernel_sctp_rx){ 0 };
 	assert_int_equal(data(&rx, 0, 10, true), KERNEL_SCTP_RX_BROKEN);
 }
 
@@ -131,7 +132,7 @@ static void test_pieces(void **state)
 
 static void test_abandoned_message(void **state)
 {
-	struct sctp_pdapi_event ev = {.pdapi_type = SCTP_PARTIAL_DELIVERY_EVENT};
+	struct sctp_pdapi_event ev = { .pdapi_type = SCTP_PARTIAL_DELIVERY_EVENT };
 	struct kernel_sctp_rx rx = up();
 
 	data(&rx, 0, 1000, false);
@@ -158,7 +159,7 @@ static void test_too_long(void **state)
 static void test_ends(void **state)
 {
 	uint16_t dry = SCTP_SENDER_DRY_EVENT, closes = SCTP_SHUTDOWN_EVENT;
-	struct kernel_sctp_rx rx = up(), connecting = {0};
+	struct kernel_sctp_rx rx = up(), connecting = { 0 };
 
 	assert_int_equal(event(&rx, &dry, sizeof(dry)), KERNEL_SCTP_RX_DRY);
 	assert_int_equal(event(&rx, &closes, sizeof(closes)), KERNEL_SCTP_RX_CLOSES);
@@ -171,8 +172,9 @@ static void test_ends(void **state)
 /* Of kernels to come, or cut short. */
 static void test_strange_events(void **state)
 {
-	uint16_t unknown = 0x80ff, change_only = SCTP_ASSOC_CHANGE, ind_only = SCTP_ADAPTATION_INDICATION;
-	struct kernel_sctp_rx rx = {0};
+	uint16_t unknown = 0x80ff, change_only = SCTP_ASSOC_CHANGE,
+		 ind_only = SCTP_ADAPTATION_INDICATION;
+	struct kernel_sctp_rx rx = { 0 };
 
 	change(&rx, SCTP_COMM_UP);
 	assert_int_equal(event(&rx, &unknown, sizeof(unknown)), KERNEL_SCTP_RX_NOTHING);
@@ -185,10 +187,11 @@ static void test_strange_events(void **state)
 /* Without SCTP_RCVINFO nothing is known of a message. */
 static void test_no_info(void **state)
 {
-	struct msghdr msg = {.msg_flags = MSG_EOR};
+	struct msghdr msg = { .msg_flags = MSG_EOR };
 	struct kernel_sctp_rx rx = up();
 
-	assert_int_equal(kernel_sctp_rx_take(&rx, &msg, bytes, 10, &message), KERNEL_SCTP_RX_BROKEN);
+	assert_int_equal(kernel_sctp_rx_take(&rx, &msg, bytes, 10, &message),
+			 KERNEL_SCTP_RX_BROKEN);
 }
 
 int main(void)

@@ -67,8 +67,8 @@ static void test_copy(void **state)
 
 static void test_unmapped(void **state)
 {
-	static const size_t lens[] = {1, 8, 63, 64, 100, 2000};
-	uint8_t *hole = map(3), buf[4096] = {0};
+	static const size_t lens[] = { 1, 8, 63, 64, 100, 2000 };
+	uint8_t *hole = map(3), buf[4096] = { 0 };
 
 	use_guard();
 	munmap(hole + page, page);
@@ -125,7 +125,7 @@ static void test_read(void **state)
 /* Any one page of a range may be the one that is gone, also for a byte of it. */
 static void test_read_hole(void **state)
 {
-	static const size_t edges[] = {1, 2, 63, 64, 65, 1000};
+	static const size_t edges[] = { 1, 2, 63, 64, 65, 1000 };
 
 	use_guard();
 	for (size_t hole = 1; hole <= 4; hole++) {
@@ -156,7 +156,7 @@ static void test_read_hole(void **state)
 
 static void test_protected(void **state)
 {
-	uint8_t *p = map(1), buf[64] = {1};
+	uint8_t *p = map(1), buf[64] = { 1 };
 
 	use_guard();
 	mprotect(p, page, PROT_READ);
@@ -171,7 +171,7 @@ static void test_truncated(void **state)
 {
 	char name[] = "/tmp/test_memory.XXXXXX";
 	int fd = mkstemp(name);
-	uint8_t *p, buf[64] = {1};
+	uint8_t *p, buf[64] = { 1 };
 
 	use_guard();
 	assert_true(fd >= 0);
@@ -267,7 +267,7 @@ static void test_atomic_among_threads(void **state)
 
 static int write_there(uint8_t *p)
 {
-	uint8_t buf[64] = {0};
+	uint8_t buf[64] = { 0 };
 
 	return memory_copy(p, buf, sizeof(buf));
 }
@@ -291,7 +291,7 @@ static int crc_there(uint8_t *p)
 	return memory_crc32c(&crc, p, 64);
 }
 
-static int (*const accesses[])(uint8_t *p) = {write_there, read_there, probe_there, crc_there};
+static int (*const accesses[])(uint8_t *p) = { write_there, read_there, probe_there, crc_there };
 
 #define ACCESSES (sizeof(accesses) / sizeof(accesses[0]))
 
@@ -332,7 +332,7 @@ static void forward(int sig, siginfo_t *info, void *context)
 /* Whoever hands the signal on to the guard may have let it be blocked meanwhile. */
 static void test_blocked_in_handler(void **state)
 {
-	struct sigaction sa = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO};
+	struct sigaction sa = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO };
 	uint8_t *p = map(1);
 
 	sigfillset(&sa.sa_mask);
@@ -380,7 +380,7 @@ static void own_handler(int sig)
 
 static void fault_after_own_handler(void)
 {
-	struct sigaction sa = {.sa_handler = own_handler, .sa_flags = SA_NODEFER};
+	struct sigaction sa = { .sa_handler = own_handler, .sa_flags = SA_NODEFER };
 	uint8_t buf[8];
 	uint8_t *p = map(1);
 
@@ -443,7 +443,7 @@ static void fault_in_thread(void)
 /* A fault that is not ours ends the process as it always did. */
 static void test_others(void **state)
 {
-	static void (*const faults[])(void) = {fault_afterwards, fault_again, fault_in_thread};
+	static void (*const faults[])(void) = { fault_afterwards, fault_again, fault_in_thread };
 	int status;
 
 	use_guard();
@@ -473,7 +473,7 @@ static int check(const void *p, size_t len, bool write)
 static void test_check(void **state)
 {
 	ROWS("5041-8.3-05 5041-8.3.2-05 5042-2.2.2-01 5042-7.3-01");
-	uint8_t *p = map(4), stack[100] = {0};
+	uint8_t *p = map(4), stack[100] = { 0 };
 
 	assert_int_equal(check(p, 4 * page, true), 0);
 	assert_int_equal(check(stack, sizeof(stack), true), 0);
@@ -522,13 +522,19 @@ static void test_ascending(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy),	  cmocka_unit_test(test_unmapped),
-		cmocka_unit_test(test_read),	  cmocka_unit_test(test_read_hole),
-		cmocka_unit_test(test_protected), cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_others),	  cmocka_unit_test(test_blocked_signals),
+		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_read),
+		cmocka_unit_test(test_read_hole),
+		cmocka_unit_test(test_protected),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_blocked_signals),
 		cmocka_unit_test(test_blocked_in_handler),
-		cmocka_unit_test(test_check),	  cmocka_unit_test(test_ascending),
-		cmocka_unit_test(test_atomic),	  cmocka_unit_test(test_atomic_among_threads),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_ascending),
+		cmocka_unit_test(test_atomic),
+		cmocka_unit_test(test_atomic_among_threads),
 	};
 
 	page = (size_t)sysconf(_SC_PAGESIZE);

@@ -26,7 +26,7 @@
 
 static struct conn *c;
 static struct conn_assoc *opened; /* by conn/, with connect */
-static struct conn_assoc *shut;   /* the last one that conn/ has closed */
+static struct conn_assoc *shut;	  /* the last one that conn/ has closed */
 static struct path_addr path;
 static uint16_t peer_port;
 static struct iw_pd *pd;
@@ -147,8 +147,8 @@ static struct config config;
 
 static int setup(void **state)
 {
-	static const struct iw_rnic_ops ops = {.copy = copy};
-	static const struct iw_config iw_config = {.unexpected_bytes_per_qp = 1 << 20};
+	static const struct iw_rnic_ops ops = { .copy = copy };
+	static const struct iw_config iw_config = { .unexpected_bytes_per_qp = 1 << 20 };
 	struct conn_param param = {
 		.ops = &conn_ops,
 		.config = &config,
@@ -202,13 +202,18 @@ static int teardown(void **state)
 
 static struct ip_addr address(uint8_t last)
 {
-	return (struct ip_addr){.b = {[10] = 0xff, 0xff, 192, 0, 2, last}};
+	return (struct ip_addr){ .b = { [10] = 0xff, 0xff, 192, 0, 2, last } };
 }
 
 static struct iw_qp *new_qp(void)
 {
-	struct iw_qp_attr attr = {.pd = pd, .send_cq = cq, .recv_cq = cq, .max_send_wr = 4,
-				  .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1};
+	struct iw_qp_attr attr = { .pd = pd,
+				   .send_cq = cq,
+				   .recv_cq = cq,
+				   .max_send_wr = 4,
+				   .max_recv_wr = 4,
+				   .max_send_sge = 1,
+				   .max_recv_sge = 1 };
 	struct iw_qp *qp;
 
 	assert_int_equal(qp_num_get(c, &attr.num), 0);
@@ -268,12 +273,14 @@ static struct conn_assoc *peer_opens(uint16_t port, uint8_t from)
 	return a;
 }
 
-static void say_enhanced(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, uint32_t src,
-			 uint32_t dst, const struct session_enhanced *enhanced)
+static void say_enhanced(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint16_t function,
+			 uint32_t src, uint32_t dst, const struct session_enhanced *enhanced)
 {
-	struct oob_message m = {.rnr_retry = 7, .src = src, .dst = dst};
+	struct oob_message m = { .rnr_retry = 7, .src = src, .dst = dst };
 	uint8_t data[OOB_MESSAGE_LEN], buf[600];
-	struct session_control control = {.ssn = ssn, .function = function, .enhanced = *enhanced};
+	struct session_control control = { .ssn = ssn,
+					   .function = function,
+					   .enhanced = *enhanced };
 	size_t n;
 
 	if (function != SESSION_TERMINATE) {
@@ -288,7 +295,7 @@ static void say_enhanced(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint1
 static void say(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint16_t function, uint32_t src,
 		uint32_t dst)
 {
-	static const struct session_enhanced enhanced = {.ird = 1};
+	static const struct session_enhanced enhanced = { .ird = 1 };
 
 	say_enhanced(a, sid, ssn, function, src, dst, &enhanced);
 }
@@ -297,7 +304,7 @@ static void say(struct conn_assoc *a, uint16_t sid, uint16_t ssn, uint16_t funct
 static uint16_t expect(struct conn_assoc *a, uint16_t function, struct oob_message *m)
 {
 	struct session_control control;
-	struct iw_msg msg = {0};
+	struct iw_msg msg = { 0 };
 	uint8_t buf[1500];
 	size_t n = iw_assoc_pull(a->iw, buf, sizeof(buf), &msg);
 
@@ -313,7 +320,7 @@ static uint16_t expect(struct conn_assoc *a, uint16_t function, struct oob_messa
 
 static void expect_nothing(struct conn_assoc *a)
 {
-	struct iw_msg msg = {0};
+	struct iw_msg msg = { 0 };
 	uint8_t buf[1500];
 
 	assert_int_equal(iw_assoc_pull(a->iw, buf, sizeof(buf), &msg), 0);
@@ -329,10 +336,13 @@ static void over(struct conn_assoc *a)
 
 static void test_message(void **state)
 {
-	struct oob_message m = {.reason = OOB_STRANGER, .rnr_retry = 3, .src = 0x123456,
-				  .dst = 0xfedcba, .token = 0x0102030405060708};
+	struct oob_message m = { .reason = OOB_STRANGER,
+				 .rnr_retry = 3,
+				 .src = 0x123456,
+				 .dst = 0xfedcba,
+				 .token = 0x0102030405060708 };
 	struct oob_message got;
-	uint8_t buf[OOB_MESSAGE_LEN + 1] = {0};
+	uint8_t buf[OOB_MESSAGE_LEN + 1] = { 0 };
 
 	assert_int_equal(oob_message_encode(&m, buf), OOB_MESSAGE_LEN);
 	assert_true(oob_message_decode(&got, buf, OOB_MESSAGE_LEN));
@@ -446,7 +456,7 @@ static void test_one_stream_one_number(void **state)
 		struct oob_message m;
 		uint16_t sid;
 
-		random_bytes(c->random, &(uint8_t[3]){0}, 1 + i % 3);
+		random_bytes(c->random, &(uint8_t[3]){ 0 }, 1 + i % 3);
 		assert_int_equal(oob_connect(c, qp, &w), 0);
 		assert_true(conn_assoc_up(opened, true, 64, 1400));
 		assert_int_equal(expect(opened, SESSION_ENHANCED_INITIATE, NULL), 0);
@@ -528,12 +538,13 @@ static void test_strangers(void **state)
 	expect(a, SESSION_ENHANCED_REJECT, &m);
 	assert_int_equal(m.reason, OOB_NO_QP);
 	/* Its own, but with an RTR indication to come: none of us. */
-	say_enhanced(a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
-		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true, .rtr_write = true});
+	say_enhanced(
+		a, 4, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
+		&(struct session_enhanced){ .ird = 1, .peer_to_peer = true, .rtr_write = true });
 	expect(a, SESSION_TERMINATE, NULL);
 	/* Nor where it names no kind of it. */
 	say_enhanced(a, 6, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num,
-		     &(struct session_enhanced){.ird = 1, .peer_to_peer = true});
+		     &(struct session_enhanced){ .ird = 1, .peer_to_peer = true });
 	expect(a, SESSION_TERMINATE, NULL);
 	/* And it is still to be had by its own. */
 	say(a, 8, 0, SESSION_ENHANCED_INITIATE, LARGER, qp->num);
@@ -576,7 +587,7 @@ static void send_one(struct iw_qp *qp)
 {
 	struct iw_send_wqe *wqe = iw_sq_slot(qp);
 
-	*wqe = (struct iw_send_wqe){.wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED};
+	*wqe = (struct iw_send_wqe){ .wr_id = 77, .opcode = IW_WR_SEND, .flags = IW_SEND_SIGNALED };
 	iw_sq_publish(qp);
 	iw_qp_doorbell(qp);
 	oob_doorbell(qp);
@@ -584,7 +595,7 @@ static void send_one(struct iw_qp *qp)
 
 static void test_peer_comes_too_late(void **state)
 {
-	struct oob_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC};
+	struct oob_attr attr = { .rnr_retry = 7, .limit = 5000 * MSEC };
 	struct iw_qp *qp = new_qp();
 	struct iw_cqe cqe;
 
@@ -615,7 +626,7 @@ static void test_peer_comes_too_late(void **state)
  */
 static void test_peer_has_gone(void **state)
 {
-	struct oob_attr attr = {.rnr_retry = 7, .limit = 5000 * MSEC, .gone = 100 * MSEC};
+	struct oob_attr attr = { .rnr_retry = 7, .limit = 5000 * MSEC, .gone = 100 * MSEC };
 
 	for (int turn = 0; turn < 3; turn++) {
 		enum iw_qp_state at = turn == 2 ? IW_QPS_SQD : IW_QPS_RTS;

@@ -138,7 +138,7 @@ static void forgotten(void)
 	struct rnic *own;
 
 	must(shard_is_dead(s));
-	must(s->conn.closed && !cm_id_next(&s->conn, &(uint32_t){0}));
+	must(s->conn.closed && !cm_id_next(&s->conn, &(uint32_t){ 0 }));
 	must(s->progress.wake_fd == -1 && s->progress.timer_fd == -1 && s->net.epoll_fd == -1);
 	must(!s->progress.started && !shard_is_awaited(s));
 	must(channel_is_foreign(channel));

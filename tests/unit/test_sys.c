@@ -26,7 +26,7 @@ static void count(int sig)
 
 static void file_limit(void **state)
 {
-	char path[] = "/tmp/sctpiw-sys-XXXXXX", bytes[200] = {0};
+	char path[] = "/tmp/sctpiw-sys-XXXXXX", bytes[200] = { 0 };
 	struct rlimit old, limit;
 	sigset_t set, now;
 	int fd = mkstemp(path);
@@ -36,7 +36,7 @@ static void file_limit(void **state)
 	fcntl(fd, F_SETFL, O_APPEND);
 	signal(SIGXFSZ, count);
 	getrlimit(RLIMIT_FSIZE, &old);
-	limit = (struct rlimit){.rlim_cur = 300, .rlim_max = old.rlim_max};
+	limit = (struct rlimit){ .rlim_cur = 300, .rlim_max = old.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), 200);
 	assert_int_equal(sys_append(fd, bytes, sizeof(bytes)), 100);
@@ -61,7 +61,7 @@ static void file_limit(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(file_limit)};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(file_limit) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,13 +99,13 @@ static void test_layouts(void **state)
 	assert_int_equal(where[INDEX(destroy_wq)], 39);
 	assert_int_equal(where[INDEX(free_context)], 42); /* behind dm_export_dmabuf_fd */
 	assert_int_equal(where[INDEX(free_dm)], 43);
-	assert_int_equal(where[INDEX(query_qp)], 65);	  /* behind query_port_speed */
+	assert_int_equal(where[INDEX(query_qp)], 65); /* behind query_port_speed */
 	assert_int_equal(where[INDEX(reg_dm_mr)], 70);
 	assert_int_equal(where[INDEX(rereg_mr)], 75);
 	assert_int_equal(where[INDEX(unimport_pd)], 80);
 
 	spread(layout("verbs_register_driver_64", NULL), where); /* 83 */
-	assert_int_equal(where[INDEX(alloc_dm)], 2); /* behind alloc_buf */
+	assert_int_equal(where[INDEX(alloc_dm)], 2);		 /* behind alloc_buf */
 	assert_int_equal(where[INDEX(alloc_mw)], 4);
 	assert_int_equal(where[INDEX(alloc_null_mr)], 5);
 	assert_int_equal(where[INDEX(bind_mw)], 12);

@@ -81,7 +81,8 @@ static void test_steps_behind_the_connection(void **state)
 		attr.qp_state = steps[i];
 		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, CM), 0);
 		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, &attr, CM), EINVAL);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, &attr, IBV_QP_STATE), EINVAL);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, &attr, IBV_QP_STATE),
+				 EINVAL);
 		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_SQD, true, &attr, CM), EINVAL);
 	}
 }
@@ -189,11 +190,13 @@ static void test_values(void **state)
 	attr = (struct ibv_qp_attr){ .cur_qp_state = IBV_QPS_INIT };
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_CUR_STATE), EINVAL);
 	attr = (struct ibv_qp_attr){ .qp_access_flags = 1 << 9 };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_ACCESS_FLAGS), EINVAL);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_ACCESS_FLAGS),
+			 EINVAL);
 	attr = (struct ibv_qp_attr){ .retry_cnt = 8, .rnr_retry = 7, .timeout = 31 };
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_RETRY_CNT), EINVAL);
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr,
-					      IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT), 0);
+					      IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT),
+			 0);
 	attr = (struct ibv_qp_attr){ .max_rd_atomic = IW_MAX_ORD + 1 };
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_MAX_QP_RD_ATOMIC),
 			 EINVAL);

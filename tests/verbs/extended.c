@@ -501,8 +501,7 @@ static void test_mixed(void)
 			continue;
 		}
 		ibv_wr_start(ex);
-		next_wr(ex, i,
-			IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* has no data */
+		next_wr(ex, i, IBV_SEND_SIGNALED | IBV_SEND_INLINE); /* has no data */
 		ibv_wr_send(ex);
 		ibv_wr_set_sge_list(ex, 1, &sge);
 		CHECK_EQ(ibv_wr_complete(ex), 0);

@@ -78,7 +78,7 @@ struct cm_setup {
 	struct list_node node;	    /* cm.accepting: the peer's answer is awaited, until deadline */
 	uint64_t deadline;
 	unsigned int moves; /* to other ports of ours, from associations without a free stream */
-	bool retried;	    /* on another association, since the first was lost under the Initiate */
+	bool retried; /* on another association, since the first was lost under the Initiate */
 };
 
 /* Behind the end of the session: DISCONNECTED waits until the application has polled its last receive. */
@@ -91,8 +91,8 @@ struct cm_ending {
 
 /* Of a listener. */
 struct cm_listening {
-	unsigned int backlog; /* at most so many requests wait to be read */
-	unsigned int pending; /* so many do */
+	unsigned int backlog;	   /* at most so many requests wait to be read */
+	unsigned int pending;	   /* so many do */
 	struct list_node requests; /* cm_request_link.node */
 };
 
@@ -169,7 +169,8 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status);
 void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 		   const struct iw_session_param *param);
 /* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
-int cm_post_request(struct cm_id *listener, struct cm_id *child, const struct iw_session_param *param);
+int cm_post_request(struct cm_id *listener, struct cm_id *child,
+		    const struct iw_session_param *param);
 /* The attempt to connect failed: posts the event that this error means to an application. */
 void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_param *param);
 

@@ -360,9 +360,9 @@ static void session_event(const struct iw_event *ev)
 
 void cm_session_user(const struct cm_id *id, struct iw_session_user *user)
 {
-	static const struct iw_session_ops ops = {.event = session_event};
+	static const struct iw_session_ops ops = { .event = session_event };
 
-	*user = (struct iw_session_user){.ops = &ops, .ctx = id->conn, .handle = id->handle};
+	*user = (struct iw_session_user){ .ops = &ops, .ctx = id->conn, .handle = id->handle };
 }
 
 /* ---- timers ---- */

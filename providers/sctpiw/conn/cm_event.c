@@ -32,8 +32,7 @@ static int post(struct cm_id *id, const struct rnic_cm_event *ev)
 	int ret;
 
 	id->conn->cm.last_event = id->conn->now;
-	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event,
-	      .status = ev->status);
+	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event, .status = ev->status);
 	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
 	if (ret)
 		log_error("out of memory: a connection event is lost");

@@ -44,7 +44,7 @@ void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *eve
 		free(t->slots[i].id);
 	}
 	free(t->slots);
-	*t = (struct cm_id_table){0};
+	*t = (struct cm_id_table){ 0 };
 }
 
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
@@ -65,11 +65,11 @@ static bool grow(struct cm_id_table *t)
 		return false;
 	t->slots = p;
 	for (uint32_t i = n - 1; i >= t->n_slots && i > 0; i--) {
-		p[i] = (struct slot){.next_free = t->first_free};
+		p[i] = (struct slot){ .next_free = t->first_free };
 		t->first_free = i;
 	}
 	if (!t->n_slots)
-		p[0] = (struct slot){0};
+		p[0] = (struct slot){ 0 };
 	t->n_slots = n;
 	return true;
 }

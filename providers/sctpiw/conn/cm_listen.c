@@ -32,7 +32,8 @@ int cm_listen(struct cm_id *id, int backlog)
 		return ret;
 	if (id->opt.tos_set)
 		endpoint_set_tos(id->ep, id->opt.tos);
-	id->listening.backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog : BACKLOG_MAX;
+	id->listening.backlog = backlog > 0 && backlog < BACKLOG_MAX ? (unsigned int)backlog :
+								       BACKLOG_MAX;
 	id->state = CM_LISTEN;
 	id->ep->listener = id;
 	return 0;
@@ -50,7 +51,8 @@ void cm_unlisten(struct cm_id *id)
 }
 
 /* The addresses of a passive id are those of the association. */
-static void set_addresses(struct cm_id *child, const struct cm_id *listener, const struct conn_assoc *a)
+static void set_addresses(struct cm_id *child, const struct cm_id *listener,
+			  const struct conn_assoc *a)
 {
 	const struct transport *t = listener->conn->transport;
 	const struct path_addr *path = t->addr(a);

@@ -134,8 +134,8 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	if (is_multicast(dst))
 		ret = -EADDRNOTAVAIL;
 	else
-		ret = id->conn->ops->route(id->conn, (struct sockaddr *)&id->src, (struct sockaddr *)&to,
-					   &source);
+		ret = id->conn->ops->route(id->conn, (struct sockaddr *)&id->src,
+					   (struct sockaddr *)&to, &source);
 	/* The kernel looks up the route at once, too: no event. */
 	if (ret)
 		return ret;

@@ -14,7 +14,7 @@ struct rnic_channel; /* as in rnic_api.h */
 struct event_source {
 	struct rnic_channel *chan; /* referenced; NULL: events go nowhere */
 	uint32_t reported;	   /* events of this source that the application has read */
-	uint32_t unread;	   /* events of this source in the queue; guarded by the channel's lock */
+	uint32_t unread; /* events of this source in the queue; guarded by the channel's lock */
 };
 
 struct conn_events_ops {

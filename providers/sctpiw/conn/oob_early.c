@@ -27,7 +27,7 @@ static void session_event(const struct iw_event *ev)
 		drop(ev->user.ctx);
 }
 
-static const struct iw_session_ops session_ops = {.event = session_event};
+static const struct iw_session_ops session_ops = { .event = session_event };
 
 void oob_early_keep(struct conn *c, struct iw_session *s, const struct oob_message *m)
 {
@@ -47,7 +47,7 @@ void oob_early_keep(struct conn *c, struct iw_session *s, const struct oob_messa
 	e->msg = *m;
 	list_add_tail(&c->oob.early, &e->node);
 	c->oob.n_early++;
-	iw_session_set_user(s, &(struct iw_session_user){.ops = &session_ops, .ctx = e});
+	iw_session_set_user(s, &(struct iw_session_user){ .ops = &session_ops, .ctx = e });
 	log_debug("QP 0x%06x: Initiate of QP 0x%06x kept", m->dst, m->src);
 }
 

@@ -7,7 +7,7 @@
 
 #define VERSION 1
 
-static const char magic[8] = {'s', 'c', 't', 'p', 'i', 'w', 'Q', 'P'};
+static const char magic[8] = { 's', 'c', 't', 'p', 'i', 'w', 'Q', 'P' };
 
 size_t oob_message_encode(const struct oob_message *m, uint8_t *buf)
 {

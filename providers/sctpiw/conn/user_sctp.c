@@ -224,7 +224,8 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 
 	user_sctp_of(c)->stirred = true;
 	if (err->unreachable)
-		sctp_unreachable(endpoint_of(ep)->sctp, &err->to, err->quoted, err->quoted_len, c->now);
+		sctp_unreachable(endpoint_of(ep)->sctp, &err->to, err->quoted, err->quoted_len,
+				 c->now);
 	else if (err->mtu)
 		sctp_packet_too_big(endpoint_of(ep)->sctp, &err->to, err->mtu,
 				    err->local ? NULL : err->quoted, err->quoted_len, c->now);
@@ -450,7 +451,8 @@ static int user_sctp_connect(struct conn_assoc *a, const struct path_addr *to, u
 {
 	struct conn *c = a->ep->conn;
 
-	a->state = sctp_connect(endpoint_of(a->ep)->sctp, to, port, c->ops->route_mtu(c, to), a, c->now);
+	a->state = sctp_connect(endpoint_of(a->ep)->sctp, to, port, c->ops->route_mtu(c, to), a,
+				c->now);
 	return a->state ? 0 : -ENOMEM;
 }
 

@@ -302,7 +302,8 @@ void capture_packets(struct endpoint *ep, const struct path_addr *path, enum cap
 
 		if (!net->capture->begun)
 			begin_section(net->capture);
-		put_packet(net->capture, &ends, when, dir, data + off, left < segment ? left : segment);
+		put_packet(net->capture, &ends, when, dir, data + off,
+			   left < segment ? left : segment);
 		if (net->capture->used >= FLUSH_AT)
 			capture_flush(net);
 	}

@@ -28,7 +28,8 @@ struct carrier_port *carrier_port_of(const struct endpoint *ep)
 int carrier_port_start(struct conn *c)
 {
 	/* The kernel gives pages when they are first written to. */
-	void *memory = mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory =
+		mmap(NULL, RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
@@ -79,7 +80,7 @@ static void unwatch(struct carrier_port *p)
 int carrier_port_watch(struct endpoint *ep)
 {
 	struct carrier_port *p = carrier_port_of(ep);
-	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &p->watch};
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &p->watch };
 	int epoll_fd = ep->conn->net->epoll_fd;
 	int ret = sys_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, p->fd, &ev);
 

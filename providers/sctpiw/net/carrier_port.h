@@ -28,7 +28,8 @@ struct endpoint;
 struct carrier_port_ops {
 	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
 	/* Up to max datagrams; 0: there are none now. Errors of the socket go to the error queue. */
-	unsigned int (*receive)(struct endpoint *ep, struct carrier_datagram *dgrams, unsigned int max);
+	unsigned int (*receive)(struct endpoint *ep, struct carrier_datagram *dgrams,
+				unsigned int max);
 	/* The next entry of the error queue; false: there is none. unreachable and mtu may both be unset. */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
 };

@@ -80,7 +80,7 @@ static bool read_pktinfo(const struct cmsghdr *c, struct carrier_datagram *d)
 {
 	if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
 		struct in_pktinfo info;
-		struct sockaddr_in sin = {.sin_family = AF_INET};
+		struct sockaddr_in sin = { .sin_family = AF_INET };
 
 		memcpy(&info, CMSG_DATA(c), sizeof(info));
 		if (info.ipi_addr.s_addr != info.ipi_spec_dst.s_addr)
@@ -89,7 +89,7 @@ static bool read_pktinfo(const struct cmsghdr *c, struct carrier_datagram *d)
 		d->from.local = sockaddr_ip((struct sockaddr *)&sin);
 	} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
 		struct in6_pktinfo info;
-		struct sockaddr_in6 sin6 = {.sin6_family = AF_INET6};
+		struct sockaddr_in6 sin6 = { .sin6_family = AF_INET6 };
 
 		memcpy(&info, CMSG_DATA(c), sizeof(info));
 		if (IN6_IS_ADDR_MULTICAST(&info.ipi6_addr))
@@ -131,9 +131,11 @@ static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 	return 1;
 }
 
-unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
-			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
-				       struct carrier_datagram *d))
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams,
+				    unsigned int max,
+				    bool (*strip)(const struct endpoint *ep,
+						  const struct sockaddr *from,
+						  struct carrier_datagram *d))
 {
 	struct mmsghdr msgs[CARRIER_RX_DATAGRAMS];
 	struct iovec iov[CARRIER_RX_DATAGRAMS];
@@ -143,7 +145,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 	int n;
 
 	for (unsigned int i = 0; i < max; i++) {
-		iov[i] = (struct iovec){dgrams[i].data, CARRIER_RX_SIZE};
+		iov[i] = (struct iovec){ dgrams[i].data, CARRIER_RX_SIZE };
 		msgs[i].msg_hdr = (struct msghdr){
 			.msg_name = &names[i],
 			.msg_namelen = sizeof(names[i]),
@@ -183,7 +185,7 @@ bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_ex
 {
 	_Alignas(struct cmsghdr) uint8_t control[512];
 	struct sockaddr_storage name;
-	struct iovec iov = {err->quoted, sizeof(err->quoted)};
+	struct iovec iov = { err->quoted, sizeof(err->quoted) };
 	struct msghdr msg = {
 		.msg_name = &name,
 		.msg_namelen = sizeof(name),
@@ -216,7 +218,8 @@ bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_ex
 
 /* ---- sending ---- */
 
-void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len)
+void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
+				size_t len)
 {
 	struct cmsghdr *c;
 
@@ -230,8 +233,8 @@ void carrier_socket_add_control(struct carrier_outgoing *out, int level, int typ
 	out->msg.msg_controllen += CMSG_SPACE(len);
 }
 
-void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
-		 bool from_local)
+void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
+			    uint16_t port, bool from_local)
 {
 	memset(&out->msg, 0, sizeof(out->msg));
 	memset(&out->control, 0, sizeof(out->control));
@@ -240,12 +243,12 @@ void carrier_socket_prepare(struct carrier_outgoing *out, int family, const stru
 	if (!from_local || ip_addr_is_zero(&to->local))
 		return;
 	if (family == AF_INET) {
-		struct in_pktinfo info = {0};
+		struct in_pktinfo info = { 0 };
 
 		memcpy(&info.ipi_spec_dst, to->local.b + 12, 4);
 		carrier_socket_add_control(out, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
 	} else {
-		struct in6_pktinfo info = {.ipi6_ifindex = to->local.scope_id};
+		struct in6_pktinfo info = { .ipi6_ifindex = to->local.scope_id };
 
 		memcpy(&info.ipi6_addr, to->local.b, 16);
 		carrier_socket_add_control(out, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));

@@ -25,8 +25,7 @@ struct carrier_outgoing {
 	struct sockaddr_storage to;
 	union {
 		struct cmsghdr align;
-		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
-			      CMSG_SPACE(sizeof(uint16_t))];
+		uint8_t bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))];
 	} control;
 };
 
@@ -47,15 +46,18 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
  * multicast) is left out, since SCTP does not take it. strip: takes away what stands before the SCTP packet and
  * sets from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands before it.
  */
-unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams, unsigned int max,
-			 bool (*strip)(const struct endpoint *ep, const struct sockaddr *from,
-				       struct carrier_datagram *d));
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams,
+				    unsigned int max,
+				    bool (*strip)(const struct endpoint *ep,
+						  const struct sockaddr *from,
+						  struct carrier_datagram *d));
 
 /* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
-void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to, uint16_t port,
-		 bool from_local);
+void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
+			    uint16_t port, bool from_local);
 /* Appends one item of control data. */
-void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data, size_t len);
+void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
+				size_t len);
 
 struct sock_extended_err;
 /* Reads the next entry of fd's error queue; false: there is none. ee is all zero if the entry has none. */

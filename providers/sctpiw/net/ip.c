@@ -41,8 +41,8 @@
 
 #define FILTER(...)                                                                                \
 	{                                                                                          \
-		.len = sizeof((struct sock_filter[]){__VA_ARGS__}) / sizeof(struct sock_filter),   \
-		.filter = (struct sock_filter[]){__VA_ARGS__},                                     \
+		.len = sizeof((struct sock_filter[]){ __VA_ARGS__ }) / sizeof(struct sock_filter), \
+		.filter = (struct sock_filter[]){ __VA_ARGS__ },                                   \
 	}
 
 /* ---- may it be used at all? ---- */
@@ -104,10 +104,10 @@ static int filter_port(int fd, bool v4, uint16_t port)
 		       BPF_STMT(BPF_LD | BPF_H | BPF_IND, DPORT_OFFSET),
 		       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, port, 0, 1),
 		       BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), BPF_STMT(BPF_RET | BPF_K, 0));
-	const struct sock_fprog at_once =
-		FILTER(BPF_STMT(BPF_LD | BPF_H | BPF_ABS, DPORT_OFFSET),
-		       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, port, 0, 1),
-		       BPF_STMT(BPF_RET | BPF_K, UINT32_MAX), BPF_STMT(BPF_RET | BPF_K, 0));
+	const struct sock_fprog at_once = FILTER(BPF_STMT(BPF_LD | BPF_H | BPF_ABS, DPORT_OFFSET),
+						 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, port, 0, 1),
+						 BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+						 BPF_STMT(BPF_RET | BPF_K, 0));
 
 	return attach(fd, v4 ? &after_header : &at_once);
 }
@@ -128,7 +128,8 @@ static int open_raw(struct endpoint *ep, int family, int *out, size_t *rcvbuf)
 	carrier_socket_report(fd, v4, !v4, ep->bound.wildcard);
 	if (!ret && !ep->bound.wildcard) {
 		sockaddr_make(&addr, family, &ip, 0);
-		ret = sys_bind(fd, (struct sockaddr *)&addr, sockaddr_len((struct sockaddr *)&addr));
+		ret = sys_bind(fd, (struct sockaddr *)&addr,
+			       sockaddr_len((struct sockaddr *)&addr));
 	}
 	*rcvbuf = carrier_socket_raise_buffers(fd);
 	carrier_socket_set_df(fd, v4, !v4, true);
@@ -143,7 +144,8 @@ static size_t header_len(const struct sockaddr *from, const uint8_t *data, size_
 	return from->sa_family == AF_INET && len ? (data[0] & 0xfu) * 4 : 0;
 }
 
-static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct carrier_datagram *d)
+static bool strip(const struct endpoint *ep, const struct sockaddr *from,
+		  struct carrier_datagram *d)
 {
 	size_t header = header_len(from, d->data, d->len);
 
@@ -158,11 +160,13 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from, struct
 	return true;
 }
 
-static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgrams, unsigned int max)
+static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
+			       unsigned int max)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
 	/* Each family has half of the room, so that a flood of one does not shut out the other. */
-	unsigned int n = carrier_socket_receive(ep, p->fd, dgrams, p->fd4 >= 0 ? max / 2 : max, strip);
+	unsigned int n =
+		carrier_socket_receive(ep, p->fd, dgrams, p->fd4 >= 0 ? max / 2 : max, strip);
 
 	if (p->fd4 >= 0)
 		n += carrier_socket_receive(ep, p->fd4, dgrams + n, max - n, strip);
@@ -190,8 +194,8 @@ static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 	/* RFC 9260 10 (ICMP8). SCTP ignores "port unreachable" (ICMP3). */
 	err->unreachable = (ee.ee_origin == SO_EE_ORIGIN_ICMP && ee.ee_type == ICMP_DEST_UNREACH &&
 			    ee.ee_code == ICMP_PROT_UNREACH) ||
-			   (ee.ee_origin == SO_EE_ORIGIN_ICMP6 &&
-			    ee.ee_type == ICMP6_PARAM_PROB && ee.ee_code == ICMP6_PARAMPROB_NEXTHEADER);
+			   (ee.ee_origin == SO_EE_ORIGIN_ICMP6 && ee.ee_type == ICMP6_PARAM_PROB &&
+			    ee.ee_code == ICMP6_PARAMPROB_NEXTHEADER);
 	if (ee.ee_errno == EMSGSIZE)
 		err->mtu = ee.ee_info;
 	return true;
@@ -219,7 +223,8 @@ static int ip_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only
 	/* ::ffff:10.0.0.1 is an IPv4 address to all but its owner. */
 	if (!ret)
 		ret = open_raw(ep, ip_addr_is_v4(&ip) ? AF_INET : AF_INET6, &p->fd, rcvbuf);
-	if (!ret && ep->bound.family == AF_INET6 && ep->bound.wildcard && !v6only && !ip_addr_is_v4(&ip))
+	if (!ret && ep->bound.family == AF_INET6 && ep->bound.wildcard && !v6only &&
+	    !ip_addr_is_v4(&ip))
 		ret = open_raw(ep, AF_INET, &p->fd4, rcvbuf);
 	if (ret)
 		carrier_port_free(ep);

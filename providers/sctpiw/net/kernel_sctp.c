@@ -36,8 +36,8 @@ static int kernel_sctp_start(struct conn *c, struct config_error *why)
 	if (!k)
 		return -ENOMEM;
 	/* The kernel gives pages when they are first written to. */
-	k->rx_memory = mmap(NULL, KERNEL_SCTP_RX_MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	k->rx_memory = mmap(NULL, KERNEL_SCTP_RX_MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (k->rx_memory == MAP_FAILED) {
 		free(k);
 		return -ENOMEM;
@@ -63,7 +63,7 @@ static void kernel_sctp_stop(struct conn *c)
 
 int kernel_sctp_watch(struct conn *c, struct kernel_sctp_socket *sock, int op, uint32_t events)
 {
-	struct epoll_event ev = {.events = events, .data.ptr = sock};
+	struct epoll_event ev = { .events = events, .data.ptr = sock };
 
 	return sys_epoll_ctl(c->net->epoll_fd, op, sock->fd, &ev);
 }

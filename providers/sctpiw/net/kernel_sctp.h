@@ -67,20 +67,20 @@ struct kernel_sctp_msg {
 
 /* Output of an association. */
 struct kernel_sctp_tx {
-	struct list_node ready;	 /* kernel_sctp.ready: it may have something to send */
-	uint32_t pulled, acked;	 /* messages, modulo 2^32 */
-	uint8_t *buf;		 /* KERNEL_SCTP_TX_SIZE bytes, once the association is up */
-	unsigned int first, n;	 /* of msg[]: pulled, and not taken by the kernel yet */
+	struct list_node ready; /* kernel_sctp.ready: it may have something to send */
+	uint32_t pulled, acked; /* messages, modulo 2^32 */
+	uint8_t *buf;		/* KERNEL_SCTP_TX_SIZE bytes, once the association is up */
+	unsigned int first, n;	/* of msg[]: pulled, and not taken by the kernel yet */
 	struct kernel_sctp_msg msg[KERNEL_SCTP_TX_MSGS];
 	bool blocked; /* the socket's buffer is full: EPOLLOUT is awaited */
-	bool hold;    /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
-	bool ended;   /* the kernel takes no more: an event that says why is awaited */
+	bool hold;  /* nothing is pulled until all is acknowledged: a SENDER_DRY event is awaited */
+	bool ended; /* the kernel takes no more: an event that says why is awaited */
 };
 
 /* Whether the peer still is there. */
 struct kernel_sctp_silence {
 	int64_t packets; /* of the peer, when they were counted last */
-	uint64_t heard;	 /* when there were new ones; before the association is up: when it was opened */
+	uint64_t heard; /* when there were new ones; before the association is up: when it was opened */
 	uint64_t probed; /* since when an ICMP hint is unconfirmed; 0: there is none */
 };
 

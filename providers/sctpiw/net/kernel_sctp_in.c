@@ -21,7 +21,7 @@ static void set_interest(struct kernel_sctp_assoc *ka)
 {
 	/* The end of the data could be read for ever, so behind it only news count. */
 	kernel_sctp_watch(conn_of(ka), &ka->sock, EPOLL_CTL_MOD,
-	      EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->tx.blocked ? EPOLLOUT : 0u));
+			  EPOLLIN | (ka->eof ? EPOLLET : 0u) | (ka->tx.blocked ? EPOLLOUT : 0u));
 }
 
 void kernel_sctp_set_blocked(struct kernel_sctp_assoc *ka, bool blocked)
@@ -90,7 +90,10 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 		kernel_sctp_over(ka, -ECONNRESET, true);
 		break;
 	case KERNEL_SCTP_RX_LOST:
-		kernel_sctp_over(ka, kernel_sctp_meaning(ka, -sys_getsockopt_int(ka->sock.fd, SOL_SOCKET, SO_ERROR)), false);
+		kernel_sctp_over(ka,
+				 kernel_sctp_meaning(ka, -sys_getsockopt_int(ka->sock.fd,
+									     SOL_SOCKET, SO_ERROR)),
+				 false);
 		break;
 	case KERNEL_SCTP_RX_RESTART:
 		/* The kernel does not tell what the peer indicates now; the peer may open another association. */
@@ -146,7 +149,8 @@ static bool receive(struct conn *c, struct kernel_sctp_assoc *ka)
 	int n;
 
 	for (unsigned int i = 0; i < KERNEL_SCTP_RX_MSGS; i++) {
-		iov[i] = (struct iovec){memory + (size_t)i * KERNEL_SCTP_RX_SIZE, KERNEL_SCTP_RX_SIZE};
+		iov[i] = (struct iovec){ memory + (size_t)i * KERNEL_SCTP_RX_SIZE,
+					 KERNEL_SCTP_RX_SIZE };
 		msgs[i].msg_hdr = (struct msghdr){
 			.msg_iov = &iov[i],
 			.msg_iovlen = 1,
@@ -166,7 +170,8 @@ static bool receive(struct conn *c, struct kernel_sctp_assoc *ka)
 			return false;
 		}
 		act(ka,
-		    kernel_sctp_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base, msgs[i].msg_len, &m),
+		    kernel_sctp_rx_take(&ka->rx, &msgs[i].msg_hdr, iov[i].iov_base, msgs[i].msg_len,
+					&m),
 		    &m);
 	}
 	if (n < KERNEL_SCTP_RX_MSGS && ka->assoc)

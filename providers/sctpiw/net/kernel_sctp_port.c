@@ -100,7 +100,8 @@ void kernel_sctp_forget(struct endpoint *ep)
 /* ---- active opening ---- */
 
 /* The listener that has the address, by itself or with all others; NULL: none. */
-static struct kernel_sctp_listener *find_listener(const struct endpoint *ep, const struct ip_addr *at)
+static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
+						  const struct ip_addr *at)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
 
@@ -211,7 +212,8 @@ bool kernel_sctp_accept_some(struct kernel_sctp_listener *l)
 		struct sockaddr_storage from;
 		struct kernel_sctp_assoc *ka;
 		struct conn_assoc *a;
-		int fd = kernel_sctp_socket_accept(l->sock.fd, ep->bound.family, ep->bound.v6only, &from);
+		int fd = kernel_sctp_socket_accept(l->sock.fd, ep->bound.family, ep->bound.v6only,
+						   &from);
 
 		if (fd < 0) {
 			if (fd != -EAGAIN)

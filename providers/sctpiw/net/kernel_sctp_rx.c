@@ -9,7 +9,8 @@
 
 #define ADAPTATION_DDP 1 /* RFC 5043 4.1 */
 
-static enum kernel_sctp_rx_verdict assoc_change(struct kernel_sctp_rx *rx, const uint8_t *data, size_t len)
+static enum kernel_sctp_rx_verdict assoc_change(struct kernel_sctp_rx *rx, const uint8_t *data,
+						size_t len)
 {
 	struct sctp_assoc_change change;
 
@@ -33,7 +34,8 @@ static enum kernel_sctp_rx_verdict assoc_change(struct kernel_sctp_rx *rx, const
 	}
 }
 
-static enum kernel_sctp_rx_verdict adaptation(struct kernel_sctp_rx *rx, const uint8_t *data, size_t len)
+static enum kernel_sctp_rx_verdict adaptation(struct kernel_sctp_rx *rx, const uint8_t *data,
+					      size_t len)
 {
 	struct sctp_adaptation_event ev;
 
@@ -48,7 +50,8 @@ static enum kernel_sctp_rx_verdict adaptation(struct kernel_sctp_rx *rx, const u
 	return KERNEL_SCTP_RX_ESTABLISHED;
 }
 
-static enum kernel_sctp_rx_verdict notification(struct kernel_sctp_rx *rx, const uint8_t *data, size_t len)
+static enum kernel_sctp_rx_verdict notification(struct kernel_sctp_rx *rx, const uint8_t *data,
+						size_t len)
 {
 	uint16_t type;
 
@@ -88,7 +91,8 @@ static bool read_info(struct msghdr *msg, struct kernel_sctp_rx_message *out)
 	return false;
 }
 
-static enum kernel_sctp_rx_verdict append(struct kernel_sctp_rx *rx, const uint8_t *data, size_t len)
+static enum kernel_sctp_rx_verdict append(struct kernel_sctp_rx *rx, const uint8_t *data,
+					  size_t len)
 {
 	if (len > KERNEL_SCTP_RX_MESSAGE - rx->part_len)
 		return KERNEL_SCTP_RX_BROKEN;
@@ -101,8 +105,9 @@ static enum kernel_sctp_rx_verdict append(struct kernel_sctp_rx *rx, const uint8
 	return KERNEL_SCTP_RX_NOTHING;
 }
 
-enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struct msghdr *msg, const uint8_t *data,
-				      size_t len, struct kernel_sctp_rx_message *out)
+enum kernel_sctp_rx_verdict kernel_sctp_rx_take(struct kernel_sctp_rx *rx, struct msghdr *msg,
+						const uint8_t *data, size_t len,
+						struct kernel_sctp_rx_message *out)
 {
 	enum kernel_sctp_rx_verdict verdict;
 

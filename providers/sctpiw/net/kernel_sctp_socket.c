@@ -36,7 +36,7 @@ static void raise_buffer(int fd, int name, int force_name)
 /* Sets the options that accept() does not pass on. */
 static void set_each(int fd, int family, bool v6only)
 {
-	struct linger abort_at_close = {.l_onoff = 1};
+	struct linger abort_at_close = { .l_onoff = 1 };
 
 	/* The peer gets an ABORT when the process ends, however it does. */
 	sys_setsockopt(fd, SOL_SOCKET, SO_LINGER, &abort_at_close, sizeof(abort_at_close));
@@ -58,7 +58,7 @@ static int subscribe(int fd)
 	int ret = 0;
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && !ret; i++) {
-		struct sctp_event ev = {.se_type = types[i], .se_on = 1};
+		struct sctp_event ev = { .se_type = types[i], .se_on = 1 };
 
 		ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_EVENT, &ev, sizeof(ev));
 	}
@@ -72,8 +72,8 @@ static void set_timers(int fd)
 		.srto_min = RTO_MIN,
 		.srto_max = RTO_MAX,
 	};
-	struct sctp_assocparams assoc = {.sasoc_asocmaxrxt = ATTEMPTS_MAX};
-	struct sctp_sack_info sack = {.sack_delay = SACK_DELAY, .sack_freq = 2};
+	struct sctp_assocparams assoc = { .sasoc_asocmaxrxt = ATTEMPTS_MAX };
+	struct sctp_sack_info sack = { .sack_delay = SACK_DELAY, .sack_freq = 2 };
 	struct sctp_paddrparams path = {
 		.spp_flags = SPP_HB_ENABLE,
 		.spp_hbinterval = HEARTBEAT,
@@ -94,7 +94,7 @@ static int set_required(int fd)
 		.sinit_max_attempts = ATTEMPTS_MAX,
 		.sinit_max_init_timeo = RTO_MAX,
 	};
-	struct sctp_setadaptation adaptation = {.ssb_adaptation_ind = ADAPTATION_DDP};
+	struct sctp_setadaptation adaptation = { .ssb_adaptation_ind = ADAPTATION_DDP };
 	int ret;
 
 	ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_INITMSG, &init, sizeof(init));
@@ -172,7 +172,7 @@ int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int list
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
 {
 	/* Without an address the option holds for all addresses of the association that is to come. */
-	struct sctp_udpencaps encaps = {.sue_port = htons(udp_port)};
+	struct sctp_udpencaps encaps = { .sue_port = htons(udp_port) };
 
 	return sys_setsockopt(fd, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &encaps,
 			      sizeof(encaps));
@@ -190,7 +190,7 @@ int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status)
 	if (ret)
 		return ret;
 	status->streams = st.sstat_instrms < st.sstat_outstrms ? st.sstat_instrms :
-								  st.sstat_outstrms;
+								 st.sstat_outstrms;
 	status->max_msg = st.sstat_fragmentation_point;
 	status->established = st.sstat_state == SCTP_ESTABLISHED;
 	return 0;
@@ -198,7 +198,7 @@ int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status)
 
 int64_t kernel_sctp_socket_unacked(int fd)
 {
-	uint32_t info[SK_MEMINFO_VARS] = {0};
+	uint32_t info[SK_MEMINFO_VARS] = { 0 };
 	socklen_t len = sizeof(info);
 	int ret = sys_getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &len);
 
@@ -218,7 +218,7 @@ int64_t kernel_sctp_socket_packets(int fd)
 
 void kernel_sctp_socket_want_dry(int fd, bool want)
 {
-	struct sctp_event ev = {.se_type = SCTP_SENDER_DRY_EVENT, .se_on = want};
+	struct sctp_event ev = { .se_type = SCTP_SENDER_DRY_EVENT, .se_on = want };
 
 	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_EVENT, &ev, sizeof(ev));
 }
@@ -227,7 +227,7 @@ void kernel_sctp_socket_probe_peer(int fd)
 {
 	struct sctp_status st;
 	socklen_t len = sizeof(st);
-	struct sctp_paddrparams path = {.spp_flags = SPP_HB_DEMAND};
+	struct sctp_paddrparams path = { .spp_flags = SPP_HB_DEMAND };
 
 	memset(&st, 0, sizeof(st));
 	if (sys_getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &st, &len))

@@ -91,8 +91,8 @@ struct outgoing {
 	} control;
 };
 
-static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp_msg *m, struct outgoing *out,
-		    struct msghdr *msg)
+static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp_msg *m,
+		    struct outgoing *out, struct msghdr *msg)
 {
 	struct sctp_sndinfo info = {
 		.snd_sid = m->sid,
@@ -101,7 +101,7 @@ static void prepare(const struct kernel_sctp_assoc *ka, const struct kernel_sctp
 	};
 	struct cmsghdr *c = &out->control.align;
 
-	out->iov = (struct iovec){ka->tx.buf + m->offset, m->len};
+	out->iov = (struct iovec){ ka->tx.buf + m->offset, m->len };
 	*msg = (struct msghdr){
 		.msg_iov = &out->iov,
 		.msg_iovlen = 1,
@@ -183,10 +183,12 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 	const struct conn_assoc *a = ka->assoc;
 	uint32_t offset = 0;
 
-	while (ka->tx.n < KERNEL_SCTP_TX_MSGS && KERNEL_SCTP_TX_SIZE - offset >= a->max_msg && may_pull(ka)) {
+	while (ka->tx.n < KERNEL_SCTP_TX_MSGS && KERNEL_SCTP_TX_SIZE - offset >= a->max_msg &&
+	       may_pull(ka)) {
 		struct kernel_sctp_msg *m = &ka->tx.msg[ka->tx.n];
-		struct iw_msg info = {.zcopy_window = 0};
-		size_t len = iw_assoc_pull(a->iw, ka->tx.buf + offset, KERNEL_SCTP_TX_SIZE - offset, &info);
+		struct iw_msg info = { .zcopy_window = 0 };
+		size_t len = iw_assoc_pull(a->iw, ka->tx.buf + offset, KERNEL_SCTP_TX_SIZE - offset,
+					   &info);
 
 		if (!len)
 			break;

@@ -14,7 +14,8 @@ static struct carrier_link *find(struct link_table *t, const struct ip_addr *rem
 	return NULL;
 }
 
-const struct carrier_link *link_find(struct link_table *t, const struct ip_addr *remote, uint64_t now)
+const struct carrier_link *link_find(struct link_table *t, const struct ip_addr *remote,
+				     uint64_t now)
 {
 	struct carrier_link *l = t->links ? find(t, remote, now) : NULL;
 
@@ -61,5 +62,5 @@ void link_set_no_gso(struct link_table *t, const struct ip_addr *remote, uint64_
 void link_table_free(struct link_table *t)
 {
 	free(t->links);
-	*t = (struct link_table){.links = NULL};
+	*t = (struct link_table){ .links = NULL };
 }

@@ -31,7 +31,8 @@ struct link_table {
 };
 
 /* What is known of the way to that address; NULL: nothing. */
-const struct carrier_link *link_find(struct link_table *t, const struct ip_addr *remote, uint64_t now);
+const struct carrier_link *link_find(struct link_table *t, const struct ip_addr *remote,
+				     uint64_t now);
 /* Segmentation offload fails on the way to that address. Without memory it is learnt anew each time. */
 void link_set_no_gso(struct link_table *t, const struct ip_addr *remote, uint64_t now);
 void link_table_free(struct link_table *t);

@@ -32,7 +32,7 @@ struct vma_query {
 static int check_by_query(int fd, uint64_t *addr, uint64_t end, unsigned int want)
 {
 	while (*addr < end) {
-		struct vma_query q = {.size = sizeof(q), .query_addr = *addr};
+		struct vma_query q = { .size = sizeof(q), .query_addr = *addr };
 		int ret = sys_ioctl(fd, VMA_QUERY, &q);
 
 		if (ret == -ENOENT)
@@ -50,7 +50,7 @@ static int check_by_query(int fd, uint64_t *addr, uint64_t end, unsigned int wan
 static bool parse_line(const char *line, const char *end, uint64_t *start, uint64_t *stop,
 		       unsigned int *flags)
 {
-	uint64_t num[2] = {0, 0};
+	uint64_t num[2] = { 0, 0 };
 
 	for (int i = 0; i < 2; i++) {
 		for (; line < end; line++) {

@@ -81,7 +81,7 @@ static bool on_fault(int sig, siginfo_t *info, void *context)
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct sigaction *prev = &previous[sig == SIGBUS];
-	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
 	int saved = errno;
 
 	if (on_fault(sig, info, context))
@@ -263,7 +263,7 @@ static UNORDERED void touch_pages(void *arg)
 
 int memory_probe(const void *src, size_t len)
 {
-	struct range r = {.start = src, .len = len};
+	struct range r = { .start = src, .len = len };
 
 	return guarded(src, len, touch_pages, &r);
 }
@@ -277,7 +277,7 @@ static void add_crc(void *arg)
 
 int memory_crc32c(uint32_t *crc, const void *src, size_t len)
 {
-	struct range r = {.start = src, .len = len, .crc = *crc};
+	struct range r = { .start = src, .len = len, .crc = *crc };
 	int ret = guarded(src, len, add_crc, &r);
 
 	if (!ret)
@@ -304,7 +304,7 @@ static UNORDERED void change_word(void *arg)
 int memory_atomic(uint64_t *word, uint64_t (*next)(uint64_t old, const void *arg), const void *arg,
 		  uint64_t *old)
 {
-	struct change c = {.word = (_Atomic uint64_t *)word, .next = next, .arg = arg};
+	struct change c = { .word = (_Atomic uint64_t *)word, .next = next, .arg = arg };
 	int ret = guarded(word, sizeof(*word), change_word, &c);
 
 	if (!ret)

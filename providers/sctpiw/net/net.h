@@ -22,9 +22,9 @@ struct net_watch {
 
 struct net {
 	int epoll_fd;
-	struct capture *capture; /* NULL: none, or not any more */
+	struct capture *capture;  /* NULL: none, or not any more */
 	struct trace_file *trace; /* NULL: none */
-	uint8_t *rx_memory;	 /* of the carriers (carrier_port.c) */
+	uint8_t *rx_memory;	  /* of the carriers (carrier_port.c) */
 };
 
 #endif

@@ -35,7 +35,7 @@ static void add_link(const struct rtnl_link *link, void *arg)
 	if (!grow((void **)&r->links, r->n_links, sizeof(*r->links)))
 		r->failed = true;
 	else
-		r->links[r->n_links++] = (struct netdev_link){.link = *link};
+		r->links[r->n_links++] = (struct netdev_link){ .link = *link };
 }
 
 static struct netdev_link *link_of(const struct netdev_reading *r, unsigned int ifindex)
@@ -64,14 +64,15 @@ static unsigned int rank(const struct rtnl_addr *addr, bool running)
 /* The rate of an interface; 0 if the kernel does not know it, or gives no answer. */
 static unsigned int link_mbps(int fd, const char *name)
 {
-	struct ethtool_cmd cmd = {.cmd = ETHTOOL_GSET};
-	struct ifreq req = {.ifr_data = (void *)&cmd};
+	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
+	struct ifreq req = { .ifr_data = (void *)&cmd };
 	uint32_t mbps;
 
 	memcpy(req.ifr_name, name, sizeof(req.ifr_name));
 	if (fd < 0 || sys_ioctl(fd, SIOCETHTOOL, &req))
 		return 0;
-	mbps = (uint32_t)cmd.speed_hi << 16 | cmd.speed; /* ethtool_cmd_speed() shifts an int, into its sign */
+	mbps = (uint32_t)cmd.speed_hi << 16 |
+	       cmd.speed; /* ethtool_cmd_speed() shifts an int, into its sign */
 	return mbps == (uint32_t)SPEED_UNKNOWN ? 0 : mbps;
 }
 

@@ -36,7 +36,7 @@ uint64_t node_guid_of_mac(const struct netdev_reading *r)
 
 uint64_t node_guid_of_boot(void)
 {
-	uint8_t id[36] = {0}, b[8];
+	uint8_t id[36] = { 0 }, b[8];
 	uint64_t guid;
 	int fd = sys_open("/proc/sys/kernel/random/boot_id", O_RDONLY);
 

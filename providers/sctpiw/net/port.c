@@ -21,15 +21,15 @@ static const struct rate {
 	unsigned int mbps;
 	uint8_t width, speed;
 } rates[] = {
-	{1000, 1, 1}, /* 1X SDR */
-	{10000, 1, 8}, /* 1X FDR10 */
-	{20000, 2, 2}, /* 4X DDR */
-	{25000, 1, 32}, /* 1X EDR */
-	{40000, 2, 8}, /* 4X FDR10 */
-	{50000, 16, 32}, /* 2X EDR */
-	{100000, 2, 32}, /* 4X EDR */
-	{200000, 2, 64}, /* 4X HDR */
-	{400000, 2, 128}, /* 4X NDR */
+	{ 1000, 1, 1 },	    /* 1X SDR */
+	{ 10000, 1, 8 },    /* 1X FDR10 */
+	{ 20000, 2, 2 },    /* 4X DDR */
+	{ 25000, 1, 32 },   /* 1X EDR */
+	{ 40000, 2, 8 },    /* 4X FDR10 */
+	{ 50000, 16, 32 },  /* 2X EDR */
+	{ 100000, 2, 32 },  /* 4X EDR */
+	{ 200000, 2, 64 },  /* 4X HDR */
+	{ 400000, 2, 128 }, /* 4X NDR */
 };
 
 /* The rate of a host whose interfaces do not say theirs, as lo, which is about that fast. */
@@ -44,12 +44,12 @@ static struct {
 	unsigned int left_out; /* addresses that the table has no slot for */
 	struct port_attr attr;
 	struct list_node watchers; /* port_watcher.node */
-	uint64_t guid;		   /* read once, since it must not change under programs; 0: not yet */
+	uint64_t guid; /* read once, since it must not change under programs; 0: not yet */
 	uint32_t forks;
 } port = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.watch_fd = NO_WATCH,
-	.watchers = {&port.watchers, &port.watchers},
+	.watchers = { &port.watchers, &port.watchers },
 };
 
 static void note_left_out(unsigned int left_out)

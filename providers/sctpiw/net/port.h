@@ -17,7 +17,7 @@
 struct port_attr {
 	bool active;	  /* an interface that is up has an address */
 	unsigned int mtu; /* the largest of such interfaces, bytes; 0: there are none */
-	uint8_t width;	  /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
+	uint8_t width; /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
 	uint8_t speed;
 	uint64_t downs; /* how often the port stopped being active */
 };

@@ -64,7 +64,7 @@ static bool take_address(struct ip_addr *ip, uint8_t family, const struct rtattr
 		return true;
 	}
 	if (family == AF_INET6 && RTA_PAYLOAD(a) == 16) {
-		*ip = (struct ip_addr){.scope_id = 0};
+		*ip = (struct ip_addr){ .scope_id = 0 };
 		memcpy(ip->b, RTA_DATA(a), 16);
 		return true;
 	}
@@ -124,8 +124,8 @@ static int parse(const struct nlmsghdr *nlh, const struct dump *d)
 static int read_answer(int fd, const struct dump *d)
 {
 	for (;;) {
-		struct iovec iov = {.iov_base = answer, .iov_len = sizeof(answer)};
-		struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+		struct iovec iov = { .iov_base = answer, .iov_len = sizeof(answer) };
+		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 		ssize_t n = sys_recvmsg(fd, &msg, 0);
 		int ret;
 
@@ -157,8 +157,8 @@ static int dump(uint16_t type, const struct dump *d)
 		},
 		.gen = {.rtgen_family = AF_UNSPEC},
 	};
-	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-	struct iovec iov = {.iov_base = &req, .iov_len = req.nlh.nlmsg_len};
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct iovec iov = { .iov_base = &req, .iov_len = req.nlh.nlmsg_len };
 	struct msghdr msg = {
 		.msg_name = &kernel,
 		.msg_namelen = sizeof(kernel),
@@ -179,14 +179,14 @@ static int dump(uint16_t type, const struct dump *d)
 
 int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg)
 {
-	struct dump d = {.link = each, .arg = arg};
+	struct dump d = { .link = each, .arg = arg };
 
 	return dump(RTM_GETLINK, &d);
 }
 
 int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg)
 {
-	struct dump d = {.addr = each, .arg = arg};
+	struct dump d = { .addr = each, .arg = arg };
 
 	return dump(RTM_GETADDR, &d);
 }
@@ -219,8 +219,8 @@ bool rtnl_changed(int fd)
 
 	for (int i = 0; i < WATCH_READS; i++) {
 		uint8_t news[NLMSG_HDRLEN];
-		struct iovec iov = {.iov_base = news, .iov_len = sizeof(news)};
-		struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+		struct iovec iov = { .iov_base = news, .iov_len = sizeof(news) };
+		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 		if (sys_recvmsg(fd, &msg, MSG_DONTWAIT) == -EAGAIN)
 			break;

@@ -20,7 +20,7 @@ struct rtnl_link {
 struct rtnl_addr {
 	struct ip_addr ip;
 	unsigned int ifindex;
-	uint8_t scope;	 /* RT_SCOPE_* */
+	uint8_t scope;	/* RT_SCOPE_* */
 	uint32_t flags; /* IFA_F_* */
 };
 

@@ -35,7 +35,8 @@ static void set_df(struct endpoint *ep, bool df)
 
 /* ---- receiving ---- */
 
-static unsigned int udp_receive(struct endpoint *ep, struct carrier_datagram *dgrams, unsigned int max)
+static unsigned int udp_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
+				unsigned int max)
 {
 	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, dgrams, max, NULL);
 }
@@ -113,12 +114,12 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 
 		if (ref->at < p || ref->at >= end)
 			continue;
-		iov[n++] = (struct iovec){(void *)(uintptr_t)p, (size_t)(ref->at - p)};
-		iov[n++] = (struct iovec){(void *)(uintptr_t)ref->from, ref->len};
+		iov[n++] = (struct iovec){ (void *)(uintptr_t)p, (size_t)(ref->at - p) };
+		iov[n++] = (struct iovec){ (void *)(uintptr_t)ref->from, ref->len };
 		p = ref->at + ref->len;
 	}
 	if (p != end)
-		iov[n++] = (struct iovec){(void *)(uintptr_t)p, (size_t)(end - p)};
+		iov[n++] = (struct iovec){ (void *)(uintptr_t)p, (size_t)(end - p) };
 	return n;
 }
 
@@ -126,8 +127,8 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
  * Sends the next len bytes of the batch. A call reports errors of earlier packets; then this packet has not
  * been tried yet, and is sent once more.
  */
-static int send_once(struct endpoint *ep, struct carrier_outgoing *out, const struct sctp_batch *batch,
-		     size_t len)
+static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
+		     const struct sctp_batch *batch, size_t len)
 {
 	int fd = carrier_port_of(ep)->fd;
 	struct iovec iov[GATHERED];
@@ -169,9 +170,10 @@ static int send_singly(struct endpoint *ep, struct carrier_outgoing *out, struct
 		if (!ret)
 			capture_sent(ep, &batch->to, batch->data, len, len);
 		if (!ret && gso_error && len == batch->segment) {
-			link_set_no_gso(&carrier_port_of(ep)->links, &batch->to.remote, ep->conn->now);
-			log_debug("port %u: no UDP_SEGMENT on this route (error %d)", ep->bound.port,
-				  -gso_error);
+			link_set_no_gso(&carrier_port_of(ep)->links, &batch->to.remote,
+					ep->conn->now);
+			log_debug("port %u: no UDP_SEGMENT on this route (error %d)",
+				  ep->bound.port, -gso_error);
 			gso_error = 0;
 		}
 		batch->data += len;
@@ -204,7 +206,8 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 		return 0;
 	if (batch->df != p->df)
 		set_df(ep, batch->df);
-	carrier_socket_prepare(&out, ep->bound.family, &batch->to, batch->to.udp_port, ep->bound.wildcard);
+	carrier_socket_prepare(&out, ep->bound.family, &batch->to, batch->to.udp_port,
+			       ep->bound.wildcard);
 	if (!may_segment(ep, batch))
 		return send_singly(ep, &out, batch, 0);
 	without_segment = out.msg.msg_controllen;

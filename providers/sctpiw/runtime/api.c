@@ -234,8 +234,8 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 		return ret;
 	if (addr && !sockaddr_check(addr))
 		sockaddr_text(addr, text);
-	log_debug("id %u (%s) cannot %s%s%s: %s", id->handle,
-		 cm_state_name(id->state), what, *text ? " " : "", text, strerror(-ret));
+	log_debug("id %u (%s) cannot %s%s%s: %s", id->handle, cm_state_name(id->state), what,
+		  *text ? " " : "", text, strerror(-ret));
 	return ret;
 }
 

@@ -30,7 +30,7 @@ struct sctpiw_context {
 	struct pabi_headroom headroom; /* comes first, then vctx: see pabi_alloc_context() */
 	struct verbs_context vctx;
 	struct shard *shard;
-	uint32_t generation;		 /* sctpiw_generation when the device was opened */
+	uint32_t generation;	 /* sctpiw_generation when the device was opened */
 	struct port_events port; /* reports events of the port on the async channel */
 	/* The objects that the application has not destroyed. Guarded by the shard lock. */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps;

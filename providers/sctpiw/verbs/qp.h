@@ -37,7 +37,7 @@ struct sctpiw_qp {
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
 	bool by_cm;			     /* sctpiw_is_cm_mask() brought it to INIT or RTR */
 	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
-	struct object obj;	     /* its event channel; iw->ctx */
+	struct object obj;		     /* its event channel; iw->ctx */
 	struct list_node node;		     /* of sctpiw_context.qps; shard lock */
 	struct ibv_qp_attr attr;	     /* what modify_qp has set; shard lock */
 	struct ibv_qp_cap cap;		     /* what was granted; never changes */

@@ -18,11 +18,11 @@ struct sctpiw_srq {
 	struct ibv_srq ibv;
 	struct iw_srq *iw;
 	struct shard *shard;
-	uint32_t generation;	  /* sctpiw_generation when it was made */
-	pthread_mutex_t lock;	  /* of the ring's producer end: sctpiw_srq_lock() */
-	bool single_threaded;	  /* it is in a thread domain: no lock is taken */
-	struct object obj; /* its event channel; iw->ctx */
-	struct list_node node;	  /* of sctpiw_context.srqs; shard lock */
+	uint32_t generation;   /* sctpiw_generation when it was made */
+	pthread_mutex_t lock;  /* of the ring's producer end: sctpiw_srq_lock() */
+	bool single_threaded;  /* it is in a thread domain: no lock is taken */
+	struct object obj;     /* its event channel; iw->ctx */
+	struct list_node node; /* of sctpiw_context.srqs; shard lock */
 };
 
 static inline struct sctpiw_srq *to_srq(struct ibv_srq *srq)

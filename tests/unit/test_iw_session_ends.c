@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* VALGRIND: yes */
+/* How sessions begin and end (RFC 5043 5 and 6, RFC 6581), against a scripted peer. */
+#include "conformance/rows.h"
+#include "fixture/iw_fixture.h"
+
+#include "iwarp/rnic.h"
+#include "wire/rdmap.h"
+#include "wire/session.h"
+#include "wire/terminate.h"
+#include "fixture/iw_session.h"
+
+static void wrong_answers(void **state)
+{
+	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-09 6581-7-21");
+	static const struct {
+		uint32_t ppid;
+		const char *body;
+		size_t len;
+	} cases[] = {
+		{ 17, "\0\2", 2 },
+		{ 17, "\0\3", 2 },
+		{ 17, "\0\6", 2 },
+		{ 17, "\0\x63", 2 },
+		{ 16, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0x", 15 },
+		{ 5, "\0\6\0\1\0\1", 6 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct iw_event ev;
+		struct fx x;
+
+		open_active(&x, 4, 5);
+		fx_feed(&x, cases[i].ppid, 0, cases[i].body, cases[i].len);
+		fx_ack(&x, 1);
+		expect_terminate(&x, 1);
+		do
+			assert_true(iw_next_event(x.rnic, &ev));
+		while (ev.type == IW_EVENT_QP_FATAL);
+		assert_int_equal(ev.type, IW_EVENT_CLOSED);
+		assert_int_equal(ev.error, -EPROTO);
+		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
+		fx_stop(&x);
+	}
+}
+
+/* A peer that does not know the enhanced Initiate answers with a Terminate: a plain one follows. */
+static void fallback(void **state)
+{
+	ROWS("5043-5.2.3-02 5043-5.2.3-06 6581-10-06");
+	struct iw_event ev;
+	struct fx x;
+
+	open_active(&x, 4, 5);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.msg.sid, 2);
+	assert_int_equal(x.out_len, 8);
+	assert_memory_equal(x.out, "\0\0\0\1data", 8);
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_ACCEPT, "plain", 5);
+	ev = fx_event(&x, IW_EVENT_ACCEPT);
+	assert_int_equal(ev.param.private_data_len, 5);
+	assert_int_equal(ev.param.ird, 5);
+	assert_int_equal(ev.param.ord, 4);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
+	fx_stop(&x);
+
+	open_active(&x, 4, 5);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x));
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, -ECONNREFUSED);
+	assert_false(fx_pull(&x));
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_stop(&x);
+
+	open_active(&x, 4, 5);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x));
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_REJECT, "no", 2);
+	ev = fx_event(&x, IW_EVENT_REJECT);
+	assert_memory_equal(ev.param.private_data, "no", 2);
+	fx_stop(&x);
+}
+
+/*
+ * What the peer sent behind that Terminate, and in_order.c has kept, does not belong to the session
+ * on the next stream.
+ */
+static void fallback_in_order(void **state)
+{
+	struct fx x;
+
+	open_active(&x, 4, 5);
+	x.rnic->config.in_order = true;
+	fx_feed(&x, 16, 1, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x));
+	x.sid = 2;
+	x.ssn = 0;
+	fx_control(&x, SESSION_ACCEPT, NULL, 0);
+	fx_event(&x, IW_EVENT_ACCEPT);
+	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 0);
+	fx_feed(&x, 16, 1, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0\0", 14);
+	assert_int_equal(iw_stats(x.rnic)->in[RDMAP_WRITE], 1);
+	fx_stop(&x);
+}
+
+/* The Terminate must not overtake the Initiate or Accept (RFC 5043 6.6). */
+static void terminate_waits_for_the_first_message(void **state)
+{
+	ROWS("5043-6.6-01");
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	x.acked--;
+	iw_session_close(x.session);
+	assert_false(fx_pull(&x));
+	assert_true(iw_next_timeout(x.rnic) < x.now + 10 * MSEC);
+	fx_ack(&x, 1);
+	expect_terminate(&x, 1);
+	fx_no_event(&x);
+	fx_stop(&x);
+
+	/* a segment of the peer's shows as well that the Initiate has arrived */
+	fx_passive(&x, 2, 2, 7);
+	x.acked--;
+	fx_write(&x, 0, 0, NULL, 0);
+	iw_session_close(x.session);
+	expect_terminate(&x, 1);
+	fx_stop(&x);
+
+	/* the Initiate is withdrawn, and the Reject that crosses the withdrawal ends the matter */
+	open_active(&x, 1, 1);
+	iw_session_close(x.session);
+	assert_false(fx_pull(&x));
+	fx_control(&x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
+	assert_false(fx_pull(&x));
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_no_event(&x);
+	fx_stop(&x);
+
+	/* an Accept that crosses the withdrawal must be answered by a Terminate */
+	open_active(&x, 1, 1);
+	iw_session_close(x.session);
+	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\0\0\0", 4);
+	expect_terminate(&x, 1);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_no_event(&x);
+	fx_stop(&x);
+
+	/* an Initiate that was never sent need not be withdrawn */
+	fx_start(&x, true);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &(struct iw_session_param){ 0 }, NULL,
+					     &x.session),
+			 0);
+	iw_session_close(x.session);
+	assert_false(fx_pull(&x));
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_stop(&x);
+}
+
+static void withdrawn_by_the_peer(void **state)
+{
+	ROWS("5043-6.1-04 5043-6.4-01");
+	struct iw_session_param p = param(1, 1, "");
+	struct iw_event ev;
+	struct fx x;
+
+	/* the session ends before the application has heard of it, so it never hears of it */
+	fx_start(&x, false);
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	fx_no_event(&x);
+	expect_terminate(&x, 0);
+	fx_stop(&x);
+
+	fx_start(&x, false);
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_INITIATE);
+	iw_session_set_user(ev.session, &(struct iw_session_user){ .ctx = &x });
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), -ECONNRESET);
+	expect_terminate(&x, 0);
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, 0);
+	assert_ptr_equal(ev.user.ctx, &x);
+	fx_stop(&x);
+
+	/* or the application closes the session instead of fetching the event */
+	fx_start(&x, false);
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_INITIATE);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	iw_session_close(ev.session);
+	fx_no_event(&x);
+	fx_stop(&x);
+
+	/* a segment before the Accept */
+	fx_start(&x, false);
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_INITIATE);
+	fx_write(&x, x.stag, x.base, "x", 1);
+	assert_int_equal(x.mem[0], 0);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	expect_terminate(&x, 0);
+	fx_stop(&x);
+}
+
+static void orderly_end_by_the_peer(void **state)
+{
+	ROWS("5043-6.1-02 5043-6.1-08 5043-6.2-05 5043-6.1-01");
+	uint8_t m[100];
+	struct iw_event ev;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	fx_post_recv(&x, 2, x.base, 16, x.stag);
+	/* the Terminate overtakes the Send before it */
+	fx_feed(&x, 17, 2, "\0\4", 2);
+	fx_no_event(&x);
+	fx_feed(&x, 16, 1, m, fx_make_untagged(m, 0x41, 0x43, 0, 0, 1, 0, "last", 4));
+	assert_int_equal(fx_cqe(&x).status, 0);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, 0);
+	assert_ptr_equal(ev.user.ctx, &x);
+	assert_ptr_equal(ev.qp, x.qp);
+	assert_ptr_equal(ev.session, x.session);
+	fx_no_event(&x);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
+	expect_terminate(&x, 1);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	/* messages behind the peer's Terminate are ignored */
+	x.ssn = 3;
+	fx_write(&x, x.stag, x.base + 100, "x", 1);
+	assert_int_equal(x.mem[100], 0);
+	/* and a new session begins at 0 */
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	fx_event(&x, IW_EVENT_INITIATE);
+	fx_stop(&x);
+}
+
+static void illegal_in_session(void **state)
+{
+	ROWS("5043-6.1-04 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.1-11");
+	static const struct {
+		uint32_t ppid;
+		const char *body;
+		size_t len;
+	} cases[] = {
+		{ 17, "\0\1", 2 },
+		{ 17, "\0\2", 2 },
+		{ 17, "\0\x99", 2 },
+		{ 17, "\0\4abcd", 6 },
+		{ 17, "\0", 1 },
+		{ 17, "", 0 },
+		{ 16, "", 0 },
+		{ 16, "\x41", 1 },
+		{ 16, "\xc1\x40\0\0\0\0\0\0\0\0\0\0\0", 13 },
+		{ 0, "zero", 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fx x;
+
+		fx_passive(&x, 2, 2, 7);
+		fx_feed(&x, cases[i].ppid, x.ssn++, cases[i].body, cases[i].len);
+		expect_terminate(&x, 1); /* no RDMAP Terminate */
+		fx_event(&x, IW_EVENT_QP_FATAL);
+		assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+		fx_no_event(&x);
+		fx_stop(&x);
+	}
+	for (size_t len = 0; len < 2; len++) { /* not even a DDP-SSN */
+		struct fx x;
+
+		fx_passive(&x, 2, 2, 7);
+		assert_int_equal(iw_assoc_receive(x.assoc, x.sid, 17, (const uint8_t *)"x", len),
+				 0);
+		expect_terminate(&x, 1);
+		fx_stop(&x);
+	}
+}
+
+/*
+ * A stream is not used again before everything on it is acknowledged and the peer has ended its
+ * side as well.
+ */
+static void streams_are_reused_with_care(void **state)
+{
+	ROWS("5043-6.6-04");
+	struct iw_session_param p = param(1, 1, "");
+	struct iw_qp *second;
+	struct iw_session *s;
+	struct fx x;
+
+	open_active(&x, 1, 1); /* stream 0 */
+	fx_control(&x, SESSION_ENHANCED_ACCEPT, "\0\1\0\1", 4);
+	fx_event(&x, IW_EVENT_ACCEPT);
+	second = fx_qp_sized(&x, x.pd, x.cq, 4);
+	/* sessions on all other streams */
+	for (unsigned int i = 0; i < 31; i++) {
+		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
+
+		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
+		assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
+		fx_event(&x, IW_EVENT_CLOSED);
+		assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), 0);
+		iw_session_close(s);
+		assert_int_equal(iw_qp_modify(second, IW_QPS_RESET), 0);
+		assert_int_equal(iw_qp_modify(second, IW_QPS_INIT), 0);
+		iw_qp_free(qp);
+	}
+	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
+	for (unsigned int i = 0; i < 31; i++) {
+		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
+
+		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
+		assert_true(fx_pull(&x));
+		iw_qp_free(qp); /* its Initiate is not acknowledged: it drains */
+		fx_event(&x, IW_EVENT_CLOSED);
+	}
+	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
+	/* stream 0: our Terminate, unacknowledged */
+	iw_session_close(x.session);
+	assert_true(fx_pull(&x));
+	assert_int_equal(x.msg.sid, 0);
+	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), -EAGAIN);
+	x.acked = 1 + 31 + 1;
+	assert_int_equal(iw_session_initiate(x.assoc, second, &p, NULL, &s), 0);
+	/* the other streams follow with their Terminates */
+	fx_ack(&x, 0);
+	for (unsigned int n = 0; n < 32; n++)
+		assert_true(fx_pull(&x));
+	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
+	/*
+	 * a stream whose peer does not answer within a second is retired: it is neither counted nor
+	 * used
+	 */
+	fx_ack(&x, 32);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 32);
+	x.now += 1000 * MSEC;
+	iw_timers(x.rnic, x.now);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 1);
+	assert_true(iw_next_timeout(x.rnic) == UINT64_MAX);
+	{
+		struct iw_qp *qp = fx_qp_sized(&x, x.pd, x.cq, 1);
+
+		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), -EAGAIN);
+		/* one peer answers after all */
+		x.sid = 4;
+		fx_feed(&x, 17, 0, "\0\4", 2);
+		assert_int_equal(iw_session_initiate(x.assoc, qp, &p, NULL, &s), 0);
+		assert_true(fx_pull(&x));
+		assert_int_equal(x.msg.sid, 4);
+		iw_qp_free(qp);
+	}
+	iw_qp_free(second);
+	fx_stop(&x);
+}
+
+static void association_lost(void **state)
+{
+	ROWS("5043-11.3-03");
+	struct iw_event ev;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	x.sid = 3;
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	x.sid = 5;
+	x.ssn = 0;
+	fx_control(&x, SESSION_INITIATE, NULL, 0); /* nobody hears of it */
+	fx_event(&x, IW_EVENT_INITIATE);
+	iw_assoc_lost(x.assoc, -ETIMEDOUT);
+	assert_int_equal(fx_cqe(&x).status, IW_WC_WR_FLUSH_ERR);
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	while (ev.user.ctx != &x)
+		ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, -ETIMEDOUT);
+	assert_null(ev.assoc);
+	while (iw_next_event(x.rnic, &ev))
+		assert_int_equal(ev.type, IW_EVENT_CLOSED);
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,
+			       4, 1500);
+	fx_stop(&x);
+}
+
+static void qp_goes_while_connected(void **state)
+{
+	ROWS("5043-6.2-06 5043-6.2-07 5043-6.1-08");
+	struct iw_event ev;
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	iw_session_set_user(x.session, &(struct iw_session_user){ .ctx = &x });
+	fx_post(&x, 1, IW_WR_SEND, x.base, 5000, 0, 0, 0);
+	assert_true(fx_pull(&x));
+	iw_qp_free(x.qp);
+	x.qp = NULL;
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_ptr_equal(ev.user.ctx, &x);
+	assert_null(ev.qp);
+	assert_int_equal(ev.error, -ECONNABORTED);
+	expect_terminate(&x, 2);
+	fx_write(&x, x.stag, x.base, "x", 1);
+	assert_int_equal(x.mem[0], 0);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	fx_ack(&x, 9);
+	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+	fx_stop(&x);
+
+	/* moved to error by the application */
+	fx_passive(&x, 2, 2, 7);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNABORTED);
+	expect_terminate(&x, 1);
+	fx_stop(&x);
+}
+
+static void bad_qps(void **state)
+{
+	struct iw_session_param p = param(1, 1, "");
+	struct iw_session *s, *t;
+	struct iw_event ev;
+	struct fx x;
+
+	fx_start(&x, true);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &s), 0);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &t), -EINVAL);
+	iw_session_close(s);
+	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p, NULL, &t), -EINVAL); /* ERR */
+	x.sid = 1;
+	fx_control(&x, SESSION_INITIATE, NULL, 0);
+	ev = fx_event(&x, IW_EVENT_INITIATE);
+	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), -EINVAL);
+	iw_qp_modify(x.qp, IW_QPS_RESET);
+	iw_qp_modify(x.qp, IW_QPS_INIT);
+	iw_qp_modify(x.qp, IW_QPS_RTR);
+	assert_int_equal(iw_session_accept(ev.session, x.qp, &p), 0);
+	assert_int_equal(iw_assoc_receive(x.assoc, 64, 16, (const uint8_t *)"\0\0", 2), -EPROTO);
+	fx_stop(&x);
+}
+
+/*
+ * The side that accepted the association uses the odd streams: if there is a single stream it has
+ * none.
+ */
+static void no_stream_for_us(void **state)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct iw_session_param p = param(1, 1, "");
+	struct iw_session *s;
+	struct iw_assoc *assoc;
+	struct fx x;
+
+	fx_start(&x, false);
+	assoc = iw_assoc_new(x.rnic, &llp, &x, false, 1, 1452);
+	assert_int_equal(iw_session_initiate(assoc, x.qp, &p, NULL, &s), -EAGAIN);
+	iw_assoc_lost(assoc, -ECONNRESET);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_answers),
+		cmocka_unit_test(fallback),
+		cmocka_unit_test(fallback_in_order),
+		cmocka_unit_test(terminate_waits_for_the_first_message),
+		cmocka_unit_test(withdrawn_by_the_peer),
+		cmocka_unit_test(orderly_end_by_the_peer),
+		cmocka_unit_test(illegal_in_session),
+		cmocka_unit_test(streams_are_reused_with_care),
+		cmocka_unit_test(no_stream_for_us),
+		cmocka_unit_test(association_lost),
+		cmocka_unit_test(qp_goes_while_connected),
+		cmocka_unit_test(bad_qps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

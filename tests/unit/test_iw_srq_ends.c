@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* VALGRIND: yes */
+/*
+ * Several QPs with one SRQ, against scripted peers: which QP gets which receive, and where receives
+ * go in the end.
+ */
+#include "conformance/rows.h"
+#include "fixture/iw_fixture.h"
+
+#include "iwarp/rc.h"
+#include "iwarp/srq.h"
+#include "wire/session.h"
+#include "fixture/iw_srq.h"
+
+/* Nobody posts receives: the time to wait ends, but begins anew with each receive that comes. */
+static void receiver_not_ready(void **state)
+{
+	struct sx t;
+
+	start_rnr(&t, 8, 2, 1);
+	send_one(&t, 0, 1);
+	send_one(&t, 0, 2);
+	t.x.now += 600 * MSEC;
+	iw_timers(t.x.rnic, t.x.now);
+	fx_no_event(&t.x);
+	iw_srq_post(&t, 1);
+	iw_srq_expect(&t, 0, 0, 1);
+	t.x.now += 600 * MSEC;
+	iw_timers(t.x.rnic, t.x.now);
+	fx_no_event(&t.x);
+	t.x.now += 60 * MSEC;
+	iw_timers(t.x.rnic, t.x.now);
+	fx_event(&t.x, IW_EVENT_QP_REQUEST);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	/* The other QP is not affected. */
+	iw_srq_post(&t, 1);
+	send_one(&t, 1, 1);
+	iw_srq_expect(&t, 1, 1, 1);
+	iw_srq_stop(&t);
+}
+
+/* No QP may keep more than its budget: it gets a Terminate, and the others go on. */
+static void too_much_unexpected(void **state)
+{
+	struct sx t;
+
+	iw_srq_start(&t, 8, 2);
+	for (uint32_t msn = 1; msn <= 65536 / (IW_UNEXPECTED_COST + 20); msn++)
+		send_one(&t, 0, msn);
+	fx_no_event(&t.x);
+	send_one(&t, 0, 65536 / (IW_UNEXPECTED_COST + 20) + 1);
+	fx_event(&t.x, IW_EVENT_QP_REQUEST);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	send_one(&t, 1, 1);
+	iw_srq_post(&t, 1);
+	iw_srq_expect(&t, 1, 0, 1);
+	no_cqe(&t);
+	iw_srq_stop(&t);
+}
+
+/* An unexpected message turns out to be too long for the receive that comes. */
+static void held_too_long(void **state)
+{
+	struct sx t;
+
+	iw_srq_start(&t, 8, 2);
+	iw_srq_segment(&t, 0, 1, 0, true, 1, SLOT + 1, 0);
+	send_one(&t, 0, 2);
+	send_one(&t, 1, 1);
+	iw_srq_post(&t, 2);
+	expect_flushed(&t, 0, 0, IW_WC_LOC_LEN_ERR);
+	iw_srq_expect(&t, 1, 1, 1);
+	no_cqe(&t);
+	iw_srq_stop(&t);
+}
+
+/* Segments come before the answer to our Initiate, which is a Reject: no receive is lost. */
+static void rejected(void **state)
+{
+	struct iw_session_param p = { .rnr_retry_count = 7 };
+	struct sx t;
+
+	memset(&t, 0, sizeof(t));
+	fx_start(&t.x, true);
+	assert_int_equal(iw_srq_new(t.x.pd, 4, 2, NULL, &t.srq), 0);
+	t.end[0].qp = iw_srq_new_qp(&t);
+	iw_srq_post(&t, 3);
+	assert_int_equal(iw_session_initiate(t.x.assoc, t.end[0].qp, &p, NULL, &t.end[0].session),
+			 0);
+	assert_true(fx_pull(&t.x));
+	t.end[0].sid = t.x.msg.sid;
+	iw_srq_segment(&t, 0, 2, 0, true, 1, 20, 2);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
+	select_end(&t, 0);
+	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
+	fx_event(&t.x, IW_EVENT_REJECT);
+	assert_int_equal(iw_srq_left(t.srq), 3);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 0);
+	no_cqe(&t);
+	iw_srq_stop(&t);
+}
+
+/* The CQ overflows: the QP enters the error state, the SRQ does not. */
+static void cq_overrun(void **state)
+{
+	struct sx t;
+
+	iw_srq_start(&t, 8, 1);
+	iw_srq_post(&t, 4);
+	assert_int_equal(iw_cq_resize(t.x.cq, 1), 0);
+	send_one(&t, 0, 1);
+	send_one(&t, 0, 2);
+	assert_int_equal(atomic_load(&t.end[0].qp->state), IW_QPS_ERR);
+	iw_srq_expect(&t, 0, 0, 1);
+	assert_int_equal(iw_srq_left(t.srq), 2);
+	iw_srq_stop(&t);
+}
+
+/* Thousands of messages overtake one: none is lost, and the table for them is given back. */
+static void far_ahead(void **state)
+{
+	enum { N = 3000 };
+	struct sx t;
+
+	iw_srq_start(&t, N, 1);
+	iw_srq_post(&t, N);
+	assert_int_equal(iw_cq_resize(t.x.cq, N), 0);
+	for (uint32_t msn = 2; msn <= N; msn++)
+		iw_srq_segment(&t, 0, msn, 0, true, 1, 20, (uint16_t)(msn - 1));
+	send_one(&t, 0, 1);
+	for (uint64_t id = 0; id < N; id++) {
+		struct iw_cqe cqe = fx_cqe(&t.x);
+
+		assert_int_equal(cqe.status, IW_WC_SUCCESS);
+		assert_int_equal(cqe.wr_id, id);
+	}
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.size, 0);
+	t.end[0].ssn = (uint16_t)(t.end[0].ssn + N - 1);
+	iw_srq_post(&t, 1);
+	send_one(&t, 0, N + 1);
+	assert_int_equal(fx_cqe(&t.x).wr_id, N);
+	iw_srq_stop(&t);
+}
+
+/*
+ * The peer of a QP that is connected out of band goes: the QP stays as it is, and the receives that
+ * it has taken go to others.
+ */
+static void oob_peer_goes(void **state)
+{
+	struct sx t;
+
+	iw_srq_start(&t, 8, 2);
+	atomic_store(&t.end[0].qp->oob, (void *)&t);
+	iw_srq_post(&t, 4);
+	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0);
+	iw_srq_segment(&t, 0, 2, 0, false, 1, 10, 0);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
+	select_end(&t, 0);
+	fx_control(&t.x, SESSION_TERMINATE, NULL, 0);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	fx_no_event(&t.x);
+	no_cqe(&t);
+	assert_int_equal(atomic_load(&t.end[0].qp->state), IW_QPS_RTS);
+	for (uint32_t msn = 1; msn <= 4; msn++) {
+		send_one(&t, 1, msn);
+		iw_srq_expect(&t, 1, msn - 1, msn);
+	}
+	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	no_cqe(&t);
+	iw_srq_stop(&t);
+}
+
+/* ---- Immediate Data (RFC 7306 6) ---- */
+
+#define REMOTE (FX_MEM - 512u) /* where the peer writes: behind the receives */
+
+static void write_one(struct sx *t, unsigned int i, size_t len)
+{
+	uint8_t data[100];
+
+	memset(data, 0x77, sizeof(data));
+	select_end(t, i);
+	fx_write(&t->x, t->x.stag, t->x.base + REMOTE, data, len);
+	deselect(t, i);
+}
+
+static void immediate(struct sx *t, unsigned int i, uint32_t msn, uint32_t imm, uint16_t early)
+{
+	uint8_t data[8] = { 0 }, m[64];
+
+	memcpy(data, &imm, sizeof(imm));
+	select_end(t, i);
+	fx_feed(&t->x, 16, (uint16_t)(t->x.ssn + early), m,
+		fx_make_untagged(m, 0x41, 0x48, 0, 0, msn, 0, data, sizeof(data)));
+	if (!early)
+		t->x.ssn++;
+	deselect(t, i);
+}
+
+/* written: bytes of the Write before the Immediate Data; -1: it stands alone. */
+static void expect_immediate(struct sx *t, unsigned int i, uint64_t wr_id, uint32_t imm,
+			     int written)
+{
+	struct iw_cqe cqe = fx_cqe(&t->x);
+
+	assert_int_equal(cqe.status, IW_WC_SUCCESS);
+	assert_int_equal(cqe.opcode, written < 0 ? IW_WC_RECV : IW_WC_RECV_RDMA_WITH_IMM);
+	assert_int_equal(cqe.qp_num, t->end[i].qp->num);
+	assert_int_equal(cqe.wr_id, wr_id);
+	assert_int_equal(cqe.flags, IW_WC_WITH_IMM);
+	assert_int_equal(cqe.byte_len, written < 0 ? 0 : written);
+	assert_int_equal(cqe.imm_data, imm);
+	for (unsigned int k = 0; k < SLOT; k++)
+		assert_int_equal(t->x.mem[wr_id * SLOT + k],
+				 0); /* it has gone into the completion */
+}
+
+/* Receives without length are enough for Immediate Data. */
+static void post_empty(struct sx *t)
+{
+	struct iw_recv_wqe *w = iw_srq_slot(t->srq);
+
+	assert_non_null(w);
+	w->wr_id = t->posted++;
+	w->num_sge = 0;
+	w->length = 0;
+	iw_srq_publish(t->srq);
+}
+
+/*
+ * Immediate Data takes a receive as Sends do, among those of the other QPs; the Write before it is
+ * that of its own QP.
+ */
+static void immediate_data(void **state)
+{
+	ROWS("7306-6-01 7306-6.3-02 7306-6.3-03");
+	struct sx t;
+
+	iw_srq_start(&t, 16, 2);
+	post_empty(&t);
+	iw_srq_post(&t, 4);
+	write_one(&t, 0, 30);
+	no_cqe(&t);
+	immediate(&t, 1, 1, 0x11223344, 0);
+	expect_immediate(&t, 1, 0, 0x11223344, -1);
+	immediate(&t, 0, 1, 0x55667788, 0);
+	expect_immediate(&t, 0, 1, 0x55667788, 30);
+	send_one(&t, 1, 2);
+	iw_srq_expect(&t, 1, 2, 2);
+	write_one(&t, 0, 30);
+	send_one(&t, 0, 2);
+	iw_srq_expect(&t, 0, 3, 2);
+	immediate(&t, 0, 3, 7, 0); /* the Send is in between */
+	expect_immediate(&t, 0, 4, 7, -1);
+	assert_int_equal(iw_srq_left(t.srq), 0);
+	assert_int_equal(t.x.mem[REMOTE], 0x77);
+	iw_srq_stop(&t);
+}
+
+/*
+ * Immediate Data waits for receives as Sends do, each with the length of its own Write; QPs are
+ * served in turn.
+ */
+static void immediate_data_held(void **state)
+{
+	ROWS("7306-6-01 7306-6.3-02");
+	struct sx t;
+
+	iw_srq_start(&t, 16, 2);
+	write_one(&t, 0, 30);
+	immediate(&t, 0, 1, 1, 0);
+	write_one(&t, 0, 50);
+	immediate(&t, 0, 2, 2, 0);
+	send_one(&t, 0, 3);
+	immediate(&t, 1, 1, 3, 0);
+	no_cqe(&t);
+	iw_srq_post(&t, 4);
+	expect_immediate(&t, 0, 0, 1, 30);
+	expect_immediate(&t, 1, 1, 3, -1);
+	expect_immediate(&t, 0, 2, 2, 50);
+	iw_srq_expect(&t, 0, 3, 3);
+	no_cqe(&t);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.unexpected.bytes, 0);
+	iw_srq_stop(&t);
+}
+
+/* Immediate Data that overtakes a Send and a Write takes its receive behind the Send's. */
+static void immediate_data_overtakes(void **state)
+{
+	struct sx t;
+
+	iw_srq_start(&t, 8, 1);
+	iw_srq_post(&t, 2);
+	immediate(&t, 0, 2, 9, 2);
+	no_cqe(&t);
+	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
+	send_one(&t, 0, 1);
+	iw_srq_expect(&t, 0, 0, 1);
+	write_one(&t, 0, 40);
+	expect_immediate(&t, 0, 1, 9, 40);
+	t.end[0].ssn++;
+	no_cqe(&t);
+	/* In error, what has begun is flushed like a Send. */
+	iw_srq_post(&t, 2);
+	immediate(&t, 0, 4, 9, 1);
+	assert_int_equal(iw_qp_modify(t.end[0].qp, IW_QPS_ERR), 0);
+	expect_flushed(&t, 0, 3, IW_WC_WR_FLUSH_ERR);
+	no_cqe(&t);
+	assert_int_equal(iw_srq_left(t.srq), 1);
+	iw_srq_stop(&t);
+}
+
+/* Immediate Data that is not whole ends the session, and takes no receive. */
+static void immediate_data_malformed(void **state)
+{
+	uint8_t m[64];
+	struct sx t;
+
+	iw_srq_start(&t, 8, 2);
+	iw_srq_post(&t, 2);
+	select_end(&t, 0);
+	fx_feed(&t.x, 16, t.x.ssn++, m, fx_make_untagged(m, 0x41, 0x48, 0, 0, 1, 0, "\1\2\3\4", 4));
+	fx_event(&t.x, IW_EVENT_QP_REQUEST);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	no_cqe(&t);
+	assert_int_equal(iw_srq_left(t.srq), 2);
+	immediate(&t, 1, 1, 5, 0);
+	expect_immediate(&t, 1, 0, 5, -1);
+	iw_srq_stop(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(receiver_not_ready),
+		cmocka_unit_test(too_much_unexpected),
+		cmocka_unit_test(held_too_long),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(cq_overrun),
+		cmocka_unit_test(far_ahead),
+		cmocka_unit_test(oob_peer_goes),
+		cmocka_unit_test(immediate_data),
+		cmocka_unit_test(immediate_data_held),
+		cmocka_unit_test(immediate_data_overtakes),
+		cmocka_unit_test(immediate_data_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
