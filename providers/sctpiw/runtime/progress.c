@@ -222,7 +222,11 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 	struct progress *p = &s->progress;
 	enum tuning_idle idle;
 
-	while (look(s, &now, &received)) {
+	/*
+	 * The application may have polled while this thread gave way: then another look would only
+	 * keep it from the lock. Without this RDMA Write with events moves a quarter less.
+	 */
+	while (poller_activity(s) - since < TUNING_POLLING_COUNT && look(s, &now, &received)) {
 		if (received != before)
 			start = now;
 		before = received;
