@@ -454,7 +454,6 @@ static void await_room(struct endpoint *ep, bool await)
 }
 
 const struct carrier stack_carrier = {
-	.name = "simulated",
 	.references = true,
 	.start = start,
 	.stop = stop,

@@ -42,7 +42,6 @@ struct carrier_error {
 };
 
 struct carrier {
-	const char *name;
 	bool references; /* send() takes a batch with references to the application's memory */
 
 	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */

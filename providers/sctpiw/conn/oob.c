@@ -564,8 +564,3 @@ void oob_disconnect(struct iw_qp *qp)
 	qp->oob = NULL;
 	free(o);
 }
-
-void oob_qp_gone(struct conn *c, uint32_t num)
-{
-	oob_early_consider(c, num);
-}

@@ -87,8 +87,6 @@ void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message
 void oob_reject(struct iw_session *s, const struct oob_message *m, uint8_t reason);
 /* The QP has new WRs. */
 void oob_doorbell(struct iw_qp *qp);
-/* There is no QP of that number any more. */
-void oob_qp_gone(struct conn *c, uint32_t num);
 uint64_t oob_next_timeout(const struct conn *c);
 void oob_timers(struct conn *c);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "conn/conn.h"
+#include "conn/oob_early.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
 
@@ -123,7 +124,7 @@ void qp_num_put(struct conn *c, uint32_t num)
 
 	b->used[num % BLOCK] = false;
 	b->n_used--;
-	oob_qp_gone(c, num);
+	oob_early_consider(c, num);
 }
 
 struct endpoint *qp_num_endpoint(const struct conn *c, uint32_t num)

@@ -314,7 +314,6 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 }
 
 const struct carrier carrier_ip = {
-	.name = "ip",
 	.check = ip_check,
 	.start = carrier_port_start,
 	.stop = carrier_port_stop,

@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 #include "util/addr.h"
+#include "util/time.h"
 
 #define LINK_MAX 64u
 
 /* A route may change: what was learnt is forgotten after so long, ns. */
-#define LINK_LIFE (600 * UINT64_C(1000000000))
+#define LINK_LIFE (600 * NSEC_PER_SEC)
 
 struct carrier_link {
 	struct ip_addr remote;

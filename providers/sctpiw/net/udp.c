@@ -225,7 +225,6 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 }
 
 const struct carrier carrier_udp = {
-	.name = "udp",
 	.references = true,
 	.start = carrier_port_start,
 	.stop = carrier_port_stop,
