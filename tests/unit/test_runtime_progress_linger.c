@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: runtime */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
+/* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
+/* WRAP: setpriority port_watch_fd port_refresh */
+/* VALGRIND: yes */
+/* The progress thread lingers after a message, so that a quick answer finds it awake. */
+#include "fixture/fake_progress.h"
+
+static struct shard *const s = &fake.shard;
+
+static unsigned int short_sleeps;
+static uint64_t yield_takes;
+
+/* Something comes soon after the thread has gone to sleep. */
+static int short_sleep(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += 10000;
+	fake.receives[fake.receives_done] = CONN_SOME;
+	ev->data.ptr = &s->conn;
+	if (!--short_sleeps)
+		fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static void yield(void)
+{
+	fake_shard_note("yield");
+	fake.now += yield_takes;
+}
+
+#define LOOK "receive yield "
+#define SERVED "receive events output events reap "
+
+static void test_linger(void **state)
+{
+	fake_progress_start();
+	short_sleeps = 1;
+	yield_takes = 15000;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = yield;
+	fake_progress_run();
+	/* 50 us, and the look that finds them over. */
+	fake_shard_expect("receive sleep " SERVED LOOK LOOK LOOK LOOK "receive end");
+	assert_int_equal(s->progress.no_linger_until, 0);
+}
+
+static void something_comes(void)
+{
+	fake.on_yield = yield;
+	fake.receives[fake.receives_done] = CONN_SOME;
+	yield();
+}
+
+static void test_linger_begins_anew(void **state)
+{
+	fake_progress_start();
+	short_sleeps = 1;
+	yield_takes = 25001;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = something_comes;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED LOOK SERVED "yield " LOOK "receive end");
+}
+
+static void test_linger_lost(void **state)
+{
+	uint64_t lost;
+
+	fake_progress_start();
+	short_sleeps = 2;
+	yield_takes = 200001;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = yield;
+	fake_progress_run();
+	/* Somebody keeps the processor: not again for a while. */
+	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED "end");
+	lost = 2 * SEC + 10000 + 200001;
+	assert_int_equal(s->progress.no_linger_until, lost + TUNING_NO_LINGER_MIN);
+	assert_int_equal(s->progress.no_linger, 2 * TUNING_NO_LINGER_MIN);
+	/* Until then is over. */
+	s->dead = false;
+	fake.now = s->progress.no_linger_until;
+	short_sleeps = 1;
+	fake.on_epoll_wait = short_sleep;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
+	assert_int_equal(s->progress.no_linger, 4 * TUNING_NO_LINGER_MIN);
+}
+
+static unsigned int comes;
+
+static void much_comes(void)
+{
+	if (comes && comes--)
+		fake.receives[fake.receives_done] = CONN_SOME;
+	yield();
+}
+
+/* Each yield is short: it is not the processor that takes the time. */
+static void test_linger_long(void **state)
+{
+	fake_progress_start();
+	comes = 9;
+	short_sleeps = 1;
+	yield_takes = 30000;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = much_comes;
+	fake_progress_run();
+	assert_int_equal(comes, 0);
+	assert_int_equal(s->progress.no_linger_until, 0);
+}
+
+static int long_sleep(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += TUNING_LINGER;
+	ev->data.ptr = &s->conn;
+	fake.receives[fake.receives_done] = CONN_SOME;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static int short_sleep_for_nothing(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	fake.now += 10000;
+	ev->data.ptr = &s->conn;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static void test_no_linger(void **state)
+{
+	fake_progress_start();
+	fake.on_yield = yield;
+	fake.on_epoll_wait = long_sleep;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED "end");
+	/* What came before does not count. */
+	s->dead = false;
+	fake.on_epoll_wait = short_sleep_for_nothing;
+	fake_progress_run();
+	fake_shard_expect("receive sleep receive end");
+}
+
+static void wait_for_lock(void)
+{
+	fake.on_yield = NULL;
+	shard_wait_begin(s);
+}
+
+static void test_linger_gives_way(void **state)
+{
+	fake_progress_start();
+	short_sleeps = 1;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = wait_for_lock;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED "receive end");
+	shard_wait_end(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_linger, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_begins_anew, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_lost, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_long, fake_progress_setup),
+		cmocka_unit_test_setup(test_no_linger, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_gives_way, fake_progress_setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

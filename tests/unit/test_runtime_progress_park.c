@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: runtime */
+/* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
+/* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
+/* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
+/* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
+/* WRAP: setpriority port_watch_fd port_refresh */
+/* VALGRIND: yes */
+/* The progress thread is parked while the application polls, and takes naps meanwhile. */
+#include "fixture/fake_progress.h"
+
+static struct shard *const s = &fake.shard;
+
+static unsigned int busy_naps; /* naps during which the application polls */
+
+static void poll_much(void)
+{
+	s->poller.polls += 8;
+	s->poller.last_poll = fake.now;
+}
+
+static int polling_began(struct epoll_event *ev, int timeout)
+{
+	fake_shard_note("sleep");
+	assert_false(s->progress.parked);
+	fake.now += SEC;
+	poll_much();
+	ev->data.ptr = &s->progress.wake;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static int nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	assert_true(s->progress.parked);
+	assert_int_equal(n, 2);
+	assert_int_equal(fds[0].fd, FAKE_WAKE_FD);
+	assert_int_equal(fds[1].fd, fake_progress.port_fd);
+	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
+	fake.now += timeout;
+	if (busy_naps && busy_naps--) {
+		poll_much();
+	} else {
+		/* Too few. */
+		s->poller.polls += 7;
+		s->poller.last_poll = fake.now;
+	}
+	return 0;
+}
+
+static void test_park(void **state)
+{
+	fake_progress_start();
+	busy_naps = 7;
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap;
+	fake_progress_run();
+	fake_shard_expect("receive sleep nap:50 nap:100 nap:200 nap:400 nap:800 nap:1600 "
+			  "nap:1600 nap:1600 receive end");
+	assert_false(s->progress.parked);
+}
+
+static int nap_and_wake(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	poll_much();
+	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
+	fds[0].revents = fds[1].revents = POLLIN;
+	return 2;
+}
+
+static void test_unpark_by_wake(void **state)
+{
+	fake_progress_start();
+	fake_progress.port_fd = FAKE_PORT_FD;
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap_and_wake;
+	fake_progress_run();
+	fake_shard_expect("receive epoll+port sleep nap:50 receive end");
+	/* By the sleep, the nap and the last sleep. */
+	assert_int_equal(fake_progress.wake_reads, 3);
+	assert_int_equal(fake_progress.refreshes, 1);
+}
+
+static int nap_and_arm(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	fake_shard_note("nap");
+	poll_much();
+	s->poller.arms++;
+	return 0;
+}
+
+static void test_unpark_by_arm(void **state)
+{
+	fake_progress_start();
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap_and_arm;
+	fake_progress_run();
+	/* Seen before the next nap, even if the wake was missed. */
+	fake_shard_expect("receive sleep nap receive end");
+}
+
+static int nap_beside_burst(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	doorbell_ring(&s->doorbells, fake_doorbell(0));
+	return nap(fds, n, timeout);
+}
+
+static void test_park_beside_burst(void **state)
+{
+	fake_progress_start();
+	busy_naps = 2;
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap_beside_burst;
+	fake_progress_run();
+	/* What the burst has left is served. */
+	fake_shard_expect("receive sleep nap:50 nap:200 nap:200 receive doorbell:0 events output "
+			  "events reap end");
+}
+
+static int too_few_polls(struct epoll_event *ev, int timeout)
+{
+	s->poller.polls += 7;
+	s->poller.last_poll = fake.now;
+	ev->data.ptr = &s->progress.wake;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static void test_no_park(void **state)
+{
+	fake_progress_start();
+	fake.on_epoll_wait = too_few_polls;
+	fake.on_ppoll = nap;
+	fake_progress_run();
+	fake_shard_expect("receive receive end");
+	/* Just after an arm. */
+	s->dead = false;
+	s->poller.active_at_arm = s->poller.polls + 1;
+	fake.on_epoll_wait = polling_began;
+	fake_progress_run();
+	fake_shard_expect("receive sleep receive end");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_park, fake_progress_setup),
+		cmocka_unit_test_setup(test_unpark_by_wake, fake_progress_setup),
+		cmocka_unit_test_setup(test_unpark_by_arm, fake_progress_setup),
+		cmocka_unit_test_setup(test_park_beside_burst, fake_progress_setup),
+		cmocka_unit_test_setup(test_no_park, fake_progress_setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
