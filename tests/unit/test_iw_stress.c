@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: iwarp */
 /*
- * Two RNICs back to back over a channel that reorders and delays as SCTP does for unordered
- * messages and loses nothing. Random work on several QPs, every byte and every completion checked
- * against a model; also by way of memory windows that are bound and given back under way. IW_SEED=n
- * runs one seed, IW_SEEDS=n so many.
+ * Two RNICs back to back over a channel that reorders and delays. Random work on several QPs, every
+ * byte and every completion checked against a model; also by way of memory windows that are bound
+ * and given back under way. IW_SEED=n runs one seed, IW_SEEDS=n so many.
  */
+#include "fixture/iw_channel.h"
 #include "iwarp/mr.h"
-#include "fixture/iw_fixture.h"
 
 #include <stdio.h>
 
@@ -74,53 +73,19 @@ struct side { /* of a QP pair */
 	unsigned int left; /* operations to post */
 };
 
-struct flight {
-	struct iw_msg msg;
-	uint32_t seq;
-	size_t len;
-	uint8_t *data;
-};
-
 struct end {
-	struct fx_random random;
-	struct iw_rnic *rnic;
-	struct iw_assoc *assoc;
+	struct iw_channel_end channel;
 	struct iw_cq *cq;
-	struct end *other;
 	struct side side[QPS];
-	struct flight flight[128]; /* on its way from here */
-	unsigned int flying;
-	uint32_t pulled, acked;
-	bool arrived[1 << 20];
-	bool rung;
-	size_t max_msg;
 };
 
 static struct end ends[2];
 
-static void doorbell(void *llp)
-{
-	((struct end *)llp)->rung = true;
-}
-
-static uint32_t acked(void *llp)
-{
-	return ((struct end *)llp)->acked;
-}
-
 static void end_init(struct end *e, struct end *other, bool initiator, uint64_t s)
 {
-	static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
-	static const struct iw_llp_ops llp = { .doorbell = doorbell, .acked = acked };
-	struct iw_config config = { .unexpected_bytes_per_qp = 8 << 20 };
-
 	memset(e, 0, sizeof(*e));
-	fx_random_init(&e->random, s);
-	e->other = other;
-	e->max_msg = 518 + rnd(4) * rnd(3000);
-	e->rnic = iw_rnic_new(&config, &ops, &e->random.source);
-	e->cq = iw_cq_new(e->rnic, 4096, NULL);
-	e->assoc = iw_assoc_new(e->rnic, &llp, e, initiator, 4, e->max_msg);
+	iw_channel_start(&e->channel, &other->channel, initiator, 518 + rnd(4) * rnd(3000), s);
+	e->cq = iw_cq_new(e->channel.rnic, 4096, NULL);
 }
 
 static void side_init(struct end *e, struct side *s, struct side *peer)
@@ -136,9 +101,9 @@ static void side_init(struct end *e, struct side *s, struct side *peer)
 
 	s->end = e;
 	s->peer = peer;
-	s->pd = iw_pd_new(e->rnic, NULL);
+	s->pd = iw_pd_new(e->channel.rnic, NULL);
 	attr.pd = s->pd;
-	assert_int_equal(iw_qp_new(e->rnic, &attr, &s->qp), 0);
+	assert_int_equal(iw_qp_new(e->channel.rnic, &attr, &s->qp), 0);
 	s->source = malloc(SOURCE);
 	for (unsigned int i = 0; i < SOURCE; i += 8) {
 		uint64_t v = fx_next(&seed);
@@ -463,48 +428,27 @@ static void poll(struct end *e)
 	}
 }
 
+/* Mostly there is room for any message, sometimes for small ones only. */
 static void pull(struct end *e)
 {
-	struct flight *f = &e->flight[e->flying];
-	uint8_t buf[16384];
-	size_t size = rnd(3) ? e->max_msg : rnd((uint32_t)e->max_msg + 2000);
-	size_t n;
+	size_t max_msg = e->channel.max_msg;
 
-	if (e->flying == 128)
-		return;
-	n = iw_assoc_pull(e->assoc, buf, size, &f->msg);
-	assert_true(n <= size && n <= e->max_msg);
-	if (!n)
-		return;
-	f->data = malloc(n);
-	f->len = n;
-	memcpy(f->data, buf, n);
-	f->seq = e->pulled++;
-	e->flying++;
+	iw_channel_pull(&e->channel, rnd(3) ? max_msg : rnd((uint32_t)max_msg + 2000));
 }
 
 static void arrive(struct end *e)
 {
-	unsigned int i = rnd(2) ? 0 : rnd(e->flying ? e->flying : 1);
-	struct flight f;
+	unsigned int i = rnd(2) ? 0 : rnd(e->channel.flying ? e->channel.flying : 1);
 
-	if (!e->flying)
-		return;
-	f = e->flight[i];
-	memmove(&e->flight[i], &e->flight[i + 1], (--e->flying - i) * sizeof(f));
-	assert_int_equal(iw_assoc_receive(e->other->assoc, f.msg.sid, f.msg.ppid, f.data, f.len),
-			 0);
-	free(f.data);
-	e->arrived[f.seq] = true;
-	while (e->arrived[e->acked])
-		e->acked++;
+	if (e->channel.flying)
+		iw_channel_arrive(&e->channel, i);
 }
 
 static void events(struct end *e)
 {
 	struct iw_event ev;
 
-	while (iw_next_event(e->rnic, &ev)) {
+	while (iw_next_event(e->channel.rnic, &ev)) {
 		struct iw_session_param p = { .ird = 1 + rnd(4),
 					      .ord = 1 + rnd(4),
 					      .rnr_retry_count = 7 };
@@ -574,7 +518,7 @@ static void step(unsigned int bias)
 /* Goes on until the last Writes have arrived as well. */
 static bool all_done(void)
 {
-	if (ends[0].flying || ends[1].flying)
+	if (ends[0].channel.flying || ends[1].channel.flying)
 		return false;
 	for (unsigned int i = 0; i < 2; i++)
 		for (unsigned int q = 0; q < QPS; q++)
@@ -586,7 +530,7 @@ static bool all_done(void)
 static bool quiet(void)
 {
 	for (unsigned int i = 0; i < 2; i++)
-		if (ends[i].flying || iw_assoc_sessions(ends[i].assoc))
+		if (ends[i].channel.flying || iw_assoc_sessions(ends[i].channel.assoc))
 			return false;
 	return true;
 }
@@ -615,7 +559,7 @@ static void begin_round(void)
 			assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
 			if (s->active)
 				assert_int_equal(
-					iw_session_initiate(ends[i].assoc, s->qp, &p,
+					iw_session_initiate(ends[i].channel.assoc, s->qp, &p,
 							    &(struct iw_session_user){ .ctx = s },
 							    &s->session),
 					0);
@@ -639,8 +583,8 @@ static void end_round(uint64_t *now)
 		step(1);
 		if (n % 16 == 0) {
 			*now += 100000;
-			iw_timers(ends[0].rnic, *now);
-			iw_timers(ends[1].rnic, *now);
+			iw_timers(ends[0].channel.rnic, *now);
+			iw_timers(ends[1].channel.rnic, *now);
 		}
 	}
 	assert_true(quiet());
@@ -685,7 +629,7 @@ static void run(uint64_t n)
 		end_round(&now);
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		iw_assoc_lost(ends[i].assoc, 0);
+		iw_assoc_lost(ends[i].channel.assoc, 0);
 		for (unsigned int q = 0; q < QPS; q++) {
 			struct side *s = &ends[i].side[q];
 
@@ -700,7 +644,7 @@ static void run(uint64_t n)
 			free(s->shadow);
 		}
 		assert_int_equal(iw_cq_free(ends[i].cq), 0);
-		iw_rnic_free(ends[i].rnic);
+		iw_rnic_free(ends[i].channel.rnic);
 	}
 }
 
