@@ -308,121 +308,127 @@ static void nobody_is_told(void **state)
 	fx_stop(&x);
 }
 
+#define HIGH_START 0xfffffffffffff000 /* of the region HIGH */
+
+/* What is wrong with an Atomic Request, and what the Terminate says. */
+struct refusal {
+	enum region { WORDS, PLAIN, FOREIGN, HIGH, REGIONS } region; /* whose STag it has */
+	uint32_t stag_xor;					     /* makes another STag of it */
+	int offset;	  /* of its TO, from the start of the region */
+	bool no_qp_right; /* the QP does not let the peer do atomics */
+	bool gone;	  /* the memory is not mapped any more */
+	uint16_t error;	  /* layer, error type and code */
+};
+
 /*
- * Refused requests: the Terminate has the DDP header alone; no memory changes and nothing is
- * answered.
+ * PLAIN is a region without the right to atomics, FOREIGN one of another PD, and HIGH one at the end
+ * of the address space.
  */
-static void refusals(void **state)
+static void make_regions(struct fx *x, struct iw_pd *other, struct iw_mr **regions)
 {
-	ROWS("7306-5.1.1-01 7306-5.1.1-02 7306-5.1.1-03 7306-5.1.2-04 7306-5.1.2-05 7306-5.2.1-11"
-	     " 7306-8.2-02 7306-8.1-02 7306-9-01 7306-5.2.1-05 5042-6.1.1-03 5042-6.2.1-01");
-	enum {
-		UNKNOWN,
-		KEY,
-		FOREIGN,
-		NO_RIGHT,
-		QP_RIGHT,
-		BELOW,
-		ACROSS,
-		WRAP,
-		GONE,
-		ODD,
-		FOUR,
-		CODE_1,
-		CODE_3,
-		CODE_15,
-		CASES
+	regions[WORDS] = x->mr;
+	iw_mr_new(x->pd, x->base, 100, x->base,
+		  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ, NULL,
+		  &regions[PLAIN]);
+	iw_mr_new(other, x->base, 100, x->base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC,
+		  NULL, &regions[FOREIGN]);
+	iw_mr_new(x->pd, x->base, 0xf00, HIGH_START,
+		  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &regions[HIGH]);
+}
+
+/*
+ * A request with this AOpCode is refused: the Terminate has the DDP header alone, no memory changes,
+ * and nothing is answered.
+ */
+static void expect_refusal(const struct refusal *r, uint32_t code)
+{
+	uint8_t before[FX_MEM], header[18];
+	struct iw_mr *regions[REGIONS];
+	struct iw_pd *other;
+	uint32_t stag;
+	uint64_t to;
+	struct fx x;
+
+	open_words(&x, 4);
+	other = iw_pd_new(x.rnic, NULL);
+	make_regions(&x, other, regions);
+	memset(x.mem, 0x77, FX_MEM);
+	memcpy(before, x.mem, FX_MEM);
+	stag = iw_mr_stag(regions[r->region]) ^ r->stag_xor;
+	to = (r->region == HIGH ? HIGH_START : x.base) + (uint64_t)(int64_t)r->offset;
+	if (r->no_qp_right)
+		x.qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE;
+	if (r->gone) {
+		fx_hole = x.mem + r->offset;
+		fx_hole_len = 1;
+	}
+	script_bytes(header, "41 4A 00000000  00000001 00000001 00000000");
+	in(&x,
+	   "%b %w 00000001 %w %q 0000000000000001 0000000000000000 "
+	   "7777777777777777 0000000000000000",
+	   header, (size_t)18, code, stag, to);
+	out(&x, TERM_SEGMENT "%w 0046 %b", (uint32_t)r->error << 16 | 0xc000, header, (size_t)18);
+	out_end(&x);
+	fx_event(&x, r->error >> 8 == 1 ? IW_EVENT_QP_ACCESS : IW_EVENT_QP_REQUEST);
+	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
+	fx_hole = NULL;
+	assert_memory_equal(x.mem, before, FX_MEM);
+	iw_mr_free(regions[PLAIN]);
+	iw_mr_free(regions[FOREIGN]);
+	iw_mr_free(regions[HIGH]);
+	iw_pd_free(other);
+	fx_stop(&x);
+}
+
+/* Both FetchAdd and CmpSwap. */
+static void expect_refusals(const struct refusal *refusals, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		expect_refusal(&refusals[i], 0);
+		expect_refusal(&refusals[i], 2);
+	}
+}
+
+static void protected(void **state)
+{
+	ROWS("7306-8.1-02 7306-9-01 5042-6.1.1-03 5042-6.2.1-01");
+	static const struct refusal cases[] = {
+		/* No such region, and another key of one. */
+		{ WORDS, .stag_xor = 0x700, .offset = 64, .error = 0x0100 },
+		{ WORDS, .stag_xor = 1, .offset = 64, .error = 0x0100 },
+		{ FOREIGN, .offset = 64, .error = 0x0103 },
+		{ PLAIN, .offset = 64, .error = 0x0102 },
+		{ WORDS, .offset = 64, .no_qp_right = true, .error = 0x0102 },
+		/* Below the region, across its end, across the end of the address space. */
+		{ WORDS, .offset = -8, .error = 0x0101 },
+		{ WORDS, .offset = FX_MEM - 4, .error = 0x0101 },
+		{ HIGH, .offset = 0xffc, .error = 0x0104 },
+		{ WORDS, .offset = 64, .gone = true, .error = 0x0101 },
 	};
 
-	for (unsigned int c = 0; c < 2 * CASES; c++) {
-		uint32_t code = c % 2 ? 2 : 0, error, stag;
-		uint8_t before[FX_MEM], header[18];
-		enum iw_event_type event;
-		struct iw_mr *plain, *other, *high;
-		struct iw_pd *pd;
-		uint64_t to;
-		struct fx x;
+	expect_refusals(cases, sizeof(cases) / sizeof(cases[0]));
+}
 
-		open_words(&x, 4);
-		pd = iw_pd_new(x.rnic, NULL);
-		iw_mr_new(x.pd, x.base, 100, x.base,
-			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ,
-			  NULL, &plain);
-		iw_mr_new(pd, x.base, 100, x.base, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC,
-			  NULL, &other);
-		iw_mr_new(x.pd, x.base, 0xf00, 0xfffffffffffff000,
-			  IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_ATOMIC, NULL, &high);
-		memset(x.mem, 0x77, FX_MEM);
-		memcpy(before, x.mem, FX_MEM);
-		stag = x.stag;
-		to = x.base + 64;
-		error = 0x0101;
-		switch (c / 2) {
-		case UNKNOWN:
-			stag ^= 0x700;
-			error = 0x0100;
-			break;
-		case KEY:
-			stag ^= 1;
-			error = 0x0100;
-			break;
-		case FOREIGN:
-			stag = iw_mr_stag(other);
-			error = 0x0103;
-			break;
-		case NO_RIGHT:
-			stag = iw_mr_stag(plain);
-			error = 0x0102;
-			break;
-		case QP_RIGHT:
-			x.qp->access = IW_ACCESS_REMOTE_READ | IW_ACCESS_REMOTE_WRITE;
-			error = 0x0102;
-			break;
-		case BELOW:
-			to = x.base - 8;
-			break;
-		case ACROSS:
-			to = x.base + FX_MEM - 4;
-			break;
-		case WRAP:
-			stag = iw_mr_stag(high);
-			to = 0xfffffffffffffffc;
-			error = 0x0104;
-			break;
-		case GONE:
-			fx_hole = x.mem + 64;
-			fx_hole_len = 1;
-			break;
-		case ODD:
-			to++;
-			error = 0x0207;
-			break;
-		case FOUR:
-			to += 4;
-			error = 0x0207;
-			break;
-		default:
-			code = c / 2 == CODE_1 ? 1 : c / 2 == CODE_3 ? 3 : 15;
-			error = 0x0206;
-		}
-		event = error >> 8 == 1 ? IW_EVENT_QP_ACCESS : IW_EVENT_QP_REQUEST;
-		script_bytes(header, "41 4A 00000000  00000001 00000001 00000000");
-		in(&x,
-		   "%b %w 00000001 %w %q 0000000000000001 0000000000000000 "
-		   "7777777777777777 0000000000000000",
-		   header, (size_t)18, code, stag, to);
-		out(&x, TERM_SEGMENT "%w 0046 %b", error << 16 | 0xc000, header, (size_t)18);
-		out_end(&x);
-		fx_event(&x, event);
-		assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -EPROTO);
-		fx_hole = NULL;
-		assert_memory_equal(x.mem, before, FX_MEM);
-		iw_mr_free(plain);
-		iw_mr_free(other);
-		iw_mr_free(high);
-		iw_pd_free(pd);
-		fx_stop(&x);
-	}
+static void misaligned(void **state)
+{
+	ROWS("7306-5.1.1-01 7306-5.1.1-02 7306-5.1.1-03 7306-5.1.2-04 7306-5.1.2-05 7306-5.2.1-05"
+	     " 7306-8.1-02 7306-8.2-02");
+	static const struct refusal cases[] = {
+		{ WORDS, .offset = 65, .error = 0x0207 },
+		{ WORDS, .offset = 68, .error = 0x0207 },
+	};
+
+	expect_refusals(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void unknown_opcodes(void **state)
+{
+	ROWS("7306-5.2.1-11 7306-8.1-02");
+	static const struct refusal refusal = { WORDS, .offset = 64, .error = 0x0206 };
+
+	expect_refusal(&refusal, 1);
+	expect_refusal(&refusal, 3);
+	expect_refusal(&refusal, 15);
 }
 
 /* It is the address that has to be aligned. */
@@ -535,7 +541,9 @@ int main(void)
 		cmocka_unit_test(behind_a_held_send),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(nobody_is_told),
-		cmocka_unit_test(refusals),
+		cmocka_unit_test(protected),
+		cmocka_unit_test(misaligned),
+		cmocka_unit_test(unknown_opcodes),
 		cmocka_unit_test(zero_based),
 		cmocka_unit_test(taken_away_meanwhile),
 		cmocka_unit_test(a_bad_one_among_good),
