@@ -61,10 +61,8 @@ static void defaults(void **state)
 	assert_int_equal(b.config.log, LOG_LEVEL_ERROR);
 }
 
-static void values(void **state)
+static void values_of_llp(void **state)
 {
-	char path[CONFIG_PATH_LEN + 1];
-
 	takes("llp", "ip");
 	assert_int_equal(b.config.carrier, CONFIG_CARRIER_IP);
 	takes("llp", "kernel");
@@ -75,7 +73,10 @@ static void values(void **state)
 	refuses("llp", "UDP");
 	refuses("llp", "udp2");
 	refuses("llp", "\033[2Judp\nsctpiw: all is well");
+}
 
+static void values_of_encap_port(void **state)
+{
 	takes("encap-port", "none");
 	assert_int_equal(b.config.encap_port, CONFIG_ENCAP_NONE);
 	takes("encap-port", "same");
@@ -90,7 +91,10 @@ static void values(void **state)
 	refuses("encap-port", "0x26ab");
 	refuses("encap-port", "9899 ");
 	refuses("encap-port", "18446744073709561515"); /* 2^64 + 9899 */
+}
 
+static void values_of_booleans(void **state)
+{
 	takes("in-order", "yes");
 	assert_true(b.config.in_order);
 	takes("in-order", "0");
@@ -103,7 +107,10 @@ static void values(void **state)
 	takes("share", "1");
 	assert_true(b.config.share);
 	refuses("share", "2");
+}
 
+static void values_of_peer_to_peer(void **state)
+{
 	takes("peer-to-peer", "send");
 	assert_int_equal(b.config.rtr, CONFIG_RTR_SEND);
 	takes("peer-to-peer", "write");
@@ -116,13 +123,19 @@ static void values(void **state)
 	assert_int_equal(b.config.rtr, 0);
 	refuses("peer-to-peer", "yes");
 	refuses("peer-to-peer", "send,write");
+}
 
+static void values_of_node_type(void **state)
+{
 	takes("node-type", "ca");
 	assert_true(b.config.node_ca);
 	takes("node-type", "rnic");
 	assert_false(b.config.node_ca);
 	refuses("node-type", "RNIC");
+}
 
+static void values_of_silent_limit(void **state)
+{
 	takes("silent-limit", "86400");
 	assert_int_equal(b.config.silent_limit, 86400000000000);
 	takes("silent-limit", "1");
@@ -130,12 +143,20 @@ static void values(void **state)
 	refuses("silent-limit", "0");
 	refuses("silent-limit", "86401");
 	refuses("silent-limit", "1.5");
+}
 
+static void values_of_log(void **state)
+{
 	takes("log", "info");
 	assert_int_equal(b.config.log, LOG_LEVEL_INFO);
 	takes("log", "debug");
 	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
 	refuses("log", "verbose");
+}
+
+static void values_of_paths(void **state)
+{
+	char path[CONFIG_PATH_LEN + 1];
 
 	takes("capture", "/tmp/x y;z.pcapng");
 	assert_string_equal(b.config.capture, "/tmp/x y;z.pcapng");
@@ -151,7 +172,10 @@ static void values(void **state)
 	path[CONFIG_PATH_LEN - 1] = 'a';
 	refuses("trace", path);
 	refuses("trace", "");
+}
 
+static void unknown_name(void **state)
+{
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
 	assert_string_equal(err.text,
 			    "X: there is no setting lpp; there are llp, encap-port, in-order, "
@@ -350,9 +374,20 @@ static void sources(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(defaults, setup), cmocka_unit_test_setup(values, setup),
-		cmocka_unit_test_setup(together, setup), cmocka_unit_test_setup(files, setup),
-		cmocka_unit_test_setup(garbage, setup),	 cmocka_unit_test_setup(sources, setup),
+		cmocka_unit_test_setup(defaults, setup),
+		cmocka_unit_test_setup(values_of_llp, setup),
+		cmocka_unit_test_setup(values_of_encap_port, setup),
+		cmocka_unit_test_setup(values_of_booleans, setup),
+		cmocka_unit_test_setup(values_of_peer_to_peer, setup),
+		cmocka_unit_test_setup(values_of_node_type, setup),
+		cmocka_unit_test_setup(values_of_silent_limit, setup),
+		cmocka_unit_test_setup(values_of_log, setup),
+		cmocka_unit_test_setup(values_of_paths, setup),
+		cmocka_unit_test_setup(unknown_name, setup),
+		cmocka_unit_test_setup(together, setup),
+		cmocka_unit_test_setup(files, setup),
+		cmocka_unit_test_setup(garbage, setup),
+		cmocka_unit_test_setup(sources, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

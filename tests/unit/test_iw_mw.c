@@ -87,105 +87,157 @@ static void limits(void **state)
 	fx_stop(&x);
 }
 
-/* Each argument of a bind is checked; a bind that is refused changes nothing. */
-static void bind_checks(void **state)
-{
-	struct iw_mw *mw, *second, *foreign_mw;
-	struct iw_mr *mr, *closed, *read_only, *zero, *foreign, *null_mr;
+/*
+ * Windows of one type, and regions to bind them to. All regions but the null one are the 1,000 bytes
+ * from `at` on.
+ */
+struct bind_scene {
+	struct fx x;
 	struct iw_pd *other;
 	uint64_t at;
-	struct fx x;
+	struct iw_mr *mr;	 /* a window may be bound to it */
+	struct iw_mr *closed;	 /* without IW_ACCESS_MW_BIND */
+	struct iw_mr *read_only; /* without IW_ACCESS_LOCAL_WRITE */
+	struct iw_mr *zero;	 /* zero-based */
+	struct iw_mr *null_mr;
+	struct iw_mr *foreign; /* of the other PD */
+	struct iw_mw *mw, *second;
+	struct iw_mw *foreign_mw; /* of the other PD */
+	uint32_t key;		  /* an STag that mw may get */
+};
 
-	fx_start(&x, false);
-	at = x.base + 100;
-	other = iw_pd_new(x.rnic, NULL);
-	mr = mr_at(&x, x.pd, 100, 1000, LOCAL | BIND);
-	closed = mr_at(&x, x.pd, 100, 1000, LOCAL);
-	read_only = mr_at(&x, x.pd, 100, 1000, BIND);
-	zero = mr_at(&x, x.pd, 100, 1000, LOCAL | BIND | IW_ACCESS_ZERO_BASED);
-	foreign = mr_at(&x, other, 100, 1000, LOCAL | BIND);
-	assert_int_equal(iw_mr_new_null(x.pd, NULL, &null_mr), 0);
-	foreign_mw = mw_of(other, IW_MW_TYPE_1);
+static void bind_scene_open(struct bind_scene *b, enum iw_mw_type type)
+{
+	struct fx *x = &b->x;
+
+	fx_start(x, false);
+	b->at = x->base + 100;
+	b->other = iw_pd_new(x->rnic, NULL);
+	b->mr = mr_at(x, x->pd, 100, 1000, LOCAL | BIND);
+	b->closed = mr_at(x, x->pd, 100, 1000, LOCAL);
+	b->read_only = mr_at(x, x->pd, 100, 1000, BIND);
+	b->zero = mr_at(x, x->pd, 100, 1000, LOCAL | BIND | IW_ACCESS_ZERO_BASED);
+	b->foreign = mr_at(x, b->other, 100, 1000, LOCAL | BIND);
+	assert_int_equal(iw_mr_new_null(x->pd, NULL, &b->null_mr), 0);
+	b->mw = mw_of(x->pd, type);
+	b->second = mw_of(x->pd, type);
+	b->foreign_mw = mw_of(b->other, IW_MW_TYPE_1);
+	b->key = next_key(b->mw);
+}
+
+static void bind_scene_close(struct bind_scene *b)
+{
+	iw_mw_free(b->mw);
+	assert_int_equal(b->mr->windows, 0);
+	iw_mw_free(b->second);
+	iw_mw_free(b->foreign_mw);
+	assert_int_equal(iw_mr_free(b->mr), 0);
+	iw_mr_free(b->closed);
+	iw_mr_free(b->read_only);
+	iw_mr_free(b->zero);
+	iw_mr_free(b->foreign);
+	iw_mr_free(b->null_mr);
+	assert_int_equal(iw_pd_free(b->other), 0);
+	fx_stop(&b->x);
+}
+
+#define BAD(...) assert_int_equal(bind_to(b.x.qp, __VA_ARGS__), -EINVAL)
+
+/* Each argument of a bind is checked; a bind that is refused changes nothing. */
+static void bind_arguments(void **state)
+{
 	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
-		bool one = type == IW_MW_TYPE_1;
-		uint32_t key;
+		struct bind_scene b;
 
-		mw = mw_of(x.pd, type);
-		second = mw_of(x.pd, type);
-		key = next_key(mw);
-#define BAD(...) assert_int_equal(bind_to(x.qp, __VA_ARGS__), -EINVAL)
-		BAD(mw, iw_mw_stag(mw), mr, at, 10, READ);
-		BAD(mw, next_key(second), mr, at, 10, READ);
-		BAD(mw, key, NULL, 0, 10, READ);
-		BAD(mw, key, foreign, at, 10, READ);
-		BAD(mw, key, closed, at, 10, READ);
-		BAD(mw, key, zero, at, 10, READ);
-		BAD(mw, key, null_mr, 0, 10, READ);
-		BAD(mw, key, read_only, at, 10, WRITE);
-		BAD(mw, key, read_only, at, 10, IW_ACCESS_REMOTE_ATOMIC);
-		BAD(mw, key, mr, at - 1, 10, READ);
-		BAD(mw, key, mr, at, 1001, READ);
-		BAD(mw, key, mr, at + 999, 2, READ);
-		BAD(mw, key, mr, at + 1000, 1, READ);
-		BAD(mw, key, mr, at, UINT64_MAX, READ);
-		BAD(foreign_mw, next_key(foreign_mw), mr, at, 10, READ);
-		BAD(foreign_mw, next_key(foreign_mw), foreign, at, 10, READ);
-		assert_int_equal(mr->windows + foreign->windows + closed->windows, 0);
-		/* A window's or a region's index instead */
-		struct iw_send_wqe wqe = { .inv_stag = iw_mr_stag(mr),
-					   .rkey = iw_mr_stag(mr) + 1,
-					   .remote_to = at,
-					   .bind = { 10, iw_mr_stag(mr), READ } };
+		bind_scene_open(&b, type);
+		BAD(b.mw, iw_mw_stag(b.mw), b.mr, b.at, 10, READ);
+		BAD(b.mw, next_key(b.second), b.mr, b.at, 10, READ);
+		BAD(b.mw, b.key, NULL, 0, 10, READ);
+		BAD(b.mw, b.key, b.foreign, b.at, 10, READ);
+		BAD(b.mw, b.key, b.closed, b.at, 10, READ);
+		BAD(b.mw, b.key, b.zero, b.at, 10, READ);
+		BAD(b.mw, b.key, b.null_mr, 0, 10, READ);
+		BAD(b.mw, b.key, b.read_only, b.at, 10, WRITE);
+		BAD(b.mw, b.key, b.read_only, b.at, 10, IW_ACCESS_REMOTE_ATOMIC);
+		BAD(b.mw, b.key, b.mr, b.at - 1, 10, READ);
+		BAD(b.mw, b.key, b.mr, b.at, 1001, READ);
+		BAD(b.mw, b.key, b.mr, b.at + 999, 2, READ);
+		BAD(b.mw, b.key, b.mr, b.at + 1000, 1, READ);
+		BAD(b.mw, b.key, b.mr, b.at, UINT64_MAX, READ);
+		BAD(b.foreign_mw, next_key(b.foreign_mw), b.mr, b.at, 10, READ);
+		BAD(b.foreign_mw, next_key(b.foreign_mw), b.foreign, b.at, 10, READ);
+		assert_int_equal(b.mr->windows + b.foreign->windows + b.closed->windows, 0);
+		bind_scene_close(&b);
+	}
+}
 
-		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
+/* The STag of a region does not name a window, nor that of a window a region. */
+static void bind_mistaken(void **state)
+{
+	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
+		struct iw_send_wqe wqe = { 0 };
+		struct bind_scene b;
+
+		bind_scene_open(&b, type);
+		wqe.inv_stag = iw_mr_stag(b.mr);
+		wqe.rkey = iw_mr_stag(b.mr) + 1;
+		wqe.remote_to = b.at;
+		wqe.bind.length = 10;
+		wqe.bind.lkey = iw_mr_stag(b.mr);
+		wqe.bind.access = READ;
+		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
 		wqe.inv_stag = 0;
 		wqe.rkey = 1;
-		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
-		wqe.inv_stag = iw_mw_stag(mw);
-		wqe.rkey = key;
-		wqe.bind.lkey = iw_mw_stag(second);
-		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
-
-		assert_int_equal(bind_to(x.qp, mw, key, mr, 0, 0, 0), one ? 0 : -EINVAL);
-		if (one) {
-			assert_int_equal(iw_mw_stag(mw), key);
-			assert_int_equal(check(&x, x.qp, key, at, 1, READ), IW_REMOTE_STAG);
-			key = next_key(mw);
-		}
-		assert_int_equal(bind_to(x.qp, mw, key, mr, at, 1000, READ), 0);
-		assert_int_equal(mr->windows, 1);
-		assert_int_equal(check(&x, x.qp, key, at, 1000, READ), IW_REMOTE_OK);
-		assert_int_equal(check(&x, x.qp, key, at, 1, WRITE), IW_REMOTE_ACCESS);
-		assert_int_equal(iw_mr_free(mr), -EBUSY);
-		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ),
-				 one ? 0 : -EINVAL);
-		assert_int_equal(mr->windows, 1);
-		assert_int_equal(check(&x, x.qp, key, at, 1, READ),
-				 one ? IW_REMOTE_STAG : IW_REMOTE_OK);
-		/* Never for local use */
-		assert_null(iw_mr_local(x.qp, iw_mw_stag(mw), at, 1, 0));
-		/* Nor for a window upon it */
-		wqe.inv_stag = iw_mw_stag(second);
-		wqe.rkey = next_key(second);
-		wqe.bind.lkey = iw_mw_stag(mw);
-		assert_int_equal(bind_to(x.qp, mw, next_key(mw), mr, at, 5, READ),
-				 one ? 0 : -EINVAL);
-		assert_int_equal(iw_mw_bind(x.qp, &wqe), -EINVAL);
-		iw_mw_free(mw);
-		assert_int_equal(mr->windows, 0);
-		iw_mw_free(second);
-#undef BAD
+		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
+		wqe.inv_stag = iw_mw_stag(b.mw);
+		wqe.rkey = b.key;
+		wqe.bind.lkey = iw_mw_stag(b.second);
+		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
+		/* Not even when there is something behind that window. */
+		assert_int_equal(bind_to(b.x.qp, b.mw, b.key, b.mr, b.at, 1000, READ), 0);
+		wqe.inv_stag = iw_mw_stag(b.second);
+		wqe.rkey = next_key(b.second);
+		wqe.bind.lkey = iw_mw_stag(b.mw);
+		assert_int_equal(iw_mw_bind(b.x.qp, &wqe), -EINVAL);
+		bind_scene_close(&b);
 	}
-	iw_mw_free(foreign_mw);
-	assert_int_equal(iw_mr_free(mr), 0);
-	iw_mr_free(closed);
-	iw_mr_free(read_only);
-	iw_mr_free(zero);
-	iw_mr_free(foreign);
-	iw_mr_free(null_mr);
-	assert_int_equal(iw_pd_free(other), 0);
-	fx_stop(&x);
 }
+
+/* A window of type 1 may be bound to nothing, and bound again; one of type 2 may not. */
+static void bind_again(void **state)
+{
+	for (enum iw_mw_type type = IW_MW_TYPE_1; type <= IW_MW_TYPE_2; type++) {
+		bool one = type == IW_MW_TYPE_1;
+		struct bind_scene b;
+		struct iw_qp *qp;
+
+		bind_scene_open(&b, type);
+		qp = b.x.qp;
+		assert_int_equal(bind_to(qp, b.mw, b.key, b.mr, 0, 0, 0), one ? 0 : -EINVAL);
+		if (one) {
+			assert_int_equal(iw_mw_stag(b.mw), b.key);
+			assert_int_equal(check(&b.x, qp, b.key, b.at, 1, READ), IW_REMOTE_STAG);
+			b.key = next_key(b.mw);
+		}
+		assert_int_equal(bind_to(qp, b.mw, b.key, b.mr, b.at, 1000, READ), 0);
+		assert_int_equal(b.mr->windows, 1);
+		assert_int_equal(check(&b.x, qp, b.key, b.at, 1000, READ), IW_REMOTE_OK);
+		assert_int_equal(check(&b.x, qp, b.key, b.at, 1, WRITE), IW_REMOTE_ACCESS);
+		assert_int_equal(iw_mr_free(b.mr), -EBUSY);
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(bind_to(qp, b.mw, next_key(b.mw), b.mr, b.at, 5, READ),
+					 one ? 0 : -EINVAL);
+			assert_int_equal(b.mr->windows, 1);
+			assert_int_equal(check(&b.x, qp, b.key, b.at, 1, READ),
+					 one ? IW_REMOTE_STAG : IW_REMOTE_OK);
+			/* Never for local use */
+			assert_null(iw_mr_local(qp, iw_mw_stag(b.mw), b.at, 1, 0));
+		}
+		bind_scene_close(&b);
+	}
+}
+
+#undef BAD
 
 /*
  * Random binds, invalidations and ends of sessions on two QPs of one PD; after each step every
@@ -476,7 +528,8 @@ static void location(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits),	 cmocka_unit_test(bind_checks),
+		cmocka_unit_test(limits),	 cmocka_unit_test(bind_arguments),
+		cmocka_unit_test(bind_mistaken), cmocka_unit_test(bind_again),
 		cmocka_unit_test(against_model), cmocka_unit_test(region_below_a_window),
 		cmocka_unit_test(changes),	 cmocka_unit_test(null_region),
 		cmocka_unit_test(location),

@@ -89,58 +89,58 @@ struct untagged_case {
 	uint16_t error;
 };
 
-/* Untagged segments, each wrong in one field; one receive of 16 bytes is posted. */
+/* Untagged segments, each wrong in one field; two receives of 16 bytes are posted. */
+static const struct untagged_case untagged_cases[] = {
+	{ 0x40, 0x43, 0, 1, 0, 4, 0x1206 }, /* DV */
+	{ 0x43, 0x43, 0, 1, 0, 4, 0x1206 },
+	{ 0x41, 0x83, 0, 1, 0, 4, 0x0205 }, /* RV */
+	{ 0x41, 0x03, 0, 1, 0, 4, 0x0205 },
+	{ 0x41, 0x43, 4, 1, 0, 4, 0x1201 }, /* QN */
+	{ 0x41, 0x43, 5, 1, 0, 4, 0x1201 },
+	{ 0x41, 0x43, 0x01000000, 1, 0, 4, 0x1201 },
+	{ 0x41, 0x43, 1, 1, 0, 4, 0x0206 }, /* opcode and queue */
+	{ 0x41, 0x43, 3, 1, 0, 4, 0x0206 },
+	{ 0x41, 0x4a, 3, 1, 0, 52, 0x0206 },
+	{ 0x41, 0x4b, 1, 1, 0, 12, 0x0206 },
+	{ 0x41, 0x48, 1, 1, 0, 8, 0x0206 },
+	{ 0x41, 0x41, 0, 1, 0, 28, 0x0206 },
+	{ 0x41, 0x47, 0, 1, 0, 4, 0x0206 },
+	{ 0x41, 0x40, 0, 1, 0, 4, 0x0206 }, /* an untagged Write */
+	{ 0x41, 0x4d, 0, 1, 0, 4, 0x0206 },
+	{ 0x41, 0x43, 0, 0, 0, 4, 0x1203 }, /* MSN */
+	{ 0x41, 0x43, 0, 100, 0, 4, 0x1203 },
+	{ 0x41, 0x43, 0, 0x80000001, 0, 4, 0x1203 },
+	{ 0x41, 0x43, 0, 1, 16, 1, 0x1204 }, /* MO */
+	{ 0x41, 0x43, 0, 1, 0xfffffffc, 8, 0x1204 },
+	{ 0x41, 0x43, 0, 1, 0, 17, 0x1205 }, /* too long */
+	{ 0x41, 0x43, 0, 1, 10, 7, 0x1205 },
+	{ 0x41, 0x43, 0, 1, 17, 0, 0x1205 },
+	{ 0x41, 0x41, 1, 1, 1, 28, 0x1204 }, /* Read Requests */
+	{ 0x41, 0x41, 1, 0, 0, 28, 0x1203 },
+	{ 0x41, 0x41, 1, 2, 0, 28, 0x1203 },
+	{ 0x41, 0x41, 1, 5, 0, 28, 0x1202 }, /* IRD is 4 */
+	{ 0x41, 0x41, 1, 1, 0, 29, 0x1205 },
+	{ 0x41, 0x41, 1, 1, 0, 27, 0x02ff },
+	{ 0x41, 0x4a, 1, 1, 4, 52, 0x1204 }, /* Atomic Requests */
+	{ 0x41, 0x4a, 1, 0, 0, 52, 0x1203 },
+	{ 0x41, 0x4a, 1, 5, 0, 52, 0x1202 },
+	{ 0x41, 0x4a, 1, 1, 0, 53, 0x1205 },
+	{ 0x41, 0x4a, 1, 1, 0, 51, 0x02ff },
+	{ 0x41, 0x4a, 1, 1, 0, 28, 0x02ff },
+	{ 0x41, 0x41, 1, 1, 0, 52, 0x1205 },
+	{ 0x41, 0x4b, 3, 0, 0, 12, 0x1203 }, /* Atomic Responses, to nothing */
+	{ 0x41, 0x4b, 3, 1, 0, 12, 0x1202 },
+	{ 0x41, 0x47, 2, 2, 0, 4, 0x1203 }, /* Terminates */
+	{ 0x41, 0x47, 2, 1, 0, 65, 0x1205 },
+};
+
 static void untagged_errors(void **state)
 {
 	ROWS("5040-4.8-20 5040-7.2-06 5040-7.2-07 5041-7.1-02 5041-7.1-08 5041-7.1-09 "
 	     "5041-7.1-10 5041-7.2-01 5041-7.2-08 5041-7.2-10 5041-7.2-11 5041-7.2-12 "
 	     "5041-7.2-13");
-	static const struct untagged_case cases[] = {
-		{ 0x40, 0x43, 0, 1, 0, 4, 0x1206 }, /* DV */
-		{ 0x43, 0x43, 0, 1, 0, 4, 0x1206 },
-		{ 0x41, 0x83, 0, 1, 0, 4, 0x0205 }, /* RV */
-		{ 0x41, 0x03, 0, 1, 0, 4, 0x0205 },
-		{ 0x41, 0x43, 4, 1, 0, 4, 0x1201 }, /* QN */
-		{ 0x41, 0x43, 5, 1, 0, 4, 0x1201 },
-		{ 0x41, 0x43, 0x01000000, 1, 0, 4, 0x1201 },
-		{ 0x41, 0x43, 1, 1, 0, 4, 0x0206 }, /* opcode and queue */
-		{ 0x41, 0x43, 3, 1, 0, 4, 0x0206 },
-		{ 0x41, 0x4a, 3, 1, 0, 52, 0x0206 },
-		{ 0x41, 0x4b, 1, 1, 0, 12, 0x0206 },
-		{ 0x41, 0x48, 1, 1, 0, 8, 0x0206 },
-		{ 0x41, 0x41, 0, 1, 0, 28, 0x0206 },
-		{ 0x41, 0x47, 0, 1, 0, 4, 0x0206 },
-		{ 0x41, 0x40, 0, 1, 0, 4, 0x0206 }, /* an untagged Write */
-		{ 0x41, 0x4d, 0, 1, 0, 4, 0x0206 },
-		{ 0x41, 0x43, 0, 0, 0, 4, 0x1203 }, /* MSN */
-		{ 0x41, 0x43, 0, 100, 0, 4, 0x1203 },
-		{ 0x41, 0x43, 0, 0x80000001, 0, 4, 0x1203 },
-		{ 0x41, 0x43, 0, 1, 16, 1, 0x1204 }, /* MO */
-		{ 0x41, 0x43, 0, 1, 0xfffffffc, 8, 0x1204 },
-		{ 0x41, 0x43, 0, 1, 0, 17, 0x1205 }, /* too long */
-		{ 0x41, 0x43, 0, 1, 10, 7, 0x1205 },
-		{ 0x41, 0x43, 0, 1, 17, 0, 0x1205 },
-		{ 0x41, 0x41, 1, 1, 1, 28, 0x1204 }, /* Read Requests */
-		{ 0x41, 0x41, 1, 0, 0, 28, 0x1203 },
-		{ 0x41, 0x41, 1, 2, 0, 28, 0x1203 },
-		{ 0x41, 0x41, 1, 5, 0, 28, 0x1202 }, /* IRD is 4 */
-		{ 0x41, 0x41, 1, 1, 0, 29, 0x1205 },
-		{ 0x41, 0x41, 1, 1, 0, 27, 0x02ff },
-		{ 0x41, 0x4a, 1, 1, 4, 52, 0x1204 }, /* Atomic Requests */
-		{ 0x41, 0x4a, 1, 0, 0, 52, 0x1203 },
-		{ 0x41, 0x4a, 1, 5, 0, 52, 0x1202 },
-		{ 0x41, 0x4a, 1, 1, 0, 53, 0x1205 },
-		{ 0x41, 0x4a, 1, 1, 0, 51, 0x02ff },
-		{ 0x41, 0x4a, 1, 1, 0, 28, 0x02ff },
-		{ 0x41, 0x41, 1, 1, 0, 52, 0x1205 },
-		{ 0x41, 0x4b, 3, 0, 0, 12, 0x1203 }, /* Atomic Responses, to nothing */
-		{ 0x41, 0x4b, 3, 1, 0, 12, 0x1202 },
-		{ 0x41, 0x47, 2, 2, 0, 4, 0x1203 }, /* Terminates */
-		{ 0x41, 0x47, 2, 1, 0, 65, 0x1205 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct untagged_case *c = &cases[i];
+	for (size_t i = 0; i < sizeof(untagged_cases) / sizeof(untagged_cases[0]); i++) {
+		const struct untagged_case *c = &untagged_cases[i];
 		const uint8_t data[100] = { 1 };
 		struct iw_cqe cqe;
 		struct iw_event ev;
@@ -153,8 +153,8 @@ static void untagged_errors(void **state)
 		fx_post_recv(&x, 78, x.base + 16, 16, x.stag);
 		n = fx_make_untagged(m, c->control, c->op, 0, c->qn, c->msn, c->mo, data, c->len);
 		/*
-		 * an MSN that skips one is noticed at delivery, when the segment may be in place
-		 * already
+		 * An MSN that skips one is noticed at delivery, when the segment may be in place
+		 * already.
 		 */
 		assert_int_equal(fx_feed(&x, 16, x.ssn++, m, n), 0);
 		assert_int_equal(x.mem[32], 0);

@@ -4,13 +4,28 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_peer.h"
 
-/* TSN wrap, gaps, duplicates, delayed and immediate SACKs (3.3.4, 6.2, 6.7). */
-static void test_sacks(void **state)
+/* The first TSNs come, and are acknowledged; returns the next one. */
+static uint32_t begin_with_sack(void)
+{
+	uint32_t t = f.tsn;
+
+	establish();
+	begin();
+	add_data(t++);
+	add_data_flags(t++, 0xff, 3, 1);
+	sendp();
+	assert_int_equal(sack_in(take(), 0).cum, t - 1);
+	nothing();
+	return t;
+}
+
+/* TSN wrap and gaps (1.6, 3.3.4). */
+static void test_sack_gaps(void **state)
 {
 	struct wire_sctp_sack s;
 	uint32_t t = f.tsn;
 
-	ROWS("9260-1.6-01 9260-3.3.4-01 9260-3.3.4-02 9260-6.2-03 9260-6.2-07 9260-6.2-08 9260-6.1-07");
+	ROWS("9260-1.6-01 9260-3.3.4-01 9260-3.3.4-02");
 	establish();
 	begin(); /* nothing but the second TSN so far */
 	add_data(t + 1);
@@ -40,57 +55,96 @@ static void test_sacks(void **state)
 	sendp();
 	assert_int_equal(f.rx.count, 2);
 	assert_int_equal(f.rx.data[0].sid, 1);
-	/* Two copies of an old chunk are listed twice and not delivered again. */
-	drop_all();
+	wait_ns(10 * MSEC);
+	s = sack_in(take(), 0);
+	assert_int_equal(s.cum, t + 7);
+	assert_int_equal(s.gaps, 0);
+}
+
+/* Two copies of an old chunk are listed twice and not delivered again (6.2). */
+static void test_sack_duplicates(void **state)
+{
+	struct wire_sctp_sack s;
+	uint32_t t;
+
+	ROWS("9260-6.2-08");
+	t = begin_with_sack();
 	begin();
-	add_data(t + 3);
-	add_data(t + 3);
+	add_data(t - 1);
+	add_data(t - 1);
 	sendp();
 	assert_int_equal(f.rx.count, 0);
 	s = sack_in(take(), 0);
-	assert_int_equal(s.cum, t + 7);
+	assert_int_equal(s.cum, t - 1);
 	assert_int_equal(s.dups, 2);
-	assert_int_equal(wire_sctp_sack_dup(&s, 1), t + 3);
-	/* One packet is acknowledged after the delay; two, or one with the I bit, at once. */
+	assert_int_equal(wire_sctp_sack_dup(&s, 1), t - 1);
+	/* They are listed once. */
 	begin();
-	add_data(t + 8);
+	add_data_flags(t, 0xff, 3, 1);
+	sendp();
+	assert_int_equal(sack_in(take(), 0).dups, 0);
+}
+
+/* One packet is acknowledged after the delay; two, or one with the I bit, at once (6.2). */
+static void test_sack_delay(void **state)
+{
+	uint32_t t;
+
+	ROWS("9260-6.2-03 9260-6.2-07");
+	t = begin_with_sack();
+	begin();
+	add_data(t);
 	sendp();
 	nothing();
 	wait_ns(9 * MSEC);
 	nothing();
 	wait_ns(1 * MSEC);
-	s = sack_in(take(), 0);
-	assert_int_equal(s.dups, 0);
+	assert_int_equal(sack_in(take(), 0).cum, t);
 	begin();
-	add_data(t + 9);
+	add_data(t + 1);
 	sendp();
 	nothing();
 	begin();
-	add_data(t + 10);
+	add_data(t + 2);
 	sendp();
-	assert_int_equal(sack_in(take(), 0).cum, t + 10);
+	assert_int_equal(sack_in(take(), 0).cum, t + 2);
 	wait_ns(SEC);
 	nothing();
 	begin();
-	add_data_flags(t + 11, 0xff, 3, 1);
+	add_data_flags(t + 3, 0xff, 3, 1);
 	sendp();
-	assert_int_equal(sack_in(take(), 0).cum, t + 11);
-	/* With DATA of our own, a SACK that is not due rides along. */
+	assert_int_equal(sack_in(take(), 0).cum, t + 3);
+}
+
+/* With DATA of our own, a SACK that is not due rides along (6.1). */
+static void test_sack_with_data(void **state)
+{
+	uint32_t t;
+
+	ROWS("9260-6.1-07");
+	t = begin_with_sack();
 	begin();
-	add_data(t + 12);
+	add_data(t);
 	sendp();
 	nothing();
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	assert_int_equal(sack_in(take(), 0).cum, t + 12);
-	/* A TSN far beyond is dropped, but answered with a SACK at once. */
+	assert_int_equal(sack_in(take(), 0).cum, t);
+}
+
+/* A TSN far beyond is dropped, but answered with a SACK at once. */
+static void test_sack_far_tsn(void **state)
+{
+	struct wire_sctp_sack s;
+	uint32_t t = begin_with_sack();
+
 	begin();
-	add_data(t + 12 + SCTP_RXMAP_RANGE);
+	add_data(t - 1 + SCTP_RXMAP_RANGE);
 	sendp();
 	assert_int_equal(f.rx.count, 0);
 	s = sack_in(take(), 0);
-	assert_int_equal(s.cum, t + 12);
+	assert_int_equal(s.cum, t - 1);
 	assert_int_equal(s.gaps, 0);
 }
 
@@ -496,12 +550,14 @@ static void test_padded_batch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_sacks),	   PEER_TEST(test_many_gaps),
-		PEER_TEST(test_fragments), PEER_TEST(test_fragment_budget),
-		PEER_TEST(test_bad_data),  PEER_TEST(test_chunks),
-		PEER_TEST(test_cwnd),	   PEER_TEST(test_cwnd_was_full),
-		PEER_TEST(test_defers),	   PEER_TEST(test_defers_no_loss),
-		PEER_TEST(test_padded),	   PEER_TEST(test_padded_batch),
+		PEER_TEST(test_sack_gaps),    PEER_TEST(test_sack_duplicates),
+		PEER_TEST(test_sack_delay),   PEER_TEST(test_sack_with_data),
+		PEER_TEST(test_sack_far_tsn), PEER_TEST(test_many_gaps),
+		PEER_TEST(test_fragments),    PEER_TEST(test_fragment_budget),
+		PEER_TEST(test_bad_data),     PEER_TEST(test_chunks),
+		PEER_TEST(test_cwnd),	      PEER_TEST(test_cwnd_was_full),
+		PEER_TEST(test_defers),	      PEER_TEST(test_defers_no_loss),
+		PEER_TEST(test_padded),	      PEER_TEST(test_padded_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
