@@ -177,7 +177,7 @@ static void only_the_application_rejects(void **state)
 	peer_says(5, CONTROL, "0000 0001");
 	peer_says(6, CONTROL, "0000 0005 0001 0001");
 	app_silence();
-	app_destroy_id(app_app.listener);
+	app_destroy_id(app.listener);
 	hears_soon(5, CONTROL, "0000 0004");
 	hears_soon(6, CONTROL, "0000 0004");
 	no_event();

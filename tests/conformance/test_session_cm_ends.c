@@ -151,8 +151,8 @@ static uint32_t call_peer(struct end *end, const char *data)
 
 	peer_open(0);
 	to.sin_port = htons(peer.port);
-	assert_int_equal(app_api->cm_channel_create(&app_app.chan, &app_app.fd), 0);
-	assert_int_equal(app_api->cm_create_id(app_app.chan, 1, PS_TCP, RC, &id), 0);
+	assert_int_equal(app_api->cm_channel_create(&app.chan, &app.fd), 0);
+	assert_int_equal(app_api->cm_create_id(app.chan, 1, PS_TCP, RC, &id), 0);
 	assert_int_equal(app_api->cm_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), 0);
 	app_event(ADDR_RESOLVED, 0);
 	assert_int_equal(app_api->cm_resolve_route(id, 1000), 0);
@@ -283,7 +283,7 @@ static void a_caller_that_is_not_ddp(void **state)
 
 	listen_with(0);
 	for (size_t i = 0; i < sizeof(indications) / sizeof(indications[0]); i++) {
-		peer_open(app_app.port);
+		peer_open(app.port);
 		peer_sends_init(&(struct peer_offer){ "0040 0040", indications[i] });
 		peer_hears_chunk(WIRE_SCTP_ABORT);
 		app_silence();
@@ -292,7 +292,7 @@ static void a_caller_that_is_not_ddp(void **state)
 		close(app_sock);
 	}
 	/* and one that is */
-	peer_open(app_app.port);
+	peer_open(app.port);
 	peer_calls(&usual);
 	peer_says(0, CONTROL, "0000 0001");
 	app_event(CONNECT_REQUEST, 0);
