@@ -10,13 +10,13 @@
 #define PPID_CONTROL 17
 #define ADAPTATION_DDP 1
 
-#define STREAMS 65536
-#define WINDOW 32768 /* DDP-SSNs in flight (RFC 5043 10) */
-#define PRIVATE_MAX 512
-#define QUEUES 3 /* of Sends, of Read Requests, of Terminates (RFC 5040 4.2) */
-#define READS 64
-#define LARGEST_SEND (4u << 20)
-#define TAGGED_LEN (2 + 14) /* the DDP-SSN and the header */
+#define STREAMS 65536		/* that there can be */
+#define WINDOW 32768		/* DDP-SSNs in flight (RFC 5043 10) */
+#define PRIVATE_MAX 512		/* bytes; the depths of an enhanced message count (RFC 6581 9) */
+#define QUEUES 3		/* of Sends, of Read Requests, of Terminates (RFC 5040 4.2) */
+#define READS 64		/* Read Requests of ours that may be outstanding */
+#define LARGEST_SEND (4u << 20) /* bytes that the peer may send in one Send */
+#define TAGGED_LEN (2 + 14)	/* the DDP-SSN and the header */
 #define UNTAGGED_LEN (2 + 18)
 #define READ_REQUEST_LEN 28
 
@@ -33,39 +33,47 @@
 #define PEER_TO_PEER 0x80000000u
 #define RTR_KINDS (RTR_SEND | RTR_WRITE | RTR_READ)
 
+/* A message that has come before its turn. */
 struct early {
 	uint32_t ppid;
 	size_t len;
 	uint8_t data[];
 };
 
+/* A Read Request of ours, and what has not come of its response. */
 struct pending_read {
-	uint64_t to;
+	uint64_t to; /* where the next byte goes */
 	uint32_t left;
 };
 
-enum state { INITIATED, OFFERED, OPEN, TURNED_DOWN };
+enum state {
+	INITIATED,   /* we have sent an Initiate */
+	OFFERED,     /* the peer has sent one */
+	OPEN,	     /* one was accepted */
+	TURNED_DOWN, /* one was rejected */
+};
 
 struct session {
 	uint16_t stream;
 	enum state state;
-	bool enhanced;
-	bool sent_end, got_end;
-	bool silent;  /* an RDMAP Terminate was sent: only the session's may follow */
-	bool rtr_due; /* the peer's first segment must be an RTR indication */
-	enum function answered;
-	uint16_t tx_ssn, rx_ssn;
-	uint32_t tx_msn[QUEUES], rx_msn[QUEUES];
-	struct early **early; /* segments that came before their turn, by DDP-SSN */
-	uint16_t ird, ord;
+	bool enhanced;		 /* its Initiate was one of RFC 6581 */
+	bool sent_end, got_end;	 /* session Terminates */
+	bool silent;		 /* an RDMAP Terminate was sent: only the session's may follow */
+	bool rtr_due;		 /* the peer's first segment must be an RTR indication */
+	enum function answered;	 /* how the peer has answered our Initiate; 0: not yet */
+	uint16_t tx_ssn, rx_ssn; /* DDP-SSNs of the next message each way */
+	uint32_t tx_msn[QUEUES]; /* of the next message to each queue of the peer */
+	uint32_t rx_msn[QUEUES]; /* of the next one from the peer */
+	struct early **early;	 /* messages that came before their turn, by DDP-SSN */
+	uint16_t ird, ord;	 /* what the peer said */
 	uint8_t private_data[PRIVATE_MAX];
 	size_t private_len;
-	uint8_t *memory;
+	uint8_t *memory; /* what offer() was given; NULL: nothing yet */
 	uint32_t stag, memory_len;
 	uint64_t to;
-	struct message *part; /* a Send whose last segment has not come */
-	struct message *first, **last;
-	struct pending_read reads[READS];
+	struct message *part;		  /* a Send whose last segment has not come */
+	struct message *first, **last;	  /* whole Sends that nobody has waited for yet */
+	struct pending_read reads[READS]; /* a ring, oldest first, as responses come in order */
 	unsigned int read_first, read_count;
 	struct end end;
 };
@@ -81,7 +89,7 @@ void on_message(const struct stack_message *m);
 void tagged(struct session *s, enum opcode op, uint32_t stag, uint64_t to, const uint8_t *data,
 	    size_t len);
 
-/* Octets in network order. */
+/* Write octets in network order, and return what is behind them; read such octets. */
 static inline uint8_t *put16(uint8_t *p, uint16_t v)
 {
 	*p++ = (uint8_t)(v >> 8);

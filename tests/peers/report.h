@@ -10,6 +10,7 @@
 /* How long anything may take, s. */
 #define PATIENCE 30
 
+/* Prints what was wrong, as printf() would, and ends the program. */
 #define fail(...)                                                                                  \
 	do {                                                                                       \
 		fflush(stdout);                                                                    \
@@ -19,6 +20,7 @@
 		_exit(1);                                                                          \
 	} while (0)
 
+/* Prints a line, which whoever waits for it sees at once. */
 #define say(...)                                                                                   \
 	do {                                                                                       \
 		printf(__VA_ARGS__);                                                               \
@@ -26,6 +28,7 @@
 		fflush(stdout);                                                                    \
 	} while (0)
 
+/* Returns the time of a monotonic clock, s. */
 static inline double now(void)
 {
 	struct timespec t;

@@ -20,9 +20,9 @@
 
 /* ---- what a stack gives: the socket of its association or, until there is one, its listener */
 
-/* Whether there is a socket at all. */
+/* Returns whether there is a socket at all. */
 bool socket_is_open(void);
-/* As setsockopt() and getsockopt() at level IPPROTO_SCTP. */
+/* Do and return what setsockopt() and getsockopt() at level IPPROTO_SCTP do. */
 int socket_set(int option, const void *value, socklen_t len);
 int socket_get(int option, void *value, socklen_t *len);
 /*
@@ -39,7 +39,7 @@ ssize_t socket_read(void *buf, size_t size, struct sctp_rcvinfo *info, unsigned 
 void api_configure(const struct stack_options *o);
 /* socket_set() that must not fail; `what` names the option. */
 void api_set(int option, const void *value, socklen_t len, const char *what);
-/* The header of a message to send. */
+/* Returns the header of a message to send. ppid: in host order. */
 struct sctp_sndinfo api_sndinfo(uint16_t stream, uint32_t ppid, bool ordered);
 
 #endif

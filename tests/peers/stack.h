@@ -23,14 +23,14 @@ struct stack_options {
 	uint16_t peer_udp_port; /* the peer's, for the side that connects; 0: SCTP on IP */
 	uint16_t outbound;	/* streams to ask for */
 	uint16_t inbound;	/* streams to allow at most */
-	bool has_adaptation;
-	uint32_t adaptation;
+	bool has_adaptation;	/* the INIT or INIT ACK has an adaptation indication */
+	uint32_t adaptation;	/* its code */
 };
 
 enum stack_event {
 	STACK_NOTHING, /* the time is over, or something happened that is of no interest */
-	STACK_MESSAGE,
-	STACK_UP,
+	STACK_MESSAGE, /* a whole message has come */
+	STACK_UP,      /* the association is there */
 	STACK_SHUT,    /* the association has ended by SHUTDOWN */
 	STACK_ABORTED, /* it was aborted, given up, or never there */
 	STACK_DRY,     /* all that was sent is acknowledged; see stack_ask_dry() */
@@ -45,16 +45,19 @@ struct stack_message {
 	size_t len;
 };
 
-extern const char stack_name[];
+extern const char stack_name[]; /* "usrsctp" or the like */
 
-/* The program calls one of them; then STACK_UP or STACK_ABORTED tells how it went. */
+/* The program calls one of them, once; then STACK_UP or STACK_ABORTED tells how it went. */
 void stack_connect(const struct stack_options *o);
 void stack_listen(const struct stack_options *o);
 
 /* Waits up to ms milliseconds for the next event. */
 enum stack_event stack_receive(struct stack_message *m, int ms);
 
-/* Blocks while the send buffer is full. False: the association is over. */
+/*
+ * Sends a message of len bytes; ppid is in host order. Blocks while the send buffer is full. False: the
+ * association is over.
+ */
 bool stack_send(uint16_t stream, uint32_t ppid, bool ordered, const void *data, size_t len);
 
 /* STACK_DRY comes as soon as nothing that was sent is unacknowledged, which may be at once. */
@@ -62,6 +65,7 @@ void stack_ask_dry(void);
 
 /* Begins an orderly shutdown: messages still arrive, and then STACK_SHUT. */
 void stack_shutdown(void);
+/* Aborts the association. */
 void stack_abort(void);
 
 /* These are known once the association is up. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LARGEST (2u << 20)
+#define LARGEST (2u << 20) /* bytes of a message */
 #define MEMORY (LARGEST + 65536)
 
 /* The private data of each side's Initiate, Accept or Reject. */
@@ -36,6 +36,7 @@ enum talk {
 	TALK_DISCONNECT, /* do not answer, but rdma_disconnect() */
 };
 
+/* A Send of the foreign end. */
 struct command {
 	uint32_t what;	 /* enum talk */
 	uint32_t seed;	 /* of the pattern */
@@ -43,17 +44,19 @@ struct command {
 	uint32_t length;
 	uint64_t addr; /* in the foreign end's memory */
 	uint32_t rkey;
-	uint32_t count;
+	uint32_t count; /* TALK_READ: pieces */
 };
 
+/* A Send of rnic-side. */
 struct answer {
-	uint32_t what;
+	uint32_t what;	/* enum talk of the command */
 	int32_t status; /* 0: all was as it should be */
-	uint64_t addr;
+	uint64_t addr;	/* TALK_HELLO: of its memory */
 	uint32_t rkey;
-	uint32_t size;
+	uint32_t size; /* bytes of that */
 };
 
+/* Returns byte i of the pattern that the seed tells. */
 static inline uint8_t pattern(uint32_t seed, uint32_t i)
 {
 	uint32_t x = (i + 1) * 2654435761u ^ seed * 2246822519u;
@@ -61,6 +64,7 @@ static inline uint8_t pattern(uint32_t seed, uint32_t i)
 	return (uint8_t)(x >> 24 ^ x >> 11);
 }
 
+/* Write len bytes of a pattern to p; return whether they are there. */
 static inline void fill(uint8_t *p, uint32_t seed, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i++)
