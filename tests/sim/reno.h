@@ -13,23 +13,26 @@ struct reno {
 	int from, to;
 	struct path_addr there, back;
 	/* The sender. Packets have numbers, from 0. */
-	uint32_t una, next, recover;
+	uint32_t una;	       /* the first one that is not acknowledged */
+	uint32_t next;	       /* to be sent next */
+	uint32_t recover;      /* recovery ends when this one is acknowledged */
 	uint32_t sent;	       /* all below this were sent once at least */
 	double cwnd, ssthresh; /* packets */
-	unsigned int dupacks;
-	bool recovering;
-	uint64_t timeout; /* SIMNET_NEVER: nothing is outstanding */
-	uint64_t rto, srtt;
-	uint32_t timed; /* the packet whose round trip is measured */
+	unsigned int dupacks;  /* duplicate acknowledgements in a row */
+	bool recovering;       /* fast recovery */
+	uint64_t timeout;      /* SIMNET_NEVER: nothing is outstanding */
+	uint64_t rto, srtt;    /* ns */
+	uint32_t timed;	       /* the packet whose round trip is measured */
 	uint64_t timed_at;
 	bool timing;
 	/* The receiver. */
-	uint32_t expected;
-	uint8_t got[RENO_WINDOW];
+	uint32_t expected;	  /* the first packet that has not come */
+	uint8_t got[RENO_WINDOW]; /* whether one of those behind it has, by its number modulo */
 };
 
 /*
- * Adds two hosts, 10.0.0.first and the next, to the network; the caller routes between their nodes.
+ * Adds two hosts, 10.0.0.first and the next, to the network; the caller routes between their nodes, and
+ * frees the flow by free().
  */
 struct reno *reno_new(struct simnet *net, uint8_t first);
 /* Sends what the window allows, and once more what is overdue. */

@@ -12,7 +12,7 @@
 #define MIB (1u << 20)
 
 struct scene {
-	const char *name;
+	const char *name; /* for test_stack_sim --scenario */
 	void (*run)(struct stack_world *w);
 	unsigned int count; /* seeds in the suite */
 	bool blind;	    /* what it is about need not show in w->seen */
@@ -29,23 +29,25 @@ extern const struct scene scenes_share[]; /* a bottleneck with others */
 extern const struct scene scenes_cm[];	  /* RDMA CM ids */
 extern const struct scene scenes_oob[];	  /* QPs connected out of band */
 
+/* Returns 0 to n - 1, at random. */
 static inline uint32_t below(struct stack_world *w, uint32_t n)
 {
 	return sim_random_below(&w->random, n);
 }
 
+/* Returns true with probability p. */
 static inline bool chance(struct stack_world *w, double p)
 {
 	return sim_random_chance(&w->random, p);
 }
 
-/* ns, at random. */
+/* Returns a time between these two, which are in ms; in ns, at random. */
 static inline uint64_t some_ms(struct stack_world *w, uint32_t from, uint32_t to)
 {
 	return from * MSEC + sim_random_u64(&w->random) % ((to - from) * MSEC + 1);
 }
 
-/* Two nodes with the link between them, which are not started. */
+/* Makes two nodes, which are not started, with a link each way that delays and does nothing else. */
 void scene_two_nodes(struct stack_world *w);
 /*
  * The nodes give up a handshake after 30 s, as processes do. A peer's process that has died in the midst of
@@ -54,32 +56,32 @@ void scene_two_nodes(struct stack_world *w);
 void scene_give_up_early(struct stack_world *w);
 /* Starts all nodes. */
 void scene_start(struct stack_world *w);
-/* So many works, from either of the first two nodes, with a programme each. */
+/* Makes n works, each from either of the first two nodes to the other, with a programme each. */
 void scene_works(struct stack_world *w, unsigned int n);
-/* Two nodes that are started, with up to four works that connect by RDMA CM. */
+/* Makes two nodes, starts them, and makes up to four works that connect by RDMA CM. */
 void scene_usual(struct stack_world *w);
-/* The same; perhaps some of the works are connected out of band. */
+/* The same; in half of the seeds about half of the works are connected out of band. */
 void scene_mixed(struct stack_world *w);
-/* The link becomes so slow that what happens meanwhile happens in mid-stream. */
+/* Makes the link so slow that what happens meanwhile happens in mid-stream. */
 void scene_slow(struct stack_world *w, uint32_t bytes_per_second);
-/* Loses up to 14 % each way. */
+/* Makes the link lose up to 14 % of the packets each way. */
 void scene_some_loss(struct stack_world *w);
 /* Makes the link a bad one, in any way. */
 void scene_some_link(struct stack_world *w, struct simnet_link *l);
-/* Whether all works are connected. */
+/* Returns whether all works are connected. */
 bool scene_is_up(struct stack_world *w);
 /*
  * Runs until all works are connected. INITs are sent again after 1, 2, 4 s and so on up to a minute: with
  * bad luck that takes long.
  */
 void scene_connected(struct stack_world *w);
-/* Runs until all is done, but no longer than that. Returns whether all is done. */
+/* Runs until all is done, but no longer than ns. Returns whether all is done. */
 bool scene_done_within(struct stack_world *w, uint64_t ns);
 /* The sessions of all works that exist may end from now on. */
 void scene_all_may_end(struct stack_world *w);
 /* Compares the memory of all works with the model. */
 void scene_check_works(struct stack_world *w);
-/* Runs until all is done, which must be so by then, and checks the works. */
+/* Runs until all is done, within `limit` ns at most, and checks the works. */
 void scene_finish(struct stack_world *w, uint64_t limit);
 
 #endif

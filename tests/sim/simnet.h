@@ -30,7 +30,9 @@ struct sim_random {
 	uint64_t state;
 };
 
+/* Sets it up; any seed will do. */
 void sim_random_init(struct sim_random *r, uint64_t seed);
+/* Returns 64 random bits. */
 uint64_t sim_random_u64(struct sim_random *r);
 /* Returns 0 to n - 1; 0 if n is 0. */
 uint32_t sim_random_below(struct sim_random *r, uint32_t n);
@@ -54,17 +56,18 @@ struct simnet_link {
 	bool black_hole; /* longer packets are lost without too_big() */
 
 	/* The rest belongs to simnet: state and counts. */
-	uint64_t busy_until;
-	uint64_t last_arrival;
-	uint64_t packets;
-	uint64_t bytes;
-	uint64_t dropped;
-	uint64_t too_long; /* packets lost because of their length */
-	uint64_t fragmented;
+	uint64_t busy_until;   /* when all that waits because of the rate has left */
+	uint64_t last_arrival; /* of a packet that was not reordered */
+	uint64_t packets;      /* that were to pass, whatever became of them */
+	uint64_t bytes;	       /* of those, without headers */
+	uint64_t dropped;      /* packets that were lost, or had no room in the queue */
+	uint64_t too_long;     /* packets lost because of their length */
+	uint64_t fragmented;   /* packets without DF that were cut up */
 };
 
 struct simnet;
 
+/* What a node is told. ctx: as given to simnet_add(). */
 struct simnet_ops {
 	/*
 	 * A packet arrives. path is the receiver's view: remote and udp_port are the sender's. The
@@ -83,6 +86,7 @@ struct simnet_ops {
 			size_t len, uint64_t now);
 };
 
+/* Makes a network without nodes; frees it, with the packets that are under way. */
 struct simnet *simnet_new(uint64_t seed);
 void simnet_free(struct simnet *net);
 /* Adds a node, which receives what is sent to this address and UDP port. Returns its number. */
@@ -94,11 +98,14 @@ int simnet_add(struct simnet *net, const struct ip_addr *addr, uint16_t udp_port
  * once.
  */
 void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link);
+/* What has become of a node. */
 enum simnet_state {
-	SIMNET_UP,
+	SIMNET_UP,     /* as at first */
 	SIMNET_SILENT, /* neither sends nor receives, as if cut off or stopped */
 	SIMNET_GONE,   /* who sends to it gets unreachable() */
 };
+
+/* A node is up at first. For packets that are under way to it, the state at their arrival counts. */
 void simnet_set_state(struct simnet *net, int node, enum simnet_state state);
 /* Gives the node another UDP port, as a NAT does. Nobody is at the old one any more. */
 void simnet_set_port(struct simnet *net, int node, uint16_t udp_port);

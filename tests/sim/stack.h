@@ -35,33 +35,36 @@
 
 #define SEC 1000000000ull
 #define MSEC SIMNET_MSEC
-#define STACK_NODES 4
+#define STACK_NODES 4 /* of a world at most; likewise below */
 #define STACK_WORKS 64
 #define STACK_UDP_PORT 5000 /* all endpoints of a node are behind it */
 #define STACK_CM_PORT                                                                              \
 	7000 /* nodes listen here, and ids that share an association connect from here */
+/* The memory of a side, bytes: a source, a sink, and receives. */
 #define STACK_SOURCE 65536u
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
-#define STACK_RECV 9000u
-#define STACK_WORDS 4u	  /* for the peer's atomics */
-#define STACK_SRQ 64u	  /* receives of an SRQ at most */
-#define STACK_BULK 16384u /* bytes of a write of a bulk flow */
-#define STACK_HEARD 16u	  /* RDMA CM events of one id, at most */
+#define STACK_RECV 9000u   /* of each receive */
+#define STACK_WORDS 4u	   /* words of 64 bits for the peer's atomics */
+#define STACK_SRQ 64u	   /* receives of an SRQ at most */
+#define STACK_BULK 16384u  /* bytes of a write of a bulk flow */
+#define STACK_HEARD 16u	   /* RDMA CM events of one id, at most */
 
 struct stack_world;
 struct stack_node;
 struct stack_work;
 
+/* One request of a programme. */
 struct stack_op {
 	uint8_t opcode; /* enum iw_wr_opcode */
 	bool back;	/* a read of what an earlier write of ours has put into the peer's sink */
 	bool fence;
-	bool bad; /* with an STag that the peer does not know */
-	uint32_t len;
+	bool bad;     /* with an STag that the peer does not know */
+	uint32_t len; /* bytes */
+	/* Where its bytes are, as offsets; in the words, the number of the word. */
 	uint32_t local; /* in our source; reads: in our sink */
 	uint32_t remote; /* writes: in the peer's sink; reads: in its source, or sink; atomics: in its words */
-	uint32_t imm; /* *_WITH_IMM */
-	uint64_t compare_add, swap;
+	uint32_t imm;		    /* *_WITH_IMM */
+	uint64_t compare_add, swap; /* atomics */
 };
 
 /* How far the application of a side has come with its connection. */
@@ -99,34 +102,40 @@ struct stack_side {
 	struct iw_qp *qp;
 	struct stack_link link;
 	const struct stack_side
-		*names; /* out of band: whom it connects to in place of its peer, or NULL */
-	uint8_t *source, *sink, *recv;
+		*names;	 /* out of band: whom it connects to in place of its peer, or NULL */
+	uint8_t *source; /* what requests send and the peer reads */
+	uint8_t *sink;	 /* what the peer writes, and our reads and atomics bring */
+	uint8_t *recv;	 /* recv_slots receives */
 	uint64_t words[STACK_WORDS], model_words[STACK_WORDS];
 	struct iw_mr *source_mr, *sink_mr, *recv_mr, *words_mr;
 	uint32_t source_stag, sink_stag,
-		words_stag; /* known to the peer, also once the MR is gone */
-	uint64_t source_iova;
-	struct stack_op *ops;
-	unsigned int n_ops, posted, completed;
+		words_stag;   /* known to the peer, also once the MR is gone */
+	uint64_t source_iova; /* the address of the source to the peer; the others begin at 0 */
+	struct stack_op *ops; /* the programme */
+	unsigned int n_ops;
+	unsigned int posted, completed; /* of it; a bulk flow: writes */
 	unsigned int
 		*send_op; /* ops that are Sends, or end in immediate data: what takes a receive */
 	unsigned int sends;
-	unsigned int recv_slots, recvs_posted, recvs_done;
-	uint32_t written, read_to;
-	bool hold;	 /* posts no Sends, Writes, Reads for now */
-	bool hold_recvs; /* posts no receives */
+	unsigned int recv_slots; /* receives that are posted at once */
+	unsigned int recvs_posted, recvs_done;
+	uint32_t written; /* bytes of the peer's sink that writes of the programme take */
+	uint32_t read_to; /* bytes of our own that its reads and atomics take, from the end */
+	bool hold;	  /* posts no Sends, Writes, Reads for now */
+	bool hold_recvs;  /* posts no receives */
 	bool shares; /* its receives are in the SRQ of its node, and come into recv when they complete */
-	bool up; /* connected; out of band: something has completed */
-	bool sq_failed, rq_failed;
-	bool closed;	      /* the application knows that its connection is over */
-	bool blamed;	      /* a request has completed with an error of its own */
-	unsigned int version; /* of the source, where it changes while it is sent */
-	uint8_t *model_sink, *model_recv;
+	bool up;			  /* connected; out of band: something has completed */
+	bool sq_failed, rq_failed;	  /* a completion of that queue was none of success */
+	bool closed;			  /* the application knows that its connection is over */
+	bool blamed;			  /* a request has completed with an error of its own */
+	unsigned int version;		  /* of the source, where it changes while it is sent */
+	uint8_t *model_sink, *model_recv; /* what sink and recv have to become */
 };
 
+/* A pair of QPs, and what their applications are to do. */
 struct stack_work {
 	struct stack_world *w;
-	unsigned int number;
+	unsigned int number;	    /* its index in the world */
 	struct stack_side side[2];  /* 0 connects, 1 accepts; out of band: no difference */
 	struct stack_node *home[2]; /* where the sides are, or were */
 	bool oob;		    /* the QPs are connected out of band */
@@ -147,9 +156,9 @@ struct stack_work {
 
 /* A channel of RDMA CM events, as conn/ sees it. */
 struct rnic_channel {
-	struct list_node events; /* in stack_host.c */
-	unsigned int n;
-	unsigned int refs;
+	struct list_node events; /* struct queued of stack_host.c */
+	unsigned int n;		 /* events that wait */
+	unsigned int refs;	 /* what conn/ holds of it */
 };
 
 struct sim_port;
@@ -163,9 +172,10 @@ struct net {
 	bool links; /* packets pass only once a handshake has set up the link to the peer */
 };
 
+/* A host with one process, which may die and be started again. */
 struct stack_node {
 	struct stack_world *w;
-	unsigned int number;
+	unsigned int number; /* its index in the world */
 	int id, second; /* in the network; second: its other address, which INIT and INIT ACK list, or -1 */
 	struct ip_addr addr, second_addr;
 	/* Settings, to be changed before stack_node_start(). */
@@ -173,7 +183,7 @@ struct stack_node {
 	struct sctp_config sctp_config; /* of which conn/ sets silent_limit only */
 	struct iw_config iw_config;
 	uint32_t zcopy_window; /* takes the place of SCTP's, behind which there is never as much posted here */
-	uint32_t mtu;
+	uint32_t mtu;	      /* bytes that its routes take */
 	unsigned int backlog; /* of its listener */
 
 	/* The process. */
@@ -191,19 +201,20 @@ struct stack_node {
 	struct iw_pd *pd;
 	/* With receives, which most of its QPs then share. To be set before works are made. */
 	unsigned int srq_slots;
-	struct iw_srq *srq;
+	struct iw_srq *srq; /* NULL until the first work is made */
 	struct iw_mr *srq_mr;
-	uint8_t *srq_recv;
+	uint8_t *srq_recv; /* the memory of the slots, STACK_RECV bytes each */
 	unsigned int srq_free[STACK_SRQ], n_srq_free; /* slots that are not posted */
-	uint64_t bad_crc;
+	uint64_t bad_crc;			      /* packets that came with a wrong checksum */
 	unsigned int stale; /* requests that came for attempts that were over */
 };
 
+/* All there is in one run of a scenario. */
 struct stack_world {
 	const char *scenario;
 	unsigned long long seed;
-	uint64_t now;
-	unsigned long long steps;
+	uint64_t now;		  /* ns; it begins at 1,000 s */
+	unsigned long long steps; /* of the loop; too many are a failure */
 	struct simnet *net;
 	struct sim_random random;
 	struct stack_node *nodes[STACK_NODES];
@@ -211,15 +222,15 @@ struct stack_world {
 	struct simnet_link link[2]; /* node 0 to node 1, and back */
 	struct stack_work *works[STACK_WORKS];
 	unsigned int n_works;
-	struct reno *reno;
+	struct reno *reno; /* a flow beside the works, or NULL */
 	/*
 	 * Sees each packet that leaves a node, in a buffer of 65,536 bytes that it may write to. Returns
 	 * its new length; 0: it is lost.
 	 */
 	size_t (*filter)(struct stack_world *w, struct stack_node *from, uint8_t *packet,
 			 size_t len);
-	void *filter_ctx;
-	unsigned int limit_ops; /* of a random programme */
+	void *filter_ctx;	/* the filter's own */
+	unsigned int limit_ops; /* requests of one side of a random programme, at most */
 	bool one_assoc; /* ids connect from the port on which their node listens, so that all share one */
 	double oob;		/* how many of the works are connected out of band */
 	unsigned long long ref; /* messages that left with memory that was referenced */
@@ -230,7 +241,7 @@ struct stack_world {
 /* The one that runs, for messages of the last resort. */
 extern struct stack_world *stack_current;
 
-/* Says how to replay the run, on top of cmocka's own words. */
+/* Checks a condition. If it fails, it says how to replay the run, on top of cmocka's own words. */
 #define check(cond)                                                                                \
 	do {                                                                                       \
 		if (!(cond))                                                                       \
@@ -241,30 +252,36 @@ extern struct stack_world *stack_current;
 
 /* ---- stack.c: worlds, nodes, the loop ---- */
 
+/* Makes an empty world for a seed of a scenario, which is the current one; frees it, with all in it. */
 struct stack_world *stack_world_new(const char *scenario, unsigned long long seed);
 void stack_world_free(struct stack_world *w);
+/*
+ * Adds a node with default settings. Its address is 10.0.0.(number + 1); the caller routes, may change the
+ * settings, and starts it.
+ */
 struct stack_node *stack_node_new(struct stack_world *w);
 /* Gives it another address, second_addr, which the caller routes to. */
 void stack_node_second(struct stack_node *n, uint8_t number);
 /* Starts its process, which listens. */
 void stack_node_start(struct stack_node *n);
-/* As by SIGKILL. Packets to it are lost without a word. */
+/* Ends its process as SIGKILL does, with its sides. Packets to it are lost without a word. */
 void stack_node_kill(struct stack_node *n);
-/* As by exit(): its peers hear of it. */
+/* Ends it as exit() does: its peers hear of it. */
 void stack_node_exit(struct stack_node *n);
 /* Makes the node's listener, or destroys it. */
 void stack_listen(struct stack_node *n);
 void stack_unlisten(struct stack_node *n);
-/* The associations of the node; with peer: those to that node. */
+/* Returns how many associations the node has; with peer: to that node. */
 unsigned int stack_assocs(const struct stack_node *n, const struct stack_node *peer);
-/* One of them, or NULL. */
+/* Returns one of them, or NULL. */
 struct conn_assoc *stack_assoc_of(const struct stack_node *n, const struct stack_node *peer);
-/* Runs until done(), for at most so long; later it is a failure. */
+/* Run until done(), which must be so within `limit` ns, and for so long. */
 void stack_run(struct stack_world *w, uint64_t limit, bool (*done)(struct stack_world *));
 void stack_run_for(struct stack_world *w, uint64_t ns);
-/* What this node draws at random, as its first TSN, is near the end of the numbers. */
+/* on: what this node draws at random from now on, as its first TSN, is near the end of the numbers. */
 void stack_near_wrap(struct stack_node *n, bool on);
 
+/* Returns the node whose conn/ that is. */
 static inline struct stack_node *stack_node_of(struct conn *c)
 {
 	return list_entry(c, struct stack_node, conn);
@@ -272,52 +289,56 @@ static inline struct stack_node *stack_node_of(struct conn *c)
 
 /* ---- stack_carrier.c ---- */
 
+/* The carrier of all nodes, and what the network calls when something comes for one. */
 extern const struct carrier stack_carrier;
 extern const struct simnet_ops stack_net_ops;
-/* Forgets what has arrived. */
+/* Forgets what has arrived at the node and was not handed over yet. */
 void stack_carrier_clear(struct stack_node *n);
 
 /* ---- stack_host.c ---- */
 
+/* What conn/ and the RNIC of all nodes call. */
 extern const struct conn_ops stack_conn_ops;
 extern const struct iw_rnic_ops stack_rnic_ops;
-/* The next event, as an application reads it; false: none waits. */
+/* Takes the next event, as an application reads it. False: none waits. */
 bool stack_channel_read(struct stack_node *n, struct rnic_cm_event *ev);
 
 /* ---- stack_inside.c ---- */
 
-/* What a node keeps for its peers is within its bounds. */
+/* Checks that what a node keeps for its peers is within its bounds. */
 void stack_check_bounds(const struct stack_node *n);
-/* No receive of the node's SRQ got lost. For when no message is in process. */
+/* Checks that no receive of the node's SRQ got lost. For when no message is in process. */
 void stack_srq_check(const struct stack_node *n);
-/* The DDP-SSNs of all sessions, on which nothing was sent yet, go on with this number. */
+/* Lets the DDP-SSNs of all sessions, on which nothing was sent yet, go on with this number. */
 void stack_set_ssn(struct stack_world *w, uint16_t ssn);
-/* The first TSN of the association, and up to where the peer has acknowledged. */
+/* Return our first TSN of the association, and the last one that the peer has acknowledged. */
 uint32_t stack_init_tsn(const struct conn_assoc *a);
 uint32_t stack_acked_tsn(const struct conn_assoc *a);
+/* Returns whether iwarp/ takes this side for the one that has opened the association. */
 bool stack_iw_is_initiator(const struct conn_assoc *a);
 /* Shuts the association down, as its idle timer does. */
 void stack_shutdown(struct conn_assoc *a);
 
 /* ---- stack_connect.c ---- */
 
-/* The application of the node reads its events. */
+/* Lets the application of the node read its events. */
 void stack_read_events(struct stack_node *n);
-/* The application of the side takes the next step to its connection, if that is due. */
+/* Lets the application of the side take the next step to its connection, if that is due. */
 void stack_side_connect(struct stack_side *s);
-/* The application ends the connection of this side. */
+/* Lets the application end the connection of this side; the work may end early then. */
 void stack_side_close(struct stack_side *s);
 /* Destroys the side's RDMA CM id, if it has one. */
 void stack_side_destroy_id(struct stack_side *s);
-/* The work begins anew, on new ids and with the same QPs, after a pause. */
+/* Lets the work begin anew, on new ids and with the same QPs, after a pause of so many ns. */
 void stack_work_again(struct stack_work *work, uint64_t pause);
 /*
- * A work that is connected out of band begins anew, with the same QP numbers: each side is reset and
+ * Lets a work that is connected out of band begin anew, with the same QP numbers: each side is reset and
  * connects after its pause, ns. If all was done, one side may stay in its old session until then.
  */
 void stack_oob_again(struct stack_work *work, const uint64_t pause[2]);
-/* An event of a QP, CQ or SRQ. */
+/* Takes an event of a QP, CQ or SRQ of the node ctx, which there must be a reason for. */
 void stack_raised(void *ctx, const struct iw_event *ev);
+/* Returns the other side of the work; itself, if its QP is connected to itself. */
 static inline struct stack_side *stack_peer(const struct stack_side *s)
 {
 	return s->work->self ? (struct stack_side *)(uintptr_t)s :
@@ -326,11 +347,15 @@ static inline struct stack_side *stack_peer(const struct stack_side *s)
 
 /* ---- stack_plan.c ---- */
 
-/* Adds a request to the programme of a side; false: no room in the sinks. */
+/*
+ * Adds a request of `len` bytes to the programme of a side; where they are is drawn at random. An atomic
+ * has 8 bytes. False: no room in the sinks.
+ */
 bool stack_op_add(struct stack_side *s, uint8_t opcode, uint32_t len);
-/* At most so many random requests for both sides; the last is a Send. */
+/* Gives both sides a programme of at most `max` random requests each; the last is a Send. */
 void stack_plan(struct stack_work *work, unsigned int max);
 
+/* Return what kind of request it is. */
 static inline bool stack_op_is_write(const struct stack_op *op)
 {
 	return op->opcode == IW_WR_RDMA_WRITE || op->opcode == IW_WR_RDMA_WRITE_WITH_IMM;
@@ -349,29 +374,39 @@ static inline bool stack_op_takes_receive(const struct stack_op *op)
 
 /* ---- stack_work.c ---- */
 
-/* A pair of QPs without requests, which connect as soon as they can. */
+/* Makes a pair of QPs without requests, which connect as soon as they can. */
 struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *passive);
-/* A QP that is connected to itself. */
+/* Makes a QP that is connected to itself. */
 struct stack_work *stack_self_new(struct stack_node *n);
-/* Posts and polls, until nothing more can be posted. */
+/* Lets the application of a side post and poll, until nothing more can be posted. */
 void stack_application(struct stack_side *s);
 /* Empties the memory of a side, and that of its model. */
 void stack_side_clear(struct stack_side *s);
 /* Empties the queues of a side, whose programme begins anew. The QP is in INIT. */
 void stack_side_reset(struct stack_side *s);
-/* What goes with the process of a side. */
+/* Frees what goes with the process of a side; s->node is NULL then. */
 void stack_side_free(struct stack_side *s);
-/* All requests of the programme and the receives for the peer's Sends have completed. */
+/*
+ * Return whether all requests of the programme and the receives for the peer's Sends have completed: of a
+ * work; of all works that are not to end early and have an end.
+ */
 bool stack_work_done(const struct stack_work *work);
 bool stack_all_done(struct stack_world *w);
-/* Both ends are in error, and every request has completed or was flushed. */
+/*
+ * Return whether both ends are in error, and every request has completed or was flushed: of a work; of all
+ * that are to end early.
+ */
 bool stack_work_over(const struct stack_work *work);
 bool stack_works_over(struct stack_world *w);
-/* The memory of a work that is done is the model's; of one that is over, nothing else is in it. */
+/*
+ * Checks that the memory of a work is the model's, and that it is done. If it is to end early: that each
+ * byte of its sinks is the model's or untouched.
+ */
 void stack_work_check(struct stack_work *work);
-/* The memory at `at` has been read, and may change right behind that. */
+/* To be told that the memory at `at` has been read: right behind that a source may change. */
 void stack_mutate(const void *at);
 
+/* Returns the state of the side's QP, which another end of the stack may have changed. */
 static inline enum iw_qp_state stack_qp_state(const struct stack_side *s)
 {
 	return (enum iw_qp_state)atomic_load_explicit(&s->qp->state, memory_order_relaxed);
