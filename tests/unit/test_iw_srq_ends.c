@@ -77,28 +77,84 @@ static void held_too_long(void **state)
 	iw_srq_stop(&t);
 }
 
+/* An RNIC with one QP on an SRQ of three receives, whose side opens the association. */
+static void start_active(struct sx *t)
+{
+	memset(t, 0, sizeof(*t));
+	fx_start(&t->x, true);
+	assert_int_equal(iw_srq_new(t->x.pd, 4, 2, NULL, &t->srq), 0);
+	t->end[0].qp = iw_srq_new_qp(t);
+	iw_srq_post(t, 3);
+}
+
+/* That QP's Initiate leaves. The second message of the session comes before the peer's answer. */
+static void initiate(struct sx *t)
+{
+	struct iw_session_param p = { .rnr_retry_count = 7 };
+	struct end *e = &t->end[0];
+
+	assert_int_equal(iw_session_initiate(t->x.assoc, e->qp, &p,
+					     &(struct iw_session_user){ .ctx = t }, &e->session),
+			 0);
+	assert_true(fx_pull(&t->x));
+	e->sid = t->x.msg.sid;
+	e->ssn = 0;
+	iw_srq_segment(t, 0, 2, 0, true, 2, 20, 2);
+	assert_int_equal(iw_rc_of(e->qp)->rx.taken, 2);
+	select_end(t, 0);
+}
+
+/* The receives that the QP had taken are back, and it may try again. */
+static void expect_released(struct sx *t)
+{
+	assert_int_equal(iw_srq_left(t->srq), 3);
+	assert_int_equal(iw_rc_of(t->end[0].qp)->rx.taken, 0);
+	assert_int_equal(atomic_load(&t->end[0].qp->state), IW_QPS_INIT);
+	no_cqe(t);
+}
+
 /* Segments come before the answer to our Initiate, which is a Reject: no receive is lost. */
 static void rejected(void **state)
 {
-	struct iw_session_param p = { .rnr_retry_count = 7 };
 	struct sx t;
 
-	memset(&t, 0, sizeof(t));
-	fx_start(&t.x, true);
-	assert_int_equal(iw_srq_new(t.x.pd, 4, 2, NULL, &t.srq), 0);
-	t.end[0].qp = iw_srq_new_qp(&t);
-	iw_srq_post(&t, 3);
-	assert_int_equal(iw_session_initiate(t.x.assoc, t.end[0].qp, &p, NULL, &t.end[0].session),
-			 0);
-	assert_true(fx_pull(&t.x));
-	t.end[0].sid = t.x.msg.sid;
-	iw_srq_segment(&t, 0, 2, 0, true, 1, 20, 2);
-	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 2);
-	select_end(&t, 0);
+	start_active(&t);
+	initiate(&t);
 	fx_control(&t.x, SESSION_ENHANCED_REJECT, "\0\0\0\0", 4);
 	fx_event(&t.x, IW_EVENT_REJECT);
-	assert_int_equal(iw_srq_left(t.srq), 3);
-	assert_int_equal(iw_rc_of(t.end[0].qp)->rx.taken, 0);
+	expect_released(&t);
+	iw_srq_stop(&t);
+}
+
+/*
+ * The same if the association is lost while the Initiate is unanswered: the next session gets the
+ * receives in the order in which they were posted.
+ */
+static void lost_before_the_answer(void **state)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct iw_event ev;
+	struct sx t;
+
+	start_active(&t);
+	initiate(&t);
+	iw_assoc_lost(t.x.assoc, -ETIMEDOUT);
+	ev = fx_event(&t.x, IW_EVENT_CLOSED);
+	assert_ptr_equal(ev.user.ctx, &t);
+	assert_int_equal(ev.error, -ETIMEDOUT);
+	fx_no_event(&t.x);
+	expect_released(&t);
+	t.x.assoc = iw_assoc_new(t.x.rnic, &llp, &t.x, true, 64, 1452);
+	initiate(&t);
+	fx_control(&t.x, SESSION_ENHANCED_ACCEPT, "\0\0\0\0", 4);
+	deselect(&t, 0);
+	fx_event(&t.x, IW_EVENT_ACCEPT);
+	send_one(&t, 0, 1);
+	iw_srq_expect(&t, 0, 0, 1);
+	iw_srq_expect(&t, 0, 1, 2);
+	t.end[0].ssn++;
+	send_one(&t, 0, 3);
+	iw_srq_expect(&t, 0, 2, 3);
 	no_cqe(&t);
 	iw_srq_stop(&t);
 }
@@ -342,6 +398,7 @@ int main(void)
 		cmocka_unit_test(too_much_unexpected),
 		cmocka_unit_test(held_too_long),
 		cmocka_unit_test(rejected),
+		cmocka_unit_test(lost_before_the_answer),
 		cmocka_unit_test(cq_overrun),
 		cmocka_unit_test(far_ahead),
 		cmocka_unit_test(oob_peer_goes),
