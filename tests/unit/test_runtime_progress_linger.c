@@ -164,6 +164,51 @@ static void test_linger_gives_way(void **state)
 	shard_wait_end(s);
 }
 
+static unsigned int polls, looks; /* of the application, in each yield */
+
+static void poll_in_yield(void)
+{
+	s->poller.polls += polls;
+	s->burst.looks += looks;
+	yield();
+}
+
+/* An application that polls takes what comes: a look more would only keep it from the lock. */
+static void test_linger_beside_polls(void **state)
+{
+	static const struct {
+		unsigned int polls, looks;
+	} enough[] = { { 8, 0 }, { 0, 8 }, { 3, 5 } };
+
+	for (size_t i = 0; i < sizeof(enough) / sizeof(enough[0]); i++) {
+		fake_progress_setup(state);
+		fake_progress_start();
+		short_sleeps = 1;
+		yield_takes = 1000;
+		polls = enough[i].polls;
+		looks = enough[i].looks;
+		fake.on_epoll_wait = short_sleep;
+		fake.on_yield = poll_in_yield;
+		fake_progress_run();
+		fake_shard_expect("receive sleep " SERVED LOOK "end");
+		assert_int_equal(s->progress.no_linger_until, 0);
+	}
+}
+
+/* Polls add up from one yield to the next: 4, and 8. */
+static void test_linger_beside_few_polls(void **state)
+{
+	fake_progress_start();
+	short_sleeps = 1;
+	yield_takes = 1000;
+	polls = 4;
+	looks = 0;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = poll_in_yield;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED LOOK LOOK "end");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +218,8 @@ int main(void)
 		cmocka_unit_test_setup(test_linger_long, fake_progress_setup),
 		cmocka_unit_test_setup(test_no_linger, fake_progress_setup),
 		cmocka_unit_test_setup(test_linger_gives_way, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_beside_polls, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_beside_few_polls, fake_progress_setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

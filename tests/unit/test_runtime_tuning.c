@@ -167,18 +167,18 @@ static void test_linger(void **state)
 		enum tuning_idle want;
 	} lingered[] = {
 		{ { 0 }, TUNING_IDLE_LINGER },
-		{ { .quiet = 50000, .away = 200000, .active = 7 }, TUNING_IDLE_LINGER },
+		{ { .quiet = 50000, .away = 200000 }, TUNING_IDLE_LINGER },
 		{ { .quiet = 50001 }, TUNING_IDLE_SLEEP },
-		{ { .awaited = true }, TUNING_IDLE_SLEEP },
-		{ { .active = 8 }, TUNING_IDLE_SLEEP },
+		{ { .away = 200001 }, TUNING_IDLE_LOST },
 		{ { .away = 200001, .quiet = 200001 }, TUNING_IDLE_LOST },
-		{ { .away = 200001, .awaited = true }, TUNING_IDLE_LOST },
 	};
 
 	for (size_t i = 0; i < COUNT(served); i++)
 		assert_int_equal(tuning_served(&served[i].seen), served[i].want);
 	for (size_t i = 0; i < COUNT(lingered); i++)
 		assert_int_equal(tuning_lingered(&lingered[i].seen), lingered[i].want);
+	assert_true(tuning_looks_once_more(7));
+	assert_false(tuning_looks_once_more(8));
 	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MIN), 20000000);
 	assert_int_equal(tuning_no_linger(640000000), TUNING_NO_LINGER_MAX);
 	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MAX), TUNING_NO_LINGER_MAX);

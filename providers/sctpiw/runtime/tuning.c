@@ -51,9 +51,7 @@ enum tuning_idle tuning_lingered(const struct tuning_lingered *seen)
 {
 	if (seen->away > TUNING_LINGER_LOST)
 		return TUNING_IDLE_LOST;
-	if (seen->quiet > TUNING_LINGER || seen->awaited || seen->active >= TUNING_POLLING_COUNT)
-		return TUNING_IDLE_SLEEP;
-	return TUNING_IDLE_LINGER;
+	return seen->quiet > TUNING_LINGER ? TUNING_IDLE_SLEEP : TUNING_IDLE_LINGER;
 }
 
 uint64_t tuning_no_linger(uint64_t last)

@@ -251,10 +251,8 @@ struct tuning_served {
 enum tuning_idle tuning_served(const struct tuning_served *seen);
 
 struct tuning_lingered {
-	uint64_t quiet;	 /* ns since something came in, or since the lingering began */
-	uint64_t away;	 /* ns that the last yield took */
-	uint32_t active; /* as in struct tuning_app */
-	bool awaited;	 /* another thread waits for the lock */
+	uint64_t quiet; /* ns since something came in, or since the lingering began */
+	uint64_t away;	/* ns that the last yield took */
 };
 
 /*
@@ -263,6 +261,15 @@ struct tuning_lingered {
  * tried again for long.
  */
 enum tuning_idle tuning_lingered(const struct tuning_lingered *seen);
+
+/*
+ * Whether a lingering thread takes the lock for another look, now that it has yielded. An application
+ * that polls finds what comes in by itself. active: as in struct tuning_app.
+ */
+static inline bool tuning_looks_once_more(uint32_t active)
+{
+	return active < TUNING_POLLING_COUNT;
+}
 
 /* How long not to linger, ns, the next time that the processor is lost; last: this time. */
 uint64_t tuning_no_linger(uint64_t last);
