@@ -335,6 +335,10 @@ static void test_icmp(void **state)
 	put_be32(quoted + 16, f.their_tag + 1); /* an INIT, but not ours */
 	for (i = 0; i < 10; i++)
 		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	/* Too little is quoted to know whose INIT it is, or whose packet at all. */
+	for (i = 0; i < sizeof(quoted); i++)
+		sctp_unreachable(f.ep, &f.path, quoted, i, f.now);
+	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
 	script("-", "state COOKIE-WAIT");
 	/* It quotes our INIT: we ask again, and believe it the third time. */
 	put_be32(quoted + 16, f.their_tag);
@@ -356,6 +360,7 @@ static void test_icmp(void **state)
 	put_be32(quoted + 4, f.tag);
 	put_be16(quoted, LOCAL_PORT + 1);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
 	script("wait 5000", "-", "state ESTABLISHED");
 	put_be16(quoted, LOCAL_PORT);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);

@@ -118,7 +118,7 @@ static void asymmetric(struct stack_world *w)
 
 static void mtu(struct stack_world *w, bool black_hole)
 {
-	static const uint32_t sizes[] = { 600, 900, 1006, 1280, 1400, 1492, 4352, 8000, 0 };
+	static const uint32_t sizes[] = { 552, 600, 900, 1006, 1280, 1400, 1492, 4352, 8000, 0 };
 
 	scene_mixed(w);
 	scene_slow(w, 300000 + below(w, 3000000));
@@ -126,7 +126,7 @@ static void mtu(struct stack_world *w, bool black_hole)
 	for (int n = 0; n < 6 && !scene_done_within(w, some_ms(w, 20, 1000)); n++) {
 		struct simnet_link *l = &w->link[below(w, 2)];
 
-		l->mtu = sizes[below(w, 9)];
+		l->mtu = sizes[below(w, 10)];
 		l->black_hole = black_hole;
 	}
 	scene_finish(w, 120 * SEC);

@@ -555,11 +555,13 @@ static void test_quoted(void **state)
 	put_be32(quoted + 16, f.their_tag + 1);
 	for (i = 0; i < 5; i++)
 		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->setup.refused, 0);
 	put_be32(quoted + 16, f.their_tag);
+	/* An INIT has no tag, so its first 8 or 19 bytes could be anybody's. */
+	for (i = 0; i < sizeof(quoted); i++)
+		sctp_unreachable(f.ep, &f.path, quoted, i, f.now);
+	assert_int_equal(f.a->setup.refused, 0);
 	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	sctp_unreachable(f.ep, &f.path, quoted, 8, f.now);
-	assert_int_equal(f.a->setup.refused, 2);
+	assert_int_equal(f.a->setup.refused, 1);
 	collect();
 	drop_all();
 	send_init_ack(&f.path, NULL);

@@ -226,18 +226,22 @@ static void test_killed(void **state)
 	}
 }
 
-/* A forged hint does no harm, nor does a pause shorter than the limit. */
+/* A false hint does no harm, nor does a pause shorter than the limit. */
 static void test_hint(void **state)
 {
 	struct host *a, *b;
 	struct world *w = world_new(6, &a, &b);
 	struct flow *f = connect_to(a, b, 1);
 	struct path_addr to = path_to(a, b);
+	uint8_t quoted[8];
 	unsigned int i;
 
 	assert_true(run(w, SEC, all_sent));
+	put_be16(quoted, a->port);
+	put_be16(quoted + 2, b->port);
+	put_be32(quoted + 4, f->a->peer_tag);
 	for (i = 0; i < 10; i++) {
-		sctp_unreachable(a->ep, &to, NULL, 0, w->now);
+		sctp_unreachable(a->ep, &to, quoted, sizeof(quoted), w->now);
 		run(w, 300 * MSEC, NULL);
 		assert_int_equal(f->error, 0);
 	}

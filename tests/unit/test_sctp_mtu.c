@@ -428,6 +428,9 @@ static void test_quoted(void **state)
 	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
 	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 7, f.now);
 	sctp_packet_too_big(f.ep, &f.path, 1300, p->data, 0, f.now);
+	put_be32(forged + 4, 0); /* as if an INIT were quoted, whose tag is behind that */
+	sctp_packet_too_big(f.ep, &f.path, 1300, forged, 8, f.now);
+	sctp_packet_too_big(f.ep, &f.path, 1300, forged, sizeof(forged), f.now);
 	port.udp_port++;
 	sctp_packet_too_big(f.ep, &port, 1300, p->data, 28, f.now);
 	other.remote = simnet_v4(9);
@@ -446,6 +449,66 @@ static void test_quoted(void **state)
 	assert_int_equal(max_packet(), 576 - 28);
 	drop_all();
 	nothing();
+}
+
+/* Has the user send one message of len bytes, which the peer acknowledges; returns the packet. */
+static struct packet *one_message(uint32_t len)
+{
+	struct packet *p;
+
+	f.message_len = len;
+	f.messages = 1;
+	sctp_assoc_doorbell(f.a);
+	collect();
+	p = take();
+	assert_non_null(p);
+	chunk_of(p, 0, WIRE_SCTP_DATA);
+	begin();
+	add_sack(get_be32(p->data + WIRE_SCTP_COMMON_LEN + WIRE_SCTP_CHUNK_LEN), 1000000, NULL, 0);
+	sendp();
+	return p;
+}
+
+/*
+ * Less than 576 bytes are not believed, whoever says so, but packets may be fragmented then: a link that
+ * really takes less must not stop the association.
+ */
+static void test_below_the_floor(void **state)
+{
+	struct packet *p;
+
+	ROWS("6951-5.6-02");
+	setup_probing(3600 * SEC);
+	p = take();
+	answer(p);
+	assert_true(one_message(100)->df);
+	sctp_packet_too_big(f.ep, &f.path, 577, p->data, 8, f.now);
+	assert_true(one_message(100)->df);
+	sctp_packet_too_big(f.ep, &f.path, 552, p->data, 8, f.now);
+	assert_int_equal(max_packet(), 576 - 28);
+	p = one_message((uint32_t)sctp_assoc_max_msg(f.a));
+	assert_int_equal(p->len, 576 - 28);
+	assert_false(p->df);
+	/* What the path takes is looked for again with DF. */
+	nothing();
+	wait_ns(601 * SEC);
+	p = take();
+	check_probe(p, 1006);
+	answer(p);
+	drop_all(); /* the next probe */
+	assert_true(one_message(100)->df);
+}
+
+/* The same for a host whose own interface takes less. */
+static void test_interface_below_the_floor(void **state)
+{
+	struct packet *p;
+
+	establish_only();
+	sctp_assoc_set_mtu(f.a, 552);
+	p = one_message((uint32_t)sctp_assoc_max_msg(f.a));
+	assert_int_equal(p->len, 576 - 28);
+	assert_false(p->df);
 }
 
 /* A chunk above the path MTU that fits into nothing that is left of the block gets another. */
@@ -517,6 +580,8 @@ int main(void)
 		PEER_TEST(test_probes_back_off),
 		PEER_TEST(test_raise),
 		PEER_TEST(test_quoted),
+		PEER_TEST(test_below_the_floor),
+		PEER_TEST(test_interface_below_the_floor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -429,11 +429,15 @@ static void test_cookie_echo_elsewhere(void **state)
 	uint8_t cookie[1436] = { 0 };
 	struct wire_sctp_init ack;
 	unsigned int i, len;
+	uint8_t quoted[8];
 
 	ROWS("9260-5.4-02");
 	connect_out();
 	answer_init();
-	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
+	put_be16(quoted, LOCAL_PORT);
+	put_be16(quoted + 2, PEER_PORT);
+	put_be32(quoted + 4, f.tag);
+	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
 	collect();
 	assert_true(is_to(take(), &second));
 	for (len = 1432; len <= 1436; len += 4) { /* 1472 less both headers and the HEARTBEAT */

@@ -16,6 +16,9 @@
  * narrow one. After three lost probes, the MTU falls to 1280, the search goes upwards from there,
  * and chunks that were cut larger leave again alone and with DF off. None of it is a sign of
  * congestion (RFC 8899 3, 4.1).
+ *
+ * Less than 576 bytes are not believed, whoever says so, and packets that small leave without DF: a link
+ * that takes less gets them in fragments.
  */
 #include "sctp/mtu.h"
 
@@ -81,6 +84,11 @@ void sctp_mtu_fit(struct sctp_assoc *a)
 			least = packet;
 	}
 	change(a, a->path, least);
+}
+
+bool sctp_mtu_at_floor(const struct sctp_path *path)
+{
+	return ip_addr_is_v4(&path->addr.remote) && path->mtu.search.good <= path->mtu.search.floor;
 }
 
 /* Sets the one timer of all paths to the earliest that is due. */

@@ -17,6 +17,11 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
  * Puts max_packet right after a path's MTU or encapsulation has changed, or another one is in use.
  */
 void sctp_mtu_fit(struct sctp_assoc *a);
+/*
+ * Whether packets to there go without DF: the path is as narrow as we believe any to be, and perhaps narrower.
+ * Routers fragment IPv4 alone, and no link of IPv6 takes less than our floor.
+ */
+bool sctp_mtu_at_floor(const struct sctp_path *path);
 /* The association is up, or the path confirmed: has the probe sent that is due. */
 void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path);
 /* SCTP_TIMER_MTU has expired. */

@@ -187,8 +187,8 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 
 	if (tag)
 		return tag == a->peer_tag;
-	return len < QUOTED_INIT || (quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
-				     get_be32(quoted + QUOTED_INIT - 4) == a->local_tag);
+	return len >= QUOTED_INIT && quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
+	       get_be32(quoted + QUOTED_INIT - 4) == a->local_tag;
 }
 
 struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
@@ -213,29 +213,10 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now)
 {
-	struct sctp_assoc *a;
+	struct sctp_assoc *a = sctp_path_quoted(ep, to, quoted, len);
 
-	if (len >= QUOTED_MIN) {
-		a = sctp_path_quoted(ep, to, quoted, len);
-		if (a && ip_addr_equal(&a->path->addr.remote, &to->remote))
-			hint(a, now);
-		return;
-	}
-	/*
-	 * By convention the UDP port is the peer's SCTP port. If so, there is no need to look
-	 * further.
-	 */
-	a = to->udp_port ? sctp_assoc_find(ep, to, to->udp_port, 0) : NULL;
-	if (a && a->path->addr.udp_port == to->udp_port) {
+	if (a && ip_addr_equal(&a->path->addr.remote, &to->remote))
 		hint(a, now);
-		return;
-	}
-	list_for_each_safe(n, &ep->assocs) {
-		a = list_entry(n, struct sctp_assoc, ep_node);
-		if (a->state != SCTP_CLOSED && a->path->addr.udp_port == to->udp_port &&
-		    ip_addr_equal(&a->path->addr.remote, &to->remote))
-			hint(a, now);
-	}
 }
 
 /*

@@ -98,8 +98,8 @@ size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uin
 void sctp_path_heartbeat_chunk(uint8_t *p, const uint64_t nonce[2]);
 /*
  * The association one of whose packets to that address an ICMP error quotes (RFC 9260 10): len
- * bytes from the common header on, in network order. NULL: the quotation is too short or of no
- * packet of ours.
+ * bytes from the common header on, in network order. NULL: the quotation is of no packet of ours, or
+ * too short to tell.
  */
 struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_addr *to,
 				    const uint8_t *quoted, size_t len);

@@ -15,7 +15,7 @@
 #define SCTP_PMTU_PROBES 3u /* MAX_PROBES */
 
 struct sctp_pmtu {
-	uint32_t floor; /* never less than this is used */
+	uint32_t floor; /* never less than this is used, whoever says that the path takes less */
 	uint32_t base;	/* used until more is confirmed */
 	uint32_t told;	/* what the interface takes: never more than this is used */
 	uint32_t good;	/* PLPMTU: in use */

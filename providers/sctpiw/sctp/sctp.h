@@ -172,17 +172,16 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
  * An ICMP error said that nobody listens at this path's remote end. That is a hint and not trusted
  * alone: while connecting, INIT is sent again at once and the third hint gives up with
  * -ECONNREFUSED; later, the path is probed, and the association given up with -ECONNRESET when
- * nothing answers for 1 s. quoted: the first len bytes of our packet, as far as the error quotes it
- * (RFC 9260 10). If there are 8 of them at least, the hint counts only if they are of an
- * association's packet.
+ * nothing answers for 1 s. quoted: the first len bytes of our packet, as far as the error quotes it.
+ * The hint counts only if they have the verification tag of an association, or are of its INIT
+ * (RFC 9260 10): 8 bytes at least, or 20.
  */
 void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
 		      size_t len, uint64_t now);
 
 /*
- * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above,
- * and the first 8 bytes must be there. NULL: no router but our own host said so; then it holds for
- * all associations with that address.
+ * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above.
+ * NULL: no router but our own host said so; then it holds for all associations with that address.
  */
 void sctp_packet_too_big(struct sctp_endpoint *ep, const struct path_addr *to, uint32_t mtu,
 			 const uint8_t *quoted, size_t len, uint64_t now);
@@ -281,7 +280,8 @@ struct sctp_batch {
 	size_t len;
 	size_t segment;
 	struct path_addr to;
-	bool df; /* IP Don't Fragment; off only for chunks above a path MTU that shrank */
+	/* IP Don't Fragment; off for chunks above a path MTU that shrank, and at the smallest path MTU */
+	bool df;
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;

@@ -104,7 +104,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 		len = sctp_tx_build(&tx, b->data + b->used + total, limit);
 		if (!len)
 			break;
-		batch->df = !tx.pkt.oversize;
+		batch->df = !tx.pkt.oversize && !sctp_mtu_at_floor(a->path);
 		len = pad(&tx, len, total);
 		sctp_zcopy_checksum(&tx, len, first_ref);
 		total += len;
@@ -123,8 +123,8 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 }
 
 /* Makes a batch of the one packet that was built at the end of the block. */
-static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
-		  const struct path_addr *to, struct sctp_batch *batch)
+static void single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
+		   const struct path_addr *to, struct sctp_batch *batch)
 {
 	*batch = (struct sctp_batch){
 		.endpoint = a->ep,
@@ -137,7 +137,6 @@ static int single(struct sctp_assoc *a, struct sctp_block *b, size_t len,
 	};
 	b->used += (uint32_t)len;
 	b->refs++;
-	return 1;
 }
 
 /* A path MTU probe leaves behind all else, so that it holds nothing up. */
@@ -153,7 +152,8 @@ static int output_probe(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 		return 0;
 	}
 	sctp_mtu_probe_put(a, path, b->data + b->used, len, now);
-	return single(a, b, len, &path->addr, batch);
+	single(a, b, len, &path->addr, batch);
+	return 1;
 }
 
 /* A packet to another of the peer's addresses than the one in use. */
@@ -167,7 +167,9 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 	if (!len)
 		return 0;
 	wire_sctp_checksum_put(p, len);
-	return single(a, b, len, &to, batch);
+	single(a, b, len, &to, batch);
+	batch->df = !sctp_mtu_at_floor(sctp_paths_find(a, &to.remote));
+	return 1;
 }
 
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
