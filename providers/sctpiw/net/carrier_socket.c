@@ -65,13 +65,13 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df)
 {
 	if (v6) {
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-				   df ? IPV6_PMTUDISC_DO : IPV6_PMTUDISC_DONT);
+				   df ? IPV6_PMTUDISC_PROBE : IPV6_PMTUDISC_DONT);
 		/* In IPv6 only the sender fragments, and it may not know of a smaller link. 0 means no limit. */
 		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MTU, df ? 0 : IPV6_SMALLEST_MTU);
 	}
 	if (v4)
 		sys_setsockopt_int(fd, IPPROTO_IP, IP_MTU_DISCOVER,
-				   df ? IP_PMTUDISC_DO : IP_PMTUDISC_DONT);
+				   df ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
 }
 
 /* ---- receiving ---- */

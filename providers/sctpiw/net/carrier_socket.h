@@ -38,7 +38,11 @@ size_t carrier_socket_raise_buffers(int fd);
  * the socket has; a socket for IPv6 that takes IPv4 as well has both.
  */
 void carrier_socket_report(int fd, bool v4, bool v6, bool wildcard);
-/* Whether packets carry DF, so that no router fragments them. */
+/*
+ * Whether packets carry DF, so that no router fragments them. The kernel sends whatever the interface takes: it
+ * does not keep to the path MTUs that it has learnt from ICMP, since it cannot tell a forged message from a real
+ * one. We can (RFC 6951 5.5), and are told of all of them by the error queue.
+ */
 void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*

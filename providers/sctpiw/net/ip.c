@@ -305,7 +305,7 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 			 * yet, and is sent once more. What fails twice is lost.
 			 */
 			carrier_port_errors(ep);
-			if (again || ret == -EMSGSIZE)
+			if (again)
 				advance(ep, batch, 1, false);
 			again = !again;
 		}

@@ -3,9 +3,12 @@
 #include "net/route.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
 
+#include "net/rtnl.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
@@ -56,6 +59,33 @@ int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 	return ret;
 }
 
+/* What an interface takes, bytes; 0: nothing is known. */
+static uint32_t interface_mtu(unsigned int ifindex)
+{
+	struct ifreq req = { .ifr_ifindex = (int)ifindex };
+	int fd = sys_socket(AF_INET, SOCK_DGRAM, 0);
+	bool known = fd >= 0 && !sys_ioctl(fd, SIOCGIFNAME, &req) &&
+		     !sys_ioctl(fd, SIOCGIFMTU, &req) && req.ifr_mtu > 0;
+
+	sys_close(fd);
+	return known ? (uint32_t)req.ifr_mtu : 0;
+}
+
+/*
+ * The kernel learns path MTUs from ICMP messages, and any host can forge one: the kernel compares addresses
+ * and ports alone. What the interface takes is the host's own word, and our SCTP finds out the rest.
+ */
+static uint32_t not_learnt(const struct path_addr *to, uint32_t mtu)
+{
+	struct rtnl_route route;
+	uint32_t whole;
+
+	if (rtnl_route(to, &route) || !route.mtu || !route.temporary)
+		return mtu;
+	whole = interface_mtu(route.ifindex);
+	return whole > mtu ? whole : mtu;
+}
+
 uint32_t route_mtu(const struct path_addr *to)
 {
 	struct sockaddr_storage src, dst;
@@ -67,5 +97,5 @@ uint32_t route_mtu(const struct path_addr *to)
 		src.ss_family = 0;
 	if (route_lookup((struct sockaddr *)&src, (struct sockaddr *)&dst, NULL, &mtu))
 		return MTU_UNKNOWN;
-	return mtu;
+	return not_learnt(to, mtu);
 }

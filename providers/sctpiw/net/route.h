@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the kernel's routing says. It is asked by connecting a UDP socket; nothing is sent. No lock. */
+/* What the kernel's routing says. Nothing is sent to find out. No lock. */
 #ifndef SCTPIW_NET_ROUTE_H
 #define SCTPIW_NET_ROUTE_H
 
@@ -14,7 +14,10 @@
  */
 int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source, uint32_t *mtu);
-/* The path MTU towards an address, bytes; 1280 if nothing is known. */
+/*
+ * What the route towards an address takes as far as this host itself knows, bytes; 1280 if nothing is known.
+ * What the kernel has learnt from ICMP does not count.
+ */
 uint32_t route_mtu(const struct path_addr *to);
 
 #endif

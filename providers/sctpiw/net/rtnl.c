@@ -144,6 +144,29 @@ static int read_answer(int fd, const struct dump *d)
 	}
 }
 
+/* Sends a request. Returns the socket, where the answer waits, or -errno. */
+static int ask(struct nlmsghdr *nlh)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct iovec iov = { .iov_base = nlh, .iov_len = nlh->nlmsg_len };
+	struct msghdr msg = {
+		.msg_name = &kernel,
+		.msg_namelen = sizeof(kernel),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+	};
+	int fd = sys_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = sys_sendmsg(fd, &msg, 0);
+	if (n >= 0)
+		return fd;
+	sys_close(fd);
+	return (int)n;
+}
+
 static int dump(uint16_t type, const struct dump *d)
 {
 	struct {
@@ -157,22 +180,11 @@ static int dump(uint16_t type, const struct dump *d)
 		},
 		.gen = {.rtgen_family = AF_UNSPEC},
 	};
-	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	struct iovec iov = { .iov_base = &req, .iov_len = req.nlh.nlmsg_len };
-	struct msghdr msg = {
-		.msg_name = &kernel,
-		.msg_namelen = sizeof(kernel),
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-	};
-	int fd = sys_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
-	ssize_t n;
-	int ret;
+	int fd = ask(&req.nlh), ret;
 
 	if (fd < 0)
 		return fd;
-	n = sys_sendmsg(fd, &msg, 0);
-	ret = n < 0 ? (int)n : read_answer(fd, d);
+	ret = read_answer(fd, d);
 	sys_close(fd);
 	return ret;
 }
@@ -190,6 +202,114 @@ int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg)
 
 	return dump(RTM_GETADDR, &d);
 }
+
+/* ---- one route ---- */
+
+struct route_request {
+	struct nlmsghdr nlh;
+	struct rtmsg rtm;
+	uint8_t attrs[3 * RTA_SPACE(16)];
+};
+
+static void add_attr(struct route_request *req, uint16_t type, const void *data, size_t len)
+{
+	struct rtattr *a = (void *)((uint8_t *)req + NLMSG_ALIGN(req->nlh.nlmsg_len));
+
+	a->rta_type = type;
+	a->rta_len = (uint16_t)RTA_LENGTH(len);
+	memcpy(RTA_DATA(a), data, len);
+	req->nlh.nlmsg_len = NLMSG_ALIGN(req->nlh.nlmsg_len) + (uint32_t)RTA_SPACE(len);
+}
+
+static void add_address(struct route_request *req, uint16_t type, const struct ip_addr *ip)
+{
+	if (req->rtm.rtm_family == AF_INET)
+		add_attr(req, type, ip->b + 12, 4);
+	else
+		add_attr(req, type, ip->b, 16);
+}
+
+static uint32_t mtu_metric(const struct rtattr *metrics)
+{
+	int len = (int)RTA_PAYLOAD(metrics);
+
+	for (const struct rtattr *a = RTA_DATA(metrics); RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if (a->rta_type == RTAX_MTU)
+			return attr_u32(a);
+	return 0;
+}
+
+static void parse_route(const struct nlmsghdr *nlh, struct rtnl_route *route)
+{
+	const struct rtmsg *rtm = NLMSG_DATA(nlh);
+	int len = (int)RTM_PAYLOAD(nlh);
+	struct rta_cacheinfo cache;
+
+	for (const struct rtattr *a = RTM_RTA(rtm); RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+		if (a->rta_type == RTA_OIF)
+			route->ifindex = attr_u32(a);
+		else if (a->rta_type == RTA_METRICS)
+			route->mtu = mtu_metric(a);
+		else if (a->rta_type == RTA_CACHEINFO && RTA_PAYLOAD(a) >= sizeof(cache)) {
+			memcpy(&cache, RTA_DATA(a), sizeof(cache));
+			route->temporary = cache.rta_expires != 0;
+		}
+	}
+}
+
+static int read_route(int fd, struct rtnl_route *route)
+{
+	_Alignas(NLMSG_ALIGNTO) uint8_t buf[4096];
+	const struct nlmsghdr *nlh = (const void *)buf;
+	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t n;
+
+	do
+		n = sys_recvmsg(fd, &msg, 0);
+	while (n == -EINTR);
+	if (n < 0)
+		return (int)n;
+	if (!NLMSG_OK(nlh, n) || nlh->nlmsg_type != RTM_NEWROUTE ||
+	    nlh->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg)))
+		return -EIO;
+	parse_route(nlh, route);
+	return 0;
+}
+
+int rtnl_route(const struct path_addr *to, struct rtnl_route *route)
+{
+	bool v4 = ip_addr_is_v4(&to->remote);
+	struct route_request req = {
+		.nlh = {
+			.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)),
+			.nlmsg_type = RTM_GETROUTE,
+			.nlmsg_flags = NLM_F_REQUEST,
+		},
+		.rtm = {
+			.rtm_family = v4 ? AF_INET : AF_INET6,
+			.rtm_dst_len = v4 ? 32 : 128,
+		},
+	};
+	int fd, ret;
+
+	*route = (struct rtnl_route){ 0 };
+	add_address(&req, RTA_DST, &to->remote);
+	if (!ip_addr_is_zero(&to->local)) {
+		req.rtm.rtm_src_len = req.rtm.rtm_dst_len;
+		add_address(&req, RTA_SRC, &to->local);
+	}
+	if (to->remote.scope_id)
+		add_attr(&req, RTA_OIF, &to->remote.scope_id, sizeof(to->remote.scope_id));
+	fd = ask(&req.nlh);
+	if (fd < 0)
+		return fd;
+	ret = read_route(fd, route);
+	sys_close(fd);
+	return ret;
+}
+
+/* ---- changes ---- */
 
 int rtnl_watch(void)
 {

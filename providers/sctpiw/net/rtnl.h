@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The network interfaces and their addresses, as the kernel tells them by rtnetlink. */
+/* The network interfaces, their addresses and routes, as the kernel tells them by rtnetlink. */
 #ifndef SCTPIW_NET_RTNL_H
 #define SCTPIW_NET_RTNL_H
 
@@ -30,6 +30,19 @@ struct rtnl_addr {
  */
 int rtnl_links(void (*each)(const struct rtnl_link *link, void *arg), void *arg);
 int rtnl_addrs(void (*each)(const struct rtnl_addr *addr, void *arg), void *arg);
+
+/* What the kernel says of the way to an address. */
+struct rtnl_route {
+	unsigned int ifindex; /* where packets leave; 0: it does not say */
+	uint32_t mtu;	      /* bytes that the route says its path takes; 0: it says nothing */
+	bool temporary;	      /* the kernel will forget it in some time */
+};
+
+/*
+ * Asks for the route to->local has (any address of ours, if that is zero) to to->remote. 0, or -errno of the
+ * kernel. Any thread.
+ */
+int rtnl_route(const struct path_addr *to, struct rtnl_route *route);
 
 /*
  * A non-blocking descriptor that is readable when interfaces or addresses may have changed; or -errno.

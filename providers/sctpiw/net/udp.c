@@ -124,8 +124,8 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 }
 
 /*
- * Sends the next len bytes of the batch. A call reports errors of earlier packets; then this packet has not
- * been tried yet, and is sent once more.
+ * Sends the next len bytes of the batch. A call reports errors of earlier packets, and forged ones; then this
+ * packet has not been tried yet, and is sent once more. Only the second call tells whether it is too long.
  */
 static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 		     const struct sctp_batch *batch, size_t len)
@@ -139,19 +139,11 @@ static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 	ret = sys_sendmsg(fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (ret >= 0)
 		return 0;
-	switch (ret) {
-	case -EAGAIN:
-	case -EINVAL:
-	case -EIO:
+	if (ret == -EAGAIN || ret == -EINVAL || ret == -EIO)
 		return (int)ret;
-	case -EMSGSIZE:
-		carrier_port_errors(ep);
-		return (int)ret;
-	default:
-		carrier_port_errors(ep);
-		ret = sys_sendmsg(fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-		return ret < 0 ? (int)ret : 0;
-	}
+	carrier_port_errors(ep);
+	ret = sys_sendmsg(fd, &out->msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return ret < 0 ? (int)ret : 0;
 }
 
 /*
@@ -215,13 +207,16 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	error = send_once(ep, &out, batch, batch->len);
 	if (!error)
 		capture_sent(ep, &batch->to, batch->data, batch->len, segment);
-	/* EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long for it. */
+	/*
+	 * EIO: the route cannot segment. EINVAL or EMSGSIZE, by kernel: the segments are too long for it; then
+	 * single packets are, too. If they pass, EMSGSIZE was one more ICMP error of an earlier packet.
+	 */
 	if (error != -EINVAL && error != -EIO && error != -EMSGSIZE)
 		return error == -EAGAIN ? -EAGAIN : 0;
 	out.msg.msg_controllen = without_segment;
 	if (!without_segment)
 		out.msg.msg_control = NULL;
-	return send_singly(ep, &out, batch, error);
+	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
 const struct carrier carrier_udp = {
