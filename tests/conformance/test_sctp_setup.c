@@ -452,6 +452,13 @@ static void test_stale_cookie_error(void **state)
 	       "state COOKIE-WAIT");
 	keep_init();
 	assert_int_not_equal(f.their_tag, first);
+	first = f.their_tag;
+	/* A second one is no accident, and the peer is asked no faster than one that is silent. */
+	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8",
+	       "> Dtag / 09 00 000c 0003 0008 00000000", "-", "state COOKIE-WAIT", "wait 1999", "-",
+	       "wait 1");
+	keep_init();
+	assert_int_not_equal(f.their_tag, first);
 	script("-", PEER_INIT_ACK, "< Ptag / 0a 00 000c c0*8", "> Dtag / 0b 00 0004",
 	       "state ESTABLISHED");
 }

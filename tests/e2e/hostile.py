@@ -8,6 +8,7 @@ import struct
 import sys
 
 import harness
+import oob
 import sctp_packets as sctp
 from harness import BUILD, Failure, free_port, start
 
@@ -264,6 +265,11 @@ class Peer:
             at += (length + 3) & ~3
         self.await_chunk(sctp.COOKIE_ACK)
 
+    def send_init_ack(self):
+        self.send(sctp.chunk(sctp.INIT_ACK, 0, struct.pack(
+            "!IIHHI", self.tag, self.rwnd, 64, 64, self.tsn) + sctp.ADAPTATION + struct.pack(
+                "!HHI", sctp.PARAM_COOKIE, 8, 0)))
+
     def answer(self):
         """Waits for a session and accepts it; returns with the first segment, which it does not acknowledge."""
         while True:
@@ -271,9 +277,7 @@ class Peer:
                 if kind == sctp.INIT:
                     self.peer_tag, *_, tsn = struct.unpack_from("!IIHHI", value)
                     self.cum = (tsn - 1) & 0xFFFFFFFF
-                    self.send(sctp.chunk(sctp.INIT_ACK, 0, struct.pack(
-                        "!IIHHI", self.tag, self.rwnd, 64, 64, self.tsn) + sctp.ADAPTATION + struct.pack(
-                            "!HHI", sctp.PARAM_COOKIE, 8, 0)))
+                    self.send_init_ack()
                 elif kind == sctp.COOKIE_ECHO:
                     self.send(sctp.chunk(sctp.COOKIE_ACK, 0, b""))
                 elif kind == sctp.DATA:
@@ -305,6 +309,59 @@ class Peer:
                         self.sack()
             except Failure:
                 continue
+
+
+class Stale(Peer):
+    """A peer that finds every cookie stale, at once."""
+
+    def __init__(self, link):
+        super().__init__(link)
+        self.inits = 0
+
+    def refuse(self, until, seconds):
+        """Lives like that until until() is true."""
+        deadline = harness.time.monotonic() + seconds * harness.SLOW
+        while not until():
+            if harness.time.monotonic() > deadline:
+                raise Failure(f"it took longer than {seconds} s, and {self.inits} INITs")
+            with harness.contextlib.suppress(Failure):
+                for kind, _, value in self.chunks(0.1):
+                    if kind == sctp.INIT:
+                        self.inits += 1
+                        self.peer_tag = struct.unpack_from("!I", value)[0]
+                        self.send_init_ack()
+                    elif kind == sctp.COOKIE_ECHO:
+                        self.send(sctp.chunk(sctp.ERROR, 0, struct.pack("!HHI", 3, 8, 0)))
+
+
+def stale(link):
+    """An attempt to connect to a peer that finds every cookie stale costs some packets, and ends in its time."""
+    # rows: 9260-5.2.6-01
+    peer = Stale(link)
+    client = start("peer-client", [PEER, "connect", link.address, peer.port, "leave"], link,
+                   options=["--silent-limit", 3])
+    peer.refuse(lambda: not client.running(), 10)
+    client.expect(1, 1)
+    if "Connection timed out" not in client.output() or not 3 <= peer.inits <= 9:
+        raise Failure(f"{peer.inits} INITs")
+
+
+def stale_out_of_band(link):
+    """The same for a QP that is connected out of band: what it sends fails in the time that it has for that."""
+    peer = Stale(link)
+    with socket.create_server((oob.tcp_address(link), 0)) as listener:
+        argv = ["ibv_rc_pingpong", "-d", harness.DEVICE, "-g", oob.gid_index(link, "client"),
+                "-p", listener.getsockname()[1], oob.tcp_address(link)]
+        client = start("pingpong", argv, link)
+        listener.settimeout(10 * harness.SLOW)
+        talk, _ = listener.accept()
+    with talk:
+        gid = talk.recv(100).split(b":")[3]  # LID, QP number, PSN, GID; and the same of us
+        talk.sendall(b"0000:%06x:000000:%s" % (peer.port << 8, gid))
+        peer.refuse(lambda: not client.running(), 20)
+    client.expect(1, 1)
+    if "transport retry counter exceeded" not in client.output() or not 1 <= peer.inits <= 9:
+        raise Failure(f"{peer.inits} INITs")
 
 
 def zero_window(link):
@@ -345,6 +402,8 @@ CASES = [
     ("garbage", garbage),
     ("init-flood", init_flood),
     ("forged", forged),
+    ("stale", stale),
+    ("stale-out-of-band", stale_out_of_band),
     ("zero-window", zero_window),
     ("associations", associations),
     ("mutate", mutate),

@@ -236,28 +236,70 @@ static void test_answers_and_mtu(void **state)
 	assert_int_equal(chunk_of(take(), 0, WIRE_SCTP_HEARTBEAT_ACK).len, 24);
 }
 
-/* A peer that finds every cookie stale, at once, does not keep the attempt alive. */
-static void test_stale_for_ever(void **state)
+static void send_stale(void)
 {
-	unsigned int i;
+	uint8_t *p;
+
+	begin();
+	p = add(WIRE_SCTP_ERROR, 0, 8);
+	put_be16(p, WIRE_SCTP_CAUSE_STALE_COOKIE);
+	put_be16(p + 2, 8);
+	sendp();
+}
+
+/*
+ * A peer that finds every cookie stale gets as many INITs as one that does not answer, 1 and 8 more
+ * (Max.Init.Retransmits), and does not keep the attempt alive. late: its answer is there before the
+ * timers run.
+ */
+static void stale_for_ever(uint64_t late)
+{
+	/* Tenths of a second; from the fourth on they are a seventh of connect_limit. */
+	static const unsigned int gaps[] = { 0, 20, 40, 42, 42, 42, 42, 42 };
+	uint64_t start = f.now, last = f.now;
+	unsigned int inits;
 
 	connect_out();
-	for (i = 0; f.a && i < 1000; i++) {
-		uint8_t *p;
-
+	for (inits = 0; f.a; inits++) {
+		assert_true(inits <= 8);
 		read_init(take());
+		if (inits)
+			assert_in_range((f.now - last) / (100 * MSEC), gaps[inits - 1],
+					gaps[inits - 1] + late / (100 * MSEC));
+		last = f.now;
 		send_init_ack(&f.path, NULL);
 		chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
-		f.now += 100 * MSEC; /* the answer is there before the timers run */
-		begin();
-		p = add(WIRE_SCTP_ERROR, 0, 8);
-		put_be16(p, WIRE_SCTP_CAUSE_STALE_COOKIE);
-		put_be16(p + 2, 8);
-		sendp();
+		f.now += late;
+		send_stale();
+		while (f.a && f.head == f.tail)
+			wait_ns(10 * MSEC);
 	}
+	assert_int_equal(inits, 9);
+	assert_int_equal(f.error, -ETIMEDOUT);
+	assert_in_range(f.now - start, 30 * SEC, 30 * SEC + late);
+}
+
+static void test_stale_for_ever(void **state)
+{
+	ROWS("9260-5.2.6-01");
+	stale_for_ever(0);
+	teardown(NULL);
+	setup(NULL);
+	stale_for_ever(100 * MSEC);
+}
+
+/* An answer to the last INIT that comes when the attempt's time is over ends it. */
+static void test_stale_too_late(void **state)
+{
+	connect_out();
+	read_init(take());
+	send_init_ack(&f.path, NULL);
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
+	f.now += 30 * SEC;
+	send_stale();
 	assert_null(f.a);
 	assert_int_equal(f.error, -ETIMEDOUT);
-	assert_int_equal(i, 300);
+	nothing();
 }
 
 /* A stranger's INIT while we connect does not make it a collision. */
@@ -642,25 +684,16 @@ static void test_control_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_half_space),
-		PEER_TEST(test_shutdown_takes_nothing),
-		PEER_TEST(test_asked_once),
-		PEER_TEST(test_idle_window),
-		PEER_TEST(test_window_probe),
-		PEER_TEST(test_one_packet_after_timeout),
-		PEER_TEST(test_answers_and_mtu),
-		PEER_TEST(test_stale_for_ever),
-		PEER_TEST(test_false_collision),
-		PEER_TEST(test_silent_collision),
-		PEER_TEST(test_collision_by_cookie),
-		PEER_TEST(test_last_padding),
-		PEER_TEST(test_shutdown_guard),
-		PEER_TEST(test_multihomed_passive),
-		PEER_TEST(test_multihomed_active),
-		PEER_TEST(test_restart_with_address),
-		PEER_TEST(test_quoted),
-		PEER_TEST(test_many_addresses),
-		PEER_TEST(test_control_room),
+		PEER_TEST(test_half_space),	      PEER_TEST(test_shutdown_takes_nothing),
+		PEER_TEST(test_asked_once),	      PEER_TEST(test_idle_window),
+		PEER_TEST(test_window_probe),	      PEER_TEST(test_one_packet_after_timeout),
+		PEER_TEST(test_answers_and_mtu),      PEER_TEST(test_stale_for_ever),
+		PEER_TEST(test_stale_too_late),	      PEER_TEST(test_false_collision),
+		PEER_TEST(test_silent_collision),     PEER_TEST(test_collision_by_cookie),
+		PEER_TEST(test_last_padding),	      PEER_TEST(test_shutdown_guard),
+		PEER_TEST(test_multihomed_passive),   PEER_TEST(test_multihomed_active),
+		PEER_TEST(test_restart_with_address), PEER_TEST(test_quoted),
+		PEER_TEST(test_many_addresses),	      PEER_TEST(test_control_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

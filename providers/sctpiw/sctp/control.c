@@ -78,7 +78,7 @@ void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	while (wire_sctp_cause_next(&p, end, &cause)) {
 		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE &&
 		    in->a->state == SCTP_COOKIE_ECHOED) {
-			sctp_handshake_again(in->a, in->now);
+			sctp_handshake_stale(in->a, in->now);
 			in->stop = true;
 			return;
 		}

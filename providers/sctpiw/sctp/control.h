@@ -30,7 +30,7 @@ uint32_t sctp_control_used(const struct sctp_assoc *a);
 void sctp_control_rewind(struct sctp_assoc *a, uint32_t used);
 /* Drops all that waits. */
 void sctp_control_clear(struct sctp_assoc *a);
-/* An ERROR chunk came. May end the association (see sctp_handshake_again()). */
+/* An ERROR chunk came. May end the association (see sctp_handshake_stale()). */
 void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* A chunk of a type that we do not know came: does what its two highest bits ask for (3.2). */
 void sctp_control_unknown(struct sctp_in *in, const struct wire_sctp_chunk *c);

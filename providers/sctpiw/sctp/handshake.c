@@ -56,31 +56,42 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
 }
 
-void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
+/* A new attempt, whose INIT leaves now, or when T1 expires. */
+static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 {
 	a->state = SCTP_COOKIE_WAIT;
 	a->local_tag = sctp_assoc_new_tag(a->s);
 	a->peer_tag = 0;
 	a->setup.init_rwnd = sctp_assoc_rwnd(a);
 	a->setup.resent = false;
-	a->pending = SCTP_PEND_INIT;
+	a->pending = pending;
 	arm(a, now);
 	sctp_assoc_ready(a);
 }
 
-void sctp_handshake_again(struct sctp_assoc *a, uint64_t now)
+void sctp_handshake_start(struct sctp_assoc *a, uint64_t now)
 {
-	/*
-	 * T1 never expires when the peer finds every cookie stale, so the limit is checked here
-	 * too.
-	 */
+	start(a, SCTP_PEND_INIT, now);
+}
+
+void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int before = a->setup.stale++;
+
+	/* T1 may not have expired yet when the answer comes. */
 	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	}
 	sctp_handshake_drop_cookie(a);
 	sctp_control_clear(a);
-	sctp_handshake_start(a, now);
+	/*
+	 * A cookie that was under way for too long is replaced at once. But a peer that finds the next
+	 * one stale as well is asked no more often than one that is silent: its INIT ACKs have ended
+	 * the backoff of T1, which goes on from where it would be.
+	 */
+	sctp_rtt_set_backoff(&a->path->rtt, before);
+	start(a, before ? 0 : SCTP_PEND_INIT, now);
 }
 
 void sctp_handshake_resend(struct sctp_assoc *a)

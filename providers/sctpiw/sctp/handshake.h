@@ -33,6 +33,7 @@ struct sctp_handshake {
 	uint32_t init_tsn;  /* our Initial TSN */
 	uint32_t peer_init_tsn;
 	unsigned int refused; /* hints that nobody is there, since we began to connect */
+	unsigned int stale;   /* cookies that the peer found stale, since we began to connect */
 	uint64_t since;	      /* when the first INIT was sent, ns */
 	uint64_t sent;	      /* when the present INIT or COOKIE ECHO was sent first, ns */
 	uint8_t *cookie;      /* to be echoed; NULL but in COOKIE-ECHOED */
@@ -52,10 +53,11 @@ void sctp_handshake_resend(struct sctp_assoc *a);
  */
 void sctp_handshake_elsewhere(struct sctp_assoc *a);
 /*
- * Begins anew after a Stale Cookie error in COOKIE-ECHOED (RFC 9260 5.2.6). Ends the association
- * when connect_limit is over.
+ * Begins anew after a Stale Cookie error in COOKIE-ECHOED (RFC 9260 5.2.6): with an INIT at once, or,
+ * if that is not the first such error, when T1 expires. Ends the association when connect_limit is
+ * over.
  */
-void sctp_handshake_again(struct sctp_assoc *a, uint64_t now);
+void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now);
 /* INIT ACK in COOKIE-WAIT. Ends the association when the chunk is not acceptable. */
 void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* COOKIE ACK in COOKIE-ECHOED: the association is up. */

@@ -41,8 +41,12 @@ void sctp_rtt_sample(struct sctp_rtt *r, uint64_t rtt)
 
 void sctp_rtt_backoff(struct sctp_rtt *r)
 {
-	if (r->backoff < BACKOFF_MAX)
-		r->backoff++;
+	sctp_rtt_set_backoff(r, r->backoff + 1);
+}
+
+void sctp_rtt_set_backoff(struct sctp_rtt *r, unsigned int doublings)
+{
+	r->backoff = doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX;
 }
 
 uint64_t sctp_rtt_rto(const struct sctp_rtt *r)

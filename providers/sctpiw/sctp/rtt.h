@@ -24,6 +24,8 @@ void sctp_rtt_init(struct sctp_rtt *r, uint64_t initial, uint64_t min, uint64_t 
 void sctp_rtt_sample(struct sctp_rtt *r, uint64_t rtt);
 /* A timer expired: doubles the RTO (6.3.3). */
 void sctp_rtt_backoff(struct sctp_rtt *r);
+/* The same for a timer that would have expired so many times. */
+void sctp_rtt_set_backoff(struct sctp_rtt *r, unsigned int doublings);
 /* The RTO to use now. */
 uint64_t sctp_rtt_rto(const struct sctp_rtt *r);
 /*
