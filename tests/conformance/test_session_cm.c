@@ -142,6 +142,52 @@ static void thousands_of_requests(void **state)
 	app_done();
 }
 
+/*
+ * That the application has read a request does not make it decide: those that it leaves undecided have a limit
+ * of their own, which the decision alone makes room in.
+ */
+static void thousands_that_were_read(void **state)
+{
+	ROWS("5043-6.4-03 5043-6.4-04");
+	uint32_t id[1024];
+	uint16_t sid = 0;
+	struct end end;
+
+	listening(0);
+	app_qp_open(&end);
+	for (; sid < 1024; sid++) {
+		peer_says(sid, CONTROL, "0000 0001");
+		id[sid] = app_event(CONNECT_REQUEST, 0).id;
+	}
+	for (; sid < 1124; sid++) {
+		peer_says(sid, CONTROL, "0000 0001");
+		hears_soon(sid, CONTROL, "0000 0004");
+	}
+	no_event();
+	/* One that the peer withdraws is still the application's. */
+	peer_says(7, CONTROL, "0001 0004");
+	hears_soon(7, CONTROL, "0000 0004");
+	peer_says(sid, CONTROL, "0000 0001");
+	hears_soon(sid++, CONTROL, "0000 0004");
+	/* Each decision makes room for one. */
+	accept_with(id[0], &end, "");
+	hears_soon(0, CONTROL, "0000 0002");
+	assert_int_equal(app_api->cm_reject(id[1], NULL, 0), 0);
+	hears_soon(1, CONTROL, "0000 0003");
+	app_destroy_id(id[2]);
+	hears_soon(2, CONTROL, "0000 0003");
+	assert_int_equal(app_api->cm_reject(id[7], NULL, 0), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		peer_says(sid++, CONTROL, "0000 0001");
+		app_event(CONNECT_REQUEST, 0);
+	}
+	peer_says(sid, CONTROL, "0000 0001");
+	hears_soon(sid, CONTROL, "0000 0004");
+	no_event();
+	app_done();
+	app_qp_close(&end);
+}
+
 static void only_the_application_rejects(void **state)
 {
 	ROWS("5043-6.3-05 5043-6.3-03 5043-5.2.3-04 5043-5.2.3-08 6581-7-04 6581-7-06");
@@ -196,6 +242,7 @@ int main(void)
 		cmocka_unit_test(undecided),
 		cmocka_unit_test(a_full_backlog),
 		cmocka_unit_test(thousands_of_requests),
+		cmocka_unit_test(thousands_that_were_read),
 		cmocka_unit_test(only_the_application_rejects),
 	};
 

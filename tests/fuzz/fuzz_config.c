@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(b.config.carrier <= CONFIG_CARRIER_KERNEL);
 	must(b.config.rtr <= CONFIG_RTR_ANY);
 	must(b.config.encap_port >= CONFIG_ENCAP_SAME && b.config.encap_port <= 65535);
+	must(b.config.request_limit >= 1 && b.config.request_limit <= 1000000);
 	must(b.config.silent_limit >= 1000000000ull &&
 	     b.config.silent_limit <= 86400ull * 1000000000ull);
 	must(strnlen(b.config.capture, CONFIG_PATH_LEN) < CONFIG_PATH_LEN);

@@ -48,6 +48,7 @@ struct stack_node *stack_node_new(struct stack_world *w)
 		.encap_port = STACK_UDP_PORT,
 		.share = true,
 		.silent_limit = n->sctp_config.silent_limit,
+		.request_limit = 1024,
 	};
 	n->iw_config = (struct iw_config){
 		.unexpected_bytes_per_qp = 1 << 20,

@@ -55,6 +55,7 @@ static void defaults(void **state)
 	assert_false(b.config.in_order);
 	assert_true(b.config.share);
 	assert_int_equal(b.config.silent_limit, 30000000000);
+	assert_int_equal(b.config.request_limit, 1024);
 	assert_string_equal(b.config.capture, "");
 	assert_string_equal(b.config.trace, "");
 	assert_int_equal(b.config.rtr, 0);
@@ -145,6 +146,17 @@ static void values_of_silent_limit(void **state)
 	refuses("silent-limit", "1.5");
 }
 
+static void values_of_request_limit(void **state)
+{
+	takes("request-limit", "1000000");
+	assert_int_equal(b.config.request_limit, 1000000);
+	takes("request-limit", "1");
+	assert_int_equal(b.config.request_limit, 1);
+	refuses("request-limit", "0");
+	refuses("request-limit", "1000001");
+	refuses("request-limit", "none");
+}
+
 static void values_of_log(void **state)
 {
 	takes("log", "info");
@@ -179,7 +191,8 @@ static void unknown_name(void **state)
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
 	assert_string_equal(err.text,
 			    "X: there is no setting lpp; there are llp, encap-port, in-order, "
-			    "share, silent-limit, capture, trace, peer-to-peer, node-type, log");
+			    "share, silent-limit, request-limit, capture, trace, "
+			    "peer-to-peer, node-type, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)
@@ -381,6 +394,7 @@ int main(void)
 		cmocka_unit_test_setup(values_of_peer_to_peer, setup),
 		cmocka_unit_test_setup(values_of_node_type, setup),
 		cmocka_unit_test_setup(values_of_silent_limit, setup),
+		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),
 		cmocka_unit_test_setup(values_of_paths, setup),
 		cmocka_unit_test_setup(unknown_name, setup),

@@ -13,6 +13,8 @@
 
 #define SILENT_LIMIT 30 /* seconds */
 #define SILENT_LIMIT_MAX 86400
+#define REQUEST_LIMIT 1024
+#define REQUEST_LIMIT_MAX 1000000
 
 /* encap_port before config_finish() unless it was set; its default depends on llp. */
 #define ENCAP_UNSET (-2)
@@ -102,6 +104,16 @@ static bool set_silent_limit(struct config *c, const char *value)
 	return true;
 }
 
+static bool set_request_limit(struct config *c, const char *value)
+{
+	unsigned long requests;
+
+	if (!number(value, 1, REQUEST_LIMIT_MAX, &requests))
+		return false;
+	c->request_limit = (unsigned int)requests;
+	return true;
+}
+
 static bool set_path(char path[CONFIG_PATH_LEN], const char *value)
 {
 	size_t len = strlen(value);
@@ -162,6 +174,7 @@ enum {
 	IN_ORDER,
 	SHARE,
 	SILENT,
+	REQUESTS,
 	CAPTURE,
 	TRACE_FILE,
 	PEER_TO_PEER,
@@ -223,6 +236,16 @@ static const struct setting {
 			.allowed = "seconds from 1 to 86400",
 			.dflt = "30",
 			.help = "a peer that is silent for so long is given up",
+		},
+	},
+	[REQUESTS] = {
+		.set = set_request_limit,
+		.n = {
+			.name = "request-limit",
+			.env = "SCTPIW_REQUEST_LIMIT",
+			.allowed = "requests from 1 to 1000000",
+			.dflt = "1024",
+			.help = "so many requests of peers wait for the program's decision",
 		},
 	},
 	[CAPTURE] = {
@@ -438,6 +461,7 @@ void config_init(struct config_builder *b)
 		.encap_port = ENCAP_UNSET,
 		.share = true,
 		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
+		.request_limit = REQUEST_LIMIT,
 		.log = LOG_LEVEL_ERROR,
 	};
 }

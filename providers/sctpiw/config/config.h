@@ -42,6 +42,7 @@ struct config {
 	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
 	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
+	unsigned int request_limit;    /* requests that may wait to be accepted or rejected */
 	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
 	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
@@ -69,7 +70,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 10 };
+enum { CONFIG_SETTINGS = 11 };
 
 struct config_builder {
 	struct config config;

@@ -96,10 +96,11 @@ struct cm_listening {
 	struct list_node requests; /* cm_request_link.node */
 };
 
-/* Of an id made for a request, until the application has read the CONNECT_REQUEST. */
+/* Of an id made for a request. */
 struct cm_request_link {
-	struct cm_id *listener; /* NULL once the id is the application's */
-	struct list_node node;	/* cm_listening.requests */
+	struct cm_id *listener; /* until the application has read the CONNECT_REQUEST; then NULL */
+	struct list_node node;	/* cm_listening.requests, for as long */
+	bool undecided;		/* counts among those that wait to be accepted or rejected */
 };
 
 struct cm_id {
@@ -158,6 +159,11 @@ uint32_t cm_id_free(struct cm_id *id);
 struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos);
 /* The application has read the id's CONNECT_REQUEST: it leaves its listener's backlog. */
 void cm_leave_backlog(struct cm_id *id);
+/* How many requests wait for the decision of applications, on all ids of the RNIC, read or not. */
+unsigned int cm_undecided(const struct conn *c);
+/* The id's request is one of them, until cm_decided(), which may be called again, or for any id. */
+void cm_undecide(struct cm_id *id);
+void cm_decided(struct cm_id *id);
 /* A word for the log. */
 const char *cm_state_name(enum cm_state state);
 

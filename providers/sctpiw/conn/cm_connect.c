@@ -238,6 +238,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		return 0;
 	if (id->state != CM_REQUESTED || !param)
 		return -EINVAL;
+	cm_decided(id);
 	if (!id->session) { /* the peer has gone meanwhile */
 		id->state = CM_OVER;
 		return -ECONNRESET;
@@ -271,6 +272,7 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 
 	if (id->state != CM_REQUESTED)
 		return -EINVAL;
+	cm_decided(id);
 	if (id->session)
 		ret = iw_session_reject(id->session, private_data, len);
 	id->session = NULL;

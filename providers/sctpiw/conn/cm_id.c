@@ -21,7 +21,8 @@ struct slot {
 struct cm_id_table {
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t first_free; /* 0: none, since slot 0 is never used */
+	uint32_t first_free;	/* 0: none, since slot 0 is never used */
+	unsigned int undecided; /* ids with cm_request_link.undecided */
 };
 
 void cm_init(struct cm *cm, struct cm_id_table *ids)
@@ -152,6 +153,25 @@ void cm_leave_backlog(struct cm_id *id)
 	list_del(&id->request.node);
 }
 
+unsigned int cm_undecided(const struct conn *c)
+{
+	return c->cm.ids->undecided;
+}
+
+void cm_undecide(struct cm_id *id)
+{
+	id->request.undecided = true;
+	id->conn->cm.ids->undecided++;
+}
+
+void cm_decided(struct cm_id *id)
+{
+	if (!id->request.undecided)
+		return;
+	id->request.undecided = false;
+	id->conn->cm.ids->undecided--;
+}
+
 uint32_t cm_id_free(struct cm_id *id)
 {
 	const struct conn_events_ops *events = &id->conn->ops->events;
@@ -162,6 +182,7 @@ uint32_t cm_id_free(struct cm_id *id)
 	cm_unlisten(id);
 	cm_hang_up(id);
 	cm_leave_backlog(id);
+	cm_decided(id);
 	reported = events->purge(&id->source);
 	events->put(id->source.chan);
 	endpoint_leave(id);

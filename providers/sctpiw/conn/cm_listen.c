@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
+#include "config/config.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
 #include "log/log.h"
@@ -66,16 +67,28 @@ static void set_addresses(struct cm_id *child, const struct cm_id *listener,
 		sockaddr_make(&child->src, ep->bound.family, &path->local, ep->bound.port);
 }
 
+/* Why a request is refused before an application hears of it (RFC 5043 6.4), or NULL. */
+static const char *why_not(const struct conn *c, const struct cm_id *listener)
+{
+	if (!listener)
+		return "nobody listens";
+	if (listener->listening.pending >= listener->listening.backlog)
+		return "the backlog is full";
+	if (cm_undecided(c) >= c->config->request_limit)
+		return "too many wait for a decision (request-limit)";
+	return NULL;
+}
+
 void cm_request(struct conn *c, const struct iw_event *ev)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
 	struct cm_id *listener = a->ep->listener, *child;
+	const char *why = why_not(c, listener);
 	struct iw_session_user user;
 
 	conn_assoc_in_use(a);
-	if (!listener || listener->listening.pending >= listener->listening.backlog) {
-		log_debug("port %u: request refused: %s", a->ep->bound.port,
-			  listener ? "the backlog is full" : "nobody listens");
+	if (why) {
+		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
 		iw_session_refuse(ev->session);
 		conn_assoc_check_idle(a);
 		return;
@@ -87,6 +100,7 @@ void cm_request(struct conn *c, const struct iw_event *ev)
 	}
 	child->connected_type = true;
 	child->state = CM_REQUESTED;
+	cm_undecide(child);
 	child->session = ev->session;
 	cm_session_user(child, &user);
 	iw_session_set_user(ev->session, &user);
