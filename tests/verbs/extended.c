@@ -606,34 +606,6 @@ static void test_data_in_order(void)
 	pair_close(&p);
 }
 
-static void test_query_device_ex(void)
-{
-	struct ibv_query_device_ex_input input = { 0 };
-	struct ibv_device_attr_ex ex;
-	struct ibv_device_attr attr;
-	struct ibv_context *ctx = open_device();
-
-	memset(&ex, 0xff, sizeof(ex));
-	CHECK_EQ(ibv_query_device_ex(ctx, &input, &ex), 0);
-	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
-	CHECK_EQ(ex.orig_attr.max_sge, 32);
-	CHECK_EQ(ex.orig_attr.max_sge_rd, 32);
-	CHECK_EQ(ex.orig_attr.max_sge, attr.max_sge);
-	CHECK_EQ(ex.orig_attr.max_qp_wr, attr.max_qp_wr);
-	CHECK_EQ(ex.tso_caps.max_tso, 0);
-	CHECK_EQ(ex.tso_caps.supported_qpts, 0);
-	CHECK_EQ(ex.rss_caps.supported_qpts, 0);
-	CHECK_EQ(ex.rss_caps.max_rwq_indirection_tables, 0);
-	CHECK_EQ(ex.max_wq_type_rq, 0);
-	CHECK_EQ(ex.packet_pacing_caps.qp_rate_limit_max, 0);
-	CHECK_EQ(ex.raw_packet_caps, 0);
-	CHECK_EQ(ex.tm_caps.max_num_tags, 0);
-	CHECK_EQ(ex.xrc_odp_caps, 0);
-	input.comp_mask = 1;
-	CHECK_EQ(ibv_query_device_ex(ctx, &input, &ex), EINVAL);
-	CHECK_EQ(ibv_close_device(ctx), 0);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -648,7 +620,6 @@ int main(int argc, char **argv)
 		{ "largest_inline", test_largest_inline },
 		{ "ece", test_ece },
 		{ "data_in_order", test_data_in_order },
-		{ "query_device_ex", test_query_device_ex },
 	};
 
 	return RUN_TESTS(argc, argv, tests);

@@ -11,6 +11,7 @@
 #include "verbs/cq.h"
 #include "verbs/domain.h"
 #include "verbs/qp_attr.h"
+#include "verbs/query.h"
 #include "verbs/srq.h"
 #include "verbs/wr.h"
 
@@ -250,14 +251,11 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 	}
 }
 
-/* There is no OUI for this project, so it is a locally administered one: 02-'i'-'w'. */
-#define ECE_VENDOR_ID 0x026977
-
 int sctpiw_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	if (to_qp(ibqp)->generation != sctpiw_generation)
 		return EIO;
-	*ece = (struct ibv_ece){ .vendor_id = ECE_VENDOR_ID };
+	*ece = (struct ibv_ece){ .vendor_id = SCTPIW_VENDOR_ID };
 	return 0;
 }
 
@@ -265,7 +263,7 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	if (to_qp(ibqp)->generation != sctpiw_generation)
 		return EIO;
-	if (ece->comp_mask || ece->vendor_id != ECE_VENDOR_ID) {
+	if (ece->comp_mask || ece->vendor_id != SCTPIW_VENDOR_ID) {
 		log_debug("QP %u: no ECE of vendor 0x%x, comp_mask 0x%x", ibqp->qp_num,
 			  ece->vendor_id, ece->comp_mask);
 		return EINVAL;

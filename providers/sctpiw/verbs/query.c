@@ -10,14 +10,19 @@
 #include "verbs/dm.h"
 
 #define CLOCK_KHZ 1000000 /* of rnic_clock() */
+#define VENDOR_PART_ID 1
+#define HW_VER 1 /* as hw_rev in sysfs */
+/* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by 25 ms at the most. */
+#define ACK_DELAY 13
 /*
  * Local and remote invalidation are the part of the memory management extensions that programs can
  * use; the rest is for the kernel. A bind ties a window of type 2 to its QP, and both have to be of
  * one PD: InfiniBand calls that type 2B.
  */
 #define CAPS                                                                                       \
-	(IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |   \
-	 IBV_DEVICE_SRQ_RESIZE)
+	(IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID | \
+	 IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |               \
+	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
 
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
@@ -29,6 +34,9 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.fw_ver = SCTPIW_VERSION,
 			.max_mr_size = IW_MAX_MR_LENGTH,
 			.page_size_cap = 0xfffff000,
+			.vendor_id = SCTPIW_VENDOR_ID,
+			.vendor_part_id = VENDOR_PART_ID,
+			.hw_ver = HW_VER,
 			.max_qp = IW_MAX_QP,
 			.max_qp_wr = IW_MAX_QP_WR,
 			.device_cap_flags = CAPS,
@@ -51,6 +59,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_srq_wr = IW_MAX_SRQ_WR,
 			.max_srq_sge = IW_MAX_SGE,
 			.max_pkeys = 1,
+			.local_ca_ack_delay = ACK_DELAY,
 			.phys_port_cnt = 1,
 		},
 		.odp_caps = {

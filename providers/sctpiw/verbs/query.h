@@ -8,6 +8,13 @@
 
 #include "verbs/pabi.h"
 
+/*
+ * The device's vendor. There is no OUI for this project, so it is a locally administered one:
+ * 02-'i'-'w'. What rxe (0xffffff) and siw (0x626d74) say is theirs: programs know them by it, and
+ * work around what they do.
+ */
+#define SCTPIW_VENDOR_ID 0x026977
+
 /* attr_size: bytes of *attr that the caller has. EINVAL, EIO. */
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
