@@ -286,6 +286,39 @@ static void test_time_stamps(void)
 	kit_close(&k);
 }
 
+/*
+ * The completions of a batch have both times, and the times of day are as far apart as the time
+ * stamps, however often they are read.
+ */
+static void test_times_agree(void)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 64,
+		.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+			    IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
+	};
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+	struct ibv_cq_ex *cq;
+	struct kit k;
+
+	cq = kit_with_cq_ex(&k, &attr);
+	for (int round = 0; round < 20; round++) {
+		uint64_t offset;
+
+		complete(&k, 50);
+		CHECK_EQ(ibv_start_poll(cq, &poll_attr), 0);
+		offset = ibv_wc_read_completion_wallclock_ns(cq) - ibv_wc_read_completion_ts(cq);
+		for (int i = 0; i < 50; i++) {
+			CHECK_EQ(ibv_wc_read_completion_wallclock_ns(cq) -
+					 ibv_wc_read_completion_ts(cq),
+				 offset);
+			CHECK_EQ(ibv_next_poll(cq), i < 49 ? 0 : ENOENT);
+		}
+		ibv_end_poll(cq);
+	}
+	kit_close(&k);
+}
+
 /* A CQ that one thread alone uses has no lock, and works otherwise as any other. */
 static void test_single_threaded(void)
 {
@@ -387,6 +420,7 @@ int main(int argc, char **argv)
 		{ "moderation", test_moderation },
 		{ "vectors", test_vectors },
 		{ "time_stamps", test_time_stamps },
+		{ "times_agree", test_times_agree },
 		{ "single_threaded", test_single_threaded },
 		{ "ignore_overrun", test_ignore_overrun },
 		{ "overrun", test_overrun },

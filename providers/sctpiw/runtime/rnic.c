@@ -39,6 +39,10 @@
 /* s. At exit, a thread that keeps the lock may hold up the process for so long. */
 #define EXIT_LOCK_SECONDS 1
 
+/* ns. An offset of the clocks that is measured within this is exact enough. */
+#define OFFSET_SLACK 1000u
+#define OFFSET_TRIES 5 /* as the measuring thread may be preempted */
+
 static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct rnic *) current;
 
@@ -65,13 +69,48 @@ uint64_t rnic_clock(void)
 	return sys_now();
 }
 
-uint64_t rnic_wallclock(uint64_t stamp)
+/* How much later the time of day is than the clock, as measured in a moment. */
+struct clock_offset {
+	uint64_t least; /* ns */
+	uint64_t width; /* ns between the two looks at the clock; the truth is within */
+};
+
+static struct clock_offset measure_offset(void)
 {
 	struct timespec ts;
-	uint64_t ago = sys_now() - stamp;
+	uint64_t before = sys_now(), after, now;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec - ago;
+	after = sys_now();
+	now = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
+	return (struct clock_offset){ .least = now - after, .width = after - before };
+}
+
+/*
+ * NTP slews both clocks alike, so the offset changes only when the time of day is set. One that
+ * agrees with a measurement is therefore kept: measured anew each time, it would let the later of
+ * two completions have the earlier time.
+ */
+uint64_t rnic_wallclock_offset(void)
+{
+	static _Atomic uint64_t kept;
+	uint64_t known = atomic_load_explicit(&kept, memory_order_relaxed);
+	struct clock_offset best = measure_offset();
+
+	for (int i = 1;; i++) {
+		struct clock_offset next;
+
+		if (known - (best.least - OFFSET_SLACK) <= best.width + 2 * OFFSET_SLACK)
+			return known;
+		if (best.width <= OFFSET_SLACK || i == OFFSET_TRIES)
+			break;
+		next = measure_offset();
+		if (next.width < best.width)
+			best = next;
+	}
+	known = best.least + best.width / 2;
+	atomic_store_explicit(&kept, known, memory_order_relaxed);
+	return known;
 }
 
 int rnic_processors(void)

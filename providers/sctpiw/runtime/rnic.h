@@ -32,8 +32,11 @@ struct rnic *rnic_get(void);
 
 /* The clock of time stamps, ns, which never goes back. */
 uint64_t rnic_clock(void);
-/* The time of day at which that clock said stamp, ns since 1970. */
-uint64_t rnic_wallclock(uint64_t stamp);
+/*
+ * What makes a time of that clock a time of day, ns since 1970, when it is added (modulo 2^64). It
+ * stays the same until somebody sets the time of day.
+ */
+uint64_t rnic_wallclock_offset(void);
 /* The number of processors that are online; at least 1. */
 int rnic_processors(void);
 

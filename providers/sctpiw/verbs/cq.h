@@ -22,14 +22,15 @@ struct sctpiw_cq {
 	struct verbs_cq vcq;
 	struct iw_cq *iw;
 	struct shard *shard;
-	uint32_t generation;   /* sctpiw_generation when it was made */
-	pthread_mutex_t lock;  /* of the ring's consumer end: sctpiw_cq_lock() */
-	bool single_threaded;  /* one thread at a time uses it, so no lock is taken */
-	struct object obj;     /* its event channels; iw->ctx */
-	struct list_node node; /* of sctpiw_context.cqs; shard lock */
-	struct sctpiw_pd *pd;  /* the parent domain that it holds, or NULL */
-	struct iw_cqe current; /* the completion that start_poll or next_poll has taken */
-	uint64_t stamp;	       /* when `current` came, ns; valid if it was asked for */
+	uint32_t generation;	   /* sctpiw_generation when it was made */
+	pthread_mutex_t lock;	   /* of the ring's consumer end: sctpiw_cq_lock() */
+	bool single_threaded;	   /* one thread at a time uses it, so no lock is taken */
+	struct object obj;	   /* its event channels; iw->ctx */
+	struct list_node node;	   /* of sctpiw_context.cqs; shard lock */
+	struct sctpiw_pd *pd;	   /* the parent domain that it holds, or NULL */
+	struct iw_cqe current;	   /* the completion that start_poll or next_poll has taken */
+	uint64_t stamp;		   /* when `current` came, ns; valid if it was asked for */
+	uint64_t wallclock_offset; /* ns to add to stamp, as start_poll found it, if asked for */
 };
 
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)

@@ -152,14 +152,16 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 		return EIO;
 	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
-	if (!err)
-		return 0;
-	sctpiw_cq_unlock(cq);
-	poller_progress(cq->shard);
-	sctpiw_cq_lock(cq);
-	err = take_entry(cq);
+	if (err) {
+		sctpiw_cq_unlock(cq);
+		poller_progress(cq->shard);
+		sctpiw_cq_lock(cq);
+		err = take_entry(cq);
+	}
 	if (err)
 		sctpiw_cq_unlock(cq);
+	else if (cq_ex->read_completion_wallclock_ns)
+		cq->wallclock_offset = rnic_wallclock_offset();
 	return err;
 }
 
@@ -214,7 +216,7 @@ static uint64_t ex_completion_ts(struct ibv_cq_ex *cq)
 
 static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
-	return rnic_wallclock(ex_to_cq(cq)->stamp);
+	return ex_to_cq(cq)->stamp + ex_to_cq(cq)->wallclock_offset;
 }
 
 /* For what InfiniBand tells, and a connected QP of iWARP does not have. */
