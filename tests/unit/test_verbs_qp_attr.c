@@ -189,7 +189,7 @@ static void test_values(void **state)
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, true, &attr, IBV_QP_PORT), EINVAL);
 	attr = (struct ibv_qp_attr){ .cur_qp_state = IBV_QPS_INIT };
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_CUR_STATE), EINVAL);
-	attr = (struct ibv_qp_attr){ .qp_access_flags = 1 << 9 };
+	attr = (struct ibv_qp_attr){ .qp_access_flags = 1 << 10 };
 	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, &attr, IBV_QP_ACCESS_FLAGS),
 			 EINVAL);
 	attr = (struct ibv_qp_attr){ .retry_cnt = 8, .rnr_retry = 7, .timeout = 31 };

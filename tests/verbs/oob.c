@@ -519,7 +519,7 @@ static void wrong_current(struct ibv_qp_attr *attr)
 
 static void no_such_right(struct ibv_qp_attr *attr)
 {
-	attr->qp_access_flags = 1 << 20;
+	attr->qp_access_flags = 1 << 10;
 }
 
 static void backwards(struct ibv_qp_attr *attr)

@@ -20,18 +20,10 @@ _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
 _Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 
-/*
- * As the kernel's drivers do, refuses unknown flags, but not those of the optional range, which are
- * wishes. Huge pages make no difference here, nor does paging on demand: memory is never pinned.
- */
+/* As the kernel's drivers do, refuses flags that are not known, and rights beyond the owner's. */
 static int check_access(int access)
 {
-	const int known = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-			  IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
-			  IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB |
-			  IBV_ACCESS_OPTIONAL_RANGE;
-
-	if (access & ~known)
+	if (access & ~SCTPIW_KNOWN_ACCESS)
 		return EINVAL;
 	if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
 	    !(access & IBV_ACCESS_LOCAL_WRITE))

@@ -6,6 +6,18 @@
 #include "util/list.h"
 #include "verbs/pabi.h"
 
+/*
+ * The access flags that are taken for MRs, windows and QPs. Those beyond rights are for devices that
+ * pin memory, order its writes or flush it, and are taken as other drivers take them: nothing is
+ * pinned here, a program hears of no write before it is in memory, and no peer can ask for a flush.
+ * Bits 8 and 9 are IBV_ACCESS_FLUSH_GLOBAL and IBV_ACCESS_FLUSH_PERSISTENT, which older headers do
+ * not name.
+ */
+#define SCTPIW_KNOWN_ACCESS                                                                        \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |               \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED |                   \
+	 IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | 1 << 8 | 1 << 9 | IBV_ACCESS_OPTIONAL_RANGE)
+
 struct iw_mr;
 struct iw_mr_attr;
 struct sctpiw_dm;

@@ -9,6 +9,7 @@
 #include "log/log.h"
 #include "verbs/context.h"
 #include "verbs/domain.h"
+#include "verbs/mr.h"
 #include "verbs/post.h"
 
 _Static_assert((int)IW_MW_TYPE_1 == IBV_MW_TYPE_1, "");
@@ -68,17 +69,15 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 /* Only what verbs can judge: the rest is decided when it is the bind's turn in the send queue. */
 static int check_bind(const struct ibv_mw *mw, const struct ibv_mw_bind_info *info)
 {
-	const unsigned int rights = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				    IBV_ACCESS_REMOTE_ATOMIC;
+	const struct ibv_mr *mr = info->mr;
+
+	if (!mw || (info->mw_access_flags & ~(unsigned int)SCTPIW_KNOWN_ACCESS))
+		return EINVAL;
 	/*
 	 * As with the kernel's drivers, only windows of type 2 can have addresses that count from
 	 * zero.
 	 */
-	unsigned int known = mw && mw->type == IBV_MW_TYPE_2 ? rights | IBV_ACCESS_ZERO_BASED :
-							       rights;
-	const struct ibv_mr *mr = info->mr;
-
-	if (!mw || (info->mw_access_flags & ~known))
+	if (mw->type != IBV_MW_TYPE_2 && (info->mw_access_flags & IBV_ACCESS_ZERO_BASED))
 		return EINVAL;
 	if (!mr && (info->addr || info->length))
 		return EINVAL;

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "iwarp/iw_types.h"
+#include "verbs/mr.h"
 
 _Static_assert((int)IW_QPS_RESET == IBV_QPS_RESET, "");
 _Static_assert((int)IW_QPS_INIT == IBV_QPS_INIT, "");
@@ -109,13 +110,9 @@ bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
 
 static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 {
-	const unsigned int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-				    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-				    IBV_ACCESS_MW_BIND;
-
 	return !((mask & IBV_QP_PORT && attr->port_num != 1) ||
 		 (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0) ||
-		 (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~rights) ||
+		 (mask & IBV_QP_ACCESS_FLAGS && attr->qp_access_flags & ~SCTPIW_KNOWN_ACCESS) ||
 		 (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > IW_MAX_ORD) ||
 		 (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > IW_MAX_IRD) ||
 		 (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
