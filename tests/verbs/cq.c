@@ -319,6 +319,59 @@ static void test_times_agree(void)
 	kit_close(&k);
 }
 
+/*
+ * Every field that a completion can have may be asked for, alone or with all others. Those that a
+ * connected QP of iWARP has nothing for read 0.
+ */
+static void test_fields(void)
+{
+	struct ibv_poll_cq_attr poll_attr = { 0 };
+
+	for (uint64_t flags = 1; flags <= IBV_CREATE_CQ_SUP_WC_FLAGS; flags = flags * 2 + 1) {
+		for (int alone = 0; alone < 2; alone++) {
+			struct ibv_cq_init_attr_ex attr = {
+				.cqe = 4,
+				.wc_flags = alone ? flags / 2 + 1 : flags,
+			};
+			struct ibv_wc_tm_info tm = { 1, 1 };
+			struct ibv_cq_ex *cq;
+			struct kit k;
+
+			cq = kit_with_cq_ex(&k, &attr);
+			complete(&k, 1);
+			CHECK_EQ(ibv_start_poll(cq, &poll_attr), 0);
+			CHECK_EQ(cq->status, IBV_WC_WR_FLUSH_ERR);
+			CHECK_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+#define HAS(field) (attr.wc_flags & IBV_WC_EX_WITH_##field)
+			if (HAS(QP_NUM))
+				CHECK_EQ(ibv_wc_read_qp_num(cq), k.qp->qp_num);
+			if (HAS(SRC_QP))
+				CHECK_EQ(ibv_wc_read_src_qp(cq), 0);
+			if (HAS(SLID))
+				CHECK_EQ(ibv_wc_read_slid(cq), 0);
+			if (HAS(SL))
+				CHECK_EQ(ibv_wc_read_sl(cq), 0);
+			if (HAS(DLID_PATH_BITS))
+				CHECK_EQ(ibv_wc_read_dlid_path_bits(cq), 0);
+			if (HAS(COMPLETION_TIMESTAMP))
+				CHECK(ibv_wc_read_completion_ts(cq));
+			if (HAS(CVLAN))
+				CHECK_EQ(ibv_wc_read_cvlan(cq), 0);
+			if (HAS(FLOW_TAG))
+				CHECK_EQ(ibv_wc_read_flow_tag(cq), 0);
+			if (HAS(TM_INFO)) {
+				ibv_wc_read_tm_info(cq, &tm);
+				CHECK(!tm.tag && !tm.priv);
+			}
+			if (HAS(COMPLETION_TIMESTAMP_WALLCLOCK))
+				CHECK(ibv_wc_read_completion_wallclock_ns(cq));
+#undef HAS
+			ibv_end_poll(cq);
+			kit_close(&k);
+		}
+	}
+}
+
 /* A CQ that one thread alone uses has no lock, and works otherwise as any other. */
 static void test_single_threaded(void)
 {
@@ -421,6 +474,7 @@ int main(int argc, char **argv)
 		{ "vectors", test_vectors },
 		{ "time_stamps", test_time_stamps },
 		{ "times_agree", test_times_agree },
+		{ "fields", test_fields },
 		{ "single_threaded", test_single_threaded },
 		{ "ignore_overrun", test_ignore_overrun },
 		{ "overrun", test_overrun },

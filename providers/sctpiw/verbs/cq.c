@@ -10,7 +10,7 @@
 #include "verbs/poll.h"
 
 #define STAMPS (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
-#define WC_FLAGS (IBV_WC_STANDARD_FLAGS | STAMPS)
+#define WC_FLAGS IBV_CREATE_CQ_SUP_WC_FLAGS
 #define CQ_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
 
 static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
@@ -99,7 +99,6 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context, struct ibv_cq
 	struct sctpiw_pd *pd = NULL;
 	struct sctpiw_cq *cq;
 
-	/* iWARP has no VLAN, flow tag and tag matching to tell of. */
 	if ((attr->comp_mask & ~known) || (attr->wc_flags & ~(uint64_t)WC_FLAGS) ||
 	    (flags & ~(uint32_t)CQ_FLAGS)) {
 		errno = EOPNOTSUPP;

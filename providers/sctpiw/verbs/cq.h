@@ -57,7 +57,10 @@ static inline void sctpiw_cq_unlock(struct sctpiw_cq *cq)
 struct ibv_cq *sctpiw_create_cq(struct ibv_context *context, int cqe,
 				struct ibv_comp_channel *channel, int comp_vector);
 
-/* As sctpiw_create_cq(), and EOPNOTSUPP for attributes and wc_flags that iWARP does not have. */
+/*
+ * As sctpiw_create_cq(), and EOPNOTSUPP for attributes and wc_flags that are not known. All wc_flags
+ * that are known are taken: a field that a connected QP of iWARP has nothing for reads 0.
+ */
 struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context,
 				      struct ibv_cq_init_attr_ex *attr);
 

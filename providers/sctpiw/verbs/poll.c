@@ -219,8 +219,13 @@ static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 	return ex_to_cq(cq)->stamp + ex_to_cq(cq)->wallclock_offset;
 }
 
-/* For what InfiniBand tells, and a connected QP of iWARP does not have. */
+/* For what other devices tell, and a connected QP of iWARP does not have. */
 static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
+{
+	return 0;
+}
+
+static uint16_t ex_zero_16(struct ibv_cq_ex *cq)
 {
 	return 0;
 }
@@ -228,6 +233,11 @@ static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
 static uint8_t ex_zero_8(struct ibv_cq_ex *cq)
 {
 	return 0;
+}
+
+static void ex_no_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *tm_info)
+{
+	*tm_info = (struct ibv_wc_tm_info){ .tag = 0 };
 }
 
 void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags)
@@ -254,6 +264,12 @@ void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags)
 		cq->read_dlid_path_bits = ex_zero_8;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 		cq->read_completion_ts = ex_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_CVLAN)
+		cq->read_cvlan = ex_zero_16;
+	if (wc_flags & IBV_WC_EX_WITH_FLOW_TAG)
+		cq->read_flow_tag = ex_zero_32;
+	if (wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		cq->read_tm_info = ex_no_tm_info;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 		cq->read_completion_wallclock_ns = ex_completion_wallclock_ns;
 }
