@@ -492,7 +492,7 @@ static void null_region(void **state)
 
 static void location(void **state)
 {
-	struct iw_mr *mr, *plain, *read_only;
+	struct iw_mr *mr, *read_only, *null_mr;
 	struct iw_pd *other;
 	struct iw_mw *mw;
 	uint64_t at;
@@ -500,10 +500,9 @@ static void location(void **state)
 
 	fx_start(&x, false);
 	other = iw_pd_new(x.rnic, NULL);
-	assert_int_equal(
-		iw_mr_new(x.pd, x.base + 7, 100, 0, LOCAL | IW_ACCESS_ON_DEMAND, NULL, &mr), 0);
-	plain = mr_at(&x, x.pd, 0, 100, LOCAL);
-	read_only = mr_at(&x, x.pd, 0, 100, IW_ACCESS_ON_DEMAND);
+	assert_int_equal(iw_mr_new(x.pd, x.base + 7, 100, 0, LOCAL, NULL, &mr), 0);
+	assert_int_equal(iw_mr_new_null(x.pd, NULL, &null_mr), 0);
+	read_only = mr_at(&x, x.pd, 0, 100, 0);
 	mw = mw_of(x.pd, IW_MW_TYPE_1);
 	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(mr), 3, 97, true, &at), 0);
 	assert_true(at == x.base + 10);
@@ -511,7 +510,7 @@ static void location(void **state)
 	assert_int_equal(iw_mr_locate(other, iw_mr_stag(mr), 3, 97, false, &at), -EPERM);
 	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(read_only), x.base, 1, true, &at), -EPERM);
 	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(read_only), x.base, 1, false, &at), 0);
-	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(plain), x.base, 1, false, &at), -ENOENT);
+	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(null_mr), 0, 1, false, &at), -EFAULT);
 	assert_int_equal(iw_mr_locate(x.pd, iw_mr_stag(mr) + 1, 3, 1, false, &at), -ENOENT);
 	mr->access |= BIND;
 	mr->iova = x.base;
@@ -519,7 +518,7 @@ static void location(void **state)
 	assert_int_equal(iw_mr_locate(x.pd, iw_mw_stag(mw), x.base, 1, false, &at), -EINVAL);
 	iw_mw_free(mw);
 	iw_mr_free(mr);
-	iw_mr_free(plain);
+	iw_mr_free(null_mr);
 	iw_mr_free(read_only);
 	iw_pd_free(other);
 	fx_stop(&x);

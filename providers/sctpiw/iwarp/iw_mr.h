@@ -50,10 +50,10 @@ void iw_mr_get(const struct iw_mr *mr, struct iw_mr_attr *attr);
  */
 int iw_mr_change(struct iw_mr *mr, const struct iw_mr_attr *attr);
 /*
- * Finds out where the len bytes from addr on are in the process's memory, for advice about an MR
- * with on-demand paging: 0 and *memory. write: the advice is about writing.
- * -ENOENT: no such MR, or one without IW_ACCESS_ON_DEMAND; -EINVAL: a window; -EPERM: an MR of
- * another PD, or one that must not be written; -EFAULT: out of bounds.
+ * Finds out where the len bytes from addr on are in the process's memory, for advice about them: 0
+ * and *memory. write: the advice is about writing.
+ * -ENOENT: no such MR; -EINVAL: a window; -EPERM: an MR of another PD, or one that must not be
+ * written; -EFAULT: out of bounds, or a null MR, which has no memory.
  */
 int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len, bool write,
 		 uint64_t *memory);

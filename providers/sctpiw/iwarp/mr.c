@@ -193,7 +193,7 @@ int iw_mr_locate(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t 
 
 	if (mr && !(mr->access & IW_MR_LOCAL))
 		return -EINVAL;
-	if (!mr || !(mr->access & IW_ACCESS_ON_DEMAND))
+	if (!mr)
 		return -ENOENT;
 	if (mr->pd != pd || (write && !(mr->access & IW_ACCESS_LOCAL_WRITE)))
 		return -EPERM;

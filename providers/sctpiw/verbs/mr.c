@@ -17,7 +17,6 @@ _Static_assert((int)IW_ACCESS_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "");
 _Static_assert((int)IW_ACCESS_REMOTE_READ == IBV_ACCESS_REMOTE_READ, "");
 _Static_assert((int)IW_ACCESS_REMOTE_ATOMIC == IBV_ACCESS_REMOTE_ATOMIC, "");
 _Static_assert((int)IW_ACCESS_MW_BIND == IBV_ACCESS_MW_BIND, "");
-_Static_assert((int)IW_ACCESS_ON_DEMAND == IBV_ACCESS_ON_DEMAND, "");
 _Static_assert((int)IW_ACCESS_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "");
 
 /* As the kernel's drivers do, refuses flags that are not known, and rights beyond the owner's. */
@@ -35,7 +34,7 @@ static int check_access(int access)
 static uint32_t rights_of(int access)
 {
 	return (uint32_t)access & (IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE | IW_ACCESS_MW_BIND |
-				   IW_ACCESS_ZERO_BASED | IW_ACCESS_ON_DEMAND);
+				   IW_ACCESS_ZERO_BASED);
 }
 
 #define FIRST_ADDRESS 4096 /* that memory can have, so that no null pointer gets past here */

@@ -65,8 +65,9 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr);
 struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
 
 /*
- * Populates the pages of all elements, but for IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT. EOPNOTSUPP
- * for an unknown advice, EINVAL for wrong flags, or what iw_mr_locate() says of an element.
+ * Populates the pages of all elements, but for IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT; also those of
+ * MRs without IBV_ACCESS_ON_DEMAND, as no memory is pinned. EOPNOTSUPP for an unknown advice, EINVAL
+ * for wrong flags, or what iw_mr_locate() says of an element, or EFAULT if it has no such pages.
  */
 int sctpiw_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 		     struct ibv_sge *sg_list, uint32_t num_sge);
