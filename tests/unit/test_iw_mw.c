@@ -479,8 +479,14 @@ static void null_region(void **state)
 		for (unsigned int i = 0; i < 65535; i++)
 			assert_int_equal(from[i], 0);
 	}
-	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), 0, 1, READ), IW_REMOTE_ACCESS);
-	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), 0, 1, WRITE), IW_REMOTE_ACCESS);
+	assert_int_equal(iw_mr_remote(x.qp, iw_mr_stag(mr), 7, 65535, READ, &from), IW_REMOTE_OK);
+	assert_int_equal(iw_mr_remote(x.qp, iw_mr_stag(mr), 7, 65535, WRITE, &to), IW_REMOTE_OK);
+	memset(to, 0xfe, 65535);
+	for (unsigned int i = 0; i < 65535; i++)
+		assert_int_equal(from[i], 0);
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), 0, 8, IW_ACCESS_REMOTE_ATOMIC),
+			 IW_REMOTE_ACCESS);
+	assert_int_equal(check(&x, x.qp, iw_mr_stag(mr), UINT64_MAX, 2, READ), IW_REMOTE_WRAP);
 	assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(mr)), -EINVAL);
 	assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(mr)), -EINVAL);
 	iw_mr_get(mr, &attr);

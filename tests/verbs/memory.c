@@ -367,13 +367,6 @@ static void test_null_mr(void)
 	for (int i = 0; i < 60000; i++)
 		CHECK(!p.a.buf[i] && !p.b.buf[i]);
 	CHECK_EQ(ibv_dealloc_pd(p.a.pd), EBUSY);
-	/* Peers cannot use it. */
-	sge[0] = sge_of(p.b.mr, p.b.buf, 8);
-	CHECK_EQ(post_rdma(&p.b, IBV_WR_RDMA_READ, 7, sge, 1, 0, null_mr->lkey, IBV_SEND_SIGNALED),
-		 0);
-	expect_wc(p.b.send_cq, IBV_WC_SUCCESS, &wc); /* of the Send */
-	expect_wc(p.b.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
-	expect_broken(&p);
 	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
 	pair_close(&p);
 
@@ -385,6 +378,52 @@ static void test_null_mr(void)
 	CHECK_EQ(post_send(&p.a, 1, sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 	expect_broken(&p);
+	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
+	pair_close(&p);
+}
+
+/*
+ * Programs give the key of a null MR to their peers (perftest --use-null-mr): these write into
+ * nothing, and read zeros, at any address.
+ */
+static void test_null_mr_of_peer(void)
+{
+	static const uint64_t at[] = { 0, 0x7f0000000123, UINT64_MAX - SIDE_BUF };
+	struct ibv_send_wr atomic = { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .num_sge = 1 }, *bad;
+	struct ibv_mr *null_mr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct pair p;
+
+	pair_open(&p, NULL);
+	null_mr = ibv_alloc_null_mr(p.b.pd);
+	CHECK(null_mr && null_mr->rkey == null_mr->lkey);
+	fill(p.b.buf, SIDE_BUF, 9);
+	for (size_t i = 0; i < 3; i++) {
+		fill(p.a.buf, SIDE_BUF, 10);
+		CHECK_EQ(access_remote(&p, IBV_WR_RDMA_WRITE, at[i], null_mr->lkey, SIDE_BUF),
+			 IBV_WC_SUCCESS);
+		CHECK_EQ(access_remote(&p, IBV_WR_RDMA_READ, at[i], null_mr->lkey, SIDE_BUF),
+			 IBV_WC_SUCCESS);
+		for (size_t k = 0; k < SIDE_BUF; k++)
+			CHECK(!p.a.buf[k]);
+	}
+	CHECK(filled(p.b.buf, SIDE_BUF, 9));
+	/* There is nothing that an atomic could change. */
+	sge = sge_of(p.a.mr, p.a.buf, 8);
+	atomic.sg_list = &sge;
+	atomic.wr.atomic.rkey = null_mr->lkey;
+	CHECK_EQ(ibv_post_send(p.a.qp, &atomic, &bad), 0);
+	expect_wc(p.a.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
+	expect_broken(&p);
+	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
+	pair_close(&p);
+
+	/* Peers of another PD's QPs cannot use it, nor can those of a QP without the right. */
+	pair_open(&p, NULL);
+	null_mr = ibv_alloc_null_mr(p.a.pd);
+	CHECK(null_mr);
+	read_fails(&p, 0, null_mr->lkey, 1);
 	CHECK_EQ(ibv_dereg_mr(null_mr), 0);
 	pair_close(&p);
 }
@@ -650,6 +689,7 @@ int main(int argc, char **argv)
 		{ "iova", test_iova },
 		{ "files", test_files },
 		{ "null_mr", test_null_mr },
+		{ "null_mr_of_peer", test_null_mr_of_peer },
 		{ "dm", test_dm },
 		{ "device_memory_by_threads", test_device_memory_by_threads },
 		{ "leftovers", test_leftovers },

@@ -28,9 +28,9 @@ int iw_pd_free(struct iw_pd *pd);
 int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, uint32_t access,
 	      void *ctx, struct iw_mr **mr);
 /*
- * The null MR of a PD (ibv_alloc_null_mr): at any address, local work requests read zeros from it,
- * and what they write to it is lost. Peers cannot use it, it cannot be changed, and no window
- * can be bound to it. -ENOMEM.
+ * The null MR of a PD (ibv_alloc_null_mr): at any address, local work requests and the peers of the
+ * PD's QPs read zeros from it, and what they write to it is lost. It has no atomics, cannot be
+ * changed, and no window can be bound to it. -ENOMEM.
  */
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr);
 uint32_t iw_mr_stag(const struct iw_mr *mr);

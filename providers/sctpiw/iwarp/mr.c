@@ -135,10 +135,12 @@ int iw_mr_new(struct iw_pd *pd, uint64_t addr, uint64_t length, uint64_t iova, u
 int iw_mr_new_null(struct iw_pd *pd, void *ctx, struct iw_mr **mr)
 {
 	/*
-	 * It has no length, so it covers nothing: iw_mr_local() looks at the kind before it gives
-	 * up.
+	 * It has no length, so it covers nothing: whoever looks an address up looks at the kind
+	 * before giving up.
 	 */
-	struct iw_mr_attr attr = { .pd = pd, .access = IW_ACCESS_LOCAL_WRITE };
+	struct iw_mr_attr attr = { .pd = pd,
+				   .access = IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE |
+					     IW_ACCESS_REMOTE_READ };
 	struct iw_rnic *rnic = pd->rnic;
 
 	if (!rnic->null_memory)
@@ -218,6 +220,14 @@ int iw_mr_free(struct iw_mr *mr)
 	return 0;
 }
 
+/*
+ * Where a null MR reads zeros, or is written to: nothing longer than a segment is copied at once.
+ */
+static uint8_t *null_at(const struct iw_rnic *rnic, bool write)
+{
+	return rnic->null_memory + (write ? IW_SEGMENT_MAX : 0);
+}
+
 uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access)
 {
@@ -228,10 +238,7 @@ uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint3
 		return NULL;
 	if (iw_mr_covers(mr, addr, len))
 		return iw_mr_at(mr, addr);
-	if (mr->kind != IW_MR_NULL)
-		return NULL;
-	/* Nothing longer than a segment is copied at once. */
-	return qp->rnic->null_memory + (access & IW_ACCESS_LOCAL_WRITE ? IW_SEGMENT_MAX : 0);
+	return mr->kind == IW_MR_NULL ? null_at(qp->rnic, access & IW_ACCESS_LOCAL_WRITE) : NULL;
 }
 
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,
@@ -247,9 +254,12 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 		return IW_REMOTE_ACCESS;
 	if (to + (len - 1) < to)
 		return IW_REMOTE_WRAP;
-	if (!iw_mr_covers(mr, to, len))
+	if (iw_mr_covers(mr, to, len))
+		*ptr = iw_mr_at(mr, to);
+	else if (mr->kind == IW_MR_NULL)
+		*ptr = null_at(qp->rnic, access & IW_ACCESS_REMOTE_WRITE);
+	else
 		return IW_REMOTE_BOUNDS;
-	*ptr = iw_mr_at(mr, to);
 	return IW_REMOTE_OK;
 }
 

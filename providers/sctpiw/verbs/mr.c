@@ -94,7 +94,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 	mr->vmr.ibv_mr.pd = &pd->ibv;
 	mr->vmr.ibv_mr.handle = sctpiw_new_handle();
 	mr->vmr.ibv_mr.lkey = iw_mr_stag(mr->iw);
-	mr->vmr.ibv_mr.rkey = attr ? mr->vmr.ibv_mr.lkey : 0;
+	mr->vmr.ibv_mr.rkey = mr->vmr.ibv_mr.lkey;
 	return mr;
 }
 

@@ -61,7 +61,11 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
  */
 int sctpiw_dereg_mr(struct verbs_mr *vmr);
 
-/* A null MR: reads by its lkey give zeros, writes are dropped. ENOMEM, EIO. */
+/*
+ * A null MR: reads by its key give zeros, writes are dropped. ibv_alloc_null_mr() promises an lkey
+ * alone, but programs give it to their peers as well (perftest --use-null-mr); so it is an rkey, too.
+ * ENOMEM, EIO.
+ */
 struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
 
 /*
