@@ -626,13 +626,6 @@ static void fork_init(void)
 		pid = fork();
 		CHECK(pid >= 0);
 		if (!pid) {
-			/* The child's copies of the objects are dead, and can be freed. */
-			CHECK(ibv_rereg_mr(mr, ACCESS, NULL, NULL, 0, 0) == IBV_REREG_MR_ERR_CMD);
-			CHECK_FAILS(ibv_alloc_null_mr(pd), EIO);
-			CHECK_FAILS(ibv_alloc_mw(pd, IBV_MW_TYPE_1), EIO);
-			CHECK_FAILS(ibv_alloc_dm(ctx, &attr), EIO);
-			CHECK_FAILS(ibv_reg_dm_mr(pd, dm, 0, 1, IBV_ACCESS_ZERO_BASED), EIO);
-			CHECK_EQ(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, NULL, 0), EIO);
 			_exit(map[0] == 1 && map[4 * page] == 1 && map[7 * page] == 1 ? 0 : 1);
 		}
 		CHECK_EQ(waitpid(pid, &status, 0), pid);

@@ -529,7 +529,10 @@ static void test_async_fd(void)
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }
 
-/* The child's copies of the parent's objects are dead, and say so; a context of its own works. */
+/*
+ * The child's copies of the parent's queues are dead, and say so; a context of its own works.
+ * inherited.c has what goes on working.
+ */
 static void test_fork(void)
 {
 	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad;
@@ -543,14 +546,9 @@ static void test_fork(void)
 	pid = fork();
 	CHECK(pid >= 0);
 	if (!pid) {
-		struct ibv_port_attr port;
-
 		CHECK(ibv_poll_cq(k.cq, 1, &wc) < 0);
 		CHECK_EQ(ibv_post_recv(k.qp, &wr, &bad), EIO);
 		CHECK_EQ(ibv_req_notify_cq(k.cq, 0), EIO);
-		CHECK_EQ(ibv_query_port(k.ctx, 1, &port), EIO);
-		CHECK_FAILS(ibv_alloc_pd(k.ctx), EIO);
-		CHECK_FAILS(ibv_reg_mr(k.pd, mem, 10, 0), EIO);
 		kit_close(&k);
 		kit_open(&own);
 		kit_close(&own);

@@ -50,6 +50,11 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 			    struct random_source *random);
 /* Ends all associations and sessions. The caller has freed every QP, CQ, SRQ, MR and PD before. */
 void iw_rnic_free(struct iw_rnic *rnic);
+/*
+ * In the child of a fork(), where no session goes on: what they reference of the application's
+ * memory is not sent any more, and is left alone from now on. MRs, windows and PDs work on.
+ */
+void iw_rnic_forget(struct iw_rnic *rnic);
 /* When iw_timers() wants to be called, ns; UINT64_MAX: no timer runs. */
 uint64_t iw_next_timeout(const struct iw_rnic *rnic);
 /* Serves the timers that are due at now, ns. */

@@ -51,6 +51,11 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	free(rnic);
 }
 
+void iw_rnic_forget(struct iw_rnic *rnic)
+{
+	rnic->shard.zcopy_qps = 0;
+}
+
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic)
 {
 	return &rnic->shard.stats;

@@ -275,6 +275,7 @@ static void forget(struct rnic *r)
 
 	atomic_store(&s->dead, true);
 	conn_forget(&s->conn);
+	iw_rnic_forget(r->iw);
 	progress_fini(s);
 	capture_free(s->net.capture);
 	s->net.capture = NULL;

@@ -25,6 +25,59 @@
 
 uint32_t sctpiw_generation;
 
+/* Of what is memory alone, in a child of the process that has opened the device. */
+static pthread_mutex_t orphans_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&orphans_lock);
+}
+
+static void after_fork_parent(void)
+{
+	pthread_mutex_unlock(&orphans_lock);
+}
+
+static void after_fork_child(void)
+{
+	sctpiw_generation++;
+	pthread_mutex_unlock(&orphans_lock);
+}
+
+void sctpiw_handle_forks(void)
+{
+	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+void sctpiw_lock(struct sctpiw_context *ctx)
+{
+	if (sctpiw_alive(ctx))
+		shard_lock(ctx->shard);
+	else
+		pthread_mutex_lock(&orphans_lock);
+}
+
+void sctpiw_unlock(struct sctpiw_context *ctx)
+{
+	if (sctpiw_alive(ctx))
+		shard_unlock(ctx->shard);
+	else
+		pthread_mutex_unlock(&orphans_lock);
+}
+
+int sctpiw_inherited(void)
+{
+	static _Atomic uint32_t said_in; /* a generation; in that of 0 nothing is inherited */
+
+	if (atomic_exchange_explicit(&said_in, sctpiw_generation, memory_order_relaxed) !=
+	    sctpiw_generation)
+		log_error(
+			"this process is the child of one that has opened the device: its queue "
+			"pairs, completion queues and shared receive queues stay with the parent. "
+			"Open the device anew");
+	return EIO;
+}
+
 uint32_t sctpiw_new_handle(void)
 {
 	static _Atomic uint32_t last;
@@ -64,12 +117,12 @@ void sctpiw_complain_about_abi(void)
 
 /*
  * Ends what the application has left on a device that it closes, as the kernel does when the
- * descriptor is closed. QPs go first, since they use the others, and MRs behind the windows on
- * them. QPs, CQs and SRQs are put on the three lists, for free_context() to purge their events and
- * free them once the lock is given up. Needs the shard lock.
+ * descriptor is closed. QPs go first, since they use the others; destroy_memory() is for the rest.
+ * QPs, CQs and SRQs are put on the three lists, for free_context() to purge their events and free
+ * them once the lock is given up. Needs the shard lock.
  */
-static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
-			      struct list_node *cqs, struct list_node *srqs)
+static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, struct list_node *cqs,
+			   struct list_node *srqs)
 {
 	struct list_node *node;
 
@@ -87,6 +140,13 @@ static void destroy_leftovers(struct sctpiw_context *ctx, struct list_node *qps,
 		iw_srq_free(list_entry(node, struct sctpiw_srq, node)->iw);
 		list_add(srqs, node);
 	}
+}
+
+/* MRs go behind the windows on them. Needs sctpiw_lock(). */
+static void destroy_memory(struct sctpiw_context *ctx)
+{
+	struct list_node *node;
+
 	while ((node = list_pop(&ctx->mws))) {
 		struct sctpiw_mw *mw = list_entry(node, struct sctpiw_mw, node);
 
@@ -154,11 +214,11 @@ static void free_context(struct ibv_context *context)
 	list_init(&cqs);
 	list_init(&srqs);
 	close_async_channel(ctx);
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		destroy_leftovers(ctx, &qps, &cqs, &srqs);
-		shard_unlock(ctx->shard);
-	}
+	sctpiw_lock(ctx);
+	if (sctpiw_alive(ctx))
+		destroy_queues(ctx, &qps, &cqs, &srqs);
+	destroy_memory(ctx);
+	sctpiw_unlock(ctx);
 	while ((node = list_pop(&qps))) {
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
 
@@ -245,6 +305,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 		return NULL;
 	ctx->shard = &rnic->shard;
 	ctx->generation = sctpiw_generation;
+	ctx->node_guid = port_node_guid();
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
 	list_init(&ctx->mrs);

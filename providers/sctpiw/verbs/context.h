@@ -4,9 +4,12 @@
  *
  * An object of the verbs is what libibverbs hands to the application, with the RNIC's object (iw_*)
  * behind it. This room checks arguments and translates; errors are positive errnos here, as the
- * verbs return them. A function that returns a pointer returns NULL and sets errno if it fails. If
- * an object belongs to the parent of a fork(), its functions return EIO, but those that destroy it:
- * they free memory, and return 0.
+ * verbs return them. A function that returns a pointer returns NULL and sets errno if it fails.
+ *
+ * The child of a fork() may go on using a context that its parent has opened, and the objects of it
+ * that are memory alone: PDs, thread and parent domains, MRs, windows and device memory. They are
+ * copies, as all of the child's memory is. QPs, CQs and SRQs stay with the parent: their functions
+ * return EIO there (sctpiw_inherited()), but those that destroy them free memory, and return 0.
  *
  * Locks, in the order in which they are taken: sctpiw_cq.lock, sctpiw_srq.lock, the shard lock.
  * Nobody takes one of the first two with the shard lock held. An application holds the lock of an
@@ -31,16 +34,23 @@ struct sctpiw_context {
 	struct verbs_context vctx;
 	struct shard *shard;
 	uint32_t generation;	 /* sctpiw_generation when the device was opened */
+	uint64_t node_guid;	 /* of the device when it was opened, in network byte order */
 	struct port_events port; /* reports events of the port on the async channel */
-	/* The objects that the application has not destroyed. Guarded by the shard lock. */
+	/*
+	 * The objects that the application has not destroyed. Guarded by the shard lock; of what is
+	 * memory alone, by sctpiw_lock().
+	 */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps;
 };
 
 /*
- * Counts the forks that lie behind this process. Each object notes the generation in which it was
- * made. If that is over, the object belongs to the parent process.
+ * Counts the forks that lie behind this process. A context, CQ, SRQ or QP notes the generation in
+ * which it was made. If that is over, it belongs to the parent process.
  */
 extern uint32_t sctpiw_generation;
+
+/* To be called once, before the first fork() that matters. */
+void sctpiw_handle_forks(void);
 
 static inline struct sctpiw_context *to_ctx(struct ibv_context *context)
 {
@@ -52,6 +62,19 @@ static inline bool sctpiw_alive(const struct sctpiw_context *ctx)
 {
 	return ctx->generation == sctpiw_generation;
 }
+
+/*
+ * The lock of PDs, domains, MRs, windows and device memory. It is the shard lock in the process that
+ * has opened the device. In its children, where that shard must not run, it is a lock apart.
+ */
+void sctpiw_lock(struct sctpiw_context *ctx);
+void sctpiw_unlock(struct sctpiw_context *ctx);
+
+/*
+ * EIO, for what a child of fork() cannot do with what its parent has opened. The first time, a line
+ * of the log says so.
+ */
+int sctpiw_inherited(void);
 
 /* verbs_device_ops.alloc_context(): opens the device. cmd_fd is closed if that fails. */
 struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd,

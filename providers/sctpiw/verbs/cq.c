@@ -16,7 +16,7 @@
 static int check_cq(struct sctpiw_context *ctx, uint32_t cqe, int comp_vector)
 {
 	if (!sctpiw_alive(ctx))
-		return EIO;
+		return sctpiw_inherited();
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	if (comp_vector < 0 || comp_vector >= ctx->vctx.context.num_comp_vectors)
@@ -133,7 +133,7 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 	int err;
 
 	if (cq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	if (cqe < 1 || cqe > IW_MAX_CQE)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
@@ -154,7 +154,7 @@ int sctpiw_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
 	int err;
 
 	if (cq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	if (!attr->attr_mask)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
@@ -195,6 +195,8 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 		if (err)
 			return -err;
 		wait_for_acks(cq);
+	} else if (cq->pd) {
+		sctpiw_pd_drop_inherited(cq->pd);
 	}
 	sctpiw_cq_release(cq);
 	return 0;

@@ -3,7 +3,6 @@
  * The driver as libibverbs sees it: which devices it takes, and how they are opened. libibverbs
  * loads the library, whose constructor registers the driver; nothing else calls into this file.
  */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "runtime/rnic.h"
@@ -35,12 +34,6 @@ static const struct verbs_device_ops device_ops = {
 	.uninit_device = uninit_device,
 };
 
-/* Runs in the child of a fork(). */
-static void in_child(void)
-{
-	sctpiw_generation++;
-}
-
 static __attribute__((constructor)) void register_driver(void)
 {
 	if (!pabi_init()) {
@@ -53,6 +46,6 @@ static __attribute__((constructor)) void register_driver(void)
 	 */
 	if (!rnic_get())
 		return;
-	pthread_atfork(NULL, NULL, in_child);
+	sctpiw_handle_forks();
 	pabi_register_driver(&device_ops);
 }

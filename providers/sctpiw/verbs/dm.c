@@ -88,10 +88,6 @@ struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 	struct sctpiw_dm *dm;
 	size_t align = MIN_ALIGN;
 
-	if (!sctpiw_alive(ctx)) {
-		errno = EIO;
-		return NULL;
-	}
 	if (attr->comp_mask || !attr->length || attr->length > SCTPIW_MAX_DM ||
 	    attr->log_align_req > 31 || 1u << attr->log_align_req > SCTPIW_MAX_DM) {
 		log_debug("alloc_dm: length %zu, alignment 2^%u: %s", attr->length,
@@ -110,9 +106,9 @@ struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_
 	dm->ibv.memcpy_to_dm = memcpy_to_dm;
 	dm->ibv.memcpy_from_dm = memcpy_from_dm;
 	dm->ibv.handle = sctpiw_new_handle();
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	list_add_tail(&ctx->dms, &dm->node);
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	return &dm->ibv;
 }
 
@@ -129,15 +125,13 @@ int sctpiw_free_dm(struct ibv_dm *ibdm)
 	struct sctpiw_dm *dm = to_dm(ibdm);
 	bool busy;
 
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		busy = dm->mrs;
-		if (!busy)
-			list_del(&dm->node);
-		shard_unlock(ctx->shard);
-		if (busy)
-			return EBUSY;
-	}
+	sctpiw_lock(ctx);
+	busy = dm->mrs;
+	if (!busy)
+		list_del(&dm->node);
+	sctpiw_unlock(ctx);
+	if (busy)
+		return EBUSY;
 	sctpiw_dm_release(dm);
 	return 0;
 }
@@ -157,16 +151,14 @@ static int check_reg(const struct sctpiw_dm *dm, uint64_t offset, size_t length,
 struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *ibpd, struct ibv_dm *ibdm, uint64_t dm_offset,
 				size_t length, unsigned int access)
 {
-	struct sctpiw_context *ctx = to_ctx(ibpd->context);
 	struct sctpiw_dm *dm = to_dm(ibdm);
 	struct iw_mr_attr attr = { .length = length,
 				   .access = access & ~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE };
 	struct sctpiw_mr *mr;
-	int err = EIO;
+	int err = EINVAL;
 
-	if (sctpiw_alive(ctx))
-		err = ibdm->context == ibpd->context ? check_reg(dm, dm_offset, length, access) :
-						       EINVAL;
+	if (ibdm->context == ibpd->context)
+		err = check_reg(dm, dm_offset, length, access);
 	if (err) {
 		log_debug("reg_dm_mr: offset %llu, length %zu of %llu, access 0x%x: %s",
 			  (unsigned long long)dm_offset, length, (unsigned long long)dm->length,

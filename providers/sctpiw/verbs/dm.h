@@ -15,8 +15,8 @@ struct sctpiw_dm {
 	struct ibv_dm ibv;
 	uint8_t *memory;
 	uint64_t length;       /* of memory, bytes */
-	unsigned int mrs;      /* that show parts of it; shard lock */
-	struct list_node node; /* of sctpiw_context.dms; shard lock */
+	unsigned int mrs;      /* that show parts of it; sctpiw_lock() */
+	struct list_node node; /* of sctpiw_context.dms; sctpiw_lock() */
 };
 
 static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)
@@ -24,7 +24,7 @@ static inline struct sctpiw_dm *to_dm(struct ibv_dm *dm)
 	return list_entry(dm, struct sctpiw_dm, ibv);
 }
 
-/* EINVAL for a length or alignment beyond SCTPIW_MAX_DM, ENOMEM if that much is not left, EIO. */
+/* EINVAL for a length or alignment beyond SCTPIW_MAX_DM, ENOMEM if that much is not left. */
 struct ibv_dm *sctpiw_alloc_dm(struct ibv_context *context, struct ibv_alloc_dm_attr *attr);
 
 /* EBUSY if an MR shows a part of it. */
@@ -32,7 +32,7 @@ int sctpiw_free_dm(struct ibv_dm *dm);
 
 /*
  * Registers length bytes from dm_offset on; their addresses count from 0. EINVAL for wrong flags,
- * or if the range is not inside; ENOMEM; EIO.
+ * or if the range is not inside; ENOMEM.
  */
 struct ibv_mr *sctpiw_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t dm_offset,
 				size_t length, unsigned int access);

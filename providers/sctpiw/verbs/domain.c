@@ -8,25 +8,30 @@
 #include "log/log.h"
 #include "verbs/context.h"
 
+void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd)
+{
+	struct sctpiw_context *ctx = to_ctx(pd->ibv.context);
+
+	sctpiw_lock(ctx);
+	sctpiw_pd_drop(pd);
+	sctpiw_unlock(ctx);
+}
+
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context)
 {
 	struct sctpiw_context *ctx = to_ctx(context);
 	struct sctpiw_pd *pd;
 
-	if (!sctpiw_alive(ctx)) {
-		errno = EIO;
-		return NULL;
-	}
 	pd = calloc(1, sizeof(*pd));
 	if (!pd) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	pd->iw = iw_pd_new(ctx->shard->rnic->iw, pd);
 	if (pd->iw)
 		list_add_tail(&ctx->pds, &pd->node);
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	if (!pd->iw) {
 		free(pd);
 		errno = ENOMEM;
@@ -42,10 +47,6 @@ struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_a
 	struct sctpiw_context *ctx = to_ctx(context);
 	struct sctpiw_td *td;
 
-	if (!sctpiw_alive(ctx)) {
-		errno = EIO;
-		return NULL;
-	}
 	if (attr->comp_mask) {
 		log_debug("alloc_td: unknown comp_mask 0x%x", attr->comp_mask);
 		errno = EINVAL;
@@ -57,9 +58,9 @@ struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_a
 		return NULL;
 	}
 	td->ibv.context = context;
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	list_add_tail(&ctx->tds, &td->node);
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	return &td->ibv;
 }
 
@@ -69,15 +70,13 @@ int sctpiw_dealloc_td(struct ibv_td *ibtd)
 	struct sctpiw_td *td = to_td(ibtd);
 	bool busy;
 
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		busy = td->users;
-		if (!busy)
-			list_del(&td->node);
-		shard_unlock(ctx->shard);
-		if (busy)
-			return EBUSY;
-	}
+	sctpiw_lock(ctx);
+	busy = td->users;
+	if (!busy)
+		list_del(&td->node);
+	sctpiw_unlock(ctx);
+	if (busy)
+		return EBUSY;
 	free(td);
 	return 0;
 }
@@ -88,8 +87,6 @@ static int check_parent_attr(struct ibv_context *context,
 	const uint32_t known = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 			       IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
 
-	if (!sctpiw_alive(to_ctx(context)))
-		return EIO;
 	if (attr->comp_mask & ~known) {
 		log_debug("alloc_parent_domain: unknown comp_mask 0x%x", attr->comp_mask);
 		return EINVAL;
@@ -130,22 +127,22 @@ struct ibv_pd *sctpiw_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.handle = attr->pd->handle;
 	pd->parent = to_pd(attr->pd);
 	pd->iw = pd->parent->iw;
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	sctpiw_pd_hold(pd->parent);
 	if (attr->td) {
 		pd->td = to_td(attr->td);
 		pd->td->users++;
 	}
 	list_add_tail(&ctx->pds, &pd->node);
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	return &pd->ibv;
 }
 
 /*
- * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs the
- * shard lock.
+ * Frees what a protection or parent domain is to the RNIC; -EBUSY while it is in use. Needs
+ * sctpiw_lock().
  */
-static int release_pd(struct sctpiw_pd *pd)
+static int release_pd(struct sctpiw_context *ctx, struct sctpiw_pd *pd)
 {
 	int err;
 
@@ -156,8 +153,9 @@ static int release_pd(struct sctpiw_pd *pd)
 		if (pd->td)
 			pd->td->users--;
 	} else {
+		/* In a child of fork() a queue of the parent's keeps it, which nobody uses. */
 		err = iw_pd_free(pd->iw);
-		if (err)
+		if (err && sctpiw_alive(ctx))
 			return err;
 	}
 	list_del(&pd->node);
@@ -170,13 +168,11 @@ int sctpiw_dealloc_pd(struct ibv_pd *ibpd)
 	struct sctpiw_pd *pd = to_pd(ibpd);
 	int err;
 
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		err = release_pd(pd);
-		shard_unlock(ctx->shard);
-		if (err)
-			return -err;
-	}
+	sctpiw_lock(ctx);
+	err = release_pd(ctx, pd);
+	sctpiw_unlock(ctx);
+	if (err)
+		return -err;
 	free(pd);
 	return 0;
 }

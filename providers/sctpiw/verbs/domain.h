@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Protection domains, thread domains, and parent domains, which tie one of each together (man
- * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need the shard
- * lock.
+ * ibv_alloc_pd, ibv_alloc_td, ibv_alloc_parent_domain). Their counts and lists need sctpiw_lock().
  */
 #ifndef SCTPIW_VERBS_DOMAIN_H
 #define SCTPIW_VERBS_DOMAIN_H
@@ -44,7 +43,7 @@ static inline struct sctpiw_td *to_td(struct ibv_td *td)
 
 /*
  * Every object that is made on a PD holds it, and drops it when it is destroyed: so a parent domain
- * outlives its objects. Need the shard lock.
+ * outlives its objects. Need sctpiw_lock().
  */
 static inline void sctpiw_pd_hold(struct sctpiw_pd *pd)
 {
@@ -56,13 +55,18 @@ static inline void sctpiw_pd_drop(struct sctpiw_pd *pd)
 	pd->users--;
 }
 
-/* ENOMEM, or EIO. */
+/*
+ * The same for a CQ, SRQ or QP that a child of fork() frees, whose parent has made it. Takes the lock.
+ */
+void sctpiw_pd_drop_inherited(struct sctpiw_pd *pd);
+
+/* ENOMEM. */
 struct ibv_pd *sctpiw_alloc_pd(struct ibv_context *context);
 
 /* Frees a protection or parent domain. EBUSY if objects, or parent domains, are left on it. */
 int sctpiw_dealloc_pd(struct ibv_pd *pd);
 
-/* EINVAL for a comp_mask, of which no bit is defined; ENOMEM; EIO. */
+/* EINVAL for a comp_mask, of which no bit is defined; ENOMEM. */
 struct ibv_td *sctpiw_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
 
 /* EBUSY if a parent domain has it. */

@@ -70,7 +70,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		errno = ENOMEM;
 		return NULL;
 	}
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	if (attr)
 		err = iw_mr_new(pd->iw, attr->addr, attr->length, attr->iova, attr->access, mr,
 				&mr->iw);
@@ -82,7 +82,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 		if (dm)
 			dm->mrs++;
 	}
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	if (err) {
 		free(mr);
 		errno = -err;
@@ -107,7 +107,6 @@ static bool is_implicit(uint64_t addr, size_t length, int access)
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uint64_t hca_va,
 			     int access)
 {
-	struct sctpiw_context *ctx = to_ctx(ibpd->context);
 	struct iw_mr_attr attr = {
 		.addr = (uintptr_t)addr,
 		.length = length,
@@ -117,7 +116,7 @@ struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *ibpd, void *addr, size_t length, uin
 	struct sctpiw_mr *mr;
 	int err;
 
-	err = sctpiw_alive(ctx) ? check_access(access) : EIO;
+	err = check_access(access);
 	if (err)
 		goto fail;
 	err = EINVAL;
@@ -187,9 +186,9 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 	struct iw_mr_attr attr;
 	int err;
 
-	err = sctpiw_alive(ctx) ? change_of(mr, flags, pd, addr, length, access, &attr) : EIO;
+	err = change_of(mr, flags, pd, addr, length, access, &attr);
 	if (!err) {
-		shard_lock(ctx->shard);
+		sctpiw_lock(ctx);
 		err = -iw_mr_change(mr->iw, &attr);
 		vmr->ibv_mr.lkey = vmr->ibv_mr.rkey = iw_mr_stag(mr->iw);
 		if (!err && (flags & IBV_REREG_MR_CHANGE_PD)) {
@@ -197,7 +196,7 @@ int sctpiw_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *ad
 			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
 			vmr->ibv_mr.pd = pd;
 		}
-		shard_unlock(ctx->shard);
+		sctpiw_unlock(ctx);
 	}
 	if (err) {
 		log_debug("rereg_mr: flags 0x%x, address %p, length %zu, access 0x%x: %s",
@@ -213,10 +212,6 @@ struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *ibpd)
 {
 	struct sctpiw_mr *mr;
 
-	if (!sctpiw_alive(to_ctx(ibpd->context))) {
-		errno = EIO;
-		return NULL;
-	}
 	mr = sctpiw_new_mr(to_pd(ibpd), NULL, 0, NULL);
 	if (!mr)
 		return NULL;
@@ -231,19 +226,20 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr)
 	struct sctpiw_context *ctx = to_ctx(vmr->ibv_mr.context);
 	int err;
 
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		err = iw_mr_free(mr->iw);
-		if (!err) {
-			sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
-			list_del(&mr->node);
-			if (mr->dm)
-				mr->dm->mrs--;
-		}
-		shard_unlock(ctx->shard);
-		if (err)
-			return -err;
+	sctpiw_lock(ctx);
+	err = iw_mr_free(mr->iw);
+	/* In a child of fork() windows may be bound to it by QPs of the parent's, and stay so. */
+	if (!sctpiw_alive(ctx))
+		err = 0;
+	if (!err) {
+		sctpiw_pd_drop(to_pd(vmr->ibv_mr.pd));
+		list_del(&mr->node);
+		if (mr->dm)
+			mr->dm->mrs--;
 	}
+	sctpiw_unlock(ctx);
+	if (err)
+		return -err;
 	free(mr);
 	return 0;
 }
@@ -259,9 +255,9 @@ static int advise_each(struct sctpiw_pd *pd, bool write, bool populate,
 	for (uint32_t i = 0; i < num_sge && !err; i++) {
 		const struct ibv_sge *sge = &sg_list[i];
 
-		shard_lock(ctx->shard);
+		sctpiw_lock(ctx);
 		err = iw_mr_locate(pd->iw, sge->lkey, sge->addr, sge->length, write, &memory);
-		shard_unlock(ctx->shard);
+		sctpiw_unlock(ctx);
 		if (!err && populate)
 			err = memory_populate(memory, sge->length, write);
 		if (err)
@@ -278,8 +274,6 @@ int sctpiw_advise_mr(struct ibv_pd *ibpd, enum ibv_advise_mr_advice advice, uint
 	bool write = advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
 	int err;
 
-	if (!sctpiw_alive(to_ctx(ibpd->context)))
-		return EIO;
 	switch (advice) {
 	case IBV_ADVISE_MR_ADVICE_PREFETCH:
 	case IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE:

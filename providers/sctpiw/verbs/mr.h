@@ -27,7 +27,7 @@ struct sctpiw_mr {
 	struct verbs_mr vmr;
 	struct iw_mr *iw;
 	struct sctpiw_dm *dm;  /* the device memory that it shows, or NULL */
-	struct list_node node; /* of sctpiw_context.mrs; shard lock */
+	struct list_node node; /* of sctpiw_context.mrs; sctpiw_lock() */
 };
 
 /*
@@ -42,7 +42,7 @@ struct sctpiw_mr *sctpiw_new_mr(struct sctpiw_pd *pd, const struct iw_mr_attr *a
 /*
  * Registers length bytes at addr; peers see the first one at address hca_va, or at 0 with
  * IBV_ACCESS_ZERO_BASED. EINVAL for wrong flags or an empty range, EFAULT if the process itself may
- * not access the memory so (RFC 5041 8.3), ENOMEM, EIO.
+ * not access the memory so (RFC 5041 8.3), ENOMEM.
  */
 struct ibv_mr *sctpiw_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			     int access);
@@ -64,7 +64,7 @@ int sctpiw_dereg_mr(struct verbs_mr *vmr);
 /*
  * A null MR: reads by its key give zeros, writes are dropped. ibv_alloc_null_mr() promises an lkey
  * alone, but programs give it to their peers as well (perftest --use-null-mr); so it is an rkey, too.
- * ENOMEM, EIO.
+ * ENOMEM.
  */
 struct ibv_mr *sctpiw_alloc_null_mr(struct ibv_pd *pd);
 

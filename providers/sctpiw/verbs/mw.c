@@ -21,22 +21,18 @@ struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *ibpd, enum ibv_mw_type type)
 	struct sctpiw_mw *mw;
 	int err;
 
-	if (!sctpiw_alive(ctx)) {
-		errno = EIO;
-		return NULL;
-	}
 	mw = calloc(1, sizeof(*mw));
 	if (!mw) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	shard_lock(ctx->shard);
+	sctpiw_lock(ctx);
 	err = iw_mw_new(to_pd(ibpd)->iw, (enum iw_mw_type)type, &mw->iw);
 	if (!err) {
 		sctpiw_pd_hold(to_pd(ibpd));
 		list_add_tail(&ctx->mws, &mw->node);
 	}
-	shard_unlock(ctx->shard);
+	sctpiw_unlock(ctx);
 	if (err) {
 		free(mw);
 		errno = -err;
@@ -55,13 +51,11 @@ int sctpiw_dealloc_mw(struct ibv_mw *ibmw)
 	struct sctpiw_context *ctx = to_ctx(ibmw->context);
 	struct sctpiw_mw *mw = to_mw(ibmw);
 
-	if (sctpiw_alive(ctx)) {
-		shard_lock(ctx->shard);
-		iw_mw_free(mw->iw);
-		sctpiw_pd_drop(to_pd(ibmw->pd));
-		list_del(&mw->node);
-		shard_unlock(ctx->shard);
-	}
+	sctpiw_lock(ctx);
+	iw_mw_free(mw->iw);
+	sctpiw_pd_drop(to_pd(ibmw->pd));
+	list_del(&mw->node);
+	sctpiw_unlock(ctx);
 	free(mw);
 	return 0;
 }

@@ -12,7 +12,7 @@ struct iw_send_wqe;
 struct sctpiw_mw {
 	struct ibv_mw ibv;
 	struct iw_mw *iw;
-	struct list_node node; /* of sctpiw_context.mws; shard lock */
+	struct list_node node; /* of sctpiw_context.mws; sctpiw_lock() */
 };
 
 static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
@@ -20,7 +20,7 @@ static inline struct sctpiw_mw *to_mw(struct ibv_mw *mw)
 	return list_entry(mw, struct sctpiw_mw, ibv);
 }
 
-/* EINVAL for an unknown type, ENOMEM, EIO. */
+/* EINVAL for an unknown type, ENOMEM. */
 struct ibv_mw *sctpiw_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int sctpiw_dealloc_mw(struct ibv_mw *mw);
 

@@ -87,8 +87,11 @@ int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	struct sctpiw_cq *cq = to_cq(ibcq);
 	int n;
 
-	if (cq->generation != sctpiw_generation || num_entries < 0)
+	if (cq->generation != sctpiw_generation || num_entries < 0) {
+		if (cq->generation != sctpiw_generation)
+			sctpiw_inherited();
 		return -1;
+	}
 	n = poll_ring(cq, num_entries, wc);
 	if (n || !num_entries)
 		return n;
@@ -101,7 +104,7 @@ int sctpiw_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	struct sctpiw_cq *cq = to_cq(ibcq);
 
 	if (cq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	sctpiw_cq_lock(cq);
 	iw_cq_arm(cq->iw, solicited_only != 0);
 	sctpiw_cq_unlock(cq);
@@ -149,7 +152,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (attr->comp_mask)
 		return EINVAL;
 	if (cq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	sctpiw_cq_lock(cq);
 	err = take_entry(cq);
 	if (err) {

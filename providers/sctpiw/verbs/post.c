@@ -164,7 +164,7 @@ int sctpiw_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_sen
 
 	if (qp->generation != sctpiw_generation) {
 		*bad_wr = wr;
-		return EIO;
+		return sctpiw_inherited();
 	}
 	sctpiw_sq_lock(qp);
 	if (wr && !iw_sq_may_post(qp->iw))
@@ -228,7 +228,7 @@ int sctpiw_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_rec
 
 	if (qp->generation != sctpiw_generation) {
 		*bad_wr = wr;
-		return EIO;
+		return sctpiw_inherited();
 	}
 	sctpiw_rq_lock(qp);
 	if (wr && atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RESET)
@@ -273,7 +273,7 @@ int sctpiw_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct i
 
 	if (srq->generation != sctpiw_generation) {
 		*bad_wr = wr;
-		return EIO;
+		return sctpiw_inherited();
 	}
 	sctpiw_srq_lock(srq);
 	while (wr) {

@@ -40,7 +40,7 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	int err;
 
 	if (!sctpiw_alive(ctx))
-		return EIO;
+		return sctpiw_inherited();
 	err = check_type(attr->qp_type);
 	if (err)
 		return err;
@@ -211,7 +211,7 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 	struct sctpiw_qp *qp = to_qp(ibqp);
 
 	if (qp->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	shard_lock(qp->shard);
 	*attr = qp->attr;
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
@@ -254,7 +254,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *ibqp, enum ibv_wr_opcode op, ui
 int sctpiw_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	if (to_qp(ibqp)->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	*ece = (struct ibv_ece){ .vendor_id = SCTPIW_VENDOR_ID };
 	return 0;
 }
@@ -262,7 +262,7 @@ int sctpiw_query_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 {
 	if (to_qp(ibqp)->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	if (ece->comp_mask || ece->vendor_id != SCTPIW_VENDOR_ID) {
 		log_debug("QP %u: no ECE of vendor 0x%x, comp_mask 0x%x", ibqp->qp_num,
 			  ece->vendor_id, ece->comp_mask);
@@ -330,6 +330,8 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		shard_unlock(qp->shard);
 		sctpiw_wait_for_acks(&ibqp->events_completed, channel_purge(&qp->obj.async),
 				     &ibqp->mutex, &ibqp->cond);
+	} else {
+		sctpiw_pd_drop_inherited(to_pd(ibqp->pd));
 	}
 	sctpiw_qp_release(qp);
 	return 0;

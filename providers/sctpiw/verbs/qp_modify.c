@@ -142,7 +142,7 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	int err;
 
 	if (qp->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	shard_lock(qp->shard);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)

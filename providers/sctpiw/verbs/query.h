@@ -15,15 +15,15 @@
  */
 #define SCTPIW_VENDOR_ID 0x026977
 
-/* attr_size: bytes of *attr that the caller has. EINVAL, EIO. */
+/* attr_size: bytes of *attr that the caller has. EINVAL. */
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size);
 
-/* The clock of the completions' time stamps, in its ticks, as programs expect it. EIO. */
+/* The clock of the completions' time stamps, in its ticks, as programs expect it. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
-/* EINVAL for another port than 1, EIO. */
+/* EINVAL for another port than 1. */
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 
 #endif

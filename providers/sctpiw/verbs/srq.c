@@ -18,11 +18,12 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
 	struct sctpiw_pd *pd = to_pd(ibpd);
 	struct sctpiw_srq *srq;
-	int err = EIO;
+	int err = ENOMEM;
 
-	if (!sctpiw_alive(ctx))
+	if (!sctpiw_alive(ctx)) {
+		err = sctpiw_inherited();
 		goto fail;
-	err = ENOMEM;
+	}
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		goto fail;
@@ -84,7 +85,7 @@ int sctpiw_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int attr
 	int err;
 
 	if (srq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	if (attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	sctpiw_srq_lock(srq);
@@ -103,7 +104,7 @@ int sctpiw_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 	struct sctpiw_srq *srq = to_srq(ibsrq);
 
 	if (srq->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	shard_lock(srq->shard);
 	attr->max_wr = srq->iw->max_wr;
 	attr->max_sge = srq->iw->max_sge;
@@ -136,6 +137,8 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 			return -err;
 		sctpiw_wait_for_acks(&ibsrq->events_completed, channel_purge(&srq->obj.async),
 				     &ibsrq->mutex, &ibsrq->cond);
+	} else {
+		sctpiw_pd_drop_inherited(to_pd(ibsrq->pd));
 	}
 	sctpiw_srq_release(srq);
 	return 0;

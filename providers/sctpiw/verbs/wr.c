@@ -231,7 +231,7 @@ static void wr_start(struct ibv_qp_ex *ex)
 		 * The lock may be held by a thread of the parent, which does not exist in this
 		 * process.
 		 */
-		fail(b, EIO);
+		fail(b, sctpiw_inherited());
 		return;
 	}
 	sctpiw_sq_lock(qp);
@@ -261,7 +261,7 @@ static int wr_complete(struct ibv_qp_ex *ex)
 	int err;
 
 	if (qp->generation != sctpiw_generation)
-		return EIO;
+		return sctpiw_inherited();
 	close_open(qp);
 	err = b->err;
 	count = err ? 0 : b->count;
