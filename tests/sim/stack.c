@@ -43,6 +43,8 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	n->mtu = 1500;
 	n->backlog = 64;
 	n->net.full = 0.02;
+	sim_random_init(&n->net.random, w->seed * STACK_NODES + n->number);
+	n->net.join = sim_random_below(&n->net.random, 3) * 0.45;
 	sctp_config_default(&n->sctp_config);
 	n->config = (struct config){
 		.encap_port = STACK_UDP_PORT,

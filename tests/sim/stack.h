@@ -167,6 +167,9 @@ struct sim_port;
 struct net {
 	struct list_node ports;	  /* sim_port.node */
 	struct list_node arrived; /* packets and ICMP errors that receive() has not handed over yet */
+	struct list_node datagram; /* packets of the datagram that is handed over just now */
+	double join; /* how often a packet is in one datagram with the one before it, if it can be */
+	struct sim_random random; /* for join alone */
 	uint16_t next_port;	  /* for bind() to any port */
 	double full;		  /* how often a port has no room for what is sent */
 	bool links; /* packets pass only once a handshake has set up the link to the peer */
@@ -232,8 +235,9 @@ struct stack_world {
 	void *filter_ctx;	/* the filter's own */
 	unsigned int limit_ops; /* requests of one side of a random programme, at most */
 	bool one_assoc; /* ids connect from the port on which their node listens, so that all share one */
-	double oob;		/* how many of the works are connected out of band */
-	unsigned long long ref; /* messages that left with memory that was referenced */
+	double oob;		   /* how many of the works are connected out of band */
+	unsigned long long ref;	   /* messages that left with memory that was referenced */
+	unsigned long long joined; /* packets that came in one datagram with the one before them */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;
 };

@@ -5,6 +5,9 @@
  *
  * With net.links a packet passes only once a handshake of one round trip has set up the link to the peer, as
  * a carrier with keys needs it: until then packets are dropped, here or there.
+ *
+ * Packets that arrive together may be handed over as one datagram, as the kernel's GRO does. Nothing else in
+ * a run depends on that.
  */
 #include "sim/stack.h"
 #include "util/bytes.h"
@@ -68,6 +71,7 @@ static int start(struct conn *c)
 {
 	list_init(&c->net->ports);
 	list_init(&c->net->arrived);
+	list_init(&c->net->datagram);
 	c->net->next_port = FIRST_PORT;
 	return 0;
 }
@@ -332,23 +336,110 @@ static void icmp(struct stack_node *n, const struct arrival *a)
 		user_sctp_icmp(p->ep, &err);
 }
 
-static void packet(struct stack_node *n, struct arrival *a)
+/* The port that takes this packet. NULL: it goes no further. */
+static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 {
-	struct carrier_datagram d = {
-		.data = a->data, .len = a->len, .segment = a->len, .from = a->path
-	};
 	bool good = wire_sctp_checksum_ok(a->data, a->len);
 	struct sim_port *p;
 
 	if (a->len < HELLO_LEN)
-		return;
+		return NULL;
 	p = find_port(&n->net, get_be16(a->data + 2), &a->path.local);
 	n->bad_crc += !good && a->len != HELLO_LEN;
 	/* UDP would not have found the port by SCTP's number of it, which bit errors may have changed. */
 	if (!p && good)
 		simnet_refuse(n->w->net, n->id, &a->path, a->data, a->len, n->w->now);
-	if (p && p->watched && link_passes(p, a))
-		user_sctp_input(p->ep, &d);
+	return p && p->watched && link_passes(p, a) ? p : NULL;
+}
+
+/*
+ * Whether GRO puts a packet behind others, the first and the last of which are given: they come from one
+ * peer to one port, and have one length, but for the last of all, which may be shorter.
+ */
+static bool joins(const struct arrival *first, const struct arrival *last,
+		  const struct arrival *next)
+{
+	return !next->icmp && next->len >= HELLO_LEN && next->len <= first->len &&
+	       last->len == first->len && get_be16(next->data + 2) == get_be16(first->data + 2) &&
+	       next->path.udp_port == first->path.udp_port &&
+	       ip_addr_equal(&next->path.remote, &first->path.remote) &&
+	       ip_addr_equal(&next->path.local, &first->path.local);
+}
+
+/* Hands over the packets of net.datagram, which have len bytes in all, as one. */
+static void hand_over(struct stack_node *n, struct sim_port *p, size_t len)
+{
+	const struct arrival *first = list_entry(n->net.datagram.next, struct arrival, node);
+	struct carrier_datagram d = {
+		.data = malloc(len), .len = len, .segment = first->len, .from = first->path
+	};
+	const struct conn_traffic before = n->conn.traffic;
+	uint64_t packets = 0;
+	size_t at = 0;
+
+	assert_non_null(d.data);
+	list_for_each(node, &n->net.datagram) {
+		const struct arrival *a = list_entry(node, struct arrival, node);
+
+		memcpy(d.data + at, a->data, a->len);
+		at += a->len;
+		packets++;
+	}
+	user_sctp_input(p->ep, &d);
+	free(d.data);
+	check(list_empty(&n->net.datagram));
+	check(n->conn.traffic.packets_in == before.packets_in + packets);
+	check(n->conn.traffic.bytes_in == before.bytes_in + len);
+	n->w->joined += packets - 1;
+}
+
+/* Hands over a packet, and perhaps others that came behind it, and frees them. */
+static void gather(struct stack_node *n, struct arrival *first)
+{
+	struct sim_port *p = port_for(n, first);
+	struct net *net = &n->net;
+	struct arrival *last = first, *next;
+	size_t len = first->len;
+
+	if (!p) {
+		free(first);
+		return;
+	}
+	list_add_tail(&net->datagram, &first->node);
+	while (!list_empty(&net->arrived) && sim_random_chance(&net->random, net->join)) {
+		next = list_entry(net->arrived.next, struct arrival, node);
+		if (len + next->len >= PACKET_MAX || !joins(first, last, next))
+			break;
+		list_del(&next->node);
+		if (!port_for(n, next)) {
+			free(next);
+			continue;
+		}
+		list_add_tail(&net->datagram, &next->node);
+		len += next->len;
+		last = next;
+	}
+	hand_over(n, p, len);
+}
+
+void __real_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
+		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx);
+void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
+		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx);
+
+/* Each packet of a datagram reaches SCTP whole, once, and in its turn. */
+void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
+		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx)
+{
+	const struct endpoint *to = sctp_endpoint_ctx(ep);
+	struct list_node *node = list_pop(&to->conn->net->datagram);
+	struct arrival *a;
+
+	check(node);
+	a = list_entry(node, struct arrival, node);
+	check(len == a->len && !memcmp(packet, a->data, len));
+	free(a);
+	__real_sctp_input(ep, from, packet, len, now, rx);
 }
 
 static enum conn_received receive(struct conn *c, enum conn_depth depth)
@@ -360,11 +451,12 @@ static enum conn_received receive(struct conn *c, enum conn_depth depth)
 	while ((node = list_pop(&c->net->arrived))) {
 		struct arrival *a = list_entry(node, struct arrival, node);
 
-		if (a->icmp)
+		if (a->icmp) {
 			icmp(n, a);
-		else
-			packet(n, a);
-		free(a);
+			free(a);
+		} else {
+			gather(n, a);
+		}
 		got = CONN_SOME;
 	}
 	return got;
