@@ -251,12 +251,13 @@ class Peer:
                 if kind in kinds:
                     return value
 
-    def call(self, address, port):
+    def call(self, address, port, streams=64):
         """Opens an association."""
         self.to, self.peer_port = (address, port), port
-        self.send(sctp.init(self.tag, self.rwnd, 64, 64, self.tsn, sctp.ADAPTATION), 0)
+        self.send(sctp.init(self.tag, self.rwnd, streams, streams, self.tsn, sctp.ADAPTATION), 0)
         answer = self.await_chunk(sctp.INIT_ACK)
-        self.peer_tag = struct.unpack_from("!I", answer)[0]
+        self.peer_tag, *_, tsn = struct.unpack_from("!IIHHI", answer)
+        self.cum = (tsn - 1) & 0xFFFFFFFF
         at = 16
         while at + 4 <= len(answer):
             kind, length = struct.unpack_from("!HH", answer, at)
@@ -398,6 +399,75 @@ def associations(link):
         peer.socket.close()
 
 
+class Asker(Peer):
+    """A peer that asks for a session on each of 65,535 streams."""
+
+    STREAMS = 65535
+    PACKET = 50  # Initiates that fit one
+
+    def __init__(self, link, port, tells, undecided):
+        """tells: whether it acknowledges what comes. undecided: how many get no answer, if it does."""
+        super().__init__(link)
+        self.tells = tells
+        self.aborted = False
+        self.refused = 0
+        self.acked = self.tsn - 1
+        first = self.tsn
+        self.call(link.address, port, self.STREAMS)
+        for sid in range(0, self.STREAMS, self.PACKET):
+            count = min(self.PACKET, self.STREAMS - sid)
+            self.send(b"".join(sctp.chunk(sctp.DATA, 7, struct.pack("!IHHIHH", self.tsn + i, sid + i, 0, 17, 0, 1))
+                               for i in range(count)))
+            self.tsn += count
+            asked = self.tsn - first
+            self.listen(lambda: self.acked - first >= asked - 1000 and
+                        (not tells or self.refused >= asked - undecided - 1000))
+            if self.aborted:
+                return
+        if tells:
+            self.listen(lambda: self.refused >= self.STREAMS - undecided)
+
+    def listen(self, enough):
+        """Takes what comes until enough(), or until the association is aborted."""
+        deadline = harness.time.monotonic() + 20 * harness.SLOW
+        while not enough() and not self.aborted:
+            if harness.time.monotonic() > deadline:
+                raise Failure(f"{self.acked} requests have arrived, and {self.refused} were refused")
+            data = False
+            for kind, _, value in self.chunks(10):
+                if kind == sctp.SACK:
+                    self.acked = struct.unpack_from("!I", value)[0]
+                elif kind == sctp.HEARTBEAT:
+                    self.send(sctp.chunk(sctp.HEARTBEAT_ACK, 0, value))
+                elif kind == sctp.ABORT:
+                    self.aborted = True
+                elif kind == sctp.DATA and struct.unpack_from("!I", value)[0] == (self.cum + 1) & 0xFFFFFFFF:
+                    self.cum = (self.cum + 1) & 0xFFFFFFFF
+                    self.refused += 1
+                    data = True
+            if data and self.tells:
+                self.sack()
+
+
+def requests(tells):
+    def case(link):
+        """Whatever peers ask for, and acknowledge or not, a program that does not decide does not grow for ever."""
+        # rows: 5043-6.4-03 5043-6.4-04
+        port = free_port()
+        server = start("peer-server", [PEER, "serve", link.any, port, "decide-nothing"], link, "server")
+        server.wait_listening(port)
+        before = resident(server.pid)
+        for undecided in 1024, 0, 0:
+            asker = Asker(link, port, tells, undecided)
+            if asker.aborted == tells:
+                raise Failure(f"{asker.refused} requests were refused, and the association " +
+                              ("was aborted" if tells else "lives on"))
+            grown = resident(server.pid) - before
+            if grown > 8 << 20:
+                raise Failure(f"the program grew by {grown >> 10} KiB")
+    return case
+
+
 CASES = [
     ("garbage", garbage),
     ("init-flood", init_flood),
@@ -406,6 +476,8 @@ CASES = [
     ("stale-out-of-band", stale_out_of_band),
     ("zero-window", zero_window),
     ("associations", associations),
+    ("requests", requests(True)),
+    ("requests.silent", requests(False)),
     ("mutate", mutate),
 ]
 

@@ -7,6 +7,7 @@
  *   e2e-peer serve|connect ADDRESS PORT still    the client sends messages
  *   e2e-peer serve|connect ADDRESS PORT mutate   the same, while a thread changes their memory
  *   e2e-peer connect       ADDRESS PORT leave    send, and disconnect before anything has arrived
+ *   e2e-peer serve         ADDRESS PORT decide-nothing   take all requests, and neither accept nor reject
  *
  * Every 8-byte word of a message bears TAG in its upper half, whatever the thread writes, so the
  * server can tell what was never in the sender's memory.
@@ -148,6 +149,21 @@ static struct rdma_cm_id *serve(struct rdma_cm_id *listener, bool reject, struct
 	if (rdma_accept(id, &param))
 		die("rdma_accept");
 	return id;
+}
+
+/* Acknowledges the events of all requests, whose ids stay, until it is killed. */
+static void decide_nothing(struct rdma_cm_id *listener)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_event *event;
+
+	if (!channel || rdma_migrate_id(listener, channel))
+		die("rdma_migrate_id");
+	if (rdma_listen(listener, 0))
+		die("rdma_listen");
+	while (!rdma_get_cm_event(channel, &event))
+		rdma_ack_cm_event(event);
+	die("rdma_get_cm_event");
 }
 
 static void connect_to(struct rdma_cm_id *id)
@@ -295,13 +311,16 @@ int main(int argc, char **argv)
 
 	if (argc != 5) {
 		fprintf(stderr,
-			"usage: %s serve|connect ADDRESS PORT idle|reject|still|mutate|leave\n",
+			"usage: %s serve|connect ADDRESS PORT "
+			"idle|reject|still|mutate|leave|decide-nothing\n",
 			argv[0]);
 		return 2;
 	}
 	server = !strcmp(argv[1], "serve");
 	mutate = !strcmp(argv[4], "mutate");
 	id = endpoint(server, argv[2], argv[3]);
+	if (!strcmp(argv[4], "decide-nothing"))
+		decide_nothing(id);
 	if (server) {
 		listener = id;
 		id = serve(listener, !strcmp(argv[4], "reject"), &mr);

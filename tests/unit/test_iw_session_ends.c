@@ -480,6 +480,69 @@ static void no_stream_for_us(void **state)
 	fx_stop(&x);
 }
 
+/* The peer asks on this stream, by something that is no Initiate if its number is a multiple of 3. */
+static int ask(struct fx *x, uint16_t sid)
+{
+	struct iw_event ev;
+	int ret = iw_assoc_receive(x->assoc, sid, sid % 3 ? 17 : 5, (const uint8_t *)"\0\0\0\1", 4);
+
+	if (ret || sid % 3 == 0)
+		return ret;
+	ev = fx_event(x, IW_EVENT_INITIATE);
+	if (sid % 2)
+		iw_session_refuse(ev.session);
+	else
+		assert_int_equal(iw_session_reject(ev.session, NULL, 0), 0);
+	return 0;
+}
+
+/* The peer asks for 8,192 sessions, acknowledges so many answers, and asks for one more. */
+static void asks_and_acknowledges(uint32_t acked, int ret)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct iw_assoc *usual;
+	uint16_t sid = 0;
+	struct fx x;
+
+	fx_start(&x, false);
+	usual = x.assoc;
+	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 65535, 1452);
+	while (sid < 8192)
+		assert_int_equal(ask(&x, sid++), 0);
+	while (acked && fx_pull(&x))
+		;
+	x.acked = acked;
+	assert_int_equal(ask(&x, sid++), ret);
+	/* Streams that have a session are none of those that are asked for. */
+	assert_int_equal(iw_assoc_receive(x.assoc, 8191, 17, (const uint8_t *)"\0\1\0\4", 4), 0);
+	if (!ret) {
+		while (sid < 8192 + acked)
+			assert_int_equal(ask(&x, sid++), 0);
+		assert_int_equal(ask(&x, sid), -EPROTO);
+		/* What is acknowledged is forgotten. */
+		while (fx_pull(&x))
+			;
+		fx_ack(&x, 8192);
+		assert_int_equal(x.rnic->shard.session_count, 0);
+	}
+	iw_assoc_lost(x.assoc, -ECONNRESET);
+	x.assoc = usual;
+	fx_stop(&x);
+}
+
+/*
+ * A peer that asks for thousands of sessions and does not acknowledge that it gets none loses its association.
+ * One that does may go on, also if no timer has looked for its acknowledgements.
+ */
+static void turned_away(void **state)
+{
+	ROWS("5043-6.4-03");
+	asks_and_acknowledges(0, -EPROTO);
+	asks_and_acknowledges(4095, -EPROTO);
+	asks_and_acknowledges(4096, 0);
+	asks_and_acknowledges(8192, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +555,7 @@ int main(void)
 		cmocka_unit_test(illegal_in_session),
 		cmocka_unit_test(streams_are_reused_with_care),
 		cmocka_unit_test(no_stream_for_us),
+		cmocka_unit_test(turned_away),
 		cmocka_unit_test(association_lost),
 		cmocka_unit_test(qp_goes_while_connected),
 		cmocka_unit_test(bad_qps),

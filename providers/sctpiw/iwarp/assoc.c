@@ -14,6 +14,8 @@
 #define MAX_TRIES 8
 /* The same if there is room for a full message: a ready session has one, unless it fails. */
 #define MAX_TRIES_FULL 4096
+/* Sessions that were turned away and that the peer may leave unacknowledged: half a KiB each. */
+#define TURNED_AWAY_MAX 8192
 
 struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops, void *llp,
 			      bool initiator, unsigned int streams, size_t max_msg)
@@ -279,6 +281,23 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 	       session_is_initiate(c.function);
 }
 
+/*
+ * Whether the peer goes on asking for sessions without acknowledging that it was turned away. Before that is
+ * said of it, those that it has acknowledged meanwhile leave; so many must that the next look is far off.
+ */
+static bool is_flooded(struct iw_assoc *assoc)
+{
+	if (assoc->turned_away < TURNED_AWAY_MAX)
+		return false;
+	for (unsigned int sid = 0; sid < assoc->streams; sid++) {
+		struct iw_session *s = iw_assoc_session(assoc, sid);
+
+		if (s)
+			iw_session_settle(s);
+	}
+	return assoc->turned_away > TURNED_AWAY_MAX / 2;
+}
+
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len)
 {
@@ -295,6 +314,8 @@ int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const 
 			iw_session_bury(s);
 		s = NULL;
 	}
+	if (!s && is_flooded(assoc))
+		return -EPROTO;
 	if (s)
 		iw_session_receive(s, ppid, data, len);
 	else

@@ -22,6 +22,7 @@ struct iw_assoc {
 	struct list_node zcopy_qps; /* iw_zcopy.node */
 	struct iw_msg *msg;	    /* the message that is being pulled */
 	unsigned int live;	    /* sessions that are not over: iw_session_uncount() */
+	unsigned int turned_away; /* sessions that were refused or rejected, but are not over yet */
 	struct list_node idle; /* iw_rnic.idle: the last session has ended, and nobody was told yet */
 	unsigned int cursor;   /* the stream at which the search for an idle one goes on */
 	struct list_node ready; /* iw_session.ready: in turn */

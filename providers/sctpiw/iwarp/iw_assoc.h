@@ -98,7 +98,8 @@ void iw_assoc_acked(struct iw_assoc *assoc);
 /*
  * A user message arrived; they may come in any order, but none twice. Placement happens inside,
  * from data to its final buffer. -EPROTO: the peer broke a rule that concerns the whole
- * association, which is to be aborted; an error of one session is dealt with inside (Terminate).
+ * association, or asks for thousands of sessions and does not acknowledge that it gets none; the
+ * association is to be aborted. An error of one session is dealt with inside (Terminate).
  */
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len);

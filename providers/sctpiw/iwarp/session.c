@@ -73,11 +73,19 @@ void iw_session_uncount(struct iw_session *s)
 		list_add_tail(&s->rnic->shard.idle, &assoc->idle);
 }
 
+void iw_session_turn_away(struct iw_session *s)
+{
+	s->setup.turned_away = true;
+	s->assoc->turned_away++;
+}
+
 void iw_session_leave(struct iw_session *s)
 {
 	if (s->state == IW_S_OVER)
 		return;
 	s->state = IW_S_OVER;
+	if (s->setup.turned_away)
+		s->assoc->turned_away--;
 	timerq_remove(&s->rnic->shard.timers, &s->timer);
 	list_del(&s->ready);
 	iw_session_uncount(s);
@@ -240,6 +248,8 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 
 	if (s->state >= IW_S_CLOSING)
 		return;
+	if (s->state == IW_S_PENDING)
+		iw_session_turn_away(s);
 	TRACE(session_closed, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;

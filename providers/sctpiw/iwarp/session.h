@@ -26,6 +26,7 @@ enum iw_session_state {
 struct iw_session_setup {
 	bool enhanced;			 /* opened with an Enhanced Initiate (RFC 6581) */
 	bool announced;			 /* IW_EVENT_INITIATE was fetched */
+	bool turned_away;		 /* ended before it began; counts in iw_assoc.turned_away */
 	struct session_enhanced offer;	 /* the peer's establishment data */
 	struct iw_session_param *local;	 /* this side's; kept until sent for good */
 	struct iw_session_param *remote; /* the peer's; kept until fetched as an event */
@@ -152,6 +153,8 @@ void iw_session_settle(struct iw_session *s);
 void iw_session_leave(struct iw_session *s);
 /* The session no longer counts as one that lives (iw_assoc_sessions()). May be called again. */
 void iw_session_uncount(struct iw_session *s);
+/* A passive session that was PENDING is not wanted: it counts until it leaves its stream. */
+void iw_session_turn_away(struct iw_session *s);
 /* The user of the session has fetched its last event, or gives up the pointer. */
 void iw_session_release(struct iw_session *s);
 /* Nobody holds the session any more: it is freed when the graveyard is emptied. */

@@ -516,6 +516,7 @@ int iw_session_reject(struct iw_session *s, const void *private_data, size_t len
 	s->ending.user_gone = true;
 	s->rx.ended = true;
 	s->tx.control = s->setup.enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT;
+	iw_session_turn_away(s);
 	s->state = IW_S_CLOSING;
 	iw_session_wake(s);
 	iw_session_settle(s);
