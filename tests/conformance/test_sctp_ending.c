@@ -75,6 +75,122 @@ static void test_port_zero(void **state)
 	}
 }
 
+/*
+ * Delivers the packet that was begun to a port beside ours, and checks the answer from there. type 0: there is
+ * none.
+ */
+static void to_another_port(uint8_t type, uint8_t flags, uint32_t tag)
+{
+	static struct packet p;
+	struct sctp_batch b;
+
+	put_be16(f.buf + 2, LOCAL_PORT + 1);
+	wire_sctp_checksum_put(f.buf, f.len);
+	sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+	assert_null(f.rx.assoc);
+	assert_int_equal(sctp_output_ootb(f.s, &b), type != 0);
+	if (!type)
+		return;
+	assert_true(wire_sctp_checksum_ok(b.data, b.len));
+	assert_memory_equal(&b.to, &f.path, sizeof(b.to));
+	p.len = b.len;
+	memcpy(p.data, b.data, b.len);
+	sctp_batch_done(f.s, &b);
+	assert_int_equal(chunk_of(&p, 0, type).flags, flags);
+	assert_int_equal(chunks(&p), 1);
+	assert_int_equal(vtag_of(&p), tag);
+	assert_int_equal(get_be16(p.data), LOCAL_PORT + 1);
+	assert_int_equal(get_be16(p.data + 2), PEER_PORT);
+	assert_int_equal(sctp_output_ootb(f.s, &b), 0);
+}
+
+/*
+ * Our UDP port has one SCTP port. What comes for another is out of the blue, whether the peer has an association
+ * with ours or not, and nobody else is there to say so.
+ */
+static void test_another_port(void **state)
+{
+	struct wire_sctp_init init = our_init();
+
+	ROWS("9260-8.4-01 9260-8.4-02 9260-8.4-03 9260-8.4-04");
+	for (int connected = 0; connected < 2; connected++) {
+		if (connected)
+			associate();
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		to_another_port(WIRE_SCTP_ABORT, 0, init.tag);
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		add(WIRE_SCTP_COOKIE_ACK, 0, 0); /* it is not alone */
+		to_another_port(0, 0, 0);
+		begin_tag(77);
+		add_init(WIRE_SCTP_INIT, &init);
+		to_another_port(0, 0, 0);
+		init.tag = 0;
+		begin_tag(0);
+		add_init(WIRE_SCTP_INIT, &init);
+		to_another_port(0, 0, 0);
+		init = our_init();
+		begin_tag(f.their_tag + !connected);
+		add_data(f.tsn);
+		to_another_port(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, f.their_tag + !connected);
+		begin_tag(0);
+		add_data(f.tsn);
+		to_another_port(0, 0, 0);
+		begin_tag(99);
+		add(WIRE_SCTP_SHUTDOWN_ACK, 0, 0);
+		to_another_port(WIRE_SCTP_SHUTDOWN_COMPLETE, WIRE_SCTP_T_BIT, 99);
+		begin_tag(99);
+		add(WIRE_SCTP_ABORT, 0, 0);
+		to_another_port(0, 0, 0);
+		begin_tag(99);
+		add(WIRE_SCTP_COOKIE_ECHO, 0, 100);
+		to_another_port(0, 0, 0);
+	}
+	script("state ESTABLISHED", "> Dtag" PEER_DATA(0), "got 1");
+}
+
+/* A peer that sends back what it gets hears no more of us for it: an ABORT would come back as if it were the peer's. */
+static void test_echo(void **state)
+{
+	struct packet *p;
+
+	ROWS("9260-8.4-04");
+	begin_connect();
+	p = take();
+	sctp_input(f.ep, &f.path, p->data, p->len, f.now, &f.rx);
+	collect();
+	script("-", "state COOKIE-WAIT");
+	teardown(NULL);
+	setup(NULL);
+	associate();
+	script_post(1, 8);
+	p = take();
+	sctp_input(f.ep, &f.path, p->data, p->len, f.now, &f.rx);
+	collect();
+	script("-", "state ESTABLISHED");
+}
+
+/* However many strangers ask, the answers that wait have an end. */
+static void test_many_strangers(void **state)
+{
+	struct wire_sctp_init init = our_init();
+	unsigned int answers = 0;
+	struct sctp_batch b;
+
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	put_be16(f.buf + 2, LOCAL_PORT + 1);
+	wire_sctp_checksum_put(f.buf, f.len);
+	for (int i = 0; i < 200; i++)
+		sctp_input(f.ep, &f.path, f.buf, f.len, f.now, &f.rx);
+	while (sctp_output_ootb(f.s, &b)) {
+		sctp_batch_done(f.s, &b);
+		answers++;
+	}
+	assert_int_equal(answers, 64);
+}
+
 /* The verification tag is the only password (8.5, 8.5.1). */
 static void test_tags(void **state)
 {
@@ -436,6 +552,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(test_out_of_the_blue),
 		PEER_TEST(test_port_zero),
+		PEER_TEST(test_another_port),
+		PEER_TEST(test_echo),
+		PEER_TEST(test_many_strangers),
 		PEER_TEST(test_tags),
 		PEER_TEST(test_shutdown_complete_tags),
 		PEER_TEST(test_abort),

@@ -221,6 +221,14 @@ void sctp_accept_init(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	send_init_ack(in, &init);
 }
 
+void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	struct wire_sctp_init init;
+
+	if (wire_sctp_init_get(c, &init) && init.tag)
+		refuse(in, init.tag, 0, NULL, 0);
+}
+
 /* Takes over what the cookie says of both sides. */
 static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c)
 {

@@ -170,6 +170,33 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 	return (rule && rule->admit ? rule->admit : admit)(in, first, p);
 }
 
+/*
+ * Whether a packet for another port is one of ours that was sent back, as UDP's echo service does. An
+ * ABORT in answer to it would come back, too, and would be taken for the peer's.
+ */
+static bool is_echo(const struct sctp_in *in)
+{
+	return in->h.sport == in->ep->port &&
+	       sctp_assoc_find_any(in->ep, in->from, in->h.dport, 0) != NULL;
+}
+
+/*
+ * The packet is for an SCTP port that is not here. Nobody else has our UDP port, so nobody else will
+ * say that (5.1, 8.4). p: behind the first chunk.
+ */
+static void other_port(struct sctp_in *in, const struct wire_sctp_chunk *first, const uint8_t *p)
+{
+	if (is_echo(in))
+		return;
+	if (first->type == WIRE_SCTP_INIT) {
+		if (in->h.vtag == 0 && p == in->end)
+			sctp_accept_refuse(in, first);
+	} else if (first->type != WIRE_SCTP_COOKIE_ECHO && in->h.vtag) {
+		/* No cookie of ours is for another port: it would be dropped. */
+		sctp_ootb_input(in);
+	}
+}
+
 static void process(struct sctp_in *in, const uint8_t *p)
 {
 	const uint8_t *first = in->packet + WIRE_SCTP_COMMON_LEN;
@@ -224,9 +251,13 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 		return;
 	}
 	wire_sctp_common_get(packet, &in.h);
-	if (in.h.dport != ep->port || !in.h.dport || !in.h.sport)
+	if (!in.h.dport || !in.h.sport || !wire_sctp_chunk_next(&p, in.end, &first))
 		return;
-	if (!wire_sctp_chunk_next(&p, in.end, &first) || !identify(&in, &first, &p))
+	if (in.h.dport != ep->port) {
+		other_port(&in, &first, p);
+		return;
+	}
+	if (!identify(&in, &first, &p))
 		return;
 	rx->assoc = in.a;
 	sctp_trace_received(in.a, &from->remote, packet, len, now);

@@ -163,7 +163,8 @@ struct sctp_rx {
  * One SCTP packet from the peer, from its 12-byte common header on. Nothing of it
  * is looked at before its CRC32C holds. Acknowledgements, state changes and
  * answers are done inside; what the user must do comes back in rx and as
- * events. Hostile input costs at most an answer (RFC 9260 8.4).
+ * events. Hostile input costs at most an answer (RFC 9260 8.4). What is for another SCTP port
+ * than the endpoint's is answered as such: the caller has seen that nobody else will.
  */
 void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		size_t len, uint64_t now, struct sctp_rx *rx);
