@@ -77,6 +77,30 @@ static void requests_and_their_data(void **state)
 	app_qp_close(&early);
 }
 
+/* rdma_cm would show a part of it, as if that were all. */
+static void more_private_data_than_rdma_cm_shows(void **state)
+{
+	ROWS("5043-5.2.3-14 6581-7-14 5043-6.4-04");
+	static const uint16_t lengths[] = { 256, 257, 508, 512 };
+	uint8_t data[512];
+	uint16_t sid = 0;
+
+	memset(data, 'd', sizeof(data));
+	listening(0);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		peer_says(sid, CONTROL, "0000 0001 %b", data, (size_t)lengths[i]);
+		hears_soon(sid++, CONTROL, "0000 0004");
+		if (lengths[i] > 508)
+			continue;
+		peer_says(sid, CONTROL, "0000 0005 0007 0009 %b", data, (size_t)lengths[i]);
+		hears_soon(sid++, CONTROL, "0000 0004");
+	}
+	no_event();
+	peer_says(sid, CONTROL, "0000 0001 %b", data, (size_t)255);
+	assert_int_equal(app_event(CONNECT_REQUEST, 0).param.private_data_len, 255);
+	app_done();
+}
+
 /* As long as nobody decides nothing is said. */
 static void undecided(void **state)
 {
@@ -239,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_and_their_data),
+		cmocka_unit_test(more_private_data_than_rdma_cm_shows),
 		cmocka_unit_test(undecided),
 		cmocka_unit_test(a_full_backlog),
 		cmocka_unit_test(thousands_of_requests),

@@ -167,13 +167,13 @@ static void answers_to_our_initiate(void **state)
 {
 	ROWS("5043-5.2.3-06 5043-5.2.3-13 5043-6.2-01 5043-7.2-02 5043-8-02 5043-8-04 "
 	     "5043-11.1-01 5043-11.1-05 5043-6.3-04 5043-6.5-02 6581-7-02 6581-7-08 6581-7-13 "
-	     "6581-9.1-01 6581-9.1-02 6581-9.1-06 6581-9.1-16 6581-9.2-18 6581-9.2-20 "
+	     "6581-7-22 6581-9.1-01 6581-9.1-02 6581-9.1-06 6581-9.1-16 6581-9.2-18 6581-9.2-20 "
 	     "6581-10-06");
 	struct rnic_cm_event ev;
 	struct end end;
 	uint32_t id;
 
-	for (unsigned int answer = 0; answer < 4; answer++) {
+	for (unsigned int answer = 0; answer < 5; answer++) {
 		id = call_peer(&end, "20 bytes of private!");
 		assert_int_equal(peer_is_called(&usual).os, 65535);
 		hears_soon(0, CONTROL, "0000 0005 0003 0002 '20 bytes of private!'");
@@ -210,6 +210,12 @@ static void answers_to_our_initiate(void **state)
 			peer_says(0, CONTROL, "0000 0002 'plain'");
 			hears_soon(0, CONTROL, "0001 0004");
 			app_event(CONNECT_ERROR, -EPROTO);
+			break;
+		case 4: /* a plain Reject says as much as an enhanced one, but for the depths */
+			peer_says(0, CONTROL, "0000 0003 'no'");
+			ev = app_event(REJECTED, -ECONNREFUSED);
+			assert_int_equal(ev.param.private_data_len, 2);
+			assert_memory_equal(ev.param.private_data, "no", 2);
 			break;
 		}
 		app_silence();

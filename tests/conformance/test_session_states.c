@@ -286,12 +286,12 @@ static void enter_initiating(struct fx *x)
 static void enhanced_initiate_unanswered(void **state)
 {
 	ROWS("5043-6.1-04 5043-6.1-05 5043-6.1-06 5043-6.1-09 5043-6.1-10 5043-6.3-04 "
-	     "5043-5.2.3-13 6581-7-13 6581-7-21 6581-7-20 6581-8-06");
+	     "5043-5.2.3-13 6581-7-13 6581-7-21 6581-7-22 6581-7-20 6581-8-06");
 	static const struct state initiating = {
 		enter_initiating,
 		1,
 		true,
-		"TcTTfcarTTTTTTTTTTTTTT",
+		"TcTrfcarTTTTTTTTTTTTTT",
 	};
 
 	check_state(&initiating);

@@ -349,26 +349,52 @@ static void rtr_indication(void **state)
 
 static void rejected_by_the_peer(void **state)
 {
-	ROWS("5043-6.3-04 6581-7-13 6581-9.1-16 6581-9.1-17");
+	ROWS("5043-6.3-04 6581-7-13 6581-7-22 6581-9.1-16 6581-9.1-17");
 	struct iw_session_param p = param(1, 1, "again");
 	struct iw_event ev;
 	struct fx x;
 
+	for (int plain = 0; plain < 2; plain++) {
+		open_active(&x, 4, 5);
+		if (plain)
+			fx_control(&x, SESSION_REJECT, "sorry", 5);
+		else
+			fx_control(&x, SESSION_ENHANCED_REJECT, "\0\3\0\4sorry", 9);
+		ev = fx_event(&x, IW_EVENT_REJECT);
+		assert_int_equal(ev.param.ird, plain ? 0 : 3);
+		assert_int_equal(ev.param.ord, plain ? 0 : 4);
+		assert_int_equal(ev.param.private_data_len, 5);
+		assert_memory_equal(ev.param.private_data, "sorry", 5);
+		assert_ptr_equal(ev.user.ctx, &x);
+		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_INIT);
+		assert_false(fx_pull(&x)); /* nothing is owed */
+		assert_int_equal(iw_assoc_sessions(x.assoc), 0);
+		fx_ack(&x, 1);
+		/* the QP can try again */
+		assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p,
+						     &(struct iw_session_user){ .ctx = &x },
+						     &x.session),
+				 0);
+		assert_true(fx_pull(&x));
+		fx_stop(&x);
+	}
+}
+
+/* An Enhanced Reject answers no plain Initiate. */
+static void rejected_by_a_stranger(void **state)
+{
+	ROWS("6581-7-21");
+	struct iw_event ev;
+	struct fx x;
+
 	open_active(&x, 4, 5);
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	assert_true(fx_pull(&x)); /* the plain one */
+	x.sid = 2;
+	x.ssn = 0;
 	fx_control(&x, SESSION_ENHANCED_REJECT, "\0\3\0\4sorry", 9);
-	ev = fx_event(&x, IW_EVENT_REJECT);
-	assert_int_equal(ev.param.ird, 3);
-	assert_int_equal(ev.param.ord, 4);
-	assert_int_equal(ev.param.private_data_len, 5);
-	assert_ptr_equal(ev.user.ctx, &x);
-	assert_false(fx_pull(&x)); /* nothing is owed */
-	assert_int_equal(iw_assoc_sessions(x.assoc), 0);
-	fx_ack(&x, 1);
-	/* the QP can try again */
-	assert_int_equal(iw_session_initiate(x.assoc, x.qp, &p,
-					     &(struct iw_session_user){ .ctx = &x }, &x.session),
-			 0);
-	assert_true(fx_pull(&x));
+	ev = fx_event(&x, IW_EVENT_CLOSED);
+	assert_int_equal(ev.error, -EPROTO);
 	fx_stop(&x);
 }
 
@@ -380,7 +406,7 @@ int main(void)
 		cmocka_unit_test(illegal_openings),	  cmocka_unit_test(too_much_private_data),
 		cmocka_unit_test(accepted_by_the_peer),	  cmocka_unit_test(depths_left_to_the_ulp),
 		cmocka_unit_test(answers_that_cannot_be), cmocka_unit_test(rtr_indication),
-		cmocka_unit_test(rejected_by_the_peer),
+		cmocka_unit_test(rejected_by_the_peer),	  cmocka_unit_test(rejected_by_a_stranger),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

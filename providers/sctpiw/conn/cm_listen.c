@@ -68,10 +68,13 @@ static void set_addresses(struct cm_id *child, const struct cm_id *listener,
 }
 
 /* Why a request is refused before an application hears of it (RFC 5043 6.4), or NULL. */
-static const char *why_not(const struct conn *c, const struct cm_id *listener)
+static const char *why_not(const struct conn *c, const struct cm_id *listener,
+			   const struct iw_session_param *param)
 {
 	if (!listener)
 		return "nobody listens";
+	if (param->private_data_len > RNIC_PRIVATE_DATA_MAX)
+		return "rdma_cm cannot show all of its private data";
 	if (listener->listening.pending >= listener->listening.backlog)
 		return "the backlog is full";
 	if (cm_undecided(c) >= c->config->request_limit)
@@ -83,7 +86,7 @@ void cm_request(struct conn *c, const struct iw_event *ev)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
 	struct cm_id *listener = a->ep->listener, *child;
-	const char *why = why_not(c, listener);
+	const char *why = why_not(c, listener, &ev->param);
 	struct iw_session_user user;
 
 	conn_assoc_in_use(a);

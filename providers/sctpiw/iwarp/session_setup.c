@@ -313,6 +313,16 @@ static void refused(struct iw_session *s)
 	iw_session_end(s, IW_END_REFUSED, NULL);
 }
 
+/*
+ * The answer to an Enhanced Initiate may be a plain Reject: the Enhanced one is for what a plain
+ * Initiate would have been accepted for (RFC 6581 7), and this peer's application wants neither.
+ */
+static bool is_reject(const struct iw_session *s, uint16_t function)
+{
+	return function == SESSION_REJECT ||
+	       (s->setup.enhanced && function == SESSION_ENHANCED_REJECT);
+}
+
 void iw_setup_answer(struct iw_session *s, const struct session_control *c, int verdict)
 {
 	uint16_t function = c->function;
@@ -325,8 +335,7 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	if (!verdict &&
 	    function == (s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
 		accepted(s, c);
-	} else if (!verdict &&
-		   function == (s->setup.enhanced ? SESSION_ENHANCED_REJECT : SESSION_REJECT)) {
+	} else if (!verdict && is_reject(s, function)) {
 		rejected(s, c);
 	} else if (!verdict && function == SESSION_TERMINATE) {
 		refused(s);
