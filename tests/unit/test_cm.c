@@ -124,6 +124,45 @@ static void test_dual_stack(void **state)
 	chan_close(&c);
 }
 
+/*
+ * A server that tells its port before it listens there is not too late, if its peer is quick. One that does
+ * not listen at all refuses its peers in the end.
+ */
+static void test_early_peer(void **state)
+{
+	struct rnic_conn_param param;
+	struct rnic_cm_event ev;
+	uint32_t server, id;
+	struct chan c;
+	struct end end;
+
+	chan_open(&c);
+	pair_qp_open(&end);
+	param = param_of(&end, NULL);
+	server = new_id(&c, 1);
+	assert_int_equal(bind_to(server, pair_any(AF_INET, 0)), 0);
+	id = resolve(&c, 2, loopback(AF_INET, port_of(server)));
+	assert_int_equal(pair_api->cm_connect(id, &param), 0);
+	expect_silence(&c, 50);
+	assert_int_equal(pair_api->cm_listen(server, 0), 0);
+	ev = pair_expect(&c, CONNECT_REQUEST, 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), 0);
+	pair_expect(&c, REJECTED, -ECONNREFUSED);
+	pair_destroy_id(ev.id, 0);
+	pair_destroy_id(id, 3);
+	pair_destroy_id(server, 1);
+
+	server = new_id(&c, 3);
+	assert_int_equal(bind_to(server, pair_any(AF_INET, 0)), 0);
+	id = resolve(&c, 4, loopback(AF_INET, port_of(server)));
+	assert_int_equal(pair_api->cm_connect(id, &param), 0);
+	pair_expect(&c, REJECTED, -ECONNREFUSED);
+	pair_destroy_id(id, 3);
+	pair_destroy_id(server, 0);
+	pair_qp_close(&end);
+	chan_close(&c);
+}
+
 /* An id that has no address yet is in the wrong state for most calls; they change nothing. */
 static void test_wrong_state(void **state)
 {
@@ -318,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_datagrams),   cmocka_unit_test(test_migrate),
 		cmocka_unit_test(test_unroutable),  cmocka_unit_test(test_connect_v4),
 		cmocka_unit_test(test_connect_v6),  cmocka_unit_test(test_dual_stack),
+		cmocka_unit_test(test_early_peer),
 	};
 
 	if (pthread_atfork(while_forking, NULL, NULL))

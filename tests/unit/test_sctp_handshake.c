@@ -188,6 +188,28 @@ static void test_init_refused(void **state)
 }
 
 /* Unknown parameters are reported as their bits ask, and are never in the way (3.2.1). */
+/* An endpoint that may accept soon drops INITs until then, or until the time is over. */
+static void test_init_too_early(void **state)
+{
+	struct wire_sctp_init init = our_init();
+
+	sctp_endpoint_set_accept(f.ep, false);
+	sctp_endpoint_set_quiet(f.ep, f.now + SEC);
+	f.now += SEC - 1;
+	begin_tag(0);
+	add_init(WIRE_SCTP_INIT, &init);
+	sendp();
+	assert_null(take());
+	f.now++;
+	chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
+	/* One that has accepted, and does no more, says so at once. */
+	sctp_endpoint_set_quiet(f.ep, f.now + SEC);
+	sctp_endpoint_set_accept(f.ep, true);
+	chunk_of(init_exchange(&init), 0, WIRE_SCTP_INIT_ACK);
+	sctp_endpoint_set_accept(f.ep, false);
+	chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
+}
+
 static void test_init_unknown_params(void **state)
 {
 	static const uint16_t types[] = { 0xc000, 0x8abc, 0xffff, 0x4001, 0xc001 };
@@ -544,6 +566,7 @@ int main(void)
 		PEER_TEST(test_cookie_echo_with_data),
 		PEER_TEST(test_several_of_our_addresses),
 		PEER_TEST(test_init_refused),
+		PEER_TEST(test_init_too_early),
 		PEER_TEST(test_init_unknown_params),
 		PEER_TEST(test_cookie_checks),
 		PEER_TEST(test_cookie_key_change),

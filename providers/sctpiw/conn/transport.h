@@ -58,6 +58,11 @@ struct transport {
 	/* Whether peers may open associations to ep; at first not. -errno of listen(). */
 	int (*set_accept)(struct endpoint *ep, bool accept);
 	/*
+	 * The application may have ep accept soon: peers that are earlier are not refused until that time, but
+	 * get no answer, and so ask again. NULL: they are refused.
+	 */
+	void (*set_quiet)(struct endpoint *ep, uint64_t until);
+	/*
 	 * From now on peers may open associations to that address of ep, which is bound to all. A peer is told
 	 * of no other address then, so that each pair of addresses can have an association of its own. -errno
 	 * of bind() and listen().

@@ -202,6 +202,11 @@ static int user_sctp_set_accept(struct endpoint *ep, bool accept)
 	return 0;
 }
 
+static void user_sctp_set_quiet(struct endpoint *ep, uint64_t until)
+{
+	sctp_endpoint_set_quiet(endpoint_of(ep)->sctp, until);
+}
+
 /*
  * Our own SCTP tells a peer of no other address than the one that the peer has named, so it may accept at
  * all addresses of the port.
@@ -510,6 +515,7 @@ const struct transport transport_user_sctp = {
 	.close = user_sctp_close,
 	.forget = user_sctp_forget,
 	.set_accept = user_sctp_set_accept,
+	.set_quiet = user_sctp_set_quiet,
 	.accept_at = user_sctp_accept_at,
 	.set_tos = user_sctp_set_tos,
 	.receive = user_sctp_receive,

@@ -25,7 +25,7 @@ static void refuse(struct sctp_in *in, uint32_t tag, uint16_t cause, const void 
 	sctp_ootb_chunk(in->ep, in->from, &h, WIRE_SCTP_ABORT, 0, cause, info, len);
 }
 
-/* Whether the INIT is one to answer with an INIT ACK. If not, an ABORT was sent. */
+/* Whether the INIT is one to answer with an INIT ACK. If not, an ABORT was sent, if the endpoint sends any now. */
 static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 {
 	uint8_t info[6];
@@ -42,7 +42,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 	} else if (init->adaptation != in->s->config.adaptation) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
 	} else if (!in->a && !in->ep->accept) {
-		refuse(in, init->tag, 0, NULL, 0);
+		if (in->now >= in->ep->quiet_until)
+			refuse(in, init->tag, 0, NULL, 0);
 	} else if (!in->a && in->s->table.assoc_count >= SCTP_ASSOCS_MAX) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
 	} else {

@@ -128,6 +128,12 @@ struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rc
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept)
 {
 	ep->accept = accept;
+	ep->quiet_until = 0;
+}
+
+void sctp_endpoint_set_quiet(struct sctp_endpoint *ep, uint64_t until)
+{
+	ep->quiet_until = until;
 }
 
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep)

@@ -67,9 +67,10 @@ struct sctp_endpoint {
 	struct sctp_assoc *recent; /* found last, or NULL: packets come in batches */
 	unsigned int assoc_count;  /* associations that have not ended */
 	uint16_t port;
-	bool accept;   /* INITs are answered */
-	size_t rcvbuf; /* bytes that the socket really holds */
-	void *ctx;     /* the caller's */
+	bool accept;	      /* INITs are answered */
+	uint64_t quiet_until; /* INITs that are not accepted are dropped until then */
+	size_t rcvbuf;	      /* bytes that the socket really holds */
+	void *ctx;	      /* the caller's */
 };
 
 /* Frees the messages that the last sctp_input() handed out. */

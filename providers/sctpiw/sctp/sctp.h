@@ -131,8 +131,13 @@ const struct sctp_stats *sctp_stats(const struct sctp *s);
  * what fits there. ctx is the caller's (its socket). NULL: no memory.
  */
 struct sctp_endpoint *sctp_endpoint_new(struct sctp *s, uint16_t port, size_t rcvbuf, void *ctx);
-/* Whether INITs are answered; if not, as at first, an INIT gets an ABORT. */
+/* Whether INITs are answered; if not, as at first, an INIT gets an ABORT. Ends what the next function does. */
 void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
+/*
+ * Until that time an INIT that is not accepted is dropped, as if it had been lost. The peer sends it again
+ * after its RTO, and the endpoint may accept by then.
+ */
+void sctp_endpoint_set_quiet(struct sctp_endpoint *ep, uint64_t until);
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep);
 /*
  * Drops the endpoint's associations without a word, and what waits in sctp_output_ootb() for it. To
