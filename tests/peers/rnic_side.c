@@ -45,6 +45,8 @@ struct conn {
 	unsigned int completed;			    /* work requests, all in all */
 	enum ibv_wc_status error;		    /* the first one */
 	bool over;
+	struct ibv_wc kept[RECEIVES]; /* completions of receives that came while sends were awaited */
+	unsigned int first_kept, n_kept;
 };
 
 /* The wr_id of a receive is its slot; that of a send has this bit. */
@@ -170,17 +172,29 @@ static struct ibv_wc next_completion(struct conn *c)
 	return wc;
 }
 
-/* Waits until all sends are done. False: the connection is over. */
+/*
+ * Waits until all sends are done. False: the connection is over. A peer may have our Send, and its next
+ * command may come, before we learn that it has: the packet that says so may be lost.
+ */
 static bool await_sends(struct conn *c)
 {
-	while (c->posted_sends && !c->over)
-		next_completion(c);
+	while (c->posted_sends && !c->over) {
+		struct ibv_wc wc = next_completion(c);
+
+		if (!c->over && !(wc.wr_id & A_SEND))
+			c->kept[(c->first_kept + c->n_kept++) % RECEIVES] = wc;
+	}
 	return !c->over;
 }
 
 /* Waits for the next Send. False: the connection is over. */
 static bool await_receive(struct conn *c, struct ibv_wc *wc)
 {
+	if (c->n_kept && !c->over) {
+		*wc = c->kept[c->first_kept++ % RECEIVES];
+		c->n_kept--;
+		return true;
+	}
 	do
 		*wc = next_completion(c);
 	while (!c->over && (wc->wr_id & A_SEND));
