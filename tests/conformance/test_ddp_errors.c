@@ -7,6 +7,7 @@
  * session Terminate; and good segments behind the bad one are dropped in silence.
  */
 #include "fixture/iw_script.h"
+#include "iwarp/rc_rx.h"
 #include "iwarp/mr.h"
 #include "wire/ddp.h"
 
@@ -303,7 +304,7 @@ static void no_buffer(void **state)
 	assert_memory_equal(x.mem, "kept", 4);
 	m[13] = 2; /* MSN */
 	in(&x, "%b", m, n);
-	x.now += 1311 * MSEC;
+	x.now += 1311 * MSEC + IW_RNR_GRACE;
 	iw_timers(x.rnic, x.now);
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 c000 0016 %b", m, (size_t)18);
 	fx_event(&x, IW_EVENT_QP_REQUEST);
@@ -316,11 +317,15 @@ static void no_buffer(void **state)
 	assert_int_equal(x.mem[100], 0);
 	fx_stop(&x);
 
-	/* patience 0: at once */
+	/* patience 0: after a grace */
 	fx_passive(&x, 4, 4, 0);
 	script_out_ssn = 1;
 	m[13] = 1;
 	in(&x, "%b", m, n);
+	x.now += IW_RNR_GRACE - 1;
+	iw_timers(x.rnic, x.now);
+	silent(&x);
+	x.now++;
 	iw_timers(x.rnic, x.now);
 	out(&x, "41 47 00000000  00000002 00000001 00000000  12 02 c000 0016 %b", m, (size_t)18);
 	fx_stop(&x);

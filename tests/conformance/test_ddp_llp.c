@@ -213,7 +213,7 @@ static void reliable_or_failed(void **state)
 	assert_true(n >= 3);
 	assert_int_equal(f.error, -ETIMEDOUT);
 	iw_assoc_lost(x.assoc, f.error);
-	completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR });
+	completions(&x, { 2, IW_WC_RETRY_EXC_ERR }, { 3, IW_WC_WR_FLUSH_ERR });
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ETIMEDOUT);
 	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = doorbell_sctp }, NULL,

@@ -239,7 +239,7 @@ static void the_llp_fails(void **state)
 		assert_true(fx_pull(&x)); /* the read is out, half of the Send */
 		assert_true(fx_pull(&x));
 		iw_assoc_lost(x.assoc, errors[i]);
-		completions(&x, { 2, IW_WC_WR_FLUSH_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
+		completions(&x, { 2, IW_WC_RETRY_EXC_ERR }, { 3, IW_WC_WR_FLUSH_ERR },
 			    { 4, IW_WC_WR_FLUSH_ERR }, { 1, IW_WC_WR_FLUSH_ERR });
 		ended(&x, errors[i]);
 		fx_post(&x, 5, IW_WR_SEND, x.base, 4, 0, 0, 0);

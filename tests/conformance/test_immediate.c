@@ -3,6 +3,7 @@
 /* Immediate Data (RFC 7306 6), both ways. */
 #include "fixture/iw_script.h"
 
+#include "iwarp/rc_rx.h"
 #include "wire/terminate.h"
 
 #define IMMEDIATE(op) "41 " op " 00000000  00000000 %w 00000000  "
@@ -226,7 +227,7 @@ static void without_a_receive(void **state)
 	fx_passive(&x, 4, 4, 0);
 	script_out_ssn = 1;
 	in(&x, "7D 48 12345678  00000000 00000001 00000000  00000001 00000002");
-	x.now += 1;
+	x.now += IW_RNR_GRACE;
 	iw_timers(x.rnic, x.now);
 	out(&x, TERM_SEGMENT "1202C000 001A 41 48 00000000  00000000 00000001 00000000");
 	out_end(&x);
@@ -324,7 +325,7 @@ static void refused_by_the_peer(void **state)
 		else
 			in(&x, TERM_SEGMENT "1101C000 0016 C1 40 11223344 0102030405060708");
 		completions(&x, { 1, IW_WC_WR_FLUSH_ERR },
-			    { 2, c ? IW_WC_REM_OP_ERR : IW_WC_REM_ACCESS_ERR });
+			    { 2, c ? IW_WC_RNR_RETRY_EXC_ERR : IW_WC_REM_ACCESS_ERR });
 		fx_stop(&x);
 	}
 }

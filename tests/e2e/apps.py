@@ -72,8 +72,10 @@ def stream(tool, *options, env=None):
                                   [tool, "-s", link.address, *family, *options_], int(port), 30, statuses, env=env)
         if "custom" not in server:
             raise Failure("the server printed no result")
+        # rsockets give their memory back while the peer's last Send may be under way, and the device says so.
+        said = "".join(line for line in (server + client).splitlines(True) if not line.startswith("sctpiw: QP"))
         for bad in "fail", "error", "mismatch", "data check":
-            if bad in server + client:
+            if bad in said:
                 raise Failure(f"'{bad}' was printed")
     return case
 

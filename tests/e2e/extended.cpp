@@ -118,7 +118,9 @@ public:
 		done(ibv_post_recv(id->qp, &wr, &bad), "receive");
 	}
 
-	// n completions of this kind; others that come meanwhile are counted for who waits for them.
+	// n completions of this kind; others that come meanwhile are counted for who waits for them. What
+	// is behind stays in the CQ: the peer disconnects once it has our last Send, and the receives that
+	// this flushes may be there together with that Send's completion.
 	void await(ibv_wc_opcode opcode, unsigned n)
 	{
 		while (seen[opcode & 0xff] < n) {
@@ -132,7 +134,7 @@ public:
 				if (cq->status != IBV_WC_SUCCESS)
 					throw std::runtime_error(ibv_wc_status_str(cq->status));
 				seen[ibv_wc_read_opcode(cq.get()) & 0xff]++;
-			} while (!ibv_next_poll(cq.get()));
+			} while (seen[opcode & 0xff] < n && !ibv_next_poll(cq.get()));
 			ibv_end_poll(cq.get());
 		}
 		seen[opcode & 0xff] -= n;

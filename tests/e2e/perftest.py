@@ -43,7 +43,9 @@ def cases():
         yield f"{tool}.odd", run(tool, ["-s", 1453, "-n", 1000])
         yield f"{tool}.huge", run(tool, ["-s", 8388608, "-n", 10])
         yield f"{tool}.all", run(tool, ["-a", "-n", 50], ALL_SIZES)
-        yield f"{tool}.qps", run(tool, ["-q", 64, "-s", 4096, "-n", 200])
+        # No more than fit a queue: perftest expects its QPs to be connected in order, which they are not if one
+        # asks while the server changes its listener; then it may wait for the credits of another QP for ever.
+        yield f"{tool}.qps", run(tool, ["-q", 64, "-s", 4096, "-n", 100])
         if tool != "ib_write_bw":  # perftest has no events for it
             yield f"{tool}.events", run(tool, ["-e", "-s", 4096, "-n", 500])
         yield f"{tool}.both-ways", run(tool, ["-b", "-s", 16384, "-n", 300])

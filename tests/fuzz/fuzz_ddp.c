@@ -3,10 +3,12 @@
 /*
  * A peer sends any DDP segments and RDMAP messages to an established QP, between the work requests
  * of the QP's user. It must write nowhere but where it may, and every work request must complete
- * exactly once.
+ * exactly once, with success only when the peer has it (iw_promise.h).
  */
 #include "fixture/input.h"
-#include "fixture/iw_fixture.h"
+#include "fixture/iw_promise.h"
+#include "iwarp/assoc.h"
+#include "iwarp/session.h"
 
 #define STEPS 160
 #define BLOCK 4096
@@ -18,6 +20,7 @@
 enum { BY_PEER, READ_ONLY, PRIVATE, BLOCKS };
 
 static struct fx x;
+static struct promise promise;
 static uint8_t *block[BLOCKS];
 static struct iw_mr *mr[BLOCKS];
 static uint32_t stag[BLOCKS];
@@ -38,10 +41,16 @@ static void add_block(int i, uint32_t access)
 
 static void check_blocks(void)
 {
-	for (int i = 0; i < BLOCKS; i++)
-		for (int k = 0; k < BLOCK; k++)
-			if (i != BY_PEER || k < OPEN_AT || k >= OPEN_AT + OPEN_LEN)
-				must(block[i][k] == PATTERN);
+	static uint8_t untouched[BLOCK];
+
+	memset(untouched, PATTERN, BLOCK);
+	for (int i = 0; i < BLOCKS; i++) {
+		size_t end = OPEN_AT + OPEN_LEN;
+
+		must(!memcmp(block[i], untouched, OPEN_AT));
+		must(!memcmp(block[i] + end, untouched, BLOCK - end));
+		must(i == BY_PEER || !memcmp(block[i] + OPEN_AT, untouched, OPEN_LEN));
+	}
 }
 
 static void take_completions(void)
@@ -49,7 +58,7 @@ static void take_completions(void)
 	struct iw_event ev;
 	struct iw_cqe cqe;
 
-	while (iw_cq_poll(x.cq, 1, &cqe)) {
+	while (promise_take(&promise, &cqe)) {
 		must(cqe.wr_id < wrs && outstanding[cqe.wr_id]);
 		outstanding[cqe.wr_id] = 0;
 		completions++;
@@ -123,17 +132,56 @@ static size_t atomic_request(struct input *in, uint8_t *m)
 	return RDMAP_ATOMIC_REQ_LEN;
 }
 
+/* A receipt, about what was sent lately. */
+static size_t receipt(struct input *in, uint8_t *m)
+{
+	const struct iw_session *s = iw_assoc_session(x.assoc, FX_SID);
+	uint8_t flags = in_u8(in);
+	struct rdmap_receipt r = { .ssn = (uint16_t)((s ? s->tx.ssn : 0) - (int8_t)in_u8(in)) };
+
+	r.msn = choose_number(in);
+	rdmap_put_receipt(m, &r);
+	m[0] = flags;
+	return RDMAP_RECEIPT_LEN;
+}
+
+/* The MSN that the queue of receipts expects. */
+static uint32_t receipt_msn(void)
+{
+	const struct iw_session *s = iw_assoc_session(x.assoc, FX_SID);
+
+	return s ? s->rx.receipt_msn + 1 : 1;
+}
+
+/* The queue on which a message with this control octet travels. */
+static uint32_t queue_of(uint8_t op)
+{
+	switch (op) {
+	case 0x41:
+	case 0x4a:
+		return 1;
+	case 0x47:
+		return 2;
+	case 0x4b:
+		return 3;
+	case 0x4f:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
 /* The peer sends a message that looks like one of the protocol, with some of it wrong. */
 static void segment(struct input *in)
 {
 	static const uint8_t tagged[] = { 0x40, 0x42, 0x40, 0x42, 0x40, 0x48 };
-	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41,
-					    0x47, 0x49, 0x4a, 0x48, 0x4b };
+	static const uint8_t untagged[] = { 0x43, 0x44, 0x45, 0x46, 0x41, 0x47, 0x49,
+					    0x4a, 0x48, 0x4b, 0x4f, 0x4c, 0x4d };
 	uint8_t shape = in_u8(in), control, op, m[2048];
 	const uint8_t *bytes;
 	size_t len, n;
 	uint16_t ssn = x.ssn;
-	uint32_t queue;
+	uint32_t queue, msn;
 
 	if (shape & 0x40) { /* it comes early, or leaves a gap */
 		ssn = (uint16_t)(x.ssn + in_u8(in) % 16);
@@ -142,7 +190,10 @@ static void segment(struct input *in)
 	}
 	if ((shape & 0xb8) == 0xb8) { /* the whole message is made up */
 		bytes = in_bytes(in, in_u8(in), &len);
-		must(fx_feed(&x, shape & 1 ? 16 : 17, ssn, bytes, len) <= 0);
+		if (shape & 1)
+			must(!promise_feed(&promise, ssn, bytes, len));
+		else
+			must(!fx_feed(&x, 17, ssn, bytes, len));
 		return;
 	}
 	op = in_u8(in);
@@ -153,19 +204,20 @@ static void segment(struct input *in)
 		n = fx_make_tagged(m, control, op, choose_stag(in), choose_to(in), NULL, 0);
 	} else {
 		op = op & 0x20 ? in_u8(in) : untagged[op % sizeof(untagged)];
-		queue = op == 0x41 || op == 0x4a ? 1 : op == 0x47 ? 2 : op == 0x4b ? 3 : 0;
-		if (shape & 0x20)
-			queue = choose_number(in);
-		n = fx_make_untagged(m, control, op, choose_stag(in), queue, 1 + choose_number(in),
+		queue = shape & 0x20 ? choose_number(in) : queue_of(op);
+		msn = op == 0x4f && !(shape & 2) ? receipt_msn() : 1 + choose_number(in);
+		n = fx_make_untagged(m, control, op, choose_stag(in), queue, msn,
 				     shape & 0x10 ? choose_number(in) * 16 : 0, NULL, 0);
 		if (op == 0x41)
 			n += read_request(in, m + n);
 		if (op == 0x4a)
 			n += atomic_request(in, m + n);
+		if (op == 0x4f)
+			n += receipt(in, m + n);
 	}
 	bytes = in_bytes(in, in_u8(in) * 4u, &len);
 	memcpy(m + n, bytes, len);
-	fx_feed(&x, 16, ssn, m, n + len);
+	promise_feed(&promise, ssn, m, n + len);
 }
 
 static uint64_t new_wr(void)
@@ -182,7 +234,7 @@ static void post(struct input *in)
 		IW_WR_SEND_WITH_INV, IW_WR_LOCAL_INV,	       IW_WR_RDMA_WRITE_WITH_IMM,
 		IW_WR_SEND_WITH_IMM, IW_WR_ATOMIC_CMP_AND_SWP, IW_WR_ATOMIC_FETCH_AND_ADD
 	};
-	uint8_t what = in_u8(in);
+	uint8_t what = in_u8(in), opcode;
 	uint32_t len = in_u16(in) % 3000;
 	uint64_t at = x.base + in_u16(in) % FX_MEM;
 
@@ -195,17 +247,20 @@ static void post(struct input *in)
 	}
 	if (!iw_sq_slot(x.qp))
 		return;
-	fx_post(&x, new_wr(), opcodes[in_u8(in) % sizeof(opcodes)], at, len, choose_stag(in),
-		choose_to(in), what & 8 ? IW_SEND_FENCE : 0);
+	opcode = opcodes[in_u8(in) % sizeof(opcodes)];
+	promise_post(&promise, 0, wrs, opcode);
+	fx_post(&x, new_wr(), opcode, at, len, choose_stag(in), choose_to(in),
+		what & 8 ? IW_SEND_FENCE : 0);
 }
 
 static void pull(struct input *in)
 {
-	unsigned int n = in_u8(in);
+	unsigned int n = in_u8(in), acked;
 
-	for (unsigned int i = 0; i < n && fx_pull_room(&x, 200 + n * 5); i++)
+	for (unsigned int i = 0; i < n && promise_pull(&promise, 200 + n * 5); i++)
 		must(x.out_len >= 4);
-	fx_ack(&x, in_u8(in));
+	acked = in_u8(in);
+	promise_ack(&promise, acked, promise.receipts ? in_u8(in) : 0);
 }
 
 static void user(struct input *in)
@@ -232,9 +287,13 @@ static void user(struct input *in)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = input_of(data, size);
+	uint8_t how = in_u8(&in);
 
 	wrs = completions = 0;
-	fx_passive(&x, 4, 4, in_u8(&in) & 7);
+	fx_start(&x, false);
+	promise_start(&promise, &x, how & 8, how & 16 ? 65536 : in_u8(&in) * 16);
+	promise_qp(&promise, 0, x.qp);
+	fx_accept(&x, 4, 4, how & 7);
 	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				   IW_ACCESS_REMOTE_ATOMIC);
 	add_block(READ_ONLY, IW_ACCESS_REMOTE_READ);
@@ -251,8 +310,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			user(&in);
 		take_completions();
+		promise_check(&promise);
 		check_blocks();
 	}
+	promise_honest_begin(&promise);
+	while (promise_honest_step(&promise))
+		take_completions();
+	take_completions();
+	promise_honest_end(&promise);
 	/* Whatever was going on, the end flushes all that is left. */
 	iw_qp_modify(x.qp, IW_QPS_ERR);
 	take_completions();

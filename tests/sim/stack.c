@@ -56,7 +56,8 @@ struct stack_node *stack_node_new(struct stack_world *w)
 		.unexpected_bytes_per_qp = 1 << 20,
 		.zcopy_min = SCTP_ZCOPY_MIN + sim_random_below(&w->random, 2000),
 	};
-	n->zcopy_window = sim_random_below(&w->random, 4000);
+	n->zcopy = sim_random_chance(&w->random, 0.8);
+	n->receipts = sim_random_chance(&w->random, 0.9);
 	w->nodes[w->n_nodes++] = n;
 	return n;
 }

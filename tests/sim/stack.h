@@ -185,7 +185,8 @@ struct stack_node {
 	struct config config;
 	struct sctp_config sctp_config; /* of which conn/ sets silent_limit only */
 	struct iw_config iw_config;
-	uint32_t zcopy_window; /* takes the place of SCTP's, behind which there is never as much posted here */
+	bool zcopy;	      /* its messages reference memory */
+	bool receipts;	      /* it knows them (sctp/receipts.h) */
 	uint32_t mtu;	      /* bytes that its routes take */
 	unsigned int backlog; /* of its listener */
 

@@ -21,18 +21,21 @@ struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp
 
 	check(config->silent_limit == n->config.silent_limit);
 	n->sctp_config.silent_limit = config->silent_limit;
+	/* The others are as a peer of another stack. */
+	if (n->receipts)
+		n->sctp_config.receipts = config->receipts;
 	n->sctp = __real_sctp_new(&n->sctp_config, ops, random);
 	return n->sctp;
 }
 
-/* So little is posted here that nothing would be referenced behind a window of SCTP's. */
+/* Some nodes reference nothing. */
 size_t __wrap_iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
-	/* Associations of a process with itself have no window. */
-	if (msg->zcopy_window) {
+	/* Associations of a process with itself never do. */
+	if (msg->may_reference) {
 		struct conn_assoc *a = iw_assoc_llp(assoc);
 
-		msg->zcopy_window = stack_node_of(a->ep->conn)->zcopy_window;
+		msg->may_reference = stack_node_of(a->ep->conn)->zcopy;
 	}
 	return __real_iw_assoc_pull(assoc, buf, room, msg);
 }

@@ -457,6 +457,36 @@ static void completed_recv(struct stack_side *s, const struct iw_cqe *cqe)
 	s->recvs_done++;
 }
 
+/* The receives of s that have completed, whether or not the application has taken note. */
+static unsigned int received(const struct stack_side *s)
+{
+	unsigned int n = s->recvs_done;
+
+	for (uint32_t i = 0; i < iw_cq_count(s->cq); i++) {
+		const struct iw_cqe *cqe = &s->cq->ring[iw_cq_slot(s->cq, i)];
+
+		n += cqe->opcode >= IW_WC_RECV && cqe->qp_num == s->qp->num;
+	}
+	return n;
+}
+
+/*
+ * What a success promises: the bytes of this Write and of all Writes before it are in the peer's memory at
+ * this moment, and Sends are in receives that have completed.
+ */
+static void check_promise(const struct stack_side *s)
+{
+	struct stack_side *peer = stack_peer(s);
+	unsigned int sends = 0;
+
+	if (!peer->node || !peer->qp || !peer->node->receipts || !s->node->receipts)
+		return;
+	check_writes(peer, s->completed + 1);
+	while (sends < s->sends && s->send_op[sends] <= s->completed)
+		sends++;
+	check(received(peer) >= sends);
+}
+
 static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 {
 	static const uint8_t opcodes[] = {
@@ -483,6 +513,7 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 		const struct stack_side *peer = stack_peer(s);
 
 		check(!s->sq_failed);
+		check_promise(s);
 		check(cqe->opcode == opcodes[op->opcode] && cqe->byte_len == op->len);
 		if (stack_op_is_atomic(op) && peer->node && !op->bad)
 			check(!memcmp(s->sink + op->local, s->model_sink + op->local, 8));

@@ -29,7 +29,7 @@ static void receiver_not_ready(void **state)
 	t.x.now += 600 * MSEC;
 	iw_timers(t.x.rnic, t.x.now);
 	fx_no_event(&t.x);
-	t.x.now += 60 * MSEC;
+	t.x.now += 60 * MSEC + IW_RNR_GRACE;
 	iw_timers(t.x.rnic, t.x.now);
 	fx_event(&t.x, IW_EVENT_QP_REQUEST);
 	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);

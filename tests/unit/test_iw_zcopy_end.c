@@ -5,6 +5,7 @@
  * (iwarp/zcopy.c).
  */
 #include "fixture/iw_zcopy.h"
+#include "iwarp/zcopy.h"
 
 static void expect_copy_out(const struct fx *x, int sid, uint32_t completions)
 {
@@ -26,9 +27,9 @@ static void drop_events(struct fx *x)
 /* Another QP on an association of its own. */
 static void start_elsewhere(struct fx *other, struct fx *x)
 {
-	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell,
-					       .acked = fx_acked,
-					       .copy_out = copy_out };
+	static const struct iw_llp_ops llp = {
+		.doorbell = fx_doorbell, .acked = fx_acked, .placed = fx_acked, .copy_out = copy_out
+	};
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
 
 	*other = *x;
@@ -84,8 +85,9 @@ static void end_session(struct fx *x, enum end end)
 }
 
 /*
- * WQEs that referenced are as far as those that were copied: done. Only this stream of the
- * association is asked for copies.
+ * A WQE that is not placed is flushed, whether its memory was referenced or copied. If the
+ * association is lost, the peer is what is at fault with the oldest of them. Only this stream of the
+ * association is asked for copies, before the application learns anything.
  */
 static void session_ends(void **state)
 {
@@ -94,35 +96,38 @@ static void session_ends(void **state)
 
 		zcopy_start(&x);
 		zcopy_start_second(&y, &x);
-		zcopy_post_some(&y, 11, 5, 1000);
-		for (unsigned int i = 0; i < 5; i++)
-			zcopy_pull(&y);
-		zcopy_post_some(&x, 1, 6, 1000);
+		zcopy_post_some(&x, 1, 3, 1000);
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(zcopy_pull(&x), i < 2 ? 1000 : 0);
-		assert_int_equal(x.rnic->shard.zcopy_qps, 2);
+			assert_int_equal(zcopy_pull(&x), 1000);
+		zcopy_post_some(&y, 11, 2, 1000);
+		for (unsigned int i = 0; i < 2; i++)
+			assert_int_equal(zcopy_pull(&y), 1000);
+		zcopy_post_some(&x, 4, 3, 1000);
+		zcopy_ack(&x, 1);
+		zcopy_expect(&x, 1, IW_WC_SUCCESS);
 		zcopy_expect_nothing(&x);
 		end_session(&x, end);
+		assert_ptr_equal(copy_outs[0].llp, &x);
+		assert_int_equal(copy_outs[0].sid, FX_SID);
+		assert_int_equal(copy_outs[0].completions, 0);
+		zcopy_expect(&x, 2, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
+		zcopy_expect_some(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
 		if (end == BY_LOSS) { /* of both */
 			assert_int_equal(n_copy_outs, 2);
-			for (unsigned int i = 0; i < 2; i++) {
-				assert_ptr_equal(copy_outs[i].llp, &x);
-				assert_int_equal(copy_outs[i].sid, i ? SECOND_SID : FX_SID);
-			}
-			assert_int_equal(copy_outs[0].completions, 0);
-			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
-			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
-			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
-			assert_int_equal(x.rnic->shard.zcopy_qps, 0);
+			assert_int_equal(copy_outs[1].sid, SECOND_SID);
+			zcopy_expect(&x, 11, IW_WC_RETRY_EXC_ERR);
+			zcopy_expect(&x, 12, IW_WC_WR_FLUSH_ERR);
+			assert_false(zcopy_references(&x));
 		} else {
-			expect_copy_out(&x, FX_SID, 0);
-			zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
-			zcopy_expect_some(&x, 4, 3, IW_WC_WR_FLUSH_ERR);
+			assert_int_equal(n_copy_outs, 1);
 			zcopy_expect_nothing(&x);
-			assert_int_equal(x.rnic->shard.zcopy_qps, 1);
-			zcopy_ack(&x, 1); /* the second goes on */
-			zcopy_expect_some(&x, 11, 5, IW_WC_SUCCESS);
+			zcopy_ack(&x, 2);
+			zcopy_expect_nothing(&x);
+			zcopy_ack(&x, 2); /* the second goes on */
+			zcopy_expect_some(&x, 11, 2, IW_WC_SUCCESS);
+			assert_true(zcopy_references(&x));
 		}
+		zcopy_expect_nothing(&x);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		drop_events(&x);
 		iw_qp_free(y.qp);
@@ -130,6 +135,7 @@ static void session_ends(void **state)
 	}
 }
 
+/* The current WQE is not done, and one that references nothing is no better off. */
 static void half_sent(void **state)
 {
 	for (enum end end = 0; end < ENDS; end++) {
@@ -137,26 +143,22 @@ static void half_sent(void **state)
 
 		zcopy_start(&x);
 		zcopy_post(&x, 1, 10);
-		zcopy_post_some(&x, 2, 3, LONG);
+		zcopy_post_some(&x, 2, 2, LONG);
 		assert_int_equal(zcopy_pull(&x), 0);
-		zcopy_expect(&x, 1, IW_WC_SUCCESS);
 		assert_int_equal(zcopy_pull(&x), CUT);
 		end_session(&x, end);
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_some(&x, 2, 3, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect(&x, 1, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
+		zcopy_expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		zcopy_stop(&x);
 	}
 }
 
-/*
- * Reads before and behind it are not done: they are flushed, and so is what stands behind the first
- * read.
- */
+/* One that is placed behind a read that is not answered is flushed with it. */
 static void beside_reads(void **state)
 {
-	for (int before = 0; before < 2; before++) {
+	for (unsigned int before = 0; before < 2; before++) {
 		struct fx x;
 
 		zcopy_start(&x);
@@ -165,10 +167,11 @@ static void beside_reads(void **state)
 		zcopy_post(&x, 1, LONG);
 		fx_post(&x, 2, IW_WR_RDMA_READ, x.base, 4, 9, 9, 0);
 		zcopy_post(&x, 3, LONG);
-		for (int i = 0; i < 6 + before; i++)
+		for (unsigned int i = 0; i < 6 + before; i++)
 			zcopy_pull(&x);
+		zcopy_ack(&x, 4 + before);
 		end_session(&x, BY_PEER);
-		expect_copy_out(&x, FX_SID, 0);
+		expect_copy_out(&x, FX_SID, before ? 0 : 1);
 		if (before)
 			zcopy_expect(&x, 0, IW_WC_WR_FLUSH_ERR);
 		zcopy_expect(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
@@ -178,7 +181,10 @@ static void beside_reads(void **state)
 	}
 }
 
-/* A WR cannot be sent: the WRs before it are done. */
+/*
+ * A WR cannot be sent: it alone is at fault, and fails when those before it are placed. Nothing behind
+ * it leaves meanwhile.
+ */
 static void local_failure(void **state)
 {
 	struct fx x;
@@ -190,17 +196,21 @@ static void local_failure(void **state)
 	zcopy_post_some(&x, 4, 2, 1400);
 	assert_int_equal(zcopy_pull(&x), 1400);
 	assert_int_equal(zcopy_pull(&x), 1400);
+	zcopy_ack(&x, 1);
+	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	assert_false(fx_pull(&x));
+	zcopy_expect_nothing(&x);
+	zcopy_ack(&x, 2);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out[3], 0x47);
 	assert_null(x.msg.ref);
-	expect_copy_out(&x, FX_SID, 0);
-	zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+	zcopy_expect(&x, 2, IW_WC_SUCCESS);
 	zcopy_expect(&x, 3, IW_WC_LOC_PROT_ERR);
 	zcopy_expect_some(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
 	zcopy_stop(&x);
 }
 
-/* The peer's Terminate about the Write of this index gives that one its status, whether it referenced or not. */
+/* The peer's Terminate about the Write of this index gives that one its status. */
 static void blamed(void **state)
 {
 	for (uint64_t index = 0; index < 3; index++) {
@@ -211,7 +221,7 @@ static void blamed(void **state)
 		for (uint64_t i = 0; i < 6; i++)
 			fx_post(&x, i, IW_WR_RDMA_WRITE, x.base, 1000, 0x1234, i * 0x10000, 0);
 		for (unsigned int i = 0; i < 3; i++)
-			assert_int_equal(zcopy_pull(&x), i < 2 ? 1000 : 0);
+			assert_int_equal(zcopy_pull(&x), 1000);
 		put_be16(body, TERM_RDMAP_ACCESS);
 		put_be16(body + 2, 0xc000);
 		put_be16(body + 4, 1014);
@@ -219,7 +229,7 @@ static void blamed(void **state)
 		memcpy(body + 6, header, 14);
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, 20));
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_some(&x, 0, (unsigned int)index, IW_WC_SUCCESS);
+		zcopy_expect_some(&x, 0, (unsigned int)index, IW_WC_WR_FLUSH_ERR);
 		zcopy_expect(&x, index, IW_WC_REM_ACCESS_ERR);
 		zcopy_expect_some(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
 		zcopy_expect_nothing(&x);
@@ -244,31 +254,25 @@ static void reset_and_free(void **state)
 		}
 		expect_copy_out(&x, FX_SID, 0);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		zcopy_ack(&x, 1);
 		zcopy_expect_nothing(&x);
 		fx_stop(&x);
 	}
 }
 
+/* The third WQE is placed as well, but there is no room to say so: the session ends. */
 static void full_cq(void **state)
 {
-	for (int acked = 0; acked < 2; acked++) {
+	for (unsigned int placed = 3; placed <= 4; placed++) {
 		struct fx x;
 
 		zcopy_start(&x);
 		x.cq->limit = 2;
 		zcopy_post_some(&x, 1, 7, 1000);
 		for (unsigned int i = 0; i < 4; i++)
-			assert_int_equal(zcopy_pull(&x), i < 3 ? 1000 : 0);
-		if (acked) {
-			zcopy_ack(&x, 3);
-			assert_int_equal(n_copy_outs, 0);
-		} else {
-			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_ERR), 0);
-			expect_copy_out(&x, FX_SID, 0);
-		}
-		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
+			assert_int_equal(zcopy_pull(&x), 1000);
+		zcopy_ack(&x, placed);
+		expect_copy_out(&x, FX_SID, 2);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		assert_true(iw_sq_is_empty(x.qp));
 		zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
@@ -278,28 +282,9 @@ static void full_cq(void **state)
 	}
 }
 
-/* The third WQE that references is not acknowledged when the first fills the CQ. */
-static void full_cq_and_still_referenced(void **state)
-{
-	struct fx x;
-
-	zcopy_start(&x);
-	x.cq->limit = 1;
-	zcopy_post_some(&x, 1, 7, 1000);
-	for (unsigned int i = 0; i < 3; i++)
-		assert_int_equal(zcopy_pull(&x), 1000);
-	zcopy_ack(&x, 2);
-	expect_copy_out(&x, FX_SID, 1);
-	assert_int_equal(x.rnic->shard.zcopy_qps, 0);
-	assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
-	zcopy_expect_nothing(&x);
-	zcopy_stop(&x);
-}
-
 /*
- * The peer of a QP connected out of band goes: WQEs that referenced are done, the others stay until
- * the QP is given up.
+ * The peer of a QP connected out of band goes: what is not placed stays in the queue until the QP is
+ * given up.
  */
 static void out_of_band(void **state)
 {
@@ -313,15 +298,15 @@ static void out_of_band(void **state)
 		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int k = 0; k < 3; k++)
 			zcopy_pull(&x);
+		zcopy_ack(&x, 1);
+		zcopy_expect(&x, 1, IW_WC_SUCCESS);
 		end_session(&x, ends[i]);
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_some(&x, 1, 3, IW_WC_SUCCESS);
 		zcopy_expect_nothing(&x);
-		assert_int_equal(x.rnic->shard.zcopy_qps, 0);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 		iw_qp_give_up(x.qp);
-		zcopy_expect(&x, 4, IW_WC_RETRY_EXC_ERR);
-		zcopy_expect_some(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
+		zcopy_expect(&x, 2, IW_WC_RETRY_EXC_ERR);
+		zcopy_expect_some(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
 		zcopy_stop(&x);
 	}
 }
@@ -442,51 +427,49 @@ static void revoke(struct fx *x, struct right *r, enum revocation how)
 }
 
 /*
- * Everything that is referenced is copied out while the right still stands; until then the QPs
- * count as ones that reference memory.
+ * Everything that is referenced is copied out while the right still stands. What is placed later
+ * completes as ever, and what is sent later references anew.
  */
 static void revoked(void **state)
 {
 	for (enum revocation how = 0; how < REVOCATIONS; how++) {
-		struct fx x, zcopy_node, idle;
+		struct fx x, other, idle;
+		unsigned int own, all;
 		struct right r;
 
 		zcopy_start(&x);
-		start_elsewhere(&zcopy_node, &x);
+		start_elsewhere(&other, &x);
 		start_elsewhere(&idle, &x);
 		give(&x, &r, how);
 		n_copy_outs = 0;
-		zcopy_post_some(&zcopy_node, 1, 6, 1000);
-		assert_int_equal(zcopy_pull(&zcopy_node), 1000);
+		zcopy_post_some(&other, 1, 6, 1000);
+		assert_int_equal(zcopy_pull(&other), 1000);
 		zcopy_ask(&x, 1, 1400);
 		assert_int_equal(zcopy_pull(&x), 1400);
 		revoke(&x, &r, how);
-		assert_false(is_unexpected());
-		if (how == MW_SESSION_END) { /* its own stream first */
-			assert_int_equal(n_copy_outs, 2);
-			assert_int_equal(copy_outs[0].sid, FX_SID);
-			assert_ptr_equal(copy_outs[1].llp, &zcopy_node);
-			assert_int_equal(x.rnic->shard.zcopy_qps, 1);
-		} else if (how == QP_ACCESS) { /* it concerns this stream alone */
-			assert_int_equal(n_copy_outs, 1);
-			assert_int_equal(copy_outs[0].sid, FX_SID);
-			assert_int_equal(x.rnic->shard.zcopy_qps, 2);
-		} else {
-			assert_int_equal(n_copy_outs, 2);
-			assert_int_equal(copy_outs[0].sid, -1);
-			assert_ptr_not_equal(copy_outs[0].llp, copy_outs[1].llp);
-			assert_int_equal(x.rnic->shard.zcopy_qps, 2);
-		}
-		assert_int_equal(copy_outs[n_copy_outs - 1].sid, how == QP_ACCESS ? FX_SID : -1);
+		assert_false(right_stands());
+		own = how == MW_SESSION_END ||
+		      how == QP_ACCESS; /* of this stream alone, and first */
+		all = how != QP_ACCESS; /* of both associations */
+		assert_int_equal(n_copy_outs, own + 2 * all);
+		for (unsigned int i = 0; i < n_copy_outs; i++)
+			assert_int_equal(copy_outs[i].sid, own && !i ? FX_SID : -1);
+		if (own)
+			assert_ptr_equal(copy_outs[0].llp, &x);
+		if (all)
+			assert_ptr_not_equal(copy_outs[own].llp, copy_outs[own + 1].llp);
+		assert_int_equal(zcopy_references(&x), !all);
 		for (unsigned int i = 0; i < n_copy_outs; i++) {
-			assert_true(copy_outs[i].unexpected);
-			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &zcopy_node);
+			assert_true(copy_outs[i].right_stood);
+			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &other);
 		}
 		zcopy_expect_nothing(&x);
-		zcopy_ack(&zcopy_node, 1);
-		zcopy_expect(&zcopy_node, 1, IW_WC_SUCCESS);
+		zcopy_ack(&other, 1);
+		zcopy_expect(&other, 1, IW_WC_SUCCESS);
+		assert_int_equal(zcopy_pull(&other), 1000);
+		assert_true(zcopy_references(&x));
 		take_away(&r);
-		stop_elsewhere(&zcopy_node);
+		stop_elsewhere(&other);
 		stop_elsewhere(&idle);
 		zcopy_stop(&x);
 	}
@@ -515,7 +498,8 @@ static void not_revoked(void **state)
 			assert_int_equal(iw_mr_invalidate_local(x.qp, iw_mr_stag(r.mr)), -EBUSY);
 			assert_int_equal(iw_mr_invalidate_remote(x.qp, iw_mr_stag(r.mr)), -EACCES);
 			assert_int_equal(n_copy_outs, 0);
-			zcopy_ack(&x, 1);
+			iw_zcopy_copy_out(x.rnic);
+			n_copy_outs = 0;
 		}
 		revoke(&x, &r, how);
 		assert_int_equal(n_copy_outs, 0);
@@ -548,7 +532,7 @@ static void unbound_window(void **state)
 	iw_qp_set_access(x.qp, IW_ACCESS_REMOTE_READ);
 	assert_int_equal(n_copy_outs, 0);
 	watched_stag = iw_mw_stag(r.mw);
-	assert_true(is_unexpected());
+	assert_true(right_stands());
 	iw_mw_free(r.mw);
 	expect_copy_out(&x, -1, 0);
 	assert_int_equal(iw_mr_free(r.mr), 0);
@@ -591,13 +575,12 @@ static void poisoned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(session_ends), cmocka_unit_test(half_sent),
-		cmocka_unit_test(beside_reads), cmocka_unit_test(local_failure),
-		cmocka_unit_test(blamed),	cmocka_unit_test(reset_and_free),
-		cmocka_unit_test(full_cq),	cmocka_unit_test(full_cq_and_still_referenced),
-		cmocka_unit_test(out_of_band),	cmocka_unit_test(revoked),
-		cmocka_unit_test(not_revoked),	cmocka_unit_test(unbound_window),
-		cmocka_unit_test(poisoned),
+		cmocka_unit_test(session_ends),	  cmocka_unit_test(half_sent),
+		cmocka_unit_test(beside_reads),	  cmocka_unit_test(local_failure),
+		cmocka_unit_test(blamed),	  cmocka_unit_test(reset_and_free),
+		cmocka_unit_test(full_cq),	  cmocka_unit_test(out_of_band),
+		cmocka_unit_test(revoked),	  cmocka_unit_test(not_revoked),
+		cmocka_unit_test(unbound_window), cmocka_unit_test(poisoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -353,32 +353,6 @@ static void test_poll_on_one_processor(void **state)
 	fake_shard_expect("receive doorbell:0 " SENT_ALL);
 }
 
-/* ---- answers ---- */
-
-static void test_answer(void **state)
-{
-	struct iw_cq cq = { .answer_due = fake.now + 100 };
-
-	s->poller.last_poll = fake.now + 99;
-	assert_true(poller_awaits_answer(s, &cq, cq.answer_due));
-	assert_int_equal(cq.answer_due, fake.now + 100);
-	assert_int_equal(fake.readings, 0);
-	s->poller.last_poll++;
-	assert_false(poller_awaits_answer(s, &cq, fake.now + 100));
-	assert_int_equal(cq.answer_due, 0);
-	assert_int_equal(fake.wakes, 0);
-	/* A poster has read the clock. */
-	cq.answer_due = fake.now + 200;
-	s->burst.last_look = fake.now + 200;
-	s->progress.parked = true;
-	assert_false(poller_awaits_answer(s, &cq, fake.now + 200));
-	/* The application may spin on memory from now on. */
-	assert_int_equal(fake.wakes, 1);
-	/* Another thread has ended the wait already. */
-	assert_false(poller_awaits_answer(s, &cq, fake.now + 200));
-	assert_int_equal(fake.wakes, 1);
-}
-
 /* ---- arming ---- */
 
 static void test_arm(void **state)
@@ -429,7 +403,6 @@ int main(void)
 		cmocka_unit_test_setup(test_poll_of_the_dead, setup),
 		cmocka_unit_test_setup(test_poll_tells_thread, setup),
 		cmocka_unit_test_setup(test_poll_on_one_processor, setup),
-		cmocka_unit_test_setup(test_answer, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_arm_while_locked, setup),
 	};

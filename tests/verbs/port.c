@@ -357,20 +357,22 @@ static void count_traffic(uint64_t held)
 	/* Of two Sends the first one has to wait for its receive. */
 	sge.length = 64;
 	CHECK_EQ(post_send(&p.a, 3, &sge, 1, IBV_SEND_SIGNALED), 0);
-	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	for (double end = now_seconds() + WAIT_SECONDS; counter(counter_names[HELD]) == held;)
 		CHECK(now_seconds() < end);
 	sge = sge_of(p.b.mr, p.b.buf, 64);
 	CHECK_EQ(post_recv(&p.b, 4, &sge, 1), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(post_recv(&p.b, 5, &sge, 1), 0);
 	sge = sge_of(p.a.mr, p.a.buf, 64);
 	CHECK_EQ(post_send(&p.a, 6, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
 	/* With a wrong key the session ends by a Terminate from b. */
 	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 7, &sge, 1, (uintptr_t)p.b.buf,
 			   p.b.mr->rkey ^ 1, IBV_SEND_SIGNALED),
 		 0);
+	expect_wc(p.a.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
 	expect_qp_state(p.a.qp, IBV_QPS_ERR);
 	pair_close(&p);
 }

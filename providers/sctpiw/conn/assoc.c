@@ -3,6 +3,7 @@
 #include "conn/assoc.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "conn/conn.h"
@@ -40,6 +41,13 @@ static uint32_t acked(void *llp)
 	return a->gone ? 0 : a->ep->conn->transport->acked(a);
 }
 
+static uint32_t placed(void *llp)
+{
+	struct conn_assoc *a = llp;
+
+	return a->gone ? 0 : a->ep->conn->transport->placed(a);
+}
+
 static void copy_out(void *llp, int sid)
 {
 	struct conn_assoc *a = llp;
@@ -48,11 +56,28 @@ static void copy_out(void *llp, int sid)
 		a->ep->conn->transport->copy_out(a, sid);
 }
 
-static const struct iw_llp_ops llp_ops = {
-	.doorbell = doorbell,
-	.acked = acked,
-	.copy_out = copy_out,
-};
+static void describe(void *llp, char *buf, size_t len)
+{
+	const struct conn_assoc *a = llp;
+	const struct transport *t = a->ep->conn->transport;
+	char text[SOCKADDR_TEXT];
+
+	*buf = 0;
+	if (!a->gone)
+		snprintf(buf, len, "%s",
+			 sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), text));
+}
+
+static struct iw_llp_ops llp_ops(const struct transport *t)
+{
+	return (struct iw_llp_ops){
+		.doorbell = doorbell,
+		.acked = acked,
+		.placed = t->placed ? placed : NULL,
+		.copy_out = copy_out,
+		.describe = describe,
+	};
+}
 
 /* ---- its life ---- */
 
@@ -138,13 +163,19 @@ void conn_assoc_drop_all(struct endpoint *ep)
 
 bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg)
 {
+	const struct transport *t = a->ep->conn->transport;
+	const struct iw_llp_ops ops = llp_ops(t);
+	uint32_t window;
+
 	a->initiator = initiator;
 	a->max_msg = max_msg;
-	a->iw = iw_assoc_new(a->ep->conn->rnic, &llp_ops, a, initiator, streams, max_msg);
+	a->iw = iw_assoc_new(a->ep->conn->rnic, &ops, a, initiator, streams, max_msg);
 	if (!a->iw) {
 		conn_assoc_abort(a, -ENOMEM);
 		return false;
 	}
+	if (t->receipts && t->receipts(a, &window))
+		iw_assoc_set_receipts(a->iw, window);
 	trace_state(a, "association up");
 	cm_assoc_up(a);
 	oob_assoc_up(a);

@@ -19,6 +19,7 @@
 #ifndef SCTPIW_CONN_CONN_H
 #define SCTPIW_CONN_CONN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,8 @@ struct conn {
 	struct random_source *random;
 	uint64_t now;
 	bool closed; /* the sockets are gone: no new endpoint is opened */
+	_Atomic bool
+		sacks_asked; /* conn_flush_sacks() has something to do; may be read without the lock */
 
 	struct conn_traffic traffic;
 	struct endpoint_table endpoints;
@@ -123,6 +126,18 @@ enum conn_received conn_receive(struct conn *c, enum conn_depth depth);
 bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event *ev), void *ctx);
 /* The QP or SRQ of this doorbell has new work requests. */
 void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell);
+/*
+ * Has conn_output() send the acknowledgements that peers have asked for and that wait for a message to ride
+ * on: the application has had its chance to post one. Returns whether there are any.
+ */
+static inline bool conn_flush_sacks(struct conn *c)
+{
+	if (!atomic_load_explicit(&c->sacks_asked, memory_order_relaxed))
+		return false;
+	c->transport->flush_sacks(c);
+	atomic_store_explicit(&c->sacks_asked, false, memory_order_relaxed);
+	return true;
+}
 /* Sends what may leave now. */
 void conn_output(struct conn *c);
 /* When conn_timers() is due; TIME_NEVER: never. */

@@ -13,7 +13,8 @@
 
 struct to_self {
 	struct iw_assoc *iw;
-	bool rung; /* the sessions have something to say */
+	bool rung;	  /* the sessions have something to say */
+	uint32_t arrived; /* messages */
 	uint8_t message[MESSAGE];
 };
 
@@ -22,10 +23,15 @@ static void doorbell(void *llp)
 	((struct to_self *)llp)->rung = true;
 }
 
+static uint32_t arrived(void *llp)
+{
+	return ((struct to_self *)llp)->arrived;
+}
+
 struct iw_assoc *to_self_assoc(struct conn *c)
 {
 	/* Without acked(): what was pulled has arrived. */
-	static const struct iw_llp_ops ops = { .doorbell = doorbell };
+	static const struct iw_llp_ops ops = { .doorbell = doorbell, .placed = arrived };
 	struct to_self *t = c->to_self;
 
 	if (t)
@@ -38,6 +44,7 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 		free(t);
 		return NULL;
 	}
+	iw_assoc_set_receipts(t->iw, iw_rnic_send_window(c->rnic));
 	c->to_self = t;
 	return t->iw;
 }
@@ -61,13 +68,18 @@ void to_self_output(struct conn *c)
 	struct to_self *t = c->to_self;
 
 	for (int i = 0; t && i < MESSAGES_AT_ONCE && t->rung; i++) {
-		struct iw_msg msg = { .zcopy_window = 0 };
+		struct iw_msg msg = { .may_reference = false };
 		size_t len = iw_assoc_pull(t->iw, t->message, sizeof(t->message), &msg);
 
 		t->rung = msg.more;
 		/* None of our own messages breaks the rules of the association. */
-		if (len)
+		if (len) {
 			iw_assoc_receive(t->iw, msg.sid, msg.ppid, t->message, len);
+			t->arrived++;
+		}
+		/* A receipt that is owed comes with one of the next messages, or is not owed any more. */
+		if (!iw_assoc_owes_receipt(t->iw))
+			iw_assoc_placed(t->iw);
 	}
 }
 

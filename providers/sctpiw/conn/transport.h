@@ -87,6 +87,18 @@ struct transport {
 	int (*connect)(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
 	/* iwarp has something to give. Cheap, and may be repeated. */
 	void (*doorbell)(struct conn_assoc *a);
+	/*
+	 * As in struct iw_llp_ops. NULL: the transport cannot tell what the peer has placed, and WRs are
+	 * complete when it has their messages.
+	 */
+	uint32_t (*placed)(struct conn_assoc *a);
+	/* As iw_assoc_set_receipts(): whether both sides know receipts. NULL: no side ever does. */
+	bool (*receipts)(struct conn_assoc *a, uint32_t *window);
+	/*
+	 * Has acknowledgements sent that peers have asked for, and that wait for something to ride on. NULL:
+	 * none ever wait; else conn.sacks_asked says whether some do.
+	 */
+	void (*flush_sacks)(struct conn *c);
 	/* As in struct iw_llp_ops. copy_out NULL: the transport references no memory. */
 	uint32_t (*acked)(struct conn_assoc *a);
 	void (*copy_out)(struct conn_assoc *a, int sid);

@@ -64,22 +64,33 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 
 	if (!a || !a->iw)
 		return 0;
-	m.zcopy_window = user_sctp_of(a->ep->conn)->references ? msg->zcopy_window : 0;
+	m.may_reference = user_sctp_of(a->ep->conn)->references && msg->may_reference;
 	len = iw_assoc_pull(a->iw, buf, room, &m);
 	if (len) {
 		msg->sid = m.sid;
 		msg->ppid = m.ppid;
 		msg->more = m.more;
+		msg->awaited = m.awaited;
+		msg->receipt = m.receipt;
 		msg->zcopy = m.ref;
 		msg->zcopy_len = m.ref_len;
 	}
 	return len;
 }
 
+/* The same, asks what the association's sessions still owe. */
+static bool receipt_due(void *user)
+{
+	const struct conn_assoc *a = user;
+
+	return a->iw && iw_assoc_owes_receipt(a->iw);
+}
+
 static int user_sctp_start(struct conn *c, struct config_error *why)
 {
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
+		.receipt_due = receipt_due,
 		.checksum = c->ops->checksum,
 		.copy_out = c->ops->copy_out,
 	};
@@ -95,6 +106,10 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	/* A capture shows whole packets, so they are made whole. */
 	us->references = c->carrier->references && !*c->config->capture;
 	sctp_config_default(&config);
+	config.receipts = (struct wire_sctp_receipts){
+		.version = WIRE_SCTP_RECEIPTS_VERSION,
+		.window = iw_rnic_send_window(c->rnic),
+	};
 	config.silent_limit = c->config->silent_limit;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;
@@ -283,9 +298,11 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
 	if (!rx->assoc)
 		return;
+	if (sctp_has_asked(user_sctp_of(c)->sctp))
+		atomic_store_explicit(&c->sacks_asked, true, memory_order_relaxed);
 	a = sctp_assoc_user(rx->assoc);
 	if (a && a->iw)
-		iw_assoc_acked(a->iw);
+		iw_assoc_placed(a->iw);
 	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
@@ -303,6 +320,9 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 			return;
 		}
 	}
+	/* A receipt among the messages may tell that more is placed. */
+	if (sctp_assoc_release_holds(rx->assoc))
+		iw_assoc_placed(a->iw);
 }
 
 void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
@@ -471,6 +491,21 @@ static uint32_t user_sctp_acked(struct conn_assoc *a)
 	return sctp_assoc_acked(a->state);
 }
 
+static uint32_t user_sctp_placed(struct conn_assoc *a)
+{
+	return sctp_assoc_placed(a->state);
+}
+
+static bool user_sctp_receipts(struct conn_assoc *a, uint32_t *window)
+{
+	return sctp_assoc_has_receipts(a->state, window);
+}
+
+static void user_sctp_flush_sacks(struct conn *c)
+{
+	sctp_flush_sacks(user_sctp_of(c)->sctp);
+}
+
 static void user_sctp_copy_out(struct conn_assoc *a, int sid)
 {
 	sctp_assoc_copy_out(a->state, sid);
@@ -526,6 +561,9 @@ const struct transport transport_user_sctp = {
 	.connect = user_sctp_connect,
 	.doorbell = user_sctp_doorbell,
 	.acked = user_sctp_acked,
+	.placed = user_sctp_placed,
+	.receipts = user_sctp_receipts,
+	.flush_sacks = user_sctp_flush_sacks,
 	.copy_out = user_sctp_copy_out,
 	.is_drained = user_sctp_is_drained,
 	.shutdown = user_sctp_shutdown,

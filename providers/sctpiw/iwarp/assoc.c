@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "iwarp/rc.h"
+#include "iwarp/receipt.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/session_setup.h"
 #include "iwarp/trace.h"
@@ -31,7 +32,8 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->streams = streams < 65536 ? streams : 65536;
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
-	list_init(&assoc->zcopy_qps);
+	list_init(&assoc->unplaced);
+	list_init(&assoc->referencing);
 	list_add_tail(&rnic->shard.assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
 	return assoc;
@@ -46,6 +48,12 @@ void iw_assoc_set_initiator(struct iw_assoc *assoc, bool initiator)
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc)
 {
 	return assoc->initiator;
+}
+
+void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window)
+{
+	assoc->receipts = true;
+	assoc->send_window = window;
 }
 
 void *iw_assoc_llp(const struct iw_assoc *assoc)
@@ -69,7 +77,7 @@ unsigned int iw_assoc_sessions(const struct iw_assoc *assoc)
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
 	assoc->pulling = true; /* from now on the LLP is not called any more */
-	assoc->ops.acked = NULL;
+	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
 			struct iw_session *s = assoc->pages[page][i];
@@ -91,6 +99,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 		free(assoc->pages[page]);
 	}
 	list_del(&assoc->all);
+	list_del(&assoc->referencing);
 	list_del(&assoc->idle);
 	free(assoc);
 }
@@ -161,7 +170,7 @@ bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq)
 /* Looks for something that the session can send now. */
 static bool find_work(struct iw_session *s)
 {
-	if (s->tx.control || s->tx.term_due)
+	if (s->tx.control || s->tx.term_due || iw_receipt_may_leave(s))
 		return true;
 	if (s->tx.terminate_due)
 		return s->tx.answered || iw_assoc_is_acked(s->assoc, s->tx.first_seq);
@@ -188,13 +197,17 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 	*ppid = SESSION_PPID_CONTROL;
 	if (s->tx.control)
 		return iw_setup_encode(s, buf, limit);
-	if (s->state == IW_S_ESTABLISHED) {
+	if (s->state == IW_S_ESTABLISHED && !iw_receipt_may_leave(s)) {
 		*ppid = SESSION_PPID_DDP;
 		n = s->tx.rtr_due ? iw_rc_tx_pull_rtr(s, buf, limit) : iw_rc_tx_pull(s, buf, limit);
 		if (n)
 			return n;
 	}
-	/* It was due before, or is since the message could not be made. */
+	/* These were due before, or are since the message could not be made: the receipt goes first. */
+	if (iw_receipt_may_leave(s)) {
+		*ppid = SESSION_PPID_DDP;
+		return iw_receipt_pull(s, buf, limit);
+	}
 	if (s->tx.term_due) {
 		*ppid = SESSION_PPID_DDP;
 		return iw_term_pull(s, buf, limit);
@@ -241,12 +254,16 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	assoc->msg = msg;
 	msg->ref = NULL;
 	msg->ref_len = 0;
+	msg->awaited = msg->receipt = false;
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 
 		list_del(&s->ready);
 		n = pull_message(s, buf, limit, &msg->ppid);
 		if (n) {
+			/* All that the session owed, or one of several: each is as good as the last. */
+			msg->receipt |= s->tx.owes;
+			iw_receipt_count(s);
 			msg->sid = s->sid;
 			stamp(s, buf);
 			if (msg->ppid == SESSION_PPID_DDP)

@@ -16,12 +16,16 @@ struct iw_assoc {
 	bool initiator;	      /* our sessions take even stream ids, else odd ones */
 	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
 	unsigned int streams;
-	size_t max_msg;		    /* bytes */
-	uint32_t pulled;	    /* messages */
-	uint32_t acked;		    /* of them, as known when iw_assoc_acked() was called last */
-	struct list_node zcopy_qps; /* iw_zcopy.node */
-	struct iw_msg *msg;	    /* the message that is being pulled */
-	unsigned int live;	    /* sessions that are not over: iw_session_uncount() */
+	size_t max_msg;		      /* bytes */
+	uint32_t pulled;	      /* messages */
+	uint32_t placed;	      /* of them, as iw_llp_ops.placed said last */
+	struct list_node unplaced;    /* iw_unplaced.node */
+	struct list_node referencing; /* iw_shard.referencing: its messages may reference memory */
+	bool receipts;		      /* both sides know receipts */
+	uint32_t send_window; /* bytes of Sends without a receive that the peer keeps for a QP */
+	unsigned int owing;   /* sessions that owe the peer a receipt (iw_session_tx.owes) */
+	struct iw_msg *msg;   /* the message that is being pulled */
+	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
 	unsigned int turned_away; /* sessions that were refused or rejected, but are not over yet */
 	struct list_node idle; /* iw_rnic.idle: the last session has ended, and nobody was told yet */
 	unsigned int cursor;   /* the stream at which the search for an idle one goes on */

@@ -218,8 +218,6 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :
 								    cq->rnic->shard.now;
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
-	if (atomic_load_explicit(&cq->answer_due, memory_order_relaxed))
-		atomic_store_explicit(&cq->answer_due, 0, memory_order_release);
 	cq->notify_solicited |= solicited;
 	queue_notify(cq);
 	return true;

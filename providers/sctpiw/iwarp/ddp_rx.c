@@ -7,23 +7,28 @@
 
 #include <errno.h>
 
+#include "iwarp/assoc.h"
 #include "iwarp/atomic.h"
 #include "iwarp/opcode.h"
 #include "iwarp/rc.h"
 
-static int check_header(const struct iw_segment *seg, struct iw_failure *f)
+/* What a peer may send that has not agreed upon our extension ends with RFC 7306. */
+static int check_header(const struct iw_session *s, const struct iw_segment *seg,
+			struct iw_failure *f)
 {
 	bool tagged = ddp_is_tagged(seg->h.control);
+	bool extended = s->assoc->receipts;
 	uint32_t path = tagged ? IW_PATH_TAGGED : IW_PATH_QUEUE_0 + seg->h.qn;
 
 	if (ddp_version(seg->h.control) != DDP_VERSION)
 		return iw_fail(f, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION,
 			       seg->raw, seg->len);
-	if (!tagged && seg->h.qn > RDMAP_QN_ATOMIC_RESPONSE)
+	if (!tagged && seg->h.qn > (extended ? RDMAP_QN_RECEIPT : RDMAP_QN_ATOMIC_RESPONSE))
 		return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
 	if (rdmap_version(seg->h.rdmap) != RDMAP_VERSION)
 		return iw_fail(f, TERM_RDMAP_VERSION, seg->raw, seg->len);
-	if (iw_rdmap_table[rdmap_opcode(seg->h.rdmap)].path != path)
+	if (iw_rdmap_table[rdmap_opcode(seg->h.rdmap)].path != path ||
+	    (rdmap_is_extension(rdmap_opcode(seg->h.rdmap)) && !extended))
 		return iw_fail(f, TERM_RDMAP_OPCODE, seg->raw, seg->len);
 	return 0;
 }
@@ -71,7 +76,7 @@ int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t
 	seg.len = (uint32_t)len;
 	seg.payload = data + header;
 	seg.payload_len = (uint32_t)(len - header);
-	err = check_header(&seg, f);
+	err = check_header(s, &seg, f);
 	if (!err)
 		err = place(s, &seg, f);
 	if (err)
@@ -87,7 +92,7 @@ int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t
 	} else {
 		rec->msn = seg.h.msn;
 		rec->mo = seg.h.mo;
-		if (rdmap_is_immediate(rdmap_opcode(seg.h.rdmap)))
+		if (rdmap_is_octets(rdmap_opcode(seg.h.rdmap)))
 			iw_imm_record(rec, seg.payload);
 	}
 	return 0;

@@ -28,7 +28,7 @@
 
 size_t iw_imm_put(const struct iw_send_wqe *wqe, uint8_t *buf)
 {
-	bool alone = iw_wr_info(wqe->opcode)->kind == IW_WR_KIND_IMMEDIATE;
+	bool alone = iw_wr_info(wqe->opcode)->kind == IW_WR_KIND_SEND;
 	bool se = wqe->flags & IW_SEND_SOLICITED;
 	uint8_t *data = buf + DDP_UNTAGGED_LEN;
 

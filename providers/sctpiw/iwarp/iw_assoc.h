@@ -26,10 +26,18 @@ struct iw_llp_ops {
 	 */
 	uint32_t (*acked)(void *llp);
 	/*
+	 * How many of the messages that were pulled so far the peer has placed and delivered, as far as
+	 * can be known, modulo 2^32; iw_assoc_placed() is to be called when it has changed. NULL: a
+	 * WQE is complete once its message is pulled.
+	 */
+	uint32_t (*placed)(void *llp);
+	/*
 	 * Makes copies of the memory that messages of a stream reference; sid -1: of all streams.
-	 * NULL if iw_msg.zcopy_window is always 0.
+	 * NULL if iw_msg.may_reference is never set.
 	 */
 	void (*copy_out)(void *llp, int sid);
+	/* Writes the peer's address into buf, as text with a zero at its end. NULL: nobody can tell. */
+	void (*describe)(void *llp, char *buf, size_t len);
 };
 
 /* A message that iw_assoc_pull() returns. */
@@ -37,13 +45,18 @@ struct iw_msg {
 	uint16_t sid;  /* stream */
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
+	bool awaited; /* a completion waits for the message to be placed: it is to be acknowledged soon */
 	/*
-	 * Set by the caller: bytes that may be in flight, or 0 if nothing may be referenced. If it
-	 * is not 0, the last ref_len bytes of the message may be left unwritten: they are at ref in
-	 * the application's memory, and stay there until iw_assoc_acked() is told that the message
-	 * is acknowledged, or iw_llp_ops.copy_out was called.
+	 * The message says what the peer must know before it may take an acknowledgement of ours for
+	 * more than that: see iw_assoc_owes_receipt().
 	 */
-	uint32_t zcopy_window;
+	bool receipt;
+	/*
+	 * Set by the caller: the last ref_len bytes of the message may be left unwritten: they are at ref in
+	 * the application's memory, and stay there until iw_assoc_placed() is told that the message
+	 * is placed, or iw_llp_ops.copy_out was called.
+	 */
+	bool may_reference;
 	const uint8_t *ref; /* NULL: the message is whole */
 	uint32_t ref_len;   /* bytes */
 };
@@ -89,11 +102,18 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
  * as it was.
  */
 void iw_poison(uint8_t *message);
+/* The peer may have placed more messages: their WRs complete. May end sessions. */
+void iw_assoc_placed(struct iw_assoc *assoc);
 /*
- * The peer has acknowledged more messages: WRs whose memory they referenced complete. May end
- * sessions.
+ * Both sides know receipts. window: the bytes of Sends without a receive that the peer keeps for
+ * each QP (unexpected.h). To be called before there are sessions.
  */
-void iw_assoc_acked(struct iw_assoc *assoc);
+void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
+/*
+ * Whether the peer has still to be told something of the messages that have come: until the message
+ * that says it (iw_msg.receipt) has arrived, no acknowledgement may be taken for a placement.
+ */
+bool iw_assoc_owes_receipt(const struct iw_assoc *assoc);
 
 /*
  * A user message arrived; they may come in any order, but none twice. Placement happens inside,

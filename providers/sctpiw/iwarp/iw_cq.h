@@ -43,13 +43,6 @@ struct iw_cq {
 	_Alignas(64) _Atomic uint32_t tail; /* written by the RNIC */
 	_Atomic uint32_t armed;		    /* enum iw_cq_arm */
 	_Atomic uint32_t armed_at;	    /* tail at the time it was armed */
-	/*
-	 * Not 0: the only entry, which completes an RDMA Write, had better be left in the queue
-	 * until the peer's answer is in memory; that is until this is 0 again, or until this time,
-	 * ns.
-	 */
-	_Atomic uint64_t answer_due;
-	bool unnotified; /* no completion event ever tells of an entry: only then is answer_due set */
 	struct iw_rnic *rnic;
 	uint32_t refs;	     /* send and receive queues that complete here */
 	bool overflown;	     /* an async event was raised; what completes from now on is lost */

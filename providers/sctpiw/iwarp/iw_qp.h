@@ -37,6 +37,7 @@ struct iw_qp {
 	bool sq_sig_all;
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends wait for receives */
+	_Atomic bool imm_alone;	 /* its peer takes no Send with both payload and immediate data */
 	struct iw_doorbell doorbell;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;

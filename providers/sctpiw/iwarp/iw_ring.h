@@ -33,11 +33,10 @@ struct iw_send_wqe {
 	union {
 		struct {	      /* the RNIC's */
 			uint32_t msn; /* on QN 0, if the WR makes a message there */
-			/*
-			 * IW_WQE_REFERENCED: number of the last message that references
-			 * (iw_assoc.pulled)
-			 */
-			uint32_t zcopy_seq;
+			/* The same: iw_send_window.sent before it. */
+			uint32_t sent_before;
+			uint32_t seq; /* IW_WQE_SENT: of its last message (iw_assoc.pulled) */
+			uint16_t ssn; /* the same: the DDP-SSN of that message */
 		};
 		struct { /* ATOMIC_*, host order; length is 8 */
 			uint64_t compare_add;

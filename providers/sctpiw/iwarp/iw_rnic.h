@@ -22,6 +22,9 @@ struct iw_config {
 	uint32_t zcopy_min; /* a payload of so many bytes or more may be referenced: zcopy.h */
 };
 
+/* Whom a line is for: who wrote the program, or who looks for what has happened. */
+enum iw_say_level { IW_SAY_ERROR, IW_SAY_INFO };
+
 /* What the RNIC asks of its owner. None of them may fault or block. */
 struct iw_rnic_ops {
 	/*
@@ -43,6 +46,8 @@ struct iw_rnic_ops {
 		      const void *arg, uint64_t *old);
 	/* The time for the time stamps of completions, ns; NULL: what iw_set_now() said last. */
 	uint64_t (*clock)(void);
+	/* Tells people why a QP has ended, in a line without a newline (explain.h); NULL: nobody asks. */
+	void (*say)(enum iw_say_level level, const char *line);
 };
 
 /* Copies config and ops; random must outlive the RNIC. NULL: out of memory. */
@@ -50,6 +55,8 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 			    struct random_source *random);
 /* Ends all associations and sessions. The caller has freed every QP, CQ, SRQ, MR and PD before. */
 void iw_rnic_free(struct iw_rnic *rnic);
+/* iw_config.unexpected_bytes_per_qp: the window that a peer with receipts is told of. */
+uint32_t iw_rnic_send_window(const struct iw_rnic *rnic);
 /*
  * In the child of a fork(), where no session goes on: what they reference of the application's
  * memory is not sent any more, and is left alone from now on. MRs, windows and PDs work on.

@@ -47,17 +47,15 @@ enum iw_qp_state { /* ibv_qp_state */
  *                  sink of a read or an atomic was taken away
  *   LOC_LEN_ERR    a Send was longer than this receive
  *   LOC_QP_OP_ERR  a read or atomic where ORD is 0, a LOCAL_INV of something that is not an STag
- *                  of the PD, a bad opcode, a SEND_WITH_IMM with payload
+ *                  of the PD, a bad opcode, a SEND_WITH_IMM with payload to another stack
  *   MW_BIND_ERR    a bind that iw_mw_bind() refuses
  *   REM_OP_ERR     the read or atomic that got a wrong response; or the WR that the peer's
- *                  Terminate names
- *   REM_ACCESS_ERR, REM_INV_REQ_ERR  the WR that the peer's Terminate names, if it still is in
- *                  the queue
- *   RETRY_EXC_ERR  the oldest WR of a QP connected out of band, when its peer has gone or has never
- *                  come
- * A Send or Write is complete once SCTP has taken it, or, if SCTP reads it from the application's
- * memory (zcopy.h), once the peer has acknowledged it. So when a Terminate comes its WR has
- * often completed already.
+ *                  Terminate is about
+ *   REM_ACCESS_ERR, REM_INV_REQ_ERR, RNR_RETRY_EXC_ERR  the WR that the peer's Terminate is about
+ *                  (iw_rc_tx_status())
+ *   RETRY_EXC_ERR  the oldest WR, when the association is lost; or that of a QP connected out of
+ *                  band, when its peer has gone or has never come
+ * unplaced.h says when a Send or Write is complete with success.
  */
 enum iw_wc_status {
 	IW_WC_SUCCESS = 0,
@@ -71,6 +69,7 @@ enum iw_wc_status {
 	IW_WC_REM_ACCESS_ERR = 10,
 	IW_WC_REM_OP_ERR = 11,
 	IW_WC_RETRY_EXC_ERR = 12,
+	IW_WC_RNR_RETRY_EXC_ERR = 13,
 	IW_WC_FATAL_ERR = 19,
 	IW_WC_GENERAL_ERR = 21,
 };

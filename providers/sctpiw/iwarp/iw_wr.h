@@ -15,15 +15,13 @@ enum iw_wr_kind {
 	IW_WR_KIND_WRITE,
 	IW_WR_KIND_READ,
 	IW_WR_KIND_ATOMIC,
-	IW_WR_KIND_IMMEDIATE, /* Immediate Data alone */
-	IW_WR_KIND_LOCAL,     /* no message */
+	IW_WR_KIND_LOCAL, /* no message */
 };
 
 /* What its SGEs are for. */
 enum iw_wr_sges {
 	IW_WR_SGES_SOURCE, /* they are sent, and may be inline */
 	IW_WR_SGES_SINK,   /* the response is placed into them */
-	IW_WR_SGES_EMPTY,  /* its message has no payload (RFC 7306 6.3) */
 	IW_WR_SGES_NONE,   /* there must be none */
 	IW_WR_SGES_UNUSED, /* they are not looked at */
 };
@@ -35,7 +33,7 @@ struct iw_wr_info {
 	uint8_t min_length; /* bytes of its SGEs at least */
 	uint8_t rdmap;	    /* enum rdmap_opcode of its message */
 	uint8_t rdmap_se;   /* the same with IW_SEND_SOLICITED */
-	uint8_t with_imm;   /* Immediate Data follows its message, or is its message */
+	uint8_t with_imm;   /* it has immediate data */
 	uint8_t on_queue_0; /* it takes an MSN of QN 0, and a receive of the peer */
 };
 

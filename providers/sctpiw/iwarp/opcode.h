@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "iwarp/mr.h"
+#include "iwarp/receipt.h"
 #include "iwarp/terminate.h"
 #include "wire/rdmap.h"
 
@@ -22,6 +23,7 @@ enum iw_path {
 	IW_PATH_QUEUE_1,
 	IW_PATH_QUEUE_2,
 	IW_PATH_QUEUE_3,
+	IW_PATH_QUEUE_4,
 };
 
 /* The side that sends a message: the one with the work request, or the one that answers it. */
@@ -52,7 +54,10 @@ enum iw_errors { IW_ERRORS_NONE, IW_ERRORS_DDP, IW_ERRORS_RDMAP };
 	X(RDMAP_IMMEDIATE_SE, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver) \
 	X(RDMAP_ATOMIC_REQUEST, QUEUE_1, REQUESTER, NOTHING, RDMAP, iw_irq_place, iw_irq_deliver)  \
 	X(RDMAP_ATOMIC_RESPONSE, QUEUE_3, RESPONDER, REQUEST, NONE, iw_atomic_place,               \
-	  iw_atomic_deliver)
+	  iw_atomic_deliver)                                                                       \
+	X(RDMAP_SEND_IMM, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)     \
+	X(RDMAP_SEND_SE_IMM, QUEUE_0, REQUESTER, RECEIVE, NONE, iw_rc_rx_place, iw_rc_rx_deliver)  \
+	X(RDMAP_RECEIPT, QUEUE_4, EITHER, NOTHING, NONE, iw_receipt_place, iw_receipt_deliver)
 
 struct iw_rdmap_info {
 	uint8_t path;	   /* enum iw_path */

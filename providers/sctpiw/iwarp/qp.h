@@ -7,7 +7,6 @@
 #ifndef SCTPIW_IWARP_QP_H
 #define SCTPIW_IWARP_QP_H
 
-#include "iwarp/answer.h"
 #include "iwarp/event.h"
 #include "iwarp/iw_qp.h"
 #include "iwarp/sq.h"
@@ -52,8 +51,7 @@ struct iw_qp_base {
 	const struct iw_qp_ops *ops;
 	struct iw_event_node event;
 	struct iw_sq send;
-	bool notify_drained; /* in SQD: IW_EVENT_SQ_DRAINED is to be raised */
-	struct iw_answer answer;
+	bool notify_drained;	  /* in SQD: IW_EVENT_SQ_DRAINED is to be raised */
 	struct list_node windows; /* iw_mw.node: of type 2, bound to this QP */
 };
 

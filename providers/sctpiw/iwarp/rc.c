@@ -8,6 +8,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc_srq.h"
+#include "iwarp/zcopy.h"
 #include "util/alloc.h"
 
 /*
@@ -23,7 +24,7 @@ static struct iw_qp *rc_alloc(void)
 	if (!rc)
 		return NULL;
 	list_init(&rc->rx.waiting);
-	list_init(&rc->zcopy.node);
+	list_init(&rc->unplaced.node);
 	return &rc->base.qp;
 }
 
@@ -96,13 +97,10 @@ static void rc_doorbell(struct iw_qp *qp)
 
 static void rc_end_remote_read(struct iw_qp *qp)
 {
-	const struct iw_rc *rc = iw_rc_of(qp);
-	struct iw_assoc *assoc;
+	const struct iw_session *s = iw_rc_of(qp)->session;
 
-	if (!list_linked(&rc->zcopy.node))
-		return;
-	assoc = rc->session->assoc;
-	assoc->ops.copy_out(assoc->llp, rc->session->sid);
+	if (s)
+		iw_zcopy_end(s);
 }
 
 static void rc_set_ord(struct iw_qp *qp, uint32_t ord)
@@ -165,7 +163,6 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		return -ENOMEM;
 	qp->rnic->read_stags += READ_STAGS_STEP;
 	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };
-	iw_answer_forget(&rc->base.answer);
 	rc->tx = (struct iw_rc_tx){ .msn = 1 };
 	rc->rx = (struct iw_rc_rx){
 		.delta = rq_head - 1, /* the receive at the head takes MSN 1 */
@@ -180,6 +177,8 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 		rc->closed->ending.closed_qp = NULL;
 		rc->closed = NULL;
 	}
+	iw_unplaced_start(rc, s, sq_head);
+	atomic_store_explicit(&qp->imm_alone, !s->assoc->receipts, memory_order_relaxed);
 	rc->session = s;
 	s->qp = qp;
 	return 0;
@@ -192,6 +191,7 @@ void iw_rc_unbind(struct iw_rc *rc)
 	else
 		iw_unexpected_clear(&rc->rx.unexpected);
 	iw_mw_unbind_all(&rc->base.qp);
+	iw_unplaced_stop(rc);
 	free(rc->reads.at);
 	free(rc->irq.at);
 	rc->reads = (struct iw_reads){ 0 };
@@ -206,7 +206,7 @@ bool iw_rc_complete_sends(struct iw_rc *rc)
 	struct iw_failure f;
 
 	if (iw_sq_complete(&rc->base.qp))
-		return true;
+		return iw_rc_tx_go_on(rc);
 	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
 	iw_session_fail(rc->session, &f);
 	return false;

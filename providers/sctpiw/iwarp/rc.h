@@ -11,7 +11,7 @@
 #include "iwarp/rc_rx.h"
 #include "iwarp/rc_tx.h"
 #include "iwarp/read.h"
-#include "iwarp/zcopy.h"
+#include "iwarp/unplaced.h"
 
 struct iw_rc {
 	struct iw_qp_base base;
@@ -26,7 +26,7 @@ struct iw_rc {
 	struct iw_reads reads;
 	struct iw_irq irq;
 	struct iw_peer_write peer_write;
-	struct iw_zcopy zcopy;
+	struct iw_unplaced unplaced;
 };
 
 /* qp is of type RC, or NULL. */
@@ -42,8 +42,8 @@ static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t ord);
 void iw_rc_unbind(struct iw_rc *rc);
 /*
- * Completes what is done of the send queue. false: a completion was lost, and the session has
- * failed.
+ * Completes what is done of the send queue. false: a completion was lost, or the next WQE is at
+ * fault, and the session has failed.
  */
 bool iw_rc_complete_sends(struct iw_rc *rc);
 

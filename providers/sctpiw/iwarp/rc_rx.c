@@ -12,6 +12,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/cq.h"
 #include "iwarp/rc.h"
+#include "iwarp/receipt.h"
 #include "iwarp/rc_srq.h"
 
 /* ---- one receive ---- */
@@ -74,6 +75,9 @@ int iw_rc_rx_complete(struct iw_rc *rc, struct iw_recv r, const struct iw_rx_rec
 	} else if (rdmap_invalidates(opcode)) {
 		cqe.flags = IW_WC_WITH_INV;
 		cqe.inv_stag = rec->stag;
+	} else if (rdmap_is_send_imm(opcode)) {
+		cqe.flags = IW_WC_WITH_IMM;
+		put_be32((uint8_t *)&cqe.imm_data, rec->stag);
 	}
 	if (iw_recv_complete(&rc->base.qp, r, &cqe, rdmap_solicits(opcode)))
 		return 0;
@@ -94,7 +98,8 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 void iw_rc_rx_start_timer(struct iw_session *s)
 {
 	if (s->rnr_retry_count < IW_RNR_FOREVER)
-		iw_session_set_timer(s, s->rnic->shard.now + s->rnr_retry_count * IW_RNR_UNIT);
+		iw_session_set_timer(s, s->rnic->shard.now + IW_RNR_GRACE +
+						s->rnr_retry_count * IW_RNR_UNIT);
 }
 
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
@@ -110,8 +115,17 @@ int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *
 	case IW_UNEXPECTED_NO_MEMORY:
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
 	default:
+		iw_receipt_update(s);
 		return 0;
 	}
+}
+
+void iw_rc_rx_refuse(struct iw_rc *rc, uint32_t index)
+{
+	if (rc->rx.refused)
+		return;
+	rc->rx.refused = true;
+	rc->rx.refused_index = index;
 }
 
 int iw_rc_rx_move(struct iw_rc *rc, struct iw_unexpected *m, struct iw_recv r, uint32_t index,
@@ -149,6 +163,8 @@ static int move_in(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	err = iw_rc_rx_move(rc, &m, iw_recv_own(index), index, ssn, f);
 	if (!err && m.delivered)
 		err = complete_own(rc, &m.rec, f);
+	if (err)
+		iw_rc_rx_refuse(rc, index);
 	return err;
 }
 
@@ -185,7 +201,8 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		iw_session_set_timer(s, UINT64_MAX);
 	else if (head != iw_ring_head(&s->qp->rq))
 		iw_rc_rx_start_timer(s); /* some receives came: the time begins anew */
-	iw_session_wake(s);		 /* responses that had to wait for an unexpected Send */
+	iw_receipt_update(s);
+	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
 	return true;
 }
 

@@ -14,6 +14,11 @@ struct iw_session;
 
 #define IW_RNR_UNIT (655 * IW_MSEC) /* ns: what rnr_retry_count counts */
 #define IW_RNR_FOREVER 7
+/*
+ * ns: how long a Send waits for its receive although it is not to be tried again. Both ends may share
+ * a processor, and a receive that is posted right behind ESTABLISHED comes late then.
+ */
+#define IW_RNR_GRACE (100 * IW_MSEC)
 
 /*
  * Each message has an index, its MSN + delta, which runs on from session to session. With an own
@@ -28,6 +33,12 @@ struct iw_rc_rx {
 	struct iw_unexpected_table unexpected;
 	struct list_node waiting; /* iw_srq_full.waiting */
 	uint32_t taken;
+	/*
+	 * A message was kept, perhaps delivered, and could not go into its receive, or the completion
+	 * was lost: the peer must not take it for one that was received.
+	 */
+	bool refused;
+	uint32_t refused_index; /* valid if refused */
 };
 
 /* Places a segment of QN 0. May find that receives were posted, and move earlier messages in. */
@@ -45,6 +56,8 @@ void iw_rc_rx_start_timer(struct iw_session *s);
 /* Keeps a segment of an unexpected Send within the budget of the QP; else -EPROTO. */
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
 		  const uint8_t *payload, struct iw_failure *f);
+/* The message with this index was kept, and is refused now: iw_rc_rx.refused. */
+void iw_rc_rx_refuse(struct iw_rc *rc, uint32_t index);
 /*
  * Moves what is kept of m into the receive r, and frees it. *ssn: of the last segment that was
  * looked at. -EPROTO: f is filled, and blames the receive with this index.

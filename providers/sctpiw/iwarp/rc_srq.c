@@ -10,6 +10,7 @@
 
 #include "iwarp/assoc.h"
 #include "iwarp/rc.h"
+#include "iwarp/receipt.h"
 #include "iwarp/srq.h"
 
 #define MSNS_MAX 0x8000 /* messages in the table */
@@ -21,20 +22,24 @@
 static int complete_first(struct iw_rc *rc, struct iw_failure *f)
 {
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
-	struct iw_unexpected *m = iw_unexpected_at(t, t->first);
+	uint32_t index = t->first;
+	struct iw_unexpected *m = iw_unexpected_at(t, index);
 	struct iw_rx_rec rec = m->rec;
 	struct iw_recv r = m->recv;
-	int err = iw_rc_rx_judge(rc, r, t->first, &rec, f);
+	int err = iw_rc_rx_judge(rc, r, index, &rec, f);
 
+	if (!err) {
+		memset(m, 0, sizeof(*m));
+		t->first++;
+		t->delivered--;
+		rc->rx.taken--;
+		/* So its head says what is complete, as without an SRQ. */
+		iw_ring_release(&rc->base.qp.rq, t->first);
+		err = iw_rc_rx_complete(rc, r, &rec, f);
+	}
 	if (err)
-		return err;
-	memset(m, 0, sizeof(*m));
-	t->first++;
-	t->delivered--;
-	rc->rx.taken--;
-	iw_ring_release(&rc->base.qp.rq,
-			t->first); /* so its head says what is complete, as without an SRQ */
-	return iw_rc_rx_complete(rc, r, &rec, f);
+		iw_rc_rx_refuse(rc, index);
+	return err;
 }
 
 /* Completes messages in order, up to the first that is not delivered or has no receive. */
@@ -79,7 +84,9 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	if (!--t->count)
 		list_del(&rc->rx.waiting);
 	err = iw_rc_rx_move(rc, &kept, m->recv, index, ssn, f);
-	if (!err)
+	if (err)
+		iw_rc_rx_refuse(rc, index);
+	else
 		err = complete(rc, f);
 	return err ? TAKEN_FAILED : TAKEN_FILLED;
 }
@@ -100,6 +107,7 @@ static enum given give(struct iw_session *s)
 	case TAKEN_NONE:
 		return GIVEN_NONE;
 	case TAKEN_EMPTY:
+		iw_receipt_update(s); /* those behind it wait, but not this one */
 		return GIVEN;
 	case TAKEN_FAILED:
 		/* If a segment that came early is wrong, that is judged when its turn comes. */
@@ -113,7 +121,8 @@ static enum given give(struct iw_session *s)
 		iw_session_set_timer(s, UINT64_MAX);
 	else
 		iw_rc_rx_start_timer(s); /* a receive came: the time begins anew */
-	iw_session_wake(s);		 /* responses that had to wait for an unexpected Send */
+	iw_receipt_update(s);
+	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
 	return GIVEN;
 }
 

@@ -10,6 +10,7 @@
 #include "iwarp/iw_wr.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc.h"
+#include "iwarp/zcopy.h"
 #include "util/trace.h"
 
 #define LENGTH_WAIT UINT32_MAX
@@ -57,7 +58,7 @@ static struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 {
 	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp);
 
-	if (!wqe || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
+	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
 		return NULL; /* in SQD nothing new is begun */
 	if (!iw_reads_outstanding(&rc->reads))
 		return wqe; /* there is nothing to wait for */
@@ -68,25 +69,39 @@ static struct iw_send_wqe *next_wqe(struct iw_rc *rc)
 
 bool iw_rc_tx_find_work(struct iw_rc *rc)
 {
-	return rc->base.send.begun || rc->irq.responding || next_wqe(rc) || iw_response_ready(rc);
+	if (rc->irq.responding || iw_response_ready(rc))
+		return true;
+	if (rc->tx.fault)
+		return false;
+	return rc->base.send.begun ? !rc->unplaced.blocked : next_wqe(rc) != NULL;
 }
 
-/* The current WQE is at fault: the session ends. */
-static void fail_wqe(struct iw_session *s, uint32_t status)
+bool iw_rc_tx_go_on(struct iw_rc *rc)
 {
 	struct iw_failure f;
 
-	iw_fail_local(&f, IW_FAULT_SQ, iw_qp_base(s->qp)->send.next, status);
-	iw_session_fail(s, &f);
+	if (!rc->tx.fault || iw_ring_head(&rc->base.qp.sq) != rc->base.send.next)
+		return true;
+	iw_fail_local(&f, IW_FAULT_SQ, rc->base.send.next, rc->tx.fault);
+	iw_session_fail(rc->session, &f);
+	return false;
+}
+
+/*
+ * The current WQE is at fault. Nothing behind it is begun; those before it may still be under way,
+ * and the session ends when they are complete.
+ */
+static void fail_wqe(struct iw_session *s, uint32_t status)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	rc->tx.fault = status;
+	iw_rc_tx_go_on(rc);
 }
 
 /* All of the current WQE is with DDP. false: the session has ended (CQ overflow). */
 static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progress progress)
 {
-	if (rc->zcopy.current && list_linked(&rc->zcopy.node)) {
-		progress = IW_WQE_REFERENCED;
-		wqe->zcopy_seq = rc->zcopy.seq;
-	}
 	wqe->progress = (uint8_t)progress;
 	rc->base.send.next++;
 	rc->base.send.begun = false;
@@ -94,6 +109,23 @@ static bool finish(struct iw_rc *rc, struct iw_send_wqe *wqe, enum iw_wqe_progre
 }
 
 /* ---- Sends and Writes ---- */
+
+/* The last message of a Send or Write is out. */
+static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
+{
+	finish(rc, wqe, iw_unplaced_add(rc, wqe) ? IW_WQE_DONE : IW_WQE_SENT);
+}
+
+/* May a segment of a message on queue 0 leave, or has the peer too many without a receive? */
+static bool window_lets(struct iw_session *s, uint32_t payload)
+{
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	if (iw_send_window_fits(&rc->unplaced.window, payload, s->assoc->placed))
+		return true;
+	iw_unplaced_block(rc);
+	return false;
+}
 
 /*
  * Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
@@ -111,7 +143,7 @@ static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t 
 
 		if (status)
 			return status;
-		if (!(part == n && iw_zcopy_reference_wqe(rc, from, part)) &&
+		if (!(part == n && iw_zcopy_reference(rc, from, part)) &&
 		    qp->rnic->ops.copy(to, from, part))
 			return IW_WC_LOC_PROT_ERR;
 		to += part;
@@ -141,32 +173,38 @@ static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_
 	bool tagged = info->kind == IW_WR_KIND_WRITE;
 	const size_t header = SESSION_SSN_LEN + (tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN);
 	uint8_t opcode = wqe->flags & IW_SEND_SOLICITED ? info->rdmap_se : info->rdmap;
+	uint32_t word = 0; /* in the place of the Invalidate STag */
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_sq *sq = &rc->base.send;
 	uint32_t rest = wqe->length - sq->offset;
 	uint32_t n = cut(rest, header, limit);
 	uint32_t status;
 
-	if (n == LENGTH_WAIT)
+	if (n == LENGTH_WAIT || (!tagged && !window_lets(s, n)))
 		return 0;
 	status = gather(rc, wqe, buf + header, n);
 	if (status) {
 		fail_wqe(s, status);
 		return 0;
 	}
+	if (rdmap_invalidates(opcode))
+		word = wqe->inv_stag;
+	else if (rdmap_is_send_imm(opcode))
+		word = get_be32((const uint8_t *)&wqe->imm_data);
 	if (tagged)
 		ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), wqe->rkey,
 			       wqe->remote_to + sq->offset);
 	else
-		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode),
-				 rdmap_invalidates(opcode) ? wqe->inv_stag : 0, RDMAP_QN_SEND,
-				 wqe->msn, sq->offset);
+		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), word,
+				 RDMAP_QN_SEND, wqe->msn, sq->offset);
+	if (!tagged)
+		iw_send_window_take(&rc->unplaced.window, n, s->assoc->pulled);
 	sq->offset += n;
 	if (n != rest)
 		return header + n;
-	rc->tx.imm_due = info->with_imm;
+	rc->tx.imm_due = tagged && info->with_imm;
 	if (!rc->tx.imm_due)
-		finish(rc, wqe, IW_WQE_DONE);
+		finish_sent(rc, wqe);
 	return header + n;
 }
 
@@ -174,10 +212,14 @@ static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_
 static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
 			     size_t limit)
 {
-	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN)
+	struct iw_rc *rc = iw_rc_of(s->qp);
+
+	if (limit < SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN ||
+	    !window_lets(s, RDMAP_IMMEDIATE_LEN))
 		return 0;
 	iw_imm_put(wqe, buf + SESSION_SSN_LEN);
-	finish(iw_rc_of(s->qp), wqe, IW_WQE_DONE);
+	iw_send_window_take(&rc->unplaced.window, RDMAP_IMMEDIATE_LEN, s->assoc->pulled);
+	finish_sent(rc, wqe);
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN;
 }
 
@@ -294,6 +336,15 @@ static bool do_locally(struct iw_session *s, struct iw_send_wqe *wqe)
 
 /* ---- turns ---- */
 
+/*
+ * A peer that does not know our extension gets the immediate data of a Send as a message of its own,
+ * which has no room for a payload.
+ */
+static bool is_immediate_alone(const struct iw_session *s, const struct iw_wr_info *info)
+{
+	return info->kind == IW_WR_KIND_SEND && info->with_imm && !s->assoc->receipts;
+}
+
 /* Takes up the next WQE that makes a message. false: there is none, or the session has ended. */
 static bool begin_wqe(struct iw_session *s)
 {
@@ -308,20 +359,20 @@ static bool begin_wqe(struct iw_session *s)
 		TRACE(wqe_started, s->rnic->shard.now, .qp = s->qp->num, .wr_id = wqe->wr_id,
 		      .opcode = wqe->opcode, .bytes = wqe->length);
 		sq->offset = sq->sge = sq->sge_offset = 0;
-		rc->tx.imm_due = info->kind == IW_WR_KIND_IMMEDIATE;
-		rc->zcopy.current = false;
+		rc->tx.imm_due = is_immediate_alone(s, info);
 		if (info->kind == IW_WR_KIND_LOCAL) {
 			if (!do_locally(s, wqe))
 				return false;
 			continue;
 		}
-		if (info->kind == IW_WR_KIND_NONE ||
-		    (info->sges == IW_WR_SGES_EMPTY && wqe->length)) {
+		if (info->kind == IW_WR_KIND_NONE || (rc->tx.imm_due && wqe->length)) {
 			fail_wqe(s, IW_WC_LOC_QP_OP_ERR);
 			return false;
 		}
-		if (info->on_queue_0)
+		if (info->on_queue_0) {
 			wqe->msn = rc->tx.msn++;
+			wqe->sent_before = rc->unplaced.window.sent;
+		}
 		sq->begun = true;
 		return true;
 	}
@@ -359,6 +410,15 @@ size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 
 	if (!rc->base.send.begun && !rc->irq.responding && !begin(s))
 		return 0;
+	/*
+	 * A WQE that waits does not keep the peer's requests waiting: the peer may post its receives only
+	 * when they are answered.
+	 */
+	if ((rc->unplaced.blocked || rc->tx.fault) && !rc->irq.responding) {
+		if (!iw_response_ready(rc))
+			return 0;
+		begin_response(rc);
+	}
 	if (rc->irq.responding)
 		return iw_response_pull(s, buf, limit);
 	wqe = iw_sq_at(s->qp, rc->base.send.next);
@@ -403,33 +463,46 @@ static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
 {
 	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
 
+	/* A segment begins within its Write; that of an empty one is where the Write is. */
 	if (ddp_is_tagged(h->control))
 		return info->kind == IW_WR_KIND_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
-		       h->stag == wqe->rkey && h->to - wqe->remote_to <= wqe->length;
+		       h->stag == wqe->rkey &&
+		       h->to - wqe->remote_to < (uint64_t)wqe->length + !wqe->length;
 	return h->qn == RDMAP_QN_SEND && info->on_queue_0 && wqe->msn == h->msn;
 }
 
-static uint32_t blame_status(const struct iw_send_wqe *wqe, uint16_t error)
+uint32_t iw_rc_tx_status(uint16_t error)
 {
-	if (wqe->opcode == IW_WR_SEND_WITH_INV &&
-	    (error == TERM_RDMAP_INVALIDATE || error == TERM_RDMAP_INVALIDATE_OP))
+	switch (error) {
+	case TERM_RDMAP_INVALIDATE:
+	case TERM_RDMAP_INVALIDATE_OP:
+	case TERM_RDMAP_OPCODE:
+	case TERM_RDMAP_STREAM_CATASTROPHIC: /* an atomic that is not aligned */
+	case TERM_DDP_QN:
+	case TERM_DDP_TOO_LONG:
+	case TERM_DDP_MO:
 		return IW_WC_REM_INV_REQ_ERR;
-	if (TERM_TYPE(error) == 1 && TERM_LAYER(error) <= 1) /* protection, tagged buffer */
-		return IW_WC_REM_ACCESS_ERR;
-	return IW_WC_REM_OP_ERR;
+	case TERM_DDP_NO_BUFFER:
+		return IW_WC_RNR_RETRY_EXC_ERR;
+	default:
+		/* protection, tagged buffer */
+		return TERM_TYPE(error) == 1 && TERM_LAYER(error) <= 1 ? IW_WC_REM_ACCESS_ERR :
+									 IW_WC_REM_OP_ERR;
+	}
 }
 
-static void blame(const struct iw_qp *qp, uint32_t index, uint16_t error, struct iw_failure *f)
+static void blame(uint32_t index, uint16_t error, struct iw_failure *f)
 {
 	f->fault = IW_FAULT_SQ;
 	f->index = index;
-	f->status = blame_status(iw_sq_at(qp, index), error);
+	f->status = iw_rc_tx_status(error);
 }
 
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f)
 {
 	const struct iw_qp *qp = &rc->base.qp;
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
+	uint32_t first = iw_ring_head(&qp->sq);
 	struct ddp_header h;
 
 	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))
@@ -438,15 +511,21 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 		for (uint32_t i = rc->reads.head; i != rc->reads.tail; i++) {
 			const struct iw_read *r = iw_read_at(&rc->reads, i);
 
-			if (r->msn == h.msn && !r->rtr)
-				blame(qp, r->index, t->error, f);
+			if (r->msn != h.msn || r->rtr)
+				continue;
+			blame(r->index, t->error, f);
+			if (t->error == TERM_DDP_NO_BUFFER) /* more than its IRD */
+				f->status = IW_WC_REM_INV_REQ_ERR;
 		}
 		return;
 	}
-	for (uint32_t i = iw_ring_head(&qp->sq); i != end; i++) {
+	/* A Write that the last receipt has covered is not the one; MSNs leave no doubt. */
+	if (ddp_is_tagged(h.control) && rc->session->assoc->receipts)
+		first = rc->unplaced.arrived;
+	for (uint32_t i = first; i != end; i++) {
 		if (!is_about(iw_sq_at(qp, i), &h))
 			continue;
-		blame(qp, i, t->error, f);
+		blame(i, t->error, f);
 		return;
 	}
 }

@@ -21,6 +21,8 @@ struct term_message;
 struct iw_rc_tx {
 	uint32_t msn; /* of the next message on QN 0 */
 	bool imm_due; /* the Write of the current WQE is out, its Immediate Data comes next */
+	/* The current WQE is at fault, with this status, once all before it are complete; 0: not. */
+	uint32_t fault;
 };
 
 /* Looks for something to send; takes note of new WQEs and of requests that wait for ORD. */
@@ -32,7 +34,14 @@ bool iw_rc_tx_find_work(struct iw_rc *rc);
 size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 /* The same for the RTR indication, which is sent before all else (RFC 6581 9.2). */
 size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
+/*
+ * Ends the session if the current WQE is at fault and all before it are complete. false: that is so.
+ */
+bool iw_rc_tx_go_on(struct iw_rc *rc);
 /* Finds the WQE that a Terminate is about: fills fault, index and status of f, if there is one. */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);
+
+/* The status of the WR that a Terminate with this error (TERM_*) is about. */
+uint32_t iw_rc_tx_status(uint16_t error);
 
 #endif

@@ -7,7 +7,6 @@
 
 int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	struct iw_qp_base *base = iw_qp_base(s->qp);
 	struct iw_peer_write *w = &iw_rc_of(s->qp)->peer_write;
 
 	(void)f;
@@ -16,8 +15,6 @@ int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	w->bytes += rec->len;
 	w->unfinished = !ddp_is_last(rec->control);
 	w->just_before = true;
-	if (!w->unfinished && (base->answer.asked || base->answer.rounds))
-		iw_answer_came(s->qp);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "iwarp/opcode.h"
 #include "iwarp/rc.h"
 #include "iwarp/recv.h"
+#include "iwarp/zcopy.h"
 #include "util/alloc.h"
 #include "util/serial.h"
 

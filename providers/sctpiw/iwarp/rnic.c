@@ -26,6 +26,7 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	list_init(&rnic->shard.graveyard);
 	list_init(&rnic->shard.assocs);
 	list_init(&rnic->shard.idle);
+	list_init(&rnic->shard.referencing);
 	list_init(&rnic->shard.srqs_due);
 	return rnic;
 }
@@ -51,9 +52,15 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	free(rnic);
 }
 
+uint32_t iw_rnic_send_window(const struct iw_rnic *rnic)
+{
+	return rnic->config.unexpected_bytes_per_qp;
+}
+
 void iw_rnic_forget(struct iw_rnic *rnic)
 {
-	rnic->shard.zcopy_qps = 0;
+	while (list_pop(&rnic->shard.referencing))
+		;
 }
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic)

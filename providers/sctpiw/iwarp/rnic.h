@@ -25,11 +25,11 @@ struct iw_shard {
 	struct list_node assocs;
 	struct list_node idle; /* iw_assoc.idle: what iw_next_idle() returns */
 	struct list_node sessions;
-	struct list_node graveyard; /* sessions that wait for iw_rnic_reap() */
-	unsigned int session_count; /* sessions that are not freed */
-	struct timerq timers;	    /* of the sessions, one each */
-	struct timerq cq_timers;    /* of CQs with moderation, one each */
-	unsigned int zcopy_qps;	    /* QPs that reference memory, over all associations */
+	struct list_node graveyard;   /* sessions that wait for iw_rnic_reap() */
+	unsigned int session_count;   /* sessions that are not freed */
+	struct timerq timers;	      /* of the sessions, one each */
+	struct timerq cq_timers;      /* of CQs with moderation, one each */
+	struct list_node referencing; /* iw_assoc.referencing */
 
 	struct list_node events;   /* struct iw_event_node */
 	struct list_node srqs_due; /* iw_srq_full.due */

@@ -28,7 +28,7 @@ struct iw_rx_rec {
 	uint16_t len;	 /* payload, bytes */
 	union {
 		uint32_t stag;	   /* tagged: STag; untagged: Invalidate STag */
-		uint32_t imm_data; /* Immediate Data: its first 4 octets, network order */
+		uint32_t imm_data; /* of rdmap_is_octets(): the first 4, network order */
 	};
 	union {
 		uint32_t to_hi; /* tagged: upper half of the TO */
@@ -37,7 +37,7 @@ struct iw_rx_rec {
 	union {
 		uint32_t to_lo;	   /* tagged: lower half of the TO */
 		uint32_t mo;	   /* untagged */
-		uint32_t imm_word; /* Immediate Data: its last 4 octets, host order */
+		uint32_t imm_word; /* of rdmap_is_octets(): the last 4, host order */
 		uint32_t write_len; /* Immediate Data, once delivered: bytes of the Write before it */
 	};
 };

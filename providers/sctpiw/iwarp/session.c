@@ -6,10 +6,13 @@
 #include <stdlib.h>
 
 #include "iwarp/assoc.h"
+#include "iwarp/explain.h"
 #include "iwarp/rc.h"
+#include "iwarp/receipt.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/trace.h"
+#include "iwarp/zcopy.h"
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
@@ -84,6 +87,7 @@ void iw_session_leave(struct iw_session *s)
 	if (s->state == IW_S_OVER)
 		return;
 	s->state = IW_S_OVER;
+	iw_receipt_count(s);
 	if (s->setup.turned_away)
 		s->assoc->turned_away--;
 	timerq_remove(&s->rnic->shard.timers, &s->timer);
@@ -190,11 +194,15 @@ static void notify_closed(struct iw_session *s, int error)
 	iw_event_raise(s->rnic, &s->event, IW_EVENT_CLOSED);
 }
 
-/* What is still to be sent before the stream can rest. */
-static void plan_end(struct iw_session *s, const struct iw_failure *f)
+/*
+ * What is still to be sent before the stream can rest. began: messages of the peer may have been
+ * delivered, since both sides may send segments.
+ */
+static void plan_end(struct iw_session *s, bool began, const struct iw_failure *f)
 {
 	bool segments_legal = s->active ? s->tx.answered : s->tx.ssn > 0;
 
+	s->tx.receipt_due = false;
 	if (s->tx.ended)
 		return;
 	if (!s->tx.ssn) { /* this side has sent nothing */
@@ -209,6 +217,8 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
 		return;
 	}
 	s->tx.terminate_due = true;
+	if (began && !s->rx.ended) /* else the peer has no WR that waits for it */
+		iw_receipt_finish(s);
 	if (f && !f->illegal && segments_legal) {
 		s->tx.term = f->term;
 		s->tx.term_due = true;
@@ -221,14 +231,25 @@ static void plan_end(struct iw_session *s, const struct iw_failure *f)
  * session nothing has happened. But if a completion is lost now the QP enters the error state, as
  * it would at any other time.
  */
-static void part(struct iw_session *s, enum iw_end_reason why, bool established,
+static void part(struct iw_session *s, enum iw_end_reason why, int error, bool established,
 		 const struct iw_failure *f)
 {
 	struct iw_qp *qp = s->qp;
 	struct iw_rc *rc = iw_rc_of(qp);
 	enum iw_qp_state state = iw_qp_state(qp);
+	const struct iw_failure gone = {
+		.fault = IW_FAULT_SQ,
+		.index = iw_ring_head(&qp->sq),
+		.status = IW_WC_RETRY_EXC_ERR,
+	};
 
-	iw_zcopy_release(rc, f);
+	iw_zcopy_end(s);
+	/* As with InfiniBand, the oldest WR learns that nobody has answered. */
+	if (why == IW_END_LOST &&
+	    iw_ring_head(&qp->sq) != rc->base.send.next + rc->base.send.begun) {
+		iw_explain_lost(s, &gone, error);
+		f = &gone;
+	}
 	iw_rc_unbind(rc);
 	if (qp->oob && end_infos[why].spares_oob && !qp->send_cq->overflown) {
 		if (qp->srq) /* receives of messages that will never be whole */
@@ -243,6 +264,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, bool established,
 static void end(struct iw_session *s, enum iw_end_reason why, int error, const struct iw_failure *f)
 {
 	bool established = s->state == IW_S_ESTABLISHED;
+	bool began = established && !s->tx.rtr_due;
 	bool silent = end_infos[why].silent;
 	struct iw_qp *qp = s->qp;
 
@@ -254,9 +276,9 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;
 	s->tx.rtr_due = false;
-	plan_end(s, f);
+	plan_end(s, began, f);
 	if (qp) {
-		part(s, why, established, f);
+		part(s, why, error, established, f);
 		if (!silent) {
 			s->ending.closed_qp = qp;
 			iw_rc_of(qp)->closed = s;
@@ -264,6 +286,7 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 	}
 	free(s->setup.local);
 	s->setup.local = NULL;
+	iw_receipt_count(s);
 	if (!silent)
 		notify_closed(s, error);
 	iw_session_wake(s);
@@ -292,6 +315,7 @@ void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 		iw_rc_tx_blame(iw_rc_of(s->qp), &f->term, &both);
 		f = &both;
 	}
+	iw_explain_sent(s, f);
 	if (s->qp && !f->quiet)
 		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, iw_term_event(f));
 	iw_session_end(s, IW_END_FAILED, f);

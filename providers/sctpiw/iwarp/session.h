@@ -11,6 +11,7 @@
 #include "iwarp/terminate.h"
 #include "util/list.h"
 #include "util/timerq.h"
+#include "wire/rdmap_receipt.h"
 #include "wire/session.h"
 
 enum iw_session_state {
@@ -47,6 +48,10 @@ struct iw_session_tx {
 	bool term_due;	    /* before it, an RDMAP Terminate: term */
 	bool answered;	    /* the peer has the first message: it sent something in answer */
 	bool rtr_due;	    /* an RTR indication is to be sent */
+	bool receipt_due;   /* a receipt is to be sent, before all else but control */
+	bool owes; /* it, or something that ends the session, is counted in iw_assoc.owing */
+	uint32_t receipt_msn;	      /* on QN 4, of the last receipt */
+	struct rdmap_receipt receipt; /* the last one, or the final one that is due */
 };
 
 /* Messages that came before their turn and are placed: what delivery has to know, by DDP-SSN. */
@@ -75,9 +80,11 @@ struct iw_rx_fault {
 
 /* What the peer sends: session_rx.c. */
 struct iw_session_rx {
-	uint16_t ssn; /* of the message whose turn it is */
-	bool ended;   /* the peer's last message, and all before it, has come */
-	bool begun;   /* a segment of the peer's was delivered */
+	uint16_t ssn;	    /* of the message whose turn it is */
+	uint16_t delivered; /* the same, but it moves on only when the message before was delivered */
+	uint32_t receipt_msn; /* on QN 4, of the peer's last receipt */
+	bool ended;	      /* the peer's last message, and all before it, has come */
+	bool begun;	      /* a segment of the peer's was delivered */
 	struct iw_rx_order order;
 	struct iw_rx_loose loose;
 	struct iw_rx_fault fault;

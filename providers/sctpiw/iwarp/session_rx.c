@@ -12,6 +12,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/ddp_rx.h"
 #include "iwarp/rc.h"
+#include "iwarp/receipt.h"
 #include "iwarp/rdmap_rx.h"
 #include "iwarp/session_setup.h"
 #include "iwarp/trace.h"
@@ -98,6 +99,8 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		first_segment(s, rec);
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
+	else
+		s->rx.delivered = s->rx.ssn;
 }
 
 /* Delivers what came early and is in turn now. */
@@ -164,7 +167,9 @@ static struct iw_rx_rec skim(struct iw_session *s, uint32_t ppid, uint16_t ssn, 
 		     c.function == SESSION_TERMINATE)) {
 			/* The session never began: nothing more is owed (RFC 5043 6.3, 6.4). */
 			s->tx.terminate_due = s->tx.term_due = false;
+			s->tx.receipt_due = false;
 			s->tx.ended = true;
+			iw_receipt_count(s);
 			rec.control = IW_REC_TERMINATE;
 		}
 	}

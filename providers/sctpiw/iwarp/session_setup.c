@@ -9,6 +9,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/rc.h"
 #include "iwarp/rc_srq.h"
+#include "iwarp/receipt.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/trace.h"
 #include "util/bytes.h"
@@ -164,6 +165,7 @@ static void establish(struct iw_session *s)
 	s->rnic->shard.stats.sessions++;
 	TRACE(session_established, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
+	iw_receipt_update(s); /* Sends may have come early */
 }
 
 /* The session of a QP that is connected out of band leaves the state alone: see iw_qp.oob. */

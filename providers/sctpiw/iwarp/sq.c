@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "iwarp/answer.h"
 #include "iwarp/cq.h"
 #include "iwarp/iw_wr.h"
 #include "iwarp/mr.h"
@@ -74,11 +73,7 @@ static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vend
 	};
 
 	iw_ring_release(&qp->sq, head + 1);
-	if (!iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS))
-		return false;
-	if (cqe.opcode == IW_WC_RDMA_WRITE && !status)
-		iw_answer_expect(qp, cqe.byte_len);
-	return true;
+	return iw_cq_push(qp->send_cq, &cqe, status != IW_WC_SUCCESS);
 }
 
 bool iw_sq_complete(struct iw_qp *qp)

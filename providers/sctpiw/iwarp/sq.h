@@ -15,8 +15,7 @@ struct iw_failure;
 enum iw_wqe_progress {
 	IW_WQE_STARTED,
 	IW_WQE_READING, /* its request is with DDP, the response is not here */
-	/* All of it is with DDP, but the LLP reads its memory until it is acknowledged: zcopy.h. */
-	IW_WQE_REFERENCED,
+	IW_WQE_SENT, /* all of it is with the LLP, and the peer may not have it yet: unplaced.h */
 	IW_WQE_DONE,
 };
 

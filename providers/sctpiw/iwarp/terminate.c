@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "iwarp/opcode.h"
+#include "iwarp/assoc.h"
+#include "iwarp/explain.h"
 #include "iwarp/rc.h"
 #include "iwarp/session.h"
 #include "iwarp/trace.h"
@@ -54,7 +56,7 @@ size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 	put_be32(buf + 6, iw_rdmap_table[rdmap_opcode(r->rdmap)].path - (uint32_t)IW_PATH_QUEUE_0);
 	put_be32(buf + 10, r->msn);
 	put_be32(buf + 14, r->mo);
-	if (rdmap_is_immediate(rdmap_opcode(r->rdmap))) {
+	if (rdmap_is_octets(rdmap_opcode(r->rdmap))) {
 		/* The record has other things in these places. */
 		buf[0] &= DDP_LAST | DDP_VERSION_MASK;
 		put_be32(buf + 2, 0);
@@ -115,8 +117,13 @@ int iw_term_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw
 	TRACE(terminate_received, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .layer = TERM_LAYER(t.error), .type = TERM_TYPE(t.error), .code = TERM_CODE(t.error));
 	iw_rc_tx_blame(iw_rc_of(s->qp), &t, f);
+	/* Without a header it is about the first message that the last receipt does not cover. */
+	if (f->fault == IW_FAULT_NONE && s->assoc->receipts)
+		iw_unplaced_blame(iw_rc_of(s->qp), iw_rc_tx_status(t.error), f);
+	iw_explain_received(s, &t, f);
 	f->term.error = t.error;
-	if (s->state == IW_S_ESTABLISHED) /* else there was no connection yet */
+	/* Else there was no connection yet, or the application learns it by the WR at fault. */
+	if (s->state == IW_S_ESTABLISHED && f->fault == IW_FAULT_NONE)
 		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, IW_EVENT_QP_FATAL);
 	iw_session_end(s, IW_END_TERMINATE, f);
 	return 0;

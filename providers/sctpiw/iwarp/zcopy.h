@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Zero-copy sending: the LLP reads the payload of a long segment from the application's memory. See
- * zcopy.c for when that is done, and what follows from it. Needs the shard's lock.
+ * Zero-copy sending: the payload of a long segment is not copied for the LLP, which reads it from the
+ * application's memory. A WQE is complete when the peer has placed it (unplaced.h), and until then
+ * the application leaves the memory alone.
+ *
+ * A Read Response has no completion. Its memory may change while it is referenced, as it may while
+ * it is copied, and the peer learns one or the other. Only the right to read it must not end
+ * before: see iw_zcopy_copy_out(). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_ZCOPY_H
 #define SCTPIW_IWARP_ZCOPY_H
@@ -9,34 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/list.h"
-
-struct iw_failure;
 struct iw_rc;
 struct iw_rnic;
+struct iw_session;
 
-/* What messages of a QP reference. */
-struct iw_zcopy {
-	bool current;	       /* the current WQE has referenced memory */
-	uint32_t seq;	       /* number of the last message that references (iw_assoc.pulled) */
-	struct list_node node; /* iw_assoc.zcopy_qps, until that message is acknowledged */
-};
-
-/*
- * References len bytes at from as the end of the Read Response segment that is being pulled. false:
- * they are to be copied.
- */
+/* References len bytes at from as the end of the segment being pulled. false: copy them. */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/*
- * The same for a segment of the current WQE; only if the application has more to do than wait for
- * it.
- */
-bool iw_zcopy_reference_wqe(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/*
- * The session of the QP ends: its messages reference nothing any more, and WQEs that referenced are
- * done, but for the one that f blames.
- */
-void iw_zcopy_release(struct iw_rc *rc, const struct iw_failure *f);
+/* The messages of the session reference nothing any more. */
+void iw_zcopy_end(const struct iw_session *s);
 /* Copies out all that is referenced: the right to read some memory is about to end. */
 void iw_zcopy_copy_out(struct iw_rnic *rnic);
 

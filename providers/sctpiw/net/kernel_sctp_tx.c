@@ -186,7 +186,7 @@ static bool pull_some(struct kernel_sctp_assoc *ka)
 	while (ka->tx.n < KERNEL_SCTP_TX_MSGS && KERNEL_SCTP_TX_SIZE - offset >= a->max_msg &&
 	       may_pull(ka)) {
 		struct kernel_sctp_msg *m = &ka->tx.msg[ka->tx.n];
-		struct iw_msg info = { .zcopy_window = 0 };
+		struct iw_msg info = { .may_reference = false };
 		size_t len = iw_assoc_pull(a->iw, ka->tx.buf + offset, KERNEL_SCTP_TX_SIZE - offset,
 					   &info);
 

@@ -107,10 +107,13 @@ void loop_finish(struct shard *s)
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
 {
+	/* Whoever makes a pass has nothing to post that answers what came in earlier ones. */
+	bool owed = conn_flush_sacks(&s->conn);
 	enum conn_received got = conn_receive(&s->conn, depth);
 
 	/* Most passes of a poller end here. */
-	if (got == CONN_NOTHING && !doorbell_is_rung(&s->doorbells) && s->conn.now < s->next_due)
+	if (got == CONN_NOTHING && !owed && !doorbell_is_rung(&s->doorbells) &&
+	    s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
 	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {

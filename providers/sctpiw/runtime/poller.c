@@ -90,20 +90,6 @@ void poller_progress(struct shard *s)
 	shard_leave(s);
 }
 
-bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due)
-{
-	/* The time of the last poll, which came with it, saves reading the clock for each. */
-	if (poller_last_active(s) < due)
-		return true;
-	/*
-	 * The application takes the completion and may spin on memory from now on, without polling.
-	 */
-	if (atomic_exchange_explicit(&cq->answer_due, 0, memory_order_acq_rel) &&
-	    atomic_load_explicit(&s->progress.parked, memory_order_relaxed))
-		progress_wake(s);
-	return false;
-}
-
 void poller_armed(struct shard *s)
 {
 	atomic_store_explicit(&s->poller.active_at_arm, poller_activity(s), memory_order_relaxed);

@@ -58,12 +58,6 @@ uint64_t poller_last_active(const struct shard *s);
  */
 void poller_progress(struct shard *s);
 /*
- * Whether the entry of a CQ still waits for the peer's answer (iwarp/answer.c). due: the CQ's
- * answer_due, ns, which is not 0. If the wait is over, answer_due is cleared. Called without the
- * lock.
- */
-bool poller_awaits_answer(struct shard *s, struct iw_cq *cq, uint64_t due);
-/*
  * The application armed a CQ. It may go to sleep now, so the progress thread takes over at once.
  * Called without the lock, behind iw_cq_arm(); never blocks.
  */

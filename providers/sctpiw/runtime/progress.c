@@ -143,7 +143,10 @@ static void park(struct shard *s)
 		if (poller_load(&s->poller.arms) != arms || !nap(s, length))
 			break;
 		app = observe(s, since, sys_now());
-		length = tuning_park_nap(&app, length, doorbell_is_rung(&s->doorbells));
+		length = tuning_park_nap(&app, length,
+					 doorbell_is_rung(&s->doorbells) ||
+						 atomic_load_explicit(&s->conn.sacks_asked,
+								      memory_order_relaxed));
 	} while (length);
 	atomic_store_explicit(&s->progress.parked, false, memory_order_relaxed);
 	/*
@@ -245,6 +248,17 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 		left = sys_now();
 		sched_yield();
 	}
+}
+
+/* Before the thread sleeps: acknowledgements wait no longer for what the application posts. */
+static void flush_sacks(struct shard *s)
+{
+	if (!atomic_load_explicit(&s->conn.sacks_asked, memory_order_relaxed))
+		return;
+	shard_enter(s);
+	if (!shard_is_dead(s) && conn_flush_sacks(&s->conn))
+		loop_finish(s);
+	shard_leave(s);
 }
 
 /* ---- the scheduler ---- */
@@ -411,6 +425,7 @@ static void *progress_main(void *arg)
 			asleep = sys_now();
 		}
 		before = received;
+		flush_sacks(s);
 		if (!sleep_on_all(s, asleep))
 			break;
 		awake = sys_now();

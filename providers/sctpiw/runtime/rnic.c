@@ -57,11 +57,17 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 	}
 }
 
+static void say(enum iw_say_level level, const char *line)
+{
+	log_line(level == IW_SAY_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", line);
+}
+
 static const struct iw_rnic_ops iw_ops = {
 	.copy = memory_copy,
 	.probe = memory_probe,
 	.atomic = memory_atomic,
 	.clock = sys_now,
+	.say = say,
 };
 
 uint64_t rnic_clock(void)
@@ -346,6 +352,9 @@ static __attribute__((destructor)) void rnic_exit(void)
 	}
 	shard_entered(s);
 	linger(s);
+	/* Peers learn first what has arrived here. */
+	if (conn_flush_sacks(&s->conn))
+		conn_output(&s->conn);
 	conn_abort_all(&s->conn);
 	loop_finish(s);
 	s->conn.closed = true;

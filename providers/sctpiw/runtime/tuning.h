@@ -224,7 +224,7 @@ enum tuning_woken tuning_woken(const struct tuning_app *app);
 
 /*
  * The next nap of a parked thread after one of nap ns, or 0: polling has stopped, so the thread
- * runs the shard. rung: a doorbell waits to be served.
+ * runs the shard. rung: a doorbell waits to be served, or a SACK that a peer has asked for.
  */
 uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung);
 

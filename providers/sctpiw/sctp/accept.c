@@ -105,6 +105,7 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		.peer_os = init->os,
 		.peer_mis = init->mis,
 		.adaptation = init->adaptation,
+		.receipts = init->receipts,
 		.addr = *in->from,
 	};
 	for (i = 0; i < init->addrs; i++)
@@ -134,6 +135,9 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 {
 	const struct sctp_assoc *a = in->a;
 	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
+
+	if (init->receipts.version) /* others need not hear of it */
+		answer.receipts = in->s->config.receipts;
 
 	if (a && sctp_in_states(a, SCTP_STATES_SETUP)) { /* what our own INIT said (5.2.1) */
 		answer.tag = a->local_tag;
@@ -237,6 +241,7 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	a->setup.init_tsn = c->local_tsn;
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
+	sctp_receipts_agree(a, &c->receipts);
 	sctp_paths_set(a, from, c->alt, c->alts);
 }
 
@@ -280,6 +285,8 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			return false; /* data came under the old tag: it is not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
+		if (setup) /* else the user knows already what was agreed upon */
+			sctp_receipts_agree(a, &c->receipts);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts);
 		a->path->primary = true;
 		if (!setup)

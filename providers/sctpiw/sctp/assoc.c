@@ -167,6 +167,7 @@ struct sctp_assoc *sctp_assoc_new(struct sctp_endpoint *ep, const struct path_ad
 	sctp_timer_stop_all(a);
 	list_init(&a->ready_node);
 	list_init(&a->event_node);
+	list_init(&a->asked_node);
 	sctp_reasm_init(&a->rx.reasm);
 	sctp_paths_init(a, addr, mtu);
 	a->path->health.heard = now;
@@ -187,6 +188,7 @@ static void retire(struct sctp_assoc *a)
 	a->ep->recent = NULL;
 	list_del(&a->hash_node);
 	list_del(&a->ready_node);
+	list_del(&a->asked_node);
 	timerq_remove(&a->s->timers, &a->timers.node);
 	a->ep->assoc_count--;
 	a->pending = 0;

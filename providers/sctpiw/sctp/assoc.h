@@ -16,6 +16,7 @@
 #include "sctp/instance.h"
 #include "sctp/outq.h"
 #include "sctp/paths.h"
+#include "sctp/receipts.h"
 #include "sctp/recovery.h"
 #include "sctp/rx.h"
 #include "sctp/timers.h"
@@ -55,6 +56,7 @@ struct sctp_assoc {
 	struct list_node ep_node;    /* in sctp_endpoint.assocs */
 	struct list_node ready_node; /* in sctp.ready */
 	struct list_node event_node; /* in sctp.events */
+	struct list_node asked_node; /* in sctp.asked */
 	unsigned int events;	     /* 1 << enum sctp_event_type, not fetched yet */
 	int error;		     /* of SCTP_EVENT_LOST, -errno */
 	/* What the packets of the association say of it. */
@@ -79,6 +81,7 @@ struct sctp_assoc {
 	struct sctp_zcopy zcopy;
 	struct sctp_timer_set timers;
 	struct sctp_receiver rx;
+	struct sctp_receipts receipts;
 	struct sctp_handshake setup;
 	struct sctp_closing closing;
 	struct sctp_paths paths;

@@ -9,8 +9,8 @@
 #include "sctp/input.h"
 
 /*
- * Bytes for other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a plain
- * SACK.
+ * Bytes for other chunks that may share the packet: COOKIE ACK, HEARTBEAT, SHUTDOWN ACK, a HOLD
+ * chunk that asks, a plain SACK and its HOLD chunk.
  */
 #define RESERVE (WIRE_SCTP_COMMON_LEN + 64)
 

@@ -11,9 +11,10 @@
 
 #include "util/addr.h"
 #include "util/random.h"
+#include "wire/sctp_receipts.h"
 
 #define SCTP_COOKIE_ALTS 8u  /* other addresses of the peer, at most */
-#define SCTP_COOKIE_LEN 132u /* bytes of a cookie without any of these */
+#define SCTP_COOKIE_LEN 140u /* bytes of a cookie without any of these */
 #define SCTP_COOKIE_MAX (SCTP_COOKIE_LEN + 16 * SCTP_COOKIE_ALTS)
 
 struct sctp_cookie {
@@ -29,6 +30,7 @@ struct sctp_cookie {
 	uint16_t peer_os;
 	uint16_t peer_mis;
 	uint32_t adaptation;
+	struct wire_sctp_receipts receipts;
 	uint32_t local_tie; /* 0: there was no association */
 	uint32_t peer_tie;
 	struct path_addr addr; /* where the INIT came from */

@@ -224,6 +224,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	memcpy(a->setup.cookie, init.cookie, init.cookie_len);
 	a->setup.cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
+	sctp_receipts_agree(a, &init.receipts);
 	/*
 	 * An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said
 	 * (5.2.1).

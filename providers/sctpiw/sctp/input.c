@@ -133,6 +133,10 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	if (c->type == WIRE_SCTP_PAD)
 		return;
+	if (c->type == WIRE_SCTP_HOLD && in->a->receipts.agreed.version) {
+		sctp_receipts_hold(in, c);
+		return;
+	}
 	if (!rule)
 		sctp_control_unknown(in, c);
 	else if (sctp_in_states(in->a, rule->states))
@@ -222,6 +226,9 @@ static void finish(struct sctp_in *in)
 	/* A packet gets one answer (12.4): that in a packet of its own is under way. */
 	if (in->heartbeat_answered)
 		sctp_control_rewind(in->a, in->control);
+	sctp_receipts_sacked(in);
+	if (!in->rx->count) /* else once the user has the messages */
+		sctp_assoc_release_holds(in->a);
 	if (in->data)
 		sctp_rx_packet_done(in);
 }

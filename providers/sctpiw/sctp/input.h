@@ -18,9 +18,14 @@ struct sctp_in {
 	struct sctp_path *path;	 /* the path of a that it came from; NULL: from none of them */
 	uint32_t control;	 /* bytes of answers that waited before this packet came */
 	unsigned int sacks;	 /* SACKs, and chunks that acknowledge as they do, so far */
+	bool sacked;		 /* one of the SACKs was taken */
+	uint32_t sack_cum;	 /* its cumulative TSN */
+	bool hold, hold_unsent;	 /* a HOLD chunk came; it names no TSN */
+	uint32_t hold_tsn;	 /* the TSN that it names */
 	bool heartbeat_answered; /* in a packet of its own, to where this one came from */
 	bool data;		 /* there was DATA in it */
 	bool sack_now;		 /* and this DATA demands a SACK at once */
+	bool sack_asked;	 /* its sender would like a SACK soon (the I bit of RFC 7053) */
 	bool stop;		 /* the rest of the packet is to be skipped */
 };
 

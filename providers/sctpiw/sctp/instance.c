@@ -75,6 +75,7 @@ struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_o
 	random_bytes(random, &s->table.seed, sizeof(s->table.seed));
 	list_init(&s->endpoints);
 	list_init(&s->ready);
+	list_init(&s->asked);
 	list_init(&s->events);
 	return s;
 }

@@ -46,6 +46,7 @@ struct sctp {
 	struct timerq timers; /* one node an association */
 	struct sctp_stats stats;
 	struct list_node ready;	 /* associations with something to send */
+	struct list_node asked;	 /* associations whose peer has asked for a SACK at once */
 	struct list_node events; /* associations with events that were not fetched */
 	struct sctp_assoc *gone; /* whose last event was fetched; freed when the next one is */
 	struct sctp_block_pool blocks;

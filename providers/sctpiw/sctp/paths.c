@@ -322,6 +322,7 @@ static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t 
 static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_addr *to)
 {
 	const struct sctp_path *path = a->paths.sack_path;
+	size_t hold = sctp_receipts_hold_len(a);
 	struct sctp_sack_plan plan;
 
 	if (!path || !(a->pending & SCTP_PEND_SACK) || a->pending & SCTP_PEND_COOKIE_ACK ||
@@ -329,11 +330,12 @@ static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_ad
 		return 0;
 	if (room > path->mtu.max_packet - WIRE_SCTP_COMMON_LEN)
 		room = path->mtu.max_packet - WIRE_SCTP_COMMON_LEN;
-	plan = sctp_rx_sack_plan(a, room);
+	plan = sctp_rx_sack_plan(a, room - hold);
 	sctp_rx_sack_put(a, &plan, p);
+	sctp_receipts_sack_sent(a, p + plan.len, hold);
 	sctp_rx_sack_sent(a);
 	*to = path->addr;
-	return plan.len;
+	return plan.len + hold;
 }
 
 /* The HEARTBEAT of one path that wants one. */

@@ -83,7 +83,7 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	}
 	in->data = true;
 	if (d.flags & WIRE_SCTP_DATA_I)
-		in->sack_now = true;
+		in->sack_asked = true;
 	switch (sctp_rxmap_check(&a->rx.map, d.tsn)) {
 	case SCTP_RXMAP_DUPLICATE:
 		note_duplicate(in, d.tsn);
@@ -124,17 +124,39 @@ void sctp_rx_packet_done(struct sctp_in *in)
 	/*
 	 * A SACK leaves at once if the peer must know to repair a loss, for the first
 	 * DATA of all (5.1), and for every second packet. All packets of a batch that
-	 * was received share one, since it leaves with the output behind the batch.
+	 * was received share one, since it leaves with the output behind the batch. A SACK
+	 * that a lone packet asks for waits for what the user has to say to that packet: see
+	 * sctp_flush_sacks().
 	 */
 	if (in->sack_now || sctp_rxmap_has_gap(&a->rx.map) || a->rx.ack.packets >= 2 ||
 	    !a->rx.ack.sacked_once) {
 		a->pending |= SCTP_PEND_SACK;
 		sctp_assoc_ready(a);
-	} else if (!sctp_timer_runs(a, SCTP_TIMER_SACK)) {
-		sctp_timer_set(a, SCTP_TIMER_SACK, in->now + in->s->config.sack_delay);
+	} else {
+		if (in->sack_asked && !list_linked(&a->asked_node))
+			list_add_tail(&in->s->asked, &a->asked_node);
+		if (!sctp_timer_runs(a, SCTP_TIMER_SACK))
+			sctp_timer_set(a, SCTP_TIMER_SACK, in->now + in->s->config.sack_delay);
 	}
 	if (a->state == SCTP_SHUTDOWN_SENT)
 		sctp_close_data(a, in->now);
+}
+
+bool sctp_has_asked(const struct sctp *s)
+{
+	return !list_empty(&s->asked);
+}
+
+void sctp_flush_sacks(struct sctp *s)
+{
+	struct list_node *node;
+
+	while ((node = list_pop(&s->asked))) {
+		struct sctp_assoc *a = list_entry(node, struct sctp_assoc, asked_node);
+
+		a->pending |= SCTP_PEND_SACK;
+		sctp_assoc_ready(a);
+	}
 }
 
 struct sctp_sack_plan sctp_rx_sack_plan(struct sctp_assoc *a, size_t room)
@@ -168,6 +190,7 @@ void sctp_rx_sack_sent(struct sctp_assoc *a)
 	a->rx.ack.packets = 0;
 	a->rx.ack.dup_count = 0;
 	a->rx.ack.sacked_once = true;
+	list_del(&a->asked_node);
 	sctp_timer_stop(a, SCTP_TIMER_SACK);
 }
 

@@ -165,6 +165,9 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 		sctp_cc_acked(&a->path->cc, acked->bytes, limited, e->recovering, drained);
 	if (moved)
 		e->cwnd_limited = false;
+	/* Now, not when it is asked for: TSNs are compared modulo 2^32. */
+	if (a->tx.has_awaited && serial32_ge(a->out.cum, a->tx.awaited_tsn))
+		a->tx.has_awaited = false;
 	if (e->recovering && serial32_ge(a->out.cum, e->exit))
 		e->recovering = false;
 	if (acked->spurious && a->learnt.reorder_factor < REORDER_FACTOR_MAX)
@@ -252,6 +255,8 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);
 		return;
 	}
+	in->sacked = true;
+	in->sack_cum = s.cum;
 	advance(a, s.cum, &acked);
 	a->window.peer_rwnd = s.a_rwnd;
 	if (s.gaps) {

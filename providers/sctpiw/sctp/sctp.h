@@ -26,6 +26,7 @@
 #include "util/addr.h"
 #include "util/random.h"
 #include "util/time.h"
+#include "wire/sctp_receipts.h"
 
 struct sctp;
 struct sctp_endpoint;
@@ -34,8 +35,13 @@ struct sctp_block;
 
 /* Times are ns. Values that would make the protocol misbehave are put right by sctp_new(). */
 struct sctp_config {
-	uint16_t streams;     /* offered and accepted each way; 65535 */
-	uint32_t adaptation;  /* Adaptation Layer Indication, sent and demanded: 1 (RFC 5043 4.1) */
+	uint16_t streams;    /* offered and accepted each way; 65535 */
+	uint32_t adaptation; /* Adaptation Layer Indication, sent and demanded: 1 (RFC 5043 4.1) */
+	/*
+	 * What INIT and INIT ACK say of receipts (receipts.h). Version 0, the default: nothing, and
+	 * the peer's are not asked for.
+	 */
+	struct wire_sctp_receipts receipts;
 	uint64_t rto_initial; /* RFC 9260 16 */
 	uint64_t rto_min;
 	uint64_t rto_max;
@@ -65,16 +71,19 @@ struct sctp_msg {
 	uint16_t sid;
 	uint32_t ppid;
 	bool more; /* the user has more to send behind this one */
+	/* The user waits for this message to be acknowledged, so the peer is asked not to delay it. */
+	bool awaited;
+	bool receipt; /* no SACK of ours is more than a SACK before this one has arrived */
 	/*
-	 * Zero-copy. If zcopy_window is not 0 before the call, the user may leave the last
+	 * Zero-copy. If may_reference is set before the call, the user may leave the last
 	 * zcopy_len bytes of the message (at least SCTP_ZCOPY_MIN) unwritten and say where they
 	 * are: they are read from there when the message is sent. Nothing reads them any more once
 	 * the message is acknowledged (sctp_assoc_acked()), sctp_assoc_copy_out() was called, or
 	 * the association is over.
 	 */
-	uint32_t zcopy_window; /* bytes that will be in flight until then */
-	const uint8_t *zcopy;  /* the user's memory; NULL: the message is whole */
-	uint32_t zcopy_len;    /* bytes; valid if zcopy is not NULL */
+	bool may_reference;
+	const uint8_t *zcopy; /* the user's memory; NULL: the message is whole */
+	uint32_t zcopy_len;   /* bytes; valid if zcopy is not NULL */
 };
 
 #define SCTP_ZCOPY_MIN 64u
@@ -88,6 +97,10 @@ struct sctp_user_ops {
 	 * taken is sent, and SCTP keeps it until it is acknowledged.
 	 */
 	size_t (*pull)(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg);
+	/*
+	 * Whether the user has a receipt to send that was not pulled yet. NULL: it never has one.
+	 */
+	bool (*receipt_due)(void *user);
 	/*
 	 * Continues *crc over len bytes of the user's memory, as crc32c_add() does. Returns false
 	 * when they cannot be read any more. NULL, as copy_out then is: no message may reference
@@ -244,6 +257,22 @@ unsigned int sctp_assoc_streams(const struct sctp_assoc *a);
 bool sctp_assoc_is_drained(const struct sctp_assoc *a);
 /* How many messages taken from the user are acknowledged without a gap, modulo 2^32. */
 uint32_t sctp_assoc_acked(const struct sctp_assoc *a);
+/*
+ * How many messages taken from the user have been taken by the peer's user, without a gap, modulo
+ * 2^32. Of a peer that does not know receipts we know no more than sctp_assoc_acked().
+ */
+uint32_t sctp_assoc_placed(const struct sctp_assoc *a);
+/*
+ * All DATA of the last sctp_input() was handed to the user; need not be called if there was none.
+ * Returns whether that has changed sctp_assoc_placed(): a SACK may have waited for a receipt that is
+ * here by now.
+ */
+bool sctp_assoc_release_holds(struct sctp_assoc *a);
+/*
+ * Whether both sides know receipts; valid once up. *window: the bytes of Sends without a receive
+ * that the peer keeps for each QP.
+ */
+bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window);
 /* Copies what the messages of stream sid still reference; sid -1: of all streams. */
 void sctp_assoc_copy_out(struct sctp_assoc *a, int sid);
 /*
@@ -307,6 +336,13 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch);
 /* A batch of a has to wait: copies what it references, so that no gap is left in it. */
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch);
 
+/*
+ * A lone packet that asks for its SACK at once (RFC 7053) gets it with the next packet that leaves,
+ * with the second one that comes, or by this call: the user will have nothing to send soon.
+ */
+void sctp_flush_sacks(struct sctp *s);
+/* Whether sctp_flush_sacks() has anything to do. */
+bool sctp_has_asked(const struct sctp *s);
 /* Takes the next association with something to send off the ready list, or returns NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);
 

@@ -87,6 +87,7 @@ static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = 
 	[SCTP_TIMER_WINDOW] = sctp_window_timeout,
 	[SCTP_TIMER_MTU] = sctp_mtu_timeout,
 	[SCTP_TIMER_PATHS] = sctp_paths_timeout,
+	[SCTP_TIMER_RECEIPTS] = sctp_receipts_timeout,
 };
 
 void sctp_timers(struct sctp *s, uint64_t now)

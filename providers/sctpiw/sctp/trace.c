@@ -174,9 +174,10 @@ void sctp_trace_established(const struct sctp_assoc *a, uint64_t now)
 void sctp_trace_timer_name(const struct sctp_assoc *a, unsigned int timer, uint64_t now)
 {
 	static const char *const names[SCTP_TIMERS] = {
-		[SCTP_TIMER_SETUP] = "setup",	[SCTP_TIMER_T3] = "T3",
-		[SCTP_TIMER_TLP] = "TLP",	[SCTP_TIMER_HEARTBEAT] = "heartbeat",
-		[SCTP_TIMER_WINDOW] = "window", [SCTP_TIMER_PATHS] = "paths",
+		[SCTP_TIMER_SETUP] = "setup",	    [SCTP_TIMER_T3] = "T3",
+		[SCTP_TIMER_TLP] = "TLP",	    [SCTP_TIMER_HEARTBEAT] = "heartbeat",
+		[SCTP_TIMER_WINDOW] = "window",	    [SCTP_TIMER_PATHS] = "paths",
+		[SCTP_TIMER_RECEIPTS] = "receipts",
 	};
 
 	if (names[timer])

@@ -23,13 +23,17 @@ enum sctp_pending {
 	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
 	SCTP_PEND_MTU = 1 << 8, /* some path's mtu.wanted: a packet of its own behind all others */
 	SCTP_PEND_PATHS = 1 << 9, /* some path's hb.wanted */
+	SCTP_PEND_ASK = 1 << 10,  /* a HOLD chunk that asks for a SACK */
 };
 
 struct sctp_sender {
 	struct sctp_block *block; /* where packets are built now, or NULL */
 	bool ulp_empty;		  /* the user had nothing for a whole packet when asked last */
 	bool cwnd_blocked;	  /* nothing new has left since cwnd stopped us */
-	bool sack_requested;	  /* the last DATA sent bore the I bit: its SACK is not delayed */
+	bool sack_requested;	  /* the last DATA sent asked for a SACK that nobody will delay */
+	/* The user waits for the acknowledgement of messages, the last of which has this TSN. */
+	bool has_awaited;
+	uint32_t awaited_tsn;
 };
 
 /* Begins with nothing sent; the first TSN will be initial_tsn. */

@@ -34,6 +34,7 @@ static size_t build_init(struct sctp_tx *tx)
 		.mis = config->streams,
 		.tsn = a->setup.init_tsn,
 		.adaptation = config->adaptation,
+		.receipts = config->receipts,
 		.address_type = sctp_paths_type(a),
 	};
 
@@ -87,6 +88,10 @@ static void put_control(struct sctp_tx *tx)
 		wire_sctp_chunk_put(packet_end(tx), WIRE_SCTP_SHUTDOWN, 0, 8);
 		put_be32(packet_end(tx) + WIRE_SCTP_CHUNK_LEN, a->rx.map.cum);
 		tx->pkt.len += 8;
+	}
+	if (a->pending & SCTP_PEND_ASK) {
+		a->pending &= ~SCTP_PEND_ASK;
+		tx->pkt.len += sctp_receipts_ask_put(packet_end(tx));
 	}
 	put_short(tx, SCTP_PEND_SHUTDOWN_ACK, WIRE_SCTP_SHUTDOWN_ACK);
 }
@@ -234,6 +239,12 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 		sctp_zcopy_add(tx, o, msg);
 	else if (a->zcopy.copies)
 		a->zcopy.copies--;
+	if (msg->awaited) {
+		a->tx.has_awaited = true;
+		a->tx.awaited_tsn = d.tsn;
+	}
+	if (msg->receipt)
+		sctp_receipts_sent(a, d.tsn);
 	tx->pkt.last_data = p;
 	tx->pkt.len += o->len;
 }
@@ -259,8 +270,9 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 		    !sctp_outq_reserve(&a->out))
 			return STOP_PACKET_FULL;
 		room = limit - tx->pkt.len - WIRE_SCTP_DATA_LEN;
-		msg.zcopy_window = sctp_zcopy_window(a);
+		msg.may_reference = sctp_zcopy_may(a);
 		msg.zcopy = NULL;
+		msg.awaited = msg.receipt = false;
 		len = a->s->ops.pull(a->user, packet_end(tx) + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			if (tx->pkt.len == WIRE_SCTP_COMMON_LEN && limit == a->path->mtu.max_packet)
@@ -340,14 +352,19 @@ static bool window_is_filled(const struct sctp_assoc *a)
 	return a->want_pull && !sctp_window_open(a);
 }
 
-/*
- * The user has no more. A lone packet asks for nothing, since it gets its acknowledgement with the
- * answer, unless the user waits for memory that it has referenced. first_new: the packet's first
- * TSN.
- */
+/* The user has no more, and other packets are in flight. first_new: the packet's first TSN. */
 static bool queue_is_drained(const struct sctp_assoc *a, uint32_t first_new)
 {
-	return !a->want_pull && (first_new != a->out.cum + 1 || a->inflight.referenced);
+	return !a->want_pull && first_new != a->out.cum + 1;
+}
+
+/*
+ * The user has no more, and waits for the acknowledgement of this lone packet. Our SCTP sends it
+ * with the answer, if the peer's application has one at once (sctp_flush_sacks()).
+ */
+static bool lone_packet_is_awaited(const struct sctp_assoc *a)
+{
+	return !a->want_pull && a->tx.has_awaited;
 }
 
 /* The packet has all its DATA. first_new: the TSN that was the next new one before it. */
@@ -362,6 +379,8 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 	if (fresh ? window_is_filled(a) || queue_is_drained(a, first_new) : nothing_follows(a))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 	a->tx.sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
+	if (lone_packet_is_awaited(a))
+		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 }
 
 void sctp_tx_build_done(struct sctp_tx *tx)
@@ -403,9 +422,19 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 	return tx->pkt.len;
 }
 
+/* Whether there is DATA to send, as far as can be told before it is asked for. */
+static bool expects_data(const struct sctp_assoc *a)
+{
+	if (!sctp_in_states(a, SCTP_STATES_SEND))
+		return false;
+	return a->inflight.lost || a->pending & SCTP_PEND_PROBE ||
+	       (a->state == SCTP_ESTABLISHED && a->want_pull && sctp_window_open(a));
+}
+
 /*
  * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides
- * along with DATA, as it seems that there will be.
+ * along with DATA, as it seems that there will be. A SACK with a receipt tells what the receipt
+ * lets the peer take for placed, since earlier SACKs may have told less, or were lost.
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
@@ -413,8 +442,20 @@ static bool wants_sack(const struct sctp_tx *tx)
 
 	if (a->pending & SCTP_PEND_SACK)
 		return true;
-	return !tx->built && a->rx.ack.packets &&
-	       (a->inflight.lost || (a->want_pull && sctp_window_open(a)));
+	return !tx->built && (a->rx.ack.packets || sctp_receipts_hold_len(a)) && expects_data(a);
+}
+
+/* Plans a SACK and, behind it, *hold bytes of a HOLD chunk; if both do not fit there is neither. */
+static struct sctp_sack_plan plan_sack(const struct sctp_tx *tx, size_t *hold)
+{
+	size_t room = tx->pkt.limit - tx->pkt.len;
+	struct sctp_sack_plan plan;
+
+	*hold = sctp_receipts_hold_len(tx->a);
+	plan = sctp_rx_sack_plan(tx->a, room > *hold ? room - *hold : 0);
+	if (!plan.len)
+		*hold = 0;
+	return plan;
 }
 
 /* Fills what is left of the packet with lost chunks and new ones. */
@@ -430,6 +471,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 {
 	struct sctp_assoc *a = tx->a;
 	struct sctp_sack_plan sack = { 0 };
+	size_t hold = 0;
 	uint32_t first_new = a->out.next;
 	uint8_t *sack_at;
 
@@ -439,26 +481,33 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 	if (a->state == SCTP_COOKIE_ECHOED)
 		return build_cookie_echo(tx);
 	common_header(tx, a->peer_tag);
+	if (sctp_receipts_sack_is_due(a))
+		a->pending |= SCTP_PEND_SACK;
 	if (!tx->built)
 		put_control(tx);
 	sack_at = packet_end(tx);
 	if (wants_sack(tx))
-		sack = sctp_rx_sack_plan(a, limit - tx->pkt.len);
-	tx->pkt.len += sack.len;
+		sack = plan_sack(tx, &hold);
+	tx->pkt.len += sack.len + hold;
 	if (sctp_in_states(a, SCTP_STATES_SEND) && !tx->pkt.alone) {
 		put_probe(tx);
 		put_data(tx);
 		/* A SACK that is not due gives its room back if no DATA came to ride with it. */
 		if (!tx->pkt.last_data && sack.len && !(a->pending & SCTP_PEND_SACK)) {
-			tx->pkt.len -= sack.len;
-			sack.len = 0;
+			tx->pkt.len -= sack.len + hold;
+			sack.len = hold = 0;
+			put_probe(tx);
 			put_data(tx);
 		}
 	}
 	if (sack.len) {
 		sctp_rx_sack_put(a, &sack, sack_at);
+		sctp_receipts_sack_sent(a, sack_at + sack.len, hold);
 		sctp_rx_sack_sent(a);
 	}
+	/* The receipt that the last SACK would have waited for has left in this packet. */
+	if (sctp_receipts_sack_is_due(a))
+		a->pending |= SCTP_PEND_SACK;
 	finish_data(tx, first_new);
 	return tx->pkt.len > WIRE_SCTP_COMMON_LEN ? tx->pkt.len : 0;
 }

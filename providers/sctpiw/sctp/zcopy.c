@@ -27,11 +27,9 @@ struct note {
 
 _Static_assert(sizeof(struct note) <= SCTP_ZCOPY_MIN, "the gap holds the note");
 
-uint32_t sctp_zcopy_window(const struct sctp_assoc *a)
+bool sctp_zcopy_may(const struct sctp_assoc *a)
 {
-	if (!a->s->ops.checksum || a->s->refs.count == SCTP_BATCH_REFS)
-		return 0;
-	return a->zcopy.copies ? 0 : a->path->cc.cwnd;
+	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
 }
 
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg)

@@ -89,7 +89,7 @@ TRACE_END(packet_lost)
 
 TRACE_EVENT(timer, recovery, timer_expired, QUIET, "", "a timer expired; not told of delayed SACKs, reordering and path MTU")
 TRACE_FIELD(timer, HEX, assoc, "assoc", "the association")
-TRACE_FIELD(timer, TEXT, timer, "timer_type", "setup (T1-init, T1-cookie or T2-shutdown), T3, TLP, heartbeat, window or paths")
+TRACE_FIELD(timer, TEXT, timer, "timer_type", "setup (T1-init, T1-cookie or T2-shutdown), T3, TLP, heartbeat, window, paths or receipts")
 TRACE_END(timer)
 
 /* ---- connectivity: associations and paths ---- */

@@ -54,7 +54,6 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	shard_lock(ctx->shard);
 	cq->iw = iw_cq_new(ctx->shard->rnic->iw, cqe, &cq->obj);
 	if (cq->iw) {
-		cq->iw->unnotified = !channel;
 		list_add_tail(&ctx->cqs, &cq->node);
 		cq->pd = pd;
 		if (pd)

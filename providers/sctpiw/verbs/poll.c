@@ -19,6 +19,7 @@ _Static_assert((int)IW_WC_LOC_ACCESS_ERR == IBV_WC_LOC_ACCESS_ERR, "");
 _Static_assert((int)IW_WC_REM_INV_REQ_ERR == IBV_WC_REM_INV_REQ_ERR, "");
 _Static_assert((int)IW_WC_REM_ACCESS_ERR == IBV_WC_REM_ACCESS_ERR, "");
 _Static_assert((int)IW_WC_REM_OP_ERR == IBV_WC_REM_OP_ERR, "");
+_Static_assert((int)IW_WC_RNR_RETRY_EXC_ERR == IBV_WC_RNR_RETRY_EXC_ERR, "");
 _Static_assert((int)IW_WC_FATAL_ERR == IBV_WC_FATAL_ERR, "");
 _Static_assert((int)IW_WC_GENERAL_ERR == IBV_WC_GENERAL_ERR, "");
 _Static_assert((int)IW_WC_SEND == IBV_WC_SEND, "");
@@ -51,25 +52,12 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->dlid_path_bits = 0;
 }
 
-/*
- * Whether the only completion had better be left in the queue, because the application waits for
- * the peer's answer rather than for it (iwarp/answer.c).
- */
-static bool awaits_answer(struct sctpiw_cq *cq)
-{
-	uint64_t due = atomic_load_explicit(&cq->iw->answer_due, memory_order_acquire);
-
-	return due && poller_awaits_answer(cq->shard, cq->iw, due);
-}
-
 /* Moves up to num_entries completions from the ring to wc, and returns how many. */
 static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	struct iw_cq *iw = cq->iw;
 	uint32_t n, max = (uint32_t)num_entries;
 
-	if (awaits_answer(cq))
-		return 0;
 	sctpiw_cq_lock(cq);
 	n = iw_cq_count(iw);
 	if (n > max)
@@ -130,8 +118,6 @@ static int take_entry(struct sctpiw_cq *cq)
 	struct iw_cq *iw = cq->iw;
 	uint32_t slot;
 
-	if (awaits_answer(cq))
-		return ENOENT;
 	if (iw_cq_is_empty(iw))
 		return ENOENT;
 	slot = iw_cq_slot(iw, 0);

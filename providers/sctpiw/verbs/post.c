@@ -51,11 +51,13 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		return wr->opcode == IBV_WR_TSO ? EOPNOTSUPP : EINVAL;
 	switch ((enum iw_wr_sges)info->sges) {
 	case IW_WR_SGES_SOURCE:
+		/* A peer of another stack has no message for both. */
+		if (wr->opcode == IBV_WR_SEND_WITH_IMM && total &&
+		    atomic_load_explicit(&qp->imm_alone, memory_order_relaxed))
+			return EOPNOTSUPP;
 		return total <= (is_inline ? qp->max_inline : IW_MAX_MSG) ? 0 : EINVAL;
 	case IW_WR_SGES_SINK:
 		return !is_inline && total >= info->min_length && total <= IW_MAX_MSG ? 0 : EINVAL;
-	case IW_WR_SGES_EMPTY:
-		return total ? EOPNOTSUPP : 0;
 	case IW_WR_SGES_NONE:
 		return wr->num_sge || is_inline ? EINVAL : 0;
 	case IW_WR_SGES_UNUSED:

@@ -44,6 +44,11 @@ enum rdmap_opcode {
 	RDMAP_IMMEDIATE_SE = 9,
 	RDMAP_ATOMIC_REQUEST = 10,
 	RDMAP_ATOMIC_RESPONSE = 11,
+	/* Of the extension "receipts", between two peers that agree upon it (docs/wire.md): */
+	RDMAP_SEND_IMM =
+		12, /* a Send whose Immediate Data is in the place of the Invalidate STag */
+	RDMAP_SEND_SE_IMM = 13,
+	RDMAP_RECEIPT = 15, /* rdmap_receipt.h */
 };
 
 enum rdmap_queue {
@@ -51,6 +56,7 @@ enum rdmap_queue {
 	RDMAP_QN_READ_REQUEST = 1,
 	RDMAP_QN_TERMINATE = 2,
 	RDMAP_QN_ATOMIC_RESPONSE = 3,
+	RDMAP_QN_RECEIPT = 4,
 };
 
 enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
@@ -90,12 +96,30 @@ static inline bool rdmap_invalidates(unsigned int opcode)
 static inline bool rdmap_solicits(unsigned int opcode)
 {
 	return opcode == RDMAP_SEND_SE || opcode == RDMAP_SEND_SE_INV ||
-	       opcode == RDMAP_IMMEDIATE_SE;
+	       opcode == RDMAP_IMMEDIATE_SE || opcode == RDMAP_SEND_SE_IMM;
+}
+
+/* Whether the message is a Send that carries Immediate Data besides its payload. */
+static inline bool rdmap_is_send_imm(unsigned int opcode)
+{
+	return opcode == RDMAP_SEND_IMM || opcode == RDMAP_SEND_SE_IMM;
+}
+
+/* Whether the message belongs to an extension that the peer must have agreed upon. */
+static inline bool rdmap_is_extension(unsigned int opcode)
+{
+	return opcode > RDMAP_ATOMIC_RESPONSE;
 }
 
 static inline bool rdmap_is_immediate(unsigned int opcode)
 {
 	return opcode == RDMAP_IMMEDIATE || opcode == RDMAP_IMMEDIATE_SE;
+}
+
+/* Whether the message is 8 octets and nothing else: Immediate Data, or a receipt. */
+static inline bool rdmap_is_octets(unsigned int opcode)
+{
+	return rdmap_is_immediate(opcode) || opcode == RDMAP_RECEIPT;
 }
 
 struct rdmap_read_request {

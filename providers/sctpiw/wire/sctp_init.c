@@ -46,6 +46,9 @@ static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t l
 		if (len >= 6)
 			init->address_type = get_be16(raw + 4);
 		return true;
+	case WIRE_SCTP_PARAM_RECEIPTS:
+		init->receipts = wire_sctp_receipts_get(raw + 4, len - 4);
+		return true;
 	case WIRE_SCTP_PARAM_UNRECOGNIZED:
 	case WIRE_SCTP_PARAM_PRESERVATIVE:
 	case WIRE_SCTP_PARAM_PAD:
@@ -86,7 +89,7 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init)
 {
 	size_t len = WIRE_SCTP_INIT_LEN;
-	uint8_t code[4], types[2];
+	uint8_t code[4], types[2], receipts[WIRE_SCTP_RECEIPTS_LEN];
 
 	put_be32(p + 4, init->tag);
 	put_be32(p + 8, init->a_rwnd);
@@ -100,6 +103,11 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 					   sizeof(types));
 	put_be32(code, init->adaptation);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
+	if (init->receipts.version) {
+		wire_sctp_receipts_put(receipts, &init->receipts);
+		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_RECEIPTS, receipts,
+					   sizeof(receipts));
+	}
 	wire_sctp_chunk_put(p, type, 0, len);
 	return len;
 }

@@ -8,6 +8,7 @@
 
 #include "util/addr.h"
 #include "wire/sctp_packet.h"
+#include "wire/sctp_receipts.h"
 
 #define WIRE_SCTP_INIT_LEN 20u /* chunk header and fixed part */
 
@@ -43,6 +44,7 @@ struct wire_sctp_init {
 	uint32_t tsn;
 	bool has_adaptation;
 	uint32_t adaptation;
+	struct wire_sctp_receipts receipts;
 	uint16_t address_type;	  /* the first of the Supported Address Types, or 0 */
 	const uint8_t *host_name; /* header of the Host Name Address, which is forbidden, or NULL */
 	unsigned int addrs;	  /* IPv4 and IPv6 Address parameters; they have no scope */
@@ -64,7 +66,8 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 
 /*
  * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the address type if there
- * is one, and the adaptation of *init. Returns the length, WIRE_SCTP_INIT_LEN + 16 bytes at most.
+ * is one, the adaptation of *init, and the receipts if their version is not 0. Returns the length,
+ * WIRE_SCTP_INIT_LEN + 28 bytes at most.
  * More parameters may be appended with wire_sctp_param_put(), and counted in with
  * wire_sctp_chunk_put().
  */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/explain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "iwarp/assoc.h"
+#include "iwarp/iw_wr.h"
+#include "iwarp/opcode.h"
+#include "iwarp/rc.h"
+
+#define LINE 400 /* bytes of a line at most; it is cut there */
+
+struct line {
+	char text[LINE];
+	size_t len;
+};
+
+static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *l, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(l->text + l->len, LINE - l->len, format, args);
+	va_end(args);
+	if (n > 0)
+		l->len += (size_t)n < LINE - l->len ? (size_t)n : LINE - l->len - 1;
+}
+
+static const char *error_words(uint16_t error)
+{
+	switch (error) {
+	case TERM_RDMAP_STAG:
+	case TERM_DDP_STAG:
+		return "there is no such STag, or it does not give that right";
+	case TERM_RDMAP_BOUNDS:
+	case TERM_DDP_BOUNDS:
+		return "outside of what the STag stands for, or not mapped any more";
+	case TERM_RDMAP_ACCESS:
+		return "the STag does not give that right";
+	case TERM_RDMAP_STREAM:
+	case TERM_DDP_STREAM:
+		return "the STag belongs to another PD or QP";
+	case TERM_RDMAP_WRAP:
+	case TERM_DDP_WRAP:
+		return "address and length wrap";
+	case TERM_RDMAP_INVALIDATE:
+	case TERM_RDMAP_INVALIDATE_OP:
+		return "the STag cannot be invalidated";
+	case TERM_RDMAP_OPCODE:
+		return "no operation that can be done here";
+	case TERM_RDMAP_STREAM_CATASTROPHIC:
+		return "the address of an atomic is not a multiple of 8";
+	case TERM_DDP_NO_BUFFER:
+		return "no receive was posted in time";
+	case TERM_DDP_TOO_LONG:
+	case TERM_DDP_MO:
+		return "longer than the receive";
+	case TERM_RDMAP_LOCAL:
+	case TERM_DDP_LOCAL:
+		return "an error of that side's own";
+	default:
+		return "an error of the protocol";
+	}
+}
+
+static const char *status_words(uint32_t status)
+{
+	switch (status) {
+	case IW_WC_LOC_LEN_ERR:
+		return "local length error";
+	case IW_WC_LOC_QP_OP_ERR:
+		return "local QP operation error";
+	case IW_WC_LOC_PROT_ERR:
+		return "local protection error";
+	case IW_WC_MW_BIND_ERR:
+		return "memory window bind error";
+	case IW_WC_REM_INV_REQ_ERR:
+		return "remote invalid request error";
+	case IW_WC_REM_ACCESS_ERR:
+		return "remote access error";
+	case IW_WC_REM_OP_ERR:
+		return "remote operation error";
+	case IW_WC_RETRY_EXC_ERR:
+		return "transport retry counter exceeded";
+	case IW_WC_RNR_RETRY_EXC_ERR:
+		return "RNR retry counter exceeded";
+	default:
+		return "error";
+	}
+}
+
+static const char *operation(unsigned int rdmap)
+{
+	static const char *const names[IW_OPCODES] = {
+		[RDMAP_WRITE] = "RDMA Write",
+		[RDMAP_READ_REQUEST] = "RDMA Read",
+		[RDMAP_READ_RESPONSE] = "Read Response",
+		[RDMAP_SEND] = "Send",
+		[RDMAP_SEND_INV] = "Send with Invalidate",
+		[RDMAP_SEND_SE] = "Send",
+		[RDMAP_SEND_SE_INV] = "Send with Invalidate",
+		[RDMAP_TERMINATE] = "Terminate",
+		[RDMAP_IMMEDIATE] = "Immediate Data",
+		[RDMAP_IMMEDIATE_SE] = "Immediate Data",
+		[RDMAP_ATOMIC_REQUEST] = "atomic",
+		[RDMAP_ATOMIC_RESPONSE] = "Atomic Response",
+		[RDMAP_SEND_IMM] = "Send with Immediate",
+		[RDMAP_SEND_SE_IMM] = "Send with Immediate",
+		[RDMAP_RECEIPT] = "receipt",
+	};
+
+	return names[rdmap & 0xf] ? names[rdmap & 0xf] : "unknown message";
+}
+
+static void begin(struct line *l, const struct iw_session *s)
+{
+	char peer[64] = "";
+
+	l->len = 0;
+	if (s->assoc && s->assoc->ops.describe)
+		s->assoc->ops.describe(s->assoc->llp, peer, sizeof(peer));
+	add(l, "QP %u%s%s: ", s->qp->num, *peer ? ", peer " : "", peer);
+}
+
+/* What the work request that f blames asked for. */
+static void add_work_request(struct line *l, const struct iw_session *s, const struct iw_failure *f)
+{
+	const struct iw_send_wqe *wqe;
+	const struct iw_wr_info *info;
+
+	if (f->fault == IW_FAULT_RQ) {
+		add(l, "a receive: %s", status_words(f->status));
+		return;
+	}
+	wqe = iw_sq_at(s->qp, f->index);
+	info = iw_wr_info(wqe->opcode);
+	add(l, "work request 0x%llx, ", (unsigned long long)wqe->wr_id);
+	if (info->kind == IW_WR_KIND_LOCAL)
+		add(l, "a local one");
+	else
+		add(l, "%s of %u bytes", operation(info->rdmap), wqe->length);
+	if (info->kind == IW_WR_KIND_WRITE || iw_wr_is_request(wqe->opcode))
+		add(l, " at 0x%llx, rkey 0x%x", (unsigned long long)wqe->remote_to, wqe->rkey);
+	add(l, ": %s", status_words(f->status));
+}
+
+static void add_rights(struct line *l, uint32_t access)
+{
+	add(l, "%s%s%s%s", access & IW_ACCESS_REMOTE_READ ? " read" : "",
+	    access & IW_ACCESS_REMOTE_WRITE ? " write" : "",
+	    access & IW_ACCESS_REMOTE_ATOMIC ? " atomic" : "",
+	    access & IW_ACCESS_REMOTE ? "" : " none");
+}
+
+/* What the STag stands for here. */
+static void add_stag(struct line *l, const struct iw_session *s, uint32_t stag)
+{
+	const struct iw_mr *mr = iw_mr_find(s->rnic, stag);
+
+	if (!mr)
+		return;
+	add(l, "; STag 0x%x has %llu bytes from 0x%llx, remote rights:", stag,
+	    (unsigned long long)mr->length, (unsigned long long)mr->iova);
+	add_rights(l, mr->access & s->qp->access);
+}
+
+/* What the peer's message wanted, from its headers. */
+static void add_message(struct line *l, const struct iw_session *s, const struct term_message *t)
+{
+	struct rdmap_read_request r;
+	struct ddp_header h;
+
+	if (!t->has_header || !ddp_get(&h, t->header, sizeof(t->header)))
+		return;
+	add(l, "; %s", operation(rdmap_opcode(h.rdmap)));
+	if (t->has_read_request) {
+		rdmap_get_read_request(&r, t->read_request);
+		add(l, " of %u bytes at 0x%llx, STag 0x%x", r.size, (unsigned long long)r.src_to,
+		    r.src_stag);
+		add_stag(l, s, r.src_stag);
+	} else if (ddp_is_tagged(h.control)) {
+		add(l, " of %zu bytes at 0x%llx, STag 0x%x",
+		    (size_t)t->segment_len - DDP_TAGGED_LEN, (unsigned long long)h.to, h.stag);
+		add_stag(l, s, h.stag);
+	} else {
+		add(l, ", message %u of queue %u", h.msn, h.qn);
+	}
+}
+
+static void add_error(struct line *l, uint16_t error)
+{
+	static const char *const layers[] = { "RDMAP", "DDP", "LLP" };
+
+	add(l, "%s (%s error 0x%04x)", error_words(error),
+	    TERM_LAYER(error) < 3 ? layers[TERM_LAYER(error)] : "unknown", error);
+}
+
+static void say(const struct iw_session *s, enum iw_say_level level, const struct line *l)
+{
+	s->rnic->ops.say(level, l->text);
+}
+
+void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f)
+{
+	struct line l;
+
+	if (!s->rnic->ops.say || !s->qp)
+		return;
+	if (f->fault != IW_FAULT_NONE) {
+		begin(&l, s);
+		add_work_request(&l, s, f);
+		say(s, IW_SAY_ERROR, &l);
+	}
+	if (f->illegal)
+		return;
+	begin(&l, s);
+	add(&l, "Terminate sent: ");
+	add_error(&l, f->term.error);
+	add_message(&l, s, &f->term);
+	say(s, IW_SAY_INFO, &l);
+}
+
+void iw_explain_received(const struct iw_session *s, const struct term_message *t,
+			 const struct iw_failure *f)
+{
+	struct line l;
+
+	if (!s->rnic->ops.say)
+		return;
+	if (f->fault != IW_FAULT_NONE) {
+		begin(&l, s);
+		add_work_request(&l, s, f);
+		add(&l, ": the peer says: ");
+		add_error(&l, t->error);
+		say(s, IW_SAY_ERROR, &l);
+	}
+	begin(&l, s);
+	add(&l, "Terminate received: ");
+	add_error(&l, t->error);
+	say(s, IW_SAY_INFO, &l);
+}
+
+void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error)
+{
+	struct line l;
+
+	if (!s->rnic->ops.say)
+		return;
+	begin(&l, s);
+	add_work_request(&l, s, f);
+	add(&l, ": the association is lost: %s", strerror(-error));
+	say(s, IW_SAY_INFO, &l);
+}

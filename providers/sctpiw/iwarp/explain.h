@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every end of a QP says why, in a line for people (iw_rnic_ops.say): at level error what a program
+ * got wrong, at level info each Terminate that is sent or received. Needs the shard's lock.
+ */
+#ifndef SCTPIW_IWARP_EXPLAIN_H
+#define SCTPIW_IWARP_EXPLAIN_H
+
+struct iw_failure;
+struct iw_session;
+struct term_message;
+
+/* This side found the error f, and the session is about to end. */
+void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
+/* The peer's Terminate t has come; f blames the work request that it is about, if there is one. */
+void iw_explain_received(const struct iw_session *s, const struct term_message *t,
+			 const struct iw_failure *f);
+/* The association is gone, and f blames the oldest work request. */
+void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
+
+#endif

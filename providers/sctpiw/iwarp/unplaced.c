@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/unplaced.h"
+
+#include "iwarp/assoc.h"
+#include "iwarp/iw_wr.h"
+#include "iwarp/rc.h"
+#include "iwarp/zcopy.h"
+#include "wire/rdmap_receipt.h"
+
+static struct iw_unplaced *unplaced_of(struct list_node *node)
+{
+	return list_entry(node, struct iw_unplaced, node);
+}
+
+void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head)
+{
+	rc->unplaced = (struct iw_unplaced){ .arrived = sq_head, .next = sq_head };
+	iw_send_window_start(&rc->unplaced.window, s->assoc->receipts, s->assoc->send_window);
+	list_init(&rc->unplaced.node);
+}
+
+void iw_unplaced_stop(struct iw_rc *rc)
+{
+	list_del(&rc->unplaced.node);
+}
+
+/* ---- what is awaited ---- */
+
+/* The QP waits until the message with this number is placed. Most often it is the newest one. */
+static void await(struct iw_rc *rc, uint32_t seq)
+{
+	struct iw_unplaced *u = &rc->unplaced;
+	struct list_node *head = &rc->session->assoc->unplaced, *at;
+
+	list_del(&u->node);
+	at = head->prev;
+	while (at != head && (int32_t)(unplaced_of(at)->seq - seq) > 0)
+		at = at->prev;
+	u->seq = seq;
+	list_add(at, &u->node);
+}
+
+/* Has the peer said that the WQE's message is in no receive? */
+static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe *wqe)
+{
+	return u->waiting && iw_wr_info(wqe->opcode)->on_queue_0 &&
+	       (int32_t)(wqe->msn - u->waiting_msn) >= 0;
+}
+
+/*
+ * Finds out what is placed, also behind a Send without a receive: numbers of messages are compared
+ * modulo 2^32, so it has to be noticed soon. Returns whether a WQE is not placed; *seq: its message.
+ */
+static bool take_placed(struct iw_rc *rc, uint32_t *seq)
+{
+	uint32_t placed = rc->session->assoc->placed;
+	struct iw_unplaced *u = &rc->unplaced;
+
+	iw_send_window_placed(&u->window, placed);
+	for (; u->arrived != rc->base.send.next; u->arrived++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
+
+		if (wqe->progress != IW_WQE_SENT || (int32_t)(placed - wqe->seq) > 0)
+			continue;
+		*seq = wqe->seq;
+		return true;
+	}
+	return false;
+}
+
+/* Marks the WQEs that are placed as done, up to the first Send without a receive. */
+static void mark_done(struct iw_rc *rc)
+{
+	struct iw_unplaced *u = &rc->unplaced;
+
+	for (; u->next != u->arrived; u->next++) {
+		struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->next);
+
+		if (wqe->progress != IW_WQE_SENT)
+			continue;
+		if (has_no_receive(u, wqe))
+			return;
+		wqe->progress = IW_WQE_DONE;
+	}
+}
+
+/* Marks what is placed, and says what is awaited next. */
+static void advance(struct iw_rc *rc)
+{
+	struct iw_unplaced *u = &rc->unplaced;
+	uint32_t seq = 0, window_seq;
+	bool awaits = take_placed(rc, &seq);
+
+	mark_done(rc);
+	if (u->blocked && iw_send_window_awaits(&u->window, &window_seq)) {
+		if (!awaits || (int32_t)(window_seq - seq) < 0)
+			seq = window_seq;
+		awaits = true;
+	}
+	if (awaits)
+		await(rc, seq);
+	else
+		list_del(&u->node);
+}
+
+bool iw_unplaced_add(struct iw_rc *rc, struct iw_send_wqe *wqe)
+{
+	struct iw_assoc *assoc = rc->session->assoc;
+
+	if (!assoc->ops.placed)
+		return true;
+	wqe->seq = assoc->pulled;
+	wqe->ssn = rc->session->tx.ssn;
+	if (rc->base.qp.sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
+		assoc->msg->awaited = true;
+	if (!list_linked(&rc->unplaced.node))
+		await(rc, wqe->seq);
+	return false;
+}
+
+void iw_unplaced_block(struct iw_rc *rc)
+{
+	rc->unplaced.blocked = true;
+	advance(rc);
+}
+
+/* Completes what is placed, and has a Send that was blocked tried again. */
+static void conclude(struct iw_rc *rc)
+{
+	struct iw_session *s = rc->session;
+
+	advance(rc);
+	if (!iw_rc_complete_sends(rc) || !rc->unplaced.blocked)
+		return;
+	rc->unplaced.blocked = false;
+	iw_session_wake(s);
+}
+
+void iw_assoc_placed(struct iw_assoc *assoc)
+{
+	struct list_node *head = &assoc->unplaced;
+	uint32_t placed;
+
+	if (!assoc->ops.placed)
+		return;
+	placed = assoc->ops.placed(assoc->llp);
+	if (placed == assoc->placed)
+		return;
+	assoc->placed = placed;
+	/* Each turn takes the first QP off the list, or puts it further back. */
+	while (!list_empty(head) && (int32_t)(placed - unplaced_of(head->next)->seq) > 0)
+		conclude(list_entry(unplaced_of(head->next), struct iw_rc, unplaced));
+}
+
+/* ---- what the peer says ---- */
+
+/* The bytes of the window from which on Sends have no receive. */
+static uint32_t held_from(const struct iw_rc *rc, uint32_t msn)
+{
+	uint32_t end = rc->base.send.next + rc->base.send.begun;
+
+	for (uint32_t i = rc->unplaced.next; i != end; i++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, i);
+
+		if (iw_wr_info(wqe->opcode)->on_queue_0 && wqe->msn == msn)
+			return wqe->sent_before;
+	}
+	return rc->unplaced.window.sent; /* of none that is under way */
+}
+
+/* The last receipt: messages before this DDP-SSN were taken, whatever the LLP knows. */
+static void take_final(struct iw_rc *rc, uint16_t ssn)
+{
+	struct iw_unplaced *u = &rc->unplaced;
+
+	iw_zcopy_end(rc->session); /* they may not be acknowledged, and their WRs complete */
+	for (; u->arrived != rc->base.send.next; u->arrived++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
+
+		if (wqe->progress == IW_WQE_SENT && (int16_t)(ssn - wqe->ssn) <= 0)
+			return;
+	}
+}
+
+void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
+{
+	struct iw_unplaced *u = &rc->unplaced;
+
+	u->waiting = r->waiting;
+	u->waiting_msn = r->msn;
+	u->window.held = r->waiting;
+	if (r->waiting)
+		u->window.held_from = held_from(rc, r->msn);
+	if (r->final)
+		take_final(rc, r->ssn);
+	conclude(rc);
+}
+
+static void blame(uint32_t index, uint32_t status, struct iw_failure *f)
+{
+	f->fault = IW_FAULT_SQ;
+	f->index = index;
+	f->status = status;
+}
+
+void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failure *f)
+{
+	uint32_t end = rc->base.send.next + rc->base.send.begun;
+
+	for (uint32_t i = rc->unplaced.next; i != end; i++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, i);
+
+		if (wqe->progress != IW_WQE_SENT && wqe->progress != IW_WQE_STARTED)
+			continue;
+		blame(i, status, f);
+		return;
+	}
+	if (iw_ring_head(&rc->base.qp.sq) != end)
+		blame(iw_ring_head(&rc->base.qp.sq), status, f);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A receipt: what the receiver of a session's messages says of them (docs/wire.md). It is a DDP
+ * message of 8 bytes on queue 4, under the opcode RDMAP_RECEIPT, and part of the extension
+ * "receipts" (sctp_receipts.h): no other peer sends or gets it.
+ *
+ *  |     Flags     |   Reserved    |     Next DDP-SSN              |
+ *  |                              MSN                              |
+ *
+ * Integers of the struct are in host order. No state.
+ */
+#ifndef SCTPIW_WIRE_RDMAP_RECEIPT_H
+#define SCTPIW_WIRE_RDMAP_RECEIPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/bytes.h"
+
+#define RDMAP_RECEIPT_LEN 8
+#define RDMAP_RECEIPT_WAITING 0x01 /* flag: .waiting */
+#define RDMAP_RECEIPT_FINAL 0x02   /* flag: .final */
+
+struct rdmap_receipt {
+	bool waiting; /* messages on queue 0 from .msn on have no receive yet */
+	bool final;   /* the session ends here: messages from .ssn on were not taken */
+	uint16_t ssn; /* the DDP-SSN of the first message that was not delivered */
+	uint32_t msn; /* valid if .waiting */
+};
+
+/* Writes RDMAP_RECEIPT_LEN bytes. */
+static inline void rdmap_put_receipt(uint8_t *p, const struct rdmap_receipt *r)
+{
+	p[0] = (uint8_t)((r->waiting ? RDMAP_RECEIPT_WAITING : 0) |
+			 (r->final ? RDMAP_RECEIPT_FINAL : 0));
+	p[1] = 0;
+	put_be16(p + 2, r->ssn);
+	put_be32(p + 4, r->msn);
+}
+
+/* Reads RDMAP_RECEIPT_LEN bytes; flags that we do not know are ignored. */
+static inline void rdmap_get_receipt(struct rdmap_receipt *r, const uint8_t *p)
+{
+	r->waiting = p[0] & RDMAP_RECEIPT_WAITING;
+	r->final = p[0] & RDMAP_RECEIPT_FINAL;
+	r->ssn = get_be16(p + 2);
+	r->msn = get_be32(p + 4);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What our extension "receipts" adds to SCTP (docs/wire.md): a parameter of INIT and INIT ACK by
+ * which two sides agree upon it, and a chunk that goes with a SACK. Both types ask a stack that
+ * does not know them to skip them without a report. Integers are in host order. No state.
+ *
+ *  |        Type = 0xBF57          |          Length = 12          |
+ *  |    Version    |                   Reserved                    |
+ *  |             Window of Sends, bytes for each QP                |
+ *
+ *  |  Type = 0xBE  |   Flags   |A|U|          Length = 8           |
+ *  |                              TSN                              |
+ */
+#ifndef SCTPIW_WIRE_SCTP_RECEIPTS_H
+#define SCTPIW_WIRE_SCTP_RECEIPTS_H
+
+#include "wire/sctp_packet.h"
+
+#define WIRE_SCTP_PARAM_RECEIPTS 0xbf57
+#define WIRE_SCTP_RECEIPTS_VERSION 1 /* the only one that there is */
+#define WIRE_SCTP_RECEIPTS_LEN 8u    /* bytes of the parameter's value */
+
+#define WIRE_SCTP_HOLD 0xbe
+#define WIRE_SCTP_HOLD_LEN 8u
+/* Flag: the sender has a receipt to send that has no TSN yet. The TSN field says nothing then. */
+#define WIRE_SCTP_HOLD_UNSENT 0x01
+/* Flag: holds nothing, but asks for a SACK, with all that goes with it. */
+#define WIRE_SCTP_HOLD_ASK 0x02
+
+/* The value of the parameter. */
+struct wire_sctp_receipts {
+	uint8_t version; /* the highest that the sender knows; 0: it does not know the extension */
+	uint32_t window; /* bytes of Sends without a receive that it keeps for each QP */
+};
+
+/* Writes WIRE_SCTP_RECEIPTS_LEN bytes. */
+static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_receipts *r)
+{
+	put_be32(p, (uint32_t)r->version << 24);
+	put_be32(p + 4, r->window);
+}
+
+/* Reads the value of a parameter. One that is too short says version 0. */
+static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p, size_t len)
+{
+	if (len < WIRE_SCTP_RECEIPTS_LEN)
+		return (struct wire_sctp_receipts){ 0 };
+	return (struct wire_sctp_receipts){ .version = p[0], .window = get_be32(p + 4) };
+}
+
+/* Writes WIRE_SCTP_HOLD_LEN bytes. */
+static inline void wire_sctp_hold_put(uint8_t *p, uint8_t flags, uint32_t tsn)
+{
+	wire_sctp_chunk_put(p, WIRE_SCTP_HOLD, flags, WIRE_SCTP_HOLD_LEN);
+	put_be32(p + 4, tsn);
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* What people are told when a QP ends (iwarp/explain.c). */
+#include <stdio.h>
+
+#include "fixture/iw_script.h"
+#include "iwarp/assoc.h"
+
+static struct {
+	enum iw_say_level level;
+	char text[512];
+} said[8];
+static unsigned int n_said;
+
+static void say(enum iw_say_level level, const char *line)
+{
+	assert_true(n_said < 8);
+	said[n_said].level = level;
+	snprintf(said[n_said++].text, sizeof(said[0].text), "%s", line);
+}
+
+static void describe(void *llp, char *buf, size_t len)
+{
+	snprintf(buf, len, "10.0.0.2:4791");
+}
+
+static void start(struct fx *x)
+{
+	open_session(x, 4, 4);
+	x->rnic->ops.say = say;
+	x->assoc->ops.describe = describe;
+	n_said = 0;
+}
+
+/* The next line is of this level, names the QP and the peer, and goes on with this. */
+static void expect(const struct fx *x, unsigned int i, enum iw_say_level level, const char *rest)
+{
+	char whole[512];
+
+	snprintf(whole, sizeof(whole), "QP %u, peer 10.0.0.2:4791: %s", x->qp->num, rest);
+	assert_true(i < n_said);
+	assert_string_equal(said[i].text, whole);
+	assert_int_equal(said[i].level, level);
+}
+
+/* The peer may not write there: what it wanted, and what the STag gives. */
+static void refused_here(void **state)
+{
+	char want[512];
+	struct fx x;
+
+	start(&x);
+	iw_qp_set_access(x.qp, IW_ACCESS_REMOTE_READ);
+	in(&x, "C1 40 %w %q 'Write'", x.stag, x.base + 8);
+	snprintf(want, sizeof(want),
+		 "Terminate sent: there is no such STag, or it does not give that right "
+		 "(DDP error 0x1100); RDMA Write of 5 bytes at 0x%llx, STag 0x%x; STag 0x%x has "
+		 "%u bytes from 0x%llx, remote rights: read",
+		 (unsigned long long)x.base + 8, x.stag, x.stag, FX_MEM,
+		 (unsigned long long)x.base);
+	expect(&x, 0, IW_SAY_INFO, want);
+	assert_int_equal(n_said, 1);
+	fx_stop(&x);
+}
+
+/* The peer refuses a work request of ours. */
+static void refused_there(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	fx_post(&x, 0x77, IW_WR_RDMA_READ, x.base, 10, 0x99, 0x1000, 0);
+	out(&x, "41 41 ..");
+	in(&x, "41 47 00000000  00000002 00000001 00000000  0101C000 002E"
+	       "  41 41 00000000  00000001 00000001 00000000");
+	expect(&x, 0, IW_SAY_ERROR,
+	       "work request 0x77, RDMA Read of 10 bytes at 0x1000, rkey 0x99: remote access error: "
+	       "the peer says: outside of what the STag stands for, or not mapped any more "
+	       "(RDMAP error 0x0101)");
+	expect(&x, 1, IW_SAY_INFO,
+	       "Terminate received: outside of what the STag stands for, or not mapped any more "
+	       "(RDMAP error 0x0101)");
+	assert_int_equal(n_said, 2);
+	fx_stop(&x);
+}
+
+/* An lkey that is none. */
+static void wrong_here(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	fx_post_recv(&x, 5, x.base, 16, 0x123);
+	in(&x, "41 43 00000000  00000000 00000001 00000000 'fault'");
+	expect(&x, 0, IW_SAY_ERROR, "a receive: local protection error");
+	expect(&x, 1, IW_SAY_INFO,
+	       "Terminate sent: an error of that side's own (DDP error 0x1000)");
+	fx_stop(&x);
+}
+
+static void lost(void **state)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct fx x;
+
+	start(&x);
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 0x1000, 0);
+	out(&x, "41 41 ..");
+	iw_assoc_lost(x.assoc, -ETIMEDOUT);
+	expect(&x, 0, IW_SAY_INFO,
+	       "work request 0x1, RDMA Read of 10 bytes at 0x1000, rkey 0x99: transport retry counter "
+	       "exceeded: the association is lost: Connection timed out");
+	assert_int_equal(n_said, 1);
+	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused_here),
+		cmocka_unit_test(refused_there),
+		cmocka_unit_test(wrong_here),
+		cmocka_unit_test(lost),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

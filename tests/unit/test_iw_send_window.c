@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/*
+ * How many bytes of Sends may be under way that perhaps have no receive (iwarp/send_window.c): the
+ * account alone, and then a QP that stops and goes on by it.
+ */
+#include "fixture/iw_receipts.h"
+#include "iwarp/unexpected.h"
+
+#define COST IW_UNEXPECTED_COST
+
+/* ---- the account ---- */
+
+static void without_a_window(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq;
+
+	iw_send_window_start(&w, false, 100);
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_true(iw_send_window_fits(&w, UINT32_MAX, 0));
+		iw_send_window_take(&w, 60000, i);
+	}
+	assert_false(iw_send_window_awaits(&w, &seq));
+}
+
+/* So many bytes and not one more, each segment with what it costs the peer besides. */
+static void limit(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq;
+
+	iw_send_window_start(&w, true, 3 * (COST + 1000));
+	assert_false(iw_send_window_awaits(&w, &seq));
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(iw_send_window_fits(&w, 1000, 0));
+		iw_send_window_take(&w, 1000, 10 + i);
+	}
+	assert_true(iw_send_window_fits(&w, 1000, 10));
+	assert_false(iw_send_window_fits(&w, 1001, 10));
+	iw_send_window_take(&w, 1000, 12);
+	assert_false(iw_send_window_fits(&w, 0, 10)); /* message 10 is not placed */
+	assert_true(iw_send_window_awaits(&w, &seq));
+	assert_int_equal(seq, 10);
+	assert_true(iw_send_window_fits(&w, 1000, 11));
+	assert_false(iw_send_window_fits(&w, 1001, 11));
+	assert_true(iw_send_window_fits(&w, 3 * (COST + 1000) - COST, 13));
+	assert_false(iw_send_window_awaits(&w, &seq));
+}
+
+/* The last bytes before a long segment were too few for a mark, and are placed when it comes. */
+static void placed_without_a_mark(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq;
+
+	iw_send_window_start(&w, true, 64 * COST);
+	iw_send_window_take(&w, 0, 7);
+	assert_true(w.first_mark == w.next_mark);
+	assert_false(iw_send_window_fits(&w, 63 * COST, 7));
+	assert_true(iw_send_window_fits(&w, 63 * COST, 8));
+	assert_false(iw_send_window_awaits(&w, &seq));
+}
+
+/* One segment always goes, if no other is under way. */
+static void smaller_than_a_segment(void **state)
+{
+	static const uint32_t limits[] = { 0, 1, COST, COST + 999 };
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct iw_send_window w;
+		uint32_t seq;
+
+		iw_send_window_start(&w, true, limits[i]);
+		for (uint32_t k = 0; k < 20; k++) {
+			assert_true(iw_send_window_fits(&w, 1000, k));
+			iw_send_window_take(&w, 1000, k);
+			assert_false(iw_send_window_fits(&w, 1000, k));
+			assert_true(iw_send_window_awaits(&w, &seq));
+			assert_int_equal(seq, k);
+		}
+	}
+}
+
+/* Small segments share marks; what is awaited is never more than was sent, and always comes. */
+static void many_small(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq, sent = 0, placed = 0;
+	unsigned int blocked = 0;
+
+	iw_send_window_start(&w, true, 100 * (COST + 8));
+	while (sent < 100000) {
+		if (iw_send_window_fits(&w, 8, placed)) {
+			iw_send_window_take(&w, 8, sent++);
+			assert_true(sent - placed <= 100);
+			continue;
+		}
+		blocked++;
+		assert_true(iw_send_window_awaits(&w, &seq));
+		assert_true(seq >= placed && seq < sent);
+		placed = seq + 1;
+		assert_true(iw_send_window_fits(&w, 8, placed));
+	}
+	/* No more than the marks allow is waited for at a time: the pipe does not run dry. */
+	assert_true(blocked >= 1000 && blocked <= 100000 / 10);
+}
+
+/* So few bytes that they have no mark of their own keep a long segment waiting. */
+static void long_behind_short(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq;
+
+	iw_send_window_start(&w, true, COST + 1432);
+	iw_send_window_take(&w, 10, 7);
+	assert_false(iw_send_window_fits(&w, 1432, 7));
+	assert_true(iw_send_window_awaits(&w, &seq));
+	assert_int_equal(seq, 7);
+	assert_false(iw_send_window_fits(&w, 1432, 7));
+	assert_true(iw_send_window_awaits(&w, &seq)); /* asked again */
+	assert_int_equal(seq, 7);
+	assert_true(iw_send_window_fits(&w, 1432, 8));
+}
+
+/* What the peer has placed without a receive counts on. */
+static void held(void **state)
+{
+	struct iw_send_window w;
+	uint32_t seq, second;
+
+	iw_send_window_start(&w, true, 4 * (COST + 1000));
+	iw_send_window_take(&w, 1000, 0);
+	second = w.sent;
+	iw_send_window_take(&w, 1000, 1);
+	iw_send_window_take(&w, 1000, 2);
+	w.held = true;
+	w.held_from = second;
+	assert_true(iw_send_window_fits(&w, 1000, 3));
+	assert_true(iw_send_window_fits(&w, 1000 + COST + 1000, 3)); /* the first has its receive */
+	assert_false(iw_send_window_fits(&w, 1000 + COST + 1001, 3));
+	iw_send_window_take(&w, 1000, 3);
+	iw_send_window_take(&w, 1000, 4);
+	assert_false(iw_send_window_fits(&w, 0, 5));
+	assert_false(iw_send_window_awaits(&w, &seq)); /* only the peer's receipt can help */
+	w.held_from += COST + 1000;
+	assert_true(iw_send_window_fits(&w, 1000, 5));
+	assert_false(iw_send_window_fits(&w, 1001, 5));
+	w.held = false;
+	assert_true(iw_send_window_fits(&w, 4 * (COST + 1000) - COST, 5));
+	/* From bytes on that are not placed: those that are not placed count all the same. */
+	for (uint32_t i = 0; i < 4; i++)
+		iw_send_window_take(&w, 1000, 5 + i);
+	w.held = true;
+	w.held_from = w.sent;
+	assert_false(iw_send_window_fits(&w, 0, 5));
+}
+
+/* The account of bytes and the numbers of messages are modulo 2^32. */
+static void wraps(void **state)
+{
+	struct iw_send_window w;
+	uint32_t number = 0xfffffff0;
+
+	iw_send_window_start(&w, true, 10 * (COST + 60000));
+	w.sent = w.placed = 0xffff0000;
+	for (uint32_t i = 0; i < 100; i++) {
+		for (uint32_t k = 0; k < 10; k++) {
+			assert_true(iw_send_window_fits(&w, 60000, number + k));
+			iw_send_window_take(&w, 60000, number + k);
+		}
+		assert_false(iw_send_window_fits(&w, 60000, number));
+		number += 10;
+	}
+}
+
+/* More than 1 GiB is not used, and a segment of any length overflows nothing. */
+static void huge(void **state)
+{
+	struct iw_send_window w;
+	uint32_t sent = 0;
+
+	iw_send_window_start(&w, true, UINT32_MAX);
+	assert_int_equal(w.limit, IW_SEND_WINDOW_MAX);
+	while (iw_send_window_fits(&w, 65000, 0)) {
+		iw_send_window_take(&w, 65000, sent++);
+		assert_true(sent < 20000);
+	}
+	assert_int_equal(sent, IW_SEND_WINDOW_MAX / (COST + 65000));
+	assert_false(iw_send_window_fits(&w, 65000, sent / IW_SEND_MARKS - 1));
+	assert_true(iw_send_window_fits(&w, 65000, sent / IW_SEND_MARKS + 2));
+	w.held = true;
+	w.held_from = w.sent - 1000;
+	assert_true(iw_send_window_fits(&w, 65000, sent));
+}
+
+/* ---- with a QP ---- */
+
+/* Three Sends of 1,000 bytes fit. */
+#define THREE (3 * (COST + 1000))
+
+static void stops_and_goes_on(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, THREE);
+	for (uint64_t id = 1; id <= 5; id++)
+		receipts_send(&x, id, 1000);
+	receipts_pull(&x, 3);
+	assert_false(fx_pull(&x));
+	x.doorbells = 0;
+	receipts_place(&x, 1); /* and nobody asks the QP again */
+	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	assert_true(x.doorbells);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 3);
+	receipts_expect_some(&x, 2, 3, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_expect(&x, 5, IW_WC_SUCCESS);
+	fx_stop(&x);
+	/* a long one behind a short one */
+	receipts_start(&x, COST + 1432);
+	receipts_send(&x, 1, 10);
+	receipts_send(&x, 2, 1432);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	fx_stop(&x);
+}
+
+/* Writes have no receive, so they have no window; nor have Sends to a peer that keeps none. */
+static void what_it_is_for(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, 100);
+	for (uint64_t id = 1; id <= 10; id++)
+		receipts_write(&x, id, 1000);
+	receipts_pull(&x, 10);
+	receipts_send(&x, 11, 1000);
+	receipts_send(&x, 12, 1000);
+	receipts_write(&x, 13, 1000);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	fx_stop(&x);
+
+	receipts_start_without(&x);
+	for (uint64_t id = 1; id <= 10; id++)
+		receipts_send(&x, id, 1000);
+	receipts_pull(&x, 10);
+	fx_stop(&x);
+}
+
+/* Immediate Data takes a receive as well; it stays behind its Write until the window lets it. */
+static void immediate_data(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, COST + 1000);
+	receipts_send(&x, 1, 1000);
+	fx_post(&x, 2, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 10, 1, 1, 0);
+	receipts_write(&x, 3, 10);
+	receipts_pull(&x, 2);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	assert_int_equal(x.out[3], 0x40 | RDMAP_IMMEDIATE);
+	receipts_pull(&x, 1);
+	receipts_place(&x, 2);
+	receipts_expect(&x, 2, IW_WC_SUCCESS);
+	receipts_place(&x, 1);
+	receipts_expect(&x, 3, IW_WC_SUCCESS);
+	fx_stop(&x);
+}
+
+/* The peer keeps them without a receive: its receipts alone let the QP go on. */
+static void receipts_let_it_go_on(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, THREE);
+	for (uint64_t id = 1; id <= 8; id++)
+		receipts_send(&x, id, 1000);
+	receipts_pull(&x, 3);
+	assert_false(fx_pull(&x));
+	receipts_waiting(&x, 1);
+	receipts_place(&x, 3);
+	receipts_expect_none(&x);
+	assert_false(fx_pull(&x));
+	receipts_waiting(&x, 3);
+	receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+	receipts_pull(&x, 2);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 2);
+	receipts_expect_none(&x);
+	assert_false(fx_pull(&x));
+	receipts_lifted(&x);
+	receipts_expect_some(&x, 3, 3, IW_WC_SUCCESS);
+	receipts_pull(&x, 3);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 3);
+	receipts_expect_some(&x, 6, 3, IW_WC_SUCCESS);
+	fx_stop(&x);
+}
+
+/* They say that Sends wait which the SACK has not told of yet; those under way count twice never. */
+static void receipt_before_placement(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, THREE);
+	for (uint64_t id = 1; id <= 6; id++)
+		receipts_send(&x, id, 1000);
+	receipts_pull(&x, 3);
+	receipts_waiting(&x, 2);
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	receipts_lifted(&x); /* of the second one, which the SACK will tell of */
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_expect(&x, 2, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	fx_stop(&x);
+}
+
+/* A message that is longer than the window goes on segment by segment. */
+static void long_message(void **state)
+{
+	static const uint32_t windows[] = { 0, 1000, COST + 1432, 2 * (COST + 1432), 4000 };
+
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		unsigned int at_once = windows[i] / (COST + 1432), messages = 0;
+		struct fx x;
+
+		if (!at_once)
+			at_once = 1;
+		receipts_start(&x, windows[i]);
+		receipts_send(&x, 1, 8000); /* six messages */
+		receipts_send(&x, 2, 10);
+		receipts_pull(&x, at_once);
+		messages = at_once;
+		assert_false(fx_pull(&x));
+		/* no receive is there: it stops, whatever is placed */
+		receipts_waiting(&x, 1);
+		receipts_place(&x, at_once);
+		assert_false(fx_pull(&x));
+		receipts_lifted(&x);
+		while (fx_pull(&x)) {
+			assert_int_equal(get_be32(x.out + 16), messages < 6 ? messages * 1432 : 0);
+			receipts_place(&x, 1);
+			messages++;
+		}
+		assert_int_equal(messages, 7);
+		receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+		fx_stop(&x);
+	}
+}
+
+static void ask(struct fx *x, uint32_t msn)
+{
+	struct rdmap_read_request r = {
+		.sink_stag = 0x77, .size = 3000, .src_stag = x->stag, .src_to = x->base
+	};
+	uint8_t body[28], m[64];
+
+	rdmap_put_read_request(body, &r);
+	fx_feed(x, SESSION_PPID_DDP, x->ssn++, m,
+		fx_make_untagged(m, 0x41, 0x41, 0, 1, msn, 0, body, 28));
+}
+
+static unsigned int opcode_out(const struct fx *x)
+{
+	return rdmap_opcode(x->out[3]);
+}
+
+/*
+ * The peer may post its receive only when its own requests are answered: responses do not wait for
+ * the Send that does, in the middle of a message or not.
+ */
+static void responses_go_first(void **state)
+{
+	for (unsigned int begun = 0; begun < 2; begun++) {
+		struct fx x;
+
+		receipts_start(&x, COST + 1432);
+		receipts_send(&x, 1, begun ? 3000 : 1432);
+		receipts_send(&x, 2, 1432);
+		receipts_pull(&x, 1);
+		assert_false(fx_pull(&x));
+		ask(&x, 1);
+		for (unsigned int i = 0; i < 3; i++) { /* the whole response */
+			assert_true(fx_pull(&x));
+			assert_int_equal(opcode_out(&x), RDMAP_READ_RESPONSE);
+		}
+		assert_false(fx_pull(&x));
+		ask(&x, 2);
+		for (unsigned int i = 0; i < 3; i++) {
+			assert_true(fx_pull(&x));
+			assert_int_equal(opcode_out(&x), RDMAP_READ_RESPONSE);
+			receipts_place(&x, i == 0); /* the window opens in the middle of it */
+		}
+		assert_true(fx_pull(&x));
+		assert_int_equal(opcode_out(&x), RDMAP_SEND);
+		assert_int_equal(get_be32(x.out + 16), begun ? 1432 : 0);
+		fx_stop(&x);
+	}
+}
+
+/* The same between a Write and its Immediate Data: the peer must not take it for another's. */
+static void response_before_immediate_data(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, COST + 1432);
+	receipts_send(&x, 1, 1432);
+	fx_post(&x, 2, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 10, 1, 1, 0);
+	receipts_pull(&x, 2);
+	assert_false(fx_pull(&x));
+	ask(&x, 1);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(fx_pull(&x));
+		assert_int_equal(opcode_out(&x), RDMAP_READ_RESPONSE);
+	}
+	assert_false(fx_pull(&x));
+	receipts_place(&x, 1);
+	receipts_pull(&x, 1);
+	assert_int_equal(opcode_out(&x), RDMAP_IMMEDIATE);
+	fx_stop(&x);
+}
+
+/* What is blocked is flushed when the session ends, and the next session begins with an empty account. */
+static void ends_while_blocked(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, COST + 1000);
+	receipts_send(&x, 1, 1000);
+	receipts_send(&x, 2, 1000);
+	receipts_pull(&x, 1);
+	assert_false(fx_pull(&x));
+	fx_control(&x, SESSION_TERMINATE, NULL, 0);
+	receipts_expect_some(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
+	assert_true(list_empty(&x.assoc->unplaced));
+	receipts_place(&x, 1);
+	receipts_drop_events(&x);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
+	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_INIT), 0);
+	while (fx_pull(&x))
+		;
+	x.sid = RECEIPTS_SECOND_SID;
+	x.ssn = x.receipt_msn = 0;
+	fx_accept(&x, 4, 4, 7);
+	receipts_send(&x, 3, 1000);
+	receipts_pull(&x, 1);
+	fx_stop(&x);
+}
+
+/* An account may rest while others send 2^31 messages. */
+static void rests_long(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, THREE);
+	for (unsigned int i = 0; i < 6; i++) {
+		receipts_send(&x, i, 1000);
+		receipts_pull(&x, 1);
+		receipts_place(&x, 1);
+		receipts_expect(&x, i, IW_WC_SUCCESS);
+		for (unsigned int k = 0; k < 5; k++) {
+			x.assoc->pulled += 1u << 29;
+			receipts_place(&x, 1u << 29);
+		}
+	}
+	fx_stop(&x);
+}
+
+/* Two QPs: each has its own window. */
+static void two_qps(void **state)
+{
+	struct fx x, y;
+
+	receipts_start(&x, COST + 1000);
+	receipts_more(&y, &x, RECEIPTS_SECOND_SID);
+	for (uint64_t id = 1; id <= 2; id++) {
+		receipts_send(&x, id, 1000);
+		receipts_send(&y, 10 + id, 1000);
+	}
+	receipts_pull(&x, 2);
+	assert_false(fx_pull(&x));
+	receipts_check_order(&x);
+	receipts_waiting(&x, 1);
+	receipts_place(&x, 2);
+	receipts_expect(&x, 11, IW_WC_SUCCESS);
+	receipts_expect_none(&x);
+	receipts_pull(&x, 1);
+	assert_int_equal(x.msg.sid, RECEIPTS_SECOND_SID);
+	assert_false(fx_pull(&x));
+	receipts_lifted(&x);
+	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	receipts_pull(&x, 1);
+	assert_int_equal(x.msg.sid, FX_SID);
+	iw_qp_free(y.qp);
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_window),
+		cmocka_unit_test(limit),
+		cmocka_unit_test(placed_without_a_mark),
+		cmocka_unit_test(smaller_than_a_segment),
+		cmocka_unit_test(many_small),
+		cmocka_unit_test(long_behind_short),
+		cmocka_unit_test(held),
+		cmocka_unit_test(wraps),
+		cmocka_unit_test(huge),
+		cmocka_unit_test(stops_and_goes_on),
+		cmocka_unit_test(what_it_is_for),
+		cmocka_unit_test(immediate_data),
+		cmocka_unit_test(receipts_let_it_go_on),
+		cmocka_unit_test(receipt_before_placement),
+		cmocka_unit_test(long_message),
+		cmocka_unit_test(responses_go_first),
+		cmocka_unit_test(response_before_immediate_data),
+		cmocka_unit_test(ends_while_blocked),
+		cmocka_unit_test(rests_long),
+		cmocka_unit_test(two_qps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
