@@ -298,8 +298,6 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
 	if (!rx->assoc)
 		return;
-	if (sctp_has_asked(user_sctp_of(c)->sctp))
-		atomic_store_explicit(&c->sacks_asked, true, memory_order_relaxed);
 	a = sctp_assoc_user(rx->assoc);
 	if (a && a->iw)
 		iw_assoc_placed(a->iw);
@@ -336,6 +334,8 @@ void user_sctp_input(struct endpoint *ep, const struct carrier_datagram *d)
 		traffic->packets_in++;
 		input_packet(ep, &d->from, d->data + off, left < d->segment ? left : d->segment);
 	}
+	if (sctp_has_asked(user_sctp_of(ep->conn)->sctp))
+		atomic_store_explicit(&ep->conn->sacks_asked, true, memory_order_relaxed);
 }
 
 /* Sends what waited for room, on every endpoint that was full. */

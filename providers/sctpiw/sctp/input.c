@@ -227,8 +227,6 @@ static void finish(struct sctp_in *in)
 	if (in->heartbeat_answered)
 		sctp_control_rewind(in->a, in->control);
 	sctp_receipts_sacked(in);
-	if (!in->rx->count) /* else once the user has the messages */
-		sctp_assoc_release_holds(in->a);
 	if (in->data)
 		sctp_rx_packet_done(in);
 }
