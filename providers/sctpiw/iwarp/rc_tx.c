@@ -491,13 +491,6 @@ uint32_t iw_rc_tx_status(uint16_t error)
 	}
 }
 
-static void blame(uint32_t index, uint16_t error, struct iw_failure *f)
-{
-	f->fault = IW_FAULT_SQ;
-	f->index = index;
-	f->status = iw_rc_tx_status(error);
-}
-
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f)
 {
 	const struct iw_qp *qp = &rc->base.qp;
@@ -513,9 +506,10 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 
 			if (r->msn != h.msn || r->rtr)
 				continue;
-			blame(r->index, t->error, f);
-			if (t->error == TERM_DDP_NO_BUFFER) /* more than its IRD */
-				f->status = IW_WC_REM_INV_REQ_ERR;
+			/* If there is no buffer for it, there are more requests than its IRD. */
+			iw_blame(f, r->index,
+				 t->error == TERM_DDP_NO_BUFFER ? IW_WC_REM_INV_REQ_ERR :
+								  iw_rc_tx_status(t->error));
 		}
 		return;
 	}
@@ -525,7 +519,7 @@ void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct
 	for (uint32_t i = first; i != end; i++) {
 		if (!is_about(iw_sq_at(qp, i), &h))
 			continue;
-		blame(i, t->error, f);
+		iw_blame(f, i, iw_rc_tx_status(t->error));
 		return;
 	}
 }

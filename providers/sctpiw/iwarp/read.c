@@ -113,9 +113,7 @@ int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_
 	if (!error)
 		return 0;
 	iw_fail(f, error, seg->raw, seg->len);
-	f->fault = IW_FAULT_SQ;
-	f->index = r->index;
-	f->status = IW_WC_LOC_PROT_ERR;
+	iw_blame(f, r->index, IW_WC_LOC_PROT_ERR);
 	f->quiet = true;
 	return -EPROTO;
 }

@@ -44,6 +44,13 @@ int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uin
 	return -EPROTO;
 }
 
+void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status)
+{
+	f->fault = IW_FAULT_SQ;
+	f->index = index;
+	f->status = status;
+}
+
 size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 {
 	buf[0] = r->control;

@@ -38,6 +38,9 @@ int iw_fail_illegal(struct iw_failure *f);
 /* An error of this side: local catastrophic, without headers. status: for the WQE at index. */
 int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uint32_t status);
 
+/* The WQE of the send queue at this index gets the status. The rest of f stays. */
+void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status);
+
 /*
  * Makes the DDP header of the segment again. buf has room for DDP_UNTAGGED_LEN bytes; returns the
  * length.

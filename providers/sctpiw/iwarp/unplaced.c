@@ -196,13 +196,6 @@ void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
 	conclude(rc);
 }
 
-static void blame(uint32_t index, uint32_t status, struct iw_failure *f)
-{
-	f->fault = IW_FAULT_SQ;
-	f->index = index;
-	f->status = status;
-}
-
 void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failure *f)
 {
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
@@ -212,9 +205,9 @@ void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failur
 
 		if (wqe->progress != IW_WQE_SENT && wqe->progress != IW_WQE_STARTED)
 			continue;
-		blame(i, status, f);
+		iw_blame(f, i, status);
 		return;
 	}
 	if (iw_ring_head(&rc->base.qp.sq) != end)
-		blame(iw_ring_head(&rc->base.qp.sq), status, f);
+		iw_blame(f, iw_ring_head(&rc->base.qp.sq), status);
 }
