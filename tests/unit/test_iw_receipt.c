@@ -6,16 +6,6 @@
  */
 #include "fixture/iw_receipts.h"
 
-static void check(const struct rdmap_receipt *r, bool final, uint16_t ssn, uint32_t msn)
-{
-	assert_int_equal(r->final, final);
-	assert_int_equal(r->waiting, msn != 0);
-	if (msn)
-		assert_int_equal(r->msn, msn);
-	if (final)
-		assert_int_equal(r->ssn, ssn);
-}
-
 /* Our next message is a receipt: Sends from msn on have no receive; 0: all have one. */
 static void expect_waiting(struct fx *x, uint32_t msn)
 {
@@ -23,7 +13,7 @@ static void expect_waiting(struct fx *x, uint32_t msn)
 
 	assert_true(receipts_owed(x));
 	r = receipts_out(x);
-	check(&r, false, 0, msn);
+	receipts_check(&r, false, 0, msn);
 	assert_false(receipts_owed(x));
 	assert_false(fx_pull(x));
 }
@@ -35,7 +25,7 @@ static void expect_final(struct fx *x, uint16_t ssn, uint32_t msn)
 
 	assert_true(receipts_owed(x));
 	r = receipts_out(x);
-	check(&r, true, ssn, msn);
+	receipts_check(&r, true, ssn, msn);
 	assert_true(receipts_owed(x));
 }
 
@@ -67,11 +57,6 @@ static void expect_recv(struct fx *x, uint64_t wr_id)
 	assert_int_equal(cqe.status, IW_WC_SUCCESS);
 }
 
-static void post_recv(struct fx *x, uint64_t wr_id, uint32_t len)
-{
-	fx_post_recv(x, wr_id, x->base, len, x->stag);
-}
-
 /* A segment of the peer's Send with this DDP-SSN. */
 static void segment_at(struct fx *x, uint16_t ssn, uint32_t msn, uint32_t mo, bool last, size_t len)
 {
@@ -96,8 +81,8 @@ static void nothing_owed(void **state)
 
 	receipts_start(&x, RECEIPTS_WINDOW);
 	assert_false(receipts_owed(&x));
-	post_recv(&x, 1, 100);
-	post_recv(&x, 2, 100);
+	receipts_post_recv(&x, 1, 100);
+	receipts_post_recv(&x, 2, 100);
 	fx_send(&x, 1, "abc", 3);
 	segment(&x, 2, 0, false, 50);
 	fx_write(&x, x.stag, x.base, "abc", 3);
@@ -115,7 +100,7 @@ static void waiting_and_lifted(void **state)
 	struct fx x;
 
 	receipts_start(&x, RECEIPTS_WINDOW);
-	post_recv(&x, 1, 100);
+	receipts_post_recv(&x, 1, 100);
 	fx_send(&x, 1, "abc", 3);
 	fx_send(&x, 2, "abc", 3);
 	expect_waiting(&x, 2);
@@ -124,12 +109,12 @@ static void waiting_and_lifted(void **state)
 	fx_write(&x, x.stag, x.base, "abc", 3);
 	assert_false(receipts_owed(&x)); /* all of them are known to wait */
 	assert_false(fx_pull(&x));
-	post_recv(&x, 2, 100);
+	receipts_post_recv(&x, 2, 100);
 	expect_waiting(&x, 3);
-	post_recv(&x, 3, 100);
-	post_recv(&x, 4, 100);
+	receipts_post_recv(&x, 3, 100);
+	receipts_post_recv(&x, 4, 100);
 	expect_waiting(&x, 0);
-	post_recv(&x, 5, 100);
+	receipts_post_recv(&x, 5, 100);
 	fx_send(&x, 5, "abc", 3);
 	assert_false(receipts_owed(&x));
 	fx_send(&x, 6, "abc", 3);
@@ -147,10 +132,10 @@ static void latest_news(void **state)
 	receipts_start(&x, RECEIPTS_WINDOW);
 	for (uint32_t msn = 1; msn <= 4; msn++)
 		fx_send(&x, msn, "abc", 3);
-	post_recv(&x, 1, 100);
-	post_recv(&x, 2, 100);
+	receipts_post_recv(&x, 1, 100);
+	receipts_post_recv(&x, 2, 100);
 	expect_waiting(&x, 3);
-	post_recv(&x, 3, 100);
+	receipts_post_recv(&x, 3, 100);
 	fx_send(&x, 5, "abc", 3);
 	expect_waiting(&x, 4);
 	fx_stop(&x);
@@ -158,7 +143,7 @@ static void latest_news(void **state)
 	receipts_start(&x, RECEIPTS_WINDOW);
 	fx_send(&x, 1, "abc", 3);
 	assert_true(receipts_owed(&x));
-	post_recv(&x, 1, 100);
+	receipts_post_recv(&x, 1, 100);
 	expect_waiting(&x, 0);
 	fx_stop(&x);
 }
@@ -172,13 +157,13 @@ static void part_of_a_message(void **state)
 	segment(&x, 1, 0, false, 50);
 	expect_waiting(&x, 1);
 	segment(&x, 1, 50, false, 50);
-	post_recv(&x, 1, 200);
+	receipts_post_recv(&x, 1, 200);
 	expect_waiting(&x, 0);
 	segment(&x, 1, 100, true, 50);
 	assert_false(receipts_owed(&x));
 	expect_recv(&x, 1);
 	/* Message 3 overtakes message 2, for which there is a receive. */
-	post_recv(&x, 2, 200);
+	receipts_post_recv(&x, 2, 200);
 	segment_at(&x, (uint16_t)(x.ssn + 1), 3, 0, true, 50);
 	expect_waiting(&x, 3);
 	segment(&x, 2, 0, true, 50);
@@ -188,7 +173,7 @@ static void part_of_a_message(void **state)
 	/* And 5 overtakes 4; neither has one, nor has 3. */
 	segment_at(&x, (uint16_t)(x.ssn + 1), 5, 0, true, 50);
 	assert_false(receipts_owed(&x));
-	post_recv(&x, 3, 200);
+	receipts_post_recv(&x, 3, 200);
 	expect_waiting(&x, 4);
 	fx_stop(&x);
 }
@@ -205,7 +190,7 @@ static void numbered(void **state)
 		receipts_out(&x);
 		assert_int_equal(get_be16(x.out), 2 * i - 1);
 		assert_int_equal(get_be32(x.out + 12), 2 * i - 1);
-		post_recv(&x, i, 100);
+		receipts_post_recv(&x, i, 100);
 		receipts_out(&x);
 		assert_int_equal(get_be16(x.out), 2 * i);
 		assert_int_equal(get_be32(x.out + 12), 2 * i);
@@ -261,7 +246,7 @@ static void failed(void **state)
 
 		receipts_start(&x, RECEIPTS_WINDOW);
 		if (!waiting)
-			post_recv(&x, 1, 100);
+			receipts_post_recv(&x, 1, 100);
 		fx_send(&x, 1, "abc", 3);
 		if (waiting)
 			expect_waiting(&x, 1);
@@ -307,7 +292,7 @@ static void ended_by_us(void **state)
 			struct fx x;
 
 			receipts_start(&x, RECEIPTS_WINDOW);
-			post_recv(&x, 1, 100);
+			receipts_post_recv(&x, 1, 100);
 			fx_send(&x, 1, "abc", 3);
 			if (owed)
 				fx_send(&x, 2, "abc", 3);
@@ -360,7 +345,7 @@ static void ended_by_rnr(void **state)
 	struct fx x;
 
 	receipts_start_rnr(&x, RECEIPTS_WINDOW, 1);
-	post_recv(&x, 1, 100);
+	receipts_post_recv(&x, 1, 100);
 	fx_send(&x, 1, "abc", 3);
 	fx_send(&x, 2, "abc", 3);
 	expect_waiting(&x, 2);
@@ -402,13 +387,13 @@ static void receive_does_not_fit(void **state)
 				fx_send(&x, 2, "12345", 5);
 			fx_write(&x, x.stag, x.base + 100, "abc", 3);
 			expect_waiting(&x, 1);
-			post_recv(&x, 1, 100);
+			receipts_post_recv(&x, 1, 100);
 			expect_waiting(&x, 2);
 			if (behind)
 				fx_send(&x, 3, "abc", 3);
 			switch (why) {
 			case 0:
-				post_recv(&x, 2, 4);
+				receipts_post_recv(&x, 2, 4);
 				break;
 			case 1:
 				fx_post_recv(&x, 2, x.base, 100, 0xbad00);
@@ -416,10 +401,10 @@ static void receive_does_not_fit(void **state)
 			case 2:
 				fx_hole = x.mem;
 				fx_hole_len = 100;
-				post_recv(&x, 2, 100);
+				receipts_post_recv(&x, 2, 100);
 				break;
 			default:
-				post_recv(&x, 2, 100);
+				receipts_post_recv(&x, 2, 100);
 			}
 			fx_hole = NULL;
 			expect_final(&x, 4 + behind, 2);
@@ -437,14 +422,14 @@ static void completion_is_lost(void **state)
 
 		receipts_start(&x, RECEIPTS_WINDOW);
 		x.cq->limit = 1;
-		post_recv(&x, 1, 100);
+		receipts_post_recv(&x, 1, 100);
 		fx_send(&x, 1, "abc", 3);
 		if (!late)
-			post_recv(&x, 2, 100);
+			receipts_post_recv(&x, 2, 100);
 		fx_send(&x, 2, "abc", 3);
 		if (late) {
 			expect_waiting(&x, 2);
-			post_recv(&x, 2, 100);
+			receipts_post_recv(&x, 2, 100);
 		}
 		expect_final(&x, late ? 3 : 2, late ? 2 : 0);
 		fx_stop(&x);
@@ -605,7 +590,7 @@ static void several_sessions(void **state)
 	receipts_out(&x);
 	assert_false(receipts_owed(&x));
 	fx_write(&x, 0xbad, 0, "x", 1);
-	post_recv(&y, 1, 100);
+	receipts_post_recv(&y, 1, 100);
 	assert_int_equal(x.assoc->owing, 2);
 	iw_assoc_lost(x.assoc, -ETIMEDOUT); /* frees it: sanitizers would tell of a late count */
 	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, false,

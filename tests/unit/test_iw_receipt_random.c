@@ -6,11 +6,6 @@
  */
 #include "fixture/iw_receipts.h"
 
-static void post_recv(struct fx *x, uint64_t wr_id, uint32_t len)
-{
-	fx_post_recv(x, wr_id, x->base, len, x->stag);
-}
-
 #define SESSIONS 4u
 
 static void random_step(struct fx *x, uint64_t *seed, uint32_t *msn)
@@ -20,7 +15,7 @@ static void random_step(struct fx *x, uint64_t *seed, uint32_t *msn)
 		fx_send(x, ++*msn, "abc", 3);
 		break;
 	case 10 ... 17:
-		post_recv(x, 1, 3);
+		receipts_post_recv(x, 1, 3);
 		break;
 	case 18 ... 27:
 		fx_pull(x);
@@ -46,7 +41,7 @@ static void random_end(struct fx *x, uint64_t *seed, uint32_t *msn)
 		fx_control(x, SESSION_TERMINATE, NULL, 0);
 		break;
 	case 3:
-		post_recv(x, 1, 2);
+		receipts_post_recv(x, 1, 2);
 		fx_send(x, ++*msn, "abc", 3);
 		break;
 	case 4:

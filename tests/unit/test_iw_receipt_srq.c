@@ -4,16 +4,6 @@
 #include "fixture/iw_receipts.h"
 #include "fixture/iw_srq.h"
 
-static void check(const struct rdmap_receipt *r, bool final, uint16_t ssn, uint32_t msn)
-{
-	assert_int_equal(r->final, final);
-	assert_int_equal(r->waiting, msn != 0);
-	if (msn)
-		assert_int_equal(r->msn, msn);
-	if (final)
-		assert_int_equal(r->ssn, ssn);
-}
-
 /* Our next message is a receipt of end i: Sends from msn on have no receive; 0: all have one. */
 static void expect_waiting(struct sx *t, unsigned int i, uint32_t msn)
 {
@@ -22,7 +12,7 @@ static void expect_waiting(struct sx *t, unsigned int i, uint32_t msn)
 	assert_true(receipts_owed(&t->x));
 	r = receipts_out(&t->x);
 	assert_int_equal(t->x.msg.sid, t->end[i].sid);
-	check(&r, false, 0, msn);
+	receipts_check(&r, false, 0, msn);
 }
 
 static void expect_final(struct sx *t, unsigned int i, uint16_t ssn, uint32_t msn)
@@ -32,7 +22,7 @@ static void expect_final(struct sx *t, unsigned int i, uint16_t ssn, uint32_t ms
 	assert_true(receipts_owed(&t->x));
 	r = receipts_out(&t->x);
 	assert_int_equal(t->x.msg.sid, t->end[i].sid);
-	check(&r, true, ssn, msn);
+	receipts_check(&r, true, ssn, msn);
 }
 
 static void expect_nothing(struct sx *t)
