@@ -210,16 +210,16 @@ static void stops_and_goes_on(void **state)
 	assert_false(fx_pull(&x));
 	x.doorbells = 0;
 	receipts_place(&x, 1); /* and nobody asks the QP again */
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_true(x.doorbells);
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 3);
-	receipts_expect_some(&x, 2, 3, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 2, 3, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
-	receipts_expect(&x, 5, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 5, IW_WC_SUCCESS);
 	fx_stop(&x);
 	/* a long one behind a short one */
 	receipts_start(&x, COST + 1432);
@@ -228,7 +228,7 @@ static void stops_and_goes_on(void **state)
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	fx_stop(&x);
 }
@@ -268,14 +268,14 @@ static void immediate_data(void **state)
 	receipts_pull(&x, 2);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_int_equal(x.out[3], 0x40 | RDMAP_IMMEDIATE);
 	receipts_pull(&x, 1);
 	receipts_place(&x, 2);
-	receipts_expect(&x, 2, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 3, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -291,21 +291,21 @@ static void receipts_let_it_go_on(void **state)
 	assert_false(fx_pull(&x));
 	receipts_waiting(&x, 1);
 	receipts_place(&x, 3);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	assert_false(fx_pull(&x));
 	receipts_waiting(&x, 3);
-	receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
 	receipts_pull(&x, 2);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 2);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	assert_false(fx_pull(&x));
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 3, 3, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 3, 3, IW_WC_SUCCESS);
 	receipts_pull(&x, 3);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 3);
-	receipts_expect_some(&x, 6, 3, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 6, 3, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -321,13 +321,13 @@ static void receipt_before_placement(void **state)
 	receipts_waiting(&x, 2);
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	receipts_lifted(&x); /* of the second one, which the SACK will tell of */
 	assert_false(fx_pull(&x));
 	receipts_place(&x, 1);
-	receipts_expect(&x, 2, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	fx_stop(&x);
@@ -361,7 +361,7 @@ static void long_message(void **state)
 			messages++;
 		}
 		assert_int_equal(messages, 7);
-		receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+		fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
 		fx_stop(&x);
 	}
 }
@@ -449,7 +449,7 @@ static void ends_while_blocked(void **state)
 	receipts_pull(&x, 1);
 	assert_false(fx_pull(&x));
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
-	receipts_expect_some(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqes(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
 	assert_true(list_empty(&x.assoc->unplaced));
 	receipts_place(&x, 1);
 	receipts_drop_events(&x);
@@ -475,7 +475,7 @@ static void rests_long(void **state)
 		receipts_send(&x, i, 1000);
 		receipts_pull(&x, 1);
 		receipts_place(&x, 1);
-		receipts_expect(&x, i, IW_WC_SUCCESS);
+		fx_expect_cqe(&x, i, IW_WC_SUCCESS);
 		for (unsigned int k = 0; k < 5; k++) {
 			x.assoc->pulled += 1u << 29;
 			receipts_place(&x, 1u << 29);
@@ -500,13 +500,13 @@ static void two_qps(void **state)
 	receipts_check_order(&x);
 	receipts_waiting(&x, 1);
 	receipts_place(&x, 2);
-	receipts_expect(&x, 11, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqe(&x, 11, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_pull(&x, 1);
 	assert_int_equal(x.msg.sid, RECEIPTS_SECOND_SID);
 	assert_false(fx_pull(&x));
 	receipts_lifted(&x);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_pull(&x, 1);
 	assert_int_equal(x.msg.sid, FX_SID);
 	iw_qp_free(y.qp);

@@ -27,20 +27,20 @@ static void in_order(void **state)
 		}
 		receipts_pull(&x, 3);
 		receipts_place(&x, 0);
-		receipts_expect_none(&x);
+		fx_no_cqe(&x);
 		for (uint64_t id = 0; id < 2; id++) {
 			receipts_place(&x, 1);
-			receipts_expect(&x, id, IW_WC_SUCCESS);
-			receipts_expect_none(&x);
+			fx_expect_cqe(&x, id, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 		}
 		receipts_pull(&x, 3);
-		receipts_expect_none(&x);
+		fx_no_cqe(&x);
 		receipts_place(&x, 3);
-		receipts_expect_some(&x, 2, 3, IW_WC_SUCCESS);
-		receipts_expect_none(&x);
+		fx_expect_cqes(&x, 2, 3, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 		assert_false(iw_sq_is_empty(x.qp));
 		receipts_place(&x, 1);
-		receipts_expect(&x, 5, IW_WC_SUCCESS);
+		fx_expect_cqe(&x, 5, IW_WC_SUCCESS);
 		assert_true(iw_sq_is_empty(x.qp));
 		assert_true(list_empty(&x.assoc->unplaced));
 		fx_stop(&x);
@@ -61,17 +61,17 @@ static void whole_message(void **state)
 		fx_post(&x, 1, opcodes[i], x.base, 5000, 1, 1, 0);
 		for (unsigned int k = 0; k < messages; k++) {
 			receipts_pull(&x, 1);
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			if (k + 1 < messages) /* they are placed before the last one leaves */
 				receipts_place(&x, k != 2);
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 		}
 		assert_false(fx_pull(&x));
 		receipts_place(&x, 1);
-		receipts_expect_none(&x);
+		fx_no_cqe(&x);
 		receipts_place(&x, 1);
-		receipts_expect(&x, 1, IW_WC_SUCCESS);
-		receipts_expect_none(&x);
+		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 		fx_stop(&x);
 	}
 }
@@ -100,27 +100,27 @@ static void reads_between(void **state)
 		if (answered_first) {
 			answer_read(&x);
 			answer_read(&x);
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			receipts_place(&x, 1);
-			receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
+			fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
 			receipts_place(&x, 1); /* the request: nobody waits for it */
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			receipts_place(&x, 1);
-			receipts_expect_some(&x, 3, 2, IW_WC_SUCCESS);
-			receipts_expect_none(&x);
+			fx_expect_cqes(&x, 3, 2, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 			receipts_place(&x, 2);
-			receipts_expect(&x, 5, IW_WC_SUCCESS);
+			fx_expect_cqe(&x, 5, IW_WC_SUCCESS);
 		} else {
 			receipts_place(&x, 5);
-			receipts_expect(&x, 1, IW_WC_SUCCESS);
-			receipts_expect_none(&x);
+			fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 			answer_read(&x);
-			receipts_expect_some(&x, 2, 2, IW_WC_SUCCESS);
-			receipts_expect_none(&x);
+			fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 			answer_read(&x);
-			receipts_expect_some(&x, 4, 2, IW_WC_SUCCESS);
+			fx_expect_cqes(&x, 4, 2, IW_WC_SUCCESS);
 		}
-		receipts_expect_none(&x);
+		fx_no_cqe(&x);
 		fx_stop(&x);
 	}
 }
@@ -137,12 +137,12 @@ static void local_work_between(void **state)
 	fx_post(&x, 2, IW_WR_LOCAL_INV, 0, 0, iw_mr_stag(mr), 0, 0);
 	receipts_write(&x, 3, 10);
 	receipts_pull(&x, 2);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_place(&x, 1);
-	receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 3, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	iw_mr_free(mr);
 	fx_stop(&x);
 	/* nothing of it waits for what never was unplaced */
@@ -150,7 +150,7 @@ static void local_work_between(void **state)
 	assert_int_equal(iw_mr_new(x.pd, x.base, 100, x.base, 0, NULL, &mr), 0);
 	fx_post(&x, 1, IW_WR_LOCAL_INV, 0, 0, iw_mr_stag(mr), 0, 0);
 	assert_false(fx_pull(&x));
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	iw_mr_free(mr);
 	fx_stop(&x);
 }
@@ -181,15 +181,15 @@ static void unsignaled(void **state)
 		receipts_place(&x, 1);
 		assert_int_equal(atomic_load(&x.qp->sq.head), heads[i]);
 		if (i == 3)
-			receipts_expect(&x, 2, IW_WC_SUCCESS);
-		receipts_expect_none(&x);
+			fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 	}
 	x.qp->sq_sig_all = true;
 	post_unsignaled(&x, 4, 10);
 	receipts_pull(&x, 1);
 	assert_true(x.msg.awaited);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 4, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 4, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -209,7 +209,7 @@ static void drained(void **state)
 	assert_true(iw_qp_is_draining(x.qp));
 	fx_no_event(&x);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	fx_event(&x, IW_EVENT_SQ_DRAINED);
 	assert_false(iw_qp_is_draining(x.qp));
 	fx_stop(&x);
@@ -223,12 +223,12 @@ static void nobody_tells(void **state)
 	fx_passive(&x, 4, 4, 7);
 	receipts_write(&x, 1, 2000);
 	receipts_pull(&x, 1);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_pull(&x, 1);
 	assert_false(x.msg.awaited);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	iw_assoc_placed(x.assoc);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	fx_stop(&x);
 }
 
@@ -246,7 +246,7 @@ static void reset(void **state)
 	while (fx_pull(&x))
 		receipts_place(&x, 1);
 	receipts_place(&x, 2);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_INIT), 0);
 	again = x;
 	again.sid = RECEIPTS_SECOND_SID;
@@ -256,10 +256,10 @@ static void reset(void **state)
 	receipts_place(&x, 1);
 	receipts_write(&again, 3, 10);
 	receipts_pull(&again, 1);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 3, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	fx_stop(&x);
 }
 

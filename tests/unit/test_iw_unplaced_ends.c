@@ -24,19 +24,19 @@ static void waits_for_a_receive(void **state)
 	receipts_write(&x, 5, 10);
 	receipts_pull(&x, 5);
 	receipts_waiting(&x, 1);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_place(&x, 2);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	receipts_place(&x, 3);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_waiting(&x, 2); /* the first has one, the second has not */
-	receipts_expect_some(&x, 2, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_place(&x, 0);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 4, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 4, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	assert_true(list_empty(&x.assoc->unplaced));
 	fx_stop(&x);
 }
@@ -55,20 +55,20 @@ static void lifted_early(void **state)
 	receipts_send(&x, 3, 10);
 	receipts_pull(&x, 1);
 	receipts_place(&x, 1);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 3, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 3, IW_WC_SUCCESS);
 	/* It waits again, and so does a Write with Immediate Data, whose Write alone is placed. */
 	fx_post(&x, 4, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 10, 1, 1, 0);
 	receipts_pull(&x, 2);
 	receipts_waiting(&x, 4);
 	receipts_place(&x, 2);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect(&x, 4, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 4, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -84,12 +84,12 @@ static void wrapped_msn(void **state)
 	receipts_pull(&x, 4);
 	receipts_waiting(&x, 0xfffffffe);
 	receipts_place(&x, 4);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_waiting(&x, 0);
-	receipts_expect_some(&x, 1, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 3, 2, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 3, 2, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -111,9 +111,9 @@ static void waits_long(void **state)
 	receipts_send(&x, 3, 10);
 	receipts_pull(&x, 1);
 	receipts_place(&x, 1);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 1, 3, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -132,9 +132,9 @@ static void read_behind(void **state)
 	receipts_place(&x, 3);
 	fx_feed(&x, SESSION_PPID_DDP, x.ssn++, m,
 		fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect_some(&x, 1, 3, IW_WC_SUCCESS);
+	fx_expect_cqes(&x, 1, 3, IW_WC_SUCCESS);
 	fx_stop(&x);
 }
 
@@ -151,10 +151,10 @@ static void others_go_on(void **state)
 	receipts_pull(&y, 1);
 	receipts_waiting(&x, 1);
 	receipts_place(&x, 2);
-	receipts_expect(&x, 2, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_lifted(&x);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	iw_qp_free(y.qp);
 	fx_stop(&x);
 }
@@ -190,7 +190,7 @@ static void malformed_receipts(void **state)
 		len = fx_make_untagged(m, cases[i].control, 0x4f, 0, cases[i].qn, cases[i].msn,
 				       cases[i].mo, body, cases[i].len);
 		fx_feed(&x, SESSION_PPID_DDP, x.ssn++, m, len);
-		receipts_expect(&x, 1, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, 1, IW_WC_WR_FLUSH_ERR);
 		receipts_out(&x);
 		assert_true(fx_pull(&x));
 		assert_int_equal(x.out[3], 0x47);
@@ -237,12 +237,12 @@ static void other_stack(void **state)
 	receipts_send(&x, 1, 10);
 	receipts_write(&x, 2, 10);
 	receipts_pull(&x, 2);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_place(&x, 1);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_true(atomic_load(&x.qp->imm_alone));
 	receipts_terminate(&x, TERM_RDMAP_LOCAL, NULL);
-	receipts_expect(&x, 2, IW_WC_WR_FLUSH_ERR); /* it does not say whose fault it is */
+	fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR); /* it does not say whose fault it is */
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	fx_stop(&x);
 }
@@ -283,11 +283,11 @@ static void final_receipt(void **state)
 			if (n < placed)
 				n = placed;
 			receipts_final(&x, cases[i].ssn, 0);
-			receipts_expect_some(&x, 1, n, IW_WC_SUCCESS);
-			receipts_expect_none(&x);
+			fx_expect_cqes(&x, 1, n, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 			fx_control(&x, SESSION_TERMINATE, NULL, 0);
-			receipts_expect_some(&x, 1 + n, 6 - n, IW_WC_WR_FLUSH_ERR);
-			receipts_expect_none(&x);
+			fx_expect_cqes(&x, 1 + n, 6 - n, IW_WC_WR_FLUSH_ERR);
+			fx_no_cqe(&x);
 			receipts_drop_events(&x);
 			fx_stop(&x);
 		}
@@ -305,8 +305,8 @@ static void final_receipt_wraps(void **state)
 		receipts_write(&x, id, 10);
 	receipts_pull(&x, 4);
 	receipts_final(&x, 1, 0);
-	receipts_expect_some(&x, 1, 3, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 1, 3, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	fx_stop(&x);
 }
 
@@ -318,12 +318,12 @@ static void final_and_waiting(void **state)
 	receipts_start(&x, RECEIPTS_WINDOW);
 	post_six(&x);
 	receipts_final(&x, 9, 2);
-	receipts_expect_some(&x, 1, 3, IW_WC_SUCCESS);
-	receipts_expect_none(&x);
+	fx_expect_cqes(&x, 1, 3, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	receipts_terminate(&x, TERM_DDP_NO_BUFFER, NULL);
-	receipts_expect(&x, 4, IW_WC_RNR_RETRY_EXC_ERR);
-	receipts_expect_some(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
-	receipts_expect_none(&x);
+	fx_expect_cqe(&x, 4, IW_WC_RNR_RETRY_EXC_ERR);
+	fx_expect_cqes(&x, 5, 2, IW_WC_WR_FLUSH_ERR);
+	fx_no_cqe(&x);
 	fx_event(&x, IW_EVENT_CLOSED); /* of the QP there is none: the WR has told */
 	fx_no_event(&x);
 	fx_stop(&x);
@@ -339,10 +339,10 @@ static void final_and_half_sent(void **state)
 	receipts_write(&x, 2, 10);
 	receipts_pull(&x, 2);
 	receipts_final(&x, 3, 0);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	receipts_terminate(&x, TERM_RDMAP_LOCAL, NULL);
-	receipts_expect(&x, 1, IW_WC_REM_OP_ERR);
-	receipts_expect(&x, 2, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqe(&x, 1, IW_WC_REM_OP_ERR);
+	fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 }
 
@@ -394,11 +394,11 @@ static void what_the_status_is(void **state)
 				fx_make_untagged(header, 0x41, 0x43, 0, 0, 1, 0, NULL, 0);
 			receipts_final(&x, about == 2 ? 3 : 2, 0);
 			receipts_terminate(&x, statuses[i].error, about ? header : NULL);
-			receipts_expect_some(&x, 0, about == 2 ? 2 : 1, IW_WC_SUCCESS);
-			receipts_expect(&x, about == 2 ? 2 : 1, statuses[i].status);
-			receipts_expect_some(&x, about == 2 ? 3 : 2, about == 2 ? 1 : 2,
+			fx_expect_cqes(&x, 0, about == 2 ? 2 : 1, IW_WC_SUCCESS);
+			fx_expect_cqe(&x, about == 2 ? 2 : 1, statuses[i].status);
+			fx_expect_cqes(&x, about == 2 ? 3 : 2, about == 2 ? 1 : 2,
 					     IW_WC_WR_FLUSH_ERR);
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			assert_int_equal(iw_qp_state(x.qp), IW_QPS_ERR);
 			receipts_drop_events(&x);
 			fx_stop(&x);
@@ -446,17 +446,17 @@ static void which_write(void **state)
 				receipts_final(&x, (uint16_t)(cases[i].ssn + behind_a_read), 0);
 			receipts_terminate(&x, TERM_RDMAP_ACCESS, header);
 			if (behind_a_read) { /* it is not answered */
-				receipts_expect(&x, 9, IW_WC_WR_FLUSH_ERR);
-				receipts_expect_some(&x, 0, cases[i].blamed, IW_WC_WR_FLUSH_ERR);
+				fx_expect_cqe(&x, 9, IW_WC_WR_FLUSH_ERR);
+				fx_expect_cqes(&x, 0, cases[i].blamed, IW_WC_WR_FLUSH_ERR);
 			} else {
-				receipts_expect_some(&x, 0, placed, IW_WC_SUCCESS);
-				receipts_expect_some(&x, placed, cases[i].blamed - placed,
+				fx_expect_cqes(&x, 0, placed, IW_WC_SUCCESS);
+				fx_expect_cqes(&x, placed, cases[i].blamed - placed,
 						     IW_WC_WR_FLUSH_ERR);
 			}
-			receipts_expect(&x, cases[i].blamed, IW_WC_REM_ACCESS_ERR);
-			receipts_expect_some(&x, cases[i].blamed + 1, 2 - cases[i].blamed,
+			fx_expect_cqe(&x, cases[i].blamed, IW_WC_REM_ACCESS_ERR);
+			fx_expect_cqes(&x, cases[i].blamed + 1, 2 - cases[i].blamed,
 					     IW_WC_WR_FLUSH_ERR);
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			fx_stop(&x);
 		}
 	}
@@ -476,8 +476,8 @@ static void write_behind_a_waiting_send(void **state)
 	receipts_final(&x, 3, 1);
 	fx_make_tagged(header, 0xc1, 0x40, 0x1234, 1000, NULL, 0);
 	receipts_terminate(&x, TERM_RDMAP_ACCESS, header);
-	receipts_expect_some(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
-	receipts_expect(&x, 3, IW_WC_REM_ACCESS_ERR);
+	fx_expect_cqes(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqe(&x, 3, IW_WC_REM_ACCESS_ERR);
 	fx_stop(&x);
 }
 
@@ -493,11 +493,11 @@ static void refused_read(void **state)
 	receipts_send(&x, 3, 10);
 	receipts_pull(&x, 3);
 	receipts_final(&x, 2, 0);
-	receipts_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	fx_make_untagged(header, 0x41, 0x41, 0, 1, 1, 0, NULL, 0);
 	receipts_terminate(&x, TERM_RDMAP_ACCESS, header);
-	receipts_expect(&x, 2, IW_WC_REM_ACCESS_ERR);
-	receipts_expect(&x, 3, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqe(&x, 2, IW_WC_REM_ACCESS_ERR);
+	fx_expect_cqe(&x, 3, IW_WC_WR_FLUSH_ERR);
 	fx_stop(&x);
 }
 
@@ -521,16 +521,16 @@ static void lost(void **state)
 			receipts_pull(&x, pulled);
 			receipts_place(&x, pulled != 0);
 			if (pulled)
-				receipts_expect(&x, 1, IW_WC_SUCCESS);
+				fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 			iw_assoc_lost(x.assoc, -ETIMEDOUT);
 			if (pulled < 2)
-				receipts_expect_some(&x, 1 + pulled, 4 - pulled,
+				fx_expect_cqes(&x, 1 + pulled, 4 - pulled,
 						     IW_WC_WR_FLUSH_ERR);
 			else {
-				receipts_expect(&x, 2, IW_WC_RETRY_EXC_ERR);
-				receipts_expect_some(&x, 3, 2, IW_WC_WR_FLUSH_ERR);
+				fx_expect_cqe(&x, 2, IW_WC_RETRY_EXC_ERR);
+				fx_expect_cqes(&x, 3, 2, IW_WC_WR_FLUSH_ERR);
 			}
-			receipts_expect_none(&x);
+			fx_no_cqe(&x);
 			x.assoc = iw_assoc_new(x.rnic,
 					       &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 					       false, 64, 1452);
@@ -550,15 +550,15 @@ static void terminate_with_reads(void **state)
 	receipts_pull(&x, 2);
 	receipts_final(&x, 3, 0);
 	receipts_terminate(&x, TERM_LLP_LOCAL, NULL);
-	receipts_expect(&x, 1, IW_WC_REM_OP_ERR);
-	receipts_expect(&x, 2, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqe(&x, 1, IW_WC_REM_OP_ERR);
+	fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
 	fx_event(&x, IW_EVENT_CLOSED);
 	fx_no_event(&x);
 	fx_stop(&x);
 	/* there is nothing at all */
 	receipts_start(&x, RECEIPTS_WINDOW);
 	receipts_terminate(&x, TERM_LLP_LOCAL, NULL);
-	receipts_expect_none(&x);
+	fx_no_cqe(&x);
 	fx_event(&x, IW_EVENT_QP_FATAL);
 	fx_stop(&x);
 }
@@ -576,10 +576,10 @@ static void lost_with_reads(void **state)
 		receipts_pull(&x, 1 + behind);
 		receipts_place(&x, 1 + behind);
 		iw_assoc_lost(x.assoc, -ETIMEDOUT);
-		receipts_expect(&x, 1, IW_WC_RETRY_EXC_ERR);
+		fx_expect_cqe(&x, 1, IW_WC_RETRY_EXC_ERR);
 		if (behind)
-			receipts_expect(&x, 2, IW_WC_WR_FLUSH_ERR);
-		receipts_expect_none(&x);
+			fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
+		fx_no_cqe(&x);
 		x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x,
 				       false, 64, 1452);
 		fx_stop(&x);

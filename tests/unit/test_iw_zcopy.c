@@ -33,13 +33,13 @@ static void what_is_referenced(void **state)
 		if (!cases[i].mapped) {
 			assert_true(fx_pull(&x)); /* the Terminate: it cannot be copied either */
 			assert_int_equal(x.out[3], 0x47);
-			zcopy_expect(&x, 1, IW_WC_LOC_PROT_ERR);
-			zcopy_expect(&x, 2, IW_WC_WR_FLUSH_ERR);
+			fx_expect_cqe(&x, 1, IW_WC_LOC_PROT_ERR);
+			fx_expect_cqe(&x, 2, IW_WC_WR_FLUSH_ERR);
 		} else {
 			assert_int_equal(zcopy_pull(&x), cases[i].ref);
 			assert_ptr_equal(x.msg.ref, cases[i].ref ? x.mem : NULL);
 			assert_memory_equal(x.out + 16, x.mem, x.out_len - 16);
-			zcopy_expect_nothing(&x);
+			fx_no_cqe(&x);
 		}
 		assert_int_equal(zcopy_references(&x), cases[i].ref != 0);
 		fx_hole = NULL;
@@ -63,9 +63,9 @@ static void copied_instead(void **state)
 	assert_int_equal(zcopy_pull(&x), 0);
 	assert_memory_equal(x.out + 16, x.mem, 1000);
 	assert_false(zcopy_references(&x));
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 1);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	zcopy_stop(&x);
 }
 
@@ -85,7 +85,7 @@ static void inline_data(void **state)
 	assert_int_equal(x.out[20 + 59], 'i');
 	assert_int_equal(probes, 0);
 	zcopy_ack(&x, 1);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	zcopy_stop(&x);
 }
 
@@ -102,10 +102,10 @@ static void long_message(void **state)
 	}
 	assert_int_equal(zcopy_pull(&x), 0); /* less than ZCOPY_MIN */
 	zcopy_ack(&x, 3);		     /* all that is referenced */
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 1);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
-	zcopy_expect_nothing(&x);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	assert_int_equal(n_copy_outs, 0);
 	zcopy_stop(&x);
 }
@@ -159,9 +159,9 @@ static void several_sges(void **state)
 			at += (unsigned int)x.out_len - 16;
 			cut++;
 		} while (!(x.out[2] & DDP_LAST));
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&x, cut);
-		zcopy_expect(&x, 1, IW_WC_SUCCESS);
+		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 		zcopy_stop(&x);
 	}
 }
@@ -239,17 +239,17 @@ static void complete_when_placed(void **state)
 		zcopy_post_some(&x, 1, 6, 1000);
 		for (unsigned int k = 0; k < 6; k++)
 			assert_int_equal(zcopy_pull(&x), 1000);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&x, 0);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		for (unsigned int k = 1; k <= 4; k++) {
 			zcopy_ack(&x, 1);
-			zcopy_expect(&x, k, IW_WC_SUCCESS);
-			zcopy_expect_nothing(&x);
+			fx_expect_cqe(&x, k, IW_WC_SUCCESS);
+			fx_no_cqe(&x);
 		}
 		zcopy_ack(&x, 2);
-		zcopy_expect_some(&x, 5, 2, IW_WC_SUCCESS);
-		zcopy_expect_nothing(&x);
+		fx_expect_cqes(&x, 5, 2, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 		assert_int_equal(n_copy_outs, 0);
 		zcopy_stop(&x);
 	}
@@ -270,19 +270,19 @@ static void in_posting_order(void **state)
 	while (iw_rc_tx_find_work(iw_rc_of(x.qp)))
 		zcopy_pull(&x);
 	fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, x.stag, x.base, "1234", 4));
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	assert_int_equal(atomic_load(&x.qp->sq.head), 0);
 	zcopy_ack(&x, 1);
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 1); /* the short cut of the first */
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
-	zcopy_expect_nothing(&x);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 1);
-	zcopy_expect_some(&x, 2, 2, IW_WC_SUCCESS); /* the read's request need not be placed */
-	zcopy_expect_nothing(&x);
+	fx_expect_cqes(&x, 2, 2, IW_WC_SUCCESS); /* the read's request need not be placed */
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 2);
-	zcopy_expect(&x, 4, IW_WC_SUCCESS);
-	zcopy_expect_nothing(&x);
+	fx_expect_cqe(&x, 4, IW_WC_SUCCESS);
+	fx_no_cqe(&x);
 	zcopy_stop(&x);
 }
 
@@ -296,13 +296,13 @@ static void immediate_data(void **state)
 		fx_post(&x, 1, IW_WR_RDMA_WRITE_WITH_IMM, x.base, 1400, 1, 1, 0);
 		assert_int_equal(zcopy_pull(&x), 1400);
 		zcopy_ack(&x, early);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		assert_int_equal(zcopy_pull(&x), 0);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&x, 1 - early);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&x, 1);
-		zcopy_expect(&x, 1, IW_WC_SUCCESS);
+		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 		zcopy_stop(&x);
 	}
 }
@@ -324,7 +324,7 @@ static void drained(void **state)
 	zcopy_ack(&x, 3);
 	fx_no_event(&x);
 	zcopy_ack(&x, 1);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_false(iw_qp_is_draining(x.qp));
 	fx_event(&x, IW_EVENT_SQ_DRAINED);
 	fx_no_event(&x);
@@ -349,7 +349,7 @@ static void read_response(void **state)
 	assert_int_equal(zcopy_pull(&x), 0);
 	x.msg.may_reference = true;
 	zcopy_ack(&x, 4);
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	fx_hole = x.mem + 1000;
 	fx_hole_len = 1;
 	zcopy_ask(&x, 4, 1400);

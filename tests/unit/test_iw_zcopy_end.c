@@ -104,30 +104,30 @@ static void session_ends(void **state)
 			assert_int_equal(zcopy_pull(&y), 1000);
 		zcopy_post_some(&x, 4, 3, 1000);
 		zcopy_ack(&x, 1);
-		zcopy_expect(&x, 1, IW_WC_SUCCESS);
-		zcopy_expect_nothing(&x);
+		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 		end_session(&x, end);
 		assert_ptr_equal(copy_outs[0].llp, &x);
 		assert_int_equal(copy_outs[0].sid, FX_SID);
 		assert_int_equal(copy_outs[0].completions, 0);
-		zcopy_expect(&x, 2, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
-		zcopy_expect_some(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, 2, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqes(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
 		if (end == BY_LOSS) { /* of both */
 			assert_int_equal(n_copy_outs, 2);
 			assert_int_equal(copy_outs[1].sid, SECOND_SID);
-			zcopy_expect(&x, 11, IW_WC_RETRY_EXC_ERR);
-			zcopy_expect(&x, 12, IW_WC_WR_FLUSH_ERR);
+			fx_expect_cqe(&x, 11, IW_WC_RETRY_EXC_ERR);
+			fx_expect_cqe(&x, 12, IW_WC_WR_FLUSH_ERR);
 			assert_false(zcopy_references(&x));
 		} else {
 			assert_int_equal(n_copy_outs, 1);
-			zcopy_expect_nothing(&x);
+			fx_no_cqe(&x);
 			zcopy_ack(&x, 2);
-			zcopy_expect_nothing(&x);
+			fx_no_cqe(&x);
 			zcopy_ack(&x, 2); /* the second goes on */
-			zcopy_expect_some(&x, 11, 2, IW_WC_SUCCESS);
+			fx_expect_cqes(&x, 11, 2, IW_WC_SUCCESS);
 			assert_true(zcopy_references(&x));
 		}
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		drop_events(&x);
 		iw_qp_free(y.qp);
@@ -148,9 +148,9 @@ static void half_sent(void **state)
 		assert_int_equal(zcopy_pull(&x), CUT);
 		end_session(&x, end);
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect(&x, 1, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
-		zcopy_expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
-		zcopy_expect_nothing(&x);
+		fx_expect_cqe(&x, 1, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqes(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
+		fx_no_cqe(&x);
 		zcopy_stop(&x);
 	}
 }
@@ -173,10 +173,10 @@ static void beside_reads(void **state)
 		end_session(&x, BY_PEER);
 		expect_copy_out(&x, FX_SID, before ? 0 : 1);
 		if (before)
-			zcopy_expect(&x, 0, IW_WC_WR_FLUSH_ERR);
-		zcopy_expect(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
-		zcopy_expect_some(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
-		zcopy_expect_nothing(&x);
+			fx_expect_cqe(&x, 0, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
+		fx_expect_cqes(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
+		fx_no_cqe(&x);
 		zcopy_stop(&x);
 	}
 }
@@ -197,16 +197,16 @@ static void local_failure(void **state)
 	assert_int_equal(zcopy_pull(&x), 1400);
 	assert_int_equal(zcopy_pull(&x), 1400);
 	zcopy_ack(&x, 1);
-	zcopy_expect(&x, 1, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 	assert_false(fx_pull(&x));
-	zcopy_expect_nothing(&x);
+	fx_no_cqe(&x);
 	zcopy_ack(&x, 2);
 	assert_true(fx_pull(&x));
 	assert_int_equal(x.out[3], 0x47);
 	assert_null(x.msg.ref);
-	zcopy_expect(&x, 2, IW_WC_SUCCESS);
-	zcopy_expect(&x, 3, IW_WC_LOC_PROT_ERR);
-	zcopy_expect_some(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
+	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
+	fx_expect_cqe(&x, 3, IW_WC_LOC_PROT_ERR);
+	fx_expect_cqes(&x, 4, 2, IW_WC_WR_FLUSH_ERR);
 	zcopy_stop(&x);
 }
 
@@ -229,10 +229,10 @@ static void blamed(void **state)
 		memcpy(body + 6, header, 14);
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, 20));
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_some(&x, 0, (unsigned int)index, IW_WC_WR_FLUSH_ERR);
-		zcopy_expect(&x, index, IW_WC_REM_ACCESS_ERR);
-		zcopy_expect_some(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
-		zcopy_expect_nothing(&x);
+		fx_expect_cqes(&x, 0, (unsigned int)index, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, index, IW_WC_REM_ACCESS_ERR);
+		fx_expect_cqes(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
+		fx_no_cqe(&x);
 		zcopy_stop(&x);
 	}
 }
@@ -253,9 +253,9 @@ static void reset_and_free(void **state)
 			assert_true(iw_sq_is_empty(x.qp));
 		}
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&x, 1);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		fx_stop(&x);
 	}
 }
@@ -275,8 +275,8 @@ static void full_cq(void **state)
 		expect_copy_out(&x, FX_SID, 2);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		assert_true(iw_sq_is_empty(x.qp));
-		zcopy_expect_some(&x, 1, 2, IW_WC_SUCCESS);
-		zcopy_expect_nothing(&x);
+		fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
+		fx_no_cqe(&x);
 		fx_event(&x, IW_EVENT_CQ_ERROR);
 		zcopy_stop(&x);
 	}
@@ -299,14 +299,14 @@ static void out_of_band(void **state)
 		for (unsigned int k = 0; k < 3; k++)
 			zcopy_pull(&x);
 		zcopy_ack(&x, 1);
-		zcopy_expect(&x, 1, IW_WC_SUCCESS);
+		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 		end_session(&x, ends[i]);
 		expect_copy_out(&x, FX_SID, 0);
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 		iw_qp_give_up(x.qp);
-		zcopy_expect(&x, 2, IW_WC_RETRY_EXC_ERR);
-		zcopy_expect_some(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, 2, IW_WC_RETRY_EXC_ERR);
+		fx_expect_cqes(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
 		zcopy_stop(&x);
 	}
 }
@@ -463,9 +463,9 @@ static void revoked(void **state)
 			assert_true(copy_outs[i].right_stood);
 			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &other);
 		}
-		zcopy_expect_nothing(&x);
+		fx_no_cqe(&x);
 		zcopy_ack(&other, 1);
-		zcopy_expect(&other, 1, IW_WC_SUCCESS);
+		fx_expect_cqe(&other, 1, IW_WC_SUCCESS);
 		assert_int_equal(zcopy_pull(&other), 1000);
 		assert_true(zcopy_references(&x));
 		take_away(&r);
@@ -567,7 +567,7 @@ static void poisoned(void **state)
 				    tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION,
 				    ddp, len, NULL);
 		assert_int_equal(x.mem[1], 7);
-		zcopy_expect(&x, 1, IW_WC_WR_FLUSH_ERR);
+		fx_expect_cqe(&x, 1, IW_WC_WR_FLUSH_ERR);
 		zcopy_stop(&x);
 	}
 }
