@@ -17,7 +17,7 @@ usage: ./build.sh [COMMAND]
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
-  lint       check every file: clang-format, clang-tidy, and what tests/style looks at
+  lint       check every file: what tests/style looks at, and clang-tidy
   format     write every file of C as clang-format has it
   coverage   build in build-coverage/, run the tests of units, conformance and verbs, and print how
              many lines of each room they run. Arguments go to ctest: [-R REGEX]
@@ -274,20 +274,6 @@ fuzz() { # SECONDS [TARGET...]
 	return $status
 }
 
-c_files() { find providers kernel-abi utils tests -name '*.[ch]' | sort; }
-
-# Versions of clang-format differ in details; the tree is as Debian 12's writes it.
-format() { # CLANG-FORMAT-OPTIONS
-	local version
-
-	version=$(clang-format --version | grep -o '[0-9]*' | head -1)
-	if [ "$version" != 14 ]; then
-		say "clang-format $version is not 14, which the tree is formatted by: left out"
-		return 0
-	fi
-	c_files | xargs clang-format "$@"
-}
-
 # -UNDEBUG: the analyzer learns from assertions.
 tidy() {
 	sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/compile_commands.json | sort -u |
@@ -299,7 +285,6 @@ lint() {
 	local failed=()
 
 	say "lint"
-	format --dry-run -Werror || failed+=(clang-format)
 	run_ctest build -R '^(style\.|rooms$)' || failed+=(style)
 	tidy || failed+=(clang-tidy)
 	[ ${#failed[@]} = 0 ] || say "lint: failed: ${failed[*]}"
@@ -408,7 +393,7 @@ main() {
 		;;
 	format)
 		ensure "$LINT_NEEDS"
-		format -i
+		tests/style/format.py --write
 		;;
 	coverage)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$COVERAGE_NEEDS"

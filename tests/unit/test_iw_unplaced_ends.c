@@ -397,7 +397,7 @@ static void what_the_status_is(void **state)
 			fx_expect_cqes(&x, 0, about == 2 ? 2 : 1, IW_WC_SUCCESS);
 			fx_expect_cqe(&x, about == 2 ? 2 : 1, statuses[i].status);
 			fx_expect_cqes(&x, about == 2 ? 3 : 2, about == 2 ? 1 : 2,
-					     IW_WC_WR_FLUSH_ERR);
+				       IW_WC_WR_FLUSH_ERR);
 			fx_no_cqe(&x);
 			assert_int_equal(iw_qp_state(x.qp), IW_QPS_ERR);
 			receipts_drop_events(&x);
@@ -451,11 +451,11 @@ static void which_write(void **state)
 			} else {
 				fx_expect_cqes(&x, 0, placed, IW_WC_SUCCESS);
 				fx_expect_cqes(&x, placed, cases[i].blamed - placed,
-						     IW_WC_WR_FLUSH_ERR);
+					       IW_WC_WR_FLUSH_ERR);
 			}
 			fx_expect_cqe(&x, cases[i].blamed, IW_WC_REM_ACCESS_ERR);
 			fx_expect_cqes(&x, cases[i].blamed + 1, 2 - cases[i].blamed,
-					     IW_WC_WR_FLUSH_ERR);
+				       IW_WC_WR_FLUSH_ERR);
 			fx_no_cqe(&x);
 			fx_stop(&x);
 		}
@@ -524,8 +524,7 @@ static void lost(void **state)
 				fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 			iw_assoc_lost(x.assoc, -ETIMEDOUT);
 			if (pulled < 2)
-				fx_expect_cqes(&x, 1 + pulled, 4 - pulled,
-						     IW_WC_WR_FLUSH_ERR);
+				fx_expect_cqes(&x, 1 + pulled, 4 - pulled, IW_WC_WR_FLUSH_ERR);
 			else {
 				fx_expect_cqe(&x, 2, IW_WC_RETRY_EXC_ERR);
 				fx_expect_cqes(&x, 3, 2, IW_WC_WR_FLUSH_ERR);
