@@ -95,11 +95,45 @@ static int complete_own(struct iw_rc *rc, const struct iw_rx_rec *rec, struct iw
 
 /* ---- unexpected Sends ---- */
 
+/*
+ * Messages are delivered in order, so the first one without a receive is the first whose time runs.
+ */
+const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc)
+{
+	const struct iw_unexpected_table *t = &rc->rx.unexpected;
+	const struct iw_unexpected *m;
+
+	if (!t->count)
+		return NULL;
+	m = iw_unexpected_at(t, t->first + rc->rx.taken);
+	return m->rec.control ? m : NULL;
+}
+
 void iw_rc_rx_start_timer(struct iw_session *s)
 {
 	if (s->rnr_retry_count < IW_RNR_FOREVER)
 		iw_session_set_timer(s, s->rnic->shard.now + IW_RNR_GRACE +
 						s->rnr_retry_count * IW_RNR_UNIT);
+}
+
+void iw_rc_rx_update_timer(struct iw_session *s, bool anew)
+{
+	if (!iw_rc_rx_late(iw_rc_of(s->qp)))
+		iw_session_set_timer(s, UINT64_MAX);
+	else if (anew)
+		iw_rc_rx_start_timer(s);
+}
+
+/* A segment is delivered, perhaps the last one, whose message has no receive. */
+static void deliver_unexpected(struct iw_session *s, struct iw_unexpected *m,
+			       const struct iw_rx_rec *rec)
+{
+	const struct iw_rc *rc = iw_rc_of(s->qp);
+	bool waited = iw_rc_rx_late(rc);
+
+	m->rec = *rec;
+	if (!waited && iw_rc_rx_late(rc))
+		iw_rc_rx_start_timer(s);
 }
 
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
@@ -197,10 +231,7 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 		if (move_in(rc, &ssn, &f) && iw_session_wrong(s, ssn, &f))
 			return false;
 	}
-	if (!t->delivered)
-		iw_session_set_timer(s, UINT64_MAX);
-	else if (head != iw_ring_head(&s->qp->rq))
-		iw_rc_rx_start_timer(s); /* some receives came: the time begins anew */
+	iw_rc_rx_update_timer(s, head != iw_ring_head(&s->qp->rq));
 	iw_receipt_update(s);
 	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
 	return true;
@@ -209,19 +240,19 @@ bool iw_rc_rx_refresh(struct iw_session *s)
 void iw_rc_rx_timeout(struct iw_session *s)
 {
 	const struct iw_rc *rc = iw_rc_of(s->qp);
-	const struct iw_unexpected_table *t = &rc->rx.unexpected;
+	const struct iw_unexpected *late;
 	struct iw_failure f;
 
-	if (!t->delivered)
+	if (!iw_rc_rx_late(rc))
 		return;
 	if (s->qp->srq)
 		iw_rc_srq_serve(s->qp->srq);
 	else
 		iw_rc_rx_refresh(s);
-	if (rc->session != s || !t->delivered)
+	late = rc->session == s ? iw_rc_rx_late(rc) : NULL;
+	if (!late)
 		return;
-	/* They were delivered in order, so the first of the table is one of them. */
-	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &iw_unexpected_at(t, t->first)->rec);
+	iw_fail_rec(&f, TERM_DDP_NO_BUFFER, &late->rec);
 	iw_session_fail(s, &f);
 }
 
@@ -289,6 +320,16 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);
 }
 
+/* A segment that is not the last one of its message is delivered: the message may wait from now on. */
+static void deliver_part(struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	const struct iw_rc_rx *rx = &iw_rc_of(s->qp)->rx;
+	uint32_t index = rec->msn + rx->delta;
+
+	if (rec->msn == rx->deliver_msn && (int32_t)(index - rx->unexpected.first - rx->taken) >= 0)
+		deliver_unexpected(s, iw_unexpected_at(&rx->unexpected, index), rec);
+}
+
 int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
@@ -297,8 +338,10 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	struct iw_unexpected *m;
 	struct iw_rx_rec imm;
 
-	if (!ddp_is_last(rec->control))
+	if (!ddp_is_last(rec->control)) {
+		deliver_part(s, rec);
 		return 0;
+	}
 	if (rec->msn != rc->rx.deliver_msn)
 		return iw_fail_rec(f, TERM_DDP_MSN, rec);
 	rc->rx.deliver_msn++;
@@ -314,8 +357,7 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 	/* Unexpected, as all before it from the head on: receives are given out in order. */
 	m = iw_unexpected_at(t, index);
 	m->delivered = true;
-	m->rec = *rec;
-	if (!t->delivered++)
-		iw_rc_rx_start_timer(s);
+	t->delivered++;
+	deliver_unexpected(s, m, rec);
 	return 0;
 }

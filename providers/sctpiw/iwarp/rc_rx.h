@@ -48,10 +48,21 @@ int iw_rc_rx_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 bool iw_rc_rx_refresh(struct iw_session *s);
 /* The receive of an unexpected Send did not come in time (rnr_retry_count). */
 void iw_rc_rx_timeout(struct iw_session *s);
-/* Starts the time that a delivered message waits for its receive. */
-void iw_rc_rx_start_timer(struct iw_session *s);
 
 /* What is shared with rc_srq.c: */
+
+/*
+ * The first message without a receive, if a segment of it was delivered: while there is one, its time
+ * runs. NULL: there is none.
+ */
+const struct iw_unexpected *iw_rc_rx_late(const struct iw_rc *rc);
+/* Starts the time that such a message waits for its receive, unless it may wait for ever. */
+void iw_rc_rx_start_timer(struct iw_session *s);
+/*
+ * Receives were posted: the time ends if no message is late any more. anew: a late one is complete by
+ * now, and the time of the next one begins.
+ */
+void iw_rc_rx_update_timer(struct iw_session *s, bool anew);
 
 /* Keeps a segment of an unexpected Send within the budget of the QP; else -EPROTO. */
 int iw_rc_rx_keep(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,

@@ -117,10 +117,7 @@ static enum given give(struct iw_session *s)
 	case TAKEN_FILLED:
 		break;
 	}
-	if (!rc->rx.unexpected.delivered)
-		iw_session_set_timer(s, UINT64_MAX);
-	else
-		iw_rc_rx_start_timer(s); /* a receive came: the time begins anew */
+	iw_rc_rx_update_timer(s, true);
 	iw_receipt_update(s);
 	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
 	return GIVEN;
@@ -187,7 +184,7 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
 	struct iw_unexpected *m = iw_unexpected_at(t, index);
-	bool waited = t->delivered != 0;
+	bool waited = iw_rc_rx_late(rc);
 	int err;
 
 	m->delivered = true;
@@ -196,7 +193,7 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 	err = complete(rc, f);
 	if (err)
 		return err;
-	if (t->delivered && !waited)
+	if (!waited && iw_rc_rx_late(rc))
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
 		iw_rc_srq_serve(

@@ -364,6 +364,8 @@ void iw_session_set_user(struct iw_session *s, const struct iw_session_user *use
 void iw_session_set_rnr_retry(struct iw_session *s, uint8_t count)
 {
 	s->rnr_retry_count = count;
+	if (s->state == IW_S_ESTABLISHED)
+		iw_rc_rx_update_timer(s, true); /* a Send may have come before this */
 }
 
 struct iw_assoc *iw_session_assoc(const struct iw_session *s)

@@ -31,7 +31,7 @@ struct iw_unexpected {
 	struct iw_recv recv; /* with an SRQ: the receive; .at is 0: it has none */
 	bool begun;	     /* some of it is in the receive */
 	bool delivered;
-	struct iw_rx_rec rec; /* of the last segment, once delivered */
+	struct iw_rx_rec rec; /* of the segment that was delivered last; control 0: none was */
 };
 
 /* Messages by their index: one for each from `first` on. */

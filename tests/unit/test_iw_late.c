@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* VALGRIND: yes */
+/*
+ * The time that a Send waits for its receive (iwarp/rc_rx.c): it runs from the first segment that is
+ * delivered without one, whether the peer can send the rest or not.
+ */
+#include "fixture/iw_receipts.h"
+#include "fixture/iw_srq.h"
+
+#define PATIENCE (IW_RNR_GRACE + 2 * IW_RNR_UNIT) /* of an rnr_retry_count of 2 */
+#define NEVER UINT64_MAX
+
+static void pass(struct fx *x, uint64_t ns)
+{
+	x->now += ns;
+	iw_timers(x->rnic, x->now);
+	iw_set_now(x->rnic, x->now);
+}
+
+/* A segment of 8 bytes of Send msn; ahead: how many messages it overtakes. */
+static void part(struct fx *x, uint32_t msn, uint32_t mo, bool last, uint16_t ahead)
+{
+	uint8_t m[64];
+
+	fx_feed(x, SESSION_PPID_DDP, (uint16_t)(x->ssn + ahead), m,
+		fx_make_untagged(m, last ? 0x41 : 0x01, 0x43, 0, 0, msn, mo, "segment", 8));
+	if (!ahead)
+		x->ssn++;
+}
+
+/* The peer gets a Terminate: segment mo of Send msn has no receive. */
+static void expect_late(struct fx *x, uint32_t msn, uint32_t mo, bool last)
+{
+	uint8_t m[64];
+	size_t n = fx_make_untagged(m, last ? 0x41 : 0x01, 0x43, 0, 0, msn, mo, "segment", 8);
+
+	fx_expect_terminate(x, TERM_DDP_NO_BUFFER, m, n, NULL);
+	fx_event(x, IW_EVENT_QP_REQUEST);
+	fx_event(x, IW_EVENT_CLOSED);
+}
+
+static void first_segment(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 2);
+	part(&x, 1, 0, false, 0);
+	assert_true(iw_next_timeout(x.rnic) == x.now + PATIENCE);
+	pass(&x, PATIENCE - 1);
+	assert_false(fx_pull(&x));
+	pass(&x, 1);
+	expect_late(&x, 1, 0, false);
+	fx_stop(&x);
+}
+
+/* Neither a segment of the same message nor a message behind it begins the time anew. */
+static void runs_on(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 2);
+	part(&x, 1, 0, false, 0);
+	pass(&x, IW_RNR_UNIT);
+	part(&x, 1, 8, false, 0);
+	pass(&x, IW_RNR_UNIT);
+	part(&x, 1, 16, true, 0);
+	part(&x, 2, 0, false, 0);
+	pass(&x, IW_RNR_GRACE - 1);
+	assert_false(fx_pull(&x));
+	pass(&x, 1);
+	expect_late(&x, 1, 16, true);
+	fx_stop(&x);
+}
+
+/* With its receive a message may take any time to become whole. */
+static void in_time(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 2);
+	part(&x, 1, 0, false, 0);
+	pass(&x, PATIENCE - 1);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	pass(&x, 60 * SEC);
+	part(&x, 1, 8, true, 0);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	assert_memory_equal(x.mem, "segment\0segment", 16);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	/* The next one has its own time, and the segment that was delivered last is named. */
+	part(&x, 2, 0, false, 0);
+	part(&x, 2, 8, false, 0);
+	pass(&x, PATIENCE);
+	expect_late(&x, 2, 8, false);
+	fx_stop(&x);
+}
+
+/* A receive came for the first of two: the second one's time begins then. */
+static void begins_anew(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 2);
+	part(&x, 1, 0, true, 0);
+	part(&x, 2, 0, false, 0);
+	pass(&x, PATIENCE - 1);
+	fx_post_recv(&x, 1, x.base, 8, x.stag);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	pass(&x, PATIENCE - 1);
+	assert_false(fx_pull(&x));
+	pass(&x, 1);
+	expect_late(&x, 2, 0, false);
+	fx_stop(&x);
+}
+
+/* What came before its turn has time until the messages before it are here. */
+static void not_before_its_turn(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 2);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	part(&x, 2, 0, false, 2);
+	part(&x, 2, 8, false, 3);
+	part(&x, 1, 8, true, 1);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	pass(&x, 60 * SEC);
+	part(&x, 1, 0, false, 0);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	assert_true(iw_next_timeout(x.rnic) == x.now + PATIENCE);
+	x.ssn += 3;
+	fx_post_recv(&x, 2, x.base, 24, x.stag);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	part(&x, 2, 16, true, 0);
+	fx_expect_cqe(&x, 2, IW_WC_SUCCESS);
+	fx_stop(&x);
+}
+
+static void for_ever(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	part(&x, 1, 0, false, 0);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	pass(&x, 24 * 3600 * SEC);
+	assert_false(fx_pull(&x));
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	part(&x, 1, 8, true, 0);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	fx_stop(&x);
+}
+
+/* The count becomes known when a Send waits already. */
+static void told_later(void **state)
+{
+	struct fx x;
+
+	fx_passive(&x, 2, 2, 7);
+	iw_session_set_rnr_retry(x.session, 2);
+	assert_true(iw_next_timeout(x.rnic) == NEVER);
+	iw_session_set_rnr_retry(x.session, 7);
+	part(&x, 1, 0, false, 0);
+	iw_session_set_rnr_retry(x.session, 2);
+	pass(&x, PATIENCE);
+	expect_late(&x, 1, 0, false);
+	fx_stop(&x);
+}
+
+/*
+ * The peer hears of it from the first segment on, and that nothing was taken from there on: its Sends
+ * before this one are complete, and this one has the status.
+ */
+static void receipts(void **state)
+{
+	struct rdmap_receipt r;
+	struct fx x;
+
+	receipts_start_rnr(&x, RECEIPTS_WINDOW, 0);
+	receipts_post_recv(&x, 1, 8);
+	part(&x, 1, 0, true, 0);
+	fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
+	part(&x, 2, 0, false, 0);
+	r = receipts_out(&x);
+	receipts_check(&r, false, 0, 2);
+	pass(&x, IW_RNR_GRACE);
+	r = receipts_out(&x);
+	receipts_check(&r, true, x.ssn, 2);
+	expect_late(&x, 2, 0, false);
+	fx_stop(&x);
+}
+
+/* Each QP has its own time; the end of one does not concern the other. */
+static void several_qps(void **state)
+{
+	struct fx x, y;
+
+	receipts_start_rnr(&x, RECEIPTS_WINDOW, 2);
+	receipts_more(&y, &x, 2); /* it may wait for ever */
+	part(&y, 1, 0, false, 0);
+	receipts_out(&x);
+	part(&x, 1, 0, false, 0);
+	receipts_out(&x);
+	pass(&x, PATIENCE);
+	fx_event(&x, IW_EVENT_QP_REQUEST);
+	assert_int_equal(iw_qp_state(x.qp), IW_QPS_ERR);
+	assert_int_equal(iw_qp_state(y.qp), IW_QPS_RTS);
+	fx_post_recv(&y, 7, y.base, 16, y.stag);
+	part(&y, 1, 8, true, 0);
+	fx_expect_cqe(&y, 7, IW_WC_SUCCESS);
+	receipts_drop_events(&x);
+	iw_qp_free(y.qp);
+	fx_stop(&x);
+}
+
+/* ---- with an SRQ ---- */
+
+/* The receives go to one QP, and a part of a Send of the other is late. */
+static void shared(void **state)
+{
+	struct sx t;
+
+	start_rnr(&t, 8, 2, 2);
+	iw_srq_post(&t, 1);
+	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0); /* it has a receive, and all the time */
+	iw_srq_segment(&t, 1, 1, 0, false, 1, 10, 0);
+	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	pass(&t.x, PATIENCE - 1);
+	fx_no_event(&t.x);
+	pass(&t.x, 1);
+	fx_event(&t.x, IW_EVENT_QP_REQUEST);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	assert_int_equal(iw_qp_state(t.end[1].qp), IW_QPS_ERR);
+	pass(&t.x, 60 * SEC);
+	iw_srq_segment(&t, 0, 1, 10, true, 1, 10, 0);
+	assert_int_equal(fx_cqe(&t.x).status, IW_WC_SUCCESS);
+	no_cqe(&t);
+	iw_srq_stop(&t);
+}
+
+/* The receive comes in time, and then one message late behind it. */
+static void shared_in_time(void **state)
+{
+	struct sx t;
+
+	start_rnr(&t, 8, 1, 2);
+	iw_srq_segment(&t, 0, 1, 0, false, 1, 10, 0);
+	pass(&t.x, PATIENCE - 1);
+	iw_srq_post(&t, 1);
+	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	pass(&t.x, 60 * SEC);
+	iw_srq_segment(&t, 0, 2, 0, false, 2, 10, 1); /* early */
+	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	iw_srq_segment(&t, 0, 1, 10, true, 1, 10, 0);
+	assert_int_equal(fx_cqe(&t.x).status, IW_WC_SUCCESS);
+	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	t.end[0].ssn++;
+	pass(&t.x, PATIENCE - 1);
+	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0); /* whole, and late all the same */
+	pass(&t.x, 1);
+	fx_event(&t.x, IW_EVENT_QP_REQUEST);
+	fx_event(&t.x, IW_EVENT_QP_LAST_WQE);
+	fx_event(&t.x, IW_EVENT_CLOSED);
+	iw_srq_stop(&t);
+}
+
+/* Each receive begins the time of the next message anew. */
+static void shared_begins_anew(void **state)
+{
+	struct sx t;
+
+	start_rnr(&t, 8, 1, 2);
+	send_one(&t, 0, 1);
+	iw_srq_segment(&t, 0, 2, 0, false, 2, 10, 0);
+	pass(&t.x, PATIENCE - 1);
+	iw_srq_post(&t, 1);
+	iw_srq_expect(&t, 0, 0, 1);
+	assert_true(iw_next_timeout(t.x.rnic) == t.x.now + PATIENCE);
+	iw_srq_post(&t, 1);
+	assert_true(iw_next_timeout(t.x.rnic) == NEVER);
+	iw_srq_segment(&t, 0, 2, 10, true, 2, 10, 0);
+	iw_srq_expect(&t, 0, 1, 2);
+	iw_srq_stop(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_segment),
+		cmocka_unit_test(runs_on),
+		cmocka_unit_test(in_time),
+		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(not_before_its_turn),
+		cmocka_unit_test(for_ever),
+		cmocka_unit_test(told_later),
+		cmocka_unit_test(receipts),
+		cmocka_unit_test(several_qps),
+		cmocka_unit_test(shared),
+		cmocka_unit_test(shared_in_time),
+		cmocka_unit_test(shared_begins_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
