@@ -450,7 +450,7 @@ static void ends_while_blocked(void **state)
 	assert_false(fx_pull(&x));
 	fx_control(&x, SESSION_TERMINATE, NULL, 0);
 	fx_expect_cqes(&x, 1, 2, IW_WC_WR_FLUSH_ERR);
-	assert_true(list_empty(&x.assoc->unplaced));
+	receipts_check_all_placed(&x);
 	receipts_place(&x, 1);
 	receipts_drop_events(&x);
 	assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
@@ -497,7 +497,6 @@ static void two_qps(void **state)
 	}
 	receipts_pull(&x, 2);
 	assert_false(fx_pull(&x));
-	receipts_check_order(&x);
 	receipts_waiting(&x, 1);
 	receipts_place(&x, 2);
 	fx_expect_cqe(&x, 11, IW_WC_SUCCESS);

@@ -32,7 +32,6 @@ struct iw_assoc *iw_assoc_new(struct iw_rnic *rnic, const struct iw_llp_ops *ops
 	assoc->streams = streams < 65536 ? streams : 65536;
 	list_init(&assoc->ready);
 	list_init(&assoc->idle);
-	list_init(&assoc->unplaced);
 	list_init(&assoc->referencing);
 	list_add_tail(&rnic->shard.assocs, &assoc->all);
 	iw_assoc_set_max_msg(assoc, max_msg);
@@ -101,6 +100,7 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error)
 	list_del(&assoc->all);
 	list_del(&assoc->referencing);
 	list_del(&assoc->idle);
+	timerq_fini(&assoc->unplaced);
 	free(assoc);
 }
 

@@ -17,9 +17,9 @@ struct iw_assoc {
 	bool pulling;	      /* the LLP is pulling, and needs no doorbell; or it is gone */
 	unsigned int streams;
 	size_t max_msg;		      /* bytes */
-	uint32_t pulled;	      /* messages */
-	uint32_t placed;	      /* of them, as iw_llp_ops.placed said last */
-	struct list_node unplaced;    /* iw_unplaced.node */
+	uint32_t pulled;	      /* messages, modulo 2^32 */
+	uint64_t placed;	      /* of them, as iw_llp_ops.placed said last; not modulo 2^32 */
+	struct timerq unplaced;	      /* iw_unplaced.node, by the number of the message */
 	struct list_node referencing; /* iw_shard.referencing: its messages may reference memory */
 	bool receipts;		      /* both sides know receipts */
 	uint32_t send_window; /* bytes of Sends without a receive that the peer keeps for a QP */

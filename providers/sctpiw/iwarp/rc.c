@@ -24,7 +24,6 @@ static struct iw_qp *rc_alloc(void)
 	if (!rc)
 		return NULL;
 	list_init(&rc->rx.waiting);
-	list_init(&rc->unplaced.node);
 	return &rc->base.qp;
 }
 
@@ -159,7 +158,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 
 	if (!may_bind(rc))
 		return -EINVAL;
-	if (iw_reads_reserve(&reads, 1))
+	if (iw_unplaced_reserve(s->assoc) || iw_reads_reserve(&reads, 1))
 		return -ENOMEM;
 	qp->rnic->read_stags += READ_STAGS_STEP;
 	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };

@@ -7,37 +7,37 @@
 #include "iwarp/zcopy.h"
 #include "wire/rdmap_receipt.h"
 
-static struct iw_unplaced *unplaced_of(struct list_node *node)
+int iw_unplaced_reserve(struct iw_assoc *assoc)
 {
-	return list_entry(node, struct iw_unplaced, node);
+	return timerq_reserve(&assoc->unplaced, assoc->live + 1);
 }
 
 void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head)
 {
 	rc->unplaced = (struct iw_unplaced){ .arrived = sq_head, .next = sq_head };
 	iw_send_window_start(&rc->unplaced.window, s->assoc->receipts, s->assoc->send_window);
-	list_init(&rc->unplaced.node);
+}
+
+/* Nothing is awaited. */
+static void rest(struct iw_rc *rc)
+{
+	timerq_remove(&rc->session->assoc->unplaced, &rc->unplaced.node);
 }
 
 void iw_unplaced_stop(struct iw_rc *rc)
 {
-	list_del(&rc->unplaced.node);
+	rest(rc);
 }
 
 /* ---- what is awaited ---- */
 
-/* The QP waits until the message with this number is placed. Most often it is the newest one. */
+/* The QP waits until the message with this number, which is not placed yet, is placed. */
 static void await(struct iw_rc *rc, uint32_t seq)
 {
-	struct iw_unplaced *u = &rc->unplaced;
-	struct list_node *head = &rc->session->assoc->unplaced, *at;
+	struct iw_assoc *assoc = rc->session->assoc;
+	uint32_t ahead = seq - (uint32_t)assoc->placed;
 
-	list_del(&u->node);
-	at = head->prev;
-	while (at != head && (int32_t)(unplaced_of(at)->seq - seq) > 0)
-		at = at->prev;
-	u->seq = seq;
-	list_add(at, &u->node);
+	timerq_set(&assoc->unplaced, &rc->unplaced.node, assoc->placed + ahead);
 }
 
 /* Has the peer said that the WQE's message is in no receive? */
@@ -53,7 +53,7 @@ static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe
  */
 static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 {
-	uint32_t placed = rc->session->assoc->placed;
+	uint32_t placed = (uint32_t)rc->session->assoc->placed;
 	struct iw_unplaced *u = &rc->unplaced;
 
 	iw_send_window_placed(&u->window, placed);
@@ -100,7 +100,7 @@ static void advance(struct iw_rc *rc)
 	if (awaits)
 		await(rc, seq);
 	else
-		list_del(&u->node);
+		rest(rc);
 }
 
 bool iw_unplaced_add(struct iw_rc *rc, struct iw_send_wqe *wqe)
@@ -113,7 +113,7 @@ bool iw_unplaced_add(struct iw_rc *rc, struct iw_send_wqe *wqe)
 	wqe->ssn = rc->session->tx.ssn;
 	if (rc->base.qp.sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
 		assoc->msg->awaited = true;
-	if (!list_linked(&rc->unplaced.node))
+	if (!rc->unplaced.node.index)
 		await(rc, wqe->seq);
 	return false;
 }
@@ -138,18 +138,14 @@ static void conclude(struct iw_rc *rc)
 
 void iw_assoc_placed(struct iw_assoc *assoc)
 {
-	struct list_node *head = &assoc->unplaced;
-	uint32_t placed;
+	struct timerq_node *first;
 
 	if (!assoc->ops.placed)
 		return;
-	placed = assoc->ops.placed(assoc->llp);
-	if (placed == assoc->placed)
-		return;
-	assoc->placed = placed;
-	/* Each turn takes the first QP off the list, or puts it further back. */
-	while (!list_empty(head) && (int32_t)(placed - unplaced_of(head->next)->seq) > 0)
-		conclude(list_entry(unplaced_of(head->next), struct iw_rc, unplaced));
+	assoc->placed += assoc->ops.placed(assoc->llp) - (uint32_t)assoc->placed;
+	/* Each turn takes the first QP out of the queue, or puts it further back. */
+	while ((first = timerq_first(&assoc->unplaced)) && first->when < assoc->placed)
+		conclude(list_entry(first, struct iw_rc, unplaced.node));
 }
 
 /* ---- what the peer says ---- */

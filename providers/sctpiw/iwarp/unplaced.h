@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 #include "iwarp/send_window.h"
-#include "util/list.h"
+#include "util/timerq.h"
 
+struct iw_assoc;
 struct iw_failure;
 struct iw_rc;
 struct iw_send_wqe;
@@ -30,17 +31,19 @@ struct iw_session;
 struct rdmap_receipt;
 
 struct iw_unplaced {
-	struct list_node node; /* iw_assoc.unplaced, in the order of seq */
-	uint32_t seq;	       /* number of the message whose placement is awaited next */
-	uint32_t arrived;      /* ring index: all WQEs before it are placed, or need not be */
-	uint32_t next; /* the same, and none of them waits for a receive; not above arrived */
-	bool blocked;  /* a Send waits for the window */
-	bool waiting;  /* Sends from waiting_msn on have no receive */
+	/* iw_assoc.unplaced; node.when: number of the message whose placement is awaited next */
+	struct timerq_node node;
+	uint32_t arrived; /* ring index: all WQEs before it are placed, or need not be */
+	uint32_t next;	  /* the same, and none of them waits for a receive; not above arrived */
+	bool blocked;	  /* a Send waits for the window */
+	bool waiting;	  /* Sends from waiting_msn on have no receive */
 	uint32_t waiting_msn;
 	struct iw_send_window window;
 };
 
-/* The QP has a new session. sq_head: ring index of its first WQE. */
+/* Makes room for one more QP with a session on the association. -ENOMEM. */
+int iw_unplaced_reserve(struct iw_assoc *assoc);
+/* The QP has a new session, and room was made. sq_head: ring index of its first WQE. */
 void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head);
 /*
  * All of the current WQE is with the LLP, in the message that is being pulled: is it complete by

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Timers as a binary heap of nodes that live inside their owners. To set and to remove one takes
- * O(log n), to look at the first O(1). A zeroed struct timerq is an empty queue, a zeroed node is
- * not queued. Guarded by the owner's lock.
+ * Timers as a binary heap of nodes that live inside their owners; what is waited for may as well be
+ * any other number that grows. To set and to remove one takes O(log n), to look at the first O(1). A
+ * zeroed struct timerq is an empty queue, a zeroed node is not queued. Guarded by the owner's lock.
  */
 #ifndef SCTPIW_UTIL_TIMERQ_H
 #define SCTPIW_UTIL_TIMERQ_H
