@@ -11,6 +11,13 @@
 
 /* ---- the account ---- */
 
+/* So many messages are placed: does a segment of so many bytes fit? */
+static bool fits(struct iw_send_window *w, uint32_t payload, uint32_t placed)
+{
+	iw_send_window_placed(w, placed);
+	return iw_send_window_fits(w, payload);
+}
+
 static void without_a_window(void **state)
 {
 	struct iw_send_window w;
@@ -18,7 +25,7 @@ static void without_a_window(void **state)
 
 	iw_send_window_start(&w, false, 100);
 	for (uint32_t i = 0; i < 1000; i++) {
-		assert_true(iw_send_window_fits(&w, UINT32_MAX, 0));
+		assert_true(fits(&w, UINT32_MAX, 0));
 		iw_send_window_take(&w, 60000, i);
 	}
 	assert_false(iw_send_window_awaits(&w, &seq));
@@ -33,18 +40,18 @@ static void limit(void **state)
 	iw_send_window_start(&w, true, 3 * (COST + 1000));
 	assert_false(iw_send_window_awaits(&w, &seq));
 	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(iw_send_window_fits(&w, 1000, 0));
+		assert_true(fits(&w, 1000, 0));
 		iw_send_window_take(&w, 1000, 10 + i);
 	}
-	assert_true(iw_send_window_fits(&w, 1000, 10));
-	assert_false(iw_send_window_fits(&w, 1001, 10));
+	assert_true(fits(&w, 1000, 10));
+	assert_false(fits(&w, 1001, 10));
 	iw_send_window_take(&w, 1000, 12);
-	assert_false(iw_send_window_fits(&w, 0, 10)); /* message 10 is not placed */
+	assert_false(fits(&w, 0, 10)); /* message 10 is not placed */
 	assert_true(iw_send_window_awaits(&w, &seq));
 	assert_int_equal(seq, 10);
-	assert_true(iw_send_window_fits(&w, 1000, 11));
-	assert_false(iw_send_window_fits(&w, 1001, 11));
-	assert_true(iw_send_window_fits(&w, 3 * (COST + 1000) - COST, 13));
+	assert_true(fits(&w, 1000, 11));
+	assert_false(fits(&w, 1001, 11));
+	assert_true(fits(&w, 3 * (COST + 1000) - COST, 13));
 	assert_false(iw_send_window_awaits(&w, &seq));
 }
 
@@ -57,8 +64,8 @@ static void placed_without_a_mark(void **state)
 	iw_send_window_start(&w, true, 64 * COST);
 	iw_send_window_take(&w, 0, 7);
 	assert_true(w.first_mark == w.next_mark);
-	assert_false(iw_send_window_fits(&w, 63 * COST, 7));
-	assert_true(iw_send_window_fits(&w, 63 * COST, 8));
+	assert_false(fits(&w, 63 * COST, 7));
+	assert_true(fits(&w, 63 * COST, 8));
 	assert_false(iw_send_window_awaits(&w, &seq));
 }
 
@@ -73,9 +80,9 @@ static void smaller_than_a_segment(void **state)
 
 		iw_send_window_start(&w, true, limits[i]);
 		for (uint32_t k = 0; k < 20; k++) {
-			assert_true(iw_send_window_fits(&w, 1000, k));
+			assert_true(fits(&w, 1000, k));
 			iw_send_window_take(&w, 1000, k);
-			assert_false(iw_send_window_fits(&w, 1000, k));
+			assert_false(fits(&w, 1000, k));
 			assert_true(iw_send_window_awaits(&w, &seq));
 			assert_int_equal(seq, k);
 		}
@@ -91,7 +98,7 @@ static void many_small(void **state)
 
 	iw_send_window_start(&w, true, 100 * (COST + 8));
 	while (sent < 100000) {
-		if (iw_send_window_fits(&w, 8, placed)) {
+		if (fits(&w, 8, placed)) {
 			iw_send_window_take(&w, 8, sent++);
 			assert_true(sent - placed <= 100);
 			continue;
@@ -100,7 +107,7 @@ static void many_small(void **state)
 		assert_true(iw_send_window_awaits(&w, &seq));
 		assert_true(seq >= placed && seq < sent);
 		placed = seq + 1;
-		assert_true(iw_send_window_fits(&w, 8, placed));
+		assert_true(fits(&w, 8, placed));
 	}
 	/* No more than the marks allow is waited for at a time: the pipe does not run dry. */
 	assert_true(blocked >= 1000 && blocked <= 100000 / 10);
@@ -114,13 +121,13 @@ static void long_behind_short(void **state)
 
 	iw_send_window_start(&w, true, COST + 1432);
 	iw_send_window_take(&w, 10, 7);
-	assert_false(iw_send_window_fits(&w, 1432, 7));
+	assert_false(fits(&w, 1432, 7));
 	assert_true(iw_send_window_awaits(&w, &seq));
 	assert_int_equal(seq, 7);
-	assert_false(iw_send_window_fits(&w, 1432, 7));
+	assert_false(fits(&w, 1432, 7));
 	assert_true(iw_send_window_awaits(&w, &seq)); /* asked again */
 	assert_int_equal(seq, 7);
-	assert_true(iw_send_window_fits(&w, 1432, 8));
+	assert_true(fits(&w, 1432, 8));
 }
 
 /* What the peer has placed without a receive counts on. */
@@ -136,24 +143,24 @@ static void held(void **state)
 	iw_send_window_take(&w, 1000, 2);
 	w.held = true;
 	w.held_from = second;
-	assert_true(iw_send_window_fits(&w, 1000, 3));
-	assert_true(iw_send_window_fits(&w, 1000 + COST + 1000, 3)); /* the first has its receive */
-	assert_false(iw_send_window_fits(&w, 1000 + COST + 1001, 3));
+	assert_true(fits(&w, 1000, 3));
+	assert_true(fits(&w, 1000 + COST + 1000, 3)); /* the first has its receive */
+	assert_false(fits(&w, 1000 + COST + 1001, 3));
 	iw_send_window_take(&w, 1000, 3);
 	iw_send_window_take(&w, 1000, 4);
-	assert_false(iw_send_window_fits(&w, 0, 5));
+	assert_false(fits(&w, 0, 5));
 	assert_false(iw_send_window_awaits(&w, &seq)); /* only the peer's receipt can help */
 	w.held_from += COST + 1000;
-	assert_true(iw_send_window_fits(&w, 1000, 5));
-	assert_false(iw_send_window_fits(&w, 1001, 5));
+	assert_true(fits(&w, 1000, 5));
+	assert_false(fits(&w, 1001, 5));
 	w.held = false;
-	assert_true(iw_send_window_fits(&w, 4 * (COST + 1000) - COST, 5));
+	assert_true(fits(&w, 4 * (COST + 1000) - COST, 5));
 	/* From bytes on that are not placed: those that are not placed count all the same. */
 	for (uint32_t i = 0; i < 4; i++)
 		iw_send_window_take(&w, 1000, 5 + i);
 	w.held = true;
 	w.held_from = w.sent;
-	assert_false(iw_send_window_fits(&w, 0, 5));
+	assert_false(fits(&w, 0, 5));
 }
 
 /* The account of bytes and the numbers of messages are modulo 2^32. */
@@ -166,10 +173,10 @@ static void wraps(void **state)
 	w.sent = w.placed = 0xffff0000;
 	for (uint32_t i = 0; i < 100; i++) {
 		for (uint32_t k = 0; k < 10; k++) {
-			assert_true(iw_send_window_fits(&w, 60000, number + k));
+			assert_true(fits(&w, 60000, number));
 			iw_send_window_take(&w, 60000, number + k);
 		}
-		assert_false(iw_send_window_fits(&w, 60000, number));
+		assert_false(fits(&w, 60000, number));
 		number += 10;
 	}
 }
@@ -182,16 +189,16 @@ static void huge(void **state)
 
 	iw_send_window_start(&w, true, UINT32_MAX);
 	assert_int_equal(w.limit, IW_SEND_WINDOW_MAX);
-	while (iw_send_window_fits(&w, 65000, 0)) {
+	while (fits(&w, 65000, 0)) {
 		iw_send_window_take(&w, 65000, sent++);
 		assert_true(sent < 20000);
 	}
 	assert_int_equal(sent, IW_SEND_WINDOW_MAX / (COST + 65000));
-	assert_false(iw_send_window_fits(&w, 65000, sent / IW_SEND_MARKS - 1));
-	assert_true(iw_send_window_fits(&w, 65000, sent / IW_SEND_MARKS + 2));
+	assert_false(fits(&w, 65000, sent / IW_SEND_MARKS - 1));
+	assert_true(fits(&w, 65000, sent / IW_SEND_MARKS + 2));
 	w.held = true;
 	w.held_from = w.sent - 1000;
-	assert_true(iw_send_window_fits(&w, 65000, sent));
+	assert_true(fits(&w, 65000, sent));
 }
 
 /* ---- with a QP ---- */

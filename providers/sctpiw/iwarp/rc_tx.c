@@ -121,7 +121,8 @@ static bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
-	if (iw_send_window_fits(&rc->unplaced.window, payload, s->assoc->placed))
+	iw_send_window_placed(&rc->unplaced.window, (uint32_t)s->assoc->placed);
+	if (iw_send_window_fits(&rc->unplaced.window, payload))
 		return true;
 	iw_unplaced_block(rc);
 	return false;

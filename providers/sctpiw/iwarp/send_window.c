@@ -41,12 +41,10 @@ static uint32_t outstanding(const struct iw_send_window *w)
 	return w->sent - placed;
 }
 
-bool iw_send_window_fits(struct iw_send_window *w, uint32_t payload, uint32_t placed)
+bool iw_send_window_fits(const struct iw_send_window *w, uint32_t payload)
 {
 	if (!w->on)
 		return true;
-	if (outstanding(w) + IW_UNEXPECTED_COST + payload > w->limit)
-		iw_send_window_placed(w, placed);
 	/* A segment alone always goes: a window that is smaller than it stops nobody for ever. */
 	return !outstanding(w) || outstanding(w) + IW_UNEXPECTED_COST + payload <= w->limit;
 }

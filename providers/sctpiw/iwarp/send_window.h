@@ -43,8 +43,8 @@ void iw_send_window_start(struct iw_send_window *w, bool on, uint32_t limit);
  * by 2^31 since a segment left.
  */
 void iw_send_window_placed(struct iw_send_window *w, uint32_t placed);
-/* May a segment with so many bytes of payload be sent, given that so many messages are placed? */
-bool iw_send_window_fits(struct iw_send_window *w, uint32_t payload, uint32_t placed);
+/* May a segment with so many bytes of payload be sent? */
+bool iw_send_window_fits(const struct iw_send_window *w, uint32_t payload);
 /* A segment leaves as the message with this number. */
 void iw_send_window_take(struct iw_send_window *w, uint32_t payload, uint32_t seq);
 /*
