@@ -11,6 +11,8 @@ static struct {
 	char text[512];
 } said[8];
 static unsigned int n_said;
+static enum iw_say_level heard; /* and what stands before it */
+static unsigned int described;	/* lines that were begun */
 
 static void say(enum iw_say_level level, const char *line)
 {
@@ -19,8 +21,14 @@ static void say(enum iw_say_level level, const char *line)
 	snprintf(said[n_said++].text, sizeof(said[0].text), "%s", line);
 }
 
+static bool hears(enum iw_say_level level)
+{
+	return level <= heard;
+}
+
 static void describe(void *llp, char *buf, size_t len)
 {
+	described++;
 	snprintf(buf, len, "10.0.0.2:4791");
 }
 
@@ -28,6 +36,9 @@ static void start(struct fx *x)
 {
 	open_session(x, 4, 4);
 	x->rnic->ops.say = say;
+	x->rnic->ops.hears = hears;
+	heard = IW_SAY_INFO;
+	described = 0;
 	x->assoc->ops.describe = describe;
 	n_said = 0;
 }
@@ -115,13 +126,53 @@ static void lost(void **state)
 	fx_stop(&x);
 }
 
+/* What nobody reads is not made; who reads errors alone gets those. */
+static void errors_alone(void **state)
+{
+	struct fx x;
+
+	start(&x);
+	heard = IW_SAY_ERROR;
+	fx_post(&x, 0x77, IW_WR_RDMA_READ, x.base, 10, 0x99, 0x1000, 0);
+	out(&x, "41 41 ..");
+	in(&x, "41 47 00000000  00000002 00000001 00000000  0101C000 002E"
+	       "  41 41 00000000  00000001 00000001 00000000");
+	assert_int_equal(n_said, 1);
+	assert_int_equal(said[0].level, IW_SAY_ERROR);
+	assert_int_equal(described, 1);
+	fx_stop(&x);
+
+	start(&x);
+	heard = IW_SAY_ERROR;
+	fx_post_recv(&x, 5, x.base, 16, 0x123);
+	in(&x, "41 43 00000000  00000000 00000001 00000000 'fault'");
+	assert_int_equal(n_said, 1);
+	assert_int_equal(said[0].level, IW_SAY_ERROR);
+	assert_int_equal(described, 1);
+	fx_stop(&x);
+}
+
+static void lost_unheard(void **state)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+	struct fx x;
+
+	start(&x);
+	heard = IW_SAY_ERROR;
+	fx_post(&x, 1, IW_WR_RDMA_READ, x.base, 10, 0x99, 0x1000, 0);
+	out(&x, "41 41 ..");
+	iw_assoc_lost(x.assoc, -ETIMEDOUT);
+	assert_int_equal(n_said + described, 0);
+	x.assoc = iw_assoc_new(x.rnic, &llp, &x, false, 64, 1452);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused_here),
-		cmocka_unit_test(refused_there),
-		cmocka_unit_test(wrong_here),
-		cmocka_unit_test(lost),
+		cmocka_unit_test(refused_here), cmocka_unit_test(refused_there),
+		cmocka_unit_test(wrong_here),	cmocka_unit_test(lost),
+		cmocka_unit_test(errors_alone), cmocka_unit_test(lost_unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

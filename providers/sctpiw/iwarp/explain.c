@@ -200,6 +200,11 @@ static void add_error(struct line *l, uint16_t error)
 	    TERM_LAYER(error) < 3 ? layers[TERM_LAYER(error)] : "unknown", error);
 }
 
+static bool is_heard(const struct iw_session *s, enum iw_say_level level)
+{
+	return s->rnic->ops.say && s->rnic->ops.hears(level);
+}
+
 static void say(const struct iw_session *s, enum iw_say_level level, const struct line *l)
 {
 	s->rnic->ops.say(level, l->text);
@@ -209,14 +214,14 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f)
 {
 	struct line l;
 
-	if (!s->rnic->ops.say || !s->qp)
+	if (!s->qp)
 		return;
-	if (f->fault != IW_FAULT_NONE) {
+	if (f->fault != IW_FAULT_NONE && is_heard(s, IW_SAY_ERROR)) {
 		begin(&l, s);
 		add_work_request(&l, s, f);
 		say(s, IW_SAY_ERROR, &l);
 	}
-	if (f->illegal)
+	if (f->illegal || !is_heard(s, IW_SAY_INFO))
 		return;
 	begin(&l, s);
 	add(&l, "Terminate sent: ");
@@ -230,15 +235,15 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 {
 	struct line l;
 
-	if (!s->rnic->ops.say)
-		return;
-	if (f->fault != IW_FAULT_NONE) {
+	if (f->fault != IW_FAULT_NONE && is_heard(s, IW_SAY_ERROR)) {
 		begin(&l, s);
 		add_work_request(&l, s, f);
 		add(&l, ": the peer says: ");
 		add_error(&l, t->error);
 		say(s, IW_SAY_ERROR, &l);
 	}
+	if (!is_heard(s, IW_SAY_INFO))
+		return;
 	begin(&l, s);
 	add(&l, "Terminate received: ");
 	add_error(&l, t->error);
@@ -249,7 +254,7 @@ void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int
 {
 	struct line l;
 
-	if (!s->rnic->ops.say)
+	if (!is_heard(s, IW_SAY_INFO))
 		return;
 	begin(&l, s);
 	add_work_request(&l, s, f);

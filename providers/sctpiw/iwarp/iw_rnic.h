@@ -46,8 +46,12 @@ struct iw_rnic_ops {
 		      const void *arg, uint64_t *old);
 	/* The time for the time stamps of completions, ns; NULL: what iw_set_now() said last. */
 	uint64_t (*clock)(void);
-	/* Tells people why a QP has ended, in a line without a newline (explain.h); NULL: nobody asks. */
+	/*
+	 * Tells people why a QP has ended, in a line without a newline (explain.h). A line is made only
+	 * if hears() says that anybody reads those of its level. Both are NULL if nobody ever asks.
+	 */
 	void (*say)(enum iw_say_level level, const char *line);
+	bool (*hears)(enum iw_say_level level);
 };
 
 /* Copies config and ops; random must outlive the RNIC. NULL: out of memory. */

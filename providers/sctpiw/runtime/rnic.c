@@ -57,9 +57,19 @@ static void fill_random(struct random_source *r, void *buf, size_t len)
 	}
 }
 
+static enum log_level log_level_of(enum iw_say_level level)
+{
+	return level == IW_SAY_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO;
+}
+
 static void say(enum iw_say_level level, const char *line)
 {
-	log_line(level == IW_SAY_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", line);
+	log_line(log_level_of(level), "%s", line);
+}
+
+static bool hears(enum iw_say_level level)
+{
+	return log_enabled(log_level_of(level));
 }
 
 static const struct iw_rnic_ops iw_ops = {
@@ -68,6 +78,7 @@ static const struct iw_rnic_ops iw_ops = {
 	.atomic = memory_atomic,
 	.clock = sys_now,
 	.say = say,
+	.hears = hears,
 };
 
 uint64_t rnic_clock(void)
