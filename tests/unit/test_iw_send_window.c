@@ -340,6 +340,70 @@ static void receipt_before_placement(void **state)
 	fx_stop(&x);
 }
 
+static void unsignaled(struct fx *x, uint8_t opcode, uint32_t len)
+{
+	fx_begin(x, 1, opcode, x->base, len, 1, 1, 0)->flags = 0;
+	fx_publish(x);
+}
+
+/* Nobody waits for the completion of these, but the next Send may have to wait for the window. */
+static void last_one_is_awaited(void **state)
+{
+	static const uint8_t opcodes[] = { IW_WR_SEND, IW_WR_SEND_WITH_INV, IW_WR_SEND_WITH_IMM };
+	struct fx x;
+
+	for (size_t i = 0; i < sizeof(opcodes); i++) {
+		/* Two of the longest fit behind the first one. */
+		receipts_start(&x, COST + 10 + 2 * (COST + 1432));
+		for (unsigned int k = 0; k < 3; k++)
+			unsignaled(&x, opcodes[i], 10);
+		for (unsigned int k = 0; k < 2; k++) {
+			receipts_pull(&x, 1);
+			assert_false(x.msg.awaited);
+		}
+		unsignaled(&x, opcodes[i], 1432);
+		receipts_pull(&x, 1);
+		assert_false(x.msg.awaited);
+		receipts_pull(&x, 1);
+		assert_true(x.msg.awaited);
+		receipts_place(&x, 4); /* and then there is room again */
+		unsignaled(&x, opcodes[i], 10);
+		receipts_pull(&x, 1);
+		assert_false(x.msg.awaited);
+		fx_stop(&x);
+	}
+	/* so does the rest of a long one */
+	receipts_start(&x, 2 * (COST + 1432));
+	unsignaled(&x, IW_WR_SEND, 8000);
+	for (unsigned int k = 0; k < 5; k++) {
+		receipts_pull(&x, 1);
+		assert_int_equal(x.msg.awaited, k % 2);
+		if (k % 2)
+			receipts_place(&x, 2);
+	}
+	fx_stop(&x);
+}
+
+/* Immediate Data counts as a Send, its Write does not; without a window nothing is awaited. */
+static void others_are_not_awaited(void **state)
+{
+	struct fx x;
+
+	receipts_start(&x, COST + 1432);
+	unsignaled(&x, IW_WR_RDMA_WRITE_WITH_IMM, 10);
+	unsignaled(&x, IW_WR_RDMA_WRITE, 10);
+	for (unsigned int k = 0; k < 3; k++) {
+		receipts_pull(&x, 1);
+		assert_int_equal(x.msg.awaited, k == 1);
+	}
+	fx_stop(&x);
+	receipts_start_without(&x);
+	unsignaled(&x, IW_WR_SEND, 1432);
+	receipts_pull(&x, 1);
+	assert_false(x.msg.awaited);
+	fx_stop(&x);
+}
+
 /* A message that is longer than the window goes on segment by segment. */
 static void long_message(void **state)
 {
@@ -536,6 +600,8 @@ int main(void)
 		cmocka_unit_test(immediate_data),
 		cmocka_unit_test(receipts_let_it_go_on),
 		cmocka_unit_test(receipt_before_placement),
+		cmocka_unit_test(last_one_is_awaited),
+		cmocka_unit_test(others_are_not_awaited),
 		cmocka_unit_test(long_message),
 		cmocka_unit_test(responses_go_first),
 		cmocka_unit_test(response_before_immediate_data),

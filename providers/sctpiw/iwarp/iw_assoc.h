@@ -45,7 +45,11 @@ struct iw_msg {
 	uint16_t sid;  /* stream */
 	uint32_t ppid; /* 16: DDP segment, 17: session control (RFC 5043 4.2) */
 	bool more;     /* another message may be pulled at once */
-	bool awaited; /* a completion waits for the message to be placed: it is to be acknowledged soon */
+	/*
+	 * A completion, or a Send that the peer's window may stop, waits for the message to be placed: it
+	 * is to be acknowledged soon.
+	 */
+	bool awaited;
 	/*
 	 * The message says what the peer must know before it may take an acknowledgement of ours for
 	 * more than that: see iw_assoc_owes_receipt().

@@ -129,6 +129,21 @@ static bool window_lets(struct iw_session *s, uint32_t payload)
 }
 
 /*
+ * The segment of a message on queue 0 that is being pulled counts. If the window may stop the next
+ * one, whatever is posted then, this is the last message for now, and nothing else would ask the peer
+ * to acknowledge it soon.
+ */
+static void take_window(struct iw_session *s, uint32_t payload)
+{
+	struct iw_send_window *w = &iw_rc_of(s->qp)->unplaced.window;
+	size_t longest = s->assoc->max_msg - SESSION_SSN_LEN - DDP_UNTAGGED_LEN;
+
+	iw_send_window_take(w, payload, s->assoc->pulled);
+	if (!iw_send_window_fits(w, (uint32_t)longest))
+		s->assoc->msg->awaited = true;
+}
+
+/*
  * Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
  */
 static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
@@ -199,7 +214,7 @@ static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_
 		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), word,
 				 RDMAP_QN_SEND, wqe->msn, sq->offset);
 	if (!tagged)
-		iw_send_window_take(&rc->unplaced.window, n, s->assoc->pulled);
+		take_window(s, n);
 	sq->offset += n;
 	if (n != rest)
 		return header + n;
@@ -219,7 +234,7 @@ static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint
 	    !window_lets(s, RDMAP_IMMEDIATE_LEN))
 		return 0;
 	iw_imm_put(wqe, buf + SESSION_SSN_LEN);
-	iw_send_window_take(&rc->unplaced.window, RDMAP_IMMEDIATE_LEN, s->assoc->pulled);
+	take_window(s, RDMAP_IMMEDIATE_LEN);
 	finish_sent(rc, wqe);
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN;
 }
