@@ -208,20 +208,80 @@ static void test_refused(void)
 	refused(IBV_WR_RDMA_WRITE);
 }
 
-static void test_too_long(void)
+enum receive { SHORT, WRONG_KEY };
+
+/* By one call, so that Sends that wait find all of them at once: 1, 2 that refuses its Send, and 3. */
+static void post_receives(struct side *s, enum receive how)
 {
-	struct ibv_sge sge;
+	struct ibv_sge sge[3];
+	struct ibv_recv_wr wr[3], *bad;
+
+	for (int i = 0; i < 3; i++) {
+		sge[i] = sge_of(s->mr, s->buf + LEN, LEN);
+		wr[i] = (struct ibv_recv_wr){ .wr_id = i + 1,
+					      .next = i < 2 ? &wr[i + 1] : NULL,
+					      .sg_list = &sge[i],
+					      .num_sge = 1 };
+	}
+	if (how == SHORT)
+		sge[1].length--;
+	else
+		sge[1].lkey += 0x100;
+	CHECK_EQ(ibv_post_recv(s->qp, wr, &bad), 0);
+}
+
+static void post_requests(struct side *s)
+{
+	CHECK_EQ(send_from(s, 10), 0);
+	rdma(s, IBV_WR_RDMA_WRITE, 11, 0, HALF, 64, s->mr->rkey);
+	CHECK_EQ(send_from(s, 12), 0);
+	CHECK_EQ(send_from(s, 13), 0);
+}
+
+/*
+ * The QP is both ends: its receive has the status of the receiver's, the Send that of the sender's.
+ * What stands before it has arrived, whether it was taken at once or waited for its receive, and what
+ * stands behind it is flushed.
+ */
+static void refused_send(enum receive how, bool waits)
+{
 	struct ibv_wc wc;
 	struct side s;
 
 	self_open(&s);
-	sge = sge_of(s.mr, s.buf + LEN, LEN - 1);
-	CHECK_EQ(post_recv(&s, 1, &sge, 1), 0);
-	CHECK_EQ(send_from(&s, 2), 0);
-	expect_wc(s.recv_cq, IBV_WC_LOC_LEN_ERR, &wc);
+	if (!waits)
+		post_receives(&s, how);
+	post_requests(&s);
+	if (waits) {
+		expect_no_wc(s.send_cq, 30);
+		post_receives(&s, how);
+	}
+	expect_sent(&s, 10);
+	expect_sent(&s, 11);
+	expect_wc(s.send_cq, how == SHORT ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 12);
+	CHECK(wc.vendor_err);
+	expect_wc(s.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 13);
+	expect_wc(s.recv_cq, IBV_WC_SUCCESS, &wc);
 	CHECK_EQ(wc.wr_id, 1);
+	expect_wc(s.recv_cq, how == SHORT ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 2);
+	expect_wc(s.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 3);
+	if (how == SHORT)
+		EXPECT_ASYNC(ctx, { IBV_EVENT_QP_REQ_ERR, s.qp });
 	expect_qp_state(s.qp, IBV_QPS_ERR);
+	expect_no_async(ctx, 20);
 	close_side(&s);
+}
+
+static void test_refused_send(void)
+{
+	refused_send(SHORT, false);
+	refused_send(SHORT, true);
+	refused_send(WRONG_KEY, false);
+	refused_send(WRONG_KEY, true);
 }
 
 /*
@@ -360,7 +420,7 @@ static const struct test tests[] = {
 	{ "many_reads", test_many_reads },
 	{ "fewer_at_once", test_fewer_at_once },
 	{ "refused", test_refused },
-	{ "too_long", test_too_long },
+	{ "refused_send", test_refused_send },
 	{ "beside_others", test_beside_others },
 	{ "ends_under_way", test_ends_under_way },
 	{ "established", test_established },

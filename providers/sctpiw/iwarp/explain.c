@@ -216,9 +216,11 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f)
 
 	if (!s->qp)
 		return;
-	if (f->fault != IW_FAULT_NONE && is_heard(s, IW_SAY_ERROR)) {
+	for (const struct iw_failure *g = f; g && is_heard(s, IW_SAY_ERROR); g = g->at_peer) {
+		if (g->fault == IW_FAULT_NONE)
+			continue;
 		begin(&l, s);
-		add_work_request(&l, s, f);
+		add_work_request(&l, s, g);
 		say(s, IW_SAY_ERROR, &l);
 	}
 	if (f->illegal || !is_heard(s, IW_SAY_INFO))

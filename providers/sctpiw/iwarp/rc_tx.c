@@ -507,6 +507,19 @@ uint32_t iw_rc_tx_status(uint16_t error)
 	}
 }
 
+void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,
+			 struct iw_failure *f)
+{
+	uint32_t end = rc->base.send.next + rc->base.send.begun;
+
+	for (uint32_t i = iw_ring_head(&rc->base.qp.sq); i != end; i++) {
+		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, i);
+
+		if (iw_wr_info(wqe->opcode)->on_queue_0 && wqe->msn == msn)
+			iw_blame(f, i, status);
+	}
+}
+
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f)
 {
 	const struct iw_qp *qp = &rc->base.qp;

@@ -40,6 +40,9 @@ size_t iw_rc_tx_pull_rtr(struct iw_session *s, uint8_t *buf, size_t limit);
 bool iw_rc_tx_go_on(struct iw_rc *rc);
 /* Finds the WQE that a Terminate is about: fills fault, index and status of f, if there is one. */
 void iw_rc_tx_blame(const struct iw_rc *rc, const struct term_message *t, struct iw_failure *f);
+/* The same for the Send or Immediate Data with this MSN. */
+void iw_rc_tx_blame_send(const struct iw_rc *rc, uint32_t msn, uint32_t status,
+			 struct iw_failure *f);
 
 /* The status of the WR that a Terminate with this error (TERM_*) is about. */
 uint32_t iw_rc_tx_status(uint16_t error);

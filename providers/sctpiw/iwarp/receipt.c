@@ -61,6 +61,14 @@ void iw_receipt_finish(struct iw_session *s)
 	s->tx.receipt_due = true;
 }
 
+void iw_receipt_finish_to_self(struct iw_session *s)
+{
+	struct rdmap_receipt r = now(s);
+
+	r.final = true;
+	iw_unplaced_finish(iw_rc_of(s->qp), &r);
+}
+
 bool iw_receipt_may_leave(const struct iw_session *s)
 {
 	return s->tx.receipt_due && s->state >= IW_S_ESTABLISHED && !s->tx.rtr_due;

@@ -29,6 +29,10 @@ void iw_receipt_update(struct iw_session *s);
  */
 void iw_receipt_finish(struct iw_session *s);
 /*
+ * The session, whose peer is itself, is about to fail: what was taken completes as by a last receipt.
+ */
+void iw_receipt_finish_to_self(struct iw_session *s);
+/*
  * Something that the peer must get before it may trust our acknowledgements was put on the
  * session's list of things to send, or was taken off it.
  */

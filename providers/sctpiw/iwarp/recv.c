@@ -69,11 +69,11 @@ bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bo
 
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f)
 {
-	bool fault = f && f->fault == IW_FAULT_RQ && f->index == index;
+	const struct iw_failure *fault = iw_failure_of(f, IW_FAULT_RQ, index);
 	struct iw_cqe cqe = {
-		.status = fault ? f->status : IW_WC_WR_FLUSH_ERR,
+		.status = fault ? fault->status : IW_WC_WR_FLUSH_ERR,
 		.opcode = IW_WC_RECV,
-		.vendor_err = fault ? f->term.error : 0,
+		.vendor_err = fault ? fault->term.error : 0,
 	};
 
 	iw_recv_complete(qp, r, &cqe, true);

@@ -303,16 +303,29 @@ void iw_session_lost(struct iw_session *s, int error)
 	end(s, IW_END_LOST, error, NULL);
 }
 
+/* The WR that a Terminate about f would be about is one of this QP. */
+static void blame_at_peer(const struct iw_rc *rc, const struct iw_failure *f,
+			  struct iw_failure *at_peer)
+{
+	*at_peer = (struct iw_failure){ .term = f->term };
+	if (f->fault == IW_FAULT_RQ)
+		iw_rc_tx_blame_send(rc, f->index - rc->rx.delta, iw_rc_tx_status(f->term.error),
+				    at_peer);
+	else
+		iw_rc_tx_blame(rc, &f->term, at_peer);
+}
+
 void iw_session_fail(struct iw_session *s, const struct iw_failure *f)
 {
-	struct iw_failure both;
+	struct iw_failure both, at_peer;
 
 	if (s->state >= IW_S_CLOSING)
 		return;
-	if (s->to_self && f->fault == IW_FAULT_NONE) {
-		/* The WR that the Terminate is about is one of this QP. */
+	if (s->to_self && f->fault != IW_FAULT_SQ) {
+		iw_receipt_finish_to_self(s);
+		blame_at_peer(iw_rc_of(s->qp), f, &at_peer);
 		both = *f;
-		iw_rc_tx_blame(iw_rc_of(s->qp), &f->term, &both);
+		both.at_peer = &at_peer;
 		f = &both;
 	}
 	iw_explain_sent(s, f);

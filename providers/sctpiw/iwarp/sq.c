@@ -106,12 +106,12 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 	uint32_t tail = iw_ring_tail(&qp->sq);
 
 	for (; head != tail; head++) {
-		bool fault = f && f->fault == IW_FAULT_SQ && f->index == head;
+		const struct iw_failure *fault = iw_failure_of(f, IW_FAULT_SQ, head);
+		uint32_t status = fault ? fault->status : IW_WC_WR_FLUSH_ERR;
 
 		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num,
-		      .wr_id = iw_sq_at(qp, head)->wr_id,
-		      .status = fault ? f->status : IW_WC_WR_FLUSH_ERR);
-		push(qp, head, fault ? f->status : IW_WC_WR_FLUSH_ERR, fault ? f->term.error : 0);
+		      .wr_id = iw_sq_at(qp, head)->wr_id, .status = status);
+		push(qp, head, status, fault ? fault->term.error : 0);
 	}
 	iw_qp_base(qp)->send.next = head;
 }

@@ -51,6 +51,14 @@ void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status)
 	f->status = status;
 }
 
+const struct iw_failure *iw_failure_of(const struct iw_failure *f, enum iw_fault queue,
+				       uint32_t index)
+{
+	while (f && !(f->fault == queue && f->index == index))
+		f = f->at_peer;
+	return f;
+}
+
 size_t iw_rec_header(const struct iw_rx_rec *r, uint8_t *buf)
 {
 	buf[0] = r->control;

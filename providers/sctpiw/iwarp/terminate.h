@@ -24,6 +24,11 @@ struct iw_failure {
 	uint32_t index;		  /* ring index of that WQE */
 	uint32_t status;	  /* enum iw_wc_status of that WQE */
 	bool quiet; /* no async event: the application learns it from that WQE, or need not */
+	/*
+	 * If the QP is connected to itself: the WQE at fault at the other end, where it learns of this
+	 * failure as of a peer's. Else NULL.
+	 */
+	const struct iw_failure *at_peer;
 };
 
 /*
@@ -40,6 +45,13 @@ int iw_fail_local(struct iw_failure *f, enum iw_fault fault, uint32_t index, uin
 
 /* The WQE of the send queue at this index gets the status. The rest of f stays. */
 void iw_blame(struct iw_failure *f, uint32_t index, uint32_t status);
+
+/*
+ * What f says of the WQE at this index of the queue, as it is or at the other end; NULL: nothing, so the
+ * WQE is flushed. f may be NULL.
+ */
+const struct iw_failure *iw_failure_of(const struct iw_failure *f, enum iw_fault queue,
+				       uint32_t index);
 
 /*
  * Makes the DDP header of the segment again. buf has room for DDP_UNTAGGED_LEN bytes; returns the

@@ -178,7 +178,7 @@ static void take_final(struct iw_rc *rc, uint16_t ssn)
 	}
 }
 
-void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
+static void take_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
 {
 	struct iw_unplaced *u = &rc->unplaced;
 
@@ -189,7 +189,19 @@ void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
 		u->window.held_from = held_from(rc, r->msn);
 	if (r->final)
 		take_final(rc, r->ssn);
+}
+
+void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
+{
+	take_receipt(rc, r);
 	conclude(rc);
+}
+
+void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r)
+{
+	take_receipt(rc, r);
+	advance(rc);
+	iw_sq_complete(&rc->base.qp); /* the session ends, whether completions are lost or not */
 }
 
 void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failure *f)

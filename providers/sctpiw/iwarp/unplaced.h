@@ -56,6 +56,8 @@ void iw_unplaced_block(struct iw_rc *rc);
 void iw_unplaced_stop(struct iw_rc *rc);
 /* A receipt of the peer's. May end the session. */
 void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r);
+/* The final one, of a session that is about to end in any case. */
+void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r);
 /*
  * The oldest WQE that is not placed is at fault with this status, or else the oldest read that is
  * not answered; f stays as it is if there is neither.
