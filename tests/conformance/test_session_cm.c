@@ -251,12 +251,72 @@ static void only_the_application_rejects(void **state)
 	hears_soon(5, CONTROL, "0000 0004");
 	hears_soon(6, CONTROL, "0000 0004");
 	no_event();
-	/* And what comes when nobody listens. */
+	/* And what comes when nobody listens, and nobody does for a while. */
 	peer_says(7, CONTROL, "0000 0001");
+	peer_says(8, CONTROL, "0000 0005 0001 0001");
+	app_silence();
 	hears_soon(7, CONTROL, "0000 0004");
+	hears_soon(8, CONTROL, "0000 0004");
 	assert_int_equal(atomic_load(&other.qp->state), IW_QPS_RTS);
 	app_done();
 	app_qp_close(&other);
+}
+
+/* The application listens at the same port again. */
+static void listen_again(void)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(app.port) };
+
+	assert_int_equal(app_api->cm_create_id(app.chan, 2, PS_TCP, RC, &app.listener), 0);
+	assert_int_equal(app_api->cm_bind(app.listener, (struct sockaddr *)&any), 0);
+	assert_int_equal(app_api->cm_listen(app.listener, 8), 0);
+}
+
+/* Takes a request that came to the second listener, and rejects it on this stream. */
+static void request_on(uint16_t sid, char data)
+{
+	struct rnic_cm_event ev = app_event(CONNECT_REQUEST, 0);
+
+	assert_int_equal(ev.uid, 2);
+	assert_int_equal(ev.param.private_data_len, 1);
+	assert_int_equal(ev.param.private_data[0], data);
+	assert_int_equal(app_api->cm_reject(ev.id, NULL, 0), 0);
+	hears_soon(sid, CONTROL, sid % 2 ? "0000 0003" : "0000 0007 0001 0001");
+}
+
+/*
+ * What comes while the application has no listener is for the one that it makes next, in the order in which it
+ * came: perftest listens once for the first connection, and once more for those that the peer then asks for.
+ */
+static void a_listener_that_changes(void **state)
+{
+	ROWS("5043-6.4-01 6581-10-01 6581-10-02");
+	struct end first;
+
+	listening(0);
+	app_qp_open(&first);
+	peer_says(0, CONTROL, "0000 0001");
+	accept_with(app_event(CONNECT_REQUEST, 0).id, &first, "");
+	hears_soon(0, CONTROL, "0000 0002");
+	app_destroy_id(app.listener);
+	peer_says(4, CONTROL, "0000 0005 0001 0001 'a'");
+	peer_says(1, CONTROL, "0000 0001 'b'");
+	peer_says(3, CONTROL, "0000 0001 'c'");
+	peer_says(2, CONTROL, "0000 0005 0001 0001 'd'");
+	/* One that the peer takes back meanwhile is nobody's. */
+	peer_says(3, CONTROL, "0001 0004");
+	hears_soon(3, CONTROL, "0000 0004");
+	app_silence();
+	listen_again();
+	peer_says(6, CONTROL, "0000 0005 0001 0001 'e'");
+	request_on(4, 'a');
+	request_on(1, 'b');
+	request_on(2, 'd');
+	request_on(6, 'e');
+	no_event();
+	assert_int_equal(atomic_load(&first.qp->state), IW_QPS_RTS);
+	app_done();
+	app_qp_close(&first);
 }
 
 int main(void)
@@ -269,6 +329,7 @@ int main(void)
 		cmocka_unit_test(thousands_of_requests),
 		cmocka_unit_test(thousands_that_were_read),
 		cmocka_unit_test(only_the_application_rejects),
+		cmocka_unit_test(a_listener_that_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -579,6 +579,38 @@ static void a_peer_that_is_not_enhanced(void **state)
 	}
 }
 
+/* A peer that has said something enhanced knows what it refuses: it is not asked again. */
+static void a_peer_that_is_enhanced(void **state)
+{
+	ROWS("6581-10-06 5043-5.2.3-02");
+	struct iw_session_param p = session_param(3, 4, "ulp");
+	struct fx x;
+
+	for (int asks = 0; asks < 2; asks++) {
+		fx_start(&x, true);
+		if (asks) {
+			x.sid = 1;
+			says(&x, CONTROL, "0000 0005 0001 0001");
+			assert_int_equal(iw_session_reject(fx_event(&x, IW_EVENT_INITIATE).session,
+							   NULL, 0),
+					 0);
+			hears(&x, CONTROL, "0000 0007 0001 0001");
+		} else {
+			call(&x, &p);
+			hears(&x, CONTROL, "0000 0005 0003 0004 'ulp'");
+			says(&x, CONTROL, "0000 0007 0003 0004");
+			fx_event(&x, IW_EVENT_REJECT);
+		}
+		x.sid = asks ? 0 : 2;
+		call(&x, &p);
+		hears(&x, CONTROL, "0000 0005 0003 0004 'ulp'");
+		says(&x, CONTROL, "0000 0004");
+		assert_int_equal(fx_event(&x, IW_EVENT_CLOSED).error, -ECONNREFUSED);
+		assert_false(fx_pull(&x));
+		fx_stop(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +628,7 @@ int main(void)
 		cmocka_unit_test(a_reject_says_that_it_is_enhanced),
 		cmocka_unit_test(only_control_messages_differ),
 		cmocka_unit_test(a_peer_that_is_not_enhanced),
+		cmocka_unit_test(a_peer_that_is_enhanced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,11 +97,6 @@ def logs(pattern):
     return [log.read_text(errors="replace") for log in sorted(_logs.glob(pattern))]
 
 
-def restart_logs():
-    """Drops the logs so far, for another try."""
-    log_to(_logs)
-
-
 def log_file(name):
     """The path of a file of a test's own, beside the logs of its programs."""
     return _logs / name
@@ -281,14 +276,10 @@ def show_logs(out=sys.stdout, lines=30):
             print(f"    {line}", file=out)
 
 
-def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, env=None, pause=0):
-    """Runs a server and a client, which have to succeed, and returns the two outputs.
-
-    statuses: those of the client that mean success; pause: seconds from when the server listens until the client starts.
-    """
+def run_pair(link, server, client, port, seconds=20, statuses=(0,), user=None, env=None):
+    """Runs a server and a client, which has to end with one of these statuses, and returns the two outputs."""
     s = start(pathlib.Path(server[0]).name + "-server", server, link, "server", user=user, env=env)
     s.wait_listening(port)
-    time.sleep(pause)
     c = start(pathlib.Path(client[0]).name + "-client", client, link, "client", user=user, env=env)
     c.expect(seconds, *statuses)
     s.expect(10)

@@ -175,6 +175,36 @@ static void unlisten(struct stack_world *w)
 	close_all(w);
 }
 
+/*
+ * The listener goes, while a connection keeps its port, and another one comes within a second. Those who ask in
+ * between are not refused: requests wait, and INITs come again.
+ */
+static void listen_again(struct stack_world *w)
+{
+	struct stack_node *b;
+
+	few_ops(w);
+	scene_start(w);
+	b = w->nodes[1];
+	stack_plan(stack_work_new(w->nodes[0], b), w->limit_ops);
+	scene_connected(w);
+	stack_unlisten(b);
+	for (unsigned int n = 1 + below(w, 8); n; n--) {
+		struct stack_work *work = stack_work_new(w->nodes[0], b);
+
+		stack_plan(work, w->limit_ops);
+		work->side[0].link.at = w->now + some_ms(w, 0, 900);
+	}
+	stack_run_for(w, some_ms(w, 0, 990));
+	w->seen += b->conn.cm.n_early > 0;
+	stack_listen(b);
+	scene_connected(w);
+	for (unsigned int i = 0; i < w->n_works; i++)
+		check(!w->works[i]->attempt);
+	scene_finish(w, 1000 * SEC);
+	close_all(w);
+}
+
 /* Ids are destroyed while they connect, and others take their place. */
 static void destroy(struct stack_world *w)
 {
@@ -353,6 +383,7 @@ const struct scene scenes_cm[] = {
 	{ "cm-reject", reject_some, 40, .small = true },
 	{ "cm-backlog", backlog, 40, .small = true },
 	{ "cm-unlisten", unlisten, 40, .small = true },
+	{ "cm-listen-again", listen_again, 40, .small = true },
 	{ "cm-destroy", destroy, 40, .small = true },
 	{ "cm-crossing", crossing, 60, .small = true },
 	{ "cm-disconnect-both", disconnect_both, 40, .small = true },

@@ -28,6 +28,7 @@
 #include "runtime/rnic.h"
 #include "runtime/object.h"
 #include "sys/sys.h"
+#include "util/sockaddr.h"
 #include "iwarp/iwarp.h"
 #include "iwarp/cq.h"
 #include "iwarp/mr.h"
@@ -161,6 +162,38 @@ static void test_early_peer(void **state)
 	pair_destroy_id(server, 0);
 	pair_qp_close(&end);
 	chan_close(&c);
+}
+
+/* Nor is one that listens again, while a connection of its former listener keeps the port. */
+static void test_early_peer_between_listeners(void **state)
+{
+	struct rnic_conn_param param;
+	struct sockaddr_storage to;
+	struct rnic_cm_event ev;
+	struct end end;
+	struct pair p;
+	uint32_t id;
+
+	pair_open(&p, AF_INET);
+	pair_qp_open(&end);
+	to = loopback(AF_INET, port_of(p.listener));
+	pair_destroy_id(p.listener, 1);
+	/* A port of its own makes it open another association. */
+	id = new_id(&p.cc, 2);
+	assert_int_equal(bind_to(id, pair_any(AF_INET, 0)), 0);
+	assert_int_equal(pair_api->cm_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), 0);
+	pair_expect(&p.cc, ADDR_RESOLVED, 0);
+	assert_int_equal(pair_api->cm_resolve_route(id, 1000), 0);
+	pair_expect(&p.cc, ROUTE_RESOLVED, 0);
+	param = param_of(&end, NULL);
+	assert_int_equal(pair_api->cm_connect(id, &param), 0);
+	expect_silence(&p.cc, 50);
+	p.listener = listen_on(&p.sc, pair_any(AF_INET, sockaddr_port((struct sockaddr *)&to)), 0);
+	ev = pair_expect(&p.sc, CONNECT_REQUEST, 0);
+	assert_int_equal(pair_api->cm_reject(ev.id, NULL, 0), 0);
+	pair_expect(&p.cc, REJECTED, -ECONNREFUSED);
+	pair_qp_close(&end);
+	pair_close(&p);
 }
 
 /* An id that has no address yet is in the wrong state for most calls; they change nothing. */
@@ -351,13 +384,20 @@ static void test_unroutable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrong_state), cmocka_unit_test(test_wrong_addresses),
-		cmocka_unit_test(test_options),	    cmocka_unit_test(test_qp_attr),
-		cmocka_unit_test(test_one_address), cmocka_unit_test(test_no_qp),
-		cmocka_unit_test(test_datagrams),   cmocka_unit_test(test_migrate),
-		cmocka_unit_test(test_unroutable),  cmocka_unit_test(test_connect_v4),
-		cmocka_unit_test(test_connect_v6),  cmocka_unit_test(test_dual_stack),
+		cmocka_unit_test(test_wrong_state),
+		cmocka_unit_test(test_wrong_addresses),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_qp_attr),
+		cmocka_unit_test(test_one_address),
+		cmocka_unit_test(test_no_qp),
+		cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_unroutable),
+		cmocka_unit_test(test_connect_v4),
+		cmocka_unit_test(test_connect_v6),
+		cmocka_unit_test(test_dual_stack),
 		cmocka_unit_test(test_early_peer),
+		cmocka_unit_test(test_early_peer_between_listeners),
 	};
 
 	if (pthread_atfork(while_forking, NULL, NULL))

@@ -128,13 +128,24 @@ struct cm_id {
 
 struct cm_id_table;
 
+/*
+ * For so long a peer that asks while nobody listens is not refused: behind rdma_bind_addr(), behind the end of a
+ * listener whose connections live on, and if it has an association to the port. Programs tell their peers the
+ * port that they were given and listen then, or listen again for another purpose, and a peer on the same host
+ * may be quicker. An INIT is dropped meanwhile, and comes again after SCTP's initial RTO of 1 s; a request on an
+ * association waits.
+ */
+#define CM_LISTEN_GRACE (1 * NSEC_PER_SEC)
+
 /* Part of struct conn. */
 struct cm {
 	struct cm_id_table *ids;    /* the RNIC's */
 	struct list_node accepting; /* cm_setup.node, by deadline */
 	struct list_node ending;    /* cm_ending.node */
-	uint64_t end_check;	    /* when the ids of `ending` are looked at next */
-	uint64_t last_event;	    /* when an event was posted last; 0: never */
+	struct list_node early;	    /* requests that came while nobody listened (cm_early.c) */
+	unsigned int n_early;
+	uint64_t end_check;  /* when the ids of `ending` are looked at next */
+	uint64_t last_event; /* when an event was posted last; 0: never */
 };
 
 void cm_init(struct cm *cm, struct cm_id_table *ids);
@@ -207,8 +218,21 @@ void cm_end_timers(struct conn *c);
 
 /* An Initiate came that is for no QP connected out of band. */
 void cm_request(struct conn *c, const struct iw_event *ev);
+/* Decides about a request that does not wait, or not any more: the listener's application gets it, or it is refused. */
+void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param);
 /* The id listens no more; requests that were not read are rejected. */
 void cm_unlisten(struct cm_id *id);
+/* Peers that open an association to the endpoint are not refused for CM_LISTEN_GRACE. */
+void cm_grant_grace(struct endpoint *ep);
+
+/* ---- cm_early.c: requests that came while nobody listened, each for CM_LISTEN_GRACE ---- */
+
+/* Keeps the request of this event. False: no memory. */
+bool cm_early_keep(struct conn *c, const struct iw_event *ev);
+/* The endpoint has a listener now, which gets what is kept for it, in the order in which it came. */
+void cm_early_take(struct endpoint *ep);
+uint64_t cm_early_next_timeout(const struct conn *c);
+void cm_early_timers(struct conn *c);
 
 /* ---- the operations of rnic_api.h, see there ---- */
 

@@ -378,9 +378,12 @@ static uint64_t next_accept(const struct conn *c)
 
 uint64_t cm_next_timeout(const struct conn *c)
 {
-	uint64_t accept = next_accept(c), end = cm_end_next_timeout(c);
+	uint64_t next = next_accept(c), end = cm_end_next_timeout(c);
+	uint64_t early = cm_early_next_timeout(c);
 
-	return accept < end ? accept : end;
+	if (end < next)
+		next = end;
+	return early < next ? early : next;
 }
 
 void cm_timers(struct conn *c)
@@ -396,4 +399,5 @@ void cm_timers(struct conn *c)
 		cm_connect_failed(id, -ETIMEDOUT, NULL);
 	}
 	cm_end_timers(c);
+	cm_early_timers(c);
 }

@@ -30,6 +30,8 @@ void cm_init(struct cm *cm, struct cm_id_table *ids)
 	cm->ids = ids;
 	list_init(&cm->accepting);
 	list_init(&cm->ending);
+	list_init(&cm->early);
+	cm->n_early = 0;
 }
 
 struct cm_id_table *cm_id_table_new(void)

@@ -13,6 +13,14 @@
 /* The largest backlog, and the default, as the kernel's ucma has it. */
 #define BACKLOG_MAX 1024
 
+void cm_grant_grace(struct endpoint *ep)
+{
+	const struct transport *t = ep->conn->transport;
+
+	if (t->set_quiet)
+		t->set_quiet(ep, ep->conn->now + CM_LISTEN_GRACE);
+}
+
 int cm_listen(struct cm_id *id, int backlog)
 {
 	struct sockaddr_storage any;
@@ -37,6 +45,7 @@ int cm_listen(struct cm_id *id, int backlog)
 								       BACKLOG_MAX;
 	id->state = CM_LISTEN;
 	id->ep->listener = id;
+	cm_early_take(id->ep);
 	return 0;
 }
 
@@ -46,6 +55,9 @@ void cm_unlisten(struct cm_id *id)
 		return;
 	id->ep->listener = NULL;
 	id->conn->transport->set_accept(id->ep, false);
+	/* Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). */
+	if (!list_empty(&id->ep->assocs))
+		cm_grant_grace(id->ep);
 	while (!list_empty(&id->listening.requests))
 		cm_id_free(list_entry(id->listening.requests.next, struct cm_id, request.node));
 	id->state = CM_OVER;
@@ -77,40 +89,55 @@ static const char *why_not(const struct conn *c, const struct cm_id *listener,
 		return "rdma_cm cannot show all of its private data";
 	if (listener->listening.pending >= listener->listening.backlog)
 		return "the backlog is full";
-	if (cm_undecided(c) >= c->config->request_limit)
+	if (cm_undecided(c) + c->cm.n_early >= c->config->request_limit)
 		return "too many wait for a decision (request-limit)";
 	return NULL;
 }
 
-void cm_request(struct conn *c, const struct iw_event *ev)
+void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param)
 {
-	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct cm_id *listener = a->ep->listener, *child;
-	const char *why = why_not(c, listener, &ev->param);
+	const char *why = why_not(c, listener, param);
 	struct iw_session_user user;
 
-	conn_assoc_in_use(a);
 	if (why) {
 		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
-		iw_session_refuse(ev->session);
+		iw_session_refuse(s);
 		conn_assoc_check_idle(a);
 		return;
 	}
 	child = cm_id_new(c, listener->source.chan, listener->uid);
 	if (!child) {
-		iw_session_refuse(ev->session);
+		iw_session_refuse(s);
 		return;
 	}
 	child->connected_type = true;
 	child->state = CM_REQUESTED;
 	cm_undecide(child);
-	child->session = ev->session;
+	child->session = s;
 	cm_session_user(child, &user);
-	iw_session_set_user(ev->session, &user);
+	iw_session_set_user(s, &user);
 	set_addresses(child, listener, a);
 	child->request.listener = listener;
 	listener->listening.pending++;
 	list_add_tail(&listener->listening.requests, &child->request.node);
-	if (cm_post_request(listener, child, &ev->param))
+	if (cm_post_request(listener, child, param))
 		cm_id_free(child);
+}
+
+/*
+ * A server that listens once for each of its purposes, as perftest does, is without a listener in between, and
+ * a peer that it has a connection with may be quicker. Its requests wait, in their order.
+ */
+void cm_request(struct conn *c, const struct iw_event *ev)
+{
+	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+
+	conn_assoc_in_use(a);
+	if (!a->ep->listener && !a->ep->shared &&
+	    cm_undecided(c) + c->cm.n_early < c->config->request_limit && cm_early_keep(c, ev))
+		log_debug("port %u: request waits for a listener", a->ep->bound.port);
+	else
+		cm_judge(c, ev->session, &ev->param);
 }

@@ -18,13 +18,6 @@
 #define QP_MASK_ACCESS_FLAGS (1u << 3)
 #define QP_MASK_PORT (1u << 5)
 
-/*
- * For so long behind rdma_bind_addr() peers are not refused: programs tell their peers the port that they were
- * given and listen then, and a peer on the same host may be quicker. What was dropped meanwhile comes again
- * after SCTP's initial RTO of 1 s.
- */
-#define LISTEN_GRACE (1 * NSEC_PER_SEC)
-
 static bool lacks_scope(const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)(const void *)addr;
@@ -82,8 +75,7 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	if (ret)
 		return ret;
 	attach(id, ep);
-	if (id->conn->transport->set_quiet)
-		id->conn->transport->set_quiet(ep, id->conn->now + LISTEN_GRACE);
+	cm_grant_grace(ep);
 	return 0;
 }
 

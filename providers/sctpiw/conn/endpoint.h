@@ -48,7 +48,7 @@ struct endpoint {
 
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: the ids that claim the address */
-	struct cm_id *listener;	      /* NULL: requests of peers are refused */
+	struct cm_id *listener;	      /* NULL: requests of peers wait a while, and are refused */
 	struct qp_block *block;	      /* the QP numbers that the port is a part of; or NULL */
 	bool shared;		      /* for ids that were not bound to a port */
 	struct list_node client_node; /* endpoint_table.clients while shared and not full */

@@ -299,14 +299,14 @@ static void crossed(struct iw_session *s, const struct session_control *c)
 
 /*
  * A Terminate in answer to the Initiate: the peer is too busy, or it does not know the enhanced
- * Initiate (RFC 6581 10). Then a plain one is tried on another stream, once; but a QP that is
- * connected out of band has a peer that knows both.
+ * Initiate (RFC 6581 10). Then a plain one is tried on another stream, once; but not if the peer has
+ * shown that it knows both, as that of a QP that is connected out of band does.
  */
 static void refused(struct iw_session *s)
 {
 	s->rx.ended = true;
 	s->tx.ended = true;
-	if (s->setup.enhanced && !s->qp->oob) {
+	if (s->setup.enhanced && !s->assoc->peer_enhanced && !s->qp->oob) {
 		s->setup.enhanced = false; /* on this stream all has been sent, and has arrived */
 		if (!start_anew(s))
 			return;
@@ -334,6 +334,8 @@ void iw_setup_answer(struct iw_session *s, const struct session_control *c, int 
 	if (!s->tx.ssn)
 		verdict = -EPROTO;
 	s->tx.answered = true;
+	if (!verdict && session_is_enhanced(function))
+		s->assoc->peer_enhanced = true;
 	if (!verdict &&
 	    function == (s->setup.enhanced ? SESSION_ENHANCED_ACCEPT : SESSION_ACCEPT)) {
 		accepted(s, c);
@@ -388,6 +390,7 @@ void iw_setup_first(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const u
 	TRACE(session_received, s->rnic->shard.now, .qp = TRACE_NONE, .sid = sid,
 	      .message = iw_trace_message(c.function));
 	s->setup.enhanced = c.function == SESSION_ENHANCED_INITIATE;
+	assoc->peer_enhanced |= s->setup.enhanced;
 	s->setup.offer = c.enhanced;
 	if (!s->setup.enhanced)
 		s->setup.offer.ird = s->setup.offer.ord = SESSION_DEPTH_ULP;
