@@ -12,6 +12,9 @@ usage: ./build.sh [COMMAND]
   fuzz       build in build-fuzz/ with clang, and fuzz: [SECONDS [TARGET...]], 60 seconds each, all
              targets. What they find is written to build-fuzz/
   soak       build, then simulate bad networks: [SEED [COUNT]], 1,000 seeds from 1 in all scenarios
+  completions
+             build, then write and send between two processes that compare behind each completion, over a link
+             that loses, reorders and duplicates packets: [ROUNDS], a million, some minutes
   lower-layers
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
@@ -372,6 +375,12 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		plain_build
 		exec build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
+		;;
+	completions)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		[[ ${1:-1} =~ ^[1-9][0-9]*$ ]] || die "completions: rounds, not $1"
+		plain_build
+		exec build/bin/sctpiw run -- build/bin/verbs_rounds_lossy --rounds "${1:-1000000}"
 		;;
 	lower-layers)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
