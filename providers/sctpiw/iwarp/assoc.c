@@ -243,6 +243,15 @@ static void count(struct iw_stats *stats, const uint8_t *ddp)
 	stats->out[rdmap_opcode(ddp[1])] += ddp_is_last(ddp[0]);
 }
 
+/* It is the turn of the other sessions that are ready. */
+static void make_last(struct iw_assoc *assoc, struct iw_session *s)
+{
+	if (assoc->ready.prev == &s->ready)
+		return;
+	list_del(&s->ready);
+	list_add_tail(&assoc->ready, &s->ready);
+}
+
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
 	size_t limit = room < assoc->max_msg ? room : assoc->max_msg;
@@ -258,20 +267,22 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 
-		list_del(&s->ready);
 		n = pull_message(s, buf, limit, &msg->ppid);
 		if (n) {
 			/* All that the session owed, or one of several: each is as good as the last. */
 			msg->receipt |= s->tx.owes;
-			iw_receipt_count(s);
+			if (s->tx.owes)
+				iw_receipt_count(s);
 			msg->sid = s->sid;
 			stamp(s, buf);
 			if (msg->ppid == SESSION_PPID_DDP)
 				count(&assoc->rnic->shard.stats, buf + SESSION_SSN_LEN);
 		}
-		if (!list_linked(&s->ready) && find_work(s)) {
-			list_add_tail(&assoc->ready, &s->ready);
+		if (find_work(s)) {
+			make_last(assoc, s);
 			tries++;
+		} else {
+			list_del(&s->ready);
 		}
 		if (s->tx.ended)
 			iw_session_settle(s);

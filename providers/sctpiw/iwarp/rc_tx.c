@@ -159,7 +159,8 @@ static uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t 
 
 		if (status)
 			return status;
-		if (!(part == n && iw_zcopy_reference(rc, from, part)) &&
+		if (!(part == n && iw_zcopy_pays(qp->rnic, part) &&
+		      iw_zcopy_reference(rc, from, part)) &&
 		    qp->rnic->ops.copy(to, from, part))
 			return IW_WC_LOC_PROT_ERR;
 		to += part;

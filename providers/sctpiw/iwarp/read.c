@@ -307,7 +307,7 @@ static size_t pull_read(struct iw_session *s, uint8_t *buf, size_t limit)
 	if (n) {
 		int err = check_source(s, in, q->sent, n, &from, &f);
 
-		if (!err && !iw_zcopy_reference(rc, from, n) &&
+		if (!err && !(iw_zcopy_pays(s->rnic, n) && iw_zcopy_reference(rc, from, n)) &&
 		    s->rnic->ops.copy(buf + header, from, n))
 			err = fail_request(in, TERM_RDMAP_BOUNDS, q->sent, &f);
 		if (err) {

@@ -9,8 +9,7 @@ bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len)
 	struct iw_assoc *assoc = rc->session->assoc;
 	struct iw_rnic *rnic = rc->base.qp.rnic;
 
-	if (len < rnic->config.zcopy_min || !assoc->msg->may_reference ||
-	    rnic->ops.probe(from, len))
+	if (!assoc->msg->may_reference || rnic->ops.probe(from, len))
 		return false;
 	assoc->msg->ref = from;
 	assoc->msg->ref_len = len;

@@ -14,11 +14,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iwarp/rnic.h"
+
 struct iw_rc;
-struct iw_rnic;
 struct iw_session;
 
-/* References len bytes at from as the end of the segment being pulled. false: copy them. */
+/* Is a segment with so many bytes of payload long enough for it? Shorter ones are quicker copied. */
+static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
+{
+	return len >= rnic->config.zcopy_min;
+}
+
+/*
+ * References len bytes at from, for which it pays, as the end of the segment being pulled. false:
+ * copy them.
+ */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
 /* The messages of the session reference nothing any more. */
 void iw_zcopy_end(const struct iw_session *s);

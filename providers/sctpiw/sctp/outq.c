@@ -11,13 +11,11 @@ void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn)
 	q->next = initial_tsn;
 }
 
-bool sctp_outq_reserve(struct sctp_outq *q)
+bool sctp_outq_grow(struct sctp_outq *q)
 {
 	struct sctp_outq bigger = *q;
 	uint32_t tsn;
 
-	if (sctp_outq_count(q) < q->size)
-		return true;
 	bigger.size = q->size ? 2 * q->size : MIN_SIZE;
 	bigger.ring = malloc(bigger.size * sizeof(*bigger.ring));
 	if (!bigger.ring)

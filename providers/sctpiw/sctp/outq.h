@@ -38,8 +38,8 @@ struct sctp_outq {
 
 /* Begins with nothing outstanding; keeps the ring. */
 void sctp_outq_init(struct sctp_outq *q, uint32_t initial_tsn);
-/* Makes room for one more chunk. false: out of memory. */
-bool sctp_outq_reserve(struct sctp_outq *q);
+/* Makes the ring larger. false: out of memory. */
+bool sctp_outq_grow(struct sctp_outq *q);
 /* Gives back every block and the ring. cum and next stay. */
 void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);
 
@@ -47,6 +47,12 @@ void sctp_outq_clear(struct sctp_outq *q, struct sctp_block_pool *pool);
 static inline uint32_t sctp_outq_count(const struct sctp_outq *q)
 {
 	return q->next - 1 - q->cum;
+}
+
+/* Makes room for one more chunk. false: out of memory. */
+static inline bool sctp_outq_reserve(struct sctp_outq *q)
+{
+	return sctp_outq_count(q) < q->size || sctp_outq_grow(q);
 }
 
 /* The chunk of an outstanding TSN: cum < tsn < next. */
