@@ -24,6 +24,10 @@ usage: ./build.sh [COMMAND]
   format     write every file of C as clang-format has it
   coverage   build in build-coverage/, run the tests of units, conformance and verbs, and print how
              many lines of each room they run. Arguments go to ctest: [-R REGEX]
+  dist       write the source tarball build/dist/sctpiw-VERSION.tar.xz
+  deb        build the Debian packages in build/dist/
+  roots      build the Debian packages, install them in fresh roots of these suites, and run their tests there as
+             an ordinary user: [bookworm|trixie...], bookworm. It needs root
   clean      remove the build directories
   --help     this
 
@@ -113,6 +117,20 @@ cmd nsenter           util-linux         util-linux
 cmd ucx_perftest      ucx-utils          ucx
 pc  cmocka            libcmocka-dev      libcmocka-devel
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
+'
+
+PACKAGE_NEEDS='
+cmd dpkg-buildpackage dpkg-dev           dpkg-dev
+cmd dh                debhelper          -
+cmd fakeroot          fakeroot           -
+cmd scdoc             scdoc              scdoc
+cmd xz                xz-utils           xz
+hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
+'
+ROOTS_NEEDS='
+cmd lintian           lintian            -
+cmd mmdebstrap        mmdebstrap         -
+cmd mandoc            mandoc             mandoc
 '
 
 is_there() { # KIND WHAT
@@ -318,6 +336,48 @@ coverage() { # CTEST-ARGUMENTS
 	return $status
 }
 
+# ---------------------------------------------------------------- packages of our own
+
+version() { sed -n 's/^project(sctpiw VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# All files that belong to the project: those that git has, or in an unpacked tarball all but what was built.
+source_files() {
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files --cached --others --exclude-standard
+	else
+		find . -path './build*' ! -name build.sh -prune -o ! -type d -print | sed 's|^\./||'
+	fi
+}
+
+dist() {
+	local name
+	name=sctpiw-$(version)
+
+	mkdir -p build/dist
+	source_files | LC_ALL=C sort | tar --create --xz --files-from=- --transform="s|^|$name/|S" \
+		--owner=0 --group=0 --numeric-owner --file="build/dist/$name.tar.xz"
+	say "build/dist/$name.tar.xz"
+}
+
+deb() {
+	local name
+
+	dist
+	name=sctpiw-$(version)
+	rm -rf "build/dist/$name" build/dist/*.deb
+	tar -C build/dist -xf "build/dist/$name.tar.xz"
+	(cd "build/dist/$name" && dpkg-buildpackage --build=binary --no-sign) >build/dist/deb.log 2>&1 ||
+		die "the packages could not be built
+$(tail -20 build/dist/deb.log)"
+	say "$(echo build/dist/*.deb)"
+}
+
+roots() { # SUITE...
+	have mmdebstrap || die "the roots are Debian's, and mmdebstrap is not here"
+	say "packages in fresh roots: $*"
+	deb && tests/packages/roots.py "$@"
+}
+
 run_tests() {
 	local failed=()
 
@@ -336,6 +396,11 @@ run_tests() {
 	say "all tests"
 	run_ctest build || failed+=(tests)
 	coverage -R '^(unit|conformance)\.' || failed+=(coverage)
+	if have mmdebstrap; then
+		(roots bookworm) || failed+=(packages)
+	else
+		say "packages: skipped, mmdebstrap is not here"
+	fi
 	[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"
 	say "all passed"
 }
@@ -355,7 +420,7 @@ main() {
 		exec utils/demo
 		;;
 	test)
-		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$COVERAGE_NEEDS"
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$COVERAGE_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
 		ensure_python_tests
 		ensure_fuzzer
 		run_tests "$@"
@@ -408,6 +473,19 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$COVERAGE_NEEDS"
 		[ $# -gt 0 ] || set -- -R '^(unit|conformance|verbs)\.'
 		coverage "$@"
+		;;
+	dist)
+		ensure "cmd xz xz-utils xz"
+		dist
+		;;
+	deb)
+		ensure "$BUILD_NEEDS$PACKAGE_NEEDS"
+		deb
+		;;
+	roots)
+		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
+		[ $# -gt 0 ] || set -- bookworm
+		roots "$@"
 		;;
 	clean)
 		rm -rf build build-asan build-clang build-coverage build-fuzz build-release build-tsan

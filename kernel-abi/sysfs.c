@@ -60,17 +60,9 @@ static bool physical_path(const char *dir, char *buf, size_t len)
 	return true;
 }
 
-/*
- * $SCTPIW_SYSROOT, or where builds and installations have the tree relative to this library. NULL:
- * nowhere.
- */
+/* $SCTPIW_SYSROOT, or the tree beside this library. NULL: neither is one. */
 static const char *sysroot_find(char *buf, size_t len)
 {
-	static const char *const places[] = {
-		"/../share/sctpiw/sysroot",
-		"/../../share/sctpiw/sysroot",
-		"/../../../share/sctpiw/sysroot",
-	};
 	const char *env = secure_getenv("SCTPIW_SYSROOT");
 	char dir[SYSFS_PATH_MAX], candidate[SYSFS_PATH_MAX + 64];
 
@@ -78,12 +70,8 @@ static const char *sysroot_find(char *buf, size_t len)
 		return is_sysroot(env) && physical_path(env, buf, len) ? buf : NULL;
 	if (rnic_library_dir(dir, sizeof(dir)))
 		return NULL;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(candidate, sizeof(candidate), "%s%s", dir, places[i]);
-		if (is_sysroot(candidate) && physical_path(candidate, buf, len))
-			return buf;
-	}
-	return NULL;
+	snprintf(candidate, sizeof(candidate), "%s/sysroot", dir);
+	return is_sysroot(candidate) && physical_path(candidate, buf, len) ? buf : NULL;
 }
 
 /*

@@ -2,7 +2,7 @@
 # The files that a device shows in /sys and /dev, as the kernel's siw shows its own. What depends on the host
 # (GUIDs, GIDs) or changes (the port's state, most counters) is made when the file is opened; its contents here
 # only keep the place. A counter that is not counted is 0 for ever.
-set(SCTPIW_SYSROOT ${PROJECT_BINARY_DIR}/share/sctpiw/sysroot)
+set(SCTPIW_SYSROOT ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/sysroot)
 
 # Only what has changed is written: the time of a directory is a device's identity to libibverbs.
 function(sysroot_file path text)

@@ -35,12 +35,14 @@ static void usage(FILE *out)
 {
 	fputs("Usage: sctpiw run [OPTION]... [--] CMD [ARG]...\n"
 	      "       sctpiw env [OPTION]...\n"
-	      "       sctpiw --help | --version\n"
+	      "       sctpiw help | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
 	      "\n"
 	      "  run   run CMD with the device sctpiw0; sctpiw run --help tells more\n"
-	      "  env   print the environment for that as shell commands: eval \"$(sctpiw env)\"\n",
+	      "  env   print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
+	      "\n"
+	      "The manual page sctpiw(1) tells more.\n",
 	      out);
 }
 
@@ -167,17 +169,22 @@ static int print_environment(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+	if (is_one_of(argv[1], "help", "--help", "-h")) {
 		usage(stdout);
 		return EXIT_SUCCESS;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_one_of(argv[1], "version", "--version", "-V")) {
 		puts("sctpiw " SCTPIW_VERSION);
 		return EXIT_SUCCESS;
 	}

@@ -20,7 +20,8 @@ expect() {
 }
 
 expect 0 Usage: "$sctpiw" --help
-expect 0 "sctpiw " "$sctpiw" --version
+for word in --version -V version; do expect 0 "sctpiw 0." "$sctpiw" $word; done
+for word in -h help; do expect 0 Usage: "$sctpiw" $word; done
 expect 0 Usage: "$sctpiw" run --help
 expect 2 Usage: "$sctpiw"
 expect 2 "no such command" "$sctpiw" nonsense

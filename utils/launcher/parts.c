@@ -45,7 +45,7 @@ static bool find_library(char *out, const char *dir, const char *name)
 
 bool parts_find(struct parts *parts, const char *provider)
 {
-	char self[PATH_MAX];
+	char self[PATH_MAX], beside[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct stat st;
 
@@ -64,10 +64,10 @@ bool parts_find(struct parts *parts, const char *provider)
 	}
 	if (!provider && !find_library(parts->provider, self, "libsctpiw" PROVIDER_SUFFIX))
 		return false;
-	if (find_at(parts->sysroot, self, "../share/sctpiw/sysroot") ||
-	    find_at(parts->sysroot, self, "../" SCTPIW_DATADIR "/sctpiw/sysroot") ||
-	    find_at(parts->sysroot, self, SCTPIW_FULL_DATADIR "/sctpiw/sysroot"))
+	strcpy(beside, parts->preload);
+	*strrchr(beside, '/') = '\0';
+	if (find_at(parts->sysroot, beside, "sysroot"))
 		return true;
-	complain("share/sctpiw/sysroot is not where this program (%s) expects it", self);
+	complain("%s/sysroot is not there; is the installation complete?", beside);
 	return false;
 }

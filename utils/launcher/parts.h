@@ -14,7 +14,7 @@
 struct parts {
 	char preload[PATH_MAX];	 /* libsctpiw-preload.so */
 	char provider[PATH_MAX]; /* libsctpiw-rdmav34.so, or what the user has named */
-	char sysroot[PATH_MAX];	 /* the tree of the device's files */
+	char sysroot[PATH_MAX];	 /* the tree of the device's files, beside the preload library */
 };
 
 /*

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What bash completes for sctpiw: completion.sh SCTPIW COMPLETION
+bin=$(dirname "$1") failed=0
+PATH=$bin:$PATH
+. "$2"
+
+# expect WORDS... = COMPLETIONS...: the last one of WORDS is completed; all of COMPLETIONS have to be among what there is.
+expect() {
+	COMP_WORDS=()
+	while [ "$1" != = ]; do
+		COMP_WORDS+=("$1")
+		shift
+	done
+	shift
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_sctpiw
+	for word; do
+		printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -e "$word" && continue
+		echo "${COMP_WORDS[*]}: no $word among: ${COMPREPLY[*]}"
+		failed=1
+	done
+	[ $# = ${#COMPREPLY[@]} ] || [ "${COMP_WORDS[-1]}" = -- ] || {
+		echo "${COMP_WORDS[*]}: ${#COMPREPLY[@]} instead of $#: ${COMPREPLY[*]}"
+		failed=1
+	}
+}
+
+expect sctpiw r = run
+expect sctpiw v = version
+expect sctpiw run --ll = --llp
+expect sctpiw env --lo = --log
+expect sctpiw run --llp "" = udp ip kernel
+expect sctpiw run --log d = debug
+expect sctpiw run --node-type "" = rnic ca
+expect sctpiw run --peer-to-peer r = read
+expect sctpiw run --in-order --si = --silent-limit
+expect sctpiw run -- = --llp --capture --request-limit --help --
+expect sctpiw nonsense "" =
+exit $failed

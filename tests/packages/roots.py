@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The Debian packages in fresh roots: roots.py SUITE...
+
+For each suite a root is made with mmdebstrap, the packages of build/dist are installed in it, and the tests of
+debian/tests run there, in a network namespace of their own with lo alone, as an ordinary user. Then the packages
+are purged, and nothing may be left of them. lintian and mandoc look at them before. Needs root, and Debian's
+package servers."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIST = ROOT / "build/dist"
+TESTS = ROOT / "debian/tests"
+MIRROR = "http://deb.debian.org/debian"
+USER = "tester"
+# What debian/tests/control asks for besides the packages themselves.
+PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
+# What changes in a root whatever is installed: caches, logs and the lists of packages.
+MOVING = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/root/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/var/lib/apt/",
+          "/var/lib/systemd/", "/etc/ld.so.cache")
+
+
+class Failure(Exception):
+    """One line that says what went wrong."""
+
+
+def packages():
+    found = [path for path in DIST.glob("*.deb") if "-dbgsym" not in path.name]
+    if len(found) != 2:
+        raise Failure(f"{DIST} has {len(found)} packages instead of sctpiw and libsctpiw: run ./build.sh deb")
+    return found
+
+
+def output(command, **kwargs):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **kwargs)
+    if done.returncode:
+        raise Failure(f"{' '.join(str(word) for word in command)}: status {done.returncode}\n{done.stdout[-3000:]}")
+    return done.stdout
+
+
+def inside(root, *command, user="root"):
+    """Runs a command in the root, in namespaces of its own: mounts, processes, and a network that is lo alone."""
+    script = ('mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; mount -t tmpfs tmpfs "$0/tmp"; '
+              'chmod 1777 "$0/tmp"; [ "$1" != lo ] || ip link set lo up; root=$0; shift; exec chroot "$root" "$@"')
+    network = ["--net"] if user != "root" else []
+    words = ["runuser", "-u", user, "--", *command] if user != "root" else list(command)
+    return output(["unshare", "--mount", "--pid", "--fork", *network, "sh", "-ec", script, root,
+                   "lo" if network else "host", *words])
+
+
+def files(root):
+    return {"/" + str(path.relative_to(root)) for path in root.rglob("*")
+            if not ("/" + str(path.relative_to(root)) + "/").startswith(MOVING)}
+
+
+def look_at(found):
+    """lintian and mandoc: what they complain about is an error, but for what debian/*.lintian-overrides explains."""
+    output(["lintian", "--allow-root", "--fail-on", "error,warning", *found])
+    pages = sorted(DIST.glob("sctpiw-*/obj-*/man/man*/*"))
+    if not pages:
+        raise Failure(f"there are no manual pages below {DIST}")
+    said = subprocess.run(["mandoc", "-Tlint", "-W", "warning", *pages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False).stdout.splitlines()
+    # scdoc begins a paragraph behind each heading as well, which does no harm.
+    wrong = [line for line in said if "skipping paragraph macro" not in line]
+    if wrong:
+        raise Failure("\n".join(wrong))
+    print(f"lintian and mandoc: nothing to say of {len(found)} packages and {len(pages)} pages", flush=True)
+
+
+def try_suite(suite, found, root):
+    output(["mmdebstrap", "--variant=apt", f"--include={PROGRAMS}", suite, root, MIRROR])
+    inside(root, "useradd", "--create-home", USER)
+    before = files(root)
+    for path in found:
+        output(["cp", path, root / "var/cache"])
+    names = [f"/var/cache/{path.name}" for path in found]
+    inside(root, "sh", "-ec", "apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y "
+           "--no-install-recommends " + " ".join(names))
+    new = sorted(path for path in files(root) - before if "sctpiw" in path)
+    strangers = [path for path in new if "/libibverbs.d/" in path or path.startswith("/etc/")]
+    if not new or strangers:
+        raise Failure(f"{suite}: files that other RDMA programs would notice: {strangers}")
+    tests = [path for path in sorted(TESTS.iterdir()) if path.name != "control"]
+    output(["cp", *tests, root / "opt"])
+    for test in tests:
+        inside(root, f"/opt/{test.name}", user=USER)
+        print(f"{suite}: {test.name}: passed", flush=True)
+        (root / "opt" / test.name).unlink()
+    inside(root, "sh", "-ec", "apt-get purge -y -q sctpiw libsctpiw; apt-get autoremove --purge -y -q")
+    left = sorted(files(root) - before)
+    if left:
+        raise Failure(f"{suite}: left behind after the purge: {left[:20]}")
+    print(f"{suite}: {len(new)} files installed, none left after the purge", flush=True)
+
+
+def main():
+    try:
+        found = packages()
+        look_at(found)
+        for suite in sys.argv[1:]:
+            with tempfile.TemporaryDirectory() as place:
+                try_suite(suite, found, pathlib.Path(place) / "root")
+    except Failure as failure:
+        sys.exit(f"roots: {failure}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Completion of sctpiw for bash. Options and their values are those that "sctpiw run --help" tells.
+
+# The words that may stand for the value of an option: those of its help, such as "udp, ip or kernel".
+_sctpiw_values() { # OPTION
+	sctpiw run --help 2>/dev/null | awk -v option="$1" '
+		$1 == option || index($1, option "[") == 1 { found = 1; next }
+		found { sub(/;.*/, ""); gsub(/,| or /, " "); print; exit }' | grep -v ' from \| of '
+}
+
+_sctpiw() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word i
+
+	COMPREPLY=()
+	if [ "$COMP_CWORD" = 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W "run env help version --help --version" -- "$current")
+		return
+	fi
+	[ "${COMP_WORDS[1]}" = run ] || [ "${COMP_WORDS[1]}" = env ] || return
+	# Behind the options the words are those of the command that is run.
+	for ((i = 2; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [ "$word" = -- ]; then
+			_command_offset $((i + 1))
+			return
+		fi
+	done
+	case $previous in
+	--capture | --trace | --config | --provider)
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		return
+		;;
+	--*)
+		mapfile -t COMPREPLY < <(compgen -W "$(_sctpiw_values "$previous")" -- "$current")
+		[ ${#COMPREPLY[@]} -gt 0 ] && return
+		;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$(sctpiw run --help | grep -o '^  --[a-z-]*') --help --" -- "$current")
+}
+
+complete -F _sctpiw sctpiw
