@@ -5,10 +5,12 @@
  *   e2e-opcodes serve ADDRESS PORT       accepts one connection, and serves it until the peer
  *                                        breaks the rules
  *   e2e-opcodes connect ADDRESS PORT     posts Sends of all kinds, a Write, a Read, atomics,
- *                                        immediate data; then a Write to an invalid STag
+ *                                        immediate data, and a Send that has to wait for its
+ *                                        receive; then a Write to an invalid STag
  */
 #include <arpa/inet.h>
 #include <rdma/rdma_verbs.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,9 +18,12 @@
 #include <string.h>
 
 #define SIZE 3000
-#define RECEIVES 4
-#define IMMEDIATES 2 /* they come first */
-#define REGIONS 2
+#define RECEIVES 6
+#define IMMEDIATES 2	 /* they come first */
+#define SENDS_WITH_IMM 2 /* and then these */
+#define LATE RECEIVES	 /* the receive that is posted when its Send waits */
+#define REGIONS 3
+#define FLAG memory[2][0] /* of the server; not 0 when that Send is there */
 
 /* Where the server's memory is: the private data of its answer. */
 struct advert {
@@ -27,7 +32,7 @@ struct advert {
 };
 
 static uint8_t memory[REGIONS][SIZE] __attribute__((aligned(8)));
-static uint8_t inbox[RECEIVES][SIZE];
+static uint8_t inbox[RECEIVES + 1][SIZE];
 
 static void die(const char *what)
 {
@@ -76,6 +81,63 @@ static void await_end(struct rdma_cm_id *id)
 	rdma_ack_cm_event(event);
 }
 
+static enum ibv_wc_status transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	if (ibv_post_send(id->qp, wr, &bad))
+		die("ibv_post_send");
+	if (rdma_get_send_comp(id, &wc) != 1)
+		die("rdma_get_send_comp");
+	return wc.status;
+}
+
+static void must_transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
+{
+	enum ibv_wc_status status = transfer(id, wr);
+
+	if (status) {
+		printf("opcode %d: %s\n", wr->opcode, ibv_wc_status_str(status));
+		exit(1);
+	}
+}
+
+static void must_receive(struct rdma_cm_id *id, int receive)
+{
+	bool with_imm = receive < SENDS_WITH_IMM;
+	struct ibv_wc wc;
+
+	if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || wc.byte_len != SIZE ||
+	    with_imm != ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) ||
+	    (with_imm && ntohl(wc.imm_data) != 0xabcd10 + (uint32_t)receive)) {
+		printf("receive %d: %s\n", receive, ibv_wc_status_str(wc.status));
+		exit(1);
+	}
+	for (int i = 0; i < SIZE; i++) {
+		if (inbox[receive][i] != (uint8_t)i) {
+			printf("receive %d: wrong data at %d\n", receive, i);
+			exit(1);
+		}
+	}
+}
+
+/*
+ * A Send is there, and waits for its receive. It gets that when the client has told of a message that
+ * was posted later: what this side has to say of the Send has left before.
+ */
+static void receive_late(struct rdma_cm_id *id, struct ibv_mr *mr)
+{
+	struct ibv_send_wr nothing = { .opcode = IBV_WR_RDMA_WRITE };
+
+	while (!__atomic_load_n(&FLAG, __ATOMIC_ACQUIRE))
+		sched_yield();
+	must_transfer(id, &nothing);
+	if (rdma_post_recv(id, NULL, inbox[LATE], SIZE, mr))
+		die("rdma_post_recv");
+	must_receive(id, LATE);
+}
+
 static void serve(struct rdma_cm_id *listener)
 {
 	struct rdma_conn_param param = { .responder_resources = 4, .initiator_depth = 4 };
@@ -110,42 +172,11 @@ static void serve(struct rdma_cm_id *listener)
 			exit(1);
 		}
 	}
-	for (int i = 0; i < RECEIVES; i++) {
-		if (rdma_get_recv_comp(id, &wc) != 1 || wc.status || wc.byte_len != SIZE) {
-			printf("receive %d: %s\n", i, ibv_wc_status_str(wc.status));
-			exit(1);
-		}
-		for (int j = 0; j < SIZE; j++) {
-			if (inbox[i][j] != (uint8_t)j) {
-				printf("receive %d: wrong data at %d\n", i, j);
-				exit(1);
-			}
-		}
-	}
+	for (int i = 0; i < RECEIVES; i++)
+		must_receive(id, i);
+	receive_late(id, mr);
 	await_end(id);
 	puts("served");
-}
-
-static enum ibv_wc_status transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
-{
-	struct ibv_send_wr *bad;
-	struct ibv_wc wc;
-
-	if (ibv_post_send(id->qp, wr, &bad))
-		die("ibv_post_send");
-	if (rdma_get_send_comp(id, &wc) != 1)
-		die("rdma_get_send_comp");
-	return wc.status;
-}
-
-static void must_transfer(struct rdma_cm_id *id, struct ibv_send_wr *wr)
-{
-	enum ibv_wc_status status = transfer(id, wr);
-
-	if (status) {
-		printf("opcode %d: %s\n", wr->opcode, ibv_wc_status_str(status));
-		exit(1);
-	}
 }
 
 /* Atomics change the server's second region, which is zeros at first; the old values come back. */
@@ -173,6 +204,33 @@ static void atomics(struct rdma_cm_id *id, const struct advert *advert, struct i
 		exit(1);
 	}
 	*result = kept;
+}
+
+/* A Send that finds no receive, and the Write behind it that tells the server so. */
+static void send_early(struct rdma_cm_id *id, struct ibv_send_wr *wr, const struct advert *advert)
+{
+	struct ibv_sge one = *wr->sg_list;
+	struct ibv_send_wr tell = { .sg_list = &one,
+				    .num_sge = 1,
+				    .opcode = IBV_WR_RDMA_WRITE,
+				    .wr.rdma = { .remote_addr = advert->addr[2],
+						 .rkey = advert->rkey[2] } };
+	struct ibv_send_wr *bad;
+	struct ibv_wc wc;
+
+	one.addr++; /* a byte that is not 0 */
+	one.length = 1;
+	wr->opcode = IBV_WR_SEND;
+	wr->next = &tell;
+	if (ibv_post_send(id->qp, wr, &bad))
+		die("ibv_post_send");
+	for (int i = 0; i < 2; i++) {
+		if (rdma_get_send_comp(id, &wc) != 1 || wc.status) {
+			printf("a Send without a receive: %s\n", ibv_wc_status_str(wc.status));
+			exit(1);
+		}
+	}
+	wr->next = NULL;
 }
 
 static void connect_to(struct rdma_cm_id *id)
@@ -207,6 +265,12 @@ static void connect_to(struct rdma_cm_id *id)
 		wr.send_flags = i ? IBV_SEND_SOLICITED : 0;
 		must_transfer(id, &wr);
 	}
+	for (uint32_t i = 0; i < SENDS_WITH_IMM; i++) {
+		wr.opcode = IBV_WR_SEND_WITH_IMM;
+		wr.imm_data = htonl(0xabcd10 + i);
+		wr.send_flags = i ? IBV_SEND_SOLICITED : 0;
+		must_transfer(id, &wr);
+	}
 	wr.send_flags = 0;
 	wr.opcode = IBV_WR_SEND;
 	must_transfer(id, &wr);
@@ -218,6 +282,7 @@ static void connect_to(struct rdma_cm_id *id)
 	wr.send_flags = 0;
 	wr.invalidate_rkey = advert.rkey[1];
 	must_transfer(id, &wr);
+	send_early(id, &wr, &advert);
 	/* The STag is invalid by now, so the Write ends the connection. */
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	wr.wr.rdma.remote_addr = advert.addr[1];

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """tshark understands, with utils/wireshark/sctpiw.lua, what is on the wire."""
+import itertools
 import struct
 import subprocess
 import sys
@@ -11,12 +12,18 @@ from harness import BUILD, ROOT, Failure, free_port, need, start
 
 PLUGIN = ROOT / "utils/wireshark/sctpiw.lua"
 LINKTYPE_SCTP = 248
+RECEIPTS, HOLD = 0xBF57, 0xBE  # docs/wire.md: the parameter, the chunk
+HOLD_U, HOLD_A = 1, 2
+RECEIPT, SEND_IMM, SEND_SE_IMM = 15, 12, 13  # RDMAP opcodes
+RECEIPT_W, RECEIPT_F = 1, 2
+_tsns = itertools.count(1)  # what comes twice is not dissected
 CHECKED = ["-o", "sctp.checksum:CRC-32c"]
 
 # RDMAP opcodes (RFC 5040 4.2, RFC 7306 4.1) as Wireshark's dissector calls them.
 OPCODES = ["Write", "Read Request", "Read Response", "Send", "Send with Invalidate", "Send with SE",
            "Send with SE and Invalidate", "Terminate", "Atomic Request", "Atomic Response"]
-IMMEDIATES = ["Immediate Data", "Immediate Data with SE"]  # by the plugin
+# By the plugin; the last ones are docs/wire.md's.
+MESSAGES = ["Immediate Data", "Immediate Data with SE", "Send with Immediate Data", "Send with SE and Immediate Data"]
 FUNCTIONS = {1: "Initiate", 2: "Accept", 3: "Reject", 4: "Terminate", 5: "Enhanced Initiate",
              6: "Enhanced Accept", 7: "Enhanced Reject"}
 
@@ -30,11 +37,42 @@ def tshark(capture, *options):
     return done.stdout.splitlines()
 
 
+def fields(capture, names, *options):
+    """A tuple for each packet with the values of these fields of the plugin; of several in a packet, with commas."""
+    rows = tshark(capture, *options, "-T", "fields", *[a for n in names for a in ("-e", n)])
+    return [tuple(row.split("\t")) for row in rows]
+
+
 def must_be_sound(capture):
     for what in "_ws.malformed", "_ws.lua.error", "sctp.checksum.status == 0", "ddp_sctp.malformed":
         bad = tshark(capture, "-Y", what)
         if bad:
             raise Failure(f"{what}: {bad[0].strip()}")
+
+
+def must_show_receipts(side, capture, lines):
+    """Both sides agree; a Send waits for its receive, and waits no more; then both end the session."""
+    agreed = fields(capture, ["sctp.chunk_type", "ddp_sctp.receipts_version", "ddp_sctp.receipts_window"],
+                    "-Y", "ddp_sctp.receipts_version")
+    if agreed != [("1", "1", "1048576"), ("2", "1", "1048576")]:
+        raise Failure(f"{side}: INIT and INIT ACK say {agreed}")
+    names = ["final", "waiting", "ssn", "msn"]
+    receipts = fields(capture, [f"ddp_sctp.receipt_{n}" for n in names], "-Y", "ddp_sctp.receipt_ssn")
+    # The Sends and what has immediate data are messages of queue 0, and the last of nine has no receive.
+    shown = [(r[0], r[1], r[3] if r[1] == "1" else "") for r in receipts]
+    final = ("1", "0", "")  # the server's, and the client's if the server still hears it
+    if shown[:3] != [("0", "1", "9"), ("0", "0", ""), final] or shown[3:] not in ([], [final]):
+        raise Failure(f"{side}: the receipts are shown as {receipts}")
+    # Each receipt has a HOLD chunk before it, which names its TSN.
+    packets = fields(capture, ["ddp_sctp.hold_tsn", "ddp_sctp.hold_unsent", "ddp_sctp.hold_ask", "sctp.data_tsn_raw"],
+                     "-Y", "ddp_sctp.receipt_ssn")
+    for tsn, unsent, asks, sent in packets:
+        if (unsent, asks) != ("0", "0") or tsn not in sent.split(","):
+            raise Failure(f"{side}: the HOLD chunk of the receipt in {sent} has TSN {tsn}, U {unsent} and A {asks}")
+    for text in ["[Receipts 1, window 1048576]", "[Receipt, waiting from MSN 9]", "[Receipt]",
+                 f"[Receipt, final before DDP-SSN {receipts[2][2]}]", f"[HOLD TSN={packets[0][0]}]"]:
+        if not any(text in line for line in lines):
+            raise Failure(f"{side}: no packet is a '{text}'")
 
 
 def every_opcode(link):
@@ -51,21 +89,27 @@ def every_opcode(link):
     for side, capture in captures.items():
         must_be_sound(capture)
         lines = tshark(capture)
-        for text in [f" {o} [last DDP segment]" for o in OPCODES] + [f"[{i}]" for i in IMMEDIATES] + [
+        for text in [f" {o} [last DDP segment]" for o in OPCODES] + [f"[{m}]" for m in MESSAGES] + [
                 f"[DDP Session {f}]" for f in ("Enhanced Initiate", "Enhanced Accept", "Terminate")]:
             if not any(text in line for line in lines):
                 raise Failure(f"{side}: no packet is a '{text}'")
-        data = tshark(capture, "-T", "fields", "-e", "ddp_sctp.immediate_data", "-Y", "ddp_sctp.immediate_data")
-        if data != ["00abcd0000000000", "00abcd0100000000"]:
-            raise Failure(f"{side}: the immediate data is shown as {data}")
+        for field, want in [("immediate_data", ["00abcd0000000000", "00abcd0100000000"]),
+                            ("imm_data", ["0x00abcd10", "0x00abcd11"])]:
+            data = tshark(capture, "-T", "fields", "-e", f"ddp_sctp.{field}", "-Y", f"ddp_sctp.{field}")
+            if data != want:
+                raise Failure(f"{side}: {field} is shown as {data}, not {want}")
+        must_show_receipts(side, capture, lines)
         left = [line for line in lines if "SCTP" not in line and "DDP" not in line]
         if left:
             raise Failure(f"{side}: is not dissected: {left[0]}")
 
 
+def packet(*chunks):
+    return sctp_packets.packet(5000, 6000, 7, b"".join(chunks))
+
+
 def data_packet(tsn, ppid, payload):
-    chunk = struct.pack("!BBHIHHI", 0, 7, 16 + len(payload), tsn, 0, 0, ppid) + payload
-    return sctp_packets.packet(5000, 6000, 7, chunk + bytes(-len(chunk) % 4))
+    return packet(sctp_packets.chunk(sctp_packets.DATA, 7, struct.pack("!IHHI", tsn, 0, 0, ppid) + payload))
 
 
 def write_pcap(path, packets):
@@ -84,28 +128,87 @@ def session_control(link):
             good.append(data_packet(len(good), 17, struct.pack("!HH", 258, code) + depths + private))
     write_pcap(path, good)
     must_be_sound(path)
-    fields = ["ssn", "function", "ird", "ord", "peer_to_peer", "rtr_read", "private_data"]
-    rows = tshark(path, "-T", "fields", *[a for f in fields for a in ("-e", f"ddp_sctp.{f}")])
+    names = ["ssn", "function", "ird", "ord", "peer_to_peer", "rtr_read", "private_data"]
+    rows = fields(path, [f"ddp_sctp.{n}" for n in names])
     want = []
     for code in FUNCTIONS:
         for private in [""] if code == 4 else ["", "7072697661746521"]:
-            want.append("\t".join(["258", str(code), *(["4", "9", "1", "1"] if code >= 5 else [""] * 4), private]))
+            want.append(("258", str(code), *(["4", "9", "1", "1"] if code >= 5 else [""] * 4), private))
     if rows != want:
         raise Failure(f"session control is dissected as\n{rows}, not\n{want}")
-    names = tshark(path)
-    if not all(f"[DDP Session {FUNCTIONS[int(w.split()[1])]}]" in n for w, n in zip(want, names)):
-        raise Failure(f"session control is called {names}")
+    lines = tshark(path)
+    if not all(f"[DDP Session {FUNCTIONS[int(w[1])]}]" in n for w, n in zip(want, lines)):
+        raise Failure(f"session control is called {lines}")
 
     bad = [b"", b"\0", b"\0\0\0", struct.pack("!HHH", 0, 5, 0), struct.pack("!HHB", 0, 4, 0),
            struct.pack("!HH", 0, 1) + bytes(513)]
     write_pcap(path, [data_packet(i, 17, payload) for i, payload in enumerate(bad)])
+    must_all_be_marked(path, len(bad))
+
+
+def must_all_be_marked(path, count):
     marked = tshark(path, "-Y", "ddp_sctp.malformed || _ws.malformed")
-    if len(marked) != len(bad):
-        raise Failure(f"of {len(bad)} wrong messages these were marked: {marked}")
+    if len(marked) != count:
+        raise Failure(f"of {count} wrong packets these were marked: {marked}")
+
+
+def sack(hold):
+    return packet(sctp_packets.chunk(sctp_packets.SACK, 0, struct.pack("!IIHH", 4, 65536, 0, 0)), hold)
+
+
+def hold_chunk(flags, body):
+    return sctp_packets.chunk(HOLD, flags, body)
+
+
+def init_packet(value):
+    parameter = struct.pack("!HH", RECEIPTS, 4 + len(value)) + value
+    return packet(sctp_packets.init(7, 65536, 4, 4, 1, parameter + sctp_packets.ADAPTATION))
+
+
+def rdmap_packet(opcode, queue, body, ulp=0):
+    header = struct.pack("!BBIIII", 0x41, 0x40 | opcode, ulp, queue, 1, 0)
+    return data_packet(next(_tsns), 16, struct.pack("!H", 3) + header + body)
+
+
+def extension(link):
+    """What the traffic of every_opcode() lacks: all flags of docs/wire.md, and wrong lengths, which are marked."""
+    path = harness.log_file("extension.pcap")
+    good = [(sack(hold_chunk(HOLD_U, struct.pack("!I", 5))), "[HOLD unsent]"),
+            (sack(hold_chunk(0, struct.pack("!I", 5))), "[HOLD TSN=5]"),
+            (packet(hold_chunk(HOLD_A, bytes(4))), "[HOLD asks for a SACK]"),
+            (sack(hold_chunk(HOLD_A | HOLD_U, bytes(4))), "[HOLD unsent, asks for a SACK]"),
+            (init_packet(struct.pack("!II", 200 << 24, 77)), "[Receipts 200, window 77]"),
+            (rdmap_packet(SEND_IMM, 0, b"payload", 0xabc), "[Send with Immediate Data]"),
+            (rdmap_packet(SEND_SE_IMM, 0, b"", 0xabd), "[Send with SE and Immediate Data]"),
+            (rdmap_packet(RECEIPT, 4, struct.pack("!BBHI", RECEIPT_W | RECEIPT_F, 0, 6, 7)),
+             "[Receipt, final before DDP-SSN 6, waiting from MSN 7]")]
+    write_pcap(path, [p for p, _ in good])
+    must_be_sound(path)
+    for line, (_, text) in zip(tshark(path), good):
+        if text not in line:
+            raise Failure(f"a packet is no '{text}': {line}")
+    names = ["hold_unsent", "hold_ask", "hold_tsn", "receipts_version", "receipts_window", "imm_data",
+             "receipt_final", "receipt_waiting", "receipt_ssn", "receipt_msn"]
+    want = [("1", "0", "5") + ("",) * 7, ("0", "0", "5") + ("",) * 7,
+            ("0", "1", "0") + ("",) * 7, ("1", "1", "0") + ("",) * 7,
+            ("",) * 3 + ("200", "77") + ("",) * 5,
+            ("",) * 5 + ("0x00000abc",) + ("",) * 4, ("",) * 5 + ("0x00000abd",) + ("",) * 4,
+            ("",) * 6 + ("1", "1", "6", "7")]
+    rows = fields(path, [f"ddp_sctp.{n}" for n in names])
+    if rows != want:
+        raise Failure(f"the extension is dissected as\n{rows}, not\n{want}")
+
+    bad = [sack(hold_chunk(0, b"")), sack(hold_chunk(0, bytes(3))), sack(hold_chunk(0, bytes(8))),
+           init_packet(b""), init_packet(bytes(4)), init_packet(bytes(12)),
+           rdmap_packet(RECEIPT, 4, b""), rdmap_packet(RECEIPT, 4, bytes(7)), rdmap_packet(RECEIPT, 4, bytes(9)),
+           packet(struct.pack("!BBH", HOLD, 0, 8))]
+    write_pcap(path, bad)
+    must_all_be_marked(path, len(bad))
 
 
 if __name__ == "__main__":
     sys.exit(harness.main([
         ("every-opcode", every_opcode),
         ("session-control", session_control),
+        ("extension", extension),
     ]))
