@@ -192,7 +192,6 @@ static void test_other_path(void **state)
 
 	receipts_user_start(1, 1);
 	establish_two();
-	sctp_assoc_set_user(f.a, &receipts_user);
 	p = to_second(10 * SEC);
 	assert_non_null(p);
 	answer_heartbeat(p, &second, 0);

@@ -110,7 +110,6 @@ static void test_others(void **state)
 	assert_int_equal(WIRE_SCTP_HOLD >> 6, 2);
 	receipts_user_start(1, 0);
 	associate();
-	sctp_assoc_set_user(f.a, &receipts_user);
 	assert_false(receipts_user_agreed());
 	script("> Dtag / be 00 0008 P+0", "> Dtag / be 02 0008 00000000", "-");
 	receipts_user_say(1, 1); /* what the user says of receipts means nothing */
@@ -139,7 +138,6 @@ static void test_cookie_again(void **state)
 	conversation.cookie_len = ack.cookie_len;
 	memcpy(conversation.cookie, ack.cookie, ack.cookie_len);
 	script("> Dtag / cookie-echo", "< Ptag / 0b 00 0004", "-");
-	sctp_assoc_set_user(f.a, &receipts_user);
 	receipts_user_say(2, 1);
 	drop_all();
 	script("> Dtag / 03 00 0010 D+1 00100000 0000 0000 / be 00 0008 P+0",
