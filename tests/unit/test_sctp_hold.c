@@ -165,6 +165,22 @@ static void test_resent_with_sack(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), f.their_tsn + 1);
 }
 
+/* A SACK that rides along with DATA does not go with a HEARTBEAT, which no DATA joins. */
+static void test_not_with_heartbeat(void **state)
+{
+	struct packet *p;
+
+	script("> Dtag" PEER_DATA(0), "drop");
+	receipts_user_say(0, 1);
+	drop_all();
+	f.a->pending |= SCTP_PEND_HEARTBEAT;
+	receipts_user_say(1, 0);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+	assert_int_equal(chunks(p), 1);
+	script("< Ptag / " SACK(0) HOLD("D+0") OUT("D+1", "70"), "-");
+}
+
 /* The SACK and its HOLD leave together or not at all. */
 static void test_no_room(void **state)
 {
@@ -549,6 +565,7 @@ int main(void)
 		AGREED_TEST(test_withdrawn),
 		AGREED_TEST(test_needless_hold),
 		AGREED_TEST(test_resent_with_sack),
+		AGREED_TEST(test_not_with_heartbeat),
 		AGREED_TEST(test_no_room),
 		cmocka_unit_test(test_other_path),
 		AGREED_TEST(test_long_ago),

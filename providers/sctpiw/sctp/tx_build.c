@@ -434,7 +434,8 @@ static bool expects_data(const struct sctp_assoc *a)
 /*
  * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides
  * along with DATA, as it seems that there will be. A SACK with a receipt tells what the receipt
- * lets the peer take for placed, since earlier SACKs may have told less, or were lost.
+ * lets the peer take for placed, since earlier SACKs may have told less, or were lost. No DATA joins
+ * a HEARTBEAT.
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
@@ -442,7 +443,9 @@ static bool wants_sack(const struct sctp_tx *tx)
 
 	if (a->pending & SCTP_PEND_SACK)
 		return true;
-	return !tx->built && (a->rx.ack.packets || sctp_receipts_hold_len(a)) && expects_data(a);
+	if (tx->built || tx->pkt.alone || !expects_data(a))
+		return false;
+	return a->rx.ack.packets || sctp_receipts_hold_len(a);
 }
 
 /* Plans a SACK and, behind it, *hold bytes of a HOLD chunk; if both do not fit there is neither. */
