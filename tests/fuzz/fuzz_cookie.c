@@ -3,7 +3,8 @@
 /*
  * A peer answers with state cookies that it has tampered with (RFC 9260 5.1.5). An association
  * comes up only from the very cookie that was given out, in time, with its tag, from the address
- * that it was given to.
+ * that it was given to. Both sides know receipts then (docs/wire.md) if both have said so, and what
+ * the peer said is what the cookie has kept.
  */
 #include "fixture/input.h"
 #include "fixture/sctp_peer.h"
@@ -14,6 +15,7 @@
 static uint8_t genuine[COOKIE_MAX], forged[COOKIE_MAX + 256];
 static size_t genuine_len, forged_len;
 static uint64_t born;
+static struct wire_sctp_receipts ours; /* what the instance says of receipts */
 
 static void ask(void)
 {
@@ -27,6 +29,9 @@ static void ask(void)
 	p = take();
 	must(p);
 	read_init_ack(p, &ack);
+	/* Who does not ask is not told. */
+	must(ack.receipts.version == (f.receipts.version ? ours.version : 0));
+	must(!ack.receipts.version || ack.receipts.window == ours.window);
 	genuine_len = ack.cookie_len;
 	must(genuine_len <= COOKIE_MAX);
 	memcpy(genuine, ack.cookie, genuine_len);
@@ -65,13 +70,40 @@ static void forge(struct input *in)
 	}
 }
 
+static void check_agreement(void)
+{
+	bool both = ours.version && f.receipts.version;
+	uint8_t agreed = f.a->receipts.agreed.version;
+	uint32_t window;
+
+	must(sctp_assoc_has_receipts(f.a, &window) == both);
+	must(!both || window == f.receipts.window);
+	must(agreed == (ours.version < f.receipts.version ? ours.version : f.receipts.version));
+	must(!sctp_assoc_placed(f.a));
+}
+
+/* 0, as somebody says who knows none, or any version. */
+static struct wire_sctp_receipts choose_receipts(struct input *in)
+{
+	struct wire_sctp_receipts r = { .version = in_u8(in) };
+
+	if (r.version)
+		r.window = in_u32(in);
+	return r;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = input_of(data, size);
 	struct sctp_config config;
 
 	sctp_config_default(&config);
-	setup(NULL);
+	config.heartbeat_interval = 3600 * SEC;
+	config.mtu_probe = false;
+	ours = choose_receipts(&in);
+	config.receipts = ours;
+	setup_config(&config);
+	f.receipts = choose_receipts(&in);
 	ask();
 	for (int i = 0; i < TRIES && in_more(&in) && !f.a; i++) {
 		struct path_addr from = f.path;
@@ -97,6 +129,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(add(WIRE_SCTP_COOKIE_ECHO, 0, forged_len), forged, forged_len);
 		send_from(&from);
 		must(f.rx.up == right);
+		if (right)
+			check_agreement();
 		must(f.s->table.assoc_count == right);
 	}
 	teardown(NULL);

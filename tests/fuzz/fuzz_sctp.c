@@ -4,19 +4,180 @@
  * A peer sends any SCTP packets in every state of an association. The input chooses the state, and
  * then scripts what the peer sends, what the user does and how time passes. Whatever that is, the
  * association must end or be able to end, the answers must be well-formed, and nothing may be left
- * behind.
+ * behind. If both sides know receipts (sctp/receipts.h), no SACK of the instance may say more than
+ * its user wants to say, and the peer's may be taken for neither more nor less than they have said.
  */
 #include "fixture/input.h"
-#include "fixture/sctp_peer.h"
+#include "fixture/sctp_receipts_user.h"
+#include "util/serial.h"
 
 #define STEPS 96
 #define MANY_ASSOCS 8 /* one peer must not be able to make more */
+#define LONE_SACKS 2  /* packets without DATA, but with a SACK, that one packet may bring about */
 
 static struct wire_sctp_init their_ack; /* the last INIT ACK, with its cookie */
 static uint8_t cookie[2048];
 static size_t cookie_len;
 static uint8_t echo[4096]; /* the last packet that the instance sent */
 static size_t echo_len;
+
+/* What the instance has sent on the association that came up last. */
+static struct {
+	bool receipt;	    /* a receipt, */
+	uint32_t tsn;	    /* the last one with this TSN */
+	bool bare;	    /* a SACK without a HOLD chunk; since look() was called */
+	unsigned int sacks; /* packets with a SACK; since the peer's last packet */
+	unsigned int lone;  /* those of them without DATA */
+} seen;
+
+/* What the peer's SACKs have said since then. */
+static struct {
+	struct {
+		uint32_t cum;
+		bool held; /* until all DATA up to tsn has come */
+		uint32_t tsn;
+	} sack[4 * STEPS];
+	unsigned int n;
+	bool unknown; /* chunks were sent of which nobody here knows what they said */
+} told;
+
+static struct {
+	const struct sctp_assoc *a; /* NULL: none is known */
+	uint32_t tsn;		    /* all messages up to this one were placed */
+} placed;
+
+static void tell(uint32_t cum, bool held, uint32_t tsn)
+{
+	must(told.n < sizeof(told.sack) / sizeof(told.sack[0]));
+	told.sack[told.n].cum = cum;
+	told.sack[told.n].held = held;
+	told.sack[told.n].tsn = tsn;
+	told.n++;
+}
+
+/* Whether the peer has said that the messages up to this one are placed. */
+static bool is_told(uint32_t tsn)
+{
+	if (told.unknown || tsn == f.a->setup.init_tsn - 1)
+		return true;
+	for (unsigned int i = 0; i < told.n; i++)
+		if (told.sack[i].cum == tsn &&
+		    (!told.sack[i].held || serial32_ge(f.a->rx.map.cum, told.sack[i].tsn)))
+			return true;
+	return false;
+}
+
+static bool is_agreed(void)
+{
+	uint32_t window;
+
+	return f.a && sctp_assoc_has_receipts(f.a, &window);
+}
+
+/* Another association, or another life of the same one. */
+static void forget(void)
+{
+	memset(&seen, 0, sizeof(seen));
+	told.n = 0;
+	placed.a = NULL;
+}
+
+/*
+ * The user has the DATA of the peer's packet. What is placed is not above what is acknowledged, does
+ * not go back, and is what the peer has said; and if that is less, the peer will be asked.
+ */
+static void check_placed(void)
+{
+	uint32_t acked, now;
+
+	if (!f.a)
+		return;
+	acked = f.a->setup.init_tsn - 1 + sctp_assoc_acked(f.a);
+	now = f.a->setup.init_tsn - 1 + sctp_assoc_placed(f.a);
+	if (!is_agreed()) {
+		must(now == acked);
+		return;
+	}
+	must(serial32_le(now, acked));
+	must(placed.a != f.a || serial32_ge(now, placed.tsn));
+	must(is_told(now));
+	if (now != acked && sctp_in_states(f.a, SCTP_STATES_SEND))
+		must(sctp_timer_runs(f.a, SCTP_TIMER_RECEIPTS));
+	/* What has arrived is forgotten, since TSNs wrap. */
+	must(!f.a->receipts.sent || serial32_lt(f.a->out.cum, f.a->receipts.last_tsn));
+	placed.a = f.a;
+	placed.tsn = now;
+}
+
+/*
+ * A SACK has left, with or without a HOLD chunk: either the peer has acknowledged all receipts, or
+ * it is told that there are some.
+ */
+static void see_sack(const struct wire_sctp_chunk *hold)
+{
+	bool unsent = hold && hold->flags & WIRE_SCTP_HOLD_UNSENT;
+	bool arrived;
+	uint32_t tsn;
+
+	if (!f.a)
+		return;
+	must(!hold || is_agreed());
+	if (!is_agreed())
+		return;
+	must(unsent || !receipts_user.due);
+	arrived = !seen.receipt || serial32_ge(f.a->out.cum, seen.tsn);
+	if (!hold) {
+		must(arrived);
+		seen.bare = true;
+	} else if (!unsent) {
+		tsn = get_be32(wire_sctp_value(hold));
+		must(serial32_lt(tsn, f.a->out.next)); /* else the peer would wait for ever */
+		must(arrived || tsn == seen.tsn);
+	}
+}
+
+/* Sees whether it is a receipt. None was due when SACKs left that did not say so. */
+static void see_data(const struct wire_sctp_data *d)
+{
+	if (d->len != 100 || d->data[0] != 'r' || (seen.receipt && serial32_le(d->tsn, seen.tsn)))
+		return;
+	must(!seen.bare || !is_agreed());
+	seen.receipt = true;
+	seen.tsn = d->tsn;
+}
+
+/* Looks at the chunks of a packet of the instance, from c on. The other ones are at q. */
+static void see_chunks(struct wire_sctp_chunk c, const uint8_t *q, const uint8_t *end)
+{
+	struct wire_sctp_chunk sack = { 0 }, hold = { 0 };
+	struct wire_sctp_data d;
+	bool data = false;
+	uint8_t before = 0;
+
+	do {
+		if (c.type == WIRE_SCTP_SACK)
+			sack = c;
+		if (c.type == WIRE_SCTP_DATA && wire_sctp_data_get(&c, &d)) {
+			see_data(&d);
+			data = true;
+		}
+		if (c.type == WIRE_SCTP_HOLD) {
+			must(c.len == WIRE_SCTP_HOLD_LEN);
+			if (c.flags != WIRE_SCTP_HOLD_ASK) {
+				must(before == WIRE_SCTP_SACK);
+				hold = c;
+			}
+		}
+		before = c.type;
+	} while (wire_sctp_chunk_next(&q, end, &c));
+	must(q == end);
+	if (!sack.raw)
+		return;
+	seen.sacks++;
+	seen.lone += !data;
+	/* Receipts in this very packet are known by now. */
+	see_sack(hold.raw ? &hold : NULL);
+}
 
 /* Checks all that the instance has sent, and learns from it as a peer does. */
 static void look(void)
@@ -25,6 +186,7 @@ static void look(void)
 	struct packet *p;
 	const uint8_t *q;
 
+	seen.bare = false;
 	while ((p = take())) {
 		q = p->data + WIRE_SCTP_COMMON_LEN;
 		must(wire_sctp_chunk_next(&q, p->data + p->len, &c));
@@ -37,9 +199,7 @@ static void look(void)
 				memcpy(cookie, their_ack.cookie, cookie_len);
 			}
 		}
-		while (wire_sctp_chunk_next(&q, p->data + p->len, &c))
-			;
-		must(q == p->data + p->len);
+		see_chunks(c, q, p->data + p->len);
 		echo_len = p->len;
 		memcpy(echo, p->data, p->len);
 	}
@@ -47,8 +207,15 @@ static void look(void)
 
 static void input_and_look(void)
 {
+	seen.sacks = seen.lone = 0;
 	sendp();
+	if (f.rx.up || f.rx.restart)
+		forget();
+	if (f.a)
+		receipts_user_taken();
+	check_placed();
 	look();
+	must(seen.lone <= LONE_SACKS);
 	must(f.s->table.assoc_count <= MANY_ASSOCS);
 }
 
@@ -70,7 +237,7 @@ static void add_our_init(uint8_t type)
 
 static void connect_out(void)
 {
-	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now);
+	f.a = sctp_connect(f.ep, &f.path, PEER_PORT, 1500, f.user, f.now);
 	must(f.a);
 	sctp_assoc_doorbell(f.a);
 	collect();
@@ -104,7 +271,7 @@ static void accept_peer(void)
 
 static void send_messages(unsigned int n)
 {
-	f.messages += n;
+	receipts_user.plain += n;
 	if (f.a)
 		sctp_assoc_doorbell(f.a);
 	collect();
@@ -162,6 +329,7 @@ static void add_raw_chunk(struct input *in)
 	if (f.len + len + 8 > sizeof(f.buf))
 		return;
 	type = type & 0x80 ? type & 0x7f : types[type % sizeof(types)];
+	told.unknown |= type == WIRE_SCTP_SACK || type == WIRE_SCTP_HOLD;
 	memcpy(add(type, flags, len), bytes, len);
 }
 
@@ -184,12 +352,14 @@ static void add_fuzzed_sack(struct input *in)
 		gaps[i].end = in_u8(in);
 	}
 	add_sack(cum, rwnd, gaps, n);
+	tell(cum, false, 0);
 }
 
 static void add_mangled_cookie(struct input *in)
 {
 	uint8_t at = in_u8(in), how = in_u8(in);
 
+	told.unknown = true; /* the peer's TSNs may be others from now on */
 	if (cookie_len)
 		cookie[at % cookie_len] ^= how;
 	add_cookie();
@@ -241,6 +411,44 @@ static void packet_step(struct input *in)
 	input_and_look();
 }
 
+/*
+ * The peer acknowledges, and says perhaps that this is not all that is to be said; or asks; and
+ * perhaps sends DATA.
+ */
+static void hold_step(struct input *in)
+{
+	uint8_t how = in_u8(in), flags = in_u8(in) & 3;
+	uint32_t cum = f.their_tsn + (uint32_t)(int8_t)in_u8(in);
+	uint32_t tsn = f.tsn + (uint32_t)(int8_t)in_u8(in);
+	bool sack = !(how & 1), hold = how & 2, whole = !(how & 8);
+	bool holds = hold && flags != WIRE_SCTP_HOLD_ASK;
+	bool unsent = flags & WIRE_SCTP_HOLD_UNSENT || !whole;
+	bool sends = f.a && sctp_in_states(f.a, SCTP_STATES_SEND);
+	const struct sctp_assoc *a = f.a;
+
+	begin();
+	if (sack) {
+		add_sack(cum, 1000000, NULL, 0);
+		if (!holds || !unsent)
+			tell(cum, holds, tsn);
+	}
+	if (hold)
+		put_be32(add(WIRE_SCTP_HOLD, flags, 4), tsn);
+	if (hold && !whole) { /* the chunk has no TSN */
+		f.len -= 4;
+		put_be16(f.buf + f.len - 2, 4);
+	}
+	if (how & 4)
+		add_data(f.tsn + (uint32_t)(int8_t)in_u8(in));
+	input_and_look();
+	if (!a || a != f.a || f.rx.assoc != a || !is_agreed())
+		return;
+	if (hold && flags & WIRE_SCTP_HOLD_ASK && a->state == SCTP_ESTABLISHED)
+		must(seen.sacks);
+	if (sack && !holds && sends && cum == a->out.cum)
+		must(a->receipts.placed == cum);
+}
+
 static void raw_packet_step(struct input *in)
 {
 	size_t len;
@@ -249,6 +457,7 @@ static void raw_packet_step(struct input *in)
 	begin();
 	memcpy(f.buf + f.len, bytes, len);
 	f.len += len;
+	told.unknown = true;
 	input_and_look();
 }
 
@@ -264,6 +473,7 @@ static void reflect_step(void)
 	put_be16(f.buf, get_be16(echo + 2));
 	put_be16(f.buf + 2, source);
 	memset(f.buf + 8, 0, 4);
+	told.unknown = true;
 	input_and_look();
 }
 
@@ -290,11 +500,23 @@ static void user_step(struct input *in)
 		sctp_unreachable(f.ep, &f.path, echo, in_u8(in) % (echo_len + 1), f.now);
 		break;
 	default:
-		f.message_len = 1 + in_u16(in) % 500;
+		receipts_user.plain_len = 1 + in_u16(in) % 500;
 		break;
 	}
 	collect();
 	look();
+}
+
+/* The user has receipts to send, or one that it cannot send, or none any more. */
+static void receipt_step(struct input *in)
+{
+	uint8_t how = in_u8(in);
+
+	receipts_user.receipts += how & 3;
+	receipts_user.due = receipts_user.receipts || how & 4;
+	receipts_user.plain_first = how & 8;
+	receipts_user.awaited = how & 0x10 ? 1 : 0;
+	send_messages(how >> 5);
 }
 
 static void run(struct input *in)
@@ -310,33 +532,61 @@ static void run(struct input *in)
 			reflect_step();
 		else if (what < 0xd0)
 			user_step(in);
+		else if (what < 0xd8)
+			hold_step(in);
+		else if (what < 0xe0)
+			receipt_step(in);
 		else
 			wait_ns((uint64_t)in_u8(in) * (what & 1 ? MSEC : 100 * MSEC));
+		check_placed();
 		look();
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* how: which versions both sides know; 200 is one of times to come. */
+static void start(unsigned int how)
 {
-	struct input in = input_of(data, size);
-	uint8_t state = in_u8(&in);
+	static const uint8_t versions[] = { 0, 1, 200 };
 	struct sctp_config config;
-	int silence;
 
 	sctp_config_default(&config);
-	setup_config(&config);
+	config.receipts = (struct wire_sctp_receipts){ versions[how % 3], RECEIPTS_USER_WINDOW };
+	receipts_user_config(&config);
+	f.receipts = (struct wire_sctp_receipts){ versions[how / 3 % 3], 0x12345 };
 	cookie_len = echo_len = 0;
 	memset(&their_ack, 0, sizeof(their_ack));
-	enter(state % STATES);
-	run(&in);
-	/* A peer that falls silent must be given up, so that no state stays for ever. */
-	for (silence = 0; silence < 400 && f.s->table.assoc_count; silence++) {
+	told.unknown = false;
+	forget();
+}
+
+/*
+ * A peer that falls silent must be given up, so that no state stays for ever, and is not told again
+ * and again what has come.
+ */
+static void be_silent(void)
+{
+	seen.sacks = seen.lone = 0;
+	for (int silence = 0; silence < 400 && f.s->table.assoc_count; silence++) {
 		wait_ns(SEC);
 		look();
 		if (f.a && silence == 100)
 			sctp_assoc_shutdown(f.a, f.now);
 	}
 	must(!f.s->table.assoc_count);
+	must(seen.lone <= 2 * LONE_SACKS);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input in = input_of(data, size);
+	uint8_t state = in_u8(&in);
+
+	start(state / STATES);
+	enter(state % STATES);
+	if (f.a && f.a->state > SCTP_COOKIE_WAIT)
+		must(is_agreed() == (f.s->config.receipts.version && f.receipts.version));
+	run(&in);
+	be_silent();
 	teardown(NULL);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "fixture/input.h"
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
+#include "wire/rdmap_receipt.h"
 #include "wire/sctp_init.h"
 #include "wire/sctp_packet.h"
 #include "wire/session.h"
@@ -75,6 +76,61 @@ static void atomic_request(const uint8_t *data, size_t size)
 	must(again.opcode == r.opcode && !buf[0] && !buf[1] && !buf[2]);
 }
 
+static void receipt(const uint8_t *data, size_t size)
+{
+	struct rdmap_receipt r, again;
+	uint8_t buf[RDMAP_RECEIPT_LEN];
+
+	if (size < RDMAP_RECEIPT_LEN)
+		return;
+	rdmap_get_receipt(&r, data);
+	rdmap_put_receipt(buf, &r);
+	rdmap_get_receipt(&again, buf);
+	must(again.waiting == r.waiting && again.final == r.final && again.ssn == r.ssn &&
+	     again.msn == r.msn);
+	must(buf[0] == (data[0] & (RDMAP_RECEIPT_WAITING | RDMAP_RECEIPT_FINAL)));
+	must(!buf[1] && !memcmp(buf + 2, data + 2, RDMAP_RECEIPT_LEN - 2));
+}
+
+/* What an INIT or INIT ACK says of receipts; a side that says version 0 says nothing. */
+static void receipts_param(const uint8_t *data, size_t size)
+{
+	struct wire_sctp_init init = {
+		.tag = 1, .os = 2, .mis = 3, .receipts = wire_sctp_receipts_get(data, size)
+	};
+	struct wire_sctp_init again;
+	uint8_t buf[256], whole[WIRE_SCTP_RECEIPTS_LEN];
+	size_t len = wire_sctp_init_put(buf, WIRE_SCTP_INIT, &init);
+	const uint8_t *p = buf;
+	struct wire_sctp_chunk c;
+
+	must(size >= WIRE_SCTP_RECEIPTS_LEN || !init.receipts.version);
+	must(len <= sizeof(buf) && wire_sctp_chunk_next(&p, buf + len, &c) && p == buf + len);
+	must(wire_sctp_init_get(&c, &again) && !again.reports);
+	must(again.tag == 1 && again.os == 2 && again.mis == 3);
+	must(again.receipts.version == init.receipts.version);
+	if (!init.receipts.version)
+		return;
+	must(again.receipts.window == init.receipts.window);
+	wire_sctp_receipts_put(whole, &init.receipts);
+	must(whole[0] == data[0] && !whole[1] && !whole[2] && !whole[3] &&
+	     !memcmp(whole + 4, data + 4, 4));
+}
+
+static void hold(const struct wire_sctp_chunk *c)
+{
+	uint8_t buf[WIRE_SCTP_HOLD_LEN];
+	const uint8_t *p = buf;
+	struct wire_sctp_chunk again;
+
+	if (c->type != WIRE_SCTP_HOLD || c->len < WIRE_SCTP_HOLD_LEN)
+		return;
+	wire_sctp_hold_put(buf, c->flags, get_be32(wire_sctp_value(c)));
+	must(wire_sctp_chunk_next(&p, buf + sizeof(buf), &again) && p == buf + sizeof(buf));
+	must(again.type == c->type && again.flags == c->flags && again.len == sizeof(buf));
+	must(!memcmp(wire_sctp_value(&again), wire_sctp_value(c), 4));
+}
+
 static uint32_t read_init(const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_init init;
@@ -127,6 +183,7 @@ static uint32_t chunks_of(const uint8_t *data, size_t size)
 
 	while (wire_sctp_chunk_next(&p, end, &c)) {
 		sum += read_init(&c) + read_sack(&c) + read_causes(&c);
+		hold(&c);
 		if (wire_sctp_data_get(&c, &d) && d.len)
 			sum += d.data[d.len - 1];
 	}
@@ -141,6 +198,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	terminate(data, size);
 	segment(data, size);
 	atomic_request(data, size);
+	receipt(data, size);
+	receipts_param(data, size);
 	sink = chunks_of(data, size);
 	(void)sink;
 	return 0;
