@@ -24,6 +24,12 @@ void conn_idle_init(struct conn_idle *idle)
 		list_init(&idle->list[i]);
 }
 
+void conn_strangers_init(struct conn_strangers *strangers)
+{
+	list_init(&strangers->list);
+	strangers->count = 0;
+}
+
 /* ---- what iwarp asks of its LLP (struct iw_llp_ops) ---- */
 
 static void doorbell(void *llp)
@@ -91,15 +97,61 @@ struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 	list_init(&a->waiting);
 	list_init(&a->oob);
 	list_init(&a->idle_node);
+	list_init(&a->stranger_node);
 	list_add_tail(&ep->assocs, &a->node);
 	ep->refs++;
 	return a;
 }
 
+/* ---- strangers ---- */
+
+static bool is_stranger(const struct conn_assoc *a)
+{
+	return !a->initiator && list_empty(&a->waiting) && list_empty(&a->oob) &&
+	       !(a->iw && iw_assoc_wanted(a->iw));
+}
+
+static void leave_strangers(struct conn_assoc *a)
+{
+	if (!list_linked(&a->stranger_node))
+		return;
+	list_del(&a->stranger_node);
+	a->ep->conn->strangers.count--;
+}
+
+/* An association keeps its place in the list whatever requests of it are turned away. */
+static void check_stranger(struct conn_assoc *a)
+{
+	struct conn_strangers *strangers = &a->ep->conn->strangers;
+
+	if (a->gone || !is_stranger(a)) {
+		leave_strangers(a);
+	} else if (!list_linked(&a->stranger_node)) {
+		list_add_tail(&strangers->list, &a->stranger_node);
+		strangers->count++;
+	}
+}
+
+static bool too_many_strangers(const struct conn *c)
+{
+	return c->strangers.count > CONN_STRANGERS_MAX;
+}
+
+static void abort_strangers(struct conn *c)
+{
+	while (too_many_strangers(c))
+		conn_assoc_abort(list_entry(c->strangers.list.next, struct conn_assoc,
+					    stranger_node),
+				 -ECONNABORTED);
+}
+
+/* ---- the end ---- */
+
 static void conn_assoc_free(struct conn_assoc *a)
 {
 	list_del(&a->node);
 	list_del(&a->idle_node);
+	leave_strangers(a);
 	endpoint_put(a->ep);
 	free(a);
 }
@@ -196,6 +248,7 @@ void conn_assoc_peer_closes(struct conn_assoc *a)
 	a->closing = true;
 	list_del(&a->idle_node);
 	drop_sessions(a, -ECONNRESET);
+	check_stranger(a);
 }
 
 /* Ids that still wait for the association want a new one in its place. */
@@ -253,6 +306,7 @@ int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t
 
 	if (a) {
 		conn_assoc_in_use(a);
+		leave_strangers(a);
 		*out = a;
 		return 0;
 	}
@@ -280,6 +334,7 @@ void conn_assoc_check_idle(struct conn_assoc *a)
 	struct conn *c = a->ep->conn;
 	enum conn_idle_list which;
 
+	check_stranger(a);
 	if (a->gone || a->closing || !a->iw || !list_empty(&a->waiting) || !list_empty(&a->oob) ||
 	    iw_assoc_sessions(a->iw)) {
 		list_del(&a->idle_node);
@@ -313,13 +368,14 @@ static void close_idle(struct conn *c, struct list_node *list)
 
 void conn_assoc_timers(struct conn *c)
 {
+	abort_strangers(c);
 	for (int i = 0; i < IDLE_LISTS; i++)
 		close_idle(c, &c->idle.list[i]);
 }
 
 uint64_t conn_assoc_next_timeout(const struct conn *c)
 {
-	uint64_t next = TIME_NEVER;
+	uint64_t next = too_many_strangers(c) ? c->now : TIME_NEVER;
 
 	for (int i = 0; i < IDLE_LISTS; i++) {
 		const struct list_node *list = &c->idle.list[i];

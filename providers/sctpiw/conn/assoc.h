@@ -34,6 +34,9 @@ struct conn_assoc {
 	/* While it has no session. */
 	struct list_node idle_node; /* conn_idle.list[] */
 	uint64_t idle_deadline;
+
+	/* While nobody here has a use for it. */
+	struct list_node stranger_node; /* conn_strangers.list */
 };
 
 /*
@@ -52,7 +55,21 @@ struct conn_idle {
 	struct list_node list[IDLE_LISTS]; /* conn_assoc.idle_node, by deadline */
 };
 
+/*
+ * Associations that peers opened, and that neither an id nor a QP has a session on: those that have
+ * none yet, those whose requests were turned away, and those that are idle or closing. Anybody can
+ * open one, and a peer that lives may take its time to close it, so their number has a limit: the
+ * one that is a stranger for the longest time is aborted for the newest. Part of struct conn.
+ */
+struct conn_strangers {
+	struct list_node list; /* conn_assoc.stranger_node, the oldest first */
+	unsigned int count;
+};
+
+#define CONN_STRANGERS_MAX 1024
+
 void conn_idle_init(struct conn_idle *idle);
+void conn_strangers_init(struct conn_strangers *strangers);
 
 /* ---- for those who use associations ---- */
 
@@ -66,7 +83,9 @@ int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t
 bool conn_assoc_is_up(const struct conn_assoc *a);
 /* Ends all associations of the endpoint without a word to anybody, for the end of the conn. */
 void conn_assoc_drop_all(struct endpoint *ep);
-/* A session of it ended, or it has none yet: the idle time begins if there are none left. */
+/*
+ * A session of it began or ended, or it has none yet: the idle time begins if there are none left.
+ */
 void conn_assoc_check_idle(struct conn_assoc *a);
 /* It has a use again: the idle time ends. */
 void conn_assoc_in_use(struct conn_assoc *a);

@@ -140,4 +140,5 @@ void cm_request(struct conn *c, const struct iw_event *ev)
 		log_debug("port %u: request waits for a listener", a->ep->bound.port);
 	else
 		cm_judge(c, ev->session, &ev->param);
+	conn_assoc_check_idle(a); /* somebody has a use for it now, or not */
 }

@@ -21,6 +21,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	c->random = param->random;
 	endpoint_table_init(&c->endpoints);
 	conn_idle_init(&c->idle);
+	conn_strangers_init(&c->strangers);
 	cm_init(&c->cm, param->ids);
 	qp_num_table_init(&c->qp_nums);
 	oob_table_init(&c->oob);

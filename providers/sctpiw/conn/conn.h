@@ -88,6 +88,7 @@ struct conn {
 	struct conn_traffic traffic;
 	struct endpoint_table endpoints;
 	struct conn_idle idle;
+	struct conn_strangers strangers;
 	struct cm cm;
 	struct qp_num_table qp_nums;
 	struct oob_table oob;

@@ -322,6 +322,7 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 	    !ev->param.rtr) {
 		conn_assoc_in_use(a);
 		oob_consider(c, ev->session, &m);
+		conn_assoc_check_idle(a); /* a QP has a use for it now, or not */
 		return true;
 	}
 	if (!a->ep->block)

@@ -73,6 +73,11 @@ unsigned int iw_assoc_sessions(const struct iw_assoc *assoc)
 	return assoc->live;
 }
 
+unsigned int iw_assoc_wanted(const struct iw_assoc *assoc)
+{
+	return assoc->wanted;
+}
+
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
 	assoc->pulling = true; /* from now on the LLP is not called any more */
@@ -130,6 +135,7 @@ int iw_assoc_link(struct iw_assoc *assoc, struct iw_session *s, unsigned int sid
 	s->sid = (uint16_t)sid;
 	s->counted = true;
 	assoc->live++;
+	assoc->wanted++;
 	return 0;
 }
 

@@ -27,10 +27,11 @@ struct iw_assoc {
 	unsigned int owing;   /* sessions that owe the peer a receipt (iw_session_tx.owes) */
 	struct iw_msg *msg;   /* the message that is being pulled */
 	unsigned int live;    /* sessions that are not over: iw_session_uncount() */
+	unsigned int wanted;  /* of them, those that were neither refused nor rejected */
 	unsigned int turned_away; /* sessions that were refused or rejected, but are not over yet */
-	struct list_node idle; /* iw_rnic.idle: the last session has ended, and nobody was told yet */
-	unsigned int cursor;   /* the stream at which the search for an idle one goes on */
-	struct list_node ready; /* iw_session.ready: in turn */
+	struct list_node idle;	  /* iw_shard.idle: iw_next_idle() has something to tell */
+	unsigned int cursor;	  /* the stream at which the search for an idle one goes on */
+	struct list_node ready;	  /* iw_session.ready: in turn */
 	struct iw_session *
 		*pages[65536 / IW_STREAM_PAGE]; /* sessions by stream id; a page may be NULL */
 };

@@ -88,9 +88,11 @@ void iw_assoc_lost(struct iw_assoc *assoc, int error);
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 /* How many of its sessions are not over yet. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
+/* Of them, those that were neither refused nor rejected. */
+unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
 /*
- * Returns the LLP's associations whose last session has ended, each once, then NULL. There may be
- * new sessions on them by now.
+ * Returns the LLP's associations whose last session has ended, or whose last wanted one has, each
+ * once, then NULL. There may be new sessions on them by now.
  */
 void *iw_next_idle(struct iw_rnic *rnic);
 

@@ -65,6 +65,18 @@ void iw_session_release(struct iw_session *s)
 		iw_session_bury(s);
 }
 
+static void tell_idle(struct iw_assoc *assoc)
+{
+	if (!list_linked(&assoc->idle))
+		list_add_tail(&assoc->rnic->shard.idle, &assoc->idle);
+}
+
+static void unwant(struct iw_assoc *assoc)
+{
+	if (--assoc->wanted == 0)
+		tell_idle(assoc);
+}
+
 void iw_session_uncount(struct iw_session *s)
 {
 	struct iw_assoc *assoc = s->assoc;
@@ -72,14 +84,18 @@ void iw_session_uncount(struct iw_session *s)
 	if (!s->counted)
 		return;
 	s->counted = false;
-	if (--assoc->live == 0 && !list_linked(&assoc->idle))
-		list_add_tail(&s->rnic->shard.idle, &assoc->idle);
+	if (--assoc->live == 0)
+		tell_idle(assoc);
+	if (!s->setup.turned_away)
+		unwant(assoc);
 }
 
 void iw_session_turn_away(struct iw_session *s)
 {
 	s->setup.turned_away = true;
 	s->assoc->turned_away++;
+	if (s->counted)
+		unwant(s->assoc);
 }
 
 void iw_session_leave(struct iw_session *s)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: conn */
+/*
+ * Associations that peers open and nobody here has a use for: there are no more than
+ * CONN_STRANGERS_MAX, and the oldest goes first.
+ */
+#include "conformance/rows.h"
+#include "fixture/oob_host.h"
+
+static struct oob_host *const h = &oob_host;
+
+/* A QP that has a session on the association, which is no stranger then. */
+static struct iw_qp *guest(struct conn_assoc **a)
+{
+	struct iw_qp *qp = oob_host_qp_new();
+
+	oob_host_connect(qp, OOB_PEER_LARGER);
+	*a = oob_peer_opens(OOB_PEER_LARGER >> 8, OOB_PEER_ADDRESS);
+	oob_peer_says(*a, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num);
+	oob_peer_hears(*a, SESSION_ENHANCED_ACCEPT, NULL);
+	return qp;
+}
+
+/* Returns the first of n associations that the peer opens. */
+static struct conn_assoc *strangers(unsigned int n)
+{
+	struct conn_assoc *first = oob_peer_opens(1, 8);
+
+	while (--n)
+		oob_peer_opens(1, 8);
+	return first;
+}
+
+/* The oldest one is aborted before anything else happens. */
+static void expect_abort(const struct conn_assoc *oldest)
+{
+	unsigned int before = h->aborts;
+
+	assert_int_equal(conn_assoc_next_timeout(h->conn), h->conn->now);
+	conn_assoc_timers(h->conn);
+	assert_int_equal(h->aborts, before + 1);
+	assert_ptr_equal(h->aborted, oldest);
+	assert_int_equal(h->conn->strangers.count, CONN_STRANGERS_MAX);
+	assert_true(conn_assoc_next_timeout(h->conn) > h->conn->now);
+}
+
+static void expect_no_abort(void)
+{
+	unsigned int before = h->aborts;
+
+	conn_assoc_timers(h->conn);
+	assert_int_equal(h->aborts, before);
+}
+
+static void finish(struct iw_qp *qp)
+{
+	conn_assoc_drop_all(qp_num_endpoint(h->conn, qp->num));
+	oob_host_qp_free(qp);
+}
+
+static void test_without_sessions(void **state)
+{
+	struct conn_assoc *a, *first;
+	struct iw_qp *qp = guest(&a);
+
+	ROWS("5042-6.4.1-02 5042-6.4.2-01");
+	assert_int_equal(h->conn->strangers.count, 0);
+	first = strangers(CONN_STRANGERS_MAX);
+	expect_no_abort();
+	oob_peer_opens(1, 8);
+	expect_abort(first);
+	assert_true(conn_assoc_is_up(a));
+	/* Its session ends: it is the newest stranger now. */
+	oob_peer_says(a, 0, 1, SESSION_TERMINATE, 0, 0);
+	oob_peer_hears(a, SESSION_TERMINATE, NULL);
+	assert_int_equal(h->conn->strangers.count, CONN_STRANGERS_MAX + 1);
+	conn_assoc_timers(h->conn);
+	assert_ptr_not_equal(h->aborted, a);
+	finish(qp);
+}
+
+/* A peer that lives may take its time to close what was idle, or what it has itself begun to close. */
+static void test_closing(void **state)
+{
+	struct conn_assoc *a, *first, *second;
+	struct iw_qp *qp = guest(&a);
+
+	ROWS("5042-6.4.2-01");
+	first = oob_peer_opens(1, 8);
+	second = oob_peer_opens(1, 8);
+	conn_assoc_peer_closes(second);
+	strangers(CONN_STRANGERS_MAX - 2);
+	h->conn->now += 4000 * MSEC;
+	expect_no_abort();
+	assert_true(first->closing);
+	oob_peer_opens(1, 8);
+	expect_abort(first);
+	oob_peer_opens(1, 8);
+	expect_abort(second);
+	finish(qp);
+}
+
+/* Nor does it help to ask for sessions, and never to acknowledge that they are refused or rejected. */
+static void test_turned_away(void **state)
+{
+	struct conn_assoc *a, *first, *second;
+	struct iw_qp *qp = guest(&a);
+
+	ROWS("5042-6.4.1-02");
+	h->silent = true;
+	first = oob_peer_opens(1, 8);
+	second = oob_peer_opens(1, 8);
+	oob_peer_says(first, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num ^ 1);
+	oob_peer_hears(first, SESSION_ENHANCED_REJECT, NULL);
+	oob_peer_says_enhanced(second, 0, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER, qp->num,
+			       &(struct session_enhanced){ .ird = 1, .peer_to_peer = true });
+	/* which the second one's window does not even let through */
+	assert_int_equal(iw_assoc_sessions(second->iw), 1);
+	strangers(CONN_STRANGERS_MAX - 2);
+	expect_no_abort();
+	oob_peer_opens(1, 8);
+	expect_abort(first);
+	oob_peer_opens(1, 8);
+	expect_abort(second);
+	finish(qp);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_without_sessions, oob_host_setup,
+						oob_host_teardown),
+		cmocka_unit_test_setup_teardown(test_closing, oob_host_setup, oob_host_teardown),
+		cmocka_unit_test_setup_teardown(test_turned_away, oob_host_setup,
+						oob_host_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
