@@ -125,6 +125,30 @@ static void test_turned_away(void **state)
 	finish(qp);
 }
 
+/* One that has more unacknowledged refusals than others goes, when all of them have too many. */
+static void test_refused_too_often(void **state)
+{
+	struct conn_assoc *a, *worst = NULL;
+	struct iw_qp *qp = guest(&a);
+
+	ROWS("5042-6.4.1-02");
+	h->silent = true;
+	for (unsigned int n = 0; !iw_turned_too_many_away(h->conn->rnic); n++) {
+		a = oob_peer_opens(1, 8);
+		if (n == 100)
+			worst = a;
+		for (uint16_t sid = 0; sid < 60 + (a == worst); sid++)
+			oob_peer_says(a, sid, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER,
+				      qp->num ^ 1);
+	}
+	assert_int_equal(conn_assoc_next_timeout(h->conn), h->conn->now);
+	conn_assoc_timers(h->conn);
+	assert_int_equal(h->aborts, 1);
+	assert_ptr_equal(h->aborted, worst);
+	assert_true(conn_assoc_next_timeout(h->conn) > h->conn->now);
+	finish(qp);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +156,8 @@ int main(void)
 						oob_host_teardown),
 		cmocka_unit_test_setup_teardown(test_closing, oob_host_setup, oob_host_teardown),
 		cmocka_unit_test_setup_teardown(test_turned_away, oob_host_setup,
+						oob_host_teardown),
+		cmocka_unit_test_setup_teardown(test_refused_too_often, oob_host_setup,
 						oob_host_teardown),
 	};
 

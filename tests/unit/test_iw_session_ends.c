@@ -540,6 +540,69 @@ static void turned_away(void **state)
 	asks_and_acknowledges(8192, 0);
 }
 
+/* A peer that asks for so many sessions on an association of its own, and gets none. */
+static struct iw_assoc *asker(struct fx *x, unsigned int sessions)
+{
+	static const struct iw_llp_ops llp = { .doorbell = fx_doorbell, .acked = fx_acked };
+
+	/* All of them share an LLP, and so what is acknowledged. */
+	x->assoc = iw_assoc_new(x->rnic, &llp, x, false, 65535, 1452);
+	for (unsigned int sid = 0; sid < sessions; sid++)
+		assert_int_equal(ask(x, (uint16_t)sid), 0);
+	return x->assoc;
+}
+
+/* Of several associations the one that has the most unacknowledged refusals is to go. */
+static void turned_away_together(void **state)
+{
+	struct iw_assoc *assoc[3], *usual;
+	struct fx x;
+
+	ROWS("5042-6.4.1-02");
+	fx_start(&x, false);
+	usual = x.assoc;
+	assoc[0] = asker(&x, 5000);
+	assoc[1] = asker(&x, 6000);
+	assoc[2] = asker(&x, IW_TURNED_AWAY_ALL - 11000);
+	assert_null(iw_worst_asker(x.rnic));
+	assert_int_equal(ask(&x, IW_TURNED_AWAY_ALL - 11000), 0);
+	assert_true(iw_turned_too_many_away(x.rnic));
+	assert_ptr_equal(iw_worst_asker(x.rnic), &x);
+	/* The second one's peer acknowledges everything, and then nobody is to go. */
+	x.assoc = assoc[1];
+	while (fx_pull(&x))
+		;
+	x.acked = 6000;
+	assert_null(iw_worst_asker(x.rnic));
+	assert_int_equal(x.rnic->shard.turned_away, IW_TURNED_AWAY_ALL + 1 - 6000);
+	for (int i = 0; i < 3; i++)
+		iw_assoc_lost(assoc[i], -ECONNRESET);
+	assert_int_equal(x.rnic->shard.turned_away, 0);
+	x.assoc = usual;
+	fx_stop(&x);
+}
+
+/* Whoever acknowledges nothing is looked after ever more rarely. */
+static void looks_become_rare(void **state)
+{
+	unsigned int looks = 0;
+	struct fx x;
+
+	ROWS("5042-6.4.1-02");
+	fx_start(&x, false);
+	assert_int_equal(ask(&x, 0), 0);
+	assert_true(fx_pull(&x));
+	while (iw_next_timeout(x.rnic) < x.now + 30000 * IW_MSEC) {
+		iw_timers(x.rnic, iw_next_timeout(x.rnic));
+		looks++;
+	}
+	assert_in_range(looks, 10, 50);
+	x.acked = 1;
+	iw_timers(x.rnic, iw_next_timeout(x.rnic));
+	assert_int_equal(x.rnic->shard.turned_away, 0);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -553,6 +616,8 @@ int main(void)
 		cmocka_unit_test(streams_are_reused_with_care),
 		cmocka_unit_test(no_stream_for_us),
 		cmocka_unit_test(turned_away),
+		cmocka_unit_test(turned_away_together),
+		cmocka_unit_test(looks_become_rare),
 		cmocka_unit_test(association_lost),
 		cmocka_unit_test(qp_goes_while_connected),
 		cmocka_unit_test(bad_qps),

@@ -132,17 +132,21 @@ static void check_stranger(struct conn_assoc *a)
 	}
 }
 
-static bool too_many_strangers(const struct conn *c)
+static bool is_flooded(const struct conn *c)
 {
-	return c->strangers.count > CONN_STRANGERS_MAX;
+	return c->strangers.count > CONN_STRANGERS_MAX || iw_turned_too_many_away(c->rnic);
 }
 
-static void abort_strangers(struct conn *c)
+static void end_flood(struct conn *c)
 {
-	while (too_many_strangers(c))
-		conn_assoc_abort(list_entry(c->strangers.list.next, struct conn_assoc,
-					    stranger_node),
-				 -ECONNABORTED);
+	struct conn_assoc *a;
+
+	while (c->strangers.count > CONN_STRANGERS_MAX) {
+		a = list_entry(c->strangers.list.next, struct conn_assoc, stranger_node);
+		conn_assoc_abort(a, -ECONNABORTED);
+	}
+	while ((a = iw_worst_asker(c->rnic)))
+		conn_assoc_abort(a, -ECONNABORTED);
 }
 
 /* ---- the end ---- */
@@ -368,14 +372,14 @@ static void close_idle(struct conn *c, struct list_node *list)
 
 void conn_assoc_timers(struct conn *c)
 {
-	abort_strangers(c);
+	end_flood(c);
 	for (int i = 0; i < IDLE_LISTS; i++)
 		close_idle(c, &c->idle.list[i]);
 }
 
 uint64_t conn_assoc_next_timeout(const struct conn *c)
 {
-	uint64_t next = too_many_strangers(c) ? c->now : TIME_NEVER;
+	uint64_t next = is_flooded(c) ? c->now : TIME_NEVER;
 
 	for (int i = 0; i < IDLE_LISTS; i++) {
 		const struct list_node *list = &c->idle.list[i];

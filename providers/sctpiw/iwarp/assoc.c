@@ -315,6 +315,17 @@ static bool begins_anew(const struct iw_session *s, uint32_t ppid, const uint8_t
 	       session_is_initiate(c.function);
 }
 
+/* Sessions that the peer has acknowledged meanwhile leave, also if no timer has looked yet. */
+static void settle_all(struct iw_assoc *assoc)
+{
+	for (unsigned int sid = 0; sid < assoc->streams; sid++) {
+		struct iw_session *s = iw_assoc_session(assoc, sid);
+
+		if (s)
+			iw_session_settle(s);
+	}
+}
+
 /*
  * Whether the peer goes on asking for sessions without acknowledging that it was turned away. Before that is
  * said of it, those that it has acknowledged meanwhile leave; so many must that the next look is far off.
@@ -323,13 +334,40 @@ static bool is_flooded(struct iw_assoc *assoc)
 {
 	if (assoc->turned_away < TURNED_AWAY_MAX)
 		return false;
-	for (unsigned int sid = 0; sid < assoc->streams; sid++) {
-		struct iw_session *s = iw_assoc_session(assoc, sid);
-
-		if (s)
-			iw_session_settle(s);
-	}
+	settle_all(assoc);
 	return assoc->turned_away > TURNED_AWAY_MAX / 2;
+}
+
+/* The association that has the most sessions that were turned away. */
+static struct iw_assoc *worst(struct iw_shard *shard)
+{
+	struct iw_assoc *most = NULL;
+
+	list_for_each(node, &shard->assocs) {
+		struct iw_assoc *assoc = list_entry(node, struct iw_assoc, all);
+
+		if (!most || assoc->turned_away > most->turned_away)
+			most = assoc;
+	}
+	return most;
+}
+
+bool iw_turned_too_many_away(const struct iw_rnic *rnic)
+{
+	return rnic->shard.turned_away > IW_TURNED_AWAY_ALL;
+}
+
+void *iw_worst_asker(struct iw_rnic *rnic)
+{
+	while (iw_turned_too_many_away(rnic)) {
+		struct iw_assoc *most = worst(&rnic->shard);
+		unsigned int before = most->turned_away;
+
+		settle_all(most);
+		if (most->turned_away > before / 2)
+			return most->llp;
+	}
+	return NULL;
 }
 
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,

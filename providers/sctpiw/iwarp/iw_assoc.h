@@ -90,6 +90,14 @@ bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 /* Of them, those that were neither refused nor rejected. */
 unsigned int iw_assoc_wanted(const struct iw_assoc *assoc);
+/* Sessions that were turned away and that the peers may leave unacknowledged, all of them together. */
+#define IW_TURNED_AWAY_ALL 16384
+bool iw_turned_too_many_away(const struct iw_rnic *rnic);
+/*
+ * If there are more of them, returns the LLP's association that has the most, which the LLP is to
+ * abort, else NULL. Those that were acknowledged meanwhile do not count.
+ */
+void *iw_worst_asker(struct iw_rnic *rnic);
 /*
  * Returns the LLP's associations whose last session has ended, or whose last wanted one has, each
  * once, then NULL. There may be new sessions on them by now.

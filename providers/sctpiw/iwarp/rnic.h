@@ -27,6 +27,7 @@ struct iw_shard {
 	struct list_node sessions;
 	struct list_node graveyard;   /* sessions that wait for iw_rnic_reap() */
 	unsigned int session_count;   /* sessions that are not freed */
+	unsigned int turned_away;     /* iw_assoc.turned_away of all associations */
 	struct timerq timers;	      /* of the sessions, one each */
 	struct timerq cq_timers;      /* of CQs with moderation, one each */
 	struct list_node referencing; /* iw_assoc.referencing */

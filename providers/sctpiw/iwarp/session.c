@@ -16,7 +16,7 @@
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
-#define ACK_POLL_MAX (64 * IW_MSEC)
+#define ACK_POLL_MAX (1024 * IW_MSEC)
 
 struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 {
@@ -94,6 +94,7 @@ void iw_session_turn_away(struct iw_session *s)
 {
 	s->setup.turned_away = true;
 	s->assoc->turned_away++;
+	s->rnic->shard.turned_away++;
 	if (s->counted)
 		unwant(s->assoc);
 }
@@ -104,8 +105,10 @@ void iw_session_leave(struct iw_session *s)
 		return;
 	s->state = IW_S_OVER;
 	iw_receipt_count(s);
-	if (s->setup.turned_away)
+	if (s->setup.turned_away) {
 		s->assoc->turned_away--;
+		s->rnic->shard.turned_away--;
+	}
 	timerq_remove(&s->rnic->shard.timers, &s->timer);
 	list_del(&s->ready);
 	iw_session_uncount(s);
