@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: verbs */
-/* The private ABI: where operations lie in each layout, and that the installed library has one. */
+/*
+ * The private ABI: where operations lie in each layout, and that the installed library has one. The
+ * program is built once more as test_verbs_pabi_headers, on a verbs.h that is ahead of the library.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "verbs/pabi.h"
 
@@ -43,12 +49,15 @@ static void spread(const struct pabi_layout *l, int *where)
 
 #define INDEX(name) (offsetof(struct verbs_context_ops, name) / sizeof(void (*)(void)))
 
-static const struct pabi_layout *layout(const char *name, const char *marker)
+/* The layout of a symbol with this end; of several the one with front pointers in verbs_context. */
+static const struct pabi_layout *layout(const char *number, int front)
 {
 	const struct pabi_layout *l = pabi_layouts;
 
-	while (strcmp(l->register_driver, name) || !l->marker != !marker)
+	while (!strstr(l->register_driver, number) || l->front != front) {
 		l++;
+		assert_non_null(l->register_driver);
+	}
 	return l;
 }
 
@@ -77,11 +86,14 @@ static void test_layouts(void **state)
 {
 	int where[PABI_OPS];
 
-	spread(layout("verbs_register_driver_34", NULL), where);
+	spread(layout("_34", 40), where);
+	for (int i = 0; i < (int)PABI_OPS; i++)
+		assert_int_equal(where[i], i);
+	spread(layout("_57", 40), where);
 	for (int i = 0; i < (int)PABI_OPS; i++)
 		assert_int_equal(where[i], i);
 
-	spread(layout("verbs_register_driver_59", NULL), where); /* 79 operations */
+	spread(layout("_59", 43), where); /* 79 operations */
 	assert_int_equal(where[0], 0);
 	assert_int_equal(where[INDEX(alloc_mw)], 3); /* behind alloc_dmah */
 	assert_int_equal(where[INDEX(alloc_null_mr)], 4);
@@ -95,7 +107,7 @@ static void test_layouts(void **state)
 	assert_int_equal(where[INDEX(req_notify_cq)], 72); /* behind reg_mr_ex */
 	assert_int_equal(where[INDEX(unimport_pd)], 78);
 
-	spread(layout("verbs_register_driver_59", "x"), where); /* 81 */
+	spread(layout("_59", 44), where); /* 81 */
 	assert_int_equal(where[INDEX(destroy_wq)], 39);
 	assert_int_equal(where[INDEX(free_context)], 42); /* behind dm_export_dmabuf_fd */
 	assert_int_equal(where[INDEX(free_dm)], 43);
@@ -104,8 +116,8 @@ static void test_layouts(void **state)
 	assert_int_equal(where[INDEX(rereg_mr)], 75);
 	assert_int_equal(where[INDEX(unimport_pd)], 80);
 
-	spread(layout("verbs_register_driver_64", NULL), where); /* 83 */
-	assert_int_equal(where[INDEX(alloc_dm)], 2);		 /* behind alloc_buf */
+	spread(layout("_64", 46), where);	     /* 83 */
+	assert_int_equal(where[INDEX(alloc_dm)], 2); /* behind alloc_buf */
 	assert_int_equal(where[INDEX(alloc_mw)], 4);
 	assert_int_equal(where[INDEX(alloc_null_mr)], 5);
 	assert_int_equal(where[INDEX(bind_mw)], 12);
@@ -117,9 +129,81 @@ static void test_layouts(void **state)
 	assert_int_equal(where[INDEX(unimport_pd)], 82);
 }
 
+static void test_layout_65(void **state)
+{
+	int where[PABI_OPS];
+
+	spread(layout("_65", 46), where); /* 93 operations */
+	assert_int_equal(where[INDEX(advise_mr)], 0);
+	assert_int_equal(where[INDEX(alloc_dm)], 2);
+	assert_int_equal(where[INDEX(alloc_mw)], 4);
+	assert_int_equal(where[INDEX(bind_mw)], 12);
+	assert_int_equal(where[INDEX(create_cq)], 18); /* behind create_comp_cntr */
+	assert_int_equal(where[INDEX(dealloc_mw)], 29);
+	assert_int_equal(where[INDEX(destroy_cq)], 36); /* behind destroy_comp_cntr */
+	assert_int_equal(where[INDEX(free_context)], 46);
+	assert_int_equal(where[INDEX(free_dm)], 47);
+	assert_int_equal(where[INDEX(modify_cq)], 54); /* behind inc_err_comp_cntr */
+	assert_int_equal(where[INDEX(poll_cq)], 62);
+	assert_int_equal(where[INDEX(query_device_ex)], 69); /* behind query_comp_cntr_caps */
+	assert_int_equal(where[INDEX(query_qp)], 73);
+	assert_int_equal(where[INDEX(read_counters)], 78); /* behind read_comp_cntr */
+	assert_int_equal(where[INDEX(reg_dm_mr)], 80);	   /* behind read_err_comp_cntr */
+	assert_int_equal(where[INDEX(reg_mr)], 82);
+	assert_int_equal(where[INDEX(req_notify_cq)], 84);
+	assert_int_equal(where[INDEX(resize_cq)], 86);
+	assert_int_equal(where[INDEX(set_ece)], 88);	 /* behind set_comp_cntr */
+	assert_int_equal(where[INDEX(unimport_dm)], 90); /* behind set_err_comp_cntr */
+	assert_int_equal(where[INDEX(unimport_pd)], 92);
+}
+
+/* Each layout finds room in front of the ibv_context, and its operations in the table of slots. */
+static void test_layouts_fit(void **state)
+{
+	for (const struct pabi_layout *l = pabi_layouts; l->register_driver; l++) {
+		assert_true(l->front <= PABI_MAX_FRONT);
+		assert_true(l->inserted <= sizeof(l->before));
+		assert_true(PABI_OPS + l->inserted < PABI_MAX_OPS);
+	}
+}
+
 static void test_installed_library_is_known(void **state)
 {
 	assert_true(pabi_init());
+}
+
+/*
+ * The installed libibverbs initialises a context where we have room for it, and finds in it what it
+ * has put there: the operations that pabi_set_ops() compares, and the struct's own size.
+ */
+static void test_context(void **state)
+{
+	static struct verbs_device device = { .refcount = 1 };
+	void (*ops[PABI_OPS])(void) = { NULL };
+	struct {
+		struct pabi_context vctx;
+		uint8_t ours[64];
+	} * all, zero = { .ours = { 0 } };
+	struct verbs_context *full;
+	size_t size;
+
+	assert_true(pabi_init());
+	all = pabi_alloc_context(&device.device, open("/dev/null", O_RDWR | O_CLOEXEC),
+				 sizeof(*all));
+	assert_non_null(all);
+	assert_ptr_equal(all->vctx.context.device, &device.device);
+	assert_int_equal(all->vctx.context.async_fd, -1);
+
+	full = pabi_full_context(&all->vctx);
+	memcpy(&size, (char *)&all->vctx.context - sizeof(size), sizeof(size));
+	assert_ptr_equal((char *)full + size, all->ours);
+
+	for (int i = 0; i < (int)PABI_OPS; i++)
+		fake_op(i, &ops[i]); /* each another one, so that a shift shows */
+	assert_true(pabi_set_ops(&all->vctx, (const struct verbs_context_ops *)ops));
+	assert_memory_equal(all->ours, zero.ours, sizeof(zero.ours));
+	pabi_uninit_context(&all->vctx);
+	free(all);
 }
 
 /* What libibverbs takes for an extended QP, and nothing else of it. */
@@ -140,7 +224,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_is_the_alphabet),
 		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_layout_65),
+		cmocka_unit_test(test_layouts_fit),
 		cmocka_unit_test(test_installed_library_is_known),
+		cmocka_unit_test(test_context),
 		cmocka_unit_test(test_mark_of_extended_qps),
 	};
 

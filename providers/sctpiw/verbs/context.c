@@ -112,7 +112,7 @@ struct rnic_channel *sctpiw_async_channel(struct sctpiw_context *ctx)
 void sctpiw_complain_about_abi(void)
 {
 	log_error("unknown private ABI of libibverbs, so there is no sctpiw device; "
-		  "rdma-core v39 to v64 are known");
+		  "rdma-core v36 to v65 are known");
 }
 
 /*

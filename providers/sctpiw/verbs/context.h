@@ -30,8 +30,7 @@
 #include "verbs/pabi.h"
 
 struct sctpiw_context {
-	struct pabi_headroom headroom; /* comes first, then vctx: see pabi_alloc_context() */
-	struct verbs_context vctx;
+	struct pabi_context vctx; /* comes first: see pabi_alloc_context() */
 	struct shard *shard;
 	uint32_t generation;	 /* sctpiw_generation when the device was opened */
 	uint64_t node_guid;	 /* of the device when it was opened, in network byte order */

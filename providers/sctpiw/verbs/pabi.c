@@ -6,21 +6,28 @@
 #include <string.h>
 
 const struct pabi_layout pabi_layouts[] = {
-	{ .register_driver = "verbs_register_driver_34" }, /* v39 to v56 */
-	{ .register_driver = "verbs_register_driver_57" }, /* v57, v58 */
-	{ .register_driver = "verbs_register_driver_59",   /* v62, v63 */
+	{ .register_driver = "verbs_register_driver_34", /* v36 to v56 */
+	  .marker = "ibv_query_qp_data_in_order",
+	  .front = 40 },
+	{ .register_driver = "verbs_register_driver_57", /* v57, v58 */
+	  .front = 40 },
+	{ .register_driver = "verbs_register_driver_59", /* v62, v63 */
 	  .marker = "ibv_dm_export_dmabuf_fd",
-	  .grown = 4,
+	  .front = 44,
 	  .inserted = 5,
 	  .before = { 2, 25, 39, 61, 69 } },
 	{ .register_driver = "verbs_register_driver_59", /* v59 to v61 */
-	  .grown = 3,
+	  .front = 43,
 	  .inserted = 3,
 	  .before = { 2, 25, 69 } },
 	{ .register_driver = "verbs_register_driver_64", /* v64 */
-	  .grown = 6,
+	  .front = 46,
 	  .inserted = 7,
 	  .before = { 1, 2, 25, 39, 39, 61, 69 } },
+	{ .register_driver = "verbs_register_driver_65", /* v65 */
+	  .front = 46,
+	  .inserted = 17,
+	  .before = { 1, 2, 14, 25, 30, 39, 39, 45, 45, 58, 58, 61, 65, 66, 69, 72, 73 } },
 	{ NULL },
 };
 
@@ -123,26 +130,28 @@ void pabi_register_driver(const struct verbs_device_ops *ops)
 	pabi.register_driver(ops);
 }
 
-struct verbs_context *pabi_full_context(struct verbs_context *context)
+struct verbs_context *pabi_full_context(struct pabi_context *context)
 {
-	return (void *)((char *)context - pabi.layout->grown * sizeof(void *));
+	return (void *)((void **)&context->context - pabi.layout->front);
 }
 
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size)
 {
-	size_t offset = sizeof(struct pabi_headroom) - pabi.layout->grown * sizeof(void *);
+	size_t offset = (PABI_MAX_FRONT - pabi.layout->front) * sizeof(void *);
 
 	return pabi.alloc_context(device, cmd_fd, size, (void *)offset, 0);
 }
 
-void pabi_uninit_context(struct verbs_context *context)
+void pabi_uninit_context(struct pabi_context *context)
 {
 	pabi.uninit_context(pabi_full_context(context));
 }
 
-bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops)
+bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops)
 {
 	const struct ibv_context_ops *set = &context->context.ops;
+	/* As programs that are built on our headers see it. */
+	const struct verbs_context *seen = verbs_get_ctx(&context->context);
 	void (*slots[PABI_MAX_OPS])(void);
 
 	pabi_spread_ops(pabi.layout, ops, slots);
@@ -156,11 +165,11 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 #define SAME(a, b) ((void (*)(void))(a) == (void (*)(void))(b))
 	return SAME(set->_compat_alloc_pd, ops->alloc_pd) && SAME(set->alloc_mw, ops->alloc_mw) &&
 	       SAME(set->bind_mw, ops->bind_mw) && SAME(set->dealloc_mw, ops->dealloc_mw) &&
-	       SAME(context->alloc_null_mr, ops->alloc_null_mr) &&
-	       SAME(context->reg_dm_mr, ops->reg_dm_mr) &&
+	       SAME(seen->alloc_null_mr, ops->alloc_null_mr) &&
+	       SAME(seen->reg_dm_mr, ops->reg_dm_mr) &&
 	       SAME(set->_compat_create_cq, ops->create_cq) &&
 	       SAME(set->_compat_create_qp, ops->create_qp) &&
-	       SAME(context->create_qp_ex, ops->create_qp_ex) &&
+	       SAME(seen->create_qp_ex, ops->create_qp_ex) &&
 	       SAME(set->_compat_dealloc_pd, ops->dealloc_pd) &&
 	       SAME(set->_compat_dereg_mr, ops->dereg_mr) &&
 	       SAME(set->_compat_destroy_cq, ops->destroy_cq) &&
@@ -168,10 +177,9 @@ bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops 
 	       SAME(set->_compat_modify_qp, ops->modify_qp) && SAME(set->poll_cq, ops->poll_cq) &&
 	       SAME(set->post_srq_recv, ops->post_srq_recv) &&
 	       SAME(set->post_recv, ops->post_recv) && SAME(set->post_send, ops->post_send) &&
-	       SAME(context->query_device_ex, ops->query_device_ex) &&
-	       SAME(context->alloc_td, ops->alloc_td) &&
-	       SAME(context->dealloc_td, ops->dealloc_td) &&
-	       SAME(context->alloc_parent_domain, ops->alloc_parent_domain) &&
+	       SAME(seen->query_device_ex, ops->query_device_ex) &&
+	       SAME(seen->alloc_td, ops->alloc_td) && SAME(seen->dealloc_td, ops->dealloc_td) &&
+	       SAME(seen->alloc_parent_domain, ops->alloc_parent_domain) &&
 	       SAME(set->_compat_query_qp, ops->query_qp) &&
 	       SAME(set->_compat_reg_mr, ops->reg_mr) &&
 	       SAME(set->req_notify_cq, ops->req_notify_cq) &&

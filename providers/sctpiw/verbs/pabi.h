@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The private ABI between libibverbs and its providers: layouts and functions that libibverbs-dev
- * does not install. The structs below are those of private ABI 34 (rdma-core v39 to v56). 57, 59
- * and 64 have further operations in between, and a longer struct verbs_context.
+ * does not install. The structs below are those of private ABI 34 (rdma-core v36 to v56). Newer
+ * ones have further operations in between, and a longer struct verbs_context.
+ *
+ * The provider need not be built on the headers of the libibverbs that loads it. So nothing here
+ * depends on what the installed verbs.h has in front of the ibv_context in struct verbs_context.
  *
  * The functions are looked up when the library is loaded. So with an unknown libibverbs there is
  * one clear line and no device, and not a library that cannot be loaded.
@@ -192,25 +195,29 @@ struct verbs_context_ops {
 
 _Static_assert(PABI_OPS == 76, "operations of private ABI 34");
 
+/* What the longest struct verbs_context has in front of its ibv_context, in pointers. */
+#define PABI_MAX_FRONT 48
+
 /* A known layout, and what it has that number 34 does not have. */
 struct pabi_layout {
 	const char *register_driver; /* a symbol that a libibverbs with it exports */
 	const char *marker;	     /* another such symbol, or NULL */
-	uint8_t grown;		     /* further pointers at the front of struct verbs_context */
+	uint8_t front;		     /* pointers in front of the ibv_context in verbs_context */
 	uint8_t inserted;	     /* further operations */
 	/*
 	 * For each further operation, ascending: the index in struct verbs_context_ops that it
 	 * precedes.
 	 */
-	uint8_t before[8];
+	uint8_t before[20];
 };
 
 /*
- * Room in front of the struct verbs_context of our headers, which newer versions lengthen at that
- * end.
+ * Room for the struct verbs_context of any known layout. Newer versions lengthen it in front, and
+ * it always ends with its ibv_context.
  */
-struct pabi_headroom {
-	void *grown[8];
+struct pabi_context {
+	void *front[PABI_MAX_FRONT];
+	struct ibv_context context;
 };
 
 /*
@@ -234,19 +241,16 @@ bool pabi_init(void);
 void pabi_register_driver(const struct verbs_device_ops *ops);
 
 /*
- * Makes a zeroed struct of size bytes that begins with a pabi_headroom and an initialised
- * verbs_context, which takes over cmd_fd. NULL and errno if that fails; cmd_fd is closed then.
+ * Makes a zeroed struct of size bytes that begins with a pabi_context. libibverbs initialises that,
+ * and takes over cmd_fd. NULL and errno if that fails; cmd_fd is closed then.
  */
 void *pabi_alloc_context(struct ibv_device *device, int cmd_fd, size_t size);
 
-/*
- * The verbs_context as libibverbs sees it, with the part in front: what alloc_context() is to
- * return.
- */
-struct verbs_context *pabi_full_context(struct verbs_context *context);
+/* The verbs_context as libibverbs sees it: what alloc_context() is to return. */
+struct verbs_context *pabi_full_context(struct pabi_context *context);
 
 /* Closes cmd_fd and async_fd; the caller frees the memory. */
-void pabi_uninit_context(struct verbs_context *context);
+void pabi_uninit_context(struct pabi_context *context);
 
 /*
  * Marks qp as one that has a struct ibv_qp_ex, for ibv_qp_to_qp_ex(). False if pabi_init() has not
@@ -258,6 +262,6 @@ bool pabi_mark_qp_ex(struct verbs_qp *qp);
  * Gives libibverbs the operations of the context. False if one of them has come to another place
  * than its own; then the context must not be used.
  */
-bool pabi_set_ops(struct verbs_context *context, const struct verbs_context_ops *ops);
+bool pabi_set_ops(struct pabi_context *context, const struct verbs_context_ops *ops);
 
 #endif

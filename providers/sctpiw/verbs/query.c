@@ -2,6 +2,7 @@
 #include "verbs/query.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,11 +122,12 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
 	struct port_attr port;
+	struct ibv_port_attr known;
 
 	if (port_num != 1)
 		return EINVAL;
 	port_query(&port);
-	*attr = (struct ibv_port_attr){
+	known = (struct ibv_port_attr){
 		.state = port.active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = mtu_from_bytes(port.mtu),
@@ -145,5 +147,10 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		 */
 		.flags = IBV_QPF_GRH_REQUIRED,
 	};
+	/*
+	 * libibverbs has zeroed its own struct, which may be shorter than that of our headers. This
+	 * much of it every known version has.
+	 */
+	memcpy(attr, &known, offsetof(struct ibv_port_attr, flags) + sizeof(known.flags));
 	return 0;
 }
