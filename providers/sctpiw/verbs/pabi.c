@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+/* CMakeLists.txt reads the numbers of the known private ABIs from the names of these symbols. */
 const struct pabi_layout pabi_layouts[] = {
 	{ .register_driver = "verbs_register_driver_34", /* v36 to v56 */
 	  .marker = "ibv_query_qp_data_in_order",

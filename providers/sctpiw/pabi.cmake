@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The number of libibverbs's private ABI: those that verbs/pabi.c knows, and that of the installed library.
+
+set(pabi_source ${CMAKE_CURRENT_LIST_DIR}/verbs/pabi.c)
+
+# The known numbers, which are in the names of the symbols that verbs/pabi.c looks for.
+function(pabi_known result)
+  file(STRINGS ${pabi_source} lines REGEX "verbs_register_driver_[0-9]+")
+  string(REGEX MATCHALL "verbs_register_driver_[0-9]+" numbers "${lines}")
+  list(TRANSFORM numbers REPLACE ".*_" "")
+  list(REMOVE_DUPLICATES numbers)
+  set(${result} "${numbers}" PARENT_SCOPE)
+endfunction()
+
+# Stops if this file of libibverbs has an unknown private ABI, with which the device would not appear. The number is in the
+# name of a symbol version. The file is read, and not loaded, so that it may be of another architecture.
+function(pabi_check library)
+  pabi_known(known)
+  list(JOIN known ", " listed)
+  if(EXISTS "${library}")
+    file(STRINGS ${library} nodes REGEX "^IBVERBS_PRIVATE_[0-9]+$" LIMIT_COUNT 1)
+  endif()
+  string(REGEX MATCH "[0-9]+$" number "${nodes}")
+  # CMake leaves a line that begins with a space as it is.
+  if(NOT number)
+    message(FATAL_ERROR " libibverbs (${library}) does not tell its private ABI; known are ${listed}.")
+  endif()
+  if(NOT number IN_LIST known)
+    message(FATAL_ERROR " libibverbs (${library}) has the private ABI ${number}, which is not known; known are ${listed}.")
+  endif()
+  message(STATUS "Private ABI of libibverbs: ${number}")
+endfunction()
