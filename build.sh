@@ -27,7 +27,8 @@ usage: ./build.sh [COMMAND]
   dist       write the source tarball build/dist/sctpiw-VERSION.tar.xz
   deb        build the Debian packages in build/dist/
   roots      build the Debian packages, install them in fresh roots of these suites, and run their tests there as
-             an ordinary user: [bookworm|trixie...], bookworm. It needs root
+             an ordinary user: [bookworm|trixie...], bookworm. With --native in front, build the source tarball
+             in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. Both need root
   clean      remove the build directories
   --help     this
 
@@ -372,10 +373,22 @@ $(tail -20 build/dist/deb.log)"
 	say "$(echo build/dist/*.deb)"
 }
 
-roots() { # SUITE...
+roots() { # [--native] SUITE...
+	local native=
+
+	if [ "${1:-}" = --native ]; then
+		native=yes
+		shift
+	fi
+	[ $# -gt 0 ] || set -- bookworm
 	have mmdebstrap || die "the roots are Debian's, and mmdebstrap is not here"
-	say "packages in fresh roots: $*"
-	deb && tests/packages/roots.py "$@"
+	if [ -n "$native" ]; then
+		say "native builds in fresh roots: $*"
+		dist && tests/packages/native.py "$@"
+	else
+		say "packages in fresh roots: $*"
+		deb && tests/packages/roots.py "$@"
+	fi
 }
 
 run_tests() {
@@ -484,7 +497,6 @@ main() {
 		;;
 	roots)
 		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
-		[ $# -gt 0 ] || set -- bookworm
 		roots "$@"
 		;;
 	clean)

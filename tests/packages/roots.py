@@ -12,11 +12,10 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIST = ROOT / "build/dist"
+sys.dont_write_bytecode = True
+from fresh import DIST, Failure, ROOT, USER, inside, make, output  # noqa: E402
+
 TESTS = ROOT / "debian/tests"
-MIRROR = "http://deb.debian.org/debian"
-USER = "tester"
 # What debian/tests/control asks for besides the packages themselves.
 PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
 # What changes in a root whatever is installed: caches, logs and the lists of packages.
@@ -24,33 +23,11 @@ MOVING = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/root/", "/var/cache/",
           "/var/lib/systemd/", "/etc/ld.so.cache")
 
 
-class Failure(Exception):
-    """One line that says what went wrong."""
-
-
 def packages():
     found = [path for path in DIST.glob("*.deb") if "-dbgsym" not in path.name]
     if len(found) != 2:
         raise Failure(f"{DIST} has {len(found)} packages instead of sctpiw and libsctpiw: run ./build.sh deb")
     return found
-
-
-def output(command, **kwargs):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, **kwargs)
-    if done.returncode:
-        raise Failure(f"{' '.join(str(word) for word in command)}: status {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
-
-
-def inside(root, *command, user="root"):
-    """Runs a command in the root, in namespaces of its own: mounts, processes, and a network that is lo alone."""
-    script = ('mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; mount -t tmpfs tmpfs "$0/tmp"; '
-              'chmod 1777 "$0/tmp"; [ "$1" != lo ] || ip link set lo up; root=$0; shift; exec chroot "$root" "$@"')
-    network = ["--net"] if user != "root" else []
-    words = ["runuser", "-u", user, "--", *command] if user != "root" else list(command)
-    return output(["unshare", "--mount", "--pid", "--fork", *network, "sh", "-ec", script, root,
-                   "lo" if network else "host", *words])
 
 
 def files(root):
@@ -74,8 +51,7 @@ def look_at(found):
 
 
 def try_suite(suite, found, root):
-    output(["mmdebstrap", "--variant=apt", f"--include={PROGRAMS}", suite, root, MIRROR])
-    inside(root, "useradd", "--create-home", USER)
+    make(suite, root, PROGRAMS)
     before = files(root)
     for path in found:
         output(["cp", path, root / "var/cache"])
