@@ -459,6 +459,16 @@ void stack_side_close(struct stack_side *s)
 	iw_qp_modify(s->qp, IW_QPS_ERR);
 }
 
+/*
+ * Whether what is lost when the work begins anew is an error to that side: void messages are Terminates to a
+ * stack that does not know receipts.
+ */
+static bool hears_of_loss(const struct stack_side *s)
+{
+	return (s->work->retry_at || s->work->attempt) &&
+	       !(s->work->home[0]->receipts && s->work->home[1]->receipts);
+}
+
 void stack_raised(void *ctx, const struct iw_event *ev)
 {
 	const struct stack_side *s = ev->qp ? ev->qp->ctx : NULL;
@@ -468,7 +478,8 @@ void stack_raised(void *ctx, const struct iw_event *ev)
 	case IW_EVENT_QP_FATAL:
 	case IW_EVENT_QP_ACCESS:
 	case IW_EVENT_QP_REQUEST:
-		check(s->work->ends || s->work->breaks || s->link.phase == STACK_LEAVING);
+		check(s->work->ends || s->work->breaks || s->link.phase == STACK_LEAVING ||
+		      hears_of_loss(s));
 		break;
 	case IW_EVENT_QP_LAST_WQE:
 		check(s->shares && (may_end(s->work) || s->work->attempt));

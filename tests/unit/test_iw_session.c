@@ -335,6 +335,7 @@ static void rtr_indication(void **state)
 		assert_true(fx_pull(&x));
 		assert_int_equal(get_be16(x.out), 1);
 		assert_memory_equal(x.out + 2, cases[i].segment, cases[i].len);
+		assert_false(x.msg.voidable); /* it is no WR, and the peer waits for it */
 		if (i == 2) {
 			assert_false(fx_pull(&x));
 			fx_feed(&x, 16, x.ssn++, m, fx_make_tagged(m, 0xc1, 0x42, 0, 0, NULL, 0));
@@ -342,6 +343,7 @@ static void rtr_indication(void **state)
 		assert_true(fx_pull(&x));
 		assert_int_equal(x.out[3], 0x43);
 		assert_int_equal(get_be32(x.out + 12), i == 1 ? 2 : 1);
+		assert_true(x.msg.voidable);
 		assert_int_equal(fx_cqe(&x).wr_id, 1);
 		fx_stop(&x);
 	}

@@ -2,18 +2,20 @@
 /* LINK: iwarp */
 /*
  * Memory that is referenced is copied out before anybody could lose it, or the right to read it
- * (iwarp/zcopy.c).
+ * (iwarp/zcopy.c). At the end of a session its messages become void instead (iwarp/void.c).
  */
 #include "fixture/iw_zcopy.h"
 #include "iwarp/zcopy.h"
 
-static void expect_copy_out(const struct fx *x, int sid, uint32_t completions)
+/* The messages of x's session have become void, when the application had seen so many completions. */
+static void expect_void(const struct fx *x, uint32_t completions)
 {
-	assert_int_equal(n_copy_outs, 1);
-	assert_ptr_equal(copy_outs[0].llp, x);
-	assert_int_equal(copy_outs[0].sid, sid);
-	assert_int_equal(copy_outs[0].completions, completions);
-	n_copy_outs = 0;
+	assert_int_equal(n_copy_outs, 0);
+	assert_int_equal(n_voids, 1);
+	assert_ptr_equal(voids[0].llp, x);
+	assert_int_equal(voids[0].sid, FX_SID);
+	assert_int_equal(voids[0].completions, completions);
+	n_voids = 0;
 }
 
 static void drop_events(struct fx *x)
@@ -28,7 +30,11 @@ static void drop_events(struct fx *x)
 static void start_elsewhere(struct fx *other, struct fx *x)
 {
 	static const struct iw_llp_ops llp = {
-		.doorbell = fx_doorbell, .acked = fx_acked, .placed = fx_acked, .copy_out = copy_out
+		.doorbell = fx_doorbell,
+		.acked = fx_acked,
+		.placed = fx_acked,
+		.copy_out = copy_out,
+		.void_messages = void_messages,
 	};
 	struct iw_session_param p = { .ird = 4, .ord = 4, .rnr_retry_count = 7 };
 
@@ -86,8 +92,8 @@ static void end_session(struct fx *x, enum end end)
 
 /*
  * A WQE that is not placed is flushed, whether its memory was referenced or copied. If the
- * association is lost, the peer is what is at fault with the oldest of them. Only this stream of the
- * association is asked for copies, before the application learns anything.
+ * association is lost, the peer is what is at fault with the oldest of them. The messages of this stream
+ * alone become void, before the application learns anything, and nothing is copied.
  */
 static void session_ends(void **state)
 {
@@ -107,19 +113,20 @@ static void session_ends(void **state)
 		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 		fx_no_cqe(&x);
 		end_session(&x, end);
-		assert_ptr_equal(copy_outs[0].llp, &x);
-		assert_int_equal(copy_outs[0].sid, FX_SID);
-		assert_int_equal(copy_outs[0].completions, 0);
+		assert_ptr_equal(voids[0].llp, &x);
+		assert_int_equal(voids[0].sid, FX_SID);
+		assert_int_equal(voids[0].completions, 0);
+		assert_int_equal(n_copy_outs, 0);
 		fx_expect_cqe(&x, 2, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
 		fx_expect_cqes(&x, 3, 4, IW_WC_WR_FLUSH_ERR);
 		if (end == BY_LOSS) { /* of both */
-			assert_int_equal(n_copy_outs, 2);
-			assert_int_equal(copy_outs[1].sid, SECOND_SID);
+			assert_int_equal(n_voids, 2);
+			assert_int_equal(voids[1].sid, SECOND_SID);
 			fx_expect_cqe(&x, 11, IW_WC_RETRY_EXC_ERR);
 			fx_expect_cqe(&x, 12, IW_WC_WR_FLUSH_ERR);
 			assert_false(zcopy_references(&x));
 		} else {
-			assert_int_equal(n_copy_outs, 1);
+			assert_int_equal(n_voids, 1);
 			fx_no_cqe(&x);
 			zcopy_ack(&x, 2);
 			fx_no_cqe(&x);
@@ -147,7 +154,7 @@ static void half_sent(void **state)
 		assert_int_equal(zcopy_pull(&x), 0);
 		assert_int_equal(zcopy_pull(&x), CUT);
 		end_session(&x, end);
-		expect_copy_out(&x, FX_SID, 0);
+		expect_void(&x, 0);
 		fx_expect_cqe(&x, 1, end == BY_LOSS ? IW_WC_RETRY_EXC_ERR : IW_WC_WR_FLUSH_ERR);
 		fx_expect_cqes(&x, 2, 2, IW_WC_WR_FLUSH_ERR);
 		fx_no_cqe(&x);
@@ -171,7 +178,7 @@ static void beside_reads(void **state)
 			zcopy_pull(&x);
 		zcopy_ack(&x, 4 + before);
 		end_session(&x, BY_PEER);
-		expect_copy_out(&x, FX_SID, before ? 0 : 1);
+		expect_void(&x, before ? 0 : 1);
 		if (before)
 			fx_expect_cqe(&x, 0, IW_WC_WR_FLUSH_ERR);
 		fx_expect_cqe(&x, 1, before ? IW_WC_WR_FLUSH_ERR : IW_WC_SUCCESS);
@@ -228,7 +235,7 @@ static void blamed(void **state)
 		fx_make_tagged(header, 0xc1, 0x40, 0x1234, index * 0x10000, NULL, 0);
 		memcpy(body + 6, header, 14);
 		fx_feed(&x, 16, x.ssn++, m, fx_make_untagged(m, 0x41, 0x47, 0, 2, 1, 0, body, 20));
-		expect_copy_out(&x, FX_SID, 0);
+		expect_void(&x, 0);
 		fx_expect_cqes(&x, 0, (unsigned int)index, IW_WC_WR_FLUSH_ERR);
 		fx_expect_cqe(&x, index, IW_WC_REM_ACCESS_ERR);
 		fx_expect_cqes(&x, index + 1, 5 - (unsigned int)index, IW_WC_WR_FLUSH_ERR);
@@ -252,7 +259,7 @@ static void reset_and_free(void **state)
 			assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RESET), 0);
 			assert_true(iw_sq_is_empty(x.qp));
 		}
-		expect_copy_out(&x, FX_SID, 0);
+		expect_void(&x, 0);
 		fx_no_cqe(&x);
 		zcopy_ack(&x, 1);
 		fx_no_cqe(&x);
@@ -272,7 +279,7 @@ static void full_cq(void **state)
 		for (unsigned int i = 0; i < 4; i++)
 			assert_int_equal(zcopy_pull(&x), 1000);
 		zcopy_ack(&x, placed);
-		expect_copy_out(&x, FX_SID, 2);
+		expect_void(&x, 2);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_ERR);
 		assert_true(iw_sq_is_empty(x.qp));
 		fx_expect_cqes(&x, 1, 2, IW_WC_SUCCESS);
@@ -301,7 +308,7 @@ static void out_of_band(void **state)
 		zcopy_ack(&x, 1);
 		fx_expect_cqe(&x, 1, IW_WC_SUCCESS);
 		end_session(&x, ends[i]);
-		expect_copy_out(&x, FX_SID, 0);
+		expect_void(&x, 0);
 		fx_no_cqe(&x);
 		assert_int_equal(atomic_load(&x.qp->state), IW_QPS_RTS);
 		iw_qp_give_up(x.qp);
@@ -434,31 +441,25 @@ static void revoked(void **state)
 {
 	for (enum revocation how = 0; how < REVOCATIONS; how++) {
 		struct fx x, other, idle;
-		unsigned int own, all;
 		struct right r;
 
 		zcopy_start(&x);
 		start_elsewhere(&other, &x);
 		start_elsewhere(&idle, &x);
 		give(&x, &r, how);
-		n_copy_outs = 0;
+		n_copy_outs = n_voids = 0;
 		zcopy_post_some(&other, 1, 6, 1000);
 		assert_int_equal(zcopy_pull(&other), 1000);
 		zcopy_ask(&x, 1, 1400);
 		assert_int_equal(zcopy_pull(&x), 1400);
 		revoke(&x, &r, how);
 		assert_false(right_stands());
-		own = how == MW_SESSION_END ||
-		      how == QP_ACCESS; /* of this stream alone, and first */
-		all = how != QP_ACCESS; /* of both associations */
-		assert_int_equal(n_copy_outs, own + 2 * all);
-		for (unsigned int i = 0; i < n_copy_outs; i++)
-			assert_int_equal(copy_outs[i].sid, own && !i ? FX_SID : -1);
-		if (own)
-			assert_ptr_equal(copy_outs[0].llp, &x);
-		if (all)
-			assert_ptr_not_equal(copy_outs[own].llp, copy_outs[own + 1].llp);
-		assert_int_equal(zcopy_references(&x), !all);
+		assert_int_equal(n_copy_outs, 2);
+		assert_ptr_not_equal(copy_outs[0].llp, copy_outs[1].llp);
+		assert_false(zcopy_references(&x));
+		/* Those of the session that ends are void first. */
+		assert_int_equal(n_voids, how == MW_SESSION_END);
+		assert_true(!n_voids || voids[0].right_stood);
 		for (unsigned int i = 0; i < n_copy_outs; i++) {
 			assert_true(copy_outs[i].right_stood);
 			assert_true(copy_outs[i].llp == &x || copy_outs[i].llp == &other);
@@ -534,7 +535,7 @@ static void unbound_window(void **state)
 	watched_stag = iw_mw_stag(r.mw);
 	assert_true(right_stands());
 	iw_mw_free(r.mw);
-	expect_copy_out(&x, -1, 0);
+	assert_int_equal(n_copy_outs, 1);
 	assert_int_equal(iw_mr_free(r.mr), 0);
 	watched = NULL;
 	zcopy_stop(&x);

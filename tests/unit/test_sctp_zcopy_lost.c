@@ -26,7 +26,7 @@ static void test_acked(void **state)
 	sendp();
 	assert_int_equal(f.a->inflight.referenced, 2);
 	forbid(1);
-	sctp_assoc_copy_out(f.a, -1);
+	sctp_assoc_copy_out(f.a);
 	assert_int_equal(u.fills, 2);
 	assert_int_equal(u.filled[0] + u.filled[1], 0);
 	forbid_all();
@@ -344,8 +344,8 @@ static void over(void)
 {
 	forbid_all();
 	assert_int_equal(f.a->inflight.referenced, 0);
-	sctp_assoc_copy_out(f.a, 3);
-	sctp_assoc_copy_out(f.a, -1);
+	sctp_assoc_void(f.a, 3);
+	sctp_assoc_copy_out(f.a);
 	collect();
 	assert_null(f.a);
 	wait_ns(40 * SEC);
@@ -447,7 +447,7 @@ static void test_restart(void **state)
 	receive();
 	assert_true(f.rx.restart);
 	assert_int_equal(f.a->inflight.referenced, 0);
-	sctp_assoc_copy_out(f.a, -1);
+	sctp_assoc_copy_out(f.a);
 	assert_int_equal(u.fills, 1); /* sent again with the INIT ACK */
 	collect();
 	drop();
@@ -460,7 +460,7 @@ static void test_restart(void **state)
 	send_said();
 	assert_int_equal(f.a->inflight.referenced, 2);
 	expect_range(5, 7, 0);
-	sctp_assoc_copy_out(f.a, -1);
+	sctp_assoc_copy_out(f.a);
 	assert_int_equal(f.a->inflight.referenced, 0);
 	assert_int_equal(u.fills, 3);
 }

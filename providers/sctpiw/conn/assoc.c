@@ -54,12 +54,20 @@ static uint32_t placed(void *llp)
 	return a->gone ? 0 : a->ep->conn->transport->placed(a);
 }
 
-static void copy_out(void *llp, int sid)
+static void copy_out(void *llp)
 {
 	struct conn_assoc *a = llp;
 
 	if (!a->gone)
-		a->ep->conn->transport->copy_out(a, sid);
+		a->ep->conn->transport->copy_out(a);
+}
+
+static void void_messages(void *llp, uint16_t sid)
+{
+	struct conn_assoc *a = llp;
+
+	if (!a->gone)
+		a->ep->conn->transport->void_messages(a, sid);
 }
 
 static void describe(void *llp, char *buf, size_t len)
@@ -81,6 +89,7 @@ static struct iw_llp_ops llp_ops(const struct transport *t)
 		.acked = acked,
 		.placed = t->placed ? placed : NULL,
 		.copy_out = copy_out,
+		.void_messages = t->void_messages ? void_messages : NULL,
 		.describe = describe,
 	};
 }

@@ -99,9 +99,13 @@ struct transport {
 	 * none ever wait; else conn.sacks_asked says whether some do.
 	 */
 	void (*flush_sacks)(struct conn *c);
-	/* As in struct iw_llp_ops. copy_out NULL: the transport references no memory. */
+	/*
+	 * As in struct iw_llp_ops. copy_out NULL: the transport references no memory. void_messages NULL: it
+	 * cannot change what it has.
+	 */
 	uint32_t (*acked)(struct conn_assoc *a);
-	void (*copy_out)(struct conn_assoc *a, int sid);
+	void (*copy_out)(struct conn_assoc *a);
+	void (*void_messages)(struct conn_assoc *a, uint16_t sid);
 	/* Nothing that was pulled waits for an acknowledgement, here or on its way to the peer. */
 	bool (*is_drained)(const struct conn_assoc *a);
 	/* Orderly: pulls no more, sends what was pulled; conn_assoc_over() follows. */

@@ -12,6 +12,8 @@
 #include "sctp/sctp.h"
 #include "sctp/trace.h"
 
+_Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has room for");
+
 /* Batches that one association may send before the next has its turn. */
 #define OUTPUT_TURN 8
 
@@ -72,6 +74,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 		msg->more = m.more;
 		msg->awaited = m.awaited;
 		msg->receipt = m.receipt;
+		msg->voidable = m.voidable;
 		msg->zcopy = m.ref;
 		msg->zcopy_len = m.ref_len;
 	}
@@ -93,6 +96,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.receipt_due = receipt_due,
 		.checksum = c->ops->checksum,
 		.copy_out = c->ops->copy_out,
+		.put_void = iw_put_void,
 	};
 	struct sctp_config config;
 	struct user_sctp *us;
@@ -506,9 +510,14 @@ static void user_sctp_flush_sacks(struct conn *c)
 	sctp_flush_sacks(user_sctp_of(c)->sctp);
 }
 
-static void user_sctp_copy_out(struct conn_assoc *a, int sid)
+static void user_sctp_copy_out(struct conn_assoc *a)
 {
-	sctp_assoc_copy_out(a->state, sid);
+	sctp_assoc_copy_out(a->state);
+}
+
+static void user_sctp_void(struct conn_assoc *a, uint16_t sid)
+{
+	sctp_assoc_void(a->state, sid);
 }
 
 static bool user_sctp_is_drained(const struct conn_assoc *a)
@@ -565,6 +574,7 @@ const struct transport transport_user_sctp = {
 	.receipts = user_sctp_receipts,
 	.flush_sacks = user_sctp_flush_sacks,
 	.copy_out = user_sctp_copy_out,
+	.void_messages = user_sctp_void,
 	.is_drained = user_sctp_is_drained,
 	.shutdown = user_sctp_shutdown,
 	.abort = user_sctp_abort,

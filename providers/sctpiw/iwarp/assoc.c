@@ -80,7 +80,7 @@ unsigned int iw_assoc_wanted(const struct iw_assoc *assoc)
 
 void iw_assoc_lost(struct iw_assoc *assoc, int error)
 {
-	assoc->pulling = true; /* from now on the LLP is not called any more */
+	assoc->pulling = true; /* from now on the LLP gets no doorbell any more */
 	assoc->ops.acked = assoc->ops.placed = NULL;
 	for (unsigned int page = 0; page < 65536 / IW_STREAM_PAGE; page++) {
 		for (unsigned int i = 0; assoc->pages[page] && i < IW_STREAM_PAGE; i++) {
@@ -205,9 +205,11 @@ static size_t pull_message(struct iw_session *s, uint8_t *buf, size_t limit, uin
 		return iw_setup_encode(s, buf, limit);
 	if (s->state == IW_S_ESTABLISHED && !iw_receipt_may_leave(s)) {
 		*ppid = SESSION_PPID_DDP;
+		s->assoc->msg->voidable = !s->tx.rtr_due;
 		n = s->tx.rtr_due ? iw_rc_tx_pull_rtr(s, buf, limit) : iw_rc_tx_pull(s, buf, limit);
 		if (n)
 			return n;
+		s->assoc->msg->voidable = false;
 	}
 	/* These were due before, or are since the message could not be made: the receipt goes first. */
 	if (iw_receipt_may_leave(s)) {
@@ -269,7 +271,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	assoc->msg = msg;
 	msg->ref = NULL;
 	msg->ref_len = 0;
-	msg->awaited = msg->receipt = false;
+	msg->awaited = msg->receipt = msg->voidable = false;
 	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 

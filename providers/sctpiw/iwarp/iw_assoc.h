@@ -32,13 +32,21 @@ struct iw_llp_ops {
 	 */
 	uint32_t (*placed)(void *llp);
 	/*
-	 * Makes copies of the memory that messages of a stream reference; sid -1: of all streams.
-	 * NULL if iw_msg.may_reference is never set.
+	 * Makes copies of the memory that messages reference. NULL if iw_msg.may_reference is never
+	 * set.
 	 */
-	void (*copy_out)(void *llp, int sid);
+	void (*copy_out)(void *llp);
+	/*
+	 * The messages of a stream that are voidable, and that were pulled so far, are void: whatever the LLP
+	 * sends of them from now on is what iw_put_void() makes of them. It lets go of what they reference.
+	 * NULL: the LLP sends nothing twice, or cannot change what it has.
+	 */
+	void (*void_messages)(void *llp, uint16_t sid);
 	/* Writes the peer's address into buf, as text with a zero at its end. NULL: nobody can tell. */
 	void (*describe)(void *llp, char *buf, size_t len);
 };
+
+#define IW_VOID_LEN 24u /* bytes of a void message, with the DDP-SSN */
 
 /* A message that iw_assoc_pull() returns. */
 struct iw_msg {
@@ -55,10 +63,11 @@ struct iw_msg {
 	 * more than that: see iw_assoc_owes_receipt().
 	 */
 	bool receipt;
+	bool voidable; /* of a WR, or a response to one: see iw_llp_ops.void_messages */
 	/*
 	 * Set by the caller: the last ref_len bytes of the message may be left unwritten: they are at ref in
 	 * the application's memory, and stay there until iw_assoc_placed() is told that the message
-	 * is placed, or iw_llp_ops.copy_out was called.
+	 * is placed, or iw_llp_ops.copy_out or void_messages was called.
 	 */
 	bool may_reference;
 	const uint8_t *ref; /* NULL: the message is whole */
@@ -116,6 +125,11 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
  * as it was.
  */
 void iw_poison(uint8_t *message);
+/*
+ * Writes what is sent in the place of a message of the same session that is void (docs/wire.md):
+ * IW_VOID_LEN bytes.
+ */
+void iw_put_void(uint8_t *to, const uint8_t *message);
 /* The peer may have placed more messages: their WRs complete. May end sessions. */
 void iw_assoc_placed(struct iw_assoc *assoc);
 /*

@@ -96,10 +96,8 @@ static void rc_doorbell(struct iw_qp *qp)
 
 static void rc_end_remote_read(struct iw_qp *qp)
 {
-	const struct iw_session *s = iw_rc_of(qp)->session;
-
-	if (s)
-		iw_zcopy_end(s);
+	if (iw_rc_of(qp)->session)
+		iw_zcopy_copy_out(qp->rnic);
 }
 
 static void rc_set_ord(struct iw_qp *qp, uint32_t ord)

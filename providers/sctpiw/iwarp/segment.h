@@ -45,7 +45,7 @@ struct iw_rx_rec {
 /* Values of iw_rx_rec.control that no valid segment has, since their DDP version is not 1. */
 enum iw_rec_control {
 	IW_REC_TERMINATE = 0x02, /* a session Terminate */
-	IW_REC_SKIP = 0x03,	 /* nothing to deliver: a message that was dropped after an error */
+	IW_REC_SKIP = 0x03,	 /* nothing to deliver: a message that was dropped */
 };
 
 static inline uint64_t iw_rec_to(const struct iw_rx_rec *r)

@@ -12,7 +12,7 @@
 #include "iwarp/rc_srq.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/trace.h"
-#include "iwarp/zcopy.h"
+#include "iwarp/void.h"
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
 #define ACK_POLL_MIN IW_MSEC
@@ -262,7 +262,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 		.status = IW_WC_RETRY_EXC_ERR,
 	};
 
-	iw_zcopy_end(s);
+	iw_void_session(s);
 	/* As with InfiniBand, the oldest WR learns that nobody has answered. */
 	if (why == IW_END_LOST &&
 	    iw_ring_head(&qp->sq) != rc->base.send.next + rc->base.send.begun) {

@@ -78,6 +78,12 @@ struct iw_rx_fault {
 	struct iw_failure failure;
 };
 
+/* The peer's void messages (void.h). */
+struct iw_rx_void {
+	bool found;
+	uint16_t ssn; /* the lowest DDP-SSN of any */
+};
+
 /* What the peer sends: session_rx.c. */
 struct iw_session_rx {
 	uint16_t ssn;	    /* of the message whose turn it is */
@@ -88,6 +94,7 @@ struct iw_session_rx {
 	struct iw_rx_order order;
 	struct iw_rx_loose loose;
 	struct iw_rx_fault fault;
+	struct iw_rx_void voided;
 	struct iw_early_queue early;
 	uint8_t term_buf[64]; /* the untagged buffer of QN 2, for the peer's RDMAP Terminate */
 	bool term_seen;	      /* its last segment was placed */

@@ -16,6 +16,7 @@
 #include "iwarp/rdmap_rx.h"
 #include "iwarp/session_setup.h"
 #include "iwarp/trace.h"
+#include "iwarp/void.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
 #include "util/serial.h"
@@ -85,13 +86,15 @@ static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
 
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
+	uint16_t ssn = (uint16_t)(s->rx.ssn - 1);
 	struct iw_failure f;
 
 	if (rec->control == IW_REC_TERMINATE) {
 		peer_ended(s);
 		return;
 	}
-	if (rec->control == IW_REC_SKIP)
+	if (rec->control == IW_REC_SKIP ||
+	    (s->rx.voided.found && iw_void_drops(s, ssn, rec->rdmap)))
 		return;
 	if (s->state != IW_S_ESTABLISHED && (s->state != IW_S_AWAITING || iw_rtr_deliver(s, rec)))
 		return;
@@ -99,7 +102,7 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 		first_segment(s, rec);
 	if (iw_rdmap_deliver(s, rec, &f))
 		iw_session_fail(s, &f);
-	else
+	else if (!s->rx.voided.found)
 		s->rx.delivered = s->rx.ssn;
 }
 
@@ -328,19 +331,34 @@ static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *dat
 	}
 }
 
+/* Whether the segment has no effect, because it is void or comes behind one that is. */
+static bool is_of_no_effect(struct iw_session *s, uint16_t ssn, const uint8_t *segment, size_t len)
+{
+	if (len == IW_VOID_SEGMENT && iw_void_is(s, segment)) {
+		iw_void_take(s, ssn);
+		return true;
+	}
+	return s->rx.voided.found && len >= DDP_TAGGED_LEN && iw_void_drops(s, ssn, segment[1]);
+}
+
 static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
 {
+	struct iw_rx_rec rec = { .control = IW_REC_SKIP };
 	struct iw_failure f;
-	struct iw_rx_rec rec;
 
+	data += SESSION_SSN_LEN;
+	len -= SESSION_SSN_LEN;
 	if (!s->qp) {
 		illegal(s, ssn);
 		return;
 	}
-	if (s->state != IW_S_ESTABLISHED &&
-	    receive_first(s, ssn, data + SESSION_SSN_LEN, len - SESSION_SSN_LEN))
+	if (is_of_no_effect(s, ssn, data, len)) {
+		accept_rec(s, ssn, &rec);
 		return;
-	if (iw_ddp_place(s, ssn, data + SESSION_SSN_LEN, len - SESSION_SSN_LEN, &rec, &f))
+	}
+	if (s->state != IW_S_ESTABLISHED && receive_first(s, ssn, data, len))
+		return;
+	if (iw_ddp_place(s, ssn, data, len, &rec, &f))
 		reject(s, ssn, &f);
 	else
 		accept_rec(s, ssn, &rec);

@@ -4,7 +4,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/iw_wr.h"
 #include "iwarp/rc.h"
-#include "iwarp/zcopy.h"
+#include "iwarp/void.h"
 #include "wire/rdmap_receipt.h"
 
 int iw_unplaced_reserve(struct iw_assoc *assoc)
@@ -169,7 +169,8 @@ static void take_final(struct iw_rc *rc, uint16_t ssn)
 {
 	struct iw_unplaced *u = &rc->unplaced;
 
-	iw_zcopy_end(rc->session); /* they may not be acknowledged, and their WRs complete */
+	/* What the peer has taken and not acknowledged, it drops if it comes again; the WRs complete. */
+	iw_void_session(rc->session);
 	for (; u->arrived != rc->base.send.next; u->arrived++) {
 		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
 

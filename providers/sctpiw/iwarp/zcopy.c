@@ -18,14 +18,6 @@ bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len)
 	return true;
 }
 
-void iw_zcopy_end(const struct iw_session *s)
-{
-	struct iw_assoc *assoc = s->assoc;
-
-	if (list_linked(&assoc->referencing))
-		assoc->ops.copy_out(assoc->llp, s->sid);
-}
-
 void iw_zcopy_copy_out(struct iw_rnic *rnic)
 {
 	struct list_node *node;
@@ -33,7 +25,7 @@ void iw_zcopy_copy_out(struct iw_rnic *rnic)
 	while ((node = list_pop(&rnic->shard.referencing))) {
 		struct iw_assoc *assoc = list_entry(node, struct iw_assoc, referencing);
 
-		assoc->ops.copy_out(assoc->llp, -1);
+		assoc->ops.copy_out(assoc->llp);
 	}
 }
 

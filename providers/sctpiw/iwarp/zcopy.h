@@ -4,6 +4,8 @@
  * application's memory. A WQE is complete when the peer has placed it (unplaced.h), and until then
  * the application leaves the memory alone.
  *
+ * When a session ends its messages become void, and reference nothing any more (void.h).
+ *
  * A Read Response has no completion. Its memory may change while it is referenced, as it may while
  * it is copied, and the peer learns one or the other. Only the right to read it must not end
  * before: see iw_zcopy_copy_out(). Needs the shard's lock.
@@ -17,7 +19,6 @@
 #include "iwarp/rnic.h"
 
 struct iw_rc;
-struct iw_session;
 
 /* Is a segment with so many bytes of payload long enough for it? Shorter ones are quicker copied. */
 static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
@@ -30,8 +31,6 @@ static inline bool iw_zcopy_pays(const struct iw_rnic *rnic, uint32_t len)
  * copy them.
  */
 bool iw_zcopy_reference(struct iw_rc *rc, const uint8_t *from, uint32_t len);
-/* The messages of the session reference nothing any more. */
-void iw_zcopy_end(const struct iw_session *s);
 /* Copies out all that is referenced: the right to read some memory is about to end. */
 void iw_zcopy_copy_out(struct iw_rnic *rnic);
 

@@ -2,6 +2,7 @@
 #include "sctp/inflight.h"
 
 #include "sctp/assoc.h"
+#include "sctp/void.h"
 #include "util/serial.h"
 
 /* What a chunk takes of the peer's window: the first one of a packet pays for the packet. */
@@ -110,8 +111,17 @@ void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
 		sctp_zcopy_lost(a);
 	o->flags |= SCTP_OUT_LOST;
 	leave_flight(a, o);
+	if (o->flags & SCTP_OUT_VOID)
+		o->len = SCTP_VOID_CHUNK_LEN;
 	if (!a->inflight.lost++ || serial32_lt(tsn, a->inflight.lost_from))
 		a->inflight.lost_from = tsn;
+}
+
+void sctp_inflight_void(struct sctp_out *o)
+{
+	o->flags |= SCTP_OUT_VOID;
+	if (o->flags & (SCTP_OUT_LOST | SCTP_OUT_ACKED))
+		o->len = SCTP_VOID_CHUNK_LEN;
 }
 
 void sctp_inflight_all_lost(struct sctp_assoc *a)

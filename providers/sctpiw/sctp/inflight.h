@@ -13,7 +13,8 @@
  *
  * A cumulative TSN that passes a chunk removes it from any of them. Only this module changes what a
  * chunk counts for: in the path's flight, in the peer's window, and among the lost and the
- * gap-acknowledged ones. Guarded by the caller's lock.
+ * gap-acknowledged ones. While a chunk is in flight it counts as what has left last: one that becomes void
+ * (void.h) has another length only once it is lost. Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_INFLIGHT_H
 #define SCTPIW_SCTP_INFLIGHT_H
@@ -58,6 +59,8 @@ void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
 void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 /* Marks a chunk lost if it is in flight. */
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
+/* The chunk is void from now on. */
+void sctp_inflight_void(struct sctp_out *o);
 /* Marks all chunks lost that are in flight. */
 void sctp_inflight_all_lost(struct sctp_assoc *a);
 

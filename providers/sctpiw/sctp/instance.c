@@ -165,6 +165,7 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
 	if (batch->block)
 		sctp_block_unref(&s->blocks, batch->block);
 	batch->block = NULL;
+	s->refs.count = 0; /* no batch is in anybody's hands that would need them */
 }
 
 /* The event to report next, of those that wait. */

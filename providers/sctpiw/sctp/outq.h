@@ -18,6 +18,8 @@
 #define SCTP_OUT_RESENT 0x04 /* was sent more than once */
 #define SCTP_OUT_FIRST 0x08  /* first DATA chunk of its packet: carries the packet's overhead */
 #define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still the user's memory (zcopy.c) */
+#define SCTP_OUT_VOIDABLE 0x20	 /* the user may want that it is not sent any more (void.h) */
+#define SCTP_OUT_VOID 0x40	 /* it is so: the image is not sent again as it is */
 
 struct sctp_out {
 	struct sctp_block *block; /* holds the image, one reference */

@@ -73,13 +73,14 @@ struct sctp_msg {
 	bool more; /* the user has more to send behind this one */
 	/* The user waits for this message to be acknowledged, so the peer is asked not to delay it. */
 	bool awaited;
-	bool receipt; /* no SACK of ours is more than a SACK before this one has arrived */
+	bool receipt;  /* no SACK of ours is more than a SACK before this one has arrived */
+	bool voidable; /* sctp_assoc_void() is for this message, too */
 	/*
 	 * Zero-copy. If may_reference is set before the call, the user may leave the last
 	 * zcopy_len bytes of the message (at least SCTP_ZCOPY_MIN) unwritten and say where they
 	 * are: they are read from there when the message is sent. Nothing reads them any more once
-	 * the message is acknowledged (sctp_assoc_acked()), sctp_assoc_copy_out() was called, or
-	 * the association is over.
+	 * the message is acknowledged (sctp_assoc_acked()) or void, sctp_assoc_copy_out() was
+	 * called, or the association is over.
 	 */
 	bool may_reference;
 	const uint8_t *zcopy; /* the user's memory; NULL: the message is whole */
@@ -87,6 +88,7 @@ struct sctp_msg {
 };
 
 #define SCTP_ZCOPY_MIN 64u
+#define SCTP_VOID_LEN 24u /* bytes of what is sent in the place of a message that is void */
 
 struct sctp_user_ops {
 	/*
@@ -113,6 +115,11 @@ struct sctp_user_ops {
 	 * have it as it was already.
 	 */
 	void (*copy_out)(uint8_t *msg, uint8_t *to, const uint8_t *from, size_t len);
+	/*
+	 * Writes what is sent from now on in the place of msg, which is void: SCTP_VOID_LEN bytes.
+	 * NULL: no message is voidable.
+	 */
+	void (*put_void)(uint8_t *to, const uint8_t *msg);
 };
 
 /*
@@ -273,8 +280,14 @@ bool sctp_assoc_release_holds(struct sctp_assoc *a);
  * that the peer keeps for each QP.
  */
 bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window);
-/* Copies what the messages of stream sid still reference; sid -1: of all streams. */
-void sctp_assoc_copy_out(struct sctp_assoc *a, int sid);
+/* Copies what messages still reference. */
+void sctp_assoc_copy_out(struct sctp_assoc *a);
+/*
+ * The messages of stream sid that are voidable, and that were taken from the user so far, are void: what
+ * is sent of them from now on is what ops.put_void writes. Nothing reads the memory that they reference any
+ * more. What has left before may still arrive.
+ */
+void sctp_assoc_void(struct sctp_assoc *a, uint16_t sid);
 /*
  * Tells what the path takes as far as the caller knows, from its interface or route (bytes of whole
  * IP packets); a passive association starts at 1280 until told. Less holds at once; packets of more

@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "sctp/control.h"
+#include "sctp/void.h"
 #include "wire/sctp_init.h"
 
 static void common_header(struct sctp_tx *tx, uint32_t tag)
@@ -122,14 +123,18 @@ static void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 	sctp_inflight_sent(tx->a, o, first, tx->now);
 }
 
-/* Copies the image of an old chunk to the end of the packet. */
+/* Copies the image of an old chunk, or what stands in its place, to the end of the packet. */
 static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
 {
-	sctp_zcopy_copy_out(tx->a, o);
 	tx->pkt.last_data = packet_end(tx);
-	memcpy(tx->pkt.last_data, o->chunk, o->len);
+	if (o->flags & SCTP_OUT_VOID) {
+		sctp_void_put(tx->a, o, tx->pkt.last_data);
+	} else {
+		sctp_zcopy_copy_out(tx->a, o);
+		memcpy(tx->pkt.last_data, o->chunk, o->len);
+	}
 	tx->pkt.last_data[1] &= (uint8_t)~WIRE_SCTP_DATA_I;
-	tx->pkt.len += o->len;
+	tx->pkt.len += sctp_void_len(o);
 }
 
 /*
@@ -137,7 +142,7 @@ static void copy_chunk(struct sctp_tx *tx, struct sctp_out *o)
  */
 static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 {
-	if (tx->pkt.len + o->len <= tx->pkt.limit)
+	if (tx->pkt.len + sctp_void_len(o) <= tx->pkt.limit)
 		return true;
 	if (tx->pkt.len > WIRE_SCTP_COMMON_LEN || tx->built)
 		return false;
@@ -228,7 +233,7 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	o->block = tx->block;
 	o->chunk = p;
 	o->len = (uint16_t)wire_sctp_pad(p, WIRE_SCTP_DATA_LEN + len);
-	o->flags = 0;
+	o->flags = msg->voidable ? SCTP_OUT_VOIDABLE : 0;
 	tx->block->refs++;
 	note_sent(tx, o);
 	if (!a->recovery.now.measuring) {
@@ -272,7 +277,7 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 		room = limit - tx->pkt.len - WIRE_SCTP_DATA_LEN;
 		msg.may_reference = sctp_zcopy_may(a);
 		msg.zcopy = NULL;
-		msg.awaited = msg.receipt = false;
+		msg.awaited = msg.receipt = msg.voidable = false;
 		len = a->s->ops.pull(a->user, packet_end(tx) + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
 			if (tx->pkt.len == WIRE_SCTP_COMMON_LEN && limit == a->path->mtu.max_packet)

@@ -2,7 +2,8 @@
 /*
  * The image of a chunk that references has room for all of it in the send block, with a gap where
  * the referenced bytes belong. A note at the end of the gap says where they are. They are copied
- * there only if the chunk has to be sent again, or the user wants its memory back.
+ * there only if the chunk has to be sent again, or the user wants its memory back. A chunk that becomes void
+ * is not copied, unless its packet has still to leave.
  *
  * Memory that changes between checksum and send makes a packet that the peer drops. So after a loss
  * the next messages are copied, twice as many each time.
@@ -62,7 +63,7 @@ void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 
 		crc = crc32c_add(crc, p, (size_t)(ref->at - p));
 		if (!s->ops.checksum(&crc, ref->from, ref->len)) {
-			sctp_assoc_copy_out(tx->a, -1);
+			sctp_assoc_copy_out(tx->a);
 			s->refs.count = 0;
 			wire_sctp_checksum_put(tx->pkt.p, len);
 			return;
@@ -70,6 +71,15 @@ void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first)
 		p = ref->at + ref->len;
 	}
 	wire_sctp_checksum_set(tx->pkt.p, crc32c_add(crc, p, (size_t)(tx->pkt.p + len - p)));
+}
+
+/* Where the gap of a chunk that references is; *note: what stands at its end. */
+static uint8_t *find_gap(struct sctp_out *o, struct note *note)
+{
+	uint8_t *end = wire_sctp_data_end(o->chunk);
+
+	memcpy(note, end - sizeof(*note), sizeof(*note));
+	return end - note->len;
 }
 
 void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o)
@@ -80,14 +90,31 @@ void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o)
 
 	if (!(o->flags & SCTP_OUT_REFERENCED))
 		return;
-	at = wire_sctp_data_end(o->chunk);
-	memcpy(&note, at - sizeof(note), sizeof(note));
-	at -= note.len;
+	at = find_gap(o, &note);
 	s->ops.copy_out(o->chunk + WIRE_SCTP_DATA_LEN, at, note.from, note.len);
 	/* The chunk may be in a batch that is still being built: no gap is left there either. */
 	for (unsigned int i = 0; i < s->refs.count; i++)
 		if (s->refs.ref[i].at == at)
 			s->refs.ref[i].from = at;
+	o->flags &= (uint8_t)~SCTP_OUT_REFERENCED;
+	a->inflight.referenced--;
+}
+
+void sctp_zcopy_release(struct sctp_assoc *a, struct sctp_out *o)
+{
+	const struct sctp *s = a->s;
+	struct note note;
+	const uint8_t *at;
+
+	if (!(o->flags & SCTP_OUT_REFERENCED))
+		return;
+	at = find_gap(o, &note);
+	for (unsigned int i = 0; i < s->refs.count; i++) {
+		if (s->refs.ref[i].at == at) { /* its batch has still to leave */
+			sctp_zcopy_copy_out(a, o);
+			return;
+		}
+	}
 	o->flags &= (uint8_t)~SCTP_OUT_REFERENCED;
 	a->inflight.referenced--;
 }
@@ -104,14 +131,10 @@ void sctp_zcopy_lost(struct sctp_assoc *a)
 		a->zcopy.copies_next *= 2;
 }
 
-void sctp_assoc_copy_out(struct sctp_assoc *a, int sid)
+void sctp_assoc_copy_out(struct sctp_assoc *a)
 {
-	for (uint32_t tsn = a->out.cum + 1; a->inflight.referenced && tsn != a->out.next; tsn++) {
-		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
-
-		if (sid < 0 || wire_sctp_data_sid(o->chunk) == sid)
-			sctp_zcopy_copy_out(a, o);
-	}
+	for (uint32_t tsn = a->out.cum + 1; a->inflight.referenced && tsn != a->out.next; tsn++)
+		sctp_zcopy_copy_out(a, sctp_outq_at(&a->out, tsn));
 }
 
 void sctp_batch_keep(struct sctp_assoc *a, struct sctp_batch *batch)

@@ -29,6 +29,8 @@ void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_ms
 void sctp_zcopy_checksum(struct sctp_tx *tx, size_t len, unsigned int first);
 /* Copies what an outstanding chunk references, if anything: its image is whole afterwards. */
 void sctp_zcopy_copy_out(struct sctp_assoc *a, struct sctp_out *o);
+/* Nothing of the chunk is sent any more: lets go of what it references, if anything. */
+void sctp_zcopy_release(struct sctp_assoc *a, struct sctp_out *o);
 /* A chunk that references is lost: the next messages are to be copied. */
 void sctp_zcopy_lost(struct sctp_assoc *a);
 

@@ -32,6 +32,8 @@
 
 enum term_error { /* RFC 5040 4.8, RFC 5041 7.2, RFC 6581 8, RFC 7306 8.2 */
 		  TERM_RDMAP_LOCAL = TERM_ERROR(0, 0, 0x00),
+		  /* Of a void message (docs/wire.md): errors of this type have no code of their own. */
+		  TERM_RDMAP_VOID = TERM_ERROR(0, 0, 0x56),
 		  TERM_RDMAP_STAG = TERM_ERROR(0, 1, 0x00),
 		  TERM_RDMAP_BOUNDS = TERM_ERROR(0, 1, 0x01),
 		  TERM_RDMAP_ACCESS = TERM_ERROR(0, 1, 0x02),
