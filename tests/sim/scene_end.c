@@ -137,6 +137,80 @@ static void reuse(struct stack_world *w)
 	scene_check_works(w);
 }
 
+/* The memory that a side gives to its peer, as it was at some time. */
+struct shot {
+	const struct stack_side *side;
+	bool peer; /* of the side whose WRs were flushed */
+	uint8_t *sink;
+	uint64_t words[STACK_WORDS];
+};
+
+static struct shot shoot(const struct stack_side *s, bool peer)
+{
+	struct shot shot = { .side = s, .peer = peer, .sink = malloc(STACK_SINK) };
+
+	assert_non_null(shot.sink);
+	memcpy(shot.sink, s->sink, STACK_SINK);
+	memcpy(shot.words, s->words, sizeof(s->words));
+	return shot;
+}
+
+static void check_shot(const struct shot *shot)
+{
+	check(!memcmp(shot->sink, shot->side->sink, STACK_SINK));
+	/* A peer executes an atomic that it has taken when it can send the answer. */
+	check(shot->peer || !memcmp(shot->words, shot->side->words, sizeof(shot->words)));
+	free(shot->sink);
+}
+
+/*
+ * The QP of one side enters the error state while messages of it are lost. From then on nothing changes its
+ * memory, and nothing that of the peer once the network is empty. The other works of the association go on.
+ */
+static void flush(struct stack_world *w)
+{
+	struct shot shots[2 * 3];
+	unsigned int n, n_shots = 0;
+
+	scene_two_nodes(w);
+	w->one_assoc = chance(w, 0.7);
+	/* What came before its turn is not kept, to be placed later. */
+	w->nodes[0]->iw_config.in_order = w->nodes[1]->iw_config.in_order = false;
+	w->link[1].delay = w->link[0].delay = some_ms(w, 0, 20);
+	scene_start(w);
+	n = 2 + below(w, 4);
+	scene_works(w, n);
+	for (unsigned int i = 0; i < 3 && i + 1 < n; i++) {
+		struct stack_side *s = &w->works[i]->side[below(w, 2)];
+
+		for (int k = 0; k < 40; k++)
+			stack_op_add(s, chance(w, 0.5) ? IW_WR_RDMA_WRITE : IW_WR_SEND,
+				     below(w, 9000));
+		stack_op_add(s, IW_WR_ATOMIC_FETCH_AND_ADD, 8);
+	}
+	scene_connected(w);
+	w->link[0].loss = w->link[1].loss = (5 + below(w, 25)) / 100.0;
+	for (unsigned int i = 0; i < 3 && i + 1 < n; i++) {
+		struct stack_side *s = &w->works[i]->side[below(w, 2)];
+
+		stack_run_for(w, some_ms(w, 0, 60));
+		w->works[i]->ends = true;
+		if (chance(w, 0.5))
+			check(!iw_qp_modify(s->qp, IW_QPS_ERR));
+		else
+			stack_side_close(s);
+		shots[n_shots++] = shoot(s, false);
+		stack_run_for(w, w->link[0].delay + MSEC);
+		shots[n_shots++] = shoot(stack_peer(s), true);
+	}
+	stack_run(w, 120 * SEC, stack_works_over);
+	scene_finish(w, 120 * SEC);
+	stack_run_for(w, 10 * SEC);
+	for (unsigned int i = 0; i < n_shots; i++)
+		check_shot(&shots[i]);
+	w->seen += w->voids != 0;
+}
+
 /* A request that the peer refuses ends its session by an RDMAP Terminate, and no other. */
 static void remote_error(struct stack_world *w)
 {
@@ -220,6 +294,7 @@ const struct scene scenes_end[] = {
 	{ "restart", restart, 20 },
 	{ "collision", collision, 30 },
 	{ "reuse", reuse, 20 },
+	{ "flush", flush, 40 },
 	{ "remote-error", remote_error, 20, true },
 	{ "wrap", wrap, 20 },
 	{ "long-session", long_session, 4, .every = 10 },

@@ -218,6 +218,7 @@ void stack_world_free(struct stack_world *w)
 		free(w->works[i]);
 	simnet_free(w->net);
 	free(w->reno);
+	free(w->streams);
 	free(w);
 	stack_current = NULL;
 }

@@ -12,7 +12,7 @@
  * Files: stack.c has the world, the nodes and the loop; stack_carrier.c the simulated carrier; stack_host.c
  * what conn/ and the RNIC ask of the host; stack_connect.c the applications while they connect and
  * disconnect; stack_plan.c the programmes; stack_work.c the applications that post and poll, and the model;
- * stack_inside.c looks into sctp/ and iwarp/.
+ * stack_late.c checks that nothing leaves of what was flushed; stack_inside.c looks into sctp/ and iwarp/.
  */
 #ifndef TESTS_SIM_STACK_H
 #define TESTS_SIM_STACK_H
@@ -239,6 +239,9 @@ struct stack_world {
 	double oob;		   /* how many of the works are connected out of band */
 	unsigned long long ref;	   /* messages that left with memory that was referenced */
 	unsigned long long joined; /* packets that came in one datagram with the one before them */
+	struct stack_stream *streams; /* stack_late.c */
+	unsigned int n_streams;
+	unsigned long long voids; /* messages that were sent again as void ones */
 	/* How often what the scenario is about has happened. */
 	unsigned int seen;
 };
@@ -323,6 +326,11 @@ uint32_t stack_acked_tsn(const struct conn_assoc *a);
 bool stack_iw_is_initiator(const struct conn_assoc *a);
 /* Shuts the association down, as its idle timer does. */
 void stack_shutdown(struct conn_assoc *a);
+
+/* ---- stack_late.c ---- */
+
+/* A message of this stream was pulled. */
+void stack_late_note(const struct iw_assoc *assoc, uint16_t sid);
 
 /* ---- stack_connect.c ---- */
 

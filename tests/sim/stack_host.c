@@ -28,16 +28,21 @@ struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp
 	return n->sctp;
 }
 
-/* Some nodes reference nothing. */
+/* Some nodes reference nothing. Whose message it is that leaves, stack_late.c wants to know. */
 size_t __wrap_iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
+	size_t len;
+
 	/* Associations of a process with itself never do. */
 	if (msg->may_reference) {
 		struct conn_assoc *a = iw_assoc_llp(assoc);
 
 		msg->may_reference = stack_node_of(a->ep->conn)->zcopy;
 	}
-	return __real_iw_assoc_pull(assoc, buf, room, msg);
+	len = __real_iw_assoc_pull(assoc, buf, room, msg);
+	if (len && stack_current)
+		stack_late_note(assoc, msg->sid);
+	return len;
 }
 
 /* ---- memory ---- */
