@@ -86,7 +86,7 @@ static void start(enum iw_mw_type type)
 	assert_int_equal(iw_mw_new(t.x.pd, type, &t.mw), 0);
 }
 
-static void stop(void)
+static void finish(void)
 {
 	t.x.qp = t.first;
 	iw_qp_free(t.second);
@@ -175,7 +175,7 @@ static void one_stream(void **state)
 		succeeds(BY_WRITE, t.x.base + 1099, 1);
 		succeeds(BY_INVALIDATE, 0, 0);
 		fails(BY_READ, t.x.base + 1000, 1, 0x0100);
-		stop();
+		finish();
 	}
 }
 
@@ -196,7 +196,7 @@ static void whole_domain(void **state)
 		completions(&t.x, { 1, IW_WC_WR_FLUSH_ERR });
 		on(sid == FIRST ? SECOND : FIRST);
 		succeeds(BY_READ, t.x.base + 1000, 100);
-		stop();
+		finish();
 	}
 }
 
@@ -229,7 +229,7 @@ static void rights_and_bounds(void **state)
 			succeeds(BY_READ, t.x.base + 1000, 100);
 		fails(cases[i].way, t.x.base + 1000 + (uint64_t)cases[i].at, cases[i].len,
 		      cases[i].error);
-		stop();
+		finish();
 	}
 }
 
@@ -262,7 +262,7 @@ static void revoked(void **state)
 			silent(&t.x);
 			completions(&t.x, { 5, IW_WC_SUCCESS });
 			fails(way, to, 10, way == BY_READ ? 0x0100 : 0x1100);
-			stop();
+			finish();
 		}
 	}
 	/* The stream is over: the window is free, and serves the other one under another key. */
@@ -276,7 +276,7 @@ static void revoked(void **state)
 	on(SECOND);
 	bound(READ | WRITE);
 	succeeds(BY_READ, to, 100);
-	stop();
+	finish();
 }
 
 /* A response that is under way stops, and a Write in several segments, too. */
@@ -297,7 +297,7 @@ static void revoked_in_mid_message(void **state)
 	in(&t.x, "c1 40 %w %q 'b'", t.stag, t.x.base + 1001);
 	assert_memory_equal(t.x.mem, before, FX_MEM);
 	out(&t.x, "41 47 00000000  00000002 00000001 00000000  1100 ..");
-	stop();
+	finish();
 
 	start(IW_MW_TYPE_2);
 	iw_mr_free(t.region);
@@ -313,7 +313,7 @@ static void revoked_in_mid_message(void **state)
 	iw_mw_free(t.mw);
 	assert_int_equal(iw_mw_new(t.x.pd, IW_MW_TYPE_2, &t.mw), 0);
 	out(&t.x, "41 47 00000000  00000002 00000001 00000000  0100 ..");
-	stop();
+	finish();
 }
 
 /*
@@ -361,7 +361,7 @@ static void order(void **state)
 	completions(&t.x, { 6, IW_WC_SUCCESS }, { 7, IW_WC_SUCCESS }, { 8, IW_WC_SUCCESS },
 		    { 9, IW_WC_SUCCESS });
 	assert_int_equal(t.region->windows, 1);
-	stop();
+	finish();
 }
 
 /* A bind that fails ends the stream as any local error does, and what is behind it is flushed. */
@@ -373,7 +373,7 @@ static void bad_bind(void **state)
 	out(&t.x, "41 47 00000000  00000002 00000001 00000000  0000 ..");
 	completions(&t.x, { 1, IW_WC_MW_BIND_ERR }, { 2, IW_WC_WR_FLUSH_ERR });
 	assert_int_equal(t.region->windows, 0);
-	stop();
+	finish();
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static void the_stack_answers(void **state)
 		assert_true(stack_st.up);
 		assert_int_equal(sctp_assoc_streams(stack_st.a), cases[i].pairs);
 		peer_hears_nothing();
-		stop();
+		stack_stop();
 	}
 }
 
@@ -63,7 +63,7 @@ static void the_stack_asks(void **state)
 	peer_hears_nothing();
 	for (unsigned int i = 0; i < 3; i++)
 		iw_qp_free(qp[i]);
-	stop();
+	stack_stop();
 }
 
 static const struct peer_offer strangers[] = {
@@ -95,7 +95,7 @@ static void a_caller_that_is_not_ddp(void **state)
 		assert_int_equal(peer.heard[WIRE_SCTP_INIT_ACK], i & 1);
 		assert_int_equal(stack_st.up, i & 1);
 		fx_no_event(stack_x);
-		stop();
+		stack_stop();
 	}
 }
 
@@ -115,7 +115,7 @@ static void a_callee_that_is_not_ddp(void **state)
 		assert_true(stack_st.lost && !stack_st.up);
 		assert_int_equal(stack_st.error, -EPROTO);
 		assert_int_equal(peer.heard[WIRE_SCTP_DATA], 0);
-		stop();
+		stack_stop();
 	}
 }
 
@@ -133,7 +133,7 @@ static void another_indication(void **state)
 	c = peer_hears_chunk(WIRE_SCTP_INIT);
 	assert_true(wire_sctp_init_get(&c, &init));
 	assert_true(init.has_adaptation && init.adaptation == 0x12345678);
-	stop();
+	stack_stop();
 	start_with(&config);
 	peer_sends_init(&usual);
 	peer_hears_chunk(WIRE_SCTP_ABORT);
@@ -141,7 +141,7 @@ static void another_indication(void **state)
 	c = peer_hears_chunk(WIRE_SCTP_INIT_ACK);
 	assert_true(wire_sctp_init_get(&c, &init));
 	assert_int_equal(init.adaptation, 0x12345678);
-	stop();
+	stack_stop();
 }
 
 /* ---- messages and chunks ---- */
@@ -204,7 +204,7 @@ static void a_whole_life(void **state)
 	peer_hears_nothing();
 	assert_int_equal(peer.heard[WIRE_SCTP_ABORT] + peer.heard[WIRE_SCTP_ERROR], 0);
 	assert_int_equal(peer.heard_again, 0);
-	stop();
+	stack_stop();
 }
 
 static bool all_true(const bool *b, unsigned int n)
@@ -251,7 +251,7 @@ static void retransmissions_are_the_same(void **state)
 			assert_memory_equal(d.data, first[d.tsn - tsn], d.len);
 		}
 	}
-	stop();
+	stack_stop();
 }
 
 static void fragments_are_put_together(void **state)
@@ -304,7 +304,7 @@ static void fragments_are_put_together(void **state)
 		assert_int_equal(fx_cqe(stack_x).byte_len, 5);
 		assert_memory_equal(stack_x->mem, "three", 5);
 		peer_hears_nothing();
-		stop();
+		stack_stop();
 	}
 }
 
@@ -341,7 +341,7 @@ static void many_chunks_in_a_packet(void **state)
 	peer_hears(7, CONTROL, "0000 0003 'no'");
 	peer_hears_nothing();
 	iw_qp_free(second);
-	stop();
+	stack_stop();
 }
 
 /* TSNs against the order of the DDP-SSNs: the last message is acknowledged long before the others. */
@@ -374,7 +374,7 @@ static void tsns_say_nothing_of_order(void **state)
 	assert_int_equal(fx_cqe(stack_x).byte_len, 7);
 	assert_memory_equal(stack_x->mem, "the end", 7);
 	assert_memory_equal(stack_x->mem + 32, "onetwo", 6);
-	stop();
+	stack_stop();
 }
 
 /* A peer that sends ordered: the DDP-SSN counts all the same. */
@@ -395,7 +395,7 @@ static void ordered_chunks(void **state)
 		  stack_x->base);
 	peer_send();
 	assert_memory_equal(stack_x->mem, "one", 3);
-	stop();
+	stack_stop();
 }
 
 int main(void)

@@ -38,7 +38,7 @@ static void late_duplicates_are_no_part_of_the_next_session(void **state)
 	assert_int_equal(stack_x->mem[0], 0);
 	peer_says(3, SEGMENT, "0001 C1 40 %w %q 'new'", stack_x->stag, stack_x->base);
 	assert_memory_equal(stack_x->mem, "new", 3);
-	stop();
+	stack_stop();
 }
 
 /* ---- what waits for acknowledgements, and what does not ---- */
@@ -72,7 +72,7 @@ static void a_terminate_waits_for_the_sack(void **state)
 		peer_sack(peer.cum);
 		stack_wait_ns(200 * MSEC);
 		peer_hears(sid, CONTROL, "0001 0004");
-		stop();
+		stack_stop();
 	}
 }
 
@@ -103,7 +103,7 @@ static void a_new_initiate_waits_for_the_sack(void **state)
 	peer_sack(peer.cum);
 	assert_int_equal(iw_session_initiate(stack_st.iw, stack_x->qp, &p, NULL, &s), 0);
 	peer_hears(0, CONTROL, "0000 0005 0001 0001");
-	stop();
+	stack_stop();
 }
 
 /*
@@ -123,7 +123,7 @@ static void small_sends_go_at_once(void **state)
 	}
 	fx_post(stack_x, 99, IW_WR_RDMA_WRITE, stack_x->base, 1, 0x77, 0, 0);
 	peer_hears(3, SEGMENT, "0015 C1 40 ..");
-	stop();
+	stack_stop();
 }
 
 static void never_more_than_the_window(void **state)
@@ -143,7 +143,7 @@ static void never_more_than_the_window(void **state)
 	while (peer_takes(&d))
 		bytes += d.len;
 	assert_in_range(bytes, 1000, 4000);
-	stop();
+	stack_stop();
 }
 
 /*
@@ -202,7 +202,7 @@ static void too_far_ahead(uint32_t distance)
 	iw_qp_free(stack_x->qp); /* the Write is given up */
 	stack_x->qp = NULL;
 	iw_mr_free(mr);
-	stop();
+	stack_stop();
 	free(source);
 }
 
@@ -238,7 +238,7 @@ static void segments_follow_the_mtu(void **state)
 		assert_int_equal(longest, cases[i].longest);
 		assert_true(stack_st.longest + 28 <= cases[i].mtu);
 		assert_int_equal(fx_cqe(stack_x).status, IW_WC_SUCCESS);
-		stop();
+		stack_stop();
 	}
 }
 
@@ -262,7 +262,7 @@ static void a_shrunken_mtu(void **state)
 		stack_wait_ns(SECOND);
 	}
 	assert_int_equal(d.len, 1444); /* flags and DDP-SSN are looked at by peer_takes() */
-	stop();
+	stack_stop();
 }
 
 /* The floor of 516 bytes: all private data that there may be, where nothing larger goes through. */
@@ -286,7 +286,7 @@ static void largest_control_message_on_the_smallest_path(void **state)
 	ev = fx_event(stack_x, IW_EVENT_INITIATE);
 	assert_int_equal(ev.param.private_data_len, 512);
 	assert_true(stack_st.longest + 28 <= 576);
-	stop();
+	stack_stop();
 }
 
 /* Bulk both ways: SACKs ride with segments, which are cut to what room they leave. */
@@ -325,7 +325,7 @@ static void sacks_share_packets_with_segments(void **state)
 	}
 	assert_true(together > 0);
 	assert_true(stack_st.longest + 28 <= 1500);
-	stop();
+	stack_stop();
 }
 
 /* ---- the end of associations ---- */
@@ -384,7 +384,7 @@ static void errors_of_the_association(void **state)
 			assert_int_equal(atomic_load(&qp[i]->state), IW_QPS_ERR);
 			iw_qp_free(qp[i]);
 		}
-		stop();
+		stack_stop();
 	}
 }
 

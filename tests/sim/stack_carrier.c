@@ -76,7 +76,7 @@ static int start(struct conn *c)
 	return 0;
 }
 
-static void stop(struct conn *c)
+static void stop_net(struct conn *c)
 {
 	stack_carrier_clear(stack_node_of(c));
 	check(list_empty(&c->net->ports));
@@ -548,7 +548,7 @@ static void await_room(struct endpoint *ep, bool await)
 const struct carrier stack_carrier = {
 	.references = true,
 	.start = start,
-	.stop = stop,
+	.stop = stop_net,
 	.open = open_port,
 	.close = close_port,
 	.watch = watch,
