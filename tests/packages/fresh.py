@@ -1,25 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Fresh roots of Debian's suites, and commands inside them. Needs root, mmdebstrap and Debian's package servers."""
-import pathlib
-import subprocess
+from common import output
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIST = ROOT / "build/dist"
 MIRROR = "http://deb.debian.org/debian"
 USER = "tester"
-
-
-class Failure(Exception):
-    """One line that says what went wrong."""
-
-
-def output(command, **kwargs):
-    """Runs a command, and returns all that it has printed."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, **kwargs)
-    if done.returncode:
-        raise Failure(f"{' '.join(str(word) for word in command)}: status {done.returncode}\n{done.stdout[-3000:]}")
-    return done.stdout
 
 
 def make(suite, root, programs):

@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from fresh import DIST, Failure, USER, inside, make, output  # noqa: E402
+from common import DIST, Failure, output  # noqa: E402
+from fresh import USER, inside, make  # noqa: E402
 
 ROW = "{:<10} {:<12} {:<5} {:<7} {:<7} {}"
 LOCALE = ("env", "LC_ALL=C.UTF-8")

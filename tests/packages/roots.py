@@ -13,9 +13,9 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from fresh import DIST, Failure, ROOT, USER, inside, make, output  # noqa: E402
+from common import DIST, Failure, TESTS, output, verdict  # noqa: E402
+from fresh import USER, inside, make  # noqa: E402
 
-TESTS = ROOT / "debian/tests"
 # What debian/tests/control asks for besides the packages themselves.
 PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
 # What changes in a root whatever is installed: caches, logs and the lists of packages.
@@ -62,9 +62,8 @@ def try_suite(suite, found, root):
     strangers = [path for path in new if "/libibverbs.d/" in path or path.startswith("/etc/")]
     if not new or strangers:
         raise Failure(f"{suite}: files that other RDMA programs would notice: {strangers}")
-    tests = [path for path in sorted(TESTS.iterdir()) if path.name != "control"]
-    output(["cp", *tests, root / "opt"])
-    for test in tests:
+    output(["cp", *TESTS, root / "opt"])
+    for test in TESTS:
         inside(root, f"/opt/{test.name}", user=USER)
         print(f"{suite}: {test.name}: passed", flush=True)
         (root / "opt" / test.name).unlink()
@@ -76,15 +75,12 @@ def try_suite(suite, found, root):
 
 
 def main():
-    try:
-        found = packages()
-        look_at(found)
-        for suite in sys.argv[1:]:
-            with tempfile.TemporaryDirectory() as place:
-                try_suite(suite, found, pathlib.Path(place) / "root")
-    except Failure as failure:
-        sys.exit(f"roots: {failure}")
+    found = packages()
+    look_at(found)
+    for suite in sys.argv[1:]:
+        with tempfile.TemporaryDirectory() as place:
+            try_suite(suite, found, pathlib.Path(place) / "root")
 
 
 if __name__ == "__main__":
-    main()
+    verdict("roots", main)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What is said in several places agrees: sctpiw.conf(5) and docs/settings.md have each setting of config/config.c
-and no other, and the packages have the version of CMakeLists.txt."""
+and no other, and the packages have the version of CMakeLists.txt and want what build.sh wants for a build."""
 
 import pathlib
 import re
@@ -29,13 +29,32 @@ def settings_that_differ():
 
 def versions_that_differ():
     version = re.search(r"^project\(sctpiw VERSION ([\d.]+)", read("CMakeLists.txt"), re.M)[1]
-    debian = re.match(r"sctpiw \(([^)]+)\)", read("debian/changelog"))[1]
-    if debian != version:
-        yield f"debian/changelog has {debian}, CMakeLists.txt {version}"
+    spec = read("redhat/sctpiw.spec")
+    described = {
+        "debian/changelog": re.match(r"sctpiw \(([^)]+)\)", read("debian/changelog"))[1],
+        "redhat/sctpiw.spec": re.search(r"^Version: *(\S+)", spec, re.M)[1],
+        "the newest entry of redhat/sctpiw.spec": re.search(r"^%changelog\n\*.* - (\S+)-\d+$", spec, re.M)[1],
+    }
+    yield from (f"{name} has {found}, CMakeLists.txt {version}" for name, found in described.items() if found != version)
+
+
+def packages_that_differ():
+    """The packages that a build takes, in Debian and in Fedora: without the C library, which a compiler brings along."""
+    table = re.search(r"^BUILD_NEEDS='\n(.*?)^'", read("build.sh"), re.M | re.S)[1]
+    rows = [line.split() for line in table.splitlines()]
+    more = {"scdoc", "systemtap-sdt-dev", "systemtap-sdt-devel"}
+    control = re.search(r"^Build-Depends:\n(.*?)^\S", read("debian/control"), re.M | re.S)[1]
+    for name, column, always, found in (
+            ("debian/control", 2, {"gcc", "libc6-dev"}, set(re.findall(r"^ ([\w-]+)", control, re.M)) - {"debhelper-compat"}),
+            ("redhat/sctpiw.spec", 3, {"glibc-devel"},
+             set(re.findall(r"^BuildRequires: *(\S+)", read("redhat/sctpiw.spec"), re.M)))):
+        wanted = {row[column] for row in rows} - always
+        yield from (f"{name} lacks {package}, which build.sh wants" for package in sorted(wanted - found))
+        yield from (f"{name} wants {package}, which build.sh does not" for package in sorted(found - wanted - more))
 
 
 def main():
-    wrong = [*settings_that_differ(), *versions_that_differ()]
+    wrong = [*settings_that_differ(), *versions_that_differ(), *packages_that_differ()]
     print("\n".join(wrong) or "the pages and the packages agree with the code")
     sys.exit(bool(wrong))
 

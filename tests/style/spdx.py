@@ -6,13 +6,13 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("providers", "kernel-abi", "utils", "tests", ".ci")
+FOLDERS = ("providers", "kernel-abi", "utils", "tests", "redhat", ".ci")
 LICENCE = "SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause"
 STYLES = {
     "/* {} */": (".c", ".h"),
     "// {}": (".cpp",),
     "-- {}": (".lua",),
-    "# {}": (".py", ".sh", ".cmake", ".txt", ".bash"),
+    "# {}": (".py", ".sh", ".cmake", ".txt", ".bash", ".spec", ".toml", ".rpmlintrc"),
 }
 
 
