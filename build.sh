@@ -26,9 +26,10 @@ usage: ./build.sh [COMMAND]
              many lines of each room they run. Arguments go to ctest: [-R REGEX]
   dist       write the source tarball build/dist/sctpiw-VERSION.tar.xz
   deb        build the Debian packages in build/dist/
-  roots      build the Debian packages, install them in fresh roots of these suites, and run their tests there as
-             an ordinary user: [bookworm|trixie...], bookworm. With --native in front, build the source tarball
-             in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. Both need root
+  roots      build the Debian packages twice and compare them, install them in fresh roots of these suites, and run
+             their tests there as an ordinary user: [bookworm|trixie...], bookworm. With --native in front, build
+             the source tarball in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. Both
+             need root
   rpm        build the packages for Fedora in build/dist/, unpack them, and run the device from there as an
              ordinary user
   clean      remove the build directories
@@ -423,7 +424,7 @@ roots() { # [--native] SUITE...
 		dist && tests/packages/native.py "$@"
 	else
 		say "packages in fresh roots: $*"
-		deb && tests/packages/roots.py "$@"
+		deb && tests/packages/reproduce.py && tests/packages/roots.py "$@"
 	fi
 }
 
