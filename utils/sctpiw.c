@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
- * find the device, and executes CMD; "sctpiw env" prints that environment.
+ * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
+ * what programs find there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,18 +14,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "config/config_known.h"
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
+#include "launcher/list.h"
+#include "launcher/options.h"
 #include "launcher/parts.h"
 #include "launcher/reach.h"
 #include "launcher/settings.h"
+
+#define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
+
+static const char *command; /* the one that speaks, or NULL */
 
 void complain(const char *fmt, ...)
 {
 	va_list ap;
 
-	fputs("sctpiw: ", stderr);
+	fprintf(stderr, "sctpiw%s%s: ", command ? " " : "", command ? command : "");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -35,111 +42,69 @@ static void usage(FILE *out)
 {
 	fputs("Usage: sctpiw run [OPTION]... [--] CMD [ARG]...\n"
 	      "       sctpiw env [OPTION]...\n"
-	      "       sctpiw help | version\n"
+	      "       sctpiw list [OPTION]...\n"
+	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
 	      "\n"
 	      "  run   run CMD with the device sctpiw0; sctpiw run --help tells more\n"
 	      "  env   print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
+	      "  list  print the device, its port and its GIDs\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
 	      out);
 }
 
-static void usage_run(FILE *out)
-{
-	const struct config_name *name;
-
-	fputs("Usage: sctpiw run [OPTION]... [--] CMD [ARG]...\n"
-	      "\n"
-	      "Run CMD, and what it starts, with the RDMA device sctpiw0.\n"
-	      "\n"
-	      "  --provider FILE      the provider to load instead of this installation's; its name\n"
-	      "                       ends in " PROVIDER_SUFFIX "\n"
-	      "  --config FILE        settings from this file, instead of ~/.config/sctpiw.conf or\n"
-	      "                       /etc/sctpiw.conf\n"
-	      "  -h, --help           this text\n"
-	      "\n"
-	      "Settings; they stand above the environment, and that above the file:\n"
-	      "\n",
-	      out);
-	for (unsigned int i = 0; (name = config_names(i)); i++) {
-		int n = fprintf(out, "  --%s%s", name->name, name->flag ? "[=VALUE]" : " VALUE");
-
-		fprintf(out, "%*s%s:\n%23s%s; else %s\n", 23 - n, "", name->help, "", name->allowed,
-			name->dflt);
-	}
-	fputs("\n"
-	      "LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER, SCTPIW_SYSROOT and a variable\n"
-	      "for each setting are set. Out of reach, with a warning: setuid and setgid programs,\n"
-	      "statically linked ones, and those of another libc or architecture.\n"
-	      "\n"
-	      "Exit status: CMD's own; 2 wrong usage, 125 this installation is incomplete,\n"
-	      "126 CMD cannot be executed, 127 CMD is not found.\n",
-	      out);
-}
-
 /*
- * Values of the options that have no letter; those of the settings follow, in the order of their
- * table.
+ * Takes the options of a command, and sets the environment. Returns the exit status, or -1 to go
+ * on, with optind behind the options.
  */
-enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_SETTINGS };
-
-static const struct option own_options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ "provider", required_argument, NULL, OPT_PROVIDER },
-	{ "config", required_argument, NULL, OPT_CONFIG },
-};
-enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
-
-/*
- * Takes the options, and sets the environment. Returns the exit status, or -1 to go on, with optind
- * at CMD.
- */
-static int prepare(int argc, char **argv)
+static int prepare(const struct options_of *of, int argc, char **argv, struct options *options)
 {
-	struct option options[OWN_OPTIONS + CONFIG_SETTINGS + 1];
-	const char *provider = NULL;
 	struct parts parts;
-	int opt;
+	int status;
 
-	memcpy(options, own_options, sizeof(own_options));
-	settings_options(options + OWN_OPTIONS, OPT_SETTINGS);
-	while ((opt = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
-		switch (opt) {
-		case 'h':
-			usage_run(stdout);
-			return EXIT_SUCCESS;
-		case OPT_PROVIDER:
-			provider = optarg;
-			break;
-		case OPT_CONFIG:
-			if (!settings_take_file(optarg))
-				return EXIT_BROKEN;
-			break;
-		case '?':
-			fputs("Try 'sctpiw run --help'.\n", stderr);
-			return EXIT_USAGE;
-		default:
-			if (!settings_take(opt - OPT_SETTINGS, optarg))
-				return EXIT_USAGE;
-		}
+	command = of->command;
+	status = options_take(of, argc, argv, options);
+	if (status)
+		return status;
+	if (options->help) {
+		options_help(of);
+		return EXIT_SUCCESS;
 	}
-	if (!settings_check())
+	if (of != &options_of_run && optind < argc) {
+		complain("takes no argument: take %s away", argv[optind]);
 		return EXIT_USAGE;
-	if (!parts_find(&parts, provider) || !environment_set(&parts))
+	}
+	if (!parts_find(&parts, options->provider) || !environment_set(&parts))
 		return EXIT_BROKEN;
 	return -1;
 }
 
+/* Says why CMD was not run, and what to do. Returns the exit status. */
+static int complain_not_run(const char *cmd, int error)
+{
+	const char *more = "";
+
+	if (error == ENOENT && !strchr(cmd, '/'))
+		more = " in the directories of PATH";
+	else if (error == ENOENT && !access(cmd, F_OK))
+		more = ": it is there, but not the interpreter or dynamic loader that it names";
+	else if (error == EACCES)
+		more = ": it has to be a program, with the right to execute it (chmod +x)";
+	complain("%s: %s%s", cmd, strerror(error), more);
+	return error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
 static int run(int argc, char **argv)
 {
-	int status = prepare(argc, argv);
+	struct options options;
+	int status = prepare(&options_of_run, argc, argv, &options);
 
 	if (status >= 0)
 		return status;
 	if (optind >= argc) {
-		complain("run: no command given\nTry 'sctpiw run --help'.");
+		complain("no command given: sctpiw run [OPTION]... -- CMD, as --help tells");
 		return EXIT_USAGE;
 	}
 	if (!settings_make_files())
@@ -147,21 +112,16 @@ static int run(int argc, char **argv)
 	argv += optind;
 	reach_warn(argv[0]);
 	execvp(argv[0], argv);
-	status = errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
-	complain("%s: %s", argv[0], strerror(errno));
-	return status;
+	return complain_not_run(argv[0], errno);
 }
 
 static int print_environment(int argc, char **argv)
 {
-	int status = prepare(argc, argv);
+	struct options options;
+	int status = prepare(&options_of_env, argc, argv, &options);
 
 	if (status >= 0)
 		return status;
-	if (optind < argc) {
-		complain("env: takes no argument");
-		return EXIT_USAGE;
-	}
 	if (!settings_make_files())
 		return EXIT_USAGE;
 	environment_print();
@@ -169,29 +129,98 @@ static int print_environment(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b, const char *c)
+static int list(int argc, char **argv)
 {
-	return !strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c);
+	struct options options;
+	int status = prepare(&options_of_list, argc, argv, &options);
+
+	return status >= 0 ? status : list_run(options.json);
+}
+
+static int help(int argc, char **argv);
+
+static int version(int argc, char **argv)
+{
+	if (argc > 1) {
+		complain("version takes no argument: take %s away", argv[1]);
+		return EXIT_USAGE;
+	}
+	puts("sctpiw " SCTPIW_VERSION);
+	return EXIT_SUCCESS;
+}
+
+static const struct {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	const struct options_of *of; /* NULL: it has no help of its own */
+} commands[] = {
+	{ "run", run, &options_of_run },
+	{ "env", print_environment, &options_of_env },
+	{ "list", list, &options_of_list },
+	{ "help", help, NULL },
+	{ "version", version, NULL },
+	{ "--help", help, NULL },
+	{ "-h", help, NULL },
+	{ "--version", version, NULL },
+	{ "-V", version, NULL },
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* The index of the command, or -1 after a line on standard error. */
+static int find_command(const char *word)
+{
+	const char *names[N_COMMANDS], *nearest;
+
+	for (int i = 0; i < N_COMMANDS; i++) {
+		names[i] = commands[i].name;
+		if (!strcmp(word, names[i]))
+			return i;
+	}
+	nearest = config_known_nearest(word, names, N_COMMANDS, MISTYPED);
+	complain("no such command: %s%s%s; 'sctpiw --help' lists all", word,
+		 nearest ? "; did you mean " : "", nearest ? nearest : "");
+	return -1;
+}
+
+static int help(int argc, char **argv)
+{
+	int i = argc > 1 ? find_command(argv[1]) : -1;
+
+	if (argc > 1 && i < 0)
+		return EXIT_USAGE;
+	if (argc > 2) {
+		complain("help takes one command: take %s away", argv[2]);
+		return EXIT_USAGE;
+	}
+	if (i >= 0 && commands[i].of)
+		options_help(commands[i].of);
+	else
+		usage(stdout);
+	return EXIT_SUCCESS;
+}
+
+/* The exit status of what has printed: what could not be written is an error. */
+static int finish(int status)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		complain("standard output: %s", strerror(errno));
+		return EXIT_BROKEN;
+	}
+	return status;
 }
 
 int main(int argc, char **argv)
 {
+	int i;
+
+	if (list_is_inside(argv[0])) {
+		command = options_of_list.command;
+		return finish(list_inside(argc, argv));
+	}
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (is_one_of(argv[1], "help", "--help", "-h")) {
-		usage(stdout);
-		return EXIT_SUCCESS;
-	}
-	if (is_one_of(argv[1], "version", "--version", "-V")) {
-		puts("sctpiw " SCTPIW_VERSION);
-		return EXIT_SUCCESS;
-	}
-	if (!strcmp(argv[1], "run"))
-		return run(argc - 1, argv + 1);
-	if (!strcmp(argv[1], "env"))
-		return print_environment(argc - 1, argv + 1);
-	complain("no such command: %s\nTry 'sctpiw --help'.", argv[1]);
-	return EXIT_USAGE;
+	i = find_command(argv[1]);
+	return i < 0 ? EXIT_USAGE : finish(commands[i].main(argc - 1, argv + 1));
 }

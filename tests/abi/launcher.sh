@@ -26,7 +26,7 @@ expect 0 Usage: "$sctpiw" run --help
 expect 2 Usage: "$sctpiw"
 expect 2 "no such command" "$sctpiw" nonsense
 expect 2 "no command" run
-expect 2 "Try" "$sctpiw" run --nonsense
+expect 2 "there is no option --nonsense" "$sctpiw" run --nonsense
 expect 125 "No such file" "$sctpiw" run --provider /nowhere/x-rdmav34.so -- true
 expect 125 "end in" "$sctpiw" run --provider /bin/true -- true
 expect 0 "" run true
@@ -95,6 +95,28 @@ echo 'llp = udp' >"$tmp/conf"
 out=$(cd "$tmp" && eval "$("$sctpiw" env --provider "$fake" --log debug --config conf)"
 	echo "$SCTPIW_LOG $SCTPIW_CONFIG")
 [ "$out" = "debug $tmp/conf" ] || { echo "sctpiw env: $out"; failed=1; }
+
+# sctpiw list
+guid=0102:0304:0506:0708
+expect 0 "device sctpiw0 node_type rnic node_guid $guid" "$sctpiw" list --provider "$fake"
+expect 0 "link sctpiw0/1 state ACTIVE physical_state LinkUp link_layer Ethernet rate " "$sctpiw" list --provider "$fake"
+expect 0 "\"device\":\"sctpiw0\",\"node_type\":\"rnic\",\"node_guid\":\"$guid\"" "$sctpiw" list --json --provider "$fake"
+expect 1 "[]" "$sctpiw" list --json --provider "$wrong"
+expect 125 "standard output: No space left on device" sh -c "'$sctpiw' list --provider '$fake' >/dev/full"
+out=$("$sctpiw" list) || failed=1
+for address in $(ip -o addr show scope host up 2>/dev/null | awk '{ sub("/.*", "", $4); print $4 }'); do
+	case $address in *.*) address=::ffff:$address ;; esac
+	echo "$out" | grep -q "^gid sctpiw0/1/[0-9]* $address netdev lo type RoCE v2$" || { echo "list: no $address: $out"; failed=1; }
+done
+if python3 -c 1 2>/dev/null; then
+	count=$("$sctpiw" list --json | python3 -c 'import json, sys
+device, = json.load(sys.stdin)
+port, = device["ports"]
+assert port["port"] == 1 and port["state"] in ("ACTIVE", "DOWN") and device["node_type"] == "rnic"
+assert all(gid["netdev"] for gid in port["gids"])
+print(len(port["gids"]))')
+	[ "$count" = "$(echo "$out" | grep -c ^gid)" ] || { echo "list --json: $count GIDs: $out"; failed=1; }
+fi
 
 # The user is warned of programs that will not see the device, and they are run.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then

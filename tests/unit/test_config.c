@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
+#include "config/config_known.h"
 
 static struct config_builder b;
 static struct config_error err;
@@ -260,9 +261,6 @@ static void files(void **state)
 	assert_int_equal(b.config.log, LOG_LEVEL_DEBUG);
 	assert_int_equal(b.config.silent_limit, 7000000000);
 	assert_string_equal(b.origin[0], "F:4");
-	/* The last one counts. */
-	assert_true(parse("share = no\nshare = yes\n"));
-	assert_true(b.config.share);
 	/* Long comments are nobody's business, and blanks before a name are not. */
 	assert_true(parse("# " BLANKS50 BLANKS50 BLANKS50 BLANKS50 "x\nllp=ip\n"));
 	assert_true(parse(BLANKS50 BLANKS50 BLANKS50 BLANKS50 "llp = ip\n"));
@@ -277,6 +275,10 @@ static void files(void **state)
 	refuses_file("[a]\nllp = ip\n",
 		     "F:2: there are no [sections] here: take the one above away");
 	refuses_file("[a\n", "F:1: this line is not of the form NAME = VALUE");
+	refuses_file("share = no\n\nshare = yes\nllp = tcp\n",
+		     "F:3: share stands in line 1 already: take one of the two away");
+	refuses_file("log = info\nlog = info\n",
+		     "F:2: log stands in line 1 already: take one of the two away");
 	refuses_file("log=info\nllp =" BLANKS50 BLANKS50 BLANKS50 BLANKS50 "ip\n",
 		     "F:2: this line is too long: use the environment, or the command line");
 	config_init(&b);
@@ -327,10 +329,57 @@ static void write_file(const char *path, const char *text)
 	fclose(f);
 }
 
+static void mistyped(void **state)
+{
+	static const struct {
+		const char *entry, *name, *nearest; /* no name: it is known, or none of ours */
+	} cases[] = {
+		{ "SCTPIW_FOO=1", "SCTPIW_FOO", "SCTPIW_LOG" },
+		{ "SCTPIW_LPP=ip", "SCTPIW_LPP", "SCTPIW_LLP" },
+		{ "SCTPIW_LLPS", "SCTPIW_LLPS", "SCTPIW_LLP" },
+		{ "SCTPIW_SILENTLIMIT=5", "SCTPIW_SILENTLIMIT", "SCTPIW_SILENT_LIMIT" },
+		{ "SCTPIW_\033[2J=", "SCTPIW_?[2J", "SCTPIW_LLP" },
+		{ "SCTPIW_=1", "SCTPIW_", "SCTPIW_LLP" },
+		{ "SCTPIW_LLP=nonsense" },
+		{ "SCTPIW_CONFIG=" },
+		{ "SCTPIW_SYSROOT=/" },
+		{ "SCTPIW_E2E_ANYTHING=1" },
+		{ "SCTPIWX=1" },
+		{ "PATH=SCTPIW_FOO" },
+	};
+	static const char *const words[] = { "run", "env", "list" };
+	char name[CONFIG_VARIABLE_LEN], *longest = malloc(300);
+	const char *nearest;
+
+	for (unsigned int i = 0; config_names(i); i++) {
+		snprintf(name, sizeof(name), "%s=1", config_names(i)->env);
+		assert_false(config_known_mistyped(name, name, &nearest));
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(config_known_mistyped(cases[i].entry, name, &nearest),
+				 cases[i].name != NULL);
+		if (!cases[i].name)
+			continue;
+		assert_string_equal(name, cases[i].name);
+		assert_string_equal(nearest, cases[i].nearest);
+	}
+	memset(longest, 'X', 299);
+	memcpy(longest, "SCTPIW_", 7);
+	longest[299] = '\0';
+	assert_true(config_known_mistyped(longest, name, &nearest));
+	assert_int_equal(strlen(name), CONFIG_VARIABLE_LEN - 1);
+	free(longest);
+	assert_string_equal(config_known_nearest("rnu", words, 3, 2), "run");
+	assert_string_equal(config_known_nearest("lst", words, 3, 1), "list");
+	assert_null(config_known_nearest("nonsense", words, 3, 2));
+	assert_null(config_known_nearest("rn", words, 3, 0));
+}
+
 /* The environment over the file; the file that is asked for, or the user's. */
 static void sources(void **state)
 {
 	char dir[] = "/tmp/sctpiw-config-XXXXXX", path[128];
+	bool options[CONFIG_SETTINGS];
 	struct config c;
 
 	assert_non_null(mkdtemp(dir));
@@ -339,35 +388,40 @@ static void sources(void **state)
 	setenv("XDG_CONFIG_HOME", dir, 1);
 	snprintf(path, sizeof(path), "%s/sctpiw.conf", dir);
 	write_file(path, "log = debug\nsilent-limit = 5\n");
-	assert_true(config_load(&c, &err));
+	assert_true(config_load(&c, NULL, &err));
 	assert_int_equal(c.log, LOG_LEVEL_DEBUG);
 	setenv("SCTPIW_LOG", "info", 1);
 	setenv("SCTPIW_SILENT_LIMIT", "", 1);
-	assert_true(config_load(&c, &err));
+	assert_true(config_load(&c, NULL, &err));
 	assert_int_equal(c.log, LOG_LEVEL_INFO);
 	assert_int_equal(c.silent_limit, 5000000000);
 
 	write_file(path, "llp = ip\n");
 	setenv("SCTPIW_ENCAP_PORT", "9899", 1);
-	assert_false(config_load(&c, &err));
+	assert_false(config_load(&c, NULL, &err));
 	assert_non_null(
 		strstr(err.text, "SCTPIW_ENCAP_PORT: encap-port does not go with llp = ip of "));
 	assert_non_null(strstr(err.text, "/sctpiw.conf:1: "));
+	/* What an option has set bears the option's name. */
+	for (unsigned int i = 0; config_names(i); i++)
+		options[i] = !strcmp(config_names(i)->name, "encap-port");
+	assert_false(config_load(&c, options, &err));
+	assert_memory_equal(err.text, "--encap-port: ", 14);
 	unsetenv("SCTPIW_ENCAP_PORT");
 
 	setenv("SCTPIW_CONFIG", "/dev/null", 1);
-	assert_true(config_load(&c, &err));
+	assert_true(config_load(&c, NULL, &err));
 	assert_int_equal(c.carrier, CONFIG_CARRIER_UDP);
 	setenv("SCTPIW_CONFIG", dir, 1);
-	assert_false(config_load(&c, &err));
+	assert_false(config_load(&c, NULL, &err));
 	assert_non_null(strstr(err.text, ": Is a directory"));
 	setenv("SCTPIW_CONFIG", "/dev/zero", 1);
-	assert_false(config_load(&c, &err));
+	assert_false(config_load(&c, NULL, &err));
 	assert_string_equal(err.text, "/dev/zero: longer than 64 KiB: that is no file of settings");
 	/* What was asked for has to be there; what was not, need not. */
 	setenv("SCTPIW_CONFIG", path, 1);
 	unlink(path);
-	assert_false(config_load(&c, &err));
+	assert_false(config_load(&c, NULL, &err));
 	assert_non_null(strstr(err.text, "sctpiw.conf: No such file or directory"));
 	setenv("SCTPIW_CONFIG", "", 1);
 	unsetenv("XDG_CONFIG_HOME");
@@ -376,7 +430,7 @@ static void sources(void **state)
 	setenv("HOME", dir, 1);
 	snprintf(path, sizeof(path), "%s/.config/sctpiw.conf", dir);
 	write_file(path, "in-order = 1\n");
-	assert_true(config_load(&c, &err));
+	assert_true(config_load(&c, NULL, &err));
 	assert_true(c.in_order);
 	unlink(path);
 	*strrchr(path, '/') = '\0';
@@ -401,6 +455,7 @@ int main(void)
 		cmocka_unit_test_setup(together, setup),
 		cmocka_unit_test_setup(files, setup),
 		cmocka_unit_test_setup(garbage, setup),
+		cmocka_unit_test_setup(mistyped, setup),
 		cmocka_unit_test_setup(sources, setup),
 	};
 

@@ -13,10 +13,17 @@ _sctpiw() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list help version --help --version" -- "$current")
 		return
 	fi
-	[ "${COMP_WORDS[1]}" = run ] || [ "${COMP_WORDS[1]}" = env ] || return
+	case ${COMP_WORDS[1]} in
+	run | env | list) ;;
+	help)
+		mapfile -t COMPREPLY < <(compgen -W "run env list" -- "$current")
+		return
+		;;
+	*) return ;;
+	esac
 	# Behind the options the words are those of the command that is run.
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
@@ -35,7 +42,7 @@ _sctpiw() {
 		[ ${#COMPREPLY[@]} -gt 0 ] && return
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$(sctpiw run --help | grep -o '^  --[a-z-]*') --help --" -- "$current")
+	mapfile -t COMPREPLY < <(compgen -W "$(sctpiw "${COMP_WORDS[1]}" --help | grep -o '^  --[a-z-]*') --help --" -- "$current")
 }
 
 complete -F _sctpiw sctpiw

@@ -8,14 +8,14 @@
 
 /* Exit statuses of the launcher itself; env, nice and timeout use the same ones. */
 #define EXIT_USAGE 2
-#define EXIT_BROKEN 125 /* parts of this installation are missing */
+#define EXIT_BROKEN 125 /* the launcher itself failed: parts of this installation are missing */
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
 
 /* libibverbs appends this to the names in RDMAV_DRIVERS. */
 #define PROVIDER_SUFFIX "-rdmav34.so"
 
-/* Prints a line on standard error, with the name of the program in front. */
+/* Prints a line on standard error, with the name of the program and its command in front. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

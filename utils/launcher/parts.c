@@ -57,9 +57,13 @@ bool parts_find(struct parts *parts, const char *provider)
 	*strrchr(self, '/') = '\0';
 	if (!find_library(parts->preload, self, "libsctpiw-preload.so"))
 		return false;
-	if (provider && (!realpath(provider, parts->provider) || stat(parts->provider, &st) ||
-			 !S_ISREG(st.st_mode))) {
+	if (provider && (!realpath(provider, parts->provider) || stat(parts->provider, &st))) {
 		complain("provider %s: %s", provider, strerror(errno));
+		return false;
+	}
+	if (provider && !S_ISREG(st.st_mode)) {
+		complain("provider %s: this is not a file; its name ends in " PROVIDER_SUFFIX,
+			 provider);
 		return false;
 	}
 	if (!provider && !find_library(parts->provider, self, "libsctpiw" PROVIDER_SUFFIX))

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/config_known.h"
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
 
@@ -67,6 +68,18 @@ bool settings_take(int i, const char *value)
 	return name->path ? set_path(name->env, value) : !setenv(name->env, value, 1);
 }
 
+void settings_warn(void)
+{
+	char name[CONFIG_VARIABLE_LEN];
+	const char *nearest;
+
+	for (char **entry = environ; *entry; entry++) {
+		if (config_known_mistyped(*entry, name, &nearest))
+			complain("warning: there is no variable %s; the nearest is %s", name,
+				 nearest);
+	}
+}
+
 bool settings_check(void)
 {
 	struct config config;
@@ -75,7 +88,7 @@ bool settings_check(void)
 
 	for (int i = 0; i < CONFIG_SETTINGS; i++)
 		any |= given[i];
-	if (!any || config_load(&config, &why))
+	if (!any || config_load(&config, given, &why))
 		return true;
 	complain("%s", why.text);
 	return false;
@@ -102,6 +115,10 @@ bool settings_make_files(void)
 
 bool settings_take_file(const char *path)
 {
+	if (!*path) {
+		complain("--config needs the name of a file");
+		return false;
+	}
 	config_file = path;
 	return set_path("SCTPIW_CONFIG", path);
 }

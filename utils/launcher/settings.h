@@ -27,6 +27,9 @@ bool settings_take(int i, const char *value);
 /* Takes --config FILE. False after a line on standard error. */
 bool settings_take_file(const char *path);
 
+/* Warns of variables of the environment whose names are nearly those of ours: a line for each. */
+void settings_warn(void);
+
 /*
  * Checks all settings together, if the command line gives any: the user is told of what is wrong
  * here at once, and not when CMD opens the device. False after a line on standard error.

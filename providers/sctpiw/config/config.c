@@ -375,7 +375,8 @@ struct reader {
 	const char *source, *text, *end;
 	unsigned int line;
 	struct config_error *err;
-	unsigned int err_line; /* 0: none yet */
+	unsigned int err_line;		     /* 0: none yet */
+	unsigned int lines[CONFIG_SETTINGS]; /* where each setting stands; 0: nowhere yet */
 };
 
 static bool complain(struct reader *r, const char *what)
@@ -418,6 +419,25 @@ static char *next_line(char *buf, int size, void *user)
 	return buf;
 }
 
+/* False, and an error, if an earlier line has the same name: one of the two is not meant. */
+static bool is_first(struct reader *r, const char *name)
+{
+	char what[80];
+
+	for (size_t i = 0; i < N_ITEMS(settings); i++) {
+		if (strcmp(settings[i].n.name, name))
+			continue;
+		if (r->lines[i]) {
+			snprintf(what, sizeof(what),
+				 "%s stands in line %u already: take one of the two away", name,
+				 r->lines[i]);
+			return complain(r, what);
+		}
+		r->lines[i] = r->line;
+	}
+	return true;
+}
+
 static int take(void *user, const char *section, const char *name, const char *value)
 {
 	struct reader *r = user;
@@ -427,6 +447,8 @@ static int take(void *user, const char *section, const char *name, const char *v
 		return 1;
 	if (*section)
 		return complain(r, "there are no [sections] here: take the one above away");
+	if (!is_first(r, name))
+		return 0;
 	snprintf(origin, sizeof(origin), "%s:%u", r->source, r->line);
 	if (config_set(r->b, origin, name, value, r->err))
 		return 1;

@@ -88,7 +88,8 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 		struct config_error *err);
 /*
  * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source
- * is its name. false: err says what is wrong with the first line that was not understood.
+ * is its name. false: err says what is wrong with the first line that was not understood, or that
+ * repeats the name of an earlier one.
  */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);
@@ -99,9 +100,12 @@ bool config_parse(struct config_builder *b, const char *source, const char *text
 bool config_finish(struct config_builder *b, struct config_error *err);
 
 /*
- * Does all of that with the process's own file and environment, which goes before the file. false:
- * err says why, and *config is as it was. (config_load.c)
+ * Does all of that with the process's own file and environment, which goes before the file.
+ * options: a flag for each setting whose variable was set by an option of the command line, which
+ * then is what an error names; NULL: there is none. false: err says why, and *config is as it was.
+ * (config_load.c)
  */
-bool config_load(struct config *config, struct config_error *err);
+bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
+		 struct config_error *err);
 
 #endif

@@ -103,9 +103,11 @@ static bool load_files(struct config_builder *b, struct config_error *err)
 	return !is_there(SYSTEM_FILE) || load_file(b, SYSTEM_FILE, err);
 }
 
-bool config_load(struct config *config, struct config_error *err)
+bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
+		 struct config_error *err)
 {
 	const struct config_name *name;
+	char option[32];
 	struct config_builder b;
 
 	config_init(&b);
@@ -114,7 +116,10 @@ bool config_load(struct config *config, struct config_error *err)
 	for (unsigned int i = 0; (name = config_names(i)); i++) {
 		const char *value = secure_getenv(name->env);
 
-		if (value && *value && !config_set(&b, name->env, name->name, value, err))
+		snprintf(option, sizeof(option), "--%s", name->name);
+		if (value && *value &&
+		    !config_set(&b, options && options[i] ? option : name->env, name->name, value,
+				err))
 			return false;
 	}
 	if (!config_finish(&b, err))

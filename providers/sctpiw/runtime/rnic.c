@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/config_known.h"
 #include "conn/user_sctp.h"
 #include "log/log.h"
 #include "net/capture.h"
@@ -148,13 +149,29 @@ static void complain(const char *why)
 		log_error("no RDMA device: %s", why);
 }
 
+/*
+ * Names the variables that are nearly ours. The launcher has warned of them already; a program that
+ * was started without it is told at level info.
+ */
+static void name_mistyped(void)
+{
+	char name[CONFIG_VARIABLE_LEN];
+	const char *nearest;
+
+	for (char **entry = environ; entry && *entry; entry++) {
+		if (config_known_mistyped(*entry, name, &nearest))
+			log_info("there is no variable %s; the nearest is %s", name, nearest);
+	}
+}
+
 static int configure(struct rnic *r, struct config_error *why)
 {
 	struct net *net = &r->shard.net;
 
-	if (!config_load(&r->config, why))
+	if (!config_load(&r->config, NULL, why))
 		return -EINVAL;
 	log_set_level(r->config.log);
+	name_mistyped();
 	if (*r->config.capture) {
 		net->capture = capture_open(r->config.capture, why);
 		if (!net->capture)

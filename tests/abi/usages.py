@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Wrong uses of the launcher: each gets an exit status, and one line with the cause and the remedy.
+
+usages.py SCTPIW FAKE_PROVIDER WRONG_PROVIDER
+"""
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+# Command line (behind "sctpiw"; variables may stand in front), exit status, words of the one line on standard error.
+# {tmp} has the files that main() makes, and {fake} is a provider without a network.
+CASES = [
+    # commands
+    ("nonsense", 2, "sctpiw: no such command: nonsense", "sctpiw --help"),
+    ("rnu true", 2, "sctpiw: no such command: rnu", "did you mean run"),
+    ("lst", 2, "sctpiw: no such command: lst", "did you mean list"),
+    ("--json", 2, "sctpiw: no such command: --json", "sctpiw --help"),
+    ("''", 2, "sctpiw: no such command: ;", "sctpiw --help"),
+    ("help nonsense", 2, "no such command: nonsense", "sctpiw --help"),
+    ("version now", 2, "version takes no argument", "take now away"),
+    ("--version now", 2, "version takes no argument", "take now away"),
+    ("help run now", 2, "help takes one command", "take now away"),
+    ("env true", 2, "sctpiw env: takes no argument", "take true away"),
+    ("env -- true", 2, "sctpiw env: takes no argument", "take true away"),
+    ("list sctpiw0", 2, "sctpiw list: takes no argument", "take sctpiw0 away"),
+    # options
+    ("run", 2, "sctpiw run: no command given", "--help"),
+    ("run --", 2, "sctpiw run: no command given", "--help"),
+    ("run --log debug", 2, "sctpiw run: no command given", "--help"),
+    ("run --nonsense true", 2, "sctpiw run: there is no option --nonsense", "--help"),
+    ("run --lgo debug true", 2, "sctpiw run: there is no option --lgo", "did you mean --log"),
+    ("run --inorder true", 2, "sctpiw run: there is no option --inorder", "did you mean --in-order"),
+    ("run --in_order true", 2, "sctpiw run: there is no option --in_order", "did you mean --in-order"),
+    ("run --json true", 2, "sctpiw run: there is no option --json", "--help"),
+    ("env --json", 2, "sctpiw env: there is no option --json", "--help"),
+    ("list --jsno", 2, "sctpiw list: there is no option --jsno", "did you mean --json"),
+    ("run -x true", 2, "sctpiw run: there is no option -x", "--help"),
+    ("run -xh true", 2, "sctpiw run: there is no option -x", "--help"),
+    ("run --s=3 true", 2, "sctpiw run: --s is not clear: 2 options begin so", "whole name"),
+    ("run --help=3", 2, "sctpiw run: --help takes no value", "take away"),
+    ("list --json=yes", 2, "sctpiw list: --json takes no value", "take away"),
+    # values that are forgotten
+    ("run --llp", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
+    ("run --llp --", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
+    ("run --llp -- true", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
+    ("run --llp --log debug true", 2, "sctpiw run: --llp needs a value", "--llp=VALUE"),
+    ("run --capture --trace {tmp}/f true", 2, "sctpiw run: --capture needs a value", "--capture=VALUE"),
+    ("run --config -- true", 2, "sctpiw run: --config needs a value", "--config=VALUE"),
+    ("run --provider", 2, "sctpiw run: --provider needs a value", "--provider=VALUE"),
+    ("run --config= true", 2, "sctpiw run: --config needs the name of a file"),
+    ("run --provider= true", 2, "sctpiw run: --provider needs the name of a file"),
+    # values of flags, which stand behind a =
+    ("run --share no -- true", 2, "--share no is not clear", "--share=no", "--share -- no"),
+    ("run --share no true", 2, "--share no is not clear", "--share=no", "--share -- no"),
+    ("run --in-order yes true", 2, "--in-order yes is not clear", "--in-order=yes", "--in-order -- yes"),
+    ("run --in-order 1 true", 2, "--in-order 1 is not clear", "--in-order=1"),
+    ("run --in-order=maybe true", 2, "--in-order: in-order = maybe is not understood", "yes, no, 1 or 0"),
+    ("run --share= true", 2, "--share: share =  is not understood", "yes, no, 1 or 0"),
+    # values that are not allowed
+    ("run --llp tcp true", 2, "--llp: llp = tcp is not understood", "udp, ip or kernel"),
+    ("env --llp tcp", 2, "sctpiw env: --llp: llp = tcp is not understood", "udp, ip or kernel"),
+    ("list --llp tcp", 2, "sctpiw list: --llp: llp = tcp is not understood", "udp, ip or kernel"),
+    ("run --llp= true", 2, "--llp: llp =  is not understood", "udp, ip or kernel"),
+    ("run --encap-port 65536 true", 2, "--encap-port: encap-port = 65536", "1 to 65535"),
+    ("run --silent-limit 0 true", 2, "--silent-limit: silent-limit = 0", "from 1 to 86400"),
+    ("run --silent-limit 5s true", 2, "--silent-limit: silent-limit = 5s", "from 1 to 86400"),
+    ("run --request-limit -1 true", 2, "--request-limit: request-limit = -1", "from 1 to 1000000"),
+    ("run --log verbose true", 2, "--log: log = verbose", "error, info or debug"),
+    ("run --node-type hca true", 2, "--node-type: node-type = hca", "rnic or ca"),
+    ("run --peer-to-peer on true", 2, "--peer-to-peer: peer-to-peer = on", "off, send, write, read or any"),
+    ("run --capture= true", 2, "--capture: capture =  is not understood", "a file"),
+    # settings that do not go together: what the user wrote is blamed
+    ("run --encap-port none true", 2, "--encap-port: encap-port does not go with llp = udp:", "same, or 1 to 65535"),
+    ("SCTPIW_ENCAP_PORT=none run --log info true", 2, ": SCTPIW_ENCAP_PORT: encap-port does not go", "same, or"),
+    ("run --llp ip --encap-port 9899 true", 2, ": --encap-port: encap-port does not go with llp = ip of --llp", "none"),
+    ("SCTPIW_LLP=ip run --encap-port 9899 true", 2, ": --encap-port: ", "llp = ip of SCTPIW_LLP", "none"),
+    ("SCTPIW_ENCAP_PORT=9899 run --llp ip true", 2, ": SCTPIW_ENCAP_PORT: ", "llp = ip of --llp", "none"),
+    ("run --llp kernel --capture {tmp}/k true", 2, "--capture: capture does not go with llp = kernel", "tcpdump"),
+    ("run --capture {tmp}/k --trace {tmp}/k true", 2, "--trace: trace does not go with capture", "of --capture"),
+    # files of settings
+    ("run --config /nowhere/f true", 2, "/nowhere/f: No such file"),
+    ("run --config {tmp} true", 2, "{tmp}: Is a directory"),
+    ("run --config {tmp}/tcp.conf true", 2, "{tmp}/tcp.conf:2: llp = tcp is not understood", "udp, ip or kernel"),
+    ("run --config {tmp}/twice.conf true", 2, "{tmp}/twice.conf:4: log stands in line 1 already", "take one"),
+    ("run --config {tmp}/typo.conf true", 2, "{tmp}/typo.conf:1: there is no setting lgo", "there are llp,"),
+    ("run --config {tmp}/form.conf true", 2, "{tmp}/form.conf:1: this line is not of the form NAME = VALUE"),
+    ("SCTPIW_CONFIG=/nowhere/f run --log info true", 2, "/nowhere/f: No such file"),
+    # files that are written
+    ("run --capture /nowhere/f true", 2, "sctpiw run: --capture /nowhere/f: No such file"),
+    ("run --trace {tmp} true", 2, "sctpiw run: --trace {tmp}: Is a directory"),
+    # this installation
+    ("run --provider /nowhere/x-rdmav34.so true", 125, "sctpiw run: provider /nowhere/x-rdmav34.so: No such file"),
+    ("run --provider /bin/true true", 125, "sctpiw run: ", "end in -rdmav34.so"),
+    ("run --provider {tmp} true", 125, "sctpiw run: provider {tmp}: ", "not a file"),
+    # the command
+    ("run no-such-command-here", 127, "sctpiw run: no-such-command-here: ", "in the directories of PATH"),
+    ("run /nowhere/at/all", 127, "sctpiw run: /nowhere/at/all: No such file"),
+    ("run {tmp}/no-interpreter", 127, "sctpiw run: {tmp}/no-interpreter: ", "interpreter"),
+    ("run {tmp}/tcp.conf", 126, "sctpiw run: {tmp}/tcp.conf: Permission denied", "chmod +x"),
+    ("run {tmp}", 126, "sctpiw run: {tmp}: Permission denied", "has to be a program"),
+    # what is only a warning
+    ("SCTPIW_FOO=1 run true", 0, "sctpiw run: warning: there is no variable SCTPIW_FOO", "nearest is SCTPIW_LOG"),
+    ("SCTPIW_LPP=ip run true", 0, "there is no variable SCTPIW_LPP", "nearest is SCTPIW_LLP"),
+    ("SCTPIW_INORDER=1 run true", 0, "there is no variable SCTPIW_INORDER", "nearest is SCTPIW_IN_ORDER"),
+    ("SCTPIW_CONF=1 run true", 0, "there is no variable SCTPIW_CONF;", "nearest is SCTPIW_CONFIG"),
+    ("SCTPIW_PROVIDERS=1 env", 0, "sctpiw env: warning: there is no variable SCTPIW_PROVIDERS", "SCTPIW_PROVIDER"),
+    ("SCTPIW_SYS_ROOT=1 list", 0, "sctpiw list: warning: there is no variable SCTPIW_SYS_ROOT", "SCTPIW_SYSROOT"),
+    # no device
+    ("list --provider {wrong}", 1, "no RDMA device", "interface version", "install both from one release"),
+]
+
+# What is no wrong use: nothing stands on standard error.
+SILENT = [
+    ("run true", 0),
+    ("run --share -- true", 0),
+    ("run --share=no true", 0),
+    ("run --share true", 0),
+    ("run --silent 3 true", 0),
+    ("run --capture={tmp}/--f true", 0),
+    ("run --encap-port none --llp ip true", 0),
+    ("run --share -- {tmp}/no", 3),
+    ("SCTPIW_LLP=tcp run true", 0),
+    ("SCTPIW_SYSROOT={tmp} SCTPIW_NO_INSTALL=1 SCTPIW_E2E_SLOW=1 SCTPIW_BENCH_NETNS=1 run true", 0),
+    ("SCTPIWFOO=1 run true", 0),
+    ("list", 0),
+    ("list --json", 0),
+    ("help", 0),
+    ("help list", 0),
+    ("version", 0),
+    ("run --help", 0),
+    ("env --help", 0),
+]
+
+
+def run(sctpiw, fake, line):
+    """The exit status of a command line, and what it writes to standard error."""
+    words = shlex.split(line)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SCTPIW_")}
+    env["SCTPIW_CONFIG"] = "/dev/null"
+    while words and "=" in words[0] and not words[0].startswith("-"):
+        name, value = words.pop(0).split("=", 1)
+        env[name] = value
+    if words[:1] in (["run"], ["env"], ["list"]) and "--provider" not in line:
+        words[1:1] = ["--provider", fake]
+    done = subprocess.run([sctpiw, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+def make_files(tmp):
+    files = {
+        "tcp.conf": "log = info\nllp = tcp\n",
+        "twice.conf": "log = info\n# a comment\nllp = udp\nlog = debug\n",
+        "typo.conf": "lgo = info\n",
+        "form.conf": "log\n",
+        "no-interpreter": "#!/nowhere/interpreter\n",
+        "no": "#!/bin/sh\nexit 3\n",
+    }
+    for name, text in files.items():
+        with open(f"{tmp}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+    for name in ("no-interpreter", "no"):
+        os.chmod(f"{tmp}/{name}", 0o755)
+
+
+def main():
+    sctpiw, fake, wrong = sys.argv[1:]
+    failed = 0
+    with tempfile.TemporaryDirectory() as tmp:
+        make_files(tmp)
+        for line, status, *words in CASES + SILENT:
+            line = line.format(tmp=tmp, wrong=wrong)
+            words = [word.format(tmp=tmp) for word in words]
+            got, text = run(sctpiw, fake, line)
+            good = got == status and all(word in text for word in words)
+            if words:
+                good = good and text.startswith("sctpiw") and text.endswith("\n") and text.count("\n") == 1
+            else:
+                good = good and not text
+            if not good:
+                failed += 1
+                print(f"{line}: expected {status} and {words}, got {got}: {text}")
+    print(f"{len(CASES)} wrong uses, {len(SILENT)} right ones, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The options of the launcher's commands, and their help. All commands that set the environment
+ * take the same options; those of the settings are options of their own names (settings.h).
+ */
+#ifndef UTILS_LAUNCHER_OPTIONS_H
+#define UTILS_LAUNCHER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct options {
+	const char *provider; /* the file of --provider, or NULL */
+	bool help;	      /* somebody wants to read the help, and nothing else */
+	bool json;	      /* --json was given */
+};
+
+/* What a command takes, for its help and its errors. */
+struct options_of {
+	const char *command;  /* its name */
+	const char *synopsis; /* what stands behind the options in its first line */
+	const char *what;     /* what it does, in lines */
+	bool json;	      /* it takes --json */
+};
+
+extern const struct options_of options_of_run, options_of_env, options_of_list;
+
+/*
+ * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The
+ * settings are put into the environment, and checked. Returns 0, or the exit status after a line on
+ * standard error.
+ */
+int options_take(const struct options_of *of, int argc, char **argv, struct options *out);
+
+/* Prints the help of a command. */
+void options_help(const struct options_of *of);
+
+#endif
