@@ -230,6 +230,15 @@ ensure_python_tests() {
 
 # ---------------------------------------------------------------- building
 
+# The loader of programs ends a name in LD_PRELOAD at a blank or colon, libibverbs one in RDMAV_DRIVERS at a colon
+# or semicolon.
+tell_path() {
+	case $PWD in
+	*[' :;']*) say "$PWD has a blank, colon or semicolon in it: sctpiw run will make a link without them in
+\$XDG_RUNTIME_DIR or /tmp, and the tests may fail. A directory with another name is better" ;;
+	esac
+}
+
 configure() { # PRESET CMAKE-OPTIONS
 	local output
 	output=$(cmake --preset "$@" 2>&1) || die "cmake failed
@@ -460,6 +469,7 @@ main() {
 	local command=${1:-build}
 
 	[ $# = 0 ] || shift
+	tell_path
 	case $command in
 	build)
 		ensure "$BUILD_NEEDS"

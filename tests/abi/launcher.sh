@@ -118,6 +118,34 @@ print(len(port["gids"]))')
 	[ "$count" = "$(echo "$out" | grep -c ^gid)" ] || { echo "list --json: $count GIDs: $out"; failed=1; }
 fi
 
+# Names that the variables cannot hold are reached by links, in a directory that nobody else can change.
+odd="$tmp/a b:c;d"
+mkdir -p "$odd/bin" "$odd/lib" "$tmp/run" "$tmp/open"
+chmod 700 "$tmp/run"
+chmod 777 "$tmp/open"
+cp "$sctpiw" "$odd/bin/sctpiw"
+cp -r "$(dirname "$sctpiw")"/../lib/libsctpiw-preload.so "$(dirname "$sctpiw")"/../lib/sysroot "$odd/lib"
+cp "$fake" "$odd/lib/libsctpiw-rdmav34.so"
+odd_run() { XDG_RUNTIME_DIR=$tmp/run "$odd/bin/sctpiw" run "$@"; }
+for try in first second; do
+	expect 0 $guid odd_run cat /sys/class/infiniband/sctpiw0/node_guid
+done
+case $(odd_run sh -c 'echo $LD_PRELOAD $RDMAV_DRIVERS') in
+"$tmp/run/sctpiw/"*/libsctpiw-preload.so" $tmp/run/sctpiw/"*/libsctpiw) ;;
+*) echo "links: $(odd_run sh -c 'echo $LD_PRELOAD $RDMAV_DRIVERS')"; failed=1 ;;
+esac
+[ "$(find "$tmp/run/sctpiw" -type l | wc -l)" = 1 ] || { echo "links: $(ls -l "$tmp/run/sctpiw")"; failed=1; }
+expect 0 $guid odd_run "$odd/bin/sctpiw" run cat /sys/class/infiniband/sctpiw0/node_guid
+for link in "$tmp"/run/sctpiw/*; do ln -sfn /nowhere "$link"; done
+expect 0 $guid odd_run cat /sys/class/infiniband/sctpiw0/node_guid
+case $(XDG_RUNTIME_DIR=$tmp/open "$odd/bin/sctpiw" env) in
+*"$tmp/open"*) echo "links: in a directory of others"; failed=1 ;;
+esac
+find "/tmp/sctpiw-$(id -u)" -lname "$tmp/*" -delete 2>/dev/null
+rmdir "/tmp/sctpiw-$(id -u)" 2>/dev/null
+cp "$fake" "$tmp/x:y-rdmav34.so"
+expect 125 "rename this file" "$sctpiw" run --provider "$tmp/x:y-rdmav34.so" true
+
 # The user is warned of programs that will not see the device, and they are run.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
 	chmod 4755 "$tmp/setuid"

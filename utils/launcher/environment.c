@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "launcher/launcher.h"
+#include "launcher/link.h"
+
+/* The characters that end a name in these variables. */
+#define PRELOAD_ENDS ": "
+#define DRIVERS_ENDS ":;"
 
 /* Whether item is an element of a list whose elements end at any of the separators. */
 static bool list_has(const char *list, const char *separators, const char *item)
@@ -34,11 +39,6 @@ static bool append(const char *name, const char *old, const char *separators, co
 	char *value;
 	bool ok;
 
-	if (item[strcspn(item, separators)]) {
-		complain("%s cannot hold the path %s: it has a separator of such lists in it", name,
-			 item);
-		return false;
-	}
 	if (!old || !*old)
 		return !setenv(name, item, 1);
 	if (list_has(old, separators, item))
@@ -50,11 +50,20 @@ static bool append(const char *name, const char *old, const char *separators, co
 	return ok;
 }
 
+/* Writes a path of the file that can stand in a list with these separators. */
+static bool without_separators(const char *path, const char *separators, char out[PATH_MAX])
+{
+	if (path[strcspn(path, separators)])
+		return link_path(path, separators, out);
+	strcpy(out, path);
+	return true;
+}
+
 bool environment_set(const struct parts *parts)
 {
 	const char *drivers = getenv("RDMAV_DRIVERS");
 	size_t len = strlen(parts->provider), suffix = strlen(PROVIDER_SUFFIX);
-	char driver[PATH_MAX];
+	char preload[PATH_MAX], driver[PATH_MAX];
 
 	if (len <= suffix || strcmp(parts->provider + len - suffix, PROVIDER_SUFFIX)) {
 		complain("libibverbs loads providers by names that end in " PROVIDER_SUFFIX
@@ -62,12 +71,15 @@ bool environment_set(const struct parts *parts)
 			 parts->provider);
 		return false;
 	}
-	snprintf(driver, sizeof(driver), "%.*s", (int)(len - suffix), parts->provider);
+	if (!without_separators(parts->preload, PRELOAD_ENDS, preload) ||
+	    !without_separators(parts->provider, DRIVERS_ENDS, driver))
+		return false;
+	driver[strlen(driver) - suffix] = '\0';
 	/* libibverbs looks at the older name IBV_DRIVERS only if RDMAV_DRIVERS is not set. */
 	if (!drivers)
 		drivers = getenv("IBV_DRIVERS");
-	return append("LD_PRELOAD", getenv("LD_PRELOAD"), ": ", parts->preload) &&
-	       append("RDMAV_DRIVERS", drivers, ":;", driver) &&
+	return append("LD_PRELOAD", getenv("LD_PRELOAD"), PRELOAD_ENDS, preload) &&
+	       append("RDMAV_DRIVERS", drivers, DRIVERS_ENDS, driver) &&
 	       !setenv("SCTPIW_PROVIDER", parts->provider, 1) &&
 	       !setenv("SCTPIW_SYSROOT", parts->sysroot, 1);
 }

@@ -9,8 +9,8 @@
 
 /*
  * Sets the variables that lead to the parts. LD_PRELOAD and RDMAV_DRIVERS are appended to, and only
- * once. False after a line on standard error if a path cannot stand in its variable, or without
- * memory.
+ * once. A path that cannot stand in its variable gets a link (link.h). False after a line on
+ * standard error if it cannot, or without memory.
  */
 bool environment_set(const struct parts *parts);
 
