@@ -101,6 +101,8 @@ cmd mpirun.openmpi    openmpi-bin        -
 pc  ompi-c            libopenmpi-dev     -
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
+cmd zsh               zsh                zsh
+cmd fish              fish               fish
 cmd g++               g++                gcc-c++
 mod pyverbs           python3-pyverbs    python3-pyverbs
 cmd linux.uml         user-mode-linux    -

@@ -1,0 +1,30 @@
+#!/usr/bin/env fish
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What fish completes for sctpiw: completion.fish SCTPIW DIRECTORY
+set -gx PATH (dirname $argv[1]) $PATH
+source $argv[2]/sctpiw.fish
+set -g failed 0
+
+# expect COMMANDLINE COMPLETIONS...: these and no others
+function expect
+    set -l got (complete -C $argv[1] | string replace -r '\t.*' '' | sort)
+    set -l want (printf '%s\n' $argv[2..-1] | sort)
+    test "$got" = "$want"; and return
+    echo "$argv[1]: expected $want, got $got"
+    set -g failed 1
+end
+
+expect 'sctpiw r' run
+expect 'sctpiw v' version
+expect 'sctpiw help l' list
+expect 'sctpiw run --ll' --llp
+expect 'sctpiw env --lo' --log
+expect 'sctpiw list --js' --json
+expect 'sctpiw run --js'
+expect 'sctpiw run --llp ' udp ip kernel
+expect 'sctpiw run --log d' debug
+expect 'sctpiw list --node-type ' rnic ca
+expect 'sctpiw run --peer-to-peer r' read
+expect 'sctpiw run --share=n' --share=no
+expect 'sctpiw run --in-order --si' --silent-limit
+exit $failed

@@ -1,0 +1,47 @@
+#!/usr/bin/env zsh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What zsh completes for sctpiw: completion.zsh SCTPIW DIRECTORY
+# Completion works in an interactive shell only, so there is one in a terminal of its own (zsh/zpty). Its compadd is
+# one that says what it is given.
+zmodload zsh/zpty || exit 77
+export PATH=${1:h}:$PATH
+failed=0
+
+zpty shell zsh -f -i
+# The last word is not in one piece where it is typed, since the shell shows what is typed.
+zpty -w shell "PS1= PS2= RPS1=; stty -echo; fpath=($2 \$fpath); autoload -Uz compinit; compinit -u -D
+compadd() {
+	local -a hits
+	builtin compadd -O hits \"\$@\"; (( \$#hits )) && print -rl -- \"<\${^hits}>\"
+	builtin compadd \"\$@\"
+}
+report() { print BEGIN; zle complete-word; print END; zle kill-whole-line }
+zle -N report; bindkey '^I' report; print RE''ADY"
+zpty -r shell line '*READY*'
+
+# expect COMMANDLINE COMPLETIONS...: these, and no others
+expect() {
+	local text; local -aU got want
+	zpty -w -n shell "$1"$'\t'
+	zpty -r shell text '*END*' || { print "$1: nothing"; failed=1; return }
+	got=(${(f)"$(print -r -- ${text#*BEGIN} | tr -d '\r' | grep -o '<[^>]*>' | tr -d '<>' | sort -u)"})
+	want=("${@[2,-1]}")
+	[[ "${(oj: :)got}" == "${(oj: :)want}" ]] && return
+	print "$1: expected $want, got $got"
+	failed=1
+}
+
+expect 'sctpiw r' run
+expect 'sctpiw v' version
+expect 'sctpiw help l' list
+expect 'sctpiw run --ll' --llp
+expect 'sctpiw env --lo' --log
+expect 'sctpiw list --js' --json
+expect 'sctpiw run --llp ' udp ip kernel
+expect 'sctpiw run --log d' debug
+expect 'sctpiw list --node-type ' rnic ca
+expect 'sctpiw run --peer-to-peer r' read
+expect 'sctpiw run --in-order --si' --silent-limit
+expect 'sctpiw run --js'
+expect 'sctpiw run --share=n' no
+exit $failed

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Completion of sctpiw for fish. Options and their values are those that "sctpiw run --help" tells.
+
+# Lines of "option, tab, kind of value, tab, values, tab, help"; the kind is none, file, flag or word.
+function __sctpiw_options --argument-names command
+    sctpiw $command --help 2>/dev/null | awk '
+        function flush() { if (option) print option "\t" kind "\t" values "\t" help; option = "" }
+        /^  (-h, )?--/ {
+            flush()
+            sub(/^  (-h, )?--/, "")
+            option = $1
+            kind = sub(/\[=VALUE\]/, "", option) ? "flag" : $2 == "FILE" ? "file" : $2 == "VALUE" ? "word" : "none"
+            if (option == "capture" || option == "trace") kind = "file"
+            help = $0; sub(/^[^ ]+( VALUE| FILE)? */, "", help); sub(/:$/, "", help)
+            values = ""
+            next
+        }
+        /^                       / && option && values == "" && (kind == "word" || kind == "flag") {
+            values = $0; sub(/;.*/, "", values)
+            if (values ~ / from | of /) { values = "-"; next }
+            gsub(/,| or /, " ", values); sub(/^ */, "", values); gsub(/  +/, " ", values)
+        }
+        /^$/ { flush() }'
+end
+
+# True behind one of these commands, and before the command that is run: its words are not ours.
+function __sctpiw_in
+    set -l words (commandline -opc)
+    contains -- "$words[2]" $argv; and not contains -- -- $words
+end
+
+complete -c sctpiw -f
+complete -c sctpiw -n __fish_use_subcommand -a run -d 'run a command with the device'
+complete -c sctpiw -n __fish_use_subcommand -a env -d 'print the environment for that'
+complete -c sctpiw -n __fish_use_subcommand -a list -d 'print the device, its port and its GIDs'
+complete -c sctpiw -n __fish_use_subcommand -a help -d 'print how it is used'
+complete -c sctpiw -n __fish_use_subcommand -a version -d 'print the version'
+complete -c sctpiw -n '__sctpiw_in help' -a 'run env list'
+complete -c sctpiw -n '__sctpiw_in run' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c sctpiw -n '__sctpiw_in list' -l json -d 'print JSON'
+__sctpiw_options run | while read -d \t -l option kind values help
+    set -l takes
+    switch $kind
+        case file
+            set takes -r -F
+        case word
+            set takes -x
+            test "$values" = -; or set -a takes -a "$values"
+        case flag
+            set takes -a "$values"
+    end
+    complete -c sctpiw -n '__sctpiw_in run env list' -l $option -d "$help" $takes
+end
