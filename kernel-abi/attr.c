@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "devnum.h"
@@ -25,12 +27,37 @@
 
 _Static_assert(SYSFS_GIDS == RNIC_GIDS, "the tree has a file for each slot of the GID table");
 
+/*
+ * A descriptor of a pipe with this text in it, or -errno. It can be read once and not be sought in,
+ * which is enough for all who read a file of sysfs.
+ */
+static int open_text_in_pipe(const char *text, int flags)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) };
+	int fds[2];
+	ssize_t n;
+
+	if (pipe2(fds, O_NONBLOCK | (flags & O_CLOEXEC)))
+		return -errno;
+	n = writev(fds[1], &iov, 1);
+	libc_close(fds[1]);
+	if (n == (ssize_t)iov.iov_len)
+		return fds[0];
+	libc_close(fds[0]);
+	return -EIO;
+}
+
 /* A descriptor of a memory file with this text, or -errno. */
 static int open_text(const char *text, int flags)
 {
-	int fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
 	ssize_t len = (ssize_t)strlen(text);
+	struct rlimit limit;
+	int fd;
 
+	/* A memory file counts as a file: writing more than that would send SIGXFSZ. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < (rlim_t)len)
+		return open_text_in_pipe(text, flags);
+	fd = memfd_create("sysfs", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, text, (size_t)len, 0) != len) {

@@ -30,6 +30,8 @@ struct kfile;
 struct kfile_ops {
 	ssize_t (*read)(struct kfile *kf, int fd, void *buf, size_t len);
 	ssize_t (*write)(struct kfile *kf, int fd, const void *buf, size_t len);
+	/* NULL: the file that stands behind the descriptor answers. */
+	int (*ioctl)(struct kfile *kf, unsigned long request, void *arg);
 	/* Called when the last descriptor is closed, in the process that opened it. */
 	void (*release)(struct kfile *kf);
 	/* Whether fstat() is to show a character device, and its numbers. */

@@ -40,12 +40,10 @@ static __attribute__((constructor)) void hooks_init(void)
 	sysfs_init();
 }
 
-long hooks_result(long ret)
+long hooks_result(long ret, int saved)
 {
-	if (ret >= 0)
-		return ret;
-	errno = (int)-ret;
-	return -1;
+	errno = ret >= 0 ? saved : (int)-ret;
+	return ret >= 0 ? ret : -1;
 }
 
 bool hooks_redirect(int *dirfd, const char **path, struct sysfs_target *target)

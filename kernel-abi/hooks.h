@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -97,6 +98,7 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(lgetxattr)                                                                               \
 	X(listxattr)                                                                               \
 	X(llistxattr)                                                                              \
+	X(ioctl)                                                                                   \
 	X(socket)                                                                                  \
 	X(sigaction)                                                                               \
 	X(signal)                                                                                  \
@@ -129,8 +131,12 @@ static inline void *hooks_resolved(int index)
 /* The function that the program would call if this library were not loaded. */
 #define REAL(name) ((__typeof__(&name))hooks_resolved(HOOKS_##name))
 
-/* Turns 0, a value or -errno into what libc returns: the value, or -1 with errno set. */
-long hooks_result(long ret);
+/*
+ * Turns 0, a value or -errno into what libc returns: the value, or -1 with errno set. With a value
+ * errno is `saved`, what it was when the program made the call: a system call that succeeds leaves
+ * errno alone, whatever the library has tried on the way.
+ */
+long hooks_result(long ret, int saved);
 
 /*
  * Whether path, relative to dirfd (or AT_FDCWD), is in the device's tree, and where its file is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hooks on functions that take or make a descriptor: reading, writing, closing, copying, socket().
+ * Hooks on functions that take or make a descriptor: reading, writing, closing, copying, ioctl(),
+ * socket().
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -26,6 +27,7 @@ static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *bu
 					    ssize_t *ret)
 {
 	struct kfile *kf = fdtable_get(fd);
+	int saved = errno;
 	bool ours;
 
 	if (!kf)
@@ -41,7 +43,7 @@ static __attribute__((noinline)) bool serve(enum transfer what, int fd, void *bu
 		*ret = kf->ops->write(kf, fd, buf, len);
 	kfile_put(kf);
 	if (ours)
-		*ret = hooks_result(*ret);
+		*ret = hooks_result(*ret, saved);
 	return ours;
 }
 
@@ -237,6 +239,43 @@ static int fcntl_hook(int fd, int cmd, void *arg)
 
 FCNTL_HOOK(fcntl)
 FCNTL_HOOK(fcntl64)
+
+/*
+ * Does ioctl() on a descriptor that may be ours: *ret is what the hook returns then. In a child of
+ * fork() the file that stands behind it answers, as a kernel without ioctl() on the device does, and
+ * libibverbs asks in other ways.
+ */
+static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, void *arg, int *ret)
+{
+	struct kfile *kf = fdtable_get(fd);
+	int saved = errno;
+	bool ours;
+
+	if (!kf)
+		return false;
+	ours = kf->ops->ioctl && kfile_alive(kf);
+	if (ours)
+		*ret = kf->ops->ioctl(kf, request, arg);
+	kfile_put(kf);
+	if (ours)
+		*ret = (int)hooks_result(*ret, saved);
+	return ours;
+}
+
+/* As with fcntl(), the third argument travels in the same register, whatever it is. */
+HOOK int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+	int ret;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (unlikely(fdtable_maybe(fd)) && ioctl_ours(fd, request, arg, &ret))
+		return ret;
+	return REAL(ioctl)(fd, request, arg);
+}
 
 /*
  * libibverbs and librdmacm ask netlink for RDMA devices, and look into sysfs only if netlink does

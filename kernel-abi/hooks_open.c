@@ -17,13 +17,14 @@ static __attribute__((noinline)) bool open_ours(int dirfd, const char *path, int
 						int *fd)
 {
 	struct sysfs_target target;
+	int saved = errno;
 
 	if (!sysfs_lookup(dirfd, path, &target))
 		return false;
 	if (target.kind == SYSFS_OUTSIDE)
 		*fd = REAL(open)(target.path, flags, mode);
 	else
-		*fd = (int)hooks_result(sysfs_open(&target, flags));
+		*fd = (int)hooks_result(sysfs_open(&target, flags), saved);
 	return true;
 }
 
@@ -123,7 +124,7 @@ static int stream_flags(const char *mode)
 static __attribute__((noinline)) bool fopen_ours(const char *path, const char *mode, FILE **fp)
 {
 	struct sysfs_target target;
-	int fd;
+	int fd, saved = errno;
 
 	if (!sysfs_lookup(AT_FDCWD, path, &target))
 		return false;
@@ -131,7 +132,7 @@ static __attribute__((noinline)) bool fopen_ours(const char *path, const char *m
 		*fp = REAL(fopen)(target.path, mode);
 		return true;
 	}
-	fd = (int)hooks_result(sysfs_open(&target, stream_flags(mode)));
+	fd = (int)hooks_result(sysfs_open(&target, stream_flags(mode)), saved);
 	*fp = fd < 0 ? NULL : fdopen(fd, mode);
 	if (fd >= 0 && !*fp)
 		close(fd);

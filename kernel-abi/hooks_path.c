@@ -20,9 +20,11 @@
 static bool access_ours(int *dirfd, const char **path, int mode, struct sysfs_target *target,
 			int *ret)
 {
+	int saved = errno;
+
 	if (!hooks_redirect(dirfd, path, target) || target->kind == SYSFS_OUTSIDE)
 		return false;
-	*ret = (int)hooks_result(sysfs_access(target, mode));
+	*ret = (int)hooks_result(sysfs_access(target, mode), saved);
 	return true;
 }
 

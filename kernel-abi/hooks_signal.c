@@ -10,7 +10,9 @@
 
 HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	return (int)hooks_result(sigchain_sigaction(sig, act, old));
+	int saved = errno;
+
+	return (int)hooks_result(sigchain_sigaction(sig, act, old), saved);
 }
 
 HOOK int __sigaction(int sig, const struct sigaction *act, struct sigaction *old)

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -63,6 +66,85 @@ static ssize_t uverbs_write(struct kfile *kf, int fd, const void *buf, size_t le
 	return ret ? ret : (ssize_t)len;
 }
 
+/* ---- ioctl() ---- */
+
+/* The attributes of a command that stands in the program's memory. */
+struct attrs {
+	struct ib_uverbs_attr list[8];
+	unsigned int n;
+};
+
+/* The attribute of that number, or NULL if the program did not send it. */
+static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigned int id)
+{
+	for (unsigned int i = 0; i < attrs->n; i++) {
+		if (attrs->list[i].attr_id == id)
+			return &attrs->list[i];
+	}
+	return NULL;
+}
+
+/* The number that stands in an attribute itself, in 4 or 8 bytes. 0 or -EINVAL. */
+static int attr_number(const struct attrs *attrs, unsigned int id, uint64_t *value)
+{
+	const struct ib_uverbs_attr *attr = find_attr(attrs, id);
+
+	if (!attr || (attr->len != sizeof(uint32_t) && attr->len != sizeof(uint64_t)))
+		return -EINVAL;
+	*value = attr->len == sizeof(uint32_t) ? (uint32_t)attr->data : attr->data;
+	return 0;
+}
+
+static int query_gid_entry(const struct attrs *attrs)
+{
+	const struct ib_uverbs_attr *resp =
+		find_attr(attrs, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY);
+	struct ib_uverbs_gid_entry entry = { .gid_type = IB_UVERBS_GID_TYPE_ROCE_V2 };
+	uint64_t port, index, flags;
+	unsigned int ifindex;
+	int ret;
+
+	if (!resp || attr_number(attrs, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, &port) ||
+	    attr_number(attrs, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, &index) ||
+	    attr_number(attrs, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, &flags) || port != 1 ||
+	    index > UINT32_MAX || flags)
+		return -EINVAL;
+	if (resp->len < sizeof(entry))
+		return -ENOSPC;
+	ret = rnic_get()->query_gid((unsigned int)index, (uint8_t *)entry.gid, &ifindex);
+	if (ret)
+		return ret;
+	entry.port_num = (uint32_t)port;
+	entry.gid_index = (uint32_t)index;
+	entry.netdev_ifindex = ifindex;
+	return user_write(resp->data, &entry, sizeof(entry));
+}
+
+/*
+ * The one command that libibverbs sends by ioctl() alone if it can. For all others the answer is
+ * that of a kernel without ioctl() on the device, and libibverbs writes them.
+ */
+static int uverbs_ioctl(struct kfile *kf, unsigned long request, void *arg)
+{
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct attrs attrs;
+	int ret;
+
+	if (request != RDMA_VERBS_IOCTL)
+		return -ENOTTY;
+	ret = user_read((uintptr_t)arg, &hdr, sizeof(hdr));
+	if (ret)
+		return ret;
+	if (hdr.object_id != UVERBS_OBJECT_DEVICE || hdr.method_id != UVERBS_METHOD_QUERY_GID_ENTRY)
+		return -ENOTTY;
+	attrs.n = hdr.num_attrs;
+	if (attrs.n > sizeof(attrs.list) / sizeof(attrs.list[0]) ||
+	    hdr.length != sizeof(hdr) + attrs.n * sizeof(attrs.list[0]))
+		return -EINVAL;
+	ret = user_read((uintptr_t)arg + sizeof(hdr), attrs.list, attrs.n * sizeof(attrs.list[0]));
+	return ret ? ret : query_gid_entry(&attrs);
+}
+
 static ssize_t uverbs_read(struct kfile *kf, int fd, void *buf, size_t len)
 {
 	return -EINVAL;
@@ -71,6 +153,7 @@ static ssize_t uverbs_read(struct kfile *kf, int fd, void *buf, size_t len)
 static const struct kfile_ops uverbs_ops = {
 	.read = uverbs_read,
 	.write = uverbs_write,
+	.ioctl = uverbs_ioctl,
 	.cdev = true,
 	.major = UVERBS_MAJOR,
 	.minor = UVERBS_MINOR,
@@ -78,8 +161,7 @@ static const struct kfile_ops uverbs_ops = {
 
 /*
  * The descriptor is that of an empty, sealed memory file. Such a file has an inode of its own and,
- * as the kernel's device, can be read and written and is always ready. Its answer to ioctl(), by
- * which newer commands are sent, is ENOTTY, and libibverbs falls back to write() then.
+ * as the kernel's device, can be read and written and is always ready.
  */
 int uverbs_open(int flags)
 {

@@ -146,6 +146,10 @@ rmdir "/tmp/sctpiw-$(id -u)" 2>/dev/null
 cp "$fake" "$tmp/x:y-rdmav34.so"
 expect 125 "rename this file" "$sctpiw" run --provider "$tmp/x:y-rdmav34.so" true
 
+# A process that may make no large files reads those of the device all the same.
+out=$(sh -c 'ulimit -f 0; exec "$@"' - "$sctpiw" run --provider "$fake" cat /sys/class/infiniband/sctpiw0/node_guid 2>&1 | cat)
+[ "$out" = $guid ] || { echo "ulimit -f 0: $out"; failed=1; }
+
 # The user is warned of programs that will not see the device, and they are run.
 if cp /bin/true "$tmp/setuid" && chown 65534 "$tmp/setuid" 2>/dev/null; then
 	chmod 4755 "$tmp/setuid"

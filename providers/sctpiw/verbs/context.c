@@ -242,48 +242,91 @@ static void free_context(struct ibv_context *context)
 	free(ctx);
 }
 
+/*
+ * Verbs that return an errno and are system calls on other devices: those set errno, too, and
+ * programs print it by perror(). This one makes such a verb of ours do the same.
+ */
+#define SETS_ERRNO(name, params, args)                                                             \
+	static int name params                                                                     \
+	{                                                                                          \
+		int err = sctpiw_##name args;                                                      \
+                                                                                                   \
+		if (err > 0)                                                                       \
+			errno = err;                                                               \
+		return err;                                                                        \
+	}
+
+SETS_ERRNO(advise_mr,
+	   (struct ibv_pd * pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+	    struct ibv_sge *list, uint32_t n),
+	   (pd, advice, flags, list, n))
+SETS_ERRNO(bind_mw, (struct ibv_qp * qp, struct ibv_mw *mw, struct ibv_mw_bind *bind),
+	   (qp, mw, bind))
+SETS_ERRNO(dealloc_mw, (struct ibv_mw * mw), (mw))
+SETS_ERRNO(dealloc_pd, (struct ibv_pd * pd), (pd))
+SETS_ERRNO(dealloc_td, (struct ibv_td * td), (td))
+SETS_ERRNO(dereg_mr, (struct verbs_mr * mr), (mr))
+SETS_ERRNO(destroy_cq, (struct ibv_cq * cq), (cq))
+SETS_ERRNO(destroy_qp, (struct ibv_qp * qp), (qp))
+SETS_ERRNO(destroy_srq, (struct ibv_srq * srq), (srq))
+SETS_ERRNO(free_dm, (struct ibv_dm * dm), (dm))
+SETS_ERRNO(modify_cq, (struct ibv_cq * cq, struct ibv_modify_cq_attr *attr), (cq, attr))
+SETS_ERRNO(modify_qp, (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask), (qp, attr, mask))
+SETS_ERRNO(modify_srq, (struct ibv_srq * srq, struct ibv_srq_attr *attr, int mask),
+	   (srq, attr, mask))
+SETS_ERRNO(query_port, (struct ibv_context * context, uint8_t port, struct ibv_port_attr *attr),
+	   (context, port, attr))
+SETS_ERRNO(query_qp,
+	   (struct ibv_qp * qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init),
+	   (qp, attr, mask, init))
+SETS_ERRNO(query_srq, (struct ibv_srq * srq, struct ibv_srq_attr *attr), (srq, attr))
+SETS_ERRNO(rereg_mr,
+	   (struct verbs_mr * mr, int flags, struct ibv_pd *pd, void *addr, size_t len, int access),
+	   (mr, flags, pd, addr, len, access))
+SETS_ERRNO(resize_cq, (struct ibv_cq * cq, int cqe), (cq, cqe))
+
 static const struct verbs_context_ops context_ops = {
-	.advise_mr = sctpiw_advise_mr,
+	.advise_mr = advise_mr,
 	.alloc_dm = sctpiw_alloc_dm,
 	.alloc_mw = sctpiw_alloc_mw,
 	.alloc_null_mr = sctpiw_alloc_null_mr,
 	.alloc_parent_domain = sctpiw_alloc_parent_domain,
 	.alloc_pd = sctpiw_alloc_pd,
 	.alloc_td = sctpiw_alloc_td,
-	.bind_mw = sctpiw_bind_mw,
+	.bind_mw = bind_mw,
 	.create_cq = sctpiw_create_cq,
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
 	.create_qp_ex = sctpiw_create_qp_ex,
 	.create_srq = sctpiw_create_srq,
-	.dealloc_mw = sctpiw_dealloc_mw,
-	.dealloc_pd = sctpiw_dealloc_pd,
-	.dealloc_td = sctpiw_dealloc_td,
-	.dereg_mr = sctpiw_dereg_mr,
-	.destroy_cq = sctpiw_destroy_cq,
-	.destroy_qp = sctpiw_destroy_qp,
-	.destroy_srq = sctpiw_destroy_srq,
+	.dealloc_mw = dealloc_mw,
+	.dealloc_pd = dealloc_pd,
+	.dealloc_td = dealloc_td,
+	.dereg_mr = dereg_mr,
+	.destroy_cq = destroy_cq,
+	.destroy_qp = destroy_qp,
+	.destroy_srq = destroy_srq,
 	.free_context = free_context,
-	.free_dm = sctpiw_free_dm,
-	.modify_cq = sctpiw_modify_cq,
-	.modify_qp = sctpiw_modify_qp,
-	.modify_srq = sctpiw_modify_srq,
+	.free_dm = free_dm,
+	.modify_cq = modify_cq,
+	.modify_qp = modify_qp,
+	.modify_srq = modify_srq,
 	.poll_cq = sctpiw_poll_cq,
 	.post_recv = sctpiw_post_recv,
 	.post_send = sctpiw_post_send,
 	.post_srq_recv = sctpiw_post_srq_recv,
 	.query_device_ex = sctpiw_query_device_ex,
 	.query_ece = sctpiw_query_ece,
-	.query_port = sctpiw_query_port,
-	.query_qp = sctpiw_query_qp,
+	.query_port = query_port,
+	.query_qp = query_qp,
 	.query_qp_data_in_order = sctpiw_query_qp_data_in_order,
 	.query_rt_values = sctpiw_query_rt_values,
-	.query_srq = sctpiw_query_srq,
+	.query_srq = query_srq,
 	.reg_dm_mr = sctpiw_reg_dm_mr,
 	.reg_mr = sctpiw_reg_mr,
 	.req_notify_cq = sctpiw_req_notify_cq,
-	.rereg_mr = sctpiw_rereg_mr,
-	.resize_cq = sctpiw_resize_cq,
+	.rereg_mr = rereg_mr,
+	.resize_cq = resize_cq,
 	.set_ece = sctpiw_set_ece,
 };
 
@@ -292,7 +335,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 {
 	struct rnic *rnic = rnic_get();
 	struct sctpiw_context *ctx;
-	int err;
+	int err, saved = errno;
 
 	if (!rnic) {
 		err = errno;
@@ -324,6 +367,8 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	err = -open_async_channel(ctx);
 	if (err)
 		goto fail;
+	/* libibverbs has tried what there is no answer to here; that is nobody's error. */
+	errno = saved;
 	return pabi_full_context(&ctx->vctx);
 fail:
 	pabi_uninit_context(&ctx->vctx);
