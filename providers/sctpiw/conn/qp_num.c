@@ -66,7 +66,7 @@ static int block_new(struct conn *c, struct qp_block **out)
 		return -ENOMEM;
 	ret = bind_port(c, &b->ep);
 	if (ret) {
-		log_error("no port for QP numbers: %s", strerror(-ret));
+		log_error("no port for QP numbers: %s", log_reason(-ret));
 		free(b);
 		return ret;
 	}

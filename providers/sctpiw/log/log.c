@@ -78,6 +78,20 @@ void log_line(enum log_level level, const char *format, ...)
 	errno = saved;
 }
 
+const char *log_reason(int error)
+{
+	switch (error) {
+	case EMFILE:
+		return "Too many open files: raise the limit of the process (ulimit -n)";
+	case ENFILE:
+		return "Too many open files in system: raise its limit (sysctl fs.file-max)";
+	case EFBIG:
+		return "File too large: raise the limit of the process (ulimit -f)";
+	default:
+		return strerror(error);
+	}
+}
+
 void log_debug_line(const char *format, ...)
 {
 	int saved = errno;

@@ -30,6 +30,12 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
  */
 void log_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * strerror() of an error, and for one of the process's limits the remedy. error is positive. The
+ * text is valid until the thread calls this or strerror() again.
+ */
+const char *log_reason(int error);
+
 /* Errors are what a user can act upon: the line says the cause and the remedy. */
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_info(...) log_line(LOG_LEVEL_INFO, __VA_ARGS__)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "log/log.h"
 #include "sys/sys.h"
 
 int append_file_open(const char *path, const char **error)
@@ -16,7 +17,7 @@ int append_file_open(const char *path, const char **error)
 	struct stat st;
 
 	if (fd < 0) {
-		*error = strerror(-fd);
+		*error = log_reason(-fd);
 		return fd;
 	}
 	if (sys_stat_fd(fd, &st) || !S_ISREG(st.st_mode)) {

@@ -89,7 +89,7 @@ void capture_flush(struct net *net)
 	c->used = 0;
 	if (!ret)
 		return;
-	log_error("the capture in %s ends here: %s", c->path, strerror(-ret));
+	log_error("the capture in %s ends here: %s", c->path, log_reason(-ret));
 	capture_free(c);
 	net->capture = NULL;
 }

@@ -62,7 +62,7 @@ static void tell(struct trace_file *t, int error)
 	if (!error)
 		return;
 	trace_remove(&t->sink);
-	log_error("the trace in %s ends here: %s", t->path, strerror(-error));
+	log_error("the trace in %s ends here: %s", t->path, log_reason(-error));
 }
 
 static void write_event(struct trace_sink *sink, enum trace_id id, uint64_t now,

@@ -223,6 +223,26 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 }
 
 /*
+ * Tells at level error what the program, or who has started it, can do about a call that failed. A
+ * program that tries one port again and again gets one line.
+ */
+static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int ret)
+{
+	static _Atomic uint16_t told;
+	uint16_t port = addr && !sockaddr_check(addr) ? sockaddr_port(addr) :
+			id->ep			      ? id->ep->bound.port :
+							0;
+	bool sctp = id->conn->config->carrier == CONFIG_CARRIER_KERNEL;
+
+	if (ret == -EMFILE || ret == -ENFILE)
+		log_error("no socket for RDMA CM: %s", log_reason(-ret));
+	if (ret == -EADDRINUSE && port && atomic_exchange(&told, port) != port)
+		log_error(
+			"%s port %u is taken: use another one, or end who has it ('ss -%sanp sport = :%u' tells)",
+			sctp ? "SCTP" : "UDP", port, sctp ? "S" : "u", port);
+}
+
+/*
  * Logs a call that failed, with the state of the id, and returns ret. addr: to be named, or NULL.
  */
 static int log_refusal(const struct cm_id *id, const char *what, const struct sockaddr *addr,
@@ -230,6 +250,8 @@ static int log_refusal(const struct cm_id *id, const char *what, const struct so
 {
 	char text[SOCKADDR_TEXT] = "";
 
+	if (ret)
+		tell_remedy(id, addr, ret);
 	if (!ret || !trace_enabled())
 		return ret;
 	if (addr && !sockaddr_check(addr))

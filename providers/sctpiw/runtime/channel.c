@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "log/log.h"
 #include "sys/sys.h"
 #include "util/list.h"
 
@@ -115,6 +116,7 @@ err_close:
 	sys_close(fds[1]);
 err_free:
 	free(chan);
+	log_error("no channel for events: %s", log_reason(-ret));
 	return ret;
 }
 

@@ -477,7 +477,7 @@ int progress_start(struct shard *s)
 	if (!ret)
 		ret = start_thread(s);
 	if (ret) {
-		log_error("cannot start the progress thread: %s", strerror(-ret));
+		log_error("cannot start the progress thread: %s", log_reason(-ret));
 		unwatch_all(s);
 	} else {
 		s->progress.started = true;

@@ -415,7 +415,7 @@ struct rnic *rnic_get(void)
 	}
 	pthread_mutex_unlock(&create_lock);
 	if (err) {
-		complain(*why.text ? why.text : strerror(-err));
+		complain(*why.text ? why.text : log_reason(-err));
 		errno = -err;
 		return NULL;
 	}

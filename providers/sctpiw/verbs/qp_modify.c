@@ -72,7 +72,9 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 	struct port_gid gid;
 
 	if (port_gid(grh->sgid_index, &gid)) {
-		log_debug("QP 0x%06x: there is no GID %u", qp->iw->num, grh->sgid_index);
+		log_error(
+			"QP 0x%06x: there is no GID with the index %u: 'sctpiw list' shows those of this host",
+			qp->iw->num, grh->sgid_index);
 		return EINVAL;
 	}
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
@@ -129,11 +131,18 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 }
 
 /*
- * For the log: the address of a peer without a GID is InfiniBand's, which programs set by mistake.
+ * Logs why a QP was not modified. The address of a peer without a GID is InfiniBand's, which programs
+ * give that were not told a GID index.
  */
-static bool is_without_gid(const struct ibv_qp_attr *attr, int mask)
+static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
+			int err)
 {
-	return mask & IBV_QP_AV && !attr->ah_attr.is_global;
+	if (mask & IBV_QP_AV && !attr->ah_attr.is_global)
+		log_error(
+			"QP 0x%06x: its peer is given without a GID: tell the program a GID index (often -g or -x; 'sctpiw list' shows them)",
+			qp->iw->num);
+	log_debug("QP 0x%06x: modify from state %u with mask 0x%x refused, errno %d", qp->iw->num,
+		  atomic_load_explicit(&qp->iw->state, memory_order_relaxed), mask, err);
 }
 
 int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
@@ -146,10 +155,7 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	shard_lock(qp->shard);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
-		log_debug("QP 0x%06x: modify from state %u%s with mask 0x%x refused, errno %d",
-			  qp->iw->num, atomic_load_explicit(&qp->iw->state, memory_order_relaxed),
-			  is_without_gid(attr, attr_mask) ? ", no GID of the peer," : "", attr_mask,
-			  err);
+		log_refusal(qp, attr, attr_mask, err);
 	shard_unlock(qp->shard);
 	return err;
 }

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the user is told, at the default log level, of what a program got wrong: one line with the
+ * cause and the remedy; and the errno for programs that print it themselves.
+ */
+#define _GNU_SOURCE
+#include "out_of_band.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cm.h"
+
+static int told_fd, stderr_fd;
+
+/* From now on, what is written to standard error is kept. */
+static void listen_to_it(void)
+{
+	told_fd = memfd_create("stderr", MFD_CLOEXEC);
+	stderr_fd = dup(STDERR_FILENO);
+	CHECK(told_fd >= 0 && stderr_fd >= 0);
+	CHECK_EQ(dup2(told_fd, STDERR_FILENO), STDERR_FILENO);
+}
+
+/* Ends that, and checks that it was one line that has both words in it; NULL: that it was nothing. */
+static void expect_told(const char *cause, const char *remedy)
+{
+	char text[2048] = "", *end;
+
+	CHECK_EQ(dup2(stderr_fd, STDERR_FILENO), STDERR_FILENO);
+	CHECK(pread(told_fd, text, sizeof(text) - 1, 0) >= 0);
+	close(told_fd);
+	close(stderr_fd);
+	end = strchr(text, '\n');
+	if (cause ? !end || end[1] || !strstr(text, cause) || !strstr(text, remedy) : *text) {
+		fprintf(stderr, "%s", text);
+		CHECK(!"one line, with cause and remedy");
+	}
+	if (cause)
+		CHECK(!strncmp(text, "sctpiw: ", 8));
+}
+
+/*
+ * A QP is connected with the index of a GID that does not exist, or without any.
+ */
+static void test_gid_index(void)
+{
+	struct side a, b;
+	struct ibv_qp_attr attr;
+	struct where to;
+	int error;
+
+	oob_open();
+	open_side(&a);
+	open_side(&b);
+	CHECK_EQ(to_init(&a), 0);
+	CHECK_EQ(to_init(&b), 0);
+	to = where_is(&b);
+	attr = rtr_attr(&to);
+	attr.ah_attr.grh.sgid_index = 77;
+	listen_to_it();
+	errno = 0;
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
+	error = errno;
+	expect_told("no GID with the index 77", "sctpiw list");
+	CHECK_EQ(error, EINVAL);
+
+	attr = rtr_attr(&to);
+	attr.ah_attr.is_global = 0;
+	attr.ah_attr.dlid = 1;
+	listen_to_it();
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
+	expect_told("without a GID", "GID index");
+
+	attr = rtr_attr(&to);
+	listen_to_it();
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), 0);
+	expect_told(NULL, NULL);
+	close_pair(&a, &b);
+}
+
+/* Another program has the UDP port of a listener. Trying it again and again gets no second line. */
+static void test_port_taken(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	socklen_t len = sizeof(addr);
+	struct rdma_cm_id *id;
+	char cause[32];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	CHECK(channel && fd >= 0);
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, len), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	snprintf(cause, sizeof(cause), "UDP port %u is taken", ntohs(addr.sin_port));
+	listen_to_it();
+	for (int i = 0; i < 3; i++) {
+		CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), -1);
+		CHECK_EQ(errno, EADDRINUSE);
+	}
+	expect_told(cause, "use another one");
+	close(fd);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+static void *wait_for_ever(void *unused)
+{
+	poll(NULL, 0, -1);
+	return NULL;
+}
+
+/* A process that has no descriptor left: a line, and threads can be cancelled nevertheless. */
+static void test_no_descriptors(void)
+{
+	struct rlimit limit, less;
+	pthread_t thread;
+	void *result;
+	int lowest;
+
+	oob_open();
+	CHECK_EQ(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
+	listen_to_it();
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	lowest = dup(STDIN_FILENO);
+	CHECK(lowest >= 0);
+	close(lowest);
+	less = limit;
+	less.rlim_cur = (rlim_t)lowest;
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
+	CHECK_FAILS(ibv_create_comp_channel(ctx), EMFILE);
+	CHECK_EQ(pthread_cancel(thread), 0);
+	CHECK_EQ(pthread_join(thread, &result), 0);
+	CHECK(result == PTHREAD_CANCELED);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	expect_told("Too many open files", "ulimit -n");
+}
+
+/* A verb that fails sets errno as a system call does, and one that succeeds leaves it alone. */
+static void test_errno(void)
+{
+	struct ibv_device_attr device;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	struct ibv_context *other;
+	struct side s;
+
+	oob_open();
+	open_side(&s);
+	errno = ENOTTY;
+	CHECK_EQ(ibv_modify_qp(s.qp, &attr, IBV_QP_STATE), EINVAL);
+	CHECK_EQ(errno, EINVAL);
+	errno = ENOTTY;
+	CHECK(ibv_query_port(s.qp->context, 2, &port) > 0);
+	CHECK_EQ(errno, EINVAL);
+	errno = ENOTTY;
+	CHECK_EQ(ibv_dealloc_pd(s.pd), EBUSY);
+	CHECK_EQ(errno, EBUSY);
+	errno = 0;
+	other = ibv_open_device(s.qp->context->device);
+	CHECK(other && !errno);
+	CHECK_EQ(ibv_close_device(other), 0);
+	CHECK_EQ(ibv_query_device(s.qp->context, &device), 0);
+	CHECK_EQ(ibv_query_port(s.qp->context, 1, &port), 0);
+	CHECK_EQ(ibv_query_gid(s.qp->context, 1, 0, &gid), 0);
+	CHECK_EQ(to_init(&s), 0);
+	CHECK_EQ(errno, 0);
+	close_side(&s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "gid_index", test_gid_index },
+		{ "port_taken", test_port_taken },
+		{ "no_descriptors", test_no_descriptors },
+		{ "errno", test_errno },
+	};
+
+	return RUN_TESTS(argc, argv, tests);
+}
