@@ -181,6 +181,10 @@ apt_install() {
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get) package
 	local install=("${apt[@]}" install -y --no-install-recommends "$@")
 
+	if [ "$(id -u)" != 0 ] && ! have sudo; then
+		die "these packages are missing, and there is no sudo. As root, type:
+    apt-get update && apt-get install --no-install-recommends $*"
+	fi
 	for package; do
 		# No candidate: there are no package lists yet.
 		if ! apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]'; then
