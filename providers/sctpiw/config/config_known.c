@@ -9,12 +9,9 @@
 #define PREFIX "SCTPIW_"
 #define WORD_MAX 64 /* letters of a word that are compared */
 
-/* Variables that are no settings: where the parts are, and those of build.sh. */
+/* Variables that are no settings: where the parts are, and those of build.sh and the tests. */
 static const char *const other_variables[] = {
-	"SCTPIW_CONFIG",
-	"SCTPIW_PROVIDER",
-	"SCTPIW_SYSROOT",
-	"SCTPIW_NO_INSTALL",
+	"SCTPIW_CONFIG", "SCTPIW_PROVIDER", "SCTPIW_SYSROOT", "SCTPIW_NO_INSTALL", "SCTPIW_BUILD",
 };
 
 /* Variables that begin so belong to the tests and to the benchmark. */
