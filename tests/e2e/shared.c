@@ -255,7 +255,7 @@ static void cq_event(void)
 static void serve(struct rdma_addrinfo *info)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct rdma_cm_id *listener;
+	struct rdma_cm_id *listener = NULL;
 
 	if (!channel || rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP))
 		die("rdma_create_id");

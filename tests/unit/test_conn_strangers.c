@@ -137,9 +137,9 @@ static void test_refused_too_often(void **state)
 		a = oob_peer_opens(1, 8);
 		if (n == 100)
 			worst = a;
-		for (uint16_t sid = 0; sid < 60 + (a == worst); sid++)
-			oob_peer_says(a, sid, 0, SESSION_ENHANCED_INITIATE, OOB_PEER_LARGER,
-				      qp->num ^ 1);
+		for (int sid = 0; sid < 60 + (a == worst); sid++)
+			oob_peer_says(a, (uint16_t)sid, 0, SESSION_ENHANCED_INITIATE,
+				      OOB_PEER_LARGER, qp->num ^ 1);
 	}
 	assert_int_equal(conn_assoc_next_timeout(h->conn), h->conn->now);
 	conn_assoc_timers(h->conn);

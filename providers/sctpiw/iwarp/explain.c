@@ -210,19 +210,27 @@ static void say(const struct iw_session *s, enum iw_say_level level, const struc
 	s->rnic->ops.say(level, l->text);
 }
 
+/* The line for the WQE that a failure blames, if it blames one. */
+static void explain_wqe(const struct iw_session *s, const struct iw_failure *f)
+{
+	struct line l;
+
+	if (f->fault == IW_FAULT_NONE || !is_heard(s, IW_SAY_ERROR))
+		return;
+	begin(&l, s);
+	add_work_request(&l, s, f);
+	say(s, IW_SAY_ERROR, &l);
+}
+
 void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f)
 {
 	struct line l;
 
 	if (!s->qp)
 		return;
-	for (const struct iw_failure *g = f; g && is_heard(s, IW_SAY_ERROR); g = g->at_peer) {
-		if (g->fault == IW_FAULT_NONE)
-			continue;
-		begin(&l, s);
-		add_work_request(&l, s, g);
-		say(s, IW_SAY_ERROR, &l);
-	}
+	explain_wqe(s, f);
+	if (f->at_peer)
+		explain_wqe(s, f->at_peer);
 	if (f->illegal || !is_heard(s, IW_SAY_INFO))
 		return;
 	begin(&l, s);
