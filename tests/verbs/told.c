@@ -116,12 +116,28 @@ static void *wait_for_ever(void *unused)
 	return NULL;
 }
 
+/*
+ * Not under ThreadSanitizer, which ignores what the preload library does: it takes a thread that is
+ * cancelled in there for one that has forgotten to end that, and needs descriptors to say so.
+ */
+static void cancel(pthread_t thread)
+{
+#ifndef __SANITIZE_THREAD__
+	void *result;
+
+	CHECK_EQ(pthread_cancel(thread), 0);
+	CHECK_EQ(pthread_join(thread, &result), 0);
+	CHECK(result == PTHREAD_CANCELED);
+#else
+	(void)thread;
+#endif
+}
+
 /* A process that has no descriptor left: a line, and threads can be cancelled nevertheless. */
 static void test_no_descriptors(void)
 {
 	struct rlimit limit, less;
 	pthread_t thread;
-	void *result;
 	int lowest;
 
 	oob_open();
@@ -135,9 +151,7 @@ static void test_no_descriptors(void)
 	less.rlim_cur = (rlim_t)lowest;
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &less), 0);
 	CHECK_FAILS(ibv_create_comp_channel(ctx), EMFILE);
-	CHECK_EQ(pthread_cancel(thread), 0);
-	CHECK_EQ(pthread_join(thread, &result), 0);
-	CHECK(result == PTHREAD_CANCELED);
+	cancel(thread);
 	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	expect_told("Too many open files", "ulimit -n");
 }
