@@ -104,7 +104,6 @@ void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_para
 	if (why) {
 		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
 		iw_session_refuse(s);
-		conn_assoc_check_idle(a);
 		return;
 	}
 	child = cm_id_new(c, listener->source.chan, listener->uid);

@@ -18,15 +18,9 @@ void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head)
 	iw_send_window_start(&rc->unplaced.window, s->assoc->receipts, s->assoc->send_window);
 }
 
-/* Nothing is awaited. */
-static void rest(struct iw_rc *rc)
-{
-	timerq_remove(&rc->session->assoc->unplaced, &rc->unplaced.node);
-}
-
 void iw_unplaced_stop(struct iw_rc *rc)
 {
-	rest(rc);
+	timerq_remove(&rc->session->assoc->unplaced, &rc->unplaced.node);
 }
 
 /* ---- what is awaited ---- */
@@ -100,7 +94,7 @@ static void advance(struct iw_rc *rc)
 	if (awaits)
 		await(rc, seq);
 	else
-		rest(rc);
+		iw_unplaced_stop(rc);
 }
 
 bool iw_unplaced_add(struct iw_rc *rc, struct iw_send_wqe *wqe)

@@ -52,7 +52,7 @@ void iw_unplaced_start(struct iw_rc *rc, struct iw_session *s, uint32_t sq_head)
 bool iw_unplaced_add(struct iw_rc *rc, struct iw_send_wqe *wqe);
 /* A segment of a Send has to wait for the window. */
 void iw_unplaced_block(struct iw_rc *rc);
-/* The session ends: nothing is awaited any more. */
+/* Nothing is awaited any more: all is placed, or the session ends. */
 void iw_unplaced_stop(struct iw_rc *rc);
 /* A receipt of the peer's. May end the session. */
 void iw_unplaced_receipt(struct iw_rc *rc, const struct rdmap_receipt *r);
