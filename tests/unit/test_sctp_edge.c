@@ -316,11 +316,7 @@ static void test_false_collision(void **state)
 	sendp();
 	chunk_of(take(), 0, WIRE_SCTP_INIT_ACK);
 	send_init_ack(&f.path, NULL);
-	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
-	begin();
-	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
-	sendp();
-	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	acknowledge_cookie();
 	assert_true(sctp_assoc_is_initiator(f.a));
 }
 
@@ -346,11 +342,7 @@ static void test_silent_collision(void **state)
 		add_init(WIRE_SCTP_INIT_ACK, &ack);
 		add_param(WIRE_SCTP_PARAM_COOKIE, "cookie12", 8);
 		sendp();
-		chunk_of(take(), 0, WIRE_SCTP_COOKIE_ECHO);
-		begin();
-		add(WIRE_SCTP_COOKIE_ACK, 0, 0);
-		sendp();
-		assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+		acknowledge_cookie();
 		assert_int_equal(sctp_assoc_is_initiator(f.a), !i);
 	}
 }

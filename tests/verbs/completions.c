@@ -375,6 +375,21 @@ static struct ibv_sge message(const struct ibv_mr *mr, unsigned int i)
 	return sge_of(mr, (uint8_t *)mr->addr + (size_t)i * SEND_LEN, SEND_LEN);
 }
 
+/* A Send of LONG bytes, which begin the sender's memory, is in the receive of that id when it is complete. */
+static void send_long(struct side *from, struct side *to, uint64_t id, unsigned int seed)
+{
+	struct ibv_sge sge = sge_of(to->mr, to->buf + TARGET, LONG);
+	struct ibv_wc wc;
+
+	CHECK_EQ(post_recv(to, id, &sge, 1), 0);
+	sge = sge_of(from->mr, from->buf, LONG);
+	CHECK_EQ(post_send(from, id + 1, &sge, 1, IBV_SEND_SIGNALED), 0);
+	expect_wc(from->send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(filled(to->buf + TARGET, LONG, seed));
+	expect_wc(to->recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, id);
+}
+
 /* Data goes in both directions of a connection; a Send only if b has no Sends of a's to wait for. */
 static void goes_on(struct pair *p, bool sends, unsigned int seed)
 {
@@ -388,24 +403,9 @@ static void goes_on(struct pair *p, bool sends, unsigned int seed)
 		 0);
 	expect_wc(p->b.send_cq, IBV_WC_SUCCESS, &wc);
 	CHECK(filled(p->b.buf, LONG, seed));
-	sge = sge_of(p->a.mr, p->a.buf + TARGET, LONG);
-	CHECK_EQ(post_recv(&p->a, 101, &sge, 1), 0);
-	sge = sge_of(p->b.mr, p->b.buf, LONG);
-	CHECK_EQ(post_send(&p->b, 102, &sge, 1, IBV_SEND_SIGNALED), 0);
-	expect_wc(p->b.send_cq, IBV_WC_SUCCESS, &wc);
-	CHECK(filled(p->a.buf + TARGET, LONG, seed));
-	expect_wc(p->a.recv_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.wr_id, 101);
-	if (!sends)
-		return;
-	sge = sge_of(p->b.mr, p->b.buf + TARGET, LONG);
-	CHECK_EQ(post_recv(&p->b, 103, &sge, 1), 0);
-	sge = sge_of(p->a.mr, p->a.buf, LONG);
-	CHECK_EQ(post_send(&p->a, 104, &sge, 1, IBV_SEND_SIGNALED), 0);
-	expect_wc(p->a.send_cq, IBV_WC_SUCCESS, &wc);
-	CHECK(filled(p->b.buf + TARGET, LONG, seed));
-	expect_wc(p->b.recv_cq, IBV_WC_SUCCESS, &wc);
-	CHECK_EQ(wc.wr_id, 103);
+	send_long(&p->b, &p->a, 101, seed);
+	if (sends)
+		send_long(&p->a, &p->b, 103, seed);
 }
 
 /*
