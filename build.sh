@@ -125,20 +125,25 @@ pc  cmocka            libcmocka-dev      libcmocka-devel
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 '
 
-PACKAGE_NEEDS='
+# What the tarball is made with; what all packages are built with besides.
+DIST_NEEDS='
+cmd xz                xz-utils           xz
+'
+MANUAL_NEEDS='
+cmd scdoc             scdoc              scdoc
+hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
+'
+PACKAGE_NEEDS=$DIST_NEEDS$MANUAL_NEEDS'
 cmd dpkg-buildpackage dpkg-dev           dpkg-dev
 cmd dh                debhelper          -
 cmd fakeroot          fakeroot           -
-cmd scdoc             scdoc              scdoc
-cmd xz                xz-utils           xz
-hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
 '
 ROOTS_NEEDS='
 cmd lintian           lintian            -
 cmd mmdebstrap        mmdebstrap         -
 cmd mandoc            mandoc             mandoc
 '
-RPM_NEEDS='
+RPM_NEEDS=$DIST_NEEDS$MANUAL_NEEDS'
 cmd rpmbuild          rpm                rpm-build
 cmd find-debuginfo    debugedit          debugedit
 cmd eu-strip          elfutils           elfutils
@@ -147,9 +152,6 @@ cmd rpm2cpio          rpm2cpio           rpm
 cmd cpio              cpio               cpio
 cmd ip                iproute2           iproute
 cmd setpriv           util-linux         util-linux
-cmd scdoc             scdoc              scdoc
-cmd xz                xz-utils           xz
-hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
 '
 
 is_there() { # KIND WHAT
@@ -542,7 +544,7 @@ main() {
 		coverage "$@"
 		;;
 	dist)
-		ensure "cmd xz xz-utils xz"
+		ensure "$DIST_NEEDS"
 		dist
 		;;
 	deb)

@@ -233,8 +233,9 @@ local function length_of(info)
 	return info.offset + 4 <= frame:len() and frame(info.offset + 2, 2):uint() or 0
 end
 
--- Begins the subtree of a chunk or parameter that `info` begins. Returns it, and the bytes if there are enough.
-local function begin(info, right, name, tree)
+-- Begins the subtree of a chunk or parameter that `info` begins. Returns it, and the bytes if there are enough; if not,
+-- the info column has its name alone.
+local function begin(info, right, name, pinfo, tree)
 	local len = length_of(info)
 	local range = bytes_of(info, len)
 	local subtree = tree:add(proto, range)
@@ -243,14 +244,17 @@ local function begin(info, right, name, tree)
 	if len ~= right then
 		subtree:add_proto_expert_info(malformed)
 	end
-	return subtree, len >= right and range:len() >= right and range or nil
+	if len >= right and range:len() >= right then
+		return subtree, range
+	end
+	pinfo.cols.info:append(" [" .. name .. "]")
+	return subtree, nil
 end
 
 local function dissect_receipts(info, pinfo, tree)
-	local subtree, range = begin(info, RECEIPTS_LEN, "Receipts", tree)
+	local subtree, range = begin(info, RECEIPTS_LEN, "Receipts", pinfo, tree)
 
 	if not range then
-		pinfo.cols.info:append(" [Receipts]")
 		return
 	end
 	subtree:add(f.receipts_version, range(4, 1))
@@ -269,10 +273,9 @@ local function hold_name(flags, tsn)
 end
 
 local function dissect_hold(info, pinfo, tree)
-	local subtree, range = begin(info, HOLD_LEN, "HOLD", tree)
+	local subtree, range = begin(info, HOLD_LEN, "HOLD", pinfo, tree)
 
 	if not range then
-		pinfo.cols.info:append(" [HOLD]")
 		return
 	end
 	subtree:add(f.hold_ask, range(1, 1))
