@@ -66,29 +66,52 @@ static void test_linger_begins_anew(void **state)
 	fake_shard_expect("receive sleep " SERVED LOOK SERVED "yield " LOOK "receive end");
 }
 
+static void run_again_from(uint64_t now, unsigned int sleeps)
+{
+	s->dead = false;
+	fake.now = now;
+	short_sleeps = sleeps;
+	fake.on_epoll_wait = short_sleep;
+	fake_progress_run();
+}
+
 static void test_linger_lost(void **state)
 {
 	uint64_t lost;
 
 	fake_progress_start();
-	short_sleeps = 2;
+	short_sleeps = 3;
 	yield_takes = 200001;
 	fake.on_epoll_wait = short_sleep;
 	fake.on_yield = yield;
 	fake_progress_run();
-	/* Somebody keeps the processor: not again for a while. */
-	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED "end");
-	lost = 2 * SEC + 10000 + 200001;
+	/* The first loss is one in a long time. With the second somebody keeps the processor. */
+	fake_shard_expect("receive sleep " SERVED LOOK "receive sleep " SERVED LOOK
+			  "receive sleep " SERVED "end");
+	lost = 2 * SEC + 2 * (10000 + 200001);
 	assert_int_equal(s->progress.no_linger_until, lost + TUNING_NO_LINGER_MIN);
-	assert_int_equal(s->progress.no_linger, 2 * TUNING_NO_LINGER_MIN);
+	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
 	/* Until then is over. */
-	s->dead = false;
-	fake.now = s->progress.no_linger_until;
-	short_sleeps = 1;
-	fake.on_epoll_wait = short_sleep;
-	fake_progress_run();
+	run_again_from(s->progress.no_linger_until, 1);
 	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
-	assert_int_equal(s->progress.no_linger, 4 * TUNING_NO_LINGER_MIN);
+	assert_int_equal(s->progress.no_linger, 2 * TUNING_NO_LINGER_MIN);
+	/* Long after that it is one loss in a long time again. */
+	run_again_from(s->progress.no_linger_until + 9 * yield_takes, 1);
+	fake_shard_expect("receive sleep " SERVED LOOK "receive end");
+	assert_int_equal(s->progress.no_linger, 0);
+}
+
+/* What came while the processor was lost is followed by more, as it is without a loss. */
+static void test_linger_on_after_loss(void **state)
+{
+	fake_progress_start();
+	short_sleeps = 1;
+	yield_takes = 200001;
+	fake.on_epoll_wait = short_sleep;
+	fake.on_yield = something_comes;
+	fake_progress_run();
+	fake_shard_expect("receive sleep " SERVED LOOK SERVED "yield receive end");
+	assert_int_equal(s->progress.no_linger, TUNING_NO_LINGER_MIN);
 }
 
 static unsigned int comes;
@@ -215,6 +238,7 @@ int main(void)
 		cmocka_unit_test_setup(test_linger, fake_progress_setup),
 		cmocka_unit_test_setup(test_linger_begins_anew, fake_progress_setup),
 		cmocka_unit_test_setup(test_linger_lost, fake_progress_setup),
+		cmocka_unit_test_setup(test_linger_on_after_loss, fake_progress_setup),
 		cmocka_unit_test_setup(test_linger_long, fake_progress_setup),
 		cmocka_unit_test_setup(test_no_linger, fake_progress_setup),
 		cmocka_unit_test_setup(test_linger_gives_way, fake_progress_setup),

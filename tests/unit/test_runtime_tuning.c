@@ -163,25 +163,25 @@ static void test_linger(void **state)
 		  TUNING_IDLE_SLEEP },
 	};
 	static const struct {
-		struct tuning_lingered seen;
-		enum tuning_idle want;
-	} lingered[] = {
-		{ { 0 }, TUNING_IDLE_LINGER },
-		{ { .quiet = 50000, .away = 200000 }, TUNING_IDLE_LINGER },
-		{ { .quiet = 50001 }, TUNING_IDLE_SLEEP },
-		{ { .away = 200001 }, TUNING_IDLE_LOST },
-		{ { .away = 200001, .quiet = 200001 }, TUNING_IDLE_LOST },
+		struct tuning_lost seen;
+		uint64_t want;
+	} lost[] = {
+		{ { .away = 200001, .since = 1600008 }, 0 },
+		{ { .away = 200001, .since = 1600008, .last = 10000000 }, 0 },
+		{ { .away = 200001, .since = 1600007 }, 10000000 },
+		{ { .away = 200001, .last = 10000000 }, 20000000 },
+		{ { .away = 200001, .last = 640000000 }, 1280000000 },
+		{ { .away = 200001, .last = 1280000000 }, 1280000000 },
 	};
 
 	for (size_t i = 0; i < COUNT(served); i++)
 		assert_int_equal(tuning_served(&served[i].seen), served[i].want);
-	for (size_t i = 0; i < COUNT(lingered); i++)
-		assert_int_equal(tuning_lingered(&lingered[i].seen), lingered[i].want);
+	for (size_t i = 0; i < COUNT(lost); i++)
+		assert_int_equal(tuning_no_linger(&lost[i].seen), lost[i].want);
+	assert_int_equal(tuning_lingered(50000), TUNING_IDLE_LINGER);
+	assert_int_equal(tuning_lingered(50001), TUNING_IDLE_SLEEP);
 	assert_true(tuning_looks_once_more(7));
 	assert_false(tuning_looks_once_more(8));
-	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MIN), 20000000);
-	assert_int_equal(tuning_no_linger(640000000), TUNING_NO_LINGER_MAX);
-	assert_int_equal(tuning_no_linger(TUNING_NO_LINGER_MAX), TUNING_NO_LINGER_MAX);
 }
 
 static void test_sleep(void **state)

@@ -215,15 +215,26 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 	return true;
 }
 
+/* The yield from left to now, ns, took long. false: the thread does not linger for some time. */
+static bool goes_on_after_loss(struct progress *p, uint64_t left, uint64_t now)
+{
+	p->no_linger = tuning_no_linger(&(struct tuning_lost){
+		.away = now - left,
+		.since = left - p->no_linger_until,
+		.last = p->no_linger,
+	});
+	p->no_linger_until = now + p->no_linger;
+	return !p->no_linger;
+}
+
 /*
- * Looks for more until tuning_lingered() says that it is enough, the application polls, or another
- * thread wants the lock. since: poller_activity() before the thread ran.
+ * Looks for more until tuning_lingered() says that it is enough, the processor is lost, the
+ * application polls, or another thread wants the lock. since: poller_activity() before the thread
+ * ran.
  */
 static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t start)
 {
 	uint64_t now = start, left = start, before = received;
-	struct progress *p = &s->progress;
-	enum tuning_idle idle;
 
 	/*
 	 * The application may have polled while this thread gave way: then another look would only
@@ -235,15 +246,9 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 		if (received != before)
 			start = now;
 		before = received;
-		idle = tuning_lingered(&(struct tuning_lingered){
-			.quiet = now - start,
-			.away = now - left,
-		});
-		if (idle == TUNING_IDLE_LOST) {
-			p->no_linger_until = now + p->no_linger;
-			p->no_linger = tuning_no_linger(p->no_linger);
-		}
-		if (idle != TUNING_IDLE_LINGER)
+		if (now - left > TUNING_LINGER_LOST && !goes_on_after_loss(&s->progress, left, now))
+			return;
+		if (tuning_lingered(now - start) == TUNING_IDLE_SLEEP)
 			return;
 		left = sys_now();
 		sched_yield();
@@ -468,7 +473,6 @@ int progress_start(struct shard *s)
 
 	if (s->progress.started)
 		return 0;
-	s->progress.no_linger = TUNING_NO_LINGER_MIN;
 	/* Both threads are asked: a thread that pinned itself says nothing about the others. */
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&

@@ -44,7 +44,7 @@ struct progress {
 	uint64_t received;		/* passes that brought something; shard lock */
 	/* The thread's alone: */
 	uint64_t no_linger_until; /* ns; it does not linger before that */
-	uint64_t no_linger; /* for how long it will not, when it next loses the processor, ns */
+	uint64_t no_linger;	  /* ns. tuning_no_linger() when the processor was lost last */
 };
 
 /*

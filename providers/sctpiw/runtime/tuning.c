@@ -47,16 +47,18 @@ enum tuning_idle tuning_served(const struct tuning_served *seen)
 		       TUNING_IDLE_SLEEP;
 }
 
-enum tuning_idle tuning_lingered(const struct tuning_lingered *seen)
+enum tuning_idle tuning_lingered(uint64_t quiet)
 {
-	if (seen->away > TUNING_LINGER_LOST)
-		return TUNING_IDLE_LOST;
-	return seen->quiet > TUNING_LINGER ? TUNING_IDLE_SLEEP : TUNING_IDLE_LINGER;
+	return quiet > TUNING_LINGER ? TUNING_IDLE_SLEEP : TUNING_IDLE_LINGER;
 }
 
-uint64_t tuning_no_linger(uint64_t last)
+uint64_t tuning_no_linger(const struct tuning_lost *seen)
 {
-	return last < TUNING_NO_LINGER_MAX ? last * 2 : last;
+	if (seen->since >= seen->away * TUNING_LINGER_LOST_PART)
+		return 0;
+	if (!seen->last)
+		return TUNING_NO_LINGER_MIN;
+	return seen->last < TUNING_NO_LINGER_MAX ? seen->last * 2 : seen->last;
 }
 
 enum tuning_sleep tuning_sleep(int64_t since_cm_event)

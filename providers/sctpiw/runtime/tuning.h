@@ -92,9 +92,17 @@
  * have been a mistake ("The progress thread lingers").
  */
 #define TUNING_LINGER 50000u
-/* ns. A yield that took longer than this has lost the processor to somebody who computes. */
+/*
+ * ns. A yield that took longer than this has lost the processor, to somebody who computes or to the
+ * hypervisor.
+ */
 #define TUNING_LINGER_LOST 200000u
-/* ns. For how long the thread does not linger after that: it doubles from the first to the last. */
+/*
+ * The processor is somebody else's if one such loss took more than this part of the time since the
+ * one before ("Losing the processor now and then").
+ */
+#define TUNING_LINGER_LOST_PART 8u
+/* ns. For how long the thread does not linger then: it doubles from the first to the last. */
 #define TUNING_NO_LINGER_MIN 10000000u
 #define TUNING_NO_LINGER_MAX 1280000000u
 /*
@@ -232,7 +240,6 @@ uint64_t tuning_park_nap(const struct tuning_app *app, uint64_t nap, bool rung);
 enum tuning_idle {
 	TUNING_IDLE_LINGER, /* looks for more */
 	TUNING_IDLE_SLEEP,
-	TUNING_IDLE_LOST, /* sleeps, and does not linger until tuning_no_linger() is over */
 };
 
 struct tuning_served {
@@ -250,17 +257,23 @@ struct tuning_served {
  */
 enum tuning_idle tuning_served(const struct tuning_served *seen);
 
-struct tuning_lingered {
-	uint64_t quiet; /* ns since something came in, or since the lingering began */
-	uint64_t away;	/* ns that the last yield took */
+/* Whether to go on lingering. quiet: ns since something came in, or since the lingering began. */
+enum tuning_idle tuning_lingered(uint64_t quiet);
+
+struct tuning_lost {
+	uint64_t away;	/* ns that the last yield took: more than TUNING_LINGER_LOST */
+	uint64_t since; /* ns from the loss before, and what followed from it, to that yield */
+	uint64_t last;	/* ns. The answer for the loss before, 0 if there was none */
 };
 
 /*
- * Whether to go on lingering. The thread yields between two looks, so that whoever else wants the
- * processor gets it; if somebody keeps it, as a program does that spins on memory, lingering is not
- * tried again for long.
+ * For how long not to linger, ns, now that the processor was lost. The thread yields between two
+ * looks, so that whoever else wants the processor gets it. If somebody keeps it, as a program does
+ * that spins on memory, all yields take long; the thread that sleeps instead is woken in front of
+ * the program, and lingering is not tried again for longer and longer. If it was but one yield of
+ * many (0), lingering has won more than was lost.
  */
-enum tuning_idle tuning_lingered(const struct tuning_lingered *seen);
+uint64_t tuning_no_linger(const struct tuning_lost *seen);
 
 /*
  * Whether a lingering thread takes the lock for another look, now that it has yielded. An application
@@ -270,9 +283,6 @@ static inline bool tuning_looks_once_more(uint32_t active)
 {
 	return active < TUNING_POLLING_COUNT;
 }
-
-/* How long not to linger, ns, the next time that the processor is lost; last: this time. */
-uint64_t tuning_no_linger(uint64_t last);
 
 /* How the thread sleeps. */
 enum tuning_sleep {
