@@ -14,29 +14,14 @@
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
-#define SOCKET_BUFFER (4 << 20)
 #define CONTROL 128 /* bytes of control data that a received message may bring */
 /* No IPv6 path takes less, so fragments of this size pass all of them. */
 #define IPV6_SMALLEST_MTU 1280
 
-/* Returns what the kernel really holds: it doubles the value, since it counts its own memory as well. */
-static size_t raise_buffer(int fd, int name, int force_name)
-{
-	int got;
-
-	sys_setsockopt_int(fd, SOL_SOCKET, name, SOCKET_BUFFER);
-	got = sys_getsockopt_int(fd, SOL_SOCKET, name);
-	if (got < 2 * SOCKET_BUFFER) {
-		sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
-		got = sys_getsockopt_int(fd, SOL_SOCKET, name);
-	}
-	return got > 0 ? (size_t)got : 0;
-}
-
 size_t carrier_socket_raise_buffers(int fd)
 {
-	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
-	return raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
+	sys_raise_buffer(fd, SO_SNDBUF);
+	return sys_raise_buffer(fd, SO_RCVBUF);
 }
 
 void carrier_socket_set_tos(int fd, int family, uint8_t tos)

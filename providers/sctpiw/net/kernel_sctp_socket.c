@@ -13,7 +13,6 @@
 
 #define ADAPTATION_DDP 1 /* RFC 5043 4.1 */
 #define STREAMS 65535
-#define SOCKET_BUFFER (4 << 20)
 /*
  * Milliseconds. RTO.Min: a peer may delay an acknowledgement for 200 ms (what kernels do), and
  * more than a second in silence would be too long for a probe (see kernel.c).
@@ -25,13 +24,6 @@
 #define SACK_DELAY 10
 /* The kernel must not give up by itself: the limits of kernel_sctp.c are shorter. */
 #define ATTEMPTS_MAX 0xffff
-
-static void raise_buffer(int fd, int name, int force_name)
-{
-	/* The second option needs a privilege, and goes beyond the system's limit. */
-	sys_setsockopt_int(fd, SOL_SOCKET, name, SOCKET_BUFFER);
-	sys_setsockopt_int(fd, SOL_SOCKET, force_name, SOCKET_BUFFER);
-}
 
 /* Sets the options that accept() does not pass on. */
 static void set_each(int fd, int family, bool v6only)
@@ -134,8 +126,8 @@ int kernel_sctp_socket_open(int family, bool v6only)
 	sys_setsockopt_int(fd, IPPROTO_SCTP, SCTP_NODELAY, 1);
 	set_timers(fd);
 	set_each(fd, family, v6only);
-	raise_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE);
-	raise_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
+	sys_raise_buffer(fd, SO_RCVBUF);
+	sys_raise_buffer(fd, SO_SNDBUF);
 	return fd;
 }
 

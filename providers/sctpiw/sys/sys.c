@@ -106,6 +106,20 @@ int sys_getsockopt_int(int fd, int level, int name)
 	return ret < 0 ? (int)ret : val;
 }
 
+size_t sys_raise_buffer(int fd, int name)
+{
+	int force_name = name == SO_RCVBUF ? SO_RCVBUFFORCE : SO_SNDBUFFORCE;
+	int got;
+
+	sys_setsockopt_int(fd, SOL_SOCKET, name, SYS_SOCKET_BUFFER);
+	got = sys_getsockopt_int(fd, SOL_SOCKET, name);
+	if (got < 2 * SYS_SOCKET_BUFFER) {
+		sys_setsockopt_int(fd, SOL_SOCKET, force_name, SYS_SOCKET_BUFFER);
+		got = sys_getsockopt_int(fd, SOL_SOCKET, name);
+	}
+	return got > 0 ? (size_t)got : 0;
+}
+
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	return RAW(SYS_sendmsg, fd, msg, flags);

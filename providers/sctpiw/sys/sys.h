@@ -36,6 +36,14 @@ int sys_setsockopt(int fd, int level, int name, const void *val, socklen_t len);
 int sys_setsockopt_int(int fd, int level, int name, int val);
 int sys_getsockopt(int fd, int level, int name, void *val, socklen_t *len);
 int sys_getsockopt_int(int fd, int level, int name); /* the value, or -errno */
+/* Bytes of payload that each buffer of a carrier's socket is to hold. */
+#define SYS_SOCKET_BUFFER (4 << 20)
+/*
+ * Makes a buffer, SO_RCVBUF or SO_SNDBUF, that large, or as large as net.core.rmem_max or wmem_max let
+ * it. Returns the bytes that the kernel really holds: twice as many, since it counts its own memory as
+ * well; 0 if it does not say.
+ */
+size_t sys_raise_buffer(int fd, int name);
 ssize_t sys_sendmsg(int fd, const struct msghdr *msg, int flags);
 int sys_sendmmsg(int fd, struct mmsghdr *msgs, unsigned int n, int flags);
 ssize_t sys_recvmsg(int fd, struct msghdr *msg, int flags);
