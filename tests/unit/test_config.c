@@ -408,6 +408,18 @@ static void sources(void **state)
 	assert_false(config_load(&c, options, &err));
 	assert_memory_equal(err.text, "--encap-port: ", 14);
 	unsetenv("SCTPIW_ENCAP_PORT");
+	/* Who asks is told where each setting comes from, and how it is written there. */
+	assert_true(config_collect(&b, NULL, &err));
+	for (unsigned int i = 0; config_names(i); i++) {
+		const char *name = config_names(i)->name;
+		bool in_file = !strcmp(name, "llp"), in_env = !strcmp(name, "log");
+
+		assert_string_equal(b.value[i], in_file ? "ip" : in_env ? "info" : "");
+		if (in_file)
+			assert_non_null(strstr(b.origin[i], "/sctpiw.conf:1"));
+		else
+			assert_string_equal(b.origin[i], in_env ? "SCTPIW_LOG" : "");
+	}
 
 	setenv("SCTPIW_CONFIG", "/dev/null", 1);
 	assert_true(config_load(&c, NULL, &err));

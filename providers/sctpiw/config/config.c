@@ -363,6 +363,7 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 			return say(err, "%s: %s = %s is not understood; it is %s", origin, name,
 				   shown(value, buf), s->n.allowed);
 		snprintf(b->origin[i], sizeof(b->origin[i]), "%s", origin);
+		snprintf(b->value[i], sizeof(b->value[i]), "%s", value);
 		return true;
 	}
 	return unknown(origin, name, err);

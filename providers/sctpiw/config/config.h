@@ -76,6 +76,8 @@ struct config_builder {
 	struct config config;
 	/* As the origin of config_set(); "": the setting has its default. */
 	char origin[CONFIG_SETTINGS][CONFIG_PATH_LEN + 16];
+	/* The value as it was written; "": the setting has its default. */
+	char value[CONFIG_SETTINGS][CONFIG_PATH_LEN];
 };
 
 /* Sets all to their defaults. */
@@ -107,5 +109,8 @@ bool config_finish(struct config_builder *b, struct config_error *err);
  */
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
 		 struct config_error *err);
+/* The same for those who want to know where each setting comes from, too. *b is set up here. */
+bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS],
+		    struct config_error *err);
 
 #endif

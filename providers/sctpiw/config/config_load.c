@@ -103,27 +103,38 @@ static bool load_files(struct config_builder *b, struct config_error *err)
 	return !is_there(SYSTEM_FILE) || load_file(b, SYSTEM_FILE, err);
 }
 
-bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
-		 struct config_error *err)
+bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS],
+		    struct config_error *err)
 {
 	const struct config_name *name;
 	char option[32];
-	struct config_builder b;
 
-	config_init(&b);
-	if (!load_files(&b, err))
+	config_init(b);
+	if (!load_files(b, err))
 		return false;
 	for (unsigned int i = 0; (name = config_names(i)); i++) {
 		const char *value = secure_getenv(name->env);
 
 		snprintf(option, sizeof(option), "--%s", name->name);
 		if (value && *value &&
-		    !config_set(&b, options && options[i] ? option : name->env, name->name, value,
+		    !config_set(b, options && options[i] ? option : name->env, name->name, value,
 				err))
 			return false;
 	}
-	if (!config_finish(&b, err))
-		return false;
-	*config = b.config;
-	return true;
+	return config_finish(b, err);
+}
+
+bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],
+		 struct config_error *err)
+{
+	/* It is large for the stack of a thread of the application. */
+	struct config_builder *b = malloc(sizeof(*b));
+	bool ok = b && config_collect(b, options, err);
+
+	if (!b)
+		snprintf(err->text, sizeof(err->text), "settings: %s", strerror(ENOMEM));
+	if (ok)
+		*config = b->config;
+	free(b);
+	return ok;
 }
