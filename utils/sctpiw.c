@@ -2,7 +2,7 @@
 /*
  * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
  * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
- * what programs find there.
+ * what programs find there; "sctpiw doctor" says why they find nothing, or why it is slow.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "config/config_known.h"
+#include "launcher/doctor.h"
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
 #include "launcher/list.h"
@@ -25,17 +26,29 @@
 
 #define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
 
+#define COMPLAINT_LEN 4096
+
 static const char *command; /* the one that speaks, or NULL */
+static void (*complaints)(const char *text);
+
+void complain_to(void (*take)(const char *text))
+{
+	complaints = take;
+}
 
 void complain(const char *fmt, ...)
 {
+	char text[COMPLAINT_LEN];
 	va_list ap;
 
-	fprintf(stderr, "sctpiw%s%s: ", command ? " " : "", command ? command : "");
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	if (complaints)
+		complaints(text);
+	else
+		fprintf(stderr, "sctpiw%s%s: %s\n", command ? " " : "", command ? command : "",
+			text);
 }
 
 static void usage(FILE *out)
@@ -43,6 +56,7 @@ static void usage(FILE *out)
 	fputs("Usage: sctpiw run [OPTION]... [--] CMD [ARG]...\n"
 	      "       sctpiw env [OPTION]...\n"
 	      "       sctpiw list [OPTION]...\n"
+	      "       sctpiw doctor [OPTION]... [HOST[:PORT]] [-- CMD [ARG]...]\n"
 	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
@@ -50,6 +64,7 @@ static void usage(FILE *out)
 	      "  run   run CMD with the device sctpiw0; sctpiw run --help tells more\n"
 	      "  env   print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
 	      "  list  print the device, its port and its GIDs\n"
+	      "  doctor  say what makes the device absent, unreachable or slow\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
 	      out);
@@ -72,11 +87,11 @@ static int prepare(const struct options_of *of, int argc, char **argv, struct op
 		options_help(of);
 		return EXIT_SUCCESS;
 	}
-	if (of != &options_of_run && optind < argc) {
+	if (!of->words && optind < argc) {
 		complain("takes no argument: take %s away", argv[optind]);
 		return EXIT_USAGE;
 	}
-	if (!parts_find(&parts, options->provider) || !environment_set(&parts))
+	if (!of->tells && (!parts_find(&parts, options->provider) || !environment_set(&parts)))
 		return EXIT_BROKEN;
 	return -1;
 }
@@ -137,6 +152,14 @@ static int list(int argc, char **argv)
 	return status >= 0 ? status : list_run(options.json);
 }
 
+static int doctor(int argc, char **argv)
+{
+	struct options options;
+	int status = prepare(&options_of_doctor, argc, argv, &options);
+
+	return status >= 0 ? status : doctor_run(&options, argc, argv);
+}
+
 static int help(int argc, char **argv);
 
 static int version(int argc, char **argv)
@@ -157,6 +180,7 @@ static const struct {
 	{ "run", run, &options_of_run },
 	{ "env", print_environment, &options_of_env },
 	{ "list", list, &options_of_list },
+	{ "doctor", doctor, &options_of_doctor },
 	{ "help", help, NULL },
 	{ "version", version, NULL },
 	{ "--help", help, NULL },

@@ -34,6 +34,9 @@ expect() {
 expect 'sctpiw r' run
 expect 'sctpiw v' version
 expect 'sctpiw help l' list
+expect 'sctpiw d' doctor
+expect 'sctpiw doctor --li' --listen
+expect 'sctpiw doctor --llp ' udp ip kernel
 expect 'sctpiw run --ll' --llp
 expect 'sctpiw env --lo' --log
 expect 'sctpiw list --js' --json

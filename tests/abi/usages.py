@@ -26,6 +26,21 @@ CASES = [
     ("env true", 2, "sctpiw env: takes no argument", "take true away"),
     ("env -- true", 2, "sctpiw env: takes no argument", "take true away"),
     ("list sctpiw0", 2, "sctpiw list: takes no argument", "take sctpiw0 away"),
+    ("docter", 2, "sctpiw: no such command: docter", "did you mean doctor"),
+    ("doctor --", 2, "sctpiw doctor: no command given behind --"),
+    ("doctor 127.0.0.1 --", 2, "sctpiw doctor: no command given behind --"),
+    ("doctor 127.0.0.1 true", 2, "sctpiw doctor: true is one word too many", "a command behind --"),
+    ("doctor 127.0.0.1 --json", 2, "sctpiw doctor: --json is one word too many", "options come first"),
+    ("doctor ''", 2, "sctpiw doctor: HOST is missing", "a name or an address"),
+    ("doctor :7471", 2, "sctpiw doctor: HOST is missing", "a name or an address"),
+    ("doctor 127.0.0.1:", 2, "sctpiw doctor:  is no port", "from 1 to 65535"),
+    ("doctor 127.0.0.1:0", 2, "sctpiw doctor: 0 is no port", "from 1 to 65535"),
+    ("doctor [::1]:65536", 2, "sctpiw doctor: 65536 is no port", "from 1 to 65535"),
+    ("doctor host:http", 2, "sctpiw doctor: http is no port", "from 1 to 65535"),
+    ("doctor --listen -- true", 2, "sctpiw doctor: --listen takes PORT alone", "without -- and a command"),
+    ("doctor --listen 127.0.0.1", 2, "sctpiw doctor: 127.0.0.1 is no port", "from 1 to 65535"),
+    ("doctor --listen 7471 7472", 2, "sctpiw doctor: 7472 is one word too many"),
+    ("doctor --listen=7471", 2, "sctpiw doctor: --listen takes no value", "take away"),
     # options
     ("run", 2, "sctpiw run: no command given", "--help"),
     ("run --", 2, "sctpiw run: no command given", "--help"),
@@ -35,6 +50,10 @@ CASES = [
     ("run --inorder true", 2, "sctpiw run: there is no option --inorder", "did you mean --in-order"),
     ("run --in_order true", 2, "sctpiw run: there is no option --in_order", "did you mean --in-order"),
     ("run --json true", 2, "sctpiw run: there is no option --json", "--help"),
+    ("list --listen", 2, "sctpiw list: there is no option --listen", "--help"),
+    ("doctor --lisen", 2, "sctpiw doctor: there is no option --lisen", "did you mean --listen"),
+    ("doctor --llp", 2, "sctpiw doctor: --llp needs a value", "--llp=VALUE"),
+    ("doctor --llp tcp", 2, "sctpiw doctor: --llp: llp = tcp is not understood", "udp, ip or kernel"),
     ("env --json", 2, "sctpiw env: there is no option --json", "--help"),
     ("list --jsno", 2, "sctpiw list: there is no option --jsno", "did you mean --json"),
     ("run -x true", 2, "sctpiw run: there is no option -x", "--help"),
@@ -127,6 +146,13 @@ SILENT = [
     ("SCTPIWFOO=1 run true", 0),
     ("list", 0),
     ("list --json", 0),
+    ("doctor", 0),
+    ("doctor --json -- true", 0),
+    ("doctor --help", 0),
+    ("help doctor", 0),
+    ("SCTPIW_FOO=1 doctor", 0),
+    ("SCTPIW_LLP=tcp doctor", 1),
+    ("doctor -- {tmp}/no-interpreter", 1),
     ("help", 0),
     ("help list", 0),
     ("version", 0),
@@ -143,7 +169,7 @@ def run(sctpiw, fake, line):
     while words and "=" in words[0] and not words[0].startswith("-"):
         name, value = words.pop(0).split("=", 1)
         env[name] = value
-    if words[:1] in (["run"], ["env"], ["list"]) and "--provider" not in line:
+    if words[:1] in (["run"], ["env"], ["list"], ["doctor"]) and "--provider" not in line:
         words[1:1] = ["--provider", fake]
     done = subprocess.run([sctpiw, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True, timeout=60)

@@ -13,13 +13,13 @@ _sctpiw() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env list help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list doctor help version --help --version" -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
-	run | env | list) ;;
+	run | env | list | doctor) ;;
 	help)
-		mapfile -t COMPREPLY < <(compgen -W "run env list" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list doctor" -- "$current")
 		return
 		;;
 	*) return ;;

@@ -33,11 +33,14 @@ complete -c sctpiw -f
 complete -c sctpiw -n __fish_use_subcommand -a run -d 'run a command with the device'
 complete -c sctpiw -n __fish_use_subcommand -a env -d 'print the environment for that'
 complete -c sctpiw -n __fish_use_subcommand -a list -d 'print the device, its port and its GIDs'
+complete -c sctpiw -n __fish_use_subcommand -a doctor -d 'say what makes the device absent, unreachable or slow'
 complete -c sctpiw -n __fish_use_subcommand -a help -d 'print how it is used'
 complete -c sctpiw -n __fish_use_subcommand -a version -d 'print the version'
-complete -c sctpiw -n '__sctpiw_in help' -a 'run env list'
+complete -c sctpiw -n '__sctpiw_in help' -a 'run env list doctor'
 complete -c sctpiw -n '__sctpiw_in run' -a '(__fish_complete_subcommand --fcs-skip=2)'
-complete -c sctpiw -n '__sctpiw_in list' -l json -d 'print JSON'
+complete -c sctpiw -n '__sctpiw_in list doctor' -l json -d 'print JSON'
+complete -c sctpiw -n '__sctpiw_in doctor' -l listen -d 'answer the probes of other hosts'
+complete -c sctpiw -n '__sctpiw_in doctor' -a '(__fish_print_hostnames)'
 __sctpiw_options run | while read -d \t -l option kind values help
     set -l takes
     switch $kind
@@ -49,5 +52,5 @@ __sctpiw_options run | while read -d \t -l option kind values help
         case flag
             set takes -a "$values"
     end
-    complete -c sctpiw -n '__sctpiw_in run env list' -l $option -d "$help" $takes
+    complete -c sctpiw -n '__sctpiw_in run env list doctor' -l $option -d "$help" $takes
 end

@@ -18,4 +18,7 @@
 /* Prints a line on standard error, with the name of the program and its command in front. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* While take is not NULL, it gets the text of each complaint instead. */
+void complain_to(void (*take)(const char *text));
+
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "launcher/json.h"
 #include "launcher/launcher.h"
 
 #define INSIDE "sctpiw-list"
@@ -81,13 +82,8 @@ static void print_field(const struct printer *p, const char *name, const char *v
 		printf(" %s %s", name, value);
 		return;
 	}
-	printf(",\"%s\":\"", name);
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			putchar('\\');
-		putchar(isprint((unsigned char)*value) ? *value : '?');
-	}
-	putchar('"');
+	printf(",\"%s\":", name);
+	json_string(value);
 }
 
 /* Prints GID i of a port. False past the last one. */

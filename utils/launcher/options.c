@@ -14,6 +14,9 @@ const struct options_of options_of_run = {
 	.command = "run",
 	.synopsis = " [--] CMD [ARG]...",
 	.what = "Run CMD, and what it starts, with the RDMA device sctpiw0.\n",
+	.words = true,
+	.status = "Exit status: CMD's own; 2 wrong usage, 125 this installation is incomplete,\n"
+		  "126 CMD cannot be executed, 127 CMD is not found.\n",
 };
 
 const struct options_of options_of_env = {
@@ -21,6 +24,7 @@ const struct options_of options_of_env = {
 	.synopsis = "",
 	.what = "Print the environment that gives programs the RDMA device sctpiw0, as shell commands:\n"
 		"eval \"$(sctpiw env)\"\n",
+	.status = "Exit status: 0 success, 2 wrong usage, 125 this installation is incomplete.\n",
 };
 
 const struct options_of options_of_list = {
@@ -28,33 +32,41 @@ const struct options_of options_of_list = {
 	.synopsis = "",
 	.what = "Print the RDMA devices that a program would find under \"sctpiw run\", their ports, and the\n"
 		"GIDs of these with their network interfaces: a line for each.\n",
-	.json = true,
+	.json = "devices",
+	.status = "Exit status: 0 success, 2 wrong usage, 125 this installation is incomplete,\n"
+		  "1 there is no device.\n",
+};
+
+const struct options_of options_of_doctor = {
+	.command = "doctor",
+	.synopsis = " [HOST[:PORT]] [-- CMD [ARG]...]\n"
+		    "       sctpiw doctor [OPTION]... --listen [PORT]",
+	.what = "Look at all that makes the device absent, unreachable or slow: a line each, which begins with\n"
+		"ok, warning or FAILURE and ends with the remedy. HOST: the way there, and its UDP port (7471),\n"
+		"where \"sctpiw doctor --listen PORT\" has to run. CMD: whether the device can be brought into it.\n",
+	.json = "lines",
+	.listen = true,
+	.words = true,
+	.tells = true,
+	.status = "Exit status: 0 nothing worse than a warning, 1 a failure, 2 wrong usage.\n",
 };
 
 /*
  * Values of the options that have no letter; those of the settings follow, in the order of their
  * table.
  */
-enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_JSON, OPT_SETTINGS };
+enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_JSON, OPT_LISTEN, OPT_SETTINGS };
 
 static const struct option own_options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "provider", required_argument, NULL, OPT_PROVIDER },
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "listen", no_argument, NULL, OPT_LISTEN },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
 #define MISTYPED 2 /* letters of an option's name that may be wrong for another to be meant */
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
-
-static const char *const exit_status_of_run =
-	"\n"
-	"Exit status: CMD's own; 2 wrong usage, 125 this installation is incomplete,\n"
-	"126 CMD cannot be executed, 127 CMD is not found.\n";
-
-static const char *const exit_status_of_others =
-	"\n"
-	"Exit status: 0 success, 2 wrong usage, 125 this installation is incomplete";
 
 void options_help(const struct options_of *of)
 {
@@ -62,7 +74,10 @@ void options_help(const struct options_of *of)
 
 	printf("Usage: sctpiw %s [OPTION]...%s\n\n%s\n", of->command, of->synopsis, of->what);
 	if (of->json)
-		fputs("  --json               print JSON instead: an array of devices\n", stdout);
+		printf("  --json               print JSON instead: an array of %s\n", of->json);
+	if (of->listen)
+		fputs("  --listen             answer the probes of other hosts at UDP port PORT, until SIGINT\n",
+		      stdout);
 	fputs("  --provider FILE      the provider to load instead of this installation's; its name\n"
 	      "                       ends in " PROVIDER_SUFFIX "\n"
 	      "  --config FILE        settings from this file, instead of ~/.config/sctpiw.conf or\n"
@@ -82,13 +97,10 @@ void options_help(const struct options_of *of)
 	fputs("\n"
 	      "LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER, SCTPIW_SYSROOT and a variable\n"
 	      "for each setting are set. Out of reach, with a warning: setuid and setgid programs,\n"
-	      "statically linked ones, and those of another libc or architecture.\n",
+	      "statically linked ones, and those of another libc or architecture.\n"
+	      "\n",
 	      stdout);
-	if (of == &options_of_run)
-		fputs(exit_status_of_run, stdout);
-	else
-		printf("%s%s.\n", exit_status_of_others,
-		       of == &options_of_list ? ",\n1 there is no device" : "");
+	fputs(of->status, stdout);
 }
 
 /* ---- errors ---- */
@@ -180,6 +192,9 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	case OPT_JSON:
 		out->json = true;
 		return 0;
+	case OPT_LISTEN:
+		out->listen = true;
+		return 0;
 	default:
 		if (!optarg && !flag_is_clear(opt - OPT_SETTINGS, argc, argv))
 			return EXIT_USAGE;
@@ -187,15 +202,28 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	}
 }
 
+/* The options that a command has besides those of the settings. Returns how many. */
+static unsigned int take_own(const struct options_of *of, struct option *out)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < OWN_OPTIONS; i++) {
+		int value = own_options[i].val;
+
+		if ((value == OPT_JSON && !of->json) || (value == OPT_LISTEN && !of->listen))
+			continue;
+		out[n++] = own_options[i];
+	}
+	return n;
+}
+
 int options_take(const struct options_of *of, int argc, char **argv, struct options *out)
 {
 	struct option options[ALL_OPTIONS + 1];
-	unsigned int own = OWN_OPTIONS - !of->json; /* --json is the last one */
 	int opt, status = 0;
 
 	*out = (struct options){ 0 };
-	memcpy(options, own_options, own * sizeof(*options));
-	settings_options(options + own, OPT_SETTINGS);
+	settings_options(options + take_own(of, options), OPT_SETTINGS);
 	while (!status && !out->help &&
 	       (opt = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
 		if (opt == '?')
@@ -207,7 +235,7 @@ int options_take(const struct options_of *of, int argc, char **argv, struct opti
 		else
 			status = take(opt, argc, argv, out);
 	}
-	if (!status && !out->help) {
+	if (!status && !out->help && !of->tells) {
 		settings_warn();
 		if (!settings_check())
 			status = EXIT_USAGE;

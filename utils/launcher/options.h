@@ -13,6 +13,7 @@ struct options {
 	const char *provider; /* the file of --provider, or NULL */
 	bool help;	      /* somebody wants to read the help, and nothing else */
 	bool json;	      /* --json was given */
+	bool listen;	      /* --listen was given */
 };
 
 /* What a command takes, for its help and its errors. */
@@ -20,10 +21,14 @@ struct options_of {
 	const char *command;  /* its name */
 	const char *synopsis; /* what stands behind the options in its first line */
 	const char *what;     /* what it does, in lines */
-	bool json;	      /* it takes --json */
+	const char *json;     /* it takes --json, which prints an array of these; or NULL */
+	bool listen;	      /* it takes --listen */
+	bool words;	      /* it takes words behind its options */
+	bool tells;	      /* what is wrong with the environment is among what it prints */
+	const char *status;   /* its exit statuses, for its help */
 };
 
-extern const struct options_of options_of_run, options_of_env, options_of_list;
+extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor;
 
 /*
  * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The

@@ -3,6 +3,7 @@
 #include "launcher/reach.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -42,10 +43,12 @@ static bool find_command(const char *cmd, char *out)
 	}
 }
 
-/* Why this libc's dynamic loader will not load the preload library into the program; or NULL. */
-static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh)
+/*
+ * Why this libc's dynamic loader will not load the preload library into the program; or NULL. Writes the loader that
+ * the program names to interp.
+ */
+static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_MAX])
 {
-	char interp[256];
 	Elf64_Phdr ph;
 
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB)
@@ -59,7 +62,7 @@ static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh)
 			return NULL;
 		if (ph.p_type != PT_INTERP)
 			continue;
-		n = pread(fd, interp, sizeof(interp) - 1, (off_t)ph.p_offset);
+		n = pread(fd, interp, PATH_MAX - 1, (off_t)ph.p_offset);
 		interp[n > 0 ? n : 0] = '\0';
 		return strstr(interp, "ld-musl") ? "is linked with musl, not glibc" : NULL;
 	}
@@ -97,32 +100,51 @@ static bool script_interpreter(const char *head, char *out)
 	return n && snprintf(out, PATH_MAX, "%.*s", (int)n, head) < PATH_MAX;
 }
 
+/* Looks at the file of r->path. False if there is no such file. head gets its first bytes, and a final zero. */
+static bool look_at_file(struct reach *r, char head[PATH_MAX])
+{
+	int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	const char *why;
+	Elf64_Ehdr eh;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = pread(fd, head, PATH_MAX - 1, 0);
+	head[n > 0 ? n : 0] = '\0';
+	if (n >= (ssize_t)sizeof(eh) && !memcmp(head, ELFMAG, SELFMAG)) {
+		memcpy(&eh, head, sizeof(eh));
+		why = elf_obstacle(fd, &eh, r->loader);
+		r->obstacle = privilege_obstacle(fd);
+		if (!r->obstacle)
+			r->obstacle = why;
+	}
+	close(fd);
+	return true;
+}
+
+bool reach_look(const char *cmd, struct reach *r)
+{
+	char head[PATH_MAX];
+
+	*r = (struct reach){ .obstacle = NULL };
+	if (!find_command(cmd, r->path)) {
+		r->path[0] = '\0';
+		errno = ENOENT;
+		return false;
+	}
+	while (look_at_file(r, head)) {
+		if (r->obstacle || r->scripts == SCRIPT_DEPTH || !script_interpreter(head, r->path))
+			return true;
+		r->scripts++;
+	}
+	return false;
+}
+
 void reach_warn(const char *cmd)
 {
-	char path[PATH_MAX], head[PATH_MAX];
+	struct reach r;
 
-	if (!find_command(cmd, path))
-		return;
-	for (int depth = 0; depth < SCRIPT_DEPTH; depth++) {
-		const char *why = NULL;
-		Elf64_Ehdr eh;
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		ssize_t n;
-
-		if (fd < 0)
-			return;
-		n = pread(fd, head, sizeof(head) - 1, 0);
-		head[n > 0 ? n : 0] = '\0';
-		if (n >= (ssize_t)sizeof(eh) && !memcmp(head, ELFMAG, SELFMAG)) {
-			memcpy(&eh, head, sizeof(eh));
-			why = privilege_obstacle(fd);
-			if (!why)
-				why = elf_obstacle(fd, &eh);
-		}
-		close(fd);
-		if (why)
-			complain("warning: %s %s: it will not see the device", path, why);
-		if (why || !script_interpreter(head, path))
-			return;
-	}
+	if (reach_look(cmd, &r) && r.obstacle)
+		complain("warning: %s %s: it will not see the device", r.path, r.obstacle);
 }

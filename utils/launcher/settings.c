@@ -94,6 +94,11 @@ bool settings_check(void)
 	return false;
 }
 
+bool settings_collect(struct config_builder *b, struct config_error *why)
+{
+	return config_collect(b, given, why);
+}
+
 bool settings_make_files(void)
 {
 	for (int i = 0; i < CONFIG_SETTINGS; i++) {

@@ -36,6 +36,9 @@ void settings_warn(void);
  */
 bool settings_check(void);
 
+/* Collects all settings, with where each comes from. False: why says what is wrong. */
+bool settings_collect(struct config_builder *b, struct config_error *why);
+
 /*
  * Makes the files of --capture and --trace empty, since processes append to them. False after a
  * line on standard error.

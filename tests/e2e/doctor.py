@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What "sctpiw doctor HOST" says of the way to HOST, where the listener runs, on links that are broken in known ways."""
+import contextlib
+import json
+import re
+import subprocess
+import sys
+import time
+
+import harness
+import mtu  # noqa: F401, for its links
+from harness import Failure, Veth, free_port, need, start
+
+DROP = """table inet doctor {{
+ chain way {{
+  type filter hook {hook} priority 0
+  meta l4proto udp {what}
+ }}
+}}
+"""
+
+
+def listen(link, port):
+    server = start("listener", [harness.BUILD / "bin/sctpiw", "doctor", "--listen", port], link, "server", rdma=False)
+    server.wait_for_output("is free, and listens")
+    return server
+
+
+def ask(link, port, status):
+    """The report on the way to the server's side; status: that of the program."""
+    client = start("doctor", [harness.BUILD / "bin/sctpiw", "doctor", "--json", f"[{link.address}]:{port}"], link,
+                   rdma=False)
+    client.expect(60, status)
+    return {line["check"]: line for line in json.loads(client.output())}
+
+
+def must_say(lines, check, status, *words):
+    line = lines.get(check, {})
+    if line.get("status") != status or not all(re.search(word, line["text"] + line.get("remedy", "")) for word in words):
+        raise Failure(f"{check}: not {status} and {words}, but {line}")
+    return line
+
+
+@contextlib.contextmanager
+def filtered(link, side, hook, what):
+    """What UDP meets on this side meanwhile."""
+    need("nft")
+    Veth._run([*link.enter(side), "nft", "-f", "-"], DROP.format(hook=hook, what=what))
+    try:
+        yield
+    finally:
+        Veth._run([*link.enter(side), "nft", "delete", "table", "inet", "doctor"])
+
+
+def passes(link):
+    """All is well, and the GID index is that of sctpiw list."""
+    port = free_port()
+    server = listen(link, port)
+    lines = ask(link, port, 0)
+    must_say(lines, "probe", "ok", "200 datagrams passed")
+    if must_say(lines, "path MTU", "ok")["bytes"] != 1500:
+        raise Failure(f"packets of 1500 bytes do not pass: {lines['path MTU']}")
+    must_say(lines, "rate", "ok")
+    index = must_say(lines, "route", "ok", "by veth0, which takes 1500 bytes")["gid_index"]
+    listed = start("list", [harness.BUILD / "bin/sctpiw", "list"], link, rdma=False)
+    listed.expect(20)
+    mine = re.search(rf"gid sctpiw0/1/{index} (\S+) netdev veth0", listed.output())
+    if not mine or not mine[1].endswith(Veth.subnets[link.family].format(2)):
+        raise Failure(f"GID index {index} is not the client's: {listed.output()}")
+    server.wait_for_output("it sees the answers")
+    if f"probes of {'[' * (link.family == 6)}{Veth.subnets[link.family].format(2)}" not in server.output():
+        raise Failure(f"the listener names another guest: {server.output()}")
+
+
+def closed_there(link):
+    port = free_port()
+    listen(link, port)
+    with filtered(link, "server", "input", "drop"):
+        line = must_say(ask(link, port, 1), "probe", "failure", "UDP does not arrive at", f"let UDP port {port} in there")
+    if line["arrived"]:
+        raise Failure(f"nothing can have arrived: {line}")
+
+
+def closed_back(link):
+    port = free_port()
+    server = listen(link, port)
+    with filtered(link, "client", "input", "drop"):
+        must_say(ask(link, port, 1), "probe", "failure", "UDP arrives at .* but its answers do not come back")
+        server.wait_for_output("it does not see the answers")
+
+
+def own_firewall(link):
+    port = free_port()
+    listen(link, port)
+    with filtered(link, "client", "output", "drop"):
+        must_say(ask(link, port, 1), "probe", "failure", "this host's own firewall", "nft list ruleset")
+
+
+def rejected(link):
+    port = free_port()
+    listen(link, port)
+    with filtered(link, "server", "input", "reject with icmpx type admin-prohibited"):
+        must_say(ask(link, port, 1), "probe", "failure", "No route to host|Permission denied", "firewalls that reject")
+
+
+def all_closed(link):
+    """TCP does not pass either, so that nobody can tell."""
+    port = free_port()
+    listen(link, port)
+    link.cut()
+    try:
+        must_say(ask(link, port, 1), "probe", "failure", "answers neither on UDP port|No route to host")
+    finally:
+        link.mend()
+
+
+def nobody_listens(link):
+    port = free_port()
+    must_say(ask(link, port, 1), "probe", "failure", f"nobody listens on its UDP port {port}", f"--listen {port} there")
+
+
+def no_listener(link):
+    """UDP is dropped where nobody listens: the host's TCP says that it is up."""
+    port = free_port()
+    with filtered(link, "server", "input", "drop"):
+        must_say(ask(link, port, 1), "probe", "failure", "the host is up, as its TCP says")
+
+
+def lost_there(link):
+    """A third of what enters the server's side is lost, and nothing on the way back."""
+    port = free_port()
+    listen(link, port)
+    with filtered(link, "server", "input", "numgen random mod 100 < 33 drop"):
+        line = must_say(ask(link, port, 0), "probe", "warning", "were lost on the way there, and 0 back")
+    if not 20 < line["lost_there"] < 120:
+        raise Failure(f"a third of 200 was lost: {line}")
+
+
+def lost_back(link):
+    port = free_port()
+    listen(link, port)
+    with filtered(link, "client", "input", "numgen random mod 100 < 33 drop"):
+        line = must_say(ask(link, port, 0), "probe", "warning", "0 were lost on the way there")
+    if not 20 < line["lost_back"] < 120:
+        raise Failure(f"a third of 200 was lost: {line}")
+
+
+def wait_for_addresses(link):
+    """A router finds its neighbours only once its own addresses are sure to be its own (RFC 4862)."""
+    deadline = time.monotonic() + 20
+    for side in link.holders:
+        while subprocess.run([*link.enter(side), "ip", "-6", "address", "show", "tentative"], capture_output=True,
+                             check=True).stdout:
+            if time.monotonic() > deadline:
+                raise Failure(f"the addresses of {side} remain tentative")
+            time.sleep(0.1)
+
+
+def narrow(link):
+    """
+    A link in the middle takes less than those of the hosts, whether routers say so or not. What the kernel has learnt
+    from them by the first time changes nothing.
+    """
+    wait_for_addresses(link)
+    port = free_port()
+    listen(link, port)
+    most = int(re.search(r"\d+", link.name)[0])
+    for _ in range(2):
+        line = must_say(ask(link, port, 0), "path MTU", "warning", "but not those of 1500")
+        if not most - 8 <= line["bytes"] <= most:
+            raise Failure(f"the link takes {most} bytes: {line}")
+
+
+CASES = [("passes", passes), ("closed-there", closed_there), ("closed-back", closed_back), ("own-firewall", own_firewall),
+         ("rejected", rejected), ("all-closed", all_closed), ("nobody-listens", nobody_listens),
+         ("no-listener", no_listener), ("lost-there", lost_there), ("lost-back", lost_back), ("narrow", narrow)]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))

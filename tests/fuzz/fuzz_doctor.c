@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/*
+ * "sctpiw doctor --listen": records of an address (1 octet), a length (2) and a datagram. No answer is longer than
+ * what it answers, and none but to a hello comes without a cookie, which an input cannot know: the fuzzer's guest puts
+ * in the one that it was given where the octet behind the length says so.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "launcher/doctor_guests.h"
+#include "util/bytes.h"
+#include "util/time.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct doctor_guests g;
+	static uint8_t buf[65536];
+	uint8_t cookie[DOCTOR_COOKIE_LEN] = { 0 };
+	uint64_t now = NSEC_PER_SEC;
+	bool given = false;
+
+	memset(&g, 0, sizeof(g));
+	memset(g.secret, 0x5a, sizeof(g.secret));
+	while (size >= 4) {
+		struct ip_addr ip = { .b = { [15] = data[0] } };
+		size_t len = get_be16(data + 1), back;
+		bool with_cookie = data[3] & 1, hello;
+		enum doctor_event event;
+
+		now += (uint64_t)(data[3] >> 1) * NSEC_PER_SEC;
+		data += 4;
+		size -= 4;
+		if (len > size)
+			len = size;
+		memcpy(buf, data, len);
+		if (with_cookie && given && len >= DOCTOR_MESSAGE_LEN)
+			memcpy(buf + 16, cookie, sizeof(cookie));
+		hello = len >= DOCTOR_MESSAGE_LEN && buf[5] == DOCTOR_HELLO;
+		back = doctor_guests_answer(&g, &ip, 1, now, buf, len, &event);
+		assert(back <= len);
+		assert(!back || hello || (with_cookie && given));
+		if (back && hello) {
+			assert(back == DOCTOR_MESSAGE_LEN && buf[5] == DOCTOR_COOKIE);
+			memcpy(cookie, buf + 16, sizeof(cookie));
+			given = true;
+		}
+		data += len;
+		size -= len;
+	}
+	return 0;
+}

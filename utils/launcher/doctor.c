@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "launcher/doctor.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/doctor_report.h"
+#include "launcher/launcher.h"
+
+/* When a check has something to look at. */
+enum needs { ALWAYS, IF_PARTS, IF_CMD, IF_HOST, IF_PEER, IF_PROBE, IF_LISTEN };
+
+static const struct {
+	const char *name;
+	enum needs needs;
+	void (*look)(struct doctor *d);
+} checks[] = {
+	/* what is installed, and set */
+	{ "settings", ALWAYS, doctor_settings },
+	{ "variables", ALWAYS, doctor_variables },
+	{ "installation", ALWAYS, doctor_parts },
+	{ "libibverbs", ALWAYS, doctor_libibverbs },
+	{ "librdmacm", ALWAYS, doctor_librdmacm },
+	{ "program", IF_CMD, doctor_program },
+	/* what the process may do */
+	{ "system calls", ALWAYS, doctor_syscalls },
+	{ "open files", ALWAYS, doctor_open_files },
+	{ "file size", ALWAYS, doctor_file_size },
+	{ "locked memory", ALWAYS, doctor_memlock },
+	{ "shared memory", ALWAYS, doctor_shm },
+	/* what makes it slow */
+	{ "processors", ALWAYS, doctor_cores },
+	{ "clock", ALWAYS, doctor_clock },
+	{ "receive buffer", ALWAYS, doctor_receive_buffer },
+	{ "send buffer", ALWAYS, doctor_send_buffer },
+	{ "offload", ALWAYS, doctor_offload },
+	/* the device, and the network */
+	{ "interfaces", ALWAYS, doctor_interfaces },
+	{ "device", IF_PARTS, doctor_device },
+	{ "name", IF_HOST, doctor_name },
+	{ "route", IF_PEER, doctor_route },
+	{ "probe", IF_PEER, doctor_probe },
+	{ "path MTU", IF_PROBE, doctor_path_mtu },
+	{ "rate", IF_PROBE, doctor_rate },
+	{ "port", IF_LISTEN, doctor_listen },
+	{ "listener", IF_LISTEN, doctor_serve },
+};
+
+static bool applies(enum needs needs, const struct doctor *d)
+{
+	switch (needs) {
+	case ALWAYS:
+		return true;
+	case IF_PARTS:
+		return d->has_parts;
+	case IF_CMD:
+		return d->cmd != NULL;
+	case IF_HOST:
+		return d->host != NULL;
+	case IF_PEER:
+		return d->has_peer;
+	case IF_PROBE:
+		return d->probe != NULL;
+	case IF_LISTEN:
+		return d->listen;
+	}
+	return false;
+}
+
+/* ---- the command line ---- */
+
+static bool take_port(const char *text, uint16_t *port)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !value || value > UINT16_MAX) {
+		complain("%s is no port: it is a number from 1 to 65535", text);
+		return false;
+	}
+	*port = (uint16_t)value;
+	return true;
+}
+
+/*
+ * Takes HOST, HOST:PORT, [HOST] or [HOST]:PORT. A word with several colons and no brackets is an IPv6 address. The
+ * word is cut where the host ends.
+ */
+static bool take_host(struct doctor *d, char *word)
+{
+	char *colon = strrchr(word, ':'), *bracket = strchr(word, ']');
+
+	if (*word == '[' && bracket && (!bracket[1] || bracket[1] == ':')) {
+		colon = bracket[1] ? bracket + 1 : NULL;
+		*bracket = '\0';
+		word++;
+	} else if (colon && strchr(word, ':') != colon) {
+		colon = NULL;
+	}
+	if (colon && !take_port(colon + 1, &d->port))
+		return false;
+	if (colon)
+		*colon = '\0';
+	d->host = word;
+	if (!*word)
+		complain("HOST is missing: it is a name or an address, as in 192.0.2.1:7471");
+	return *word;
+}
+
+/* Takes [HOST[:PORT]] [-- CMD ARG...], or PORT with --listen. False after a line on standard error. */
+static bool take_words(struct doctor *d, int argc, char **argv)
+{
+	bool cmd = optind > 1 && !strcmp(argv[optind - 1], "--");
+
+	if (!cmd && optind < argc) {
+		char *word = argv[optind++];
+
+		if (d->listen ? !take_port(word, &d->port) : !take_host(d, word))
+			return false;
+		cmd = optind < argc && !strcmp(argv[optind], "--");
+		optind += cmd;
+	}
+	if (cmd && d->listen) {
+		complain("--listen takes PORT alone, without -- and a command");
+		return false;
+	}
+	if (cmd && optind >= argc) {
+		complain("no command given behind --");
+		return false;
+	}
+	if (cmd) {
+		d->cmd = argv + optind;
+		return true;
+	}
+	if (optind < argc)
+		complain("%s is one word too many: options come first, and a command behind --",
+			 argv[optind]);
+	return optind >= argc;
+}
+
+int doctor_run(const struct options *options, int argc, char **argv)
+{
+	static struct doctor d; /* it is large, and there is one */
+
+	d.provider = options->provider;
+	d.listen = options->listen;
+	d.port = DOCTOR_PORT;
+	if (!take_words(&d, argc, argv))
+		return EXIT_USAGE;
+	doctor_begin(options->json);
+	complain_to(doctor_complaint);
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		doctor_look_at(checks[i].name);
+		if (applies(checks[i].needs, &d))
+			checks[i].look(&d);
+	}
+	complain_to(NULL);
+	return doctor_end() ? EXIT_FAILURE : EXIT_SUCCESS;
+}

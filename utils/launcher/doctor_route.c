@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Interfaces, and the way to HOST. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "launcher/doctor.h"
+#include "launcher/doctor_report.h"
+#include "net/route.h"
+#include "net/rtnl.h"
+#include "util/sockaddr.h"
+
+#define MTU_LEAST 1280 /* what every IPv6 link takes */
+
+static void look_at_link(const struct rtnl_link *link, void *arg)
+{
+	bool up = link->flags & IFF_UP, *outside = arg;
+
+	if (link->flags & IFF_LOOPBACK && !up)
+		doctor_warning(
+			"ip link set lo up",
+			"%s is down: programs of this host do not reach each other at 127.0.0.1",
+			link->name);
+	if (!up)
+		return;
+	if (!(link->flags & IFF_LOOPBACK))
+		*outside = true;
+	doctor_number("mtu", link->mtu);
+	if (!(link->flags & IFF_RUNNING))
+		doctor_warning("plug in the cable, or set the other end up", "%s has no carrier",
+			       link->name);
+	else if (link->mtu < MTU_LEAST)
+		doctor_warning("ip link set MTU of the interface to 1500, or what its link takes",
+			       "%s has an MTU of %u: many small packets, and no IPv6", link->name,
+			       link->mtu);
+	else
+		doctor_ok("%s is up, with an MTU of %u", link->name, link->mtu);
+}
+
+void doctor_interfaces(struct doctor *d)
+{
+	bool outside = false;
+	int ret = rtnl_links(look_at_link, &outside);
+
+	if (ret)
+		doctor_failure(NULL, "the kernel does not list them: %s", strerror(-ret));
+	else if (!outside)
+		doctor_ok(
+			"none is up but lo: programs reach those of this host or container alone");
+}
+
+/* ---- HOST ---- */
+
+void doctor_name(struct doctor *d)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *info;
+	char text[SOCKADDR_TEXT];
+	int error = getaddrinfo(d->host, NULL, &hints, &info);
+
+	if (error) {
+		doctor_failure("name an address, or enter the name in /etc/hosts", "%s: %s",
+			       d->host, gai_strerror(error));
+		return;
+	}
+	sockaddr_copy(&d->peer, info->ai_addr);
+	sockaddr_set_port((struct sockaddr *)&d->peer, d->port);
+	d->has_peer = true;
+	freeaddrinfo(info);
+	doctor_ok("%s is %s", d->host, sockaddr_text((struct sockaddr *)&d->peer, text));
+}
+
+/* The GID of an address of ours, or NULL. */
+static const struct doctor_gid *gid_of(const struct doctor *d, const struct ip_addr *ip)
+{
+	for (unsigned int i = 0; i < d->n_gids; i++) {
+		if (!memcmp(d->gids[i].ip.b, ip->b, sizeof(ip->b)))
+			return &d->gids[i];
+	}
+	return NULL;
+}
+
+void doctor_route(struct doctor *d)
+{
+	struct sockaddr_storage source;
+	const struct doctor_gid *gid;
+	char text[INET6_ADDRSTRLEN], name[IF_NAMESIZE] = "an interface";
+	struct rtnl_route route = { 0 };
+	struct path_addr path = { 0 };
+	int ret = route_lookup(NULL, (struct sockaddr *)&d->peer, &source, NULL);
+
+	if (ret) {
+		d->has_peer = false;
+		doctor_failure("ip route says which networks are reached", "no way to %s: %s",
+			       d->host, strerror(-ret));
+		return;
+	}
+	path.local = sockaddr_ip((struct sockaddr *)&source);
+	path.remote = sockaddr_ip((struct sockaddr *)&d->peer);
+	/* What the kernel has learnt from ICMP counts for nothing here, as it does to the device. */
+	d->mtu = route_mtu(&path);
+	if (!rtnl_route(&path, &route) && route.ifindex)
+		if_indextoname(route.ifindex, name);
+	getnameinfo((struct sockaddr *)&source, sockaddr_len((struct sockaddr *)&source), text,
+		    sizeof(text), NULL, 0, NI_NUMERICHOST);
+	gid = gid_of(d, &path.local);
+	doctor_number("mtu", d->mtu);
+	if (gid)
+		doctor_number("gid_index", gid->index);
+	if (gid)
+		doctor_ok("by %s, which takes %u bytes, from %s: GID index %u", name, d->mtu, text,
+			  gid->index);
+	else
+		doctor_warning(
+			"sctpiw list shows the GIDs that there are",
+			"by %s, which takes %u bytes, from %s, which has no GID: queue pairs "
+			"connected out of band do not get there",
+			name, d->mtu, text);
+}
