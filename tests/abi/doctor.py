@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 
 SCTPIW, WRONG = sys.argv[1:3]
 CC = os.environ.get("CC", "cc")
@@ -98,8 +99,8 @@ def in_network(*arguments, script=""):
 # ------------------------------------------------------------------ system calls that are refused
 
 ALLOW, ERRNO, KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
-NUMBERS = {"x86_64": {"sendmmsg": 307, "recvmmsg": 299, "setsockopt": 54, "clone3": 435},
-           "aarch64": {"sendmmsg": 269, "recvmmsg": 243, "setsockopt": 208, "clone3": 435}}
+NUMBERS = {"x86_64": {"sendmmsg": 307, "recvmmsg": 299, "setsockopt": 54, "clone3": 435, "socket": 41},
+           "aarch64": {"sendmmsg": 269, "recvmmsg": 243, "setsockopt": 208, "clone3": 435, "socket": 198}}
 
 
 def refuse(name, action, argument=None):
@@ -396,8 +397,9 @@ def no_route():
 
 
 @contextlib.contextmanager
-def listener(port):
-    with subprocess.Popen([SCTPIW, "doctor", "--listen", str(port)], stdout=subprocess.PIPE, text=True) as process:
+def listener(port, before=None):
+    with subprocess.Popen([SCTPIW, "doctor", "--listen", str(port)], stdout=subprocess.PIPE, text=True,
+                          preexec_fn=before) as process:
         try:
             for line in process.stdout:
                 if line.split()[1:2] == ["port"]:
@@ -432,6 +434,54 @@ def probes():
         assert "127.0.0.1" in said and "[::1]" in said, said
 
 
+def without_ipv6():
+    unknown_family = 97
+    before = refuse("socket", ERRNO | unknown_family, (0, socket.AF_INET6))
+    port = free_port()
+    with listener(port, before):
+        lines = doctor(f"127.0.0.1:{port}", before=before)
+        assert not failures_but(lines), failures_but(lines)
+        expect(lines, "rate", "ok")
+
+
+def reordered():
+    """A listener that sends every two echoes the wrong way round, by docs/wire.md."""
+    hello, cookie, probe, echo, count, counted = range(1, 7)
+    told = struct.pack(">II", 200, 7)
+
+    def answer(there):
+        held = None
+        while True:
+            try:
+                data, guest = there.recvfrom(65536)
+            except OSError:  # it is over
+                return
+            assert data[:6] == b"spwD\1" + data[5:6] and len(data) >= 48 and data[44:48] == bytes(4), data[:48]
+            if data[5] == hello:
+                assert len(data) == 48 and data[16:48] == bytes(32), data
+                there.sendto(data[:5] + bytes([cookie]) + data[6:16] + b"a cookie of mine" + data[32:], guest)
+                continue
+            assert data[16:32] == b"a cookie of mine", data
+            if data[5] == count:
+                there.sendto(data[:5] + bytes([counted]) + data[6:36] + told + data[44:48], guest)
+            if data[5] != probe:
+                continue
+            data = data[:5] + bytes([echo]) + data[6:]
+            if len(data) == 200 and not held:
+                held = data
+                continue
+            there.sendto(data, guest)
+            if len(data) == 200:
+                there.sendto(held, guest)
+                held = None
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as there:
+        there.bind(("127.0.0.1", 0))
+        threading.Thread(target=answer, args=(there,), daemon=True).start()
+        line = expect(doctor(f"127.0.0.1:{there.getsockname()[1]}"), "probe", "ok", "7 and 100 were overtaken")
+    assert (line["overtaken_there"], line["overtaken_back"]) == (7, 100), line
+
+
 def nobody_listens():
     port = free_port()
     expect(doctor(f"127.0.0.1:{port}"), "probe", "failure", f"nobody listens on its UDP port {port}", "--listen")
@@ -456,7 +506,7 @@ CASES = [refused, deadly, refused_threads, no_offload, all_is_well, lines_for_pe
          unknown_variables, parts_missing, other_libibverbs, wrong_provider, good_programs, absent_programs, no_programs,
          static_program, privileged_programs, foreign_programs, missing_library, few_descriptors, short_files,
          locked_memory, shared_memory, one_processor, slow_clock, small_buffers, buffers_of_users, lo_down, small_mtu, no_name, no_route,
-         probes, nobody_listens, port_taken, silent_program]
+         probes, without_ipv6, reordered, nobody_listens, port_taken, silent_program]
 
 
 def main():

@@ -157,6 +157,19 @@ def wait_for_addresses(link):
             time.sleep(0.1)
 
 
+def starved(link):
+    """The first datagrams pass, and no others; or short ones alone. Nothing more is asked then."""
+    port = free_port()
+    listen(link, port)
+    for what, words in (("limit rate over 1/minute burst 5 packets drop", "has ceased to answer.*limits the rate"),
+                        ("udp length > 100 drop", "of 200 datagrams 200 were lost on the way there.*limits the rate")):
+        with filtered(link, "server", "input", what):
+            lines = ask(link, port, 1)
+            must_say(lines, "probe", "failure", words)
+            if "rate" in lines:
+                raise Failure(f"more was asked of a link that is broken: {lines['rate']}")
+
+
 def narrow(link):
     """
     A link in the middle takes less than those of the hosts, whether routers say so or not. What the kernel has learnt
@@ -174,7 +187,8 @@ def narrow(link):
 
 CASES = [("passes", passes), ("closed-there", closed_there), ("closed-back", closed_back), ("own-firewall", own_firewall),
          ("rejected", rejected), ("all-closed", all_closed), ("nobody-listens", nobody_listens),
-         ("no-listener", no_listener), ("lost-there", lost_there), ("lost-back", lost_back), ("narrow", narrow)]
+         ("no-listener", no_listener), ("lost-there", lost_there), ("lost-back", lost_back),
+         ("starved", starved), ("narrow", narrow)]
 
 if __name__ == "__main__":
     sys.exit(harness.main(CASES))

@@ -98,12 +98,13 @@ void doctor_listen(struct doctor *d)
 
 static void tell(enum doctor_event event, const struct ip_addr *ip, uint16_t port)
 {
+	static unsigned int deaf; /* an address that asks in vain may be a forged one */
 	char text[SOCKADDR_TEXT];
 
 	if (event == DOCTOR_WELCOME)
 		doctor_ok("probes of %s arrive, and it sees the answers",
 			  sockaddr_text_ip(ip, port, text));
-	else if (event == DOCTOR_DEAF)
+	else if (event == DOCTOR_DEAF && deaf++ < DOCTOR_GUESTS)
 		doctor_warning("let UDP from here out, and into that host",
 			       "probes of %s arrive, but it does not see the answers",
 			       sockaddr_text_ip(ip, port, text));

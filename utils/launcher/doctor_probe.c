@@ -131,7 +131,8 @@ static void send_probes(struct doctor_probe *p, struct tally *t)
 		take_echo(t, &m);
 }
 
-static void say_lost(struct tally *t, const struct doctor_message *count)
+/* Returns whether something has come back. */
+static bool say_lost(struct tally *t, const struct doctor_message *count)
 {
 	unsigned int lost_there = count->received < t->sent ? t->sent - count->received : 0;
 	unsigned int lost_back = count->received > t->echoed ? count->received - t->echoed : 0;
@@ -147,7 +148,11 @@ static void say_lost(struct tally *t, const struct doctor_message *count)
 	doctor_number("overtaken_there", count->overtaken);
 	doctor_number("overtaken_back", t->overtaken);
 	doctor_number("round_trip_us", middle);
-	if (lost_there || lost_back)
+	if (!t->echoed)
+		doctor_failure("see whether a firewall limits the rate or length of UDP",
+			       "of %u datagrams %u were lost on the way there, and the others back",
+			       t->sent, lost_there);
+	else if (lost_there || lost_back)
 		doctor_warning(
 			"what is lost is sent again, which costs time",
 			"of %u datagrams %u were lost on the way there, and %u back; a round "
@@ -158,6 +163,7 @@ static void say_lost(struct tally *t, const struct doctor_message *count)
 			"%u datagrams passed, there and back; %u and %u were overtaken; a round trip "
 			"takes %.0f us",
 			t->sent, count->overtaken, t->overtaken, middle);
+	return t->echoed;
 }
 
 void doctor_probe(struct doctor *d)
@@ -175,7 +181,6 @@ void doctor_probe(struct doctor *d)
 		sys_close(p.fd);
 		return;
 	}
-	d->probe = &p;
 	if (d->has_settings && d->settings.config.carrier != CONFIG_CARRIER_UDP)
 		doctor_warning("firewalls have to let IP protocol 132 pass",
 			       "this probe is UDP, and says nothing of what llp sends on IP");
@@ -187,10 +192,11 @@ void doctor_probe(struct doctor *d)
 			"call: %s",
 			strerror(-ret));
 	send_probes(&p, &t);
-	if (doctor_guest_count(&p, &count))
-		say_lost(&t, &count);
-	else
-		doctor_failure("see to the link", "%s has ceased to answer", d->host);
+	if (!doctor_guest_count(&p, &count))
+		doctor_failure("see to the link, and whether a firewall limits the rate of UDP",
+			       "%s has ceased to answer", d->host);
+	else if (say_lost(&t, &count))
+		d->probe = &p;
 }
 
 /* ---- how long packets may be ---- */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "launcher/doctor.h"
@@ -49,7 +50,8 @@ void doctor_cores(struct doctor *d)
 		"give it two or more (taskset, docker run --cpus); programs that spin need one each";
 	double group = group_cores();
 	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+	/* A set of this size does not do for more than 1024. */
+	int n = sched_getaffinity(0, sizeof(set), &set) ? get_nprocs() : CPU_COUNT(&set);
 
 	doctor_number("processors", group > 0 && group < n ? group : n);
 	if (group > 0 && group < 2)
