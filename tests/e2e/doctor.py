@@ -179,7 +179,7 @@ def narrow(link):
     port = free_port()
     listen(link, port)
     most = int(re.search(r"\d+", link.name)[0])
-    for _ in range(2):
+    for _ in range(1 if "silent" in link.name else 2):
         line = must_say(ask(link, port, 0), "path MTU", "warning", "but not those of 1500")
         if not most - 8 <= line["bytes"] <= most:
             raise Failure(f"the link takes {most} bytes: {line}")

@@ -13,7 +13,7 @@
 #include "util/sockaddr.h"
 
 #define TRIES 5
-#define TCP_PATIENCE (2 * NSEC_PER_SEC)
+#define TCP_PATIENCE NSEC_PER_SEC
 
 static uint8_t buf[65536]; /* for what is sent, and for what comes */
 

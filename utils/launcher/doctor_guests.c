@@ -2,6 +2,7 @@
 #include "launcher/doctor_guests.h"
 
 #include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <string.h>
 
 #include "util/bytes.h"
@@ -65,7 +66,7 @@ static bool cookie_is_good(const struct doctor_guests *g, const struct ip_addr *
 
 	for (unsigned int back = 0; back < 2; back++) {
 		make_cookie(g, ip, port, m->nonce, span - back, cookie);
-		if (!memcmp(cookie, m->cookie, sizeof(cookie)))
+		if (memeql_sec(cookie, m->cookie, sizeof(cookie)))
 			return true;
 	}
 	return false;
