@@ -94,12 +94,13 @@ void options_help(const struct options_of *of)
 		printf("%*s%s:\n%23s%s; else %s\n", 23 - n, "", name->help, "", name->allowed,
 		       name->dflt);
 	}
-	fputs("\n"
-	      "LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER, SCTPIW_SYSROOT and a variable\n"
-	      "for each setting are set. Out of reach, with a warning: setuid and setgid programs,\n"
-	      "statically linked ones, and those of another libc or architecture.\n"
-	      "\n",
-	      stdout);
+	putchar('\n');
+	if (!of->tells)
+		fputs("LD_PRELOAD and RDMAV_DRIVERS are appended to; SCTPIW_PROVIDER, SCTPIW_SYSROOT and a variable\n"
+		      "for each setting are set. Out of reach, with a warning: setuid and setgid programs,\n"
+		      "statically linked ones, and those of another libc or architecture.\n"
+		      "\n",
+		      stdout);
 	fputs(of->status, stdout);
 }
 
