@@ -13,7 +13,8 @@
 #include "util/sockaddr.h"
 
 #define TRIES 5
-#define TCP_PATIENCE NSEC_PER_SEC
+#define TCP_PATIENCE NSEC_PER_SEC	 /* ns that a handshake may take */
+#define LINE_PATIENCE (3 * NSEC_PER_SEC) /* ns that the listener's line may take */
 
 static uint8_t buf[65536]; /* for what is sent, and for what comes */
 
@@ -132,7 +133,6 @@ int doctor_guest_segments(struct doctor_probe *p)
 int doctor_guest_ask_tcp(const struct sockaddr *peer)
 {
 	int fd = sys_socket(peer->sa_family, SOCK_STREAM, 0), ret;
-	uint64_t until = sys_now() + TCP_PATIENCE;
 	char text[32] = "";
 	unsigned int heard;
 
@@ -141,12 +141,13 @@ int doctor_guest_ask_tcp(const struct sockaddr *peer)
 	ret = sys_connect(fd, peer, sockaddr_len(peer));
 	if (ret == -EINPROGRESS) {
 		ret = -ETIMEDOUT;
-		if (wait_for(fd, POLLOUT, until))
+		if (wait_for(fd, POLLOUT, sys_now() + TCP_PATIENCE))
 			ret = -sys_getsockopt_int(fd, SOL_SOCKET, SO_ERROR);
 	}
 	if (!ret) {
 		ret = -EPROTO;
-		if (wait_for(fd, POLLIN, until) && sys_read(fd, text, sizeof(text) - 1) > 0 &&
+		if (wait_for(fd, POLLIN, sys_now() + LINE_PATIENCE) &&
+		    sys_read(fd, text, sizeof(text) - 1) > 0 &&
 		    sscanf(text, "spwD %u", &heard) == 1)
 			ret = heard > INT32_MAX ? INT32_MAX : (int)heard;
 	}

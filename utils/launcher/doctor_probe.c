@@ -16,6 +16,7 @@
 #define PROBES 200
 #define PROBE_LEN 200 /* bytes */
 #define PROBE_SPACE NSEC_PER_MSEC
+#define LAST_PATIENCE NSEC_PER_SEC /* ns of silence after which no echo comes any more */
 #define MTU_TRIES 3
 #define MTU_GRACE (20 * NSEC_PER_MSEC)
 #define MTU_STEP 8	 /* bytes between what passes and what does not, when the search ends */
@@ -127,7 +128,7 @@ static void send_probes(struct doctor_probe *p, struct tally *t)
 			take_echo(t, &m);
 	}
 	while (t->echoed < PROBES &&
-	       doctor_guest_wait(p, DOCTOR_ECHO, sys_now() + DOCTOR_PATIENCE, &m) > 0)
+	       doctor_guest_wait(p, DOCTOR_ECHO, sys_now() + LAST_PATIENCE, &m) > 0)
 		take_echo(t, &m);
 }
 
