@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 usage() {
 	cat <<'END'
-usage: ./build.sh [COMMAND]
+usage: ./build.sh [--verbose] [COMMAND]
 
   build      build in build/ (what happens without a command)
   demo       build, then run stock RDMA programs between two processes of this machine
@@ -33,6 +33,8 @@ usage: ./build.sh [COMMAND]
   rpm        build the packages for Fedora in build/dist/, unpack them, and run the device from there as an
              ordinary user
   clean      remove the build directories
+  --verbose  in front of a command: show what is installed and compiled, which goes to files of build/log/
+             otherwise
   --help     this
 
 Packages that are missing are installed first, with apt-get or dnf, and with sudo where that is
@@ -45,8 +47,11 @@ END
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
+verbose=
 say() { printf '%s\n' "build.sh: $*" >&2; }
 die() { say "$*"; exit 1; }
+wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
+. utils/progress.sh
 
 # ---------------------------------------------------------------- packages
 
@@ -167,20 +172,21 @@ is_there() { # KIND WHAT
 }
 
 as_root() {
-	if [ "$(id -u)" = 0 ]; then
-		say "running: $*"
-		"$@"
-	elif have sudo; then
-		say "running: sudo $*"
-		sudo "$@"
-	else
-		die "these packages are missing, and there is no sudo. As root, type:
+	local sudo=()
+
+	if [ "$(id -u)" != 0 ]; then
+		have sudo || die "these packages are missing, and there is no sudo. As root, type:
     $*"
+		sudo=(sudo)
 	fi
+	say "running: ${sudo[*]:+sudo }$*"
+	# The password is asked for before a line is drawn where it would be typed.
+	if [ ${#sudo[@]} -gt 0 ] && on_terminal && ! sudo -n true 2>/dev/null; then sudo -v || true; fi
+	quietly "installing packages" packages "${sudo[@]}" "$@"
 }
 
 apt_install() {
-	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get) package
+	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o APT::Status-Fd=1) package
 	local install=("${apt[@]}" install -y --no-install-recommends "$@")
 
 	if [ "$(id -u)" != 0 ] && ! have sudo; then
@@ -247,18 +253,15 @@ tell_path() {
 	esac
 }
 
-configure() { # PRESET CMAKE-OPTIONS
-	local output
-	output=$(cmake --preset "$@" 2>&1) || die "cmake failed
-$output"
+configure_and_build() { # DIRECTORY TARGET PRESET CMAKE-OPTIONS
+	cmake --preset "${@:3}" && cmake --build "$1" --target "$2"
 }
 
-preset_build() { # PRESET: see CMakePresets.json
+preset_build() { # PRESET [TARGET [CMAKE-OPTIONS]]: see CMakePresets.json
 	local dir=build-$1
 
 	[ "$1" != dev ] || dir=build
-	configure "$1"
-	cmake --build "$dir"
+	quietly "building in $dir/" "$1" configure_and_build "$dir" "${2:-all}" "$1" "${@:3}"
 }
 
 # The tests are built where cmocka is, so that ctest works for whoever wants it. Warnings are errors only where an
@@ -268,15 +271,15 @@ plain_build() {
 
 	if is_there pc cmocka && have python3; then tests=ON; fi
 	[ ! -f build/CMakeCache.txt ] || werror=$(sed -n 's/^SCTPIW_WERROR:BOOL=//p' build/CMakeCache.txt)
-	configure dev "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests \
+	preset_build dev all "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE:-RelWithDebInfo}" -DSCTPIW_TESTS=$tests \
 		"-DSCTPIW_WERROR=${werror:-OFF}"
-	cmake --build build
 }
 
 run_ctest() { # DIRECTORY CTEST-ARGUMENTS
-	local dir=$1 status=0
+	local dir=$1 status=0 progress=()
 	shift
-	(cd "$dir" && ctest -j2 --output-on-failure "$@") || status=$?
+	! on_terminal || [ -n "$verbose" ] || progress=(--progress)
+	(cd "$dir" && ctest -j2 "${progress[@]}" --output-on-failure "$@") || status=$?
 	if grep -h '^SKIP' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null; then
 		say "skipped, see above"
 	fi
@@ -311,8 +314,7 @@ fuzz_one() { # SECONDS TARGET
 fuzz() { # SECONDS [TARGET...]
 	local seconds=$1 target targets=("${@:2}") running=() status=0
 	say "fuzzing, $seconds s each"
-	(configure fuzz) || return 1
-	cmake --build build-fuzz --target fuzz_targets || return 1
+	preset_build fuzz fuzz_targets || return 1
 	[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd tests/fuzz/corpus && printf '%s\n' *)
 	for target in "${targets[@]}"; do
 		[ -d "tests/fuzz/corpus/$target" ] || die "no fuzz target is called $target: $(cd tests/fuzz/corpus && echo *)"
@@ -449,7 +451,7 @@ run_tests() {
 	local failed=()
 
 	say "gcc, warnings are errors"
-	preset_build dev
+	preset_build dev || die "failed: build"
 	if [ $# -gt 0 ]; then
 		run_ctest build "$@"
 		return
@@ -474,14 +476,25 @@ run_tests() {
 }
 
 main() {
-	local command=${1:-build}
+	local command
 
+	if [ "${1:-}" = --verbose ]; then
+		verbose=yes
+		shift
+	fi
+	command=${1:-build}
 	[ $# = 0 ] || shift
+	case $command in
+	build | demo | dist | deb | rpm | format | clean)
+		[ $# = 0 ] || wrong_usage "$command takes no argument: take $1 away"
+		;;
+	esac
 	tell_path
 	case $command in
 	build)
 		ensure "$BUILD_NEEDS"
 		plain_build
+		say "next: ./build.sh demo, or a program of yours: build/bin/sctpiw run -- PROGRAM"
 		;;
 	demo)
 		ensure "$BUILD_NEEDS$RUN_NEEDS"
@@ -508,7 +521,8 @@ main() {
 	soak)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		plain_build
-		exec build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
+		in_steps "scenarios" '^\[ *(OK|FAILED) *\] [^:]*$' "$(build/bin/test_stack_sim --list | wc -l)" \
+			build/bin/test_stack_sim --all "${1:-1}" "${2:-1000}"
 		;;
 	completions)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
@@ -566,8 +580,7 @@ main() {
 		usage
 		;;
 	*)
-		usage >&2
-		exit 2
+		wrong_usage "no such command: $command"
 		;;
 	esac
 }

@@ -13,7 +13,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "utils/bench.d"), str(ROOT / "tests/e2e")]
+sys.path[:0] = [str(ROOT / "utils/bench.d"), str(ROOT / "utils"), str(ROOT / "tests/e2e")]
 import harness  # noqa: E402
 import measures  # noqa: E402
 import names  # noqa: E402

@@ -6,6 +6,7 @@ import time
 import harness
 from links import Links
 from programs import At
+from progress import Progress, on_terminal
 from report import Figures
 
 
@@ -41,13 +42,15 @@ class Runner:
 
     def run(self, rounds, limit=None):
         """Runs `rounds` rounds, fewer if the next one is not likely to end within limit, in seconds."""
-        begin = time.monotonic()
+        begin, shown = time.monotonic(), Progress(rounds * len(self.chosen))
         try:
             for number in range(1, rounds + 1):
                 if limit and self.rounds and (time.monotonic() - begin) / self.rounds * number > limit:
                     break
+                if not on_terminal(sys.stderr):
+                    print(f"bench: round {number} of {rounds}", file=sys.stderr, flush=True)
                 for m in self.chosen:
-                    progress(f"round {number} of {rounds}: {m}")
+                    shown.step(f"round {number} of {rounds}, {m}")
                     values = {} if m in self.skipped else self._measure(m, number)
                     self.figures.rounds[m.what, m.link].append(values)
                 self.rounds = number
@@ -55,9 +58,4 @@ class Runner:
             self.failed.append("interrupted")
         finally:
             self.links.close()
-            progress("")
-
-
-def progress(text):
-    if sys.stderr.isatty():
-        print(f"\r{text:<78.78}" + ("" if text else "\r"), end="", file=sys.stderr, flush=True)
+            shown.clear()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""How build.sh and utils/progress.py show long work: a line that changes on a terminal, plain lines elsewhere, and the end
+of a log when a stage fails."""
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SOURCE = 'verbose=%s; say() { printf "%%s\\n" "build.sh: $*" >&2; }; . ' + str(ROOT / "utils/progress.sh") + "; "
+CHANGES = "\r\x1b[K"  # what begins a line that changes
+STAGE = 'quietly "the stage" log sh -c %s'
+
+
+def environment(**more):
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
+    return kept | {"TERM": "xterm"} | more
+
+
+def on_terminal(argv, place, **more):
+    """Runs a program whose output is a terminal: its exit status, and what it has written."""
+    ours, theirs = pty.openpty()
+    program = subprocess.Popen(argv, cwd=place, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            read = os.read(ours, 4096)
+        except OSError:  # so the end of a terminal reads
+            break
+        if not read:
+            break
+        text += read
+    os.close(ours)
+    return program.wait(), text.decode().replace("\r\n", "\n")
+
+
+def elsewhere(argv, place):
+    done = subprocess.run(argv, cwd=place, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout
+
+
+def shell(text, verbose=""):
+    return ["bash", "-euo", "pipefail", "-c", SOURCE % verbose + text]
+
+
+class Shell(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.place = pathlib.Path(place.name)
+
+    def log(self):
+        return (self.place / "build/log/log.log").read_text()
+
+    def test_stage_is_one_line_in_a_pipe(self):
+        status, text = elsewhere(shell(STAGE % "'echo inside; echo and out >&2'"), self.place)
+        self.assertEqual((status, text), (0, "build.sh: the stage\n"))
+        self.assertEqual(self.log(), "inside\nand out\n")
+
+    def test_failed_stage_shows_the_end_of_its_log(self):
+        for run in elsewhere, on_terminal:
+            status, text = run(shell(STAGE % "'seq 1 500; echo what is wrong; exit 3'"), self.place)
+            self.assertEqual(status, 3)
+            self.assertTrue(text.endswith("\n500\nwhat is wrong\nbuild.sh: the stage: failed; the whole log is "
+                                          "build/log/log.log\n"), text)
+            self.assertNotIn("\n400\n", text)
+
+    def test_failure_does_not_end_who_goes_on(self):
+        text = elsewhere(shell("failed=; " + STAGE % "false" + " || failed=yes; echo on, $failed"), self.place)[1]
+        self.assertTrue(text.endswith("\non, yes\n"), text)
+
+    def test_verbose_shows_all(self):
+        status, text = elsewhere(shell(STAGE % "'echo inside'", verbose="yes"), self.place)
+        self.assertEqual((status, text), (0, "build.sh: the stage\ninside\n"))
+
+    def test_line_changes_on_a_terminal(self):
+        status, text = on_terminal(shell(STAGE % "'echo \"[3/12] three\"; sleep 2; echo \"[12/12] twelve\"; sleep 2'"), self.place)
+        self.assertEqual(status, 0)
+        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: the stage: 3 of 12, about \d+ s left")
+        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: the stage: 12 of 12, about 0 s left")
+        self.assertRegex(text, r"\nbuild.sh: the stage: \d+ s\n$|" + re.escape(CHANGES) + r"build.sh: the stage: \d+ s\n$")
+        self.assertNotIn("three", text)
+        self.assertNotIn("Terminated", text)
+
+    def test_percentages_of_apt(self):
+        for line, percent in ("dlstatus:1:42.7:Retrieving file 1 of 9", 42), ("pmstatus:dpkg-exec:7.0:Running dpkg", 7):
+            (self.place / "log").write_text(f"Reading package lists...\n{line}\nGet:1 something\n")
+            self.assertEqual(elsewhere(shell("how_far log"), self.place), (0, f"{percent} 100\n"))
+
+    def test_nobody_looks_on(self):
+        for more in {"CI": "true"}, {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+            self.assertEqual(on_terminal(shell(STAGE % "true"), self.place, **more), (0, "build.sh: the stage\n"))
+
+    def test_steps_keep_their_output(self):
+        steps = r"""in_steps work '^\[ *OK \] ' 4 sh -c 'echo "[ RUN ] one"; sleep 2; echo "[  OK ] one"; printf end; exit 7'"""
+        self.assertEqual(elsewhere(shell(steps), self.place), (7, "[ RUN ] one\n[  OK ] one\nend"))
+        status, text = on_terminal(shell(steps), self.place)
+        self.assertEqual(status, 7)
+        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: work: 1 of 4, about \d+ s left")
+        self.assertEqual(re.sub(re.escape(CHANGES) + r"(build.sh: work: [^\r\n\[]*)?", "", text),
+                         "[ RUN ] one\n[  OK ] one\nend")
+
+    def test_durations(self):
+        for seconds, words in (0, "0 s"), (99, "99 s"), (100, "2 min"), (5999, "100 min"), (7380, "2 h 3 min"):
+            self.assertEqual(elsewhere(shell(f"in_words {seconds}"), self.place)[1], words + "\n")
+
+
+class Python(unittest.TestCase):
+    PROGRAM = ["-c", "import sys, time; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True\n"
+               "from progress import Progress\n"
+               "p = Progress(3)\np.step('one'); time.sleep(0.1); p.step('two'); p.clear(); print('row')", str(ROOT / "utils")]
+
+    def test_on_a_terminal(self):
+        text = on_terminal([sys.executable, *self.PROGRAM], "/")[1]
+        self.assertRegex(text, f"^{re.escape(CHANGES)}one: 1 of 3{re.escape(CHANGES)}two: 2 of 3, about 0 s left"
+                         f"{re.escape(CHANGES)}row\n$")
+
+    def test_elsewhere(self):
+        self.assertEqual(elsewhere([sys.executable, *self.PROGRAM], "/"), (0, "row\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# How build.sh shows long work. On a terminal a line says what is done, how far it is, and how long the rest will
+# take; elsewhere a stage is one plain line. build.sh sources this file; it sets verbose, and has say().
+
+LOGS=build/log
+LOG_END=40 # lines of a log that are shown when a stage fails
+
+# A line that changes is for somebody who looks on: neither for a file nor for the log of a CI job.
+on_terminal() { [ -t 2 ] && [ "${TERM:-dumb}" != dumb ] && [ -z "${NO_COLOR:-}" ] && [ -z "${CI:-}" ]; }
+
+# Seconds in words: a duration is not known better than that.
+in_words() { # SECONDS
+	if [ "$1" -lt 100 ]; then echo "$1 s"
+	elif [ "$1" -lt 6000 ]; then echo "$((($1 + 30) / 60)) min"
+	else echo "$(($1 / 3600)) h $(($1 % 3600 / 60)) min"; fi
+}
+
+# How far the work is, as the last lines of its log tell: "[12/340] ..." of ninja, or the percentages of
+# apt-get's APT::Status-Fd. Prints "DONE TOTAL", or nothing.
+how_far() { # LOG
+	tail -c 4096 "$1" 2>/dev/null | sed -nE -e 's|^\[([0-9]+)/([0-9]+)\].*|\1 \2|p' \
+		-e 's/^(dl|pm)status:[^:]*:([0-9]+)[0-9.]*:.*/\2 100/p' | tail -n 1
+}
+
+# The text behind the name of the work: how much of it is done since so many seconds, and the rest.
+far_and_left() { # SECONDS [DONE TOTAL]
+	if [ "${2:-0}" -gt 0 ] && [ "${3:-0}" -gt 0 ]; then
+		echo "$2 of $3, about $(in_words $(($1 * ($3 - $2) / $2))) left"
+	else
+		echo "$(in_words "$1") so far"
+	fi
+}
+
+draw() { # TEXT
+	local columns
+	columns=$(tput cols 2>/dev/null) || columns=80
+	printf '\r\033[K%.*s' $((columns - 1)) "$1" >&2
+}
+
+# Draws the line again and again until it is killed, or the script that it belongs to is gone.
+draw_from() { # WHAT LOG
+	local begin=$SECONDS
+	while kill -0 $$ 2>/dev/null; do
+		# shellcheck disable=SC2046 # two words, or none
+		draw "build.sh: $1: $(far_and_left $((SECONDS - begin)) $(how_far "$2"))"
+		sleep 0.5
+	done
+}
+
+# Runs a command whose output is for a log. When it fails the end of the log is shown. With --verbose everything is.
+quietly() { # WHAT LOG COMMAND...
+	local what=$1 log=$LOGS/$2.log drawer='' status=0 begin=$SECONDS
+	shift 2
+
+	if [ -n "$verbose" ]; then
+		say "$what"
+		"$@"
+		return
+	fi
+	mkdir -p $LOGS
+	if on_terminal; then
+		draw_from "$what" "$log" &
+		drawer=$!
+	else
+		say "$what"
+	fi
+	"$@" >"$log" 2>&1 || status=$?
+	if [ -n "$drawer" ]; then
+		kill "$drawer"
+		wait "$drawer" 2>/dev/null || true
+		draw ""
+		say "$what: $(in_words $((SECONDS - begin)))"
+	fi
+	[ $status = 0 ] || {
+		tail -n $LOG_END "$log" >&2
+		say "$what: failed; the whole log is $log"
+	}
+	return $status
+}
+
+# Runs a command that prints a line that matches a pattern behind each of so many steps. Its output stays as it is;
+# on a terminal a line below it says how far it is.
+in_steps() { # WHAT PATTERN TOTAL COMMAND...
+	local what=$1 pattern=$2 total=$3 begin=$SECONDS done=0 line part='' status=0
+	shift 3
+
+	on_terminal || {
+		"$@"
+		return
+	}
+	"$@" | {
+		while true; do
+			if read -r -t 1 line; then
+				draw ""
+				printf '%s\n' "$part$line"
+				[[ ! $part$line =~ $pattern ]] || done=$((done + 1))
+				part=
+			elif [ $? -gt 128 ]; then # a second is over, with a part of a line or none
+				part+=$line
+			else
+				break
+			fi
+			draw "build.sh: $what: $(far_and_left $((SECONDS - begin)) $done "$total")"
+		done
+		draw ""
+		printf '%s' "$part$line"
+	} || status=$?
+	return $status
+}
