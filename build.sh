@@ -101,6 +101,7 @@ cmd fi_pingpong       libfabric-bin      libfabric
 cmd ucx_perftest      ucx-utils          ucx
 pc  ucx               libucx-dev         ucx-devel
 cmd qperf             qperf              qperf
+cmd jq                jq                 jq
 cmd ibstatus          infiniband-diags   infiniband-diags
 cmd mpirun.openmpi    openmpi-bin        -
 pc  ompi-c            libopenmpi-dev     -

@@ -238,6 +238,15 @@ def _in_table(pid, tables, port, state=None):
     return False
 
 
+def serves(pid):
+    """Whether a socket of the process's network namespace waits for peers: of TCP, or any of UDP."""
+    for table, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
+            if any(line.split()[3] == state for line in list(f)[1:]):
+                return True
+    return False
+
+
 def _udp_bound(pid, port):
     return _in_table(pid, ("udp", "udp6"), port)
 
