@@ -229,26 +229,22 @@ def _sctp_listening(pid, port):
 
 
 def _in_table(pid, tables, port, state=None):
-    """Whether a socket of the process's network namespace has this port, and this state, if one is given."""
+    """Whether a socket of the process's network namespace has this port, and this state, if they are given."""
     for table in tables:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
             for fields in map(str.split, list(f)[1:]):
-                if fields[1].endswith(f":{port:04X}") and state in (None, fields[3]):
+                if state in (None, fields[3]) and (port is None or fields[1].endswith(f":{port:04X}")):
                     return True
-    return False
-
-
-def serves(pid):
-    """Whether a socket of the process's network namespace waits for peers: of TCP, or any of UDP."""
-    for table, state in (("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/net/{table}") as f:
-            if any(line.split()[3] == state for line in list(f)[1:]):
-                return True
     return False
 
 
 def _udp_bound(pid, port):
     return _in_table(pid, ("udp", "udp6"), port)
+
+
+def serves(pid):
+    """Whether any socket of the process's network namespace waits for peers: of TCP, or one of UDP."""
+    return _in_table(pid, ("tcp", "tcp6"), None, "0A") or _in_table(pid, ("udp", "udp6"), None)
 
 
 def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, options=()):
