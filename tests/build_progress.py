@@ -14,6 +14,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE = 'verbose=%s; say() { printf "%%s\\n" "build.sh: $*" >&2; }; . ' + str(ROOT / "utils/progress.sh") + "; "
 CHANGES = "\r\x1b[K"  # what begins a line that changes
+# A command waits until the text of this number was seen, but not for ever.
+WAIT = 'n=0; while [ ! -e seen%d ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; '
 STAGE = 'quietly "the stage" log sh -c %s'
 
 
@@ -22,8 +24,10 @@ def environment(**more):
     return kept | {"TERM": "xterm"} | more
 
 
-def on_terminal(argv, place, **more):
-    """Runs a program whose output is a terminal: its exit status, and what it has written."""
+def on_terminal(argv, place, seen=(), **more):
+    """Runs a program whose output is a terminal: its exit status, and what it has written. As soon as it has written the
+    next text of seen, which are patterns, a file of that number appears, which the program may wait for."""
+    left = list(enumerate(seen, 1))
     ours, theirs = pty.openpty()
     program = subprocess.Popen(argv, cwd=place, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
@@ -36,6 +40,8 @@ def on_terminal(argv, place, **more):
         if not read:
             break
         text += read
+        while left and re.search(left[0][1], text.decode(errors="replace")):
+            (pathlib.Path(place) / f"seen{left.pop(0)[0]}").touch()
     os.close(ours)
     return program.wait(), text.decode().replace("\r\n", "\n")
 
@@ -81,11 +87,14 @@ class Shell(unittest.TestCase):
         self.assertEqual((status, text), (0, "build.sh: the stage\ninside\n"))
 
     def test_line_changes_on_a_terminal(self):
-        status, text = on_terminal(shell(STAGE % "'echo \"[3/12] three\"; sleep 2; echo \"[12/12] twelve\"; sleep 2'"), self.place)
+        seen = [re.escape(CHANGES) + text for text in (r"build.sh: the stage: \d+ s so far",
+                                                       r"build.sh: the stage: 3 of 12, about \d+ s left",
+                                                       r"build.sh: the stage: 12 of 12, about 0 s left")]
+        stage = "'" + WAIT % 1 + 'echo "[3/12] three"; ' + WAIT % 2 + 'echo "[12/12] twelve"; ' + WAIT % 3 + "'"
+        status, text = on_terminal(shell(STAGE % stage), self.place, seen)
         self.assertEqual(status, 0)
-        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: the stage: 3 of 12, about \d+ s left")
-        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: the stage: 12 of 12, about 0 s left")
-        self.assertRegex(text, r"\nbuild.sh: the stage: \d+ s\n$|" + re.escape(CHANGES) + r"build.sh: the stage: \d+ s\n$")
+        for pattern in *seen, re.escape(CHANGES) + r"build.sh: the stage: \d+ s\n$":
+            self.assertRegex(text, pattern)
         self.assertNotIn("three", text)
         self.assertNotIn("Terminated", text)
 
@@ -99,13 +108,16 @@ class Shell(unittest.TestCase):
             self.assertEqual(on_terminal(shell(STAGE % "true"), self.place, **more), (0, "build.sh: the stage\n"))
 
     def test_steps_keep_their_output(self):
-        steps = r"""in_steps work '^\[ *OK \] ' 4 sh -c 'echo "[ RUN ] one"; sleep 2; echo "[  OK ] one"; printf end; exit 7'"""
-        self.assertEqual(elsewhere(shell(steps), self.place), (7, "[ RUN ] one\n[  OK ] one\nend"))
-        status, text = on_terminal(shell(steps), self.place)
+        steps = r"""in_steps work '^\[ *OK \] ' 4 sh -c 'echo "[ RUN ] one"; printf "[  OK"; """ + WAIT % 1 + \
+            'echo " ] one"; ' + WAIT % 2 + "printf end; exit 7'"
+        # A second time: the seconds have gone on while a part of a line was there.
+        seen = [r"(?s)so far.*so far.*so far", re.escape(CHANGES) + r"build.sh: work: 1 of 4, about \d+ s left"]
+        status, text = on_terminal(shell(steps), self.place, seen)
         self.assertEqual(status, 7)
-        self.assertRegex(text, re.escape(CHANGES) + r"build.sh: work: 1 of 4, about \d+ s left")
+        self.assertRegex(text, seen[1])
         self.assertEqual(re.sub(re.escape(CHANGES) + r"(build.sh: work: [^\r\n\[]*)?", "", text),
                          "[ RUN ] one\n[  OK ] one\nend")
+        self.assertEqual(elsewhere(shell(steps), self.place), (7, "[ RUN ] one\n[  OK ] one\nend"))
 
     def test_durations(self):
         for seconds, words in (0, "0 s"), (99, "99 s"), (100, "2 min"), (5999, "100 min"), (7380, "2 h 3 min"):
@@ -119,7 +131,7 @@ class Python(unittest.TestCase):
 
     def test_on_a_terminal(self):
         text = on_terminal([sys.executable, *self.PROGRAM], "/")[1]
-        self.assertRegex(text, f"^{re.escape(CHANGES)}one: 1 of 3{re.escape(CHANGES)}two: 2 of 3, about 0 s left"
+        self.assertRegex(text, f"^{re.escape(CHANGES)}one: 1 of 3{re.escape(CHANGES)}two: 2 of 3, about \\d+ s left"
                          f"{re.escape(CHANGES)}row\n$")
 
     def test_elsewhere(self):

@@ -91,7 +91,7 @@ in_steps() { # WHAT PATTERN TOTAL COMMAND...
 	}
 	"$@" | {
 		while true; do
-			if read -r -t 1 line; then
+			if IFS= read -r -t 1 line; then
 				draw ""
 				printf '%s\n' "$part$line"
 				[[ ! $part$line =~ $pattern ]] || done=$((done + 1))
