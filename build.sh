@@ -172,8 +172,9 @@ is_there() { # KIND WHAT
 	esac
 }
 
-as_root() {
-	local sudo=()
+as_root() { # WHAT COMMAND...
+	local sudo=() what=$1
+	shift
 
 	if [ "$(id -u)" != 0 ]; then
 		have sudo || die "these packages are missing, and there is no sudo. As root, type:
@@ -183,7 +184,7 @@ as_root() {
 	say "running: ${sudo[*]:+sudo }$*"
 	# The password is asked for before a line is drawn where it would be typed.
 	if [ ${#sudo[@]} -gt 0 ] && on_terminal && ! sudo -n true 2>/dev/null; then sudo -v || true; fi
-	quietly "installing packages" packages "${sudo[@]}" "$@"
+	quietly "$what" packages "${sudo[@]}" "$@"
 }
 
 apt_install() {
@@ -197,14 +198,14 @@ apt_install() {
 	for package; do
 		# No candidate: there are no package lists yet.
 		if ! apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]'; then
-			as_root "${apt[@]}" update
+			as_root "reading package lists" "${apt[@]}" update
 			break
 		fi
 	done
-	as_root "${install[@]}" && return
+	as_root "installing packages" "${install[@]}" && return
 	say "trying again with fresh package lists"
-	as_root "${apt[@]}" update
-	as_root "${install[@]}"
+	as_root "reading package lists" "${apt[@]}" update
+	as_root "installing packages" "${install[@]}"
 }
 
 ensure() { # tables of needs
@@ -225,7 +226,7 @@ ensure() { # tables of needs
 	if [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
 		die "missing packages: ${packages[*]}"
 	fi
-	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root dnf install -y "${packages[@]}"; fi
+	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root "installing packages" dnf install -y "${packages[@]}"; fi
 	for what in "${missing[@]}"; do
 		read -r kind what _ _ <<<"$what"
 		is_there "$kind" "$what" || die "$what is still missing after ${packages[*]} was installed"

@@ -101,7 +101,9 @@ class Shell(unittest.TestCase):
     def test_percentages_of_apt(self):
         for line, percent in ("dlstatus:1:42.7:Retrieving file 1 of 9", 42), ("pmstatus:dpkg-exec:7.0:Running dpkg", 7):
             (self.place / "log").write_text(f"Reading package lists...\n{line}\nGet:1 something\n")
-            self.assertEqual(elsewhere(shell("how_far log"), self.place), (0, f"{percent} 100\n"))
+            self.assertEqual(elsewhere(shell("how_far log"), self.place), (0, f"{percent} 100 %\n"))
+            told = elsewhere(shell("far_and_left 10 $(how_far log)"), self.place)[1]
+            self.assertRegex(told, fr"^{percent} %, about \d+ (s|min) left\n$")
 
     def test_nobody_looks_on(self):
         for more in {"CI": "true"}, {"NO_COLOR": "1"}, {"TERM": "dumb"}:

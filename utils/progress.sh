@@ -17,16 +17,20 @@ in_words() { # SECONDS
 }
 
 # How far the work is, as the last lines of its log tell: "[12/340] ..." of ninja, or the percentages of
-# apt-get's APT::Status-Fd. Prints "DONE TOTAL", or nothing.
+# apt-get's APT::Status-Fd. Prints "DONE TOTAL", with a % behind it if that is the unit, or nothing.
 how_far() { # LOG
 	tail -c 4096 "$1" 2>/dev/null | sed -nE -e 's|^\[([0-9]+)/([0-9]+)\].*|\1 \2|p' \
-		-e 's/^(dl|pm)status:[^:]*:([0-9]+)[0-9.]*:.*/\2 100/p' | tail -n 1
+		-e 's/^(dl|pm)status:[^:]*:([0-9]+)[0-9.]*:.*/\2 100 %/p' | tail -n 1
 }
 
 # The text behind the name of the work: how much of it is done since so many seconds, and the rest.
-far_and_left() { # SECONDS [DONE TOTAL]
+far_and_left() { # SECONDS [DONE TOTAL [%]]
+	local far
+
 	if [ "${2:-0}" -gt 0 ] && [ "${3:-0}" -gt 0 ]; then
-		echo "$2 of $3, about $(in_words $(($1 * ($3 - $2) / $2))) left"
+		far="$2 of $3"
+		[ -z "${4:-}" ] || far="$2 $4"
+		echo "$far, about $(in_words $(($1 * ($3 - $2) / $2))) left"
 	else
 		echo "$(in_words "$1") so far"
 	fi
@@ -42,7 +46,7 @@ draw() { # TEXT
 draw_from() { # WHAT LOG
 	local begin=$SECONDS
 	while kill -0 $$ 2>/dev/null; do
-		# shellcheck disable=SC2046 # two words, or none
+		# shellcheck disable=SC2046 # some words, or none
 		draw "build.sh: $1: $(far_and_left $((SECONDS - begin)) $(how_far "$2"))"
 		sleep 0.5
 	done
