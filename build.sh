@@ -404,9 +404,8 @@ deb() {
 	name=sctpiw-$(version)
 	rm -rf "build/dist/$name" build/dist/*.deb
 	tar -C build/dist -xf "build/dist/$name.tar.xz"
-	(cd "build/dist/$name" && dpkg-buildpackage --build=binary --no-sign) >build/dist/deb.log 2>&1 ||
-		die "the packages could not be built
-$(tail -20 build/dist/deb.log)"
+	quietly "building the Debian packages" deb env -C "build/dist/$name" dpkg-buildpackage --build=binary --no-sign ||
+		die "the packages could not be built"
 	say "$(echo build/dist/*.deb)"
 }
 
@@ -418,11 +417,11 @@ rpms() {
 	dist
 	[ -n "$(rpm --eval '%{?cmake:there}')" ] || foreign=(--load redhat/macros --nodeps)
 	rm -rf "$top" build/dist/*.rpm
-	rpmbuild -ba --noclean "${foreign[@]}" --define "_topdir $top" --define "_sourcedir $PWD/build/dist" \
+	quietly "building the packages for Fedora" rpm \
+		rpmbuild -ba --noclean "${foreign[@]}" --define "_topdir $top" --define "_sourcedir $PWD/build/dist" \
 		--define "_rpmdir $PWD/build/dist" --define "_srcrpmdir $PWD/build/dist" \
-		--define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' redhat/sctpiw.spec \
-		>build/dist/rpm.log 2>&1 || die "the packages could not be built
-$(tail -20 build/dist/rpm.log)"
+		--define '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm' redhat/sctpiw.spec ||
+		die "the packages could not be built"
 	say "$(echo build/dist/*.rpm)"
 }
 
