@@ -281,7 +281,8 @@ run_ctest() { # DIRECTORY CTEST-ARGUMENTS
 	local dir=$1 status=0 progress=()
 	shift
 	! on_terminal || [ -n "$verbose" ] || progress=(--progress)
-	(cd "$dir" && ctest -j2 "${progress[@]}" --output-on-failure "$@") || status=$?
+	# Most tests wait for something most of the time: two for each processor (see tests/e2e/CMakeLists.txt).
+	(cd "$dir" && ctest -j"$((2 * $(nproc)))" "${progress[@]}" --output-on-failure "$@") || status=$?
 	if grep -h '^SKIP' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null; then
 		say "skipped, see above"
 	fi
