@@ -127,6 +127,48 @@ static void test_list(void **state)
 	assert_true(list_empty(&head));
 }
 
+/* The value of the next element of a walk, or -1. */
+static int step(struct list_node *head, struct list_node *mark)
+{
+	struct list_node *n = list_step(head, mark);
+
+	return n ? list_entry(n, struct item, node)->value : -1;
+}
+
+/* A walk that elements come and go in meanwhile visits each of those that stay once. */
+static void test_list_step(void **state)
+{
+	struct item items[5];
+	struct list_node head, mark;
+
+	list_init(&head);
+	list_init(&mark);
+	assert_int_equal(step(&head, &mark), -1);
+	assert_false(list_linked(&mark));
+	for (int i = 0; i < 5; i++) {
+		items[i].value = i;
+		list_init(&items[i].node);
+		if (i < 4)
+			list_add_tail(&head, &items[i].node);
+	}
+	assert_int_equal(step(&head, &mark), 0);
+	list_del(&items[0].node); /* visited */
+	list_del(&items[1].node); /* to come */
+	assert_int_equal(step(&head, &mark), 2);
+	list_add_tail(&head, &items[4].node);
+	assert_int_equal(step(&head, &mark), 3);
+	list_del(&items[3].node);
+	assert_int_equal(step(&head, &mark), 4);
+	list_del(&items[4].node);
+	assert_int_equal(step(&head, &mark), -1);
+	assert_false(list_linked(&mark));
+	/* The next walk begins anew. */
+	assert_int_equal(step(&head, &mark), 2);
+	list_del(&mark);
+	list_del(&items[2].node);
+	assert_true(list_empty(&head));
+}
+
 /* Random operations against a plain search. */
 static void test_timerq(void **state)
 {
@@ -181,8 +223,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
 		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_crc32c_lengths),
-		cmocka_unit_test(test_list),   cmocka_unit_test(test_timerq),
-		cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_list),   cmocka_unit_test(test_list_step),
+		cmocka_unit_test(test_timerq), cmocka_unit_test(test_grown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,8 @@ struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 	list_init(&a->idle_node);
 	list_init(&a->stranger_node);
 	list_add_tail(&ep->assocs, &a->node);
+	list_add_tail(&ep->conn->assocs, &a->all);
+	ep->conn->n_assocs++;
 	ep->refs++;
 	return a;
 }
@@ -163,6 +165,8 @@ static void end_flood(struct conn *c)
 static void conn_assoc_free(struct conn_assoc *a)
 {
 	list_del(&a->node);
+	list_del(&a->all);
+	a->ep->conn->n_assocs--;
 	list_del(&a->idle_node);
 	leave_strangers(a);
 	endpoint_put(a->ep);

@@ -19,6 +19,7 @@ struct iw_assoc;
 
 struct conn_assoc {
 	struct list_node node; /* endpoint.assocs */
+	struct list_node all;  /* conn.assocs */
 	struct endpoint *ep;   /* referenced */
 	void *state;	       /* the transport's own */
 	struct iw_assoc *iw;   /* NULL until the association is up, and after it was lost */

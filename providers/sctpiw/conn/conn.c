@@ -20,6 +20,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	c->rnic = param->rnic;
 	c->random = param->random;
 	endpoint_table_init(&c->endpoints);
+	list_init(&c->assocs);
 	conn_idle_init(&c->idle);
 	conn_strangers_init(&c->strangers);
 	cm_init(&c->cm, param->ids);

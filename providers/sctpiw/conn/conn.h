@@ -87,6 +87,8 @@ struct conn {
 
 	struct conn_traffic traffic;
 	struct endpoint_table endpoints;
+	struct list_node assocs; /* conn_assoc.all; conn/inspect.h goes through it, and nobody else */
+	unsigned int n_assocs;	 /* on it */
 	struct conn_idle idle;
 	struct conn_strangers strangers;
 	struct cm cm;

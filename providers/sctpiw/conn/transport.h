@@ -23,6 +23,7 @@ struct config_error;
 struct conn;
 struct conn_assoc;
 struct endpoint;
+struct sctp_assoc_info;
 struct sctp_stats;
 
 /* How thoroughly to look for what came in. */
@@ -114,6 +115,8 @@ struct transport {
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
 	uint16_t (*remote_port)(const struct conn_assoc *a);
+	/* What SCTP knows of an association that is not gone; NULL: the transport does not say. */
+	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);
 	/* What SCTP has counted; NULL: the transport does not say. */
 	void (*stats)(const struct conn *c, struct sctp_stats *stats);
 };

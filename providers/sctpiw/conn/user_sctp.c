@@ -9,6 +9,7 @@
 #include "conn/conn.h"
 #include "iwarp/iwarp.h"
 #include "log/log.h"
+#include "sctp/inspect.h"
 #include "sctp/sctp.h"
 #include "sctp/trace.h"
 
@@ -547,6 +548,11 @@ static uint16_t user_sctp_remote_port(const struct conn_assoc *a)
 	return sctp_assoc_remote_port(a->state);
 }
 
+static void user_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_info *info)
+{
+	sctp_assoc_inspect(a->state, info);
+}
+
 static void user_sctp_stats(const struct conn *c, struct sctp_stats *stats)
 {
 	*stats = *sctp_stats(user_sctp_of(c)->sctp);
@@ -580,5 +586,6 @@ const struct transport transport_user_sctp = {
 	.abort = user_sctp_abort,
 	.addr = user_sctp_addr,
 	.remote_port = user_sctp_remote_port,
+	.inspect = user_sctp_inspect,
 	.stats = user_sctp_stats,
 };

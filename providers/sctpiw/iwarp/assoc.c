@@ -68,6 +68,11 @@ void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg)
 	assoc->max_msg = max_msg < floor ? floor : max_msg > most ? most : max_msg;
 }
 
+unsigned int iw_assoc_streams(const struct iw_assoc *assoc)
+{
+	return assoc->streams;
+}
+
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc)
 {
 	return assoc->live;
@@ -246,9 +251,18 @@ static void stamp(struct iw_session *s, uint8_t *buf)
 	put_be16(buf, s->tx.ssn++);
 }
 
-static void count(struct iw_stats *stats, const uint8_t *ddp)
+/* The session's QP is gone if the message has completed a WR, and the completion was lost. */
+static void count(struct iw_session *s, const uint8_t *ddp, size_t len)
 {
-	stats->out[rdmap_opcode(ddp[1])] += ddp_is_last(ddp[0]);
+	size_t header = ddp_is_tagged(ddp[0]) ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN;
+	struct iw_stats *stats = &s->rnic->shard.stats;
+	uint8_t opcode = rdmap_opcode(ddp[1]);
+	bool last = ddp_is_last(ddp[0]);
+
+	stats->out[opcode] += last;
+	if (s->qp)
+		iw_traffic_add(&iw_qp_base(s->qp)->out, &stats->out_bytes, opcode, last,
+			       (uint32_t)(len - header));
 }
 
 /* It is the turn of the other sessions that are ready. */
@@ -284,7 +298,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 			msg->sid = s->sid;
 			stamp(s, buf);
 			if (msg->ppid == SESSION_PPID_DDP)
-				count(&assoc->rnic->shard.stats, buf + SESSION_SSN_LEN);
+				count(s, buf + SESSION_SSN_LEN, n - SESSION_SSN_LEN);
 		}
 		if (find_work(s)) {
 			make_last(assoc, s);

@@ -36,6 +36,7 @@ struct iw_cq *iw_cq_new(struct iw_rnic *rnic, uint32_t entries, void *ctx)
 	full->cq.rnic = rnic;
 	full->cq.ctx = ctx;
 	iw_event_init(&full->event, IW_OWNER_CQ);
+	list_add_tail(&rnic->all_cqs, &full->all);
 	rnic->cqs++;
 	return &full->cq;
 }
@@ -66,6 +67,7 @@ int iw_cq_free(struct iw_cq *cq)
 	forget_notify(cq);
 	timerq_remove(&cq->rnic->shard.cq_timers, &full->timer);
 	iw_event_clear(&full->event);
+	list_del(&full->all);
 	cq->rnic->cqs--;
 	free(cq->ring);
 	free(cq->stamps);

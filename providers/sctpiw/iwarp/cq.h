@@ -5,6 +5,7 @@
 
 #include "iwarp/event.h"
 #include "iwarp/iw_cq.h"
+#include "util/list.h"
 #include "util/timerq.h"
 
 /* A CQ with what only this room sees of it. */
@@ -17,6 +18,7 @@ struct iw_cq_full {
 	bool postponed;	 /* an event is due, and waits for more completions or for the timer */
 	bool ripe;	 /* it has waited long enough */
 	struct timerq_node timer; /* iw_rnic.cq_timers, while postponed */
+	struct list_node all;	  /* iw_rnic.all_cqs */
 };
 
 /* The period is over. */

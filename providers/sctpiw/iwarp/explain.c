@@ -271,3 +271,11 @@ void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int
 	add(&l, ": the association is lost: %s", strerror(-error));
 	say(s, IW_SAY_INFO, &l);
 }
+
+const char *iw_explain_words(const struct iw_failure *f)
+{
+	if (f->fault != IW_FAULT_NONE)
+		return status_words(f->status);
+	return f->illegal && !f->term.error ? "a message that the rules of sessions do not allow" :
+					      error_words(f->term.error);
+}

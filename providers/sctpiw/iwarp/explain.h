@@ -17,5 +17,7 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 			 const struct iw_failure *f);
 /* The association is gone, and f blames the oldest work request. */
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
+/* What f says of the end of a QP, in a few words. */
+const char *iw_explain_words(const struct iw_failure *f);
 
 #endif

@@ -95,6 +95,8 @@ void iw_assoc_set_max_msg(struct iw_assoc *assoc, size_t max_msg);
 void iw_assoc_lost(struct iw_assoc *assoc, int error);
 /* As of now: see iw_assoc_new(). */
 bool iw_assoc_is_initiator(const struct iw_assoc *assoc);
+/* As iw_assoc_new() was told. */
+unsigned int iw_assoc_streams(const struct iw_assoc *assoc);
 /* How many of its sessions are not over yet. */
 unsigned int iw_assoc_sessions(const struct iw_assoc *assoc);
 /* Of them, those that were neither refused nor rejected. */

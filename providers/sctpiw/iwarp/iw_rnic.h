@@ -75,14 +75,30 @@ void iw_set_now(struct iw_rnic *rnic, uint64_t now);
 
 #define IW_OPCODES 16 /* of RDMAP: the values that fit its header (wire/rdmap.h) */
 
+/*
+ * Messages, and the bytes of the application's memory in them: of Sends, Writes and Read Responses.
+ * Read and Atomic Requests, Atomic Responses and Immediate Data are messages without such bytes.
+ * Terminates and receipts do not count.
+ */
+struct iw_traffic {
+	uint64_t messages; /* that are whole */
+	uint64_t bytes;
+};
+
 /* Counts since iw_rnic_new(), over all sessions. */
 struct iw_stats {
-	uint64_t in[IW_OPCODES];  /* RDMAP messages delivered whole, by opcode */
-	uint64_t out[IW_OPCODES]; /* RDMAP messages whose last segment was pulled, by opcode */
-	uint64_t sessions;	  /* sessions that were established */
-	uint64_t unexpected;	  /* segments of Sends that found no receive posted */
+	uint64_t in[IW_OPCODES];      /* RDMAP messages delivered whole, by opcode */
+	uint64_t out[IW_OPCODES];     /* RDMAP messages whose last segment was pulled, by opcode */
+	uint64_t in_bytes, out_bytes; /* as of struct iw_traffic, of all QPs that there were */
+	uint64_t sessions;	      /* sessions that were established */
+	uint64_t first_session;	      /* when the first of them was, ns; 0: there was none */
+	uint64_t last_session;	      /* when a session ended last, ns; 0: none has */
+	uint64_t errors;	      /* QPs that have entered the error state by a failure */
+	uint64_t unexpected;	      /* segments of Sends that found no receive posted */
 };
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic);
+/* The sum of the messages in iw_stats.in or .out that count for struct iw_traffic. */
+uint64_t iw_messages(const uint64_t by_opcode[IW_OPCODES]);
 
 #endif

@@ -119,6 +119,7 @@ static int new_mr(const struct iw_mr_attr *attr, enum iw_mr_kind kind, void *ctx
 		return err;
 	}
 	mr->pd->refs++;
+	list_add_tail(&rnic->all_mrs, &mr->all);
 	*out = mr;
 	return 0;
 }
@@ -215,6 +216,7 @@ int iw_mr_free(struct iw_mr *mr)
 	 */
 	iw_zcopy_copy_out(mr->pd->rnic);
 	iw_table_remove(&mr->pd->rnic->mrs, mr->stag >> 8);
+	list_del(&mr->all);
 	mr->pd->refs--;
 	free(mr);
 	return 0;

@@ -40,7 +40,8 @@ struct iw_mr {
 	uint8_t kind; /* enum iw_mr_kind */
 	uint32_t windows; /* bound to this region */
 	struct iw_pd *pd;
-	void *ctx; /* the verbs layer's */
+	void *ctx;	      /* the verbs layer's */
+	struct list_node all; /* iw_rnic.all_mrs */
 };
 
 /* Gives mr an STag with a free index, and enters it into the table. -ENOMEM. */

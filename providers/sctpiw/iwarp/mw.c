@@ -30,6 +30,7 @@ int iw_mw_new(struct iw_pd *pd, enum iw_mw_type type, struct iw_mw **out)
 		free(mw);
 		return err;
 	}
+	list_add_tail(&rnic->all_mrs, &mw->key.all);
 	rnic->mws++;
 	pd->refs++;
 	*out = mw;
@@ -67,6 +68,7 @@ void iw_mw_free(struct iw_mw *mw)
 
 	iw_mw_unbind(mw);
 	iw_table_remove(&rnic->mrs, mw->key.stag >> 8);
+	list_del(&mw->key.all);
 	rnic->mws--;
 	mw->key.pd->refs--;
 	free(mw);

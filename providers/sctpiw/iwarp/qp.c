@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "iwarp/cq.h"
+#include "iwarp/explain.h"
 #include "iwarp/mr.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/recv.h"
@@ -123,6 +124,7 @@ int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp 
 		free_memory(qp);
 		return err;
 	}
+	list_add_tail(&rnic->all_qps, &iw_qp_base(qp)->all);
 	qp->pd->refs++;
 	qp->pd->qps++;
 	qp->send_cq->refs++;
@@ -139,6 +141,7 @@ static void reset(struct iw_qp *qp)
 	struct iw_qp_base *base = iw_qp_base(qp);
 
 	iw_qp_set_state(qp, IW_QPS_RESET);
+	base->error = NULL;
 	base->ops->disconnect(qp);
 	base->ops->drop_receives(qp);
 	iw_sq_reset(qp);
@@ -150,6 +153,7 @@ int iw_qp_free(struct iw_qp *qp)
 {
 	reset(qp);
 	iw_table_remove(&qp->rnic->qps, qp->num);
+	list_del(&iw_qp_base(qp)->all);
 	qp->pd->refs--;
 	qp->pd->qps--;
 	qp->send_cq->refs--;
@@ -223,6 +227,10 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 
 	if (iw_qp_state(qp) == IW_QPS_ERR)
 		return;
+	if (f) {
+		base->error = iw_explain_words(f);
+		qp->rnic->shard.stats.errors++;
+	}
 	iw_qp_set_state(qp, IW_QPS_ERR);
 	atomic_thread_fence(memory_order_seq_cst); /* see iw_rq_is_awaited() */
 	iw_sq_flush(qp, f);

@@ -9,8 +9,10 @@
 
 #include "iwarp/event.h"
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_rnic.h"
 #include "iwarp/sq.h"
 #include "util/list.h"
+#include "wire/rdmap.h"
 
 struct iw_failure;
 
@@ -51,8 +53,11 @@ struct iw_qp_base {
 	const struct iw_qp_ops *ops;
 	struct iw_event_node event;
 	struct iw_sq send;
-	bool notify_drained;	  /* in SQD: IW_EVENT_SQ_DRAINED is to be raised */
-	struct list_node windows; /* iw_mw.node: of type 2, bound to this QP */
+	bool notify_drained;	   /* in SQD: IW_EVENT_SQ_DRAINED is to be raised */
+	struct list_node windows;  /* iw_mw.node: of type 2, bound to this QP */
+	struct list_node all;	   /* iw_rnic.all_qps */
+	struct iw_traffic in, out; /* since it was made */
+	const char *error;	   /* iw_qp_info.error */
 };
 
 static inline struct iw_qp_base *iw_qp_base(const struct iw_qp *qp)
@@ -68,6 +73,27 @@ static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /* Moves to ERR: everything is flushed, with f's status for the WQE that f blames. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
+
+#define IW_OPCODE(opcode) (1u << RDMAP_##opcode)
+/* What struct iw_traffic counts as messages, and whose bytes. */
+#define IW_TRAFFIC_BYTES                                                                           \
+	(IW_OPCODE(WRITE) | IW_OPCODE(READ_RESPONSE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_INV) |     \
+	 IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_SE_INV) | IW_OPCODE(SEND_IMM) |                       \
+	 IW_OPCODE(SEND_SE_IMM))
+#define IW_TRAFFIC_MESSAGES                                                                        \
+	(IW_TRAFFIC_BYTES | IW_OPCODE(READ_REQUEST) | IW_OPCODE(IMMEDIATE) |                       \
+	 IW_OPCODE(IMMEDIATE_SE) | IW_OPCODE(ATOMIC_REQUEST) | IW_OPCODE(ATOMIC_RESPONSE))
+
+/* Counts a segment of a message, with len bytes of payload; total: those of all QPs. */
+static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigned int opcode,
+				  bool last, uint32_t len)
+{
+	uint64_t bytes = IW_TRAFFIC_BYTES >> opcode & 1 ? len : 0;
+
+	t->messages += last & IW_TRAFFIC_MESSAGES >> opcode;
+	t->bytes += bytes;
+	*total += bytes;
+}
 
 /* The operations of a type. */
 extern const struct iw_qp_ops iw_rc_ops;

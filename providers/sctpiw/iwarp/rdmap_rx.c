@@ -24,8 +24,13 @@ int iw_write_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct i
 
 int iw_rdmap_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_failure *f)
 {
-	s->rnic->shard.stats.in[rdmap_opcode(rec->rdmap)] += ddp_is_last(rec->control);
-	switch (rdmap_opcode(rec->rdmap)) {
+	struct iw_stats *stats = &s->rnic->shard.stats;
+	uint8_t opcode = rdmap_opcode(rec->rdmap);
+	bool last = ddp_is_last(rec->control);
+
+	stats->in[opcode] += last;
+	iw_traffic_add(&iw_qp_base(s->qp)->in, &stats->in_bytes, opcode, last, rec->len);
+	switch (opcode) {
 		IW_RDMAP_OPCODES(DELIVER)
 	default:
 		return iw_fail_illegal(f); /* placement has refused it */

@@ -21,6 +21,9 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	rnic->stag_counter = random_u32(random);
 	random_bytes(random, rnic->stag_keys, sizeof(rnic->stag_keys));
 	rnic->shard.notify_last = &rnic->shard.notify_first;
+	list_init(&rnic->all_qps);
+	list_init(&rnic->all_cqs);
+	list_init(&rnic->all_mrs);
 	list_init(&rnic->shard.events);
 	list_init(&rnic->shard.sessions);
 	list_init(&rnic->shard.graveyard);

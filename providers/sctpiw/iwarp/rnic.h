@@ -47,6 +47,8 @@ struct iw_rnic {
 	struct iw_table qps; /* struct iw_qp, by number */
 	uint32_t next_qp_num;
 	unsigned int pds, cqs, srqs; /* that exist */
+	/* What iw_inspect.h walks through: iw_qp_base.all, iw_cq_full.all, iw_mr.all. */
+	struct list_node all_qps, all_cqs, all_mrs;
 
 	struct iw_table mrs; /* struct iw_mr, and those in struct iw_mw, by the STag's 24-bit index */
 	uint32_t mws;	     /* windows among them */

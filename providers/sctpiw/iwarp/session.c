@@ -291,6 +291,8 @@ static void end(struct iw_session *s, enum iw_end_reason why, int error, const s
 		return;
 	if (s->state == IW_S_PENDING)
 		iw_session_turn_away(s);
+	if (established)
+		s->rnic->shard.stats.last_session = s->rnic->shard.now;
 	TRACE(session_closed, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .why = iw_trace_reason(why), .error = (uint64_t)-error);
 	s->state = IW_S_CLOSING;

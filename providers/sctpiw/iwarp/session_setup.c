@@ -162,7 +162,8 @@ static int negotiate_answer(struct iw_session *s, const struct session_enhanced 
 static void establish(struct iw_session *s)
 {
 	s->state = IW_S_ESTABLISHED;
-	s->rnic->shard.stats.sessions++;
+	if (!s->rnic->shard.stats.sessions++)
+		s->rnic->shard.stats.first_session = s->rnic->shard.now;
 	TRACE(session_established, s->rnic->shard.now, .qp = iw_trace_qp(s), .sid = s->sid,
 	      .active = s->active);
 	iw_receipt_update(s); /* Sends may have come early */

@@ -210,6 +210,13 @@ static uint16_t kernel_sctp_remote_port(const struct conn_assoc *a)
 	return ((const struct kernel_sctp_assoc *)a->state)->port;
 }
 
+static void kernel_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_info *info)
+{
+	const struct kernel_sctp_assoc *ka = a->state;
+
+	kernel_sctp_socket_inspect(ka->sock.fd, info);
+}
+
 /* The sockets of associations have had it since they were made. */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
@@ -245,4 +252,5 @@ const struct transport transport_kernel_sctp = {
 	.abort = kernel_sctp_abort,
 	.addr = kernel_sctp_addr,
 	.remote_port = kernel_sctp_remote_port,
+	.inspect = kernel_sctp_inspect,
 };

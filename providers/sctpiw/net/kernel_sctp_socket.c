@@ -8,6 +8,7 @@
 #include <netinet/sctp.h>
 #include <string.h>
 
+#include "sctp/inspect.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
@@ -186,6 +187,47 @@ int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status)
 	status->max_msg = st.sstat_fragmentation_point;
 	status->established = st.sstat_state == SCTP_ESTABLISHED;
 	return 0;
+}
+
+static const char *state_name(int32_t state)
+{
+	static const char *const names[] = {
+		[SCTP_EMPTY] = "CLOSED",
+		[SCTP_CLOSED] = "CLOSED",
+		[SCTP_COOKIE_WAIT] = "COOKIE-WAIT",
+		[SCTP_COOKIE_ECHOED] = "COOKIE-ECHOED",
+		[SCTP_ESTABLISHED] = "ESTABLISHED",
+		[SCTP_SHUTDOWN_PENDING] = "SHUTDOWN-PENDING",
+		[SCTP_SHUTDOWN_SENT] = "SHUTDOWN-SENT",
+		[SCTP_SHUTDOWN_RECEIVED] = "SHUTDOWN-RECEIVED",
+		[SCTP_SHUTDOWN_ACK_SENT] = "SHUTDOWN-ACK-SENT",
+	};
+
+	return state >= 0 && state <= SCTP_SHUTDOWN_ACK_SENT ? names[state] : names[SCTP_CLOSED];
+}
+
+void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info)
+{
+	struct sctp_assoc_stats stats;
+	struct sctp_status st;
+	socklen_t len = sizeof(st), stats_len = sizeof(stats);
+
+	memset(&st, 0, sizeof(st));
+	memset(&stats, 0, sizeof(stats));
+	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &st, &len);
+	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_ASSOC_STATS, &stats, &stats_len);
+	/* The kernel counts what it sends again, and no losses or timeouts beside that. */
+	*info = (struct sctp_assoc_info){
+		.state = state_name(st.sstat_state),
+		.paths = 1,
+		.srtt = st.sstat_primary.spinfo_srtt * NSEC_PER_MSEC,
+		.rto = st.sstat_primary.spinfo_rto * NSEC_PER_MSEC,
+		.cwnd = st.sstat_primary.spinfo_cwnd,
+		.mtu = st.sstat_primary.spinfo_mtu,
+		.peer_rwnd = st.sstat_rwnd,
+		.lost = stats.sas_rtxchunks,
+		.resent = stats.sas_rtxchunks,
+	};
 }
 
 int64_t kernel_sctp_socket_unacked(int fd)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+struct sctp_assoc_info;
 struct kernel_sctp_status {
 	unsigned int streams; /* usable pairs */
 	size_t max_msg;	      /* the longest message that goes out in one packet */
@@ -32,6 +33,8 @@ int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int list
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
 /* -EINVAL: there is no association, or not any more. */
 int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status);
+/* What the kernel knows of the association; all of it is zero if it cannot be asked. */
+void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
 /* Bytes that the kernel holds until the peer has acknowledged them without a gap; -errno. */
 int64_t kernel_sctp_socket_unacked(int fd);
 /* How many packets of the peer have come; -errno. */

@@ -47,6 +47,11 @@ enum sctp_state {
 	(SCTP_IN(SCTP_ESTABLISHED) | SCTP_IN(SCTP_SHUTDOWN_PENDING) | SCTP_IN(SCTP_SHUTDOWN_SENT))
 #define SCTP_STATES_UP (SCTP_STATES_SEND | SCTP_STATES_RECEIVE | SCTP_IN(SCTP_SHUTDOWN_ACK_SENT))
 
+/* For sctp_assoc_inspect(): see struct sctp_assoc_info. What counts here is rare. */
+struct sctp_assoc_counts {
+	uint64_t lost, resent, timeouts;
+};
+
 struct sctp_assoc {
 	struct sctp *s;
 	struct sctp_endpoint *ep;
@@ -85,6 +90,7 @@ struct sctp_assoc {
 	struct sctp_handshake setup;
 	struct sctp_closing closing;
 	struct sctp_paths paths;
+	struct sctp_assoc_counts counts;
 };
 
 /* See struct sctp_paths for the index. */

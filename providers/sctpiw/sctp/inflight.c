@@ -110,6 +110,8 @@ void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
 	if (o->flags & SCTP_OUT_REFERENCED)
 		sctp_zcopy_lost(a);
 	o->flags |= SCTP_OUT_LOST;
+	a->counts.lost++;
+	a->s->stats.lost++;
 	leave_flight(a, o);
 	if (o->flags & SCTP_OUT_VOID)
 		o->len = SCTP_VOID_CHUNK_LEN;

@@ -144,6 +144,7 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 		return;
 	}
 	a->s->stats.timeouts++;
+	a->counts.timeouts++;
 	if (e->timeouts < UINT8_MAX)
 		e->timeouts++;
 	first = sctp_outq_at(&a->out, a->out.cum + 1);

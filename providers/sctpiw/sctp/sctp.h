@@ -135,7 +135,8 @@ void sctp_free(struct sctp *s);
 struct sctp_stats {
 	uint64_t bad_packets; /* received with a wrong length or checksum */
 	uint64_t duplicates;  /* DATA chunks that had been received before */
-	uint64_t resent;      /* DATA chunks sent again because they were taken for lost */
+	uint64_t lost;	      /* DATA chunks taken for lost */
+	uint64_t resent;      /* DATA chunks sent again because of that */
 	uint64_t probes;      /* DATA chunks sent again to find out (tail-loss probes, RFC 8985) */
 	uint64_t timeouts;    /* expirations of T3-rtx */
 	uint64_t up;	      /* associations that came up, or restarted */

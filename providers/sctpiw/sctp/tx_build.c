@@ -172,6 +172,7 @@ static void put_lost(struct sctp_tx *tx)
 			break;
 		copy_chunk(tx, o);
 		a->s->stats.resent++;
+		a->counts.resent++;
 		sctp_inflight_resent(a, o);
 		note_sent(tx, o);
 		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one. */
@@ -202,6 +203,7 @@ static void put_probe(struct sctp_tx *tx)
 			sctp_zcopy_lost(a);
 		copy_chunk(tx, o);
 		a->s->stats.probes++;
+		a->counts.resent++;
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 		tx->pkt.alone = true;
 		sctp_inflight_probed(a, o, tx->now);

@@ -84,4 +84,20 @@ static inline struct list_node *list_pop(struct list_node *head)
 	return n;
 }
 
+/*
+ * Moves mark, a node of no element, behind the element that follows it, or behind the first one if
+ * mark is on no list. Returns that element's node; NULL: there is none, and mark is on no list any
+ * more. Elements may come and go between two steps. Nobody else goes through the list meanwhile.
+ */
+static inline struct list_node *list_step(struct list_node *head, struct list_node *mark)
+{
+	struct list_node *n = list_linked(mark) ? mark->next : head->next;
+
+	list_del(mark);
+	if (n == head)
+		return NULL;
+	list_insert_between(mark, n, n->next);
+	return n;
+}
+
 #endif

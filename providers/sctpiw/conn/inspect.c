@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "conn/inspect.h"
+
+#include "conn/conn.h"
+
+unsigned int conn_count_assocs(const struct conn *c)
+{
+	return c->n_assocs;
+}
+
+bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info)
+{
+	const struct transport *t = c->transport;
+	const struct conn_assoc *a;
+	struct list_node *node;
+
+	do {
+		node = list_step(&c->assocs, mark);
+		if (!node)
+			return false;
+		a = list_entry(node, struct conn_assoc, all);
+	} while (a->gone || !a->state);
+	*info = (struct conn_assoc_info){
+		.local_port = a->ep->bound.port,
+		.initiator = a->initiator,
+		.up = a->iw,
+		.streams = a->iw ? iw_assoc_streams(a->iw) : 0,
+		.sessions = a->iw ? iw_assoc_sessions(a->iw) : 0,
+		.has_sctp = t->inspect,
+	};
+	sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), info->peer);
+	if (t->inspect)
+		t->inspect(a, &info->sctp);
+	return true;
+}

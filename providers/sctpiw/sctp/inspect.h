@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What tools are told of an association. Beside sctp.h, whose names are also those of the kernel's
+ * headers, which net/ includes.
+ */
+#ifndef SCTPIW_SCTP_INSPECT_H
+#define SCTPIW_SCTP_INSPECT_H
+
+#include <stdint.h>
+
+struct sctp_assoc;
+
+/* Times are ns, sizes are bytes. */
+struct sctp_assoc_info {
+	const char *state;  /* in the words of RFC 9260 4, as "ESTABLISHED" */
+	unsigned int paths; /* addresses of the peer */
+	/* Of the path in use: */
+	uint64_t srtt, rttvar; /* 0: not measured yet */
+	uint64_t rto;
+	uint32_t cwnd;
+	uint32_t flight;    /* DATA chunks that are sent and not acknowledged, nor lost */
+	uint32_t mtu;	    /* of whole IP packets, as far as it is known */
+	uint32_t peer_rwnd; /* the window that the peer has told last */
+	uint32_t rwnd;	    /* the one that this side would tell now */
+	/* DATA chunks since it is up: */
+	uint64_t lost;	   /* taken for lost */
+	uint64_t resent;   /* sent again, be it because of that or to find out (probes) */
+	uint64_t timeouts; /* expirations of T3-rtx */
+};
+
+/* Guarded by the caller's lock. */
+void sctp_assoc_inspect(const struct sctp_assoc *a, struct sctp_assoc_info *info);
+
+#endif
