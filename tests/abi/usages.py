@@ -58,7 +58,7 @@ CASES = [
     ("list --jsno", 2, "sctpiw list: there is no option --jsno", "did you mean --json"),
     ("run -x true", 2, "sctpiw run: there is no option -x", "--help"),
     ("run -xh true", 2, "sctpiw run: there is no option -x", "--help"),
-    ("run --s=3 true", 2, "sctpiw run: --s is not clear: 2 options begin so", "whole name"),
+    ("run --s=3 true", 2, "sctpiw run: --s is not clear: 3 options begin so", "whole name"),
     ("run --help=3", 2, "sctpiw run: --help takes no value", "take away"),
     ("list --json=yes", 2, "sctpiw list: --json takes no value", "take away"),
     # values that are forgotten

@@ -134,6 +134,12 @@ static void values_of_node_type(void **state)
 	takes("node-type", "rnic");
 	assert_false(b.config.node_ca);
 	refuses("node-type", "RNIC");
+	assert_false(b.config.summary);
+	takes("summary", "yes");
+	assert_true(b.config.summary);
+	takes("summary", "0");
+	assert_false(b.config.summary);
+	refuses("summary", "on");
 }
 
 static void values_of_silent_limit(void **state)
@@ -193,7 +199,7 @@ static void unknown_name(void **state)
 	assert_string_equal(err.text,
 			    "X: there is no setting lpp; there are llp, encap-port, in-order, "
 			    "share, silent-limit, request-limit, capture, trace, "
-			    "peer-to-peer, node-type, log");
+			    "peer-to-peer, node-type, summary, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)

@@ -4,7 +4,7 @@
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
-/* WRAP: setpriority port_watch_fd port_refresh */
+/* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
 /* The progress thread: how it starts and ends, sleeps, and sets its timer; descriptors that are gone. */
 #include "fixture/fake_progress.h"
@@ -80,6 +80,20 @@ static void test_start_fails(void **state)
 	shard_leave(s);
 }
 
+static void test_start_with_control(void **state)
+{
+	fake_progress.control_fd = FAKE_CONTROL_FD;
+	shard_enter(s);
+	assert_int_equal(progress_init(s), 0);
+	assert_int_equal(progress_start(s), 0);
+	fake_shard_expect("epoll+wake epoll+timer epoll+control");
+	progress_unwatch(s);
+	fake_shard_expect("epoll-wake epoll-timer epoll-none epoll-control");
+	control_forget(&s->control);
+	fake_shard_expect("close:none close:control");
+	shard_leave(s);
+}
+
 /* ---- sleep ---- */
 
 static int thorough_pass;
@@ -104,6 +118,23 @@ static void test_pass_and_sleep(void **state)
 	assert_int_equal(thorough_pass, 5);
 	assert_int_equal(fake_progress.wake_reads, 1);
 	assert_int_equal(fake_progress.timer_reads, 0);
+}
+
+static int wake_of_control(struct epoll_event *ev, int timeout)
+{
+	ev->data.ptr = &s->control.watch;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	return 1;
+}
+
+static void test_asked_while_asleep(void **state)
+{
+	fake_progress.control_fd = FAKE_CONTROL_FD;
+	fake_progress_start();
+	fake.on_epoll_wait = wake_of_control;
+	fake_progress_run();
+	fake_shard_expect("receive epoll-control epoll+control receive end");
+	assert_int_equal(fake_progress.accepts, 1);
 }
 
 static int wake_of_timer_and_port(struct epoll_event *ev, int timeout)
@@ -298,6 +329,8 @@ int main(void)
 		cmocka_unit_test_setup(test_start_with_edges, fake_progress_setup),
 		cmocka_unit_test_setup(test_start_on_one_processor, fake_progress_setup),
 		cmocka_unit_test_setup(test_start_fails, fake_progress_setup),
+		cmocka_unit_test_setup(test_start_with_control, fake_progress_setup),
+		cmocka_unit_test_setup(test_asked_while_asleep, fake_progress_setup),
 		cmocka_unit_test_setup(test_pass_and_sleep, fake_progress_setup),
 		cmocka_unit_test_setup(test_what_woke_it, fake_progress_setup),
 		cmocka_unit_test_setup(test_signal, fake_progress_setup),

@@ -4,7 +4,7 @@
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
-/* WRAP: setpriority port_watch_fd port_refresh */
+/* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
 /* The progress thread lingers after a message, so that a quick answer finds it awake. */
 #include "fixture/fake_progress.h"

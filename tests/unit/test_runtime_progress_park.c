@@ -4,7 +4,7 @@
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify sys_eventfd sys_timerfd sys_epoll_create */
 /* WRAP: sys_epoll_ctl sys_keep sys_close sys_read pthread_create sched_getaffinity */
-/* WRAP: setpriority port_watch_fd port_refresh */
+/* WRAP: setpriority port_watch_fd port_refresh control_socket_open control_socket_accept */
 /* VALGRIND: yes */
 /* The progress thread is parked while the application polls, and takes naps meanwhile. */
 #include "fixture/fake_progress.h"
@@ -33,9 +33,10 @@ static int polling_began(struct epoll_event *ev, int timeout)
 static int nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
 	assert_true(s->progress.parked);
-	assert_int_equal(n, 2);
+	assert_int_equal(n, 3);
 	assert_int_equal(fds[0].fd, FAKE_WAKE_FD);
 	assert_int_equal(fds[1].fd, fake_progress.port_fd);
+	assert_int_equal(fds[2].fd, fake_progress.control_fd);
 	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
 	fake.now += timeout;
 	if (busy_naps && busy_naps--) {
@@ -79,6 +80,28 @@ static void test_unpark_by_wake(void **state)
 	/* By the sleep, the nap and the last sleep. */
 	assert_int_equal(fake_progress.wake_reads, 3);
 	assert_int_equal(fake_progress.refreshes, 1);
+}
+
+static int nap_and_be_asked(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	fake_shard_note("nap");
+	poll_much();
+	assert_int_equal(fds[2].fd, FAKE_CONTROL_FD);
+	fds[2].revents = POLLIN;
+	fake.on_ppoll = nap_and_wake;
+	return 1;
+}
+
+/* Who asks at the control socket is served, and the thread goes on with its nap. */
+static void test_asked_while_parked(void **state)
+{
+	fake_progress.control_fd = FAKE_CONTROL_FD;
+	fake_progress_start();
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap_and_be_asked;
+	fake_progress_run();
+	fake_shard_expect("receive sleep nap epoll-control epoll+control nap:100 receive end");
+	assert_int_equal(fake_progress.accepts, 1);
 }
 
 static int nap_and_arm(struct pollfd *fds, unsigned int n, uint64_t timeout)
@@ -146,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_park, fake_progress_setup),
 		cmocka_unit_test_setup(test_unpark_by_wake, fake_progress_setup),
+		cmocka_unit_test_setup(test_asked_while_parked, fake_progress_setup),
 		cmocka_unit_test_setup(test_unpark_by_arm, fake_progress_setup),
 		cmocka_unit_test_setup(test_park_beside_burst, fake_progress_setup),
 		cmocka_unit_test_setup(test_no_park, fake_progress_setup),

@@ -42,7 +42,8 @@ static bool links_dir(const char *separators, char dir[PATH_MAX])
 	    (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir))
 		return true;
 	snprintf(dir, PATH_MAX, "/tmp/sctpiw-%u", (unsigned int)geteuid());
-	return (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir);
+	/* The sockets of processes may have been there before (sys/control.h), closed to others. */
+	return (!mkdir(dir, 0755) || errno == EEXIST) && is_private(dir) && !chmod(dir, 0755);
 }
 
 /* A name that no other directory is likely to have (FNV-1a); whether it has is checked. */

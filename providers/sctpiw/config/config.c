@@ -156,6 +156,11 @@ static bool set_node_type(struct config *c, const char *value)
 	return true;
 }
 
+static bool set_summary(struct config *c, const char *value)
+{
+	return set_flag(&c->summary, value);
+}
+
 static bool set_log(struct config *c, const char *value)
 {
 	int i = one_of(log_names, N_ITEMS(log_names), value);
@@ -179,6 +184,7 @@ enum {
 	TRACE_FILE,
 	PEER_TO_PEER,
 	NODE_TYPE,
+	SUMMARY,
 	LOG
 };
 
@@ -288,6 +294,17 @@ static const struct setting {
 			.allowed = "rnic or ca",
 			.dflt = "rnic",
 			.help = "what programs take the device for: iWARP, or InfiniBand and RoCE",
+		},
+	},
+	[SUMMARY] = {
+		.set = set_summary,
+		.n = {
+			.name = "summary",
+			.env = "SCTPIW_SUMMARY",
+			.allowed = "yes, no, 1 or 0",
+			.dflt = "no",
+			.help = "at exit, a line says what was sent, lost, resent, and how fast",
+			.flag = true,
 		},
 	},
 	[LOG] = {

@@ -47,6 +47,7 @@ struct config {
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
 	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
+	bool summary; /* at exit, a line says what was sent, lost, resent, and how fast */
 	enum log_level log;
 };
 
@@ -70,7 +71,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 11 };
+enum { CONFIG_SETTINGS = 12 };
 
 struct config_builder {
 	struct config config;

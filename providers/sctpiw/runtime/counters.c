@@ -61,6 +61,8 @@ static const struct {
 	{ "sctp_timeouts", AT(sctp.timeouts) },
 };
 
+#define N_COUNTERS (sizeof(counters) / sizeof(counters[0]))
+
 static uint64_t sends(const uint64_t *by_opcode)
 {
 	return by_opcode[RDMAP_SEND] + by_opcode[RDMAP_SEND_INV] + by_opcode[RDMAP_SEND_SE] +
@@ -82,16 +84,34 @@ static void collect(struct shard *s, struct counts *c)
 	c->sends_out = sends(c->iw.out);
 }
 
+static uint64_t value_of(const struct counts *c, size_t i)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)c + counters[i].offset, sizeof(value));
+	return value;
+}
+
 int counters_get(struct shard *s, const char *name, uint64_t *value)
 {
 	struct counts c;
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+	for (size_t i = 0; i < N_COUNTERS; i++) {
 		if (strcmp(counters[i].name, name))
 			continue;
 		collect(s, &c);
-		memcpy(value, (const char *)&c + counters[i].offset, sizeof(*value));
+		*value = value_of(&c, i);
 		return 0;
 	}
 	return -ENOENT;
+}
+
+void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
+		  void *ctx)
+{
+	struct counts c;
+
+	collect(s, &c);
+	for (size_t i = 0; i < N_COUNTERS; i++)
+		each(ctx, counters[i].name, value_of(&c, i));
 }

@@ -13,5 +13,8 @@ struct shard;
  * -ENOENT if there is no such counter. Takes the shard's lock itself.
  */
 int counters_get(struct shard *s, const char *name, uint64_t *value);
+/* Calls each with every counter in turn, as they are at one moment. Takes the lock as above. */
+void counters_all(struct shard *s, void (*each)(void *ctx, const char *name, uint64_t value),
+		  void *ctx);
 
 #endif

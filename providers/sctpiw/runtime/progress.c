@@ -41,6 +41,7 @@ int progress_init(struct shard *s)
 {
 	struct progress *p = &s->progress;
 
+	control_init(&s->control);
 	p->timer_set = TIME_NEVER;
 	p->port_fd = p->wait_fd = -1;
 	p->wake_fd = sys_keep(sys_eventfd());
@@ -108,17 +109,45 @@ static struct tuning_app observe(const struct shard *s, uint32_t since, uint64_t
 	};
 }
 
+static int watch_control(struct shard *s)
+{
+	struct pollfd wanted = control_wanted(&s->control);
+	struct epoll_event ev = {
+		.events = wanted.events == POLLOUT ? EPOLLOUT : EPOLLIN,
+		.data.ptr = &s->control.watch,
+	};
+
+	return wanted.fd < 0 ? 0 :
+			       sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_ADD, wanted.fd, &ev);
+}
+
+/*
+ * Serves who asks at the control socket, or gives up who does not go on. The set gets the descriptor
+ * that is waited for then.
+ */
+static void serve_control(struct shard *s, bool ready)
+{
+	struct pollfd wanted = control_wanted(&s->control);
+
+	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, wanted.fd, NULL);
+	control_serve(s, ready, sys_now());
+	watch_control(s);
+}
+
 /* One nap of a parked thread. false: the thread was woken. */
 static bool nap(struct shard *s, uint64_t length)
 {
 	struct pollfd pfd[] = {
 		{ .fd = s->progress.wake_fd, .events = POLLIN },
 		{ .fd = port_watch_fd(), .events = POLLIN },
+		control_wanted(&s->control),
 	};
 
-	sys_ppoll(pfd, 2, length);
+	sys_ppoll(pfd, 3, length);
 	if (pfd[1].revents)
 		port_refresh();
+	if (pfd[2].revents || control_is_busy(&s->control))
+		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
 	return !pfd[0].revents;
@@ -325,7 +354,7 @@ static int watch_all(struct shard *s)
 		ret = watch(s, s->progress.wake_fd, &s->progress.wake);
 	if (!ret)
 		ret = watch(s, s->progress.timer_fd, &s->progress.timer);
-	return ret;
+	return ret ? ret : watch_control(s);
 }
 
 void progress_unwatch(struct shard *s)
@@ -333,6 +362,8 @@ void progress_unwatch(struct shard *s)
 	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.wake_fd, NULL);
 	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.timer_fd, NULL);
 	sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->progress.port_fd, NULL);
+	if (s->control.sock.fd >= 0)
+		sys_epoll_ctl(s->progress.wait_fd, EPOLL_CTL_DEL, s->control.sock.fd, NULL);
 }
 
 /* The thread was not started. The next caller that needs it tries again. */
@@ -381,6 +412,7 @@ static int wait_for_events(struct shard *s, struct epoll_event *ev, uint64_t now
  */
 static bool sleep_on_all(struct shard *s, uint64_t now)
 {
+	bool asked = false;
 	struct epoll_event ev[EVENTS];
 	int n, fd = port_watch_fd();
 
@@ -402,7 +434,11 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 			drain(s->progress.timer_fd);
 		else if (ev[i].data.ptr == &s->progress.port)
 			port_refresh();
+		else if (ev[i].data.ptr == &s->control.watch)
+			asked = true;
 	}
+	if (asked || control_is_busy(&s->control))
+		serve_control(s, asked);
 	return true;
 }
 
@@ -477,6 +513,8 @@ int progress_start(struct shard *s)
 	s->progress.one_cpu = !sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) == 1 &&
 			      !sched_getaffinity(getpid(), sizeof(cpus), &cpus) &&
 			      CPU_COUNT(&cpus) == 1;
+	if (s->control.sock.fd < 0)
+		control_open(&s->control);
 	ret = watch_all(s);
 	if (!ret)
 		ret = start_thread(s);

@@ -310,6 +310,7 @@ static void forget(struct rnic *r)
 	atomic_store(&s->dead, true);
 	conn_forget(&s->conn);
 	iw_rnic_forget(r->iw);
+	control_forget(&s->control);
 	progress_fini(s);
 	capture_free(s->net.capture);
 	s->net.capture = NULL;
@@ -358,6 +359,14 @@ static void linger(struct shard *s)
 	}
 }
 
+static void summarize(struct shard *s)
+{
+	char text[REPORT_SUMMARY_MAX];
+
+	report_summary(s, text);
+	log_error("%s", text);
+}
+
 /*
  * Tells all peers, by an ABORT, that this process is gone. Other threads may still run; if one has
  * stopped with the lock in its hands, exit() is not held up for long. tests/tsan.supp names this function.
@@ -371,6 +380,7 @@ static __attribute__((destructor)) void rnic_exit(void)
 	if (!r || atomic_load(&r->shard.dead))
 		return;
 	s = &r->shard;
+	control_remove(&s->control);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += EXIT_LOCK_SECONDS;
 	shard_wait_begin(s);
@@ -387,6 +397,8 @@ static __attribute__((destructor)) void rnic_exit(void)
 	loop_finish(s);
 	s->conn.closed = true;
 	atomic_store(&s->dead, true);
+	if (r->config.summary)
+		summarize(s);
 	shard_wait_end(s);
 	shard_leave(s);
 }

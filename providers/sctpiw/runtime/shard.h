@@ -64,6 +64,7 @@
 #include "conn/conn.h"
 #include "net/net.h"
 #include "runtime/burst.h"
+#include "runtime/control.h"
 #include "runtime/doorbell.h"
 #include "runtime/poller.h"
 #include "runtime/progress.h"
@@ -93,6 +94,7 @@ struct shard {
 	struct burst burst;
 	struct poller poller;
 	struct progress progress;
+	struct control control; /* the progress thread's alone */
 };
 
 /*

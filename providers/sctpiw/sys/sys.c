@@ -227,6 +227,36 @@ int sys_truncate(int fd, off_t len)
 	return (int)RAW(SYS_ftruncate, fd, len);
 }
 
+int sys_fchmod(int fd, mode_t mode)
+{
+	return (int)RAW(SYS_fchmod, fd, mode);
+}
+
+int sys_mkdir(const char *path, mode_t mode)
+{
+	return (int)RAW(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int sys_unlink(const char *path)
+{
+	return (int)RAW(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int sys_rename(const char *from, const char *to)
+{
+	return (int)RAW(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int sys_lstat(const char *path, struct stat *st)
+{
+	return (int)RAW(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+uid_t sys_uid(void)
+{
+	return (uid_t)RAW(SYS_geteuid);
+}
+
 int sys_ioctl(int fd, unsigned long request, void *arg)
 {
 	return (int)RAW(SYS_ioctl, fd, request, arg);

@@ -60,6 +60,12 @@ int sys_pipe(int fds[2]);					     /* both ends block */
 int sys_dup(int fd);
 int sys_open(const char *path, int flags); /* O_CREAT: 0666, as the umask allows */
 int sys_truncate(int fd, off_t len);
+int sys_fchmod(int fd, mode_t mode);
+int sys_mkdir(const char *path, mode_t mode);
+int sys_unlink(const char *path);
+int sys_rename(const char *from, const char *to);
+int sys_lstat(const char *path, struct stat *st);
+uid_t sys_uid(void); /* geteuid() */
 int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
 off_t sys_tell(int fd); /* the position: after an append, where that ended */

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "runtime/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn/inspect.h"
+#include "iwarp/iw_inspect.h"
+#include "runtime/counters.h"
+#include "runtime/line.h"
+#include "runtime/rnic.h"
+#include "runtime/shard.h"
+#include "sctp/sctp.h"
+
+#define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
+
+/* What there is to say of the process. */
+struct process {
+	struct iw_counts objects;
+	struct iw_stats iw;
+	struct conn_traffic traffic;
+	struct sctp_stats sctp;
+	bool has_sctp; /* the transport counts */
+	unsigned int assocs;
+	uint64_t now; /* ns */
+};
+
+/* A copy of what one line is about. */
+union object {
+	struct process process;
+	struct iw_qp_info qp;
+	struct conn_assoc_info assoc;
+	struct iw_cq_info cq;
+	struct iw_mr_info mr;
+};
+
+struct report_part {
+	/* Copies the next object under the lock. false: there are no more. NULL: the end. */
+	bool (*next)(struct report *r, struct shard *s, union object *o);
+	void (*write)(const struct shard *s, const union object *o, struct line *l);
+	const char *kind;
+};
+
+/* ---- the process ---- */
+
+static void copy_process(struct shard *s, struct process *p)
+{
+	iw_count(s->conn.rnic, &p->objects);
+	p->iw = *iw_stats(s->conn.rnic);
+	p->traffic = s->conn.traffic;
+	p->has_sctp = s->conn.transport->stats;
+	conn_sctp_stats(&s->conn, &p->sctp);
+	p->assocs = conn_count_assocs(&s->conn);
+	p->now = s->conn.now;
+}
+
+static bool next_process(struct report *r, struct shard *s, union object *o)
+{
+	if (r->step++)
+		return false;
+	copy_process(s, &o->process);
+	return true;
+}
+
+static void write_process(const struct shard *s, const union object *o, struct line *l)
+{
+	static const char *const carriers[] = { "udp", "ip", "kernel" };
+	const struct process *p = &o->process;
+
+	line_number(l, "pid", (uint64_t)getpid());
+	line_text(l, "command", program_invocation_short_name);
+	line_number(l, "time_ns", p->now);
+	line_text(l, "llp", carriers[s->rnic->config.carrier]);
+	line_number(l, "qps", p->objects.qps);
+	line_number(l, "associations", p->assocs);
+	line_number(l, "cqs", p->objects.cqs);
+	line_number(l, "srqs", p->objects.srqs);
+	line_number(l, "pds", p->objects.pds);
+	line_number(l, "mrs", p->objects.mrs);
+	line_number(l, "mws", p->objects.mws);
+	line_number(l, "sent_messages", iw_messages(p->iw.out));
+	line_number(l, "sent_bytes", p->iw.out_bytes);
+	line_number(l, "received_messages", iw_messages(p->iw.in));
+	line_number(l, "received_bytes", p->iw.in_bytes);
+	line_number(l, "sent_packets", p->traffic.packets_out);
+	line_number(l, "received_packets", p->traffic.packets_in);
+	if (p->has_sctp) {
+		line_number(l, "lost", p->sctp.lost);
+		line_number(l, "resent", p->sctp.resent + p->sctp.probes);
+		line_number(l, "timeouts", p->sctp.timeouts);
+		line_number(l, "bad_packets", p->sctp.bad_packets);
+	}
+	line_number(l, "errors", p->iw.errors);
+}
+
+/* ---- objects ---- */
+
+static bool next_qp(struct report *r, struct shard *s, union object *o)
+{
+	return iw_next_qp(s->conn.rnic, &r->mark, &o->qp);
+}
+
+static void write_qp(const struct shard *s, const union object *o, struct line *l)
+{
+	static const char *const states[] = {
+		[IW_QPS_RESET] = "RESET", [IW_QPS_INIT] = "INIT", [IW_QPS_RTR] = "RTR",
+		[IW_QPS_RTS] = "RTS",	  [IW_QPS_SQD] = "SQD",	  [IW_QPS_SQE] = "SQE",
+		[IW_QPS_ERR] = "ERR",
+	};
+	const struct iw_qp_info *qp = &o->qp;
+
+	line_number(l, "num", qp->num);
+	line_text(l, "type", "RC");
+	line_text(l, "state", states[qp->state]);
+	if (*qp->peer)
+		line_text(l, "peer", qp->peer);
+	if (qp->has_session)
+		line_number(l, "stream", qp->stream);
+	line_flag(l, "out_of_band", qp->oob);
+	line_number(l, "sent_messages", qp->out.messages);
+	line_number(l, "sent_bytes", qp->out.bytes);
+	line_number(l, "received_messages", qp->in.messages);
+	line_number(l, "received_bytes", qp->in.bytes);
+	line_number(l, "send_wrs", qp->send_wrs);
+	line_flag(l, "send_blocked", qp->send_blocked);
+	if (!qp->has_srq)
+		line_number(l, "receive_wrs", qp->recv_wrs);
+	line_number(l, "unexpected", qp->unexpected);
+	if (qp->error)
+		line_text(l, "error", qp->error);
+}
+
+static bool next_assoc(struct report *r, struct shard *s, union object *o)
+{
+	return conn_next_assoc(&s->conn, &r->mark, &o->assoc);
+}
+
+static void write_assoc(const struct shard *s, const union object *o, struct line *l)
+{
+	const struct conn_assoc_info *a = &o->assoc;
+	const struct sctp_assoc_info *i = &a->sctp;
+
+	line_number(l, "port", a->local_port);
+	line_text(l, "peer", a->peer);
+	line_flag(l, "initiator", a->initiator);
+	line_number(l, "streams", a->streams);
+	line_number(l, "sessions", a->sessions);
+	if (!a->has_sctp)
+		return;
+	line_text(l, "state", i->state);
+	line_number(l, "paths", i->paths);
+	if (i->srtt) {
+		line_number(l, "rtt_ns", i->srtt);
+		line_number(l, "rttvar_ns", i->rttvar);
+	}
+	line_number(l, "rto_ns", i->rto);
+	line_number(l, "cwnd", i->cwnd);
+	line_number(l, "flight", i->flight);
+	line_number(l, "peer_rwnd", i->peer_rwnd);
+	line_number(l, "rwnd", i->rwnd);
+	line_number(l, "mtu", i->mtu);
+	line_number(l, "lost", i->lost);
+	line_number(l, "resent", i->resent);
+	line_number(l, "timeouts", i->timeouts);
+}
+
+static bool next_cq(struct report *r, struct shard *s, union object *o)
+{
+	return iw_next_cq(s->conn.rnic, &r->mark, &o->cq);
+}
+
+static void write_cq(const struct shard *s, const union object *o, struct line *l)
+{
+	const struct iw_cq_info *cq = &o->cq;
+
+	line_number(l, "entries", cq->entries);
+	line_number(l, "waiting", cq->waiting);
+	line_number(l, "queues", cq->queues);
+	line_flag(l, "armed", cq->armed);
+	line_flag(l, "overflown", cq->overflown);
+}
+
+static bool next_mr(struct report *r, struct shard *s, union object *o)
+{
+	return iw_next_mr(s->conn.rnic, &r->mark, &o->mr);
+}
+
+/* The rights as letters, in the order of enum iw_access. */
+static void access_text(uint32_t access, char text[8])
+{
+	static const struct {
+		uint32_t right;
+		char letter;
+	} rights[] = {
+		{ IW_ACCESS_LOCAL_WRITE, 'l' }, { IW_ACCESS_REMOTE_WRITE, 'w' },
+		{ IW_ACCESS_REMOTE_READ, 'r' }, { IW_ACCESS_REMOTE_ATOMIC, 'a' },
+		{ IW_ACCESS_MW_BIND, 'b' },
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
+		text[n++] = access & rights[i].right ? rights[i].letter : '-';
+	text[n] = '\0';
+}
+
+static void write_mr(const struct shard *s, const union object *o, struct line *l)
+{
+	static const char *const types[] = {
+		[IW_MR_TYPE_REGION] = "mr",
+		[IW_MR_TYPE_NULL] = "null",
+		[IW_MR_TYPE_MW1] = "mw1",
+		[IW_MR_TYPE_MW2] = "mw2",
+	};
+	const struct iw_mr_info *mr = &o->mr;
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%08x", mr->stag);
+	line_text(l, "key", text);
+	line_text(l, "type", types[mr->type]);
+	line_number(l, "length", mr->length);
+	access_text(mr->access, text);
+	line_text(l, "access", text);
+	line_flag(l, "valid", !mr->invalid);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)mr->iova);
+	line_text(l, "iova", text);
+}
+
+static const struct report_part stat_parts[] = {
+	{ next_process, write_process, "process" },
+	{ next_qp, write_qp, "qp" },
+	{ next_assoc, write_assoc, "association" },
+	{ next_cq, write_cq, "cq" },
+	{ next_mr, write_mr, "mr" },
+	{ NULL, NULL, "end" },
+};
+
+/* ---- counters ---- */
+
+/* The lines of all counters: they are made at once, behind the line of the process. */
+struct counter_lines {
+	bool json;
+	char *buf;
+	size_t len;
+};
+
+static void write_counter(void *ctx, const char *name, uint64_t value)
+{
+	struct counter_lines *c = ctx;
+	struct line l;
+
+	line_begin(&l, c->json, "counter");
+	line_number(&l, name, value);
+	line_end(&l);
+	if (c->len + l.len > REPORT_ROOM)
+		return;
+	memcpy(c->buf + c->len, l.text, l.len);
+	c->len += l.len;
+}
+
+static const struct report_part counters_parts[] = {
+	{ next_process, write_process, "process" },
+	{ NULL, NULL, "counter" },
+	{ NULL, NULL, "end" },
+};
+
+/* ---- the answer ---- */
+
+static const struct report_part error_parts[] = { { NULL, NULL, "error" } };
+
+void report_init(struct report *r)
+{
+	memset(r, 0, sizeof(*r));
+	list_init(&r->mark);
+}
+
+/* Whether text begins with this word and a blank; then *text is behind it. */
+static bool take_word(const char **text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*text, word, n) || (*text)[n] != ' ')
+		return false;
+	*text += n + 1;
+	return true;
+}
+
+void report_begin(struct report *r, const char *request)
+{
+	const char *version = "1";
+
+	r->step = 0;
+	r->part = error_parts;
+	r->json = true;
+	if (!take_word(&request, version))
+		return;
+	r->json = !take_word(&request, "text");
+	if (r->json && !take_word(&request, "json"))
+		return;
+	if (!strcmp(request, "stat"))
+		r->part = stat_parts;
+	else if (!strcmp(request, "counters"))
+		r->part = counters_parts;
+}
+
+static size_t put_line(struct line *l, char *buf)
+{
+	line_end(l);
+	memcpy(buf, l->text, l->len);
+	return l->len;
+}
+
+/* The last line of an answer. */
+static size_t write_last(struct report *r, char *buf)
+{
+	struct line l;
+
+	line_begin(&l, r->json, r->part->kind);
+	if (r->part == error_parts)
+		line_text(&l, "text", "no such request, or another version of the protocol");
+	r->part = NULL;
+	return put_line(&l, buf);
+}
+
+static size_t write_counters(struct report *r, struct shard *s, char *buf)
+{
+	struct counter_lines c = { .json = r->json, .buf = buf };
+
+	counters_all(s, write_counter, &c);
+	r->part++;
+	return c.len;
+}
+
+/* Copies up to AT_ONCE objects of a part; fewer: there are no more. */
+static unsigned int copy_objects(struct report *r, struct shard *s, union object *objects)
+{
+	unsigned int n = 0;
+
+	shard_wait_begin(s);
+	shard_enter(s);
+	shard_wait_end(s);
+	while (n < AT_ONCE && r->part->next(r, s, &objects[n]))
+		n++;
+	shard_leave(s);
+	return n;
+}
+
+size_t report_more(struct report *r, struct shard *s, char *buf)
+{
+	union object objects[AT_ONCE];
+	const struct report_part *part;
+	size_t len = 0;
+	struct line l;
+	unsigned int n;
+
+	while (!len && (part = r->part)) {
+		if (part->next == NULL)
+			return !strcmp(part->kind, "counter") ? write_counters(r, s, buf) :
+								write_last(r, buf);
+		n = copy_objects(r, s, objects);
+		for (unsigned int i = 0; i < n; i++) {
+			line_begin(&l, r->json, part->kind);
+			part->write(s, &objects[i], &l);
+			len += put_line(&l, buf + len);
+		}
+		if (n < AT_ONCE) {
+			r->part++;
+			r->step = 0;
+		}
+	}
+	return len;
+}
+
+void report_drop(struct report *r)
+{
+	list_del(&r->mark);
+	r->part = NULL;
+}
+
+/* ---- the summary ---- */
+
+/* Bytes with a unit, as "327.7 MB". */
+static const char *amount(double bytes, char text[24])
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB" };
+	unsigned int unit = 0;
+
+	while (bytes >= 1000 && unit < sizeof(units) / sizeof(units[0]) - 1) {
+		bytes /= 1000;
+		unit++;
+	}
+	snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	return text;
+}
+
+void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
+{
+	char out[24], in[24], out_rate[24], in_rate[24], lost[80] = "";
+	struct process p;
+	uint64_t end;
+	double seconds;
+
+	copy_process(s, &p);
+	/* Without a session that is there still, the time ends with the last one. */
+	end = p.objects.sessions || !p.iw.last_session ? p.now : p.iw.last_session;
+	seconds = p.iw.first_session ? (double)(end - p.iw.first_session) / NSEC_PER_SEC : 0;
+	if (p.has_sctp)
+		snprintf(lost, sizeof(lost), "; lost %llu, resent %llu chunks",
+			 (unsigned long long)p.sctp.lost,
+			 (unsigned long long)p.sctp.resent + p.sctp.probes);
+	snprintf(text, REPORT_SUMMARY_MAX,
+		 "%.64s[%d]: sent %llu messages, %s; received %llu messages, %s; "
+		 "connected for %.3f s: %s/s out, %s/s in%s; %llu errors",
+		 program_invocation_short_name, (int)getpid(),
+		 (unsigned long long)iw_messages(p.iw.out), amount((double)p.iw.out_bytes, out),
+		 (unsigned long long)iw_messages(p.iw.in), amount((double)p.iw.in_bytes, in),
+		 seconds, amount(seconds > 0 ? (double)p.iw.out_bytes / seconds : 0, out_rate),
+		 amount(seconds > 0 ? (double)p.iw.in_bytes / seconds : 0, in_rate), lost,
+		 (unsigned long long)p.iw.errors);
+}
