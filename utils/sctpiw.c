@@ -2,7 +2,8 @@
 /*
  * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
  * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
- * what programs find there; "sctpiw doctor" says why they find nothing, or why it is slow.
+ * what programs find there, and "sctpiw stat" and "sctpiw counters" what they do; "sctpiw doctor" says
+ * why they find nothing, or why it is slow.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,6 +24,7 @@
 #include "launcher/parts.h"
 #include "launcher/reach.h"
 #include "launcher/settings.h"
+#include "launcher/stat.h"
 
 #define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
 
@@ -57,14 +59,18 @@ static void usage(FILE *out)
 	      "       sctpiw env [OPTION]...\n"
 	      "       sctpiw list [OPTION]...\n"
 	      "       sctpiw doctor [OPTION]... [HOST[:PORT]] [-- CMD [ARG]...]\n"
+	      "       sctpiw stat [OPTION]... [PID]\n"
+	      "       sctpiw counters [OPTION]... [PID]\n"
 	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
 	      "\n"
-	      "  run   run CMD with the device sctpiw0; sctpiw run --help tells more\n"
-	      "  env   print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
-	      "  list  print the device, its port and its GIDs\n"
-	      "  doctor  say what makes the device absent, unreachable or slow\n"
+	      "  run       run CMD with the device sctpiw0; sctpiw run --help tells more\n"
+	      "  env       print the environment for that as shell commands: eval \"$(sctpiw env)\"\n"
+	      "  list      print the device, its port and its GIDs\n"
+	      "  stat      print what processes do with the device: queue pairs, associations, ...\n"
+	      "  counters  print the counters of processes with the device\n"
+	      "  doctor    say what makes the device absent, unreachable or slow\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
 	      out);
@@ -160,6 +166,37 @@ static int doctor(int argc, char **argv)
 	return status >= 0 ? status : doctor_run(&options, argc, argv);
 }
 
+/* Takes the options of a command that asks processes. As prepare(). */
+static int prepare_to_ask(const struct options_of *of, int argc, char **argv,
+			  struct options *options)
+{
+	int status;
+
+	command = of->command;
+	status = options_take(of, argc, argv, options);
+	if (!status && options->help)
+		options_help(of);
+	return status || options->help ? status : -1;
+}
+
+static int stat_command(int argc, char **argv)
+{
+	struct options o;
+	int status = prepare_to_ask(&options_of_stat, argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	return o.watch > 0 ? watch_run(o.pid, o.json, o.watch) : stat_run(o.pid, o.json);
+}
+
+static int counters_command(int argc, char **argv)
+{
+	struct options o;
+	int status = prepare_to_ask(&options_of_counters, argc, argv, &o);
+
+	return status >= 0 ? status : counters_run(o.pid, o.json);
+}
+
 static int help(int argc, char **argv);
 
 static int version(int argc, char **argv)
@@ -181,6 +218,8 @@ static const struct {
 	{ "env", print_environment, &options_of_env },
 	{ "list", list, &options_of_list },
 	{ "doctor", doctor, &options_of_doctor },
+	{ "stat", stat_command, &options_of_stat },
+	{ "counters", counters_command, &options_of_counters },
 	{ "help", help, NULL },
 	{ "version", version, NULL },
 	{ "--help", help, NULL },

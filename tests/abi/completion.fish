@@ -27,4 +27,8 @@ expect 'sctpiw list --node-type ' rnic ca
 expect 'sctpiw run --peer-to-peer r' read
 expect 'sctpiw run --share=n' --share=no
 expect 'sctpiw run --in-order --si' --silent-limit
+expect 'sctpiw s' stat
+expect 'sctpiw stat --w' --watch
+expect 'sctpiw counters --js' --json
+expect 'sctpiw help c' counters
 exit $failed

@@ -47,4 +47,8 @@ expect 'sctpiw run --peer-to-peer r' read
 expect 'sctpiw run --in-order --si' --silent-limit
 expect 'sctpiw run --js'
 expect 'sctpiw run --share=n' no
+expect 'sctpiw s' stat
+expect 'sctpiw stat --w' --watch
+expect 'sctpiw counters --js' --json
+expect 'sctpiw help c' counters
 exit $failed

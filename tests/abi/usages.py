@@ -127,6 +127,29 @@ CASES = [
     ("SCTPIW_CONF=1 run true", 0, "there is no variable SCTPIW_CONF;", "nearest is SCTPIW_CONFIG"),
     ("SCTPIW_PROVIDERS=1 env", 0, "sctpiw env: warning: there is no variable SCTPIW_PROVIDERS", "SCTPIW_PROVIDER"),
     ("SCTPIW_SYS_ROOT=1 list", 0, "sctpiw list: warning: there is no variable SCTPIW_SYS_ROOT", "SCTPIW_SYSROOT"),
+    # processes that are asked
+    ("stat x", 2, "sctpiw stat: x is not the number of a process", "'sctpiw stat' shows all"),
+    ("stat ''", 2, "is not the number of a process"),
+    ("stat 0", 2, "0 is not the number of a process"),
+    ("stat -- -1", 2, "-1 is not the number of a process"),
+    ("stat 99999999999", 2, "is not the number of a process"),
+    ("stat 1 2", 2, "sctpiw stat: takes one process: take 2 away"),
+    ("stat --watch 5", 2, "--watch 5 is not clear", "--watch=5", "--watch -- 5"),
+    ("stat --watch=", 2, "--watch= is not understood", "0.1 to 86400"),
+    ("stat --watch=0", 2, "--watch=0 is not understood", "0.1 to 86400"),
+    ("stat --watch=1.2.3", 2, "--watch=1.2.3 is not understood", "0.1 to 86400"),
+    ("stat --json=yes", 2, "sctpiw stat: --json takes no value"),
+    ("stat --jsno", 2, "sctpiw stat: there is no option --jsno", "did you mean --json"),
+    ("stat --llp ip", 2, "sctpiw stat: there is no option --llp", "--help"),
+    ("stat 4194999", 1, "sctpiw stat: there is no process 4194999"),
+    ("stat --watch 4194999", 1, "sctpiw stat: there is no process 4194999"),
+    ("stat {self}", 1, "process {self} does not have the device", "sctpiw run"),
+    ("XDG_RUNTIME_DIR={tmp} stat --json {self}", 1, "process {self} does not have the device"),
+    ("counters x", 2, "sctpiw counters: x is not the number of a process", "'sctpiw counters' shows all"),
+    ("counters --watch", 2, "sctpiw counters: there is no option --watch", "--help"),
+    ("counters {self}", 1, "sctpiw counters: process {self} does not have the device"),
+    ("sta", 2, "no such command: sta", "did you mean stat"),
+    ("run --summary no true", 2, "--summary no is not clear", "--summary=no"),
     # no device
     ("list --provider {wrong}", 1, "no RDMA device", "interface version", "install both from one release"),
 ]
@@ -155,6 +178,10 @@ SILENT = [
     ("doctor -- {tmp}/no-interpreter", 1),
     ("help", 0),
     ("help list", 0),
+    ("help stat", 0),
+    ("stat --help", 0),
+    ("counters -h", 0),
+    ("run --summary true", 0),
     ("version", 0),
     ("run --help", 0),
     ("env --help", 0),
@@ -198,8 +225,8 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         make_files(tmp)
         for line, status, *words in CASES + SILENT:
-            line = line.format(tmp=tmp, wrong=wrong)
-            words = [word.format(tmp=tmp) for word in words]
+            line = line.format(tmp=tmp, wrong=wrong, self=os.getpid())
+            words = [word.format(tmp=tmp, self=os.getpid()) for word in words]
             got, text = run(sctpiw, fake, line)
             good = got == status and all(word in text for word in words)
             if words:

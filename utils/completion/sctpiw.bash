@@ -8,18 +8,29 @@ _sctpiw_values() { # OPTION
 		found { sub(/;.*/, ""); gsub(/,| or /, " "); print; exit }' | grep -v ' from \| of '
 }
 
+# The numbers of the processes that have the device.
+_sctpiw_processes() {
+	sctpiw counters 2>/dev/null | awk '$1 == "process" { print $2 }'
+}
+
 _sctpiw() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word i
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env list doctor help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters doctor help version --help --version" -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
 	run | env | list | doctor) ;;
+	stat | counters)
+		[[ $current == -* ]] && word=$(sctpiw "${COMP_WORDS[1]}" --help | grep -o -- '--[a-z]*') ||
+			word=$(_sctpiw_processes)
+		mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
+		return
+		;;
 	help)
-		mapfile -t COMPREPLY < <(compgen -W "run env list doctor" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters doctor" -- "$current")
 		return
 		;;
 	*) return ;;

@@ -23,6 +23,11 @@ function __sctpiw_options --argument-names command
         /^$/ { flush() }'
 end
 
+# The numbers of the processes that have the device, with their names.
+function __sctpiw_processes
+    sctpiw counters 2>/dev/null | string replace -rf '^process (\d+) (.*):$' '$1\t$2'
+end
+
 # True behind one of these commands, and before the command that is run: its words are not ours.
 function __sctpiw_in
     set -l words (commandline -opc)
@@ -33,14 +38,18 @@ complete -c sctpiw -f
 complete -c sctpiw -n __fish_use_subcommand -a run -d 'run a command with the device'
 complete -c sctpiw -n __fish_use_subcommand -a env -d 'print the environment for that'
 complete -c sctpiw -n __fish_use_subcommand -a list -d 'print the device, its port and its GIDs'
+complete -c sctpiw -n __fish_use_subcommand -a stat -d 'print what processes do with it'
+complete -c sctpiw -n __fish_use_subcommand -a counters -d 'print the counters of processes'
 complete -c sctpiw -n __fish_use_subcommand -a doctor -d 'say what makes the device absent, unreachable or slow'
 complete -c sctpiw -n __fish_use_subcommand -a help -d 'print how it is used'
 complete -c sctpiw -n __fish_use_subcommand -a version -d 'print the version'
-complete -c sctpiw -n '__sctpiw_in help' -a 'run env list doctor'
+complete -c sctpiw -n '__sctpiw_in help' -a 'run env list stat counters doctor'
 complete -c sctpiw -n '__sctpiw_in run' -a '(__fish_complete_subcommand --fcs-skip=2)'
-complete -c sctpiw -n '__sctpiw_in list doctor' -l json -d 'print JSON'
+complete -c sctpiw -n '__sctpiw_in list stat counters doctor' -l json -d 'print JSON'
 complete -c sctpiw -n '__sctpiw_in doctor' -l listen -d 'answer the probes of other hosts'
 complete -c sctpiw -n '__sctpiw_in doctor' -a '(__fish_print_hostnames)'
+complete -c sctpiw -n '__sctpiw_in stat' -l watch -d 'print rates again and again'
+complete -c sctpiw -n '__sctpiw_in stat counters' -a '(__sctpiw_processes)'
 __sctpiw_options run | while read -d \t -l option kind values help
     set -l takes
     switch $kind

@@ -3,6 +3,7 @@
 #include "launcher/options.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/config.h"
@@ -51,11 +52,37 @@ const struct options_of options_of_doctor = {
 	.status = "Exit status: 0 nothing worse than a warning, 1 a failure, 2 wrong usage.\n",
 };
 
+const struct options_of options_of_stat = {
+	.command = "stat",
+	.synopsis = " [PID]",
+	.what = "Print what the processes of this user that have the device do with it, or only the process\n"
+		"PID: totals, queue pairs, associations, completion queues and memory regions.\n",
+	.json = "processes",
+	.status =
+		"Exit status: 0 success, 1 there is no such process, it is another user's, it does not have\n"
+		"the device or does not answer, 2 wrong usage, 125 standard output cannot be written.\n",
+	.asks = true,
+	.watch = true,
+};
+
+const struct options_of options_of_counters = {
+	.command = "counters",
+	.synopsis = " [PID]",
+	.what = "Print the counters of the processes of this user that have the device, or only those of\n"
+		"the process PID: those that it finds in counters and hw_counters of\n"
+		"/sys/class/infiniband/sctpiw0/ports/1.\n",
+	.json = "processes",
+	.status =
+		"Exit status: 0 success, 1 there is no such process, it is another user's, it does not have\n"
+		"the device or does not answer, 2 wrong usage, 125 standard output cannot be written.\n",
+	.asks = true,
+};
+
 /*
  * Values of the options that have no letter; those of the settings follow, in the order of their
  * table.
  */
-enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_JSON, OPT_LISTEN, OPT_SETTINGS };
+enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_JSON, OPT_LISTEN, OPT_WATCH, OPT_SETTINGS };
 
 static const struct option own_options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -63,10 +90,26 @@ static const struct option own_options[] = {
 	{ "config", required_argument, NULL, OPT_CONFIG },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "listen", no_argument, NULL, OPT_LISTEN },
+	{ "watch", optional_argument, NULL, OPT_WATCH },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
 #define MISTYPED 2 /* letters of an option's name that may be wrong for another to be meant */
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
+
+#define WATCH_LEAST 0.1 /* seconds */
+#define WATCH_MOST 86400.0
+#define WATCH_DEFAULT 1.0
+/* A number behind --watch, up to this, may be meant as its seconds. */
+#define WATCH_UNCLEAR 60.0
+
+static void help_of_asking(const struct options_of *of)
+{
+	if (of->watch)
+		fputs("  --watch[=SECONDS]    print rates every so many seconds, until interrupted or until\n"
+		      "                       process PID has gone; 1 second if they are not given\n",
+		      stdout);
+	printf("  -h, --help           this text\n\n%s", of->status);
+}
 
 void options_help(const struct options_of *of)
 {
@@ -78,6 +121,10 @@ void options_help(const struct options_of *of)
 	if (of->listen)
 		fputs("  --listen             answer the probes of other hosts at UDP port PORT, until SIGINT\n",
 		      stdout);
+	if (of->asks) {
+		help_of_asking(of);
+		return;
+	}
 	fputs("  --provider FILE      the provider to load instead of this installation's; its name\n"
 	      "                       ends in " PROVIDER_SUFFIX "\n"
 	      "  --config FILE        settings from this file, instead of ~/.config/sctpiw.conf or\n"
@@ -174,6 +221,34 @@ static bool flag_is_clear(int setting, int argc, char **argv)
 	return false;
 }
 
+/* Takes digits, perhaps with a point among them. */
+static bool take_seconds(const char *text, double *seconds)
+{
+	if (!*text || strlen(text) > 9 || text[strspn(text, "0123456789.")] ||
+	    strchr(text, '.') != strrchr(text, '.'))
+		return false;
+	*seconds = strtod(text, NULL);
+	return *seconds >= WATCH_LEAST && *seconds <= WATCH_MOST;
+}
+
+static int take_watch(int argc, char **argv, struct options *out)
+{
+	double seconds;
+
+	out->watch = WATCH_DEFAULT;
+	if (optarg && !take_seconds(optarg, &out->watch)) {
+		complain("--watch=%s is not understood; it is seconds from 0.1 to 86400", optarg);
+		return EXIT_USAGE;
+	}
+	if (optarg || optind >= argc || !take_seconds(argv[optind], &seconds) ||
+	    seconds > WATCH_UNCLEAR)
+		return 0;
+	complain(
+		"--watch %s is not clear: write --watch=%s, or --watch -- %s for a process of that number",
+		argv[optind], argv[optind], argv[optind]);
+	return EXIT_USAGE;
+}
+
 /* Takes an option that getopt_long() has understood. 0, or the exit status. */
 static int take(int opt, int argc, char **argv, struct options *out)
 {
@@ -196,6 +271,8 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	case OPT_LISTEN:
 		out->listen = true;
 		return 0;
+	case OPT_WATCH:
+		return take_watch(argc, argv, out);
 	default:
 		if (!optarg && !flag_is_clear(opt - OPT_SETTINGS, argc, argv))
 			return EXIT_USAGE;
@@ -203,19 +280,55 @@ static int take(int opt, int argc, char **argv, struct options *out)
 	}
 }
 
-/* The options that a command has besides those of the settings. Returns how many. */
-static unsigned int take_own(const struct options_of *of, struct option *out)
+/* Whether a command takes an option that is none of a setting. */
+static bool takes(const struct options_of *of, int value)
+{
+	switch (value) {
+	case 'h':
+		return true;
+	case OPT_JSON:
+		return of->json;
+	case OPT_LISTEN:
+		return of->listen;
+	case OPT_WATCH:
+		return of->watch;
+	default:
+		return !of->asks;
+	}
+}
+
+/* Writes the options that a command takes, and the end of the list. */
+static void list_options(const struct options_of *of, struct option out[ALL_OPTIONS + 1])
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < OWN_OPTIONS; i++) {
-		int value = own_options[i].val;
-
-		if ((value == OPT_JSON && !of->json) || (value == OPT_LISTEN && !of->listen))
-			continue;
-		out[n++] = own_options[i];
+		if (takes(of, own_options[i].val))
+			out[n++] = own_options[i];
 	}
-	return n;
+	if (of->asks)
+		out[n] = (struct option){ 0 };
+	else
+		settings_options(out + n, OPT_SETTINGS);
+}
+
+/* Takes the number of a process behind the options of a command that asks. 0, or the exit status. */
+static int take_pid(int argc, char **argv, struct options *out)
+{
+	const char *word = optind < argc ? argv[optind] : NULL;
+
+	if (!word)
+		return 0;
+	if (optind + 1 < argc) {
+		complain("takes one process: take %s away", argv[optind + 1]);
+		return EXIT_USAGE;
+	}
+	out->pid = (pid_t)strtol(word, NULL, 10);
+	if (*word && strlen(word) <= 9 && !word[strspn(word, "0123456789")] && out->pid > 0)
+		return 0;
+	complain("%s is not the number of a process; 'sctpiw %s' shows all that have the device",
+		 word, argv[0]);
+	return EXIT_USAGE;
 }
 
 int options_take(const struct options_of *of, int argc, char **argv, struct options *out)
@@ -224,9 +337,9 @@ int options_take(const struct options_of *of, int argc, char **argv, struct opti
 	int opt, status = 0;
 
 	*out = (struct options){ 0 };
-	settings_options(options + take_own(of, options), OPT_SETTINGS);
+	list_options(of, options);
 	while (!status && !out->help &&
-	       (opt = getopt_long(argc, argv, "+:h", options, NULL)) != -1) {
+	       (opt = getopt_long(argc, argv, of->asks ? ":h" : "+:h", options, NULL)) != -1) {
 		if (opt == '?')
 			status = refuse(argv[optind - 1], options);
 		else if (opt == ':')
@@ -236,10 +349,12 @@ int options_take(const struct options_of *of, int argc, char **argv, struct opti
 		else
 			status = take(opt, argc, argv, out);
 	}
-	if (!status && !out->help && !of->tells) {
-		settings_warn();
-		if (!settings_check())
-			status = EXIT_USAGE;
-	}
-	return status;
+	if (status || out->help)
+		return status;
+	if (of->asks)
+		return take_pid(argc, argv, out);
+	if (of->tells)
+		return 0;
+	settings_warn();
+	return settings_check() ? 0 : EXIT_USAGE;
 }

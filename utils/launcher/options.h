@@ -8,12 +8,15 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct options {
 	const char *provider; /* the file of --provider, or NULL */
 	bool help;	      /* somebody wants to read the help, and nothing else */
 	bool json;	      /* --json was given */
 	bool listen;	      /* --listen was given */
+	double watch;	      /* the seconds of --watch; 0: it was not given */
+	pid_t pid;	      /* the process that was named; 0: none was */
 };
 
 /* What a command takes, for its help and its errors. */
@@ -23,12 +26,15 @@ struct options_of {
 	const char *what;     /* what it does, in lines */
 	const char *json;     /* it takes --json, which prints an array of these; or NULL */
 	bool listen;	      /* it takes --listen */
+	bool watch;	      /* it takes --watch */
+	bool asks;	      /* it asks processes: it takes the number of one, and no settings */
 	bool words;	      /* it takes words behind its options */
 	bool tells;	      /* what is wrong with the environment is among what it prints */
 	const char *status;   /* its exit statuses, for its help */
 };
 
-extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor;
+extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor,
+	options_of_stat, options_of_counters;
 
 /*
  * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The

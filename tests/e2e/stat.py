@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""sctpiw stat, sctpiw counters and sctpiw run --summary, asked about stock programs."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import harness
+from harness import BUILD, DEVICE, NOBODY, SLOW, Failure, Skip, free_port, need, start
+
+SCTPIW = BUILD / "bin/sctpiw"
+PINGS, SIZE = 20, 4000
+WORDS = 16  # bytes of each Send of rping
+NO_DEVICE = "does not have the device"
+
+
+def check(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def runtime_dir(case):
+    """A runtime directory of the case's own, so that nothing but its own programs is there."""
+    def run(link):
+        with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as directory:
+            os.chmod(directory, 0o755)
+            case(link, pathlib.Path(directory))
+    return run
+
+
+def ask(directory, *words, status=0, user=None, command="stat"):
+    """What a command of sctpiw prints on both outputs; it has to end with this status."""
+    wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
+    done = subprocess.run([*wrap, SCTPIW, command, *map(str, words)], capture_output=True, text=True, timeout=30 * SLOW,
+                          env=dict(os.environ, XDG_RUNTIME_DIR=str(directory)))
+    check(done.returncode == status, f"{words} ended with {done.returncode}, not {status}: {done.stderr}")
+    return done.stdout, done.stderr
+
+
+def refused(directory, cause, *words, **kwargs):
+    out, told = ask(directory, *words, status=1, **kwargs)
+    check(not out.strip("[]\n"), f"{words} printed {out}")
+    check(told.startswith("sctpiw ") and told.count("\n") == 1 and cause in told, f"{words}: not one line with '{cause}': {told}")
+
+
+def processes(directory, *words):
+    return json.loads(ask(directory, "--json", *words)[0])
+
+
+def until(what, function, seconds=10):
+    """Waits until the function returns something that counts as true, and returns that."""
+    deadline = time.monotonic() + seconds * SLOW
+    while not (found := function()):
+        check(time.monotonic() < deadline, f"{what} did not come")
+        time.sleep(0.02)
+    return found
+
+
+def sockets(directory):
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(entry.name for entry in (directory / "sctpiw").iterdir())
+    return []
+
+
+def begin(name, argv, link, directory, side="client", **kwargs):
+    env = dict(kwargs.pop("env", {}), XDG_RUNTIME_DIR=str(directory))
+    return start(name, argv, link, side, env=env, **kwargs)
+
+
+def rping_server(link, directory, **kwargs):
+    port = free_port()
+    server = begin("rping-server", ["rping", "-s", "-P", "-S", SIZE, "-a", link.any, "-p", port], link, directory, "server", **kwargs)
+    server.wait_listening(port)
+    until("its socket", lambda: sockets(directory))
+    return server, port
+
+
+def ping(link, directory, port, **kwargs):
+    client = begin("rping-client", ["rping", "-c", "-V", "-C", PINGS, "-S", SIZE, "-a", link.address, "-p", port],
+                   link, directory, **kwargs)
+    client.expect(20)
+    return client
+
+
+def bandwidth(link, directory, *options):
+    """ib_write_bw for so long that the test is over before."""
+    need("ib_write_bw")
+    port = free_port()
+    common = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-D", "60", *options]
+    server = begin("server", common, link, directory, "server")
+    server.wait_listening(port)
+    client = begin("client", [*common, link.address], link, directory)
+    until("traffic", lambda: client.pid in {p["pid"] for p in processes(directory) if p["sent_bytes"] > 1 << 20})
+    return server, client
+
+
+# ------------------------------------------------------------------ numbers
+
+def numbers(link, directory):
+    """What rping has sent and received is what it says that it does: for each ping a Read, a Write, and four Sends."""
+    server, port = rping_server(link, directory)
+    ping(link, directory, port)
+    # rping's client goes away after it has got the last "go ahead", and so may its acknowledgement.
+    done = PINGS * (SIZE + 2 * WORDS)
+    p = until("all of it", lambda: [p for p in processes(directory, server.pid) if p["sent_bytes"] == done])[0]
+    check(p["pid"] == server.pid and p["command"] == "rping", f"another process: {p}")
+    check(p["received_bytes"] == done, f"received {p['received_bytes']} bytes and not {done}")
+    # The server's: Read Request, Write, two Sends; the client's: Read Response, two Sends.
+    check(p["sent_messages"] == 4 * PINGS, f"sent {p['sent_messages']} messages")
+    check(p["received_messages"] == 3 * PINGS, f"received {p['received_messages']} messages")
+    check(p["errors"] == 0 and p.get("bad_packets", 0) == 0, f"errors: {p}")
+    counters = json.loads(ask(directory, "--json", server.pid, command="counters")[0])[0]
+    check(counters["pid"] == server.pid, "another process's counters")
+    for name, count in ("iwOutRdmaReads", PINGS), ("iwOutRdmaWrites", PINGS), ("iwOutRdmaSends", 2 * PINGS), ("sessions", 1):
+        check(counters["counters"][name] == count, f"{name} is {counters['counters'][name]} and not {count}")
+    text = ask(directory, server.pid, command="counters")[0]
+    check(f"process {server.pid} rping:\n" in text and f"     iwOutRdmaReads: {PINGS}\n" in text, f"counters: {text}")
+    check(server.running(), "the server is gone")
+
+
+def columns(text):
+    """The tables as a list of (titles, rows), whose columns line up."""
+    tables = []
+    for block in text.split("\n\n"):
+        lines = block.splitlines()
+        starts = [m.span() for m in re.finditer(r"\S+", lines[0])]
+        for line in lines[1:]:
+            fields = [m.span() for m in re.finditer(r"\S+(?: \S+)*", line)]
+            check(len(fields) == len(starts), f"{len(fields)} fields below {len(starts)} titles: {line}")
+            for title, field in zip(starts, fields):
+                check(title[0] == field[0] or title[1] == field[1], f"does not line up:\n{lines[0]}\n{line}")
+        tables.append((lines[0].split(), [re.split(r"  +", line.strip()) for line in lines[1:]]))
+    return tables
+
+
+def tables(link, directory):
+    """Both ends of a connection, as tables and as JSON; work requests that wait."""
+    server, client = bandwidth(link, directory, "-q", "3")
+    text, _ = ask(directory)
+    found = columns(text)
+    check([titles[:2] for titles, _ in found] == [["PID", "COMMAND"], ["PID", "QP"], ["PID", "PORT"], ["PID", "CQ-ENTRIES"],
+                                                  ["PID", "MR-KEY"]], f"tables: {found}")
+    pids = {str(server.pid), str(client.pid)}
+    for titles, rows in found:
+        check({row[0] for row in rows} == pids, f"of {titles[1]}: processes {rows}")
+    both = {p["pid"]: p for p in processes(directory)}
+    check(set(both) == {server.pid, client.pid}, f"processes {set(both)}")
+    peer = f"{link.address}:"
+    for p in both.values():
+        check(len(p["qp"]) == p["qps"] >= 3 and all(q["state"] == "RTS" and q["peer"].startswith(peer) for q in p["qp"]), f"QPs {p['qp']}")
+        check(len(p["association"]) == p["associations"] == 1, f"associations {p['association']}")
+        a = p["association"][0]
+        check(a["state"] == "ESTABLISHED" and a["sessions"] == p["qps"] and a["cwnd"] > 1000 and a["mtu"] > 1000, f"association {a}")
+        check(len(p["cq"]) == p["cqs"] and len(p["mr"]) == p["mrs"], f"CQs and MRs {p}")
+    sent = sum(q["sent_bytes"] for q in both[client.pid]["qp"])
+    check(sent > 1 << 20, f"sent {sent}")
+    # The kernel tells it in milliseconds.
+    check(harness.LLP == "kernel" or both[client.pid]["association"][0]["rtt_ns"] > 0, "no round trip was measured")
+    # A server that is stopped does not answer, and what its client has posted waits.
+    server.signal(signal.SIGSTOP)
+    until("work requests that wait", lambda: all(
+        q["send_wrs"] > 0 for q in processes(directory, client.pid)[0]["qp"] if q["sent_bytes"] > 1 << 20))
+    refused(directory, "does not answer", server.pid)
+    server.signal(signal.SIGCONT)
+    until("an answer", lambda: processes(directory, server.pid))
+
+
+def watch(link, directory):
+    """Rates, until the process is gone; as JSON, too."""
+    _, client = bandwidth(link, directory)
+    env = dict(os.environ, XDG_RUNTIME_DIR=str(directory))
+    with subprocess.Popen([SCTPIW, "stat", "--watch=0.2", str(client.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env=env) as rates:
+        titles = rates.stdout.readline().split()
+        first = rates.stdout.readline().split()
+        second = rates.stdout.readline().split()
+        client.kill()
+        _, told = rates.communicate(timeout=30 * SLOW)
+    check(rates.returncode == 0 and not told, f"status {rates.returncode}: {told}")
+    check(titles[:4] == ["PID", "COMMAND", "SENT-MSGS/S", "SENT-MB/S"], f"titles {titles}")
+    for row in first, second:
+        check(len(row) == len(titles) and row[0] == str(client.pid) and float(row[2]) > 0 and float(row[3]) > 0, f"rates {row}")
+    with subprocess.Popen([SCTPIW, "stat", "--watch=0.1", "--json"], stdout=subprocess.PIPE, text=True, env=env) as totals:
+        arrays = [json.loads(totals.stdout.readline()) for _ in range(3)]
+        totals.terminate()
+    check(all(len(a) == 1 for a in arrays), f"arrays {arrays}")
+    check(arrays[0][0]["time_ns"] < arrays[1][0]["time_ns"] < arrays[2][0]["time_ns"], "no time passes")
+
+
+# ------------------------------------------------------------------ who is there, and who is not
+
+def stale(link, directory):
+    """A process that ends removes its socket; one that is killed leaves it to whoever looks."""
+    server, port = rping_server(link, directory)
+    check(sockets(directory) == [str(server.pid)], f"sockets {sockets(directory)}")
+    ping(link, directory, port)
+    check(sockets(directory) == [str(server.pid)], f"the client has left {sockets(directory)}")
+    server.kill()
+    check(sockets(directory) == [str(server.pid)], "SIGKILL has removed a socket")
+    # The number may be another process's by now.
+    server_name = directory / "sctpiw" / str(os.getpid())
+    (directory / "sctpiw" / str(server.pid)).rename(server_name)
+    refused(directory, NO_DEVICE, os.getpid())
+    check(not sockets(directory), f"left behind: {sockets(directory)}")
+    for name in str(server.pid), f"{server.pid}.new":
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(str(directory / "sctpiw" / name))
+    refused(directory, "no process of yours has the device")
+    check(not sockets(directory), f"left behind: {sockets(directory)}")
+
+
+def absent(link, directory):
+    """Processes that cannot be asked: one line, and the status that is documented."""
+    refused(directory, "no process of yours has the device")
+    refused(directory, "no process of yours has the device", "--json")
+    refused(directory, "no process of yours has the device", command="counters")
+    with subprocess.Popen(["sleep", "60"]) as sleeper:
+        refused(directory, NO_DEVICE, sleeper.pid)
+        refused(directory, NO_DEVICE, sleeper.pid, command="counters")
+        sleeper.kill()
+    refused(directory, f"there is no process {sleeper.pid}", sleeper.pid)
+    refused(directory, f"there is no process {sleeper.pid}", sleeper.pid, "--watch")
+    # It was started with the device, and has not opened it.
+    program = begin("sleep", ["sleep", "60"], link, directory)
+    refused(directory, NO_DEVICE, program.pid)
+
+
+def speak(path, user=None):
+    """What whoever listens there answers to this user, who does not have to be allowed to."""
+    script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect(sys.argv[1]); " \
+             "s.sendall(b'1 json stat\\n'); print(s.makefile().read())"
+    wrap = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--"] if user is not None else []
+    return subprocess.run([*wrap, sys.executable, "-c", script, path], capture_output=True, text=True, timeout=60)
+
+
+def other_users(link, directory):
+    if os.geteuid():
+        raise Skip("needs root to be two users")
+    need("setpriv")
+    os.chown(directory, 0, 0)
+    server, _ = rping_server(link, directory)
+    refused(directory, "another user's", server.pid, user=NOBODY)
+    refused(directory, "no process of yours has the device", user=NOBODY)
+    # If the file system lets another user in, the process itself does not.
+    path = directory / "sctpiw" / str(server.pid)
+    check(path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700, "modes")
+    path.parent.chmod(0o755)
+    path.chmod(0o666)
+    check("process" in speak(path).stdout, "it does not answer")
+    stranger = speak(path, NOBODY)
+    check("process" not in stranger.stdout, f"it tells another user: {stranger.stdout}")
+    check(processes(directory, server.pid)[0]["pid"] == server.pid, "it does not answer any more")
+    server.kill()
+    # root asks for a process of another user. The directory is that user's.
+    os.chown(directory, NOBODY, NOBODY)
+    (directory / "sctpiw" / str(server.pid)).unlink()
+    (directory / "sctpiw").rmdir()
+    server, _ = rping_server(link, directory, user=NOBODY)
+    check(processes(directory, server.pid)[0]["pid"] == server.pid, "root is not answered")
+    refused(directory, "no process of yours has the device")
+    check(f"{server.pid}" in ask(directory, user=NOBODY)[0], "its user is not answered")
+
+
+def directories(link, directory):
+    """A directory that somebody else could change is not used: neither by the process, nor by who asks."""
+    (directory / "elsewhere").mkdir()
+    (directory / "sctpiw").symlink_to("elsewhere")
+    server = begin("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", free_port()], link, directory, "server",
+                   options=["--log", "debug"])
+    server.wait_for_output(f"no control socket in {directory}/sctpiw: Operation not permitted")
+    check(not list((directory / "elsewhere").iterdir()), "a socket behind a link")
+    server.kill()
+    (directory / "sctpiw").unlink()
+    (directory / "sctpiw").mkdir()
+    (directory / "sctpiw").chmod(0o777)
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(directory / "sctpiw" / str(os.getpid())))
+        s.listen()
+        refused(directory, "no process of yours has the device")
+        refused(directory, NO_DEVICE, os.getpid())
+
+
+def nowhere(link, directory):
+    """Without a directory for it there is no socket, and nothing else is missing."""
+    if os.geteuid():
+        raise Skip("needs root to hide /tmp from a program")
+    need("unshare", "mount")
+    port = free_port()
+    hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /run && exec "$@"', "-"]
+    rping = ["rping", "-V", "-C", PINGS, "-p", port, "-a"]
+    server = start("rping-server", [*hide, *rping, link.any, "-s"], link, "server", env={"XDG_RUNTIME_DIR": "/nowhere"},
+                   options=["--log", "debug"])
+    server.wait_listening(port)
+    client = start("rping-client", [*hide, *rping, link.address, "-c"], link, env={"XDG_RUNTIME_DIR": "/nowhere"})
+    client.expect(20)
+    server.expect(10)
+    check("sctpiw" not in client.output(), f"it complains: {client.output()}")
+    for name in "/nowhere/sctpiw: No such file", f"/tmp/sctpiw-{os.geteuid()}: Read-only file system":
+        check(f"no control socket in {name}" in server.output(), f"it does not say {name}")
+
+
+# ------------------------------------------------------------------ summary
+
+def summary(link, directory):
+    """At exit each process says what it has sent and received, and the two agree."""
+    need("ib_write_bw")
+    port = free_port()
+    common = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-n", 1000, "-s", 65536]
+    server = begin("server", common, link, directory, "server", options=["--summary"])
+    server.wait_listening(port)
+    client = begin("client", [*common, link.address], link, directory, env={"SCTPIW_SUMMARY": "1"})
+    plain = begin("ls", ["ls", "/"], link, directory, options=["--summary"])
+    for program in client, server, plain:
+        program.expect(20)
+    pattern = r"sctpiw: ib_write_bw\[(\d+)\]: sent (\d+) messages, ([^;]+); received (\d+) messages, ([^;]+); " \
+              r"connected for (\d+\.\d+) s: \S+ \S*B/s out, \S+ \S*B/s in; lost \d+, resent \d+ chunks; \d+ errors\n"
+    lines = {}
+    for program in client, server:
+        found = re.findall(pattern, program.output())
+        check(len(found) == 1 and found[0][0] == str(program.pid), f"not one line of {program.name}: {program.output()}")
+        lines[program] = found[0]
+    check("sctpiw:" not in plain.output(), "a program without the device has a line")
+    check(int(lines[client][1]) >= 1000 and lines[client][2] == "65.5 MB", f"sent {lines[client]}")
+    check(lines[server][1:3] == lines[client][3:5] and lines[client][1:3] == lines[server][3:5], f"they do not agree: {lines.values()}")
+    check(float(lines[client][5]) > 0, "no time has passed")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([(name.replace("_", "-"), runtime_dir(case)) for name, case in (
+        ("numbers", numbers),
+        ("tables", tables),
+        ("watch", watch),
+        ("stale", stale),
+        ("absent", absent),
+        ("other_users", other_users),
+        ("directories", directories),
+        ("nowhere", nowhere),
+        ("summary", summary),
+    )]))

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* "sctpiw stat --watch": what processes do, as rates, again and again. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "launcher/fields.h"
+#include "launcher/launcher.h"
+#include "launcher/stat.h"
+#include "launcher/table.h"
+
+#define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
+#define TITLE_EACH 20 /* rows, after which the titles are printed again */
+
+/* The fields that rates are made of, and what they are divided by. */
+static const struct {
+	const char *name;
+	double unit;
+} fields[] = {
+	{ "sent_messages", 1 },
+	{ "sent_bytes", 1e6 },
+	{ "received_messages", 1 },
+	{ "received_bytes", 1e6 },
+	{ "sent_packets", 1 },
+	{ "received_packets", 1 },
+	{ "lost", 1 },
+	{ "resent", 1 },
+	{ "errors", 1 },
+};
+
+static const struct table_column columns[] = {
+	{ .title = "PID", .at_least = 8 },
+	{ .title = "COMMAND", .text = true, .at_least = 15 },
+	{ .title = "SENT-MSGS/S", .at_least = 11 },
+	{ .title = "SENT-MB/S", .at_least = 9 },
+	{ .title = "RECV-MSGS/S", .at_least = 11 },
+	{ .title = "RECV-MB/S", .at_least = 9 },
+	{ .title = "SENT-PKTS/S", .at_least = 11 },
+	{ .title = "RECV-PKTS/S", .at_least = 11 },
+	{ .title = "LOST/S", .at_least = 7 },
+	{ .title = "RESENT/S", .at_least = 8 },
+	{ .title = "ERRORS/S", .at_least = 8 },
+};
+_Static_assert(N_ITEMS(columns) == 2 + N_ITEMS(fields), "a column for each rate");
+
+/* What a process had counted when it was asked last. */
+struct sample {
+	pid_t pid;
+	unsigned long long time; /* ns */
+	unsigned long long counts[N_ITEMS(fields)];
+};
+
+struct samples {
+	struct sample *at;
+	size_t n;
+};
+
+static void take(struct samples *samples, pid_t pid, const struct fields *f)
+{
+	struct sample *at = realloc(samples->at, (samples->n + 1) * sizeof(*at)), *new;
+
+	if (!at)
+		abort();
+	samples->at = at;
+	new = &at[samples->n++];
+	new->pid = pid;
+	new->time = fields_number(f, "time_ns");
+	for (size_t i = 0; i < N_ITEMS(fields); i++)
+		new->counts[i] = fields_number(f, fields[i].name);
+}
+
+static const struct sample *find(const struct samples *samples, pid_t pid)
+{
+	for (size_t i = 0; i < samples->n; i++) {
+		if (samples->at[i].pid == pid)
+			return &samples->at[i];
+	}
+	return NULL;
+}
+
+static void add_row(struct table *t, const char *command, const struct sample *old,
+		    const struct sample *new)
+{
+	double seconds = (double)(new->time - old->time) / 1e9;
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d", (int)new->pid);
+	table_add(t, text);
+	table_add(t, command);
+	for (size_t i = 0; i < N_ITEMS(fields); i++) {
+		snprintf(text, sizeof(text), fields[i].unit > 1 ? "%.1f" : "%.0f",
+			 (double)(new->counts[i] - old->counts[i]) / fields[i].unit / seconds);
+		table_add(t, text);
+	}
+}
+
+/* Prints a row for each process that was there the last time, and keeps what they have counted. */
+static void print_rates(const struct answers *answers, struct samples *samples, size_t *rows)
+{
+	struct samples now = { NULL, 0 };
+	struct fields f;
+	struct table t;
+
+	table_begin(&t, columns, N_ITEMS(columns));
+	for (size_t i = 0; i < answers->n; i++) {
+		char *text = answers->at[i].text;
+		const struct sample *old = find(samples, answers->at[i].pid);
+
+		if (!fields_next(&text, &f))
+			continue;
+		take(&now, answers->at[i].pid, &f);
+		/* A number may have gone to another process meanwhile, which has done less. */
+		if (old && now.at[now.n - 1].time > old->time &&
+		    now.at[now.n - 1].counts[0] >= old->counts[0])
+			add_row(&t, fields_get(&f, "command"), old, &now.at[now.n - 1]);
+	}
+	if (t.n_cells) {
+		bool title = !*rows || *rows + t.n_cells / t.n_columns > TITLE_EACH;
+
+		*rows = (title ? 0 : *rows) + t.n_cells / t.n_columns;
+		table_print(&t, title);
+	}
+	free(samples->at);
+	*samples = now;
+}
+
+int watch_run(pid_t pid, bool json, double seconds)
+{
+	struct timespec pause = { .tv_sec = (time_t)seconds };
+	const char *request = json ? "json stat" : "text counters";
+	struct samples samples = { NULL, 0 };
+	struct answers answers;
+	bool answered = false;
+	size_t rows = 0;
+
+	pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
+	for (;;) {
+		if (pid && !ask_process(pid, request, &answers, answered))
+			break;
+		if (!pid)
+			ask_all(request, &answers);
+		answered = answered || answers.n;
+		if (json)
+			stat_print_json(&answers);
+		else
+			print_rates(&answers, &samples, &rows);
+		ask_free(&answers);
+		if (fflush(stdout)) /* nobody reads any more */
+			break;
+		nanosleep(&pause, NULL);
+	}
+	free(samples.at);
+	return answered ? EXIT_SUCCESS : EXIT_FAILURE;
+}
