@@ -87,8 +87,15 @@ set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
 echo old >"$tmp/b.sqlog"
 set_run --trace "$tmp/b.sqlog" true
+# Of a run before, the older files of the same capture go, and none of another one.
+touch "$tmp/b.pcapng.1" "$tmp/b.pcapng.2" "$tmp/b.pcapng.3" "$tmp/c.pcapng.1"
+set_run --capture "$tmp/b.pcapng" true
+[ -e "$tmp/b.pcapng.1" ] || { echo "--capture removes what it does not make"; failed=1; }
+set_run --capture "$tmp/b.pcapng" --capture-size 1M --capture-files 3 true
+[ "$(cd "$tmp" && echo [bc].pcapng*)" = "b.pcapng b.pcapng.3 c.pcapng.1" ] ||
+	{ echo "--capture-size: $(cd "$tmp" && echo [bc].pcapng*)"; failed=1; }
 [ -e "$tmp/b.sqlog" ] && [ ! -s "$tmp/b.sqlog" ] || { echo "--trace keeps what was there"; failed=1; }
-for option in llp encap-port in-order share silent-limit capture peer-to-peer node-type log config; do
+for option in llp encap-port in-order share silent-limit capture capture-snaplen capture-size capture-files peer-to-peer node-type log config; do
 	expect 0 "--$option" "$sctpiw" run --help
 done
 echo 'llp = udp' >"$tmp/conf"

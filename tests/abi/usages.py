@@ -90,6 +90,11 @@ CASES = [
     ("run --log verbose true", 2, "--log: log = verbose", "error, info or debug"),
     ("run --node-type hca true", 2, "--node-type: node-type = hca", "rnic or ca"),
     ("run --peer-to-peer on true", 2, "--peer-to-peer: peer-to-peer = on", "off, send, write, read or any"),
+    ("run --capture-size 100 true", 2, "--capture-size: capture-size = 100 is not understood", "from 128k to 1024G"),
+    ("run --capture-size 1T true", 2, "--capture-size: capture-size = 1T is not understood", "with k, M, G"),
+    ("run --capture-snaplen 0 true", 2, "--capture-snaplen: capture-snaplen = 0 is not", "bytes from 64 to 65535"),
+    ("run --capture-files 0 --capture-size 1M true", 2, "--capture-files: capture-files = 0 is not", "from 1 to 1000"),
+    ("run --capture {tmp}/k --capture-files 5 true", 2, "--capture-files: capture-files needs capture-size"),
     ("run --capture= true", 2, "--capture: capture =  is not understood", "a file"),
     # settings that do not go together: what the user wrote is blamed
     ("run --encap-port none true", 2, "--encap-port: encap-port does not go with llp = udp:", "same, or 1 to 65535"),

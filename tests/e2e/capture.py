@@ -196,6 +196,113 @@ def disk_full(link):
         raise Failure("nothing was captured before the disk was full")
 
 
+def files_of(path):
+    """The files of a capture that is kept in several, the oldest first."""
+    older = sorted(path.parent.glob(path.name + ".*"), key=lambda p: -int(p.suffix[1:]))
+    return [*older, path]
+
+
+def snaplen(link):
+    """Long packets are cut where the option says, and marked as cut; what is left of them is sound."""
+    need("tshark", "capinfos")
+    port, path = free_port(), harness.log_file("short.pcapng")
+    program = start("both", ["sh", "-c", rping_both(link, port, 20, 30000)], link, "server",
+                    options=["--capture", path, "--capture-snaplen", 128])
+    program.expect(30)
+    info = subprocess.run(["capinfos", "-lTr", path], capture_output=True, text=True, check=True).stdout
+    if info.split()[-2:] != ["128", "128"]:  # of the shortest packet that was cut, and of the longest one
+        raise Failure(f"capinfos says {info!r}")
+    done = subprocess.run(["tshark", "-r", path, "-d", f"udp.port=={port},sctp", "-T", "fields", "-e", "frame.cap_len",
+                           "-e", "frame.len", "-e", "ip.len", "-e", "udp.srcport", "-e", "sctp.verification_tag"],
+                          capture_output=True, text=True)
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    if done.returncode or not rows or done.stderr.strip().count("\n") > 1:
+        raise Failure(f"tshark: {done.stderr.strip()}")
+    for kept, length, ip_len, udp, tag in rows:
+        if int(kept) != min(128, int(length)) or length != ip_len or not udp or not tag:
+            raise Failure(f"a packet of {length} bytes: {kept}, {ip_len}, {udp}, {tag}")
+    if not any(int(length) > 1000 for _, length, *_ in rows):
+        raise Failure("no packet was long")
+
+
+def must_be_ring(path, limit, files, slack=0):
+    """Checks the files of a capture, and returns the packets of all, by tshark, in the order of their time."""
+    found = files_of(path)
+    if len(found) != files:
+        raise Failure(f"{len(found)} files, not {files}: {found}")
+    for file in found:
+        kinds = blocks(file)
+        if kinds[0] != SECTION_BLOCK or PACKET_BLOCK not in kinds:
+            raise Failure(f"{file} has no header, or no packet: {kinds[:5]}")
+        if file.stat().st_size > limit + slack:
+            raise Failure(f"{file} has {file.stat().st_size} bytes, {limit} are allowed")
+    return found
+
+
+def ring(link):
+    """The last files are kept; each can be read, and none misses a packet between those beside it."""
+    need("tshark", "mergecap")
+    port = free_port()
+    path, whole = harness.log_file("ring.pcapng"), harness.log_file("merged.pcapng")
+    command = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-p", port, "-s", 65536, "-n", 200]
+    server = start("server", command, link, "server", env={"SCTPIW_CAPTURE": str(path), "SCTPIW_CAPTURE_SIZE": "256k",
+                                                           "SCTPIW_CAPTURE_FILES": "3"})
+    server.wait_listening(port)
+    start("client", [*command, link.address], link).expect(20)
+    server.expect(10)
+    found = must_be_ring(path, 256 << 10, 3)
+    last = 0
+    for file in found:
+        packets = tshark(file, port)
+        must_be_sound(packets, link, port)
+        times = [float(p.frame_time_epoch) for p in packets]
+        if min(times) < last or sorted(times) != times:
+            raise Failure(f"{file} begins at {min(times)}, the one before it ends at {last}")
+        last = max(times)
+    subprocess.run(["mergecap", "-w", whole, *found], check=True)
+    tsns = subprocess.run(["tshark", "-r", whole, "-d", f"udp.port=={port},sctp", "-T", "fields", "-E", "occurrence=a",
+                           "-e", "sctp.data_tsn", "-Y", f"sctp.chunk_type == 0 && sctp.dstport == {port}"],
+                          capture_output=True, text=True)
+    numbers = [int(n) for line in tsns.stdout.splitlines() for n in line.split(",")]
+    missing = set(range(min(numbers), max(numbers) + 1)) - set(numbers)
+    if missing or len(numbers) < 10:
+        raise Failure(f"of {len(numbers)} chunks that came one after the other {len(missing)} are missing")
+
+
+def ring_shared(link):
+    """Several processes share the files: each one of these has a header, and whole packets of all."""
+    path, ports = harness.log_file("shared.pcapng"), [free_port() for _ in range(2)]
+    script = " & ".join(f"({rping_both(link, p, 60, 60000)})" for p in ports) + " & wait"
+    start("both", ["sh", "-c", script], link, "server",
+          options=["--capture", path, "--capture-size", "1M", "--capture-files", 3]).expect(60)
+    # What four processes write while one of them renames: a buffer each.
+    for file in must_be_ring(path, 1 << 20, 3, 4 * 330000):
+        packets = tshark(file, "20000-32000")
+        for port in ports:
+            mine = [p for p in packets if str(port) in (p.sctp_srcport, p.sctp_dstport)]
+            if mine:
+                must_be_sound(mine, link, port)
+
+
+def ring_disk_full(link):
+    """The disk is full before the files have their size: a line for each process, and the program goes on."""
+    if os.geteuid():
+        raise Skip("needs root to make a small disk")
+    need("unshare", "mount")
+    port, path = free_port(), harness.log_file("full.pcapng")
+    disk = harness.log_file("disk")
+    disk.mkdir()
+    capture = disk / "full.pcapng"
+    script = (f"mount -t tmpfs -o size=500k none {disk} && "
+              f"{SCTPIW} run --capture {capture} --capture-size 200k -- sh -c {shlex.quote(rping_both(link, port, 50, 60000))}; "
+              f"status=$?; cp {capture}.1 {path}; exit $status")
+    program = start("full", ["unshare", "--mount", "sh", "-c", script], link, "server", rdma=False)
+    program.expect(30)
+    must_have_ended(capture, program.output(), "No space left on device")
+    if PACKET_BLOCK not in blocks(path):
+        raise Failure("nothing was captured before the disk was full")
+
+
 if __name__ == "__main__":
     sys.exit(harness.main([
         ("two-processes", two_processes),
@@ -203,4 +310,8 @@ if __name__ == "__main__":
         ("many", many),
         ("file-limit", file_limit),
         ("disk-full", disk_full),
+        ("snaplen", snaplen),
+        ("ring", ring),
+        ("ring-shared", ring_shared),
+        ("ring-disk-full", ring_disk_full),
     ]))

@@ -193,13 +193,50 @@ static void values_of_paths(void **state)
 	refuses("trace", "");
 }
 
+static void values_of_captures(void **state)
+{
+	takes("capture-snaplen", "64");
+	assert_int_equal(b.config.capture_snaplen, 64);
+	takes("capture-snaplen", "65535");
+	refuses("capture-snaplen", "63");
+	refuses("capture-snaplen", "65536");
+	takes("capture-size", "131072");
+	assert_int_equal(b.config.capture_size, 131072);
+	takes("capture-size", "128k");
+	assert_int_equal(b.config.capture_size, 131072);
+	takes("capture-size", "100M");
+	assert_int_equal(b.config.capture_size, 104857600);
+	takes("capture-size", "1024G");
+	assert_int_equal(b.config.capture_size, 1ull << 40);
+	takes("capture-size", "1099511627776");
+	refuses("capture-size", "1099511627777");
+	refuses("capture-size", "1025G");
+	refuses("capture-size", "999999999999999G");
+	refuses("capture-size", "131071");
+	refuses("capture-size", "127k");
+	refuses("capture-size", "");
+	refuses("capture-size", "M");
+	refuses("capture-size", "1m");
+	refuses("capture-size", "1 M");
+	refuses("capture-size", "1MM");
+	refuses("capture-size", "1.5M");
+	refuses("capture-size", "0000000000000000001M");
+	assert_int_equal(b.config.capture_files, 10);
+	takes("capture-files", "1");
+	assert_int_equal(b.config.capture_files, 1);
+	takes("capture-files", "1000");
+	refuses("capture-files", "0");
+	refuses("capture-files", "1001");
+}
+
 static void unknown_name(void **state)
 {
 	assert_false(config_set(&b, "X", "lpp", "udp", &err));
-	assert_string_equal(err.text,
-			    "X: there is no setting lpp; there are llp, encap-port, in-order, "
-			    "share, silent-limit, request-limit, capture, trace, "
-			    "peer-to-peer, node-type, summary, log");
+	assert_string_equal(
+		err.text,
+		"X: there is no setting lpp; there are llp, encap-port, in-order, "
+		"share, silent-limit, request-limit, capture, capture-snaplen, "
+		"capture-size, capture-files, trace, peer-to-peer, node-type, summary, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)
@@ -239,6 +276,12 @@ static void together(void **state)
 	assert_false(config_finish(&b, &err));
 	assert_string_equal(err.text,
 			    "X: trace does not go with capture = f of X: one file cannot be both");
+	finish("udp", NULL, "f", NULL);
+	takes("capture-files", "3");
+	assert_false(config_finish(&b, &err));
+	assert_non_null(strstr(err.text, "X: capture-files needs capture-size"));
+	takes("capture-size", "1M");
+	assert_true(config_finish(&b, &err));
 }
 
 static bool parse(const char *text)
@@ -469,6 +512,7 @@ int main(void)
 		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),
 		cmocka_unit_test_setup(values_of_paths, setup),
+		cmocka_unit_test_setup(values_of_captures, setup),
 		cmocka_unit_test_setup(unknown_name, setup),
 		cmocka_unit_test_setup(together, setup),
 		cmocka_unit_test_setup(files, setup),

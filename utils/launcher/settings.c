@@ -16,6 +16,7 @@
 
 static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
 static const char *config_file;	    /* of --config, as the user said it; or NULL */
+static struct config config;	    /* what settings_check() has found to be in force */
 
 void settings_options(struct option out[CONFIG_SETTINGS + 1], int first)
 {
@@ -82,7 +83,6 @@ void settings_warn(void)
 
 bool settings_check(void)
 {
-	struct config config;
 	struct config_error why;
 	bool any = config_file;
 
@@ -97,6 +97,17 @@ bool settings_check(void)
 bool settings_collect(struct config_builder *b, struct config_error *why)
 {
 	return config_collect(b, given, why);
+}
+
+/* Removes the older files of a capture, which an earlier run has left: they would count as its own. */
+static void remove_older_captures(void)
+{
+	char path[CONFIG_PATH_LEN + 16];
+
+	for (unsigned int age = 1; config.capture_size && age < config.capture_files; age++) {
+		snprintf(path, sizeof(path), CONFIG_OLDER_CAPTURE, config.capture, age);
+		unlink(path);
+	}
 }
 
 bool settings_make_files(void)
@@ -114,6 +125,8 @@ bool settings_make_files(void)
 			return false;
 		}
 		close(fd);
+		if (!strcmp(path, config.capture))
+			remove_older_captures();
 	}
 	return true;
 }

@@ -40,8 +40,8 @@ bool settings_check(void);
 bool settings_collect(struct config_builder *b, struct config_error *why);
 
 /*
- * Makes the files of --capture and --trace empty, since processes append to them. False after a
- * line on standard error.
+ * Makes the files of --capture and --trace empty, since processes append to them, and removes the
+ * older files of a capture with --capture-size. False after a line on standard error.
  */
 bool settings_make_files(void);
 

@@ -15,6 +15,12 @@
 #define SILENT_LIMIT_MAX 86400
 #define REQUEST_LIMIT 1024
 #define REQUEST_LIMIT_MAX 1000000
+#define SNAPLEN_MIN 64 /* the headers, and what identifies a DATA chunk */
+#define SNAPLEN_MAX 65535
+#define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of any length */
+#define CAPTURE_SIZE_MAX (1ul << 40)
+#define CAPTURE_FILES 10
+#define CAPTURE_FILES_MAX 1000
 
 /* encap_port before config_finish() unless it was set; its default depends on llp. */
 #define ENCAP_UNSET (-2)
@@ -44,7 +50,7 @@ static bool number(const char *value, unsigned long min, unsigned long max, unsi
 {
 	size_t len = strlen(value);
 
-	if (!len || len > 9 || strspn(value, "0123456789") != len)
+	if (!len || len > 15 || strspn(value, "0123456789") != len)
 		return false;
 	*out = strtoul(value, NULL, 10);
 	return *out >= min && *out <= max;
@@ -129,6 +135,44 @@ static bool set_capture(struct config *c, const char *value)
 	return set_path(c->capture, value);
 }
 
+static bool set_capture_snaplen(struct config *c, const char *value)
+{
+	unsigned long bytes;
+
+	if (!number(value, SNAPLEN_MIN, SNAPLEN_MAX, &bytes))
+		return false;
+	c->capture_snaplen = (unsigned int)bytes;
+	return true;
+}
+
+/* Takes a number of bytes, or one of KiB, MiB or GiB with that letter behind it. */
+static bool set_capture_size(struct config *c, const char *value)
+{
+	static const char units[] = "kMG";
+	size_t len = strlen(value);
+	const char *unit = len ? strchr(units, value[len - 1]) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	char digits[16];
+	unsigned long n;
+
+	if (snprintf(digits, sizeof(digits), "%.*s", (int)(len - !!unit), value) >=
+		    (int)sizeof(digits) ||
+	    !number(digits, 1, CAPTURE_SIZE_MAX >> shift, &n) || n << shift < CAPTURE_SIZE_MIN)
+		return false;
+	c->capture_size = n << shift;
+	return true;
+}
+
+static bool set_capture_files(struct config *c, const char *value)
+{
+	unsigned long files;
+
+	if (!number(value, 1, CAPTURE_FILES_MAX, &files))
+		return false;
+	c->capture_files = (unsigned int)files;
+	return true;
+}
+
 static bool set_trace(struct config *c, const char *value)
 {
 	return set_path(c->trace, value);
@@ -181,6 +225,9 @@ enum {
 	SILENT,
 	REQUESTS,
 	CAPTURE,
+	CAPTURE_SNAPLEN,
+	CAPTURE_SIZE,
+	CAPTURE_FILES_KEPT,
 	TRACE_FILE,
 	PEER_TO_PEER,
 	NODE_TYPE,
@@ -263,6 +310,36 @@ static const struct setting {
 			.dflt = "none",
 			.help = "all packets are written to this file, as pcapng",
 			.path = true,
+		},
+	},
+	[CAPTURE_SNAPLEN] = {
+		.set = set_capture_snaplen,
+		.n = {
+			.name = "capture-snaplen",
+			.env = "SCTPIW_CAPTURE_SNAPLEN",
+			.allowed = "bytes from 64 to 65535",
+			.dflt = "all",
+			.help = "so much of each packet is captured",
+		},
+	},
+	[CAPTURE_SIZE] = {
+		.set = set_capture_size,
+		.n = {
+			.name = "capture-size",
+			.env = "SCTPIW_CAPTURE_SIZE",
+			.allowed = "bytes from 128k to 1024G, with k, M, G or none of them",
+			.dflt = "no limit",
+			.help = "a capture file of that size becomes FILE.1, and a new one begins",
+		},
+	},
+	[CAPTURE_FILES_KEPT] = {
+		.set = set_capture_files,
+		.n = {
+			.name = "capture-files",
+			.env = "SCTPIW_CAPTURE_FILES",
+			.allowed = "files from 1 to 1000",
+			.dflt = "10",
+			.help = "so many files of capture-size are kept",
 		},
 	},
 	[TRACE_FILE] = {
@@ -502,6 +579,7 @@ void config_init(struct config_builder *b)
 		.share = true,
 		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
 		.request_limit = REQUEST_LIMIT,
+		.capture_files = CAPTURE_FILES,
 		.log = LOG_LEVEL_ERROR,
 	};
 }
@@ -531,6 +609,9 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 		return clash(b, CAPTURE,
 			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
 			     err);
+	if (*b->origin[CAPTURE_FILES_KEPT] && !c->capture_size)
+		return say(err, "%s: capture-files needs capture-size, of which one file is",
+			   b->origin[CAPTURE_FILES_KEPT]);
 	if (*c->trace && !strcmp(c->trace, c->capture))
 		return say(
 			err,

@@ -44,12 +44,18 @@ struct config {
 	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
 	unsigned int request_limit;    /* requests that may wait to be accepted or rejected */
 	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
+	unsigned int capture_snaplen;  /* bytes of a packet that are captured; 0: all */
+	uint64_t capture_size;	       /* bytes of a capture file; 0: it grows without a limit */
+	unsigned int capture_files;    /* how many of that size are kept */
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
 	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
 	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
 	bool summary; /* at exit, a line says what was sent, lost, resent, and how fast */
 	enum log_level log;
 };
+
+/* The name of an older file of a capture: a path, and how many are newer. */
+#define CONFIG_OLDER_CAPTURE "%s.%u"
 
 /* Why a setting was not taken: one line, without a newline. */
 struct config_error {
@@ -71,7 +77,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 12 };
+enum { CONFIG_SETTINGS = 15 };
 
 struct config_builder {
 	struct config config;

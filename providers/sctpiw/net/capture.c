@@ -12,9 +12,9 @@
 #include "config/config.h"
 #include "log/log.h"
 #include "net/append_file.h"
+#include "net/ring_file.h"
 #include "net/route.h"
 #include "util/sockaddr.h"
-#include "sys/sys.h"
 #include "util/bytes.h"
 
 #define FLUSH_AT (256u << 10)
@@ -40,31 +40,38 @@
 #define OPT_FLAGS 2u
 
 struct capture {
-	int fd;
-	bool begun; /* the section header is written, or in the buffer */
-	char path[CONFIG_PATH_LEN];
+	struct ring_file file;
+	uint32_t snaplen; /* bytes of a packet that are kept; 0: all */
 	/* The peer that the kernel's routing was asked about last, and its answer. */
 	struct ip_addr remote, local;
+	size_t flush_at; /* bytes in buf that are not to wait for the end of the pass */
+	size_t header;	 /* bytes of the section's header, which stands first in buf */
 	size_t used;
 	uint8_t buf[FLUSH_AT + RECORD_MAX];
 };
 
-struct capture *capture_open(const char *path, struct config_error *why)
+static void make_header(struct capture *c);
+
+struct capture *capture_open(const struct config *config, struct config_error *why)
 {
 	struct capture *c = malloc(sizeof(*c));
 	const char *error = NULL;
+	size_t limit = config->capture_size;
 
 	if (!c) {
 		snprintf(why->text, sizeof(why->text), "capture: %s", strerror(ENOMEM));
 		return NULL;
 	}
 	memset(c, 0, offsetof(struct capture, buf));
-	snprintf(c->path, sizeof(c->path), "%s", path);
-	c->fd = append_file_open(path, &error);
-	if (c->fd >= 0)
+	c->snaplen = config->capture_snaplen;
+	/* What is written at a time has to fit one file. */
+	c->flush_at = limit && limit < FLUSH_AT + RECORD_MAX ? limit - RECORD_MAX : FLUSH_AT;
+	make_header(c);
+	if (!ring_file_open(&c->file, config->capture, limit, config->capture_files, &error))
 		return c;
-	snprintf(why->text, sizeof(why->text), "cannot write the capture: %.300s: %s", path, error);
-	capture_free(c);
+	snprintf(why->text, sizeof(why->text), "cannot write the capture: %.300s: %s",
+		 config->capture, error);
+	free(c);
 	return NULL;
 }
 
@@ -72,24 +79,36 @@ void capture_free(struct capture *c)
 {
 	if (!c)
 		return;
-	sys_close(c->fd);
+	ring_file_close(&c->file);
 	free(c);
 }
 
 /* ---- writing ---- */
+
+static int write_out(struct capture *c)
+{
+	int ret = ring_file_prepare(&c->file, c->used);
+	size_t from;
+
+	if (ret)
+		return ret;
+	from = c->file.fresh ? 0 : c->header;
+	c->file.fresh = false;
+	return append_file_write(c->file.fd, c->buf + from, c->used - from);
+}
 
 void capture_flush(struct net *net)
 {
 	struct capture *c = net->capture;
 	int ret;
 
-	if (!c->used)
+	if (c->used == c->header)
 		return;
-	ret = append_file_write(c->fd, c->buf, c->used);
-	c->used = 0;
+	ret = write_out(c);
+	c->used = c->header;
 	if (!ret)
 		return;
-	log_error("the capture in %s ends here: %s", c->path, log_reason(-ret));
+	log_error("the capture in %s ends here: %s", c->file.path, log_reason(-ret));
 	capture_free(c);
 	net->capture = NULL;
 }
@@ -147,7 +166,8 @@ static void end_block(struct capture *c, size_t start)
 	memcpy(c->buf + start + 4, &len, sizeof(len));
 }
 
-static void begin_section(struct capture *c)
+/* Makes the header of a section, with its interface, at the beginning of the buffer. */
+static void make_header(struct capture *c)
 {
 	static const char application[] = "sctpiw", name[] = "sctpiw0";
 	static const uint8_t nanoseconds = 9;
@@ -164,11 +184,11 @@ static void begin_section(struct capture *c)
 	start = begin_block(c, BLOCK_INTERFACE);
 	put16(c, LINKTYPE_RAW);
 	put16(c, 0);
-	put32(c, 0); /* packets are not cut */
+	put32(c, c->snaplen);
 	put_option(c, OPT_INTERFACE_NAME, name, sizeof(name) - 1);
 	put_option(c, OPT_TIME_RESOLUTION, &nanoseconds, sizeof(nanoseconds));
 	end_block(c, start);
-	c->begun = true;
+	c->header = c->used;
 }
 
 /* ---- headers ---- */
@@ -262,19 +282,20 @@ static struct ip_addr local_address(struct endpoint *ep, const struct path_addr 
 static void put_packet(struct capture *c, const struct ends *ends, uint64_t when,
 		       enum capture_direction dir, const uint8_t *data, size_t len)
 {
-	size_t start = begin_block(c, BLOCK_PACKET), total;
+	size_t start = begin_block(c, BLOCK_PACKET), total, kept;
 	uint8_t headers[HEADERS_MAX];
 	uint32_t flags = dir;
 
 	total = make_headers(headers, ends, data, len);
+	kept = c->snaplen && total + len > c->snaplen ? c->snaplen - total : len;
 	put32(c, 0); /* the interface */
 	put32(c, (uint32_t)(when >> 32));
 	put32(c, (uint32_t)when);
-	put32(c, (uint32_t)(total + len)); /* of which so much is here */
-	put32(c, (uint32_t)(total + len));
+	put32(c, (uint32_t)(total + kept)); /* what is here */
+	put32(c, (uint32_t)(total + len));  /* what it was */
 	memcpy(c->buf + c->used, headers, total);
 	c->used += total; /* a multiple of 4 */
-	put_padded(c, data, len);
+	put_padded(c, data, kept);
 	put_option(c, OPT_FLAGS, &flags, sizeof(flags));
 	end_block(c, start);
 }
@@ -300,11 +321,9 @@ void capture_packets(struct endpoint *ep, const struct path_addr *path, enum cap
 	for (size_t off = 0; off < len && net->capture; off += segment) {
 		size_t left = len - off;
 
-		if (!net->capture->begun)
-			begin_section(net->capture);
 		put_packet(net->capture, &ends, when, dir, data + off,
 			   left < segment ? left : segment);
-		if (net->capture->used >= FLUSH_AT)
+		if (net->capture->used >= net->capture->flush_at)
 			capture_flush(net);
 	}
 }

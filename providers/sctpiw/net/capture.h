@@ -4,7 +4,9 @@
  * as SCTP handed them over or got them, one record each, under IP and UDP headers that are made up for them.
  * Several processes append to one file. Each section has one interface, and those of all sections are alike, so
  * that blocks may follow the header of another process's section; whole blocks are written at a time, with
- * O_APPEND. Shard lock.
+ * O_APPEND. Of a packet longer than capture-snaplen the record has the first bytes, and says how long it was. With
+ * capture-size there are several files (net/ring_file.h), and each process begins a section in each of them before
+ * its first packet there, so that every file can be read by itself. Shard lock.
  */
 #ifndef SCTPIW_NET_CAPTURE_H
 #define SCTPIW_NET_CAPTURE_H
@@ -13,10 +15,14 @@
 #include "conn/carrier.h"
 #include "net/net.h"
 
+struct config;
 struct config_error;
 
-/* Opens the capture. Nothing is written before the first packet. NULL: why says what a user can do. */
-struct capture *capture_open(const char *path, struct config_error *why);
+/*
+ * Opens the capture that the settings ask for. Nothing is written before the first packet. NULL: why
+ * says what a user can do.
+ */
+struct capture *capture_open(const struct config *config, struct config_error *why);
 /* Closes it without a write: after a fork what is buffered is the parent's. */
 void capture_free(struct capture *c);
 /* Writes what has been gathered. If that fails a line says so, and the capture is over. */

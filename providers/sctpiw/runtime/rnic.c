@@ -173,7 +173,7 @@ static int configure(struct rnic *r, struct config_error *why)
 	log_set_level(r->config.log);
 	name_mistyped();
 	if (*r->config.capture) {
-		net->capture = capture_open(r->config.capture, why);
+		net->capture = capture_open(&r->config, why);
 		if (!net->capture)
 			return -EINVAL;
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -265,6 +266,16 @@ int sys_ioctl(int fd, unsigned long request, void *arg)
 int sys_stat_fd(int fd, struct stat *st)
 {
 	return (int)RAW(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
+}
+
+int sys_stat(const char *path, struct stat *st)
+{
+	return (int)RAW(SYS_newfstatat, AT_FDCWD, path, st, 0);
+}
+
+int sys_try_lock(int fd)
+{
+	return (int)RAW(SYS_flock, fd, LOCK_EX | LOCK_NB);
 }
 
 off_t sys_tell(int fd)

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: net */
+/* Files of limited size that several processes append to, each of which is a struct ring_file here. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "net/append_file.h"
+#include "net/ring_file.h"
+
+#define LIMIT 100
+
+static char dir[64], path[96];
+
+static int setup(void **state)
+{
+	strcpy(dir, "/tmp/test_ring_file.XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/f", dir);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char name[128];
+
+	unlink(path);
+	for (int age = 1; age < 12; age++) {
+		snprintf(name, sizeof(name), "%s.%d", path, age);
+		if (unlink(name))
+			rmdir(name);
+	}
+	assert_int_equal(rmdir(dir), 0);
+	return 0;
+}
+
+static void open_ring(struct ring_file *r, unsigned int files)
+{
+	const char *why = NULL;
+
+	if (ring_file_open(r, path, LIMIT, files, &why))
+		fail_msg("%s", why);
+	assert_true(r->fresh);
+}
+
+/* Appends a record of len letters, as capture.c does. */
+static void append(struct ring_file *r, char letter, size_t len)
+{
+	char data[LIMIT];
+
+	memset(data, letter, len);
+	assert_int_equal(ring_file_prepare(r, len), 0);
+	r->fresh = false;
+	assert_int_equal(append_file_write(r->fd, data, len), 0);
+}
+
+/* Checks what is in the file at path, or in an older one: the letters and how often each stands there. */
+static void must_have(unsigned int age, const char *want)
+{
+	char name[128], data[1024], got[64];
+	size_t used = 0;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(name, sizeof(name), age ? "%s.%u" : "%s", path, age);
+	fd = open(name, O_RDONLY);
+	if (fd >= 0)
+		n = read(fd, data, sizeof(data));
+	close(fd);
+	for (ssize_t i = 0, from = 0; i < n; i++)
+		if (i + 1 == n || data[i + 1] != data[from]) {
+			used += (size_t)snprintf(got + used, sizeof(got) - used, "%c%zd", data[i],
+						 i + 1 - from);
+			from = i + 1;
+		}
+	got[used] = '\0';
+	assert_string_equal(n < 0 ? "none" : got, want);
+}
+
+/* No record is cut, no file is longer than the limit, and of the names the oldest goes. */
+static void rotates(void **state)
+{
+	struct ring_file r;
+
+	open_ring(&r, 3);
+	append(&r, 'a', 60);
+	append(&r, 'b', 40); /* just fits */
+	must_have(0, "a60b40");
+	must_have(1, "none");
+	append(&r, 'c', 1);
+	assert_int_equal(ring_file_prepare(&r, LIMIT - 1), 0);
+	assert_false(r.fresh);
+	append(&r, 'd', 100);
+	must_have(0, "d100");
+	must_have(1, "c1");
+	must_have(2, "a60b40");
+	assert_int_equal(ring_file_prepare(&r, 1), 0);
+	assert_true(r.fresh);
+	must_have(0, "");
+	must_have(1, "d100");
+	must_have(2, "c1");
+	must_have(3, "none");
+	ring_file_close(&r);
+}
+
+/* One file begins anew when it is full; of two, one is older. */
+static void few_files(void **state)
+{
+	struct ring_file r;
+
+	open_ring(&r, 1);
+	append(&r, 'a', 80);
+	append(&r, 'b', 80);
+	must_have(0, "b80");
+	must_have(1, "none");
+	ring_file_close(&r);
+	open_ring(&r, 2);
+	append(&r, 'c', 80);
+	append(&r, 'd', 80);
+	must_have(0, "d80");
+	must_have(1, "c80");
+	must_have(2, "none");
+	ring_file_close(&r);
+}
+
+/* A record that is longer than the limit gets a file of its own. */
+static void long_record(void **state)
+{
+	struct ring_file r;
+
+	open_ring(&r, 4);
+	assert_int_equal(ring_file_prepare(&r, 5000), 0);
+	append(&r, 'a', 99);
+	assert_int_equal(ring_file_prepare(&r, 5000), 0);
+	assert_true(r.fresh);
+	must_have(0, "");
+	must_have(1, "a99");
+	must_have(2, "none");
+	ring_file_close(&r);
+}
+
+/* Without a limit nothing is renamed, nor looked at. */
+static void no_limit(void **state)
+{
+	const char *why;
+	struct ring_file r;
+
+	assert_int_equal(ring_file_open(&r, path, 0, 10, &why), 0);
+	append(&r, 'a', 100);
+	append(&r, 'b', 100);
+	must_have(0, "a100b100");
+	must_have(1, "none");
+	ring_file_close(&r);
+}
+
+/* Who writes seldom finds the file that others have begun, however many they have filled. */
+static void two_processes(void **state)
+{
+	struct ring_file a, b;
+
+	open_ring(&a, 4);
+	open_ring(&b, 4);
+	append(&a, 'a', 50);
+	append(&b, 'b', 50);
+	must_have(0, "a50b50");
+	assert_false(b.fresh);
+	append(&a, 'c', 50);
+	assert_int_equal(ring_file_prepare(&b, 50), 0);
+	assert_true(b.fresh);
+	append(&b, 'd', 50);
+	must_have(0, "c50d50");
+	for (int i = 0; i < 9; i++)
+		append(&a, (char)('0' + i), 100);
+	append(&b, 'e', 10);
+	must_have(0, "e10");
+	must_have(1, "8100");
+	must_have(2, "7100");
+	must_have(3, "6100");
+	must_have(4, "none");
+	ring_file_close(&a);
+	ring_file_close(&b);
+}
+
+/* A process that has stopped with the lock holds up nobody: the file grows instead. */
+static void stopped_holder(void **state)
+{
+	struct ring_file r;
+	int fd;
+
+	open_ring(&r, 3);
+	append(&r, 'a', 90);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	append(&r, 'b', 90);
+	must_have(0, "a90b90");
+	assert_int_equal(close(fd), 0);
+	append(&r, 'c', 90);
+	must_have(0, "c90");
+	must_have(1, "a90b90");
+	ring_file_close(&r);
+}
+
+/* Somebody has renamed the file, or taken it away: there is a new one. */
+static void taken_away(void **state)
+{
+	struct ring_file r;
+	char other[128];
+
+	open_ring(&r, 3);
+	append(&r, 'a', 10);
+	assert_int_equal(unlink(path), 0);
+	append(&r, 'b', 10);
+	must_have(0, "b10");
+	snprintf(other, sizeof(other), "%s.9", path);
+	assert_int_equal(rename(path, other), 0);
+	append(&r, 'c', 10);
+	must_have(0, "c10");
+	must_have(9, "b10");
+	must_have(1, "none");
+	ring_file_close(&r);
+}
+
+/* Files that cannot be renamed are an error, and what is there stays. */
+static void cannot_rename(void **state)
+{
+	struct ring_file r;
+	char other[128];
+
+	snprintf(other, sizeof(other), "%s.1", path);
+	assert_int_equal(mkdir(other, 0700), 0);
+	open_ring(&r, 2);
+	append(&r, 'a', 90);
+	assert_int_equal(ring_file_prepare(&r, 90), -EISDIR);
+	must_have(0, "a90");
+	ring_file_close(&r);
+}
+
+static void cannot_open(void **state)
+{
+	const char *why = NULL;
+	struct ring_file r;
+
+	assert_true(ring_file_open(&r, "/nowhere/f", LIMIT, 2, &why) < 0);
+	assert_string_equal(why, "No such file or directory");
+	assert_true(ring_file_open(&r, "/dev/null", LIMIT, 2, &why) < 0);
+	assert_string_equal(why, "not a regular file");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(rotates),	  TEST(few_files),     TEST(long_record),
+		TEST(no_limit),	  TEST(two_processes), TEST(stopped_holder),
+		TEST(taken_away), TEST(cannot_rename), TEST(cannot_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
