@@ -46,6 +46,12 @@ static void *map_zeroed(size_t len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/*
+ * LeakSanitizer, if the program has it, does not look for pointers in what mmap() gave: it would take
+ * what only a kfile points to for lost.
+ */
+void __lsan_register_root_region(const void *p, size_t size) __attribute__((weak));
+
 /* Chunk i of the pool, made if need be; NULL if there is no memory for it. */
 static struct pool_chunk *pool_chunk(unsigned int i)
 {
@@ -56,8 +62,11 @@ static struct pool_chunk *pool_chunk(unsigned int i)
 	fresh = map_zeroed(sizeof(*fresh));
 	if (!fresh)
 		return NULL;
-	if (atomic_compare_exchange_strong(&pool[i], &chunk, fresh))
+	if (atomic_compare_exchange_strong(&pool[i], &chunk, fresh)) {
+		if (__lsan_register_root_region)
+			__lsan_register_root_region(fresh, sizeof(*fresh));
 		return fresh;
+	}
 	munmap(fresh, sizeof(*fresh));
 	return chunk;
 }

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/lib-names.h>
 
 #include "libc.h"
 #include "sysfs.h"
@@ -33,10 +34,42 @@ __attribute__((noinline, cold)) void *hooks_resolve(int index)
 	return p;
 }
 
+/*
+ * The functions that this library calls for itself, in libc and not in whatever library is next: that
+ * one may call us back, while we are busy with the very descriptor or signal.
+ */
+#define OWN_SYMBOLS(X) X(open) X(close) X(fcntl) X(fstat) X(fstatat) X(sigaction)
+#define OWN_INDEX(name) OWN_##name,
+enum { OWN_SYMBOLS(OWN_INDEX) OWN_COUNT };
+static const char *const own_names[] = { OWN_SYMBOLS(SYMBOL_NAME) };
+static void *_Atomic own_symbols[OWN_COUNT];
+
+static __attribute__((noinline, cold)) void *own_resolve(int index)
+{
+	void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+	void *p = libc ? dlsym(libc, own_names[index]) : NULL;
+
+	if (!p)
+		p = (void *)missing_function;
+	atomic_store(&own_symbols[index], p);
+	return p;
+}
+
+static void *own_resolved(int index)
+{
+	void *p = atomic_load_explicit(&own_symbols[index], memory_order_relaxed);
+
+	return likely(p) ? p : own_resolve(index);
+}
+
+#define OWN(name) ((__typeof__(&name))own_resolved(OWN_##name))
+
 static __attribute__((constructor)) void hooks_init(void)
 {
 	for (int i = 0; i < HOOKS_COUNT; i++)
 		hooks_resolve(i);
+	for (int i = 0; i < OWN_COUNT; i++)
+		own_resolve(i);
 	sysfs_init();
 }
 
@@ -63,28 +96,28 @@ static long kernel_result(long ret)
 
 int libc_open(const char *path, int flags)
 {
-	return (int)kernel_result(REAL(open)(path, flags));
+	return (int)kernel_result(OWN(open)(path, flags));
 }
 
 int libc_close(int fd)
 {
-	return (int)kernel_result(REAL(close)(fd));
+	return (int)kernel_result(OWN(close)(fd));
 }
 
 int libc_fcntl(int fd, int cmd, long arg)
 {
-	return (int)kernel_result(REAL(fcntl)(fd, cmd, arg));
+	return (int)kernel_result(OWN(fcntl)(fd, cmd, arg));
 }
 
 int libc_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	return (int)kernel_result(REAL(sigaction)(sig, act, old));
+	return (int)kernel_result(OWN(sigaction)(sig, act, old));
 }
 
 /* The two leave errno alone, as they run inside calls that go on to succeed. */
 int libc_fstat(int fd, struct stat *st)
 {
-	int saved = errno, ret = (int)kernel_result(REAL(fstat)(fd, st));
+	int saved = errno, ret = (int)kernel_result(OWN(fstat)(fd, st));
 
 	errno = saved;
 	return ret;
@@ -92,7 +125,7 @@ int libc_fstat(int fd, struct stat *st)
 
 int libc_fstatat(int dirfd, const char *path, struct stat *st, int flags)
 {
-	int saved = errno, ret = (int)kernel_result(REAL(fstatat)(dirfd, path, st, flags));
+	int saved = errno, ret = (int)kernel_result(OWN(fstatat)(dirfd, path, st, flags));
 
 	errno = saved;
 	return ret;

@@ -3,8 +3,11 @@
  * What the hooks share. A hook is a function of this library that has the name of one of libc's, so
  * that the dynamic linker gives it to the program instead. The files hooks*.c alone name such
  * functions: each hook looks whether the descriptor, path or signal may be ours, which costs a load
- * and a branch, and otherwise goes straight on to the next definition of its name. The other files
- * say what is done with what is ours, and reach the real functions by libc.h.
+ * and a branch, and otherwise goes straight on to the next definition of its name. It must be that
+ * very name, even where libc has two for one function: other libraries that replace functions
+ * (fakeroot, the sanitizers) let one of the two call the other, and would call us back for ever if we
+ * did the reverse. The other files say what is done with what is ours, and reach the real functions
+ * by libc.h.
  *
  * Hooks may run before this library's constructor, in signal handlers and in the child of a
  * vfork().
@@ -16,6 +19,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,10 +39,7 @@
 #error "each function and struct is taken to be the same as its variant for 64-bit files"
 #endif
 
-/*
- * Functions that no header declares: those of fortified and of older programs, and what ends the
- * former.
- */
+/* Functions that no header declares: those of fortified and of older programs. */
 ssize_t __read_chk(int fd, void *buf, size_t len, size_t size);
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
@@ -47,7 +48,6 @@ int __openat64_2(int dirfd, const char *path, int flags);
 ssize_t __readlink_chk(const char *path, char *buf, size_t len, size_t size);
 ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len, size_t size);
 char *__realpath_chk(const char *path, char *resolved, size_t size);
-void __chk_fail(void) __attribute__((noreturn));
 int __xstat(int version, const char *path, struct stat *st);
 int __lxstat(int version, const char *path, struct stat *st);
 int __fxstat(int version, int fd, struct stat *st);
@@ -63,11 +63,17 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 /* The functions whose next definition is called from a hook. */
 #define LIBC_SYMBOLS(X)                                                                            \
 	X(read)                                                                                    \
-	X(write)                                                                                   \
-	X(readv)                                                                                   \
 	X(__read_chk)                                                                              \
+	X(readv)                                                                                   \
+	X(write)                                                                                   \
 	X(open)                                                                                    \
+	X(open64)                                                                                  \
 	X(openat)                                                                                  \
+	X(openat64)                                                                                \
+	X(__open_2)                                                                                \
+	X(__open64_2)                                                                              \
+	X(__openat_2)                                                                              \
+	X(__openat64_2)                                                                            \
 	X(close)                                                                                   \
 	X(close_range)                                                                             \
 	X(closefrom)                                                                               \
@@ -75,35 +81,72 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(dup2)                                                                                    \
 	X(dup3)                                                                                    \
 	X(fcntl)                                                                                   \
+	X(fcntl64)                                                                                 \
+	X(ioctl)                                                                                   \
+	X(socket)                                                                                  \
 	X(fopen)                                                                                   \
+	X(fopen64)                                                                                 \
 	X(freopen)                                                                                 \
+	X(freopen64)                                                                               \
 	X(opendir)                                                                                 \
 	X(scandir)                                                                                 \
+	X(scandir64)                                                                               \
 	X(scandirat)                                                                               \
+	X(scandirat64)                                                                             \
 	X(glob)                                                                                    \
+	X(glob64)                                                                                  \
 	X(access)                                                                                  \
 	X(eaccess)                                                                                 \
+	X(euidaccess)                                                                              \
 	X(faccessat)                                                                               \
+	X(readlink)                                                                                \
+	X(readlinkat)                                                                              \
+	X(__readlink_chk)                                                                          \
+	X(__readlinkat_chk)                                                                        \
+	X(realpath)                                                                                \
+	X(__realpath_chk)                                                                          \
+	X(canonicalize_file_name)                                                                  \
+	X(chdir)                                                                                   \
+	X(fchdir)                                                                                  \
 	X(stat)                                                                                    \
 	X(lstat)                                                                                   \
 	X(fstat)                                                                                   \
 	X(fstatat)                                                                                 \
+	X(stat64)                                                                                  \
+	X(lstat64)                                                                                 \
+	X(fstat64)                                                                                 \
+	X(fstatat64)                                                                               \
 	X(statx)                                                                                   \
-	X(readlink)                                                                                \
-	X(readlinkat)                                                                              \
-	X(realpath)                                                                                \
-	X(chdir)                                                                                   \
-	X(fchdir)                                                                                  \
+	X(__xstat)                                                                                 \
+	X(__lxstat)                                                                                \
+	X(__fxstat)                                                                                \
+	X(__fxstatat)                                                                              \
+	X(__xstat64)                                                                               \
+	X(__lxstat64)                                                                              \
+	X(__fxstat64)                                                                              \
+	X(__fxstatat64)                                                                            \
 	X(getxattr)                                                                                \
 	X(lgetxattr)                                                                               \
 	X(listxattr)                                                                               \
 	X(llistxattr)                                                                              \
-	X(ioctl)                                                                                   \
-	X(socket)                                                                                  \
 	X(sigaction)                                                                               \
+	X(__sigaction)                                                                             \
 	X(signal)                                                                                  \
+	X(bsd_signal)                                                                              \
+	X(ssignal)                                                                                 \
 	X(sysv_signal)                                                                             \
-	X(sigset)
+	X(__sysv_signal)                                                                           \
+	X(sigset)                                                                                  \
+	X(execve)                                                                                  \
+	X(execv)                                                                                   \
+	X(execvp)                                                                                  \
+	X(execvpe)                                                                                 \
+	X(execveat)                                                                                \
+	X(fexecve)                                                                                 \
+	X(posix_spawn)                                                                             \
+	X(posix_spawnp)                                                                            \
+	X(system)                                                                                  \
+	X(popen)
 
 #define HOOKS_INDEX(name) HOOKS_##name,
 enum { LIBC_SYMBOLS(HOOKS_INDEX) HOOKS_COUNT };

@@ -58,11 +58,11 @@ HOOK ssize_t read(int fd, void *buf, size_t len)
 
 HOOK ssize_t __read_chk(int fd, void *buf, size_t len, size_t size)
 {
-	if (likely(!fdtable_maybe(fd)))
-		return REAL(__read_chk)(fd, buf, len, size);
-	if (len > size)
-		__chk_fail();
-	return read(fd, buf, len);
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && len <= size && serve(TRANSFER_READ, fd, buf, len, &ret))
+		return ret;
+	return REAL(__read_chk)(fd, buf, len, size); /* ends the program if len is more than size */
 }
 
 /* One read gives one event, which has to fit the first piece of memory; the others are not used. */
@@ -218,23 +218,19 @@ HOOK int dup3(int oldfd, int newfd, int flags)
  * The third argument may be an int, a pointer or missing. All three are passed on as a pointer,
  * since each travels in the same one register.
  */
-static int fcntl_hook(int fd, int cmd, void *arg)
-{
-	int ret = REAL(fcntl)(fd, cmd, arg);
-
-	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? copied(fd, ret) : ret;
-}
 
 #define FCNTL_HOOK(name)                                                                           \
 	HOOK int name(int fd, int cmd, ...)                                                        \
 	{                                                                                          \
 		va_list ap;                                                                        \
 		void *arg;                                                                         \
+		int ret;                                                                           \
                                                                                                    \
 		va_start(ap, cmd);                                                                 \
 		arg = va_arg(ap, void *);                                                          \
 		va_end(ap);                                                                        \
-		return fcntl_hook(fd, cmd, arg);                                                   \
+		ret = REAL(name)(fd, cmd, arg);                                                    \
+		return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? copied(fd, ret) : ret;           \
 	}
 
 FCNTL_HOOK(fcntl)

@@ -9,12 +9,8 @@
 
 #include "sysfs.h"
 
-/*
- * Opens path if it is in the device's tree: *fd is what open() returns then. A function of its own,
- * so that only these calls pay for the kilobyte of stack that a target takes.
- */
-static __attribute__((noinline)) bool open_ours(int dirfd, const char *path, int flags, mode_t mode,
-						int *fd)
+static __attribute__((noinline)) bool lookup_and_open(int dirfd, const char *path, int flags,
+						      mode_t mode, int *fd)
 {
 	struct sysfs_target target;
 	int saved = errno;
@@ -28,14 +24,13 @@ static __attribute__((noinline)) bool open_ours(int dirfd, const char *path, int
 	return true;
 }
 
-static int openat_hook(int dirfd, const char *path, int flags, mode_t mode)
+/*
+ * Opens path if it is in the device's tree: *fd is what open() returns then. Only such calls pay for
+ * the kilobyte of stack that a target takes.
+ */
+static inline bool open_ours(int dirfd, const char *path, int flags, mode_t mode, int *fd)
 {
-	int fd;
-
-	if (sysfs_maybe(dirfd, path) && open_ours(dirfd, path, flags, mode, &fd))
-		return fd;
-	return dirfd == AT_FDCWD ? REAL(open)(path, flags, mode) :
-				   REAL(openat)(dirfd, path, flags, mode);
+	return sysfs_maybe(dirfd, path) && lookup_and_open(dirfd, path, flags, mode, fd);
 }
 
 /* Fetches the mode that follows the argument `flags`, or 0 if these flags come without one. */
@@ -50,65 +45,52 @@ static int openat_hook(int dirfd, const char *path, int flags, mode_t mode)
 		}                                                                                  \
 	} while (0)
 
-HOOK int open(const char *path, int flags, ...)
-{
-	mode_t mode;
+#define OPEN_HOOK(name)                                                                            \
+	HOOK int name(const char *path, int flags, ...)                                            \
+	{                                                                                          \
+		mode_t mode;                                                                       \
+		int fd;                                                                            \
+                                                                                                   \
+		OPEN_MODE(flags, mode);                                                            \
+		return open_ours(AT_FDCWD, path, flags, mode, &fd) ?                               \
+			       fd :                                                                \
+			       REAL(name)(path, flags, mode);                                      \
+	}
 
-	OPEN_MODE(flags, mode);
-	return openat_hook(AT_FDCWD, path, flags, mode);
-}
+#define OPENAT_HOOK(name)                                                                          \
+	HOOK int name(int dirfd, const char *path, int flags, ...)                                 \
+	{                                                                                          \
+		mode_t mode;                                                                       \
+		int fd;                                                                            \
+                                                                                                   \
+		OPEN_MODE(flags, mode);                                                            \
+		return open_ours(dirfd, path, flags, mode, &fd) ?                                  \
+			       fd :                                                                \
+			       REAL(name)(dirfd, path, flags, mode);                               \
+	}
 
-HOOK int open64(const char *path, int flags, ...)
-{
-	mode_t mode;
+/*
+ * The fortified functions have no mode: if the flags need one the program is at fault, and libc ends
+ * it.
+ */
+#define OPEN_2_HOOK(name, params, args, dirfd)                                                     \
+	HOOK int name params                                                                       \
+	{                                                                                          \
+		int fd;                                                                            \
+                                                                                                   \
+		if (!__OPEN_NEEDS_MODE(flags) && open_ours(dirfd, path, flags, 0, &fd))            \
+			return fd;                                                                 \
+		return REAL(name) args;                                                            \
+	}
 
-	OPEN_MODE(flags, mode);
-	return openat_hook(AT_FDCWD, path, flags | O_LARGEFILE, mode);
-}
-
-HOOK int openat(int dirfd, const char *path, int flags, ...)
-{
-	mode_t mode;
-
-	OPEN_MODE(flags, mode);
-	return openat_hook(dirfd, path, flags, mode);
-}
-
-HOOK int openat64(int dirfd, const char *path, int flags, ...)
-{
-	mode_t mode;
-
-	OPEN_MODE(flags, mode);
-	return openat_hook(dirfd, path, flags | O_LARGEFILE, mode);
-}
-
-/* The fortified functions have no mode: if the flags need one the program is at fault, and ends. */
-static int openat_2_hook(int dirfd, const char *path, int flags)
-{
-	if (__OPEN_NEEDS_MODE(flags))
-		__chk_fail();
-	return openat_hook(dirfd, path, flags, 0);
-}
-
-HOOK int __open_2(const char *path, int flags)
-{
-	return openat_2_hook(AT_FDCWD, path, flags);
-}
-
-HOOK int __open64_2(const char *path, int flags)
-{
-	return openat_2_hook(AT_FDCWD, path, flags | O_LARGEFILE);
-}
-
-HOOK int __openat_2(int dirfd, const char *path, int flags)
-{
-	return openat_2_hook(dirfd, path, flags);
-}
-
-HOOK int __openat64_2(int dirfd, const char *path, int flags)
-{
-	return openat_2_hook(dirfd, path, flags | O_LARGEFILE);
-}
+OPEN_HOOK(open)
+OPEN_HOOK(open64)
+OPENAT_HOOK(openat)
+OPENAT_HOOK(openat64)
+OPEN_2_HOOK(__open_2, (const char *path, int flags), (path, flags), AT_FDCWD)
+OPEN_2_HOOK(__open64_2, (const char *path, int flags), (path, flags), AT_FDCWD)
+OPEN_2_HOOK(__openat_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
+OPEN_2_HOOK(__openat64_2, (int dirfd, const char *path, int flags), (dirfd, path, flags), dirfd)
 
 /*
  * The flags of open() for a mode of fopen() ("r", "r+", "we" ...), without those that create a
@@ -121,7 +103,8 @@ static int stream_flags(const char *mode)
 	return flags | (strchr(mode, 'e') ? O_CLOEXEC : 0);
 }
 
-static __attribute__((noinline)) bool fopen_ours(const char *path, const char *mode, FILE **fp)
+static __attribute__((noinline)) bool lookup_and_fopen(const char *path, const char *mode,
+						       FILE **fp)
 {
 	struct sysfs_target target;
 	int fd, saved = errno;
@@ -139,39 +122,54 @@ static __attribute__((noinline)) bool fopen_ours(const char *path, const char *m
 	return true;
 }
 
+static inline bool fopen_ours(const char *path, const char *mode, FILE **fp)
+{
+	return sysfs_maybe(AT_FDCWD, path) && lookup_and_fopen(path, mode, fp);
+}
+
 HOOK FILE *fopen(const char *path, const char *mode)
 {
 	FILE *fp;
 
-	if (sysfs_maybe(AT_FDCWD, path) && fopen_ours(path, mode, &fp))
-		return fp;
-	return REAL(fopen)(path, mode);
+	return fopen_ours(path, mode, &fp) ? fp : REAL(fopen)(path, mode);
 }
 
 HOOK FILE *fopen64(const char *path, const char *mode)
 {
-	return fopen(path, mode);
+	FILE *fp;
+
+	return fopen_ours(path, mode, &fp) ? fp : REAL(fopen64)(path, mode);
 }
 
-HOOK FILE *freopen(const char *path, const char *mode, FILE *fp)
+/*
+ * The path that freopen() is to open: where the file is, if path is in the device's tree. NULL: fp is
+ * closed and errno set, as the mode would change the tree.
+ */
+static const char *freopen_path(const char *path, const char *mode, FILE *fp,
+				struct sysfs_target *target)
 {
-	struct sysfs_target target;
-
-	if (hooks_lookup(AT_FDCWD, path, &target)) {
-		if (stream_flags(mode) & (O_WRONLY | O_RDWR) && target.kind != SYSFS_OUTSIDE) {
-			fclose(fp);
-			errno = EACCES;
-			return NULL;
-		}
-		path = target.path;
+	if (!hooks_lookup(AT_FDCWD, path, target))
+		return path;
+	if (stream_flags(mode) & (O_WRONLY | O_RDWR) && target->kind != SYSFS_OUTSIDE) {
+		fclose(fp);
+		errno = EACCES;
+		return NULL;
 	}
-	return REAL(freopen)(path, mode, fp);
+	return target->path;
 }
 
-HOOK FILE *freopen64(const char *path, const char *mode, FILE *fp)
-{
-	return freopen(path, mode, fp);
-}
+/* freopen() takes NULL for a path, which asks for another mode of the same file. */
+#define FREOPEN_HOOK(name)                                                                         \
+	HOOK FILE *name(const char *path, const char *mode, FILE *fp)                              \
+	{                                                                                          \
+		struct sysfs_target target;                                                        \
+		const char *to = freopen_path(path, mode, fp, &target);                            \
+                                                                                                   \
+		return path && !to ? NULL : REAL(name)(to, mode, fp);                              \
+	}
+
+FREOPEN_HOOK(freopen)
+FREOPEN_HOOK(freopen64)
 
 HOOK DIR *opendir(const char *path)
 {
@@ -186,40 +184,33 @@ HOOK DIR *opendir(const char *path)
 	return dir;
 }
 
-HOOK int scandirat(int dirfd, const char *path, struct dirent ***list,
-		   int (*filter)(const struct dirent *),
-		   int (*compare)(const struct dirent **, const struct dirent **))
-{
-	struct sysfs_target target;
+/* The types of filter and comparison differ between the functions, and nothing here calls them. */
+#define SCANDIR_HOOK(name, entry)                                                                  \
+	HOOK int name(const char *path, struct entry ***list, int (*filter)(const struct entry *), \
+		      int (*compare)(const struct entry **, const struct entry **))                \
+	{                                                                                          \
+		struct sysfs_target target;                                                        \
+		int dirfd = AT_FDCWD;                                                              \
+                                                                                                   \
+		hooks_redirect(&dirfd, &path, &target);                                            \
+		return REAL(name)(path, list, filter, compare);                                    \
+	}
 
-	hooks_redirect(&dirfd, &path, &target);
-	return dirfd == AT_FDCWD ? REAL(scandir)(path, list, filter, compare) :
-				   REAL(scandirat)(dirfd, path, list, filter, compare);
-}
+#define SCANDIRAT_HOOK(name, entry)                                                                \
+	HOOK int name(int dirfd, const char *path, struct entry ***list,                           \
+		      int (*filter)(const struct entry *),                                         \
+		      int (*compare)(const struct entry **, const struct entry **))                \
+	{                                                                                          \
+		struct sysfs_target target;                                                        \
+                                                                                                   \
+		hooks_redirect(&dirfd, &path, &target);                                            \
+		return REAL(name)(dirfd, path, list, filter, compare);                             \
+	}
 
-HOOK int scandir(const char *path, struct dirent ***list, int (*filter)(const struct dirent *),
-		 int (*compare)(const struct dirent **, const struct dirent **))
-{
-	return scandirat(AT_FDCWD, path, list, filter, compare);
-}
-
-HOOK int scandir64(const char *path, struct dirent64 ***list,
-		   int (*filter)(const struct dirent64 *),
-		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
-{
-	return scandirat(AT_FDCWD, path, (struct dirent ***)list,
-			 (int (*)(const struct dirent *))filter,
-			 (int (*)(const struct dirent **, const struct dirent **))compare);
-}
-
-HOOK int scandirat64(int dirfd, const char *path, struct dirent64 ***list,
-		     int (*filter)(const struct dirent64 *),
-		     int (*compare)(const struct dirent64 **, const struct dirent64 **))
-{
-	return scandirat(dirfd, path, (struct dirent ***)list,
-			 (int (*)(const struct dirent *))filter,
-			 (int (*)(const struct dirent **, const struct dirent **))compare);
-}
+SCANDIR_HOOK(scandir, dirent)
+SCANDIR_HOOK(scandir64, dirent64)
+SCANDIRAT_HOOK(scandirat, dirent)
+SCANDIRAT_HOOK(scandirat64, dirent64)
 
 static void *glob_opendir(const char *path)
 {
@@ -238,31 +229,42 @@ static struct dirent *glob_readdir(void *dir)
 
 /*
  * glob() reads directories by libc's internal functions, which are not hooked. GLOB_ALTDIRFUNC
- * makes it call the hooks instead.
+ * makes it call the hooks instead. glob64_t is glob_t with other types of functions.
  */
-HOOK int glob(const char *pattern, int flags, int (*on_error)(const char *, int), glob_t *g)
+static bool glob_begin(const char *pattern, int flags, glob_t *g)
 {
-	glob_t saved = *g;
-	int ret;
-
 	if (flags & GLOB_ALTDIRFUNC || !sysfs_maybe(AT_FDCWD, pattern))
-		return REAL(glob)(pattern, flags, on_error, g);
+		return false;
 	g->gl_opendir = glob_opendir;
 	g->gl_closedir = glob_closedir;
 	g->gl_readdir = glob_readdir;
 	g->gl_stat = stat;
 	g->gl_lstat = lstat;
-	ret = REAL(glob)(pattern, flags | GLOB_ALTDIRFUNC, on_error, g);
-	g->gl_opendir = saved.gl_opendir;
-	g->gl_closedir = saved.gl_closedir;
-	g->gl_readdir = saved.gl_readdir;
-	g->gl_stat = saved.gl_stat;
-	g->gl_lstat = saved.gl_lstat;
-	g->gl_flags &= ~GLOB_ALTDIRFUNC;
-	return ret;
+	return true;
 }
 
-HOOK int glob64(const char *pattern, int flags, int (*on_error)(const char *, int), glob64_t *g)
+static void glob_end(glob_t *g, const glob_t *before)
 {
-	return glob(pattern, flags, on_error, (glob_t *)g);
+	g->gl_opendir = before->gl_opendir;
+	g->gl_closedir = before->gl_closedir;
+	g->gl_readdir = before->gl_readdir;
+	g->gl_stat = before->gl_stat;
+	g->gl_lstat = before->gl_lstat;
+	g->gl_flags &= ~GLOB_ALTDIRFUNC;
 }
+
+#define GLOB_HOOK(name, type)                                                                      \
+	HOOK int name(const char *pattern, int flags, int (*on_error)(const char *, int), type *g) \
+	{                                                                                          \
+		glob_t before = *(glob_t *)g;                                                      \
+		int ret;                                                                           \
+                                                                                                   \
+		if (!glob_begin(pattern, flags, (glob_t *)g))                                      \
+			return REAL(name)(pattern, flags, on_error, g);                            \
+		ret = REAL(name)(pattern, flags | GLOB_ALTDIRFUNC, on_error, g);                   \
+		glob_end((glob_t *)g, &before);                                                    \
+		return ret;                                                                        \
+	}
+
+GLOB_HOOK(glob, glob_t)
+GLOB_HOOK(glob64, glob64_t)

@@ -8,7 +8,6 @@
 #include "hooks.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #include "fdtable.h"
 #include "sysfs.h"
@@ -46,7 +45,10 @@ HOOK int eaccess(const char *path, int mode)
 
 HOOK int euidaccess(const char *path, int mode)
 {
-	return eaccess(path, mode);
+	struct sysfs_target target;
+	int ret, dirfd = AT_FDCWD;
+
+	return access_ours(&dirfd, &path, mode, &target, &ret) ? ret : REAL(euidaccess)(path, mode);
 }
 
 HOOK int faccessat(int dirfd, const char *path, int mode, int flags)
@@ -78,42 +80,40 @@ HOOK ssize_t readlinkat(int dirfd, const char *path, char *buf, size_t len)
 
 HOOK ssize_t __readlink_chk(const char *path, char *buf, size_t len, size_t size)
 {
-	if (len > size)
-		__chk_fail();
-	return readlink(path, buf, len);
+	struct sysfs_target target;
+	int dirfd = AT_FDCWD;
+
+	hooks_redirect(&dirfd, &path, &target);
+	return REAL(__readlink_chk)(path, buf, len, size);
 }
 
 HOOK ssize_t __readlinkat_chk(int dirfd, const char *path, char *buf, size_t len, size_t size)
 {
-	if (len > size)
-		__chk_fail();
-	return readlinkat(dirfd, path, buf, len);
-}
-
-HOOK char *realpath(const char *path, char *resolved_path)
-{
 	struct sysfs_target target;
-	char *ret;
 
-	if (!hooks_lookup(AT_FDCWD, path, &target))
-		return REAL(realpath)(path, resolved_path);
-	ret = REAL(realpath)(target.path, resolved_path);
-	if (ret)
-		sysfs_unmap(ret);
-	return ret;
+	hooks_redirect(&dirfd, &path, &target);
+	return REAL(__readlinkat_chk)(dirfd, path, buf, len, size);
 }
 
-HOOK char *__realpath_chk(const char *path, char *resolved_path, size_t size)
-{
-	if (size < PATH_MAX)
-		__chk_fail();
-	return realpath(path, resolved_path);
-}
+#define REALPATH_HOOK(name, params, args)                                                          \
+	HOOK char *name params                                                                     \
+	{                                                                                          \
+		struct sysfs_target target;                                                        \
+		char *ret;                                                                         \
+                                                                                                   \
+		if (!hooks_lookup(AT_FDCWD, path, &target))                                        \
+			return REAL(name) args;                                                    \
+		path = target.path;                                                                \
+		ret = REAL(name) args;                                                             \
+		if (ret)                                                                           \
+			sysfs_unmap(ret);                                                          \
+		return ret;                                                                        \
+	}
 
-HOOK char *canonicalize_file_name(const char *path)
-{
-	return realpath(path, NULL);
-}
+REALPATH_HOOK(realpath, (const char *path, char *resolved_path), (path, resolved_path))
+REALPATH_HOOK(__realpath_chk, (const char *path, char *resolved_path, size_t size),
+	      (path, resolved_path, size))
+REALPATH_HOOK(canonicalize_file_name, (const char *path), (path))
 
 HOOK int chdir(const char *path)
 {

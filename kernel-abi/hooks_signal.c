@@ -8,49 +8,33 @@
 
 #include "sigchain.h"
 
-HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
-{
-	int saved = errno;
+#define SIGACTION_HOOK(name)                                                                       \
+	HOOK int name(int sig, const struct sigaction *act, struct sigaction *old)                 \
+	{                                                                                          \
+		int saved = errno;                                                                 \
+                                                                                                   \
+		if (likely(!sigchain_claimed(sig)))                                                \
+			return REAL(name)(sig, act, old);                                          \
+		return (int)hooks_result(sigchain_sigaction(sig, act, old), saved);                \
+	}
 
-	return (int)hooks_result(sigchain_sigaction(sig, act, old), saved);
-}
+#define SIGNAL_HOOK(name, flags, block_itself)                                                     \
+	HOOK sighandler_t name(int sig, sighandler_t handler)                                      \
+	{                                                                                          \
+		sighandler_t old;                                                                  \
+                                                                                                   \
+		return sigchain_signal(sig, handler, flags, block_itself, &old) ?                  \
+			       old :                                                               \
+			       REAL(name)(sig, handler);                                           \
+	}
 
-HOOK int __sigaction(int sig, const struct sigaction *act, struct sigaction *old)
-{
-	return sigaction(sig, act, old);
-}
-
-HOOK sighandler_t signal(int sig, sighandler_t handler)
-{
-	sighandler_t old;
-
-	return sigchain_signal(sig, handler, SA_RESTART, true, &old) ? old :
-								       REAL(signal)(sig, handler);
-}
-
-HOOK sighandler_t bsd_signal(int sig, sighandler_t handler)
-{
-	return signal(sig, handler);
-}
-
-HOOK sighandler_t ssignal(int sig, sighandler_t handler)
-{
-	return signal(sig, handler);
-}
-
-HOOK sighandler_t sysv_signal(int sig, sighandler_t handler)
-{
-	sighandler_t old;
-
-	return sigchain_signal(sig, handler, (int)SA_RESETHAND | SA_NODEFER, false, &old) ?
-		       old :
-		       REAL(sysv_signal)(sig, handler);
-}
-
-HOOK sighandler_t __sysv_signal(int sig, sighandler_t handler)
-{
-	return sysv_signal(sig, handler);
-}
+SIGACTION_HOOK(sigaction)
+SIGACTION_HOOK(__sigaction)
+SIGNAL_HOOK(signal, SA_RESTART, true)
+SIGNAL_HOOK(bsd_signal, SA_RESTART, true)
+SIGNAL_HOOK(ssignal, SA_RESTART, true)
+SIGNAL_HOOK(sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
+SIGNAL_HOOK(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER, false)
 
 /*
  * sigset() blocks the signal and changes no handler if it is told SIG_HOLD; otherwise it also

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Hooks on the stat family. stat and stat64 are one in 64-bit libcs, and the __xstat functions of
- * older programs have but one version of the struct.
+ * older programs have but one version of the struct; yet each hook goes on to its own name.
  */
 #define _GNU_SOURCE
 #include "hooks.h"
@@ -14,7 +14,7 @@
 /*
  * Makes what fstat() said of fd, if that is a device of ours, what it says of the character device.
  */
-static void fix_fstat(int fd, struct stat *st)
+static __attribute__((noinline)) void fix_fstat(int fd, struct stat *st)
 {
 	struct kfile *kf = fdtable_get(fd);
 
@@ -28,18 +28,30 @@ static void fix_fstat(int fd, struct stat *st)
 	kfile_put(kf);
 }
 
-HOOK int fstat(int fd, struct stat *st)
+/* What the hooks of fstat() return, when libc's has returned ret. st: a struct stat or stat64. */
+static inline int fixed(int fd, int ret, void *st)
 {
-	int ret = REAL(fstat)(fd, st);
-
 	if (unlikely(fdtable_maybe(fd)) && !ret)
 		fix_fstat(fd, st);
 	return ret;
 }
 
-/* Does fstatat() if path is in the device's tree: *ret is what the hook returns then. */
-static __attribute__((noinline)) bool stat_ours(int dirfd, const char *path, struct stat *st,
-						int flags, int *ret)
+/* Whether the arguments of fstatat() or statx() mean dirfd itself, and that may be ours. */
+static bool is_descriptor_itself(int dirfd, const char *path, int flags)
+{
+	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);
+}
+
+/* The same for the hooks of fstatat(). */
+static inline int fixed_at(int dirfd, const char *path, int flags, int ret, void *st)
+{
+	if (!ret && is_descriptor_itself(dirfd, path, flags))
+		fix_fstat(dirfd, st);
+	return ret;
+}
+
+static __attribute__((noinline)) bool lookup_and_stat(int dirfd, const char *path, struct stat *st,
+						      int flags, int *ret)
 {
 	struct sysfs_target target;
 
@@ -51,100 +63,129 @@ static __attribute__((noinline)) bool stat_ours(int dirfd, const char *path, str
 	return true;
 }
 
+/* Does fstatat() if path is in the device's tree: *ret is what the hook returns then. */
+static inline bool stat_ours(int dirfd, const char *path, void *st, int flags, int *ret)
+{
+	return sysfs_maybe(dirfd, path) && lookup_and_stat(dirfd, path, st, flags, ret);
+}
+
 HOOK int stat(const char *path, struct stat *st)
 {
 	int ret;
 
-	if (sysfs_maybe(AT_FDCWD, path) && stat_ours(AT_FDCWD, path, st, 0, &ret))
-		return ret;
-	return REAL(stat)(path, st);
+	return stat_ours(AT_FDCWD, path, st, 0, &ret) ? ret : REAL(stat)(path, st);
+}
+
+HOOK int stat64(const char *path, struct stat64 *st)
+{
+	int ret;
+
+	return stat_ours(AT_FDCWD, path, st, 0, &ret) ? ret : REAL(stat64)(path, st);
 }
 
 HOOK int lstat(const char *path, struct stat *st)
 {
 	int ret;
 
-	if (sysfs_maybe(AT_FDCWD, path) && stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret))
-		return ret;
-	return REAL(lstat)(path, st);
+	return stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret) ? ret :
+									  REAL(lstat)(path, st);
 }
 
-/* Whether the arguments of fstatat() or statx() mean dirfd itself, and that may be ours. */
-static bool is_descriptor_itself(int dirfd, const char *path, int flags)
+HOOK int lstat64(const char *path, struct stat64 *st)
 {
-	return flags & AT_EMPTY_PATH && dirfd >= 0 && fdtable_maybe(dirfd) && (!path || !*path);
+	int ret;
+
+	return stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret) ? ret :
+									  REAL(lstat64)(path, st);
+}
+
+HOOK int fstat(int fd, struct stat *st)
+{
+	return fixed(fd, REAL(fstat)(fd, st), st);
+}
+
+HOOK int fstat64(int fd, struct stat64 *st)
+{
+	return fixed(fd, REAL(fstat64)(fd, st), st);
 }
 
 HOOK int fstatat(int dirfd, const char *path, struct stat *st, int flags)
 {
 	int ret;
 
-	if (sysfs_maybe(dirfd, path) && stat_ours(dirfd, path, st, flags, &ret))
+	if (stat_ours(dirfd, path, st, flags, &ret))
 		return ret;
-	ret = REAL(fstatat)(dirfd, path, st, flags);
-	if (!ret && is_descriptor_itself(dirfd, path, flags))
-		fix_fstat(dirfd, st);
-	return ret;
-}
-
-HOOK int stat64(const char *path, struct stat64 *st)
-{
-	return stat(path, (struct stat *)st);
-}
-
-HOOK int lstat64(const char *path, struct stat64 *st)
-{
-	return lstat(path, (struct stat *)st);
-}
-
-HOOK int fstat64(int fd, struct stat64 *st)
-{
-	return fstat(fd, (struct stat *)st);
+	return fixed_at(dirfd, path, flags, REAL(fstatat)(dirfd, path, st, flags), st);
 }
 
 HOOK int fstatat64(int dirfd, const char *path, struct stat64 *st, int flags)
 {
-	return fstatat(dirfd, path, (struct stat *)st, flags);
+	int ret;
+
+	if (stat_ours(dirfd, path, st, flags, &ret))
+		return ret;
+	return fixed_at(dirfd, path, flags, REAL(fstatat64)(dirfd, path, st, flags), st);
 }
 
 HOOK int __xstat(int version, const char *path, struct stat *st)
 {
-	return stat(path, st);
-}
+	int ret;
 
-HOOK int __lxstat(int version, const char *path, struct stat *st)
-{
-	return lstat(path, st);
-}
-
-HOOK int __fxstat(int version, int fd, struct stat *st)
-{
-	return fstat(fd, st);
-}
-
-HOOK int __fxstatat(int version, int dirfd, const char *path, struct stat *st, int flags)
-{
-	return fstatat(dirfd, path, st, flags);
+	return stat_ours(AT_FDCWD, path, st, 0, &ret) ? ret : REAL(__xstat)(version, path, st);
 }
 
 HOOK int __xstat64(int version, const char *path, struct stat64 *st)
 {
-	return stat64(path, st);
+	int ret;
+
+	return stat_ours(AT_FDCWD, path, st, 0, &ret) ? ret : REAL(__xstat64)(version, path, st);
+}
+
+HOOK int __lxstat(int version, const char *path, struct stat *st)
+{
+	int ret;
+
+	if (stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret))
+		return ret;
+	return REAL(__lxstat)(version, path, st);
 }
 
 HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
 {
-	return lstat64(path, st);
+	int ret;
+
+	if (stat_ours(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &ret))
+		return ret;
+	return REAL(__lxstat64)(version, path, st);
+}
+
+HOOK int __fxstat(int version, int fd, struct stat *st)
+{
+	return fixed(fd, REAL(__fxstat)(version, fd, st), st);
 }
 
 HOOK int __fxstat64(int version, int fd, struct stat64 *st)
 {
-	return fstat64(fd, st);
+	return fixed(fd, REAL(__fxstat64)(version, fd, st), st);
+}
+
+HOOK int __fxstatat(int version, int dirfd, const char *path, struct stat *st, int flags)
+{
+	int ret;
+
+	if (stat_ours(dirfd, path, st, flags, &ret))
+		return ret;
+	return fixed_at(dirfd, path, flags, REAL(__fxstatat)(version, dirfd, path, st, flags), st);
 }
 
 HOOK int __fxstatat64(int version, int dirfd, const char *path, struct stat64 *st, int flags)
 {
-	return fstatat64(dirfd, path, st, flags);
+	int ret;
+
+	if (stat_ours(dirfd, path, st, flags, &ret))
+		return ret;
+	ret = REAL(__fxstatat64)(version, dirfd, path, st, flags);
+	return fixed_at(dirfd, path, flags, ret, st);
 }
 
 HOOK int statx(int dirfd, const char *path, int flags, unsigned int mask, struct statx *stx)

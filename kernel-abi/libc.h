@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The calls that this library makes into the real libc, past its own hooks (hooks.h). Only
- * functions that are hooked stand here; all others are called by their names. Each returns 0, a
- * value or -errno.
+ * The calls that this library makes into the real libc, past its own hooks (hooks.h) and past those
+ * of other libraries, which may call back. Only functions that are hooked stand here; all others are
+ * called by their names. Each returns 0, a value or -errno.
  */
 #ifndef KERNEL_ABI_LIBC_H
 #define KERNEL_ABI_LIBC_H

@@ -41,7 +41,7 @@ static bool valid(int sig)
 	return sig > 0 && sig < NSIG;
 }
 
-static bool claimed(int sig)
+bool sigchain_claimed(int sig)
 {
 	return valid(sig) && atomic_load(&claims[sig].handler);
 }
@@ -222,8 +222,6 @@ int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *o
 {
 	const struct disposition *app, *before;
 
-	if (likely(!claimed(sig)))
-		return libc_sigaction(sig, act, old);
 	if (atomic_load(&claims[sig].pid) != getpid())
 		return sigaction_in_child(sig, act, old);
 	if (!act) {
@@ -246,7 +244,7 @@ bool sigchain_signal(int sig, sighandler_t handler, int extra_flags, bool block_
 {
 	struct sigaction act = { .sa_handler = handler, .sa_flags = extra_flags }, before;
 
-	if (likely(!claimed(sig)))
+	if (likely(!sigchain_claimed(sig)))
 		return false;
 	if (handler == SIG_ERR) {
 		errno = EINVAL;

@@ -23,7 +23,10 @@
  */
 int sctpiw_sigchain_claim(int sig, bool (*handler)(int sig, siginfo_t *info, void *ucontext));
 
-/* sigaction() as the application sees it: 0 or -errno. */
+/* Whether there is such a signal, and it has been claimed: then it stays so. */
+bool sigchain_claimed(int sig);
+
+/* sigaction() for a claimed signal, as the application sees it: 0 or -errno. */
 int sigchain_sigaction(int sig, const struct sigaction *act, struct sigaction *old);
 
 /*
