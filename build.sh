@@ -60,7 +60,7 @@ have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
 # has it there, and the tests that need it say that they are skipped).
 # A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
-# cmd: a program; pc: pkg-config; lib: a file that gcc finds; hdr: a header that gcc finds; mod: a module of Python
+# cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc finds; mod: a module of Python
 BUILD_NEEDS='
 cmd gcc               gcc                gcc
 hdr stdio.h           libc6-dev          glibc-devel
@@ -91,6 +91,12 @@ cmd nft               nftables           nftables
 cmd setpriv           util-linux         util-linux
 cmd nsenter           util-linux         util-linux
 cmd valgrind          valgrind           valgrind
+cmd gdb               gdb                gdb
+cmd strace            strace             strace
+cmd ltrace            ltrace             ltrace
+cmd fakeroot          fakeroot           fakeroot
+cmd eatmydata         eatmydata          -
+so  libjemalloc.so.2  libjemalloc2       jemalloc
 cmd tshark            tshark             wireshark-cli
 hdr usrsctp.h         libusrsctp-dev     usrsctp-devel
 hdr sys/sdt.h         systemtap-sdt-dev  systemtap-sdt-devel
@@ -165,6 +171,7 @@ is_there() { # KIND WHAT
 	cmd) have "$2" ;;
 	pc) have pkg-config && pkg-config --exists "$2" ;;
 	lib) have gcc && [ "$(gcc -print-file-name="$2")" != "$2" ] ;;
+	so) PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -F "$2" >/dev/null ;;
 	fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
 		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
 	mod) have /usr/bin/python3 && /usr/bin/python3 -c "import $2" 2>/dev/null ;; # the distribution's

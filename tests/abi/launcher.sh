@@ -53,6 +53,8 @@ case $(LD_PRELOAD=libc.so.6 run sh -c 'echo $LD_PRELOAD') in
 libc.so.6:/*libsctpiw-preload.so) ;;
 *) echo "LD_PRELOAD is not appended to"; failed=1 ;;
 esac
+out=$(ASAN_OPTIONS=a=1 TSAN_OPTIONS= run "$sctpiw" run --provider "$fake" -- sh -c 'echo $ASAN_OPTIONS $TSAN_OPTIONS')
+[ "$out" = "verify_asan_link_order=0:a=1 ignore_noninstrumented_modules=1" ] || { echo "sanitizers: $out"; failed=1; }
 out=$(eval "$("$sctpiw" env --provider "$fake")"; cat /sys/class/infiniband/sctpiw0/node_guid)
 [ "$out" = 0102:0304:0506:0708 ] || { echo "sctpiw env: $out"; failed=1; }
 
@@ -85,8 +87,6 @@ expect 0 "" env SCTPIW_LLP=tcp "$sctpiw" run --provider "$fake" true
 echo old >"$tmp/b.pcapng"
 set_run --capture "$tmp/b.pcapng" true
 [ -e "$tmp/b.pcapng" ] && [ ! -s "$tmp/b.pcapng" ] || { echo "--capture keeps what was there"; failed=1; }
-echo old >"$tmp/b.sqlog"
-set_run --trace "$tmp/b.sqlog" true
 # Of a run before, the older files of the same capture go, and none of another one.
 touch "$tmp/b.pcapng.1" "$tmp/b.pcapng.2" "$tmp/b.pcapng.3" "$tmp/c.pcapng.1"
 set_run --capture "$tmp/b.pcapng" true
@@ -94,6 +94,8 @@ set_run --capture "$tmp/b.pcapng" true
 set_run --capture "$tmp/b.pcapng" --capture-size 1M --capture-files 3 true
 [ "$(cd "$tmp" && echo [bc].pcapng*)" = "b.pcapng b.pcapng.3 c.pcapng.1" ] ||
 	{ echo "--capture-size: $(cd "$tmp" && echo [bc].pcapng*)"; failed=1; }
+echo old >"$tmp/b.sqlog"
+set_run --trace "$tmp/b.sqlog" true
 [ -e "$tmp/b.sqlog" ] && [ ! -s "$tmp/b.sqlog" ] || { echo "--trace keeps what was there"; failed=1; }
 for option in llp encap-port in-order share silent-limit capture capture-snaplen capture-size capture-files peer-to-peer node-type log config; do
 	expect 0 "--$option" "$sctpiw" run --help

@@ -50,6 +50,40 @@ static bool append(const char *name, const char *old, const char *separators, co
 	return ok;
 }
 
+/*
+ * Puts an option in front of those that a sanitizer reads from the variable, unless the user has said
+ * something about it. Its name ends at the character '='.
+ */
+static bool add_option(const char *variable, const char *option)
+{
+	const char *old = getenv(variable);
+	char name[64], *value;
+	bool ok;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(option, "="), option);
+	if (!old || !*old)
+		return !setenv(variable, option, 1);
+	if (strstr(old, name))
+		return true;
+	if (asprintf(&value, "%s:%s", option, old) < 0)
+		return false;
+	ok = !setenv(variable, value, 1);
+	free(value);
+	return ok;
+}
+
+/*
+ * Lets programs start that are built with a sanitizer. gcc's AddressSanitizer would not, as its
+ * library is not the first one in a list where ours is in front of it; that matters for libraries that
+ * replace malloc(), and ours does not. ThreadSanitizer would report what libraries do that are not
+ * built with it, since it sees their copies and not their atomics.
+ */
+static bool admit_sanitizers(void)
+{
+	return add_option("ASAN_OPTIONS", "verify_asan_link_order=0") &&
+	       add_option("TSAN_OPTIONS", "ignore_noninstrumented_modules=1");
+}
+
 /* Writes a path of the file that can stand in a list with these separators. */
 static bool without_separators(const char *path, const char *separators, char out[PATH_MAX])
 {
@@ -79,7 +113,7 @@ bool environment_set(const struct parts *parts)
 	if (!drivers)
 		drivers = getenv("IBV_DRIVERS");
 	return append("LD_PRELOAD", getenv("LD_PRELOAD"), PRELOAD_ENDS, preload) &&
-	       append("RDMAV_DRIVERS", drivers, DRIVERS_ENDS, driver) &&
+	       append("RDMAV_DRIVERS", drivers, DRIVERS_ENDS, driver) && admit_sanitizers() &&
 	       !setenv("SCTPIW_PROVIDER", parts->provider, 1) &&
 	       !setenv("SCTPIW_SYSROOT", parts->sysroot, 1);
 }
@@ -94,8 +128,8 @@ void environment_print_one(const char *name)
 
 void environment_print(void)
 {
-	static const char *const names[] = { "LD_PRELOAD", "RDMAV_DRIVERS", "SCTPIW_PROVIDER",
-					     "SCTPIW_SYSROOT" };
+	static const char *const names[] = { "LD_PRELOAD",   "RDMAV_DRIVERS",	"ASAN_OPTIONS",
+					     "TSAN_OPTIONS", "SCTPIW_PROVIDER", "SCTPIW_SYSROOT" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		environment_print_one(names[i]);

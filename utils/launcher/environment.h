@@ -9,8 +9,9 @@
 
 /*
  * Sets the variables that lead to the parts. LD_PRELOAD and RDMAV_DRIVERS are appended to, and only
- * once. A path that cannot stand in its variable gets a link (link.h). False after a line on
- * standard error if it cannot, or without memory.
+ * once; ASAN_OPTIONS and TSAN_OPTIONS get what lets programs with sanitizers start. A path that
+ * cannot stand in its variable gets a link (link.h). False after a line on standard error if it
+ * cannot, or without memory.
  */
 bool environment_set(const struct parts *parts);
 

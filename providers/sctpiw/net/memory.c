@@ -122,6 +122,26 @@ static void install_once(void)
 		install_error = install(SIGBUS, &previous[1]);
 }
 
+static bool ascending;
+
+void memory_copy_ascending(void)
+{
+	ascending = true;
+}
+
+/*
+ * In a program with ThreadSanitizer, memcpy() is its own, which takes notes of the thread around the
+ * copy. A fault that jumps out would leave them behind, and the thread would be reported. Where the RNIC
+ * itself is built with it, the copies are judged.
+ */
+static void avoid_memcpy_of_tsan(void)
+{
+#ifndef __SANITIZE_THREAD__
+	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
+		ascending = true;
+#endif
+}
+
 /* The child of a fork inherits a handler, but not a claim. */
 static int guard_process(void)
 {
@@ -129,6 +149,7 @@ static int guard_process(void)
 	int (*claim)(int, bool (*)(int, siginfo_t *, void *));
 	int ret;
 
+	avoid_memcpy_of_tsan();
 	*(void **)&claim = dlsym(RTLD_DEFAULT, "sctpiw_sigchain_claim");
 	if (claim) {
 		ret = claim(SIGSEGV, on_fault);
@@ -173,15 +194,8 @@ int memory_populate(uint64_t addr, uint64_t len, bool write)
 	return -EFAULT;
 }
 
-static bool ascending;
-
-void memory_copy_ascending(void)
-{
-	ascending = true;
-}
-
 /* Other threads see stores of whole words in the order of the program; volatile keeps the compiler to it. */
-static __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
+static UNORDERED __attribute__((noinline)) void copy_up(void *dst, const void *src, size_t len)
 {
 	volatile uint8_t *to = dst;
 	const uint8_t *from = src;
