@@ -435,6 +435,9 @@ static void test_sack_states(void **state)
 	       "state SHUTDOWN-SENT");
 }
 
+/* The INIT that keep_init() has taken. */
+#define INIT_AGAIN "< 00000000 / 01 00 00?? Dtag ..."
+
 /* An ICMP error counts only if it quotes a packet of ours (10; RFC 6951 5.5). */
 static void test_icmp(void **state)
 {
@@ -450,20 +453,32 @@ static void test_icmp(void **state)
 	quoted[12] = WIRE_SCTP_INIT;
 	put_be32(quoted + 16, f.their_tag + 1); /* an INIT, but not ours */
 	for (i = 0; i < 10; i++)
-		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	/* Too little is quoted to know whose INIT it is, or whose packet at all. */
 	for (i = 0; i < sizeof(quoted); i++)
-		sctp_unreachable(f.ep, &f.path, quoted, i, f.now);
-	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, i, f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, NULL, 0, f.now);
 	script("-", "state COOKIE-WAIT");
-	/* It quotes our INIT: we ask again, and believe it the third time. */
+	/* It quotes our INIT: we ask once more, a little later, and believe what is said behind that. */
 	put_be32(quoted + 16, f.their_tag);
+	for (i = 0; i < 10; i++)
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
+	script("-", "state COOKIE-WAIT", "wait 30", INIT_AGAIN, "-", "state COOKIE-WAIT");
+	sctp_unreachable(f.ep, &f.path, -EHOSTUNREACH, quoted, sizeof(quoted), f.now);
+	collect();
+	script("-", "error 113"); /* EHOSTUNREACH */
+	/* If the INIT is answered meanwhile, the error means nothing any more. */
+	teardown(NULL);
+	setup(NULL);
+	begin_connect();
+	keep_init();
+	put_be32(quoted + 16, f.their_tag);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
+	script(PEER_INIT_ACK, "drop");
 	for (i = 0; i < 3; i++) {
-		script("state COOKIE-WAIT");
-		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-		collect();
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
+		script("wait 30", "-", "state COOKIE-ECHOED");
 	}
-	script("drop", "error 111"); /* ECONNREFUSED */
 	/*
 	 * on an association: a wrong tag, a wrong port; the right ones are doubted, and a live peer
 	 * stays
@@ -472,18 +487,21 @@ static void test_icmp(void **state)
 	setup(NULL);
 	associate();
 	put_be32(quoted + 4, f.tag + 1);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	put_be32(quoted + 4, f.tag);
 	put_be16(quoted, LOCAL_PORT + 1);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	sctp_unreachable(f.ep, &f.path, NULL, 0, f.now);
-	script("wait 5000", "-", "state ESTABLISHED");
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, NULL, 0, f.now);
 	put_be16(quoted, LOCAL_PORT);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	/* Routers and firewalls may change their minds. */
+	for (i = 0; i < 10; i++)
+		sctp_unreachable(f.ep, &f.path, -EHOSTUNREACH, quoted, sizeof(quoted), f.now);
+	script("wait 5000", "-", "state ESTABLISHED");
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	collect();
 	script("< Ptag / 04 00 0018 0001 0014 ...", HEARTBEAT, "< Ptag" HEARTBEAT_ACK, "wait 5000",
 	       "-", "state ESTABLISHED");
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	script("wait 1000", "drop", "error 104"); /* ECONNRESET */
 }
 

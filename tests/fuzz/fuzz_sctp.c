@@ -497,7 +497,8 @@ static void user_step(struct input *in)
 			sctp_assoc_set_mtu(f.a, in_u16(in) % 4096);
 		break;
 	case 4:
-		sctp_unreachable(f.ep, &f.path, echo, in_u8(in) % (echo_len + 1), f.now);
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, echo, in_u8(in) % (echo_len + 1),
+				 f.now);
 		break;
 	default:
 		receipts_user.plain_len = 1 + in_u16(in) % 500;

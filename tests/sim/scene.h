@@ -28,6 +28,7 @@ extern const struct scene scenes_app[];	  /* what applications do with their mem
 extern const struct scene scenes_share[]; /* a bottleneck with others */
 extern const struct scene scenes_cm[];	  /* RDMA CM ids */
 extern const struct scene scenes_oob[];	  /* QPs connected out of band */
+extern const struct scene scenes_unreachable[]; /* what ICMP says of peers */
 
 /* Returns 0 to n - 1, at random. */
 static inline uint32_t below(struct stack_world *w, uint32_t n)

@@ -2,6 +2,7 @@
 #include "sim/simnet.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #define NODES_MAX 64
@@ -16,7 +17,7 @@ struct node {
 
 enum notice {
 	NOBODY = -1,	  /* the packet goes to a place where nobody is */
-	UNREACHABLE = -2, /* an ICMP error on its way to `from`: nobody is there */
+	UNREACHABLE = -2, /* an ICMP error on its way to `from`, of this packet */
 	TOO_BIG = -3,	  /* another one: the packet exceeds mtu; data is its begin */
 };
 
@@ -29,6 +30,7 @@ struct packet {
 	int to; /* a node, or one of enum notice */
 	struct path_addr path;
 	uint32_t mtu;
+	int error; /* of UNREACHABLE */
 	size_t len;
 	uint8_t *data;
 };
@@ -310,10 +312,11 @@ uint64_t simnet_next(const struct simnet *net)
 	return net->used ? net->heap[0].when : SIMNET_NEVER;
 }
 
-/* Tells the sender that nobody is there; the error takes its time on the way back, too. */
+/* Tells the sender that a packet did not arrive; the error takes its time on the way back, too. */
 static void bounce(struct simnet *net, const struct packet *p)
 {
 	struct simnet_link *link = p->to >= 0 ? net->routes[p->to][p->from] : NULL;
+	bool cut = p->to >= 0 && net->nodes[p->to].state == SIMNET_CUT;
 	size_t quoted = p->len < QUOTED ? p->len : QUOTED;
 
 	push(net, (struct packet){
@@ -321,6 +324,7 @@ static void bounce(struct simnet *net, const struct packet *p)
 			  .from = p->from,
 			  .to = UNREACHABLE,
 			  .path = p->path,
+			  .error = cut ? -EHOSTUNREACH : -ECONNREFUSED,
 			  .len = quoted,
 			  .data = copy_of(p->data, quoted),
 		  });
@@ -344,6 +348,21 @@ void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
 		bounce(net, &p);
 }
 
+void simnet_forge(struct simnet *net, int node, const struct path_addr *to, int error,
+		  const uint8_t *quoted, size_t len, uint64_t when)
+{
+	assert(len <= QUOTED);
+	push(net, (struct packet){
+			  .when = when,
+			  .from = node,
+			  .to = UNREACHABLE,
+			  .path = *to,
+			  .error = error,
+			  .len = len,
+			  .data = copy_of(quoted, len),
+		  });
+}
+
 unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 {
 	unsigned int n = 0;
@@ -354,12 +373,13 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 
 		if (p.to == UNREACHABLE) {
 			if (from->state == SIMNET_UP && from->ops->unreachable)
-				from->ops->unreachable(from->ctx, &p.path, p.data, p.len, p.when);
+				from->ops->unreachable(from->ctx, &p.path, p.error, p.data, p.len,
+						       p.when);
 		} else if (p.to == TOO_BIG) {
 			if (from->state == SIMNET_UP && from->ops->too_big)
 				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len,
 						   p.when);
-		} else if (p.to < 0 || net->nodes[p.to].state == SIMNET_GONE) {
+		} else if (p.to < 0 || net->nodes[p.to].state >= SIMNET_GONE) {
 			bounce(net, &p);
 		} else if (net->nodes[p.to].state == SIMNET_UP) {
 			struct node *to = &net->nodes[p.to];

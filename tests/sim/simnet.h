@@ -75,8 +75,11 @@ struct simnet_ops {
 	 */
 	void (*deliver)(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 			uint64_t now);
-	/* ICMP says that nobody is at the place to which a packet was sent, and quotes it. May be NULL. */
-	void (*unreachable)(void *ctx, const struct path_addr *to, const uint8_t *quoted,
+	/*
+	 * ICMP says that a packet did not arrive where it was sent, quotes it, and gives a reason: -ECONNREFUSED
+	 * (nobody is there) or -EHOSTUNREACH. May be NULL.
+	 */
+	void (*unreachable)(void *ctx, const struct path_addr *to, int error, const uint8_t *quoted,
 			    size_t len, uint64_t now);
 	/*
 	 * ICMP says that a packet with DF was too long for a link, and quotes its begin. May be
@@ -102,7 +105,8 @@ void simnet_route(struct simnet *net, int from, int to, struct simnet_link *link
 enum simnet_state {
 	SIMNET_UP,     /* as at first */
 	SIMNET_SILENT, /* neither sends nor receives, as if cut off or stopped */
-	SIMNET_GONE,   /* who sends to it gets unreachable() */
+	SIMNET_GONE,   /* who sends to it gets unreachable(): nobody is there */
+	SIMNET_CUT,    /* the same: no way leads there */
 };
 
 /* A node is up at first. For packets that are under way to it, the state at their arrival counts. */
@@ -121,6 +125,12 @@ void simnet_send_fragments(struct simnet *net, int from, const struct path_addr 
  */
 void simnet_refuse(struct simnet *net, int node, const struct path_addr *path,
 		   const uint8_t *packet, size_t len, uint64_t now);
+/*
+ * Tells a node by unreachable(), at `when`, that a packet of its own did not arrive, whether that is true or
+ * not. len: bytes that are quoted, 28 at most.
+ */
+void simnet_forge(struct simnet *net, int node, const struct path_addr *to, int error,
+		  const uint8_t *quoted, size_t len, uint64_t when);
 /* Returns when the next packet arrives; SIMNET_NEVER: none is under way. */
 uint64_t simnet_next(const struct simnet *net);
 /* Delivers all packets that have arrived by `now`. Returns how many. */

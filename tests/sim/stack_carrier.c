@@ -36,7 +36,8 @@ enum hello {
 struct arrival {
 	struct list_node node; /* net.arrived */
 	struct path_addr path;
-	bool icmp, unreachable;
+	bool icmp;
+	int unreachable;
 	uint32_t mtu;
 	size_t len;
 	uint8_t data[];
@@ -288,10 +289,10 @@ static void deliver(void *ctx, const struct path_addr *path, const uint8_t *pack
 	arrive(ctx, (struct arrival){ .path = *path, .len = len }, packet);
 }
 
-static void unreachable(void *ctx, const struct path_addr *to, const uint8_t *quoted, size_t len,
-			uint64_t at)
+static void unreachable(void *ctx, const struct path_addr *to, int error, const uint8_t *quoted,
+			size_t len, uint64_t at)
 {
-	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = true, .len = len },
+	arrive(ctx, (struct arrival){ .path = *to, .icmp = true, .unreachable = error, .len = len },
 	       quoted);
 }
 

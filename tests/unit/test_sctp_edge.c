@@ -588,29 +588,28 @@ static void test_quoted(void **state)
 	quoted[12] = WIRE_SCTP_INIT;
 	put_be32(quoted + 16, f.their_tag + 1);
 	for (i = 0; i < 5; i++)
-		sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	put_be32(quoted + 16, f.their_tag);
 	/* An INIT has no tag, so its first 8 or 19 bytes could be anybody's. */
 	for (i = 0; i < sizeof(quoted); i++)
-		sctp_unreachable(f.ep, &f.path, quoted, i, f.now);
-	assert_int_equal(f.a->setup.refused, 0);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
-	assert_int_equal(f.a->setup.refused, 1);
-	collect();
+		sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, i, f.now);
+	assert_int_equal(f.a->setup.doubt.error, 0);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
+	assert_int_equal(f.a->setup.doubt.error, -ECONNREFUSED);
 	drop_all();
 	send_init_ack(&f.path, NULL);
 	begin();
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	sendp();
 	put_be32(quoted + 4, f.tag + 1);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	assert_int_equal(f.a->path->health.ticks, 0);
 	put_be32(quoted + 4, f.tag);
 	put_be16(quoted + 2, PEER_PORT + 1);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	assert_int_equal(f.a->path->health.ticks, 0);
 	put_be16(quoted + 2, PEER_PORT);
-	sctp_unreachable(f.ep, &f.path, quoted, sizeof(quoted), f.now);
+	sctp_unreachable(f.ep, &f.path, -ECONNREFUSED, quoted, sizeof(quoted), f.now);
 	assert_int_equal(f.a->path->health.ticks, SCTP_PROBE_TICKS);
 }
 

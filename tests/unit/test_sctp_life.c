@@ -241,7 +241,7 @@ static void test_hint(void **state)
 	put_be16(quoted + 2, b->port);
 	put_be32(quoted + 4, f->a->peer_tag);
 	for (i = 0; i < 10; i++) {
-		sctp_unreachable(a->ep, &to, quoted, sizeof(quoted), w->now);
+		sctp_unreachable(a->ep, &to, -ECONNREFUSED, quoted, sizeof(quoted), w->now);
 		run(w, 300 * MSEC, NULL);
 		assert_int_equal(f->error, 0);
 	}

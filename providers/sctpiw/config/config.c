@@ -31,6 +31,11 @@ static const char *const llp_names[] = { "udp", "ip", "kernel" };
 static const char *const node_names[] = { "rnic", "ca" };
 static const char *const rtr_names[] = { "off", "send", "write", "read", "any" };
 
+const char *config_carrier_name(enum config_carrier carrier)
+{
+	return llp_names[carrier];
+}
+
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- values ---- */

@@ -57,6 +57,9 @@ struct config {
 /* The name of an older file of a capture: a path, and how many are newer. */
 #define CONFIG_OLDER_CAPTURE "%s.%u"
 
+/* The carrier's name, as the value of the setting llp. */
+const char *config_carrier_name(enum config_carrier carrier);
+
 /* Why a setting was not taken: one line, without a newline. */
 struct config_error {
 	char text[480];

@@ -107,6 +107,7 @@ struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 	list_init(&a->oob);
 	list_init(&a->idle_node);
 	list_init(&a->stranger_node);
+	list_init(&a->attempt.node);
 	list_add_tail(&ep->assocs, &a->node);
 	list_add_tail(&ep->conn->assocs, &a->all);
 	ep->conn->n_assocs++;
@@ -168,6 +169,7 @@ static void conn_assoc_free(struct conn_assoc *a)
 	list_del(&a->all);
 	a->ep->conn->n_assocs--;
 	list_del(&a->idle_node);
+	list_del(&a->attempt.node);
 	leave_strangers(a);
 	endpoint_put(a->ep);
 	free(a);
@@ -238,6 +240,7 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 
 	a->initiator = initiator;
 	a->max_msg = max_msg;
+	unanswered_up(a);
 	a->iw = iw_assoc_new(a->ep->conn->rnic, &ops, a, initiator, streams, max_msg);
 	if (!a->iw) {
 		conn_assoc_abort(a, -ENOMEM);
@@ -284,6 +287,7 @@ void conn_assoc_over(struct conn_assoc *a, int error, bool orderly)
 	else
 		TRACE(assoc_lost, a->ep->conn->now, .port = a->ep->bound.port,
 		      .error = (uint64_t)-error);
+	unanswered_over(a, error);
 	a->gone = true;
 	drop_sessions(a, error);
 	if (orderly || a->closing)
@@ -335,6 +339,7 @@ int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t
 		conn_assoc_free(a);
 		return ret;
 	}
+	unanswered_begin(a, to, port);
 	*out = a;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conn/unanswered.h"
 #include "util/addr.h"
 #include "util/list.h"
 
@@ -31,6 +32,9 @@ struct conn_assoc {
 	/* Whoever waits for it to come up. */
 	struct list_node waiting; /* cm_id.wait_node */
 	struct list_node oob;	  /* oob_qp.wait_node */
+
+	/* Until it is up, if this side opened it. */
+	struct conn_attempt attempt;
 
 	/* While it has no session. */
 	struct list_node idle_node; /* conn_idle.list[] */

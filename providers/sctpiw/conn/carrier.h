@@ -36,9 +36,13 @@ struct carrier_error {
 	struct path_addr to;
 	uint8_t quoted[64]; /* how the packet began, as far as ICMP quotes it */
 	size_t quoted_len;
-	bool unreachable; /* nobody listens there */
-	uint32_t mtu;	  /* the packet was too long for the path, which takes so much; or 0 */
-	bool local;	  /* this host says so, not a router: there is no quote */
+	/*
+	 * Why it did not arrive, as the kernel tells TCP: -ECONNREFUSED (nobody has the port), -EHOSTUNREACH,
+	 * -ENETUNREACH, -EACCES and the like; or 0.
+	 */
+	int unreachable;
+	uint32_t mtu; /* the packet was too long for the path, which takes so much; or 0 */
+	bool local;   /* this host says so, not a router: there is no quote */
 };
 
 struct carrier {

@@ -23,6 +23,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	list_init(&c->assocs);
 	conn_idle_init(&c->idle);
 	conn_strangers_init(&c->strangers);
+	unanswered_init(&c->unanswered);
 	cm_init(&c->cm, param->ids);
 	qp_num_table_init(&c->qp_nums);
 	oob_table_init(&c->oob);
@@ -107,6 +108,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 
 	next = earlier(next, iw_next_timeout(c->rnic));
 	next = earlier(next, conn_assoc_next_timeout(c));
+	next = earlier(next, unanswered_next_timeout(c));
 	next = earlier(next, cm_next_timeout(c));
 	next = earlier(next, oob_next_timeout(c));
 	return earlier(next, to_self_next_timeout(c));
@@ -117,6 +119,7 @@ void conn_timers(struct conn *c)
 	c->transport->timers(c);
 	iw_timers(c->rnic, c->now);
 	conn_assoc_timers(c);
+	unanswered_timers(c);
 	cm_timers(c);
 	oob_timers(c);
 }

@@ -32,6 +32,7 @@
 #include "conn/oob.h"
 #include "conn/qp_num.h"
 #include "conn/transport.h"
+#include "conn/unanswered.h"
 #include "iwarp/iwarp.h"
 #include "util/addr.h"
 #include "util/random.h"
@@ -91,6 +92,7 @@ struct conn {
 	unsigned int n_assocs;	 /* on it */
 	struct conn_idle idle;
 	struct conn_strangers strangers;
+	struct conn_unanswered unanswered;
 	struct cm cm;
 	struct qp_num_table qp_nums;
 	struct oob_table oob;

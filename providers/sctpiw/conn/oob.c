@@ -18,6 +18,9 @@
 #define PAUSE_MAX NSEC_PER_SEC
 #define PASSIVE_WAIT (500 * NSEC_PER_MSEC)
 
+/* Why an attempt failed. */
+static const char NO_ASSOCIATION[] = "no association";
+
 enum oob_state {
 	OOB_WAITING,	/* for its time to begin, or for the other side to */
 	OOB_CONNECTING, /* for the association */
@@ -32,6 +35,7 @@ struct oob_clock {
 	uint64_t begin_at; /* in OOB_WAITING */
 	uint64_t pause;	   /* before the next attempt */
 	uint64_t deadline; /* of the WRs that wait; TIME_NEVER: none do */
+	uint64_t tell_at;  /* when the user is told that they wait; TIME_NEVER: not again */
 };
 
 /* iw_qp.oob */
@@ -47,6 +51,9 @@ struct oob_qp {
 	struct list_node wait_node; /* conn_assoc.oob, in OOB_CONNECTING */
 	struct iw_session *session; /* NULL: none */
 	struct oob_clock clock;
+	bool told;	 /* the user has heard, or will hear, that it waits */
+	int error;	 /* -errno of the last attempt; 0: none has failed */
+	const char *why; /* the same in words */
 };
 
 void oob_table_init(struct oob_table *t)
@@ -108,6 +115,8 @@ static void arm(struct oob_qp *o)
 
 	if (o->state == OOB_WAITING && o->clock.begin_at < when)
 		when = o->clock.begin_at;
+	if (o->state < OOB_UP && o->clock.tell_at < when)
+		when = o->clock.tell_at;
 	if (when == TIME_NEVER)
 		timerq_remove(timers, &o->clock.timer);
 	else
@@ -131,6 +140,8 @@ static void begin_later(struct oob_qp *o, const char *why, int error)
 		log_debug("QP 0x%06x: %s: %s (error %d)", o->qp->num,
 			  sockaddr_text_ip(&o->ends.remote, qp_num_port(o->ends.dest), text), why,
 			  -error);
+	o->why = why;
+	o->error = error;
 	wait_until(o, o->conn->now + clock->pause);
 	clock->pause = clock->pause < PAUSE_MAX / 2 ? 2 * clock->pause : PAUSE_MAX;
 }
@@ -139,7 +150,7 @@ static void established(struct oob_qp *o)
 {
 	log_debug("QP 0x%06x: session with QP 0x%06x", o->qp->num, o->ends.dest);
 	o->state = OOB_UP;
-	o->clock.deadline = TIME_NEVER;
+	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	arm(o);
 }
 
@@ -239,7 +250,7 @@ void oob_assoc_failed(struct conn_assoc *a, int error)
 	struct list_node *node;
 
 	while ((node = list_pop(&a->oob)))
-		begin_later(list_entry(node, struct oob_qp, wait_node), "no association", error);
+		begin_later(list_entry(node, struct oob_qp, wait_node), NO_ASSOCIATION, error);
 }
 
 /* ---- the side that is found ---- */
@@ -406,8 +417,18 @@ static void hang_up(struct oob_qp *o)
 		iw_session_close(o->session);
 	o->session = NULL;
 	o->state = OOB_OVER;
-	o->clock.deadline = TIME_NEVER;
+	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	arm(o);
+}
+
+/* Work requests wait for the peer to come: for as long as the QP's attributes say, and not in silence. */
+static void wait_for_peer(struct oob_qp *o)
+{
+	if (o->attr.limit)
+		o->clock.deadline = o->conn->now + o->attr.limit;
+	if (!o->told)
+		o->clock.tell_at = o->conn->now + UNANSWERED_TIME;
+	o->told = true;
 }
 
 void oob_doorbell(struct iw_qp *qp)
@@ -421,8 +442,40 @@ void oob_doorbell(struct iw_qp *qp)
 		return;
 	if (o->state == OOB_OVER)
 		o->clock.deadline = o->conn->now + o->attr.gone;
-	else if (o->attr.limit)
-		o->clock.deadline = o->conn->now + o->attr.limit;
+	else
+		wait_for_peer(o);
+	arm(o);
+}
+
+/* What may be the cause that the peer has not come. */
+static const char *cause(const struct oob_qp *o, const struct path_addr *to, char *buf, size_t len)
+{
+	if (o->state == OOB_INITIATING)
+		return "it is there, and its QP is not in RTR";
+	if (o->state == OOB_CONNECTING || !o->error || o->error == -ETIMEDOUT)
+		return unanswered_cause(o->conn, to, buf, len);
+	if (o->why != NO_ASSOCIATION)
+		return o->why;
+	return o->error == -ECONNREFUSED ? "its program has not come, or has gone" :
+					   strerror(-o->error);
+}
+
+/* Tells the user that work requests wait, if they still do. */
+static void tell(struct oob_qp *o)
+{
+	uint16_t port = qp_num_port(o->ends.dest);
+	struct path_addr to = { .remote = o->ends.remote,
+				.udp_port = cm_encap_port(o->conn, port) };
+	char peer[SOCKADDR_TEXT], room[UNANSWERED_LINE];
+
+	o->clock.tell_at = TIME_NEVER;
+	if (!iw_sq_is_empty(o->qp) && !is_in_error(o))
+		unanswered_tell(
+			o->conn, &to.remote, port,
+			"QP 0x%06x: work requests have waited for QP 0x%06x at %s for %u s: %s",
+			o->qp->num, o->ends.dest, sockaddr_text_ip(&to.remote, port, peer),
+			(unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
+			cause(o, &to, room, sizeof(room)));
 	arm(o);
 }
 
@@ -447,6 +500,8 @@ void oob_timers(struct conn *c)
 				  o->ends.dest, o->state == OOB_OVER ? "gone" : "not come");
 			hang_up(o);
 			iw_qp_give_up(o->qp);
+		} else if (o->clock.tell_at <= c->now) {
+			tell(o);
 		} else if (is_in_error(o)) {
 			hang_up(o);
 		} else {
@@ -510,7 +565,7 @@ static struct oob_qp *oob_qp_new(struct conn *c, struct iw_qp *qp, const struct 
 	o->ird = peer->ird;
 	o->attr.rnr_retry = 7;
 	o->clock.pause = PAUSE_MIN;
-	o->clock.deadline = TIME_NEVER;
+	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	list_init(&o->wait_node);
 	return o;
 }

@@ -39,6 +39,13 @@ enum conn_received {
 	CONN_MORE, /* there may be more at once */
 };
 
+/* What is known of an association that this side opens, and that is not up. */
+struct transport_attempt {
+	bool answered;	    /* the peer has said something, or its host or a router has */
+	bool unreachable;   /* ICMP errors have ended it */
+	const char *reason; /* that the peer gave when it refused, as text; "": none */
+};
+
 struct transport {
 	/* Some of its sockets are watched for edges: whoever asks epoll for them must act on them. */
 	bool edges;
@@ -117,6 +124,8 @@ struct transport {
 	uint16_t (*remote_port)(const struct conn_assoc *a);
 	/* What SCTP knows of an association that is not gone; NULL: the transport does not say. */
 	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);
+	/* For lines to the user. NULL: nothing is known. */
+	void (*attempt)(const struct conn_assoc *a, struct transport_attempt *attempt);
 	/* What SCTP has counted; NULL: the transport does not say. */
 	void (*stats)(const struct conn *c, struct sctp_stats *stats);
 };

@@ -249,8 +249,8 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 
 	user_sctp_of(c)->stirred = true;
 	if (err->unreachable)
-		sctp_unreachable(endpoint_of(ep)->sctp, &err->to, err->quoted, err->quoted_len,
-				 c->now);
+		sctp_unreachable(endpoint_of(ep)->sctp, &err->to, err->unreachable, err->quoted,
+				 err->quoted_len, c->now);
 	else if (err->mtu)
 		sctp_packet_too_big(endpoint_of(ep)->sctp, &err->to, err->mtu,
 				    err->local ? NULL : err->quoted, err->quoted_len, c->now);
@@ -553,6 +553,13 @@ static void user_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_info
 	sctp_assoc_inspect(a->state, info);
 }
 
+static void user_sctp_attempt(const struct conn_assoc *a, struct transport_attempt *attempt)
+{
+	attempt->answered = sctp_assoc_is_answered(a->state);
+	attempt->unreachable = sctp_assoc_is_unreachable(a->state);
+	attempt->reason = sctp_assoc_reason(a->state);
+}
+
 static void user_sctp_stats(const struct conn *c, struct sctp_stats *stats)
 {
 	*stats = *sctp_stats(user_sctp_of(c)->sctp);
@@ -587,5 +594,6 @@ const struct transport transport_user_sctp = {
 	.addr = user_sctp_addr,
 	.remote_port = user_sctp_remote_port,
 	.inspect = user_sctp_inspect,
+	.attempt = user_sctp_attempt,
 	.stats = user_sctp_stats,
 };

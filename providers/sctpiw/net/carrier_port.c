@@ -75,6 +75,8 @@ static void unwatch(struct carrier_port *p)
 	sys_epoll_ctl(epoll_fd, EPOLL_CTL_DEL, p->fd, NULL);
 	if (p->fd4 >= 0)
 		sys_epoll_ctl(epoll_fd, EPOLL_CTL_DEL, p->fd4, NULL);
+	if (p->claim >= 0)
+		sys_epoll_ctl(epoll_fd, EPOLL_CTL_DEL, p->claim, NULL);
 }
 
 int carrier_port_watch(struct endpoint *ep)
@@ -86,6 +88,8 @@ int carrier_port_watch(struct endpoint *ep)
 
 	if (!ret && p->fd4 >= 0)
 		ret = sys_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, p->fd4, &ev);
+	if (!ret && p->claim >= 0)
+		ret = sys_epoll_ctl(epoll_fd, EPOLL_CTL_ADD, p->claim, &ev);
 	if (ret)
 		unwatch(p);
 	return ret;
@@ -197,6 +201,8 @@ static enum conn_received receive_ready(struct conn *c)
 		ep = list_entry(watch, struct carrier_port, watch)->ep;
 		if (ev[i].events & EPOLLERR)
 			carrier_port_errors(ep);
+		if (carrier_port_of(ep)->ops->answer_strangers)
+			carrier_port_of(ep)->ops->answer_strangers(ep);
 		if (ev[i].events & (EPOLLIN | EPOLLERR))
 			one = receive(c, ep);
 		all = one > all ? one : all;

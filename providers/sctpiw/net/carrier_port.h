@@ -26,6 +26,8 @@ struct endpoint;
 
 /* How a carrier reads its sockets. */
 struct carrier_port_ops {
+	/* Answers what came to carrier_port.claim; NULL: nothing does. */
+	void (*answer_strangers)(struct endpoint *ep);
 	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
 	/* Up to max datagrams; 0: there are none now. Errors of the socket go to the error queue. */
 	unsigned int (*receive)(struct endpoint *ep, struct carrier_datagram *dgrams,

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include <linux/errqueue.h>
+#include <netinet/icmp6.h>
+#include <netinet/ip_icmp.h>
 
 #include "net/capture.h"
 #include "conn/conn.h"
@@ -166,6 +168,33 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 	return out;
 }
 
+bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
+				size_t size)
+{
+	_Alignas(struct cmsghdr) uint8_t control[CONTROL];
+	struct sockaddr_storage name;
+	struct iovec iov = { d->data, size };
+	struct msghdr msg = {
+		.msg_name = &name,
+		.msg_namelen = sizeof(name),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t len = sys_recvmsg(fd, &msg, MSG_DONTWAIT);
+
+	if (len < 0)
+		return false;
+	d->len = d->segment = (size_t)len;
+	d->from.remote = sockaddr_ip((struct sockaddr *)&name);
+	d->from.udp_port = sockaddr_port((struct sockaddr *)&name);
+	d->from.local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+	if (!read_control(&msg, d))
+		d->len = 0;
+	return true;
+}
+
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee)
 {
 	_Alignas(struct cmsghdr) uint8_t control[512];
@@ -199,6 +228,19 @@ bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_ex
 	}
 	err->local = ee->ee_origin == SO_EE_ORIGIN_LOCAL;
 	return true;
+}
+
+int carrier_socket_unreachable(const struct sock_extended_err *ee)
+{
+	bool is;
+
+	if (ee->ee_origin == SO_EE_ORIGIN_ICMP)
+		is = (ee->ee_type == ICMP_DEST_UNREACH && ee->ee_code != ICMP_FRAG_NEEDED) ||
+		     ee->ee_type == ICMP_TIME_EXCEEDED;
+	else
+		is = ee->ee_origin == SO_EE_ORIGIN_ICMP6 &&
+		     (ee->ee_type == ICMP6_DST_UNREACH || ee->ee_type == ICMP6_TIME_EXCEEDED);
+	return is ? -(int)ee->ee_errno : 0;
 }
 
 /* ---- sending ---- */

@@ -56,6 +56,13 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 						  const struct sockaddr *from,
 						  struct carrier_datagram *d));
 
+/*
+ * Receives one message of fd into d->data, which has room for size bytes, and tells where it came from. false: there
+ * is none. One that is not for this host alone has length 0. Errors are dropped.
+ */
+bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
+				size_t size);
+
 /* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
 			    uint16_t port, bool from_local);
@@ -66,5 +73,10 @@ void carrier_socket_add_control(struct carrier_outgoing *out, int level, int typ
 struct sock_extended_err;
 /* Reads the next entry of fd's error queue; false: there is none. ee is all zero if the entry has none. */
 bool carrier_socket_read_error(int fd, struct carrier_error *err, struct sock_extended_err *ee);
+/*
+ * What an entry says of a packet that did not arrive, as in carrier_error.unreachable: -errno of a destination
+ * that is unreachable for any reason, or of a packet that was under way for too long; 0: neither of them.
+ */
+int carrier_socket_unreachable(const struct sock_extended_err *ee);
 
 #endif

@@ -5,7 +5,8 @@
  * endpoint on :: that takes both has carrier_port.fd and .fd4.
  *
  * The kernel has no ports for raw sockets. carrier_port.claim holds the port instead: a UDP socket with the
- * endpoint's address, which gives bind()'s answers and ephemeral ports, and takes no packet.
+ * endpoint's address, which gives bind()'s answers and ephemeral ports, and tells peers with llp = udp what is
+ * wrong (net/signpost.h).
  *
  * Nobody knows who owns the port that a packet goes to, so nobody answers for a port without an owner. Only a
  * host without any socket for SCTP answers (protocol unreachable); elsewhere a dead peer is noticed by its
@@ -27,6 +28,7 @@
 #include "net/carrier_port.h"
 #include "net/carrier_socket.h"
 #include "net/carriers.h"
+#include "net/signpost.h"
 #include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
@@ -79,19 +81,12 @@ static int attach(int fd, const struct sock_fprog *filter)
 
 static int claim_port(struct endpoint *ep, struct carrier_port *p, const struct sockaddr *addr)
 {
-	const struct sock_fprog nothing = FILTER(BPF_STMT(BPF_RET | BPF_K, 0));
-	int fd = sys_keep(sys_socket(addr->sa_family, SOCK_DGRAM, IPPROTO_UDP)), ret;
+	int ret = signpost_open(addr, ep->bound.v6only);
 
-	if (fd < 0)
-		return fd;
-	p->claim = fd;
-	if (addr->sa_family == AF_INET6)
-		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, ep->bound.v6only);
-	ret = attach(fd, &nothing);
-	if (!ret)
-		ret = sys_bind(fd, addr, sockaddr_len(addr));
-	if (!ret)
-		ret = sys_getsockname(fd, &ep->bound.local);
+	if (ret < 0)
+		return ret;
+	p->claim = ret;
+	ret = sys_getsockname(p->claim, &ep->bound.local);
 	ep->bound.port = sockaddr_port((struct sockaddr *)&ep->bound.local);
 	return ret;
 }
@@ -180,6 +175,20 @@ static bool is_ours(const struct endpoint *ep, const struct carrier_error *err)
 	       (err->quoted_len >= COMMON_MIN && get_be16(err->quoted) == ep->bound.port);
 }
 
+/* What the error means is another thing than for UDP where ports and protocols are concerned. */
+static int unreachable(const struct sock_extended_err *ee)
+{
+	int error = carrier_socket_unreachable(ee);
+
+	/* RFC 9260 10 (ICMP8): as if the peer had sent an ABORT. */
+	if ((ee->ee_origin == SO_EE_ORIGIN_ICMP && error == -ENOPROTOOPT) ||
+	    (ee->ee_origin == SO_EE_ORIGIN_ICMP6 && ee->ee_type == ICMP6_PARAM_PROB &&
+	     ee->ee_code == ICMP6_PARAMPROB_NEXTHEADER))
+		return -ECONNREFUSED;
+	/* SCTP ignores "port unreachable" (ICMP3). */
+	return error == -ECONNREFUSED ? 0 : error;
+}
+
 static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -191,17 +200,19 @@ static bool ip_next_error(struct endpoint *ep, struct carrier_error *err)
 	err->to.udp_port = 0;
 	if (!is_ours(ep, err))
 		return true;
-	/* RFC 9260 10 (ICMP8). SCTP ignores "port unreachable" (ICMP3). */
-	err->unreachable = (ee.ee_origin == SO_EE_ORIGIN_ICMP && ee.ee_type == ICMP_DEST_UNREACH &&
-			    ee.ee_code == ICMP_PROT_UNREACH) ||
-			   (ee.ee_origin == SO_EE_ORIGIN_ICMP6 && ee.ee_type == ICMP6_PARAM_PROB &&
-			    ee.ee_code == ICMP6_PARAMPROB_NEXTHEADER);
+	err->unreachable = unreachable(&ee);
 	if (ee.ee_errno == EMSGSIZE)
 		err->mtu = ee.ee_info;
 	return true;
 }
 
+static void answer_udp(struct endpoint *ep)
+{
+	signpost_answer(ep, carrier_port_of(ep)->claim);
+}
+
 static const struct carrier_port_ops port_ops = {
+	.answer_strangers = answer_udp,
 	.rx_batch = CARRIER_RX_DATAGRAMS,
 	.receive = ip_receive,
 	.next_error = ip_next_error,

@@ -47,7 +47,7 @@ static bool udp_next_error(struct endpoint *ep, struct carrier_error *err)
 
 	if (!carrier_socket_read_error(carrier_port_of(ep)->fd, err, &ee))
 		return false;
-	err->unreachable = ee.ee_errno == ECONNREFUSED;
+	err->unreachable = carrier_socket_unreachable(&ee);
 	if (ee.ee_errno == EMSGSIZE)
 		err->mtu = ee.ee_info;
 	return true;

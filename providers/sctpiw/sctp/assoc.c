@@ -307,6 +307,21 @@ bool sctp_assoc_is_up(const struct sctp_assoc *a)
 	return a->state >= SCTP_ESTABLISHED;
 }
 
+bool sctp_assoc_is_answered(const struct sctp_assoc *a)
+{
+	return a->state != SCTP_COOKIE_WAIT || a->setup.collision_tag || a->setup.doubt.error;
+}
+
+bool sctp_assoc_is_unreachable(const struct sctp_assoc *a)
+{
+	return a->setup.doubt.error && !a->setup.doubt.ask_at;
+}
+
+const char *sctp_assoc_reason(const struct sctp_assoc *a)
+{
+	return a->setup.reason;
+}
+
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a)
 {
 	return a->in_streams < a->out_streams ? a->in_streams : a->out_streams;

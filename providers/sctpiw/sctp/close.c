@@ -116,11 +116,32 @@ void sctp_close_shutdown_complete(struct sctp_in *in, const struct wire_sctp_chu
 	sctp_assoc_end(in->a, 0);
 }
 
+/* Keeps the Upper Layer Abort Reason (3.3.10.12), if it is printable text that is not too long. */
+static void keep_reason(struct sctp_assoc *a, const struct wire_sctp_chunk *c)
+{
+	const uint8_t *p = c->raw + WIRE_SCTP_CHUNK_LEN, *end = c->raw + c->len;
+	struct wire_sctp_cause_tlv cause;
+	size_t i;
+
+	while (wire_sctp_cause_next(&p, end, &cause)) {
+		if (cause.code != WIRE_SCTP_CAUSE_USER_ABORT || cause.len >= SCTP_REASON_LEN)
+			continue;
+		for (i = 0; i < cause.len && cause.info[i] >= ' ' && cause.info[i] <= '~'; i++)
+			a->setup.reason[i] = (char)cause.info[i];
+		a->setup.reason[i < cause.len ? 0 : i] = 0;
+		return;
+	}
+}
+
 void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	bool setup = sctp_in_states(in->a, SCTP_STATES_SETUP);
 
 	in->s->stats.aborts_in++;
+	if (setup) {
+		in->a->setup.doubt = (struct sctp_doubt){ 0 };
+		keep_reason(in->a, c);
+	}
 	sctp_assoc_end(in->a, setup ? -ECONNREFUSED : -ECONNRESET);
 }
 

@@ -10,6 +10,9 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
+/* An error is confirmed so long after it came, and up to twice as long. */
+#define DOUBT_TIME (10 * NSEC_PER_MSEC)
+
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
 {
@@ -37,6 +40,14 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 	return a;
 }
 
+/* Sets the one timer to what comes first. */
+static void set_timer(struct sctp_assoc *a)
+{
+	uint64_t ask_at = a->setup.doubt.ask_at;
+
+	sctp_timer_set(a, SCTP_TIMER_SETUP, ask_at && ask_at < a->setup.t1 ? ask_at : a->setup.t1);
+}
+
 /* Starts T1 for the chunk that leaves now. */
 static void arm(struct sctp_assoc *a, uint64_t now)
 {
@@ -53,7 +64,8 @@ static void arm(struct sctp_assoc *a, uint64_t now)
 		wait = a->s->config.connect_limit / 7;
 	when = now + wait;
 	a->setup.sent = now;
-	sctp_timer_set(a, SCTP_TIMER_SETUP, when < limit || limit <= now ? when : limit);
+	a->setup.t1 = when < limit || limit <= now ? when : limit;
+	set_timer(a);
 }
 
 /* A new attempt, whose INIT leaves now, or when T1 expires. */
@@ -64,6 +76,7 @@ static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 	a->peer_tag = 0;
 	a->setup.init_rwnd = sctp_assoc_rwnd(a);
 	a->setup.resent = false;
+	a->setup.doubt = (struct sctp_doubt){ 0 };
 	a->pending = pending;
 	arm(a, now);
 	sctp_assoc_ready(a);
@@ -107,7 +120,8 @@ void sctp_handshake_drop_cookie(struct sctp_assoc *a)
 	a->setup.cookie = NULL;
 }
 
-void sctp_handshake_elsewhere(struct sctp_assoc *a)
+/* Sends again what may not have reached the peer: a COOKIE ECHO to the next of its addresses. */
+static void resend_elsewhere(struct sctp_assoc *a)
 {
 	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
 		a->path->health.errors++;
@@ -118,8 +132,28 @@ void sctp_handshake_elsewhere(struct sctp_assoc *a)
 	sctp_handshake_resend(a);
 }
 
+void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now)
+{
+	struct sctp_doubt *doubt = &a->setup.doubt;
+
+	if (doubt->error && !doubt->ask_at) {
+		sctp_assoc_end(a, error);
+		return;
+	}
+	if (!doubt->error)
+		doubt->ask_at = now + DOUBT_TIME + random_u32(a->s->random) % DOUBT_TIME;
+	doubt->error = error;
+	set_timer(a);
+}
+
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 {
+	a->setup.doubt.ask_at = 0; /* whatever it is, the chunk leaves once more */
+	if (a->setup.t1 > now) {
+		set_timer(a);
+		resend_elsewhere(a);
+		return;
+	}
 	if (now - a->setup.since >= a->s->config.connect_limit) {
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
@@ -128,7 +162,7 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 	sctp_inflight_all_lost(a); /* DATA that rode behind the COOKIE ECHO rides again */
 	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
-	sctp_handshake_elsewhere(a);
+	resend_elsewhere(a);
 }
 
 void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint32_t rwnd,
@@ -237,6 +271,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_rtt_sample(&a->path->rtt, in->now - a->setup.sent);
 	a->state = SCTP_COOKIE_ECHOED;
 	a->setup.resent = false;
+	a->setup.doubt = (struct sctp_doubt){ 0 }; /* it was about the INIT, which is answered */
 	a->pending = SCTP_PEND_COOKIE_ECHO;
 	arm(a, in->now);
 	sctp_assoc_ready(a);
@@ -250,7 +285,7 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_stop(a, SCTP_TIMER_SETUP);
 	a->pending &= ~(SCTP_PEND_INIT | SCTP_PEND_COOKIE_ECHO);
 	sctp_handshake_drop_cookie(a);
-	a->setup.refused = 0;
+	a->setup.doubt = (struct sctp_doubt){ 0 };
 	a->path->rtt.backoff = 0;
 	sctp_path_start(a, now);
 	sctp_mtu_start(a, a->path);

@@ -22,6 +22,18 @@ enum sctp_role {
 	SCTP_ROLE_CROSSED, /* we, and the peer as well */
 };
 
+/*
+ * Somebody said that the peer cannot be reached. Anybody may say so who has seen a packet of ours, so another
+ * one is sent, and only an error that comes behind that one is believed.
+ */
+struct sctp_doubt {
+	int error;	 /* -errno, what was said; 0: nothing */
+	uint64_t ask_at; /* when the other packet leaves, ns; 0: it has left, or there is no doubt */
+};
+
+#define SCTP_REASON_LEN                                                                            \
+	48 /* bytes of a peer's reason for its ABORT that are kept, with a final zero */
+
 struct sctp_handshake {
 	enum sctp_role role;
 	bool resent; /* the INIT or COOKIE ECHO left twice, so its answer gives no RTT (Karn) */
@@ -32,26 +44,32 @@ struct sctp_handshake {
 	uint32_t init_rwnd; /* a_rwnd of our INIT, so that it is sent again unchanged */
 	uint32_t init_tsn;  /* our Initial TSN */
 	uint32_t peer_init_tsn;
-	unsigned int refused; /* hints that nobody is there, since we began to connect */
-	unsigned int stale;   /* cookies that the peer found stale, since we began to connect */
-	uint64_t since;	      /* when the first INIT was sent, ns */
-	uint64_t sent;	      /* when the present INIT or COOKIE ECHO was sent first, ns */
-	uint8_t *cookie;      /* to be echoed; NULL but in COOKIE-ECHOED */
+	struct sctp_doubt doubt;
+	char reason[SCTP_REASON_LEN]; /* of the ABORT that ended the attempt, if it is text */
+	unsigned int stale; /* cookies that the peer found stale, since we began to connect */
+	uint64_t since;	    /* when the first INIT was sent, ns */
+	uint64_t sent;	    /* when the present INIT or COOKIE ECHO was sent first, ns */
+	uint64_t t1;	    /* when T1 expires, ns */
+	uint8_t *cookie;    /* to be echoed; NULL but in COOKIE-ECHOED */
 	size_t cookie_len;
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives, ns, or 0 */
 };
 
 /* Sends an INIT under a new tag and enters COOKIE-WAIT. */
 void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
-/* T1 has expired: sends again what was not answered. Ends the association after connect_limit. */
+/*
+ * T1 has expired, or an error is to be confirmed: sends again what was not answered. Ends the association after
+ * connect_limit.
+ */
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
 /* Has INIT or COOKIE ECHO, whichever waits for its answer, sent again at once. */
 void sctp_handshake_resend(struct sctp_assoc *a);
 /*
- * Does the same when there is a sign that nobody is where the chunk went: a COOKIE ECHO goes to the
- * next of the peer's addresses (RFC 9260 5.1, 6.4).
+ * An ICMP error says that INIT or COOKIE ECHO did not reach the peer, and why (-errno). The chunk leaves once
+ * more after a short time, which nobody can know in advance; a COOKIE ECHO to the next of the peer's addresses
+ * (RFC 9260 5.1, 6.4). Ends the association if it has left since an earlier error.
  */
-void sctp_handshake_elsewhere(struct sctp_assoc *a);
+void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now);
 /*
  * Begins anew after a Stale Cookie error in COOKIE-ECHOED (RFC 9260 5.2.6): with an INIT at once, or,
  * if that is not the first such error, when T1 expires. Ends the association when connect_limit is

@@ -20,7 +20,6 @@
 #include "sctp/mtu.h"
 #include "wire/sctp_init.h"
 
-#define REFUSED_MAX 3u	       /* hints that nobody is there, until we give up connecting */
 #define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard in RTO.Max (9.2) */
 
 void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
@@ -155,17 +154,13 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
-/* Somebody said that the peer is gone. May end the association. */
-static void hint(struct sctp_assoc *a, uint64_t now)
+/*
+ * Somebody said that the peer is gone. An established association waits for routers and firewalls to change
+ * their minds, as TCP's do; but when nobody has the port any more, it asks.
+ */
+static void hint(struct sctp_assoc *a, int error, uint64_t now)
 {
-	if (sctp_in_states(a, SCTP_STATES_SETUP)) {
-		if (++a->setup.refused >= REFUSED_MAX)
-			sctp_assoc_end(a, -ECONNREFUSED);
-		else
-			sctp_handshake_elsewhere(a);
-		return;
-	}
-	if (!sctp_in_states(a, SCTP_STATES_UP) || a->path->health.ticks)
+	if (error != -ECONNREFUSED || !sctp_in_states(a, SCTP_STATES_UP) || a->path->health.ticks)
 		return;
 	a->path->health.ticks = SCTP_PROBE_TICKS;
 	a->path->health.unanswered++;
@@ -187,7 +182,9 @@ static bool is_quoted(const struct sctp_assoc *a, const uint8_t *quoted, size_t 
 
 	if (tag)
 		return tag == a->peer_tag;
-	return len >= QUOTED_INIT && quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
+	/* What became of an INIT that was answered does not matter any more (ICMP8). */
+	return a->state == SCTP_COOKIE_WAIT && len >= QUOTED_INIT &&
+	       quoted[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_INIT &&
 	       get_be32(quoted + QUOTED_INIT - 4) == a->local_tag;
 }
 
@@ -210,13 +207,17 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 	return a;
 }
 
-void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
-		      size_t len, uint64_t now)
+void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int error,
+		      const uint8_t *quoted, size_t len, uint64_t now)
 {
 	struct sctp_assoc *a = sctp_path_quoted(ep, to, quoted, len);
 
-	if (a && ip_addr_equal(&a->path->addr.remote, &to->remote))
-		hint(a, now);
+	if (!a || !ip_addr_equal(&a->path->addr.remote, &to->remote))
+		return;
+	if (sctp_in_states(a, SCTP_STATES_SETUP))
+		sctp_handshake_unreachable(a, error, now);
+	else
+		hint(a, error, now);
 }
 
 /*

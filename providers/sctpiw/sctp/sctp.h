@@ -196,15 +196,16 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 		size_t len, uint64_t now, struct sctp_rx *rx);
 
 /*
- * An ICMP error said that nobody listens at this path's remote end. That is a hint and not trusted
- * alone: while connecting, INIT is sent again at once and the third hint gives up with
- * -ECONNREFUSED; later, the path is probed, and the association given up with -ECONNRESET when
- * nothing answers for 1 s. quoted: the first len bytes of our packet, as far as the error quotes it.
- * The hint counts only if they have the verification tag of an association, or are of its INIT
- * (RFC 9260 10): 8 bytes at least, or 20.
+ * An ICMP error said that a packet did not reach this path's remote end, and why: -ECONNREFUSED
+ * (nobody listens there), or any -errno that TCP has for it. That is a hint and not trusted alone.
+ * While connecting, INIT is sent again after some 10 ms, and if that is answered by another error,
+ * the association is given up with that error. Later, only -ECONNREFUSED counts: the path is probed,
+ * and the association given up with -ECONNRESET when nothing answers for 1 s. quoted: the first len
+ * bytes of our packet, as far as the ICMP error quotes it. The hint counts only if they have the
+ * verification tag of an association, or are of its INIT (RFC 9260 10): 8 bytes at least, or 20.
  */
-void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, const uint8_t *quoted,
-		      size_t len, uint64_t now);
+void sctp_unreachable(struct sctp_endpoint *ep, const struct path_addr *to, int error,
+		      const uint8_t *quoted, size_t len, uint64_t now);
 
 /*
  * A packet was too long for the path, which takes mtu bytes (whole IP packets). quoted: as above.
@@ -225,9 +226,9 @@ struct sctp_event {
 	struct sctp_assoc *assoc; /* still readable until the next call */
 	void *user;
 	/*
-	 * Of SCTP_EVENT_LOST: -ECONNREFUSED (ABORT, or nobody there, while connecting), -ETIMEDOUT,
-	 * -ECONNRESET (ABORT, or killed), -EPROTO (no or another adaptation indication, or the peer
-	 * violated the protocol).
+	 * Of SCTP_EVENT_LOST: -ECONNREFUSED (ABORT, or nobody there, while connecting), -EHOSTUNREACH
+	 * and the like (sctp_unreachable()), -ETIMEDOUT, -ECONNRESET (ABORT, or killed), -EPROTO (no or
+	 * another adaptation indication, or the peer violated the protocol).
 	 */
 	int error;
 };
@@ -259,6 +260,14 @@ const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a);
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* Whether the handshake is complete. */
 bool sctp_assoc_is_up(const struct sctp_assoc *a);
+/* Whether something has come for our INIT, be it an ICMP error, or the peer has sent one of its own. */
+bool sctp_assoc_is_answered(const struct sctp_assoc *a);
+/*
+ * Of an association that was lost while it was set up, with its event: whether an ICMP error ended it, and
+ * what the peer gave as its reason for an ABORT; "": nothing.
+ */
+bool sctp_assoc_is_unreachable(const struct sctp_assoc *a);
+const char *sctp_assoc_reason(const struct sctp_assoc *a);
 /* The number of stream pairs that both sides can use; valid once up. */
 unsigned int sctp_assoc_streams(const struct sctp_assoc *a);
 /* Whether nothing that was taken from the user waits for an acknowledgement. */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "conn/unanswered.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "conn/conn.h"
+#include "log/log.h"
+#include "util/sockaddr.h"
+
+void unanswered_init(struct conn_unanswered *u)
+{
+	memset(u, 0, sizeof(*u));
+	list_init(&u->list);
+}
+
+void unanswered_tell(struct conn *c, const struct ip_addr *peer, uint16_t port, const char *format,
+		     ...)
+{
+	struct conn_unanswered *u = &c->unanswered;
+	char line[UNANSWERED_LINE];
+	va_list args;
+
+	if (u->told_port == port && ip_addr_equal(&u->told, peer))
+		return;
+	u->told = *peer;
+	u->told_port = port;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	log_error("%s", line);
+}
+
+const char *unanswered_cause(const struct conn *c, const struct path_addr *to, char *buf,
+			     size_t len)
+{
+	if (to->udp_port)
+		snprintf(
+			buf, len,
+			"the host is down, a firewall drops UDP to port %u, or what has that port is "
+			"no program of sctpiw, or one that is stopped",
+			to->udp_port);
+	else
+		snprintf(
+			buf, len,
+			"the host is down, a firewall drops IP protocol 132 (SCTP), or no program there "
+			"has the port with llp = %s",
+			config_carrier_name(c->config->carrier));
+	return buf;
+}
+
+/* ---- silence ---- */
+
+void unanswered_begin(struct conn_assoc *a, const struct path_addr *to, uint16_t port)
+{
+	a->attempt.since = a->ep->conn->now;
+	a->attempt.to = *to;
+	a->attempt.port = port;
+	list_add_tail(&a->ep->conn->unanswered.list, &a->attempt.node);
+}
+
+void unanswered_up(struct conn_assoc *a)
+{
+	struct conn_unanswered *u = &a->ep->conn->unanswered;
+
+	/* Should the peer be gone later on, that is news. */
+	if (u->told_port == a->attempt.port && ip_addr_equal(&u->told, &a->attempt.to.remote))
+		u->told_port = 0;
+	list_del(&a->attempt.node);
+	a->attempt.since = 0;
+}
+
+static struct conn_assoc *oldest(const struct conn *c)
+{
+	if (list_empty(&c->unanswered.list))
+		return NULL;
+	return list_entry(c->unanswered.list.next, struct conn_assoc, attempt.node);
+}
+
+uint64_t unanswered_next_timeout(const struct conn *c)
+{
+	const struct conn_assoc *a = oldest(c);
+
+	return a ? a->attempt.since + UNANSWERED_TIME : TIME_NEVER;
+}
+
+static struct transport_attempt state_of(const struct conn_assoc *a)
+{
+	struct transport_attempt state = { .reason = "" };
+
+	if (a->ep->conn->transport->attempt)
+		a->ep->conn->transport->attempt(a, &state);
+	return state;
+}
+
+/* QPs connected out of band have a clock of their own (oob.c): perhaps nobody waits for them yet. */
+static void tell_silence(struct conn_assoc *a)
+{
+	const struct path_addr *to = &a->attempt.to;
+	char peer[SOCKADDR_TEXT], cause[UNANSWERED_LINE];
+
+	if (list_empty(&a->waiting) || state_of(a).answered)
+		return;
+	unanswered_tell(a->ep->conn, &to->remote, a->attempt.port,
+			"rdma_connect() waits for %s, which has not answered for %u s: %s",
+			sockaddr_text_ip(&to->remote, a->attempt.port, peer),
+			(unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
+			unanswered_cause(a->ep->conn, to, cause, sizeof(cause)));
+}
+
+void unanswered_timers(struct conn *c)
+{
+	while (unanswered_next_timeout(c) <= c->now) {
+		struct conn_assoc *a = oldest(c);
+
+		list_del(&a->attempt.node);
+		tell_silence(a);
+	}
+}
+
+/* ---- refusals ---- */
+
+/* What a peer says of its settings, when it was asked by another way than its own (wire.md). */
+#define SETTINGS "sctpiw: llp = "
+
+/* The peer has another llp, and says so. */
+static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
+{
+	struct conn *c = a->ep->conn;
+
+	unanswered_tell(
+		c, &a->attempt.to.remote, a->attempt.port,
+		"%s refuses: its program was started with llp = %s, and this one with llp = %s; "
+		"start both with the same%s",
+		peer, theirs, config_carrier_name(c->config->carrier),
+		strstr(theirs, "UDP port") ? ", or this one with that encap-port" : "");
+}
+
+/* Nobody is at a UDP port that the user has named. */
+static void tell_encap_port(struct conn_assoc *a, const char *peer)
+{
+	unsigned int port = a->attempt.to.udp_port;
+
+	unanswered_tell(
+		a->ep->conn, &a->attempt.to.remote, a->attempt.port,
+		"%s is not behind UDP port %u, where encap-port = %u has this program look for "
+		"it; a program with llp = udp has the UDP port of its own number: encap-port = same",
+		peer, port, port);
+}
+
+/* The peer's host takes no SCTP without UDP. */
+static void tell_no_sctp(struct conn_assoc *a, const char *peer)
+{
+	struct conn *c = a->ep->conn;
+
+	unanswered_tell(
+		c, &a->attempt.to.remote, a->attempt.port,
+		"%s is not there: no program of that host has llp = %s; if the one of that port has "
+		"llp = udp, this one needs it, too",
+		peer, config_carrier_name(c->config->carrier));
+}
+
+void unanswered_over(struct conn_assoc *a, int error)
+{
+	const struct path_addr *to = &a->attempt.to;
+	struct conn *c = a->ep->conn;
+	struct transport_attempt state;
+	char peer[SOCKADDR_TEXT];
+
+	list_del(&a->attempt.node);
+	if (!a->attempt.since)
+		return;
+	state = state_of(a);
+	sockaddr_text_ip(&to->remote, a->attempt.port, peer);
+	if (!strncmp(state.reason, SETTINGS, strlen(SETTINGS)))
+		tell_llp(a, peer, state.reason + strlen(SETTINGS));
+	else if (error == -ECONNREFUSED && to->udp_port && c->config->encap_port > 0)
+		tell_encap_port(a, peer);
+	else if (error == -ECONNREFUSED && !to->udp_port && state.unreachable)
+		tell_no_sctp(a, peer);
+	else if (state.unreachable)
+		log_info("%s cannot be reached: %s", peer,
+			 error == -ECONNREFUSED ? "no program there has that UDP port" :
+						  strerror(-error));
+}
