@@ -194,6 +194,25 @@ def encap_port(link):
         must_say(client, f":{port} is not behind UDP port {wrong}", "encap-port = same")
 
 
+def kernel_behind(link):
+    """The server has the kernel's SCTP, whose UDP port is another one, and the client does not know."""
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    client = rping(link, link.address, port, env={"SCTPIW_ENCAP_PORT": "same"})
+    must_fail(client, 111)
+    must_say(client, f":{port}", f"llp = kernel behind UDP port {link.encap_port}", "this one with that encap-port")
+    rping(link, link.address, port, env={"SCTPIW_ENCAP_PORT": str(link.encap_port)}).expect(SOON)
+
+
+def kernel_routes(link):
+    """The client has the kernel's SCTP, and a router has no way."""
+    for argv in ["sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"], ["ip", "route", "add", "unreachable", "10.84.0.1"]:
+        subprocess.run(argv, check=True)
+    link.run(["ip", "route", "add", "10.84.0.0/24", "via", link.address])
+    must_fail(rping(link, "10.84.0.1", free_port()), 113)
+
+
 # ---- errors that are not true ----
 
 def quote(family, ip_packet, tag):
@@ -256,6 +275,8 @@ CASES = [
     ("other-llp", other_llp),
     ("encap-port", encap_port),
     ("forged", forged),
+    ("kernel-behind", kernel_behind),
+    ("kernel-routes", kernel_routes),
 ]
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@
  *   can be told from "not all" (kernel_sctp_tx.c).
  * - It retransmits for as long as it likes; here, a peer is lost when no packet of it has come for
  *   config.silent_limit. The peer's kernel may answer for a process that is stopped.
- * - An ICMP error is told as the socket's error. Before the association is up it ends the attempt;
- *   later it is a hint, and a HEARTBEAT that is not answered within a second confirms it.
+ * - An ICMP error is told as the socket's error, once the kernel has found the tag in it. Before the
+ *   association is up it ends the attempt: at once if nobody has the port, else when the INIT that T1
+ *   sends has an error, too. Later it is a hint, and a HEARTBEAT that is not answered within a second
+ *   confirms it.
  */
 #ifndef SCTPIW_NET_KERNEL_SCTP_H
 #define SCTPIW_NET_KERNEL_SCTP_H
@@ -42,7 +44,8 @@ extern const struct transport transport_kernel_sctp;
 /* What entries of the epoll set point to. */
 struct kernel_sctp_socket {
 	int fd;
-	struct kernel_sctp_assoc *assoc; /* whose socket it is; NULL: a listener's */
+	struct kernel_sctp_assoc *assoc; /* whose socket it is; NULL: a listener's, or a signpost */
+	struct endpoint *signpost;	 /* whose signpost it is (signpost.h), or NULL */
 };
 
 struct kernel_sctp_listener {
@@ -57,6 +60,8 @@ struct kernel_sctp_listener {
 struct kernel_sctp_endpoint {
 	struct kernel_sctp_listener own; /* holds the port, whether it listens or not */
 	struct list_node listeners;	 /* kernel_sctp_listener.node */
+	struct kernel_sctp_socket
+		post; /* fd -1: nobody listens, or something else has the UDP port */
 };
 
 struct kernel_sctp_msg {
@@ -81,7 +86,7 @@ struct kernel_sctp_tx {
 struct kernel_sctp_silence {
 	int64_t packets; /* of the peer, when they were counted last */
 	uint64_t heard; /* when there were new ones; before the association is up: when it was opened */
-	uint64_t probed; /* since when an ICMP hint is unconfirmed; 0: there is none */
+	uint64_t probed; /* since when an ICMP error is unconfirmed; 0: there is none */
 };
 
 /* conn_assoc.state. It is freed at the end of a pass, since epoll may have named it already. */

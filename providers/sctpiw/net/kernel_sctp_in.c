@@ -10,12 +10,15 @@
 #include "net/kernel_sctp_port.h"
 #include "net/kernel_sctp_socket.h"
 #include "net/kernel_sctp_tx.h"
+#include "net/signpost.h"
 #include "sys/sys.h"
 
 #define EPOLL_BATCH 16
 /* With so many associations a poller asks their sockets; it asks epoll in one of so many passes. */
 #define DIRECT_ASSOCS 2
 #define DIRECT_PASSES 16
+/* Errors that are so far apart are about different INITs. */
+#define ANOTHER_INIT (500 * NSEC_PER_MSEC)
 
 static void set_interest(struct kernel_sctp_assoc *ka)
 {
@@ -108,11 +111,21 @@ static void act(struct kernel_sctp_assoc *ka, enum kernel_sctp_rx_verdict verdic
 	}
 }
 
+/* Whether an error came for another INIT than the first error did: T1 is long. */
+static bool is_confirmed(struct kernel_sctp_assoc *ka)
+{
+	uint64_t now = conn_of(ka)->now;
+
+	if (!ka->silence.probed)
+		ka->silence.probed = now;
+	return now - ka->silence.probed >= ANOTHER_INIT;
+}
+
 static void on_error(struct kernel_sctp_assoc *ka, int error)
 {
 	if (!kernel_sctp_is_up(ka)) {
-		/* Other kinds of unreachability may pass. */
-		if (error == -ECONNREFUSED || error == -ETIMEDOUT)
+		/* Routers and firewalls are asked twice. */
+		if (error == -ECONNREFUSED || error == -ETIMEDOUT || is_confirmed(ka))
 			kernel_sctp_over(ka, error, false);
 		return;
 	}
@@ -192,6 +205,10 @@ static bool receive_socket(struct conn *c, struct kernel_sctp_socket *sock, uint
 {
 	struct kernel_sctp_assoc *ka = sock->assoc;
 
+	if (sock->signpost) {
+		signpost_answer(sock->signpost, sock->fd);
+		return false;
+	}
 	if (!ka)
 		return kernel_sctp_accept_some(list_entry(sock, struct kernel_sctp_listener, sock));
 	/* The association ended with an earlier entry of this batch. */

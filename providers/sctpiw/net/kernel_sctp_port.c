@@ -11,6 +11,7 @@
 #include "net/carrier_socket.h"
 #include "net/kernel_sctp.h"
 #include "net/kernel_sctp_socket.h"
+#include "net/signpost.h"
 #include "sys/sys.h"
 #include "util/sockaddr.h"
 
@@ -31,6 +32,7 @@ int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 	ke->own.ep = ep;
 	list_init(&ke->own.node);
 	list_init(&ke->listeners);
+	ke->post = (struct kernel_sctp_socket){ .fd = -1, .signpost = ep };
 	ret = sys_bind(ke->own.sock.fd, addr, sockaddr_len(addr));
 	if (!ret)
 		ret = sys_getsockname(ke->own.sock.fd, &ep->bound.local);
@@ -57,6 +59,35 @@ static struct kernel_sctp_listener *listener_of(struct list_node *node)
 	return list_entry(node, struct kernel_sctp_listener, node);
 }
 
+/* Peers with llp = udp are told what is wrong, if the UDP port is free. */
+static void open_signpost(struct endpoint *ep)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+	int fd;
+
+	if (ke->post.fd >= 0)
+		return;
+	fd = signpost_open((struct sockaddr *)&ep->bound.local, ep->bound.v6only);
+	if (fd < 0)
+		return;
+	ke->post.fd = fd;
+	if (kernel_sctp_watch(ep->conn, &ke->post, EPOLL_CTL_ADD, EPOLLIN)) {
+		sys_close(fd);
+		ke->post.fd = -1;
+	}
+}
+
+static void close_signpost(struct endpoint *ep)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+
+	if (ke->post.fd < 0)
+		return;
+	kernel_sctp_watch(ep->conn, &ke->post, EPOLL_CTL_DEL, 0);
+	sys_close(ke->post.fd);
+	ke->post.fd = -1;
+}
+
 void kernel_sctp_close(struct endpoint *ep)
 {
 	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
@@ -71,6 +102,7 @@ void kernel_sctp_close(struct endpoint *ep)
 		sys_close(l->sock.fd);
 		free(l);
 	}
+	close_signpost(ep);
 	sys_close(ke->own.sock.fd);
 	free(ke);
 }
@@ -86,7 +118,8 @@ void kernel_sctp_forget(struct endpoint *ep)
 		listener_of(node)->sock.fd = -1;
 	}
 	sys_close(ke->own.sock.fd);
-	ke->own.sock.fd = -1;
+	sys_close(ke->post.fd);
+	ke->own.sock.fd = ke->post.fd = -1;
 	list_for_each(node, &ep->assocs) {
 		struct kernel_sctp_assoc *ka = list_entry(node, struct conn_assoc, node)->state;
 
@@ -245,11 +278,13 @@ static int start_listening(struct kernel_sctp_listener *l)
 	if (ret)
 		return ret;
 	ret = kernel_sctp_watch(l->ep->conn, &l->sock, EPOLL_CTL_ADD, EPOLLIN);
-	if (ret)
+	if (ret) {
 		sys_listen(l->sock.fd, 0);
-	else
-		list_add_tail(&kernel_sctp_endpoint(l->ep)->listeners, &l->node);
-	return ret;
+		return ret;
+	}
+	list_add_tail(&kernel_sctp_endpoint(l->ep)->listeners, &l->node);
+	open_signpost(l->ep);
+	return 0;
 }
 
 int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
@@ -266,6 +301,7 @@ int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
 	kernel_sctp_watch(ep->conn, &own->sock, EPOLL_CTL_DEL, 0);
 	list_del(&own->node);
 	own->paused = false;
+	close_signpost(ep);
 	return sys_listen(own->sock.fd, 0);
 }
 
