@@ -147,7 +147,8 @@ def silence(link):
         must_fail(given_up, 110)
         client.wait_for_output("sctpiw:", SOON)
     for program in client, given_up:
-        must_say(program, "rdma_connect() waits for", f"{link.address}", f":{port}", "3 s", "firewall", f"UDP to port {port}")
+        must_say(program, "rdma_connect() waits for", f"{link.address}", f":{port}", "3 s", "firewall", f"UDP to port {port}",
+                 "sctpiw doctor")
     client.expect(30)
     server.expect(SOON)
 

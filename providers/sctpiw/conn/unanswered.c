@@ -101,15 +101,18 @@ static struct transport_attempt state_of(const struct conn_assoc *a)
 static void tell_silence(struct conn_assoc *a)
 {
 	const struct path_addr *to = &a->attempt.to;
+	/* It asks at the UDP port that it is given. */
+	bool doctor = to->udp_port == a->attempt.port;
 	char peer[SOCKADDR_TEXT], cause[UNANSWERED_LINE];
 
 	if (list_empty(&a->waiting) || state_of(a).answered)
 		return;
+	sockaddr_text_ip(&to->remote, a->attempt.port, peer);
 	unanswered_tell(a->ep->conn, &to->remote, a->attempt.port,
-			"rdma_connect() waits for %s, which has not answered for %u s: %s",
-			sockaddr_text_ip(&to->remote, a->attempt.port, peer),
-			(unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
-			unanswered_cause(a->ep->conn, to, cause, sizeof(cause)));
+			"rdma_connect() waits for %s, which has not answered for %u s: %s%s%s",
+			peer, (unsigned int)(UNANSWERED_TIME / NSEC_PER_SEC),
+			unanswered_cause(a->ep->conn, to, cause, sizeof(cause)),
+			doctor ? "; look with: sctpiw doctor " : "", doctor ? peer : "");
 }
 
 void unanswered_timers(struct conn *c)
