@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """ICMP and ICMPv6 errors of all kinds, forged, cut and true, and IP packets as no host sends them."""
+import itertools
 import os
 import random
 import socket
@@ -154,33 +155,36 @@ def packets(link):
     peer = Peer(link).call(victim.port)
     session = peer.session(1).accept()
     wire = Wire(link, victim)
-    here, stranger = link.address, 4000
+    here, strangers = link.address, itertools.count(4000)
     init = sctp.init(0x99, 65536, 5, 5, 1, sctp.ADAPTATION)
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as mouth:
         mouth.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
 
         def shoot(name, most, source, destination, ports, tag, body, **how):
-            """most: the packets that the victim may answer with."""
+            """most: the packets that the victim may answer with, to that port and with that tag or the INIT's."""
             wire.heard()
             packet = wrap(*ports, sctp.packet(*ports, tag, body))
             with harness.contextlib.suppress(OSError):  # the host does not let it out
                 mouth.sendto(ip4(source, destination, packet, **how), (destination, 0))
             time.sleep(0.02)
-            answers = [p for _, p in wire.heard() if p[:4] != struct.pack("!HH", victim.port, peer.port)]
+            to_it = [struct.pack("!HHL", *reversed(ports), vtag) for vtag in (tag, 0x99)]
+            answers = [p for _, p in wire.heard() if p[:8] in to_it]
             answers = [p for p in answers if p != sctp.packet(*ports, tag, body)]
             check(name, len(answers) <= most, f"{len(answers)} answers, the first {answers[:1]}")
 
         own = victim.port, victim.port
-        for kind, body in ((sctp.SHUTDOWN_ACK, b""), (sctp.DATA, bytes(16)), (sctp.COOKIE_ECHO, bytes(160)),
-                           (sctp.INIT_ACK, bytes(100)), (sctp.ERROR, bytes(8)), (sctp.HEARTBEAT, bytes(8))):
-            shoot(f"from itself, {kind}", 1, here, here, own, 5, sctp.chunk(kind, 0, body))
+        for tag, (kind, body) in enumerate((
+                (sctp.SHUTDOWN_ACK, b""), (sctp.DATA, bytes(16)), (sctp.COOKIE_ECHO, bytes(160)),
+                (sctp.INIT_ACK, bytes(100)), (sctp.ERROR, bytes(8)), (sctp.HEARTBEAT, bytes(8))), start=5):
+            shoot(f"from itself, {kind}", 1, here, here, own, tag, sctp.chunk(kind, 0, body))
         shoot("an INIT from itself", 2, here, here, own, 0, init)
         for nobody in "127.255.255.255", "255.255.255.255", "224.0.0.1":
-            shoot(f"to {nobody}", 0, here, nobody, (stranger, victim.port), 0, init)
+            shoot(f"to {nobody}", 0, here, nobody, (next(strangers), victim.port), 0, init)
         for port in 0, victim.port:
             shoot("from port 0", 0, here, here, (0, port), 0, init)
         for options in b"\1" * 40, b"\x07\x27\x04" + bytes(37), b"\xff" * 4:
-            shoot("options", 1, here, here, (stranger, victim.port), 0, init, options=options)
+            shoot("options", 1, here, here, (next(strangers), victim.port), 0, init, options=options)
+        stranger = next(strangers)
         # SCTP's checksum is 0, and so is that of UDP, which may be.
         bare = sctp.packet(stranger, victim.port, 0, init)
         wire.heard()
