@@ -33,6 +33,7 @@ LEFT_OUT = {
     "./build.sh rpm": "takes minutes; ./build.sh test runs it",
     "sudo dnf install ./build/dist/sctpiw-0.2.0-1.x86_64.rpm ./build/dist/sctpiw-libs-0.2.0-1.x86_64.rpm":
         "needs Fedora; ./build.sh rpm runs what it would install",
+    "sctpiw stat --watch=5": "does not end; e2e.stat interrupts it",
 }
 MPI = "build/bin/e2e-mpi"
 # What is typed here instead of what a document has.
