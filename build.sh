@@ -58,7 +58,8 @@ wrong_usage() { say "$*; ./build.sh --help tells more"; exit 2; }
 have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 
 # What is checked, and the package that has it in Debian and Ubuntu, and in Fedora and RHEL (-: none
-# has it there, and the tests that need it say that they are skipped).
+# has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release
+# has it, with the same consequence).
 # A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
 # cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc finds; mod: a module of Python
 BUILD_NEEDS='
@@ -118,6 +119,10 @@ cmd fish              fish               fish
 cmd g++               g++                gcc-c++
 mod pyverbs           python3-pyverbs    python3-pyverbs
 cmd linux.uml         user-mode-linux    -
+cmd dtest             dapl2-utils?       -
+cmd qemu-system-x86_64 qemu-system-x86   qemu-system-x86-core
+pc  libiscsi          libiscsi-dev       libiscsi-devel
+pc  librpma           librpma-dev        librpma-devel
 '
 LINT_NEEDS='
 cmd clang-format      clang-format       clang-tools-extra
@@ -194,20 +199,30 @@ as_root() { # WHAT COMMAND...
 	quietly "$what" packages "${sudo[@]}" "$@"
 }
 
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+
+# Whether the table says that not every release has the package, and this one has not.
+is_left_out() {
+	[ "${1%\?}" != "$1" ] && compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null && ! has_candidate "${1%\?}"
+}
+
 apt_install() {
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o APT::Status-Fd=1) package
-	local install=("${apt[@]}" install -y --no-install-recommends "$@")
+	local install=("${apt[@]}" install -y --no-install-recommends)
 
 	if [ "$(id -u)" != 0 ] && ! have sudo; then
 		die "these packages are missing, and there is no sudo. As root, type:
-    apt-get update && apt-get install --no-install-recommends $*"
+    apt-get update && apt-get install --no-install-recommends ${*%\?}"
 	fi
 	for package; do
 		# No candidate: there are no package lists yet.
-		if ! apt-cache policy "$package" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+		if ! has_candidate "${package%\?}"; then
 			as_root "reading package lists" "${apt[@]}" update
 			break
 		fi
+	done
+	for package; do
+		is_left_out "$package" || install+=("${package%\?}")
 	done
 	as_root "installing packages" "${install[@]}" && return
 	say "trying again with fresh package lists"
@@ -222,6 +237,7 @@ ensure() { # tables of needs
 	while read -r kind what debian fedora; do
 		[ -n "$kind" ] || continue
 		if [ $column = 4 ] && [ "$fedora" = - ]; then continue; fi
+		if [ $column = 3 ] && is_left_out "$debian"; then continue; fi
 		is_there "$kind" "$what" || missing+=("$kind $what $debian $fedora")
 	done <<<"$*"
 	[ ${#missing[@]} -gt 0 ] || return 0
@@ -231,18 +247,33 @@ ensure() { # tables of needs
 	fi
 	mapfile -t packages < <(printf '%s\n' "${missing[@]}" | cut -d' ' -f$column | sort -u)
 	if [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
-		die "missing packages: ${packages[*]}"
+		die "missing packages: ${packages[*]%\?}"
 	fi
 	if [ $column = 3 ]; then apt_install "${packages[@]}"; else as_root "installing packages" dnf install -y "${packages[@]}"; fi
 	for what in "${missing[@]}"; do
-		read -r kind what _ _ <<<"$what"
-		is_there "$kind" "$what" || die "$what is still missing after ${packages[*]} was installed"
+		read -r kind what debian _ <<<"$what"
+		is_there "$kind" "$what" || { [ $column = 3 ] && is_left_out "$debian"; } ||
+			die "$what is still missing after ${packages[*]} was installed"
 	done
 }
 
 # Debian has clang's runtime libraries in a package of its own for each version.
 ensure_fuzzer() {
 	ensure "fuzzer libfuzzer libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev compiler-rt"
+}
+
+# Debian starts the daemon of a tgt that is installed, which listens on all addresses. It is unpacked only.
+ensure_tgt() {
+	if have tgtd || [ -x build/tgt/usr/sbin/tgtd ]; then return 0; fi
+	if ! have apt-get; then
+		ensure "cmd tgtd tgt scsi-target-utils"
+	elif [ -n "${SCTPIW_NO_INSTALL:-}" ]; then
+		die "missing package, which need not be installed: tgt"
+	else
+		say "unpacking tgt in build/tgt"
+		mkdir -p build/tgt
+		(cd build/tgt && apt-get -q -o APT::Sandbox::User="$(id -un)" download tgt && dpkg-deb -x tgt_*.deb .) >&2
+	fi
 }
 
 # Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
@@ -514,6 +545,7 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS$LINT_NEEDS$COVERAGE_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS$RPM_NEEDS"
 		ensure_python_tests
 		ensure_fuzzer
+		ensure_tgt
 		run_tests "$@"
 		;;
 	bench)

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared on both sides.
+
+The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory."""
+import filecmp
+import json
+import os
+import socket
+import sys
+import time
+
+import harness
+from harness import Failure, free_port, need, start
+
+MEMORY = 256 << 20
+FILLED_AT, FILLED = 16 << 20, 192 << 20
+BIOS = 65536
+WRITTEN_AT = 0x10000  # by the loop
+# mov $0x1000, %ax; mov %ax, %es; stosw; inc %ax; jmp to stosw. %di goes round in 64 KiB.
+LOOP = bytes.fromhex("b80010 8ec0 ab 40 ebfc")
+RESET = 0xfff0  # where the processor begins, in the BIOS
+TO_LOOP = bytes.fromhex("e9 0d00")  # jmp to 0x10000, which is the beginning of the BIOS
+
+
+class Monitor:
+    """Talks QMP to a QEMU."""
+
+    def __init__(self, path, program):
+        deadline = time.monotonic() + 20 * harness.SLOW
+        self.socket = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.socket.connect(str(path))
+                break
+            except OSError:
+                if not program.running() or time.monotonic() > deadline:
+                    raise Failure(f"{program.name} has no monitor: {program.output()}") from None
+                time.sleep(0.05)
+        self.socket.settimeout(60 * harness.SLOW)
+        self.lines = self.socket.makefile()
+        self.lines.readline()
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n")
+        while True:
+            answer = json.loads(self.lines.readline() or '{"error": "it is gone"}')
+            if "error" in answer:
+                raise Failure(f"{command}: {answer['error']}")
+            if "return" in answer:
+                return answer["return"]
+
+    def save(self, address, size, name):
+        """Writes the guest's memory to a file, and returns its path."""
+        path = harness.log_file(name)
+        self.ask("pmemsave", val=address, size=size, filename=str(path))
+        return path
+
+
+def files():
+    """The BIOS, and random bytes for the memory."""
+    bios, fill = harness.log_file("bios"), harness.log_file("fill")
+    code = bytearray(LOOP.ljust(BIOS, b"\xf4"))
+    code[RESET:RESET + len(TO_LOOP)] = TO_LOOP
+    bios.write_bytes(code)
+    fill.write_bytes(os.urandom(FILLED))
+    return bios, fill
+
+
+def qemu(name, link, side, bios, *options):
+    """Starts a QEMU without a guest's system, and returns it with its monitor."""
+    path = harness.log_file(f"{name}.socket")
+    program = start(name, ["qemu-system-x86_64", "-M", "pc,accel=tcg", "-m", MEMORY >> 20, "-nodefaults", "-display", "none",
+                           "-bios", bios, "-qmp", f"unix:{path},server=on,wait=off", *options], link, side)
+    return program, Monitor(path, program)
+
+
+def must_come_to(state, monitor):
+    """Waits for the end of the migration."""
+    deadline = time.monotonic() + 60 * harness.SLOW
+    while True:
+        info = monitor.ask("query-migrate")
+        if info.get("status") == state:
+            return info
+        if info.get("status") == "failed" or time.monotonic() > deadline:
+            raise Failure(f"the migration is {info}")
+        time.sleep(0.05)
+
+
+def must_go_on(monitor):
+    """Checks that the guest writes where it has come to."""
+    monitor.ask("cont")
+    before = monitor.save(WRITTEN_AT, 65536, "before").read_bytes()
+    deadline = time.monotonic() + 20 * harness.SLOW
+    while monitor.save(WRITTEN_AT, 65536, "after").read_bytes() == before:
+        if time.monotonic() > deadline:
+            raise Failure("the guest does nothing after it has moved")
+
+
+def precopy(link):
+    need("qemu-system-x86_64")
+    port = free_port()
+    uri = f"rdma:{link.address}:{port}"
+    bios, fill = files()
+    destination, there = qemu("destination", link, "server", bios, "-S", "-incoming", uri)
+    destination.wait_listening(port)
+    _, here = qemu("source", link, "client", bios, "-device", f"loader,file={fill},addr={FILLED_AT},force-raw=on")
+    here.ask("migrate-set-parameters", **{"max-bandwidth": 1 << 34})
+    here.ask("migrate", uri=uri)
+    info = must_come_to("completed", here)
+    must_come_to("completed", there)
+    if info["ram"]["transferred"] < FILLED:
+        raise Failure(f"only {info['ram']['transferred']} bytes have moved")
+    low = [monitor.save(0, 1 << 20, name).read_bytes() for monitor, name in ((here, "low-here"), (there, "low-there"))]
+    if low[0] != low[1]:
+        raise Failure("what the guest has written is not the same on both sides")
+    if not any(low[0][WRITTEN_AT:WRITTEN_AT + 65536]):
+        raise Failure("the guest has written nothing")
+    if not filecmp.cmp(there.save(FILLED_AT, FILLED, "filled"), fill, shallow=False):
+        raise Failure("memory has other contents after it has moved")
+    must_go_on(there)
+
+
+CASES = [
+    ("precopy", precopy),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
