@@ -28,8 +28,9 @@ usage: ./build.sh [--verbose] [COMMAND]
   deb        build the Debian packages in build/dist/
   roots      build the Debian packages twice and compare them, install them in fresh roots of these suites, and run
              their tests there as an ordinary user: [bookworm|trixie...], bookworm. With --native in front, build
-             the source tarball in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. Both
-             need root
+             the source tarball in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. With
+             --tests, build it in one root, and run all tests there, or those that arguments of ctest choose:
+             [--tests trixie [-R REGEX]]; takes an hour. All need root
   rpm        build the packages for Fedora in build/dist/, unpack them, and run the device from there as an
              ordinary user
   clean      remove the build directories
@@ -469,18 +470,23 @@ unpacked() {
 	rpms && tests/packages/rpm.py
 }
 
-roots() { # [--native] SUITE...
-	local native=
+roots() { # [--native] SUITE..., or --tests SUITE CTEST-ARGUMENTS
+	local kind=
 
-	if [ "${1:-}" = --native ]; then
-		native=yes
+	case ${1:-} in
+	--native | --tests)
+		kind=$1
 		shift
-	fi
+		;;
+	esac
 	[ $# -gt 0 ] || set -- bookworm
 	have mmdebstrap || die "the roots are Debian's, and mmdebstrap is not here"
-	if [ -n "$native" ]; then
+	if [ "$kind" = --native ]; then
 		say "native builds in fresh roots: $*"
 		dist && tests/packages/native.py "$@"
+	elif [ "$kind" = --tests ]; then
+		say "all tests in a fresh root: $*"
+		dist && tests/packages/suite.py "$@"
 	else
 		say "packages in fresh roots: $*"
 		deb && tests/packages/reproduce.py && tests/packages/roots.py "$@"

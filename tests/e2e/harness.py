@@ -61,6 +61,16 @@ def need(*commands):
             raise Skip(f"needs the program {command}, which is not installed")
 
 
+def version(*argv, before=""):
+    """The version that a program says of itself, behind some text, as a tuple of numbers."""
+    need(argv[0])
+    done = subprocess.run(argv, capture_output=True, text=True)
+    found = re.search(rf"{before}(\d+(\.\d+)+)", done.stdout + done.stderr)
+    if not found:
+        raise Failure(f"{' '.join(argv)} does not say its version")
+    return tuple(map(int, found[1].split(".")))
+
+
 def free_port():
     """A port below the ephemeral range that neither UDP nor TCP uses."""
     while True:

@@ -18,8 +18,10 @@ def inside(root, *command, user="root", network=None):
     """Runs a command in the root, in namespaces of its own: mounts, processes, and for an ordinary user a network that is
     lo alone, unless the caller says which: "host" or "lo"."""
     network = network or ("host" if user == "root" else "lo")
-    script = ('mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; mount -t tmpfs tmpfs "$0/tmp"; '
-              'chmod 1777 "$0/tmp"; [ "$1" != lo ] || ip link set lo up; root=$0; shift; exec chroot "$root" "$@"')
+    # The root is a mount of its own, so that programs in it can have mounts of their own.
+    script = ('mount --bind "$0" "$0"; mount -t proc proc "$0/proc"; mount -t sysfs sysfs "$0/sys"; mount --rbind /dev "$0/dev"; '
+              'mount -t tmpfs tmpfs "$0/tmp"; chmod 1777 "$0/tmp"; [ "$1" != lo ] || ip link set lo up; '
+              'root=$0; shift; exec chroot "$root" "$@"')
     words = ["runuser", "-u", user, "--", *command] if user != "root" else list(command)
     return output(["unshare", "--mount", "--pid", "--fork", *(["--net"] if network == "lo" else []), "sh", "-ec", script, root,
                    network, *words])
