@@ -33,6 +33,7 @@ def prepare(suite, root):
     """Makes the root, and builds in it: the first call of build.sh lists the tests, and runs none."""
     make(suite, root, "sudo,xz-utils")
     unpack(root, tarball())
+    inside(root, "chmod", "755", f"/home/{USER}")  # tests run programs as other users
     build(root, "--show-only")
     print(f"{suite}: built on rdma-core {inside(root, 'dpkg-query', '-W', '-f', '${Version}', 'libibverbs1')}", flush=True)
 
