@@ -131,15 +131,12 @@ void memory_copy_ascending(void)
 
 /*
  * In a program with ThreadSanitizer, memcpy() is its own, which takes notes of the thread around the
- * copy. A fault that jumps out would leave them behind, and the thread would be reported. Where the RNIC
- * itself is built with it, the copies are judged.
+ * copy. A fault that jumps out would leave them behind, and the thread would be reported.
  */
 static void avoid_memcpy_of_tsan(void)
 {
-#ifndef __SANITIZE_THREAD__
 	if (dlsym(RTLD_DEFAULT, "__tsan_init"))
 		ascending = true;
-#endif
 }
 
 /* The child of a fork inherits a handler, but not a claim. */

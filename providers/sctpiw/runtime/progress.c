@@ -43,7 +43,8 @@ int progress_init(struct shard *s)
 
 	control_init(&s->control);
 	p->timer_set = TIME_NEVER;
-	p->port_fd = p->wait_fd = -1;
+	p->wait_fd = -1;
+	atomic_init(&p->port_fd, -1);
 	p->wake_fd = sys_keep(sys_eventfd());
 	p->timer_fd = sys_keep(sys_timerfd());
 	s->net.epoll_fd = sys_keep(sys_epoll_create());
@@ -63,7 +64,8 @@ void progress_fini(struct shard *s)
 	sys_close(s->net.epoll_fd);
 	if (p->wait_fd != s->net.epoll_fd)
 		sys_close(p->wait_fd);
-	p->wake_fd = p->timer_fd = p->port_fd = p->wait_fd = s->net.epoll_fd = -1;
+	p->wake_fd = p->timer_fd = p->wait_fd = s->net.epoll_fd = -1;
+	p->port_fd = -1;
 	p->started = false;
 }
 
@@ -418,7 +420,7 @@ static bool sleep_on_all(struct shard *s, uint64_t now)
 
 	if (fd != s->progress.port_fd) {
 		s->progress.port_fd = fd;
-		watch(s, s->progress.port_fd, &s->progress.port);
+		watch(s, fd, &s->progress.port);
 	}
 	n = wait_for_events(s, ev, now);
 	TRACE(woken, TRACE_NOW, .slept = sys_now() - now);

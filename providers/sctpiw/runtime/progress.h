@@ -31,9 +31,9 @@ struct progress {
 	 * net.epoll_fd in it.
 	 */
 	int wait_fd;
-	int wake_fd;  /* eventfd of progress_wake() */
-	int timer_fd; /* set to timer_set, or earlier and not read yet */
-	int port_fd;  /* port_watch_fd() when the thread last asked; -1: not known */
+	int wake_fd;	     /* eventfd of progress_wake() */
+	int timer_fd;	     /* set to timer_set, or earlier and not read yet */
+	_Atomic int port_fd; /* port_watch_fd() when the thread last asked; -1: not known */
 	/* What the entries of the thread's own descriptors, and of net.epoll_fd, point to. */
 	struct net_watch wake, timer, port, sockets;
 	uint64_t timer_set; /* ns, absolute; TIME_NEVER: not set. Shard lock. */
