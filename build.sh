@@ -118,6 +118,7 @@ cmd modprobe          kmod               kmod
 cmd zsh               zsh                zsh
 cmd fish              fish               fish
 cmd g++               g++                gcc-c++
+pc  libseccomp        libseccomp-dev     libseccomp-devel
 mod pyverbs           python3-pyverbs    python3-pyverbs
 cmd linux.uml         user-mode-linux    -
 cmd dtest             dapl2-utils?       -

@@ -16,6 +16,7 @@
 
 #include "launcher/json.h"
 #include "launcher/launcher.h"
+#include "launcher/parts.h"
 
 #define INSIDE "sctpiw-list"
 #define TREE "/sys/class/infiniband"
@@ -29,10 +30,12 @@ struct printer {
 
 int list_run(bool json)
 {
-	char *argv[] = { INSIDE, json ? "--json" : NULL, NULL };
+	char *argv[] = { INSIDE, json ? "--json" : NULL, NULL }, self[PATH_MAX];
 
-	execv("/proc/self/exe", argv);
-	complain("/proc/self/exe: %s", strerror(errno));
+	if (!parts_self(self))
+		return EXIT_BROKEN;
+	execv(self, argv);
+	complain("%s: %s", self, strerror(errno));
 	return EXIT_BROKEN;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,17 +44,29 @@ static bool find_library(char *out, const char *dir, const char *name)
 	return false;
 }
 
+bool parts_self(char self[PATH_MAX])
+{
+	const char *executed = (const char *)getauxval(AT_EXECFN);
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+
+	if (n > 0) {
+		self[n] = '\0';
+		return true;
+	}
+	if (executed && realpath(executed, self))
+		return true;
+	complain("cannot find this program: /proc/self/exe is not there, and %s: %s",
+		 executed ? executed : "the name that it was executed by", strerror(errno));
+	return false;
+}
+
 bool parts_find(struct parts *parts, const char *provider)
 {
 	char self[PATH_MAX], beside[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct stat st;
 
-	if (n <= 0) {
-		complain("cannot read /proc/self/exe: %s", strerror(errno));
+	if (!parts_self(self))
 		return false;
-	}
-	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	if (!find_library(parts->preload, self, "libsctpiw-preload.so"))
 		return false;

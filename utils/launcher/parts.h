@@ -23,4 +23,10 @@ struct parts {
  */
 bool parts_find(struct parts *parts, const char *provider);
 
+/*
+ * Writes the path of this very program, without links: where /proc/self/exe leads, or without /proc the path
+ * by which the program was executed. False after a line on standard error.
+ */
+bool parts_self(char self[PATH_MAX]);
+
 #endif

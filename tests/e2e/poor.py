@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What poor containers have not got: the device works without it, or says in one line why it cannot.
+
+Each case makes a place with namespaces and mounts of its own, and runs ibv_devinfo, rping and ib_write_bw in it. What a
+case takes away is looked for first, so that a case that takes nothing away fails."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import harness
+import perftest_run
+from harness import DEVICE, Failure, free_port, run_pair, start
+
+SANDBOX = harness.BUILD / "bin/e2e-sandbox"
+PROFILE = pathlib.Path(__file__).with_name("docker_seccomp.txt")
+NAMELESS = 54321  # a user and a group that no file of names has
+
+READ_ONLY = """
+while read -r _ place _; do mount -o remount,bind,ro "$place" || test "$place" != /; done </proc/self/mounts 2>/dev/null
+for place in / /tmp /var/tmp /sys /dev/shm; do
+	if touch "$place/sctpiw-poor" 2>/dev/null; then echo "$place can be written to"; exit 1; fi
+done
+"""
+BARE_DEV = """
+mount --rbind /dev /mnt
+mount -t tmpfs tmpfs /dev
+for device in null zero full random urandom; do touch /dev/$device; mount --bind /mnt/$device /dev/$device; done
+umount --lazy /mnt
+if test -e /dev/shm; then echo "/dev/shm is there"; exit 1; fi
+"""
+OTHER_PIDS_HIDDEN = """
+mount -t proc -o hidepid=invisible,subset=pid proc /proc
+if test -e /proc/sys || test -e /proc/cpuinfo; then echo "/proc has more than processes"; exit 1; fi
+"""
+NO_PROC = """
+mount -t tmpfs -o mode=755 tmpfs /proc
+"""
+NOBODY_KNOWS_US = """
+hostname sctpiw-poor.invalid
+for file in /etc/hosts /etc/resolv.conf; do mount --bind /dev/null $file; done
+if getent hosts sctpiw-poor.invalid; then echo "the name of this host resolves"; exit 1; fi
+"""
+
+
+class Place(harness.Link):
+    """Another link, made poorer: a script runs before each program, and then the words of wrap."""
+
+    def __init__(self, link, script="", namespaces=(), wrap=()):
+        super().__init__(link.name, link.family)
+        self.link = link
+        self.address = link.address
+        options = [f"--{name}" for name in ("mount", *namespaces)]
+        if os.geteuid():
+            options = [*harness.AS_USER, *options]
+        self.wrap = ["unshare", *options, "--", "sh", "-ec", script + 'exec "$@"', "sh", *wrap] if script else list(wrap)
+
+    def enter(self, side):
+        return [*self.link.enter(side), *map(str, self.wrap)]
+
+
+class OneSide(harness.Loopback):
+    """One side of another link, where both programs run and talk over lo."""
+
+    def __init__(self, link):
+        super().__init__(link.name, link.family)
+        self.link = link
+
+    def enter(self, side):
+        return self.link.enter("server")
+
+
+def works(place, user=None):
+    """ibv_devinfo and rping, while ib_write_bw starts, which takes a second. The rates that ib_write_bw prints are 0 where
+    /proc/cpuinfo does not say how fast its clock is."""
+    port = free_port()
+    tool = ["ib_write_bw", "-R", "-F", "-d", DEVICE, "-n", "300", "-p", port]
+    server = start("ib_write_bw-server", tool, place, "server", user=user)
+    server.wait_listening(port)
+    client = start("ib_write_bw-client", [*tool, place.address], place, user=user)
+    devinfo = start("ibv_devinfo", ["ibv_devinfo", "-d", DEVICE], place, user=user)
+    devinfo.expect(10)
+    if "PORT_ACTIVE" not in devinfo.output():
+        raise Failure("the port is not active")
+    port = free_port()
+    common = ["-p", port, "-C", "50", "-S", "4000", "-V"]
+    run_pair(place, ["rping", "-s", "-a", place.any, *common], ["rping", "-c", "-a", place.address, *common], port, user=user)
+    client.expect(20)
+    server.expect(10)
+    if [row[:2] for row in perftest_run.rows(client.output())] != [(65536, 300)]:
+        raise Failure("ib_write_bw printed no result")
+
+
+def must_fail(place, argv, text, user=None):
+    """What the place forbids: the program says so."""
+    program = start("forbidden", argv, place, user=user, rdma=False)
+    if program.wait(10) == 0 or text not in program.output():
+        raise Failure(f"{' '.join(argv)} did not fail with '{text}': {program.output()}")
+
+
+def reachable(user):
+    """Other users than root must be able to read the build."""
+    if os.geteuid():
+        raise harness.Skip("needs root to become a user that has no name")
+    done = subprocess.run(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--", "test", "-x",
+                           harness.BUILD / "bin/sctpiw"])
+    if done.returncode:
+        raise harness.Skip(f"{harness.BUILD} is out of the reach of user {user}")
+
+
+def sandbox(*options):
+    if not SANDBOX.exists():
+        raise harness.Skip("needs libseccomp, which was not there when this was built")
+    return [SANDBOX, *options, "--"]
+
+
+def read_only(link):
+    works(Place(link, READ_ONLY))
+
+
+def bare_dev(link):
+    works(Place(link, BARE_DEV))
+
+
+def nameless(link):
+    reachable(NAMELESS)
+    works(Place(link, wrap=["env", "-u", "HOME", "-u", "USER", "-u", "LOGNAME"]), user=NAMELESS)
+
+
+def powerless(link):
+    """Root without capabilities, who can get none either."""
+    drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--"]
+    place = Place(link, wrap=["setpriv", *drop])
+    must_fail(place, ["chroot", "/", "true"], "Operation not permitted")
+    works(place)
+
+
+def docker_seccomp(link):
+    place = Place(link, wrap=sandbox("--profile", PROFILE))
+    must_fail(place, ["unshare", "--user", "true"], "Operation not permitted")
+    works(place)
+
+
+def no_ipv6(link):
+    place = Place(link, wrap=sandbox("--no-ipv6"))
+    must_fail(place, [sys.executable, "-c", "import socket; socket.socket(socket.AF_INET6)"], "not supported")
+    works(place)
+
+
+def only_loopback(link):
+    """A network namespace that has no other interface than lo."""
+    works(OneSide(link))
+
+
+def one_address(link):
+    """Two hosts with one IPv4 address each: none on lo, no IPv6."""
+    for side in "server", "client":
+        for name in "all", "default":
+            path = f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6"
+            subprocess.run([*link.enter(side), "sh", "-c", f"test ! -e {path} || echo 1 >{path}"], check=True)
+        subprocess.run([*link.enter(side), "ip", "link", "set", "lo", "down"], check=True)
+        shown = []
+        while shown[1:2] != ["UP"]:  # a moment after the peer's end is up
+            shown = subprocess.run([*link.enter(side), "ip", "-brief", "address", "show", "up"], check=True, text=True,
+                                   capture_output=True).stdout.split()
+        if len(shown) != 3:
+            raise Failure(f"that is not one address: {shown}")
+    works(link)
+
+
+def nobody_knows_us(link):
+    works(Place(link, NOBODY_KNOWS_US, ["uts"]))
+
+
+def hidden_processes(link):
+    works(Place(link, OTHER_PIDS_HIDDEN))
+
+
+def no_proc(link):
+    works(Place(link, NO_PROC))
+
+
+def few_descriptors(link):
+    works(Place(link, wrap=["prlimit", "--nofile=32"]))
+
+
+def all_at_once(link):
+    """What a careful cluster gives to a container, and less."""
+    reachable(NAMELESS)
+    script = NOBODY_KNOWS_US + BARE_DEV + READ_ONLY
+    wrap = ["setpriv", "--bounding-set=-all,+setuid,+setgid", "--inh-caps=-all", "--", "prlimit", "--nofile=64", "env", "-u", "HOME",
+            *sandbox("--no-ipv6", "--profile", PROFILE)]
+    works(Place(link, script, ["uts"], wrap), user=NAMELESS)
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("read-only", read_only),
+        ("bare-dev", bare_dev),
+        ("nameless", nameless),
+        ("powerless", powerless),
+        ("docker-seccomp", docker_seccomp),
+        ("no-ipv6", no_ipv6),
+        ("only-loopback", only_loopback),
+        ("one-address", one_address),
+        ("nobody-knows-us", nobody_knows_us),
+        ("hidden-processes", hidden_processes),
+        ("no-proc", no_proc),
+        ("few-descriptors", few_descriptors),
+        ("all-at-once", all_at_once),
+    ]))
