@@ -31,6 +31,8 @@ usage: ./build.sh [--verbose] [COMMAND]
              the source tarball in the roots instead, and run the demo: [--native bookworm|trixie|sid...]. With
              --tests, build it in one root, and run all tests there, or those that arguments of ctest choose:
              [--tests trixie [-R REGEX]]; takes an hour. All need root
+  containers build the Debian packages and, with podman, the images of contrib/, and run what its recipes say; needs
+             root
   rpm        build the packages for Fedora in build/dist/, unpack them, and run the device from there as an
              ordinary user
   clean      remove the build directories
@@ -62,7 +64,8 @@ have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null; }
 # has it there, and the tests that need it say that they are skipped; a name with ? behind it: not every release
 # has it, with the same consequence).
 # A plain build has USDT probes if sys/sdt.h is there, and does without if not; the tests look at them.
-# cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc finds; mod: a module of Python
+# cmd: a program; pc: pkg-config; lib: a file that gcc finds; so: a library that programs load; hdr: a header that gcc
+# finds; mod: a module of Python; path: a file
 BUILD_NEEDS='
 cmd gcc               gcc                gcc
 hdr stdio.h           libc6-dev          glibc-devel
@@ -162,6 +165,19 @@ cmd lintian           lintian            -
 cmd mmdebstrap        mmdebstrap         -
 cmd mandoc            mandoc             mandoc
 '
+CONTAINERS_NEEDS='
+cmd mmdebstrap        mmdebstrap         -
+cmd podman            podman             podman
+cmd crun              crun               crun
+path /usr/lib/podman/netavark     netavark     -
+path /usr/lib/podman/aardvark-dns aardvark-dns -
+cmd iptables          iptables           iptables
+cmd catatonit         catatonit          catatonit
+cmd podman-compose    podman-compose     podman-compose
+cmd docker-compose    docker-compose     -
+mod yaml              python3-yaml       python3-pyyaml
+cmd systemd-analyze   systemd            systemd
+'
 RPM_NEEDS=$DIST_NEEDS$MANUAL_NEEDS'
 cmd rpmbuild          rpm                rpm-build
 cmd find-debuginfo    debugedit          debugedit
@@ -181,6 +197,7 @@ is_there() { # KIND WHAT
 	so) PATH=$PATH:/usr/sbin:/sbin ldconfig -p | grep -F "$2" >/dev/null ;;
 	fuzzer) echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' |
 		clang -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null ;;
+	path) [ -e "$2" ] ;;
 	mod) have /usr/bin/python3 && /usr/bin/python3 -c "import $2" 2>/dev/null ;; # the distribution's
 	hdr) have gcc && echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
 	esac
@@ -466,6 +483,12 @@ rpms() {
 	say "$(echo build/dist/*.rpm)"
 }
 
+containers() {
+	have mmdebstrap || die "the base image is Debian's, and mmdebstrap is not here"
+	say "the recipes of contrib/"
+	deb && tests/packages/containers.py
+}
+
 unpacked() {
 	say "packages for Fedora, unpacked"
 	rpms && tests/packages/rpm.py
@@ -616,6 +639,10 @@ main() {
 	roots)
 		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
 		roots "$@"
+		;;
+	containers)
+		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$CONTAINERS_NEEDS"
+		containers
 		;;
 	rpm)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$RPM_NEEDS"

@@ -15,6 +15,7 @@ from harness import DEVICE, Failure, free_port, run_pair, start
 
 SANDBOX = harness.BUILD / "bin/e2e-sandbox"
 PROFILE = pathlib.Path(__file__).with_name("docker_seccomp.txt")
+UNIT = harness.ROOT / "contrib/rdma-server.service"
 NAMELESS = 54321  # a user and a group that no file of names has
 
 READ_ONLY = """
@@ -142,6 +143,28 @@ def docker_seccomp(link):
     works(place)
 
 
+def system_calls(group):
+    """The system calls of one of systemd's groups."""
+    done = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True)
+    if done.returncode:
+        raise Failure(f"systemd does not know {group}: {done.stderr}")
+    members = [word for word in map(str.strip, done.stdout.splitlines()[1:]) if not word.startswith("#")]
+    return {name for word in members for name in (system_calls(word) if word.startswith("@") else [word])}
+
+
+def systemd_service(link):
+    """What contrib/rdma-server.service allows: system calls, and no more of /proc than processes."""
+    harness.need("systemd-analyze")
+    reachable(NAMELESS)
+    unit = dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if "=" in line and not line.startswith("#"))
+    if (unit["ProtectSystem"], unit["ProtectProc"], unit["ProcSubset"], unit["LimitMEMLOCK"]) != ("strict", "invisible", "pid", "0"):
+        raise Failure(f"{UNIT} has other restrictions than this case")
+    profile = harness.log_file("profile.txt")
+    profile.write_text("\n".join(sorted(system_calls(unit["SystemCallFilter"]))) + "\n")
+    wrap = ["prlimit", "--memlock=0", *sandbox("--profile", profile)]
+    works(Place(link, OTHER_PIDS_HIDDEN + READ_ONLY, wrap=wrap), user=NAMELESS)
+
+
 def no_ipv6(link):
     place = Place(link, wrap=sandbox("--no-ipv6"))
     must_fail(place, [sys.executable, "-c", "import socket; socket.socket(socket.AF_INET6)"], "not supported")
@@ -201,6 +224,7 @@ if __name__ == "__main__":
         ("nameless", nameless),
         ("powerless", powerless),
         ("docker-seccomp", docker_seccomp),
+        ("systemd-service", systemd_service),
         ("no-ipv6", no_ipv6),
         ("only-loopback", only_loopback),
         ("one-address", one_address),

@@ -33,7 +33,7 @@ def folders():
 
 def documents():
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kernel-abi/**/*.md"),
-             *ROOT.glob("tests/**/*.md"), *ROOT.glob("utils/**/*.md"), *PROVIDER.glob("**/*.md")]
+             *ROOT.glob("contrib/**/*.md"), *ROOT.glob("tests/**/*.md"), *ROOT.glob("utils/**/*.md"), *PROVIDER.glob("**/*.md")]
     return sorted(found)
 
 

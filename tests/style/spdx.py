@@ -6,13 +6,14 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("providers", "kernel-abi", "utils", "tests", "redhat", ".ci")
+FOLDERS = ("providers", "kernel-abi", "utils", "tests", "redhat", "contrib", ".ci")
 LICENCE = "SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause"
 STYLES = {
     "/* {} */": (".c", ".h"),
     "// {}": (".cpp",),
     "-- {}": (".lua",),
-    "# {}": (".py", ".sh", ".cmake", ".txt", ".bash", ".spec", ".toml", ".rpmlintrc"),
+    "# {}": (".py", ".sh", ".cmake", ".txt", ".bash", ".spec", ".toml", ".rpmlintrc", ".debian", ".fedora",
+             ".yaml", ".yml", ".service"),
 }
 
 
