@@ -176,7 +176,6 @@ cmd catatonit         catatonit          catatonit
 cmd podman-compose    podman-compose     podman-compose
 cmd docker-compose    docker-compose     -
 mod yaml              python3-yaml       python3-pyyaml
-cmd systemd-analyze   systemd            systemd
 '
 RPM_NEEDS=$DIST_NEEDS$MANUAL_NEEDS'
 cmd rpmbuild          rpm                rpm-build

@@ -192,6 +192,26 @@ def one_address(link):
     works(link)
 
 
+def translated(link):
+    """A client whose port a router changes, as all containers have it that reach out, and a server that is published at
+    another address. With rdma_cm nothing depends on what the addresses are."""
+    harness.need("nft")
+    published = link.subnets[4].format(50)
+    client = link.subnets[4].format(2)
+    rules = {"server": f"hook prerouting priority -100\nip daddr {published} meta l4proto udp counter dnat to {link.address}",
+             "client": f"hook postrouting priority 100\nmeta l4proto udp counter snat to {client}:50000-50999"}
+    subprocess.run([*link.enter("server"), "ip", "address", "add", published + "/32", "dev", "veth0"], check=True)
+    for side, rule in rules.items():
+        subprocess.run([*link.enter(side), "nft", f"table ip translated {{ chain ports {{ type nat {rule}\n }}\n }}"], check=True)
+    place = Place(link)
+    place.address = published
+    works(place)
+    for side in rules:
+        table = subprocess.run([*link.enter(side), "nft", "list", "table", "ip", "translated"], check=True, capture_output=True)
+        if b"counter packets 0 " in table.stdout or b"counter packets" not in table.stdout:
+            raise Failure(f"nothing was translated on the side of the {side}")
+
+
 def nobody_knows_us(link):
     works(Place(link, NOBODY_KNOWS_US, ["uts"]))
 
@@ -228,6 +248,7 @@ if __name__ == "__main__":
         ("no-ipv6", no_ipv6),
         ("only-loopback", only_loopback),
         ("one-address", one_address),
+        ("translated", translated),
         ("nobody-knows-us", nobody_knows_us),
         ("hidden-processes", hidden_processes),
         ("no-proc", no_proc),

@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -218,16 +217,6 @@ def try_devcontainer(podman, place):
     say("devcontainer.json: a shell in it has the device sctpiw0")
 
 
-def try_unit():
-    """What systemd says of the unit: only that sctpiw is not installed here."""
-    done = subprocess.run(["systemd-analyze", "verify", CONTRIB / "rdma-server.service"], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    said = [line for line in done.stdout.splitlines() if "is not executable: No such file" not in line]
-    if said:
-        raise Failure("rdma-server.service:\n" + "\n".join(said))
-    say("rdma-server.service: systemd-analyze has nothing to say")
-
-
 def try_fedora(podman, place):
     """Containerfile.fedora on a Debian that has what dnf would install: the order of its commands, and all their paths."""
     (place / "dnf").write_text(DNF)
@@ -264,7 +253,6 @@ def main():
         place = pathlib.Path(name)
         podman = Podman(place)
         try:
-            try_unit()
             make_base(podman, place)
             try_debian(podman)
             try_compose(podman)
