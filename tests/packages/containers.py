@@ -149,7 +149,7 @@ def try_debian(podman):
 
 
 def bandwidth(text, what):
-    expect(text, r"65536 +\d+ +[0-9.]+ +[0-9.]+ ", what)
+    expect(text, r"65536 +\d+ +[0-9.]+ +[0-9.]+\s", what)
     say(f"{what}: ib_write_bw has run between two containers")
 
 
