@@ -34,6 +34,7 @@ LEFT_OUT = {
     "sudo dnf install ./build/dist/sctpiw-0.2.0-1.x86_64.rpm ./build/dist/sctpiw-libs-0.2.0-1.x86_64.rpm":
         "needs Fedora; ./build.sh rpm runs what it would install",
     "sctpiw stat --watch=5": "does not end; e2e.stat interrupts it",
+    "build/bin/sctpiw stat --watch=5": "does not end; e2e.stat interrupts it",
 }
 MPI = "build/bin/e2e-mpi"
 # What is typed here instead of what a document has.
@@ -152,6 +153,7 @@ def place():
                 (here / path.name).symlink_to(path)
         (here / "build").symlink_to(BUILD)
         (here / "your-program").symlink_to("/usr/bin/ibv_devices")
+        (here / "Makefile").write_text("check:\n\tibv_devices\n")
         yield here
 
 
