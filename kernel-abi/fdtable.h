@@ -5,7 +5,9 @@
  * is closed or replaced by a call that is not hooked (a raw system call, fclose()). So it counts
  * only after fstat() has shown that the descriptor is still the inode that was handed out.
  *
- * Locks: none. The memory of kfiles is never freed, so a thread may try to take a reference to one
+ * Locks: none. The exchange that puts a kfile into its slot publishes the kfile's fields, and the load
+ * of the slot in fdtable_get() acquires them; fdtable_maybe() looks only whether the slot is empty, so
+ * that a relaxed load does. The memory of kfiles is never freed, so a thread may try to take a reference to one
  * that has just died. All functions may be called from signal handlers, and from the child of a
  * vfork(), which shares the parent's memory but not its descriptors: such a child changes nothing.
  *
@@ -24,13 +26,13 @@ struct rnic_channel;
 struct kfile;
 
 /*
- * What a descriptor does. If a function is NULL the call goes to the descriptor itself. They return
- * -errno.
+ * What a descriptor does. If read or write is NULL the call goes to the descriptor itself. They
+ * return -errno.
  */
 struct kfile_ops {
 	ssize_t (*read)(struct kfile *kf, int fd, void *buf, size_t len);
 	ssize_t (*write)(struct kfile *kf, int fd, const void *buf, size_t len);
-	/* NULL: the file that stands behind the descriptor answers. */
+	/* NULL: the answer is -ENOTTY. Requests that set a flag of the descriptor do not come here. */
 	int (*ioctl)(struct kfile *kf, unsigned long request, void *arg);
 	/* Called when the last descriptor is closed, in the process that opened it. */
 	void (*release)(struct kfile *kf);

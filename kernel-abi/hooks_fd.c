@@ -236,26 +236,30 @@ HOOK int dup3(int oldfd, int newfd, int flags)
 FCNTL_HOOK(fcntl)
 FCNTL_HOOK(fcntl64)
 
+/* Whether the kernel does this ioctl() alike for files of every kind: it sets a flag of the descriptor. */
+static bool is_for_any_file(unsigned long request)
+{
+	return request == FIOCLEX || request == FIONCLEX || request == FIONBIO ||
+	       request == FIOASYNC;
+}
+
 /*
- * Does ioctl() on a descriptor that may be ours: *ret is what the hook returns then. In a child of
- * fork() the file that stands behind it answers, as a kernel without ioctl() on the device does, and
- * libibverbs asks in other ways.
+ * Does ioctl() on a descriptor that may be ours: *ret is what the hook returns then. The pipe or memory
+ * file that stands behind it is never asked for more than a flag: it would answer for itself, and
+ * what it says to a number that it does not know is not the same everywhere. In a child of fork() the
+ * answer is that of a kernel without ioctl() on the device, and libibverbs asks in other ways.
  */
 static __attribute__((noinline)) bool ioctl_ours(int fd, unsigned long request, void *arg, int *ret)
 {
-	struct kfile *kf = fdtable_get(fd);
+	struct kfile *kf = is_for_any_file(request) ? NULL : fdtable_get(fd);
 	int saved = errno;
-	bool ours;
 
 	if (!kf)
 		return false;
-	ours = kf->ops->ioctl && kfile_alive(kf);
-	if (ours)
-		*ret = kf->ops->ioctl(kf, request, arg);
+	*ret = kf->ops->ioctl && kfile_alive(kf) ? kf->ops->ioctl(kf, request, arg) : -ENOTTY;
 	kfile_put(kf);
-	if (ours)
-		*ret = (int)hooks_result(*ret, saved);
-	return ours;
+	*ret = (int)hooks_result(*ret, saved);
+	return true;
 }
 
 /* As with fcntl(), the third argument travels in the same register, whatever it is. */

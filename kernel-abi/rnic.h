@@ -51,7 +51,9 @@ void rnic_apply_open_flags(int fd, int flags);
 
 /*
  * Copy len bytes to or from an address that a command names, as the kernel's copy_to_user() and
- * copy_from_user() do: 0, or -EFAULT if the address is bad.
+ * copy_from_user() do: 0, or -EFAULT if the address is bad. Where a sandbox or an emulator lacks the
+ * calls that do it, two descriptors are needed for a moment; if there are none, a bad address is not
+ * found out.
  */
 int user_write(uint64_t addr, const void *data, size_t len);
 int user_read(uint64_t addr, void *data, size_t len);

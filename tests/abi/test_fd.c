@@ -5,12 +5,15 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -66,6 +69,50 @@ static void test_uverbs_commands(void)
 	check(ctl->channels == before);
 }
 
+/* In this process, process_vm_readv() and process_vm_writev() fail with EPERM from now on. */
+static void forbid_process_vm(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+	struct iovec nothing = { 0 };
+
+	check(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	/* qemu-user has no filters, and it does not have the two calls either. */
+	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) || errno == EINVAL);
+	check(process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) < 0 &&
+	      (errno == EPERM || errno == ENOSYS));
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	check(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+/* As in a sandbox: bad addresses are found out all the same. */
+static void test_sandbox(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		forbid_process_vm();
+		uverbs = open("/dev/infiniband/uverbs0", O_RDWR);
+		check(uverbs >= 0);
+		test_uverbs_commands();
+		check(!close(create_comp_channel(uverbs)));
+		_exit(0);
+	}
+	check(status_of(pid) == 0);
+}
+
 static bool readable(int fd)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -110,6 +157,37 @@ static void test_channel(void)
 	check(read(async, got, sizeof(got)) == 16);
 	check(!close(async) && ctl->channels == before);
 	check(!close(fd) && ctl->channels == before - 1);
+}
+
+/*
+ * The kernel's device and channels have hardly any ioctl(), whatever stands behind the descriptors here; but
+ * each flag of a descriptor can be set by one.
+ */
+static void check_ioctls(int fd)
+{
+	int count = -1, on = 1;
+
+	check_fails(ioctl(fd, FIONREAD, &count), ENOTTY);
+	check_fails(ioctl(fd, _IOWR(0x1b, 1, char[24]), &count), ENOTTY);
+	check_fails(ioctl(fd, _IO('s', 1), NULL), ENOTTY);
+	check(count == -1);
+	check(!ioctl(fd, FIONCLEX) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC));
+	check(!ioctl(fd, FIOCLEX) && fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	check(!ioctl(fd, FIONBIO, &on) && fcntl(fd, F_GETFL) & O_NONBLOCK);
+	on = 0;
+	check(!ioctl(fd, FIONBIO, &on) && !(fcntl(fd, F_GETFL) & O_NONBLOCK));
+}
+
+static void test_ioctl(void)
+{
+	int cm = open("/dev/infiniband/rdma_cm", O_RDWR), channel = create_comp_channel(uverbs);
+	uint64_t event = 1;
+
+	ctl->post(channel, &event, sizeof(event));
+	check_ioctls(uverbs);
+	check_ioctls(cm);
+	check_ioctls(channel);
+	check(!close(channel) && !close(cm));
 }
 
 static void on_alarm(int sig)
@@ -236,14 +314,6 @@ static void test_replaced(void)
 	check(ctl->channels == before);
 }
 
-static int status_of(pid_t pid)
-{
-	int status;
-
-	check(waitpid(pid, &status, 0) == pid);
-	return status;
-}
-
 static void test_children(void)
 {
 	int fd = create_comp_channel(uverbs), cm = open("/dev/infiniband/rdma_cm", O_RDWR);
@@ -262,6 +332,8 @@ static void test_children(void)
 		check_fails(read(fd, &got, sizeof(got)), EIO);
 		check_fails(write(uverbs, &got, sizeof(got)), EIO);
 		check_fails(write(cm, &got, sizeof(got)), EIO);
+		check_fails(ioctl(uverbs, FIONREAD, &got), ENOTTY);
+		check_fails(ioctl(fd, FIONREAD, &got), ENOTTY);
 		check(!close(fd));
 		check(!pipe(fds));
 		check(fds[0] == fd);
@@ -340,7 +412,8 @@ static void test_threads(void)
 		struct stat st;
 
 		if (!fstat(3 + i % 16, &st)) /* the hook looks whether it is the device's */
-			check(S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode));
+			check(S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) ||
+			      S_ISSOCK(st.st_mode)); /* a copy in a sandbox */
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
@@ -414,7 +487,9 @@ int main(int argc, char **argv)
 	ctl = fake();
 	check(ctl);
 	test_uverbs_commands();
+	test_sandbox();
 	test_channel();
+	test_ioctl();
 	test_copies();
 	test_replaced();
 	test_own();
