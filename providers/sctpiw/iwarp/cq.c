@@ -211,6 +211,7 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 
 	if (cq->overflown)
 		return false;
+	/* Acquire: pairs with the store of iw_cq_consume(). The consumer has read the old entry. */
 	if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) >= cq->limit)
 		return overrun(cq);
 	TRACE(completion, cq->rnic->shard.now, .qp = cqe->qp_num, .wr_id = cqe->wr_id,
@@ -219,6 +220,7 @@ bool iw_cq_push(struct iw_cq *cq, const struct iw_cqe *cqe, bool solicited)
 	if (cq->stamps)
 		cq->stamps[tail & cq->mask] = cq->rnic->ops.clock ? cq->rnic->ops.clock() :
 								    cq->rnic->shard.now;
+	/* Release: pairs with the load of iw_cq_count(), which then sees entry and data. */
 	atomic_store_explicit(&cq->tail, tail + 1, memory_order_release);
 	cq->notify_solicited |= solicited;
 	queue_notify(cq);

@@ -5,6 +5,16 @@
  * Functions marked "(consumer)" are called by the application's threads without the shard's lock;
  * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free. All
  * other functions need the shard's lock.
+ *
+ * Two pairs of a store that releases and a load that acquires keep entries and indexes in order on
+ * processors that reorder both:
+ *
+ *	tail  iw_cq_push() stores it behind the entry, and behind the data that was placed;
+ *	      iw_cq_count() loads it, and the consumer reads the entry, and the data, behind that
+ *	head  iw_cq_consume() stores it behind the last look at an entry; iw_cq_push() and
+ *	      iw_cq_is_past() load it, and the RNIC writes the entry anew behind that
+ *
+ * Beside them stands a pair of fences: iw_cq_arm() and iw_next_notify().
  */
 #ifndef SCTPIW_IWARP_IW_CQ_H
 #define SCTPIW_IWARP_IW_CQ_H
@@ -73,7 +83,7 @@ int iw_cq_resize(struct iw_cq *cq, uint32_t entries);
  */
 void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num);
 
-/* (consumer) How many entries wait. */
+/* (consumer) How many entries wait. Acquire: pairs with the store of iw_cq_push(). */
 static inline uint32_t iw_cq_count(const struct iw_cq *cq)
 {
 	return atomic_load_explicit(&cq->tail, memory_order_acquire) -
@@ -103,7 +113,10 @@ static inline uint32_t iw_cq_slot(const struct iw_cq *cq, uint32_t i)
 	return (atomic_load_explicit(&cq->head, memory_order_relaxed) + i) & cq->mask;
 }
 
-/* (consumer) Takes the n oldest entries out, once they have been read; n <= iw_cq_count(). */
+/*
+ * (consumer) Takes the n oldest entries out, once they have been read; n <= iw_cq_count(). Release:
+ * pairs with the load of iw_cq_push().
+ */
 static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 {
 	uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);

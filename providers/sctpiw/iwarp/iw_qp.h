@@ -107,10 +107,14 @@ static inline void iw_sq_publish(struct iw_qp *qp)
 	iw_ring_publish(&qp->sq, 1);
 }
 
-/* (producer) In SQD and in the error states work requests are taken: they wait, or are flushed. */
+/*
+ * (producer) In SQD and in the error states work requests are taken: they wait, or are flushed.
+ * Acquire: pairs with the store of iw_qp_set_state(), so that a thread that learns here that the QP
+ * is connected knows the peer's imm_alone as well.
+ */
 static inline bool iw_sq_may_post(const struct iw_qp *qp)
 {
-	uint32_t state = atomic_load_explicit(&qp->state, memory_order_relaxed);
+	uint32_t state = atomic_load_explicit(&qp->state, memory_order_acquire);
 
 	return state >= IW_QPS_RTS ||
 	       (state == IW_QPS_RTR && atomic_load_explicit(&qp->oob, memory_order_relaxed));

@@ -3,8 +3,16 @@
  * Rings of work requests, from the application to the RNIC, and doorbells.
  *
  * Functions marked "(producer)" are called by the application's threads without the shard's lock;
- * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free (C11
- * acquire and release on the indexes).
+ * the caller serialises them by a lock of its own. Towards the RNIC the ring is lock-free. Two pairs
+ * of a store that releases and a load that acquires keep slots and indexes in order on processors
+ * that reorder both:
+ *
+ *	tail  iw_ring_publish() stores it behind the slots it has filled; iw_ring_tail() (iwarp/sq.h)
+ *	      loads it, and the RNIC reads the slots, and the data that they point to, behind that
+ *	head  iw_ring_release() (iwarp/sq.h) stores it behind the last look at a slot; iw_ring_slot()
+ *	      loads it, and the producer writes the slot anew behind that
+ *
+ * Each side loads its own index relaxed, since nobody else writes it.
  */
 #ifndef SCTPIW_IWARP_IW_RING_H
 #define SCTPIW_IWARP_IW_RING_H
@@ -83,7 +91,10 @@ static inline void *iw_ring_slot(struct iw_ring *r, uint32_t ahead)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed) + ahead;
 
-	/* Acquire: the RNIC must have finished reading a slot that it gave back. */
+	/*
+	 * Acquire: pairs with the store of iw_ring_release(). The RNIC has finished reading a slot
+	 * that it gave back.
+	 */
 	if (tail - atomic_load_explicit(&r->head, memory_order_acquire) >= r->limit)
 		return NULL;
 	return r->slots + (size_t)(tail & r->mask) * r->stride;
@@ -94,6 +105,7 @@ static inline void iw_ring_publish(struct iw_ring *r, uint32_t n)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
+	/* Release: pairs with the load of iw_ring_tail(), which then sees the slots. */
 	atomic_store_explicit(&r->tail, tail + n, memory_order_release);
 }
 

@@ -66,7 +66,10 @@ int iw_srq_arm(struct iw_srq *srq, uint32_t limit);
 /* (producer) The next free slot, or NULL if the queue is full. Fill it, then publish. */
 static inline struct iw_recv_wqe *iw_srq_slot(struct iw_srq *srq)
 {
-	/* Acquire: the RNIC must have finished reading a slot that it gave back. */
+	/*
+	 * Acquire: pairs with the store of iw_srq_give_back(). The RNIC has finished reading a slot
+	 * that it gave back, and its number stands in freed.
+	 */
 	uint32_t free =
 		atomic_load_explicit(&srq->freed_tail, memory_order_acquire) - srq->freed_head;
 
@@ -81,6 +84,7 @@ static inline void iw_srq_publish(struct iw_srq *srq)
 	uint32_t tail = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 
 	srq->posted[tail & srq->mask] = srq->freed[srq->freed_head++ & srq->mask];
+	/* Release: pairs with the load of iw_srq_left(), which then sees the number and the slot. */
 	atomic_store_explicit(&srq->posted_tail, tail + 1, memory_order_release);
 }
 

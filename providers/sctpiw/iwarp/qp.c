@@ -173,6 +173,7 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num)
 
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 {
+	/* Release: pairs with the load of iw_sq_may_post(). Others look at the state alone. */
 	atomic_store_explicit(&qp->state, state, memory_order_release);
 	iw_qp_base(qp)->notify_drained = false;
 }

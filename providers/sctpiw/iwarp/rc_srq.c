@@ -228,6 +228,7 @@ void iw_rc_srq_serve(struct iw_srq *srq)
 {
 	uint32_t seen;
 
+	/* Relaxed: only whether it has moved counts. iw_srq_left() acquires what was posted. */
 	do {
 		seen = atomic_load_explicit(&srq->posted_tail, memory_order_relaxed);
 		serve_in_turn(srq);

@@ -184,6 +184,7 @@ void iw_srq_give_back(struct iw_srq *srq, uint32_t slot)
 	uint32_t tail = atomic_load_explicit(&srq->freed_tail, memory_order_relaxed);
 
 	srq->freed[tail & srq->mask] = slot - 1;
+	/* Release: pairs with the load of iw_srq_slot(). */
 	atomic_store_explicit(&srq->freed_tail, tail + 1, memory_order_release);
 }
 

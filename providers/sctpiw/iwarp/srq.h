@@ -29,7 +29,7 @@ void iw_srq_await(struct iw_srq *srq, bool awaited);
 /* QPs that wait get receives by the next iw_next_event(): for where sessions must not end. */
 void iw_srq_serve_later(struct iw_srq *srq);
 
-/* How many receives are posted and not taken. */
+/* How many receives are posted and not taken. Acquire: pairs with the store of iw_srq_publish(). */
 static inline uint32_t iw_srq_left(const struct iw_srq *srq)
 {
 	return atomic_load_explicit(&srq->posted_tail, memory_order_acquire) - srq->posted_head;

@@ -9,12 +9,17 @@ bool doorbell_ring(struct doorbell_list *list, struct iw_doorbell *doorbell)
 	struct iw_doorbell *head;
 
 	/*
-	 * If it is on the list already, this exchange and that of doorbell_serve() publish the work
-	 * requests.
+	 * If it is on the list already, this exchange pairs with that of doorbell_serve(): the one
+	 * that comes later acquires what stands before the other. So either the server sees the
+	 * work requests, or this thread finds false, and may write next.
 	 */
 	if (atomic_exchange_explicit(&doorbell->pending, true, memory_order_acq_rel))
 		return false;
 	head = atomic_load_explicit(&list->head, memory_order_relaxed);
+	/*
+	 * Release: pairs with the exchange of take_in_order(), which acquires next, and that of each
+	 * doorbell pushed before, as all changes of head are exchanges.
+	 */
 	do {
 		doorbell->next = head;
 	} while (!atomic_compare_exchange_weak_explicit(

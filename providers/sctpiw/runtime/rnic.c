@@ -425,6 +425,7 @@ static __attribute__((destructor)) void rnic_exit(void)
 struct rnic *rnic_get(void)
 {
 	static bool prepared;
+	/* Acquire: pairs with the store below, so that *r is complete. */
 	struct rnic *r = atomic_load_explicit(&current, memory_order_acquire);
 	struct config_error why = { "" };
 	int err = 0;
