@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: util */
+/* WRAP: getauxval */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include <cmocka.h>
+#include <isa-l/crc.h>
 
 #include "sim/simnet.h"
 #include "util/alloc.h"
@@ -54,7 +57,6 @@ static void test_serial(void **state)
 	assert_false(serial16_lt(7, 7));
 }
 
-/* The RFC's check value, and the value of 32 zero bytes. */
 /* Bit by bit, as in RFC 9260 appendix A. */
 static uint32_t slow_crc32c(const uint8_t *p, size_t len)
 {
@@ -68,13 +70,28 @@ static uint32_t slow_crc32c(const uint8_t *p, size_t len)
 	return ~crc;
 }
 
+/* A processor of ARM that lacks all that is optional. */
+static bool poor;
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type)
+{
+	return poor ? 0 : __real_getauxval(type);
+}
+
+static void fill(uint8_t *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		data[i] = (uint8_t)(i * 167 >> 3 ^ i);
+}
+
 /* Short pieces are summed in another way than long ones. */
-static void test_crc32c_lengths(void **state)
+static void check_lengths(void)
 {
 	uint8_t data[700];
 
-	for (size_t i = 0; i < sizeof(data); i++)
-		data[i] = (uint8_t)(i * 167 >> 3 ^ i);
+	fill(data, sizeof(data));
 	for (size_t len = 0; len < sizeof(data) - 3; len++) {
 		const uint8_t *p = data + len % 4;
 
@@ -85,6 +102,26 @@ static void test_crc32c_lengths(void **state)
 	}
 }
 
+static void test_crc32c_lengths(void **state)
+{
+	check_lengths();
+	poor = true;
+	check_lengths();
+	poor = false;
+}
+
+/* ISA-L's tables, which processors without an instruction for it use. */
+static void test_crc32c_tables(void **state)
+{
+	uint8_t data[300];
+
+	fill(data, sizeof(data));
+	for (size_t len = 0; len < sizeof(data); len++)
+		assert_int_equal(~crc32_iscsi_base(data, (int)len, UINT32_MAX),
+				 slow_crc32c(data, len));
+}
+
+/* The RFC's check value, and the value of 32 zero bytes. */
 static void test_crc32c(void **state)
 {
 	static const uint8_t zero[32];
@@ -221,10 +258,11 @@ static void test_grown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),  cmocka_unit_test(test_serial),
-		cmocka_unit_test(test_crc32c), cmocka_unit_test(test_crc32c_lengths),
-		cmocka_unit_test(test_list),   cmocka_unit_test(test_list_step),
-		cmocka_unit_test(test_timerq), cmocka_unit_test(test_grown),
+		cmocka_unit_test(test_bytes),	      cmocka_unit_test(test_serial),
+		cmocka_unit_test(test_crc32c),	      cmocka_unit_test(test_crc32c_lengths),
+		cmocka_unit_test(test_crc32c_tables), cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list_step),     cmocka_unit_test(test_timerq),
+		cmocka_unit_test(test_grown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
