@@ -20,10 +20,9 @@
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)(const void *)addr;
+	struct ip_addr ip = sockaddr_ip(addr);
 
-	return addr->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&sin6->sin6_addr) &&
-	       !sin6->sin6_scope_id;
+	return addr->sa_family == AF_INET6 && ip_addr_is_link_local(&ip) && !ip.scope_id;
 }
 
 static bool is_multicast(const struct sockaddr *addr)
