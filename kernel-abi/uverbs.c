@@ -84,14 +84,19 @@ static const struct ib_uverbs_attr *find_attr(const struct attrs *attrs, unsigne
 	return NULL;
 }
 
-/* The number that stands in an attribute itself, in 4 or 8 bytes. 0 or -EINVAL. */
+/*
+ * The number that stands in the first 4 bytes of an attribute itself, or in all 8, whatever the byte
+ * order of the host. 0 or -EINVAL.
+ */
 static int attr_number(const struct attrs *attrs, unsigned int id, uint64_t *value)
 {
 	const struct ib_uverbs_attr *attr = find_attr(attrs, id);
+	uint32_t word;
 
-	if (!attr || (attr->len != sizeof(uint32_t) && attr->len != sizeof(uint64_t)))
+	if (!attr || (attr->len != sizeof(word) && attr->len != sizeof(*value)))
 		return -EINVAL;
-	*value = attr->len == sizeof(uint32_t) ? (uint32_t)attr->data : attr->data;
+	memcpy(&word, &attr->data, sizeof(word));
+	*value = attr->len == sizeof(word) ? word : attr->data;
 	return 0;
 }
 

@@ -598,6 +598,10 @@ static void test_data_in_order(void)
 	int expected = in_order && strcmp(in_order, "0") && strcmp(in_order, "no");
 	struct pair p;
 
+#ifndef __x86_64__
+	expected = 0; /* libibverbs does not ask the device on other processors */
+#endif
+
 	pair_open(&p, NULL);
 	CHECK_EQ(ibv_query_qp_data_in_order(p.a.qp, IBV_WR_RDMA_WRITE, 0), expected);
 	CHECK_EQ(ibv_query_qp_data_in_order(p.a.qp, IBV_WR_SEND, 0), expected);

@@ -43,6 +43,20 @@ static bool find_command(const char *cmd, char *out)
 	}
 }
 
+/* What programs that can load our libraries say of their processor and its byte order. */
+#if defined(__x86_64__)
+#define ELF_MACHINE EM_X86_64
+#define ELF_DATA ELFDATA2LSB
+#elif defined(__aarch64__)
+#define ELF_MACHINE EM_AARCH64
+#define ELF_DATA ELFDATA2LSB
+#elif defined(__s390x__)
+#define ELF_MACHINE EM_S390
+#define ELF_DATA ELFDATA2MSB
+#else
+#error "which programs does this processor run?"
+#endif
+
 /*
  * Why this libc's dynamic loader will not load the preload library into the program; or NULL. Writes the loader that
  * the program names to interp.
@@ -51,9 +65,9 @@ static const char *elf_obstacle(int fd, const Elf64_Ehdr *eh, char interp[PATH_M
 {
 	Elf64_Phdr ph;
 
-	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB)
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELF_DATA)
 		return "is a program of another word size than this installation";
-	if (eh->e_machine != SCTPIW_ELF_MACHINE)
+	if (eh->e_machine != ELF_MACHINE)
 		return "is a program of another architecture";
 	for (unsigned int i = 0; i < eh->e_phnum; i++) {
 		ssize_t n;
