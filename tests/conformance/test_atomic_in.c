@@ -22,6 +22,9 @@ static uint64_t *word(const struct fx *x, unsigned int i)
 	return (uint64_t *)(void *)x->mem + i;
 }
 
+/* A word as it lies in this host's memory, for %b of a script. */
+#define IN_MEMORY(value) (const void *)&(uint64_t){ value }, sizeof(uint64_t)
+
 static void open_words(struct fx *x, uint32_t ird)
 {
 	open_session(x, ird, 0);
@@ -188,7 +191,7 @@ static void order(void **state)
 	      (uint64_t)6, UINT64_MAX);
 	silent(&x);
 	assert_true(*word(&x, 0) == 0);
-	in_at(&x, 1, "C1 40 %w %q 0600000000000000", x.stag, x.base);
+	in_at(&x, 1, "C1 40 %w %q %b", x.stag, x.base, IN_MEMORY(6));
 	out(&x, RESPONSE, 1u, 11u, (uint64_t)6);
 	out(&x, RESPONSE, 2u, 22u, (uint64_t)7);
 	assert_true(*word(&x, 0) == 8);
@@ -216,7 +219,7 @@ static void in_pieces(void **state)
 	/* nothing of it is left for the next, which is a read */
 	x.ssn = 4;
 	in(&x, READ_SEGMENT("00000002", "00000008 %w %q"), x.stag, x.base + 8);
-	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF 6900000000000000");
+	out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", IN_MEMORY(105));
 	fx_stop(&x);
 }
 
@@ -234,11 +237,9 @@ static void with_reads(void **state)
 		fetch_add(&x, msn + 1, x.base, 1, 0);
 		in(&x, READ_SEGMENT("%w", "00000008 %w %q"), msn + 2, x.stag, x.base);
 		fetch_add(&x, msn + 3, x.base, 1, 0);
-		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b 00000000000000",
-		    (const void *)(uint8_t[]){ (uint8_t)(2 * round) }, (size_t)1);
+		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", IN_MEMORY(2 * round));
 		out(&x, RESPONSE, 1 + 2 * round, ID + msn + 1, 2 * (uint64_t)round);
-		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b 00000000000000",
-		    (const void *)(uint8_t[]){ (uint8_t)(2 * round + 1) }, (size_t)1);
+		out(&x, "C1 42 DEADBEEF 0123456789ABCDEF %b", IN_MEMORY(2 * round + 1));
 		out(&x, RESPONSE, 2 + 2 * round, ID + msn + 3, 2 * (uint64_t)round + 1);
 		silent(&x);
 	}

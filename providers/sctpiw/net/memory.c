@@ -62,9 +62,17 @@ static void unblock_faults(void)
 	unblocked = true;
 }
 
+/* The bytes that the address of a fault may stand for: s390x tells the page alone. */
+#ifdef __s390x__
+#define FAULT_UNIT 4096u
+#else
+#define FAULT_UNIT 1u
+#endif
+
+/* Whether a fault at addr may be one of [start, start + len). */
 static bool in_range(uintptr_t addr, uintptr_t start, size_t len)
 {
-	return addr >= start && addr - start < len;
+	return addr >= start ? addr - start < len : start - addr < FAULT_UNIT;
 }
 
 /* Returns false if the fault is none of ours; else it does not return. */

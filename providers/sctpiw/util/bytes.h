@@ -62,7 +62,7 @@ static inline void put_be64(void *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* Little-endian. Only the SCTP checksum travels so (RFC 9260 appendix A). */
+/* Little-endian. Of what travels only the SCTP checksum is so (RFC 9260 appendix A). */
 static inline uint32_t get_le32(const void *p)
 {
 	const uint8_t *b = p;

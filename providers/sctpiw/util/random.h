@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/bytes.h"
+
 struct random_source {
 	void (*fill)(struct random_source *self, void *buf, size_t len);
 	uint8_t pool[256];
@@ -28,12 +30,13 @@ static inline void random_bytes(struct random_source *r, void *buf, size_t len)
 	r->used += len;
 }
 
+/* The bytes are read in one order everywhere, so that a seed means the same on each processor. */
 static inline uint32_t random_u32(struct random_source *r)
 {
-	uint32_t v;
+	uint8_t bytes[4];
 
-	random_bytes(r, &v, sizeof(v));
-	return v;
+	random_bytes(r, bytes, sizeof(bytes));
+	return get_le32(bytes);
 }
 
 #endif
