@@ -33,6 +33,8 @@ usage: ./build.sh [--verbose] [COMMAND]
              [--tests trixie [-R REGEX]]; takes an hour. All need root
   containers build the Debian packages and, with podman, the images of contrib/, and run what its recipes say; needs
              root
+  cross      build for other processors with Debian's cross compilers, and run the tests under qemu-user: [arm64|s390x...],
+             both. Of arm64 also the packages, rping, perftest and the demo. Needs root and Linux 6.7
   rpm        build the packages for Fedora in build/dist/, unpack them, and run the device from there as an
              ordinary user
   clean      remove the build directories
@@ -516,6 +518,16 @@ roots() { # [--native] SUITE..., or --tests SUITE CTEST-ARGUMENTS
 	fi
 }
 
+cross() { # ARCHITECTURE...
+	local name
+
+	have mmdebstrap || die "the roots are Debian's, and mmdebstrap is not here"
+	[ $# -gt 0 ] || set -- arm64 s390x
+	for name; do [[ $name =~ ^(arm64|s390x)$ ]] || wrong_usage "cross: arm64 or s390x, not $name"; done
+	say "other processors, under qemu-user: $*"
+	deb && tests/packages/cross.py "$@"
+}
+
 run_tests() {
 	local failed=()
 
@@ -642,6 +654,10 @@ main() {
 	containers)
 		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$CONTAINERS_NEEDS"
 		containers
+		;;
+	cross)
+		ensure "$BUILD_NEEDS$PACKAGE_NEEDS$ROOTS_NEEDS"
+		cross "$@"
 		;;
 	rpm)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$RPM_NEEDS"

@@ -24,6 +24,14 @@ def output(command, **kwargs):
     return done.stdout
 
 
+def tarball():
+    """The source tarball that ./build.sh dist has written."""
+    found = list(DIST.glob("sctpiw-*.tar.xz"))
+    if len(found) != 1:
+        raise Failure(f"{DIST} has {len(found)} source tarballs instead of one: run ./build.sh dist")
+    return found[0]
+
+
 def verdict(name, test):
     """Calls test; a Failure ends the program with status 1 and its line."""
     try:

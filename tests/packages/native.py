@@ -13,18 +13,11 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import DIST, Failure, output  # noqa: E402
+from common import Failure, output, tarball  # noqa: E402
 from fresh import USER, inside, make  # noqa: E402
 
 ROW = "{:<10} {:<12} {:<5} {:<7} {:<7} {}"
 LOCALE = ("env", "LC_ALL=C.UTF-8")
-
-
-def tarball():
-    found = list(DIST.glob("sctpiw-*.tar.xz"))
-    if len(found) != 1:
-        raise Failure(f"{DIST} has {len(found)} source tarballs instead of one: run ./build.sh dist")
-    return found[0]
 
 
 def private_abi(root):

@@ -14,7 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from common import DIST, Failure, TESTS, output, verdict  # noqa: E402
-from fresh import USER, inside, make  # noqa: E402
+from fresh import USER, inside, install, make  # noqa: E402
 
 # What debian/tests/control asks for besides the packages themselves.
 PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
@@ -55,9 +55,7 @@ def try_suite(suite, found, root):
     before = files(root)
     for path in found:
         output(["cp", path, root / "var/cache"])
-    names = [f"/var/cache/{path.name}" for path in found]
-    inside(root, "sh", "-ec", "apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y "
-           "--no-install-recommends " + " ".join(names))
+    install(root, [root / "var/cache" / path.name for path in found])
     new = sorted(path for path in files(root) - before if "sctpiw" in path)
     strangers = [path for path in new if "/libibverbs.d/" in path or path.startswith("/etc/")]
     if not new or strangers:
