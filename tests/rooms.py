@@ -39,13 +39,13 @@ PURE_HEADERS = {
     "string.h", "endian.h",
     # Shapes of addresses, and what computes on bytes.
     "arpa/inet.h", "net/if.h", "netinet/in.h", "sys/socket.h", "sys/uio.h",
-    "crc.h", "isa-l/crc.h", "isa-l.h", "immintrin.h", "nmmintrin.h", "nettle/hmac.h", "nettle/memops.h",
+    "crc.h", "isa-l/crc.h", "isa-l.h", "immintrin.h", "nmmintrin.h", "arm_acle.h", "sys/auxv.h", "nettle/hmac.h", "nettle/memops.h",
     "sys/sdt.h",
 }
 PURE_CALLS = re.compile(
     r"^(mem(cpy|move|set|cmp|chr)|str(n?len|n?cmp|r?chr|c?spn|str|error|error_r)|v?snprintf|sscanf|__.*_chk|malloc|calloc|realloc|free|"
     r"aligned_alloc|posix_memalign|qsort|abort|inet_ntop|inet_pton|if_indextoname|__errno_location|__assert_fail|"
-    r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|crc32_.*|nettle_.*|__cpu_(model|indicator_init)|__(asan|ubsan|tsan|sanitizer|gcov|llvm).*)$")
+    r"__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|crc32_.*|getauxval|nettle_.*|__cpu_(model|indicator_init)|__(asan|ubsan|tsan|sanitizer|gcov|llvm).*)$")
 
 
 def includes(path):
