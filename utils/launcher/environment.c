@@ -51,21 +51,19 @@ static bool append(const char *name, const char *old, const char *separators, co
 }
 
 /*
- * Puts an option in front of those that a sanitizer reads from the variable, unless the user has said
- * something about it. Its name ends at the character '='.
+ * Sets an option in front of those that a sanitizer reads from the variable, unless the user has said
+ * something about it.
  */
-static bool add_option(const char *variable, const char *option)
+static bool add_option(const char *variable, const char *name, const char *setting)
 {
 	const char *old = getenv(variable);
-	char name[64], *value;
+	char *value;
 	bool ok;
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(option, "="), option);
-	if (!old || !*old)
-		return !setenv(variable, option, 1);
-	if (strstr(old, name))
+	if (old && strstr(old, name))
 		return true;
-	if (asprintf(&value, "%s:%s", option, old) < 0)
+	if (asprintf(&value, "%s=%s%s%s", name, setting, old && *old ? ":" : "", old ? old : "") <
+	    0)
 		return false;
 	ok = !setenv(variable, value, 1);
 	free(value);
@@ -80,8 +78,8 @@ static bool add_option(const char *variable, const char *option)
  */
 static bool admit_sanitizers(void)
 {
-	return add_option("ASAN_OPTIONS", "verify_asan_link_order=0") &&
-	       add_option("TSAN_OPTIONS", "ignore_noninstrumented_modules=1");
+	return add_option("ASAN_OPTIONS", "verify_asan_link_order", "0") &&
+	       add_option("TSAN_OPTIONS", "ignore_noninstrumented_modules", "1");
 }
 
 /* Writes a path of the file that can stand in a list with these separators. */
