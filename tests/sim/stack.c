@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "sim/stack.h"
 
+#include "util/bytes.h"
+
 #define STEPS_MAX 20000000ull
 
 struct stack_world *stack_current;
@@ -10,12 +12,10 @@ struct stack_world *stack_current;
 static void near_wrap(struct random_source *self, void *buf, size_t len)
 {
 	struct sim_random *r = (struct sim_random *)(void *)self;
-	uint32_t word;
 
-	for (size_t at = 0; at + sizeof(word) <= len; at += sizeof(word)) {
-		word = UINT32_MAX - sim_random_below(r, 64);
-		memcpy((uint8_t *)buf + at, &word, sizeof(word));
-	}
+	/* As random_u32() reads them. */
+	for (size_t at = 0; at + sizeof(uint32_t) <= len; at += sizeof(uint32_t))
+		put_le32((uint8_t *)buf + at, UINT32_MAX - sim_random_below(r, 64));
 }
 
 void stack_near_wrap(struct stack_node *n, bool on)
