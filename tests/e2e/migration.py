@@ -3,9 +3,8 @@
 """QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared behind it.
 
 The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory. What it writes there
-is not compared: without KVM, QEMU 7.2 sometimes misses that a page has changed. It clears the marks of pages that are
-to be sent anyway without telling the emulated processor, which then does not mark them again, so that the last round
-does not send them. So its code reads; nothing of it depends on how pages travel."""
+is not compared: without KVM, QEMU may miss that a page has changed. It clears the marks of pages that are to be sent
+anyway without telling the emulated processor, which then does not mark them again (docs/roadmap.md, "Tests")."""
 import filecmp
 import json
 import os
