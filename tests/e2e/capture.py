@@ -177,8 +177,8 @@ def file_limit(link):
         raise Failure(f"{path.stat().st_size} bytes, {len(blocks(path))} blocks")
 
 
-def disk_full(link):
-    """On a full disk the same happens, and no half block is left in the file."""
+def fill_disk(link, size, options, last):
+    """Captures on a disk of this size; last is what is behind the name of the file that is looked at."""
     if os.geteuid():
         raise Skip("needs root to make a small disk")
     need("unshare", "mount")
@@ -186,14 +186,19 @@ def disk_full(link):
     disk = harness.log_file("disk")
     disk.mkdir()
     capture = disk / "full.pcapng"
-    script = (f"mount -t tmpfs -o size=300k none {disk} && "
-              f"{SCTPIW} run --capture {capture} -- sh -c {shlex.quote(rping_both(link, port, 50, 60000))}; "
-              f"status=$?; cp {capture} {path}; exit $status")
+    script = (f"mount -t tmpfs -o size={size} none {disk} && "
+              f"{SCTPIW} run --capture {capture} {options} -- sh -c {shlex.quote(rping_both(link, port, 50, 60000))}; "
+              f"status=$?; cp {capture}{last} {path}; exit $status")
     program = start("full", ["unshare", "--mount", "sh", "-c", script], link, "server", rdma=False)
     program.expect(30)
     must_have_ended(capture, program.output(), "No space left on device")
     if PACKET_BLOCK not in blocks(path):
         raise Failure("nothing was captured before the disk was full")
+
+
+def disk_full(link):
+    """On a full disk the same happens, and no half block is left in the file."""
+    fill_disk(link, "300k", "", "")
 
 
 def files_of(path):
@@ -286,21 +291,7 @@ def ring_shared(link):
 
 def ring_disk_full(link):
     """The disk is full before the files have their size: a line for each process, and the program goes on."""
-    if os.geteuid():
-        raise Skip("needs root to make a small disk")
-    need("unshare", "mount")
-    port, path = free_port(), harness.log_file("full.pcapng")
-    disk = harness.log_file("disk")
-    disk.mkdir()
-    capture = disk / "full.pcapng"
-    script = (f"mount -t tmpfs -o size=500k none {disk} && "
-              f"{SCTPIW} run --capture {capture} --capture-size 200k -- sh -c {shlex.quote(rping_both(link, port, 50, 60000))}; "
-              f"status=$?; cp {capture}.1 {path}; exit $status")
-    program = start("full", ["unshare", "--mount", "sh", "-c", script], link, "server", rdma=False)
-    program.expect(30)
-    must_have_ended(capture, program.output(), "No space left on device")
-    if PACKET_BLOCK not in blocks(path):
-        raise Failure("nothing was captured before the disk was full")
+    fill_disk(link, "500k", "--capture-size 200k", ".1")
 
 
 if __name__ == "__main__":

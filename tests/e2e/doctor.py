@@ -127,23 +127,22 @@ def no_listener(link):
         must_say(ask(link, port, 1), "probe", "failure", "the host is up, as its TCP says")
 
 
-def lost_there(link):
-    """A tenth of what enters the server's side is lost, and nothing on the way back."""
+def lose(link, side, count, words):
+    """A tenth of what enters this side is lost: the line has these words, and about 20 of 200 in this count."""
     port = free_port()
     listen(link, port)
-    with filtered(link, "server", "input", "numgen random mod 100 < 10 drop"):
-        line = must_say(ask(link, port, 0), "probe", "warning", "were lost on the way there, and 0 back")
-    if not 2 < line["lost_there"] < 60:
+    with filtered(link, side, "input", "numgen random mod 100 < 10 drop"):
+        line = must_say(ask(link, port, 0), "probe", "warning", words)
+    if not 2 < line[count] < 60:
         raise Failure(f"a tenth of 200 was lost: {line}")
+
+
+def lost_there(link):
+    lose(link, "server", "lost_there", "were lost on the way there, and 0 back")
 
 
 def lost_back(link):
-    port = free_port()
-    listen(link, port)
-    with filtered(link, "client", "input", "numgen random mod 100 < 10 drop"):
-        line = must_say(ask(link, port, 0), "probe", "warning", "0 were lost on the way there")
-    if not 2 < line["lost_back"] < 60:
-        raise Failure(f"a tenth of 200 was lost: {line}")
+    lose(link, "client", "lost_back", "0 were lost on the way there")
 
 
 def wait_for_addresses(link):

@@ -104,6 +104,19 @@ static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
 	return true;
 }
 
+/* Says what a call has received: its length, from whom, and what its control data say. False: as read_control(). */
+static bool take_datagram(const struct endpoint *ep, struct msghdr *msg, size_t len,
+			  struct carrier_datagram *d)
+{
+	const struct sockaddr *from = msg->msg_name;
+
+	d->len = d->segment = len;
+	d->from.remote = sockaddr_ip(from);
+	d->from.udp_port = sockaddr_port(from);
+	d->from.local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+	return read_control(msg, d);
+}
+
 /* For one message recvmsg() costs less than recvmmsg(). Returns the number of messages, or -errno. */
 static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 {
@@ -156,11 +169,8 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 		/* Buffers are swapped, so that each entry keeps one of its own. */
 		dgrams[i].data = d->data;
 		d->data = data;
-		d->len = d->segment = msgs[i].msg_len;
-		d->from.remote = sockaddr_ip(name);
-		d->from.udp_port = sockaddr_port(name);
-		d->from.local = sockaddr_ip((struct sockaddr *)&ep->bound.local);
-		if (!read_control(&msgs[i].msg_hdr, d) || !d->len || (strip && !strip(ep, name, d)))
+		if (!take_datagram(ep, &msgs[i].msg_hdr, msgs[i].msg_len, d) || !d->len ||
+		    (strip && !strip(ep, name, d)))
 			continue;
 		capture_received(ep, d);
 		out++;
@@ -186,11 +196,7 @@ bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrie
 
 	if (len < 0)
 		return false;
-	d->len = d->segment = (size_t)len;
-	d->from.remote = sockaddr_ip((struct sockaddr *)&name);
-	d->from.udp_port = sockaddr_port((struct sockaddr *)&name);
-	d->from.local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
-	if (!read_control(&msg, d))
+	if (!take_datagram(ep, &msg, (size_t)len, d))
 		d->len = 0;
 	return true;
 }
