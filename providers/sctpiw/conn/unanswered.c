@@ -127,9 +127,6 @@ void unanswered_timers(struct conn *c)
 
 /* ---- refusals ---- */
 
-/* What a peer says of its settings, when it was asked by another way than its own (wire.md). */
-#define SETTINGS "sctpiw: llp = "
-
 /* The peer has another llp, and says so. */
 static void tell_llp(struct conn_assoc *a, const char *peer, const char *theirs)
 {
@@ -179,8 +176,8 @@ void unanswered_over(struct conn_assoc *a, int error)
 		return;
 	state = state_of(a);
 	sockaddr_text_ip(&to->remote, a->attempt.port, peer);
-	if (!strncmp(state.reason, SETTINGS, strlen(SETTINGS)))
-		tell_llp(a, peer, state.reason + strlen(SETTINGS));
+	if (!strncmp(state.reason, UNANSWERED_LLP, strlen(UNANSWERED_LLP)))
+		tell_llp(a, peer, state.reason + strlen(UNANSWERED_LLP));
 	else if (error == -ECONNREFUSED && to->udp_port && c->config->encap_port > 0)
 		tell_encap_port(a, peer);
 	else if (error == -ECONNREFUSED && !to->udp_port && state.unreachable)

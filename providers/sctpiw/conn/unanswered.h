@@ -21,6 +21,8 @@ struct conn_assoc;
 #define UNANSWERED_TIME (3 * NSEC_PER_SEC)
 /* Bytes of a line at most; it is cut there. */
 #define UNANSWERED_LINE 400
+/* How a peer's reason begins that was asked by another way than its own: its llp follows (docs/wire.md). */
+#define UNANSWERED_LLP "sctpiw: llp = "
 
 /* Part of struct conn_assoc: how this side came to open it. */
 struct conn_attempt {

@@ -106,7 +106,7 @@ static size_t write_reason(const struct endpoint *ep, char *buf, size_t len)
 
 	if (carrier == CONFIG_CARRIER_KERNEL)
 		read_encap_port(port, sizeof(port));
-	return (size_t)snprintf(buf, len, "sctpiw: llp = %s%s%s", config_carrier_name(carrier),
+	return (size_t)snprintf(buf, len, UNANSWERED_LLP "%s%s%s", config_carrier_name(carrier),
 				*port ? " behind UDP port " : "", port);
 }
 
