@@ -53,18 +53,22 @@ static bool is_blocked(const struct iw_reads *r, const struct iw_send_wqe *wqe)
 	       (outstanding >= r->ord || r->gather || outstanding == r->size);
 }
 
-/* The WQE that may be taken up now, or NULL. */
-static struct iw_send_wqe *next_wqe(struct iw_rc *rc)
+/* The WQE if it may be taken up while requests are outstanding, or NULL. */
+static struct iw_send_wqe *behind_reads(struct iw_rc *rc, struct iw_send_wqe *wqe)
 {
-	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp);
-
-	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
-		return NULL; /* in SQD nothing new is begun */
-	if (!iw_reads_outstanding(&rc->reads))
-		return wqe; /* there is nothing to wait for */
 	if (iw_wr_is_request(wqe->opcode) && !is_fenced(wqe))
 		prepare_request(&rc->reads);
 	return is_blocked(&rc->reads, wqe) ? NULL : wqe;
+}
+
+/* The WQE that may be taken up now, or NULL. */
+static inline struct iw_send_wqe *next_wqe(struct iw_rc *rc)
+{
+	struct iw_send_wqe *wqe = iw_sq_peek(&rc->base.qp, &rc->base.send);
+
+	if (!wqe || rc->tx.fault || iw_qp_state(&rc->base.qp) > IW_QPS_RTS)
+		return NULL; /* in SQD nothing new is begun */
+	return iw_reads_outstanding(&rc->reads) ? behind_reads(rc, wqe) : wqe;
 }
 
 bool iw_rc_tx_find_work(struct iw_rc *rc)

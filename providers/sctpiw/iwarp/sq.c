@@ -11,18 +11,6 @@
 #include "iwarp/terminate.h"
 #include "util/trace.h"
 
-struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp)
-{
-	struct iw_sq *sq = &iw_qp_base(qp)->send;
-
-	if (sq->next == sq->tail) {
-		sq->tail = iw_ring_tail(&qp->sq);
-		if (sq->next == sq->tail)
-			return NULL;
-	}
-	return iw_sq_at(qp, sq->next);
-}
-
 uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
 {
 	uint32_t offset = iw_qp_base(qp)->send.offset;

@@ -59,9 +59,18 @@ static inline void iw_ring_release(struct iw_ring *r, uint32_t head)
 }
 
 /*
- * The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state.
+ * The WQE that comes next, or is the current one; NULL: none is posted. Does not look at the state. sq is
+ * the QP's.
  */
-struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp);
+static inline struct iw_send_wqe *iw_sq_peek(struct iw_qp *qp, struct iw_sq *sq)
+{
+	if (sq->next == sq->tail) {
+		sq->tail = iw_ring_tail(&qp->sq);
+		if (sq->next == sq->tail)
+			return NULL;
+	}
+	return iw_sq_at(qp, sq->next);
+}
 /* Copies the next n bytes of inline data of the current WQE to `to`: 0 or an enum iw_wc_status. */
 uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to,
 			   uint32_t n);
