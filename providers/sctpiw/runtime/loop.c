@@ -109,8 +109,12 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 {
 	/* Whoever makes a pass has nothing to post that answers what came in earlier ones. */
 	bool owed = conn_flush_sacks(&s->conn);
-	enum conn_received got = conn_receive(&s->conn, depth);
+	enum conn_received got;
 
+	/* The peer waits for them, so they leave before the sockets are asked. */
+	if (owed)
+		conn_output(&s->conn);
+	got = conn_receive(&s->conn, depth);
 	/* Most passes of a poller end here. */
 	if (got == CONN_NOTHING && !owed && !doorbell_is_rung(&s->doorbells) &&
 	    s->conn.now < s->next_due)
