@@ -148,12 +148,12 @@ static void shared_receives(struct stack_world *w)
 			stack_srq_check(w->nodes[i]);
 }
 
-/* Where placement is in order, writes to the same bytes leave the last one's. */
+/* Writes to the same bytes leave the last one's, whether placement is in order or not. */
 static void overlapping(struct stack_world *w)
 {
 	scene_two_nodes(w);
 	for (int i = 0; i < 2; i++)
-		w->nodes[i]->iw_config.in_order = true;
+		w->nodes[i]->iw_config.in_order = chance(w, 0.3);
 	scene_start(w);
 	for (unsigned int n = 1 + below(w, 3); n; n--) {
 		struct stack_work *work = stack_work_new(w->nodes[0], w->nodes[1]);
@@ -175,6 +175,6 @@ const struct scene scenes_app[] = {
 	{ "dereg-in-use", dereg_in_use, 20 },
 	{ "no-receives", no_receives, 20 },
 	{ "shared-receives", shared_receives, 40 },
-	{ "overlapping", overlapping, 20, true },
+	{ "overlapping", overlapping, 40, true },
 	{ 0 },
 };

@@ -147,7 +147,7 @@ struct stack_work {
 	 */
 	bool breaks;
 	bool ends;	      /* its session may end before everything is done */
-	bool overlap;	      /* its writes overlap: only where they are placed in order */
+	bool overlap;	      /* its writes overlap, so that none is there for long */
 	bool mutating;	      /* its sources change */
 	bool bulk;	      /* side 0 writes without end */
 	uint64_t retry_at;    /* all of it begins anew then; 0: no */

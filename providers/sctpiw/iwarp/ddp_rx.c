@@ -10,6 +10,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/atomic.h"
 #include "iwarp/opcode.h"
+#include "iwarp/overlap.h"
 #include "iwarp/rc.h"
 
 /* What a peer may send that has not agreed upon our extension ends with RFC 7306. */
@@ -40,7 +41,7 @@ int iw_write_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 
 	verdict = iw_mr_remote(s->qp, seg->h.stag, seg->h.to, seg->payload_len,
 			       IW_ACCESS_REMOTE_WRITE, &to);
-	if (!verdict && s->rnic->ops.copy(to, seg->payload, seg->payload_len))
+	if (!verdict && iw_tagged_copy(s, to, seg))
 		verdict = IW_REMOTE_BOUNDS; /* the application has unmapped it */
 	if (!verdict)
 		return 0;

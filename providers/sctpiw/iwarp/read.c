@@ -7,6 +7,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/atomic.h"
 #include "iwarp/opcode.h"
+#include "iwarp/overlap.h"
 #include "iwarp/rc.h"
 #include "iwarp/recv.h"
 #include "iwarp/zcopy.h"
@@ -84,8 +85,9 @@ static const struct iw_read *match(const struct iw_reads *q, const struct iw_seg
 }
 
 /* Places the segment into the sink of r, which covers it. 0, or the TERM_* for the peer. */
-static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw_segment *seg)
+static uint16_t place(struct iw_session *s, const struct iw_read *r, const struct iw_segment *seg)
 {
+	struct iw_qp *qp = s->qp;
 	const struct iw_send_wqe *wqe = iw_sq_at(qp, r->index);
 	uint8_t *to;
 
@@ -97,19 +99,18 @@ static uint16_t place(struct iw_qp *qp, const struct iw_read *r, const struct iw
 	to = iw_mr_local(qp, seg->h.stag, seg->h.to, seg->payload_len, IW_ACCESS_LOCAL_WRITE);
 	if (!to)
 		return TERM_DDP_STAG;
-	return qp->rnic->ops.copy(to, seg->payload, seg->payload_len) ? TERM_DDP_BOUNDS : 0;
+	return iw_tagged_copy(s, to, seg) ? TERM_DDP_BOUNDS : 0;
 }
 
 int iw_read_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
-	struct iw_qp *qp = s->qp;
-	const struct iw_read *r = match(&iw_rc_of(qp)->reads, seg, f);
+	const struct iw_read *r = match(&iw_rc_of(s->qp)->reads, seg, f);
 	uint16_t error;
 
 	if (!r)
 		return -EPROTO;
 	/* The application may have taken the sink away since it posted the read. */
-	error = place(qp, r, seg);
+	error = place(s, r, seg);
 	if (!error)
 		return 0;
 	iw_fail(f, error, seg->raw, seg->len);

@@ -59,6 +59,7 @@ struct iw_rx_order {
 	struct iw_rx_rec *slots;
 	uint32_t size; /* a power of two, or 0 */
 	uint32_t used;
+	uint16_t last; /* the highest DDP-SSN of any, if used */
 };
 
 /*

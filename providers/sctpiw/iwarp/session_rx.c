@@ -26,16 +26,11 @@
 
 /* ---- what came early ---- */
 
-static struct iw_rx_rec *slot_at(const struct iw_rx_order *o, uint16_t ssn)
-{
-	return &o->slots[ssn & (o->size - 1)];
-}
-
 static bool is_remembered(const struct iw_session *s, uint16_t ssn)
 {
 	const struct iw_rx_order *o = &s->rx.order;
 
-	return (uint16_t)(ssn - s->rx.ssn) < o->size && slot_at(o, ssn)->control;
+	return o->used && (uint16_t)(ssn - s->rx.ssn) < o->size && iw_rx_order_at(o, ssn)->control;
 }
 
 static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
@@ -51,8 +46,9 @@ static int remember(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *
 			return -ENOMEM;
 		o->slots = slots;
 	}
-	*slot_at(o, ssn) = *rec;
-	o->used++;
+	*iw_rx_order_at(o, ssn) = *rec;
+	if (!o->used++ || serial16_lt(o->last, ssn))
+		o->last = ssn;
 	return 0;
 }
 
@@ -112,7 +108,7 @@ static void drain(struct iw_session *s)
 	struct iw_rx_order *o = &s->rx.order;
 
 	while (o->used && !s->rx.ended) {
-		struct iw_rx_rec *slot = slot_at(o, s->rx.ssn);
+		struct iw_rx_rec *slot = iw_rx_order_at(o, s->rx.ssn);
 		struct iw_rx_rec rec = *slot;
 		uint16_t ssn = s->rx.ssn;
 
@@ -190,7 +186,7 @@ void iw_session_loosen(struct iw_session *s)
 
 	s->rx.loose.on = true;
 	for (uint32_t i = 0; i < o->size; i++) {
-		const struct iw_rx_rec *slot = slot_at(o, (uint16_t)(first + i));
+		const struct iw_rx_rec *slot = iw_rx_order_at(o, (uint16_t)(first + i));
 
 		if (slot->control)
 			count(s, (uint16_t)(first + i), slot);

@@ -12,6 +12,12 @@ void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data
  * it takes. See struct iw_rx_loose.
  */
 void iw_session_loosen(struct iw_session *s);
+/* The slot of a DDP-SSN that is less than o->size ahead. */
+static inline struct iw_rx_rec *iw_rx_order_at(const struct iw_rx_order *o, uint16_t ssn)
+{
+	return &o->slots[ssn & (o->size - 1)];
+}
+
 /* Frees what came before its turn. */
 void iw_rx_order_clear(struct iw_rx_order *order);
 

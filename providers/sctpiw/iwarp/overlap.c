@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/overlap.h"
+
+#include <string.h>
+
+#include "iwarp/mr.h"
+#include "iwarp/session_rx.h"
+#include "util/serial.h"
+
+/* A bit for each byte of a payload: whether a later message has placed that byte. */
+#define WORD_BITS 64u
+#define WORDS (IW_SEGMENT_MAX / WORD_BITS + 1)
+
+static uint32_t word_end(uint32_t at)
+{
+	return (at | (WORD_BITS - 1)) + 1;
+}
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void mark(uint64_t *bits, uint32_t from, uint32_t to)
+{
+	for (; from < to; from = word_end(from)) {
+		uint32_t n = lesser(to, word_end(from)) - from;
+
+		bits[from / WORD_BITS] |= (UINT64_MAX >> (WORD_BITS - n)) << from % WORD_BITS;
+	}
+}
+
+/* The first byte from `from` on, below len, whose bit is as said; len: there is none. */
+static uint32_t find(const uint64_t *bits, uint32_t from, uint32_t len, bool marked)
+{
+	for (; from < len; from = word_end(from)) {
+		uint64_t word = bits[from / WORD_BITS];
+		uint64_t rest = (marked ? word : ~word) >> from % WORD_BITS;
+
+		if (rest)
+			return lesser(len, from + (uint32_t)__builtin_ctzll(rest));
+	}
+	return len;
+}
+
+/*
+ * Where the payload of a message that was placed is in memory. NULL: it has none there, or its STag
+ * is not valid any more, or is that of a read into several SGEs, whose sink no other message has.
+ */
+static const uint8_t *placed_at(const struct iw_session *s, const struct iw_rx_rec *rec)
+{
+	const struct iw_mr *mr;
+
+	if (!ddp_is_tagged(rec->control) || !rec->len)
+		return NULL;
+	mr = iw_mr_find(s->rnic, rec->stag);
+	return mr && iw_mr_covers(mr, iw_rec_to(rec), rec->len) ? iw_mr_at(mr, iw_rec_to(rec)) :
+								  NULL;
+}
+
+/*
+ * Marks what messages behind the segment have placed of its len bytes at `to`. Returns whether they
+ * have placed any; if not, the bits are not touched.
+ */
+static bool mark_placed(const struct iw_session *s, uint16_t ssn, const uint8_t *to, uint32_t len,
+			uint64_t *bits)
+{
+	const struct iw_rx_order *o = &s->rx.order;
+	uintptr_t begin = (uintptr_t)to, end = begin + len;
+	bool any = false;
+
+	while (serial16_lt(ssn, o->last)) {
+		const struct iw_rx_rec *rec = iw_rx_order_at(o, ++ssn);
+		uintptr_t first = (uintptr_t)placed_at(s, rec), behind = first + rec->len;
+
+		if (!first || first >= end || behind <= begin)
+			continue;
+		if (!any)
+			memset(bits, 0, (len / WORD_BITS + 1) * sizeof(*bits));
+		any = true;
+		mark(bits, first > begin ? (uint32_t)(first - begin) : 0,
+		     behind < end ? (uint32_t)(behind - begin) : len);
+	}
+	return any;
+}
+
+int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *seg)
+{
+	uint32_t len = seg->payload_len, from, end;
+	uint64_t bits[WORDS];
+	int err = 0;
+
+	if (!mark_placed(s, seg->ssn, to, len, bits))
+		return s->rnic->ops.copy(to, seg->payload, len);
+	for (from = find(bits, 0, len, false); from < len && !err;
+	     from = find(bits, end, len, false)) {
+		end = find(bits, from, len, true);
+		err = s->rnic->ops.copy(to + from, seg->payload + from, end - from);
+	}
+	return err;
+}
