@@ -54,6 +54,13 @@ static void test_passive_disconnect(void **state)
 	pair_close(&p);
 }
 
+static void wait_any(const struct iw_cq *cq)
+{
+	for (int i = 0; i < WAIT_MS * 10 && iw_cq_is_empty(cq); i++)
+		usleep(100);
+	assert_false(iw_cq_is_empty(cq));
+}
+
 /*
  * The peer hangs up right behind a Send. The application hears of the Send first, for it may destroy the QP
  * when it hears of the end; if it does not poll, it hears of the end all the same.
@@ -63,11 +70,21 @@ static void farewell(struct pair *p)
 	pair_open(p, AF_INET);
 	post_recv(&p->s);
 	post_send(&p->c, "farewell");
-	for (int i = 0; i < WAIT_MS * 10 && iw_cq_is_empty(p->s.cq); i++)
-		usleep(100);
-	assert_false(iw_cq_is_empty(p->s.cq));
+	wait_any(p->s.cq);
 	assert_int_equal(pair_api->cm_disconnect(p->cid), 0);
 	pair_expect(&p->cc, DISCONNECTED, 0);
+}
+
+/* The peer hangs up as soon as it has a Send. The application hears first that its Send is complete. */
+static void last_word(struct pair *p)
+{
+	pair_open(p, AF_INET);
+	post_recv(&p->c);
+	post_send(&p->s, "last word");
+	wait_any(p->c.cq);
+	assert_int_equal(pair_api->cm_disconnect(p->cid), 0);
+	pair_expect(&p->cc, DISCONNECTED, 0);
+	wait_any(p->s.send_cq);
 }
 
 static void wait_end(struct end *end)
@@ -90,30 +107,31 @@ static void purge_another(struct end *end)
 	shard_unlock(s);
 }
 
-static void unpolled_end(bool purged)
+/* One completion waits in this CQ of the server's, and the event waits for it. */
+static void unpolled_end(void (*hang_up)(struct pair *), struct iw_cq **cq, struct pair *p,
+			 bool purged)
 {
 	struct rnic_cm_event ev;
 	struct iw_cqe cqe;
-	struct pair p;
 	bool early, slow;
 	uint64_t begin;
 
 	do {
 		begin = sys_now();
-		farewell(&p);
+		hang_up(p);
 		if (purged) {
-			wait_end(&p.s);
-			purge_another(&p.s);
+			wait_end(&p->s);
+			purge_another(&p->s);
 		}
-		early = next_event(&p.sc, &ev, 20);
+		early = next_event(&p->sc, &ev, 20);
 		/* A machine that takes its time makes it look as if nobody was going to poll. */
 		slow = sys_now() - begin >= NSEC_PER_SEC / 20;
 		assert_true(slow || !early);
-		assert_int_equal(iw_cq_poll(p.s.cq, 1, &cqe), 1);
+		assert_int_equal(iw_cq_poll(*cq, 1, &cqe), 1);
 		assert_int_equal(cqe.status, IW_WC_SUCCESS);
 		if (!early)
-			pair_expect(&p.sc, DISCONNECTED, 0);
-		pair_close(&p);
+			pair_expect(&p->sc, DISCONNECTED, 0);
+		pair_close(p);
 	} while (slow);
 }
 
@@ -122,8 +140,13 @@ static void test_unpolled_end(void **state)
 	struct rnic_cm_event ev;
 	struct pair p;
 
-	unpolled_end(false);
-	unpolled_end(true);
+	unpolled_end(farewell, &p.s.cq, &p, false);
+	unpolled_end(farewell, &p.s.cq, &p, true);
+	unpolled_end(last_word, &p.s.cq, &p, false);
+	unpolled_end(last_word, &p.s.cq, &p, true);
+	split_cqs = true;
+	unpolled_end(last_word, &p.s.send_cq, &p, false);
+	split_cqs = false;
 
 	farewell(&p);
 	pair_expect(&p.sc, DISCONNECTED, 0);

@@ -81,12 +81,13 @@ struct cm_setup {
 	bool retried; /* on another association, since the first was lost under the Initiate */
 };
 
-/* Behind the end of the session: DISCONNECTED waits until the application has polled its last receive. */
+/* Behind the end of the session: DISCONNECTED waits until the application has polled what succeeded before. */
 struct cm_ending {
 	struct list_node node; /* cm.ending */
 	uint64_t deadline;
-	uint32_t recv; /* where the receive is in the CQ: iw_cq_find_recv() */
-	int status;    /* of the event */
+	bool in_send_cq; /* where a completion waits that was not polled */
+	uint32_t pos;	 /* and at which entry: iw_cq_find_success() */
+	int status;	 /* of the event */
 };
 
 /* Of a listener. */

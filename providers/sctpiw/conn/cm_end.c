@@ -36,7 +36,7 @@ int cm_disconnect(struct cm_id *id)
 		cm_post(id, CM_EVENT_DISCONNECTED, 0);
 		return 0;
 	case CM_OVER:
-		/* An application that hangs up itself waits for no receive. */
+		/* An application that hangs up itself waits for no completion. */
 		if (list_linked(&id->ending.node))
 			tell_end(id);
 		return 0;
@@ -73,17 +73,28 @@ void cm_hang_up(struct cm_id *id)
 
 /* ---- the peer's end ---- */
 
+/* Finds a completion of the QP that succeeded and was not polled. */
+static bool find_unpolled(const struct iw_qp *qp, struct cm_ending *e)
+{
+	e->in_send_cq = false;
+	if (iw_cq_find_success(qp->recv_cq, qp->num, &e->pos))
+		return true;
+	e->in_send_cq = true;
+	return qp->send_cq != qp->recv_cq && iw_cq_find_success(qp->send_cq, qp->num, &e->pos);
+}
+
 /*
- * The application hears of the end once it has polled the last Send that came before. A peer hangs up right
- * behind its last Send, and both may come at once. With devices whose connections end by another way, and so
- * later, programs get away with destroying the QP on the event before they look into the CQ once more.
+ * The application hears of the end once it has polled all that succeeded before. A peer hangs up right behind
+ * its last Send, or once it has the last one of ours: the end may come in one packet with what completes that.
+ * With devices whose connections end by another way, and so later, programs get away with destroying the QP on
+ * the event before they look into the CQ once more.
  */
 void cm_end(struct cm_id *id, int status)
 {
 	struct conn *c = id->conn;
 	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
 
-	if (!qp || !iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv)) {
+	if (!qp || !find_unpolled(qp, &id->ending)) {
 		cm_post(id, CM_EVENT_DISCONNECTED, status);
 		return;
 	}
@@ -95,15 +106,16 @@ void cm_end(struct cm_id *id, int status)
 }
 
 /*
- * Whether the receive is still in the CQ. A look at where it was will not do: entries move up when those of
+ * Whether something still waits in the CQs. A look at where it was will not do: entries move up when those of
  * another QP are taken out (iw_cq_purge()).
  */
 static bool is_unpolled(struct cm_id *id)
 {
 	struct iw_qp *qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
+	struct cm_ending *e = &id->ending;
 
-	return qp && (!iw_cq_is_past(qp->recv_cq, id->ending.recv) ||
-		      iw_cq_find_recv(qp->recv_cq, qp->num, &id->ending.recv));
+	return qp && (!iw_cq_is_past(e->in_send_cq ? qp->send_cq : qp->recv_cq, e->pos) ||
+		      find_unpolled(qp, e));
 }
 
 static void check_ends(struct conn *c)

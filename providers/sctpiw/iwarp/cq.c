@@ -133,7 +133,7 @@ void iw_cq_purge(struct iw_cq *cq, uint32_t qp_num)
 	atomic_store_explicit(&cq->head, to, memory_order_release);
 }
 
-bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
+bool iw_cq_find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
 {
 	uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
 	uint32_t n = tail - atomic_load_explicit(&cq->head, memory_order_acquire);
@@ -142,8 +142,7 @@ bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos)
 	for (uint32_t i = tail - 1; n; i--, n--) {
 		const struct iw_cqe *cqe = &cq->ring[i & cq->mask];
 
-		if (cqe->qp_num == qp_num && cqe->opcode & IW_WC_RECV &&
-		    cqe->status == IW_WC_SUCCESS) {
+		if (cqe->qp_num == qp_num && cqe->status == IW_WC_SUCCESS) {
 			*pos = i;
 			return true;
 		}

@@ -96,11 +96,11 @@ static inline bool iw_cq_is_empty(const struct iw_cq *cq)
 }
 
 /*
- * Does a successful receive of this QP wait among the newest IW_CQ_LOOK_BACK entries? Then
+ * Does a completion of this QP that succeeded wait among the newest IW_CQ_LOOK_BACK entries? Then
  * iw_cq_is_past(*pos) becomes true when it is taken out or moved by iw_cq_purge().
  */
 #define IW_CQ_LOOK_BACK 4096
-bool iw_cq_find_recv(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
+bool iw_cq_find_success(const struct iw_cq *cq, uint32_t qp_num, uint32_t *pos);
 
 static inline bool iw_cq_is_past(const struct iw_cq *cq, uint32_t pos)
 {
