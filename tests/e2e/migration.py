@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """QEMU's migration by RDMA: a guest of 256 MiB that goes on writing, and memory that is compared behind it.
 
-The guest needs no KVM and no system: its BIOS is a loop that writes counters to 64 KiB of memory. What it writes there
-is not compared: without KVM, QEMU may miss that a page has changed. It clears the marks of pages that are to be sent
-anyway without telling the emulated processor, which then does not mark them again (docs/roadmap.md, "Tests")."""
+The guest needs no KVM and no system: its BIOS is a loop that writes a counter to 64 KiB of memory, over and over. QEMU
+before 9.0 clears the marks of pages that have changed without telling the emulated processor, which then does not mark
+them again, so that what it writes later is lost, by TCP as by RDMA (QEMU's commit 03bfc2188f has more). So the guest
+invalidates the page's translation before each store; then each one is marked."""
 import filecmp
 import json
 import os
@@ -19,8 +20,8 @@ MEMORY = 256 << 20
 FILLED_AT, FILLED = 16 << 20, 192 << 20
 BIOS = 65536
 WRITTEN_AT = 0x10000  # by the loop
-# mov $0x1000, %ax; mov %ax, %es; stosw; inc %ax; jmp to stosw. %di goes round in 64 KiB.
-LOOP = bytes.fromhex("b80010 8ec0 ab 40 ebfc")
+# mov $0x1000, %ax; mov %ax, %es; invlpg %es:(%di); stosl; inc %eax; jmp to invlpg. %di goes round in 64 KiB.
+LOOP = bytes.fromhex("b80010 8ec0 260f013d 66ab 6640 ebf6")
 RESET = 0xfff0  # where the processor begins, in the BIOS
 TO_LOOP = bytes.fromhex("e9 0d00")  # jmp to 0x10000, which is the beginning of the BIOS
 
@@ -100,6 +101,16 @@ def must_go_on(monitor):
             raise Failure("the guest does nothing after it has moved")
 
 
+def must_be_written(here, there):
+    """Checks that what the guest has written until it was stopped is the same on both sides."""
+    ours, theirs = (monitor.save(0, 1 << 20, "written").read_bytes() for monitor in (here, there))
+    if not any(theirs[WRITTEN_AT:WRITTEN_AT + 65536]):
+        raise Failure("the guest has written nothing")
+    apart = [at for at in range(0, 1 << 20, 4) if ours[at:at + 4] != theirs[at:at + 4]]
+    if len(apart) > 1:  # one store may come between QEMU's look at the marks and its copy of the page
+        raise Failure(f"{len(apart)} words are not the same on both sides, from {apart[0]:#x} to {apart[-1]:#x}")
+
+
 def precopy(link):
     need("qemu-system-x86_64")
     port = free_port()
@@ -114,8 +125,7 @@ def precopy(link):
     must_come_to("completed", there)
     if info["ram"]["transferred"] < FILLED:
         raise Failure(f"only {info['ram']['transferred']} bytes have moved")
-    if not any(there.save(WRITTEN_AT, 65536, "written").read_bytes()):
-        raise Failure("the guest has written nothing")
+    must_be_written(here, there)
     if not filecmp.cmp(there.save(FILLED_AT, FILLED, "filled"), fill, shallow=False):
         raise Failure("memory has other contents after it has moved")
     must_go_on(there)
