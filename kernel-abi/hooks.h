@@ -66,6 +66,7 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(__read_chk)                                                                              \
 	X(readv)                                                                                   \
 	X(write)                                                                                   \
+	X(writev)                                                                                  \
 	X(open)                                                                                    \
 	X(open64)                                                                                  \
 	X(openat)                                                                                  \

@@ -85,6 +85,38 @@ HOOK ssize_t write(int fd, const void *buf, size_t len)
 	return REAL(write)(fd, buf, len);
 }
 
+/* As serve(), for several pieces of memory. errno is left alone if any of them was written. */
+static __attribute__((noinline)) bool serve_pieces(int fd, const struct iovec *iov, int count,
+						   ssize_t *ret)
+{
+	int saved = errno;
+	ssize_t n;
+
+	*ret = 0;
+	for (int i = 0; i < count; i++) {
+		if (!serve(TRANSFER_WRITE, fd, iov[i].iov_base, iov[i].iov_len, &n))
+			return i > 0;
+		if (n < 0 && i > 0)
+			errno = saved;
+		else
+			*ret += n;
+		if (n < 0)
+			break;
+	}
+	return true;
+}
+
+/* The kernel's devices take each piece of memory for a write() of its own, until one fails. */
+HOOK ssize_t writev(int fd, const struct iovec *iov, int count)
+{
+	ssize_t ret;
+
+	if (unlikely(fdtable_maybe(fd)) && count > 0 && count <= IOV_MAX &&
+	    serve_pieces(fd, iov, count, &ret))
+		return ret;
+	return REAL(writev)(fd, iov, count);
+}
+
 /*
  * Closes a descriptor that may be ours, and releases its kfile afterwards: as long as the
  * descriptor is open no other one can get its number. Cancellation between the two would leave the

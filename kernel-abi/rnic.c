@@ -21,8 +21,7 @@
 
 static _Atomic(const struct sctpiw_rnic_api *) rnic;
 
-/* Only the first complaint is printed, as a program asks for the device again and again. */
-static void complain(const char *what, const char *why)
+void rnic_complain(const char *what, const char *why)
 {
 	static atomic_flag said = ATOMIC_FLAG_INIT;
 
@@ -96,12 +95,13 @@ const struct sctpiw_rnic_api *rnic_load(void)
 	path = provider_path(buf, sizeof(buf));
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
-		complain("cannot load the provider", dlerror());
+		rnic_complain("cannot load the provider", dlerror());
 		return NULL;
 	}
 	api = dlsym(handle, SCTPIW_RNIC_API_SYMBOL);
 	if (!api) {
-		complain(path, "not a provider of sctpiw (no symbol " SCTPIW_RNIC_API_SYMBOL ")");
+		rnic_complain(path,
+			      "not a provider of sctpiw (no symbol " SCTPIW_RNIC_API_SYMBOL ")");
 		return NULL;
 	}
 	if (api->version != SCTPIW_RNIC_API_VERSION || api->size < sizeof(*api)) {
@@ -110,7 +110,7 @@ const struct sctpiw_rnic_api *rnic_load(void)
 			"interface version %u (%u bytes), but libsctpiw-preload.so needs %u (%zu); "
 			"install both from one release",
 			api->version, api->size, SCTPIW_RNIC_API_VERSION, sizeof(*api));
-		complain(path, why);
+		rnic_complain(path, why);
 		return NULL;
 	}
 	api->set_fd_hooks(opened_by_rnic);

@@ -20,6 +20,12 @@
  */
 const struct sctpiw_rnic_api *rnic_load(void);
 
+/*
+ * Says on standard error that there is no device, because what failed, and why. Only the first such line is
+ * printed, as a program asks for the device again and again.
+ */
+void rnic_complain(const char *what, const char *why);
+
 /* The RNIC if it is loaded, else NULL. */
 const struct sctpiw_rnic_api *rnic_get(void);
 

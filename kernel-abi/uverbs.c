@@ -176,8 +176,13 @@ int uverbs_open(int flags)
 		return -ENODEV;
 	fdtable_reap(0, UINT_MAX);
 	fd = memfd_create("uverbs0", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		ret = -errno;
+		/* The program knows of a limit of open files, but not of a sandbox. */
+		if (ret != -EMFILE)
+			rnic_complain("memfd_create()", strerror(-ret));
+		return ret;
+	}
 	/*
 	 * If the program has closed its standard streams, it would print into a descriptor of their
 	 * numbers.

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -28,15 +29,26 @@
 static struct fake_control *ctl;
 static int uverbs;
 
+struct channel_request {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_create_comp_channel cmd;
+};
+
+/* A command whose response goes to *resp. */
+static struct channel_request channel_request(struct ib_uverbs_create_comp_channel_resp *resp)
+{
+	return (struct channel_request){
+		.hdr = { IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(struct channel_request) / 4,
+			 1 },
+		.cmd.response = (uintptr_t)resp,
+	};
+}
+
 static int create_comp_channel(int fd)
 {
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_create_comp_channel cmd;
-	} req = { .hdr = { IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL, sizeof(req) / 4, 1 } };
 	struct ib_uverbs_create_comp_channel_resp resp = { .fd = ~0u };
+	struct channel_request req = channel_request(&resp);
 
-	req.cmd.response = (uintptr_t)&resp;
 	check(write(fd, &req, sizeof(req)) == sizeof(req));
 	return (int)resp.fd;
 }
@@ -69,22 +81,46 @@ static void test_uverbs_commands(void)
 	check(ctl->channels == before);
 }
 
-/* In this process, process_vm_readv() and process_vm_writev() fail with EPERM from now on. */
-static void forbid_process_vm(void)
+/* Each piece of memory is a command of its own, up to the first that fails. */
+static void test_gathered_commands(void)
+{
+	struct ib_uverbs_create_comp_channel_resp resp[2];
+	struct channel_request req[2] = { channel_request(&resp[0]), channel_request(&resp[1]) };
+	struct iovec iov[3] = { { &req[0], sizeof(req[0]) },
+				{ &req[1], sizeof(req[1]) },
+				{ &req[0], 4 } };
+	int before = ctl->channels;
+
+	errno = 1234;
+	check(writev(uverbs, iov, 3) == 2 * sizeof(req[0]) && errno == 1234);
+	check(ctl->channels == before + 2);
+	check(!close((int)resp[0].fd) && !close((int)resp[1].fd));
+	check_fails(writev(uverbs, iov + 2, 1), EINVAL);
+	check(ctl->channels == before);
+}
+
+/* In this process, these two system calls fail with EPERM from now on. */
+static void forbid(uint32_t one, uint32_t other)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
-	struct iovec nothing = { 0 };
 
 	check(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	/* qemu-user has no filters, and it does not have the two calls either. */
 	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) || errno == EINVAL);
+}
+
+static void forbid_process_vm(void)
+{
+	struct iovec nothing = { 0 };
+
+	forbid(SYS_process_vm_readv, SYS_process_vm_writev);
+	/* qemu-user has no filters, and it does not have the two calls either. */
 	check(process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) < 0 &&
 	      (errno == EPERM || errno == ENOSYS));
 }
@@ -111,6 +147,36 @@ static void test_sandbox(void)
 		_exit(0);
 	}
 	check(status_of(pid) == 0);
+}
+
+/* In a sandbox that forbids what the device needs, a line says so. */
+static void test_sandbox_without_memfd(void)
+{
+	char line[200] = "";
+	int fds[2];
+	pid_t pid;
+
+	check(!pipe(fds));
+	pid = fork();
+	if (!pid) {
+		dup2(fds[1], STDERR_FILENO);
+		forbid(SYS_memfd_create, SYS_memfd_create);
+		if (syscall(SYS_memfd_create, "", MFD_CLOEXEC) >=
+		    0) { /* qemu-user has no filters */
+			printf("SKIP a sandbox without memfd_create(): no filters here\n");
+			fflush(stdout);
+			dprintf(STDERR_FILENO, "memfd_create");
+			_exit(0);
+		}
+		for (int i = 0; i < 2; i++)
+			check_fails(open("/dev/infiniband/uverbs0", O_RDWR), EPERM);
+		_exit(0);
+	}
+	close(fds[1]);
+	check(status_of(pid) == 0);
+	check(read(fds[0], line, sizeof(line) - 1) > 0);
+	check(strstr(line, "memfd_create") && !strchr(strchrnul(line, '\n') + 1, '\n'));
+	close(fds[0]);
 }
 
 static bool readable(int fd)
@@ -487,7 +553,9 @@ int main(int argc, char **argv)
 	ctl = fake();
 	check(ctl);
 	test_uverbs_commands();
+	test_gathered_commands();
 	test_sandbox();
+	test_sandbox_without_memfd();
 	test_channel();
 	test_ioctl();
 	test_copies();
