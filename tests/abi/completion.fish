@@ -5,9 +5,11 @@ set -gx PATH (dirname $argv[1]) $PATH
 source $argv[2]/sctpiw.fish
 set -g failed 0
 
-# expect COMMANDLINE COMPLETIONS...: these and no others
+# expect COMMANDLINE COMPLETIONS...: these and no others begin with the last word. complete -C of fish 4 also prints
+# what merely has its letters in their order.
 function expect
-    set -l got (complete -C $argv[1] | string replace -r '\t.*' '' | sort)
+    set -l word (string split -- ' ' $argv[1])[-1]
+    set -l got (complete -C $argv[1] | string replace -r '\t.*' '' | string match -- "$word*" | sort)
     set -l want (printf '%s\n' $argv[2..-1] | sort)
     test "$got" = "$want"; and return
     echo "$argv[1]: expected $want, got $got"
