@@ -34,7 +34,10 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 {
-	return c->transport->receive(c, depth);
+	bool room = datagram_retry(c);
+	enum conn_received got = c->transport->receive(c, depth);
+
+	return got == CONN_NOTHING && room ? CONN_STIRRED : got;
 }
 
 /* An Initiate has no user yet: it is for a QP connected out of band, or for a listener. */
@@ -92,6 +95,7 @@ void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
 void conn_output(struct conn *c)
 {
 	c->transport->output(c);
+	datagram_output(c);
 	to_self_output(c);
 }
 
@@ -178,6 +182,7 @@ void conn_stop(struct conn *c)
 	while (conn_events(c, drop_event, NULL))
 		;
 	to_self_free(c);
+	datagram_fini(c);
 	oob_table_fini(&c->oob);
 	qp_num_table_free(c);
 	conn_reap(c);

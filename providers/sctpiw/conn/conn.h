@@ -27,6 +27,7 @@
 
 #include "conn/assoc.h"
 #include "conn/cm.h"
+#include "conn/datagram.h"
 #include "conn/endpoint.h"
 #include "conn/events.h"
 #include "conn/oob.h"
@@ -96,6 +97,7 @@ struct conn {
 	struct cm cm;
 	struct qp_num_table qp_nums;
 	struct oob_table oob;
+	struct datagrams datagrams;
 	struct to_self *to_self; /* NULL until a QP is connected to itself */
 };
 

@@ -150,9 +150,31 @@ static int add_local(struct endpoint_locals *l, const struct ip_addr *ip)
 	return 0;
 }
 
-int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
+static void awake(struct endpoint *ep)
 {
 	struct endpoint_table *t = &ep->conn->endpoints;
+
+	if (!ep->dormant)
+		return;
+	ep->dormant = false;
+	list_del(&ep->node);
+	list_add_tail(&t->open, &ep->node);
+	t->n_open++;
+}
+
+int endpoint_watch(struct endpoint *ep)
+{
+	int ret = ep->dormant ? ep->conn->ops->start_progress(ep->conn) : 0;
+
+	if (!ret && ep->dormant)
+		ret = ep->conn->transport->watch(ep);
+	if (!ret)
+		awake(ep);
+	return ret;
+}
+
+int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
+{
 	int ret;
 
 	if (has_local(&ep->locals, local))
@@ -163,17 +185,11 @@ int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
 	if (ret)
 		return ret;
 	ret = ep->conn->transport->accept_at(ep, local);
-	if (ret) {
+	if (ret)
 		ep->locals.n--;
-		return ret;
-	}
-	if (!ep->dormant)
-		return 0;
-	ep->dormant = false;
-	list_del(&ep->node);
-	list_add_tail(&t->open, &ep->node);
-	t->n_open++;
-	return 0;
+	else
+		awake(ep);
+	return ret;
 }
 
 /* ---- sharing and giving back ---- */

@@ -82,6 +82,8 @@ int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct en
  * it. May be repeated for further addresses. -errno of listen(), or -ENOMEM.
  */
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
+/* The same without an address: what comes is looked at, and nobody may open associations. -errno. */
+int endpoint_watch(struct endpoint *ep);
 /* A referenced endpoint that takes the place of a shared one whose streams to some peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
 /* Gives a reference back. */

@@ -76,6 +76,11 @@ struct transport {
 	 * of bind() and listen().
 	 */
 	int (*accept_at)(struct endpoint *ep, const struct ip_addr *local);
+	/*
+	 * From now on what comes at ep, which is dormant, is looked at, though nobody may open associations
+	 * there. -errno. NULL: the transport carries no datagrams.
+	 */
+	int (*watch)(struct endpoint *ep);
 	/* What is sent from now on carries ep->tos. */
 	void (*set_tos)(struct endpoint *ep);
 

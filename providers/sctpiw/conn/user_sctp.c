@@ -12,6 +12,7 @@
 #include "sctp/inspect.h"
 #include "sctp/sctp.h"
 #include "sctp/trace.h"
+#include "wire/datagram.h"
 
 _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has room for");
 
@@ -238,6 +239,11 @@ static int user_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	return ret ? ret : user_sctp_set_accept(ep, true);
 }
 
+static int user_sctp_watch(struct endpoint *ep)
+{
+	return ep->conn->carrier->watch(ep);
+}
+
 static void user_sctp_set_tos(struct endpoint *ep)
 {
 	ep->conn->carrier->set_tos(ep);
@@ -300,6 +306,10 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	struct sctp_rx *rx = &user_sctp_of(c)->rx;
 	struct conn_assoc *a;
 
+	if (wire_is_datagram(packet, len)) {
+		datagram_input(ep, from, packet, len);
+		return;
+	}
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
 	if (!rx->assoc)
 		return;
@@ -574,6 +584,7 @@ const struct transport transport_user_sctp = {
 	.set_accept = user_sctp_set_accept,
 	.set_quiet = user_sctp_set_quiet,
 	.accept_at = user_sctp_accept_at,
+	.watch = user_sctp_watch,
 	.set_tos = user_sctp_set_tos,
 	.receive = user_sctp_receive,
 	.events = user_sctp_events,

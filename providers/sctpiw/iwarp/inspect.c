@@ -58,7 +58,7 @@ bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info 
 	base = list_entry(node, struct iw_qp_base, all);
 	*info = (struct iw_qp_info){
 		.num = base->qp.num,
-		.type = IW_QPT_RC,
+		.type = base->qp.type,
 		.state = iw_qp_state(&base->qp),
 		.oob = base->qp.oob,
 		.has_srq = base->qp.srq,
@@ -68,6 +68,8 @@ bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info 
 		.out = base->out,
 		.error = base->error,
 	};
+	if (base->qp.type != IW_QPT_RC)
+		return true;
 	rc = iw_rc_of(&base->qp);
 	info->unexpected = rc->rx.unexpected.count;
 	info->send_blocked = rc->unplaced.blocked || rc->unplaced.waiting;

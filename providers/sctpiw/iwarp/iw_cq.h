@@ -29,8 +29,9 @@ struct iw_rnic;
 
 struct iw_cqe {
 	uint64_t wr_id;
-	uint32_t status; /* enum iw_wc_status */
-	uint32_t opcode; /* enum iw_wc_opcode */
+	uint16_t status; /* enum iw_wc_status */
+	uint16_t opcode; /* enum iw_wc_opcode */
+	uint32_t src_qp; /* with IW_WC_GRH: who has sent the datagram */
 	uint32_t byte_len;
 	uint32_t qp_num;
 	union {

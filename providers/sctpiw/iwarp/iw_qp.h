@@ -31,8 +31,10 @@ struct oob_qp;
 
 struct iw_qp {
 	uint32_t num;		/* 24 bits */
+	enum iw_qp_type type;
 	_Atomic uint32_t state; /* enum iw_qp_state; written under the shard's lock, read anywhere */
 	uint32_t max_inline, max_send_sge, max_recv_sge;
+	uint32_t max_msg;    /* bytes that one WR may send */
 	uint32_t wr_opcodes; /* bit (1 << enum iw_wr_opcode) of each WR that its type takes */
 	bool sq_sig_all;
 	struct iw_ring sq, rq;

@@ -28,7 +28,7 @@
 #define IW_MAX_IRD 128
 #define IW_MAX_PRIVATE_DATA 512 /* bytes (RFC 5043 3.2) */
 
-enum iw_qp_type { IW_QPT_RC };
+enum iw_qp_type { IW_QPT_RC, IW_QPT_UD };
 
 enum iw_qp_state { /* ibv_qp_state */
 		   IW_QPS_RESET,
@@ -106,7 +106,13 @@ enum iw_send_flags { /* ibv_send_flags */
 		     IW_SEND_INLINE = 8,
 };
 
-enum iw_wc_flags { IW_WC_WITH_IMM = 2, IW_WC_WITH_INV = 8 }; /* ibv_wc_flags */
+enum iw_wc_flags { /* ibv_wc_flags */
+		   IW_WC_GRH = 1,
+		   IW_WC_WITH_IMM = 2,
+		   IW_WC_WITH_INV = 8,
+		   /* Not among those of the verbs: the GRH has the layout of IPv4. */
+		   IW_WC_GRH_V4 = 1 << 15,
+};
 
 enum iw_access { /* ibv_access_flags */
 		 IW_ACCESS_LOCAL_WRITE = 1,

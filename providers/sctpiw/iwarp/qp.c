@@ -18,6 +18,8 @@ static const struct iw_qp_ops *type_ops(enum iw_qp_type type)
 	switch (type) {
 	case IW_QPT_RC:
 		return &iw_rc_ops;
+	case IW_QPT_UD:
+		return &iw_ud_ops;
 	}
 	return NULL;
 }
@@ -58,15 +60,16 @@ static uint32_t new_num(struct iw_rnic *rnic)
 static int init_rings(struct iw_qp *qp, const struct iw_qp_attr *attr)
 {
 	size_t payload = attr->max_send_sge * sizeof(struct iw_sge);
+	uint32_t tail = iw_qp_base(qp)->ops->slot_tail;
 	int err;
 
 	if (payload < attr->max_inline)
 		payload = attr->max_inline;
-	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload);
+	err = ring_init(&qp->sq, attr->max_send_wr, sizeof(struct iw_send_wqe) + payload + tail);
 	if (err)
 		return err;
 	/* All that the slot has room for: there are programs that count on a little of it. */
-	payload = qp->sq.stride - sizeof(struct iw_send_wqe);
+	payload = qp->sq.stride - sizeof(struct iw_send_wqe) - tail;
 	qp->max_inline = payload < IW_MAX_INLINE ? (uint32_t)payload : IW_MAX_INLINE;
 	if (qp->srq)
 		return 0;
@@ -87,6 +90,8 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 	struct iw_qp_base *base = iw_qp_base(qp);
 
 	qp->num = attr->num ? attr->num : new_num(rnic);
+	qp->type = attr->type;
+	qp->max_msg = ops->max_msg;
 	qp->wr_opcodes = ops->wr_opcodes;
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;

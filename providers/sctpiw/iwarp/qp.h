@@ -22,6 +22,8 @@ enum iw_qp_move { IW_QP_REFUSED, IW_QP_MOVES, IW_QP_STAYS };
 struct iw_qp_ops {
 	/* Bit (1 << enum iw_wr_opcode) of each work request that the type takes. */
 	uint32_t wr_opcodes;
+	uint32_t max_msg;   /* bytes that one work request may send */
+	uint32_t slot_tail; /* bytes of the type's own at the end of each slot of the send queue */
 	/* A new QP of zeros but for what struct iw_qp_base has in common; NULL: out of memory. */
 	struct iw_qp *(*alloc)(void);
 	void (*free)(struct iw_qp *qp);
@@ -97,5 +99,6 @@ static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigne
 
 /* The operations of a type. */
 extern const struct iw_qp_ops iw_rc_ops;
+extern const struct iw_qp_ops iw_ud_ops;
 
 #endif

@@ -113,6 +113,7 @@ const struct iw_qp_ops iw_rc_ops = {
 		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_RDMA_READ |
 		      1u << IW_WR_ATOMIC_CMP_AND_SWP | 1u << IW_WR_ATOMIC_FETCH_AND_ADD |
 		      1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW | 1u << IW_WR_SEND_WITH_INV,
+	.max_msg = IW_MAX_MSG,
 	.alloc = rc_alloc,
 	.free = rc_free,
 	.move = rc_move,
@@ -133,7 +134,7 @@ static bool may_bind(const struct iw_rc *rc)
 	const struct iw_qp *qp = &rc->base.qp;
 	enum iw_qp_state state = iw_qp_state(qp);
 
-	if (rc->session)
+	if (qp->type != IW_QPT_RC || rc->session)
 		return false;
 	if (qp->oob)
 		return !rc->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;

@@ -4,6 +4,7 @@
 #define SCTPIW_IWARP_RNIC_H
 
 #include "iwarp/iw_rnic.h"
+#include "iwarp/iw_ud.h"
 #include "iwarp/table.h"
 #include "util/list.h"
 #include "util/timerq.h"
@@ -31,6 +32,9 @@ struct iw_shard {
 	struct timerq timers;	      /* of the sessions, one each */
 	struct timerq cq_timers;      /* of CQs with moderation, one each */
 	struct list_node referencing; /* iw_assoc.referencing */
+
+	struct list_node ud_ready; /* struct iw_ud: datagrams to send */
+	struct iw_ud_stats ud_stats;
 
 	struct list_node events;   /* struct iw_event_node */
 	struct list_node srqs_due; /* iw_srq_full.due */

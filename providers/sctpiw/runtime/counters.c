@@ -15,6 +15,7 @@ struct counts {
 	struct port_attr port;
 	struct sctp_stats sctp;
 	struct iw_stats iw;
+	struct iw_ud_stats ud;
 	uint64_t words_in, words_out; /* of 4 bytes, the unit of port_rcv_data and port_xmit_data */
 	uint64_t sends_in, sends_out;
 };
@@ -49,6 +50,13 @@ static const struct {
 	{ "iwOutRdmaWrites", AT(iw.out[RDMAP_WRITE]) },
 	{ "sessions", AT(iw.sessions) },
 	{ "sends_held", AT(iw.unexpected) },
+	{ "ud_bad_qkey", AT(ud.bad_qkey) },
+	{ "ud_malformed", AT(ud.malformed) },
+	{ "ud_no_qp", AT(ud.no_qp) },
+	{ "ud_no_receive", AT(ud.no_receive) },
+	{ "ud_received", AT(ud.received) },
+	{ "ud_sent", AT(ud.sent) },
+	{ "ud_too_long", AT(ud.too_long) },
 	{ "terminates_rcvd", AT(iw.in[RDMAP_TERMINATE]) },
 	{ "terminates_sent", AT(iw.out[RDMAP_TERMINATE]) },
 	{ "sctp_aborts_rcvd", AT(sctp.aborts_in) },
@@ -76,6 +84,7 @@ static void collect(struct shard *s, struct counts *c)
 	shard_lock(s);
 	c->traffic = s->conn.traffic;
 	c->iw = *iw_stats(s->conn.rnic);
+	c->ud = *iw_ud_stats(s->conn.rnic);
 	conn_sctp_stats(&s->conn, &c->sctp);
 	shard_unlock(s);
 	c->words_in = c->traffic.bytes_in / 4;

@@ -114,7 +114,7 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 	const struct iw_qp_info *qp = &o->qp;
 
 	line_number(l, "num", qp->num);
-	line_text(l, "type", "RC");
+	line_text(l, "type", qp->type == IW_QPT_UD ? "UD" : "RC");
 	line_text(l, "state", states[qp->state]);
 	if (*qp->peer)
 		line_text(l, "peer", qp->peer);

@@ -11,6 +11,7 @@
 #include "iwarp/iw_mr.h"
 #include "iwarp/iw_srq.h"
 #include "log/log.h"
+#include "verbs/ah.h"
 #include "verbs/cq.h"
 #include "verbs/dm.h"
 #include "verbs/domain.h"
@@ -266,6 +267,7 @@ SETS_ERRNO(dealloc_mw, (struct ibv_mw * mw), (mw))
 SETS_ERRNO(dealloc_pd, (struct ibv_pd * pd), (pd))
 SETS_ERRNO(dealloc_td, (struct ibv_td * td), (td))
 SETS_ERRNO(dereg_mr, (struct verbs_mr * mr), (mr))
+SETS_ERRNO(destroy_ah, (struct ibv_ah * ah), (ah))
 SETS_ERRNO(destroy_cq, (struct ibv_cq * cq), (cq))
 SETS_ERRNO(destroy_qp, (struct ibv_qp * qp), (qp))
 SETS_ERRNO(destroy_srq, (struct ibv_srq * srq), (srq))
@@ -294,6 +296,7 @@ static const struct verbs_context_ops context_ops = {
 	.alloc_pd = sctpiw_alloc_pd,
 	.alloc_td = sctpiw_alloc_td,
 	.bind_mw = bind_mw,
+	.create_ah = sctpiw_create_ah,
 	.create_cq = sctpiw_create_cq,
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
@@ -303,6 +306,7 @@ static const struct verbs_context_ops context_ops = {
 	.dealloc_pd = dealloc_pd,
 	.dealloc_td = dealloc_td,
 	.dereg_mr = dereg_mr,
+	.destroy_ah = destroy_ah,
 	.destroy_cq = destroy_cq,
 	.destroy_qp = destroy_qp,
 	.destroy_srq = destroy_srq,

@@ -112,7 +112,7 @@ struct verbs_context_ops {
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 	PABI_DEFAULT(close_xrcd);
 	PABI_DEFAULT(cq_event);
-	PABI_DEFAULT(create_ah);
+	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 	PABI_DEFAULT(create_counters);
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel, int comp_vector);
@@ -131,7 +131,7 @@ struct verbs_context_ops {
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
-	PABI_DEFAULT(destroy_ah);
+	int (*destroy_ah)(struct ibv_ah *ah);
 	PABI_DEFAULT(destroy_counters);
 	int (*destroy_cq)(struct ibv_cq *cq);
 	PABI_DEFAULT(destroy_flow);

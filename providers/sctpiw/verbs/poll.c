@@ -31,8 +31,25 @@ _Static_assert((int)IW_WC_BIND_MW == IBV_WC_BIND_MW, "");
 _Static_assert((int)IW_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "");
 _Static_assert((int)IW_WC_RECV == IBV_WC_RECV, "");
 _Static_assert((int)IW_WC_RECV_RDMA_WITH_IMM == IBV_WC_RECV_RDMA_WITH_IMM, "");
+_Static_assert((int)IW_WC_GRH == IBV_WC_GRH, "");
 _Static_assert((int)IW_WC_WITH_IMM == IBV_WC_WITH_IMM, "");
 _Static_assert((int)IW_WC_WITH_INV == IBV_WC_WITH_INV, "");
+
+static unsigned int wc_flags(const struct iw_cqe *cqe)
+{
+	return cqe->flags & ~(unsigned int)IW_WC_GRH_V4;
+}
+
+/*
+ * Programs that were written for adapters of Mellanox learn from the lowest bits which layout a GRH has: 1 is
+ * that of IPv6, 2 that of IPv4.
+ */
+static uint8_t service_level(const struct iw_cqe *cqe)
+{
+	if (!(cqe->flags & IW_WC_GRH))
+		return 0;
+	return cqe->flags & IW_WC_GRH_V4 ? 2 : 1;
+}
 
 /* The numbers are the same on both sides (see above), so only the places differ. */
 static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
@@ -44,11 +61,11 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->byte_len = cqe->byte_len;
 	wc->invalidated_rkey = cqe->inv_stag; /* or imm_data: it is a union on both sides */
 	wc->qp_num = cqe->qp_num;
-	wc->src_qp = 0;
-	wc->wc_flags = cqe->flags;
+	wc->src_qp = cqe->src_qp;
+	wc->wc_flags = wc_flags(cqe);
 	wc->pkey_index = 0;
 	wc->slid = 0;
-	wc->sl = 0;
+	wc->sl = service_level(cqe);
 	wc->dlid_path_bits = 0;
 }
 
@@ -176,7 +193,7 @@ static uint32_t ex_vendor_err(struct ibv_cq_ex *cq)
 
 static unsigned int ex_wc_flags(struct ibv_cq_ex *cq)
 {
-	return ex_to_cq(cq)->current.flags;
+	return wc_flags(&ex_to_cq(cq)->current);
 }
 
 static uint32_t ex_byte_len(struct ibv_cq_ex *cq)
@@ -208,7 +225,17 @@ static uint64_t ex_completion_wallclock_ns(struct ibv_cq_ex *cq)
 	return ex_to_cq(cq)->stamp + ex_to_cq(cq)->wallclock_offset;
 }
 
-/* For what other devices tell, and a connected QP of iWARP does not have. */
+static uint32_t ex_src_qp(struct ibv_cq_ex *cq)
+{
+	return ex_to_cq(cq)->current.src_qp;
+}
+
+static uint8_t ex_sl(struct ibv_cq_ex *cq)
+{
+	return service_level(&ex_to_cq(cq)->current);
+}
+
+/* For what other devices tell, and this one does not have. */
 static uint32_t ex_zero_32(struct ibv_cq_ex *cq)
 {
 	return 0;
@@ -244,11 +271,11 @@ void sctpiw_cq_ex_init(struct ibv_cq_ex *cq, uint64_t wc_flags)
 	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
 		cq->read_qp_num = ex_qp_num;
 	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
-		cq->read_src_qp = ex_zero_32;
+		cq->read_src_qp = ex_src_qp;
 	if (wc_flags & IBV_WC_EX_WITH_SLID)
 		cq->read_slid = ex_zero_32;
 	if (wc_flags & IBV_WC_EX_WITH_SL)
-		cq->read_sl = ex_zero_8;
+		cq->read_sl = ex_sl;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
 		cq->read_dlid_path_bits = ex_zero_8;
 	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)

@@ -7,6 +7,8 @@
 #include "iwarp/iw_qp.h"
 #include "iwarp/iw_wr.h"
 #include "util/trace.h"
+#include "iwarp/iw_ud.h"
+#include "verbs/ah.h"
 #include "verbs/context.h"
 #include "verbs/mw.h"
 #include "verbs/qp.h"
@@ -55,7 +57,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		if (wr->opcode == IBV_WR_SEND_WITH_IMM && total &&
 		    atomic_load_explicit(&qp->imm_alone, memory_order_relaxed))
 			return EOPNOTSUPP;
-		return total <= (is_inline ? qp->max_inline : IW_MAX_MSG) ? 0 : EINVAL;
+		return total <= (is_inline ? qp->max_inline : qp->max_msg) ? 0 : EINVAL;
 	case IW_WR_SGES_SINK:
 		return !is_inline && total >= info->min_length && total <= IW_MAX_MSG ? 0 : EINVAL;
 	case IW_WR_SGES_NONE:
@@ -64,6 +66,21 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 		return 0;
 	}
 	return EINVAL;
+}
+
+/* The rest of a work request of a UD QP. */
+static int put_destination(const struct iw_qp *iw, struct iw_send_wqe *wqe,
+			   const struct ibv_send_wr *wr, struct iw_send_wqe **slot)
+{
+	struct iw_ud_dest *dest = iw_ud_dest(iw, wqe);
+
+	if (!wr->wr.ud.ah)
+		return EINVAL;
+	*dest = to_ah(wr->wr.ud.ah)->dest;
+	dest->qp_num = wr->wr.ud.remote_qpn & 0xffffff;
+	dest->qkey = wr->wr.ud.remote_qkey;
+	*slot = wqe;
+	return 0;
 }
 
 int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr *wr,
@@ -101,6 +118,10 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 		break;
 	case IBV_WR_SEND_WITH_IMM:
 		wqe->imm_data = wr->imm_data;
+		/* fall through */
+	case IBV_WR_SEND:
+		if (iw->type == IW_QPT_UD)
+			return put_destination(iw, wqe, wr, slot);
 		break;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:

@@ -21,9 +21,9 @@ static int check_type(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_UD:
 		return 0;
 	case IBV_QPT_UC:
-	case IBV_QPT_UD:
 	case IBV_QPT_RAW_PACKET:
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
@@ -64,6 +64,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 		     const struct ibv_qp_init_attr *attr)
 {
 	struct iw_qp_attr iw_attr = {
+		.type = attr->qp_type == IBV_QPT_UD ? IW_QPT_UD : IW_QPT_RC,
 		.pd = pd->iw,
 		.send_cq = to_cq(attr->send_cq)->iw,
 		.recv_cq = to_cq(attr->recv_cq)->iw,

@@ -97,6 +97,29 @@ static const struct transition oob_table[STATES][STATES] = {
 	},
 };
 
+#define UD_ATTRS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
+
+static const struct transition ud_table[STATES][STATES] = {
+	[IBV_QPS_RESET] = {
+		[IBV_QPS_INIT] = { true, UD_ATTRS, 0 },
+	},
+	[IBV_QPS_INIT] = {
+		[IBV_QPS_INIT] = { true, 0, UD_ATTRS },
+		[IBV_QPS_RTR] = { true, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	},
+	[IBV_QPS_RTR] = {
+		[IBV_QPS_RTS] = { true, IBV_QP_SQ_PSN, IBV_QP_CUR_STATE | IBV_QP_QKEY },
+	},
+	[IBV_QPS_RTS] = {
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY },
+		[IBV_QPS_SQD] = { true, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	},
+	[IBV_QPS_SQD] = {
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY },
+		[IBV_QPS_SQD] = { true, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	},
+};
+
 bool sctpiw_is_cm_mask(int mask)
 {
 	return mask == CM_MASK;
@@ -155,6 +178,21 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 	return 0;
 }
 
+int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask)
+{
+	const int rest = mask & ~IBV_QP_STATE;
+	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
+	const struct transition *t;
+
+	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
+		return EINVAL;
+	t = next == IBV_QPS_RESET || next == IBV_QPS_ERR ? &to_the_end : &ud_table[cur][next];
+	if (!t->valid || (rest & t->required) != t->required ||
+	    (rest & ~(t->required | t->optional)))
+		return EINVAL;
+	return values_are_valid(attr, mask) ? 0 : EINVAL;
+}
+
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
@@ -175,6 +213,8 @@ void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from
 		to->max_rd_atomic = from->max_rd_atomic;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
 		to->max_dest_rd_atomic = from->max_dest_rd_atomic;
+	if (mask & IBV_QP_QKEY)
+		to->qkey = from->qkey;
 	if (mask & IBV_QP_AV)
 		to->ah_attr = from->ah_attr;
 	if (mask & IBV_QP_PATH_MTU)

@@ -18,6 +18,8 @@
  */
 int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_attr *attr,
 			 int mask);
+/* The same for a UD QP, whose masks are InfiniBand's however it is moved. */
+int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask);
 
 /* Whether it is the mask with which the connection manager brings a QP to INIT and to RTR. */
 bool sctpiw_is_cm_mask(int mask);

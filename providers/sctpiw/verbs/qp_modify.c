@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_ud.h"
 #include "log/log.h"
 #include "net/port.h"
 #include "runtime/rnic.h"
@@ -91,6 +92,11 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 
 	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
 		return connect_oob(qp, attr);
+	if (attr->qp_state == IBV_QPS_RTR && qp->iw->type == IW_QPT_UD) {
+		err = datagram_start(&qp->shard->conn, qp->iw);
+		if (err)
+			return -err;
+	}
 	err = iw_qp_modify(qp->iw, (enum iw_qp_state)attr->qp_state);
 	if (err)
 		return -err;
@@ -115,7 +121,10 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	bool by_cm = qp->by_cm || qp->iw->by_cm;
 	int err;
 
-	err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
+	if (qp->iw->type == IW_QPT_UD)
+		err = sctpiw_check_ud_attr(cur, attr, mask);
+	else
+		err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
 	if (err)
 		return err;
 	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
@@ -125,6 +134,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	}
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
+	if (mask & IBV_QP_QKEY)
+		iw_ud_set_qkey(qp->iw, attr->qkey);
 	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
 	set_oob(qp);
 	return 0;

@@ -12,6 +12,7 @@
 
 #define CLOCK_KHZ 1000000 /* of rnic_clock() */
 #define VENDOR_PART_ID 1
+#define MAX_AH 65536 /* as many as any program needs; nothing counts them */
 #define HW_VER 1 /* as hw_rev in sysfs */
 /* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by 25 ms at the most. */
 #define ACK_DELAY 13
@@ -60,6 +61,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_srq_wr = IW_MAX_SRQ_WR,
 			.max_srq_sge = IW_MAX_SGE,
 			.max_pkeys = 1,
+			.max_ah = MAX_AH,
 			.local_ca_ack_delay = ACK_DELAY,
 			.phys_port_cnt = 1,
 		},

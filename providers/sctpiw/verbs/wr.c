@@ -160,6 +160,16 @@ static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 	wr->bind_mw.bind_info = *info;
 }
 
+static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t remote_qpn,
+			   uint32_t remote_qkey)
+{
+	struct sctpiw_batch *b = &qp_of(ex)->batch;
+
+	b->wr.wr.ud.ah = ah;
+	b->wr.wr.ud.remote_qpn = remote_qpn;
+	b->wr.wr.ud.remote_qkey = remote_qkey;
+}
+
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
@@ -318,6 +328,7 @@ int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags)
 		ex->wr_bind_mw = wr_bind_mw;
 	if (flags & IBV_QP_EX_WITH_SEND_WITH_INV)
 		ex->wr_send_inv = wr_send_inv;
+	ex->wr_set_ud_addr = wr_set_ud_addr;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "conn/datagram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn/carrier.h"
+#include "conn/conn.h"
+#include "sctp/sctp.h"
+#include "wire/datagram.h"
+
+/* One batch: packets of one length to one address, as UDP_SEGMENT takes them. */
+#define PACKETS_MAX 64u
+#define BATCH_MAX 65000u
+/* IPv6 and UDP in front of a packet. */
+#define OVERHEAD 48u
+/* ns. For so long a path's MTU is not asked for again. */
+#define MTU_AGE 1000000000ull
+
+struct datagram_out {
+	uint8_t buf[BATCH_MAX];
+	struct endpoint *ep;
+	struct sctp_batch batch; /* len 0: none */
+	bool blocked;		 /* the port was full, and the batch waits */
+	struct ip_addr mtu_to;	 /* whose MTU is known */
+	uint32_t mtu;		 /* bytes */
+	uint64_t mtu_until;	 /* ns; 0: none is known */
+};
+
+void datagram_fini(struct conn *c)
+{
+	free(c->datagrams.out);
+	c->datagrams.out = NULL;
+}
+
+int datagram_start(struct conn *c, const struct iw_qp *qp)
+{
+	struct endpoint *ep = qp_num_endpoint(c, qp->num);
+
+	if (!ep || !c->transport->watch)
+		return -EOPNOTSUPP;
+	if (!c->datagrams.out)
+		c->datagrams.out = calloc(1, sizeof(*c->datagrams.out));
+	return c->datagrams.out ? endpoint_watch(ep) : -ENOMEM;
+}
+
+/* ---- input ---- */
+
+void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+		    size_t len)
+{
+	struct iw_ud_stats *stats = iw_ud_stats(ep->conn->rnic);
+	const uint8_t *chunk = packet + WIRE_SCTP_COMMON_LEN;
+	struct wire_sctp_common h;
+	struct wire_ud u;
+
+	wire_sctp_common_get(packet, &h);
+	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */
+	if (wire_datagram_kind(chunk, len - WIRE_SCTP_COMMON_LEN) != WIRE_DATAGRAM_UD ||
+	    h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
+	    qp_num_port(u.src_qp) != h.sport || qp_num_port(u.dst_qp) != h.dport ||
+	    !wire_sctp_checksum_ok(packet, len)) {
+		stats->malformed++;
+		return;
+	}
+	iw_ud_receive(ep->conn->rnic, &u, &from->local, &from->remote);
+}
+
+/* ---- output ---- */
+
+/* Whether the packets may carry DF: routers do not fragment what the route takes as a whole. */
+static bool has_df(struct conn *c, struct datagram_out *o)
+{
+	if (c->now >= o->mtu_until || !ip_addr_equal(&o->mtu_to, &o->batch.to.remote)) {
+		o->mtu = c->ops->route_mtu(c, &o->batch.to);
+		o->mtu_to = o->batch.to.remote;
+		o->mtu_until = c->now + MTU_AGE;
+	}
+	return o->batch.segment + OVERHEAD <= o->mtu;
+}
+
+/* Sends the batch. false: the port is full, and the batch waits. */
+static bool send_batch(struct conn *c, struct datagram_out *o)
+{
+	if (o->blocked)
+		return false;
+	c->traffic.bytes_out += o->batch.len;
+	c->traffic.packets_out += (o->batch.len + o->batch.segment - 1) / o->batch.segment;
+	o->batch.df = has_df(c, o);
+	if (c->carrier->send(o->ep, &o->batch) != -EAGAIN) {
+		o->batch.len = 0;
+		return true;
+	}
+	c->traffic.waits++;
+	o->blocked = true;
+	c->carrier->await_room(o->ep, true);
+	return false;
+}
+
+bool datagram_retry(struct conn *c)
+{
+	struct datagram_out *o = c->datagrams.out;
+
+	if (!o || !o->blocked || c->carrier->send(o->ep, &o->batch) == -EAGAIN)
+		return false;
+	c->carrier->await_room(o->ep, false);
+	o->blocked = false;
+	o->batch.len = 0;
+	return true;
+}
+
+/* Whether a packet with so many bytes of payload from ep to dest may be the next one of the batch. */
+static bool fits(const struct datagram_out *o, const struct endpoint *ep,
+		 const struct iw_ud_dest *dest, uint32_t len)
+{
+	const struct sctp_batch *b = &o->batch;
+
+	return o->ep == ep && b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
+	       b->len < PACKETS_MAX * b->segment &&
+	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
+	       b->to.udp_port == qp_num_port(dest->qp_num) &&
+	       ip_addr_equal(&b->to.remote, &dest->remote) &&
+	       ip_addr_equal(&b->to.local, &dest->local);
+}
+
+static void begin_batch(struct datagram_out *o, struct endpoint *ep, const struct iw_ud_dest *dest,
+			uint32_t len)
+{
+	o->ep = ep;
+	o->batch = (struct sctp_batch){
+		.data = o->buf,
+		.segment = round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len),
+		.to = { .local = dest->local,
+			.remote = dest->remote,
+			.udp_port = qp_num_port(dest->qp_num) },
+	};
+}
+
+/* Appends the QP's next datagram to the batch. */
+static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
+{
+	uint8_t *packet = o->buf + o->batch.len;
+	size_t n;
+
+	wire_sctp_common_put(packet, &(struct wire_sctp_common){
+					     .sport = qp_num_port(qp->num),
+					     .dport = qp_num_port(dst_qp),
+				     });
+	n = iw_ud_pull(qp, packet + WIRE_SCTP_COMMON_LEN);
+	if (!n)
+		return;
+	n = WIRE_SCTP_COMMON_LEN + wire_sctp_pad(packet + WIRE_SCTP_COMMON_LEN, n);
+	wire_sctp_checksum_put(packet, n);
+	o->batch.len += n;
+}
+
+/* Sends what the QP has to send. false: the port is full. */
+static bool output_qp(struct conn *c, struct datagram_out *o, struct iw_qp *qp)
+{
+	struct endpoint *ep = qp_num_endpoint(c, qp->num);
+	const struct iw_ud_dest *dest;
+	uint32_t len;
+
+	while ((dest = iw_ud_peek(qp, &len))) {
+		if (o->batch.len && !fits(o, ep, dest, len) && !send_batch(c, o))
+			return false;
+		if (!o->batch.len)
+			begin_batch(o, ep, dest, len);
+		add(o, qp, dest->qp_num);
+	}
+	return true;
+}
+
+void datagram_output(struct conn *c)
+{
+	struct datagram_out *o = c->datagrams.out;
+	struct iw_qp *qp;
+
+	if (!o || o->blocked)
+		return;
+	while ((qp = iw_ud_next_ready(c->rnic))) {
+		if (!output_qp(c, o, qp))
+			return;
+	}
+	if (o->batch.len)
+		send_batch(c, o);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Datagrams: what leaves and comes without an association (wire/datagram.h), through the ports of the QP
+ * numbers. Nothing is answered here, and nothing is kept of a peer. Shard lock.
+ */
+#ifndef SCTPIW_CONN_DATAGRAM_H
+#define SCTPIW_CONN_DATAGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/addr.h"
+
+struct conn;
+struct datagram_out;
+struct endpoint;
+struct iw_qp;
+
+/* Part of struct conn. */
+struct datagrams {
+	struct datagram_out *out; /* NULL until there is something to send */
+};
+
+/* Frees what is kept, at the end of the conn. */
+void datagram_fini(struct conn *c);
+/*
+ * From now on datagrams to the UD QP are looked at. -EOPNOTSUPP: the transport has none; -errno of the
+ * endpoint.
+ */
+int datagram_start(struct conn *c, const struct iw_qp *qp);
+/* A packet came for which wire_is_datagram() holds. */
+void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+		    size_t len);
+/* Sends what UD QPs have to send, as far as there is room for it. */
+void datagram_output(struct conn *c);
+/* A port was full: tries once more. false: nothing was waiting, or it still is. */
+bool datagram_retry(struct conn *c);
+
+#endif

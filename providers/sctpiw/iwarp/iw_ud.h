@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * UD queue pairs (IBV_QPT_UD): each work request is one datagram to the address that it names, and is
+ * complete when that was handed on. A datagram is received into one receive, behind 40 bytes for the Global
+ * Route Header, or is dropped without a word: nothing is ever answered. Needs the shard's lock, but for
+ * iw_ud_dest().
+ */
+#ifndef SCTPIW_IWARP_IW_UD_H
+#define SCTPIW_IWARP_IW_UD_H
+
+#include "iwarp/iw_qp.h"
+#include "util/addr.h"
+
+struct wire_ud;
+
+#define IW_UD_MAX_MSG 4096u /* bytes: the longest path MTU of InfiniBand */
+#define IW_UD_GRH 40u	    /* bytes in front of the payload in a receive */
+/* A Q_Key with this bit stands for the sending QP's own (IBTA 10.2.5). */
+#define IW_QKEY_OWN (1u << 31)
+
+/* Where a datagram goes. It stands at the end of the work request's slot. */
+struct iw_ud_dest {
+	struct ip_addr local; /* all zero: routing chooses it */
+	struct ip_addr remote;
+	uint32_t qp_num;
+	uint32_t qkey;	     /* as posted: IW_QKEY_OWN is not resolved yet */
+	uint32_t class_flow; /* traffic class << 20 | flow label */
+	uint8_t hop_limit;
+};
+
+/* (producer) The place for the destination in a slot of a UD QP's send queue. */
+static inline struct iw_ud_dest *iw_ud_dest(const struct iw_qp *qp, struct iw_send_wqe *wqe)
+{
+	return (void *)((uint8_t *)wqe + qp->sq.stride - sizeof(struct iw_ud_dest));
+}
+
+/* What has become of datagrams, since the RNIC was made. */
+struct iw_ud_stats {
+	uint64_t sent, received;
+	uint64_t no_qp;	     /* dropped: no UD QP of that number, or not in RTR or RTS */
+	uint64_t bad_qkey;   /* dropped: another Q_Key than the QP's */
+	uint64_t no_receive; /* dropped: nothing was posted */
+	uint64_t too_long;   /* dropped: longer than the receive */
+	uint64_t malformed;  /* dropped: what arrived is no datagram of ours */
+};
+
+struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic);
+
+/* The Q_Key that datagrams to the QP have to have. */
+void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);
+uint32_t iw_ud_qkey(const struct iw_qp *qp);
+
+/* The UD QP whose turn it is to send; NULL: none has anything to send. */
+struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic);
+/* Where the QP's next datagram goes; NULL: it has none, and iw_ud_next_ready() names another one. */
+const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
+/*
+ * Writes the chunk of the datagram that iw_ud_peek() has named to buf, which has room for WIRE_UD_LEN +
+ * IW_UD_MAX_MSG bytes, and completes its work request. Returns its length; 0: the work request was at
+ * fault, and the QP is in the error state.
+ */
+size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
+/* A datagram came from `remote` to `local`. */
+void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
+		   const struct ip_addr *remote);
+
+#endif

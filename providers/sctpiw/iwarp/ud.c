@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/iw_ud.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "iwarp/cq.h"
+#include "iwarp/qp.h"
+#include "iwarp/recv.h"
+#include "iwarp/rnic.h"
+#include "iwarp/sq.h"
+#include "iwarp/terminate.h"
+#include "util/alloc.h"
+#include "util/trace.h"
+#include "wire/datagram.h"
+
+#define GRH_V4_AT                                                                                  \
+	20u /* an IPv4 header is in the last 20 bytes; those before it are left as they are */
+#define NEXT_HEADER_UDP 17
+
+struct iw_ud {
+	struct iw_qp_base base;
+	uint32_t qkey;
+	struct list_node ready; /* iw_shard.ud_ready */
+};
+
+static struct iw_ud *ud_of(const struct iw_qp *qp)
+{
+	return (struct iw_ud *)(uintptr_t)qp;
+}
+
+struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic)
+{
+	return &rnic->shard.ud_stats;
+}
+
+void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey)
+{
+	ud_of(qp)->qkey = qkey;
+}
+
+uint32_t iw_ud_qkey(const struct iw_qp *qp)
+{
+	return ud_of(qp)->qkey;
+}
+
+/* ---- the life of a QP ---- */
+
+static struct iw_qp *ud_alloc(void)
+{
+	struct iw_ud *ud = alloc_lines(sizeof(*ud));
+
+	if (!ud)
+		return NULL;
+	list_init(&ud->ready);
+	return &ud->base.qp;
+}
+
+static void ud_free(struct iw_qp *qp)
+{
+	free(ud_of(qp));
+}
+
+static enum iw_qp_move ud_move(const struct iw_qp *qp, enum iw_qp_state next)
+{
+	enum iw_qp_state now = iw_qp_state(qp);
+	bool may;
+
+	switch (next) {
+	case IW_QPS_INIT:
+		may = now == IW_QPS_RESET;
+		break;
+	case IW_QPS_RTR:
+		may = now == IW_QPS_INIT;
+		break;
+	case IW_QPS_RTS:
+		may = now == IW_QPS_RTR || now == IW_QPS_SQD;
+		break;
+	case IW_QPS_SQD:
+		may = now == IW_QPS_RTS;
+		break;
+	default:
+		may = false;
+	}
+	return may ? IW_QP_MOVES : IW_QP_REFUSED;
+}
+
+static void ud_disconnect(struct iw_qp *qp)
+{
+	list_del(&ud_of(qp)->ready);
+	list_init(&ud_of(qp)->ready);
+}
+
+static void ud_doorbell(struct iw_qp *qp)
+{
+	struct iw_ud *ud = ud_of(qp);
+
+	if (iw_qp_state(qp) == IW_QPS_RTS && !list_linked(&ud->ready))
+		list_add_tail(&qp->rnic->shard.ud_ready, &ud->ready);
+}
+
+/* A datagram holds no receive, reads no memory of peers and has no ORD. */
+static void nothing_to_end(struct iw_qp *qp)
+{
+}
+
+static void no_ord(struct iw_qp *qp, uint32_t ord)
+{
+}
+
+static void no_receives_held(struct iw_qp *qp, const struct iw_failure *f)
+{
+}
+
+const struct iw_qp_ops iw_ud_ops = {
+	.wr_opcodes = 1u << IW_WR_SEND | 1u << IW_WR_SEND_WITH_IMM,
+	.max_msg = IW_UD_MAX_MSG,
+	.slot_tail = sizeof(struct iw_ud_dest),
+	.alloc = ud_alloc,
+	.free = ud_free,
+	.move = ud_move,
+	.disconnect = ud_disconnect,
+	.end_remote_read = nothing_to_end,
+	.set_ord = no_ord,
+	.doorbell = ud_doorbell,
+	.flush_receives = no_receives_held,
+	.drop_receives = nothing_to_end,
+};
+
+/* ---- sending ---- */
+
+struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic)
+{
+	struct list_node *ready = &rnic->shard.ud_ready;
+
+	return list_empty(ready) ? NULL : &list_entry(ready->next, struct iw_ud, ready)->base.qp;
+}
+
+const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len)
+{
+	struct iw_ud *ud = ud_of(qp);
+	struct iw_send_wqe *wqe = NULL;
+
+	if (iw_qp_state(qp) == IW_QPS_RTS)
+		wqe = iw_sq_peek(qp, &ud->base.send);
+	if (!wqe) {
+		ud_disconnect(qp);
+		return NULL;
+	}
+	*len = wqe->length;
+	return iw_ud_dest(qp, wqe);
+}
+
+/* Copies the payload of the WQE. 0 or a completion status. */
+static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t *to)
+{
+	struct iw_sq *sq = &iw_qp_base(qp)->send;
+	uint32_t left = wqe->length;
+
+	sq->offset = sq->sge = sq->sge_offset = 0;
+	if (left > IW_UD_MAX_MSG)
+		return IW_WC_LOC_LEN_ERR;
+	if (wqe->flags & IW_SEND_INLINE)
+		return iw_sq_copy_inline(qp, wqe, to, left);
+	while (left) {
+		const uint8_t *from;
+		uint32_t part, status = iw_sq_next_part(qp, wqe, left, &from, &part);
+
+		if (status)
+			return status;
+		if (qp->rnic->ops.copy(to, from, part))
+			return IW_WC_LOC_PROT_ERR;
+		to += part;
+		left -= part;
+	}
+	return IW_WC_SUCCESS;
+}
+
+/* The WQE that comes next is at fault. */
+static void fail_wqe(struct iw_qp *qp, uint32_t status)
+{
+	struct iw_failure f;
+
+	iw_fail_local(&f, IW_FAULT_SQ, iw_qp_base(qp)->send.next, status);
+	ud_disconnect(qp);
+	iw_qp_enter_error(qp, &f);
+}
+
+size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
+{
+	struct iw_ud *ud = ud_of(qp);
+	struct iw_send_wqe *wqe = iw_sq_at(qp, ud->base.send.next);
+	const struct iw_ud_dest *dest = iw_ud_dest(qp, wqe);
+	struct wire_ud u = {
+		.flags = wqe->flags & IW_SEND_SOLICITED ? WIRE_UD_SOLICITED : 0,
+		.dst_qp = dest->qp_num,
+		.src_qp = qp->num,
+		.qkey = dest->qkey & IW_QKEY_OWN ? ud->qkey : dest->qkey,
+		.class_flow = dest->class_flow,
+		.hop_limit = dest->hop_limit,
+		.len = wqe->length,
+	};
+	uint32_t status = gather(qp, wqe, buf + WIRE_UD_LEN);
+
+	if (status) {
+		fail_wqe(qp, status);
+		return 0;
+	}
+	if (wqe->opcode == IW_WR_SEND_WITH_IMM) {
+		u.flags |= WIRE_UD_WITH_IMM;
+		u.imm = get_be32((const uint8_t *)&wqe->imm_data);
+	}
+	wire_ud_put(buf, &u);
+	ud->base.out.messages++;
+	ud->base.out.bytes += u.len;
+	qp->rnic->shard.ud_stats.sent++;
+	wqe->progress = IW_WQE_DONE;
+	ud->base.send.next++;
+	if (!iw_sq_complete(qp))
+		fail_wqe(qp, IW_WC_GENERAL_ERR);
+	return WIRE_UD_LEN + u.len;
+}
+
+/* ---- receiving ---- */
+
+/* The IPv4 header that RoCE v2 would have had, with its checksum, by which programs know it. */
+static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
+		   const struct ip_addr *remote)
+{
+	uint32_t sum = 0;
+
+	memset(p, 0, 20);
+	p[0] = 0x45;
+	p[1] = (uint8_t)(u->class_flow >> 20);
+	put_be16(p + 2, (uint16_t)(20 + u->len));
+	p[8] = u->hop_limit;
+	p[9] = NEXT_HEADER_UDP;
+	memcpy(p + 12, remote->b + 12, 4);
+	memcpy(p + 16, local->b + 12, 4);
+	for (unsigned int i = 0; i < 20; i += 2)
+		sum += get_be16(p + i);
+	sum = (sum & 0xffff) + (sum >> 16);
+	put_be16(p + 10, (uint16_t) ~(sum + (sum >> 16)));
+}
+
+static void put_v6(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
+		   const struct ip_addr *remote)
+{
+	put_be32(p, 6u << 28 | u->class_flow);
+	put_be16(p + 4, (uint16_t)u->len);
+	p[6] = NEXT_HEADER_UDP;
+	p[7] = u->hop_limit;
+	memcpy(p + 8, remote->b, 16);
+	memcpy(p + 24, local->b, 16);
+}
+
+/* Places header and payload. 0, or the status of the receive. */
+static uint32_t place(struct iw_qp *qp, struct iw_recv r, const struct wire_ud *u,
+		      const struct ip_addr *local, const struct ip_addr *remote)
+{
+	bool v4 = ip_addr_is_v4(local);
+	uint8_t grh[IW_UD_GRH];
+	uint32_t at = v4 ? GRH_V4_AT : 0, status;
+
+	if (v4)
+		put_v4(grh + at, u, local, remote);
+	else
+		put_v6(grh, u, local, remote);
+	status = iw_recv_place(qp, r, at, grh + at, IW_UD_GRH - at);
+	return status ? status : iw_recv_place(qp, r, IW_UD_GRH, u->payload, (uint32_t)u->len);
+}
+
+/* The receive that the next datagram takes. false: none is posted. */
+static bool take(struct iw_qp *qp, struct iw_recv *r)
+{
+	if (qp->srq)
+		return iw_recv_take(qp->srq, 0, r);
+	*r = iw_recv_own(iw_ring_head(&qp->rq));
+	return iw_ring_head(&qp->rq) != iw_ring_tail(&qp->rq);
+}
+
+/* The receive's memory is wrong: as with any device, the QP ends with it. */
+static void fail_receive(struct iw_qp *qp, struct iw_recv r, uint32_t status)
+{
+	struct iw_cqe cqe = { .status = status, .opcode = IW_WC_RECV };
+	struct iw_failure f;
+
+	iw_recv_complete(qp, r, &cqe, true);
+	iw_fail_local(&f, IW_FAULT_NONE, 0, 0);
+	ud_disconnect(qp);
+	iw_qp_enter_error(qp, &f);
+}
+
+static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
+		    const struct ip_addr *remote)
+{
+	struct iw_ud_stats *stats = iw_ud_stats(qp->rnic);
+	struct iw_cqe cqe = {
+		.opcode = IW_WC_RECV,
+		.byte_len = (uint32_t)(IW_UD_GRH + u->len),
+		.src_qp = u->src_qp,
+		.flags = IW_WC_GRH | (ip_addr_is_v4(local) ? IW_WC_GRH_V4 : 0),
+	};
+	struct iw_recv r;
+	uint32_t status;
+
+	if (!take(qp, &r)) {
+		stats->no_receive++;
+		return;
+	}
+	if (cqe.byte_len > iw_recv_wqe(qp, r)->length) {
+		stats->too_long++;
+		if (qp->srq)
+			iw_recv_return(r);
+		return;
+	}
+	status = place(qp, r, u, local, remote);
+	if (status) {
+		fail_receive(qp, r, status);
+		return;
+	}
+	if (u->flags & WIRE_UD_WITH_IMM) {
+		cqe.flags |= IW_WC_WITH_IMM;
+		put_be32((uint8_t *)&cqe.imm_data, u->imm);
+	}
+	stats->received++;
+	iw_qp_base(qp)->in.messages++;
+	iw_qp_base(qp)->in.bytes += u->len;
+	if (!iw_recv_complete(qp, r, &cqe, u->flags & WIRE_UD_SOLICITED))
+		iw_qp_enter_error(qp, NULL);
+}
+
+void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
+		   const struct ip_addr *remote)
+{
+	struct iw_qp *qp = iw_qp_by_num(rnic, u->dst_qp);
+
+	if (!qp || qp->type != IW_QPT_UD || iw_qp_state(qp) < IW_QPS_RTR ||
+	    iw_qp_state(qp) > IW_QPS_SQD)
+		rnic->shard.ud_stats.no_qp++;
+	else if (u->qkey != ud_of(qp)->qkey)
+		rnic->shard.ud_stats.bad_qkey++;
+	else
+		receive(qp, u, local, remote);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Address handles: where datagrams go (man ibv_create_ah). A work request takes its address with it when it
+ * is posted, so that a handle may be destroyed at any time.
+ */
+#ifndef SCTPIW_VERBS_AH_H
+#define SCTPIW_VERBS_AH_H
+
+#include "iwarp/iw_ud.h"
+#include "util/list.h"
+#include "verbs/pabi.h"
+
+struct sctpiw_ah {
+	struct ibv_ah ibv;
+	struct iw_ud_dest dest; /* but for qp_num and qkey */
+};
+
+static inline struct sctpiw_ah *to_ah(struct ibv_ah *ah)
+{
+	return list_entry(ah, struct sctpiw_ah, ibv);
+}
+
+/*
+ * NULL: errno is EINVAL for an address without a GID, another port than 1, a source GID that is not there, or a
+ * destination that no host can have; or ENOMEM.
+ */
+struct ibv_ah *sctpiw_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int sctpiw_destroy_ah(struct ibv_ah *ah);
+
+#endif

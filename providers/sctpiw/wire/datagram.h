@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Datagrams: messages that belong to no association (docs/wire.md "Datagrams"). One is an SCTP packet
+ * with verification tag 0 and one chunk:
+ *
+ *  |  Type = 0xBD  |  Flags = 0    |            Length             |
+ *  |  Version = 1  |     Kind      |       Flags of the kind       |
+ *
+ * and of kind 1, the message of a UD queue pair:
+ *
+ *  |              Destination QP number (24 bits)                  |
+ *  |                Source QP number (24 bits)                     |
+ *  |                            Q_Key                              |
+ *  |                       Immediate data                          |
+ *  |0 0 0 0| Traffic Class |             Flow Label                |
+ *  |   Hop Limit   |                  Reserved                     |
+ *  |                            Payload                            |
+ *
+ * Integers are in network byte order. Encoding and decoding only; no state.
+ */
+#ifndef SCTPIW_WIRE_DATAGRAM_H
+#define SCTPIW_WIRE_DATAGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/bytes.h"
+#include "wire/sctp_packet.h"
+
+/* Its two highest bits ask a stack that does not know the type to skip it without a report. */
+#define WIRE_DATAGRAM 0xbd
+#define WIRE_DATAGRAM_VERSION 1
+#define WIRE_DATAGRAM_LEN 8u /* of what all kinds begin with, the chunk header included */
+#define WIRE_UD_LEN 32u	     /* of kind 1 without its payload, the chunk header included */
+
+enum wire_datagram_kind { WIRE_DATAGRAM_UD = 1 };
+
+enum wire_ud_flags { WIRE_UD_SOLICITED = 1, WIRE_UD_WITH_IMM = 2 };
+
+struct wire_ud {
+	uint16_t flags; /* enum wire_ud_flags; others are ignored */
+	uint32_t dst_qp, src_qp;
+	uint32_t qkey;
+	uint32_t imm;	     /* with WIRE_UD_WITH_IMM, else 0 */
+	uint32_t class_flow; /* traffic class << 20 | flow label */
+	uint8_t hop_limit;
+	const uint8_t *payload; /* of a datagram that was decoded */
+	size_t len;		/* bytes of payload */
+};
+
+/* Whether a packet of len bytes is a datagram rather than a packet of SCTP, whatever is in it. */
+static inline bool wire_is_datagram(const uint8_t *packet, size_t len)
+{
+	return len >= WIRE_SCTP_COMMON_LEN + WIRE_DATAGRAM_LEN && !get_be32(packet + 4) &&
+	       packet[WIRE_SCTP_COMMON_LEN] == WIRE_DATAGRAM;
+}
+
+/*
+ * Takes the chunk of a datagram apart, which has len bytes and begins at p. Returns its kind; 0: it is too
+ * short for what it says, or of another version.
+ */
+static inline unsigned int wire_datagram_kind(const uint8_t *p, size_t len)
+{
+	size_t n = get_be16(p + 2);
+
+	return n >= WIRE_DATAGRAM_LEN && n <= len && p[4] == WIRE_DATAGRAM_VERSION ? p[5] : 0;
+}
+
+/* Writes what stands in front of u->len bytes of payload; the payload begins WIRE_UD_LEN behind p. */
+static inline void wire_ud_put(uint8_t *p, const struct wire_ud *u)
+{
+	wire_sctp_chunk_put(p, WIRE_DATAGRAM, 0, WIRE_UD_LEN + u->len);
+	p[4] = WIRE_DATAGRAM_VERSION;
+	p[5] = WIRE_DATAGRAM_UD;
+	put_be16(p + 6, u->flags);
+	put_be32(p + 8, u->dst_qp);
+	put_be32(p + 12, u->src_qp);
+	put_be32(p + 16, u->qkey);
+	put_be32(p + 20, u->imm);
+	put_be32(p + 24, u->class_flow);
+	put_be32(p + 28, (uint32_t)u->hop_limit << 24);
+}
+
+/* Decodes a chunk of kind 1. false: it is too short, or a QP number has more than 24 bits. */
+static inline bool wire_ud_get(struct wire_ud *u, const uint8_t *p)
+{
+	size_t n = get_be16(p + 2);
+
+	if (n < WIRE_UD_LEN)
+		return false;
+	*u = (struct wire_ud){
+		.flags = get_be16(p + 6),
+		.dst_qp = get_be32(p + 8),
+		.src_qp = get_be32(p + 12),
+		.qkey = get_be32(p + 16),
+		.imm = get_be32(p + 20),
+		.class_flow = get_be32(p + 24) & 0xfffffff,
+		.hop_limit = p[28],
+		.payload = p + WIRE_UD_LEN,
+		.len = n - WIRE_UD_LEN,
+	};
+	return !(u->dst_qp >> 24) && !(u->src_qp >> 24);
+}
+
+#endif
