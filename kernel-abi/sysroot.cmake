@@ -82,7 +82,8 @@ foreach(counter excessive_buffer_overrun_errors link_downed link_error_recovery
   sysroot_file(${port}/counters/${counter} 0)
 endforeach()
 foreach(counter rcvd_pkts sent_pkts iwInRdmaReads iwInRdmaSends iwInRdmaWrites iwOutRdmaReads
-    iwOutRdmaSends iwOutRdmaWrites sessions sends_held terminates_rcvd terminates_sent
+    iwOutRdmaSends iwOutRdmaWrites sessions sends_held ud_bad_qkey ud_malformed ud_no_qp
+    ud_no_receive ud_received ud_sent ud_too_long terminates_rcvd terminates_sent
     sctp_aborts_rcvd sctp_aborts_sent sctp_associations sctp_bad_packets sctp_duplicates sctp_probes
     sctp_retransmissions sctp_timeouts)
   sysroot_file(${port}/hw_counters/${counter} 0)
