@@ -5,6 +5,7 @@
  * must be the same after it was encoded and decoded again.
  */
 #include "fixture/input.h"
+#include "wire/datagram.h"
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 #include "wire/rdmap_receipt.h"
@@ -131,6 +132,24 @@ static void hold(const struct wire_sctp_chunk *c)
 	must(!memcmp(wire_sctp_value(&again), wire_sctp_value(c), 4));
 }
 
+/* A datagram's chunk: what it says, and its payload, are within the input. */
+static uint32_t datagram(const uint8_t *data, size_t size)
+{
+	struct wire_ud u, again;
+	uint8_t buf[WIRE_UD_LEN];
+
+	if (size < WIRE_DATAGRAM_LEN || wire_datagram_kind(data, size) != WIRE_DATAGRAM_UD ||
+	    !wire_ud_get(&u, data))
+		return 0;
+	must(u.payload + u.len <= data + size && u.len + WIRE_UD_LEN == get_be16(data + 2));
+	wire_ud_put(buf, &u);
+	must(wire_ud_get(&again, buf));
+	must(again.flags == u.flags && again.dst_qp == u.dst_qp && again.src_qp == u.src_qp &&
+	     again.qkey == u.qkey && again.imm == u.imm && again.class_flow == u.class_flow &&
+	     again.hop_limit == u.hop_limit && again.len == u.len);
+	return u.len ? u.payload[0] + u.payload[u.len - 1] : 0;
+}
+
 static uint32_t read_init(const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_init init;
@@ -200,7 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	atomic_request(data, size);
 	receipt(data, size);
 	receipts_param(data, size);
-	sink = chunks_of(data, size);
+	sink = chunks_of(data, size) + datagram(data, size);
 	(void)sink;
 	return 0;
 }

@@ -44,6 +44,36 @@ static int check_hand(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 	return sctpiw_check_qp_attr(cur, false, &attr, mask);
 }
 
+/* UD has InfiniBand's masks: a Q_Key to begin with, and no peer. */
+static void test_datagrams(void **state)
+{
+	const int init = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RESET, &attr, init), 0);
+	for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit *= 2) {
+		if (bit != IBV_QP_STATE)
+			assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RESET, &attr, init ^ bit),
+					 EINVAL);
+	}
+	attr.qp_state = IBV_QPS_RTR;
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE), 0);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE | IBV_QP_QKEY), 0);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE | IBV_QP_AV), EINVAL);
+	attr.qp_state = IBV_QPS_RTS;
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE), EINVAL);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_QKEY), 0);
+	attr.qp_state = IBV_QPS_SQE;
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_STATE), EINVAL);
+	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++) {
+		attr.qp_state = IBV_QPS_RESET;
+		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE), 0);
+		attr.qp_state = IBV_QPS_ERR;
+		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE), 0);
+	}
+}
+
 /* What librdmacm asks for, with the masks of the kernel's iWARP connection manager. */
 static void test_connection_manager(void **state)
 {
@@ -216,6 +246,7 @@ static void test_merge_takes_what_the_mask_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_datagrams),
 		cmocka_unit_test(test_connection_manager),
 		cmocka_unit_test(test_disconnect_after_the_peer),
 		cmocka_unit_test(test_steps_behind_the_connection),

@@ -95,7 +95,7 @@ static bool send_batch(struct conn *c, struct datagram_out *o)
 	}
 	c->traffic.waits++;
 	o->blocked = true;
-	c->carrier->await_room(o->ep, true);
+	endpoint_await_room(o->ep, true);
 	return false;
 }
 
@@ -105,7 +105,7 @@ bool datagram_retry(struct conn *c)
 
 	if (!o || !o->blocked || c->carrier->send(o->ep, &o->batch) == -EAGAIN)
 		return false;
-	c->carrier->await_room(o->ep, false);
+	endpoint_await_room(o->ep, false);
 	o->blocked = false;
 	o->batch.len = 0;
 	return true;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "config/config.h"
+#include "conn/carrier.h"
 #include "conn/conn.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
@@ -164,13 +165,20 @@ static void awake(struct endpoint *ep)
 
 int endpoint_watch(struct endpoint *ep)
 {
-	int ret = ep->dormant ? ep->conn->ops->start_progress(ep->conn) : 0;
+	const struct transport *t = ep->conn->transport;
+	int ret;
 
-	if (!ret && ep->dormant)
-		ret = ep->conn->transport->watch(ep);
+	if (!ep->dormant)
+		return 0;
+	ret = ep->conn->ops->start_progress(ep->conn);
 	if (!ret)
-		awake(ep);
-	return ret;
+		ret = t->watch(ep);
+	if (ret)
+		return ret;
+	/* Peers that are early ask again until the port's reliable QPs are there, as they do while it is dormant. */
+	t->set_quiet(ep, UINT64_MAX);
+	awake(ep);
+	return 0;
 }
 
 int endpoint_wake(struct endpoint *ep, const struct ip_addr *local)
@@ -207,6 +215,15 @@ void endpoint_set_tos(struct endpoint *ep, uint8_t tos)
 	ep->tos = tos;
 	ep->conn->transport->set_tos(ep);
 	log_debug("port %u: TOS 0x%02x", ep->bound.port, tos);
+}
+
+void endpoint_await_room(struct endpoint *ep, bool await)
+{
+	unsigned int before = ep->await_room;
+
+	ep->await_room = await ? before + 1 : before - 1;
+	if (!before || !ep->await_room)
+		ep->conn->carrier->await_room(ep, await);
 }
 
 void endpoint_put(struct endpoint *ep)

@@ -43,6 +43,7 @@ struct endpoint {
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
 	uint8_t tos;  /* of the IP packets, or their traffic class */
+	unsigned int await_room; /* who waits for room in its port: endpoint_await_room() */
 	bool dormant; /* it holds its port, and nobody looks at what comes there */
 	void *state;  /* the transport's own */
 
@@ -86,6 +87,11 @@ int endpoint_wake(struct endpoint *ep, const struct ip_addr *local);
 int endpoint_watch(struct endpoint *ep);
 /* A referenced endpoint that takes the place of a shared one whose streams to some peer are used up. */
 int endpoint_open_next(struct endpoint *full, struct endpoint **ep);
+/*
+ * Somebody begins or ends to wait for room in the endpoint's port, which wakes the thread that receives. Several may
+ * wait at once: associations, and datagrams beside them.
+ */
+void endpoint_await_room(struct endpoint *ep, bool await);
 /* Gives a reference back. */
 void endpoint_put(struct endpoint *ep);
 /* What is sent from now on carries tos. */

@@ -365,7 +365,7 @@ static void retry_blocked(struct conn *c)
 		sctp_batch_done(user_sctp_of(c)->sctp, &ue->pending);
 		ue->blocked = false;
 		user_sctp_of(c)->n_blocked--;
-		c->carrier->await_room(ep, false);
+		endpoint_await_room(ep, false);
 		user_sctp_of(c)->stirred = true;
 		list_for_each(anode, &ep->assocs) {
 			struct conn_assoc *a = list_entry(anode, struct conn_assoc, node);
@@ -441,7 +441,7 @@ static bool send_batch(struct endpoint *ep, struct sctp_assoc *sa, struct sctp_b
 	ue->pending = *batch;
 	ue->blocked = true;
 	user_sctp_of(c)->n_blocked++;
-	c->carrier->await_room(ep, true);
+	endpoint_await_room(ep, true);
 	return false;
 }
 

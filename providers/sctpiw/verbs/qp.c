@@ -17,12 +17,16 @@
 
 _Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
-static int check_type(enum ibv_qp_type type)
+static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
-	case IBV_QPT_UD:
 		return 0;
+	case IBV_QPT_UD:
+		if (ctx->shard->conn.transport->watch)
+			return 0;
+		log_error("llp = kernel has no UD queue pairs: take llp = udp or ip");
+		return EOPNOTSUPP;
 	case IBV_QPT_UC:
 	case IBV_QPT_RAW_PACKET:
 	case IBV_QPT_XRC_SEND:
@@ -41,7 +45,7 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 
 	if (!sctpiw_alive(ctx))
 		return sctpiw_inherited();
-	err = check_type(attr->qp_type);
+	err = check_type(ctx, attr->qp_type);
 	if (err)
 		return err;
 	if (!attr->send_cq || !attr->recv_cq || attr->send_cq->context != &ctx->vctx.context ||
@@ -147,6 +151,8 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 		return NULL;
 	}
 	init_ibv_qp(&qp->vqp.qp, pd, attr, qp->iw->num);
+	if (attr->qp_type == IBV_QPT_UD)
+		qp->iw->max_msg = sctpiw_active_mtu();
 	qp->attr.port_num = 1;
 	qp->cap.max_send_wr = qp->iw->sq.limit;
 	qp->cap.max_recv_wr = qp->iw->rq.limit;

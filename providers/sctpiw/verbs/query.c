@@ -118,6 +118,14 @@ static enum ibv_mtu mtu_from_bytes(unsigned int bytes)
 	return bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
+unsigned int sctpiw_active_mtu(void)
+{
+	struct port_attr port;
+
+	port_query(&port);
+	return 128u << mtu_from_bytes(port.mtu);
+}
+
 #define PHYS_DISABLED 3
 #define PHYS_LINK_UP 5
 

@@ -23,6 +23,9 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 /* The clock of the completions' time stamps, in its ticks, as programs expect it. */
 int sctpiw_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 
+/* The port's active_mtu in bytes: what a datagram may bear. */
+unsigned int sctpiw_active_mtu(void);
+
 /* EINVAL for another port than 1. */
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr);
 
