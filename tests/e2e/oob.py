@@ -94,6 +94,11 @@ def cases():
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
+    # What a receiver cannot keep up with is lost, so that few are under way at once.
+    for name, options in ("", []), (".events", ["-e"]):
+        yield f"ud_pingpong{name}", pingpong("-c", "-s", 1000, *options, program="ibv_ud_pingpong")
+    yield "ud.ib_send_lat", perftest("ib_send_lat", "-c", "UD", "-s", 64, "-n", 300, env={"SCTPIW_NODE_TYPE": "ca"})
+    yield "ud.ib_send_bw", perftest("ib_send_bw", "-c", "UD", "-s", 1000, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
     for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
         yield f"{tool}.basic", perftest(tool, "-n", 500)
         yield f"{tool}.qps", perftest(tool, "-q", 64, "-s", 4096, "-n", 200)

@@ -59,7 +59,8 @@ static void test_datagrams(void **state)
 	attr.qp_state = IBV_QPS_RTR;
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE), 0);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE | IBV_QP_QKEY), 0);
-	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE | IBV_QP_AV), EINVAL);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_INIT, &attr, IBV_QP_STATE | IBV_QP_AV),
+			 EINVAL);
 	attr.qp_state = IBV_QPS_RTS;
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE), EINVAL);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
@@ -68,9 +69,11 @@ static void test_datagrams(void **state)
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_STATE), EINVAL);
 	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++) {
 		attr.qp_state = IBV_QPS_RESET;
-		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE), 0);
+		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE),
+				 0);
 		attr.qp_state = IBV_QPS_ERR;
-		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE), 0);
+		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE),
+				 0);
 	}
 }
 

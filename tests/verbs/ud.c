@@ -721,20 +721,13 @@ static void test_bad_addresses(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "messages", test_messages },
-		{ "ipv6", test_ipv6 },
-		{ "answer", test_answer },
-		{ "scatter", test_scatter },
-		{ "many", test_many },
-		{ "srq", test_srq },
-		{ "wr_api", test_wr_api },
-		{ "solicited", test_solicited },
-		{ "qkey", test_qkey },
-		{ "drops", test_drops },
-		{ "bad_sends", test_bad_sends },
-		{ "bad_receive", test_bad_receive },
-		{ "states", test_states },
-		{ "bad_addresses", test_bad_addresses },
+		{ "messages", test_messages },	 { "ipv6", test_ipv6 },
+		{ "answer", test_answer },	 { "scatter", test_scatter },
+		{ "many", test_many },		 { "srq", test_srq },
+		{ "wr_api", test_wr_api },	 { "solicited", test_solicited },
+		{ "qkey", test_qkey },		 { "drops", test_drops },
+		{ "bad_sends", test_bad_sends }, { "bad_receive", test_bad_receive },
+		{ "states", test_states },	 { "bad_addresses", test_bad_addresses },
 	};
 	struct ibv_port_attr port;
 	struct ibv_device_attr device;

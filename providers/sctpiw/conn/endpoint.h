@@ -42,10 +42,10 @@ struct endpoint {
 	unsigned int refs; /* ids, associations and QP number blocks that use it; at 0 it is reaped */
 	struct endpoint_bound bound;
 	struct endpoint_locals locals;
-	uint8_t tos;  /* of the IP packets, or their traffic class */
+	uint8_t tos;		 /* of the IP packets, or their traffic class */
 	unsigned int await_room; /* who waits for room in its port: endpoint_await_room() */
-	bool dormant; /* it holds its port, and nobody looks at what comes there */
-	void *state;  /* the transport's own */
+	bool dormant;		 /* it holds its port, and nobody looks at what comes there */
+	void *state;		 /* the transport's own */
 
 	struct list_node assocs;      /* conn_assoc.node */
 	struct list_node ids;	      /* cm_id.bound_node: the ids that claim the address */

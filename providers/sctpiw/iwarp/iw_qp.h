@@ -30,7 +30,7 @@ struct iw_qp_attr {
 struct oob_qp;
 
 struct iw_qp {
-	uint32_t num;		/* 24 bits */
+	uint32_t num; /* 24 bits */
 	enum iw_qp_type type;
 	_Atomic uint32_t state; /* enum iw_qp_state; written under the shard's lock, read anywhere */
 	uint32_t max_inline, max_send_sge, max_recv_sge;

@@ -13,7 +13,7 @@
 #define CLOCK_KHZ 1000000 /* of rnic_clock() */
 #define VENDOR_PART_ID 1
 #define MAX_AH 65536 /* as many as any program needs; nothing counts them */
-#define HW_VER 1 /* as hw_rev in sysfs */
+#define HW_VER 1     /* as hw_rev in sysfs */
 /* 4.096 us x 2^13 is 34 ms; SCTP delays an acknowledgement by 25 ms at the most. */
 #define ACK_DELAY 13
 /*
