@@ -3,6 +3,7 @@
 /* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify conn_sctp_stats iw_stats port_query */
+/* WRAP: iw_ud_stats */
 /* WRAP: port_gid_find route_lookup route_mtu memory_copy memory_crc32c iw_poison */
 /* WRAP: progress_start */
 /* VALGRIND: yes */
@@ -26,6 +27,7 @@
 
 static struct shard *const s = &fake.shard;
 static struct iw_stats stats;
+static struct iw_ud_stats ud_stats;
 static struct sctp_stats sctp;
 static struct port_attr port;
 static int fault, result;
@@ -44,6 +46,13 @@ const struct iw_stats *__wrap_iw_stats(const struct iw_rnic *rnic)
 {
 	shard_assert_locked(s);
 	return &stats;
+}
+
+struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_rnic *rnic);
+struct iw_ud_stats *__wrap_iw_ud_stats(struct iw_rnic *rnic)
+{
+	shard_assert_locked(s);
+	return &ud_stats;
 }
 
 void __wrap_port_query(struct port_attr *attr);
