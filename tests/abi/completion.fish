@@ -25,6 +25,7 @@ expect 'sctpiw list --js' --json
 expect 'sctpiw run --js'
 expect 'sctpiw run --llp ' udp ip kernel
 expect 'sctpiw run --log d' debug
+expect 'sctpiw list --personality ' iwarp roce ib
 expect 'sctpiw list --node-type ' rnic ca
 expect 'sctpiw run --peer-to-peer r' read
 expect 'sctpiw run --share=n' --share=no

@@ -40,6 +40,7 @@ expect sctpiw run --js =
 expect sctpiw help l = list
 expect sctpiw run --llp "" = udp ip kernel
 expect sctpiw run --log d = debug
+expect sctpiw run --personality "" = iwarp roce ib
 expect sctpiw run --node-type "" = rnic ca
 expect sctpiw run --peer-to-peer r = read
 expect sctpiw run --in-order --si = --silent-limit

@@ -42,6 +42,7 @@ expect 'sctpiw env --lo' --log
 expect 'sctpiw list --js' --json
 expect 'sctpiw run --llp ' udp ip kernel
 expect 'sctpiw run --log d' debug
+expect 'sctpiw list --personality ' iwarp roce ib
 expect 'sctpiw list --node-type ' rnic ca
 expect 'sctpiw run --peer-to-peer r' read
 expect 'sctpiw run --in-order --si' --silent-limit

@@ -97,7 +97,7 @@ set_run --capture "$tmp/b.pcapng" --capture-size 1M --capture-files 3 true
 echo old >"$tmp/b.sqlog"
 set_run --trace "$tmp/b.sqlog" true
 [ -e "$tmp/b.sqlog" ] && [ ! -s "$tmp/b.sqlog" ] || { echo "--trace keeps what was there"; failed=1; }
-for option in llp encap-port in-order share silent-limit capture capture-snaplen capture-size capture-files peer-to-peer node-type log config; do
+for option in llp encap-port in-order share silent-limit capture capture-snaplen capture-size capture-files peer-to-peer personality node-type log config; do
 	expect 0 "--$option" "$sctpiw" run --help
 done
 echo 'llp = udp' >"$tmp/conf"

@@ -88,6 +88,8 @@ CASES = [
     ("run --silent-limit 5s true", 2, "--silent-limit: silent-limit = 5s", "from 1 to 86400"),
     ("run --request-limit -1 true", 2, "--request-limit: request-limit = -1", "from 1 to 1000000"),
     ("run --log verbose true", 2, "--log: log = verbose", "error, info or debug"),
+    ("run --personality roce2 true", 2, "--personality: personality = roce2", "iwarp, roce or ib"),
+    ("run --personality ib --node-type rnic true", 2, "--node-type: node-type = rnic", "personality = ib of --personality"),
     ("run --node-type hca true", 2, "--node-type: node-type = hca", "rnic or ca"),
     ("run --peer-to-peer on true", 2, "--peer-to-peer: peer-to-peer = on", "off, send, write, read or any"),
     ("run --capture-size 100 true", 2, "--capture-size: capture-size = 100 is not understood", "from 128k to 1024G"),

@@ -142,6 +142,36 @@ static void values_of_node_type(void **state)
 	refuses("summary", "on");
 }
 
+static void values_of_personality(void **state)
+{
+	assert_int_equal(b.config.personality, CONFIG_IWARP);
+	assert_false(config_is_ca(&b.config));
+	takes("personality", "roce");
+	assert_int_equal(b.config.personality, CONFIG_ROCE);
+	assert_true(config_is_ca(&b.config));
+	takes("personality", "ib");
+	assert_int_equal(b.config.personality, CONFIG_IB);
+	assert_true(config_is_ca(&b.config));
+	takes("personality", "iwarp");
+	assert_int_equal(b.config.personality, CONFIG_IWARP);
+	assert_false(config_is_ca(&b.config));
+	refuses("personality", "RoCE");
+	takes("node-type", "ca");
+	assert_true(config_is_ca(&b.config));
+}
+
+static void personality_and_node_type(void **state)
+{
+	takes("personality", "roce");
+	takes("node-type", "ca");
+	assert_true(config_finish(&b, &err));
+	takes("node-type", "rnic");
+	assert_false(config_finish(&b, &err));
+	assert_non_null(strstr(err.text, "node-type = rnic does not go with personality = roce"));
+	takes("personality", "iwarp");
+	assert_true(config_finish(&b, &err));
+}
+
 static void values_of_silent_limit(void **state)
 {
 	takes("silent-limit", "86400");
@@ -236,7 +266,8 @@ static void unknown_name(void **state)
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
 		"share, silent-limit, request-limit, capture, capture-snaplen, "
-		"capture-size, capture-files, trace, peer-to-peer, node-type, summary, log");
+		"capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
+		"summary, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)
@@ -508,6 +539,8 @@ int main(void)
 		cmocka_unit_test_setup(values_of_booleans, setup),
 		cmocka_unit_test_setup(values_of_peer_to_peer, setup),
 		cmocka_unit_test_setup(values_of_node_type, setup),
+		cmocka_unit_test_setup(values_of_personality, setup),
+		cmocka_unit_test_setup(personality_and_node_type, setup),
 		cmocka_unit_test_setup(values_of_silent_limit, setup),
 		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),

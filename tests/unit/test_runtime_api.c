@@ -301,6 +301,9 @@ static void test_device(void **state)
 	rnic_get()->config.node_ca = true;
 	assert_int_equal(api->node_type(), RNIC_NODE_CA);
 	rnic_get()->config.node_ca = false;
+	rnic_get()->config.personality = CONFIG_ROCE;
+	assert_int_equal(api->node_type(), RNIC_NODE_CA);
+	rnic_get()->config.personality = CONFIG_IWARP;
 	assert_int_equal(api->query_gid(3, raw, &ifindex), 0);
 	assert_memory_equal(raw, "\xfe\0\0\0\0\0\0\0\0\0\0\0\0\0\0\3", 16);
 	assert_int_equal(ifindex, 7);

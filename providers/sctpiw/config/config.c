@@ -25,15 +25,21 @@
 /* encap_port before config_finish() unless it was set; its default depends on llp. */
 #define ENCAP_UNSET (-2)
 
-/* Values by name: in the order of enum log_level, and of enum config_carrier. */
+/* Values by name: in the order of enum log_level, enum config_carrier, enum config_personality. */
 static const char *const log_names[] = { "error", "info", "debug" };
 static const char *const llp_names[] = { "udp", "ip", "kernel" };
+static const char *const personality_names[] = { "iwarp", "roce", "ib" };
 static const char *const node_names[] = { "rnic", "ca" };
 static const char *const rtr_names[] = { "off", "send", "write", "read", "any" };
 
 const char *config_carrier_name(enum config_carrier carrier)
 {
 	return llp_names[carrier];
+}
+
+bool config_is_ca(const struct config *config)
+{
+	return config->node_ca || config->personality != CONFIG_IWARP;
 }
 
 #define N_ITEMS(array) (sizeof(array) / sizeof((array)[0]))
@@ -195,6 +201,16 @@ static bool set_peer_to_peer(struct config *c, const char *value)
 	return true;
 }
 
+static bool set_personality(struct config *c, const char *value)
+{
+	int i = one_of(personality_names, N_ITEMS(personality_names), value);
+
+	if (i < 0)
+		return false;
+	c->personality = (enum config_personality)i;
+	return true;
+}
+
 static bool set_node_type(struct config *c, const char *value)
 {
 	int i = one_of(node_names, N_ITEMS(node_names), value);
@@ -235,6 +251,7 @@ enum {
 	CAPTURE_FILES_KEPT,
 	TRACE_FILE,
 	PEER_TO_PEER,
+	PERSONALITY,
 	NODE_TYPE,
 	SUMMARY,
 	LOG
@@ -368,6 +385,16 @@ static const struct setting {
 			.help = "connections are asked for peer-to-peer, with this RTR indication",
 		},
 	},
+	[PERSONALITY] = {
+		.set = set_personality,
+		.n = {
+			.name = "personality",
+			.env = "SCTPIW_PERSONALITY",
+			.allowed = "iwarp, roce or ib",
+			.dflt = "iwarp",
+			.help = "which kind of RDMA device programs see",
+		},
+	},
 	[NODE_TYPE] = {
 		.set = set_node_type,
 		.n = {
@@ -375,7 +402,7 @@ static const struct setting {
 			.env = "SCTPIW_NODE_TYPE",
 			.allowed = "rnic or ca",
 			.dflt = "rnic",
-			.help = "what programs take the device for: iWARP, or InfiniBand and RoCE",
+			.help = "an old name for part of personality: the kind of node alone",
 		},
 	},
 	[SUMMARY] = {
@@ -614,6 +641,12 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 		return clash(b, CAPTURE,
 			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
 			     err);
+	if (*b->origin[NODE_TYPE] && !c->node_ca && c->personality != CONFIG_IWARP)
+		return say(
+			err,
+			"%s: node-type = rnic does not go with personality = %s of %.100s, which is a CA",
+			b->origin[NODE_TYPE], personality_names[c->personality],
+			b->origin[PERSONALITY]);
 	if (*b->origin[CAPTURE_FILES_KEPT] && !c->capture_size)
 		return say(err, "%s: capture-files needs capture-size, of which one file is",
 			   b->origin[CAPTURE_FILES_KEPT]);

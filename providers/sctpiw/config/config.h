@@ -15,6 +15,13 @@
 
 enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERNEL };
 
+/* Which kind of device the RNIC looks like to programs. On the wire all are the same. */
+enum config_personality {
+	CONFIG_IWARP, /* an iWARP NIC: node type RNIC */
+	CONFIG_ROCE,  /* a channel adapter on an Ethernet: RoCE v2 */
+	CONFIG_IB,    /* a channel adapter on an InfiniBand network, whose ports have LIDs */
+};
+
 /* Values of config.encap_port that are no ports. */
 #define CONFIG_ENCAP_SAME (-1) /* the number of the SCTP port that is connected to */
 #define CONFIG_ENCAP_NONE 0    /* no UDP, as in struct path_addr */
@@ -48,8 +55,9 @@ struct config {
 	uint64_t capture_size;	       /* bytes of a capture file; 0: it grows without a limit */
 	unsigned int capture_files;    /* how many of that size are kept */
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
-	uint8_t rtr;  /* the RTR indications that rdma_connect() asks for; 0: none */
-	bool node_ca; /* the device says that it is a channel adapter, and not an iWARP NIC */
+	uint8_t rtr; /* the RTR indications that rdma_connect() asks for; 0: none */
+	enum config_personality personality;
+	bool node_ca; /* the setting node-type is ca; see config_is_ca() */
 	bool summary; /* at exit, a line says what was sent, lost, resent, and how fast */
 	enum log_level log;
 };
@@ -59,6 +67,12 @@ struct config {
 
 /* The carrier's name, as the value of the setting llp. */
 const char *config_carrier_name(enum config_carrier carrier);
+
+/*
+ * Whether the device says that it is a channel adapter (node type CA, transport InfiniBand) and not
+ * an iWARP NIC. That is so with the personalities roce and ib, and with node-type = ca.
+ */
+bool config_is_ca(const struct config *config);
 
 /* Why a setting was not taken: one line, without a newline. */
 struct config_error {
@@ -80,7 +94,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 15 };
+enum { CONFIG_SETTINGS = 16 };
 
 struct config_builder {
 	struct config config;

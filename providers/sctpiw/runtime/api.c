@@ -60,7 +60,7 @@ static int api_node_type(void)
 {
 	const struct rnic *r = rnic_get();
 
-	return r && r->config.node_ca ? RNIC_NODE_CA : RNIC_NODE_RNIC;
+	return r && config_is_ca(&r->config) ? RNIC_NODE_CA : RNIC_NODE_RNIC;
 }
 
 _Static_assert(sizeof(struct rnic_cm_event) <= CHANNEL_EVENT_MAX, "an event fits the queue");
