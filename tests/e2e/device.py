@@ -23,9 +23,12 @@ def gids(link):
     found = dict(re.findall(r"GID\[ *(\d+)\]:\s+(.*)", program.output()))
     if found.get("0") != "::ffff:10.83.0.1, RoCE v2":
         raise Failure(f"not the first GID that was expected: {found}")
-    for address in "fd83::1", "::ffff:127.0.0.1":
-        if f"{address}, RoCE v2" not in found.values():
-            raise Failure(f"no GID of {address}: {found}")
+    if list(found.values())[-1] != found["0"]:
+        raise Failure(f"the last GID is not the first one: {found}")
+    if "fd83::1, RoCE v2" not in found.values():
+        raise Failure(f"no GID of fd83::1: {found}")
+    if "::ffff:127.0.0.1, RoCE v2" in found.values():
+        raise Failure(f"a GID that no other host reaches: {found}")
     if "PORT_ACTIVE" not in program.output():
         raise Failure("the port is not active")
 

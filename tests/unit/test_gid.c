@@ -106,15 +106,92 @@ static void test_full(void **state)
 	for (unsigned int i = 0; i < GID_TABLE_LEN + 3; i++)
 		now[i] = addr((uint8_t)i, 1, i < 3 ? 1 : 0);
 	assert_true(update(GID_TABLE_LEN + 3, now));
-	assert_int_equal(left_out, 3);
+	/* The last slot repeats the first one. */
+	assert_int_equal(left_out, 4);
 	assert_int_equal(find(2, 0), -ENOENT);
+	assert_int_equal(find(130, 0), -ENOENT);
 	assert_int_equal(find(3, 0), 0);
-	/* One goes: one of those that were left out takes its place. */
-	now[10] = now[0];
-	assert_true(update(GID_TABLE_LEN + 3, now));
-	assert_int_equal(left_out, 2);
-	assert_int_equal(find(0, 0), 7);
+	/* One goes: the best of those that were left out takes its place. */
+	now[10] = now[GID_TABLE_LEN + 2];
+	assert_true(update(GID_TABLE_LEN + 2, now));
+	assert_int_equal(left_out, 3);
+	assert_int_equal(find(130, 0), 7);
 	assert_int_equal(find(10, 0), -ENOENT);
+}
+
+static bool ends_are(uint8_t last)
+{
+	struct gid_entry e = addr(last, 0, 0);
+	int first = 0;
+
+	while (first < GID_TABLE_LEN - 1 && !table.slot[first].valid)
+		first++;
+	return table.slot[GID_TABLE_LEN - 1].valid && ip_addr_equal(&table.slot[first].ip, &e.ip) &&
+	       ip_addr_equal(&table.slot[GID_TABLE_LEN - 1].ip, &e.ip);
+}
+
+/* Programs take the first GID or the last one: the address that reaches furthest, which never moves. */
+static void test_ends(void **state)
+{
+	update(2, (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0) });
+	assert_true(ends_are(2));
+	update(4,
+	       (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0), addr(3, 1, 0), addr(4, 1, 3) });
+	assert_true(ends_are(2));
+	assert_int_equal(find(3, 0), 2);
+	/* It goes: what is left and reaches as far is the last one, and what comes back has its slot. */
+	update(3, (struct gid_entry[]){ addr(1, 1, 2), addr(3, 1, 0), addr(4, 1, 3) });
+	assert_false(table.slot[0].valid);
+	assert_int_equal(find(3, 0), 2);
+	assert_memory_equal(table.slot[GID_TABLE_LEN - 1].ip.b, addr(3, 0, 0).ip.b, 16);
+	update(4,
+	       (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0), addr(3, 1, 0), addr(4, 1, 3) });
+	assert_int_equal(find(2, 0), 0);
+	assert_memory_equal(table.slot[GID_TABLE_LEN - 1].ip.b, addr(3, 0, 0).ip.b, 16);
+}
+
+/* The ends wait for an address that reaches as far as the one that went. */
+static void test_ends_wait(void **state)
+{
+	update(2, (struct gid_entry[]){ addr(1, 1, 2), addr(2, 1, 0) });
+	update(1, (struct gid_entry[]){ addr(1, 1, 2) });
+	assert_false(table.slot[GID_TABLE_LEN - 1].valid);
+	update(2, (struct gid_entry[]){ addr(1, 1, 2), addr(3, 1, 3) });
+	assert_int_equal(find(1, 0), 1);
+	assert_int_equal(find(3, 0), 2);
+	update(3, (struct gid_entry[]){ addr(1, 1, 2), addr(3, 1, 3), addr(4, 1, 0) });
+	assert_true(ends_are(4));
+	assert_int_equal(find(4, 0), 0);
+}
+
+static struct gid_entry loopback(unsigned int rank)
+{
+	struct gid_entry e = addr(1, 1, rank);
+
+	e.ip.b[12] = 127;
+	return e;
+}
+
+static void test_loopback(void **state)
+{
+	struct gid_entry lo = loopback(4);
+
+	update(2, (struct gid_entry[]){ lo, addr(2, 2, 3) });
+	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), -ENOENT);
+	assert_true(ends_are(2));
+	/* Alone it is better than nothing, and programs that use it keep it. */
+	update(1, (struct gid_entry[]){ lo });
+	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), 1);
+	update(2, (struct gid_entry[]){ lo, addr(2, 2, 3) });
+	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), 1);
+	assert_true(ends_are(2));
+	reset(state);
+	update(1, (struct gid_entry[]){ lo });
+	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), 0);
+	assert_memory_equal(table.slot[GID_TABLE_LEN - 1].ip.b, lo.ip.b, 16);
+	update(2, (struct gid_entry[]){ lo, addr(2, 2, 3) });
+	assert_int_equal(gid_table_find(&table, lo.ip.b, 0), 0);
+	assert_int_equal(find(2, 0), 1);
 }
 
 int main(void)
@@ -124,6 +201,9 @@ int main(void)
 		cmocka_unit_test_setup(test_holes, reset),
 		cmocka_unit_test_setup(test_same_gid_on_two_interfaces, reset),
 		cmocka_unit_test_setup(test_full, reset),
+		cmocka_unit_test_setup(test_ends, reset),
+		cmocka_unit_test_setup(test_ends_wait, reset),
+		cmocka_unit_test_setup(test_loopback, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

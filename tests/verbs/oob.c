@@ -81,7 +81,7 @@ static void test_bad_addresses(void)
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
 	attr = rtr_attr(&to);
-	attr.ah_attr.grh.sgid_index = 127;
+	attr.ah_attr.grh.sgid_index = 126; /* it is empty: the last one is not */
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	attr = rtr_attr(&to);
 	attr.ah_attr.is_global = 0;
@@ -475,7 +475,7 @@ struct refusal {
 
 static void no_sgid(struct ibv_qp_attr *attr)
 {
-	attr->ah_attr.grh.sgid_index = 127;
+	attr->ah_attr.grh.sgid_index = 126; /* it is empty: the last one is not */
 }
 
 static void multicast_dgid(struct ibv_qp_attr *attr)

@@ -72,14 +72,21 @@ void doctor_name(struct doctor *d)
 	doctor_ok("%s is %s", d->host, sockaddr_text((struct sockaddr *)&d->peer, text));
 }
 
-/* The GID of an address of ours, or NULL. */
+/*
+ * The GID of an address of ours, or NULL. A loopback address need not have one: then any of its family does,
+ * since the peer is on this host.
+ */
 static const struct doctor_gid *gid_of(const struct doctor *d, const struct ip_addr *ip)
 {
+	const struct doctor_gid *other = NULL;
+
 	for (unsigned int i = 0; i < d->n_gids; i++) {
 		if (!memcmp(d->gids[i].ip.b, ip->b, sizeof(ip->b)))
 			return &d->gids[i];
+		if (!other && ip_addr_is_v4(&d->gids[i].ip) == ip_addr_is_v4(ip))
+			other = &d->gids[i];
 	}
-	return NULL;
+	return ip_addr_is_loopback(ip) ? other : NULL;
 }
 
 void doctor_route(struct doctor *d)

@@ -522,7 +522,7 @@ static bool is_unicast(const struct ip_addr *ip)
 
 static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 {
-	return (ip_addr_is_v4(ip) && ip->b[12] == 127) || c->ops->is_own_address(c, ip);
+	return ip_addr_is_loopback(ip) || c->ops->is_own_address(c, ip);
 }
 
 static int set_ends(struct oob_qp *o, const struct oob_peer *peer)

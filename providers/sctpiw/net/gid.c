@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define LAST (GID_TABLE_LEN - 1)
+
 static bool is_same(const struct gid_entry *a, const struct gid_entry *b)
 {
 	return a->ifindex == b->ifindex && ip_addr_equal(&a->ip, &b->ip);
@@ -20,7 +22,7 @@ static int compare(const void *x, const void *y)
 	return memcmp(a->ip.b, b->ip.b, sizeof(a->ip.b));
 }
 
-/* The slot that has this address, or had it last; or NULL. */
+/* The lowest slot that has this address, or had it last; or NULL. */
 static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
@@ -29,12 +31,76 @@ static struct gid_entry *slot_of(struct gid_table *t, const struct gid_entry *e)
 	return NULL;
 }
 
-static struct gid_entry *empty_slot(struct gid_table *t)
+/*
+ * Whether an end of the table is to take this address: it is empty, and its last address, if there was one,
+ * did not reach further.
+ */
+static bool suits_end(const struct gid_entry *end, const struct gid_entry *e)
 {
-	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
+	return !end->valid && (!end->ifindex || e->rank <= end->rank);
+}
+
+/* An empty slot in [from, LAST), or NULL. */
+static struct gid_entry *empty_slot(struct gid_table *t, unsigned int from)
+{
+	for (unsigned int i = from; i < LAST; i++)
 		if (!t->slot[i].valid)
 			return &t->slot[i];
 	return NULL;
+}
+
+/* Where an address goes that has no slot yet; NULL: the table is full. */
+static struct gid_entry *slot_for(struct gid_table *t, const struct gid_entry *e)
+{
+	struct gid_entry *slot = NULL;
+	unsigned int first = 0;
+
+	if (suits_end(&t->slot[0], e))
+		return &t->slot[0];
+	while (first < LAST && !t->slot[first].valid)
+		first++;
+	slot = empty_slot(t, first + 1);
+	if (!slot)
+		slot = empty_slot(t, 1);
+	return slot || t->slot[0].valid ? slot : &t->slot[0];
+}
+
+/* The last slot repeats the address that reaches furthest. Returns whether it has changed. */
+static bool fill_last(struct gid_table *t)
+{
+	struct gid_entry *best = NULL;
+
+	for (unsigned int i = 0; i < LAST; i++) {
+		struct gid_entry *e = &t->slot[i];
+
+		if (e->valid && (!best || e->rank < best->rank))
+			best = e;
+	}
+	if (!best || !suits_end(&t->slot[LAST], best))
+		return false;
+	t->slot[LAST] = *best;
+	return true;
+}
+
+/*
+ * Takes loopback addresses out of the n entries of `now` if there are others, but for those that programs may
+ * have seen. Returns how many are left.
+ */
+static unsigned int leave_out_loopback(struct gid_table *t, struct gid_entry *now, unsigned int n)
+{
+	unsigned int others = 0, left = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		others += !ip_addr_is_loopback(&now[i].ip);
+	if (!others)
+		return n;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct gid_entry *slot = slot_of(t, &now[i]);
+
+		if (!ip_addr_is_loopback(&now[i].ip) || (slot && slot->valid))
+			now[left++] = now[i];
+	}
+	return left;
 }
 
 static bool drop_gone(struct gid_table *t, const struct gid_entry *now, unsigned int n)
@@ -56,6 +122,23 @@ static bool drop_gone(struct gid_table *t, const struct gid_entry *now, unsigned
 	return changed;
 }
 
+/* Fills the slots that had one of these addresses last. Returns whether there was one. */
+static bool put_back(struct gid_table *t, const struct gid_entry *now, unsigned int n)
+{
+	bool changed = false;
+
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = 0; k < GID_TABLE_LEN; k++) {
+			struct gid_entry *slot = &t->slot[k];
+
+			if (!slot->valid && slot->ifindex && is_same(slot, &now[i])) {
+				slot->valid = true;
+				changed = true;
+			}
+		}
+	return changed;
+}
+
 /* Addresses that have a slot are served first, so that no new address takes it. */
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out)
@@ -63,23 +146,17 @@ bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n
 	bool changed = drop_gone(t, now, n);
 
 	*left_out = 0;
+	n = leave_out_loopback(t, now, n);
 	if (n)
 		qsort(now, n, sizeof(*now), compare);
+	changed |= put_back(t, now, n);
 	for (unsigned int i = 0; i < n; i++) {
-		struct gid_entry *slot = slot_of(t, &now[i]);
-
-		now[i].valid = slot != NULL;
-		if (slot && !slot->valid) {
-			slot->valid = true;
-			changed = true;
-		}
-	}
-	for (unsigned int i = 0; i < n; i++) {
+		const struct gid_entry *has = slot_of(t, &now[i]);
 		struct gid_entry *slot;
 
-		if (now[i].valid || slot_of(t, &now[i]))
+		if (has && has->valid)
 			continue;
-		slot = empty_slot(t);
+		slot = slot_for(t, &now[i]);
 		if (!slot) {
 			++*left_out;
 			continue;
@@ -88,7 +165,7 @@ bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n
 		slot->valid = true;
 		changed = true;
 	}
-	return changed;
+	return fill_last(t) || changed;
 }
 
 int gid_table_find(const struct gid_table *t, const uint8_t gid[16], unsigned int ifindex)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The port's GID table: a slot for each address of the host, an IPv4 one as ::ffff:a.b.c.d. Programs keep
- * indexes, so no entry ever moves: an address that goes away leaves an empty slot, and a new address takes the
- * first empty slot. An address that comes back gets the slot that it had, unless another one has taken it. The
- * caller's lock guards the table.
+ * The port's GID table: a slot for each address of the host, an IPv4 one as ::ffff:a.b.c.d. The caller's lock
+ * guards the table.
+ *
+ * Programs take the first GID or the last one, so both are the address that reaches furthest: it stands in
+ * slot 0, and once more in the last slot. Loopback addresses are in the table only if there were no others when
+ * they came.
+ *
+ * Programs keep indexes, so no entry ever moves: an address that goes away leaves an empty slot, and gets it
+ * back when it returns, unless another one has taken it. A new address takes an empty slot between the ends. It
+ * takes an end only if that is empty, and if it reaches as far as the address that was there.
  */
 #ifndef SCTPIW_NET_GID_H
 #define SCTPIW_NET_GID_H
