@@ -18,9 +18,16 @@
 
 /*
  * The kernel prints one of two types, "IB/RoCE v1" and "RoCE v2". The latter is that of GIDs which
- * are IP addresses and are routed as such; programs that pick a GID by themselves look for it.
+ * are IP addresses and are routed as such; programs that pick a GID by themselves look for it. The
+ * GIDs of a port whose link layer is InfiniBand are of the former.
  */
-#define GID_TYPE "RoCE v2"
+static const char *gid_type(const struct sctpiw_rnic_api *api)
+{
+	struct rnic_port port;
+
+	return !api->query_port(&port) && port.ib ? "IB/RoCE v1" : "RoCE v2";
+}
+
 #define TEXT_MAX 2048 /* bytes of a file, but for the mask of processors */
 #define CPUS_MAX 8192 /* processors; the kernel's NR_CPUS at the most */
 #define CPUS_ONLINE "/sys/devices/system/cpu/online"
@@ -125,7 +132,7 @@ static int open_gid(const struct sctpiw_rnic_api *api, const struct sysfs_target
 	}
 	if (ret || (target->kind == SYSFS_GID_NDEV && !if_indextoname(ifindex, name)))
 		return open_empty_slot(flags);
-	snprintf(text, sizeof(text), "%s\n", target->kind == SYSFS_GID_NDEV ? name : GID_TYPE);
+	snprintf(text, sizeof(text), "%s\n", target->kind == SYSFS_GID_NDEV ? name : gid_type(api));
 	return open_text(text, flags);
 }
 
@@ -165,6 +172,10 @@ static int print_port(const struct sctpiw_rnic_api *api, enum sysfs_kind kind, c
 		strcpy(text, port.active ? "4: ACTIVE\n" : "1: DOWN\n");
 	else if (kind == SYSFS_PHYS_STATE)
 		strcpy(text, port.active ? "5: LinkUp\n" : "3: Disabled\n");
+	else if (kind == SYSFS_LINK_LAYER)
+		strcpy(text, port.ib ? "InfiniBand\n" : "Ethernet\n");
+	else if (kind == SYSFS_LID)
+		snprintf(text, TEXT_MAX, "0x%x\n", port.lid);
 	else
 		print_rate(text, TEXT_MAX, &port);
 	return 0;

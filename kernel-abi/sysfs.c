@@ -186,6 +186,8 @@ static const struct {
 	{"/ports/1/state", SYSFS_STATE},
 	{"/ports/1/phys_state", SYSFS_PHYS_STATE},
 	{"/ports/1/rate", SYSFS_RATE},
+	{"/ports/1/link_layer", SYSFS_LINK_LAYER},
+	{"/ports/1/lid", SYSFS_LID},
 	{"/device/local_cpus", SYSFS_LOCAL_CPUS},
 }, made_dirs[] = {
 	{"/ports/1/gids/", SYSFS_GID},

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 4
+#define SCTPIW_RNIC_API_VERSION 5
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -78,6 +78,8 @@ struct rnic_port {
 	bool active;
 	uint8_t width; /* as ibv_port_attr.active_width */
 	uint8_t speed; /* as ibv_port_attr.active_speed */
+	bool ib;       /* the link layer is InfiniBand, and not Ethernet */
+	uint16_t lid;  /* 0 unless ib */
 };
 
 struct sctpiw_rnic_api {

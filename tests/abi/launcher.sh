@@ -112,6 +112,11 @@ expect 0 "link sctpiw0/1 state ACTIVE physical_state LinkUp link_layer Ethernet 
 expect 0 "\"device\":\"sctpiw0\",\"node_type\":\"rnic\",\"node_guid\":\"$guid\"" "$sctpiw" list --json --provider "$fake"
 expect 1 "[]" "$sctpiw" list --json --provider "$wrong"
 expect 125 "standard output: No space left on device" sh -c "'$sctpiw' list --provider '$fake' >/dev/full"
+for personality in iwarp roce ib; do
+	expect 0 " personality $personality" "$sctpiw" list --personality $personality
+done
+expect 0 "\"personality\":\"roce\",\"ports\"" "$sctpiw" list --json --personality roce
+expect 0 "link_layer InfiniBand" "$sctpiw" list --personality ib
 out=$("$sctpiw" list) || failed=1
 # Loopback addresses have GIDs where there are no others.
 scope=global

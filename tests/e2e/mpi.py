@@ -10,7 +10,7 @@ from harness import Failure, Skip, need, start
 OVER_DEVICE = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "verbs;ofi_rxm"]
 # libfabric offers no completion data (CQ data) on iWARP devices. Without it a synchronous send of Open MPI 4.1, and
 # some barriers, do not end; it is the same over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1.
-AS_CA = ["--node-type", "ca"]
+AS_CA = ["--personality", "roce"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GROUPS = ["p2p", "unexpected", "collectives"]
 # Open MPI 4 has one-sided communication by messages. Open MPI 5 has it by btl alone, which pml cm does not open.

@@ -70,6 +70,20 @@ def pingpong(*options, program="ibv_rc_pingpong", link_local=False):
     return case
 
 
+def by_lid(program):
+    """Without a GID, as on InfiniBand: the LID is what says which host it is."""
+    def case(link):
+        if link.family == 6:
+            raise Skip("the address of the first GID is of IPv4")
+        port = free_port()
+        argv = [program, "-d", DEVICE, "-p", str(port), "-c"]
+        texts = pair(link, argv, [*argv, tcp_address(link)], port, 60, env={"SCTPIW_PERSONALITY": "ib"})
+        for text in texts:
+            if "usec/iter" not in text or "invalid data" in text or "GID ::\n" not in text or "LID 0x0000" in text:
+                raise Failure("no result, data that is wrong, or another way to connect: " + text)
+    return case
+
+
 def perftest(tool, *options, rows=1, env=None):
     def case(link):
         port = free_port()
@@ -95,6 +109,8 @@ def cases():
     yield "rc_pingpong.large", pingpong("-c", "-s", 1000000, "-n", 50)
     yield "rc_pingpong.link-local", pingpong("-c", link_local=True)
     yield "rc_pingpong.few", pingpong("-c", "-n", 20)
+    for program in "ibv_rc_pingpong", "ibv_srq_pingpong":
+        yield f"{program[4:]}.by-lid", by_lid(program)
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
@@ -108,6 +124,7 @@ def cases():
         yield f"{tool}.qps", perftest(tool, "-q", 64, "-s", 4096, "-n", 200)
         yield f"{tool}.both-ways", perftest(tool, "-b", "-s", 16384, "-n", 300)
         yield f"{tool}.as-ca", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
+        yield f"{tool}.as-roce", perftest(tool, "-q", 4, "-s", 4096, "-n", 500, env={"SCTPIW_PERSONALITY": "roce"})
     # As a CA: on iWARP devices perftest counts the credits of several QPs with one SRQ by the receive's number, and
     # may stop for ever. Without credits, all that a QP sends must fit into the 1 MiB that is kept for it while the
     # receiver is slow.

@@ -12,7 +12,7 @@ import time
 import harness
 from harness import DEVICE, Failure, Skip, free_port, need, start
 
-AS_CA = ["--node-type", "ca"]
+AS_CA = ["--personality", "roce"]
 
 
 def without_mpi():

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/config.h"
 #include "launcher/json.h"
 #include "launcher/launcher.h"
 #include "launcher/parts.h"
@@ -26,6 +27,7 @@
 struct printer {
 	bool json;
 	unsigned int devices;
+	const char *personality;
 };
 
 int list_run(bool json)
@@ -137,7 +139,7 @@ static bool print_port(const struct printer *p, const char *device, unsigned int
 		{ "link_layer", "link_layer" },
 		{ "rate", "rate" },
 	};
-	char dir[PATH_MAX], port[2 * TEXT_LEN], text[TEXT_LEN];
+	char dir[PATH_MAX], port[3 * TEXT_LEN], text[TEXT_LEN];
 
 	snprintf(dir, sizeof(dir), TREE "/%s/ports/%u", device, n);
 	if (!read_word(dir, "state", text))
@@ -183,6 +185,7 @@ static void print_device(struct printer *p, const char *device)
 		print_field(p, "node_guid", text);
 	if (read_text(dir, "fw_ver", text))
 		print_field(p, "fw_ver", text);
+	print_field(p, "personality", p->personality);
 	fputs(p->json ? ",\"ports\":[" : "\n", stdout);
 	for (unsigned int n = 1; print_port(p, device, n); n++)
 		;
@@ -197,9 +200,15 @@ static int is_device(const struct dirent *entry)
 int list_inside(int argc, char **argv)
 {
 	struct printer p = { .json = argc > 1 };
+	struct config_error err;
+	struct config config;
 	struct dirent **entries;
 	int n = scandir(TREE, &entries, is_device, alphasort);
 
+	/* If the settings are wrong there is no device, which has said so. */
+	if (!config_load(&config, NULL, &err))
+		config.personality = CONFIG_IWARP;
+	p.personality = config_personality_name(config.personality);
 	if (n < 0)
 		complain(TREE ": %s: the preload library was not loaded into this program",
 			 strerror(errno));

@@ -37,6 +37,11 @@ const char *config_carrier_name(enum config_carrier carrier)
 	return llp_names[carrier];
 }
 
+const char *config_personality_name(enum config_personality personality)
+{
+	return personality_names[personality];
+}
+
 bool config_is_ca(const struct config *config)
 {
 	return config->node_ca || config->personality != CONFIG_IWARP;

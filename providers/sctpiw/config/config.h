@@ -68,6 +68,9 @@ struct config {
 /* The carrier's name, as the value of the setting llp. */
 const char *config_carrier_name(enum config_carrier carrier);
 
+/* The value of the setting personality. */
+const char *config_personality_name(enum config_personality personality);
+
 /*
  * Whether the device says that it is a channel adapter (node type CA, transport InfiniBand) and not
  * an iWARP NIC. That is so with the personalities roce and ib, and with node-type = ca.

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
 #include "log/log.h"
@@ -16,6 +17,7 @@
 /* Numbers of enum ibv_qp_attr_mask. */
 #define QP_MASK_STATE (1u << 0)
 #define QP_MASK_ACCESS_FLAGS (1u << 3)
+#define QP_MASK_PKEY_INDEX (1u << 4)
 #define QP_MASK_PORT (1u << 5)
 
 static bool lacks_scope(const struct sockaddr *addr)
@@ -193,7 +195,8 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 /*
  * The kernel's iWARP CM gives a QP its remote rights in INIT and RTR; in RTS nothing but the port, since the
  * connection has moved the QP already. It leaves out the right of atomics, which the kernel's iWARP devices do
- * not have. Programs leave the rights to the CM, so here it gives that one, too.
+ * not have. Programs leave the rights to the CM, so here it gives that one, too. A channel adapter has the index
+ * of a P_Key beside them in INIT, as InfiniBand asks for.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -203,6 +206,8 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	attr->qp_state = qp_state;
 	attr->port_num = 1;
 	attr->mask = QP_MASK_PORT;
+	if (qp_state == QP_STATE_INIT && id->conn->config->personality != CONFIG_IWARP)
+		attr->mask |= QP_MASK_PKEY_INDEX;
 	if (qp_state < QP_STATE_RTS) {
 		attr->mask |= QP_MASK_STATE | QP_MASK_ACCESS_FLAGS;
 		attr->qp_access_flags = IW_ACCESS_REMOTE;

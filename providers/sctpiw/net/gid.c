@@ -168,6 +168,14 @@ bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n
 	return fill_last(t) || changed;
 }
 
+const struct gid_entry *gid_table_first(const struct gid_table *t)
+{
+	for (unsigned int i = 0; i < GID_TABLE_LEN; i++)
+		if (t->slot[i].valid)
+			return &t->slot[i];
+	return NULL;
+}
+
 int gid_table_find(const struct gid_table *t, const uint8_t gid[16], unsigned int ifindex)
 {
 	for (unsigned int i = 0; i < GID_TABLE_LEN; i++) {

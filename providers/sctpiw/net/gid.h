@@ -39,6 +39,9 @@ struct gid_table {
 bool gid_table_update(struct gid_table *t, struct gid_entry *now, unsigned int n,
 		      unsigned int *left_out);
 
+/* The first entry that is valid, or NULL. */
+const struct gid_entry *gid_table_first(const struct gid_table *t);
+
 /* The index of the GID, on that interface unless ifindex is 0; or -ENOENT. */
 int gid_table_find(const struct gid_table *t, const uint8_t gid[16], unsigned int ifindex);
 

@@ -143,22 +143,38 @@ uint64_t port_node_guid(void)
 	return node_guid_of_child(guid, port.forks);
 }
 
+/* Tells of an entry; -ENODATA, and zeros, if it is NULL or empty. */
+static int describe(const struct gid_entry *entry, struct port_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	if (!entry || !entry->valid)
+		return -ENODATA;
+	memcpy(gid->raw, entry->ip.b, sizeof(gid->raw));
+	sockaddr_make_natural(&gid->addr, &entry->ip, 0);
+	gid->ifindex = entry->ifindex;
+	return 0;
+}
+
 int port_gid(unsigned int index, struct port_gid *gid)
 {
-	const struct gid_entry *entry;
-	int ret = -ENODATA;
+	int ret;
 
-	memset(gid, 0, sizeof(*gid));
-	if (index >= GID_TABLE_LEN)
+	if (index >= GID_TABLE_LEN) {
+		memset(gid, 0, sizeof(*gid));
 		return -EINVAL;
-	lock_fresh();
-	entry = &port.gids.slot[index];
-	if (entry->valid) {
-		memcpy(gid->raw, entry->ip.b, sizeof(gid->raw));
-		sockaddr_make_natural(&gid->addr, &entry->ip, 0);
-		gid->ifindex = entry->ifindex;
-		ret = 0;
 	}
+	lock_fresh();
+	ret = describe(&port.gids.slot[index], gid);
+	pthread_mutex_unlock(&port.lock);
+	return ret;
+}
+
+int port_first_gid(struct port_gid *gid)
+{
+	int ret;
+
+	lock_fresh();
+	ret = describe(gid_table_first(&port.gids), gid);
 	pthread_mutex_unlock(&port.lock);
 	return ret;
 }
@@ -175,8 +191,12 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 
 void port_query(struct port_attr *attr)
 {
+	const struct gid_entry *first;
+
 	lock_fresh();
 	*attr = port.attr;
+	first = gid_table_first(&port.gids);
+	attr->lid = first ? (uint16_t)(first->ip.b[14] << 8 | first->ip.b[15]) : 0;
 	pthread_mutex_unlock(&port.lock);
 }
 

@@ -19,6 +19,7 @@ struct port_attr {
 	unsigned int mtu; /* the largest of such interfaces, bytes; 0: there are none */
 	uint8_t width; /* numbers of ibv_port_attr.active_width and active_speed, of the fastest interface */
 	uint8_t speed;
+	uint16_t lid;	/* the low 16 bits of the first GID; 0: there is none */
 	uint64_t downs; /* how often the port stopped being active */
 };
 
@@ -34,6 +35,11 @@ struct port_gid {
 
 /* *gid is all zero on error: -EINVAL past the end of the table, -ENODATA for an empty slot. */
 int port_gid(unsigned int index, struct port_gid *gid);
+/*
+ * The first GID of the table, which is the port's on a network of InfiniBand. -ENODATA, and zeros, if the table is
+ * empty.
+ */
+int port_first_gid(struct port_gid *gid);
 /* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
 int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
 

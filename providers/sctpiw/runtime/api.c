@@ -81,15 +81,18 @@ static int api_query_gid(unsigned int index, uint8_t raw[16], unsigned int *ifin
 
 static int api_query_port(struct rnic_port *out)
 {
+	const struct rnic *r = rnic_get();
 	struct port_attr port;
 
-	if (!rnic_get())
+	if (!r)
 		return -errno;
 	port_query(&port);
 	*out = (struct rnic_port){
 		.active = port.active,
 		.width = port.width,
 		.speed = port.speed,
+		.ib = r->config.personality == CONFIG_IB,
+		.lid = r->config.personality == CONFIG_IB ? port.lid : 0,
 	};
 	return 0;
 }

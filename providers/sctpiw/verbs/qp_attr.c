@@ -131,6 +131,12 @@ bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
 			 (cur == IBV_QPS_ERR && next == IBV_QPS_SQD));
 }
 
+/* As on every Ethernet the address of the peer is in the GRH. InfiniBand has LIDs as well. */
+static bool address_is_valid(const struct ibv_ah_attr *ah, enum config_personality personality)
+{
+	return ah->port_num == 1 && (ah->is_global || (personality == CONFIG_IB && ah->dlid));
+}
+
 static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 {
 	return !((mask & IBV_QP_PORT && attr->port_num != 1) ||
@@ -144,22 +150,23 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 		 (mask & IBV_QP_PATH_MTU &&
 		  (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
-		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS) ||
-		 /* As on every Ethernet the address of the peer is in the GRH. */
-		 (mask & IBV_QP_AV && (attr->ah_attr.port_num != 1 || !attr->ah_attr.is_global)));
+		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS));
 }
 
-int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_attr *attr,
-			 int mask)
+int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
+			 const struct ibv_qp_attr *attr, int mask)
 {
 	const int rest = mask & ~IBV_QP_STATE;
 	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
 	const struct transition *t;
+	enum ibv_qp_state first;
 	int allowed;
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
-	if (cur <= IBV_QPS_INIT && sctpiw_is_cm_mask(mask))
+	/* The connection manager of a channel adapter leaves RESET with the mask of InfiniBand. */
+	first = personality == CONFIG_IWARP ? IBV_QPS_RESET : IBV_QPS_INIT;
+	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_cm_mask(mask))
 		by_cm = true;
 	if (sctpiw_is_behind(cur, by_cm, next))
 		next = cur;
@@ -170,7 +177,8 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, const struct ibv_qp_
 	allowed = t->required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0);
 	if (!t->valid || (rest & t->required) != t->required || (rest & ~allowed))
 		return EINVAL;
-	if (!values_are_valid(attr, mask))
+	if (!values_are_valid(attr, mask) ||
+	    (mask & IBV_QP_AV && !address_is_valid(&attr->ah_attr, personality)))
 		return EINVAL;
 	if (rest & IBV_QP_ALT_PATH || (cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
 	    (rest & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED))

@@ -62,6 +62,31 @@ static void set_oob(struct sctpiw_qp *qp)
 		oob_set_attr(qp->iw, &oob);
 }
 
+/*
+ * Connects a QP to the port of this LID. A LID is the low 16 bits of an address; those above are the same
+ * as of our own address, since there is nobody else to ask for them.
+ */
+static int connect_by_lid(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
+{
+	struct oob_peer peer = {
+		.dest_qp_num = attr->dest_qp_num,
+		.ird = attr->max_dest_rd_atomic,
+	};
+	struct port_gid gid;
+
+	if (port_first_gid(&gid)) {
+		log_error("QP 0x%06x: there is no address that a LID could be resolved with",
+			  qp->iw->num);
+		return EINVAL;
+	}
+	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
+	peer.ifindex = gid.ifindex;
+	peer.remote = peer.local;
+	peer.remote.b[14] = (uint8_t)(attr->ah_attr.dlid >> 8);
+	peer.remote.b[15] = (uint8_t)attr->ah_attr.dlid;
+	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
+}
+
 /* Connects a QP out of band, as the peer's address in attr says. 0 or an errno. */
 static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 {
@@ -72,6 +97,8 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 	};
 	struct port_gid gid;
 
+	if (!attr->ah_attr.is_global)
+		return connect_by_lid(qp, attr);
 	if (port_gid(grh->sgid_index, &gid)) {
 		log_error(
 			"QP 0x%06x: there is no GID with the index %u: 'sctpiw list' shows those of this host",
@@ -124,7 +151,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	if (qp->iw->type == IW_QPT_UD)
 		err = sctpiw_check_ud_attr(cur, attr, mask);
 	else
-		err = sctpiw_check_qp_attr(cur, by_cm, attr, mask);
+		err = sctpiw_check_qp_attr(cur, by_cm, qp->shard->rnic->config.personality, attr,
+					   mask);
 	if (err)
 		return err;
 	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {

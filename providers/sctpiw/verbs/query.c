@@ -26,6 +26,16 @@
 	 IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW |               \
 	 IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_MEM_WINDOW_TYPE_2B)
 
+/*
+ * An atomic is an instruction of the processor: everyone on this host sees it so. Programs that know
+ * channel adapters ask for IBV_ATOMIC_HCA by that very name, which promises less.
+ */
+static enum ibv_atomic_cap atomic_cap(const struct sctpiw_context *ctx)
+{
+	return ctx->shard->rnic->config.personality == CONFIG_IWARP ? IBV_ATOMIC_GLOB :
+								      IBV_ATOMIC_HCA;
+}
+
 int sctpiw_query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -52,11 +62,7 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 			.max_qp_rd_atom = IW_MAX_IRD,
 			.max_res_rd_atom = IW_MAX_QP * IW_MAX_IRD,
 			.max_qp_init_rd_atom = IW_MAX_ORD,
-			/*
-			 * An atomic is an instruction of the processor: everyone on this host sees
-			 * it so.
-			 */
-			.atomic_cap = IBV_ATOMIC_GLOB,
+			.atomic_cap = atomic_cap(ctx),
 			.max_srq = IW_MAX_SRQ,
 			.max_srq_wr = IW_MAX_SRQ_WR,
 			.max_srq_sge = IW_MAX_SGE,
@@ -131,6 +137,7 @@ unsigned int sctpiw_active_mtu(void)
 
 int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr)
 {
+	bool ib = to_ctx(context)->shard->rnic->config.personality == CONFIG_IB;
 	struct port_attr port;
 	struct ibv_port_attr known;
 
@@ -150,12 +157,13 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.active_width = port.width,
 		.active_speed = port.speed,
 		.phys_state = port.active ? PHYS_LINK_UP : PHYS_DISABLED,
-		.link_layer = IBV_LINK_LAYER_ETHERNET,
+		.lid = ib ? port.lid : 0,
+		.link_layer = ib ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
 		/*
 		 * A QP that is connected out of band finds its peer by a GID, which is an IP
-		 * address.
+		 * address, or by a LID.
 		 */
-		.flags = IBV_QPF_GRH_REQUIRED,
+		.flags = ib ? 0 : IBV_QPF_GRH_REQUIRED,
 	};
 	/*
 	 * libibverbs has zeroed its own struct, which may be shorter than that of our headers. This
