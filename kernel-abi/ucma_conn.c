@@ -9,6 +9,7 @@
 #include "idmap.h"
 
 #define CONNECT_REQUEST 4 /* RDMA_CM_EVENT_CONNECT_REQUEST of <rdma/rdma_cma.h> */
+#define HOP_LIMIT 64	  /* of the datagrams to a peer */
 #define BACKLOG_MAX 1024  /* the kernel's net.rdma_ucm.max_backlog */
 #define QP_STATE_ERR 6	  /* IBV_QPS_ERR, the last state */
 #define REJ_CONSUMER 28	  /* InfiniBand 12.6.7.2: the reasons that user space may give */
@@ -24,6 +25,7 @@ static void copy_param(struct rnic_conn_param *dst, const struct rdma_ucm_conn_p
 {
 	*dst = (struct rnic_conn_param){
 		.qp_num = src->qp_num,
+		.qkey = src->qkey,
 		.responder_resources = src->responder_resources,
 		.initiator_depth = src->initiator_depth,
 		.flow_control = src->flow_control,
@@ -117,6 +119,7 @@ int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 	resp.qp_attr_mask = attr.mask;
 	resp.qp_state = attr.qp_state;
 	resp.qp_access_flags = attr.qp_access_flags;
+	resp.qkey = attr.qkey;
 	resp.max_rd_atomic = attr.max_rd_atomic;
 	resp.max_dest_rd_atomic = attr.max_dest_rd_atomic;
 	resp.port_num = attr.port_num;
@@ -124,15 +127,25 @@ int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 	return user_write(cmd->response, &resp, sizeof(resp));
 }
 
-static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_event *ev)
+/* RoCE's address handles have a GRH, and nothing of what is InfiniBand's own. */
+static void copy_datagram(struct rdma_ucm_ud_param *ud, const struct rnic_cm_event *ev)
 {
-	struct rdma_ucm_conn_param *conn = &resp->param.conn;
+	struct ib_uverbs_global_route *grh = &ud->ah_attr.grh;
 
-	memset(resp, 0, sizeof(*resp));
-	resp->uid = ev->uid;
-	resp->id = ev->id;
-	resp->event = ev->event;
-	resp->status = (uint32_t)ev->status;
+	ud->qp_num = ev->param.qp_num;
+	ud->qkey = ev->param.qkey;
+	ud->private_data_len = ev->param.private_data_len;
+	memcpy(ud->private_data, ev->param.private_data, ev->param.private_data_len);
+	ud->ah_attr.is_global = 1;
+	ud->ah_attr.port_num = 1;
+	memcpy(grh->dgid, ev->ah.dgid, sizeof(grh->dgid));
+	grh->sgid_index = ev->ah.sgid_index;
+	grh->hop_limit = HOP_LIMIT;
+	grh->traffic_class = ev->ah.traffic_class;
+}
+
+static void copy_connection(struct rdma_ucm_conn_param *conn, const struct rnic_cm_event *ev)
+{
 	conn->qp_num = ev->param.qp_num;
 	conn->responder_resources = ev->param.responder_resources;
 	conn->initiator_depth = ev->param.initiator_depth;
@@ -142,6 +155,19 @@ static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_ev
 	conn->srq = ev->param.srq;
 	conn->private_data_len = ev->param.private_data_len;
 	memcpy(conn->private_data, ev->param.private_data, ev->param.private_data_len);
+}
+
+static void copy_event(struct rdma_ucm_event_resp *resp, const struct rnic_cm_event *ev)
+{
+	memset(resp, 0, sizeof(*resp));
+	resp->uid = ev->uid;
+	resp->id = ev->id;
+	resp->event = ev->event;
+	resp->status = (uint32_t)ev->status;
+	if (ev->datagram)
+		copy_datagram(&resp->param.ud, ev);
+	else
+		copy_connection(&resp->param.conn, ev);
 }
 
 /*

@@ -35,6 +35,7 @@ struct rnic_channel;
 /* The parameters of a connection; lengths, depths and counts have 8 bits, as in rdma_cm. */
 struct rnic_conn_param {
 	uint32_t qp_num;
+	uint32_t qkey; /* of ids for datagrams; 0: RDMA_UDP_QKEY */
 	uint8_t responder_resources; /* IRD of this side */
 	uint8_t initiator_depth;     /* ORD of this side */
 	uint8_t flow_control;
@@ -45,12 +46,22 @@ struct rnic_conn_param {
 	uint8_t private_data[RNIC_PRIVATE_DATA_MAX];
 };
 
+/* Where datagrams to a peer go, for an address handle. */
+struct rnic_ah {
+	uint8_t sgid[16];
+	uint8_t dgid[16];
+	uint8_t sgid_index;
+	uint8_t traffic_class;
+};
+
 /* An event of RDMA CM. */
 struct rnic_cm_event {
 	uint32_t event; /* enum rdma_cm_event_type of rdma/rdma_cma.h, and of the kernel */
 	int32_t status; /* 0 or -errno */
 	uint64_t uid;	/* of the id that it happened on; of a CONNECT_REQUEST, the listener's */
 	uint32_t id;	/* handle of that id; of a CONNECT_REQUEST, of the new one */
+	bool datagram;  /* of an id for datagrams, whose param has another layout in the ABI */
+	struct rnic_ah ah;	      /* of ESTABLISHED of such an id */
 	struct rnic_conn_param param; /* of CONNECT_REQUEST, ESTABLISHED, REJECTED ... */
 };
 
@@ -59,6 +70,7 @@ struct rnic_qp_attr {
 	uint32_t mask; /* IBV_QP_* of the attributes that are valid */
 	uint32_t qp_state;
 	uint32_t qp_access_flags;
+	uint32_t qkey;
 	uint8_t max_rd_atomic;
 	uint8_t max_dest_rd_atomic;
 	uint8_t port_num;

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "conn/events.h"
+#include "conn/sidr.h"
 #include "iwarp/iwarp.h"
 #include "rnic_api.h"
 #include "util/list.h"
@@ -21,6 +22,7 @@
 struct conn;
 struct conn_assoc;
 struct endpoint;
+struct wire_sidr;
 
 enum cm_state {
 	CM_IDLE,
@@ -110,11 +112,11 @@ struct cm_id {
 	enum cm_state state;
 	struct event_source source;
 	uint64_t uid;	     /* the application's name for the id, in its events */
-	bool connected_type; /* for a reliable connection, which is all that this device has */
+	bool connected_type; /* for a reliable connection; else for datagrams (conn/sidr.h) */
 	struct cm_options opt;
 
 	struct sockaddr_storage src, dst; /* family 0: none yet */
-	struct endpoint *ep;		  /* referenced, or NULL; passive ids have none */
+	struct endpoint *ep; /* referenced, or NULL; passive ids for connections have none */
 	struct list_node bound_node;	  /* endpoint.ids */
 
 	struct iw_session *session; /* NULL before and after the connection */
@@ -122,6 +124,7 @@ struct cm_id {
 	struct iw_session_param param;
 	struct cm_setup setup;
 	struct cm_ending ending;
+	struct sidr_request sidr; /* of ids for datagrams */
 
 	struct cm_listening listening;
 	struct cm_request_link request;
@@ -186,6 +189,9 @@ void cm_post(struct cm_id *id, enum cm_event_type type, int status);
 /* The same with what the peer said, or NULL. */
 void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 		   const struct iw_session_param *param);
+/* The same on an id for datagrams, with what a reply said, or NULL. status may be one of wire/sidr.h, too. */
+void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
+		      const struct wire_sidr *reply);
 /* CONNECT_REQUEST on the listener, for the new id. -ENOMEM. */
 int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		    const struct iw_session_param *param);
@@ -221,6 +227,14 @@ void cm_end_timers(struct conn *c);
 void cm_request(struct conn *c, const struct iw_event *ev);
 /* Decides about a request that does not wait, or not any more: the listener's application gets it, or it is refused. */
 void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param);
+/* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
+const char *cm_why_not(const struct conn *c, const struct cm_id *listener,
+		       size_t private_data_len);
+/*
+ * A new id for a request that came from there and from this SCTP port. It waits for the decision of the
+ * listener's application. NULL: out of memory.
+ */
+struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *path, uint16_t port);
 /* The id listens no more; requests that were not read are rejected. */
 void cm_unlisten(struct cm_id *id);
 /* Peers that open an association to the endpoint are not refused for CM_LISTEN_GRACE. */

@@ -163,6 +163,8 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 {
 	int ret;
 
+	if (!id->connected_type)
+		return sidr_connect(id, param);
 	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
 	    !usable_qp(id->conn, param->qp_num))
 		return -EINVAL;
@@ -233,6 +235,8 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	struct iw_qp *qp;
 	int ret = -EINVAL;
 
+	if (!id->connected_type)
+		return sidr_accept(id, param, has_uid, uid);
 	/* The active side calls rdma_establish(): an iWARP connection is complete without it. */
 	if (id->state == CM_ESTABLISHED && !param)
 		return 0;
@@ -270,6 +274,8 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 {
 	int ret = 0;
 
+	if (!id->connected_type)
+		return sidr_reject(id, private_data, len);
 	if (id->state != CM_REQUESTED)
 		return -EINVAL;
 	cm_decided(id);

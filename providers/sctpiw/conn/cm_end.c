@@ -27,6 +27,9 @@ static void tell_end(struct cm_id *id)
 
 int cm_disconnect(struct cm_id *id)
 {
+	/* Datagrams have no end that a peer could be told. */
+	if (!id->connected_type)
+		return id->state >= CM_CONNECTING && id->state != CM_LISTEN ? 0 : -EINVAL;
 	switch (id->state) {
 	case CM_ACCEPTED:
 	case CM_ESTABLISHED:
@@ -59,6 +62,10 @@ void cm_hang_up(struct cm_id *id)
 	list_del(&id->setup.wait_node);
 	list_del(&id->setup.node);
 	list_del(&id->ending.node);
+	if (!id->connected_type) {
+		sidr_hang_up(id);
+		return;
+	}
 	if (id->state == CM_REQUESTED && id->session) {
 		/* An application that lets go of a request that it has read rejects it. */
 		if (id->request.listener)

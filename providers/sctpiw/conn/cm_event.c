@@ -8,6 +8,8 @@
 #include "conn/conn.h"
 #include "log/log.h"
 #include "util/trace.h"
+#include "util/sockaddr.h"
+#include "wire/sidr.h"
 
 static uint8_t clip(uint32_t v)
 {
@@ -27,10 +29,11 @@ static void fill_param(struct rnic_conn_param *to, const struct iw_session_param
 	memcpy(to->private_data, from->private_data, len);
 }
 
-static int post(struct cm_id *id, const struct rnic_cm_event *ev)
+static int post(struct cm_id *id, struct rnic_cm_event *ev)
 {
 	int ret;
 
+	ev->datagram = !id->connected_type;
 	id->conn->cm.last_event = id->conn->now;
 	TRACE(cm_event, id->conn->now, .id = ev->id, .event = ev->event, .status = ev->status);
 	ret = id->conn->ops->events.post(&id->source, ev, sizeof(*ev));
@@ -51,6 +54,37 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 
 	if (param)
 		fill_param(&ev.param, param);
+	post(id, &ev);
+}
+
+/* Where datagrams to the peer go, as an address handle says it. */
+static void fill_ah(struct rnic_ah *ah, const struct cm_id *id)
+{
+	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&id->src);
+	struct ip_addr remote = sockaddr_ip((const struct sockaddr *)&id->dst);
+
+	memcpy(ah->sgid, local.b, sizeof(ah->sgid));
+	memcpy(ah->dgid, remote.b, sizeof(ah->dgid));
+	ah->traffic_class = id->opt.tos;
+}
+
+void cm_post_datagram(struct cm_id *id, enum cm_event_type type, int status,
+		      const struct wire_sidr *reply)
+{
+	struct rnic_cm_event ev = {
+		.event = type,
+		.status = status,
+		.uid = id->uid,
+		.id = id->handle,
+	};
+
+	if (reply) {
+		ev.param.qp_num = reply->qp_num;
+		ev.param.qkey = reply->qkey;
+		ev.param.private_data_len = reply->private_data_len;
+		memcpy(ev.param.private_data, reply->private_data, reply->private_data_len);
+		fill_ah(&ev.ah, id);
+	}
 	post(id, &ev);
 }
 

@@ -100,6 +100,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 	list_init(&id->setup.wait_node);
 	list_init(&id->setup.node);
 	list_init(&id->ending.node);
+	list_init(&id->sidr.node);
 	list_init(&id->listening.requests);
 	list_init(&id->request.node);
 	return id;

@@ -36,7 +36,7 @@ int cm_listen(struct cm_id *id, int backlog)
 		return -EINVAL;
 	if (id->ep->listener)
 		return -EADDRINUSE;
-	ret = id->conn->transport->set_accept(id->ep, true);
+	ret = id->connected_type ? id->conn->transport->set_accept(id->ep, true) : 0;
 	if (ret)
 		return ret;
 	if (id->opt.tos_set)
@@ -54,7 +54,8 @@ void cm_unlisten(struct cm_id *id)
 	if (id->state != CM_LISTEN)
 		return;
 	id->ep->listener = NULL;
-	id->conn->transport->set_accept(id->ep, false);
+	if (id->connected_type)
+		id->conn->transport->set_accept(id->ep, false);
 	/* Who has connections there may listen again, and peers that come meanwhile wait as in cm_request(). */
 	if (!list_empty(&id->ep->assocs))
 		cm_grant_grace(id->ep);
@@ -63,29 +64,26 @@ void cm_unlisten(struct cm_id *id)
 	id->state = CM_OVER;
 }
 
-/* The addresses of a passive id are those of the association. */
+/* The addresses of a passive id are those that its request came from and to. */
 static void set_addresses(struct cm_id *child, const struct cm_id *listener,
-			  const struct conn_assoc *a)
+			  const struct path_addr *path, uint16_t port)
 {
-	const struct transport *t = listener->conn->transport;
-	const struct path_addr *path = t->addr(a);
 	const struct endpoint *ep = listener->ep;
 
 	/* An application that listens on :: sees IPv4 peers as the kernel shows them: mapped. */
-	sockaddr_make(&child->dst, ep->bound.family, &path->remote, t->remote_port(a));
+	sockaddr_make(&child->dst, ep->bound.family, &path->remote, port);
 	if (ip_addr_is_zero(&path->local))
 		child->src = ep->bound.local;
 	else
 		sockaddr_make(&child->src, ep->bound.family, &path->local, ep->bound.port);
 }
 
-/* Why a request is refused before an application hears of it (RFC 5043 6.4), or NULL. */
-static const char *why_not(const struct conn *c, const struct cm_id *listener,
-			   const struct iw_session_param *param)
+/* RFC 5043 6.4 */
+const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len)
 {
 	if (!listener)
 		return "nobody listens";
-	if (param->private_data_len > RNIC_PRIVATE_DATA_MAX)
+	if (private_data_len > RNIC_PRIVATE_DATA_MAX)
 		return "rdma_cm cannot show all of its private data";
 	if (listener->listening.pending >= listener->listening.backlog)
 		return "the backlog is full";
@@ -94,33 +92,46 @@ static const char *why_not(const struct conn *c, const struct cm_id *listener,
 	return NULL;
 }
 
+struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *path, uint16_t port)
+{
+	struct cm_id *child = cm_id_new(listener->conn, listener->source.chan, listener->uid);
+
+	if (!child)
+		return NULL;
+	child->connected_type = listener->connected_type;
+	child->state = CM_REQUESTED;
+	cm_undecide(child);
+	set_addresses(child, listener, path, port);
+	child->request.listener = listener;
+	listener->listening.pending++;
+	list_add_tail(&listener->listening.requests, &child->request.node);
+	return child;
+}
+
 void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct cm_id *listener = a->ep->listener, *child;
-	const char *why = why_not(c, listener, param);
+	const struct transport *t = c->transport;
+	const char *why;
 	struct iw_session_user user;
 
+	if (listener && !listener->connected_type)
+		listener = NULL;
+	why = cm_why_not(c, listener, param->private_data_len);
 	if (why) {
 		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
 		iw_session_refuse(s);
 		return;
 	}
-	child = cm_id_new(c, listener->source.chan, listener->uid);
+	child = cm_request_new(listener, t->addr(a), t->remote_port(a));
 	if (!child) {
 		iw_session_refuse(s);
 		return;
 	}
-	child->connected_type = true;
-	child->state = CM_REQUESTED;
-	cm_undecide(child);
 	child->session = s;
 	cm_session_user(child, &user);
 	iw_session_set_user(s, &user);
-	set_addresses(child, listener, a);
-	child->request.listener = listener;
-	listener->listening.pending++;
-	list_add_tail(&listener->listening.requests, &child->request.node);
 	if (cm_post_request(listener, child, param))
 		cm_id_free(child);
 }

@@ -19,6 +19,7 @@
 #define QP_MASK_ACCESS_FLAGS (1u << 3)
 #define QP_MASK_PKEY_INDEX (1u << 4)
 #define QP_MASK_PORT (1u << 5)
+#define QP_MASK_QKEY (1u << 6)
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -41,7 +42,7 @@ static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
 	if (ret)
 		return ret;
 	/* Datagram services (UD QPs) do not exist on iWARP, so no device takes the address. */
-	if (!id->connected_type)
+	if (!id->connected_type && !sidr_is_served(id->conn))
 		return -ENODEV;
 	return lacks_scope(addr) ? -EINVAL : 0;
 }
@@ -206,6 +207,11 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 	attr->qp_state = qp_state;
 	attr->port_num = 1;
 	attr->mask = QP_MASK_PORT;
+	if (!id->connected_type) {
+		attr->mask |= QP_MASK_STATE | QP_MASK_PKEY_INDEX | QP_MASK_QKEY;
+		attr->qkey = SIDR_QKEY;
+		return 0;
+	}
 	if (qp_state == QP_STATE_INIT && id->conn->config->personality != CONFIG_IWARP)
 		attr->mask |= QP_MASK_PKEY_INDEX;
 	if (qp_state < QP_STATE_RTS) {

@@ -25,6 +25,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	conn_strangers_init(&c->strangers);
 	unanswered_init(&c->unanswered);
 	cm_init(&c->cm, param->ids);
+	sidr_init(&c->sidr);
 	qp_num_table_init(&c->qp_nums);
 	oob_table_init(&c->oob);
 	return c->transport->start(c, why);
@@ -114,6 +115,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 	next = earlier(next, conn_assoc_next_timeout(c));
 	next = earlier(next, unanswered_next_timeout(c));
 	next = earlier(next, cm_next_timeout(c));
+	next = earlier(next, sidr_next_timeout(c));
 	next = earlier(next, oob_next_timeout(c));
 	return earlier(next, to_self_next_timeout(c));
 }
@@ -125,6 +127,7 @@ void conn_timers(struct conn *c)
 	conn_assoc_timers(c);
 	unanswered_timers(c);
 	cm_timers(c);
+	sidr_timers(c);
 	oob_timers(c);
 }
 
@@ -183,6 +186,7 @@ void conn_stop(struct conn *c)
 		;
 	to_self_free(c);
 	datagram_fini(c);
+	sidr_fini(&c->sidr);
 	oob_table_fini(&c->oob);
 	qp_num_table_free(c);
 	conn_reap(c);
@@ -202,6 +206,7 @@ void conn_forget(struct conn *c)
 	forget_all(c, &c->endpoints.dormant);
 	/* The ids go, so nothing of them may be found here any more. */
 	cm_init(&c->cm, c->cm.ids);
+	sidr_init(&c->sidr);
 }
 
 void conn_sctp_stats(const struct conn *c, struct sctp_stats *stats)

@@ -32,6 +32,7 @@
 #include "conn/events.h"
 #include "conn/oob.h"
 #include "conn/qp_num.h"
+#include "conn/sidr.h"
 #include "conn/transport.h"
 #include "conn/unanswered.h"
 #include "iwarp/iwarp.h"
@@ -95,6 +96,7 @@ struct conn {
 	struct conn_strangers strangers;
 	struct conn_unanswered unanswered;
 	struct cm cm;
+	struct sidr sidr;
 	struct qp_num_table qp_nums;
 	struct oob_table oob;
 	struct datagrams datagrams;

@@ -53,12 +53,18 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 {
 	struct iw_ud_stats *stats = iw_ud_stats(ep->conn->rnic);
 	const uint8_t *chunk = packet + WIRE_SCTP_COMMON_LEN;
+	enum wire_datagram_kind kind = wire_datagram_kind(chunk, len - WIRE_SCTP_COMMON_LEN);
 	struct wire_sctp_common h;
 	struct wire_ud u;
 
 	wire_sctp_common_get(packet, &h);
+	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
+		if (h.dport == ep->bound.port && wire_sctp_checksum_ok(packet, len))
+			sidr_input(ep, from, h.sport, kind, chunk);
+		return;
+	}
 	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */
-	if (wire_datagram_kind(chunk, len - WIRE_SCTP_COMMON_LEN) != WIRE_DATAGRAM_UD ||
+	if (kind != WIRE_DATAGRAM_UD ||
 	    h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
 	    qp_num_port(u.src_qp) != h.sport || qp_num_port(u.dst_qp) != h.dport ||
 	    !wire_sctp_checksum_ok(packet, len)) {

@@ -254,6 +254,8 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 	struct conn *c = ep->conn;
 
 	user_sctp_of(c)->stirred = true;
+	if (err->unreachable == -ECONNREFUSED)
+		sidr_refused(ep, err->quoted, err->quoted_len);
 	if (err->unreachable)
 		sctp_unreachable(endpoint_of(ep)->sctp, &err->to, err->unreachable, err->quoted,
 				 err->quoted_len, c->now);

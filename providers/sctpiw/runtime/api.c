@@ -122,6 +122,14 @@ static void api_cm_channel_release(struct rnic_channel *chan)
 	channel_release(chan);
 }
 
+/* An address that is in no slot, as one of lo may be, is left to the GID that programs take first. */
+static void name_source(struct rnic_ah *ah)
+{
+	int index = port_gid_find(ah->sgid, 0);
+
+	ah->sgid_index = index < 0 ? 0 : (uint8_t)index;
+}
+
 static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
 	struct shard *s = get_shard();
@@ -139,6 +147,8 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 			cm_leave_backlog(child);
 	}
 	shard_unlock(s);
+	if (n > 0 && ev->datagram)
+		name_source(&ev->ah);
 	return n < 0 ? (int)n : 0;
 }
 

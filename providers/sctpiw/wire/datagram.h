@@ -34,7 +34,11 @@
 #define WIRE_DATAGRAM_LEN 8u /* of what all kinds begin with, the chunk header included */
 #define WIRE_UD_LEN 32u	     /* of kind 1 without its payload, the chunk header included */
 
-enum wire_datagram_kind { WIRE_DATAGRAM_UD = 1 };
+enum wire_datagram_kind {
+	WIRE_DATAGRAM_UD = 1,
+	WIRE_DATAGRAM_SIDR_REQUEST = 2, /* wire/sidr.h */
+	WIRE_DATAGRAM_SIDR_REPLY = 3,
+};
 
 enum wire_ud_flags { WIRE_UD_SOLICITED = 1, WIRE_UD_WITH_IMM = 2 };
 
