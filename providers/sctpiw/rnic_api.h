@@ -35,7 +35,7 @@ struct rnic_channel;
 /* The parameters of a connection; lengths, depths and counts have 8 bits, as in rdma_cm. */
 struct rnic_conn_param {
 	uint32_t qp_num;
-	uint32_t qkey; /* of ids for datagrams; 0: RDMA_UDP_QKEY */
+	uint32_t qkey;		     /* of ids for datagrams; 0: RDMA_UDP_QKEY */
 	uint8_t responder_resources; /* IRD of this side */
 	uint8_t initiator_depth;     /* ORD of this side */
 	uint8_t flow_control;
@@ -56,12 +56,12 @@ struct rnic_ah {
 
 /* An event of RDMA CM. */
 struct rnic_cm_event {
-	uint32_t event; /* enum rdma_cm_event_type of rdma/rdma_cma.h, and of the kernel */
-	int32_t status; /* 0 or -errno */
-	uint64_t uid;	/* of the id that it happened on; of a CONNECT_REQUEST, the listener's */
-	uint32_t id;	/* handle of that id; of a CONNECT_REQUEST, of the new one */
-	bool datagram;  /* of an id for datagrams, whose param has another layout in the ABI */
-	struct rnic_ah ah;	      /* of ESTABLISHED of such an id */
+	uint32_t event;	   /* enum rdma_cm_event_type of rdma/rdma_cma.h, and of the kernel */
+	int32_t status;	   /* 0 or -errno */
+	uint64_t uid;	   /* of the id that it happened on; of a CONNECT_REQUEST, the listener's */
+	uint32_t id;	   /* handle of that id; of a CONNECT_REQUEST, of the new one */
+	bool datagram;	   /* of an id for datagrams, whose param has another layout in the ABI */
+	struct rnic_ah ah; /* of ESTABLISHED of such an id */
 	struct rnic_conn_param param; /* of CONNECT_REQUEST, ESTABLISHED, REJECTED ... */
 };
 

@@ -121,6 +121,19 @@ def cmtime(link):
             raise Failure(f"no time was printed for '{step}'")
 
 
+def on_roce(program):
+    """A program that checks its data, on a device that is one of RoCE."""
+    def case(link):
+        env = {"SCTPIW_PERSONALITY": "roce"}
+        port = str(free_port())
+        server, client = run_pair(link, [program, "-b", link.any, "-p", port],
+                                  [program, "-s", link.address, "-p", port], int(port), env=env)
+        for text in server, client:
+            if "return status 0" not in text:
+                raise Failure("no success reported: " + text.strip().splitlines()[-1])
+    return case
+
+
 def refused(*argv):
     """The program needs datagrams: there are none, and it says so at once."""
     def case(link):
@@ -206,6 +219,8 @@ CASES = [
     ("sockets", sockets("{}:$LD_PRELOAD")),
     ("sockets.rsockets-last", sockets("$LD_PRELOAD:{}")),
     ("iperf", iperf),
+    ("roce.udaddy", on_roce("udaddy")),
+    ("roce.ucmatose", on_roce("ucmatose")),
     ("refused.udaddy", refused("udaddy", "-s", "{}")),
     ("refused.udaddy-server", refused("udaddy", "-b", "{}")),
     ("refused.mckey", refused("mckey", "-m", "239.1.2.3", "-b", "{}")),

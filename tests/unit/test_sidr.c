@@ -563,18 +563,12 @@ static void test_iwarp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_accept),
-		TEST(test_qkey_of_application),
-		TEST(test_reject),
-		TEST(test_let_go),
-		TEST(test_strangers),
-		TEST(test_no_amplification),
-		TEST(test_duplicates),
-		TEST(test_unanswered),
-		TEST(test_challenges),
-		TEST(test_forged_replies),
-		TEST(test_refused),
-		TEST(test_backlog),
+		TEST(test_accept),     TEST(test_qkey_of_application),
+		TEST(test_reject),     TEST(test_let_go),
+		TEST(test_strangers),  TEST(test_no_amplification),
+		TEST(test_duplicates), TEST(test_unanswered),
+		TEST(test_challenges), TEST(test_forged_replies),
+		TEST(test_refused),    TEST(test_backlog),
 		TEST(test_iwarp),
 	};
 

@@ -43,11 +43,13 @@ enum cm_event_type {
 	CM_EVENT_ADDR_ERROR = 1,
 	CM_EVENT_ROUTE_RESOLVED = 2,
 	CM_EVENT_CONNECT_REQUEST = 4,
+	CM_EVENT_CONNECT_RESPONSE = 5,
 	CM_EVENT_CONNECT_ERROR = 6,
 	CM_EVENT_UNREACHABLE = 7,
 	CM_EVENT_REJECTED = 8,
 	CM_EVENT_ESTABLISHED = 9,
 	CM_EVENT_DISCONNECTED = 10,
+	CM_EVENT_TIMEWAIT_EXIT = 15,
 };
 
 /* Numbers of <rdma/rdma_user_cm.h> and <rdma/ib_user_verbs.h>. */
@@ -87,9 +89,11 @@ struct cm_setup {
 struct cm_ending {
 	struct list_node node; /* cm.ending */
 	uint64_t deadline;
-	bool in_send_cq; /* where a completion waits that was not polled */
-	uint32_t pos;	 /* and at which entry: iw_cq_find_success() */
-	int status;	 /* of the event */
+	bool in_send_cq;		/* where a completion waits that was not polled */
+	uint32_t pos;			/* and at which entry: iw_cq_find_success() */
+	int status;			/* of the event */
+	struct list_node timewait_node; /* cm.timewait: DISCONNECTED is told, TIMEWAIT_EXIT is not */
+	uint64_t timewait_until;
 };
 
 /* Of a listener. */
@@ -117,7 +121,7 @@ struct cm_id {
 
 	struct sockaddr_storage src, dst; /* family 0: none yet */
 	struct endpoint *ep; /* referenced, or NULL; passive ids for connections have none */
-	struct list_node bound_node;	  /* endpoint.ids */
+	struct list_node bound_node; /* endpoint.ids */
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
@@ -146,6 +150,7 @@ struct cm {
 	struct cm_id_table *ids;    /* the RNIC's */
 	struct list_node accepting; /* cm_setup.node, by deadline */
 	struct list_node ending;    /* cm_ending.node */
+	struct list_node timewait;  /* cm_ending.timewait_node, by timewait_until */
 	struct list_node early;	    /* requests that came while nobody listened (cm_early.c) */
 	unsigned int n_early;
 	uint64_t end_check;  /* when the ids of `ending` are looked at next */
@@ -228,8 +233,7 @@ void cm_request(struct conn *c, const struct iw_event *ev);
 /* Decides about a request that does not wait, or not any more: the listener's application gets it, or it is refused. */
 void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param);
 /* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
-const char *cm_why_not(const struct conn *c, const struct cm_id *listener,
-		       size_t private_data_len);
+const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len);
 /*
  * A new id for a request that came from there and from this SCTP port. It waits for the decision of the
  * listener's application. NULL: out of memory.

@@ -237,8 +237,9 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 
 	if (!id->connected_type)
 		return sidr_accept(id, param, has_uid, uid);
-	/* The active side calls rdma_establish(): an iWARP connection is complete without it. */
-	if (id->state == CM_ESTABLISHED && !param)
+	/* The active side calls rdma_establish(): the connection is complete without it, or may be over already. */
+	if (!param && (id->state == CM_ESTABLISHED || list_linked(&id->ending.node) ||
+		       list_linked(&id->ending.timewait_node)))
 		return 0;
 	if (id->state != CM_REQUESTED || !param)
 		return -EINVAL;
@@ -294,7 +295,14 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	if (id->state != CM_CONNECTING)
 		return;
 	id->state = CM_ESTABLISHED;
-	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &ev->param);
+	/*
+	 * Programs of InfiniBand expect to move the QP themselves now, and to call rdma_establish(); librdmacm
+	 * does both for a QP that it has made.
+	 */
+	cm_post_param(id,
+		      config_is_ca(id->conn->config) ? CM_EVENT_CONNECT_RESPONSE :
+						       CM_EVENT_ESTABLISHED,
+		      0, &ev->param);
 }
 
 static void on_rtr(struct cm_id *id)
@@ -310,6 +318,13 @@ static void on_closed(struct cm_id *id, int error)
 
 	list_del(&id->setup.node);
 	id->session = NULL;
+	/*
+	 * The application has moved the QP to the error state: with InfiniBand the connection stands until
+	 * rdma_disconnect(), in which librdmacm does that first.
+	 */
+	if ((state == CM_ACCEPTED || state == CM_ESTABLISHED) && error == -ECONNABORTED &&
+	    config_is_ca(id->conn->config))
+		return;
 	switch (state) {
 	case CM_CONNECTING:
 		/*

@@ -3,12 +3,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "config/config.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
 
 /* How long the application may take to poll what came before the end, and how often that is looked at. */
 #define END_LIMIT (NSEC_PER_SEC / 10)
 #define END_STEP NSEC_PER_MSEC
+/* How long InfiniBand keeps a QP from a new connection; here it says only when programs hear of that. */
+#define TIMEWAIT NSEC_PER_SEC
 
 static void close_session(struct cm_id *id)
 {
@@ -18,11 +21,23 @@ static void close_session(struct cm_id *id)
 	id->session = NULL;
 }
 
+/* Tells the application of the end; with a channel adapter TIMEWAIT_EXIT follows, as InfiniBand's CM has it. */
+static void post_end(struct cm_id *id, int status)
+{
+	struct conn *c = id->conn;
+
+	cm_post(id, CM_EVENT_DISCONNECTED, status);
+	if (!config_is_ca(c->config))
+		return;
+	id->ending.timewait_until = c->now + TIMEWAIT;
+	list_add_tail(&c->cm.timewait, &id->ending.timewait_node);
+}
+
 /* Takes the id out of cm.ending, and tells the application. */
 static void tell_end(struct cm_id *id)
 {
 	list_del(&id->ending.node);
-	cm_post(id, CM_EVENT_DISCONNECTED, id->ending.status);
+	post_end(id, id->ending.status);
 }
 
 int cm_disconnect(struct cm_id *id)
@@ -36,7 +51,7 @@ int cm_disconnect(struct cm_id *id)
 		list_del(&id->setup.node);
 		close_session(id);
 		id->state = CM_OVER;
-		cm_post(id, CM_EVENT_DISCONNECTED, 0);
+		post_end(id, 0);
 		return 0;
 	case CM_OVER:
 		/* An application that hangs up itself waits for no completion. */
@@ -62,6 +77,7 @@ void cm_hang_up(struct cm_id *id)
 	list_del(&id->setup.wait_node);
 	list_del(&id->setup.node);
 	list_del(&id->ending.node);
+	list_del(&id->ending.timewait_node);
 	if (!id->connected_type) {
 		sidr_hang_up(id);
 		return;
@@ -102,7 +118,7 @@ void cm_end(struct cm_id *id, int status)
 	struct iw_qp *qp = iw_qp_by_num(c->rnic, id->qp_num);
 
 	if (!qp || !find_unpolled(qp, &id->ending)) {
-		cm_post(id, CM_EVENT_DISCONNECTED, status);
+		post_end(id, status);
 		return;
 	}
 	id->ending.status = status;
@@ -136,13 +152,30 @@ static void check_ends(struct conn *c)
 	}
 }
 
+static uint64_t next_timewait(const struct conn *c)
+{
+	if (list_empty(&c->cm.timewait))
+		return TIME_NEVER;
+	return list_entry(c->cm.timewait.next, struct cm_id, ending.timewait_node)
+		->ending.timewait_until;
+}
+
 uint64_t cm_end_next_timeout(const struct conn *c)
 {
-	return list_empty(&c->cm.ending) ? TIME_NEVER : c->cm.end_check;
+	uint64_t next = next_timewait(c);
+
+	return list_empty(&c->cm.ending) || next < c->cm.end_check ? next : c->cm.end_check;
 }
 
 void cm_end_timers(struct conn *c)
 {
 	if (!list_empty(&c->cm.ending) && c->cm.end_check <= c->now)
 		check_ends(c);
+	while (next_timewait(c) <= c->now) {
+		struct cm_id *id =
+			list_entry(c->cm.timewait.next, struct cm_id, ending.timewait_node);
+
+		list_del(&id->ending.timewait_node);
+		cm_post(id, CM_EVENT_TIMEWAIT_EXIT, 0);
+	}
 }

@@ -30,6 +30,7 @@ void cm_init(struct cm *cm, struct cm_id_table *ids)
 	cm->ids = ids;
 	list_init(&cm->accepting);
 	list_init(&cm->ending);
+	list_init(&cm->timewait);
 	list_init(&cm->early);
 	cm->n_early = 0;
 }
@@ -100,6 +101,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 	list_init(&id->setup.wait_node);
 	list_init(&id->setup.node);
 	list_init(&id->ending.node);
+	list_init(&id->ending.timewait_node);
 	list_init(&id->sidr.node);
 	list_init(&id->listening.requests);
 	list_init(&id->request.node);

@@ -64,8 +64,7 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 		return;
 	}
 	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */
-	if (kind != WIRE_DATAGRAM_UD ||
-	    h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
+	if (kind != WIRE_DATAGRAM_UD || h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
 	    qp_num_port(u.src_qp) != h.sport || qp_num_port(u.dst_qp) != h.dport ||
 	    !wire_sctp_checksum_ok(packet, len)) {
 		stats->malformed++;

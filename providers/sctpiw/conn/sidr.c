@@ -101,8 +101,7 @@ static void send_request(struct cm_id *id)
 	uint8_t chunk[WIRE_SIDR_MAX];
 
 	to.udp_port = cm_encap_port(id->conn, port);
-	send_chunk(id->ep, &to, port, chunk,
-		   wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REQUEST, &s));
+	send_chunk(id->ep, &to, port, chunk, wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REQUEST, &s));
 }
 
 int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param)

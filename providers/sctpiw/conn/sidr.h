@@ -28,7 +28,8 @@ struct sidr_answer;
 
 /* The request of an id for datagrams. Part of struct cm_id. */
 struct sidr_request {
-	struct list_node node; /* sidr.asking of a client, sidr.asked of a server until it has decided */
+	struct list_node
+		node; /* sidr.asking of a client, sidr.asked of a server until it has decided */
 	uint64_t id;
 	uint64_t cookie;       /* that the server has given the client; 0: none yet */
 	uint64_t wait;	       /* ns from the client's last request to the next */
@@ -44,7 +45,7 @@ struct sidr {
 	struct list_node asked;	     /* sidr_request.node of servers that have not decided */
 	struct sidr_answer *answers; /* the last ones, for requests that come again; NULL: none yet */
 	unsigned int next_answer;    /* the oldest of them, which is overwritten next */
-	struct hmac_sha256_ctx key;  /* of cookies */
+	struct hmac_sha256_ctx key; /* of cookies */
 	bool has_key;
 };
 

@@ -51,6 +51,11 @@ struct transition {
 
 /* The transitions from any state to RESET and to ERR, which are in neither table. */
 static const struct transition to_the_end = { .valid = true };
+/*
+ * The connection may have ended before librdmacm has seen the peer's answer, and moves the QP: the event that
+ * tells of the end comes next.
+ */
+static const struct transition behind_the_end = { .valid = true, .optional = CM_MASK };
 
 static const struct transition by_cm_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
@@ -128,7 +133,8 @@ bool sctpiw_is_cm_mask(int mask)
 bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
 {
 	return by_cm && ((cur == IBV_QPS_RTS && (next == IBV_QPS_INIT || next == IBV_QPS_RTR)) ||
-			 (cur == IBV_QPS_ERR && next == IBV_QPS_SQD));
+			 (cur == IBV_QPS_ERR &&
+			  (next == IBV_QPS_INIT || next == IBV_QPS_RTR || next == IBV_QPS_SQD)));
 }
 
 /* As on every Ethernet the address of the peer is in the GRH. InfiniBand has LIDs as well. */
@@ -170,7 +176,9 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personal
 		by_cm = true;
 	if (sctpiw_is_behind(cur, by_cm, next))
 		next = cur;
-	if (next == IBV_QPS_RESET || next == IBV_QPS_ERR)
+	if (by_cm && cur == IBV_QPS_ERR && next == cur)
+		t = &behind_the_end;
+	else if (next == IBV_QPS_RESET || next == IBV_QPS_ERR)
 		t = &to_the_end;
 	else
 		t = by_cm ? &by_cm_table[cur][next] : &oob_table[cur][next];

@@ -23,9 +23,9 @@
 
 #include "wire/datagram.h"
 
-#define WIRE_SIDR_LEN (WIRE_DATAGRAM_LEN + 28u)		   /* of the chunk without private data */
-#define WIRE_SIDR_PRIVATE_MAX 255u			   /* bytes */
-#define WIRE_SIDR_MAX (WIRE_SIDR_LEN + 256u)		   /* of the chunk of a request */
+#define WIRE_SIDR_LEN (WIRE_DATAGRAM_LEN + 28u) /* of the chunk without private data */
+#define WIRE_SIDR_PRIVATE_MAX 255u		/* bytes */
+#define WIRE_SIDR_MAX (WIRE_SIDR_LEN + 256u)	/* of the chunk of a request */
 #define WIRE_SIDR_PACKET (WIRE_SCTP_COMMON_LEN + WIRE_SIDR_MAX) /* of the longest packet */
 
 enum wire_sidr_status {
@@ -38,7 +38,7 @@ enum wire_sidr_status {
 struct wire_sidr {
 	uint64_t request_id; /* the client's choice */
 	uint64_t cookie;     /* 0 in a client's first request */
-	uint32_t qp_num;     /* this and the rest but for private data: of a reply; 0 in a request */
+	uint32_t qp_num; /* this and the rest but for private data: of a reply; 0 in a request */
 	uint32_t qkey;
 	uint8_t status; /* enum wire_sidr_status; of others a client says that they refuse */
 	uint8_t private_data_len;
