@@ -30,8 +30,7 @@ struct ucma_sockaddr_ib {
 	uint64_t scope_id;
 };
 
-/* Length of a sockaddr in bytes; 0 for a family that no address of RDMA CM has. */
-static size_t addr_size(const void *addr)
+size_t ucma_addr_size(const void *addr)
 {
 	switch (((const struct sockaddr *)addr)->sa_family) {
 	case AF_INET:
@@ -45,10 +44,31 @@ static size_t addr_size(const void *addr)
 	}
 }
 
+void ucma_ip_of(const void *addr, struct sockaddr_storage *ip)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ip;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)ip;
+	const struct ucma_sockaddr_ib *ib = addr;
+
+	memset(ip, 0, sizeof(*ip));
+	if (((const struct sockaddr *)addr)->sa_family != AF_IB) {
+		memcpy(ip, addr, ucma_addr_size(addr));
+		return;
+	}
+	memcpy(&v6->sin6_addr, ib->gid, sizeof(v6->sin6_addr));
+	v6->sin6_family = AF_INET6;
+	if (memcmp(ib->gid, mapped, sizeof(mapped)))
+		return;
+	memset(ip, 0, sizeof(*ip));
+	memcpy(&v4->sin_addr, ib->gid + 12, sizeof(v4->sin_addr));
+	v4->sin_family = AF_INET;
+}
+
 /* Copies an address of any family, and returns its length in bytes. */
 static size_t copy_addr(void *dst, const struct sockaddr_storage *src)
 {
-	size_t len = addr_size(src);
+	size_t len = ucma_addr_size(src);
 
 	memcpy(dst, src, len);
 	return len;
@@ -85,7 +105,7 @@ int ucma_bind(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_bind *cmd = in;
 
-	if (cmd->reserved || !cmd->addr_size || cmd->addr_size != addr_size(&cmd->addr))
+	if (cmd->reserved || !cmd->addr_size || cmd->addr_size != ucma_addr_size(&cmd->addr))
 		return -EINVAL;
 	return bind_id(rq, cmd->id, &cmd->addr);
 }
@@ -119,8 +139,8 @@ int ucma_resolve_addr(const struct ucma_request *rq, const void *in)
 	const struct rdma_ucm_resolve_addr *cmd = in;
 	static const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-	if (cmd->reserved || (cmd->src_size && cmd->src_size != addr_size(&cmd->src_addr)) ||
-	    !cmd->dst_size || cmd->dst_size != addr_size(&cmd->dst_addr))
+	if (cmd->reserved || (cmd->src_size && cmd->src_size != ucma_addr_size(&cmd->src_addr)) ||
+	    !cmd->dst_size || cmd->dst_size != ucma_addr_size(&cmd->dst_addr))
 		return -EINVAL;
 	return resolve_addr(rq, cmd->id, cmd->src_size ? (const void *)&cmd->src_addr : &none,
 			    &cmd->dst_addr, cmd->timeout_ms);

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/socket.h>
+
 #include "rnic.h"
 
 /* One command while it is served. */
@@ -39,6 +41,11 @@ static inline size_t ucma_min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Length of a sockaddr in bytes; 0 for a family that no address of RDMA CM has. */
+size_t ucma_addr_size(const void *addr);
+/* The IP address that an address of any family stands for: a GID of family AF_IB is one. */
+void ucma_ip_of(const void *addr, struct sockaddr_storage *ip);
+
 /*
  * The commands. in: the request struct of the command, in host byte order, aligned, with zeros for
  * what the program left out at its end. A command writes its answer, if it has one, to the address
@@ -47,16 +54,15 @@ static inline size_t ucma_min(size_t a, size_t b)
  * channel or the request makes no sense, -ENOMEM, or the RNIC's error.
  */
 
-/*
- * ucma_id.c: ids as such. There is no multicast in iWARP, so the last three fail as the kernel's
- * do.
- */
+/* ucma_id.c: ids as such. */
 int ucma_create_id(const struct ucma_request *rq, const void *in);
 int ucma_destroy_id(const struct ucma_request *rq, const void *in);
 /* Written to the new channel; the request names a descriptor of the old one. */
 int ucma_migrate_id(const struct ucma_request *rq, const void *in);
 int ucma_set_option(const struct ucma_request *rq, const void *in);
 int ucma_notify(const struct ucma_request *rq, const void *in);
+
+/* ucma_mcast.c: groups that an id joins, each under a handle of its own. */
 int ucma_join_ip_mcast(const struct ucma_request *rq, const void *in);
 int ucma_join_mcast(const struct ucma_request *rq, const void *in);
 int ucma_leave_mcast(const struct ucma_request *rq, const void *in);

@@ -142,31 +142,3 @@ int ucma_notify(const struct ucma_request *rq, const void *in)
 
 	return ret ? ret : rq->api->cm_notify(cmd->id, cmd->event);
 }
-
-/* The answer to a join is the kernel's for a device without multicast, as iWARP's are. */
-static int refuse_join(const struct ucma_request *rq, uint32_t id)
-{
-	int ret;
-
-	if (rq->out_len < sizeof(struct rdma_ucm_create_id_resp))
-		return -ENOSPC;
-	ret = idmap_check(id, rq->kf);
-	return ret ? ret : -ENOSYS;
-}
-
-int ucma_join_ip_mcast(const struct ucma_request *rq, const void *in)
-{
-	return refuse_join(rq, ((const struct rdma_ucm_join_ip_mcast *)in)->id);
-}
-
-int ucma_join_mcast(const struct ucma_request *rq, const void *in)
-{
-	return refuse_join(rq, ((const struct rdma_ucm_join_mcast *)in)->id);
-}
-
-int ucma_leave_mcast(const struct ucma_request *rq, const void *in)
-{
-	if (rq->out_len < sizeof(struct rdma_ucm_destroy_id_resp))
-		return -ENOSPC;
-	return -ENOENT; /* nothing was ever joined */
-}

@@ -178,6 +178,16 @@ struct sctpiw_rnic_api {
 	int (*cm_set_option)(uint32_t id, int level, int name, const void *val, size_t len);
 	/* rdma_notify(): event is an enum ibv_event_type. */
 	int (*cm_notify)(uint32_t id, uint32_t event);
+	/*
+	 * The id, which is for datagrams and bound to an address, joins a multicast group, or may only send to
+	 * it. *handle names the membership, which has events of its own: a MULTICAST_JOIN with this handle and
+	 * uid comes at once. -EINVAL: no group, or the wrong kind or state of id; -ENOSYS: the carrier has no
+	 * multicast.
+	 */
+	int (*cm_join_mcast)(uint32_t id, const struct sockaddr *group, uint64_t uid, bool send_only,
+			     uint32_t *handle);
+	/* -EINVAL: the membership is of an id on another channel. *events_reported: that were read of it. */
+	int (*cm_leave_mcast)(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported);
 };
 
 #endif

@@ -62,6 +62,11 @@ struct carrier {
 	void (*close)(struct endpoint *ep);
 	/* From now on receive() looks at this port. -errno. */
 	int (*watch)(struct endpoint *ep);
+	/*
+	 * The port, which is bound to the address of a multicast group, is to hear of the group on this
+	 * interface, or not any more. -errno. NULL: the carrier has no multicast.
+	 */
+	int (*join)(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex, bool join);
 	/* In the child of a fork: closes the port's descriptors and does nothing else. */
 	void (*forget)(struct endpoint *ep);
 	/* Packets that are sent from now on carry ep->tos. */

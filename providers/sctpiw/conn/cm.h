@@ -49,6 +49,7 @@ enum cm_event_type {
 	CM_EVENT_REJECTED = 8,
 	CM_EVENT_ESTABLISHED = 9,
 	CM_EVENT_DISCONNECTED = 10,
+	CM_EVENT_MULTICAST_JOIN = 12,
 	CM_EVENT_TIMEWAIT_EXIT = 15,
 };
 
@@ -129,6 +130,8 @@ struct cm_id {
 	struct cm_setup setup;
 	struct cm_ending ending;
 	struct sidr_request sidr; /* of ids for datagrams */
+	struct list_node groups;  /* cm_mcast.node: the multicast groups that it has joined */
+	uint32_t group_events;	  /* that were read of groups that it has left */
 
 	struct cm_listening listening;
 	struct cm_request_link request;
@@ -153,6 +156,7 @@ struct cm {
 	struct list_node timewait;  /* cm_ending.timewait_node, by timewait_until */
 	struct list_node early;	    /* requests that came while nobody listened (cm_early.c) */
 	unsigned int n_early;
+	uint32_t last_mcast; /* the handle that was given last to a group that an id has joined */
 	uint64_t end_check;  /* when the ids of `ending` are looked at next */
 	uint64_t last_event; /* when an event was posted last; 0: never */
 };
@@ -252,6 +256,26 @@ bool cm_early_keep(struct conn *c, const struct iw_event *ev);
 void cm_early_take(struct endpoint *ep);
 uint64_t cm_early_next_timeout(const struct conn *c);
 void cm_early_timers(struct conn *c);
+
+/* ---- cm_mcast.c ---- */
+
+struct cm_join {
+	uint64_t uid;	      /* the application's name for the group, in its events */
+	unsigned int ifindex; /* of the interface that the id is bound to */
+	bool send_only;
+};
+
+int cm_join_mcast(struct cm_id *id, const struct sockaddr *addr, const struct cm_join *join,
+		  uint32_t *handle);
+int cm_leave_mcast(struct conn *c, const struct rnic_channel *chan, uint32_t handle,
+		   uint32_t *events_reported);
+/* Leaves all groups of the id; returns how many of their events were read, those left before among them. */
+uint32_t cm_leave_all(struct cm_id *id);
+/* Moves the events of the id's groups by `migrate`; returns as cm_leave_all(). */
+uint32_t cm_migrate_groups(struct cm_id *id, struct rnic_channel *to,
+			   uint32_t (*migrate)(struct event_source *src, struct rnic_channel *to));
+/* Of cm_id_table_forget(). */
+void cm_forget_groups(struct cm_id *id, const struct conn_events_ops *events);
 
 /* ---- the operations of rnic_api.h, see there ---- */
 

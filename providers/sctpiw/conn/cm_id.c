@@ -43,8 +43,10 @@ struct cm_id_table *cm_id_table_new(void)
 void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *events)
 {
 	for (uint32_t i = 0; i < t->n_slots; i++) {
-		if (t->slots[i].id)
+		if (t->slots[i].id) {
+			cm_forget_groups(t->slots[i].id, events);
 			events->put(t->slots[i].id->source.chan);
+		}
 		free(t->slots[i].id);
 	}
 	free(t->slots);
@@ -103,6 +105,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 	list_init(&id->ending.node);
 	list_init(&id->ending.timewait_node);
 	list_init(&id->sidr.node);
+	list_init(&id->groups);
 	list_init(&id->listening.requests);
 	list_init(&id->request.node);
 	return id;
@@ -188,7 +191,7 @@ uint32_t cm_id_free(struct cm_id *id)
 	cm_hang_up(id);
 	cm_leave_backlog(id);
 	cm_decided(id);
-	reported = events->purge(&id->source);
+	reported = events->purge(&id->source) + cm_leave_all(id);
 	events->put(id->source.chan);
 	endpoint_leave(id);
 	t->slots[i].id = NULL;

@@ -32,7 +32,7 @@ static bool is_multicast(const struct sockaddr *addr)
 {
 	struct ip_addr ip = sockaddr_ip(addr);
 
-	return ip_addr_is_v4(&ip) ? (ip.b[12] & 0xf0) == 0xe0 : ip.b[0] == 0xff;
+	return ip_addr_is_multicast(&ip);
 }
 
 static int check_addr(const struct cm_id *id, const struct sockaddr *addr)
@@ -134,7 +134,7 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	sockaddr_copy(&to, dst);
 	if (sockaddr_is_any(dst))
 		sockaddr_loopback(&to, dst->sa_family, sockaddr_port(dst));
-	if (is_multicast(dst))
+	if (is_multicast(dst) && id->connected_type)
 		ret = -EADDRNOTAVAIL;
 	else
 		ret = id->conn->ops->route(id->conn, (struct sockaddr *)&id->src,

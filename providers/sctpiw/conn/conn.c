@@ -28,6 +28,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 	sidr_init(&c->sidr);
 	qp_num_table_init(&c->qp_nums);
 	oob_table_init(&c->oob);
+	multicast_init(&c->multicast);
 	return c->transport->start(c, why);
 }
 
@@ -186,6 +187,7 @@ void conn_stop(struct conn *c)
 		;
 	to_self_free(c);
 	datagram_fini(c);
+	multicast_fini(c);
 	sidr_fini(&c->sidr);
 	oob_table_fini(&c->oob);
 	qp_num_table_free(c);

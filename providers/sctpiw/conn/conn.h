@@ -30,6 +30,7 @@
 #include "conn/datagram.h"
 #include "conn/endpoint.h"
 #include "conn/events.h"
+#include "conn/multicast.h"
 #include "conn/oob.h"
 #include "conn/qp_num.h"
 #include "conn/sidr.h"
@@ -100,6 +101,7 @@ struct conn {
 	struct qp_num_table qp_nums;
 	struct oob_table oob;
 	struct datagrams datagrams;
+	struct multicast multicast;
 	struct to_self *to_self; /* NULL until a QP is connected to itself */
 };
 

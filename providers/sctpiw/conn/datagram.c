@@ -48,6 +48,15 @@ int datagram_start(struct conn *c, const struct iw_qp *qp)
 
 /* ---- input ---- */
 
+/* A number tells a QP of ours from another host's only together with the address that it came from. */
+static void receive_copies(struct conn *c, const struct wire_ud *u, const struct path_addr *from)
+{
+	const struct iw_qp *source = iw_qp_by_num(c->rnic, u->src_qp);
+	bool own = source && source->blocks_own && c->ops->is_own_address(c, &from->remote);
+
+	iw_mcast_receive(c->rnic, u, &from->local, &from->remote, own);
+}
+
 void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		    size_t len)
 {
@@ -59,7 +68,9 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 
 	wire_sctp_common_get(packet, &h);
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
-		if (h.dport == ep->bound.port && wire_sctp_checksum_ok(packet, len))
+		/* What came to a group is not answered: everybody in it would answer one forged packet. */
+		if (!ep->bound.multicast && h.dport == ep->bound.port &&
+		    wire_sctp_checksum_ok(packet, len))
 			sidr_input(ep, from, h.sport, kind, chunk);
 		return;
 	}
@@ -70,7 +81,10 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 		stats->malformed++;
 		return;
 	}
-	iw_ud_receive(ep->conn->rnic, &u, &from->local, &from->remote);
+	if (ep->bound.multicast)
+		receive_copies(ep->conn, &u, from);
+	else
+		iw_ud_receive(ep->conn->rnic, &u, &from->local, &from->remote);
 }
 
 /* ---- output ---- */
@@ -116,6 +130,12 @@ bool datagram_retry(struct conn *c)
 	return true;
 }
 
+/* Only what goes to a group is kept from going far: that of unicast packets is the host's own. */
+static uint8_t hops_of(const struct iw_ud_dest *dest)
+{
+	return ip_addr_is_multicast(&dest->remote) ? dest->hop_limit : 0;
+}
+
 /* Whether a packet with so many bytes of payload from ep to dest may be the next one of the batch. */
 static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 		 const struct iw_ud_dest *dest, uint32_t len)
@@ -126,7 +146,7 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 	       b->len < PACKETS_MAX * b->segment &&
 	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
 	       b->to.udp_port == qp_num_port(dest->qp_num) &&
-	       ip_addr_equal(&b->to.remote, &dest->remote) &&
+	       b->hops == hops_of(dest) && ip_addr_equal(&b->to.remote, &dest->remote) &&
 	       ip_addr_equal(&b->to.local, &dest->local);
 }
 
@@ -137,6 +157,7 @@ static void begin_batch(struct datagram_out *o, struct endpoint *ep, const struc
 	o->batch = (struct sctp_batch){
 		.data = o->buf,
 		.segment = round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len),
+		.hops = hops_of(dest),
 		.to = { .local = dest->local,
 			.remote = dest->remote,
 			.udp_port = qp_num_port(dest->qp_num) },

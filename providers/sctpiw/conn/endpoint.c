@@ -130,6 +130,11 @@ int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct en
 	return endpoint_new(c, addr, false, true, out);
 }
 
+int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **out)
+{
+	return endpoint_new(c, addr, true, false, out);
+}
+
 /* ---- the local addresses of a port of QP numbers ---- */
 
 static bool has_local(const struct endpoint_locals *l, const struct ip_addr *ip)

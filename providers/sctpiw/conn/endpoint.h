@@ -34,6 +34,7 @@ struct endpoint_bound {
 	uint16_t port;
 	bool wildcard; /* to all addresses of the family */
 	bool v6only;
+	bool multicast; /* to the address of a group: only datagrams are taken, and nothing is sent */
 };
 
 struct endpoint {
@@ -78,6 +79,8 @@ int endpoint_open_client(struct conn *c, int family, uint8_t tos, struct endpoin
  * until endpoint_wake(). -errno of socket() and bind().
  */
 int endpoint_open_dormant(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
+/* A referenced endpoint bound to a multicast group and a port, which other processes may have, too. -errno. */
+int endpoint_open_group(struct conn *c, const struct sockaddr *addr, struct endpoint **ep);
 /*
  * Wakes the endpoint, once and for all; from now on peers may open associations to this local address of
  * it. May be repeated for further addresses. -errno of listen(), or -ENOMEM.

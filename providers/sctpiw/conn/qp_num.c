@@ -71,6 +71,8 @@ static int block_new(struct conn *c, struct qp_block **out)
 		return ret;
 	}
 	b->ep->block = b;
+	/* The number of multicast belongs to no QP, whatever port the system gives us. */
+	b->used[IW_MCAST_QPN % BLOCK] = b->ep->bound.port == MULTICAST_PORT;
 	/* The port may have been another process's a moment ago, so the first number is random. */
 	b->next = (uint8_t)random_u32(c->random);
 	list_add(&c->qp_nums.blocks, &b->node);

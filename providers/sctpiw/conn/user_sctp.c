@@ -312,6 +312,9 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 		datagram_input(ep, from, packet, len);
 		return;
 	}
+	/* SCTP takes nothing that was sent to a group, and answers nothing (RFC 9260 8.4). */
+	if (ep->bound.multicast)
+		return;
 	sctp_input(endpoint_of(ep)->sctp, from, packet, len, c->now, rx);
 	if (!rx->assoc)
 		return;

@@ -46,6 +46,8 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;	    /* the verbs layer's */
+	uint32_t groups;    /* multicast groups that it is attached to */
+	bool blocks_own;    /* it gets no copy of what it sends to a group that it is attached to */
 	/* The connection manager moves it through its states, so no IB state masks hold. */
 	bool by_cm;
 	/*

@@ -64,4 +64,8 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
 void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote);
 
+/* The same for a UD QP that is known: a copy of a datagram to the group `local`. */
+void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
+		 const struct ip_addr *remote);
+
 #endif

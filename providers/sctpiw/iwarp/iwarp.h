@@ -25,6 +25,7 @@
 #include "iwarp/iw_session.h"
 #include "iwarp/iw_srq.h"
 #include "iwarp/iw_types.h"
+#include "iwarp/iw_mcast.h"
 #include "iwarp/iw_ud.h"
 #include "iwarp/iw_wr.h"
 

@@ -25,6 +25,7 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 	list_init(&rnic->all_cqs);
 	list_init(&rnic->all_mrs);
 	list_init(&rnic->shard.ud_ready);
+	iw_mcast_init(&rnic->shard.mcast);
 	list_init(&rnic->shard.events);
 	list_init(&rnic->shard.sessions);
 	list_init(&rnic->shard.graveyard);

@@ -3,6 +3,7 @@
 #ifndef SCTPIW_IWARP_RNIC_H
 #define SCTPIW_IWARP_RNIC_H
 
+#include "iwarp/iw_mcast.h"
 #include "iwarp/iw_rnic.h"
 #include "iwarp/iw_ud.h"
 #include "iwarp/table.h"
@@ -35,6 +36,7 @@ struct iw_shard {
 
 	struct list_node ud_ready; /* struct iw_ud: datagrams to send */
 	struct iw_ud_stats ud_stats;
+	struct iw_mcast_table mcast;
 
 	struct list_node events;   /* struct iw_event_node */
 	struct list_node srqs_due; /* iw_srq_full.due */

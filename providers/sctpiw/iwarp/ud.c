@@ -330,16 +330,24 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 		iw_qp_enter_error(qp, NULL);
 }
 
+void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
+		 const struct ip_addr *remote)
+{
+	if (iw_qp_state(qp) < IW_QPS_RTR || iw_qp_state(qp) > IW_QPS_SQD)
+		iw_ud_stats(qp->rnic)->no_qp++;
+	else if (u->qkey != ud_of(qp)->qkey)
+		iw_ud_stats(qp->rnic)->bad_qkey++;
+	else
+		receive(qp, u, local, remote);
+}
+
 void iw_ud_receive(struct iw_rnic *rnic, const struct wire_ud *u, const struct ip_addr *local,
 		   const struct ip_addr *remote)
 {
 	struct iw_qp *qp = iw_qp_by_num(rnic, u->dst_qp);
 
-	if (!qp || qp->type != IW_QPT_UD || iw_qp_state(qp) < IW_QPS_RTR ||
-	    iw_qp_state(qp) > IW_QPS_SQD)
+	if (!qp || qp->type != IW_QPT_UD)
 		rnic->shard.ud_stats.no_qp++;
-	else if (u->qkey != ud_of(qp)->qkey)
-		rnic->shard.ud_stats.bad_qkey++;
 	else
-		receive(qp, u, local, remote);
+		iw_ud_offer(qp, u, local, remote);
 }

@@ -45,6 +45,7 @@ struct carrier_port {
 	int claim;  /* ip: the socket that holds the port number; or -1 */
 	int out_fd; /* the one that was last sent on */
 	bool df;    /* as the sockets have it now */
+	uint8_t hops; /* udp: of packets to groups, as the socket has it now; 0: as it began */
 	struct link_table links;
 };
 

@@ -19,6 +19,9 @@
 #include "util/sockaddr.h"
 #include "sys/sys.h"
 
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
+#endif
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
@@ -31,6 +34,49 @@ static void set_df(struct endpoint *ep, bool df)
 
 	carrier_socket_set_df(p->fd, !v6 || !ep->bound.v6only, v6, df);
 	p->df = df;
+}
+
+/*
+ * Bound to a group: every process of the host that is in it gets its packets, on the interfaces that it has joined
+ * the group on itself, and no others.
+ */
+static void share_group(int fd, bool v6)
+{
+	sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (v6)
+		sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+	else
+		sys_setsockopt_int(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+}
+
+static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex, bool join)
+{
+	int fd = carrier_port_of(ep)->fd;
+
+	if (ep->bound.family == AF_INET6) {
+		struct ipv6_mreq v6 = { .ipv6mr_interface = ifindex };
+
+		memcpy(&v6.ipv6mr_multiaddr, group->b, sizeof(v6.ipv6mr_multiaddr));
+		return sys_setsockopt(fd, IPPROTO_IPV6, join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &v6,
+				      sizeof(v6));
+	} else {
+		struct ip_mreqn v4 = { .imr_ifindex = (int)ifindex };
+
+		memcpy(&v4.imr_multiaddr, group->b + 12, sizeof(v4.imr_multiaddr));
+		return sys_setsockopt(fd, IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &v4,
+				      sizeof(v4));
+	}
+}
+
+/* The socket's packets to groups go so far from now on. */
+static void set_hops(struct endpoint *ep, uint8_t hops)
+{
+	struct carrier_port *p = carrier_port_of(ep);
+
+	if (ep->bound.family == AF_INET6)
+		sys_setsockopt_int(p->fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, hops);
+	sys_setsockopt_int(p->fd, IPPROTO_IP, IP_MULTICAST_TTL, hops);
+	p->hops = hops;
 }
 
 /* ---- receiving ---- */
@@ -72,6 +118,8 @@ static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct
 		return p->fd;
 	if (v6)
 		sys_setsockopt_int(p->fd, IPPROTO_IPV6, IPV6_V6ONLY, bound->v6only);
+	if (bound->multicast)
+		share_group(p->fd, v6);
 	carrier_socket_report(p->fd, !v6 || !bound->v6only, v6, bound->wildcard);
 	ret = sys_bind(p->fd, addr, sockaddr_len(addr));
 	return ret ? ret : sys_getsockname(p->fd, &bound->local);
@@ -80,6 +128,7 @@ static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct
 static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only, size_t *rcvbuf)
 {
 	struct carrier_port *p = carrier_port_new(ep, &port_ops);
+	struct ip_addr ip = sockaddr_ip(addr);
 	int ret;
 
 	if (!p)
@@ -87,6 +136,7 @@ static int udp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6onl
 	ep->bound.family = addr->sa_family;
 	ep->bound.v6only = v6only;
 	ep->bound.wildcard = sockaddr_is_any(addr);
+	ep->bound.multicast = ip_addr_is_multicast(&ip);
 	ret = open_socket(ep, p, addr);
 	if (ret) {
 		carrier_port_free(ep);
@@ -198,6 +248,8 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 		return 0;
 	if (batch->df != p->df)
 		set_df(ep, batch->df);
+	if (batch->hops && batch->hops != p->hops)
+		set_hops(ep, batch->hops);
 	carrier_socket_prepare(&out, ep->bound.family, &batch->to, batch->to.udp_port,
 			       ep->bound.wildcard);
 	if (!may_segment(ep, batch))
@@ -226,6 +278,7 @@ const struct carrier carrier_udp = {
 	.open = udp_open,
 	.close = carrier_port_free,
 	.watch = carrier_port_watch,
+	.join = udp_join,
 	.forget = carrier_port_forget,
 	.set_tos = carrier_port_set_tos,
 	.receive = carrier_port_receive,

@@ -226,6 +226,7 @@ static int api_cm_migrate_id(uint32_t handle, struct rnic_channel *to, uint32_t 
 	if (!id)
 		return -ENOENT;
 	*events_reported = channel_migrate(&id->source, to);
+	*events_reported += cm_migrate_groups(id, to, channel_migrate);
 	list_for_each(node, &id->listening.requests) {
 		struct cm_id *child = list_entry(node, struct cm_id, request.node);
 
@@ -362,6 +363,46 @@ static int api_cm_notify(uint32_t handle, uint32_t event)
 	WITH_ID(handle, id, "be notified", NULL, cm_notify(id));
 }
 
+/* The interface of the id's own address; 0: it has none, or is not bound to one. */
+static unsigned int interface_of(const struct cm_id *id)
+{
+	struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->src);
+	struct port_gid gid;
+	int index = port_gid_find(ip.b, ip.scope_id);
+
+	return index < 0 || port_gid((unsigned int)index, &gid) ? 0 : gid.ifindex;
+}
+
+static int join_mcast(struct cm_id *id, const struct sockaddr *group, uint64_t uid, bool send_only,
+		      uint32_t *handle)
+{
+	struct cm_join join = { .uid = uid, .send_only = send_only };
+
+	if (!id->src.ss_family)
+		return -EINVAL;
+	join.ifindex = interface_of(id);
+	return join.ifindex ? cm_join_mcast(id, group, &join, handle) : -EINVAL;
+}
+
+static int api_cm_join_mcast(uint32_t id_handle, const struct sockaddr *group, uint64_t uid,
+			     bool send_only, uint32_t *handle)
+{
+	WITH_ID(id_handle, id, "join", group, join_mcast(id, group, uid, send_only, handle));
+}
+
+static int api_cm_leave_mcast(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported)
+{
+	struct shard *s = get_shard();
+	int ret;
+
+	if (!s)
+		return -errno;
+	shard_lock(s);
+	ret = cm_leave_mcast(&s->conn, chan, handle, events_reported);
+	shard_unlock(s);
+	return ret;
+}
+
 __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.version = SCTPIW_RNIC_API_VERSION,
 	.size = sizeof(struct sctpiw_rnic_api),
@@ -395,4 +436,6 @@ __attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_
 	.cm_init_qp_attr = api_cm_init_qp_attr,
 	.cm_set_option = api_cm_set_option,
 	.cm_notify = api_cm_notify,
+	.cm_join_mcast = api_cm_join_mcast,
+	.cm_leave_mcast = api_cm_leave_mcast,
 };

@@ -44,6 +44,18 @@ static inline struct ip_addr ip_addr_from_v4(const void *v4)
 	return a;
 }
 
+/* Whether it names a group: 224.0.0.0/4, or ff00::/8. */
+static inline bool ip_addr_is_multicast(const struct ip_addr *a)
+{
+	return ip_addr_is_v4(a) ? (a->b[12] & 0xf0) == 0xe0 : a->b[0] == 0xff;
+}
+
+/* Whether it names a group of IPv6 that is another one on each interface (RFC 4291 2.7: scopes 1 and 2). */
+static inline bool ip_addr_is_scoped_group(const struct ip_addr *a)
+{
+	return a->b[0] == 0xff && ((a->b[1] & 0xf) == 1 || (a->b[1] & 0xf) == 2);
+}
+
 /* Whether it is in fe80::/10. */
 static inline bool ip_addr_is_link_local(const struct ip_addr *a)
 {

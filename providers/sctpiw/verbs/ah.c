@@ -12,7 +12,9 @@
 #include "verbs/domain.h"
 
 #define FLOW_LABEL 0xfffffu
-#define HOP_LIMIT 64 /* for those who leave it at 0, with which no packet would come far */
+/* For those who leave it at 0, with which no packet would come far; a group is the link's then, as in IP. */
+#define HOP_LIMIT 64
+#define HOP_LIMIT_GROUP 1
 
 /* 0 or an errno. */
 static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr)
@@ -30,10 +32,15 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr)
 	if (ip_addr_is_zero(&dest->remote) ||
 	    ip_addr_is_v4(&dest->remote) != ip_addr_is_v4(&dest->local))
 		return EINVAL;
-	if (ip_addr_is_link_local(&dest->remote))
+	if (ip_addr_is_link_local(&dest->remote) || ip_addr_is_scoped_group(&dest->remote))
 		dest->remote.scope_id = gid.ifindex;
+	/* What goes to a group of IPv6 leaves by the interface that is named with it, not by that of its source. */
+	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote))
+		dest->local.scope_id = gid.ifindex;
 	dest->class_flow = (uint32_t)grh->traffic_class << 20 | (grh->flow_label & FLOW_LABEL);
-	dest->hop_limit = grh->hop_limit ? grh->hop_limit : HOP_LIMIT;
+	dest->hop_limit = grh->hop_limit		    ? grh->hop_limit :
+			  ip_addr_is_multicast(&dest->remote) ? HOP_LIMIT_GROUP :
+								HOP_LIMIT;
 	return 0;
 }
 

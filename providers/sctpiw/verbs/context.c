@@ -15,6 +15,7 @@
 #include "verbs/cq.h"
 #include "verbs/dm.h"
 #include "verbs/domain.h"
+#include "verbs/mcast.h"
 #include "verbs/mr.h"
 #include "verbs/mw.h"
 #include "verbs/poll.h"
@@ -261,6 +262,10 @@ SETS_ERRNO(advise_mr,
 	   (struct ibv_pd * pd, enum ibv_advise_mr_advice advice, uint32_t flags,
 	    struct ibv_sge *list, uint32_t n),
 	   (pd, advice, flags, list, n))
+SETS_ERRNO(attach_mcast, (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid),
+	   (qp, gid, lid))
+SETS_ERRNO(detach_mcast, (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t lid),
+	   (qp, gid, lid))
 SETS_ERRNO(bind_mw, (struct ibv_qp * qp, struct ibv_mw *mw, struct ibv_mw_bind *bind),
 	   (qp, mw, bind))
 SETS_ERRNO(dealloc_mw, (struct ibv_mw * mw), (mw))
@@ -295,6 +300,7 @@ static const struct verbs_context_ops context_ops = {
 	.alloc_parent_domain = sctpiw_alloc_parent_domain,
 	.alloc_pd = sctpiw_alloc_pd,
 	.alloc_td = sctpiw_alloc_td,
+	.attach_mcast = attach_mcast,
 	.bind_mw = bind_mw,
 	.create_ah = sctpiw_create_ah,
 	.create_cq = sctpiw_create_cq,
@@ -307,6 +313,7 @@ static const struct verbs_context_ops context_ops = {
 	.dealloc_td = dealloc_td,
 	.dereg_mr = dereg_mr,
 	.destroy_ah = destroy_ah,
+	.detach_mcast = detach_mcast,
 	.destroy_cq = destroy_cq,
 	.destroy_qp = destroy_qp,
 	.destroy_srq = destroy_srq,

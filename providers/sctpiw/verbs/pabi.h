@@ -108,7 +108,7 @@ struct verbs_context_ops {
 	struct ibv_td *(*alloc_td)(struct ibv_context *context, struct ibv_td_init_attr *attr);
 	PABI_DEFAULT(async_event);
 	PABI_DEFAULT(attach_counters_point_flow);
-	PABI_DEFAULT(attach_mcast);
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 	PABI_DEFAULT(close_xrcd);
 	PABI_DEFAULT(cq_event);
@@ -140,7 +140,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(destroy_rwq_ind_table);
 	int (*destroy_srq)(struct ibv_srq *srq);
 	PABI_DEFAULT(destroy_wq);
-	PABI_DEFAULT(detach_mcast);
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
 	PABI_DEFAULT(get_srq_num);

@@ -172,7 +172,12 @@ struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return create_qp(pd, attr, NULL);
 }
 
-/* Only a PD, and operations of ibv_wr_*, are taken beyond what ibv_create_qp() takes. */
+static uint32_t flags_of(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0;
+}
+
+/* Only a PD, a flag of multicast and operations of ibv_wr_* are taken beyond what ibv_create_qp() takes. */
 static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
@@ -182,11 +187,13 @@ static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_i
 		log_debug("create_qp_ex: comp_mask 0x%x has what is not offered", attr->comp_mask);
 		return EOPNOTSUPP;
 	}
-	if ((attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && attr->create_flags) {
-		log_debug("create_qp_ex: no create_flags are offered, not 0x%x",
+	if (flags_of(attr) & ~IBV_QP_CREATE_BLOCK_SELF_MCAST_LB) {
+		log_debug("create_qp_ex: create_flags 0x%x has what is not offered",
 			  attr->create_flags);
 		return EOPNOTSUPP;
 	}
+	if (flags_of(attr) && attr->qp_type != IBV_QPT_UD)
+		return EINVAL;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || attr->pd->context != context)
 		return EINVAL;
 	return 0;
@@ -196,14 +203,18 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 {
 	bool with_ops = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	int err = check_init_attr_ex(context, attr);
+	struct ibv_qp *qp;
 
 	if (err) {
 		errno = err;
 		return NULL;
 	}
 	/* The two structs begin alike, as libibverbs relies on, too. */
-	return create_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
-			 with_ops ? &attr->send_ops_flags : NULL);
+	qp = create_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
+		       with_ops ? &attr->send_ops_flags : NULL);
+	if (qp)
+		to_qp(qp)->iw->blocks_own = flags_of(attr) & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	return qp;
 }
 
 _Static_assert(offsetof(struct ibv_qp_init_attr_ex, cap) == offsetof(struct ibv_qp_init_attr, cap),
@@ -282,8 +293,14 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 {
 	uint32_t num = qp->iw->num;
+	struct ip_addr group;
+	bool last;
 
 	list_del(&qp->node);
+	while (iw_mcast_detach_any(qp->iw, &group, &last)) {
+		if (last)
+			multicast_detach(&qp->shard->conn, &group);
+	}
 	iw_qp_modify(qp->iw, IW_QPS_RESET);
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
@@ -322,7 +339,7 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		 * completions are gone, so that they are not taken for another QP's.
 		 */
 		shard_lock(qp->shard);
-		err = iw_qp_modify(qp->iw, IW_QPS_RESET);
+		err = qp->iw->groups ? -EBUSY : iw_qp_modify(qp->iw, IW_QPS_RESET);
 		if (!err)
 			oob_disconnect(qp->iw);
 		shard_unlock(qp->shard);

@@ -104,7 +104,7 @@ int sctpiw_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint
 int sctpiw_query_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 
-/* Waits for acknowledgements as sctpiw_destroy_cq() does. */
+/* Waits for acknowledgements as sctpiw_destroy_cq() does. EBUSY: it is attached to a multicast group. */
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 
 /*

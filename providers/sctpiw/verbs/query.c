@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "iwarp/iw_mcast.h"
 #include "iwarp/iw_types.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
@@ -98,6 +99,11 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
+	if (multicast_is_served(&ctx->shard->conn)) {
+		ex.orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;
+		ex.orig_attr.max_mcast_qp_attach = IW_MAX_MCAST_QP_ATTACH;
+		ex.orig_attr.max_total_mcast_qp_attach = IW_MAX_MCAST_GRP * IW_MAX_MCAST_QP_ATTACH;
+	}
 	ex.orig_attr.node_guid = ex.orig_attr.sys_image_guid = ctx->node_guid;
 	/* A newer libibverbs may have a longer struct than this one was built with. */
 	memset(attr, 0, attr_size);

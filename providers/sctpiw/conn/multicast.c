@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "conn/multicast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn/carrier.h"
+#include "conn/conn.h"
+#include "log/log.h"
+#include "util/sockaddr.h"
+
+/* An interface on which a group is joined: by so many ids, and for QPs. */
+struct membership {
+	unsigned int ifindex;
+	unsigned int ids;
+	bool attached;
+};
+
+struct multicast_group {
+	struct list_node node; /* multicast.groups */
+	struct ip_addr ip;     /* of a scoped group with the interface as its scope */
+	struct endpoint *ep;
+	struct membership member[MULTICAST_INTERFACES];
+	unsigned int n;
+};
+
+void multicast_init(struct multicast *m)
+{
+	list_init(&m->groups);
+}
+
+bool multicast_is_served(const struct conn *c)
+{
+	return c->transport->watch && c->carrier && c->carrier->join;
+}
+
+static void group_free(struct multicast_group *g)
+{
+	list_del(&g->node);
+	endpoint_put(g->ep);
+	free(g);
+}
+
+void multicast_fini(struct conn *c)
+{
+	list_for_each_safe(node, &c->multicast.groups)
+		group_free(list_entry(node, struct multicast_group, node));
+}
+
+static struct ip_addr key(const struct ip_addr *group, unsigned int ifindex)
+{
+	struct ip_addr ip = *group;
+
+	ip.scope_id = ip_addr_is_scoped_group(group) ? ifindex : 0;
+	return ip;
+}
+
+static struct multicast_group *find(struct conn *c, const struct ip_addr *ip)
+{
+	list_for_each(node, &c->multicast.groups) {
+		struct multicast_group *g = list_entry(node, struct multicast_group, node);
+
+		if (ip_addr_equal(&g->ip, ip))
+			return g;
+	}
+	return NULL;
+}
+
+static int group_new(struct conn *c, const struct ip_addr *ip, struct multicast_group **out)
+{
+	struct multicast_group *g = calloc(1, sizeof(*g));
+	struct sockaddr_storage addr;
+	int ret;
+
+	if (!g)
+		return -ENOMEM;
+	sockaddr_make_natural(&addr, ip, MULTICAST_PORT);
+	ret = endpoint_open_group(c, (struct sockaddr *)&addr, &g->ep);
+	if (ret) {
+		free(g);
+		if (ret == -EADDRINUSE)
+			log_error("UDP port %u is taken, and multicast needs it: end who has it ('ss -uanp sport = :%u' "
+				  "tells)",
+				  MULTICAST_PORT, MULTICAST_PORT);
+		return ret;
+	}
+	g->ip = *ip;
+	list_add_tail(&c->multicast.groups, &g->node);
+	*out = g;
+	return 0;
+}
+
+/* The entry of this interface, which is joined now if it was not. -errno. */
+static int member_get(struct conn *c, struct multicast_group *g, unsigned int ifindex,
+		      struct membership **out)
+{
+	struct membership *m;
+	int ret;
+
+	for (m = g->member; m < g->member + g->n; m++) {
+		if (m->ifindex == ifindex) {
+			*out = m;
+			return 0;
+		}
+	}
+	if (g->n == MULTICAST_INTERFACES)
+		return -ENOMEM;
+	ret = c->carrier->join(g->ep, &g->ip, ifindex, true);
+	if (ret)
+		return ret == -ENOBUFS ? -ENOMEM : ret;
+	*m = (struct membership){ .ifindex = ifindex };
+	g->n++;
+	*out = m;
+	return 0;
+}
+
+/* Leaves the interfaces that nobody has a use for, and gives the group up if none is left. */
+static void group_tidy(struct conn *c, struct multicast_group *g)
+{
+	for (unsigned int i = 0; i < g->n;) {
+		const struct membership *m = &g->member[i];
+
+		if (m->ids || m->attached) {
+			i++;
+			continue;
+		}
+		c->carrier->join(g->ep, &g->ip, m->ifindex, false);
+		g->member[i] = g->member[--g->n];
+	}
+	if (!g->n)
+		group_free(g);
+}
+
+/* Finds or makes the entry of the group on this interface. -errno. */
+static int reserve(struct conn *c, const struct ip_addr *group, unsigned int ifindex,
+		   struct multicast_group **g, struct membership **m)
+{
+	struct ip_addr ip = key(group, ifindex);
+	int ret = 0;
+
+	if (!multicast_is_served(c))
+		return -EOPNOTSUPP;
+	*g = find(c, &ip);
+	if (!*g)
+		ret = group_new(c, &ip, g);
+	if (ret)
+		return ret;
+	ret = member_get(c, *g, ifindex, m);
+	if (ret)
+		group_tidy(c, *g);
+	return ret;
+}
+
+int multicast_join(struct conn *c, const struct ip_addr *group, unsigned int ifindex)
+{
+	struct multicast_group *g;
+	struct membership *m;
+	int ret = reserve(c, group, ifindex, &g, &m);
+
+	if (!ret)
+		m->ids++;
+	return ret;
+}
+
+void multicast_leave(struct conn *c, const struct ip_addr *group, unsigned int ifindex)
+{
+	struct ip_addr ip = key(group, ifindex);
+	struct multicast_group *g = find(c, &ip);
+
+	for (unsigned int i = 0; g && i < g->n; i++) {
+		if (g->member[i].ifindex == ifindex && g->member[i].ids) {
+			g->member[i].ids--;
+			group_tidy(c, g);
+			return;
+		}
+	}
+}
+
+/* Of a scoped group there is one entry for each interface. */
+static bool is_group(const struct multicast_group *g, const struct ip_addr *group)
+{
+	return !memcmp(g->ip.b, group->b, sizeof(group->b));
+}
+
+int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned int *ifindexes,
+		     unsigned int n)
+{
+	struct multicast_group *g;
+	struct membership *m;
+	int ret = multicast_is_served(c) ? -ENODEV : -EOPNOTSUPP;
+	bool any = false;
+
+	list_for_each(node, &c->multicast.groups) {
+		if (is_group(list_entry(node, struct multicast_group, node), group))
+			return 0;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		ret = reserve(c, group, ifindexes[i], &g, &m);
+		if (ret)
+			continue;
+		m->attached = true;
+		any = true;
+	}
+	return any ? 0 : ret;
+}
+
+void multicast_detach(struct conn *c, const struct ip_addr *group)
+{
+	list_for_each_safe(node, &c->multicast.groups) {
+		struct multicast_group *g = list_entry(node, struct multicast_group, node);
+
+		if (!is_group(g, group))
+			continue;
+		for (unsigned int i = 0; i < g->n; i++)
+			g->member[i].attached = false;
+		group_tidy(c, g);
+	}
+}

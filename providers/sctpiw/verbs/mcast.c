@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "verbs/mcast.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "iwarp/iw_mcast.h"
+#include "net/port.h"
+#include "runtime/rnic.h"
+#include "verbs/context.h"
+#include "verbs/qp.h"
+
+/* The interfaces that have a GID of the group's family. Returns how many of them are in ifindexes. */
+static unsigned int interfaces(const struct ip_addr *group, unsigned int *ifindexes)
+{
+	unsigned int n = 0, seen;
+
+	for (unsigned int i = 0; i < GID_TABLE_LEN && n < MULTICAST_INTERFACES; i++) {
+		struct ip_addr ip = { 0 };
+		struct port_gid gid;
+
+		if (port_gid(i, &gid))
+			continue;
+		memcpy(ip.b, gid.raw, sizeof(ip.b));
+		for (seen = 0; seen < n && ifindexes[seen] != gid.ifindex; seen++)
+			;
+		if (seen == n && ip_addr_is_v4(&ip) == ip_addr_is_v4(group))
+			ifindexes[n++] = gid.ifindex;
+	}
+	return n;
+}
+
+static int attach(struct sctpiw_qp *qp, const struct ip_addr *group)
+{
+	unsigned int ifindexes[MULTICAST_INTERFACES], n = interfaces(group, ifindexes);
+	struct conn *c = &qp->shard->conn;
+	bool first, last;
+	int ret;
+
+	if (!multicast_is_served(c))
+		return -EOPNOTSUPP;
+	ret = iw_mcast_attach(qp->iw, group, &first);
+	if (!ret && first) {
+		ret = multicast_attach(c, group, ifindexes, n);
+		if (ret)
+			iw_mcast_detach(qp->iw, group, &last);
+	}
+	return ret;
+}
+
+int sctpiw_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t lid)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	struct ip_addr group = { 0 };
+	int ret;
+
+	if (qp->generation != sctpiw_generation)
+		return sctpiw_inherited();
+	memcpy(group.b, gid->raw, sizeof(group.b));
+	if (!ip_addr_is_multicast(&group) || ibqp->qp_type != IBV_QPT_UD)
+		return EINVAL;
+	shard_lock(qp->shard);
+	ret = attach(qp, &group);
+	shard_unlock(qp->shard);
+	return -ret;
+}
+
+int sctpiw_detach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t lid)
+{
+	struct sctpiw_qp *qp = to_qp(ibqp);
+	struct ip_addr group = { 0 };
+	bool last;
+	int ret;
+
+	if (qp->generation != sctpiw_generation)
+		return sctpiw_inherited();
+	memcpy(group.b, gid->raw, sizeof(group.b));
+	shard_lock(qp->shard);
+	ret = iw_mcast_detach(qp->iw, &group, &last);
+	if (last)
+		multicast_detach(&qp->shard->conn, &group);
+	shard_unlock(qp->shard);
+	return -ret;
+}
