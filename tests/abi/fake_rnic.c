@@ -424,6 +424,28 @@ static int cm_notify(uint32_t handle, uint32_t event)
 	return 0;
 }
 
+static int cm_join_mcast(uint32_t id, const struct sockaddr *group, uint64_t uid, bool send_only,
+			 uint32_t *handle)
+{
+	memset(&fake_control.last_addr, 0, sizeof(fake_control.last_addr));
+	memcpy(&fake_control.last_addr, group,
+	       group->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+	fake_control.last_uid = uid;
+	fake_control.last_send_only = send_only;
+	*handle = FAKE_GROUP;
+	fake_control.groups++;
+	return 0;
+}
+
+static int cm_leave_mcast(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported)
+{
+	if (handle != FAKE_GROUP || !fake_control.groups)
+		return -ENOENT;
+	fake_control.groups--;
+	*events_reported = 3;
+	return 0;
+}
+
 static uint32_t control_connect_request(uint32_t listener)
 {
 	struct id *id = id_of(listener);
@@ -491,4 +513,6 @@ EXPORT const struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.cm_init_qp_attr = cm_init_qp_attr,
 	.cm_set_option = cm_set_option,
 	.cm_notify = cm_notify,
+	.cm_join_mcast = cm_join_mcast,
+	.cm_leave_mcast = cm_leave_mcast,
 };

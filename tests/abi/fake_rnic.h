@@ -17,6 +17,8 @@
 #define FAKE_GUID_TEXT "0102:0304:0506:0708\n"
 #define FAKE_GID_TEXT "0000:0000:0000:0000:0000:ffff:7f00:0001\n"
 
+#define FAKE_GROUP 77
+
 struct fake_control {
 	/* Queues len bytes as the next event of the channel whose descriptor is fd. */
 	void (*post)(int fd, const void *event, size_t len);
@@ -39,6 +41,8 @@ struct fake_control {
 	int last_backlog;
 	struct sockaddr_storage last_addr;
 	bool last_had_src;
+	bool last_send_only; /* of a join */
+	int groups;	     /* that are joined, all under the handle FAKE_GROUP */
 	int own_fd;	/* a descriptor that the RNIC is to have for itself, or 0 */
 	uint32_t forks; /* how many times fork() is to lie behind the process */
 };

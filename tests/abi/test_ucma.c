@@ -136,7 +136,8 @@ static void test_bad_ids(void)
 		struct rdma_ucm_init_qp_attr qp_attr = { (uintptr_t)resp, ids[i], 1 };
 		struct rdma_ucm_set_option option = { .id = ids[i] };
 		struct rdma_ucm_notify notify = { .id = ids[i] };
-		struct rdma_ucm_join_ip_mcast join = { .id = ids[i] };
+		struct rdma_ucm_join_ip_mcast join = { .id = ids[i],
+						       .addr.sin6_family = AF_INET6 };
 		struct rdma_ucm_migrate_id migrate = { (uintptr_t)resp, ids[i], (uint32_t)cm };
 
 		bind_ip.id = resolve_ip.id = connect.id = bind.id = resolve_addr.id = ids[i];
@@ -258,11 +259,6 @@ static void test_options(void)
 	struct rdma_ucm_set_option in = { .id = id, .optval = (uintptr_t)&tos, .optlen = 1 };
 	struct rdma_ucm_init_qp_attr qa = { .id = id, .qp_state = 2 };
 	struct ib_uverbs_qp_attr attr = { 0 };
-	struct rdma_ucm_leave_mcast {
-		uint64_t response;
-		uint32_t id, reserved;
-	} leave = { .id = id };
-	struct rdma_ucm_join_ip_mcast join = { .id = id };
 
 	check(!command(cm, SET_OPTION, in, 0));
 	check(ctl->last_option_len == 1 && ctl->last_option[0] == 0x20);
@@ -282,8 +278,58 @@ static void test_options(void)
 	      attr.max_rd_atomic == 9 && attr.port_num == 1);
 	qa.qp_state = 7;
 	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL);
-	check_fails(command(cm, JOIN_IP_MCAST, join, 4), ENOSYS);
-	check_fails(command(cm, LEAVE_MCAST, leave, 4), ENOENT);
+	destroy_id(cm, id);
+}
+
+/* A group by the old command, by the new one, and by a GID instead of an IP address. */
+static void test_multicast(void)
+{
+	struct rdma_ucm_leave_mcast {
+		uint64_t response;
+		uint32_t id, reserved;
+	} leave = { .id = FAKE_GROUP };
+	uint32_t id = create_id(cm, 1);
+	struct rdma_ucm_create_id_resp joined = { 0 };
+	struct rdma_ucm_destroy_id_resp left = { 0 };
+	struct rdma_ucm_join_ip_mcast old = { .response = (uintptr_t)&joined, .uid = 5, .id = id };
+	struct rdma_ucm_join_mcast join = { .response = (uintptr_t)&joined, .uid = 6, .id = id };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&join.addr;
+	unsigned char gid[16] = { [10] = 0xff, [11] = 0xff, [12] = 239, [15] = 9 };
+
+	leave.response = (uintptr_t)&left;
+	old.addr.sin6_family = AF_INET6;
+	old.addr.sin6_addr.s6_addr[0] = 0xff;
+	check_fails(command(cm, JOIN_IP_MCAST, old, sizeof(joined)), EINVAL); /* the id is not bound */
+	bind_id(cm, id);
+	check_fails(command(cm, JOIN_IP_MCAST, old, sizeof(joined) - 1), ENOSPC);
+	check(!command(cm, JOIN_IP_MCAST, old, sizeof(joined)));
+	check(joined.id == FAKE_GROUP && ctl->last_uid == 5 && !ctl->last_send_only);
+	check(ctl->last_addr.ss_family == AF_INET6);
+	check_fails(command(cm, LEAVE_MCAST, leave, sizeof(left) - 1), ENOSPC);
+	check(!command(cm, LEAVE_MCAST, leave, sizeof(left)));
+	check(left.events_reported == 3 && ctl->groups == 0);
+	check_fails(command(cm, LEAVE_MCAST, leave, sizeof(left)), ENOENT);
+
+	v4->sin_family = AF_INET;
+	check_fails(command(cm, JOIN_MCAST, join, sizeof(joined)), EINVAL); /* addr_size */
+	join.addr_size = sizeof(*v4);
+	join.join_flags = RDMA_MC_JOIN_FLAG_RESERVED;
+	check_fails(command(cm, JOIN_MCAST, join, sizeof(joined)), EINVAL);
+	join.join_flags = RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER;
+	check(!command(cm, JOIN_MCAST, join, sizeof(joined)));
+	check(ctl->last_send_only && ctl->last_addr.ss_family == AF_INET && ctl->last_uid == 6);
+	join.addr_size = 48;
+	join.addr.ss_family = 27; /* AF_IB */
+	memcpy((char *)&join.addr + 8, gid, sizeof(gid));
+	check(!command(cm, JOIN_MCAST, join, sizeof(joined)));
+	check(ctl->last_addr.ss_family == AF_INET &&
+	      !memcmp(&((struct sockaddr_in *)&ctl->last_addr)->sin_addr, gid + 12, 4));
+	/* A program that cannot be told of its group is not in it. */
+	join.response = 8;
+	check_fails(command(cm, JOIN_MCAST, join, sizeof(joined)), EFAULT);
+	check(ctl->groups == 2);
+	check(!command(cm, LEAVE_MCAST, leave, sizeof(left)));
+	check(!command(cm, LEAVE_MCAST, leave, sizeof(left)));
 	destroy_id(cm, id);
 }
 
@@ -430,6 +476,7 @@ int main(void)
 	cm = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 	test_queries();
 	test_options();
+	test_multicast();
 	test_connections();
 	test_waiting();
 	test_many();

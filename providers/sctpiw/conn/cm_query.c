@@ -112,6 +112,22 @@ static int bind_for_client(struct cm_id *id, const struct sockaddr *src, int fam
 	return 0;
 }
 
+/* A group is reached from any address that the id is bound to; it may be one of the link, which no route knows. */
+static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
+		     struct sockaddr_storage *source)
+{
+	if (is_multicast((const struct sockaddr *)to)) {
+		if (id->connected_type)
+			return -EADDRNOTAVAIL;
+		if (!sockaddr_is_any((const struct sockaddr *)&id->src)) {
+			*source = id->src;
+			return 0;
+		}
+	}
+	return id->conn->ops->route(id->conn, (const struct sockaddr *)&id->src,
+				    (const struct sockaddr *)to, source);
+}
+
 int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct sockaddr_storage to, source;
@@ -134,11 +150,7 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	sockaddr_copy(&to, dst);
 	if (sockaddr_is_any(dst))
 		sockaddr_loopback(&to, dst->sa_family, sockaddr_port(dst));
-	if (is_multicast(dst) && id->connected_type)
-		ret = -EADDRNOTAVAIL;
-	else
-		ret = id->conn->ops->route(id->conn, (struct sockaddr *)&id->src,
-					   (struct sockaddr *)&to, &source);
+	ret = source_to(id, &to, &source);
 	/* The kernel looks up the route at once, too: no event. */
 	if (ret)
 		return ret;
