@@ -184,10 +184,11 @@ struct sctpiw_rnic_api {
 	 * uid comes at once. -EINVAL: no group, or the wrong kind or state of id; -ENOSYS: the carrier has no
 	 * multicast.
 	 */
-	int (*cm_join_mcast)(uint32_t id, const struct sockaddr *group, uint64_t uid, bool send_only,
-			     uint32_t *handle);
+	int (*cm_join_mcast)(uint32_t id, const struct sockaddr *group, uint64_t uid,
+			     bool send_only, uint32_t *handle);
 	/* -EINVAL: the membership is of an id on another channel. *events_reported: that were read of it. */
-	int (*cm_leave_mcast)(struct rnic_channel *chan, uint32_t handle, uint32_t *events_reported);
+	int (*cm_leave_mcast)(struct rnic_channel *chan, uint32_t handle,
+			      uint32_t *events_reported);
 };
 
 #endif

@@ -429,7 +429,8 @@ static int cm_join_mcast(uint32_t id, const struct sockaddr *group, uint64_t uid
 {
 	memset(&fake_control.last_addr, 0, sizeof(fake_control.last_addr));
 	memcpy(&fake_control.last_addr, group,
-	       group->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+	       group->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+					     sizeof(struct sockaddr_in6));
 	fake_control.last_uid = uid;
 	fake_control.last_send_only = send_only;
 	*handle = FAKE_GROUP;

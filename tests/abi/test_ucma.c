@@ -136,8 +136,7 @@ static void test_bad_ids(void)
 		struct rdma_ucm_init_qp_attr qp_attr = { (uintptr_t)resp, ids[i], 1 };
 		struct rdma_ucm_set_option option = { .id = ids[i] };
 		struct rdma_ucm_notify notify = { .id = ids[i] };
-		struct rdma_ucm_join_ip_mcast join = { .id = ids[i],
-						       .addr.sin6_family = AF_INET6 };
+		struct rdma_ucm_join_ip_mcast join = { .id = ids[i], .addr.sin6_family = AF_INET6 };
 		struct rdma_ucm_migrate_id migrate = { (uintptr_t)resp, ids[i], (uint32_t)cm };
 
 		bind_ip.id = resolve_ip.id = connect.id = bind.id = resolve_addr.id = ids[i];
@@ -299,7 +298,8 @@ static void test_multicast(void)
 	leave.response = (uintptr_t)&left;
 	old.addr.sin6_family = AF_INET6;
 	old.addr.sin6_addr.s6_addr[0] = 0xff;
-	check_fails(command(cm, JOIN_IP_MCAST, old, sizeof(joined)), EINVAL); /* the id is not bound */
+	check_fails(command(cm, JOIN_IP_MCAST, old, sizeof(joined)),
+		    EINVAL); /* the id is not bound */
 	bind_id(cm, id);
 	check_fails(command(cm, JOIN_IP_MCAST, old, sizeof(joined) - 1), ENOSPC);
 	check(!command(cm, JOIN_IP_MCAST, old, sizeof(joined)));

@@ -66,7 +66,8 @@ struct carrier {
 	 * The port, which is bound to the address of a multicast group, is to hear of the group on this
 	 * interface, or not any more. -errno. NULL: the carrier has no multicast.
 	 */
-	int (*join)(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex, bool join);
+	int (*join)(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex,
+		    bool join);
 	/* In the child of a fork: closes the port's descriptors and does nothing else. */
 	void (*forget)(struct endpoint *ep);
 	/* Packets that are sent from now on carry ep->tos. */

@@ -145,8 +145,8 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 	return o->ep == ep && b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
 	       b->len < PACKETS_MAX * b->segment &&
 	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
-	       b->to.udp_port == qp_num_port(dest->qp_num) &&
-	       b->hops == hops_of(dest) && ip_addr_equal(&b->to.remote, &dest->remote) &&
+	       b->to.udp_port == qp_num_port(dest->qp_num) && b->hops == hops_of(dest) &&
+	       ip_addr_equal(&b->to.remote, &dest->remote) &&
 	       ip_addr_equal(&b->to.local, &dest->local);
 }
 

@@ -81,9 +81,10 @@ static int group_new(struct conn *c, const struct ip_addr *ip, struct multicast_
 	if (ret) {
 		free(g);
 		if (ret == -EADDRINUSE)
-			log_error("UDP port %u is taken, and multicast needs it: end who has it ('ss -uanp sport = :%u' "
-				  "tells)",
-				  MULTICAST_PORT, MULTICAST_PORT);
+			log_error(
+				"UDP port %u is taken, and multicast needs it: end who has it ('ss -uanp sport = :%u' "
+				"tells)",
+				MULTICAST_PORT, MULTICAST_PORT);
 		return ret;
 	}
 	g->ip = *ip;

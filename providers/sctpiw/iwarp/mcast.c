@@ -131,7 +131,8 @@ bool iw_mcast_detach_any(struct iw_qp *qp, struct ip_addr *group, bool *last)
 {
 	for (unsigned int i = 0; qp->groups && i < IW_MCAST_BUCKETS; i++) {
 		list_for_each(node, &qp->rnic->shard.mcast.bucket[i]) {
-			const struct iw_mcast_group *g = list_entry(node, struct iw_mcast_group, node);
+			const struct iw_mcast_group *g =
+				list_entry(node, struct iw_mcast_group, node);
 
 			if (!find_member(g, qp))
 				continue;

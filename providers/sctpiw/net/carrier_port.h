@@ -41,10 +41,10 @@ struct carrier_port {
 	struct endpoint *ep;
 	const struct carrier_port_ops *ops;
 	int fd;
-	int fd4;    /* ip: the socket for IPv4 beside that for IPv6; or -1 */
-	int claim;  /* ip: the socket that holds the port number; or -1 */
-	int out_fd; /* the one that was last sent on */
-	bool df;    /* as the sockets have it now */
+	int fd4;      /* ip: the socket for IPv4 beside that for IPv6; or -1 */
+	int claim;    /* ip: the socket that holds the port number; or -1 */
+	int out_fd;   /* the one that was last sent on */
+	bool df;      /* as the sockets have it now */
 	uint8_t hops; /* udp: of packets to groups, as the socket has it now; 0: as it began */
 	struct link_table links;
 };

@@ -49,7 +49,8 @@ static void share_group(int fd, bool v6)
 		sys_setsockopt_int(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
 }
 
-static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex, bool join)
+static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex,
+		    bool join)
 {
 	int fd = carrier_port_of(ep)->fd;
 
@@ -57,14 +58,14 @@ static int udp_join(struct endpoint *ep, const struct ip_addr *group, unsigned i
 		struct ipv6_mreq v6 = { .ipv6mr_interface = ifindex };
 
 		memcpy(&v6.ipv6mr_multiaddr, group->b, sizeof(v6.ipv6mr_multiaddr));
-		return sys_setsockopt(fd, IPPROTO_IPV6, join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &v6,
-				      sizeof(v6));
+		return sys_setsockopt(fd, IPPROTO_IPV6, join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
+				      &v6, sizeof(v6));
 	} else {
 		struct ip_mreqn v4 = { .imr_ifindex = (int)ifindex };
 
 		memcpy(&v4.imr_multiaddr, group->b + 12, sizeof(v4.imr_multiaddr));
-		return sys_setsockopt(fd, IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &v4,
-				      sizeof(v4));
+		return sys_setsockopt(fd, IPPROTO_IP, join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+				      &v4, sizeof(v4));
 	}
 }
 

@@ -340,7 +340,7 @@ struct sctp_batch {
 	struct path_addr to;
 	/* IP Don't Fragment; off for chunks above a path MTU that shrank, and at the smallest path MTU */
 	bool df;
-	uint8_t hops; /* how far it may go, if it goes to a multicast group */
+	uint8_t hops;		     /* how far it may go, if it goes to a multicast group */
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;

@@ -38,7 +38,7 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr)
 	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote))
 		dest->local.scope_id = gid.ifindex;
 	dest->class_flow = (uint32_t)grh->traffic_class << 20 | (grh->flow_label & FLOW_LABEL);
-	dest->hop_limit = grh->hop_limit		    ? grh->hop_limit :
+	dest->hop_limit = grh->hop_limit		      ? grh->hop_limit :
 			  ip_addr_is_multicast(&dest->remote) ? HOP_LIMIT_GROUP :
 								HOP_LIMIT;
 	return 0;
