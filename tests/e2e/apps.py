@@ -33,17 +33,6 @@ def rdma_xclient(link):
             raise Failure("not the end that was expected: " + text.strip())
 
 
-def xrc(link):
-    """Extended reliable connections are refused on both sides at once."""
-    port = str(free_port())
-    for command in ["rdma_xserver"], ["rdma_xclient", "-s", link.address]:
-        need(command[0])
-        program = start(command[0], [*command, "-p", port, "-c", "x"], link)
-        program.expect(10, 255)
-        if "end -1" not in program.output():
-            raise Failure("not the end that was expected: " + program.output().strip())
-
-
 def ucmatose(*options):
     def case(link):
         port = str(free_port())
@@ -199,7 +188,6 @@ def iperf(link):
 CASES = [
     ("rdma_client", rdma_client),
     ("rdma_xclient", rdma_xclient),
-    ("rdma_xclient.xrc", xrc),
     ("ucmatose", ucmatose()),
     ("ucmatose.connections", ucmatose("-c", 10, "-C", 20, "-S", 1000)),
     ("ucmatose.hundred", ucmatose("-c", 100)),

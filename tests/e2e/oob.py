@@ -111,6 +111,7 @@ def cases():
     yield "rc_pingpong.few", pingpong("-c", "-n", 20)
     for program in "ibv_rc_pingpong", "ibv_srq_pingpong":
         yield f"{program[4:]}.by-lid", by_lid(program)
+    yield "xsrq_pingpong", pingpong("-n", 500, program="ibv_xsrq_pingpong")
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")

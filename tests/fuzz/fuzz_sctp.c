@@ -551,9 +551,11 @@ static void start(unsigned int how)
 	struct sctp_config config;
 
 	sctp_config_default(&config);
-	config.receipts = (struct wire_sctp_receipts){ versions[how % 3], RECEIPTS_USER_WINDOW };
+	config.receipts = (struct wire_sctp_receipts){ .version = versions[how % 3],
+						       .window = RECEIPTS_USER_WINDOW };
 	receipts_user_config(&config);
-	f.receipts = (struct wire_sctp_receipts){ versions[how / 3 % 3], 0x12345 };
+	f.receipts =
+		(struct wire_sctp_receipts){ .version = versions[how / 3 % 3], .window = 0x12345 };
 	cookie_len = echo_len = 0;
 	memset(&their_ack, 0, sizeof(their_ack));
 	told.unknown = false;

@@ -33,6 +33,7 @@ local SSN_LEN, DDP_UNTAGGED_LEN, IMMEDIATE_LEN = 2, 18, 8
 -- docs/wire.md: RDMAP messages between two sctpiw devices.
 local sends = { [12] = "Send with Immediate Data", [13] = "Send with SE and Immediate Data" }
 local RECEIPT, RECEIPT_LEN = 15, 8
+local QN_AT, QN_SRQ = 6, 1 -- the queue number of XRC has the number of an SRQ behind this octet
 local IMM_AT = 2 -- in the header of a Send, where the Invalidate STag is
 
 -- docs/wire.md: the parameter of INIT and INIT ACK, and the chunk that goes with a SACK.
@@ -60,6 +61,8 @@ local f = {
 	receipt_ssn = ProtoField.uint16("ddp_sctp.receipt_ssn", "Next DDP-SSN", base.DEC),
 	receipt_msn = ProtoField.uint32("ddp_sctp.receipt_msn", "MSN", base.DEC),
 	receipts_version = ProtoField.uint8("ddp_sctp.receipts_version", "Version", base.DEC),
+	receipts_srq_numbers = ProtoField.bool("ddp_sctp.receipts_srq_numbers", "SRQ numbers (N)", 8, nil, 0x01),
+	srq_num = ProtoField.uint32("ddp_sctp.srq_num", "SRQ number", base.DEC),
 	receipts_window = ProtoField.uint32("ddp_sctp.receipts_window", "Window of Sends", base.DEC),
 	hold_ask = ProtoField.bool("ddp_sctp.hold_ask", "Asks for a SACK (A)", 8, nil, 0x02),
 	hold_unsent = ProtoField.bool("ddp_sctp.hold_unsent", "The receipt has no TSN yet (U)", 8, nil, 0x01),
@@ -153,6 +156,10 @@ local function dissect_rdmap(tvb, pinfo, tree)
 		return
 	end
 	opcode = tvb(SSN_LEN + 1, 1):bitfield(4, 4)
+	if tvb(SSN_LEN + QN_AT, 1):uint() == QN_SRQ then
+		tree:add(f.srq_num, tvb(SSN_LEN + QN_AT + 1, 3))
+		pinfo.cols.info:append(" [SRQ " .. tvb(SSN_LEN + QN_AT + 1, 3):uint() .. "]")
+	end
 	body = tvb(at):tvb()
 	if sends[opcode] then
 		name = sends[opcode]
@@ -258,6 +265,7 @@ local function dissect_receipts(info, pinfo, tree)
 		return
 	end
 	subtree:add(f.receipts_version, range(4, 1))
+	subtree:add(f.receipts_srq_numbers, range(7, 1))
 	subtree:add(f.receipts_window, range(8, 4))
 	pinfo.cols.info:append(" [Receipts " .. range(4, 1):uint() .. ", window " .. range(8, 4):uint() .. "]")
 end

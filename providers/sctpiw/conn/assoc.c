@@ -246,8 +246,11 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 		conn_assoc_abort(a, -ENOMEM);
 		return false;
 	}
-	if (t->receipts && t->receipts(a, &window))
+	if (t->receipts && t->receipts(a, &window)) {
 		iw_assoc_set_receipts(a->iw, window);
+		if (t->srq_numbers(a))
+			iw_assoc_set_srq_numbers(a->iw);
+	}
 	trace_state(a, "association up");
 	cm_assoc_up(a);
 	oob_assoc_up(a);

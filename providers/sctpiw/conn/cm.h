@@ -60,7 +60,7 @@ enum cm_port_space {
 	CM_PS_UDP = 0x0111,
 	CM_PS_IB = 0x013f,
 };
-enum cm_qp_type { CM_QPT_RC = 2, CM_QPT_UD = 4 };
+enum cm_qp_type { CM_QPT_RC = 2, CM_QPT_UD = 4, CM_QPT_XRC_SEND = 9, CM_QPT_XRC_RECV = 10 };
 enum cm_option_level { CM_OPTION_ID = 0, CM_OPTION_IB = 1 };
 enum cm_option_id {
 	CM_OPTION_ID_TOS = 0,

@@ -41,7 +41,7 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
 	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
 	uint32_t state;
 
-	if (!qp || qp->type != IW_QPT_RC || qp->oob)
+	if (!qp || qp->type == IW_QPT_UD || qp->oob)
 		return NULL;
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 	return state <= IW_QPS_RTR ? qp : NULL;

@@ -301,7 +301,7 @@ void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message
 	struct iw_qp *qp = iw_qp_by_num(c->rnic, m->dst);
 	struct oob_qp *o = qp ? qp->oob : NULL;
 
-	if (!qp || qp->type != IW_QPT_RC || !a->ep->block ||
+	if (!qp || qp->type == IW_QPT_UD || !a->ep->block ||
 	    a->ep->bound.port != qp_num_port(m->dst)) {
 		oob_reject(s, m, OOB_NO_QP);
 	} else if (qp->by_cm) {

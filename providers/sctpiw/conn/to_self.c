@@ -45,6 +45,7 @@ struct iw_assoc *to_self_assoc(struct conn *c)
 		return NULL;
 	}
 	iw_assoc_set_receipts(t->iw, iw_rnic_send_window(c->rnic));
+	iw_assoc_set_srq_numbers(t->iw);
 	c->to_self = t;
 	return t->iw;
 }

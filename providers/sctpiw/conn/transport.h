@@ -107,6 +107,8 @@ struct transport {
 	uint32_t (*placed)(struct conn_assoc *a);
 	/* As iw_assoc_set_receipts(): whether both sides know receipts. NULL: no side ever does. */
 	bool (*receipts)(struct conn_assoc *a, uint32_t *window);
+	/* As iw_assoc_set_srq_numbers(). Not asked if there is no receipts(). */
+	bool (*srq_numbers)(struct conn_assoc *a);
 	/*
 	 * Has acknowledgements sent that peers have asked for, and that wait for something to ride on. NULL:
 	 * none ever wait; else conn.sacks_asked says whether some do.

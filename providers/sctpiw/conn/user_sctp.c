@@ -114,6 +114,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	sctp_config_default(&config);
 	config.receipts = (struct wire_sctp_receipts){
 		.version = WIRE_SCTP_RECEIPTS_VERSION,
+		.srq_numbers = true,
 		.window = iw_rnic_send_window(c->rnic),
 	};
 	config.silent_limit = c->config->silent_limit;
@@ -521,6 +522,11 @@ static bool user_sctp_receipts(struct conn_assoc *a, uint32_t *window)
 	return sctp_assoc_has_receipts(a->state, window);
 }
 
+static bool user_sctp_srq_numbers(struct conn_assoc *a)
+{
+	return sctp_assoc_has_srq_numbers(a->state);
+}
+
 static void user_sctp_flush_sacks(struct conn *c)
 {
 	sctp_flush_sacks(user_sctp_of(c)->sctp);
@@ -601,6 +607,7 @@ const struct transport transport_user_sctp = {
 	.acked = user_sctp_acked,
 	.placed = user_sctp_placed,
 	.receipts = user_sctp_receipts,
+	.srq_numbers = user_sctp_srq_numbers,
 	.flush_sacks = user_sctp_flush_sacks,
 	.copy_out = user_sctp_copy_out,
 	.void_messages = user_sctp_void,

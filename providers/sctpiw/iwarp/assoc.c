@@ -55,6 +55,11 @@ void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window)
 	assoc->send_window = window;
 }
 
+void iw_assoc_set_srq_numbers(struct iw_assoc *assoc)
+{
+	assoc->srq_numbers = true;
+}
+
 void *iw_assoc_llp(const struct iw_assoc *assoc)
 {
 	return assoc->llp;

@@ -22,6 +22,7 @@ struct iw_assoc {
 	struct timerq unplaced;	      /* iw_unplaced.node, by the number of the message */
 	struct list_node referencing; /* iw_shard.referencing: its messages may reference memory */
 	bool receipts;		      /* both sides know receipts */
+	bool srq_numbers;	      /* and queue numbers with the number of an SRQ */
 	bool peer_enhanced;	      /* the peer has sent a message of RFC 6581 */
 	uint32_t send_window; /* bytes of Sends without a receive that the peer keeps for a QP */
 	unsigned int owing;   /* sessions that owe the peer a receipt (iw_session_tx.owes) */

@@ -12,6 +12,7 @@
 #include "iwarp/opcode.h"
 #include "iwarp/overlap.h"
 #include "iwarp/rc.h"
+#include "iwarp/xrc.h"
 
 /* What a peer may send that has not agreed upon our extension ends with RFC 7306. */
 static int check_header(const struct iw_session *s, const struct iw_segment *seg,
@@ -24,8 +25,11 @@ static int check_header(const struct iw_session *s, const struct iw_segment *seg
 	if (ddp_version(seg->h.control) != DDP_VERSION)
 		return iw_fail(f, tagged ? TERM_DDP_TAGGED_VERSION : TERM_DDP_UNTAGGED_VERSION,
 			       seg->raw, seg->len);
-	if (!tagged && seg->h.qn > (extended ? RDMAP_QN_RECEIPT : RDMAP_QN_ATOMIC_RESPONSE))
-		return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
+	if (!tagged && seg->h.qn > (extended ? RDMAP_QN_RECEIPT : RDMAP_QN_ATOMIC_RESPONSE)) {
+		if (!iw_xrc_has_queue(s, seg->h.qn))
+			return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
+		path = IW_PATH_QUEUE_0;
+	}
 	if (rdmap_version(seg->h.rdmap) != RDMAP_VERSION)
 		return iw_fail(f, TERM_RDMAP_VERSION, seg->raw, seg->len);
 	if (iw_rdmap_table[rdmap_opcode(seg->h.rdmap)].path != path ||

@@ -55,6 +55,8 @@ static const char *error_words(uint16_t error)
 		return "no operation that can be done here";
 	case TERM_RDMAP_STREAM_CATASTROPHIC:
 		return "the address of an atomic is not a multiple of 8";
+	case TERM_DDP_QN:
+		return "there is no queue or SRQ of that number, or it is not in the QP's XRC domain";
 	case TERM_DDP_NO_BUFFER:
 		return "no receive was posted in time";
 	case TERM_DDP_TOO_LONG:
@@ -117,14 +119,19 @@ static const char *operation(unsigned int rdmap)
 	return names[rdmap & 0xf] ? names[rdmap & 0xf] : "unknown message";
 }
 
-static void begin(struct line *l, const struct iw_session *s)
+static void begin_with(struct line *l, const struct iw_session *s, const struct iw_qp *qp)
 {
 	char peer[64] = "";
 
 	l->len = 0;
 	if (s->assoc && s->assoc->ops.describe)
 		s->assoc->ops.describe(s->assoc->llp, peer, sizeof(peer));
-	add(l, "QP %u%s%s: ", s->qp->num, *peer ? ", peer " : "", peer);
+	add(l, "QP %u%s%s: ", qp->num, *peer ? ", peer " : "", peer);
+}
+
+static void begin(struct line *l, const struct iw_session *s)
+{
+	begin_with(l, s, s->qp);
 }
 
 /* What the work request that f blames asked for. */
@@ -187,6 +194,8 @@ static void add_message(struct line *l, const struct iw_session *s, const struct
 		add(l, " of %zu bytes at 0x%llx, STag 0x%x",
 		    (size_t)t->segment_len - DDP_TAGGED_LEN, (unsigned long long)h.to, h.stag);
 		add_stag(l, s, h.stag);
+	} else if (rdmap_qn_is_srq(h.qn)) {
+		add(l, ", message %u for SRQ %u", h.msn, rdmap_qn_srq_num(h.qn));
 	} else {
 		add(l, ", message %u of queue %u", h.msn, h.qn);
 	}
@@ -270,6 +279,19 @@ void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int
 	add_work_request(&l, s, f);
 	add(&l, ": the association is lost: %s", strerror(-error));
 	say(s, IW_SAY_INFO, &l);
+}
+
+void iw_explain_no_srq_numbers(const struct iw_session *s, const struct iw_qp *qp)
+{
+	struct line l;
+
+	if (!is_heard(s, IW_SAY_ERROR))
+		return;
+	begin_with(&l, s, qp);
+	add(&l,
+	    "the peer's device does not know XRC: it is older than this one, or another stack, or "
+	    "one of both sides has llp = kernel");
+	say(s, IW_SAY_ERROR, &l);
 }
 
 const char *iw_explain_words(const struct iw_failure *f)

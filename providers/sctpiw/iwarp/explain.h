@@ -7,6 +7,7 @@
 #define SCTPIW_IWARP_EXPLAIN_H
 
 struct iw_failure;
+struct iw_qp;
 struct iw_session;
 struct term_message;
 
@@ -19,5 +20,8 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
 /* What f says of the end of a QP, in a few words. */
 const char *iw_explain_words(const struct iw_failure *f);
+
+/* The QP is of XRC, and the session's peer does not know queue numbers with the number of an SRQ. */
+void iw_explain_no_srq_numbers(const struct iw_session *s, const struct iw_qp *qp);
 
 #endif

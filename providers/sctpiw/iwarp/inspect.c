@@ -68,7 +68,7 @@ bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info 
 		.out = base->out,
 		.error = base->error,
 	};
-	if (base->qp.type != IW_QPT_RC)
+	if (base->qp.type == IW_QPT_UD)
 		return true;
 	rc = iw_rc_of(&base->qp);
 	info->unexpected = rc->rx.unexpected.count;

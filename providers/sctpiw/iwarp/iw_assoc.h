@@ -139,6 +139,8 @@ void iw_assoc_placed(struct iw_assoc *assoc);
  * each QP (unexpected.h). To be called before there are sessions.
  */
 void iw_assoc_set_receipts(struct iw_assoc *assoc, uint32_t window);
+/* Both sides know queue numbers with the number of an SRQ: QPs of XRC may have sessions here. */
+void iw_assoc_set_srq_numbers(struct iw_assoc *assoc);
 /*
  * Whether the peer has still to be told something of the messages that have come: until the message
  * that says it (iw_msg.receipt) has arrived, no acknowledgement may be taken for a placement.

@@ -20,6 +20,7 @@ struct iw_qp_attr {
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* of the same PD, or NULL; with an SRQ max_recv_* are not looked at */
+	struct iw_xrcd *xrcd; /* XRC_RECV: its domain; pd, srq and the CQs are not looked at then */
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge;
 	uint32_t max_inline; /* bytes */
 	bool sq_sig_all;     /* every WR of the send queue completes with an entry */
@@ -37,6 +38,7 @@ struct iw_qp {
 	uint32_t max_msg;    /* bytes that one WR may send */
 	uint32_t wr_opcodes; /* bit (1 << enum iw_wr_opcode) of each WR that its type takes */
 	bool sq_sig_all;
+	bool to_srqs; /* XRC_SEND: iw_send_wqe.srq_num counts */
 	struct iw_ring sq, rq;
 	_Atomic bool rq_awaited; /* Sends wait for receives */
 	_Atomic bool imm_alone;	 /* its peer takes no Send with both payload and immediate data */

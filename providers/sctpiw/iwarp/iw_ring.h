@@ -43,8 +43,9 @@ struct iw_send_wqe {
 			uint32_t msn; /* on QN 0, if the WR makes a message there */
 			/* The same: iw_send_window.sent before it. */
 			uint32_t sent_before;
-			uint32_t seq; /* IW_WQE_SENT: of its last message (iw_assoc.pulled) */
-			uint16_t ssn; /* the same: the DDP-SSN of that message */
+			uint32_t seq;	  /* IW_WQE_SENT: of its last message (iw_assoc.pulled) */
+			uint16_t ssn;	  /* the same: the DDP-SSN of that message */
+			uint16_t srq_num; /* the verbs layer's, of XRC: the peer's SRQ; 0: none */
 		};
 		struct { /* ATOMIC_*, host order; length is 8 */
 			uint64_t compare_add;

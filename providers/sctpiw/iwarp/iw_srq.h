@@ -24,8 +24,10 @@
 
 #include "iwarp/iw_ring.h"
 
+struct iw_cq;
 struct iw_pd;
 struct iw_rnic;
+struct iw_xrcd;
 
 struct iw_srq {
 	uint8_t *slots;
@@ -46,6 +48,10 @@ struct iw_srq {
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
 	void *ctx; /* the verbs layer's */
+	/* Of an XRC SRQ; else NULL and 0. See iw_xrc.h. */
+	struct iw_xrcd *xrcd;
+	struct iw_cq *cq; /* where its receives complete */
+	uint32_t num;	  /* by which messages name it: 16 bits, not 0 */
 };
 
 /* -EINVAL: max_wr is 0, or a limit is exceeded; -ENOMEM. ctx is the verbs layer's. */

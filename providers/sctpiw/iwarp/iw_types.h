@@ -18,7 +18,7 @@
 #define IW_MAX_MW 1048576
 #define IW_MAX_MR_LENGTH (UINT64_C(1) << 47) /* bytes: the address space of a process */
 #define IW_MAX_QP_WR 32768
-#define IW_MAX_SRQ 65536
+#define IW_MAX_SRQ 65535 /* so that the number of each has 16 bits, and none is 0 */
 #define IW_MAX_SRQ_WR 65536
 #define IW_MAX_SGE 32
 #define IW_MAX_SGE_RD IW_MAX_SGE /* a read into several has a data sink STag of its own: read.h */
@@ -28,7 +28,7 @@
 #define IW_MAX_IRD 128
 #define IW_MAX_PRIVATE_DATA 512 /* bytes (RFC 5043 3.2) */
 
-enum iw_qp_type { IW_QPT_RC, IW_QPT_UD };
+enum iw_qp_type { IW_QPT_RC, IW_QPT_UD, IW_QPT_XRC_SEND, IW_QPT_XRC_RECV };
 
 enum iw_qp_state { /* ibv_qp_state */
 		   IW_QPS_RESET,

@@ -7,6 +7,7 @@
 
 #include "iwarp/iw_qp.h"
 #include "iwarp/mw.h"
+#include "iwarp/xrc.h"
 #include "iwarp/zcopy.h"
 
 struct iw_pd *iw_pd_new(struct iw_rnic *rnic, void *ctx)
@@ -236,7 +237,9 @@ uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint3
 	const struct iw_mr *mr = iw_mr_find(qp->rnic, lkey);
 
 	access |= IW_MR_LOCAL;
-	if (!mr || mr->pd != qp->pd || (mr->access & access) != access)
+	if (!mr || (mr->access & access) != access)
+		return NULL;
+	if (mr->pd != qp->pd && !iw_xrc_reaches(qp, mr->pd))
 		return NULL;
 	if (iw_mr_covers(mr, addr, len))
 		return iw_mr_at(mr, addr);
@@ -250,7 +253,8 @@ enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, 
 
 	if (!mr)
 		return IW_REMOTE_STAG;
-	if (mr->scope != qp->pd && mr->scope != qp)
+	if (mr->scope != qp->pd && mr->scope != qp &&
+	    (mr->scope != mr->pd || !iw_xrc_reaches(qp, mr->pd)))
 		return IW_REMOTE_PD;
 	if (!(mr->access & access) || !(qp->access & access))
 		return IW_REMOTE_ACCESS;

@@ -11,6 +11,7 @@
 #include "iwarp/rc_srq.h"
 #include "iwarp/recv.h"
 #include "iwarp/srq.h"
+#include "iwarp/xrc.h"
 #include "util/alloc.h"
 
 static const struct iw_qp_ops *type_ops(enum iw_qp_type type)
@@ -20,6 +21,10 @@ static const struct iw_qp_ops *type_ops(enum iw_qp_type type)
 		return &iw_rc_ops;
 	case IW_QPT_UD:
 		return &iw_ud_ops;
+	case IW_QPT_XRC_SEND:
+		return &iw_xrc_send_ops;
+	case IW_QPT_XRC_RECV:
+		return &iw_xrc_recv_ops;
 	}
 	return NULL;
 }
@@ -43,7 +48,7 @@ static bool attr_ok(const struct iw_qp_attr *a)
 	    a->max_send_sge > IW_MAX_SGE || a->max_inline > IW_MAX_INLINE)
 		return false;
 	if (a->srq)
-		return a->srq->pd == a->pd;
+		return a->srq->pd == a->pd && a->srq->xrcd == a->xrcd;
 	return a->max_recv_wr <= IW_MAX_QP_WR && a->max_recv_sge <= IW_MAX_SGE;
 }
 
@@ -93,6 +98,7 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 	qp->type = attr->type;
 	qp->max_msg = ops->max_msg;
 	qp->wr_opcodes = ops->wr_opcodes;
+	qp->to_srqs = attr->type == IW_QPT_XRC_SEND;
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;
@@ -111,8 +117,16 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **out)
 {
 	const struct iw_qp_ops *ops = type_ops(attr->type);
+	struct iw_qp_attr of_xrcd;
 	struct iw_qp *qp;
 	int err;
+
+	if (attr->type == IW_QPT_XRC_RECV) {
+		if (!attr->xrcd)
+			return -EINVAL;
+		of_xrcd = iw_xrcd_qp_attr(attr);
+		attr = &of_xrcd;
+	}
 
 	if (!ops || !attr_ok(attr) || (attr->num && iw_table_find(&rnic->qps, attr->num)))
 		return -EINVAL;

@@ -100,5 +100,6 @@ static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigne
 /* The operations of a type. */
 extern const struct iw_qp_ops iw_rc_ops;
 extern const struct iw_qp_ops iw_ud_ops;
+extern const struct iw_qp_ops iw_xrc_send_ops, iw_xrc_recv_ops;
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "iwarp/assoc.h"
+#include "iwarp/explain.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/zcopy.h"
@@ -108,22 +109,30 @@ static void rc_set_ord(struct iw_qp *qp, uint32_t ord)
 		rc->reads.ord = ord < rc->reads.ord_max ? ord : rc->reads.ord_max;
 }
 
+/* What the types whose messages go over a session have in common. */
+#define LIFE                                                                                       \
+	.max_msg = IW_MAX_MSG, .alloc = rc_alloc, .free = rc_free, .move = rc_move,                \
+	.disconnect = rc_disconnect, .end_remote_read = rc_end_remote_read, .set_ord = rc_set_ord, \
+	.doorbell = rc_doorbell, .flush_receives = rc_flush_receives,                              \
+	.drop_receives = rc_drop_receives
+
+#define MESSAGES                                                                                   \
+	(1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |             \
+	 1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_SEND_WITH_INV | 1u << IW_WR_RDMA_READ |           \
+	 1u << IW_WR_ATOMIC_CMP_AND_SWP | 1u << IW_WR_ATOMIC_FETCH_AND_ADD)
+
 const struct iw_qp_ops iw_rc_ops = {
-	.wr_opcodes = 1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |
-		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_RDMA_READ |
-		      1u << IW_WR_ATOMIC_CMP_AND_SWP | 1u << IW_WR_ATOMIC_FETCH_AND_ADD |
-		      1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW | 1u << IW_WR_SEND_WITH_INV,
-	.max_msg = IW_MAX_MSG,
-	.alloc = rc_alloc,
-	.free = rc_free,
-	.move = rc_move,
-	.disconnect = rc_disconnect,
-	.end_remote_read = rc_end_remote_read,
-	.set_ord = rc_set_ord,
-	.doorbell = rc_doorbell,
-	.flush_receives = rc_flush_receives,
-	.drop_receives = rc_drop_receives,
+	LIFE,
+	.wr_opcodes = MESSAGES | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
 };
+
+/* The two ends of XRC (iw_xrc.h): the requester, which receives nothing, and the responder. */
+const struct iw_qp_ops iw_xrc_send_ops = {
+	LIFE,
+	.wr_opcodes = MESSAGES | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
+};
+
+const struct iw_qp_ops iw_xrc_recv_ops = { LIFE };
 
 /*
  * A QP that is connected out of band is bound once it has an address of the peer, and to one
@@ -134,7 +143,7 @@ static bool may_bind(const struct iw_rc *rc)
 	const struct iw_qp *qp = &rc->base.qp;
 	enum iw_qp_state state = iw_qp_state(qp);
 
-	if (qp->type != IW_QPT_RC || rc->session)
+	if (qp->type == IW_QPT_UD || rc->session)
 		return false;
 	if (qp->oob)
 		return !rc->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
@@ -157,11 +166,15 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 
 	if (!may_bind(rc))
 		return -EINVAL;
+	if (rc->base.ops != &iw_rc_ops && !s->assoc->srq_numbers) {
+		iw_explain_no_srq_numbers(s, qp);
+		return -EOPNOTSUPP;
+	}
 	if (iw_unplaced_reserve(s->assoc) || iw_reads_reserve(&reads, 1))
 		return -ENOMEM;
 	qp->rnic->read_stags += READ_STAGS_STEP;
 	rc->base.send = (struct iw_sq){ .next = sq_head, .tail = sq_head };
-	rc->tx = (struct iw_rc_tx){ .msn = 1 };
+	rc->tx = (struct iw_rc_tx){ .msn = 1, .to_srqs = qp->to_srqs };
 	rc->rx = (struct iw_rc_rx){
 		.delta = rq_head - 1, /* the receive at the head takes MSN 1 */
 		.deliver_msn = 1,

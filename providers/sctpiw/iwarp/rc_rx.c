@@ -14,6 +14,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/receipt.h"
 #include "iwarp/rc_srq.h"
+#include "iwarp/xrc.h"
 
 /* ---- one receive ---- */
 
@@ -246,7 +247,7 @@ void iw_rc_rx_timeout(struct iw_session *s)
 	if (!iw_rc_rx_late(rc))
 		return;
 	if (s->qp->srq)
-		iw_rc_srq_serve(s->qp->srq);
+		iw_rc_srq_serve(rc->rx.waits_for);
 	else
 		iw_rc_rx_refresh(s);
 	late = rc->session == s ? iw_rc_rx_late(rc) : NULL;
@@ -299,6 +300,7 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	uint32_t index = seg->h.msn + rc->rx.delta;
 	uint32_t head = iw_ring_head(&s->qp->rq);
+	struct iw_srq *srq;
 	struct iw_rx_rec rec = {
 		.control = seg->h.control,
 		.rdmap = seg->h.rdmap,
@@ -313,8 +315,11 @@ int iw_rc_rx_place(struct iw_session *s, const struct iw_segment *seg, struct iw
 	/* Delivered already, or further ahead than DDP-SSNs reach (RFC 5041 7.1). */
 	if (seg->h.msn - rc->rx.deliver_msn >= 0x8000)
 		return iw_fail(f, TERM_DDP_MSN, seg->raw, seg->len);
-	if (s->qp->srq)
-		return iw_rc_srq_place(s, index, &rec, seg->ssn, seg->payload, f);
+	if (s->qp->srq) {
+		srq = iw_xrc_find(s->qp, seg->h.qn);
+		return srq ? iw_rc_srq_place(s, srq, index, &rec, seg, f) :
+			     iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
+	}
 	if (index - head >= rc->rx.unexpected.first - head)
 		return place_unexpected(s, index, seg, &rec, f);
 	return iw_rc_rx_fill(rc, iw_recv_own(index), index, &rec, seg->payload, f);

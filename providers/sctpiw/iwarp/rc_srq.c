@@ -55,6 +55,18 @@ static int complete(struct iw_rc *rc, struct iw_failure *f)
 
 /* ---- receives ---- */
 
+/*
+ * The SRQ of the first message that has no receive. With XRC each message names its own, so that of a
+ * message of which nothing has come yet is not known: then it is the QP's, which has no receives.
+ */
+static struct iw_srq *next_source(const struct iw_rc *rc)
+{
+	const struct iw_unexpected_table *t = &rc->rx.unexpected;
+	struct iw_srq *srq = iw_unexpected_at(t, t->first + rc->rx.taken)->recv.srq;
+
+	return srq ? srq : rc->base.qp.srq;
+}
+
 enum taken {
 	TAKEN_NONE,   /* there is no receive, or not for this QP */
 	TAKEN_EMPTY,  /* by a message of which nothing has come yet */
@@ -74,7 +86,7 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 	struct iw_unexpected kept = *m;
 	int err;
 
-	if (!iw_recv_take(rc->base.qp.srq, rc->rx.taken, &m->recv))
+	if (!iw_recv_take(next_source(rc), rc->rx.taken, &m->recv))
 		return TAKEN_NONE;
 	rc->rx.taken++;
 	if (!kept.first)
@@ -93,6 +105,28 @@ static enum taken take(struct iw_rc *rc, uint16_t *ssn, struct iw_failure *f)
 
 enum given { GIVEN, GIVEN_NONE, GIVEN_SESSION_ENDED };
 
+static void wait_for(struct iw_rc *rc, struct iw_srq *srq)
+{
+	rc->rx.waits_for = srq;
+	list_add_tail(iw_srq_waiting(srq), &rc->rx.waiting);
+	iw_srq_await(srq, true);
+}
+
+/* A QP that waits is in the list of the SRQ that its first message without a receive is for. */
+static void follow(struct iw_rc *rc)
+{
+	struct iw_srq *srq;
+
+	if (!list_linked(&rc->rx.waiting))
+		return;
+	srq = next_source(rc);
+	if (srq == rc->rx.waits_for)
+		return;
+	list_del(&rc->rx.waiting);
+	wait_for(rc, srq);
+	iw_srq_serve_later(srq);
+}
+
 /*
  * Gives the session's QP one more receive, and draws the conclusions: here alone the session may
  * end.
@@ -107,6 +141,7 @@ static enum given give(struct iw_session *s)
 	case TAKEN_NONE:
 		return GIVEN_NONE;
 	case TAKEN_EMPTY:
+		follow(rc);
 		iw_receipt_update(s); /* those behind it wait, but not this one */
 		return GIVEN;
 	case TAKEN_FAILED:
@@ -117,6 +152,7 @@ static enum given give(struct iw_session *s)
 	case TAKEN_FILLED:
 		break;
 	}
+	follow(rc);
 	iw_rc_rx_update_timer(s, true);
 	iw_receipt_update(s);
 	iw_session_wake(s); /* responses that had to wait for an unexpected Send */
@@ -142,18 +178,19 @@ static enum given await(struct iw_session *s, uint32_t index)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
-	if (!list_linked(&rc->rx.waiting))
-		list_add_tail(iw_srq_waiting(s->qp->srq), &rc->rx.waiting);
-	iw_srq_await(s->qp->srq, true);
+	follow(rc);
+	if (list_linked(&rc->rx.waiting))
+		iw_srq_await(rc->rx.waits_for, true);
+	else
+		wait_for(rc, next_source(rc));
 	return obtain(s, index);
 }
 
-int iw_rc_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
-		    const uint8_t *payload, struct iw_failure *f)
+int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
+		    const struct iw_rx_rec *rec, const struct iw_segment *seg, struct iw_failure *f)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_unexpected_table *t = &rc->rx.unexpected;
-	struct iw_srq *srq = s->qp->srq;
 	struct iw_unexpected *m;
 	enum given given;
 
@@ -166,16 +203,21 @@ int iw_rc_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec
 		return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
 	if (!iw_unexpected_entry(t, index))
 		return iw_fail_local(f, IW_FAULT_NONE, 0, 0);
+	m = iw_unexpected_at(t, index);
+	if (!m->recv.srq)
+		m->recv.srq = srq;
+	else if (m->recv.srq != srq)
+		return iw_fail(f, TERM_DDP_QN, seg->raw, seg->len);
 	given = obtain(s, index);
 	if (given == GIVEN_NONE)
 		given = await(s, index);
 	if (given == GIVEN_SESSION_ENDED)
 		return iw_fail_illegal(f);
 	if (given == GIVEN_NONE)
-		return iw_rc_rx_keep(s, index, rec, ssn, payload, f);
+		return iw_rc_rx_keep(s, index, rec, seg->ssn, seg->payload, f);
 	m = iw_unexpected_at(t, index);
 	m->begun = true;
-	return iw_rc_rx_fill(rc, m->recv, index, rec, payload, f);
+	return iw_rc_rx_fill(rc, m->recv, index, rec, seg->payload, f);
 }
 
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
@@ -197,7 +239,7 @@ int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_r
 		iw_rc_rx_start_timer(s);
 	else if (list_linked(&rc->rx.waiting))
 		iw_rc_srq_serve(
-			s->qp->srq); /* the QP has fewer receives now, so it may take more */
+			rc->rx.waits_for); /* the QP has fewer receives now, so it may take more */
 	else if (t->size > TABLE_KEEP && !rc->rx.taken)
 		iw_unexpected_clear(t);
 	return 0;
@@ -272,8 +314,10 @@ void iw_rc_srq_return(struct iw_rc *rc)
 	while (rc->rx.taken) {
 		struct iw_recv r = iw_unexpected_at(t, t->first + --rc->rx.taken)->recv;
 
-		if (r.at)
+		if (r.at) {
 			iw_recv_return(r);
+			iw_srq_serve_later(r.srq);
+		}
 	}
 	iw_unexpected_clear(t);
 	iw_srq_serve_later(rc->base.qp.srq);

@@ -5,9 +5,10 @@
 
 #include "iwarp/rc_rx.h"
 
-/* Places a segment of the message with this index. */
-int iw_rc_srq_place(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec, uint16_t ssn,
-		    const uint8_t *payload, struct iw_failure *f);
+/* Places a segment, of which rec is made, of the message with this index, which is for this SRQ. */
+int iw_rc_srq_place(struct iw_session *s, struct iw_srq *srq, uint32_t index,
+		    const struct iw_rx_rec *rec, const struct iw_segment *seg,
+		    struct iw_failure *f);
 /* The message with this index is delivered; rec: of its last segment. */
 int iw_rc_srq_deliver(struct iw_session *s, uint32_t index, const struct iw_rx_rec *rec,
 		      struct iw_failure *f);

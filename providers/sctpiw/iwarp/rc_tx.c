@@ -10,6 +10,7 @@
 #include "iwarp/iw_wr.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc.h"
+#include "iwarp/xrc.h"
 #include "iwarp/zcopy.h"
 #include "util/trace.h"
 
@@ -218,8 +219,11 @@ static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_
 	else
 		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), word,
 				 RDMAP_QN_SEND, wqe->msn, sq->offset);
-	if (!tagged)
+	if (!tagged) {
 		take_window(s, n);
+		if (rc->tx.to_srqs)
+			iw_xrc_name_srq(wqe, buf + SESSION_SSN_LEN);
+	}
 	sq->offset += n;
 	if (n != rest)
 		return header + n;
@@ -239,6 +243,8 @@ static size_t pull_immediate(struct iw_session *s, struct iw_send_wqe *wqe, uint
 	    !window_lets(s, RDMAP_IMMEDIATE_LEN))
 		return 0;
 	iw_imm_put(wqe, buf + SESSION_SSN_LEN);
+	if (rc->tx.to_srqs)
+		iw_xrc_name_srq(wqe, buf + SESSION_SSN_LEN);
 	take_window(s, RDMAP_IMMEDIATE_LEN);
 	finish_sent(rc, wqe);
 	return SESSION_SSN_LEN + DDP_UNTAGGED_LEN + RDMAP_IMMEDIATE_LEN;
@@ -489,7 +495,8 @@ static bool is_about(const struct iw_send_wqe *wqe, const struct ddp_header *h)
 		return info->kind == IW_WR_KIND_WRITE && rdmap_opcode(h->rdmap) == RDMAP_WRITE &&
 		       h->stag == wqe->rkey &&
 		       h->to - wqe->remote_to < (uint64_t)wqe->length + !wqe->length;
-	return h->qn == RDMAP_QN_SEND && info->on_queue_0 && wqe->msn == h->msn;
+	return (h->qn == RDMAP_QN_SEND || rdmap_qn_is_srq(h->qn)) && info->on_queue_0 &&
+	       wqe->msn == h->msn;
 }
 
 uint32_t iw_rc_tx_status(uint16_t error)

@@ -20,6 +20,7 @@ struct term_message;
 
 struct iw_rc_tx {
 	uint32_t msn; /* of the next message on QN 0 */
+	bool to_srqs; /* XRC: its messages name an SRQ of the peer in the place of QN 0 */
 	bool imm_due; /* the Write of the current WQE is out, its Immediate Data comes next */
 	/* The current WQE is at fault, with this status, once all before it are complete; 0: not. */
 	uint32_t fault;

@@ -57,14 +57,19 @@ uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, cons
 
 bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited)
 {
+	struct iw_cq *cq = qp->recv_cq;
+
 	cqe->wr_id = iw_recv_wqe(qp, r)->wr_id;
 	cqe->qp_num = qp->num;
 	/* First the slot, then the entry that tells the application that it may post again. */
-	if (r.srq)
+	if (r.srq) {
+		if (r.srq->cq)
+			cq = r.srq->cq;
 		iw_srq_give_back(r.srq, r.at);
-	else
+	} else {
 		iw_ring_release(&qp->rq, r.at + 1);
-	return iw_cq_push(qp->recv_cq, cqe, solicited);
+	}
+	return iw_cq_push(cq, cqe, solicited);
 }
 
 void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const struct iw_failure *f)

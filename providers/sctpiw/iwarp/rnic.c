@@ -51,6 +51,7 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	iw_rnic_reap(rnic);
 	iw_table_fini(&rnic->qps);
 	iw_table_fini(&rnic->mrs);
+	iw_table_fini(&rnic->xrc_srqs);
 	free(rnic->null_memory);
 	timerq_fini(&rnic->shard.timers);
 	timerq_fini(&rnic->shard.cq_timers);

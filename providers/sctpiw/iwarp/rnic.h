@@ -52,6 +52,8 @@ struct iw_rnic {
 
 	struct iw_table qps; /* struct iw_qp, by number */
 	uint32_t next_qp_num;
+	struct iw_table xrc_srqs; /* struct iw_srq, by number */
+	uint16_t next_srq_num;
 	unsigned int pds, cqs, srqs; /* that exist */
 	/* What iw_inspect.h walks through: iw_qp_base.all, iw_cq_full.all, iw_mr.all. */
 	struct list_node all_qps, all_cqs, all_mrs;

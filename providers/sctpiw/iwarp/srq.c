@@ -6,6 +6,7 @@
 
 #include "iwarp/mr.h"
 #include "iwarp/srq.h"
+#include "iwarp/xrc.h"
 #include "util/alloc.h"
 
 static struct iw_srq_full *full_of(struct iw_srq *srq)
@@ -86,6 +87,7 @@ int iw_srq_new(struct iw_pd *pd, uint32_t max_wr, uint32_t max_sge, void *ctx, s
 	iw_event_init(&full->event, IW_OWNER_SRQ);
 	list_init(&full->waiting);
 	list_init(&full->due);
+	list_init(&full->of_xrcd);
 	pd->refs++;
 	pd->rnic->srqs++;
 	*out = srq;
@@ -96,6 +98,8 @@ int iw_srq_free(struct iw_srq *srq)
 {
 	if (srq->refs)
 		return -EBUSY;
+	if (srq->num)
+		iw_xrc_srq_leave(srq);
 	iw_event_clear(&full_of(srq)->event);
 	list_del(&full_of(srq)->due);
 	srq->pd->refs--;

@@ -13,6 +13,7 @@ struct iw_srq_full {
 	struct iw_event_node event;
 	struct list_node waiting; /* iw_rc_rx.waiting: QPs with Sends that wait for a receive */
 	struct list_node due;	  /* iw_rnic.srqs_due: see iw_srq_serve_later() */
+	struct list_node of_xrcd; /* iw_xrcd.srqs, if it is an XRC SRQ */
 };
 
 /*

@@ -28,8 +28,9 @@ struct iw_unexpected_segment {
  */
 struct iw_unexpected {
 	struct iw_unexpected_segment *first, *last; /* in the order of arrival */
-	struct iw_recv recv; /* with an SRQ: the receive; .at is 0: it has none */
-	bool begun;	     /* some of it is in the receive */
+	/* With an SRQ: the receive; .at is 0: it has none, and .srq is NULL until a segment has come. */
+	struct iw_recv recv;
+	bool begun; /* some of it is in the receive */
 	bool delivered;
 	struct iw_rx_rec rec; /* of the segment that was delivered last; control 0: none was */
 };

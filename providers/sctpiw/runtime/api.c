@@ -168,7 +168,8 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 		connected = false;
 		break;
 	case CM_PS_IB:
-		connected = qp_type == CM_QPT_RC;
+		connected = qp_type == CM_QPT_RC || qp_type == CM_QPT_XRC_SEND ||
+			    qp_type == CM_QPT_XRC_RECV;
 		break;
 	default:
 		return -EINVAL;

@@ -12,6 +12,7 @@ void sctp_receipts_agree(struct sctp_assoc *a, const struct wire_sctp_receipts *
 
 	a->receipts = (struct sctp_receipts){
 		.agreed.version = ours < peer->version ? ours : peer->version,
+		.agreed.srq_numbers = a->s->config.receipts.srq_numbers && peer->srq_numbers,
 		.agreed.window = peer->window,
 		.placed = a->out.cum,
 	};
@@ -182,4 +183,9 @@ bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window)
 {
 	*window = a->receipts.agreed.window;
 	return a->receipts.agreed.version;
+}
+
+bool sctp_assoc_has_srq_numbers(const struct sctp_assoc *a)
+{
+	return a->receipts.agreed.version && a->receipts.agreed.srq_numbers;
 }

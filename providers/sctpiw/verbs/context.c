@@ -24,6 +24,7 @@
 #include "verbs/qp_modify.h"
 #include "verbs/query.h"
 #include "verbs/srq.h"
+#include "verbs/xrc.h"
 
 uint32_t sctpiw_generation;
 
@@ -131,16 +132,19 @@ static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, st
 	while (!list_empty(&ctx->qps)) {
 		struct sctpiw_qp *qp = list_entry(ctx->qps.next, struct sctpiw_qp, node);
 
-		sctpiw_qp_free_iw(qp);
-		list_add(qps, &qp->node);
+		list_del(&qp->node);
+		if (sctpiw_qp_end(qp))
+			list_add(qps, &qp->node);
 	}
+	while ((node = list_pop(&ctx->srqs))) {
+		sctpiw_srq_free_iw(list_entry(node, struct sctpiw_srq, node));
+		list_add(srqs, node);
+	}
+	while ((node = list_pop(&ctx->xrcds)))
+		sctpiw_xrcd_release(list_entry(node, struct sctpiw_xrcd, node));
 	while ((node = list_pop(&ctx->cqs))) {
 		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
 		list_add(cqs, node);
-	}
-	while ((node = list_pop(&ctx->srqs))) {
-		iw_srq_free(list_entry(node, struct sctpiw_srq, node)->iw);
-		list_add(srqs, node);
 	}
 }
 
@@ -268,6 +272,7 @@ SETS_ERRNO(detach_mcast, (struct ibv_qp * qp, const union ibv_gid *gid, uint16_t
 	   (qp, gid, lid))
 SETS_ERRNO(bind_mw, (struct ibv_qp * qp, struct ibv_mw *mw, struct ibv_mw_bind *bind),
 	   (qp, mw, bind))
+SETS_ERRNO(close_xrcd, (struct ibv_xrcd * xrcd), (xrcd))
 SETS_ERRNO(dealloc_mw, (struct ibv_mw * mw), (mw))
 SETS_ERRNO(dealloc_pd, (struct ibv_pd * pd), (pd))
 SETS_ERRNO(dealloc_td, (struct ibv_td * td), (td))
@@ -302,12 +307,14 @@ static const struct verbs_context_ops context_ops = {
 	.alloc_td = sctpiw_alloc_td,
 	.attach_mcast = attach_mcast,
 	.bind_mw = bind_mw,
+	.close_xrcd = close_xrcd,
 	.create_ah = sctpiw_create_ah,
 	.create_cq = sctpiw_create_cq,
 	.create_cq_ex = sctpiw_create_cq_ex,
 	.create_qp = sctpiw_create_qp,
 	.create_qp_ex = sctpiw_create_qp_ex,
 	.create_srq = sctpiw_create_srq,
+	.create_srq_ex = sctpiw_create_srq_ex,
 	.dealloc_mw = dealloc_mw,
 	.dealloc_pd = dealloc_pd,
 	.dealloc_td = dealloc_td,
@@ -319,9 +326,12 @@ static const struct verbs_context_ops context_ops = {
 	.destroy_srq = destroy_srq,
 	.free_context = free_context,
 	.free_dm = free_dm,
+	.get_srq_num = sctpiw_get_srq_num,
 	.modify_cq = modify_cq,
 	.modify_qp = modify_qp,
 	.modify_srq = modify_srq,
+	.open_qp = sctpiw_open_qp,
+	.open_xrcd = sctpiw_open_xrcd,
 	.poll_cq = sctpiw_poll_cq,
 	.post_recv = sctpiw_post_recv,
 	.post_send = sctpiw_post_send,
@@ -368,6 +378,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->cqs);
 	list_init(&ctx->srqs);
 	list_init(&ctx->qps);
+	list_init(&ctx->xrcds);
 	ctx->vctx.context.num_comp_vectors = rnic_processors();
 
 	err = EPROTONOSUPPORT;

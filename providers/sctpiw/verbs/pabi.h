@@ -110,7 +110,7 @@ struct verbs_context_ops {
 	PABI_DEFAULT(attach_counters_point_flow);
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
-	PABI_DEFAULT(close_xrcd);
+	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	PABI_DEFAULT(cq_event);
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 	PABI_DEFAULT(create_counters);
@@ -125,7 +125,8 @@ struct verbs_context_ops {
 				       struct ibv_qp_init_attr_ex *attr);
 	PABI_DEFAULT(create_rwq_ind_table);
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
-	PABI_DEFAULT(create_srq_ex);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *attr);
 	PABI_DEFAULT(create_wq);
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -143,7 +144,7 @@ struct verbs_context_ops {
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
-	PABI_DEFAULT(get_srq_num);
+	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	PABI_DEFAULT(import_dm);
 	PABI_DEFAULT(import_mr);
 	PABI_DEFAULT(import_pd);
@@ -153,8 +154,8 @@ struct verbs_context_ops {
 	PABI_DEFAULT(modify_qp_rate_limit);
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask);
 	PABI_DEFAULT(modify_wq);
-	PABI_DEFAULT(open_qp);
-	PABI_DEFAULT(open_xrcd);
+	struct ibv_qp *(*open_qp)(struct ibv_context *context, struct ibv_qp_open_attr *attr);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context, struct ibv_xrcd_init_attr *attr);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);

@@ -149,6 +149,8 @@ int sctpiw_begin_send(struct iw_qp *iw, uint32_t ahead, const struct ibv_send_wr
 	default:
 		break;
 	}
+	if (iw->to_srqs && iw_wr_info(wr->opcode)->on_queue_0)
+		wqe->srq_num = sctpiw_srq_num(wr->qp_type.xrc.remote_srqn);
 	*slot = wqe;
 	return 0;
 }

@@ -34,6 +34,12 @@ static inline void sctpiw_copy_sges(struct iw_sge *to, const struct ibv_sge *sge
 	}
 }
 
+/* A number that no SRQ has stays one in the 16 bits that numbers have here. */
+static inline uint16_t sctpiw_srq_num(uint32_t remote_srqn)
+{
+	return remote_srqn <= UINT16_MAX ? (uint16_t)remote_srqn : 0;
+}
+
 /*
  * Judges a work request with total bytes of data, and fills a slot of the send queue: the one
  * behind `ahead` slots that are filled, but not published yet. What is left for the caller is the

@@ -14,6 +14,7 @@
 #include "verbs/query.h"
 #include "verbs/srq.h"
 #include "verbs/wr.h"
+#include "verbs/xrc.h"
 
 _Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
 
@@ -21,6 +22,8 @@ static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
+	case IBV_QPT_XRC_RECV:
 		return 0;
 	case IBV_QPT_UD:
 		if (ctx->shard->conn.transport->watch)
@@ -29,8 +32,6 @@ static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 		return EOPNOTSUPP;
 	case IBV_QPT_UC:
 	case IBV_QPT_RAW_PACKET:
-	case IBV_QPT_XRC_SEND:
-	case IBV_QPT_XRC_RECV:
 	case IBV_QPT_DRIVER:
 		return EOPNOTSUPP;
 	default:
@@ -38,7 +39,13 @@ static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 	}
 }
 
-static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_attr *attr)
+static bool is_own_cq(const struct sctpiw_context *ctx, const struct ibv_cq *cq)
+{
+	return cq && cq->context == &ctx->vctx.context;
+}
+
+static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_attr *attr,
+			   const struct sctpiw_xrcd *xrcd)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
 	int err;
@@ -48,14 +55,26 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	err = check_type(ctx, attr->qp_type);
 	if (err)
 		return err;
-	if (!attr->send_cq || !attr->recv_cq || attr->send_cq->context != &ctx->vctx.context ||
-	    attr->recv_cq->context != &ctx->vctx.context)
+	if (attr->qp_type == IBV_QPT_XRC_RECV) /* it has no queues */
+		return xrcd ? 0 : EINVAL;
+	if (!is_own_cq(ctx, attr->send_cq))
+		return EINVAL;
+	/* What is asked of the receive queue of an XRC_SEND does not matter: it has none. */
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
+		return attr->srq || !cap->max_send_wr || cap->max_send_wr > IW_MAX_QP_WR ||
+				       cap->max_send_sge > IW_MAX_SGE ||
+				       cap->max_inline_data > IW_MAX_INLINE ?
+			       EINVAL :
+			       0;
+	if (!is_own_cq(ctx, attr->recv_cq))
 		return EINVAL;
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
 	if (attr->srq) /* then it does not matter what is asked of the receive queue */
-		return attr->srq->context == &ctx->vctx.context ? 0 : EINVAL;
+		return attr->srq->context == &ctx->vctx.context && !to_srq(attr->srq)->xrcd ?
+			       0 :
+			       EINVAL;
 	if (cap->max_recv_wr > IW_MAX_QP_WR || cap->max_recv_sge > IW_MAX_SGE)
 		return EINVAL;
 	/* One of the two queues may be empty; a QP without any is of no use. */
@@ -64,25 +83,52 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	return 0;
 }
 
+/* The QP holds its domain, or its PD. */
+static void hold(struct sctpiw_qp *qp, struct sctpiw_pd *pd)
+{
+	if (pd) {
+		sctpiw_pd_hold(pd);
+		return;
+	}
+	qp->domain = qp->xrcd->domain;
+	sctpiw_xrcd_hold(qp->xrcd);
+	sctpiw_xrc_domain_hold(qp->domain);
+}
+
+/* What the RNIC is told of a QP that is not an XRC_RECV. */
+static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_init_attr *attr)
+{
+	bool receives = attr->qp_type != IBV_QPT_XRC_SEND;
+
+	return (struct iw_qp_attr){
+		.type = !receives		    ? IW_QPT_XRC_SEND :
+			attr->qp_type == IBV_QPT_UD ? IW_QPT_UD :
+						      IW_QPT_RC,
+		.pd = pd->iw,
+		.send_cq = to_cq(attr->send_cq)->iw,
+		.recv_cq = to_cq(receives ? attr->recv_cq : attr->send_cq)->iw,
+		.srq = attr->srq ? to_srq(attr->srq)->iw : NULL,
+		.max_send_wr = attr->cap.max_send_wr,
+		.max_recv_wr = receives ? attr->cap.max_recv_wr : 0,
+		.max_send_sge = attr->cap.max_send_sge,
+		.max_recv_sge = receives ? attr->cap.max_recv_sge : 0,
+		.max_inline = attr->cap.max_inline_data,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+}
+
+/* pd or qp->xrcd is not NULL. */
 static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_qp *qp,
 		     const struct ibv_qp_init_attr *attr)
 {
-	struct iw_qp_attr iw_attr = {
-		.type = attr->qp_type == IBV_QPT_UD ? IW_QPT_UD : IW_QPT_RC,
-		.pd = pd->iw,
-		.send_cq = to_cq(attr->send_cq)->iw,
-		.recv_cq = to_cq(attr->recv_cq)->iw,
-		.srq = attr->srq ? to_srq(attr->srq)->iw : NULL,
-		.max_send_wr = attr->cap.max_send_wr,
-		.max_recv_wr = attr->cap.max_recv_wr,
-		.max_send_sge = attr->cap.max_send_sge,
-		.max_recv_sge = attr->cap.max_recv_sge,
-		.max_inline = attr->cap.max_inline_data,
-		.sq_sig_all = attr->sq_sig_all,
-		.ctx = &qp->obj,
-	};
+	struct iw_qp_attr iw_attr = { .type = IW_QPT_XRC_RECV };
 	int err;
 
+	if (pd)
+		iw_attr = iw_attr_of(pd, attr);
+	else
+		iw_attr.xrcd = qp->xrcd->domain->iw;
+	iw_attr.ctx = &qp->obj;
 	shard_lock(ctx->shard);
 	err = qp_num_get(&ctx->shard->conn, &iw_attr.num);
 	if (!err) {
@@ -91,7 +137,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}
 	if (!err) {
-		sctpiw_pd_hold(pd);
+		hold(qp, pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}
 	shard_unlock(ctx->shard);
@@ -102,40 +148,28 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv_qp_init_attr *attr,
 			uint32_t qp_num)
 {
-	ibqp->context = pd->context;
 	ibqp->qp_context = attr->qp_context;
-	ibqp->pd = pd;
-	ibqp->send_cq = attr->send_cq;
-	ibqp->recv_cq = attr->recv_cq;
-	ibqp->srq = attr->srq;
+	if (attr->qp_type != IBV_QPT_XRC_RECV) {
+		ibqp->pd = pd;
+		ibqp->send_cq = attr->send_cq;
+	}
+	if (attr->qp_type != IBV_QPT_XRC_RECV && attr->qp_type != IBV_QPT_XRC_SEND) {
+		ibqp->recv_cq = attr->recv_cq;
+		ibqp->srq = attr->srq;
+	}
 	ibqp->handle = sctpiw_new_handle();
 	ibqp->qp_num = qp_num;
 	ibqp->state = IBV_QPS_RESET;
 	ibqp->qp_type = attr->qp_type;
 }
 
-/*
- * send_ops: the operations that ibv_wr_* is to have (IBV_QP_EX_WITH_*), or NULL for a QP without
- * ibv_wr_*.
- */
-static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
-				const uint64_t *send_ops)
+struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_threaded)
 {
-	struct sctpiw_context *ctx = to_ctx(pd->context);
-	struct sctpiw_qp *qp = NULL;
-	int err;
+	struct sctpiw_qp *qp = calloc(1, sizeof(*qp));
 
-	err = check_init_attr(ctx, attr);
-	if (err)
-		goto fail;
-	err = ENOMEM;
-	qp = calloc(1, sizeof(*qp));
 	if (!qp)
-		goto fail;
-	err = send_ops ? sctpiw_set_send_ops(qp, *send_ops) : 0;
-	if (err)
-		goto fail;
-	qp->single_threaded = to_pd(pd)->td;
+		return NULL;
+	qp->single_threaded = single_threaded;
 	qp->obj.user_handle = (uintptr_t)&qp->vqp.qp;
 	qp->obj.async.chan = sctpiw_async_channel(ctx);
 	qp->shard = ctx->shard;
@@ -144,12 +178,36 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	pthread_spin_init(&qp->rq_lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_mutex_init(&qp->vqp.qp.mutex, NULL);
 	pthread_cond_init(&qp->vqp.qp.cond, NULL);
-	err = new_iw_qp(ctx, to_pd(pd), qp, attr);
-	if (err) {
-		sctpiw_qp_release(qp);
-		errno = err;
-		return NULL;
-	}
+	return qp;
+}
+
+/*
+ * send_ops: the operations that ibv_wr_* is to have (IBV_QP_EX_WITH_*), or NULL for a QP without
+ * ibv_wr_*. An XRC_RECV has xrcd, and no pd.
+ */
+static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
+				struct sctpiw_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+				const uint64_t *send_ops)
+{
+	struct sctpiw_context *ctx = to_ctx(context);
+	struct sctpiw_qp *qp = NULL;
+	int err;
+
+	err = check_init_attr(ctx, attr, xrcd);
+	if (err)
+		goto fail;
+	err = ENOMEM;
+	qp = sctpiw_qp_alloc(ctx, pd && to_pd(pd)->td);
+	if (!qp)
+		goto fail;
+	qp->vqp.qp.context = context;
+	qp->vqp.qp.qp_type = attr->qp_type;
+	qp->xrcd = xrcd;
+	err = send_ops ? sctpiw_set_send_ops(qp, *send_ops) : 0;
+	if (!err)
+		err = new_iw_qp(ctx, pd ? to_pd(pd) : NULL, qp, attr);
+	if (err)
+		goto fail;
 	init_ibv_qp(&qp->vqp.qp, pd, attr, qp->iw->num);
 	if (attr->qp_type == IBV_QPT_UD)
 		qp->iw->max_msg = sctpiw_active_mtu();
@@ -162,14 +220,15 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	attr->cap = qp->cap;
 	return &qp->vqp.qp;
 fail:
-	free(qp);
+	if (qp)
+		sctpiw_qp_release(qp);
 	errno = err;
 	return NULL;
 }
 
 struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	return create_qp(pd, attr, NULL);
+	return create_qp(pd->context, pd, NULL, attr, NULL);
 }
 
 static uint32_t flags_of(const struct ibv_qp_init_attr_ex *attr)
@@ -177,11 +236,11 @@ static uint32_t flags_of(const struct ibv_qp_init_attr_ex *attr)
 	return attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? attr->create_flags : 0;
 }
 
-/* Only a PD, a flag of multicast and operations of ibv_wr_* are taken beyond what ibv_create_qp() takes. */
+/* Only a PD or an XRC domain, a flag of multicast, and operations of ibv_wr_*, are taken beyond what ibv_create_qp() takes. */
 static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
 	const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+			       IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_XRCD;
 
 	if (attr->comp_mask & ~known) {
 		log_debug("create_qp_ex: comp_mask 0x%x has what is not offered", attr->comp_mask);
@@ -194,6 +253,15 @@ static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_i
 	}
 	if (flags_of(attr) && attr->qp_type != IBV_QPT_UD)
 		return EINVAL;
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return attr->comp_mask & IBV_QP_INIT_ATTR_XRCD && attr->xrcd &&
+				       attr->xrcd->context == context ?
+			       0 :
+			       EINVAL;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) {
+		log_debug("create_qp_ex: an XRC domain is for QPs of type XRC_RECV");
+		return EOPNOTSUPP;
+	}
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd || attr->pd->context != context)
 		return EINVAL;
 	return 0;
@@ -202,6 +270,7 @@ static int check_init_attr_ex(struct ibv_context *context, const struct ibv_qp_i
 struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	bool with_ops = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	bool is_recv = attr->qp_type == IBV_QPT_XRC_RECV;
 	int err = check_init_attr_ex(context, attr);
 	struct ibv_qp *qp;
 
@@ -210,8 +279,8 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		return NULL;
 	}
 	/* The two structs begin alike, as libibverbs relies on, too. */
-	qp = create_qp(attr->pd, (struct ibv_qp_init_attr *)attr,
-		       with_ops ? &attr->send_ops_flags : NULL);
+	qp = create_qp(context, is_recv ? NULL : attr->pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
+		       (struct ibv_qp_init_attr *)attr, with_ops ? &attr->send_ops_flags : NULL);
 	if (qp)
 		to_qp(qp)->iw->blocks_own = flags_of(attr) & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 	return qp;
@@ -226,7 +295,7 @@ _Static_assert(offsetof(struct ibv_qp_init_attr_ex, sq_sig_all) ==
 int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		    struct ibv_qp_init_attr *init_attr)
 {
-	struct sctpiw_qp *qp = to_qp(ibqp);
+	struct sctpiw_qp *qp = real_qp(ibqp);
 
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
@@ -290,13 +359,13 @@ int sctpiw_set_ece(struct ibv_qp *ibqp, struct ibv_ece *ece)
 	return 0;
 }
 
-void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
+/* Frees the RNIC's part of a QP, and its number. */
+static void free_iw(struct sctpiw_qp *qp)
 {
 	uint32_t num = qp->iw->num;
 	struct ip_addr group;
 	bool last;
 
-	list_del(&qp->node);
 	while (iw_mcast_detach_any(qp->iw, &group, &last)) {
 		if (last)
 			multicast_detach(&qp->shard->conn, &group);
@@ -305,6 +374,38 @@ void sctpiw_qp_free_iw(struct sctpiw_qp *qp)
 	oob_disconnect(qp->iw);
 	iw_qp_free(qp->iw);
 	qp_num_put(&qp->shard->conn, num);
+	if (qp->domain)
+		sctpiw_xrc_domain_drop(qp->domain);
+}
+
+/* A handle of ibv_open_qp() ends. */
+static void leave_real(struct sctpiw_qp *real)
+{
+	if (--real->opened || !real->gone)
+		return;
+	free_iw(real);
+	sctpiw_qp_release(real);
+}
+
+bool sctpiw_qp_end(struct sctpiw_qp *qp)
+{
+	if (qp->xrcd)
+		sctpiw_xrcd_drop(qp->xrcd);
+	qp->xrcd = NULL;
+	if (qp->real) {
+		leave_real(qp->real);
+		return true;
+	}
+	if (!qp->opened) {
+		free_iw(qp);
+		return true;
+	}
+	/* Nobody reads its events any more. */
+	qp->gone = true;
+	channel_purge(&qp->obj.async);
+	channel_put(qp->obj.async.chan);
+	qp->obj.async.chan = NULL;
+	return false;
 }
 
 /* Takes the completions of a QP in RESET out of a CQ. */
@@ -327,36 +428,55 @@ void sctpiw_qp_release(struct sctpiw_qp *qp)
 	free(qp);
 }
 
+/*
+ * Brings a QP to RESET, where no completion can come any more, and takes those that have come out of its
+ * CQs. That is before its number is freed, so that they are not taken for another QP's. EBUSY: it is attached to
+ * a multicast group, and nothing has changed.
+ */
+static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq)
+{
+	bool attached;
+
+	shard_lock(qp->shard);
+	attached = qp->iw->groups;
+	if (!attached) {
+		iw_qp_modify(qp->iw, IW_QPS_RESET);
+		oob_disconnect(qp->iw);
+	}
+	shard_unlock(qp->shard);
+	if (attached)
+		return EBUSY;
+	if (send_cq)
+		purge(qp, to_cq(send_cq));
+	if (recv_cq && recv_cq != send_cq)
+		purge(qp, to_cq(recv_cq));
+	return 0;
+}
+
 int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
-	struct sctpiw_cq *send_cq = to_cq(ibqp->send_cq), *recv_cq = to_cq(ibqp->recv_cq);
-	int err;
+	uint32_t reported;
+	bool over;
 
-	if (qp->generation == sctpiw_generation) {
-		/*
-		 * In RESET no completion can come any more. The number is freed only once the
-		 * completions are gone, so that they are not taken for another QP's.
-		 */
-		shard_lock(qp->shard);
-		err = qp->iw->groups ? -EBUSY : iw_qp_modify(qp->iw, IW_QPS_RESET);
-		if (!err)
-			oob_disconnect(qp->iw);
-		shard_unlock(qp->shard);
-		if (err)
-			return -err;
-		purge(qp, send_cq);
-		if (recv_cq != send_cq)
-			purge(qp, recv_cq);
-		shard_lock(qp->shard);
-		sctpiw_qp_free_iw(qp);
-		sctpiw_pd_drop(to_pd(ibqp->pd));
-		shard_unlock(qp->shard);
-		sctpiw_wait_for_acks(&ibqp->events_completed, channel_purge(&qp->obj.async),
-				     &ibqp->mutex, &ibqp->cond);
-	} else {
-		sctpiw_pd_drop_inherited(to_pd(ibqp->pd));
+	if (qp->generation != sctpiw_generation) {
+		if (ibqp->pd)
+			sctpiw_pd_drop_inherited(to_pd(ibqp->pd));
+		sctpiw_qp_release(qp);
+		return 0;
 	}
+	if (ibqp->qp_type != IBV_QPT_XRC_RECV && empty(qp, ibqp->send_cq, ibqp->recv_cq))
+		return EBUSY;
+	shard_lock(qp->shard);
+	list_del(&qp->node);
+	over = sctpiw_qp_end(qp);
+	if (ibqp->pd)
+		sctpiw_pd_drop(to_pd(ibqp->pd));
+	shard_unlock(qp->shard);
+	if (!over)
+		return 0;
+	reported = channel_purge(&qp->obj.async);
+	sctpiw_wait_for_acks(&ibqp->events_completed, reported, &ibqp->mutex, &ibqp->cond);
 	sctpiw_qp_release(qp);
 	return 0;
 }

@@ -14,6 +14,9 @@
 #include "util/list.h"
 #include "verbs/pabi.h"
 
+struct sctpiw_context;
+struct sctpiw_xrc_domain;
+struct sctpiw_xrcd;
 struct shard;
 struct iw_qp;
 
@@ -42,11 +45,23 @@ struct sctpiw_qp {
 	struct ibv_qp_attr attr;	     /* what modify_qp has set; shard lock */
 	struct ibv_qp_cap cap;		     /* what was granted; never changes */
 	struct sctpiw_batch batch;
+	struct sctpiw_xrcd
+		*xrcd; /* XRC_RECV: the handle that it was made by; NULL once it is closed */
+	struct sctpiw_xrc_domain *domain; /* the same: what it holds; of the QP itself only */
+	struct sctpiw_qp *real; /* of a handle that ibv_open_qp() has made: the QP; else NULL */
+	uint32_t opened;	/* such handles; shard lock */
+	bool gone;		/* the application has destroyed it, and such handles are left */
 };
 
 static inline struct sctpiw_qp *to_qp(struct ibv_qp *qp)
 {
 	return list_entry(qp, struct sctpiw_qp, vqp.qp);
+}
+
+/* The QP that a handle stands for: its own, but for one of ibv_open_qp(). */
+static inline struct sctpiw_qp *real_qp(struct ibv_qp *qp)
+{
+	return to_qp(qp)->real ? to_qp(qp)->real : to_qp(qp);
 }
 
 static inline void sctpiw_sq_lock(struct sctpiw_qp *qp)
@@ -73,8 +88,11 @@ static inline void sctpiw_rq_unlock(struct sctpiw_qp *qp)
 		pthread_spin_unlock(&qp->rq_lock);
 }
 
+/* A handle with nothing behind it yet. single_threaded: as in the struct. NULL: out of memory. */
+struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_threaded);
+
 /*
- * Writes into attr->cap what was granted. EOPNOTSUPP for another type than RC; EINVAL for numbers
+ * Writes into attr->cap what was granted. EOPNOTSUPP for a type that is not offered; EINVAL for numbers
  * beyond the device's limits, or objects of another device; ENOMEM; EIO; or what qp_num_get() says.
  */
 struct ibv_qp *sctpiw_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -108,10 +126,11 @@ int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 
 /*
- * Frees the RNIC's part of a QP, with its number, and takes it off the context's list. Needs the
- * shard lock.
+ * The application destroys a QP that is on no list. false: handles of ibv_open_qp() are left, so it
+ * lives on until the last of them ends. Else the RNIC's part is free, and its number, and the caller
+ * frees the rest. Needs the shard lock.
  */
-void sctpiw_qp_free_iw(struct sctpiw_qp *qp);
+bool sctpiw_qp_end(struct sctpiw_qp *qp);
 
 /* Frees a QP of which the RNIC's part is gone, without waiting for events. */
 void sctpiw_qp_release(struct sctpiw_qp *qp);

@@ -209,6 +209,22 @@ int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, 
 	return values_are_valid(attr, mask) ? 0 : EINVAL;
 }
 
+int sctpiw_fill_xrc_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr, int mask)
+{
+	const struct ibv_qp_attr filled = { .rnr_retry = 7 };
+	int missing = 0;
+
+	if (!(mask & IBV_QP_STATE))
+		return mask;
+	if (type == IBV_QPT_XRC_SEND && attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
+		missing = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	if (type == IBV_QPT_XRC_RECV && attr->qp_state == IBV_QPS_RTS && mask & IBV_QP_SQ_PSN)
+		missing = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	missing &= ~mask;
+	sctpiw_merge_qp_attr(attr, &filled, missing);
+	return mask | missing;
+}
+
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)

@@ -22,6 +22,12 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personal
 /* The same for a UD QP, whose masks are InfiniBand's however it is moved. */
 int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask);
 
+/*
+ * An end of XRC that sends nothing, or receives nothing, need not name the attributes of that: fills in
+ * those that are missing, and returns the mask with them.
+ */
+int sctpiw_fill_xrc_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr, int mask);
+
 /* Whether it is the mask with which the connection manager brings a QP to INIT and to RTR. */
 bool sctpiw_is_cm_mask(int mask);
 

@@ -186,9 +186,15 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 
 int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
-	struct sctpiw_qp *qp = to_qp(ibqp);
+	struct sctpiw_qp *qp = real_qp(ibqp);
+	struct ibv_qp_attr filled;
 	int err;
 
+	if (ibqp->qp_type != IBV_QPT_RC) {
+		filled = *attr;
+		attr_mask = sctpiw_fill_xrc_attr(ibqp->qp_type, &filled, attr_mask);
+		attr = &filled;
+	}
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	shard_lock(qp->shard);

@@ -6,14 +6,40 @@
 #include <string.h>
 
 #include "iwarp/iw_srq.h"
+#include "iwarp/iw_xrc.h"
 #include "log/log.h"
 #include "verbs/context.h"
+#include "verbs/cq.h"
 #include "verbs/domain.h"
+#include "verbs/xrc.h"
 
 _Static_assert((int)OBJECT_ASYNC_SRQ_LIMIT_REACHED == IBV_EVENT_SRQ_LIMIT_REACHED, "");
 _Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_REACHED, "");
 
-struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr *attr)
+/* xrcd and cq: of an XRC SRQ; else NULL. */
+static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_srq *srq,
+		      const struct ibv_srq_attr *attr, struct ibv_cq *cq)
+{
+	int err;
+
+	shard_lock(ctx->shard);
+	if (srq->xrcd)
+		err = iw_xrc_srq_new(srq->xrcd->domain->iw, pd->iw, to_cq(cq)->iw, attr->max_wr,
+				     attr->max_sge, &srq->obj, &srq->iw);
+	else
+		err = iw_srq_new(pd->iw, attr->max_wr, attr->max_sge, &srq->obj, &srq->iw);
+	if (!err) {
+		sctpiw_pd_hold(pd);
+		if (srq->xrcd)
+			sctpiw_xrcd_hold(srq->xrcd);
+		list_add_tail(&ctx->srqs, &srq->node);
+	}
+	shard_unlock(ctx->shard);
+	return err;
+}
+
+static struct ibv_srq *create_srq(struct ibv_pd *ibpd, struct ibv_srq_attr *attr,
+				  struct sctpiw_xrcd *xrcd, struct ibv_cq *cq)
 {
 	struct sctpiw_context *ctx = to_ctx(ibpd->context);
 	struct sctpiw_pd *pd = to_pd(ibpd);
@@ -32,29 +58,86 @@ struct ibv_srq *sctpiw_create_srq(struct ibv_pd *ibpd, struct ibv_srq_init_attr 
 	srq->shard = ctx->shard;
 	srq->generation = ctx->generation;
 	srq->single_threaded = pd->td;
+	srq->xrcd = xrcd;
 	sctpiw_lock_init(&srq->lock);
-
-	shard_lock(ctx->shard);
-	err = iw_srq_new(pd->iw, attr->attr.max_wr, attr->attr.max_sge, &srq->obj, &srq->iw);
-	if (!err) {
-		sctpiw_pd_hold(pd);
-		list_add_tail(&ctx->srqs, &srq->node);
-	}
-	shard_unlock(ctx->shard);
+	err = new_iw_srq(ctx, pd, srq, attr, cq);
 	if (err) {
-		log_debug("create_srq: max_wr %u, max_sge %u: %s", attr->attr.max_wr,
-			  attr->attr.max_sge, strerror(-err));
+		log_debug("create_srq: max_wr %u, max_sge %u: %s", attr->max_wr, attr->max_sge,
+			  strerror(-err));
 		sctpiw_srq_release(srq);
 		errno = -err;
 		return NULL;
 	}
 	srq->ibv.handle = sctpiw_new_handle();
-	attr->attr.max_wr = srq->iw->max_wr;
-	attr->attr.max_sge = srq->iw->max_sge;
+	attr->max_wr = srq->iw->max_wr;
+	attr->max_sge = srq->iw->max_sge;
 	return &srq->ibv;
 fail:
 	errno = err;
 	return NULL;
+}
+
+struct ibv_srq *sctpiw_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+	return create_srq(pd, &attr->attr, NULL, NULL);
+}
+
+static int check_srq_attr_ex(const struct ibv_context *context,
+			     const struct ibv_srq_init_attr_ex *attr)
+{
+	const uint32_t known = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			       IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+
+	if (attr->comp_mask & ~known ||
+	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC &&
+	     attr->srq_type != IBV_SRQT_XRC))
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attr->pd || attr->pd->context != context)
+		return EINVAL;
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) || attr->srq_type == IBV_SRQT_BASIC)
+		return 0;
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) || !attr->xrcd ||
+	    attr->xrcd->context != context || !(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) ||
+	    !attr->cq || attr->cq->context != context)
+		return EINVAL;
+	return 0;
+}
+
+struct ibv_srq *sctpiw_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+{
+	bool xrc = attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type == IBV_SRQT_XRC;
+	int err = check_srq_attr_ex(context, attr);
+	struct ibv_srq *srq;
+
+	if (err) {
+		log_debug("create_srq_ex: comp_mask 0x%x, type %u: %s", attr->comp_mask,
+			  attr->srq_type, strerror(err));
+		errno = err;
+		return NULL;
+	}
+	srq = create_srq(attr->pd, &attr->attr, xrc ? to_xrcd(attr->xrcd) : NULL,
+			 xrc ? attr->cq : NULL);
+	if (!srq)
+		return NULL;
+	/* libibverbs fills these for ibv_create_srq() alone. */
+	srq->context = context;
+	srq->srq_context = attr->srq_context;
+	srq->pd = attr->pd;
+	pthread_mutex_init(&srq->mutex, NULL);
+	pthread_cond_init(&srq->cond, NULL);
+	return srq;
+}
+
+int sctpiw_get_srq_num(struct ibv_srq *ibsrq, uint32_t *num)
+{
+	const struct sctpiw_srq *srq = to_srq(ibsrq);
+
+	if (srq->generation != sctpiw_generation)
+		return sctpiw_inherited();
+	if (!srq->xrcd)
+		return EINVAL;
+	*num = srq->iw->num;
+	return 0;
 }
 
 /* sctpiw_modify_srq() once both locks are held: 0 or -errno. */
@@ -120,6 +203,15 @@ void sctpiw_srq_release(struct sctpiw_srq *srq)
 	free(srq);
 }
 
+int sctpiw_srq_free_iw(struct sctpiw_srq *srq)
+{
+	int err = iw_srq_free(srq->iw);
+
+	if (!err && srq->xrcd)
+		sctpiw_xrcd_drop(srq->xrcd);
+	return err;
+}
+
 int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct sctpiw_srq *srq = to_srq(ibsrq);
@@ -127,7 +219,7 @@ int sctpiw_destroy_srq(struct ibv_srq *ibsrq)
 
 	if (srq->generation == sctpiw_generation) {
 		shard_lock(srq->shard);
-		err = iw_srq_free(srq->iw);
+		err = sctpiw_srq_free_iw(srq);
 		if (!err) {
 			sctpiw_pd_drop(to_pd(ibsrq->pd));
 			list_del(&srq->node);

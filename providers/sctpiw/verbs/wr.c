@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_wr.h"
 #include "log/log.h"
 #include "util/trace.h"
 #include "verbs/context.h"
@@ -77,6 +78,7 @@ static inline struct ibv_send_wr *begin(struct ibv_qp_ex *ex, enum ibv_wr_opcode
 	/* The call that sets the data says whether it is inline. */
 	b->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE;
 	b->wr.num_sge = 0;
+	b->wr.qp_type.xrc.remote_srqn = 0;
 	b->wr.opcode = opcode;
 	return &b->wr;
 }
@@ -168,6 +170,24 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t rem
 	b->wr.wr.ud.ah = ah;
 	b->wr.wr.ud.remote_qpn = remote_qpn;
 	b->wr.wr.ud.remote_qkey = remote_qkey;
+}
+
+/* A program may name the SRQ before or behind the data. */
+static void wr_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t remote_srqn)
+{
+	struct sctpiw_qp *qp = qp_of(ex);
+	struct sctpiw_batch *b = &qp->batch;
+	struct iw_send_wqe *wqe;
+
+	if (b->open) {
+		b->wr.qp_type.xrc.remote_srqn = remote_srqn;
+		return;
+	}
+	wqe = !b->err && b->count ? iw_ring_slot(&qp->iw->sq, b->count - 1) : NULL;
+	if (!wqe)
+		fail(b, EINVAL);
+	else if (iw_wr_info(wqe->opcode)->on_queue_0)
+		wqe->srq_num = sctpiw_srq_num(remote_srqn);
 }
 
 static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t length)
@@ -329,6 +349,8 @@ int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags)
 	if (flags & IBV_QP_EX_WITH_SEND_WITH_INV)
 		ex->wr_send_inv = wr_send_inv;
 	ex->wr_set_ud_addr = wr_set_ud_addr;
+	if (qp->vqp.qp.qp_type == IBV_QPT_XRC_SEND)
+		ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	ex->wr_set_sge = wr_set_sge;
 	ex->wr_set_sge_list = wr_set_sge_list;
 	ex->wr_set_inline_data = wr_set_inline_data;

@@ -85,6 +85,12 @@ static inline void ddp_put_untagged(uint8_t *buf, bool last, uint8_t rdmap, uint
 	put_be32(buf + 14, mo);
 }
 
+/* Changes the queue number of an untagged header. */
+static inline void ddp_put_qn(uint8_t *buf, uint32_t qn)
+{
+	put_be32(buf + 6, qn);
+}
+
 /* Decodes the header at the start of data and returns its length; 0: data is shorter than that. */
 static inline size_t ddp_get(struct ddp_header *h, const uint8_t *data, size_t len)
 {

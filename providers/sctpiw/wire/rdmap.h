@@ -57,7 +57,23 @@ enum rdmap_queue {
 	RDMAP_QN_TERMINATE = 2,
 	RDMAP_QN_ATOMIC_RESPONSE = 3,
 	RDMAP_QN_RECEIPT = 4,
+	/*
+	 * With the number of an SRQ in the lower 24 bits: of the extension "SRQ numbers" (docs/wire.md),
+	 * by which XRC names the queue whose receive a message takes, as QN 0 does for the QP's own.
+	 */
+	RDMAP_QN_SRQ = 0x01000000,
 };
+
+/* Whether the queue number is one with the number of an SRQ. */
+static inline bool rdmap_qn_is_srq(uint32_t qn)
+{
+	return (qn & 0xff000000) == RDMAP_QN_SRQ;
+}
+
+static inline uint32_t rdmap_qn_srq_num(uint32_t qn)
+{
+	return qn & 0xffffff;
+}
 
 enum rdmap_atomic_opcode { /* RFC 7306 5.2.1; 1 is reserved */
 			   RDMAP_FETCH_ADD = 0,

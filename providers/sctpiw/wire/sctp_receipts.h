@@ -5,7 +5,7 @@
  * does not know them to skip them without a report. Integers are in host order. No state.
  *
  *  |        Type = 0xBF57          |          Length = 12          |
- *  |    Version    |                   Reserved                    |
+ *  |    Version    |             Reserved                        |N|
  *  |             Window of Sends, bytes for each QP                |
  *
  *  |  Type = 0xBE  |   Flags   |A|U|          Length = 8           |
@@ -29,14 +29,15 @@
 
 /* The value of the parameter. */
 struct wire_sctp_receipts {
-	uint8_t version; /* the highest that the sender knows; 0: it does not know the extension */
-	uint32_t window; /* bytes of Sends without a receive that it keeps for each QP */
+	uint8_t version;  /* the highest that the sender knows; 0: it does not know the extension */
+	bool srq_numbers; /* N: it knows queue numbers with the number of an SRQ (wire/rdmap.h) */
+	uint32_t window;  /* bytes of Sends without a receive that it keeps for each QP */
 };
 
 /* Writes WIRE_SCTP_RECEIPTS_LEN bytes. */
 static inline void wire_sctp_receipts_put(uint8_t *p, const struct wire_sctp_receipts *r)
 {
-	put_be32(p, (uint32_t)r->version << 24);
+	put_be32(p, (uint32_t)r->version << 24 | r->srq_numbers);
 	put_be32(p + 4, r->window);
 }
 
@@ -45,7 +46,11 @@ static inline struct wire_sctp_receipts wire_sctp_receipts_get(const uint8_t *p,
 {
 	if (len < WIRE_SCTP_RECEIPTS_LEN)
 		return (struct wire_sctp_receipts){ 0 };
-	return (struct wire_sctp_receipts){ .version = p[0], .window = get_be32(p + 4) };
+	return (struct wire_sctp_receipts){
+		.version = p[0],
+		.srq_numbers = p[3] & 1,
+		.window = get_be32(p + 4),
+	};
 }
 
 /* Writes WIRE_SCTP_HOLD_LEN bytes. */

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * XRC: domains, SRQs, both types of QP and further handles of one, what each message does, and what
+ * happens to a message for an SRQ that there is not.
+ */
+#include "out_of_band.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROOM 8192 /* bytes of a receive */
+
+/* A receiver: a domain with an XRC_RECV and two SRQs, each with a CQ of its own. */
+struct receiver {
+	struct ibv_xrcd *xrcd;
+	struct side s; /* the XRC_RECV; its send_cq and recv_cq are those of the SRQs */
+	struct ibv_srq *srq[2];
+	uint32_t num[2];
+};
+
+static struct ibv_xrcd *open_domain(struct ibv_context *c, int fd, int oflags)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fd,
+		.oflags = oflags,
+	};
+
+	return ibv_open_xrcd(c, &attr);
+}
+
+static struct ibv_srq_init_attr_ex srq_attr(struct ibv_xrcd *xrcd, struct ibv_pd *pd,
+					    struct ibv_cq *cq)
+{
+	return (struct ibv_srq_init_attr_ex){
+		.attr = { .max_wr = 16, .max_sge = 2 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = pd,
+		.xrcd = xrcd,
+		.cq = cq,
+	};
+}
+
+static struct ibv_srq *new_srq(struct ibv_xrcd *xrcd, struct ibv_pd *pd, struct ibv_cq *cq,
+			       uint32_t *num)
+{
+	struct ibv_srq_init_attr_ex attr = srq_attr(xrcd, pd, cq);
+	struct ibv_srq *srq = ibv_create_srq_ex(xrcd->context, &attr);
+
+	CHECK(srq);
+	CHECK_EQ(ibv_get_srq_num(srq, num), 0);
+	CHECK(*num);
+	return srq;
+}
+
+static struct ibv_qp *new_recv_qp(struct ibv_xrcd *xrcd)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = xrcd,
+	};
+
+	return ibv_create_qp_ex(xrcd->context, &attr);
+}
+
+static struct ibv_qp *new_send_qp(struct side *s)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_SEND,
+		.send_cq = s->send_cq,
+		.cap = { .max_send_wr = 64, .max_send_sge = 4, .max_inline_data = 64 },
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = s->pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	};
+
+	return ibv_create_qp_ex(ctx, &attr);
+}
+
+static void replace_qp(struct side *s, struct ibv_qp *qp)
+{
+	CHECK(qp);
+	CHECK_EQ(ibv_destroy_qp(s->qp), 0);
+	s->qp = qp;
+}
+
+static void receiver_open(struct receiver *r)
+{
+	r->xrcd = open_domain(ctx, -1, O_CREAT);
+	CHECK(r->xrcd);
+	open_side(&r->s);
+	replace_qp(&r->s, new_recv_qp(r->xrcd));
+	r->srq[0] = new_srq(r->xrcd, r->s.pd, r->s.send_cq, &r->num[0]);
+	r->srq[1] = new_srq(r->xrcd, r->s.pd, r->s.recv_cq, &r->num[1]);
+	CHECK(r->num[0] != r->num[1]);
+}
+
+static void receiver_close(struct receiver *r)
+{
+	for (int i = 0; i < 2; i++)
+		if (r->srq[i])
+			CHECK_EQ(ibv_destroy_srq(r->srq[i]), 0);
+	close_side(&r->s);
+	CHECK_EQ(ibv_close_xrcd(r->xrcd), 0);
+}
+
+/* Only what InfiniBand asks of each type is named. */
+static void connect_xrc(struct side *send, struct receiver *r)
+{
+	struct where at_recv = where_is(&r->s), at_send = where_is(send);
+	struct ibv_qp_attr to_recv = rtr_attr(&at_recv), to_send = rtr_attr(&at_send);
+	const int sender_rtr = RTR_MASK & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS, .timeout = 10, .sq_psn = 1 };
+
+	CHECK_EQ(to_init(send), 0);
+	CHECK_EQ(to_init(&r->s), 0);
+	CHECK_EQ(ibv_modify_qp(r->s.qp, &to_send, sender_rtr), EINVAL);
+	CHECK_EQ(ibv_modify_qp(r->s.qp, &to_send, RTR_MASK), 0);
+	CHECK_EQ(ibv_modify_qp(send->qp, &to_recv, sender_rtr), 0);
+	CHECK_EQ(ibv_modify_qp(send->qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN),
+		 EINVAL);
+	CHECK_EQ(ibv_modify_qp(r->s.qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN), 0);
+	CHECK_EQ(to_rts(send), 0);
+}
+
+static void sender_open(struct side *s)
+{
+	open_side(s);
+	replace_qp(s, new_send_qp(s));
+}
+
+static void open_both(struct side *send, struct receiver *r)
+{
+	sender_open(send);
+	receiver_open(r);
+	connect_xrc(send, r);
+}
+
+static void close_both(struct side *send, struct receiver *r)
+{
+	close_side(send);
+	receiver_close(r);
+}
+
+/* Posts the receive `id` of an SRQ, in its own part of the memory. */
+static void post_to(struct receiver *r, int i, uint64_t id)
+{
+	struct ibv_sge sge = sge_of(r->s.mr, r->s.buf + id * ROOM, ROOM);
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	CHECK_EQ(ibv_post_srq_recv(r->srq[i], &wr, &bad), 0);
+}
+
+static int send_to(struct side *s, uint32_t srq_num, enum ibv_wr_opcode opcode, uint64_t id,
+		   const struct receiver *r)
+{
+	struct ibv_sge sge = sge_of(s->mr, s->buf + id * ROOM, LEN);
+	struct ibv_send_wr wr = {
+		.wr_id = id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.imm_data = htobe32((uint32_t)id),
+		.qp_type.xrc.remote_srqn = srq_num,
+	}, *bad;
+
+	fill(s->buf + id * ROOM, LEN, (unsigned int)id);
+	if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+		wr.wr.rdma.remote_addr = (uintptr_t)r->s.buf + 64 * ROOM;
+		wr.wr.rdma.rkey = r->s.mr->rkey;
+	}
+	return ibv_post_send(s->qp, &wr, &bad);
+}
+
+static void expect_at(struct receiver *r, int i, uint64_t receive, uint64_t message)
+{
+	struct ibv_wc wc;
+
+	expect_wc(i ? r->s.recv_cq : r->s.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, receive);
+	CHECK_EQ(wc.opcode, IBV_WC_RECV);
+	CHECK_EQ(wc.byte_len, LEN);
+	CHECK_EQ(wc.qp_num, r->s.qp->qp_num);
+	CHECK(filled(r->s.buf + receive * ROOM, LEN, (unsigned int)message));
+}
+
+/* ---- domains ---- */
+
+static void test_domains(void)
+{
+	char path[] = "/tmp/sctpiw-xrc-XXXXXX", other_path[] = "/tmp/sctpiw-xrc-XXXXXX";
+	struct ibv_context *second = open_device();
+	int fd = mkstemp(path), other = mkstemp(other_path), again = open(path, O_RDONLY);
+	struct ibv_xrcd_init_attr half = { .comp_mask = IBV_XRCD_INIT_ATTR_FD, .fd = -1 };
+	struct ibv_xrcd *a, *b, *c;
+
+	CHECK(fd >= 0 && other >= 0 && again >= 0);
+	CHECK_FAILS(ibv_open_xrcd(ctx, &half), EINVAL);
+	CHECK_FAILS(open_domain(ctx, 9999, O_CREAT), EBADF);
+	CHECK_FAILS(open_domain(ctx, fd, 0), EAGAIN);
+	a = open_domain(ctx, fd, O_CREAT | O_EXCL);
+	CHECK(a);
+	CHECK_FAILS(open_domain(ctx, fd, O_CREAT | O_EXCL), EINVAL);
+	CHECK_FAILS(open_domain(ctx, other, 0), EAGAIN);
+	b = open_domain(second, again, 0);
+	CHECK(b && b->context == second);
+	/* The file's name and descriptors may go: the domain is that of the inode. */
+	CHECK_EQ(unlink(path), 0);
+	close(fd);
+	CHECK_EQ(ibv_close_xrcd(a), 0);
+	c = open_domain(ctx, again, 0);
+	CHECK(c);
+	CHECK_EQ(ibv_close_xrcd(b), 0);
+	CHECK_EQ(ibv_close_xrcd(c), 0);
+	CHECK_FAILS(open_domain(ctx, again, 0), EAGAIN);
+	close(again);
+	close(other);
+	unlink(other_path);
+	CHECK_EQ(ibv_close_device(second), 0);
+}
+
+static void test_bad_srqs(void)
+{
+	struct ibv_srq_init_attr_ex attr, bad;
+	struct ibv_srq_init_attr basic = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct receiver r;
+	struct ibv_srq *srq;
+	struct ibv_qp_init_attr qp = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	uint32_t num;
+
+	receiver_open(&r);
+	attr = srq_attr(r.xrcd, r.s.pd, r.s.send_cq);
+	for (unsigned int bit = 1; bit < 4; bit++) {
+		bad = attr;
+		bad.comp_mask &= ~(1u << bit);
+		CHECK_FAILS(ibv_create_srq_ex(ctx, &bad), EINVAL);
+	}
+	bad = attr;
+	bad.srq_type = IBV_SRQT_TM;
+	CHECK_FAILS(ibv_create_srq_ex(ctx, &bad), EOPNOTSUPP);
+	bad = attr;
+	bad.attr.max_wr = 0;
+	CHECK_FAILS(ibv_create_srq_ex(ctx, &bad), EINVAL);
+	srq = ibv_create_srq(r.s.pd, &basic);
+	CHECK(srq);
+	CHECK_EQ(ibv_get_srq_num(srq, &num), EINVAL);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	qp.send_cq = qp.recv_cq = r.s.send_cq;
+	qp.srq = r.srq[0];
+	CHECK_FAILS(ibv_create_qp(r.s.pd, &qp), EINVAL);
+	CHECK_EQ(ibv_close_xrcd(r.xrcd), EBUSY);
+	CHECK_EQ(ibv_destroy_cq(r.s.send_cq), EBUSY);
+	receiver_close(&r);
+}
+
+static void test_bad_qps(void)
+{
+	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_XRC_RECV };
+	struct ibv_recv_wr recv = { 0 }, *bad_recv;
+	struct receiver r;
+	struct side s;
+
+	open_both(&s, &r);
+	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
+	attr = (struct ibv_qp_init_attr_ex){
+		.qp_type = IBV_QPT_XRC_SEND,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = s.pd,
+		.cap = { .max_send_wr = 1 },
+	};
+	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
+	attr.send_cq = s.send_cq;
+	attr.cap.max_send_wr = 0;
+	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
+	CHECK(!r.s.qp->pd && !r.s.qp->send_cq && !r.s.qp->recv_cq && !r.s.qp->srq);
+	CHECK_EQ(ibv_post_recv(r.s.qp, &recv, &bad_recv), EINVAL);
+	CHECK(ibv_post_recv(s.qp, &recv, &bad_recv));
+	CHECK_EQ(send_to(&r.s, r.num[0], IBV_WR_SEND, 0, &r), EINVAL);
+	close_both(&s, &r);
+}
+
+/* ---- messages ---- */
+
+/* Receives of both SRQs are taken in turn, in the order of the messages. */
+static void test_sends(void)
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	for (uint64_t id = 0; id < 8; id++)
+		post_to(&r, id & 1, id);
+	for (uint64_t id = 0; id < 8; id++)
+		CHECK_EQ(send_to(&s, r.num[id & 1], IBV_WR_SEND, id, &r), 0);
+	for (uint64_t id = 0; id < 8; id++)
+		expect_at(&r, id & 1, id, id);
+	for (uint64_t id = 0; id < 8; id++)
+		expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
+	close_both(&s, &r);
+}
+
+/* A message without a receive keeps those behind it waiting, whichever SRQ they name. */
+static void test_late_receives(void)
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	post_to(&r, 1, 9);
+	CHECK_EQ(send_to(&s, r.num[0], IBV_WR_SEND, 1, &r), 0);
+	CHECK_EQ(send_to(&s, r.num[1], IBV_WR_SEND, 2, &r), 0);
+	CHECK_EQ(send_to(&s, r.num[0], IBV_WR_SEND, 3, &r), 0);
+	CHECK_EQ(send_to(&s, r.num[1], IBV_WR_SEND, 4, &r), 0);
+	expect_no_wc(r.s.recv_cq, 50);
+	post_to(&r, 0, 10);
+	expect_at(&r, 0, 10, 1);
+	expect_at(&r, 1, 9, 2);
+	post_to(&r, 1, 11);
+	expect_no_wc(r.s.recv_cq, 50);
+	post_to(&r, 0, 12);
+	expect_at(&r, 0, 12, 3);
+	expect_at(&r, 1, 11, 4);
+	for (int i = 0; i < 4; i++)
+		expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
+	close_both(&s, &r);
+}
+
+static void test_immediate(void)
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	post_to(&r, 0, 1);
+	post_to(&r, 1, 2);
+	CHECK_EQ(send_to(&s, r.num[0], IBV_WR_SEND_WITH_IMM, 3, &r), 0);
+	CHECK_EQ(send_to(&s, r.num[1], IBV_WR_RDMA_WRITE_WITH_IMM, 4, &r), 0);
+	expect_wc(r.s.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 1);
+	CHECK_EQ(wc.wc_flags, IBV_WC_WITH_IMM);
+	CHECK_EQ(be32toh(wc.imm_data), 3);
+	CHECK(filled(r.s.buf + 1 * ROOM, LEN, 3));
+	expect_wc(r.s.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 2);
+	CHECK_EQ(wc.opcode, IBV_WC_RECV_RDMA_WITH_IMM);
+	CHECK_EQ(be32toh(wc.imm_data), 4);
+	CHECK_EQ(wc.byte_len, LEN);
+	CHECK(filled(r.s.buf + 64 * ROOM, LEN, 4));
+	close_both(&s, &r);
+}
+
+static void test_reads_and_atomics(void)
+{
+	struct ibv_send_wr add = { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+				   .num_sge = 1,
+				   .send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+	struct receiver r;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct side s;
+	uint64_t value = 40, got;
+
+	open_both(&s, &r);
+	fill(r.s.buf, LEN, 5);
+	sge = sge_of(s.mr, s.buf + LEN, LEN);
+	CHECK_EQ(post_rdma(&s, IBV_WR_RDMA_READ, 1, &sge, 1, (uintptr_t)r.s.buf, r.s.mr->rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
+	expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(filled(s.buf + LEN, LEN, 5));
+	memcpy(r.s.buf, &value, sizeof(value));
+	sge = sge_of(s.mr, s.buf, sizeof(got));
+	add.sg_list = &sge;
+	add.wr.atomic.remote_addr = (uintptr_t)r.s.buf;
+	add.wr.atomic.rkey = r.s.mr->rkey;
+	add.wr.atomic.compare_add = 2;
+	CHECK_EQ(ibv_post_send(s.qp, &add, &bad), 0);
+	expect_wc(s.send_cq, IBV_WC_SUCCESS, &wc);
+	memcpy(&got, s.buf, sizeof(got));
+	memcpy(&value, r.s.buf, sizeof(value));
+	CHECK_EQ(got, 40);
+	CHECK_EQ(value, 42);
+	close_both(&s, &r);
+}
+
+/* The peer reaches the PDs that have an SRQ in the domain, and no other. */
+static void test_other_pd(void)
+{
+	struct receiver r;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct side s, stranger;
+
+	open_both(&s, &r);
+	open_side(&stranger);
+	sge = sge_of(s.mr, s.buf, LEN);
+	CHECK_EQ(post_rdma(&s, IBV_WR_RDMA_WRITE, 1, &sge, 1, (uintptr_t)stranger.buf,
+			   stranger.mr->rkey, IBV_SEND_SIGNALED),
+		 0);
+	expect_wc(s.send_cq, IBV_WC_REM_ACCESS_ERR, &wc);
+	close_side(&stranger);
+	close_both(&s, &r);
+}
+
+/* By ibv_wr_*, with the SRQ named before the data and behind it. */
+static void test_wr(void)
+{
+	struct ibv_qp_ex *ex;
+	struct receiver r;
+	struct side s;
+
+	open_both(&s, &r);
+	ex = ibv_qp_to_qp_ex(s.qp);
+	CHECK(ex);
+	post_to(&r, 0, 1);
+	post_to(&r, 1, 2);
+	fill(s.buf, LEN, 7);
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	ibv_wr_set_xrc_srqn(ex, r.num[0]);
+	ibv_wr_set_sge(ex, s.mr->lkey, (uintptr_t)s.buf, LEN);
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, s.mr->lkey, (uintptr_t)s.buf, LEN);
+	ibv_wr_set_xrc_srqn(ex, r.num[1]);
+	CHECK_EQ(ibv_wr_complete(ex), 0);
+	expect_at(&r, 0, 1, 7);
+	expect_at(&r, 1, 2, 7);
+	close_both(&s, &r);
+}
+
+/* ---- errors ---- */
+
+static void refused(uint32_t (*num)(const struct receiver *r))
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	post_to(&r, 0, 1);
+	CHECK_EQ(send_to(&s, num(&r), IBV_WR_SEND, 1, &r), 0);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	expect_no_wc(r.s.send_cq, 20);
+	close_both(&s, &r);
+}
+
+static uint32_t no_number(const struct receiver *r)
+{
+	return 0;
+}
+
+static uint32_t unknown_number(const struct receiver *r)
+{
+	return (r->num[1] + 1000) & 0xffff;
+}
+
+static uint32_t long_number(const struct receiver *r)
+{
+	return r->num[0] | 0x10000;
+}
+
+static void test_unknown_srq(void)
+{
+	refused(no_number);
+	refused(unknown_number);
+	refused(long_number);
+}
+
+static void test_other_domain(void)
+{
+	struct receiver r, other;
+	struct ibv_wc wc;
+	struct side s;
+
+	receiver_open(&other);
+	open_both(&s, &r);
+	post_to(&other, 0, 1);
+	CHECK_EQ(send_to(&s, other.num[0], IBV_WR_SEND, 1, &r), 0);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	expect_no_wc(other.s.send_cq, 20);
+	close_both(&s, &r);
+	receiver_close(&other);
+}
+
+/* An SRQ that goes while a message waits for its receive: the sender learns it. */
+static void test_srq_goes(void)
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	post_to(&r, 1, 2);
+	CHECK_EQ(send_to(&s, r.num[0], IBV_WR_SEND, 1, &r), 0);
+	CHECK_EQ(send_to(&s, r.num[1], IBV_WR_SEND, 2, &r), 0);
+	expect_no_wc(r.s.recv_cq, 50);
+	CHECK_EQ(ibv_destroy_srq(r.srq[0]), 0);
+	r.srq[0] = NULL;
+	wait_wc(s.send_cq, &wc);
+	CHECK(wc.status != IBV_WC_SUCCESS);
+	expect_qp_state(s.qp, IBV_QPS_ERR);
+	expect_no_wc(r.s.recv_cq, 20);
+	close_both(&s, &r);
+}
+
+/* Only an XRC_RECV has queues for SRQs: a QP of type RC has none, and an XRC_RECV has no other. */
+static void test_other_type(void)
+{
+	struct where at_recv, at_send;
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_side(&s);
+	receiver_open(&r);
+	at_recv = where_is(&r.s);
+	at_send = where_is(&s);
+	oob_connect(&r.s, &at_send);
+	oob_connect(&s, &at_recv);
+	post_to(&r, 0, 1);
+	CHECK_EQ(send_from(&s, 1), 0);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	close_both(&s, &r);
+}
+
+/* ---- handles ---- */
+
+static void test_open_qp(void)
+{
+	char path[] = "/tmp/sctpiw-xrc-XXXXXX";
+	struct ibv_context *second = open_device();
+	struct ibv_qp_open_attr open = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	int fd = mkstemp(path);
+	struct ibv_xrcd *a, *b, *stranger;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp *qp, *handle;
+
+	unlink(path);
+	a = open_domain(ctx, fd, O_CREAT);
+	b = open_domain(second, fd, 0);
+	stranger = open_domain(second, -1, O_CREAT);
+	CHECK(a && b && stranger);
+	qp = new_recv_qp(a);
+	CHECK(qp);
+	open.qp_num = qp->qp_num;
+	open.xrcd = stranger;
+	CHECK_FAILS(ibv_open_qp(second, &open), EINVAL);
+	open.xrcd = b;
+	open.qp_type = IBV_QPT_RC;
+	CHECK_FAILS(ibv_open_qp(second, &open), EINVAL);
+	open.qp_type = IBV_QPT_XRC_RECV;
+	open.qp_num++;
+	CHECK_FAILS(ibv_open_qp(second, &open), EINVAL);
+	open.qp_num--;
+	handle = ibv_open_qp(second, &open);
+	CHECK(handle && handle->qp_num == qp->qp_num);
+	CHECK_EQ(ibv_modify_qp(handle, &attr, INIT_MASK), 0);
+	CHECK_EQ(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+	CHECK_EQ(attr.qp_state, IBV_QPS_INIT);
+	/* It lives as long as one handle does. */
+	CHECK_EQ(ibv_destroy_qp(qp), 0);
+	CHECK_EQ(ibv_close_xrcd(a), 0);
+	CHECK_EQ(ibv_query_qp(handle, &attr, IBV_QP_STATE, &init), 0);
+	CHECK_EQ(attr.qp_state, IBV_QPS_INIT);
+	CHECK_EQ(ibv_close_xrcd(b), EBUSY);
+	CHECK_EQ(ibv_destroy_qp(handle), 0);
+	CHECK_FAILS(ibv_open_qp(second, &open), EINVAL);
+	CHECK_EQ(ibv_close_xrcd(b), 0);
+	CHECK_EQ(ibv_close_xrcd(stranger), 0);
+	close(fd);
+	CHECK_EQ(ibv_close_device(second), 0);
+}
+
+/* Closing the device ends all of it, also what another context still has a handle of. */
+static void test_close_device(void)
+{
+	struct ibv_context *second = open_device();
+	struct ibv_xrcd *xrcd = open_domain(second, -1, O_CREAT);
+	struct ibv_pd *pd = ibv_alloc_pd(second);
+	struct ibv_cq *cq = ibv_create_cq(second, 16, NULL, NULL, 0);
+	uint32_t num;
+
+	CHECK(xrcd && pd && cq);
+	CHECK(new_recv_qp(xrcd));
+	new_srq(xrcd, pd, cq, &num);
+	CHECK_EQ(ibv_close_device(second), 0);
+}
+
+static const struct test tests[] = {
+	{ "domains", test_domains },
+	{ "bad_srqs", test_bad_srqs },
+	{ "bad_qps", test_bad_qps },
+	{ "sends", test_sends },
+	{ "late_receives", test_late_receives },
+	{ "immediate", test_immediate },
+	{ "reads_and_atomics", test_reads_and_atomics },
+	{ "other_pd", test_other_pd },
+	{ "wr", test_wr },
+	{ "unknown_srq", test_unknown_srq },
+	{ "other_domain", test_other_domain },
+	{ "srq_goes", test_srq_goes },
+	{ "other_type", test_other_type },
+	{ "open_qp", test_open_qp },
+	{ "close_device", test_close_device },
+};
+
+int main(int argc, char **argv)
+{
+	oob_open();
+	return RUN_TESTS(argc, argv, tests);
+}
