@@ -111,6 +111,8 @@ static void test_disconnect_after_the_peer(void **state)
 static void test_steps_behind_the_connection(void **state)
 {
 	static const enum ibv_qp_state steps[] = { IBV_QPS_INIT, IBV_QPS_RTR };
+	/* In the device of RoCE librdmacm names the P_Key's index as well. */
+	const int roce = CM | IBV_QP_PKEY_INDEX;
 	struct ibv_qp_attr attr = { .port_num = 1 };
 
 	for (int i = 0; i < 2; i++) {
@@ -124,6 +126,10 @@ static void test_steps_behind_the_connection(void **state)
 				 EINVAL);
 		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_SQD, true, CONFIG_IWARP, &attr, CM),
 				 EINVAL);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, true, CONFIG_ROCE, &attr, roce),
+				 0);
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_ROCE, &attr, roce),
+				 0);
 	}
 }
 
@@ -218,8 +224,8 @@ static void test_transitions_that_do_not_exist(void **state)
 		{ IBV_QPS_RESET, IBV_QPS_SQD }, { IBV_QPS_INIT, IBV_QPS_RTS },
 		{ IBV_QPS_INIT, IBV_QPS_SQD },	{ IBV_QPS_RTR, IBV_QPS_INIT },
 		{ IBV_QPS_RTR, IBV_QPS_SQD },	{ IBV_QPS_SQD, IBV_QPS_RTR },
-		{ IBV_QPS_ERR, IBV_QPS_INIT },	{ IBV_QPS_ERR, IBV_QPS_RTS },
-		{ IBV_QPS_RESET, 7 },		{ IBV_QPS_RESET, -1 },
+		{ IBV_QPS_ERR, IBV_QPS_RTS },	{ IBV_QPS_RESET, 7 },
+		{ IBV_QPS_RESET, -1 },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -24,7 +24,8 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RATES                                                                                      \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
 	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
-#define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | RATES)
+/* librdmacm asks for a QP of a channel adapter with the P_Key's index as well. */
+#define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | RATES)
 
 #define SECOND_PATH (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 #define INIT_ATTRS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
@@ -55,7 +56,8 @@ static const struct transition to_the_end = { .valid = true };
  * The connection may have ended before librdmacm has seen the peer's answer, and moves the QP: the event that
  * tells of the end comes next.
  */
-static const struct transition behind_the_end = { .valid = true, .optional = CM_MASK };
+static const struct transition behind_the_end = { .valid = true,
+						  .optional = CM_MASK | IBV_QP_PKEY_INDEX };
 
 static const struct transition by_cm_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
