@@ -112,6 +112,7 @@ def cases():
     for program in "ibv_rc_pingpong", "ibv_srq_pingpong":
         yield f"{program[4:]}.by-lid", by_lid(program)
     yield "xsrq_pingpong", pingpong("-n", 500, program="ibv_xsrq_pingpong")
+    yield "uc_pingpong", pingpong("-c", program="ibv_uc_pingpong")
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
     yield "srq_pingpong.few", pingpong("-c", "-n", 20, "-q", 4, program="ibv_srq_pingpong")
@@ -136,6 +137,8 @@ def cases():
     yield "ib_send_bw.events", perftest("ib_send_bw", "-e", "-s", 65536, "-n", 300, "-t", 4, "-Q", 1)
     for tool in "ib_write_lat", "ib_read_lat", "ib_send_lat":
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
+    for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
+        yield f"{tool}.uc", perftest(tool, "-c", "UC", "-s", 4096, "-n", 300)
     for tool in "ib_read_lat", "ib_send_lat":
         yield f"{tool}.events", perftest(tool, "-e", "-s", 64, "-n", 300)
 

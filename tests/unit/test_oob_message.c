@@ -14,6 +14,7 @@ static void test_message(void **state)
 {
 	struct oob_message m = { .reason = OOB_STRANGER,
 				 .rnr_retry = 3,
+				 .type = OOB_UC,
 				 .src = 0x123456,
 				 .dst = 0xfedcba,
 				 .token = 0x0102030405060708 };
@@ -24,6 +25,7 @@ static void test_message(void **state)
 	assert_true(oob_message_decode(&got, buf, OOB_MESSAGE_LEN));
 	assert_int_equal(got.reason, m.reason);
 	assert_int_equal(got.rnr_retry, m.rnr_retry);
+	assert_int_equal(got.type, m.type);
 	assert_int_equal(got.src, m.src);
 	assert_int_equal(got.dst, m.dst);
 	assert_int_equal(got.token, m.token);

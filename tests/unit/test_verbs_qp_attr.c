@@ -26,7 +26,7 @@ static int check(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 {
 	struct ibv_qp_attr attr = { .qp_state = next, .cur_qp_state = cur, .port_num = 1 };
 
-	return sctpiw_check_qp_attr(cur, true, CONFIG_IWARP, &attr, mask);
+	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, true, CONFIG_IWARP, &attr, mask);
 }
 
 /* With values that are all right. */
@@ -41,7 +41,7 @@ static int check_hand(enum ibv_qp_state cur, enum ibv_qp_state next, int mask)
 		.ah_attr = { .is_global = 1, .port_num = 1 },
 	};
 
-	return sctpiw_check_qp_attr(cur, false, CONFIG_IWARP, &attr, mask);
+	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, false, CONFIG_IWARP, &attr, mask);
 }
 
 /* UD has InfiniBand's masks: a Q_Key to begin with, and no peer. */
@@ -101,9 +101,10 @@ static void test_disconnect_after_the_peer(void **state)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
 
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, true, CONFIG_IWARP, &attr, IBV_QP_STATE),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_ERR, true, CONFIG_IWARP, &attr,
+					      IBV_QP_STATE),
 			 0);
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, false, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_ERR, false, CONFIG_IWARP, &attr,
 					      IBV_QP_STATE),
 			 EINVAL);
 }
@@ -117,18 +118,23 @@ static void test_steps_behind_the_connection(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		attr.qp_state = steps[i];
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr, CM),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP,
+						      &attr, CM),
 				 0);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, CONFIG_IWARP, &attr, CM),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, false, CONFIG_IWARP,
+						      &attr, CM),
 				 EINVAL);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, false, CONFIG_IWARP, &attr,
-						      IBV_QP_STATE),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, false, CONFIG_IWARP,
+						      &attr, IBV_QP_STATE),
 				 EINVAL);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_SQD, true, CONFIG_IWARP, &attr, CM),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_SQD, true, CONFIG_IWARP,
+						      &attr, CM),
 				 EINVAL);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_ERR, true, CONFIG_ROCE, &attr, roce),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_ERR, true, CONFIG_ROCE,
+						      &attr, roce),
 				 0);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_ROCE, &attr, roce),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_ROCE,
+						      &attr, roce),
 				 0);
 	}
 }
@@ -190,28 +196,36 @@ static void test_values_by_hand(void **state)
 	};
 	struct ibv_qp_attr attr = good;
 
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR), 0);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
+			 0);
 	attr.path_mtu = 0;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 	attr.path_mtu = IBV_MTU_4096 + 1;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 	attr = good;
 	attr.dest_qp_num = 1 << 24;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 	attr = good;
 	attr.ah_attr.is_global = 0;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 	attr = good;
 	attr.ah_attr.port_num = 2;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 	attr = good;
 	attr.max_dest_rd_atomic = IW_MAX_IRD + 1;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IWARP, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IWARP, &attr,
+					      IB_RTR),
 			 EINVAL);
 }
 
@@ -238,25 +252,26 @@ static void test_values(void **state)
 {
 	struct ibv_qp_attr attr = { .port_num = 2 };
 
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, true, CONFIG_IWARP, &attr, IBV_QP_PORT),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, true, CONFIG_IWARP, &attr,
+					      IBV_QP_PORT),
 			 EINVAL);
 	attr = (struct ibv_qp_attr){ .cur_qp_state = IBV_QPS_INIT };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
 					      IBV_QP_CUR_STATE),
 			 EINVAL);
 	attr = (struct ibv_qp_attr){ .qp_access_flags = 1 << 10 };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
 					      IBV_QP_ACCESS_FLAGS),
 			 EINVAL);
 	attr = (struct ibv_qp_attr){ .retry_cnt = 8, .rnr_retry = 7, .timeout = 31 };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
 					      IBV_QP_RETRY_CNT),
 			 EINVAL);
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
 					      IBV_QP_RNR_RETRY | IBV_QP_TIMEOUT),
 			 0);
 	attr = (struct ibv_qp_attr){ .max_rd_atomic = IW_MAX_ORD + 1 };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RTS, true, CONFIG_IWARP, &attr,
 					      IBV_QP_MAX_QP_RD_ATOMIC),
 			 EINVAL);
 }
@@ -280,20 +295,56 @@ static void test_personalities(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		attr.qp_state = IBV_QPS_INIT;
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RESET, false, ca[i], &attr, CM),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RESET, false, ca[i],
+						      &attr, CM),
 				 EINVAL);
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_RESET, false, ca[i], &attr, IB_INIT),
+		assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_RESET, false, ca[i],
+						      &attr, IB_INIT),
 				 0);
 		attr.qp_state = IBV_QPS_RTR;
-		assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, ca[i], &attr, CM), 0);
+		assert_int_equal(
+			sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, ca[i], &attr, CM), 0);
 	}
 	attr.path_mtu = IBV_MTU_1024;
 	attr.ah_attr = (struct ibv_ah_attr){ .port_num = 1, .dlid = 5 };
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_ROCE, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_ROCE, &attr,
+					      IB_RTR),
 			 EINVAL);
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IB, &attr, IB_RTR), 0);
+	assert_int_equal(
+		sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IB, &attr, IB_RTR), 0);
 	attr.ah_attr.dlid = 0;
-	assert_int_equal(sctpiw_check_qp_attr(IBV_QPS_INIT, false, CONFIG_IB, &attr, IB_RTR),
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_RC, IBV_QPS_INIT, false, CONFIG_IB, &attr,
+					      IB_RTR),
+			 EINVAL);
+}
+
+/* UC has the masks of RC without what belongs to acknowledgements and reads. */
+static void test_unreliable_connection(void **state)
+{
+	const int rtr = IB_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.ah_attr = { .is_global = 1, .port_num = 1 },
+	};
+
+	assert_int_equal(
+		sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_INIT, false, CONFIG_ROCE, &attr, rtr), 0);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_INIT, false, CONFIG_ROCE, &attr,
+					      rtr | IBV_QP_MIN_RNR_TIMER),
+			 EINVAL);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_INIT, false, CONFIG_ROCE, &attr,
+					      rtr & ~IBV_QP_AV),
+			 EINVAL);
+	attr.qp_state = IBV_QPS_RTS;
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_RTR, false, CONFIG_ROCE, &attr,
+					      IBV_QP_STATE | IBV_QP_SQ_PSN),
+			 0);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_RTR, false, CONFIG_ROCE, &attr,
+					      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT),
+			 EINVAL);
+	assert_int_equal(sctpiw_check_qp_attr(IBV_QPT_UC, IBV_QPS_RTR, false, CONFIG_ROCE, &attr,
+					      IBV_QP_STATE),
 			 EINVAL);
 }
 
@@ -309,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_values_by_hand),
 		cmocka_unit_test(test_transitions_that_do_not_exist),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_unreliable_connection),
 		cmocka_unit_test(test_merge_takes_what_the_mask_names),
 	};
 

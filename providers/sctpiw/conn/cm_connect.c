@@ -41,6 +41,10 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
 	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
 	uint32_t state;
 
+	if (qp && qp->type == IW_QPT_UC) {
+		log_error("QP 0x%06x: rdma_cm does not connect QPs of type UC", qp->num);
+		return NULL;
+	}
 	if (!qp || qp->type == IW_QPT_UD || qp->oob)
 		return NULL;
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);

@@ -51,6 +51,9 @@ struct oob_qp {
 	struct list_node wait_node; /* conn_assoc.oob, in OOB_CONNECTING */
 	struct iw_session *session; /* NULL: none */
 	struct oob_clock clock;
+	bool uc; /* the QP's type, else RC */
+	bool had_session;
+	bool type_told;	 /* the user has heard that the peer's QP is of another type */
 	bool told;	 /* the user has heard, or will hear, that it waits */
 	int error;	 /* -errno of the last attempt; 0: none has failed */
 	const char *why; /* the same in words */
@@ -77,10 +80,25 @@ static struct iw_session_user user_of(struct oob_qp *o)
 
 /* ---- messages ---- */
 
+static uint8_t type_of(const struct oob_qp *o)
+{
+	return o->uc ? OOB_UC : OOB_RC;
+}
+
+/* The peer's QP is of another type. */
+static void tell_type(struct oob_qp *o)
+{
+	if (!o->type_told)
+		log_error("QP 0x%06x is of type %s, and its peer, QP 0x%06x, is not", o->qp->num,
+			  o->uc ? "UC" : "RC", o->ends.dest);
+	o->type_told = true;
+}
+
 static void fill_param(const struct oob_qp *o, struct iw_session_param *p)
 {
 	struct oob_message m = {
 		.rnr_retry = o->attr.rnr_retry,
+		.type = type_of(o),
 		.src = o->qp->num,
 		.dst = o->ends.dest,
 		.token = o->ends.loop ? o->conn->oob.token : 0,
@@ -142,7 +160,10 @@ static void begin_later(struct oob_qp *o, const char *why, int error)
 			  -error);
 	o->why = why;
 	o->error = error;
-	wait_until(o, o->conn->now + clock->pause);
+	if (o->had_session && iw_sq_is_empty(o->qp))
+		wait_until(o, TIME_NEVER);
+	else
+		wait_until(o, o->conn->now + clock->pause);
 	clock->pause = clock->pause < PAUSE_MAX / 2 ? 2 * clock->pause : PAUSE_MAX;
 }
 
@@ -150,6 +171,8 @@ static void established(struct oob_qp *o)
 {
 	log_debug("QP 0x%06x: session with QP 0x%06x", o->qp->num, o->ends.dest);
 	o->state = OOB_UP;
+	o->had_session = true;
+	o->clock.pause = PAUSE_MIN;
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	arm(o);
 }
@@ -310,6 +333,9 @@ void oob_consider(struct conn *c, struct iw_session *s, const struct oob_message
 		oob_early_keep(c, s, m);
 	} else if (!is_named(o, m, a)) {
 		oob_reject(s, m, OOB_STRANGER);
+	} else if (m->type != type_of(o)) {
+		tell_type(o);
+		oob_reject(s, m, OOB_TYPE);
 	} else if (o->state != OOB_INITIATING) {
 		accept_session(o, s, m);
 	} else if (oob_election_yields(qp->num, m->src, iw_assoc_is_initiator(a->iw))) {
@@ -348,10 +374,19 @@ bool oob_request(struct conn *c, const struct iw_event *ev)
 
 /* ---- events of the sessions ---- */
 
-/* Only a sender is told of the end: perhaps the application has heard all that it wants. */
+/*
+ * Only a sender is told of the end: perhaps the application has heard all that it wants. A UC QP gets
+ * another session once it has something to send, or its peer has.
+ */
 static void over(struct oob_qp *o)
 {
 	o->session = NULL;
+	if (o->uc) {
+		wait_until(o, TIME_NEVER);
+		oob_early_consider(o->conn, o->qp->num);
+		oob_doorbell(o->qp);
+		return;
+	}
 	o->state = OOB_OVER;
 	oob_doorbell(o->qp);
 }
@@ -368,6 +403,12 @@ static void on_accept(struct oob_qp *o, const struct iw_event *ev)
 		over(o);
 		return;
 	}
+	if (m.type != type_of(o)) {
+		tell_type(o);
+		iw_session_close(ev->session);
+		over(o);
+		return;
+	}
 	iw_session_set_rnr_retry(ev->session, m.rnr_retry);
 	established(o);
 }
@@ -377,10 +418,14 @@ static void on_reject(struct oob_qp *o, const struct iw_event *ev)
 	const char *why = "rejected";
 	struct oob_message m;
 
-	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len))
+	if (oob_message_decode(&m, ev->param.private_data, ev->param.private_data_len)) {
 		why = m.reason == OOB_CROSSED  ? "the Initiates crossed" :
+		      m.reason == OOB_TYPE     ? "its QP is of another type" :
 		      m.reason == OOB_STRANGER ? "it is connected to somebody else" :
 						 "it has no such QP";
+		if (m.reason == OOB_TYPE)
+			tell_type(o);
+	}
 	o->session = NULL;
 	begin_later(o, why, -ECONNREFUSED);
 }
@@ -441,10 +486,20 @@ void oob_doorbell(struct iw_qp *qp)
 	if (o->state == OOB_UP || o->clock.deadline != TIME_NEVER || iw_sq_is_empty(qp) ||
 	    atomic_load_explicit(&qp->state, memory_order_relaxed) > last)
 		return;
-	if (o->state == OOB_OVER)
+	if (o->state == OOB_OVER || o->had_session)
 		o->clock.deadline = o->conn->now + o->attr.gone;
 	else
 		wait_for_peer(o);
+	if (o->state == OOB_WAITING && o->clock.begin_at == TIME_NEVER)
+		o->clock.begin_at = o->conn->now;
+	arm(o);
+}
+
+/* The peer of a UC QP is not there: what was to be sent is lost, and nothing else happens. */
+static void lose(struct oob_qp *o)
+{
+	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
+	iw_uc_lose(o->qp);
 	arm(o);
 }
 
@@ -496,7 +551,9 @@ void oob_timers(struct conn *c)
 		struct oob_qp *o = list_entry(first, struct oob_qp, clock.timer);
 
 		timerq_remove(timers, first);
-		if (o->clock.deadline <= c->now) {
+		if (o->clock.deadline <= c->now && o->uc) {
+			lose(o);
+		} else if (o->clock.deadline <= c->now) {
 			log_debug("QP 0x%06x: its peer, QP 0x%06x, has %s", o->qp->num,
 				  o->ends.dest, o->state == OOB_OVER ? "gone" : "not come");
 			hang_up(o);
@@ -562,6 +619,7 @@ static struct oob_qp *oob_qp_new(struct conn *c, struct iw_qp *qp, const struct 
 		return NULL;
 	o->conn = c;
 	o->qp = qp;
+	o->uc = qp->type == IW_QPT_UC;
 	o->ep = qp_num_endpoint(c, qp->num);
 	o->ird = peer->ird;
 	o->attr.rnr_retry = 7;

@@ -66,6 +66,7 @@ bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info 
 		.recv_wrs = base->qp.srq ? 0 : posted(&base->qp.rq),
 		.in = base->in,
 		.out = base->out,
+		.dropped = base->dropped,
 		.error = base->error,
 	};
 	if (base->qp.type == IW_QPT_UD)

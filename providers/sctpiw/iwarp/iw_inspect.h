@@ -40,6 +40,7 @@ struct iw_qp_info {
 	uint32_t unexpected;	 /* Sends of the peer that wait for a receive */
 	bool send_blocked;	 /* a Send waits until the peer has posted receives */
 	struct iw_traffic in, out;
+	uint64_t dropped;  /* UC: messages of the peer that could not be taken */
 	const char *error; /* why it has entered the error state, in words; NULL: it has not */
 };
 

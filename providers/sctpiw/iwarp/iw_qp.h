@@ -19,7 +19,8 @@ struct iw_qp_attr {
 	enum iw_qp_type type;
 	struct iw_pd *pd;
 	struct iw_cq *send_cq, *recv_cq;
-	struct iw_srq *srq; /* of the same PD, or NULL; with an SRQ max_recv_* are not looked at */
+	/* Of the same PD, or NULL; not for UC. With an SRQ max_recv_* are not looked at. */
+	struct iw_srq *srq;
 	struct iw_xrcd *xrcd; /* XRC_RECV: its domain; pd, srq and the CQs are not looked at then */
 	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge;
 	uint32_t max_inline; /* bytes */
@@ -65,7 +66,7 @@ struct iw_qp {
 
 /*
  * Creates a QP in RESET. max_inline in *qp may be more than was asked for.
- * -EINVAL: a limit exceeded, an SRQ of another PD, or a number that is taken; -ENOMEM.
+ * -EINVAL: a limit exceeded, an SRQ of another PD or for UC, or a number that is taken; -ENOMEM.
  */
 int iw_qp_new(struct iw_rnic *rnic, const struct iw_qp_attr *attr, struct iw_qp **qp);
 /* Ends its session (the peer gets a session Terminate, RFC 5043 5.4). Always 0. */
@@ -93,6 +94,8 @@ void iw_qp_set_access(struct iw_qp *qp, uint32_t access);
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
 /* Its peer cannot be reached: the QP enters ERR, the oldest WR completes with RETRY_EXC_ERR. */
 void iw_qp_give_up(struct iw_qp *qp);
+/* The same for a UC QP: its WRs are lost messages, and complete with success; the state stays. */
+void iw_uc_lose(struct iw_qp *qp);
 
 /* Is no WR of the send queue waiting to be taken up or completed? */
 static inline bool iw_sq_is_empty(const struct iw_qp *qp)

@@ -85,6 +85,14 @@ struct iw_traffic {
 	uint64_t bytes;
 };
 
+/* Messages that UC QPs have dropped, by reason. */
+struct iw_uc_drops {
+	uint64_t no_receive; /* none was posted */
+	uint64_t too_long;   /* for the receive */
+	uint64_t access; /* STag, bounds or rights did not allow a Write, or the header was wrong */
+	uint64_t bad_opcode; /* of a kind that UC does not have, such as a read */
+};
+
 /* Counts since iw_rnic_new(), over all sessions. */
 struct iw_stats {
 	uint64_t in[IW_OPCODES];      /* RDMAP messages delivered whole, by opcode */
@@ -95,6 +103,7 @@ struct iw_stats {
 	uint64_t last_session;	      /* when a session ended last, ns; 0: none has */
 	uint64_t errors;	      /* QPs that have entered the error state by a failure */
 	uint64_t unexpected;	      /* segments of Sends that found no receive posted */
+	struct iw_uc_drops uc;
 };
 
 const struct iw_stats *iw_stats(const struct iw_rnic *rnic);

@@ -28,7 +28,7 @@
 #define IW_MAX_IRD 128
 #define IW_MAX_PRIVATE_DATA 512 /* bytes (RFC 5043 3.2) */
 
-enum iw_qp_type { IW_QPT_RC, IW_QPT_UD, IW_QPT_XRC_SEND, IW_QPT_XRC_RECV };
+enum iw_qp_type { IW_QPT_RC, IW_QPT_UC, IW_QPT_UD, IW_QPT_XRC_SEND, IW_QPT_XRC_RECV };
 
 enum iw_qp_state { /* ibv_qp_state */
 		   IW_QPS_RESET,

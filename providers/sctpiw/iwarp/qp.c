@@ -19,6 +19,8 @@ static const struct iw_qp_ops *type_ops(enum iw_qp_type type)
 	switch (type) {
 	case IW_QPT_RC:
 		return &iw_rc_ops;
+	case IW_QPT_UC:
+		return &iw_uc_ops;
 	case IW_QPT_UD:
 		return &iw_ud_ops;
 	case IW_QPT_XRC_SEND:
@@ -48,7 +50,7 @@ static bool attr_ok(const struct iw_qp_attr *a)
 	    a->max_send_sge > IW_MAX_SGE || a->max_inline > IW_MAX_INLINE)
 		return false;
 	if (a->srq)
-		return a->srq->pd == a->pd && a->srq->xrcd == a->xrcd;
+		return a->srq->pd == a->pd && a->srq->xrcd == a->xrcd && a->type != IW_QPT_UC;
 	return a->max_recv_wr <= IW_MAX_QP_WR && a->max_recv_sge <= IW_MAX_SGE;
 }
 

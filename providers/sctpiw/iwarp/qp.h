@@ -59,6 +59,7 @@ struct iw_qp_base {
 	struct list_node windows;  /* iw_mw.node: of type 2, bound to this QP */
 	struct list_node all;	   /* iw_rnic.all_qps */
 	struct iw_traffic in, out; /* since it was made */
+	uint64_t dropped;	   /* iw_qp_info.dropped */
 	const char *error;	   /* iw_qp_info.error */
 };
 
@@ -99,6 +100,7 @@ static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigne
 
 /* The operations of a type. */
 extern const struct iw_qp_ops iw_rc_ops;
+extern const struct iw_qp_ops iw_uc_ops;
 extern const struct iw_qp_ops iw_ud_ops;
 extern const struct iw_qp_ops iw_xrc_send_ops, iw_xrc_recv_ops;
 

@@ -9,6 +9,8 @@
 #include "iwarp/explain.h"
 #include "iwarp/mw.h"
 #include "iwarp/rc_srq.h"
+#include "iwarp/uc.h"
+#include "iwarp/xrc.h"
 #include "iwarp/zcopy.h"
 #include "util/alloc.h"
 
@@ -28,7 +30,7 @@ static struct iw_qp *rc_alloc(void)
 	return &rc->base.qp;
 }
 
-static void rc_free(struct iw_qp *qp)
+void iw_rc_free(struct iw_qp *qp)
 {
 	struct iw_rc *rc = iw_rc_of(qp);
 
@@ -37,7 +39,7 @@ static void rc_free(struct iw_qp *qp)
 	free(rc);
 }
 
-static enum iw_qp_move rc_move(const struct iw_qp *qp, enum iw_qp_state next)
+enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next)
 {
 	enum iw_qp_state now = iw_qp_state(qp);
 	bool may;
@@ -63,7 +65,7 @@ static enum iw_qp_move rc_move(const struct iw_qp *qp, enum iw_qp_state next)
 	return may ? IW_QP_MOVES : IW_QP_REFUSED;
 }
 
-static void rc_disconnect(struct iw_qp *qp)
+void iw_rc_disconnect(struct iw_qp *qp)
 {
 	struct iw_rc *rc = iw_rc_of(qp);
 
@@ -71,19 +73,19 @@ static void rc_disconnect(struct iw_qp *qp)
 		iw_session_end(rc->session, IW_END_MOVED, NULL);
 }
 
-static void rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f)
+void iw_rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f)
 {
 	iw_rc_srq_flush(iw_rc_of(qp), f);
 }
 
-static void rc_drop_receives(struct iw_qp *qp)
+void iw_rc_drop_receives(struct iw_qp *qp)
 {
 	if (qp->srq)
 		iw_rc_srq_return(iw_rc_of(qp));
 	iw_rc_of(qp)->peer_gone = false;
 }
 
-static void rc_doorbell(struct iw_qp *qp)
+void iw_rc_doorbell(struct iw_qp *qp)
 {
 	struct iw_session *s = iw_rc_of(qp)->session;
 
@@ -95,13 +97,13 @@ static void rc_doorbell(struct iw_qp *qp)
 	iw_session_wake(s);
 }
 
-static void rc_end_remote_read(struct iw_qp *qp)
+void iw_rc_end_remote_read(struct iw_qp *qp)
 {
 	if (iw_rc_of(qp)->session)
 		iw_zcopy_copy_out(qp->rnic);
 }
 
-static void rc_set_ord(struct iw_qp *qp, uint32_t ord)
+void iw_rc_set_ord(struct iw_qp *qp, uint32_t ord)
 {
 	struct iw_rc *rc = iw_rc_of(qp);
 
@@ -109,30 +111,25 @@ static void rc_set_ord(struct iw_qp *qp, uint32_t ord)
 		rc->reads.ord = ord < rc->reads.ord_max ? ord : rc->reads.ord_max;
 }
 
-/* What the types whose messages go over a session have in common. */
-#define LIFE                                                                                       \
-	.max_msg = IW_MAX_MSG, .alloc = rc_alloc, .free = rc_free, .move = rc_move,                \
-	.disconnect = rc_disconnect, .end_remote_read = rc_end_remote_read, .set_ord = rc_set_ord, \
-	.doorbell = rc_doorbell, .flush_receives = rc_flush_receives,                              \
-	.drop_receives = rc_drop_receives
-
 #define MESSAGES                                                                                   \
 	(1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |             \
 	 1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_SEND_WITH_INV | 1u << IW_WR_RDMA_READ |           \
 	 1u << IW_WR_ATOMIC_CMP_AND_SWP | 1u << IW_WR_ATOMIC_FETCH_AND_ADD)
 
 const struct iw_qp_ops iw_rc_ops = {
-	LIFE,
+	IW_RC_LIFE,
+	.alloc = rc_alloc,
 	.wr_opcodes = MESSAGES | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
 };
 
 /* The two ends of XRC (iw_xrc.h): the requester, which receives nothing, and the responder. */
 const struct iw_qp_ops iw_xrc_send_ops = {
-	LIFE,
+	IW_RC_LIFE,
+	.alloc = rc_alloc,
 	.wr_opcodes = MESSAGES | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
 };
 
-const struct iw_qp_ops iw_xrc_recv_ops = { LIFE };
+const struct iw_qp_ops iw_xrc_recv_ops = { IW_RC_LIFE, .alloc = rc_alloc };
 
 /*
  * A QP that is connected out of band is bound once it has an address of the peer, and to one
@@ -166,7 +163,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 
 	if (!may_bind(rc))
 		return -EINVAL;
-	if (rc->base.ops != &iw_rc_ops && !s->assoc->srq_numbers) {
+	if ((qp->to_srqs || iw_xrc_is_recv(qp)) && !s->assoc->srq_numbers) {
 		iw_explain_no_srq_numbers(s, qp);
 		return -EOPNOTSUPP;
 	}
@@ -192,6 +189,10 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	atomic_store_explicit(&qp->imm_alone, !s->assoc->receipts, memory_order_relaxed);
 	rc->session = s;
 	s->qp = qp;
+	if (iw_is_uc(qp)) {
+		s->in_order = s->sifts = true;
+		iw_uc_start(qp);
+	}
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reliable connection (IBV_QPT_RC): a QP whose messages go over a session. Needs the shard's
- * lock.
+ * The reliable connection (IBV_QPT_RC): a QP whose messages go over a session. An unreliable one is
+ * the same with more behind it (uc.h). Needs the shard's lock.
  */
 #ifndef SCTPIW_IWARP_RC_H
 #define SCTPIW_IWARP_RC_H
@@ -29,7 +29,7 @@ struct iw_rc {
 	struct iw_unplaced unplaced;
 };
 
-/* qp is of type RC, or NULL. */
+/* qp is of type RC or UC, or NULL. */
 static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 {
 	return (struct iw_rc *)(uintptr_t)qp;
@@ -46,5 +46,22 @@ void iw_rc_unbind(struct iw_rc *rc);
  * fault, and the session has failed.
  */
 bool iw_rc_complete_sends(struct iw_rc *rc);
+
+/* Of struct iw_qp_ops, for the types whose struct begins with struct iw_rc. */
+void iw_rc_free(struct iw_qp *qp);
+enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next);
+void iw_rc_disconnect(struct iw_qp *qp);
+void iw_rc_end_remote_read(struct iw_qp *qp);
+void iw_rc_set_ord(struct iw_qp *qp, uint32_t ord);
+void iw_rc_doorbell(struct iw_qp *qp);
+void iw_rc_flush_receives(struct iw_qp *qp, const struct iw_failure *f);
+void iw_rc_drop_receives(struct iw_qp *qp);
+
+/* What the types whose messages go over a session have in common. */
+#define IW_RC_LIFE                                                                                 \
+	.max_msg = IW_MAX_MSG, .free = iw_rc_free, .move = iw_rc_move,                             \
+	.disconnect = iw_rc_disconnect, .end_remote_read = iw_rc_end_remote_read,                  \
+	.set_ord = iw_rc_set_ord, .doorbell = iw_rc_doorbell,                                      \
+	.flush_receives = iw_rc_flush_receives, .drop_receives = iw_rc_drop_receives
 
 #endif

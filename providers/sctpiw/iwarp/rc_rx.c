@@ -14,6 +14,7 @@
 #include "iwarp/rc.h"
 #include "iwarp/receipt.h"
 #include "iwarp/rc_srq.h"
+#include "iwarp/uc.h"
 #include "iwarp/xrc.h"
 
 /* ---- one receive ---- */
@@ -289,7 +290,7 @@ static int place_unexpected(struct iw_session *s, uint32_t index, const struct i
 	case RECEIVE_SESSION_ENDED:
 		return iw_fail_illegal(f); /* f is not used any more */
 	default:
-		if (index - rc->rx.unexpected.first >= IW_UNEXPECTED_MSNS)
+		if (index - rc->rx.unexpected.first >= IW_UNEXPECTED_MSNS || iw_is_uc(s->qp))
 			return iw_fail_rec(f, TERM_DDP_NO_BUFFER, rec);
 		return iw_rc_rx_keep(s, index, rec, seg->ssn, seg->payload, f);
 	}

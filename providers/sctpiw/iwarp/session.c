@@ -12,6 +12,7 @@
 #include "iwarp/rc_srq.h"
 #include "iwarp/session_rx.h"
 #include "iwarp/trace.h"
+#include "iwarp/uc.h"
 #include "iwarp/void.h"
 
 #define CLOSE_WAIT (1000 * IW_MSEC) /* for the peer's session Terminate */
@@ -31,6 +32,7 @@ struct iw_session *iw_session_new(struct iw_assoc *assoc, bool active)
 	s->rnic = rnic;
 	s->assoc = assoc;
 	s->active = active;
+	s->in_order = rnic->config.in_order;
 	s->rnr_retry_count = IW_RNR_FOREVER;
 	s->ending.ack_poll = ACK_POLL_MIN;
 	list_init(&s->ready);
@@ -263,6 +265,13 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 	};
 
 	iw_void_session(s);
+	if (iw_is_uc(qp) && iw_uc_survives(qp, why, f)) {
+		iw_uc_lose_begun(qp);
+		iw_rc_unbind(rc);
+		if (!iw_sq_complete(qp))
+			iw_qp_enter_error(qp, NULL);
+		return;
+	}
 	/* As with InfiniBand, the oldest WR learns that nobody has answered. */
 	if (why == IW_END_LOST &&
 	    iw_ring_head(&qp->sq) != rc->base.send.next + rc->base.send.begun) {

@@ -123,8 +123,10 @@ struct iw_session {
 	uint8_t state;		 /* enum iw_session_state */
 	uint8_t rnr_retry_count; /* times IW_RNR_UNIT; IW_RNR_FOREVER */
 	bool active;
-	bool to_self; /* the peer is this session */
-	bool counted; /* in iw_assoc.live */
+	bool to_self;  /* the peer is this session */
+	bool in_order; /* segments are placed in order: iw_config.in_order, or the QP is UC */
+	bool sifts;    /* segments may have no effect: one was void, or the QP is UC */
+	bool counted;  /* in iw_assoc.live */
 	struct iw_session_tx tx;
 	struct iw_session_rx rx;
 	struct iw_session_setup setup;

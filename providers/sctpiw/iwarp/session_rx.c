@@ -16,6 +16,7 @@
 #include "iwarp/rdmap_rx.h"
 #include "iwarp/session_setup.h"
 #include "iwarp/trace.h"
+#include "iwarp/uc.h"
 #include "iwarp/void.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
@@ -80,6 +81,12 @@ static void first_segment(struct iw_session *s, const struct iw_rx_rec *rec)
 		iw_event_raise(s->rnic, &iw_qp_base(s->qp)->event, IW_EVENT_QP_COMM_EST);
 }
 
+static void fail_delivery(struct iw_session *s, const struct iw_failure *f)
+{
+	if (!iw_uc_drop_whole(s, f))
+		iw_session_fail(s, f);
+}
+
 static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 {
 	uint16_t ssn = (uint16_t)(s->rx.ssn - 1);
@@ -97,7 +104,7 @@ static void deliver(struct iw_session *s, const struct iw_rx_rec *rec)
 	if (!s->rx.begun)
 		first_segment(s, rec);
 	if (iw_rdmap_deliver(s, rec, &f))
-		iw_session_fail(s, &f);
+		fail_delivery(s, &f);
 	else if (!s->rx.voided.found)
 		s->rx.delivered = s->rx.ssn;
 }
@@ -327,14 +334,18 @@ static bool receive_first(struct iw_session *s, uint16_t ssn, const uint8_t *dat
 	}
 }
 
-/* Whether the segment has no effect, because it is void or comes behind one that is. */
+/*
+ * Whether the segment has no effect, because it is void or comes behind one that is, or because its
+ * message is dropped.
+ */
 static bool is_of_no_effect(struct iw_session *s, uint16_t ssn, const uint8_t *segment, size_t len)
 {
 	if (len == IW_VOID_SEGMENT && iw_void_is(s, segment)) {
 		iw_void_take(s, ssn);
 		return true;
 	}
-	return s->rx.voided.found && len >= DDP_TAGGED_LEN && iw_void_drops(s, ssn, segment[1]);
+	return s->sifts && ((len >= DDP_TAGGED_LEN && iw_void_drops(s, ssn, segment[1])) ||
+			    iw_uc_sifts(s, segment, len));
 }
 
 static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len)
@@ -354,7 +365,7 @@ static void receive_segment(struct iw_session *s, uint16_t ssn, const uint8_t *d
 	}
 	if (s->state != IW_S_ESTABLISHED && receive_first(s, ssn, data, len))
 		return;
-	if (iw_ddp_place(s, ssn, data, len, &rec, &f))
+	if (iw_ddp_place(s, ssn, data, len, &rec, &f) && !iw_uc_drop(s, data, len, &f))
 		reject(s, ssn, &f);
 	else
 		accept_rec(s, ssn, &rec);
@@ -398,7 +409,7 @@ void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data
 {
 	struct iw_early *m;
 
-	if (s->rnic->config.in_order && iw_early_keep(s, ppid, data, len))
+	if (s->in_order && iw_early_keep(s, ppid, data, len))
 		return;
 	receive(s, ppid, data, len);
 	while (s->rx.early.first && (m = iw_early_take(s))) {

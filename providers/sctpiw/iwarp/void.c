@@ -48,6 +48,7 @@ void iw_void_take(struct iw_session *s, uint16_t ssn)
 
 	if (!v->found || serial16_lt(ssn, v->ssn))
 		*v = (struct iw_rx_void){ .found = true, .ssn = ssn };
+	s->sifts = true;
 	/* A message behind it that was wrong is dropped, too. */
 	if (s->rx.fault.found && serial16_lt(v->ssn, s->rx.fault.ssn))
 		s->rx.fault.found = false;

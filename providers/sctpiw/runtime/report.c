@@ -111,10 +111,17 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 		[IW_QPS_RTS] = "RTS",	  [IW_QPS_SQD] = "SQD",	  [IW_QPS_SQE] = "SQE",
 		[IW_QPS_ERR] = "ERR",
 	};
+	static const char *const types[] = {
+		[IW_QPT_RC] = "RC",
+		[IW_QPT_UC] = "UC",
+		[IW_QPT_UD] = "UD",
+		[IW_QPT_XRC_SEND] = "XRC_SEND",
+		[IW_QPT_XRC_RECV] = "XRC_RECV",
+	};
 	const struct iw_qp_info *qp = &o->qp;
 
 	line_number(l, "num", qp->num);
-	line_text(l, "type", qp->type == IW_QPT_UD ? "UD" : "RC");
+	line_text(l, "type", types[qp->type]);
 	line_text(l, "state", states[qp->state]);
 	if (*qp->peer)
 		line_text(l, "peer", qp->peer);
@@ -130,6 +137,8 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 	if (!qp->has_srq)
 		line_number(l, "receive_wrs", qp->recv_wrs);
 	line_number(l, "unexpected", qp->unexpected);
+	if (qp->type == IW_QPT_UC)
+		line_number(l, "dropped", qp->dropped);
 	if (qp->error)
 		line_text(l, "error", qp->error);
 }

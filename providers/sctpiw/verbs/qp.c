@@ -22,6 +22,7 @@ static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_UC:
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		return 0;
@@ -30,7 +31,6 @@ static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 			return 0;
 		log_error("llp = kernel has no UD queue pairs: take llp = udp or ip");
 		return EOPNOTSUPP;
-	case IBV_QPT_UC:
 	case IBV_QPT_RAW_PACKET:
 	case IBV_QPT_DRIVER:
 		return EOPNOTSUPP;
@@ -71,6 +71,10 @@ static int check_init_attr(struct sctpiw_context *ctx, const struct ibv_qp_init_
 	if (cap->max_send_wr > IW_MAX_QP_WR || cap->max_send_sge > IW_MAX_SGE ||
 	    cap->max_inline_data > IW_MAX_INLINE)
 		return EINVAL;
+	if (attr->srq && attr->qp_type == IBV_QPT_UC) {
+		log_debug("create_qp: a UC QP has receives of its own, no SRQ");
+		return EINVAL;
+	}
 	if (attr->srq) /* then it does not matter what is asked of the receive queue */
 		return attr->srq->context == &ctx->vctx.context && !to_srq(attr->srq)->xrcd ?
 			       0 :
@@ -95,15 +99,29 @@ static void hold(struct sctpiw_qp *qp, struct sctpiw_pd *pd)
 	sctpiw_xrc_domain_hold(qp->domain);
 }
 
+static enum iw_qp_type type_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_UC:
+		return IW_QPT_UC;
+	case IBV_QPT_UD:
+		return IW_QPT_UD;
+	case IBV_QPT_XRC_SEND:
+		return IW_QPT_XRC_SEND;
+	case IBV_QPT_XRC_RECV:
+		return IW_QPT_XRC_RECV;
+	default:
+		return IW_QPT_RC;
+	}
+}
+
 /* What the RNIC is told of a QP that is not an XRC_RECV. */
 static struct iw_qp_attr iw_attr_of(struct sctpiw_pd *pd, const struct ibv_qp_init_attr *attr)
 {
 	bool receives = attr->qp_type != IBV_QPT_XRC_SEND;
 
 	return (struct iw_qp_attr){
-		.type = !receives		    ? IW_QPT_XRC_SEND :
-			attr->qp_type == IBV_QPT_UD ? IW_QPT_UD :
-						      IW_QPT_RC,
+		.type = type_of(attr->qp_type),
 		.pd = pd->iw,
 		.send_cq = to_cq(attr->send_cq)->iw,
 		.recv_cq = to_cq(receives ? attr->recv_cq : attr->send_cq)->iw,
@@ -203,7 +221,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 	qp->vqp.qp.context = context;
 	qp->vqp.qp.qp_type = attr->qp_type;
 	qp->xrcd = xrcd;
-	err = send_ops ? sctpiw_set_send_ops(qp, *send_ops) : 0;
+	err = send_ops ? sctpiw_set_send_ops(qp, attr->qp_type, *send_ops) : 0;
 	if (!err)
 		err = new_iw_qp(ctx, pd ? to_pd(pd) : NULL, qp, attr);
 	if (err)

@@ -161,14 +161,22 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS));
 }
 
-int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
-			 const struct ibv_qp_attr *attr, int mask)
+/* A QP of type UC has the masks of RC without what only a reliable connection has. */
+static int attrs_it_lacks(enum ibv_qp_type type)
 {
+	return type == IBV_QPT_UC ? RATES : 0;
+}
+
+int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_cm,
+			 enum config_personality personality, const struct ibv_qp_attr *attr,
+			 int mask)
+{
+	const int lacks = attrs_it_lacks(type);
 	const int rest = mask & ~IBV_QP_STATE;
 	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
 	const struct transition *t;
 	enum ibv_qp_state first;
-	int allowed;
+	int required, allowed;
 
 	if (next >= STATES || ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != cur))
 		return EINVAL;
@@ -184,8 +192,9 @@ int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personal
 		t = &to_the_end;
 	else
 		t = by_cm ? &by_cm_table[cur][next] : &oob_table[cur][next];
-	allowed = t->required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0);
-	if (!t->valid || (rest & t->required) != t->required || (rest & ~allowed))
+	required = t->required & ~lacks;
+	allowed = (required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0)) & ~lacks;
+	if (!t->valid || (rest & required) != required || (rest & ~allowed))
 		return EINVAL;
 	if (!values_are_valid(attr, mask) ||
 	    (mask & IBV_QP_AV && !address_is_valid(&attr->ah_attr, personality)))

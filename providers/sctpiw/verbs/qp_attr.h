@@ -17,8 +17,9 @@
  * INIT or RTR, or it has a connection of RDMA CM. personality: that of the device. 0; EINVAL; or EOPNOTSUPP for a second path, of
  * which there is none.
  */
-int sctpiw_check_qp_attr(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
-			 const struct ibv_qp_attr *attr, int mask);
+int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_cm,
+			 enum config_personality personality, const struct ibv_qp_attr *attr,
+			 int mask);
 /* The same for a UD QP, whose masks are InfiniBand's however it is moved. */
 int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask);
 

@@ -50,11 +50,12 @@ static uint64_t patience_behind(const struct ibv_qp_attr *attr)
  */
 static void set_oob(struct sctpiw_qp *qp)
 {
+	bool is_uc = qp->iw->type == IW_QPT_UC; /* which has no such attributes */
 	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
 	struct oob_attr oob = {
 		.ord = qp->attr.max_rd_atomic,
-		.rnr_retry = in_rtr ? RNR_RETRY_FOR_EVER : qp->attr.rnr_retry,
-		.limit = patience(&qp->attr, !in_rtr),
+		.rnr_retry = in_rtr || is_uc ? RNR_RETRY_FOR_EVER : qp->attr.rnr_retry,
+		.limit = is_uc ? LIMIT_MIN : patience(&qp->attr, !in_rtr),
 		.gone = patience_behind(&qp->attr),
 	};
 
@@ -151,8 +152,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 	if (qp->iw->type == IW_QPT_UD)
 		err = sctpiw_check_ud_attr(cur, attr, mask);
 	else
-		err = sctpiw_check_qp_attr(cur, by_cm, qp->shard->rnic->config.personality, attr,
-					   mask);
+		err = sctpiw_check_qp_attr(qp->vqp.qp.qp_type, cur, by_cm,
+					   qp->shard->rnic->config.personality, attr, mask);
 	if (err)
 		return err;
 	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {

@@ -314,13 +314,24 @@ static void wr_abort(struct ibv_qp_ex *ex)
 		sctpiw_sq_unlock(qp);
 }
 
-int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags)
+/* The operations of ibv_wr_* that a type of QP has, as its wr_opcodes say. */
+static uint64_t send_ops_of(enum ibv_qp_type type)
 {
-	const uint64_t offered = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				 IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
-				 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-				 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |
-				 IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
+	const uint64_t both = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+			      IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM |
+			      IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW;
+
+	if (type == IBV_QPT_UD)
+		return IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+	if (type == IBV_QPT_UC)
+		return both;
+	return both | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
+	       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_INV;
+}
+
+int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags)
+{
+	const uint64_t offered = send_ops_of(type);
 	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 
 	if (flags & ~offered || !pabi_mark_qp_ex(&qp->vqp)) {

@@ -3,6 +3,7 @@
 #ifndef SCTPIW_VERBS_WR_H
 #define SCTPIW_VERBS_WR_H
 
+#include "verbs/pabi.h"
 #include <stdint.h>
 
 struct sctpiw_qp;
@@ -11,6 +12,6 @@ struct sctpiw_qp;
  * Gives qp the functions of ibv_wr_*, with the operations of flags (IBV_QP_EX_WITH_*). EOPNOTSUPP
  * if one of them is not offered, or if this libibverbs is not known well enough.
  */
-int sctpiw_set_send_ops(struct sctpiw_qp *qp, uint64_t flags);
+int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags);
 
 #endif

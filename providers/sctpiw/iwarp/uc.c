@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "iwarp/uc.h"
+
+#include "iwarp/assoc.h"
+#include "util/alloc.h"
+
+/* What a peer of this type may send. */
+#define TAKEN                                                                                      \
+	(IW_OPCODE(WRITE) | IW_OPCODE(SEND) | IW_OPCODE(SEND_SE) | IW_OPCODE(SEND_IMM) |           \
+	 IW_OPCODE(SEND_SE_IMM) | IW_OPCODE(IMMEDIATE) | IW_OPCODE(IMMEDIATE_SE) |                 \
+	 IW_OPCODE(TERMINATE) | IW_OPCODE(RECEIPT))
+
+static struct iw_uc *uc_of(const struct iw_qp *qp)
+{
+	return (struct iw_uc *)(uintptr_t)qp;
+}
+
+static struct iw_qp *uc_alloc(void)
+{
+	struct iw_uc *uc = alloc_lines(sizeof(*uc));
+
+	if (!uc)
+		return NULL;
+	list_init(&uc->rc.rx.waiting);
+	return &uc->rc.base.qp;
+}
+
+const struct iw_qp_ops iw_uc_ops = {
+	IW_RC_LIFE,
+	.wr_opcodes = 1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |
+		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
+	.alloc = uc_alloc,
+};
+
+/* ---- the responder ---- */
+
+void iw_uc_start(struct iw_qp *qp)
+{
+	struct iw_uc *uc = uc_of(qp);
+
+	uc->write = IW_UC_WRITE_NONE;
+	uc->write_dropped = uc->send_dropping = false;
+}
+
+static bool is_established(const struct iw_session *s)
+{
+	return iw_is_uc(s->qp) && s->state == IW_S_ESTABLISHED;
+}
+
+/* Counts a message that is dropped. */
+static void count(struct iw_session *s, uint16_t error)
+{
+	struct iw_uc_drops *all = &s->rnic->shard.stats.uc;
+
+	iw_qp_base(s->qp)->dropped++;
+	switch (error) {
+	case TERM_DDP_NO_BUFFER:
+		all->no_receive++;
+		break;
+	case TERM_DDP_TOO_LONG:
+	case TERM_DDP_MO:
+		all->too_long++;
+		break;
+	case TERM_RDMAP_OPCODE:
+		all->bad_opcode++;
+		break;
+	default:
+		all->access++;
+		break;
+	}
+}
+
+/* Messages come in order, so the one on QN 0 that is dropped is the next one. */
+static bool drop_send(struct iw_uc *uc, const struct ddp_header *h)
+{
+	struct iw_rc_rx *rx = &uc->rc.rx;
+
+	if (h->msn != rx->deliver_msn)
+		return false;
+	rx->deliver_msn++;
+	rx->delta--; /* the next message takes the receive that this one would have taken */
+	uc->send_dropping = !ddp_is_last(h->control);
+	uc->send_msn = h->msn;
+	uc->rc.peer_write.just_before = false;
+	return true;
+}
+
+/* The segment is of a Write. Is the rest of that being dropped? */
+static bool sift_write(struct iw_uc *uc, bool last)
+{
+	bool drops = uc->write == IW_UC_WRITE_DROPPING;
+
+	if (uc->write == IW_UC_WRITE_NONE)
+		uc->write_dropped = false;
+	if (last)
+		uc->write = IW_UC_WRITE_NONE;
+	else if (!drops)
+		uc->write = IW_UC_WRITE_RUNNING;
+	return drops;
+}
+
+static bool sift_send(struct iw_uc *uc, const struct ddp_header *h)
+{
+	if (uc->send_dropping && h->msn == uc->send_msn) {
+		uc->send_dropping = !ddp_is_last(h->control);
+		return true;
+	}
+	if (!uc->write_dropped)
+		return false;
+	uc->write_dropped = false;
+	return rdmap_is_immediate(rdmap_opcode(h->rdmap)) && drop_send(uc, h);
+}
+
+bool iw_uc_sifts(struct iw_session *s, const uint8_t *segment, size_t len)
+{
+	struct ddp_header h;
+
+	if (!is_established(s) || !ddp_get(&h, segment, len))
+		return false;
+	if (ddp_is_tagged(h.control) && rdmap_opcode(h.rdmap) == RDMAP_WRITE)
+		return sift_write(uc_of(s->qp), ddp_is_last(h.control));
+	if (TAKEN >> rdmap_opcode(h.rdmap) & 1)
+		return !ddp_is_tagged(h.control) && h.qn == RDMAP_QN_SEND &&
+		       sift_send(uc_of(s->qp), &h);
+	if (!ddp_is_tagged(h.control) && h.qn == RDMAP_QN_SEND && !sift_send(uc_of(s->qp), &h) &&
+	    !drop_send(uc_of(s->qp), &h))
+		return false;
+	if (ddp_is_last(h.control))
+		count(s, TERM_RDMAP_OPCODE);
+	return true;
+}
+
+bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
+		const struct iw_failure *f)
+{
+	struct iw_uc *uc = uc_of(s->qp);
+	struct ddp_header h;
+
+	if (!is_established(s) || f->illegal || f->term.error == TERM_DDP_LOCAL ||
+	    f->term.error == TERM_RDMAP_LOCAL || !ddp_get(&h, segment, len))
+		return false;
+	if (!ddp_is_tagged(h.control)) {
+		if (h.qn != RDMAP_QN_SEND || !drop_send(uc, &h))
+			return false;
+	} else {
+		uc->write = ddp_is_last(h.control) ? IW_UC_WRITE_NONE : IW_UC_WRITE_DROPPING;
+		uc->write_dropped = true;
+	}
+	count(s, f->term.error);
+	return true;
+}
+
+bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f)
+{
+	if (!is_established(s) || f->term.error != TERM_DDP_TOO_LONG)
+		return false;
+	uc_of(s->qp)->rc.rx.delta--; /* its MSN has been counted */
+	count(s, f->term.error);
+	return true;
+}
+
+/* ---- the requester ---- */
+
+bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f)
+{
+	switch (why) {
+	case IW_END_PEER:
+	case IW_END_REFUSED:
+	case IW_END_LOST:
+	case IW_END_CLOSED:
+	case IW_END_TERMINATE:
+		return !qp->send_cq->overflown;
+	case IW_END_FAILED:
+		return f && f->term.error != TERM_DDP_LOCAL && f->term.error != TERM_RDMAP_LOCAL;
+	default:
+		return false;
+	}
+}
+
+void iw_uc_lose_begun(struct iw_qp *qp)
+{
+	struct iw_sq *sq = &iw_qp_base(qp)->send;
+
+	sq->next += sq->begun;
+	sq->begun = false;
+	for (uint32_t i = iw_ring_head(&qp->sq); i != sq->next; i++)
+		iw_sq_at(qp, i)->progress = IW_WQE_DONE;
+}
+
+void iw_uc_lose(struct iw_qp *qp)
+{
+	struct iw_sq *sq = &iw_qp_base(qp)->send;
+
+	while (iw_sq_peek(qp)) /* it looks for new ones */
+		sq->next = sq->tail;
+	iw_uc_lose_begun(qp);
+	uc_of(qp)->rc.unplaced.arrived = uc_of(qp)->rc.unplaced.next = sq->next;
+	if (!iw_sq_complete(qp))
+		iw_qp_enter_error(qp, NULL);
+}
