@@ -81,6 +81,8 @@ def cases():
         yield f"{tool}.events", run(tool, ["-e", "-n", 300], [8])
     # One QP: on iWARP devices perftest counts credits with an SRQ by the number of the receive, and not by the QP
     # that took it. A QP that gets less than it needs stops for ever. oob.py has several QPs.
+    for tool in "ib_send_bw", "ib_send_lat":
+        yield f"{tool}.ud", run(tool, ["-c", "UD", "-s", 1000, "-n", 300], env={"SCTPIW_PERSONALITY": "roce"})
     yield "ib_send_bw.srq", run("ib_send_bw", ["--use-srq", "-s", 1024, "-n", 500])
     yield "ib_send_bw.srq-lossy", run("ib_send_bw", ["--use-srq", "-s", 4096, "-n", 100])
     yield "ib_send_lat.srq", run("ib_send_lat", ["--use-srq", "-s", 64, "-n", 300])

@@ -143,6 +143,30 @@ static void test_answer(void)
 	close_pair(&a, &b);
 }
 
+/* rdma_cm resolves a loopback address: who is reached by it sees the GID of the handle. */
+static void test_loopback(void)
+{
+	static const uint8_t addresses[2][16] = { { [15] = 1 },
+						  { [10] = 0xff, [11] = 0xff, 127, [15] = 1 } };
+	struct ibv_ah_attr attr;
+	struct side a, b;
+	struct ibv_ah *ah;
+	struct ibv_wc wc;
+
+	ud_pair(&a, &b);
+	attr = ah_attr(&b);
+	memcpy(attr.grh.dgid.raw, addresses[attr.grh.dgid.raw[10] == 0xff], 16);
+	ah = ibv_create_ah(a.pd, &attr);
+	CHECK(ah);
+	ud_recv(&b, 1, GRH + 8);
+	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, 8, IBV_WR_SEND, 0), 0);
+	expect_sent(&a, 5);
+	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
+	check_grh(&b, 8, &wc);
+	CHECK_EQ(ibv_destroy_ah(ah), 0);
+	close_pair(&a, &b);
+}
+
 /* Header and payload go over the elements of a receive as they come. */
 static void test_scatter(void)
 {
@@ -560,13 +584,21 @@ static void test_bad_addresses(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		{ "messages", test_messages },	 { "ipv6", test_ipv6 },
-		{ "answer", test_answer },	 { "scatter", test_scatter },
-		{ "many", test_many },		 { "srq", test_srq },
-		{ "wr_api", test_wr_api },	 { "solicited", test_solicited },
-		{ "qkey", test_qkey },		 { "drops", test_drops },
-		{ "bad_sends", test_bad_sends }, { "bad_receive", test_bad_receive },
-		{ "states", test_states },	 { "bad_addresses", test_bad_addresses },
+		{ "messages", test_messages },
+		{ "ipv6", test_ipv6 },
+		{ "answer", test_answer },
+		{ "loopback", test_loopback },
+		{ "scatter", test_scatter },
+		{ "many", test_many },
+		{ "srq", test_srq },
+		{ "wr_api", test_wr_api },
+		{ "solicited", test_solicited },
+		{ "qkey", test_qkey },
+		{ "drops", test_drops },
+		{ "bad_sends", test_bad_sends },
+		{ "bad_receive", test_bad_receive },
+		{ "states", test_states },
+		{ "bad_addresses", test_bad_addresses },
 	};
 	struct ibv_port_attr port;
 	struct ibv_device_attr device;

@@ -191,7 +191,7 @@ void iw_uc_lose(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
 
-	while (iw_sq_peek(qp)) /* it looks for new ones */
+	while (iw_sq_peek(qp, sq)) /* it looks for new ones */
 		sq->next = sq->tail;
 	iw_uc_lose_begun(qp);
 	uc_of(qp)->rc.unplaced.arrived = uc_of(qp)->rc.unplaced.next = sq->next;

@@ -7,6 +7,7 @@
 
 #include "log/log.h"
 #include "net/port.h"
+#include "runtime/rnic.h"
 #include "util/sockaddr.h"
 #include "verbs/context.h"
 #include "verbs/domain.h"
@@ -16,19 +17,63 @@
 #define HOP_LIMIT 64
 #define HOP_LIMIT_GROUP 1
 
+bool sctpiw_ah_is_valid(const struct ibv_ah_attr *attr, enum config_personality personality)
+{
+	return attr->port_num == 1 && (attr->is_global || (personality == CONFIG_IB && attr->dlid));
+}
+
+/*
+ * A LID is the low 16 bits of an address; those above are the same as of our own address, since there is nobody
+ * else to ask for them.
+ */
+static int resolve_lid(uint16_t lid, struct port_gid *from, struct ip_addr *remote)
+{
+	if (port_first_gid(from)) {
+		log_error("there is no address that LID %u could be resolved with", lid);
+		return EINVAL;
+	}
+	*remote = sockaddr_ip((const struct sockaddr *)&from->addr);
+	remote->b[14] = (uint8_t)(lid >> 8);
+	remote->b[15] = (uint8_t)lid;
+	return 0;
+}
+
+int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, struct ip_addr *remote)
+{
+	if (!attr->is_global)
+		return resolve_lid(attr->dlid, from, remote);
+	if (port_gid(attr->grh.sgid_index, from)) {
+		log_error(
+			"there is no GID with the index %u: 'sctpiw list' shows those of this host",
+			attr->grh.sgid_index);
+		return EINVAL;
+	}
+	*remote = (struct ip_addr){ 0 };
+	memcpy(remote->b, attr->grh.dgid.raw, sizeof(remote->b));
+	return 0;
+}
+
 /* 0 or an errno. */
-static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr)
+static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
+		enum config_personality personality)
 {
 	const struct ibv_global_route *grh = &attr->grh;
 	struct port_gid gid;
 
-	if (attr->port_num != 1 || !attr->is_global || port_gid(grh->sgid_index, &gid)) {
-		log_debug("create_ah: port %u, GID index %u, %s", attr->port_num, grh->sgid_index,
+	if (!sctpiw_ah_is_valid(attr, personality)) {
+		log_debug("create_ah: port %u, %s", attr->port_num,
 			  attr->is_global ? "with a GID" : "without a GID");
 		return EINVAL;
 	}
+	if (sctpiw_ah_resolve(attr, &gid, &dest->remote))
+		return EINVAL;
 	dest->local = sockaddr_ip((const struct sockaddr *)&gid.addr);
-	memcpy(dest->remote.b, grh->dgid.raw, sizeof(dest->remote.b));
+	/*
+	 * A loopback address is this host, by rdma_cm. What comes from there names a GID of the port, since the
+	 * receiver looks it up among those to answer.
+	 */
+	if (ip_addr_is_loopback(&dest->remote))
+		dest->remote = dest->local;
 	if (ip_addr_is_zero(&dest->remote) ||
 	    ip_addr_is_v4(&dest->remote) != ip_addr_is_v4(&dest->local))
 		return EINVAL;
@@ -37,17 +82,22 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr)
 	/* What goes to a group of IPv6 leaves by the interface that is named with it, not by that of its source. */
 	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote))
 		dest->local.scope_id = gid.ifindex;
+	dest->hop_limit = ip_addr_is_multicast(&dest->remote) ? HOP_LIMIT_GROUP : HOP_LIMIT;
+	if (!attr->is_global)
+		return 0;
 	dest->class_flow = (uint32_t)grh->traffic_class << 20 | (grh->flow_label & FLOW_LABEL);
-	dest->hop_limit = grh->hop_limit		      ? grh->hop_limit :
-			  ip_addr_is_multicast(&dest->remote) ? HOP_LIMIT_GROUP :
-								HOP_LIMIT;
+	if (grh->hop_limit)
+		dest->hop_limit = grh->hop_limit;
 	return 0;
 }
 
 struct ibv_ah *sctpiw_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct sctpiw_ah *ah = calloc(1, sizeof(*ah));
-	int err = ah ? fill(&ah->dest, attr) : ENOMEM;
+	int err = ENOMEM;
+
+	if (ah)
+		err = fill(&ah->dest, attr, to_ctx(pd->context)->shard->rnic->config.personality);
 
 	if (err) {
 		free(ah);

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "iwarp/iw_types.h"
+#include "verbs/ah.h"
 #include "verbs/mr.h"
 
 _Static_assert((int)IW_QPS_RESET == IBV_QPS_RESET, "");
@@ -139,12 +140,6 @@ bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
 			  (next == IBV_QPS_INIT || next == IBV_QPS_RTR || next == IBV_QPS_SQD)));
 }
 
-/* As on every Ethernet the address of the peer is in the GRH. InfiniBand has LIDs as well. */
-static bool address_is_valid(const struct ibv_ah_attr *ah, enum config_personality personality)
-{
-	return ah->port_num == 1 && (ah->is_global || (personality == CONFIG_IB && ah->dlid));
-}
-
 static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 {
 	return !((mask & IBV_QP_PORT && attr->port_num != 1) ||
@@ -197,7 +192,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 	if (!t->valid || (rest & required) != required || (rest & ~allowed))
 		return EINVAL;
 	if (!values_are_valid(attr, mask) ||
-	    (mask & IBV_QP_AV && !address_is_valid(&attr->ah_attr, personality)))
+	    (mask & IBV_QP_AV && !sctpiw_ah_is_valid(&attr->ah_attr, personality)))
 		return EINVAL;
 	if (rest & IBV_QP_ALT_PATH || (cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
 	    (rest & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED))

@@ -2,7 +2,6 @@
 #include "verbs/qp_modify.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "iwarp/iw_qp.h"
 #include "iwarp/iw_ud.h"
@@ -10,6 +9,7 @@
 #include "net/port.h"
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
+#include "verbs/ah.h"
 #include "verbs/context.h"
 #include "verbs/qp.h"
 #include "verbs/qp_attr.h"
@@ -63,52 +63,20 @@ static void set_oob(struct sctpiw_qp *qp)
 		oob_set_attr(qp->iw, &oob);
 }
 
-/*
- * Connects a QP to the port of this LID. A LID is the low 16 bits of an address; those above are the same
- * as of our own address, since there is nobody else to ask for them.
- */
-static int connect_by_lid(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
-{
-	struct oob_peer peer = {
-		.dest_qp_num = attr->dest_qp_num,
-		.ird = attr->max_dest_rd_atomic,
-	};
-	struct port_gid gid;
-
-	if (port_first_gid(&gid)) {
-		log_error("QP 0x%06x: there is no address that a LID could be resolved with",
-			  qp->iw->num);
-		return EINVAL;
-	}
-	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
-	peer.ifindex = gid.ifindex;
-	peer.remote = peer.local;
-	peer.remote.b[14] = (uint8_t)(attr->ah_attr.dlid >> 8);
-	peer.remote.b[15] = (uint8_t)attr->ah_attr.dlid;
-	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
-}
-
 /* Connects a QP out of band, as the peer's address in attr says. 0 or an errno. */
 static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 {
-	const struct ibv_global_route *grh = &attr->ah_attr.grh;
 	struct oob_peer peer = {
 		.dest_qp_num = attr->dest_qp_num,
 		.ird = attr->max_dest_rd_atomic,
 	};
 	struct port_gid gid;
+	int err = sctpiw_ah_resolve(&attr->ah_attr, &gid, &peer.remote);
 
-	if (!attr->ah_attr.is_global)
-		return connect_by_lid(qp, attr);
-	if (port_gid(grh->sgid_index, &gid)) {
-		log_error(
-			"QP 0x%06x: there is no GID with the index %u: 'sctpiw list' shows those of this host",
-			qp->iw->num, grh->sgid_index);
-		return EINVAL;
-	}
+	if (err)
+		return err;
 	peer.local = sockaddr_ip((const struct sockaddr *)&gid.addr);
 	peer.ifindex = gid.ifindex;
-	memcpy(peer.remote.b, grh->dgid.raw, sizeof(peer.remote.b));
 	return -oob_connect(&qp->shard->conn, qp->iw, &peer);
 }
 
