@@ -118,6 +118,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 	batch->len = total;
 	batch->segment = segment;
 	batch->n_refs = a->s->refs.count;
+	batch->hops = 0;
 	sctp_tx_build_done(&tx);
 	return tx.built;
 }
