@@ -543,16 +543,21 @@ def unshare(*options):
 AS_USER = ["--user", "--map-root-user"]  # makes an ordinary user root in a user namespace
 
 
-def _raw_ip():
-    """Checks what --llp ip needs: CAP_NET_RAW, and a network where no other SCTP answers, a test's or the kernel's."""
-    if pathlib.Path("/proc/net/sctp").exists():
-        raise Skip("the kernel's own SCTP is active")
+def _own_network():
+    """Goes on in a network namespace with lo alone."""
     need("ip", "unshare")
     inside = "SCTPIW_E2E_NETNS"
     if inside not in os.environ:
         os.environ[inside] = "1"
         unshare(*(AS_USER if os.geteuid() else []), "--net")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def _raw_ip():
+    """Checks what --llp ip needs: CAP_NET_RAW, and a network where no other SCTP answers, a test's or the kernel's."""
+    if pathlib.Path("/proc/net/sctp").exists():
+        raise Skip("the kernel's own SCTP is active")
+    _own_network()
 
 
 @contextlib.contextmanager
@@ -633,8 +638,8 @@ def _run_case(name, function, link):
     return verdict
 
 
-def main(cases):
-    """Runs a script's cases, a list of (name, function)."""
+def main(cases, alone=False):
+    """Runs a script's cases, a list of (name, function). alone: in a network namespace with lo alone."""
     global guest_seconds
     parser = argparse.ArgumentParser()
     parser.add_argument("--link", default="lo-v4", help="one of " + ", ".join(LINKS) + " with -v4 or -v6 behind")
@@ -658,6 +663,8 @@ def main(cases):
             become_guest()
         if GUEST:
             prepare_guest()
+        elif alone:
+            _own_network()
         with open_link(args.link) as link:
             for name, function in chosen:
                 log_to(logs / name)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Hostile strangers on the port, and applications that change their memory while it is sent."""
+import ipaddress
 import random
 import re
 import socket
@@ -357,8 +358,9 @@ def stale_out_of_band(link):
         listener.settimeout(10 * harness.SLOW)
         talk, _ = listener.accept()
     with talk:
-        gid = talk.recv(100).split(b":")[3]  # LID, QP number, PSN, GID; and the same of us
-        talk.sendall(b"0000:%06x:000000:%s" % (peer.port << 8, gid))
+        talk.recv(100)  # LID, QP number, PSN, GID; and the same of us
+        address = ipaddress.IPv6Address("::ffff:" + link.address if link.family == 4 else link.address)
+        talk.sendall(b"0000:%06x:000000:%s\0" % (peer.port << 8, address.packed.hex().encode()))
         peer.refuse(lambda: not client.running(), 20)
     client.expect(1, 1)
     if "transport retry counter exceeded" not in client.output() or not 1 <= peer.inits <= 9:

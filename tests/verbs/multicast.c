@@ -4,10 +4,12 @@
 #include <arpa/inet.h>
 
 #include "cm.h"
+#include "netns.h"
 
 #define QKEY 0x2468
 #define GRH 40
 #define LEN 100
+#define ADDRESS "10.83.1.1"
 
 struct end {
 	struct ibv_cq *cq;
@@ -183,14 +185,63 @@ static void test_errors(void)
 	end_close(&e);
 }
 
+/* By rdma_cm, whose event has what an address handle needs. */
+static void test_join(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct sockaddr_in own = { .sin_family = AF_INET };
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+	struct end sender, a;
+
+	CHECK_EQ(inet_pton(AF_INET, ADDRESS, &own.sin_addr), 1);
+	memcpy(&to.sin_addr, group.raw + 12, 4);
+	CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_UDP), 0);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&own), 0);
+	CHECK_EQ(rdma_join_multicast(id, (struct sockaddr *)&to, &to), 0);
+	event = cm_event(channel, RDMA_CM_EVENT_MULTICAST_JOIN, 0);
+	CHECK(event->param.ud.private_data == &to);
+	CHECK_EQ(event->param.ud.qp_num, 0xffffff);
+	CHECK_EQ(event->param.ud.ah_attr.grh.sgid_index, 0);
+	CHECK(!memcmp(event->param.ud.ah_attr.grh.dgid.raw, group.raw, 16));
+	CHECK_EQ(rdma_ack_cm_event(event), 0);
+	end_open(&sender, 0);
+	end_open(&a, 0);
+	CHECK_EQ(ibv_attach_mcast(a.qp, &group, 0), 0);
+	post(&a);
+	send_group(&sender, 6, QKEY);
+	expect_copy(&a, &sender, 6);
+	CHECK_EQ(ibv_detach_mcast(a.qp, &group, 0), 0);
+	CHECK_EQ(rdma_leave_multicast(id, (struct sockaddr *)&to), 0);
+	end_close(&sender);
+	end_close(&a);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
 int main(void)
 {
+	const char *personality = getenv("SCTPIW_PERSONALITY");
+
+	/* What is sent to a group leaves by the first interface, which has nobody behind it here. */
+	if (!enter_namespace()) {
+		printf("skipped: this user may not make network namespaces\n");
+		return SKIPPED;
+	}
+	ip("link set lo up");
+	ip("link add here type veth peer name there");
+	ip("addr add " ADDRESS "/24 dev here");
+	ip("link set there up");
+	ip("link set here up");
 	ctx = cm_device();
 	pd = ibv_alloc_pd(ctx);
 	CHECK(pd);
 	test_copies();
 	test_own();
 	test_errors();
+	if (personality && !strcmp(personality, "roce"))
+		test_join();
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 	return 0;
 }
