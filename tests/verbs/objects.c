@@ -282,7 +282,6 @@ static void test_create_qp(void)
 	REFUSED(recv_cq, other, EINVAL);
 	CHECK_EQ(ibv_destroy_cq(other), 0);
 	CHECK_EQ(ibv_close_device(ctx), 0);
-	REFUSED(qp_type, IBV_QPT_UC, EOPNOTSUPP);
 	REFUSED(qp_type, IBV_QPT_RAW_PACKET, EOPNOTSUPP);
 	REFUSED(qp_type, 77, EINVAL);
 #undef REFUSED
