@@ -21,16 +21,18 @@ def rdma_client(link):
             raise Failure("not the end that was expected: " + text.strip())
 
 
-def rdma_xclient(link):
+def rdma_xclient(*options):
     """The program sends 16 bytes inline from a QP that it asked for no room for inline data."""
-    if link.family == 6:
-        raise Skip("rdma_xserver listens on IPv4")
-    port = str(free_port())
-    server, client = run_pair(link, ["rdma_xserver", "-p", port],
-                              ["rdma_xclient", "-s", link.address, "-p", port], int(port))
-    for text in server, client:
-        if "end 0" not in text:
-            raise Failure("not the end that was expected: " + text.strip())
+    def case(link):
+        if link.family == 6:
+            raise Skip("rdma_xserver listens on IPv4")
+        port = str(free_port())
+        server, client = run_pair(link, ["rdma_xserver", "-p", port, *options],
+                                  ["rdma_xclient", "-s", link.address, "-p", port, *options], int(port))
+        for text in server, client:
+            if "end 0" not in text:
+                raise Failure("not the end that was expected: " + text.strip())
+    return case
 
 
 def ucmatose(*options):
@@ -187,7 +189,8 @@ def iperf(link):
 
 CASES = [
     ("rdma_client", rdma_client),
-    ("rdma_xclient", rdma_xclient),
+    ("rdma_xclient", rdma_xclient()),
+    ("rdma_xclient.xrc", rdma_xclient("-c", "x")),
     ("ucmatose", ucmatose()),
     ("ucmatose.connections", ucmatose("-c", 10, "-C", 20, "-S", 1000)),
     ("ucmatose.hundred", ucmatose("-c", 100)),

@@ -35,8 +35,11 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 	memcpy(to->private_data, p->private_data, p->private_data_len);
 }
 
-/* The QP of that number, if it can be connected. The session checks the rest when it is made. */
-static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
+/*
+ * The QP of that number, if it can be connected. The session checks the rest when it is made. other: the end
+ * of XRC that belongs to the peer's side.
+ */
+static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type other)
 {
 	struct iw_qp *qp = num ? iw_qp_by_num(c->rnic, num) : NULL;
 	uint32_t state;
@@ -45,7 +48,7 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num)
 		log_error("QP 0x%06x: rdma_cm does not connect QPs of type UC", qp->num);
 		return NULL;
 	}
-	if (!qp || qp->type == IW_QPT_UD || qp->oob)
+	if (!qp || qp->type == IW_QPT_UD || qp->type == other || qp->oob)
 		return NULL;
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 	return state <= IW_QPS_RTR ? qp : NULL;
@@ -64,7 +67,7 @@ static void await_peer(struct cm_id *id)
 static int initiate(struct cm_id *id, struct conn_assoc *a)
 {
 	struct conn *c = id->conn;
-	struct iw_qp *qp = usable_qp(c, id->qp_num);
+	struct iw_qp *qp = usable_qp(c, id->qp_num, IW_QPT_XRC_RECV);
 	struct iw_session_user user;
 	int ret;
 
@@ -170,7 +173,7 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 	if (!id->connected_type)
 		return sidr_connect(id, param);
 	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
-	    !usable_qp(id->conn, param->qp_num))
+	    !usable_qp(id->conn, param->qp_num, IW_QPT_XRC_RECV))
 		return -EINVAL;
 	ret = take_tos(id);
 	if (ret)
@@ -253,7 +256,7 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		return -ECONNRESET;
 	}
 	take_param(id, param);
-	qp = usable_qp(id->conn, id->qp_num);
+	qp = usable_qp(id->conn, id->qp_num, IW_QPT_XRC_SEND);
 	if (qp)
 		ret = iw_session_accept(id->session, qp, &id->param);
 	if (ret) {

@@ -167,10 +167,9 @@ static void init_ibv_qp(struct ibv_qp *ibqp, struct ibv_pd *pd, const struct ibv
 			uint32_t qp_num)
 {
 	ibqp->qp_context = attr->qp_context;
-	if (attr->qp_type != IBV_QPT_XRC_RECV) {
-		ibqp->pd = pd;
+	ibqp->pd = pd;
+	if (attr->qp_type != IBV_QPT_XRC_RECV)
 		ibqp->send_cq = attr->send_cq;
-	}
 	if (attr->qp_type != IBV_QPT_XRC_RECV && attr->qp_type != IBV_QPT_XRC_SEND) {
 		ibqp->recv_cq = attr->recv_cq;
 		ibqp->srq = attr->srq;
@@ -201,7 +200,7 @@ struct sctpiw_qp *sctpiw_qp_alloc(struct sctpiw_context *ctx, bool single_thread
 
 /*
  * send_ops: the operations that ibv_wr_* is to have (IBV_QP_EX_WITH_*), or NULL for a QP without
- * ibv_wr_*. An XRC_RECV has xrcd, and no pd.
+ * ibv_wr_*. An XRC_RECV has xrcd. Its pd may be NULL, and is only shown to the program.
  */
 static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 				struct sctpiw_xrcd *xrcd, struct ibv_qp_init_attr *attr,
@@ -215,7 +214,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 	if (err)
 		goto fail;
 	err = ENOMEM;
-	qp = sctpiw_qp_alloc(ctx, pd && to_pd(pd)->td);
+	qp = sctpiw_qp_alloc(ctx, !xrcd && to_pd(pd)->td);
 	if (!qp)
 		goto fail;
 	qp->vqp.qp.context = context;
@@ -223,7 +222,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_pd *pd,
 	qp->xrcd = xrcd;
 	err = send_ops ? sctpiw_set_send_ops(qp, attr->qp_type, *send_ops) : 0;
 	if (!err)
-		err = new_iw_qp(ctx, pd ? to_pd(pd) : NULL, qp, attr);
+		err = new_iw_qp(ctx, xrcd ? NULL : to_pd(pd), qp, attr);
 	if (err)
 		goto fail;
 	init_ibv_qp(&qp->vqp.qp, pd, attr, qp->iw->num);
@@ -289,6 +288,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 {
 	bool with_ops = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	bool is_recv = attr->qp_type == IBV_QPT_XRC_RECV;
+	struct ibv_pd *pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
 	int err = check_init_attr_ex(context, attr);
 	struct ibv_qp *qp;
 
@@ -297,7 +297,7 @@ struct ibv_qp *sctpiw_create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 		return NULL;
 	}
 	/* The two structs begin alike, as libibverbs relies on, too. */
-	qp = create_qp(context, is_recv ? NULL : attr->pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
+	qp = create_qp(context, pd, is_recv ? to_xrcd(attr->xrcd) : NULL,
 		       (struct ibv_qp_init_attr *)attr, with_ops ? &attr->send_ops_flags : NULL);
 	if (qp)
 		to_qp(qp)->iw->blocks_own = flags_of(attr) & IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
@@ -478,7 +478,7 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 	bool over;
 
 	if (qp->generation != sctpiw_generation) {
-		if (ibqp->pd)
+		if (!qp->xrcd)
 			sctpiw_pd_drop_inherited(to_pd(ibqp->pd));
 		sctpiw_qp_release(qp);
 		return 0;
@@ -487,9 +487,9 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 		return EBUSY;
 	shard_lock(qp->shard);
 	list_del(&qp->node);
-	over = sctpiw_qp_end(qp);
-	if (ibqp->pd)
+	if (!qp->xrcd)
 		sctpiw_pd_drop(to_pd(ibqp->pd));
+	over = sctpiw_qp_end(qp);
 	shard_unlock(qp->shard);
 	if (!over)
 		return 0;
