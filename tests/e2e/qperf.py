@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """
-qperf's tests of reliable connections, by rdma_cm. Its own connections out of band need LIDs, and have no GIDs.
+qperf's tests of reliable connections, by rdma_cm; and those of all types out of band, which go by LIDs alone.
 
 SCTPIW_E2E_ROUNDS says how often the cases busy.* run their test.
 """
@@ -16,26 +16,31 @@ from harness import Failure, Skip, free_port, need, start
 ROUNDS = int(os.environ.get("SCTPIW_E2E_ROUNDS", "5"))
 
 
-def serve(link):
+def serve(link, env=None):
     need("qperf")
     if link.family == 6:
         raise Skip("its rdma_cm is for IPv4")
     port = free_port()
-    server = start("qperf-server", ["qperf", "--listen_port", port], link, "server")
+    server = start("qperf-server", ["qperf", "--listen_port", port], link, "server", env=env)
     server.wait_listening_tcp(port)
     return port
 
 
-def measure(link, port, test):
-    client = start("qperf-client", ["qperf", link.address, "--listen_port", port, "--use_cm", 1, "--time", 1, test], link)
+def measure(link, port, test, options=("--use_cm", 1), env=None):
+    client = start("qperf-client", ["qperf", link.address, "--listen_port", port, *options, "--time", 1, test], link, env=env)
     client.expect(20)
-    result = re.search(r"^ +(?:latency|bw|msg_rate) += +([\d.]+) ", client.output(), re.M)
+    result = re.search(r"^ +(?:latency|(?:recv_)?bw|msg_rate) += +([\d.]+) ", client.output(), re.M)
     if not result or float(result[1]) <= 0:
         raise Failure("no result was printed: " + client.output())
 
 
 def qperf(test):
     return lambda link: measure(link, serve(link), test)
+
+
+def by_lid(test):
+    env = {"SCTPIW_PERSONALITY": "ib"}
+    return lambda link: measure(link, serve(link, env), test, (), env)
 
 
 @contextlib.contextmanager
@@ -65,7 +70,10 @@ TESTS = (
     "rc_lat", "rc_bw", "rc_bi_bw", "rc_rdma_read_lat", "rc_rdma_read_bw", "rc_rdma_write_lat", "rc_rdma_write_bw",
     "rc_rdma_write_poll_lat", "rc_fetch_add_mr", "rc_compare_swap_mr",
     "ver_rc_fetch_add", "ver_rc_compare_swap")  # these two check the numbers, too
-CASES = [(test, qperf(test)) for test in TESTS] + [("busy." + test, busy(test)) for test in TESTS]
+BY_LID = ("uc_lat", "uc_bw", "uc_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw", "uc_rdma_write_poll_lat",
+          "rc_lat", "ud_lat", "ud_bw")
+CASES = [(test, qperf(test)) for test in TESTS] + [("busy." + test, busy(test)) for test in TESTS] + [
+    ("lid." + test, by_lid(test)) for test in BY_LID]
 
 if __name__ == "__main__":
     sys.exit(harness.main(CASES))
