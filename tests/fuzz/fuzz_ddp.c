@@ -16,6 +16,7 @@
 #define OPEN_LEN 2000
 #define PATTERN 0x5a
 #define WRS 65536
+#define UC 32 /* in the first byte of the input */
 
 enum { BY_PEER, READ_ONLY, PRIVATE, BLOCKS };
 
@@ -27,6 +28,24 @@ static uint32_t stag[BLOCKS];
 static uint64_t base[BLOCKS];
 static uint8_t outstanding[WRS];
 static uint32_t wrs, completions;
+
+/* The QP is one of type UC. */
+static void be_unreliable(void)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_UC,
+				   .pd = x.pd,
+				   .send_cq = x.cq,
+				   .recv_cq = x.cq,
+				   .max_send_wr = 64,
+				   .max_recv_wr = 64,
+				   .max_send_sge = 4,
+				   .max_recv_sge = 4,
+				   .max_inline = 64 };
+
+	iw_qp_free(x.qp);
+	must(!iw_qp_new(x.rnic, &attr, &x.qp));
+	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
+}
 
 static void add_block(int i, uint32_t access)
 {
@@ -248,7 +267,10 @@ static void post(struct input *in)
 	if (!iw_sq_slot(x.qp))
 		return;
 	opcode = opcodes[in_u8(in) % sizeof(opcodes)];
-	promise_post(&promise, 0, wrs, opcode);
+	if (!(x.qp->wr_opcodes >> opcode & 1))
+		return;
+	if (x.qp->type != IW_QPT_UC) /* what is lost completes with success there */
+		promise_post(&promise, 0, wrs, opcode);
 	fx_post(&x, new_wr(), opcode, at, len, choose_stag(in), choose_to(in),
 		what & 8 ? IW_SEND_FENCE : 0);
 }
@@ -291,8 +313,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	wrs = completions = 0;
 	fx_start(&x, false);
+	if (how & UC)
+		be_unreliable();
 	promise_start(&promise, &x, how & 8, how & 16 ? 65536 : in_u8(&in) * 16);
-	promise_qp(&promise, 0, x.qp);
+	if (x.qp->type != IW_QPT_UC)
+		promise_qp(&promise, 0, x.qp);
 	fx_accept(&x, 4, 4, how & 7);
 	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
 				   IW_ACCESS_REMOTE_ATOMIC);
