@@ -21,16 +21,16 @@ def speaks(link):
         raise harness.Skip("perftest speaks IPv4 only")
 
 
-def run(link, tool, options, seconds=20, user=None, env=None):
-    """Runs a perftest program with -R and returns the rows that the client printed."""
+def run(link, tool, options, seconds=20, user=None, env=None, side="client"):
+    """Runs a perftest program with -R and returns the rows that this side printed."""
     speaks(link)
     port = harness.free_port()
     # The receiver of ib_send_bw writes its progress into the sender's memory; the last such Write has to win.
     if link.lossy and tool == "ib_send_bw":
         env = dict(env or {}, SCTPIW_IN_ORDER="1")
     common = [tool, "-R", "-F", "-d", harness.DEVICE, "-p", str(port), *options]
-    _, output = harness.run_pair(link, common, [*common, link.address], port, seconds, user=user, env=env)
-    found = rows(output)
+    outputs = harness.run_pair(link, common, [*common, link.address], port, seconds, user=user, env=env)
+    found = rows(outputs[side == "client"])
     if not found:
         raise harness.Failure(f"{tool} printed no result")
     for size, iterations, values in found:

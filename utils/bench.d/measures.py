@@ -38,6 +38,27 @@ def bandwidth(tool, size, qps=1, both_ways=False):
     return run
 
 
+# Of an iWARP device perftest wants memory for credits, which datagrams cannot write into.
+DATAGRAMS = {"SCTPIW_PERSONALITY": "roce"}
+
+
+def datagram_bandwidth(size):
+    def run(at):
+        row = perftest_run.run(at.link, "ib_send_bw", ["-c", "UD", "-s", str(size), "-D", str(at.seconds), "-f", "0",
+                                                       "--report_gbits"],
+                               seconds=60 + at.seconds, user=at.user, env=DATAGRAMS, side="server")[-1]
+        _, _, (_, gbits, rate, *_) = row
+        return {GBITS: gbits, RATE: rate}
+    return run
+
+
+def datagram_latency(at):
+    row = perftest_run.run(at.link, "ib_send_lat", ["-c", "UD", "-s", "64", "-n", str(10000 * at.seconds)],
+                           seconds=60 + at.seconds, user=at.user, env=DATAGRAMS)[-1]
+    values = row[2]
+    return dict(zip((MEDIAN, AVERAGE, P99, P999), (values[2], values[3], values[5], values[6])))
+
+
 def latency(tool, size, events=False, trips=10000):
     """trips: how many round trips to make for each second that a measurement is to take."""
     def run(at):
@@ -179,6 +200,12 @@ def _on_latency(link):
     yield Measure("ib_atomic_lat 8 B", link, atomics)
 
 
+def _on_datagrams(link):
+    yield Measure(names.datagrams("ib_send_lat", 64), link, datagram_latency, link == LO)
+    for size in names.DATAGRAM_SIZES:
+        yield Measure(names.datagrams("ib_send_bw", size), link, datagram_bandwidth(size), link == LO and size > 64)
+
+
 def _on_costs(link):
     for tool in "ib_send_bw", "ib_read_bw":  # perftest has no events for ib_write_bw
         yield Measure(names.perftest(tool, 65536, events=True), link, event_driven(tool, 65536))
@@ -205,7 +232,7 @@ def _on_simulated():
 def measures():
     """All measurements in the order of a round: those that are compared follow each other closely."""
     for link in names.LINKS:
-        for part in _on_rivals, _on_bandwidth, _on_latency, _on_costs:
+        for part in _on_rivals, _on_bandwidth, _on_latency, _on_datagrams, _on_costs:
             yield from part(link)
     yield from _on_small_buffers()
     yield Measure(names.perftest("ib_write_bw", 65536), LOSS, bandwidth("ib_write_bw", 65536))

@@ -16,6 +16,8 @@ PERCENT = "% of a processor"
 KIB = "KiB"
 WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
 
+# Of datagrams nobody but their receiver knows how many have come, so that the bandwidth is what it says.
+DATAGRAM_SIZES = 64, 1024, 4096
 BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
 LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
 BANDWIDTH_SIZES = 64, 4096, 65536, 1 << 20
@@ -55,6 +57,11 @@ def perftest(tool, size, qps=1, both_ways=False, events=False):
     if qps > 1:
         name += f", {qps} QPs"
     return name + (", both ways" if both_ways else "") + (", events" if events else "")
+
+
+def datagrams(tool, size):
+    """perftest with UD queue pairs."""
+    return f"{perftest(tool, size)}, UD"
 
 
 def udp(link):

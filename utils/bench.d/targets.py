@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The targets: what figures should be, mostly as ratios to other figures of the same round."""
-from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MTU_1500, RATE, SIM_LOSS,
+from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500, RATE, SIM_LOSS,
                    SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES,
-                   perftest, simulated, udp)
+                   datagrams, perftest, simulated, udp)
 
 
 class Target:
@@ -56,6 +56,9 @@ TARGETS = (
       for what, small, link in ((WRITE, SMALL_LO, LO), (READ, SMALL_LO, LO), (SEND, SMALL_LO, LO), (COLD, SMALL_LO, LO),
                                 (WRITE, SMALL_1500, MTU_1500))),
     Target((simulated(SIM_LOSS, SIM_RTT), SIMULATED, WRITES), (simulated(SIM_LOSS, SIM_RTT), SIMULATED, BOUND), 0.8),
+    Target((datagrams("ib_send_lat", 64), LO, MEDIAN), (perftest("ib_send_lat", 64), LO, MEDIAN), 1, at_most=True),
+    Target((datagrams("ib_send_bw", 1024), LO, RATE), None, 1.5),
+    Target((datagrams("ib_send_bw", 4096), LO, GBITS), (perftest("ib_send_bw", 4096), LO, GBITS), 0.5),
     Target((CONNECT[32], LO, CONNECTIONS), None, 5000, 20000),
     Target((IDLE_QP, LO, KIB), None, 16, at_most=True),
 )
