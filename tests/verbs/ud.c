@@ -452,6 +452,20 @@ static void test_drops(void)
 	close_pair(&a, &b);
 }
 
+/* Out of SQE, in which attributes cannot be changed otherwise. */
+static void recover(struct side *s)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+				    .cur_qp_state = IBV_QPS_SQE,
+				    .qkey = QKEY };
+
+	CHECK_EQ(ibv_modify_qp(s->qp, &attr, IBV_QP_QKEY), EINVAL);
+	CHECK_EQ(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), EINVAL);
+	CHECK_EQ(ibv_modify_qp(s->qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_QKEY), 0);
+	expect_qp_state(s->qp, IBV_QPS_RTS);
+	expect_no_wc(s->send_cq, 0);
+}
+
 static void test_bad_sends(void)
 {
 	struct ibv_ah *ah;
@@ -469,7 +483,7 @@ static void test_bad_sends(void)
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, 8, IBV_WR_SEND_WITH_INV, 0), EINVAL);
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, mtu, IBV_WR_SEND, IBV_SEND_INLINE), EINVAL);
 	expect_no_wc(a.send_cq, 0);
-	/* Memory that is none ends this QP, and not the other. */
+	/* Memory that is none ends the sending of this QP, and nothing else: it goes on receiving. */
 	sge = sge_of(a.mr, a.buf, 8);
 	sge.lkey = GONE;
 	{
@@ -484,10 +498,19 @@ static void test_bad_sends(void)
 	}
 	expect_wc(a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
 	CHECK_EQ(wc.wr_id, 6);
-	expect_qp_state(a.qp, IBV_QPS_ERR);
+	expect_qp_state(a.qp, IBV_QPS_SQE);
 	CHECK_EQ(ud_send(&a, ah, b.qp->qp_num, QKEY, 8, IBV_WR_SEND, 0), 0);
 	expect_wc(a.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	expect_qp_state(b.qp, IBV_QPS_RTS);
+	ud_recv(&a, 7, GRH + 8);
+	tell(&b, &a, QKEY, 8);
+	expect_wc(a.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 7);
+	recover(&a);
+	ud_recv(&b, 8, GRH + 8);
+	tell(&a, &b, QKEY, 8);
+	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 8);
 	CHECK_EQ(ibv_destroy_ah(ah), 0);
 	close_pair(&a, &b);
 }
@@ -552,6 +575,16 @@ static void test_states(void)
 		expect_wc(a.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 		CHECK_EQ(wc.wr_id, 3);
 	}
+	/* What waits in SQD is gone by RESET, and is not sent in the QP's next life. */
+	CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
+	ud_ready(&a);
+	CHECK_EQ(to_state(&a, IBV_QPS_SQD), 0);
+	CHECK_EQ(ud_send(&a, ah, a.qp->qp_num, QKEY, 8, IBV_WR_SEND, 0), 0);
+	CHECK_EQ(to_state(&a, IBV_QPS_RESET), 0);
+	ud_ready(&a);
+	ud_recv(&a, 4, GRH + 8);
+	expect_no_wc(a.send_cq, 20);
+	expect_no_wc(a.recv_cq, 0);
 	CHECK_EQ(ibv_destroy_ah(ah), 0);
 	close_side(&a);
 }

@@ -88,6 +88,14 @@ bool iw_sq_complete(struct iw_qp *qp)
 	return !lost;
 }
 
+/* The WQE at this index comes next, and none has been seen behind it. */
+static void skip_to(struct iw_qp *qp, uint32_t index)
+{
+	struct iw_sq *sq = &iw_qp_base(qp)->send;
+
+	sq->next = sq->tail = index;
+}
+
 void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 {
 	uint32_t head = iw_ring_head(&qp->sq);
@@ -101,13 +109,13 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 		      .wr_id = iw_sq_at(qp, head)->wr_id, .status = status);
 		push(qp, head, status, fault ? fault->term.error : 0);
 	}
-	iw_qp_base(qp)->send.next = head;
+	skip_to(qp, head);
 }
 
 void iw_sq_reset(struct iw_qp *qp)
 {
-	struct iw_sq *sq = &iw_qp_base(qp)->send;
+	uint32_t tail = iw_ring_tail(&qp->sq);
 
-	sq->next = iw_ring_tail(&qp->sq);
-	iw_ring_release(&qp->sq, sq->next);
+	skip_to(qp, tail);
+	iw_ring_release(&qp->sq, tail);
 }
