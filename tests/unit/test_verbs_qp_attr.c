@@ -65,8 +65,19 @@ static void test_datagrams(void **state)
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE), EINVAL);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTR, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
 	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_QKEY), 0);
-	attr.qp_state = IBV_QPS_SQE;
-	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_RTS, &attr, IBV_QP_STATE), EINVAL);
+	/* Only a fault leads to SQE, and only a change of state leads out of it. */
+	attr.cur_qp_state = IBV_QPS_SQE;
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_SQE, &attr,
+					      IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_QKEY),
+			 0);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_SQE, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN),
+			 EINVAL);
+	assert_int_equal(sctpiw_check_ud_attr(IBV_QPS_SQE, &attr, IBV_QP_QKEY), EINVAL);
+	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++) {
+		attr.qp_state = IBV_QPS_SQE;
+		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE),
+				 EINVAL);
+	}
 	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++) {
 		attr.qp_state = IBV_QPS_RESET;
 		assert_int_equal(sctpiw_check_ud_attr((enum ibv_qp_state)s, &attr, IBV_QP_STATE),

@@ -76,7 +76,7 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
 
 /*
  * The state changes of the verbs: RESET->INIT, INIT->RTR, any->ERR (flushes, and ends the session),
- * any->RESET (ends the session and empties the queues), RTS<->SQD, same->same. The session enters
+ * any->RESET (ends the session and empties the queues), RTS<->SQD, SQE->RTS, same->same. The session enters
  * RTS when it is established, so asking for RTR in RTS does nothing then; a QP connected out of
  * band goes RTR->RTS by this call. -EINVAL: not allowed; nothing has changed.
  */

@@ -37,7 +37,7 @@ static inline struct iw_ud_dest *iw_ud_dest(const struct iw_qp *qp, struct iw_se
 /* What has become of datagrams, since the RNIC was made. */
 struct iw_ud_stats {
 	uint64_t sent, received;
-	uint64_t no_qp;	     /* dropped: no UD QP of that number, or not in RTR or RTS */
+	uint64_t no_qp;	     /* dropped: no UD QP of that number, or not in RTR, RTS, SQD or SQE */
 	uint64_t bad_qkey;   /* dropped: another Q_Key than the QP's */
 	uint64_t no_receive; /* dropped: nothing was posted */
 	uint64_t too_long;   /* dropped: longer than the receive */
@@ -57,7 +57,7 @@ const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
 /*
  * Writes the chunk of the datagram that iw_ud_peek() has named to buf, which has room for WIRE_UD_LEN +
  * IW_UD_MAX_MSG bytes, and completes its work request. Returns its length; 0: the work request was at
- * fault, and the QP is in the error state.
+ * fault, and the QP is in SQE.
  */
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf);
 /* A datagram came from `remote` to `local`. */

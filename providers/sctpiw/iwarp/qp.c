@@ -222,6 +222,11 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 	case IW_QP_MOVES:
 		break;
 	}
+	/* What was posted in SQE is flushed, even if nobody has looked at it yet. */
+	if (iw_qp_state(qp) == IW_QPS_SQE) {
+		iw_sq_flush(qp, NULL);
+		iw_qp_base(qp)->error = NULL;
+	}
 	iw_qp_set_state(qp, next);
 	iw_qp_doorbell(qp);
 	return 0;
@@ -264,6 +269,14 @@ void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f)
 	iw_event_raise(qp->rnic, &base->event, IW_EVENT_QP_LAST_WQE);
 }
 
+void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f)
+{
+	iw_qp_base(qp)->error = iw_explain_words(f);
+	qp->rnic->shard.stats.errors++;
+	iw_qp_set_state(qp, IW_QPS_SQE);
+	iw_sq_flush(qp, f);
+}
+
 void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
 {
 	if (qp->access & ~access & IW_ACCESS_REMOTE_READ)
@@ -289,12 +302,12 @@ void iw_qp_give_up(struct iw_qp *qp)
 
 void iw_qp_doorbell(struct iw_qp *qp)
 {
-	if (iw_qp_state(qp) != IW_QPS_ERR) {
+	if (iw_qp_state(qp) < IW_QPS_SQE) {
 		iw_qp_base(qp)->ops->doorbell(qp);
 		return;
 	}
 	iw_sq_flush(qp, NULL);
-	if (!qp->srq)
+	if (iw_qp_state(qp) == IW_QPS_ERR && !qp->srq)
 		iw_recv_flush_queue(qp, NULL);
 }
 

@@ -76,6 +76,11 @@ static inline enum iw_qp_state iw_qp_state(const struct iw_qp *qp)
 void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state);
 /* Moves to ERR: everything is flushed, with f's status for the WQE that f blames. f may be NULL. */
 void iw_qp_enter_error(struct iw_qp *qp, const struct iw_failure *f);
+/*
+ * Moves an unreliable QP to SQE (IBTA 10.3.1.6): its send queue is flushed, with f's status for the WQE that f
+ * blames, and it goes on receiving.
+ */
+void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 
 #define IW_OPCODE(opcode) (1u << RDMAP_##opcode)
 /* What struct iw_traffic counts as messages, and whose bytes. */

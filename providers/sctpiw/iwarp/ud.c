@@ -74,7 +74,7 @@ static enum iw_qp_move ud_move(const struct iw_qp *qp, enum iw_qp_state next)
 		may = now == IW_QPS_INIT;
 		break;
 	case IW_QPS_RTS:
-		may = now == IW_QPS_RTR || now == IW_QPS_SQD;
+		may = now == IW_QPS_RTR || now == IW_QPS_SQD || now == IW_QPS_SQE;
 		break;
 	case IW_QPS_SQD:
 		may = now == IW_QPS_RTS;
@@ -176,14 +176,14 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 	return IW_WC_SUCCESS;
 }
 
-/* The WQE that comes next is at fault. */
+/* The WQE that comes next is at fault, which is no reason to receive no more. */
 static void fail_wqe(struct iw_qp *qp, uint32_t status)
 {
 	struct iw_failure f;
 
 	iw_fail_local(&f, IW_FAULT_SQ, iw_qp_base(qp)->send.next, status);
 	ud_disconnect(qp);
-	iw_qp_enter_error(qp, &f);
+	iw_qp_enter_sq_error(qp, &f);
 }
 
 size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
@@ -217,7 +217,7 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	wqe->progress = IW_WQE_DONE;
 	ud->base.send.next++;
 	if (!iw_sq_complete(qp))
-		fail_wqe(qp, IW_WC_GENERAL_ERR);
+		iw_qp_enter_error(qp, NULL);
 	return WIRE_UD_LEN + u.len;
 }
 
@@ -333,7 +333,7 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		 const struct ip_addr *remote)
 {
-	if (iw_qp_state(qp) < IW_QPS_RTR || iw_qp_state(qp) > IW_QPS_SQD)
+	if (iw_qp_state(qp) < IW_QPS_RTR || iw_qp_state(qp) > IW_QPS_SQE)
 		iw_ud_stats(qp->rnic)->no_qp++;
 	else if (u->qkey != ud_of(qp)->qkey)
 		iw_ud_stats(qp->rnic)->bad_qkey++;

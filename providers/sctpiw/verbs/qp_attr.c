@@ -126,6 +126,9 @@ static const struct transition ud_table[STATES][STATES] = {
 		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY },
 		[IBV_QPS_SQD] = { true, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
 	},
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_QKEY },
+	},
 };
 
 bool sctpiw_is_cm_mask(int mask)
