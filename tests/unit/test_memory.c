@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "conformance/rows.h"
+#include "fixture/take_away.h"
 #include "net/memory.h"
 #include "util/crc32c.h"
 
@@ -71,7 +72,7 @@ static void test_unmapped(void **state)
 	uint8_t *hole = map(3), buf[4096] = { 0 };
 
 	use_guard();
-	munmap(hole + page, page);
+	take_away(hole + page, page);
 	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 		size_t len = lens[i];
 
@@ -133,7 +134,7 @@ static void test_read_hole(void **state)
 
 		memset(p, 0x5a, 6 * page);
 		if (hole % 2)
-			munmap(gone, page);
+			take_away(gone, page);
 		else
 			mprotect(gone, page, PROT_NONE);
 		for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
@@ -208,7 +209,7 @@ static void test_atomic(void **state)
 	assert_int_equal(memory_atomic(&p[1], add, &one, &old), -EFAULT);
 	assert_int_equal(memory_atomic(&p[1], add, &none, &old), -EFAULT);
 	assert_true(p[1] == 1);
-	munmap(p, page);
+	take_away(p, page);
 	assert_int_equal(memory_atomic(&p[1], add, &one, &old), -EFAULT);
 }
 
@@ -304,7 +305,7 @@ static void *blocked_thread(void *arg)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
-	munmap(p, page);
+	take_away(p, page);
 	for (size_t i = 0; i < 2 * ACCESSES; i++)
 		if (accesses[(first + i / 2) % ACCESSES](p) != -EFAULT)
 			return p;
@@ -337,7 +338,7 @@ static void test_blocked_in_handler(void **state)
 
 	sigfillset(&sa.sa_mask);
 	sigaction(SIGSEGV, &sa, NULL);
-	munmap(p, page);
+	take_away(p, page);
 	for (size_t i = 0; i < 2 * ACCESSES; i++)
 		assert_int_equal(accesses[i / 2](p), -EFAULT);
 	use_guard();
@@ -360,7 +361,7 @@ static void true_fault(void)
 {
 	uint8_t *p = map(1);
 
-	munmap(p, page);
+	take_away(p, page);
 	*(volatile uint8_t *)p = 1;
 }
 
@@ -384,7 +385,7 @@ static void fault_after_own_handler(void)
 	uint8_t buf[8];
 	uint8_t *p = map(1);
 
-	munmap(p, page);
+	take_away(p, page);
 	if (memory_copy(p, buf, sizeof(buf)) != -EFAULT)
 		_exit(1);
 	sigaction(SIGSEGV, &sa, NULL);
@@ -404,7 +405,7 @@ static void fault_afterwards(void)
 
 	if (last(p))
 		_exit(3);
-	munmap(p, page);
+	take_away(p, page);
 	if (returned++) /* a jump into the access, to wherever that returns now */
 		_exit(3);
 	*(volatile uint8_t *)p = 1;
@@ -415,7 +416,7 @@ static void fault_again(void)
 {
 	uint8_t *p = map(1);
 
-	munmap(p, page);
+	take_away(p, page);
 	if (last(p) != -EFAULT || returned++)
 		_exit(3);
 	*(volatile uint8_t *)p = 1;
@@ -487,7 +488,7 @@ static void test_check(void **state)
 	assert_int_equal(check(p + 2 * page, 2 * page, true), 0);
 	mprotect(p + page, page, PROT_NONE);
 	assert_int_equal(check(p, 4 * page, false), -EFAULT);
-	munmap(p + page, page);
+	take_away(p + page, page);
 	assert_int_equal(check(p, 4 * page, false), -EFAULT);
 	assert_int_equal(check(p, page, false), 0);
 	assert_int_equal(check(p, page + 1, false), -EFAULT);
@@ -506,7 +507,7 @@ static void test_ascending(void **state)
 	use_guard();
 	memory_copy_ascending();
 	memset(from, 0xa5, sizeof(from));
-	munmap(end, page);
+	take_away(end, page);
 	for (size_t len = 1; len <= sizeof(from); len += len < 20 ? 1 : 40) {
 		for (size_t before = 1; before <= len; before += 3) {
 			memset(end - before - 1, 0, before + 1);
