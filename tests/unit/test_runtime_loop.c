@@ -2,7 +2,7 @@
 /* LINK: runtime */
 /* WRAP: clock_gettime sched_yield sys_ppoll sys_epoll_wait sys_timerfd_set sys_write */
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
-/* WRAP: conn_doorbell iw_set_now iw_next_notify pthread_mutex_unlock */
+/* WRAP: conn_doorbell datagram_is_pending iw_set_now iw_next_notify pthread_mutex_unlock */
 /* VALGRIND: yes */
 /* The order of one turn, the list of doorbells, and the shard's lock. */
 #define _GNU_SOURCE
@@ -35,6 +35,8 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 static int setup(void **state)
 {
 	fake_shard_reset();
+	/* It is not NULL, so that datagram_is_pending() is asked; nobody looks inside. */
+	s->conn.datagrams.out = (struct datagram_out *)&fake;
 	before_unlock = NULL;
 	return 0;
 }
@@ -167,6 +169,76 @@ static void test_finish_until_no_doorbell(void **state)
 	fake.on_output = ring_once;
 	loop_finish(s);
 	fake_shard_expect("events output events doorbell:3 events output events reap");
+	shard_leave(s);
+}
+
+/* Another thread posts whenever this one has sent. */
+static void ring_always(void)
+{
+	ring(3);
+}
+
+/* The holder of the lock has its own things to do: the progress thread goes on. */
+static void test_finish_beside_a_poster(void **state)
+{
+	shard_enter(s);
+	s->progress.started = true;
+	fake.on_output = ring_always;
+	assert_true(loop_finish(s));
+	fake_shard_expect(
+		"events output events doorbell:3 events output events doorbell:3 events output events "
+		"doorbell:3 events output events reap");
+	assert_true(doorbell_is_rung(&s->doorbells));
+	assert_int_equal(fake.wakes, 1);
+	shard_leave(s);
+	assert_true(doorbell_is_rung(&s->doorbells));
+	assert_int_equal(fake.wakes, 2);
+	assert_int_equal(s->lock.owner, 0);
+	/* Whoever comes next finds the rest. */
+	fake.on_output = NULL;
+	fake_shard_forget();
+	shard_enter(s);
+	assert_false(loop_finish(s));
+	fake_shard_expect("doorbell:3 events output events reap");
+	assert_int_equal(fake.wakes, 2);
+	shard_leave(s);
+}
+
+static unsigned int outputs;
+
+static void output_eight_times(void)
+{
+	fake.pending = ++outputs < 8;
+}
+
+/* Where there is no such thread nobody else would come. */
+static void test_finish_without_thread(void **state)
+{
+	outputs = 0;
+	shard_enter(s);
+	fake.on_output = output_eight_times;
+	assert_false(loop_finish(s));
+	assert_int_equal(outputs, 8);
+	shard_leave(s);
+}
+
+/* What the last output has left is a reason for a pass, though nothing came and no doorbell is rung. */
+static void test_pass_of_the_rest(void **state)
+{
+	outputs = 0;
+	shard_enter(s);
+	s->progress.started = true;
+	fake.on_output = output_eight_times;
+	fake.pending = true;
+	assert_false(loop_pass(s, CONN_QUICK));
+	assert_int_equal(outputs, 4);
+	assert_int_equal(fake.wakes, 1);
+	assert_false(loop_pass(s, CONN_QUICK));
+	assert_int_equal(outputs, 8);
+	fake_shard_forget();
+	assert_false(loop_pass(s, CONN_QUICK));
+	fake_shard_expect("receive");
+	assert_int_equal(fake.wakes, 1);
 	shard_leave(s);
 }
 
@@ -386,6 +458,24 @@ static void test_rung_before_unlock(void **state)
 	assert_true(another_enters());
 }
 
+static void ring_before_unlock(void)
+{
+	ring(2);
+}
+
+/* One that always finds the lock taken does not keep the holder there for ever. */
+static void test_leave_beside_a_poster(void **state)
+{
+	shard_enter(s);
+	s->progress.started = true;
+	before_unlock = ring_before_unlock;
+	shard_leave(s);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_equal(s->lock.owner, 0);
+	assert_true(doorbell_is_rung(&s->doorbells));
+	before_unlock = NULL;
+}
+
 static void *lock_and_unlock(void *arg)
 {
 	shard_lock(s);
@@ -447,6 +537,9 @@ int main(void)
 		cmocka_unit_test_setup(test_pass_of_nothing, setup),
 		cmocka_unit_test_setup(test_finish_order, setup),
 		cmocka_unit_test_setup(test_finish_until_no_doorbell, setup),
+		cmocka_unit_test_setup(test_finish_beside_a_poster, setup),
+		cmocka_unit_test_setup(test_finish_without_thread, setup),
+		cmocka_unit_test_setup(test_pass_of_the_rest, setup),
 		cmocka_unit_test_setup(test_settle_order, setup),
 		cmocka_unit_test_setup(test_pass_of_something, setup),
 		cmocka_unit_test_setup(test_pass_of_much, setup),
@@ -458,6 +551,7 @@ int main(void)
 		cmocka_unit_test_setup(test_try_enter, setup),
 		cmocka_unit_test_setup(test_nothing_is_left_behind, setup),
 		cmocka_unit_test_setup(test_rung_before_unlock, setup),
+		cmocka_unit_test_setup(test_leave_beside_a_poster, setup),
 		cmocka_unit_test_setup(test_waiters_are_counted, setup),
 		cmocka_unit_test_setup(test_nothing_is_left_behind_by_threads, setup),
 	};

@@ -151,6 +151,11 @@ static inline bool conn_flush_sacks(struct conn *c)
 }
 /* Sends what may leave now. */
 void conn_output(struct conn *c);
+/* Whether conn_output() has left something that it would send if it were called again. */
+static inline bool conn_is_pending(const struct conn *c)
+{
+	return c->datagrams.out && datagram_is_pending(c);
+}
 /* When conn_timers() is due; TIME_NEVER: never. */
 uint64_t conn_next_timeout(const struct conn *c);
 /* Runs all timers whose time has come at conn.now. */

@@ -16,17 +16,30 @@
 #define BATCH_MAX 65000u
 /* IPv6 and UDP in front of a packet. */
 #define OVERHEAD 48u
+/*
+ * Datagrams that a QP sends before it is the next one's turn, and turns before whoever holds the lock looks at
+ * other things. A datagram is complete when it has left, so a program may post as fast as it is sent.
+ */
+#define TURN PACKETS_MAX
+#define TURNS 4u
 /* ns. For so long a path's MTU is not asked for again. */
 #define MTU_AGE 1000000000ull
+/* Addresses whose MTU is kept. Two that share a place are asked for in turn. */
+#define MTUS 64u
+
+/* What the route to an address takes. */
+struct known_mtu {
+	struct ip_addr to;
+	uint32_t mtu;	/* bytes */
+	uint64_t until; /* ns; 0: nothing is known */
+};
 
 struct datagram_out {
 	uint8_t buf[BATCH_MAX];
 	struct endpoint *ep;
 	struct sctp_batch batch; /* len 0: none */
 	bool blocked;		 /* the port was full, and the batch waits */
-	struct ip_addr mtu_to;	 /* whose MTU is known */
-	uint32_t mtu;		 /* bytes */
-	uint64_t mtu_until;	 /* ns; 0: none is known */
+	struct known_mtu mtus[MTUS];
 };
 
 void datagram_fini(struct conn *c)
@@ -76,8 +89,8 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 	}
 	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */
 	if (kind != WIRE_DATAGRAM_UD || h.dport != ep->bound.port || !wire_ud_get(&u, chunk) ||
-	    qp_num_port(u.src_qp) != h.sport || qp_num_port(u.dst_qp) != h.dport ||
-	    !wire_sctp_checksum_ok(packet, len)) {
+	    u.len > IW_UD_MAX_MSG || qp_num_port(u.src_qp) != h.sport ||
+	    qp_num_port(u.dst_qp) != h.dport || !wire_sctp_checksum_ok(packet, len)) {
 		stats->malformed++;
 		return;
 	}
@@ -92,12 +105,17 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 /* Whether the packets may carry DF: routers do not fragment what the route takes as a whole. */
 static bool has_df(struct conn *c, struct datagram_out *o)
 {
-	if (c->now >= o->mtu_until || !ip_addr_equal(&o->mtu_to, &o->batch.to.remote)) {
-		o->mtu = c->ops->route_mtu(c, &o->batch.to);
-		o->mtu_to = o->batch.to.remote;
-		o->mtu_until = c->now + MTU_AGE;
+	const struct path_addr *to = &o->batch.to;
+	struct known_mtu *known = &o->mtus[(to->remote.b[14] ^ to->remote.b[15]) % MTUS];
+
+	if (c->now >= known->until || !ip_addr_equal(&known->to, &to->remote)) {
+		*known = (struct known_mtu){
+			.to = to->remote,
+			.mtu = c->ops->route_mtu(c, to),
+			.until = c->now + MTU_AGE,
+		};
 	}
-	return o->batch.segment + OVERHEAD <= o->mtu;
+	return o->batch.segment + OVERHEAD <= known->mtu;
 }
 
 /* Sends the batch. false: the port is full, and the batch waits. */
@@ -182,14 +200,14 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	o->batch.len += n;
 }
 
-/* Sends what the QP has to send. false: the port is full. */
+/* Sends what the QP has to send in this turn. false: the port is full. */
 static bool output_qp(struct conn *c, struct datagram_out *o, struct iw_qp *qp)
 {
 	struct endpoint *ep = qp_num_endpoint(c, qp->num);
 	const struct iw_ud_dest *dest;
 	uint32_t len;
 
-	while ((dest = iw_ud_peek(qp, &len))) {
+	for (unsigned int n = 0; n < TURN && (dest = iw_ud_peek(qp, &len)); n++) {
 		if (o->batch.len && !fits(o, ep, dest, len) && !send_batch(c, o))
 			return false;
 		if (!o->batch.len)
@@ -206,10 +224,18 @@ void datagram_output(struct conn *c)
 
 	if (!o || o->blocked)
 		return;
-	while ((qp = iw_ud_next_ready(c->rnic))) {
+	for (unsigned int n = 0; n < TURNS && (qp = iw_ud_next_ready(c->rnic)); n++) {
 		if (!output_qp(c, o, qp))
 			return;
+		iw_ud_end_turn(qp);
 	}
 	if (o->batch.len)
 		send_batch(c, o);
+}
+
+bool datagram_is_pending(const struct conn *c)
+{
+	const struct datagram_out *o = c->datagrams.out;
+
+	return o && !o->blocked && iw_ud_next_ready(c->rnic);
 }

@@ -54,6 +54,8 @@ uint32_t iw_ud_qkey(const struct iw_qp *qp);
 struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic);
 /* Where the QP's next datagram goes; NULL: it has none, and iw_ud_next_ready() names another one. */
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len);
+/* The other QPs that have something to send come first now. */
+void iw_ud_end_turn(struct iw_qp *qp);
 /*
  * Writes the chunk of the datagram that iw_ud_peek() has named to buf, which has room for WIRE_UD_LEN +
  * IW_UD_MAX_MSG bytes, and completes its work request. Returns its length; 0: the work request was at

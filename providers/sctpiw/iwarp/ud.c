@@ -136,6 +136,16 @@ struct iw_qp *iw_ud_next_ready(struct iw_rnic *rnic)
 	return list_empty(ready) ? NULL : &list_entry(ready->next, struct iw_ud, ready)->base.qp;
 }
 
+void iw_ud_end_turn(struct iw_qp *qp)
+{
+	struct iw_ud *ud = ud_of(qp);
+
+	if (!list_linked(&ud->ready))
+		return;
+	list_del(&ud->ready);
+	list_add_tail(&qp->rnic->shard.ud_ready, &ud->ready);
+}
+
 const struct iw_ud_dest *iw_ud_peek(struct iw_qp *qp, uint32_t *len)
 {
 	struct iw_ud *ud = ud_of(qp);

@@ -31,8 +31,8 @@ static enum tuning_post look(struct shard *s)
 	struct burst *b = &s->burst;
 	uint64_t now = sys_now();
 	uint64_t served = atomic_load_explicit(&b->last_served, memory_order_relaxed);
-	bool thread = atomic_load_explicit(&s->progress.started, memory_order_relaxed);
-	enum tuning_post post = tuning_post_at(now - served, poller_load(&b->gap_shift), thread);
+	enum tuning_post post = tuning_post_at(now - served, poller_load(&b->gap_shift),
+					       progress_is_started(&s->progress));
 
 	if (post == TUNING_POST_WAIT) {
 		poller_count(&b->looks);

@@ -86,15 +86,26 @@ void loop_settle(struct shard *s)
 	run_events(s);
 }
 
-void loop_finish(struct shard *s)
+static bool is_anything_left(struct shard *s)
 {
+	return doorbell_is_rung(&s->doorbells) || conn_is_pending(&s->conn);
+}
+
+bool loop_finish(struct shard *s)
+{
+	unsigned int rounds = 0;
+	bool left;
+
 	do {
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
 		conn_output(&s->conn);
 		/* Sending completes work requests, and may find that an association is lost. */
 		run_events(s);
-	} while (doorbell_is_rung(&s->doorbells));
+		left = is_anything_left(s);
+	} while (left && (++rounds < TUNING_ROUNDS || !progress_is_started(&s->progress)));
+	if (left)
+		progress_wake(s);
 	conn_reap(&s->conn);
 	if (s->net.capture)
 		capture_flush(&s->net);
@@ -103,6 +114,7 @@ void loop_finish(struct shard *s)
 	progress_note_cm_event(&s->progress, s->conn.cm.last_event);
 	s->next_due = conn_next_timeout(&s->conn);
 	progress_set_deadline(s, s->next_due);
+	return left;
 }
 
 bool loop_pass(struct shard *s, enum conn_depth depth)
@@ -116,8 +128,7 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 		conn_output(&s->conn);
 	got = conn_receive(&s->conn, depth);
 	/* Most passes of a poller end here. */
-	if (got == CONN_NOTHING && !owed && !doorbell_is_rung(&s->doorbells) &&
-	    s->conn.now < s->next_due)
+	if (got == CONN_NOTHING && !owed && !is_anything_left(s) && s->conn.now < s->next_due)
 		return false;
 	s->progress.received += got >= CONN_SOME;
 	for (int i = 1; i < TUNING_PASS_RECEIVES && got == CONN_MORE; i++) {

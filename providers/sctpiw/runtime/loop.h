@@ -21,10 +21,11 @@ struct shard;
 bool loop_pass(struct shard *s, enum conn_depth depth);
 /*
  * What every holder of the lock does before it lets go: serves the doorbells, reports events,
- * sends, frees what is unused, and sets the timer to the next deadline. Returns when no doorbell is
- * left.
+ * sends, frees what is unused, and sets the timer to the next deadline. Other threads may post as
+ * fast as this one sends; what is left after TUNING_ROUNDS is the progress thread's. Returns whether
+ * it was woken for that.
  */
-void loop_finish(struct shard *s);
+bool loop_finish(struct shard *s);
 /*
  * Makes the state that a control operation starts from: what was posted before is sent, and what
  * happened before is reported.

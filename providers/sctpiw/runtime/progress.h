@@ -59,6 +59,12 @@ void progress_fini(struct shard *s);
  * pthread_create(): a line was logged, and another call tries again. Shard lock.
  */
 int progress_start(struct shard *s);
+/* Whether there is a thread, so that somebody comes for what others leave. */
+static inline bool progress_is_started(const struct progress *p)
+{
+	return atomic_load_explicit(&p->started, memory_order_relaxed);
+}
+
 /* When an event of the RDMA CM was posted last, ns. Shard lock. */
 static inline void progress_note_cm_event(struct progress *p, uint64_t when)
 {

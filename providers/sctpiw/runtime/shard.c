@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runtime/loop.h"
+#include "runtime/tuning.h"
 #include "sys/sys.h"
 
 static __thread int thread_id;
@@ -45,9 +46,17 @@ bool shard_try_enter(struct shard *s)
 
 void shard_leave(struct shard *s)
 {
+	unsigned int rounds = 0;
+	bool handed_on = false;
+
 	do {
 		if (doorbell_is_rung(&s->doorbells))
-			loop_finish(s);
+			handed_on = loop_finish(s);
+		/* Another thread posts without pause, and this one has its own things to do. */
+		if (!handed_on && ++rounds > TUNING_ROUNDS && progress_is_started(&s->progress)) {
+			progress_wake(s);
+			handed_on = true;
+		}
 		atomic_store_explicit(&s->lock.owner, 0, memory_order_relaxed);
 		pthread_mutex_unlock(&s->lock.mutex);
 		/*
@@ -56,7 +65,7 @@ void shard_leave(struct shard *s)
 		 * of them sees the other.
 		 */
 		atomic_thread_fence(memory_order_seq_cst);
-	} while (doorbell_is_rung(&s->doorbells) && shard_try_enter(s));
+	} while (!handed_on && doorbell_is_rung(&s->doorbells) && shard_try_enter(s));
 }
 
 void shard_wait_begin(struct shard *s)

@@ -127,7 +127,10 @@ bool shard_try_enter(struct shard *s);
 void shard_entered(struct shard *s);
 /* Sets conn.now anew, for a caller that holds the lock for long. */
 void shard_read_clock(struct shard *s);
-/* Releases the lock, and serves every doorbell that was rung meanwhile: none is left behind. */
+/*
+ * Releases the lock, and serves every doorbell that was rung meanwhile, or wakes the progress thread
+ * for it: none is left behind.
+ */
 void shard_leave(struct shard *s);
 /* Counts the caller as a waiter; takes nothing. */
 void shard_wait_begin(struct shard *s);

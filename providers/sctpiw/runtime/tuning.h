@@ -132,6 +132,12 @@
  * waits.
  */
 #define TUNING_PASS_RECEIVES 4
+/*
+ * Rounds of serving what other threads post meanwhile, before a holder of the lock leaves the rest to
+ * the progress thread. A guess: nearly always one is enough, and datagrams of a thread that posts
+ * without pause fill any number.
+ */
+#define TUNING_ROUNDS 4u
 
 /* ---- posters ---- */
 

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: conn */
+/* VALGRIND: yes */
+/*
+ * Datagrams of UD queue pairs (conn/datagram.h): whose turn it is to send, what waits for a port that is full,
+ * how long a route's MTU is known, and what of a stranger's is not looked at.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "conn/carrier.h"
+#include "conn/conn.h"
+#include "fixture/clock.h"
+#include "sctp/sctp.h"
+#include "util/sockaddr.h"
+#include "wire/datagram.h"
+
+#define PORT 40000
+#define QKEY 0x11
+#define DEPTH 512 /* of the send queues */
+#define BATCHES_MAX 64u
+#define TURN 64	 /* datagrams that a QP sends in its turn */
+#define TURNS 4u /* of QPs in one output */
+#define MTU 1500
+
+struct batch {
+	struct ip_addr to;
+	uint32_t src_qp;
+	unsigned int packets;
+	bool df;
+};
+
+static struct conn conn;
+static struct iw_pd *pd;
+static struct iw_cq *cq;
+static struct batch sent[BATCHES_MAX];
+static unsigned int batches;
+static unsigned int room; /* batches that the port takes yet */
+static unsigned int lookups;
+
+static struct ip_addr address(uint8_t last)
+{
+	const uint8_t v4[4] = { 192, 0, 2, last };
+
+	return ip_addr_from_v4(v4);
+}
+
+/* ---- the host ---- */
+
+static int fake_start(struct conn *c, struct config_error *why)
+{
+	return 0;
+}
+
+static void fake_nothing(struct conn *c)
+{
+}
+
+static int fake_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
+{
+	ep->bound.port = PORT;
+	ep->bound.family = addr->sa_family;
+	return 0;
+}
+
+static void fake_no_endpoint(struct endpoint *ep)
+{
+}
+
+static int fake_watch(struct endpoint *ep)
+{
+	return 0;
+}
+
+static void fake_quiet(struct endpoint *ep, uint64_t until)
+{
+}
+
+static int fake_progress(struct conn *c)
+{
+	return 0;
+}
+
+static bool fake_events(struct conn *c)
+{
+	return false;
+}
+
+static const struct transport transport = {
+	.start = fake_start,
+	.stop = fake_nothing,
+	.output = fake_nothing,
+	.open = fake_open,
+	.watch = fake_watch,
+	.set_quiet = fake_quiet,
+	.close = fake_no_endpoint,
+	.set_tos = fake_no_endpoint,
+	.events = fake_events,
+};
+
+static int fake_send(struct endpoint *ep, struct sctp_batch *b)
+{
+	struct wire_ud u = { .len = 0 };
+
+	if (!room)
+		return -EAGAIN;
+	room--;
+	assert_true(wire_ud_get(&u, b->data + WIRE_SCTP_COMMON_LEN));
+	assert_in_range(batches, 0, BATCHES_MAX - 1);
+	sent[batches++] =
+		(struct batch){ .to = b->to.remote,
+				.src_qp = u.src_qp,
+				.packets = (unsigned int)((b->len + b->segment - 1) / b->segment),
+				.df = b->df };
+	return 0;
+}
+
+static void fake_await(struct endpoint *ep, bool on)
+{
+}
+
+static const struct carrier carrier = { .send = fake_send, .await_room = fake_await };
+
+static uint32_t route_mtu(struct conn *c, const struct path_addr *to)
+{
+	lookups++;
+	return MTU;
+}
+
+static const struct conn_ops conn_ops = { .start_progress = fake_progress, .route_mtu = route_mtu };
+
+static void fill_random(struct random_source *r, void *buf, size_t len)
+{
+	memset(buf, 0x5a, len);
+}
+
+static int copy(void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	static const struct iw_rnic_ops ops = { .copy = copy };
+	static const struct iw_config iw_config = { 0 };
+	static const struct config config = { .personality = CONFIG_ROCE };
+	static struct random_source random_source = { .fill = fill_random,
+						      .used = sizeof(random_source.pool) };
+	struct conn_param param = {
+		.ops = &conn_ops,
+		.config = &config,
+		.transport = &transport,
+		.carrier = &carrier,
+		.random = &random_source,
+		.rnic = iw_rnic_new(&iw_config, &ops, &random_source),
+		.ids = cm_id_table_new(),
+	};
+
+	assert_int_equal(conn_start(&conn, &param, NULL), 0);
+	conn.now = SEC;
+	pd = iw_pd_new(conn.rnic, NULL);
+	cq = iw_cq_new(conn.rnic, 4 * DEPTH, NULL);
+	assert_true(pd && cq);
+	batches = lookups = 0;
+	room = BATCHES_MAX;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct cm_id_table *ids = conn.cm.ids;
+	struct iw_rnic *rnic = conn.rnic;
+
+	conn_stop(&conn);
+	cm_id_table_free(ids, &conn_ops.events);
+	assert_int_equal(iw_cq_free(cq), 0);
+	assert_int_equal(iw_pd_free(pd), 0);
+	iw_rnic_free(rnic);
+	return 0;
+}
+
+static struct iw_qp *qp_new(void)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_UD,
+				   .pd = pd,
+				   .send_cq = cq,
+				   .recv_cq = cq,
+				   .max_send_wr = DEPTH,
+				   .max_recv_wr = 1,
+				   .max_send_sge = 1,
+				   .max_recv_sge = 1,
+				   .max_inline = 16 };
+	struct iw_qp *qp;
+
+	assert_int_equal(qp_num_get(&conn, &attr.num), 0);
+	assert_int_equal(iw_qp_new(conn.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
+	assert_int_equal(datagram_start(&conn, qp), 0);
+	return qp;
+}
+
+static void qp_end(struct iw_qp *qp)
+{
+	uint32_t num = qp->num;
+
+	iw_qp_free(qp);
+	qp_num_put(&conn, num);
+}
+
+/* So many datagrams without payload to this address. */
+static void post(struct iw_qp *qp, uint8_t to, unsigned int n)
+{
+	while (n--) {
+		struct iw_send_wqe *w = iw_sq_slot(qp);
+
+		assert_non_null(w);
+		memset(w, 0, sizeof(*w));
+		w->opcode = IW_WR_SEND;
+		*iw_ud_dest(qp, w) =
+			(struct iw_ud_dest){ .remote = address(to), .qp_num = PORT << 8 | 1 };
+		iw_sq_publish(qp);
+	}
+	iw_qp_doorbell(qp);
+}
+
+static void expect_batch(unsigned int i, const struct iw_qp *qp, unsigned int packets)
+{
+	assert_in_range(i, 0, batches - 1);
+	assert_int_equal(sent[i].src_qp, qp->num);
+	assert_int_equal(sent[i].packets, packets);
+}
+
+/* ---- tests ---- */
+
+/* QPs send in turns of a bounded length, and one output takes a bounded number of turns. */
+static void turns(void **state)
+{
+	struct iw_qp *a = qp_new(), *b = qp_new();
+
+	/* They came to RTS, and might have had something to send. */
+	datagram_output(&conn);
+	assert_false(datagram_is_pending(&conn));
+	post(a, 7, 300);
+	post(b, 7, 70);
+	assert_true(datagram_is_pending(&conn));
+	datagram_output(&conn);
+	assert_true(datagram_is_pending(&conn));
+	assert_int_equal(batches, TURNS);
+	expect_batch(0, a, TURN);
+	expect_batch(1, b, TURN);
+	expect_batch(2, a, TURN);
+	expect_batch(3, b, 70 - TURN);
+	datagram_output(&conn);
+	datagram_output(&conn);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(iw_ud_stats(conn.rnic)->sent, 370);
+	qp_end(a);
+	qp_end(b);
+}
+
+/* What the port does not take waits for it, and nobody is called meanwhile. */
+static void full_port(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	room = 1;
+	post(qp, 7, 3 * TURN);
+	datagram_output(&conn);
+	assert_int_equal(batches, 1);
+	assert_false(datagram_is_pending(&conn));
+	assert_false(datagram_retry(&conn));
+	room = BATCHES_MAX;
+	assert_true(datagram_retry(&conn));
+	assert_true(datagram_is_pending(&conn));
+	datagram_output(&conn);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(batches, 3);
+	assert_int_equal(iw_ud_stats(conn.rnic)->sent, 3 * TURN);
+	qp_end(qp);
+}
+
+/* The kernel is asked for the MTU of each route once a second, in whatever order they are used. */
+static void mtus(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	for (unsigned int round = 0; round < 5; round++) {
+		for (uint8_t to = 7; to < 10; to++)
+			post(qp, to, 1);
+		datagram_output(&conn);
+		conn.now += SEC / 10;
+	}
+	assert_int_equal(batches, 15);
+	assert_int_equal(lookups, 3);
+	assert_true(sent[0].df);
+	conn.now += SEC;
+	post(qp, 8, 1);
+	datagram_output(&conn);
+	assert_int_equal(lookups, 4);
+	/* Two addresses that share a place do not take each other's. */
+	post(qp, 8, 1);
+	post(qp, 8 + 64, 1);
+	datagram_output(&conn);
+	assert_int_equal(lookups, 5);
+	qp_end(qp);
+}
+
+static void input(const struct iw_qp *qp, size_t payload)
+{
+	static uint8_t packet[WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + IW_UD_MAX_MSG + 8];
+	struct path_addr from = { .local = address(1), .remote = address(7), .udp_port = PORT };
+	struct wire_ud u = { .dst_qp = qp->num, .src_qp = qp->num, .qkey = QKEY, .len = payload };
+
+	wire_sctp_common_put(packet, &(struct wire_sctp_common){ .sport = PORT, .dport = PORT });
+	wire_ud_put(packet + WIRE_SCTP_COMMON_LEN, &u);
+	wire_sctp_checksum_put(packet, WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + payload);
+	datagram_input(qp_num_endpoint(&conn, qp->num), &from, packet,
+		       WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + payload);
+}
+
+/* No UD queue pair sends more than the largest MTU that there is, whatever receive is posted. */
+static void longer_than_any(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	const struct iw_ud_stats *stats = iw_ud_stats(conn.rnic);
+
+	iw_ud_set_qkey(qp, QKEY);
+	input(qp, IW_UD_MAX_MSG);
+	assert_int_equal(stats->no_receive, 1);
+	assert_int_equal(stats->malformed, 0);
+	input(qp, IW_UD_MAX_MSG + 4);
+	assert_int_equal(stats->no_receive, 1);
+	assert_int_equal(stats->malformed, 1);
+	qp_end(qp);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(mtus, setup, teardown),
+		cmocka_unit_test_setup_teardown(longer_than_any, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
