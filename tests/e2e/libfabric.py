@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""libfabric's verbs provider: connected endpoints, and datagrams of any size, which ofi_rxm makes of them."""
+"""libfabric's verbs provider: connected endpoints, and messages of any size, which ofi_rxm makes of them; with the
+personality roce datagrams, too, and messages of any size, which ofi_rxd makes of those."""
 import re
 import sys
 
@@ -8,18 +9,23 @@ import harness
 from harness import Failure, Skip, free_port, need, start
 
 
-def info(link):
-    """The device offers both kinds of endpoints, as an iWARP device."""
-    need("fi_info")
-    program = start("fi_info", ["fi_info", "-p", "verbs"], link)
-    program.expect(20)
-    for text in "domain: " + harness.DEVICE, "type: FI_EP_MSG", "type: FI_EP_RDM", "protocol: FI_PROTO_IWARP":
-        if text not in program.output():
-            raise Failure(f"fi_info does not say '{text}'")
+ROCE = ["--personality", "roce"]
 
 
-def pingpong(kind, provider, size=None, count=100):
-    """A case of fi_pingpong. size None: sizes of its own choice, from 64 bytes to a MiB."""
+def info(options, lines):
+    """A case: the device offers these kinds of endpoints."""
+    def case(link):
+        need("fi_info")
+        program = start("fi_info", ["fi_info", "-p", "verbs"], link, options=options)
+        program.expect(20)
+        for text in lines:
+            if text not in program.output():
+                raise Failure(f"fi_info does not say '{text}'")
+    return case
+
+
+def pingpong(kind, provider, size=None, count=100, options=(), results=6):
+    """A case of fi_pingpong. size None: so many results, of sizes of its own choice, from 64 bytes to a MiB."""
     def case(link):
         need("fi_pingpong")
         if link.family == 6:
@@ -27,28 +33,35 @@ def pingpong(kind, provider, size=None, count=100):
         # -c: each side checks what arrives
         common = ["fi_pingpong", "-c", "-e", kind, "-p", provider, "-I", str(count), *(["-S", str(size)] if size else [])]
         port = free_port()
-        server = start("fi_pingpong-server", [*common, "-B", port], link, "server")
+        server = start("fi_pingpong-server", [*common, "-B", port], link, "server", options=options)
         server.wait_listening_tcp(port)
-        client = start("fi_pingpong-client", [*common, "-P", port, link.address], link)
+        client = start("fi_pingpong-client", [*common, "-P", port, link.address], link, options=options)
         client.expect(40)
         server.expect(20)
         for program in client, server:
-            check_results(program, count, size)
+            check_results(program, count, 1 if size else results)
     return case
 
 
-def check_results(program, count, size):
+def check_results(program, count, results):
     rows = re.findall(rf"^\S+\s+{count}\s+=?{count}\s", program.output(), re.M)
-    if len(rows) < (1 if size else 6):
+    if len(rows) < results:
         raise Failure(f"{program.name} printed {len(rows)} results")
 
 
 CASES = [
-    ("info", info),
+    ("info", info([], ["domain: " + harness.DEVICE, "type: FI_EP_MSG", "type: FI_EP_RDM", "protocol: FI_PROTO_IWARP"])),
     ("msg", pingpong("msg", "verbs")),
     ("msg.odd", pingpong("msg", "verbs", 12345, 50)),
     ("rdm", pingpong("rdm", "verbs;ofi_rxm")),
     ("rdm.large", pingpong("rdm", "verbs;ofi_rxm", 3000001, 20)),
+    ("roce.info", info(ROCE, ["domain: " + harness.DEVICE + "-dgram", "type: FI_EP_DGRAM", "protocol: FI_PROTO_IB_UD",
+                              "provider: verbs;ofi_rxd"])),
+    # 64 and 256 bytes, 1 KiB and so on, as far as the MTU goes
+    ("roce.dgram", pingpong("dgram", "verbs", options=ROCE, results=3)),
+    ("roce.dgram.odd", pingpong("dgram", "verbs", 777, 50, options=ROCE)),
+    ("roce.rxd", pingpong("rdm", "verbs;ofi_rxd", options=ROCE)),
+    ("roce.rxd.odd", pingpong("rdm", "verbs;ofi_rxd", 123457, 20, options=ROCE)),
 ]
 
 if __name__ == "__main__":
