@@ -219,7 +219,8 @@ as_root() { # WHAT COMMAND...
 	quietly "$what" packages "${sudo[@]}" "$@"
 }
 
-has_candidate() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+# Not grep -q: it would end before apt-cache, whose status then says that nobody reads.
+has_candidate() { apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; }
 
 # Whether the table says that not every release has the package, and this one has not.
 is_left_out() {
