@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""UCX on QPs that it connects out of band, since it takes no iWARP device: its transport alone, and under UCP.
+"""UCX on QPs that it connects out of band, and on datagrams: its transports alone, and its upper layer, UCP.
 
-To a peer that UCP knows by the address of its worker, as with MPI, it connects with datagrams, which there are not. To
-one that it knows by the address of a socket it connects by TCP, over which both sides exchange what they need."""
+Two workers of UCP that know each other by their own addresses, as with MPI, and as in ucx_perftest, connect with
+datagrams. To a peer that UCP knows by the address of a socket it connects by TCP. None of it takes an iWARP device."""
 import re
 import subprocess
 import sys
@@ -61,7 +61,59 @@ def as_ucp_wants(link, side):
         time.sleep(0.05)
 
 
-def ucp(link):
+def hosts(link, side):
+    """Has the two sides be two hosts to UCX, which would use shared memory between processes of one."""
+    return ["unshare", "--ipc", "--uts", *as_ucp_wants(link, side)]
+
+
+def by_device(program, octets):
+    """Checks that the device has sent as many octets for this process; its counter is in words of four octets."""
+    path = harness.log_file(f"counters.{program.pid}")
+    sent = re.search(r"^port_xmit_data (\d+)$", path.read_text(), re.M) if path.exists() else None
+    if not sent or int(sent[1]) * 4 < octets:
+        raise Failure(f"{program.name} has sent {octets} octets, and the device {int(sent[1]) * 4 if sent else 'none'}")
+
+
+def one_rail():
+    """UCX 1.18 sends long messages by the device and by TCP at once."""
+    if harness.version("ucx_info", "-v") < (1, 18):
+        return {}
+    return {"UCX_MAX_RNDV_RAILS": "1", "UCX_MAX_EAGER_RAILS": "1"}
+
+
+def perftest_ucp(test, size, count):
+    """ucx_perftest without a word of transports or devices."""
+    def case(link):
+        need("ucx_perftest")
+        if link.family == 6:
+            raise Skip("one family will do")
+        port = free_port()
+        common = ["ucx_perftest", "-t", test, "-s", size, "-n", count, "-w", 10, "-p", port, *without_mpi()]
+        env = {"LD_PRELOAD": str(harness.BUILD / "lib/libe2e-counters.so"), "COUNTERS": str(harness.log_file("counters")),
+               **one_rail()}
+        server = start("ucx_perftest-server", [*hosts(link, "server"), *common], link, "server", env=env, options=AS_CA)
+        server.wait_listening_tcp(port)
+        client = start("ucx_perftest-client", [*hosts(link, "client"), *common, link.address], link, env=env, options=AS_CA)
+        client.expect(40)
+        server.expect(10)
+        if not re.search(rf"^Final: +{count}( +\d+\.\d+){{5}}", client.output(), re.M):
+            raise Failure("no result was printed: " + client.output())
+        by_device(server if test == "ucp_get" else client, size * count)
+    return case
+
+
+def info(link):
+    """UCX finds both of its transports on the device, and nothing to say against it."""
+    need("ucx_info")
+    p = start("ucx_info", ["ucx_info", "-d"], link, options=AS_CA)
+    p.expect(20)
+    found = re.findall(r"Transport: (\w+)\n# +Device: (\S+)", p.output())
+    for transport in "rc_verbs", "ud_verbs":
+        if (transport, f"{DEVICE}:1") not in found:
+            raise Failure(f"no {transport} on {DEVICE}: {found}")
+
+
+def ucp(link, options, env, prefix):
     """A program of our own, which checks every byte."""
     program = harness.BUILD / "bin/e2e-ucp"
     if not program.exists():
@@ -69,11 +121,10 @@ def ucp(link):
     if link.family == 6:
         raise Skip("one family will do")
     port = free_port()
-    # One transport for a message: UCX 1.18 sends long ones by both at once.
-    env = {"UCX_TLS": "rc_verbs,tcp", "UCX_SOCKADDR_TLS_PRIORITY": "tcp", "UCX_MAX_RNDV_RAILS": "1", "UCX_MAX_EAGER_RAILS": "1"}
-    server = start("ucp-server", [*as_ucp_wants(link, "server"), program, port], link, "server", env=env, options=AS_CA)
+    server = start("ucp-server", [*prefix(link, "server"), program, *options, port], link, "server", env=env, options=AS_CA)
     server.wait_listening_tcp(port)
-    client = start("ucp-client", [*as_ucp_wants(link, "client"), program, port, link.address], link, env=env, options=AS_CA)
+    client = start("ucp-client", [*prefix(link, "client"), program, *options, port, link.address], link, env=env,
+                   options=AS_CA)
     client.expect(40)
     server.expect(10)
     for p in client, server:
@@ -84,7 +135,18 @@ def ucp(link):
             raise Failure(f"{p.name} has sent {report[1]} octets, of which {report[2]} by the device")
 
 
-CASES = [("ucp", ucp)] + [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
+def ucp_by_socket(link):
+    # One transport for a message: UCX 1.18 sends long ones by both at once.
+    env = {"UCX_TLS": "rc_verbs,tcp", "UCX_SOCKADDR_TLS_PRIORITY": "tcp", "UCX_MAX_RNDV_RAILS": "1", "UCX_MAX_EAGER_RAILS": "1"}
+    ucp(link, [], env, as_ucp_wants)
+
+
+def ucp_by_workers(link):
+    ucp(link, ["--workers"], one_rail(), hosts)
+
+
+CASES = [("info", info), ("ucp.socket", ucp_by_socket), ("ucp.workers", ucp_by_workers)]
+CASES += [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
     ("put_lat", "short", 8, 500),
     ("put_bw", "bcopy", 8000, 2000),
     ("put_lat", "zcopy", 1000003, 30),
@@ -93,6 +155,24 @@ CASES = [("ucp", ucp)] + [(f"{test}.{layout}", perftest(test, layout, size, coun
     ("am_bw", "zcopy", 8000, 1000),
     ("get", "bcopy", 2000, 300),
     ("get", "zcopy", 1000003, 30),
+    ("fadd", "short", 8, 500),
+    ("cswap", "short", 8, 500),
+]]
+CASES += [(test, perftest_ucp(test, size, count)) for test, size, count in [
+    ("tag_lat", 8, 1000),
+    ("tag_bw", 65536, 500),
+    ("tag_sync_lat", 100000, 200),
+    ("ucp_am_lat", 100, 1000),
+    ("ucp_am_bw", 300000, 100),
+    ("ucp_put_lat", 1000003, 30),
+    ("ucp_put_bw", 5000, 1000),
+    ("ucp_get", 100000, 200),
+    ("ucp_add", 8, 500),
+    ("ucp_fadd", 8, 500),
+    ("ucp_swap", 4, 500),
+    ("ucp_cswap", 8, 500),
+    ("stream_lat", 10, 500),
+    ("stream_bw", 10000, 500),
 ]]
 
 if __name__ == "__main__":
