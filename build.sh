@@ -118,6 +118,8 @@ cmd jq                jq                 jq
 cmd ibstatus          infiniband-diags   infiniband-diags
 cmd mpirun.openmpi    openmpi-bin        -
 pc  ompi-c            libopenmpi-dev     -
+cmd mpiexec.mpich     mpich              -
+pc  mpich             libmpich-dev       -
 cmd gnuplot           gnuplot-nox        gnuplot
 cmd modprobe          kmod               kmod
 cmd zsh               zsh                zsh
