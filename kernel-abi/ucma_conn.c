@@ -98,6 +98,20 @@ int ucma_disconnect(const struct ucma_request *rq, const void *in)
 	return ret ? ret : rq->api->cm_disconnect(cmd->id);
 }
 
+/* RoCE's address handles have a GRH; InfiniBand's have a LID as well. */
+static void copy_ah(struct ib_uverbs_ah_attr *to, const struct rnic_ah *ah)
+{
+	struct ib_uverbs_global_route *grh = &to->grh;
+
+	to->is_global = 1;
+	to->port_num = 1;
+	to->dlid = ah->dlid;
+	memcpy(grh->dgid, ah->dgid, sizeof(grh->dgid));
+	grh->sgid_index = ah->sgid_index;
+	grh->hop_limit = HOP_LIMIT;
+	grh->traffic_class = ah->traffic_class;
+}
+
 int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 {
 	const struct rdma_ucm_init_qp_attr *cmd = in;
@@ -124,24 +138,25 @@ int ucma_init_qp_attr(const struct ucma_request *rq, const void *in)
 	resp.max_dest_rd_atomic = attr.max_dest_rd_atomic;
 	resp.port_num = attr.port_num;
 	resp.pkey_index = attr.pkey_index;
+	copy_ah(&resp.ah_attr, &attr.ah);
+	resp.dest_qp_num = attr.dest_qp_num;
+	resp.rq_psn = attr.rq_psn;
+	resp.sq_psn = attr.sq_psn;
+	resp.path_mtu = attr.path_mtu;
+	resp.min_rnr_timer = attr.min_rnr_timer;
+	resp.timeout = attr.timeout;
+	resp.retry_cnt = attr.retry_cnt;
+	resp.rnr_retry = attr.rnr_retry;
 	return user_write(cmd->response, &resp, sizeof(resp));
 }
 
-/* RoCE's address handles have a GRH, and nothing of what is InfiniBand's own. */
 static void copy_datagram(struct rdma_ucm_ud_param *ud, const struct rnic_cm_event *ev)
 {
-	struct ib_uverbs_global_route *grh = &ud->ah_attr.grh;
-
 	ud->qp_num = ev->param.qp_num;
 	ud->qkey = ev->param.qkey;
 	ud->private_data_len = ev->param.private_data_len;
 	memcpy(ud->private_data, ev->param.private_data, ev->param.private_data_len);
-	ud->ah_attr.is_global = 1;
-	ud->ah_attr.port_num = 1;
-	memcpy(grh->dgid, ev->ah.dgid, sizeof(grh->dgid));
-	grh->sgid_index = ev->ah.sgid_index;
-	grh->hop_limit = HOP_LIMIT;
-	grh->traffic_class = ev->ah.traffic_class;
+	copy_ah(&ud->ah_attr, &ev->ah);
 }
 
 static void copy_connection(struct rdma_ucm_conn_param *conn, const struct rnic_cm_event *ev)

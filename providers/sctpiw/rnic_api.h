@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 5
+#define SCTPIW_RNIC_API_VERSION 6
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -52,6 +52,7 @@ struct rnic_ah {
 	uint8_t dgid[16];
 	uint8_t sgid_index;
 	uint8_t traffic_class;
+	uint16_t dlid; /* 0 unless the link layer is InfiniBand */
 };
 
 /* An event of RDMA CM. */
@@ -75,6 +76,14 @@ struct rnic_qp_attr {
 	uint8_t max_dest_rd_atomic;
 	uint8_t port_num;
 	uint16_t pkey_index;
+	struct rnic_ah ah; /* of the peer */
+	uint32_t dest_qp_num;
+	uint32_t rq_psn, sq_psn;
+	uint8_t path_mtu; /* enum ibv_mtu */
+	uint8_t min_rnr_timer;
+	uint8_t timeout;
+	uint8_t retry_cnt;
+	uint8_t rnr_retry;
 };
 
 struct rnic_addr_info {

@@ -406,6 +406,15 @@ static int cm_init_qp_attr(uint32_t handle, uint32_t state, struct rnic_qp_attr 
 	attr->qp_access_flags = 7;
 	attr->port_num = 1;
 	attr->max_rd_atomic = 9;
+	attr->ah = (struct rnic_ah){ .dgid = { 0xfd, [15] = 6 }, .sgid_index = 3, .dlid = 0x123 };
+	attr->dest_qp_num = 0x445566;
+	attr->rq_psn = 0x11;
+	attr->sq_psn = 0x12;
+	attr->path_mtu = 4;
+	attr->min_rnr_timer = 13;
+	attr->timeout = 14;
+	attr->retry_cnt = 5;
+	attr->rnr_retry = 6;
 	return 0;
 }
 

@@ -275,6 +275,12 @@ static void test_options(void)
 	check(!command(cm, INIT_QP_ATTR, qa, sizeof(attr)));
 	check(attr.qp_state == 2 && attr.qp_attr_mask == 9 && attr.qp_access_flags == 7 &&
 	      attr.max_rd_atomic == 9 && attr.port_num == 1);
+	check(attr.ah_attr.is_global && attr.ah_attr.port_num == 1 && attr.ah_attr.dlid == 0x123);
+	check(attr.ah_attr.grh.dgid[0] == 0xfd && attr.ah_attr.grh.dgid[15] == 6 &&
+	      attr.ah_attr.grh.sgid_index == 3 && attr.ah_attr.grh.hop_limit == 64);
+	check(attr.dest_qp_num == 0x445566 && attr.rq_psn == 0x11 && attr.sq_psn == 0x12);
+	check(attr.path_mtu == 4 && attr.min_rnr_timer == 13 && attr.timeout == 14 &&
+	      attr.retry_cnt == 5 && attr.rnr_retry == 6);
 	qa.qp_state = 7;
 	check_fails(command(cm, INIT_QP_ATTR, qa, sizeof(attr)), EINVAL);
 	destroy_id(cm, id);

@@ -3,7 +3,8 @@
 """UCX on QPs that it connects out of band, and on datagrams: its transports alone, and its upper layer, UCP.
 
 Two workers of UCP that know each other by their own addresses, as with MPI, and as in ucx_perftest, connect with
-datagrams. To a peer that UCP knows by the address of a socket it connects by TCP. None of it takes an iWARP device."""
+datagrams. To a peer that UCP knows by the address of a socket it connects by rdma_cm, or by TCP. None of it takes an
+iWARP device."""
 import re
 import subprocess
 import sys
@@ -113,7 +114,7 @@ def info(link):
             raise Failure(f"no {transport} on {DEVICE}: {found}")
 
 
-def ucp(link, options, env, prefix):
+def ucp(link, options, env, prefix, by_cm=False):
     """A program of our own, which checks every byte."""
     program = harness.BUILD / "bin/e2e-ucp"
     if not program.exists():
@@ -122,7 +123,10 @@ def ucp(link, options, env, prefix):
         raise Skip("one family will do")
     port = free_port()
     server = start("ucp-server", [*prefix(link, "server"), program, *options, port], link, "server", env=env, options=AS_CA)
-    server.wait_listening_tcp(port)
+    if by_cm:
+        server.wait_listening(port)
+    else:
+        server.wait_listening_tcp(port)
     client = start("ucp-client", [*prefix(link, "client"), program, *options, port, link.address], link, env=env,
                    options=AS_CA)
     client.expect(40)
@@ -141,11 +145,22 @@ def ucp_by_socket(link):
     ucp(link, [], env, as_ucp_wants)
 
 
+def ucp_by_rdma_cm(link):
+    """Both sides name a UD queue pair, and connect others by what rdma_cm says of the peer."""
+    ucp(link, [], {"UCX_SOCKADDR_TLS_PRIORITY": "rdmacm", **one_rail()}, hosts, by_cm=True)
+
+
+def ucp_as_it_is(link):
+    """UCX listens on both rdma_cm and TCP, and asks by rdma_cm first."""
+    ucp(link, [], one_rail(), hosts, by_cm=True)
+
+
 def ucp_by_workers(link):
     ucp(link, ["--workers"], one_rail(), hosts)
 
 
-CASES = [("info", info), ("ucp.socket", ucp_by_socket), ("ucp.workers", ucp_by_workers)]
+CASES = [("info", info), ("ucp.socket", ucp_by_socket), ("ucp.rdma_cm", ucp_by_rdma_cm),
+         ("ucp.as-it-is", ucp_as_it_is), ("ucp.workers", ucp_by_workers)]
 CASES += [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, layout, size, count in [
     ("put_lat", "short", 8, 500),
     ("put_bw", "bcopy", 8000, 2000),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "conn/cm.h"
 #include "iwarp/iw_types.h"
 #include "verbs/qp_attr.h"
 
@@ -91,6 +92,8 @@ static void test_datagrams(void **state)
 /* What librdmacm asks for, with the masks of the kernel's iWARP connection manager. */
 static void test_connection_manager(void **state)
 {
+	const struct ibv_qp_attr none = { 0 };
+
 	assert_int_equal(check(IBV_QPS_RESET, IBV_QPS_INIT, CM), 0);
 	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_INIT, CM), 0);
 	assert_int_equal(check(IBV_QPS_INIT, IBV_QPS_RTR, CM), 0);
@@ -100,12 +103,60 @@ static void test_connection_manager(void **state)
 	assert_int_equal(check(IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_STATE), 0);
 	for (int s = IBV_QPS_RESET; s <= IBV_QPS_ERR; s++)
 		assert_int_equal(check(s, IBV_QPS_ERR, IBV_QP_STATE), 0);
-	assert_true(sctpiw_is_cm_mask(CM));
-	assert_false(sctpiw_is_cm_mask(IB_INIT));
+	assert_true(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &none, CM));
+	assert_false(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &none, IB_INIT));
 	/* Before anything is known of the QP the mask tells. */
 	assert_int_equal(check_hand(IBV_QPS_RESET, IBV_QPS_INIT, CM), 0);
 	assert_int_equal(check_hand(IBV_QPS_INIT, IBV_QPS_RTR, CM), 0);
 	assert_int_equal(check_hand(IBV_QPS_RTR, IBV_QPS_RTR, IBV_QP_PORT), EINVAL);
+}
+
+static int check_roce(enum ibv_qp_state cur, enum ibv_qp_state next, int mask, bool by_cm,
+		      uint32_t dest)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = next,
+		.cur_qp_state = cur,
+		.port_num = 1,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = dest,
+		.ah_attr = { .is_global = 1, .port_num = 1 },
+	};
+
+	return sctpiw_check_qp_attr(IBV_QPT_RC, cur, by_cm, CONFIG_ROCE, &attr, mask);
+}
+
+/* With InfiniBand's masks the number of the peer's QP says that the connection manager connects it. */
+static void test_peer_of_the_connection_manager(void **state)
+{
+	const uint32_t cm = CM_DEST_QP_NUM, other = 0x1234;
+	struct ibv_qp_attr attr = { .dest_qp_num = cm };
+
+	assert_true(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &attr, IB_RTR));
+	assert_true(sctpiw_is_by_cm(IBV_QPT_XRC_SEND, CONFIG_ROCE, &attr, IB_RTR));
+	assert_false(sctpiw_is_by_cm(IBV_QPT_UC, CONFIG_ROCE, &attr, IB_RTR));
+	assert_false(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &attr, IB_RTR & ~IBV_QP_DEST_QPN));
+	assert_false(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_IWARP, &attr, IB_RTR));
+	attr.dest_qp_num = other;
+	assert_false(sctpiw_is_by_cm(IBV_QPT_RC, CONFIG_ROCE, &attr, IB_RTR));
+
+	assert_int_equal(check_roce(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR, false, cm), 0);
+	assert_int_equal(check_roce(IBV_QPS_INIT, IBV_QPS_RTR, IB_RTR & ~IBV_QP_RQ_PSN, false, cm),
+			 EINVAL);
+	assert_int_equal(check_roce(IBV_QPS_RTR, IBV_QPS_RTS, IB_RTS, true, 0), 0);
+	/* The connection has been faster, or is over. */
+	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTR, IB_RTR, true, cm), 0);
+	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTS, IB_RTS, true, 0), 0);
+	assert_int_equal(check_roce(IBV_QPS_ERR, IBV_QPS_RTR, IB_RTR, true, cm), 0);
+	assert_int_equal(check_roce(IBV_QPS_ERR, IBV_QPS_RTS, IB_RTS, true, 0), 0);
+	/* A peer that is not the connection manager's to name. */
+	assert_int_equal(check_roce(IBV_QPS_RTS, IBV_QPS_RTR, IB_RTR, true, other), EOPNOTSUPP);
+
+	assert_true(sctpiw_stays(IBV_QPS_RTR, true, CONFIG_ROCE, IBV_QPS_RTS));
+	assert_true(sctpiw_stays(IBV_QPS_ERR, true, CONFIG_ROCE, IBV_QPS_RTS));
+	assert_false(sctpiw_stays(IBV_QPS_RTR, false, CONFIG_ROCE, IBV_QPS_RTS));
+	assert_false(sctpiw_stays(IBV_QPS_RTR, true, CONFIG_IWARP, IBV_QPS_RTS));
+	assert_false(sctpiw_stays(IBV_QPS_SQD, true, CONFIG_ROCE, IBV_QPS_RTS));
 }
 
 static void test_disconnect_after_the_peer(void **state)
@@ -156,7 +207,7 @@ static void check_masks(enum ibv_qp_state cur, enum ibv_qp_state next, int requi
 	for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit *= 2) {
 		int mask = required | IBV_QP_STATE;
 
-		if (bit == IBV_QP_STATE || sctpiw_is_cm_mask(mask & ~bit))
+		if (bit == IBV_QP_STATE || (mask & ~bit) == CM)
 			continue;
 		if (bit & required)
 			assert_int_equal(check_hand(cur, next, mask & ~bit), EINVAL);
@@ -364,6 +415,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_datagrams),
 		cmocka_unit_test(test_connection_manager),
+		cmocka_unit_test(test_peer_of_the_connection_manager),
 		cmocka_unit_test(test_disconnect_after_the_peer),
 		cmocka_unit_test(test_steps_behind_the_connection),
 		cmocka_unit_test(test_by_hand),

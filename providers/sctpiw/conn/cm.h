@@ -126,6 +126,8 @@ struct cm_id {
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
+	struct iw_qp
+		*stand_in; /* the QP of this number, if the application has named none; else NULL */
 	struct iw_session_param param;
 	struct cm_setup setup;
 	struct cm_ending ending;
@@ -138,6 +140,12 @@ struct cm_id {
 };
 
 struct cm_id_table;
+
+/*
+ * With the masks of InfiniBand, rdma_init_qp_attr() names the peer's QP by this number. By it is known that the
+ * connection manager is to connect a QP that it is given to: no QP that is connected out of band has it.
+ */
+#define CM_DEST_QP_NUM 1
 
 /*
  * For so long a peer that asks while nobody listens is not refused: behind rdma_bind_addr(), behind the end of a

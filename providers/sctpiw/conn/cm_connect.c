@@ -27,7 +27,6 @@ static void take_param(struct cm_id *id, const struct rnic_conn_param *p)
 	_Static_assert(RNIC_PRIVATE_DATA_MAX <= IW_MAX_PRIVATE_DATA - 4 &&
 			       RNIC_PRIVATE_DATA_MAX == UINT8_MAX,
 		       "every length of private data fits");
-	id->qp_num = p->qp_num;
 	to->ird = p->responder_resources < IW_MAX_IRD ? p->responder_resources : IW_MAX_IRD;
 	to->ord = p->initiator_depth < IW_MAX_ORD ? p->initiator_depth : IW_MAX_ORD;
 	to->rnr_retry_count = p->rnr_retry_count & 7;
@@ -52,6 +51,24 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type oth
 		return NULL;
 	state = atomic_load_explicit(&qp->state, memory_order_relaxed);
 	return state <= IW_QPS_RTR ? qp : NULL;
+}
+
+/*
+ * Decides which QP the id connects, and puts its number into id->qp_num. An application that names no QP for
+ * connections gets a stand-in. -EINVAL, -ENOMEM.
+ */
+static int choose_qp(struct cm_id *id, uint32_t num, enum iw_qp_type other)
+{
+	if (!stand_in_is_meant(id->conn, num)) {
+		id->qp_num = num;
+		return usable_qp(id->conn, num, other) ? 0 : -EINVAL;
+	}
+	if (!id->stand_in)
+		id->stand_in = stand_in_new(id->conn);
+	if (!id->stand_in)
+		return -ENOMEM;
+	id->qp_num = id->stand_in->num;
+	return 0;
 }
 
 static void await_peer(struct cm_id *id)
@@ -172,10 +189,11 @@ int cm_connect(struct cm_id *id, const struct rnic_conn_param *param)
 
 	if (!id->connected_type)
 		return sidr_connect(id, param);
-	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst) ||
-	    !usable_qp(id->conn, param->qp_num, IW_QPT_XRC_RECV))
+	if (id->state != CM_ROUTE_RESOLVED || !sockaddr_port((struct sockaddr *)&id->dst))
 		return -EINVAL;
-	ret = take_tos(id);
+	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_RECV);
+	if (!ret)
+		ret = take_tos(id);
 	if (ret)
 		return ret;
 	take_param(id, param);
@@ -239,8 +257,8 @@ static void establish(struct cm_id *id)
 
 int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
 {
-	struct iw_qp *qp;
-	int ret = -EINVAL;
+	struct iw_qp *qp = NULL;
+	int ret;
 
 	if (!id->connected_type)
 		return sidr_accept(id, param, has_uid, uid);
@@ -256,9 +274,11 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		return -ECONNRESET;
 	}
 	take_param(id, param);
-	qp = usable_qp(id->conn, id->qp_num, IW_QPT_XRC_SEND);
-	if (qp)
+	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_SEND);
+	if (!ret) {
+		qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
 		ret = iw_session_accept(id->session, qp, &id->param);
+	}
 	if (ret) {
 		/* A Reject is the application's alone to say (RFC 5043 6.3). */
 		iw_session_refuse(id->session);

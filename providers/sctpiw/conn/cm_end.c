@@ -72,16 +72,8 @@ int cm_notify(const struct cm_id *id)
 	return id->state >= CM_CONNECTING ? 0 : -EINVAL;
 }
 
-void cm_hang_up(struct cm_id *id)
+static void hang_up_session(struct cm_id *id)
 {
-	list_del(&id->setup.wait_node);
-	list_del(&id->setup.node);
-	list_del(&id->ending.node);
-	list_del(&id->ending.timewait_node);
-	if (!id->connected_type) {
-		sidr_hang_up(id);
-		return;
-	}
 	if (id->state == CM_REQUESTED && id->session) {
 		/* An application that lets go of a request that it has read rejects it. */
 		if (id->request.listener)
@@ -92,6 +84,22 @@ void cm_hang_up(struct cm_id *id)
 	} else {
 		close_session(id);
 	}
+}
+
+void cm_hang_up(struct cm_id *id)
+{
+	list_del(&id->setup.wait_node);
+	list_del(&id->setup.node);
+	list_del(&id->ending.node);
+	list_del(&id->ending.timewait_node);
+	if (!id->connected_type) {
+		sidr_hang_up(id);
+		return;
+	}
+	hang_up_session(id);
+	if (id->stand_in)
+		stand_in_free(id->conn, id->stand_in);
+	id->stand_in = NULL;
 }
 
 /* ---- the peer's end ---- */

@@ -12,6 +12,7 @@
 #include "util/sockaddr.h"
 
 #define QP_STATE_INIT 1
+#define QP_STATE_RTR 2
 #define QP_STATE_RTS 3
 
 /* Numbers of enum ibv_qp_attr_mask. */
@@ -20,6 +21,20 @@
 #define QP_MASK_PKEY_INDEX (1u << 4)
 #define QP_MASK_PORT (1u << 5)
 #define QP_MASK_QKEY (1u << 6)
+#define QP_MASK_AV (1u << 7)
+#define QP_MASK_PATH_MTU (1u << 8)
+#define QP_MASK_TIMEOUT (1u << 9)
+#define QP_MASK_RETRY_CNT (1u << 10)
+#define QP_MASK_RNR_RETRY (1u << 11)
+#define QP_MASK_RQ_PSN (1u << 12)
+#define QP_MASK_MAX_QP_RD_ATOMIC (1u << 13)
+#define QP_MASK_MIN_RNR_TIMER (1u << 15)
+#define QP_MASK_SQ_PSN (1u << 16)
+#define QP_MASK_MAX_DEST_RD_ATOMIC (1u << 17)
+#define QP_MASK_DEST_QPN (1u << 20)
+/* As librdmacm's connections over RoCE have them: 4.3 s until an answer is missed, as often as there may be. */
+#define QP_TIMEOUT 20
+#define QP_RETRIES 7
 
 static bool lacks_scope(const struct sockaddr *addr)
 {
@@ -205,11 +220,58 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	return 0;
 }
 
+/* The number of enum ibv_mtu for packets of a route. */
+static uint8_t mtu_of(uint32_t bytes)
+{
+	uint8_t mtu = 1;
+
+	while (mtu < 5 && bytes >= 256u << mtu)
+		mtu++;
+	return mtu;
+}
+
+/* What is agreed, or what there is at most as long as nothing is. */
+static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
+{
+	bool open = id->state < CM_CONNECTING || id->state == CM_REQUESTED;
+
+	return (uint8_t)(open || agreed > max ? max : agreed);
+}
+
+/* InfiniBand's attributes for RTR: who the peer is. */
+static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
+{
+	struct path_addr to = {
+		.local = sockaddr_ip((const struct sockaddr *)&id->src),
+		.remote = sockaddr_ip((const struct sockaddr *)&id->dst),
+	};
+
+	attr->mask = QP_MASK_STATE | QP_MASK_AV | QP_MASK_PATH_MTU | QP_MASK_DEST_QPN |
+		     QP_MASK_RQ_PSN | QP_MASK_MAX_DEST_RD_ATOMIC | QP_MASK_MIN_RNR_TIMER;
+	memcpy(attr->ah.sgid, to.local.b, sizeof(attr->ah.sgid));
+	memcpy(attr->ah.dgid, to.remote.b, sizeof(attr->ah.dgid));
+	attr->ah.traffic_class = id->opt.tos;
+	attr->path_mtu = mtu_of(id->conn->ops->route_mtu(id->conn, &to));
+	attr->dest_qp_num = CM_DEST_QP_NUM;
+	attr->max_dest_rd_atomic = depth(id, id->param.ird, IW_MAX_IRD);
+}
+
+/* InfiniBand's attributes for RTS. */
+static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
+{
+	attr->mask = QP_MASK_STATE | QP_MASK_SQ_PSN | QP_MASK_TIMEOUT | QP_MASK_RETRY_CNT |
+		     QP_MASK_RNR_RETRY | QP_MASK_MAX_QP_RD_ATOMIC;
+	attr->timeout = QP_TIMEOUT;
+	attr->retry_cnt = attr->rnr_retry = QP_RETRIES;
+	attr->max_rd_atomic = depth(id, id->param.ord, IW_MAX_ORD);
+}
+
 /*
  * The kernel's iWARP CM gives a QP its remote rights in INIT and RTR; in RTS nothing but the port, since the
  * connection has moved the QP already. It leaves out the right of atomics, which the kernel's iWARP devices do
- * not have. Programs leave the rights to the CM, so here it gives that one, too. A channel adapter has the index
- * of a P_Key beside them in INIT, as InfiniBand asks for.
+ * not have. Programs leave the rights to the CM, so here it gives that one, too. A channel adapter's QP has the
+ * masks of InfiniBand: the index of a P_Key beside them in INIT, and in RTR and RTS all that connects a QP. Programs
+ * that connect QPs of their own in place of the id's take the peer's address from there.
  */
 int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
@@ -224,8 +286,17 @@ int cm_init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *at
 		attr->qkey = SIDR_QKEY;
 		return 0;
 	}
-	if (qp_state == QP_STATE_INIT && id->conn->config->personality != CONFIG_IWARP)
+	if (id->conn->config->personality != CONFIG_IWARP) {
+		if (qp_state == QP_STATE_RTR && id->dst.ss_family) {
+			add_peer(id, attr);
+			return 0;
+		}
+		if (qp_state == QP_STATE_RTS) {
+			add_retries(id, attr);
+			return 0;
+		}
 		attr->mask |= QP_MASK_PKEY_INDEX;
+	}
 	if (qp_state < QP_STATE_RTS) {
 		attr->mask |= QP_MASK_STATE | QP_MASK_ACCESS_FLAGS;
 		attr->qp_access_flags = IW_ACCESS_REMOTE;

@@ -34,6 +34,7 @@
 #include "conn/oob.h"
 #include "conn/qp_num.h"
 #include "conn/sidr.h"
+#include "conn/stand_in.h"
 #include "conn/transport.h"
 #include "conn/unanswered.h"
 #include "iwarp/iwarp.h"
@@ -98,6 +99,7 @@ struct conn {
 	struct conn_unanswered unanswered;
 	struct cm cm;
 	struct sidr sidr;
+	struct stand_ins stand_ins;
 	struct qp_num_table qp_nums;
 	struct oob_table oob;
 	struct datagrams datagrams;

@@ -130,6 +130,21 @@ static void name_source(struct rnic_ah *ah)
 	ah->sgid_index = index < 0 ? 0 : (uint8_t)index;
 }
 
+/* Names the two ends of a connection as programs connect a QP by them. */
+static void name_ends(struct rnic_ah *ah, bool ib)
+{
+	struct ip_addr dgid = { 0 };
+	struct port_gid own;
+
+	name_source(ah);
+	memcpy(dgid.b, ah->dgid, sizeof(dgid.b));
+	/* A loopback address is this host, by rdma_cm; as a GID it may be none. */
+	if (ip_addr_is_loopback(&dgid) && !port_gid(ah->sgid_index, &own))
+		memcpy(ah->dgid, own.raw, sizeof(ah->dgid));
+	if (ib)
+		ah->dlid = (uint16_t)(ah->dgid[14] << 8 | ah->dgid[15]);
+}
+
 static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
 	struct shard *s = get_shard();
@@ -349,9 +364,18 @@ static int api_cm_disconnect(uint32_t handle)
 	WITH_ID(handle, id, "disconnect", NULL, cm_disconnect(id));
 }
 
+static int init_qp_attr(struct cm_id *id, uint32_t qp_state, struct rnic_qp_attr *attr)
+{
+	int ret = cm_init_qp_attr(id, qp_state, attr);
+
+	if (!ret && attr->dest_qp_num)
+		name_ends(&attr->ah, id->conn->config->personality == CONFIG_IB);
+	return ret;
+}
+
 static int api_cm_init_qp_attr(uint32_t handle, uint32_t qp_state, struct rnic_qp_attr *attr)
 {
-	WITH_ID(handle, id, "give attributes of a QP", NULL, cm_init_qp_attr(id, qp_state, attr));
+	WITH_ID(handle, id, "give attributes of a QP", NULL, init_qp_attr(id, qp_state, attr));
 }
 
 static int api_cm_set_option(uint32_t handle, int level, int name, const void *val, size_t len)

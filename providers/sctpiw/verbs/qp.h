@@ -38,7 +38,7 @@ struct sctpiw_qp {
 	struct shard *shard;
 	uint32_t generation;		     /* sctpiw_generation when it was made */
 	bool single_threaded;		     /* it is in a thread domain: no lock is taken */
-	bool by_cm;			     /* sctpiw_is_cm_mask() brought it to INIT or RTR */
+	bool by_cm;			     /* sctpiw_is_by_cm() brought it to INIT or RTR */
 	pthread_spinlock_t sq_lock, rq_lock; /* of the rings' producer ends */
 	struct object obj;		     /* its event channel; iw->ctx */
 	struct list_node node;		     /* of sctpiw_context.qps; shard lock */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "conn/cm.h"
 #include "iwarp/iw_types.h"
 #include "verbs/ah.h"
 #include "verbs/mr.h"
@@ -25,8 +26,10 @@ _Static_assert((int)IW_QPS_ERR == IBV_QPS_ERR, "");
 #define RATES                                                                                      \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER |             \
 	 IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC)
+/* What InfiniBand's masks for RTR and RTS have beside those. */
+#define PEER (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN)
 /* librdmacm asks for a QP of a channel adapter with the P_Key's index as well. */
-#define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | RATES)
+#define RUNNING (IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | RATES | PEER)
 
 #define SECOND_PATH (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 #define INIT_ATTRS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
@@ -58,7 +61,7 @@ static const struct transition to_the_end = { .valid = true };
  * tells of the end comes next.
  */
 static const struct transition behind_the_end = { .valid = true,
-						  .optional = CM_MASK | IBV_QP_PKEY_INDEX };
+						  .optional = IBV_QP_STATE | RUNNING };
 
 static const struct transition by_cm_table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
@@ -131,16 +134,37 @@ static const struct transition ud_table[STATES][STATES] = {
 	},
 };
 
-bool sctpiw_is_cm_mask(int mask)
+static bool names_peer_of_cm(enum ibv_qp_type type, enum config_personality personality,
+			     const struct ibv_qp_attr *attr, int mask)
 {
-	return mask == CM_MASK;
+	return personality != CONFIG_IWARP && type != IBV_QPT_UC && mask & IBV_QP_AV &&
+	       mask & IBV_QP_DEST_QPN && attr->dest_qp_num == CM_DEST_QP_NUM;
 }
 
-bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next)
+bool sctpiw_is_by_cm(enum ibv_qp_type type, enum config_personality personality,
+		     const struct ibv_qp_attr *attr, int mask)
 {
-	return by_cm && ((cur == IBV_QPS_RTS && (next == IBV_QPS_INIT || next == IBV_QPS_RTR)) ||
-			 (cur == IBV_QPS_ERR &&
-			  (next == IBV_QPS_INIT || next == IBV_QPS_RTR || next == IBV_QPS_SQD)));
+	return mask == CM_MASK || names_peer_of_cm(type, personality, attr, mask);
+}
+
+bool sctpiw_stays(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
+		  unsigned int next)
+{
+	bool to_rts = next == IBV_QPS_RTS && personality != CONFIG_IWARP;
+	bool to_begin = next == IBV_QPS_INIT || next == IBV_QPS_RTR;
+
+	if (!by_cm)
+		return false;
+	switch (cur) {
+	case IBV_QPS_RTR:
+		return to_rts;
+	case IBV_QPS_RTS:
+		return to_begin;
+	case IBV_QPS_ERR:
+		return to_begin || to_rts || next == IBV_QPS_SQD;
+	default:
+		return false;
+	}
 }
 
 static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
@@ -171,6 +195,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 {
 	const int lacks = attrs_it_lacks(type);
 	const int rest = mask & ~IBV_QP_STATE;
+	const bool names_peer = names_peer_of_cm(type, personality, attr, mask);
 	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
 	const struct transition *t;
 	enum ibv_qp_state first;
@@ -180,16 +205,17 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 		return EINVAL;
 	/* The connection manager of a channel adapter leaves RESET with the mask of InfiniBand. */
 	first = personality == CONFIG_IWARP ? IBV_QPS_RESET : IBV_QPS_INIT;
-	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_cm_mask(mask))
+	if (cur >= first && cur <= IBV_QPS_INIT && sctpiw_is_by_cm(type, personality, attr, mask))
 		by_cm = true;
-	if (sctpiw_is_behind(cur, by_cm, next))
+	if (sctpiw_stays(cur, by_cm, personality, next))
 		next = cur;
 	if (by_cm && cur == IBV_QPS_ERR && next == cur)
 		t = &behind_the_end;
 	else if (next == IBV_QPS_RESET || next == IBV_QPS_ERR)
 		t = &to_the_end;
 	else
-		t = by_cm ? &by_cm_table[cur][next] : &oob_table[cur][next];
+		t = by_cm && !(names_peer && cur == IBV_QPS_INIT) ? &by_cm_table[cur][next] :
+								    &oob_table[cur][next];
 	required = t->required & ~lacks;
 	allowed = (required | t->optional | (by_cm ? IBV_QP_CUR_STATE : 0)) & ~lacks;
 	if (!t->valid || (rest & required) != required || (rest & ~allowed))
@@ -197,7 +223,7 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 	if (!values_are_valid(attr, mask) ||
 	    (mask & IBV_QP_AV && !sctpiw_ah_is_valid(&attr->ah_attr, personality)))
 		return EINVAL;
-	if (rest & IBV_QP_ALT_PATH || (cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
+	if (rest & IBV_QP_ALT_PATH || (!names_peer && cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
 	    (rest & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED))
 		return EOPNOTSUPP;
 	return 0;

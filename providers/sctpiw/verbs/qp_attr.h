@@ -13,7 +13,7 @@
 #include "verbs/pabi.h"
 
 /*
- * Whether a QP in state cur may be given these attributes. by_cm: sctpiw_is_cm_mask() brought it to
+ * Whether a QP in state cur may be given these attributes. by_cm: sctpiw_is_by_cm() brought it to
  * INIT or RTR, or it has a connection of RDMA CM. personality: that of the device. 0; EINVAL; or EOPNOTSUPP for a second path, of
  * which there is none.
  */
@@ -29,16 +29,21 @@ int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, 
  */
 int sctpiw_fill_xrc_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr, int mask);
 
-/* Whether it is the mask with which the connection manager brings a QP to INIT and to RTR. */
-bool sctpiw_is_cm_mask(int mask);
+/*
+ * Whether the connection manager brings a QP to INIT or to RTR with these attributes: by a mask of its own, or by
+ * InfiniBand's with a peer that it has named, which it does not on an iWARP device.
+ */
+bool sctpiw_is_by_cm(enum ibv_qp_type type, enum config_personality personality,
+		     const struct ibv_qp_attr *attr, int mask);
 
 /*
- * Whether state `next` lies behind a QP that the connection manager has moved on meanwhile. A
- * program that moves its QP step by step (rping -q) asks for INIT and RTR when the QP is in RTS
- * already, and rdma_disconnect() for SQD when the peer has ended the connection. The call succeeds
- * then, and the state stays.
+ * Whether a QP that the connection manager moves stays where it is when it is asked for state `next`; the call
+ * succeeds. That state lies behind it: a program that moves its QP step by step (rping -q) asks for INIT and RTR when
+ * the QP is in RTS already, and rdma_disconnect() for SQD when the peer has ended the connection. Or the connection
+ * brings it there: with the masks of InfiniBand the passive side asks for RTS before it accepts.
  */
-bool sctpiw_is_behind(enum ibv_qp_state cur, bool by_cm, unsigned int next);
+bool sctpiw_stays(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
+		  unsigned int next);
 
 /* Copies the attributes that mask names from one to the other. */
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask);

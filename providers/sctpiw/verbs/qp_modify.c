@@ -83,10 +83,12 @@ static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
 /* Moves the QP to another state, which the checks have found to be allowed. 0 or an errno. */
 static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
+	bool by_cm = sctpiw_is_by_cm(qp->vqp.qp.qp_type, qp->shard->rnic->config.personality, attr,
+				     mask);
 	bool was_rts = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTS;
 	int err;
 
-	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
+	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV && !by_cm)
 		return connect_oob(qp, attr);
 	if (attr->qp_state == IBV_QPS_RTR && qp->iw->type == IW_QPT_UD) {
 		err = datagram_start(&qp->shard->conn, qp->iw);
@@ -102,7 +104,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		qp->by_cm = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
-		qp->by_cm = sctpiw_is_cm_mask(mask);
+		qp->by_cm = by_cm;
 	} else if (attr->qp_state == IBV_QPS_SQD && was_rts &&
 		   (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) && attr->en_sqd_async_notify) {
 		iw_qp_notify_drained(qp->iw);
@@ -115,16 +117,16 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 {
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->by_cm;
+	enum config_personality personality = qp->shard->rnic->config.personality;
 	int err;
 
 	if (qp->iw->type == IW_QPT_UD)
 		err = sctpiw_check_ud_attr(cur, attr, mask);
 	else
-		err = sctpiw_check_qp_attr(qp->vqp.qp.qp_type, cur, by_cm,
-					   qp->shard->rnic->config.personality, attr, mask);
+		err = sctpiw_check_qp_attr(qp->vqp.qp.qp_type, cur, by_cm, personality, attr, mask);
 	if (err)
 		return err;
-	if ((mask & IBV_QP_STATE) && !sctpiw_is_behind(cur, by_cm, attr->qp_state)) {
+	if ((mask & IBV_QP_STATE) && !sctpiw_stays(cur, by_cm, personality, attr->qp_state)) {
 		err = enter(qp, attr, mask);
 		if (err)
 			return err;
