@@ -24,11 +24,13 @@ static void expect_stand_ins(unsigned int n)
 {
 	struct rnic *rnic = rnic_get();
 	struct iw_counts counts;
+	unsigned int found;
 
 	shard_lock(&rnic->shard);
-	assert_int_equal(rnic->shard.conn.stand_ins.n, n);
+	found = rnic->shard.conn.stand_ins.n;
 	iw_count(rnic->iw, &counts);
 	shard_unlock(&rnic->shard);
+	assert_int_equal(found, n);
 	assert_int_equal(counts.qps, n);
 	assert_int_equal(counts.pds, n ? 1 : 0);
 	assert_int_equal(counts.cqs, n ? 1 : 0);
