@@ -170,8 +170,9 @@ def _on_rivals(link):
     yield Measure("SCTP of the kernel, iperf3", link, rivals.kernel_sctp)
     yield Measure("SCTP of usrsctp in UDP, 60,000 B", link, rivals.usrsctp(60000))
     if link == LO:  # in another network namespace UCX finds the interfaces only now and then
-        yield Measure("UCX over TCP, tag_bw 64 KiB", link, rivals.ucx_bandwidth(65536))
-        yield Measure("UCX over TCP, tag_lat 64 B", link, rivals.ucx_latency(64))
+        for over in names.UCX_TCP, names.UCX_DEVICE:
+            yield Measure(names.ucx(over, "tag_bw", 65536), link, rivals.ucx_bandwidth(over, 65536))
+            yield Measure(names.ucx(over, "tag_lat", 8), link, rivals.ucx_latency(over, 8))
 
 
 def _on_bandwidth(link):

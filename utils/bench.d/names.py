@@ -64,6 +64,15 @@ def datagrams(tool, size):
     return f"{perftest(tool, size)}, UD"
 
 
+# What UCX calls its transports: those over the device, and the one over TCP.
+UCX_DEVICE, UCX_TCP = "rc_verbs,ud_verbs", "tcp"
+
+
+def ucx(transports, test, size):
+    """A test of ucx_perftest over the device or over TCP."""
+    return f"UCX over {'TCP' if transports == UCX_TCP else 'the device'}, {test} {size_name(size)}"
+
+
 def udp(link):
     size, count = UDP_SENDS[link]
     return f"UDP, {count} x {size:,} bytes a send" if count > 1 else f"UDP, {size:,}-byte datagrams"

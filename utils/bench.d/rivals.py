@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Rivals on the same link: bare UDP, TCP, UCX over TCP, other SCTPs. Each function is, or makes, one of an At."""
+"""Rivals on the same link: bare UDP, TCP, UCX over TCP and the device, other SCTPs. Each function is, or makes, one of an At."""
 import json
 import socket
 
 import harness
-from names import AVERAGE, CPU, GBITS, MEDIAN, P99, P999
+from names import AVERAGE, CPU, GBITS, MEDIAN, P99, P999, UCX_DEVICE
 from programs import BIN, numbers, pair, processor_seconds
 
 HALF_TRIP = r"average ([\d.]+) us, median ([\d.]+) us, 99 % ([\d.]+) us, 99.9 % ([\d.]+) us"
@@ -75,25 +75,28 @@ def usrsctp(size):
     return run
 
 
-def _ucx(at, *options):
+def _ucx(at, transports, *options):
     """From the last row of ucx_perftest's table: (overall overhead in us, overall messages a second)."""
     harness.need("ucx_perftest")
     port = harness.free_port()
-    env = {"UCX_TLS": "tcp", "UCX_NET_DEVICES": "lo"}
+    over_device = transports == UCX_DEVICE
+    env = {"UCX_TLS": transports, "UCX_NET_DEVICES": f"{harness.DEVICE}:1" if over_device else "lo"}
+    if over_device:
+        env["SCTPIW_PERSONALITY"] = "roce"  # UCX takes no iWARP device
     common = ["stdbuf", "-oL", "ucx_perftest", "-p", port]
-    text = pair(at, common, [*common, at.link.address, "-f", *options], port, ready="Waiting", env=env)
+    text = pair(at, common, [*common, at.link.address, "-f", *options], port, rdma=over_device, ready="Waiting", env=env)
     fields = text.split()
     return float(fields[-5]), float(fields[-1])
 
 
-def ucx_bandwidth(size):
+def ucx_bandwidth(transports, size):
     def run(at):
-        rate = _ucx(at, "-t", "tag_bw", "-s", size, "-w", 100, "-n", 3000 * at.seconds)[1]
+        rate = _ucx(at, transports, "-t", "tag_bw", "-s", size, "-w", 100, "-n", 3000 * at.seconds)[1]
         return {GBITS: rate * size * 8 / 1e9}
     return run
 
 
-def ucx_latency(size):
+def ucx_latency(transports, size):
     def run(at):
-        return {AVERAGE: _ucx(at, "-t", "tag_lat", "-s", size, "-w", 100, "-n", 3000 * at.seconds)[0]}
+        return {AVERAGE: _ucx(at, transports, "-t", "tag_lat", "-s", size, "-w", 1000, "-n", 50000 * at.seconds)[0]}
     return run

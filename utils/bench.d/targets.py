@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The targets: what figures should be, mostly as ratios to other figures of the same round."""
 from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500, RATE, SIM_LOSS,
-                   SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UDP_LATENCY, WRITE_EVENTS, WRITES,
-                   datagrams, perftest, simulated, udp)
+                   SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITE_EVENTS,
+                   WRITES, datagrams, perftest, simulated, ucx, udp)
 
 
 class Target:
@@ -59,6 +59,8 @@ TARGETS = (
     Target((datagrams("ib_send_lat", 64), LO, MEDIAN), (perftest("ib_send_lat", 64), LO, MEDIAN), 1, at_most=True),
     Target((datagrams("ib_send_bw", 1024), LO, RATE), None, 1.5),
     Target((datagrams("ib_send_bw", 4096), LO, GBITS), (perftest("ib_send_bw", 4096), LO, GBITS), 0.5),
+    Target((ucx(UCX_DEVICE, "tag_lat", 8), LO, AVERAGE), (ucx(UCX_TCP, "tag_lat", 8), LO, AVERAGE), 1, at_most=True),
+    Target((ucx(UCX_DEVICE, "tag_bw", 65536), LO, GBITS), (ucx(UCX_TCP, "tag_bw", 65536), LO, GBITS), 2),
     Target((CONNECT[32], LO, CONNECTIONS), None, 5000, 20000),
     Target((IDLE_QP, LO, KIB), None, 16, at_most=True),
 )
