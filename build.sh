@@ -132,6 +132,7 @@ cmd dtest             dapl2-utils?       -
 cmd qemu-system-x86_64 qemu-system-x86   qemu-system-x86-core
 pc  libiscsi          libiscsi-dev       libiscsi-devel
 pc  librpma           librpma-dev        librpma-devel
+hdr gloo/config.h     libgloo-dev        gloo-devel
 '
 LINT_NEEDS='
 cmd clang-format      clang-format       clang-tools-extra

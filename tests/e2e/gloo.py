@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""gloo's transport ibverbs: a program of our own above it, in which each rank compares every number."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import harness
+from harness import Failure, Skip, log_file, need, start
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "gloo.cpp"
+INDEX = 0  # of the GID: the first one is an IPv4 address
+
+
+def build():
+    """Builds it as a user would, with what is installed."""
+    need("g++")
+    program = log_file("gloo-ranks")
+    made = subprocess.run(["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-O1", "-o", program, SOURCE, "-lgloo",
+                           "-libverbs"], capture_output=True, text=True)
+    if "gloo/" in made.stderr and "No such file" in made.stderr:
+        raise Skip("needs gloo (libgloo-dev), which is not installed")
+    if "GLOO_HAVE_TRANSPORT_IBVERBS" in made.stderr:
+        raise Skip("gloo was built without ibverbs")
+    if made.returncode:
+        raise Failure("does not build: " + made.stderr)
+    os.chmod(program, 0o755)
+    return program
+
+
+def ranks(count, personality):
+    """Ranks on both sides of the link in turn."""
+    def case(link):
+        if link.family == 6:
+            raise Skip("one family will do")
+        program = build()
+        store = log_file("store")
+        store.mkdir()
+        programs = [start(f"rank{rank}", [program, rank, count, store, INDEX], link, ["server", "client"][rank % 2],
+                          options=["--personality", personality]) for rank in range(count)]
+        for p in programs:
+            p.expect(60)
+        for rank, p in enumerate(programs):
+            report = re.search(rf"^rank {rank} of {count}: sent (\d+) octets, the port (\d+)$", p.output(), re.M)
+            if not report:
+                raise Failure(f"{p.name} did not come to its end")
+            if not int(report[1]) or int(report[2]) < int(report[1]):
+                raise Failure(f"{p.name} has sent {report[1]} octets, of which {report[2]} by the device")
+    return case
+
+
+CASES = [
+    ("two", ranks(2, "roce")),
+    ("three", ranks(3, "roce")),
+    ("four", ranks(4, "roce")),
+    ("four.iwarp", ranks(4, "iwarp")),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
