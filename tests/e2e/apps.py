@@ -129,11 +129,12 @@ def on_roce(program, port=None):
 
 
 def refused(*argv):
-    """The program needs datagrams: there are none, and it says so at once."""
+    """The program needs datagrams: rdma_cm has none for an iWARP device, and the program says so at once."""
     def case(link):
         if link.family == 6:
             raise Skip("one family will do")
-        program = start(argv[0], [*argv[:-1], argv[-1].format(link.address)], link, "server")
+        program = start(argv[0], [*argv[:-1], argv[-1].format(link.address)], link, "server",
+                        options=["--personality", "iwarp"])
         program.expect(10, 255)
     return case
 

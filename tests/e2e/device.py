@@ -41,8 +41,10 @@ def diags(link):
     for text in "'sctpiw0' port 1", "0000:0000:0000:0000:0000:ffff:0a53:0001", "4: ACTIVE", "5: LinkUp", "Ethernet":
         if text not in status.output():
             raise Failure(f"ibstatus does not say '{text}'")
-    for node_type, text in ("rnic", ""), ("ca", "State: Active"):
-        stat = start("ibstat", ["ibstat"], link, "server", options=["--node-type", node_type])
+    for text, *options in [["", "--personality", "iwarp"],
+                           ["State: Active", "--personality", "iwarp", "--node-type", "ca"],
+                           ["State: Active", "--personality", "roce"]]:
+        stat = start("ibstat", ["ibstat"], link, "server", options=options)
         stat.expect(10)
         if text not in stat.output() or bool(text) != bool(stat.output()):
             raise Failure("not what was expected of ibstat: " + stat.output())

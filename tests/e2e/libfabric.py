@@ -50,7 +50,8 @@ def check_results(program, count, results):
 
 
 CASES = [
-    ("info", info([], ["domain: " + harness.DEVICE, "type: FI_EP_MSG", "type: FI_EP_RDM", "protocol: FI_PROTO_IWARP"])),
+    ("info", info(["--personality", "iwarp"], ["domain: " + harness.DEVICE, "type: FI_EP_MSG", "type: FI_EP_RDM",
+                                               "protocol: FI_PROTO_IWARP"])),
     ("msg", pingpong("msg", "verbs")),
     ("msg.odd", pingpong("msg", "verbs", 12345, 50)),
     ("rdm", pingpong("rdm", "verbs;ofi_rxm")),

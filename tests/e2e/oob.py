@@ -92,7 +92,8 @@ def perftest(tool, *options, rows=1, env=None):
         argv = [tool, "-F", "-d", DEVICE, "-p", str(port), *map(str, options)]
         server = [*argv, "-x", gid_index(link, "server")]
         client = [*argv, "-x", gid_index(link, "client"), tcp_address(link)]
-        forgets = tool == FORGETS_ITS_MR[0] and not env and version(tool, "--version") < REMEMBERS_ITS_MR
+        as_iwarp = not env and harness.PERSONALITY == "iwarp"
+        forgets = tool == FORGETS_ITS_MR[0] and as_iwarp and version(tool, "--version") < REMEMBERS_ITS_MR
         texts = pair(link, server, client, port, 120, (FORGETS_ITS_MR[2],) if forgets else (0,), env)
         for text in texts:
             if forgets and FORGETS_ITS_MR[1] not in text:
