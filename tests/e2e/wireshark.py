@@ -17,6 +17,9 @@ RECEIPTS, HOLD = 0xBF57, 0xBE  # docs/wire.md: the parameter, the chunk
 HOLD_U, HOLD_A = 1, 2
 RECEIPT, SEND_IMM, SEND_SE_IMM = 15, 12, 13  # RDMAP opcodes
 RECEIPT_W, RECEIPT_F = 1, 2
+DATAGRAM, UD, REQUEST, REPLY = 0xBD, 1, 2, 3  # the chunk of datagrams, and its kinds
+ROCE = ["--personality", "roce"]
+UDADDY_PORT = 7174
 _tsns = itertools.count(1)  # what comes twice is not dissected
 CHECKED = ["-o", "sctp.checksum:CRC-32c"]
 
@@ -174,6 +177,137 @@ def init_packet(value):
     return packet(sctp_packets.init(7, 65536, 4, 4, 1, parameter + sctp_packets.ADAPTATION))
 
 
+def datagram_packet(kind, body, flags=0, version=1, length=None):
+    length = 8 + len(body) if length is None else length
+    chunk = struct.pack("!BBHBBH", DATAGRAM, 0, length, version, kind, flags) + body
+    return sctp_packets.packet(5000, 6000, 0, chunk + bytes(-len(chunk) % 4))
+
+
+def ud_body(to=0x177001, source=0x138802, payload=b"", last=9):
+    return struct.pack("!IIIIIB3x", to, source, 0x11223344, 0xabcd20, 0x06812345, last) + payload
+
+
+def sidr_body(status=0, private=b"", qp=0, private_len=None, cookie=0, room=0):
+    length = len(private) if private_len is None else private_len
+    head = struct.pack("!QQIIBBH", 0x0102030405060708, cookie, qp, 0x01234567, status, length, 0)
+    return (head + private).ljust(room, b"\0")
+
+
+def datagrams(link):
+    """Chunks of datagrams, each field of each kind; those of a wrong length or with a number too long are marked."""
+    path = harness.log_file("datagrams.pcap")
+    good = [(datagram_packet(UD, ud_body(), 1), "[UD 0x138802 to 0x177001, 0 bytes]"),
+            (datagram_packet(UD, ud_body(0xffffff, payload=b"five!"), 2), "[UD 0x138802 to group, 5 bytes]"),
+            (datagram_packet(REQUEST, sidr_body(private=b"private!", room=284)), "[SIDR Request]"),
+            (datagram_packet(REPLY, sidr_body(255, cookie=0x99)), "[SIDR Reply, challenge]"),
+            (datagram_packet(REPLY, sidr_body(0, b"yes\0", 0x177001)), "[SIDR Reply, accepted]"),
+            (datagram_packet(REPLY, sidr_body(2)), "[SIDR Reply, rejected]"),
+            (datagram_packet(REPLY, sidr_body(7)), "[SIDR Reply, status 7]")]
+    write_pcap(path, [p for p, _ in good])
+    must_be_sound(path)
+    for line, (_, text) in zip(tshark(path), good):
+        if text not in line:
+            raise Failure(f"a packet is no '{text}': {line}")
+    names = ["with_imm", "solicited", "dst_qp", "src_qp", "qkey", "imm_data", "traffic_class", "flow_label",
+             "hop_limit", "payload"]
+    rows = fields(path, ["ddp_sctp.datagram_kind", *[f"ddp_sctp.ud_{n}" for n in names]], "-Y", "ddp_sctp.ud_qkey")
+    same = ("0x11223344", "0x00abcd20", "0x00000068", "0x00012345", "9")
+    want = [("1", "0", "1", "0x00177001", "0x00138802", *same, ""),
+            ("1", "1", "0", "0x00ffffff", "0x00138802", *same, b"five!".hex())]
+    if rows != want:
+        raise Failure(f"UD is dissected as\n{rows}, not\n{want}")
+    names = ["datagram_version", "datagram_kind", "sidr_request_id", "sidr_cookie", "sidr_qp", "sidr_qkey",
+             "sidr_status", "sidr_private_len", "private_data"]
+    rows = fields(path, [f"ddp_sctp.{n}" for n in names], "-Y", "ddp_sctp.sidr_qkey")
+    want = [("1", kind, "0x0102030405060708", f"0x{cookie:016x}", f"0x{qp:08x}", "0x01234567", *rest)
+            for kind, cookie, qp, *rest in [("2", 0, 0, "0", "8", b"private!".hex()), ("3", 0x99, 0, "255", "0", ""),
+                                            ("3", 0, 0x177001, "0", "4", b"yes\0".hex()), ("3", 0, 0, "2", "0", ""),
+                                            ("3", 0, 0, "7", "0", "")]]
+    if rows != want:
+        raise Failure(f"SIDR is dissected as\n{rows}, not\n{want}")
+
+    bad = [datagram_packet(UD, b"", length=4), datagram_packet(UD, ud_body()[:-1]),
+           datagram_packet(UD, ud_body(), length=64), datagram_packet(UD, ud_body(1 << 24)),
+           datagram_packet(UD, ud_body(source=1 << 24)), datagram_packet(REQUEST, sidr_body(room=283)),
+           datagram_packet(REQUEST, sidr_body(private_len=255, room=282)), datagram_packet(REPLY, sidr_body()[:-1]),
+           datagram_packet(REPLY, sidr_body(private=b"abc", private_len=4)),
+           datagram_packet(REPLY, sidr_body(qp=1 << 24))]
+    write_pcap(path, bad)
+    must_all_be_marked(path, len(bad))
+    strange = [datagram_packet(0, ud_body()), datagram_packet(4, ud_body()), datagram_packet(UD, ud_body(), version=2)]
+    write_pcap(path, strange)
+    marked = tshark(path, "-Y", "ddp_sctp.unknown")
+    if len(marked) != len(strange):
+        raise Failure(f"of {len(strange)} packets of unknown kinds these were marked: {marked}")
+
+
+def numbers(link):
+    """What XRC and QPs out of band add: SRQ numbers, who says that he knows them, and private data."""
+    path = harness.log_file("numbers.pcap")
+    oob = b"sctpiwQP" + struct.pack("!BBBBIIQ", 1, 4, 6, 1, 0x138802, 0x177001, 0x99)
+    good = [(rdmap_packet(3, 0x01000007, b"payload" * 9), "[SRQ 7]"),
+            (init_packet(struct.pack("!II", 1 << 24 | 1, 77)), "[Receipts 1, window 77]"),
+            (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + oob), "[UC QP 0x138802 to 0x177001]"),
+            (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + b"X" + oob[1:]), "[DDP Session Reject]"),
+            (data_packet(next(_tsns), 17, struct.pack("!HH", 3, 3) + oob[:-1]), "[DDP Session Reject]")]
+    write_pcap(path, [p for p, _ in good])
+    must_be_sound(path)
+    for line, (_, text) in zip(tshark(path), good):
+        if text not in line:
+            raise Failure(f"a packet is no '{text}': {line}")
+    names = ["srq_num", "receipts_srq_numbers", *[f"oob_{n}" for n in (
+        "version", "reason", "rnr_retry", "type", "src_qp", "dst_qp", "token")]]
+    rows = fields(path, [f"ddp_sctp.{n}" for n in names])
+    nothing = ("",) * len(names)
+    want = [("7", *nothing[1:]), ("", "1", *nothing[2:]),
+            ("", "", "1", "4", "6", "1", "0x00138802", "0x00177001", "0x0000000000000099"), nothing, nothing]
+    if rows != want:
+        raise Failure(f"numbers are dissected as\n{rows}, not\n{want}")
+
+
+def captured_pair(link, name, server_command, client_command, ready):
+    """Both sides' captures of two programs that end well, and what tshark says of each."""
+    captures = {side: harness.log_file(f"{name}-{side}.pcapng") for side in ("server", "client")}
+    env = {side: {"SCTPIW_CAPTURE": str(capture)} for side, capture in captures.items()}
+    server = start("server", server_command, link, "server", env=env["server"], options=ROCE)
+    ready(server)
+    start("client", client_command, link, env=env["client"], options=ROCE).expect(20)
+    server.expect(10)
+    for side, capture in captures.items():
+        must_be_sound(capture)
+        yield side, tshark(capture)
+
+
+def must_have(side, lines, *texts):
+    for text in texts:
+        if not any(text in line for line in lines):
+            raise Failure(f"{side}: no packet is a '{text}'")
+
+
+def live_datagrams(link):
+    """udaddy asks for a queue pair, with a challenge, and sends it messages."""
+    need("udaddy")
+    pair = captured_pair(link, "ud", ["udaddy", "-b", link.any], ["udaddy", "-s", link.address],
+                         lambda server: server.wait_listening(UDADDY_PORT))
+    for side, lines in pair:
+        must_have(side, lines, "[SIDR Request]", "[SIDR Reply, challenge]", "[SIDR Reply, accepted]", "100 bytes]")
+        left = [line for line in lines if not any(kind in line for kind in ("[SIDR", "[UD 0x"))]
+        if left:
+            raise Failure(f"{side}: is not dissected: {left[0]}")
+
+
+def live_numbers(link):
+    """ibv_uc_pingpong names its type, and ibv_xsrq_pingpong its SRQs."""
+    need("ibv_uc_pingpong", "ibv_xsrq_pingpong")
+    for program, texts in ("ibv_uc_pingpong", ["[UC QP 0x"]), ("ibv_xsrq_pingpong", ["[RC QP 0x", "[SRQ "]):
+        port = free_port()
+        command = [program, "-p", port, "-g", 0, "-n", 50]
+        pair = captured_pair(link, program, command, [*command, link.address],
+                             lambda server: server.wait_listening_tcp(port))
+        for side, lines in pair:
+            must_have(side, lines, *texts)
+
+
 def rdmap_packet(opcode, queue, body, ulp=0):
     header = struct.pack("!BBIIII", 0x41, 0x40 | opcode, ulp, queue, 1, 0)
     return data_packet(next(_tsns), 16, struct.pack("!H", 3) + header + body)
@@ -220,4 +354,8 @@ if __name__ == "__main__":
         ("every-opcode", every_opcode),
         ("session-control", session_control),
         ("extension", extension),
-    ]))
+        ("datagrams", datagrams),
+        ("numbers", numbers),
+        ("live-datagrams", live_datagrams),
+        ("live-numbers", live_numbers),
+    ], alone=True))  # another udaddy would have the same port

@@ -6,7 +6,8 @@
 --	or copy it to ~/.local/lib/wireshark/plugins/
 --
 -- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those with 16 are
--- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. A UDP datagram is taken for
+-- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. Datagrams (UD queue pairs, and
+-- rdma_cm's requests for them) are a chunk of ours in a packet of SCTP. A UDP datagram is taken for
 -- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw.
 --
 -- SCTP's dissector has no table of chunks and parameters that others could join. So those of docs/wire.md are
@@ -40,6 +41,25 @@ local IMM_AT = 2 -- in the header of a Send, where the Invalidate STag is
 local RECEIPTS, RECEIPTS_LEN = 0xbf57, 12
 local HOLD, HOLD_LEN = 0xbe, 8
 
+-- docs/wire.md: datagrams. Lengths are of the chunk with its header, without payload or private data.
+local DATAGRAM, DATAGRAM_LEN, DATAGRAM_VERSION = 0xbd, 8, 1
+local kinds = { [1] = "UD", [2] = "SIDR Request", [3] = "SIDR Reply" }
+local UD, REQUEST = 1, 2
+local UD_LEN, SIDR_LEN, SIDR_MAX = 32, 36, 292
+local GROUP_QP = 0xffffff
+local statuses = { [0] = "accepted", [2] = "rejected", [255] = "challenge" }
+
+-- docs/wire.md: the private data of queue pairs that are connected out of band.
+local OOB, OOB_LEN = "sctpiwQP", 28
+local reasons = {
+	[0] = "none",
+	[1] = "no QP",
+	[2] = "connected to somebody else",
+	[3] = "crossed",
+	[4] = "another type",
+}
+local types = { [0] = "RC", [1] = "UC" }
+
 local ddp = Dissector.get("iwarp_ddp_rdmap")
 local sctp = Dissector.get("sctp")
 
@@ -67,12 +87,37 @@ local f = {
 	hold_ask = ProtoField.bool("ddp_sctp.hold_ask", "Asks for a SACK (A)", 8, nil, 0x02),
 	hold_unsent = ProtoField.bool("ddp_sctp.hold_unsent", "The receipt has no TSN yet (U)", 8, nil, 0x01),
 	hold_tsn = ProtoField.uint32("ddp_sctp.hold_tsn", "TSN (raw)", base.DEC),
+	datagram_version = ProtoField.uint8("ddp_sctp.datagram_version", "Version", base.DEC),
+	datagram_kind = ProtoField.uint8("ddp_sctp.datagram_kind", "Kind", base.DEC, kinds),
+	ud_with_imm = ProtoField.bool("ddp_sctp.ud_with_imm", "With immediate data (I)", 16, nil, 0x0002),
+	ud_solicited = ProtoField.bool("ddp_sctp.ud_solicited", "Solicited event (S)", 16, nil, 0x0001),
+	ud_dst_qp = ProtoField.uint32("ddp_sctp.ud_dst_qp", "Destination QP number", base.HEX),
+	ud_src_qp = ProtoField.uint32("ddp_sctp.ud_src_qp", "Source QP number", base.HEX),
+	ud_qkey = ProtoField.uint32("ddp_sctp.ud_qkey", "Q_Key", base.HEX),
+	ud_imm_data = ProtoField.uint32("ddp_sctp.ud_imm_data", "Immediate data", base.HEX),
+	ud_class = ProtoField.uint32("ddp_sctp.ud_traffic_class", "Traffic Class", base.HEX, nil, 0x0ff00000),
+	ud_flow = ProtoField.uint32("ddp_sctp.ud_flow_label", "Flow Label", base.HEX, nil, 0x000fffff),
+	ud_hops = ProtoField.uint8("ddp_sctp.ud_hop_limit", "Hop Limit", base.DEC),
+	ud_payload = ProtoField.bytes("ddp_sctp.ud_payload", "Payload"),
+	sidr_id = ProtoField.uint64("ddp_sctp.sidr_request_id", "Request ID", base.HEX),
+	sidr_cookie = ProtoField.uint64("ddp_sctp.sidr_cookie", "Cookie", base.HEX),
+	sidr_qp = ProtoField.uint32("ddp_sctp.sidr_qp", "QP number", base.HEX),
+	sidr_qkey = ProtoField.uint32("ddp_sctp.sidr_qkey", "Q_Key", base.HEX),
+	sidr_status = ProtoField.uint8("ddp_sctp.sidr_status", "Status", base.DEC, statuses),
+	sidr_private_len = ProtoField.uint8("ddp_sctp.sidr_private_len", "Private Data Length", base.DEC),
+	oob_version = ProtoField.uint8("ddp_sctp.oob_version", "Version", base.DEC),
+	oob_reason = ProtoField.uint8("ddp_sctp.oob_reason", "Reason", base.DEC, reasons),
+	oob_rnr_retry = ProtoField.uint8("ddp_sctp.oob_rnr_retry", "RNR retry", base.DEC),
+	oob_type = ProtoField.uint8("ddp_sctp.oob_type", "Type of the QP", base.DEC, types),
+	oob_src = ProtoField.uint32("ddp_sctp.oob_src_qp", "Source QP number", base.HEX),
+	oob_dst = ProtoField.uint32("ddp_sctp.oob_dst_qp", "Destination QP number", base.HEX),
+	oob_token = ProtoField.uint64("ddp_sctp.oob_token", "Token", base.HEX),
 }
 proto.fields = f
 
 local malformed = ProtoExpert.new("ddp_sctp.malformed", "Message of a wrong length", expert.group.MALFORMED,
 	expert.severity.ERROR)
-local unknown = ProtoExpert.new("ddp_sctp.unknown", "Unknown function code", expert.group.PROTOCOL,
+local unknown = ProtoExpert.new("ddp_sctp.unknown", "Unknown function code, version or kind", expert.group.PROTOCOL,
 	expert.severity.WARN)
 proto.experts = { malformed, unknown }
 
@@ -83,6 +128,22 @@ local function dissect_enhanced(tvb, tree)
 	tree:add(f.write, tvb(2, 2))
 	tree:add(f.read, tvb(2, 2))
 	tree:add(f.ord, tvb(2, 2))
+end
+
+-- What a QP that is connected out of band says in private data.
+local function dissect_oob(tvb, pinfo, tree)
+	if tvb:len() < OOB_LEN or tvb(0, #OOB):string() ~= OOB then
+		return
+	end
+	tree:add(f.oob_version, tvb(8, 1))
+	tree:add(f.oob_reason, tvb(9, 1))
+	tree:add(f.oob_rnr_retry, tvb(10, 1))
+	tree:add(f.oob_type, tvb(11, 1))
+	tree:add(f.oob_src, tvb(12, 4))
+	tree:add(f.oob_dst, tvb(16, 4))
+	tree:add(f.oob_token, tvb(20, 8))
+	pinfo.cols.info:append(string.format(" [%s QP 0x%06x to 0x%06x]", types[tvb(11, 1):uint()] or "?",
+		tvb(12, 4):uint(), tvb(16, 4):uint()))
 end
 
 -- Session control: RFC 5043 5.2.3, RFC 6581 9.
@@ -106,6 +167,7 @@ local function dissect_control(tvb, pinfo, tree)
 	end
 	if tvb:len() > offset then
 		tree:add(f.private, tvb(offset))
+		dissect_oob(tvb(offset), pinfo, tree)
 		if code == TERMINATE or tvb:len() > 4 + PRIVATE_MAX then
 			tree:add_proto_expert_info(malformed)
 		end
@@ -292,6 +354,98 @@ local function dissect_hold(info, pinfo, tree)
 	pinfo.cols.info:append(" [" .. hold_name(range(1, 1), range(4, 4)) .. "]")
 end
 
+local function qp_name(number)
+	return number == GROUP_QP and "group" or string.format("0x%06x", number)
+end
+
+-- `range` is the chunk without padding, of at least UD_LEN bytes. Returns its name in the info column, and whether it
+-- is sound.
+local function dissect_ud(range, tree)
+	local to, from = range(8, 4):uint(), range(12, 4):uint()
+	local len = range:len() - UD_LEN
+
+	tree:add(f.ud_with_imm, range(6, 2))
+	tree:add(f.ud_solicited, range(6, 2))
+	tree:add(f.ud_dst_qp, range(8, 4))
+	tree:add(f.ud_src_qp, range(12, 4))
+	tree:add(f.ud_qkey, range(16, 4))
+	tree:add(f.ud_imm_data, range(20, 4))
+	tree:add(f.ud_class, range(24, 4))
+	tree:add(f.ud_flow, range(24, 4))
+	tree:add(f.ud_hops, range(28, 1))
+	if len > 0 then
+		tree:add(f.ud_payload, range(UD_LEN, len))
+	end
+	return string.format("UD %s to %s, %d bytes", qp_name(from), qp_name(to), len), math.max(to, from) <= GROUP_QP
+end
+
+-- As dissect_ud(), of at least SIDR_LEN bytes.
+local function dissect_sidr(range, kind, tree)
+	local status, private = range(32, 1):uint(), range(33, 1):uint()
+	local name = kinds[kind]
+
+	tree:add(f.sidr_id, range(8, 8))
+	tree:add(f.sidr_cookie, range(16, 8))
+	tree:add(f.sidr_qp, range(24, 4))
+	tree:add(f.sidr_qkey, range(28, 4))
+	tree:add(f.sidr_status, range(32, 1))
+	tree:add(f.sidr_private_len, range(33, 1))
+	if private > range:len() - SIDR_LEN then
+		return name, false
+	end
+	if private > 0 then
+		tree:add(f.private, range(SIDR_LEN, private))
+	end
+	if kind == REQUEST then
+		return name, range:len() >= SIDR_MAX
+	end
+	return name .. ", " .. (statuses[status] or "status " .. status), range(24, 4):uint() <= GROUP_QP
+end
+
+-- The kind of a datagram's chunk if it is one that is known and the chunk has the bytes for it; else nil.
+local function kind_of(range, subtree)
+	local kind = range(5, 1):uint()
+
+	if range(4, 1):uint() ~= DATAGRAM_VERSION or not kinds[kind] then
+		subtree:add_proto_expert_info(unknown)
+		return nil
+	end
+	if range:len() < (kind == UD and UD_LEN or SIDR_LEN) then
+		subtree:add_proto_expert_info(malformed)
+		return nil
+	end
+	return kind
+end
+
+local function dissect_datagram(info, pinfo, tree)
+	local len = length_of(info)
+	local range = bytes_of(info, len)
+	local subtree = tree:add(proto, range)
+	local name, sound, kind
+
+	subtree:append_text(", Datagram")
+	if len < DATAGRAM_LEN or range:len() < len then
+		subtree:add_proto_expert_info(malformed)
+		return
+	end
+	range = range(0, len)
+	subtree:add(f.datagram_version, range(4, 1))
+	subtree:add(f.datagram_kind, range(5, 1))
+	kind = kind_of(range, subtree)
+	if not kind then
+		return
+	end
+	if kind == UD then
+		name, sound = dissect_ud(range, subtree)
+	else
+		name, sound = dissect_sidr(range, kind, subtree)
+	end
+	if not sound then
+		subtree:add_proto_expert_info(malformed)
+	end
+	pinfo.cols.info:append(" [" .. name .. "]")
+end
+
 -- A post-dissector is a Proto of its own, too, whose name is never shown.
 local chunk_type, parameter_type = Field.new("sctp.chunk_type"), Field.new("sctp.parameter_type")
 local extension = Proto("ddp_sctp_receipts", "Receipts over SCTP")
@@ -305,6 +459,8 @@ function extension.dissector(tvb, pinfo, tree)
 	for _, info in ipairs({ chunk_type() }) do
 		if info.value == HOLD then
 			dissect_hold(info, pinfo, tree)
+		elseif info.value == DATAGRAM then
+			dissect_datagram(info, pinfo, tree)
 		end
 	end
 end
