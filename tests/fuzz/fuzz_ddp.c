@@ -8,6 +8,7 @@
 #include "fixture/input.h"
 #include "fixture/iw_promise.h"
 #include "iwarp/assoc.h"
+#include "iwarp/iw_xrc.h"
 #include "iwarp/session.h"
 
 #define STEPS 160
@@ -16,7 +17,10 @@
 #define OPEN_LEN 2000
 #define PATTERN 0x5a
 #define WRS 65536
-#define UC 32 /* in the first byte of the input */
+#define UC 32  /* in the first byte of the input */
+#define XRC 64 /* without UC */
+#define SRQS                                                                                       \
+	3 /* of XRC: the QP's messages may go to the first two, and the last one is of another domain */
 
 enum { BY_PEER, READ_ONLY, PRIVATE, BLOCKS };
 
@@ -28,6 +32,9 @@ static uint32_t stag[BLOCKS];
 static uint64_t base[BLOCKS];
 static uint8_t outstanding[WRS];
 static uint32_t wrs, completions;
+static struct iw_xrcd *xrcd, *other_xrcd; /* NULL: the QP is not of XRC */
+static struct iw_srq *srq[SRQS];
+static uint8_t srq_of[WRS]; /* whose receive it is */
 
 /* The QP is one of type UC. */
 static void be_unreliable(void)
@@ -45,6 +52,32 @@ static void be_unreliable(void)
 	iw_qp_free(x.qp);
 	must(!iw_qp_new(x.rnic, &attr, &x.qp));
 	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
+}
+
+/* The QP is an XRC_RECV, whose receives are those of SRQs. */
+static void be_shared(void)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_XRC_RECV };
+
+	iw_qp_free(x.qp);
+	xrcd = iw_xrcd_new(x.rnic);
+	other_xrcd = iw_xrcd_new(x.rnic);
+	must(xrcd && other_xrcd);
+	for (int i = 0; i < SRQS; i++)
+		must(!iw_xrc_srq_new(i < SRQS - 1 ? xrcd : other_xrcd, x.pd, x.cq, 16, 4, NULL,
+				     &srq[i]));
+	attr.xrcd = xrcd;
+	must(!iw_qp_new(x.rnic, &attr, &x.qp));
+	must(!iw_qp_modify(x.qp, IW_QPS_INIT));
+}
+
+/* An SRQ goes away, with the receives that are left in it. */
+static void free_srq(int i)
+{
+	if (!srq[i])
+		return;
+	must(!iw_srq_free(srq[i]));
+	srq[i] = NULL;
 }
 
 static void add_block(int i, uint32_t access)
@@ -79,6 +112,8 @@ static void take_completions(void)
 
 	while (promise_take(&promise, &cqe)) {
 		must(cqe.wr_id < wrs && outstanding[cqe.wr_id]);
+		/* Nothing of the peer's goes to the other domain. */
+		must(!xrcd || srq_of[cqe.wr_id] < SRQS - 1);
 		outstanding[cqe.wr_id] = 0;
 		completions++;
 	}
@@ -190,6 +225,17 @@ static uint32_t queue_of(uint8_t op)
 	}
 }
 
+/* The number of an SRQ as the peer's messages have it, or nearly. */
+static uint32_t choose_srq(struct input *in)
+{
+	uint8_t which = in_u8(in);
+	const struct iw_srq *s = srq[which < 0xb0 ? 0 : which % SRQS];
+
+	if (which < 0xf0)
+		return RDMAP_QN_SRQ | (s ? s->num : 1);
+	return which < 0xf8 ? 0 : RDMAP_QN_SRQ ^ in_u32(in);
+}
+
 /* The peer sends a message that looks like one of the protocol, with some of it wrong. */
 static void segment(struct input *in)
 {
@@ -224,6 +270,8 @@ static void segment(struct input *in)
 	} else {
 		op = op & 0x20 ? in_u8(in) : untagged[op % sizeof(untagged)];
 		queue = shape & 0x20 ? choose_number(in) : queue_of(op);
+		if (xrcd && !queue)
+			queue = choose_srq(in);
 		msn = op == 0x4f && !(shape & 2) ? receipt_msn() : 1 + choose_number(in);
 		n = fx_make_untagged(m, control, op, choose_stag(in), queue, msn,
 				     shape & 0x10 ? choose_number(in) * 16 : 0, NULL, 0);
@@ -246,6 +294,23 @@ static uint64_t new_wr(void)
 	return wrs++;
 }
 
+static void post_to_srq(uint8_t what, uint64_t at, uint32_t len, uint32_t lkey)
+{
+	unsigned int i = (what >> 2) % SRQS;
+	struct iw_recv_wqe *wqe = srq[i] ? iw_srq_slot(srq[i]) : NULL;
+
+	if (!wqe)
+		return;
+	srq_of[wrs] = (uint8_t)i;
+	wqe->wr_id = new_wr();
+	wqe->num_sge = len > 0;
+	wqe->length = len;
+	wqe->sge[0] = (struct iw_sge){ .addr = at, .length = len, .lkey = lkey };
+	iw_srq_publish(srq[i]);
+	if (iw_srq_is_awaited(srq[i]))
+		iw_doorbell_serve(&srq[i]->doorbell);
+}
+
 static void post(struct input *in)
 {
 	static const uint8_t opcodes[] = {
@@ -259,6 +324,10 @@ static void post(struct input *in)
 
 	if (len > FX_MEM - (at - x.base))
 		len = (uint32_t)(FX_MEM - (at - x.base));
+	if (xrcd) {
+		post_to_srq(what, at, len, what & 2 ? x.stag : choose_stag(in));
+		return;
+	}
 	if (what & 1) {
 		if (iw_rq_slot(x.qp))
 			fx_post_recv(&x, new_wr(), at, len, what & 2 ? x.stag : choose_stag(in));
@@ -303,7 +372,36 @@ static void user(struct input *in)
 		if (x.session)
 			iw_session_close(x.session);
 		x.session = NULL;
+	} else if (what < 0x74 && xrcd) {
+		free_srq(what % SRQS);
 	}
+}
+
+/* Whatever was going on, the end flushes all that is left. Receives that no message has taken stay in SRQs. */
+static void finish(void)
+{
+	iw_qp_modify(x.qp, IW_QPS_ERR);
+	take_completions();
+	if (!xrcd) {
+		must(completions == wrs);
+		return;
+	}
+	iw_assoc_lost(x.assoc, -ECONNRESET);
+	take_completions();
+	x.assoc = iw_assoc_new(x.rnic, &(struct iw_llp_ops){ .doorbell = fx_doorbell }, &x, true, 2,
+			       1452);
+	iw_qp_free(x.qp);
+	x.qp = NULL;
+	for (int i = 0; i < SRQS; i++) {
+		uint32_t left = 0;
+
+		for (uint32_t k = 0; srq[i] && k < wrs; k++)
+			left += outstanding[k] && srq_of[k] == i;
+		must(!srq[i] || atomic_load(&srq[i]->posted_tail) - srq[i]->posted_head == left);
+		free_srq(i);
+	}
+	must(!iw_xrcd_free(xrcd) && !iw_xrcd_free(other_xrcd));
+	xrcd = NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -315,8 +413,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fx_start(&x, false);
 	if (how & UC)
 		be_unreliable();
-	promise_start(&promise, &x, how & 8, how & 16 ? 65536 : in_u8(&in) * 16);
-	if (x.qp->type != IW_QPT_UC)
+	else if (how & XRC)
+		be_shared();
+	promise_start(&promise, &x, how & 8 || xrcd, how & 16 ? 65536 : in_u8(&in) * 16);
+	if (xrcd)
+		iw_assoc_set_srq_numbers(x.assoc);
+	else if (x.qp->type != IW_QPT_UC)
 		promise_qp(&promise, 0, x.qp);
 	fx_accept(&x, 4, 4, how & 7);
 	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |
@@ -343,10 +445,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take_completions();
 	take_completions();
 	promise_honest_end(&promise);
-	/* Whatever was going on, the end flushes all that is left. */
-	iw_qp_modify(x.qp, IW_QPS_ERR);
-	take_completions();
-	must(completions == wrs);
+	finish();
 	for (int i = 0; i < BLOCKS; i++)
 		if (mr[i])
 			must(!iw_mr_free(mr[i]));

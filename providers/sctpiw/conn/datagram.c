@@ -82,9 +82,10 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 	wire_sctp_common_get(packet, &h);
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
 		/* What came to a group is not answered: everybody in it would answer one forged packet. */
-		if (!ep->bound.multicast && h.dport == ep->bound.port &&
-		    wire_sctp_checksum_ok(packet, len))
-			sidr_input(ep, from, h.sport, kind, chunk);
+		if (ep->bound.multicast || h.dport != ep->bound.port ||
+		    !wire_sctp_checksum_ok(packet, len) ||
+		    !sidr_input(ep, from, h.sport, kind, chunk))
+			stats->malformed++;
 		return;
 	}
 	/* A source that is no port of QP numbers, or has not come from there, is nobody that a program could answer. */

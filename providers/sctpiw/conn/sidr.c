@@ -142,12 +142,17 @@ static struct cm_id *asking(const struct endpoint *ep, uint64_t request_id)
 		       NULL;
 }
 
-/* A second challenge is answered with the next request only, so that nobody makes this side send at his rate. */
+/*
+ * A second challenge is answered with the next request only, so that nobody makes this side send at his rate. A
+ * cookie of 0 is none, and after it the next one would count as the first again.
+ */
 static void challenged(struct cm_id *id, uint64_t cookie)
 {
 	struct sidr_request *rq = &id->sidr;
 	bool first = !rq->cookie;
 
+	if (!cookie)
+		return;
 	rq->cookie = cookie;
 	if (!first)
 		return;
@@ -421,15 +426,16 @@ static void request_input(struct endpoint *ep, const struct path_addr *from, uin
 		new_request(listener, from, port, s);
 }
 
-void sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
+bool sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		enum wire_datagram_kind kind, const uint8_t *chunk)
 {
 	struct wire_sidr s;
 
 	if (!wire_sidr_get(&s, kind, chunk))
-		return;
+		return false;
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST)
 		request_input(ep, from, port, &s);
 	else
 		reply_input(ep, from, port, &s);
+	return true;
 }

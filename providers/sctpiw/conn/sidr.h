@@ -64,9 +64,9 @@ void sidr_hang_up(struct cm_id *id);
 
 /*
  * A request or reply came to ep from the peer's SCTP port; the checksum is right, and `chunk` is one for which
- * wire_datagram_kind() has said `kind`.
+ * wire_datagram_kind() has said `kind`. false: it is malformed, and nothing was done.
  */
-void sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
+bool sidr_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
 		enum wire_datagram_kind kind, const uint8_t *chunk);
 /* ICMP said that nobody has the port of a packet, which began as quoted. */
 void sidr_refused(struct endpoint *ep, const uint8_t *quoted, size_t len);
