@@ -11,6 +11,7 @@ import sys
 import time
 
 import harness
+import oob
 import sctp_packets
 from harness import BUILD, DEVICE, NOBODY, ROOT, Failure, Skip, free_port, need, start
 
@@ -220,6 +221,38 @@ def rx_packets(link):
     return int(re.search(r"veth0:\s*\d+\s+(\d+)", text).group(1))
 
 
+def datagrams(link):
+    """UD queue pairs of e2e-ud and of ibv_ud_pingpong, whose messages are longer than the MTU of a veth."""
+    with_ud = ["--personality", "roce"]
+    program, port = BUILD / "bin/e2e-ud", free_port()
+    server = start("ud-server", [program, "serve", link.address, port], link, "server", options=with_ud)
+    server.wait_for_output("ready", 10)
+    client = start("ud-client", [program, "connect", link.address, port, 300], link, options=with_ud)
+    client.expect(20)
+    if "300 echoes" not in client.output():
+        raise Failure("not all echoes have come")
+    must_not_have_ended(server)
+    server.kill()
+    need("ibv_ud_pingpong")
+    argv = ["ibv_ud_pingpong", "-s", "2048", "-n", "200", "-p", port]
+    server = start("pingpong-server", [*argv, "-g", oob.gid_index(link, "server")], link, "server", options=with_ud)
+    server.wait_listening_tcp(port)
+    client = start("pingpong-client", [*argv, "-g", oob.gid_index(link, "client"), oob.tcp_address(link)], link,
+                   options=with_ud)
+    client.expect(20)
+    server.expect(10)
+
+
+def no_groups(link):
+    """There is no multicast, and the program is told at once."""
+    need("mckey")
+    program = start("mckey", ["mckey", "-m", {4: "239.1.2.3", 6: "ff15::1"}[link.family], "-b", link.address], link,
+                    "server", options=["--personality", "roce"])
+    program.expect(10, 255)
+    if "failure joining" not in program.output():
+        raise Failure(f"printed {program.output()!r}")
+
+
 def kernel_sctp(link):
     """If the kernel's SCTP is active, it would answer, too: the device is refused, with the reason."""
     need_root()
@@ -244,5 +277,7 @@ if __name__ == "__main__":
         ("strangers", strangers),
         ("out-of-the-blue", out_of_the_blue),
         ("mtu-shrinks", mtu_shrinks),
+        ("datagrams", datagrams),
+        ("no-groups", no_groups),
         ("kernel-sctp", kernel_sctp),
     ]))

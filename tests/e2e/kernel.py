@@ -165,6 +165,19 @@ def restart(link):
     second.wait_for_output("ESTABLISHED")
 
 
+def no_datagrams(link):
+    """The kernel's SCTP has no datagrams: there are no UD queue pairs, and an id for them has no address."""
+    roce = ["--personality", "roce"]
+    program = start("ibv_ud_pingpong", ["ibv_ud_pingpong", "-g", 0], link, "server", options=roce)
+    program.expect(10, 1)
+    if "llp = kernel has no UD queue pairs: take llp = udp or ip" not in program.output():
+        raise Failure(f"ibv_ud_pingpong printed {program.output()!r}")
+    program = start("udaddy", ["udaddy", "-b", link.address], link, "server", options=roce)
+    program.expect(10, 255)
+    if "No such device" not in program.output():
+        raise Failure(f"udaddy printed {program.output()!r}")
+
+
 def connect(address, port, own=0):
     """A plain client, until it gets an ABORT."""
     with plain() as s:
@@ -198,6 +211,7 @@ CASES = [
     ("both-shut-down", both_shut_down),
     ("restart", restart),
     ("shrinking-mtu", shrinking_mtu),
+    ("no-datagrams", no_datagrams),
     ("verbs.transfer", verbs("verbs_transfer")),
     ("verbs.atomics", verbs("verbs_atomics")),
     ("verbs.errors", verbs("verbs_errors", *ERRORS)),
