@@ -290,10 +290,8 @@ static void test_unknown_datagram(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_insider),
-		cmocka_unit_test(test_stranger),
-		cmocka_unit_test(test_handshake_changed),
-		cmocka_unit_test(test_init_flood),
+		cmocka_unit_test(test_insider),		  cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_handshake_changed), cmocka_unit_test(test_init_flood),
 		cmocka_unit_test(test_unknown_datagram),
 	};
 
