@@ -112,6 +112,8 @@ expect 0 "link sctpiw0/1 state ACTIVE physical_state LinkUp link_layer Ethernet 
 expect 0 "\"device\":\"sctpiw0\",\"node_type\":\"rnic\",\"node_guid\":\"$guid\"" "$sctpiw" list --json --provider "$fake"
 expect 1 "[]" "$sctpiw" list --json --provider "$wrong"
 expect 125 "standard output: No space left on device" sh -c "'$sctpiw' list --provider '$fake' >/dev/full"
+expect 0 " node_type ca " "$sctpiw" list
+expect 0 " node_type rnic " "$sctpiw" list --personality iwarp
 for personality in iwarp roce ib; do
 	expect 0 " personality $personality" "$sctpiw" list --personality $personality
 done
@@ -129,7 +131,7 @@ if python3 -c 1 2>/dev/null; then
 	count=$("$sctpiw" list --json | python3 -c 'import json, sys
 device, = json.load(sys.stdin)
 port, = device["ports"]
-assert port["port"] == 1 and port["state"] in ("ACTIVE", "DOWN") and device["node_type"] == "rnic"
+assert port["port"] == 1 and port["state"] in ("ACTIVE", "DOWN") and device["node_type"] == "ca"
 assert all(gid["netdev"] for gid in port["gids"])
 print(len(port["gids"]))')
 	[ "$count" = "$(echo "$out" | grep -c ^gid)" ] || { echo "list --json: $count GIDs: $out"; failed=1; }

@@ -34,7 +34,7 @@ SLOW = float(os.environ.get("SCTPIW_E2E_SLOW", "1"))  # a factor for all limits,
 LOGS = BUILD / "tests/e2e/logs"
 PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # a library that must be loaded first: libasan
 LLP = os.environ.get("SCTPIW_LLP", "udp")  # the setting llp of the programs
-PERSONALITY = os.environ.get("SCTPIW_PERSONALITY", "iwarp")  # and personality, of those that are not told one
+PERSONALITY = os.environ.get("SCTPIW_PERSONALITY", "roce")  # and personality, of those that are not told one
 GUEST = "SCTPIW_E2E_GUEST" in os.environ  # whether this runs in User-Mode Linux
 NOBODY = 65534
 

@@ -629,5 +629,6 @@ int main(void)
 
 	if (pthread_atfork(while_forking, NULL, NULL))
 		return 1;
+	setenv("SCTPIW_PERSONALITY", "iwarp", 1); /* the events and masks of an iWARP device */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

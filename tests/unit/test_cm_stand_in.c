@@ -118,6 +118,5 @@ int main(void)
 		cmocka_unit_test(test_fails),
 	};
 
-	setenv("SCTPIW_PERSONALITY", "roce", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,8 +144,8 @@ static void values_of_node_type(void **state)
 
 static void values_of_personality(void **state)
 {
-	assert_int_equal(b.config.personality, CONFIG_IWARP);
-	assert_false(config_is_ca(&b.config));
+	assert_int_equal(b.config.personality, CONFIG_ROCE);
+	assert_true(config_is_ca(&b.config));
 	takes("personality", "roce");
 	assert_int_equal(b.config.personality, CONFIG_ROCE);
 	assert_true(config_is_ca(&b.config));
@@ -170,6 +170,19 @@ static void personality_and_node_type(void **state)
 	assert_non_null(strstr(err.text, "node-type = rnic does not go with personality = roce"));
 	takes("personality", "iwarp");
 	assert_true(config_finish(&b, &err));
+}
+
+/* Before there was a personality it was said of iWARP devices, and is still. */
+static void node_type_alone(void **state)
+{
+	takes("node-type", "rnic");
+	assert_true(config_finish(&b, &err));
+	assert_int_equal(b.config.personality, CONFIG_IWARP);
+	assert_false(config_is_ca(&b.config));
+	takes("node-type", "ca");
+	assert_true(config_finish(&b, &err));
+	assert_int_equal(b.config.personality, CONFIG_IWARP);
+	assert_true(config_is_ca(&b.config));
 }
 
 static void values_of_silent_limit(void **state)
@@ -541,6 +554,7 @@ int main(void)
 		cmocka_unit_test_setup(values_of_node_type, setup),
 		cmocka_unit_test_setup(values_of_personality, setup),
 		cmocka_unit_test_setup(personality_and_node_type, setup),
+		cmocka_unit_test_setup(node_type_alone, setup),
 		cmocka_unit_test_setup(values_of_silent_limit, setup),
 		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),

@@ -297,6 +297,8 @@ static void test_device(void **state)
 	assert_int_equal(api->version, SCTPIW_RNIC_API_VERSION);
 	assert_int_equal(api->size, sizeof(*api));
 	assert_int_equal(api->node_guid(), GUID);
+	assert_int_equal(api->node_type(), RNIC_NODE_CA);
+	rnic_get()->config.personality = CONFIG_IWARP;
 	assert_int_equal(api->node_type(), RNIC_NODE_RNIC);
 	rnic_get()->config.node_ca = true;
 	assert_int_equal(api->node_type(), RNIC_NODE_CA);

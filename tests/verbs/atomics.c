@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: iwarp.atomics --personality iwarp -- */
 /* Atomics and immediate data over stock libibverbs. */
 #include "fixture.h"
 
@@ -55,7 +56,7 @@ static void test_caps(void)
 	struct ibv_device_attr_ex ex;
 
 	CHECK_EQ(ibv_query_device_ex(ctx, NULL, &ex), 0);
-	CHECK_EQ(ex.orig_attr.atomic_cap, IBV_ATOMIC_GLOB);
+	CHECK_EQ(ex.orig_attr.atomic_cap, is_iwarp(ctx) ? IBV_ATOMIC_GLOB : IBV_ATOMIC_HCA);
 	CHECK_EQ(ex.pci_atomic_caps.fetch_add, IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP);
 	CHECK_EQ(ex.pci_atomic_caps.compare_swap, IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP);
 	CHECK_EQ(ex.pci_atomic_caps.swap, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ALSO: roce.cm_datagrams --personality roce -- roce */
+/* ALSO: iwarp.cm_datagrams --personality iwarp -- */
 /*
  * rdma_cm where devices differ: datagrams (RDMA_PS_UDP), connections of QPs that their ids do not know, and
  * what follows an end. The argument is the personality, iwarp if there is none.
@@ -315,9 +315,9 @@ static void test_early_end(void)
 	rdma_destroy_event_channel(active);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	roce = argc > 1 && !strcmp(argv[1], "roce");
+	roce = !is_iwarp(cm_device());
 	if (roce) {
 		test_accept(RDMA_PS_UDP);
 		test_accept(RDMA_PS_IPOIB);

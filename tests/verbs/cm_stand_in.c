@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ALSO: roce.cm_stand_in --personality roce -- */
+/* ALSO: iwarp.cm_stand_in --personality iwarp -- */
 /* ALSO: ib.cm_stand_in --personality ib -- */
 /*
  * Connections of rdma_cm that name no QP for connections, as UCX makes them: what the two sides tell each other
@@ -19,6 +19,13 @@ struct own {
 	struct ibv_mr *mr;
 	uint8_t buf[LEN];
 };
+
+static bool setting_is(const char *personality)
+{
+	const char *setting = getenv("SCTPIW_PERSONALITY");
+
+	return setting && !strcmp(setting, personality);
+}
 
 static struct ibv_qp *new_qp(struct own *o, enum ibv_qp_type type)
 {
@@ -248,8 +255,7 @@ static void test_attributes(void)
 	/* The peer is this host. */
 	CHECK_EQ(ibv_query_gid(e.a->verbs, 1, attr.ah_attr.grh.sgid_index, &gid), 0);
 	CHECK(!memcmp(&gid, &attr.ah_attr.grh.dgid, sizeof(gid)));
-	CHECK_EQ(attr.ah_attr.dlid,
-		 strcmp(getenv("SCTPIW_PERSONALITY"), "ib") ? 0 : gid.raw[14] << 8 | gid.raw[15]);
+	CHECK_EQ(attr.ah_attr.dlid, setting_is("ib") ? gid.raw[14] << 8 | gid.raw[15] : 0);
 	ends_close(&e);
 }
 
@@ -289,9 +295,8 @@ int main(int argc, char **argv)
 		{ "real_peer", test_real_peer }, { "attributes", test_attributes },
 		{ "no_number", test_no_number },
 	};
-	const char *personality = getenv("SCTPIW_PERSONALITY");
 
-	if (!personality || !strcmp(personality, "iwarp"))
+	if (setting_is("iwarp"))
 		return RUN_TESTS(argc, argv, of_iwarp);
 	return RUN_TESTS(argc, argv, of_others);
 }

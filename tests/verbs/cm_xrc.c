@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ALSO: roce.cm_xrc --personality roce -- */
+/* ALSO: iwarp.cm_xrc --personality iwarp -- */
 /*
  * XRC over rdma_cm, as librdmacm's synchronous ids have it: the domain, the SRQ and its CQ are of its
  * making, and the number of the SRQ goes to the peer as private data.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ALSO: multicast_roce --personality roce -- */
+/* ALSO: multicast_iwarp --personality iwarp -- */
 /* UD queue pairs in multicast groups: attaching, the copies that each gets, and the errors of the calls. */
 #include <arpa/inet.h>
 
@@ -222,8 +222,6 @@ static void test_join(void)
 
 int main(void)
 {
-	const char *personality = getenv("SCTPIW_PERSONALITY");
-
 	/* What is sent to a group leaves by the first interface, which has nobody behind it here. */
 	if (!enter_namespace()) {
 		printf("skipped: this user may not make network namespaces\n");
@@ -240,7 +238,7 @@ int main(void)
 	test_copies();
 	test_own();
 	test_errors();
-	if (personality && !strcmp(personality, "roce"))
+	if (!is_iwarp(ctx))
 		test_join();
 	CHECK_EQ(ibv_dealloc_pd(pd), 0);
 	return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: iwarp.objects --personality iwarp -- */
 /* Objects without a connection: attributes, limits, every errno, states, leftovers, fork. */
 #define _GNU_SOURCE
 #include "fixture.h"
@@ -97,14 +98,14 @@ static void test_attributes(void)
 	union ibv_gid gid;
 	__be16 pkey;
 
-	CHECK_EQ(ctx->device->transport_type, IBV_TRANSPORT_IWARP);
+	CHECK_EQ(ctx->device->node_type, is_iwarp(ctx) ? IBV_NODE_RNIC : IBV_NODE_CA);
 	CHECK(ctx->num_comp_vectors >= 1);
 	CHECK_EQ(ibv_query_device(ctx, &attr), 0);
 	CHECK(attr.max_qp >= 1024 && attr.max_cq >= 1024 && attr.max_mr >= 1024);
 	CHECK(attr.max_qp_wr >= 16384 && attr.max_cqe >= 65536);
 	CHECK(attr.max_sge >= 16);
 	CHECK_EQ(attr.max_sge_rd, attr.max_sge);
-	CHECK_EQ(attr.atomic_cap, IBV_ATOMIC_GLOB);
+	CHECK_EQ(attr.atomic_cap, is_iwarp(ctx) ? IBV_ATOMIC_GLOB : IBV_ATOMIC_HCA);
 	CHECK(attr.max_srq >= 1024 && attr.max_srq_wr >= 16384 && attr.max_srq_sge >= 16);
 	CHECK(attr.device_cap_flags & IBV_DEVICE_SRQ_RESIZE);
 	CHECK(attr.max_qp_rd_atom > 0 && attr.max_qp_init_rd_atom > 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: iwarp.oob_self --personality iwarp -- */
 /*
  * QPs connected out of band to themselves, which programs use to flush what came before; and
  * IBV_EVENT_COMM_EST.

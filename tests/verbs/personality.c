@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ALSO: personality_roce --personality roce -- */
+/* ALSO: personality_iwarp --personality iwarp -- */
 /* ALSO: personality_ib --personality ib -- */
 /* Which device programs see with each value of the setting personality. */
 #include <sys/stat.h>
@@ -133,7 +133,6 @@ int main(int argc, char **argv)
 	};
 	const char *setting = getenv("SCTPIW_PERSONALITY");
 
-	if (setting)
-		personality = strcmp(setting, "ib") ? ROCE : IB;
+	personality = !setting ? ROCE : strcmp(setting, "ib") ? IWARP : IB;
 	return RUN_TESTS(argc, argv, tests);
 }

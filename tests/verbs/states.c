@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: iwarp.states --personality iwarp -- */
 /*
  * What ibv_query_qp() says in each state; and the state SQD, in which what is begun ends, and the
  * rest waits.

@@ -207,7 +207,7 @@ int list_inside(int argc, char **argv)
 
 	/* If the settings are wrong there is no device, which has said so. */
 	if (!config_load(&config, NULL, &err))
-		config.personality = CONFIG_IWARP;
+		config.personality = CONFIG_ROCE;
 	p.personality = config_personality_name(config.personality);
 	if (n < 0)
 		complain(TREE ": %s: the preload library was not loaded into this program",

@@ -396,7 +396,7 @@ static const struct setting {
 			.name = "personality",
 			.env = "SCTPIW_PERSONALITY",
 			.allowed = "iwarp, roce or ib",
-			.dflt = "iwarp",
+			.dflt = "roce",
 			.help = "which kind of RDMA device programs see",
 		},
 	},
@@ -406,7 +406,7 @@ static const struct setting {
 			.name = "node-type",
 			.env = "SCTPIW_NODE_TYPE",
 			.allowed = "rnic or ca",
-			.dflt = "rnic",
+			.dflt = "that of personality",
 			.help = "an old name for part of personality: the kind of node alone",
 		},
 	},
@@ -616,6 +616,7 @@ void config_init(struct config_builder *b)
 		.share = true,
 		.silent_limit = SILENT_LIMIT * NSEC_PER_SEC,
 		.request_limit = REQUEST_LIMIT,
+		.personality = CONFIG_ROCE,
 		.capture_files = CAPTURE_FILES,
 		.log = LOG_LEVEL_ERROR,
 	};
@@ -646,6 +647,9 @@ bool config_finish(struct config_builder *b, struct config_error *err)
 		return clash(b, CAPTURE,
 			     "the packets are the kernel's; tcpdump -i any sctp or udp sees them",
 			     err);
+	/* It has always been said of iWARP devices. */
+	if (*b->origin[NODE_TYPE] && !*b->origin[PERSONALITY])
+		c->personality = CONFIG_IWARP;
 	if (*b->origin[NODE_TYPE] && !c->node_ca && c->personality != CONFIG_IWARP)
 		return say(
 			err,
