@@ -308,8 +308,8 @@ void stack_carrier_clear(struct stack_node *n);
 /* What conn/ and the RNIC of all nodes call. */
 extern const struct conn_ops stack_conn_ops;
 extern const struct iw_rnic_ops stack_rnic_ops;
-/* Takes the next event, as an application reads it. False: none waits. */
-bool stack_channel_read(struct stack_node *n, struct rnic_cm_event *ev);
+/* Takes the channel's next event, as an application of the node reads it. False: none waits. */
+bool stack_channel_read(struct stack_node *n, struct rnic_channel *chan, struct rnic_cm_event *ev);
 
 /* ---- stack_inside.c ---- */
 

@@ -12,6 +12,7 @@
 #include "sim/stack.h"
 #include "util/bytes.h"
 #include "util/sockaddr.h"
+#include "wire/datagram.h"
 #include "wire/sctp_init.h"
 #include "wire/sctp_packet.h"
 
@@ -428,11 +429,14 @@ void __real_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
 void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
 		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx);
 
-/* Each packet of a datagram reaches SCTP whole, once, and in its turn. */
-void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
-		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx)
+void __real_datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+			   size_t len);
+void __wrap_datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+			   size_t len);
+
+/* Each packet of a datagram of UDP is handed on whole, once, and in its turn. */
+static void expect_packet(const struct endpoint *to, const uint8_t *packet, size_t len)
 {
-	const struct endpoint *to = sctp_endpoint_ctx(ep);
 	struct list_node *node = list_pop(&to->conn->net->datagram);
 	struct arrival *a;
 
@@ -440,7 +444,20 @@ void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
 	a = list_entry(node, struct arrival, node);
 	check(len == a->len && !memcmp(packet, a->data, len));
 	free(a);
+}
+
+void __wrap_sctp_input(struct sctp_endpoint *ep, const struct path_addr *from,
+		       const uint8_t *packet, size_t len, uint64_t now, struct sctp_rx *rx)
+{
+	expect_packet(sctp_endpoint_ctx(ep), packet, len);
 	__real_sctp_input(ep, from, packet, len, now, rx);
+}
+
+void __wrap_datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
+			   size_t len)
+{
+	expect_packet(ep, packet, len);
+	__real_datagram_input(ep, from, packet, len);
 }
 
 static enum conn_received receive(struct conn *c, enum conn_depth depth)
@@ -508,6 +525,7 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 	struct stack_world *w = n->w;
 	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second :
 										    n->id;
+	struct path_addr to = b->to;
 
 	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
 	assemble(b, packet, data, len);
@@ -516,10 +534,13 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 		len = w->filter(w, n, packet, len);
 	if (!len)
 		return;
+	/* A message of a UD QP goes to the UDP port of its number, and here all are behind one. */
+	if (wire_is_datagram(packet, len))
+		to.udp_port = STACK_UDP_PORT;
 	if (b->df)
-		simnet_send(w->net, from, &b->to, packet, len, w->now);
+		simnet_send(w->net, from, &to, packet, len, w->now);
 	else
-		simnet_send_fragments(w->net, from, &b->to, packet, len, w->now);
+		simnet_send_fragments(w->net, from, &to, packet, len, w->now);
 }
 
 static int send_batch(struct endpoint *ep, struct sctp_batch *b)

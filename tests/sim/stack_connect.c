@@ -326,7 +326,7 @@ void stack_read_events(struct stack_node *n)
 {
 	struct rnic_cm_event ev;
 
-	while (!n->deaf && stack_channel_read(n, &ev)) {
+	while (!n->deaf && stack_channel_read(n, &n->chan, &ev)) {
 		/* No event comes behind the end of its id. */
 		check(cm_id_get(&n->conn, ev.id));
 		if (ev.event == CM_EVENT_CONNECT_REQUEST)

@@ -165,9 +165,9 @@ static void put(struct rnic_channel *chan)
 	chan->refs--;
 }
 
-bool stack_channel_read(struct stack_node *n, struct rnic_cm_event *ev)
+bool stack_channel_read(struct stack_node *n, struct rnic_channel *chan, struct rnic_cm_event *ev)
 {
-	struct list_node *node = list_pop(&n->chan.events);
+	struct list_node *node = list_pop(&chan->events);
 	struct queued *q;
 
 	if (!node)
@@ -176,7 +176,7 @@ bool stack_channel_read(struct stack_node *n, struct rnic_cm_event *ev)
 	*ev = q->event;
 	q->src->unread--;
 	q->src->reported++;
-	n->chan.n--;
+	chan->n--;
 	free(q);
 	if (ev->event == CM_EVENT_CONNECT_REQUEST) {
 		struct cm_id *child = cm_id_get(&n->conn, ev->id);
