@@ -148,7 +148,8 @@ def wrong_messages(server):
     yield "ud_no_receive", message(server.empty)
     yield "ud_too_long", message(qp, bytes(ROOM + 1))
     yield "ud_too_long", message(qp, bytes(4096))
-    yield "ud_too_long", message(qp, bytes(9000))
+    for length in 4097, 9000:
+        yield "ud_malformed", message(qp, bytes(length))
     bad_crc = bytearray(message(qp))
     bad_crc[-1] ^= 1
     yield "ud_malformed", bytes(bad_crc)

@@ -235,7 +235,8 @@ static bool is_message(const struct endpoint *ep, const uint8_t *packet, size_t 
 	const uint8_t *c = packet + 12;
 	uint32_t n = get_be16(c + 2);
 
-	if (c[4] != 1 || c[5] != 1 || n < 32 || n > len - 12 || !wire_sctp_checksum_ok(packet, len))
+	if (c[4] != 1 || c[5] != 1 || n < 32 || n > 32 + 4096 || n > len - 12 ||
+	    !wire_sctp_checksum_ok(packet, len))
 		return false;
 	*u = (struct wire_ud){
 		.flags = get_be16(c + 6),
