@@ -220,6 +220,28 @@ static void test_types(void)
 	close_pair(&a, &b);
 }
 
+/* Sends until one has arrived: those that meet the end of a session are lost. */
+static void send_until_received(struct side *from, struct side *to, uint64_t id)
+{
+	struct ibv_wc wc;
+
+	do {
+		CHECK_EQ(send_from(from, ++id), 0);
+		expect_sent(from, id);
+	} while (!ibv_poll_cq(to->recv_cq, 1, &wc));
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+}
+
+static int leave_sqe(struct side *s, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
+				    .cur_qp_state = IBV_QPS_SQE,
+				    .port_num = 1 };
+
+	return ibv_modify_qp(s->qp, &attr, mask);
+}
+
+/* What is behind the work request at fault is flushed; nothing else happens to the QP, nor to its peer. */
 static void test_local_error(void)
 {
 	struct side a, b;
@@ -227,15 +249,55 @@ static void test_local_error(void)
 	struct ibv_wc wc;
 
 	uc_pair(&a, &b);
+	exchange(&a, &b, 10);
 	sge = sge_of(a.mr, a.buf, LEN);
 	sge.lkey++;
 	recv_at(&b, 1);
-	CHECK_EQ(post_send(&a, 2, &sge, 1, IBV_SEND_SIGNALED), 0);
+	recv_at(&a, 2);
+	CHECK_EQ(post_send(&a, 3, &sge, 1, IBV_SEND_SIGNALED), 0);
 	expect_wc(a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
-	CHECK_EQ(wc.wr_id, 2);
-	expect_qp_state(a.qp, IBV_QPS_ERR);
-	expect_no_wc(b.recv_cq, 50);
+	CHECK_EQ(wc.wr_id, 3);
+	expect_qp_state(a.qp, IBV_QPS_SQE);
+	send_until_received(&b, &a, 100);
+	expect_qp_state(a.qp, IBV_QPS_SQE);
+	for (uint64_t i = 4; i < 10; i++) {
+		CHECK_EQ(send_from(&a, i), 0);
+		expect_wc(a.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+		CHECK_EQ(wc.wr_id, i);
+	}
+	expect_no_wc(b.recv_cq, 0);
 	expect_qp_state(b.qp, IBV_QPS_RTS);
+	CHECK_EQ(leave_sqe(&a, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER), EINVAL);
+	CHECK_EQ(leave_sqe(&a, IBV_QP_PORT), EINVAL);
+	CHECK_EQ(leave_sqe(&a, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+	expect_qp_state(a.qp, IBV_QPS_RTS);
+	expect_no_wc(a.send_cq, 0);
+	expect_next(&a, &b, 1, 20);
+	exchange(&b, &a, 30);
+	close_pair(&a, &b);
+}
+
+/* It may go back at once, and the next session begins with what it sends. */
+static void test_local_error_again(void)
+{
+	struct ibv_sge sge;
+	struct side a, b;
+	struct ibv_wc wc;
+
+	uc_pair(&a, &b);
+	for (uint64_t i = 0; i < 3; i++) {
+		sge = sge_of(a.mr, a.buf, 20 * LEN);
+		sge.lkey++;
+		CHECK_EQ(send_from(&a, 1), 0);
+		CHECK_EQ(post_send(&a, 2, &sge, 1, IBV_SEND_SIGNALED), 0);
+		expect_sent(&a, 1);
+		expect_wc(a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
+		CHECK_EQ(leave_sqe(&a, IBV_QP_STATE), 0);
+		recv_at(&b, 1);
+		send_until_received(&a, &b, 100 * i);
+	}
+	exchange(&a, &b, 30);
+	exchange(&b, &a, 40);
 	close_pair(&a, &b);
 }
 
@@ -301,15 +363,11 @@ static void test_self(void)
 }
 
 static const struct test tests[] = {
-	{ "messages", test_messages },
-	{ "no_receive", test_no_receive },
-	{ "too_long", test_too_long },
-	{ "access", test_access },
-	{ "peer_goes", test_peer_goes },
-	{ "types", test_types },
-	{ "local_error", test_local_error },
-	{ "refused", test_refused },
-	{ "self", test_self },
+	{ "messages", test_messages },	     { "no_receive", test_no_receive },
+	{ "too_long", test_too_long },	     { "access", test_access },
+	{ "peer_goes", test_peer_goes },     { "types", test_types },
+	{ "local_error", test_local_error }, { "local_error_again", test_local_error_again },
+	{ "refused", test_refused },	     { "self", test_self },
 };
 
 int main(int argc, char **argv)

@@ -54,7 +54,7 @@ enum iw_qp_move iw_rc_move(const struct iw_qp *qp, enum iw_qp_state next)
 		may = now == IW_QPS_INIT;
 		break;
 	case IW_QPS_RTS:
-		may = now == IW_QPS_SQD || (now == IW_QPS_RTR && qp->oob);
+		may = now == IW_QPS_SQD || now == IW_QPS_SQE || (now == IW_QPS_RTR && qp->oob);
 		break;
 	case IW_QPS_SQD:
 		may = now == IW_QPS_RTS;
@@ -143,7 +143,7 @@ static bool may_bind(const struct iw_rc *rc)
 	if (qp->type == IW_QPT_UD || rc->session)
 		return false;
 	if (qp->oob)
-		return !rc->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQD;
+		return !rc->peer_gone && state >= IW_QPS_RTR && state <= IW_QPS_SQE;
 	return state == IW_QPS_INIT || state == IW_QPS_RTR;
 }
 

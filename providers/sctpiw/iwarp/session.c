@@ -266,10 +266,7 @@ static void part(struct iw_session *s, enum iw_end_reason why, int error, bool e
 
 	iw_void_session(s);
 	if (iw_is_uc(qp) && iw_uc_survives(qp, why, f)) {
-		iw_uc_lose_begun(qp);
-		iw_rc_unbind(rc);
-		if (!iw_sq_complete(qp))
-			iw_qp_enter_error(qp, NULL);
+		iw_uc_outlive(qp, why, f);
 		return;
 	}
 	/* As with InfiniBand, the oldest WR learns that nobody has answered. */

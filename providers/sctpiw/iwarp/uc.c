@@ -25,8 +25,16 @@ static struct iw_qp *uc_alloc(void)
 	return &uc->rc.base.qp;
 }
 
+static void uc_sends_flushed(struct iw_qp *qp)
+{
+	struct iw_unplaced *u = &iw_rc_of(qp)->unplaced;
+
+	u->arrived = u->next = iw_qp_base(qp)->send.next;
+}
+
 const struct iw_qp_ops iw_uc_ops = {
 	IW_RC_LIFE,
+	.sends_flushed = uc_sends_flushed,
 	.wr_opcodes = 1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |
 		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
 	.alloc = uc_alloc,
@@ -171,13 +179,15 @@ bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct
 	case IW_END_TERMINATE:
 		return !qp->send_cq->overflown;
 	case IW_END_FAILED:
-		return f && f->term.error != TERM_DDP_LOCAL && f->term.error != TERM_RDMAP_LOCAL;
+		return f && (f->fault == IW_FAULT_SQ || (f->term.error != TERM_DDP_LOCAL &&
+							 f->term.error != TERM_RDMAP_LOCAL));
 	default:
 		return false;
 	}
 }
 
-void iw_uc_lose_begun(struct iw_qp *qp)
+/* The WQEs that were begun are lost messages: the next session does not send them. */
+static void lose_begun(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
 
@@ -187,13 +197,30 @@ void iw_uc_lose_begun(struct iw_qp *qp)
 		iw_sq_at(qp, i)->progress = IW_WQE_DONE;
 }
 
+void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f)
+{
+	bool own_fault = why == IW_END_FAILED && f->fault == IW_FAULT_SQ;
+
+	if (!own_fault)
+		lose_begun(qp);
+	iw_rc_unbind(iw_rc_of(qp));
+	if (own_fault)
+		iw_qp_enter_sq_error(qp, f);
+	else if (!iw_sq_complete(qp))
+		iw_qp_enter_error(qp, NULL);
+}
+
 void iw_uc_lose(struct iw_qp *qp)
 {
 	struct iw_sq *sq = &iw_qp_base(qp)->send;
 
+	if (iw_qp_state(qp) >= IW_QPS_SQE) {
+		iw_qp_doorbell(qp); /* what is posted is flushed */
+		return;
+	}
 	while (iw_sq_peek(qp, sq)) /* it looks for new ones */
 		sq->next = sq->tail;
-	iw_uc_lose_begun(qp);
+	lose_begun(qp);
 	uc_of(qp)->rc.unplaced.arrived = uc_of(qp)->rc.unplaced.next = sq->next;
 	if (!iw_sq_complete(qp))
 		iw_qp_enter_error(qp, NULL);

@@ -8,7 +8,7 @@
  * receives are given out by what was not dropped, and messages are placed in order.
  *
  * A session that is lost takes the messages with it that are under way: their work requests complete
- * with success. Only a fault of this side's own work requests or receives leads to ERR.
+ * with success. A fault of a work request of this side leads to SQE, and one of a receive to ERR.
  *
  * Needs the shard's lock.
  */
@@ -55,7 +55,10 @@ bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 bool iw_uc_drop_whole(struct iw_session *s, const struct iw_failure *f);
 /* The session ends: does the QP stay as it is, and may have another one? f may be NULL. */
 bool iw_uc_survives(const struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
-/* The WQEs that were begun are lost messages: the next session does not send them. */
-void iw_uc_lose_begun(struct iw_qp *qp);
+/*
+ * The session ends, and the QP survives it: what was begun is lost. If the fault is that of a work request of
+ * its own, the QP enters SQE (IBTA 10.3.1.6).
+ */
+void iw_uc_outlive(struct iw_qp *qp, enum iw_end_reason why, const struct iw_failure *f);
 
 #endif

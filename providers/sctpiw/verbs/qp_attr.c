@@ -106,6 +106,10 @@ static const struct transition oob_table[STATES][STATES] = {
 		[IBV_QPS_SQD] = { true, 0,
 				  INIT_ATTRS | RATES | IBV_QP_AV | SECOND_PATH },
 	},
+	/* Of these QPs, only those of type UC enter this state. */
+	[IBV_QPS_SQE] = {
+		[IBV_QPS_RTS] = { true, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS },
+	},
 };
 
 #define UD_ATTRS (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY)
