@@ -6,6 +6,8 @@
 #include "out_of_band.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,6 +277,9 @@ static void test_bad_qps(void)
 	};
 	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
 	attr.send_cq = s.send_cq;
+	attr.srq = r.srq[0];
+	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
+	attr.srq = NULL;
 	attr.cap.max_send_wr = 0;
 	CHECK_FAILS(ibv_create_qp_ex(ctx, &attr), EINVAL);
 	CHECK(!r.s.qp->pd && !r.s.qp->send_cq && !r.s.qp->recv_cq && !r.s.qp->srq);
@@ -584,6 +589,67 @@ static void test_open_qp(void)
 	CHECK_EQ(ibv_close_device(second), 0);
 }
 
+struct destroyer {
+	struct ibv_qp *qp;
+	atomic_bool acked;
+};
+
+static void *destroy(void *arg)
+{
+	struct destroyer *d = arg;
+
+	CHECK_EQ(ibv_destroy_qp(d->qp), 0);
+	CHECK(d->acked);
+	return NULL;
+}
+
+/* Each handle gets the QP's events, and the first one is not destroyed before its own are acknowledged. */
+static void test_events(void)
+{
+	struct ibv_context *second = open_device();
+	struct ibv_qp_open_attr open = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	char path[] = "/tmp/sctpiw-xrc-XXXXXX";
+	struct ibv_qp *handles[2];
+	struct ibv_async_event ev;
+	struct destroyer d = { 0 };
+	struct ibv_xrcd *a, *b;
+	int fd = mkstemp(path);
+	pthread_t thread;
+
+	unlink(path);
+	a = open_domain(ctx, fd, O_CREAT);
+	b = open_domain(second, fd, 0);
+	CHECK(a && b);
+	d.qp = new_recv_qp(a);
+	CHECK(d.qp);
+	open.qp_num = d.qp->qp_num;
+	open.xrcd = b;
+	for (int i = 0; i < 2; i++) {
+		handles[i] = ibv_open_qp(second, &open);
+		CHECK(handles[i]);
+	}
+	CHECK_EQ(ibv_destroy_qp(handles[0]), 0);
+	CHECK_EQ(ibv_modify_qp(d.qp, &attr, IBV_QP_STATE), 0);
+	EXPECT_ASYNC(second, { IBV_EVENT_QP_LAST_WQE_REACHED, handles[1] });
+	CHECK_EQ(ibv_get_async_event(ctx, &ev), 0);
+	CHECK_EQ(ev.event_type, IBV_EVENT_QP_LAST_WQE_REACHED);
+	CHECK(ev.element.qp == d.qp);
+	CHECK_EQ(pthread_create(&thread, NULL, destroy, &d), 0);
+	expect_no_async(second, 50);
+	CHECK_EQ(ibv_destroy_qp(handles[1]), 0);
+	d.acked = true;
+	ibv_ack_async_event(&ev);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	CHECK_EQ(ibv_close_xrcd(a), 0);
+	CHECK_EQ(ibv_close_xrcd(b), 0);
+	close(fd);
+	CHECK_EQ(ibv_close_device(second), 0);
+}
+
 /* Closing the device ends all of it, also what another context still has a handle of. */
 static void test_close_device(void)
 {
@@ -614,6 +680,7 @@ static const struct test tests[] = {
 	{ "srq_goes", test_srq_goes },
 	{ "other_type", test_other_type },
 	{ "open_qp", test_open_qp },
+	{ "events", test_events },
 	{ "close_device", test_close_device },
 };
 

@@ -26,13 +26,11 @@ static void notify(struct shard *s)
 
 static void post_async(void *ctx, enum object_async_type type)
 {
-	struct object *obj = ctx;
-	struct object_async_event ev;
+	for (struct object *obj = ctx; obj; obj = obj->next) {
+		struct object_async_event ev = { .element = obj->user_handle, .event_type = type };
 
-	if (!obj)
-		return;
-	ev = (struct object_async_event){ .element = obj->user_handle, .event_type = type };
-	channel_post(&obj->async, &ev, sizeof(ev));
+		channel_post(&obj->async, &ev, sizeof(ev));
+	}
 }
 
 /* Makes an event of a QP, CQ or SRQ an async event of the application. */

@@ -19,6 +19,8 @@ struct object {
 	struct event_source comp;  /* a CQ's completion channel; of other objects, none */
 	struct event_source async; /* the context's async channel */
 	uint64_t user_handle;	   /* what events name the object by: cq_handle, or element */
+	/* A further handle of the same QP, to which its async events go as well; NULL: none. Shard lock. */
+	struct object *next;
 };
 
 /* The numbers of enum ibv_event_type. */

@@ -397,12 +397,25 @@ static void free_iw(struct sctpiw_qp *qp)
 }
 
 /* A handle of ibv_open_qp() ends. */
-static void leave_real(struct sctpiw_qp *real)
+static void leave_real(struct sctpiw_qp *real, const struct sctpiw_qp *handle)
 {
+	struct object **at = &real->obj.next;
+
+	while (*at != &handle->obj)
+		at = &(*at)->next;
+	*at = handle->obj.next;
 	if (--real->opened || !real->gone)
 		return;
 	free_iw(real);
 	sctpiw_qp_release(real);
+}
+
+/* No event comes to the QP's first handle any more. Needs the shard lock. */
+static void end_events(struct sctpiw_qp *qp)
+{
+	channel_purge(&qp->obj.async);
+	channel_put(qp->obj.async.chan);
+	qp->obj.async.chan = NULL;
 }
 
 bool sctpiw_qp_end(struct sctpiw_qp *qp)
@@ -411,18 +424,15 @@ bool sctpiw_qp_end(struct sctpiw_qp *qp)
 		sctpiw_xrcd_drop(qp->xrcd);
 	qp->xrcd = NULL;
 	if (qp->real) {
-		leave_real(qp->real);
+		leave_real(qp->real, qp);
 		return true;
 	}
 	if (!qp->opened) {
 		free_iw(qp);
 		return true;
 	}
-	/* Nobody reads its events any more. */
 	qp->gone = true;
-	channel_purge(&qp->obj.async);
-	channel_put(qp->obj.async.chan);
-	qp->obj.async.chan = NULL;
+	end_events(qp);
 	return false;
 }
 
@@ -471,10 +481,17 @@ static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *re
 	return 0;
 }
 
+static void wait_for_acks(struct sctpiw_qp *qp)
+{
+	struct ibv_qp *ibqp = &qp->vqp.qp;
+
+	sctpiw_wait_for_acks(&ibqp->events_completed, channel_purge(&qp->obj.async), &ibqp->mutex,
+			     &ibqp->cond);
+}
+
 int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct sctpiw_qp *qp = to_qp(ibqp);
-	uint32_t reported;
 	bool over;
 
 	if (qp->generation != sctpiw_generation) {
@@ -485,6 +502,13 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 	}
 	if (ibqp->qp_type != IBV_QPT_XRC_RECV && empty(qp, ibqp->send_cq, ibqp->recv_cq))
 		return EBUSY;
+	if (ibqp->qp_type == IBV_QPT_XRC_RECV && !qp->real) {
+		/* If other handles are left, the last of them to go frees this one as well. */
+		shard_lock(qp->shard);
+		end_events(qp);
+		shard_unlock(qp->shard);
+		wait_for_acks(qp);
+	}
 	shard_lock(qp->shard);
 	list_del(&qp->node);
 	if (!qp->xrcd)
@@ -493,8 +517,7 @@ int sctpiw_destroy_qp(struct ibv_qp *ibqp)
 	shard_unlock(qp->shard);
 	if (!over)
 		return 0;
-	reported = channel_purge(&qp->obj.async);
-	sctpiw_wait_for_acks(&ibqp->events_completed, reported, &ibqp->mutex, &ibqp->cond);
+	wait_for_acks(qp);
 	sctpiw_qp_release(qp);
 	return 0;
 }

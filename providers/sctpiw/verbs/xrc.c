@@ -228,6 +228,8 @@ struct ibv_qp *sctpiw_open_qp(struct ibv_context *context, struct ibv_qp_open_at
 	if (real) {
 		err = 0;
 		real->opened++;
+		qp->obj.next = real->obj.next;
+		real->obj.next = &qp->obj;
 		qp->real = real;
 		qp->iw = real->iw;
 		qp->xrcd = to_xrcd(attr->xrcd);
