@@ -416,6 +416,36 @@ static void test_other_pd(void)
 	close_both(&s, &r);
 }
 
+/* A receive names memory of its SRQ's PD, and not of another one that has an SRQ in the domain. */
+static void test_receive_of_other_pd(void)
+{
+	struct ibv_recv_wr *bad, wr = { .wr_id = 1, .num_sge = 1 };
+	struct side s, other;
+	struct receiver r;
+	struct ibv_srq *srq;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	uint32_t num;
+
+	open_both(&s, &r);
+	open_side(&other);
+	srq = new_srq(r.xrcd, other.pd, other.recv_cq, &num);
+	memset(other.buf, 0, LEN);
+	sge = sge_of(other.mr, other.buf, LEN);
+	wr.sg_list = &sge;
+	CHECK_EQ(ibv_post_srq_recv(r.srq[0], &wr, &bad), 0);
+	CHECK_EQ(send_to(&s, r.num[0], IBV_WR_SEND, 1, &r), 0);
+	expect_wc(r.s.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 1);
+	wait_wc(s.send_cq, &wc);
+	CHECK(wc.status != IBV_WC_SUCCESS);
+	for (unsigned int i = 0; i < LEN; i++)
+		CHECK_EQ(other.buf[i], 0);
+	CHECK_EQ(ibv_destroy_srq(srq), 0);
+	close_side(&other);
+	close_both(&s, &r);
+}
+
 /* By ibv_wr_*, with the SRQ named before the data and behind it. */
 static void test_wr(void)
 {
@@ -674,6 +704,7 @@ static const struct test tests[] = {
 	{ "immediate", test_immediate },
 	{ "reads_and_atomics", test_reads_and_atomics },
 	{ "other_pd", test_other_pd },
+	{ "receive_of_other_pd", test_receive_of_other_pd },
 	{ "wr", test_wr },
 	{ "unknown_srq", test_unknown_srq },
 	{ "other_domain", test_other_domain },

@@ -106,7 +106,7 @@ bool iw_atomic_scatter(struct iw_rc *rc, const struct iw_send_wqe *wqe, const ui
 	struct iw_qp *qp = &rc->base.qp;
 	uint32_t n = wqe->num_sge < qp->max_send_sge ? wqe->num_sge : qp->max_send_sge;
 
-	return !iw_scatter(qp, wqe->sge, n, 0, value, sizeof(uint64_t));
+	return !iw_scatter(qp->pd, wqe->sge, n, 0, value, sizeof(uint64_t));
 }
 
 /* The untagged buffer of this MSN on QN 3, or NULL. */

@@ -231,19 +231,17 @@ static uint8_t *null_at(const struct iw_rnic *rnic, bool write)
 	return rnic->null_memory + (write ? IW_SEGMENT_MAX : 0);
 }
 
-uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
+uint8_t *iw_mr_of_pd(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access)
 {
-	const struct iw_mr *mr = iw_mr_find(qp->rnic, lkey);
+	const struct iw_mr *mr = iw_mr_find(pd->rnic, lkey);
 
 	access |= IW_MR_LOCAL;
-	if (!mr || (mr->access & access) != access)
-		return NULL;
-	if (mr->pd != qp->pd && !iw_xrc_reaches(qp, mr->pd))
+	if (!mr || (mr->access & access) != access || mr->pd != pd)
 		return NULL;
 	if (iw_mr_covers(mr, addr, len))
 		return iw_mr_at(mr, addr);
-	return mr->kind == IW_MR_NULL ? null_at(qp->rnic, access & IW_ACCESS_LOCAL_WRITE) : NULL;
+	return mr->kind == IW_MR_NULL ? null_at(pd->rnic, access & IW_ACCESS_LOCAL_WRITE) : NULL;
 }
 
 enum iw_remote iw_mr_remote(const struct iw_qp *qp, uint32_t stag, uint64_t to, uint32_t len,

@@ -78,11 +78,17 @@ static inline uint8_t *iw_mr_at(const struct iw_mr *mr, uint64_t to)
 uint32_t iw_mr_read_stag(const struct iw_rnic *rnic, uint32_t n);
 
 /*
- * Where the len > 0 bytes of an SGE of a local work request are in memory; NULL: it may not use
- * them. access: IW_ACCESS_LOCAL_WRITE if they are going to be written, else 0.
+ * Where the len > 0 bytes of an SGE are in memory, for what was posted to a queue of this PD; NULL: it
+ * may not use them. access: IW_ACCESS_LOCAL_WRITE if they are going to be written, else 0.
  */
-uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr, uint32_t len,
+uint8_t *iw_mr_of_pd(const struct iw_pd *pd, uint32_t lkey, uint64_t addr, uint32_t len,
 		     uint32_t access);
+/* The same for a QP's own queues. */
+static inline uint8_t *iw_mr_local(const struct iw_qp *qp, uint32_t lkey, uint64_t addr,
+				   uint32_t len, uint32_t access)
+{
+	return iw_mr_of_pd(qp->pd, lkey, addr, len, access);
+}
 
 /* Why a peer may not access memory: RFC 5041 7.1, RFC 5040 7.2. */
 enum iw_remote {

@@ -92,7 +92,7 @@ static uint16_t place(struct iw_session *s, const struct iw_read *r, const struc
 	uint8_t *to;
 
 	if (r->scattered) /* the WQE is in its slot until the read is complete */
-		return iw_scatter(qp, wqe->sge, wqe->num_sge, seg->h.to, seg->payload,
+		return iw_scatter(qp->pd, wqe->sge, wqe->num_sge, seg->h.to, seg->payload,
 				  seg->payload_len) ?
 			       TERM_DDP_STAG :
 			       0;

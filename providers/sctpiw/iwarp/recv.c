@@ -7,7 +7,7 @@
 #include "iwarp/srq.h"
 #include "iwarp/terminate.h"
 
-uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
+uint32_t iw_scatter(const struct iw_pd *pd, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len)
 {
 	for (uint32_t i = 0; len && i < n; i++) {
@@ -22,8 +22,8 @@ uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uin
 		part = sge->length - (uint32_t)offset;
 		if (part > len)
 			part = len;
-		to = iw_mr_local(qp, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || (data && qp->rnic->ops.copy(to, data, part)))
+		to = iw_mr_of_pd(pd, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
+		if (!to || (data && pd->rnic->ops.copy(to, data, part)))
 			return IW_WC_LOC_PROT_ERR;
 		if (data)
 			data += part;
@@ -52,7 +52,8 @@ uint32_t iw_recv_place(struct iw_qp *qp, struct iw_recv r, uint64_t offset, cons
 
 	if (offset + len > wqe->length)
 		return IW_WC_LOC_LEN_ERR;
-	return iw_scatter(qp, wqe->sge, n, offset, data, len);
+	return iw_scatter(r.srq && r.srq->xrcd ? r.srq->pd : qp->pd, wqe->sge, n, offset, data,
+			  len);
 }
 
 bool iw_recv_complete(struct iw_qp *qp, struct iw_recv r, struct iw_cqe *cqe, bool solicited)

@@ -58,10 +58,10 @@ void iw_recv_flush(struct iw_qp *qp, struct iw_recv r, uint32_t index, const str
 /* The same for all that is posted to the QP's own queue; the index is the ring's. */
 void iw_recv_flush_queue(struct iw_qp *qp, const struct iw_failure *f);
 /*
- * Moves bytes to the SGEs of a receive, a read or an atomic, at an offset of all of them; data
- * NULL: only checks whether that is allowed. 0 or an enum iw_wc_status, as iw_recv_place().
+ * Moves bytes to the SGEs of a receive, a read or an atomic, at an offset of all of them; pd is that of the queue
+ * that it was posted to. data NULL: only checks whether that is allowed. 0 or an enum iw_wc_status, as iw_recv_place().
  */
-uint32_t iw_scatter(struct iw_qp *qp, const struct iw_sge *sges, uint32_t n, uint64_t offset,
+uint32_t iw_scatter(const struct iw_pd *pd, const struct iw_sge *sges, uint32_t n, uint64_t offset,
 		    const uint8_t *data, uint32_t len);
 
 #endif
