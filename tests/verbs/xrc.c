@@ -540,10 +540,31 @@ static void test_srq_goes(void)
 	expect_no_wc(r.s.recv_cq, 50);
 	CHECK_EQ(ibv_destroy_srq(r.srq[0]), 0);
 	r.srq[0] = NULL;
-	wait_wc(s.send_cq, &wc);
-	CHECK(wc.status != IBV_WC_SUCCESS);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 1);
+	expect_wc(s.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
 	expect_qp_state(s.qp, IBV_QPS_ERR);
 	expect_no_wc(r.s.recv_cq, 20);
+	close_both(&s, &r);
+}
+
+/* The sender learns which of its messages that was, if another one waits before it. */
+static void test_later_srq_goes(void)
+{
+	struct receiver r;
+	struct ibv_wc wc;
+	struct side s;
+
+	open_both(&s, &r);
+	for (uint64_t id = 0; id < 2; id++)
+		CHECK_EQ(send_to(&s, r.num[id], IBV_WR_SEND, id, &r), 0);
+	expect_no_wc(s.send_cq, 50);
+	CHECK_EQ(ibv_destroy_srq(r.srq[1]), 0);
+	r.srq[1] = NULL;
+	expect_wc(s.send_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 0);
+	expect_wc(s.send_cq, IBV_WC_REM_INV_REQ_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 1);
 	close_both(&s, &r);
 }
 
@@ -709,6 +730,7 @@ static const struct test tests[] = {
 	{ "unknown_srq", test_unknown_srq },
 	{ "other_domain", test_other_domain },
 	{ "srq_goes", test_srq_goes },
+	{ "later_srq_goes", test_later_srq_goes },
 	{ "other_type", test_other_type },
 	{ "open_qp", test_open_qp },
 	{ "events", test_events },

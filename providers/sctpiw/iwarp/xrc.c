@@ -104,15 +104,34 @@ int iw_xrc_srq_new(struct iw_xrcd *xrcd, struct iw_pd *pd, struct iw_cq *cq, uin
 	return 0;
 }
 
-/* Has the QP a message that is for this SRQ? */
-static bool is_used_by(const struct iw_srq *srq, const struct iw_rc *rc)
+/* The first message of the QP that is for this SRQ; NULL: there is none. */
+static const struct iw_unexpected *first_message(const struct iw_srq *srq, const struct iw_rc *rc)
 {
 	const struct iw_unexpected_table *t = &rc->rx.unexpected;
 
-	for (uint32_t i = 0; i < t->size; i++)
-		if (t->at[i].recv.srq == srq)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < t->size; i++) {
+		const struct iw_unexpected *m = iw_unexpected_at(t, t->first + i);
+
+		if (m->recv.srq == srq)
+			return m;
+	}
+	return NULL;
+}
+
+/* The message names an SRQ that is gone. */
+static void fail_message(struct iw_session *s, const struct iw_srq *srq,
+			 const struct iw_unexpected *m)
+{
+	const struct iw_rx_rec *rec = m->first ? &m->first->rec : &m->rec;
+	struct iw_failure f;
+
+	if (rec->control) {
+		iw_fail_rec(&f, TERM_DDP_QN, rec);
+		ddp_put_qn(f.term.header, RDMAP_QN_SRQ | srq->num);
+	} else { /* all that has come of it is in its receive */
+		iw_fail(&f, TERM_DDP_QN, NULL, 0);
+	}
+	iw_session_fail(s, &f);
 }
 
 void iw_xrc_srq_leave(struct iw_srq *srq)
@@ -122,13 +141,13 @@ void iw_xrc_srq_leave(struct iw_srq *srq)
 	iw_table_remove(&rnic->xrc_srqs, srq->num);
 	list_for_each(node, &rnic->all_qps) {
 		struct iw_qp *qp = &list_entry(node, struct iw_qp_base, all)->qp;
-		struct iw_failure f;
+		const struct iw_unexpected *m;
 
-		if (qp->srq != srq->xrcd->srq || !iw_rc_of(qp)->session ||
-		    !is_used_by(srq, iw_rc_of(qp)))
+		if (qp->srq != srq->xrcd->srq || !iw_rc_of(qp)->session)
 			continue;
-		iw_fail(&f, TERM_DDP_QN, NULL, 0);
-		iw_session_fail(iw_rc_of(qp)->session, &f);
+		m = first_message(srq, iw_rc_of(qp));
+		if (m)
+			fail_message(iw_rc_of(qp)->session, srq, m);
 	}
 	list_del(&list_entry(srq, struct iw_srq_full, srq)->of_xrcd);
 	srq->cq->refs--;
