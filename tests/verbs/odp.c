@@ -21,9 +21,11 @@ static void test_attributes(void)
 	CHECK_EQ(ibv_query_device_ex(ctx, NULL, &attr), 0);
 	CHECK_EQ(attr.odp_caps.general_caps, IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
 	CHECK_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps & rc, rc);
-	CHECK_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps, 0);
-	CHECK_EQ(attr.odp_caps.per_transport_caps.ud_odp_caps, 0);
-	CHECK_EQ(attr.xrc_odp_caps, 0);
+	CHECK_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps,
+		 IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE);
+	CHECK_EQ(attr.odp_caps.per_transport_caps.ud_odp_caps,
+		 IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV);
+	CHECK_EQ(attr.xrc_odp_caps, rc & ~(uint32_t)IBV_ODP_SUPPORT_RECV);
 	CHECK(attr.max_dm_size > 0);
 	CHECK_EQ(ibv_close_device(ctx), 0);
 }

@@ -51,6 +51,7 @@ static void test_port(void)
 	CHECK_EQ(port.link_layer,
 		 personality == IB ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET);
 	CHECK_EQ(port.flags, personality == IB ? 0 : IBV_QPF_GRH_REQUIRED);
+	CHECK_EQ(!(port.port_cap_flags & IBV_PORT_IP_BASED_GIDS), personality == IB);
 	expect_text("ports/1/link_layer", personality == IB ? "InfiniBand" : "Ethernet");
 	CHECK_EQ(ibv_query_gid_ex(ctx, 1, 0, &first, 0), 0);
 	CHECK_EQ(ibv_query_gid_ex(ctx, 1, (uint32_t)port.gid_tbl_len - 1, &last, 0), 0);

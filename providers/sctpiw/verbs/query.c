@@ -80,7 +80,15 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 							  IBV_ODP_SUPPORT_READ |
 							  IBV_ODP_SUPPORT_ATOMIC |
 							  IBV_ODP_SUPPORT_SRQ_RECV,
+			.per_transport_caps.uc_odp_caps =
+				IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE,
+			.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND |
+							  IBV_ODP_SUPPORT_RECV |
+							  IBV_ODP_SUPPORT_SRQ_RECV,
 		},
+		.xrc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
+				IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+				IBV_ODP_SUPPORT_SRQ_RECV,
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = CLOCK_KHZ,
 		.device_cap_flags_ex = CAPS,
@@ -156,7 +164,7 @@ int sctpiw_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_
 		.active_mtu = mtu_from_bytes(port.mtu),
 		.gid_tbl_len = GID_TABLE_LEN,
 		.port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_DEVICE_MGMT_SUP |
-				  IBV_PORT_IP_BASED_GIDS,
+				  (ib ? 0 : IBV_PORT_IP_BASED_GIDS),
 		.max_msg_sz = IW_MAX_MSG,
 		.pkey_tbl_len = 1,
 		.max_vl_num = 1,
