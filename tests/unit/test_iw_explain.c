@@ -5,6 +5,7 @@
 
 #include "fixture/iw_script.h"
 #include "iwarp/assoc.h"
+#include "iwarp/iw_ud.h"
 
 static struct {
 	enum iw_say_level level;
@@ -167,12 +168,50 @@ static void lost_unheard(void **state)
 	fx_stop(&x);
 }
 
+/* A datagram has no session, and no peer before its work request is looked at. */
+static void datagram(void **state)
+{
+	struct iw_qp_attr attr = {
+		.type = IW_QPT_UD, .max_send_wr = 1, .max_send_sge = 1, .num = 5 << 8
+	};
+	struct iw_send_wqe *w;
+	char want[512];
+	struct iw_qp *qp;
+	uint32_t len;
+	struct fx x;
+
+	start(&x);
+	attr.pd = x.pd;
+	attr.send_cq = attr.recv_cq = x.cq;
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTS), 0);
+	w = iw_sq_slot(qp);
+	w->wr_id = 0x77;
+	w->opcode = IW_WR_SEND;
+	w->num_sge = 1;
+	w->length = 10;
+	w->sge[0] = (struct iw_sge){ .addr = x.base, .length = 10, .lkey = 0x123 };
+	iw_sq_publish(qp);
+	assert_non_null(iw_ud_peek(qp, &len));
+	assert_int_equal(iw_ud_pull(qp, x.out), 0);
+	snprintf(want, sizeof(want),
+		 "QP %u: work request 0x77, Send of 10 bytes: local protection error", qp->num);
+	assert_int_equal(n_said, 1);
+	assert_string_equal(said[0].text, want);
+	assert_int_equal(said[0].level, IW_SAY_ERROR);
+	iw_qp_free(qp);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refused_here), cmocka_unit_test(refused_there),
 		cmocka_unit_test(wrong_here),	cmocka_unit_test(lost),
 		cmocka_unit_test(errors_alone), cmocka_unit_test(lost_unheard),
+		cmocka_unit_test(datagram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

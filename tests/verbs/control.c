@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "child.h"
-#include "out_of_band.h"
+#include "ud_steps.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -461,10 +461,35 @@ static void test_fork(void)
 	ask("1 text stat\n");
 }
 
+static int64_t of_process(const char *field)
+{
+	ask("1 text stat\n");
+	return number(member("process", "", field));
+}
+
+/* Datagrams are messages of the process, as of the queue pair. */
+static void test_datagrams(void)
+{
+	struct side a, b;
+	struct ibv_wc wc;
+
+	oob_open();
+	ud_pair(&a, &b);
+	ud_recv(&b, 1, GRH + 100);
+	tell(&a, &b, QKEY, 100);
+	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(of_process("sent_messages"), 1);
+	CHECK_EQ(of_process("sent_bytes"), 100);
+	CHECK_EQ(of_process("received_messages"), 1);
+	CHECK_EQ(of_process("received_bytes"), 100);
+	close_pair(&a, &b);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "numbers", test_numbers },
+		{ "datagrams", test_datagrams },
 		{ "waits", test_waits },
 		{ "error", test_error },
 		{ "many", test_many },

@@ -135,7 +135,7 @@ static void begin(struct line *l, const struct iw_session *s)
 }
 
 /* What the work request that f blames asked for. */
-static void add_work_request(struct line *l, const struct iw_session *s, const struct iw_failure *f)
+static void add_work_request(struct line *l, const struct iw_qp *qp, const struct iw_failure *f)
 {
 	const struct iw_send_wqe *wqe;
 	const struct iw_wr_info *info;
@@ -144,7 +144,7 @@ static void add_work_request(struct line *l, const struct iw_session *s, const s
 		add(l, "a receive: %s", status_words(f->status));
 		return;
 	}
-	wqe = iw_sq_at(s->qp, f->index);
+	wqe = iw_sq_at(qp, f->index);
 	info = iw_wr_info(wqe->opcode);
 	add(l, "work request 0x%llx, ", (unsigned long long)wqe->wr_id);
 	if (info->kind == IW_WR_KIND_LOCAL)
@@ -227,7 +227,7 @@ static void explain_wqe(const struct iw_session *s, const struct iw_failure *f)
 	if (f->fault == IW_FAULT_NONE || !is_heard(s, IW_SAY_ERROR))
 		return;
 	begin(&l, s);
-	add_work_request(&l, s, f);
+	add_work_request(&l, s->qp, f);
 	say(s, IW_SAY_ERROR, &l);
 }
 
@@ -256,7 +256,7 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 
 	if (f->fault != IW_FAULT_NONE && is_heard(s, IW_SAY_ERROR)) {
 		begin(&l, s);
-		add_work_request(&l, s, f);
+		add_work_request(&l, s->qp, f);
 		add(&l, ": the peer says: ");
 		add_error(&l, t->error);
 		say(s, IW_SAY_ERROR, &l);
@@ -269,6 +269,18 @@ void iw_explain_received(const struct iw_session *s, const struct term_message *
 	say(s, IW_SAY_INFO, &l);
 }
 
+void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f)
+{
+	const struct iw_rnic_ops *ops = &qp->rnic->ops;
+	struct line l = { .len = 0 };
+
+	if (f->fault == IW_FAULT_NONE || !ops->say || !ops->hears(IW_SAY_ERROR))
+		return;
+	add(&l, "QP %u: ", qp->num);
+	add_work_request(&l, qp, f);
+	ops->say(IW_SAY_ERROR, l.text);
+}
+
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error)
 {
 	struct line l;
@@ -276,7 +288,7 @@ void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int
 	if (!is_heard(s, IW_SAY_INFO))
 		return;
 	begin(&l, s);
-	add_work_request(&l, s, f);
+	add_work_request(&l, s->qp, f);
 	add(&l, ": the association is lost: %s", strerror(-error));
 	say(s, IW_SAY_INFO, &l);
 }

@@ -16,6 +16,8 @@ void iw_explain_sent(const struct iw_session *s, const struct iw_failure *f);
 /* The peer's Terminate t has come; f blames the work request that it is about, if there is one. */
 void iw_explain_received(const struct iw_session *s, const struct term_message *t,
 			 const struct iw_failure *f);
+/* A work request of a QP without a session is at fault, as f says. */
+void iw_explain_fault(const struct iw_qp *qp, const struct iw_failure *f);
 /* The association is gone, and f blames the oldest work request. */
 void iw_explain_lost(const struct iw_session *s, const struct iw_failure *f, int error);
 /* What f says of the end of a QP, in a few words. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "iwarp/cq.h"
+#include "iwarp/explain.h"
 #include "iwarp/qp.h"
 #include "iwarp/recv.h"
 #include "iwarp/rnic.h"
@@ -194,6 +195,7 @@ static void fail_wqe(struct iw_qp *qp, uint32_t status)
 
 	iw_fail_local(&f, IW_FAULT_SQ, iw_qp_base(qp)->send.next, status);
 	ud_disconnect(qp);
+	iw_explain_fault(qp, &f);
 	iw_qp_enter_sq_error(qp, &f);
 }
 
@@ -224,6 +226,7 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	wire_ud_put(buf, &u);
 	ud->base.out.messages++;
 	ud->base.out.bytes += u.len;
+	qp->rnic->shard.stats.out_bytes += u.len;
 	qp->rnic->shard.ud_stats.sent++;
 	wqe->progress = IW_WQE_DONE;
 	ud->base.send.next++;
@@ -337,6 +340,7 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 	stats->received++;
 	iw_qp_base(qp)->in.messages++;
 	iw_qp_base(qp)->in.bytes += u->len;
+	qp->rnic->shard.stats.in_bytes += u->len;
 	if (!iw_recv_complete(qp, r, &cqe, u->flags & WIRE_UD_SOLICITED))
 		iw_qp_enter_error(qp, NULL);
 }

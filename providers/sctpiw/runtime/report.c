@@ -10,6 +10,7 @@
 
 #include "conn/inspect.h"
 #include "iwarp/iw_inspect.h"
+#include "iwarp/iw_ud.h"
 #include "runtime/counters.h"
 #include "runtime/line.h"
 #include "runtime/rnic.h"
@@ -22,6 +23,7 @@
 struct process {
 	struct iw_counts objects;
 	struct iw_stats iw;
+	uint64_t sent, received; /* messages, datagrams among them */
 	struct conn_traffic traffic;
 	struct sctp_stats sctp;
 	bool has_sctp; /* the transport counts */
@@ -51,6 +53,8 @@ static void copy_process(struct shard *s, struct process *p)
 {
 	iw_count(s->conn.rnic, &p->objects);
 	p->iw = *iw_stats(s->conn.rnic);
+	p->sent = iw_messages(p->iw.out) + iw_ud_stats(s->conn.rnic)->sent;
+	p->received = iw_messages(p->iw.in) + iw_ud_stats(s->conn.rnic)->received;
 	p->traffic = s->conn.traffic;
 	p->has_sctp = s->conn.transport->stats;
 	conn_sctp_stats(&s->conn, &p->sctp);
@@ -82,9 +86,9 @@ static void write_process(const struct shard *s, const union object *o, struct l
 	line_number(l, "pds", p->objects.pds);
 	line_number(l, "mrs", p->objects.mrs);
 	line_number(l, "mws", p->objects.mws);
-	line_number(l, "sent_messages", iw_messages(p->iw.out));
+	line_number(l, "sent_messages", p->sent);
 	line_number(l, "sent_bytes", p->iw.out_bytes);
-	line_number(l, "received_messages", iw_messages(p->iw.in));
+	line_number(l, "received_messages", p->received);
 	line_number(l, "received_bytes", p->iw.in_bytes);
 	line_number(l, "sent_packets", p->traffic.packets_out);
 	line_number(l, "received_packets", p->traffic.packets_in);
@@ -423,10 +427,10 @@ void report_summary(struct shard *s, char text[REPORT_SUMMARY_MAX])
 	snprintf(text, REPORT_SUMMARY_MAX,
 		 "%.64s[%d]: sent %llu messages, %s; received %llu messages, %s; "
 		 "connected for %.3f s: %s/s out, %s/s in%s; %llu errors",
-		 program_invocation_short_name, (int)getpid(),
-		 (unsigned long long)iw_messages(p.iw.out), amount((double)p.iw.out_bytes, out),
-		 (unsigned long long)iw_messages(p.iw.in), amount((double)p.iw.in_bytes, in),
-		 seconds, amount(seconds > 0 ? (double)p.iw.out_bytes / seconds : 0, out_rate),
+		 program_invocation_short_name, (int)getpid(), (unsigned long long)p.sent,
+		 amount((double)p.iw.out_bytes, out), (unsigned long long)p.received,
+		 amount((double)p.iw.in_bytes, in), seconds,
+		 amount(seconds > 0 ? (double)p.iw.out_bytes / seconds : 0, out_rate),
 		 amount(seconds > 0 ? (double)p.iw.in_bytes / seconds : 0, in_rate), lost,
 		 (unsigned long long)p.iw.errors);
 }
