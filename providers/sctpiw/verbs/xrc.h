@@ -62,7 +62,8 @@ void sctpiw_xrcd_release(struct sctpiw_xrcd *xrcd);
 
 /*
  * Another handle of the XRC_RECV QP of that number, for whoever has opened its domain. The QP lives until
- * all handles are destroyed, and its asynchronous events come to each of them. EINVAL: no such QP in the domain, or an attribute is missing; ENOMEM; EIO.
+ * all handles are destroyed, and its asynchronous events come to each of them. EINVAL: no such QP in
+ * the domain, or an attribute is missing; ENOMEM; EIO.
  */
 struct ibv_qp *sctpiw_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr);
 
