@@ -332,5 +332,6 @@ int main(void)
 		cmocka_unit_test(a_listener_that_changes),
 	};
 
+	setenv("SCTPIW_PERSONALITY", "iwarp", 1); /* the events of an iWARP device */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

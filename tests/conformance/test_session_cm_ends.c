@@ -317,5 +317,6 @@ int main(void)
 		cmocka_unit_test(a_caller_that_is_not_ddp),
 	};
 
+	setenv("SCTPIW_PERSONALITY", "iwarp", 1); /* the events of an iWARP device */
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

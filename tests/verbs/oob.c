@@ -75,7 +75,7 @@ static void test_bad_addresses(void)
 	memcpy(&to.gid, broadcast, 16);
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to = where_is(&b);
-	to.qp_num = 1; /* no port, so it is nobody's number */
+	to.qp_num = 2; /* no port, so it is nobody's number */
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
 	to.qp_num = 1 << 24;
 	CHECK_EQ(to_rtr(&a, &to), EINVAL);
@@ -485,7 +485,7 @@ static void multicast_dgid(struct ibv_qp_attr *attr)
 
 static void no_port_of_peer(struct ibv_qp_attr *attr)
 {
-	attr->dest_qp_num = 1;
+	attr->dest_qp_num = 2;
 }
 
 static void no_mtu(struct ibv_qp_attr *attr)
