@@ -66,6 +66,7 @@ class Guest(Veth):
     """sctpiw is in a network namespace, and the peer in a guest behind a tap device, or the reverse."""
 
     subnets = {4: "10.99.0.{}", 6: "fd99::{}"}
+    patience = 3  # to start a program takes a guest more than a second, when the host is busy
 
     def __init__(self, name, family, loss=0, raw=False, inside="client"):
         self.raw = raw  # IP protocol 132 instead of UDP
