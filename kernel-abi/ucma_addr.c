@@ -15,6 +15,10 @@
 #endif
 
 #define PKEY_DEFAULT 0xffff
+/* Of path records: the values as the kernel has them for RoCE; a rate of 0 is that of the port. */
+#define PATH_HOP_LIMIT 64
+#define PATH_LIFE_TIME 16 /* 4.096 us times 2 to this power */
+#define PATH_EXACTLY 2	  /* a selector: exactly the value */
 
 /*
  * The kernel's address of family AF_IB: a GID in the shape of a sockaddr. All in network byte
@@ -163,6 +167,21 @@ static int query_info(const struct ucma_request *rq, uint32_t id, struct rnic_ad
 	return ret ? ret : rq->api->cm_query(id, info);
 }
 
+/* A path that a packet may leave the link by, so that address handles made of it have the GID. */
+static void copy_path(struct ib_user_path_rec *rec, const struct rnic_path *path)
+{
+	rec->slid = htons(path->slid);
+	rec->dlid = htons(path->dlid);
+	rec->reversible = 1;
+	rec->numb_path = 1;
+	rec->pkey = htons(PKEY_DEFAULT);
+	rec->hop_limit = PATH_HOP_LIMIT;
+	rec->traffic_class = path->traffic_class;
+	rec->mtu_selector = rec->rate_selector = rec->packet_life_time_selector = PATH_EXACTLY;
+	rec->mtu = path->mtu;
+	rec->packet_life_time = PATH_LIFE_TIME;
+}
+
 /*
  * ibdev_index is the index of the device that netlink shows. libibverbs has found ours in sysfs,
  * where it learns no index, and takes all ones for a match. A route of iWARP has GIDs, but no path
@@ -190,6 +209,10 @@ int ucma_query_route(const struct ucma_request *rq, const void *in)
 		resp.port_num = info.port_num;
 		memcpy(resp.ib_route[0].sgid, info.sgid, sizeof(info.sgid));
 		memcpy(resp.ib_route[0].dgid, info.dgid, sizeof(info.dgid));
+		if (info.path.mtu) {
+			resp.num_paths = 1;
+			copy_path(&resp.ib_route[0], &info.path);
+		}
 	}
 	return user_write(cmd->response, &resp, ucma_min(rq->out_len, sizeof(resp)));
 }

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#define SCTPIW_RNIC_API_VERSION 6
+#define SCTPIW_RNIC_API_VERSION 7
 #define SCTPIW_RNIC_API_SYMBOL "sctpiw_rnic_api"
 
 /*
@@ -86,6 +86,13 @@ struct rnic_qp_attr {
 	uint8_t rnr_retry;
 };
 
+/* What a path record of InfiniBand says of the way to a destination, beside its GIDs. */
+struct rnic_path {
+	uint8_t mtu; /* enum ibv_mtu; 0: there is no record, as iWARP has none, or the route is not resolved */
+	uint8_t traffic_class;
+	uint16_t slid, dlid; /* 0 unless the link layer is InfiniBand */
+};
+
 struct rnic_addr_info {
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst; /* ss_family is 0 if there is none yet */
@@ -93,6 +100,7 @@ struct rnic_addr_info {
 	uint8_t port_num;
 	uint8_t sgid[16]; /* of the device */
 	uint8_t dgid[16]; /* of the destination; zeros if it has none */
+	struct rnic_path path;
 };
 
 struct rnic_port {

@@ -99,11 +99,10 @@ static void wait_ud(struct ibv_cq *cq, struct ibv_wc *wc)
 	CHECK_EQ(wc->status, IBV_WC_SUCCESS);
 }
 
-/* Sends a datagram to where the event says that the server is. */
-static void transfer(struct datagrams *d, const struct rdma_ud_param *to)
+/* Sends a datagram to the server's QP by this address. */
+static void transfer(struct datagrams *d, struct ibv_ah_attr attr)
 {
 	static uint8_t from[LEN], into[GRH + LEN];
-	struct ibv_ah_attr attr = to->ah_attr;
 	struct ibv_mr *ma, *mb;
 	struct ibv_ah *ah;
 	struct ibv_wc wc;
@@ -115,7 +114,8 @@ static void transfer(struct datagrams *d, const struct rdma_ud_param *to)
 	ah = ibv_create_ah(d->a->pd, &attr);
 	CHECK(ah);
 	CHECK_EQ(rdma_post_recv(d->b, NULL, into, sizeof(into), mb), 0);
-	CHECK_EQ(rdma_post_ud_send(d->a, NULL, from, LEN, ma, IBV_SEND_SIGNALED, ah, to->qp_num),
+	CHECK_EQ(rdma_post_ud_send(d->a, NULL, from, LEN, ma, IBV_SEND_SIGNALED, ah,
+				   d->b->qp->qp_num),
 		 0);
 	wait_ud(d->a->send_cq, &wc);
 	wait_ud(d->b->recv_cq, &wc);
@@ -125,6 +125,22 @@ static void transfer(struct datagrams *d, const struct rdma_ud_param *to)
 	CHECK_EQ(ibv_destroy_ah(ah), 0);
 	CHECK_EQ(ibv_dereg_mr(ma), 0);
 	CHECK_EQ(ibv_dereg_mr(mb), 0);
+}
+
+/* The address as programs make it of the path record, for a GID whose index they look for. */
+static struct ibv_ah_attr by_path(const struct rdma_cm_id *id)
+{
+	const struct ibv_sa_path_rec *path = id->route.path_rec;
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = id->port_num };
+
+	CHECK_EQ(id->route.num_paths, 1);
+	CHECK(path->hop_limit > 1);
+	CHECK(path->mtu >= IBV_MTU_256 && path->mtu <= IBV_MTU_4096);
+	CHECK_EQ(ntohs(path->pkey), 0xffff);
+	attr.grh.dgid = path->dgid;
+	attr.grh.hop_limit = path->hop_limit;
+	attr.dlid = ntohs(path->dlid);
+	return attr;
 }
 
 static void test_accept(enum rdma_port_space ps)
@@ -147,7 +163,8 @@ static void test_accept(enum rdma_port_space ps)
 	CHECK(!memcmp(ud->private_data, "welcome", 8));
 	CHECK_EQ(ud->ah_attr.is_global, 1);
 	CHECK_EQ(ud->ah_attr.port_num, 1);
-	transfer(&d, ud);
+	transfer(&d, ud->ah_attr);
+	transfer(&d, by_path(d.a));
 	rdma_ack_cm_event(event);
 	CHECK_ERRNO(rdma_reject(d.b, NULL, 0), EINVAL);
 	cm_expect_none(d.passive, 20);
@@ -167,6 +184,57 @@ static void test_reject(void)
 	CHECK(!memcmp(event->param.ud.private_data, "no", 3));
 	rdma_ack_cm_event(event);
 	close_datagrams(&d);
+}
+
+/*
+ * The ports of RDMA_PS_UDP are not those of sockets: an id may be bound beside one, as rsockets for datagrams do. It
+ * asks servers, and does not listen. To other ids of its port space its port is taken.
+ */
+static void test_beside_socket(void)
+{
+	struct sockaddr_storage addr = cm_loopback(AF_INET, 0), any;
+	struct rdma_cm_id *id, *other;
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	struct datagrams d;
+	uint16_t port;
+
+	CHECK_EQ(bind(fd, (struct sockaddr *)&addr, sizeof(struct sockaddr_in)), 0);
+	CHECK_EQ(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	port = ((struct sockaddr_in *)&addr)->sin_port;
+	any = cm_any(AF_INET, port);
+	open_datagrams(&d, RDMA_PS_UDP);
+	id = datagram_id(d.active, RDMA_PS_UDP);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+	CHECK_EQ(rdma_get_src_port(id), port);
+	CHECK_ERRNO(rdma_listen(id, 1), EADDRINUSE);
+	other = datagram_id(d.active, RDMA_PS_UDP);
+	CHECK_ERRNO(rdma_bind_addr(other, (struct sockaddr *)&addr), EADDRINUSE);
+	CHECK_ERRNO(rdma_bind_addr(other, (struct sockaddr *)&any), EADDRINUSE);
+	CHECK_EQ(rdma_destroy_id(other), 0);
+
+	addr = cm_address_of(d.listener, AF_INET);
+	CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, 1000), 0);
+	cm_expect(d.active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	CHECK_EQ(rdma_get_src_port(id), port);
+	CHECK_EQ(rdma_resolve_route(id, 1000), 0);
+	cm_expect(d.active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	rdma_destroy_qp(d.a);
+	CHECK_EQ(rdma_destroy_id(d.a), 0);
+	add_ud_qp(id);
+	d.a = id;
+	ask(&d);
+	CHECK_EQ(rdma_reject(d.b, "no", 3), 0);
+	cm_expect(d.active, RDMA_CM_EVENT_UNREACHABLE, 2);
+	close_datagrams(&d);
+
+	id = cm_id(NULL);
+	CHECK_ERRNO(rdma_bind_addr(id, (struct sockaddr *)&any), EADDRINUSE);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	id = datagram_id(NULL, RDMA_PS_UDP);
+	CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
+	CHECK_EQ(rdma_destroy_id(id), 0);
+	close(fd);
 }
 
 static void test_no_datagrams(void)
@@ -235,6 +303,7 @@ static void test_own_qps(void)
 	cm_expect(active, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 	CHECK_EQ(rdma_resolve_route(a, 1000), 0);
 	cm_expect(active, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	CHECK_EQ(a->route.num_paths, roce); /* a route of iWARP has none */
 	qa = own_qp(a);
 	move_to(a, qa, IBV_QPS_INIT);
 	param.qp_num = qa->qp_num;
@@ -322,6 +391,7 @@ int main(void)
 		test_accept(RDMA_PS_UDP);
 		test_accept(RDMA_PS_IPOIB);
 		test_reject();
+		test_beside_socket();
 	} else {
 		test_no_datagrams();
 	}

@@ -123,6 +123,7 @@ struct cm_id {
 	struct sockaddr_storage src, dst; /* family 0: none yet */
 	struct endpoint *ep; /* referenced, or NULL; passive ids for connections have none */
 	struct list_node bound_node; /* endpoint.ids */
+	bool beside_socket; /* a socket of the host has the port of src: the endpoint has another one */
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;

@@ -32,6 +32,8 @@ int cm_listen(struct cm_id *id, int backlog)
 		if (ret)
 			return ret;
 	}
+	if (id->state == CM_BOUND && id->beside_socket)
+		return -EADDRINUSE;
 	if (id->state != CM_BOUND || id->ep->shared)
 		return -EINVAL;
 	if (id->ep->listener)

@@ -72,6 +72,49 @@ static void attach(struct cm_id *id, struct endpoint *ep)
 	id->state = CM_BOUND;
 }
 
+static bool overlap(const struct sockaddr *a, const struct sockaddr *b)
+{
+	struct ip_addr x = sockaddr_ip(a), y = sockaddr_ip(b);
+
+	return a->sa_family == b->sa_family && sockaddr_port(a) == sockaddr_port(b) &&
+	       (ip_addr_is_zero(&x) || ip_addr_is_zero(&y) || ip_addr_equal(&x, &y));
+}
+
+/* Whether another id for datagrams has the address and port, and one of the two does not want to share them. */
+static bool is_taken(const struct cm_id *id, const struct sockaddr *addr)
+{
+	const struct cm_id *other;
+	uint32_t pos = 0;
+
+	while ((other = cm_id_next(id->conn, &pos))) {
+		if (!other->connected_type && !(other->opt.reuse && id->opt.reuse) &&
+		    overlap((const struct sockaddr *)&other->src, addr))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The ports of RDMA_PS_UDP are not those of the host's sockets: a program may have a socket at the port that it binds
+ * an id to, as rsockets for datagrams do. Such an id has the address and the port, but its packets leave from another
+ * one, and it cannot listen.
+ */
+static int bind_beside_socket(struct cm_id *id, const struct sockaddr *addr)
+{
+	struct endpoint *ep;
+	int ret;
+
+	if (is_taken(id, addr))
+		return -EADDRINUSE;
+	ret = endpoint_open_client(id->conn, addr->sa_family, id->opt.tos, &ep);
+	if (ret)
+		return ret;
+	attach(id, ep);
+	sockaddr_copy(&id->src, addr);
+	id->beside_socket = true;
+	return 0;
+}
+
 int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 {
 	struct sockaddr_storage ss;
@@ -89,6 +132,8 @@ int cm_bind(struct cm_id *id, const struct sockaddr *addr)
 	sockaddr_copy(&ss, addr);
 	v6only = id->opt.afonly && ss.ss_family == AF_INET6;
 	ret = endpoint_open(id->conn, (struct sockaddr *)&ss, v6only, id->opt.reuse, &ep);
+	if (ret == -EADDRINUSE && !id->connected_type)
+		return bind_beside_socket(id, (struct sockaddr *)&ss);
 	if (ret)
 		return ret;
 	attach(id, ep);
@@ -146,6 +191,7 @@ static int source_to(struct cm_id *id, const struct sockaddr_storage *to,
 int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	struct sockaddr_storage to, source;
+	uint16_t port;
 	int ret;
 
 	if (id->state != CM_IDLE && id->state != CM_BOUND)
@@ -169,7 +215,8 @@ int cm_resolve_addr(struct cm_id *id, const struct sockaddr *src, const struct s
 	/* The kernel looks up the route at once, too: no event. */
 	if (ret)
 		return ret;
-	sockaddr_set_port((struct sockaddr *)&source, id->ep->bound.port);
+	port = id->beside_socket ? sockaddr_port((struct sockaddr *)&id->src) : id->ep->bound.port;
+	sockaddr_set_port((struct sockaddr *)&source, port);
 	id->src = source;
 	id->dst = to;
 	id->state = CM_ADDR_RESOLVED;
@@ -201,6 +248,39 @@ static bool has_device(const struct cm_id *id)
 	return !ip_addr_is_zero(&ip) && (id->dst.ss_family || !ip_addr_is_loopback(&ip));
 }
 
+/* The number of enum ibv_mtu for packets of a route. */
+static uint8_t mtu_of(uint32_t bytes)
+{
+	uint8_t mtu = 1;
+
+	while (mtu < 5 && bytes >= 256u << mtu)
+		mtu++;
+	return mtu;
+}
+
+/* The way to the id's peer. */
+static struct path_addr way(const struct cm_id *id)
+{
+	return (struct path_addr){
+		.local = sockaddr_ip((const struct sockaddr *)&id->src),
+		.remote = sockaddr_ip((const struct sockaddr *)&id->dst),
+	};
+}
+
+/* Programs make address handles from the path record, which routes have but those of iWARP. */
+static void add_path(const struct cm_id *id, struct rnic_path *path)
+{
+	bool ib = id->conn->config->personality == CONFIG_IB;
+	struct path_addr to = way(id);
+
+	if (id->conn->config->personality == CONFIG_IWARP || id->state < CM_ROUTE_RESOLVED)
+		return;
+	path->mtu = mtu_of(id->conn->ops->route_mtu(id->conn, &to));
+	path->traffic_class = id->opt.tos;
+	path->slid = ib ? (uint16_t)(to.local.b[14] << 8 | to.local.b[15]) : 0;
+	path->dlid = ib ? (uint16_t)(to.remote.b[14] << 8 | to.remote.b[15]) : 0;
+}
+
 int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 {
 	struct ip_addr ip;
@@ -216,18 +296,9 @@ int cm_query(struct cm_id *id, struct rnic_addr_info *info)
 	if (id->dst.ss_family) {
 		ip = sockaddr_ip((struct sockaddr *)&id->dst);
 		memcpy(info->dgid, ip.b, 16);
+		add_path(id, &info->path);
 	}
 	return 0;
-}
-
-/* The number of enum ibv_mtu for packets of a route. */
-static uint8_t mtu_of(uint32_t bytes)
-{
-	uint8_t mtu = 1;
-
-	while (mtu < 5 && bytes >= 256u << mtu)
-		mtu++;
-	return mtu;
 }
 
 /* What is agreed, or what there is at most as long as nothing is. */
@@ -241,10 +312,7 @@ static uint8_t depth(const struct cm_id *id, uint32_t agreed, uint32_t max)
 /* InfiniBand's attributes for RTR: who the peer is. */
 static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
-	struct path_addr to = {
-		.local = sockaddr_ip((const struct sockaddr *)&id->src),
-		.remote = sockaddr_ip((const struct sockaddr *)&id->dst),
-	};
+	struct path_addr to = way(id);
 
 	attr->mask = QP_MASK_STATE | QP_MASK_AV | QP_MASK_PATH_MTU | QP_MASK_DEST_QPN |
 		     QP_MASK_RQ_PSN | QP_MASK_MAX_DEST_RD_ATOMIC | QP_MASK_MIN_RNR_TIMER;

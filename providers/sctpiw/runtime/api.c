@@ -260,8 +260,8 @@ static void tell_remedy(const struct cm_id *id, const struct sockaddr *addr, int
 {
 	static _Atomic uint16_t told;
 	uint16_t port = addr && !sockaddr_check(addr) ? sockaddr_port(addr) :
-			id->ep			      ? id->ep->bound.port :
-							0;
+			id->ep ? sockaddr_port((const struct sockaddr *)&id->src) :
+				 0;
 	bool sctp = id->conn->config->carrier == CONFIG_CARRIER_KERNEL;
 
 	if (ret == -EMFILE || ret == -ENFILE)
