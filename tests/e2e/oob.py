@@ -86,6 +86,12 @@ def by_lid(program):
     return case
 
 
+def asked(options):
+    """How many messages perftest is to report: so many for each QP."""
+    values = dict(zip(options, options[1:]))
+    return values["-n"] * values.get("-q", 1)
+
+
 def perftest(tool, *options, rows=1, env=None):
     def case(link):
         port = free_port()
@@ -101,7 +107,8 @@ def perftest(tool, *options, rows=1, env=None):
             if "rdma_cm QPs\t : OFF" not in text:
                 raise Failure(f"{tool} took another way to connect")
         found = perftest_run.rows(texts[1].replace(FORGETS_ITS_MR[1], "\n"))
-        if len(found) != rows or any(not row[1] for row in found):
+        count = asked(options)
+        if len(found) != rows or any(row[1] != count for row in found):
             raise Failure(f"{tool} printed {found}")
     return case
 
@@ -142,6 +149,12 @@ def cases():
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
         yield f"{tool}.uc", perftest(tool, "-c", "UC", "-s", 4096, "-n", 300, env={"SCTPIW_PERSONALITY": "roce"})
+    for tool in "ib_write_bw", "ib_send_bw":
+        for kind in "UC", "XRC":
+            yield f"{tool}.{kind.lower()}-qps", perftest(tool, "-c", kind, "-q", 8, "-s", 4096, "-n", 200,
+                                                         env={"SCTPIW_PERSONALITY": "roce"})
+            yield f"{tool}.{kind.lower()}-both-ways", perftest(tool, "-c", kind, "-b", "-s", 4096, "-n", 200,
+                                                               env={"SCTPIW_PERSONALITY": "roce"})
     for what in "write", "send", "read", "atomic":
         size = [] if what == "atomic" else ["-s", 4096]
         for tool in f"ib_{what}_bw", f"ib_{what}_lat":

@@ -71,7 +71,7 @@ TESTS = (
     "rc_rdma_write_poll_lat", "rc_fetch_add_mr", "rc_compare_swap_mr",
     "ver_rc_fetch_add", "ver_rc_compare_swap")  # these two check the numbers, too
 BY_LID = ("uc_lat", "uc_bw", "uc_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw", "uc_rdma_write_poll_lat",
-          "rc_lat", "ud_lat", "ud_bw")
+          "rc_lat", "ud_lat", "ud_bw", "ud_bi_bw")
 CASES = [(test, qperf(test)) for test in TESTS] + [("busy." + test, busy(test)) for test in TESTS] + [
     ("lid." + test, by_lid(test)) for test in BY_LID]
 
