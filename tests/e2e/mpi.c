@@ -7,6 +7,7 @@
  * mpi GROUP...    each of p2p, unexpected, collectives, one-sided
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #define WORLD MPI_COMM_WORLD
 #define LARGEST ((size_t)3 << 20)
+#define RANKS_MAX 16
 #define COUNTER "/sys/class/infiniband/sctpiw0/ports/1/counters/port_xmit_data"
 
 #define CHECK(what)                                                                                \
@@ -140,29 +142,77 @@ static void test_unexpected(void)
 	MPI_Waitall(EACH, requests, statuses);
 }
 
+/* Calls a collective operation, or the one of the same kind that is waited for later. */
+#define COLLECTIVE(later, name, nonblocking_name, ...)                                             \
+	do {                                                                                       \
+		MPI_Request request_;                                                              \
+		if (later) {                                                                       \
+			nonblocking_name(__VA_ARGS__, &request_);                                  \
+			MPI_Wait(&request_, MPI_STATUS_IGNORE);                                    \
+		} else {                                                                           \
+			name(__VA_ARGS__);                                                         \
+		}                                                                                  \
+	} while (0)
+
+/* The number that a rank has at a place, and the sum of those that the ranks below `below` have there. */
+static int64_t number_of(int of, int64_t place)
+{
+	return place * 1000003 + of;
+}
+
+static int64_t sum_of(int below, int64_t place)
+{
+	return place * 1000003 * below + (int64_t)below * (below - 1) / 2;
+}
+
 /*
  * Each rank has n numbers: all ranks, or each rank and those before it, get their sum and the
  * largest one.
  */
-static void reduce(int n)
+static void reduce(int n, bool later)
 {
-	int64_t *a = (int64_t *)out, *b = (int64_t *)in, all = (int64_t)ranks * (ranks - 1) / 2;
+	int64_t *a = (int64_t *)out, *b = (int64_t *)in;
 
 	for (int i = 0; i < n; i++)
-		a[i] = (int64_t)i * 1000003 + rank;
-	MPI_Allreduce(a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
+		a[i] = number_of(rank, i);
+	COLLECTIVE(later, MPI_Allreduce, MPI_Iallreduce, a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
 	for (int i = 0; i < n; i++)
-		CHECK(b[i] == (int64_t)i * 1000003 * ranks + all);
-	MPI_Reduce(a, b, n, MPI_INT64_T, MPI_MAX, ranks - 1, WORLD);
+		CHECK(b[i] == sum_of(ranks, i));
+	COLLECTIVE(later, MPI_Reduce, MPI_Ireduce, a, b, n, MPI_INT64_T, MPI_MAX, ranks - 1, WORLD);
 	for (int i = 0; i < n && rank == ranks - 1; i++)
-		CHECK(b[i] == (int64_t)i * 1000003 + ranks - 1);
-	MPI_Scan(a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
+		CHECK(b[i] == number_of(ranks - 1, i));
+	COLLECTIVE(later, MPI_Scan, MPI_Iscan, a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
 	for (int i = 0; i < n; i++)
-		CHECK(b[i] == (int64_t)i * 1000003 * (rank + 1) + rank * (rank + 1) / 2);
+		CHECK(b[i] == sum_of(rank + 1, i));
+	COLLECTIVE(later, MPI_Exscan, MPI_Iexscan, a, b, n, MPI_INT64_T, MPI_SUM, WORLD);
+	for (int i = 0; i < n && rank; i++)
+		CHECK(b[i] == sum_of(rank, i));
+}
+
+/* The sums are shared out: the same part to each rank, or more to those that come later. */
+static void reduce_parts(int part, bool later)
+{
+	int64_t *a = (int64_t *)out, *b = (int64_t *)in, at = 0;
+	int counts[RANKS_MAX];
+
+	for (int i = 0; i < part * ranks * (ranks + 1) / 2; i++)
+		a[i] = number_of(rank, i);
+	COLLECTIVE(later, MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, a, b, part,
+		   MPI_INT64_T, MPI_SUM, WORLD);
+	for (int i = 0; i < part; i++)
+		CHECK(b[i] == sum_of(ranks, (int64_t)rank * part + i));
+	for (int i = 0; i < ranks; i++) {
+		counts[i] = part * (i + 1);
+		at += i < rank ? counts[i] : 0;
+	}
+	COLLECTIVE(later, MPI_Reduce_scatter, MPI_Ireduce_scatter, a, b, counts, MPI_INT64_T,
+		   MPI_SUM, WORLD);
+	for (int i = 0; i < counts[rank]; i++)
+		CHECK(b[i] == sum_of(ranks, at + i));
 }
 
 /* Each rank gives or gets len octets. */
-static void spread(size_t len)
+static void spread(size_t len, bool later)
 {
 	size_t all = len * (size_t)ranks;
 	int n = (int)len;
@@ -172,42 +222,146 @@ static void spread(size_t len)
 			fill(in, len, 1);
 		else
 			memset(in, 0, len);
-		MPI_Bcast(in, n, MPI_BYTE, root, WORLD);
+		COLLECTIVE(later, MPI_Bcast, MPI_Ibcast, in, n, MPI_BYTE, root, WORLD);
 		check(in, len, root, 1);
 	}
 	fill(out, len, 2);
 	memset(in, 0, all);
-	MPI_Allgather(out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
+	COLLECTIVE(later, MPI_Allgather, MPI_Iallgather, out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
 	for (int i = 0; i < ranks; i++)
 		check(in + (size_t)i * len, len, i, 2);
-	MPI_Scatter(in, n, MPI_BYTE, out, n, MPI_BYTE, 0, WORLD);
+	COLLECTIVE(later, MPI_Scatter, MPI_Iscatter, in, n, MPI_BYTE, out, n, MPI_BYTE, 0, WORLD);
 	check(out, len, rank, 2);
 	memset(in, 0, all);
-	MPI_Gather(out, n, MPI_BYTE, in, n, MPI_BYTE, ranks - 1, WORLD);
+	COLLECTIVE(later, MPI_Gather, MPI_Igather, out, n, MPI_BYTE, in, n, MPI_BYTE, ranks - 1,
+		   WORLD);
 	for (int i = 0; i < ranks && rank == ranks - 1; i++)
 		check(in + (size_t)i * len, len, i, 2);
 	for (int i = 0; i < ranks; i++)
 		fill(out + (size_t)i * len, len, (unsigned int)(10 + i));
 	memset(in, 0, all);
-	MPI_Alltoall(out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
+	COLLECTIVE(later, MPI_Alltoall, MPI_Ialltoall, out, n, MPI_BYTE, in, n, MPI_BYTE, WORLD);
 	for (int i = 0; i < ranks; i++)
 		check(in + (size_t)i * len, len, i, (unsigned int)(10 + rank));
+}
+
+/* Blocks of several lengths, one for each rank, with GAP octets between them that stay as they are. */
+#define GAP 3
+struct blocks {
+	int count[RANKS_MAX], at[RANKS_MAX];
+	size_t end;
+};
+
+/* The lengths begin with that of rank `first`, and go on round the ring; that of rank 1 is 0. */
+static struct blocks blocks(int len, int first)
+{
+	struct blocks b = { .end = 0 };
+
+	for (int i = 0; i < ranks; i++) {
+		int of = (first + i) % ranks;
+
+		b.count[i] = of == 1 ? 0 : len / (of + 1) + of;
+		b.at[i] = (int)b.end;
+		b.end += (size_t)b.count[i] + GAP;
+	}
+	return b;
+}
+
+static void fill_blocks(const struct blocks *b, unsigned int number)
+{
+	for (int i = 0; i < ranks; i++)
+		fill(out + b->at[i], (size_t)b->count[i], number + (unsigned int)i);
+}
+
+/* Block i has come from rank i, as the message of this number. */
+static void check_blocks(const struct blocks *b, unsigned int number)
+{
+	for (int i = 0; i < ranks; i++) {
+		check(in + b->at[i], (size_t)b->count[i], i, number);
+		for (int k = 0; k < GAP; k++)
+			CHECK(in[b->at[i] + b->count[i] + k] == 0xa5);
+	}
+}
+
+/* Each rank gives or gets octets of its own number. */
+static void spread_blocks(int len, bool later)
+{
+	struct blocks mine = blocks(len, 0), pairs = blocks(len, rank);
+	MPI_Datatype types[RANKS_MAX];
+	int n = mine.count[rank];
+
+	fill(out, (size_t)n, 3);
+	memset(in, 0xa5, mine.end);
+	COLLECTIVE(later, MPI_Allgatherv, MPI_Iallgatherv, out, n, MPI_BYTE, in, mine.count,
+		   mine.at, MPI_BYTE, WORLD);
+	check_blocks(&mine, 3);
+	memset(in, 0xa5, mine.end);
+	COLLECTIVE(later, MPI_Gatherv, MPI_Igatherv, out, n, MPI_BYTE, in, mine.count, mine.at,
+		   MPI_BYTE, 0, WORLD);
+	if (!rank)
+		check_blocks(&mine, 3);
+	fill_blocks(&mine, 4);
+	memset(in, 0xa5, (size_t)n + GAP);
+	COLLECTIVE(later, MPI_Scatterv, MPI_Iscatterv, out, mine.count, mine.at, MPI_BYTE, in, n,
+		   MPI_BYTE, ranks - 1, WORLD);
+	check(in, (size_t)n, ranks - 1, 4 + (unsigned int)rank);
+	CHECK(in[n] == 0xa5);
+
+	/* What two ranks send each other has the same length. */
+	fill_blocks(&pairs, 30);
+	memset(in, 0xa5, pairs.end);
+	COLLECTIVE(later, MPI_Alltoallv, MPI_Ialltoallv, out, pairs.count, pairs.at, MPI_BYTE, in,
+		   pairs.count, pairs.at, MPI_BYTE, WORLD);
+	check_blocks(&pairs, 30 + (unsigned int)rank);
+	for (int i = 0; i < ranks; i++)
+		types[i] = (rank + i) % 2 ? MPI_UNSIGNED_CHAR : MPI_BYTE;
+	fill_blocks(&pairs, 50);
+	memset(in, 0xa5, pairs.end);
+	COLLECTIVE(later, MPI_Alltoallw, MPI_Ialltoallw, out, pairs.count, pairs.at, types, in,
+		   pairs.count, pairs.at, types, WORLD);
+	check_blocks(&pairs, 50 + (unsigned int)rank);
+}
+
+/* Several operations are under way at once, and are waited for in another order than they began. */
+static void at_once(size_t len)
+{
+	int64_t numbers[2] = { number_of(rank, 0), number_of(rank, 5) }, sums[2];
+	uint8_t *from_all = in + len;
+	MPI_Request requests[4];
+	int n = (int)len;
+
+	if (rank == 0)
+		fill(in, len, 60);
+	fill(out, len, 61);
+	MPI_Ibcast(in, n, MPI_BYTE, 0, WORLD, &requests[3]);
+	MPI_Iallgather(out, n, MPI_BYTE, from_all, n, MPI_BYTE, WORLD, &requests[2]);
+	MPI_Iallreduce(numbers, sums, 2, MPI_INT64_T, MPI_SUM, WORLD, &requests[1]);
+	MPI_Ibarrier(WORLD, &requests[0]);
+	for (int i = 0; i < 4; i++)
+		MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+	check(in, len, 0, 60);
+	for (int i = 0; i < ranks; i++)
+		check(from_all + (size_t)i * len, len, i, 61);
+	CHECK(sums[0] == sum_of(ranks, 0) && sums[1] == sum_of(ranks, 5));
 }
 
 static void test_collectives(void)
 {
 	static const int sizes[] = { 1, 13, 1000, 40001, 300000 };
-	MPI_Request request;
 	MPI_Comm half;
 	int members;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		bool later = i % 2;
+		int size = sizes[i / 2];
+
 		MPI_Barrier(WORLD);
-		reduce(sizes[i] / 4 + 1);
-		spread((size_t)sizes[i]);
+		reduce(size / 4 + 1, later);
+		reduce_parts(size / 8 / ranks + 1, later);
+		spread((size_t)size, later);
+		spread_blocks(size, later);
+		at_once((size_t)size);
 	}
-	MPI_Ibarrier(WORLD, &request);
-	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	MPI_Comm_split(WORLD, rank % 2, -rank, &half);
 	MPI_Comm_size(half, &members);
 	CHECK(members == (ranks + 1 - rank % 2) / 2);
@@ -311,7 +465,7 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(WORLD, &rank);
 	MPI_Comm_size(WORLD, &ranks);
-	CHECK(ranks > 1);
+	CHECK(ranks > 1 && ranks <= RANKS_MAX);
 	out = malloc((LARGEST + 1) * (size_t)ranks);
 	in = malloc((LARGEST + 2) * (size_t)ranks);
 	CHECK(out && in);
