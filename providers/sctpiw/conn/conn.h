@@ -158,7 +158,7 @@ static inline bool conn_is_pending(const struct conn *c)
 {
 	return c->datagrams.out && datagram_is_pending(c);
 }
-/* When conn_timers() is due; TIME_NEVER: never. */
+/* When conn_timers() is due, or a little earlier (sctp_next_timeout()); TIME_NEVER: never. */
 uint64_t conn_next_timeout(const struct conn *c);
 /* Runs all timers whose time has come at conn.now. */
 void conn_timers(struct conn *c);

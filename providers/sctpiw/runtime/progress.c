@@ -191,11 +191,12 @@ static void park(struct shard *s)
 
 /*
  * Most deadlines move away with each packet. The timer is left as it is until it is too late, or
- * has gone off too early: that saves a system call for each packet.
+ * has gone off too early: that saves a system call for each packet. A pass that did nothing has left
+ * next_due as it was.
  */
 static void reset_timer(struct shard *s)
 {
-	uint64_t next = conn_next_timeout(&s->conn);
+	uint64_t next = s->next_due;
 
 	if (next < s->progress.timer_set ||
 	    (next != s->progress.timer_set && s->progress.timer_set <= s->conn.now)) {

@@ -86,7 +86,7 @@ struct shard {
 	 * the thread.
 	 */
 	_Atomic bool dead;
-	uint64_t next_due; /* the earliest deadline, as the last loop_finish() found it */
+	uint64_t next_due; /* no deadline is earlier: conn_next_timeout() of the last loop_finish() */
 	struct conn conn;
 	struct net net;
 	/* Posters write these without the lock: on a line of their own. */

@@ -372,9 +372,12 @@ bool sctp_has_asked(const struct sctp *s);
 /* Takes the next association with something to send off the ready list, or returns NULL. */
 struct sctp_assoc *sctp_next_ready(struct sctp *s);
 
-/* When sctp_timers() is to be called next; TIME_NEVER: no timer runs. */
-uint64_t sctp_next_timeout(struct sctp *s);
-/* Runs what has expired at `now`. */
+/*
+ * When sctp_timers() is to be called next; TIME_NEVER: no timer runs. No timer expires earlier, but it may be
+ * that none expires then: one that was moved back or stopped counts as it was until sctp_timers() looks at it.
+ */
+uint64_t sctp_next_timeout(const struct sctp *s);
+/* Runs what has expired at `now`. Afterwards sctp_next_timeout() is later than `now`. */
 void sctp_timers(struct sctp *s, uint64_t now);
 
 #endif

@@ -55,11 +55,11 @@ static struct sctp_assoc *first(struct sctp *s)
 	return NULL;
 }
 
-uint64_t sctp_next_timeout(struct sctp *s)
+uint64_t sctp_next_timeout(const struct sctp *s)
 {
-	struct sctp_assoc *a = first(s);
+	const struct timerq_node *n = timerq_first(&s->timers);
 
-	return a ? a->timers.node.when : TIME_NEVER;
+	return n ? n->when : TIME_NEVER;
 }
 
 static void setup(struct sctp_assoc *a, uint64_t now)
