@@ -78,7 +78,8 @@ bool conn_events(struct conn *c, void (*raise)(void *ctx, const struct iw_event 
 {
 	bool any = c->transport->events(c);
 
-	any |= iwarp_events(c, raise, ctx);
+	if (iw_has_events(c->rnic))
+		any |= iwarp_events(c, raise, ctx);
 	return any;
 }
 
@@ -97,8 +98,10 @@ void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
 void conn_output(struct conn *c)
 {
 	c->transport->output(c);
-	datagram_output(c);
-	to_self_output(c);
+	if (c->datagrams.out)
+		datagram_output(c);
+	if (c->to_self)
+		to_self_output(c);
 }
 
 /* ---- time ---- */

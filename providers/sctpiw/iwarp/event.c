@@ -52,6 +52,14 @@ static void session_event(struct iw_session *s, struct iw_event *ev)
 	iw_session_release(s);
 }
 
+bool iw_has_events(const struct iw_rnic *rnic)
+{
+	const struct iw_shard *shard = &rnic->shard;
+
+	return !list_empty(&shard->events) || !list_empty(&shard->idle) ||
+	       !list_empty(&shard->srqs_due) || !list_empty(&shard->graveyard);
+}
+
 bool iw_next_event(struct iw_rnic *rnic, struct iw_event *ev)
 {
 	struct iw_event_node *e;

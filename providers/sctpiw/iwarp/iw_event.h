@@ -68,6 +68,8 @@ struct iw_event {
 	struct iw_session_param param;
 };
 
+/* Whether iw_next_event() or iw_next_idle() has anything to tell, or to do before it tells. */
+bool iw_has_events(const struct iw_rnic *rnic);
 /*
  * Fetches the next event; false: there is none. Once CLOSED or REJECT was fetched the session
  * pointer is dead. Events of a QP, CQ or SRQ that is freed vanish.
