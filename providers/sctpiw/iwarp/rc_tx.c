@@ -187,48 +187,68 @@ static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 	return (uint32_t)((limit - header) & ~(size_t)3); /* chunks are padded to 4 bytes */
 }
 
-/* The next segment of a Write or a Send. */
-static size_t pull_payload(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf,
-			   size_t limit)
+/* Puts the next n bytes of the message to `to`. false: the WQE is at fault. */
+static bool put_payload(struct iw_session *s, const struct iw_send_wqe *wqe, uint8_t *to,
+			uint32_t n)
 {
-	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
-	bool tagged = info->kind == IW_WR_KIND_WRITE;
-	const size_t header = SESSION_SSN_LEN + (tagged ? DDP_TAGGED_LEN : DDP_UNTAGGED_LEN);
-	uint8_t opcode = wqe->flags & IW_SEND_SOLICITED ? info->rdmap_se : info->rdmap;
-	uint32_t word = 0; /* in the place of the Invalidate STag */
+	uint32_t status = gather(iw_rc_of(s->qp), wqe, to, n);
+
+	if (!status)
+		return true;
+	fail_wqe(s, status);
+	return false;
+}
+
+/* The next segment of a Write. */
+static size_t pull_write(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	const size_t header = SESSION_SSN_LEN + DDP_TAGGED_LEN;
 	struct iw_rc *rc = iw_rc_of(s->qp);
 	struct iw_sq *sq = &rc->base.send;
 	uint32_t rest = wqe->length - sq->offset;
 	uint32_t n = cut(rest, header, limit);
-	uint32_t status;
 
-	if (n == LENGTH_WAIT || (!tagged && !window_lets(s, n)))
+	if (n == LENGTH_WAIT || !put_payload(s, wqe, buf + header, n))
 		return 0;
-	status = gather(rc, wqe, buf + header, n);
-	if (status) {
-		fail_wqe(s, status);
-		return 0;
-	}
-	if (rdmap_invalidates(opcode))
-		word = wqe->inv_stag;
-	else if (rdmap_is_send_imm(opcode))
-		word = get_be32((const uint8_t *)&wqe->imm_data);
-	if (tagged)
-		ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), wqe->rkey,
-			       wqe->remote_to + sq->offset);
-	else
-		ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode), word,
-				 RDMAP_QN_SEND, wqe->msn, sq->offset);
-	if (!tagged) {
-		take_window(s, n);
-		if (rc->tx.to_srqs)
-			iw_xrc_name_srq(wqe, buf + SESSION_SSN_LEN);
-	}
+	ddp_put_tagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(RDMAP_WRITE), wqe->rkey,
+		       wqe->remote_to + sq->offset);
 	sq->offset += n;
-	if (n != rest)
-		return header + n;
-	rc->tx.imm_due = tagged && info->with_imm;
-	if (!rc->tx.imm_due)
+	if (n == rest) {
+		rc->tx.imm_due = iw_wr_info(wqe->opcode)->with_imm;
+		if (!rc->tx.imm_due)
+			finish_sent(rc, wqe);
+	}
+	return header + n;
+}
+
+/* What stands in the place of the Invalidate STag. */
+static uint32_t send_word(const struct iw_send_wqe *wqe, enum rdmap_opcode opcode)
+{
+	if (rdmap_invalidates(opcode))
+		return wqe->inv_stag;
+	return rdmap_is_send_imm(opcode) ? get_be32((const uint8_t *)&wqe->imm_data) : 0;
+}
+
+/* The next segment of a Send. */
+static size_t pull_send(struct iw_session *s, struct iw_send_wqe *wqe, uint8_t *buf, size_t limit)
+{
+	const struct iw_wr_info *info = iw_wr_info(wqe->opcode);
+	enum rdmap_opcode opcode = wqe->flags & IW_SEND_SOLICITED ? info->rdmap_se : info->rdmap;
+	const size_t header = SESSION_SSN_LEN + DDP_UNTAGGED_LEN;
+	struct iw_rc *rc = iw_rc_of(s->qp);
+	struct iw_sq *sq = &rc->base.send;
+	uint32_t rest = wqe->length - sq->offset;
+	uint32_t n = cut(rest, header, limit);
+
+	if (n == LENGTH_WAIT || !window_lets(s, n) || !put_payload(s, wqe, buf + header, n))
+		return 0;
+	ddp_put_untagged(buf + SESSION_SSN_LEN, n == rest, rdmap_octet(opcode),
+			 send_word(wqe, opcode), RDMAP_QN_SEND, wqe->msn, sq->offset);
+	take_window(s, n);
+	if (rc->tx.to_srqs)
+		iw_xrc_name_srq(wqe, buf + SESSION_SSN_LEN);
+	sq->offset += n;
+	if (n == rest)
 		finish_sent(rc, wqe);
 	return header + n;
 }
@@ -456,8 +476,10 @@ size_t iw_rc_tx_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 		return pull_read(s, wqe, buf, limit);
 	case IW_WR_KIND_ATOMIC:
 		return pull_atomic(s, wqe, buf, limit);
+	case IW_WR_KIND_WRITE:
+		return pull_write(s, wqe, buf, limit);
 	default:
-		return pull_payload(s, wqe, buf, limit);
+		return pull_send(s, wqe, buf, limit);
 	}
 }
 
