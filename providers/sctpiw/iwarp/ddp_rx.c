@@ -38,7 +38,7 @@ static int check_header(const struct iw_session *s, const struct iw_segment *seg
 	return 0;
 }
 
-int iw_write_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
+static int iw_write_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f)
 {
 	enum iw_remote verdict;
 	uint8_t *to;

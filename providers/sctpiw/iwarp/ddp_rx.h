@@ -12,7 +12,5 @@
  */
 int iw_ddp_place(struct iw_session *s, uint16_t ssn, const uint8_t *data, size_t len,
 		 struct iw_rx_rec *rec, struct iw_failure *f);
-/* Places a segment of an RDMA Write. */
-int iw_write_place(struct iw_session *s, const struct iw_segment *seg, struct iw_failure *f);
 
 #endif

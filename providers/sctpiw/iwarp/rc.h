@@ -35,6 +35,12 @@ static inline struct iw_rc *iw_rc_of(const struct iw_qp *qp)
 	return (struct iw_rc *)(uintptr_t)qp;
 }
 
+/* May the response to the peer's oldest request be sent, and is there one? */
+static inline bool iw_response_ready(const struct iw_rc *rc)
+{
+	return rc->irq.head != rc->irq.tail && iw_response_in_turn(rc);
+}
+
 /*
  * Binds the QP to a new session; MSNs begin anew. -EINVAL: the state is wrong, or it is bound
  * already; -ENOMEM.

@@ -255,12 +255,10 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 	return 0;
 }
 
-bool iw_response_ready(const struct iw_rc *rc)
+bool iw_response_in_turn(const struct iw_rc *rc)
 {
 	const struct iw_irq *q = &rc->irq;
 
-	if (q->head == q->tail)
-		return false;
 	/* A Send before the request that still waits for its receive goes first (RFC 5040 5.5). */
 	return serial32_le(irq_at(q, q->head)->after, iw_ring_head(&rc->base.qp.rq) - rc->rx.delta);
 }

@@ -101,8 +101,8 @@ int iw_irq_deliver(struct iw_session *s, const struct iw_rx_rec *rec, struct iw_
 /* Makes room for n requests from head on. -ENOMEM: all is as it was. */
 int iw_irq_reserve(struct iw_irq *q, uint32_t n);
 
-/* May the response to the peer's oldest request be sent, and is there one? */
-bool iw_response_ready(const struct iw_rc *rc);
+/* May the response to the peer's oldest request, which there is, be sent? iw_response_ready() asks. */
+bool iw_response_in_turn(const struct iw_rc *rc);
 /*
  * Writes the next segment of the response to the request at irq.head behind room for the DDP-SSN:
  * its length with that; 0: it does not fit limit, or the session has ended.

@@ -69,11 +69,6 @@ void iw_receipt_finish_to_self(struct iw_session *s)
 	iw_unplaced_finish(iw_rc_of(s->qp), &r);
 }
 
-bool iw_receipt_may_leave(const struct iw_session *s)
-{
-	return s->tx.receipt_due && s->state >= IW_S_ESTABLISHED && !s->tx.rtr_due;
-}
-
 size_t iw_receipt_pull(struct iw_session *s, uint8_t *buf, size_t limit)
 {
 	const size_t header = SESSION_SSN_LEN + DDP_UNTAGGED_LEN;

@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "iwarp/session.h"
 #include "wire/rdmap_receipt.h"
 
 struct iw_failure;
 struct iw_rx_rec;
 struct iw_segment;
-struct iw_session;
 
 /*
  * Sends have lost or found receives, or the session is established: owes the peer a receipt, unless
@@ -41,7 +41,10 @@ void iw_receipt_count(struct iw_session *s);
  * Whether a receipt is due, and may be sent: not before the session is established, and then not before
  * the RTR indication, which has to be the first segment (RFC 6581 9.2).
  */
-bool iw_receipt_may_leave(const struct iw_session *s);
+static inline bool iw_receipt_may_leave(const struct iw_session *s)
+{
+	return s->tx.receipt_due && s->state >= IW_S_ESTABLISHED && !s->tx.rtr_due;
+}
 /* Writes the receipt behind room for the DDP-SSN: its length; 0: it does not fit limit. */
 size_t iw_receipt_pull(struct iw_session *s, uint8_t *buf, size_t limit);
 

@@ -112,7 +112,7 @@ static void after_idle(struct sctp_assoc *a, uint64_t now)
 }
 
 /* Counts chunk o, whose image is at the end of the packet by now, as sent. */
-static void note_sent(struct sctp_tx *tx, struct sctp_out *o)
+static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 {
 	bool first = !tx->pkt.counted;
 
@@ -265,6 +265,12 @@ enum stop {
 	STOP_PACKET_FULL, /* the packet has no room for the next message, or the TSN range none */
 };
 
+/* Whether the next message may reference memory: sctp_msg.may_reference. */
+static bool may_reference(const struct sctp_assoc *a)
+{
+	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
+}
+
 /* Asks the user for messages until the packet has `limit` bytes. */
 static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 {
@@ -277,7 +283,7 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 		    !sctp_outq_reserve(&a->out))
 			return STOP_PACKET_FULL;
 		room = limit - tx->pkt.len - WIRE_SCTP_DATA_LEN;
-		msg.may_reference = sctp_zcopy_may(a);
+		msg.may_reference = may_reference(a);
 		msg.zcopy = NULL;
 		msg.awaited = msg.receipt = msg.voidable = false;
 		len = a->s->ops.pull(a->user, packet_end(tx) + WIRE_SCTP_DATA_LEN, room, &msg);

@@ -28,11 +28,6 @@ struct note {
 
 _Static_assert(sizeof(struct note) <= SCTP_ZCOPY_MIN, "the gap holds the note");
 
-bool sctp_zcopy_may(const struct sctp_assoc *a)
-{
-	return a->s->ops.checksum && a->s->refs.count < SCTP_BATCH_REFS && !a->zcopy.copies;
-}
-
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg)
 {
 	const struct note note = { msg->zcopy, msg->zcopy_len };

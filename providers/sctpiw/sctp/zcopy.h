@@ -19,8 +19,6 @@ struct sctp_zcopy {
 	uint32_t lossless;
 };
 
-/* Whether the next message may reference memory: sctp_msg.may_reference. */
-bool sctp_zcopy_may(const struct sctp_assoc *a);
 /* The new chunk o, the last one of the packet, references the end of its message as msg says. */
 void sctp_zcopy_add(struct sctp_tx *tx, struct sctp_out *o, const struct sctp_msg *msg);
 /*
