@@ -220,7 +220,7 @@ void iw_session_loosen(struct iw_session *s)
  * A message is dealt with, and its record is what is left of it: delivers it, or keeps it for
  * later.
  */
-static void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
+static inline void accept_rec(struct iw_session *s, uint16_t ssn, const struct iw_rx_rec *rec)
 {
 	struct iw_failure f;
 
@@ -407,14 +407,16 @@ static void receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, si
 
 void iw_session_receive(struct iw_session *s, uint32_t ppid, const uint8_t *data, size_t len)
 {
-	struct iw_early *m;
+	struct iw_early *m = NULL;
 
 	if (s->in_order && iw_early_keep(s, ppid, data, len))
 		return;
-	receive(s, ppid, data, len);
-	while (s->rx.early.first && (m = iw_early_take(s))) {
-		data = iw_early_message(m, &ppid, &len);
+	for (;;) {
 		receive(s, ppid, data, len);
 		free(m);
+		m = s->rx.early.first ? iw_early_take(s) : NULL;
+		if (!m)
+			return;
+		data = iw_early_message(m, &ppid, &len);
 	}
 }
