@@ -41,41 +41,43 @@ static bool has_no_receive(const struct iw_unplaced *u, const struct iw_send_wqe
 	       (int32_t)(wqe->msn - u->waiting_msn) >= 0;
 }
 
+/* Marks the WQE at u->next, which is placed, as done. false: it is a Send without a receive. */
+static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
+{
+	if (wqe->progress == IW_WQE_SENT) {
+		if (has_no_receive(u, wqe))
+			return false;
+		wqe->progress = IW_WQE_DONE;
+	}
+	u->next++;
+	return true;
+}
+
 /*
- * Finds out what is placed, also behind a Send without a receive: numbers of messages are compared
- * modulo 2^32, so it has to be noticed soon. Returns whether a WQE is not placed; *seq: its message.
+ * Finds out what is placed, and marks it as done up to the first Send without a receive. It looks behind that
+ * one, too: numbers of messages are compared modulo 2^32, so it has to be noticed soon. Returns whether a WQE is
+ * not placed; *seq: its message.
  */
 static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 {
 	uint32_t placed = (uint32_t)rc->session->assoc->placed;
+	uint32_t end = rc->base.send.next;
 	struct iw_unplaced *u = &rc->unplaced;
 
 	iw_send_window_placed(&u->window, placed);
-	for (; u->arrived != rc->base.send.next; u->arrived++) {
-		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
+	while (u->next != u->arrived && mark_next(u, iw_sq_at(&rc->base.qp, u->next)))
+		;
+	for (; u->arrived != end; u->arrived++) {
+		struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->arrived);
 
-		if (wqe->progress != IW_WQE_SENT || (int32_t)(placed - wqe->seq) > 0)
-			continue;
-		*seq = wqe->seq;
-		return true;
+		if (wqe->progress == IW_WQE_SENT && (int32_t)(placed - wqe->seq) <= 0) {
+			*seq = wqe->seq;
+			return true;
+		}
+		if (u->next == u->arrived)
+			mark_next(u, wqe);
 	}
 	return false;
-}
-
-/* Marks the WQEs that are placed as done, up to the first Send without a receive. */
-static void mark_done(struct iw_rc *rc)
-{
-	struct iw_unplaced *u = &rc->unplaced;
-
-	for (; u->next != u->arrived; u->next++) {
-		struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, u->next);
-
-		if (wqe->progress != IW_WQE_SENT)
-			continue;
-		if (has_no_receive(u, wqe))
-			return;
-		wqe->progress = IW_WQE_DONE;
-	}
 }
 
 /* Marks what is placed, and says what is awaited next. */
@@ -85,7 +87,6 @@ static void advance(struct iw_rc *rc)
 	uint32_t seq = 0, window_seq;
 	bool awaits = take_placed(rc, &seq);
 
-	mark_done(rc);
 	if (u->blocked && iw_send_window_awaits(&u->window, &window_seq)) {
 		if (!awaits || (int32_t)(window_seq - seq) < 0)
 			seq = window_seq;
