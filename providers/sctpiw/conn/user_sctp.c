@@ -22,8 +22,7 @@ _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has
 /* conn.transport_state */
 struct user_sctp {
 	struct sctp *sctp;
-	bool references; /* messages may leave parts of themselves in the application's memory */
-	bool stirred;	 /* this pass did something that is not a datagram */
+	bool stirred;		/* this pass did something that is not a datagram */
 	unsigned int n_blocked; /* endpoints whose port is full */
 	struct sctp_rx rx;
 };
@@ -68,7 +67,7 @@ static size_t pull(void *user, uint8_t *buf, size_t room, struct sctp_msg *msg)
 
 	if (!a || !a->iw)
 		return 0;
-	m.may_reference = user_sctp_of(a->ep->conn)->references && msg->may_reference;
+	m.may_reference = msg->may_reference;
 	len = iw_assoc_pull(a->iw, buf, room, &m);
 	if (len) {
 		msg->sid = m.sid;
@@ -93,11 +92,13 @@ static bool receipt_due(void *user)
 
 static int user_sctp_start(struct conn *c, struct config_error *why)
 {
+	/* A capture shows whole packets, so they are made whole. */
+	bool references = c->carrier->references && !*c->config->capture;
 	const struct sctp_user_ops user_ops = {
 		.pull = pull,
 		.receipt_due = receipt_due,
-		.checksum = c->ops->checksum,
-		.copy_out = c->ops->copy_out,
+		.checksum = references ? c->ops->checksum : NULL,
+		.copy_out = references ? c->ops->copy_out : NULL,
 		.put_void = iw_put_void,
 	};
 	struct sctp_config config;
@@ -109,8 +110,6 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	us = calloc(1, sizeof(*us));
 	if (!us)
 		return -ENOMEM;
-	/* A capture shows whole packets, so they are made whole. */
-	us->references = c->carrier->references && !*c->config->capture;
 	sctp_config_default(&config);
 	config.receipts = (struct wire_sctp_receipts){
 		.version = WIRE_SCTP_RECEIPTS_VERSION,
