@@ -184,7 +184,7 @@ bool iw_assoc_is_acked(const struct iw_assoc *assoc, uint32_t seq)
 }
 
 /* Looks for something that the session can send now. */
-static bool find_work(struct iw_session *s)
+static inline bool find_work(struct iw_session *s)
 {
 	if (s->tx.control || s->tx.term_due || iw_receipt_may_leave(s))
 		return true;
@@ -391,6 +391,22 @@ void *iw_worst_asker(struct iw_rnic *rnic)
 	return NULL;
 }
 
+/* The first message on a stream, whose last session, old, is over; old is NULL if there is none. */
+static int receive_first(struct iw_assoc *assoc, struct iw_session *old, uint16_t sid,
+			 uint32_t ppid, const uint8_t *data, size_t len)
+{
+	if (old) {
+		iw_session_leave(old);
+		if (old->ending.user_gone)
+			iw_session_bury(old);
+	}
+	iw_rnic_reap(assoc->rnic);
+	if (is_flooded(assoc))
+		return -EPROTO;
+	iw_setup_first(assoc, sid, ppid, data, len);
+	return 0;
+}
+
 int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const uint8_t *data,
 		     size_t len)
 {
@@ -398,20 +414,9 @@ int iw_assoc_receive(struct iw_assoc *assoc, uint16_t sid, uint32_t ppid, const 
 
 	if (sid >= assoc->streams)
 		return -EPROTO;
-	if (!list_empty(&assoc->rnic->shard.graveyard))
-		iw_rnic_reap(assoc->rnic);
 	s = iw_assoc_session(assoc, sid);
-	if (s && begins_anew(s, ppid, data, len)) {
-		iw_session_leave(s);
-		if (s->ending.user_gone)
-			iw_session_bury(s);
-		s = NULL;
-	}
-	if (!s && is_flooded(assoc))
-		return -EPROTO;
-	if (s)
-		iw_session_receive(s, ppid, data, len);
-	else
-		iw_setup_first(assoc, sid, ppid, data, len);
+	if (!s || begins_anew(s, ppid, data, len))
+		return receive_first(assoc, s, sid, ppid, data, len);
+	iw_session_receive(s, ppid, data, len);
 	return 0;
 }

@@ -76,9 +76,7 @@ bool iw_rc_tx_find_work(struct iw_rc *rc)
 {
 	if (rc->irq.responding || iw_response_ready(rc))
 		return true;
-	if (rc->tx.fault)
-		return false;
-	return rc->base.send.begun ? !rc->unplaced.blocked : next_wqe(rc) != NULL;
+	return rc->base.send.begun ? !rc->unplaced.blocked && !rc->tx.fault : next_wqe(rc) != NULL;
 }
 
 bool iw_rc_tx_go_on(struct iw_rc *rc)
