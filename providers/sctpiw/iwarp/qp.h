@@ -98,11 +98,12 @@ void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f);
 static inline void iw_traffic_add(struct iw_traffic *t, uint64_t *total, unsigned int opcode,
 				  bool last, uint32_t len)
 {
-	uint64_t bytes = IW_TRAFFIC_BYTES >> opcode & 1 ? len : 0;
-
-	t->messages += last & IW_TRAFFIC_MESSAGES >> opcode;
-	t->bytes += bytes;
-	*total += bytes;
+	if (last && IW_TRAFFIC_MESSAGES >> opcode & 1)
+		t->messages++;
+	if (IW_TRAFFIC_BYTES >> opcode & 1) {
+		t->bytes += len;
+		*total += len;
+	}
 }
 
 /* The operations of a type. */

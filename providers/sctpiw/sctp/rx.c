@@ -65,12 +65,28 @@ static bool no_window(const struct sctp_assoc *a, const struct wire_sctp_data *d
 	       (d->tsn != a->rx.map.cum + 1 || d->flags & WIRE_SCTP_DATA_B);
 }
 
+/* Whether the chunk, which is not simply the next one, is new and may be taken. */
+static bool is_new(struct sctp_in *in, const struct wire_sctp_data *d)
+{
+	switch (sctp_rxmap_check(&in->a->rx.map, d->tsn)) {
+	case SCTP_RXMAP_DUPLICATE:
+		note_duplicate(in, d->tsn);
+		return false;
+	case SCTP_RXMAP_BEYOND:
+		in->sack_now = true;
+		return false;
+	default:
+		return true;
+	}
+}
+
 void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const uint8_t whole = WIRE_SCTP_DATA_B | WIRE_SCTP_DATA_E;
 	struct sctp_assoc *a = in->a;
 	struct wire_sctp_data d;
 	uint8_t tsn[4];
+	bool next;
 
 	if (!wire_sctp_data_get(c, &d)) {
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);
@@ -84,16 +100,9 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	in->data = true;
 	if (d.flags & WIRE_SCTP_DATA_I)
 		in->sack_asked = true;
-	switch (sctp_rxmap_check(&a->rx.map, d.tsn)) {
-	case SCTP_RXMAP_DUPLICATE:
-		note_duplicate(in, d.tsn);
+	next = sctp_rxmap_is_next(&a->rx.map, d.tsn);
+	if (!next && !is_new(in, &d))
 		return;
-	case SCTP_RXMAP_BEYOND:
-		in->sack_now = true;
-		return;
-	case SCTP_RXMAP_NEW:
-		break;
-	}
 	if (no_window(a, &d)) {
 		in->sack_now = true;
 		return;
@@ -111,7 +120,10 @@ void sctp_rx_data(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		deliver(in->rx, d.sid, d.ppid, d.data, d.len);
 	else if (!reassemble(in, &d))
 		return;
-	sctp_rxmap_add(&a->rx.map, d.tsn);
+	if (next)
+		sctp_rxmap_add_next(&a->rx.map, d.tsn);
+	else
+		sctp_rxmap_add(&a->rx.map, d.tsn);
 }
 
 void sctp_rx_packet_done(struct sctp_in *in)

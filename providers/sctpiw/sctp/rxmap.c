@@ -56,7 +56,7 @@ static bool grow(struct sctp_rxmap *m, uint32_t d)
 	return true;
 }
 
-enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t tsn)
+enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
 {
 	uint32_t d = tsn - m->cum;
 
@@ -69,9 +69,9 @@ enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t t
 	return test_bit(m, tsn) ? SCTP_RXMAP_DUPLICATE : SCTP_RXMAP_NEW;
 }
 
-enum sctp_rxmap_verdict sctp_rxmap_add_slowly(struct sctp_rxmap *m, uint32_t tsn)
+enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
 {
-	enum sctp_rxmap_verdict verdict = sctp_rxmap_check_slowly(m, tsn);
+	enum sctp_rxmap_verdict verdict = sctp_rxmap_check(m, tsn);
 
 	if (verdict != SCTP_RXMAP_NEW)
 		return verdict;

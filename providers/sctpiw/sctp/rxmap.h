@@ -28,9 +28,10 @@ enum sctp_rxmap_verdict {
 void sctp_rxmap_init(struct sctp_rxmap *m, uint32_t initial_tsn);
 /* Frees the bitmap. */
 void sctp_rxmap_fini(struct sctp_rxmap *m);
-/* Do for any TSN what sctp_rxmap_check() and sctp_rxmap_add() do inline for the next one. */
-enum sctp_rxmap_verdict sctp_rxmap_check_slowly(struct sctp_rxmap *m, uint32_t tsn);
-enum sctp_rxmap_verdict sctp_rxmap_add_slowly(struct sctp_rxmap *m, uint32_t tsn);
+/* What sctp_rxmap_add() would say. Notes nothing, but may grow the bitmap. */
+enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn);
+/* Notes that tsn has arrived, and returns whether it is new. */
+enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn);
 /* Writes the lowest gap blocks, at most max, in ascending order; returns their number. */
 unsigned int sctp_rxmap_gaps(const struct sctp_rxmap *m, struct wire_sctp_gap *gaps,
 			     unsigned int max);
@@ -40,25 +41,16 @@ static inline bool sctp_rxmap_has_gap(const struct sctp_rxmap *m)
 	return m->highest != m->cum;
 }
 
-/* Whether tsn is simply the next one, and nothing is missing. */
+/* Whether tsn is simply the next one, and nothing is missing: then it is new. */
 static inline bool sctp_rxmap_is_next(const struct sctp_rxmap *m, uint32_t tsn)
 {
 	return tsn == m->cum + 1 && m->highest == m->cum;
 }
 
-/* What sctp_rxmap_add() would say. Notes nothing, but may grow the bitmap. */
-static inline enum sctp_rxmap_verdict sctp_rxmap_check(struct sctp_rxmap *m, uint32_t tsn)
+/* sctp_rxmap_add() for a TSN of which sctp_rxmap_is_next() is true. */
+static inline void sctp_rxmap_add_next(struct sctp_rxmap *m, uint32_t tsn)
 {
-	return sctp_rxmap_is_next(m, tsn) ? SCTP_RXMAP_NEW : sctp_rxmap_check_slowly(m, tsn);
-}
-
-/* Notes that tsn has arrived, and returns whether it is new. */
-static inline enum sctp_rxmap_verdict sctp_rxmap_add(struct sctp_rxmap *m, uint32_t tsn)
-{
-	if (!sctp_rxmap_is_next(m, tsn))
-		return sctp_rxmap_add_slowly(m, tsn);
 	m->cum = m->highest = tsn;
-	return SCTP_RXMAP_NEW;
 }
 
 #endif
