@@ -230,7 +230,7 @@ def snaplen(link):
         raise Failure("no packet was long")
 
 
-def must_be_ring(path, limit, files, slack=0):
+def must_be_ring(path, limit, files):
     """Checks the files of a capture, and returns the packets of all, by tshark, in the order of their time."""
     found = files_of(path)
     if len(found) != files:
@@ -239,7 +239,7 @@ def must_be_ring(path, limit, files, slack=0):
         kinds = blocks(file)
         if kinds[0] != SECTION_BLOCK or PACKET_BLOCK not in kinds:
             raise Failure(f"{file} has no header, or no packet: {kinds[:5]}")
-        if file.stat().st_size > limit + slack:
+        if file.stat().st_size > limit:
             raise Failure(f"{file} has {file.stat().st_size} bytes, {limit} are allowed")
     return found
 
@@ -280,8 +280,7 @@ def ring_shared(link):
     script = " & ".join(f"({rping_both(link, p, 60, 60000)})" for p in ports) + " & wait"
     start("both", ["sh", "-c", script], link, "server",
           options=["--capture", path, "--capture-size", "1M", "--capture-files", 3]).expect(60)
-    # What four processes write while one of them renames: a buffer each.
-    for file in must_be_ring(path, 1 << 20, 3, 4 * 330000):
+    for file in must_be_ring(path, 1 << 20, 3):
         packets = tshark(file, "20000-32000")
         for port in ports:
             mine = [p for p in packets if str(port) in (p.sctp_srcport, p.sctp_dstport)]

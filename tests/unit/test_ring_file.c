@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: net */
+/* WRAP: sys_ppoll */
 /* Files of limited size that several processes append to, each of which is a struct ring_file here. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,19 +14,39 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "net/append_file.h"
 #include "net/ring_file.h"
+#include "sys/sys.h"
 
 #define LIMIT 100
 
 static char dir[64], path[96];
+/* The naps of a process that waits for a lock, which take no time here. */
+static struct {
+	unsigned int n;
+	uint64_t sum;
+	unsigned int until; /* behind so many naps ... */
+	void (*then)(void); /* ... this happens; or NULL */
+} naps;
+
+int __real_sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout);
+int __wrap_sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout);
+int __wrap_sys_ppoll(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	naps.sum += timeout;
+	if (++naps.n == naps.until && naps.then)
+		naps.then();
+	return naps.until ? 0 : __real_sys_ppoll(fds, n, timeout);
+}
 
 static int setup(void **state)
 {
+	memset(&naps, 0, sizeof(naps));
 	strcpy(dir, "/tmp/test_ring_file.XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/f", dir);
@@ -64,6 +85,7 @@ static void append(struct ring_file *r, char letter, size_t len)
 	assert_int_equal(ring_file_prepare(r, len), 0);
 	r->fresh = false;
 	assert_int_equal(append_file_write(r->fd, data, len), 0);
+	ring_file_done(r);
 }
 
 /* Checks what is in the file at path, or in an older one: the letters and how often each stands there. */
@@ -193,23 +215,140 @@ static void two_processes(void **state)
 	ring_file_close(&b);
 }
 
-/* A process that has stopped with the lock holds up nobody: the file grows instead. */
+static int holder = -1;
+
+/* Another process takes the lock of the current file, as one does that writes. */
+static void hold(void)
+{
+	holder = open(path, O_WRONLY | O_APPEND);
+	assert_int_equal(flock(holder, LOCK_EX), 0);
+}
+
+static void let_go(void)
+{
+	assert_int_equal(write(holder, "hh", 2), 2);
+	assert_int_equal(close(holder), 0);
+}
+
+/* Whoever finds another process at its work waits, and looks at the length behind that. */
+static void waits(void **state)
+{
+	struct ring_file r;
+
+	naps.until = 3;
+	naps.then = let_go;
+	open_ring(&r, 3);
+	append(&r, 'a', 90);
+	hold();
+	append(&r, 'b', 8);
+	assert_int_equal(naps.n, 3);
+	must_have(0, "a90h2b8");
+	naps.n = 0;
+	hold();
+	append(&r, 'c', 1);
+	must_have(0, "c1");
+	must_have(1, "a90h2b8h2");
+	ring_file_close(&r);
+}
+
+/* A process that has stopped with the lock holds up others for a second. What it has found room for still fits. */
 static void stopped_holder(void **state)
 {
 	struct ring_file r;
-	int fd;
 
+	naps.until = UINT32_MAX;
 	open_ring(&r, 3);
 	append(&r, 'a', 90);
-	fd = open(path, O_RDONLY);
-	assert_int_equal(flock(fd, LOCK_EX), 0);
-	append(&r, 'b', 90);
-	must_have(0, "a90b90");
-	assert_int_equal(close(fd), 0);
-	append(&r, 'c', 90);
-	must_have(0, "c90");
-	must_have(1, "a90b90");
+	hold();
+	append(&r, 'b', 7);
+	must_have(0, "b7");
+	must_have(1, "a90");
+	assert_in_range(naps.sum, RING_FILE_PATIENCE, RING_FILE_PATIENCE * 11 / 10);
+	naps.n = 0;
+	append(&r, 'c', 10);
+	assert_int_equal(naps.n, 0);
+	let_go();
+	must_have(0, "b7c10");
+	must_have(1, "a90h2");
+	must_have(2, "none");
 	ring_file_close(&r);
+}
+
+static void take_away(void)
+{
+	assert_int_equal(unlink(path), 0);
+}
+
+/* Nobody waits for the lock of a file that is not the current one any more. */
+static void holder_of_another(void **state)
+{
+	struct ring_file r;
+
+	naps.until = 2;
+	naps.then = take_away;
+	open_ring(&r, 3);
+	append(&r, 'a', 90);
+	hold();
+	append(&r, 'b', 7);
+	assert_int_equal(naps.n, 2);
+	must_have(0, "b7");
+	must_have(1, "none");
+	assert_int_equal(close(holder), 0);
+	ring_file_close(&r);
+}
+
+enum { WRITERS = 4, RECORDS = 300, RECORD = 30, FILES = 600 };
+
+static void write_records(char letter)
+{
+	struct ring_file r;
+
+	open_ring(&r, FILES);
+	for (int i = 0; i < RECORDS; i++)
+		append(&r, letter, RECORD);
+	ring_file_close(&r);
+}
+
+/* Adds up how many whole records of each writer are in a file of so many bytes. */
+static void count(const char *data, ssize_t n, unsigned int *records)
+{
+	assert_int_equal(n % RECORD, 0);
+	for (ssize_t i = 0; i < n; i += RECORD) {
+		for (int k = 1; k < RECORD; k++)
+			assert_int_equal(data[i + k], data[i]);
+		records[data[i] - 'a']++;
+	}
+}
+
+/* Processes that write as fast as they can make no file too long, and lose, cut or mix no record. */
+static void at_once(void **state)
+{
+	unsigned int records[WRITERS] = { 0 };
+	char name[128], data[LIMIT + 1];
+	int status;
+
+	for (int i = 0; i < WRITERS; i++) {
+		if (!fork()) {
+			write_records((char)('a' + i));
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < WRITERS; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+	for (int age = 0; age < FILES; age++) {
+		snprintf(name, sizeof(name), age ? "%s.%d" : "%s", path, age);
+		int fd = open(name, O_RDONLY);
+
+		if (fd < 0)
+			continue;
+		count(data, read(fd, data, sizeof(data)), records);
+		close(fd);
+		unlink(name);
+	}
+	for (int i = 0; i < WRITERS; i++)
+		assert_int_equal(records[i], RECORDS);
 }
 
 /* Somebody has renamed the file, or taken it away: there is a new one. */
@@ -263,9 +402,10 @@ static void cannot_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(rotates),	  TEST(few_files),     TEST(long_record),
-		TEST(no_limit),	  TEST(two_processes), TEST(stopped_holder),
-		TEST(taken_away), TEST(cannot_rename), TEST(cannot_open),
+		TEST(rotates),	      TEST(few_files),	 TEST(long_record),
+		TEST(no_limit),	      TEST(waits),	 TEST(two_processes),
+		TEST(stopped_holder), TEST(at_once),	 TEST(holder_of_another),
+		TEST(taken_away),     TEST(cannot_open), TEST(cannot_rename),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,9 @@ static int write_out(struct capture *c)
 		return ret;
 	from = c->file.fresh ? 0 : c->header;
 	c->file.fresh = false;
-	return append_file_write(c->file.fd, c->buf + from, c->used - from);
+	ret = append_file_write(c->file.fd, c->buf + from, c->used - from);
+	ring_file_done(&c->file);
+	return ret;
 }
 
 void capture_flush(struct net *net)

@@ -10,10 +10,14 @@
 #include "sys/sys.h"
 
 /*
- * So often in a row a process looks for the current file. It finds it at once, unless others fill
- * whole files meanwhile.
+ * So often in a row a process looks for the current file, and for room in it. It finds both at once, unless others
+ * fill whole files meanwhile.
  */
-#define TRIES 8
+#define TRIES 1000
+
+/* Who waits for a lock looks for it after a nap, and naps longer each time. */
+#define NAP_FIRST (NSEC_PER_SEC / 20000)
+#define NAP_LAST (NSEC_PER_SEC / 100)
 
 static int open_current(struct ring_file *r, const char **error)
 {
@@ -81,18 +85,21 @@ static int rename_all(const struct ring_file *r)
 }
 
 /*
- * Makes the full file an older one. 0 also if another process does so, or has done so, as the lock
- * tells: it is on the file and not on its name.
+ * Waits for the file's lock, which another process has while it writes, or renames the files. False: it has
+ * had the lock for too long, or the file is not the current one any more. Where there are no locks nobody waits.
  */
-static int retire(const struct ring_file *r)
+static bool lock(const struct ring_file *r)
 {
-	uint64_t size;
-	int ret;
+	uint64_t nap = NAP_FIRST, waited = 0, size;
 
-	if (sys_try_lock(r->fd) || !is_current(r, &size))
-		return 0;
-	ret = rename_all(r);
-	return ret == -ENOENT ? 0 : ret;
+	while (sys_try_lock(r->fd) == -EWOULDBLOCK) {
+		if (waited >= RING_FILE_PATIENCE || !is_current(r, &size))
+			return false;
+		sys_ppoll(NULL, 0, nap);
+		waited += nap;
+		nap = nap * 2 < NAP_LAST ? nap * 2 : NAP_LAST;
+	}
+	return true;
 }
 
 int ring_file_prepare(struct ring_file *r, size_t len)
@@ -104,14 +111,21 @@ int ring_file_prepare(struct ring_file *r, size_t len)
 	if (!r->limit)
 		return 0;
 	for (int i = 0; !ret && i < TRIES; i++) {
-		if (is_current(r, &size)) {
-			if (!size || size + len <= r->limit)
-				return 0;
-			ret = retire(r);
-			if (ret || is_current(r, &size))
-				return ret; /* another process is about to rename it */
-		}
-		ret = open_current(r, &unused);
+		bool locked = lock(r), current = is_current(r, &size);
+
+		if (locked && current && (!size || size + len <= r->limit))
+			return 0;
+		if (current)
+			ret = rename_all(r);
+		ring_file_done(r);
+		if (!ret || ret == -ENOENT)
+			ret = open_current(r, &unused);
 	}
-	return ret;
+	return ret ? ret : -EBUSY;
+}
+
+void ring_file_done(struct ring_file *r)
+{
+	if (r->limit)
+		sys_unlock(r->fd);
 }

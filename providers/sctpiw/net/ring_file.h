@@ -4,10 +4,11 @@
  * next would make it too long, the file at PATH becomes PATH.1, that one PATH.2, and so on; the
  * oldest goes, and a new file begins at PATH. So PATH is always the one that is written to.
  *
- * No process waits for another one, since that may be stopped. Whoever finds the file full takes its
- * lock and renames; who does not get the lock writes once more to the full file, and looks again next
- * time. So a file may be longer than its limit by what the others write while it is renamed, but
- * no record is lost or cut. The owner's lock guards the struct.
+ * Whoever writes has the lock of the file from before it looks at the file's length until it has written,
+ * so that no file is longer than its limit, but one that consists of a single longer record. The others wait,
+ * for RING_FILE_PATIENCE at most: the process that has the lock may have been stopped. Then they rename its file,
+ * and go on in a new one, while it may still write what it has found room for. No record is lost or cut. The
+ * owner's lock guards the struct.
  */
 #ifndef SCTPIW_NET_RING_FILE_H
 #define SCTPIW_NET_RING_FILE_H
@@ -18,6 +19,9 @@
 #include <sys/types.h>
 
 #include "config/config.h"
+#include "util/time.h"
+
+#define RING_FILE_PATIENCE NSEC_PER_SEC
 
 struct ring_file {
 	int fd;
@@ -35,10 +39,12 @@ int ring_file_open(struct ring_file *r, const char *path, uint64_t limit, unsign
 
 /*
  * To be called before len bytes are appended to r->fd: makes room for them, or finds the file that
- * another process has begun. r->fresh says whether it is one that this process has not written to. 0
- * or -errno.
+ * another process has begun. r->fresh says whether it is one that this process has not written to. 0:
+ * nobody else writes before ring_file_done(); or -errno.
  */
 int ring_file_prepare(struct ring_file *r, size_t len);
+/* What ring_file_prepare() was called for is written. */
+void ring_file_done(struct ring_file *r);
 
 void ring_file_close(struct ring_file *r);
 

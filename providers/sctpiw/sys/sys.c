@@ -278,6 +278,11 @@ int sys_try_lock(int fd)
 	return (int)RAW(SYS_flock, fd, LOCK_EX | LOCK_NB);
 }
 
+int sys_unlock(int fd)
+{
+	return (int)RAW(SYS_flock, fd, LOCK_UN);
+}
+
 off_t sys_tell(int fd)
 {
 	return RAW(SYS_lseek, fd, 0, SEEK_CUR);

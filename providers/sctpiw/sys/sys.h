@@ -70,7 +70,8 @@ int sys_ioctl(int fd, unsigned long request, void *arg);
 int sys_stat_fd(int fd, struct stat *st);
 int sys_stat(const char *path, struct stat *st);
 int sys_try_lock(int fd); /* flock(), exclusive, without waiting */
-off_t sys_tell(int fd);	  /* the position: after an append, where that ended */
+int sys_unlock(int fd);
+off_t sys_tell(int fd); /* the position: after an append, where that ended */
 ssize_t sys_read(int fd, void *buf, size_t len);
 ssize_t sys_write(int fd, const void *buf, size_t len);
 /*
