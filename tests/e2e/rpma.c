@@ -6,7 +6,6 @@
  *  rpma serve|connect ADDRESS PORT
  */
 #include <arpa/inet.h>
-#include <librpma.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,28 +13,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "rpma_check.h"
+
 #define WINDOW ((size_t)4 << 20)
 #define MESSAGE 64
 #define IMM 0x600dda7aU
 #define ATOMIC_AT (WINDOW - 64) /* where the one atomic write goes, behind all others */
 static const char atomic_value[8] = "eight by";
-
-#define CHECK(what)                                                                                \
-	do {                                                                                       \
-		if (!(what)) {                                                                     \
-			fprintf(stderr, "FAIL rpma.c:%d: %s\n", __LINE__, #what);                  \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		int rc = (call);                                                                   \
-		if (rc) {                                                                          \
-			fprintf(stderr, "FAIL rpma.c:%d: %s: %s\n", __LINE__, #call,               \
-				rpma_err_2str(rc));                                                \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 static struct rpma_peer *peer;
 static struct rpma_conn *conn;
