@@ -149,7 +149,8 @@ static void take_window(struct iw_session *s, uint32_t payload)
 /*
  * Copies the next n bytes of the message, or references the last of them. 0 or a completion status.
  */
-static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to, uint32_t n)
+static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, uint8_t *to,
+			      uint32_t n)
 {
 	struct iw_qp *qp = &rc->base.qp;
 
@@ -158,7 +159,7 @@ static inline uint32_t gather(struct iw_rc *rc, const struct iw_send_wqe *wqe, u
 	while (n) {
 		const uint8_t *from;
 		uint32_t part;
-		uint32_t status = iw_sq_next_part(qp, wqe, n, &from, &part);
+		uint32_t status = iw_sq_next_part(qp, &rc->base.send, wqe, n, &from, &part);
 
 		if (status)
 			return status;
@@ -187,7 +188,7 @@ static uint32_t cut(uint32_t rest, size_t header, size_t limit)
 
 /* Puts the next n bytes of the message to `to`. false: the WQE is at fault. */
 static inline bool put_payload(struct iw_session *s, const struct iw_send_wqe *wqe, uint8_t *to,
-			uint32_t n)
+			       uint32_t n)
 {
 	uint32_t status = gather(iw_rc_of(s->qp), wqe, to, n);
 

@@ -6,7 +6,6 @@
 
 #include "iwarp/cq.h"
 #include "iwarp/iw_wr.h"
-#include "iwarp/mr.h"
 #include "iwarp/qp.h"
 #include "iwarp/terminate.h"
 #include "util/trace.h"
@@ -18,29 +17,6 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 	if (offset + (uint64_t)n > qp->max_inline)
 		return IW_WC_LOC_LEN_ERR;
 	memcpy(to, (const uint8_t *)wqe->sge + offset, n);
-	return IW_WC_SUCCESS;
-}
-
-uint32_t iw_sq_next_part(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t n,
-			 const uint8_t **from, uint32_t *len)
-{
-	struct iw_sq *sq = &iw_qp_base(qp)->send;
-	const struct iw_sge *sge;
-	uint32_t part;
-
-	for (;; sq->sge++, sq->sge_offset = 0) {
-		if (sq->sge >= wqe->num_sge || sq->sge >= qp->max_send_sge)
-			return IW_WC_LOC_LEN_ERR;
-		sge = &wqe->sge[sq->sge];
-		if (sq->sge_offset < sge->length)
-			break;
-	}
-	part = sge->length - sq->sge_offset;
-	*len = part < n ? part : n;
-	*from = iw_mr_local(qp, sge->lkey, sge->addr + sq->sge_offset, *len, 0);
-	if (!*from)
-		return IW_WC_LOC_PROT_ERR;
-	sq->sge_offset += *len;
 	return IW_WC_SUCCESS;
 }
 

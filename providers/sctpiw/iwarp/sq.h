@@ -8,6 +8,7 @@
 #define SCTPIW_IWARP_SQ_H
 
 #include "iwarp/iw_qp.h"
+#include "iwarp/mr.h"
 
 struct iw_failure;
 
@@ -76,10 +77,30 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 			   uint32_t n);
 /*
  * The next bytes of the current WQE that lie together in memory, at most n > 0: *from and *len > 0.
- * They count as sent. 0 or an enum iw_wc_status: there are no more, or they must not be read.
+ * They count as sent. sq is the QP's. 0 or an enum iw_wc_status: there are no more, or they must not be read.
  */
-uint32_t iw_sq_next_part(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t n,
-			 const uint8_t **from, uint32_t *len);
+static inline uint32_t iw_sq_next_part(struct iw_qp *qp, struct iw_sq *sq,
+				       const struct iw_send_wqe *wqe, uint32_t n,
+				       const uint8_t **from, uint32_t *len)
+{
+	const struct iw_sge *sge;
+	uint32_t part;
+
+	for (;; sq->sge++, sq->sge_offset = 0) {
+		if (sq->sge >= wqe->num_sge || sq->sge >= qp->max_send_sge)
+			return IW_WC_LOC_LEN_ERR;
+		sge = &wqe->sge[sq->sge];
+		if (sq->sge_offset < sge->length)
+			break;
+	}
+	part = sge->length - sq->sge_offset;
+	*len = part < n ? part : n;
+	*from = iw_mr_local(qp, sge->lkey, sge->addr + sq->sge_offset, *len, 0);
+	if (!*from)
+		return IW_WC_LOC_PROT_ERR;
+	sq->sge_offset += *len;
+	return IW_WC_SUCCESS;
+}
 /*
  * Completes, in posting order, what is IW_WQE_DONE. false: a completion was lost (CQ overflow), and
  * the caller is to move the QP to the error state.

@@ -176,7 +176,7 @@ static uint32_t gather(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint8_t 
 		return iw_sq_copy_inline(qp, wqe, to, left);
 	while (left) {
 		const uint8_t *from;
-		uint32_t part, status = iw_sq_next_part(qp, wqe, left, &from, &part);
+		uint32_t part, status = iw_sq_next_part(qp, sq, wqe, left, &from, &part);
 
 		if (status)
 			return status;
