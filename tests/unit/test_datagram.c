@@ -90,6 +90,11 @@ static int fake_progress(struct conn *c)
 	return 0;
 }
 
+static bool fake_output(struct conn *c)
+{
+	return false;
+}
+
 static bool fake_events(struct conn *c)
 {
 	return false;
@@ -98,7 +103,7 @@ static bool fake_events(struct conn *c)
 static const struct transport transport = {
 	.start = fake_start,
 	.stop = fake_nothing,
-	.output = fake_nothing,
+	.output = fake_output,
 	.open = fake_open,
 	.watch = fake_watch,
 	.set_quiet = fake_quiet,

@@ -157,6 +157,15 @@ static void test_finish_order(void **state)
 	shard_leave(s);
 }
 
+static void test_finish_without_output(void **state)
+{
+	shard_enter(s);
+	fake.nothing_ready = true;
+	loop_finish(s);
+	fake_shard_expect("events output reap");
+	shard_leave(s);
+}
+
 static void ring_once(void)
 {
 	fake.on_output = NULL;
@@ -536,6 +545,7 @@ int main(void)
 		cmocka_unit_test_setup(test_doorbell_threads, setup),
 		cmocka_unit_test_setup(test_pass_of_nothing, setup),
 		cmocka_unit_test_setup(test_finish_order, setup),
+		cmocka_unit_test_setup(test_finish_without_output, setup),
 		cmocka_unit_test_setup(test_finish_until_no_doorbell, setup),
 		cmocka_unit_test_setup(test_finish_beside_a_poster, setup),
 		cmocka_unit_test_setup(test_finish_without_thread, setup),

@@ -95,13 +95,19 @@ void conn_doorbell(struct conn *c, struct iw_doorbell *doorbell)
 		oob_doorbell(qp);
 }
 
-void conn_output(struct conn *c)
+bool conn_output(struct conn *c)
 {
-	c->transport->output(c);
-	if (c->datagrams.out)
+	bool any = c->transport->output(c);
+
+	if (c->datagrams.out) {
 		datagram_output(c);
-	if (c->to_self)
+		any = true;
+	}
+	if (c->to_self) {
 		to_self_output(c);
+		any = true;
+	}
+	return any;
 }
 
 /* ---- time ---- */

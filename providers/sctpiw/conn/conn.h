@@ -13,7 +13,7 @@
  *	conn_timers()	when conn_next_timeout() is over
  *	conn_doorbell()	for each QP or SRQ with new work requests
  *	conn_events()	until it returns false
- *	conn_output()	sends what may leave now, and then conn_events() again
+ *	conn_output()	sends what may leave now; if it returns true, conn_events() again
  *	conn_reap()	at the end
  */
 #ifndef SCTPIW_CONN_CONN_H
@@ -151,8 +151,8 @@ static inline bool conn_flush_sacks(struct conn *c)
 	atomic_store_explicit(&c->sacks_asked, false, memory_order_relaxed);
 	return true;
 }
-/* Sends what may leave now. */
-void conn_output(struct conn *c);
+/* Sends what may leave now. Returns whether conn_events() may have something to tell of it. */
+bool conn_output(struct conn *c);
 /* Whether conn_output() has left something that it would send if it were called again. */
 static inline bool conn_is_pending(const struct conn *c)
 {

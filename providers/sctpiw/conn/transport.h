@@ -88,8 +88,11 @@ struct transport {
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/* Reports what happened to associations; true: something did. */
 	bool (*events)(struct conn *c);
-	/* Pulls and sends what may go out now, for every association whose doorbell was rung. */
-	void (*output)(struct conn *c);
+	/*
+	 * Pulls and sends what may go out now, for every association whose doorbell was rung; false: there was
+	 * none.
+	 */
+	bool (*output)(struct conn *c);
 	uint64_t (*next_timeout)(const struct conn *c);
 	void (*timers)(struct conn *c);
 

@@ -470,14 +470,17 @@ static void output_assoc(struct conn *c, struct sctp_assoc *sa)
 	sctp_assoc_doorbell(sa);
 }
 
-static void user_sctp_output(struct conn *c)
+static bool user_sctp_output(struct conn *c)
 {
 	struct sctp *sctp = user_sctp_of(c)->sctp;
 	struct sctp_assoc *sa;
 	struct sctp_batch batch;
+	bool any = false;
 
-	while ((sa = sctp_next_ready(sctp)))
+	while ((sa = sctp_next_ready(sctp))) {
 		output_assoc(c, sa);
+		any = true;
+	}
 	while (sctp_output_ootb(sctp, &batch) > 0) {
 		struct endpoint *ep = sctp_endpoint_ctx(batch.endpoint);
 
@@ -488,6 +491,7 @@ static void user_sctp_output(struct conn *c)
 		}
 		sctp_batch_done(sctp, &batch);
 	}
+	return any;
 }
 
 /* ---- associations ---- */

@@ -246,13 +246,17 @@ static void output_assoc(struct kernel_sctp_assoc *ka)
 	kernel_sctp_ready(ka);
 }
 
-void kernel_sctp_output(struct conn *c)
+bool kernel_sctp_output(struct conn *c)
 {
 	struct kernel_sctp *k = kernel_sctp_of(c);
 	struct list_node *node;
+	bool any = false;
 
-	while ((node = list_pop(&k->ready)))
+	while ((node = list_pop(&k->ready))) {
 		output_assoc(list_entry(node, struct kernel_sctp_assoc, tx.ready));
+		any = true;
+	}
+	return any;
 }
 
 void kernel_sctp_doorbell(struct conn_assoc *a)

@@ -16,7 +16,7 @@ void kernel_sctp_ready(struct kernel_sctp_assoc *ka);
 void kernel_sctp_settle(struct kernel_sctp_assoc *ka);
 
 /* As in struct transport. */
-void kernel_sctp_output(struct conn *c);
+bool kernel_sctp_output(struct conn *c);
 void kernel_sctp_doorbell(struct conn_assoc *a);
 uint32_t kernel_sctp_acked(struct conn_assoc *a);
 bool kernel_sctp_is_drained(const struct conn_assoc *a);

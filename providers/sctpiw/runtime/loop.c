@@ -97,9 +97,9 @@ bool loop_finish(struct shard *s)
 	do {
 		doorbell_serve(&s->doorbells, &s->conn);
 		run_events(s);
-		conn_output(&s->conn);
 		/* Sending completes work requests, and may find that an association is lost. */
-		run_events(s);
+		if (conn_output(&s->conn))
+			run_events(s);
 		left = is_anything_left(s);
 	} while (left && (++rounds < TUNING_ROUNDS || !progress_is_started(&s->progress)));
 	if (left)
