@@ -86,12 +86,6 @@ def by_lid(program):
     return case
 
 
-def asked(options):
-    """How many messages perftest is to report: so many for each QP."""
-    values = dict(zip(options, options[1:]))
-    return values["-n"] * values.get("-q", 1)
-
-
 def perftest(tool, *options, rows=1, env=None):
     def case(link):
         port = free_port()
@@ -107,7 +101,7 @@ def perftest(tool, *options, rows=1, env=None):
             if "rdma_cm QPs\t : OFF" not in text:
                 raise Failure(f"{tool} took another way to connect")
         found = perftest_run.rows(texts[1].replace(FORGETS_ITS_MR[1], "\n"))
-        count = asked(options)
+        count = perftest_run.asked(options)
         if len(found) != rows or any(row[1] != count for row in found):
             raise Failure(f"{tool} printed {found}")
     return case

@@ -16,6 +16,12 @@ def rows(output):
     return found
 
 
+def asked(options):
+    """How many messages a perftest program has to report, so many for each QP; or None, if its options do not say it."""
+    values = dict(zip(map(str, options), options[1:]))
+    return int(values["-n"]) * int(values.get("-q", 1)) if "-n" in values else None
+
+
 def speaks(link):
     if link.family == 6:
         raise harness.Skip("perftest speaks IPv4 only")
@@ -36,6 +42,8 @@ def run(link, tool, options, seconds=20, user=None, env=None, side="client"):
     for size, iterations, values in found:
         if tool.endswith("lat") and len(values) > 4 and math.isnan(values[4]):
             del values[4]  # the standard deviation; of latencies of 100 ms and more perftest sometimes finds none
-        if not iterations or not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:
+        if not iterations or iterations != (asked(options) or iterations):
+            raise harness.Failure(f"{tool} reported {iterations} messages of {size} bytes")
+        if not values or any(v < 0 or not math.isfinite(v) for v in values) or values[-1] <= 0:
             raise harness.Failure(f"{tool} printed a result that cannot be: {size} {iterations} {values}")
     return found
