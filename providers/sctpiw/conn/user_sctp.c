@@ -397,6 +397,8 @@ static bool user_sctp_events(struct conn *c)
 	struct sctp_event ev;
 	bool any = false;
 
+	if (!sctp_has_events(user_sctp_of(c)->sctp))
+		return false;
 	while (sctp_next_event(user_sctp_of(c)->sctp, &ev)) {
 		struct conn_assoc *a = ev.user;
 

@@ -279,10 +279,15 @@ static void make_last(struct iw_assoc *assoc, struct iw_session *s)
 	list_add_tail(&assoc->ready, &s->ready);
 }
 
+/* Have so many sessions been asked in vain for a message of at most limit bytes that no more are? */
+static inline bool is_enough(const struct iw_assoc *assoc, size_t limit, unsigned int tries)
+{
+	return tries >= MAX_TRIES && (limit < assoc->max_msg || tries >= MAX_TRIES_FULL);
+}
+
 size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct iw_msg *msg)
 {
 	size_t limit = room < assoc->max_msg ? room : assoc->max_msg;
-	unsigned int max_tries = limit < assoc->max_msg ? MAX_TRIES : MAX_TRIES_FULL;
 	unsigned int tries = 0;
 	size_t n = 0;
 
@@ -291,7 +296,7 @@ size_t iw_assoc_pull(struct iw_assoc *assoc, uint8_t *buf, size_t room, struct i
 	msg->ref = NULL;
 	msg->ref_len = 0;
 	msg->awaited = msg->receipt = msg->voidable = false;
-	while (!n && !list_empty(&assoc->ready) && tries < max_tries) {
+	while (!n && !list_empty(&assoc->ready) && !is_enough(assoc, limit, tries)) {
 		struct iw_session *s = list_entry(assoc->ready.next, struct iw_session, ready);
 
 		n = pull_message(s, buf, limit, &msg->ppid);

@@ -181,6 +181,11 @@ static enum sctp_event_type first_event(const struct sctp_assoc *a)
 	return order[i];
 }
 
+bool sctp_has_events(const struct sctp *s)
+{
+	return s->gone || !list_empty(&s->events);
+}
+
 bool sctp_next_event(struct sctp *s, struct sctp_event *ev)
 {
 	struct sctp_assoc *a;

@@ -233,6 +233,8 @@ struct sctp_event {
 	int error;
 };
 
+/* Whether sctp_next_event() has anything to tell, or to do before it tells. */
+bool sctp_has_events(const struct sctp *s);
 /* Fetches the next event. false: there is none. */
 bool sctp_next_event(struct sctp *s, struct sctp_event *ev);
 

@@ -49,7 +49,7 @@ static int check_send(const struct iw_qp *qp, const struct ibv_send_wr *wr, uint
 	const struct iw_wr_info *info = iw_wr_info(wr->opcode);
 	bool is_inline = wr->send_flags & IBV_SEND_INLINE;
 
-	if (info->kind == IW_WR_KIND_NONE || !(qp->wr_opcodes >> wr->opcode & 1))
+	if (wr->opcode >= IW_WR_OPCODES || !(qp->wr_opcodes >> wr->opcode & 1))
 		return wr->opcode == IBV_WR_TSO ? EOPNOTSUPP : EINVAL;
 	switch ((enum iw_wr_sges)info->sges) {
 	case IW_WR_SGES_SOURCE:
