@@ -59,7 +59,8 @@ void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now
 	o->sent = now;
 }
 
-void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o)
+/* The chunk, which is in flight or lost, has arrived. */
+static void arrived(struct sctp_assoc *a, struct sctp_out *o)
 {
 	if (o->flags & SCTP_OUT_LOST) {
 		o->flags &= (uint8_t)~SCTP_OUT_LOST;
@@ -67,13 +68,21 @@ void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o)
 	} else {
 		leave_flight(a, o);
 	}
+}
+
+void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o)
+{
+	arrived(a, o);
 	o->flags |= SCTP_OUT_ACKED;
 	a->inflight.gap_acked++;
 }
 
-void sctp_inflight_release(struct sctp_assoc *a, struct sctp_out *o)
+void sctp_inflight_passed(struct sctp_assoc *a, struct sctp_out *o)
 {
-	a->inflight.gap_acked--;
+	if (o->flags & SCTP_OUT_ACKED)
+		a->inflight.gap_acked--;
+	else
+		arrived(a, o);
 	if (o->flags & SCTP_OUT_REFERENCED)
 		a->inflight.referenced--;
 	sctp_block_unref(&a->s->blocks, o->block);

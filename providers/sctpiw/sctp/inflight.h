@@ -46,11 +46,11 @@ void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, ui
 void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o);
 /* A chunk in flight left a second time as a tail-loss probe, in a packet of its own. */
 void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now);
-/* A chunk that is in flight or lost was acknowledged for the first time. */
+/* A chunk that is in flight or lost was acknowledged for the first time, in a gap block. */
 void sctp_inflight_acked(struct sctp_assoc *a, struct sctp_out *o);
-/* The cumulative TSN passes the chunk: releases its memory. It has been acknowledged before. */
-void sctp_inflight_release(struct sctp_assoc *a, struct sctp_out *o);
-/* The cumulative TSN is now cum, and all chunks up to it were released. */
+/* The cumulative TSN passes the chunk, whatever its state: releases its memory. */
+void sctp_inflight_passed(struct sctp_assoc *a, struct sctp_out *o);
+/* The cumulative TSN is now cum, and it has passed all chunks up to there. */
 void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
 /*
  * The peer takes back what it acknowledged of the TSNs in [from, to) (RFC 9260 6.2.1): these chunks

@@ -48,10 +48,10 @@ static void rack(struct sctp_assoc *a, const struct sctp_out *o, struct acked *a
 	}
 }
 
-/* A chunk was acknowledged for the first time. */
-static void ack_chunk(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o, struct acked *acked)
+/* Notes that a chunk is acknowledged for the first time. */
+static void note_acked(struct sctp_assoc *a, uint32_t tsn, const struct sctp_out *o,
+		       struct acked *acked)
 {
-	sctp_inflight_acked(a, o);
 	acked->bytes += o->len;
 	acked->newest = tsn;
 	rack(a, o, acked);
@@ -70,8 +70,8 @@ static void advance(struct sctp_assoc *a, uint32_t cum, struct acked *acked)
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
 		if (!(o->flags & SCTP_OUT_ACKED))
-			ack_chunk(a, tsn, o, acked);
-		sctp_inflight_release(a, o);
+			note_acked(a, tsn, o, acked);
+		sctp_inflight_passed(a, o);
 	}
 	sctp_inflight_advance(a, cum);
 }
@@ -97,8 +97,10 @@ static void gaps(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct ac
 		for (tsn = s->cum + gap.start; serial32_le(tsn, end); tsn++) {
 			struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
-			if (!(o->flags & SCTP_OUT_ACKED))
-				ack_chunk(a, tsn, o, acked);
+			if (o->flags & SCTP_OUT_ACKED)
+				continue;
+			note_acked(a, tsn, o, acked);
+			sctp_inflight_acked(a, o);
 		}
 		next = end + 1;
 	}
