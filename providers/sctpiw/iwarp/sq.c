@@ -21,12 +21,12 @@ uint32_t iw_sq_copy_inline(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint
 }
 
 /*
- * The WQE at head is over. Its slot is given back before the CQE tells the application that it may
- * post again.
+ * The WQE, which is the one at head, is over. Its slot is given back before the CQE tells the application
+ * that it may post again.
  */
-static bool push(struct iw_qp *qp, uint32_t head, uint32_t status, uint16_t vendor_err)
+static inline bool push(struct iw_qp *qp, const struct iw_send_wqe *wqe, uint32_t head,
+			uint32_t status, uint16_t vendor_err)
 {
-	const struct iw_send_wqe *wqe = iw_sq_at(qp, head);
 	struct iw_cqe cqe = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -54,7 +54,7 @@ bool iw_sq_complete(struct iw_qp *qp)
 			break;
 		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = wqe->wr_id);
 		if (qp->sq_sig_all || (wqe->flags & IW_SEND_SIGNALED))
-			lost = !push(qp, head, IW_WC_SUCCESS, 0);
+			lost = !push(qp, wqe, head, IW_WC_SUCCESS, 0);
 		head++;
 	}
 	if (head != first)
@@ -79,11 +79,12 @@ void iw_sq_flush(struct iw_qp *qp, const struct iw_failure *f)
 
 	for (; head != tail; head++) {
 		const struct iw_failure *fault = iw_failure_of(f, IW_FAULT_SQ, head);
+		const struct iw_send_wqe *wqe = iw_sq_at(qp, head);
 		uint32_t status = fault ? fault->status : IW_WC_WR_FLUSH_ERR;
 
-		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num,
-		      .wr_id = iw_sq_at(qp, head)->wr_id, .status = status);
-		push(qp, head, status, fault ? fault->term.error : 0);
+		TRACE(wqe_completed, qp->rnic->shard.now, .qp = qp->num, .wr_id = wqe->wr_id,
+		      .status = status);
+		push(qp, wqe, head, status, fault ? fault->term.error : 0);
 	}
 	skip_to(qp, head);
 }
