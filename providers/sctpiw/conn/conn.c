@@ -36,7 +36,7 @@ int conn_start(struct conn *c, const struct conn_param *param, struct config_err
 
 enum conn_received conn_receive(struct conn *c, enum conn_depth depth)
 {
-	bool room = datagram_retry(c);
+	bool room = c->datagrams.out && datagram_retry(c);
 	enum conn_received got = c->transport->receive(c, depth);
 
 	return got == CONN_NOTHING && room ? CONN_STIRRED : got;

@@ -141,7 +141,7 @@ bool datagram_retry(struct conn *c)
 {
 	struct datagram_out *o = c->datagrams.out;
 
-	if (!o || !o->blocked || c->carrier->send(o->ep, &o->batch) == -EAGAIN)
+	if (!o->blocked || c->carrier->send(o->ep, &o->batch) == -EAGAIN)
 		return false;
 	endpoint_await_room(o->ep, false);
 	o->blocked = false;
@@ -223,7 +223,7 @@ void datagram_output(struct conn *c)
 	struct datagram_out *o = c->datagrams.out;
 	struct iw_qp *qp;
 
-	if (!o || o->blocked)
+	if (o->blocked)
 		return;
 	for (unsigned int n = 0; n < TURNS && (qp = iw_ud_next_ready(c->rnic)); n++) {
 		if (!output_qp(c, o, qp))

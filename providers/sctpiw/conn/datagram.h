@@ -32,7 +32,10 @@ int datagram_start(struct conn *c, const struct iw_qp *qp);
 /* A packet came for which wire_is_datagram() holds. */
 void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		    size_t len);
-/* Sends what UD QPs have to send, as far as there is room for it and for a bounded number of datagrams. */
+/*
+ * Sends what UD QPs have to send, as far as there is room for it and for a bounded number of datagrams. This and
+ * datagram_retry() need conn.datagrams.out, which is NULL as long as nobody has had a UD QP.
+ */
 void datagram_output(struct conn *c);
 /* Whether datagram_output() has left something that could be sent at once. */
 bool datagram_is_pending(const struct conn *c);
