@@ -120,7 +120,7 @@ static void finish_sent(struct iw_rc *rc, struct iw_send_wqe *wqe)
 }
 
 /* May a segment of a message on queue 0 leave, or has the peer too many without a receive? */
-static bool window_lets(struct iw_session *s, uint32_t payload)
+static inline bool window_lets(struct iw_session *s, uint32_t payload)
 {
 	struct iw_rc *rc = iw_rc_of(s->qp);
 
@@ -136,7 +136,7 @@ static bool window_lets(struct iw_session *s, uint32_t payload)
  * one, whatever is posted then, this is the last message for now, and nothing else would ask the peer
  * to acknowledge it soon.
  */
-static void take_window(struct iw_session *s, uint32_t payload)
+static inline void take_window(struct iw_session *s, uint32_t payload)
 {
 	struct iw_send_window *w = &iw_rc_of(s->qp)->unplaced.window;
 	size_t longest = s->assoc->max_msg - SESSION_SSN_LEN - DDP_UNTAGGED_LEN;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "iwarp/send_window.h"
 
-#include "iwarp/unexpected.h"
-
 static struct iw_send_mark *mark_at(struct iw_send_window *w, uint32_t i)
 {
 	return &w->marks[i % IW_SEND_MARKS];
@@ -29,24 +27,6 @@ void iw_send_window_placed(struct iw_send_window *w, uint32_t placed)
 	/* The last bytes were too few for a mark of their own. */
 	if (w->sent != w->placed && (int32_t)(placed - w->last_seq) >= 0)
 		w->placed = w->sent;
-}
-
-/* Bytes that may be without a receive. */
-static uint32_t outstanding(const struct iw_send_window *w)
-{
-	uint32_t placed = w->placed;
-
-	if (w->held && (int32_t)(w->held_from - placed) < 0)
-		placed = w->held_from;
-	return w->sent - placed;
-}
-
-bool iw_send_window_fits(const struct iw_send_window *w, uint32_t payload)
-{
-	if (!w->on)
-		return true;
-	/* A segment alone always goes: a window that is smaller than it stops nobody for ever. */
-	return !outstanding(w) || outstanding(w) + IW_UNEXPECTED_COST + payload <= w->limit;
 }
 
 static uint32_t marked(struct iw_send_window *w)

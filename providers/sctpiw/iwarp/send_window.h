@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "iwarp/unexpected.h"
+
 #define IW_SEND_MARKS 8u
 #define IW_SEND_WINDOW_MAX (1u << 30) /* bytes: more of a peer's window is not used */
 
@@ -43,8 +45,25 @@ void iw_send_window_start(struct iw_send_window *w, bool on, uint32_t limit);
  * by 2^31 since a segment left.
  */
 void iw_send_window_placed(struct iw_send_window *w, uint32_t placed);
+/* Bytes that may be without a receive. */
+static inline uint32_t iw_send_window_outstanding(const struct iw_send_window *w)
+{
+	uint32_t placed = w->placed;
+
+	if (w->held && (int32_t)(w->held_from - placed) < 0)
+		placed = w->held_from;
+	return w->sent - placed;
+}
+
 /* May a segment with so many bytes of payload be sent? */
-bool iw_send_window_fits(const struct iw_send_window *w, uint32_t payload);
+static inline bool iw_send_window_fits(const struct iw_send_window *w, uint32_t payload)
+{
+	uint32_t outstanding = iw_send_window_outstanding(w);
+
+	/* A segment alone always goes: a window that is smaller than it stops nobody for ever. */
+	return !w->on || !outstanding || outstanding + IW_UNEXPECTED_COST + payload <= w->limit;
+}
+
 /* A segment leaves as the message with this number. */
 void iw_send_window_take(struct iw_send_window *w, uint32_t payload, uint32_t seq);
 /*

@@ -27,7 +27,7 @@ struct acked {
 };
 
 /* RACK: notes the chunk sent last among those that arrived, and how long it took. */
-static void rack(struct sctp_assoc *a, const struct sctp_out *o, struct acked *acked)
+static inline void rack(struct sctp_assoc *a, const struct sctp_out *o, struct acked *acked)
 {
 	struct sctp_rack *r = &a->recovery.rack;
 	uint64_t rtt = acked->now - o->sent;
