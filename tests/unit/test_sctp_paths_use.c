@@ -153,7 +153,8 @@ static void test_fail_over(void **state)
 	assert_ptr_equal(sctp_assoc_find_any(f.ep, &f.path, PEER_PORT, 0), f.a);
 	assert_ptr_equal(sctp_assoc_find_any(f.ep, &second, PEER_PORT, 0), f.a);
 	assert_null(sctp_connect(f.ep, &f.path, PEER_PORT, 1500, NULL, f.now));
-	/* an answer there brings DATA back, but not while something is in flight */
+	/* an answer there brings DATA back a second later, but not while something is in flight */
+	f.now += SEC;
 	answer_heartbeat(heartbeat, &f.path, 0);
 	f.messages = 1;
 	sctp_assoc_doorbell(f.a);

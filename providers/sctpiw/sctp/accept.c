@@ -87,7 +87,8 @@ static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_add
 }
 
 static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
-			const struct wire_sctp_init *answer, struct sctp_cookie *cookie)
+			const struct wire_sctp_init *answer, const struct sctp_locals *told,
+			struct sctp_cookie *cookie)
 {
 	const struct sctp_assoc *a = in->a;
 	unsigned int i;
@@ -106,6 +107,7 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		.peer_mis = init->mis,
 		.adaptation = init->adaptation,
 		.receipts = init->receipts,
+		.told = sctp_locals_digest(told),
 		.addr = *in->from,
 	};
 	for (i = 0; i < init->addrs; i++)
@@ -130,8 +132,9 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/* What the INIT ACK says of us. */
-static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
+/* What the INIT ACK says of us. *told: our other addresses. */
+static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
+				      struct sctp_locals *told)
 {
 	const struct sctp_assoc *a = in->a;
 	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
@@ -144,13 +147,16 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 		answer.tsn = a->setup.init_tsn;
 		answer.a_rwnd = a->setup.init_rwnd;
 		answer.address_type = sctp_paths_type(a);
+		*told = a->locals;
 	} else {
 		answer.tag = sctp_assoc_new_tag(in->s);
 		answer.tsn = random_u32(in->s->random);
 		answer.a_rwnd = (uint32_t)(in->ep->rcvbuf / 5 * 4 / (in->ep->assoc_count + 1));
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
+		sctp_locals_ask(in->ep, in->from, told);
 	}
+	sctp_locals_tell(told, &answer);
 	/*
 	 * As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can
 	 * use.
@@ -167,6 +173,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
 	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer;
+	struct sctp_locals told;
 	struct sctp_cookie cookie;
 	uint8_t raw[SCTP_COOKIE_MAX];
 	size_t cookie_len, len, end, plain, i;
@@ -175,8 +182,8 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	if (!ootb)
 		return;
 	p = ootb->data + WIRE_SCTP_COMMON_LEN;
-	answer = init_ack(in, init);
-	cookie_fill(in, init, &answer, &cookie);
+	answer = init_ack(in, init, &told);
+	cookie_fill(in, init, &answer, &told, &cookie);
 	cookie_len = sctp_cookie_put(&in->s->cookie_key, in->s->random, in->now, &cookie, raw);
 
 	wire_sctp_common_put(ootb->data, &h);
@@ -242,6 +249,10 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
+	/* If our addresses have changed since the INIT ACK, the peer knows others than we do: it is as if it knew one. */
+	sctp_locals_ask(a->ep, &c->addr, &a->locals);
+	if (sctp_locals_digest(&a->locals) != c->told)
+		a->locals.n = 0;
 	sctp_paths_set(a, from, c->alt, c->alts);
 }
 
@@ -392,8 +403,8 @@ static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cooki
 	 * If the INIT met no association and had another tag than our peer has, that this address
 	 * is our peer's is no more than the peer's claim.
 	 */
-	if (a && in->path && !in->path->confirmed && !c->local_tie &&
-	    c->local_tag != a->local_tag && c->peer_tag != a->peer_tag)
+	if (a && in->path && (!in->path->confirmed || sctp_locals_is_another(a, in->from)) &&
+	    !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag)
 		a = NULL;
 	return a ? a :
 		   sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);

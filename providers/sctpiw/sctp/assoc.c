@@ -35,6 +35,20 @@ static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
 	return tag && (a->local_tag == tag || a->peer_tag == tag);
 }
 
+/*
+ * Whether this association is meant by a packet that has no tag of it. 2: yes; 1: perhaps; 0: no. Until it is up, the
+ * peer may have chosen any address of ours that it was told of.
+ */
+static int locality(const struct sctp_assoc *a, const struct sctp_path *path,
+		    const struct path_addr *addr)
+{
+	int fits = path_addr_locality(&path->addr, addr);
+
+	if (!fits && sctp_in_states(a, SCTP_STATES_SETUP))
+		fits = sctp_locals_has(a, &addr->local);
+	return fits;
+}
+
 struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_addr *addr,
 				   uint16_t port, uint32_t tag)
 {
@@ -55,7 +69,7 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			ep->recent = a;
 			return a;
 		}
-		fits = path_addr_locality(&a->path->addr, addr);
+		fits = locality(a, a->path, addr);
 		if (fits > best) {
 			best = fits;
 			found = a;
@@ -78,7 +92,7 @@ struct sctp_assoc *sctp_assoc_find_other(struct sctp_endpoint *ep, const struct 
 				continue;
 			if (has_tag(a, tag))
 				return a;
-			if (path_addr_locality(&a->paths.other[i]->addr, addr) &&
+			if (locality(a, a->paths.other[i], addr) &&
 			    (!found || a->paths.other[i]->confirmed))
 				found = a;
 		}
@@ -278,6 +292,25 @@ struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a)
 uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a)
 {
 	return a->remote_port;
+}
+
+const struct ip_addr *sctp_assoc_told(const struct sctp_assoc *a, unsigned int *n)
+{
+	*n = a->locals.n;
+	return a->locals.addr;
+}
+
+bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *remote)
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->paths.others; i++) {
+		const struct sctp_path *path = sctp_path_at(a, i);
+
+		if (path->confirmed && ip_addr_equal(&path->addr.remote, remote))
+			return true;
+	}
+	return false;
 }
 
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)

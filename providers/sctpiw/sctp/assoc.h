@@ -14,6 +14,7 @@
 #include "sctp/handshake.h"
 #include "sctp/inflight.h"
 #include "sctp/instance.h"
+#include "sctp/locals.h"
 #include "sctp/outq.h"
 #include "sctp/paths.h"
 #include "sctp/receipts.h"
@@ -90,6 +91,7 @@ struct sctp_assoc {
 	struct sctp_handshake setup;
 	struct sctp_closing closing;
 	struct sctp_paths paths;
+	struct sctp_locals locals;
 	struct sctp_assoc_counts counts;
 };
 

@@ -51,6 +51,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	put_be16(out + 96, c->addr.udp_port);
 	put_be16(out + 98, (uint16_t)c->alts);
 	wire_sctp_receipts_put(out + 100, &c->receipts);
+	put_be32(out + 100 + WIRE_SCTP_RECEIPTS_LEN, c->told);
 	for (i = 0; i < c->alts; i++, len += 16)
 		memcpy(out + len, c->alt[i].b, 16);
 	hmac_sha256_update(&key->current, len, out);
@@ -100,6 +101,7 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	c->addr.udp_port = get_be16(in + 96);
 	c->alts = get_be16(in + 98);
 	c->receipts = wire_sctp_receipts_get(in + 100, WIRE_SCTP_RECEIPTS_LEN);
+	c->told = get_be32(in + 100 + WIRE_SCTP_RECEIPTS_LEN);
 	for (i = 0; i < c->alts; i++) {
 		memcpy(c->alt[i].b, in + FIXED_LEN + 16 * (size_t)i, 16);
 		c->alt[i].scope_id = 0;

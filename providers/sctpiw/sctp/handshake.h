@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/addr.h"
 #include "wire/sctp_packet.h"
 
 struct sctp_assoc;
@@ -52,6 +53,7 @@ struct sctp_handshake {
 	uint64_t t1;	    /* when T1 expires, ns */
 	uint8_t *cookie;    /* to be echoed; NULL but in COOKIE-ECHOED */
 	size_t cookie_len;
+	struct ip_addr local;	/* of ours, that it was set up with; zero: not known yet */
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives, ns, or 0 */
 };
 

@@ -42,6 +42,7 @@ void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, ui
 	o->xmit_seq = a->inflight.xmit_seq;
 	o->sent = now;
 	o->miss = 0;
+	a->path->sent += o->len;
 	enter_flight(a, o);
 }
 

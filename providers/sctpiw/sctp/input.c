@@ -60,7 +60,8 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 
 /*
  * An ABORT or SHUTDOWN COMPLETE may come from somebody who has no association. Then the T bit is set,
- * and its tag is the one that we sent, reflected (8.5.1 B, C).
+ * and its tag is the one that we sent, reflected (8.5.1 B, C). Whoever has an address that the peer lists and
+ * that is not the peer's says so of our HEARTBEAT, and rightly; it means nothing for the association.
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
@@ -69,7 +70,9 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 
 	if (!(first->flags & WIRE_SCTP_T_BIT))
 		return admit(in, first, p);
-	return admit_known(in, first, p, a && a->peer_tag && in->h.vtag == a->peer_tag);
+	return admit_known(in, first, p,
+			   a && a->peer_tag && in->h.vtag == a->peer_tag && in->path &&
+				   in->path->confirmed);
 }
 
 /* A SHUTDOWN ACK that finds us connecting is out of the blue (8.5.1 E). */
@@ -170,6 +173,8 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 	in->a = sctp_assoc_find_any(in->ep, in->from, in->h.sport, in->h.vtag);
 	if (rule && rule->lists_addresses)
 		in->a = find_listed(in, first);
+	if (in->a && first->type == WIRE_SCTP_INIT && sctp_locals_is_another(in->a, in->from))
+		in->a = NULL;
 	in->path = in->a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
 	return (rule && rule->admit ? rule->admit : admit)(in, first, p);
 }

@@ -39,3 +39,39 @@ void sctp_assoc_inspect(const struct sctp_assoc *a, struct sctp_assoc_info *info
 		.timeouts = a->counts.timeouts,
 	};
 }
+
+_Static_assert(SCTP_PATHS_MAX == SCTP_PATHS_INFO_MAX, "inspect.h tells of all paths");
+
+static const char *path_state(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	if (path == a->path)
+		return "in use";
+	if (!path->usable)
+		return "unusable";
+	if (!path->confirmed)
+		return "unconfirmed";
+	return path->health.errors ? "failed" : "standby";
+}
+
+unsigned int sctp_assoc_inspect_paths(const struct sctp_assoc *a,
+				      struct sctp_path_info info[SCTP_PATHS_INFO_MAX])
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->paths.others; i++) {
+		const struct sctp_path *path = sctp_path_at(a, i);
+
+		info[i] = (struct sctp_path_info){
+			.addr = path->addr,
+			.state = path_state(a, path),
+			.primary = path->primary,
+			.srtt = path->rtt.srtt,
+			.cwnd = path->cc.cwnd,
+			.flight = path->flight,
+			.mtu = path->mtu.search.good,
+			.sent = path->sent,
+			.errors = path->health.errors,
+		};
+	}
+	return i;
+}

@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "util/addr.h"
+
 struct sctp_assoc;
 
 /* Times are ns, sizes are bytes. */
@@ -28,7 +30,23 @@ struct sctp_assoc_info {
 	uint64_t timeouts; /* expirations of T3-rtx */
 };
 
+#define SCTP_PATHS_INFO_MAX 9u /* paths of an association */
+
+struct sctp_path_info {
+	struct path_addr addr;
+	const char *state;     /* "in use", "standby", "failed", "unconfirmed" or "unusable" */
+	bool primary;	       /* it carries DATA whenever it works */
+	uint64_t srtt;	       /* ns; 0: not measured yet */
+	uint32_t cwnd, flight; /* as above */
+	uint32_t mtu;
+	uint64_t sent;	     /* bytes of DATA chunks, also more than once */
+	unsigned int errors; /* timeouts since something came back */
+};
+
 /* Guarded by the caller's lock. */
 void sctp_assoc_inspect(const struct sctp_assoc *a, struct sctp_assoc_info *info);
+/* The same for each path. Returns how many there are. */
+unsigned int sctp_assoc_inspect_paths(const struct sctp_assoc *a,
+				      struct sctp_path_info info[SCTP_PATHS_INFO_MAX]);
 
 #endif

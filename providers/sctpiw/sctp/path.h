@@ -55,13 +55,15 @@ struct sctp_path_health {
 
 struct sctp_path {
 	struct path_addr addr;
-	uint64_t local_heard; /* when a valid packet came from there to addr.local */
-	uint64_t local_data;  /* when such a packet had DATA */
-	bool primary;	      /* carries DATA whenever it works */
-	bool usable;	      /* we are able to send there */
-	bool confirmed;	      /* the peer is known to be there (RFC 9260 5.4) */
-	uint32_t flight;      /* bytes of chunks sent, not acknowledged in any way, not lost */
-	uint64_t last_data;   /* when DATA was sent last */
+	struct ip_addr source; /* ours that ops.source named last; zero: it was not asked */
+	uint64_t local_heard;  /* when a valid packet came from there to addr.local */
+	uint64_t local_data;   /* when such a packet had DATA */
+	bool primary;	       /* carries DATA whenever it works */
+	bool usable;	       /* we are able to send there */
+	bool confirmed;	       /* the peer is known to be there (RFC 9260 5.4) */
+	uint32_t flight;       /* bytes of chunks sent, not acknowledged in any way, not lost */
+	uint64_t sent;	       /* bytes of chunks sent, also more than once */
+	uint64_t last_data;    /* when DATA was sent last */
 	struct sctp_rtt rtt;
 	struct sctp_cc cc;
 	struct sctp_path_mtu mtu;

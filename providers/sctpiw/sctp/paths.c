@@ -12,8 +12,9 @@
  * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
  * a round trip; then the association goes back.
  *
- * As far as the peer is told, we have one address, and all packets come from it. From another one,
- * the peer would take them for somebody's who has no association, and answer with an ABORT.
+ * That timer need not be T3, which is a second at least: if a tail-loss probe was not answered either, and
+ * another path works, the association goes there (sctp_paths_suspect()), and comes back if that was wrong. So a
+ * transfer stands still for some 130 ms on a network of short round trips.
  */
 #include "sctp/paths.h"
 
@@ -27,6 +28,9 @@
 
 #define CLAIM_TRIES 2u /* HEARTBEATs unanswered, before the last one that follows soon */
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
+/* The primary path that has failed is not used for so long, at least; and at most, if it fails again and again. */
+#define HOLD_MIN NSEC_PER_SEC
+#define HOLD_MAX (64 * NSEC_PER_SEC)
 
 /*
  * Whether we are able to send there: the address is of the family and scope that the association
@@ -34,8 +38,12 @@
  */
 static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 {
+	const struct sctp_user_ops *ops = &a->s->ops;
 	bool v4 = ip_addr_is_v4(addr);
 
+	/* Hosts have addresses that many others have as well, of their containers' bridges. */
+	if (ops->is_own && !ip_addr_is_loopback(addr) && ops->is_own(a->ep->ctx, addr))
+		return false;
 	if (v4 != ip_addr_is_v4(&a->path->addr.remote) || ip_addr_is_zero(addr) ||
 	    ip_addr_is_loopback(addr) != ip_addr_is_loopback(&a->path->addr.remote))
 		return false;
@@ -109,6 +117,8 @@ static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 	addr.remote = *remote;
 	sctp_path_init(path, &a->s->config, &addr, a->path->mtu.search.told);
 	path->usable = usable(a, remote);
+	if (path->usable)
+		sctp_locals_choose(a, path);
 	a->paths.other[a->paths.others++] = path;
 }
 
@@ -118,6 +128,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 	unsigned int i;
 
 	sctp_paths_clear(a);
+	sctp_locals_begin(a);
 	if (!n && ip_addr_equal(&from->remote, &a->path->addr.remote))
 		return;
 	a->paths.listed = calloc(SCTP_PATHS_MAX - 1, sizeof(*a->paths.listed));
@@ -231,34 +242,114 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	sctp_assoc_ready(a);
 }
 
-bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
+/* Whether packets may go there: the peer is there, and we have a way. */
+static bool works(struct sctp_assoc *a, struct sctp_path *path)
+{
+	return path->usable && path->confirmed && sctp_locals_choose(a, path);
+}
+
+/*
+ * The path to use in the place of that in use, as an index of other[]: the one with the fewest errors, but fewer than
+ * that; the primary path, where they are equal. If there is none, a->paths.others.
+ */
+static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
 {
 	unsigned int i, best = a->paths.others;
-	uint32_t errors;
 
-	if (!a->path->health.errors)
-		a->path->health.errors = 1;
-	errors = a->path->health.errors;
 	for (i = 0; i < a->paths.others; i++) {
-		const struct sctp_path *path = a->paths.other[i];
+		struct sctp_path *path = a->paths.other[i];
+		bool better =
+			path->health.errors < errors ||
+			(best != a->paths.others && path->primary && path->health.errors == errors);
 
-		if (!path->usable || !path->confirmed)
-			continue;
-		/* The path with the fewest errors; the primary path, where they are equal. */
-		if (path->health.errors < errors ||
-		    (best != a->paths.others && path->primary && path->health.errors == errors)) {
+		if (better && works(a, path)) {
 			best = i;
 			errors = path->health.errors;
 		}
 	}
-	if (best == a->paths.others)
-		return false;
+	return best;
+}
+
+/*
+ * A path that fails again soon after it was used again is left alone for twice as long as before, so that the
+ * association does not go to and fro.
+ */
+static void leave_primary(struct sctp_paths *p, uint64_t now)
+{
+	bool soon = p->returned && now - p->returned < 2 * p->hold;
+
+	if (!soon)
+		p->hold = HOLD_MIN;
+	else if (p->hold < HOLD_MAX)
+		p->hold *= 2;
+	p->hold_until = now + p->hold;
+}
+
+/* other[i] takes over what was outstanding. */
+static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
+{
+	if (a->path->primary)
+		leave_primary(&a->paths, now);
 	sctp_trace_all_lost(a, "path_failed", now);
 	sctp_inflight_all_lost(a);
-	use(a, best, now);
+	use(a, i, now);
 	if (a->inflight.lost)
 		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+}
+
+bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int best;
+
+	if (!a->path->health.errors)
+		a->path->health.errors = 1;
+	best = best_other(a, a->path->health.errors);
+	if (best == a->paths.others) {
+		/* The peer has no other address, but we may have another way to this one by now. */
+		sctp_locals_choose(a, a->path);
+		return false;
+	}
+	fail_over_to(a, best, now);
 	return true;
+}
+
+bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int best = best_other(a, 1);
+
+	if (best == a->paths.others)
+		return false;
+	a->path->health.errors++;
+	sctp_cc_timeout(&a->path->cc);
+	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
+	      .errors = a->path->health.errors);
+	fail_over_to(a, best, now);
+	return true;
+}
+
+void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
+{
+	const struct ip_addr before = a->path->addr.local;
+	unsigned int i;
+
+	if (!a->locals.n || !sctp_in_states(a, SCTP_STATES_UP))
+		return;
+	for (i = 0; i < a->paths.others; i++) {
+		struct sctp_path *path = a->paths.other[i];
+
+		if (path->usable && sctp_locals_choose(a, path) && path->health.errors)
+			path->hb.due = now;
+	}
+	arm(a);
+	if (!sctp_locals_choose(a, a->path)) {
+		sctp_paths_fail_over(a, now);
+	} else if (!ip_addr_equal(&before, &a->path->addr.local)) {
+		/* What is under way may be lost, and its answers with it. */
+		sctp_trace_all_lost(a, "readdressed", now);
+		sctp_inflight_all_lost(a);
+		a->pending |= SCTP_PEND_HEARTBEAT;
+		sctp_assoc_ready(a);
+	}
 }
 
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now)
@@ -270,6 +361,7 @@ void sctp_paths_settle(struct sctp_assoc *a, uint64_t now)
 	a->paths.returning_to_primary = false;
 	for (i = 0; i < a->paths.others; i++)
 		if (a->paths.other[i]->primary && !a->paths.other[i]->health.errors) {
+			a->paths.returned = now;
 			use(a, i, now);
 			return;
 		}
@@ -290,7 +382,7 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	/* The path in use may have failed while no other one worked. */
 	if (a->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
-	} else if (path->primary) {
+	} else if (path->primary && now >= a->paths.hold_until) {
 		a->paths.returning_to_primary = true;
 		sctp_paths_settle(a, now);
 	}
@@ -349,6 +441,7 @@ static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct p
 		if (!path->hb.wanted)
 			continue;
 		path->hb.wanted = false;
+		sctp_locals_choose(a, path);
 		*to = path->addr;
 		return sctp_path_heartbeat_put(a, path, p, now);
 	}

@@ -25,6 +25,9 @@ struct sctp_paths {
 	unsigned int others;			     /* how many */
 	/* no new DATA until nothing is in flight, then the primary path is used */
 	bool returning_to_primary;
+	uint64_t hold; /* how long the primary path is not used after it has failed last; 0: it never has */
+	uint64_t hold_until;	 /* when that is over */
+	uint64_t returned;	 /* when it was used again last, or 0 */
 	unsigned int echo_index; /* path that the COOKIE ECHO goes to, as an index */
 	/* brought the DATA to acknowledge; NULL: the path in use did */
 	struct sctp_path *sack_path;
@@ -61,6 +64,16 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
  * outstanding is lost. Returns false when there is no other.
  */
 bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
+/*
+ * DATA on the path in use has not been answered, nor the probe that followed. If another path works, that one is
+ * used from now on, as if this one had failed: if it has not, it will answer, and is used again. Returns whether so.
+ */
+bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now);
+/*
+ * Our addresses or routes have changed: chooses anew where packets leave from. A path in use that has no way any more
+ * has failed; others are asked whether they work.
+ */
+void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*

@@ -120,6 +120,8 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 		return;
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
 		tsn--; /* this ends, since something is in flight */
+	if (a->recovery.now.probes && sctp_paths_suspect(a, now))
+		return;
 	a->recovery.tlp.tsn = tsn;
 	if (a->recovery.now.probes++)
 		sctp_mtu_doubt(a, sctp_outq_at(&a->out, tsn)->sent);

@@ -120,6 +120,19 @@ struct sctp_user_ops {
 	 * NULL: no message is voidable.
 	 */
 	void (*put_void)(uint8_t *to, const uint8_t *msg);
+	/*
+	 * Writes at most max addresses of ours, besides to->local, that a peer at to->remote may be told of, and
+	 * returns how many. ctx: of the endpoint. NULL: peers are told of none.
+	 */
+	unsigned int (*addresses)(void *ctx, const struct path_addr *to, struct ip_addr *addr,
+				  unsigned int max);
+	/*
+	 * Which address of ours packets to that one leave from now. false: there is no way. NULL: it is the one that
+	 * the association was set up with, always.
+	 */
+	bool (*source)(void *ctx, const struct ip_addr *remote, struct ip_addr *local);
+	/* Whether the address belongs to this host. NULL: none that a peer lists does. */
+	bool (*is_own)(void *ctx, const struct ip_addr *addr);
 };
 
 /*
@@ -160,6 +173,8 @@ void sctp_endpoint_set_accept(struct sctp_endpoint *ep, bool accept);
  */
 void sctp_endpoint_set_quiet(struct sctp_endpoint *ep, uint64_t until);
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep);
+/* Our addresses or routes have changed: ops.source may have other answers. */
+void sctp_endpoint_readdress(struct sctp_endpoint *ep, uint64_t now);
 /*
  * Drops the endpoint's associations without a word, and what waits in sctp_output_ootb() for it. To
  * end them properly, abort them and send that first. NULL is allowed.
@@ -258,6 +273,10 @@ struct sctp_endpoint *sctp_assoc_endpoint(const struct sctp_assoc *a);
 uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a);
 /* The addresses of the primary path. */
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a);
+/* The addresses of ours that the peer was told of, and how many in *n; 0: none. */
+const struct ip_addr *sctp_assoc_told(const struct sctp_assoc *a, unsigned int *n);
+/* Whether the peer is known to have this address, and has not merely said so. */
+bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Whether we are the initiator. If both sides sent an INIT, exactly one of them is. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* Whether the handshake is complete. */

@@ -86,10 +86,18 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 	return true;
 }
 
+static size_t addr_put(uint8_t *p, const struct ip_addr *addr)
+{
+	if (ip_addr_is_v4(addr))
+		return wire_sctp_param_put(p, WIRE_SCTP_PARAM_IPV4, addr->b + 12, 4);
+	return wire_sctp_param_put(p, WIRE_SCTP_PARAM_IPV6, addr->b, 16);
+}
+
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init)
 {
 	size_t len = WIRE_SCTP_INIT_LEN;
 	uint8_t code[4], types[2], receipts[WIRE_SCTP_RECEIPTS_LEN];
+	unsigned int i;
 
 	put_be32(p + 4, init->tag);
 	put_be32(p + 8, init->a_rwnd);
@@ -101,6 +109,8 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 	if (init->address_type)
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));
+	for (i = 0; i < init->addrs; i++)
+		len += addr_put(p + len, &init->addr[i]);
 	put_be32(code, init->adaptation);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
 	if (init->receipts.version) {

@@ -66,8 +66,8 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 
 /*
  * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the address type if there
- * is one, the adaptation of *init, and the receipts if their version is not 0. Returns the length,
- * WIRE_SCTP_INIT_LEN + 28 bytes at most.
+ * is one, the addresses, the adaptation of *init, and the receipts if their version is not 0. Returns the length,
+ * WIRE_SCTP_INIT_LEN + 28 bytes at most, and 20 for each address that it lists.
  * More parameters may be appended with wire_sctp_param_put(), and counted in with
  * wire_sctp_chunk_put().
  */

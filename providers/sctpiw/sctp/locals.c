@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sctp/locals.h"
+
+#include "sctp/assoc.h"
+#include "util/crc32c.h"
+
+void sctp_locals_ask(const struct sctp_endpoint *ep, const struct path_addr *to,
+		     struct sctp_locals *l)
+{
+	const struct sctp_user_ops *ops = &ep->s->ops;
+
+	l->n = ops->addresses ? ops->addresses(ep->ctx, to, l->addr, SCTP_LOCALS_MAX - 1) : 0;
+	/* If both sides send an INIT, the INIT ACK may leave from another address than the INIT. */
+	if (l->n && !ip_addr_is_zero(&to->local))
+		l->addr[l->n++] = to->local;
+}
+
+uint32_t sctp_locals_digest(const struct sctp_locals *l)
+{
+	uint32_t crc = UINT32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < l->n; i++)
+		crc = crc32c_add(crc, l->addr[i].b, sizeof(l->addr[i].b));
+	return l->n ? crc : 0;
+}
+
+void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init)
+{
+	init->addrs = l->n;
+	memcpy(init->addr, l->addr, l->n * sizeof(l->addr[0]));
+}
+
+bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local)
+{
+	unsigned int i;
+
+	for (i = 0; i < a->locals.n; i++)
+		if (ip_addr_equal(&a->locals.addr[i], local))
+			return true;
+	return ip_addr_equal(&a->setup.local, local);
+}
+
+/* Asks the user. Returns false if there is no way; *changed: the answer is another one than the last. */
+static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *changed)
+{
+	const struct sctp_user_ops *ops = &a->s->ops;
+	struct ip_addr before = path->source;
+
+	*changed = false;
+	if (!a->locals.n || !ops->source)
+		return true;
+	if (!ops->source(a->ep->ctx, &path->addr.remote, &path->source))
+		return false;
+	*changed = !ip_addr_equal(&before, &path->source);
+	return true;
+}
+
+bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
+{
+	bool changed, way = ask_source(a, path, &changed);
+
+	/* As long as our routes are what they were, the peer knows better which of our addresses it reaches. */
+	if (changed)
+		path->addr.local = sctp_locals_has(a, &path->source) ? path->source :
+								       a->setup.local;
+	return way;
+}
+
+void sctp_locals_begin(struct sctp_assoc *a)
+{
+	bool changed;
+
+	if (ip_addr_is_zero(&a->setup.local))
+		a->setup.local = a->path->addr.local;
+	ask_source(a, a->path, &changed);
+}
+
+bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from)
+{
+	return a->locals.n && !sctp_in_states(a, SCTP_STATES_SETUP) &&
+	       !(ip_addr_equal(&a->setup.local, &from->local) &&
+		 ip_addr_equal(&sctp_paths_primary(a)->addr.remote, &from->remote));
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/*
+ * Two hosts that two links join, each between addresses of its own: an association outlives one of them, with no byte
+ * lost and none twice, and stands still for less than docs/guide.md promises.
+ */
+#include "fixture/sctp_sim.h"
+
+#define SILENT_CUT (300 * MSEC) /* the longest standstill, if nobody is told */
+#define KNOWN_CUT (50 * MSEC)	/* and if the host knows */
+
+struct scene {
+	struct world *w;
+	struct host *a, *b;
+	struct simnet_link second[2];
+	struct flow *f, *g;
+};
+
+static void cut(struct simnet_link link[2], bool off)
+{
+	link[0].loss = link[1].loss = off;
+}
+
+static void join(struct scene *s, uint64_t seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(seed, &s->a, &s->b);
+	s->second[0].delay = s->second[1].delay = 50000;
+	hosts_join_again(s->a, s->b, 77, s->second);
+}
+
+static void wait_up(struct scene *s)
+{
+	while (!both_up(s->w)) {
+		flush(s->w);
+		assert_true(step(s->w, s->w->now + 20 * SEC));
+	}
+	s->g = &s->b->flows[0];
+}
+
+static void begin(struct scene *s, uint64_t seed, uint32_t there, uint32_t back)
+{
+	join(s, seed);
+	s->b->reply = back;
+	s->f = connect_to(s->a, s->b, there);
+	wait_up(s);
+	assert_int_equal(s->f->a->paths.others, 1);
+	assert_int_equal(s->g->a->paths.others, 1);
+}
+
+static void finish(struct scene *s)
+{
+	if (!run(s->w, 120 * SEC, all_sent))
+		fail_msg("seed %llu: not done", (unsigned long long)s->w->seed);
+	assert_int_equal(s->g->received, s->f->to_send);
+	assert_int_equal(s->f->received, s->g->to_send);
+	assert_int_equal(s->b->flow_count, 1);
+	world_free(s->w);
+}
+
+static void slow(struct simnet_link link[2])
+{
+	for (int i = 0; i < 2; i++) {
+		link[i].rate = 2000000;
+		link[i].queue = 18000; /* 9 ms */
+	}
+}
+
+static void begin_busy(struct scene *s, uint64_t seed)
+{
+	begin(s, seed, 1u << 22, 1u << 22);
+	slow(s->w->link);
+	slow(s->second);
+	run(s->w, 4 * SEC, NULL);
+	assert_true(s->f->a->paths.other[0]->confirmed);
+	assert_true(s->g->a->paths.other[0]->confirmed);
+	assert_true(ip_addr_equal(&s->f->a->paths.other[0]->addr.local, &s->a->second_addr));
+}
+
+static void end_busy(struct scene *s)
+{
+	s->f->to_send = s->f->sent;
+	s->g->to_send = s->g->sent;
+	finish(s);
+}
+
+/* Time passes until both flows have got something that left after now; returns how long that took. */
+static uint64_t standstill(struct scene *s)
+{
+	uint64_t since = s->w->now, last = since + 10 * SEC;
+	uint32_t f, g;
+
+	/* What is in the queue of the link that is cut arrives. */
+	run(s->w, 10 * MSEC, NULL);
+	f = s->f->received;
+	g = s->g->received;
+	while ((s->f->received == f || s->g->received == g) && step(s->w, last))
+		;
+	assert_true(s->f->received > f && s->g->received > g);
+	return s->w->now - since;
+}
+
+/* Nobody is told that the link is dead: SCTP finds out, and comes back when it works again. */
+static void test_silent(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 30; seed++) {
+		begin_busy(&s, seed);
+		run(s.w, sim_random_below(&s.w->random, 100) * MSEC, NULL);
+		cut(s.w->link, true);
+		assert_true(standstill(&s) < SILENT_CUT);
+		assert_false(s.f->a->path->primary || s.g->a->path->primary);
+		run(s.w, 5 * SEC, NULL);
+		cut(s.w->link, false);
+		run(s.w, 10 * SEC, NULL);
+		assert_true(s.f->a->path->primary && s.g->a->path->primary);
+		end_busy(&s);
+	}
+}
+
+/* The host knows that its first address is gone, and the peer does not. */
+static void test_known(void **state)
+{
+	struct scene s;
+	uint32_t g;
+
+	begin_busy(&s, 1);
+	cut(s.w->link, true);
+	s.a->first_gone = true;
+	sctp_endpoint_readdress(s.a->ep, s.w->now);
+	assert_false(s.f->a->path->primary);
+	run(s.w, MSEC, NULL);
+	g = s.g->received;
+	run(s.w, KNOWN_CUT, NULL);
+	assert_true(s.g->received > g);
+	/* It is back, and known to be: it is asked at once. */
+	run(s.w, 2 * SEC, NULL);
+	cut(s.w->link, false);
+	s.a->first_gone = false;
+	sctp_endpoint_readdress(s.a->ep, s.w->now);
+	run(s.w, 500 * MSEC, NULL);
+	assert_true(s.f->a->path->primary);
+	end_busy(&s);
+}
+
+/* A link that fails again and again is left alone for longer and longer. */
+static void test_hold(void **state)
+{
+	struct scene s;
+	unsigned int changes = 0, i;
+	bool primary = true;
+
+	begin_busy(&s, 1);
+	for (i = 0; i < 1200; i++) { /* two minutes, in which it works every other second */
+		cut(s.w->link, i / 10 % 2);
+		run(s.w, 100 * MSEC, NULL);
+		changes += s.f->a->path->primary != primary;
+		primary = s.f->a->path->primary;
+	}
+	assert_in_range(changes, 4, 24);
+	cut(s.w->link, false);
+	end_busy(&s);
+}
+
+/* Links come and go, one at a time, with loss on the other. */
+static void test_changing(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 60; seed++) {
+		struct scene s;
+		uint64_t limit;
+
+		begin(&s, seed, 300, 300);
+		slow(s.w->link);
+		slow(s.second);
+		s.w->link[0].rate = s.w->link[1].rate = s.second[0].rate = s.second[1].rate =
+			100000;
+		limit = s.w->now + 600 * SEC;
+		while (!all_sent(s.w)) {
+			uint64_t next = s.w->now + sim_random_below(&s.w->random, 5000) * MSEC;
+			bool first = sim_random_below(&s.w->random, 2);
+
+			while (!all_sent(s.w) && step(s.w, next))
+				;
+			if (!all_sent(s.w))
+				s.w->now = next;
+			if (s.w->now > limit)
+				fail_msg("seed %llu: not done", (unsigned long long)seed);
+			cut(s.w->link, first);
+			cut(s.second, !first);
+			(first ? s.second : s.w->link)[0].loss =
+				sim_random_below(&s.w->random, 10) / 100.0;
+		}
+		cut(s.w->link, false);
+		cut(s.second, false);
+		finish(&s);
+	}
+}
+
+/*
+ * A program names both pairs of addresses, one after the other. Before it is known that both lead to one host there are
+ * two associations; afterwards SCTP says that there is one already. The first one lives in any case.
+ */
+static void test_second_pair(void **state)
+{
+	unsigned int two = 0, one = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++) {
+		struct path_addr to;
+		struct flow *second;
+		struct scene s;
+
+		begin(&s, seed, 20, 20);
+		if (sim_random_below(&s.w->random, 4))
+			run(s.w, sim_random_below(&s.w->random, 3000) * MSEC, NULL);
+		to = path_to(s.a, s.b);
+		to.local = s.a->second_addr;
+		to.remote = s.b->second_addr;
+		second = flow_new(s.a, 20);
+		second->a = sctp_connect(s.a->ep, &to, s.b->port, s.a->mtu, second, s.w->now);
+		if (!second->a) {
+			assert_true(sctp_assoc_has_address(s.f->a, &to.remote));
+			s.a->flow_count--;
+			one++;
+		} else {
+			two++;
+		}
+		s.f->to_send += 20;
+		sctp_assoc_doorbell(s.f->a);
+		if (!run(s.w, 60 * SEC, all_sent))
+			fail_msg("seed %llu: not done", (unsigned long long)seed);
+		assert_int_equal(s.g->received, 40);
+		assert_int_equal(s.b->flow_count, s.a->flow_count);
+		assert_int_equal(s.f->restarts + s.g->restarts, 0);
+		world_free(s.w);
+	}
+	assert_true(one > 10 && two > 10);
+}
+
+/* Both hosts have an address that a third one has, too, which says that it knows nothing of all this. */
+static void test_address_of_another(void **state)
+{
+	struct scene s;
+	struct host *c;
+
+	join(&s, 1);
+	c = host_new(s.w, s.b->port);
+	s.b->second_addr = c->addr; /* b tells of it */
+	s.b->reply = 100;
+	s.f = connect_to(s.a, s.b, 100);
+	wait_up(&s);
+	run(s.w, 30 * SEC, NULL);
+	assert_non_null(s.f->a);
+	assert_false(sctp_assoc_has_address(s.f->a, &c->addr));
+	assert_in_range(c->packets_out, 1, 4); /* a HEARTBEAT each */
+	finish(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_known),
+		cmocka_unit_test(test_hold),	    cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_second_pair), cmocka_unit_test(test_address_of_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
