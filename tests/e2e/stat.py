@@ -146,8 +146,11 @@ def tables(link, directory):
     server, client = bandwidth(link, directory, "-q", "3")
     text, _ = ask(directory)
     found = columns(text)
-    check([titles[:2] for titles, _ in found] == [["PID", "COMMAND"], ["PID", "QP"], ["PID", "PORT"], ["PID", "CQ-ENTRIES"],
-                                                  ["PID", "MR-KEY"]], f"tables: {found}")
+    paths = [["PID", "PORT", "PEER", "FROM"]] * (harness.LLP != "kernel")  # the kernel's SCTP does not tell
+    check([titles[:4] for titles, _ in found] == [["PID", "COMMAND", "LLP", "QPS"], ["PID", "QP", "TYPE", "STATE"],
+                                                  ["PID", "PORT", "PEER", "STATE"], *paths,
+                                                  ["PID", "CQ-ENTRIES", "WAITING", "QUEUES"],
+                                                  ["PID", "MR-KEY", "TYPE", "LENGTH"]], f"tables: {found}")
     pids = {str(server.pid), str(client.pid)}
     for titles, rows in found:
         check({row[0] for row in rows} == pids, f"of {titles[1]}: processes {rows}")

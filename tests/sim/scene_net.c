@@ -229,6 +229,38 @@ static void multihomed(struct stack_world *w)
 	scene_finish(w, 60 * SEC);
 }
 
+static void kill_link(struct simnet_link link[2], bool dead)
+{
+	link[0].loss = link[1].loss = dead;
+}
+
+/* Two links, one of which is dead for a while, again and again; the other one loses something. */
+static void two_links(struct stack_world *w)
+{
+	struct simnet_link other[2] = { { .delay = 300000 }, { .delay = 400000 } };
+
+	scene_two_nodes(w);
+	stack_second_link(w->nodes[0], w->nodes[1], 100, other);
+	w->oob = below(w, 2) * 0.5;
+	scene_start(w);
+	scene_works(w, 1 + below(w, 4));
+	scene_slow(w, 60000);
+	other[0].rate = other[1].rate = 60000;
+	other[0].queue = other[1].queue = w->link[0].queue;
+	scene_connected(w);
+	for (int n = 0; n < 5 && !scene_done_within(w, some_ms(w, 500, 3000)); n++) {
+		struct simnet_link *dead = chance(w, 0.6) ? w->link : other;
+		struct simnet_link *lossy = dead == other ? w->link : other;
+
+		kill_link(dead, true);
+		lossy[0].loss = below(w, 5) / 100.0;
+		if (!scene_done_within(w, some_ms(w, 500, 10000)))
+			w->seen += other[0].bytes > 10000;
+		kill_link(dead, false);
+	}
+	scene_finish(w, 60 * SEC);
+}
+
 const struct scene scenes_net[] = {
 	{ "everything", everything, 200 },
 	{ "loss", loss, 40 },
@@ -245,5 +277,6 @@ const struct scene scenes_net[] = {
 	{ "long-outage", long_outage, 10 },
 	{ "dead-path", dead_path, 20 },
 	{ "multihomed", multihomed, 20 },
+	{ "two-links", two_links, 60 },
 	{ 0 },
 };

@@ -68,6 +68,24 @@ void stack_node_second(struct stack_node *n, uint8_t number)
 	n->second = simnet_add(n->w->net, &n->second_addr, STACK_UDP_PORT, &stack_net_ops, n);
 }
 
+void stack_second_link(struct stack_node *a, struct stack_node *b, uint8_t number,
+		       struct simnet_link link[2])
+{
+	struct stack_world *w = a->w;
+
+	w->nowhere.loss = 1;
+	stack_node_second(a, number);
+	stack_node_second(b, (uint8_t)(number + 1));
+	simnet_route(w->net, a->id, b->second, &w->nowhere);
+	simnet_route(w->net, b->second, a->id, &w->nowhere);
+	simnet_route(w->net, b->id, a->second, &w->nowhere);
+	simnet_route(w->net, a->second, b->id, &w->nowhere);
+	simnet_route(w->net, a->second, b->second, &link[0]);
+	simnet_route(w->net, b->second, a->second, &link[1]);
+	a->twin = b;
+	b->twin = a;
+}
+
 void stack_node_start(struct stack_node *n)
 {
 	struct config_error why;

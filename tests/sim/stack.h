@@ -179,8 +179,9 @@ struct net {
 struct stack_node {
 	struct stack_world *w;
 	unsigned int number; /* its index in the world */
-	int id, second; /* in the network; second: its other address, which INIT and INIT ACK list, or -1 */
+	int id, second; /* in the network; second: its other address, of which peers are told, or -1 */
 	struct ip_addr addr, second_addr;
+	const struct stack_node *twin; /* whose second address is reached from that one; or NULL */
 	/* Settings, to be changed before stack_node_start(). */
 	struct config config;
 	struct sctp_config sctp_config; /* of which conn/ sets silent_limit only */
@@ -223,6 +224,7 @@ struct stack_world {
 	struct sim_random random;
 	struct stack_node *nodes[STACK_NODES];
 	unsigned int n_nodes;
+	struct simnet_link nowhere; /* loses everything */
 	struct simnet_link link[2]; /* node 0 to node 1, and back */
 	struct stack_work *works[STACK_WORKS];
 	unsigned int n_works;
@@ -270,6 +272,9 @@ void stack_world_free(struct stack_world *w);
 struct stack_node *stack_node_new(struct stack_world *w);
 /* Gives it another address, second_addr, which the caller routes to. */
 void stack_node_second(struct stack_node *n, uint8_t number);
+/* Gives both another one, number and the next, which links of their own join, and nothing else. */
+void stack_second_link(struct stack_node *a, struct stack_node *b, uint8_t number,
+		       struct simnet_link link[2]);
 /* Starts its process, which listens. */
 void stack_node_start(struct stack_node *n);
 /* Ends its process as SIGKILL does, with its sides. Packets to it are lost without a word. */

@@ -490,20 +490,6 @@ void stack_carrier_clear(struct stack_node *n)
 
 /* ---- sending ---- */
 
-/* SCTP itself lists no addresses of ours: INIT and INIT ACK get the other one here. */
-static size_t list_second(const struct stack_node *n, uint8_t *packet, size_t len)
-{
-	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
-
-	if (n->second < 0 || (type != WIRE_SCTP_INIT && type != WIRE_SCTP_INIT_ACK))
-		return len;
-	len += wire_sctp_param_put(packet + len, WIRE_SCTP_PARAM_IPV4, n->second_addr.b + 12, 4);
-	wire_sctp_chunk_put(packet + WIRE_SCTP_COMMON_LEN, type, 0, len - WIRE_SCTP_COMMON_LEN);
-	put_be32(packet + 8, 0);
-	wire_sctp_checksum_put(packet, len);
-	return len;
-}
-
 /* len bytes of the batch from data on, as they leave. */
 static void assemble(const struct sctp_batch *b, uint8_t *packet, const uint8_t *data, size_t len)
 {
@@ -529,7 +515,6 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 
 	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
 	assemble(b, packet, data, len);
-	len = list_second(n, packet, len);
 	if (w->filter)
 		len = w->filter(w, n, packet, len);
 	if (!len)

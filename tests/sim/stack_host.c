@@ -97,6 +97,26 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 	       (n->second >= 0 && ip_addr_equal(ip, &n->second_addr));
 }
 
+static unsigned int addresses(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
+			      unsigned int max)
+{
+	const struct stack_node *n = stack_node_of(c);
+
+	if (n->second < 0 || is_own_address(c, &to->remote))
+		return 0;
+	*addr = ip_addr_equal(&to->local, &n->second_addr) ? n->addr : n->second_addr;
+	return 1;
+}
+
+static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr *local)
+{
+	const struct stack_node *n = stack_node_of(c);
+	bool second = n->twin && ip_addr_equal(remote, &n->twin->second_addr);
+
+	*local = second ? n->second_addr : n->addr;
+	return true;
+}
+
 static int route(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source)
 {
@@ -192,6 +212,8 @@ const struct conn_ops stack_conn_ops = {
 	.route = route,
 	.route_mtu = route_mtu,
 	.is_own_address = is_own_address,
+	.addresses = addresses,
+	.source = source,
 	.events = { .post = post, .purge = purge, .ref = ref, .put = put },
 	.checksum = checksum,
 	.copy_out = copy_out,

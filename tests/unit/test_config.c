@@ -278,7 +278,7 @@ static void unknown_name(void **state)
 	assert_string_equal(
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
-		"share, silent-limit, request-limit, capture, capture-snaplen, "
+		"share, paths, silent-limit, request-limit, capture, capture-snaplen, "
 		"capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
 		"summary, log");
 }

@@ -87,6 +87,15 @@ static const struct kind kinds[] = {
 		  "peer_rwnd", "flight", "mtu", "paths", "lost", "resent", "timeouts" },
 	},
 	{
+		"path",
+		12,
+		{ NUMBER("PID"), NUMBER("PORT"), TEXT("PEER"), TEXT("FROM"), TEXT("TO"),
+		  TEXT("STATE"), TEXT("PRIMARY"), NUMBER("RTT-MS"), NUMBER("CWND"), NUMBER("MTU"),
+		  NUMBER("SENT-BYTES"), NUMBER("ERRORS") },
+		{ NULL, "port", "peer", "local", "remote", "state", "primary", "rtt_ns", "cwnd",
+		  "mtu", "sent_bytes", "errors" },
+	},
+	{
 		"cq",
 		6,
 		{ NUMBER("PID"), NUMBER("CQ-ENTRIES"), NUMBER("WAITING"), NUMBER("QUEUES"),

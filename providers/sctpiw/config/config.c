@@ -116,6 +116,11 @@ static bool set_share(struct config *c, const char *value)
 	return set_flag(&c->share, value);
 }
 
+static bool set_paths(struct config *c, const char *value)
+{
+	return config_paths_parse(&c->paths, value);
+}
+
 static bool set_silent_limit(struct config *c, const char *value)
 {
 	unsigned long seconds;
@@ -248,6 +253,7 @@ enum {
 	ENCAP_PORT,
 	IN_ORDER,
 	SHARE,
+	PATHS,
 	SILENT,
 	REQUESTS,
 	CAPTURE,
@@ -306,6 +312,16 @@ static const struct setting {
 			.dflt = "yes",
 			.help = "queue pairs between two processes share an association",
 			.flag = true,
+		},
+	},
+	[PATHS] = {
+		.set = set_paths,
+		.n = {
+			.name = "paths",
+			.env = "SCTPIW_PATHS",
+			.allowed = "auto, off, or addresses, prefixes and interfaces with commas between them",
+			.dflt = "auto",
+			.help = "peers are told of these further addresses of this host",
 		},
 	},
 	[SILENT] = {

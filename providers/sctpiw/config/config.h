@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/config_paths.h"
 #include "log/log.h"
 
 enum config_carrier { CONFIG_CARRIER_UDP, CONFIG_CARRIER_IP, CONFIG_CARRIER_KERNEL };
@@ -48,6 +49,7 @@ struct config {
 	int encap_port;
 	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
+	struct config_paths paths;     /* which further addresses of ours peers are told of */
 	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
 	unsigned int request_limit;    /* requests that may wait to be accepted or rejected */
 	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
@@ -97,7 +99,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 16 };
+enum { CONFIG_SETTINGS = 17 };
 
 struct config_builder {
 	struct config config;

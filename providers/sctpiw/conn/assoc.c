@@ -303,23 +303,35 @@ void conn_assoc_over(struct conn_assoc *a, int error, bool orderly)
 
 /* ---- opening ---- */
 
+bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *remote)
+{
+	const struct transport *t = a->ep->conn->transport;
+
+	return ip_addr_equal(&t->addr(a)->remote, remote) ||
+	       (t->has_address && t->has_address(a, remote));
+}
+
 /*
  * A caller that lets routing choose its address takes any association to the peer. One that routing chose
- * for, and that has not heard from its peer yet, serves all callers.
+ * for, and that has not heard from its peer yet, serves all callers. So does one whose peer has that address
+ * besides the one that it was set up with.
  */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
 	const struct transport *t = ep->conn->transport;
+	struct conn_assoc *other = NULL;
 
 	list_for_each(node, &ep->assocs) {
 		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
 
-		if (!a->gone && t->remote_port(a) == port &&
-		    ip_addr_equal(&t->addr(a)->remote, &to->remote) &&
-		    path_addr_locality(t->addr(a), to))
+		if (a->gone || t->remote_port(a) != port || !conn_assoc_has_address(a, &to->remote))
+			continue;
+		if (!ip_addr_equal(&t->addr(a)->remote, &to->remote))
+			other = a;
+		else if (path_addr_locality(t->addr(a), to))
 			return a;
 	}
-	return NULL;
+	return other;
 }
 
 int conn_assoc_connect(struct endpoint *ep, const struct path_addr *to, uint16_t port,

@@ -78,6 +78,9 @@ void conn_strangers_init(struct conn_strangers *strangers);
 
 /* ---- for those who use associations ---- */
 
+/* Whether the peer has that address, as far as it is known. */
+bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *remote);
+
 /*
  * The association from ep (and from to->local, if that is set) to the peer's address and port: the one
  * that is there, or a new one. It may not be up yet, or closing: then the caller waits on it. -errno.

@@ -143,6 +143,14 @@ void conn_timers(struct conn *c)
 
 /* ---- the end ---- */
 
+void conn_readdress(struct conn *c)
+{
+	if (!c->transport->readdress)
+		return;
+	list_for_each(node, &c->endpoints.open)
+		c->transport->readdress(list_entry(node, struct endpoint, node));
+}
+
 void conn_reap(struct conn *c)
 {
 	endpoint_reap(c);

@@ -62,6 +62,16 @@ struct conn_ops {
 	uint32_t (*route_mtu)(struct conn *c, const struct path_addr *to);
 	/* Whether the address belongs to this host. */
 	bool (*is_own_address)(struct conn *c, const struct ip_addr *ip);
+	/*
+	 * Addresses of ours, besides to->local, that a peer at to->remote may be told of: max at most, and how many.
+	 */
+	unsigned int (*addresses)(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
+				  unsigned int max);
+	/*
+	 * Which address of ours packets to that one leave from now, if its interface is running. false: there is no
+	 * such way.
+	 */
+	bool (*source)(struct conn *c, const struct ip_addr *remote, struct ip_addr *local);
 	/* Where RDMA CM events go. */
 	struct conn_events_ops events;
 	/* As in struct sctp_user_ops: the checksum over referenced memory, and its copy into a message. */
@@ -162,6 +172,8 @@ static inline bool conn_is_pending(const struct conn *c)
 uint64_t conn_next_timeout(const struct conn *c);
 /* Runs all timers whose time has come at conn.now. */
 void conn_timers(struct conn *c);
+/* Our addresses or routes have changed: associations may leave by other ways now. */
+void conn_readdress(struct conn *c);
 /* Frees endpoints that nobody uses any more. Not from within an event. */
 void conn_reap(struct conn *c);
 

@@ -8,18 +8,28 @@ unsigned int conn_count_assocs(const struct conn *c)
 	return c->n_assocs;
 }
 
-bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info)
+/* The next association that is not over, or NULL. */
+static const struct conn_assoc *step(struct conn *c, struct list_node *mark)
 {
-	const struct transport *t = c->transport;
 	const struct conn_assoc *a;
 	struct list_node *node;
 
 	do {
 		node = list_step(&c->assocs, mark);
 		if (!node)
-			return false;
+			return NULL;
 		a = list_entry(node, struct conn_assoc, all);
 	} while (a->gone || !a->state);
+	return a;
+}
+
+bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info)
+{
+	const struct transport *t = c->transport;
+	const struct conn_assoc *a = step(c, mark);
+
+	if (!a)
+		return false;
 	*info = (struct conn_assoc_info){
 		.local_port = a->ep->bound.port,
 		.initiator = a->initiator,
@@ -31,5 +41,18 @@ bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_i
 	sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), info->peer);
 	if (t->inspect)
 		t->inspect(a, &info->sctp);
+	return true;
+}
+
+bool conn_next_paths(struct conn *c, struct list_node *mark, struct conn_paths_info *info)
+{
+	const struct transport *t = c->transport;
+	const struct conn_assoc *a = step(c, mark);
+
+	if (!a)
+		return false;
+	info->local_port = a->ep->bound.port;
+	sockaddr_text_ip(&t->addr(a)->remote, t->remote_port(a), info->peer);
+	info->n = t->inspect_paths ? t->inspect_paths(a, info->path) : 0;
 	return true;
 }

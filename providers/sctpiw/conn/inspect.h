@@ -23,9 +23,19 @@ struct conn_assoc_info {
 	struct sctp_assoc_info sctp;
 };
 
+/* The paths of an association. */
+struct conn_paths_info {
+	uint16_t local_port;
+	char peer[SOCKADDR_TEXT];
+	unsigned int n;
+	struct sctp_path_info path[SCTP_PATHS_INFO_MAX];
+};
+
 /* How many associations there are. */
 unsigned int conn_count_assocs(const struct conn *c);
 /* As iw_next_qp(). */
 bool conn_next_assoc(struct conn *c, struct list_node *mark, struct conn_assoc_info *info);
+/* The same for the paths of the next association. */
+bool conn_next_paths(struct conn *c, struct list_node *mark, struct conn_paths_info *info);
 
 #endif

@@ -288,7 +288,7 @@ static bool is_named(const struct oob_qp *o, const struct oob_message *m,
 	if (o->ends.loop)
 		return m->token == o->conn->oob.token;
 	return t->remote_port(a) == qp_num_port(o->ends.dest) &&
-	       ip_addr_equal(&t->addr(a)->remote, &o->ends.remote);
+	       conn_assoc_has_address(a, &o->ends.remote);
 }
 
 static void accept_session(struct oob_qp *o, struct iw_session *s, const struct oob_message *m)

@@ -24,6 +24,7 @@ struct conn;
 struct conn_assoc;
 struct endpoint;
 struct sctp_assoc_info;
+struct sctp_path_info;
 struct sctp_stats;
 
 /* How thoroughly to look for what came in. */
@@ -84,6 +85,9 @@ struct transport {
 	/* What is sent from now on carries ep->tos. */
 	void (*set_tos)(struct endpoint *ep);
 
+	/* conn_readdress(), of the endpoint. NULL: the transport finds out by itself. */
+	void (*readdress)(struct endpoint *ep);
+
 	/* Takes what came in. */
 	enum conn_received (*receive)(struct conn *c, enum conn_depth depth);
 	/* Reports what happened to associations; true: something did. */
@@ -131,9 +135,13 @@ struct transport {
 	/* At once: the peer gets an ABORT, and a->state is gone; nothing follows. */
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
+	/* Whether the peer is known to have that address as well. NULL: it has that of addr() alone. */
+	bool (*has_address)(const struct conn_assoc *a, const struct ip_addr *remote);
 	uint16_t (*remote_port)(const struct conn_assoc *a);
 	/* What SCTP knows of an association that is not gone; NULL: the transport does not say. */
 	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);
+	/* The same of its paths: how many. NULL: the transport does not say. */
+	unsigned int (*inspect_paths)(const struct conn_assoc *a, struct sctp_path_info *info);
 	/* For lines to the user. NULL: nothing is known. */
 	void (*attempt)(const struct conn_assoc *a, struct transport_attempt *attempt);
 	/* What SCTP has counted; NULL: the transport does not say. */

@@ -3,6 +3,7 @@
 #include "conn/user_sctp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "config/config.h"
@@ -12,6 +13,7 @@
 #include "sctp/inspect.h"
 #include "sctp/sctp.h"
 #include "sctp/trace.h"
+#include "util/sockaddr.h"
 #include "wire/datagram.h"
 
 _Static_assert(IW_VOID_LEN == SCTP_VOID_LEN, "what iwarp writes is what SCTP has room for");
@@ -90,6 +92,34 @@ static bool receipt_due(void *user)
 	return a->iw && iw_assoc_owes_receipt(a->iw);
 }
 
+/*
+ * An endpoint that is bound to one address has no other. Nor have ports of QP numbers whose QPs use several of our
+ * addresses: each pair of addresses has an association of its own then, and SCTP lets two such endpoints have one.
+ */
+static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_addr *addr,
+			      unsigned int max)
+{
+	const struct endpoint *ep = ctx;
+
+	if (!ep->bound.wildcard || ep->locals.n > 1)
+		return 0;
+	return ep->conn->ops->addresses(ep->conn, to, addr, max);
+}
+
+static bool source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
+{
+	const struct endpoint *ep = ctx;
+
+	return ep->conn->ops->source(ep->conn, remote, local);
+}
+
+static bool is_own(void *ctx, const struct ip_addr *addr)
+{
+	const struct endpoint *ep = ctx;
+
+	return ep->conn->ops->is_own_address(ep->conn, addr);
+}
+
 static int user_sctp_start(struct conn *c, struct config_error *why)
 {
 	/* A capture shows whole packets, so they are made whole. */
@@ -100,6 +130,9 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.checksum = references ? c->ops->checksum : NULL,
 		.copy_out = references ? c->ops->copy_out : NULL,
 		.put_void = iw_put_void,
+		.addresses = addresses,
+		.source = source,
+		.is_own = is_own,
 	};
 	struct sctp_config config;
 	struct user_sctp *us;
@@ -249,6 +282,11 @@ static void user_sctp_set_tos(struct endpoint *ep)
 	ep->conn->carrier->set_tos(ep);
 }
 
+static void user_sctp_readdress(struct endpoint *ep)
+{
+	sctp_endpoint_readdress(endpoint_of(ep)->sctp, ep->conn->now);
+}
+
 void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 {
 	struct conn *c = ep->conn;
@@ -266,6 +304,25 @@ void user_sctp_icmp(struct endpoint *ep, const struct carrier_error *err)
 
 /* ---- input ---- */
 
+/* Says where else the peer may send to. */
+static void note_told(const struct conn_assoc *a)
+{
+	const struct sctp_assoc *sa = a->state;
+	char peer[SOCKADDR_TEXT], one[TRACE_ADDR_TEXT], all[8 * TRACE_ADDR_TEXT] = "";
+	size_t len = 0;
+	unsigned int n;
+	const struct ip_addr *told = sctp_assoc_told(sa, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
+					trace_addr_text(&told[i], one));
+	if (n)
+		log_info("%s reaches port %u of this host at %s",
+			 sockaddr_text_ip(&sctp_assoc_addr(sa)->remote, sctp_assoc_remote_port(sa),
+					  peer),
+			 a->ep->bound.port, all);
+}
+
 /* Gives an association its sessions, if it has none yet. false: it was aborted. */
 static bool up(struct conn_assoc *a)
 {
@@ -276,6 +333,7 @@ static bool up(struct conn_assoc *a)
 		return true;
 	if (!sctp_assoc_is_initiator(sa))
 		sctp_assoc_set_mtu(sa, c->ops->route_mtu(c, sctp_assoc_addr(sa)));
+	note_told(a);
 	return conn_assoc_up(a, sctp_assoc_is_initiator(sa), sctp_assoc_streams(sa),
 			     sctp_assoc_max_msg(sa));
 }
@@ -569,6 +627,11 @@ static const struct path_addr *user_sctp_addr(const struct conn_assoc *a)
 	return sctp_assoc_addr(a->state);
 }
 
+static bool user_sctp_has_address(const struct conn_assoc *a, const struct ip_addr *remote)
+{
+	return sctp_assoc_has_address(a->state, remote);
+}
+
 static uint16_t user_sctp_remote_port(const struct conn_assoc *a)
 {
 	return sctp_assoc_remote_port(a->state);
@@ -577,6 +640,11 @@ static uint16_t user_sctp_remote_port(const struct conn_assoc *a)
 static void user_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_info *info)
 {
 	sctp_assoc_inspect(a->state, info);
+}
+
+static unsigned int user_sctp_inspect_paths(const struct conn_assoc *a, struct sctp_path_info *info)
+{
+	return sctp_assoc_inspect_paths(a->state, info);
 }
 
 static void user_sctp_attempt(const struct conn_assoc *a, struct transport_attempt *attempt)
@@ -602,6 +670,7 @@ const struct transport transport_user_sctp = {
 	.accept_at = user_sctp_accept_at,
 	.watch = user_sctp_watch,
 	.set_tos = user_sctp_set_tos,
+	.readdress = user_sctp_readdress,
 	.receive = user_sctp_receive,
 	.events = user_sctp_events,
 	.output = user_sctp_output,
@@ -620,8 +689,10 @@ const struct transport transport_user_sctp = {
 	.shutdown = user_sctp_shutdown,
 	.abort = user_sctp_abort,
 	.addr = user_sctp_addr,
+	.has_address = user_sctp_has_address,
 	.remote_port = user_sctp_remote_port,
 	.inspect = user_sctp_inspect,
+	.inspect_paths = user_sctp_inspect_paths,
 	.attempt = user_sctp_attempt,
 	.stats = user_sctp_stats,
 };

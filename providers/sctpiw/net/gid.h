@@ -25,7 +25,9 @@ struct gid_entry {
 	struct ip_addr ip; /* its bytes are the GID */
 	unsigned int ifindex;
 	unsigned int rank; /* of several new entries the one with the smaller rank comes first */
-	bool valid; /* false: the slot is empty, and ip and ifindex are those that it had last */
+	bool far;     /* of new entries: it leads beyond the link, and is not about to go away */
+	bool running; /* of new entries: so is its interface */
+	bool valid;   /* false: the slot is empty, and ip and ifindex are those that it had last */
 };
 
 struct gid_table {

@@ -114,6 +114,8 @@ static void add_addr(const struct rtnl_addr *addr, void *arg)
 		.ip = addr->ip,
 		.ifindex = addr->ifindex,
 		.rank = rank(addr, running),
+		.far = addr->scope < RT_SCOPE_LINK && !(addr->flags & IFA_F_DEPRECATED),
+		.running = running,
 	};
 	if (running)
 		count_link(r, known);
@@ -136,6 +138,15 @@ int netdev_read(struct netdev_reading *r)
 	if (r->ioctl_fd >= 0)
 		sys_close(r->ioctl_fd);
 	return !ret && r->failed ? -ENOMEM : ret;
+}
+
+void netdev_name(const struct netdev_reading *r, unsigned int ifindex, char name[16])
+{
+	const struct netdev_link *known = link_of(r, ifindex);
+
+	memset(name, 0, sizeof(known->link.name));
+	if (known)
+		memcpy(name, known->link.name, sizeof(known->link.name));
 }
 
 void netdev_free(struct netdev_reading *r)

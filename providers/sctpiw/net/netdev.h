@@ -28,5 +28,7 @@ struct netdev_reading {
 /* Reads the host. 0, or -errno; then *r is no good. netdev_free() in any case. */
 int netdev_read(struct netdev_reading *r);
 void netdev_free(struct netdev_reading *r);
+/* The name of an interface of the reading; "": it has none of that number. */
+void netdev_name(const struct netdev_reading *r, unsigned int ifindex, char name[16]);
 
 #endif

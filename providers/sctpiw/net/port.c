@@ -46,6 +46,9 @@ static struct {
 	struct list_node watchers; /* port_watcher.node */
 	uint64_t guid; /* read once, since it must not change under programs; 0: not yet */
 	uint32_t forks;
+	_Atomic uint32_t ways_changes;
+	struct port_way ways[PORT_WAYS_MAX];
+	unsigned int n_ways;
 } port = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.watch_fd = NO_WATCH,
@@ -78,11 +81,36 @@ static void tell(enum port_change change)
 	}
 }
 
+/* The table of GIDs keeps what programs have seen; this is how things are now. */
+static void take_ways(const struct netdev_reading *r)
+{
+	struct port_way ways[PORT_WAYS_MAX];
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < r->n_gids && n < PORT_WAYS_MAX; i++) {
+		const struct gid_entry *gid = &r->gids[i];
+
+		if (!gid->far)
+			continue;
+		memset(&ways[n], 0, sizeof(ways[n]));
+		ways[n].ip = gid->ip;
+		ways[n].running = gid->running;
+		ways[n].ifindex = gid->ifindex;
+		netdev_name(r, gid->ifindex, ways[n++].interface);
+	}
+	if (n == port.n_ways && !memcmp(ways, port.ways, n * sizeof(ways[0])))
+		return;
+	port.n_ways = n;
+	memcpy(port.ways, ways, n * sizeof(ways[0]));
+	atomic_fetch_add_explicit(&port.ways_changes, 1, memory_order_relaxed);
+}
+
 static void take(struct netdev_reading *r)
 {
 	bool was = port.attr.active, changed;
 	unsigned int left_out;
 
+	take_ways(r);
 	changed = gid_table_update(&port.gids, r->gids, r->n_gids, &left_out);
 	note_left_out(left_out);
 	port.attr.active = r->active;
@@ -187,6 +215,22 @@ int port_gid_find(const uint8_t gid[16], unsigned int ifindex)
 	index = gid_table_find(&port.gids, gid, ifindex);
 	pthread_mutex_unlock(&port.lock);
 	return index;
+}
+
+unsigned int port_ways(struct port_way way[PORT_WAYS_MAX])
+{
+	unsigned int n;
+
+	lock_fresh();
+	n = port.n_ways;
+	memcpy(way, port.ways, n * sizeof(way[0]));
+	pthread_mutex_unlock(&port.lock);
+	return n;
+}
+
+uint32_t port_ways_changes(void)
+{
+	return atomic_load_explicit(&port.ways_changes, memory_order_relaxed);
 }
 
 void port_query(struct port_attr *attr)

@@ -43,6 +43,21 @@ int port_first_gid(struct port_gid *gid);
 /* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
 int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
 
+#define PORT_WAYS_MAX 32u
+
+/* An address of this host that leads beyond the link, and whose interface is up. */
+struct port_way {
+	struct ip_addr ip;
+	bool running; /* the interface has a carrier, so that packets can leave */
+	unsigned int ifindex;
+	char interface[16]; /* IFNAMSIZ */
+};
+
+/* Writes all of them, or PORT_WAYS_MAX, and returns how many. */
+unsigned int port_ways(struct port_way way[PORT_WAYS_MAX]);
+/* How often they were others than before. Any thread, without the port's lock. */
+uint32_t port_ways_changes(void);
+
 enum port_change { PORT_CHANGE_DOWN, PORT_CHANGE_GIDS, PORT_CHANGE_UP };
 
 /* Somebody who wants to know of changes. changed is called with the port's lock held. */

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "config/config.h"
 #include "net/memory.h"
 #include "net/port.h"
 #include "net/route.h"
 #include "runtime/channel.h"
 #include "runtime/shard.h"
 #include "util/list.h"
+#include "util/sockaddr.h"
 
 static struct shard *shard_of(struct conn *c)
 {
@@ -36,6 +38,45 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 	return port_gid_find(ip->b, 0) >= 0;
 }
 
+/*
+ * Whoever is on this host needs no second way to it. To others a loopback address, or one of the link alone, would
+ * mean something else or nothing, and one of the other family cannot be used with the address that is in use.
+ */
+static unsigned int addresses(struct conn *c, const struct path_addr *to, struct ip_addr *addr,
+			      unsigned int max)
+{
+	struct port_way way[PORT_WAYS_MAX];
+	unsigned int n = 0, ways;
+
+	if (c->config->paths.off || ip_addr_is_loopback(&to->remote) ||
+	    ip_addr_is_link_local(&to->remote) || is_own_address(c, &to->remote))
+		return 0;
+	ways = port_ways(way);
+	for (unsigned int i = 0; i < ways && n < max; i++)
+		if (ip_addr_is_v4(&way[i].ip) == ip_addr_is_v4(&to->remote) &&
+		    !ip_addr_equal(&way[i].ip, &to->local) &&
+		    config_paths_allow(&c->config->paths, &way[i].ip, way[i].interface))
+			addr[n++] = way[i].ip;
+	return n;
+}
+
+static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr *local)
+{
+	struct sockaddr_storage dst, src;
+	struct port_way way[PORT_WAYS_MAX];
+	unsigned int ways;
+
+	sockaddr_make_natural(&dst, remote, 0);
+	if (route_lookup(NULL, (struct sockaddr *)&dst, &src, NULL))
+		return false;
+	*local = sockaddr_ip((struct sockaddr *)&src);
+	ways = port_ways(way);
+	for (unsigned int i = 0; i < ways; i++)
+		if (ip_addr_equal(&way[i].ip, local))
+			return way[i].running;
+	return ip_addr_is_loopback(local);
+}
+
 static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 {
 	return memory_crc32c(crc, from, len) == 0;
@@ -55,6 +96,8 @@ const struct conn_ops host_conn_ops = {
 	.route = route,
 	.route_mtu = mtu,
 	.is_own_address = is_own_address,
+	.addresses = addresses,
+	.source = source,
 	.events = {
 		.post = channel_post,
 		.purge = channel_purge,

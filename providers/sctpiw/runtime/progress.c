@@ -136,7 +136,7 @@ static void serve_control(struct shard *s, bool ready)
 	watch_control(s);
 }
 
-/* One nap of a parked thread. false: the thread was woken. */
+/* One nap of a parked thread. false: the thread was woken, or our addresses have changed. */
 static bool nap(struct shard *s, uint64_t length)
 {
 	struct pollfd pfd[] = {
@@ -152,7 +152,7 @@ static bool nap(struct shard *s, uint64_t length)
 		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
-	return !pfd[0].revents;
+	return !pfd[0].revents && s->progress.ways_changes == port_ways_changes();
 }
 
 /*
@@ -205,6 +205,17 @@ static void reset_timer(struct shard *s)
 	}
 }
 
+/* Tells the associations when our addresses have changed, or what runs behind them. Shard lock. */
+static void readdress(struct shard *s)
+{
+	uint32_t changes = port_ways_changes();
+
+	if (changes == s->progress.ways_changes)
+		return;
+	s->progress.ways_changes = changes;
+	conn_readdress(&s->conn);
+}
+
 /*
  * Runs the shard until nothing more comes in. *received: progress.received. false: the shard is
  * dead.
@@ -219,6 +230,8 @@ static bool serve(struct shard *s, uint64_t *received)
 	atomic_thread_fence(memory_order_seq_cst);
 	shard_enter(s);
 	dead = shard_is_dead(s);
+	if (!dead)
+		readdress(s);
 	do {
 		more = !dead && loop_pass(s, CONN_THOROUGH);
 		if (more)

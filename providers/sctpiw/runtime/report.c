@@ -16,6 +16,7 @@
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
 #include "sctp/sctp.h"
+#include "util/trace.h"
 
 #define AT_ONCE (REPORT_ROOM / CONTROL_LINE_MAX) /* lines */
 
@@ -36,6 +37,11 @@ union object {
 	struct process process;
 	struct iw_qp_info qp;
 	struct conn_assoc_info assoc;
+	struct {
+		uint16_t port;
+		char peer[SOCKADDR_TEXT];
+		struct sctp_path_info info;
+	} path;
 	struct iw_cq_info cq;
 	struct iw_mr_info mr;
 };
@@ -181,6 +187,43 @@ static void write_assoc(const struct shard *s, const union object *o, struct lin
 	line_number(l, "timeouts", i->timeouts);
 }
 
+static bool next_path(struct report *r, struct shard *s, union object *o)
+{
+	struct conn_paths_info *paths = &r->paths;
+
+	while (r->path == paths->n) {
+		r->path = 0;
+		if (!conn_next_paths(&s->conn, &r->mark, paths)) {
+			paths->n = 0;
+			return false;
+		}
+	}
+	o->path.port = paths->local_port;
+	memcpy(o->path.peer, paths->peer, sizeof(o->path.peer));
+	o->path.info = paths->path[r->path++];
+	return true;
+}
+
+static void write_path(const struct shard *s, const union object *o, struct line *l)
+{
+	const struct sctp_path_info *i = &o->path.info;
+	char text[TRACE_ADDR_TEXT];
+
+	line_number(l, "port", o->path.port);
+	line_text(l, "peer", o->path.peer);
+	line_text(l, "local", trace_addr_text(&i->addr.local, text));
+	line_text(l, "remote", trace_addr_text(&i->addr.remote, text));
+	line_text(l, "state", i->state);
+	line_flag(l, "primary", i->primary);
+	if (i->srtt)
+		line_number(l, "rtt_ns", i->srtt);
+	line_number(l, "cwnd", i->cwnd);
+	line_number(l, "flight", i->flight);
+	line_number(l, "mtu", i->mtu);
+	line_number(l, "sent_bytes", i->sent);
+	line_number(l, "errors", i->errors);
+}
+
 static bool next_cq(struct report *r, struct shard *s, union object *o)
 {
 	return iw_next_cq(s->conn.rnic, &r->mark, &o->cq);
@@ -246,6 +289,7 @@ static const struct report_part stat_parts[] = {
 	{ next_process, write_process, "process" },
 	{ next_qp, write_qp, "qp" },
 	{ next_assoc, write_assoc, "association" },
+	{ next_path, write_path, "path" },
 	{ next_cq, write_cq, "cq" },
 	{ next_mr, write_mr, "mr" },
 	{ NULL, NULL, "end" },

@@ -13,6 +13,8 @@
 #include "sys/control.h"
 #include "util/list.h"
 
+#include "conn/inspect.h"
+
 struct shard;
 
 /* An answer that is being written. */
@@ -20,8 +22,10 @@ struct report {
 	bool json;
 	/* The parts that are still to come, one behind the other; NULL: the answer is whole. */
 	const struct report_part *part;
-	unsigned int step;     /* lines of the part that were written */
-	struct list_node mark; /* where a walk through objects has come to. Shard lock */
+	unsigned int step;	      /* lines of the part that were written */
+	struct list_node mark;	      /* where a walk through objects has come to. Shard lock */
+	struct conn_paths_info paths; /* of the association whose paths are being written */
+	unsigned int path;	      /* the next of them */
 };
 
 /* How many bytes report_more() needs. */

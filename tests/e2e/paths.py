@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Hosts that two or three links join: programs go on while links go down and come back, and end as if nothing was."""
+import json
+import os
+import sys
+import time
+
+import harness
+from harness import Failure, Skip, free_port, need, start
+
+class Several(harness.Veth):
+    """Two network namespaces, joined by veth0 and further veth pairs, veth1 and so on, in networks of their own."""
+
+    further = {4: "10.83.{}.{}/24", 6: "fd83:{}::{}/64"}
+
+    def __init__(self, name, family, pairs):
+        super().__init__(name, family, 1500)
+        need("nft")
+        self.pairs = pairs
+        try:
+            for i in range(1, pairs):
+                self._join_again(i)
+        except BaseException:
+            self.close()
+            raise
+
+    def _join_again(self, i):
+        pids = [str(self.holders[side].pid) for side in ("server", "client")]
+        self._run(["ip", "link", "add", f"veth{i}", "netns", pids[0], "type", "veth",
+                   "peer", "name", f"veth{i}", "netns", pids[1]])
+        for host, side in (1, "server"), (2, "client"):
+            ip = [*self.enter(side), "ip"]
+            for family, form in self.further.items():
+                nodad = ["nodad"] if family == 6 else []
+                self._run([*ip, "address", "add", form.format(i, host), "dev", f"veth{i}", *nodad])
+            self._run([*ip, "link", "set", f"veth{i}", "up"])
+
+    def address_on(self, i, side="server"):
+        """The address of a side on veth1 and so on."""
+        return self.further[self.family].format(i, 1 if side == "server" else 2).partition("/")[0]
+
+    def set_up(self, device, up):
+        """Switches one end of a pair on or off; the other end loses its carrier. IPv6 addresses stay."""
+        enter = self.enter("server")
+        self._run([*enter, "sysctl", "-qw", f"net.ipv6.conf.{device}.keep_addr_on_down=1"])
+        self._run([*enter, "ip", "link", "set", device, "up" if up else "down"])
+
+    def drop(self, device, percent=100):
+        """From now on so much of what arrives on this device is lost on both sides, and nobody is told."""
+        which = f"numgen random mod 100 < {percent}" if percent < 100 else ""
+        for side in "server", "client":
+            self._run([*self.enter(side), "nft", "-f", "-"],
+                      f"table inet drop_{device} {{\n chain arriving {{\n type filter hook input priority 0\n"
+                      f'iifname "{device}" {which} drop\n }}\n }}\n')
+
+    def deliver(self, device):
+        for side in "server", "client":
+            self._run([*self.enter(side), "nft", "delete", "table", "inet", f"drop_{device}"])
+
+
+harness.LINKS.update({
+    "twice": lambda name, family: Several(name, family, 2),
+    "thrice": lambda name, family: Several(name, family, 3),
+})
+
+STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
+LOSS = 2  # percent, on the links that stay
+
+
+def down(link, device):
+    link.set_up(device, False)
+
+
+def up(link, device):
+    link.set_up(device, True)
+
+
+def silent(link, device):
+    link.drop(device)
+
+
+def audible(link, device):
+    link.deliver(device)
+
+
+# How a link goes, and how it comes back: hosts are told of one, and not of the other.
+TOLD, UNTOLD = (down, up), (silent, audible)
+
+
+def lines(program):
+    return program.log.read_bytes().count(b"\n")
+
+
+def must_go_on(program, what):
+    """It prints a line for each round. What stands still for RTO.Min, a second, or for longer is no failover."""
+    before = lines(program)
+    deadline = time.monotonic() + 5 * harness.SLOW
+    while lines(program) < before + 10:
+        if not program.running():
+            raise Failure(f"{program.name} ended when {what}")
+        if time.monotonic() > deadline:
+            raise Failure(f"{program.name} stood still when {what}")
+        time.sleep(0.02)
+
+
+def rping(link, how, devices, options=()):
+    """rping compares all that comes back; it goes on while one link after the other is away."""
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 100], link, "server", options=options)
+    server.wait_listening(port)
+    client = start("rping-client", ["rping", "-c", "-v", "-V", "-a", link.address, "-p", port, "-S", 100], link,
+                   options=options)
+    client.wait_for_output("rdma-ping-10:")
+    time.sleep(STAYS)  # the other paths are confirmed one by one, a second each
+    for device in devices:
+        how[0](link, device)
+        must_go_on(client, f"{device} was away")
+        client.must_run_for(STAYS)
+        how[1](link, device)
+        must_go_on(client, f"{device} was back")
+        client.must_run_for(2 * STAYS)
+    must_go_on(client, "all were back")
+    return server, client
+
+
+def rping_case(how, devices):
+    def case(link):
+        need("rping")
+        rping(link, how, devices)
+    return case
+
+
+def shown(link):
+    """`sctpiw stat` knows the paths, and which one is in use."""
+    need("rping")
+    server, _ = rping(link, TOLD, [])
+    link.set_up("veth0", False)
+    time.sleep(STAYS)
+    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", server.pid, "--json"], link, "server", rdma=False)
+    stat.expect(10)
+    paths = {path["remote"]: path for path in json.loads(stat.output())[0]["path"]}
+    used = [remote for remote, path in paths.items() if path["state"] == "in use"]
+    if set(paths) != {link.subnets[link.family].format(2), link.address_on(1, "client")} or \
+            used != [link.address_on(1, "client")]:
+        raise Failure("other paths: " + stat.output())
+
+
+def timed(tool, *arguments, by_cm=True):
+    """A program of perftest that runs for some seconds, with 2 % loss on the link that stays, by rdma_cm or not."""
+    def case(link):
+        need(tool)
+        port = free_port()
+        argv = [tool, *arguments, "-p", port, "-D", 6, *(["-R"] if by_cm else [])]
+        server = start(f"{tool}-server", argv, link, "server")
+        (server.wait_listening if by_cm else server.wait_listening_tcp)(port)
+        client = start(f"{tool}-client", [*argv, link.address_on(1) if not by_cm else link.address], link)
+        link.drop("veth1", LOSS)
+        for how in TOLD, UNTOLD:
+            client.must_run_for(STAYS)
+            how[0](link, "veth0")
+            client.must_run_for(1)
+            how[1](link, "veth0")
+        client.expect(30)
+        server.expect(30)
+    return case
+
+
+def copied(link):
+    """rcopy's file arrives whole."""
+    need("rcopy")
+    original, copy = harness.log_file("original"), harness.log_file("copy")
+    original.write_bytes(os.urandom(1 << 20) * 300)
+    port = free_port()
+    server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
+    server.wait_listening(port)
+    client = start("rcopy-client", ["rcopy", original, f"{link.address}:{copy}", "-p", port], link)
+    for _ in range(3):
+        time.sleep(0.2)
+        link.drop("veth0")
+        time.sleep(0.7)
+        link.deliver("veth0")
+    client.expect(60)
+    if copy.read_bytes() != original.read_bytes():
+        raise Failure("the copy is another file")
+    original.unlink()
+    copy.unlink()
+
+
+def off(link):
+    """Peers are told of nothing, so the death of the one link is the end."""
+    port = free_port()
+    options = ["--paths", "off", "--silent-limit", "3"]
+    server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 100], link, "server", options=options)
+    server.wait_listening(port)
+    client = start("rping-client", ["rping", "-c", "-v", "-V", "-a", link.address, "-p", port, "-S", 100], link, options=options)
+    client.wait_for_output("rdma-ping-10:")
+    time.sleep(STAYS)
+    link.drop("veth0")
+    client.wait(10)  # whatever it says to the end of its connection
+
+
+def listed(link):
+    """Peers are told of the third link alone, which takes over."""
+    if link.pairs < 3:
+        raise Skip("there is no third link")
+    need("rping")
+    _, client = rping(link, UNTOLD, [], ["--paths", "veth2"])
+    link.drop("veth1")
+    must_go_on(client, "a link that is not used was away")
+    link.drop("veth0")
+    must_go_on(client, "veth0 was away")
+
+
+CASES = [
+    ("rping.told", rping_case(TOLD, ["veth0", "veth1"])),
+    ("rping.untold", rping_case(UNTOLD, ["veth0", "veth1"])),
+    ("shown", shown),
+    ("ib_write_bw", timed("ib_write_bw", "-s", 65536)),
+    ("ib_send_lat", timed("ib_send_lat", "-s", 64)),
+    ("by-hand.ib_write_bw", timed("ib_write_bw", "-s", 65536, by_cm=False)),
+    ("by-hand.ib_send_bw", timed("ib_send_bw", "-s", 4096, "-q", 4, by_cm=False)),
+    ("copied", copied),
+    ("off", off),
+    ("listed", listed),
+]
+
+if __name__ == "__main__":
+    sys.exit(harness.main(CASES))
