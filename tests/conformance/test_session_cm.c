@@ -242,7 +242,9 @@ static void only_the_application_rejects(void **state)
 	peer_says(4, CONTROL, "0000 0001");
 	ev = app_event(CONNECT_REQUEST, 0);
 	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
-	hears_soon(4, CONTROL, "0000 0004");
+	hears_soon(4, CONTROL, "0000 0003");
+	assert_int_equal(app_api->cm_accept(ev.id, &p, false, 0), -EINVAL);
+	assert_int_equal(app_api->cm_reject(ev.id, NULL, 0), -EINVAL);
 	/* What it has never seen. */
 	peer_says(5, CONTROL, "0000 0001");
 	peer_says(6, CONTROL, "0000 0005 0001 0001");

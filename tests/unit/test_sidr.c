@@ -370,6 +370,24 @@ static void test_reject(void **state)
 	assert_memory_equal(ev.param.private_data, "no", 2);
 }
 
+/* An accept that fails rejects, and leaves the id its old name. */
+static void test_accept_fails(void **state)
+{
+	struct rnic_conn_param param = { .qp_num = 1u << 24 };
+	struct cm_id *child;
+
+	ask("");
+	carry();
+	child = requested("");
+	assert_int_equal(cm_accept(child, &param, true, 77), -EINVAL);
+	assert_int_equal(child->uid, SERVER_PORT);
+	carry();
+	expect_event(&client, CM_EVENT_UNREACHABLE, WIRE_SIDR_REJECTED);
+	param.qp_num = QP_NUM;
+	assert_int_equal(cm_accept(child, &param, true, 77), -EINVAL);
+	assert_int_equal(carry(), 0);
+}
+
 /* Whoever lets go of a request, or of the listener before the request was read, rejects it. */
 static void test_let_go(void **state)
 {
@@ -563,13 +581,13 @@ static void test_iwarp(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_accept),     TEST(test_qkey_of_application),
-		TEST(test_reject),     TEST(test_let_go),
-		TEST(test_strangers),  TEST(test_no_amplification),
-		TEST(test_duplicates), TEST(test_unanswered),
-		TEST(test_challenges), TEST(test_forged_replies),
-		TEST(test_refused),    TEST(test_backlog),
-		TEST(test_iwarp),
+		TEST(test_accept),	     TEST(test_qkey_of_application),
+		TEST(test_reject),	     TEST(test_accept_fails),
+		TEST(test_let_go),	     TEST(test_strangers),
+		TEST(test_no_amplification), TEST(test_duplicates),
+		TEST(test_unanswered),	     TEST(test_challenges),
+		TEST(test_forged_replies),   TEST(test_refused),
+		TEST(test_backlog),	     TEST(test_iwarp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,7 @@ static void test_wrong_ends(void)
 	CHECK_EQ(rdma_migrate_id(id, channel), 0); /* so that connecting does not wait */
 	CHECK_EQ(rdma_connect(id, NULL), 0);
 	refuse(listener);
+	cm_expect(channel, RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
 	rdma_destroy_ep(id);
 	rdma_destroy_ep(listener);
 	rdma_destroy_event_channel(channel);

@@ -255,40 +255,22 @@ static void establish(struct cm_id *id)
 	cm_post_param(id, CM_EVENT_ESTABLISHED, 0, &id->param);
 }
 
-int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
+static int accept_connection(struct cm_id *id, const struct rnic_conn_param *param)
 {
-	struct iw_qp *qp = NULL;
+	struct iw_qp *qp;
 	int ret;
 
-	if (!id->connected_type)
-		return sidr_accept(id, param, has_uid, uid);
-	/* The active side calls rdma_establish(): the connection is complete without it, or may be over already. */
-	if (!param && (id->state == CM_ESTABLISHED || list_linked(&id->ending.node) ||
-		       list_linked(&id->ending.timewait_node)))
-		return 0;
-	if (id->state != CM_REQUESTED || !param)
-		return -EINVAL;
-	cm_decided(id);
-	if (!id->session) { /* the peer has gone meanwhile */
-		id->state = CM_OVER;
+	if (!id->session) /* the peer has gone meanwhile */
 		return -ECONNRESET;
-	}
 	take_param(id, param);
 	ret = choose_qp(id, param->qp_num, IW_QPT_XRC_SEND);
-	if (!ret) {
-		qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
-		ret = iw_session_accept(id->session, qp, &id->param);
-	}
-	if (ret) {
-		/* A Reject is the application's alone to say (RFC 5043 6.3). */
-		iw_session_refuse(id->session);
-		id->session = NULL;
-		id->state = CM_OVER;
+	if (ret)
 		return ret;
-	}
+	qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
+	ret = iw_session_accept(id->session, qp, &id->param);
+	if (ret)
+		return ret;
 	qp->by_cm = true;
-	if (has_uid)
-		id->uid = uid;
 	if (iw_session_awaits_rtr(id->session)) {
 		id->state = CM_ACCEPTED;
 		await_peer(id);
@@ -296,6 +278,33 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 		establish(id);
 	}
 	return 0;
+}
+
+/* The request that cannot be accepted is rejected, as the kernel's CM does it: the peer shall not wait for more. */
+int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
+{
+	uint64_t old_uid = id->uid;
+	int ret;
+
+	/* The active side calls rdma_establish(): the connection is complete without it, or may be over already. */
+	if (!param && id->connected_type &&
+	    (id->state == CM_ESTABLISHED || list_linked(&id->ending.node) ||
+	     list_linked(&id->ending.timewait_node)))
+		return 0;
+	if (id->state != CM_REQUESTED)
+		return -EINVAL;
+	cm_decided(id);
+	if (has_uid) /* which the events have that come of it */
+		id->uid = uid;
+	if (!param)
+		ret = -EINVAL;
+	else
+		ret = id->connected_type ? accept_connection(id, param) : sidr_accept(id, param);
+	if (ret) {
+		id->uid = old_uid;
+		cm_reject(id, NULL, 0);
+	}
+	return ret;
 }
 
 int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
@@ -309,6 +318,8 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 	cm_decided(id);
 	if (id->session)
 		ret = iw_session_reject(id->session, private_data, len);
+	if (ret) /* without memory for the answer the session must end all the same */
+		iw_session_refuse(id->session);
 	id->session = NULL;
 	id->state = CM_OVER;
 	return ret;

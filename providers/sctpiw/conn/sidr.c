@@ -332,15 +332,13 @@ static void answer(struct cm_id *id, struct wire_sidr *s)
 	keep_answer(id, chunk, len);
 }
 
-int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid)
+int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param)
 {
 	struct wire_sidr s = { .status = WIRE_SIDR_ACCEPTED };
 
-	if (id->state != CM_REQUESTED || !param || param->qp_num >> 24)
+	if (param->qp_num >> 24)
 		return -EINVAL;
 	id->qp_num = param->qp_num;
-	if (has_uid)
-		id->uid = uid;
 	s.qp_num = param->qp_num;
 	s.qkey = param->qkey ? param->qkey : SIDR_QKEY;
 	s.private_data_len = param->private_data_len;

@@ -57,7 +57,7 @@ bool sidr_is_served(const struct conn *c);
 
 /* rdma_connect(), rdma_accept() and rdma_reject() of an id for datagrams; see rnic_api.h. */
 int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param);
-int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_uid, uint64_t uid);
+int sidr_accept(struct cm_id *id, const struct rnic_conn_param *param);
 int sidr_reject(struct cm_id *id, const void *private_data, uint8_t len);
 /* The id goes away: a request that waits for its decision is refused. */
 void sidr_hang_up(struct cm_id *id);
