@@ -18,20 +18,6 @@ struct receiver {
 	uint32_t num[2];
 };
 
-static struct ibv_qp *new_send_qp(struct side *s)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_SEND,
-		.send_cq = s->send_cq,
-		.cap = { .max_send_wr = 64, .max_send_sge = 4, .max_inline_data = 64 },
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.pd = s->pd,
-		.send_ops_flags = IBV_QP_EX_WITH_SEND,
-	};
-
-	return ibv_create_qp_ex(ctx, &attr);
-}
-
 static void replace_qp(struct side *s, struct ibv_qp *qp)
 {
 	CHECK(qp);
@@ -59,23 +45,12 @@ static void receiver_close(struct receiver *r)
 	CHECK_EQ(ibv_close_xrcd(r->xrcd), 0);
 }
 
-/* Only what InfiniBand asks of each type is named. */
 static void connect_xrc(struct side *send, struct receiver *r)
 {
 	struct where at_recv = where_is(&r->s), at_send = where_is(send);
-	struct ibv_qp_attr to_recv = rtr_attr(&at_recv), to_send = rtr_attr(&at_send);
-	const int sender_rtr = RTR_MASK & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS, .timeout = 10, .sq_psn = 1 };
 
-	CHECK_EQ(to_init(send), 0);
-	CHECK_EQ(to_init(&r->s), 0);
-	CHECK_EQ(ibv_modify_qp(r->s.qp, &to_send, sender_rtr), EINVAL);
-	CHECK_EQ(ibv_modify_qp(r->s.qp, &to_send, RTR_MASK), 0);
-	CHECK_EQ(ibv_modify_qp(send->qp, &to_recv, sender_rtr), 0);
-	CHECK_EQ(ibv_modify_qp(send->qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN),
-		 EINVAL);
-	CHECK_EQ(ibv_modify_qp(r->s.qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN), 0);
-	CHECK_EQ(to_rts(send), 0);
+	oob_connect(&r->s, &at_send);
+	oob_connect(send, &at_recv);
 }
 
 static void sender_open(struct side *s)

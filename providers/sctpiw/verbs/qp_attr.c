@@ -3,7 +3,8 @@
  * The rules are data: each table has a row for each transition. The kernel's iWARP connection
  * manager moves a QP with these masks: INIT and RTR come with state, access flags and port, RTS
  * with the port alone. The masks of QPs that are connected out of band are those of InfiniBand's RC
- * (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()).
+ * (IBTA 11.2.5.2, table 96; the kernel's ib_modify_qp_is_ok()); other types have them without the
+ * attributes that they lack.
  */
 #include "verbs/qp_attr.h"
 
@@ -187,17 +188,32 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > MAX_24_BITS));
 }
 
-/* A QP of type UC has the masks of RC without what only a reliable connection has. */
-static int attrs_it_lacks(enum ibv_qp_type type)
+int sctpiw_attr_lacked(enum ibv_qp_type type)
 {
-	return type == IBV_QPT_UC ? RATES : 0;
+	switch (type) {
+	case IBV_QPT_UC:
+		return RATES;
+	case IBV_QPT_XRC_SEND:
+		return IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	case IBV_QPT_XRC_RECV:
+		return IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	default:
+		return 0;
+	}
+}
+
+int sctpiw_attr_named(enum ibv_qp_type type, int mask)
+{
+	bool xrc = type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV;
+
+	return xrc ? mask & ~sctpiw_attr_lacked(type) : mask;
 }
 
 int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_cm,
 			 enum config_personality personality, const struct ibv_qp_attr *attr,
 			 int mask)
 {
-	const int lacks = attrs_it_lacks(type);
+	const int lacks = sctpiw_attr_lacked(type);
 	const int rest = mask & ~IBV_QP_STATE;
 	const bool names_peer = names_peer_of_cm(type, personality, attr, mask);
 	unsigned int next = mask & IBV_QP_STATE ? attr->qp_state : cur;
@@ -246,22 +262,6 @@ int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, 
 	    (rest & ~(t->required | t->optional)))
 		return EINVAL;
 	return values_are_valid(attr, mask) ? 0 : EINVAL;
-}
-
-int sctpiw_fill_xrc_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr, int mask)
-{
-	const struct ibv_qp_attr filled = { .rnr_retry = 7 };
-	int missing = 0;
-
-	if (!(mask & IBV_QP_STATE))
-		return mask;
-	if (type == IBV_QPT_XRC_SEND && attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV)
-		missing = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	if (type == IBV_QPT_XRC_RECV && attr->qp_state == IBV_QPS_RTS && mask & IBV_QP_SQ_PSN)
-		missing = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-	missing &= ~mask;
-	sctpiw_merge_qp_attr(attr, &filled, missing);
-	return mask | missing;
 }
 
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)

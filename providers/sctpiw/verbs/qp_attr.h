@@ -24,10 +24,16 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask);
 
 /*
- * An end of XRC that sends nothing, or receives nothing, need not name the attributes of that: fills in
- * those that are missing, and returns the mask with them.
+ * The attributes that a QP of this type does not have: a UC QP none of a reliable connection, an XRC_SEND none of a
+ * responder, and an XRC_RECV none of a requester.
  */
-int sctpiw_fill_xrc_attr(enum ibv_qp_type type, struct ibv_qp_attr *attr, int mask);
+int sctpiw_attr_lacked(enum ibv_qp_type type);
+/*
+ * What mask means to a QP of this type: an XRC QP ignores the attributes that it lacks, and what their values are.
+ * The kernel takes them out of the mask as well; programs that treat both ends alike name them (perftest). Other types
+ * are refused what they lack.
+ */
+int sctpiw_attr_named(enum ibv_qp_type type, int mask);
 
 /*
  * Whether the connection manager brings a QP to INIT or to RTR with these attributes: by a mask of its own, or by

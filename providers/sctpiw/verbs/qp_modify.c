@@ -50,12 +50,13 @@ static uint64_t patience_behind(const struct ibv_qp_attr *attr)
  */
 static void set_oob(struct sctpiw_qp *qp)
 {
-	bool is_uc = qp->iw->type == IW_QPT_UC; /* which has no such attributes */
+	int lacked = sctpiw_attr_lacked(qp->vqp.qp.qp_type);
 	bool in_rtr = atomic_load_explicit(&qp->iw->state, memory_order_relaxed) == IW_QPS_RTR;
 	struct oob_attr oob = {
 		.ord = qp->attr.max_rd_atomic,
-		.rnr_retry = in_rtr || is_uc ? RNR_RETRY_FOR_EVER : qp->attr.rnr_retry,
-		.limit = is_uc ? LIMIT_MIN : patience(&qp->attr, !in_rtr),
+		.rnr_retry = in_rtr || lacked & IBV_QP_RNR_RETRY ? RNR_RETRY_FOR_EVER :
+								   qp->attr.rnr_retry,
+		.limit = lacked & IBV_QP_TIMEOUT ? LIMIT_MIN : patience(&qp->attr, !in_rtr),
 		.gone = patience_behind(&qp->attr),
 	};
 
@@ -63,12 +64,12 @@ static void set_oob(struct sctpiw_qp *qp)
 		oob_set_attr(qp->iw, &oob);
 }
 
-/* Connects a QP out of band, as the peer's address in attr says. 0 or an errno. */
-static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr)
+/* Connects a QP out of band, as the peer's address in attr says, and what mask names of it. 0 or an errno. */
+static int connect_oob(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct oob_peer peer = {
 		.dest_qp_num = attr->dest_qp_num,
-		.ird = attr->max_dest_rd_atomic,
+		.ird = mask & IBV_QP_MAX_DEST_RD_ATOMIC ? attr->max_dest_rd_atomic : 0,
 	};
 	struct port_gid gid;
 	int err = sctpiw_ah_resolve(&attr->ah_attr, &gid, &peer.remote);
@@ -89,7 +90,7 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	int err;
 
 	if (attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_AV && !by_cm)
-		return connect_oob(qp, attr);
+		return connect_oob(qp, attr, mask);
 	if (attr->qp_state == IBV_QPS_RTR && qp->iw->type == IW_QPT_UD) {
 		err = datagram_start(&qp->shard->conn, qp->iw);
 		if (err)
@@ -158,16 +159,11 @@ static void log_refusal(const struct sctpiw_qp *qp, const struct ibv_qp_attr *at
 int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct sctpiw_qp *qp = real_qp(ibqp);
-	struct ibv_qp_attr filled;
 	int err;
 
-	if (ibqp->qp_type != IBV_QPT_RC) {
-		filled = *attr;
-		attr_mask = sctpiw_fill_xrc_attr(ibqp->qp_type, &filled, attr_mask);
-		attr = &filled;
-	}
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
+	attr_mask = sctpiw_attr_named(ibqp->qp_type, attr_mask);
 	shard_lock(qp->shard);
 	err = modify_locked(qp, attr, attr_mask);
 	if (err)
