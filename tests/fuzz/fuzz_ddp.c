@@ -2,8 +2,8 @@
 /* LINK: iwarp */
 /*
  * A peer sends any DDP segments and RDMAP messages to an established QP, between the work requests
- * of the QP's user. It must write nowhere but where it may, and every work request must complete
- * exactly once, with success only when the peer has it (iw_promise.h).
+ * of the QP's user. It must write nowhere but where it may, which is nowhere at all if the QP is an XRC_SEND, and
+ * every work request must complete exactly once, with success only when the peer has it (iw_promise.h).
  */
 #include "fixture/input.h"
 #include "fixture/iw_promise.h"
@@ -18,7 +18,7 @@
 #define PATTERN 0x5a
 #define WRS 65536
 #define UC 32  /* in the first byte of the input */
-#define XRC 64 /* without UC */
+#define XRC 64 /* without UC: an XRC_RECV; with it: an XRC_SEND */
 #define SRQS                                                                                       \
 	3 /* of XRC: the QP's messages may go to the first two, and the last one is of another domain */
 
@@ -36,10 +36,10 @@ static struct iw_xrcd *xrcd, *other_xrcd; /* NULL: the QP is not of XRC */
 static struct iw_srq *srq[SRQS];
 static uint8_t srq_of[WRS]; /* whose receive it is */
 
-/* The QP is one of type UC. */
-static void be_unreliable(void)
+/* The QP is one of another type that has a queue for what it sends. */
+static void be(enum iw_qp_type type)
 {
-	struct iw_qp_attr attr = { .type = IW_QPT_UC,
+	struct iw_qp_attr attr = { .type = type,
 				   .pd = x.pd,
 				   .send_cq = x.cq,
 				   .recv_cq = x.cq,
@@ -101,7 +101,8 @@ static void check_blocks(void)
 
 		must(!memcmp(block[i], untouched, OPEN_AT));
 		must(!memcmp(block[i] + end, untouched, BLOCK - end));
-		must(i == BY_PEER || !memcmp(block[i] + OPEN_AT, untouched, OPEN_LEN));
+		must((i == BY_PEER && !x.qp->to_srqs) ||
+		     !memcmp(block[i] + OPEN_AT, untouched, OPEN_LEN));
 	}
 }
 
@@ -412,13 +413,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	wrs = completions = 0;
 	fx_start(&x, false);
 	if (how & UC)
-		be_unreliable();
+		be(how & XRC ? IW_QPT_XRC_SEND : IW_QPT_UC);
 	else if (how & XRC)
 		be_shared();
-	promise_start(&promise, &x, how & 8 || xrcd, how & 16 ? 65536 : in_u8(&in) * 16);
-	if (xrcd)
+	promise_start(&promise, &x, how & 8 || xrcd || x.qp->to_srqs,
+		      how & 16 ? 65536 : in_u8(&in) * 16);
+	if (xrcd || x.qp->to_srqs)
 		iw_assoc_set_srq_numbers(x.assoc);
-	else if (x.qp->type != IW_QPT_UC)
+	if (!xrcd && x.qp->type != IW_QPT_UC)
 		promise_qp(&promise, 0, x.qp);
 	fx_accept(&x, 4, 4, how & 7);
 	add_block(BY_PEER, IW_ACCESS_LOCAL_WRITE | IW_ACCESS_REMOTE_WRITE | IW_ACCESS_REMOTE_READ |

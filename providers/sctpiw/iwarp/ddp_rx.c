@@ -14,7 +14,10 @@
 #include "iwarp/rc.h"
 #include "iwarp/xrc.h"
 
-/* What a peer may send that has not agreed upon our extension ends with RFC 7306. */
+/*
+ * What a peer may send that has not agreed upon our extension ends with RFC 7306. Whether the QP takes it is a matter
+ * of its type.
+ */
 static int check_header(const struct iw_session *s, const struct iw_segment *seg,
 			struct iw_failure *f)
 {
@@ -32,7 +35,7 @@ static int check_header(const struct iw_session *s, const struct iw_segment *seg
 	}
 	if (rdmap_version(seg->h.rdmap) != RDMAP_VERSION)
 		return iw_fail(f, TERM_RDMAP_VERSION, seg->raw, seg->len);
-	if (iw_rdmap_table[rdmap_opcode(seg->h.rdmap)].path != path ||
+	if (s->takes[rdmap_opcode(seg->h.rdmap)].path != path ||
 	    (rdmap_is_extension(rdmap_opcode(seg->h.rdmap)) && !extended))
 		return iw_fail(f, TERM_RDMAP_OPCODE, seg->raw, seg->len);
 	return 0;

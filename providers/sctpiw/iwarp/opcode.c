@@ -5,7 +5,16 @@
 	[opcode] = { IW_PATH_##path, IW_SENDER_##sender, IW_COMPLETES_##completes,                 \
 		     IW_ERRORS_##errors },
 
+#define ANSWER(opcode, path, sender, completes, errors, place, deliver)                            \
+	[opcode] = {                                                                               \
+		IW_SENDER_##sender == IW_SENDER_REQUESTER ? IW_PATH_NONE : IW_PATH_##path,         \
+		IW_SENDER_##sender,                                                                \
+		IW_COMPLETES_##completes,                                                          \
+		IW_ERRORS_##errors,                                                                \
+	},
+
 const struct iw_rdmap_info iw_rdmap_table[16] = { IW_RDMAP_OPCODES(INFO) };
+const struct iw_rdmap_info iw_rdmap_answers[16] = { IW_RDMAP_OPCODES(ANSWER) };
 
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict)
 {

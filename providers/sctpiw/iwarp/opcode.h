@@ -67,6 +67,8 @@ struct iw_rdmap_info {
 };
 
 extern const struct iw_rdmap_info iw_rdmap_table[16]; /* by opcode */
+/* The same for the peer of an XRC_SEND, which answers and asks for nothing: the path of its requests is NONE. */
+extern const struct iw_rdmap_info iw_rdmap_answers[16];
 
 /* The Terminate for a message of this opcode that iw_mr_remote() refuses: TERM_*. */
 uint16_t iw_opcode_error(unsigned int opcode, enum iw_remote verdict);

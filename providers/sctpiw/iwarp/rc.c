@@ -8,6 +8,7 @@
 #include "iwarp/assoc.h"
 #include "iwarp/explain.h"
 #include "iwarp/mw.h"
+#include "iwarp/opcode.h"
 #include "iwarp/rc_srq.h"
 #include "iwarp/uc.h"
 #include "iwarp/xrc.h"
@@ -189,6 +190,7 @@ int iw_rc_bind(struct iw_qp *qp, struct iw_session *s, uint32_t ird, uint32_t or
 	atomic_store_explicit(&qp->imm_alone, !s->assoc->receipts, memory_order_relaxed);
 	rc->session = s;
 	s->qp = qp;
+	s->takes = qp->to_srqs ? iw_rdmap_answers : iw_rdmap_table;
 	if (iw_is_uc(qp)) {
 		s->in_order = s->sifts = true;
 		iw_uc_start(qp);

@@ -117,7 +117,9 @@ struct iw_session {
 	struct list_node ready; /* iw_assoc.ready */
 	struct iw_event_node event;
 	struct timerq_node timer;
-	struct iw_qp *qp;	     /* bound; NULL: none, or the session has ended for it */
+	struct iw_qp *qp; /* bound; NULL: none, or the session has ended for it */
+	const struct iw_rdmap_info
+		*takes;		     /* which messages of the peer the QP takes: iwarp/opcode.h */
 	struct iw_session_user user; /* all zero: nobody outside knows the session yet */
 	uint16_t sid;
 	uint8_t state;		 /* enum iw_session_state */
