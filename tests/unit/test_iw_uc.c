@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* A QP of type UC from the RNIC's side: what verbs.uc cannot see, as it depends on what the peer has placed. */
+#include "fixture/iw_receipts.h"
+
+#define WRS 4 /* in the send queue, which has as many slots */
+
+static void start(struct fx *x)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_UC, .max_send_wr = WRS, .max_send_sge = 4 };
+
+	receipts_start_assoc(x, false, RECEIPTS_WINDOW);
+	x->sid = FX_SID;
+	iw_qp_free(x->qp);
+	attr.pd = x->pd;
+	attr.send_cq = attr.recv_cq = x->cq;
+	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	x->qp->oob = (void *)x;
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RTR), 0);
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_RTS), 0);
+	fx_accept(x, 0, 0, 7);
+	receipts_place(x, 1);
+}
+
+static void expect_state(const struct fx *x, enum iw_qp_state state)
+{
+	assert_int_equal(atomic_load(&x->qp->state), state);
+}
+
+/* A work request of ours is at fault, so that the QP enters SQE; its session ends, and the peer opens another one. */
+static void fail_and_begin_anew(struct fx *x)
+{
+	fx_begin(x, 1, IW_WR_SEND, x->base, 8, 0, 0, 0)->sge[0].lkey++;
+	fx_publish(x);
+	while (fx_pull(x))
+		receipts_place(x, 1);
+	fx_expect_cqe(x, 1, IW_WC_LOC_PROT_ERR);
+	expect_state(x, IW_QPS_SQE);
+	receipts_drop_events(x);
+	x->sid += 2;
+	x->ssn = 0;
+	fx_accept(x, 0, 0, 7);
+	receipts_place(x, 1);
+	expect_state(x, IW_QPS_SQE);
+}
+
+/*
+ * What is flushed in SQE while there is a session has slots that later work requests take. Whether those are placed is
+ * asked of themselves alone: each completes when the peer has its own message.
+ */
+static void flushed_with_a_session(void **state)
+{
+	struct fx x;
+
+	for (uint64_t flushed = 1; flushed <= 3 * WRS; flushed++) {
+		start(&x);
+		fail_and_begin_anew(&x);
+		for (uint64_t id = 0; id < flushed; id++) {
+			receipts_send(&x, id, 8);
+			fx_expect_cqe(&x, id, IW_WC_WR_FLUSH_ERR);
+		}
+		assert_false(fx_pull(&x));
+		assert_int_equal(iw_qp_modify(x.qp, IW_QPS_RTS), 0);
+		for (uint64_t id = 100; id < 100 + WRS; id++)
+			receipts_send(&x, id, 8);
+		receipts_pull(&x, WRS);
+		for (uint64_t id = 100; id < 100 + WRS; id++) {
+			fx_no_cqe(&x);
+			receipts_place(&x, 1);
+			fx_expect_cqe(&x, id, IW_WC_SUCCESS);
+		}
+		fx_stop(&x);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flushed_with_a_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
