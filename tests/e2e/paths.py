@@ -131,19 +131,34 @@ def rping_case(how, devices):
     return case
 
 
+def paths_of(link, server):
+    """What `sctpiw stat` says of the paths of a server's associations, by the peer's address."""
+    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", server.pid, "--json"], link, "server", rdma=False)
+    stat.expect(10)
+    return {path["remote"]: path for process in json.loads(stat.output()) for path in process["path"]}
+
+
 def shown(link):
     """`sctpiw stat` knows the paths, and which one is in use."""
     need("rping")
     server, _ = rping(link, TOLD, [])
     link.set_up("veth0", False)
     time.sleep(STAYS)
-    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", server.pid, "--json"], link, "server", rdma=False)
-    stat.expect(10)
-    paths = {path["remote"]: path for path in json.loads(stat.output())[0]["path"]}
+    paths = paths_of(link, server)
+    link.set_up("veth0", True)
     used = [remote for remote, path in paths.items() if path["state"] == "in use"]
     if set(paths) != {link.subnets[link.family].format(2), link.address_on(1, "client")} or \
             used != [link.address_on(1, "client")]:
-        raise Failure("other paths: " + stat.output())
+        raise Failure(f"other paths: {paths}")
+
+
+def wait_connected(link, server):
+    """Until the server's association is up. What is wired by hand has no way from an address whose link is down."""
+    deadline = time.monotonic() + 20 * harness.SLOW
+    while not any(path["state"] == "in use" for path in paths_of(link, server).values()):
+        if time.monotonic() > deadline:
+            raise Failure(f"{server.name} has no association")
+        time.sleep(0.1)
 
 
 def timed(tool, *arguments, by_cm=True):
@@ -155,6 +170,7 @@ def timed(tool, *arguments, by_cm=True):
         server = start(f"{tool}-server", argv, link, "server")
         (server.wait_listening if by_cm else server.wait_listening_tcp)(port)
         client = start(f"{tool}-client", [*argv, link.address_on(1) if not by_cm else link.address], link)
+        wait_connected(link, server)
         link.drop("veth1", LOSS)
         for how in TOLD, UNTOLD:
             client.must_run_for(STAYS)

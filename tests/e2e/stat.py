@@ -294,10 +294,11 @@ def directories(link, directory):
 def nowhere(link, directory):
     """Without a directory for it there is no socket, and nothing else is missing."""
     if os.geteuid():
-        raise Skip("needs root to hide /tmp from a program")
+        raise Skip("needs root to make /tmp read-only for a program")
     need("unshare", "mount")
     port = free_port()
-    hide = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /run && exec "$@"', "-"]
+    hide = ["unshare", "--mount", "sh", "-c",  # the tree may be in /tmp
+            'mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -t tmpfs -o ro none /run && exec "$@"', "-"]
     rping = ["rping", "-V", "-C", PINGS, "-p", port, "-a"]
     server = start("rping-server", [*hide, *rping, link.any, "-s"], link, "server", env={"XDG_RUNTIME_DIR": "/nowhere"},
                    options=["--log", "debug"])
