@@ -142,27 +142,6 @@ static void the_association_ends(void **state)
 
 /* ---- we call ---- */
 
-static uint32_t call_peer(struct end *end, const char *data)
-{
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct rnic_conn_param p;
-	uint32_t id;
-
-	peer_open(0);
-	to.sin_port = htons(peer.port);
-	assert_int_equal(app_api->cm_channel_create(&app.chan, &app.fd), 0);
-	assert_int_equal(app_api->cm_create_id(app.chan, 1, PS_TCP, RC, &id), 0);
-	assert_int_equal(app_api->cm_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), 0);
-	app_event(ADDR_RESOLVED, 0);
-	assert_int_equal(app_api->cm_resolve_route(id, 1000), 0);
-	app_event(ROUTE_RESOLVED, 0);
-	app_qp_open(end);
-	p = conn_param(end, data, (uint8_t)strlen(data));
-	assert_int_equal(app_api->cm_connect(id, &p), 0);
-	return id;
-}
-
 static void answers_to_our_initiate(void **state)
 {
 	ROWS("5043-5.2.3-06 5043-5.2.3-13 5043-6.2-01 5043-7.2-02 5043-8-02 5043-8-04 "

@@ -79,6 +79,10 @@ static void check_agreement(void)
 	must(sctp_assoc_has_receipts(f.a, &window) == both);
 	must(!both || window == f.receipts.window);
 	must(agreed == (ours.version < f.receipts.version ? ours.version : f.receipts.version));
+	must(!sctp_assoc_agreed(f.a) == !both);
+	must(!both ||
+	     (sctp_assoc_agreed(f.a)->srq_numbers == (ours.srq_numbers && f.receipts.srq_numbers) &&
+	      sctp_assoc_agreed(f.a)->cm_messages == (ours.cm_messages && f.receipts.cm_messages)));
 	must(!sctp_assoc_placed(f.a));
 }
 
@@ -87,8 +91,11 @@ static struct wire_sctp_receipts choose_receipts(struct input *in)
 {
 	struct wire_sctp_receipts r = { .version = in_u8(in) };
 
-	if (r.version)
+	if (r.version) {
 		r.window = in_u32(in);
+		r.srq_numbers = r.window & 1;
+		r.cm_messages = r.window & 2;
+	}
 	return r;
 }
 

@@ -201,6 +201,32 @@ static void refuse(struct rdma_cm_id *listener)
 	rdma_destroy_ep(id);
 }
 
+/* Each side has to be of the same type: the client hears at once that it is not. */
+static void test_other_type(void)
+{
+	struct rdma_event_channel *channel = cm_channel();
+	struct rdma_cm_id *xrc, *rc = cm_listener(channel, AF_INET, 1), *id;
+	struct sockaddr_storage to;
+	char port[8];
+
+	xrc = listener_at(port);
+	to = cm_address_of(xrc, AF_INET);
+	id = cm_resolved(channel, &to);
+	CHECK_EQ(cm_connect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_REJECTED, -EPROTOTYPE);
+	cm_destroy(id);
+	snprintf(port, sizeof(port), "%u", ntohs(rdma_get_src_port(rc)));
+	id = create(port, 0, IBV_QPT_XRC_SEND);
+	CHECK_EQ(rdma_migrate_id(id, channel), 0); /* so that connecting does not wait */
+	CHECK_EQ(rdma_connect(id, NULL), 0);
+	cm_expect(channel, RDMA_CM_EVENT_REJECTED, -EPROTOTYPE);
+	cm_expect_none(channel, 0);
+	rdma_destroy_ep(id);
+	rdma_destroy_ep(xrc);
+	CHECK_EQ(rdma_destroy_id(rc), 0);
+	rdma_destroy_event_channel(channel);
+}
+
 /* The side that connects is the one that sends, and the side that accepts receives. */
 static void test_wrong_ends(void)
 {
@@ -224,6 +250,7 @@ static void test_wrong_ends(void)
 static const struct test tests[] = {
 	{ "endpoints", test_endpoints },
 	{ "wrong_ends", test_wrong_ends },
+	{ "other_type", test_other_type },
 };
 
 int main(int argc, char **argv)

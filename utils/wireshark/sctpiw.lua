@@ -58,7 +58,11 @@ local reasons = {
 	[3] = "crossed",
 	[4] = "another type",
 }
-local types = { [0] = "RC", [1] = "UC" }
+local types = { [0] = "RC", [1] = "UC", [2] = "XRC" }
+
+-- docs/wire.md: what connection managers say in front of private data.
+local CM, CM_LEN = "sctpiwCM", 16
+local cm_reasons = { [0] = "by the program, or none", [1] = "another type" }
 
 local ddp = Dissector.get("iwarp_ddp_rdmap")
 local sctp = Dissector.get("sctp")
@@ -81,6 +85,7 @@ local f = {
 	receipt_ssn = ProtoField.uint16("ddp_sctp.receipt_ssn", "Next DDP-SSN", base.DEC),
 	receipt_msn = ProtoField.uint32("ddp_sctp.receipt_msn", "MSN", base.DEC),
 	receipts_version = ProtoField.uint8("ddp_sctp.receipts_version", "Version", base.DEC),
+	receipts_cm = ProtoField.bool("ddp_sctp.receipts_cm", "Messages of the connection manager (C)", 8, nil, 0x02),
 	receipts_srq_numbers = ProtoField.bool("ddp_sctp.receipts_srq_numbers", "SRQ numbers (N)", 8, nil, 0x01),
 	srq_num = ProtoField.uint32("ddp_sctp.srq_num", "SRQ number", base.DEC),
 	receipts_window = ProtoField.uint32("ddp_sctp.receipts_window", "Window of Sends", base.DEC),
@@ -112,6 +117,10 @@ local f = {
 	oob_src = ProtoField.uint32("ddp_sctp.oob_src_qp", "Source QP number", base.HEX),
 	oob_dst = ProtoField.uint32("ddp_sctp.oob_dst_qp", "Destination QP number", base.HEX),
 	oob_token = ProtoField.uint64("ddp_sctp.oob_token", "Token", base.HEX),
+	cm_version = ProtoField.uint8("ddp_sctp.cm_version", "Version", base.DEC),
+	cm_reason = ProtoField.uint8("ddp_sctp.cm_reason", "Reason", base.DEC, cm_reasons),
+	cm_type = ProtoField.uint8("ddp_sctp.cm_type", "Type of the QP", base.DEC, types),
+	cm_qp = ProtoField.uint32("ddp_sctp.cm_qp", "QP number", base.HEX),
 }
 proto.fields = f
 
@@ -146,6 +155,19 @@ local function dissect_oob(tvb, pinfo, tree)
 		tvb(12, 4):uint(), tvb(16, 4):uint()))
 end
 
+-- What a connection manager says. Returns how many bytes of the private data it is.
+local function dissect_cm(tvb, pinfo, tree)
+	if tvb:len() < CM_LEN or tvb(0, #CM):string() ~= CM then
+		return 0
+	end
+	tree:add(f.cm_version, tvb(8, 1))
+	tree:add(f.cm_reason, tvb(9, 1))
+	tree:add(f.cm_type, tvb(11, 1))
+	tree:add(f.cm_qp, tvb(12, 4))
+	pinfo.cols.info:append(string.format(" [%s id, QP 0x%06x]", types[tvb(11, 1):uint()] or "?", tvb(12, 4):uint()))
+	return CM_LEN
+end
+
 -- Session control: RFC 5043 5.2.3, RFC 6581 9.
 local function dissect_control(tvb, pinfo, tree)
 	local code = tvb(2, 2):uint()
@@ -166,8 +188,12 @@ local function dissect_control(tvb, pinfo, tree)
 		offset = offset + 4
 	end
 	if tvb:len() > offset then
-		tree:add(f.private, tvb(offset))
-		dissect_oob(tvb(offset), pinfo, tree)
+		local cm_len = dissect_cm(tvb(offset), pinfo, tree)
+
+		if tvb:len() > offset + cm_len then
+			tree:add(f.private, tvb(offset + cm_len))
+			dissect_oob(tvb(offset + cm_len), pinfo, tree)
+		end
 		if code == TERMINATE or tvb:len() > 4 + PRIVATE_MAX then
 			tree:add_proto_expert_info(malformed)
 		end
@@ -327,6 +353,7 @@ local function dissect_receipts(info, pinfo, tree)
 		return
 	end
 	subtree:add(f.receipts_version, range(4, 1))
+	subtree:add(f.receipts_cm, range(7, 1))
 	subtree:add(f.receipts_srq_numbers, range(7, 1))
 	subtree:add(f.receipts_window, range(8, 4))
 	pinfo.cols.info:append(" [Receipts " .. range(4, 1):uint() .. ", window " .. range(8, 4):uint() .. "]")

@@ -9,6 +9,7 @@
 #include "conn/conn.h"
 #include "util/sockaddr.h"
 #include "util/trace.h"
+#include "wire/sctp_receipts.h"
 
 /* How long an association without sessions is kept. */
 static const uint64_t idle_limit[IDLE_LISTS] = {
@@ -235,10 +236,11 @@ void conn_assoc_drop_all(struct endpoint *ep)
 bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, size_t max_msg)
 {
 	const struct transport *t = a->ep->conn->transport;
+	const struct wire_sctp_receipts *agreed = t->agreed ? t->agreed(a) : NULL;
 	const struct iw_llp_ops ops = llp_ops(t);
-	uint32_t window;
 
 	a->initiator = initiator;
+	a->cm_messages = agreed && agreed->cm_messages;
 	a->max_msg = max_msg;
 	unanswered_up(a);
 	a->iw = iw_assoc_new(a->ep->conn->rnic, &ops, a, initiator, streams, max_msg);
@@ -246,11 +248,10 @@ bool conn_assoc_up(struct conn_assoc *a, bool initiator, unsigned int streams, s
 		conn_assoc_abort(a, -ENOMEM);
 		return false;
 	}
-	if (t->receipts && t->receipts(a, &window)) {
-		iw_assoc_set_receipts(a->iw, window);
-		if (t->srq_numbers(a))
-			iw_assoc_set_srq_numbers(a->iw);
-	}
+	if (agreed)
+		iw_assoc_set_receipts(a->iw, agreed->window);
+	if (agreed && agreed->srq_numbers)
+		iw_assoc_set_srq_numbers(a->iw);
 	trace_state(a, "association up");
 	cm_assoc_up(a);
 	oob_assoc_up(a);

@@ -26,8 +26,9 @@ struct conn_assoc {
 	struct iw_assoc *iw;   /* NULL until the association is up, and after it was lost */
 	size_t max_msg;	       /* as iwarp knows it, bytes */
 	bool initiator;	       /* this side opened it */
-	bool closing;	       /* shutting down, by either side: it takes no new session */
-	bool gone;	       /* the transport's part is over: the transport is not called again */
+	bool cm_messages; /* both connection managers say more than private data (cm_message.h) */
+	bool closing;	  /* shutting down, by either side: it takes no new session */
+	bool gone;	  /* the transport's part is over: the transport is not called again */
 
 	/* Whoever waits for it to come up. */
 	struct list_node waiting; /* cm_id.wait_node */

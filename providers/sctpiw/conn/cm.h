@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "conn/cm_message.h"
 #include "conn/events.h"
 #include "conn/sidr.h"
 #include "iwarp/iwarp.h"
@@ -83,6 +84,7 @@ struct cm_setup {
 	struct list_node node;	    /* cm.accepting: the peer's answer is awaited, until deadline */
 	uint64_t deadline;
 	unsigned int moves; /* to other ports of ours, from associations without a free stream */
+	bool messages;	    /* the session is on an association with cm_messages */
 	bool retried; /* on another association, since the first was lost under the Initiate */
 };
 
@@ -118,6 +120,7 @@ struct cm_id {
 	struct event_source source;
 	uint64_t uid;	     /* the application's name for the id, in its events */
 	bool connected_type; /* for a reliable connection; else for datagrams (conn/sidr.h) */
+	uint8_t type;	     /* of its QPs, if connected_type: enum cm_message_type */
 	struct cm_options opt;
 
 	struct sockaddr_storage src, dst; /* family 0: none yet */
@@ -127,6 +130,7 @@ struct cm_id {
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
+	uint32_t named_qp_num; /* by the application, which the peer is told: another one if there is a stand_in */
 	struct iw_qp
 		*stand_in; /* the QP of this number, if the application has named none; else NULL */
 	struct iw_session_param param;
@@ -243,8 +247,11 @@ void cm_end_timers(struct conn *c);
 
 /* An Initiate came that is for no QP connected out of band. */
 void cm_request(struct conn *c, const struct iw_event *ev);
-/* Decides about a request that does not wait, or not any more: the listener's application gets it, or it is refused. */
-void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param);
+/*
+ * Decides about a request that does not wait, or not any more: the listener's application gets it, or it is refused.
+ * param: what the request says; only what is the application's is left in it.
+ */
+void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *param);
 /* Why a request is refused before an application hears of it, or NULL. listener: NULL if there is none. */
 const char *cm_why_not(const struct conn *c, const struct cm_id *listener, size_t private_data_len);
 /*

@@ -59,6 +59,7 @@ static struct iw_qp *usable_qp(struct conn *c, uint32_t num, enum iw_qp_type oth
  */
 static int choose_qp(struct cm_id *id, uint32_t num, enum iw_qp_type other)
 {
+	id->named_qp_num = num;
 	if (!stand_in_is_meant(id->conn, num)) {
 		id->qp_num = num;
 		return usable_qp(id->conn, num, other) ? 0 : -EINVAL;
@@ -79,19 +80,33 @@ static void await_peer(struct cm_id *id)
 	list_add_tail(&c->cm.accepting, &id->setup.node);
 }
 
+/* What the peer is told: the parameters, with the connection manager's own message if the peer reads it. */
+static struct iw_session_param told_param(const struct cm_id *id)
+{
+	const struct cm_message m = { .type = id->type, .qp_num = id->named_qp_num };
+	struct iw_session_param param = id->param;
+
+	if (id->setup.messages)
+		cm_message_add(&m, &param);
+	return param;
+}
+
 /* ---- active side ---- */
 
 static int initiate(struct cm_id *id, struct conn_assoc *a)
 {
 	struct conn *c = id->conn;
 	struct iw_qp *qp = usable_qp(c, id->qp_num, IW_QPT_XRC_RECV);
+	struct iw_session_param param;
 	struct iw_session_user user;
 	int ret;
 
 	if (!qp)
 		return -EINVAL;
 	cm_session_user(id, &user);
-	ret = iw_session_initiate(a->iw, qp, &id->param, &user, &id->session);
+	id->setup.messages = a->cm_messages;
+	param = told_param(id);
+	ret = iw_session_initiate(a->iw, qp, &param, &user, &id->session);
 	if (ret)
 		return ret;
 	qp->by_cm = true;
@@ -257,6 +272,7 @@ static void establish(struct cm_id *id)
 
 static int accept_connection(struct cm_id *id, const struct rnic_conn_param *param)
 {
+	struct iw_session_param told;
 	struct iw_qp *qp;
 	int ret;
 
@@ -267,7 +283,8 @@ static int accept_connection(struct cm_id *id, const struct rnic_conn_param *par
 	if (ret)
 		return ret;
 	qp = iw_qp_by_num(id->conn->rnic, id->qp_num);
-	ret = iw_session_accept(id->session, qp, &id->param);
+	told = told_param(id);
+	ret = iw_session_accept(id->session, qp, &told);
 	if (ret)
 		return ret;
 	qp->by_cm = true;
@@ -307,6 +324,18 @@ int cm_accept(struct cm_id *id, const struct rnic_conn_param *param, bool has_ui
 	return ret;
 }
 
+static int reject_connection(struct cm_id *id, const void *private_data, uint8_t len)
+{
+	const struct cm_message m = { .type = id->type, .reason = CM_MESSAGE_BY_PROGRAM };
+	struct iw_session_param param = { .private_data_len = len };
+
+	if (len)
+		memcpy(param.private_data, private_data, len);
+	if (id->setup.messages)
+		cm_message_add(&m, &param);
+	return iw_session_reject(id->session, param.private_data, param.private_data_len);
+}
+
 int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 {
 	int ret = 0;
@@ -317,7 +346,7 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 		return -EINVAL;
 	cm_decided(id);
 	if (id->session)
-		ret = iw_session_reject(id->session, private_data, len);
+		ret = reject_connection(id, private_data, len);
 	if (ret) /* without memory for the answer the session must end all the same */
 		iw_session_refuse(id->session);
 	id->session = NULL;
@@ -329,9 +358,18 @@ int cm_reject(struct cm_id *id, const void *private_data, uint8_t len)
 
 static void on_accept(struct cm_id *id, const struct iw_event *ev)
 {
+	struct iw_session_param param = ev->param;
+	struct cm_message m = { 0 };
+
 	list_del(&id->setup.node);
 	if (id->state != CM_CONNECTING)
 		return;
+	if (id->setup.messages && !cm_message_take(&m, &param)) {
+		iw_session_close(id->session);
+		id->session = NULL;
+		cm_connect_failed(id, -EPROTO, NULL);
+		return;
+	}
 	id->state = CM_ESTABLISHED;
 	/*
 	 * Programs of InfiniBand expect to move the QP themselves now, and to call rdma_establish(); librdmacm
@@ -340,7 +378,35 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 	cm_post_param(id,
 		      config_is_ca(id->conn->config) ? CM_EVENT_CONNECT_RESPONSE :
 						       CM_EVENT_ESTABLISHED,
-		      0, &ev->param);
+		      0, &param);
+}
+
+/* The listener is for QPs of another type. */
+static void tell_type(const struct cm_id *id, uint8_t type)
+{
+	char text[SOCKADDR_TEXT];
+
+	log_error(
+		"%s rejects the connection: it listens for queue pairs of type %s, and QP 0x%06x is for %s",
+		sockaddr_text((const struct sockaddr *)&id->dst, text), cm_message_type_name(type),
+		id->named_qp_num, cm_message_type_name(id->type));
+}
+
+static void on_reject(struct cm_id *id, const struct iw_event *ev)
+{
+	struct iw_session_param param = ev->param;
+	struct cm_message m = { 0 };
+	int error = -ECONNREFUSED;
+
+	list_del(&id->setup.node);
+	id->session = NULL;
+	if (id->state != CM_CONNECTING)
+		return;
+	if (id->setup.messages && cm_message_take(&m, &param) && m.reason == CM_MESSAGE_OF_TYPE) {
+		tell_type(id, m.type);
+		error = -EPROTOTYPE;
+	}
+	cm_connect_failed(id, error, &param);
 }
 
 static void on_rtr(struct cm_id *id)
@@ -406,10 +472,7 @@ static void session_event(const struct iw_event *ev)
 		on_rtr(id);
 		break;
 	case IW_EVENT_REJECT:
-		list_del(&id->setup.node);
-		id->session = NULL;
-		if (id->state == CM_CONNECTING)
-			cm_connect_failed(id, -ECONNREFUSED, &ev->param);
+		on_reject(id, ev);
 		break;
 	case IW_EVENT_CLOSED:
 		on_closed(id, ev->error);

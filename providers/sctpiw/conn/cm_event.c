@@ -113,6 +113,7 @@ void cm_connect_failed(struct cm_id *id, int error, const struct iw_session_para
 	switch (error) {
 	case -ECONNREFUSED:
 	case -ECONNRESET:
+	case -EPROTOTYPE:
 		type = CM_EVENT_REJECTED;
 		break;
 	case -ETIMEDOUT:

@@ -101,6 +101,7 @@ struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *pat
 	if (!child)
 		return NULL;
 	child->connected_type = listener->connected_type;
+	child->type = listener->type;
 	child->state = CM_REQUESTED;
 	cm_undecide(child);
 	set_addresses(child, listener, path, port);
@@ -110,28 +111,63 @@ struct cm_id *cm_request_new(struct cm_id *listener, const struct path_addr *pat
 	return child;
 }
 
-void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_param *param)
+/* The peer is told why; its program could try for ever. */
+static void refuse_type(struct iw_session *s, uint8_t type)
+{
+	const struct cm_message m = { .type = type, .reason = CM_MESSAGE_OF_TYPE };
+	struct iw_session_param param = { 0 };
+
+	cm_message_add(&m, &param);
+	if (iw_session_reject(s, param.private_data, param.private_data_len))
+		iw_session_refuse(s);
+}
+
+/* The request is refused before an application hears of it. True: the session is over. */
+static bool turn_away(const struct conn_assoc *a, struct iw_session *s, const struct cm_message *m,
+		      size_t private_data_len)
+{
+	const struct cm_id *listener = a->ep->listener;
+	const char *why;
+
+	if (listener && !listener->connected_type)
+		listener = NULL;
+	why = cm_why_not(a->ep->conn, listener, private_data_len);
+	if (why) {
+		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
+		iw_session_refuse(s);
+		return true;
+	}
+	if (!a->cm_messages || m->type == listener->type)
+		return false;
+	log_debug("port %u: request rejected: it is for QPs of type %s, and not %s",
+		  a->ep->bound.port, cm_message_type_name(m->type),
+		  cm_message_type_name(listener->type));
+	refuse_type(s, listener->type);
+	return true;
+}
+
+void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *param)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(s));
 	struct cm_id *listener = a->ep->listener, *child;
 	const struct transport *t = c->transport;
-	const char *why;
 	struct iw_session_user user;
+	struct cm_message m = { 0 };
 
-	if (listener && !listener->connected_type)
-		listener = NULL;
-	why = cm_why_not(c, listener, param->private_data_len);
-	if (why) {
-		log_debug("port %u: request refused: %s", a->ep->bound.port, why);
+	if (a->cm_messages && !cm_message_take(&m, param)) {
+		log_debug("port %u: request refused: it is too short", a->ep->bound.port);
 		iw_session_refuse(s);
 		return;
 	}
+	if (turn_away(a, s, &m, param->private_data_len))
+		return;
 	child = cm_request_new(listener, t->addr(a), t->remote_port(a));
 	if (!child) {
 		iw_session_refuse(s);
 		return;
 	}
 	child->session = s;
+	child->setup.messages = a->cm_messages;
 	cm_session_user(child, &user);
 	iw_session_set_user(s, &user);
 	if (cm_post_request(listener, child, param))
@@ -145,12 +181,13 @@ void cm_judge(struct conn *c, struct iw_session *s, const struct iw_session_para
 void cm_request(struct conn *c, const struct iw_event *ev)
 {
 	struct conn_assoc *a = iw_assoc_llp(iw_session_assoc(ev->session));
+	struct iw_session_param param = ev->param;
 
 	conn_assoc_in_use(a);
 	if (!a->ep->listener && !a->ep->shared &&
 	    cm_undecided(c) + c->cm.n_early < c->config->request_limit && cm_early_keep(c, ev))
 		log_debug("port %u: request waits for a listener", a->ep->bound.port);
 	else
-		cm_judge(c, ev->session, &ev->param);
+		cm_judge(c, ev->session, &param);
 	conn_assoc_check_idle(a); /* somebody has a use for it now, or not */
 }

@@ -26,6 +26,7 @@ struct endpoint;
 struct sctp_assoc_info;
 struct sctp_path_info;
 struct sctp_stats;
+struct wire_sctp_receipts;
 
 /* How thoroughly to look for what came in. */
 enum conn_depth {
@@ -112,10 +113,11 @@ struct transport {
 	 * complete when it has their messages.
 	 */
 	uint32_t (*placed)(struct conn_assoc *a);
-	/* As iw_assoc_set_receipts(): whether both sides know receipts. NULL: no side ever does. */
-	bool (*receipts)(struct conn_assoc *a, uint32_t *window);
-	/* As iw_assoc_set_srq_numbers(). Not asked if there is no receipts(). */
-	bool (*srq_numbers)(struct conn_assoc *a);
+	/*
+	 * What both sides know of our extension, with the peer's window of Sends; NULL: the peer does not know it.
+	 * No such function: no side ever does.
+	 */
+	const struct wire_sctp_receipts *(*agreed)(struct conn_assoc *a);
 	/*
 	 * Has acknowledgements sent that peers have asked for, and that wait for something to ride on. NULL:
 	 * none ever wait; else conn.sacks_asked says whether some do.

@@ -147,6 +147,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	config.receipts = (struct wire_sctp_receipts){
 		.version = WIRE_SCTP_RECEIPTS_VERSION,
 		.srq_numbers = true,
+		.cm_messages = true,
 		.window = iw_rnic_send_window(c->rnic),
 	};
 	config.silent_limit = c->config->silent_limit;
@@ -580,14 +581,9 @@ static uint32_t user_sctp_placed(struct conn_assoc *a)
 	return sctp_assoc_placed(a->state);
 }
 
-static bool user_sctp_receipts(struct conn_assoc *a, uint32_t *window)
+static const struct wire_sctp_receipts *user_sctp_agreed(struct conn_assoc *a)
 {
-	return sctp_assoc_has_receipts(a->state, window);
-}
-
-static bool user_sctp_srq_numbers(struct conn_assoc *a)
-{
-	return sctp_assoc_has_srq_numbers(a->state);
+	return sctp_assoc_agreed(a->state);
 }
 
 static void user_sctp_flush_sacks(struct conn *c)
@@ -680,8 +676,7 @@ const struct transport transport_user_sctp = {
 	.doorbell = user_sctp_doorbell,
 	.acked = user_sctp_acked,
 	.placed = user_sctp_placed,
-	.receipts = user_sctp_receipts,
-	.srq_numbers = user_sctp_srq_numbers,
+	.agreed = user_sctp_agreed,
 	.flush_sacks = user_sctp_flush_sacks,
 	.copy_out = user_sctp_copy_out,
 	.void_messages = user_sctp_void,

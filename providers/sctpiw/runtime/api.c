@@ -170,7 +170,7 @@ static int api_cm_get_event(struct rnic_channel *chan, struct rnic_cm_event *ev)
 static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps, uint8_t qp_type,
 			    uint32_t *handle)
 {
-	bool connected;
+	bool connected, xrc = false;
 	struct shard *s;
 	struct cm_id *id;
 
@@ -183,8 +183,8 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 		connected = false;
 		break;
 	case CM_PS_IB:
-		connected = qp_type == CM_QPT_RC || qp_type == CM_QPT_XRC_SEND ||
-			    qp_type == CM_QPT_XRC_RECV;
+		xrc = qp_type == CM_QPT_XRC_SEND || qp_type == CM_QPT_XRC_RECV;
+		connected = qp_type == CM_QPT_RC || xrc;
 		break;
 	default:
 		return -EINVAL;
@@ -198,6 +198,7 @@ static int api_cm_create_id(struct rnic_channel *chan, uint64_t uid, uint16_t ps
 	id = cm_id_new(&s->conn, chan, uid);
 	if (id) {
 		id->connected_type = connected;
+		id->type = xrc ? CM_MESSAGE_XRC : CM_MESSAGE_RC;
 		*handle = id->handle;
 	}
 	shard_unlock(s);

@@ -13,6 +13,7 @@ void sctp_receipts_agree(struct sctp_assoc *a, const struct wire_sctp_receipts *
 	a->receipts = (struct sctp_receipts){
 		.agreed.version = ours < peer->version ? ours : peer->version,
 		.agreed.srq_numbers = a->s->config.receipts.srq_numbers && peer->srq_numbers,
+		.agreed.cm_messages = a->s->config.receipts.cm_messages && peer->cm_messages,
 		.agreed.window = peer->window,
 		.placed = a->out.cum,
 	};
@@ -185,7 +186,7 @@ bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window)
 	return a->receipts.agreed.version;
 }
 
-bool sctp_assoc_has_srq_numbers(const struct sctp_assoc *a)
+const struct wire_sctp_receipts *sctp_assoc_agreed(const struct sctp_assoc *a)
 {
-	return a->receipts.agreed.version && a->receipts.agreed.srq_numbers;
+	return a->receipts.agreed.version ? &a->receipts.agreed : NULL;
 }

@@ -311,8 +311,8 @@ bool sctp_assoc_release_holds(struct sctp_assoc *a);
  * that the peer keeps for each QP.
  */
 bool sctp_assoc_has_receipts(const struct sctp_assoc *a, uint32_t *window);
-/* Whether both sides know queue numbers with the number of an SRQ; valid once up. */
-bool sctp_assoc_has_srq_numbers(const struct sctp_assoc *a);
+/* What else both sides know of the extension, and the window of above; NULL if not both know receipts. */
+const struct wire_sctp_receipts *sctp_assoc_agreed(const struct sctp_assoc *a);
 /* Copies what messages still reference. */
 void sctp_assoc_copy_out(struct sctp_assoc *a);
 /*

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "conn/cm_message.h"
+
+#include <string.h>
+
+#include "iwarp/iw_session.h"
+#include "util/bytes.h"
+
+#define VERSION 1
+#define QP_NUM_MASK 0xffffff
+
+static const char magic[8] = { 's', 'c', 't', 'p', 'i', 'w', 'C', 'M' };
+
+void cm_message_add(const struct cm_message *m, struct iw_session_param *param)
+{
+	uint8_t *p = param->private_data;
+
+	memmove(p + CM_MESSAGE_LEN, p, param->private_data_len);
+	param->private_data_len += CM_MESSAGE_LEN;
+	memcpy(p, magic, sizeof(magic));
+	p[8] = VERSION;
+	p[9] = m->reason;
+	p[10] = 0;
+	p[11] = m->type;
+	put_be32(p + 12, m->qp_num & QP_NUM_MASK);
+}
+
+bool cm_message_take(struct cm_message *m, struct iw_session_param *param)
+{
+	uint8_t *p = param->private_data;
+
+	if (param->private_data_len < CM_MESSAGE_LEN || memcmp(p, magic, sizeof(magic)) ||
+	    p[8] != VERSION)
+		return false;
+	m->reason = p[9];
+	m->type = p[11];
+	m->qp_num = get_be32(p + 12) & QP_NUM_MASK;
+	param->private_data_len -= CM_MESSAGE_LEN;
+	memmove(p, p + CM_MESSAGE_LEN, param->private_data_len);
+	return true;
+}
+
+const char *cm_message_type_name(uint8_t type)
+{
+	return type == CM_MESSAGE_RC ? "RC" : type == CM_MESSAGE_XRC ? "XRC" : "unknown";
+}

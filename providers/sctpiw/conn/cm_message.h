@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the connection managers of two sctpiw devices say to each other beside the program's private data, as
+ * InfiniBand's REQ, REP and REJ do. Initiate, Accept and Reject of an id of rdma_cm begin their private data with
+ * it, if both sides have said flag C in INIT and INIT ACK (wire/sctp_receipts.h); in network byte order:
+ *
+ *   0   8 octets: "sctpiwCM"
+ *   8   version, 1
+ *   9   in a Reject: enum cm_message_reason; else 0
+ *  10   0, ignored
+ *  11   type of the id's QPs: enum cm_message_type
+ *  12   QP number that the program has named; 0 in a Reject
+ *
+ * Encoding and decoding only; no state.
+ */
+#ifndef SCTPIW_CONN_CM_MESSAGE_H
+#define SCTPIW_CONN_CM_MESSAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct iw_session_param;
+
+#define CM_MESSAGE_LEN 16
+
+/* As enum oob_type, whose UC rdma_cm does not connect. */
+enum cm_message_type { CM_MESSAGE_RC = 0, CM_MESSAGE_XRC = 2 };
+
+enum cm_message_reason {
+	CM_MESSAGE_BY_PROGRAM, /* the program has rejected the request */
+	CM_MESSAGE_OF_TYPE,    /* the listener is for QPs of the type that the Reject names */
+};
+
+struct cm_message {
+	uint8_t type;
+	uint8_t reason;
+	uint32_t qp_num; /* 24 bits */
+};
+
+/* Puts the message in front of the private data, which have at most RNIC_PRIVATE_DATA_MAX octets. */
+void cm_message_add(const struct cm_message *m, struct iw_session_param *param);
+/* Takes the message away from the private data, of any length. false: they do not begin with one, and nothing is changed. */
+bool cm_message_take(struct cm_message *m, struct iw_session_param *param);
+/* RC, XRC, or what else a peer may say. */
+const char *cm_message_type_name(uint8_t type);
+
+#endif
