@@ -209,6 +209,14 @@ static void check_depths(const struct stack_node *n, const struct rnic_conn_para
 	check(p->initiator_depth == depth && p->responder_resources == depth);
 }
 
+/* The peer's QP is named, unless one of the two is of another stack. */
+static void check_number(const struct stack_side *s, const struct rnic_conn_param *p)
+{
+	const struct stack_side *peer = stack_peer(s);
+
+	check(p->qp_num == (s->node->receipts && peer->node->receipts ? peer->qp->num : 0));
+}
+
 static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 {
 	const uint8_t *said = ev->param.private_data;
@@ -230,6 +238,7 @@ static void request(struct stack_node *n, const struct rnic_cm_event *ev)
 	}
 	check(is_said_by(stack_peer(s), &ev->param));
 	check_depths(n, &ev->param);
+	check_number(s, &ev->param);
 	s->link.id = ev->id;
 	s->link.phase = STACK_REQUESTED;
 	s->link.at = n->w->now;
@@ -242,8 +251,10 @@ static void established(struct stack_side *s, const struct rnic_cm_event *ev)
 	check(!ev->status);
 	if (is_active(s)) {
 		check(s->link.phase == STACK_CONNECTING);
-		if (stack_peer(s)->node)
+		if (stack_peer(s)->node) {
 			check(is_said_by(stack_peer(s), &ev->param));
+			check_number(s, &ev->param);
+		}
 	} else {
 		check(s->link.phase == STACK_ACCEPTED && !ev->param.private_data_len);
 	}

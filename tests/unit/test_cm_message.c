@@ -58,10 +58,11 @@ static void called_by(const struct peer_offer *offer)
 	peer_calls(offer);
 }
 
-static void expect_request(const char *data, uint32_t *id)
+static void expect_request(const char *data, uint32_t qp_num, uint32_t *id)
 {
 	struct rnic_cm_event ev = app_event(CONNECT_REQUEST, 0);
 
+	assert_int_equal(ev.param.qp_num, qp_num);
 	assert_int_equal(ev.param.private_data_len, strlen(data));
 	assert_memory_equal(ev.param.private_data, data, strlen(data));
 	*id = ev.id;
@@ -77,7 +78,7 @@ static void test_request(void **state)
 	called_by(&knows);
 	/* Reserved octets are ignored. */
 	peer_says(0, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 FF 00 FF123456 'hello'");
-	expect_request("hello", &id);
+	expect_request("hello", 0x123456, &id);
 	p = conn_param(&end, "welcome", 7);
 	assert_int_equal(app_api->cm_accept(id, &p, false, 0), 0);
 	app_event(ESTABLISHED, 0);
@@ -85,12 +86,12 @@ static void test_request(void **state)
 		   end.qp->num);
 	/* A plain Initiate has it as well. */
 	peer_says(1, CONTROL, "0000 0001 'sctpiwCM' 01 00 00 00 00123456");
-	expect_request("", &id);
+	expect_request("", 0x123456, &id);
 	assert_int_equal(app_api->cm_reject(id, "no", 2), 0);
 	hears_soon(1, CONTROL, "0000 0003 'sctpiwCM' 01 00 00 00 00000000 'no'");
 	/* So has a Reject that nobody has asked for. */
 	peer_says(2, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 00 00 00123456");
-	expect_request("", &id);
+	expect_request("", 0x123456, &id);
 	app_destroy_id(id);
 	hears_soon(2, CONTROL, "0000 0007 0009 0007 'sctpiwCM' 01 00 00 00 00000000");
 	app_done();
@@ -125,7 +126,7 @@ static void test_short_request(void **state)
 		  sizeof(long_data));
 	hears_soon(20, CONTROL, "0000 0004");
 	peer_says(21, CONTROL, "0000 0005 0007 0009 'sctpiwCM' 01 00 00 00 00123456 'x'");
-	expect_request("x", &id);
+	expect_request("x", 0x123456, &id);
 	app_done();
 }
 
@@ -139,7 +140,7 @@ static void test_older_peer(void **state)
 	app_qp_open(&end);
 	called_by(&knows_not);
 	peer_says(0, CONTROL, "0000 0005 0007 0009 02");
-	expect_request("\2", &id);
+	expect_request("\2", 0, &id);
 	p = conn_param(&end, "welcome", 7);
 	assert_int_equal(app_api->cm_accept(id, &p, false, 0), 0);
 	app_event(ESTABLISHED, 0);
@@ -174,6 +175,7 @@ static void test_accepted(void **state)
 	reach(&end);
 	peer_says(0, CONTROL, "0000 0006 0001 0001 'sctpiwCM' 01 00 00 00 00123456 'welcome'");
 	ev = app_event(ESTABLISHED, 0);
+	assert_int_equal(ev.param.qp_num, 0x123456);
 	assert_int_equal(ev.param.private_data_len, 7);
 	assert_memory_equal(ev.param.private_data, "welcome", 7);
 	done(&end);

@@ -70,6 +70,18 @@ static void check_qp_attr(struct rdma_cm_id *id)
 	CHECK_EQ(!(mask & IBV_QP_STATE), is_iwarp(id->verbs));
 }
 
+/* The attributes of InfiniBand name the peer's QP, by its own number. */
+static void check_peer(struct rdma_cm_id *id, uint32_t qp_num)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
+	int mask = 0;
+
+	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+	CHECK_EQ(!(mask & IBV_QP_DEST_QPN), is_iwarp(id->verbs));
+	if (!is_iwarp(id->verbs))
+		CHECK_EQ(attr.dest_qp_num, qp_num);
+}
+
 static void connect_over(int family)
 {
 	struct sockaddr_storage host = cm_loopback(family, 0), to;
@@ -92,17 +104,22 @@ static void connect_over(int family)
 
 	event = cm_event(listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
 	CHECK(event->listen_id == listener && event->id != listener);
+	CHECK_EQ(event->param.conn.qp_num, a->qp->qp_num);
 	b = event->id;
 	rdma_ack_cm_event(event);
 	check_identity(a, b, &host);
 	cm_add_qp(b);
+	check_peer(b, a->qp->qp_num);
 	CHECK_EQ(cm_accept(b), 0);
 	event = cm_event(listening, RDMA_CM_EVENT_ESTABLISHED, 0);
 	CHECK(event->id == b);
 	rdma_ack_cm_event(event);
 	event = cm_event(active, RDMA_CM_EVENT_ESTABLISHED, 0);
 	CHECK(event->id == a);
+	CHECK_EQ(event->param.conn.qp_num, b->qp->qp_num);
 	rdma_ack_cm_event(event);
+	check_peer(a, b->qp->qp_num);
+	check_peer(b, a->qp->qp_num);
 	cm_transfer(a, b);
 	cm_transfer(b, a);
 

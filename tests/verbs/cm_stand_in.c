@@ -70,11 +70,12 @@ static void move(struct own *o, struct rdma_cm_id *id, enum ibv_qp_state state, 
 
 	CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
 	CHECK(mask & IBV_QP_STATE);
-	attr.dest_qp_num = peer;
+	if (peer)
+		attr.dest_qp_num = peer;
 	CHECK_EQ(ibv_modify_qp(o->qp, &attr, mask), 0);
 }
 
-/* The masks are those of InfiniBand, so that a program puts in the number alone. */
+/* The masks are those of InfiniBand, so that a program puts in the number alone; 0: that of rdma_cm. */
 static void connect_own(struct own *o, struct rdma_cm_id *id, uint32_t peer)
 {
 	move(o, id, IBV_QPS_INIT, 0);
@@ -158,6 +159,7 @@ static void ask(struct ends *e, const struct own *a)
 
 	CHECK_EQ(rdma_connect(e->a, &param), 0);
 	event = cm_event(e->passive, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	CHECK_EQ(event->param.conn.qp_num, a->ud->qp_num);
 	CHECK_EQ(told(event), a->qp->qp_num);
 	e->b = event->id;
 	rdma_ack_cm_event(event);
@@ -180,6 +182,7 @@ static void test_own_qps(void)
 	CHECK_EQ(rdma_accept(e.b, &param), 0);
 
 	event = cm_event(e.active, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	CHECK_EQ(event->param.conn.qp_num, NOBODY);
 	CHECK_EQ(told(event), b.qp->qp_num);
 	rdma_ack_cm_event(event);
 	connect_own(&a, e.a, b.qp->qp_num);
@@ -194,6 +197,53 @@ static void test_own_qps(void)
 	CHECK_EQ(rdma_disconnect(e.b), 0);
 	/* The program's QPs are none of rdma_cm's, and go on. */
 	transfer(&a, &b, 3);
+	own_close(&a);
+	own_close(&b);
+	ends_close(&e);
+}
+
+static void check_dest(const struct own *o, uint32_t peer)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	CHECK_EQ(ibv_query_qp(o->qp, &attr, IBV_QP_STATE | IBV_QP_DEST_QPN, &init), 0);
+	CHECK_EQ(attr.qp_state, IBV_QPS_RTS);
+	CHECK_EQ(attr.dest_qp_num, peer);
+}
+
+/* Both sides name QPs that they move themselves, to the peer that rdma_init_qp_attr() names. */
+static void test_named_qps(void)
+{
+	static struct own a, b;
+	struct rdma_conn_param param = { 0 };
+	struct rdma_cm_event *event;
+	struct ends e = { 0 };
+
+	ends_open(&e);
+	own_open(&a, e.a);
+	move(&a, e.a, IBV_QPS_INIT, 0);
+	param.qp_num = a.qp->qp_num;
+	CHECK_EQ(rdma_connect(e.a, &param), 0);
+	event = cm_event(e.passive, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+	CHECK_EQ(event->param.conn.qp_num, a.qp->qp_num);
+	e.b = event->id;
+	rdma_ack_cm_event(event);
+	own_open(&b, e.b);
+	connect_own(&b, e.b, 0);
+	param.qp_num = b.qp->qp_num;
+	CHECK_EQ(rdma_accept(e.b, &param), 0);
+	event = cm_event(e.active, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	CHECK_EQ(event->param.conn.qp_num, b.qp->qp_num);
+	rdma_ack_cm_event(event);
+	move(&a, e.a, IBV_QPS_RTR, 0);
+	move(&a, e.a, IBV_QPS_RTS, 0);
+	CHECK_EQ(rdma_establish(e.a), 0);
+	cm_expect(e.passive, RDMA_CM_EVENT_ESTABLISHED, 0);
+	check_dest(&a, b.qp->qp_num);
+	check_dest(&b, a.qp->qp_num);
+	transfer(&a, &b, 1);
+	transfer(&b, &a, 2);
 	own_close(&a);
 	own_close(&b);
 	ends_close(&e);
@@ -291,9 +341,9 @@ int main(int argc, char **argv)
 		{ "no_number", test_no_number },
 	};
 	static const struct test of_others[] = {
-		{ "own_qps", test_own_qps },	 { "rejected", test_rejected },
-		{ "real_peer", test_real_peer }, { "attributes", test_attributes },
-		{ "no_number", test_no_number },
+		{ "own_qps", test_own_qps },	   { "named_qps", test_named_qps },
+		{ "rejected", test_rejected },	   { "real_peer", test_real_peer },
+		{ "attributes", test_attributes }, { "no_number", test_no_number },
 	};
 
 	if (setting_is("iwarp"))

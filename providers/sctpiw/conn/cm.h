@@ -110,7 +110,7 @@ struct cm_listening {
 struct cm_request_link {
 	struct cm_id *listener; /* until the application has read the CONNECT_REQUEST; then NULL */
 	struct list_node node;	/* cm_listening.requests, for as long */
-	bool undecided;		/* counts among those that wait to be accepted or rejected */
+	struct list_node undecided; /* cm_id_table.undecided, until it is accepted or rejected */
 };
 
 struct cm_id {
@@ -130,6 +130,7 @@ struct cm_id {
 
 	struct iw_session *session; /* NULL before and after the connection */
 	uint32_t qp_num;
+	uint32_t peer_qp_num; /* that the peer has named; 0: it has not */
 	uint32_t named_qp_num; /* by the application, which the peer is told: another one if there is a stand_in */
 	struct iw_qp
 		*stand_in; /* the QP of this number, if the application has named none; else NULL */
@@ -147,8 +148,9 @@ struct cm_id {
 struct cm_id_table;
 
 /*
- * With the masks of InfiniBand, rdma_init_qp_attr() names the peer's QP by this number. By it is known that the
- * connection manager is to connect a QP that it is given to: no QP that is connected out of band has it.
+ * With the masks of InfiniBand, rdma_init_qp_attr() names the peer's QP by this number if the peer has named none, as
+ * other stacks do. By it is known that the connection manager is to connect a QP that it is given to: no QP that is
+ * connected out of band has it.
  */
 #define CM_DEST_QP_NUM 1
 
@@ -198,6 +200,8 @@ struct cm_id *cm_id_next(const struct conn *c, uint32_t *pos);
 void cm_leave_backlog(struct cm_id *id);
 /* How many requests wait for the decision of applications, on all ids of the RNIC, read or not. */
 unsigned int cm_undecided(const struct conn *c);
+/* Whether one of them came from this address and names this QP, which is not 0. */
+bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr *from);
 /* The id's request is one of them, until cm_decided(), which may be called again, or for any id. */
 void cm_undecide(struct cm_id *id);
 void cm_decided(struct cm_id *id);

@@ -370,6 +370,7 @@ static void on_accept(struct cm_id *id, const struct iw_event *ev)
 		cm_connect_failed(id, -EPROTO, NULL);
 		return;
 	}
+	id->peer_qp_num = m.qp_num;
 	id->state = CM_ESTABLISHED;
 	/*
 	 * Programs of InfiniBand expect to move the QP themselves now, and to call rdma_establish(); librdmacm

@@ -17,10 +17,12 @@ static uint8_t clip(uint32_t v)
 }
 
 /* The kernel's CM reports an iWARP device's IRD as initiator_depth, and its ORD as responder_resources. */
-static void fill_param(struct rnic_conn_param *to, const struct iw_session_param *from)
+static void fill_param(struct rnic_conn_param *to, const struct cm_id *id,
+		       const struct iw_session_param *from)
 {
 	size_t len = from->private_data_len;
 
+	to->qp_num = id->peer_qp_num;
 	to->initiator_depth = clip(from->ird);
 	to->responder_resources = clip(from->ord);
 	if (len > sizeof(to->private_data))
@@ -53,7 +55,7 @@ void cm_post_param(struct cm_id *id, enum cm_event_type type, int status,
 	};
 
 	if (param)
-		fill_param(&ev.param, param);
+		fill_param(&ev.param, id, param);
 	post(id, &ev);
 }
 
@@ -102,7 +104,7 @@ int cm_post_request(struct cm_id *listener, struct cm_id *child,
 		.id = child->handle,
 	};
 
-	fill_param(&ev.param, param);
+	fill_param(&ev.param, child, param);
 	return post(listener, &ev);
 }
 

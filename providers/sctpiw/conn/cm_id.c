@@ -2,9 +2,11 @@
 /* The table of rdma_cm ids. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 
 #include "conn/cm.h"
 #include "conn/conn.h"
+#include "util/sockaddr.h"
 
 /* A handle is the slot's index, and above it a count of the slot's uses, by which stale handles are found out. */
 #define INDEX_BITS 20
@@ -21,8 +23,9 @@ struct slot {
 struct cm_id_table {
 	struct slot *slots;
 	uint32_t n_slots;
-	uint32_t first_free;	/* 0: none, since slot 0 is never used */
-	unsigned int undecided; /* ids with cm_request_link.undecided */
+	uint32_t first_free;	    /* 0: none, since slot 0 is never used */
+	struct list_node undecided; /* cm_request_link.undecided */
+	unsigned int n_undecided;
 };
 
 void cm_init(struct cm *cm, struct cm_id_table *ids)
@@ -37,7 +40,11 @@ void cm_init(struct cm *cm, struct cm_id_table *ids)
 
 struct cm_id_table *cm_id_table_new(void)
 {
-	return calloc(1, sizeof(struct cm_id_table));
+	struct cm_id_table *t = calloc(1, sizeof(*t));
+
+	if (t)
+		list_init(&t->undecided);
+	return t;
 }
 
 void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *events)
@@ -51,6 +58,7 @@ void cm_id_table_forget(struct cm_id_table *t, const struct conn_events_ops *eve
 	}
 	free(t->slots);
 	*t = (struct cm_id_table){ 0 };
+	list_init(&t->undecided);
 }
 
 void cm_id_table_free(struct cm_id_table *t, const struct conn_events_ops *events)
@@ -108,6 +116,7 @@ struct cm_id *cm_id_new(struct conn *c, struct rnic_channel *chan, uint64_t uid)
 	list_init(&id->groups);
 	list_init(&id->listening.requests);
 	list_init(&id->request.node);
+	list_init(&id->request.undecided);
 	return id;
 }
 
@@ -163,21 +172,38 @@ void cm_leave_backlog(struct cm_id *id)
 
 unsigned int cm_undecided(const struct conn *c)
 {
-	return c->cm.ids->undecided;
+	return c->cm.ids->n_undecided;
+}
+
+bool cm_is_asked_by(const struct conn *c, uint32_t qp_num, const struct ip_addr *from)
+{
+	list_for_each(node, &c->cm.ids->undecided) {
+		const struct cm_id *id = list_entry(node, struct cm_id, request.undecided);
+		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&id->dst);
+
+		/*
+		 * Programs give addresses of the link without their scope, and another address of this host for a
+		 * loopback one, which may be no GID.
+		 */
+		if (id->peer_qp_num == qp_num &&
+		    (ip_addr_is_loopback(&ip) || !memcmp(ip.b, from->b, sizeof(ip.b))))
+			return true;
+	}
+	return false;
 }
 
 void cm_undecide(struct cm_id *id)
 {
-	id->request.undecided = true;
-	id->conn->cm.ids->undecided++;
+	list_add_tail(&id->conn->cm.ids->undecided, &id->request.undecided);
+	id->conn->cm.ids->n_undecided++;
 }
 
 void cm_decided(struct cm_id *id)
 {
-	if (!id->request.undecided)
+	if (!list_linked(&id->request.undecided))
 		return;
-	id->request.undecided = false;
-	id->conn->cm.ids->undecided--;
+	list_del(&id->request.undecided);
+	id->conn->cm.ids->n_undecided--;
 }
 
 uint32_t cm_id_free(struct cm_id *id)

@@ -168,6 +168,7 @@ void cm_judge(struct conn *c, struct iw_session *s, struct iw_session_param *par
 	}
 	child->session = s;
 	child->setup.messages = a->cm_messages;
+	child->peer_qp_num = m.qp_num;
 	cm_session_user(child, &user);
 	iw_session_set_user(s, &user);
 	if (cm_post_request(listener, child, param))

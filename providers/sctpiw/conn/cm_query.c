@@ -320,7 +320,7 @@ static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 	memcpy(attr->ah.dgid, to.remote.b, sizeof(attr->ah.dgid));
 	attr->ah.traffic_class = id->opt.tos;
 	attr->path_mtu = mtu_of(id->conn->ops->route_mtu(id->conn, &to));
-	attr->dest_qp_num = CM_DEST_QP_NUM;
+	attr->dest_qp_num = id->peer_qp_num ? id->peer_qp_num : CM_DEST_QP_NUM;
 	attr->max_dest_rd_atomic = depth(id, id->param.ird, IW_MAX_IRD);
 }
 

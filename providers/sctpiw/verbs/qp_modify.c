@@ -113,14 +113,41 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-/* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
-static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
+/*
+ * Whether the attributes name a peer that the connection manager connects the QP to, by its true number: that of a
+ * request that waits to be accepted, or of the connection that the QP has.
+ */
+static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
+	const struct conn *c = &qp->shard->conn;
+	struct ip_addr remote;
+	struct port_gid gid;
+
+	if (!(mask & IBV_QP_AV) || !(mask & IBV_QP_DEST_QPN) || !attr->dest_qp_num)
+		return false;
+	if (qp->iw->by_cm &&
+	    atomic_load_explicit(&qp->iw->state, memory_order_relaxed) >= IW_QPS_RTR)
+		return true;
+	return cm_undecided(c) && sctpiw_ah_is_valid(&attr->ah_attr, c->config->personality) &&
+	       !sctpiw_ah_resolve(&attr->ah_attr, &gid, &remote) &&
+	       cm_is_asked_by(c, attr->dest_qp_num, &remote);
+}
+
+/* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
+static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, int mask)
+{
+	const struct ibv_qp_attr *attr = given;
+	struct ibv_qp_attr by_name;
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->by_cm;
 	enum config_personality personality = qp->shard->rnic->config.personality;
 	int err;
 
+	if (names_peer_of_cm(qp, given, mask)) {
+		by_name = *given;
+		by_name.dest_qp_num = CM_DEST_QP_NUM;
+		attr = &by_name;
+	}
 	if (qp->iw->type == IW_QPT_UD)
 		err = sctpiw_check_ud_attr(cur, attr, mask);
 	else
@@ -136,7 +163,7 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, i
 		iw_qp_set_access(qp->iw, attr->qp_access_flags & IW_ACCESS_REMOTE);
 	if (mask & IBV_QP_QKEY)
 		iw_ud_set_qkey(qp->iw, attr->qkey);
-	sctpiw_merge_qp_attr(&qp->attr, attr, mask);
+	sctpiw_merge_qp_attr(&qp->attr, given, mask);
 	set_oob(qp);
 	return 0;
 }
