@@ -2,8 +2,9 @@
 /* LINK: iwarp */
 /* VALGRIND: yes */
 /*
- * A hostile peer of an XRC_SEND, which asks for something. The QP asks, and is asked for nothing: whatever the request
- * and whatever the rights of its memory, the session ends with a Terminate before anything is placed.
+ * XRC on a network that reorders, and with a hostile peer of an XRC_SEND, which asks for something. That QP asks, and is
+ * asked for nothing: whatever the request and whatever the rights of its memory, the session ends with a Terminate
+ * before anything is placed.
  */
 #include "fixture/iw_receipts.h"
 
@@ -243,13 +244,110 @@ static void responses_are_taken(void **state)
 	fx_stop(&x);
 }
 
+/* ---- the receiver ---- */
+
+#define SRQS 2
+
+struct receiver {
+	struct fx x;
+	struct iw_xrcd *xrcd;
+	struct iw_srq *srq[SRQS];
+};
+
+static void receiver_start(struct receiver *r)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_XRC_RECV };
+	struct fx *x = &r->x;
+
+	receipts_start_assoc(x, false, RECEIPTS_WINDOW);
+	iw_assoc_set_srq_numbers(x->assoc);
+	x->sid = FX_SID;
+	iw_qp_free(x->qp);
+	r->xrcd = iw_xrcd_new(x->rnic);
+	assert_non_null(r->xrcd);
+	for (int i = 0; i < SRQS; i++)
+		assert_int_equal(iw_xrc_srq_new(r->xrcd, x->pd, x->cq, 16, 1, NULL, &r->srq[i]), 0);
+	attr.xrcd = r->xrcd;
+	assert_int_equal(iw_qp_new(x->rnic, &attr, &x->qp), 0);
+	assert_int_equal(iw_qp_modify(x->qp, IW_QPS_INIT), 0);
+	fx_accept(x, 0, 4, 7);
+}
+
+static void receiver_stop(struct receiver *r)
+{
+	receipts_drop_events(&r->x);
+	iw_qp_free(r->x.qp);
+	for (int i = 0; i < SRQS; i++)
+		assert_int_equal(iw_srq_free(r->srq[i]), 0);
+	assert_int_equal(iw_xrcd_free(r->xrcd), 0);
+	r->x.qp = fx_qp_sized(&r->x, r->x.pd, r->x.cq, 4); /* for fx_stop() */
+	fx_stop(&r->x);
+}
+
+/* Posts the receive wr_id to the SRQ, of 16 bytes at 16 times its number. */
+static void post_to(struct receiver *r, int i, uint64_t wr_id)
+{
+	struct iw_recv_wqe *wqe = iw_srq_slot(r->srq[i]);
+
+	assert_non_null(wqe);
+	wqe->wr_id = wr_id;
+	wqe->num_sge = 1;
+	wqe->length = 16;
+	wqe->sge[0] = (struct iw_sge){ r->x.base + 16 * wr_id, 16, r->x.stag };
+	iw_srq_publish(r->srq[i]);
+	if (iw_srq_is_awaited(r->srq[i]))
+		iw_doorbell_serve(&r->srq[i]->doorbell);
+}
+
+/* The peer's Send msn of 16 bytes, to the SRQ of that index, as its message `ssn`; it may be early. */
+static void send_to(struct receiver *r, int i, uint32_t msn, uint16_t ssn)
+{
+	uint8_t m[64], body[16];
+
+	memset(body, (int)msn, sizeof(body));
+	fx_feed(&r->x, SESSION_PPID_DDP, ssn, m,
+		fx_make_untagged(m, 0x41, 0x43, 0, RDMAP_QN_SRQ | r->srq[i]->num, msn, 0, body,
+				 sizeof(body)));
+}
+
+/* Messages overtake others, of which it is not known yet which SRQ they name: with receives, and without any. */
+static void messages_overtake(void **state)
+{
+	for (int late = 0; late < 2; late++) {
+		struct receiver r;
+		struct fx *x = &r.x;
+
+		receiver_start(&r);
+		for (uint64_t id = 0; !late && id < 4; id++)
+			post_to(&r, id & 1, id);
+		send_to(&r, 1, 4, (uint16_t)(x->ssn + 3));
+		send_to(&r, 0, 3, (uint16_t)(x->ssn + 2));
+		send_to(&r, 1, 2, (uint16_t)(x->ssn + 1));
+		fx_no_cqe(x);
+		send_to(&r, 0, 1, x->ssn);
+		for (uint64_t id = 0; late && id < 4; id++) {
+			fx_no_cqe(x);
+			post_to(&r, id & 1, id);
+			if (id < 3)
+				fx_expect_cqe(x, id, IW_WC_SUCCESS);
+		}
+		if (late)
+			fx_expect_cqe(x, 3, IW_WC_SUCCESS);
+		else
+			fx_expect_cqes(x, 0, 4, IW_WC_SUCCESS);
+		for (int i = 0; i < 4 * 16; i++)
+			assert_int_equal(x->mem[i], i / 16 + 1);
+		fx_no_event(x);
+		receiver_stop(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_end_the_session),
-		cmocka_unit_test(early_requests),
-		cmocka_unit_test(requests_around_the_accept),
-		cmocka_unit_test(responses_are_taken),
+		cmocka_unit_test(requests_end_the_session),   cmocka_unit_test(early_requests),
+		cmocka_unit_test(requests_around_the_accept), cmocka_unit_test(responses_are_taken),
+		cmocka_unit_test(messages_overtake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,12 @@ uint32_t iw_scatter(const struct iw_pd *pd, const struct iw_sge *sges, uint32_t 
 
 bool iw_recv_take(struct iw_srq *srq, uint32_t taken, struct iw_recv *r)
 {
-	*r = (struct iw_recv){ .srq = srq, .at = iw_srq_take(srq, taken) };
-	return r->at;
+	uint32_t at = iw_srq_take(srq, taken);
+
+	if (!at)
+		return false;
+	*r = (struct iw_recv){ .srq = srq, .at = at };
+	return true;
 }
 
 void iw_recv_return(struct iw_recv r)
