@@ -246,6 +246,7 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 {
 	a->local_tag = c->local_tag;
 	a->setup.init_tsn = c->local_tsn;
+	a->setup.local = c->addr.local; /* the COOKIE ECHO may have come to another one */
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
@@ -394,20 +395,26 @@ static bool meets(struct sctp_in *in, const struct sctp_cookie *c)
 	return false; /* action C, and what is not in the table */
 }
 
-/* The association that the cookie meets, by all addresses that its INIT named (5.1.2), or NULL. */
+/* Whether the INIT of the cookie met no association then, and is not of the peer that this one has by now. */
+static bool met_none(const struct sctp_assoc *a, const struct sctp_cookie *c)
+{
+	return !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag;
+}
+
+/*
+ * The association that the cookie meets, by all addresses that its INIT named (5.1.2), or NULL. If the INIT met none,
+ * then it may have asked for another one than an address leads to now; and that the address where it came from is our
+ * peer's may be no more than the peer's claim.
+ */
 static struct sctp_assoc *find(const struct sctp_in *in, const struct sctp_cookie *c)
 {
 	struct sctp_assoc *a = in->a;
 
-	/*
-	 * If the INIT met no association and had another tag than our peer has, that this address
-	 * is our peer's is no more than the peer's claim.
-	 */
-	if (a && in->path && (!in->path->confirmed || sctp_locals_is_another(a, in->from)) &&
-	    !c->local_tie && c->local_tag != a->local_tag && c->peer_tag != a->peer_tag)
-		a = NULL;
-	return a ? a :
-		   sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
+	if (a && !(met_none(a, c) &&
+		   (!in->path->confirmed || sctp_locals_is_another(a, in->from, &c->receipts))))
+		return a;
+	a = sctp_assoc_find_listed(in->ep, &in->from->local, c->alt, c->alts, in->h.sport);
+	return a && met_none(a, c) && sctp_locals_is_another(a, in->from, &c->receipts) ? NULL : a;
 }
 
 /*

@@ -42,7 +42,8 @@ static bool has_tag(const struct sctp_assoc *a, uint32_t tag)
 static int locality(const struct sctp_assoc *a, const struct sctp_path *path,
 		    const struct path_addr *addr)
 {
-	int fits = path_addr_locality(&path->addr, addr);
+	const struct path_addr pair = { .local = *sctp_locals_of(a, path) };
+	int fits = path_addr_locality(&pair, addr);
 
 	if (!fits && sctp_in_states(a, SCTP_STATES_SETUP))
 		fits = sctp_locals_has(a, &addr->local);

@@ -36,6 +36,7 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 	a->setup.init_tsn = random_u32(ep->s->random);
 	sctp_tx_start(a, a->setup.init_tsn);
 	a->setup.since = now;
+	a->setup.local = to->local;
 	sctp_locals_ask(ep, to, &a->locals);
 	sctp_handshake_start(a, now);
 	return a;

@@ -150,19 +150,22 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
  * The association that has one of the addresses which an INIT or INIT ACK lists (5.1.2), unless it
  * is known by the address where the packet came from. That this address belongs to its peer must
  * have been confirmed, or be shown by the tag; else nobody but that peer has said so, and it may be
- * another host's.
+ * another host's. NULL: it asks for an association of its own.
  */
 static struct sctp_assoc *find_listed(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
+	struct sctp_assoc *a = in->a;
 	struct wire_sctp_init init;
+	bool whole = wire_sctp_init_get(c, &init);
 
-	if (in->a && (in->h.vtag == in->a->local_tag ||
-		      sctp_paths_find(in->a, &in->from->remote)->confirmed))
-		return in->a;
-	return wire_sctp_init_get(c, &init) ?
-		       sctp_assoc_find_listed(in->ep, &in->from->local, init.addr, init.addrs,
-					      in->h.sport) :
-		       NULL;
+	if (!a || (in->h.vtag != a->local_tag && !sctp_paths_find(a, &in->from->remote)->confirmed))
+		a = whole ? sctp_assoc_find_listed(in->ep, &in->from->local, init.addr, init.addrs,
+						   in->h.sport) :
+			    NULL;
+	if (a && whole && c->type == WIRE_SCTP_INIT &&
+	    sctp_locals_is_another(a, in->from, &init.receipts))
+		a = NULL;
+	return a;
 }
 
 /* Finds out whose packet it is. Returns whether its chunks are to be processed. */
@@ -173,8 +176,6 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 	in->a = sctp_assoc_find_any(in->ep, in->from, in->h.sport, in->h.vtag);
 	if (rule && rule->lists_addresses)
 		in->a = find_listed(in, first);
-	if (in->a && first->type == WIRE_SCTP_INIT && sctp_locals_is_another(in->a, in->from))
-		in->a = NULL;
 	in->path = in->a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
 	return (rule && rule->admit ? rule->admit : admit)(in, first, p);
 }

@@ -76,9 +76,23 @@ void sctp_locals_begin(struct sctp_assoc *a)
 	ask_source(a, a->path, &changed);
 }
 
-bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from)
+const struct ip_addr *sctp_locals_of(const struct sctp_assoc *a, const struct sctp_path *path)
 {
-	return a->locals.n && !sctp_in_states(a, SCTP_STATES_SETUP) &&
-	       !(ip_addr_equal(&a->setup.local, &from->local) &&
-		 ip_addr_equal(&sctp_paths_primary(a)->addr.remote, &from->remote));
+	return path->primary && !ip_addr_is_zero(&a->setup.local) ? &a->setup.local :
+								    &path->addr.local;
+}
+
+bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *addr)
+{
+	const struct sctp_path *primary = sctp_paths_primary(a);
+	const struct path_addr pair = { .local = *sctp_locals_of(a, primary) };
+
+	return ip_addr_equal(&primary->addr.remote, &addr->remote) &&
+	       path_addr_locality(&pair, addr);
+}
+
+bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from,
+			    const struct wire_sctp_receipts *receipts)
+{
+	return receipts->version && !sctp_locals_is_pair(a, from);
 }

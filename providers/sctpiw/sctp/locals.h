@@ -45,11 +45,19 @@ void sctp_locals_begin(struct sctp_assoc *a);
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path);
 
 /*
- * Whether an INIT from there asks for another association than a, which is up. RFC 9260 allows two endpoints one
- * association, but the user has one for each pair of addresses that it names: the peer may ask for a second one before
- * it knows that the first one leads to the same host. Of what the peer was told, only the pair that it was set up with
- * is a's then.
+ * Which address of ours an association is told from others by, whose peer has the address of this path: for the primary
+ * path it is that which it was set up with, wherever packets leave from by now.
  */
-bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from);
+const struct ip_addr *sctp_locals_of(const struct sctp_assoc *a, const struct sctp_path *path);
+/* Whether it was set up with these two addresses, as far as they are known. */
+bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *addr);
+/*
+ * Whether an INIT from there asks for another association than a. RFC 9260 allows two endpoints one association, but
+ * users of ours have one for each pair of addresses that they name (docs/wire.md): either side may ask for a second one
+ * before it knows that the first one leads to the same host. So only the pair that it was set up with is a's. That does
+ * not hold for peers of another stack, which do not know receipts. receipts: what the INIT says of them.
+ */
+bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from,
+			    const struct wire_sctp_receipts *receipts);
 
 #endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/*
+ * Two hosts with two addresses each, every one of which reaches every other: programs at both ends name pairs of them in
+ * any order. Whatever they name, no association that lives ends or begins anew, and each one that is opened comes up.
+ */
+#include "conformance/rows.h"
+#include "fixture/sctp_sim.h"
+
+struct scene {
+	struct world *w;
+	struct host *host[2];
+	struct simnet_link link[8];
+};
+
+static const struct ip_addr *address(const struct host *h, unsigned int i)
+{
+	return i ? &h->second_addr : &h->addr;
+}
+
+static void begin(struct scene *s, uint64_t seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(seed, &s->host[0], &s->host[1]);
+	for (int i = 0; i < 8; i++)
+		s->link[i].delay = 50000 + sim_random_below(&s->w->random, 200000);
+	hosts_join_fully(s->host[0], s->host[1], 77, s->link);
+}
+
+/* An association between two of the addresses, or NULL: there is one already. */
+static struct flow *open_pair(struct scene *s, unsigned int from, unsigned int local,
+			      unsigned int remote)
+{
+	struct host *h = s->host[from], *peer = s->host[!from];
+	struct path_addr to = {
+		.local = *address(h, local),
+		.remote = *address(peer, remote),
+		.udp_port = peer->port,
+	};
+	struct flow *f = flow_new(h, 20);
+
+	f->a = sctp_connect(h->ep, &to, peer->port, h->mtu, f, s->w->now);
+	if (f->a)
+		return f;
+	assert_int_equal(errno, EISCONN);
+	h->flow_count--;
+	return NULL;
+}
+
+static void finish(struct scene *s)
+{
+	unsigned int h, i;
+
+	if (!run(s->w, 60 * SEC, all_sent))
+		fail_msg("seed %llu: not done", (unsigned long long)s->w->seed);
+	assert_int_equal(s->host[0]->flow_count, s->host[1]->flow_count);
+	for (h = 0; h < 2; h++)
+		for (i = 0; i < s->host[h]->flow_count; i++)
+			assert_int_equal(s->host[h]->flows[i].restarts, 0);
+	world_free(s->w);
+}
+
+static void test_any_order(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 400; seed++) {
+		unsigned int opened = 0, i;
+		struct scene s;
+
+		begin(&s, seed);
+		for (i = 0; i < 5; i++) {
+			opened += open_pair(&s, sim_random_below(&s.w->random, 2),
+					    sim_random_below(&s.w->random, 2),
+					    sim_random_below(&s.w->random, 2)) != NULL;
+			if (sim_random_below(&s.w->random, 4))
+				run(s.w, sim_random_below(&s.w->random, 2500) * MSEC, NULL);
+			for (int n = 0; n < 8; n++)
+				s.link[n].loss = sim_random_below(&s.w->random, 3) / 50.0;
+		}
+		assert_true(opened);
+		finish(&s);
+	}
+}
+
+/* A host with two addresses names one after the other, of a peer that has one: it takes them for two, too. */
+static void test_one_address(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 100; seed++) {
+		struct simnet_link second[2] = { { .delay = 50000 }, { .delay = 50000 } };
+		struct flow *first, *other;
+		struct scene s = { 0 };
+
+		s.w = world_new(seed, &s.host[0], &s.host[1]);
+		host_multihome(s.host[0], 77, s.host[1], second);
+		host_become_ours(s.host[0]);
+		host_become_ours(s.host[1]);
+		first = open_pair(&s, 0, 0, 0);
+		run(s.w, sim_random_below(&s.w->random, 4000) * MSEC, NULL);
+		first->to_send += 20;
+		sctp_assoc_doorbell(first->a);
+		other = open_pair(&s, 0, 1, 0);
+		assert_non_null(other);
+		finish(&s);
+	}
+}
+
+/*
+ * The peer sends to another address of ours than at first, as after a failure. A program that names the first one again
+ * has named the association that there is.
+ */
+static void test_moved(void **state)
+{
+	struct simnet_link second[2] = { { .delay = 50000 }, { .delay = 50000 } };
+	struct scene s = { 0 };
+	struct flow *f;
+
+	ROWS("9260-1.3-01");
+	s.w = world_new(1, &s.host[0], &s.host[1]);
+	host_multihome(s.host[0], 77, s.host[1], second);
+	host_become_ours(s.host[0]);
+	host_become_ours(s.host[1]);
+	f = open_pair(&s, 0, 0, 0);
+	s.host[1]->reply = 1u << 20;
+	run(s.w, 3 * SEC, NULL);
+	s.w->link[1].loss = 1;
+	run(s.w, 3 * SEC, NULL);
+	s.w->link[1].loss = 0;
+	assert_true(ip_addr_equal(&f->a->path->addr.local, &s.host[0]->second_addr));
+	assert_null(open_pair(&s, 0, 0, 0));
+	s.host[1]->flows[0].to_send = s.host[1]->flows[0].sent;
+	finish(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_one_address),
+		cmocka_unit_test(test_moved),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
