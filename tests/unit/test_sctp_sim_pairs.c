@@ -27,6 +27,20 @@ static void begin(struct scene *s, uint64_t seed)
 	hosts_join_fully(s->host[0], s->host[1], 77, s->link);
 }
 
+/* Whether one of a host's associations is for these two addresses, as conn/ judges it. */
+static bool is_served(const struct host *h, const struct path_addr *to)
+{
+	for (unsigned int i = 0; i < h->flow_count; i++) {
+		const struct sctp_assoc *a = h->flows[i].a;
+
+		if (a && (sctp_assoc_is_between(a, to) ||
+			  (!ip_addr_equal(&sctp_assoc_addr(a)->remote, &to->remote) &&
+			   sctp_assoc_has_address(a, &to->remote))))
+			return true;
+	}
+	return false;
+}
+
 /* An association between two of the addresses, or NULL: there is one already. */
 static struct flow *open_pair(struct scene *s, unsigned int from, unsigned int local,
 			      unsigned int remote)
@@ -44,6 +58,7 @@ static struct flow *open_pair(struct scene *s, unsigned int from, unsigned int l
 		return f;
 	assert_int_equal(errno, EISCONN);
 	h->flow_count--;
+	assert_true(is_served(h, &to));
 	return NULL;
 }
 
@@ -134,12 +149,69 @@ static void test_moved(void **state)
 	finish(&s);
 }
 
+/*
+ * An address of the peer that has not answered for long may be another host's by now: who names it means whoever is
+ * there.
+ */
+static void test_address_gone(void **state)
+{
+	struct flow *f;
+	struct scene s;
+
+	begin(&s, 1);
+	f = open_pair(&s, 0, 0, 0);
+	run(s.w, 10 * SEC, NULL);
+	assert_true(sctp_assoc_has_address(f->a, &s.host[1]->second_addr));
+	assert_null(open_pair(&s, 0, 1, 1));
+	for (int i = 4; i < 8; i++)
+		s.link[i].loss = 1;
+	run(s.w, 10 * SEC, NULL);
+	assert_true(
+		sctp_assoc_has_address(f->a, &s.host[1]->second_addr)); /* the link may come back */
+	run(s.w, 300 * SEC, NULL);
+	assert_false(sctp_assoc_has_address(f->a, &s.host[1]->second_addr));
+	for (int i = 4; i < 8; i++)
+		s.link[i].loss = 0;
+	assert_non_null(open_pair(&s, 0, 1, 1));
+	finish(&s);
+}
+
+/* Whoever names an address of ours besides the one that the association was set up with means another one. */
+static void test_is_between(void **state)
+{
+	struct path_addr to;
+	struct flow *f;
+	struct scene s;
+
+	begin(&s, 1);
+	f = open_pair(&s, 0, 0, 0);
+	run(s.w, 10 * SEC, NULL);
+	to = path_to(s.host[0], s.host[1]);
+	assert_true(sctp_assoc_is_between(f->a, &to));
+	to.local = s.host[0]->second_addr;
+	assert_false(sctp_assoc_is_between(f->a, &to));
+	f->a->path->addr.local = to.local; /* packets leave from there meanwhile */
+	assert_false(sctp_assoc_is_between(f->a, &to));
+	to.local = s.host[0]->addr;
+	assert_true(sctp_assoc_is_between(f->a, &to));
+	memset(&to.local, 0, sizeof(to.local));
+	assert_true(sctp_assoc_is_between(f->a, &to));
+	to.remote = s.host[1]->second_addr;
+	assert_false(sctp_assoc_is_between(f->a, &to));
+	/* A peer of another stack would take an INIT from any address that it was told of for a restart. */
+	to = path_to(s.host[0], s.host[1]);
+	to.local = s.host[0]->second_addr;
+	f->a->receipts.agreed.version = 0;
+	assert_true(sctp_assoc_is_between(f->a, &to));
+	finish(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_one_address),
-		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_any_order),  cmocka_unit_test(test_one_address),
+		cmocka_unit_test(test_moved),	   cmocka_unit_test(test_address_gone),
+		cmocka_unit_test(test_is_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

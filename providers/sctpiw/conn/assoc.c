@@ -312,10 +312,20 @@ bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *re
 	       (t->has_address && t->has_address(a, remote));
 }
 
+static bool is_between(const struct conn_assoc *a, const struct path_addr *to)
+{
+	const struct transport *t = a->ep->conn->transport;
+
+	if (t->is_between)
+		return t->is_between(a, to);
+	return ip_addr_equal(&t->addr(a)->remote, &to->remote) &&
+	       path_addr_locality(t->addr(a), to);
+}
+
 /*
  * A caller that lets routing choose its address takes any association to the peer. One that routing chose
  * for, and that has not heard from its peer yet, serves all callers. So does one whose peer has that address
- * besides the one that it was set up with.
+ * besides the one that it was set up with. The transport refuses to open another one in the place of these.
  */
 static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, uint16_t port)
 {
@@ -325,12 +335,13 @@ static struct conn_assoc *find(struct endpoint *ep, const struct path_addr *to, 
 	list_for_each(node, &ep->assocs) {
 		struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
 
-		if (a->gone || t->remote_port(a) != port || !conn_assoc_has_address(a, &to->remote))
+		if (a->gone || t->remote_port(a) != port)
 			continue;
-		if (!ip_addr_equal(&t->addr(a)->remote, &to->remote))
-			other = a;
-		else if (path_addr_locality(t->addr(a), to))
+		if (is_between(a, to))
 			return a;
+		if (!ip_addr_equal(&t->addr(a)->remote, &to->remote) &&
+		    conn_assoc_has_address(a, &to->remote))
+			other = a;
 	}
 	return other;
 }

@@ -137,6 +137,8 @@ struct transport {
 	/* At once: the peer gets an ABORT, and a->state is gone; nothing follows. */
 	void (*abort)(struct conn_assoc *a);
 	const struct path_addr *(*addr)(const struct conn_assoc *a); /* of the primary path */
+	/* sctp_assoc_is_between(). NULL: the addresses of addr() tell. */
+	bool (*is_between)(const struct conn_assoc *a, const struct path_addr *to);
 	/* Whether the peer is known to have that address as well. NULL: it has that of addr() alone. */
 	bool (*has_address)(const struct conn_assoc *a, const struct ip_addr *remote);
 	uint16_t (*remote_port)(const struct conn_assoc *a);

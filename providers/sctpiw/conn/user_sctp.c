@@ -623,6 +623,11 @@ static const struct path_addr *user_sctp_addr(const struct conn_assoc *a)
 	return sctp_assoc_addr(a->state);
 }
 
+static bool user_sctp_is_between(const struct conn_assoc *a, const struct path_addr *to)
+{
+	return sctp_assoc_is_between(a->state, to);
+}
+
 static bool user_sctp_has_address(const struct conn_assoc *a, const struct ip_addr *remote)
 {
 	return sctp_assoc_has_address(a->state, remote);
@@ -684,6 +689,7 @@ const struct transport transport_user_sctp = {
 	.shutdown = user_sctp_shutdown,
 	.abort = user_sctp_abort,
 	.addr = user_sctp_addr,
+	.is_between = user_sctp_is_between,
 	.has_address = user_sctp_has_address,
 	.remote_port = user_sctp_remote_port,
 	.inspect = user_sctp_inspect,

@@ -309,9 +309,18 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 		const struct sctp_path *path = sctp_path_at(a, i);
 
 		if (path->confirmed && ip_addr_equal(&path->addr.remote, remote))
-			return true;
+			return path->primary || path->health.errors <= SCTP_PATH_RETRANS;
 	}
 	return false;
+}
+
+bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to)
+{
+	/* A peer of another stack that knows our addresses takes an INIT from any of them for a restart. */
+	bool told = a->locals.n && sctp_assoc_is_up(a) && !a->receipts.agreed.version;
+
+	return sctp_locals_is_pair(a, to) ||
+	       (told && ip_addr_equal(&sctp_paths_primary(a)->addr.remote, &to->remote));
 }
 
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)

@@ -13,16 +13,21 @@
 /* An error is confirmed so long after it came, and up to twice as long. */
 #define DOUBT_TIME (10 * NSEC_PER_MSEC)
 
+/* Whether the user is to take this association for one to that address. */
+static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
+{
+	return sctp_assoc_is_between(a, to) ||
+	       (!ip_addr_equal(&sctp_assoc_addr(a)->remote, &to->remote) &&
+		sctp_assoc_has_address(a, &to->remote));
+}
+
 struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
 				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
 {
 	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
 
-	/*
-	 * Two endpoints have at most one association (RFC 9260 1.3). Each address of ours is an
-	 * endpoint.
-	 */
-	if (!remote_port || (a && sctp_paths_find(a, &to->remote)->confirmed)) {
+	/* Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses is one (docs/wire.md). */
+	if (!remote_port || (a && serves(a, to))) {
 		errno = remote_port ? EISCONN : EINVAL;
 		return NULL;
 	}

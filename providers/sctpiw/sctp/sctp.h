@@ -275,8 +275,17 @@ uint16_t sctp_assoc_remote_port(const struct sctp_assoc *a);
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a);
 /* The addresses of ours that the peer was told of, and how many in *n; 0: none. */
 const struct ip_addr *sctp_assoc_told(const struct sctp_assoc *a, unsigned int *n);
-/* Whether the peer is known to have this address, and has not merely said so. */
+/*
+ * Whether the peer is known to have this address, and has not merely said so: it has answered there, and not for long
+ * been silent, as it is when the address has become another host's.
+ */
 bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *remote);
+/*
+ * Whether whoever names these two addresses, of which to->local may be zero, means this association, as far as its
+ * primary path tells. Otherwise sctp_connect() opens another one for them, unless to->remote is another address than
+ * that of the primary path, and sctp_assoc_has_address().
+ */
+bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to);
 /* Whether we are the initiator. If both sides sent an INIT, exactly one of them is. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* Whether the handshake is complete. */
