@@ -199,12 +199,6 @@ void iw_qp_set_state(struct iw_qp *qp, enum iw_qp_state state)
 	iw_qp_base(qp)->notify_drained = false;
 }
 
-static void flush_in_sq_error(struct iw_qp *qp, const struct iw_failure *f)
-{
-	iw_sq_flush(qp, f);
-	iw_qp_base(qp)->ops->sends_flushed(qp);
-}
-
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 {
 	const struct iw_qp_ops *ops = iw_qp_base(qp)->ops;
@@ -230,7 +224,7 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next)
 	}
 	/* What was posted in SQE is flushed, even if nobody has looked at it yet. */
 	if (iw_qp_state(qp) == IW_QPS_SQE) {
-		flush_in_sq_error(qp, NULL);
+		iw_sq_flush(qp, NULL);
 		iw_qp_base(qp)->error = NULL;
 	}
 	iw_qp_set_state(qp, next);
@@ -280,7 +274,7 @@ void iw_qp_enter_sq_error(struct iw_qp *qp, const struct iw_failure *f)
 	iw_qp_base(qp)->error = iw_explain_words(f);
 	qp->rnic->shard.stats.errors++;
 	iw_qp_set_state(qp, IW_QPS_SQE);
-	flush_in_sq_error(qp, f);
+	iw_sq_flush(qp, f);
 }
 
 void iw_qp_set_access(struct iw_qp *qp, uint32_t access)
@@ -312,11 +306,9 @@ void iw_qp_doorbell(struct iw_qp *qp)
 		iw_qp_base(qp)->ops->doorbell(qp);
 		return;
 	}
-	if (iw_qp_state(qp) == IW_QPS_SQE) {
-		flush_in_sq_error(qp, NULL);
-		return;
-	}
 	iw_sq_flush(qp, NULL);
+	if (iw_qp_state(qp) == IW_QPS_SQE)
+		return;
 	if (!qp->srq)
 		iw_recv_flush_queue(qp, NULL);
 }

@@ -45,8 +45,6 @@ struct iw_qp_ops {
 	void (*doorbell)(struct iw_qp *qp);
 	/* Receives that were taken from an SRQ complete as flushed, or go back to it; f as below. */
 	void (*flush_receives)(struct iw_qp *qp, const struct iw_failure *f);
-	/* (types that enter SQE) The send queue was flushed in SQE, whatever had been looked at of it. */
-	void (*sends_flushed)(struct iw_qp *qp);
 	/* In RESET: receives that were taken from an SRQ go back to it. */
 	void (*drop_receives)(struct iw_qp *qp);
 };

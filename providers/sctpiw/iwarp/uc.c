@@ -25,16 +25,8 @@ static struct iw_qp *uc_alloc(void)
 	return &uc->rc.base.qp;
 }
 
-static void uc_sends_flushed(struct iw_qp *qp)
-{
-	struct iw_unplaced *u = &iw_rc_of(qp)->unplaced;
-
-	u->arrived = u->next = iw_qp_base(qp)->send.next;
-}
-
 const struct iw_qp_ops iw_uc_ops = {
 	IW_RC_LIFE,
-	.sends_flushed = uc_sends_flushed,
 	.wr_opcodes = 1u << IW_WR_RDMA_WRITE | 1u << IW_WR_RDMA_WRITE_WITH_IMM | 1u << IW_WR_SEND |
 		      1u << IW_WR_SEND_WITH_IMM | 1u << IW_WR_LOCAL_INV | 1u << IW_WR_BIND_MW,
 	.alloc = uc_alloc,

@@ -125,7 +125,6 @@ const struct iw_qp_ops iw_ud_ops = {
 	.set_ord = no_ord,
 	.doorbell = ud_doorbell,
 	.flush_receives = no_receives_held,
-	.sends_flushed = nothing_to_end,
 	.drop_receives = nothing_to_end,
 };
 

@@ -53,6 +53,18 @@ static inline bool mark_next(struct iw_unplaced *u, struct iw_send_wqe *wqe)
 	return true;
 }
 
+/* What is complete is looked at no more: its slots may be those of WQEs that are not placed. */
+static inline void skip_complete(struct iw_rc *rc)
+{
+	uint32_t head = iw_ring_head(&rc->base.qp.sq);
+	struct iw_unplaced *u = &rc->unplaced;
+
+	if ((int32_t)(head - u->next) > 0)
+		u->next = head;
+	if ((int32_t)(head - u->arrived) > 0)
+		u->arrived = head;
+}
+
 /*
  * Finds out what is placed, and marks it as done up to the first Send without a receive. It looks behind that
  * one, too: numbers of messages are compared modulo 2^32, so it has to be noticed soon. Returns whether a WQE is
@@ -65,6 +77,7 @@ static bool take_placed(struct iw_rc *rc, uint32_t *seq)
 	struct iw_unplaced *u = &rc->unplaced;
 
 	iw_send_window_placed(&u->window, placed);
+	skip_complete(rc);
 	while (u->next != u->arrived && mark_next(u, iw_sq_at(&rc->base.qp, u->next)))
 		;
 	for (; u->arrived != end; u->arrived++) {
@@ -178,6 +191,7 @@ static void take_receipt(struct iw_rc *rc, const struct rdmap_receipt *r)
 {
 	struct iw_unplaced *u = &rc->unplaced;
 
+	skip_complete(rc);
 	u->waiting = r->waiting;
 	u->waiting_msn = r->msn;
 	u->window.held = r->waiting;
@@ -200,10 +214,11 @@ void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r)
 	iw_sq_complete(&rc->base.qp); /* the session ends, whether completions are lost or not */
 }
 
-void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failure *f)
+void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f)
 {
 	uint32_t end = rc->base.send.next + rc->base.send.begun;
 
+	skip_complete(rc);
 	for (uint32_t i = rc->unplaced.next; i != end; i++) {
 		const struct iw_send_wqe *wqe = iw_sq_at(&rc->base.qp, i);
 

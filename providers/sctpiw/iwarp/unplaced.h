@@ -33,10 +33,14 @@ struct rdmap_receipt;
 struct iw_unplaced {
 	/* iw_assoc.unplaced; node.when: number of the message whose placement is awaited next */
 	struct timerq_node node;
-	uint32_t arrived; /* ring index: all WQEs before it are placed, or need not be */
-	uint32_t next;	  /* the same, and none of them waits for a receive; not above arrived */
-	bool blocked;	  /* a Send waits for the window */
-	bool waiting;	  /* Sends from waiting_msn on have no receive */
+	/*
+	 * Ring indexes: all WQEs before arrived are placed, or need not be, and none of those before next waits for
+	 * a receive. The head of the ring may have passed both, by WQEs that complete otherwise: reads, or what was
+	 * flushed. Their slots may have others in them then.
+	 */
+	uint32_t arrived, next; /* next is not above arrived */
+	bool blocked;		/* a Send waits for the window */
+	bool waiting;		/* Sends from waiting_msn on have no receive */
 	uint32_t waiting_msn;
 	struct iw_send_window window;
 };
@@ -62,6 +66,6 @@ void iw_unplaced_finish(struct iw_rc *rc, const struct rdmap_receipt *r);
  * The oldest WQE that is not placed is at fault with this status, or else the oldest read that is
  * not answered; f stays as it is if there is neither.
  */
-void iw_unplaced_blame(const struct iw_rc *rc, uint32_t status, struct iw_failure *f);
+void iw_unplaced_blame(struct iw_rc *rc, uint32_t status, struct iw_failure *f);
 
 #endif
