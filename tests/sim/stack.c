@@ -123,17 +123,6 @@ static void free_ids(struct stack_node *n)
 	check(!n->chan.n && !n->chan.refs);
 }
 
-static void free_srq(struct stack_node *n)
-{
-	if (!n->srq)
-		return;
-	assert_int_equal(iw_srq_free(n->srq), 0);
-	iw_mr_free(n->srq_mr);
-	free(n->srq_recv);
-	n->srq = NULL;
-	n->n_srq_free = 0;
-}
-
 void stack_node_kill(struct stack_node *n)
 {
 	struct stack_world *w = n->w;
@@ -151,7 +140,7 @@ void stack_node_kill(struct stack_node *n)
 			stack_side_free(s);
 		}
 	}
-	free_srq(n);
+	stack_srq_free(n);
 	conn_stop(&n->conn);
 	cm_id_table_free(n->ids, &stack_conn_ops.events);
 	assert_int_equal(iw_pd_free(n->pd), 0);

@@ -12,6 +12,7 @@
  * Files: stack.c has the world, the nodes and the loop; stack_carrier.c the simulated carrier; stack_host.c
  * what conn/ and the RNIC ask of the host; stack_connect.c the applications while they connect and
  * disconnect; stack_plan.c the programmes; stack_work.c the applications that post and poll, and the model;
+ * stack_srq.c receives that several QPs share;
  * stack_late.c checks that nothing leaves of what was flushed; stack_inside.c looks into sctp/ and iwarp/.
  */
 #ifndef TESTS_SIM_STACK_H
@@ -45,7 +46,8 @@
 #define STACK_SINK 262144u /* the front half for the peer's writes, the back half for our reads */
 #define STACK_RECV 9000u   /* of each receive */
 #define STACK_WORDS 4u	   /* words of 64 bits for the peer's atomics */
-#define STACK_SRQ 64u	   /* receives of an SRQ at most */
+#define STACK_SRQ 64u	   /* receives that are shared, at most */
+#define STACK_XRC_SRQS 2u  /* of a node; the slots of receives are theirs in turn */
 #define STACK_BULK 16384u  /* bytes of a write of a bulk flow */
 #define STACK_HEARD 16u	   /* RDMA CM events of one id, at most */
 
@@ -99,6 +101,7 @@ struct stack_side {
 	struct stack_work *work;
 	struct stack_node *node; /* NULL: its process is gone */
 	struct iw_cq *cq;
+	struct iw_cq *recv_cq; /* where its receives complete: cq, or that of its node's XRC SRQs */
 	struct iw_qp *qp;
 	struct stack_link link;
 	const struct stack_side
@@ -123,8 +126,8 @@ struct stack_side {
 	uint32_t read_to; /* bytes of our own that its reads and atomics take, from the end */
 	bool hold;	  /* posts no Sends, Writes, Reads for now */
 	bool hold_recvs;  /* posts no receives */
-	bool shares; /* its receives are in the SRQ of its node, and come into recv when they complete */
-	bool up;			  /* connected; out of band: something has completed */
+	bool shares; /* its receives are in an SRQ of its node, and come into recv when they complete */
+	bool up;     /* connected; out of band: something has completed */
 	bool sq_failed, rq_failed;	  /* a completion of that queue was none of success */
 	bool closed;			  /* the application knows that its connection is over */
 	bool blamed;			  /* a request has completed with an error of its own */
@@ -140,7 +143,8 @@ struct stack_work {
 	struct stack_node *home[2]; /* where the sides are, or were */
 	bool oob;		    /* the QPs are connected out of band */
 	bool self;		    /* side 0 is connected to itself, and there is no side 1 */
-	bool reject;		    /* the application of side 1 rejects */
+	bool xrc;    /* side 0 is an XRC_SEND, and side 1 an XRC_RECV, which has no programme */
+	bool reject; /* the application of side 1 rejects */
 	/*
 	 * Out of band: it was torn down before it was done. An Initiate of the time before may be taken for one
 	 * of now, and what it begins ends at once; the application notices, or has to after a while.
@@ -204,9 +208,15 @@ struct stack_node {
 	bool deaf;    /* the application does not read its events */
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
-	/* With receives, which most of its QPs then share. To be set before works are made. */
+	/*
+	 * With receives, which most of its QPs then share; if the world has XRC, XRC SRQs share them, and XRC_RECVs
+	 * alone take them. To be set before works are made.
+	 */
 	unsigned int srq_slots;
-	struct iw_srq *srq; /* NULL until the first work is made */
+	struct iw_srq *srq; /* NULL until the first work is made, or there is XRC */
+	struct iw_xrcd *xrcd;
+	struct iw_srq *xrc_srq[STACK_XRC_SRQS]; /* of that domain */
+	struct iw_cq *xrc_cq;			/* where their receives complete */
 	struct iw_mr *srq_mr;
 	uint8_t *srq_recv; /* the memory of the slots, STACK_RECV bytes each */
 	unsigned int srq_free[STACK_SRQ], n_srq_free; /* slots that are not posted */
@@ -239,6 +249,7 @@ struct stack_world {
 	unsigned int limit_ops; /* requests of one side of a random programme, at most */
 	bool one_assoc; /* ids connect from the port on which their node listens, so that all share one */
 	double oob;		   /* how many of the works are connected out of band */
+	double xrc;		   /* how many of the works are of XRC */
 	unsigned long long ref;	   /* messages that left with memory that was referenced */
 	unsigned long long joined; /* packets that came in one datagram with the one before them */
 	struct stack_stream *streams; /* stack_late.c */
@@ -300,6 +311,16 @@ static inline struct stack_node *stack_node_of(struct conn *c)
 	return list_entry(c, struct stack_node, conn);
 }
 
+/* ---- stack_srq.c ---- */
+
+/* Makes what the node's QPs share, if they do and it is not made yet; frees it. */
+void stack_srq_init(struct stack_node *n);
+void stack_srq_free(struct stack_node *n);
+/* Posts all shared receives that the application has, in an order at random. */
+void stack_srq_post(struct stack_node *n);
+/* The side whose XRC_RECV of the node has that number, if its application looks at completions; else NULL. */
+struct stack_side *stack_xrc_side(const struct stack_node *n, uint32_t qp_num);
+
 /* ---- stack_carrier.c ---- */
 
 /* The carrier of all nodes, and what the network calls when something comes for one. */
@@ -320,7 +341,7 @@ bool stack_channel_read(struct stack_node *n, struct rnic_channel *chan, struct 
 
 /* Checks that what a node keeps for its peers is within its bounds. */
 void stack_check_bounds(const struct stack_node *n);
-/* Checks that no receive of the node's SRQ got lost. For when no message is in process. */
+/* Checks that no shared receive of the node got lost. For when no message is in process. */
 void stack_srq_check(const struct stack_node *n);
 /* Lets the DDP-SSNs of all sessions, on which nothing was sent yet, go on with this number. */
 void stack_set_ssn(struct stack_world *w, uint16_t ssn);

@@ -73,5 +73,11 @@ void stack_shutdown(struct conn_assoc *a)
 
 void stack_srq_check(const struct stack_node *n)
 {
-	check(n->n_srq_free + iw_srq_left(n->srq) == n->srq_slots);
+	uint32_t left = n->n_srq_free;
+
+	if (n->srq)
+		left += iw_srq_left(n->srq);
+	for (unsigned int i = 0; n->xrcd && i < STACK_XRC_SRQS; i++)
+		left += iw_srq_left(n->xrc_srq[i]);
+	check(left == n->srq_slots);
 }

@@ -106,6 +106,6 @@ static void plan_side(struct stack_side *s, unsigned int max)
 void stack_plan(struct stack_work *work, unsigned int max)
 {
 	plan_side(&work->side[0], max);
-	if (!work->self)
+	if (!work->self && !work->xrc)
 		plan_side(&work->side[1], max);
 }

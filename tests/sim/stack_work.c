@@ -61,20 +61,6 @@ void stack_mutate(const void *src)
 }
 /* ---- their making ---- */
 
-static void srq_init(struct stack_node *n)
-{
-	n->srq_recv = calloc(n->srq_slots, STACK_RECV);
-	assert_non_null(n->srq_recv);
-	assert_int_equal(iw_srq_new(n->pd, n->srq_slots, 1, n, &n->srq), 0);
-	assert_int_equal(iw_mr_new(n->pd, (uintptr_t)n->srq_recv, n->srq_slots * STACK_RECV,
-				   (uintptr_t)n->srq_recv, IW_ACCESS_LOCAL_WRITE, NULL, &n->srq_mr),
-			 0);
-	while (n->n_srq_free < n->srq_slots) {
-		n->srq_free[n->n_srq_free] = n->n_srq_free;
-		n->n_srq_free++;
-	}
-}
-
 static void side_init(struct stack_side *s, struct stack_work *work, struct stack_node *n)
 {
 	struct iw_qp_attr attr = { .pd = n->pd,
@@ -116,21 +102,32 @@ static void side_init(struct stack_side *s, struct stack_work *work, struct stac
 	s->source_iova = (uintptr_t)s->source;
 	s->source_stag = iw_mr_stag(s->source_mr);
 	s->sink_stag = iw_mr_stag(s->sink_mr);
-	if (n->srq_slots && !n->srq)
-		srq_init(n);
+	stack_srq_init(n);
 	assert_int_equal(qp_num_get(&n->conn, &attr.num), 0);
-	s->shares = n->srq && sim_random_chance(&n->w->random, 0.8);
-	attr.srq = s->shares ? n->srq : NULL;
-	attr.send_cq = attr.recv_cq = s->cq = iw_cq_new(n->rnic, 256, NULL);
+	attr.send_cq = attr.recv_cq = s->cq = s->recv_cq = iw_cq_new(n->rnic, 256, NULL);
+	if (work->xrc) {
+		s->shares = s == &work->side[1];
+		attr.type = s->shares ? IW_QPT_XRC_RECV : IW_QPT_XRC_SEND;
+		attr.xrcd = s->shares ? n->xrcd : NULL;
+		attr.max_recv_wr = attr.max_recv_sge = 0;
+		s->recv_cq = s->shares ? n->xrc_cq : s->cq;
+	} else {
+		s->shares = n->srq && sim_random_chance(&n->w->random, 0.8);
+		attr.srq = s->shares ? n->srq : NULL;
+	}
 	assert_int_equal(iw_qp_new(n->rnic, &attr, &s->qp), 0);
 	assert_int_equal(iw_qp_modify(s->qp, IW_QPS_INIT), 0);
 }
+
+static void poll_xrc(struct stack_node *n, const struct stack_side *dropped);
 
 /* The entries of a side that begins anew, or goes, count for nothing; but receives of an SRQ come back. */
 static void drop_completions(struct stack_side *s)
 {
 	struct iw_cqe cqe;
 
+	if (s->recv_cq != s->cq)
+		poll_xrc(s->node, s);
 	while (iw_cq_poll(s->cq, 1, &cqe))
 		if (cqe.opcode >= IW_WC_RECV && s->shares)
 			s->node->srq_free[s->node->n_srq_free++] = (unsigned int)cqe.wr_id;
@@ -208,6 +205,7 @@ struct stack_work *stack_work_new(struct stack_node *active, struct stack_node *
 	struct stack_work *work = work_new(active, passive);
 
 	work->oob = sim_random_chance(&work->w->random, work->w->oob);
+	work->xrc = work->w->xrc > 0 && sim_random_chance(&work->w->random, work->w->xrc);
 	side_init(&work->side[0], work, active);
 	side_init(&work->side[1], work, passive);
 	return work;
@@ -284,6 +282,8 @@ static bool post_op(struct stack_side *s, const struct stack_op *op)
 		wr->swap = op->swap;
 	} else {
 		wr->imm_data = op->imm;
+		if (s->work->xrc && peer->node)
+			wr->srq_num = peer->node->xrc_srq[op->imm % STACK_XRC_SRQS]->num;
 	}
 	if (op->bad)
 		wr->rkey ^= 0x5a;
@@ -382,28 +382,6 @@ static void check_reads(const struct stack_side *s, unsigned int upto)
 	}
 }
 
-/* Posts all receives that the application has, in an order at random. */
-static void post_shared(struct stack_node *n)
-{
-	while (n->n_srq_free) {
-		unsigned int pick = sim_random_below(&n->w->random, n->n_srq_free);
-		struct iw_recv_wqe *wr = iw_srq_slot(n->srq);
-
-		assert_non_null(wr);
-		wr->wr_id = n->srq_free[pick];
-		wr->num_sge = 1;
-		wr->length = STACK_RECV;
-		wr->sge[0] = (struct iw_sge){ (uintptr_t)n->srq_recv + wr->wr_id * STACK_RECV,
-					      STACK_RECV, iw_mr_stag(n->srq_mr) };
-		n->srq_free[pick] = n->srq_free[--n->n_srq_free];
-		iw_srq_publish(n->srq);
-	}
-	if (iw_srq_is_awaited(n->srq)) {
-		n->w->seen++;
-		conn_doorbell(&n->conn, &n->srq->doorbell);
-	}
-}
-
 /* A receive of the SRQ completed, or was flushed. Its bytes go to the side's own memory, where the model has them. */
 static void take_shared(struct stack_side *s, const struct iw_cqe *cqe)
 {
@@ -462,8 +440,8 @@ static unsigned int received(const struct stack_side *s)
 {
 	unsigned int n = s->recvs_done;
 
-	for (uint32_t i = 0; i < iw_cq_count(s->cq); i++) {
-		const struct iw_cqe *cqe = &s->cq->ring[iw_cq_slot(s->cq, i)];
+	for (uint32_t i = 0; i < iw_cq_count(s->recv_cq); i++) {
+		const struct iw_cqe *cqe = &s->recv_cq->ring[iw_cq_slot(s->recv_cq, i)];
 
 		n += cqe->opcode >= IW_WC_RECV && cqe->qp_num == s->qp->num;
 	}
@@ -528,10 +506,27 @@ static void completed_send(struct stack_side *s, const struct iw_cqe *cqe)
 	s->completed++;
 }
 
+/* Those of all XRC_RECVs of the node come by one CQ. The receives come back, whoever does not look. */
+static void poll_xrc(struct stack_node *n, const struct stack_side *dropped)
+{
+	struct iw_cqe cqe;
+
+	while (iw_cq_poll(n->xrc_cq, 1, &cqe)) {
+		struct stack_side *s = stack_xrc_side(n, cqe.qp_num);
+
+		if (!s || s == dropped)
+			n->srq_free[n->n_srq_free++] = (unsigned int)cqe.wr_id;
+		else
+			completed_recv(s, &cqe);
+	}
+}
+
 static void poll(struct stack_side *s)
 {
 	struct iw_cqe cqe;
 
+	if (s->recv_cq != s->cq)
+		poll_xrc(s->node, NULL);
 	while (s->link.phase != STACK_LEAVING && iw_cq_poll(s->cq, 1, &cqe)) {
 		if (cqe.status != IW_WC_SUCCESS && s->work->breaks) {
 			s->link.phase = STACK_LEAVING;
@@ -562,8 +557,9 @@ void stack_application(struct stack_side *s)
 		if (state == IW_QPS_ERR || (state == IW_QPS_RTS && !s->hold))
 			any = post(s, state);
 		if (s->shares)
-			post_shared(s->node);
-		else if (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs)
+			stack_srq_post(s->node);
+		else if (!s->qp->to_srqs &&
+			 (state == IW_QPS_ERR ? !s->recvs_posted : !s->hold_recvs))
 			any |= post_recvs(s);
 		if (any)
 			conn_doorbell(&s->node->conn, &s->qp->doorbell);
