@@ -7,7 +7,11 @@
 
 static void start(struct fx *x)
 {
-	struct iw_qp_attr attr = { .type = IW_QPT_UC, .max_send_wr = WRS, .max_send_sge = 4 };
+	struct iw_qp_attr attr = { .type = IW_QPT_UC,
+				   .max_send_wr = WRS,
+				   .max_send_sge = 4,
+				   .max_recv_wr = 1,
+				   .max_recv_sge = 1 };
 
 	receipts_start_assoc(x, false, RECEIPTS_WINDOW);
 	x->sid = FX_SID;
@@ -74,10 +78,43 @@ static void flushed_with_a_session(void **state)
 	}
 }
 
+static void feed_write(struct fx *x, bool last, uint64_t to, const void *data, size_t len)
+{
+	uint8_t m[128];
+
+	fx_feed(x, SESSION_PPID_DDP, x->ssn++, m,
+		fx_make_tagged(m, last ? 0xc1 : 0x81, 0x40, x->stag, to, data, len));
+}
+
+/* A Write is dropped of which some was placed. The next one has the length of its own bytes. */
+static void dropped_in_part(void **state)
+{
+	static const uint8_t data[48], imm[8] = { 1, 2, 3, 4 };
+	uint8_t m[64];
+	struct iw_cqe cqe;
+	struct fx x;
+
+	start(&x);
+	iw_qp_set_access(x.qp, IW_ACCESS_REMOTE_WRITE);
+	fx_post_recv(&x, 1, x.base, 16, x.stag);
+	feed_write(&x, false, x.base, data, 48);
+	feed_write(&x, false, x.base + (1ull << 40), data, 48);
+	feed_write(&x, true, x.base + 96, data, 48);
+	feed_write(&x, true, x.base, data, 16);
+	fx_feed(&x, SESSION_PPID_DDP, x.ssn++, m,
+		fx_make_untagged(m, 0x41, 0x48, 0, 0, 1, 0, imm, sizeof(imm)));
+	assert_int_equal(iw_cq_poll(x.cq, 1, &cqe), 1);
+	assert_int_equal(cqe.wr_id, 1);
+	assert_int_equal(cqe.opcode, IW_WC_RECV_RDMA_WITH_IMM);
+	assert_int_equal(cqe.byte_len, 16);
+	fx_stop(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flushed_with_a_session),
+		cmocka_unit_test(dropped_in_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

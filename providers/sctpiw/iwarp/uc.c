@@ -145,6 +145,8 @@ bool iw_uc_drop(struct iw_session *s, const uint8_t *segment, size_t len,
 	} else {
 		uc->write = ddp_is_last(h.control) ? IW_UC_WRITE_NONE : IW_UC_WRITE_DROPPING;
 		uc->write_dropped = true;
+		/* What was placed of it belongs to no other. */
+		uc->rc.peer_write = (struct iw_peer_write){ 0 };
 	}
 	count(s, f->term.error);
 	return true;
