@@ -5,6 +5,7 @@
 
 #include "conn/stand_in.h"
 #include "iwarp/iw_inspect.h"
+#include "runtime/report.h"
 #include "runtime/shard.h"
 #include "fixture/cm_pair.h"
 
@@ -109,13 +110,33 @@ static void test_fails(void **state)
 	close_all(&e);
 }
 
+/* What `sctpiw stat` asks for says what they are: the program has no QP of type RC. */
+static void test_told(void **state)
+{
+	static char text[2 * REPORT_ROOM];
+	struct report r;
+	struct ends e;
+	size_t len = 0, n;
+
+	ask(&e);
+	report_init(&r);
+	report_begin(&r, "1 json stat");
+	while ((n = report_more(&r, &rnic_get()->shard, text + len))) {
+		len += n;
+		assert_true(len <= REPORT_ROOM);
+	}
+	text[len] = 0;
+	assert_non_null(strstr(text, "\"type\":\"STAND_IN\""));
+	assert_null(strstr(text, "\"RC\""));
+	close_all(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_accepted),
-		cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_let_go),
-		cmocka_unit_test(test_fails),
+		cmocka_unit_test(test_accepted), cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_let_go),	 cmocka_unit_test(test_fails),
+		cmocka_unit_test(test_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,7 @@ struct iw_qp *stand_in_new(struct conn *c)
 		return NULL;
 	}
 	c->stand_ins.n++;
+	qp->stands_in = true;
 	iw_qp_modify(qp, IW_QPS_INIT);
 	return qp;
 }

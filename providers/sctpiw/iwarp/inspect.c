@@ -61,6 +61,7 @@ bool iw_next_qp(struct iw_rnic *rnic, struct list_node *mark, struct iw_qp_info 
 		.type = base->qp.type,
 		.state = iw_qp_state(&base->qp),
 		.oob = base->qp.oob,
+		.stands_in = base->qp.stands_in,
 		.has_srq = base->qp.srq,
 		.send_wrs = posted(&base->qp.sq),
 		.recv_wrs = base->qp.srq ? 0 : posted(&base->qp.rq),

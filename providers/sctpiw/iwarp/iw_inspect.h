@@ -32,6 +32,7 @@ struct iw_qp_info {
 	enum iw_qp_state state;
 	bool has_session;
 	bool oob;		 /* connected out of band */
+	bool stands_in;		 /* the application has not made it: conn/stand_in.h */
 	bool has_srq;		 /* its receives are those of an SRQ */
 	uint16_t stream;	 /* of its session */
 	char peer[IW_PEER_TEXT]; /* address and port of its session's association; "": none */

@@ -53,6 +53,7 @@ struct iw_qp {
 	bool blocks_own;    /* it gets no copy of what it sends to a group that it is attached to */
 	/* The connection manager moves it through its states, so no IB state masks hold. */
 	bool by_cm;
+	bool stands_in; /* for none of the application's: conn/stand_in.h */
 	/*
 	 * Not NULL: connected out of band, and this is what conn/oob.h keeps about it. Its session
 	 * leaves the state alone: it may be established in RTR, and if the peer ends it, or goes

@@ -131,7 +131,7 @@ static void write_qp(const struct shard *s, const union object *o, struct line *
 	const struct iw_qp_info *qp = &o->qp;
 
 	line_number(l, "num", qp->num);
-	line_text(l, "type", types[qp->type]);
+	line_text(l, "type", qp->stands_in ? "STAND_IN" : types[qp->type]);
 	line_text(l, "state", states[qp->state]);
 	if (*qp->peer)
 		line_text(l, "peer", qp->peer);
