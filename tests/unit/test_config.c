@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* LINK: runtime */
 /* Settings: every value of each, files of any bytes, what goes together, and which source wins. */
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -270,6 +271,82 @@ static void values_of_captures(void **state)
 	takes("capture-files", "1000");
 	refuses("capture-files", "0");
 	refuses("capture-files", "1001");
+}
+
+static bool allows(const char *address, const char *interface)
+{
+	struct ip_addr ip = { 0 };
+	uint8_t v4[4];
+
+	if (inet_pton(AF_INET, address, v4) == 1)
+		ip = ip_addr_from_v4(v4);
+	else
+		assert_int_equal(inet_pton(AF_INET6, address, ip.b), 1);
+	return config_paths_allow(&b.config.paths, &ip, interface);
+}
+
+static void values_of_links(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		",",
+		"eth0,",
+		",eth0",
+		"auto,eth0",
+		"eth0,off",
+		"eth0, eth1",
+		"eth 0",
+		"abcdefghijklmnop",
+		"eth0/24",
+		"192.0.2.0/33",
+		"192.0.2.0/",
+		"192.0.2.0/-1",
+		"192.0.2.0/+8",
+		"192.0.2.0/ 8",
+		"192.0.2.0/8/8",
+		"192.0.2.0/0x8",
+		"2001:db8::/129",
+		"2001:db8::/1000",
+		/* mistyped addresses are no names */
+		"192.0.2.256",
+		"192.0.2",
+		"2001:db8::g",
+		"fe80::1%eth0",
+	};
+	char many[200] = "";
+	int i;
+
+	assert_true(allows("192.0.2.1", "eth0"));
+	for (i = 0; i < (int)(sizeof(bad) / sizeof(bad[0])); i++)
+		refuses("paths", bad[i]);
+	takes("paths", "off");
+	assert_false(allows("192.0.2.1", "eth0"));
+	takes("paths", "auto");
+	assert_true(allows("2001:db8::1", "eth0"));
+	takes("paths", "eth0,abcdefghijklmno,eth1.5");
+	assert_true(allows("192.0.2.1", "eth0"));
+	assert_true(allows("192.0.2.1", "abcdefghijklmno"));
+	assert_true(allows("192.0.2.1", "eth1.5"));
+	assert_false(allows("192.0.2.1", "eth1"));
+	takes("paths", "192.0.2.1,198.51.100.77/22,2001:db8::/33");
+	assert_true(allows("192.0.2.1", "x"));
+	assert_false(allows("192.0.2.2", "x"));
+	assert_true(allows("198.51.103.255", "x"));
+	assert_false(allows("198.51.104.0", "x"));
+	assert_true(allows("2001:db8:7fff::1", "x"));
+	assert_false(allows("2001:db8:8000::1", "x"));
+	/* a prefix is of one family, however short */
+	takes("paths", "::/0");
+	assert_true(allows("2001:db8::1", "x"));
+	assert_false(allows("192.0.2.1", "x"));
+	takes("paths", "0.0.0.0/0");
+	assert_true(allows("192.0.2.1", "x"));
+	assert_false(allows("2001:db8::1", "x"));
+	for (i = 0; i < 16; i++)
+		strcat(many, i ? ",eth0" : "eth0");
+	takes("paths", many);
+	strcat(many, ",eth0");
+	refuses("paths", many);
 }
 
 static void unknown_name(void **state)
@@ -559,6 +636,7 @@ int main(void)
 		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),
 		cmocka_unit_test_setup(values_of_paths, setup),
+		cmocka_unit_test_setup(values_of_links, setup),
 		cmocka_unit_test_setup(values_of_captures, setup),
 		cmocka_unit_test_setup(unknown_name, setup),
 		cmocka_unit_test_setup(together, setup),

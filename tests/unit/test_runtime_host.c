@@ -4,7 +4,7 @@
 /* WRAP: conn_receive conn_events conn_output conn_timers conn_next_timeout conn_reap */
 /* WRAP: conn_doorbell iw_set_now iw_next_notify conn_sctp_stats iw_stats port_query */
 /* WRAP: iw_ud_stats */
-/* WRAP: port_gid_find route_lookup route_mtu memory_copy memory_crc32c iw_poison */
+/* WRAP: port_gid_find port_ways route_lookup route_mtu memory_copy memory_crc32c iw_poison */
 /* WRAP: progress_start */
 /* VALGRIND: yes */
 /* The port's counters by name, and what conn/ asks of its host. */
@@ -17,12 +17,14 @@
 
 #include <cmocka.h>
 
+#include "config/config.h"
 #include "fixture/fake_shard.h"
 #include "net/port.h"
 #include "runtime/channel.h"
 #include "runtime/counters.h"
 #include "runtime/host.h"
 #include "sctp/sctp.h"
+#include "util/sockaddr.h"
 #include "wire/rdmap.h"
 
 static struct shard *const s = &fake.shard;
@@ -30,6 +32,9 @@ static struct iw_stats stats;
 static struct iw_ud_stats ud_stats;
 static struct sctp_stats sctp;
 static struct port_attr port;
+static struct port_way ways[PORT_WAYS_MAX];
+static unsigned int n_ways;
+static struct ip_addr routed; /* our address that routing chooses */
 static int fault, result;
 
 /* ---- the rooms to the left ---- */
@@ -76,7 +81,16 @@ int __wrap_route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 	assert_null(src);
 	assert_null(mtu);
 	source->ss_family = dst->sa_family;
+	if (!result)
+		sockaddr_make_natural(source, &routed, 0);
 	return result;
+}
+
+unsigned int __wrap_port_ways(struct port_way way[PORT_WAYS_MAX]);
+unsigned int __wrap_port_ways(struct port_way way[PORT_WAYS_MAX])
+{
+	memcpy(way, ways, sizeof(ways));
+	return n_ways;
 }
 
 uint32_t __wrap_route_mtu(const struct path_addr *to);
@@ -119,6 +133,9 @@ static int setup(void **state)
 	memset(&stats, 0, sizeof(stats));
 	memset(&sctp, 0, sizeof(sctp));
 	memset(&port, 0, sizeof(port));
+	memset(&routed, 0, sizeof(routed));
+	memset(ways, 0, sizeof(ways));
+	n_ways = 0;
 	fault = result = 0;
 	return 0;
 }
@@ -272,6 +289,99 @@ static void test_asked(void **state)
 	assert_ptr_equal(host_conn_ops.events.put, channel_put);
 }
 
+static struct ip_addr v4(uint8_t a, uint8_t b, uint8_t c, uint8_t d)
+{
+	const uint8_t bytes[4] = { a, b, c, d };
+
+	return ip_addr_from_v4(bytes);
+}
+
+static void add_way(struct ip_addr ip, const char *interface, bool running)
+{
+	ways[n_ways].ip = ip;
+	strcpy(ways[n_ways].interface, interface);
+	ways[n_ways++].running = running;
+}
+
+/* How many of our addresses a peer is told of, the first of which is *first. */
+static unsigned int told(const char *paths, struct ip_addr remote, struct ip_addr *first)
+{
+	struct config config = { 0 };
+	struct path_addr to = { .local = v4(10, 0, 0, 1), .remote = remote };
+	struct ip_addr addr[7] = { 0 };
+	unsigned int n;
+
+	assert_true(config_paths_parse(&config.paths, paths));
+	s->conn.config = &config;
+	n = host_conn_ops.addresses(&s->conn, &to, addr, 7);
+	s->conn.config = NULL;
+	*first = addr[0];
+	return n;
+}
+
+static void test_addresses(void **state)
+{
+	const struct ip_addr peer = v4(192, 0, 2, 1);
+	struct ip_addr v6 = { .b = { 0x20, 1, 0x0d, 0xb8, [15] = 1 } }, first;
+	const struct ip_addr link = { .b = { 0xfe, 0x80, [15] = 1 } }, loop = { .b[15] = 1 };
+
+	add_way(v4(10, 0, 0, 1), "eth0", true);
+	add_way(v4(10, 0, 1, 1), "eth1", false);
+	add_way(v4(169, 254, 3, 1), "eth2", true);
+	add_way(v4(10, 0, 2, 1), "eth2", true);
+	add_way(v6, "eth1", true);
+	/* Those of the peer's family but the one in use; a carrier may come back. */
+	assert_int_equal(told("auto", peer, &first), 2);
+	assert_true(ip_addr_equal(&first, &ways[1].ip));
+	assert_int_equal(told("off", peer, &first), 0);
+	assert_int_equal(told("eth2", peer, &first), 1);
+	assert_true(ip_addr_equal(&first, &ways[3].ip));
+	assert_int_equal(told("10.0.0.0/23", peer, &first), 1);
+	assert_int_equal(told("::/0", peer, &first), 0);
+	assert_int_equal(told("eth9,10.0.1.1,10.0.2.1", peer, &first), 2);
+	v6.b[15] = 2;
+	assert_int_equal(told("auto", v6, &first), 1);
+	assert_int_equal(told("0.0.0.0/0", v6, &first), 0);
+	/* Who is on this host, or sees no more than one link of it. */
+	assert_int_equal(told("auto", v4(127, 0, 0, 2), &first), 0);
+	assert_int_equal(told("auto", loop, &first), 0);
+	assert_int_equal(told("auto", v4(10, 9, 9, 7), &first), 0); /* is_own_address() */
+	assert_int_equal(told("auto", link, &first), 0);
+	assert_int_equal(told("auto", v4(169, 254, 1, 1), &first), 0);
+	/* No more than there is room for. */
+	for (uint8_t i = 10; i < 30; i++)
+		add_way(v4(10, 0, i, 1), "eth1", true);
+	assert_int_equal(told("auto", peer, &first), 7);
+}
+
+static void test_source(void **state)
+{
+	static const int no_way[] = { -ENETUNREACH, -EHOSTUNREACH, -ENETDOWN, -EADDRNOTAVAIL };
+	static const int unknown[] = { -EMFILE, -ENFILE, -ENOMEM, -ENOBUFS };
+	const struct ip_addr peer = v4(192, 0, 2, 1);
+	struct ip_addr local = v4(10, 0, 0, 99);
+
+	add_way(v4(10, 0, 0, 1), "eth0", true);
+	add_way(v4(10, 0, 1, 1), "eth1", false);
+	for (int i = 0; i < 4; i++) {
+		result = no_way[i];
+		assert_false(host_conn_ops.source(&s->conn, &peer, &local));
+		result = unknown[i]; /* a process without descriptors has ways all the same */
+		assert_true(host_conn_ops.source(&s->conn, &peer, &local));
+		assert_int_equal(local.b[15], 99);
+	}
+	result = 0;
+	routed = ways[0].ip;
+	assert_true(host_conn_ops.source(&s->conn, &peer, &local));
+	assert_true(ip_addr_equal(&local, &routed));
+	routed = ways[1].ip;
+	assert_false(host_conn_ops.source(&s->conn, &peer, &local));
+	/* One that is not in the table, as a deprecated one, or the 33rd. */
+	routed = v4(10, 0, 2, 1);
+	assert_true(host_conn_ops.source(&s->conn, &peer, &local));
+	assert_true(ip_addr_equal(&local, &routed));
+}
+
 static void test_memory(void **state)
 {
 	static const uint8_t from[4] = { 1, 2, 3, 4 }, zero[4];
@@ -298,6 +408,8 @@ int main(void)
 		cmocka_unit_test_setup(test_values, setup),
 		cmocka_unit_test_setup(test_sends, setup),
 		cmocka_unit_test_setup(test_asked, setup),
+		cmocka_unit_test_setup(test_addresses, setup),
+		cmocka_unit_test_setup(test_source, setup),
 		cmocka_unit_test_setup(test_memory, setup),
 	};
 

@@ -34,9 +34,11 @@ static bool prefix(const char *text, unsigned int before, unsigned int *bits)
 	return n <= 128;
 }
 
+/* An interface may be called almost anything; but what looks like an address is one that has been mistyped. */
 static bool is_name(const char *text)
 {
-	return *text && strlen(text) < CONFIG_IFNAME_LEN && !strpbrk(text, "/ \t");
+	return *text && strlen(text) < CONFIG_IFNAME_LEN && !strpbrk(text, "/: \t") &&
+	       strspn(text, "0123456789.") != strlen(text);
 }
 
 static bool item(struct config_paths_item *i, char *text)
@@ -76,7 +78,7 @@ static bool has_prefix(const struct ip_addr *ip, const struct config_paths_item 
 {
 	unsigned int bytes = i->bits / 8, rest = i->bits % 8;
 
-	return !memcmp(ip->b, i->ip.b, bytes) &&
+	return ip_addr_is_v4(ip) == ip_addr_is_v4(&i->ip) && !memcmp(ip->b, i->ip.b, bytes) &&
 	       (!rest || !((ip->b[bytes] ^ i->ip.b[bytes]) >> (8 - rest)));
 }
 

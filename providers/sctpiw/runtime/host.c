@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "runtime/host.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "config/config.h"
@@ -38,6 +39,13 @@ static bool is_own_address(struct conn *c, const struct ip_addr *ip)
 	return port_gid_find(ip->b, 0) >= 0;
 }
 
+/* Whether an address means something on one link alone: fe80::/10, or 169.254.0.0/16 (RFC 3927). */
+static bool is_of_one_link(const struct ip_addr *ip)
+{
+	return ip_addr_is_link_local(ip) ||
+	       (ip_addr_is_v4(ip) && ip->b[12] == 169 && ip->b[13] == 254);
+}
+
 /*
  * Whoever is on this host needs no second way to it. To others a loopback address, or one of the link alone, would
  * mean something else or nothing, and one of the other family cannot be used with the address that is in use.
@@ -49,15 +57,22 @@ static unsigned int addresses(struct conn *c, const struct path_addr *to, struct
 	unsigned int n = 0, ways;
 
 	if (c->config->paths.off || ip_addr_is_loopback(&to->remote) ||
-	    ip_addr_is_link_local(&to->remote) || is_own_address(c, &to->remote))
+	    is_of_one_link(&to->remote) || is_own_address(c, &to->remote))
 		return 0;
 	ways = port_ways(way);
 	for (unsigned int i = 0; i < ways && n < max; i++)
 		if (ip_addr_is_v4(&way[i].ip) == ip_addr_is_v4(&to->remote) &&
-		    !ip_addr_equal(&way[i].ip, &to->local) &&
+		    !ip_addr_equal(&way[i].ip, &to->local) && !is_of_one_link(&way[i].ip) &&
 		    config_paths_allow(&c->config->paths, &way[i].ip, way[i].interface))
 			addr[n++] = way[i].ip;
 	return n;
+}
+
+/* Whether the host says by this error that there is no way; what else may fail here says nothing of that. */
+static bool is_no_way(int error)
+{
+	return error == -ENETUNREACH || error == -EHOSTUNREACH || error == -ENETDOWN ||
+	       error == -EADDRNOTAVAIL || error == -EACCES || error == -EPERM || error == -EINVAL;
 }
 
 static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr *local)
@@ -65,16 +80,19 @@ static bool source(struct conn *c, const struct ip_addr *remote, struct ip_addr 
 	struct sockaddr_storage dst, src;
 	struct port_way way[PORT_WAYS_MAX];
 	unsigned int ways;
+	int ret;
 
 	sockaddr_make_natural(&dst, remote, 0);
-	if (route_lookup(NULL, (struct sockaddr *)&dst, &src, NULL))
-		return false;
+	ret = route_lookup(NULL, (struct sockaddr *)&dst, &src, NULL);
+	if (ret)
+		return !is_no_way(ret);
 	*local = sockaddr_ip((struct sockaddr *)&src);
 	ways = port_ways(way);
 	for (unsigned int i = 0; i < ways; i++)
 		if (ip_addr_equal(&way[i].ip, local))
 			return way[i].running;
-	return ip_addr_is_loopback(local);
+	/* There are addresses that are no ways, such as deprecated ones, and hosts with more of them than fit here. */
+	return true;
 }
 
 static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
