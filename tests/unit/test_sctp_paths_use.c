@@ -172,6 +172,52 @@ static void test_fail_over(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
+/* 9260-6.3.3-01, 8.2-01: a peer that answers that it has no room is there; nothing goes elsewhere. */
+static void test_no_room(void **state)
+{
+	uint64_t until;
+
+	establish_two();
+	confirm();
+	first_answers = true;
+	begin();
+	add_sack(f.their_tsn - 1, 0, NULL, 0);
+	sendp();
+	f.messages = 1;
+	sctp_assoc_doorbell(f.a);
+	for (until = f.now + 5 * SEC; f.now < until; wait_ns(MSEC)) {
+		struct packet *p = take();
+
+		assert_true(f.a->path->primary);
+		assert_int_equal(f.a->path->health.errors, 0);
+		if (!p || !is_to(p, &f.path) || p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_DATA)
+			continue;
+		begin();
+		add_sack(f.their_tsn - 1, 0, NULL, 0);
+		sendp();
+	}
+	assert_true(f.a->s->stats.probes >= 2 && f.a->counts.timeouts);
+}
+
+/* 9260-8.5.1-02: an address that the peer has lost may be another host's, which knows of no association. */
+static void test_abort_from_lost_address(void **state)
+{
+	const struct path_addr second = second_path();
+
+	establish_two();
+	confirm();
+	f.a->paths.other[0]->health.errors = 1;
+	begin_tag(f.tag);
+	add(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, 0);
+	send_from(&second);
+	assert_true(sctp_assoc_is_up(f.a));
+	f.a->paths.other[0]->health.errors = 0;
+	begin_tag(f.tag);
+	add(WIRE_SCTP_ABORT, WIRE_SCTP_T_BIT, 0);
+	send_from(&second);
+	assert_int_equal(f.events, 1 << SCTP_EVENT_LOST);
+}
+
 /* 9260-8.2-01, 8.3-01, 8.3-03: HEARTBEATs to an idle address, their count, and their round trip. */
 static void test_heartbeats(void **state)
 {
@@ -362,6 +408,8 @@ int main(void)
 		PEER_TEST(test_one_answer),
 		PEER_TEST(test_fail_over),
 		PEER_TEST(test_heartbeats),
+		PEER_TEST(test_no_room),
+		PEER_TEST(test_abort_from_lost_address),
 		PEER_TEST(test_restart),
 		PEER_TEST(test_restart_claimed),
 		PEER_TEST(test_local_address),

@@ -145,6 +145,52 @@ static void test_known(void **state)
 	end_busy(&s);
 }
 
+/* The host has another first address now, which the peer does not know: the first path is no way. */
+static void test_renumbered(void **state)
+{
+	struct ip_addr first;
+	struct scene s;
+
+	begin_busy(&s, 1);
+	first = s.a->addr;
+	cut(s.w->link, true);
+	s.a->addr = simnet_v4(200);
+	sctp_endpoint_readdress(s.a->ep, s.w->now);
+	assert_false(s.f->a->path->primary);
+	s.a->addr = first;
+	cut(s.w->link, false);
+	sctp_endpoint_readdress(s.a->ep, s.w->now);
+	run(s.w, 4 * SEC, NULL);
+	assert_true(s.f->a->path->primary);
+	end_busy(&s);
+}
+
+/* All links go, and come back before the peer is given up: nothing is lost. */
+static void test_all_gone(void **state)
+{
+	struct scene s;
+
+	begin_busy(&s, 1);
+	for (unsigned int i = 0; i < 5; i++) {
+		cut(s.w->link, true);
+		cut(s.second, true);
+		s.a->first_gone = s.a->second_gone = true;
+		sctp_endpoint_readdress(s.a->ep, s.w->now);
+		run(s.w, 12 * SEC, NULL);
+		cut(s.second, false);
+		s.a->second_gone = false;
+		sctp_endpoint_readdress(s.a->ep, s.w->now);
+		run(s.w, 5 * SEC, NULL);
+		assert_false(s.f->a->path->primary);
+		cut(s.w->link, false);
+		s.a->first_gone = false;
+		sctp_endpoint_readdress(s.a->ep, s.w->now);
+		run(s.w, 70 * SEC, NULL);
+		assert_true(s.f->a->path->primary);
+	}
+	end_busy(&s);
+}
+
 /* A link that fails again and again is left alone for longer and longer. */
 static void test_hold(void **state)
 {
@@ -257,6 +303,12 @@ static void test_address_of_another(void **state)
 	assert_non_null(s.f->a);
 	assert_false(sctp_assoc_has_address(s.f->a, &c->addr));
 	assert_in_range(c->packets_out, 1, 4); /* a HEARTBEAT each */
+	/* However often our own links change, somebody who was named without asking hears no more for it. */
+	for (unsigned int i = 0; i < 50; i++) {
+		sctp_endpoint_readdress(s.a->ep, s.w->now);
+		run(s.w, 100 * MSEC, NULL);
+	}
+	assert_in_range(c->packets_out, 1, 4);
 	finish(&s);
 }
 
@@ -266,6 +318,7 @@ int main(void)
 		cmocka_unit_test(test_silent),	    cmocka_unit_test(test_known),
 		cmocka_unit_test(test_hold),	    cmocka_unit_test(test_changing),
 		cmocka_unit_test(test_second_pair), cmocka_unit_test(test_address_of_another),
+		cmocka_unit_test(test_renumbered),  cmocka_unit_test(test_all_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,37 @@ static void test_moved(void **state)
 	finish(&s);
 }
 
+/* Our routes change, and packets leave from another address: the network may be another one. */
+static void test_other_source(void **state)
+{
+	struct flow *f, *g;
+	struct scene s;
+	uint32_t cwnd;
+
+	ROWS("9260-7.2.5-01");
+	begin(&s, 1);
+	f = open_pair(&s, 0, 0, 0);
+	f->to_send = 1u << 20;
+	for (int i = 0; i < 8; i++) {
+		s.link[i].rate = 2000000;
+		s.link[i].queue = 100000;
+	}
+	run(s.w, 100 * MSEC, NULL);
+	cwnd = f->a->path->cc.cwnd;
+	s.host[0]->by_second = true;
+	sctp_endpoint_readdress(s.host[0]->ep, s.w->now);
+	assert_true(f->a->path->primary);
+	assert_true(ip_addr_equal(&f->a->path->addr.local, &s.host[0]->second_addr));
+	assert_true(f->a->path->cc.cwnd < cwnd / 2 && f->a->path->cc.pristine);
+	assert_int_equal(f->a->path->flight, 0);
+	g = &s.host[1]->flows[0];
+	cwnd = g->received;
+	run(s.w, 300 * MSEC, NULL);
+	assert_true(g->received > cwnd + 10);
+	f->to_send = f->sent;
+	finish(&s);
+}
+
 /*
  * An address of the peer that has not answered for long may be another host's by now: who names it means whoever is
  * there.
@@ -209,9 +240,9 @@ static void test_is_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_order),  cmocka_unit_test(test_one_address),
-		cmocka_unit_test(test_moved),	   cmocka_unit_test(test_address_gone),
-		cmocka_unit_test(test_is_between),
+		cmocka_unit_test(test_any_order),    cmocka_unit_test(test_one_address),
+		cmocka_unit_test(test_moved),	     cmocka_unit_test(test_address_gone),
+		cmocka_unit_test(test_other_source), cmocka_unit_test(test_is_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,18 +61,20 @@ static bool admit(struct sctp_in *in, const struct wire_sctp_chunk *first, const
 /*
  * An ABORT or SHUTDOWN COMPLETE may come from somebody who has no association. Then the T bit is set,
  * and its tag is the one that we sent, reflected (8.5.1 B, C). Whoever has an address that the peer lists and
- * that is not the peer's says so of our HEARTBEAT, and rightly; it means nothing for the association.
+ * that is not the peer's says so of our HEARTBEAT, and rightly; it means nothing for the association. Nor does it if the
+ * peer has lost the address since, where it no longer answers, while it is at another one.
  */
 static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *first,
 			    const uint8_t **p)
 {
 	const struct sctp_assoc *a = in->a;
+	const struct sctp_path *path = in->path;
 
 	if (!(first->flags & WIRE_SCTP_T_BIT))
 		return admit(in, first, p);
 	return admit_known(in, first, p,
-			   a && a->peer_tag && in->h.vtag == a->peer_tag && in->path &&
-				   in->path->confirmed);
+			   a && a->peer_tag && in->h.vtag == a->peer_tag && path &&
+				   path->confirmed && (path == a->path || !path->health.errors));
 }
 
 /* A SHUTDOWN ACK that finds us connecting is out of the blue (8.5.1 E). */

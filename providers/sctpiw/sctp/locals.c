@@ -56,15 +56,27 @@ static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *chang
 	return true;
 }
 
+/* Whether packets can leave from there, as far as the user can tell. */
+static bool is_ours(const struct sctp_assoc *a, const struct ip_addr *local)
+{
+	const struct sctp_user_ops *ops = &a->s->ops;
+
+	return !ops->is_own || ip_addr_is_zero(local) || ops->is_own(a->ep->ctx, local);
+}
+
 bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 {
+	const struct ip_addr before = path->addr.local;
 	bool changed, way = ask_source(a, path, &changed);
 
 	/* As long as our routes are what they were, the peer knows better which of our addresses it reaches. */
 	if (changed)
 		path->addr.local = sctp_locals_has(a, &path->source) ? path->source :
 								       a->setup.local;
-	return way;
+	if (!ip_addr_equal(&before,
+			   &path->addr.local)) /* another way through the network (7.2.5.2) */
+		sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
+	return way && (!a->locals.n || is_ours(a, &path->addr.local));
 }
 
 void sctp_locals_begin(struct sctp_assoc *a)

@@ -48,7 +48,8 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 	    ip_addr_is_loopback(addr) != ip_addr_is_loopback(&a->path->addr.remote))
 		return false;
 	if (v4)
-		return addr->b[12] && addr->b[12] < 224;
+		return addr->b[12] && addr->b[12] < 224 &&
+		       !(addr->b[12] == 169 && addr->b[13] == 254); /* of one link (RFC 3927) */
 	return addr->b[0] != 0xff && !ip_addr_is_link_local(addr);
 }
 
@@ -337,7 +338,8 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
 
-		if (path->usable && sctp_locals_choose(a, path) && path->health.errors)
+		/* Those that nobody has confirmed may be a victim's, which hears no more for this. */
+		if (works(a, path) && path->health.errors)
 			path->hb.due = now;
 	}
 	arm(a);

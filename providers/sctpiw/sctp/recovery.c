@@ -120,7 +120,9 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 		return;
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
 		tsn--; /* this ends, since something is in flight */
-	if (a->recovery.now.probes && sctp_paths_suspect(a, now))
+	/* A peer that answers that it has no room is there (8.2). */
+	if (a->recovery.now.probes && a->recovery.t3_since != TIME_NEVER &&
+	    sctp_paths_suspect(a, now))
 		return;
 	a->recovery.tlp.tsn = tsn;
 	if (a->recovery.now.probes++)
