@@ -262,10 +262,7 @@ static void user_sctp_set_quiet(struct endpoint *ep, uint64_t until)
 	sctp_endpoint_set_quiet(endpoint_of(ep)->sctp, until);
 }
 
-/*
- * Our own SCTP tells a peer of no other address than the one that the peer has named, so it may accept at
- * all addresses of the port.
- */
+/* An association belongs to the pair of addresses that it was asked for, so all of the port's may accept. */
 static int user_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 {
 	int ret = ep->dormant ? ep->conn->carrier->watch(ep) : 0;
@@ -310,11 +307,11 @@ static void note_told(const struct conn_assoc *a)
 {
 	const struct sctp_assoc *sa = a->state;
 	char peer[SOCKADDR_TEXT], one[TRACE_ADDR_TEXT], all[8 * TRACE_ADDR_TEXT] = "";
-	size_t len = 0;
-	unsigned int n;
+	unsigned int n, i;
 	const struct ip_addr *told = sctp_assoc_told(sa, &n);
+	size_t len = 0;
 
-	for (unsigned int i = 0; i < n; i++)
+	for (i = 0; i < n; i++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
 					trace_addr_text(&told[i], one));
 	if (n)
@@ -383,10 +380,7 @@ static void input_packet(struct endpoint *ep, const struct path_addr *from, cons
 	if (!rx->count && !rx->up && !rx->restart)
 		return;
 	a = user_of(ep, rx);
-	/*
-	 * While an association closes it has no sessions to deliver to. A peer whose Initiate crosses our
-	 * SHUTDOWN asks again on a new association.
-	 */
+	/* One that closes has no sessions. A peer whose Initiate crosses our SHUTDOWN asks on a new association. */
 	if (!a || !a->iw || a->closing)
 		return;
 	for (unsigned int i = 0; i < rx->count; i++) {
