@@ -171,6 +171,7 @@ static int setup(void **state)
 		.ids = cm_id_table_new(),
 	};
 
+	memset(&conn, 0, sizeof(conn));
 	assert_int_equal(conn_start(&conn, &param, NULL), 0);
 	conn.now = SEC;
 	pd = iw_pd_new(conn.rnic, NULL);

@@ -275,7 +275,7 @@ static void add_path(const struct cm_id *id, struct rnic_path *path)
 
 	if (id->conn->config->personality == CONFIG_IWARP || id->state < CM_ROUTE_RESOLVED)
 		return;
-	path->mtu = mtu_of(id->conn->ops->route_mtu(id->conn, &to));
+	path->mtu = mtu_of(known_mtu(id->conn, &to));
 	path->traffic_class = id->opt.tos;
 	path->slid = ib ? (uint16_t)(to.local.b[14] << 8 | to.local.b[15]) : 0;
 	path->dlid = ib ? (uint16_t)(to.remote.b[14] << 8 | to.remote.b[15]) : 0;
@@ -319,7 +319,7 @@ static void add_peer(const struct cm_id *id, struct rnic_qp_attr *attr)
 	memcpy(attr->ah.sgid, to.local.b, sizeof(attr->ah.sgid));
 	memcpy(attr->ah.dgid, to.remote.b, sizeof(attr->ah.dgid));
 	attr->ah.traffic_class = id->opt.tos;
-	attr->path_mtu = mtu_of(id->conn->ops->route_mtu(id->conn, &to));
+	attr->path_mtu = mtu_of(known_mtu(id->conn, &to));
 	attr->dest_qp_num = id->peer_qp_num ? id->peer_qp_num : CM_DEST_QP_NUM;
 	attr->max_dest_rd_atomic = depth(id, id->param.ird, IW_MAX_IRD);
 }

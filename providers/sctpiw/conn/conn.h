@@ -30,6 +30,7 @@
 #include "conn/datagram.h"
 #include "conn/endpoint.h"
 #include "conn/events.h"
+#include "conn/known_mtu.h"
 #include "conn/multicast.h"
 #include "conn/oob.h"
 #include "conn/qp_num.h"
@@ -58,7 +59,7 @@ struct conn_ops {
 	 */
 	int (*route)(struct conn *c, const struct sockaddr *src, const struct sockaddr *dst,
 		     struct sockaddr_storage *source);
-	/* The MTU of the route to that address, bytes; 1280 if nothing is known. */
+	/* The MTU of the route to that address, bytes; 1280 if nothing is known. Callers use known_mtu(). */
 	uint32_t (*route_mtu)(struct conn *c, const struct path_addr *to);
 	/* Whether the address belongs to this host. */
 	bool (*is_own_address)(struct conn *c, const struct ip_addr *ip);
@@ -101,6 +102,7 @@ struct conn {
 		sacks_asked; /* conn_flush_sacks() has something to do; may be read without the lock */
 
 	struct conn_traffic traffic;
+	struct known_mtus known_mtus;
 	struct endpoint_table endpoints;
 	struct list_node assocs; /* conn_assoc.all; conn/inspect.h goes through it, and nobody else */
 	unsigned int n_assocs;	 /* on it */

@@ -22,24 +22,12 @@
  */
 #define TURN PACKETS_MAX
 #define TURNS 4u
-/* ns. For so long a path's MTU is not asked for again. */
-#define MTU_AGE 1000000000ull
-/* Addresses whose MTU is kept. Two that share a place are asked for in turn. */
-#define MTUS 64u
-
-/* What the route to an address takes. */
-struct known_mtu {
-	struct ip_addr to;
-	uint32_t mtu;	/* bytes */
-	uint64_t until; /* ns; 0: nothing is known */
-};
 
 struct datagram_out {
 	uint8_t buf[BATCH_MAX];
 	struct endpoint *ep;
 	struct sctp_batch batch; /* len 0: none */
 	bool blocked;		 /* the port was full, and the batch waits */
-	struct known_mtu mtus[MTUS];
 };
 
 void datagram_fini(struct conn *c)
@@ -103,22 +91,6 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 
 /* ---- output ---- */
 
-/* Whether the packets may carry DF: routers do not fragment what the route takes as a whole. */
-static bool has_df(struct conn *c, struct datagram_out *o)
-{
-	const struct path_addr *to = &o->batch.to;
-	struct known_mtu *known = &o->mtus[(to->remote.b[14] ^ to->remote.b[15]) % MTUS];
-
-	if (c->now >= known->until || !ip_addr_equal(&known->to, &to->remote)) {
-		*known = (struct known_mtu){
-			.to = to->remote,
-			.mtu = c->ops->route_mtu(c, to),
-			.until = c->now + MTU_AGE,
-		};
-	}
-	return o->batch.segment + OVERHEAD <= known->mtu;
-}
-
 /* Sends the batch. false: the port is full, and the batch waits. */
 static bool send_batch(struct conn *c, struct datagram_out *o)
 {
@@ -126,7 +98,8 @@ static bool send_batch(struct conn *c, struct datagram_out *o)
 		return false;
 	c->traffic.bytes_out += o->batch.len;
 	c->traffic.packets_out += (o->batch.len + o->batch.segment - 1) / o->batch.segment;
-	o->batch.df = has_df(c, o);
+	/* Routers do not fragment what the route takes as a whole. */
+	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
 	if (c->carrier->send(o->ep, &o->batch) != -EAGAIN) {
 		o->batch.len = 0;
 		return true;

@@ -330,7 +330,7 @@ static bool up(struct conn_assoc *a)
 	if (a->iw)
 		return true;
 	if (!sctp_assoc_is_initiator(sa))
-		sctp_assoc_set_mtu(sa, c->ops->route_mtu(c, sctp_assoc_addr(sa)));
+		sctp_assoc_set_mtu(sa, known_mtu(c, sctp_assoc_addr(sa)));
 	note_told(a);
 	return conn_assoc_up(a, sctp_assoc_is_initiator(sa), sctp_assoc_streams(sa),
 			     sctp_assoc_max_msg(sa));
@@ -555,8 +555,7 @@ static int user_sctp_connect(struct conn_assoc *a, const struct path_addr *to, u
 {
 	struct conn *c = a->ep->conn;
 
-	a->state = sctp_connect(endpoint_of(a->ep)->sctp, to, port, c->ops->route_mtu(c, to), a,
-				c->now);
+	a->state = sctp_connect(endpoint_of(a->ep)->sctp, to, port, known_mtu(c, to), a, c->now);
 	return a->state ? 0 : -ENOMEM;
 }
 
