@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Settings: wrong ones make one line and no device; right ones do what they say."""
+import contextlib
 import os
 import select
 import socket
@@ -8,7 +9,7 @@ import sys
 import threading
 
 import harness
-from harness import DEVICE, Failure, free_port, run_pair, start
+from harness import BUILD, DEVICE, Failure, free_port, run_pair, start
 
 WRONG = [
     ({"SCTPIW_LLP": "tcp"}, "SCTPIW_LLP: llp = tcp is not understood; it is udp, ip or kernel"),
@@ -27,6 +28,7 @@ WRONG = [
     ({"SCTPIW_TRACE": "/dev/null"}, "cannot write the trace: /dev/null: not a regular file"),
     ({"SCTPIW_CONFIG": "/nowhere/x"}, "/nowhere/x: No such file or directory"),
 ]
+ROCE = ["--personality", "roce"]
 # A program that asks for the device without libibverbs, twice.
 GUIDS = [f"/sys/class/infiniband/{DEVICE}/{name}" for name in ("node_guid", "sys_image_guid")]
 
@@ -83,15 +85,16 @@ def right_file(link):
 
 
 class Relay(threading.Thread):
-    """A peer whose UDP port is not that of the SCTP port, as with a kernel's SCTP."""
+    """A host whose SCTP ports are all behind one UDP port, as with a kernel's SCTP."""
 
-    def __init__(self, family, address, behind):
+    def __init__(self, family, address):
         super().__init__(daemon=True)
         self.outside = socket.socket(family, socket.SOCK_DGRAM)
         self.outside.bind((address, 0))
         self.port = self.outside.getsockname()[1]
         self.inside = socket.socket(family, socket.SOCK_DGRAM)
-        self.inside.connect((address, behind))
+        self.inside.bind((address, 0))
+        self.address = address
         self.client = None
         self.packets = 0
         self.stop, self.stopped = os.pipe()
@@ -103,7 +106,7 @@ class Relay(threading.Thread):
                 return
             if self.outside in ready:
                 data, self.client = self.outside.recvfrom(65536)
-                self.inside.send(data)
+                self.inside.sendto(data, (self.address, int.from_bytes(data[2:4], "big")))
                 self.packets += 1
             if self.inside in ready and self.client:
                 self.outside.sendto(self.inside.recv(65536), self.client)
@@ -115,23 +118,42 @@ class Relay(threading.Thread):
         self.inside.close()
 
 
+@contextlib.contextmanager
+def relayed(link):
+    relay = Relay({4: socket.AF_INET, 6: socket.AF_INET6}[link.family], link.address)
+    relay.start()
+    try:
+        yield relay
+    finally:
+        relay.close()
+
+
 def encap_port(link):
     """Packets go to that UDP port, whatever SCTP port is connected to."""
-    family = {4: socket.AF_INET, 6: socket.AF_INET6}[link.family]
     port = free_port()
     common = ["-p", port, "-V", "-C", 20, "-S", 5000]
     server = start("rping-server", ["rping", "-s", "-a", link.any, *common], link, "server")
     server.wait_listening(port)
-    relay = Relay(family, link.address, port)
-    relay.start()
-    try:
+    with relayed(link) as relay:
         client = ["rping", "-c", "-a", link.address, *common]
         start("rping-client", client, link, env={"SCTPIW_ENCAP_PORT": str(relay.port)}).expect(10)
         server.expect(5)
-    finally:
-        relay.close()
     if relay.packets < 20:
         raise Failure(f"{relay.packets} packets went by way of UDP port {relay.port}")
+
+
+def encap_port_of_datagrams(link):
+    """So do messages to UD queue pairs, whose numbers say another port; and who asks for one, too."""
+    program, port = BUILD / "bin/e2e-ud", free_port()
+    server = start("ud-server", [program, "serve", link.address, port], link, "server", options=ROCE)
+    server.wait_for_output("ready", 10)
+    with relayed(link) as relay:
+        client = start("ud-client", [program, "connect", link.address, port, 100], link, options=ROCE,
+                       env={"SCTPIW_ENCAP_PORT": str(relay.port)})
+        client.expect(20)
+    server.kill()
+    if "100 echoes" not in client.output() or relay.packets < 102:
+        raise Failure(f"{relay.packets} packets went by way of UDP port {relay.port}: {client.output()}")
 
 
 if __name__ == "__main__":
@@ -140,4 +162,5 @@ if __name__ == "__main__":
         ("wrong-file", wrong_file),
         ("right-file", right_file),
         ("encap-port", encap_port),
+        ("encap-port.datagrams", encap_port_of_datagrams),
     ]))

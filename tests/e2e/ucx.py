@@ -22,13 +22,13 @@ def without_mpi():
     return ["-P", 0] if "disable/enable MPI mode" in asked.stdout + asked.stderr else []
 
 
-def perftest(test, layout, size, count):
+def perftest(test, layout, size, count, transport="rc_verbs"):
     def case(link):
         need("ucx_perftest")
         if link.family == 6:
             raise Skip("ucx_perftest takes no IPv6 address")
         port = free_port()
-        common = ["ucx_perftest", "-t", test, "-x", "rc_verbs", "-d", f"{DEVICE}:1", "-D", layout, "-s", size, "-n", count,
+        common = ["ucx_perftest", "-t", test, "-x", transport, "-d", f"{DEVICE}:1", "-D", layout, "-s", size, "-n", count,
                   "-w", 10, "-p", port, *without_mpi()]
         server = start("ucx_perftest-server", common, link, "server", options=AS_CA)
         server.wait_listening_tcp(port)
@@ -172,6 +172,11 @@ CASES += [(f"{test}.{layout}", perftest(test, layout, size, count)) for test, la
     ("get", "zcopy", 1000003, 30),
     ("fadd", "short", 8, 500),
     ("cswap", "short", 8, 500),
+]]
+CASES += [(f"ud.{test}.{layout}", perftest(test, layout, size, count, "ud_verbs")) for test, layout, size, count in [
+    ("am_lat", "short", 100, 500),
+    ("am_bw", "bcopy", 4000, 2000),
+    ("am_bw", "zcopy", 1000, 1000),
 ]]
 CASES += [(test, perftest_ucp(test, size, count)) for test, size, count in [
     ("tag_lat", 8, 1000),

@@ -30,6 +30,7 @@ extern const struct scene scenes_cm[];	  /* RDMA CM ids */
 extern const struct scene scenes_oob[];	  /* QPs connected out of band */
 extern const struct scene scenes_unreachable[]; /* what ICMP says of peers */
 extern const struct scene scenes_xrc[];		/* SRQs that messages name */
+extern const struct scene scenes_multicast[];	/* UD queue pairs in groups */
 extern const struct scene scenes_datagram[];	/* UD queue pairs, and RDMA CM ids for them */
 
 /* Returns 0 to n - 1, at random. */

@@ -6,110 +6,30 @@
  */
 #include "conn/cm.h"
 #include "sim/scene.h"
+#include "sim/stack_ud.h"
 #include "util/bytes.h"
 #include "util/sockaddr.h"
 
-#define UDS 2	    /* of a node */
-#define RECEIVES 16 /* of a QP */
-#define EDGE 32	    /* bytes around a receive */
-#define GRH 40
-#define ROOM 4096
-#define SLOT (EDGE + GRH + ROOM + EDGE)
+#define UDS 2 /* of a node */
 #define MESSAGES 400
-#define HEAD 4 /* the number of the message stands in front of its payload */
-#define PATTERN 0xa5
 #define QKEY 0x2000u /* and the index of the QP */
 #define PORT 7100    /* where a server listens */
 #define ASKERS 6
 
 struct message {
+	struct stack_ud_message what;
 	struct iw_qp *to, *from;
-	uint32_t len, imm;
-	bool wrong, with_imm;
+	bool wrong;
 	unsigned int arrived;
 };
 
-struct ud {
-	struct stack_node *node;
-	struct iw_cq *cq;
-	struct iw_qp *qp;
-	struct iw_mr *mr, *out_mr;
-	uint8_t *mem, *out;
-	uint32_t qkey;
-};
-
 struct exchange {
-	struct ud ud[2 * UDS];
+	struct stack_ud ud[2 * UDS];
 	struct message message[MESSAGES];
-	unsigned int n, sent;
+	unsigned int n;
 	uint64_t received;
 	unsigned int copies; /* of one message at most */
 };
-
-static uint8_t byte_of(uint32_t number, uint32_t at)
-{
-	return (uint8_t)(number * 31 + at);
-}
-
-static void post_receive(struct ud *u, uint32_t slot)
-{
-	struct iw_recv_wqe *wqe = iw_rq_slot(u->qp);
-	uint8_t *at = u->mem + (size_t)slot * SLOT + EDGE;
-
-	check(wqe);
-	memset(at, PATTERN, GRH + ROOM);
-	wqe->wr_id = slot;
-	wqe->num_sge = 1;
-	wqe->length = GRH + ROOM;
-	wqe->sge[0] = (struct iw_sge){ .addr = (uintptr_t)at,
-				       .length = GRH + ROOM,
-				       .lkey = iw_mr_stag(u->mr) };
-	iw_rq_publish(u->qp);
-}
-
-static void ud_open(struct stack_node *n, struct ud *u, unsigned int i)
-{
-	struct iw_qp_attr attr = { .type = IW_QPT_UD,
-				   .pd = n->pd,
-				   .max_send_wr = 16,
-				   .max_recv_wr = RECEIVES,
-				   .max_send_sge = 1,
-				   .max_recv_sge = 1 };
-
-	u->node = n;
-	u->qkey = QKEY + i;
-	u->cq = iw_cq_new(n->rnic, 256, NULL);
-	u->mem = malloc((size_t)RECEIVES * SLOT);
-	u->out = malloc(ROOM);
-	assert_true(u->cq && u->mem && u->out);
-	memset(u->mem, PATTERN, (size_t)RECEIVES * SLOT);
-	check(!iw_mr_new(n->pd, (uintptr_t)u->mem, (size_t)RECEIVES * SLOT, (uintptr_t)u->mem,
-			 IW_ACCESS_LOCAL_WRITE, NULL, &u->mr));
-	check(!iw_mr_new(n->pd, (uintptr_t)u->out, ROOM, (uintptr_t)u->out, 0, NULL, &u->out_mr));
-	attr.send_cq = attr.recv_cq = u->cq;
-	check(!qp_num_get(&n->conn, &attr.num));
-	check(!iw_qp_new(n->rnic, &attr, &u->qp));
-	iw_ud_set_qkey(u->qp, u->qkey);
-	check(!iw_qp_modify(u->qp, IW_QPS_INIT));
-	for (uint32_t slot = 0; slot < RECEIVES; slot++)
-		post_receive(u, slot);
-	check(!datagram_start(&n->conn, u->qp));
-	check(!iw_qp_modify(u->qp, IW_QPS_RTR) && !iw_qp_modify(u->qp, IW_QPS_RTS));
-}
-
-static void ud_close(struct ud *u)
-{
-	uint32_t num = u->qp->num;
-
-	check(!iw_qp_modify(u->qp, IW_QPS_RESET));
-	iw_qp_free(u->qp);
-	qp_num_put(&u->node->conn, num);
-	iw_mr_free(u->mr);
-	iw_mr_free(u->out_mr);
-	check(!iw_cq_free(u->cq));
-	free(u->mem);
-	free(u->out);
-}
 
 /* ---- messages ---- */
 
@@ -117,15 +37,17 @@ static void ud_close(struct ud *u)
 static void send_one(struct stack_world *w, struct exchange *d)
 {
 	unsigned int from = below(w, 2 * UDS);
-	struct ud *u = &d->ud[from], *to = &d->ud[from < UDS ? UDS + below(w, UDS) : below(w, UDS)];
+	struct stack_ud *u = &d->ud[from];
+	struct stack_ud *to = &d->ud[from < UDS ? UDS + below(w, UDS) : below(w, UDS)];
 	struct message *m = &d->message[d->n];
-	struct iw_send_wqe *wqe = iw_sq_slot(u->qp);
 	struct iw_ud_dest dest = { .local = u->node->addr, .remote = to->node->addr };
-	struct iw_cqe cqe;
 
-	*m = (struct message){ .to = to->qp, .from = u->qp, .with_imm = chance(w, 0.3) };
-	m->len = HEAD + below(w, chance(w, 0.2) ? ROOM - HEAD + 1 : 1200);
-	m->imm = m->with_imm ? 0xabc00000 + d->n : 0;
+	*m = (struct message){ .to = to->qp, .from = u->qp };
+	m->what.number = d->n;
+	m->what.with_imm = chance(w, 0.3);
+	m->what.len =
+		STACK_UD_HEAD + below(w, chance(w, 0.2) ? STACK_UD_ROOM - STACK_UD_HEAD + 1 : 1200);
+	m->what.imm = m->what.with_imm ? 0xabc00000 + d->n : 0;
 	m->wrong = chance(w, 0.1);
 	dest.qp_num = to->qp->num;
 	dest.qkey = to->qkey;
@@ -133,69 +55,34 @@ static void send_one(struct stack_world *w, struct exchange *d)
 		dest.qkey ^= 1u << below(w, 31);
 	else if (m->wrong)
 		dest.qp_num ^= 0x40;
-	put_be32(u->out, d->n);
-	for (uint32_t i = HEAD; i < m->len; i++)
-		u->out[i] = byte_of(d->n, i);
-	check(wqe);
-	*wqe = (struct iw_send_wqe){ .wr_id = d->n++,
-				     .opcode = m->with_imm ? IW_WR_SEND_WITH_IMM : IW_WR_SEND,
-				     .flags = IW_SEND_SIGNALED,
-				     .num_sge = 1,
-				     .length = m->len };
-	put_be32((uint8_t *)&wqe->imm_data, m->imm);
-	wqe->sge[0] = (struct iw_sge){ .addr = (uintptr_t)u->out,
-				       .length = m->len,
-				       .lkey = iw_mr_stag(u->out_mr) };
-	*iw_ud_dest(u->qp, wqe) = dest;
-	iw_sq_publish(u->qp);
-	iw_doorbell_serve(&u->qp->doorbell);
-	conn_output(&u->node->conn);
-	/* It is complete when it has left; what comes meanwhile is a packet of later. */
-	check(iw_cq_poll(u->cq, 1, &cqe) == 1);
-	check(cqe.opcode == IW_WC_SEND && !cqe.status && cqe.wr_id == d->n - 1);
+	d->n++;
+	stack_ud_send(u, &dest, &m->what);
 }
 
-static void check_edges(const struct ud *u)
+static void take_one(struct exchange *d, struct stack_ud *u, const struct iw_cqe *cqe,
+		     const uint8_t *at)
 {
-	for (uint32_t slot = 0; slot < RECEIVES; slot++) {
-		const uint8_t *at = u->mem + (size_t)slot * SLOT;
-
-		for (uint32_t i = 0; i < EDGE; i++)
-			check(at[i] == PATTERN && at[SLOT - 1 - i] == PATTERN);
-	}
-}
-
-static void take_one(struct exchange *d, struct ud *u, const struct iw_cqe *cqe)
-{
-	const uint8_t *at = u->mem + cqe->wr_id * SLOT + EDGE;
-	uint32_t number = get_be32(at + GRH);
+	uint32_t number = get_be32(at + STACK_UD_GRH);
 	struct message *m;
 
-	check(!cqe->status && cqe->opcode == IW_WC_RECV && number < d->n);
+	check(number < d->n);
 	m = &d->message[number];
 	check(!m->wrong && m->to == u->qp && cqe->src_qp == m->from->num);
-	check(cqe->byte_len == GRH + m->len);
-	check(!(cqe->flags & IW_WC_WITH_IMM) == !m->with_imm);
-	check(!m->with_imm || get_be32((const uint8_t *)&cqe->imm_data) == m->imm);
-	for (uint32_t i = 0; i < GRH / 2; i++)
-		check(at[i] == PATTERN);
-	for (uint32_t i = HEAD; i < m->len; i++)
-		check(at[GRH + i] == byte_of(number, i));
-	for (uint32_t i = m->len; i < ROOM; i++)
-		check(at[GRH + i] == PATTERN);
+	stack_ud_check(cqe, at, &m->what);
 	check(++m->arrived <= d->copies);
 	d->received++;
-	post_receive(u, (uint32_t)cqe->wr_id);
+	stack_ud_again(u, cqe);
 }
 
 static void take_all(struct exchange *d)
 {
+	const uint8_t *at;
 	struct iw_cqe cqe;
 
 	for (unsigned int i = 0; i < 2 * UDS; i++) {
-		while (iw_cq_poll(d->ud[i].cq, 1, &cqe) == 1)
-			take_one(d, &d->ud[i], &cqe);
-		check_edges(&d->ud[i]);
+		while (stack_ud_poll(&d->ud[i], &cqe, &at))
+			take_one(d, &d->ud[i], &cqe, at);
+		stack_ud_check_edges(&d->ud[i]);
 	}
 }
 
@@ -208,7 +95,7 @@ static struct exchange *exchange_open(struct stack_world *w)
 	for (unsigned int i = 0; i < 2; i++) {
 		w->nodes[i]->net.full = 0;
 		for (unsigned int k = 0; k < UDS; k++)
-			ud_open(w->nodes[i], &d->ud[i * UDS + k], k);
+			stack_ud_open(&d->ud[i * UDS + k], w->nodes[i], QKEY + k);
 	}
 	d->copies = w->link[0].duplicate || w->link[1].duplicate ? 2 : 1;
 	return d;
@@ -217,7 +104,7 @@ static struct exchange *exchange_open(struct stack_world *w)
 static void exchange_close(struct exchange *d)
 {
 	for (unsigned int i = 0; i < 2 * UDS; i++)
-		ud_close(&d->ud[i]);
+		stack_ud_close(&d->ud[i]);
 	free(d);
 }
 

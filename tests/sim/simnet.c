@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define NODES_MAX 64
+#define GROUPS_MAX 16
 
 struct node {
 	struct ip_addr addr;
@@ -13,6 +14,8 @@ struct node {
 	enum simnet_state state;
 	const struct simnet_ops *ops;
 	void *ctx;
+	struct ip_addr groups[GROUPS_MAX];
+	unsigned int n_groups;
 };
 
 enum notice {
@@ -130,6 +133,32 @@ void simnet_set_state(struct simnet *net, int node, enum simnet_state state)
 void simnet_set_port(struct simnet *net, int node, uint16_t udp_port)
 {
 	net->nodes[node].udp_port = udp_port;
+}
+
+/* Returns the node's entry of the group; NULL: it has not joined. */
+static struct ip_addr *membership(struct node *n, const struct ip_addr *group)
+{
+	for (unsigned int i = 0; i < n->n_groups; i++)
+		if (ip_addr_equal(&n->groups[i], group))
+			return &n->groups[i];
+	return NULL;
+}
+
+void simnet_join(struct simnet *net, int node, const struct ip_addr *group, bool join)
+{
+	struct node *n = &net->nodes[node];
+	struct ip_addr *entry = membership(n, group);
+
+	assert(join ? !entry && n->n_groups < GROUPS_MAX : !!entry);
+	if (join)
+		n->groups[n->n_groups++] = *group;
+	else
+		*entry = n->groups[--n->n_groups];
+}
+
+bool simnet_has_joined(struct simnet *net, int node, const struct ip_addr *group)
+{
+	return membership(&net->nodes[node], group);
 }
 
 static bool before(const struct packet *a, const struct packet *b)
@@ -260,17 +289,15 @@ static bool fits(struct simnet *net, struct simnet_link *link, struct packet p, 
 	return false;
 }
 
-static void send_packet(struct simnet *net, int from, const struct path_addr *to,
-			const void *packet, size_t len, bool df, uint64_t now)
+/* Sends it to one node, or to nobody. */
+static void send_one(struct simnet *net, int from, int target, const struct path_addr *to,
+		     const void *packet, size_t len, bool df, uint64_t now)
 {
 	struct simnet_link nothing = { 0 };
 	struct simnet_link *link = &nothing;
-	int target = find(net, to);
 	unsigned int copies = 1;
 	bool copy_late = false;
 
-	if (net->nodes[from].state != SIMNET_UP)
-		return;
 	if (target >= 0 && net->routes[from][target])
 		link = net->routes[from][target];
 	if (!fits(net, link, (struct packet){ .from = from, .path = *to }, packet, len, df, now))
@@ -293,6 +320,19 @@ static void send_packet(struct simnet *net, int from, const struct path_addr *to
 			corrupt(net, &p);
 		push(net, p);
 	}
+}
+
+static void send_packet(struct simnet *net, int from, const struct path_addr *to,
+			const void *packet, size_t len, bool df, uint64_t now)
+{
+	if (net->nodes[from].state != SIMNET_UP)
+		return;
+	if (!ip_addr_is_multicast(&to->remote)) {
+		send_one(net, from, find(net, to), to, packet, len, df, now);
+		return;
+	}
+	for (int i = 0; i < net->count; i++)
+		send_one(net, from, i, to, packet, len, df, now);
 }
 
 void simnet_send(struct simnet *net, int from, const struct path_addr *to, const void *packet,
@@ -363,6 +403,26 @@ void simnet_forge(struct simnet *net, int node, const struct path_addr *to, int 
 		  });
 }
 
+/* The packet has arrived where it was sent. Returns whether somebody is there to take it. */
+static bool arrive(struct simnet *net, const struct packet *p)
+{
+	struct node *to = p->to < 0 ? NULL : &net->nodes[p->to];
+	const struct node *from = &net->nodes[p->from];
+	bool group = ip_addr_is_multicast(&p->path.remote);
+	struct path_addr path;
+
+	if (!to || to->state >= SIMNET_GONE) {
+		if (!group)
+			bounce(net, p);
+		return false;
+	}
+	if (to->state != SIMNET_UP || (group && !membership(to, &p->path.remote)))
+		return false;
+	path = (struct path_addr){ group ? p->path.remote : to->addr, from->addr, from->udp_port };
+	to->ops->deliver(to->ctx, &path, p->data, p->len, p->when);
+	return true;
+}
+
 unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 {
 	unsigned int n = 0;
@@ -379,14 +439,8 @@ unsigned int simnet_deliver(struct simnet *net, uint64_t now)
 			if (from->state == SIMNET_UP && from->ops->too_big)
 				from->ops->too_big(from->ctx, &p.path, p.mtu, p.data, p.len,
 						   p.when);
-		} else if (p.to < 0 || net->nodes[p.to].state >= SIMNET_GONE) {
-			bounce(net, &p);
-		} else if (net->nodes[p.to].state == SIMNET_UP) {
-			struct node *to = &net->nodes[p.to];
-			struct path_addr path = { to->addr, from->addr, from->udp_port };
-
-			to->ops->deliver(to->ctx, &path, p.data, p.len, p.when);
-			n++;
+		} else {
+			n += arrive(net, &p);
 		}
 		free(p.data);
 	}

@@ -70,8 +70,8 @@ struct simnet;
 /* What a node is told. ctx: as given to simnet_add(). */
 struct simnet_ops {
 	/*
-	 * A packet arrives. path is the receiver's view: remote and udp_port are the sender's. The
-	 * bytes are valid during the call alone.
+	 * A packet arrives. path is the receiver's view: remote and udp_port are the sender's, and local is
+	 * the group, if it was sent to one. The bytes are valid during the call alone.
 	 */
 	void (*deliver)(void *ctx, const struct path_addr *path, const uint8_t *packet, size_t len,
 			uint64_t now);
@@ -111,6 +111,13 @@ enum simnet_state {
 
 /* A node is up at first. For packets that are under way to it, the state at their arrival counts. */
 void simnet_set_state(struct simnet *net, int node, enum simnet_state state);
+/*
+ * Has the node take what is sent to a multicast group, or not any more. Each node that has joined gets a copy, the
+ * sender too, by the links from the sender to it; what counts is whether it has joined when that arrives. Nobody
+ * hears of copies that do not. Sixteen groups at most.
+ */
+void simnet_join(struct simnet *net, int node, const struct ip_addr *group, bool join);
+bool simnet_has_joined(struct simnet *net, int node, const struct ip_addr *group);
 /* Gives the node another UDP port, as a NAT does. Nobody is at the old one any more. */
 void simnet_set_port(struct simnet *net, int node, uint16_t udp_port);
 /* Sends a packet with DF from a node at `now`. The bytes are copied. */

@@ -30,15 +30,18 @@ void stack_near_wrap(struct stack_node *n, bool on)
 
 /* ---- nodes ---- */
 
-struct stack_node *stack_node_new(struct stack_world *w)
+static struct stack_node *node_new(struct stack_world *w, const struct ip_addr *addr,
+				   unsigned int process)
 {
 	struct stack_node *n = calloc(1, sizeof(*n));
 
 	assert_non_null(n);
 	n->w = w;
 	n->number = w->n_nodes;
-	n->addr = simnet_v4((uint8_t)(n->number + 1));
-	n->id = simnet_add(w->net, &n->addr, STACK_UDP_PORT, &stack_net_ops, n);
+	n->process = process;
+	n->addr = *addr;
+	n->id = simnet_add(w->net, &n->addr, (uint16_t)(STACK_UDP_PORT + process), &stack_net_ops,
+			   n);
 	n->second = -1;
 	n->mtu = 1500;
 	n->backlog = 64;
@@ -60,6 +63,18 @@ struct stack_node *stack_node_new(struct stack_world *w)
 	n->receipts = sim_random_chance(&w->random, 0.9);
 	w->nodes[w->n_nodes++] = n;
 	return n;
+}
+
+struct stack_node *stack_node_new(struct stack_world *w)
+{
+	struct ip_addr addr = simnet_v4((uint8_t)(w->n_nodes + 1));
+
+	return node_new(w, &addr, 0);
+}
+
+struct stack_node *stack_node_beside(struct stack_node *n)
+{
+	return node_new(n->w, &n->addr, n->process + 1);
 }
 
 void stack_node_second(struct stack_node *n, uint8_t number)

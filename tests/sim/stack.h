@@ -39,6 +39,7 @@
 #define STACK_NODES 4 /* of a world at most; likewise below */
 #define STACK_WORKS 64
 #define STACK_UDP_PORT 5000 /* all endpoints of a node are behind it */
+#define STACK_IFINDEX 1	    /* of the interface that a node has */
 #define STACK_CM_PORT                                                                              \
 	7000 /* nodes listen here, and ids that share an association connect from here */
 /* The memory of a side, bytes: a source, a sink, and receives. */
@@ -179,10 +180,11 @@ struct net {
 	bool links; /* packets pass only once a handshake has set up the link to the peer */
 };
 
-/* A host with one process, which may die and be started again. */
+/* A host with one process, which may die and be started again; or another process of a host. */
 struct stack_node {
 	struct stack_world *w;
-	unsigned int number; /* its index in the world */
+	unsigned int number;  /* its index in the world */
+	unsigned int process; /* its number among those of its host */
 	int id, second; /* in the network; second: its other address, of which peers are told, or -1 */
 	struct ip_addr addr, second_addr;
 	const struct stack_node *twin; /* whose second address is reached from that one; or NULL */
@@ -281,6 +283,8 @@ void stack_world_free(struct stack_world *w);
  * settings, and starts it.
  */
 struct stack_node *stack_node_new(struct stack_world *w);
+/* Adds another process of the host of n, behind a UDP port of its own. Only groups have the same port in both. */
+struct stack_node *stack_node_beside(struct stack_node *n);
 /* Gives it another address, second_addr, which the caller routes to. */
 void stack_node_second(struct stack_node *n, uint8_t number);
 /* Gives both another one, number and the next, which links of their own join, and nothing else. */

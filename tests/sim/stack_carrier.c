@@ -8,6 +8,9 @@
  *
  * Packets that arrive together may be handed over as one datagram, as the kernel's GRO does. Nothing else in
  * a run depends on that.
+ *
+ * A port that is bound to a multicast group has what the network brings for the group. Processes of one host are
+ * nodes with one address.
  */
 #include "sim/stack.h"
 #include "util/bytes.h"
@@ -19,6 +22,7 @@
 #define PACKET_MAX 65536
 #define RCVBUF (8u << 20)
 #define FIRST_PORT 32768u
+#define PORTS 1000u /* of a process, where its host has several */
 #define FULL_MOST MSEC
 
 /* The handshake of a link: a packet of this length that names its ports as an SCTP packet does. */
@@ -57,6 +61,7 @@ struct sim_port {
 	struct list_node node; /* net.ports */
 	struct endpoint *ep;
 	bool watched;
+	bool joined; /* the group that it is bound to */
 	bool awaits_room;
 	uint64_t full_until;
 	struct list_node links;
@@ -74,7 +79,7 @@ static int start(struct conn *c)
 	list_init(&c->net->ports);
 	list_init(&c->net->arrived);
 	list_init(&c->net->datagram);
-	c->net->next_port = FIRST_PORT;
+	c->net->next_port = (uint16_t)(FIRST_PORT + PORTS * stack_node_of(c)->process);
 	return 0;
 }
 
@@ -84,11 +89,23 @@ static void stop_net(struct conn *c)
 	check(list_empty(&c->net->ports));
 }
 
-/* Two ports of one number need different addresses; the wildcard overlaps with all of them. */
+static bool is_group(const struct sockaddr *addr)
+{
+	struct ip_addr ip = sockaddr_ip(addr);
+
+	return ip_addr_is_multicast(&ip);
+}
+
+/*
+ * Two ports of one number need different addresses; the wildcard overlaps with all of them. That of a group may be
+ * had again while the one before, which has left it, is not closed yet.
+ */
 static bool is_taken(const struct net *net, uint16_t number, const struct sockaddr *addr)
 {
 	struct ip_addr ip = sockaddr_ip(addr), other;
 
+	if (is_group(addr))
+		return false;
 	list_for_each(node, &net->ports) {
 		const struct endpoint *ep = list_entry(node, struct sim_port, node)->ep;
 
@@ -120,6 +137,7 @@ static int open_port(struct endpoint *ep, const struct sockaddr *addr, bool v6on
 	ep->bound.family = addr->sa_family;
 	ep->bound.v6only = v6only;
 	ep->bound.wildcard = sockaddr_is_any(addr);
+	ep->bound.multicast = is_group(addr);
 	ep->bound.port = number;
 	sockaddr_copy(&ep->bound.local, addr);
 	sockaddr_set_port((struct sockaddr *)&ep->bound.local, number);
@@ -144,6 +162,16 @@ static void close_port(struct endpoint *ep)
 static int watch(struct endpoint *ep)
 {
 	port_of(ep)->watched = true;
+	return 0;
+}
+
+static int join(struct endpoint *ep, const struct ip_addr *group, unsigned int ifindex, bool join)
+{
+	struct stack_node *n = stack_node_of(ep->conn);
+
+	check(ep->bound.multicast && ifindex == STACK_IFINDEX);
+	simnet_join(n->w->net, n->id, group, join);
+	port_of(ep)->joined = join;
 	return 0;
 }
 
@@ -338,6 +366,19 @@ static void icmp(struct stack_node *n, const struct arrival *a)
 		user_sctp_icmp(p->ep, &err);
 }
 
+/* That of a group has all that is sent to the group's port of UDP, whatever port of SCTP it is for. */
+static struct sim_port *find_group(const struct net *net, const struct ip_addr *group)
+{
+	list_for_each(node, &net->ports) {
+		struct sim_port *p = list_entry(node, struct sim_port, node);
+		struct ip_addr ip = sockaddr_ip((const struct sockaddr *)&p->ep->bound.local);
+
+		if (p->joined && ip_addr_equal(&ip, group))
+			return p;
+	}
+	return NULL;
+}
+
 /* The port that takes this packet. NULL: it goes no further. */
 static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 {
@@ -346,6 +387,10 @@ static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 
 	if (a->len < HELLO_LEN)
 		return NULL;
+	if (ip_addr_is_multicast(&a->path.local)) {
+		n->bad_crc += !good;
+		return find_group(&n->net, &a->path.local);
+	}
 	p = find_port(&n->net, get_be16(a->data + 2), &a->path.local);
 	n->bad_crc += !good && a->len != HELLO_LEN;
 	/* UDP would not have found the port by SCTP's number of it, which bit errors may have changed. */
@@ -366,6 +411,19 @@ static bool joins(const struct arrival *first, const struct arrival *last,
 	       next->path.udp_port == first->path.udp_port &&
 	       ip_addr_equal(&next->path.remote, &first->path.remote) &&
 	       ip_addr_equal(&next->path.local, &first->path.local);
+}
+
+/* The packets of net.datagram that come next and are no datagrams, which nobody takes at the port of a group. */
+static void skip_at_group(struct net *net, const struct endpoint *ep)
+{
+	while (ep->bound.multicast && !list_empty(&net->datagram)) {
+		struct arrival *a = list_entry(net->datagram.next, struct arrival, node);
+
+		if (wire_is_datagram(a->data, a->len))
+			return;
+		list_del(&a->node);
+		free(a);
+	}
 }
 
 /* Hands over the packets of net.datagram, which have len bytes in all, as one. */
@@ -389,6 +447,7 @@ static void hand_over(struct stack_node *n, struct sim_port *p, size_t len)
 	}
 	user_sctp_input(p->ep, &d);
 	free(d.data);
+	skip_at_group(&n->net, p->ep);
 	check(list_empty(&n->net.datagram));
 	check(n->conn.traffic.packets_in == before.packets_in + packets);
 	check(n->conn.traffic.bytes_in == before.bytes_in + len);
@@ -437,9 +496,11 @@ void __wrap_datagram_input(struct endpoint *ep, const struct path_addr *from, co
 /* Each packet of a datagram of UDP is handed on whole, once, and in its turn. */
 static void expect_packet(const struct endpoint *to, const uint8_t *packet, size_t len)
 {
-	struct list_node *node = list_pop(&to->conn->net->datagram);
+	struct list_node *node;
 	struct arrival *a;
 
+	skip_at_group(to->conn->net, to);
+	node = list_pop(&to->conn->net->datagram);
 	check(node);
 	a = list_entry(node, struct arrival, node);
 	check(len == a->len && !memcmp(packet, a->data, len));
@@ -511,21 +572,19 @@ static void transmit(struct stack_node *n, struct sctp_batch *b, const uint8_t *
 	struct stack_world *w = n->w;
 	int from = n->second >= 0 && ip_addr_equal(&b->to.local, &n->second_addr) ? n->second :
 										    n->id;
-	struct path_addr to = b->to;
 
 	check(!b->df || len + SIMNET_HEADERS <= n->mtu);
+	check(!b->hops == !ip_addr_is_multicast(&b->to.remote));
+	check(!b->hops || b->to.udp_port == MULTICAST_PORT);
 	assemble(b, packet, data, len);
 	if (w->filter)
 		len = w->filter(w, n, packet, len);
 	if (!len)
 		return;
-	/* A message of a UD QP goes to the UDP port of its number, and here all are behind one. */
-	if (wire_is_datagram(packet, len))
-		to.udp_port = STACK_UDP_PORT;
 	if (b->df)
-		simnet_send(w->net, from, &to, packet, len, w->now);
+		simnet_send(w->net, from, &b->to, packet, len, w->now);
 	else
-		simnet_send_fragments(w->net, from, &to, packet, len, w->now);
+		simnet_send_fragments(w->net, from, &b->to, packet, len, w->now);
 }
 
 static int send_batch(struct endpoint *ep, struct sctp_batch *b)
@@ -559,6 +618,7 @@ const struct carrier stack_carrier = {
 	.open = open_port,
 	.close = close_port,
 	.watch = watch,
+	.join = join,
 	.forget = forget,
 	.set_tos = set_tos,
 	.receive = receive,

@@ -3,7 +3,7 @@
 /* VALGRIND: yes */
 /*
  * Datagrams of UD queue pairs (conn/datagram.h): whose turn it is to send, what waits for a port that is full,
- * how long a route's MTU is known, and what of a stranger's is not looked at.
+ * behind which UDP port the peer is, how long a route's MTU is known, and what of a stranger's is not looked at.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,12 +34,14 @@
 
 struct batch {
 	struct ip_addr to;
+	uint16_t udp_port;
 	uint32_t src_qp;
 	unsigned int packets;
 	bool df;
 };
 
 static struct conn conn;
+static struct config config = { .personality = CONFIG_ROCE };
 static struct iw_pd *pd;
 static struct iw_cq *cq;
 static struct batch sent[BATCHES_MAX];
@@ -123,6 +125,7 @@ static int fake_send(struct endpoint *ep, struct sctp_batch *b)
 	assert_in_range(batches, 0, BATCHES_MAX - 1);
 	sent[batches++] =
 		(struct batch){ .to = b->to.remote,
+				.udp_port = b->to.udp_port,
 				.src_qp = u.src_qp,
 				.packets = (unsigned int)((b->len + b->segment - 1) / b->segment),
 				.df = b->df };
@@ -158,7 +161,6 @@ static int setup(void **state)
 {
 	static const struct iw_rnic_ops ops = { .copy = copy };
 	static const struct iw_config iw_config = { 0 };
-	static const struct config config = { .personality = CONFIG_ROCE };
 	static struct random_source random_source = { .fill = fill_random,
 						      .used = sizeof(random_source.pool) };
 	struct conn_param param = {
@@ -172,6 +174,7 @@ static int setup(void **state)
 	};
 
 	memset(&conn, 0, sizeof(conn));
+	config.encap_port = CONFIG_ENCAP_SAME;
 	assert_int_equal(conn_start(&conn, &param, NULL), 0);
 	conn.now = SEC;
 	pd = iw_pd_new(conn.rnic, NULL);
@@ -225,8 +228,8 @@ static void qp_end(struct iw_qp *qp)
 	qp_num_put(&conn, num);
 }
 
-/* So many datagrams without payload to this address. */
-static void post(struct iw_qp *qp, uint8_t to, unsigned int n)
+/* So many datagrams without payload. */
+static void post_to(struct iw_qp *qp, const struct iw_ud_dest *dest, unsigned int n)
 {
 	while (n--) {
 		struct iw_send_wqe *w = iw_sq_slot(qp);
@@ -234,11 +237,16 @@ static void post(struct iw_qp *qp, uint8_t to, unsigned int n)
 		assert_non_null(w);
 		memset(w, 0, sizeof(*w));
 		w->opcode = IW_WR_SEND;
-		*iw_ud_dest(qp, w) =
-			(struct iw_ud_dest){ .remote = address(to), .qp_num = PORT << 8 | 1 };
+		*iw_ud_dest(qp, w) = *dest;
 		iw_sq_publish(qp);
 	}
 	iw_qp_doorbell(qp);
+}
+
+/* The same to a QP at this address. */
+static void post(struct iw_qp *qp, uint8_t to, unsigned int n)
+{
+	post_to(qp, &(struct iw_ud_dest){ .remote = address(to), .qp_num = PORT << 8 | 1 }, n);
 }
 
 static void expect_batch(unsigned int i, const struct iw_qp *qp, unsigned int packets)
@@ -323,6 +331,42 @@ static void mtus(void **state)
 	qp_end(qp);
 }
 
+/*
+ * A peer is behind the UDP port of the QP number, behind the one of the setting, or behind none. Then QPs of
+ * several ports at one address are reached by one batch. A group has the port of its number alone.
+ */
+static void encapsulation(void **state)
+{
+	static const struct {
+		int setting;
+		uint16_t port[2];
+		unsigned int batches;
+	} cases[] = {
+		{ CONFIG_ENCAP_SAME, { PORT, PORT + 1 }, 2 },
+		{ 9899, { 9899, 9899 }, 1 },
+		{ CONFIG_ENCAP_NONE, { 0, 0 }, 1 },
+	};
+	struct iw_ud_dest peer = { .remote = address(7), .qp_num = PORT << 8 };
+	struct iw_ud_dest other = { .remote = address(7), .qp_num = (PORT + 1) << 8 };
+	struct iw_ud_dest group = { .remote = { .b = { 0xff, 0x02, [15] = 9 } },
+				    .qp_num = IW_MCAST_QPN };
+	struct iw_qp *qp = qp_new();
+
+	for (unsigned int i = 0; i < 3; i++) {
+		config.encap_port = cases[i].setting;
+		batches = 0;
+		post_to(qp, &peer, 1);
+		post_to(qp, &other, 1);
+		post_to(qp, &group, 1);
+		datagram_output(&conn);
+		assert_int_equal(batches, cases[i].batches + 1);
+		assert_int_equal(sent[0].udp_port, cases[i].port[0]);
+		assert_int_equal(sent[cases[i].batches - 1].udp_port, cases[i].port[1]);
+		assert_int_equal(sent[cases[i].batches].udp_port, MULTICAST_PORT);
+	}
+	qp_end(qp);
+}
+
 static void input(const struct iw_qp *qp, size_t payload)
 {
 	static uint8_t packet[WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + IW_UD_MAX_MSG + 8];
@@ -358,6 +402,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(mtus, setup, teardown),
+		cmocka_unit_test_setup_teardown(encapsulation, setup, teardown),
 		cmocka_unit_test_setup_teardown(longer_than_any, setup, teardown),
 	};
 

@@ -18,8 +18,8 @@
 #define SCENES_MAX 100
 
 static const struct scene *const themes[] = {
-	scenes_net, scenes_end, scenes_peer,	    scenes_app,	     scenes_share,
-	scenes_cm,  scenes_oob, scenes_unreachable, scenes_datagram, scenes_xrc,
+	scenes_net, scenes_end,		scenes_peer,	 scenes_app, scenes_share,     scenes_cm,
+	scenes_oob, scenes_unreachable, scenes_datagram, scenes_xrc, scenes_multicast,
 };
 
 static unsigned long long first = 1, count;

@@ -212,9 +212,10 @@ static void test_wrong_options(void)
 /* On a connection: options that only matter at its beginning are accepted, others are refused. */
 static void test_options_when_connected(void)
 {
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
 	uint8_t byte = 14;
 	struct cm_link l;
-	int on = 1;
+	int on = 1, mask;
 
 	cm_link_open(&l);
 	for (int i = 0; i < 2; i++) {
@@ -222,6 +223,9 @@ static void test_options_when_connected(void)
 
 		CHECK_EQ(set(id, RDMA_OPTION_ID_TOS, &byte, 1), 0);
 		CHECK_EQ(set(id, RDMA_OPTION_ID_ACK_TIMEOUT, &byte, 1), 0);
+		CHECK_EQ(rdma_init_qp_attr(id, &attr, &mask), 0);
+		if (!is_iwarp(id->verbs))
+			CHECK(mask & IBV_QP_TIMEOUT && attr.timeout == byte);
 		CHECK_EQ(set(id, RDMA_OPTION_ID_REUSEADDR, &on, sizeof(on)), 0);
 		CHECK_ERRNO(set(id, RDMA_OPTION_ID_AFONLY, &on, sizeof(on)), EINVAL);
 		CHECK_EQ(rdma_notify(id, IBV_EVENT_COMM_EST), 0);

@@ -212,8 +212,15 @@ static void test_join(void)
 	post(&a);
 	send_group(&sender, 6, QKEY);
 	expect_copy(&a, &sender, 6);
-	CHECK_EQ(ibv_detach_mcast(a.qp, &group, 0), 0);
+	/* The QP, which is none of the id's, is in the group until it is detached. */
 	CHECK_EQ(rdma_leave_multicast(id, (struct sockaddr *)&to), 0);
+	post(&a);
+	send_group(&sender, 7, QKEY);
+	expect_copy(&a, &sender, 7);
+	CHECK_EQ(ibv_detach_mcast(a.qp, &group, 0), 0);
+	post(&a);
+	send_group(&sender, 8, QKEY);
+	expect_no_wc(a.cq, 50);
 	end_close(&sender);
 	end_close(&a);
 	CHECK_EQ(rdma_destroy_id(id), 0);

@@ -53,6 +53,35 @@ static void test_query_in_each_state(void)
 	pair_close(&p);
 }
 
+/* In RESET a QP has no completions any more, whatever their status was; its peer's stay. */
+static void test_completions_in_reset(void)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct pair p;
+
+	pair_open(&p, NULL);
+	sge = sge_of(p.b.mr, p.b.buf, 50);
+	for (uint64_t i = 1; i <= 2; i++)
+		CHECK_EQ(post_recv(&p.b, i, &sge, 1), 0);
+	sge = sge_of(p.b.mr, p.b.buf + 100, 50);
+	CHECK_EQ(post_send(&p.b, 3, &sge, 1, IBV_SEND_SIGNALED), 0);
+	sge = sge_of(p.a.mr, p.a.buf, 50);
+	CHECK_EQ(post_recv(&p.a, 4, &sge, 1), 0);
+	CHECK_EQ(post_send(&p.a, 5, &sge, 1, IBV_SEND_SIGNALED), 0);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	expect_wc(p.a.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(post_recv(&p.a, 6, &sge, 1), 0);
+	CHECK_EQ(move(p.b.qp, IBV_QPS_ERR), 0);
+	CHECK_EQ(move(p.b.qp, IBV_QPS_RESET), 0);
+	expect_no_wc(p.b.send_cq, 20);
+	expect_no_wc(p.b.recv_cq, 0);
+	CHECK_EQ(move(p.a.qp, IBV_QPS_ERR), 0);
+	expect_wc(p.a.recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+	CHECK_EQ(wc.wr_id, 6);
+	pair_close(&p);
+}
+
 /*
  * Posts a read that cannot be answered yet, because a Send stands before it that b has no receive
  * for. The write behind it shows that the read has been begun.
@@ -178,6 +207,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "query_in_each_state", test_query_in_each_state },
+		{ "completions_in_reset", test_completions_in_reset },
 		{ "drained", test_drained },
 		{ "drained_at_once", test_drained_at_once },
 		{ "drain_given_up", test_drain_given_up },

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* ALSO: iwarp.uc --personality iwarp -- */
 /*
  * Unreliable connections (IBV_QPT_UC): what they carry, what the receiving side drops without a word,
  * and what becomes of a QP whose peer is gone.

@@ -76,6 +76,8 @@ struct cm_options {
 	bool afonly; /* RDMA_OPTION_ID_AFONLY */
 	bool tos_set;
 	uint8_t tos; /* without the bits of ECN */
+	bool ack_timeout_set;
+	uint8_t ack_timeout; /* RDMA_OPTION_ID_ACK_TIMEOUT, as ibv_modify_qp() has it */
 };
 
 /* From rdma_connect() or rdma_accept() until the connection stands. */

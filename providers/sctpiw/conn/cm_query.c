@@ -329,7 +329,7 @@ static void add_retries(const struct cm_id *id, struct rnic_qp_attr *attr)
 {
 	attr->mask = QP_MASK_STATE | QP_MASK_SQ_PSN | QP_MASK_TIMEOUT | QP_MASK_RETRY_CNT |
 		     QP_MASK_RNR_RETRY | QP_MASK_MAX_QP_RD_ATOMIC;
-	attr->timeout = QP_TIMEOUT;
+	attr->timeout = id->opt.ack_timeout_set ? id->opt.ack_timeout : QP_TIMEOUT;
 	attr->retry_cnt = attr->rnr_retry = QP_RETRIES;
 	attr->max_rd_atomic = depth(id, id->param.ord, IW_MAX_ORD);
 }
@@ -408,6 +408,16 @@ static void set_tos(struct cm_id *id, uint8_t tos)
 	id->opt.tos_set = true;
 }
 
+/*
+ * SCTP measures the round trip, so this device has no use for the hint. Programs find it in the attributes of the
+ * QP, which have five bits for it.
+ */
+static void set_ack_timeout(struct cm_id *id, uint8_t timeout)
+{
+	id->opt.ack_timeout = timeout & 31;
+	id->opt.ack_timeout_set = true;
+}
+
 static int flag(const void *val, size_t len, bool *on)
 {
 	int v;
@@ -433,8 +443,10 @@ int cm_set_option(struct cm_id *id, int level, int name, const void *val, size_t
 		set_tos(id, *(const uint8_t *)val);
 		return 0;
 	case CM_OPTION_ID_ACK_TIMEOUT:
-		/* SCTP measures the round trip, so this device has no use for the hint. */
-		return len == 1 && id->connected_type ? 0 : -EINVAL;
+		if (len != 1 || !id->connected_type)
+			return -EINVAL;
+		set_ack_timeout(id, *(const uint8_t *)val);
+		return 0;
 	case CM_OPTION_ID_REUSEADDR:
 		ret = flag(val, len, &on);
 		return ret ? ret : set_reuse(id, on);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "conn/carrier.h"
+#include "conn/cm.h"
 #include "conn/conn.h"
 #include "sctp/sctp.h"
 #include "wire/datagram.h"
@@ -128,6 +129,14 @@ static uint8_t hops_of(const struct iw_ud_dest *dest)
 	return ip_addr_is_multicast(&dest->remote) ? dest->hop_limit : 0;
 }
 
+/* A host has its SCTP where the setting says. A group is no host, and all its members have the same port. */
+static uint16_t udp_port_of(const struct conn *c, const struct iw_ud_dest *dest)
+{
+	uint16_t port = qp_num_port(dest->qp_num);
+
+	return ip_addr_is_multicast(&dest->remote) ? port : cm_encap_port(c, port);
+}
+
 /* Whether a packet with so many bytes of payload from ep to dest may be the next one of the batch. */
 static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 		 const struct iw_ud_dest *dest, uint32_t len)
@@ -137,7 +146,7 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 	return o->ep == ep && b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
 	       b->len < PACKETS_MAX * b->segment &&
 	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
-	       b->to.udp_port == qp_num_port(dest->qp_num) && b->hops == hops_of(dest) &&
+	       b->to.udp_port == udp_port_of(ep->conn, dest) && b->hops == hops_of(dest) &&
 	       ip_addr_equal(&b->to.remote, &dest->remote) &&
 	       ip_addr_equal(&b->to.local, &dest->local);
 }
@@ -152,7 +161,7 @@ static void begin_batch(struct datagram_out *o, struct endpoint *ep, const struc
 		.hops = hops_of(dest),
 		.to = { .local = dest->local,
 			.remote = dest->remote,
-			.udp_port = qp_num_port(dest->qp_num) },
+			.udp_port = udp_port_of(ep->conn, dest) },
 	};
 }
 

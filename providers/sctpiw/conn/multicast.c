@@ -194,9 +194,16 @@ int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned
 	bool any = false;
 
 	list_for_each(node, &c->multicast.groups) {
-		if (is_group(list_entry(node, struct multicast_group, node), group))
-			return 0;
+		g = list_entry(node, struct multicast_group, node);
+		if (!is_group(g, group))
+			continue;
+		/* The ids may leave before the QPs do, which go on hearing of the group then. */
+		for (unsigned int i = 0; i < g->n; i++)
+			g->member[i].attached = true;
+		any = true;
 	}
+	if (any)
+		return 0;
 	for (unsigned int i = 0; i < n; i++) {
 		ret = reserve(c, group, ifindexes[i], &g, &m);
 		if (ret)

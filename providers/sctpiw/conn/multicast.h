@@ -42,7 +42,8 @@ void multicast_leave(struct conn *c, const struct ip_addr *group, unsigned int i
 
 /*
  * The first QP is attached to the group. If no id has joined it, it is joined on these n interfaces, as far as
- * they allow it. -errno of the last one: none does.
+ * they allow it; else the QPs stay in it where the ids are, also when those have left. -errno of the last one: none
+ * does.
  */
 int multicast_attach(struct conn *c, const struct ip_addr *group, const unsigned int *ifindexes,
 		     unsigned int n);

@@ -446,6 +446,14 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 	sctpiw_cq_unlock(cq);
 }
 
+void sctpiw_qp_purge(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq)
+{
+	if (send_cq)
+		purge(qp, to_cq(send_cq));
+	if (recv_cq && recv_cq != send_cq)
+		purge(qp, to_cq(recv_cq));
+}
+
 void sctpiw_qp_release(struct sctpiw_qp *qp)
 {
 	channel_put(qp->obj.async.chan);
@@ -474,10 +482,7 @@ static int empty(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *re
 	shard_unlock(qp->shard);
 	if (attached)
 		return EBUSY;
-	if (send_cq)
-		purge(qp, to_cq(send_cq));
-	if (recv_cq && recv_cq != send_cq)
-		purge(qp, to_cq(recv_cq));
+	sctpiw_qp_purge(qp, send_cq, recv_cq);
 	return 0;
 }
 

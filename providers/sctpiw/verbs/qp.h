@@ -125,6 +125,9 @@ int sctpiw_set_ece(struct ibv_qp *qp, struct ibv_ece *ece);
 /* Waits for acknowledgements as sctpiw_destroy_cq() does. EBUSY: it is attached to a multicast group. */
 int sctpiw_destroy_qp(struct ibv_qp *qp);
 
+/* Takes the completions of a QP in RESET out of its CQs, which may be NULL. The shard lock must not be held. */
+void sctpiw_qp_purge(struct sctpiw_qp *qp, struct ibv_cq *send_cq, struct ibv_cq *recv_cq);
+
 /*
  * The application destroys a QP that is on no list. false: handles of ibv_open_qp() are left, so it
  * lives on until the last of them ends. Else the RNIC's part is free, and its number, and the caller

@@ -196,5 +196,8 @@ int sctpiw_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mas
 	if (err)
 		log_refusal(qp, attr, attr_mask, err);
 	shard_unlock(qp->shard);
+	/* As adapters do: programs begin anew with the QP, and would take old completions for new ones. */
+	if (!err && attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		sctpiw_qp_purge(qp, ibqp->send_cq, ibqp->recv_cq);
 	return err;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* UD queue pairs of simulated nodes, with receives whose surroundings are watched. */
+#ifndef TESTS_SIM_STACK_UD_H
+#define TESTS_SIM_STACK_UD_H
+
+#include "sim/stack.h"
+
+#define STACK_UD_RECEIVES 64 /* of a QP */
+#define STACK_UD_GRH 40
+#define STACK_UD_ROOM 4096    /* bytes of payload that a receive has room for */
+#define STACK_UD_HEAD 4	      /* the number of the message stands in front of its payload */
+#define STACK_UD_PATTERN 0xa5 /* what is in a receive before something comes */
+
+struct stack_ud {
+	struct stack_node *node;
+	struct iw_cq *cq;
+	struct iw_qp *qp;
+	struct iw_mr *mr, *out_mr;
+	uint8_t *mem, *out;
+	uint32_t qkey;
+};
+
+/* What a QP sends. */
+struct stack_ud_message {
+	uint32_t number; /* its bytes follow from it */
+	uint32_t len;	 /* STACK_UD_HEAD or more */
+	bool with_imm;
+	uint32_t imm;
+};
+
+/* Makes a QP with that Q_Key, in RTS, with all its receives posted; destroys it. */
+void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey);
+void stack_ud_close(struct stack_ud *u);
+/* Sends the message, and sees its work request complete: nothing else may wait at the node's port. */
+void stack_ud_send(struct stack_ud *u, const struct iw_ud_dest *dest,
+		   const struct stack_ud_message *m);
+/* Takes the next receive that has completed; false: there is none. *at: where its Global Route Header begins. */
+bool stack_ud_poll(struct stack_ud *u, struct iw_cqe *cqe, const uint8_t **at);
+/* Checks that the receive has that message and nothing else, in front of it or behind. */
+void stack_ud_check(const struct iw_cqe *cqe, const uint8_t *at, const struct stack_ud_message *m);
+/* Posts the receive that has completed once more. */
+void stack_ud_again(struct stack_ud *u, const struct iw_cqe *cqe);
+/* Checks that nobody has touched what is around the receives. */
+void stack_ud_check_edges(const struct stack_ud *u);
+/* Writes the bytes of the message to buf. */
+void stack_ud_fill(uint8_t *buf, const struct stack_ud_message *m);
+
+#endif
