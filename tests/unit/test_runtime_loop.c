@@ -283,6 +283,26 @@ static void test_pass_of_something(void **state)
 	shard_leave(s);
 }
 
+static void flush(struct conn *c)
+{
+	fake_shard_note("flush");
+}
+
+/* What was posted and not sent yet rides with the acknowledgements that are owed, in front of the sockets. */
+static void test_pass_that_owes(void **state)
+{
+	static const struct transport transport = { .flush_sacks = flush };
+
+	shard_enter(s);
+	s->conn.transport = &transport;
+	atomic_store(&s->conn.sacks_asked, true);
+	ring(3);
+	assert_false(loop_pass(s, CONN_QUICK));
+	fake_shard_expect("flush doorbell:3 output receive events output events reap");
+	assert_false(atomic_load(&s->conn.sacks_asked));
+	shard_leave(s);
+}
+
 static void test_pass_of_much(void **state)
 {
 	shard_enter(s);
@@ -552,6 +572,7 @@ int main(void)
 		cmocka_unit_test_setup(test_pass_of_the_rest, setup),
 		cmocka_unit_test_setup(test_settle_order, setup),
 		cmocka_unit_test_setup(test_pass_of_something, setup),
+		cmocka_unit_test_setup(test_pass_that_owes, setup),
 		cmocka_unit_test_setup(test_pass_of_much, setup),
 		cmocka_unit_test_setup(test_timers, setup),
 		cmocka_unit_test_setup(test_deadline, setup),

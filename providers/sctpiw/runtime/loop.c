@@ -121,9 +121,15 @@ bool loop_pass(struct shard *s, enum conn_depth depth)
 	bool owed = conn_flush_sacks(&s->conn);
 	enum conn_received got;
 
-	/* The peer waits for them, so they leave before the sockets are asked. */
-	if (owed)
+	/*
+	 * The peer waits for them, so they leave before the sockets are asked. What was posted and waits for
+	 * the rest of its burst goes along: a SACK that leaves alone in front of it completes a work request
+	 * of the peer's, which may then look at its memory instead of polling for what follows.
+	 */
+	if (owed) {
+		doorbell_serve(&s->doorbells, &s->conn);
 		conn_output(&s->conn);
+	}
 	got = conn_receive(&s->conn, depth);
 	/* Most passes of a poller end here. */
 	if (got == CONN_NOTHING && !owed && !is_anything_left(s) && s->conn.now < s->next_due)
