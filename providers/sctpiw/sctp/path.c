@@ -326,6 +326,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		return;
 	backoff = path->rtt.backoff;
 	sctp_rtt_sample(&path->rtt, in->now - path->hb.sent);
+	path->hb.answered = path->hb.sent;
 	path->hb.sent = 0;
 	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);

@@ -12,9 +12,10 @@
  * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
  * a round trip; then the association goes back.
  *
- * That timer need not be T3, which is a second at least: if a tail-loss probe was not answered either, and
- * another path works, the association goes there (sctp_paths_suspect()), and comes back if that was wrong. So a
- * transfer stands still for some 130 ms on a network of short round trips.
+ * That timer need not be T3, which is a second at least: with a tail-loss probe, HEARTBEATs leave on the other paths.
+ * If one of them is answered, and the probe is not, the association goes there (sctp_paths_suspect()), and comes back
+ * if that was wrong. So a transfer stands still for some 130 ms on a network of short round trips. A peer that has no
+ * time to answer answers nowhere, and is not left.
  */
 #include "sctp/paths.h"
 
@@ -283,9 +284,10 @@ static bool better(const struct sctp_path *path, const struct sctp_path *best)
 
 /*
  * The path to use in the place of that in use, as an index of other[]: the one with the fewest errors, but fewer than
- * that; where they are equal, the better one. If there is none, a->paths.others.
+ * that; where they are equal, the better one. It has answered what was sent since then. If there is none,
+ * a->paths.others.
  */
-static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
+static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t since)
 {
 	unsigned int i, best = a->paths.others;
 
@@ -295,7 +297,7 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
 			     (best != a->paths.others && path->health.errors == errors &&
 			      better(path, a->paths.other[best]));
 
-		if (first && works(a, path)) {
+		if (first && path->hb.answered >= since && works(a, path)) {
 			best = i;
 			errors = path->health.errors;
 		}
@@ -336,7 +338,7 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 
 	if (!a->path->health.errors)
 		a->path->health.errors = 1;
-	best = best_other(a, a->path->health.errors);
+	best = best_other(a, a->path->health.errors, 0);
 	if (best == a->paths.others) {
 		/* The peer has no other address, but we may have another way to this one by now. */
 		sctp_locals_choose(a, a->path);
@@ -346,9 +348,29 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 	return true;
 }
 
+void sctp_paths_ask(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int i;
+
+	if (!a->recovery.now.probes)
+		a->paths.asked = now;
+	for (i = 0; i < a->paths.others; i++) {
+		struct sctp_path *path = a->paths.other[i];
+		uint64_t answer = sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(0), 0);
+
+		if (!path->usable || !path->confirmed || path->health.errors ||
+		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
+			continue;
+		path->hb.due = now + interval(a, path);
+		path->hb.wanted = true;
+		a->pending |= SCTP_PEND_PATHS;
+	}
+	arm(a);
+}
+
 bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now)
 {
-	unsigned int best = best_other(a, 1);
+	unsigned int best = best_other(a, 1, a->paths.asked);
 
 	if (best == a->paths.others)
 		return false;
@@ -416,6 +438,8 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	/* The path in use may have failed while no other one worked. */
 	if (a->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
+	} else if (sctp_recovery_is_suspicious(a)) { /* its answer took longer than the probes */
+		sctp_paths_suspect(a, now);
 	} else if (path->primary && now >= a->paths.hold_until) {
 		a->paths.returning_to_primary = true;
 		sctp_paths_settle(a, now);
