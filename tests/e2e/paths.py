@@ -207,7 +207,7 @@ def many_messages(link):
     """ucmatose's connections, which share an association, get all their messages while links go and come."""
     need("ucmatose")
     port = free_port()
-    options = ["-p", port, "-c", 4, "-C", 3000, "-S", 100000]
+    options = ["-p", port, "-c", 4, "-C", 2000, "-S", 100000]
     server = start("ucmatose-server", ["ucmatose", "-b", link.any, *options], link, "server")
     server.wait_listening(port)
     client = start("ucmatose-client", ["ucmatose", "-s", link.address, *options], link)
