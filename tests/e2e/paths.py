@@ -203,6 +203,27 @@ def copied(link):
     copy.unlink()
 
 
+def many_messages(link):
+    """ucmatose's connections, which share an association, get all their messages while links go and come."""
+    need("ucmatose")
+    port = free_port()
+    options = ["-p", port, "-c", 4, "-C", 2000, "-S", 100000]
+    server = start("ucmatose-server", ["ucmatose", "-b", link.any, *options], link, "server")
+    server.wait_listening(port)
+    client = start("ucmatose-client", ["ucmatose", "-s", link.address, *options], link)
+    wait_connected(link, server)
+    link.drop("veth1", LOSS)
+    for how in UNTOLD, TOLD:
+        time.sleep(0.3)
+        how[0](link, "veth0")
+        time.sleep(0.6)
+        how[1](link, "veth0")
+    for program in client, server:
+        program.expect(40)
+        if "return status 0" not in program.output():
+            raise Failure(f"{program.name} reports no success")
+
+
 def off(link):
     """Peers are told of nothing, so the death of the one link is the end."""
     port = free_port()
@@ -237,6 +258,7 @@ CASES = [
     ("by-hand.ib_write_bw", timed("ib_write_bw", "-s", 65536, by_cm=False)),
     ("by-hand.ib_send_bw", timed("ib_send_bw", "-s", 4096, "-q", 4, by_cm=False)),
     ("copied", copied),
+    ("ucmatose", many_messages),
     ("off", off),
     ("listed", listed),
 ]

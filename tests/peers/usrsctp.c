@@ -70,6 +70,8 @@ static void open_socket(const struct stack_options *o, struct socket **so)
 	usrsctp_sysctl_set_sctp_no_csum_on_loopback(0);
 	usrsctp_sysctl_set_sctp_sendspace(1 << 20);
 	usrsctp_sysctl_set_sctp_recvspace(1 << 20);
+	/* Of several paths it leaves one at its first timeout, as sctpiw does (RFC 7829). */
+	usrsctp_sysctl_set_sctp_path_pf_threshold(0);
 	woken = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	*so = usrsctp_socket(o->address.ss_family, SOCK_STREAM, IPPROTO_SCTP, NULL, NULL, 0, NULL);
 	if (!*so)

@@ -7,6 +7,7 @@ import subprocess
 
 import harness
 import names
+import paths  # noqa: F401, which adds links to the harness
 
 RMEM_MAX = pathlib.Path("/proc/sys/net/core/rmem_max")
 SMALL = 212992  # bytes; the default of distributions
@@ -15,6 +16,7 @@ KINDS = {  # name: (its name in tests/e2e/harness.py, whether net.core.rmem_max 
     names.MTU_1500: ("veth1500", False),
     names.MTU_9000: ("veth9000", False),
     names.LOSS: ("loss", False),
+    names.TWO_LINKS: ("twice", False),
     names.SMALL_LO: ("lo", True),
     names.SMALL_1500: ("veth1500", True),
 }

@@ -3,6 +3,7 @@
 import pathlib
 import time
 
+import failover
 import harness
 import names
 import perftest_run
@@ -238,6 +239,8 @@ def measures():
     yield from _on_small_buffers()
     yield Measure(names.perftest("ib_write_bw", 65536), LOSS, bandwidth("ib_write_bw", 65536))
     yield Measure(names.perftest("ib_send_lat", 64), LOSS, latency("ib_send_lat", 64, trips=500))
+    for what, run in zip(names.FAILOVER.values(), (failover.TOLD, failover.UNTOLD)):
+        yield Measure(what, names.TWO_LINKS, run)
     yield Measure(names.IDLE, LO, idle)
     yield Measure(names.IDLE_QP, LO, idle_memory, quick=True)
     yield from _on_simulated()

@@ -5,6 +5,7 @@ LO, MTU_1500, MTU_9000 = "lo", "MTU 1500", "MTU 9000"
 LOSS = "MTU 1500, 5 % lost"
 SMALL_LO, SMALL_1500 = "lo, rmem_max 212,992", "MTU 1500, rmem_max 212,992"
 SIMULATED = "simulated"
+TWO_LINKS = "two links, MTU 1500"
 LINKS = LO, MTU_1500, MTU_9000
 
 GBITS = "Gbit/s"
@@ -14,6 +15,7 @@ CPU = "processor s/GiB"
 CONNECTIONS = "connections/s"
 PERCENT = "% of a processor"
 KIB = "KiB"
+STANDSTILL, LONGEST = "ms, median", "ms, longest"
 WRITES, RENO, BOUND = "MB/s", "MB/s, NewReno", "MB/s, bound"
 
 # Of datagrams nobody but their receiver knows how many have come, so that the bandwidth is what it says.
@@ -36,6 +38,7 @@ COLD = "RDMA Write 64 KiB into 256 MiB"
 WRITE_EVENTS = "RDMA Write 64 KiB, events"
 CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
 IDLE = "connected and idle, both ends"
+FAILOVER = {told: f"standstill at a failover, {told}" for told in ("hosts know of it", "nobody is told")}
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 

@@ -116,6 +116,10 @@ void sctp_path_start(struct sctp_assoc *a, uint64_t now)
 	sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + jittered(a));
 }
 
+/*
+ * A path that has failed is asked even if the peer is heard there: only an answer proves that it works in our direction
+ * again, and T3 may wait for long.
+ */
 void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 {
 	struct sctp_path *path = a->path;
@@ -137,7 +141,7 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 			return;
 		}
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
-	} else if (silent < config->heartbeat_interval / 2) {
+	} else if (silent < config->heartbeat_interval / 2 && !path->health.errors) {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->health.heard + jittered(a));
 		return;
 	} else if (now - a->heard >= config->silent_limit &&
@@ -322,6 +326,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		return;
 	backoff = path->rtt.backoff;
 	sctp_rtt_sample(&path->rtt, in->now - path->hb.sent);
+	path->hb.answered = path->hb.sent;
 	path->hb.sent = 0;
 	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);

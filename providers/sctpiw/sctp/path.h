@@ -39,9 +39,11 @@ struct sctp_path_mtu {
 /* The HEARTBEAT in the air, and on a path that is not in use the next one (path.c, paths.c). */
 struct sctp_path_hb {
 	uint64_t nonce[2];
-	uint64_t sent; /* 0: none is in the air */
-	uint64_t due;  /* when SCTP_TIMER_PATHS is for this path, or TIME_NEVER */
-	bool wanted;   /* one is to be sent; never set on the path in use */
+	uint64_t sent;	   /* 0: none is in the air */
+	uint64_t due;	   /* when SCTP_TIMER_PATHS is for this path, or TIME_NEVER */
+	uint64_t answered; /* when that was sent which was last answered, or 0 */
+	uint64_t judged;   /* when one was last counted as unanswered */
+	bool wanted;	   /* one is to be sent; never set on the path in use */
 };
 
 /* Whether anybody is there (path.c). */

@@ -12,9 +12,10 @@
  * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
  * a round trip; then the association goes back.
  *
- * That timer need not be T3, which is a second at least: if a tail-loss probe was not answered either, and
- * another path works, the association goes there (sctp_paths_suspect()), and comes back if that was wrong. So a
- * transfer stands still for some 130 ms on a network of short round trips.
+ * That timer need not be T3, which is a second at least: with a tail-loss probe, HEARTBEATs leave on the other paths.
+ * If one of them is answered, and the probe is not, the association goes there (sctp_paths_suspect()), and comes back
+ * if that was wrong. So a transfer stands still for some 130 ms on a network of short round trips. A peer that has no
+ * time to answer answers nowhere, and is not left.
  */
 #include "sctp/paths.h"
 
@@ -28,6 +29,10 @@
 
 #define CLAIM_TRIES 2u /* HEARTBEATs unanswered, before the last one that follows soon */
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
+/* From when the association is up to the first HEARTBEAT of another path. */
+#define CONFIRM_SOON (20 * NSEC_PER_MSEC)
+/* A path that was confirmed is asked whether it is back once in so many heartbeat intervals, or more often. */
+#define RETURN_INTERVALS 4u
 /* The primary path that has failed is not used for so long, at least; and at most, if it fails again and again. */
 #define HOLD_MIN NSEC_PER_SEC
 #define HOLD_MAX (64 * NSEC_PER_SEC)
@@ -159,13 +164,25 @@ static void arm(struct sctp_assoc *a)
 
 void sctp_paths_start(struct sctp_assoc *a, uint64_t now)
 {
+	uint64_t due = now + CONFIRM_SOON;
 	unsigned int i;
 
 	/* HB.Max.Burst allows one in an RTO. */
-	for (i = 0; i < a->paths.others; i++)
-		if (a->paths.other[i]->usable)
-			a->paths.other[i]->hb.due = now + (i + 1) * sctp_rtt_rto(&a->path->rtt);
+	for (i = 0; i < a->paths.others; i++) {
+		if (!a->paths.other[i]->usable)
+			continue;
+		a->paths.other[i]->hb.due = due;
+		due += sctp_rtt_rto(&a->path->rtt);
+	}
 	arm(a);
+}
+
+/* The longest time between two HEARTBEATs to a path that has failed, ns. */
+static uint64_t most_wait(struct sctp_assoc *a, const struct sctp_path *path)
+{
+	uint64_t most = RETURN_INTERVALS * a->s->config.heartbeat_interval;
+
+	return most > path->rtt.base ? most : path->rtt.base;
 }
 
 /*
@@ -177,12 +194,25 @@ static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t idle = a->s->config.heartbeat_interval;
 
-	if (!path->confirmed && path->health.errors >= CLAIM_TRIES)
-		return CLAIM_INTERVAL;
-	/* To know soon that the peer is there, or back. */
-	if ((path->health.errors || !path->confirmed) && path->health.errors <= SCTP_PATH_RETRANS)
-		return rto;
-	return rto + idle - random_u32(a->s->random) % (idle / 10);
+	if (!path->confirmed)
+		return path->health.errors >= CLAIM_TRIES ? CLAIM_INTERVAL : rto;
+	if (!path->health.errors)
+		return rto + idle - random_u32(a->s->random) % (idle / 10);
+	/* The association may end, or stay on a worse path, while a long back-off hides that this one is back. */
+	return rto < most_wait(a, path) ? rto : most_wait(a, path);
+}
+
+/*
+ * Whether the HEARTBEAT in the air counts as an error. One that the path MTU asked for may just have left. One that left
+ * before its RTO, which has been doubled, was over counts with those that follow until then (8.3).
+ */
+static bool is_unanswered(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
+{
+	uint64_t rto = sctp_rtt_rto(&path->rtt);
+	uint64_t wait = rto < most_wait(a, path) ? rto : most_wait(a, path);
+
+	return path->hb.sent && now - path->hb.sent >= wait / 2 &&
+	       (!path->hb.judged || now - path->hb.judged >= rto);
 }
 
 void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
@@ -196,11 +226,8 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb.due > now)
 			continue;
-		/*
-		 * A HEARTBEAT that the path MTU asked for may just have left, and is not judged
-		 * yet.
-		 */
-		if (path->hb.sent && now - path->hb.sent >= sctp_rtt_rto(&path->rtt) / 2) {
+		if (is_unanswered(a, path, now)) {
+			path->hb.judged = now;
 			path->health.errors++;
 			TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
 			      .errors = path->health.errors);
@@ -249,21 +276,28 @@ static bool works(struct sctp_assoc *a, struct sctp_path *path)
 	return path->usable && path->confirmed && sctp_locals_choose(a, path);
 }
 
+/* Whether path is to be used rather than best, which has as many errors: it is the primary one, or its round trip is shorter. */
+static bool better(const struct sctp_path *path, const struct sctp_path *best)
+{
+	return path->primary || (!best->primary && path->rtt.srtt < best->rtt.srtt);
+}
+
 /*
  * The path to use in the place of that in use, as an index of other[]: the one with the fewest errors, but fewer than
- * that; the primary path, where they are equal. If there is none, a->paths.others.
+ * that; where they are equal, the better one. It has answered what was sent since then. If there is none,
+ * a->paths.others.
  */
-static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
+static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t since)
 {
 	unsigned int i, best = a->paths.others;
 
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
-		bool better =
-			path->health.errors < errors ||
-			(best != a->paths.others && path->primary && path->health.errors == errors);
+		bool first = path->health.errors < errors ||
+			     (best != a->paths.others && path->health.errors == errors &&
+			      better(path, a->paths.other[best]));
 
-		if (better && works(a, path)) {
+		if (first && path->hb.answered >= since && works(a, path)) {
 			best = i;
 			errors = path->health.errors;
 		}
@@ -304,7 +338,7 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 
 	if (!a->path->health.errors)
 		a->path->health.errors = 1;
-	best = best_other(a, a->path->health.errors);
+	best = best_other(a, a->path->health.errors, 0);
 	if (best == a->paths.others) {
 		/* The peer has no other address, but we may have another way to this one by now. */
 		sctp_locals_choose(a, a->path);
@@ -314,9 +348,29 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 	return true;
 }
 
+void sctp_paths_ask(struct sctp_assoc *a, uint64_t now)
+{
+	unsigned int i;
+
+	if (!a->recovery.now.probes)
+		a->paths.asked = now;
+	for (i = 0; i < a->paths.others; i++) {
+		struct sctp_path *path = a->paths.other[i];
+		uint64_t answer = sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(0), 0);
+
+		if (!path->usable || !path->confirmed || path->health.errors ||
+		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
+			continue;
+		path->hb.due = now + interval(a, path);
+		path->hb.wanted = true;
+		a->pending |= SCTP_PEND_PATHS;
+	}
+	arm(a);
+}
+
 bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now)
 {
-	unsigned int best = best_other(a, 1);
+	unsigned int best = best_other(a, 1, a->paths.asked);
 
 	if (best == a->paths.others)
 		return false;
@@ -384,6 +438,8 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	/* The path in use may have failed while no other one worked. */
 	if (a->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
+	} else if (sctp_recovery_is_suspicious(a)) { /* its answer took longer than the probes */
+		sctp_paths_suspect(a, now);
 	} else if (path->primary && now >= a->paths.hold_until) {
 		a->paths.returning_to_primary = true;
 		sctp_paths_settle(a, now);

@@ -26,8 +26,9 @@ struct sctp_paths {
 	/* no new DATA until nothing is in flight, then the primary path is used */
 	bool returning_to_primary;
 	uint64_t hold; /* how long the primary path is not used after it has failed last; 0: it never has */
-	uint64_t hold_until;	 /* when that is over */
-	uint64_t returned;	 /* when it was used again last, or 0 */
+	uint64_t hold_until; /* when that is over */
+	uint64_t returned;   /* when it was used again last, or 0 */
+	uint64_t asked; /* when sctp_paths_ask() first asked about the tail-loss probes of now */
 	unsigned int echo_index; /* path that the COOKIE ECHO goes to, as an index */
 	/* brought the DATA to acknowledge; NULL: the path in use did */
 	struct sctp_path *sack_path;
@@ -65,8 +66,13 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
  */
 bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
 /*
- * DATA on the path in use has not been answered, nor the probe that followed. If another path works, that one is
- * used from now on, as if this one had failed: if it has not, it will answer, and is used again. Returns whether so.
+ * DATA on the path in use has not been answered, and a tail-loss probe follows: asks the other paths that work. If the
+ * peer is busy, it answers nowhere.
+ */
+void sctp_paths_ask(struct sctp_assoc *a, uint64_t now);
+/*
+ * The probe has not been answered either. If another path has answered since, that one is used from now on, as if this
+ * one had failed: if it has not, it will answer, and is used again. Returns whether so.
  */
 bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now);
 /*

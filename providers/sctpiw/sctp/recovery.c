@@ -112,6 +112,12 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now)
 		sctp_timer_set(a, SCTP_TIMER_TLP, now + wait);
 }
 
+bool sctp_recovery_is_suspicious(const struct sctp_assoc *a)
+{
+	/* A peer that answers that it has no room is there (8.2). */
+	return a->path->flight && a->recovery.now.probes > 1 && a->recovery.t3_since != TIME_NEVER;
+}
+
 void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 {
 	uint32_t tsn = a->out.next - 1;
@@ -120,10 +126,11 @@ void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 		return;
 	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
 		tsn--; /* this ends, since something is in flight */
-	/* A peer that answers that it has no room is there (8.2). */
-	if (a->recovery.now.probes && a->recovery.t3_since != TIME_NEVER &&
-	    sctp_paths_suspect(a, now))
-		return;
+	if (a->recovery.t3_since != TIME_NEVER) {
+		if (a->recovery.now.probes && sctp_paths_suspect(a, now))
+			return;
+		sctp_paths_ask(a, now);
+	}
 	a->recovery.tlp.tsn = tsn;
 	if (a->recovery.now.probes++)
 		sctp_mtu_doubt(a, sctp_outq_at(&a->out, tsn)->sent);

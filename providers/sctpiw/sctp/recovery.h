@@ -66,6 +66,8 @@ void sctp_recovery_init(struct sctp_assoc *a);
 void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now);
 /* SCTP_TIMER_TLP has expired: has the last chunk in flight sent again. */
 void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now);
+/* Whether neither what is in flight nor a tail-loss probe that followed was answered in its time. */
+bool sctp_recovery_is_suspicious(const struct sctp_assoc *a);
 /* SCTP_TIMER_REORDER has expired: some missing chunk is a lost one by now. */
 void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now);
 /*

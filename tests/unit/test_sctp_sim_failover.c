@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/*
+ * Two hosts that three unlike links join: each link may die, in one direction or in both, alone or with others, at any
+ * time. No byte is lost, none comes twice, and DATA goes on in the time that docs/guide.md promises. An argument N has N
+ * times the seeds tried.
+ */
+#include "fixture/sctp_sim.h"
+
+#define LINKS 3
+#define STANDSTILL (300 * MSEC) /* the longest one for one dead link, if nobody is told */
+
+static unsigned int times = 1; /* so many times the seeds that the suite has */
+
+struct scene {
+	struct world *w;
+	struct host *a, *b;
+	struct simnet_link further[LINKS - 1][2];
+	struct flow *f, *g;
+};
+
+/* Both directions of a link. */
+static struct simnet_link *link_of(struct scene *s, unsigned int i)
+{
+	return i ? s->further[i - 1] : s->w->link;
+}
+
+static void cut(struct simnet_link link[2], bool off)
+{
+	link[0].loss = link[1].loss = off;
+}
+
+/* Round trips are below 10 ms, with what waits in queues. */
+static void vary(struct world *w, struct simnet_link link[2], double most_loss)
+{
+	static const uint32_t rates[] = { 400000, 800000, 1600000 };
+	static const uint32_t mtus[] = { 1500, 1492, 1400, 2000 };
+	uint64_t delay = 20000 + sim_random_below(&w->random, 1500000);
+	uint32_t rate = rates[sim_random_below(&w->random, 3)];
+	uint32_t mtu = mtus[sim_random_below(&w->random, 4)];
+
+	for (int i = 0; i < 2; i++) {
+		link[i].delay = delay;
+		link[i].rate = rate;
+		link[i].queue = rate / 1000 * 6;
+		link[i].mtu = mtu;
+		link[i].black_hole = true;
+		link[i].loss = most_loss * sim_random_below(&w->random, 100) / 100;
+	}
+}
+
+static void start(struct scene *s, uint64_t seed, double most_loss)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(seed, &s->a, &s->b);
+	hosts_join_again(s->a, s->b, 77, s->further[0]);
+	hosts_join_thirdly(s->a, s->b, 87, s->further[1]);
+	for (unsigned int i = 0; i < LINKS; i++)
+		vary(s->w, link_of(s, i), most_loss);
+	s->b->reply = 1u << 22;
+	s->f = connect_to(s->a, s->b, 1u << 22);
+	while (!both_up(s->w)) {
+		flush(s->w);
+		assert_true(step(s->w, s->w->now + 20 * SEC));
+	}
+	s->g = &s->b->flows[0];
+	assert_int_equal(s->f->a->paths.others, LINKS - 1);
+	assert_int_equal(s->g->a->paths.others, LINKS - 1);
+}
+
+/* The link that carries a flow's DATA. */
+static unsigned int used_by(const struct scene *s, const struct flow *f)
+{
+	const struct host *peer = f == s->f ? s->b : s->a;
+	const struct ip_addr *to = &f->a->path->addr.remote;
+
+	if (ip_addr_equal(to, &peer->addr))
+		return 0;
+	return ip_addr_equal(to, &peer->second_addr) ? 1 : 2;
+}
+
+/* All paths are confirmed, and the primary one is in use: a full queue may have been taken for a dead link before. */
+static void settle(struct scene *s)
+{
+	uint64_t limit = s->w->now + 30 * SEC;
+
+	do {
+		assert_true(s->w->now < limit);
+		run(s->w, 4 * SEC, NULL);
+	} while (used_by(s, s->f) || used_by(s, s->g));
+}
+
+static void finish(struct scene *s)
+{
+	for (unsigned int i = 0; i < LINKS; i++)
+		cut(link_of(s, i), false);
+	s->f->to_send = s->f->sent;
+	s->g->to_send = s->g->sent;
+	if (!run(s->w, 120 * SEC, all_sent))
+		fail_msg("seed %llu: not done", (unsigned long long)s->w->seed);
+	assert_int_equal(s->g->received, s->f->to_send);
+	assert_int_equal(s->f->received, s->g->to_send);
+	assert_int_equal(s->b->flow_count, 1);
+	world_free(s->w);
+}
+
+/* Time passes until both flows have got something that left after now; it may not take longer than that. */
+static void must_go_on(struct scene *s, uint64_t limit)
+{
+	uint64_t since = s->w->now;
+	uint32_t f, g;
+
+	/* What is under way arrives. */
+	run(s->w, 12 * MSEC, NULL);
+	f = s->f->received;
+	g = s->g->received;
+	while ((s->f->received == f || s->g->received == g) && step(s->w, since + 10 * SEC))
+		;
+	if (s->f->received == f || s->g->received == g || s->w->now - since > limit)
+		fail_msg("seed %llu: %llu ms", (unsigned long long)s->w->seed,
+			 (unsigned long long)((s->w->now - since) / MSEC));
+}
+
+static void pass(struct scene *s, uint32_t msec)
+{
+	run(s->w, sim_random_below(&s->w->random, msec) * MSEC, NULL);
+}
+
+/* One link after the other dies, and the last one stays. Then they come back, and the primary path is used again. */
+static void test_one_by_one(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 20 * times; seed++) {
+		start(&s, seed, 0);
+		settle(&s);
+		for (int i = 1; i < LINKS; i++) {
+			pass(&s, 2000);
+			cut(link_of(&s, used_by(&s, s.f)), true);
+			must_go_on(&s, STANDSTILL);
+		}
+		pass(&s, 2000);
+		for (unsigned int i = 0; i < LINKS; i++)
+			cut(link_of(&s, i), false);
+		run(s.w, 12 * SEC, NULL);
+		assert_true(s.f->a->path->primary && s.g->a->path->primary);
+		finish(&s);
+	}
+}
+
+/* Of those that work the one with the shortest round trip takes over. */
+static void test_best(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 6 * times; seed++) {
+		unsigned int slow = 1 + seed % 2;
+
+		start(&s, seed, 0);
+		for (unsigned int i = 0; i < LINKS; i++)
+			link_of(&s, i)[0].delay = link_of(&s, i)[1].delay = i == slow ? 3 * MSEC :
+											500000;
+		run(s.w, 4 * SEC, NULL);
+		cut(s.w->link, true);
+		must_go_on(&s, STANDSTILL);
+		assert_int_equal(used_by(&s, s.f), 3 - slow);
+		assert_int_equal(used_by(&s, s.g), 3 - slow);
+		finish(&s);
+	}
+}
+
+/* The two that would be used first die at once. */
+static void test_two_at_once(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 12 * times; seed++) {
+		unsigned int stays = 1 + seed % 2;
+
+		start(&s, seed, 0);
+		settle(&s);
+		pass(&s, 1000);
+		cut(s.w->link, true);
+		cut(link_of(&s, 3 - stays), true);
+		must_go_on(&s, 2 * STANDSTILL);
+		assert_int_equal(used_by(&s, s.f), stays);
+		finish(&s);
+	}
+}
+
+/* A link is dead in one direction, and its other one brings what it always did. */
+static void test_one_direction(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 16 * times; seed++) {
+		start(&s, seed, 0);
+		settle(&s);
+		pass(&s, 1000);
+		s.w->link[seed % 2].loss = 1;
+		must_go_on(&s, STANDSTILL);
+		/* It is not taken for one that works, whatever still arrives from there. */
+		run(s.w, 5 * SEC, NULL);
+		assert_false(s.f->a->path->primary || s.g->a->path->primary);
+		must_go_on(&s, STANDSTILL);
+		finish(&s);
+	}
+}
+
+/* A link dies soon after the association is up. */
+static void test_early(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 10 * times; seed++) {
+		start(&s, seed, 0);
+		run(s.w, 100 * MSEC, NULL);
+		cut(s.w->link, true);
+		must_go_on(&s, STANDSTILL);
+		finish(&s);
+	}
+}
+
+/* All die, and one of them comes back while the peer is not given up yet: DATA goes on soon, whichever that is. */
+static void test_one_returns(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 16 * times; seed++) {
+		start(&s, seed, 0);
+		settle(&s);
+		for (unsigned int i = 0; i < LINKS; i++)
+			cut(link_of(&s, i), true);
+		run(s.w, 5 * SEC + sim_random_below(&s.w->random, 18000) * MSEC, NULL);
+		cut(link_of(&s, seed % LINKS), false);
+		must_go_on(&s, 6 * SEC);
+		assert_int_equal(used_by(&s, s.f), seed % LINKS);
+		finish(&s);
+	}
+}
+
+/* The primary path is used again soon after it has come back, for however long it was away. */
+static void test_long_dead(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 2 * times; seed++) {
+		start(&s, seed, 0);
+		s.f->max_len = 100;
+		settle(&s);
+		cut(s.w->link, true);
+		run(s.w, 100 * SEC + seed * 3 * SEC, NULL);
+		cut(s.w->link, false);
+		run(s.w, 6 * SEC, NULL);
+		assert_true(s.f->a->path->primary && s.g->a->path->primary);
+		finish(&s);
+	}
+}
+
+/* Links die and return at random, with loss; one is there at any time, if only for the moment. */
+static void test_changing(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 10 * times; seed++) {
+		start(&s, seed, 0.03);
+		run(s.w, 4 * SEC, NULL);
+		for (int n = 0; n < 12; n++) {
+			unsigned int stays = sim_random_below(&s.w->random, LINKS);
+			uint32_t before[2];
+
+			for (unsigned int i = 0; i < LINKS; i++) {
+				bool off = i != stays && sim_random_below(&s.w->random, 2);
+
+				link_of(&s, i)[0].loss = off;
+				link_of(&s, i)[1].loss = off && sim_random_below(&s.w->random, 4);
+			}
+			before[0] = s.f->received;
+			before[1] = s.g->received;
+			pass(&s, 4000);
+			run(s.w, 8 * SEC, NULL);
+			assert_true(s.f->received > before[0] && s.g->received > before[1]);
+		}
+		finish(&s);
+	}
+}
+
+/* A NAT gives one path of b another UDP port, again and again, while another one dies. */
+static void test_nat(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+	uint16_t port = 20000;
+
+	for (seed = 1; seed <= 10 * times; seed++) {
+		start(&s, seed, 0.02);
+		run(s.w, 4 * SEC, NULL);
+		for (int n = 0; n < 4; n++) {
+			simnet_set_port(s.w->net, seed % 2 ? s.b->second : s.b->node, port++);
+			run(s.w, 3 * SEC, NULL);
+			cut(seed % 2 ? s.w->link : s.further[0], true);
+			must_go_on(&s, 3 * SEC);
+			run(s.w, 3 * SEC, NULL);
+			cut(seed % 2 ? s.w->link : s.further[0], false);
+			must_go_on(&s, 3 * SEC);
+		}
+		finish(&s);
+	}
+}
+
+static unsigned int heartbeats, cookies, others;
+
+/* Counts what somebody gets who has nothing to do with it. A COOKIE ECHO comes with a HEARTBEAT (RFC 9260 5.4). */
+static void count(struct host *h, const uint8_t *packet, size_t len)
+{
+	uint8_t type = packet[WIRE_SCTP_COMMON_LEN];
+
+	if (type == WIRE_SCTP_HEARTBEAT && len <= WIRE_SCTP_COMMON_LEN + SCTP_HEARTBEAT_LEN)
+		heartbeats++;
+	else if (type == WIRE_SCTP_COOKIE_ECHO)
+		cookies++;
+	else
+		others++;
+}
+
+/* b lists the address of somebody else, who answers nothing, and all other paths die (RFC 9260 11). */
+static void test_third_party(void **state)
+{
+	struct scene s;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 12 * times; seed++) {
+		struct simnet_link to[4] = { { 0 } };
+		struct host *c;
+
+		memset(&s, 0, sizeof(s));
+		s.w = world_new(seed, &s.a, &s.b);
+		hosts_join_again(s.a, s.b, 77, s.further[0]);
+		hosts_join_thirdly(s.a, s.b, 87, s.further[1]);
+		c = host_new(s.w, s.b->port);
+		c->tap = count;
+		s.b->third_addr = c->addr;
+		for (int i = 0; i < 4; i++)
+			to[i].loss = i == 1 || i == 3 || seed % 2;
+		simnet_route(s.w->net, s.a->third, c->node, &to[0]);
+		simnet_route(s.w->net, c->node, s.a->third, &to[1]);
+		heartbeats = cookies = others = 0;
+		s.b->reply = 1u << 22;
+		s.f = connect_to(s.a, s.b, 1u << 22);
+		for (unsigned int i = 0; i < LINKS; i++)
+			vary(s.w, link_of(&s, i), 0.02);
+		while (!both_up(s.w)) {
+			flush(s.w);
+			assert_true(step(s.w, s.w->now + 20 * SEC));
+		}
+		s.g = &s.b->flows[0];
+		run(s.w, 3 * SEC, NULL);
+		for (int n = 0; n < 5; n++) {
+			cut(s.w->link, true);
+			pass(&s, 3000);
+			cut(s.further[0], true);
+			sctp_endpoint_readdress(s.a->ep, s.w->now);
+			run(s.w, 8 * SEC, NULL);
+			cut(s.w->link, false);
+			cut(s.further[0], false);
+			must_go_on(&s, 6 * SEC);
+			run(s.w, 10 * SEC, NULL);
+		}
+		assert_int_equal(others, 0);
+		assert_true(heartbeats <= 3 && cookies <= 3);
+		finish(&s);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_best),
+		cmocka_unit_test(test_two_at_once), cmocka_unit_test(test_one_direction),
+		cmocka_unit_test(test_early),	    cmocka_unit_test(test_one_returns),
+		cmocka_unit_test(test_long_dead),   cmocka_unit_test(test_changing),
+		cmocka_unit_test(test_nat),	    cmocka_unit_test(test_third_party),
+	};
+
+	if (argc > 1)
+		times = (unsigned int)strtoul(argv[1], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
