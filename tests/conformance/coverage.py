@@ -162,7 +162,7 @@ def document(rows, reasons, tests):
         "",
         "tests/conformance/coverage.py writes this page, and `ctest -R conformance.coverage` fails when it is out of",
         "date. tests/conformance/*.tsv has the requirements of the RFCs, in this project's words: sctp.tsv those of",
-        "RFC 9260, 6951, 4820 and 5061. Each row has tests that fail when it is not met, or a reason why there is none:",
+        "RFC 9260, 6951 and 4820. Each row has tests that fail when it is not met, or a reason why there is none:",
         "",
         *[f"- **{kind}**: {text}" for kind, text in KINDS.items()],
         "- **none**: a MAY that is not used",
