@@ -182,6 +182,29 @@ static void test_replaced(void **state)
 	assert_int_equal(f.a->setup.local.b[15], 11);
 }
 
+/* The old address is back before the peer has answered: what deletes it does not leave from there (F6), and it is added. */
+static void test_back(void **state)
+{
+	struct wire_sctp_asconf asconf;
+
+	ROWS("5061-5.3-05");
+	asconf_establish();
+	OWN(11);
+	asconf_in(take(), 0, 11, 1);
+	OWN(1, 11);
+	nothing();
+	wait_ns(1100 * MSEC);
+	asconf_in(take(), 0, 11, 1);
+	asconf_acknowledge(0);
+	for (struct packet *p; (p = take());)
+		if (p->data[WIRE_SCTP_COMMON_LEN] == WIRE_SCTP_AUTH) {
+			asconf = asconf_in(p, 1, 11, 11);
+			request(&asconf, 1, WIRE_SCTP_ADD_IP, 1);
+			return;
+		}
+	fail();
+}
+
 /* The host has no address for a while: nothing is deleted, since there must be one that stays (F5). */
 static void test_none(void **state)
 {
@@ -382,7 +405,7 @@ int main(void)
 		T(test_none),	  T(test_replaced), T(test_unknown_request),
 		T(test_gone),	  T(test_refused),  T(test_unknown_primary),
 		T(test_unknown),  T(test_states),   T(test_illegal_ack),
-		T(test_borrowed),
+		T(test_borrowed), T(test_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
