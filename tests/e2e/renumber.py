@@ -5,7 +5,7 @@ import sys
 import time
 
 import harness
-from harness import Failure, free_port, need, start
+from harness import Failure, Skip, free_port, need, start
 from paths import must_go_on, paths_of
 
 
@@ -133,10 +133,42 @@ def timed(tool, *arguments):
     return case
 
 
+def foreign(link):
+    """usrsctp, which knows these extensions by itself, is told as well, and takes our HMACs for right."""
+    binary = harness.BUILD / "bin/foreign-usrsctp"
+    if not binary.exists():
+        raise Skip("there is no usrsctp")
+    need("rping")
+    link.renew()
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-p", port, "-a", link.any, "-S", 5000], link, "server")
+    server.wait_listening(port)
+    peer = start("foreign-usrsctp", [binary, "--udp", free_port(), "--peer-udp", port, "--rounds", 1 << 30, "connect",
+                                     link.address, port, "rping"], link, "client", rdma=False)
+    peer.must_run_for(1)
+    for old, new in (1, 11), (11, 21):
+        link.gain("server", new)
+        peer.must_run_for(0.5)
+        link.lose("server", old)
+        deadline = time.monotonic() + 10 * harness.SLOW
+        while True:
+            path, = paths_of(link, server).values()
+            later = paths_of(link, server)[link.of(2)]
+            if path["local"] == link.of(new) and path["sent_bytes"] < later["sent_bytes"]:
+                break
+            if time.monotonic() > deadline:
+                raise Failure(f"nothing leaves from {new}: {path}")
+            time.sleep(0.2)
+    peer.must_run_for(1)
+    peer.kill()
+    server.kill()
+
+
 CASES = [
     ("added", added),
     ("replaced", replaced()),
     ("replaced-untold", replaced("--paths", "off")),
+    ("usrsctp", foreign),
     ("ib_write_bw", timed("ib_write_bw", "-s", 65536)),
 ]
 
