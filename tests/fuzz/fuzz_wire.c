@@ -9,6 +9,8 @@
 #include "wire/ddp.h"
 #include "wire/rdmap.h"
 #include "wire/rdmap_receipt.h"
+#include "wire/sctp_asconf.h"
+#include "wire/sctp_auth.h"
 #include "wire/sctp_init.h"
 #include "wire/sctp_packet.h"
 #include "wire/session.h"
@@ -166,6 +168,30 @@ static uint32_t read_init(const struct wire_sctp_chunk *c)
 	return sum;
 }
 
+/* All that is in an ASCONF or ASCONF-ACK is within the chunk. */
+static uint32_t read_asconf(const struct wire_sctp_chunk *c)
+{
+	struct wire_sctp_asconf_param param;
+	struct wire_sctp_asconf asconf;
+	struct wire_sctp_auth auth;
+	uint32_t sum = 0;
+
+	if (wire_sctp_auth_get(c, &auth) && auth.digest_len)
+		sum += auth.digest[auth.digest_len - 1];
+	if (!wire_sctp_asconf_get(c, &asconf) && !wire_sctp_asconf_ack_get(c, &asconf))
+		return sum;
+	while (wire_sctp_asconf_next(&asconf.params, asconf.end, &param)) {
+		uint8_t buf[28];
+
+		must(param.raw + param.len <= c->raw + c->len);
+		sum += param.raw[param.len - 1];
+		if (param.has_address)
+			must(wire_sctp_asconf_put(buf, param.type, param.id, &param.address) <=
+			     param.len);
+	}
+	return sum;
+}
+
 static uint32_t read_sack(const struct wire_sctp_chunk *c)
 {
 	struct wire_sctp_sack s;
@@ -201,7 +227,7 @@ static uint32_t chunks_of(const uint8_t *data, size_t size)
 	uint32_t sum = 0;
 
 	while (wire_sctp_chunk_next(&p, end, &c)) {
-		sum += read_init(&c) + read_sack(&c) + read_causes(&c);
+		sum += read_init(&c) + read_sack(&c) + read_causes(&c) + read_asconf(&c);
 		hold(&c);
 		if (wire_sctp_data_get(&c, &d) && d.len)
 			sum += d.data[d.len - 1];

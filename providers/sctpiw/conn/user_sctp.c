@@ -106,11 +106,12 @@ static unsigned int addresses(void *ctx, const struct path_addr *to, struct ip_a
 	return ep->conn->ops->addresses(ep->conn, to, addr, max);
 }
 
+/* What is bound to one address has no way from another one. */
 static bool source(void *ctx, const struct ip_addr *remote, struct ip_addr *local)
 {
 	const struct endpoint *ep = ctx;
 
-	return ep->conn->ops->source(ep->conn, remote, local);
+	return ep->bound.wildcard && ep->conn->ops->source(ep->conn, remote, local);
 }
 
 static bool is_own(void *ctx, const struct ip_addr *addr)
@@ -150,6 +151,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.cm_messages = true,
 		.window = iw_rnic_send_window(c->rnic),
 	};
+	config.asconf = true;
 	config.silent_limit = c->config->silent_limit;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;

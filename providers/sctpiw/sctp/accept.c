@@ -41,6 +41,8 @@ static bool acceptable(struct sctp_in *in, const struct wire_sctp_init *init)
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_MISSING_PARAM, info, sizeof(info));
 	} else if (init->adaptation != in->s->config.adaptation) {
 		refuse(in, init->tag, WIRE_SCTP_CAUSE_INVALID_PARAM, NULL, 0);
+	} else if (in->s->config.asconf && sctp_auth_offer(init) == SCTP_AUTH_BROKEN) {
+		refuse(in, init->tag, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0);
 	} else if (!in->a && !in->ep->accept) {
 		if (in->now >= in->ep->quiet_until)
 			refuse(in, init->tag, 0, NULL, 0);
@@ -86,8 +88,14 @@ static void refuse_address(struct sctp_in *in, uint32_t tag, const struct ip_add
 	refuse(in, tag, WIRE_SCTP_CAUSE_RESTART_ADDRESS, info, len);
 }
 
+/* What an INIT ACK says of us that is not in its fixed part. */
+struct told {
+	struct sctp_locals locals; /* our other addresses */
+	struct sctp_auth_random random;
+};
+
 static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
-			const struct wire_sctp_init *answer, const struct sctp_locals *told,
+			const struct wire_sctp_init *answer, const struct told *told,
 			struct sctp_cookie *cookie)
 {
 	const struct sctp_assoc *a = in->a;
@@ -107,9 +115,11 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 		.peer_mis = init->mis,
 		.adaptation = init->adaptation,
 		.receipts = init->receipts,
-		.told = sctp_locals_digest(told),
+		.told = sctp_locals_digest(&told->locals),
 		.addr = *in->from,
 	};
+	if (answer->random)
+		sctp_auth_agree(&cookie->auth, &told->random, init);
 	for (i = 0; i < init->addrs; i++)
 		if (!ip_addr_equal(&init->addr[i], &in->from->remote))
 			cookie->alt[cookie->alts++] = init->addr[i];
@@ -132,9 +142,26 @@ static const struct path_addr *answer_to(const struct sctp_in *in)
 	return elsewhere ? &in->a->path->addr : in->from;
 }
 
-/* What the INIT ACK says of us. *told: our other addresses. */
+/* Says what we know of ASCONF, to those who know it and demand no more than we do. */
+static void offer(struct sctp_in *in, const struct wire_sctp_init *init, struct told *told,
+		  struct wire_sctp_init *answer)
+{
+	const struct sctp_assoc *a = in->a;
+	bool crossed = a && sctp_in_states(a, SCTP_STATES_SETUP);
+
+	if (!in->s->config.asconf || sctp_auth_offer(init) != SCTP_AUTH_GOOD ||
+	    (crossed && a->setup.plain))
+		return;
+	if (crossed) /* as the tag (RFC 4895 6.1) */
+		told->random = a->setup.random;
+	else
+		sctp_auth_random(in->s->random, &told->random);
+	sctp_auth_tell(&told->random, answer);
+}
+
+/* What the INIT ACK says of us. */
 static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp_init *init,
-				      struct sctp_locals *told)
+				      struct told *told)
 {
 	const struct sctp_assoc *a = in->a;
 	struct wire_sctp_init answer = { .adaptation = in->s->config.adaptation };
@@ -147,16 +174,17 @@ static struct wire_sctp_init init_ack(struct sctp_in *in, const struct wire_sctp
 		answer.tsn = a->setup.init_tsn;
 		answer.a_rwnd = a->setup.init_rwnd;
 		answer.address_type = sctp_paths_type(a);
-		*told = a->locals;
+		told->locals = a->locals;
 	} else {
 		answer.tag = sctp_assoc_new_tag(in->s);
 		answer.tsn = random_u32(in->s->random);
 		answer.a_rwnd = (uint32_t)(in->ep->rcvbuf / 5 * 4 / (in->ep->assoc_count + 1));
 		if (answer.a_rwnd < SCTP_MTU_MAX)
 			answer.a_rwnd = SCTP_MTU_MAX;
-		sctp_locals_ask(in->ep, in->from, told);
+		sctp_locals_ask(in->ep, in->from, &told->locals);
 	}
-	sctp_locals_tell(told, &answer);
+	sctp_locals_tell(&told->locals, &answer);
+	offer(in, init, told, &answer);
 	/*
 	 * As many streams one way as the other (RFC 5043 8), and no more pairs than the peer can
 	 * use.
@@ -173,7 +201,7 @@ static void send_init_ack(struct sctp_in *in, const struct wire_sctp_init *init)
 	const struct wire_sctp_common h = { in->h.dport, in->h.sport, init->tag };
 	struct sctp_ootb *ootb = sctp_ootb_new(in->ep, answer_to(in));
 	struct wire_sctp_init answer;
-	struct sctp_locals told;
+	struct told told;
 	struct sctp_cookie cookie;
 	uint8_t raw[SCTP_COOKIE_MAX];
 	size_t cookie_len, len, end, plain, i;
@@ -250,6 +278,7 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_tx_start(a, c->local_tsn);
 	sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os, c->peer_mis);
 	sctp_receipts_agree(a, &c->receipts);
+	a->auth = c->auth;
 	/* If our addresses have changed since the INIT ACK, the peer knows others than we do: it is as if it knew one. */
 	sctp_locals_ask(a->ep, &c->addr, &a->locals);
 	if (sctp_locals_digest(&a->locals) != c->told)
@@ -297,6 +326,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			return false; /* data came under the old tag: it is not the same peer */
 		sctp_handshake_peer(a, c->peer_tag, c->peer_tsn, c->peer_rwnd, c->peer_os,
 				    c->peer_mis);
+		a->auth = c->auth;
 		if (setup) /* else the user knows already what was agreed upon */
 			sctp_receipts_agree(a, &c->receipts);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts);

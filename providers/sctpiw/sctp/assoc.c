@@ -213,6 +213,7 @@ static void retire(struct sctp_assoc *a)
 	sctp_rx_fini(a);
 	sctp_paths_clear(a);
 	sctp_handshake_drop_cookie(a);
+	sctp_asconf_fini(a);
 }
 
 void sctp_assoc_free(struct sctp_assoc *a)

@@ -10,6 +10,8 @@
 #ifndef SCTPIW_SCTP_ASSOC_H
 #define SCTPIW_SCTP_ASSOC_H
 
+#include "sctp/asconf.h"
+#include "sctp/auth.h"
 #include "sctp/close.h"
 #include "sctp/handshake.h"
 #include "sctp/inflight.h"
@@ -92,6 +94,8 @@ struct sctp_assoc {
 	struct sctp_closing closing;
 	struct sctp_paths paths;
 	struct sctp_locals locals;
+	struct sctp_auth auth;
+	struct sctp_asconf asconf;
 	struct sctp_assoc_counts counts;
 };
 

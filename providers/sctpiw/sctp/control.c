@@ -76,6 +76,8 @@ void sctp_control_error_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 
 	/* The other causes report chunks that the peer did without, so nothing is to be done. */
 	while (wire_sctp_cause_next(&p, end, &cause)) {
+		if (cause.code == WIRE_SCTP_CAUSE_CHUNK)
+			sctp_asconf_reported(in->a, cause.info, cause.len);
 		if (cause.code == WIRE_SCTP_CAUSE_STALE_COOKIE &&
 		    in->a->state == SCTP_COOKIE_ECHOED) {
 			sctp_handshake_stale(in->a, in->now);

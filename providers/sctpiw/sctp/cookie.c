@@ -7,6 +7,10 @@
 
 #define KEY_LIFE 3600000000000ull /* an hour, RFC 9260 5.1.3 */
 #define FIXED_LEN (SCTP_COOKIE_LEN - SHA256_DIGEST_SIZE)
+#define AUTH (104u + WIRE_SCTP_RECEIPTS_LEN) /* where the key for ASCONF is */
+#define AUTH_LEN (4 + SCTP_AUTH_SHA1 + SCTP_AUTH_SHA256)
+
+_Static_assert(AUTH + AUTH_LEN == FIXED_LEN, "the addresses follow");
 
 static void renew_key(struct sctp_cookie_key *key, struct random_source *random, uint64_t now)
 {
@@ -21,6 +25,26 @@ static void renew_key(struct sctp_cookie_key *key, struct random_source *random,
 	memset(secret, 0, sizeof(secret));
 	key->has_current = true;
 	key->since = now;
+}
+
+/*
+ * The key has nothing that was not sent in the clear: RFC 4895 6.3 forbids to tell endpoint pair shared keys, of which
+ * there are none.
+ */
+static void auth_put(uint8_t *out, const struct sctp_auth *auth)
+{
+	put_be32(out, auth->hmac);
+	memcpy(out + 4, auth->sha1, sizeof(auth->sha1));
+	memcpy(out + 4 + sizeof(auth->sha1), auth->sha256, sizeof(auth->sha256));
+}
+
+static struct sctp_auth auth_get(const uint8_t *in)
+{
+	struct sctp_auth auth = { .hmac = (uint16_t)get_be32(in) };
+
+	memcpy(auth.sha1, in + 4, sizeof(auth.sha1));
+	memcpy(auth.sha256, in + 4 + sizeof(auth.sha1), sizeof(auth.sha256));
+	return auth;
 }
 
 size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random, uint64_t now,
@@ -52,6 +76,7 @@ size_t sctp_cookie_put(struct sctp_cookie_key *key, struct random_source *random
 	put_be16(out + 98, (uint16_t)c->alts);
 	wire_sctp_receipts_put(out + 100, &c->receipts);
 	put_be32(out + 100 + WIRE_SCTP_RECEIPTS_LEN, c->told);
+	auth_put(out + AUTH, &c->auth);
 	for (i = 0; i < c->alts; i++, len += 16)
 		memcpy(out + len, c->alt[i].b, 16);
 	hmac_sha256_update(&key->current, len, out);
@@ -102,6 +127,7 @@ bool sctp_cookie_get(struct sctp_cookie_key *key, const uint8_t *in, size_t len,
 	c->alts = get_be16(in + 98);
 	c->receipts = wire_sctp_receipts_get(in + 100, WIRE_SCTP_RECEIPTS_LEN);
 	c->told = get_be32(in + 100 + WIRE_SCTP_RECEIPTS_LEN);
+	c->auth = auth_get(in + AUTH);
 	for (i = 0; i < c->alts; i++) {
 		memcpy(c->alt[i].b, in + FIXED_LEN + 16 * (size_t)i, 16);
 		c->alt[i].scope_id = 0;

@@ -9,12 +9,13 @@
 
 #include <nettle/hmac.h>
 
+#include "sctp/auth.h"
 #include "util/addr.h"
 #include "util/random.h"
 #include "wire/sctp_receipts.h"
 
 #define SCTP_COOKIE_ALTS 8u  /* other addresses of the peer, at most */
-#define SCTP_COOKIE_LEN 144u /* bytes of a cookie without any of these */
+#define SCTP_COOKIE_LEN 200u /* bytes of a cookie without any of these */
 #define SCTP_COOKIE_MAX (SCTP_COOKIE_LEN + 16 * SCTP_COOKIE_ALTS)
 
 struct sctp_cookie {
@@ -33,6 +34,7 @@ struct sctp_cookie {
 	struct wire_sctp_receipts receipts;
 	uint32_t local_tie; /* 0: there was no association */
 	uint32_t peer_tie;
+	struct sctp_auth auth; /* what both sides have said of ASCONF */
 	uint32_t told;	       /* sctp_locals_digest() of what the INIT ACK has told of us */
 	struct path_addr addr; /* where the INIT came from */
 	unsigned int alts;     /* addresses that it listed besides; they have no scope */

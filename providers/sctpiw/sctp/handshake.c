@@ -43,6 +43,9 @@ struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr
 	a->setup.since = now;
 	a->setup.local = to->local;
 	sctp_locals_ask(ep, to, &a->locals);
+	a->setup.plain = !ep->s->config.asconf;
+	if (!a->setup.plain)
+		sctp_auth_random(ep->s->random, &a->setup.random);
 	sctp_handshake_start(a, now);
 	return a;
 }
@@ -183,6 +186,7 @@ void sctp_handshake_peer(struct sctp_assoc *a, uint32_t tag, uint32_t tsn, uint3
 	a->in_streams = os < offered ? os : offered;
 	a->out_streams = mis < offered ? mis : offered;
 	sctp_rxmap_init(&a->rx.map, tsn);
+	sctp_asconf_reset(a);
 }
 
 /*
@@ -201,6 +205,8 @@ static uint16_t init_ack_fault(const struct sctp_assoc *a, const struct wire_sct
 	}
 	if (!init->os || !init->mis || init->a_rwnd < WIRE_SCTP_MIN_RWND)
 		return WIRE_SCTP_CAUSE_INVALID_PARAM;
+	if (!a->setup.plain && sctp_auth_offer(init) == SCTP_AUTH_BROKEN)
+		return WIRE_SCTP_CAUSE_PROTOCOL;
 	if (init->has_adaptation && init->adaptation != a->s->config.adaptation)
 		return WIRE_SCTP_CAUSE_INVALID_PARAM;
 	if (init->cookie && init->has_adaptation)
@@ -252,6 +258,12 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		return;
 	}
 	fault = init_ack_fault(a, &init, room, &info, &info_len);
+	if (!fault && !a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_MORE) {
+		/* It wants more than we can do, because we have said that we know AUTH. So we say nothing of it. */
+		a->setup.plain = true;
+		sctp_handshake_start(a, in->now);
+		return;
+	}
 	a->peer_tag = init.tag;
 	if (fault) {
 		sctp_close_fail(a, fault, info, info_len, -EPROTO);
@@ -266,6 +278,9 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	a->setup.cookie_len = init.cookie_len;
 	sctp_handshake_peer(a, init.tag, init.tsn, init.a_rwnd, init.os, init.mis);
 	sctp_receipts_agree(a, &init.receipts);
+	a->auth = (struct sctp_auth){ 0 };
+	if (!a->setup.plain && sctp_auth_offer(&init) == SCTP_AUTH_GOOD)
+		sctp_auth_agree(&a->auth, &a->setup.random, &init);
 	/*
 	 * An INIT says the address type, and an INIT ACK that repeats what its sender's INIT said
 	 * (5.2.1).
@@ -297,6 +312,7 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 	sctp_path_start(a, now);
 	sctp_mtu_start(a, a->path);
 	sctp_paths_start(a, now);
+	sctp_asconf_start(a, now);
 	if (sctp_outq_count(&a->out)) {
 		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
 		sctp_recovery_arm_probe(a, now);

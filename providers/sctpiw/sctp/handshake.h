@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sctp/auth.h"
 #include "util/addr.h"
 #include "wire/sctp_packet.h"
 
@@ -53,7 +54,11 @@ struct sctp_handshake {
 	uint64_t t1;	    /* when T1 expires, ns */
 	uint8_t *cookie;    /* to be echoed; NULL but in COOKIE-ECHOED */
 	size_t cookie_len;
-	struct ip_addr local;	/* of ours, that it was set up with; zero: not known yet */
+	/* of ours, that it was set up with, or that has taken its place since; zero: not known yet */
+	struct ip_addr local;
+	struct sctp_auth_random
+		random; /* what our INIT says; valid if plain is false and the INIT says of ASCONF */
+	bool plain;	/* our INIT says nothing of ASCONF */
 	uint64_t restart_probe; /* when the old path was asked whether its peer lives, ns, or 0 */
 };
 

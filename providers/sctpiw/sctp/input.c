@@ -3,6 +3,7 @@
 #include "sctp/input.h"
 
 #include "sctp/accept.h"
+#include "sctp/asconf_in.h"
 #include "sctp/control.h"
 #include "sctp/sack.h"
 #include "sctp/trace.h"
@@ -70,6 +71,9 @@ static bool admit_reflected(struct sctp_in *in, const struct wire_sctp_chunk *fi
 	const struct sctp_assoc *a = in->a;
 	const struct sctp_path *path = in->path;
 
+	/* It is about what we have sent from an address that the peer does not know any more, or not yet. */
+	if (first->type == WIRE_SCTP_ABORT && a && sctp_asconf_is_foreign(a, &in->from->local))
+		return false;
 	if (!(first->flags & WIRE_SCTP_T_BIT))
 		return admit(in, first, p);
 	return admit_known(in, first, p,
@@ -132,11 +136,37 @@ static const struct rule *rule_of(const struct wire_sctp_chunk *c)
 	return c->type < sizeof(rules) / sizeof(rules[0]) ? &rules[c->type] : NULL;
 }
 
+/* Takes the chunks that both sides know if they have agreed upon ASCONF. Returns whether c was one of them. */
+static bool authenticated(struct sctp_in *in, const struct wire_sctp_chunk *c)
+{
+	/* ASCONF and ASCONF-ACK have these states (RFC 5061 5.1.1 C4). */
+	bool changes = sctp_in_states(in->a, SCTP_STATES_SEND | SCTP_STATES_RECEIVE);
+
+	switch (c->type) {
+	case WIRE_SCTP_AUTH:
+		sctp_auth_input(in, c);
+		return true;
+	case WIRE_SCTP_ASCONF:
+		if (!in->authentic) /* with all that follows (RFC 5061 5.2 D5) */
+			in->stop = true;
+		else if (changes)
+			sctp_asconf_in(in, c);
+		return true;
+	case WIRE_SCTP_ASCONF_ACK:
+		if (in->authentic && changes)
+			sctp_asconf_ack(in, c);
+		return true;
+	}
+	return false;
+}
+
 static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	const struct rule *rule = rule_of(c);
 
 	if (c->type == WIRE_SCTP_PAD)
+		return;
+	if (in->a->auth.hmac && authenticated(in, c))
 		return;
 	if (c->type == WIRE_SCTP_HOLD && in->a->receipts.agreed.version) {
 		sctp_receipts_hold(in, c);
@@ -178,6 +208,8 @@ static bool identify(struct sctp_in *in, const struct wire_sctp_chunk *first, co
 	in->a = sctp_assoc_find_any(in->ep, in->from, in->h.sport, in->h.vtag);
 	if (rule && rule->lists_addresses)
 		in->a = find_listed(in, first);
+	if (first->type == WIRE_SCTP_AUTH && !(in->a && in->a->local_tag == in->h.vtag))
+		in->a = sctp_asconf_in_find(in);
 	in->path = in->a ? sctp_paths_find(in->a, &in->from->remote) : NULL;
 	return (rule && rule->admit ? rule->admit : admit)(in, first, p);
 }
@@ -276,6 +308,7 @@ void sctp_input(struct sctp_endpoint *ep, const struct path_addr *from, const ui
 	sctp_trace_received(in.a, &from->remote, packet, len, now);
 	in.control = sctp_control_used(in.a);
 	process(&in, p);
+	sctp_asconf_in_finish(&in);
 	if (in.sacks)
 		sctp_trace_metrics(in.a, now);
 	if (in.a->state != SCTP_CLOSED)

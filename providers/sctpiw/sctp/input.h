@@ -27,6 +27,8 @@ struct sctp_in {
 	bool sack_now;		 /* and this DATA demands a SACK at once */
 	bool sack_asked;	 /* its sender would like a SACK soon (the I bit of RFC 7053) */
 	bool stop;		 /* the rest of the packet is to be skipped */
+	bool authentic;		 /* an AUTH chunk came, and holds for what follows it */
+	struct sctp_ootb *acks;	 /* the packet with the answers to its ASCONFs, or NULL */
 };
 
 /* Whether the packet came from another of the peer's addresses than that of the path in use. */

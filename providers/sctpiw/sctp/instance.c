@@ -139,8 +139,12 @@ void sctp_endpoint_set_quiet(struct sctp_endpoint *ep, uint64_t until)
 
 void sctp_endpoint_readdress(struct sctp_endpoint *ep, uint64_t now)
 {
-	list_for_each(n, &ep->assocs)
-		sctp_paths_readdress(list_entry(n, struct sctp_assoc, ep_node), now);
+	list_for_each(n, &ep->assocs) {
+		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, ep_node);
+
+		sctp_paths_readdress(a, now);
+		sctp_asconf_readdress(a, now);
+	}
 }
 
 void *sctp_endpoint_ctx(const struct sctp_endpoint *ep)

@@ -56,8 +56,7 @@ static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *chang
 	return true;
 }
 
-/* Whether packets can leave from there, as far as the user can tell. */
-static bool is_ours(const struct sctp_assoc *a, const struct ip_addr *local)
+bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
 
@@ -76,7 +75,7 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 	if (!ip_addr_equal(&before,
 			   &path->addr.local)) /* another way through the network (7.2.5.2) */
 		sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
-	return way && (!a->locals.n || is_ours(a, &path->addr.local));
+	return way && (!a->locals.n || sctp_locals_is_ours(a, &path->addr.local));
 }
 
 void sctp_locals_begin(struct sctp_assoc *a)

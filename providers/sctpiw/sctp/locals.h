@@ -36,6 +36,8 @@ uint32_t sctp_locals_digest(const struct sctp_locals *l);
 void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init);
 /* Whether the peer was told of that address, or the association was set up with it. */
 bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local);
+/* Whether packets can leave from that address, as far as the user can tell; from zero, which routes fill in, they can. */
+bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local);
 /* The path in use is the one that the association is set up with. */
 void sctp_locals_begin(struct sctp_assoc *a);
 /*

@@ -141,7 +141,8 @@ void sctp_path_timeout(struct sctp_assoc *a, uint64_t now)
 			return;
 		}
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, now + SCTP_PROBE_INTERVAL);
-	} else if (silent < config->heartbeat_interval / 2 && !path->health.errors) {
+	} else if (silent < config->heartbeat_interval / 2 && path->confirmed &&
+		   !path->health.errors) {
 		sctp_timer_set(a, SCTP_TIMER_HEARTBEAT, path->health.heard + jittered(a));
 		return;
 	} else if (now - a->heard >= config->silent_limit &&
@@ -334,6 +335,8 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		sctp_paths_answered(a, path, in->now);
 		return;
 	}
+	if (!path->confirmed)
+		sctp_paths_confirm(a, in->now);
 	/* The path is back, so T3 need not wait out an RTO that was doubled. */
 	if (backoff && sctp_timer_runs(a, SCTP_TIMER_T3) &&
 	    a->timers.at[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))

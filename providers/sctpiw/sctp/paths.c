@@ -19,6 +19,7 @@
  */
 #include "sctp/paths.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -446,6 +447,152 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	}
 }
 
+/* ---- addresses that come and go (RFC 5061) ---- */
+
+/* Memory for one more path: a place that none of them has. */
+static struct sctp_path *spare(struct sctp_assoc *a)
+{
+	struct sctp_path *path = &a->paths.first;
+	unsigned int i, j;
+
+	if (a->paths.others == SCTP_PATHS_MAX - 1)
+		return NULL;
+	if (!a->paths.listed)
+		a->paths.listed = calloc(SCTP_PATHS_MAX - 1, sizeof(*a->paths.listed));
+	if (!a->paths.listed)
+		return NULL;
+	for (i = 0;; path = &a->paths.listed[i++]) {
+		for (j = 0; j <= a->paths.others && sctp_path_at(a, j) != path; j++)
+			;
+		if (j > a->paths.others)
+			return path;
+	}
+}
+
+int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t ask_at)
+{
+	struct path_addr to = a->path->addr;
+	struct sctp_path *path;
+
+	if (sctp_paths_find(a, &addr->remote))
+		return 0;
+	if (!usable(a, &addr->remote))
+		return -EADDRNOTAVAIL;
+	path = spare(a);
+	if (!path)
+		return -ENOSPC;
+	to.remote = addr->remote;
+	to.udp_port = addr->udp_port;
+	sctp_path_init(path, &a->s->config, &to, a->path->mtu.search.told);
+	sctp_locals_choose(a, path);
+	path->hb.due = ask_at;
+	if (!a->paths.others)
+		list_add_tail(&a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED], &a->paths.node);
+	a->paths.other[a->paths.others++] = path;
+	arm(a);
+	return 0;
+}
+
+bool sctp_paths_is_last(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i) != path && sctp_path_at(a, i)->usable)
+			return false;
+	return true;
+}
+
+/* The path in use is about to be removed: the index, in other[], of the one that takes over. */
+static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
+{
+	unsigned int i, best = best_other(a, UINT32_MAX);
+
+	for (i = 0; best == a->paths.others && i < a->paths.others; i++)
+		if (a->paths.other[i]->usable &&
+		    ip_addr_equal(&a->paths.other[i]->addr.remote, heir))
+			best = i;
+	for (i = 0; best == a->paths.others; i++)
+		if (a->paths.other[i]->usable)
+			best = i;
+	return best;
+}
+
+/* Nothing may leave but HEARTBEATs, so nothing is waited for either. */
+static void doubt(struct sctp_assoc *a)
+{
+	sctp_timer_stop(a, SCTP_TIMER_T3);
+	sctp_timer_stop(a, SCTP_TIMER_TLP);
+	sctp_timer_stop(a, SCTP_TIMER_REORDER);
+	a->pending &= ~SCTP_PEND_PROBE;
+	a->pending |= SCTP_PEND_HEARTBEAT;
+}
+
+static void replace(struct sctp_assoc *a, const struct ip_addr *heir, uint64_t now)
+{
+	bool primary = a->path->primary;
+
+	a->path->primary = false;
+	fail_over_to(a, successor(a, heir), now);
+	if (primary)
+		a->path->primary = true;
+	if (!a->path->confirmed)
+		doubt(a);
+}
+
+void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struct ip_addr *heir,
+		       uint64_t now)
+{
+	unsigned int i;
+
+	if (path == a->path)
+		replace(a, heir, now);
+	if (path->primary)
+		a->path->primary = true;
+	for (i = 0; a->paths.other[i] != path; i++)
+		;
+	a->paths.others--;
+	memmove(&a->paths.other[i], &a->paths.other[i + 1],
+		(a->paths.others - i) * sizeof(a->paths.other[0]));
+	if (!a->paths.others)
+		list_del(&a->paths.node);
+	if (a->paths.sack_path == path)
+		a->paths.sack_path = NULL;
+	a->paths.echo_index = 0;
+	arm(a);
+	sctp_mtu_fit(a);
+}
+
+void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->paths.others; i++)
+		sctp_path_at(a, i)->primary = false;
+	path->primary = true;
+	a->paths.hold = a->paths.hold_until = 0;
+	a->paths.returning_to_primary = path != a->path && path->confirmed && !path->health.errors;
+	sctp_paths_settle(a, now);
+}
+
+bool sctp_paths_in_doubt(const struct sctp_assoc *a)
+{
+	return !a->path->confirmed && sctp_in_states(a, SCTP_STATES_UP);
+}
+
+void sctp_paths_confirm(struct sctp_assoc *a, uint64_t now)
+{
+	a->path->confirmed = true;
+	TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote);
+	sctp_mtu_start(a, a->path);
+	sctp_mtu_fit(a);
+	if (a->inflight.lost)
+		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+	sctp_assoc_ready(a);
+}
+
+/* ---- packets ---- */
+
 /*
  * A COOKIE ECHO to where the peer is not known to be, with a HEARTBEAT in one packet (5.4). Returns
  * its length in bytes; 0: it does not fit the path MTU.
@@ -516,6 +663,15 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 
 	room -= WIRE_SCTP_COMMON_LEN;
 	wire_sctp_common_put(p, &h);
+	len = sctp_asconf_put(a, chunk, now, to);
+	if (len)
+		return WIRE_SCTP_COMMON_LEN + len;
+	if (sctp_paths_in_doubt(a) && a->pending & SCTP_PEND_HEARTBEAT) {
+		a->pending &= ~SCTP_PEND_HEARTBEAT;
+		sctp_locals_choose(a, a->path);
+		*to = a->path->addr;
+		return WIRE_SCTP_COMMON_LEN + sctp_path_heartbeat_put(a, a->path, chunk, now);
+	}
 	if (a->pending & SCTP_PEND_COOKIE_ECHO && a->paths.echo_index) {
 		struct sctp_path *path = sctp_path_at(a, a->paths.echo_index);
 

@@ -54,6 +54,29 @@ uint16_t sctp_paths_type(const struct sctp_assoc *a);
 /* The path of that address, or NULL. */
 struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote);
 const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a);
+/*
+ * The peer says that it has the address addr->remote, too, in UDP at addr->udp_port, where the packet that says so came
+ * from (RFC 5061 5.3 F14). The path is asked at ask_at whether it works. Nothing changes if it is there already.
+ * -EADDRNOTAVAIL: we are not able to send there; -ENOSPC: the peer has too many addresses.
+ */
+int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t ask_at);
+/* Whether the association would have nowhere to send to without this path. */
+bool sctp_paths_is_last(const struct sctp_assoc *a, const struct sctp_path *path);
+/*
+ * The peer says that it has lost the address of a path, which is not the last one (F13). If it was in use, another one
+ * takes over, and what was outstanding is lost: one that works, or else that of the address heir, or any.
+ */
+void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struct ip_addr *heir,
+		       uint64_t now);
+/* The peer wants this path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
+void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/*
+ * Whether nobody has confirmed the path in use, since those that were are gone. Nothing but HEARTBEATs goes there then
+ * (F1).
+ */
+bool sctp_paths_in_doubt(const struct sctp_assoc *a);
+/* A HEARTBEAT was answered on the path in use, which was in doubt. */
+void sctp_paths_confirm(struct sctp_assoc *a, uint64_t now);
 /* The association is up: asks the unconfirmed paths, one after the other. */
 void sctp_paths_start(struct sctp_assoc *a, uint64_t now);
 /* SCTP_TIMER_PATHS has expired. */
@@ -83,9 +106,9 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*
- * Writes a packet, without its checksum, that goes to another path than that in use: a COOKIE ECHO,
- * a HEARTBEAT, or a SACK for what came from there. Returns its length in bytes, at most room, and
- * its destination; 0 when there is none.
+ * Writes a packet, without its checksum, that does not go the way of the others: to another path than that in use a
+ * COOKIE ECHO, a HEARTBEAT, or a SACK for what came from there; an ASCONF; a HEARTBEAT to a path in use that is in
+ * doubt. Returns its length in bytes, at most room, and its destination; 0 when there is none.
  */
 size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
 			 struct path_addr *to);

@@ -42,6 +42,11 @@ struct sctp_config {
 	 * the peer's are not asked for.
 	 */
 	struct wire_sctp_receipts receipts;
+	/*
+	 * Peers that know it are told of our addresses that come and go, and tell us of theirs (RFC 5061). false, the
+	 * default: INIT and INIT ACK say nothing of that.
+	 */
+	bool asconf;
 	uint64_t rto_initial; /* RFC 9260 16 */
 	uint64_t rto_min;
 	uint64_t rto_max;

@@ -88,6 +88,7 @@ static void (*const expired[SCTP_TIMERS])(struct sctp_assoc *a, uint64_t now) = 
 	[SCTP_TIMER_MTU] = sctp_mtu_timeout,
 	[SCTP_TIMER_PATHS] = sctp_paths_timeout,
 	[SCTP_TIMER_RECEIPTS] = sctp_receipts_timeout,
+	[SCTP_TIMER_ASCONF] = sctp_asconf_timeout,
 };
 
 void sctp_timers(struct sctp *s, uint64_t now)

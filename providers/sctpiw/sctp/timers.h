@@ -25,6 +25,7 @@ enum sctp_timer {
 	SCTP_TIMER_MTU,	      /* the earliest sctp_path_mtu.due of all paths */
 	SCTP_TIMER_PATHS,     /* the earliest sctp_path_hb.due of the paths not in use */
 	SCTP_TIMER_RECEIPTS,  /* a SACK that says what is placed has not come */
+	SCTP_TIMER_ASCONF,    /* T4-rto of RFC 5061, or an address has been gone for long */
 	SCTP_TIMERS,
 };
 

@@ -32,10 +32,15 @@ static const char *chunk_name(unsigned int type)
 		[WIRE_SCTP_COOKIE_ECHO] = "COOKIE-ECHO",
 		[WIRE_SCTP_COOKIE_ACK] = "COOKIE-ACK",
 		[WIRE_SCTP_SHUTDOWN_COMPLETE] = "SHUTDOWN-COMPLETE",
+		[WIRE_SCTP_AUTH] = "AUTH",
 	};
 
 	if (type == WIRE_SCTP_PAD)
 		return "PAD";
+	if (type == WIRE_SCTP_ASCONF)
+		return "ASCONF";
+	if (type == WIRE_SCTP_ASCONF_ACK)
+		return "ASCONF-ACK";
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "unknown";
 }
 
@@ -177,7 +182,7 @@ void sctp_trace_timer_name(const struct sctp_assoc *a, unsigned int timer, uint6
 		[SCTP_TIMER_SETUP] = "setup",	    [SCTP_TIMER_T3] = "T3",
 		[SCTP_TIMER_TLP] = "TLP",	    [SCTP_TIMER_HEARTBEAT] = "heartbeat",
 		[SCTP_TIMER_WINDOW] = "window",	    [SCTP_TIMER_PATHS] = "paths",
-		[SCTP_TIMER_RECEIPTS] = "receipts",
+		[SCTP_TIMER_RECEIPTS] = "receipts", [SCTP_TIMER_ASCONF] = "asconf",
 	};
 
 	if (names[timer])

@@ -184,8 +184,13 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 	b = build_block(a);
 	if (!b)
 		return 0;
-	if (a->paths.others && output_other(a, now, b, batch))
+	if ((a->paths.others || a->pending & SCTP_PEND_ASCONF || sctp_paths_in_doubt(a)) &&
+	    output_other(a, now, b, batch))
 		return 1;
+	if (sctp_paths_in_doubt(a)) {
+		sctp_tx_idle(a);
+		return 0;
+	}
 	if (!build_packets(a, now, b, batch))
 		return output_probe(a, now, b, batch);
 	batch->endpoint = a->ep;

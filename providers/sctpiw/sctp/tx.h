@@ -22,8 +22,9 @@ enum sctp_pending {
 	SCTP_PEND_SACK = 1 << 6,  /* due now; a delayed one has its timer */
 	SCTP_PEND_PROBE = 1 << 7, /* tail-loss probe */
 	SCTP_PEND_MTU = 1 << 8, /* some path's mtu.wanted: a packet of its own behind all others */
-	SCTP_PEND_PATHS = 1 << 9, /* some path's hb.wanted */
-	SCTP_PEND_ASK = 1 << 10,  /* a HOLD chunk that asks for a SACK */
+	SCTP_PEND_PATHS = 1 << 9,   /* some path's hb.wanted */
+	SCTP_PEND_ASK = 1 << 10,    /* a HOLD chunk that asks for a SACK */
+	SCTP_PEND_ASCONF = 1 << 11, /* sctp_asconf.out */
 };
 
 struct sctp_sender {

@@ -43,6 +43,8 @@ static size_t build_init(struct sctp_tx *tx)
 		return 0;
 	a->pending &= ~SCTP_PEND_INIT;
 	sctp_locals_tell(&a->locals, &init);
+	if (!a->setup.plain)
+		sctp_auth_tell(&a->setup.random, &init);
 	common_header(tx, 0);
 	tx->pkt.alone = true;
 	return tx->pkt.len + wire_sctp_init_put(packet_end(tx), WIRE_SCTP_INIT, &init);

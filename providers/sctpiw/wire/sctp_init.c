@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "wire/sctp_init.h"
 
+#include "wire/sctp_asconf.h"
+#include "wire/sctp_auth.h"
+
 /* Notes an address that the peer lists, of 4 or 16 bytes; an IPv4 one becomes a mapped one. */
 static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 {
@@ -15,11 +18,36 @@ static void init_addr(struct wire_sctp_init *init, const uint8_t *p, size_t len)
 	init->addrs++;
 }
 
+/*
+ * Where the header of a parameter is kept, of which a chunk has one (RFC 4895 3, RFC 5061 4.2.7), or NULL for all
+ * other types.
+ */
+static const uint8_t **kept_raw(struct wire_sctp_init *init, uint16_t type)
+{
+	switch (type) {
+	case WIRE_SCTP_PARAM_RANDOM:
+		return &init->random;
+	case WIRE_SCTP_PARAM_CHUNKS:
+		return &init->chunks;
+	case WIRE_SCTP_PARAM_HMACS:
+		return &init->hmacs;
+	case WIRE_SCTP_PARAM_EXTENSIONS:
+		return &init->extensions;
+	}
+	return NULL;
+}
+
 /* Takes one parameter. Returns false when those behind it are to be skipped (RFC 9260 3.2.1). */
 static bool init_param(struct wire_sctp_init *init, const uint8_t *raw, size_t len)
 {
 	uint16_t type = get_be16(raw);
+	const uint8_t **kept = kept_raw(init, type);
 
+	if (kept) {
+		if (!*kept)
+			*kept = raw;
+		return true;
+	}
 	switch (type) {
 	case WIRE_SCTP_PARAM_COOKIE:
 		init->cookie = raw + 4;
@@ -86,11 +114,16 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 	return true;
 }
 
-static size_t addr_put(uint8_t *p, const struct ip_addr *addr)
+/* Writes a parameter that is there already, with its header, or nothing if it is NULL. */
+static size_t raw_put(uint8_t *p, const uint8_t *raw)
 {
-	if (ip_addr_is_v4(addr))
-		return wire_sctp_param_put(p, WIRE_SCTP_PARAM_IPV4, addr->b + 12, 4);
-	return wire_sctp_param_put(p, WIRE_SCTP_PARAM_IPV6, addr->b, 16);
+	size_t len;
+
+	if (!raw)
+		return 0;
+	len = get_be16(raw + 2);
+	memcpy(p, raw, len);
+	return wire_sctp_pad(p, len);
 }
 
 size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init *init)
@@ -110,7 +143,11 @@ size_t wire_sctp_init_put(uint8_t *p, uint8_t type, const struct wire_sctp_init 
 		len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADDRESS_TYPES, types,
 					   sizeof(types));
 	for (i = 0; i < init->addrs; i++)
-		len += addr_put(p + len, &init->addr[i]);
+		len += wire_sctp_addr_put(p + len, &init->addr[i]);
+	len += raw_put(p + len, init->random);
+	len += raw_put(p + len, init->chunks);
+	len += raw_put(p + len, init->hmacs);
+	len += raw_put(p + len, init->extensions);
 	put_be32(code, init->adaptation);
 	len += wire_sctp_param_put(p + len, WIRE_SCTP_PARAM_ADAPTATION, code, sizeof(code));
 	if (init->receipts.version) {

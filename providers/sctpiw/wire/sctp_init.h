@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6; RFC 4820 4).
+ * INIT and INIT ACK with their parameters (RFC 9260 3.3.2, 3.3.3; RFC 5061 4.2.6, 4.2.7; RFC 4895 3; RFC 4820 4).
  * Integers of the structs are in host order; pointers are into the chunk. No state.
  */
 #ifndef SCTPIW_WIRE_SCTP_INIT_H
@@ -49,6 +49,11 @@ struct wire_sctp_init {
 	const uint8_t *host_name; /* header of the Host Name Address, which is forbidden, or NULL */
 	unsigned int addrs;	  /* IPv4 and IPv6 Address parameters; they have no scope */
 	struct ip_addr addr[WIRE_SCTP_ADDRS_MAX];
+	/* The headers of these parameters, or NULL (RFC 4895 3, RFC 5061 4.2.7). */
+	const uint8_t *random;
+	const uint8_t *chunks;
+	const uint8_t *hmacs;
+	const uint8_t *extensions;
 	const uint8_t *cookie; /* State Cookie, or NULL */
 	size_t cookie_len;
 	unsigned int reports; /* unknown parameters that ask to be reported */
@@ -66,8 +71,9 @@ bool wire_sctp_init_get(const struct wire_sctp_chunk *c, struct wire_sctp_init *
 
 /*
  * Writes an INIT (type WIRE_SCTP_INIT) or INIT ACK with the fixed part, the address type if there
- * is one, the addresses, the adaptation of *init, and the receipts if their version is not 0. Returns the length,
- * WIRE_SCTP_INIT_LEN + 28 bytes at most, and 20 for each address that it lists.
+ * is one, the addresses, the parameters of authentication and extensions that are there, the adaptation of *init, and
+ * the receipts if their version is not 0. Returns the length, WIRE_SCTP_INIT_LEN + 28 bytes at most, 20 for each
+ * address that it lists, and those other parameters.
  * More parameters may be appended with wire_sctp_param_put(), and counted in with
  * wire_sctp_chunk_put().
  */

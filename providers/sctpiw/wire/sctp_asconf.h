@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Changes of addresses (RFC 5061 section 4): ASCONF, ASCONF-ACK and their parameters. Integers of the structs are in
+ * host order; pointers are into the chunk. No state.
+ *
+ *  |  Type = 0xC1  |     Flags     |            Length             |
+ *  |                        Sequence Number                        |
+ *  |                       Address Parameter                       |
+ *  |                      ASCONF Parameters                        |
+ *
+ *  |  Type = 0x80  |     Flags     |            Length             |
+ *  |                        Sequence Number                        |
+ *  |                 ASCONF Parameter Responses                    |
+ *
+ *  |    Type = 0xC001 to 0xC005    |            Length             |
+ *  |                        Correlation ID                         |
+ *  |     Address Parameter, or error causes, or nothing            |
+ */
+#ifndef SCTPIW_WIRE_SCTP_ASCONF_H
+#define SCTPIW_WIRE_SCTP_ASCONF_H
+
+#include "util/addr.h"
+#include "wire/sctp_packet.h"
+
+#define WIRE_SCTP_ASCONF 0xc1
+#define WIRE_SCTP_ASCONF_ACK 0x80
+#define WIRE_SCTP_ASCONF_LEN 8u /* bytes of either chunk up to the Sequence Number */
+#define WIRE_SCTP_PARAM_EXTENSIONS 0x8008
+#define WIRE_SCTP_ADDR_PARAM_MAX 20u /* bytes of an Address Parameter, at most */
+
+enum wire_sctp_asconf_type {
+	WIRE_SCTP_ADD_IP = 0xc001,
+	WIRE_SCTP_DELETE_IP = 0xc002,
+	WIRE_SCTP_ASCONF_ERROR = 0xc003, /* Error Cause Indication */
+	WIRE_SCTP_SET_PRIMARY = 0xc004,
+	WIRE_SCTP_ASCONF_SUCCESS = 0xc005,
+};
+
+enum wire_sctp_asconf_cause { /* 4.3 */
+			      WIRE_SCTP_CAUSE_DELETE_LAST = 0xa0,
+			      WIRE_SCTP_CAUSE_ASCONF_RESOURCE = 0xa1,
+			      WIRE_SCTP_CAUSE_DELETE_SOURCE = 0xa2,
+			      WIRE_SCTP_CAUSE_ILLEGAL_ASCONF_ACK = 0xa3,
+			      WIRE_SCTP_CAUSE_NO_AUTHORIZATION = 0xa4,
+};
+
+#define WIRE_SCTP_ASCONF_PARAM_LEN 8u /* bytes of a parameter up to its Correlation ID */
+
+struct wire_sctp_asconf {
+	uint32_t serial;	/* Sequence Number */
+	struct ip_addr address; /* of ASCONF: the Address Parameter; zero if it is a wildcard */
+	const uint8_t *params;	/* to the end of the chunk */
+	const uint8_t *end;
+};
+
+/*
+ * Decodes ASCONF. Returns false when the Address Parameter, which must be there, is missing or of a type that has no
+ * address.
+ */
+bool wire_sctp_asconf_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *asconf);
+/* Decodes ASCONF-ACK, which has no address. Returns false when it is too short. */
+bool wire_sctp_asconf_ack_get(const struct wire_sctp_chunk *c, struct wire_sctp_asconf *ack);
+
+struct wire_sctp_asconf_param {
+	uint16_t type;
+	uint32_t id;	    /* Correlation ID */
+	const uint8_t *raw; /* the parameter's header */
+	size_t len;	    /* Parameter Length: with the header, without the padding; at least 8 */
+	bool has_address;   /* an Address Parameter follows the Correlation ID */
+	struct ip_addr address; /* no scope */
+};
+
+/*
+ * Decodes the parameter at *p of a chunk that ends at end, and moves *p behind it. Returns false at the end, or when
+ * what is there is no whole parameter with a Correlation ID.
+ */
+bool wire_sctp_asconf_next(const uint8_t **p, const uint8_t *end,
+			   struct wire_sctp_asconf_param *param);
+
+/* Writes an Address Parameter (RFC 9260 3.3.2.1), and returns its length: 8 or 20 bytes. */
+size_t wire_sctp_addr_put(uint8_t *p, const struct ip_addr *addr);
+/*
+ * Decodes the Address Parameter at p, of which len bytes are there. Returns its length; 0: there is none. Its address
+ * has no scope.
+ */
+size_t wire_sctp_addr_get(const uint8_t *p, size_t len, struct ip_addr *addr);
+/* Writes a request with an address, and returns its length: 16 or 28 bytes. */
+size_t wire_sctp_asconf_put(uint8_t *p, uint16_t type, uint32_t id, const struct ip_addr *addr);
+/*
+ * Writes an Error Cause Indication with one cause, whose information is what of a parameter is copied: len bytes.
+ * Returns the bytes written, 12 + round_up4(len).
+ */
+size_t wire_sctp_asconf_error_put(uint8_t *p, uint32_t id, uint16_t cause, const uint8_t *copied,
+				  size_t len);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/* Changes of a peer's addresses (RFC 5061), and what is authenticated (RFC 4895), as the receiver sees them. */
+#include "fixture/sctp_asconf.h"
+
+/* ---- INIT and INIT ACK ---- */
+
+static void test_offer(void **state)
+{
+	struct wire_sctp_init init = asconf_init(), ack;
+
+	ROWS("5061-4.2.7-01 4895-3.1-01 4895-3.2-01 4895-3.3-01");
+	read_init_ack(init_exchange(&init), &ack);
+	assert_int_equal(get_be16(ack.random + 2), 36);
+	assert_memory_equal(ack.chunks, "\x80\x03\0\x06\xc1\x80", 6);
+	assert_memory_equal(ack.hmacs, "\x80\x04\0\x08\0\x03\0\x01", 8);
+	assert_memory_equal(ack.extensions, "\x80\x08\0\x07\xc1\x80\x0f", 7);
+	/* Who knows nothing of it hears nothing of it. */
+	init = our_init();
+	read_init_ack(init_exchange(&init), &ack);
+	assert_true(!ack.random && !ack.chunks && !ack.hmacs && !ack.extensions);
+	/* In an INIT it stands in any case. */
+	begin_connect();
+	{
+		struct wire_sctp_chunk c = chunk_of(take(), 0, WIRE_SCTP_INIT);
+
+		assert_true(wire_sctp_init_get(&c, &init));
+		assert_true(init.random && init.chunks && init.hmacs && init.extensions);
+	}
+}
+
+/* ASCONF without what authenticates it, or a Random Number of another length, is answered with an ABORT. */
+static void test_broken_offers(void **state)
+{
+	static const uint8_t short_random[8] = { 0x80, 2, 0, 8 };
+	struct wire_sctp_init init = asconf_init();
+	struct wire_sctp_chunk c;
+
+	ROWS("5061-6-01 4895-6.1-01");
+	init.random = init.hmacs = NULL;
+	c = chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
+	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_PROTOCOL);
+	init = our_init();
+	init.random = short_random;
+	chunk_of(init_exchange(&init), 0, WIRE_SCTP_ABORT);
+	nothing();
+}
+
+static void answer_with(const struct wire_sctp_init *init)
+{
+	begin_connect();
+	keep_init();
+	begin_tag(f.a->local_tag);
+	add_init(WIRE_SCTP_INIT_ACK, init);
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cook", 4);
+	sendp();
+}
+
+static void test_broken_answer(void **state)
+{
+	struct wire_sctp_init init = asconf_init();
+
+	ROWS("5061-6-02");
+	init.random = NULL;
+	answer_with(&init);
+	chunk_of(take(), 0, WIRE_SCTP_ABORT);
+	nothing();
+	assert_null(f.a);
+	assert_int_equal(f.error, -EPROTO);
+}
+
+/* A peer that takes DATA only if it is authenticated is asked again, as if we knew nothing of it. */
+static void test_demanding_answer(void **state)
+{
+	static const uint8_t data[] = { 0x80, 3, 0, 6, 0xc1, 0 };
+	struct wire_sctp_init init = asconf_init();
+	struct wire_sctp_chunk c;
+
+	ROWS("4895-6.2-01");
+	init.chunks = data;
+	answer_with(&init);
+	c = chunk_of(take(), 0, WIRE_SCTP_INIT);
+	assert_true(wire_sctp_init_get(&c, &init));
+	assert_true(!init.random && !init.extensions);
+	nothing();
+}
+
+/* ---- AUTH ---- */
+
+/* A change that has no AUTH, or one that is not right, changes nothing. */
+static void test_forged(void **state)
+{
+	unsigned int i;
+
+	ROWS("4895-6.3-01 4895-6.3-03 4895-6.3-04 4895-5.1-01 5061-4.1.1-01 5061-5.2-02");
+	asconf_establish();
+	begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	add_data(f.tsn); /* what is behind it goes with it */
+	sendp();
+	nothing();
+	for (i = 0; i < 8 * 40; i += 7) { /* any bit of AUTH but its flags and its length */
+		if (i >= 8 && i < 32)
+			continue;
+		asconf_begin();
+		asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+		asconf_sign();
+		f.buf[12 + i / 8] ^= 1u << i % 8;
+		if (i / 8 == 6 || i / 8 == 7 || i < 8)
+			continue; /* another HMAC, or another chunk */
+		sendp();
+		nothing();
+	}
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_sign();
+	f.buf[f.len - 1] ^= 1; /* of the address */
+	sendp();
+	nothing();
+	/* a second AUTH */
+	asconf_begin();
+	sctp_auth_put(&asconf_peer.auth, f.buf + f.len);
+	f.len += 40;
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	sctp_auth_sign(&asconf_peer.auth, f.buf + 52, f.len - 52);
+	asconf_sign();
+	sendp();
+	nothing();
+	assert_int_equal(f.a->paths.others, 0);
+	/* the right one */
+	asconf_request(0, WIRE_SCTP_ADD_IP, 3, &f.path);
+	asconf_ack_in(take(), 0);
+	assert_int_equal(f.a->paths.others, 1);
+}
+
+static void test_unknown_hmac(void **state)
+{
+	struct wire_sctp_chunk c;
+
+	ROWS("4895-6.3-02");
+	asconf_establish();
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	put_be16(f.buf + 18, 2);
+	sendp();
+	c = chunk_of(take(), 0, WIRE_SCTP_ERROR);
+	assert_int_equal(c.len, 10);
+	assert_memory_equal(c.raw + 4, "\x01\x05\0\x06\0\x02", 6);
+	nothing();
+	assert_int_equal(f.a->paths.others, 0);
+}
+
+/* SHA-1 is taken as well. What is behind AUTH and needs none is taken. */
+static void test_sha1(void **state)
+{
+	ROWS("4895-3.3-01 4895-6.3-06");
+	asconf_establish();
+	asconf_peer.auth.hmac = WIRE_SCTP_HMAC_SHA1;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	add_data(f.tsn);
+	asconf_sign();
+	sendp();
+	assert_int_equal(f.rx.count, 1);
+	assert_int_equal(f.a->paths.others, 1);
+}
+
+/* A packet that begins with AUTH and is nobody's is answered as if it had none. */
+static void test_out_of_the_blue(void **state)
+{
+	struct path_addr stranger = f.path;
+	struct packet *p;
+
+	ROWS("4895-6.3-05 5061-5.2-01");
+	asconf_establish();
+	stranger.remote = simnet_v4(9);
+	asconf_begin();
+	add_data(f.tsn);
+	asconf_sign();
+	send_from(&stranger);
+	p = take();
+	assert_int_equal(chunk_of(p, 0, WIRE_SCTP_ABORT).flags, WIRE_SCTP_T_BIT);
+	assert_true(is_to(p, &stranger));
+	nothing();
+}
+
+/* ---- ASCONF ---- */
+
+static struct path_addr at(uint8_t n)
+{
+	struct path_addr path = f.path;
+
+	path.remote = simnet_v4(n);
+	return path;
+}
+
+/* An address that is added gets HEARTBEATs alone, in UDP to the port of the packet, until it has answered one. */
+static void test_add(void **state)
+{
+	struct path_addr third = at(3), from = f.path;
+	struct packet *p;
+
+	ROWS("5061-5.2-04 5061-5.3-02 5061-4.1.2-01 5061-4.2.1-02");
+	asconf_establish();
+	from.udp_port = third.udp_port = 7777;
+	asconf_request(0, WIRE_SCTP_ADD_IP, 3, &from);
+	p = take();
+	asconf_ack_in(p, 0);
+	assert_true(is_to(p, &f.path) && p->to.udp_port == 7777);
+	f.messages = 5;
+	sctp_assoc_doorbell(f.a);
+	wait_ns(10 * MSEC);
+	while ((p = take())) {
+		if (is_to(p, &third)) {
+			assert_int_equal(chunks(p), 1);
+			assert_int_equal(p->to.udp_port, 7777);
+			assert_false(sctp_assoc_has_address(f.a, &third.remote));
+			answer_heartbeat(p, &third, 0);
+			assert_true(sctp_assoc_has_address(f.a, &third.remote));
+			return;
+		}
+	}
+	fail();
+}
+
+/* The peer names hosts that are not its own: these get one HEARTBEAT in an RTO, all of them together. */
+static void test_victims(void **state)
+{
+	unsigned int i, n = 0;
+	struct packet *p;
+
+	ROWS("5061-5.3-02");
+	asconf_establish();
+	for (i = 0; i < 100; i++) {
+		asconf_request(2 * i, WIRE_SCTP_ADD_IP, 3, &f.path);
+		wait_ns(10 * MSEC);
+		asconf_request(2 * i + 1, WIRE_SCTP_DELETE_IP, 3, &f.path);
+		wait_ns(10 * MSEC);
+		while ((p = take()))
+			n += !is_to(p, &f.path);
+	}
+	assert_in_range(n, 1, 3); /* in two seconds */
+}
+
+/* The address that a packet came from may be added, or may be the one that stays. */
+static void test_wildcards(void **state)
+{
+	struct path_addr third = at(3);
+	struct packet *p;
+
+	ROWS("5061-4.2.1-01 5061-4.2.2-01 5061-5.2-01 5061-5.2-06");
+	asconf_establish();
+	asconf_request(0, WIRE_SCTP_ADD_IP, 0, &third); /* found by its Address Parameter */
+	p = take();
+	asconf_ack_in(p, 0);
+	assert_true(is_to(p, &third));
+	assert_non_null(sctp_paths_find(f.a, &third.remote));
+	asconf_request(1, WIRE_SCTP_ADD_IP, 4, &f.path);
+	asconf_request(2, WIRE_SCTP_ADD_IP, 5, &f.path);
+	assert_int_equal(f.a->paths.others, 3);
+	drop_all();
+	asconf_request(3, WIRE_SCTP_DELETE_IP, 0, &third);
+	asconf_ack_in(take(), 3);
+	assert_int_equal(f.a->paths.others, 0);
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &third.remote));
+}
+
+/* The only address is replaced: nothing but a HEARTBEAT goes to the new one until it has answered. */
+static void test_replaced(void **state)
+{
+	struct path_addr third = at(3);
+	struct packet *p;
+
+	ROWS("5061-5.2-01 5061-5.3-02 5061-5.3-09 5061-5.4-01");
+	asconf_establish();
+	f.messages = 3;
+	sctp_assoc_doorbell(f.a);
+	collect();
+	take_data();
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_more(WIRE_SCTP_SET_PRIMARY, 3);
+	asconf_sign();
+	send_from(&third);
+	p = take();
+	asconf_ack_in(p, 0);
+	assert_true(is_to(p, &third));
+	assert_true(ip_addr_equal(&sctp_paths_primary(f.a)->addr.remote, &third.remote));
+	p = take();
+	assert_int_equal(chunks(p), 1);
+	assert_true(is_to(p, &third));
+	f.messages = 3;
+	sctp_assoc_doorbell(f.a);
+	nothing();
+	wait_ns(200 * MSEC);
+	nothing();
+	answer_heartbeat(p, &third, 0);
+	assert_true(take_data() != 0); /* at once, what was outstanding, too */
+	/* The old address is a stranger's. */
+	begin();
+	add_data(f.tsn);
+	send_from(&f.path);
+	assert_int_equal(f.rx.count, 0);
+	chunk_of(take(), 0, WIRE_SCTP_ABORT);
+}
+
+/* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
+static void test_replaced_with_loss(void **state)
+{
+	struct path_addr third = at(3);
+	unsigned int i, heartbeats = 0;
+	struct packet *p;
+
+	ROWS("5061-5.3-02");
+	asconf_establish();
+	f.s->config.heartbeat_interval = SEC;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&third);
+	drop_all();
+	for (i = 0; i < 32; i++) {
+		wait_ns(100 * MSEC);
+		begin();
+		add_data(f.tsn + i);
+		send_from(&third);
+		while ((p = take())) {
+			chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+			assert_int_equal(chunks(p), 1);
+			heartbeats++;
+		}
+	}
+	assert_in_range(heartbeats, 2, 4);
+}
+
+static void test_delete_refused(void **state)
+{
+	ROWS("5061-5.3-06 5061-5.3-07");
+	asconf_establish();
+	asconf_request(0, WIRE_SCTP_DELETE_IP, 2, &f.path);
+	asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_DELETE_LAST);
+	asconf_request(1, WIRE_SCTP_ADD_IP, 3, &f.path);
+	drop_all();
+	asconf_request(2, WIRE_SCTP_DELETE_IP, 2, &f.path);
+	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_DELETE_SOURCE);
+	assert_int_equal(f.a->paths.others, 1);
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &f.path.remote));
+}
+
+/* There is room for nine addresses. What is behind an addition that was refused is refused, too. */
+static void test_too_many(void **state)
+{
+	unsigned int i;
+
+	ROWS("5061-5.3-08");
+	asconf_establish();
+	for (i = 0; i < SCTP_PATHS_MAX - 1; i++) {
+		asconf_request(i, WIRE_SCTP_ADD_IP, (uint8_t)(10 + i), &f.path);
+		asconf_ack_in(take(), i);
+		drop_all();
+	}
+	asconf_begin();
+	asconf_add_request(i, WIRE_SCTP_ADD_IP, 99);
+	asconf_more(WIRE_SCTP_DELETE_IP, 10);
+	asconf_sign();
+	sendp();
+	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
+	assert_int_equal(f.a->paths.others, SCTP_PATHS_MAX - 1);
+	/* Addresses that nobody can be at */
+	asconf_request(++i, WIRE_SCTP_DELETE_IP, 10, &f.path);
+	drop_all();
+	asconf_begin();
+	asconf_add_request(++i, WIRE_SCTP_ADD_IP, 99);
+	memcpy(f.buf + f.len - 4, "\xe0\0\0\x01", 4);
+	asconf_sign();
+	sendp();
+	asconf_error_in(take(), i, 1, WIRE_SCTP_CAUSE_ADDRESS);
+}
+
+/* One that came before is answered again, and not done again; what is out of order is dropped. */
+static void test_serials(void **state)
+{
+	struct packet first, *p;
+
+	ROWS("5061-5.2-03 5061-5.2-05 5061-5.1-01 5061-5.2-06");
+	asconf_establish();
+	asconf_request(1, WIRE_SCTP_ADD_IP, 3, &f.path);
+	asconf_request((uint32_t)-1, WIRE_SCTP_ADD_IP, 3, &f.path);
+	nothing();
+	asconf_request(0, WIRE_SCTP_ADD_IP, 3, &f.path);
+	first = *take();
+	drop_all();
+	asconf_request(0, WIRE_SCTP_ADD_IP, 4, &f.path);
+	p = take();
+	assert_int_equal(p->len, first.len);
+	assert_memory_equal(p->data, first.data, p->len);
+	nothing();
+	assert_int_equal(f.a->paths.others, 1);
+	/* An old one and a new one in one packet have one answer. */
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_add_request(1, WIRE_SCTP_ADD_IP, 4);
+	asconf_sign();
+	sendp();
+	p = take();
+	assert_int_equal(chunks(p), 3);
+	assert_int_equal(get_be32(chunk_of(p, 1, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn);
+	assert_int_equal(get_be32(chunk_of(p, 2, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn + 1);
+	assert_int_equal(f.a->paths.others, 2);
+}
+
+/* A request that nobody knows is reported; one to set a primary address that is none is not done. */
+static void test_odd_requests(void **state)
+{
+	ROWS("5061-5.2-04 5061-5.4-01");
+	asconf_establish();
+	asconf_request(0, 0xc0ff, 3, &f.path);
+	asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_PARAMS);
+	asconf_request(1, 0x80ff, 3, &f.path);
+	asconf_ack_in(take(), 1);
+	asconf_request(2, WIRE_SCTP_SET_PRIMARY, 3, &f.path);
+	asconf_error_in(take(), 2, 1, WIRE_SCTP_CAUSE_ADDRESS);
+	assert_true(f.a->path->primary);
+	asconf_begin(); /* a request without an address */
+	asconf_add_request(3, WIRE_SCTP_ADD_IP, 3);
+	put_be16(f.buf + f.len - 8, 77);
+	asconf_sign();
+	sendp();
+	asconf_error_in(take(), 3, 1, WIRE_SCTP_CAUSE_ADDRESS);
+	asconf_begin(); /* more of them than there is room for answers */
+	asconf_add_request(4, WIRE_SCTP_ADD_IP, 3);
+	for (unsigned int i = 0; i < 60; i++)
+		asconf_more(0xc0fe, 3);
+	asconf_sign();
+	sendp();
+	asconf_error_in(take(), 4, 1, WIRE_SCTP_CAUSE_ASCONF_RESOURCE);
+	assert_int_equal(f.a->paths.others, 0);
+}
+
+/* Without an agreement the chunks are such as nobody knows. */
+static void test_not_agreed(void **state)
+{
+	struct wire_sctp_chunk c;
+
+	ROWS("5061-4.1.1-04");
+	establish();
+	begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	sendp();
+	c = chunk_of(take(), 0, WIRE_SCTP_ERROR);
+	assert_int_equal(get_be16(c.raw + 4), WIRE_SCTP_CAUSE_CHUNK);
+	assert_int_equal(f.a->paths.others, 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, asconf_setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_offer),	    T(test_broken_offers),	T(test_broken_answer),
+		T(test_forged),	    T(test_demanding_answer),	T(test_unknown_hmac),
+		T(test_sha1),	    T(test_out_of_the_blue),	T(test_add),
+		T(test_victims),    T(test_wildcards),		T(test_replaced),
+		T(test_too_many),   T(test_delete_refused),	T(test_serials),
+		T(test_not_agreed), T(test_replaced_with_loss), T(test_odd_requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
