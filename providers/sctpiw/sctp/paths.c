@@ -506,7 +506,7 @@ bool sctp_paths_is_last(const struct sctp_assoc *a, const struct sctp_path *path
 /* The path in use is about to be removed: the index, in other[], of the one that takes over. */
 static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 {
-	unsigned int i, best = best_other(a, UINT32_MAX);
+	unsigned int i, best = best_other(a, UINT32_MAX, 0);
 
 	for (i = 0; best == a->paths.others && i < a->paths.others; i++)
 		if (a->paths.other[i]->usable &&
