@@ -5,7 +5,7 @@
  * was answered with its nonce. A host behind a NAT, or one that never was the peer, cannot do that.
  * Encapsulated, the first HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
  *
- * All DATA goes on one path at a time. When a timer says that this path has failed, another one
+ * All DATA goes on one path at a time, unless it is spread (spread.c). When a timer says that this path has failed, another one
  * that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
  * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then,
  * nothing is ever in flight on two paths, and accounts, RACK and congestion control deal with one.
@@ -23,6 +23,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/spread.h"
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
@@ -100,11 +101,13 @@ void sctp_paths_clear(struct sctp_assoc *a)
 {
 	struct sctp_path in_use = *a->path;
 
+	in_use.id = 0;
 	list_del(&a->paths.node);
 	free(a->paths.listed);
 	a->paths = (struct sctp_paths){ .first = in_use };
 	list_init(&a->paths.node);
 	a->path = &a->paths.first;
+	sctp_inflight_one_path(a);
 	sctp_timer_stop(a, SCTP_TIMER_PATHS);
 }
 
@@ -117,6 +120,7 @@ static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 		return;
 	addr.remote = *remote;
 	sctp_path_init(path, &a->s->config, &addr, a->path->mtu.search.told);
+	path->id = (uint8_t)(a->paths.others + 1);
 	path->usable = usable(a, remote);
 	if (path->usable)
 		sctp_locals_choose(a, path);
@@ -198,13 +202,15 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 			continue;
 		/*
 		 * A HEARTBEAT that the path MTU asked for may just have left, and is not judged
-		 * yet.
+		 * yet. What DATA says since then counts for more.
 		 */
-		if (path->hb.sent && now - path->hb.sent >= sctp_rtt_rto(&path->rtt) / 2) {
+		if (path->hb.sent && now - path->hb.sent >= sctp_rtt_rto(&path->rtt) / 2 &&
+		    !(path->joined && path->health.proof > path->hb.sent)) {
 			path->health.errors++;
 			TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
 			      .errors = path->health.errors);
 			sctp_rtt_backoff(&path->rtt);
+			sctp_paths_failed(a, path, now);
 		}
 		path->hb.due = now + interval(a, path);
 		path->hb.wanted = true;
@@ -214,7 +220,17 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* Nothing is in flight: other[i] carries DATA from now on. */
+/*
+ * The other path carries all that this one has carried. What is known of losses goes with it, but what has happened on
+ * the one path means nothing on the other.
+ */
+static void hand_over(struct sctp_path *from, struct sctp_path *to)
+{
+	to->recovery = from->recovery;
+	to->recovery.now = (struct sctp_episode){ 0 };
+}
+
+/* Nothing is in flight on the path in use: other[i] takes its place from now on. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
@@ -235,23 +251,28 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	old->hb.sent = 0;
 	old->health.ticks = 0;
 	a->pending &= ~SCTP_PEND_HEARTBEAT;
-	/* What has happened on the other path means nothing here. */
-	a->recovery.now = (struct sctp_episode){ 0 };
+	if (path->joined) {
+		sctp_paths_part(a, path);
+		sctp_recovery_no_probe(a, old);
+	} else {
+		hand_over(old, path);
+	}
+	sctp_recovery_clear(&old->recovery);
 	sctp_mtu_fit(a);
 	sctp_path_start(a, now);
 	arm(a);
+	sctp_spread_update(a, now);
 	sctp_assoc_ready(a);
 }
 
-/* Whether packets may go there: the peer is there, and we have a way. */
-static bool works(struct sctp_assoc *a, struct sctp_path *path)
+bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path)
 {
 	return path->usable && path->confirmed && sctp_locals_choose(a, path);
 }
 
 /*
  * The path to use in the place of that in use, as an index of other[]: the one with the fewest errors, but fewer than
- * that; the primary path, where they are equal. If there is none, a->paths.others.
+ * that; where they are equal one that has joined, or the primary path. If there is none, a->paths.others.
  */
 static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
 {
@@ -259,11 +280,11 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
 
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
-		bool better =
-			path->health.errors < errors ||
-			(best != a->paths.others && path->primary && path->health.errors == errors);
+		bool better = path->health.errors < errors ||
+			      (best != a->paths.others && path->health.errors == errors &&
+			       (path->joined ? !a->paths.other[best]->joined : path->primary));
 
-		if (better && works(a, path)) {
+		if (better && sctp_paths_works(a, path)) {
 			best = i;
 			errors = path->health.errors;
 		}
@@ -275,27 +296,75 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors)
  * A path that fails again soon after it was used again is left alone for twice as long as before, so that the
  * association does not go to and fro.
  */
-static void leave_primary(struct sctp_paths *p, uint64_t now)
+static void rest(struct sctp_path_rest *r, uint64_t now)
 {
-	bool soon = p->returned && now - p->returned < 2 * p->hold;
+	bool soon = r->returned && now - r->returned < 2 * r->hold;
 
 	if (!soon)
-		p->hold = HOLD_MIN;
-	else if (p->hold < HOLD_MAX)
-		p->hold *= 2;
-	p->hold_until = now + p->hold;
+		r->hold = HOLD_MIN;
+	else if (r->hold < HOLD_MAX)
+		r->hold *= 2;
+	r->until = now + r->hold;
+}
+
+/* What is in flight on a path that has failed is lost, and may be sent by others. */
+static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	if (path->primary || sctp_spread_is_on(a))
+		rest(&path->rest, now);
+	sctp_trace_path_lost(a, path, "path_failed", now);
+	sctp_inflight_path_lost(a, path);
 }
 
 /* other[i] takes over what was outstanding. */
 static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
-	if (a->path->primary)
-		leave_primary(&a->paths, now);
-	sctp_trace_all_lost(a, "path_failed", now);
-	sctp_inflight_all_lost(a);
+	give_up(a, a->path, now);
 	use(a, i, now);
-	if (a->inflight.lost)
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+	if (a->inflight.lost && !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
+}
+
+/* A path that carries DATA beside the one in use has failed: that one, and others, carry it alone. */
+static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	give_up(a, path, now);
+	sctp_recovery_no_probe(a, path);
+	sctp_paths_part(a, path);
+	sctp_recovery_clear(&path->recovery);
+	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
+		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
+	path->hb.due = now;
+	arm(a);
+	sctp_spread_update(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_paths_failed(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	if (path == a->path)
+		sctp_paths_fail_over(a, now);
+	else if (path->joined)
+		drop_out(a, path, now);
+}
+
+void sctp_paths_join(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	path->joined = true;
+	path->last_data = 0;
+	path->rest.returned = now;
+	a->paths.joined++;
+	TRACE(path_used, now, .assoc = a->local_tag, .old = &a->path->addr.remote,
+	      .remote = &path->addr.remote, .why = "spread");
+	sctp_mtu_fit(a);
+	sctp_assoc_ready(a);
+}
+
+void sctp_paths_part(struct sctp_assoc *a, struct sctp_path *path)
+{
+	path->joined = false;
+	a->paths.joined--;
 }
 
 bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
@@ -314,18 +383,32 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 	return true;
 }
 
-bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now)
+bool sctp_paths_suspect(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	unsigned int best = best_other(a, 1);
 
-	if (best == a->paths.others)
+	if (path == a->path ? best == a->paths.others : !path->joined || a->path->health.errors)
 		return false;
-	a->path->health.errors++;
-	sctp_cc_timeout(&a->path->cc);
-	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
-	      .errors = a->path->health.errors);
-	fail_over_to(a, best, now);
+	path->health.errors++;
+	sctp_cc_timeout(&path->cc);
+	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
+	      .errors = path->health.errors);
+	if (path == a->path)
+		fail_over_to(a, best, now);
+	else
+		drop_out(a, path, now);
 	return true;
+}
+
+/* The same for a path that carries DATA beside the one in use. */
+static void readdress_joined(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	const struct ip_addr before = path->addr.local;
+
+	if (sctp_paths_works(a, path) && ip_addr_equal(&before, &path->addr.local))
+		return;
+	path->health.errors++;
+	drop_out(a, path, now);
 }
 
 void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
@@ -339,7 +422,9 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 		struct sctp_path *path = a->paths.other[i];
 
 		/* Those that nobody has confirmed may be a victim's, which hears no more for this. */
-		if (works(a, path) && path->health.errors)
+		if (path->joined)
+			readdress_joined(a, path, now);
+		else if (sctp_paths_works(a, path) && path->health.errors)
 			path->hb.due = now;
 	}
 	arm(a);
@@ -347,8 +432,8 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 		sctp_paths_fail_over(a, now);
 	} else if (!ip_addr_equal(&before, &a->path->addr.local)) {
 		/* What is under way may be lost, and its answers with it. */
-		sctp_trace_all_lost(a, "readdressed", now);
-		sctp_inflight_all_lost(a);
+		sctp_trace_path_lost(a, a->path, "readdressed", now);
+		sctp_inflight_path_lost(a, a->path);
 		a->pending |= SCTP_PEND_HEARTBEAT;
 		sctp_assoc_ready(a);
 	}
@@ -363,7 +448,7 @@ void sctp_paths_settle(struct sctp_assoc *a, uint64_t now)
 	a->paths.returning_to_primary = false;
 	for (i = 0; i < a->paths.others; i++)
 		if (a->paths.other[i]->primary && !a->paths.other[i]->health.errors) {
-			a->paths.returned = now;
+			a->paths.other[i]->rest.returned = now;
 			use(a, i, now);
 			return;
 		}
@@ -382,9 +467,12 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_fit(a);
 	}
 	/* The path in use may have failed while no other one worked. */
-	if (a->recovery.now.timeouts || a->path->health.errors) {
+	if (a->path->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
-	} else if (path->primary && now >= a->paths.hold_until) {
+		return;
+	}
+	sctp_spread_update(a, now);
+	if (!path->joined && path->primary && now >= path->rest.until) {
 		a->paths.returning_to_primary = true;
 		sctp_paths_settle(a, now);
 	}
