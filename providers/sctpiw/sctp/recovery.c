@@ -46,10 +46,10 @@ void sctp_recovery_clear(struct sctp_path_recovery *r)
 
 void sctp_recovery_rearm(struct sctp_assoc *a, enum sctp_timer t)
 {
-	uint64_t when = TIME_NEVER;
+	uint64_t when = a->path->recovery.due[SCTP_PATH_TIMER(t)];
 
-	for (unsigned int i = 0; i <= a->paths.others; i++) {
-		uint64_t due = sctp_path_at(a, i)->recovery.due[SCTP_PATH_TIMER(t)];
+	for (unsigned int i = 0; i < a->paths.others; i++) {
+		uint64_t due = a->paths.other[i]->recovery.due[SCTP_PATH_TIMER(t)];
 
 		if (due < when)
 			when = due;
@@ -63,8 +63,12 @@ void sctp_recovery_rearm(struct sctp_assoc *a, enum sctp_timer t)
 void sctp_recovery_timer_set(struct sctp_assoc *a, struct sctp_path *path, enum sctp_timer t,
 			     uint64_t when)
 {
-	path->recovery.due[SCTP_PATH_TIMER(t)] = when;
-	if (when != TIME_NEVER && when <= a->timers.at[t])
+	uint64_t *due = &path->recovery.due[SCTP_PATH_TIMER(t)];
+
+	if (when == TIME_NEVER && *due == TIME_NEVER)
+		return;
+	*due = when;
+	if (when != TIME_NEVER && (when <= a->timers.at[t] || !a->paths.others))
 		sctp_timer_set(a, t, when);
 	else
 		sctp_recovery_rearm(a, t);
@@ -201,6 +205,8 @@ void sctp_recovery_arm_probe(struct sctp_assoc *a, struct sctp_path *path, uint6
 
 void sctp_recovery_no_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
+	if (!path->recovery.tlp.wanted)
+		return;
 	path->recovery.tlp.wanted = false;
 	for (unsigned int i = 0; i <= a->paths.others; i++)
 		if (sctp_path_at(a, i)->recovery.tlp.wanted)

@@ -149,7 +149,7 @@ struct sctp_path *sctp_spread_choose(struct sctp_assoc *a)
 	struct sctp_path *best = NULL;
 	unsigned int i;
 
-	if (!a->paths.joined || a->control || a->pending & CONTROL)
+	if (a->control || a->pending & CONTROL)
 		return a->path;
 	best = a->pending & SCTP_PEND_PROBE ? probed(a) : NULL;
 	if (best)
@@ -200,7 +200,7 @@ bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 	struct sctp_path *slow = NULL;
 	unsigned int i;
 
-	if (!a->paths.joined || !a->want_pull || a->inflight.lost || a->state != SCTP_ESTABLISHED ||
+	if (!a->want_pull || a->inflight.lost || a->state != SCTP_ESTABLISHED ||
 	    sctp_window_cwnd_full(path))
 		return false;
 	if (sctp_outq_count(&a->out) >= a->s->config.max_tsn_distance)

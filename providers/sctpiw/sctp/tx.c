@@ -185,12 +185,15 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
 			   struct sctp_batch *batch)
 {
-	struct sctp_path *path = sctp_spread_choose(a);
+	struct sctp_path *path = a->paths.joined ? sctp_spread_choose(a) : a->path;
 
-	if (!path)
-		return false;
-	return build_packets(a, path, now, b, batch) ||
-	       (sctp_spread_unblock(a, path, now) && build_packets(a, path, now, b, batch));
+	while (path) {
+		if (build_packets(a, path, now, b, batch))
+			return true;
+		if (!a->paths.joined || !sctp_spread_unblock(a, path, now))
+			path = NULL;
+	}
+	return false;
 }
 
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
