@@ -151,6 +151,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 		.window = iw_rnic_send_window(c->rnic),
 	};
 	config.silent_limit = c->config->silent_limit;
+	config.spread = c->config->spread;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;
 	ret = -ENOMEM;
