@@ -312,6 +312,33 @@ static void test_control(void **state)
 	nothing();
 }
 
+/* All paths but that in use are forgotten, wherever it is in memory: what they carried is sent by it. */
+static void test_cleared(void **state)
+{
+	for (int moved = 0; moved < 2; moved++) {
+		struct path_addr to = f.path;
+
+		fill();
+		if (moved) {
+			to = second();
+			assert_true(sctp_paths_suspect(f.a, f.a->path, f.now));
+			drop_all();
+		}
+		sctp_paths_clear(f.a);
+		assert_int_equal(f.a->paths.joined, 0);
+		assert_int_equal(f.a->path->flight, FULL * CHUNK);
+		assert_int_equal(f.a->inflight.lost, FULL);
+		f.now += 10 * MSEC;
+		begin();
+		add_sack(t0 - 1 + (moved ? 0 : FULL), 1000000,
+			 &(struct wire_sctp_gap){ FULL + 1, 2 * FULL }, moved);
+		send_from(&to);
+		expect(&to, moved ? t0 : t0 + FULL, FULL);
+		assert_int_equal(f.a->inflight.lost, 0);
+		assert_true(sctp_recovery_timer_runs(f.a->path, SCTP_TIMER_T3));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +346,7 @@ int main(void)
 		PEER_TEST(test_overtaken),	  PEER_TEST(test_lost_on_one_path),
 		PEER_TEST(test_late_sack),	  PEER_TEST(test_dies),
 		PEER_TEST(test_path_in_use_dies), PEER_TEST(test_control),
+		PEER_TEST(test_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

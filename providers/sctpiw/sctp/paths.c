@@ -99,8 +99,13 @@ void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr)
 
 void sctp_paths_clear(struct sctp_assoc *a)
 {
-	struct sctp_path in_use = *a->path;
+	struct sctp_path in_use;
 
+	/* Nobody would wait any more for what is in flight on them. */
+	for (unsigned int i = 0; i < a->paths.others; i++)
+		if (a->paths.other[i]->flight)
+			sctp_inflight_path_lost(a, a->paths.other[i]);
+	in_use = *a->path;
 	in_use.id = 0;
 	list_del(&a->paths.node);
 	free(a->paths.listed);
