@@ -156,16 +156,23 @@ void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path)
 			sctp_inflight_lost(a, tsn, sctp_outq_at(&a->out, tsn));
 }
 
-void sctp_inflight_one_path(struct sctp_assoc *a)
+void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path)
 {
-	uint32_t tsn, flight = 0;
+	uint32_t tsn;
 
+	sctp_inflight_path_lost(a, path);
 	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
-		o->path = a->path->id;
-		if (!(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)))
-			flight += o->len;
+		if (o->path == path->id)
+			o->path = a->path->id;
 	}
-	a->path->flight = flight;
+}
+
+void sctp_inflight_one_path(struct sctp_assoc *a)
+{
+	uint32_t tsn;
+
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_outq_at(&a->out, tsn)->path = a->path->id;
 }

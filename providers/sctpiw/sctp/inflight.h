@@ -67,6 +67,11 @@ void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out 
 void sctp_inflight_void(struct sctp_out *o);
 /* Marks all chunks lost that are in flight on that path. */
 void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path);
+/*
+ * The path, which is not in use, is about to be forgotten. Nobody would wait any more for what is in flight there, so it
+ * is lost; and no chunk has its id any more.
+ */
+void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path);
 /* The path in use is the only one that is left, and its id is another one: all chunks are its own. */
 void sctp_inflight_one_path(struct sctp_assoc *a);
 

@@ -101,10 +101,8 @@ void sctp_paths_clear(struct sctp_assoc *a)
 {
 	struct sctp_path in_use;
 
-	/* Nobody would wait any more for what is in flight on them. */
 	for (unsigned int i = 0; i < a->paths.others; i++)
-		if (a->paths.other[i]->flight)
-			sctp_inflight_path_lost(a, a->paths.other[i]);
+		sctp_inflight_forget_path(a, a->paths.other[i]);
 	in_use = *a->path;
 	in_use.id = 0;
 	list_del(&a->paths.node);

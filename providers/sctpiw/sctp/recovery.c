@@ -84,14 +84,17 @@ static void each_expired(struct sctp_assoc *a, enum sctp_timer t, uint64_t now,
 			 void (*expired)(struct sctp_assoc *a, struct sctp_path *path,
 					 uint64_t now))
 {
-	for (unsigned int id = 0; id <= a->paths.others && a->state != SCTP_CLOSED; id++) {
-		struct sctp_path *path = sctp_path_by_id(a, id);
+	unsigned int i = 0;
+
+	while (a->state != SCTP_CLOSED && i <= a->paths.others) {
+		struct sctp_path *path = sctp_path_at(a, i++);
 		uint64_t *due = &path->recovery.due[SCTP_PATH_TIMER(t)];
 
 		if (*due > now)
 			continue;
 		*due = TIME_NEVER;
 		expired(a, path, now);
+		i = 0; /* another path may be in use by now */
 	}
 	if (a->state != SCTP_CLOSED)
 		sctp_recovery_rearm(a, t);
@@ -160,11 +163,11 @@ static inline void judge(struct sctp_assoc *a, uint64_t now, uint32_t tsn, struc
 void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, const struct sctp_newly *newly)
 {
 	struct look look[SCTP_PATHS_MAX];
-	unsigned int id;
+	unsigned int i;
 	uint32_t tsn;
 
-	for (id = 0; id <= a->paths.others; id++)
-		look[id] = (struct look){ .next = TIME_NEVER };
+	for (i = 0; i <= a->paths.others; i++)
+		look[sctp_path_at(a, i)->id] = (struct look){ .next = TIME_NEVER };
 	for (tsn = a->out.cum + 1; serial32_lt(tsn, a->inflight.gap_end); tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
@@ -172,13 +175,14 @@ void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, const struct sctp_
 			judge(a, now, tsn, o, sctp_path_of(a, o), newly ? &newly[o->path] : NULL,
 			      &look[o->path]);
 	}
-	for (id = 0; id <= a->paths.others; id++) {
-		struct sctp_path *path = sctp_path_by_id(a, id);
+	for (i = 0; i <= a->paths.others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+		const struct look *l = &look[path->id];
 
-		if (look[id].again)
-			sctp_mtu_doubt(a, path, look[id].again);
-		sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, look[id].next);
-		if (look[id].lost)
+		if (l->again)
+			sctp_mtu_doubt(a, path, l->again);
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, l->next);
+		if (l->lost)
 			enter_recovery(a, path);
 	}
 }

@@ -56,12 +56,12 @@ static bool may_join(const struct sctp_assoc *a, const struct sctp_path *path, u
 
 void sctp_spread_update(struct sctp_assoc *a, uint64_t now)
 {
-	unsigned int id;
+	unsigned int i;
 
 	if (!sctp_spread_is_on(a) || !sctp_in_states(a, SCTP_STATES_UP))
 		return;
-	for (id = 0; id <= a->paths.others; id++) {
-		struct sctp_path *path = sctp_path_by_id(a, id);
+	for (i = 0; i < a->paths.others; i++) {
+		struct sctp_path *path = a->paths.other[i];
 
 		if (path->joined && !is_apart(a, path))
 			sctp_paths_part(a, path);
