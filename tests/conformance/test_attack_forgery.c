@@ -406,7 +406,7 @@ static void outstanding(unsigned int n)
 	drop_all();
 	f.messages = 0;
 	assert_int_equal(sctp_outq_count(&f.a->out), n);
-	f.a->recovery.now.cwnd_limited = true;
+	f.a->path->recovery.now.cwnd_limited = true;
 }
 
 /*

@@ -468,7 +468,7 @@ static void test_fast_recovery(void **state)
 	script("post 1000 1444", "drop", "wait 50");
 	/* D+0 and D+3 are lost */
 	script("> Dtag / 03 00 0018 D-1 00100000 0002 0000 0002 0003 0005 000a", "wait 50");
-	exit = f.a->recovery.now.exit;
+	exit = f.a->path->recovery.now.exit;
 	assert_int_equal(primary()->cc.cwnd, 10 * PMDCS);
 	assert_int_equal(primary()->cc.ssthresh, 10 * PMDCS);
 	assert_int_equal(primary()->cc.partial, 0);
@@ -477,7 +477,7 @@ static void test_fast_recovery(void **state)
 	assert_int_equal(primary()->cc.cwnd, 10 * PMDCS);
 	/* past the exit point, another loss counts again */
 	ack(exit);
-	assert_false(f.a->recovery.now.recovering);
+	assert_false(f.a->path->recovery.now.recovering);
 	drop_all();
 	window = primary()->cc.cwnd;
 	begin();

@@ -131,9 +131,9 @@ def rping_case(how, devices):
     return case
 
 
-def paths_of(link, server):
-    """What `sctpiw stat` says of the paths of a server's associations, by the peer's address."""
-    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", server.pid, "--json"], link, "server", rdma=False)
+def paths_of(link, program, side="server"):
+    """What `sctpiw stat` says of the paths of a program's associations, by the peer's address."""
+    stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", program.pid, "--json"], link, side, rdma=False)
     stat.expect(10)
     return {path["remote"]: path for process in json.loads(stat.output()) for path in process["path"]}
 
@@ -224,6 +224,62 @@ def many_messages(link):
             raise Failure(f"{program.name} reports no success")
 
 
+def slow_down(link, devices, slow=True):
+    """Makes the links the bottleneck, not the processors: 40 Mbit/s each, with a queue of 40 kB."""
+    how = ["add", "root", "tbf", "rate", "40mbit", "burst", "20kb", "limit", "40kb"] if slow else ["del", "root"]
+    for device in devices:
+        for side in "server", "client":
+            link._run([*link.enter(side), "tc", "qdisc", how[0], "dev", device, *how[1:]])
+
+
+def carried(link, program, side):
+    """Packets with DATA that a program has sent, by the peer's address."""
+    return {remote: path["sent_packets"] for remote, path in paths_of(link, program, side).items()}
+
+
+def must_carry(link, program, addresses, what):
+    """DATA leaves by the paths to all these addresses from now on."""
+    before = carried(link, program, "client")
+    deadline = time.monotonic() + 20 * harness.SLOW
+    while True:
+        now = carried(link, program, "client")
+        if all(now.get(address, 0) > before.get(address, 0) + 50 for address in addresses):
+            return
+        if not program.running():
+            raise Failure(f"{program.name} ended when {what}")
+        if time.monotonic() > deadline:
+            raise Failure(f"not all of {addresses} had data when {what}: {before}, {now}")
+        time.sleep(0.1)
+
+
+def spread(link):
+    """Both links carry data at once; one goes and returns, in either way, and the file arrives whole."""
+    need("rcopy", "tc")
+    devices = [f"veth{i}" for i in range(link.pairs)]
+    slow_down(link, devices)
+    original, copy = harness.log_file("original"), harness.log_file("copy")
+    original.write_bytes(os.urandom(1 << 20) * 120)
+    port = free_port()
+    server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
+    server.wait_listening(port)
+    client = start("rcopy-client", ["rcopy", original, f"{link.address}:{copy}", "-p", port], link,
+                   options=["--multipath", "spread"])
+    server.wait_for_output("client: ")
+    every = [link.address, *(link.address_on(i) for i in range(1, link.pairs))]
+    must_carry(link, client, every, "all links were there")
+    for how in TOLD, UNTOLD:
+        how[0](link, "veth0")
+        must_carry(link, client, every[1:], "veth0 was away")
+        how[1](link, "veth0")
+        must_carry(link, client, every, "veth0 was back")
+    client.expect(120)
+    slow_down(link, devices, False)
+    if copy.read_bytes() != original.read_bytes():
+        raise Failure("the copy is another file")
+    original.unlink()
+    copy.unlink()
+
+
 def off(link):
     """Peers are told of nothing, so the death of the one link is the end."""
     port = free_port()
@@ -259,6 +315,7 @@ CASES = [
     ("by-hand.ib_send_bw", timed("ib_send_bw", "-s", 4096, "-q", 4, by_cm=False)),
     ("copied", copied),
     ("ucmatose", many_messages),
+    ("spread", spread),
     ("off", off),
     ("listed", listed),
 ]

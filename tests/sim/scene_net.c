@@ -261,6 +261,47 @@ static void two_links(struct stack_world *w)
 	scene_finish(w, 60 * SEC);
 }
 
+/*
+ * Data goes over both of two links that differ in rate, delay, loss and MTU. They die and return, one after the other or
+ * both at once.
+ */
+static void spread(struct stack_world *w)
+{
+	struct simnet_link other[2] = { { .delay = some_ms(w, 0, 40) },
+					{ .delay = some_ms(w, 0, 40) } };
+	uint32_t rate = 20000 + below(w, 80000);
+
+	scene_two_nodes(w);
+	stack_second_link(w->nodes[0], w->nodes[1], 100, other);
+	w->nodes[0]->config.spread = true;
+	w->nodes[1]->config.spread = chance(w, 0.7);
+	w->nodes[0]->config.silent_limit = w->nodes[1]->config.silent_limit = 120 * SEC;
+	w->oob = below(w, 2) * 0.5;
+	scene_start(w);
+	scene_works(w, 1 + below(w, 4));
+	scene_slow(w, 20000 + below(w, 80000));
+	for (int i = 0; i < 2; i++) {
+		other[i].rate = rate;
+		other[i].queue = w->link[0].queue;
+		other[i].loss = below(w, 4) / 100.0;
+	}
+	scene_connected(w);
+	if (!scene_done_within(w, 4 * SEC)) {
+		w->seen += other[0].bytes > 10000 || other[1].bytes > 10000;
+		if (chance(w, 0.3))
+			narrow(w, &other[0]);
+	}
+	for (int n = 0; n < 6 && !scene_done_within(w, some_ms(w, 500, 3000)); n++) {
+		kill_link(w->link, chance(w, 0.4));
+		kill_link(other, chance(w, 0.4));
+		scene_done_within(w, some_ms(w, 500, 6000));
+		kill_link(w->link, false);
+		kill_link(other, false);
+		w->link[0].loss = below(w, 5) / 100.0;
+	}
+	scene_finish(w, 120 * SEC);
+}
+
 const struct scene scenes_net[] = {
 	{ "everything", everything, 200 },
 	{ "loss", loss, 40 },
@@ -278,5 +319,6 @@ const struct scene scenes_net[] = {
 	{ "dead-path", dead_path, 20 },
 	{ "multihomed", multihomed, 20 },
 	{ "two-links", two_links, 60 },
+	{ "spread", spread, 60 },
 	{ 0 },
 };

@@ -190,7 +190,7 @@ struct stack_node {
 	const struct stack_node *twin; /* whose second address is reached from that one; or NULL */
 	/* Settings, to be changed before stack_node_start(). */
 	struct config config;
-	struct sctp_config sctp_config; /* of which conn/ sets silent_limit only */
+	struct sctp_config sctp_config; /* of which conn/ sets silent_limit and spread only */
 	struct iw_config iw_config;
 	bool zcopy;	      /* its messages reference memory */
 	bool receipts;	      /* it knows them (sctp/receipts.h) */

@@ -21,6 +21,7 @@ struct sctp *__wrap_sctp_new(const struct sctp_config *config, const struct sctp
 
 	check(config->silent_limit == n->config.silent_limit);
 	n->sctp_config.silent_limit = config->silent_limit;
+	n->sctp_config.spread = config->spread;
 	/* The others are as a peer of another stack. */
 	if (n->receipts)
 		n->sctp_config.receipts = config->receipts;

@@ -217,6 +217,17 @@ static void values_of_log(void **state)
 	refuses("log", "verbose");
 }
 
+static void values_of_multipath(void **state)
+{
+	assert_false(b.config.spread);
+	takes("multipath", "spread");
+	assert_true(b.config.spread);
+	takes("multipath", "failover");
+	assert_false(b.config.spread);
+	refuses("multipath", "both");
+	refuses("multipath", "");
+}
+
 static void values_of_paths(void **state)
 {
 	char path[CONFIG_PATH_LEN + 1];
@@ -355,8 +366,8 @@ static void unknown_name(void **state)
 	assert_string_equal(
 		err.text,
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
-		"share, paths, silent-limit, request-limit, capture, capture-snaplen, "
-		"capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
+		"share, paths, multipath, silent-limit, request-limit, capture, "
+		"capture-snaplen, capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
 		"summary, log");
 }
 
@@ -635,6 +646,7 @@ int main(void)
 		cmocka_unit_test_setup(values_of_silent_limit, setup),
 		cmocka_unit_test_setup(values_of_request_limit, setup),
 		cmocka_unit_test_setup(values_of_log, setup),
+		cmocka_unit_test_setup(values_of_multipath, setup),
 		cmocka_unit_test_setup(values_of_paths, setup),
 		cmocka_unit_test_setup(values_of_links, setup),
 		cmocka_unit_test_setup(values_of_captures, setup),

@@ -83,7 +83,8 @@ static void test_loss(void **state)
 	/* 4 * PMDCS is the floor */
 	assert_int_equal(f.a->path->cc.ssthresh, cwnd / 2 > 4 * 1460 ? cwnd / 2 : 4 * 1460);
 	take_data();
-	assert_false(f.a->recovery.now.measuring && f.a->recovery.now.measured_tsn == f.their_tsn);
+	assert_false(f.a->path->recovery.now.measuring &&
+		     f.a->path->recovery.now.measured_tsn == f.their_tsn);
 	/* What lies above the gap block is not taken for lost. */
 	wait_ns(5 * MSEC);
 	for (i = 5; f.their_tsn + i <= last; i++)

@@ -199,11 +199,11 @@ static void test_one_packet_after_timeout(void **state)
 	sctp_assoc_doorbell(f.a);
 	collect();
 	for (i = 0; i < 3; i++) {
-		while (f.a->recovery.now.timeouts == i) {
+		while (f.a->path->recovery.now.timeouts == i) {
 			drop_all();
 			f.now = sctp_next_timeout(f.s);
 			sctp_timers(f.s, f.now);
-			if (f.a->recovery.now.timeouts == i)
+			if (f.a->path->recovery.now.timeouts == i)
 				collect();
 		}
 		drop_all();
@@ -214,7 +214,7 @@ static void test_one_packet_after_timeout(void **state)
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);
 	sendp();
-	assert_int_equal(f.a->recovery.now.timeouts, 0);
+	assert_int_equal(f.a->path->recovery.now.timeouts, 0);
 	assert_int_equal(count_data(take()), 1);
 	assert_non_null(take());
 }

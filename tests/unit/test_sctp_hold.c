@@ -190,7 +190,7 @@ static void test_no_room(void **state)
 	receipts_user.due = true;
 	f.a->pending |= SCTP_PEND_SACK;
 	for (size_t limit = WIRE_SCTP_COMMON_LEN; limit <= sizeof(packet); limit++) {
-		struct sctp_tx tx = { .a = f.a, .now = f.now };
+		struct sctp_tx tx = { .a = f.a, .path = f.a->path, .now = f.now };
 		bool fits = limit >= WIRE_SCTP_COMMON_LEN + WIRE_SCTP_SACK_LEN + WIRE_SCTP_HOLD_LEN;
 
 		assert_int_equal(sctp_tx_build(&tx, packet, limit), fits ? 36 : 0);

@@ -318,7 +318,7 @@ static void test_black_hole(void **state)
 			break;
 	}
 	assert_true(f.now - start < 500 * MSEC);
-	assert_int_equal(f.a->recovery.now.timeouts, 0);
+	assert_int_equal(f.a->path->recovery.now.timeouts, 0);
 	assert_true(f.a->path->cc.cwnd >= cwnd);
 	assert_int_equal(max_packet(), 1280 - 28);
 	for (;; p = take()) {
@@ -344,7 +344,7 @@ static void test_dead_is_not_narrow(void **state)
 	f.messages = 3;
 	sctp_assoc_doorbell(f.a);
 	collect();
-	while (f.a && f.a->recovery.now.timeouts < 3) {
+	while (f.a && f.a->path->recovery.now.timeouts < 3) {
 		wait_ns(10 * MSEC);
 		drop_all();
 	}

@@ -413,14 +413,47 @@ static void test_cookie(void **state)
 	assert_false(sctp_cookie_get(&key, old, sizeof(old), &d));
 }
 
+/* RFC 6356 3: the windows of several paths grow together as one does, and none grows faster than it would alone. */
+static void test_cc_coupled(void **state)
+{
+	const uint64_t ms = 1000000, equal[] = { 10 * ms, 10 * ms },
+		       unequal[] = { 10 * ms, 40 * ms }, unknown[] = { 10 * ms, 0 };
+	struct sctp_cc cc[2], *const paths[] = { &cc[0], &cc[1] };
+
+	for (int i = 0; i < 2; i++) {
+		sctp_cc_init(&cc[i], 1000, true);
+		cc[i].cwnd = cc[i].ssthresh = 20000;
+		cc[i].cwnd++; /* in congestion avoidance */
+		assert_int_equal(cc[i].stride, 0);
+	}
+	cc[1].cwnd = cc[0].cwnd = 20001;
+	sctp_cc_couple(paths, equal, 2); /* alpha is 1/2, and cwnd_total / alpha four times cwnd */
+	assert_int_equal(cc[0].stride, 4 * 20001);
+	assert_int_equal(cc[1].stride, 4 * 20001);
+	for (int i = 0; i < 4; i++)
+		sctp_cc_acked(&cc[0], 20000, true, false, false);
+	assert_int_equal(cc[0].cwnd, 20001);
+	sctp_cc_acked(&cc[0], 4, true, false, false);
+	assert_int_equal(cc[0].cwnd, 21001);
+	cc[0].cwnd = 20000;
+	cc[1].cwnd = 20000;
+	sctp_cc_couple(paths, unequal,
+		       2); /* rates are 4 : 1; the better one is (5 / 4)^2 of its cwnd */
+	assert_int_equal(cc[0].stride, 31250);
+	sctp_cc_couple(paths, unknown, 2);
+	assert_int_equal(cc[0].stride, 20000);
+	sctp_cc_couple(paths, equal, 1);
+	assert_int_equal(cc[0].stride, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rxmap),  cmocka_unit_test(test_rxmap_range),
 		cmocka_unit_test(test_reasm),  cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_outq),   cmocka_unit_test(test_cc),
-		cmocka_unit_test(test_cc_rtt), cmocka_unit_test(test_rtt),
-		cmocka_unit_test(test_cookie),
+		cmocka_unit_test(test_cc_rtt), cmocka_unit_test(test_cc_coupled),
+		cmocka_unit_test(test_rtt),    cmocka_unit_test(test_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -498,7 +498,7 @@ static void test_unconfirmed_at_once(void **state)
 	collect();
 	for (i = 0; i < 3; i++)
 		chunk_of(to_second(20 * SEC), 0, WIRE_SCTP_HEARTBEAT);
-	assert_true(f.a->recovery.now.timeouts > 0);
+	assert_true(f.a->path->recovery.now.timeouts > 0);
 	assert_true(f.a->path->primary);
 }
 

@@ -195,7 +195,7 @@ static void test_busy_peer(void **state)
 			if (is_to(p, &second) && !asked.len)
 				asked = *p;
 	assert_true(f.a->path->primary && !f.a->path->health.errors);
-	assert_true(f.a->recovery.now.probes > 1);
+	assert_true(f.a->path->recovery.now.probes > 1);
 	/* It answers what was sent in the order in which that came. */
 	begin();
 	add_sack(f.their_tsn, 1000000, NULL, 0);

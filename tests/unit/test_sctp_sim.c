@@ -321,7 +321,7 @@ static void test_reordering(void **state)
 	f->min_len = f->max_len = 1400;
 	assert_true(run(w, 20 * SEC, all_sent));
 	assert_int_equal(b->flows[0].received, 20000);
-	assert_true(f->a->recovery.now.reordered);
+	assert_true(f->a->path->recovery.now.reordered);
 	assert_true(w->link[0].packets < 20000 * 1.01);
 	world_free(w);
 }

@@ -100,7 +100,7 @@ static void narrow(uint32_t told, uint32_t real, bool black_hole)
 	assert_true(longest_gap(w, b) < 60 * MSEC);
 	assert_true(w->now - start < 500 * MSEC);
 	assert_int_equal(b->flows[0].received, 3000);
-	assert_int_equal(f->a->recovery.now.timeouts, 0);
+	assert_int_equal(f->a->path->recovery.now.timeouts, 0);
 	run(w, 10 * SEC, NULL);
 	good = f->a->path->mtu.search.good;
 	assert_int_equal(f->a->path->mtu.search.probe, 0);

@@ -134,7 +134,7 @@ static void test_padding(void **state)
 	expect_range(0, 8, 0);
 	sctp_assoc_copy_out(f.a);
 	forbid_all();
-	while (!f.a->recovery.now.timeouts) {
+	while (!f.a->path->recovery.now.timeouts) {
 		drop();
 		wait_ns(MSEC);
 	}

@@ -129,7 +129,7 @@ static void test_lost(void **state)
 	/* again, behind probes with the last one */
 	change(4, 1);
 	for (unsigned int i = 0; i < 3; i++)
-		while (f.a->recovery.now.timeouts <= i)
+		while (f.a->path->recovery.now.timeouts <= i)
 			wait_ns(MSEC);
 	assert_int_equal(u.filled[0], 1);
 	assert_int_equal(u.filled[4], 1);
@@ -292,6 +292,7 @@ static void test_probe_below(void **state)
 	add_sack(f.their_tsn - 1, 4000000, &(struct wire_sctp_gap){ 4, 4 }, 1);
 	receive();
 	change(2, 1);
+	f.a->path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_TLP)] = f.now;
 	sctp_recovery_probe(f.a, f.now);
 	collect();
 	expect(2, 1);

@@ -88,12 +88,13 @@ static const struct kind kinds[] = {
 	},
 	{
 		"path",
-		12,
+		15,
 		{ NUMBER("PID"), NUMBER("PORT"), TEXT("PEER"), TEXT("FROM"), TEXT("TO"),
 		  TEXT("STATE"), TEXT("PRIMARY"), NUMBER("RTT-MS"), NUMBER("CWND"), NUMBER("MTU"),
-		  NUMBER("SENT-BYTES"), NUMBER("ERRORS") },
+		  NUMBER("SENT-BYTES"), NUMBER("SENT-PKTS"), NUMBER("RECV-PKTS"), NUMBER("LOST"),
+		  NUMBER("ERRORS") },
 		{ NULL, "port", "peer", "local", "remote", "state", "primary", "rtt_ns", "cwnd",
-		  "mtu", "sent_bytes", "errors" },
+		  "mtu", "sent_bytes", "sent_packets", "received_packets", "lost", "errors" },
 	},
 	{
 		"cq",

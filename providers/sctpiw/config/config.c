@@ -29,7 +29,6 @@
 static const char *const log_names[] = { "error", "info", "debug" };
 static const char *const llp_names[] = { "udp", "ip", "kernel" };
 static const char *const personality_names[] = { "iwarp", "roce", "ib" };
-static const char *const node_names[] = { "rnic", "ca" };
 static const char *const rtr_names[] = { "off", "send", "write", "read", "any" };
 
 const char *config_carrier_name(enum config_carrier carrier)
@@ -119,6 +118,14 @@ static bool set_share(struct config *c, const char *value)
 static bool set_paths(struct config *c, const char *value)
 {
 	return config_paths_parse(&c->paths, value);
+}
+
+static bool set_multipath(struct config *c, const char *value)
+{
+	int i = one_of((const char *const[]){ "failover", "spread" }, 2, value);
+
+	c->spread = i == 1;
+	return i >= 0;
 }
 
 static bool set_silent_limit(struct config *c, const char *value)
@@ -223,12 +230,10 @@ static bool set_personality(struct config *c, const char *value)
 
 static bool set_node_type(struct config *c, const char *value)
 {
-	int i = one_of(node_names, N_ITEMS(node_names), value);
+	int i = one_of((const char *const[]){ "rnic", "ca" }, 2, value);
 
-	if (i < 0)
-		return false;
 	c->node_ca = i == 1;
-	return true;
+	return i >= 0;
 }
 
 static bool set_summary(struct config *c, const char *value)
@@ -254,6 +259,7 @@ enum {
 	IN_ORDER,
 	SHARE,
 	PATHS,
+	MULTIPATH,
 	SILENT,
 	REQUESTS,
 	CAPTURE,
@@ -322,6 +328,16 @@ static const struct setting {
 			.allowed = "auto, off, or addresses, prefixes and interfaces with commas between them",
 			.dflt = "auto",
 			.help = "peers are told of these further addresses of this host",
+		},
+	},
+	[MULTIPATH] = {
+		.set = set_multipath,
+		.n = {
+			.name = "multipath",
+			.env = "SCTPIW_MULTIPATH",
+			.allowed = "failover or spread",
+			.dflt = "failover",
+			.help = "data takes one path at a time, or all disjoint ones at once",
 		},
 	},
 	[SILENT] = {

@@ -49,7 +49,8 @@ struct config {
 	int encap_port;
 	bool in_order; /* RDMA Writes are placed in order also after losses (struct iw_config) */
 	bool share;    /* one association for all QPs between two processes */
-	struct config_paths paths;     /* which further addresses of ours peers are told of */
+	struct config_paths paths; /* which further addresses of ours peers are told of */
+	bool spread; /* the setting multipath is spread: data takes all disjoint paths at once */
 	uint64_t silent_limit;	       /* ns; a peer that is silent for longer is given up */
 	unsigned int request_limit;    /* requests that may wait to be accepted or rejected */
 	char capture[CONFIG_PATH_LEN]; /* the file that packets are written to; "": none */
@@ -99,7 +100,7 @@ struct config_name {
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 17 };
+enum { CONFIG_SETTINGS = 18 };
 
 struct config_builder {
 	struct config config;

@@ -153,6 +153,7 @@ static int user_sctp_start(struct conn *c, struct config_error *why)
 	};
 	config.asconf = true;
 	config.silent_limit = c->config->silent_limit;
+	config.spread = c->config->spread;
 	if (config.connect_limit > config.silent_limit)
 		config.connect_limit = config.silent_limit;
 	ret = -ENOMEM;

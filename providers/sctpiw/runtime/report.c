@@ -221,6 +221,9 @@ static void write_path(const struct shard *s, const union object *o, struct line
 	line_number(l, "flight", i->flight);
 	line_number(l, "mtu", i->mtu);
 	line_number(l, "sent_bytes", i->sent);
+	line_number(l, "sent_packets", i->packets);
+	line_number(l, "received_packets", i->received);
+	line_number(l, "lost", i->lost);
 	line_number(l, "errors", i->errors);
 }
 

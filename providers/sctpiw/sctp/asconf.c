@@ -435,17 +435,20 @@ static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 		if (!sctp_locals_has(a, &path->addr.local) && !ip_addr_is_zero(&path->addr.local)) {
 			path->addr.local = a->setup.local;
 			sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
+			if (path->joined)
+				sctp_inflight_path_lost(a, path);
 		}
 	}
 	sctp_paths_readdress(a, now);
 	if (!moved)
 		return;
-	sctp_trace_all_lost(a, "readdressed", now);
-	sctp_inflight_all_lost(a);
+	sctp_trace_path_lost(a, a->path, "readdressed", now);
+	sctp_inflight_path_lost(a, a->path);
 	a->path->rtt.backoff = 0;
 	a->pending |= SCTP_PEND_HEARTBEAT;
 	if (a->inflight.lost)
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
 	sctp_assoc_ready(a);
 }
 

@@ -79,7 +79,7 @@ struct sctp_assoc {
 	bool want_pull;		    /* the user may have more */
 	struct sctp_block *control; /* answers (control.c) in its first `used` bytes, or NULL */
 	/* The duties. */
-	struct sctp_path *path; /* the one in use: all DATA goes there */
+	struct sctp_path *path; /* the one in use: all DATA goes there, but what joined ones carry */
 	struct sctp_outq out;	/* the chunks that are outstanding */
 	struct sctp_inflight inflight;
 	struct sctp_window window;
@@ -103,6 +103,18 @@ struct sctp_assoc {
 static inline struct sctp_path *sctp_path_at(const struct sctp_assoc *a, unsigned int i)
 {
 	return i ? a->paths.other[i - 1] : a->path;
+}
+
+/* The path by its id, which it keeps whichever path is in use. */
+static inline struct sctp_path *sctp_path_by_id(struct sctp_assoc *a, unsigned int id)
+{
+	return id ? &a->paths.listed[id - 1] : &a->paths.first;
+}
+
+/* The path that a chunk was sent on last. */
+static inline struct sctp_path *sctp_path_of(const struct sctp_assoc *a, const struct sctp_out *o)
+{
+	return sctp_path_by_id((struct sctp_assoc *)(uintptr_t)a, o->path);
 }
 
 static inline bool sctp_in_states(const struct sctp_assoc *a, unsigned int states)

@@ -28,6 +28,7 @@ void sctp_cc_init(struct sctp_cc *cc, uint32_t pmdcs, bool v4)
 	cc->most = CWND_MAX;
 	cc->ssthresh = SSTHRESH_MAX;
 	cc->partial = 0;
+	cc->stride = 0;
 	cc->pristine = true;
 }
 
@@ -52,8 +53,40 @@ void sctp_cc_set_pmdcs(struct sctp_cc *cc, uint32_t pmdcs)
 		cc->cwnd = initial_window(cc);
 }
 
+#define RATIO_ONE 256u		     /* 1 as a ratio of rates */
+#define RATIO_MAX (RATIO_ONE * 256u) /* its square, times CWND_MAX, fits 64 bits */
+
+/* How fast the path is, bytes a second. */
+static uint64_t rate_of(const struct sctp_cc *cc, uint64_t rtt)
+{
+	return rtt ? (uint64_t)cc->cwnd * 1000000000 / (rtt < 1000 ? 1000 : rtt) : 0;
+}
+
+void sctp_cc_couple(struct sctp_cc *const cc[], const uint64_t rtt[], unsigned int n)
+{
+	uint64_t rate = 0, least = CWND_MAX;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		rate += rate_of(cc[i], rtt[i]);
+	for (i = 0; n > 1 && i < n; i++) {
+		uint64_t own = rate_of(cc[i], rtt[i]);
+		uint64_t ratio = own && rate / own < RATIO_MAX / RATIO_ONE ?
+					 rate * RATIO_ONE / own :
+					 RATIO_MAX;
+		uint64_t stride = cc[i]->cwnd * (ratio * ratio) / (RATIO_ONE * RATIO_ONE);
+
+		if (stride < least)
+			least = stride;
+	}
+	for (i = 0; i < n; i++)
+		cc[i]->stride = n > 1 ? (uint32_t)least : 0;
+}
+
 void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recovering, bool drained)
 {
+	uint32_t stride = max_u32(cc->cwnd, cc->stride);
+
 	if (cc->cwnd <= cc->ssthresh) {
 		if (!limited || recovering)
 			return;
@@ -70,12 +103,12 @@ void sctp_cc_acked(struct sctp_cc *cc, uint32_t bytes, bool limited, bool recove
 	}
 	/* Congestion avoidance (7.2.2). */
 	cc->partial = min_u32(cc->partial + bytes, CWND_MAX);
-	if (cc->partial >= cc->cwnd) {
+	if (cc->partial >= stride) {
 		if (limited) {
-			cc->partial -= cc->cwnd;
+			cc->partial -= stride;
 			cc->cwnd = grown(cc, cc->pmdcs);
 		} else {
-			cc->partial = cc->cwnd;
+			cc->partial = stride;
 		}
 	}
 	if (drained)

@@ -13,7 +13,8 @@ struct sctp_cc {
 	uint32_t cwnd;
 	uint32_t ssthresh;
 	uint32_t partial; /* partial_bytes_acked */
-	uint32_t most;	  /* cwnd grows no further than this */
+	uint32_t stride; /* bytes that let cwnd grow by a packet, if more than cwnd: see sctp_cc_couple() */
+	uint32_t most;	/* cwnd grows no further than this */
 	uint32_t pmdcs; /* PMDCS: what fits a packet, the PMTU without IP, UDP and common header */
 	bool pristine;	/* cwnd is still the initial window */
 	bool v4;	/* the path is IPv4, whose initial window is slightly larger */
@@ -41,6 +42,14 @@ void sctp_cc_loss(struct sctp_cc *cc);
  * for the delays of the two hosts.
  */
 void sctp_cc_set_rtt(struct sctp_cc *cc, uint64_t min);
+/*
+ * The path carries DATA together with others: couples the increase of their windows in congestion avoidance, so that
+ * all of them together take no more of a bottleneck that they share than one flow does (the "Linked Increases" of RFC
+ * 6356 3). There cwnd grows by a packet in 1 / min(alpha / cwnd_total, 1 / cwnd) bytes; cwnd_total / alpha is
+ * the least cwnd_i * (rate / rate_i)^2 of all paths i, where rate_i is cwnd_i / RTT_i, and rate the sum of them. n:
+ * paths, of which rtt[] is in ns, 0 if it is not known. One path alone is not coupled.
+ */
+void sctp_cc_couple(struct sctp_cc *const cc[], const uint64_t rtt[], unsigned int n);
 /* T3-rtx expired (7.2.3). */
 void sctp_cc_timeout(struct sctp_cc *cc);
 /* Nothing was sent for this many RTOs (7.2.1, last point). */

@@ -168,8 +168,8 @@ void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_assoc_end(a, -ETIMEDOUT);
 		return;
 	}
-	sctp_trace_all_lost(a, "setup_resent", now);
-	sctp_inflight_all_lost(a); /* DATA that rode behind the COOKIE ECHO rides again */
+	sctp_trace_path_lost(a, a->path, "setup_resent", now);
+	sctp_inflight_path_lost(a, a->path); /* DATA that rode behind the COOKIE ECHO rides again */
 	sctp_rtt_backoff(&a->path->rtt);
 	arm(a, now);
 	resend_elsewhere(a);
@@ -314,8 +314,9 @@ void sctp_handshake_up(struct sctp_assoc *a, uint64_t now)
 	sctp_paths_start(a, now);
 	sctp_asconf_start(a, now);
 	if (sctp_outq_count(&a->out)) {
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
-		sctp_recovery_arm_probe(a, now);
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
+		sctp_recovery_arm_probe(a, a->path, now);
 	}
 	sctp_assoc_ready(a);
 }

@@ -14,13 +14,13 @@ static uint32_t charge(const struct sctp_out *o)
 /* The two accounts of what is in flight. Nobody else writes them but to reset them. */
 static void enter_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
-	a->path->flight += o->len;
+	sctp_path_of(a, o)->flight += o->len;
 	a->window.rwnd_outstanding += charge(o);
 }
 
 static void leave_flight(struct sctp_assoc *a, const struct sctp_out *o)
 {
-	a->path->flight -= o->len;
+	sctp_path_of(a, o)->flight -= o->len;
 	a->window.rwnd_outstanding -= charge(o);
 }
 
@@ -33,16 +33,19 @@ void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn)
 	};
 }
 
-void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, uint64_t now)
+void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_path *path, struct sctp_out *o,
+			bool first, uint64_t now)
 {
+	o->path = path->id;
 	if (first) {
 		a->inflight.xmit_seq++;
+		path->counts.packets++;
 		o->flags |= SCTP_OUT_FIRST;
 	}
 	o->xmit_seq = a->inflight.xmit_seq;
 	o->sent = now;
 	o->miss = 0;
-	a->path->sent += o->len;
+	path->counts.bytes += o->len;
 	enter_flight(a, o);
 }
 
@@ -109,8 +112,20 @@ void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to)
 			continue;
 		o->flags &= (uint8_t)~SCTP_OUT_ACKED;
 		a->inflight.gap_acked--;
+		if (!sctp_path_of(a, o)->joined) /* nobody waits for anything there any more */
+			o->path = a->path->id;
 		enter_flight(a, o);
 	}
+}
+
+void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
+{
+	o->flags |= SCTP_OUT_LOST;
+	leave_flight(a, o);
+	if (o->flags & SCTP_OUT_VOID)
+		o->len = SCTP_VOID_CHUNK_LEN;
+	if (!a->inflight.lost++ || serial32_lt(tsn, a->inflight.lost_from))
+		a->inflight.lost_from = tsn;
 }
 
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
@@ -119,14 +134,10 @@ void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o)
 		return;
 	if (o->flags & SCTP_OUT_REFERENCED)
 		sctp_zcopy_lost(a);
-	o->flags |= SCTP_OUT_LOST;
 	a->counts.lost++;
 	a->s->stats.lost++;
-	leave_flight(a, o);
-	if (o->flags & SCTP_OUT_VOID)
-		o->len = SCTP_VOID_CHUNK_LEN;
-	if (!a->inflight.lost++ || serial32_lt(tsn, a->inflight.lost_from))
-		a->inflight.lost_from = tsn;
+	sctp_path_of(a, o)->counts.lost++;
+	sctp_inflight_withdraw(a, tsn, o);
 }
 
 void sctp_inflight_void(struct sctp_out *o)
@@ -136,10 +147,32 @@ void sctp_inflight_void(struct sctp_out *o)
 		o->len = SCTP_VOID_CHUNK_LEN;
 }
 
-void sctp_inflight_all_lost(struct sctp_assoc *a)
+void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint32_t tsn;
 
 	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
-		sctp_inflight_lost(a, tsn, sctp_outq_at(&a->out, tsn));
+		if (sctp_path_of(a, sctp_outq_at(&a->out, tsn)) == path)
+			sctp_inflight_lost(a, tsn, sctp_outq_at(&a->out, tsn));
+}
+
+void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path)
+{
+	uint32_t tsn;
+
+	sctp_inflight_path_lost(a, path);
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
+		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
+
+		if (o->path == path->id)
+			o->path = a->path->id;
+	}
+}
+
+void sctp_inflight_one_path(struct sctp_assoc *a)
+{
+	uint32_t tsn;
+
+	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++)
+		sctp_outq_at(&a->out, tsn)->path = a->path->id;
 }

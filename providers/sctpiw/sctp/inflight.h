@@ -25,6 +25,7 @@
 #include "sctp/outq.h"
 
 struct sctp_assoc;
+struct sctp_path;
 
 struct sctp_inflight {
 	uint32_t lost;	     /* chunks marked SCTP_OUT_LOST */
@@ -39,9 +40,10 @@ struct sctp_inflight {
 void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn);
 /*
  * A new chunk, or one that sctp_inflight_resent() took up, leaves in a packet. first: it is the
- * packet's first DATA chunk, so the packet takes its number and its overhead is the chunk's.
+ * packet's first DATA chunk, so the packet takes its number and its overhead is the chunk's. path: where it goes.
  */
-void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_out *o, bool first, uint64_t now);
+void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_path *path, struct sctp_out *o,
+			bool first, uint64_t now);
 /* A lost chunk is about to leave again; sctp_inflight_sent() follows. */
 void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o);
 /* A chunk in flight left a second time as a tail-loss probe, in a packet of its own. */
@@ -59,9 +61,18 @@ void sctp_inflight_advance(struct sctp_assoc *a, uint32_t cum);
 void sctp_inflight_renege(struct sctp_assoc *a, uint32_t from, uint32_t to);
 /* Marks a chunk lost if it is in flight. */
 void sctp_inflight_lost(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
+/* A chunk that is in flight is to be sent again although it is not lost, most likely: by a faster path. */
+void sctp_inflight_withdraw(struct sctp_assoc *a, uint32_t tsn, struct sctp_out *o);
 /* The chunk is void from now on. */
 void sctp_inflight_void(struct sctp_out *o);
-/* Marks all chunks lost that are in flight. */
-void sctp_inflight_all_lost(struct sctp_assoc *a);
+/* Marks all chunks lost that are in flight on that path. */
+void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path);
+/*
+ * The path, which is not in use, is about to be forgotten. Nobody would wait any more for what is in flight there, so it
+ * is lost; and no chunk has its id any more.
+ */
+void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path);
+/* The path in use is the only one that is left, and its id is another one: all chunks are its own. */
+void sctp_inflight_one_path(struct sctp_assoc *a);
 
 #endif

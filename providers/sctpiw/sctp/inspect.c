@@ -44,7 +44,7 @@ _Static_assert(SCTP_PATHS_MAX == SCTP_PATHS_INFO_MAX, "inspect.h tells of all pa
 
 static const char *path_state(const struct sctp_assoc *a, const struct sctp_path *path)
 {
-	if (path == a->path)
+	if (path == a->path || path->joined)
 		return "in use";
 	if (!path->usable)
 		return "unusable";
@@ -69,7 +69,10 @@ unsigned int sctp_assoc_inspect_paths(const struct sctp_assoc *a,
 			.cwnd = path->cc.cwnd,
 			.flight = path->flight,
 			.mtu = path->mtu.search.good,
-			.sent = path->sent,
+			.sent = path->counts.bytes,
+			.packets = path->counts.packets,
+			.lost = path->counts.lost,
+			.received = path->counts.received,
 			.errors = path->health.errors,
 		};
 	}

@@ -34,12 +34,16 @@ struct sctp_assoc_info {
 
 struct sctp_path_info {
 	struct path_addr addr;
-	const char *state;     /* "in use", "standby", "failed", "unconfirmed" or "unusable" */
+	/* "in use", as several are if DATA is spread; "standby", "failed", "unconfirmed" or "unusable" */
+	const char *state;
 	bool primary;	       /* it carries DATA whenever it works */
 	uint64_t srtt;	       /* ns; 0: not measured yet */
 	uint32_t cwnd, flight; /* as above */
 	uint32_t mtu;
 	uint64_t sent;	     /* bytes of DATA chunks, also more than once */
+	uint64_t packets;    /* with DATA sent */
+	uint64_t lost;	     /* DATA chunks taken for lost */
+	uint64_t received;   /* packets with DATA that came */
 	unsigned int errors; /* timeouts since something came back */
 };
 

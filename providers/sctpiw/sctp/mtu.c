@@ -22,7 +22,7 @@
  */
 #include "sctp/mtu.h"
 
-#include "sctp/assoc.h"
+#include "sctp/spread.h"
 #include "sctp/trace.h"
 
 #define BACKOFF_MAX 16u /* doublings of the wait for an answer */
@@ -68,7 +68,7 @@ void sctp_mtu_init(struct sctp_path *path, const struct sctp_config *config, uin
 
 /*
  * DATA is cut for the narrowest of the confirmed paths (7.3), so that each can take over; one whose
- * MTU is still being searched for does not count yet.
+ * MTU is still being searched for does not count yet. Those that carry DATA together send packets of that length.
  */
 void sctp_mtu_fit(struct sctp_assoc *a)
 {
@@ -79,11 +79,14 @@ void sctp_mtu_fit(struct sctp_assoc *a)
 		struct sctp_path *path = sctp_path_at(a, i);
 		uint32_t packet = packet_in(path, path->mtu.search.good);
 
-		change(a, path, packet);
-		if (path->confirmed && !path->mtu.search.probe && packet < least)
+		if (!path->joined)
+			change(a, path, packet);
+		if (path->confirmed && (path->joined || !path->mtu.search.probe) && packet < least)
 			least = packet;
 	}
-	change(a, a->path, least);
+	for (i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i) == a->path || sctp_path_at(a, i)->joined)
+			change(a, sctp_path_at(a, i), least);
 }
 
 bool sctp_mtu_at_floor(const struct sctp_path *path)
@@ -144,6 +147,7 @@ static void go_on(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	else if (path->mtu.search.good < path->mtu.search.told)
 		path->mtu.due = now + a->s->config.mtu_raise_time;
 	arm(a);
+	sctp_spread_update(a, now);
 }
 
 void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
@@ -166,12 +170,12 @@ void sctp_assoc_set_mtu(struct sctp_assoc *a, uint32_t mtu)
  * Large packets are swallowed, and so was what is outstanding. It leaves again at once, not when T3
  * has doubled a few times.
  */
-static void black_hole(struct sctp_assoc *a)
+static void black_hole(struct sctp_assoc *a, struct sctp_path *path)
 {
-	sctp_trace_all_lost(a, "packet_too_big", TRACE_NOW);
-	sctp_inflight_all_lost(a);
-	a->recovery.now.probes = 0;
-	a->pending &= ~SCTP_PEND_PROBE;
+	sctp_trace_path_lost(a, path, "packet_too_big", TRACE_NOW);
+	sctp_inflight_path_lost(a, path);
+	path->recovery.now.probes = 0;
+	sctp_recovery_no_probe(a, path);
 	sctp_assoc_ready(a);
 }
 
@@ -188,8 +192,8 @@ static void expired(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 		return;
 	}
 	if (path->health.proof > path->mtu.sent) {
-		if (sctp_pmtu_lost(p) && path == a->path)
-			black_hole(a);
+		if (sctp_pmtu_lost(p) && (path == a->path || path->joined))
+			black_hole(a, path);
 		if (p->probe != size) {
 			go_on(a, path, now);
 			return;
@@ -215,10 +219,8 @@ void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent)
+void sctp_mtu_doubt(struct sctp_assoc *a, struct sctp_path *path, uint64_t sent)
 {
-	struct sctp_path *path = a->path;
-
 	/* A probe that was answered since then proves that large packets get through. */
 	if (!a->s->config.mtu_probe || sent < path->mtu.answered ||
 	    !sctp_pmtu_doubt(&path->mtu.search))

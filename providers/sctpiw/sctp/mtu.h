@@ -26,8 +26,8 @@ bool sctp_mtu_at_floor(const struct sctp_path *path);
 void sctp_mtu_start(struct sctp_assoc *a, struct sctp_path *path);
 /* SCTP_TIMER_MTU has expired. */
 void sctp_mtu_timeout(struct sctp_assoc *a, uint64_t now);
-/* What was sent at that time on the path in use is lost, and may have been too large. */
-void sctp_mtu_doubt(struct sctp_assoc *a, uint64_t sent);
+/* What was sent at that time on the path is lost, and may have been too large. */
+void sctp_mtu_doubt(struct sctp_assoc *a, struct sctp_path *path, uint64_t sent);
 /* The path that a probe is to be sent on, and the probe's length in bytes; NULL: none is wanted. */
 struct sctp_path *sctp_mtu_probe_path(struct sctp_assoc *a, size_t *len);
 /* Writes that probe with its checksum and starts to wait for the answer. */

@@ -28,7 +28,8 @@ struct sctp_out {
 	uint32_t xmit_seq;	  /* number of the packet that it was sent in last */
 	uint16_t len;		  /* bytes of the chunk with header and padding */
 	uint8_t flags;		  /* SCTP_OUT_* */
-	uint8_t miss;		  /* miss indications since it was sent last (7.2.4) */
+	uint8_t miss : 4;	  /* miss indications since it was sent last (7.2.4) */
+	uint8_t path : 4;	  /* sctp_path.id of the path that it was sent on last */
 };
 
 struct sctp_outq {

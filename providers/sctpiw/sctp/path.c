@@ -18,6 +18,7 @@
 #include "sctp/control.h"
 #include "sctp/input.h"
 #include "sctp/mtu.h"
+#include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
 #define SHUTDOWN_GUARD_RTOS 5u /* T5-shutdown-guard in RTO.Max (9.2) */
@@ -33,6 +34,7 @@ void sctp_path_init(struct sctp_path *path, const struct sctp_config *config,
 	};
 	sctp_rtt_init(&path->rtt, config->rto_initial, config->rto_min, config->rto_max);
 	sctp_cc_init(&path->cc, SCTP_PMTU_FLOOR_V4, ip_addr_is_v4(&addr->remote));
+	sctp_recovery_clear(&path->recovery);
 	sctp_mtu_init(path, config, mtu);
 }
 
@@ -59,8 +61,10 @@ static void learn_local(const struct sctp_in *in, struct sctp_path *path, uint64
 
 void sctp_path_data(struct sctp_in *in)
 {
-	if (in->path)
-		learn_local(in, in->path, &in->path->local_data);
+	if (!in->path)
+		return;
+	learn_local(in, in->path, &in->path->local_data);
+	in->path->counts.received++;
 }
 
 static void heard(struct sctp_path *path, uint64_t now)
@@ -336,9 +340,26 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 		return;
 	}
 	if (!path->confirmed)
-		sctp_paths_confirm(a, in->now);
+		sctp_path_confirm(a, in->now);
 	/* The path is back, so T3 need not wait out an RTO that was doubled. */
-	if (backoff && sctp_timer_runs(a, SCTP_TIMER_T3) &&
-	    a->timers.at[SCTP_TIMER_T3] > in->now + sctp_rtt_rto(&path->rtt))
-		sctp_timer_set(a, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));
+	if (backoff && sctp_recovery_timer_runs(path, SCTP_TIMER_T3) &&
+	    path->recovery.due[SCTP_PATH_TIMER(SCTP_TIMER_T3)] > in->now + sctp_rtt_rto(&path->rtt))
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, in->now + sctp_rtt_rto(&path->rtt));
+}
+
+bool sctp_path_in_doubt(const struct sctp_assoc *a)
+{
+	return !a->path->confirmed && sctp_in_states(a, SCTP_STATES_UP);
+}
+
+void sctp_path_confirm(struct sctp_assoc *a, uint64_t now)
+{
+	a->path->confirmed = true;
+	TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote);
+	sctp_mtu_start(a, a->path);
+	sctp_mtu_fit(a);
+	if (a->inflight.lost)
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
+	sctp_assoc_ready(a);
 }

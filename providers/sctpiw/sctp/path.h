@@ -8,6 +8,7 @@
 
 #include "sctp/cc.h"
 #include "sctp/pmtu.h"
+#include "sctp/recovery.h"
 #include "sctp/rtt.h"
 #include "sctp/sctp.h"
 #include "wire/sctp_packet.h"
@@ -55,22 +56,44 @@ struct sctp_path_health {
 	unsigned int ticks;	 /* SCTP_PROBE_INTERVALs left after a hint; 0: there was no hint */
 };
 
+/*
+ * How long a path is left alone that has failed (paths.c): of the primary path, before it is used again; of others,
+ * before they carry DATA beside it.
+ */
+struct sctp_path_rest {
+	uint64_t hold;	   /* how long it was left alone last, ns; 0: it never was */
+	uint64_t until;	   /* when that is over */
+	uint64_t returned; /* when it was used again last, or 0 */
+};
+
+/* For sctp_assoc_inspect_paths(). */
+struct sctp_path_counts {
+	uint64_t bytes;	   /* of DATA chunks sent, also more than once */
+	uint64_t packets;  /* with DATA sent */
+	uint64_t lost;	   /* DATA chunks taken for lost */
+	uint64_t received; /* packets with DATA that came */
+};
+
 struct sctp_path {
+	uint8_t id; /* where it is in memory (sctp_path_by_id()) */
 	struct path_addr addr;
 	struct ip_addr source; /* ours that ops.source named last; zero: it was not asked */
 	uint64_t local_heard;  /* when a valid packet came from there to addr.local */
 	uint64_t local_data;   /* when such a packet had DATA */
 	bool primary;	       /* carries DATA whenever it works */
+	bool joined;	       /* carries DATA beside the path in use (spread.h) */
 	bool usable;	       /* we are able to send there */
 	bool confirmed;	       /* the peer is known to be there (RFC 9260 5.4) */
 	uint32_t flight;       /* bytes of chunks sent, not acknowledged in any way, not lost */
-	uint64_t sent;	       /* bytes of chunks sent, also more than once */
 	uint64_t last_data;    /* when DATA was sent last */
 	struct sctp_rtt rtt;
 	struct sctp_cc cc;
+	struct sctp_path_recovery recovery;
 	struct sctp_path_mtu mtu;
 	struct sctp_path_hb hb;
 	struct sctp_path_health health;
+	struct sctp_path_rest rest;
+	struct sctp_path_counts counts;
 };
 
 /*
@@ -111,5 +134,12 @@ struct sctp_assoc *sctp_path_quoted(struct sctp_endpoint *ep, const struct path_
 void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* A HEARTBEAT ACK came: if it answers one of ours, the path works, and its round trip is known. */
 void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c);
+/*
+ * Whether nobody has confirmed the path in use, since those that were are gone. Nothing but HEARTBEATs goes there then
+ * (F1).
+ */
+bool sctp_path_in_doubt(const struct sctp_assoc *a);
+/* A HEARTBEAT was answered on the path in use, which was in doubt. */
+void sctp_path_confirm(struct sctp_assoc *a, uint64_t now);
 
 #endif

@@ -5,7 +5,7 @@
  * was answered with its nonce. A host behind a NAT, or one that never was the peer, cannot do that.
  * Encapsulated, the first HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
  *
- * All DATA goes on one path at a time. When a timer says that this path has failed, another one
+ * All DATA goes on one path at a time, unless it is spread (spread.c). When a timer says that this path has failed, another one
  * that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
  * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then,
  * nothing is ever in flight on two paths, and accounts, RACK and congestion control deal with one.
@@ -25,6 +25,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/spread.h"
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
@@ -104,13 +105,18 @@ void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr)
 
 void sctp_paths_clear(struct sctp_assoc *a)
 {
-	struct sctp_path in_use = *a->path;
+	struct sctp_path in_use;
 
+	for (unsigned int i = 0; i < a->paths.others; i++)
+		sctp_inflight_forget_path(a, a->paths.other[i]);
+	in_use = *a->path;
+	in_use.id = 0;
 	list_del(&a->paths.node);
 	free(a->paths.listed);
 	a->paths = (struct sctp_paths){ .first = in_use };
 	list_init(&a->paths.node);
 	a->path = &a->paths.first;
+	sctp_inflight_one_path(a);
 	sctp_timer_stop(a, SCTP_TIMER_PATHS);
 }
 
@@ -123,6 +129,7 @@ static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 		return;
 	addr.remote = *remote;
 	sctp_path_init(path, &a->s->config, &addr, a->path->mtu.search.told);
+	path->id = (uint8_t)(a->paths.others + 1);
 	path->usable = usable(a, remote);
 	if (path->usable)
 		sctp_locals_choose(a, path);
@@ -227,12 +234,15 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 
 		if (path->hb.due > now)
 			continue;
-		if (is_unanswered(a, path, now)) {
+		/* What DATA says since the HEARTBEAT has left counts for more. */
+		if (is_unanswered(a, path, now) &&
+		    !(path->joined && path->health.proof > path->hb.sent)) {
 			path->hb.judged = now;
 			path->health.errors++;
 			TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
 			      .errors = path->health.errors);
 			sctp_rtt_backoff(&path->rtt);
+			sctp_paths_failed(a, path, now);
 		}
 		path->hb.due = now + interval(a, path);
 		path->hb.wanted = true;
@@ -242,7 +252,17 @@ void sctp_paths_timeout(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-/* Nothing is in flight: other[i] carries DATA from now on. */
+/*
+ * The other path carries all that this one has carried. What is known of losses goes with it, but what has happened on
+ * the one path means nothing on the other.
+ */
+static void hand_over(struct sctp_path *from, struct sctp_path *to)
+{
+	to->recovery = from->recovery;
+	to->recovery.now = (struct sctp_episode){ 0 };
+}
+
+/* Nothing is in flight on the path in use: other[i] takes its place from now on. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
@@ -263,24 +283,40 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	old->hb.sent = 0;
 	old->health.ticks = 0;
 	a->pending &= ~SCTP_PEND_HEARTBEAT;
-	/* What has happened on the other path means nothing here. */
-	a->recovery.now = (struct sctp_episode){ 0 };
+	if (path->joined) {
+		sctp_paths_part(a, path);
+		sctp_recovery_no_probe(a, old);
+	} else {
+		hand_over(old, path);
+	}
+	sctp_recovery_clear(&old->recovery);
 	sctp_mtu_fit(a);
 	sctp_path_start(a, now);
 	arm(a);
+	sctp_spread_update(a, now);
 	sctp_assoc_ready(a);
 }
 
-/* Whether packets may go there: the peer is there, and we have a way. */
-static bool works(struct sctp_assoc *a, struct sctp_path *path)
+bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path)
 {
 	return path->usable && path->confirmed && sctp_locals_choose(a, path);
 }
 
-/* Whether path is to be used rather than best, which has as many errors: it is the primary one, or its round trip is shorter. */
+/*
+ * Whether path is to be used rather than best, which has as many errors: it carries DATA already, it is the primary one,
+ * or its round trip is shorter.
+ */
 static bool better(const struct sctp_path *path, const struct sctp_path *best)
 {
+	if (path->joined != best->joined)
+		return path->joined;
 	return path->primary || (!best->primary && path->rtt.srtt < best->rtt.srtt);
+}
+
+/* Whether something that was sent there since then has been answered. */
+static bool has_answered(const struct sctp_path *path, uint64_t since)
+{
+	return path->hb.answered >= since || (path->joined && path->health.proof >= since);
 }
 
 /*
@@ -298,7 +334,7 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t s
 			     (best != a->paths.others && path->health.errors == errors &&
 			      better(path, a->paths.other[best]));
 
-		if (first && path->hb.answered >= since && works(a, path)) {
+		if (first && has_answered(path, since) && sctp_paths_works(a, path)) {
 			best = i;
 			errors = path->health.errors;
 		}
@@ -310,27 +346,75 @@ static unsigned int best_other(struct sctp_assoc *a, uint32_t errors, uint64_t s
  * A path that fails again soon after it was used again is left alone for twice as long as before, so that the
  * association does not go to and fro.
  */
-static void leave_primary(struct sctp_paths *p, uint64_t now)
+static void rest(struct sctp_path_rest *r, uint64_t now)
 {
-	bool soon = p->returned && now - p->returned < 2 * p->hold;
+	bool soon = r->returned && now - r->returned < 2 * r->hold;
 
 	if (!soon)
-		p->hold = HOLD_MIN;
-	else if (p->hold < HOLD_MAX)
-		p->hold *= 2;
-	p->hold_until = now + p->hold;
+		r->hold = HOLD_MIN;
+	else if (r->hold < HOLD_MAX)
+		r->hold *= 2;
+	r->until = now + r->hold;
+}
+
+/* What is in flight on a path that has failed is lost, and may be sent by others. */
+static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	if (path->primary || sctp_spread_is_on(a))
+		rest(&path->rest, now);
+	sctp_trace_path_lost(a, path, "path_failed", now);
+	sctp_inflight_path_lost(a, path);
 }
 
 /* other[i] takes over what was outstanding. */
 static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
-	if (a->path->primary)
-		leave_primary(&a->paths, now);
-	sctp_trace_all_lost(a, "path_failed", now);
-	sctp_inflight_all_lost(a);
+	give_up(a, a->path, now);
 	use(a, i, now);
-	if (a->inflight.lost)
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+	if (a->inflight.lost && !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
+}
+
+/* A path that carries DATA beside the one in use has failed: that one, and others, carry it alone. */
+static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	give_up(a, path, now);
+	sctp_recovery_no_probe(a, path);
+	sctp_paths_part(a, path);
+	sctp_recovery_clear(&path->recovery);
+	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
+		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
+	path->hb.due = now;
+	arm(a);
+	sctp_spread_update(a, now);
+	sctp_assoc_ready(a);
+}
+
+void sctp_paths_failed(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	if (path == a->path)
+		sctp_paths_fail_over(a, now);
+	else if (path->joined)
+		drop_out(a, path, now);
+}
+
+void sctp_paths_join(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	path->joined = true;
+	path->last_data = 0;
+	path->rest.returned = now;
+	a->paths.joined++;
+	TRACE(path_used, now, .assoc = a->local_tag, .old = &a->path->addr.remote,
+	      .remote = &path->addr.remote, .why = "spread");
+	sctp_mtu_fit(a);
+	sctp_assoc_ready(a);
+}
+
+void sctp_paths_part(struct sctp_assoc *a, struct sctp_path *path)
+{
+	path->joined = false;
+	a->paths.joined--;
 }
 
 bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
@@ -349,17 +433,17 @@ bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now)
 	return true;
 }
 
-void sctp_paths_ask(struct sctp_assoc *a, uint64_t now)
+void sctp_paths_ask(struct sctp_assoc *a, const struct sctp_path *silent, uint64_t now)
 {
 	unsigned int i;
 
-	if (!a->recovery.now.probes)
+	if (!silent->recovery.now.probes)
 		a->paths.asked = now;
 	for (i = 0; i < a->paths.others; i++) {
 		struct sctp_path *path = a->paths.other[i];
 		uint64_t answer = sctp_rtt_answer_time(&path->rtt, sctp_rtt_prompt_margin(0), 0);
 
-		if (!path->usable || !path->confirmed || path->health.errors ||
+		if (path == silent || !path->usable || !path->confirmed || path->health.errors ||
 		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
 			continue;
 		path->hb.due = now + interval(a, path);
@@ -369,18 +453,32 @@ void sctp_paths_ask(struct sctp_assoc *a, uint64_t now)
 	arm(a);
 }
 
-bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now)
+bool sctp_paths_suspect(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
 	unsigned int best = best_other(a, 1, a->paths.asked);
 
-	if (best == a->paths.others)
+	if (path == a->path ? best == a->paths.others : !path->joined || a->path->health.errors)
 		return false;
-	a->path->health.errors++;
-	sctp_cc_timeout(&a->path->cc);
-	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
-	      .errors = a->path->health.errors);
-	fail_over_to(a, best, now);
+	path->health.errors++;
+	sctp_cc_timeout(&path->cc);
+	TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
+	      .errors = path->health.errors);
+	if (path == a->path)
+		fail_over_to(a, best, now);
+	else
+		drop_out(a, path, now);
 	return true;
+}
+
+/* The same for a path that carries DATA beside the one in use. */
+static void readdress_joined(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	const struct ip_addr before = path->addr.local;
+
+	if (sctp_paths_works(a, path) && ip_addr_equal(&before, &path->addr.local))
+		return;
+	path->health.errors++;
+	drop_out(a, path, now);
 }
 
 void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
@@ -394,7 +492,9 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 		struct sctp_path *path = a->paths.other[i];
 
 		/* Those that nobody has confirmed may be a victim's, which hears no more for this. */
-		if (works(a, path) && path->health.errors)
+		if (path->joined)
+			readdress_joined(a, path, now);
+		else if (sctp_paths_works(a, path) && path->health.errors)
 			path->hb.due = now;
 	}
 	arm(a);
@@ -402,8 +502,8 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 		sctp_paths_fail_over(a, now);
 	} else if (!ip_addr_equal(&before, &a->path->addr.local)) {
 		/* What is under way may be lost, and its answers with it. */
-		sctp_trace_all_lost(a, "readdressed", now);
-		sctp_inflight_all_lost(a);
+		sctp_trace_path_lost(a, a->path, "readdressed", now);
+		sctp_inflight_path_lost(a, a->path);
 		a->pending |= SCTP_PEND_HEARTBEAT;
 		sctp_assoc_ready(a);
 	}
@@ -418,7 +518,7 @@ void sctp_paths_settle(struct sctp_assoc *a, uint64_t now)
 	a->paths.returning_to_primary = false;
 	for (i = 0; i < a->paths.others; i++)
 		if (a->paths.other[i]->primary && !a->paths.other[i]->health.errors) {
-			a->paths.returned = now;
+			a->paths.other[i]->rest.returned = now;
 			use(a, i, now);
 			return;
 		}
@@ -437,11 +537,16 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_fit(a);
 	}
 	/* The path in use may have failed while no other one worked. */
-	if (a->recovery.now.timeouts || a->path->health.errors) {
+	if (a->path->recovery.now.timeouts || a->path->health.errors) {
 		sctp_paths_fail_over(a, now);
-	} else if (sctp_recovery_is_suspicious(a)) { /* its answer took longer than the probes */
-		sctp_paths_suspect(a, now);
-	} else if (path->primary && now >= a->paths.hold_until) {
+		return;
+	}
+	if (sctp_recovery_is_suspicious(a)) { /* its answer took longer than the probes */
+		sctp_paths_suspect(a, a->path, now);
+		return;
+	}
+	sctp_spread_update(a, now);
+	if (!path->joined && path->primary && now >= path->rest.until) {
 		a->paths.returning_to_primary = true;
 		sctp_paths_settle(a, now);
 	}
@@ -485,6 +590,7 @@ int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t 
 	to.udp_port = addr->udp_port;
 	sctp_path_init(path, &a->s->config, &to, a->path->mtu.search.told);
 	sctp_locals_choose(a, path);
+	path->id = path == &a->paths.first ? 0 : (uint8_t)(path - a->paths.listed + 1);
 	path->hb.due = ask_at;
 	if (!a->paths.others)
 		list_add_tail(&a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED], &a->paths.node);
@@ -521,10 +627,9 @@ static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 /* Nothing may leave but HEARTBEATs, so nothing is waited for either. */
 static void doubt(struct sctp_assoc *a)
 {
-	sctp_timer_stop(a, SCTP_TIMER_T3);
-	sctp_timer_stop(a, SCTP_TIMER_TLP);
-	sctp_timer_stop(a, SCTP_TIMER_REORDER);
-	a->pending &= ~SCTP_PEND_PROBE;
+	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3 + t, TIME_NEVER);
+	sctp_recovery_no_probe(a, a->path);
 	a->pending |= SCTP_PEND_HEARTBEAT;
 }
 
@@ -540,6 +645,16 @@ static void replace(struct sctp_assoc *a, const struct ip_addr *heir, uint64_t n
 		doubt(a);
 }
 
+/* What the path, which is not in use, has in flight is lost, and nothing remembers it any more. */
+static void forget(struct sctp_assoc *a, struct sctp_path *path)
+{
+	if (path->joined)
+		sctp_paths_part(a, path);
+	sctp_recovery_no_probe(a, path);
+	sctp_inflight_forget_path(a, path);
+	sctp_recovery_clear(&path->recovery);
+}
+
 void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struct ip_addr *heir,
 		       uint64_t now)
 {
@@ -549,6 +664,7 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 		replace(a, heir, now);
 	if (path->primary)
 		a->path->primary = true;
+	forget(a, path);
 	for (i = 0; a->paths.other[i] != path; i++)
 		;
 	a->paths.others--;
@@ -559,6 +675,8 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 	if (a->paths.sack_path == path)
 		a->paths.sack_path = NULL;
 	a->paths.echo_index = 0;
+	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
+		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
 	arm(a);
 	sctp_mtu_fit(a);
 }
@@ -570,119 +688,7 @@ void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64
 	for (i = 0; i <= a->paths.others; i++)
 		sctp_path_at(a, i)->primary = false;
 	path->primary = true;
-	a->paths.hold = a->paths.hold_until = 0;
+	path->rest = (struct sctp_path_rest){ 0 };
 	a->paths.returning_to_primary = path != a->path && path->confirmed && !path->health.errors;
 	sctp_paths_settle(a, now);
-}
-
-bool sctp_paths_in_doubt(const struct sctp_assoc *a)
-{
-	return !a->path->confirmed && sctp_in_states(a, SCTP_STATES_UP);
-}
-
-void sctp_paths_confirm(struct sctp_assoc *a, uint64_t now)
-{
-	a->path->confirmed = true;
-	TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote);
-	sctp_mtu_start(a, a->path);
-	sctp_mtu_fit(a);
-	if (a->inflight.lost)
-		sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
-	sctp_assoc_ready(a);
-}
-
-/* ---- packets ---- */
-
-/*
- * A COOKIE ECHO to where the peer is not known to be, with a HEARTBEAT in one packet (5.4). Returns
- * its length in bytes; 0: it does not fit the path MTU.
- */
-static size_t cookie_echo(struct sctp_assoc *a, struct sctp_path *path, uint8_t *p, size_t room,
-			  uint64_t now)
-{
-	size_t len = WIRE_SCTP_CHUNK_LEN + a->setup.cookie_len;
-	size_t whole = round_up4(len);
-
-	if (whole + SCTP_HEARTBEAT_LEN > room ||
-	    WIRE_SCTP_COMMON_LEN + whole + SCTP_HEARTBEAT_LEN > path->mtu.max_packet)
-		return 0;
-	a->pending &= ~SCTP_PEND_COOKIE_ECHO;
-	wire_sctp_chunk_put(p, WIRE_SCTP_COOKIE_ECHO, 0, len);
-	memcpy(p + WIRE_SCTP_CHUNK_LEN, a->setup.cookie, a->setup.cookie_len);
-	wire_sctp_pad(p, len);
-	return whole + sctp_path_heartbeat_put(a, path, p + whole, now);
-}
-
-/*
- * A SACK to where the DATA came from (6.4), if one is due and the peer is known to be there (5.4).
- */
-static size_t sack(struct sctp_assoc *a, uint8_t *p, size_t room, struct path_addr *to)
-{
-	const struct sctp_path *path = a->paths.sack_path;
-	size_t hold = sctp_receipts_hold_len(a);
-	struct sctp_sack_plan plan;
-
-	if (!path || !(a->pending & SCTP_PEND_SACK) || a->pending & SCTP_PEND_COOKIE_ACK ||
-	    !path->confirmed || !path->usable)
-		return 0;
-	if (room > path->mtu.max_packet - WIRE_SCTP_COMMON_LEN)
-		room = path->mtu.max_packet - WIRE_SCTP_COMMON_LEN;
-	plan = sctp_rx_sack_plan(a, room - hold);
-	sctp_rx_sack_put(a, &plan, p);
-	sctp_receipts_sack_sent(a, p + plan.len, hold);
-	sctp_rx_sack_sent(a);
-	*to = path->addr;
-	return plan.len + hold;
-}
-
-/* The HEARTBEAT of one path that wants one. */
-static size_t heartbeat(struct sctp_assoc *a, uint8_t *p, uint64_t now, struct path_addr *to)
-{
-	unsigned int i;
-
-	for (i = 0; a->pending & SCTP_PEND_PATHS && i < a->paths.others; i++) {
-		struct sctp_path *path = a->paths.other[i];
-
-		if (!path->hb.wanted)
-			continue;
-		path->hb.wanted = false;
-		sctp_locals_choose(a, path);
-		*to = path->addr;
-		return sctp_path_heartbeat_put(a, path, p, now);
-	}
-	a->pending &= ~SCTP_PEND_PATHS;
-	return 0;
-}
-
-size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,
-			 struct path_addr *to)
-{
-	const struct wire_sctp_common h = sctp_assoc_header(a);
-	uint8_t *chunk = p + WIRE_SCTP_COMMON_LEN;
-	size_t len;
-
-	room -= WIRE_SCTP_COMMON_LEN;
-	wire_sctp_common_put(p, &h);
-	len = sctp_asconf_put(a, chunk, now, to);
-	if (len)
-		return WIRE_SCTP_COMMON_LEN + len;
-	if (sctp_paths_in_doubt(a) && a->pending & SCTP_PEND_HEARTBEAT) {
-		a->pending &= ~SCTP_PEND_HEARTBEAT;
-		sctp_locals_choose(a, a->path);
-		*to = a->path->addr;
-		return WIRE_SCTP_COMMON_LEN + sctp_path_heartbeat_put(a, a->path, chunk, now);
-	}
-	if (a->pending & SCTP_PEND_COOKIE_ECHO && a->paths.echo_index) {
-		struct sctp_path *path = sctp_path_at(a, a->paths.echo_index);
-
-		*to = path->addr;
-		len = cookie_echo(a, path, chunk, room, now);
-		if (!len) /* it goes where the INIT went */
-			a->paths.echo_index = 0;
-	} else {
-		len = sack(a, chunk, room, to);
-		if (!len)
-			len = heartbeat(a, chunk, now, to);
-	}
-	return len ? WIRE_SCTP_COMMON_LEN + len : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The peer's addresses, one of which carries all DATA (RFC 9260 5.4, 6.4, 8.2). Guarded by the
- * caller's lock.
+ * The peer's addresses, one of which carries all DATA (RFC 9260 5.4, 6.4, 8.2), unless it is spread over several
+ * (spread.h). Guarded by the caller's lock.
  */
 #ifndef SCTPIW_SCTP_PATHS_H
 #define SCTPIW_SCTP_PATHS_H
@@ -23,11 +23,9 @@ struct sctp_paths {
 	struct sctp_path *listed; /* memory of those besides it, SCTP_PATHS_MAX - 1, or NULL */
 	struct sctp_path *other[SCTP_PATHS_MAX - 1]; /* the paths that are not in use */
 	unsigned int others;			     /* how many */
+	unsigned int joined;			     /* how many of them have `joined` set */
 	/* no new DATA until nothing is in flight, then the primary path is used */
 	bool returning_to_primary;
-	uint64_t hold; /* how long the primary path is not used after it has failed last; 0: it never has */
-	uint64_t hold_until; /* when that is over */
-	uint64_t returned;   /* when it was used again last, or 0 */
 	uint64_t asked; /* when sctp_paths_ask() first asked about the tail-loss probes of now */
 	unsigned int echo_index; /* path that the COOKIE ECHO goes to, as an index */
 	/* brought the DATA to acknowledge; NULL: the path in use did */
@@ -70,13 +68,6 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 		       uint64_t now);
 /* The peer wants this path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
 void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
-/*
- * Whether nobody has confirmed the path in use, since those that were are gone. Nothing but HEARTBEATs goes there then
- * (F1).
- */
-bool sctp_paths_in_doubt(const struct sctp_assoc *a);
-/* A HEARTBEAT was answered on the path in use, which was in doubt. */
-void sctp_paths_confirm(struct sctp_assoc *a, uint64_t now);
 /* The association is up: asks the unconfirmed paths, one after the other. */
 void sctp_paths_start(struct sctp_assoc *a, uint64_t now);
 /* SCTP_TIMER_PATHS has expired. */
@@ -89,15 +80,27 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
  */
 bool sctp_paths_fail_over(struct sctp_assoc *a, uint64_t now);
 /*
- * DATA on the path in use has not been answered, and a tail-loss probe follows: asks the other paths that work. If the
+ * DATA on the path has not been answered, and a tail-loss probe follows: asks the other paths that work. If the
  * peer is busy, it answers nowhere.
  */
-void sctp_paths_ask(struct sctp_assoc *a, uint64_t now);
+void sctp_paths_ask(struct sctp_assoc *a, const struct sctp_path *silent, uint64_t now);
 /*
- * The probe has not been answered either. If another path has answered since, that one is used from now on, as if this
- * one had failed: if it has not, it will answer, and is used again. Returns whether so.
+ * The probe has not been answered either. If it was sent on the path in use, and another one has answered since, that
+ * one is used from now on, as if this one had failed: if it has not, it will answer, and is used again. A path that
+ * carries DATA beside the one in use leaves it to that one, if that has no errors. Returns whether so.
  */
-bool sctp_paths_suspect(struct sctp_assoc *a, uint64_t now);
+bool sctp_paths_suspect(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/*
+ * T3 of the path has expired, and its errors are counted: another one takes over what it carries, if there is one
+ * that works.
+ */
+void sctp_paths_failed(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/* Whether packets may go there: the peer is there, and we have a way. */
+bool sctp_paths_works(struct sctp_assoc *a, struct sctp_path *path);
+/* A path that works carries DATA beside that in use from now on. */
+void sctp_paths_join(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/* It carries no new DATA any more. What is in flight on it stays there, and has its timers. */
+void sctp_paths_part(struct sctp_assoc *a, struct sctp_path *path);
 /*
  * Our addresses or routes have changed: chooses anew where packets leave from. A path in use that has no way any more
  * has failed; others are asked whether they work.

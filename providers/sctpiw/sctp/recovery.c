@@ -16,6 +16,9 @@
  *   come without a probe.
  * - Only TSNs below the last gap block of the newest SACK are ever judged, since a SACK
  *   may list few blocks (Linux: 16).
+ * All of this is judged for each path by itself: that packets of different paths overtake each other says
+ * nothing of a loss (the split fast retransmit of Iyengar, Amer and Stewart, "Concurrent Multipath Transfer
+ * Using SCTP Multihoming Over Independent End-to-End Paths", 2006).
  */
 #include "sctp/recovery.h"
 
@@ -23,6 +26,7 @@
 
 #include "sctp/assoc.h"
 #include "sctp/mtu.h"
+#include "sctp/spread.h"
 #include "sctp/trace.h"
 #include "util/serial.h"
 
@@ -35,117 +39,250 @@ void sctp_recovery_init(struct sctp_assoc *a)
 	a->learnt = (struct sctp_learnt){ .sack_delay = SCTP_SACK_DELAY, .reorder_factor = 1 };
 }
 
-static uint64_t reorder_time(const struct sctp_assoc *a)
+void sctp_recovery_clear(struct sctp_path_recovery *r)
 {
-	uint64_t t = a->path->rtt.srtt / 4 * a->learnt.reorder_factor;
+	*r = (struct sctp_path_recovery){ .due = { TIME_NEVER, TIME_NEVER, TIME_NEVER } };
+}
+
+void sctp_recovery_rearm(struct sctp_assoc *a, enum sctp_timer t)
+{
+	uint64_t when = a->path->recovery.due[SCTP_PATH_TIMER(t)];
+
+	for (unsigned int i = 0; i < a->paths.others; i++) {
+		uint64_t due = a->paths.other[i]->recovery.due[SCTP_PATH_TIMER(t)];
+
+		if (due < when)
+			when = due;
+	}
+	if (when == TIME_NEVER)
+		sctp_timer_stop(a, t);
+	else
+		sctp_timer_set(a, t, when);
+}
+
+void sctp_recovery_timer_set(struct sctp_assoc *a, struct sctp_path *path, enum sctp_timer t,
+			     uint64_t when)
+{
+	uint64_t *due = &path->recovery.due[SCTP_PATH_TIMER(t)];
+
+	if (when == TIME_NEVER && *due == TIME_NEVER)
+		return;
+	*due = when;
+	if (when != TIME_NEVER && (when <= a->timers.at[t] || !a->paths.others))
+		sctp_timer_set(a, t, when);
+	else
+		sctp_recovery_rearm(a, t);
+}
+
+bool sctp_recovery_timer_runs(const struct sctp_path *path, enum sctp_timer t)
+{
+	return path->recovery.due[SCTP_PATH_TIMER(t)] != TIME_NEVER;
+}
+
+/* Calls expired() for each path whose timer has expired. It may end the association. */
+static void each_expired(struct sctp_assoc *a, enum sctp_timer t, uint64_t now,
+			 void (*expired)(struct sctp_assoc *a, struct sctp_path *path,
+					 uint64_t now))
+{
+	unsigned int i = 0;
+
+	while (a->state != SCTP_CLOSED && i <= a->paths.others) {
+		struct sctp_path *path = sctp_path_at(a, i++);
+		uint64_t *due = &path->recovery.due[SCTP_PATH_TIMER(t)];
+
+		if (*due > now)
+			continue;
+		*due = TIME_NEVER;
+		expired(a, path, now);
+		i = 0; /* another path may be in use by now */
+	}
+	if (a->state != SCTP_CLOSED)
+		sctp_recovery_rearm(a, t);
+}
+
+static uint64_t reorder_time(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	uint64_t t = path->rtt.srtt / 4 * a->learnt.reorder_factor;
 
 	return t > REORDER_MIN ? t : REORDER_MIN;
 }
 
-static void enter_recovery(struct sctp_assoc *a)
+void sctp_recovery_slow_down(struct sctp_assoc *a, struct sctp_path *path)
 {
-	sctp_assoc_ready(a);
-	if (a->recovery.now.recovering)
+	struct sctp_episode *e = &path->recovery.now;
+
+	if (e->recovering)
 		return;
-	a->recovery.now.recovering = true;
-	a->recovery.now.exit = a->out.next - 1;
-	a->recovery.now.cwnd_exempt = 1; /* the first packet leaves despite cwnd (7.2.4) */
-	sctp_cc_loss(&a->path->cc);
+	e->recovering = true;
+	e->exit = a->out.next - 1;
+	e->exit_seq = a->inflight.xmit_seq;
+	sctp_cc_loss(&path->cc);
 }
 
-void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, uint32_t newest, bool count)
+static void enter_recovery(struct sctp_assoc *a, struct sctp_path *path)
 {
-	const struct sctp_rack *rack = &a->recovery.rack;
-	uint64_t next = TIME_NEVER;
-	uint32_t lost = a->inflight.lost;
-	uint64_t reorder = reorder_time(a);
-	uint64_t again = 0; /* when a chunk left last that is lost for the second time */
+	sctp_assoc_ready(a);
+	if (path->recovery.now.recovering)
+		return;
+	sctp_recovery_slow_down(a, path);
+	path->recovery.now.cwnd_exempt = 1; /* the first packet leaves despite cwnd (7.2.4) */
+}
+
+/* What one look at the chunks has found of a path. */
+struct look {
+	uint64_t next;	/* when one of them will be lost */
+	uint64_t again; /* when a chunk left last that is lost for the second time */
+	bool lost;	/* one is */
+};
+
+/* Looks at a chunk of this path that is in flight. newly: as the SACK has it, or NULL. */
+static inline void judge(struct sctp_assoc *a, uint64_t now, uint32_t tsn, struct sctp_out *o,
+			 const struct sctp_path *path, const struct sctp_newly *newly,
+			 struct look *look)
+{
+	const struct sctp_rack *rack = &path->recovery.rack;
+	uint64_t deadline;
+
+	if (!rack->valid || !serial32_lt(o->xmit_seq, rack->xmit_seq))
+		return;
+	if (newly && newly->bytes && serial32_lt(tsn, newly->newest) && o->miss < MISS_LIMIT)
+		o->miss++;
+	deadline = o->sent + rack->rtt + reorder_time(a, path);
+	if (deadline <= now || (o->miss >= MISS_LIMIT && !path->recovery.now.reordered)) {
+		if (o->flags & SCTP_OUT_RESENT && look->again < o->sent)
+			look->again = o->sent;
+		TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn, .bytes = o->len,
+		      .why = deadline <= now ? "time_threshold" : "reordering_threshold");
+		sctp_inflight_lost(a, tsn, o);
+		look->lost = true;
+	} else if (deadline < look->next) {
+		look->next = deadline;
+	}
+}
+
+void sctp_recovery_detect(struct sctp_assoc *a, uint64_t now, const struct sctp_newly *newly)
+{
+	struct look look[SCTP_PATHS_MAX];
+	unsigned int i;
 	uint32_t tsn;
 
+	for (i = 0; i <= a->paths.others; i++)
+		look[sctp_path_at(a, i)->id] = (struct look){ .next = TIME_NEVER };
 	for (tsn = a->out.cum + 1; serial32_lt(tsn, a->inflight.gap_end); tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
-		uint64_t deadline;
 
-		if (o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST) || !rack->valid ||
-		    !serial32_lt(o->xmit_seq, rack->xmit_seq))
-			continue;
-		if (count && serial32_lt(tsn, newest) && o->miss < MISS_LIMIT)
-			o->miss++;
-		deadline = o->sent + rack->rtt + reorder;
-		if (deadline <= now || (o->miss >= MISS_LIMIT && !a->recovery.now.reordered)) {
-			if (o->flags & SCTP_OUT_RESENT && again < o->sent)
-				again = o->sent;
-			TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn, .bytes = o->len,
-			      .why = deadline <= now ? "time_threshold" : "reordering_threshold");
-			sctp_inflight_lost(a, tsn, o);
-		} else if (deadline < next) {
-			next = deadline;
-		}
+		if (!(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)))
+			judge(a, now, tsn, o, sctp_path_of(a, o), newly ? &newly[o->path] : NULL,
+			      &look[o->path]);
 	}
-	if (again)
-		sctp_mtu_doubt(a, again);
-	if (next != TIME_NEVER)
-		sctp_timer_set(a, SCTP_TIMER_REORDER, next);
-	else
-		sctp_timer_stop(a, SCTP_TIMER_REORDER);
-	if (a->inflight.lost != lost)
-		enter_recovery(a);
+	for (i = 0; i <= a->paths.others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+		const struct look *l = &look[path->id];
+
+		if (l->again)
+			sctp_mtu_doubt(a, path, l->again);
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, l->next);
+		if (l->lost)
+			enter_recovery(a, path);
+	}
 }
 
 void sctp_recovery_reorder(struct sctp_assoc *a, uint64_t now)
 {
-	sctp_recovery_detect(a, now, a->out.cum, false);
+	sctp_recovery_detect(a, now, NULL);
 }
 
-void sctp_recovery_arm_probe(struct sctp_assoc *a, uint64_t now)
+void sctp_recovery_arm_probe(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
-	const struct sctp_rtt *rtt = &a->path->rtt;
-	uint64_t margin = a->tx.sack_requested ? sctp_rtt_prompt_margin(a->path->flight) :
-						 a->learnt.sack_delay;
-	uint64_t wait = sctp_rtt_answer_time(rtt, margin, sctp_rtt_rto(rtt) / 2)
-			<< a->recovery.now.probes;
+	const struct sctp_path_recovery *r = &path->recovery;
+	const struct sctp_rtt *rtt = &path->rtt;
+	uint64_t margin = r->sack_requested ? sctp_rtt_prompt_margin(path->flight) :
+					      a->learnt.sack_delay;
+	uint64_t wait = sctp_rtt_answer_time(rtt, margin, sctp_rtt_rto(rtt) / 2) << r->now.probes;
 
-	if (!a->path->flight || a->recovery.now.probes >= PROBES_MAX ||
-	    !sctp_in_states(a, SCTP_STATES_SEND) || now + wait >= a->timers.at[SCTP_TIMER_T3])
-		sctp_timer_stop(a, SCTP_TIMER_TLP);
+	if (!path->flight || r->now.probes >= PROBES_MAX || !sctp_in_states(a, SCTP_STATES_SEND) ||
+	    now + wait >= r->due[SCTP_PATH_TIMER(SCTP_TIMER_T3)])
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_TLP, TIME_NEVER);
 	else
-		sctp_timer_set(a, SCTP_TIMER_TLP, now + wait);
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_TLP, now + wait);
 }
 
 bool sctp_recovery_is_suspicious(const struct sctp_assoc *a)
 {
 	/* A peer that answers that it has no room is there (8.2). */
-	return a->path->flight && a->recovery.now.probes > 1 && a->recovery.t3_since != TIME_NEVER;
+	return a->path->flight && a->path->recovery.now.probes > 1 &&
+	       a->recovery.t3_since != TIME_NEVER;
 }
 
-void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
+void sctp_recovery_no_probe(struct sctp_assoc *a, struct sctp_path *path)
 {
+	if (!path->recovery.tlp.wanted)
+		return;
+	path->recovery.tlp.wanted = false;
+	for (unsigned int i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i)->recovery.tlp.wanted)
+			return;
+	a->pending &= ~SCTP_PEND_PROBE;
+}
+
+static void probe(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	struct sctp_path_recovery *r = &path->recovery;
 	uint32_t tsn = a->out.next - 1;
 
-	if (!a->path->flight)
+	if (!path->flight)
 		return;
-	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))
+	while (sctp_outq_at(&a->out, tsn)->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST) ||
+	       sctp_path_of(a, sctp_outq_at(&a->out, tsn)) != path)
 		tsn--; /* this ends, since something is in flight */
+	/* A peer that answers that it has no room is there (8.2). */
 	if (a->recovery.t3_since != TIME_NEVER) {
-		if (a->recovery.now.probes && sctp_paths_suspect(a, now))
+		if (r->now.probes && sctp_paths_suspect(a, path, now))
 			return;
-		sctp_paths_ask(a, now);
+		sctp_paths_ask(a, path, now);
 	}
-	a->recovery.tlp.tsn = tsn;
-	if (a->recovery.now.probes++)
-		sctp_mtu_doubt(a, sctp_outq_at(&a->out, tsn)->sent);
+	r->tlp.tsn = tsn;
+	if (r->now.probes++)
+		sctp_mtu_doubt(a, path, sctp_outq_at(&a->out, tsn)->sent);
+	r->tlp.wanted = true;
 	a->pending |= SCTP_PEND_PROBE;
 	sctp_assoc_ready(a);
 }
 
-void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
+void sctp_recovery_probe(struct sctp_assoc *a, uint64_t now)
 {
-	struct sctp_episode *e = &a->recovery.now;
+	each_expired(a, SCTP_TIMER_TLP, now, probe);
+}
+
+/* The chunk for which T3 of the path ran, or NULL. */
+static const struct sctp_out *timed(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	uint32_t tsn = a->out.cum + 1;
+
+	/* Nothing is in flight anywhere if the peer reports the first chunk in a gap block: see below. */
+	if (!sctp_spread_is_on(a) || (path == a->path && sctp_spread_is_quiet(a)))
+		return sctp_outq_at(&a->out, tsn);
+	for (; path->flight && tsn != a->out.next; tsn++) {
+		const struct sctp_out *o = sctp_outq_at(&a->out, tsn);
+
+		if (!(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)) && sctp_path_of(a, o) == path)
+			return o;
+	}
+	return NULL;
+}
+
+static void timeout(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	struct sctp_path_recovery *r = &path->recovery;
 	/* The peer answers that it has no room: it is not the path that fails. */
 	bool no_room = a->recovery.t3_since == TIME_NEVER;
+	bool in_use = path == a->path;
 	const struct sctp_out *first;
 
 	if (!sctp_outq_count(&a->out))
+		return;
+	first = timed(a, path);
+	if (!first) /* all of it is acknowledged, and what other paths carry has their timers */
 		return;
 	if (!a->recovery.t3_since || a->recovery.t3_since == TIME_NEVER)
 		a->recovery.t3_since = now;
@@ -156,10 +293,9 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 	}
 	a->s->stats.timeouts++;
 	a->counts.timeouts++;
-	if (e->timeouts < UINT8_MAX)
-		e->timeouts++;
-	first = sctp_outq_at(&a->out, a->out.cum + 1);
-	sctp_mtu_doubt(a, first->sent);
+	if (r->now.timeouts < UINT8_MAX)
+		r->now.timeouts++;
+	sctp_mtu_doubt(a, path, first->sent);
 	/*
 	 * The first outstanding chunk can stand in no gap block, or the cumulative
 	 * TSN would have passed it: the peer has dropped what it reported.
@@ -168,24 +304,32 @@ void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
 		sctp_inflight_renege(a, a->out.cum + 1, a->out.next);
 		a->inflight.gap_end = a->out.cum;
 	}
-	sctp_trace_all_lost(a, "pto_expired", now);
-	sctp_inflight_all_lost(a);
-	sctp_cc_timeout(&a->path->cc);
-	sctp_rtt_backoff(&a->path->rtt);
-	e->recovering = false;
-	e->measuring = false;
-	e->cwnd_exempt = 0;
-	e->probes = PROBES_MAX; /* no probes until something is acknowledged */
-	a->pending &= ~SCTP_PEND_PROBE;
-	sctp_timer_stop(a, SCTP_TIMER_TLP);
-	sctp_timer_stop(a, SCTP_TIMER_REORDER);
+	sctp_trace_path_lost(a, path, "pto_expired", now);
+	sctp_inflight_path_lost(a, path);
+	sctp_cc_timeout(&path->cc);
+	sctp_rtt_backoff(&path->rtt);
+	r->now.recovering = false;
+	r->now.measuring = false;
+	r->now.cwnd_exempt = 0;
+	r->now.probes = PROBES_MAX; /* no probes until something is acknowledged */
+	sctp_recovery_no_probe(a, path);
+	sctp_recovery_timer_set(a, path, SCTP_TIMER_TLP, TIME_NEVER);
+	sctp_recovery_timer_set(a, path, SCTP_TIMER_REORDER, TIME_NEVER);
 	if (!no_room) {
-		a->path->health.errors++;
-		TRACE(path_failed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote,
-		      .errors = a->path->health.errors);
-		sctp_paths_fail_over(a, now);
+		path->health.errors++;
+		TRACE(path_failed, now, .assoc = a->local_tag, .remote = &path->addr.remote,
+		      .errors = path->health.errors);
+		sctp_paths_failed(a, path, now);
 	}
-	sctp_timer_set(a, SCTP_TIMER_T3, now + sctp_rtt_rto(&a->path->rtt));
+	if ((in_use || sctp_spread_is_quiet(a)) &&
+	    !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
 	sctp_trace_metrics(a, now);
 	sctp_assoc_ready(a);
+}
+
+void sctp_recovery_timeout(struct sctp_assoc *a, uint64_t now)
+{
+	each_expired(a, SCTP_TIMER_T3, now, timeout);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "sctp/input.h"
+#include "sctp/spread.h"
 #include "sctp/trace.h"
 #include "util/serial.h"
 
@@ -14,32 +15,40 @@
 #define SACKS_MAX 4u
 #define REORDER_FACTOR_MAX 4u
 
+/* What a path was before the SACK. */
+struct before {
+	uint32_t flight;   /* bytes in flight */
+	uint32_t rack_seq; /* the RACK chunk's xmit_seq */
+	bool rack_valid;
+};
+
 /* What one SACK brought. */
 struct acked {
 	uint64_t now;
-	uint32_t old_cum;      /* cumulative TSN before it */
-	uint32_t old_flight;   /* bytes in flight before it */
-	uint32_t old_rack_seq; /* the RACK chunk's xmit_seq before it */
-	bool old_rack_valid;
-	uint32_t bytes;	 /* acknowledged for the first time */
-	uint32_t newest; /* highest TSN of those */
-	bool spurious;	 /* a retransmission was not needed */
+	uint32_t old_cum; /* cumulative TSN before it */
+	uint32_t bytes;	  /* acknowledged for the first time */
+	bool spurious;	  /* a retransmission was not needed */
+	bool spread;	  /* each path is judged by what it has carried itself */
+	/* By sctp_path.id, as far as there are paths: */
+	struct before before[SCTP_PATHS_MAX];
+	struct sctp_newly newly[SCTP_PATHS_MAX]; /* of the bytes */
 };
 
 /* RACK: notes the chunk sent last among those that arrived, and how long it took. */
-static inline void rack(struct sctp_assoc *a, const struct sctp_out *o, struct acked *acked)
+static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct acked *acked)
 {
-	struct sctp_rack *r = &a->recovery.rack;
+	const struct before *before = &acked->before[path->id];
+	struct sctp_rack *r = &path->recovery.rack;
 	uint64_t rtt = acked->now - o->sent;
 
 	if (o->flags & SCTP_OUT_RESENT) {
-		if (rtt < a->path->rtt.min) { /* too fast: it was the original that arrived */
-			if (rtt < a->path->rtt.min / 2)
+		if (rtt < path->rtt.min) { /* too fast: it was the original that arrived */
+			if (rtt < path->rtt.min / 2)
 				acked->spurious = true;
 			return;
 		}
-	} else if (acked->old_rack_valid && serial32_lt(o->xmit_seq, acked->old_rack_seq)) {
-		a->recovery.now.reordered = true;
+	} else if (before->rack_valid && serial32_lt(o->xmit_seq, before->rack_seq)) {
+		path->recovery.now.reordered = true;
 	}
 	if (!r->valid || serial32_ge(o->xmit_seq, r->xmit_seq)) {
 		r->valid = true;
@@ -52,13 +61,18 @@ static inline void rack(struct sctp_assoc *a, const struct sctp_out *o, struct a
 static void note_acked(struct sctp_assoc *a, uint32_t tsn, const struct sctp_out *o,
 		       struct acked *acked)
 {
+	/* What one path carries at a time is told of the present one, though another had it before. */
+	struct sctp_path *path = acked->spread ? sctp_path_of(a, o) : a->path;
+	struct sctp_episode *e = &path->recovery.now;
+
 	acked->bytes += o->len;
-	acked->newest = tsn;
-	rack(a, o, acked);
-	if (a->recovery.now.measuring && tsn == a->recovery.now.measured_tsn) {
-		a->recovery.now.measuring = false;
-		sctp_rtt_sample(&a->path->rtt, acked->now - o->sent);
-		sctp_cc_set_rtt(&a->path->cc, a->path->rtt.min);
+	acked->newly[path->id].bytes += o->len;
+	acked->newly[path->id].newest = tsn;
+	rack(path, o, acked);
+	if (e->measuring && tsn == e->measured_tsn) {
+		e->measuring = false;
+		sctp_rtt_sample(&path->rtt, acked->now - o->sent);
+		sctp_cc_set_rtt(&path->cc, path->rtt.min);
 	}
 }
 
@@ -121,15 +135,37 @@ static bool beyond(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 	return false;
 }
 
-static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s)
+/*
+ * SACKs that return by several paths overtake each other, and one that is late would take back what a newer one has
+ * acknowledged. It acknowledges nothing new, however, as what a newer one lists has it all.
+ */
+static bool is_news(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 {
-	struct sctp_tlp *tlp = &a->recovery.tlp;
+	uint32_t next = s->cum + 1;
 	unsigned int i;
 
-	/*
-	 * If the probe came twice, it was not needed: the peer delays its SACKs longer than we
-	 * waited.
-	 */
+	if (s->cum != a->out.cum)
+		return true;
+	for (i = 0; i < s->gaps; i++) {
+		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
+		uint32_t tsn = s->cum + gap.start;
+
+		if (serial32_lt(tsn, next)) /* as gaps() does */
+			continue;
+		for (; serial32_le(tsn, s->cum + gap.end); next = ++tsn)
+			if (!(sctp_outq_at(&a->out, tsn)->flags & SCTP_OUT_ACKED))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * If the probe came twice, it was not needed: the peer delays its SACKs longer than we waited.
+ */
+static void duplicates(struct sctp_assoc *a, const struct wire_sctp_sack *s, struct sctp_tlp *tlp)
+{
+	unsigned int i;
+
 	for (i = 0; i < s->dups && tlp->doubt; i++) {
 		if (wire_sctp_sack_dup(s, i) != tlp->tsn)
 			continue;
@@ -147,38 +183,47 @@ static void probed_window(struct sctp_assoc *a, uint64_t now)
 {
 	if (a->window.peer_rwnd < sctp_outq_at(&a->out, a->out.cum + 1)->len) {
 		a->recovery.t3_since = TIME_NEVER;
-	} else if (a->recovery.now.timeouts && a->recovery.t3_since == TIME_NEVER) {
-		a->recovery.t3_since = now;
-		sctp_trace_all_lost(a, "window_opened", now);
-		sctp_inflight_all_lost(a);
+	} else if (a->recovery.t3_since == TIME_NEVER) {
+		for (unsigned int i = 0; i <= a->paths.others; i++) {
+			struct sctp_path *path = sctp_path_at(a, i);
+
+			if (!path->recovery.now.timeouts)
+				continue;
+			a->recovery.t3_since = now;
+			sctp_trace_path_lost(a, path, "window_opened", now);
+			sctp_inflight_path_lost(a, path);
+		}
 	}
 }
 
-/* What an acknowledgement says of cwnd, of recovery and of the path. */
-static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
+/*
+ * What an acknowledgement says of the cwnd of a path and of its recovery. Where DATA is spread, the cumulative TSN may
+ * wait for another path, and says nothing of this one: its window grows with what it has delivered itself (the "cwnd
+ * update for CMT" of Iyengar, Amer and Stewart), and its recovery is over when something has arrived that was sent
+ * since it began.
+ */
+static void path_acknowledged(struct sctp_assoc *a, struct sctp_path *path,
+			      const struct acked *acked)
 {
-	struct sctp_episode *e = &a->recovery.now;
-	bool moved = a->out.cum != acked->old_cum;
+	struct sctp_episode *e = &path->recovery.now;
+	const struct sctp_rack *r = &path->recovery.rack;
+	uint32_t bytes = acked->newly[path->id].bytes;
+	bool moved = acked->spread ? bytes : a->out.cum != acked->old_cum;
 	bool drained = sctp_outq_count(&a->out) == 0;
-	bool limited = e->cwnd_limited || acked->old_flight >= a->path->cc.cwnd;
+	bool limited = e->cwnd_limited || acked->before[path->id].flight >= path->cc.cwnd;
 
 	/* cwnd grows first; then a loss in the same SACK takes from it (7.2.4). */
-	if (moved && acked->bytes)
-		sctp_cc_acked(&a->path->cc, acked->bytes, limited, e->recovering, drained);
+	if (moved && bytes)
+		sctp_cc_acked(&path->cc, bytes, limited, e->recovering, drained);
 	if (moved)
 		e->cwnd_limited = false;
-	/* Now, not when it is asked for: TSNs are compared modulo 2^32. */
-	if (a->tx.has_awaited && serial32_ge(a->out.cum, a->tx.awaited_tsn))
-		a->tx.has_awaited = false;
-	if (e->recovering && serial32_ge(a->out.cum, e->exit))
+	if (e->recovering && (serial32_ge(a->out.cum, e->exit) ||
+			      (acked->spread && r->valid && serial32_gt(r->xmit_seq, e->exit_seq))))
 		e->recovering = false;
-	if (acked->spurious && a->learnt.reorder_factor < REORDER_FACTOR_MAX)
-		a->learnt.reorder_factor++;
-	if (!acked->bytes)
+	if (!bytes)
 		return;
-	sctp_path_works(a->path, acked->now);
+	sctp_path_works(path, acked->now);
 	e->timeouts = 0;
-	a->recovery.t3_since = 0;
 	/*
 	 * A reported duplicate may as well mean that a SACK was lost. What was learnt from it
 	 * therefore shrinks again; else probes would come ever later on a lossy path.
@@ -186,24 +231,62 @@ static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
 	if (!e->probes)
 		a->learnt.sack_delay -= (a->learnt.sack_delay - SCTP_SACK_DELAY) / 8;
 	e->probes = 0;
-	a->pending &= ~SCTP_PEND_PROBE;
+	sctp_recovery_no_probe(a, path);
+}
+
+/* What an acknowledgement says of the paths and of the association. */
+static void acknowledged(struct sctp_assoc *a, const struct acked *acked)
+{
+	if (acked->spread && acked->bytes)
+		sctp_spread_couple(a);
+	for (unsigned int i = 0; i <= a->paths.others; i++)
+		path_acknowledged(a, sctp_path_at(a, i), acked);
+	/* Now, not when it is asked for: TSNs are compared modulo 2^32. */
+	if (a->tx.has_awaited && serial32_ge(a->out.cum, a->tx.awaited_tsn))
+		a->tx.has_awaited = false;
+	if (acked->spurious && a->learnt.reorder_factor < REORDER_FACTOR_MAX)
+		a->learnt.reorder_factor++;
+	if (acked->bytes)
+		a->recovery.t3_since = 0;
+}
+
+/*
+ * Sets T3 of a path (6.3.2): R2, R3. Where DATA is spread, each path has it for what it carries itself. For chunks
+ * that nobody carries, which a peer may bring about with gap blocks that make no sense, the path in use has it.
+ */
+static void rearm_t3(struct sctp_assoc *a, struct sctp_path *path, const struct acked *acked)
+{
+	bool moved = a->out.cum != acked->old_cum;
+	bool needed = path == a->path;
+
+	if (acked->spread) {
+		moved = acked->newly[path->id].bytes;
+		needed = path->flight || (needed && sctp_spread_is_quiet(a));
+	}
+	if (!needed || sctp_outq_count(&a->out) == 0)
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, TIME_NEVER);
+	else if (moved || !sctp_recovery_timer_runs(path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, path, SCTP_TIMER_T3,
+					acked->now + sctp_rtt_rto(&path->rtt));
 }
 
 /* Sets the timers of sending, and looks for losses, after a SACK. */
 static void rearm(struct sctp_assoc *a, const struct acked *acked)
 {
-	bool moved = a->out.cum != acked->old_cum;
 	bool drained = sctp_outq_count(&a->out) == 0;
+	unsigned int i;
 
 	if (!drained)
 		probed_window(a, acked->now);
-	if (drained)
-		sctp_timer_stop(a, SCTP_TIMER_T3);
-	else if (moved || !sctp_timer_runs(a, SCTP_TIMER_T3))
-		sctp_timer_set(a, SCTP_TIMER_T3, acked->now + sctp_rtt_rto(&a->path->rtt));
-	sctp_recovery_detect(a, acked->now, acked->newest, acked->bytes);
-	if (acked->bytes || drained)
-		sctp_recovery_arm_probe(a, acked->now);
+	for (i = 0; i <= a->paths.others; i++)
+		rearm_t3(a, sctp_path_at(a, i), acked);
+	sctp_recovery_detect(a, acked->now, acked->newly);
+	for (i = 0; i <= a->paths.others; i++) {
+		struct sctp_path *path = sctp_path_at(a, i);
+
+		if (acked->newly[path->id].bytes || drained)
+			sctp_recovery_arm_probe(a, path, acked->now);
+	}
 	sctp_window_sacked(a);
 }
 
@@ -225,25 +308,34 @@ static void conclude(struct sctp_assoc *a, const struct acked *acked)
 	wake(a, acked->now);
 }
 
-static struct acked nothing_acked(const struct sctp_in *in)
+/* Begins with a SACK of which nothing was looked at yet. */
+static void begin(const struct sctp_in *in, struct acked *acked)
 {
 	const struct sctp_assoc *a = in->a;
 
-	return (struct acked){
-		.now = in->now,
-		.old_cum = a->out.cum,
-		.old_flight = a->path->flight,
-		.old_rack_seq = a->recovery.rack.xmit_seq,
-		.old_rack_valid = a->recovery.rack.valid,
-		.newest = a->out.cum,
-	};
+	acked->now = in->now;
+	acked->old_cum = a->out.cum;
+	acked->bytes = 0;
+	acked->spurious = false;
+	acked->spread = sctp_spread_is_on(a);
+	for (unsigned int i = 0; i <= a->paths.others; i++) {
+		const struct sctp_path *path = sctp_path_at(a, i);
+
+		acked->before[path->id] = (struct before){
+			.flight = path->flight,
+			.rack_seq = path->recovery.rack.xmit_seq,
+			.rack_valid = path->recovery.rack.valid,
+		};
+		acked->newly[path->id] = (struct sctp_newly){ .newest = a->out.cum };
+	}
 }
 
 void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	struct sctp_assoc *a = in->a;
-	struct acked acked = nothing_acked(in);
+	struct acked acked;
 	struct wire_sctp_sack s;
+	unsigned int i;
 
 	if (in->sacks++ >= SACKS_MAX)
 		return;
@@ -257,8 +349,11 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);
 		return;
 	}
+	begin(in, &acked);
 	in->sacked = true;
 	in->sack_cum = s.cum;
+	if (acked.spread && !is_news(a, &s))
+		s.gaps = 0;
 	advance(a, s.cum, &acked);
 	a->window.peer_rwnd = s.a_rwnd;
 	if (s.gaps) {
@@ -267,14 +362,15 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		sctp_inflight_renege(a, s.cum + 1, a->out.next);
 		a->inflight.gap_end = s.cum;
 	}
-	duplicates(a, &s);
+	for (i = 0; i <= a->paths.others; i++)
+		duplicates(a, &s, &sctp_path_at(a, i)->recovery.tlp);
 	conclude(a, &acked);
 }
 
 void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum)
 {
 	struct sctp_assoc *a = in->a;
-	struct acked acked = nothing_acked(in);
+	struct acked acked;
 
 	if (in->sacks++ >= SACKS_MAX || !serial32_ge(cum, a->out.cum))
 		return;
@@ -282,6 +378,7 @@ void sctp_sack_cum_only(struct sctp_in *in, uint32_t cum)
 		sctp_close_fail(a, WIRE_SCTP_CAUSE_PROTOCOL, NULL, 0, -EPROTO);
 		return;
 	}
+	begin(in, &acked);
 	advance(a, cum, &acked);
 	conclude(a, &acked);
 }

@@ -66,6 +66,7 @@ struct sctp_config {
 	/* paths are probed for what they take (RFC 8899); else the caller is believed */
 	bool mtu_probe;
 	uint64_t mtu_raise_time; /* a path that took less is probed again after so long; 600 s */
+	bool spread; /* DATA goes over all paths that are disjoint, not over one at a time (spread.h) */
 };
 
 /* Fills in the defaults of the project; the caller then changes what it wants. */

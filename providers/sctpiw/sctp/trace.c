@@ -156,12 +156,13 @@ void sctp_trace_windows(const struct sctp_assoc *a, uint64_t now)
 	      .rwnd = a->window.peer_rwnd);
 }
 
-void sctp_trace_flight_lost(struct sctp_assoc *a, const char *why, uint64_t now)
+void sctp_trace_flight_lost(struct sctp_assoc *a, const struct sctp_path *path, const char *why,
+			    uint64_t now)
 {
 	for (uint32_t tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
 		const struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
-		if (!(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)))
+		if (!(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)) && sctp_path_of(a, o) == path)
 			TRACE(packet_lost, now, .assoc = a->local_tag, .tsn = tsn, .bytes = o->len,
 			      .why = why);
 	}

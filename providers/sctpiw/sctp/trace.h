@@ -20,7 +20,8 @@ void sctp_trace_batch(struct sctp_assoc *a, const struct sctp_batch *batch, uint
 void sctp_trace_input(struct sctp_assoc *a, const struct ip_addr *from, const uint8_t *packet,
 		      size_t len, uint64_t now);
 void sctp_trace_windows(const struct sctp_assoc *a, uint64_t now);
-void sctp_trace_flight_lost(struct sctp_assoc *a, const char *why, uint64_t now);
+void sctp_trace_flight_lost(struct sctp_assoc *a, const struct sctp_path *path, const char *why,
+			    uint64_t now);
 void sctp_trace_established(const struct sctp_assoc *a, uint64_t now);
 void sctp_trace_timer_name(const struct sctp_assoc *a, unsigned int timer, uint64_t now);
 
@@ -47,11 +48,12 @@ static inline void sctp_trace_metrics(const struct sctp_assoc *a, uint64_t now)
 		sctp_trace_windows(a, now);
 }
 
-/* Events packet_lost: all that is in flight is about to be marked lost, for this reason. */
-static inline void sctp_trace_all_lost(struct sctp_assoc *a, const char *why, uint64_t now)
+/* Events packet_lost: all that is in flight on the path is about to be marked lost, for this reason. */
+static inline void sctp_trace_path_lost(struct sctp_assoc *a, const struct sctp_path *path,
+					const char *why, uint64_t now)
 {
 	if (trace_enabled())
-		sctp_trace_flight_lost(a, why, now);
+		sctp_trace_flight_lost(a, path, why, now);
 }
 
 /* Event assoc_up: the association is up. */

@@ -11,6 +11,7 @@
 
 #include "sctp/control.h"
 #include "sctp/mtu.h"
+#include "sctp/spread.h"
 #include "sctp/tx_build.h"
 
 /*
@@ -40,10 +41,13 @@ void sctp_tx_reset(struct sctp_assoc *a)
 	sctp_outq_clear(&a->out, &a->s->blocks);
 	sctp_tx_idle(a);
 	a->tx = (struct sctp_sender){ 0 };
-	a->path->flight = 0;
 	a->window = (struct sctp_window){ 0 };
 	sctp_inflight_start(a, a->out.next);
 	a->recovery = (struct sctp_recovery){ 0 };
+	for (unsigned int i = 0; i <= a->paths.others; i++) {
+		sctp_path_at(a, i)->flight = 0;
+		sctp_recovery_clear(&sctp_path_at(a, i)->recovery);
+	}
 }
 
 /* The block to build in, with room for any packet, or NULL. */
@@ -80,7 +84,7 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 
 	if (!gap || !pkt->more || pkt->alone || gap > pkt->limit / 8 ||
 	    tx->built + 1 == SCTP_BATCH_PACKETS || total + 2 * pkt->limit > SCTP_BATCH_BYTES ||
-	    !sctp_window_open(tx->a))
+	    !sctp_window_open(tx->a, tx->path))
 		return len;
 	memset(pkt->p + len, 0, gap);
 	wire_sctp_chunk_put(pkt->p + len, WIRE_SCTP_PAD, 0, gap);
@@ -90,11 +94,11 @@ static size_t pad(const struct sctp_tx *tx, size_t len, size_t total)
 /*
  * Builds packets into the block and notes what the batch has to know of them; returns their number.
  */
-static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
-				  struct sctp_batch *batch)
+static unsigned int build_packets(struct sctp_assoc *a, struct sctp_path *path, uint64_t now,
+				  struct sctp_block *b, struct sctp_batch *batch)
 {
-	struct sctp_tx tx = { .a = a, .now = now, .block = b };
-	size_t total = 0, segment = 0, limit = a->path->mtu.max_packet, len;
+	struct sctp_tx tx = { .a = a, .path = path, .now = now, .block = b };
+	size_t total = 0, segment = 0, limit = path->mtu.max_packet, len;
 	unsigned int first_ref;
 
 	a->s->refs.count = 0;
@@ -104,7 +108,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 		len = sctp_tx_build(&tx, b->data + b->used + total, limit);
 		if (!len)
 			break;
-		batch->df = !tx.pkt.oversize && !sctp_mtu_at_floor(a->path);
+		batch->df = !tx.pkt.oversize && !sctp_mtu_at_floor(path);
 		len = pad(&tx, len, total);
 		sctp_zcopy_checksum(&tx, len, first_ref);
 		total += len;
@@ -119,6 +123,7 @@ static unsigned int build_packets(struct sctp_assoc *a, uint64_t now, struct sct
 	batch->segment = segment;
 	batch->n_refs = a->s->refs.count;
 	batch->hops = 0;
+	batch->to = path->addr;
 	sctp_tx_build_done(&tx);
 	return tx.built;
 }
@@ -173,6 +178,24 @@ static int output_other(struct sctp_assoc *a, uint64_t now, struct sctp_block *b
 	return 1;
 }
 
+/*
+ * The packets of the path whose turn it is. If it has nothing to send although its window is open, it may be
+ * that a slower path holds up all others.
+ */
+static bool output_packets(struct sctp_assoc *a, uint64_t now, struct sctp_block *b,
+			   struct sctp_batch *batch)
+{
+	struct sctp_path *path = a->paths.joined ? sctp_spread_choose(a) : a->path;
+
+	while (path) {
+		if (build_packets(a, path, now, b, batch))
+			return true;
+		if (!a->paths.joined || !sctp_spread_unblock(a, path, now))
+			path = NULL;
+	}
+	return false;
+}
+
 int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	struct sctp_block *b;
@@ -184,18 +207,17 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 	b = build_block(a);
 	if (!b)
 		return 0;
-	if ((a->paths.others || a->pending & SCTP_PEND_ASCONF || sctp_paths_in_doubt(a)) &&
+	if ((a->paths.others || a->pending & SCTP_PEND_ASCONF || sctp_path_in_doubt(a)) &&
 	    output_other(a, now, b, batch))
 		return 1;
-	if (sctp_paths_in_doubt(a)) {
+	if (sctp_path_in_doubt(a)) {
 		sctp_tx_idle(a);
 		return 0;
 	}
-	if (!build_packets(a, now, b, batch))
+	if (!output_packets(a, now, b, batch))
 		return output_probe(a, now, b, batch);
 	batch->endpoint = a->ep;
 	batch->data = b->data + b->used;
-	batch->to = a->path->addr;
 	batch->block = b;
 	batch->refs = a->s->refs.ref;
 	b->used += (uint32_t)batch->len;

@@ -30,8 +30,6 @@ enum sctp_pending {
 struct sctp_sender {
 	struct sctp_block *block; /* where packets are built now, or NULL */
 	bool ulp_empty;		  /* the user had nothing for a whole packet when asked last */
-	bool cwnd_blocked;	  /* nothing new has left since cwnd stopped us */
-	bool sack_requested;	  /* the last DATA sent asked for a SACK that nobody will delay */
 	/* The user waits for the acknowledgement of messages, the last of which has this TSN. */
 	bool has_awaited;
 	uint32_t awaited_tsn;

@@ -101,9 +101,8 @@ static void put_control(struct sctp_tx *tx)
 }
 
 /* Shrinks cwnd if nothing was sent for some time (7.2.1). Called before DATA leaves. */
-static void after_idle(struct sctp_assoc *a, uint64_t now)
+static void after_idle(struct sctp_path *path, uint64_t now)
 {
-	struct sctp_path *path = a->path;
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t rtos;
 
@@ -121,9 +120,9 @@ static inline void note_sent(struct sctp_tx *tx, struct sctp_out *o)
 
 	if (first) {
 		tx->pkt.counted = true;
-		after_idle(tx->a, tx->now);
+		after_idle(tx->path, tx->now);
 	}
-	sctp_inflight_sent(tx->a, o, first, tx->now);
+	sctp_inflight_sent(tx->a, tx->path, o, first, tx->now);
 }
 
 /* Copies the image of an old chunk, or what stands in its place, to the end of the packet. */
@@ -157,12 +156,13 @@ static bool chunk_fits(struct sctp_tx *tx, const struct sctp_out *o)
 static void put_lost(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
+	struct sctp_path *path = tx->path;
 	uint32_t tsn;
 
 	if (!a->inflight.lost)
 		return;
-	if (sctp_window_cwnd_full(a) && !a->recovery.now.cwnd_exempt) {
-		a->recovery.now.cwnd_limited = true;
+	if (sctp_window_cwnd_full(path) && !path->recovery.now.cwnd_exempt) {
+		path->recovery.now.cwnd_limited = true;
 		return;
 	}
 	for (tsn = a->inflight.lost_from; a->inflight.lost && !tx->pkt.alone && tsn != a->out.next;
@@ -177,28 +177,30 @@ static void put_lost(struct sctp_tx *tx)
 		a->s->stats.resent++;
 		a->counts.resent++;
 		sctp_inflight_resent(a, o);
+		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one; on both paths, if it takes another. */
+		sctp_path_of(a, o)->recovery.now.measuring = false;
+		path->recovery.now.measuring = false;
 		note_sent(tx, o);
-		/* Karn's rule, and 6.3.1 C5 for the chunks behind this one. */
-		a->recovery.now.measuring = false;
-		if (tsn == a->out.cum + 1)
-			sctp_timer_stop(a, SCTP_TIMER_T3); /* R1 of 6.3.2: starts anew */
+		if (tsn == a->out.cum + 1) /* R1 of 6.3.2: starts anew */
+			sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, TIME_NEVER);
 	}
 	a->inflight.lost_from = tsn;
-	if (tx->pkt.counted && a->recovery.now.cwnd_exempt)
-		a->recovery.now.cwnd_exempt--;
+	if (tx->pkt.counted && path->recovery.now.cwnd_exempt)
+		path->recovery.now.cwnd_exempt--;
 }
 
 /* The tail-loss probe: the last chunk again. It is in flight already, so no account changes. */
 static void put_probe(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
-	uint32_t tsn = a->recovery.tlp.tsn;
+	struct sctp_path *path = tx->path;
+	uint32_t tsn = path->recovery.tlp.tsn;
 	struct sctp_out *o;
 
-	if (!(a->pending & SCTP_PEND_PROBE))
+	if (!path->recovery.tlp.wanted)
 		return;
 	o = sctp_outq_has(&a->out, tsn) ? sctp_outq_at(&a->out, tsn) : NULL;
-	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST))) {
+	if (o && !(o->flags & (SCTP_OUT_ACKED | SCTP_OUT_LOST)) && sctp_path_of(a, o) == path) {
 		if (!chunk_fits(tx, o)) /* behind control chunks; its turn is in the next packet */
 			return;
 		/* The chunk is lost, most likely, and nothing else would tell. */
@@ -210,13 +212,13 @@ static void put_probe(struct sctp_tx *tx)
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 		tx->pkt.alone = true;
 		sctp_inflight_probed(a, o, tx->now);
-		a->recovery.tlp.doubt = true;
-		a->recovery.now.measuring = false;
-		a->path->last_data = tx->now;
+		path->recovery.tlp.doubt = true;
+		path->recovery.now.measuring = false;
+		path->last_data = tx->now;
 		if (tsn == a->out.cum + 1)
-			sctp_timer_stop(a, SCTP_TIMER_T3);
+			sctp_recovery_timer_set(a, path, SCTP_TIMER_T3, TIME_NEVER);
 	}
-	a->pending &= ~SCTP_PEND_PROBE;
+	sctp_recovery_no_probe(a, path);
 }
 
 static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_t len)
@@ -230,6 +232,7 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 		.ppid = msg->ppid,
 		.len = (uint32_t)len,
 	};
+	struct sctp_episode *e = &tx->path->recovery.now;
 	struct sctp_out *o;
 
 	wire_sctp_data_put(p, &d);
@@ -241,9 +244,9 @@ static void put_data_chunk(struct sctp_tx *tx, const struct sctp_msg *msg, size_
 	o->flags = msg->voidable ? SCTP_OUT_VOIDABLE : 0;
 	tx->block->refs++;
 	note_sent(tx, o);
-	if (!a->recovery.now.measuring) {
-		a->recovery.now.measuring = true;
-		a->recovery.now.measured_tsn = d.tsn;
+	if (!e->measuring) {
+		e->measuring = true;
+		e->measured_tsn = d.tsn;
 	}
 	if (msg->zcopy)
 		sctp_zcopy_add(tx, o, msg);
@@ -291,7 +294,8 @@ static enum stop pull_chunks(struct sctp_tx *tx, size_t limit)
 		msg.awaited = msg.receipt = msg.voidable = false;
 		len = a->s->ops.pull(a->user, packet_end(tx) + WIRE_SCTP_DATA_LEN, room, &msg);
 		if (!len) {
-			if (tx->pkt.len == WIRE_SCTP_COMMON_LEN && limit == a->path->mtu.max_packet)
+			if (tx->pkt.len == WIRE_SCTP_COMMON_LEN &&
+			    limit == tx->path->mtu.max_packet)
 				return STOP_ULP_EMPTY;
 			return limit < tx->pkt.limit ? STOP_RWND : STOP_PACKET_FULL;
 		}
@@ -316,7 +320,7 @@ static enum stop put_new(struct sctp_tx *tx)
 
 	if (!a->want_pull || a->inflight.lost || tx->pkt.alone || a->paths.returning_to_primary)
 		return STOP_NOT_NOW;
-	if (sctp_window_cwnd_full(a) || sctp_window_defers(a))
+	if (sctp_window_cwnd_full(tx->path) || sctp_window_defers(tx->path))
 		return STOP_CWND;
 	window = sctp_window_room(a);
 	if (!window)
@@ -332,10 +336,10 @@ static void note_stop(struct sctp_tx *tx, enum stop stop)
 	struct sctp_assoc *a = tx->a;
 
 	if (stop != STOP_NOT_NOW)
-		a->tx.cwnd_blocked = stop == STOP_CWND;
+		tx->path->recovery.cwnd_blocked = stop == STOP_CWND;
 	switch (stop) {
 	case STOP_CWND:
-		a->recovery.now.cwnd_limited = true;
+		tx->path->recovery.now.cwnd_limited = true;
 		break;
 	case STOP_RWND:
 		sctp_window_wait(a, tx->now);
@@ -363,9 +367,9 @@ static bool nothing_follows(const struct sctp_assoc *a)
 }
 
 /* The user has more, but the packet has filled a window. */
-static bool window_is_filled(const struct sctp_assoc *a)
+static bool window_is_filled(const struct sctp_tx *tx)
 {
-	return a->want_pull && !sctp_window_open(a);
+	return tx->a->want_pull && !sctp_window_open(tx->a, tx->path);
 }
 
 /* The user has no more, and other packets are in flight. first_new: the packet's first TSN. */
@@ -392,9 +396,9 @@ static void finish_data(struct sctp_tx *tx, uint32_t first_new)
 	if (!tx->pkt.last_data)
 		return;
 	tx->data = true;
-	if (fresh ? window_is_filled(a) || queue_is_drained(a, first_new) : nothing_follows(a))
+	if (fresh ? window_is_filled(tx) || queue_is_drained(a, first_new) : nothing_follows(a))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
-	a->tx.sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
+	tx->path->recovery.sack_requested = tx->pkt.last_data[1] & WIRE_SCTP_DATA_I;
 	if (lone_packet_is_awaited(a))
 		tx->pkt.last_data[1] |= WIRE_SCTP_DATA_I;
 }
@@ -405,9 +409,10 @@ void sctp_tx_build_done(struct sctp_tx *tx)
 
 	if (!tx->data || !sctp_in_states(a, SCTP_STATES_SEND))
 		return;
-	if (!sctp_timer_runs(a, SCTP_TIMER_T3))
-		sctp_timer_set(a, SCTP_TIMER_T3, tx->now + sctp_rtt_rto(&a->path->rtt));
-	sctp_recovery_arm_probe(a, tx->now);
+	if (!sctp_recovery_timer_runs(tx->path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, tx->path, SCTP_TIMER_T3,
+					tx->now + sctp_rtt_rto(&tx->path->rtt));
+	sctp_recovery_arm_probe(a, tx->path, tx->now);
 }
 
 static size_t build_cookie_echo(struct sctp_tx *tx)
@@ -439,27 +444,31 @@ static size_t build_cookie_echo(struct sctp_tx *tx)
 }
 
 /* Whether there is DATA to send, as far as can be told before it is asked for. */
-static bool expects_data(const struct sctp_assoc *a)
+static bool expects_data(const struct sctp_tx *tx)
 {
+	const struct sctp_assoc *a = tx->a;
+
 	if (!sctp_in_states(a, SCTP_STATES_SEND))
 		return false;
-	return a->inflight.lost || a->pending & SCTP_PEND_PROBE ||
-	       (a->state == SCTP_ESTABLISHED && a->want_pull && sctp_window_open(a));
+	return a->inflight.lost || tx->path->recovery.tlp.wanted ||
+	       (a->state == SCTP_ESTABLISHED && a->want_pull && sctp_window_open(a, tx->path));
 }
 
 /*
  * Whether to plan a SACK for this packet: one that is due, or one that is not due yet and rides
  * along with DATA, as it seems that there will be. A SACK with a receipt tells what the receipt
  * lets the peer take for placed, since earlier SACKs may have told less, or were lost. No DATA joins
- * a HEARTBEAT.
+ * a HEARTBEAT. A SACK leaves by the path that brought what it is for (6.4).
  */
 static bool wants_sack(const struct sctp_tx *tx)
 {
 	const struct sctp_assoc *a = tx->a;
 
+	if (tx->path != a->path && tx->path != a->paths.sack_path)
+		return false;
 	if (a->pending & SCTP_PEND_SACK)
 		return true;
-	if (tx->built || tx->pkt.alone || !expects_data(a))
+	if (tx->built || tx->pkt.alone || !expects_data(tx))
 		return false;
 	return a->rx.ack.packets || sctp_receipts_hold_len(a);
 }
@@ -502,7 +511,7 @@ size_t sctp_tx_build(struct sctp_tx *tx, uint8_t *p, size_t limit)
 	common_header(tx, a->peer_tag);
 	if (sctp_receipts_sack_is_due(a))
 		a->pending |= SCTP_PEND_SACK;
-	if (!tx->built)
+	if (!tx->built && tx->path == a->path)
 		put_control(tx);
 	sack_at = packet_end(tx);
 	if (wants_sack(tx))

@@ -20,6 +20,7 @@ struct sctp_tx_packet {
 /* The batch. */
 struct sctp_tx {
 	struct sctp_assoc *a;
+	struct sctp_path *path; /* where it goes */
 	uint64_t now;
 	struct sctp_block *block; /* where it is built */
 	bool data;		  /* there is DATA in it */

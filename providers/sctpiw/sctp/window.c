@@ -27,22 +27,22 @@ size_t sctp_window_room(const struct sctp_assoc *a)
 	return (avail - SCTP_PACKET_OVERHEAD) & ~(size_t)3;
 }
 
-bool sctp_window_cwnd_full(const struct sctp_assoc *a)
+bool sctp_window_cwnd_full(const struct sctp_path *path)
 {
-	return a->path->flight >= a->path->cc.cwnd || (a->recovery.now.timeouts && a->path->flight);
+	return path->flight >= path->cc.cwnd || (path->recovery.now.timeouts && path->flight);
 }
 
-bool sctp_window_defers(const struct sctp_assoc *a)
+bool sctp_window_defers(const struct sctp_path *path)
 {
-	const struct sctp_cc *cc = &a->path->cc;
+	const struct sctp_cc *cc = &path->cc;
 	uint32_t worth = cc->cwnd / 8 < SCTP_BATCH_BYTES ? cc->cwnd / 8 : SCTP_BATCH_BYTES;
 
-	return a->tx.cwnd_blocked && worth >= cc->pmdcs && a->path->flight + worth > cc->cwnd;
+	return path->recovery.cwnd_blocked && worth >= cc->pmdcs && path->flight + worth > cc->cwnd;
 }
 
-bool sctp_window_open(const struct sctp_assoc *a)
+bool sctp_window_open(const struct sctp_assoc *a, const struct sctp_path *path)
 {
-	return !sctp_window_cwnd_full(a) && !a->inflight.lost &&
+	return !sctp_window_cwnd_full(path) && !a->inflight.lost &&
 	       sctp_outq_count(&a->out) < a->s->config.max_tsn_distance && sctp_window_room(a);
 }
 

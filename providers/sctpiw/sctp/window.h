@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct sctp_assoc;
+struct sctp_path;
 
 /* The peer's receive window. */
 struct sctp_window {
@@ -26,18 +27,18 @@ struct sctp_window {
  */
 size_t sctp_window_room(const struct sctp_assoc *a);
 /*
- * Whether cwnd lets no other packet go. After a T3 timeout one packet alone is in flight until
+ * Whether the path's cwnd lets no other packet go. After a T3 timeout one packet alone is in flight until
  * something is acknowledged (7.2.1), also when it does not fill cwnd.
  */
-bool sctp_window_cwnd_full(const struct sctp_assoc *a);
+bool sctp_window_cwnd_full(const struct sctp_path *path);
 /*
- * Whether new DATA waits a little longer, once cwnd was full: what is free of it is not worth a
+ * Whether new DATA on the path waits a little longer, once cwnd was full: what is free of it is not worth a
  * batch yet, and more will be, since something is in flight. Otherwise each SACK would be answered
  * by as few packets as it made room for, and these by a SACK.
  */
-bool sctp_window_defers(const struct sctp_assoc *a);
-/* Whether the windows let another new chunk go. */
-bool sctp_window_open(const struct sctp_assoc *a);
+bool sctp_window_defers(const struct sctp_path *path);
+/* Whether the windows let another new chunk go on the path. */
+bool sctp_window_open(const struct sctp_assoc *a, const struct sctp_path *path);
 /*
  * The peer's window lets nothing go: has it probed later, if nothing is in flight that would open
  * it.
