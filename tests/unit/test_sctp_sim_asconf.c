@@ -277,8 +277,8 @@ static bool may_change(const struct scene *s, const struct host *h)
 	const struct sctp_assoc *own = h == s->a ? s->f->a : s->g->a;
 	const struct sctp_assoc *other = h == s->a ? s->g->a : s->f->a;
 
-	return has_none(h) || (own && other && !own->asconf.out && !other->asconf.out &&
-			       !sctp_path_in_doubt(own));
+	return has_none(h) ||
+	       (own && other && !own->asconf.out && !other->asconf.out && !sctp_path_in_doubt(own));
 }
 
 /* Addresses of both hosts come and go, one host at a time, on a network that loses and reorders. */
