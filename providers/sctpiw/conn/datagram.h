@@ -20,6 +20,11 @@ struct iw_qp;
 /* Part of struct conn. */
 struct datagrams {
 	struct datagram_out *out; /* NULL until there is something to send */
+	/*
+	 * A UD QP has few receives left, and its program is to be given time to post more. Nothing is received
+	 * meanwhile: it would have to be dropped.
+	 */
+	bool low;
 };
 
 /* Frees what is kept, at the end of the conn. */

@@ -164,7 +164,7 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep)
 		total += n;
 		if (n < ops->rx_batch)
 			return total ? CONN_SOME : CONN_NOTHING;
-		if (ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM)
+		if ((ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM) || iw_ud_is_low(c->rnic))
 			return CONN_SOME;
 	}
 	return CONN_MORE;
