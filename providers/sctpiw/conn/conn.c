@@ -134,6 +134,7 @@ uint64_t conn_next_timeout(const struct conn *c)
 	next = earlier(next, cm_next_timeout(c));
 	next = earlier(next, sidr_next_timeout(c));
 	next = earlier(next, oob_next_timeout(c));
+	next = earlier(next, datagram_next_timeout(c));
 	return earlier(next, to_self_next_timeout(c));
 }
 

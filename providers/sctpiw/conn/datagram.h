@@ -44,7 +44,9 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 void datagram_output(struct conn *c);
 /* Whether datagram_output() has left something that could be sent at once. */
 bool datagram_is_pending(const struct conn *c);
-/* A port was full: tries once more. false: nothing was waiting, or it still is. */
+/* When datagram_retry() has something to do; TIME_NEVER: nothing but a full port waits. */
+uint64_t datagram_next_timeout(const struct conn *c);
+/* A port or a receiver was full: tries once more. false: nothing was waiting, or it still is. */
 bool datagram_retry(struct conn *c);
 
 #endif
