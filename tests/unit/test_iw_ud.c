@@ -97,6 +97,7 @@ static void low(bool shared)
 	round_of(100, 64);
 	assert_false(iw_ud_is_low(x.rnic));
 	assert_false(iw_ud_awaits_receives(x.rnic));
+	pass(IW_UD_BURSTS);
 	iw_ud_begin_round(x.rnic);
 	come(7);
 	assert_false(iw_ud_is_low(x.rnic)); /* they are too few to show a burst */
@@ -107,6 +108,16 @@ static void low(bool shared)
 	assert_true(iw_ud_awaits_receives(x.rnic));
 	post(1);
 	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_is_low(x.rnic));
+	/* It gets bursts, so that a single datagram is looked at as well, for a while. */
+	pass(IW_UD_BURSTS - 1);
+	iw_ud_begin_round(x.rnic);
+	come(1);
+	assert_true(iw_ud_is_low(x.rnic));
+	post(1);
+	pass(1);
+	iw_ud_begin_round(x.rnic);
+	come(1);
 	assert_false(iw_ud_is_low(x.rnic));
 	stop();
 }

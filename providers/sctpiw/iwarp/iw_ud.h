@@ -61,8 +61,10 @@ struct iw_ud_low {
  * than the program waits for its processor while others compute; for the second, who fills the queue slowly keeps
  * what comes for other QPs waiting.
  */
-#define IW_UD_LOW_QUIET 20000000u
-#define IW_UD_LOW_MAX 100000000u
+#define IW_UD_LOW_QUIET 50000000u
+#define IW_UD_LOW_MAX 250000000u
+/* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */
+#define IW_UD_BURSTS 10000000u
 /*
  * Receives that are enough: as many as the packets that UDP_GRO makes one message of. Half of a queue is enough,
  * too; and a QP whose program lets the queue run lower before it posts has shown what is.
@@ -72,7 +74,7 @@ struct iw_ud_low {
 /* A round of receiving begins. */
 void iw_ud_begin_round(struct iw_rnic *rnic);
 /*
- * Whether a UD QP has taken several receives in this round, and has fewer than enough left. Then the round should
+ * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round should
  * end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would have to
  * be dropped.
  */

@@ -27,6 +27,7 @@ struct iw_ud {
 	uint32_t qkey;
 	uint32_t round;		/* iw_shard.ud_round when a receive was last taken */
 	uint32_t taken;		/* receives in that round */
+	uint64_t bursts_until;	/* ns; see IW_UD_BURSTS */
 	uint32_t mark;		/* receives that are enough, whatever the length of the queue */
 	struct list_node ready; /* iw_shard.ud_ready */
 };
@@ -274,7 +275,9 @@ static void note_taken(struct iw_qp *qp)
 		ud->round = shard->ud_round;
 		ud->taken = 0;
 	}
-	if (++ud->taken < FEW || receives_left(qp) >= enough(qp))
+	if (++ud->taken >= FEW)
+		ud->bursts_until = shard->now + IW_UD_BURSTS;
+	if (shard->now >= ud->bursts_until || receives_left(qp) >= enough(qp))
 		return;
 	/* It was given time before, and nothing was posted. */
 	if (!low->is && low->qp == qp->num && low->tail == posted(qp))
