@@ -512,6 +512,39 @@ static void deaf_receiver(void **state)
 	qp_end(qp);
 }
 
+/* Two that do not read get what they are sent, too, if they share a place among the receivers that are known. */
+static void deaf_receivers_of_one_place(void **state)
+{
+	struct iw_ud_dest first = { .remote = address(OWN), .qp_num = PORT << 8 };
+	struct iw_ud_dest second = { .remote = address(OWN + 1),
+				     .qp_num = (PORT ^ OWN ^ (OWN + 1)) << 8 };
+	struct iw_qp *a = qp_new(), *b = qp_new();
+	uint64_t begin = conn.now;
+
+	used[0] = used[1] = BUFFER;
+	post_to(a, &first, 1);
+	post_to(b, &second, 1);
+	datagram_output(&conn);
+	while (conn.now < begin + PACE_PATIENCE)
+		ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, 2);
+	/* Once they are known not to read, neither waits again. */
+	post_to(b, &second, 1);
+	post_to(a, &first, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 4);
+	/* Who is asked for no more gives up the place. */
+	conn.now += 2 * PACE_UNKNOWN;
+	post_to(b, &second, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 4);
+	used[1] = 0;
+	ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, 5);
+	qp_end(a);
+	qp_end(b);
+}
+
 /* Nothing waits for a receiver of which nothing is known, and it is not asked about all the time. */
 static void unknown_receiver(void **state)
 {
@@ -596,6 +629,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(full_receiver, setup, teardown),
 		cmocka_unit_test_setup_teardown(credit, setup, teardown),
 		cmocka_unit_test_setup_teardown(deaf_receiver, setup, teardown),
+		cmocka_unit_test_setup_teardown(deaf_receivers_of_one_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_receiver, setup, teardown),
 		cmocka_unit_test_setup_teardown(mtus, setup, teardown),
 		cmocka_unit_test_setup_teardown(encapsulation, setup, teardown),

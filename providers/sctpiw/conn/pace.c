@@ -12,13 +12,31 @@
 /* bytes that the kernel counts for a batch beside those of its packets, at most */
 #define OVERHEAD 2048u
 
-static struct pace_receiver *find(struct pace *p, const struct path_addr *to)
+static struct pace_receiver *place_of(struct pace *p, const struct path_addr *to)
 {
 	unsigned int at = (to->udp_port ^ to->remote.b[15] ^ to->remote.b[14] << 4);
-	struct pace_receiver *r = &p->receivers[at % PACE_RECEIVERS];
 
-	if (r->port != to->udp_port || !ip_addr_equal(&r->to, &to->remote))
-		*r = (struct pace_receiver){ .to = to->remote, .port = to->udp_port };
+	return &p->receivers[at % PACE_RECEIVERS];
+}
+
+static bool is_for(const struct pace_receiver *r, const struct path_addr *to)
+{
+	return r->port == to->udp_port && ip_addr_equal(&r->to, &to->remote);
+}
+
+/*
+ * Since when a receiver is full must not be forgotten, or its senders would wait for ever. So it keeps its place while
+ * they ask for it. NULL: another one keeps the place.
+ */
+static struct pace_receiver *find(struct pace *p, const struct path_addr *to, uint64_t now)
+{
+	struct pace_receiver *r = place_of(p, to);
+
+	if (is_for(r, to))
+		return r;
+	if (r->full_since && now < r->ask_at + PACE_UNKNOWN)
+		return NULL;
+	*r = (struct pace_receiver){ .to = to->remote, .port = to->udp_port };
 	return r;
 }
 
@@ -34,10 +52,10 @@ static bool ask(struct conn *c, const struct endpoint *ep, const struct path_add
 bool pace_allows(struct conn *c, struct pace *p, const struct endpoint *ep,
 		 const struct path_addr *to)
 {
-	struct pace_receiver *r = find(p, to);
+	struct pace_receiver *r = find(p, to, c->now);
 	struct carrier_room room;
 
-	if (r->credit)
+	if (!r || r->credit)
 		return true;
 	if (c->now < r->ask_at)
 		return !r->full;
@@ -59,8 +77,9 @@ bool pace_allows(struct conn *c, struct pace *p, const struct endpoint *ep,
 
 void pace_sent(struct pace *p, const struct path_addr *to, size_t len)
 {
-	struct pace_receiver *r = find(p, to);
+	struct pace_receiver *r = place_of(p, to);
 	size_t cost = len + OVERHEAD;
 
-	r->credit = r->credit > cost ? r->credit - (uint32_t)cost : 0;
+	if (is_for(r, to))
+		r->credit = r->credit > cost ? r->credit - (uint32_t)cost : 0;
 }

@@ -16,7 +16,7 @@
 struct conn;
 struct endpoint;
 
-/* Receivers that are known. Two that share a place are asked for in turn. */
+/* Receivers that are known. Two that share a place are asked for in turn, and nothing waits for one beside a full one. */
 #define PACE_RECEIVERS 256u
 
 /* One receiving port. All zero: nothing is known. */
