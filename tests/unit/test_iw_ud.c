@@ -200,6 +200,40 @@ static void in_vain(void **state)
 	stop();
 }
 
+/* One that is in the error state, from where nothing it receives comes back, is not waited for. */
+static void failed(void **state)
+{
+	start(false);
+	round_of(10, 20);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	stop();
+}
+
+/* Its number may come again, as that of a QP of another type, which is not touched. */
+static void number_of_another(void **state)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_RC,
+				   .max_send_wr = 1,
+				   .max_recv_wr = 1,
+				   .max_send_sge = 1,
+				   .max_recv_sge = 1 };
+	uint32_t num;
+
+	start(false);
+	round_of(10, 20);
+	num = qp->num;
+	iw_qp_free(qp);
+	attr.num = num;
+	attr.pd = x.pd;
+	attr.send_cq = attr.recv_cq = x.cq;
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(qp->num, num);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	stop();
+}
+
 /* A QP that is gone is not waited for. */
 static void freed(void **state)
 {
@@ -217,6 +251,7 @@ int main(void)
 		cmocka_unit_test(own_queue),   cmocka_unit_test(shared_queue),
 		cmocka_unit_test(time_limits), cmocka_unit_test(in_vain),
 		cmocka_unit_test(freed),       cmocka_unit_test(short_queues),
+		cmocka_unit_test(failed),      cmocka_unit_test(number_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,12 @@ static uint32_t enough(const struct iw_qp *qp)
 	return half < mark ? half : mark;
 }
 
+/* Whether its state lets it receive. */
+static bool receives(const struct iw_qp *qp)
+{
+	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;
+}
+
 /* Counts a receive that was taken in this round, and looks at what is left. */
 static void note_taken(struct iw_qp *qp)
 {
@@ -311,8 +317,8 @@ bool iw_ud_awaits_receives(struct iw_rnic *rnic)
 
 	if (!low->is)
 		return false;
-	qp = iw_qp_by_num(rnic, low->qp);
-	if (!qp || receives_left(qp) >= low->want) {
+	qp = iw_qp_by_num(rnic, low->qp); /* the number may be another one's by now */
+	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want) {
 		low->is = false;
 		return false;
 	}
@@ -442,7 +448,7 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		 const struct ip_addr *remote)
 {
-	if (iw_qp_state(qp) < IW_QPS_RTR || iw_qp_state(qp) > IW_QPS_SQE)
+	if (!receives(qp))
 		iw_ud_stats(qp->rnic)->no_qp++;
 	else if (u->qkey != ud_of(qp)->qkey)
 		iw_ud_stats(qp->rnic)->bad_qkey++;
