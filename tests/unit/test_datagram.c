@@ -596,12 +596,22 @@ static void few_receives(void **state)
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
 	assert_true(conn.datagrams.low);
 	assert_int_equal(rounds, 2);
+	/* What comes for an association does not wait for the program. */
+	conn.n_assocs = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
+		assert_false(conn.datagrams.low);
+	}
+	conn.n_assocs = 0;
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
+	assert_true(conn.datagrams.low);
+	assert_int_equal(rounds, 4);
 	assert_non_null(iw_rq_slot(qp));
 	iw_rq_publish(qp);
 	low_qp = NULL;
 	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
 	assert_false(conn.datagrams.low);
-	assert_int_equal(rounds, 3);
+	assert_int_equal(rounds, 5);
 	qp_end(qp);
 }
 

@@ -22,7 +22,7 @@ struct datagrams {
 	struct datagram_out *out; /* NULL until there is something to send */
 	/*
 	 * A UD QP has few receives left, and its program is to be given time to post more. Nothing is received
-	 * meanwhile: it would have to be dropped.
+	 * meanwhile: it would have to be dropped. Never while there are associations.
 	 */
 	bool low;
 };
