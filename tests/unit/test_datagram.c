@@ -2,8 +2,9 @@
 /* LINK: conn */
 /* VALGRIND: yes */
 /*
- * Datagrams of UD queue pairs (conn/datagram.h): whose turn it is to send, what waits for a port that is full,
- * behind which UDP port the peer is, how long a route's MTU is known, and what of a stranger's is not looked at.
+ * Datagrams of UD queue pairs (conn/datagram.h): whose turn it is to send, what waits for a port that is full or
+ * for a receiver of this host that has no room, behind which UDP port the peer is, how long a route's MTU is known,
+ * and what of a stranger's is not looked at.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,10 @@
 #include "config/config.h"
 #include "conn/carrier.h"
 #include "conn/conn.h"
+#include "conn/pace.h"
 #include "fixture/clock.h"
+#include "iwarp/rnic.h"
+#include "iwarp/sq.h"
 #include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "wire/datagram.h"
@@ -48,6 +52,11 @@ static struct batch sent[BATCHES_MAX];
 static unsigned int batches;
 static unsigned int room; /* batches that the port takes yet */
 static unsigned int lookups;
+/* What the kernel says of the sockets of this host: address(OWN) and address(OWN + 1) are its own. */
+#define OWN 100
+#define BUFFER 1000000u
+static uint32_t used[2]; /* UINT32_MAX: there is no socket */
+static unsigned int asked;
 
 static struct ip_addr address(uint8_t last)
 {
@@ -102,6 +111,18 @@ static bool fake_events(struct conn *c)
 	return false;
 }
 
+static unsigned int rounds;  /* of receiving */
+static struct iw_qp *low_qp; /* which runs low of receives in each */
+
+static enum conn_received fake_receive(struct conn *c, enum conn_depth depth)
+{
+	rounds++;
+	if (low_qp)
+		c->rnic->shard.ud_low =
+			(struct iw_ud_low){ .is = true, .qp = low_qp->num, .want = 1 };
+	return CONN_SOME;
+}
+
 static const struct transport transport = {
 	.start = fake_start,
 	.stop = fake_nothing,
@@ -112,6 +133,7 @@ static const struct transport transport = {
 	.close = fake_no_endpoint,
 	.set_tos = fake_no_endpoint,
 	.events = fake_events,
+	.receive = fake_receive,
 };
 
 static int fake_send(struct endpoint *ep, struct sctp_batch *b)
@@ -136,7 +158,24 @@ static void fake_await(struct endpoint *ep, bool on)
 {
 }
 
-static const struct carrier carrier = { .send = fake_send, .await_room = fake_await };
+static bool fake_room(const struct endpoint *ep, const struct path_addr *to,
+		      struct carrier_room *out)
+{
+	uint32_t bytes = used[to->remote.b[15] - OWN];
+
+	asked++;
+	*out = (struct carrier_room){ .used = bytes, .size = BUFFER };
+	return bytes != UINT32_MAX;
+}
+
+static const struct carrier carrier = { .send = fake_send,
+					.await_room = fake_await,
+					.room = fake_room };
+
+static bool is_own_address(struct conn *c, const struct ip_addr *ip)
+{
+	return ip->b[15] == OWN || ip->b[15] == OWN + 1;
+}
 
 static uint32_t route_mtu(struct conn *c, const struct path_addr *to)
 {
@@ -144,7 +183,9 @@ static uint32_t route_mtu(struct conn *c, const struct path_addr *to)
 	return MTU;
 }
 
-static const struct conn_ops conn_ops = { .start_progress = fake_progress, .route_mtu = route_mtu };
+static const struct conn_ops conn_ops = { .start_progress = fake_progress,
+					  .route_mtu = route_mtu,
+					  .is_own_address = is_own_address };
 
 static void fill_random(struct random_source *r, void *buf, size_t len)
 {
@@ -180,7 +221,8 @@ static int setup(void **state)
 	pd = iw_pd_new(conn.rnic, NULL);
 	cq = iw_cq_new(conn.rnic, 4 * DEPTH, NULL);
 	assert_true(pd && cq);
-	batches = lookups = 0;
+	batches = lookups = asked = 0;
+	memset(used, 0, sizeof(used));
 	room = BATCHES_MAX;
 	return 0;
 }
@@ -367,6 +409,165 @@ static void encapsulation(void **state)
 	qp_end(qp);
 }
 
+/* ---- receivers of this host ---- */
+
+/* Runs what waits for its receivers once more, after so many ns. */
+static void ask_again(uint64_t ns)
+{
+	conn.now += ns;
+	datagram_retry(&conn);
+	datagram_output(&conn);
+}
+
+/* What waits is not complete, and is asked about now and then; other QPs go on. */
+static void full_receiver(void **state)
+{
+	struct iw_qp *a = qp_new(), *b = qp_new();
+
+	used[0] = BUFFER / 8 + 1;
+	post(a, OWN, 2 * TURN);
+	post(b, OWN + 1, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 1);
+	expect_batch(0, b, 1);
+	assert_int_equal(iw_ring_head(&a->sq), 0);
+	datagram_output(&conn);
+	assert_int_equal(asked, 2);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(datagram_next_timeout(&conn), conn.now + PACE_ASK_AGAIN);
+	conn.now += PACE_ASK_AGAIN - 1;
+	assert_false(datagram_retry(&conn));
+	used[0] = BUFFER / 8;
+	conn.now++;
+	assert_true(datagram_retry(&conn));
+	assert_true(datagram_is_pending(&conn));
+	datagram_output(&conn);
+	assert_int_equal(asked, 3);
+	assert_int_equal(batches, 3);
+	expect_batch(1, a, TURN);
+	expect_batch(2, a, TURN);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(datagram_next_timeout(&conn), TIME_NEVER);
+	qp_end(a);
+	qp_end(b);
+}
+
+/* One question is enough for an eighth of the buffer, in which each batch counts 2 KiB more than its packets. */
+static void credit(void **state)
+{
+	const size_t batch = 2048 + TURN * (WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN);
+	unsigned int n = (unsigned int)((BUFFER / 8 + batch - 1) / batch);
+	struct iw_qp *qp = qp_new();
+
+	assert_in_range(n, 4, BATCHES_MAX - 1);
+	for (unsigned int i = 0; i < n; i++) {
+		post(qp, OWN, TURN);
+		datagram_output(&conn);
+		assert_int_equal(asked, 1);
+	}
+	used[0] = BUFFER;
+	post(qp, OWN, TURN);
+	datagram_output(&conn);
+	assert_int_equal(asked, 2);
+	assert_int_equal(batches, n);
+	/* Credit is kept for each port alone. */
+	ask_again(0);
+	post(qp, OWN + 1, 1);
+	ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, n);
+	qp_end(qp);
+}
+
+/* Who does not read gets what it is sent after a while, and once more when it has begun to read. */
+static void deaf_receiver(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	uint64_t begin = conn.now;
+
+	used[0] = BUFFER;
+	post(qp, OWN, 1);
+	datagram_output(&conn);
+	while (conn.now + PACE_ASK_AGAIN < begin + PACE_PATIENCE) {
+		ask_again(PACE_ASK_AGAIN);
+		assert_int_equal(batches, 0);
+	}
+	ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, 1);
+	asked = 0;
+	post(qp, OWN, 1);
+	datagram_output(&conn);
+	conn.now += PACE_UNKNOWN;
+	post(qp, OWN, 1);
+	datagram_output(&conn);
+	assert_int_equal(asked, 1);
+	assert_int_equal(batches, 3);
+	conn.now += PACE_UNKNOWN;
+	used[0] = 0;
+	post(qp, OWN, DEPTH / 2);
+	datagram_output(&conn);
+	assert_int_equal(batches, 3 + TURNS);
+	used[0] = BUFFER;
+	for (unsigned int i = 0; i < 3; i++)
+		post(qp, OWN, 1);
+	qp_end(qp);
+}
+
+/* Two that do not read get what they are sent, too, if they share a place among the receivers that are known. */
+static void deaf_receivers_of_one_place(void **state)
+{
+	struct iw_ud_dest first = { .remote = address(OWN), .qp_num = PORT << 8 };
+	struct iw_ud_dest second = { .remote = address(OWN + 1),
+				     .qp_num = (PORT ^ OWN ^ (OWN + 1)) << 8 };
+	struct iw_qp *a = qp_new(), *b = qp_new();
+	uint64_t begin = conn.now;
+
+	used[0] = used[1] = BUFFER;
+	post_to(a, &first, 1);
+	post_to(b, &second, 1);
+	datagram_output(&conn);
+	while (conn.now < begin + PACE_PATIENCE)
+		ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, 2);
+	/* Once they are known not to read, neither waits again. */
+	post_to(b, &second, 1);
+	post_to(a, &first, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 4);
+	/* Who is asked for no more gives up the place. */
+	conn.now += 2 * PACE_UNKNOWN;
+	post_to(b, &second, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 4);
+	used[1] = 0;
+	ask_again(PACE_ASK_AGAIN);
+	assert_int_equal(batches, 5);
+	qp_end(a);
+	qp_end(b);
+}
+
+/* Nothing waits for a receiver of which nothing is known, and it is not asked about all the time. */
+static void unknown_receiver(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	used[0] = UINT32_MAX;
+	for (unsigned int i = 0; i < 5; i++) {
+		post(qp, OWN, 1);
+		post(qp, 7, 1);
+		datagram_output(&conn);
+	}
+	assert_int_equal(batches, 10);
+	assert_int_equal(asked, 1);
+	conn.now += PACE_UNKNOWN;
+	used[0] = BUFFER;
+	post(qp, OWN, 1);
+	datagram_output(&conn);
+	assert_int_equal(batches, 10);
+	qp_end(qp);
+}
+
+/* ---- receiving ---- */
+
 static void input(const struct iw_qp *qp, size_t payload)
 {
 	static uint8_t packet[WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + IW_UD_MAX_MSG + 8];
@@ -378,6 +579,40 @@ static void input(const struct iw_qp *qp, size_t payload)
 	wire_sctp_checksum_put(packet, WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + payload);
 	datagram_input(qp_num_endpoint(&conn, qp->num), &from, packet,
 		       WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + payload);
+}
+
+/* What comes stays in the sockets while a QP that has run low of receives is given time to post more. */
+static void few_receives(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	rounds = 0;
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
+	assert_false(conn.datagrams.low);
+	low_qp = qp;
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
+	assert_true(conn.datagrams.low);
+	assert_int_equal(rounds, 2);
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
+	assert_true(conn.datagrams.low);
+	assert_int_equal(rounds, 2);
+	/* What comes for an association does not wait for the program. */
+	conn.n_assocs = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
+		assert_false(conn.datagrams.low);
+	}
+	conn.n_assocs = 0;
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_NOTHING);
+	assert_true(conn.datagrams.low);
+	assert_int_equal(rounds, 4);
+	assert_non_null(iw_rq_slot(qp));
+	iw_rq_publish(qp);
+	low_qp = NULL;
+	assert_int_equal(conn_receive(&conn, CONN_QUICK), CONN_SOME);
+	assert_false(conn.datagrams.low);
+	assert_int_equal(rounds, 5);
+	qp_end(qp);
 }
 
 /* No UD queue pair sends more than the largest MTU that there is, whatever receive is posted. */
@@ -401,8 +636,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_receiver, setup, teardown),
+		cmocka_unit_test_setup_teardown(credit, setup, teardown),
+		cmocka_unit_test_setup_teardown(deaf_receiver, setup, teardown),
+		cmocka_unit_test_setup_teardown(deaf_receivers_of_one_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(unknown_receiver, setup, teardown),
 		cmocka_unit_test_setup_teardown(mtus, setup, teardown),
 		cmocka_unit_test_setup_teardown(encapsulation, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_receives, setup, teardown),
 		cmocka_unit_test_setup_teardown(longer_than_any, setup, teardown),
 	};
 

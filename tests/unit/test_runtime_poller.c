@@ -104,6 +104,44 @@ static void test_rest_waits(void **state)
 	fake_shard_expect("");
 }
 
+/*
+ * A datagram waits for the rest of its burst only while the thread is parked. It is told to park by the 16th that
+ * would have waited.
+ */
+static void test_datagrams_wait_beside_parked_thread(void **state)
+{
+	fake_doorbell(0)->is_ud = true;
+	for (int i = 0; i < 15; i++) {
+		s->burst.last_served = fake.now;
+		post(0, 64);
+		fake_shard_expect("doorbell:0 " SENT_ALL);
+	}
+	assert_int_equal(fake.wakes, 0);
+	assert_int_equal(poller_activity(s), 15);
+	post(0, 64);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_int_equal(fake.wakes, 1);
+	s->progress.parked = true;
+	post(0, 64);
+	fake_shard_expect("");
+	assert_int_equal(s->burst.gathered, 1);
+	assert_int_equal(fake.wakes, 1);
+}
+
+static void expect_at_work(void)
+{
+	assert_true(s->poller.inside);
+}
+
+/* A poster that sends is at work, so that the thread stays parked. */
+static void test_poster_is_inside(void **state)
+{
+	fake.on_output = expect_at_work;
+	post(0, 64);
+	fake_shard_expect("doorbell:0 " SENT_ALL);
+	assert_false(s->poller.inside);
+}
+
 static void test_nobody_would_come(void **state)
 {
 	s->progress.started = false;
@@ -389,6 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_alone_at_once, setup),
 		cmocka_unit_test_setup(test_rest_waits, setup),
+		cmocka_unit_test_setup(test_datagrams_wait_beside_parked_thread, setup),
+		cmocka_unit_test_setup(test_poster_is_inside, setup),
 		cmocka_unit_test_setup(test_nobody_would_come, setup),
 		cmocka_unit_test_setup(test_looks_are_no_polls, setup),
 		cmocka_unit_test_setup(test_ended_by_gap, setup),

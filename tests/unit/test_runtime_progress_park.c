@@ -61,6 +61,26 @@ static void test_park(void **state)
 	assert_false(s->progress.parked);
 }
 
+static unsigned int low_passes; /* that leave a UD QP with few receives */
+
+static void run_low(enum conn_depth depth)
+{
+	s->conn.datagrams.low = low_passes && low_passes--;
+}
+
+/* While a program is to post receives, the thread naps: the sockets would wake it at once. */
+static void test_park_for_receives(void **state)
+{
+	low_passes = 2;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	fake.on_receive = run_low;
+	fake_progress_start();
+	fake.on_ppoll = nap;
+	fake_progress_run();
+	fake_shard_expect("receive nap:50 receive nap:50 receive end");
+	assert_false(s->progress.parked);
+}
+
 static int nap_and_wake(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
 	poll_much();
@@ -168,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_park, fake_progress_setup),
+		cmocka_unit_test_setup(test_park_for_receives, fake_progress_setup),
 		cmocka_unit_test_setup(test_unpark_by_wake, fake_progress_setup),
 		cmocka_unit_test_setup(test_asked_while_parked, fake_progress_setup),
 		cmocka_unit_test_setup(test_unpark_by_arm, fake_progress_setup),

@@ -205,6 +205,30 @@ static void test_busy_peer(void **state)
 	assert_true(sctp_assoc_is_drained(f.a));
 }
 
+/* Another path that is dead counts as failed, however often tail-loss probes ask for it. */
+static void test_dead_while_probed(void **state)
+{
+	uint64_t begun;
+
+	establish_two();
+	confirm();
+	begun = f.now;
+	while (!f.a->paths.other[0]->health.errors) {
+		f.messages = 1;
+		sctp_assoc_doorbell(f.a);
+		do {
+			wait_ns(MSEC);
+			while (take())
+				;
+		} while (!f.a->recovery.now.probes);
+		begin();
+		add_sack(f.a->out.next - 1, 1000000, NULL, 0);
+		sendp();
+		assert_true(f.a->path->primary);
+		assert_true(f.now - begun < 3 * f.a->s->config.heartbeat_interval);
+	}
+}
+
 /* The answer on the other path takes longer than all tail-loss probes, and comes before T3 does. */
 static void test_late_answer(void **state)
 {
@@ -465,19 +489,13 @@ static void test_mtu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_confirmed),
-		PEER_TEST(test_answers),
-		PEER_TEST(test_one_answer),
-		PEER_TEST(test_fail_over),
-		PEER_TEST(test_heartbeats),
-		PEER_TEST(test_busy_peer),
-		PEER_TEST(test_late_answer),
-		PEER_TEST(test_no_room),
-		PEER_TEST(test_abort_from_lost_address),
-		PEER_TEST(test_restart),
-		PEER_TEST(test_restart_claimed),
-		PEER_TEST(test_local_address),
-		PEER_TEST(test_mtu),
+		PEER_TEST(test_confirmed),     PEER_TEST(test_answers),
+		PEER_TEST(test_one_answer),    PEER_TEST(test_fail_over),
+		PEER_TEST(test_heartbeats),    PEER_TEST(test_busy_peer),
+		PEER_TEST(test_late_answer),   PEER_TEST(test_dead_while_probed),
+		PEER_TEST(test_no_room),       PEER_TEST(test_abort_from_lost_address),
+		PEER_TEST(test_restart),       PEER_TEST(test_restart_claimed),
+		PEER_TEST(test_local_address), PEER_TEST(test_mtu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

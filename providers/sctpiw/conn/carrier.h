@@ -45,6 +45,12 @@ struct carrier_error {
 	bool local;   /* this host says so, not a router: there is no quote */
 };
 
+/* The receive buffer of a port of this host, in bytes as the kernel counts them. */
+struct carrier_room {
+	uint32_t used; /* by packets that wait for their reader */
+	uint32_t size; /* packets that would exceed it are lost */
+};
+
 struct carrier {
 	bool references; /* send() takes a batch with references to the application's memory */
 
@@ -82,6 +88,13 @@ struct carrier {
 	int (*send)(struct endpoint *ep, struct sctp_batch *batch);
 	/* Whether room in a port that was full is a reason for a pass (behind send(), which said -EAGAIN). */
 	void (*await_room)(struct endpoint *ep, bool await);
+
+	/*
+	 * How full the port of this host is that would receive what ep sends to `to`. false: it is not known. NULL:
+	 * it never is.
+	 */
+	bool (*room)(const struct endpoint *ep, const struct path_addr *to,
+		     struct carrier_room *room);
 
 	/* The carrier's own timers, of links that are set up or kept alive. NULL: it has none. */
 	uint64_t (*next_timeout)(const struct conn *c);

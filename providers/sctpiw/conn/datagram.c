@@ -9,7 +9,9 @@
 #include "conn/carrier.h"
 #include "conn/cm.h"
 #include "conn/conn.h"
+#include "conn/pace.h"
 #include "sctp/sctp.h"
+#include "util/time.h"
 #include "wire/datagram.h"
 
 /* One batch: packets of one length to one address, as UDP_SEGMENT takes them. */
@@ -29,6 +31,8 @@ struct datagram_out {
 	struct endpoint *ep;
 	struct sctp_batch batch; /* len 0: none */
 	bool blocked;		 /* the port was full, and the batch waits */
+	uint64_t paced_until; /* ns. All that is left waits for its receivers until then; 0: it does not */
+	struct pace pace;
 };
 
 void datagram_fini(struct conn *c)
@@ -101,6 +105,7 @@ static bool send_batch(struct conn *c, struct datagram_out *o)
 	c->traffic.packets_out += (o->batch.len + o->batch.segment - 1) / o->batch.segment;
 	/* Routers do not fragment what the route takes as a whole. */
 	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
+	pace_sent(&o->pace, &o->batch.to, o->batch.len);
 	if (c->carrier->send(o->ep, &o->batch) != -EAGAIN) {
 		o->batch.len = 0;
 		return true;
@@ -115,6 +120,10 @@ bool datagram_retry(struct conn *c)
 {
 	struct datagram_out *o = c->datagrams.out;
 
+	if (o->paced_until && c->now >= o->paced_until) {
+		o->paced_until = 0;
+		return true;
+	}
 	if (!o->blocked || c->carrier->send(o->ep, &o->batch) == -EAGAIN)
 		return false;
 	endpoint_await_room(o->ep, false);
@@ -151,8 +160,9 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 	       ip_addr_equal(&b->to.local, &dest->local);
 }
 
-static void begin_batch(struct datagram_out *o, struct endpoint *ep, const struct iw_ud_dest *dest,
-			uint32_t len)
+/* Begins a batch. false: its receiver has to make room first. */
+static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint *ep,
+			const struct iw_ud_dest *dest, uint32_t len)
 {
 	o->ep = ep;
 	o->batch = (struct sctp_batch){
@@ -163,6 +173,7 @@ static void begin_batch(struct datagram_out *o, struct endpoint *ep, const struc
 			.remote = dest->remote,
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
+	return pace_allows(c, &o->pace, ep, &o->batch.to);
 }
 
 /* Appends the QP's next datagram to the batch. */
@@ -183,42 +194,61 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	o->batch.len += n;
 }
 
-/* Sends what the QP has to send in this turn. false: the port is full. */
-static bool output_qp(struct conn *c, struct datagram_out *o, struct iw_qp *qp)
+/* What became of a QP's turn. */
+enum turn {
+	TURN_SENT,  /* something is sent, or is in the batch */
+	TURN_PACED, /* its next receiver has no room */
+	TURN_FULL,  /* the port is full */
+};
+
+static enum turn output_qp(struct conn *c, struct datagram_out *o, struct iw_qp *qp)
 {
 	struct endpoint *ep = qp_num_endpoint(c, qp->num);
 	const struct iw_ud_dest *dest;
 	uint32_t len;
+	unsigned int n;
 
-	for (unsigned int n = 0; n < TURN && (dest = iw_ud_peek(qp, &len)); n++) {
+	for (n = 0; n < TURN && (dest = iw_ud_peek(qp, &len)); n++) {
 		if (o->batch.len && !fits(o, ep, dest, len) && !send_batch(c, o))
-			return false;
-		if (!o->batch.len)
-			begin_batch(o, ep, dest, len);
+			return TURN_FULL;
+		if (!o->batch.len && !begin_batch(c, o, ep, dest, len))
+			return n ? TURN_SENT : TURN_PACED;
 		add(o, qp, dest->qp_num);
 	}
-	return true;
+	return TURN_SENT;
 }
 
 void datagram_output(struct conn *c)
 {
 	struct datagram_out *o = c->datagrams.out;
+	bool paced = false;
 	struct iw_qp *qp;
 
 	if (o->blocked)
 		return;
 	for (unsigned int n = 0; n < TURNS && (qp = iw_ud_next_ready(c->rnic)); n++) {
-		if (!output_qp(c, o, qp))
+		enum turn turn = output_qp(c, o, qp);
+
+		if (turn == TURN_FULL)
 			return;
+		paced = turn == TURN_PACED && (paced || !n);
 		iw_ud_end_turn(qp);
 	}
 	if (o->batch.len)
 		send_batch(c, o);
+	o->paced_until = paced ? c->now + PACE_ASK_AGAIN : 0;
+}
+
+uint64_t datagram_next_timeout(const struct conn *c)
+{
+	const struct datagram_out *o = c->datagrams.out;
+
+	return o && o->paced_until ? o->paced_until : TIME_NEVER;
 }
 
 bool datagram_is_pending(const struct conn *c)
 {
 	const struct datagram_out *o = c->datagrams.out;
 
-	return o && !o->blocked && iw_ud_next_ready(c->rnic);
+	return o && !o->blocked && !o->paced_until && iw_ud_next_ready(c->rnic);
 }

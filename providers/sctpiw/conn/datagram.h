@@ -20,6 +20,11 @@ struct iw_qp;
 /* Part of struct conn. */
 struct datagrams {
 	struct datagram_out *out; /* NULL until there is something to send */
+	/*
+	 * A UD QP has few receives left, and its program is to be given time to post more. Nothing is received
+	 * meanwhile: it would have to be dropped. Never while there are associations.
+	 */
+	bool low;
 };
 
 /* Frees what is kept, at the end of the conn. */
@@ -39,7 +44,9 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 void datagram_output(struct conn *c);
 /* Whether datagram_output() has left something that could be sent at once. */
 bool datagram_is_pending(const struct conn *c);
-/* A port was full: tries once more. false: nothing was waiting, or it still is. */
+/* When datagram_retry() has something to do; TIME_NEVER: nothing but a full port waits. */
+uint64_t datagram_next_timeout(const struct conn *c);
+/* A port or a receiver was full: tries once more. false: nothing was waiting, or it still is. */
 bool datagram_retry(struct conn *c);
 
 #endif

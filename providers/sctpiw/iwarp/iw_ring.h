@@ -81,6 +81,7 @@ struct iw_ring {
 struct iw_doorbell {
 	_Atomic bool pending;
 	bool is_srq; /* it is in a struct iw_srq, else in a struct iw_qp */
+	bool is_ud;  /* that is a UD QP */
 	struct iw_doorbell *next;
 };
 

@@ -46,6 +46,42 @@ struct iw_ud_stats {
 
 struct iw_ud_stats *iw_ud_stats(struct iw_rnic *rnic);
 
+/* The UD QP that has run low of receives last. */
+struct iw_ud_low {
+	bool is;	/* it is to be given time to post more */
+	uint32_t qp;	/* its number; 0: there was none */
+	uint32_t want;	/* receives with which it is low no more */
+	uint32_t tail;	/* how many were posted, modulo 2^32, as last seen */
+	uint64_t since; /* ns */
+	uint64_t moved; /* ns; when receives were last seen to be posted */
+};
+
+/*
+ * ns. For so long a QP that is low is given time: since its program last posted, and in all. The first is longer
+ * than the program waits for its processor while others compute; for the second, who fills the queue slowly keeps
+ * what comes for other QPs waiting.
+ */
+#define IW_UD_LOW_QUIET 50000000u
+#define IW_UD_LOW_MAX 250000000u
+/* ns. For so long a QP counts as one that gets bursts, behind a round in which it took several receives. */
+#define IW_UD_BURSTS 10000000u
+/*
+ * Receives that are enough: as many as the packets that UDP_GRO makes one message of. Half of a queue is enough,
+ * too; and a QP whose program lets the queue run lower before it posts has shown what is.
+ */
+#define IW_UD_ENOUGH 64u
+
+/* A round of receiving begins. */
+void iw_ud_begin_round(struct iw_rnic *rnic);
+/*
+ * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round should
+ * end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would have to
+ * be dropped.
+ */
+bool iw_ud_is_low(const struct iw_rnic *rnic);
+/* Whether the program is still to be given time to post receives, at the time of iw_set_now(). */
+bool iw_ud_awaits_receives(struct iw_rnic *rnic);
+
 /* The Q_Key that datagrams to the QP have to have. */
 void iw_ud_set_qkey(struct iw_qp *qp, uint32_t qkey);
 uint32_t iw_ud_qkey(const struct iw_qp *qp);

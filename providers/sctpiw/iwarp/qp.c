@@ -101,6 +101,7 @@ static void init(struct iw_qp *qp, struct iw_rnic *rnic, const struct iw_qp_attr
 	qp->max_msg = ops->max_msg;
 	qp->wr_opcodes = ops->wr_opcodes;
 	qp->to_srqs = attr->type == IW_QPT_XRC_SEND;
+	qp->doorbell.is_ud = attr->type == IW_QPT_UD;
 	qp->max_send_sge = attr->max_send_sge;
 	qp->max_recv_sge = attr->srq ? attr->srq->max_sge : attr->max_recv_sge;
 	qp->sq_sig_all = attr->sq_sig_all;

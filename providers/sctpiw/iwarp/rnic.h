@@ -36,6 +36,8 @@ struct iw_shard {
 
 	struct list_node ud_ready; /* struct iw_ud: datagrams to send */
 	struct iw_ud_stats ud_stats;
+	uint32_t ud_round; /* counts iw_ud_begin_round() */
+	struct iw_ud_low ud_low;
 	struct iw_mcast_table mcast;
 
 	struct list_node events;   /* struct iw_event_node */

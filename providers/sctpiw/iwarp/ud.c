@@ -10,6 +10,7 @@
 #include "iwarp/recv.h"
 #include "iwarp/rnic.h"
 #include "iwarp/sq.h"
+#include "iwarp/srq.h"
 #include "iwarp/terminate.h"
 #include "util/alloc.h"
 #include "util/trace.h"
@@ -18,10 +19,16 @@
 #define GRH_V4_AT                                                                                  \
 	20u /* an IPv4 header is in the last 20 bytes; those before it are left as they are */
 #define NEXT_HEADER_UDP 17
+/* Receives. Who takes fewer in a round is not short of them because of the round. */
+#define FEW 8u
 
 struct iw_ud {
 	struct iw_qp_base base;
 	uint32_t qkey;
+	uint32_t round;		/* iw_shard.ud_round when a receive was last taken */
+	uint32_t taken;		/* receives in that round */
+	uint64_t bursts_until;	/* ns; see IW_UD_BURSTS */
+	uint32_t mark;		/* receives that are enough, whatever the length of the queue */
 	struct list_node ready; /* iw_shard.ud_ready */
 };
 
@@ -54,6 +61,7 @@ static struct iw_qp *ud_alloc(void)
 	if (!ud)
 		return NULL;
 	list_init(&ud->ready);
+	ud->mark = IW_UD_ENOUGH;
 	return &ud->base.qp;
 }
 
@@ -234,6 +242,97 @@ size_t iw_ud_pull(struct iw_qp *qp, uint8_t *buf)
 	return WIRE_UD_LEN + u.len;
 }
 
+/* ---- receives that run low ---- */
+
+/* How many receives were posted, modulo 2^32. */
+static uint32_t posted(const struct iw_qp *qp)
+{
+	return qp->srq ? atomic_load_explicit(&qp->srq->posted_tail, memory_order_relaxed) :
+			 iw_ring_tail(&qp->rq);
+}
+
+static uint32_t receives_left(const struct iw_qp *qp)
+{
+	return qp->srq ? iw_srq_left(qp->srq) : iw_ring_tail(&qp->rq) - iw_ring_head(&qp->rq);
+}
+
+static uint32_t enough(const struct iw_qp *qp)
+{
+	uint32_t half = (qp->srq ? qp->srq->max_wr : qp->rq.mask + 1) / 2;
+	uint32_t mark = ud_of(qp)->mark;
+
+	return half < mark ? half : mark;
+}
+
+/* Whether its state lets it receive. */
+static bool receives(const struct iw_qp *qp)
+{
+	return iw_qp_state(qp) >= IW_QPS_RTR && iw_qp_state(qp) <= IW_QPS_SQE;
+}
+
+/* Counts a receive that was taken in this round, and looks at what is left. */
+static void note_taken(struct iw_qp *qp)
+{
+	struct iw_shard *shard = &qp->rnic->shard;
+	struct iw_ud_low *low = &shard->ud_low;
+	struct iw_ud *ud = ud_of(qp);
+
+	if (ud->round != shard->ud_round) {
+		ud->round = shard->ud_round;
+		ud->taken = 0;
+	}
+	if (++ud->taken >= FEW)
+		ud->bursts_until = shard->now + IW_UD_BURSTS;
+	if (shard->now >= ud->bursts_until || receives_left(qp) >= enough(qp))
+		return;
+	/* It was given time before, and nothing was posted. */
+	if (!low->is && low->qp == qp->num && low->tail == posted(qp))
+		return;
+	*low = (struct iw_ud_low){
+		.is = true,
+		.qp = qp->num,
+		.want = enough(qp),
+		.tail = posted(qp),
+		.since = shard->now,
+		.moved = shard->now,
+	};
+}
+
+void iw_ud_begin_round(struct iw_rnic *rnic)
+{
+	rnic->shard.ud_round++;
+	rnic->shard.ud_low.is = false;
+}
+
+bool iw_ud_is_low(const struct iw_rnic *rnic)
+{
+	return rnic->shard.ud_low.is;
+}
+
+bool iw_ud_awaits_receives(struct iw_rnic *rnic)
+{
+	struct iw_ud_low *low = &rnic->shard.ud_low;
+	uint64_t now = rnic->shard.now;
+	struct iw_qp *qp;
+
+	if (!low->is)
+		return false;
+	qp = iw_qp_by_num(rnic, low->qp); /* the number may be another one's by now */
+	if (!qp || qp->type != IW_QPT_UD || !receives(qp) || receives_left(qp) >= low->want) {
+		low->is = false;
+		return false;
+	}
+	if (posted(qp) != low->tail) {
+		low->tail = posted(qp);
+		low->moved = now;
+	}
+	low->is = now - low->moved < IW_UD_LOW_QUIET && now - low->since < IW_UD_LOW_MAX;
+	/* The program lets its queue run lower than that before it posts. */
+	if (!low->is && low->moved == low->since)
+		ud_of(qp)->mark = receives_left(qp) / 2;
+	return low->is;
+}
+
 /* ---- receiving ---- */
 
 /* The IPv4 header that RoCE v2 would have had, with its checksum, by which programs know it. */
@@ -342,12 +441,14 @@ static void receive(struct iw_qp *qp, const struct wire_ud *u, const struct ip_a
 	qp->rnic->shard.stats.in_bytes += u->len;
 	if (!iw_recv_complete(qp, r, &cqe, u->flags & WIRE_UD_SOLICITED))
 		iw_qp_enter_error(qp, NULL);
+	else
+		note_taken(qp);
 }
 
 void iw_ud_offer(struct iw_qp *qp, const struct wire_ud *u, const struct ip_addr *local,
 		 const struct ip_addr *remote)
 {
-	if (iw_qp_state(qp) < IW_QPS_RTR || iw_qp_state(qp) > IW_QPS_SQE)
+	if (!receives(qp))
 		iw_ud_stats(qp->rnic)->no_qp++;
 	else if (u->qkey != ud_of(qp)->qkey)
 		iw_ud_stats(qp->rnic)->bad_qkey++;

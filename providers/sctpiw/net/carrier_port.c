@@ -41,6 +41,7 @@ void carrier_port_stop(struct conn *c)
 {
 	munmap(c->net->rx_memory, RX_MEMORY);
 	c->net->rx_memory = NULL;
+	room_close(&c->net->room);
 }
 
 /* ---- sockets come and go ---- */
@@ -110,6 +111,7 @@ void carrier_port_free(struct endpoint *ep)
 void carrier_port_forget(struct endpoint *ep)
 {
 	close_all(carrier_port_of(ep));
+	room_close(&ep->conn->net->room);
 }
 
 void carrier_port_set_tos(struct endpoint *ep)
@@ -164,7 +166,7 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep)
 		total += n;
 		if (n < ops->rx_batch)
 			return total ? CONN_SOME : CONN_NOTHING;
-		if (ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM)
+		if ((ops->rx_batch == 1 && dgrams[0].len < SMALL_DATAGRAM) || iw_ud_is_low(c->rnic))
 			return CONN_SOME;
 	}
 	return CONN_MORE;

@@ -272,6 +272,12 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
+static bool udp_room(const struct endpoint *ep, const struct path_addr *to,
+		     struct carrier_room *room)
+{
+	return room_ask(&ep->conn->net->room, ep->bound.port, to, room);
+}
+
 const struct carrier carrier_udp = {
 	.references = true,
 	.start = carrier_port_start,
@@ -285,4 +291,5 @@ const struct carrier carrier_udp = {
 	.receive = carrier_port_receive,
 	.send = udp_send,
 	.await_room = carrier_port_await_room,
+	.room = udp_room,
 };

@@ -26,17 +26,24 @@ void burst_sent(struct burst *b)
  * Decides by the clock. If the burst goes on, the look counts as a sign that the application is
  * active.
  */
-static enum tuning_post look(struct shard *s)
+static enum tuning_post look(struct shard *s, const struct iw_doorbell *doorbell)
 {
 	struct burst *b = &s->burst;
 	uint64_t now = sys_now();
 	uint64_t served = atomic_load_explicit(&b->last_served, memory_order_relaxed);
+	bool parked = atomic_load_explicit(&s->progress.parked, memory_order_relaxed);
 	enum tuning_post post = tuning_post_at(now - served, poller_load(&b->gap_shift),
 					       progress_is_started(&s->progress));
 
 	if (post == TUNING_POST_WAIT) {
-		poller_count(&b->looks);
+		uint32_t looks = poller_count(&b->looks);
+
 		atomic_store_explicit(&b->last_look, now, memory_order_relaxed);
+		if (doorbell->is_ud && !parked) {
+			if (tuning_looks_wake(looks))
+				progress_wake(s);
+			post = TUNING_POST_SEND;
+		}
 	}
 	return post;
 }
@@ -77,9 +84,12 @@ static void send_all(struct shard *s, const struct iw_doorbell *doorbell)
 					       list_entry(doorbell, struct iw_qp, doorbell)->num);
 		return;
 	}
+	/* The thread stays parked meanwhile: to send a burst may take longer than polls are apart. */
+	atomic_store_explicit(&s->poller.inside, true, memory_order_relaxed);
 	burst_end(&s->burst);
 	loop_finish(s);
 	burst_sent(&s->burst);
+	atomic_store_explicit(&s->poller.inside, false, memory_order_relaxed);
 	shard_leave(s);
 }
 
@@ -96,7 +106,7 @@ void burst_post(struct shard *s, struct iw_doorbell *doorbell, uint64_t bytes)
 	enum tuning_post post = tuning_post(&seen);
 
 	if (post == TUNING_POST_LOOK)
-		post = look(s);
+		post = look(s, doorbell);
 	if (post == TUNING_POST_SEND) {
 		send_all(s, doorbell);
 		return;

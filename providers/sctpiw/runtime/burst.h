@@ -13,6 +13,11 @@
  *	GATHERING  a post behind the gap, or of many bytes  IDLE        the poster sends all
  *	GATHERING  an empty CQ is polled                    IDLE        the poller sends all
  *
+ * Who posts datagrams often never finds its CQ empty, and polls tell nobody of it, since a datagram is
+ * complete when it has left. If the progress thread slept, it would be woken for the first one that
+ * waits, send it alone, and be in the way of the poster. So datagrams wait only while the thread is
+ * parked; until then the poster sends each at once, and now and then wakes the thread to have it park.
+ *
  * The gap runs from the end of one send to the next post; tuning.h decides. Others who hold the
  * lock serve the list as well, and leave the state alone: then the next post rings a doorbell that
  * is not on the list, looks at the clock and ends the burst if the gap is over.

@@ -21,9 +21,9 @@ struct poller {
 	_Alignas(64) _Atomic uint32_t polls; /* polls that found a CQ empty, and the lock free */
 	_Atomic uint32_t busy_polls;	     /* polls that found a CQ empty, and the lock taken */
 	_Atomic uint64_t last_poll;	     /* when one of either kind was last, ns */
-	_Atomic bool inside;		     /* a poller runs the shard, or naps for it, just now */
-	_Alignas(64) _Atomic uint32_t arms;  /* how often a CQ was armed */
-	_Atomic uint32_t active_at_arm;	     /* poller_activity() when one was armed last */
+	_Atomic bool inside; /* a poller or poster runs the shard, or a poller naps for it */
+	_Alignas(64) _Atomic uint32_t arms; /* how often a CQ was armed */
+	_Atomic uint32_t active_at_arm;	    /* poller_activity() when one was armed last */
 };
 
 /* Reads a counter that other threads write; a stale value is harmless. */

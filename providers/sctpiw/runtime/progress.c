@@ -240,6 +240,7 @@ static bool serve(struct shard *s, uint64_t *received)
 	if (!dead)
 		reset_timer(s);
 	*received = s->progress.received;
+	s->progress.low = s->conn.datagrams.low;
 	shard_leave(s);
 	return !dead;
 }
@@ -256,6 +257,7 @@ static bool look(struct shard *s, uint64_t *now, uint64_t *received)
 	if (!shard_is_dead(s))
 		loop_pass(s, CONN_QUICK);
 	*received = s->progress.received;
+	s->progress.low = s->conn.datagrams.low;
 	shard_leave(s);
 	return true;
 }
@@ -291,6 +293,8 @@ static void linger(struct shard *s, uint32_t since, uint64_t received, uint64_t 
 		if (received != before)
 			start = now;
 		before = received;
+		if (s->progress.low)
+			return;
 		if (now - left > TUNING_LINGER_LOST && !goes_on_after_loss(&s->progress, left, now))
 			return;
 		if (tuning_lingered(now - start) == TUNING_IDLE_SLEEP)
@@ -477,12 +481,17 @@ static void *progress_main(void *arg)
 		served.now = sys_now();
 		served.no_linger_until = s->progress.no_linger_until;
 		asleep = served.now;
-		if (tuning_served(&served) == TUNING_IDLE_LINGER) {
+		if (!s->progress.low && tuning_served(&served) == TUNING_IDLE_LINGER) {
 			linger(s, since, received, served.now);
 			asleep = sys_now();
 		}
 		before = received;
 		flush_sacks(s);
+		/* What waits in the sockets would end the sleep at once. */
+		if (s->progress.low) {
+			park(s);
+			continue;
+		}
 		if (!sleep_on_all(s, asleep))
 			break;
 		awake = sys_now();

@@ -43,6 +43,7 @@ struct progress {
 	_Atomic uint64_t last_cm_event; /* when an event of the RDMA CM was posted last, ns */
 	uint64_t received;		/* passes that brought something; shard lock */
 	/* The thread's alone: */
+	bool low;		  /* datagrams.low behind its last pass */
 	uint32_t ways_changes;	  /* port_ways_changes() that associations know of */
 	uint64_t no_linger_until; /* ns; it does not linger before that */
 	uint64_t no_linger;	  /* ns. tuning_no_linger() when the processor was lost last */

@@ -24,8 +24,8 @@
  *	poller.polls, last_poll	pollers; pollers, thread: the thread parks, or looks again, a nap or
  *				64 polls later
  *	poller.busy_polls	pollers; pollers: a yield earlier or later
- *	poller.inside		pollers; thread: as poller.polls. If there are two, one of which
- *				naps, the first to leave clears it
+ *	poller.inside		pollers, posters; thread: as poller.polls. If there are two, one of
+ *				which naps, the first to leave clears it
  *	poller.arms [D]		threads that arm; thread: the fence sees to it
  *	poller.active_at_arm	threads that arm; pollers, thread: the thread parks for one nap
  *				too early

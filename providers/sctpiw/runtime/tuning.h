@@ -43,6 +43,12 @@
 /* Work requests of a burst for each reading of the clock, which costs 20 to 30 ns. */
 #define TUNING_BURST_LOOK 4u
 
+/*
+ * Looks of posters of datagrams, while the progress thread is not parked, for each wake-up that is to
+ * have it park ("The progress thread is not woken for the rest of a burst of datagrams").
+ */
+#define TUNING_UNPARKED_LOOKS 16u
+
 /* Pollers. */
 
 /*
@@ -187,6 +193,15 @@ static inline uint32_t tuning_gap_shift(uint32_t gap_shift, uint32_t gathered)
 	if (gathered >= TUNING_BURST_MANY && gap_shift < TUNING_BURST_GAP_SHIFT_MAX)
 		return gap_shift + 1;
 	return gathered < TUNING_BURST_FEW && gap_shift ? gap_shift - 1 : gap_shift;
+}
+
+/*
+ * Whether a poster of datagrams wakes the progress thread to have it park, as a poller does
+ * (tuning_poll_wakes()). looks: this one and those before.
+ */
+static inline bool tuning_looks_wake(uint32_t looks)
+{
+	return looks % TUNING_UNPARKED_LOOKS == 0;
 }
 
 /* ---- pollers ---- */

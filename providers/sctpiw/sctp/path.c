@@ -244,6 +244,8 @@ size_t sctp_path_heartbeat_put(struct sctp_assoc *a, struct sctp_path *path, uin
 			       uint64_t now)
 {
 	random_bytes(a->s->random, path->hb.nonce, sizeof(path->hb.nonce));
+	if (!path->hb.sent)
+		path->hb.since = now;
 	path->hb.sent = now ? now : 1;
 	sctp_path_heartbeat_chunk(p, path->hb.nonce);
 	return SCTP_HEARTBEAT_LEN;

@@ -41,6 +41,7 @@ struct sctp_path_mtu {
 struct sctp_path_hb {
 	uint64_t nonce[2];
 	uint64_t sent;	   /* 0: none is in the air */
+	uint64_t since;	   /* when the first of those was sent that were not answered, if one is */
 	uint64_t due;	   /* when SCTP_TIMER_PATHS is for this path, or TIME_NEVER */
 	uint64_t answered; /* when that was sent which was last answered, or 0 */
 	uint64_t judged;   /* when one was last counted as unanswered */

@@ -211,15 +211,16 @@ static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 }
 
 /*
- * Whether the HEARTBEAT in the air counts as an error. One that the path MTU asked for may just have left. One that left
- * before its RTO, which has been doubled, was over counts with those that follow until then (8.3).
+ * Whether the HEARTBEATs in the air count as an error. One that the path MTU asked for may just have left, but one that
+ * took the place of another does not hide it. One that left before its RTO, which has been doubled, was over counts
+ * with those that follow until then (8.3).
  */
 static bool is_unanswered(struct sctp_assoc *a, const struct sctp_path *path, uint64_t now)
 {
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t wait = rto < most_wait(a, path) ? rto : most_wait(a, path);
 
-	return path->hb.sent && now - path->hb.sent >= wait / 2 &&
+	return path->hb.sent && now - path->hb.since >= wait / 2 &&
 	       (!path->hb.judged || now - path->hb.judged >= rto);
 }
 
@@ -446,7 +447,9 @@ void sctp_paths_ask(struct sctp_assoc *a, const struct sctp_path *silent, uint64
 		if (path == silent || !path->usable || !path->confirmed || path->health.errors ||
 		    (path->hb.sent >= a->paths.asked && now - path->hb.sent < answer))
 			continue;
-		path->hb.due = now + interval(a, path);
+		/* Whoever is asked often and never answers is judged all the same. */
+		if (!path->hb.sent)
+			path->hb.due = now + interval(a, path);
 		path->hb.wanted = true;
 		a->pending |= SCTP_PEND_PATHS;
 	}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: iwarp */
+/* VALGRIND: yes */
+/* A UD QP whose receives run low: when its program is given time to post more, and for how long. */
+#include "fixture/iw_fixture.h"
+
+#include "iwarp/iw_ud.h"
+#include "wire/datagram.h"
+
+#define QKEY 0x77
+#define RECVS 256
+
+static const struct ip_addr here = { .b = { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
+static const struct ip_addr sender = { .b = { [10] = 0xff, 0xff, 10, 0, 0, 9 } };
+
+static struct fx x;
+static struct iw_qp *qp;
+static struct iw_srq *srq;
+static uint32_t size = RECVS; /* of the queue of receives */
+
+/* Posts n receives without memory to speak of to the QP, or to its SRQ. */
+static void post(unsigned int n)
+{
+	while (n--) {
+		struct iw_recv_wqe *wqe = srq ? iw_srq_slot(srq) : iw_rq_slot(qp);
+
+		assert_non_null(wqe);
+		wqe->wr_id = 0;
+		wqe->num_sge = 1;
+		wqe->length = IW_UD_GRH;
+		wqe->sge[0] = (struct iw_sge){ x.base, IW_UD_GRH, x.stag };
+		if (srq)
+			iw_srq_publish(srq);
+		else
+			iw_rq_publish(qp);
+	}
+}
+
+static void come(unsigned int n)
+{
+	const struct wire_ud u = { .dst_qp = qp->num, .src_qp = 5, .qkey = QKEY };
+
+	while (n--) {
+		iw_ud_receive(x.rnic, &u, &here, &sender);
+		assert_int_equal(fx_cqe(&x).status, IW_WC_SUCCESS);
+	}
+}
+
+static void pass(uint64_t ns)
+{
+	x.now += ns;
+	iw_set_now(x.rnic, x.now);
+}
+
+static void start(bool shared)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_UD,
+				   .max_send_wr = 1,
+				   .max_recv_wr = size,
+				   .max_send_sge = 1,
+				   .max_recv_sge = 1 };
+
+	fx_start(&x, false);
+	srq = NULL;
+	if (shared)
+		assert_int_equal(iw_srq_new(x.pd, size, 1, NULL, &srq), 0);
+	attr.pd = x.pd;
+	attr.send_cq = attr.recv_cq = x.cq;
+	attr.srq = srq;
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	iw_ud_set_qkey(qp, QKEY);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_INIT), 0);
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_RTR), 0);
+	pass(SEC);
+}
+
+static void stop(void)
+{
+	iw_qp_free(qp);
+	if (srq)
+		assert_int_equal(iw_srq_free(srq), 0);
+	fx_stop(&x);
+}
+
+/* So few receives are left, behind a round that has taken so many. */
+static void round_of(unsigned int taken, unsigned int left)
+{
+	post(taken + left);
+	iw_ud_begin_round(x.rnic);
+	come(taken);
+}
+
+/* A round of several datagrams that leaves fewer than 64 receives is the last one until there are as many. */
+static void low(bool shared)
+{
+	start(shared);
+	round_of(100, 64);
+	assert_false(iw_ud_is_low(x.rnic));
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	pass(IW_UD_BURSTS);
+	iw_ud_begin_round(x.rnic);
+	come(7);
+	assert_false(iw_ud_is_low(x.rnic)); /* they are too few to show a burst */
+	come(1);
+	assert_true(iw_ud_is_low(x.rnic)); /* 56 are left */
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	post(7);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	post(1);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_is_low(x.rnic));
+	/* It gets bursts, so that a single datagram is looked at as well, for a while. */
+	pass(IW_UD_BURSTS - 1);
+	iw_ud_begin_round(x.rnic);
+	come(1);
+	assert_true(iw_ud_is_low(x.rnic));
+	post(1);
+	pass(1);
+	iw_ud_begin_round(x.rnic);
+	come(1);
+	assert_false(iw_ud_is_low(x.rnic));
+	stop();
+}
+
+static void own_queue(void **state)
+{
+	low(false);
+}
+
+static void shared_queue(void **state)
+{
+	low(true);
+}
+
+/* Half of a short queue is enough. */
+static void short_queue(bool shared)
+{
+	size = 32;
+	start(shared);
+	round_of(16, 16);
+	assert_false(iw_ud_is_low(x.rnic));
+	come(1);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	post(1);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	stop();
+	size = RECVS;
+}
+
+static void short_queues(void **state)
+{
+	short_queue(false);
+	short_queue(true);
+}
+
+/* The time is limited behind each receive that is posted, and in all. */
+static void time_limits(void **state)
+{
+	start(false);
+	round_of(10, 20);
+	pass(IW_UD_LOW_QUIET - 1);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	pass(1);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	assert_false(iw_ud_is_low(x.rnic));
+	stop();
+
+	/* One receive is posted now and then. */
+	start(false);
+	round_of(10, 20);
+	for (unsigned int i = 1; i < IW_UD_LOW_MAX / (IW_UD_LOW_QUIET / 2); i++) {
+		pass(IW_UD_LOW_QUIET / 2);
+		post(1);
+		assert_true(iw_ud_awaits_receives(x.rnic));
+	}
+	pass(IW_UD_LOW_QUIET / 2);
+	post(1);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	/* That has shown nothing of how few are enough. */
+	round_of(8, 1); /* 33 are left, of 64 */
+	assert_true(iw_ud_is_low(x.rnic));
+	stop();
+}
+
+/* A program that has posted nothing in this time is not given it again before it has, and needs fewer from then on. */
+static void in_vain(void **state)
+{
+	start(false);
+	round_of(10, 60);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	pass(IW_UD_LOW_QUIET);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	iw_ud_begin_round(x.rnic);
+	come(50);
+	assert_false(iw_ud_is_low(x.rnic));
+	round_of(8, 20); /* 30 are left */
+	assert_false(iw_ud_is_low(x.rnic));
+	come(1);
+	assert_true(iw_ud_is_low(x.rnic));
+	stop();
+}
+
+/* One that is in the error state, from where nothing it receives comes back, is not waited for. */
+static void failed(void **state)
+{
+	start(false);
+	round_of(10, 20);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	assert_int_equal(iw_qp_modify(qp, IW_QPS_ERR), 0);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	stop();
+}
+
+/* Its number may come again, as that of a QP of another type, which is not touched. */
+static void number_of_another(void **state)
+{
+	struct iw_qp_attr attr = { .type = IW_QPT_RC,
+				   .max_send_wr = 1,
+				   .max_recv_wr = 1,
+				   .max_send_sge = 1,
+				   .max_recv_sge = 1 };
+	uint32_t num;
+
+	start(false);
+	round_of(10, 20);
+	num = qp->num;
+	iw_qp_free(qp);
+	attr.num = num;
+	attr.pd = x.pd;
+	attr.send_cq = attr.recv_cq = x.cq;
+	assert_int_equal(iw_qp_new(x.rnic, &attr, &qp), 0);
+	assert_int_equal(qp->num, num);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	stop();
+}
+
+/* A QP that is gone is not waited for. */
+static void freed(void **state)
+{
+	start(false);
+	round_of(10, 20);
+	assert_true(iw_ud_awaits_receives(x.rnic));
+	iw_qp_free(qp);
+	assert_false(iw_ud_awaits_receives(x.rnic));
+	fx_stop(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_queue),   cmocka_unit_test(shared_queue),
+		cmocka_unit_test(time_limits), cmocka_unit_test(in_vain),
+		cmocka_unit_test(freed),       cmocka_unit_test(short_queues),
+		cmocka_unit_test(failed),      cmocka_unit_test(number_of_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
