@@ -305,6 +305,40 @@ static void test_replaced(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 
+/* A peer that names another host its primary address is not taken for that host, nor does it stand in its way. */
+static void test_not_that_host(void **state)
+{
+	struct path_addr third = at(3);
+	struct sctp_assoc *a, *other;
+
+	ROWS("5061-5.3-02 5061-5.4-01");
+	asconf_establish();
+	a = f.a;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_SET_PRIMARY, 3);
+	asconf_sign();
+	sendp();
+	asconf_ack_in(take(), 0);
+	assert_false(sctp_assoc_is_between(a, &third));
+	other = sctp_connect(f.ep, &third, sctp_assoc_remote_port(a), 1500, NULL, f.now);
+	assert_non_null(other);
+	sctp_assoc_abort(other);
+	drop_all();
+	/* Even if it claims to be nowhere else */
+	asconf_begin();
+	asconf_add_request(1, WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&(struct path_addr){ .local = third.local, .remote = simnet_v4(4) });
+	drop_all();
+	assert_true(sctp_paths_in_doubt(a));
+	assert_false(sctp_assoc_is_between(a, &third));
+	assert_false(sctp_assoc_has_address(a, &third.remote));
+	assert_null(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), 0));
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag),
+			 a);
+}
+
 /* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
 static void test_replaced_with_loss(void **state)
 {
@@ -459,12 +493,13 @@ static void test_not_agreed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_offer),	    T(test_broken_offers),	T(test_broken_answer),
-		T(test_forged),	    T(test_demanding_answer),	T(test_unknown_hmac),
-		T(test_sha1),	    T(test_out_of_the_blue),	T(test_add),
-		T(test_victims),    T(test_wildcards),		T(test_replaced),
-		T(test_too_many),   T(test_delete_refused),	T(test_serials),
-		T(test_not_agreed), T(test_replaced_with_loss), T(test_odd_requests),
+		T(test_offer),	       T(test_broken_offers),	   T(test_broken_answer),
+		T(test_forged),	       T(test_demanding_answer),   T(test_unknown_hmac),
+		T(test_sha1),	       T(test_out_of_the_blue),	   T(test_add),
+		T(test_victims),       T(test_wildcards),	   T(test_replaced),
+		T(test_too_many),      T(test_delete_refused),	   T(test_serials),
+		T(test_not_agreed),    T(test_replaced_with_loss), T(test_odd_requests),
+		T(test_not_that_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
