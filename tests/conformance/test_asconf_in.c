@@ -339,6 +339,46 @@ static void test_not_that_host(void **state)
 			 a);
 }
 
+/* While the path in use is in doubt, HEARTBEATs from there are answered; another path that is confirmed takes over. */
+static void test_doubt(void **state)
+{
+	struct path_addr third = at(3), fourth = at(4);
+	struct packet *p, asked = { 0 };
+
+	ROWS("5061-5.3-02");
+	asconf_establish();
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_ADD_IP, 4);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&third);
+	assert_true(sctp_paths_in_doubt(f.a));
+	drop_all();
+	begin();
+	memcpy(add(WIRE_SCTP_HEARTBEAT, 0, 8),
+	       "\0\x01\0\x08"
+	       "abcd",
+	       8);
+	send_from(&third);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT_ACK);
+	assert_true(is_to(p, &third));
+	for (unsigned int i = 0; i < 20 && !asked.len; i++) {
+		wait_ns(100 * MSEC);
+		while ((p = take()))
+			if (is_to(p, &fourth))
+				asked = *p;
+	}
+	answer_heartbeat(&asked, &fourth, 0);
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &fourth.remote));
+	drop_all();
+	f.messages = 3;
+	sctp_assoc_doorbell(f.a);
+	collect();
+	assert_true(take_data() != 0);
+}
+
 /* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
 static void test_replaced_with_loss(void **state)
 {
@@ -493,13 +533,26 @@ static void test_not_agreed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_offer),	       T(test_broken_offers),	   T(test_broken_answer),
-		T(test_forged),	       T(test_demanding_answer),   T(test_unknown_hmac),
-		T(test_sha1),	       T(test_out_of_the_blue),	   T(test_add),
-		T(test_victims),       T(test_wildcards),	   T(test_replaced),
-		T(test_too_many),      T(test_delete_refused),	   T(test_serials),
-		T(test_not_agreed),    T(test_replaced_with_loss), T(test_odd_requests),
+		T(test_offer),
+		T(test_broken_offers),
+		T(test_broken_answer),
+		T(test_forged),
+		T(test_demanding_answer),
+		T(test_unknown_hmac),
+		T(test_sha1),
+		T(test_out_of_the_blue),
+		T(test_add),
+		T(test_victims),
+		T(test_wildcards),
+		T(test_replaced),
+		T(test_too_many),
+		T(test_delete_refused),
+		T(test_serials),
+		T(test_not_agreed),
+		T(test_replaced_with_loss),
+		T(test_odd_requests),
 		T(test_not_that_host),
+		T(test_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
