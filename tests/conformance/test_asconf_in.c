@@ -485,6 +485,27 @@ static void test_serials(void **state)
 	assert_int_equal(f.a->paths.others, 2);
 }
 
+/* A long answer does not go out again for a short request: it may be on its way to a victim. */
+static void test_no_amplifier(void **state)
+{
+	struct path_addr victim = at(9);
+	unsigned int i, k;
+
+	ROWS("5061-5.2-05 5061-5.2-06");
+	asconf_establish();
+	for (k = 0; k < 2; k++) { /* a retransmission that is one is answered */
+		asconf_begin();
+		asconf_add_request(0, 0xc0fe, 3);
+		for (i = 0; i < 20; i++)
+			asconf_more(0xc0fe, 3);
+		asconf_sign();
+		sendp();
+		asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_PARAMS);
+	}
+	asconf_request(0, 0xc0fe, 3, &victim);
+	nothing();
+}
+
 /* A request that nobody knows is reported; one to set a primary address that is none is not done. */
 static void test_odd_requests(void **state)
 {
@@ -553,6 +574,7 @@ int main(void)
 		T(test_odd_requests),
 		T(test_not_that_host),
 		T(test_doubt),
+		T(test_no_amplifier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,9 @@
 #define ANSWER_MAX                                                                                 \
 	1100u /* bytes of an ASCONF-ACK: each request of 8 bytes may have an answer of 20 */
 
+/* An answer has at most 20 bytes for 8 of a request. What is longer answers another request, that was forged as its retransmission. */
+#define GROWTH_MAX 3u
+
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");
 
 /* An ASCONF-ACK that is being written. */
@@ -177,7 +180,9 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_asconf_get(c, &asconf))
 		return;
 	if (asconf.serial == s->peer && s->ack) {
-		reply(in, s->ack, s->ack_len);
+		/* The address where it came from may be that of a victim, which is not flooded this way. */
+		if (s->ack_len <= GROWTH_MAX * c->len)
+			reply(in, s->ack, s->ack_len);
 		return;
 	}
 	if (asconf.serial != s->peer + 1)
