@@ -184,6 +184,32 @@ static void test_out_of_the_blue(void **state)
 	nothing();
 }
 
+/* A stranger's packet costs a few looks at the associations, however many ASCONFs it has. */
+static void test_few_are_looked_up(void **state)
+{
+	struct path_addr stranger = f.path;
+
+	ROWS("5061-5.2-01");
+	asconf_establish();
+	stranger.remote = simnet_v4(9);
+	for (unsigned int k = 5; k > 1; k -= 2) {
+		asconf_begin();
+		for (unsigned int i = 0; i < k; i++) {
+			asconf_add_request(i - k, 0x80fe, 9);
+			f.buf[asconf_peer.chunk + 15] = 8; /* the Address Parameter is nobody's */
+		}
+		asconf_add_request(0, WIRE_SCTP_ADD_IP, 9);
+		asconf_sign();
+		send_from(&stranger);
+		if (k == 5)
+			chunk_of(take(), 0, WIRE_SCTP_ABORT);
+		else
+			asconf_ack_in(take(), 0);
+		drop_all();
+		assert_int_equal(f.a->paths.others, k < 5);
+	}
+}
+
 /* ---- ASCONF ---- */
 
 static struct path_addr at(uint8_t n)
@@ -554,26 +580,13 @@ static void test_not_agreed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_offer),
-		T(test_broken_offers),
-		T(test_broken_answer),
-		T(test_forged),
-		T(test_demanding_answer),
-		T(test_unknown_hmac),
-		T(test_sha1),
-		T(test_out_of_the_blue),
-		T(test_add),
-		T(test_victims),
-		T(test_wildcards),
-		T(test_replaced),
-		T(test_too_many),
-		T(test_delete_refused),
-		T(test_serials),
-		T(test_not_agreed),
-		T(test_replaced_with_loss),
-		T(test_odd_requests),
-		T(test_not_that_host),
-		T(test_doubt),
+		T(test_offer),	      T(test_broken_offers),	 T(test_broken_answer),
+		T(test_forged),	      T(test_demanding_answer),	 T(test_unknown_hmac),
+		T(test_sha1),	      T(test_few_are_looked_up), T(test_out_of_the_blue),
+		T(test_add),	      T(test_victims),		 T(test_wildcards),
+		T(test_replaced),     T(test_too_many),		 T(test_delete_refused),
+		T(test_serials),      T(test_not_agreed),	 T(test_replaced_with_loss),
+		T(test_odd_requests), T(test_not_that_host),	 T(test_doubt),
 		T(test_no_amplifier),
 	};
 
