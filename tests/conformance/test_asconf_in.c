@@ -184,6 +184,32 @@ static void test_out_of_the_blue(void **state)
 	nothing();
 }
 
+/* A stranger's packet costs a few looks at the associations, however many ASCONFs it has. */
+static void test_few_are_looked_up(void **state)
+{
+	struct path_addr stranger = f.path;
+
+	ROWS("5061-5.2-01");
+	asconf_establish();
+	stranger.remote = simnet_v4(9);
+	for (unsigned int k = 5; k > 1; k -= 2) {
+		asconf_begin();
+		for (unsigned int i = 0; i < k; i++) {
+			asconf_add_request(i - k, 0x80fe, 9);
+			f.buf[asconf_peer.chunk + 15] = 8; /* the Address Parameter is nobody's */
+		}
+		asconf_add_request(0, WIRE_SCTP_ADD_IP, 9);
+		asconf_sign();
+		send_from(&stranger);
+		if (k == 5)
+			chunk_of(take(), 0, WIRE_SCTP_ABORT);
+		else
+			asconf_ack_in(take(), 0);
+		drop_all();
+		assert_int_equal(f.a->paths.others, k < 5);
+	}
+}
+
 /* ---- ASCONF ---- */
 
 static struct path_addr at(uint8_t n)
@@ -305,6 +331,80 @@ static void test_replaced(void **state)
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 
+/* A peer that names another host its primary address is not taken for that host, nor does it stand in its way. */
+static void test_not_that_host(void **state)
+{
+	struct path_addr third = at(3);
+	struct sctp_assoc *a, *other;
+
+	ROWS("5061-5.3-02 5061-5.4-01");
+	asconf_establish();
+	a = f.a;
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_SET_PRIMARY, 3);
+	asconf_sign();
+	sendp();
+	asconf_ack_in(take(), 0);
+	assert_false(sctp_assoc_is_between(a, &third));
+	other = sctp_connect(f.ep, &third, sctp_assoc_remote_port(a), 1500, NULL, f.now);
+	assert_non_null(other);
+	sctp_assoc_abort(other);
+	drop_all();
+	/* Even if it claims to be nowhere else */
+	asconf_begin();
+	asconf_add_request(1, WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&(struct path_addr){ .local = third.local, .remote = simnet_v4(4) });
+	drop_all();
+	assert_true(sctp_path_in_doubt(a));
+	assert_false(sctp_assoc_is_between(a, &third));
+	assert_false(sctp_assoc_has_address(a, &third.remote));
+	assert_null(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), 0));
+	assert_ptr_equal(sctp_assoc_find_any(f.ep, &third, sctp_assoc_remote_port(a), a->local_tag),
+			 a);
+}
+
+/* While the path in use is in doubt, HEARTBEATs from there are answered; another path that is confirmed takes over. */
+static void test_doubt(void **state)
+{
+	struct path_addr third = at(3), fourth = at(4);
+	struct packet *p, asked = { 0 };
+
+	ROWS("5061-5.3-02");
+	asconf_establish();
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_more(WIRE_SCTP_ADD_IP, 4);
+	asconf_more(WIRE_SCTP_DELETE_IP, 2);
+	asconf_sign();
+	send_from(&third);
+	assert_true(sctp_path_in_doubt(f.a));
+	drop_all();
+	begin();
+	memcpy(add(WIRE_SCTP_HEARTBEAT, 0, 8),
+	       "\0\x01\0\x08"
+	       "abcd",
+	       8);
+	send_from(&third);
+	p = take();
+	chunk_of(p, 0, WIRE_SCTP_HEARTBEAT_ACK);
+	assert_true(is_to(p, &third));
+	for (unsigned int i = 0; i < 20 && !asked.len; i++) {
+		wait_ns(100 * MSEC);
+		while ((p = take()))
+			if (is_to(p, &fourth))
+				asked = *p;
+	}
+	answer_heartbeat(&asked, &fourth, 0);
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &fourth.remote));
+	drop_all();
+	f.messages = 3;
+	sctp_assoc_doorbell(f.a);
+	collect();
+	assert_true(take_data() != 0);
+}
+
 /* The HEARTBEAT to the new address is lost: another one follows, however much the peer sends from there. */
 static void test_replaced_with_loss(void **state)
 {
@@ -411,6 +511,27 @@ static void test_serials(void **state)
 	assert_int_equal(f.a->paths.others, 2);
 }
 
+/* A long answer does not go out again for a short request: it may be on its way to a victim. */
+static void test_no_amplifier(void **state)
+{
+	struct path_addr victim = at(9);
+	unsigned int i, k;
+
+	ROWS("5061-5.2-05 5061-5.2-06");
+	asconf_establish();
+	for (k = 0; k < 2; k++) { /* a retransmission that is one is answered */
+		asconf_begin();
+		asconf_add_request(0, 0xc0fe, 3);
+		for (i = 0; i < 20; i++)
+			asconf_more(0xc0fe, 3);
+		asconf_sign();
+		sendp();
+		asconf_error_in(take(), 0, 1, WIRE_SCTP_CAUSE_PARAMS);
+	}
+	asconf_request(0, 0xc0fe, 3, &victim);
+	nothing();
+}
+
 /* A request that nobody knows is reported; one to set a primary address that is none is not done. */
 static void test_odd_requests(void **state)
 {
@@ -459,12 +580,14 @@ static void test_not_agreed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_offer),	    T(test_broken_offers),	T(test_broken_answer),
-		T(test_forged),	    T(test_demanding_answer),	T(test_unknown_hmac),
-		T(test_sha1),	    T(test_out_of_the_blue),	T(test_add),
-		T(test_victims),    T(test_wildcards),		T(test_replaced),
-		T(test_too_many),   T(test_delete_refused),	T(test_serials),
-		T(test_not_agreed), T(test_replaced_with_loss), T(test_odd_requests),
+		T(test_offer),	      T(test_broken_offers),	 T(test_broken_answer),
+		T(test_forged),	      T(test_demanding_answer),	 T(test_unknown_hmac),
+		T(test_sha1),	      T(test_few_are_looked_up), T(test_out_of_the_blue),
+		T(test_add),	      T(test_victims),		 T(test_wildcards),
+		T(test_replaced),     T(test_too_many),		 T(test_delete_refused),
+		T(test_serials),      T(test_not_agreed),	 T(test_replaced_with_loss),
+		T(test_odd_requests), T(test_not_that_host),	 T(test_doubt),
+		T(test_no_amplifier),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,42 @@ static void test_added(void **state)
 	nothing();
 }
 
+/* The peer's cookie from when both sides opened comes late, and has another tag than its INIT ACK: we begin anew. */
+static void test_late_cookie(void **state)
+{
+	struct wire_sctp_init init = asconf_init(), ack;
+	struct wire_sctp_asconf asconf;
+	struct packet copy;
+
+	ROWS("5061-5.1-01");
+	begin_connect();
+	keep_init();
+	drop_all();
+	copy = *init_exchange(&init);
+	read_init_ack(&copy, &ack);
+	f.their_tag = ack.tag;
+	f.their_tsn = ack.tsn;
+	sctp_auth_agree(&asconf_peer.auth, &asconf_peer.random, &ack);
+	init.tag++;
+	begin();
+	add_init(WIRE_SCTP_INIT_ACK, &init);
+	add_param(WIRE_SCTP_PARAM_COOKIE, "cook", 4);
+	sendp();
+	begin();
+	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
+	sendp();
+	assert_int_equal(f.a->state, SCTP_ESTABLISHED);
+	drop_all();
+	begin();
+	add_cookie_echo(&ack);
+	sendp();
+	chunk_of(take(), 0, WIRE_SCTP_COOKIE_ACK);
+	OWN(1, 11);
+	asconf = asconf_in(take(), 0, 1, 1);
+	request(&asconf, 1, WIRE_SCTP_ADD_IP, 11);
+	no_more(&asconf);
+}
+
 /* T4: the same chunk again, after twice the time, and one at a time. */
 static void test_repeated(void **state)
 {
@@ -405,7 +441,7 @@ int main(void)
 		T(test_none),	  T(test_replaced), T(test_unknown_request),
 		T(test_gone),	  T(test_refused),  T(test_unknown_primary),
 		T(test_unknown),  T(test_states),   T(test_illegal_ack),
-		T(test_borrowed), T(test_back),
+		T(test_borrowed), T(test_back),	    T(test_late_cookie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,7 +220,7 @@ static void test_dead_while_probed(void **state)
 			wait_ns(MSEC);
 			while (take())
 				;
-		} while (!f.a->recovery.now.probes);
+		} while (!f.a->path->recovery.now.probes);
 		begin();
 		add_sack(f.a->out.next - 1, 1000000, NULL, 0);
 		sendp();

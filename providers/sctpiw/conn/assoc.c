@@ -308,8 +308,9 @@ bool conn_assoc_has_address(const struct conn_assoc *a, const struct ip_addr *re
 {
 	const struct transport *t = a->ep->conn->transport;
 
-	return ip_addr_equal(&t->addr(a)->remote, remote) ||
-	       (t->has_address && t->has_address(a, remote));
+	/* Where there may be several addresses, not even the primary one need be the peer's. */
+	return t->has_address ? t->has_address(a, remote) :
+				ip_addr_equal(&t->addr(a)->remote, remote);
 }
 
 static bool is_between(const struct conn_assoc *a, const struct path_addr *to)

@@ -331,8 +331,10 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 			sctp_receipts_agree(a, &c->receipts);
 		sctp_paths_set(a, &c->addr, c->alt, c->alts);
 		a->path->primary = true;
-		if (!setup)
+		if (!setup) {
 			sctp_paths_start(a, in->now);
+			sctp_asconf_start(a, in->now);
+		}
 	}
 	a->pending |= SCTP_PEND_COOKIE_ACK;
 	if (setup) {

@@ -15,6 +15,12 @@
 #define ANSWER_MAX                                                                                 \
 	1100u /* bytes of an ASCONF-ACK: each request of 8 bytes may have an answer of 20 */
 
+/* An answer has at most 20 bytes for 8 of a request. What is longer answers another request, that was forged as its retransmission. */
+#define GROWTH_MAX 3u
+
+/* ASCONFs of a packet whose Address Parameters are looked up. Nobody has vouched for the packet by then. */
+#define LOOK_UPS_MAX 4u
+
 _Static_assert(WIRE_SCTP_COMMON_LEN + SCTP_AUTH_MAX + ANSWER_MAX <= SCTP_OOTB_LEN, "it fits");
 
 /* An ASCONF-ACK that is being written. */
@@ -177,7 +183,9 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	if (!wire_sctp_asconf_get(c, &asconf))
 		return;
 	if (asconf.serial == s->peer && s->ack) {
-		reply(in, s->ack, s->ack_len);
+		/* The address where it came from may be that of a victim, which is not flooded this way. */
+		if (s->ack_len <= GROWTH_MAX * c->len)
+			reply(in, s->ack, s->ack_len);
 		return;
 	}
 	if (asconf.serial != s->peer + 1)
@@ -208,6 +216,7 @@ struct sctp_assoc *sctp_asconf_in_find(const struct sctp_in *in)
 {
 	const uint8_t *p = in->packet + WIRE_SCTP_COMMON_LEN;
 	struct wire_sctp_asconf asconf;
+	unsigned int looked_up = 0;
 	struct wire_sctp_chunk c;
 
 	while (wire_sctp_chunk_next(&p, in->end, &c)) {
@@ -220,6 +229,8 @@ struct sctp_assoc *sctp_asconf_in_find(const struct sctp_in *in)
 		a = sctp_assoc_find_any(in->ep, &to, in->h.sport, in->h.vtag);
 		if (a && a->local_tag == in->h.vtag)
 			return a;
+		if (++looked_up == LOOK_UPS_MAX)
+			break;
 	}
 	return in->a;
 }

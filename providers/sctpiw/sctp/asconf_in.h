@@ -13,8 +13,8 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c);
 /* The packet is over: seals the packet of its answers, if there are any (5.2 E6). */
 void sctp_asconf_in_finish(struct sctp_in *in);
 /*
- * The association of a packet that comes from an address of no peer, or of another one, but has an ASCONF that names
- * one (5.2 D2). NULL: there is none.
+ * The association of a packet that comes from an address of no peer, or of another one, but has an ASCONF, among the
+ * first of it, that names one (5.2 D2, D2-ext). NULL: there is none.
  */
 struct sctp_assoc *sctp_asconf_in_find(const struct sctp_in *in);
 

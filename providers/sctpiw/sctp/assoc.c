@@ -70,7 +70,8 @@ struct sctp_assoc *sctp_assoc_find(struct sctp_endpoint *ep, const struct path_a
 			ep->recent = a;
 			return a;
 		}
-		fits = locality(a, a->path, addr);
+		/* Where the peer is not known to be, another one is looked for (RFC 5061 5.3 F1). */
+		fits = a->path->confirmed ? locality(a, a->path, addr) : 0;
 		if (fits > best) {
 			best = fits;
 			found = a;
@@ -319,9 +320,10 @@ bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *t
 {
 	/* A peer of another stack that knows our addresses takes an INIT from any of them for a restart. */
 	bool told = a->locals.n && sctp_assoc_is_up(a) && !a->receipts.agreed.version;
+	const struct sctp_path *primary = sctp_paths_primary(a);
 
 	return sctp_locals_is_pair(a, to) ||
-	       (told && ip_addr_equal(&sctp_paths_primary(a)->addr.remote, &to->remote));
+	       (told && primary->confirmed && ip_addr_equal(&primary->addr.remote, &to->remote));
 }
 
 const struct path_addr *sctp_assoc_addr(const struct sctp_assoc *a)

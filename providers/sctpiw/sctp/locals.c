@@ -98,7 +98,8 @@ bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *add
 	const struct sctp_path *primary = sctp_paths_primary(a);
 	const struct path_addr pair = { .local = *sctp_locals_of(a, primary) };
 
-	return ip_addr_equal(&primary->addr.remote, &addr->remote) &&
+	/* The peer may have made a host its primary address that is another one (RFC 5061 5.4). */
+	return primary->confirmed && ip_addr_equal(&primary->addr.remote, &addr->remote) &&
 	       path_addr_locality(&pair, addr);
 }
 

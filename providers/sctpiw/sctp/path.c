@@ -284,7 +284,9 @@ void sctp_path_heartbeat(struct sctp_in *in, const struct wire_sctp_chunk *c)
 {
 	uint8_t *p;
 
-	if (sctp_in_elsewhere(in) || !ip_addr_equal(&in->from->local, &in->a->path->addr.local)) {
+	/* While the path in use is in doubt, what is behind others would not leave. */
+	if (sctp_in_elsewhere(in) || sctp_path_in_doubt(in->a) ||
+	    !ip_addr_equal(&in->from->local, &in->a->path->addr.local)) {
 		heartbeat_other(in, c);
 		return;
 	}

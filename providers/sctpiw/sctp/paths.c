@@ -539,8 +539,8 @@ void sctp_paths_answered(struct sctp_assoc *a, struct sctp_path *path, uint64_t 
 		sctp_mtu_start(a, path);
 		sctp_mtu_fit(a);
 	}
-	/* The path in use may have failed while no other one worked. */
-	if (a->path->recovery.now.timeouts || a->path->health.errors) {
+	/* The path in use may have failed, or be in doubt, while no other one worked. */
+	if (a->path->recovery.now.timeouts || a->path->health.errors || !a->path->confirmed) {
 		sctp_paths_fail_over(a, now);
 		return;
 	}
