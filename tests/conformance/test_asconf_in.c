@@ -509,6 +509,17 @@ static void test_serials(void **state)
 	assert_int_equal(get_be32(chunk_of(p, 1, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn);
 	assert_int_equal(get_be32(chunk_of(p, 2, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn + 1);
 	assert_int_equal(f.a->paths.others, 2);
+	/* All of this packet was lost, and it comes again (E2). */
+	drop_all();
+	asconf_begin();
+	asconf_add_request(0, WIRE_SCTP_ADD_IP, 3);
+	asconf_add_request(1, WIRE_SCTP_ADD_IP, 4);
+	asconf_sign();
+	sendp();
+	p = take();
+	assert_int_equal(chunks(p), 3);
+	assert_int_equal(get_be32(chunk_of(p, 1, WIRE_SCTP_ASCONF_ACK).raw + 4), f.tsn);
+	nothing();
 }
 
 /* A long answer does not go out again for a short request: it may be on its way to a victim. */

@@ -501,8 +501,12 @@ void sctp_asconf_reported(struct sctp_assoc *a, const uint8_t *quoted, size_t le
 
 void sctp_asconf_fini(struct sctp_assoc *a)
 {
+	unsigned int i;
+
 	free(a->asconf.out);
-	free(a->asconf.ack);
 	a->asconf.out = NULL;
-	a->asconf.ack = NULL;
+	for (i = 0; i < SCTP_ASCONF_ACKS; i++) {
+		free(a->asconf.ack[i].p);
+		a->asconf.ack[i].p = NULL;
+	}
 }

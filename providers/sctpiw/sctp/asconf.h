@@ -37,12 +37,18 @@ struct sctp_asconf_request {
 	unsigned int path;     /* and went to, as an index modulo the number of paths */
 };
 
+/* Answers that are kept: the peer may send several requests in a packet, and this one again (5.2 E1-ext, E2). */
+#define SCTP_ASCONF_ACKS 4u
+
 struct sctp_asconf {
 	struct sctp_asconf_request *out; /* the one that is not answered; NULL: there is none */
 	uint32_t next;			 /* Sequence Number of the next one */
 	uint32_t peer;			 /* that of the peer's last one */
-	uint8_t *ack;			 /* the chunk that answered it; NULL: there was none */
-	size_t ack_len;
+	/* The chunk that answered each of the last ones, by its number modulo these; NULL: there was none. */
+	struct {
+		uint8_t *p;
+		size_t len;
+	} ack[SCTP_ASCONF_ACKS];
 	bool settled; /* the address that the association was set up with was ours when it came up */
 	struct ip_addr origin; /* that address, whatever has taken its place since */
 	bool refused; /* the peer has refused something: nothing is asked until our addresses change */

@@ -178,14 +178,16 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct sctp_asconf *s = &in->a->asconf;
 	struct wire_sctp_asconf asconf;
 	struct answer answer;
+	unsigned int i;
 	uint8_t *kept;
 
 	if (!wire_sctp_asconf_get(c, &asconf))
 		return;
-	if (asconf.serial == s->peer && s->ack) {
+	i = asconf.serial % SCTP_ASCONF_ACKS;
+	if (s->peer - asconf.serial < SCTP_ASCONF_ACKS && s->ack[i].p) {
 		/* The address where it came from may be that of a victim, which is not flooded this way. */
-		if (s->ack_len <= GROWTH_MAX * c->len)
-			reply(in, s->ack, s->ack_len);
+		if (s->ack[i].len <= GROWTH_MAX * c->len)
+			reply(in, s->ack[i].p, s->ack[i].len);
 		return;
 	}
 	if (asconf.serial != s->peer + 1)
@@ -196,11 +198,11 @@ void sctp_asconf_in(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	obey_all(in, &asconf, c->len, &answer);
 	in->path = sctp_paths_find(in->a, &in->from->remote);
 	memcpy(kept, answer.p, answer.len);
-	free(s->ack);
-	s->ack = kept;
-	s->ack_len = answer.len;
+	free(s->ack[i].p);
+	s->ack[i].p = kept;
+	s->ack[i].len = answer.len;
 	s->peer = asconf.serial;
-	reply(in, s->ack, s->ack_len);
+	reply(in, kept, answer.len);
 }
 
 void sctp_asconf_in_finish(struct sctp_in *in)
