@@ -27,14 +27,14 @@ void sctp_spread_update(struct sctp_assoc *a, uint64_t now);
 /* Couples the windows of the paths that carry DATA, before they grow. */
 void sctp_spread_couple(struct sctp_assoc *a);
 /*
- * Which path the next batch goes to, if several carry DATA: the one in use for control chunks; else, of those with room in their cwnd, the one
- * that would deliver earliest. NULL: new DATA has to wait for a path that is full now.
+ * Which path the next batch goes to, if several carry DATA: the one in use for control chunks; else, of those with room
+ * in their cwnd, the one that would deliver earliest. NULL: new DATA has to wait for a path that is full now.
  */
 struct sctp_path *sctp_spread_choose(struct sctp_assoc *a);
 /*
- * Nothing could be sent on this path of several, though it was chosen. If that is for a slower path, which holds up the TSNs or
- * the peer's window, that path is slowed down, and what it holds up is to be sent on this one. Returns whether there
- * is something of that kind.
+ * Nothing could be sent on this path of several, though it was chosen. If that is for a slower path, which holds up the
+ * TSNs or the peer's window, that path is slowed down, and what it holds up is to be sent on this one. Returns whether
+ * there is something of that kind.
  */
 bool sctp_spread_unblock(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 
