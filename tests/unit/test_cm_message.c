@@ -116,9 +116,11 @@ static void test_short_request(void **state)
 	uint32_t id;
 
 	called_by(&knows);
-	for (uint16_t n = 0; n < sizeof(data); n++) {
-		peer_says(n, CONTROL, "0000 0005 0007 0009 %b", data, (size_t)n);
-		hears_soon(n, CONTROL, "0000 0004");
+	for (size_t n = 0; n < sizeof(data); n++) {
+		uint16_t sid = (uint16_t)n;
+
+		peer_says(sid, CONTROL, "0000 0005 0007 0009 %b", data, n);
+		hears_soon(sid, CONTROL, "0000 0004");
 	}
 	no_event();
 	/* The longest private data that rdma_cm can show, and more. */
