@@ -382,7 +382,7 @@ static struct sim_port *find_group(const struct net *net, const struct ip_addr *
 /* The port that takes this packet. NULL: it goes no further. */
 static struct sim_port *port_for(struct stack_node *n, const struct arrival *a)
 {
-	bool good = wire_sctp_checksum_ok(a->data, a->len);
+	bool good = a->len >= WIRE_SCTP_COMMON_LEN && wire_sctp_checksum_ok(a->data, a->len);
 	struct sim_port *p;
 
 	if (a->len < HELLO_LEN)
