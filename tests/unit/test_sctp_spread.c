@@ -341,6 +341,45 @@ static void test_cleared(void **state)
 	}
 }
 
+/*
+ * A path that takes no new DATA any more, and has some in flight, becomes the one in use: what it carries is waited for, and
+ * sent again.
+ */
+static void test_parted_in_use(void **state)
+{
+	const struct path_addr to = second();
+	struct packet *p = NULL;
+
+	fill();
+	sctp_paths_part(f.a, other());
+	f.a->path->primary = false;
+	other()->primary = f.a->paths.returning_to_primary = true;
+	sack(&f.path, FULL, 0, 0);
+	assert_true(ip_addr_equal(&f.a->path->addr.remote, &to.remote));
+	assert_int_equal(f.a->path->flight, FULL * CHUNK);
+	assert_true(sctp_recovery_timer_runs(f.a->path, SCTP_TIMER_T3));
+	drop_all();
+	for (unsigned int i = 0; i < 100 && !p; i++) {
+		wait_ns(10 * MSEC);
+		/* HEARTBEATs leave as well. */
+		while ((p = take()) && p->data[WIRE_SCTP_COMMON_LEN] != WIRE_SCTP_DATA)
+			;
+	}
+	assert_int_equal(get_be32(chunk_of(p, 0, WIRE_SCTP_DATA).raw + 4), t0 + 2 * FULL - 1);
+	assert_true(is_to(p, &to));
+}
+
+/* A path that is the last one grows as any lone path does. */
+static void test_last_one(void **state)
+{
+	fill();
+	sack(&f.path, FULL, 0, 0);
+	assert_true(f.a->path->cc.stride);
+	while (f.a->paths.others)
+		sctp_paths_remove(f.a, other(), &f.path.remote, f.now);
+	assert_int_equal(f.a->path->cc.stride, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,7 +387,8 @@ int main(void)
 		PEER_TEST(test_overtaken),	  PEER_TEST(test_lost_on_one_path),
 		PEER_TEST(test_late_sack),	  PEER_TEST(test_dies),
 		PEER_TEST(test_path_in_use_dies), PEER_TEST(test_control),
-		PEER_TEST(test_cleared),
+		PEER_TEST(test_cleared),	  PEER_TEST(test_parted_in_use),
+		PEER_TEST(test_last_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,13 +68,24 @@ static uint16_t remove_others(struct sctp_in *in)
 	return 0;
 }
 
+/* Whether the association would have nowhere to send to without this path. */
+static bool is_last(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	unsigned int i;
+
+	for (i = 0; i <= a->paths.others; i++)
+		if (sctp_path_at(a, i) != path && sctp_path_at(a, i)->usable)
+			return false;
+	return true;
+}
+
 static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 {
 	struct sctp_path *path = sctp_paths_find(in->a, addr);
 
 	if (!path)
 		return 0;
-	if (sctp_paths_is_last(in->a, path))
+	if (is_last(in->a, path))
 		return WIRE_SCTP_CAUSE_DELETE_LAST;
 	if (ip_addr_equal(addr, &in->from->remote))
 		return WIRE_SCTP_CAUSE_DELETE_SOURCE;
@@ -82,13 +93,21 @@ static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 	return 0;
 }
 
+/* The peer wants a path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
 static uint16_t set_primary(struct sctp_in *in, const struct ip_addr *addr)
 {
-	struct sctp_path *path = sctp_paths_find(in->a, addr);
+	struct sctp_assoc *a = in->a;
+	struct sctp_path *path = sctp_paths_find(a, addr);
+	unsigned int i;
 
 	if (!path || !path->usable)
 		return WIRE_SCTP_CAUSE_ADDRESS;
-	sctp_paths_set_primary(in->a, path, in->now);
+	for (i = 0; i <= a->paths.others; i++)
+		sctp_path_at(a, i)->primary = false;
+	path->primary = true;
+	path->rest = (struct sctp_path_rest){ 0 };
+	a->paths.returning_to_primary = path != a->path && path->confirmed && !path->health.errors;
+	sctp_paths_settle(a, in->now);
 	return 0;
 }
 

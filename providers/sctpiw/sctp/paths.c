@@ -5,10 +5,10 @@
  * was answered with its nonce. A host behind a NAT, or one that never was the peer, cannot do that.
  * Encapsulated, the first HEARTBEAT goes to the UDP port of the path in use (RFC 6951 5.7).
  *
- * All DATA goes on one path at a time, unless it is spread (spread.c). When a timer says that this path has failed, another one
- * that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
- * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then,
- * nothing is ever in flight on two paths, and accounts, RACK and congestion control deal with one.
+ * All DATA goes on one path at a time, unless it is spread (spread.h). When a timer says that this path has failed,
+ * another one that works takes over at once, and the failed one gets a HEARTBEAT each RTO (RFC 7829 with PFMR =
+ * 0: a transfer waits for one timeout, not for six). Since everything outstanding is lost by then, nothing is in
+ * flight on two paths unless it is spread; each path has accounts, RACK and congestion control of its own.
  * When the primary path answers again, no new DATA is sent until nothing is in flight, which takes
  * a round trip; then the association goes back.
  *
@@ -263,11 +263,19 @@ static void hand_over(struct sctp_path *from, struct sctp_path *to)
 	to->recovery.now = (struct sctp_episode){ 0 };
 }
 
+/* A path's timers are others now. */
+static void rearm(struct sctp_assoc *a)
+{
+	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
+		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
+}
+
 /* Nothing is in flight on the path in use: other[i] takes its place from now on. */
 static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	struct sctp_path *path = a->paths.other[i];
 	struct sctp_path *old = a->path;
+	bool own = path->joined || path->flight; /* it has losses and timers of its own */
 
 	TRACE(path_used, now, .assoc = a->local_tag, .old = &old->addr.remote,
 	      .remote = &path->addr.remote, .why = old->health.errors ? "failover" : "primary");
@@ -284,13 +292,14 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 	old->hb.sent = 0;
 	old->health.ticks = 0;
 	a->pending &= ~SCTP_PEND_HEARTBEAT;
-	if (path->joined) {
+	if (path->joined)
 		sctp_paths_part(a, path);
+	if (own)
 		sctp_recovery_no_probe(a, old);
-	} else {
+	else
 		hand_over(old, path);
-	}
 	sctp_recovery_clear(&old->recovery);
+	rearm(a);
 	sctp_mtu_fit(a);
 	sctp_path_start(a, now);
 	arm(a);
@@ -367,14 +376,20 @@ static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	sctp_inflight_path_lost(a, path);
 }
 
+/* What is lost leaves on the path in use, or its T3 expires. */
+static void await_lost(struct sctp_assoc *a, uint64_t now)
+{
+	if (a->inflight.lost && !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
+		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
+					now + sctp_rtt_rto(&a->path->rtt));
+}
+
 /* other[i] takes over what was outstanding. */
 static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	give_up(a, a->path, now);
 	use(a, i, now);
-	if (a->inflight.lost && !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
-		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
-					now + sctp_rtt_rto(&a->path->rtt));
+	await_lost(a, now);
 }
 
 /* A path that carries DATA beside the one in use has failed: that one, and others, carry it alone. */
@@ -384,8 +399,8 @@ static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	sctp_recovery_no_probe(a, path);
 	sctp_paths_part(a, path);
 	sctp_recovery_clear(&path->recovery);
-	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
-		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
+	rearm(a);
+	await_lost(a, now);
 	path->hb.due = now;
 	arm(a);
 	sctp_spread_update(a, now);
@@ -602,16 +617,6 @@ int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t 
 	return 0;
 }
 
-bool sctp_paths_is_last(const struct sctp_assoc *a, const struct sctp_path *path)
-{
-	unsigned int i;
-
-	for (i = 0; i <= a->paths.others; i++)
-		if (sctp_path_at(a, i) != path && sctp_path_at(a, i)->usable)
-			return false;
-	return true;
-}
-
 /* The path in use is about to be removed: the index, in other[], of the one that takes over. */
 static unsigned int successor(struct sctp_assoc *a, const struct ip_addr *heir)
 {
@@ -673,25 +678,14 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 	a->paths.others--;
 	memmove(&a->paths.other[i], &a->paths.other[i + 1],
 		(a->paths.others - i) * sizeof(a->paths.other[0]));
-	if (!a->paths.others)
+	if (!a->paths.others) {
 		list_del(&a->paths.node);
+		a->path->cc.stride = 0;
+	}
 	if (a->paths.sack_path == path)
 		a->paths.sack_path = NULL;
 	a->paths.echo_index = 0;
-	for (unsigned int t = 0; t < SCTP_PATH_TIMERS; t++)
-		sctp_recovery_rearm(a, SCTP_TIMER_T3 + t);
+	rearm(a);
 	arm(a);
 	sctp_mtu_fit(a);
-}
-
-void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
-{
-	unsigned int i;
-
-	for (i = 0; i <= a->paths.others; i++)
-		sctp_path_at(a, i)->primary = false;
-	path->primary = true;
-	path->rest = (struct sctp_path_rest){ 0 };
-	a->paths.returning_to_primary = path != a->path && path->confirmed && !path->health.errors;
-	sctp_paths_settle(a, now);
 }

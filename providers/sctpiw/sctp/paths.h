@@ -58,16 +58,12 @@ const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a);
  * -EADDRNOTAVAIL: we are not able to send there; -ENOSPC: the peer has too many addresses.
  */
 int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t ask_at);
-/* Whether the association would have nowhere to send to without this path. */
-bool sctp_paths_is_last(const struct sctp_assoc *a, const struct sctp_path *path);
 /*
  * The peer says that it has lost the address of a path, which is not the last one (F13). If it was in use, another one
  * takes over, and what was outstanding is lost: one that works, or else that of the address heir, or any.
  */
 void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struct ip_addr *heir,
 		       uint64_t now);
-/* The peer wants this path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
-void sctp_paths_set_primary(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* The association is up: asks the unconfirmed paths, one after the other. */
 void sctp_paths_start(struct sctp_assoc *a, uint64_t now);
 /* SCTP_TIMER_PATHS has expired. */
