@@ -175,7 +175,7 @@ int sctp_output_ootb(struct sctp *s, struct sctp_batch *batch)
 		.len = ootb->len,
 		.segment = ootb->len,
 		.to = ootb->to,
-		.df = true,
+		.df = false, /* nobody looks for what the path takes, and an INIT ACK may be longer */
 		.block = b,
 	};
 	b->used += (uint32_t)round_up4(ootb->len);
