@@ -87,14 +87,14 @@ def right_file(link):
 class Relay(threading.Thread):
     """A host whose SCTP ports are all behind one UDP port, as with a kernel's SCTP."""
 
-    def __init__(self, family, address):
+    def __init__(self, family):
         super().__init__(daemon=True)
         self.outside = socket.socket(family, socket.SOCK_DGRAM)
-        self.outside.bind((address, 0))
+        # On lo, datagrams go from and to the address of this host that has a GID.
+        self.outside.bind(("", 0))
         self.port = self.outside.getsockname()[1]
         self.inside = socket.socket(family, socket.SOCK_DGRAM)
-        self.inside.bind((address, 0))
-        self.address = address
+        self.inside.bind(("", 0))
         self.client = None
         self.packets = 0
         self.stop, self.stopped = os.pipe()
@@ -106,7 +106,7 @@ class Relay(threading.Thread):
                 return
             if self.outside in ready:
                 data, self.client = self.outside.recvfrom(65536)
-                self.inside.sendto(data, (self.address, int.from_bytes(data[2:4], "big")))
+                self.inside.sendto(data, (self.client[0], int.from_bytes(data[2:4], "big")))
                 self.packets += 1
             if self.inside in ready and self.client:
                 self.outside.sendto(self.inside.recv(65536), self.client)
@@ -120,7 +120,7 @@ class Relay(threading.Thread):
 
 @contextlib.contextmanager
 def relayed(link):
-    relay = Relay({4: socket.AF_INET, 6: socket.AF_INET6}[link.family], link.address)
+    relay = Relay({4: socket.AF_INET, 6: socket.AF_INET6}[link.family])
     relay.start()
     try:
         yield relay

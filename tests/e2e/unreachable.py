@@ -258,7 +258,7 @@ def forged(link):
                      link, "server", rdma=False)
         liar.wait_for_output("listening")
         # The first packet is lost, so that nothing but the error answers it.
-        with rule(link, "server", "input", f"udp dport {port} quota until 150 bytes drop"):
+        with rule(link, "server", "input", f"udp dport {port} quota until 250 bytes drop"):
             start("rping-client", ["rping", "-c", "-C", 5, "-V", "-a", link.address, "-p", port], link).expect(SOON)
         server.expect(SOON)
         if liar.output().count("INIT") != inits:
