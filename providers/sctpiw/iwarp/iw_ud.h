@@ -74,9 +74,9 @@ struct iw_ud_low {
 /* A round of receiving begins. */
 void iw_ud_begin_round(struct iw_rnic *rnic);
 /*
- * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round should
- * end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would have to
- * be dropped.
+ * Whether a UD QP that gets bursts has taken a receive in this round, and has fewer than enough left. Then the round
+ * should end, and what comes next should stay where it is while iw_ud_awaits_receives(): without receives it would
+ * have to be dropped.
  */
 bool iw_ud_is_low(const struct iw_rnic *rnic);
 /* Whether the program is still to be given time to post receives, at the time of iw_set_now(). */
