@@ -25,6 +25,10 @@ expect 'sctpiw list --js' --json
 expect 'sctpiw run --js'
 expect 'sctpiw run --llp ' udp ip kernel
 expect 'sctpiw run --log d' debug
+expect 'sctpiw run --encap-port ' same none
+expect 'sctpiw run --paths ' auto off
+expect 'sctpiw run --multipath ' failover spread
+expect 'sctpiw run --mu' --multipath
 expect 'sctpiw list --personality ' iwarp roce ib
 expect 'sctpiw list --node-type ' rnic ca
 expect 'sctpiw run --peer-to-peer r' read

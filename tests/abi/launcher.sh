@@ -97,9 +97,12 @@ set_run --capture "$tmp/b.pcapng" --capture-size 1M --capture-files 3 true
 echo old >"$tmp/b.sqlog"
 set_run --trace "$tmp/b.sqlog" true
 [ -e "$tmp/b.sqlog" ] && [ ! -s "$tmp/b.sqlog" ] || { echo "--trace keeps what was there"; failed=1; }
-for option in llp encap-port in-order share silent-limit capture capture-snaplen capture-size capture-files peer-to-peer personality node-type log config; do
+for option in llp encap-port in-order share paths multipath silent-limit request-limit capture capture-snaplen capture-size \
+	capture-files trace peer-to-peer personality node-type summary log config; do
 	expect 0 "--$option" "$sctpiw" run --help
 done
+out=$("$sctpiw" run --help | grep '^  --' | grep -Ev '^  --[a-z-]+(\[=VALUE\]| VALUE| FILE|)  +[^ ]')
+[ -z "$out" ] || { echo "run --help: options run into what is said of them: $out"; failed=1; }
 echo 'llp = udp' >"$tmp/conf"
 out=$(cd "$tmp" && eval "$("$sctpiw" env --provider "$fake" --log debug --config conf)"
 	echo "$SCTPIW_LOG $SCTPIW_CONFIG")

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 # Command line (behind "sctpiw"; variables may stand in front), exit status, words of the one line on standard error.
-# {tmp} has the files that main() makes, and {fake} is a provider without a network.
+# {tmp} has the files that main() makes, {fake} is a provider without a network, and {more} stands for sixteen interfaces.
 CASES = [
     # commands
     ("nonsense", 2, "sctpiw: no such command: nonsense", "sctpiw --help"),
@@ -89,6 +89,16 @@ CASES = [
     ("run --request-limit -1 true", 2, "--request-limit: request-limit = -1", "from 1 to 1000000"),
     ("run --log verbose true", 2, "--log: log = verbose", "error, info or debug"),
     ("run --personality roce2 true", 2, "--personality: personality = roce2", "iwarp, roce or ib"),
+    ("run --multipath both true", 2, "--multipath: multipath = both", "failover or spread"),
+    ("run --multipath true", 2, "sctpiw run: --multipath: multipath = true", "failover or spread"),
+    ("run --mutlipath spread true", 2, "there is no option --mutlipath", "did you mean --multipath"),
+    ("SCTPIW_MULTIPATHS=spread run true", 0, "there is no variable SCTPIW_MULTIPATHS", "nearest is SCTPIW_MULTIPATH"),
+    ("run --paths= true", 2, "--paths: paths =  is not understood", "auto, off, or up to 16 addresses"),
+    ("run --paths auto,off true", 2, "--paths: paths = auto,off is not understood", "auto, off, or up to 16 addresses"),
+    ("run --paths 10.0.0.0/33 true", 2, "--paths: paths = 10.0.0.0/33 is not understood", "up to 16 addresses"),
+    ("run --paths 10.0.0.256 true", 2, "--paths: paths = 10.0.0.256 is not understood", "up to 16 addresses"),
+    ("run --paths eth0,,eth1 true", 2, "--paths: paths = eth0,,eth1 is not understood", "with commas between them"),
+    ("run --paths eth0{more} true", 2, "--paths: paths = eth0,eth1,", "up to 16 addresses"),
     ("run --personality ib --node-type rnic true", 2, "--node-type: node-type = rnic", "personality = ib of --personality"),
     ("run --node-type hca true", 2, "--node-type: node-type = hca", "rnic or ca"),
     ("run --peer-to-peer on true", 2, "--peer-to-peer: peer-to-peer = on", "off, send, write, read or any"),
@@ -161,6 +171,8 @@ CASES = [
     ("list --provider {wrong}", 1, "no RDMA device", "interface version", "install both from one release"),
 ]
 
+SIXTEEN = "".join(f",eth{number}" for number in range(1, 17))
+
 # What is no wrong use: nothing stands on standard error.
 SILENT = [
     ("run true", 0),
@@ -171,6 +183,7 @@ SILENT = [
     ("run --capture={tmp}/--f true", 0),
     ("run --encap-port none --llp ip true", 0),
     ("run --share -- {tmp}/no", 3),
+    ("run --paths eth0,10.0.0.0/8,::1 --multipath spread true", 0),
     ("SCTPIW_LLP=tcp run true", 0),
     ("SCTPIW_SYSROOT={tmp} SCTPIW_NO_INSTALL=1 SCTPIW_BUILD=1 SCTPIW_E2E_SLOW=1 SCTPIW_BENCH_NETNS=1 run true", 0),
     ("SCTPIWFOO=1 run true", 0),
@@ -232,7 +245,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         make_files(tmp)
         for line, status, *words in CASES + SILENT:
-            line = line.format(tmp=tmp, wrong=wrong, self=os.getpid())
+            line = line.format(tmp=tmp, wrong=wrong, self=os.getpid(), more=SIXTEEN)
             words = [word.format(tmp=tmp, self=os.getpid()) for word in words]
             got, text = run(sctpiw, fake, line)
             good = got == status and all(word in text for word in words)

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Completion of sctpiw for bash. Options and their values are those that "sctpiw run --help" tells.
 
-# The words that may stand for the value of an option: those of its help, such as "udp, ip or kernel".
+# The words that may stand for the value of an option: those of its help, such as "udp, ip or kernel", up to the
+# first thing that is no word, such as "a port from 1 to 65535".
 _sctpiw_values() { # OPTION
 	sctpiw run --help 2>/dev/null | awk -v option="$1" '
 		$1 == option || index($1, option "[") == 1 { found = 1; next }
-		found { sub(/;.*/, ""); gsub(/,| or /, " "); print; exit }' | grep -v ' from \| of '
+		found {
+			sub(/^ */, ""); sub(/;.*/, "")
+			n = split($0, values, /, or |, | or /)
+			for (i = 1; i <= n && values[i] !~ / /; i++) print values[i]
+			exit
+		}'
 }
 
 # The numbers of the processes that have the device.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Completion of sctpiw for fish. Options and their values are those that "sctpiw run --help" tells.
 
-# Lines of "option, tab, kind of value, tab, values, tab, help"; the kind is none, file, flag or word.
+# Lines of "option, tab, kind of value, tab, values, tab, help"; the kind is none, file, flag or word. The values are
+# the words of the help, such as "udp, ip or kernel", up to the first thing that is no word: "a port from 1 to 65535".
 function __sctpiw_options --argument-names command
     sctpiw $command --help 2>/dev/null | awk '
         function flush() { if (option) print option "\t" kind "\t" values "\t" help; option = "" }
@@ -16,9 +17,10 @@ function __sctpiw_options --argument-names command
             next
         }
         /^                       / && option && values == "" && (kind == "word" || kind == "flag") {
-            values = $0; sub(/;.*/, "", values)
-            if (values ~ / from | of /) { values = "-"; next }
-            gsub(/,| or /, " ", values); sub(/^ */, "", values); gsub(/  +/, " ", values)
+            text = $0; sub(/^ */, "", text); sub(/;.*/, "", text)
+            n = split(text, words, /, or |, | or /)
+            for (i = 1; i <= n && words[i] !~ / /; i++) values = values (i > 1 ? " " : "") words[i]
+            if (values == "") values = "-"
         }
         /^$/ { flush() }'
 end

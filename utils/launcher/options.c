@@ -138,8 +138,8 @@ void options_help(const struct options_of *of)
 	for (unsigned int i = 0; (name = config_names(i)); i++) {
 		int n = printf("  --%s%s", name->name, name->flag ? "[=VALUE]" : " VALUE");
 
-		printf("%*s%s:\n%23s%s; else %s\n", 23 - n, "", name->help, "", name->allowed,
-		       name->dflt);
+		printf("%*s%s:\n%23s%s; else %s\n", n > 21 ? 2 : 23 - n, "", name->help, "",
+		       name->allowed, name->dflt);
 	}
 	putchar('\n');
 	if (!of->tells)

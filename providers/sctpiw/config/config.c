@@ -325,7 +325,7 @@ static const struct setting {
 		.n = {
 			.name = "paths",
 			.env = "SCTPIW_PATHS",
-			.allowed = "auto, off, or addresses, prefixes and interfaces with commas between them",
+			.allowed = "auto, off, or up to 16 addresses, prefixes and interfaces with commas between them",
 			.dflt = "auto",
 			.help = "peers are told of these further addresses of this host",
 		},
