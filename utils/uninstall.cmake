@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Takes away what the last `cmake --install` of this build has put there: files and links, and then the directories
 # of our own. DESTDIR counts as it did then.
+cmake_minimum_required(VERSION 3.16) # whose GLOB_RECURSE does not follow links
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "${MANIFEST} is not here: nothing has been installed from this build")
+endif()
 file(STRINGS ${MANIFEST} files)
 foreach(file ${files})
-  file(REMOVE "$ENV{DESTDIR}${file}")
+  set(installed "$ENV{DESTDIR}${file}")
+  file(REMOVE "${installed}")
+  if(EXISTS "${installed}" OR IS_SYMLINK "${installed}")
+    message(FATAL_ERROR "${installed} cannot be removed: whoever installed it may do that, root for example")
+  endif()
   string(REGEX MATCH "^.*/sctpiw/" ours "${file}")
   if(ours)
     list(APPEND directories "$ENV{DESTDIR}${ours}")
