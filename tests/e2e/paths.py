@@ -3,6 +3,7 @@
 """Hosts that two or three links join: programs go on while links go down and come back, and end as if nothing was."""
 import json
 import os
+import re
 import sys
 import time
 
@@ -64,6 +65,7 @@ harness.LINKS.update({
     "thrice": lambda name, family: Several(name, family, 3),
 })
 
+EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
 
@@ -305,6 +307,16 @@ def listed(link):
     must_go_on(client, "veth0 was away")
 
 
+def example(link):
+    """What contrib/two-links.sh shows of hosts of its own: the client takes the second link when the first one fails."""
+    need("ss")
+    shown = start("two-links", [EXAMPLE], rdma=False, env={"PATH": f"{harness.BUILD / 'bin'}:{os.environ['PATH']}"})
+    shown.expect(40)
+    taken = re.findall(r" 10\.0\.\d\.1 +(\S+) +in use ", shown.output())
+    if taken != ["10.0.1.2", "10.0.2.2"]:
+        raise Failure(f"the paths that were in use lead to {taken}")
+
+
 CASES = [
     ("rping.told", rping_case(TOLD, ["veth0", "veth1"])),
     ("rping.untold", rping_case(UNTOLD, ["veth0", "veth1"])),
@@ -318,6 +330,7 @@ CASES = [
     ("spread", spread),
     ("off", off),
     ("listed", listed),
+    ("example", example),
 ]
 
 if __name__ == "__main__":
