@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The Debian packages in fresh roots: roots.py SUITE...
 
-For each suite a root is made with mmdebstrap, the packages of build/dist are installed in it, and the tests of
-debian/tests run there, in a network namespace of their own with lo alone, as an ordinary user. Then the packages
-are purged, and nothing may be left of them. lintian and mandoc look at them before. Needs root, and Debian's
-package servers."""
+For each suite a root is made with mmdebstrap. An older version of the packages is installed in it, and upgraded by
+those of build/dist; the tests of debian/tests run there, in a network namespace of their own with lo alone, as an
+ordinary user. Then the packages are removed, and nothing may be left of them, neither of the older version nor to be
+purged. lintian and mandoc look at them before. Needs root, and Debian's package servers."""
 
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,9 @@ from fresh import USER, inside, install, make  # noqa: E402
 
 # What debian/tests/control asks for besides the packages themselves.
 PROGRAMS = "ibverbs-utils,rdmacm-utils,perftest"
+# The version that is upgraded, and the name of a file in each of its packages that the new ones have no more.
+OLDER = "0.1.9"
+GONE = "sctpiw-had-this"
 # What changes in a root whatever is installed: caches, logs and the lists of packages.
 MOVING = ("/proc/", "/sys/", "/dev/", "/tmp/", "/run/", "/root/", "/var/cache/", "/var/log/", "/var/lib/dpkg/", "/var/lib/apt/",
           "/var/lib/systemd/", "/etc/ld.so.cache")
@@ -50,12 +54,45 @@ def look_at(found):
     print(f"lintian and mandoc: nothing to say of {len(found)} packages and {len(pages)} pages", flush=True)
 
 
+def make_older(found, place):
+    """Makes packages of an older version of those that were found, and returns where they are."""
+    older = []
+    for path in found:
+        tree = place / path.stem
+        output(["dpkg-deb", "--raw-extract", path, tree])
+        control = tree / "DEBIAN/control"
+        text = control.read_text()
+        version = re.search(r"^Version: (.+)$", text, re.MULTILINE)[1]
+        control.write_text(text.replace(f"Version: {version}", f"Version: {OLDER}").replace(f"(= {version})", f"(= {OLDER})"))
+        (next(tree.glob("usr/share/doc/*")) / GONE).touch()
+        older.append(place / f"older-{path.name}")
+        output(["dpkg-deb", "--root-owner-group", "--build", tree, older[-1]])
+    return older
+
+
+def put(root, packages):
+    """Copies packages into the root, and installs them."""
+    for path in packages:
+        output(["cp", path, root / "var/cache"])
+    install(root, [root / "var/cache" / path.name for path in packages])
+
+
+def upgrade(suite, found, root, before):
+    """Installs an older version, and then the packages."""
+    with tempfile.TemporaryDirectory() as place:
+        put(root, make_older(found, pathlib.Path(place)))
+    if len([path for path in files(root) - before if path.endswith(GONE)]) != len(found):
+        raise Failure(f"{suite}: the older version has not been installed")
+    put(root, found)
+    left = [path for path in files(root) if path.endswith(GONE)]
+    if left:
+        raise Failure(f"{suite}: left of the older version: {left}")
+
+
 def try_suite(suite, found, root):
     make(suite, root, PROGRAMS)
     before = files(root)
-    for path in found:
-        output(["cp", path, root / "var/cache"])
-    install(root, [root / "var/cache" / path.name for path in found])
+    upgrade(suite, found, root, before)
     new = sorted(path for path in files(root) - before if "sctpiw" in path)
     strangers = [path for path in new if "/libibverbs.d/" in path or path.startswith("/etc/")]
     if not new or strangers:
@@ -65,11 +102,14 @@ def try_suite(suite, found, root):
         inside(root, f"/opt/{test.name}", user=USER)
         print(f"{suite}: {test.name}: passed", flush=True)
         (root / "opt" / test.name).unlink()
-    inside(root, "sh", "-ec", "apt-get purge -y -q sctpiw libsctpiw; apt-get autoremove --purge -y -q")
+    inside(root, "sh", "-ec", "apt-get remove -y -q sctpiw libsctpiw; apt-get autoremove --purge -y -q")
     left = sorted(files(root) - before)
     if left:
-        raise Failure(f"{suite}: left behind after the purge: {left[:20]}")
-    print(f"{suite}: {len(new)} files installed, none left after the purge", flush=True)
+        raise Failure(f"{suite}: left behind after the removal: {left[:20]}")
+    known = inside(root, "dpkg-query", "--show", "--showformat", "${Package}\n").split()
+    if {"sctpiw", "libsctpiw"} & set(known):
+        raise Failure(f"{suite}: something of the packages is left to be purged")
+    print(f"{suite}: {len(new)} files installed, none left after the removal, and nothing to purge", flush=True)
 
 
 def main():
