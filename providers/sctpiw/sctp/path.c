@@ -362,8 +362,6 @@ void sctp_path_confirm(struct sctp_assoc *a, uint64_t now)
 	TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote);
 	sctp_mtu_start(a, a->path);
 	sctp_mtu_fit(a);
-	if (a->inflight.lost)
-		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
-					now + sctp_rtt_rto(&a->path->rtt));
+	sctp_paths_await_lost(a, now);
 	sctp_assoc_ready(a);
 }
