@@ -69,7 +69,7 @@ harness.LINKS.update({
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
-MPI_REPEATS = 10  # of all that the ranks do, so that it takes some seconds
+MPI_REPEATS = 3  # of all that the ranks do, so that it takes some seconds
 
 
 def down(link, device):
