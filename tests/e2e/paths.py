@@ -8,6 +8,7 @@ import sys
 import time
 
 import harness
+import mpi
 from harness import Failure, Skip, free_port, need, start
 
 class Several(harness.Veth):
@@ -68,6 +69,7 @@ harness.LINKS.update({
 EXAMPLE = harness.ROOT / "contrib/two-links.sh"
 STAYS = 1.5  # seconds for which a link is down, or up again, before the next change
 LOSS = 2  # percent, on the links that stay
+MPI_REPEATS = 3  # of all that the ranks do, so that it takes some seconds
 
 
 def down(link, device):
@@ -133,6 +135,18 @@ def rping_case(how, devices):
     return case
 
 
+def rping_lossy(link):
+    """The link that stays loses some packets; the other one goes and returns in either way."""
+    need("rping")
+    for i in range(1, link.pairs):
+        link.drop(f"veth{i}", LOSS)
+    for how in TOLD, UNTOLD:
+        for program in reversed(rping(link, how, ["veth0"])):
+            program.kill()
+    for i in range(1, link.pairs):
+        link.deliver(f"veth{i}")
+
+
 def paths_of(link, program, side="server"):
     """What `sctpiw stat` says of the paths of a program's associations, by the peer's address."""
     stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", program.pid, "--json"], link, side, rdma=False)
@@ -193,12 +207,15 @@ def copied(link):
     server = start("rcopy-server", ["rcopy", "-p", port], link, "server")
     server.wait_listening(port)
     client = start("rcopy-client", ["rcopy", original, f"{link.address}:{copy}", "-p", port], link)
-    for _ in range(3):
+    for how in UNTOLD, TOLD, UNTOLD:
         time.sleep(0.2)
-        link.drop("veth0")
+        if how is TOLD:
+            link.drop("veth1", LOSS)
+        how[0](link, "veth0")
         time.sleep(0.7)
-        link.deliver("veth0")
+        how[1](link, "veth0")
     client.expect(60)
+    link.deliver("veth1")
     if copy.read_bytes() != original.read_bytes():
         raise Failure("the copy is another file")
     original.unlink()
@@ -224,6 +241,30 @@ def many_messages(link):
         program.expect(40)
         if "return status 0" not in program.output():
             raise Failure(f"{program.name} reports no success")
+
+
+def mpi_job(link):
+    """Four ranks of Open MPI over UCX check every byte, while links go and come until they are done."""
+    program = mpi.program_of("e2e-mpi", link)
+    need("mpirun.openmpi")
+    job = start("mpirun", ["mpirun.openmpi", "-np", 4, "--host", ",".join(mpi.HOSTS), "--mca", "plm_rsh_agent",
+                           mpi.agent(link), "--mca", "oob_tcp_if_include", "veth0", *mpi.OVER_UCX, program,
+                           *mpi.GROUPS * MPI_REPEATS], link, "server", env=mpi.AS_ROOT, options=mpi.AS_CA)
+    link.drop("veth1", LOSS)
+    changes = 0
+    while job.running():
+        how = (TOLD, UNTOLD)[changes % 2]
+        time.sleep(STAYS)
+        how[0](link, "veth0")
+        time.sleep(STAYS / 2)
+        how[1](link, "veth0")
+        changes += 1
+        if changes > 40:
+            raise Failure("mpirun does not end")
+    mpi.finish(job, 4)
+    link.deliver("veth1")
+    if changes < 3:
+        raise Failure("mpirun was done before a link had gone twice")
 
 
 def slow_down(link, devices, slow=True):
@@ -320,6 +361,7 @@ def example(link):
 CASES = [
     ("rping.told", rping_case(TOLD, ["veth0", "veth1"])),
     ("rping.untold", rping_case(UNTOLD, ["veth0", "veth1"])),
+    ("rping.lossy", rping_lossy),
     ("shown", shown),
     ("ib_write_bw", timed("ib_write_bw", "-s", 65536)),
     ("ib_send_lat", timed("ib_send_lat", "-s", 64)),
@@ -327,6 +369,7 @@ CASES = [
     ("by-hand.ib_send_bw", timed("ib_send_bw", "-s", 4096, "-q", 4, by_cm=False)),
     ("copied", copied),
     ("ucmatose", many_messages),
+    ("mpi", mpi_job),
     ("spread", spread),
     ("off", off),
     ("listed", listed),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """tshark understands, with utils/wireshark/sctpiw.lua, what is on the wire."""
+import ipaddress
 import itertools
 import os
 import struct
@@ -13,7 +14,7 @@ from harness import BUILD, ROOT, Failure, free_port, need, start
 
 PLUGIN = ROOT / "utils/wireshark/sctpiw.lua"
 LINKTYPE_SCTP = 248
-RECEIPTS, HOLD = 0xBF57, 0xBE  # docs/wire.md: the parameter, the chunk
+RECEIPTS, HOLD, AWAY = 0xBF57, 0xBE, 0xBC  # docs/wire.md: the parameter, and chunks
 HOLD_U, HOLD_A = 1, 2
 RECEIPT, SEND_IMM, SEND_SE_IMM = 15, 12, 13  # RDMAP opcodes
 RECEIPT_W, RECEIPT_F = 1, 2
@@ -166,6 +167,11 @@ def must_all_be_marked(path, count):
 
 def sack(hold):
     return packet(sctp_packets.chunk(sctp_packets.SACK, 0, struct.pack("!IIHH", 4, 65536, 0, 0)), hold)
+
+
+def away_chunk(address):
+    raw = ipaddress.ip_address(address).packed
+    return sctp_packets.chunk(AWAY, 0, struct.pack("!HH", 5 if len(raw) == 4 else 6, 4 + len(raw)) + raw)
 
 
 def hold_chunk(flags, body):
@@ -334,19 +340,20 @@ def extension(link):
             (rdmap_packet(SEND_IMM, 0, b"payload", 0xabc), "[Send with Immediate Data]"),
             (rdmap_packet(SEND_SE_IMM, 0, b"", 0xabd), "[Send with SE and Immediate Data]"),
             (rdmap_packet(RECEIPT, 4, struct.pack("!BBHI", RECEIPT_W | RECEIPT_F, 0, 6, 7)),
-             "[Receipt, final before DDP-SSN 6, waiting from MSN 7]")]
+             "[Receipt, final before DDP-SSN 6, waiting from MSN 7]"),
+            (packet(away_chunk("10.0.0.3")), "[AWAY 10.0.0.3]"), (packet(away_chunk("fd00::3")), "[AWAY fd00::3]")]
     write_pcap(path, [p for p, _ in good])
     must_be_sound(path)
     for line, (_, text) in zip(tshark(path), good):
         if text not in line:
             raise Failure(f"a packet is no '{text}': {line}")
     names = ["hold_unsent", "hold_ask", "hold_tsn", "receipts_version", "receipts_window", "imm_data",
-             "receipt_final", "receipt_waiting", "receipt_ssn", "receipt_msn"]
-    want = [("1", "0", "5") + ("",) * 7, ("0", "0", "5") + ("",) * 7,
-            ("0", "1", "0") + ("",) * 7, ("1", "1", "0") + ("",) * 7,
-            ("",) * 3 + ("200", "77") + ("",) * 5,
-            ("",) * 5 + ("0x00000abc",) + ("",) * 4, ("",) * 5 + ("0x00000abd",) + ("",) * 4,
-            ("",) * 6 + ("1", "1", "6", "7")]
+             "receipt_final", "receipt_waiting", "receipt_ssn", "receipt_msn", "away_ipv4", "away_ipv6"]
+    blank = ("",) * 12
+    want = [("1", "0", "5"), ("0", "0", "5"), ("0", "1", "0"), ("1", "1", "0"), blank[:3] + ("200", "77"),
+            blank[:5] + ("0x00000abc",), blank[:5] + ("0x00000abd",), blank[:6] + ("1", "1", "6", "7"),
+            blank[:10] + ("10.0.0.3",), blank[:11] + ("fd00::3",)]
+    want = [(row + blank)[:12] for row in want]
     rows = fields(path, [f"ddp_sctp.{n}" for n in names])
     if rows != want:
         raise Failure(f"the extension is dissected as\n{rows}, not\n{want}")
@@ -354,7 +361,9 @@ def extension(link):
     bad = [sack(hold_chunk(0, b"")), sack(hold_chunk(0, bytes(3))), sack(hold_chunk(0, bytes(8))),
            init_packet(b""), init_packet(bytes(4)), init_packet(bytes(12)),
            rdmap_packet(RECEIPT, 4, b""), rdmap_packet(RECEIPT, 4, bytes(7)), rdmap_packet(RECEIPT, 4, bytes(9)),
-           packet(struct.pack("!BBH", HOLD, 0, 8))]
+           packet(struct.pack("!BBH", HOLD, 0, 8)),
+           packet(sctp_packets.chunk(AWAY, 0, b"")), packet(sctp_packets.chunk(AWAY, 0, struct.pack("!HHI", 9, 8, 0))),
+           packet(sctp_packets.chunk(AWAY, 0, struct.pack("!HH", 6, 20) + bytes(8)))]
     write_pcap(path, bad)
     must_all_be_marked(path, len(bad))
 

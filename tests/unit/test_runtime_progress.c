@@ -162,6 +162,16 @@ static void test_what_woke_it(void **state)
 	assert_int_equal(s->progress.port_fd, FAKE_PORT_FD);
 }
 
+/* The host's addresses have changed: what associations have to say of it leaves, though nothing comes in. */
+static void test_readdressed(void **state)
+{
+	fake_progress_start();
+	s->progress.ways_changes++;
+	fake.on_epoll_wait = fake_progress_last_sleep;
+	fake_progress_run();
+	fake_shard_expect("events output events reap receive end");
+}
+
 static int signal_came(struct epoll_event *ev, int timeout)
 {
 	fake.on_epoll_wait = fake_progress_last_sleep;
@@ -333,6 +343,7 @@ int main(void)
 		cmocka_unit_test_setup(test_asked_while_asleep, fake_progress_setup),
 		cmocka_unit_test_setup(test_pass_and_sleep, fake_progress_setup),
 		cmocka_unit_test_setup(test_what_woke_it, fake_progress_setup),
+		cmocka_unit_test_setup(test_readdressed, fake_progress_setup),
 		cmocka_unit_test_setup(test_signal, fake_progress_setup),
 		cmocka_unit_test_setup(test_connecting, fake_progress_setup),
 		cmocka_unit_test_setup(test_timer, fake_progress_setup),

@@ -89,6 +89,40 @@ static void test_unconfirmed(void **state)
 	assert_null(f.a);
 }
 
+/* Packets of the peer that come from there have it asked again, but once in an RTO at most, which doubles. */
+static void test_unconfirmed_speaks(void **state)
+{
+	const struct path_addr second = second_path();
+	uint64_t asked, before;
+	struct packet *p;
+
+	establish_two();
+	for (p = to_second(2 * SEC); p; p = to_second(30 * SEC)) /* it is asked no more */
+		;
+	asked = 0;
+	for (int i = 0; i < 3; i++) {
+		before = asked;
+		for (int k = 0; k < 5; k++) {
+			begin();
+			add_data(f.a->rx.map.cum + 1);
+			send_from(&second);
+		}
+		p = to_second(70 * SEC);
+		assert_non_null(p);
+		chunk_of(p, 0, WIRE_SCTP_HEARTBEAT);
+		asked = f.now;
+		assert_true(!before || asked - before >= 8 * SEC);
+		assert_null(to_second(70 * SEC)); /* and once for all of them */
+	}
+	begin();
+	add_data(f.a->rx.map.cum + 1);
+	send_from(&second);
+	p = to_second(120 * SEC);
+	assert_non_null(p);
+	answer_heartbeat(p, &second, 0);
+	assert_true(sctp_paths_find(f.a, &second.remote)->confirmed);
+}
+
 /*
  * An address that a peer lists may be another host's with the same port. If that host connects, it
  * is a peer of its own.
@@ -507,6 +541,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PEER_TEST(test_v6_list),
 		PEER_TEST(test_unconfirmed),
+		PEER_TEST(test_unconfirmed_speaks),
 		PEER_TEST(test_claimed_address),
 		PEER_TEST(test_claimed_first),
 		PEER_TEST(test_answer_claimed),

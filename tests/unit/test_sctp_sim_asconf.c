@@ -6,6 +6,9 @@
 #include "conformance/rows.h"
 #include "fixture/sctp_sim.h"
 
+static unsigned int times = 1; /* so many times the seeds that the suite has */
+static uint64_t skip;	       /* so many seeds are left out */
+
 struct scene {
 	struct world *w;
 	struct host *a, *b;
@@ -16,6 +19,7 @@ static void begin(struct scene *s, uint64_t seed, uint32_t there, uint32_t back)
 {
 	memset(s, 0, sizeof(*s));
 	s->w = world_new(seed, &s->a, &s->b);
+	s->a->config.spread = s->b->config.spread = seed % 2;
 	host_wander(s->a);
 	host_wander(s->b);
 	s->b->reply = back;
@@ -322,11 +326,11 @@ static void wander(uint64_t seed)
 
 static void test_wandering(void **state)
 {
-	for (uint64_t seed = 1; seed <= 300; seed++)
+	for (uint64_t seed = skip + 1; seed <= skip + 300 * times; seed++)
 		wander(seed);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_added),
@@ -339,5 +343,9 @@ int main(void)
 		cmocka_unit_test(test_crossed),
 	};
 
+	if (argc > 1)
+		times = (unsigned int)strtoul(argv[1], NULL, 10);
+	if (argc > 2)
+		skip = strtoul(argv[2], NULL, 10);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,13 +74,19 @@ static void expect(const struct path_addr *to, uint32_t tsn, unsigned int n)
 }
 
 /* The peer sends a SACK by a path: all before TSN number cum, and one gap block if to is not 0, by such numbers. */
-static void sack(const struct path_addr *from, uint32_t cum, unsigned int first, unsigned int to)
+static void sack_rwnd(const struct path_addr *from, uint32_t cum, unsigned int first,
+		      unsigned int to, uint32_t rwnd)
 {
 	const struct wire_sctp_gap gap = { (uint16_t)(first - cum + 1), (uint16_t)(to - cum + 1) };
 
 	begin();
-	add_sack(t0 + cum - 1, 1000000, &gap, to != 0);
+	add_sack(t0 + cum - 1, rwnd, &gap, to != 0);
 	send_from(from);
+}
+
+static void sack(const struct path_addr *from, uint32_t cum, unsigned int first, unsigned int to)
+{
+	sack_rwnd(from, cum, first, to, 1000000);
 }
 
 /* Both windows are full: numbers 0 to 3 are on the first path, 4 to 7 on the second. */
@@ -205,6 +211,95 @@ static void test_late_sack(void **state)
 	sack(&f.path, 2, FULL + 1, 2 * FULL - 1);
 	assert_int_equal(f.a->inflight.gap_acked, FULL - 1);
 	assert_int_equal(other()->flight, CHUNK);
+}
+
+/* Nor does it say how large the peer's window is. One that lists all that is known may tell that it has grown. */
+static void test_late_window(void **state)
+{
+	const struct path_addr from = second();
+
+	fill();
+	f.now += 10 * MSEC;
+	sack_rwnd(&from, 0, FULL, 2 * FULL - 1, 40000);
+	assert_int_equal(f.a->window.peer_rwnd, 40000);
+	sack_rwnd(&f.path, 0, FULL, FULL + 1, 50000); /* it left before those above */
+	assert_int_equal(f.a->window.peer_rwnd, 40000);
+	sack_rwnd(&f.path, 0, FULL + 1, 2 * FULL - 1, 30000);
+	assert_int_equal(f.a->window.peer_rwnd, 40000);
+	sack_rwnd(&f.path, 0, FULL, 2 * FULL - 1, 45000);
+	assert_int_equal(f.a->window.peer_rwnd, 45000);
+	sack_rwnd(&from, 0, FULL, 2 * FULL - 1, 40000); /* the one before that again */
+	assert_int_equal(f.a->window.peer_rwnd, 45000);
+	sack_rwnd(&f.path, 2 * FULL, 0, 0, 20000);
+	assert_int_equal(f.a->window.peer_rwnd, 20000);
+	sack_rwnd(&from, 2 * FULL, 0, 0, 0); /* all is acknowledged: the same holds */
+	assert_int_equal(f.a->window.peer_rwnd, 20000);
+	sack_rwnd(&from, 2 * FULL, 0, 0, 90000);
+	assert_int_equal(f.a->window.peer_rwnd, 90000);
+}
+
+/*
+ * Number 4 was sent on the second path, which is slow, and again on the first one, behind what is in flight there. What
+ * has arrived is what the second one carried, wait ns after the first one has sent it: that says nothing of the first.
+ */
+static void move(uint64_t min, uint64_t wait)
+{
+	const struct path_addr from = second();
+	struct sctp_path *path;
+
+	fill();
+	path = f.a->path;
+	path->rtt.srtt = 5 * MSEC;
+	path->rtt.min = min;
+	path->cc.cwnd *= 2;
+	f.now += 3 * MSEC;
+	sctp_inflight_withdraw(f.a, t0 + FULL, sctp_outq_at(&f.a->out, t0 + FULL));
+	sctp_assoc_ready(f.a);
+	collect();
+	expect(&f.path, t0 + FULL, 1);
+	assert_int_equal(path->flight, (FULL + 1) * CHUNK);
+	f.now += wait;
+	sack(&from, 0, FULL, FULL);
+	assert_int_equal(path->flight, FULL * CHUNK);
+	assert_int_equal(f.a->inflight.lost, 0);
+	assert_false(sctp_recovery_timer_runs(path, SCTP_TIMER_REORDER));
+	assert_false(path->recovery.rack.valid);
+}
+
+static void test_moved(void **state)
+{
+	const struct path_addr from = second();
+
+	move(MSEC, 4 * MSEC);
+	/* Its TSN is no miss indication for those below. */
+	for (unsigned int i = 0; i < 4; i++)
+		sack(&from, 0, FULL, FULL + i);
+	assert_int_equal(sctp_outq_at(&f.a->out, t0)->miss, 0);
+	/* That it has arrived so early does not mean that this path reorders. */
+	move(5 * MSEC, 100000);
+	assert_int_equal(f.a->learnt.reorder_factor, 1);
+	assert_false(f.a->path->recovery.now.reordered);
+}
+
+/* A tail-loss probe of a chunk that has changed its path does tell: else a loss behind a failover would wait for T3. */
+static void test_moved_probed(void **state)
+{
+	fill();
+	f.now += 3 * MSEC;
+	sctp_inflight_path_lost(f.a, other());
+	sack(&f.path, FULL, 0, 0);
+	collect();
+	drop_all();
+	assert_int_equal(f.a->path->flight, FULL * CHUNK);
+	f.a->path->recovery.rack.valid = false;
+	while (!f.a->path->recovery.now.probes) {
+		wait_ns(MSEC);
+		assert_true(f.now < 60 * SEC);
+	}
+	f.now += 2 * MSEC;
+	sack(&f.path, FULL, 2 * FULL - 1, 2 * FULL - 1);
+	assert_true(f.a->path->recovery.rack.valid);
+	assert_int_equal(f.a->path->counts.lost, FULL - 1);
 }
 
 /*
@@ -383,12 +478,13 @@ static void test_last_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_shortest_first),	  PEER_TEST(test_not_joined),
-		PEER_TEST(test_overtaken),	  PEER_TEST(test_lost_on_one_path),
-		PEER_TEST(test_late_sack),	  PEER_TEST(test_dies),
-		PEER_TEST(test_path_in_use_dies), PEER_TEST(test_control),
-		PEER_TEST(test_cleared),	  PEER_TEST(test_parted_in_use),
-		PEER_TEST(test_last_one),
+		PEER_TEST(test_shortest_first), PEER_TEST(test_not_joined),
+		PEER_TEST(test_overtaken),	PEER_TEST(test_lost_on_one_path),
+		PEER_TEST(test_late_sack),	PEER_TEST(test_late_window),
+		PEER_TEST(test_moved),		PEER_TEST(test_moved_probed),
+		PEER_TEST(test_dies),		PEER_TEST(test_path_in_use_dies),
+		PEER_TEST(test_control),	PEER_TEST(test_cleared),
+		PEER_TEST(test_parted_in_use),	PEER_TEST(test_last_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

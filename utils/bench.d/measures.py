@@ -8,6 +8,7 @@ import harness
 import names
 import perftest_run
 import rivals
+import spread
 from names import (AVERAGE, BOUND, CONNECTIONS, CPU, GBITS, KIB, LO, LOSS, MEDIAN, MTU_1500, P99, P999, PERCENT, RATE,
                    RENO, SIMULATED, SMALL_1500, SMALL_LO, WRITES)
 from programs import BIN, numbers, pair, processor_seconds, start_server
@@ -241,6 +242,9 @@ def measures():
     yield Measure(names.perftest("ib_send_lat", 64), LOSS, latency("ib_send_lat", 64, trips=500))
     for what, run in zip(names.FAILOVER.values(), (failover.TOLD, failover.UNTOLD)):
         yield Measure(what, names.TWO_LINKS, run)
+    for rates in names.SPREAD_RATES:
+        for multipath in "failover", "spread":
+            yield Measure(names.spread(rates, multipath), names.TWO_LINKS, spread.goodput(rates, multipath))
     yield Measure(names.IDLE, LO, idle)
     yield Measure(names.IDLE_QP, LO, idle_memory, quick=True)
     yield from _on_simulated()

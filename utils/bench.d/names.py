@@ -39,6 +39,8 @@ WRITE_EVENTS = "RDMA Write 64 KiB, events"
 CONNECT = {n: f"connections, {n} at once" for n in (1, 32)}
 IDLE = "connected and idle, both ends"
 FAILOVER = {told: f"standstill at a failover, {told}" for told in ("hosts know of it", "nobody is told")}
+# The rates of two links, Mbit/s.
+SPREAD_RATES = (1000, 1000), (1000, 100), (100, 1000)
 MANY_QPS = 4096
 IDLE_QP = f"memory of an idle queue pair, {MANY_QPS:,} QPs"
 
@@ -79,6 +81,10 @@ def ucx(transports, test, size):
 def udp(link):
     size, count = UDP_SENDS[link]
     return f"UDP, {count} x {size:,} bytes a send" if count > 1 else f"UDP, {size:,}-byte datagrams"
+
+
+def spread(rates, multipath):
+    return f"RDMA Write 64 KiB, links of {rates[0]:,} and {rates[1]:,} Mbit/s, {multipath}"
 
 
 def simulated(loss, rtt):

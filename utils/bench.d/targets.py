@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The targets: what figures should be, mostly as ratios to other figures of the same round."""
-from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500, RATE, SIM_LOSS,
-                   SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, TCP, TCP_BLOCKING, UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITE_EVENTS,
-                   WRITES, datagrams, perftest, simulated, ucx, udp)
+from names import (AVERAGE, BOUND, COLD, CONNECT, CONNECTIONS, CPU, FAILOVER, GBITS, IDLE_QP, KIB, LO, MEDIAN, MTU_1500, RATE,
+                   SIM_LOSS, SIM_RTT, SIMULATED, SMALL_1500, SMALL_LO, SPREAD_RATES, STANDSTILL, TCP, TCP_BLOCKING, TWO_LINKS,
+                   UCX_DEVICE, UCX_TCP, UDP_LATENCY, WRITE_EVENTS, WRITES, datagrams, perftest, simulated, spread, ucx, udp)
 
 
 class Target:
@@ -33,6 +33,7 @@ WRITE = perftest("ib_write_bw", 65536)
 READ = perftest("ib_read_bw", 65536)
 SEND = perftest("ib_send_bw", 65536)
 SMALL = perftest("ib_write_bw", 64)
+EQUAL, UNEQUAL, SLOW_FIRST = SPREAD_RATES
 
 TARGETS = (
     Target((WRITE, LO, GBITS), (TCP, LO, GBITS), 1.4),
@@ -61,6 +62,12 @@ TARGETS = (
     Target((datagrams("ib_send_bw", 4096), LO, GBITS), (perftest("ib_send_bw", 4096), LO, GBITS), 0.5),
     Target((ucx(UCX_DEVICE, "tag_lat", 8), LO, AVERAGE), (ucx(UCX_TCP, "tag_lat", 8), LO, AVERAGE), 1, at_most=True),
     Target((ucx(UCX_DEVICE, "tag_bw", 65536), LO, GBITS), (ucx(UCX_TCP, "tag_bw", 65536), LO, GBITS), 2),
+    Target((spread(EQUAL, "spread"), TWO_LINKS, GBITS), (spread(EQUAL, "failover"), TWO_LINKS, GBITS), 1.8),
+    Target((spread(UNEQUAL, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
+    # The second one is the larger one; alone it carries what the larger one of the others does.
+    Target((spread(SLOW_FIRST, "spread"), TWO_LINKS, GBITS), (spread(UNEQUAL, "failover"), TWO_LINKS, GBITS), 1),
+    Target((FAILOVER["hosts know of it"], TWO_LINKS, STANDSTILL), None, 50, at_most=True),
+    Target((FAILOVER["nobody is told"], TWO_LINKS, STANDSTILL), None, 300, at_most=True),
     Target((CONNECT[32], LO, CONNECTIONS), None, 5000, 20000),
     Target((IDLE_QP, LO, KIB), None, 16, at_most=True),
 )

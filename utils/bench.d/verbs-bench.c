@@ -312,9 +312,11 @@ static void writes(size_t bytes, size_t whole, double seconds, bool sleeping)
 	struct ibv_sge sge = { (uintptr_t)mr->addr, bytes, mr->lkey };
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .sg_list = &sge, .num_sge = 1 },
 			   *bad;
-	double start = now();
+	double start = now(), last = start, longest = 0;
 	uint64_t posted = 0, done = 0;
 
+	printf("writing\n");
+	fflush(stdout);
 	wr.wr.rdma.rkey = granted.rkey;
 	while (now() - start < seconds) {
 		for (; posted - done < DEPTH; posted++) {
@@ -323,12 +325,16 @@ static void writes(size_t bytes, size_t whole, double seconds, bool sleeping)
 				die("ibv_post_send");
 		}
 		done += completions(sleeping);
+		if (now() - last > longest)
+			longest = now() - last;
+		last = now();
 	}
 	while (done < posted)
 		done += completions(sleeping);
 	seconds = now() - start;
-	printf("%.3f GiB, %.2f Gbit/s, %.3f M messages/s\n", (double)done * bytes / (1 << 30),
-	       (double)done * bytes * 8 / seconds / 1e9, done / seconds / 1e6);
+	printf("%.3f GiB, %.2f Gbit/s, %.3f M messages/s, %.2f ms without a completion\n",
+	       (double)done * bytes / (1 << 30), (double)done * bytes * 8 / seconds / 1e9,
+	       done / seconds / 1e6, longest * 1e3);
 	rdma_disconnect(id);
 	end(id);
 }

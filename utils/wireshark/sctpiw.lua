@@ -40,6 +40,9 @@ local IMM_AT = 2 -- in the header of a Send, where the Invalidate STag is
 -- docs/wire.md: the parameter of INIT and INIT ACK, and the chunk that goes with a SACK.
 local RECEIPTS, RECEIPTS_LEN = 0xbf57, 12
 local HOLD, HOLD_LEN = 0xbe, 8
+-- An address of the sender that is out of reach: an Address Parameter.
+local AWAY, PARAM_IPV4, PARAM_IPV6 = 0xbc, 5, 6
+local AWAY_LEN = { [PARAM_IPV4] = 12, [PARAM_IPV6] = 24 }
 
 -- docs/wire.md: datagrams. Lengths are of the chunk with its header, without payload or private data.
 local DATAGRAM, DATAGRAM_LEN, DATAGRAM_VERSION = 0xbd, 8, 1
@@ -91,6 +94,8 @@ local f = {
 	receipts_window = ProtoField.uint32("ddp_sctp.receipts_window", "Window of Sends", base.DEC),
 	hold_ask = ProtoField.bool("ddp_sctp.hold_ask", "Asks for a SACK (A)", 8, nil, 0x02),
 	hold_unsent = ProtoField.bool("ddp_sctp.hold_unsent", "The receipt has no TSN yet (U)", 8, nil, 0x01),
+	away_ipv4 = ProtoField.ipv4("ddp_sctp.away_ipv4", "Address"),
+	away_ipv6 = ProtoField.ipv6("ddp_sctp.away_ipv6", "Address"),
 	hold_tsn = ProtoField.uint32("ddp_sctp.hold_tsn", "TSN (raw)", base.DEC),
 	datagram_version = ProtoField.uint8("ddp_sctp.datagram_version", "Version", base.DEC),
 	datagram_kind = ProtoField.uint8("ddp_sctp.datagram_kind", "Kind", base.DEC, kinds),
@@ -381,6 +386,26 @@ local function dissect_hold(info, pinfo, tree)
 	pinfo.cols.info:append(" [" .. hold_name(range(1, 1), range(4, 4)) .. "]")
 end
 
+local function dissect_away(info, pinfo, tree)
+	local range = bytes_of(info, length_of(info))
+	local kind = range:len() >= 8 and range(4, 2):uint()
+	local subtree
+
+	subtree, range = begin(info, AWAY_LEN[kind] or AWAY_LEN[PARAM_IPV4], "AWAY", pinfo, tree)
+	if not range then
+		return
+	end
+	if kind == PARAM_IPV4 then
+		subtree:add(f.away_ipv4, range(8, 4))
+		pinfo.cols.info:append(" [AWAY " .. tostring(range(8, 4):ipv4()) .. "]")
+	elseif kind == PARAM_IPV6 then
+		subtree:add(f.away_ipv6, range(8, 16))
+		pinfo.cols.info:append(" [AWAY " .. tostring(range(8, 16):ipv6()) .. "]")
+	else
+		subtree:add_proto_expert_info(malformed)
+	end
+end
+
 local function qp_name(number)
 	return number == GROUP_QP and "group" or string.format("0x%06x", number)
 end
@@ -486,6 +511,8 @@ function extension.dissector(tvb, pinfo, tree)
 	for _, info in ipairs({ chunk_type() }) do
 		if info.value == HOLD then
 			dissect_hold(info, pinfo, tree)
+		elseif info.value == AWAY then
+			dissect_away(info, pinfo, tree)
 		elseif info.value == DATAGRAM then
 			dissect_datagram(info, pinfo, tree)
 		end

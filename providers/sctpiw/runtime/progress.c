@@ -214,6 +214,8 @@ static void readdress(struct shard *s)
 		return;
 	s->progress.ways_changes = changes;
 	conn_readdress(&s->conn);
+	/* What the peers are to be told leaves now, though nothing came in and no timer is due. */
+	loop_finish(s);
 }
 
 /*

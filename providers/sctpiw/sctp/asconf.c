@@ -442,14 +442,10 @@ static void leave_anew(struct sctp_assoc *a, bool moved, uint64_t now)
 	sctp_paths_readdress(a, now);
 	if (!moved)
 		return;
-	sctp_trace_path_lost(a, a->path, "readdressed", now);
-	sctp_inflight_path_lost(a, a->path);
+	/* T3 begins anew, with an RTO that was not doubled. */
 	a->path->rtt.backoff = 0;
-	a->pending |= SCTP_PEND_HEARTBEAT;
-	if (a->inflight.lost)
-		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
-					now + sctp_rtt_rto(&a->path->rtt));
-	sctp_assoc_ready(a);
+	sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3, TIME_NEVER);
+	sctp_paths_uprooted(a, now);
 }
 
 /* The request is over. */

@@ -36,6 +36,8 @@ void sctp_inflight_start(struct sctp_assoc *a, uint32_t initial_tsn)
 void sctp_inflight_sent(struct sctp_assoc *a, struct sctp_path *path, struct sctp_out *o,
 			bool first, uint64_t now)
 {
+	if (o->flags & SCTP_OUT_RESENT && o->path != path->id)
+		o->flags |= SCTP_OUT_MOVED;
 	o->path = path->id;
 	if (first) {
 		a->inflight.xmit_seq++;
@@ -59,6 +61,8 @@ void sctp_inflight_resent(struct sctp_assoc *a, struct sctp_out *o)
 void sctp_inflight_probed(struct sctp_assoc *a, struct sctp_out *o, uint64_t now)
 {
 	o->flags |= SCTP_OUT_RESENT;
+	/* What was sent elsewhere has had its time, and something has to tell of losses on this path. */
+	o->flags &= (uint8_t)~SCTP_OUT_MOVED;
 	o->xmit_seq = ++a->inflight.xmit_seq;
 	o->sent = now;
 }
@@ -164,8 +168,10 @@ void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *pat
 	for (tsn = a->out.cum + 1; tsn != a->out.next; tsn++) {
 		struct sctp_out *o = sctp_outq_at(&a->out, tsn);
 
-		if (o->path == path->id)
-			o->path = a->path->id;
+		if (o->path != path->id)
+			continue;
+		o->path = a->path->id;
+		o->flags |= SCTP_OUT_MOVED;
 	}
 }
 

@@ -69,7 +69,7 @@ void sctp_inflight_void(struct sctp_out *o);
 void sctp_inflight_path_lost(struct sctp_assoc *a, const struct sctp_path *path);
 /*
  * The path, which is not in use, is about to be forgotten. Nobody would wait any more for what is in flight there, so it
- * is lost; and no chunk has its id any more.
+ * is lost; and no chunk has its id any more, but SCTP_OUT_MOVED instead.
  */
 void sctp_inflight_forget_path(struct sctp_assoc *a, const struct sctp_path *path);
 /* The path in use is the only one that is left, and its id is another one: all chunks are its own. */

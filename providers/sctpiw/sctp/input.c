@@ -4,9 +4,11 @@
 
 #include "sctp/accept.h"
 #include "sctp/asconf_in.h"
+#include "sctp/away.h"
 #include "sctp/control.h"
 #include "sctp/sack.h"
 #include "sctp/trace.h"
+#include "wire/sctp_away.h"
 #include "wire/sctp_init.h"
 
 /*
@@ -170,6 +172,11 @@ static void dispatch(struct sctp_in *in, const struct wire_sctp_chunk *c)
 		return;
 	if (c->type == WIRE_SCTP_HOLD && in->a->receipts.agreed.version) {
 		sctp_receipts_hold(in, c);
+		return;
+	}
+	if (c->type == WIRE_SCTP_AWAY && in->a->receipts.agreed.version) {
+		if (sctp_in_states(in->a, UP))
+			sctp_away_input(in, c);
 		return;
 	}
 	if (!rule)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sctp/assoc.h"
+#include "sctp/away.h"
 
 #define BUCKETS_MIN 64u
 
@@ -142,6 +143,7 @@ void sctp_endpoint_readdress(struct sctp_endpoint *ep, uint64_t now)
 	list_for_each(n, &ep->assocs) {
 		struct sctp_assoc *a = list_entry(n, struct sctp_assoc, ep_node);
 
+		sctp_away_readdress(a);
 		sctp_paths_readdress(a, now);
 		sctp_asconf_readdress(a, now);
 	}

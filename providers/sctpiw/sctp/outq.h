@@ -20,6 +20,8 @@
 #define SCTP_OUT_REFERENCED 0x10 /* the end of the image is still the user's memory (zcopy.c) */
 #define SCTP_OUT_VOIDABLE 0x20	 /* the user may want that it is not sent any more (void.h) */
 #define SCTP_OUT_VOID 0x40	 /* it is so: the image is not sent again as it is */
+/* Was sent on another path before: an acknowledgement may be for that transmission, and says nothing of this path. */
+#define SCTP_OUT_MOVED 0x80
 
 struct sctp_out {
 	struct sctp_block *block; /* holds the image, one reference */

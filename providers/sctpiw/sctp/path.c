@@ -81,6 +81,26 @@ void sctp_path_works(struct sctp_path *path, uint64_t now)
 	path->health.errors = 0;
 }
 
+/*
+ * What comes from an address that nobody has confirmed shows that its link works, and that it may be worth while to ask
+ * again before the ten minutes of paths.c are over: once in an RTO, which doubles each time that there is no answer.
+ */
+static void ask_again(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
+{
+	uint64_t when = path->hb.sent + sctp_rtt_rto(&path->rtt);
+
+	if (path == a->path || path->confirmed || !path->usable ||
+	    !sctp_in_states(a, SCTP_STATES_UP) || path->hb.due == TIME_NEVER)
+		return;
+	if (when < now)
+		when = now;
+	if (when >= path->hb.due)
+		return;
+	path->hb.due = when;
+	if (when < a->timers.at[SCTP_TIMER_PATHS])
+		sctp_timer_set(a, SCTP_TIMER_PATHS, when);
+}
+
 void sctp_path_heard(struct sctp_in *in)
 {
 	struct sctp_path *path = in->path;
@@ -92,6 +112,7 @@ void sctp_path_heard(struct sctp_in *in)
 	encapsulated = path->addr.udp_port;
 	heard(path, in->now);
 	learn_local(in, path, &path->local_heard);
+	ask_again(in->a, path, in->now);
 	if (path->addr.udp_port == in->from->udp_port)
 		return;
 	/*
@@ -362,8 +383,6 @@ void sctp_path_confirm(struct sctp_assoc *a, uint64_t now)
 	TRACE(path_confirmed, now, .assoc = a->local_tag, .remote = &a->path->addr.remote);
 	sctp_mtu_start(a, a->path);
 	sctp_mtu_fit(a);
-	if (a->inflight.lost)
-		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
-					now + sctp_rtt_rto(&a->path->rtt));
+	sctp_paths_await_lost(a, now);
 	sctp_assoc_ready(a);
 }

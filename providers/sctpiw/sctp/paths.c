@@ -376,8 +376,7 @@ static void give_up(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	sctp_inflight_path_lost(a, path);
 }
 
-/* What is lost leaves on the path in use, or its T3 expires. */
-static void await_lost(struct sctp_assoc *a, uint64_t now)
+void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now)
 {
 	if (a->inflight.lost && !sctp_recovery_timer_runs(a->path, SCTP_TIMER_T3))
 		sctp_recovery_timer_set(a, a->path, SCTP_TIMER_T3,
@@ -389,7 +388,7 @@ static void fail_over_to(struct sctp_assoc *a, unsigned int i, uint64_t now)
 {
 	give_up(a, a->path, now);
 	use(a, i, now);
-	await_lost(a, now);
+	sctp_paths_await_lost(a, now);
 }
 
 /* A path that carries DATA beside the one in use has failed: that one, and others, carry it alone. */
@@ -400,7 +399,7 @@ static void drop_out(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 	sctp_paths_part(a, path);
 	sctp_recovery_clear(&path->recovery);
 	rearm(a);
-	await_lost(a, now);
+	sctp_paths_await_lost(a, now);
 	path->hb.due = now;
 	arm(a);
 	sctp_spread_update(a, now);
@@ -499,6 +498,15 @@ static void readdress_joined(struct sctp_assoc *a, struct sctp_path *path, uint6
 	drop_out(a, path, now);
 }
 
+void sctp_paths_uprooted(struct sctp_assoc *a, uint64_t now)
+{
+	sctp_trace_path_lost(a, a->path, "readdressed", now);
+	sctp_inflight_path_lost(a, a->path);
+	a->pending |= SCTP_PEND_HEARTBEAT;
+	sctp_paths_await_lost(a, now);
+	sctp_assoc_ready(a);
+}
+
 void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 {
 	const struct ip_addr before = a->path->addr.local;
@@ -516,15 +524,10 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now)
 			path->hb.due = now;
 	}
 	arm(a);
-	if (!sctp_locals_choose(a, a->path)) {
+	if (!sctp_locals_choose(a, a->path))
 		sctp_paths_fail_over(a, now);
-	} else if (!ip_addr_equal(&before, &a->path->addr.local)) {
-		/* What is under way may be lost, and its answers with it. */
-		sctp_trace_path_lost(a, a->path, "readdressed", now);
-		sctp_inflight_path_lost(a, a->path);
-		a->pending |= SCTP_PEND_HEARTBEAT;
-		sctp_assoc_ready(a);
-	}
+	else if (!ip_addr_equal(&before, &a->path->addr.local))
+		sctp_paths_uprooted(a, now);
 }
 
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now)

@@ -102,6 +102,13 @@ void sctp_paths_part(struct sctp_assoc *a, struct sctp_path *path);
  * has failed; others are asked whether they work.
  */
 void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now);
+/*
+ * Packets on the path in use leave from another address of ours now. What is under way may be lost, and its answers
+ * with it: it is sent again.
+ */
+void sctp_paths_uprooted(struct sctp_assoc *a, uint64_t now);
+/* What is lost leaves on the path in use, or its T3 expires. */
+void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*

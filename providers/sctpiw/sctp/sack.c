@@ -34,13 +34,18 @@ struct acked {
 	struct sctp_newly newly[SCTP_PATHS_MAX]; /* of the bytes */
 };
 
-/* RACK: notes the chunk sent last among those that arrived, and how long it took. */
+/*
+ * RACK: notes the chunk sent last among those that arrived, and how long it took. What has arrived of a chunk that was
+ * sent on two paths may be what the other one has carried: that is no news of this path (as Karn's rule has it of RTTs).
+ */
 static inline void rack(struct sctp_path *path, const struct sctp_out *o, struct acked *acked)
 {
 	const struct before *before = &acked->before[path->id];
 	struct sctp_rack *r = &path->recovery.rack;
 	uint64_t rtt = acked->now - o->sent;
 
+	if (o->flags & SCTP_OUT_MOVED)
+		return;
 	if (o->flags & SCTP_OUT_RESENT) {
 		if (rtt < path->rtt.min) { /* too fast: it was the original that arrived */
 			if (rtt < path->rtt.min / 2)
@@ -67,7 +72,8 @@ static void note_acked(struct sctp_assoc *a, uint32_t tsn, const struct sctp_out
 
 	acked->bytes += o->len;
 	acked->newly[path->id].bytes += o->len;
-	acked->newly[path->id].newest = tsn;
+	if (!(o->flags & SCTP_OUT_MOVED))
+		acked->newly[path->id].newest = tsn;
 	rack(path, o, acked);
 	if (e->measuring && tsn == e->measured_tsn) {
 		e->measuring = false;
@@ -135,28 +141,32 @@ static bool beyond(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 	return false;
 }
 
+enum age { OLD, PRESENT, NEW };
+
 /*
  * SACKs that return by several paths overtake each other, and one that is late would take back what a newer one has
- * acknowledged. It acknowledges nothing new, however, as what a newer one lists has it all.
+ * acknowledged. As what a newer one lists has all that is in older ones, one that acknowledges something is the newest,
+ * and one that lists less than is known is old. If it lists the same, all that can have changed at the peer since is
+ * that its user has taken something: its window has grown (6.2 B and C).
  */
-static bool is_news(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
+static enum age age_of(const struct sctp_assoc *a, const struct wire_sctp_sack *s)
 {
-	uint32_t next = s->cum + 1;
+	uint32_t next = s->cum + 1, listed = 0;
 	unsigned int i;
 
 	if (s->cum != a->out.cum)
-		return true;
+		return NEW;
 	for (i = 0; i < s->gaps; i++) {
 		struct wire_sctp_gap gap = wire_sctp_sack_gap(s, i);
 		uint32_t tsn = s->cum + gap.start;
 
 		if (serial32_lt(tsn, next)) /* as gaps() does */
 			continue;
-		for (; serial32_le(tsn, s->cum + gap.end); next = ++tsn)
+		for (; serial32_le(tsn, s->cum + gap.end); next = ++tsn, listed++)
 			if (!(sctp_outq_at(&a->out, tsn)->flags & SCTP_OUT_ACKED))
-				return true;
+				return NEW;
 	}
-	return false;
+	return listed == a->inflight.gap_acked ? PRESENT : OLD;
 }
 
 /*
@@ -335,6 +345,7 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	struct sctp_assoc *a = in->a;
 	struct acked acked;
 	struct wire_sctp_sack s;
+	enum age age;
 	unsigned int i;
 
 	if (in->sacks++ >= SACKS_MAX)
@@ -352,10 +363,12 @@ void sctp_sack_input(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	begin(in, &acked);
 	in->sacked = true;
 	in->sack_cum = s.cum;
-	if (acked.spread && !is_news(a, &s))
+	age = acked.spread ? age_of(a, &s) : NEW;
+	if (age != NEW)
 		s.gaps = 0;
 	advance(a, s.cum, &acked);
-	a->window.peer_rwnd = s.a_rwnd;
+	if (age == NEW || (age == PRESENT && s.a_rwnd > a->window.peer_rwnd))
+		a->window.peer_rwnd = s.a_rwnd;
 	if (s.gaps) {
 		gaps(a, &s, &acked);
 	} else if (s.cum != acked.old_cum) { /* else it may be an old SACK that came late */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sctp/assoc.h"
+#include "wire/sctp_away.h"
 
 #define CHUNKS_TEXT 96u
 
@@ -41,6 +42,8 @@ static const char *chunk_name(unsigned int type)
 		return "ASCONF";
 	if (type == WIRE_SCTP_ASCONF_ACK)
 		return "ASCONF-ACK";
+	if (type == WIRE_SCTP_AWAY)
+		return "AWAY";
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "unknown";
 }
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""RDMA Writes over two links that are the bottleneck, on one of them at a time or on both."""
+import contextlib
+
+import harness
+from names import GBITS
+from programs import BIN, numbers
+
+LONGER = 2  # seconds beyond those of other transfers: the second link has to join, and to leave slow start
+
+
+@contextlib.contextmanager
+def _shaped(link, rates):
+    """Gives veth0 and veth1 these rates, Mbit/s, and queues of some 10 ms."""
+    harness.need("tc")
+    for action in "replace", "del":
+        for number, rate in enumerate(rates):
+            how = ["tbf", "rate", f"{rate}mbit", "burst", "64kb", "limit", f"{rate * 1250 + 65536}"]
+            for side in "server", "client":
+                link._run([*link.enter(side), "tc", "qdisc", action, "dev", f"veth{number}", "root",
+                           *(how if action == "replace" else [])])
+        if action == "replace":
+            yield
+
+
+def goodput(rates, multipath):
+    def run(at):
+        port = harness.free_port()
+        with _shaped(at.link, rates):
+            server = harness.start("server", [BIN / "verbs-bench", "server", at.link.any, port], at.link, "server")
+            server.wait_for_output("listening")
+            client = harness.start("client", [BIN / "verbs-bench", "write", at.link.address, port, 65536, 65536,
+                                              at.seconds + LONGER, "events"], at.link, "client",
+                                   options=["--multipath", multipath])
+            client.expect(60 + at.seconds)
+            server.kill()
+        return {GBITS: numbers(r"([\d.]+) Gbit/s", client.output())[0]}
+    return run
