@@ -339,6 +339,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	path->hb.sent = 0;
 	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);
+	sctp_paths_learn(a, path, in->now);
 	if (path != a->path) {
 		sctp_paths_answered(a, path, in->now);
 		return;
