@@ -17,7 +17,7 @@ usage: ./build.sh [--verbose] [COMMAND]
              that loses, reorders and duplicates packets: [ROUNDS], a million, some minutes
   lower-layers
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
-             udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel...], all; needs root, takes hours
+             udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel|paths...], all; needs root, takes hours
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
   lint       check every file: what tests/style looks at, and clang-tidy

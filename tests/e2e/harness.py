@@ -233,7 +233,7 @@ def _in_eps(text, port):
     return any(line.split()[5] == str(port) for line in text.splitlines()[1:])
 
 
-def _sctp_listening(pid, port):
+def sctp_listening(pid, port):
     with contextlib.suppress(OSError), open(f"/proc/{pid}/net/sctp/eps") as f:
         return _in_eps(f.read(), port)
     return False
@@ -249,7 +249,7 @@ def _in_table(pid, tables, port, state=None):
     return False
 
 
-def _udp_bound(pid, port):
+def udp_bound(pid, port):
     return _in_table(pid, ("udp", "udp6"), port)
 
 
@@ -326,7 +326,7 @@ class Link:
 
     @staticmethod
     def listening(program, port):
-        return (_sctp_listening if LLP == "kernel" else _udp_bound)(program.pid, port)
+        return (sctp_listening if LLP == "kernel" else udp_bound)(program.pid, port)
 
     @staticmethod
     def signal(program, number):
@@ -512,7 +512,7 @@ class Guest(Link):
     def listening(self, program, port):
         if program.side == self.guest_side:
             return _in_eps(self.run(["cat", "/proc/net/sctp/eps"]).decode(), port)
-        return _udp_bound(program.pid, port) if self.llp == "udp" else program.must_run_for(0.5) is None
+        return udp_bound(program.pid, port) if self.llp == "udp" else program.must_run_for(0.5) is None
 
     def close(self):
         self.guest.terminate()

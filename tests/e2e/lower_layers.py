@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """All cases of the stock programs, on every link, over each carrier in User-Mode Linux; ctest runs a choice of them.
 
-    lower_layers.py [LAYER...]               kernel, ip: on both sides; udp-kernel, ip-kernel: between the two
+    lower_layers.py [LAYER...]               kernel, ip: on both sides; udp-kernel, ip-kernel: between the two;
+                                             paths: between the two over two links (paths_kernel.py)
     lower_layers.py --link LINK [--guest]    one link, as with the other scripts, over this process's SCTPIW_LLP
 
 Each link takes one boot. A case that is not possible with a link or a carrier says why, and is listed at the end.
@@ -16,6 +17,7 @@ import sys
 import apps
 import failures
 import harness
+import paths_kernel
 import perftest
 import rping
 
@@ -27,6 +29,7 @@ LAYERS = {
     "ip": INSIDE,
     "udp-kernel": ("to-guest", "from-guest"),
     "ip-kernel": ("to-guest-ip", "from-guest-ip"),
+    "paths": ("from-kernel", "to-kernel"),
 }
 BOOT_SECONDS = 3600
 VERDICT = re.compile(r"(ok|SKIP|FAIL) +(\S+) on \S+ \([\d.]+ s\)(?:: (.*))?$")
@@ -34,9 +37,10 @@ VERDICT = re.compile(r"(ok|SKIP|FAIL) +(\S+) on \S+ \([\d.]+ s\)(?:: (.*))?$")
 
 def run_link(layer, link):
     """Runs the cases of a link in one boot; returns the verdicts, each with the case and the reason."""
-    inside = layer in ("kernel", "ip")
-    env = dict(os.environ, SCTPIW_LLP=layer) if inside else os.environ
-    argv = [sys.executable, __file__, "--link", link, "--guest-seconds", str(BOOT_SECONDS), *["--guest"] * inside]
+    env = dict(os.environ, SCTPIW_LLP=layer) if layer in ("kernel", "ip") else os.environ
+    script, cases = (paths_kernel.__file__, paths_kernel.cases(link)) if layer == "paths" else (__file__, CASES)
+    inside = layer in ("kernel", "ip", "paths")
+    argv = [sys.executable, script, "--link", link, "--guest-seconds", str(BOOT_SECONDS), *["--guest"] * inside]
     verdicts = []
     print(f"--- {layer} on {link}", flush=True)
     with subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -45,8 +49,8 @@ def run_link(layer, link):
             print(line, end="", flush=True)
             if found := VERDICT.match(line):
                 verdicts.append(found.groups())
-    if len(verdicts) != len(CASES):
-        verdicts.append(("FAIL", "boot", f"{len(verdicts)} of {len(CASES)} cases ran, status {boot.returncode}"))
+    if len(verdicts) != len(cases):
+        verdicts.append(("FAIL", "boot", f"{len(verdicts)} of {len(cases)} cases ran, status {boot.returncode}"))
     return verdicts
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import sys
 import time
 
@@ -18,7 +19,7 @@ class Several(harness.Veth):
 
     def __init__(self, name, family, pairs):
         super().__init__(name, family, 1500)
-        need("nft")
+        need("tc" if harness.GUEST else "nft")
         self.pairs = pairs
         try:
             for i in range(1, pairs):
@@ -50,13 +51,21 @@ class Several(harness.Veth):
 
     def drop(self, device, percent=100):
         """From now on so much of what arrives on this device is lost on both sides, and nobody is told."""
+        if harness.GUEST:  # User-Mode Linux has no nftables
+            return self._lose_what_leaves(device, "add", "netem", "loss", f"{percent}%")
         which = f"numgen random mod 100 < {percent}" if percent < 100 else ""
         for side in "server", "client":
             self._run([*self.enter(side), "nft", "-f", "-"],
                       f"table inet drop_{device} {{\n chain arriving {{\n type filter hook input priority 0\n"
                       f'iifname "{device}" {which} drop\n }}\n }}\n')
 
+    def _lose_what_leaves(self, device, change, *how):
+        for side in "server", "client":
+            self._run([*self.enter(side), "tc", "qdisc", change, "dev", device, "root", *how])
+
     def deliver(self, device):
+        if harness.GUEST:
+            return self._lose_what_leaves(device, "del")
         for side in "server", "client":
             self._run([*self.enter(side), "nft", "delete", "table", "inet", f"drop_{device}"])
 
@@ -358,6 +367,29 @@ def example(link):
         raise Failure(f"the paths that were in use lead to {taken}")
 
 
+def connected_again(how):
+    """The first link is away when a process connects once more: it knows from the first time that there is another."""
+    def case(link):
+        shared, port = harness.BUILD / "bin/e2e-shared", free_port()
+        server = start("server", [shared, "serve", link.any, port], link, "server")
+        server.wait_listening(port)
+        client = start("client", [shared, "connect", link.address, port, 20, 2], link)
+        client.wait_for_output("all receives are there")
+        while paths_of(link, client, "client"):
+            time.sleep(0.2)
+            if not client.running():
+                raise Failure("the client has ended")
+        how[0](link, "veth0")
+        link.signal(client, signal.SIGUSR1)
+        client.expect(20)
+        how[1](link, "veth0")
+        if client.output().count("all receives are there") != 2:
+            raise Failure("the second connection did not do what the first one did")
+        server.kill()
+        return client.output()
+    return case
+
+
 CASES = [
     ("rping.told", rping_case(TOLD, ["veth0", "veth1"])),
     ("rping.untold", rping_case(UNTOLD, ["veth0", "veth1"])),
@@ -372,6 +404,8 @@ CASES = [
     ("mpi", mpi_job),
     ("spread", spread),
     ("off", off),
+    ("again.told", connected_again(TOLD)),
+    ("again.untold", connected_again(UNTOLD)),
     ("listed", listed),
     ("example", example),
 ]

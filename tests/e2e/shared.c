@@ -5,6 +5,7 @@
  *   e2e-shared serve   ADDRESS PORT          accept everybody, and echo the first bytes of each message
  *   e2e-shared connect ADDRESS PORT COUNT    send COUNT messages one by one, and check their echoes;
  *                                            then have the server keep every receive that it has
+ *   e2e-shared connect ADDRESS PORT COUNT ROUNDS   do it so often, in one process; SIGUSR1 begins each further round
  *
  * The private data of an answer to a request is the address and the rkey of MEMORY bytes that peers
  * may write and read. The server has no more than RECEIVES receives in all. It posts each again when
@@ -15,11 +16,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <rdma/rdma_verbs.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define RECEIVES 32
 #define RECEIVE_SIZE 4096
@@ -314,6 +317,14 @@ static void hear(struct rdma_cm_id *id, unsigned int slot)
 	}
 }
 
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
 static void ask(struct rdma_addrinfo *info, unsigned int count)
 {
 	struct ibv_qp_init_attr attr = {
@@ -323,14 +334,17 @@ static void ask(struct rdma_addrinfo *info, unsigned int count)
 	};
 	struct rdma_conn_param param = { .rnr_retry_count = 7 };
 	struct rdma_cm_id *id;
+	double begin;
 
 	if (rdma_create_ep(&id, info, NULL, &attr))
 		die("rdma_create_ep");
 	messages_mr = rdma_reg_msgs(id, messages, sizeof(messages));
 	if (!messages_mr || rdma_post_recv(id, NULL, messages[1], RECEIVE_SIZE, messages_mr))
 		die("rdma_post_recv");
+	begin = now();
 	if (rdma_connect(id, &param))
 		die("rdma_connect");
+	printf("connected in %.3f s\n", now() - begin);
 	for (unsigned int i = 0; i < count; i++) {
 		memcpy(messages[0], &(uint32_t[]){ 0, i, ~i, i * 7919 }, ECHO);
 		say(id, 0, 1);
@@ -344,9 +358,23 @@ static void ask(struct rdma_addrinfo *info, unsigned int count)
 	say(id, 2, RECEIVES);
 	hear(id, 2);
 	puts("all receives are there");
+	fflush(stdout);
 	rdma_disconnect(id);
 	rdma_dereg_mr(messages_mr);
 	rdma_destroy_ep(id);
+}
+
+static void ask_again(struct rdma_addrinfo *info, unsigned int count, unsigned int rounds)
+{
+	sigset_t again;
+	int number;
+
+	sigemptyset(&again);
+	sigaddset(&again, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &again, NULL);
+	ask(info, count);
+	while (--rounds && !sigwait(&again, &number))
+		ask(info, count);
 }
 
 int main(int argc, char **argv)
@@ -356,8 +384,9 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "serve")) {
 		hints.ai_flags = RAI_PASSIVE;
-	} else if (argc != 5 || strcmp(argv[1], "connect")) {
-		fprintf(stderr, "usage: %s serve ADDRESS PORT | connect ADDRESS PORT COUNT\n",
+	} else if ((argc != 5 && argc != 6) || strcmp(argv[1], "connect")) {
+		fprintf(stderr,
+			"usage: %s serve ADDRESS PORT | connect ADDRESS PORT COUNT [ROUNDS]\n",
 			argv[0]);
 		return 2;
 	}
@@ -366,7 +395,8 @@ int main(int argc, char **argv)
 	if (argc == 4)
 		serve(info);
 	else
-		ask(info, strtoul(argv[4], NULL, 0));
+		ask_again(info, strtoul(argv[4], NULL, 0),
+			  argc == 6 ? strtoul(argv[5], NULL, 0) : 1);
 	rdma_freeaddrinfo(info);
 	return 0;
 }

@@ -18,6 +18,8 @@
 #define BACKLOG 1024
 #define ACCEPTS 16 /* connections that one pass accepts */
 #define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
+/* Addresses that a peer is told of besides the first one, at most: as many as our own SCTP tells of. */
+#define KERNEL_SCTP_FURTHER 7
 
 int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
@@ -157,6 +159,23 @@ static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
 	return kernel_sctp_socket_bind_beside(fd, (struct sockaddr *)&local, l ? l->sock.fd : -1);
 }
 
+/*
+ * The setting `paths`: the peer is told of these addresses, besides the one that the socket is bound to. Ports of QP
+ * numbers have an association for each pair of addresses, which another one's list must not have.
+ */
+static void bind_further(struct endpoint *ep, int fd, const struct path_addr *to)
+{
+	const struct kernel_sctp_listener *l = find_listener(ep, &to->local);
+	struct ip_addr further[KERNEL_SCTP_FURTHER];
+
+	if (!ep->bound.wildcard || ep->block || ip_addr_is_zero(&to->local))
+		return;
+	kernel_sctp_socket_bind_further(fd, ep->bound.family, further,
+					ep->conn->ops->addresses(ep->conn, to, further,
+								 KERNEL_SCTP_FURTHER),
+					ep->bound.port, l ? l->sock.fd : -1);
+}
+
 int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port)
 {
 	struct endpoint *ep = a->ep;
@@ -175,6 +194,7 @@ int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16
 		ret = kernel_sctp_socket_encap(fd, to->udp_port);
 	if (ret)
 		goto err;
+	bind_further(ep, fd, to);
 	len = sockaddr_make(&remote, ep->bound.family, &to->remote, port);
 	ret = sys_connect(fd, (struct sockaddr *)&remote, len);
 	if (ret && ret != -EINPROGRESS)

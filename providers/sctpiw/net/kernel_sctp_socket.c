@@ -145,21 +145,38 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
  * Sockets with SO_REUSEADDR may have the same port while none of them listens. One that listens must have
  * SO_REUSEPORT as well, for this moment only, since other processes could listen there, too.
  */
+static void reuse_port(int fd, int listener, bool reuse)
+{
+	if (listener < 0)
+		return;
+	sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, reuse);
+	sys_setsockopt_int(listener, SOL_SOCKET, SO_REUSEPORT, reuse);
+}
+
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener)
 {
 	int ret;
 
 	sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (listener >= 0) {
-		sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-		sys_setsockopt_int(listener, SOL_SOCKET, SO_REUSEPORT, 1);
-	}
+	reuse_port(fd, listener, true);
 	ret = sys_bind(fd, addr, sockaddr_len(addr));
-	if (listener >= 0) {
-		sys_setsockopt_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
-		sys_setsockopt_int(listener, SOL_SOCKET, SO_REUSEPORT, 0);
-	}
+	reuse_port(fd, listener, false);
 	return ret;
+}
+
+void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
+				     uint16_t port, int listener)
+{
+	struct sockaddr_storage further;
+	unsigned int i;
+
+	reuse_port(fd, listener, true);
+	for (i = 0; i < n; i++) {
+		socklen_t len = sockaddr_make(&further, family, &addr[i], port);
+
+		sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, &further, len);
+	}
+	reuse_port(fd, listener, false);
 }
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+struct ip_addr;
 struct sctp_assoc_info;
 struct kernel_sctp_status {
 	unsigned int streams; /* usable pairs */
@@ -29,6 +30,12 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
  * -1).
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
+/*
+ * Binds fd, which is bound to one address, to further addresses of the host as well, of which the peer is told. One that
+ * the host has lost meanwhile is left out.
+ */
+void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
+				     uint16_t port, int listener);
 /* Sets the peer's UDP port (RFC 6951) for the association that is about to be opened. */
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
 /* -EINVAL: there is no association, or not any more. */

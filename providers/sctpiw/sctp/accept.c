@@ -132,12 +132,14 @@ static void cookie_fill(struct sctp_in *in, const struct wire_sctp_init *init,
 /*
  * Where the INIT ACK goes: to where the INIT came from. But what our own INIT said goes to nobody
  * who only claims to be the host that we connect to (5.2.1). It goes to the address that we were
- * told, so that the cookie is that of whoever is there.
+ * told, so that the cookie is that of whoever is there. Where the peer is known to be, our own INIT
+ * goes as well.
  */
 static const struct path_addr *answer_to(const struct sctp_in *in)
 {
-	bool elsewhere = in->a && sctp_in_states(in->a, SCTP_STATES_SETUP) &&
-			 !(in->path && in->path->confirmed);
+	bool elsewhere =
+		in->a && sctp_in_states(in->a, SCTP_STATES_SETUP) &&
+		!(in->path && (in->path->confirmed || sctp_paths_may_init(in->a, in->path)));
 
 	return elsewhere ? &in->a->path->addr : in->from;
 }
@@ -270,7 +272,8 @@ void sctp_accept_refuse(struct sctp_in *in, const struct wire_sctp_chunk *c)
 }
 
 /* Takes over what the cookie says of both sides. */
-static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c)
+static void adopt(struct sctp_assoc *a, const struct path_addr *from, const struct sctp_cookie *c,
+		  uint64_t now)
 {
 	a->local_tag = c->local_tag;
 	a->setup.init_tsn = c->local_tsn;
@@ -283,7 +286,7 @@ static void adopt(struct sctp_assoc *a, const struct path_addr *from, const stru
 	sctp_locals_ask(a->ep, &c->addr, &a->locals);
 	if (sctp_locals_digest(&a->locals) != c->told)
 		a->locals.n = 0;
-	sctp_paths_set(a, from, c->alt, c->alts);
+	sctp_paths_set(a, from, c->alt, c->alts, now);
 }
 
 /* There is no association yet: the cookie makes one. */
@@ -300,7 +303,7 @@ static bool create(struct sctp_in *in, const struct sctp_cookie *c)
 		refuse(in, c->peer_tag, WIRE_SCTP_CAUSE_RESOURCE, NULL, 0);
 		return false;
 	}
-	adopt(a, in->from, c);
+	adopt(a, in->from, c, in->now);
 	/*
 	 * From INIT ACK to COOKIE ECHO is a round trip, unless one of them was
 	 * sent again, which takes the peer an RTO at least.
@@ -329,7 +332,7 @@ static bool complete(struct sctp_in *in, const struct sctp_cookie *c)
 		a->auth = c->auth;
 		if (setup) /* else the user knows already what was agreed upon */
 			sctp_receipts_agree(a, &c->receipts);
-		sctp_paths_set(a, &c->addr, c->alt, c->alts);
+		sctp_paths_set(a, &c->addr, c->alt, c->alts, in->now);
 		a->path->primary = true;
 		if (!setup) {
 			sctp_paths_start(a, in->now);
@@ -406,7 +409,7 @@ static bool restart(struct sctp_in *in, const struct sctp_cookie *c)
 		return false;
 	forget_peer(a, in->from);
 	a->pending = SCTP_PEND_COOKIE_ACK;
-	adopt(a, in->from, c);
+	adopt(a, in->from, c, in->now);
 	sctp_handshake_up(a, in->now);
 	in->rx->restart = true;
 	return true;

@@ -119,6 +119,28 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 	return NULL;
 }
 
+bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote)
+{
+	struct sctp_path *path;
+
+	list_for_each(n, bucket(a->s, a->ep, remote, a->remote_port)) {
+		const struct sctp_assoc *b = list_entry(n, struct sctp_assoc, hash_node);
+
+		if (b != a && b->ep == a->ep && b->remote_port == a->remote_port &&
+		    ip_addr_equal(&b->path->addr.remote, remote))
+			return true;
+	}
+	list_for_each(n, &a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED]) {
+		struct sctp_assoc *b = list_entry(n, struct sctp_assoc, paths.node);
+
+		path = b != a && b->remote_port == a->remote_port ? sctp_paths_find(b, remote) :
+								    NULL;
+		if (path && path->confirmed)
+			return true;
+	}
+	return false;
+}
+
 void sctp_assoc_rehash(struct sctp_assoc *a)
 {
 	a->ep->recent = NULL;
@@ -307,11 +329,18 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
 {
 	unsigned int i;
 
+	if (ip_addr_equal(remote,
+			  &a->setup.named)) /* whether the peer lists it at the moment or not */
+		return true;
 	for (i = 0; i <= a->paths.others; i++) {
 		const struct sctp_path *path = sctp_path_at(a, i);
 
-		if (path->confirmed && ip_addr_equal(&path->addr.remote, remote))
-			return path->primary || path->health.errors <= SCTP_PATH_RETRANS;
+		if (!ip_addr_equal(&path->addr.remote, remote))
+			continue;
+		if (path->primary && path->confirmed)
+			return true;
+		return (path->confirmed || (path->known && a->state != SCTP_COOKIE_WAIT)) &&
+		       path->health.errors <= SCTP_PATH_RETRANS;
 	}
 	return false;
 }

@@ -174,6 +174,8 @@ static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
 		       sctp_assoc_find_other(ep, addr, port, tag);
 }
 
+/* Whether another association of the endpoint has the peer's port and this address, which its peer does not only list. */
+bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Another path is in use, or its address has changed. */
 void sctp_assoc_rehash(struct sctp_assoc *a);
 /*

@@ -138,6 +138,9 @@ void sctp_close_abort(struct sctp_in *in, const struct wire_sctp_chunk *c)
 	bool setup = sctp_in_states(in->a, SCTP_STATES_SETUP);
 
 	in->s->stats.aborts_in++;
+	/* Nobody may listen there, and at the address that the user has named all the same. */
+	if (in->a->state == SCTP_COOKIE_WAIT && in->path && in->path->known)
+		return;
 	if (setup) {
 		in->a->setup.doubt = (struct sctp_doubt){ 0 };
 		keep_reason(in->a, c);

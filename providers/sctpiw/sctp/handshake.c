@@ -21,35 +21,6 @@ static bool serves(const struct sctp_assoc *a, const struct path_addr *to)
 		sctp_assoc_has_address(a, &to->remote));
 }
 
-struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
-				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
-{
-	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
-
-	/* Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses is one (docs/wire.md). */
-	if (!remote_port || (a && serves(a, to))) {
-		errno = remote_port ? EISCONN : EINVAL;
-		return NULL;
-	}
-	a = sctp_assoc_new(ep, to, remote_port, mtu, now);
-	if (!a) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	a->user = user;
-	a->setup.role = SCTP_ROLE_ACTIVE;
-	a->setup.init_tsn = random_u32(ep->s->random);
-	sctp_tx_start(a, a->setup.init_tsn);
-	a->setup.since = now;
-	a->setup.local = to->local;
-	sctp_locals_ask(ep, to, &a->locals);
-	a->setup.plain = !ep->s->config.asconf;
-	if (!a->setup.plain)
-		sctp_auth_random(ep->s->random, &a->setup.random);
-	sctp_handshake_start(a, now);
-	return a;
-}
-
 /* Sets the one timer to what comes first. */
 static void set_timer(struct sctp_assoc *a)
 {
@@ -87,6 +58,7 @@ static void start(struct sctp_assoc *a, unsigned int pending, uint64_t now)
 	a->setup.init_rwnd = sctp_assoc_rwnd(a);
 	a->setup.resent = false;
 	a->setup.doubt = (struct sctp_doubt){ 0 };
+	a->paths.echo_index = 0;
 	a->pending = pending;
 	arm(a, now);
 	sctp_assoc_ready(a);
@@ -117,6 +89,27 @@ void sctp_handshake_stale(struct sctp_assoc *a, uint64_t now)
 	start(a, before ? 0 : SCTP_PEND_INIT, now);
 }
 
+size_t sctp_handshake_init_put(struct sctp_assoc *a, uint8_t *p)
+{
+	const struct sctp_config *config = &a->s->config;
+	struct wire_sctp_init init = {
+		.tag = a->local_tag,
+		.a_rwnd = a->setup.init_rwnd,
+		.os = config->streams,
+		.mis = config->streams,
+		.tsn = a->setup.init_tsn,
+		.adaptation = config->adaptation,
+		.receipts = config->receipts,
+		.address_type = sctp_paths_type(a),
+	};
+
+	a->pending &= ~SCTP_PEND_INIT;
+	sctp_locals_tell(&a->locals, &init);
+	if (!a->setup.plain)
+		sctp_auth_tell(&a->setup.random, &init);
+	return wire_sctp_init_put(p, WIRE_SCTP_INIT, &init);
+}
+
 void sctp_handshake_resend(struct sctp_assoc *a)
 {
 	a->setup.resent = true;
@@ -130,7 +123,15 @@ void sctp_handshake_drop_cookie(struct sctp_assoc *a)
 	a->setup.cookie = NULL;
 }
 
-/* Sends again what may not have reached the peer: a COOKIE ECHO to the next of its addresses. */
+/* Whether INIT or COOKIE ECHO, whichever waits for its answer, may be sent there. */
+static bool may_go(struct sctp_assoc *a, struct sctp_path *path)
+{
+	if (a->state != SCTP_COOKIE_WAIT || path == a->path)
+		return path->usable;
+	return path->usable && sctp_paths_may_init(a, path) && sctp_locals_choose(a, path);
+}
+
+/* Sends again what may not have reached the peer, to the next of its addresses. */
 static void resend_elsewhere(struct sctp_assoc *a)
 {
 	if (a->state == SCTP_COOKIE_ECHOED && !a->paths.echo_index)
@@ -138,8 +139,41 @@ static void resend_elsewhere(struct sctp_assoc *a)
 	/* All usable addresses of the peer in turn (5.1, 6.4). That in use is one, so this ends. */
 	do
 		a->paths.echo_index = (a->paths.echo_index + 1) % (a->paths.others + 1);
-	while (!sctp_path_at(a, a->paths.echo_index)->usable);
+	while (!may_go(a, sctp_path_at(a, a->paths.echo_index)));
 	sctp_handshake_resend(a);
+}
+
+struct sctp_assoc *sctp_connect(struct sctp_endpoint *ep, const struct path_addr *to,
+				uint16_t remote_port, uint32_t mtu, void *user, uint64_t now)
+{
+	struct sctp_assoc *a = sctp_assoc_find_any(ep, to, remote_port, 0);
+
+	/* Two endpoints have at most one association (RFC 9260 1.3). Each pair of addresses is one (docs/wire.md). */
+	if (!remote_port || (a && serves(a, to))) {
+		errno = remote_port ? EISCONN : EINVAL;
+		return NULL;
+	}
+	a = sctp_assoc_new(ep, to, remote_port, mtu, now);
+	if (!a) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	a->user = user;
+	a->setup.role = SCTP_ROLE_ACTIVE;
+	a->setup.init_tsn = random_u32(ep->s->random);
+	sctp_tx_start(a, a->setup.init_tsn);
+	a->setup.since = now;
+	a->setup.local = to->local;
+	a->setup.named = to->remote;
+	sctp_locals_ask(ep, to, &a->locals);
+	a->setup.plain = !ep->s->config.asconf;
+	if (!a->setup.plain)
+		sctp_auth_random(ep->s->random, &a->setup.random);
+	sctp_paths_begin(a, now);
+	sctp_handshake_start(a, now);
+	if (a->paths.others && !sctp_locals_has_way(a, a->path)) /* it would not get far */
+		resend_elsewhere(a);
+	return a;
 }
 
 void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now)
@@ -249,6 +283,8 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	if (!wire_sctp_init_get(c, &init))
 		return;
 	in->stop = true; /* an INIT ACK travels alone (RFC 9260 3) */
+	if (in->path && in->path->known && !sctp_paths_may_init(a, in->path))
+		return;
 	if (!init.tag) {
 		const struct wire_sctp_common h = { in->h.dport, in->h.sport, in->h.vtag };
 
@@ -286,7 +322,7 @@ void sctp_handshake_init_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	 * (5.2.1).
 	 */
 	a->setup.role = init.address_type ? SCTP_ROLE_CROSSED : SCTP_ROLE_ACTIVE;
-	sctp_paths_set(a, in->from, init.addr, init.addrs);
+	sctp_paths_set(a, in->from, init.addr, init.addrs, in->now);
 	in->path = sctp_paths_find(a, &in->from->remote);
 	report_params(a, &init);
 	if (!a->setup.resent)

@@ -56,6 +56,7 @@ struct sctp_handshake {
 	size_t cookie_len;
 	/* of ours, that it was set up with, or that has taken its place since; zero: not known yet */
 	struct ip_addr local;
+	struct ip_addr named; /* of the peer, by our user; zero: the peer has opened it */
 	struct sctp_auth_random
 		random; /* what our INIT says; valid if plain is false and the INIT says of ASCONF */
 	bool plain;	/* our INIT says nothing of ASCONF */
@@ -69,12 +70,14 @@ void sctp_handshake_start(struct sctp_assoc *a, uint64_t now);
  * connect_limit.
  */
 void sctp_handshake_timeout(struct sctp_assoc *a, uint64_t now);
+/* Writes the INIT that is to be sent, and returns its length in bytes. */
+size_t sctp_handshake_init_put(struct sctp_assoc *a, uint8_t *p);
 /* Has INIT or COOKIE ECHO, whichever waits for its answer, sent again at once. */
 void sctp_handshake_resend(struct sctp_assoc *a);
 /*
  * An ICMP error says that INIT or COOKIE ECHO did not reach the peer, and why (-errno). The chunk leaves once
- * more after a short time, which nobody can know in advance; a COOKIE ECHO to the next of the peer's addresses
- * (RFC 9260 5.1, 6.4). Ends the association if it has left since an earlier error.
+ * more after a short time, which nobody can know in advance, to the next of the peer's addresses (RFC 9260 5.1, 6.4).
+ * Ends the association if it has left since an earlier error.
  */
 void sctp_handshake_unreachable(struct sctp_assoc *a, int error, uint64_t now);
 /*

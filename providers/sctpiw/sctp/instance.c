@@ -78,6 +78,7 @@ struct sctp *sctp_new(const struct sctp_config *config, const struct sctp_user_o
 	list_init(&s->ready);
 	list_init(&s->asked);
 	list_init(&s->events);
+	sctp_known_init(&s->known);
 	return s;
 }
 
@@ -104,6 +105,7 @@ void sctp_free(struct sctp *s)
 		sctp_endpoint_free(list_entry(n, struct sctp_endpoint, node));
 	sctp_instance_free_reassembled(s);
 	sctp_ootb_fini(s);
+	sctp_known_fini(&s->known);
 	sctp_block_pool_fini(&s->blocks);
 	timerq_fini(&s->timers);
 	free(s->table.buckets);

@@ -8,6 +8,7 @@
 
 #include "sctp/block.h"
 #include "sctp/cookie.h"
+#include "sctp/known.h"
 #include "sctp/ootb.h"
 #include "sctp/reasm.h"
 #include "sctp/rxmap.h"
@@ -51,6 +52,7 @@ struct sctp {
 	struct sctp_assoc *gone; /* whose last event was fetched; freed when the next one is */
 	struct sctp_block_pool blocks;
 	struct sctp_cookie_key cookie_key;
+	struct sctp_known known;
 	/* handed out in rx; freed by the next sctp_input() */
 	struct sctp_reasm_message *reassembled;
 	struct sctp_ootb_queue ootb;

@@ -56,6 +56,14 @@ static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *chang
 	return true;
 }
 
+bool sctp_locals_has_way(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	const struct sctp_user_ops *ops = &a->s->ops;
+	struct ip_addr local;
+
+	return !a->locals.n || !ops->source || ops->source(a->ep->ctx, &path->addr.remote, &local);
+}
+
 bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
@@ -103,8 +111,19 @@ bool sctp_locals_is_pair(const struct sctp_assoc *a, const struct path_addr *add
 	       path_addr_locality(&pair, addr);
 }
 
+/* Whether our own INIT goes to that pair of addresses as well, because the peer is known to be there. */
+static bool is_asked(const struct sctp_assoc *a, const struct path_addr *from)
+{
+	unsigned int i;
+
+	for (i = 0; a->state == SCTP_COOKIE_WAIT && i < a->paths.others; i++)
+		if (ip_addr_equal(&a->paths.other[i]->addr.remote, &from->remote))
+			return path_addr_locality(&a->paths.other[i]->addr, from);
+	return false;
+}
+
 bool sctp_locals_is_another(const struct sctp_assoc *a, const struct path_addr *from,
 			    const struct wire_sctp_receipts *receipts)
 {
-	return receipts->version && !sctp_locals_is_pair(a, from);
+	return receipts->version && !sctp_locals_is_pair(a, from) && !is_asked(a, from);
 }

@@ -38,6 +38,8 @@ void sctp_locals_tell(const struct sctp_locals *l, struct wire_sctp_init *init);
 bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local);
 /* Whether packets can leave from that address, as far as the user can tell; from zero, which routes fill in, they can. */
 bool sctp_locals_is_ours(const struct sctp_assoc *a, const struct ip_addr *local);
+/* Whether the user has a way to that path now, as far as he can tell. */
+bool sctp_locals_has_way(const struct sctp_assoc *a, const struct sctp_path *path);
 /* The path in use is the one that the association is set up with. */
 void sctp_locals_begin(struct sctp_assoc *a);
 /*

@@ -83,7 +83,7 @@ void sctp_path_works(struct sctp_path *path, uint64_t now)
 
 /*
  * What comes from an address that nobody has confirmed shows that its link works, and that it may be worth while to ask
- * again before the ten minutes of paths.c are over: once in an RTO, which doubles each time that there is no answer.
+ * again before the interval of paths.c is over: once in an RTO, which doubles each time that there is no answer.
  */
 static void ask_again(struct sctp_assoc *a, struct sctp_path *path, uint64_t now)
 {
@@ -360,6 +360,7 @@ void sctp_path_heartbeat_ack(struct sctp_in *in, const struct wire_sctp_chunk *c
 	path->hb.sent = 0;
 	sctp_path_works(path, in->now);
 	sctp_mtu_alive(a, path, in->now);
+	sctp_paths_learn(a, path, in->now);
 	if (path != a->path) {
 		sctp_paths_answered(a, path, in->now);
 		return;

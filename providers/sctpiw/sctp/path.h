@@ -85,6 +85,8 @@ struct sctp_path {
 	bool joined;	       /* carries DATA beside the path in use (spread.h) */
 	bool usable;	       /* we are able to send there */
 	bool confirmed;	       /* the peer is known to be there (RFC 9260 5.4) */
+	bool known;	       /* an earlier association has shown that the peer has it (known.h) */
+	uint64_t learnt;       /* when known.h was last told of it */
 	uint32_t flight;       /* bytes of chunks sent, not acknowledged in any way, not lost */
 	uint64_t last_data;    /* when DATA was sent last */
 	struct sctp_rtt rtt;

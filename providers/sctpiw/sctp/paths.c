@@ -29,7 +29,7 @@
 #include "sctp/trace.h"
 #include "wire/sctp_init.h"
 
-#define CLAIM_TRIES 2u /* HEARTBEATs unanswered, before the last one that follows soon */
+#define CLAIM_DOUBLINGS 10u
 #define CLAIM_INTERVAL (600 * NSEC_PER_SEC)
 /* From when the association is up to the first HEARTBEAT of another path. */
 #define CONFIRM_SOON (20 * NSEC_PER_MSEC)
@@ -63,26 +63,6 @@ static bool usable(const struct sctp_assoc *a, const struct ip_addr *addr)
 uint16_t sctp_paths_type(const struct sctp_assoc *a)
 {
 	return ip_addr_is_v4(&a->path->addr.remote) ? WIRE_SCTP_PARAM_IPV4 : WIRE_SCTP_PARAM_IPV6;
-}
-
-struct sctp_path *sctp_paths_find(struct sctp_assoc *a, const struct ip_addr *remote)
-{
-	unsigned int i;
-
-	for (i = 0; i <= a->paths.others; i++)
-		if (ip_addr_equal(&sctp_path_at(a, i)->addr.remote, remote))
-			return sctp_path_at(a, i);
-	return NULL;
-}
-
-const struct sctp_path *sctp_paths_primary(const struct sctp_assoc *a)
-{
-	unsigned int i;
-
-	for (i = 0; !a->path->primary && i < a->paths.others; i++)
-		if (a->paths.other[i]->primary)
-			return a->paths.other[i];
-	return a->path;
 }
 
 void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_t mtu)
@@ -137,10 +117,17 @@ static void add(struct sctp_assoc *a, const struct ip_addr *remote)
 }
 
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
-		    unsigned int n)
+		    unsigned int n, uint64_t now)
 {
+	const struct sctp_path *path = sctp_paths_find(a, &from->remote);
 	unsigned int i;
 
+	if (a->state == SCTP_COOKIE_WAIT && path && path->known) {
+		TRACE(path_used, now, .assoc = a->local_tag, .old = &a->path->addr.remote,
+		      .remote = &from->remote, .why = "known");
+		sctp_paths_restart(a, from);
+		a->setup.local = from->local;
+	}
 	sctp_paths_clear(a);
 	sctp_locals_begin(a);
 	if (!n && ip_addr_equal(&from->remote, &a->path->addr.remote))
@@ -153,6 +140,7 @@ void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const st
 		add(a, &addr[i]);
 	if (a->paths.others)
 		list_add_tail(&a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED], &a->paths.node);
+	sctp_paths_recall(a, now);
 }
 
 /* Sets the timer to the earliest HEARTBEAT. */
@@ -193,17 +181,25 @@ static uint64_t most_wait(struct sctp_assoc *a, const struct sctp_path *path)
 	return most > path->rtt.base ? most : path->rtt.base;
 }
 
+static uint64_t claim_interval(const struct sctp_assoc *a, const struct sctp_path *path)
+{
+	unsigned int errors = path->health.errors;
+
+	return errors < CLAIM_DOUBLINGS ? a->s->config.rto_initial << errors : CLAIM_INTERVAL;
+}
+
 /*
  * How long after this HEARTBEAT the next one follows (8.3), ns. An address that nobody confirms may
- * be that of a victim: it gets three HEARTBEATs, and then one in ten minutes.
+ * be that of a victim: it gets ten HEARTBEATs in ten minutes, three of them soon, and then one in ten
+ * minutes. A link that was dead when the association was set up is found in twice the time at most.
  */
 static uint64_t interval(struct sctp_assoc *a, const struct sctp_path *path)
 {
 	uint64_t rto = sctp_rtt_rto(&path->rtt);
 	uint64_t idle = a->s->config.heartbeat_interval;
 
-	if (!path->confirmed)
-		return path->health.errors >= CLAIM_TRIES ? CLAIM_INTERVAL : rto;
+	if (!path->confirmed && !path->known && !sctp_paths_is_named(a, path))
+		return claim_interval(a, path);
 	if (!path->health.errors)
 		return rto + idle - random_u32(a->s->random) % (idle / 10);
 	/* The association may end, or stay on a worse path, while a long back-off hides that this one is back. */
@@ -671,6 +667,7 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 {
 	unsigned int i;
 
+	sctp_paths_forget(a, path);
 	if (path == a->path)
 		replace(a, heir, now);
 	if (path->primary)

@@ -27,7 +27,7 @@ struct sctp_paths {
 	/* no new DATA until nothing is in flight, then the primary path is used */
 	bool returning_to_primary;
 	uint64_t asked; /* when sctp_paths_ask() first asked about the tail-loss probes of now */
-	unsigned int echo_index; /* path that the COOKIE ECHO goes to, as an index */
+	unsigned int echo_index; /* path that the INIT or COOKIE ECHO goes to, as an index */
 	/* brought the DATA to acknowledge; NULL: the path in use did */
 	struct sctp_path *sack_path;
 };
@@ -38,10 +38,26 @@ void sctp_paths_init(struct sctp_assoc *a, const struct path_addr *addr, uint32_
 void sctp_paths_restart(struct sctp_assoc *a, const struct path_addr *addr);
 /*
  * Takes over, from n addresses that the peer listed and the one that it said so from, those that
- * are not that of the path in use. What was known of other paths is forgotten.
+ * are not that of the path in use. What was known of other paths is forgotten. If that one is an
+ * address which INITs went to because of sctp_paths_begin(), the association is set up there.
  */
 void sctp_paths_set(struct sctp_assoc *a, const struct path_addr *from, const struct ip_addr *addr,
-		    unsigned int n);
+		    unsigned int n, uint64_t now);
+/* A HEARTBEAT was answered on the path: tells known.h which addresses belong together. */
+void sctp_paths_learn(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
+/* The peer says that it has lost the address. */
+void sctp_paths_forget(struct sctp_assoc *a, const struct sctp_path *path);
+/* Marks those paths that earlier associations have shown to be the peer's. */
+void sctp_paths_recall(struct sctp_assoc *a, uint64_t now);
+/* An association begins. Its INIT may go to other addresses as well that the peer is known to have (known.h). */
+void sctp_paths_begin(struct sctp_assoc *a, uint64_t now);
+/*
+ * Whether an INIT may go there: to the address that the user has named, or to one of those. An association that is there
+ * already would be restarted by it.
+ */
+bool sctp_paths_may_init(struct sctp_assoc *a, const struct sctp_path *path);
+/* Whether the user has named the address of the path, who opened the association, and not the peer alone. */
+bool sctp_paths_is_named(const struct sctp_assoc *a, const struct sctp_path *path);
 /* Forgets all paths but that in use. */
 void sctp_paths_clear(struct sctp_assoc *a);
 /*
@@ -112,8 +128,8 @@ void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*
- * Writes a packet, without its checksum, that does not go the way of the others: to another path than that in use a
- * COOKIE ECHO, a HEARTBEAT, or a SACK for what came from there; an ASCONF; a HEARTBEAT to a path in use that is in
+ * Writes a packet, without its checksum, that does not go the way of the others: to another path than that in use an
+ * INIT, a COOKIE ECHO, a HEARTBEAT, or a SACK for what came from there; an ASCONF; a HEARTBEAT to a path in use that is in
  * doubt. Returns its length in bytes, at most room, and its destination; 0 when there is none.
  */
 size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t now,

@@ -83,6 +83,10 @@ size_t sctp_paths_packet(struct sctp_assoc *a, uint8_t *p, size_t room, uint64_t
 		*to = a->path->addr;
 		return WIRE_SCTP_COMMON_LEN + sctp_path_heartbeat_put(a, a->path, chunk, now);
 	}
+	if (a->pending & SCTP_PEND_INIT && a->paths.echo_index) {
+		*to = sctp_path_at(a, a->paths.echo_index)->addr;
+		return WIRE_SCTP_COMMON_LEN + sctp_handshake_init_put(a, chunk);
+	}
 	if (a->pending & SCTP_PEND_COOKIE_ECHO && a->paths.echo_index) {
 		struct sctp_path *path = sctp_path_at(a, a->paths.echo_index);
 

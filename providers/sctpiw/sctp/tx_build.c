@@ -27,27 +27,12 @@ static uint8_t *packet_end(const struct sctp_tx *tx)
 static size_t build_init(struct sctp_tx *tx)
 {
 	struct sctp_assoc *a = tx->a;
-	const struct sctp_config *config = &a->s->config;
-	struct wire_sctp_init init = {
-		.tag = a->local_tag,
-		.a_rwnd = a->setup.init_rwnd,
-		.os = config->streams,
-		.mis = config->streams,
-		.tsn = a->setup.init_tsn,
-		.adaptation = config->adaptation,
-		.receipts = config->receipts,
-		.address_type = sctp_paths_type(a),
-	};
 
 	if (!(a->pending & SCTP_PEND_INIT))
 		return 0;
-	a->pending &= ~SCTP_PEND_INIT;
-	sctp_locals_tell(&a->locals, &init);
-	if (!a->setup.plain)
-		sctp_auth_tell(&a->setup.random, &init);
 	common_header(tx, 0);
 	tx->pkt.alone = true;
-	return tx->pkt.len + wire_sctp_init_put(packet_end(tx), WIRE_SCTP_INIT, &init);
+	return tx->pkt.len + sctp_handshake_init_put(a, packet_end(tx));
 }
 
 /* Writes a chunk without a value if it is pending. */

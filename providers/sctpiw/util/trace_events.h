@@ -139,7 +139,7 @@ TRACE_EVENT(path_used, connectivity, path_updated, LOG, "association {assoc}: DA
 TRACE_FIELD(path_used, HEX, assoc, "assoc", "the association")
 TRACE_FIELD(path_used, ADDR, old, "old", "the address before")
 TRACE_FIELD(path_used, ADDR, remote, "remote", "the address from now on")
-TRACE_FIELD(path_used, TEXT, why, "trigger", "failover: the old one failed; primary: the primary one works again")
+TRACE_FIELD(path_used, TEXT, why, "trigger", "failover: the old one failed; primary: the primary one works again; known: the peer has answered there, and not where the INIT went first")
 TRACE_END(path_used)
 
 TRACE_EVENT(path_mtu, connectivity, mtu_updated, LOG, "association {assoc}: packets of {packet} bytes to {remote}", "the largest packet of a path changes")

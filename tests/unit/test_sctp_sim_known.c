@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: sctp */
+/*
+ * Two hosts with two links, of which one is dead when an association is set up: what earlier ones have learnt, and how
+ * soon the dead link is found when it works.
+ */
+#include "fixture/sctp_sim.h"
+
+struct scene {
+	struct world *w;
+	struct host *a, *b;
+	struct simnet_link second[2];
+};
+
+static void begin(struct scene *s, uint64_t seed)
+{
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(seed, &s->a, &s->b);
+	s->second[0].delay = s->second[1].delay = 50000;
+	hosts_join_again(s->a, s->b, 77, s->second);
+}
+
+static void cut(struct simnet_link *link, bool off)
+{
+	link[0].loss = link[1].loss = off;
+}
+
+/* An association that ends when it has shown both links to both hosts. */
+static void get_acquainted(struct scene *s)
+{
+	struct flow *f = connect_to(s->a, s->b, 5);
+
+	s->b->reply = 5;
+	assert_true(run(s->w, 10 * SEC, all_sent));
+	run(s->w, 3 * SEC, NULL);
+	assert_int_equal(s->b->flow_count, 1);
+	sctp_assoc_shutdown(f->a, s->w->now);
+	assert_true(run(s->w, 10 * SEC, all_ended));
+}
+
+static bool second_up(struct world *w)
+{
+	const struct host *a = w->hosts[0], *b = w->hosts[1];
+
+	return a->flows[a->flow_count - 1].up && b->flows[b->flow_count - 1].up;
+}
+
+static void finish(struct scene *s)
+{
+	assert_true(run(s->w, 60 * SEC, all_sent));
+	for (unsigned int h = 0; h < 2; h++)
+		for (unsigned int i = 0; i < s->w->hosts[h]->flow_count; i++)
+			assert_int_equal(s->w->hosts[h]->flows[i].restarts, 0);
+	world_free(s->w);
+}
+
+static bool all_sent_but_closed(struct world *w)
+{
+	for (unsigned int h = 0; h < 2; h++)
+		for (unsigned int i = 0; i < w->hosts[h]->flow_count; i++) {
+			const struct flow *f = &w->hosts[h]->flows[i];
+
+			assert_int_equal(f->error, 0);
+			if (!f->closed &&
+			    (!f->up || f->sent < f->to_send || !sctp_assoc_is_drained(f->a)))
+				return false;
+		}
+	return true;
+}
+
+/* The first link has died since, and the user names the first address: within T1 the INIT goes by the second one. */
+static void test_dead_link(void **state)
+{
+	struct scene s;
+	struct flow *f;
+	uint64_t since;
+
+	for (int told = 0; told < 2; told++) {
+		begin(&s, 1 + told);
+		get_acquainted(&s);
+		cut(s.w->link, true);
+		s.a->first_gone = told;
+		f = connect_to(s.a, s.b, 20);
+		since = s.w->now;
+		assert_true(run(s.w, 3 * SEC, second_up));
+		assert_true(s.w->now - since < (told ? 10 * MSEC : SEC + 10 * MSEC));
+		assert_true(run(s.w, 5 * SEC, all_sent_but_closed));
+		assert_true(ip_addr_equal(&sctp_assoc_addr(f->a)->remote, &s.b->second_addr));
+		assert_true(sctp_assoc_has_address(f->a, &s.b->addr));
+		/* The other side has set up the same pair. */
+		assert_true(sctp_assoc_is_between(
+			s.b->flows[1].a, &(struct path_addr){ .local = s.b->second_addr,
+							      .remote = s.a->second_addr }));
+		/* However long the first link is dead, its address means this association. */
+		run(s.w, 120 * SEC, NULL);
+		assert_true(sctp_assoc_has_address(f->a, &s.b->addr));
+		/* The first link comes back, and is used when the second one dies. */
+		s.a->first_gone = false;
+		cut(s.w->link, false);
+		run(s.w, 5 * SEC, NULL);
+		cut(s.second, true);
+		f->to_send += 20;
+		sctp_assoc_doorbell(f->a);
+		assert_true(run(s.w, 5 * SEC, all_sent_but_closed));
+		world_free(s.w);
+	}
+}
+
+/* Both sides connect when the first link has died, at whatever times: there is one association, and nothing is lost. */
+static void test_both(void **state)
+{
+	uint64_t seed;
+
+	for (seed = 1; seed <= 300; seed++) {
+		struct flow *f, *g;
+		struct scene s;
+
+		begin(&s, seed);
+		get_acquainted(&s);
+		cut(s.w->link, true);
+		s.second[0].loss = s.second[1].loss = sim_random_below(&s.w->random, 3) / 20.0;
+		s.a->reply = s.b->reply = 20;
+		f = connect_to(s.a, s.b, 20);
+		run(s.w,
+		    sim_random_below(&s.w->random, 4) * sim_random_below(&s.w->random, 500) * MSEC,
+		    NULL);
+		g = s.b->flow_count == 1 ? connect_to(s.b, s.a, 20) : &s.b->flows[1];
+		if (!run(s.w, 60 * SEC, all_sent_but_closed))
+			fail_msg("seed %llu: not done", (unsigned long long)seed);
+		assert_int_equal(s.a->flow_count, 2);
+		assert_int_equal(s.b->flow_count, 2);
+		assert_int_equal(f->received, 20);
+		assert_int_equal(g->received, 20);
+		assert_int_equal(f->restarts + g->restarts, 0);
+		world_free(s.w);
+	}
+}
+
+/* A link that is dead when the first association is set up is found soon after it has come back. */
+static void test_late_link(void **state)
+{
+	for (unsigned int dead = 1; dead < 100; dead *= 3) {
+		struct scene s;
+		struct flow *f;
+
+		begin(&s, dead);
+		cut(s.second, true);
+		f = connect_to(s.a, s.b, 5);
+		run(s.w, dead * SEC, NULL);
+		assert_false(sctp_assoc_has_address(f->a, &s.b->second_addr));
+		cut(s.second, false);
+		run(s.w, (dead + 2) * SEC, NULL);
+		assert_true(sctp_assoc_has_address(f->a, &s.b->second_addr));
+		cut(s.w->link, true);
+		f->to_send += 20;
+		sctp_assoc_doorbell(f->a);
+		finish(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dead_link),
+		cmocka_unit_test(test_both),
+		cmocka_unit_test(test_late_link),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
