@@ -126,6 +126,28 @@ def numbers(link, directory):
     check(server.running(), "the server is gone")
 
 
+def busy_path(link, directory):
+    """What is sent much has a socket of its own, unless the process may have few descriptors: it needs those itself."""
+    port = free_port()
+    server = begin("rping-server", ["rping", "-s", "-P", "-a", link.any, "-p", port], link, directory, "server")
+    server.wait_listening(port)
+    few = ["sh", "-c", 'ulimit -n 60; exec "$@"', "sh"]
+    rping = ["rping", "-c", "-C", 2000000, "-a", link.address, "-p", port]
+    first, second = (begin("rping-client", [*wrap, *rping], link, directory) for wrap in ([], few))
+
+    def counts(program):
+        told = json.loads(ask(directory, "--json", command="counters")[0])
+        return next((p["counters"] for p in told if p["pid"] == program.pid), {"path_sends": 0, "sent_pkts": 0})
+
+    until("packets on that socket", lambda: counts(first)["path_sends"] > 1000)
+    until("packets of the other client", lambda: counts(second)["sent_pkts"] > 1000)
+    until("packets to both", lambda: counts(server)["path_sockets"] == 2)
+    check(counts(first)["path_sockets"] == 1, "not one socket")
+    check(counts(second)["path_sockets"] == counts(second)["path_sends"] == 0, "sockets of a process with few descriptors")
+    for program in first, second, server:
+        check(program.running(), f"{program.name} has ended")
+
+
 def columns(text):
     """The tables as a list of (titles, rows), whose columns line up."""
     tables = []
@@ -358,6 +380,7 @@ if __name__ == "__main__":
         hide_other_tests()
     sys.exit(harness.main([(name.replace("_", "-"), runtime_dir(case)) for name, case in (
         ("numbers", numbers),
+        ("busy_path", busy_path),
         ("tables", tables),
         ("watch", watch),
         ("stale", stale),

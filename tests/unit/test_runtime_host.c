@@ -173,6 +173,8 @@ static const char *const names[] = {
 	"ud_received",
 	"ud_sent",
 	"ud_too_long",
+	"path_sockets",
+	"path_sends",
 	"terminates_rcvd",
 	"terminates_sent",
 	"sctp_aborts_rcvd",
@@ -224,13 +226,20 @@ static void test_values(void **state)
 		{ "sctp_duplicates", 14 },    { "sctp_retransmissions", 15 },
 		{ "sctp_probes", 16 },	      { "sctp_timeouts", 17 },
 		{ "sctp_associations", 18 },  { "sctp_aborts_rcvd", 19 },
-		{ "sctp_aborts_sent", 20 },
+		{ "sctp_aborts_sent", 20 },   { "path_sockets", 21 },
+		{ "path_sends", 22 },
 	};
 
 	port.downs = 1;
 	/* Bytes are counted in words of four. */
 	s->conn.traffic = (struct conn_traffic){
-		.packets_in = 2, .packets_out = 3, .waits = 4, .bytes_in = 103, .bytes_out = 200
+		.packets_in = 2,
+		.packets_out = 3,
+		.waits = 4,
+		.bytes_in = 103,
+		.bytes_out = 200,
+		.path_sockets = 21,
+		.path_sends = 22,
 	};
 	stats.in[RDMAP_READ_REQUEST] = 5;
 	stats.out[RDMAP_READ_REQUEST] = 6;

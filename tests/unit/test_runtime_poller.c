@@ -376,6 +376,23 @@ static int expect_nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 	return 0;
 }
 
+/* Half of the longest nap may pass before a poller puts its end off: once, and only while there is such a nap. */
+static void test_poll_puts_nap_off(void **state)
+{
+	poller_progress(s);
+	assert_int_equal(fake.nap_sets, 0);
+	s->progress.nap_until = fake.now + TUNING_PARK_MAX;
+	fake.now += TUNING_PARK_MAX / 2;
+	poller_progress(s);
+	assert_int_equal(fake.nap_sets, 0);
+	fake.now += 1;
+	poller_progress(s);
+	poller_progress(s);
+	assert_int_equal(fake.nap_sets, 1);
+	assert_int_equal(fake.nap_until, fake.now + TUNING_PARK_MAX);
+	assert_int_equal(s->progress.nap_until, fake.nap_until);
+}
+
 static void test_poll_on_one_processor(void **state)
 {
 	fake.on_ppoll = expect_nap;
@@ -442,6 +459,7 @@ int main(void)
 		cmocka_unit_test_setup(test_poll_keeps_away_for_waiters, setup),
 		cmocka_unit_test_setup(test_poll_of_the_dead, setup),
 		cmocka_unit_test_setup(test_poll_tells_thread, setup),
+		cmocka_unit_test_setup(test_poll_puts_nap_off, setup),
 		cmocka_unit_test_setup(test_poll_on_one_processor, setup),
 		cmocka_unit_test_setup(test_arm, setup),
 		cmocka_unit_test_setup(test_arm_while_locked, setup),

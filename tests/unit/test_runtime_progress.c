@@ -33,7 +33,7 @@ static void test_start(void **state)
 	progress_unwatch(s);
 	fake_shard_expect("epoll-wake epoll-timer epoll-none");
 	progress_fini(s);
-	fake_shard_expect("close:wake close:timer close:epoll");
+	fake_shard_expect("close:wake close:timer close:nap close:epoll");
 	assert_false(s->progress.started);
 	progress_wake(s);
 	assert_int_equal(fake.wakes, 1);
@@ -48,7 +48,7 @@ static void test_start_with_edges(void **state)
 	assert_int_equal(progress_start(s), 0);
 	fake_shard_expect("set+epoll set+wake set+timer");
 	progress_fini(s);
-	fake_shard_expect("close:wake close:timer close:epoll close:set");
+	fake_shard_expect("close:wake close:timer close:nap close:epoll close:set");
 	shard_leave(s);
 }
 
@@ -282,7 +282,7 @@ static int nothing_came(struct epoll_event *ev, int timeout)
 
 static int are_there(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
-	assert_int_equal(n, 4);
+	assert_int_equal(n, 5);
 	assert_int_equal(timeout, 0);
 	fake.on_epoll_wait = fake_progress_last_sleep;
 	return 0;

@@ -32,13 +32,19 @@ static int polling_began(struct epoll_event *ev, int timeout)
 
 static int nap(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
+	uint64_t length = fake.nap_until - fake.now;
+
 	assert_true(s->progress.parked);
-	assert_int_equal(n, 3);
+	assert_int_equal(timeout, TIME_NEVER);
+	assert_int_equal(n, 4);
 	assert_int_equal(fds[0].fd, FAKE_WAKE_FD);
 	assert_int_equal(fds[1].fd, fake_progress.port_fd);
 	assert_int_equal(fds[2].fd, fake_progress.control_fd);
-	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
-	fake.now += timeout;
+	assert_int_equal(fds[3].fd, FAKE_NAP_FD);
+	fake_shard_note("nap:%u", (unsigned int)(length / 1000));
+	/* Pollers may put off the longest one alone. */
+	assert_int_equal(s->progress.nap_until, length == TUNING_PARK_MAX ? fake.nap_until : 0);
+	fake.now += length;
 	if (busy_naps && busy_naps--) {
 		poll_much();
 	} else {
@@ -56,9 +62,10 @@ static void test_park(void **state)
 	fake.on_epoll_wait = polling_began;
 	fake.on_ppoll = nap;
 	fake_progress_run();
-	fake_shard_expect("receive sleep nap:50 nap:100 nap:200 nap:400 nap:800 nap:1600 "
-			  "nap:1600 nap:1600 receive end");
+	fake_shard_expect("receive sleep nap:50 nap:100 nap:200 nap:400 nap:800 nap:800 nap:800 "
+			  "nap:800 receive end");
 	assert_false(s->progress.parked);
+	assert_int_equal(s->progress.nap_until, 0);
 }
 
 static unsigned int low_passes; /* that leave a UD QP with few receives */
@@ -84,7 +91,7 @@ static void test_park_for_receives(void **state)
 static int nap_and_wake(struct pollfd *fds, unsigned int n, uint64_t timeout)
 {
 	poll_much();
-	fake_shard_note("nap:%u", (unsigned int)(timeout / 1000));
+	fake_shard_note("nap:%u", (unsigned int)((fake.nap_until - fake.now) / 1000));
 	fds[0].revents = fds[1].revents = POLLIN;
 	return 2;
 }
@@ -184,9 +191,28 @@ static void test_no_park(void **state)
 	fake_shard_expect("receive sleep receive end");
 }
 
+static int nap_without_timer(struct pollfd *fds, unsigned int n, uint64_t timeout)
+{
+	fake_shard_note("nap");
+	poll_much();
+	fds[3].revents = POLLNVAL;
+	return 1;
+}
+
+/* If the timer is gone there is nothing to wait for: the thread does not spin in naps that end at once. */
+static void test_unpark_without_timer(void **state)
+{
+	fake_progress_start();
+	fake.on_epoll_wait = polling_began;
+	fake.on_ppoll = nap_without_timer;
+	fake_progress_run();
+	fake_shard_expect("receive sleep nap receive end");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_unpark_without_timer, fake_progress_setup),
 		cmocka_unit_test_setup(test_park, fake_progress_setup),
 		cmocka_unit_test_setup(test_park_for_receives, fake_progress_setup),
 		cmocka_unit_test_setup(test_unpark_by_wake, fake_progress_setup),

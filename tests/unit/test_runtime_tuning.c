@@ -132,9 +132,9 @@ static void test_park(void **state)
 	uint64_t nap = TUNING_PARK_FIRST;
 
 	/* Naps double up to the longest. */
-	for (uint64_t want = 100000; want <= 1600000; want *= 2)
+	for (uint64_t want = 100000; want <= 800000; want *= 2)
 		assert_int_equal(nap = tuning_park_nap(&busy, nap, false), want);
-	assert_int_equal(tuning_park_nap(&busy, nap, false), 1600000);
+	assert_int_equal(tuning_park_nap(&busy, nap, false), 800000);
 	/* Polling has stopped. */
 	assert_int_equal(tuning_park_nap(&few, nap, false), 0);
 	assert_int_equal(tuning_park_nap(&old, nap, false), 0);

@@ -85,6 +85,8 @@ struct conn_traffic {
 	uint64_t packets_in, bytes_in;
 	uint64_t packets_out, bytes_out;
 	uint64_t waits; /* how often a socket could take no more */
+	/* udp: sockets that were opened for one path each, and batches that were sent on them */
+	uint64_t path_sockets, path_sends;
 };
 
 struct conn {

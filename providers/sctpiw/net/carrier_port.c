@@ -10,10 +10,12 @@
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
 #include "net/carrier_socket.h"
+#include "net/path_socket.h"
 #include "sys/sys.h"
 
-/* With so many endpoints a poller asks each socket; with more it asks epoll first. */
+/* With so many endpoints, and path sockets, a poller asks each socket; with more it asks epoll first. */
 #define DIRECT_ENDPOINTS 2
+#define DIRECT_PATHS 2
 #define EPOLL_BATCH 16
 /* A datagram below this length is not part of a bulk transfer. */
 #define SMALL_DATAGRAM 8192
@@ -46,16 +48,19 @@ void carrier_port_stop(struct conn *c)
 
 /* ---- sockets come and go ---- */
 
+static enum conn_received port_ready(struct net_watch *watch, uint32_t events);
+
 struct carrier_port *carrier_port_new(struct endpoint *ep, const struct carrier_port_ops *ops)
 {
 	struct carrier_port *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	p->watch.is_socket = true;
+	p->watch.ready = port_ready;
 	p->ep = ep;
 	p->ops = ops;
-	p->fd = p->fd4 = p->claim = p->out_fd = -1;
+	p->fd = p->fd4 = p->claim = -1;
+	p->out = p->awaited = (struct carrier_watched){ -1, &p->watch };
 	user_sctp_set_port(ep, p);
 	return p;
 }
@@ -65,7 +70,7 @@ static void close_all(struct carrier_port *p)
 	sys_close(p->fd);
 	sys_close(p->fd4);
 	sys_close(p->claim);
-	p->fd = p->fd4 = p->claim = p->out_fd = -1;
+	p->fd = p->fd4 = p->claim = p->out.fd = p->awaited.fd = -1;
 }
 
 /* A child of fork() may hold a socket open, so closing it here would not take it out of the epoll set. */
@@ -100,6 +105,7 @@ void carrier_port_free(struct endpoint *ep)
 {
 	struct carrier_port *p = carrier_port_of(ep);
 
+	path_sockets_close(p);
 	if (p->fd >= 0)
 		unwatch(p);
 	close_all(p);
@@ -110,32 +116,35 @@ void carrier_port_free(struct endpoint *ep)
 
 void carrier_port_forget(struct endpoint *ep)
 {
+	path_sockets_forget(carrier_port_of(ep));
 	close_all(carrier_port_of(ep));
 	room_close(&ep->conn->net->room);
 }
 
 void carrier_port_set_tos(struct endpoint *ep)
 {
-	const struct carrier_port *p = carrier_port_of(ep);
+	struct carrier_port *p = carrier_port_of(ep);
 
+	path_sockets_set_tos(p, ep->tos);
 	carrier_socket_set_tos(p->fd, ep->bound.family, ep->tos);
 	carrier_socket_set_tos(p->fd4, ep->bound.family, ep->tos);
 }
 
+/* Several may wait, for several sockets. The first one's is watched until nobody waits any more. */
 void carrier_port_await_room(struct endpoint *ep, bool await)
 {
 	struct carrier_port *p = carrier_port_of(ep);
-	struct epoll_event ev = {
-		.events = EPOLLIN | (await ? EPOLLOUT : 0u),
-		.data.ptr = &p->watch,
-	};
+	struct epoll_event ev = { .events = EPOLLIN | (await ? EPOLLOUT : 0u) };
 
-	sys_epoll_ctl(ep->conn->net->epoll_fd, EPOLL_CTL_MOD, p->out_fd, &ev);
+	if (await)
+		p->awaited = p->out;
+	ev.data.ptr = p->awaited.watch;
+	sys_epoll_ctl(ep->conn->net->epoll_fd, EPOLL_CTL_MOD, p->awaited.fd, &ev);
 }
 
 /* ---- receiving ---- */
 
-/* What is in the error queue is bounded by the socket's buffer; more comes only with what is sent. */
+/* What is in the error queues is bounded by the sockets' buffers; more comes only with what is sent. */
 void carrier_port_errors(struct endpoint *ep)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -147,9 +156,9 @@ void carrier_port_errors(struct endpoint *ep)
 
 /*
  * Takes datagrams one after the other while they are large, so that the staging memory stays in the cache.
- * A small one ends the round: perhaps it is what somebody waits for.
+ * A small one ends the round: perhaps it is what somebody waits for. path: the socket; NULL: the port's own.
  */
-static enum conn_received receive(struct conn *c, struct endpoint *ep)
+static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
 	struct carrier_datagram dgrams[CARRIER_RX_DATAGRAMS];
 	const struct carrier_port_ops *ops = carrier_port_of(ep)->ops;
@@ -160,7 +169,8 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep)
 
 		for (unsigned int i = 0; i < ops->rx_batch; i++)
 			dgrams[i].data = c->net->rx_memory + (size_t)i * CARRIER_RX_SIZE;
-		n = ops->receive(ep, dgrams, ops->rx_batch);
+		n = path ? path_socket_receive(path, dgrams, ops->rx_batch) :
+			   ops->receive(ep, dgrams, ops->rx_batch);
 		for (unsigned int i = 0; i < n; i++)
 			user_sctp_input(ep, &dgrams[i]);
 		total += n;
@@ -172,14 +182,37 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep)
 	return CONN_MORE;
 }
 
+enum conn_received carrier_port_take(struct endpoint *ep, struct path_socket *path)
+{
+	return receive(ep->conn, ep, path);
+}
+
+static enum conn_received port_ready(struct net_watch *watch, uint32_t events)
+{
+	struct carrier_port *p = list_entry(watch, struct carrier_port, watch);
+
+	if (events & EPOLLERR)
+		carrier_port_errors(p->ep);
+	if (p->ops->answer_strangers)
+		p->ops->answer_strangers(p->ep);
+	return events & (EPOLLIN | EPOLLERR) ? receive(p->ep->conn, p->ep, NULL) : CONN_NOTHING;
+}
+
 static enum conn_received receive_direct(struct conn *c)
 {
-	enum conn_received all = CONN_NOTHING;
+	struct path_sockets *paths = c->net->paths;
+	enum conn_received all = CONN_NOTHING, one;
 
 	list_for_each(node, &c->endpoints.open) {
-		enum conn_received one = receive(c, list_entry(node, struct endpoint, node));
-
+		one = receive(c, list_entry(node, struct endpoint, node), NULL);
 		all = one > all ? one : all;
+	}
+	for (unsigned int i = 0, n = paths ? paths->n : 0; n; i++) {
+		if (!paths->socket[i].port)
+			continue;
+		one = receive(c, paths->socket[i].port->ep, &paths->socket[i]);
+		all = one > all ? one : all;
+		n--;
 	}
 	return all;
 }
@@ -195,18 +228,9 @@ static enum conn_received receive_ready(struct conn *c)
 		all = CONN_MORE;
 	for (int i = 0; i < n; i++) {
 		struct net_watch *watch = ev[i].data.ptr;
-		enum conn_received one = CONN_NOTHING;
-		struct endpoint *ep;
+		enum conn_received one = watch->ready ? watch->ready(watch, ev[i].events) :
+							CONN_NOTHING;
 
-		if (!watch->is_socket)
-			continue;
-		ep = list_entry(watch, struct carrier_port, watch)->ep;
-		if (ev[i].events & EPOLLERR)
-			carrier_port_errors(ep);
-		if (carrier_port_of(ep)->ops->answer_strangers)
-			carrier_port_of(ep)->ops->answer_strangers(ep);
-		if (ev[i].events & (EPOLLIN | EPOLLERR))
-			one = receive(c, ep);
 		all = one > all ? one : all;
 	}
 	return all;
@@ -214,9 +238,20 @@ static enum conn_received receive_ready(struct conn *c)
 
 enum conn_received carrier_port_receive(struct conn *c, enum conn_depth depth)
 {
-	bool direct = c->endpoints.n_open <= DIRECT_ENDPOINTS;
+	struct path_sockets *paths = c->net->paths;
 	enum conn_received got = CONN_NOTHING;
+	bool direct = c->endpoints.n_open <= DIRECT_ENDPOINTS;
+	struct path_socket *first = paths ? path_sockets_first(paths, c->now) : NULL;
 
+	if (first) {
+		got = receive(c, first->port->ep, first);
+		if (got != CONN_NOTHING || depth == CONN_QUICK)
+			return got;
+	}
+	if (paths) {
+		path_sockets_open(c);
+		direct = direct && paths->n <= DIRECT_PATHS;
+	}
 	if (direct)
 		got = receive_direct(c);
 	/* What woke the thread may be an error that no receive call tells of. */

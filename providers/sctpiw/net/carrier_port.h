@@ -16,6 +16,7 @@
 
 struct conn;
 struct endpoint;
+struct path_socket;
 
 /*
  * A receive call takes so many datagrams of so much: with both segment offloads on the way that is up to
@@ -29,11 +30,20 @@ struct carrier_port_ops {
 	/* Answers what came to carrier_port.claim; NULL: nothing does. */
 	void (*answer_strangers)(struct endpoint *ep);
 	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
-	/* Up to max datagrams; 0: there are none now. Errors of the socket go to the error queue. */
+	/* Up to max datagrams; 0: there are none now. Errors of the sockets go to the error queues. */
 	unsigned int (*receive)(struct endpoint *ep, struct carrier_datagram *dgrams,
 				unsigned int max);
-	/* The next entry of the error queue; false: there is none. unreachable and mtu may both be unset. */
+	/*
+	 * The next entry of the error queues, those of path sockets too; false: there is none. unreachable and mtu
+	 * may both be unset.
+	 */
 	bool (*next_error)(struct endpoint *ep, struct carrier_error *err);
+};
+
+/* A descriptor in the epoll set, and what its entry points to. */
+struct carrier_watched {
+	int fd;
+	struct net_watch *watch;
 };
 
 struct carrier_port {
@@ -43,9 +53,10 @@ struct carrier_port {
 	int fd;
 	int fd4;      /* ip: the socket for IPv4 beside that for IPv6; or -1 */
 	int claim;    /* ip: the socket that holds the port number; or -1 */
-	int out_fd;   /* the one that was last sent on */
-	bool df;      /* as the sockets have it now */
+	bool df;      /* as the sockets have it now; path sockets have it for themselves */
 	uint8_t hops; /* udp: of packets to groups, as the socket has it now; 0: as it began */
+	struct carrier_watched out;	/* what was last sent on */
+	struct carrier_watched awaited; /* whose room is awaited while endpoint.await_room is not 0 */
 	struct link_table links;
 };
 
@@ -68,5 +79,7 @@ void carrier_port_await_room(struct endpoint *ep, bool await);
 
 /* Takes the ICMP errors that wait on the endpoint's sockets. */
 void carrier_port_errors(struct endpoint *ep);
+/* Takes what came to one of the endpoint's path sockets (net/path_socket.h). */
+enum conn_received carrier_port_take(struct endpoint *ep, struct path_socket *path);
 
 #endif

@@ -105,7 +105,7 @@ static bool read_control(struct msghdr *msg, struct carrier_datagram *d)
 }
 
 /* Says what a call has received: its length, from whom, and what its control data say. False: as read_control(). */
-static bool take_datagram(const struct endpoint *ep, struct msghdr *msg, size_t len,
+static bool take_datagram(const struct ip_addr *local, struct msghdr *msg, size_t len,
 			  struct carrier_datagram *d)
 {
 	const struct sockaddr *from = msg->msg_name;
@@ -113,7 +113,7 @@ static bool take_datagram(const struct endpoint *ep, struct msghdr *msg, size_t 
 	d->len = d->segment = len;
 	d->from.remote = sockaddr_ip(from);
 	d->from.udp_port = sockaddr_port(from);
-	d->from.local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+	d->from.local = *local;
 	return read_control(msg, d);
 }
 
@@ -131,8 +131,8 @@ static int receive_some(int fd, struct mmsghdr *msgs, unsigned int max)
 	return 1;
 }
 
-unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams,
-				    unsigned int max,
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip_addr *local,
+				    struct carrier_datagram *dgrams, unsigned int max,
 				    bool (*strip)(const struct endpoint *ep,
 						  const struct sockaddr *from,
 						  struct carrier_datagram *d))
@@ -169,7 +169,7 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_
 		/* Buffers are swapped, so that each entry keeps one of its own. */
 		dgrams[i].data = d->data;
 		d->data = data;
-		if (!take_datagram(ep, &msgs[i].msg_hdr, msgs[i].msg_len, d) || !d->len ||
+		if (!take_datagram(local, &msgs[i].msg_hdr, msgs[i].msg_len, d) || !d->len ||
 		    (strip && !strip(ep, name, d)))
 			continue;
 		capture_received(ep, d);
@@ -192,11 +192,12 @@ bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrie
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
+	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	ssize_t len = sys_recvmsg(fd, &msg, MSG_DONTWAIT);
 
 	if (len < 0)
 		return false;
-	if (!take_datagram(ep, &msg, (size_t)len, d))
+	if (!take_datagram(&local, &msg, (size_t)len, d))
 		d->len = 0;
 	return true;
 }
@@ -266,11 +267,16 @@ void carrier_socket_add_control(struct carrier_outgoing *out, int level, int typ
 	out->msg.msg_controllen += CMSG_SPACE(len);
 }
 
-void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
-			    uint16_t port, bool from_local)
+void carrier_socket_prepare_connected(struct carrier_outgoing *out)
 {
 	memset(&out->msg, 0, sizeof(out->msg));
 	memset(&out->control, 0, sizeof(out->control));
+}
+
+void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
+			    uint16_t port, bool from_local)
+{
+	carrier_socket_prepare_connected(out);
 	out->msg.msg_name = &out->to;
 	out->msg.msg_namelen = sockaddr_make(&out->to, family, &to->remote, port);
 	if (!from_local || ip_addr_is_zero(&to->local))

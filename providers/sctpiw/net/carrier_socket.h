@@ -47,11 +47,11 @@ void carrier_socket_set_df(int fd, bool v4, bool v6, bool df);
 
 /*
  * Receives up to max messages of fd, as carrier_port_ops.receive(). What is not for this host alone (broadcast,
- * multicast) is left out, since SCTP does not take it. strip: takes away what stands before the SCTP packet and
+ * multicast) is left out, since SCTP does not take it. local: where they came to, if they do not tell. strip: takes away what stands before the SCTP packet and
  * sets from.udp_port; false: the message is none of ours, and d is as it was. NULL: nothing stands before it.
  */
-unsigned int carrier_socket_receive(struct endpoint *ep, int fd, struct carrier_datagram *dgrams,
-				    unsigned int max,
+unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip_addr *local,
+				    struct carrier_datagram *dgrams, unsigned int max,
 				    bool (*strip)(const struct endpoint *ep,
 						  const struct sockaddr *from,
 						  struct carrier_datagram *d));
@@ -66,6 +66,8 @@ bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrie
 /* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
 			    uint16_t port, bool from_local);
+/* The same on a connected socket. */
+void carrier_socket_prepare_connected(struct carrier_outgoing *out);
 /* Appends one item of control data. */
 void carrier_socket_add_control(struct carrier_outgoing *out, int level, int type, const void *data,
 				size_t len);

@@ -158,13 +158,14 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from,
 static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
 			       unsigned int max)
 {
+	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	const struct carrier_port *p = carrier_port_of(ep);
 	/* Each family has half of the room, so that a flood of one does not shut out the other. */
-	unsigned int n =
-		carrier_socket_receive(ep, p->fd, dgrams, p->fd4 >= 0 ? max / 2 : max, strip);
+	unsigned int n = carrier_socket_receive(ep, p->fd, &local, dgrams,
+						p->fd4 >= 0 ? max / 2 : max, strip);
 
 	if (p->fd4 >= 0)
-		n += carrier_socket_receive(ep, p->fd4, dgrams + n, max - n, strip);
+		n += carrier_socket_receive(ep, p->fd4, &local, dgrams + n, max - n, strip);
 	return n;
 }
 
@@ -299,11 +300,11 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 		return 0;
 	if (batch->df != p->df)
 		set_df(ep, batch->df);
-	p->out_fd = v4 && p->fd4 >= 0 ? p->fd4 : p->fd;
+	p->out.fd = v4 && p->fd4 >= 0 ? p->fd4 : p->fd;
 	carrier_socket_prepare(&out, v4 ? AF_INET : AF_INET6, &batch->to, 0, ep->bound.wildcard);
 	while (batch->len) {
 		unsigned int n = fill(msgs, iov, &out.msg, batch);
-		int ret = sys_sendmmsg(p->out_fd, msgs, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+		int ret = sys_sendmmsg(p->out.fd, msgs, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		if (ret > 0) {
 			advance(ep, batch, (unsigned int)ret, true);

@@ -6,12 +6,13 @@
 #ifndef SCTPIW_NET_NET_H
 #define SCTPIW_NET_NET_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
+#include "conn/transport.h"
 #include "net/room.h"
 
 struct capture;
+struct path_sockets;
 struct trace_file;
 
 /*
@@ -19,15 +20,17 @@ struct trace_file;
  * descriptors of the progress thread beside the sockets; who looks for packets passes over those.
  */
 struct net_watch {
-	bool is_socket;
+	/* Takes what epoll has told of a socket (EPOLLIN and the like); NULL: it is none. */
+	enum conn_received (*ready)(struct net_watch *watch, uint32_t events);
 };
 
 struct net {
 	int epoll_fd;
-	struct capture *capture;  /* NULL: none, or not any more */
-	struct trace_file *trace; /* NULL: none */
-	uint8_t *rx_memory;	  /* of the carriers (carrier_port.c) */
-	struct room_diag room;	  /* udp: asks how full the ports of this host are */
+	struct capture *capture;    /* NULL: none, or not any more */
+	struct trace_file *trace;   /* NULL: none */
+	uint8_t *rx_memory;	    /* of the carriers (carrier_port.c) */
+	struct room_diag room;	    /* udp: asks how full the ports of this host are */
+	struct path_sockets *paths; /* udp; NULL with other carriers */
 };
 
 #endif

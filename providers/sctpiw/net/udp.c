@@ -15,6 +15,7 @@
 #include "net/carrier_port.h"
 #include "net/carrier_socket.h"
 #include "net/carriers.h"
+#include "net/path_socket.h"
 #include "sctp/sctp.h"
 #include "util/sockaddr.h"
 #include "sys/sys.h"
@@ -85,14 +86,17 @@ static void set_hops(struct endpoint *ep, uint8_t hops)
 static unsigned int udp_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
 				unsigned int max)
 {
-	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, dgrams, max, NULL);
+	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
+
+	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, &local, dgrams, max, NULL);
 }
 
 static bool udp_next_error(struct endpoint *ep, struct carrier_error *err)
 {
+	struct carrier_port *p = carrier_port_of(ep);
 	struct sock_extended_err ee;
 
-	if (!carrier_socket_read_error(carrier_port_of(ep)->fd, err, &ee))
+	if (!carrier_socket_read_error(p->fd, err, &ee) && !path_socket_next_error(p, err, &ee))
 		return false;
 	err->unreachable = carrier_socket_unreachable(&ee);
 	if (ee.ee_errno == EMSGSIZE)
@@ -108,13 +112,33 @@ static const struct carrier_port_ops port_ops = {
 
 /* ---- opening ---- */
 
+static int udp_start(struct conn *c)
+{
+	int ret;
+
+	c->net->paths = path_sockets_new();
+	ret = c->net->paths ? carrier_port_start(c) : -ENOMEM;
+	if (ret) {
+		path_sockets_free(c->net->paths);
+		c->net->paths = NULL;
+	}
+	return ret;
+}
+
+static void udp_stop(struct conn *c)
+{
+	carrier_port_stop(c);
+	path_sockets_free(c->net->paths);
+	c->net->paths = NULL;
+}
+
 static int open_socket(struct endpoint *ep, struct carrier_port *p, const struct sockaddr *addr)
 {
 	struct endpoint_bound *bound = &ep->bound;
 	bool v6 = bound->family == AF_INET6;
 	int ret;
 
-	p->fd = p->out_fd = sys_keep(sys_socket(bound->family, SOCK_DGRAM, IPPROTO_UDP));
+	p->fd = p->out.fd = sys_keep(sys_socket(bound->family, SOCK_DGRAM, IPPROTO_UDP));
 	if (p->fd < 0)
 		return p->fd;
 	if (v6)
@@ -181,7 +205,7 @@ static size_t gather(const struct sctp_batch *batch, size_t len, struct iovec *i
 static int send_once(struct endpoint *ep, struct carrier_outgoing *out,
 		     const struct sctp_batch *batch, size_t len)
 {
-	int fd = carrier_port_of(ep)->fd;
+	int fd = carrier_port_of(ep)->out.fd;
 	struct iovec iov[GATHERED];
 	ssize_t ret;
 
@@ -237,6 +261,30 @@ static bool may_segment(struct endpoint *ep, const struct sctp_batch *batch)
 	return !link || !link->no_gso;
 }
 
+/* Chooses the socket for the batch, which becomes port.out, and prepares what is sent on it. */
+static void choose_socket(struct endpoint *ep, const struct sctp_batch *batch,
+			  struct carrier_outgoing *out)
+{
+	struct carrier_port *p = carrier_port_of(ep);
+	struct path_socket *ps = path_socket_of(p, &batch->to);
+
+	if (ps) {
+		if (batch->df != ps->df)
+			path_socket_set_df(ps, batch->df);
+		p->out = (struct carrier_watched){ ps->fd, &ps->watch };
+		ep->conn->traffic.path_sends++;
+		carrier_socket_prepare_connected(out);
+		return;
+	}
+	if (batch->df != p->df)
+		set_df(ep, batch->df);
+	if (batch->hops && batch->hops != p->hops)
+		set_hops(ep, batch->hops);
+	p->out = (struct carrier_watched){ p->fd, &p->watch };
+	carrier_socket_prepare(out, ep->bound.family, &batch->to, batch->to.udp_port,
+			       ep->bound.wildcard);
+}
+
 static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 {
 	const struct carrier_port *p = carrier_port_of(ep);
@@ -247,12 +295,7 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 
 	if (p->fd < 0)
 		return 0;
-	if (batch->df != p->df)
-		set_df(ep, batch->df);
-	if (batch->hops && batch->hops != p->hops)
-		set_hops(ep, batch->hops);
-	carrier_socket_prepare(&out, ep->bound.family, &batch->to, batch->to.udp_port,
-			       ep->bound.wildcard);
+	choose_socket(ep, batch, &out);
 	if (!may_segment(ep, batch))
 		return send_singly(ep, &out, batch, 0);
 	without_segment = out.msg.msg_controllen;
@@ -280,8 +323,8 @@ static bool udp_room(const struct endpoint *ep, const struct path_addr *to,
 
 const struct carrier carrier_udp = {
 	.references = true,
-	.start = carrier_port_start,
-	.stop = carrier_port_stop,
+	.start = udp_start,
+	.stop = udp_stop,
 	.open = udp_open,
 	.close = carrier_port_free,
 	.watch = carrier_port_watch,

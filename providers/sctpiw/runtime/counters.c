@@ -61,6 +61,8 @@ static const struct {
 	{ "ud_received", AT(ud.received) },
 	{ "ud_sent", AT(ud.sent) },
 	{ "ud_too_long", AT(ud.too_long) },
+	{ "path_sockets", AT(traffic.path_sockets) },
+	{ "path_sends", AT(traffic.path_sends) },
 	{ "terminates_rcvd", AT(iw.in[RDMAP_TERMINATE]) },
 	{ "terminates_sent", AT(iw.out[RDMAP_TERMINATE]) },
 	{ "sctp_aborts_rcvd", AT(sctp.aborts_in) },

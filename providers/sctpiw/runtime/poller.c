@@ -85,8 +85,10 @@ void poller_progress(struct shard *s)
 	}
 	tell_thread(s, poller_count(&s->poller.polls));
 	atomic_store_explicit(&s->poller.last_poll, s->conn.now, memory_order_relaxed);
-	if (!shard_is_dead(s))
+	if (!shard_is_dead(s)) {
+		progress_put_nap_off(s, s->conn.now);
 		run(s);
+	}
 	shard_leave(s);
 }
 

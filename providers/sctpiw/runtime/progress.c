@@ -47,11 +47,14 @@ int progress_init(struct shard *s)
 	atomic_init(&p->port_fd, -1);
 	p->wake_fd = sys_keep(sys_eventfd());
 	p->timer_fd = sys_keep(sys_timerfd());
+	p->nap_fd = sys_keep(sys_timerfd());
 	s->net.epoll_fd = sys_keep(sys_epoll_create());
 	if (p->wake_fd < 0)
 		return p->wake_fd;
 	if (p->timer_fd < 0)
 		return p->timer_fd;
+	if (p->nap_fd < 0)
+		return p->nap_fd;
 	return s->net.epoll_fd < 0 ? s->net.epoll_fd : 0;
 }
 
@@ -61,10 +64,11 @@ void progress_fini(struct shard *s)
 
 	sys_close(p->wake_fd);
 	sys_close(p->timer_fd);
+	sys_close(p->nap_fd);
 	sys_close(s->net.epoll_fd);
 	if (p->wait_fd != s->net.epoll_fd)
 		sys_close(p->wait_fd);
-	p->wake_fd = p->timer_fd = p->wait_fd = s->net.epoll_fd = -1;
+	p->wake_fd = p->timer_fd = p->nap_fd = p->wait_fd = s->net.epoll_fd = -1;
 	p->port_fd = -1;
 	p->started = false;
 }
@@ -136,23 +140,47 @@ static void serve_control(struct shard *s, bool ready)
 	watch_control(s);
 }
 
-/* One nap of a parked thread. false: the thread was woken, or our addresses have changed. */
+void progress_put_nap_off(struct shard *s, uint64_t now)
+{
+	struct progress *p = &s->progress;
+	uint64_t until = atomic_load_explicit(&p->nap_until, memory_order_relaxed);
+
+	if (!tuning_puts_nap_off(until, now))
+		return;
+	until = now + TUNING_PARK_MAX;
+	atomic_store_explicit(&p->nap_until, until, memory_order_relaxed);
+	sys_timerfd_set(p->nap_fd, until);
+}
+
+/*
+ * One nap of a parked thread, of `length` ns from now or longer. false: the thread was woken, or our addresses have
+ * changed.
+ */
 static bool nap(struct shard *s, uint64_t length)
 {
 	struct pollfd pfd[] = {
 		{ .fd = s->progress.wake_fd, .events = POLLIN },
 		{ .fd = port_watch_fd(), .events = POLLIN },
 		control_wanted(&s->control),
+		{ .fd = s->progress.nap_fd, .events = POLLIN },
 	};
+	uint64_t until = sys_now() + length;
 
-	sys_ppoll(pfd, 3, length);
+	/* It is set before pollers may put it off, or theirs would be lost. */
+	sys_timerfd_set(s->progress.nap_fd, until);
+	if (length == TUNING_PARK_MAX)
+		atomic_store_explicit(&s->progress.nap_until, until, memory_order_relaxed);
+	sys_ppoll(pfd, 4, TIME_NEVER);
+	atomic_store_explicit(&s->progress.nap_until, 0, memory_order_relaxed);
 	if (pfd[1].revents)
 		port_refresh();
 	if (pfd[2].revents || control_is_busy(&s->control))
 		serve_control(s, pfd[2].revents);
 	if (pfd[0].revents)
 		drain(s->progress.wake_fd);
-	return !pfd[0].revents && s->progress.ways_changes == port_ways_changes();
+	/* Without a timer there is no nap: whoever closed it has most likely closed more (are_closed()). */
+	return !pfd[0].revents && !(pfd[3].revents & POLLNVAL) &&
+	       s->progress.ways_changes == port_ways_changes();
 }
 
 /*
@@ -404,15 +432,14 @@ static void unwatch_all(struct shard *s)
 static bool are_closed(const struct shard *s)
 {
 	struct pollfd pfd[] = {
-		{ .fd = s->progress.wake_fd },
-		{ .fd = s->progress.timer_fd },
-		{ .fd = s->net.epoll_fd },
+		{ .fd = s->progress.wake_fd }, { .fd = s->progress.timer_fd },
+		{ .fd = s->progress.nap_fd },  { .fd = s->net.epoll_fd },
 		{ .fd = s->progress.wait_fd },
 	};
 	short all = 0;
 
-	sys_ppoll(pfd, 4, 0);
-	for (int i = 0; i < 4; i++)
+	sys_ppoll(pfd, 5, 0);
+	for (int i = 0; i < 5; i++)
 		all |= pfd[i].revents;
 	return all & POLLNVAL;
 }

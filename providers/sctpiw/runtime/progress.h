@@ -33,12 +33,15 @@ struct progress {
 	int wait_fd;
 	int wake_fd;	     /* eventfd of progress_wake() */
 	int timer_fd;	     /* set to timer_set, or earlier and not read yet */
+	int nap_fd;	     /* timer: set to the end of a parked thread's nap */
 	_Atomic int port_fd; /* port_watch_fd() when the thread last asked; -1: not known */
 	/* What the entries of the thread's own descriptors, and of net.epoll_fd, point to. */
 	struct net_watch wake, timer, port, sockets;
 	uint64_t timer_set; /* ns, absolute; TIME_NEVER: not set. Shard lock. */
 
-	_Atomic bool parked;	    /* the thread is parked, and looks at the doorbells itself */
+	_Atomic bool parked; /* the thread is parked, and looks at the doorbells itself */
+	_Atomic uint64_t
+		nap_until; /* ns. The end of its longest nap, which pollers put off; 0: none */
 	_Atomic bool doorbell_wake; /* it was woken to send the rest of a burst, and has not run */
 	_Atomic uint64_t last_cm_event; /* when an event of the RDMA CM was posted last, ns */
 	uint64_t received;		/* passes that brought something; shard lock */
@@ -77,6 +80,11 @@ static inline void progress_note_cm_event(struct progress *p, uint64_t when)
 
 /* Has the timer end the thread's sleep at that time, ns, or earlier. Shard lock. */
 void progress_set_deadline(struct shard *s, uint64_t when);
+/*
+ * Somebody polls at `now`, ns: puts the end of a parked thread's nap off, so that the thread does not take a
+ * processor away only to see that. Shard lock.
+ */
+void progress_put_nap_off(struct shard *s, uint64_t now);
 /* Ends the thread's sleep or nap, if there is a thread. Called without the lock; never blocks. */
 void progress_wake(struct shard *s);
 /*

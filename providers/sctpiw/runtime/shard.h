@@ -30,6 +30,8 @@
  *	poller.active_at_arm	threads that arm; pollers, thread: the thread parks for one nap
  *				too early
  *	progress.parked [C D]	thread; anyone: the fences see to it
+ *	progress.nap_until	thread, pollers; pollers: the thread looks once more, or the timer is set
+ *				for nothing
  *	progress.doorbell_wake [B]
  *				posters, thread; posters: the fence sees to it
  *	progress.started	holder; posters: a poster sends at once

@@ -80,11 +80,11 @@
 /*
  * ns. The first nap of a parked thread. Each look costs a poller its processor for some 20 us if
  * none is to spare, so naps double up to the longest while polling goes on ("Longer naps while an
- * application polls"). An application that stops polling without arming a CQ waits for the end of
- * one nap.
+ * application polls"). Pollers put the end of the longest one off ("Pollers put off the end of a
+ * nap"). An application that stops polling without arming a CQ waits for the end of one nap.
  */
 #define TUNING_PARK_FIRST 50000u
-#define TUNING_PARK_MAX 1600000u
+#define TUNING_PARK_MAX 800000u
 /*
  * ns. The nap while work requests wait for the rest of their burst, whose end the poster may have
  * left behind.
@@ -230,6 +230,15 @@ static inline bool tuning_poll_looks(uint32_t polls)
 static inline bool tuning_poll_wakes(bool parked, uint32_t since_arm)
 {
 	return !parked && since_arm >= TUNING_UNPARKED_POLLS;
+}
+
+/*
+ * Whether a poller puts the end of the longest nap off: once in half of its length, since that is a
+ * system call. until: the end, ns; 0: there is no such nap.
+ */
+static inline bool tuning_puts_nap_off(uint64_t until, uint64_t now)
+{
+	return until && now + TUNING_PARK_MAX / 2 > until;
 }
 
 /* ---- the progress thread ---- */

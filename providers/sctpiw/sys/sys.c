@@ -341,16 +341,23 @@ static void set_kept(int fd, bool on)
 		atomic_fetch_and(&kept[fd / 64], ~bit);
 }
 
-int sys_keep(int fd)
+uint64_t sys_max_fds(void)
 {
 	struct rlimit64 limit = { 0 };
+
+	RAW(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
+	return limit.rlim_cur;
+}
+
+int sys_keep(int fd)
+{
+	uint64_t upper = sys_max_fds() / 4 * 3;
 	long from = KEEP_FROM, up;
 
 	if (fd < 0)
 		return fd;
-	RAW(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit);
-	if (limit.rlim_cur / 4 * 3 < KEEP_FROM)
-		from = (long)(limit.rlim_cur / 4 * 3);
+	if (upper < KEEP_FROM)
+		from = (long)upper;
 	if (from > fd) {
 		up = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from);
 		if (up >= 0) {

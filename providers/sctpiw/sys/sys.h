@@ -91,6 +91,8 @@ int sys_keep(int fd);
  * vfork().
  */
 int sys_kept(unsigned int first, unsigned int last);
+/* How many descriptors the process may have: the numbers below it. */
+uint64_t sys_max_fds(void);
 /* Fills buf with random octets of the kernel. 0 or -errno. */
 int sys_random(void *buf, size_t len);
 
