@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/room.h"
-
 struct capture;
 struct trace_file;
 
@@ -27,7 +25,6 @@ struct net {
 	struct capture *capture;  /* NULL: none, or not any more */
 	struct trace_file *trace; /* NULL: none */
 	uint8_t *rx_memory;	  /* of the carriers (carrier_port.c) */
-	struct room_diag room;	  /* udp: asks how full the ports of this host are */
 };
 
 #endif
