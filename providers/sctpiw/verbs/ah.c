@@ -66,10 +66,8 @@ static int check_group(const struct ip_addr *group, unsigned int ifindex)
 	int ret = route_to_group(group, ifindex);
 
 	if (ret && if_indextoname(ifindex, name))
-		log_error(
-			"no route to the group %s by %s (%s): take a GID of another interface, or "
-			"'ip -6 route add ff00::/8 dev %s table local'",
-			sockaddr_text_ip(group, MULTICAST_PORT, text), name, strerror(-ret), name);
+		log_error("no route to the group %s by %s (%s): take a GID of another interface",
+			  sockaddr_text_ip(group, MULTICAST_PORT, text), name, strerror(-ret));
 	return -ret;
 }
 
