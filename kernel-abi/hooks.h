@@ -90,6 +90,13 @@ sighandler_t __sysv_signal(int sig, sighandler_t handler);
 	X(freopen)                                                                                 \
 	X(freopen64)                                                                               \
 	X(opendir)                                                                                 \
+	X(fdopendir)                                                                               \
+	X(closedir)                                                                                \
+	X(readdir)                                                                                 \
+	X(readdir64)                                                                               \
+	X(rewinddir)                                                                               \
+	X(telldir)                                                                                 \
+	X(seekdir)                                                                                 \
 	X(scandir)                                                                                 \
 	X(scandir64)                                                                               \
 	X(scandirat)                                                                               \

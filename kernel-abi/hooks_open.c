@@ -171,47 +171,6 @@ static const char *freopen_path(const char *path, const char *mode, FILE *fp,
 FREOPEN_HOOK(freopen)
 FREOPEN_HOOK(freopen64)
 
-HOOK DIR *opendir(const char *path)
-{
-	struct sysfs_target target;
-	DIR *dir;
-
-	if (!hooks_lookup(AT_FDCWD, path, &target))
-		return REAL(opendir)(path);
-	dir = REAL(opendir)(target.path);
-	if (dir)
-		sysfs_opened_dir(&target, dirfd(dir));
-	return dir;
-}
-
-/* The types of filter and comparison differ between the functions, and nothing here calls them. */
-#define SCANDIR_HOOK(name, entry)                                                                  \
-	HOOK int name(const char *path, struct entry ***list, int (*filter)(const struct entry *), \
-		      int (*compare)(const struct entry **, const struct entry **))                \
-	{                                                                                          \
-		struct sysfs_target target;                                                        \
-		int dirfd = AT_FDCWD;                                                              \
-                                                                                                   \
-		hooks_redirect(&dirfd, &path, &target);                                            \
-		return REAL(name)(path, list, filter, compare);                                    \
-	}
-
-#define SCANDIRAT_HOOK(name, entry)                                                                \
-	HOOK int name(int dirfd, const char *path, struct entry ***list,                           \
-		      int (*filter)(const struct entry *),                                         \
-		      int (*compare)(const struct entry **, const struct entry **))                \
-	{                                                                                          \
-		struct sysfs_target target;                                                        \
-                                                                                                   \
-		hooks_redirect(&dirfd, &path, &target);                                            \
-		return REAL(name)(dirfd, path, list, filter, compare);                             \
-	}
-
-SCANDIR_HOOK(scandir, dirent)
-SCANDIR_HOOK(scandir64, dirent64)
-SCANDIRAT_HOOK(scandirat, dirent)
-SCANDIRAT_HOOK(scandirat64, dirent64)
-
 static void *glob_opendir(const char *path)
 {
 	return opendir(path);

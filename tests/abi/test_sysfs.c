@@ -154,6 +154,56 @@ static void test_directories(void)
 	globfree(&g);
 }
 
+static int not_first(const struct dirent *de)
+{
+	return strcmp(de->d_name, "lo") != 0 && not_hidden(de);
+}
+
+/* Reads one entry, of this name. */
+static void check_next(DIR *dir, const char *name)
+{
+	struct dirent *de = readdir(dir);
+
+	check(name ? de && !strcmp(de->d_name, name) : !de);
+}
+
+/* The interfaces that have a GID are listed, and nothing else; GID 0 is lo's here, and there are no others. */
+static void test_interfaces(void)
+{
+	struct dirent **list;
+	struct dirent64 *de64;
+	DIR *dir = opendir(IBDEV "/device/net");
+	long pos;
+	int fd;
+
+	check(dir);
+	check_next(dir, ".");
+	check_next(dir, "..");
+	pos = telldir(dir);
+	check_next(dir, "lo");
+	check_next(dir, NULL);
+	seekdir(dir, pos);
+	de64 = readdir64(dir);
+	check(de64 && !strcmp(de64->d_name, "lo") && de64->d_type == DT_LNK);
+	rewinddir(dir);
+	check_next(dir, ".");
+	check(!closedir(dir));
+	dir = opendir(IBDEV "/device");
+	check(dir && readdir(dir) && !closedir(dir));
+	fd = open("/sys/class/infiniband_verbs/uverbs0/device/net/", O_RDONLY | O_DIRECTORY);
+	dir = fdopendir(fd);
+	check(dir);
+	check_next(dir, ".");
+	check_next(dir, "..");
+	check_next(dir, "lo");
+	check_next(dir, NULL);
+	check(!closedir(dir));
+	check(scandir(IBDEV "/device/net", &list, not_hidden, alphasort) == 1);
+	check(!strcmp(list[0]->d_name, "lo"));
+	check(scandirat(AT_FDCWD, IBDEV "/device/net", &list, not_first, alphasort) == 0);
+	check(scandir64(IBDEV "/device/net", (struct dirent64 ***)&list, NULL, NULL) == 3);
+}
+
 static void test_names(void)
 {
 	char buf[PATH_MAX], *p;
@@ -330,6 +380,7 @@ int main(void)
 	test_open();
 	test_streams();
 	test_directories();
+	test_interfaces();
 	test_names();
 	test_stat();
 	test_forked_device();

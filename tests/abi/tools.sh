@@ -30,7 +30,7 @@ expect $dev/node_guid find /sys/class/infiniband -name node_guid
 expect 231:192 sh -c 'dd if=/sys/class/infiniband_verbs/uverbs0/dev 2>/dev/null'
 expect "character special file e7:c0" stat -c '%F %t:%T' /dev/infiniband/uverbs0
 expect "$dev" readlink -f /sys/class/infiniband_verbs/uverbs0/device/infiniband/sctpiw0
-expect "$(ls /sys/class/net)" ls $dev/device/net/
+expect "$(cat $dev/ports/1/gid_attrs/ndevs/* 2>/dev/null | sort -u)" ls $dev/device/net/
 ls -lR /sys/class/infiniband /sys/class/infiniband_verbs /sys/class/misc/rdma_cm >/dev/null ||
 	failed=1
 [ -c /dev/infiniband/rdma_cm ] || { echo "[ -c ]"; failed=1; }

@@ -22,7 +22,7 @@ from harness import BUILD, Failure, Skip, free_port, start
 from hostile_peer import FAMILIES, RAW, Ear, Victim, check
 
 UD = str(BUILD / "bin/e2e-ud")
-DATAGRAM, MESSAGE, REQUEST, REPLY = 0xBD, 1, 2, 3
+DATAGRAM, MESSAGE, REQUEST, REPLY, ROOM_REQUEST, ROOM_REPLY = 0xBD, 1, 2, 3, 4, 5
 QKEY, ROOM = 0x01234567, 1024  # RDMA_UDP_QKEY; of e2e-ud: bytes that its receives have room for
 CHALLENGE = 255
 OPTIONS = ["--personality", "roce"]
@@ -153,7 +153,7 @@ def wrong_messages(server):
     bad_crc = bytearray(message(qp))
     bad_crc[-1] ^= 1
     yield "ud_malformed", bytes(bad_crc)
-    for kind in 0, 4, 255:
+    for kind in 0, 6, 255:
         yield "ud_malformed", packet(port, chunk(kind, right))
     for version in 0, 2, 255:
         yield "ud_malformed", packet(port, chunk(MESSAGE, right, version))
@@ -169,7 +169,7 @@ def wrong_messages(server):
         yield "ud_malformed", packet(port, chunk(MESSAGE, right, length=length))
     for cut in range(8, len(whole)):
         yield "ud_malformed", packet(port, whole[:cut])
-    for kind, least in (REQUEST, 292), (REPLY, 36):
+    for kind, least in (REQUEST, 292), (REPLY, 36), (ROOM_REQUEST, 24), (ROOM_REPLY, 20):
         yield "ud_malformed", packet(port, chunk(kind, bytes(least - 9)))
 
 
@@ -214,6 +214,33 @@ def noise(link):
         server.must_cost("noise", 30, 4 << 20, attack)
 
 
+def room(link):
+    """Whoever asks how much room there is gets one answer, which is shorter; of a flood few are answered."""
+    with busy_server(link) as server:
+        stranger, port = Stranger(link), server.echo >> 8
+        asked = packet(port, chunk(ROOM_REQUEST, struct.pack("!QQ", 0x1122334455667788, 0)))
+        stranger.send(asked, port)
+        answer, = stranger.heard()
+        kind, nonce, bytes_ = struct.unpack_from("!BxxQI", answer, 12 + 5)
+        check("an answer", len(answer) < len(asked) and (kind, nonce) == (ROOM_REPLY, 0x1122334455667788) and
+              0 < bytes_ < 1 << 28, answer)
+        # Replies that nobody has asked for, as the server's own sender might get them, do nothing.
+        for nonce in 0, 1, (1 << 64) - 1:
+            stranger.send(packet(port, chunk(ROOM_REPLY, struct.pack("!QI", nonce, 0))), port)
+        check("no answer to replies", not stranger.heard())
+        sent = got = 0
+
+        def attack():
+            nonlocal sent, got
+            for number in range(20000):
+                stranger.send(asked, port)
+                sent += 1
+                if number % 500 == 499:
+                    got += len(stranger.heard(0.02))
+        server.must_cost("room requests", 10, 1 << 20, attack)
+        check("answers", 0 < got < sent, f"{got} of {sent}")
+
+
 def cookie_of(answer):
     """The cookie of a challenge, or None."""
     body = answer[12:]
@@ -237,6 +264,7 @@ def requests(link):
                 if number % 500 == 499:
                     got += sum(len(data) for s in strangers for data in s.heard(0.02))
         server.must_cost("requests", 10, 2 << 20, attack)
+        got += sum(len(data) for s in strangers for data in s.heard())
         check("answers", 0 < got <= sent, f"{got} bytes for {sent}")
         # With the cookie a request is answered for good; that of another number, or another source, is none.
         one, other = strangers[0], strangers[-1]
@@ -305,7 +333,8 @@ def groups(link):
         server.await_counters("a group", want)
 
 
-CASES = [("messages", messages), ("noise", noise), ("requests", requests), ("forged", forged), ("groups", groups)]
+CASES = [("messages", messages), ("noise", noise), ("requests", requests), ("room", room), ("forged", forged),
+         ("groups", groups)]
 
 if __name__ == "__main__":
     sys.exit(harness.main(CASES, alone=True))

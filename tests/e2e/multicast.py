@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """mckey: one sender, and two receivers that both get each message. One of them is on the sender's host."""
+import re
 import sys
 
 import harness
-from harness import Failure, need, start
+import oob
+from harness import Failure, Skip, need, start
 
 COUNT = 20
 OPTIONS = ["--personality", "roce"]
@@ -31,7 +33,45 @@ def group(link):
             raise Failure("a receiver has not got all messages")
 
 
-CASES = [("group", group)]
+def perftest(link, client, server_index, client_index, *more):
+    """ib_send_bw -c UD -g by the GIDs of these indexes; the server gets all that its client sends to the group."""
+    need("ib_send_bw")
+    port = harness.free_port()
+    argv = ["ib_send_bw", "-c", "UD", "-g", "-d", harness.DEVICE, "-F", "-s", 1000, "-n", 200, "-p", port]
+    server = start("server", [*argv, "-x", server_index], link, "server", options=OPTIONS)
+    server.wait_listening_tcp(port)
+    ends = server, start("client", [*argv, "-x", client_index, *more], link, client, options=OPTIONS)
+    for program in ends:
+        program.expect(20, 0)
+        if not re.search(r"^ *1000 +200 ", program.output(), re.MULTILINE):
+            raise Failure(f"printed {program.output()!r}")
+
+
+def perftest_group(link):
+    """perftest's own group, from one host to another one and to itself. It is in ff01::/16, and wants a GID of IPv6."""
+    if not isinstance(link, harness.Veth):
+        raise Skip("on lo there is no route to a group of IPv6: see no-route")
+    for client in "client", "server":
+        perftest(link, client, oob.gid_index(link, "server", link_local=True),
+                 oob.gid_index(link, client, link_local=True), oob.tcp_address(link))
+
+
+def no_route(link):
+    """lo has no route to groups of IPv6: the program is told so at once, with the remedy."""
+    if isinstance(link, harness.Veth):
+        raise Skip("there is a route there")
+    need("ib_send_bw")
+    port = harness.free_port()
+    argv = ["ib_send_bw", "-c", "UD", "-g", "-x", 1, "-d", harness.DEVICE, "-F", "-p", port]
+    server = start("server", argv, link, "server", options=OPTIONS)
+    server.wait_listening_tcp(port)
+    client = start("client", [*argv, "127.0.0.1"], link, options=OPTIONS)
+    client.wait_for_output("by lo (Network is unreachable): take a GID of another interface")
+    client.kill()
+    server.kill()
+
+
+CASES = [("group", group), ("perftest", perftest_group), ("no-route", no_route)]
 
 if __name__ == "__main__":
     # What goes to a group would leave the host by its first interface.

@@ -18,7 +18,7 @@ RECEIPTS, HOLD, AWAY = 0xBF57, 0xBE, 0xBC  # docs/wire.md: the parameter, and ch
 HOLD_U, HOLD_A = 1, 2
 RECEIPT, SEND_IMM, SEND_SE_IMM = 15, 12, 13  # RDMAP opcodes
 RECEIPT_W, RECEIPT_F = 1, 2
-DATAGRAM, UD, REQUEST, REPLY = 0xBD, 1, 2, 3  # the chunk of datagrams, and its kinds
+DATAGRAM, UD, REQUEST, REPLY, ROOM_REQUEST, ROOM_REPLY = 0xBD, 1, 2, 3, 4, 5  # the chunk of datagrams, and its kinds
 ROCE = ["--personality", "roce"]
 UDADDY_PORT = 7174
 _tsns = itertools.count(1)  # what comes twice is not dissected
@@ -208,7 +208,9 @@ def datagrams(link):
             (datagram_packet(REPLY, sidr_body(255, cookie=0x99)), "[SIDR Reply, challenge]"),
             (datagram_packet(REPLY, sidr_body(0, b"yes\0", 0x177001)), "[SIDR Reply, accepted]"),
             (datagram_packet(REPLY, sidr_body(2)), "[SIDR Reply, rejected]"),
-            (datagram_packet(REPLY, sidr_body(7)), "[SIDR Reply, status 7]")]
+            (datagram_packet(REPLY, sidr_body(7)), "[SIDR Reply, status 7]"),
+            (datagram_packet(ROOM_REQUEST, struct.pack("!QQ", 0x1122334455667788, 0)), "[Room Request]"),
+            (datagram_packet(ROOM_REPLY, struct.pack("!QI", 0x1122334455667788, 65536)), "[Room Reply, 65536 bytes]")]
     write_pcap(path, [p for p, _ in good])
     must_be_sound(path)
     for line, (_, text) in zip(tshark(path), good):
@@ -231,16 +233,21 @@ def datagrams(link):
                                             ("3", 0, 0, "7", "0", "")]]
     if rows != want:
         raise Failure(f"SIDR is dissected as\n{rows}, not\n{want}")
+    rows = fields(path, ["ddp_sctp.datagram_kind", "ddp_sctp.room_nonce", "ddp_sctp.room"], "-Y", "ddp_sctp.room_nonce")
+    want = [("4", "0x1122334455667788", ""), ("5", "0x1122334455667788", "65536")]
+    if rows != want:
+        raise Failure(f"room is dissected as\n{rows}, not\n{want}")
 
     bad = [datagram_packet(UD, b"", length=4), datagram_packet(UD, ud_body()[:-1]),
            datagram_packet(UD, ud_body(), length=64), datagram_packet(UD, ud_body(1 << 24)),
            datagram_packet(UD, ud_body(source=1 << 24)), datagram_packet(REQUEST, sidr_body(room=283)),
            datagram_packet(REQUEST, sidr_body(private_len=255, room=282)), datagram_packet(REPLY, sidr_body()[:-1]),
            datagram_packet(REPLY, sidr_body(private=b"abc", private_len=4)),
-           datagram_packet(REPLY, sidr_body(qp=1 << 24))]
+           datagram_packet(REPLY, sidr_body(qp=1 << 24)), datagram_packet(ROOM_REQUEST, bytes(15)),
+           datagram_packet(ROOM_REPLY, bytes(11))]
     write_pcap(path, bad)
     must_all_be_marked(path, len(bad))
-    strange = [datagram_packet(0, ud_body()), datagram_packet(4, ud_body()), datagram_packet(UD, ud_body(), version=2)]
+    strange = [datagram_packet(0, ud_body()), datagram_packet(6, ud_body()), datagram_packet(UD, ud_body(), version=2)]
     write_pcap(path, strange)
     marked = tshark(path, "-Y", "ddp_sctp.unknown")
     if len(marked) != len(strange):

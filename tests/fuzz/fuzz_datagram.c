@@ -4,14 +4,14 @@
  * Strangers send any datagrams (wire/datagram.h) to ports of UD queue pairs and to a multicast group, while an
  * application posts receives and moves its QPs. Each datagram is to arrive as docs/wire.md says, or be counted
  * for the reason that it is dropped for: this program decides that by itself. No byte but those of a posted
- * receive may change, and nothing is ever sent.
+ * receive may change. Nothing is ever sent but one reply to a Room Request, which is shorter.
  */
 #include "fixture/datagram_host.h"
 #include "fixture/input.h"
 #include "iwarp/iwarp.h"
 #include "iwarp/qp.h"
 #include "util/sockaddr.h"
-#include "wire/datagram.h"
+#include "wire/room.h"
 
 #define STEPS 120
 #define UDS 3	  /* QPs of type UD: 0 and 1 have receives of their own, 2 has an SRQ */
@@ -47,6 +47,7 @@ static struct iw_cq *cq;
 static struct endpoint *group_ep;
 static struct ip_addr group;
 static struct iw_ud_stats want;
+static unsigned int answers; /* to Room Requests; the clock of the host stands still */
 
 /* ---- the application ---- */
 
@@ -253,6 +254,30 @@ static bool is_message(const struct endpoint *ep, const uint8_t *packet, size_t 
 	       get_be16(packet + 2) == ep->bound.port;
 }
 
+/* A Room Request, which is answered, or a Room Reply, which nobody waits for. */
+static bool is_room(const struct endpoint *ep, const uint8_t *packet, size_t len)
+{
+	const uint8_t *c = packet + 12;
+	uint32_t n = get_be16(c + 2);
+
+	return c[4] == 1 && (c[5] == 4 || c[5] == 5) && n >= (c[5] == 4 ? 24 : 20) &&
+	       n <= len - 12 && !ep->bound.multicast && get_be16(packet + 2) == ep->bound.port &&
+	       wire_sctp_checksum_ok(packet, len);
+}
+
+static void expect_reply(const struct path_addr *from, const uint8_t *packet, size_t len)
+{
+	must(h->sent == (packet[17] == 4 && answers++ < PACE_ANSWERS));
+	if (!h->sent)
+		return;
+	must(h->sent_bytes == 32 && h->sent_bytes < len && wire_sctp_checksum_ok(h->packet, 32));
+	must(!memcmp(&h->sent_to, from, sizeof(*from)) && !memcmp(h->packet + 20, packet + 20, 8));
+	must(!memcmp(h->packet, packet + 2, 2) && !memcmp(h->packet + 2, packet, 2));
+	must(h->packet[17] == 5 && get_be32(h->packet + 28) == DATAGRAM_HOST_BUFFER / 4);
+	h->sent = 0;
+	h->sent_bytes = 0;
+}
+
 /* Requests and replies have their own program; here nobody listens and nobody has asked. */
 static bool is_idle_request(const struct endpoint *ep, const uint8_t *packet, size_t len)
 {
@@ -272,6 +297,10 @@ static void expect(const struct endpoint *ep, const struct path_addr *from, cons
 
 	if (is_idle_request(ep, packet, len))
 		return;
+	if (is_room(ep, packet, len)) {
+		expect_reply(from, packet, len);
+		return;
+	}
 	if (!is_message(ep, packet, len, &u)) {
 		want.malformed++;
 		return;
@@ -322,6 +351,18 @@ static uint32_t choose_qkey(struct input *in)
 	return which < 0xe0 ? queue[which % UDS].qkey : in_u32(in);
 }
 
+/* The same for what is said of room. */
+static size_t room(struct input *in, uint8_t *chunk)
+{
+	uint8_t how = in_u8(in);
+	struct wire_room r = { .nonce = in_u32(in), .room = in_u32(in) };
+	size_t len = wire_room_put(chunk, how & 1 ? 5 : 4, &r);
+
+	if (how & 0x10)
+		chunk[in_u8(in) % len] ^= in_u8(in);
+	return len;
+}
+
 /* A message with some of it wrong. Returns the length of its chunk. */
 static size_t message(struct input *in, uint8_t *chunk, bool to_group)
 {
@@ -366,6 +407,8 @@ static void packet(struct input *in)
 		bytes = in_bytes(in, in_u16(in) % 600, &n);
 		memcpy(buf + 12, bytes, n);
 		buf[12] = WIRE_DATAGRAM;
+	} else if ((how & 0xe0) == 0xe0) {
+		n = room(in, buf + 12);
 	} else {
 		n = message(in, buf + 12, ep == group_ep);
 	}
@@ -465,6 +508,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	datagram_host_start();
 	memset(&want, 0, sizeof(want));
+	answers = 0;
 	cq = iw_cq_new(h->conn.rnic, 64, NULL);
 	for (unsigned int i = 0; i < QPS; i++)
 		open_queue(i);

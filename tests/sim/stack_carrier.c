@@ -611,6 +611,14 @@ static void await_room(struct endpoint *ep, bool await)
 	port_of(ep)->awaits_room = await;
 }
 
+/* What arrives is taken at once. */
+static bool room_of(const struct endpoint *ep, const struct ip_addr *from,
+		    struct carrier_room *room)
+{
+	*room = (struct carrier_room){ .size = RCVBUF };
+	return true;
+}
+
 const struct carrier stack_carrier = {
 	.references = true,
 	.start = start,
@@ -624,6 +632,7 @@ const struct carrier stack_carrier = {
 	.receive = receive,
 	.send = send_batch,
 	.await_room = await_room,
+	.room = room_of,
 	.next_timeout = next_timeout,
 	.timers = timers,
 };

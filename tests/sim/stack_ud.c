@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "sim/stack_ud.h"
 
+#include "conn/pace.h"
 #include "util/bytes.h"
 
 #define EDGE 32 /* bytes around a receive */
@@ -35,15 +36,17 @@ void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey)
 	u->node = n;
 	u->qkey = qkey;
 	u->cq = iw_cq_new(n->rnic, 256, NULL);
+	u->send_cq = iw_cq_new(n->rnic, 16, NULL);
 	u->mem = malloc(MEMORY);
 	u->out = malloc(STACK_UD_ROOM);
-	assert_true(u->cq && u->mem && u->out);
+	assert_true(u->cq && u->send_cq && u->mem && u->out);
 	memset(u->mem, STACK_UD_PATTERN, MEMORY);
 	check(!iw_mr_new(n->pd, (uintptr_t)u->mem, MEMORY, (uintptr_t)u->mem, IW_ACCESS_LOCAL_WRITE,
 			 NULL, &u->mr));
 	check(!iw_mr_new(n->pd, (uintptr_t)u->out, STACK_UD_ROOM, (uintptr_t)u->out, 0, NULL,
 			 &u->out_mr));
-	attr.send_cq = attr.recv_cq = u->cq;
+	attr.send_cq = u->send_cq;
+	attr.recv_cq = u->cq;
 	check(!qp_num_get(&n->conn, &attr.num));
 	check(!iw_qp_new(n->rnic, &attr, &u->qp));
 	iw_ud_set_qkey(u->qp, qkey);
@@ -63,7 +66,7 @@ void stack_ud_close(struct stack_ud *u)
 	qp_num_put(&u->node->conn, num);
 	iw_mr_free(u->mr);
 	iw_mr_free(u->out_mr);
-	check(!iw_cq_free(u->cq));
+	check(!iw_cq_free(u->cq) && !iw_cq_free(u->send_cq));
 	free(u->mem);
 	free(u->out);
 }
@@ -84,6 +87,7 @@ void stack_ud_send(struct stack_ud *u, const struct iw_ud_dest *dest,
 		   const struct stack_ud_message *m)
 {
 	struct iw_send_wqe *wqe = iw_sq_slot(u->qp);
+	uint64_t begin = u->node->w->now;
 	struct iw_cqe cqe;
 
 	check(wqe);
@@ -101,8 +105,10 @@ void stack_ud_send(struct stack_ud *u, const struct iw_ud_dest *dest,
 	iw_sq_publish(u->qp);
 	iw_doorbell_serve(&u->qp->doorbell);
 	conn_output(&u->node->conn);
-	/* It is complete when it has left; what comes meanwhile is a packet of later. */
-	check(iw_cq_poll(u->cq, 1, &cqe) == 1);
+	while (iw_cq_poll(u->send_cq, 1, &cqe) != 1) {
+		check(u->node->w->now - begin <= PACE_PATIENCE + PACE_RETRY);
+		stack_run_for(u->node->w, PACE_RETRY);
+	}
 	check(cqe.opcode == IW_WC_SEND && !cqe.status && cqe.wr_id == m->number);
 }
 

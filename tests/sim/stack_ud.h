@@ -13,7 +13,7 @@
 
 struct stack_ud {
 	struct stack_node *node;
-	struct iw_cq *cq;
+	struct iw_cq *cq, *send_cq;
 	struct iw_qp *qp;
 	struct iw_mr *mr, *out_mr;
 	uint8_t *mem, *out;
@@ -31,7 +31,10 @@ struct stack_ud_message {
 /* Makes a QP with that Q_Key, in RTS, with all its receives posted; destroys it. */
 void stack_ud_open(struct stack_ud *u, struct stack_node *n, uint32_t qkey);
 void stack_ud_close(struct stack_ud *u);
-/* Sends the message, and sees its work request complete: nothing else may wait at the node's port. */
+/*
+ * Sends the message, and sees its work request complete: nothing else may wait at the node's port. Time passes only
+ * while the receiver has told of no room, and it is waited for no longer than conn/pace.h says.
+ */
 void stack_ud_send(struct stack_ud *u, const struct iw_ud_dest *dest,
 		   const struct stack_ud_message *m);
 /* Takes the next receive that has completed; false: there is none. *at: where its Global Route Header begins. */

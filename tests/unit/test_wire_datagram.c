@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "wire/datagram.h"
+#include "wire/room.h"
 
 #define HEAD WIRE_SCTP_COMMON_LEN
 #define PAYLOAD 5
@@ -104,12 +104,43 @@ static void test_refused(void **state)
 	assert_false(wire_ud_get(&u, c));
 }
 
+static void test_room(void **state)
+{
+	static const uint8_t request[WIRE_ROOM_REQUEST_LEN] = {
+		0xbd, 0, 0, 24, 1, 4, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+	};
+	static const uint8_t reply[WIRE_ROOM_REPLY_LEN] = {
+		0xbd, 0, 0, 20, 1, 5, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0xa, 0xb, 0xc, 0xd,
+	};
+	struct wire_room room = { .nonce = 0x0102030405060708 };
+	uint8_t p[WIRE_ROOM_REQUEST_LEN];
+
+	assert_int_equal(wire_room_put(p, WIRE_DATAGRAM_ROOM_REQUEST, &room), sizeof(request));
+	assert_memory_equal(p, request, sizeof(request));
+	put_be32(p + 16, 7); /* reserved, and ignored */
+	assert_true(wire_room_get(&room, WIRE_DATAGRAM_ROOM_REQUEST, p));
+	assert_true(room.nonce == 0x0102030405060708);
+	assert_int_equal(room.room, 0);
+	put_be16(p + 2, WIRE_ROOM_REQUEST_LEN - 1);
+	assert_false(wire_room_get(&room, WIRE_DATAGRAM_ROOM_REQUEST, p));
+	room.room = 0x0a0b0c0d;
+	assert_int_equal(wire_room_put(p, WIRE_DATAGRAM_ROOM_REPLY, &room), sizeof(reply));
+	assert_memory_equal(p, reply, sizeof(reply));
+	memset(&room, 0, sizeof(room));
+	assert_true(wire_room_get(&room, WIRE_DATAGRAM_ROOM_REPLY, p));
+	assert_true(room.nonce == 0x0102030405060708);
+	assert_int_equal(room.room, 0x0a0b0c0d);
+	put_be16(p + 2, WIRE_ROOM_REPLY_LEN - 1);
+	assert_false(wire_room_get(&room, WIRE_DATAGRAM_ROOM_REPLY, p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_what_is_a_datagram),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

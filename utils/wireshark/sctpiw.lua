@@ -6,7 +6,7 @@
 --	or copy it to ~/.local/lib/wireshark/plugins/
 --
 -- SCTP user messages with payload protocol 17 are session control, which is dissected here. Those with 16 are
--- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. Datagrams (UD queue pairs, and
+-- a DDP-SSN and a DDP segment, which Wireshark's own dissector of DDP and RDMAP takes. Datagrams (UD queue pairs, what their receivers tell, and
 -- rdma_cm's requests for them) are a chunk of ours in a packet of SCTP. A UDP datagram is taken for
 -- SCTP in UDP (RFC 6951) if one of its ports is also the SCTP port, as with sctpiw.
 --
@@ -46,9 +46,11 @@ local AWAY_LEN = { [PARAM_IPV4] = 12, [PARAM_IPV6] = 24 }
 
 -- docs/wire.md: datagrams. Lengths are of the chunk with its header, without payload or private data.
 local DATAGRAM, DATAGRAM_LEN, DATAGRAM_VERSION = 0xbd, 8, 1
-local kinds = { [1] = "UD", [2] = "SIDR Request", [3] = "SIDR Reply" }
-local UD, REQUEST = 1, 2
+local kinds = { [1] = "UD", [2] = "SIDR Request", [3] = "SIDR Reply", [4] = "Room Request",
+	[5] = "Room Reply" }
+local UD, REQUEST, ROOM_REQUEST = 1, 2, 4
 local UD_LEN, SIDR_LEN, SIDR_MAX = 32, 36, 292
+local least = { [1] = UD_LEN, [2] = SIDR_LEN, [3] = SIDR_LEN, [4] = 24, [5] = 20 }
 local GROUP_QP = 0xffffff
 local statuses = { [0] = "accepted", [2] = "rejected", [255] = "challenge" }
 
@@ -115,6 +117,8 @@ local f = {
 	sidr_qkey = ProtoField.uint32("ddp_sctp.sidr_qkey", "Q_Key", base.HEX),
 	sidr_status = ProtoField.uint8("ddp_sctp.sidr_status", "Status", base.DEC, statuses),
 	sidr_private_len = ProtoField.uint8("ddp_sctp.sidr_private_len", "Private Data Length", base.DEC),
+	room_nonce = ProtoField.uint64("ddp_sctp.room_nonce", "Nonce", base.HEX),
+	room_bytes = ProtoField.uint32("ddp_sctp.room", "Room", base.DEC),
 	oob_version = ProtoField.uint8("ddp_sctp.oob_version", "Version", base.DEC),
 	oob_reason = ProtoField.uint8("ddp_sctp.oob_reason", "Reason", base.DEC, reasons),
 	oob_rnr_retry = ProtoField.uint8("ddp_sctp.oob_rnr_retry", "RNR retry", base.DEC),
@@ -454,6 +458,16 @@ local function dissect_sidr(range, kind, tree)
 	return name .. ", " .. (statuses[status] or "status " .. status), range(24, 4):uint() <= GROUP_QP
 end
 
+-- As dissect_ud(), of the bytes that the kind has.
+local function dissect_room(range, kind, tree)
+	tree:add(f.room_nonce, range(8, 8))
+	if kind == ROOM_REQUEST then
+		return kinds[kind], true
+	end
+	tree:add(f.room_bytes, range(16, 4))
+	return string.format("%s, %d bytes", kinds[kind], range(16, 4):uint()), true
+end
+
 -- The kind of a datagram's chunk if it is one that is known and the chunk has the bytes for it; else nil.
 local function kind_of(range, subtree)
 	local kind = range(5, 1):uint()
@@ -462,7 +476,7 @@ local function kind_of(range, subtree)
 		subtree:add_proto_expert_info(unknown)
 		return nil
 	end
-	if range:len() < (kind == UD and UD_LEN or SIDR_LEN) then
+	if range:len() < least[kind] then
 		subtree:add_proto_expert_info(malformed)
 		return nil
 	end
@@ -489,6 +503,8 @@ local function dissect_datagram(info, pinfo, tree)
 	end
 	if kind == UD then
 		name, sound = dissect_ud(range, subtree)
+	elseif kind >= ROOM_REQUEST then
+		name, sound = dissect_room(range, kind, subtree)
 	else
 		name, sound = dissect_sidr(range, kind, subtree)
 	end

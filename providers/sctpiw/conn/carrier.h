@@ -45,7 +45,7 @@ struct carrier_error {
 	bool local;   /* this host says so, not a router: there is no quote */
 };
 
-/* The receive buffer of a port of this host, in bytes as the kernel counts them. */
+/* The receive buffer of a port, in bytes as the kernel counts them. */
 struct carrier_room {
 	uint32_t used; /* by packets that wait for their reader */
 	uint32_t size; /* packets that would exceed it are lost */
@@ -90,10 +90,10 @@ struct carrier {
 	void (*await_room)(struct endpoint *ep, bool await);
 
 	/*
-	 * How full the port of this host is that would receive what ep sends to `to`. false: it is not known. NULL:
+	 * How full the receive buffer is that what comes to ep from this address goes to. false: it is not known. NULL:
 	 * it never is.
 	 */
-	bool (*room)(const struct endpoint *ep, const struct path_addr *to,
+	bool (*room)(const struct endpoint *ep, const struct ip_addr *from,
 		     struct carrier_room *room);
 
 	/* The carrier's own timers, of links that are set up or kept alive. NULL: it has none. */

@@ -13,6 +13,7 @@
 #include "sctp/sctp.h"
 #include "util/time.h"
 #include "wire/datagram.h"
+#include "wire/sidr.h"
 
 /* One batch: packets of one length to one address, as UDP_SEGMENT takes them. */
 #define PACKETS_MAX 64u
@@ -25,11 +26,15 @@
  */
 #define TURN PACKETS_MAX
 #define TURNS 4u
+/* QPs that are asked in vain, because their receivers have no room, in one output. */
+#define TURNS_PACED 64u
 
 struct datagram_out {
 	uint8_t buf[BATCH_MAX];
 	struct endpoint *ep;
 	struct sctp_batch batch; /* len 0: none */
+	uint16_t port;		 /* the SCTP port that the batch is for */
+	uint32_t room, cost;	 /* by pace.h: what the batch may have, and what it has */
 	bool blocked;		 /* the port was full, and the batch waits */
 	uint64_t paced_until; /* ns. All that is left waits for its receivers until then; 0: it does not */
 	struct pace pace;
@@ -63,6 +68,22 @@ static void receive_copies(struct conn *c, const struct wire_ud *u, const struct
 	iw_mcast_receive(c->rnic, u, &from->local, &from->remote, own);
 }
 
+/* What a receiver and its senders say of room. false: it is malformed. */
+static bool room_input(struct endpoint *ep, const struct path_addr *from, uint16_t port,
+		       enum wire_datagram_kind kind, const uint8_t *chunk)
+{
+	struct datagram_out *o = ep->conn->datagrams.out;
+	struct wire_room room;
+
+	if (!wire_room_get(&room, kind, chunk))
+		return false;
+	if (kind == WIRE_DATAGRAM_ROOM_REQUEST)
+		pace_answer(ep, from, port, &room);
+	else if (o)
+		pace_told(&o->pace, ep->conn, from, port, &room);
+	return true;
+}
+
 void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		    size_t len)
 {
@@ -73,6 +94,13 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 	struct wire_ud u;
 
 	wire_sctp_common_get(packet, &h);
+	if (kind == WIRE_DATAGRAM_ROOM_REQUEST || kind == WIRE_DATAGRAM_ROOM_REPLY) {
+		if (ep->bound.multicast || h.dport != ep->bound.port ||
+		    !wire_sctp_checksum_ok(packet, len) ||
+		    !room_input(ep, from, h.sport, kind, chunk))
+			stats->malformed++;
+		return;
+	}
 	if (kind == WIRE_DATAGRAM_SIDR_REQUEST || kind == WIRE_DATAGRAM_SIDR_REPLY) {
 		/* What came to a group is not answered: everybody in it would answer one forged packet. */
 		if (ep->bound.multicast || h.dport != ep->bound.port ||
@@ -96,6 +124,31 @@ void datagram_input(struct endpoint *ep, const struct path_addr *from, const uin
 
 /* ---- output ---- */
 
+void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16_t port,
+			 const uint8_t *chunk, size_t len)
+{
+	uint8_t packet[WIRE_SIDR_PACKET];
+	struct sctp_batch batch = { .data = packet, .to = *to };
+
+	wire_sctp_common_put(packet, &(struct wire_sctp_common){
+					     .sport = ep->bound.port,
+					     .dport = port,
+				     });
+	memcpy(packet + WIRE_SCTP_COMMON_LEN, chunk, len);
+	batch.len = batch.segment = WIRE_SCTP_COMMON_LEN + len;
+	wire_sctp_checksum_put(packet, batch.len);
+	ep->conn->traffic.packets_out++;
+	ep->conn->traffic.bytes_out += batch.len;
+	ep->conn->carrier->send(ep, &batch);
+}
+
+/* The batch has left. */
+static void batch_done(struct datagram_out *o)
+{
+	o->batch.len = 0;
+	pace_sent(&o->pace, o->ep, &o->batch.to, o->port, o->cost);
+}
+
 /* Sends the batch. false: the port is full, and the batch waits. */
 static bool send_batch(struct conn *c, struct datagram_out *o)
 {
@@ -105,9 +158,8 @@ static bool send_batch(struct conn *c, struct datagram_out *o)
 	c->traffic.packets_out += (o->batch.len + o->batch.segment - 1) / o->batch.segment;
 	/* Routers do not fragment what the route takes as a whole. */
 	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
-	pace_sent(&o->pace, &o->batch.to, o->batch.len);
 	if (c->carrier->send(o->ep, &o->batch) != -EAGAIN) {
-		o->batch.len = 0;
+		batch_done(o);
 		return true;
 	}
 	c->traffic.waits++;
@@ -128,7 +180,7 @@ bool datagram_retry(struct conn *c)
 		return false;
 	endpoint_await_room(o->ep, false);
 	o->blocked = false;
-	o->batch.len = 0;
+	batch_done(o);
 	return true;
 }
 
@@ -152,7 +204,8 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 {
 	const struct sctp_batch *b = &o->batch;
 
-	return o->ep == ep && b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
+	return o->ep == ep && o->port == qp_num_port(dest->qp_num) && o->cost < o->room &&
+	       b->len % b->segment == 0 && b->len + b->segment <= BATCH_MAX &&
 	       b->len < PACKETS_MAX * b->segment &&
 	       round_up4(WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN + len) <= b->segment &&
 	       b->to.udp_port == udp_port_of(ep->conn, dest) && b->hops == hops_of(dest) &&
@@ -173,7 +226,10 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 			.remote = dest->remote,
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
-	return pace_allows(c, &o->pace, ep, &o->batch.to);
+	o->port = qp_num_port(dest->qp_num);
+	o->cost = 0;
+	o->room = pace_room(c, &o->pace, ep, &o->batch.to, o->port);
+	return o->room;
 }
 
 /* Appends the QP's next datagram to the batch. */
@@ -192,6 +248,7 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	n = WIRE_SCTP_COMMON_LEN + wire_sctp_pad(packet + WIRE_SCTP_COMMON_LEN, n);
 	wire_sctp_checksum_put(packet, n);
 	o->batch.len += n;
+	o->cost += pace_cost(n);
 }
 
 /* What became of a QP's turn. */
@@ -221,22 +278,25 @@ static enum turn output_qp(struct conn *c, struct datagram_out *o, struct iw_qp 
 void datagram_output(struct conn *c)
 {
 	struct datagram_out *o = c->datagrams.out;
-	bool paced = false;
+	unsigned int sent = 0, paced = 0;
 	struct iw_qp *qp;
 
 	if (o->blocked)
 		return;
-	for (unsigned int n = 0; n < TURNS && (qp = iw_ud_next_ready(c->rnic)); n++) {
+	while (sent < TURNS && paced < TURNS_PACED && (qp = iw_ud_next_ready(c->rnic))) {
 		enum turn turn = output_qp(c, o, qp);
 
 		if (turn == TURN_FULL)
 			return;
-		paced = turn == TURN_PACED && (paced || !n);
+		if (turn == TURN_PACED)
+			paced++;
+		else
+			sent++;
 		iw_ud_end_turn(qp);
 	}
 	if (o->batch.len)
 		send_batch(c, o);
-	o->paced_until = paced ? c->now + PACE_ASK_AGAIN : 0;
+	o->paced_until = paced && !sent ? c->now + PACE_RETRY : 0;
 }
 
 uint64_t datagram_next_timeout(const struct conn *c)

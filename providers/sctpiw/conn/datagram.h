@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "conn/pace.h"
 #include "util/addr.h"
 
 struct conn;
@@ -25,6 +26,7 @@ struct datagrams {
 	 * meanwhile: it would have to be dropped. Never while there are associations.
 	 */
 	bool low;
+	struct pace_answers answers;
 };
 
 /* Frees what is kept, at the end of the conn. */
@@ -37,6 +39,12 @@ int datagram_start(struct conn *c, const struct iw_qp *qp);
 /* A packet came for which wire_is_datagram() holds. */
 void datagram_input(struct endpoint *ep, const struct path_addr *from, const uint8_t *packet,
 		    size_t len);
+/*
+ * Sends a chunk of WIRE_SIDR_MAX bytes at most, in a packet of its own, from ep to the SCTP port `port` at `to`. It is
+ * lost if the port is full, as it may be anywhere on its way.
+ */
+void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16_t port,
+			 const uint8_t *chunk, size_t len);
 /*
  * Sends what UD QPs have to send, as far as there is room for it and for a bounded number of datagrams. This and
  * datagram_retry() need conn.datagrams.out, which is NULL as long as nobody has had a UD QP.

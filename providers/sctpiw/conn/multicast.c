@@ -53,6 +53,7 @@ static struct ip_addr key(const struct ip_addr *group, unsigned int ifindex)
 {
 	struct ip_addr ip = *group;
 
+	ip_addr_widen_group(&ip);
 	ip.scope_id = ip_addr_is_scoped_group(group) ? ifindex : 0;
 	return ip;
 }

@@ -3,83 +3,158 @@
 
 #include "conn/carrier.h"
 #include "conn/conn.h"
+#include "util/random.h"
 
 /*
- * A receiver is full when more than this part of its buffer is in use, and else a sender may send as much again:
- * several senders find the same room, and have to fit in beside each other.
+ * A receiver lets each sender fill this part of what is free in its buffer: several senders ask at the same time, and
+ * have to fit in beside each other. If less than half is free, all of them wait.
  */
-#define PART 8u
-/* bytes that the kernel counts for a batch beside those of its packets, at most */
-#define OVERHEAD 2048u
+#define PART 4u
+/* Nobody has a larger buffer; a reply that says so is as good as one that says this. */
+#define ROOM_MAX (1u << 28)
+/* What leaves for a silent receiver is counted up to this. */
+#define OUT_MAX (1u << 30)
 
-static struct pace_receiver *place_of(struct pace *p, const struct path_addr *to)
+/* ---- the sender ---- */
+
+static struct pace_receiver *set_of(struct pace *p, const struct path_addr *to, uint16_t port)
 {
-	unsigned int at = (to->udp_port ^ to->remote.b[15] ^ to->remote.b[14] << 4);
+	unsigned int at = (port ^ to->remote.b[15] ^ to->remote.b[14] << 4);
 
-	return &p->receivers[at % PACE_RECEIVERS];
+	return p->receivers[at % PACE_SETS];
 }
 
-static bool is_for(const struct pace_receiver *r, const struct path_addr *to)
+/* NULL: it is not known. */
+static struct pace_receiver *find(struct pace *p, const struct path_addr *to, uint16_t port)
 {
-	return r->port == to->udp_port && ip_addr_equal(&r->to, &to->remote);
+	struct pace_receiver *set = set_of(p, to, port);
+
+	for (struct pace_receiver *r = set; r < set + PACE_WAYS; r++) {
+		if (r->port == port && ip_addr_equal(&r->to, &to->remote))
+			return r;
+	}
+	return NULL;
 }
 
-/*
- * Since when a receiver is full must not be forgotten, or its senders would wait for ever. So it keeps its place while
- * they ask for it. NULL: another one keeps the place.
- */
-static struct pace_receiver *find(struct pace *p, const struct path_addr *to, uint64_t now)
+static struct pace_receiver *get(struct pace *p, const struct path_addr *to, uint16_t port)
 {
-	struct pace_receiver *r = place_of(p, to);
+	struct pace_receiver *set = set_of(p, to, port), *r = find(p, to, port);
 
-	if (is_for(r, to))
+	if (r)
 		return r;
-	if (r->full_since && now < r->ask_at + PACE_UNKNOWN)
-		return NULL;
-	*r = (struct pace_receiver){ .to = to->remote, .port = to->udp_port };
+	r = set;
+	for (unsigned int i = 1; i < PACE_WAYS; i++) {
+		if (set[i].used_at < r->used_at)
+			r = &set[i];
+	}
+	*r = (struct pace_receiver){
+		.to = to->remote, .port = port, .room = PACE_FIRST, .pause = PACE_ASK_FIRST
+	};
 	return r;
 }
 
-/* How much waits at the receiver. false: it is not on this host, or not known. */
-static bool ask(struct conn *c, const struct endpoint *ep, const struct path_addr *to,
-		struct carrier_room *room)
+/*
+ * A request that is sent once more keeps its nonce: the reply to either of them says that all was taken that had left
+ * before the first one.
+ */
+static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
-	return c->carrier->room &&
-	       (ip_addr_is_loopback(&to->remote) || c->ops->is_own_address(c, &to->remote)) &&
-	       c->carrier->room(ep, to, room);
+	struct wire_room request = { .nonce = r->nonce };
+	uint8_t chunk[WIRE_ROOM_REQUEST_LEN];
+	struct conn *c = ep->conn;
+
+	if (c->now < r->ask_at)
+		return;
+	while (!request.nonce) {
+		random_bytes(c->random, &request.nonce, sizeof(request.nonce));
+		r->behind = 0;
+	}
+	r->nonce = request.nonce;
+	r->ask_at = c->now + (r->state == PACE_SILENT ? PACE_ASK_LAST : r->pause);
+	r->pause = 2 * r->pause < PACE_ASK_LAST ? 2 * r->pause : PACE_ASK_LAST;
+	datagram_send_chunk(ep, to, r->port, chunk,
+			    wire_room_put(chunk, WIRE_DATAGRAM_ROOM_REQUEST, &request));
 }
 
-bool pace_allows(struct conn *c, struct pace *p, const struct endpoint *ep,
-		 const struct path_addr *to)
+uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const struct path_addr *to,
+		   uint16_t port)
 {
-	struct pace_receiver *r = find(p, to, c->now);
+	struct pace_receiver *r;
+
+	/* A group has nobody who could answer for all its members. */
+	if (ip_addr_is_multicast(&to->remote))
+		return PACE_ANY;
+	r = get(p, to, port);
+	r->used_at = c->now;
+	if (r->out < r->room)
+		return r->room - r->out;
+	ask(r, ep, to);
+	if (r->state == PACE_SILENT)
+		return PACE_ANY;
+	if (!r->since)
+		r->since = c->now;
+	if (c->now - r->since < (c->now < p->patient_at ? PACE_PATIENCE_SHORT : PACE_PATIENCE))
+		return 0;
+	if (c->now >= p->patient_at)
+		p->patient_at = c->now + PACE_IMPATIENT;
+	r->state = PACE_SILENT;
+	return PACE_ANY;
+}
+
+void pace_sent(struct pace *p, struct endpoint *ep, const struct path_addr *to, uint16_t port,
+	       uint32_t cost)
+{
+	struct pace_receiver *r = find(p, to, port);
+
+	if (!r)
+		return;
+	r->out = r->out + cost < OUT_MAX ? r->out + cost : OUT_MAX;
+	r->behind = r->behind + cost < OUT_MAX ? r->behind + cost : OUT_MAX;
+	/* The answer is to be there before all that may leave has left. */
+	if (r->out >= r->room / 2)
+		ask(r, ep, to);
+}
+
+void pace_told(struct pace *p, const struct conn *c, const struct path_addr *from, uint16_t port,
+	       const struct wire_room *reply)
+{
+	struct pace_receiver *r = find(p, from, port);
+
+	if (!r || !r->nonce || r->nonce != reply->nonce)
+		return;
+	r->nonce = 0;
+	r->out = r->behind;
+	r->room = reply->room < ROOM_MAX ? reply->room : ROOM_MAX;
+	r->pause = PACE_ASK_FIRST;
+	r->ask_at = reply->room ? 0 : c->now + PACE_ASK_FIRST;
+	if (!reply->room)
+		return;
+	r->since = 0;
+	r->state = PACE_TELLS;
+}
+
+/* ---- the receiver ---- */
+
+static bool is_one_too_many(struct pace_answers *a, uint64_t now)
+{
+	if (now >= a->until)
+		*a = (struct pace_answers){ .until = now + PACE_ANSWERS_TIME };
+	return a->n++ >= PACE_ANSWERS;
+}
+
+void pace_answer(struct endpoint *ep, const struct path_addr *from, uint16_t port,
+		 const struct wire_room *request)
+{
+	struct wire_room reply = { .nonce = request->nonce };
+	uint8_t chunk[WIRE_ROOM_REPLY_LEN];
+	struct conn *c = ep->conn;
 	struct carrier_room room;
 
-	if (!r || r->credit)
-		return true;
-	if (c->now < r->ask_at)
-		return !r->full;
-	r->full = false;
-	if (!ask(c, ep, to, &room)) {
-		r->ask_at = c->now + PACE_UNKNOWN;
-		r->full_since = 0;
-	} else if (room.used <= room.size / PART) {
-		r->credit = room.size / PART;
-		r->full_since = 0;
-	} else {
-		if (!r->full_since)
-			r->full_since = c->now;
-		r->full = c->now - r->full_since < PACE_PATIENCE;
-		r->ask_at = c->now + (r->full ? PACE_ASK_AGAIN : PACE_UNKNOWN);
-	}
-	return !r->full;
-}
-
-void pace_sent(struct pace *p, const struct path_addr *to, size_t len)
-{
-	struct pace_receiver *r = place_of(p, to);
-	size_t cost = len + OVERHEAD;
-
-	if (is_for(r, to))
-		r->credit = r->credit > cost ? r->credit - (uint32_t)cost : 0;
+	if (!c->datagrams.out || is_one_too_many(&c->datagrams.answers, c->now) ||
+	    !c->carrier->room || !c->carrier->room(ep, &from->remote, &room))
+		return;
+	if (room.used <= room.size / 2)
+		reply.room = (room.size - room.used) / PART;
+	datagram_send_chunk(ep, from, port, chunk,
+			    wire_room_put(chunk, WIRE_DATAGRAM_ROOM_REPLY, &reply));
 }

@@ -56,25 +56,6 @@ bool sidr_is_served(const struct conn *c)
 
 /* ---- what both sides do ---- */
 
-/* Sends a chunk. It is lost if the port is full, as it may be anywhere on its way. */
-static void send_chunk(struct endpoint *ep, const struct path_addr *to, uint16_t port,
-		       const uint8_t *chunk, size_t len)
-{
-	uint8_t packet[WIRE_SIDR_PACKET];
-	struct sctp_batch batch = { .data = packet, .to = *to };
-
-	wire_sctp_common_put(packet, &(struct wire_sctp_common){
-					     .sport = ep->bound.port,
-					     .dport = port,
-				     });
-	memcpy(packet + WIRE_SCTP_COMMON_LEN, chunk, len);
-	batch.len = batch.segment = WIRE_SCTP_COMMON_LEN + len;
-	wire_sctp_checksum_put(packet, batch.len);
-	ep->conn->traffic.packets_out++;
-	ep->conn->traffic.bytes_out += batch.len;
-	ep->conn->carrier->send(ep, &batch);
-}
-
 static void take_private_data(struct cm_id *id, const void *data, uint8_t len)
 {
 	id->param.private_data_len = len;
@@ -101,7 +82,8 @@ static void send_request(struct cm_id *id)
 	uint8_t chunk[WIRE_SIDR_MAX];
 
 	to.udp_port = cm_encap_port(id->conn, port);
-	send_chunk(id->ep, &to, port, chunk, wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REQUEST, &s));
+	datagram_send_chunk(id->ep, &to, port, chunk,
+			    wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REQUEST, &s));
 }
 
 int sidr_connect(struct cm_id *id, const struct rnic_conn_param *param)
@@ -270,8 +252,8 @@ static bool is_proven(struct endpoint *ep, const struct path_addr *from, uint16_
 	if (s->cookie == cookie ||
 	    (period && s->cookie == cookie_of(c, from, port, s->request_id, period - 1)))
 		return true;
-	send_chunk(ep, from, port, chunk,
-		   wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REPLY, &challenge));
+	datagram_send_chunk(ep, from, port, chunk,
+			    wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REPLY, &challenge));
 	return false;
 }
 
@@ -290,7 +272,7 @@ static bool answer_again(struct endpoint *ep, const struct path_addr *from, uint
 		    a->own_port != ep->bound.port || a->to.udp_port != from->udp_port ||
 		    !ip_addr_equal(&a->to.remote, &from->remote))
 			continue;
-		send_chunk(ep, from, port, a->chunk, a->chunk_len);
+		datagram_send_chunk(ep, from, port, a->chunk, a->chunk_len);
 		return true;
 	}
 	return false;
@@ -328,7 +310,7 @@ static void answer(struct cm_id *id, struct wire_sidr *s)
 	cm_decided(id);
 	s->request_id = id->sidr.id;
 	len = wire_sidr_put(chunk, WIRE_DATAGRAM_SIDR_REPLY, s);
-	send_chunk(id->ep, &id->sidr.peer, id->sidr.peer_port, chunk, len);
+	datagram_send_chunk(id->ep, &id->sidr.peer, id->sidr.peer_port, chunk, len);
 	keep_answer(id, chunk, len);
 }
 

@@ -43,7 +43,6 @@ void carrier_port_stop(struct conn *c)
 {
 	munmap(c->net->rx_memory, RX_MEMORY);
 	c->net->rx_memory = NULL;
-	room_close(&c->net->room);
 }
 
 /* ---- sockets come and go ---- */
@@ -118,7 +117,6 @@ void carrier_port_forget(struct endpoint *ep)
 {
 	path_sockets_forget(carrier_port_of(ep));
 	close_all(carrier_port_of(ep));
-	room_close(&ep->conn->net->room);
 }
 
 void carrier_port_set_tos(struct endpoint *ep)

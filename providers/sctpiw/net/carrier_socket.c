@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <linux/errqueue.h>
+#include <linux/sock_diag.h>
 #include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
 
@@ -199,6 +200,18 @@ bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrie
 		return false;
 	if (!take_datagram(&local, &msg, (size_t)len, d))
 		d->len = 0;
+	return true;
+}
+
+bool carrier_socket_room(int fd, struct carrier_room *room)
+{
+	uint32_t meminfo[SK_MEMINFO_RCVBUF + 1];
+	socklen_t len = sizeof(meminfo);
+
+	if (sys_getsockopt(fd, SOL_SOCKET, SO_MEMINFO, meminfo, &len) || len < sizeof(meminfo))
+		return false;
+	room->used = meminfo[SK_MEMINFO_RMEM_ALLOC];
+	room->size = meminfo[SK_MEMINFO_RCVBUF];
 	return true;
 }
 

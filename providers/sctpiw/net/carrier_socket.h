@@ -63,6 +63,9 @@ unsigned int carrier_socket_receive(struct endpoint *ep, int fd, const struct ip
 bool carrier_socket_receive_one(const struct endpoint *ep, int fd, struct carrier_datagram *d,
 				size_t size);
 
+/* How full the receive buffer of fd is. false: the kernel does not tell. */
+bool carrier_socket_room(int fd, struct carrier_room *room);
+
 /* Prepares a message to `to` on a socket of this family, with UDP port port, from to->local if from_local. */
 void carrier_socket_prepare(struct carrier_outgoing *out, int family, const struct path_addr *to,
 			    uint16_t port, bool from_local);

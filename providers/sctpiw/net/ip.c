@@ -325,6 +325,14 @@ static int ip_send(struct endpoint *ep, struct sctp_batch *batch)
 	return 0;
 }
 
+static bool ip_room(const struct endpoint *ep, const struct ip_addr *from,
+		    struct carrier_room *room)
+{
+	const struct carrier_port *p = carrier_port_of(ep);
+
+	return carrier_socket_room(ip_addr_is_v4(from) && p->fd4 >= 0 ? p->fd4 : p->fd, room);
+}
+
 const struct carrier carrier_ip = {
 	.check = ip_check,
 	.start = carrier_port_start,
@@ -337,4 +345,5 @@ const struct carrier carrier_ip = {
 	.receive = carrier_port_receive,
 	.send = ip_send,
 	.await_room = carrier_port_await_room,
+	.room = ip_room,
 };

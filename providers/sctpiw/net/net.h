@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "conn/transport.h"
-#include "net/room.h"
 
 struct capture;
 struct path_sockets;
@@ -29,7 +28,6 @@ struct net {
 	struct capture *capture;    /* NULL: none, or not any more */
 	struct trace_file *trace;   /* NULL: none */
 	uint8_t *rx_memory;	    /* of the carriers (carrier_port.c) */
-	struct room_diag room;	    /* udp: asks how full the ports of this host are */
 	struct path_sockets *paths; /* udp; NULL with other carriers */
 };
 

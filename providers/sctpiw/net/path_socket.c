@@ -300,6 +300,26 @@ bool path_socket_next_error(struct carrier_port *p, struct carrier_error *err,
 	return false;
 }
 
+bool path_sockets_room(const struct carrier_port *p, const struct ip_addr *from,
+		       struct carrier_room *room)
+{
+	const struct path_sockets *s = sockets_of(p);
+	struct carrier_room one;
+	bool found = false;
+
+	for (unsigned int i = 0; i < PATH_SOCKETS; i++) {
+		const struct path_socket *ps = &s->socket[i];
+
+		if (ps->port != p || !ip_addr_equal(&ps->addr.remote, from) ||
+		    !carrier_socket_room(ps->fd, &one))
+			continue;
+		if (!found || one.used > room->used)
+			*room = one;
+		found = true;
+	}
+	return found;
+}
+
 /* ---- of all of a port ---- */
 
 void path_socket_set_df(struct path_socket *ps, bool df)

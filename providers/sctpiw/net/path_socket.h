@@ -87,6 +87,13 @@ unsigned int path_socket_receive(struct path_socket *ps, struct carrier_datagram
 bool path_socket_next_error(struct carrier_port *p, struct carrier_error *err,
 			    struct sock_extended_err *ee);
 
+/*
+ * How full the receive buffer of p's path socket for that remote address is; of several, for several ports of its, the
+ * fullest. false: there is none, or it is not known.
+ */
+bool path_sockets_room(const struct carrier_port *p, const struct ip_addr *from,
+		       struct carrier_room *room);
+
 void path_socket_set_df(struct path_socket *ps, bool df);
 void path_sockets_set_tos(struct carrier_port *p, uint8_t tos);
 /* Closes those of p. What waits in them is lost. */

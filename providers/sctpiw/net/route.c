@@ -59,6 +59,21 @@ int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 	return ret;
 }
 
+int route_to_group(const struct ip_addr *group, unsigned int ifindex)
+{
+	struct sockaddr_storage dst;
+	int fd = sys_socket(AF_INET6, SOCK_DGRAM, IPPROTO_UDP), ret;
+
+	if (fd < 0)
+		return fd;
+	sockaddr_make(&dst, AF_INET6, group, DISCARD_PORT);
+	ret = sys_setsockopt_int(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, (int)ifindex);
+	if (!ret)
+		ret = sys_connect(fd, (struct sockaddr *)&dst, sizeof(struct sockaddr_in6));
+	sys_close(fd);
+	return ret;
+}
+
 /* What an interface takes, bytes; 0: nothing is known. */
 static uint32_t interface_mtu(unsigned int ifindex)
 {

@@ -14,6 +14,9 @@
  */
 int route_lookup(const struct sockaddr *src, const struct sockaddr *dst,
 		 struct sockaddr_storage *source, uint32_t *mtu);
+/* Whether the host has a route to a group of IPv6 by this interface: 0 or -errno. */
+int route_to_group(const struct ip_addr *group, unsigned int ifindex);
+
 /*
  * What the route towards an address takes as far as this host itself knows, bytes; 1280 if nothing is known.
  * What the kernel has learnt from ICMP does not count.

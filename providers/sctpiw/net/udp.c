@@ -315,10 +315,12 @@ static int udp_send(struct endpoint *ep, struct sctp_batch *batch)
 	return send_singly(ep, &out, batch, error == -EMSGSIZE ? 0 : error);
 }
 
-static bool udp_room(const struct endpoint *ep, const struct path_addr *to,
+static bool udp_room(const struct endpoint *ep, const struct ip_addr *from,
 		     struct carrier_room *room)
 {
-	return room_ask(&ep->conn->net->room, ep->bound.port, to, room);
+	const struct carrier_port *p = carrier_port_of(ep);
+
+	return path_sockets_room(p, from, room) || carrier_socket_room(p->fd, room);
 }
 
 const struct carrier carrier_udp = {

@@ -56,6 +56,16 @@ static inline bool ip_addr_is_scoped_group(const struct ip_addr *a)
 	return a->b[0] == 0xff && ((a->b[1] & 0xf) == 1 || (a->b[1] & 0xf) == 2);
 }
 
+/*
+ * Turns a group of IPv6 that is the interface's own (scope 1) into that of its link (scope 2): a device of RoCE sends what
+ * is for such a group out of its port, which Linux does not.
+ */
+static inline void ip_addr_widen_group(struct ip_addr *a)
+{
+	if (a->b[0] == 0xff && (a->b[1] & 0xf) == 1)
+		a->b[1] = (uint8_t)((a->b[1] & 0xf0) | 2);
+}
+
 /* Whether it is in fe80::/10. */
 static inline bool ip_addr_is_link_local(const struct ip_addr *a)
 {

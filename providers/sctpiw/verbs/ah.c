@@ -2,11 +2,13 @@
 #include "verbs/ah.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log/log.h"
 #include "net/port.h"
+#include "net/route.h"
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
 #include "verbs/context.h"
@@ -50,7 +52,23 @@ int sctpiw_ah_resolve(const struct ibv_ah_attr *attr, struct port_gid *from, str
 	}
 	*remote = (struct ip_addr){ 0 };
 	memcpy(remote->b, attr->grh.dgid.raw, sizeof(remote->b));
+	ip_addr_widen_group(remote);
 	return 0;
+}
+
+/*
+ * Whether the host sends to groups of IPv6 by lo: unlike other interfaces it gets no route for them, and what is sent
+ * there would be lost without a word. 0 or an errno.
+ */
+static int check_group(const struct ip_addr *group, unsigned int ifindex)
+{
+	char text[SOCKADDR_TEXT], name[IF_NAMESIZE];
+	int ret = route_to_group(group, ifindex);
+
+	if (ret && if_indextoname(ifindex, name))
+		log_error("no route to the group %s by %s (%s): take a GID of another interface",
+			  sockaddr_text_ip(group, MULTICAST_PORT, text), name, strerror(-ret));
+	return -ret;
 }
 
 /* 0 or an errno. */
@@ -59,6 +77,7 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 {
 	const struct ibv_global_route *grh = &attr->grh;
 	struct port_gid gid;
+	int err;
 
 	if (!sctpiw_ah_is_valid(attr, personality)) {
 		log_debug("create_ah: port %u, %s", attr->port_num,
@@ -80,8 +99,13 @@ static int fill(struct iw_ud_dest *dest, const struct ibv_ah_attr *attr,
 	if (ip_addr_is_link_local(&dest->remote) || ip_addr_is_scoped_group(&dest->remote))
 		dest->remote.scope_id = gid.ifindex;
 	/* What goes to a group of IPv6 leaves by the interface that is named with it, not by that of its source. */
-	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote))
+	if (ip_addr_is_multicast(&dest->remote) && !ip_addr_is_v4(&dest->remote)) {
 		dest->local.scope_id = gid.ifindex;
+		err = ip_addr_is_loopback(&dest->local) ? check_group(&dest->remote, gid.ifindex) :
+							  0;
+		if (err)
+			return err;
+	}
 	dest->hop_limit = ip_addr_is_multicast(&dest->remote) ? HOP_LIMIT_GROUP : HOP_LIMIT;
 	if (!attr->is_global)
 		return 0;

@@ -57,6 +57,7 @@ int sctpiw_attach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	memcpy(group.b, gid->raw, sizeof(group.b));
+	ip_addr_widen_group(&group);
 	if (!ip_addr_is_multicast(&group) || ibqp->qp_type != IBV_QPT_UD)
 		return EINVAL;
 	shard_lock(qp->shard);
@@ -75,6 +76,7 @@ int sctpiw_detach_mcast(struct ibv_qp *ibqp, const union ibv_gid *gid, uint16_t 
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	memcpy(group.b, gid->raw, sizeof(group.b));
+	ip_addr_widen_group(&group);
 	shard_lock(qp->shard);
 	ret = iw_mcast_detach(qp->iw, &group, &last);
 	if (last)

@@ -38,6 +38,8 @@ enum wire_datagram_kind {
 	WIRE_DATAGRAM_UD = 1,
 	WIRE_DATAGRAM_SIDR_REQUEST = 2, /* wire/sidr.h */
 	WIRE_DATAGRAM_SIDR_REPLY = 3,
+	WIRE_DATAGRAM_ROOM_REQUEST = 4, /* wire/room.h */
+	WIRE_DATAGRAM_ROOM_REPLY = 5,
 };
 
 enum wire_ud_flags { WIRE_UD_SOLICITED = 1, WIRE_UD_WITH_IMM = 2 };

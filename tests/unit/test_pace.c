@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* LINK: conn */
+/* VALGRIND: yes */
+/*
+ * A sender of datagrams and its receivers (conn/pace.h): what leaves before a receiver has told of its room, and
+ * what waits, for whom and how long; whose replies count; and what a receiver answers.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture/clock.h"
+#include "fixture/datagram_sender.h"
+
+/* ---- receivers that say how much room they have ---- */
+
+#define PACKET (WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN)
+/* Packets without payload that leave for a receiver of which nothing is known. */
+#define FIRST ((PACE_FIRST + 2 * PACKET + 2304 - 1) / (2 * PACKET + 2304))
+
+/* Runs what waits for its receivers once more, after so many ns. */
+static void go_on(uint64_t ns)
+{
+	conn.now += ns;
+	datagram_retry(&conn);
+	datagram_output(&conn);
+}
+
+static void input_room(struct endpoint *ep, uint8_t from, uint16_t port, unsigned int kind,
+		       const struct wire_room *said)
+{
+	uint8_t packet[WIRE_SCTP_COMMON_LEN + WIRE_ROOM_REQUEST_LEN];
+	struct path_addr path = { .local = address(1),
+				  .remote = address(from),
+				  .udp_port = PORT + 2 };
+	size_t len = WIRE_SCTP_COMMON_LEN;
+
+	wire_sctp_common_put(packet, &(struct wire_sctp_common){ .sport = port, .dport = PORT });
+	len += wire_room_put(packet + len, kind, said);
+	wire_sctp_checksum_put(packet, len);
+	datagram_input(ep, &path, packet, len);
+}
+
+/* A receiver answers the last request with so much room. */
+static void tell(struct iw_qp *qp, uint8_t from, uint32_t bytes)
+{
+	input_room(qp_num_endpoint(&conn, qp->num), from, PORT, WIRE_DATAGRAM_ROOM_REPLY,
+		   &(struct wire_room){ .nonce = latest.room.nonce, .room = bytes });
+	go_on(0);
+}
+
+static unsigned int packets_to(uint8_t to)
+{
+	struct ip_addr ip = address(to);
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < batches; i++)
+		n += ip_addr_equal(&sent[i].to, &ip) ? sent[i].packets : 0;
+	return n;
+}
+
+/* Some leave before the receiver has answered, and what is left waits until it does; other QPs go on. */
+static void first_room(void **state)
+{
+	struct iw_qp *a = qp_new(), *b = qp_new();
+
+	post(a, 7, 100);
+	post(b, 8, 1);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), FIRST);
+	assert_int_equal(packets_to(8), 1);
+	assert_int_equal(asked, 1);
+	assert_int_equal(latest.kind, WIRE_DATAGRAM_ROOM_REQUEST);
+	assert_int_equal(latest.to.remote.b[15], 7);
+	assert_int_equal(latest.to.udp_port, PORT);
+	datagram_output(&conn);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(datagram_next_timeout(&conn), conn.now + PACE_RETRY);
+	assert_int_equal(iw_ring_head(&a->sq), FIRST);
+	tell(a, 7, BUFFER);
+	assert_int_equal(packets_to(7), 100);
+	assert_false(datagram_is_pending(&conn));
+	assert_int_equal(datagram_next_timeout(&conn), TIME_NEVER);
+	qp_end(a);
+	qp_end(b);
+}
+
+/* A request that got lost is repeated, later each time, and a reply to any of them counts. */
+static void asked_again(void **state)
+{
+	uint64_t pause = PACE_ASK_FIRST, nonce;
+	struct iw_qp *qp = qp_new();
+
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	nonce = latest.room.nonce;
+	for (unsigned int n = 2; n < 6; n++, pause *= 2) {
+		go_on(pause - 1);
+		assert_int_equal(asked, n - 1);
+		go_on(1);
+		assert_int_equal(asked, n);
+		assert_int_equal(latest.room.nonce, nonce);
+	}
+	tell(qp, 7, BUFFER);
+	assert_int_equal(packets_to(7), 100);
+	qp_end(qp);
+}
+
+/*
+ * A request leaves when half of what may be under way is, so that who is answered in time never waits. What has left
+ * behind the request may still be in the buffer when the reply is there.
+ */
+static void under_way(void **state)
+{
+	const uint32_t cost = 2 * PACKET + 2304;
+	struct iw_qp *qp = qp_new();
+
+	post(qp, 7, FIRST);
+	datagram_output(&conn);
+	tell(qp, 7, 100 * cost);
+	asked = 0;
+	post(qp, 7, 49);
+	datagram_output(&conn);
+	assert_int_equal(asked, 0);
+	post(qp, 7, 1);
+	datagram_output(&conn);
+	assert_int_equal(asked, 1);
+	post(qp, 7, 30);
+	datagram_output(&conn);
+	tell(qp, 7, 50 * cost);
+	/* 30 of 50 are out, and so the next request is, too, as soon as something leaves. */
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	assert_int_equal(asked, 2);
+	assert_int_equal(packets_to(7), FIRST + 80 + 20);
+	qp_end(qp);
+}
+
+/* Nothing but the reply from the receiver that was asked, to the request that is under way, counts. */
+static void forged_replies(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	struct endpoint *ep = qp_num_endpoint(&conn, qp->num);
+	struct wire_room reply = { .room = BUFFER };
+
+	post(qp, 7, 100);
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	datagram_output(&conn);
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	reply.nonce = latest.room.nonce ^ 1;
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	reply.nonce = latest.room.nonce;
+	input_room(ep, 8, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	input_room(ep, 7, PORT + 1, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	go_on(0);
+	assert_int_equal(packets_to(7), FIRST);
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &reply);
+	go_on(0);
+	assert_int_equal(packets_to(7), 100);
+	assert_int_equal(iw_ud_stats(conn.rnic)->malformed, 0);
+	qp_end(qp);
+}
+
+/* Posts more than may leave, and returns how many ns it waits. */
+static uint64_t wait_of(struct iw_qp *qp, uint8_t to, unsigned int n)
+{
+	uint64_t begin = conn.now;
+
+	post(qp, to, n);
+	datagram_output(&conn);
+	while (iw_ring_head(&qp->sq) != iw_ring_tail(&qp->sq)) {
+		assert_in_range(conn.now, begin, begin + SEC);
+		go_on(PACE_RETRY);
+	}
+	return conn.now - begin;
+}
+
+/* Who never answers gets all that it is sent after a while, and is asked now and then from then on. */
+static void old_version(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	uint32_t head;
+
+	assert_int_equal(wait_of(qp, 7, 100), PACE_PATIENCE);
+	asked = batches = 0;
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(wait_of(qp, 7, 1), 0);
+	assert_int_equal(asked, 0);
+	go_on(PACE_ASK_LAST);
+	assert_int_equal(wait_of(qp, 7, 20), 0);
+	assert_int_equal(asked, 1);
+	/* It begins to answer: that counts again. */
+	tell(qp, 7, PACKET);
+	head = iw_ring_head(&qp->sq);
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	assert_int_equal(iw_ring_head(&qp->sq), head);
+	tell(qp, 7, PACKET);
+	assert_int_equal(iw_ring_head(&qp->sq), head + 1);
+	qp_end(qp);
+}
+
+/* Of many that do not read any more one costs the full wait, and each other one little, until a second is over. */
+static void deaf_receivers(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	for (uint8_t to = 20; to < 30; to++) {
+		post(qp, to, FIRST);
+		datagram_output(&conn);
+		tell(qp, to, PACKET);
+	}
+	batches = 0;
+	assert_int_equal(wait_of(qp, 20, 2), PACE_PATIENCE);
+	for (uint8_t to = 21; to < 29; to++)
+		assert_int_equal(wait_of(qp, to, 2), PACE_PATIENCE_SHORT);
+	assert_int_equal(wait_of(qp, 20, 2), 0);
+	conn.now += PACE_IMPATIENT;
+	assert_int_equal(wait_of(qp, 29, 2), PACE_PATIENCE);
+	qp_end(qp);
+}
+
+/* Who has no room now is asked again soon, and is waited for no longer than one that says nothing. */
+static void no_room(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	uint64_t begin = conn.now;
+
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	while (packets_to(7) == FIRST) {
+		unsigned int before = asked;
+
+		tell(qp, 7, 0);
+		assert_int_equal(asked, before);
+		go_on(PACE_ASK_FIRST);
+		assert_int_equal(asked, before + 1);
+	}
+	assert_int_equal(conn.now - begin, PACE_PATIENCE);
+	qp_end(qp);
+}
+
+/* A group is never asked. */
+static void groups(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	post_freely(qp, 4 * TURN);
+	datagram_output(&conn);
+	assert_int_equal(iw_ring_head(&qp->sq), 4 * TURN);
+	assert_int_equal(asked, 0);
+	qp_end(qp);
+}
+
+/* Of receivers that share a set the ones that were used last are remembered. */
+static void many_receivers(void **state)
+{
+	struct iw_ud_dest dest[PACE_WAYS + 1];
+	struct iw_qp *qp = qp_new();
+
+	for (unsigned int i = 0; i <= PACE_WAYS; i++) {
+		dest[i] = (struct iw_ud_dest){ .remote = address(7),
+					       .qp_num = (PORT + i * PACE_SETS) << 8 };
+		post_to(qp, &dest[i], 10);
+		conn.now++;
+		datagram_output(&conn);
+	}
+	for (unsigned int i = PACE_WAYS; i > 0; i--) {
+		post_to(qp, &dest[i], 20);
+		datagram_output(&conn);
+	}
+	assert_int_equal(asked, PACE_WAYS);
+	post_to(qp, &dest[0], 20);
+	datagram_output(&conn);
+	assert_int_equal(asked, PACE_WAYS);
+	qp_end(qp);
+}
+
+/* ---- the receiver's side of that ---- */
+
+static void answers(void **state)
+{
+	static const struct {
+		uint32_t used, room;
+	} cases[] = {
+		{ 0, BUFFER / 4 },
+		{ 100000, (BUFFER - 100000) / 4 },
+		{ BUFFER / 2, BUFFER / 8 },
+		{ BUFFER / 2 + 1, 0 },
+	};
+	struct iw_qp *qp = qp_new();
+	struct endpoint *ep = qp_num_endpoint(&conn, qp->num);
+	struct wire_room request = { .nonce = 0x1122334455667788 };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		used = cases[i].used;
+		input_room(ep, 7, PORT + 1, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+		assert_int_equal(answered, i + 1);
+		assert_int_equal(latest.kind, WIRE_DATAGRAM_ROOM_REPLY);
+		assert_in_range(latest.len, 1, WIRE_SCTP_COMMON_LEN + WIRE_ROOM_REQUEST_LEN - 1);
+		assert_int_equal(latest.to.remote.b[15], 7);
+		assert_int_equal(latest.to.local.b[15], 1);
+		assert_int_equal(latest.to.udp_port, PORT + 2);
+		assert_int_equal(latest.dport, PORT + 1);
+		assert_true(latest.room.nonce == request.nonce);
+		assert_int_equal(latest.room.room, cases[i].room);
+	}
+	used = UINT32_MAX; /* not known */
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+	assert_int_equal(answered, 4);
+	qp_end(qp);
+}
+
+/* A flood of requests is answered for a part of them, and one to a group or without a UD QP never is. */
+static void not_answered(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	struct endpoint *ep = qp_num_endpoint(&conn, qp->num);
+	struct wire_room request = { .nonce = 1 };
+	struct datagram_out *out = conn.datagrams.out;
+
+	for (unsigned int i = 0; i < 3 * PACE_ANSWERS; i++)
+		input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+	assert_int_equal(answered, PACE_ANSWERS);
+	conn.now += PACE_ANSWERS_TIME;
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+	assert_int_equal(answered, PACE_ANSWERS + 1);
+	ep->bound.multicast = true;
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+	assert_int_equal(iw_ud_stats(conn.rnic)->malformed, 1);
+	ep->bound.multicast = false;
+	conn.datagrams.out = NULL;
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REQUEST, &request);
+	input_room(ep, 7, PORT, WIRE_DATAGRAM_ROOM_REPLY, &request);
+	conn.datagrams.out = out;
+	assert_int_equal(answered, PACE_ANSWERS + 1);
+	qp_end(qp);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(first_room, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(asked_again, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(under_way, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(forged_replies, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(old_version, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(deaf_receivers, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(no_room, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(groups, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(many_receivers, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(answers, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(not_answered, sender_setup, sender_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
