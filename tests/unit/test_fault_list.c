@@ -87,14 +87,22 @@ static const struct {
 	enum fault_kind kind;
 	const char *text;
 } kinds[] = {
-	{ FAULT_KIND_COUNT, "COUNT" },	     { FAULT_KIND_NUMBER, "NUMBER" },
-	{ FAULT_KIND_SIZE, "SIZE" },	     { FAULT_KIND_TIME, "TIME" },
-	{ FAULT_KIND_RATE, "RATE" },	     { FAULT_KIND_QP, "NUMBER" },
-	{ FAULT_KIND_ADDR, "ADDRESS" },	     { FAULT_KIND_DATA, "\"text\"" },
-	{ FAULT_KIND_DIRECTION, "`in` or `out`" }, { FAULT_KIND_STATE, "STATE" },
-	{ FAULT_KIND_OPCODE, "OPCODE" },     { FAULT_KIND_CHUNK, "CHUNK" },
-	{ FAULT_KIND_STATUS, "STATUS" },     { FAULT_KIND_EVENT, "EVENT" },
-	{ FAULT_KIND_CM_EVENT, "CM_EVENT" }, { FAULT_KIND_LIMIT, "LIMIT" },
+	{ FAULT_KIND_COUNT, "COUNT" },
+	{ FAULT_KIND_NUMBER, "NUMBER" },
+	{ FAULT_KIND_SIZE, "SIZE" },
+	{ FAULT_KIND_TIME, "TIME" },
+	{ FAULT_KIND_RATE, "RATE" },
+	{ FAULT_KIND_QP, "NUMBER" },
+	{ FAULT_KIND_ADDR, "ADDRESS" },
+	{ FAULT_KIND_DATA, "\"text\"" },
+	{ FAULT_KIND_DIRECTION, "`in` or `out`" },
+	{ FAULT_KIND_STATE, "STATE" },
+	{ FAULT_KIND_OPCODE, "OPCODE" },
+	{ FAULT_KIND_CHUNK, "CHUNK" },
+	{ FAULT_KIND_STATUS, "STATUS" },
+	{ FAULT_KIND_EVENT, "EVENT" },
+	{ FAULT_KIND_CM_EVENT, "CM_EVENT" },
+	{ FAULT_KIND_LIMIT, "LIMIT" },
 	{ FAULT_KIND_ERRNO, "ERRNO" },
 };
 
@@ -109,7 +117,7 @@ static const char *kind_text(enum fault_kind kind)
 
 static void print_sites(void)
 {
-	for (unsigned int class = 0; class < FAULT_CLASSES; class++) {
+	for (unsigned int class = 0; class < FAULT_CLASSES; class ++) {
 		const char *separator = "";
 
 		printf("| %s | ", fault_classes[class].doc);
@@ -144,7 +152,7 @@ static void print_action(const struct fault_action_info *a)
 		       kind_text(arg->kind), arg->must ? "" : "]");
 	}
 	fputs("` | ", stdout);
-	for (unsigned int class = 0; class < FAULT_CLASSES; class++) {
+	for (unsigned int class = 0; class < FAULT_CLASSES; class ++) {
 		if (!(a->classes >> class & 1))
 			continue;
 		fputs(separator, stdout);
@@ -173,7 +181,8 @@ static void print_list(void)
 	for (unsigned int i = 0; i < FAULT_SELECTORS; i++) {
 		const struct fault_word_info *s = &fault_selectors[i];
 
-		printf("| %s%s%s%s | ", *s->word ? "`" : "", s->word, *s->word ? "` " : "", kind_text(s->kind));
+		printf("| %s%s%s%s | ", *s->word ? "`" : "", s->word, *s->word ? "` " : "",
+		       kind_text(s->kind));
 		print_cell(s->doc);
 		puts(" |");
 	}

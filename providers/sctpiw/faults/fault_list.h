@@ -7,7 +7,8 @@
  *   FAULT_CLASS(id, doc) is a class of sites: what may be done there is the same for all sites of a class.
  *   FAULT_SITE(id, class, word, plural, doc) is a place at which an injector asks. Those named any_* match all sites
  *       of their class.
- *   FAULT_SELECTOR(id, kind, word, doc) narrows down a site. In code it is struct fault_attrs.id.
+ *   FAULT_SELECTOR(id, kind, classes, word, doc) narrows down sites of these classes. In code it is struct
+ *       fault_attrs.id.
  *   FAULT_TRIGGER(id, form, doc) says which of the events that match have the fault. The form is for people.
  *   FAULT_ACTION(id, classes, words, doc, rule) begins an action; classes: where it may happen. rule: what allows a
  *       real device to do so.
@@ -24,7 +25,7 @@
 #define FAULT_SITE(id, class, word, plural, doc)
 #endif
 #ifndef FAULT_SELECTOR
-#define FAULT_SELECTOR(id, kind, word, doc)
+#define FAULT_SELECTOR(id, kind, classes, word, doc)
 #endif
 #ifndef FAULT_TRIGGER
 #define FAULT_TRIGGER(id, form, doc)
@@ -153,20 +154,20 @@ FAULT_SITE(device, DEVICE, "device", "", "what ibv_query_device() tells, and wha
 
 /* ---- selectors ---- */
 
-FAULT_SELECTOR(qp, QP, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
-FAULT_SELECTOR(cq, QP, "cq", "the completion queue of that handle, or the N-th: `1st cq`")
-FAULT_SELECTOR(srq, QP, "srq", "the shared receive queue of that number, or the N-th")
-FAULT_SELECTOR(mr, NUMBER, "mr", "the memory region or window of that key: `mr 0x1a02`")
-FAULT_SELECTOR(id, NUMBER, "id", "the id of rdma_cm of that handle")
-FAULT_SELECTOR(port, NUMBER, "port", "the port of this side: `port 7471`")
-FAULT_SELECTOR(peer_port, NUMBER, "peer-port", "the port of the peer")
-FAULT_SELECTOR(peer, ADDR, "peer", "the peer that has this address, whichever it uses")
-FAULT_SELECTOR(path, ADDR, "path", "packets that have this address, of either side, in their header")
-FAULT_SELECTOR(direction, DIRECTION, "", "`in` or `out`; without it both")
-FAULT_SELECTOR(chunk, CHUNK, "chunk", "packets with a chunk of this type: `chunk init_ack`")
-FAULT_SELECTOR(opcode, OPCODE, "opcode", "work requests of this opcode: `post_send opcode read`")
-FAULT_SELECTOR(from, STATE, "from", "modify_qp() from this state")
-FAULT_SELECTOR(to, STATE, "to", "modify_qp() to this state: `modify_qp to rts`")
+FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB | PLACEMENT, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
+FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the completion queue of that handle, or the N-th: `1st cq`")
+FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue of that number, or the N-th")
+FAULT_SELECTOR(mr, NUMBER, VERB | PLACEMENT, "mr", "the memory region or window of that key: `mr 0x1a02`")
+FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
+FAULT_SELECTOR(port, NUMBER, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
+FAULT_SELECTOR(peer_port, NUMBER, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT | PLACEMENT, "peer", "the peer that has this address, whichever it uses")
+FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
+FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
+FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")
+FAULT_SELECTOR(opcode, OPCODE, VERB, "opcode", "work requests of this opcode: `post_send opcode read`")
+FAULT_SELECTOR(from, STATE, VERB, "from", "modify_qp() from this state")
+FAULT_SELECTOR(to, STATE, VERB, "to", "modify_qp() to this state: `modify_qp to rts`")
 
 /* ---- triggers ---- */
 

@@ -12,7 +12,9 @@ enum {
 
 enum { MAY, MUST };
 
-#define IS_ANY(name) (sizeof(name) > 4 && (name)[0] == 'a' && (name)[1] == 'n' && (name)[2] == 'y' && (name)[3] == '_')
+#define IS_ANY(name)                                                                               \
+	(sizeof(name) > 4 && (name)[0] == 'a' && (name)[1] == 'n' && (name)[2] == 'y' &&           \
+	 (name)[3] == '_')
 
 const struct fault_site_info fault_sites[FAULT_SITES] = {
 	[FAULT_SITE_NONE] = { .id = "", .word = "", .plural = "", .doc = "", .class = TIMER },
@@ -30,24 +32,30 @@ const struct fault_site_info fault_sites[FAULT_SITES] = {
 
 const struct fault_action_info fault_actions[FAULT_ACTIONS] = {
 #define FAULT_ACTION(id_, classes_, words_, doc_, rule_)                                           \
-	[FAULT_DO_##id_] = {                                                                       \
-		.words = words_,                                                                   \
-		.doc = doc_,                                                                       \
-		.rule = rule_,                                                                     \
-		.classes = classes_,                                                               \
-		.n_args = fault_##id_##_args,                                                      \
-		.arg = {
+	[FAULT_DO_##id_] = { .words = words_,                                                      \
+			     .doc = doc_,                                                          \
+			     .rule = rule_,                                                        \
+			     .classes = classes_,                                                  \
+			     .n_args = fault_##id_##_args,                                         \
+			     .arg = {
 #define FAULT_ARG(id_, arg_, kind_, word_, need_, doc_)                                            \
 	{ .word = word_, .doc = doc_, .kind = FAULT_KIND_##kind_, .must = need_ },
 #define FAULT_END(id_)                                                                             \
-		},                                                                                 \
-	},
+	}                                                                                          \
+	,                                                                                          \
+	}                                                                                          \
+	,
 #include "faults/fault_list.h"
 };
 
 const struct fault_word_info fault_selectors[FAULT_SELECTORS] = {
-#define FAULT_SELECTOR(id_, kind_, word_, doc_)                                                    \
-	[FAULT_SELECT_##id_] = { .word = word_, .doc = doc_, .kind = FAULT_KIND_##kind_ },
+#define FAULT_SELECTOR(id_, kind_, classes_, word_, doc_)                                          \
+	[FAULT_SELECT_##id_] = {                                                                   \
+		.word = word_,                                                                     \
+		.doc = doc_,                                                                       \
+		.kind = FAULT_KIND_##kind_,                                                        \
+		.classes = classes_,                                                               \
+	},
 #include "faults/fault_list.h"
 };
 

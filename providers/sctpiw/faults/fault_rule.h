@@ -34,7 +34,7 @@ enum fault_site {
 
 /* FAULT_SELECT_qp and so on: numbers of bits in fault_attrs.known. */
 enum fault_selector {
-#define FAULT_SELECTOR(id, kind, word, doc) FAULT_SELECT_##id,
+#define FAULT_SELECTOR(id, kind, classes, word, doc) FAULT_SELECT_##id,
 #include "faults/fault_list.h"
 	FAULT_SELECTORS
 };
@@ -116,8 +116,8 @@ struct fault_action {
 	uint64_t arg[FAULT_ARGS_MAX]; /* by fault_ID_ARG; 0 if it was not written */
 	uint32_t given;		      /* bit i: arg[i] was written */
 	uint8_t data[FAULT_DATA_MAX]; /* of the argument of kind DATA, whose arg is its length */
-	uint64_t random;	      /* from the rule's generator, for what the injector has to choose */
-	struct fault_attrs select;    /* what the rule selects: the object of one of time alone */
+	uint64_t random; /* from the rule's generator, for what the injector has to choose */
+	struct fault_attrs select; /* what the rule selects: the object of one of time alone */
 };
 
 static inline bool fault_given(const struct fault_action *a, unsigned int arg)
@@ -173,7 +173,9 @@ struct fault_action_info {
 
 struct fault_word_info {
 	const char *word, *doc;
-	enum fault_kind kind; /* of a selector */
+	/* Of a selector: */
+	enum fault_kind kind;
+	uint32_t classes; /* enum fault_class, of the sites that it may select at */
 };
 
 struct fault_name_info {

@@ -25,8 +25,8 @@ struct fault_entry {
 	uint64_t fired;	     /* how often it had its way */
 	uint64_t random;     /* state of its generator */
 	uint64_t span;	     /* `every TIME`: the number of the span that has fired last, plus 1 */
-	uint64_t due;	     /* a rule of time alone: when it fires next; TIME_NEVER: not any more */
-	bool bad;	     /* `burst`: the bad state */
+	uint64_t due; /* a rule of time alone: when it fires next; TIME_NEVER: not any more */
+	bool bad;     /* `burst`: the bad state */
 };
 
 struct fault_set {
@@ -35,7 +35,8 @@ struct fault_set {
 	uint32_t last_number;
 	uint64_t seed;
 	/* Of all rules that are in force: */
-	uint32_t classes; /* enum fault_class, of the sites that are watched and of the actions that are timed */
+	uint32_t classes; /* enum fault_class, of what is watched */
+	uint64_t actions; /* a bit, 1 << FAULT_DO_x, for each action of a rule of time alone */
 	uint64_t sites[(FAULT_SITES + 63) / 64]; /* a bit for each site that a rule watches */
 };
 
@@ -74,8 +75,8 @@ const struct fault_entry *fault_set_timer(struct fault_set *s, uint64_t now,
 uint64_t fault_random(uint64_t *state);
 
 /*
- * What is said of a fault, as "fault 3 (line 2) fired for the 5th time: drop, seed 1234: packets out: drop". Always
- * with a final zero.
+ * What is said of a fault, as "fault 3 (line 2) fired for the 5th time, seed 1234: packets out: drop". Always with a
+ * final zero.
  */
 void fault_describe(const struct fault_set *s, const struct fault_entry *e, char *buf, size_t size);
 

@@ -30,8 +30,8 @@ struct shard;
 struct fault_injector {
 	struct fault_injector *next; /* faults_register()'s */
 	uint32_t classes;	     /* enum fault_class: the sites at which it asks */
-	uint64_t actions;	     /* a bit, 1 << FAULT_DO_x, for each action that it performs when time alone fires it */
-	bool installed;		     /* faults.c's */
+	uint64_t actions; /* a bit, 1 << FAULT_DO_x, for each action that it performs when time alone fires it */
+	bool installed; /* faults.c's */
 	/*
 	 * Puts its functions in their tables. Called once in a process, when the first rule of its classes or actions
 	 * comes into force; in the child of a fork() that opens the device anew once more. Shard lock.
@@ -92,7 +92,7 @@ void faults_timer_cancel(struct faults *f, struct fault_timer *t);
 /* What became of a command. */
 struct faults_result {
 	bool ok;
-	uint32_t first, n;	 /* add: numbers of the rules; remove: n */
+	uint32_t first, n;	/* add: numbers of the rules; remove: n */
 	struct fault_error err; /* not ok: why; line 0: it is not about a place in the text */
 };
 
