@@ -50,8 +50,8 @@ struct fault_timer {
 
 struct faults {
 	struct fault_asker asker; /* what rooms to the left of this one ask by (faults/fault_ask.h) */
-	struct shard *shard;
-	pthread_mutex_t lock; /* of set; a leaf */
+	struct shard *shard;	  /* NULL before faults_start() */
+	pthread_mutex_t lock;	  /* of set; a leaf */
 	struct fault_set set;
 	struct timerq timers; /* fault_timer.node; shard lock */
 	/* The shard's transport with our timers in it, and what it was. */
@@ -60,12 +60,15 @@ struct faults {
 	bool hooked; /* the transport is replaced */
 };
 
-/* Reads the rules of the settings. false: err says what is wrong with them. */
-bool faults_init(struct faults *f, struct shard *s, const struct config *config,
-		 struct config_error *err);
-/* Puts the rules of the settings into force, once the shard's conn is started. */
-void faults_start(struct faults *f);
-/* Around fork(): the child has no rules until it opens the device itself. */
+/*
+ * Reads the rules of the settings. *f is zero. false: err says what is wrong with them, and there is nothing to undo.
+ */
+bool faults_init(struct faults *f, const struct config *config, struct config_error *err);
+/* Puts them into force, once the shard's conn is started, and before any other thread knows of it. */
+void faults_start(struct faults *f, struct shard *s);
+/*
+ * Around fork(), with the shard lock held: the child has no rules until it opens the device itself.
+ */
 void faults_fork_prepare(struct faults *f);
 void faults_fork_parent(struct faults *f);
 void faults_forget(struct faults *f);
@@ -92,7 +95,7 @@ void faults_timer_cancel(struct faults *f, struct fault_timer *t);
 /* What became of a command. */
 struct faults_result {
 	bool ok;
-	uint32_t first, n;	/* add: numbers of the rules; remove: n */
+	uint32_t first, n;	/* add: number of the first rule, and how many; remove: n */
 	struct fault_error err; /* not ok: why; line 0: it is not about a place in the text */
 };
 

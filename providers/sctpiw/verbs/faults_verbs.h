@@ -15,7 +15,7 @@ struct verbs_context_ops;
  * known, and gives the context its operations. False as pabi_set_ops().
  */
 bool faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain);
-/* The context is closed. */
+/* The context is closed. sctpiw_lock(). */
 void faults_verbs_close(struct sctpiw_context *ctx);
 
 #endif
