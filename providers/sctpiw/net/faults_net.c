@@ -14,6 +14,7 @@ static struct {
 	struct carrier carrier;
 	const struct carrier *plain;
 	struct fault_asker *asker;
+	bool cut; /* every packet is lost */
 } net;
 
 /* What is known of a packet of this endpoint, and of the batch that it is sent in. */
@@ -56,7 +57,7 @@ static int send_asked(struct endpoint *ep, struct sctp_batch *batch)
 		int ret = 0;
 
 		one.len = len;
-		if (!is_lost(ep, batch, len))
+		if (!net.cut && !is_lost(ep, batch, len))
 			ret = net.plain->send(ep, &one);
 		if (ret)
 			return ret;
@@ -68,11 +69,17 @@ static int send_asked(struct endpoint *ep, struct sctp_batch *batch)
 
 void faults_net_install(struct conn *c, struct fault_asker *asker)
 {
-	if (!c->carrier)
+	if (!c->carrier || c->carrier == &net.carrier)
 		return;
 	net.plain = c->carrier;
 	net.carrier = *c->carrier;
 	net.carrier.send = send_asked;
 	net.asker = asker;
+	net.cut = false;
 	c->carrier = &net.carrier;
+}
+
+void faults_net_cut(bool cut)
+{
+	net.cut = cut;
 }

@@ -3,14 +3,18 @@
 #ifndef SCTPIW_NET_FAULTS_NET_H
 #define SCTPIW_NET_FAULTS_NET_H
 
+#include <stdbool.h>
+
 #include "faults/fault_ask.h"
 
 struct conn;
 
 /*
- * From now on the asker is asked of each packet that leaves or arrives at c. It must outlive c. Called once for a conn
- * whose transport has a carrier; with the kernel's SCTP the packets are the kernel's, and it does nothing.
+ * From now on the asker is asked of each packet that leaves c. It must outlive c. Another call does nothing more. With
+ * the kernel's SCTP the packets are the kernel's, and nothing is installed.
  */
 void faults_net_install(struct conn *c, struct fault_asker *asker);
+/* While it is set, every packet is lost, and nobody is asked: the port is down. */
+void faults_net_cut(bool cut);
 
 #endif

@@ -45,6 +45,7 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
 	sctpiw_generation++;
+	faults_verbs_forget();
 	pthread_mutex_unlock(&orphans_lock);
 }
 

@@ -166,3 +166,9 @@ void faults_verbs_close(struct sctpiw_context *ctx)
 {
 	list_del(&ctx->faults_node);
 }
+
+void faults_verbs_forget(void)
+{
+	while (list_pop(&verbs.contexts))
+		;
+}

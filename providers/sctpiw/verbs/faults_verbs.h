@@ -17,5 +17,7 @@ struct verbs_context_ops;
 bool faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain);
 /* The context is closed. sctpiw_lock(). */
 void faults_verbs_close(struct sctpiw_context *ctx);
+/* In the child of a fork(): the contexts that are open are the parent's, and have no faults any more. */
+void faults_verbs_forget(void);
 
 #endif
