@@ -6,6 +6,7 @@
 #include "child.h"
 #include "cm.h"
 
+#include <poll.h>
 #include <stdlib.h>
 
 static void rules(const char *text)
@@ -82,6 +83,19 @@ static void test_selected(void)
 	pair_close(&p);
 }
 
+/* Waits for the next asynchronous event, which is one of the port. */
+static void expect_port_event(struct ibv_context *ctx, enum ibv_event_type type)
+{
+	struct pollfd pfd = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	CHECK_EQ(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
+	CHECK_EQ(ibv_get_async_event(ctx, &event), 0);
+	CHECK_EQ(event.event_type, type);
+	CHECK_EQ(event.element.port_num, 1);
+	ibv_ack_async_event(&event);
+}
+
 /* The port goes down, and comes back. */
 static void test_port_down(void)
 {
@@ -90,8 +104,8 @@ static void test_port_down(void)
 
 	rules("after 50 ms: port down for 300 ms");
 	ctx = open_device();
-	EXPECT_ASYNC(ctx, { IBV_EVENT_PORT_ERR, NULL });
-	EXPECT_ASYNC(ctx, { IBV_EVENT_PORT_ACTIVE, NULL });
+	expect_port_event(ctx, IBV_EVENT_PORT_ERR);
+	expect_port_event(ctx, IBV_EVENT_PORT_ACTIVE);
 	CHECK_EQ(ibv_query_port(ctx, 1, &attr), 0);
 	CHECK_EQ(attr.state, IBV_PORT_ACTIVE);
 	expect_no_async(ctx, 100);

@@ -363,7 +363,8 @@ void faults_remove(struct faults *f, uint32_t number, struct faults_result *resu
 	pthread_mutex_unlock(&f->lock);
 	shard_unlock(f->shard);
 	if (!result->ok)
-		refuse(result, "there is no rule of that number: `sctpiw fault PID list` shows them");
+		refuse(result,
+		       "there is no rule of that number: `sctpiw fault PID list` shows them");
 }
 
 bool faults_next(struct faults *f, uint32_t above, struct faults_info *info)
