@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "config/config_faults.h"
 #include "config/config_known.h"
 
 static struct config_builder b;
@@ -558,45 +557,6 @@ static void mistyped(void **state)
 }
 
 /* The environment over the file; the file that is asked for, or the user's. */
-/* Rules stand in the value, or in the file that it names. A mistake has its place there. */
-static void faults(void **state)
-{
-	char path[] = "/tmp/sctpiw-faults-XXXXXX", text[128];
-	int fd = mkstemp(path);
-	struct config c;
-
-	assert_true(fd >= 0);
-	close(fd);
-	setenv("SCTPIW_CONFIG", "/dev/null", 1);
-	takes("fault-seed", "999999999999999");
-	refuses("fault-seed", "0");
-	refuses("fault-seed", "1000000000000000");
-	refuses("faults", "");
-	assert_false(config_faults_is_file("packets: drop"));
-	assert_false(config_faults_is_file("fail qp"));
-	assert_true(config_faults_is_file("rules"));
-	assert_true(config_faults_is_file("./my rules"));
-	assert_true(config_faults_is_file("/my rules"));
-
-	setenv("SCTPIW_FAULTS", "packets: drop; reg_mr: drop", 1);
-	assert_false(config_load(&c, NULL, &err));
-	assert_memory_equal(err.text, "SCTPIW_FAULTS:1:24: drop cannot be done to reg_mr", 49);
-	setenv("SCTPIW_FAULTS", path, 1);
-	write_file(path, "# rules\n\nreg_mr: fail with EIO\n");
-	assert_true(config_load(&c, NULL, &err));
-	assert_string_equal(c.faults, path);
-	write_file(path, "# rules\n\nreg_mr: fail with MONEY\n");
-	assert_false(config_load(&c, NULL, &err));
-	snprintf(text, sizeof(text), "%s:3:19: MONEY is no errno", path);
-	assert_memory_equal(err.text, text, strlen(text));
-	unlink(path);
-	assert_false(config_load(&c, NULL, &err));
-	snprintf(text, sizeof(text), "%s: No such file or directory", path);
-	assert_string_equal(err.text, text);
-	unsetenv("SCTPIW_FAULTS");
-	unsetenv("SCTPIW_CONFIG");
-}
-
 static void sources(void **state)
 {
 	char dir[] = "/tmp/sctpiw-config-XXXXXX", path[128];
@@ -676,7 +636,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(defaults, setup),
 		cmocka_unit_test_setup(values_of_llp, setup),
-		cmocka_unit_test_setup(faults, setup),
 		cmocka_unit_test_setup(values_of_encap_port, setup),
 		cmocka_unit_test_setup(values_of_booleans, setup),
 		cmocka_unit_test_setup(values_of_peer_to_peer, setup),
