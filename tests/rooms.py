@@ -22,18 +22,19 @@ ROOMS = {
     "util": [],
     "sys": ["util"],
     "log": ["util", "sys"],
-    "config": ["util", "sys", "log"],
+    "faults": ["util"],
+    "config": ["util", "sys", "log", "faults"],
     "wire": ["util"],
     "sctp": ["util", "wire"],
     "iwarp": ["util", "wire"],
-    "conn": ["util", "wire", "sctp", "iwarp", "config", "log"],
-    "net": ["util", "wire", "sctp", "iwarp", "conn", "config", "log", "sys"],
-    "runtime": ["util", "wire", "sctp", "iwarp", "conn", "net", "config", "log", "sys"],
-    "verbs": ["util", "wire", "sctp", "iwarp", "conn", "net", "runtime", "config", "log", "sys"],
+    "conn": ["util", "wire", "sctp", "iwarp", "config", "log", "faults"],
+    "net": ["util", "wire", "sctp", "iwarp", "conn", "config", "log", "sys", "faults"],
+    "runtime": ["util", "wire", "sctp", "iwarp", "conn", "net", "config", "log", "sys", "faults"],
+    "verbs": ["util", "wire", "sctp", "iwarp", "conn", "net", "runtime", "config", "log", "sys", "faults"],
 }
 API_USERS = {"conn", "net", "runtime"}
 
-PURE = ("util", "wire", "sctp", "iwarp", "conn")
+PURE = ("util", "faults", "wire", "sctp", "iwarp", "conn")
 PURE_HEADERS = {
     "assert.h", "errno.h", "inttypes.h", "limits.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
     "string.h", "endian.h",

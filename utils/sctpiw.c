@@ -2,8 +2,8 @@
 /*
  * The launcher. "sctpiw run -- CMD" sets the environment in which stock libibverbs and librdmacm
  * find the device, and executes CMD; "sctpiw env" prints that environment; "sctpiw list" prints
- * what programs find there, and "sctpiw stat" and "sctpiw counters" what they do; "sctpiw doctor" says
- * why they find nothing, or why it is slow.
+ * what programs find there, and "sctpiw stat" and "sctpiw counters" what they do; "sctpiw fault" has
+ * their device fail; "sctpiw doctor" says why they find nothing, or why it is slow.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "config/config_known.h"
 #include "launcher/doctor.h"
 #include "launcher/environment.h"
+#include "launcher/fault.h"
 #include "launcher/launcher.h"
 #include "launcher/list.h"
 #include "launcher/options.h"
@@ -61,6 +62,7 @@ static void usage(FILE *out)
 	      "       sctpiw doctor [OPTION]... [HOST[:PORT]] [-- CMD [ARG]...]\n"
 	      "       sctpiw stat [OPTION]... [PID]\n"
 	      "       sctpiw counters [OPTION]... [PID]\n"
+	      "       sctpiw fault PID RULES | PID list | PID remove N|all\n"
 	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
@@ -70,6 +72,7 @@ static void usage(FILE *out)
 	      "  list      print the device, its port and its GIDs\n"
 	      "  stat      print what processes do with the device: queue pairs, associations, ...\n"
 	      "  counters  print the counters of processes with the device\n"
+	      "  fault     have the device of a process fail as rules say, from now on\n"
 	      "  doctor    say what makes the device absent, unreachable or slow\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
@@ -197,6 +200,16 @@ static int counters_command(int argc, char **argv)
 	return status >= 0 ? status : counters_run(o.pid, o.json);
 }
 
+static int fault_command(int argc, char **argv)
+{
+	struct options o;
+	int status = prepare_to_ask(&options_of_fault, argc, argv, &o);
+
+	if (o.help)
+		fault_help();
+	return status >= 0 ? status : fault_run(argv + optind);
+}
+
 static int help(int argc, char **argv);
 
 static int version(int argc, char **argv)
@@ -220,6 +233,7 @@ static const struct {
 	{ "doctor", doctor, &options_of_doctor },
 	{ "stat", stat_command, &options_of_stat },
 	{ "counters", counters_command, &options_of_counters },
+	{ "fault", fault_command, &options_of_fault },
 	{ "help", help, NULL },
 	{ "version", version, NULL },
 	{ "--help", help, NULL },
@@ -259,6 +273,8 @@ static int help(int argc, char **argv)
 		options_help(commands[i].of);
 	else
 		usage(stdout);
+	if (i >= 0 && commands[i].of == &options_of_fault)
+		fault_help();
 	return EXIT_SUCCESS;
 }
 

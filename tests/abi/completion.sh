@@ -54,4 +54,9 @@ expect sctpiw s = stat
 expect sctpiw stat --w = --watch
 expect sctpiw counters --js = --json
 expect sctpiw help c = counters
+expect sctpiw f = fault
+expect sctpiw help f = fault
+expect sctpiw fault 1 "" = list remove
+expect sctpiw fault 1 remove a = all
+expect sctpiw run --fault-s = --fault-seed
 exit $failed

@@ -56,4 +56,8 @@ expect 'sctpiw s' stat
 expect 'sctpiw stat --w' --watch
 expect 'sctpiw counters --js' --json
 expect 'sctpiw help c' counters
+expect 'sctpiw f' fault
+expect 'sctpiw help f' fault
+expect 'sctpiw fault 1 r' remove
+expect 'sctpiw run --fault-s' --fault-seed
 exit $failed

@@ -120,7 +120,7 @@ static void test_told(void **state)
 
 	ask(&e);
 	report_init(&r);
-	report_begin(&r, "1 json stat");
+	report_begin(&r, &rnic_get()->shard, "1 json stat");
 	while ((n = report_more(&r, &rnic_get()->shard, text + len))) {
 		len += n;
 		assert_true(len <= REPORT_ROOM);

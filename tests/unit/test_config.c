@@ -368,7 +368,7 @@ static void unknown_name(void **state)
 		"X: there is no setting lpp; there are llp, encap-port, in-order, "
 		"share, paths, multipath, silent-limit, request-limit, capture, "
 		"capture-snaplen, capture-size, capture-files, trace, peer-to-peer, personality, node-type, "
-		"summary, log");
+		"faults, fault-seed, summary, log");
 }
 
 static void finish(const char *llp, const char *encap, const char *capture, const char *why)

@@ -24,7 +24,7 @@ _sctpiw() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters doctor help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault doctor help version --help --version" -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
@@ -35,8 +35,17 @@ _sctpiw() {
 		mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
 		return
 		;;
+	fault)
+		case $COMP_CWORD in
+		2) word=$(_sctpiw_processes) ;;
+		3) word="list remove" ;;
+		4) [ "$previous" = remove ] && word="all $(sctpiw fault "${COMP_WORDS[2]}" list 2>/dev/null | cut -d: -f1)" ;;
+		esac
+		mapfile -t COMPREPLY < <(compgen -W "$word" -- "$current")
+		return
+		;;
 	help)
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters doctor" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault doctor" -- "$current")
 		return
 		;;
 	*) return ;;
@@ -50,7 +59,7 @@ _sctpiw() {
 		fi
 	done
 	case $previous in
-	--capture | --trace | --config | --provider)
+	--capture | --trace | --config | --provider | --faults)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;

@@ -78,6 +78,19 @@ const struct options_of options_of_counters = {
 	.asks = true,
 };
 
+const struct options_of options_of_fault = {
+	.command = "fault",
+	.synopsis = " PID RULES | PID list | PID remove N|all",
+	.what = "Have the device of a process fail as the RULES say from now on, list its rules with how\n"
+		"often they have fired, or remove one or all of them.\n",
+	.status =
+		"Exit status: 0 success, 1 there is no such process or rule, the process is another user's,\n"
+		"it does not have the device or does not answer, 2 wrong usage or a rule that is not\n"
+		"understood, 125 standard output cannot be written.\n",
+	.asks = true,
+	.words = true,
+};
+
 /*
  * Values of the options that have no letter; those of the settings follow, in the order of their
  * table.
@@ -351,9 +364,9 @@ int options_take(const struct options_of *of, int argc, char **argv, struct opti
 	}
 	if (status || out->help)
 		return status;
-	if (of->asks)
+	if (of->asks && !of->words)
 		return take_pid(argc, argv, out);
-	if (of->tells)
+	if (of->tells || of->asks)
 		return 0;
 	settings_warn();
 	return settings_check() ? 0 : EXIT_USAGE;

@@ -34,7 +34,7 @@ struct options_of {
 };
 
 extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor,
-	options_of_stat, options_of_counters;
+	options_of_stat, options_of_counters, options_of_fault;
 
 /*
  * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/config_faults.h"
 #include "config/config_known.h"
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
@@ -66,7 +67,9 @@ bool settings_take(int i, const char *value)
 		return false;
 	}
 	given[i] = true;
-	return name->path ? set_path(name->env, value) : !setenv(name->env, value, 1);
+	if (name->path || (name->rules && config_faults_is_file(value)))
+		return set_path(name->env, value);
+	return !setenv(name->env, value, 1);
 }
 
 void settings_warn(void)

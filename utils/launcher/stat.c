@@ -110,6 +110,13 @@ static const struct kind kinds[] = {
 		  TEXT("VALID") },
 		{ NULL, "key", "type", "length", "access", "valid" },
 	},
+	{
+		"fault",
+		6,
+		{ NUMBER("PID"), NUMBER("FAULT"), NUMBER("SEEN"), NUMBER("FIRED"), NUMBER("SEED"),
+		  TEXT("RULE") },
+		{ NULL, "num", "seen", "fired", "seed", "rule" },
+	},
 };
 
 /* Adds the value of a field; times are in ns, and shown in ms. */

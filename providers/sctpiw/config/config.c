@@ -3,7 +3,6 @@
 #include "config/config.h"
 
 #include <errno.h>
-#include <ini.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #define CAPTURE_SIZE_MIN (128ul << 10) /* two packets of any length */
 #define CAPTURE_SIZE_MAX (1ul << 40)
 #define CAPTURE_FILES 10
+#define FAULT_SEED_MAX 999999999999999
 #define CAPTURE_FILES_MAX 1000
 
 /* encap_port before config_finish() unless it was set; its default depends on llp. */
@@ -236,6 +236,21 @@ static bool set_node_type(struct config *c, const char *value)
 	return i >= 0;
 }
 
+static bool set_faults(struct config *c, const char *value)
+{
+	return set_path(c->faults, value);
+}
+
+static bool set_fault_seed(struct config *c, const char *value)
+{
+	unsigned long seed;
+
+	if (!number(value, 1, FAULT_SEED_MAX, &seed))
+		return false;
+	c->fault_seed = seed;
+	return true;
+}
+
 static bool set_summary(struct config *c, const char *value)
 {
 	return set_flag(&c->summary, value);
@@ -270,6 +285,8 @@ enum {
 	PEER_TO_PEER,
 	PERSONALITY,
 	NODE_TYPE,
+	FAULTS,
+	FAULT_SEED,
 	SUMMARY,
 	LOG
 };
@@ -442,6 +459,27 @@ static const struct setting {
 			.help = "an old name for part of personality: the kind of node alone",
 		},
 	},
+	[FAULTS] = {
+		.set = set_faults,
+		.n = {
+			.name = "faults",
+			.env = "SCTPIW_FAULTS",
+			.allowed = "rules of up to 1023 bytes, or a file",
+			.dflt = "none",
+			.help = "the device fails as these rules say, or those of a file",
+			.rules = true,
+		},
+	},
+	[FAULT_SEED] = {
+		.set = set_fault_seed,
+		.n = {
+			.name = "fault-seed",
+			.env = "SCTPIW_FAULT_SEED",
+			.allowed = "a number from 1 to 999999999999999",
+			.dflt = "chosen at random",
+			.help = "the same faults again, as in the run with this seed",
+		},
+	},
 	[SUMMARY] = {
 		.set = set_summary,
 		.n = {
@@ -470,6 +508,15 @@ _Static_assert(N_ITEMS(settings) == CONFIG_SETTINGS, "config.h counts them");
 const struct config_name *config_names(unsigned int i)
 {
 	return i < N_ITEMS(settings) ? &settings[i].n : NULL;
+}
+
+const char *config_origin(const struct config_builder *b, const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(settings[i].n.name, name))
+		i++;
+	return b->origin[i];
 }
 
 /* ---- one setting ---- */
@@ -530,111 +577,6 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 		return true;
 	}
 	return unknown(origin, name, err);
-}
-
-/* ---- files ---- */
-
-struct reader {
-	struct config_builder *b;
-	const char *source, *text, *end;
-	unsigned int line;
-	struct config_error *err;
-	unsigned int err_line;		     /* 0: none yet */
-	unsigned int lines[CONFIG_SETTINGS]; /* where each setting stands; 0: nowhere yet */
-};
-
-static bool complain(struct reader *r, const char *what)
-{
-	if (!r->err_line) {
-		r->err_line = r->line;
-		say(r->err, "%s:%u: %s", r->source, r->line, what);
-	}
-	return false;
-}
-
-/*
- * Gives inih the next line. inih would take a line that begins with blanks for more of the value
- * before it, the rest of a long line for another line, and a zero octet for the end of one; so it
- * never sees these.
- */
-static char *next_line(char *buf, int size, void *user)
-{
-	struct reader *r = user;
-	const char *line = r->text, *newline;
-	size_t len;
-
-	if (line == r->end)
-		return NULL;
-	newline = memchr(line, '\n', (size_t)(r->end - line));
-	r->text = newline ? newline + 1 : r->end;
-	r->line++;
-	while (line < r->text && (*line == ' ' || *line == '\t'))
-		line++;
-	len = line == r->text || *line == '#' || *line == ';' ? 0 : (size_t)(r->text - line);
-	if (len >= (size_t)size) {
-		complain(r, "this line is too long: use the environment, or the command line");
-		len = 0;
-	} else if (memchr(line, 0, len)) {
-		complain(r, "this is not text");
-		len = 0;
-	}
-	memcpy(buf, line, len);
-	buf[len] = '\0';
-	return buf;
-}
-
-/* False, and an error, if an earlier line has the same name: one of the two is not meant. */
-static bool is_first(struct reader *r, const char *name)
-{
-	char what[80];
-
-	for (size_t i = 0; i < N_ITEMS(settings); i++) {
-		if (strcmp(settings[i].n.name, name))
-			continue;
-		if (r->lines[i]) {
-			snprintf(what, sizeof(what),
-				 "%s stands in line %u already: take one of the two away", name,
-				 r->lines[i]);
-			return complain(r, what);
-		}
-		r->lines[i] = r->line;
-	}
-	return true;
-}
-
-static int take(void *user, const char *section, const char *name, const char *value)
-{
-	struct reader *r = user;
-	char origin[sizeof(r->b->origin[0])];
-
-	if (r->err_line)
-		return 1;
-	if (*section)
-		return complain(r, "there are no [sections] here: take the one above away");
-	if (!is_first(r, name))
-		return 0;
-	snprintf(origin, sizeof(origin), "%s:%u", r->source, r->line);
-	if (config_set(r->b, origin, name, value, r->err))
-		return 1;
-	r->err_line = r->line;
-	return 0;
-}
-
-bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
-		  struct config_error *err)
-{
-	struct reader r = { .b = b, .source = source, .text = text, .end = text + len, .err = err };
-	int line = ini_parse_stream(next_line, &r, take, &r);
-
-	/* The error is of the first line that either inih or take() does not understand. */
-	if (line > 0 && (!r.err_line || (unsigned int)line < r.err_line)) {
-		r.err_line = 0;
-		r.line = (unsigned int)line;
-		complain(&r, "this line is not of the form NAME = VALUE");
-	} else if (line < 0) {
-		complain(&r, "out of memory");
-	}
-	return !r.err_line;
 }
 
 /* ---- the whole ---- */

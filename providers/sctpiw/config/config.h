@@ -60,7 +60,9 @@ struct config {
 	char trace[CONFIG_PATH_LEN];   /* the file that events are written to; "": none */
 	uint8_t rtr; /* the RTR indications that rdma_connect() asks for; 0: none */
 	enum config_personality personality;
-	bool node_ca; /* the setting node-type is ca; see config_is_ca() */
+	bool node_ca;		      /* the setting node-type is ca; see config_is_ca() */
+	char faults[CONFIG_PATH_LEN]; /* rules, or a file of them (config_faults.h); "": none */
+	uint64_t fault_seed;	      /* of their dice; 0: chosen at random */
 	bool summary; /* at exit, a line says what was sent, lost, resent, and how fast */
 	enum log_level log;
 };
@@ -93,14 +95,15 @@ struct config_name {
 	const char *dflt;    /* the default, in words */
 	const char *help;    /* what it does */
 	bool flag;	     /* the value is yes, no, 1 or 0; an option without a value means yes */
-	bool path;	     /* the value is the name of a file */
+	bool path;	     /* the value is the name of a file that is written */
+	bool rules; /* the value is text, or the name of a file that is read (config_faults.h) */
 };
 
 /* The i-th setting, for the launcher; NULL past the last. */
 const struct config_name *config_names(unsigned int i);
 
 /* The settings while they are put together, and where each comes from. */
-enum { CONFIG_SETTINGS = 18 };
+enum { CONFIG_SETTINGS = 20 };
 
 struct config_builder {
 	struct config config;
@@ -109,6 +112,9 @@ struct config_builder {
 	/* The value as it was written; "": the setting has its default. */
 	char value[CONFIG_SETTINGS][CONFIG_PATH_LEN];
 };
+
+/* Where the setting of this name comes from, as the origin of config_set(); "": it has its default. */
+const char *config_origin(const struct config_builder *b, const char *name);
 
 /* Sets all to their defaults. */
 void config_init(struct config_builder *b);
@@ -121,7 +127,7 @@ bool config_set(struct config_builder *b, const char *origin, const char *name, 
 /*
  * Takes the text of a file, which may have any bytes: lines "name = value" (inih's format). source
  * is its name. false: err says what is wrong with the first line that was not understood, or that
- * repeats the name of an earlier one.
+ * repeats the name of an earlier one. (config_ini.c)
  */
 bool config_parse(struct config_builder *b, const char *source, const char *text, size_t len,
 		  struct config_error *err);

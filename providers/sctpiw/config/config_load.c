@@ -9,60 +9,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/config.h"
+#include "config/config_faults.h"
+#include "config/config_file.h"
 #include "sys/sys.h"
 
-#define FILE_MAX 65536
 #define SYSTEM_FILE "/etc/sctpiw.conf"
-
-static bool file_error(struct config_error *err, const char *path, const char *why)
-{
-	snprintf(err->text, sizeof(err->text), "%s: %s", path, why);
-	return false;
-}
-
-static bool read_file(struct config_builder *b, const char *path, int fd, struct config_error *err)
-{
-	char *text = malloc(FILE_MAX + 1);
-	size_t len = 0;
-	ssize_t n = 1;
-	bool ok;
-
-	if (!text)
-		return file_error(err, path, strerror(ENOMEM));
-	while (n > 0 && len <= FILE_MAX) {
-		n = sys_read(fd, text + len, FILE_MAX + 1 - len);
-		if (n > 0)
-			len += (size_t)n;
-	}
-	if (n < 0)
-		ok = file_error(err, path, strerror((int)-n));
-	else if (len > FILE_MAX)
-		ok = file_error(err, path, "longer than 64 KiB: that is no file of settings");
-	else
-		ok = config_parse(b, path, text, len, err);
-	free(text);
-	return ok;
-}
 
 /* Takes a file that somebody asked for, or that is known to be there. */
 static bool load_file(struct config_builder *b, const char *path, struct config_error *err)
 {
-	/* Without O_NONBLOCK, opening a pipe would wait for its other end. */
-	int fd = sys_open(path, O_RDONLY | O_NONBLOCK);
-	struct stat st;
-	bool ok;
+	size_t len;
+	char *text = config_file_read(path, "settings", &len, err);
+	bool ok = text && config_parse(b, path, text, len, err);
 
-	if (fd < 0)
-		return file_error(err, path, strerror(-fd));
-	if (!sys_stat_fd(fd, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		ok = file_error(err, path,
-				"a pipe is empty once it was read, and every process reads it");
-	else
-		ok = read_file(b, path, fd, err);
-	sys_close(fd);
+	free(text);
 	return ok;
 }
 
@@ -121,7 +83,7 @@ bool config_collect(struct config_builder *b, const bool options[CONFIG_SETTINGS
 				err))
 			return false;
 	}
-	return config_finish(b, err);
+	return config_finish(b, err) && config_faults_check(b, err);
 }
 
 bool config_load(struct config *config, const bool options[CONFIG_SETTINGS],

@@ -37,8 +37,10 @@ static const struct rate {
 
 static struct {
 	pthread_mutex_t lock;
-	bool known;	      /* the host was read before */
-	bool stale;	      /* the last try to read it failed */
+	bool known;	  /* the host was read before */
+	bool stale;	  /* the last try to read it failed */
+	bool forced_down; /* port_force_down() */
+	bool running;	  /* an interface is active: attr.active, unless the port is forced down */
 	_Atomic int watch_fd; /* or NO_WATCH */
 	struct gid_table gids;
 	unsigned int left_out; /* addresses that the table has no slot for */
@@ -105,27 +107,36 @@ static void take_ways(const struct netdev_reading *r)
 	atomic_fetch_add_explicit(&port.ways_changes, 1, memory_order_relaxed);
 }
 
+/* Finds out anew whether the port is active, and tells of it and of other changes of the GIDs. */
+static void activate(bool gids_changed)
+{
+	bool was = port.attr.active;
+
+	port.attr.active = port.running && !port.forced_down;
+	if (port.known && was && !port.attr.active) {
+		port.attr.downs++;
+		tell(PORT_CHANGE_DOWN);
+	}
+	if (port.known && gids_changed)
+		tell(PORT_CHANGE_GIDS);
+	if (port.known && !was && port.attr.active)
+		tell(PORT_CHANGE_UP);
+}
+
 static void take(struct netdev_reading *r)
 {
-	bool was = port.attr.active, changed;
+	bool changed;
 	unsigned int left_out;
 
 	take_ways(r);
 	changed = gid_table_update(&port.gids, r->gids, r->n_gids, &left_out);
 	note_left_out(left_out);
-	port.attr.active = r->active;
+	port.running = r->active;
 	port.attr.mtu = r->mtu;
 	set_rate(&port.attr, r->mbps ? r->mbps : MBPS_UNKNOWN);
 	if (!port.guid)
 		port.guid = node_guid_of_mac(r);
-	if (port.known && was && !r->active) {
-		port.attr.downs++;
-		tell(PORT_CHANGE_DOWN);
-	}
-	if (port.known && changed)
-		tell(PORT_CHANGE_GIDS);
-	if (port.known && !was && r->active)
-		tell(PORT_CHANGE_UP);
+	activate(changed);
 	port.known = true;
 }
 
@@ -244,6 +255,14 @@ void port_query(struct port_attr *attr)
 	pthread_mutex_unlock(&port.lock);
 }
 
+void port_force_down(bool down)
+{
+	lock_fresh();
+	port.forced_down = down;
+	activate(false);
+	pthread_mutex_unlock(&port.lock);
+}
+
 /* ---- watchers ---- */
 
 void port_watch(struct port_watcher *w)
@@ -289,6 +308,8 @@ void port_fork_child(void)
 	int fd = atomic_load_explicit(&port.watch_fd, memory_order_relaxed);
 
 	port.forks++;
+	port.forced_down = false;
+	port.attr.active = port.running;
 	list_init(&port.watchers);
 	if (fd >= 0)
 		sys_close(fd);

@@ -43,6 +43,12 @@ int port_first_gid(struct port_gid *gid);
 /* The lowest index of that GID, on that interface unless ifindex is 0; or -ENOENT. */
 int port_gid_find(const uint8_t gid[16], unsigned int ifindex);
 
+/*
+ * While it is set, the port is not active, whatever the interfaces are: for faults. Watchers are told as of any other
+ * change. A child of fork() begins without it.
+ */
+void port_force_down(bool down);
+
 #define PORT_WAYS_MAX 32u
 
 /* An address of this host that leads beyond the link, and whose interface is up. */

@@ -88,8 +88,9 @@ static enum step waits_or_over(ssize_t n)
 	return n == -EAGAIN || n == -EINTR ? STEP_WAITS : STEP_OVER;
 }
 
-static enum step take_request(struct control *c)
+static enum step take_request(struct shard *s)
 {
+	struct control *c = &s->control;
 	ssize_t n = sys_read(c->client_fd, c->request + c->request_len,
 			     sizeof(c->request) - c->request_len);
 	char *newline;
@@ -100,7 +101,7 @@ static enum step take_request(struct control *c)
 	newline = memchr(c->request, '\n', c->request_len);
 	if (newline) {
 		*newline = '\0';
-		report_begin(&c->report, c->request);
+		report_begin(&c->report, s, c->request);
 		c->asked = true;
 		return STEP_DONE;
 	}
@@ -129,7 +130,7 @@ static enum step send_answer(struct control *c)
 static enum step serve_client(struct shard *s)
 {
 	struct control *c = &s->control;
-	enum step what = c->asked ? STEP_DONE : take_request(c);
+	enum step what = c->asked ? STEP_DONE : take_request(s);
 
 	if (what != STEP_DONE || !c->asked)
 		return what;

@@ -44,6 +44,7 @@ union object {
 	} path;
 	struct iw_cq_info cq;
 	struct iw_mr_info mr;
+	struct faults_info fault;
 };
 
 struct report_part {
@@ -288,6 +289,81 @@ static void write_mr(const struct shard *s, const union object *o, struct line *
 	line_text(l, "iova", text);
 }
 
+/* ---- faults ---- */
+
+/* Whether text begins with this word and a blank; then *text is behind it. */
+static bool take_word(const char **text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(*text, word, n) || (*text)[n] != ' ')
+		return false;
+	*text += n + 1;
+	return true;
+}
+
+static bool next_fault(struct report *r, struct shard *s, union object *o)
+{
+	if (!faults_next(&s->rnic->faults, r->fault, &o->fault))
+		return false;
+	r->fault = o->fault.number;
+	return true;
+}
+
+static void write_fault(const struct shard *s, const union object *o, struct line *l)
+{
+	const struct faults_info *f = &o->fault;
+
+	line_number(l, "num", f->number);
+	line_number(l, "line", f->line);
+	line_number(l, "seen", f->seen);
+	line_number(l, "fired", f->fired);
+	line_number(l, "seed", faults_seed(&s->rnic->faults));
+	line_text(l, "rule", f->text);
+}
+
+static const struct report_part faults_parts[] = {
+	{ next_process, write_process, "process" },
+	{ next_fault, write_fault, "fault" },
+	{ NULL, NULL, "end" },
+};
+
+static const struct report_part removed_parts[] = {
+	{ NULL, NULL, "removed" },
+	{ NULL, NULL, "end" },
+};
+
+static const struct report_part refused_parts[] = {
+	{ NULL, NULL, "refused" },
+	{ NULL, NULL, "end" },
+};
+
+/* Does what the request "fault ..." asks for; which answer it gets, or NULL: it is not understood. */
+static const struct report_part *change_faults(struct report *r, struct shard *s, const char *what)
+{
+	struct faults *f = &s->rnic->faults;
+	unsigned long number = 0;
+	char *end;
+
+	r->fault = 0;
+	if (!strcmp(what, "list"))
+		return faults_parts;
+	if (take_word(&what, "add")) {
+		faults_add(f, what, &r->result);
+		r->fault = r->result.first - 1;
+		return r->result.ok ? faults_parts : refused_parts;
+	}
+	if (!take_word(&what, "remove"))
+		return NULL;
+	if (strcmp(what, "all")) {
+		number = strtoul(what, &end, 10);
+		if (end == what || *end || !number || number > UINT32_MAX)
+			return NULL;
+	}
+	faults_remove(f, (uint32_t)number, &r->result);
+	return r->result.ok ? removed_parts : refused_parts;
+}
+
 static const struct report_part stat_parts[] = {
 	{ next_process, write_process, "process" },
 	{ next_qp, write_qp, "qp" },
@@ -295,6 +371,7 @@ static const struct report_part stat_parts[] = {
 	{ next_path, write_path, "path" },
 	{ next_cq, write_cq, "cq" },
 	{ next_mr, write_mr, "mr" },
+	{ next_fault, write_fault, "fault" },
 	{ NULL, NULL, "end" },
 };
 
@@ -337,22 +414,13 @@ void report_init(struct report *r)
 	list_init(&r->mark);
 }
 
-/* Whether text begins with this word and a blank; then *text is behind it. */
-static bool take_word(const char **text, const char *word)
-{
-	size_t n = strlen(word);
-
-	if (strncmp(*text, word, n) || (*text)[n] != ' ')
-		return false;
-	*text += n + 1;
-	return true;
-}
-
-void report_begin(struct report *r, const char *request)
+void report_begin(struct report *r, struct shard *s, const char *request)
 {
 	const char *version = "1";
+	const struct report_part *faults;
 
 	r->step = 0;
+	r->fault = 0;
 	r->part = error_parts;
 	r->json = true;
 	if (!take_word(&request, version))
@@ -364,6 +432,11 @@ void report_begin(struct report *r, const char *request)
 		r->part = stat_parts;
 	else if (!strcmp(request, "counters"))
 		r->part = counters_parts;
+	if (!take_word(&request, "fault"))
+		return;
+	faults = change_faults(r, s, request);
+	if (faults)
+		r->part = faults;
 }
 
 static size_t put_line(struct line *l, char *buf)
@@ -371,6 +444,20 @@ static size_t put_line(struct line *l, char *buf)
 	line_end(l);
 	memcpy(buf, l->text, l->len);
 	return l->len;
+}
+
+/* A line about the whole request: what became of it. */
+static size_t write_result(struct report *r, char *buf)
+{
+	struct line l;
+
+	line_begin(&l, r->json, r->part->kind);
+	if (r->part == removed_parts)
+		line_number(&l, "faults", r->result.n);
+	else
+		line_text(&l, "text", r->result.err.text);
+	r->part++;
+	return put_line(&l, buf);
 }
 
 /* The last line of an answer. */
@@ -388,8 +475,14 @@ static size_t write_last(struct report *r, char *buf)
 static size_t write_counters(struct report *r, struct shard *s, char *buf)
 {
 	struct counter_lines c = { .json = r->json, .buf = buf };
+	struct faults_info fault;
+	char name[24];
 
 	counters_all(s, write_counter, &c);
+	for (uint32_t last = 0; faults_next(&s->rnic->faults, last, &fault); last = fault.number) {
+		snprintf(name, sizeof(name), "fault_%u", fault.number);
+		write_counter(&c, name, fault.fired);
+	}
 	r->part++;
 	return c.len;
 }
@@ -417,6 +510,8 @@ size_t report_more(struct report *r, struct shard *s, char *buf)
 	unsigned int n;
 
 	while (!len && (part = r->part)) {
+		if (part == removed_parts || part == refused_parts)
+			return write_result(r, buf);
 		if (part->next == NULL)
 			return !strcmp(part->kind, "counter") ? write_counters(r, s, buf) :
 								write_last(r, buf);

@@ -14,6 +14,7 @@
 #include "util/list.h"
 
 #include "conn/inspect.h"
+#include "runtime/faults.h"
 
 struct shard;
 
@@ -26,6 +27,8 @@ struct report {
 	struct list_node mark;	      /* where a walk through objects has come to. Shard lock */
 	struct conn_paths_info paths; /* of the association whose paths are being written */
 	unsigned int path;	      /* the next of them */
+	uint32_t fault;		      /* the rule that was written last; those up to it are not */
+	struct faults_result result;  /* of a request that changes the rules */
 };
 
 /* How many bytes report_more() needs. */
@@ -33,8 +36,11 @@ struct report {
 
 /* To be called once, before anything else. */
 void report_init(struct report *r);
-/* Begins the answer to a request, which is a line without its newline. */
-void report_begin(struct report *r, const char *request);
+/*
+ * Does what a request asks for, which is a line without its newline, and begins the answer. Takes the shard's lock if
+ * it changes something.
+ */
+void report_begin(struct report *r, struct shard *s, const char *request);
 /*
  * Writes the next lines of the answer to buf, of REPORT_ROOM bytes; returns their length; 0: it is
  * whole. Takes the shard's lock itself, for a moment: what is told of 16 objects is copied under it, and

@@ -172,7 +172,7 @@ static int configure(struct rnic *r, struct config_error *why)
 {
 	struct net *net = &r->shard.net;
 
-	if (!config_load(&r->config, NULL, why))
+	if (!config_load(&r->config, NULL, why) || !faults_init(&r->faults, &r->config, why))
 		return -EINVAL;
 	log_set_level(r->config.log);
 	name_mistyped();
@@ -256,6 +256,7 @@ static int rnic_new(struct rnic **out, struct config_error *why)
 	ret = start_conn(r, why);
 	if (ret)
 		goto err_rnic;
+	faults_start(&r->faults, &r->shard);
 	*out = r;
 	return 0;
 
@@ -284,6 +285,8 @@ static void before_fork(void)
 		pthread_mutex_lock(&r->shard.lock.mutex);
 		shard_wait_end(&r->shard);
 	}
+	if (r)
+		faults_fork_prepare(&r->faults);
 	channel_fork_prepare();
 	port_fork_prepare();
 }
@@ -296,6 +299,7 @@ static void after_fork_parent(void)
 	channel_fork_done();
 	pthread_mutex_unlock(&create_lock);
 	if (r) {
+		faults_fork_parent(&r->faults);
 		/* If other threads have posted meanwhile, they rely on the holder of the lock. */
 		shard_entered(&r->shard);
 		shard_leave(&r->shard);
@@ -312,6 +316,7 @@ static void forget(struct rnic *r)
 	struct shard *s = &r->shard;
 
 	atomic_store(&s->dead, true);
+	faults_forget(&r->faults);
 	conn_forget(&s->conn);
 	iw_rnic_forget(r->iw);
 	control_forget(&s->control);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
+#include "runtime/faults.h"
 #include "runtime/shard.h"
 #include "util/random.h"
 
@@ -21,6 +22,7 @@ struct rnic {
 	struct random_source random; /* the shard's lock guards it */
 	struct iw_rnic *iw;	     /* MRs, PDs, QP numbers; see iwarp.h for its lock */
 	struct cm_id_table *ids;     /* the rdma_cm ids; the shard's lock guards it */
+	struct faults faults;
 	struct shard shard;
 };
 

@@ -20,8 +20,11 @@
  *		line, and its value an object of what there is to say, such as {"qp":{"num":17,...}}
  *	text	the same as words with tabs between them: qp<TAB>num<TAB>17<TAB>...
  *
- *	stat		a line "process", then lines "qp", "association", "cq", "mr"
+ *	stat		a line "process", then lines "qp", "association", "cq", "mr", "fault"
  *	counters	a line "process", then a line "counter" for each
+ *	fault list	a line "process", then a line "fault" for each rule (docs/faults.md)
+ *	fault add RULES	the same of those that were added, or a line "refused" whose member "text" says why none was
+ *	fault remove N	a line "removed" whose member "faults" says how many, or "refused"; N may be "all"
  *
  * The last line is of the kind "end": the answer is whole. In its place stands a line of the kind
  * "error", whose member "text" says why, if the request is not understood. Names and kinds may be

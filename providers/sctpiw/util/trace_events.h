@@ -238,6 +238,14 @@ TRACE_EVENT(woken, runtime, thread_woken, QUIET, "", "the progress thread wakes 
 TRACE_FIELD(woken, TIME, slept, "slept", "ms since it went to sleep")
 TRACE_END(woken)
 
+TRACE_EVENT(fault, fault, injected, QUIET, "", "a fault that a rule asks for was made (faults.md)")
+TRACE_FIELD(fault, NUMBER, rule, "rule", "number of the rule")
+TRACE_FIELD(fault, NUMBER, fired, "fired", "how often it has fired, this time among them")
+TRACE_FIELD(fault, NUMBER, seen, "seen", "events that it has matched")
+TRACE_FIELD(fault, NUMBER, seed, "seed", "the seed of the process's faults")
+TRACE_FIELD(fault, TEXT, text, "text", "the rule")
+TRACE_END(fault)
+
 TRACE_EVENT(message, generic, debug, QUIET, "", "a line of the debug log that is no event of its own")
 TRACE_FIELD(message, TEXT, text, "message", "the line")
 TRACE_END(message)

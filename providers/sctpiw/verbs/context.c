@@ -15,6 +15,7 @@
 #include "verbs/cq.h"
 #include "verbs/dm.h"
 #include "verbs/domain.h"
+#include "verbs/faults_verbs.h"
 #include "verbs/mcast.h"
 #include "verbs/mr.h"
 #include "verbs/mw.h"
@@ -44,6 +45,7 @@ static void after_fork_parent(void)
 static void after_fork_child(void)
 {
 	sctpiw_generation++;
+	faults_verbs_forget();
 	pthread_mutex_unlock(&orphans_lock);
 }
 
@@ -221,6 +223,7 @@ static void free_context(struct ibv_context *context)
 	list_init(&srqs);
 	close_async_channel(ctx);
 	sctpiw_lock(ctx);
+	faults_verbs_close(ctx);
 	if (sctpiw_alive(ctx))
 		destroy_queues(ctx, &qps, &cqs, &srqs);
 	destroy_memory(ctx);
@@ -370,6 +373,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	ctx->shard = &rnic->shard;
 	ctx->generation = sctpiw_generation;
 	ctx->node_guid = port_node_guid();
+	list_init(&ctx->faults_node);
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
 	list_init(&ctx->mrs);
@@ -382,7 +386,7 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	ctx->vctx.context.num_comp_vectors = rnic_processors();
 
 	err = EPROTONOSUPPORT;
-	if (!pabi_set_ops(&ctx->vctx, &context_ops)) {
+	if (!faults_verbs_open(ctx, &context_ops)) {
 		sctpiw_complain_about_abi();
 		goto fail;
 	}
@@ -393,6 +397,9 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	errno = saved;
 	return pabi_full_context(&ctx->vctx);
 fail:
+	sctpiw_lock(ctx);
+	faults_verbs_close(ctx);
+	sctpiw_unlock(ctx);
 	pabi_uninit_context(&ctx->vctx);
 	free(ctx);
 	errno = err;

@@ -39,6 +39,7 @@ struct sctpiw_context {
 	 * The objects that the application has not destroyed. Guarded by the shard lock; of what is
 	 * memory alone, by sctpiw_lock().
 	 */
+	struct list_node faults_node; /* faults_verbs.c's; shard lock */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps, xrcds;
 };
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How an injector asks, in any room: net/ gets a struct fault_asker when it is installed (faults_net_install()), and
+ * runtime/faults.h has the one that there is.
+ */
+#ifndef SCTPIW_FAULTS_FAULT_ASK_H
+#define SCTPIW_FAULTS_FAULT_ASK_H
+
+#include <stdbool.h>
+
+#include "faults/fault_rule.h"
+
+struct fault_asker {
+	/* As faults_ask() of runtime/faults.h. Any thread, any lock. */
+	bool (*ask)(struct fault_asker *self, enum fault_site site, const struct fault_attrs *attrs,
+		    struct fault_action *out);
+};
+
+static inline bool fault_ask(struct fault_asker *asker, enum fault_site site,
+			     const struct fault_attrs *attrs, struct fault_action *out)
+{
+	return asker->ask(asker, site, attrs, out);
+}
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the language of faults knows. It is included several times, each time with other definitions of the macros
+ * that the includer wants, and has no include guard therefore; a macro that is not defined expands to nothing. Parser,
+ * help, completion, docs/faults.md and the tests derive from it, so that nothing is listed twice.
+ *
+ *   FAULT_CLASS(id, doc) is a class of sites: what may be done there is the same for all sites of a class.
+ *   FAULT_SITE(id, class, word, plural, doc) is a place at which an injector asks. Those named any_* match all sites
+ *       of their class.
+ *   FAULT_SELECTOR(id, kind, classes, word, doc) narrows down sites of these classes. In code it is struct
+ *       fault_attrs.id.
+ *   FAULT_TRIGGER(id, form, doc) says which of the events that match have the fault. The form is for people.
+ *   FAULT_ACTION(id, classes, words, doc, rule) begins an action; classes: where it may happen. rule: what allows a
+ *       real device to do so.
+ *   FAULT_ARG(id, arg, kind, word, need, doc) is an argument; word stands in front of it, "": none does. need is
+ *       MUST or MAY. In code its index is fault_ID_ARG.
+ *   FAULT_END(id) ends the action.
+ *   FAULT_NAME(kind, word, value) is a value of a kind that has names. Numbers are those of <infiniband/verbs.h>,
+ *       <rdma/rdma_cma.h> and the chunk types of RFC 9260; injectors assert them.
+ */
+#ifndef FAULT_CLASS
+#define FAULT_CLASS(id, doc)
+#endif
+#ifndef FAULT_SITE
+#define FAULT_SITE(id, class, word, plural, doc)
+#endif
+#ifndef FAULT_SELECTOR
+#define FAULT_SELECTOR(id, kind, classes, word, doc)
+#endif
+#ifndef FAULT_TRIGGER
+#define FAULT_TRIGGER(id, form, doc)
+#endif
+#ifndef FAULT_ACTION
+#define FAULT_ACTION(id, classes, words, doc, rule)
+#endif
+#ifndef FAULT_ARG
+#define FAULT_ARG(id, arg, kind, word, need, doc)
+#endif
+#ifndef FAULT_END
+#define FAULT_END(id)
+#endif
+#ifndef FAULT_NAME
+#define FAULT_NAME(kind, word, value)
+#endif
+
+/* clang-format off */
+
+/* ---- classes ---- */
+
+FAULT_CLASS(TIMER, "a time, and nothing else")
+FAULT_CLASS(PACKET, "an SCTP packet that leaves or arrives")
+FAULT_CLASS(COMPLETION, "a completion that the program polls")
+FAULT_CLASS(NOTIFICATION, "an event of a completion channel")
+FAULT_CLASS(VERB, "a call of libibverbs")
+FAULT_CLASS(CM_CALL, "a call of librdmacm")
+FAULT_CLASS(CM_EVENT, "an event of rdma_cm")
+FAULT_CLASS(PLACEMENT, "bytes of a peer that are placed in memory")
+FAULT_CLASS(DEVICE, "what the device says of itself")
+
+/* ---- sites ---- */
+
+FAULT_SITE(packet, PACKET, "packet", "packets", "an SCTP packet")
+
+FAULT_SITE(any_completion, COMPLETION, "completion", "completions", "any completion")
+FAULT_SITE(send, COMPLETION, "send", "sends", "of a Send")
+FAULT_SITE(write, COMPLETION, "write", "writes", "of an RDMA Write")
+FAULT_SITE(read, COMPLETION, "read", "reads", "of an RDMA Read")
+FAULT_SITE(atomic, COMPLETION, "atomic", "atomics", "of an atomic operation")
+FAULT_SITE(bind, COMPLETION, "bind", "binds", "of a memory window that is bound or invalidated")
+FAULT_SITE(receive, COMPLETION, "receive", "receives", "of a receive")
+
+FAULT_SITE(notification, NOTIFICATION, "notification", "notifications", "of a CQ that was armed")
+
+FAULT_SITE(any_verb, VERB, "verb", "verbs", "any of these calls")
+FAULT_SITE(alloc_pd, VERB, "alloc_pd", "", "")
+FAULT_SITE(dealloc_pd, VERB, "dealloc_pd", "", "")
+FAULT_SITE(alloc_td, VERB, "alloc_td", "", "")
+FAULT_SITE(dealloc_td, VERB, "dealloc_td", "", "")
+FAULT_SITE(alloc_parent_domain, VERB, "alloc_parent_domain", "", "")
+FAULT_SITE(reg_mr, VERB, "reg_mr", "", "")
+FAULT_SITE(rereg_mr, VERB, "rereg_mr", "", "")
+FAULT_SITE(dereg_mr, VERB, "dereg_mr", "", "")
+FAULT_SITE(advise_mr, VERB, "advise_mr", "", "")
+FAULT_SITE(alloc_null_mr, VERB, "alloc_null_mr", "", "")
+FAULT_SITE(alloc_dm, VERB, "alloc_dm", "", "")
+FAULT_SITE(free_dm, VERB, "free_dm", "", "")
+FAULT_SITE(reg_dm_mr, VERB, "reg_dm_mr", "", "")
+FAULT_SITE(alloc_mw, VERB, "alloc_mw", "", "")
+FAULT_SITE(bind_mw, VERB, "bind_mw", "", "")
+FAULT_SITE(dealloc_mw, VERB, "dealloc_mw", "", "")
+FAULT_SITE(create_cq, VERB, "create_cq", "", "also ibv_create_cq_ex()")
+FAULT_SITE(modify_cq, VERB, "modify_cq", "", "")
+FAULT_SITE(resize_cq, VERB, "resize_cq", "", "")
+FAULT_SITE(destroy_cq, VERB, "destroy_cq", "", "")
+FAULT_SITE(req_notify_cq, VERB, "req_notify_cq", "", "")
+FAULT_SITE(create_srq, VERB, "create_srq", "", "also ibv_create_srq_ex()")
+FAULT_SITE(modify_srq, VERB, "modify_srq", "", "")
+FAULT_SITE(query_srq, VERB, "query_srq", "", "")
+FAULT_SITE(destroy_srq, VERB, "destroy_srq", "", "")
+FAULT_SITE(post_srq_recv, VERB, "post_srq_recv", "", "")
+FAULT_SITE(create_qp, VERB, "create_qp", "", "also ibv_create_qp_ex()")
+FAULT_SITE(modify_qp, VERB, "modify_qp", "", "")
+FAULT_SITE(query_qp, VERB, "query_qp", "", "")
+FAULT_SITE(destroy_qp, VERB, "destroy_qp", "", "")
+FAULT_SITE(post_send, VERB, "post_send", "", "a work request, also of ibv_wr_start() and its neighbours")
+FAULT_SITE(post_recv, VERB, "post_recv", "", "")
+FAULT_SITE(open_xrcd, VERB, "open_xrcd", "", "")
+FAULT_SITE(close_xrcd, VERB, "close_xrcd", "", "")
+FAULT_SITE(create_ah, VERB, "create_ah", "", "")
+FAULT_SITE(destroy_ah, VERB, "destroy_ah", "", "")
+FAULT_SITE(attach_mcast, VERB, "attach_mcast", "", "")
+FAULT_SITE(detach_mcast, VERB, "detach_mcast", "", "")
+FAULT_SITE(open_device, VERB, "open_device", "", "")
+FAULT_SITE(query_device, VERB, "query_device", "", "also ibv_query_device_ex()")
+FAULT_SITE(query_port, VERB, "query_port", "", "")
+
+FAULT_SITE(any_cm_call, CM_CALL, "cm_call", "cm_calls", "any of these calls")
+FAULT_SITE(rdma_create_id, CM_CALL, "rdma_create_id", "", "")
+FAULT_SITE(rdma_destroy_id, CM_CALL, "rdma_destroy_id", "", "")
+FAULT_SITE(rdma_bind_addr, CM_CALL, "rdma_bind_addr", "", "")
+FAULT_SITE(rdma_resolve_addr, CM_CALL, "rdma_resolve_addr", "", "")
+FAULT_SITE(rdma_resolve_route, CM_CALL, "rdma_resolve_route", "", "")
+FAULT_SITE(rdma_connect, CM_CALL, "rdma_connect", "", "")
+FAULT_SITE(rdma_listen, CM_CALL, "rdma_listen", "", "")
+FAULT_SITE(rdma_accept, CM_CALL, "rdma_accept", "", "")
+FAULT_SITE(rdma_reject, CM_CALL, "rdma_reject", "", "")
+FAULT_SITE(rdma_disconnect, CM_CALL, "rdma_disconnect", "", "")
+FAULT_SITE(rdma_init_qp_attr, CM_CALL, "rdma_init_qp_attr", "", "also where librdmacm calls it for rdma_create_qp()")
+FAULT_SITE(rdma_set_option, CM_CALL, "rdma_set_option", "", "")
+FAULT_SITE(rdma_notify, CM_CALL, "rdma_notify", "", "")
+FAULT_SITE(rdma_migrate_id, CM_CALL, "rdma_migrate_id", "", "")
+FAULT_SITE(rdma_join_multicast, CM_CALL, "rdma_join_multicast", "", "")
+FAULT_SITE(rdma_leave_multicast, CM_CALL, "rdma_leave_multicast", "", "")
+
+FAULT_SITE(any_cm_event, CM_EVENT, "cm_event", "cm_events", "any of these events")
+FAULT_SITE(addr_resolved, CM_EVENT, "addr_resolved", "", "")
+FAULT_SITE(addr_error, CM_EVENT, "addr_error", "", "")
+FAULT_SITE(route_resolved, CM_EVENT, "route_resolved", "", "")
+FAULT_SITE(route_error, CM_EVENT, "route_error", "", "")
+FAULT_SITE(connect_request, CM_EVENT, "connect_request", "", "")
+FAULT_SITE(connect_response, CM_EVENT, "connect_response", "", "")
+FAULT_SITE(connect_error, CM_EVENT, "connect_error", "", "")
+FAULT_SITE(unreachable, CM_EVENT, "unreachable", "", "")
+FAULT_SITE(rejected, CM_EVENT, "rejected", "", "")
+FAULT_SITE(established, CM_EVENT, "established", "", "")
+FAULT_SITE(disconnected, CM_EVENT, "disconnected", "", "")
+FAULT_SITE(multicast_join, CM_EVENT, "multicast_join", "", "")
+FAULT_SITE(multicast_error, CM_EVENT, "multicast_error", "", "")
+FAULT_SITE(timewait_exit, CM_EVENT, "timewait_exit", "", "")
+
+FAULT_SITE(placement, PLACEMENT, "placement", "placements", "the payload of a DDP segment")
+
+FAULT_SITE(device, DEVICE, "device", "", "what ibv_query_device() tells, and what the calls that create objects allow")
+
+/* ---- selectors ---- */
+
+FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB | PLACEMENT, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
+FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the completion queue of that handle, or the N-th: `1st cq`")
+FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue of that number, or the N-th")
+FAULT_SELECTOR(mr, NUMBER, VERB | PLACEMENT, "mr", "the memory region or window of that key: `mr 0x1a02`")
+FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
+FAULT_SELECTOR(port, NUMBER, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
+FAULT_SELECTOR(peer_port, NUMBER, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT | PLACEMENT, "peer", "the peer that has this address, whichever it uses")
+FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
+FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
+FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")
+FAULT_SELECTOR(opcode, OPCODE, VERB, "opcode", "work requests of this opcode: `post_send opcode read`")
+FAULT_SELECTOR(from, STATE, VERB, "from", "modify_qp() from this state")
+FAULT_SELECTOR(to, STATE, VERB, "to", "modify_qp() to this state: `modify_qp to rts`")
+
+/* ---- triggers ---- */
+
+FAULT_TRIGGER(nth, "Nth", "the N-th event and no other: `3rd reg_mr`")
+FAULT_TRIGGER(after_count, "after N", "all behind the first N: `after 1000 writes`")
+FAULT_TRIGGER(after_bytes, "after SIZE", "all behind so many bytes of such events: `after 10 MB`")
+FAULT_TRIGGER(after_time, "after TIME", "from that time on. Without a site: once, at that time")
+FAULT_TRIGGER(every_count, "every N", "each N-th: `every 100 packets`")
+FAULT_TRIGGER(every_time, "every TIME", "the first in each such span. Without a site: at the end of each")
+FAULT_TRIGGER(every_for, "every TIME for TIME", "all in the last part of each span: `every 5 s for 200 ms`")
+FAULT_TRIGGER(between, "between TIME and TIME", "those between these times")
+FAULT_TRIGGER(probability, "probability P", "each with that probability, from 0 to 1")
+FAULT_TRIGGER(burst, "burst P to P [loss P]",
+	"in the bad state of a Gilbert-Elliott model: it is entered with the first probability at each event, left with the second, and has faults with the third, or always")
+FAULT_TRIGGER(at_most, "at most N times", "so many at most")
+FAULT_TRIGGER(once, "once", "the first, as `at most 1 times`")
+
+/* ---- actions: packets ---- */
+
+FAULT_ACTION(drop, PACKET | CM_EVENT, "drop", "loses it",
+	"IP promises no delivery (RFC 791 2.2), and a peer may die before it sends what an event tells of")
+FAULT_END(drop)
+
+FAULT_ACTION(delay, PACKET | COMPLETION | NOTIFICATION | CM_EVENT | PLACEMENT, "delay",
+	"lets it come later; with `jitter` by up to so much more, so that packets overtake each other",
+	"no time is promised of any of these")
+FAULT_ARG(delay, time, TIME, "", MUST, "how long")
+FAULT_ARG(delay, jitter, TIME, "jitter", MAY, "up to so much more, at random")
+FAULT_END(delay)
+
+FAULT_ACTION(reorder, PACKET, "reorder", "sends it behind the next N packets", "IP promises no order (RFC 791 1.4)")
+FAULT_ARG(reorder, count, COUNT, "behind", MUST, "packets that overtake it")
+FAULT_END(reorder)
+
+FAULT_ACTION(duplicate, PACKET | CM_EVENT | NOTIFICATION, "duplicate", "lets it come again",
+	"IP may duplicate packets (RFC 791 2.2), a peer may repeat a request, and a CQ event may come without a completion (ibv_get_cq_event(3))")
+FAULT_ARG(duplicate, times, COUNT, "times", MAY, "copies; 1 without it")
+FAULT_END(duplicate)
+
+FAULT_ACTION(corrupt, PACKET, "corrupt", "changes bytes behind the checksum, so that the receiver drops the packet",
+	"RFC 9260 6.8: a packet with a wrong CRC32c is dropped")
+FAULT_ARG(corrupt, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
+FAULT_END(corrupt)
+
+FAULT_ACTION(corrupt_sealed, PACKET, "corrupt before checksum", "changes bytes before the checksum is computed",
+	"CRC32c finds no error that happened in front of it (RFC 5041 8.1)")
+FAULT_ARG(corrupt_sealed, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
+FAULT_END(corrupt_sealed)
+
+FAULT_ACTION(limit_rate, PACKET, "limit rate", "lets packets wait in a queue that is emptied at that rate, and loses what does not fit",
+	"a network may be slower than its hosts (RFC 9260 7)")
+FAULT_ARG(limit_rate, rate, RATE, "to", MUST, "such as 10 Mbit/s")
+FAULT_ARG(limit_rate, queue, SIZE, "queue", MAY, "bytes that wait; 64 KiB without it")
+FAULT_END(limit_rate)
+
+FAULT_ACTION(limit_size, PACKET, "limit size", "loses packets that are longer, without a word",
+	"a path's MTU may shrink, and its routers may be silent (RFC 8899 1.1)")
+FAULT_ARG(limit_size, size, SIZE, "to", MUST, "bytes of the IP packet")
+FAULT_END(limit_size)
+
+/* ---- actions: queue pairs ---- */
+
+FAULT_ACTION(fail_qp, TIMER | COMPLETION | PACKET, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
+	"a QP goes to the error state on errors of its own (IBA 11.6.2)")
+FAULT_END(fail_qp)
+
+FAULT_ACTION(terminate, TIMER | COMPLETION | PACKET, "terminate", "sends the peer a Terminate, as if it had made that error",
+	"RFC 5040 4.8 and 7.2")
+FAULT_ARG(terminate, layer, NUMBER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
+FAULT_ARG(terminate, type, NUMBER, "type", MUST, "the error type")
+FAULT_ARG(terminate, code, NUMBER, "code", MUST, "the error code")
+FAULT_END(terminate)
+
+FAULT_ACTION(rnr, TIMER, "rnr", "lets Sends to the queue pair find no receive, though there are some",
+	"IBA 9.7.5.2.8: a responder that is not ready says so")
+FAULT_ARG(rnr, time, TIME, "for", MUST, "how long")
+FAULT_END(rnr)
+
+FAULT_ACTION(freeze_qp, TIMER | COMPLETION, "freeze qp", "lets the queue pair neither send nor take anything",
+	"no time is promised for a work request")
+FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "how long")
+FAULT_END(freeze_qp)
+
+FAULT_ACTION(lose_session, TIMER | COMPLETION | PACKET, "lose session", "ends the connection without a word to the program's peer",
+	"RFC 5043 10: a DDP stream may end at any time")
+FAULT_END(lose_session)
+
+FAULT_ACTION(freeze_peer, TIMER, "freeze peer", "hears nothing from the peer for so long, and what is sent to it is lost",
+	"a process may be stopped, and a host may sleep")
+FAULT_ARG(freeze_peer, time, TIME, "for", MUST, "how long")
+FAULT_END(freeze_peer)
+
+FAULT_ACTION(kill_peer, TIMER, "kill peer", "behaves as if the peer's host had said that the process is gone",
+	"a process may be killed (RFC 9260 9.1: ABORT)")
+FAULT_END(kill_peer)
+
+/* ---- actions: completions ---- */
+
+FAULT_ACTION(complete, COMPLETION, "complete", "gives the completion this status; unless that is success, its queue pair goes to ERROR and what is behind it is flushed",
+	"IBA 11.6.2: a work request may complete with each of these")
+FAULT_ARG(complete, status, STATUS, "with", MUST, "of ibv_wc_status")
+FAULT_ARG(complete, vendor, NUMBER, "vendor", MAY, "ibv_wc.vendor_err")
+FAULT_END(complete)
+
+FAULT_ACTION(gather, COMPLETION, "gather", "holds completions back until N wait, or the time is over, and hands them out together",
+	"no time is promised, and a CQ may be polled for several at once (IBA 11.4.2.1)")
+FAULT_ARG(gather, count, COUNT, "", MUST, "completions")
+FAULT_ARG(gather, time, TIME, "within", MAY, "at most so long; 1 s without it")
+FAULT_END(gather)
+
+FAULT_ACTION(single, COMPLETION, "single", "hands the completion out alone, though others wait behind it",
+	"ibv_poll_cq() may return fewer than it was asked for")
+FAULT_END(single)
+
+FAULT_ACTION(overrun, TIMER | COMPLETION, "overrun", "overruns the completion queue: IBV_EVENT_CQ_ERR, and its completions are lost",
+	"a CQ that is full is in error (IBA 11.6.3.2)")
+FAULT_END(overrun)
+
+/* ---- actions: asynchronous events ---- */
+
+FAULT_ACTION(raise, TIMER | COMPLETION | PACKET, "raise", "raises this asynchronous event",
+	"IBA 11.6.3: each may come at any time")
+FAULT_ARG(raise, event, EVENT, "", MUST, "of ibv_event_type")
+FAULT_END(raise)
+
+FAULT_ACTION(port_down, TIMER, "port down", "takes the port down: IBV_EVENT_PORT_ERR, the port's state is DOWN, packets are lost; then IBV_EVENT_PORT_ACTIVE",
+	"IBA 11.6.3.3: a cable may be pulled")
+FAULT_ARG(port_down, time, TIME, "for", MUST, "how long")
+FAULT_END(port_down)
+
+/* ---- actions: calls ---- */
+
+FAULT_ACTION(fail, VERB | CM_CALL, "fail", "fails the call, which does nothing else",
+	"each of these calls may fail, for want of resources at least")
+FAULT_ARG(fail, error, ERRNO, "with", MUST, "the errno")
+FAULT_END(fail)
+
+FAULT_ACTION(limit, DEVICE, "limit", "lowers a limit of the device",
+	"IBA 11.2.1.2: the limits are the device's")
+FAULT_ARG(limit, name, LIMIT, "", MUST, "of ibv_device_attr, or max_inline_data")
+FAULT_ARG(limit, value, COUNT, "to", MUST, "the limit; never above the device's own")
+FAULT_END(limit)
+
+/* ---- actions: rdma_cm ---- */
+
+FAULT_ACTION(reject, CM_EVENT, "reject", "lets RDMA_CM_EVENT_REJECTED come in its place; a request is rejected, and the program hears nothing of it",
+	"IBA 12.6.7: a REJ may answer each message of the handshake")
+FAULT_ARG(reject, reason, NUMBER, "reason", MAY, "the event's status; 28 (consumer reject) without it")
+FAULT_ARG(reject, data, DATA, "data", MAY, "private data")
+FAULT_END(reject)
+
+FAULT_ACTION(report, CM_EVENT | TIMER, "report", "lets another event come in its place",
+	"rdma_get_cm_event(3): each step may end so")
+FAULT_ARG(report, event, CM_EVENT, "", MUST, "of rdma_cm_event_type")
+FAULT_ARG(report, status, ERRNO, "status", MAY, "the event's status")
+FAULT_END(report)
+
+/* ---- actions: memory ---- */
+
+FAULT_ACTION(reverse, PLACEMENT, "reverse", "places the bytes from the last to the first",
+	"RFC 5040 5.5, item 5: the order of bytes within a Write is not promised")
+FAULT_END(reverse)
+
+FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte before the others",
+	"RFC 5040 5.5, item 5")
+FAULT_END(last_first)
+
+FAULT_ACTION(tear, PLACEMENT, "tear", "places a word of 8 bytes in two halves, with a moment between them",
+	"RFC 5040 5.5, item 5: only atomic operations are atomic")
+FAULT_ARG(tear, time, TIME, "for", MAY, "the moment; 1 us without it")
+FAULT_END(tear)
+
+/* ---- names ---- */
+
+FAULT_NAME(DIRECTION, "out", 0)
+FAULT_NAME(DIRECTION, "in", 1)
+
+FAULT_NAME(STATE, "reset", 0)
+FAULT_NAME(STATE, "init", 1)
+FAULT_NAME(STATE, "rtr", 2)
+FAULT_NAME(STATE, "rts", 3)
+FAULT_NAME(STATE, "sqd", 4)
+FAULT_NAME(STATE, "sqe", 5)
+FAULT_NAME(STATE, "err", 6)
+
+FAULT_NAME(OPCODE, "write", 0)
+FAULT_NAME(OPCODE, "write_with_imm", 1)
+FAULT_NAME(OPCODE, "send", 2)
+FAULT_NAME(OPCODE, "send_with_imm", 3)
+FAULT_NAME(OPCODE, "read", 4)
+FAULT_NAME(OPCODE, "cmp_and_swp", 5)
+FAULT_NAME(OPCODE, "fetch_and_add", 6)
+FAULT_NAME(OPCODE, "local_inv", 7)
+FAULT_NAME(OPCODE, "bind_mw", 8)
+FAULT_NAME(OPCODE, "send_with_inv", 9)
+
+/* Types of RFC 9260; those of its extensions, which are longer numbers, have their own below 64. */
+FAULT_NAME(CHUNK, "data", 0)
+FAULT_NAME(CHUNK, "init", 1)
+FAULT_NAME(CHUNK, "init_ack", 2)
+FAULT_NAME(CHUNK, "sack", 3)
+FAULT_NAME(CHUNK, "heartbeat", 4)
+FAULT_NAME(CHUNK, "heartbeat_ack", 5)
+FAULT_NAME(CHUNK, "abort", 6)
+FAULT_NAME(CHUNK, "shutdown", 7)
+FAULT_NAME(CHUNK, "shutdown_ack", 8)
+FAULT_NAME(CHUNK, "error", 9)
+FAULT_NAME(CHUNK, "cookie_echo", 10)
+FAULT_NAME(CHUNK, "cookie_ack", 11)
+FAULT_NAME(CHUNK, "shutdown_complete", 14)
+FAULT_NAME(CHUNK, "auth", 15)
+FAULT_NAME(CHUNK, "asconf", 16)
+FAULT_NAME(CHUNK, "asconf_ack", 17)
+
+FAULT_NAME(STATUS, "success", 0)
+FAULT_NAME(STATUS, "loc_len_err", 1)
+FAULT_NAME(STATUS, "loc_qp_op_err", 2)
+FAULT_NAME(STATUS, "loc_eec_op_err", 3)
+FAULT_NAME(STATUS, "loc_prot_err", 4)
+FAULT_NAME(STATUS, "wr_flush_err", 5)
+FAULT_NAME(STATUS, "mw_bind_err", 6)
+FAULT_NAME(STATUS, "bad_resp_err", 7)
+FAULT_NAME(STATUS, "loc_access_err", 8)
+FAULT_NAME(STATUS, "rem_inv_req_err", 9)
+FAULT_NAME(STATUS, "rem_access_err", 10)
+FAULT_NAME(STATUS, "rem_op_err", 11)
+FAULT_NAME(STATUS, "retry_exc_err", 12)
+FAULT_NAME(STATUS, "rnr_retry_exc_err", 13)
+FAULT_NAME(STATUS, "loc_rdd_viol_err", 14)
+FAULT_NAME(STATUS, "rem_inv_rd_req_err", 15)
+FAULT_NAME(STATUS, "rem_abort_err", 16)
+FAULT_NAME(STATUS, "inv_eecn_err", 17)
+FAULT_NAME(STATUS, "inv_eec_state_err", 18)
+FAULT_NAME(STATUS, "fatal_err", 19)
+FAULT_NAME(STATUS, "resp_timeout_err", 20)
+FAULT_NAME(STATUS, "general_err", 21)
+
+FAULT_NAME(EVENT, "cq_err", 0)
+FAULT_NAME(EVENT, "qp_fatal", 1)
+FAULT_NAME(EVENT, "qp_req_err", 2)
+FAULT_NAME(EVENT, "qp_access_err", 3)
+FAULT_NAME(EVENT, "comm_est", 4)
+FAULT_NAME(EVENT, "sq_drained", 5)
+FAULT_NAME(EVENT, "path_mig", 6)
+FAULT_NAME(EVENT, "path_mig_err", 7)
+FAULT_NAME(EVENT, "device_fatal", 8)
+FAULT_NAME(EVENT, "port_active", 9)
+FAULT_NAME(EVENT, "port_err", 10)
+FAULT_NAME(EVENT, "lid_change", 11)
+FAULT_NAME(EVENT, "pkey_change", 12)
+FAULT_NAME(EVENT, "sm_change", 13)
+FAULT_NAME(EVENT, "srq_err", 14)
+FAULT_NAME(EVENT, "srq_limit_reached", 15)
+FAULT_NAME(EVENT, "qp_last_wqe_reached", 16)
+FAULT_NAME(EVENT, "client_reregister", 17)
+FAULT_NAME(EVENT, "gid_change", 18)
+
+FAULT_NAME(CM_EVENT, "addr_resolved", 0)
+FAULT_NAME(CM_EVENT, "addr_error", 1)
+FAULT_NAME(CM_EVENT, "route_resolved", 2)
+FAULT_NAME(CM_EVENT, "route_error", 3)
+FAULT_NAME(CM_EVENT, "connect_error", 6)
+FAULT_NAME(CM_EVENT, "unreachable", 7)
+FAULT_NAME(CM_EVENT, "rejected", 8)
+FAULT_NAME(CM_EVENT, "disconnected", 10)
+FAULT_NAME(CM_EVENT, "device_removal", 11)
+FAULT_NAME(CM_EVENT, "multicast_error", 13)
+FAULT_NAME(CM_EVENT, "addr_change", 14)
+FAULT_NAME(CM_EVENT, "timewait_exit", 15)
+
+FAULT_NAME(LIMIT, "max_qp", 0)
+FAULT_NAME(LIMIT, "max_qp_wr", 1)
+FAULT_NAME(LIMIT, "max_sge", 2)
+FAULT_NAME(LIMIT, "max_sge_rd", 3)
+FAULT_NAME(LIMIT, "max_cq", 4)
+FAULT_NAME(LIMIT, "max_cqe", 5)
+FAULT_NAME(LIMIT, "max_mr", 6)
+FAULT_NAME(LIMIT, "max_mr_size", 7)
+FAULT_NAME(LIMIT, "max_pd", 8)
+FAULT_NAME(LIMIT, "max_qp_rd_atom", 9)
+FAULT_NAME(LIMIT, "max_qp_init_rd_atom", 10)
+FAULT_NAME(LIMIT, "max_mw", 11)
+FAULT_NAME(LIMIT, "max_srq", 12)
+FAULT_NAME(LIMIT, "max_srq_wr", 13)
+FAULT_NAME(LIMIT, "max_srq_sge", 14)
+FAULT_NAME(LIMIT, "max_ah", 15)
+FAULT_NAME(LIMIT, "max_inline_data", 16)
+
+FAULT_NAME(ERRNO, "EPERM", EPERM)
+FAULT_NAME(ERRNO, "ENOENT", ENOENT)
+FAULT_NAME(ERRNO, "EINTR", EINTR)
+FAULT_NAME(ERRNO, "EIO", EIO)
+FAULT_NAME(ERRNO, "ENXIO", ENXIO)
+FAULT_NAME(ERRNO, "EBADF", EBADF)
+FAULT_NAME(ERRNO, "EAGAIN", EAGAIN)
+FAULT_NAME(ERRNO, "ENOMEM", ENOMEM)
+FAULT_NAME(ERRNO, "EACCES", EACCES)
+FAULT_NAME(ERRNO, "EFAULT", EFAULT)
+FAULT_NAME(ERRNO, "EBUSY", EBUSY)
+FAULT_NAME(ERRNO, "ENODEV", ENODEV)
+FAULT_NAME(ERRNO, "EINVAL", EINVAL)
+FAULT_NAME(ERRNO, "EMFILE", EMFILE)
+FAULT_NAME(ERRNO, "ENOSPC", ENOSPC)
+FAULT_NAME(ERRNO, "ENOSYS", ENOSYS)
+FAULT_NAME(ERRNO, "ENODATA", ENODATA)
+FAULT_NAME(ERRNO, "EOPNOTSUPP", EOPNOTSUPP)
+FAULT_NAME(ERRNO, "EADDRINUSE", EADDRINUSE)
+FAULT_NAME(ERRNO, "EADDRNOTAVAIL", EADDRNOTAVAIL)
+FAULT_NAME(ERRNO, "ENETDOWN", ENETDOWN)
+FAULT_NAME(ERRNO, "ENETUNREACH", ENETUNREACH)
+FAULT_NAME(ERRNO, "ECONNRESET", ECONNRESET)
+FAULT_NAME(ERRNO, "ENOBUFS", ENOBUFS)
+FAULT_NAME(ERRNO, "EISCONN", EISCONN)
+FAULT_NAME(ERRNO, "ENOTCONN", ENOTCONN)
+FAULT_NAME(ERRNO, "ETIMEDOUT", ETIMEDOUT)
+FAULT_NAME(ERRNO, "ECONNREFUSED", ECONNREFUSED)
+FAULT_NAME(ERRNO, "EHOSTUNREACH", EHOSTUNREACH)
+
+/* clang-format on */
+
+#undef FAULT_CLASS
+#undef FAULT_SITE
+#undef FAULT_SELECTOR
+#undef FAULT_TRIGGER
+#undef FAULT_ACTION
+#undef FAULT_ARG
+#undef FAULT_END
+#undef FAULT_NAME

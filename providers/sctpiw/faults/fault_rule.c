@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "faults/fault_rule.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* In the list classes stand without the prefix that they have in code. */
+enum {
+#define FAULT_CLASS(id, doc) id = FAULT_CLASS_##id,
+#include "faults/fault_list.h"
+};
+
+enum { MAY, MUST };
+
+#define IS_ANY(name)                                                                               \
+	(sizeof(name) > 4 && (name)[0] == 'a' && (name)[1] == 'n' && (name)[2] == 'y' &&           \
+	 (name)[3] == '_')
+
+const struct fault_site_info fault_sites[FAULT_SITES] = {
+	[FAULT_SITE_NONE] = { .id = "", .word = "", .plural = "", .doc = "", .class = TIMER },
+#define FAULT_SITE(id_, class_, word_, plural_, doc_)                                              \
+	[FAULT_SITE_##id_] = {                                                                     \
+		.id = #id_,                                                                        \
+		.word = word_,                                                                     \
+		.plural = plural_,                                                                 \
+		.doc = doc_,                                                                       \
+		.class = class_,                                                                   \
+		.any = IS_ANY(#id_),                                                               \
+	},
+#include "faults/fault_list.h"
+};
+
+const struct fault_action_info fault_actions[FAULT_ACTIONS] = {
+#define FAULT_ACTION(id_, classes_, words_, doc_, rule_)                                           \
+	[FAULT_DO_##id_] = { .words = words_,                                                      \
+			     .doc = doc_,                                                          \
+			     .rule = rule_,                                                        \
+			     .classes = classes_,                                                  \
+			     .n_args = fault_##id_##_args,                                         \
+			     .arg = {
+#define FAULT_ARG(id_, arg_, kind_, word_, need_, doc_)                                            \
+	{ .word = word_, .doc = doc_, .kind = FAULT_KIND_##kind_, .must = need_ },
+#define FAULT_END(id_)                                                                             \
+	}                                                                                          \
+	,                                                                                          \
+	}                                                                                          \
+	,
+#include "faults/fault_list.h"
+};
+
+const struct fault_word_info fault_selectors[FAULT_SELECTORS] = {
+#define FAULT_SELECTOR(id_, kind_, classes_, word_, doc_)                                          \
+	[FAULT_SELECT_##id_] = {                                                                   \
+		.word = word_,                                                                     \
+		.doc = doc_,                                                                       \
+		.kind = FAULT_KIND_##kind_,                                                        \
+		.classes = classes_,                                                               \
+	},
+#include "faults/fault_list.h"
+};
+
+const struct fault_word_info fault_triggers[] = {
+#define FAULT_TRIGGER(id_, form_, doc_) { .word = form_, .doc = doc_ },
+#include "faults/fault_list.h"
+	{ .word = NULL },
+};
+
+const struct fault_word_info fault_classes[FAULT_CLASSES] = {
+#define FAULT_CLASS(id_, doc_) [FAULT_CLASS_NUMBER_##id_] = { .word = #id_, .doc = doc_ },
+#include "faults/fault_list.h"
+};
+
+const struct fault_name_info fault_names[] = {
+#define FAULT_NAME(kind_, word_, value_)                                                           \
+	{ .kind = FAULT_KIND_##kind_, .word = word_, .value = value_ },
+#include "faults/fault_list.h"
+	{ .word = NULL },
+};
+
+_Static_assert(FAULT_ACTIONS <= 64, "a bit for each action");
+_Static_assert(FAULT_SELECTORS <= 32, "a bit for each selector");
+
+const char *fault_name_of(enum fault_kind kind, uint32_t value)
+{
+	for (const struct fault_name_info *n = fault_names; n->word; n++) {
+		if (n->kind == kind && n->value == value)
+			return n->word;
+	}
+	return NULL;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A rule of the language of faults (docs/faults.md), and the tables that fault_list.h makes. This room has no socket,
+ * no clock and no thread: time and randomness are arguments, and the caller locks.
+ */
+#ifndef SCTPIW_FAULTS_FAULT_RULE_H
+#define SCTPIW_FAULTS_FAULT_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/addr.h"
+
+/* FAULT_CLASS_TIMER and so on: bits, so that an action may be of several. */
+enum fault_class_number {
+#define FAULT_CLASS(id, doc) FAULT_CLASS_NUMBER_##id,
+#include "faults/fault_list.h"
+	FAULT_CLASSES
+};
+
+enum fault_class {
+#define FAULT_CLASS(id, doc) FAULT_CLASS_##id = 1 << FAULT_CLASS_NUMBER_##id,
+#include "faults/fault_list.h"
+};
+
+/* FAULT_SITE_packet and so on. A rule without a site has FAULT_SITE_NONE, and is one of time alone. */
+enum fault_site {
+	FAULT_SITE_NONE,
+#define FAULT_SITE(id, class, word, plural, doc) FAULT_SITE_##id,
+#include "faults/fault_list.h"
+	FAULT_SITES
+};
+
+/* FAULT_SELECT_qp and so on: numbers of bits in fault_attrs.known. */
+enum fault_selector {
+#define FAULT_SELECTOR(id, kind, classes, word, doc) FAULT_SELECT_##id,
+#include "faults/fault_list.h"
+	FAULT_SELECTORS
+};
+
+/* FAULT_DO_drop and so on. */
+enum fault_action_id {
+#define FAULT_ACTION(id, classes, words, doc, rule) FAULT_DO_##id,
+#include "faults/fault_list.h"
+	FAULT_ACTIONS
+};
+
+/* The index of each argument in fault_action.arg: fault_delay_time is 0, fault_delay_jitter is 1, ... */
+#define FAULT_ACTION(id, classes, words, doc, rule) enum {
+#define FAULT_ARG(id, arg, kind, word, need, doc) fault_##id##_##arg,
+#define FAULT_END(id)                                                                              \
+	fault_##id##_args                                                                          \
+	}                                                                                          \
+	;
+#include "faults/fault_list.h"
+
+#define FAULT_ARGS_MAX 4
+#define FAULT_DATA_MAX 196 /* bytes of private data */
+
+/* Kinds of arguments and of values of selectors. */
+enum fault_kind {
+	FAULT_KIND_COUNT,  /* 1 or more */
+	FAULT_KIND_NUMBER, /* 0 or more, also 0x... */
+	FAULT_KIND_SIZE,   /* bytes */
+	FAULT_KIND_TIME,   /* ns */
+	FAULT_KIND_RATE,   /* bits in a second */
+	FAULT_KIND_QP,	   /* as NUMBER, or an ordinal */
+	FAULT_KIND_ADDR,   /* an address */
+	FAULT_KIND_DATA,   /* "text in quotes" */
+	/* Those that have names (FAULT_NAME): */
+	FAULT_KIND_DIRECTION,
+	FAULT_KIND_STATE,
+	FAULT_KIND_OPCODE,
+	FAULT_KIND_CHUNK,
+	FAULT_KIND_STATUS,
+	FAULT_KIND_EVENT,
+	FAULT_KIND_CM_EVENT,
+	FAULT_KIND_LIMIT,
+	FAULT_KIND_ERRNO,
+};
+
+enum { FAULT_OUT, FAULT_IN }; /* fault_attrs.direction */
+
+/* An object by its number, or by how many of its kind the process has made before it, the first being 1. */
+struct fault_object {
+	uint32_t number;
+	uint32_t nth; /* 0: not known, or not selected by */
+};
+
+/*
+ * What an injector knows of an event, and what a rule selects. known has a bit, 1 << FAULT_SELECT_x, for each
+ * member that is valid. A rule with a selector that the injector does not know does not match.
+ */
+struct fault_attrs {
+	uint32_t known;
+	struct fault_object qp, cq, srq;
+	uint32_t mr, id;
+	uint32_t port, peer_port;
+	/*
+	 * An event has the peer's address in peer. Of a packet path is its address of this side, and path_remote that
+	 * of the peer; of a rule path alone is set, and it matches either.
+	 */
+	struct ip_addr peer, path, path_remote;
+	uint32_t direction; /* FAULT_OUT, FAULT_IN */
+	uint64_t chunk;	    /* a bit for each chunk of the packet (FAULT_NAME(CHUNK)) */
+	uint32_t opcode;    /* enum ibv_wr_opcode */
+	uint32_t from, to;  /* enum ibv_qp_state */
+	uint64_t bytes;	    /* for `after SIZE`; 0 if the event has none */
+};
+
+/* What is to be done. It is a copy: the rule may be removed meanwhile. */
+struct fault_action {
+	enum fault_action_id id;
+	uint32_t rule;		      /* the rule's number */
+	uint64_t arg[FAULT_ARGS_MAX]; /* by fault_ID_ARG; 0 if it was not written */
+	uint32_t given;		      /* bit i: arg[i] was written */
+	uint8_t data[FAULT_DATA_MAX]; /* of the argument of kind DATA, whose arg is its length */
+	uint64_t random; /* from the rule's generator, for what the injector has to choose */
+	struct fault_attrs select; /* what the rule selects: the object of one of time alone */
+};
+
+static inline bool fault_given(const struct fault_action *a, unsigned int arg)
+{
+	return a->given >> arg & 1;
+}
+
+/* When a rule fires. What is 0 was not written. */
+struct fault_trigger {
+	uint64_t nth;
+	uint64_t after_count, after_bytes, after_time;
+	uint64_t every_count, every_time, every_for;
+	uint64_t between_from, between_to;
+	uint64_t at_most;
+	bool has_probability, has_burst;
+	/* Probabilities, of 2^32: 2^32 is always. */
+	uint64_t probability, burst_enter, burst_leave, burst_loss;
+};
+
+#define FAULT_TEXT_MAX 256 /* bytes of a rule's text with its final zero */
+
+/* A rule as it was read. */
+struct fault_rule {
+	enum fault_site site;
+	struct fault_attrs select;
+	struct fault_trigger when;
+	struct fault_action action; /* rule, random and select are unset */
+	unsigned int line;	    /* where it begins, from 1 */
+	char text[FAULT_TEXT_MAX];  /* as it was written, blanks made one */
+};
+
+/* ---- the tables, for parser, help, completion and checks ---- */
+
+struct fault_site_info {
+	const char *id, *word, *plural, *doc; /* plural "": there is none */
+	uint32_t class;			      /* enum fault_class */
+	bool any;			      /* matches all sites of its class */
+};
+
+struct fault_arg_info {
+	const char *word; /* "": none */
+	const char *doc;
+	enum fault_kind kind;
+	bool must;
+};
+
+struct fault_action_info {
+	const char *words, *doc, *rule;
+	uint32_t classes;
+	unsigned int n_args;
+	struct fault_arg_info arg[FAULT_ARGS_MAX];
+};
+
+struct fault_word_info {
+	const char *word, *doc;
+	/* Of a selector: */
+	enum fault_kind kind;
+	uint32_t classes; /* enum fault_class, of the sites that it may select at */
+};
+
+struct fault_name_info {
+	enum fault_kind kind;
+	const char *word;
+	uint32_t value;
+};
+
+extern const struct fault_site_info fault_sites[FAULT_SITES];
+extern const struct fault_action_info fault_actions[FAULT_ACTIONS];
+extern const struct fault_word_info fault_selectors[FAULT_SELECTORS];
+extern const struct fault_word_info fault_triggers[]; /* word NULL: the end */
+extern const struct fault_word_info fault_classes[FAULT_CLASSES];
+extern const struct fault_name_info fault_names[]; /* word NULL: the end */
+
+/* The name of that value, or NULL. */
+const char *fault_name_of(enum fault_kind kind, uint32_t value);
+
+/*
+ * The class of the site, as a bit; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
+ */
+static inline uint32_t fault_class_of(enum fault_site site)
+{
+	return fault_sites[site].class;
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "faults/fault_values.h"
+
+#include <arpa/inet.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- errors ---- */
+
+/* Says what is wrong at that place; returns false. */
+bool fault_values_wrong(struct fault_place *p, const char *at, const char *format, ...)
+{
+	va_list args;
+
+	p->err->line = p->line;
+	p->err->column = (unsigned int)(at - p->line_start) + 1;
+	va_start(args, format);
+	vsnprintf(p->err->text, sizeof(p->err->text), format, args);
+	va_end(args);
+	return false;
+}
+
+/* The word as it may be shown: not too long, and nothing that steers a terminal. */
+const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN])
+{
+	size_t n = 0;
+
+	for (; n < w.len && n < FAULT_VALUES_SHOWN - 4; n++)
+		buf[n] = w.at[n] >= ' ' && w.at[n] < 127 ? w.at[n] : '?';
+	strcpy(buf + n, n < w.len ? "..." : "");
+	return n ? buf : strcpy(buf, "the end");
+}
+
+/* Says that something else than this word was expected. */
+bool fault_values_unexpected(struct fault_place *p, struct fault_word w, const char *expected)
+{
+	char buf[FAULT_VALUES_SHOWN];
+
+	return fault_values_wrong(p, w.at, "%s stands where %s was expected",
+				  fault_values_shown(w, buf), expected);
+}
+
+/* ---- values ---- */
+
+bool fault_values_number(struct fault_place *p, struct fault_number *n, const char *expected)
+{
+	struct fault_word w = fault_words_peek(&p->words);
+
+	return fault_words_number(&p->words, n) || fault_values_unexpected(p, w, expected);
+}
+
+/* Takes a number of that unit, from min to max. */
+static bool take_unit(struct fault_place *p, enum fault_unit unit, uint64_t min, uint64_t max,
+		      const char *expected, uint64_t *value)
+{
+	struct fault_word w = fault_words_peek(&p->words);
+	struct fault_number n;
+
+	if (!fault_values_number(p, &n, expected))
+		return false;
+	if (n.unit != unit || n.ordinal || n.fraction || n.value < min || n.value > max)
+		return fault_values_unexpected(p, w, expected);
+	*value = n.value;
+	return true;
+}
+
+bool fault_values_time(struct fault_place *p, uint64_t *value)
+{
+	/* A century, so that no sum of times overflows. */
+	return take_unit(p, FAULT_UNIT_TIME, 1, UINT64_MAX / 5, "a time, such as 200 ms", value);
+}
+
+bool fault_values_count(struct fault_place *p, uint64_t *value)
+{
+	return take_unit(p, FAULT_UNIT_NONE, 1, UINT64_MAX, "a number from 1", value);
+}
+
+bool fault_values_probability(struct fault_place *p, uint64_t *value)
+{
+	static const char expected[] = "a probability from 0 to 1, such as 0.02,";
+	struct fault_word w = fault_words_peek(&p->words);
+	struct fault_number n;
+
+	if (!fault_values_number(p, &n, expected))
+		return false;
+	*value = n.fraction ? n.value : n.value > 1 ? UINT64_MAX : n.value * FAULT_VALUES_ALWAYS;
+	if (n.unit || n.ordinal || *value > FAULT_VALUES_ALWAYS)
+		return fault_values_unexpected(p, w, expected);
+	return true;
+}
+
+bool fault_values_address(struct fault_place *p, struct ip_addr *addr)
+{
+	struct fault_word w = fault_words_take(&p->words);
+	char text[INET6_ADDRSTRLEN + 1];
+	struct in_addr v4;
+
+	if (w.len >= sizeof(text))
+		return fault_values_unexpected(p, w, "an address of IPv4 or IPv6");
+	memcpy(text, w.at, w.len);
+	text[w.len] = '\0';
+	memset(addr, 0, sizeof(*addr));
+	if (inet_pton(AF_INET, text, &v4) == 1)
+		*addr = ip_addr_from_v4(&v4);
+	else if (inet_pton(AF_INET6, text, addr->b) != 1)
+		return fault_values_unexpected(p, w, "an address of IPv4 or IPv6");
+	return true;
+}
+
+static bool take_data(struct fault_place *p, uint64_t *len, uint8_t data[FAULT_DATA_MAX])
+{
+	struct fault_word w = fault_words_take(&p->words);
+
+	if (w.len < 2 || *w.at != '"' || w.at[w.len - 1] != '"')
+		return fault_values_unexpected(p, w, "text between double quotes");
+	*len = w.len - 2;
+	if (*len > FAULT_DATA_MAX)
+		return fault_values_wrong(p, w.at, "private data has %d bytes at most",
+					  FAULT_DATA_MAX);
+	memcpy(data, w.at + 1, *len);
+	return true;
+}
+
+/* What people call a kind of names. */
+static const char *kind_word(enum fault_kind kind)
+{
+	switch (kind) {
+	case FAULT_KIND_STATE:
+		return "state of a queue pair: reset, init, rtr, rts, sqd, sqe or err are they";
+	case FAULT_KIND_OPCODE:
+		return "opcode of work requests: " FAULT_VALUES_LISTED;
+	case FAULT_KIND_CHUNK:
+		return "type of chunks: " FAULT_VALUES_LISTED;
+	case FAULT_KIND_STATUS:
+		return "status of completions: " FAULT_VALUES_LISTED;
+	case FAULT_KIND_EVENT:
+		return "asynchronous event: " FAULT_VALUES_LISTED;
+	case FAULT_KIND_CM_EVENT:
+		return "event of rdma_cm that may be reported: " FAULT_VALUES_LISTED;
+	case FAULT_KIND_LIMIT:
+		return "limit of the device: " FAULT_VALUES_LISTED;
+	default:
+		return "errno: " FAULT_VALUES_LISTED;
+	}
+}
+
+static bool take_name(struct fault_place *p, enum fault_kind kind, uint64_t *value)
+{
+	struct fault_word w = fault_words_take(&p->words);
+	char buf[FAULT_VALUES_SHOWN];
+
+	for (const struct fault_name_info *n = fault_names; n->word; n++) {
+		if (n->kind == kind && fault_word_is(w, n->word)) {
+			*value = n->value;
+			return true;
+		}
+	}
+	return fault_values_wrong(p, w.at, "%s is no %s", fault_values_shown(w, buf),
+				  kind_word(kind));
+}
+
+/* Takes a value of any kind but QP and ADDR, which selectors alone have. */
+bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *value,
+		       uint8_t data[FAULT_DATA_MAX])
+{
+	switch (kind) {
+	case FAULT_KIND_COUNT:
+		return fault_values_count(p, value);
+	case FAULT_KIND_NUMBER:
+		return take_unit(p, FAULT_UNIT_NONE, 0, UINT32_MAX, "a number from 0 to 0xffffffff",
+				 value);
+	case FAULT_KIND_SIZE:
+		return take_unit(p, FAULT_UNIT_SIZE, 1, UINT64_MAX, "a size, such as 64 KiB",
+				 value);
+	case FAULT_KIND_TIME:
+		return fault_values_time(p, value);
+	case FAULT_KIND_RATE:
+		return take_unit(p, FAULT_UNIT_RATE, 1, UINT64_MAX, "a rate, such as 10 Mbit/s",
+				 value);
+	case FAULT_KIND_DATA:
+		return take_data(p, value, data);
+	default:
+		return take_name(p, kind, value);
+	}
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "runtime/faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config_faults.h"
+#include "log/log.h"
+#include "net/faults_net.h"
+#include "runtime/faults_port.h"
+#include "runtime/rnic.h"
+#include "runtime/shard.h"
+#include "sys/sys.h"
+#include "util/list.h"
+#include "util/time.h"
+#include "util/trace.h"
+
+#define SEED_MAX 999999999u /* of one that is chosen here, so that it is easily typed */
+#define LINE_MAX 400
+
+static void install_net(struct fault_injector *self, struct shard *s)
+{
+	faults_net_install(&s->conn, &s->rnic->faults.asker);
+}
+
+static struct fault_injector faults_net = {
+	.classes = FAULT_CLASS_PACKET,
+	.install = install_net,
+};
+
+/* All that are known, in a list that only grows. The shard lock guards it. */
+static struct fault_injector *injectors;
+
+static struct faults *faults_of(const struct conn *c)
+{
+	return &list_entry(c, struct shard, conn)->rnic->faults;
+}
+
+/* ---- what is said of a fault ---- */
+
+struct note {
+	uint32_t rule;
+	uint64_t fired, seen, seed;
+	char line[LINE_MAX];
+	char text[FAULT_TEXT_MAX];
+};
+
+/* Copies what there is to say. The set's lock. */
+static void take_note(const struct faults *f, const struct fault_entry *e, struct note *note)
+{
+	note->rule = e->number;
+	note->fired = e->fired;
+	note->seen = e->seen;
+	note->seed = f->set.seed;
+	memcpy(note->text, e->rule.text, sizeof(note->text));
+	fault_describe(&f->set, e, note->line, sizeof(note->line));
+}
+
+/*
+ * Everybody is told of the first fault of a rule, so that none is taken for the device's own; the others are for those
+ * who ask for the log.
+ */
+static void publish(const struct note *note, uint64_t now)
+{
+	log_line(note->fired == 1 ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", note->line);
+	TRACE(fault, now, .rule = note->rule, .fired = note->fired, .seen = note->seen,
+	      .seed = note->seed, .text = note->text);
+}
+
+/* ---- asking ---- */
+
+bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs *attrs,
+		struct fault_action *out)
+{
+	const struct fault_entry *e;
+	struct note note;
+	uint64_t now;
+
+	/* The clock is read under the lock, so that it does not go back for the set. */
+	pthread_mutex_lock(&f->lock);
+	now = sys_now();
+	e = fault_set_ask(&f->set, site, attrs, now, out);
+	if (e)
+		take_note(f, e, &note);
+	pthread_mutex_unlock(&f->lock);
+	if (e)
+		publish(&note, now);
+	return e;
+}
+
+bool faults_watch(struct faults *f, enum fault_site site)
+{
+	bool watches;
+
+	pthread_mutex_lock(&f->lock);
+	watches = fault_set_watches(&f->set, site);
+	pthread_mutex_unlock(&f->lock);
+	return watches;
+}
+
+static bool ask(struct fault_asker *asker, enum fault_site site, const struct fault_attrs *attrs,
+		struct fault_action *out)
+{
+	return faults_ask(list_entry(asker, struct faults, asker), site, attrs, out);
+}
+
+/* ---- time ---- */
+
+static uint64_t set_due(struct faults *f)
+{
+	uint64_t due;
+
+	pthread_mutex_lock(&f->lock);
+	due = fault_set_due(&f->set);
+	pthread_mutex_unlock(&f->lock);
+	return due;
+}
+
+/* In place of the transport's function. */
+static uint64_t next_timeout(const struct conn *c)
+{
+	struct faults *f = faults_of(c);
+	const struct timerq_node *first = timerq_first(&f->timers);
+	uint64_t due = f->plain->next_timeout(c), other = set_due(f);
+
+	if (other < due)
+		due = other;
+	return first && first->when < due ? first->when : due;
+}
+
+static bool take_due(struct faults *f, uint64_t now, struct fault_action *a)
+{
+	const struct fault_entry *e;
+	struct note note;
+
+	pthread_mutex_lock(&f->lock);
+	e = fault_set_timer(&f->set, now, a);
+	if (e)
+		take_note(f, e, &note);
+	pthread_mutex_unlock(&f->lock);
+	if (e)
+		publish(&note, now);
+	return e;
+}
+
+static void perform(struct faults *f, const struct fault_action *a, uint64_t now)
+{
+	for (struct fault_injector *i = injectors; i; i = i->next) {
+		if (i->installed && i->actions >> a->id & 1)
+			i->perform(i, f->shard, a, now);
+	}
+}
+
+/* In place of the transport's function. */
+static void run_timers(struct conn *c)
+{
+	struct faults *f = faults_of(c);
+	struct timerq_node *first;
+	struct fault_action a;
+
+	f->plain->timers(c);
+	while (take_due(f, c->now, &a))
+		perform(f, &a, c->now);
+	while ((first = timerq_first(&f->timers)) && first->when <= c->now) {
+		struct fault_timer *t = list_entry(first, struct fault_timer, node);
+
+		timerq_remove(&f->timers, first);
+		t->fire(t, f->shard, c->now);
+	}
+}
+
+void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when)
+{
+	/* Without memory it is late, but not forgotten: now is the only other time that there is. */
+	if (timerq_reserve(&f->timers, f->timers.count + 1))
+		t->fire(t, f->shard, f->shard->conn.now);
+	else
+		timerq_set(&f->timers, &t->node, when);
+}
+
+void faults_timer_cancel(struct faults *f, struct fault_timer *t)
+{
+	timerq_remove(&f->timers, &t->node);
+}
+
+/* Has the shard serve our timers. Shard lock. */
+static void hook(struct faults *f)
+{
+	struct conn *c = &f->shard->conn;
+
+	if (f->hooked)
+		return;
+	f->hooked = true;
+	f->plain = c->transport;
+	f->transport = *c->transport;
+	f->transport.next_timeout = next_timeout;
+	f->transport.timers = run_timers;
+	c->transport = &f->transport;
+}
+
+/* ---- injectors ---- */
+
+/* Installs those that are needed now. Shard lock. */
+static void install(struct faults *f)
+{
+	uint32_t classes;
+	uint64_t actions;
+
+	pthread_mutex_lock(&f->lock);
+	classes = f->set.classes;
+	actions = f->set.actions;
+	pthread_mutex_unlock(&f->lock);
+	if (classes)
+		hook(f);
+	for (struct fault_injector *i = injectors; i; i = i->next) {
+		if (i->installed || !((i->classes & classes) || (i->actions & actions)))
+			continue;
+		i->installed = true;
+		i->install(i, f->shard);
+	}
+}
+
+static void enlist(struct fault_injector *injector)
+{
+	struct fault_injector **at = &injectors;
+
+	while (*at && *at != injector)
+		at = &(*at)->next;
+	*at = injector;
+}
+
+void faults_register(struct shard *s, struct fault_injector *injector)
+{
+	shard_lock(s);
+	enlist(injector);
+	install(&s->rnic->faults);
+	shard_unlock(s);
+}
+
+/* ---- start and fork ---- */
+
+static uint64_t choose_seed(void)
+{
+	uint32_t random = 0;
+
+	/* Any number will do if there is none. */
+	if (sys_random(&random, sizeof(random)))
+		random = (uint32_t)sys_now();
+	return random % SEED_MAX + 1;
+}
+
+/* Takes a rule of the settings. */
+static bool take_rule(void *ctx, const struct fault_rule *rule)
+{
+	struct faults *f = ctx;
+
+	return fault_set_add(&f->set, rule, sys_now());
+}
+
+bool faults_init(struct faults *f, const struct config *config, struct config_error *err)
+{
+	f->asker.ask = ask;
+	pthread_mutex_init(&f->lock, NULL);
+	fault_set_init(&f->set, config->fault_seed ? config->fault_seed : choose_seed());
+	if (config_faults_read(config, take_rule, f, err))
+		return true;
+	fault_set_fini(&f->set);
+	return false;
+}
+
+void faults_start(struct faults *f, struct shard *s)
+{
+	f->shard = s;
+	enlist(&faults_net);
+	enlist(&faults_port);
+	install(f);
+}
+
+void faults_fork_prepare(struct faults *f)
+{
+	pthread_mutex_lock(&f->lock);
+}
+
+void faults_fork_parent(struct faults *f)
+{
+	pthread_mutex_unlock(&f->lock);
+}
+
+void faults_forget(struct faults *f)
+{
+	fault_set_fini(&f->set);
+	for (struct fault_injector *i = injectors; i; i = i->next)
+		i->installed = false;
+	pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- while it runs ---- */
+
+/* Reads all rules of a text, and puts them into force if s is given. False: err says why not. */
+static bool read_all(const char *text, struct fault_set *s, uint64_t now,
+		     struct faults_result *result)
+{
+	struct fault_reader reader;
+	struct fault_rule rule;
+	uint32_t number = 0;
+	int ret;
+
+	result->n = 0;
+	fault_reader_init(&reader, text, strlen(text));
+	while ((ret = fault_read(&reader, &rule, &result->err)) > 0) {
+		if (s)
+			number = fault_set_add(s, &rule, now);
+		if (!result->n)
+			result->first = number;
+		result->n += !s || number;
+	}
+	return !ret;
+}
+
+static bool refuse(struct faults_result *result, const char *why)
+{
+	result->err.line = 0;
+	snprintf(result->err.text, sizeof(result->err.text), "%s", why);
+	return false;
+}
+
+/* The set's lock. */
+static bool add(struct faults *f, const char *text, struct faults_result *result)
+{
+	if (!read_all(text, NULL, 0, result))
+		return false;
+	if (!result->n)
+		return refuse(result, "there is no rule in it");
+	if (result->n > FAULT_RULES_MAX - f->set.n)
+		return refuse(result, "256 rules may be in force: remove some first");
+	return read_all(text, &f->set, sys_now(), result);
+}
+
+void faults_add(struct faults *f, const char *text, struct faults_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	shard_lock(f->shard);
+	pthread_mutex_lock(&f->lock);
+	result->ok = add(f, text, result);
+	pthread_mutex_unlock(&f->lock);
+	install(f);
+	shard_unlock(f->shard);
+}
+
+void faults_remove(struct faults *f, uint32_t number, struct faults_result *result)
+{
+	memset(result, 0, sizeof(*result));
+	shard_lock(f->shard);
+	pthread_mutex_lock(&f->lock);
+	if (!number) {
+		result->n = f->set.n;
+		fault_set_fini(&f->set);
+	} else {
+		result->n = fault_set_remove(&f->set, number);
+	}
+	result->ok = !number || result->n;
+	pthread_mutex_unlock(&f->lock);
+	shard_unlock(f->shard);
+	if (!result->ok)
+		refuse(result,
+		       "there is no rule of that number: `sctpiw fault PID list` shows them");
+}
+
+bool faults_next(struct faults *f, uint32_t above, struct faults_info *info)
+{
+	const struct fault_entry *e = NULL;
+
+	pthread_mutex_lock(&f->lock);
+	for (unsigned int i = 0; i < f->set.n && !e; i++) {
+		if (f->set.entry[i]->number > above)
+			e = f->set.entry[i];
+	}
+	if (e) {
+		info->number = e->number;
+		info->line = e->rule.line;
+		info->seen = e->seen;
+		info->fired = e->fired;
+		memcpy(info->text, e->rule.text, sizeof(info->text));
+	}
+	pthread_mutex_unlock(&f->lock);
+	return e;
+}
+
+uint64_t faults_seed(const struct faults *f)
+{
+	return f->set.seed;
+}

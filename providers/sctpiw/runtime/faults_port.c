@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "runtime/faults_port.h"
+
+#include "net/faults_net.h"
+#include "net/port.h"
+#include "runtime/rnic.h"
+#include "runtime/shard.h"
+
+/* The end of `port down`. */
+static struct fault_timer up;
+
+static void go_up(struct fault_timer *t, struct shard *s, uint64_t now)
+{
+	faults_net_cut(false);
+	port_force_down(false);
+}
+
+static void install(struct fault_injector *self, struct shard *s)
+{
+	up = (struct fault_timer){ .fire = go_up };
+	faults_net_install(&s->conn, &s->rnic->faults.asker);
+}
+
+static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
+		    uint64_t now)
+{
+	faults_net_cut(true);
+	port_force_down(true);
+	faults_timer_set(&s->rnic->faults, &up, now + a->arg[fault_port_down_time]);
+}
+
+struct fault_injector faults_port = {
+	.actions = 1ull << FAULT_DO_port_down,
+	.install = install,
+	.perform = perform,
+};
