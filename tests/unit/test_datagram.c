@@ -200,7 +200,7 @@ static int copy(void *dst, const void *src, size_t len)
 
 static int setup(void **state)
 {
-	static const struct iw_rnic_ops ops = { .copy = copy };
+	static const struct iw_rnic_ops ops = { .copy = copy, .place = copy };
 	static const struct iw_config iw_config = { 0 };
 	static struct random_source random_source = { .fill = fill_random,
 						      .used = sizeof(random_source.pool) };
