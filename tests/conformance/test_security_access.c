@@ -488,7 +488,9 @@ static void unpredictable_tags(void **state)
 
 	ROWS("5042-6.1.1-05");
 	for (unsigned int r = 0; r < 4; r++) {
-		static const struct iw_rnic_ops ops = { .copy = fx_copy, .atomic = fx_atomic };
+		static const struct iw_rnic_ops ops = { .copy = fx_copy,
+							.place = fx_copy,
+							.atomic = fx_atomic };
 		struct iw_config config = { .unexpected_bytes_per_qp = 65536 };
 		struct fx_random random;
 		struct iw_rnic *rnic;

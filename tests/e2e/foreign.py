@@ -147,6 +147,7 @@ def small_guest(name, family):
 
 harness.LINKS.update({
     "small": small_veth,
+    "loss": lambda name, family: Veth(name, family, 1500, loss=5, single=True, filtered=True),
     "routed": lambda name, family: Routed(name, family),
     "routed-silent": lambda name, family: Routed(name, family, silent=True),
     "guest": lambda name, family: Guest(name, family),

@@ -309,6 +309,7 @@ class Link:
 
     in_guest = GUEST  # whether one or both sides are in User-Mode Linux
     lossy = False
+    faults = ""  # rules of the programs on both sides
     patience = 1  # a factor for limits, of a link that is slower than others
 
     def __init__(self, name, family):
@@ -322,7 +323,7 @@ class Link:
 
     def settings(self, side):
         """What the environment of programs has to say."""
-        return {}
+        return {"SCTPIW_FAULTS": self.faults} if self.faults else {}
 
     @staticmethod
     def listening(program, port):
@@ -345,9 +346,14 @@ class Veth(Link):
 
     subnets = {4: "10.83.0.{}", 6: "fd83::{}"}
 
-    def __init__(self, name, family, mtu, loss=0, single=False, cable=True):
+    def __init__(self, name, family, mtu, loss=0, single=False, cable=True, filtered=LLP == "kernel"):
+        """
+        loss: percent of packets that are lost on each way. The device of each side loses them (docs/faults.md), so that
+        a seed repeats it; filtered: the kernel does, for programs that do not use the device, and packets that are the
+        kernel's own.
+        """
         super().__init__(name, family)
-        need("ip", "unshare", "nsenter", *(["tc" if GUEST else "nft"] if loss else []))
+        need("ip", "unshare", "nsenter", *(["tc" if GUEST else "nft"] if loss and filtered else []))
         self.holders = {}
         self.address = self.subnets[family].format(1)
         self.nobody_there = self.subnets[family].format(99)
@@ -359,9 +365,11 @@ class Veth(Link):
                 self.holders[side] = self._hold()
             if cable:
                 self._join(mtu, single)
-            if loss:
+            if loss and filtered:
                 for side in "server", "client":
                     self.lose(side, loss)
+            elif loss:
+                self.faults = f"packets in: drop, probability {loss / 100}"
         except BaseException:
             self.close()
             raise

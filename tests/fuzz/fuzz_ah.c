@@ -221,7 +221,7 @@ static void fill(struct random_source *r, void *buf, size_t len)
 
 static void open_qp(void)
 {
-	static const struct iw_rnic_ops ops = { .copy = copy };
+	static const struct iw_rnic_ops ops = { .copy = copy, .place = copy };
 	static const struct iw_config config = { 0 };
 	static struct random_source random = { .fill = fill, .used = sizeof(random.pool) };
 	struct iw_qp_attr attr = { .type = IW_QPT_UD,

@@ -69,7 +69,9 @@ static int probe(const void *src, size_t len)
 	return sim_random_chance(&stack_current->random, 0.05) ? -EFAULT : 0;
 }
 
-const struct iw_rnic_ops stack_rnic_ops = { .copy = copy, .probe = probe, .atomic = atomic };
+const struct iw_rnic_ops stack_rnic_ops = {
+	.copy = copy, .place = copy, .probe = probe, .atomic = atomic
+};
 
 static bool checksum(uint32_t *crc, const uint8_t *from, size_t len)
 {

@@ -73,6 +73,20 @@ static void counts(void **state)
 	expect("packets: drop, probability 0", FAULT_SITE_packet, "........");
 }
 
+/* A limit of the size is about those alone that exceed it, and counts no others. */
+static void limit_of_size(void **state)
+{
+	struct fault_attrs attrs = { .bytes = 1300 };
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "every 2 packets: limit size to 1300 B");
+	assert_string_equal(ask_at(&s, FAULT_SITE_packet, &attrs, 0, 4), "....");
+	attrs.bytes = 1301;
+	assert_string_equal(ask_at(&s, FAULT_SITE_packet, &attrs, 0, 4), ".x.x");
+	fault_set_fini(&s);
+}
+
 static void any(void **state)
 {
 	expect("verbs: fail with EIO", FAULT_SITE_create_qp, "xx");
@@ -318,7 +332,8 @@ static void removal(void **state)
 	add(&s, "reg_mr: fail with EIO");
 	add(&s, "port down for 1 s");
 	assert_int_equal(s.classes, FAULT_CLASS_PACKET | FAULT_CLASS_VERB | FAULT_CLASS_TIMER);
-	assert_true(s.actions == 1ull << FAULT_DO_port_down);
+	assert_true(s.actions ==
+		    (1ull << FAULT_DO_drop | 1ull << FAULT_DO_fail | 1ull << FAULT_DO_port_down));
 	assert_true(fault_set_watches(&s, FAULT_SITE_packet));
 	assert_false(fault_set_watches(&s, FAULT_SITE_create_qp));
 	assert_true(fault_set_remove(&s, 1));
@@ -375,10 +390,13 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),  cmocka_unit_test(any),	cmocka_unit_test(bytes),
-		cmocka_unit_test(times),   cmocka_unit_test(selectors), cmocka_unit_test(several),
-		cmocka_unit_test(seeds),   cmocka_unit_test(bursts),	cmocka_unit_test(timers),
-		cmocka_unit_test(removal), cmocka_unit_test(many),	cmocka_unit_test(words),
+		cmocka_unit_test(counts),  cmocka_unit_test(limit_of_size),
+		cmocka_unit_test(any),	   cmocka_unit_test(bytes),
+		cmocka_unit_test(times),   cmocka_unit_test(selectors),
+		cmocka_unit_test(several), cmocka_unit_test(seeds),
+		cmocka_unit_test(bursts),  cmocka_unit_test(timers),
+		cmocka_unit_test(removal), cmocka_unit_test(many),
+		cmocka_unit_test(words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

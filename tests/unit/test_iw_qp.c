@@ -325,7 +325,7 @@ static int copy_nothing(void *dst, const void *src, size_t len)
 static void huge(void **state)
 {
 	ROWS("5040-1.1-01");
-	static const struct iw_rnic_ops ops = { .copy = copy_nothing };
+	static const struct iw_rnic_ops ops = { .copy = copy_nothing, .place = copy_nothing };
 	uint64_t sum = 0, to = 0x7ffffff0;
 	struct iw_send_wqe *w;
 	struct iw_mr *mr;

@@ -154,14 +154,14 @@ FAULT_SITE(device, DEVICE, "device", "", "what ibv_query_device() tells, and wha
 
 /* ---- selectors ---- */
 
-FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB | PLACEMENT, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
+FAULT_SELECTOR(qp, QP, TIMER | COMPLETION | VERB, "qp", "the queue pair of that number, or the N-th that the process has made: `qp 17`, `2nd qp`")
 FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the completion queue of that handle, or the N-th: `1st cq`")
 FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue of that number, or the N-th")
-FAULT_SELECTOR(mr, NUMBER, VERB | PLACEMENT, "mr", "the memory region or window of that key: `mr 0x1a02`")
+FAULT_SELECTOR(mr, NUMBER, VERB, "mr", "the memory region or window of that key: `mr 0x1a02`")
 FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
 FAULT_SELECTOR(port, NUMBER, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
 FAULT_SELECTOR(peer_port, NUMBER, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
-FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT | PLACEMENT, "peer", "the peer that has this address, whichever it uses")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, whichever it uses")
 FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
 FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
 FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")
@@ -191,7 +191,7 @@ FAULT_ACTION(drop, PACKET | CM_EVENT, "drop", "loses it",
 	"IP promises no delivery (RFC 791 2.2), and a peer may die before it sends what an event tells of")
 FAULT_END(drop)
 
-FAULT_ACTION(delay, PACKET | COMPLETION | NOTIFICATION | CM_EVENT | PLACEMENT, "delay",
+FAULT_ACTION(delay, PACKET | COMPLETION | NOTIFICATION | CM_EVENT, "delay",
 	"lets it come later; with `jitter` by up to so much more, so that packets overtake each other",
 	"no time is promised of any of these")
 FAULT_ARG(delay, time, TIME, "", MUST, "how long")
@@ -230,37 +230,36 @@ FAULT_END(limit_size)
 
 /* ---- actions: queue pairs ---- */
 
-FAULT_ACTION(fail_qp, TIMER | COMPLETION | PACKET, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
+FAULT_ACTION(fail_qp, TIMER | PACKET, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
 	"a QP goes to the error state on errors of its own (IBA 11.6.2)")
 FAULT_END(fail_qp)
 
-FAULT_ACTION(terminate, TIMER | COMPLETION | PACKET, "terminate", "sends the peer a Terminate, as if it had made that error",
+FAULT_ACTION(terminate, TIMER | PACKET, "terminate", "sends the peer a Terminate, as if it had made that error",
 	"RFC 5040 4.8 and 7.2")
 FAULT_ARG(terminate, layer, NUMBER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
 FAULT_ARG(terminate, type, NUMBER, "type", MUST, "the error type")
 FAULT_ARG(terminate, code, NUMBER, "code", MUST, "the error code")
 FAULT_END(terminate)
 
-FAULT_ACTION(rnr, TIMER, "rnr", "lets Sends to the queue pair find no receive, though there are some",
-	"IBA 9.7.5.2.8: a responder that is not ready says so")
-FAULT_ARG(rnr, time, TIME, "for", MUST, "how long")
+FAULT_ACTION(rnr, TIMER | PACKET, "rnr", "behaves as if a Send to the queue pair had found no receive until the last retry",
+	"IBA 9.7.5.2.8: a responder that is not ready says so; RFC 5041 7.2: no buffer for the MSN")
 FAULT_END(rnr)
 
-FAULT_ACTION(freeze_qp, TIMER | COMPLETION, "freeze qp", "lets the queue pair neither send nor take anything",
+FAULT_ACTION(freeze_qp, TIMER | PACKET, "freeze qp", "lets the queue pair neither send nor take anything",
 	"no time is promised for a work request")
 FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "how long")
 FAULT_END(freeze_qp)
 
-FAULT_ACTION(lose_session, TIMER | COMPLETION | PACKET, "lose session", "ends the connection without a word to the program's peer",
+FAULT_ACTION(lose_session, TIMER | PACKET, "lose session", "ends the connection without a word to the program's peer",
 	"RFC 5043 10: a DDP stream may end at any time")
 FAULT_END(lose_session)
 
-FAULT_ACTION(freeze_peer, TIMER, "freeze peer", "hears nothing from the peer for so long, and what is sent to it is lost",
+FAULT_ACTION(freeze_peer, TIMER | PACKET, "freeze peer", "hears nothing from the peer for so long, and what is sent to it is lost",
 	"a process may be stopped, and a host may sleep")
 FAULT_ARG(freeze_peer, time, TIME, "for", MUST, "how long")
 FAULT_END(freeze_peer)
 
-FAULT_ACTION(kill_peer, TIMER, "kill peer", "behaves as if the peer's host had said that the process is gone",
+FAULT_ACTION(kill_peer, TIMER | PACKET, "kill peer", "behaves as if the peer's host had said that the process is gone",
 	"a process may be killed (RFC 9260 9.1: ABORT)")
 FAULT_END(kill_peer)
 
@@ -327,12 +326,13 @@ FAULT_END(report)
 
 /* ---- actions: memory ---- */
 
-FAULT_ACTION(reverse, PLACEMENT, "reverse", "places the bytes from the last to the first",
-	"RFC 5040 5.5, item 5: the order of bytes within a Write is not promised")
+FAULT_ACTION(reverse, PLACEMENT, "reverse", "places the bytes of a segment from the last to the first",
+	"RFC 5040 5.5, item 5: the order of bytes within a message is not promised")
 FAULT_END(reverse)
 
-FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte before the others",
+FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte of a segment, and after a moment the others",
 	"RFC 5040 5.5, item 5")
+FAULT_ARG(last_first, time, TIME, "for", MAY, "the moment; 1 us without it")
 FAULT_END(last_first)
 
 FAULT_ACTION(tear, PLACEMENT, "tear", "places a word of 8 bytes in two halves, with a moment between them",
@@ -364,7 +364,7 @@ FAULT_NAME(OPCODE, "local_inv", 7)
 FAULT_NAME(OPCODE, "bind_mw", 8)
 FAULT_NAME(OPCODE, "send_with_inv", 9)
 
-/* Types of RFC 9260; those of its extensions, which are longer numbers, have their own below 64. */
+/* Types of RFC 9260; those of extensions, and of this device's datagrams, whose numbers are higher, have their own below 64. */
 FAULT_NAME(CHUNK, "data", 0)
 FAULT_NAME(CHUNK, "init", 1)
 FAULT_NAME(CHUNK, "init_ack", 2)
@@ -381,6 +381,7 @@ FAULT_NAME(CHUNK, "shutdown_complete", 14)
 FAULT_NAME(CHUNK, "auth", 15)
 FAULT_NAME(CHUNK, "asconf", 16)
 FAULT_NAME(CHUNK, "asconf_ack", 17)
+FAULT_NAME(CHUNK, "datagram", 18)
 
 FAULT_NAME(STATUS, "success", 0)
 FAULT_NAME(STATUS, "loc_len_err", 1)

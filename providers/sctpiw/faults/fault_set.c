@@ -60,8 +60,7 @@ static void summarize(struct fault_set *s)
 		const struct fault_site_info *site = &fault_sites[r->site];
 
 		s->classes |= site->class;
-		if (!r->site)
-			s->actions |= 1ull << r->action.id;
+		s->actions |= 1ull << r->action.id;
 		watch(s, r->site);
 		for (unsigned int other = 1; other < FAULT_SITES && site->any; other++) {
 			if (fault_sites[other].class == site->class)
@@ -183,6 +182,10 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 {
 	const struct fault_site_info *watched = &fault_sites[r->site];
 
+	/* Such a rule is about packets that are longer, and counts no others. */
+	if (r->action.id == FAULT_DO_limit_size &&
+	    attrs->bytes <= r->action.arg[fault_limit_size_size])
+		return false;
 	if (r->site != site && !(watched->any && watched->class == fault_sites[site].class))
 		return false;
 	if (r->select.known & ~attrs->known)

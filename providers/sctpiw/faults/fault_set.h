@@ -35,8 +35,8 @@ struct fault_set {
 	uint32_t last_number;
 	uint64_t seed;
 	/* Of all rules that are in force: */
-	uint32_t classes; /* enum fault_class, of what is watched */
-	uint64_t actions; /* a bit, 1 << FAULT_DO_x, for each action of a rule of time alone */
+	uint32_t classes;			 /* enum fault_class, of what is watched */
+	uint64_t actions;			 /* a bit, 1 << FAULT_DO_x, for each action */
 	uint64_t sites[(FAULT_SITES + 63) / 64]; /* a bit for each site that a rule watches */
 };
 

@@ -49,8 +49,9 @@ struct iw_qp {
 	struct iw_cq *send_cq, *recv_cq;
 	struct iw_srq *srq; /* or NULL */
 	void *ctx;	    /* the verbs layer's */
-	uint32_t groups;    /* multicast groups that it is attached to */
-	bool blocks_own;    /* it gets no copy of what it sends to a group that it is attached to */
+	uint32_t nth; /* how many the program had made, with this one; 0: it is none of the program's */
+	uint32_t groups; /* multicast groups that it is attached to */
+	bool blocks_own; /* it gets no copy of what it sends to a group that it is attached to */
 	/* The connection manager moves it through its states, so no IB state masks hold. */
 	bool by_cm;
 	bool stands_in; /* for none of the application's: conn/stand_in.h */
@@ -82,6 +83,16 @@ struct iw_qp *iw_qp_by_num(struct iw_rnic *rnic, uint32_t num);
  * band goes RTR->RTS by this call. -EINVAL: not allowed; nothing has changed.
  */
 int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
+/*
+ * The QP has failed at the device's own judgement: it enters ERR, and the peer gets a Terminate, if there is a
+ * connection. error: as enum term_error (wire/terminate.h). The async event is that of such an error: of a local one
+ * IW_EVENT_QP_FATAL. Nothing happens in RESET and in ERR.
+ */
+void iw_qp_terminate(struct iw_qp *qp, uint16_t error);
+/* The llp of iw_assoc_new() of the association that its session is on; NULL: it has none, or is its own peer. */
+void *iw_qp_llp(const struct iw_qp *qp);
+/* The QP that follows this one, of all; qp NULL: the first. NULL: there is none. */
+struct iw_qp *iw_qp_next(const struct iw_rnic *rnic, const struct iw_qp *qp);
 /* In SQD: are there WRs that were begun before and are not complete? */
 bool iw_qp_is_draining(const struct iw_qp *qp);
 /*

@@ -28,10 +28,11 @@ enum iw_say_level { IW_SAY_ERROR, IW_SAY_INFO };
 /* What the RNIC asks of its owner. None of them may fault or block. */
 struct iw_rnic_ops {
 	/*
-	 * Copies to or from the application's memory. 0, or -EFAULT if that is not mapped (any
-	 * more).
+	 * Copies from the application's memory. 0, or -EFAULT if that is not mapped (any more).
 	 */
 	int (*copy)(void *dst, const void *src, size_t len);
+	/* The same to the application's memory, of what a peer has sent. */
+	int (*place)(void *dst, const void *src, size_t len);
 	/*
 	 * Can each page of these len > 0 bytes be read? 0 or -EFAULT. Asked only about memory that
 	 * is going to be referenced.
@@ -59,6 +60,8 @@ struct iw_rnic *iw_rnic_new(const struct iw_config *config, const struct iw_rnic
 			    struct random_source *random);
 /* Ends all associations and sessions. The caller has freed every QP, CQ, SRQ, MR and PD before. */
 void iw_rnic_free(struct iw_rnic *rnic);
+/* From now on this function is iw_rnic_ops.place. */
+void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len));
 /* iw_config.unexpected_bytes_per_qp: the window that a peer with receipts is told of. */
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic);
 /*

@@ -91,11 +91,11 @@ int iw_overlap_copy(struct iw_session *s, uint8_t *to, const struct iw_segment *
 	int err = 0;
 
 	if (!mark_placed(s, seg->ssn, to, len, bits))
-		return s->rnic->ops.copy(to, seg->payload, len);
+		return s->rnic->ops.place(to, seg->payload, len);
 	for (from = find(bits, 0, len, false); from < len && !err;
 	     from = find(bits, end, len, false)) {
 		end = find(bits, from, len, true);
-		err = s->rnic->ops.copy(to + from, seg->payload + from, end - from);
+		err = s->rnic->ops.place(to + from, seg->payload + from, end - from);
 	}
 	return err;
 }

@@ -23,7 +23,7 @@ uint32_t iw_scatter(const struct iw_pd *pd, const struct iw_sge *sges, uint32_t 
 		if (part > len)
 			part = len;
 		to = iw_mr_of_pd(pd, sge->lkey, sge->addr + offset, part, IW_ACCESS_LOCAL_WRITE);
-		if (!to || (data && pd->rnic->ops.copy(to, data, part)))
+		if (!to || (data && pd->rnic->ops.place(to, data, part)))
 			return IW_WC_LOC_PROT_ERR;
 		if (data)
 			data += part;

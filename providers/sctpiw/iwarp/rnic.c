@@ -58,6 +58,11 @@ void iw_rnic_free(struct iw_rnic *rnic)
 	free(rnic);
 }
 
+void iw_rnic_set_place(struct iw_rnic *rnic, int (*place)(void *dst, const void *src, size_t len))
+{
+	rnic->ops.place = place;
+}
+
 uint32_t iw_rnic_send_window(const struct iw_rnic *rnic)
 {
 	return rnic->config.unexpected_bytes_per_qp;

@@ -1,85 +1,457 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
 #include "net/faults_net.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "conn/carrier.h"
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
+#include "iwarp/iwarp.h"
+#include "log/log.h"
+#include "net/carrier_port.h"
+#include "net/faults_held.h"
+#include "net/faults_stages.h"
 #include "sctp/sctp.h"
-#include "util/bytes.h"
+#include "util/time.h"
 
-/* One conn is all that a process has. */
-static struct {
-	struct carrier carrier;
+/* A pass takes so many receive calls, as in carrier_port.c. */
+#define RECEIVES 8
+/* When a port is full, what was held back is tried again after so long, ns. */
+#define FULL_WAIT NSEC_PER_MSEC
+
+/* What stands in front of the carrier. */
+struct faults_net {
+	struct carrier carrier; /* first: conn.carrier */
 	const struct carrier *plain;
+	struct carrier_port_ops ops; /* of all ports */
+	const struct carrier_port_ops *plain_ops;
+	struct conn *conn;
 	struct fault_asker *asker;
-	bool cut; /* every packet is lost */
-} net;
+	struct faults_held held;
+	struct faults_stages stages;
+	bool stirred; /* in this pass: packets have come, though the carrier's receive() saw none */
+	bool more;    /* there may be more of them at once */
+	uint8_t scratch[CARRIER_RX_SIZE];
+};
 
-/* What is known of a packet of this endpoint, and of the batch that it is sent in. */
-static void describe(const struct endpoint *ep, const struct path_addr *path, const uint8_t *packet,
-		     size_t len, struct fault_attrs *attrs)
+static int faulty_send(struct endpoint *ep, struct sctp_batch *batch);
+
+/* NULL: it is not installed. */
+static struct faults_net *faults_net_of(const struct conn *c)
 {
-	*attrs = (struct fault_attrs){
-		.known = 1u << FAULT_SELECT_direction | 1u << FAULT_SELECT_port |
-			 1u << FAULT_SELECT_peer_port | 1u << FAULT_SELECT_path |
-			 1u << FAULT_SELECT_peer,
-		.direction = FAULT_OUT,
-		.port = ep->bound.port,
-		.peer_port = get_be16(packet + 2),
-		.path = path->local,
-		.path_remote = path->remote,
-		.peer = path->remote,
-		.bytes = len,
-	};
+	if (!c->carrier || c->carrier->send != faulty_send)
+		return NULL;
+	return (struct faults_net *)(uintptr_t)c->carrier;
 }
 
-/* Whether the next packet of the batch is lost. */
-static bool is_lost(const struct endpoint *ep, const struct sctp_batch *batch, size_t len)
+/* ---- one packet goes on ---- */
+
+/* False: the port is full. */
+static bool send_on(struct faults_net *fn, const struct faults_packet *p)
+{
+	struct sctp_batch batch = {
+		.data = p->data,
+		.len = p->len,
+		.segment = p->len,
+		.to = p->path,
+		.df = p->df,
+		.hops = p->hops,
+		.refs = p->refs,
+		.n_refs = p->n_refs,
+	};
+
+	return fn->plain->send(p->ep, &batch) != -EAGAIN;
+}
+
+static void take_in(const struct faults_packet *p)
+{
+	struct carrier_datagram d = {
+		.data = (uint8_t *)(uintptr_t)p->data,
+		.len = p->len,
+		.segment = p->len,
+		.from = p->path,
+	};
+
+	user_sctp_input(p->ep, &d);
+}
+
+/* What was held back goes on. */
+static void let_go(struct faults_net *fn)
+{
+	struct faults_held_packet *held;
+
+	while ((held = faults_held_take(&fn->held, fn->conn->now))) {
+		if (!held->p.out) {
+			take_in(&held->p);
+		} else if (!send_on(fn, &held->p)) {
+			faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
+			continue;
+		}
+		faults_held_free(&fn->held, held);
+	}
+}
+
+static void hold(struct faults_net *fn, const struct faults_packet *p, uint32_t rule, uint64_t due,
+		 uint64_t behind)
+{
+	if (!faults_held_add(&fn->held, p, rule, due, behind))
+		log_debug("faults: a packet that was to be held back is lost, as %zu bytes are",
+			  fn->held.bytes);
+}
+
+static void forward(struct faults_net *fn, const struct faults_packet *p)
+{
+	if (!p->out)
+		take_in(p);
+	else if (!send_on(fn, p))
+		hold(fn, p, 0, fn->conn->now + FULL_WAIT, 0);
+}
+
+/* Packets that were to be overtaken by this one follow it. */
+static void follow(struct faults_net *fn, const struct faults_packet *p)
+{
+	faults_held_overtake(&fn->held, p, fn->conn->now);
+	let_go(fn);
+}
+
+/* ---- what a rule says ---- */
+
+static void corrupt(struct faults_net *fn, const struct faults_packet *p,
+		    const struct fault_action *a)
+{
+	struct faults_packet damaged = *p;
+	bool sealed = a->id == FAULT_DO_corrupt_sealed;
+	unsigned int arg = sealed ? fault_corrupt_sealed_bytes : fault_corrupt_bytes;
+	uint64_t n = fault_given(a, arg) ? a->arg[arg] : 1;
+
+	if (p->len > sizeof(fn->scratch) || !faults_packet_copy(p, fn->scratch))
+		return;
+	damaged.data = fn->scratch;
+	damaged.refs = NULL;
+	damaged.n_refs = 0;
+	if (sealed)
+		faults_packet_corrupt_sealed(fn->scratch, p->len, n, a->random);
+	else
+		faults_packet_corrupt(fn->scratch, p->len, n, a->random);
+	forward(fn, &damaged);
+	follow(fn, p);
+}
+
+static void duplicate(struct faults_net *fn, const struct faults_packet *p,
+		      const struct fault_action *a)
+{
+	uint64_t times = fault_given(a, fault_duplicate_times) ? a->arg[fault_duplicate_times] : 1;
+
+	for (uint64_t i = 0; i <= times && i <= FAULTS_DUPLICATES; i++)
+		forward(fn, p);
+	follow(fn, p);
+}
+
+static void delay(struct faults_net *fn, const struct faults_packet *p,
+		  const struct fault_action *a)
+{
+	uint64_t jitter = a->arg[fault_delay_jitter];
+	uint64_t due = fn->conn->now + a->arg[fault_delay_time];
+
+	hold(fn, p, a->rule, jitter ? due + a->random % (jitter + 1) : due, 0);
+}
+
+static void limit_rate(struct faults_net *fn, const struct faults_packet *p,
+		       const struct fault_action *a)
+{
+	uint64_t due = faults_stages_limit(&fn->stages, p, a, fn->conn->now);
+
+	if (due != TIME_NEVER)
+		hold(fn, p, a->rule, due, 0);
+}
+
+static void act(struct faults_net *fn, const struct faults_packet *p, const struct fault_action *a)
+{
+	switch (a->id) {
+	case FAULT_DO_drop:
+		break;
+	case FAULT_DO_limit_size: /* the rule is about those alone that are longer; routers cut others in pieces */
+		if (p->out && !p->df) {
+			forward(fn, p);
+			follow(fn, p);
+		}
+		break;
+	case FAULT_DO_delay:
+		delay(fn, p, a);
+		break;
+	case FAULT_DO_reorder:
+		hold(fn, p, a->rule, fn->conn->now + FAULTS_HELD_OVERTAKE,
+		     a->arg[fault_reorder_count]);
+		break;
+	case FAULT_DO_duplicate:
+		duplicate(fn, p, a);
+		break;
+	case FAULT_DO_corrupt:
+	case FAULT_DO_corrupt_sealed:
+		corrupt(fn, p, a);
+		break;
+	case FAULT_DO_limit_rate:
+		limit_rate(fn, p, a);
+		break;
+	default: /* it is about something else than this packet */
+		forward(fn, p);
+		follow(fn, p);
+		break;
+	}
+}
+
+/* What is to become of a packet. */
+struct verdict {
+	const struct faults_net_cut *cut; /* what cuts it off, or NULL */
+	struct fault_action action;	  /* else what a rule says */
+};
+
+/* Whether the packet goes on as it is; if not, the verdict says what becomes of it. */
+static bool passes(struct faults_net *fn, const struct faults_packet *p, struct verdict *v)
 {
 	struct fault_attrs attrs;
-	struct fault_action a;
 
-	describe(ep, &batch->to, batch->data, len, &attrs);
-	return fault_ask(net.asker, FAULT_SITE_packet, &attrs, &a) && a.id == FAULT_DO_drop;
+	faults_packet_attrs(p, &attrs);
+	v->cut = faults_stages_cut(&fn->stages, &attrs, fn->conn->now);
+	return !v->cut && !fault_ask(fn->asker, FAULT_SITE_packet, &attrs, &v->action);
 }
 
-/*
- * Asks of each packet, and sends those that are not lost one by one. Of a batch that the port has no room for, what is
- * left is sent again, so that its packets are asked about once more.
- */
-static int send_asked(struct endpoint *ep, struct sctp_batch *batch)
+static void execute(struct faults_net *fn, const struct faults_packet *p, const struct verdict *v)
 {
-	while (batch->len) {
-		size_t len = batch->len < batch->segment ? batch->len : batch->segment;
-		struct sctp_batch one = *batch;
-		int ret = 0;
+	if (!v->cut)
+		act(fn, p, &v->action);
+	else if (v->cut->kind == FAULTS_NET_HOLD)
+		hold(fn, p, v->cut->rule, v->cut->until, 0);
+}
 
-		one.len = len;
-		if (!net.cut && !is_lost(ep, batch, len))
-			ret = net.plain->send(ep, &one);
-		if (ret)
-			return ret;
-		batch->data += len;
-		batch->len -= len;
+/* ---- those that leave ---- */
+
+/* The carrier sends what there is of the batch from `from` to `to`, which no rule is about. */
+static void send_run(struct faults_net *fn, struct endpoint *ep, const struct sctp_batch *batch,
+		     const uint8_t *from, const uint8_t *to)
+{
+	struct sctp_batch run = *batch;
+
+	run.data = from;
+	run.len = (size_t)(to - from);
+	if (!run.len || fn->plain->send(ep, &run) != -EAGAIN)
+		return;
+	for (size_t off = 0; off < run.len; off += run.segment) {
+		struct faults_packet p = {
+			.ep = ep,
+			.out = true,
+			.df = run.df,
+			.hops = run.hops,
+			.path = run.to,
+			.data = run.data + off,
+			.len = run.len - off < run.segment ? run.len - off : run.segment,
+			.refs = run.refs,
+			.n_refs = run.n_refs,
+		};
+
+		hold(fn, &p, 0, fn->conn->now + FULL_WAIT, 0);
 	}
+}
+
+static int faulty_send(struct endpoint *ep, struct sctp_batch *batch)
+{
+	struct faults_net *fn = faults_net_of(ep->conn);
+	const uint8_t *begin = batch->data, *end = begin + batch->len, *at;
+	const uint8_t *sent = begin; /* what is in front of it has been seen to */
+	struct faults_packet p = {
+		.ep = ep,
+		.out = true,
+		.df = batch->df,
+		.hops = batch->hops,
+		.path = batch->to,
+		.refs = batch->refs,
+		.n_refs = batch->n_refs,
+	};
+	struct verdict verdict;
+
+	if (batch->seen)
+		return fn->plain->send(ep, batch);
+	for (at = begin; at != end; at += p.len) {
+		p.data = at;
+		p.len = (size_t)(end - at) < batch->segment ? (size_t)(end - at) : batch->segment;
+		if (passes(fn, &p, &verdict)) {
+			/* Others may have to be let go directly behind it. */
+			if (list_empty(&fn->held.overtaking))
+				continue;
+			send_run(fn, ep, batch, sent, at + p.len);
+			follow(fn, &p);
+		} else {
+			send_run(fn, ep, batch, sent, at);
+			execute(fn, &p, &verdict);
+		}
+		sent = at + p.len;
+	}
+	if (sent == begin) {
+		batch->seen = true;
+		return fn->plain->send(ep, batch);
+	}
+	send_run(fn, ep, batch, sent, end);
+	batch->data = end;
+	batch->len = 0;
 	return 0;
 }
 
-void faults_net_install(struct conn *c, struct fault_asker *asker)
+/* ---- those that arrive ---- */
+
+static void take_datagram(struct faults_net *fn, struct endpoint *ep,
+			  const struct carrier_datagram *d)
 {
-	if (!c->carrier || c->carrier == &net.carrier)
-		return;
-	net.plain = c->carrier;
-	net.carrier = *c->carrier;
-	net.carrier.send = send_asked;
-	net.asker = asker;
-	net.cut = false;
-	c->carrier = &net.carrier;
+	struct faults_packet p = { .ep = ep, .path = d->from };
+	struct verdict verdict;
+
+	for (size_t off = 0; off < d->len; off += d->segment) {
+		p.data = d->data + off;
+		p.len = d->len - off < d->segment ? d->len - off : d->segment;
+		if (passes(fn, &p, &verdict)) {
+			take_in(&p);
+			follow(fn, &p);
+		} else {
+			execute(fn, &p, &verdict);
+		}
+	}
 }
 
-void faults_net_cut(bool cut)
+/* Of struct carrier_port_ops: hands on what comes by itself, since packets of one datagram may part. */
+static unsigned int faulty_port_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
+					unsigned int max)
 {
-	net.cut = cut;
+	struct faults_net *fn = faults_net_of(ep->conn);
+	unsigned int n;
+
+	for (int round = 0; round < RECEIVES; round++) {
+		n = fn->plain_ops->receive(ep, dgrams, max);
+		for (unsigned int i = 0; i < n; i++)
+			take_datagram(fn, ep, &dgrams[i]);
+		fn->stirred |= n > 0;
+		if (n < max || iw_ud_is_low(ep->conn->rnic))
+			return 0;
+	}
+	fn->more = true;
+	return 0;
+}
+
+static enum conn_received faulty_receive(struct conn *c, enum conn_depth depth)
+{
+	struct faults_net *fn = faults_net_of(c);
+	enum conn_received got;
+
+	fn->stirred = fn->more = false;
+	if (faults_held_next(&fn->held) <= c->now) {
+		fn->stirred = true;
+		let_go(fn);
+	}
+	got = fn->plain->receive(c, depth);
+	if (fn->more)
+		return CONN_MORE;
+	return fn->stirred && got < CONN_SOME ? CONN_SOME : got;
+}
+
+/* ---- the rest of a carrier ---- */
+
+static void put_in_front(struct faults_net *fn, struct endpoint *ep)
+{
+	struct carrier_port *port = carrier_port_of(ep);
+
+	if (port->ops == &fn->ops)
+		return;
+	fn->plain_ops = port->ops;
+	fn->ops = *port->ops;
+	fn->ops.receive = faulty_port_receive;
+	port->ops = &fn->ops;
+}
+
+static int faulty_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only,
+		       size_t *rcvbuf)
+{
+	struct faults_net *fn = faults_net_of(ep->conn);
+	int ret = fn->plain->open(ep, addr, v6only, rcvbuf);
+
+	if (!ret)
+		put_in_front(fn, ep);
+	return ret;
+}
+
+static void faulty_close(struct endpoint *ep)
+{
+	struct faults_net *fn = faults_net_of(ep->conn);
+
+	faults_held_drop(&fn->held, ep);
+	fn->plain->close(ep);
+}
+
+static void faulty_stop(struct conn *c)
+{
+	struct faults_net *fn = faults_net_of(c);
+
+	c->carrier = fn->plain;
+	faults_held_drop(&fn->held, NULL);
+	faults_stages_release(&fn->stages, 0);
+	free(fn);
+	c->carrier->stop(c);
+}
+
+/* The carriers that this one stands in front of have no timers. */
+static uint64_t faulty_next_timeout(const struct conn *c)
+{
+	return faults_held_next(&faults_net_of(c)->held);
+}
+
+static void faulty_timers(struct conn *c)
+{
+	let_go(faults_net_of(c));
+}
+
+int faults_net_install(struct conn *c, struct fault_asker *asker)
+{
+	struct faults_net *fn;
+
+	if (!c->carrier || faults_net_of(c))
+		return 0;
+	fn = calloc(1, sizeof(*fn));
+	if (!fn)
+		return -ENOMEM;
+	fn->carrier = *c->carrier;
+	fn->carrier.open = faulty_open;
+	fn->carrier.close = faulty_close;
+	fn->carrier.stop = faulty_stop;
+	fn->carrier.send = faulty_send;
+	fn->carrier.receive = faulty_receive;
+	fn->carrier.next_timeout = faulty_next_timeout;
+	fn->carrier.timers = faulty_timers;
+	fn->plain = c->carrier;
+	fn->conn = c;
+	fn->asker = asker;
+	faults_held_init(&fn->held);
+	faults_stages_init(&fn->stages);
+	c->carrier = &fn->carrier;
+	list_for_each(node, &c->endpoints.open)
+		put_in_front(fn, list_entry(node, struct endpoint, node));
+	list_for_each(node, &c->endpoints.dormant)
+		put_in_front(fn, list_entry(node, struct endpoint, node));
+	return 0;
+}
+
+void faults_net_release(struct conn *c, uint32_t rule)
+{
+	struct faults_net *fn = faults_net_of(c);
+
+	if (!fn)
+		return;
+	faults_stages_release(&fn->stages, rule);
+	faults_held_release(&fn->held, rule, c->now);
+	let_go(fn);
+}
+
+bool faults_net_cut(struct conn *c, const struct faults_net_cut *cut)
+{
+	struct faults_net *fn = faults_net_of(c);
+
+	return fn && faults_stages_add_cut(&fn->stages, cut, c->now);
 }

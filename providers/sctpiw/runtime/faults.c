@@ -7,8 +7,9 @@
 
 #include "config/config_faults.h"
 #include "log/log.h"
-#include "net/faults_net.h"
+#include "runtime/faults_placement.h"
 #include "runtime/faults_port.h"
+#include "runtime/faults_qp.h"
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
 #include "sys/sys.h"
@@ -18,16 +19,6 @@
 
 #define SEED_MAX 999999999u /* of one that is chosen here, so that it is easily typed */
 #define LINE_MAX 400
-
-static void install_net(struct fault_injector *self, struct shard *s)
-{
-	faults_net_install(&s->conn, &s->rnic->faults.asker);
-}
-
-static struct fault_injector faults_net = {
-	.classes = FAULT_CLASS_PACKET,
-	.install = install_net,
-};
 
 /* All that are known, in a list that only grows. The shard lock guards it. */
 static struct fault_injector *injectors;
@@ -99,12 +90,6 @@ bool faults_watch(struct faults *f, enum fault_site site)
 	return watches;
 }
 
-static bool ask(struct fault_asker *asker, enum fault_site site, const struct fault_attrs *attrs,
-		struct fault_action *out)
-{
-	return faults_ask(list_entry(asker, struct faults, asker), site, attrs, out);
-}
-
 /* ---- time ---- */
 
 static uint64_t set_due(struct faults *f)
@@ -144,7 +129,7 @@ static bool take_due(struct faults *f, uint64_t now, struct fault_action *a)
 	return e;
 }
 
-static void perform(struct faults *f, const struct fault_action *a, uint64_t now)
+void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now)
 {
 	for (struct fault_injector *i = injectors; i; i = i->next) {
 		if (i->installed && i->actions >> a->id & 1)
@@ -161,7 +146,7 @@ static void run_timers(struct conn *c)
 
 	f->plain->timers(c);
 	while (take_due(f, c->now, &a))
-		perform(f, &a, c->now);
+		faults_perform(f, &a, c->now);
 	while ((first = timerq_first(&f->timers)) && first->when <= c->now) {
 		struct fault_timer *t = list_entry(first, struct fault_timer, node);
 
@@ -250,21 +235,43 @@ static uint64_t choose_seed(void)
 	return random % SEED_MAX + 1;
 }
 
-/* Takes a rule of the settings. */
+#define KERNEL_HAS                                                                                 \
+	"with llp = kernel the packets are the kernel's, and no fault happens to them: use llp = udp or ip"
+
+/* Whether the rule is about packets, or has its effect by them. */
+static bool needs_packets(const struct fault_rule *rule)
+{
+	return fault_class_of(rule->site) == FAULT_CLASS_PACKET ||
+	       rule->action.id == FAULT_DO_freeze_qp || rule->action.id == FAULT_DO_freeze_peer ||
+	       rule->action.id == FAULT_DO_lose_session;
+}
+
+/* Rules of the settings while they are read. */
+struct reading {
+	struct faults *f;
+	bool has_packets;
+	unsigned int refused; /* the line of a rule that is about packets, and there are none; or 0 */
+};
+
 static bool take_rule(void *ctx, const struct fault_rule *rule)
 {
-	struct faults *f = ctx;
+	struct reading *r = ctx;
 
-	return fault_set_add(&f->set, rule, sys_now());
+	if (!r->has_packets && needs_packets(rule) && !r->refused)
+		r->refused = rule->line;
+	return !r->refused && fault_set_add(&r->f->set, rule, sys_now());
 }
 
 bool faults_init(struct faults *f, const struct config *config, struct config_error *err)
 {
-	f->asker.ask = ask;
+	struct reading r = { .f = f, .has_packets = config->carrier != CONFIG_CARRIER_KERNEL };
+
 	pthread_mutex_init(&f->lock, NULL);
 	fault_set_init(&f->set, config->fault_seed ? config->fault_seed : choose_seed());
-	if (config_faults_read(config, take_rule, f, err))
+	if (config_faults_read(config, take_rule, &r, err) && !r.refused)
 		return true;
+	if (r.refused)
+		snprintf(err->text, sizeof(err->text), "faults:%u: " KERNEL_HAS, r.refused);
 	fault_set_fini(&f->set);
 	return false;
 }
@@ -272,7 +279,8 @@ bool faults_init(struct faults *f, const struct config *config, struct config_er
 void faults_start(struct faults *f, struct shard *s)
 {
 	f->shard = s;
-	enlist(&faults_net);
+	enlist(&faults_qp);
+	enlist(&faults_placement);
 	enlist(&faults_port);
 	install(f);
 }
@@ -298,7 +306,7 @@ void faults_forget(struct faults *f)
 /* ---- while it runs ---- */
 
 /* Reads all rules of a text, and puts them into force if s is given. False: err says why not. */
-static bool read_all(const char *text, struct fault_set *s, uint64_t now,
+static bool read_all(const char *text, bool has_packets, struct fault_set *s, uint64_t now,
 		     struct faults_result *result)
 {
 	struct fault_reader reader;
@@ -309,6 +317,12 @@ static bool read_all(const char *text, struct fault_set *s, uint64_t now,
 	result->n = 0;
 	fault_reader_init(&reader, text, strlen(text));
 	while ((ret = fault_read(&reader, &rule, &result->err)) > 0) {
+		if (!has_packets && needs_packets(&rule)) {
+			result->err.line = rule.line;
+			result->err.column = 1;
+			snprintf(result->err.text, sizeof(result->err.text), KERNEL_HAS);
+			return false;
+		}
 		if (s)
 			number = fault_set_add(s, &rule, now);
 		if (!result->n)
@@ -328,13 +342,15 @@ static bool refuse(struct faults_result *result, const char *why)
 /* The set's lock. */
 static bool add(struct faults *f, const char *text, struct faults_result *result)
 {
-	if (!read_all(text, NULL, 0, result))
+	bool has_packets = f->shard->conn.carrier;
+
+	if (!read_all(text, has_packets, NULL, 0, result))
 		return false;
 	if (!result->n)
 		return refuse(result, "there is no rule in it");
 	if (result->n > FAULT_RULES_MAX - f->set.n)
 		return refuse(result, "256 rules may be in force: remove some first");
-	return read_all(text, &f->set, sys_now(), result);
+	return read_all(text, has_packets, &f->set, sys_now(), result);
 }
 
 void faults_add(struct faults *f, const char *text, struct faults_result *result)
@@ -361,6 +377,10 @@ void faults_remove(struct faults *f, uint32_t number, struct faults_result *resu
 	}
 	result->ok = !number || result->n;
 	pthread_mutex_unlock(&f->lock);
+	for (struct fault_injector *i = injectors; i; i = i->next) {
+		if (i->installed && i->removed)
+			i->removed(i, f->shard, number);
+	}
 	shard_unlock(f->shard);
 	if (!result->ok)
 		refuse(result,

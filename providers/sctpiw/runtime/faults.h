@@ -40,6 +40,8 @@ struct fault_injector {
 	/* Does what a rule of time alone says. now: ns. Shard lock. NULL: it has no such actions. */
 	void (*perform)(struct fault_injector *self, struct shard *s, const struct fault_action *a,
 			uint64_t now);
+	/* A rule is not in force any more; 0: none is. What it holds back is let go. Shard lock. NULL: nothing is. */
+	void (*removed)(struct fault_injector *self, struct shard *s, uint32_t rule);
 };
 
 /* Something that an injector does later, such as the end of what it has begun. Embedded in the injector's state. */
@@ -49,9 +51,8 @@ struct fault_timer {
 };
 
 struct faults {
-	struct fault_asker asker; /* what rooms to the left of this one ask by (faults/fault_ask.h) */
-	struct shard *shard;	  /* NULL before faults_start() */
-	pthread_mutex_t lock;	  /* of set; a leaf */
+	struct shard *shard;  /* NULL before faults_start() */
+	pthread_mutex_t lock; /* of set; a leaf */
 	struct fault_set set;
 	struct timerq timers; /* fault_timer.node; shard lock */
 	/* The shard's transport with our timers in it, and what it was. */
@@ -91,6 +92,8 @@ bool faults_watch(struct faults *f, enum fault_site site);
 /* Has t->fire() called at that time, ns, or moves it there. Shard lock. */
 void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when);
 void faults_timer_cancel(struct faults *f, struct fault_timer *t);
+/* Has the injectors do what an action says, as if time alone had fired it on a->select. Shard lock. */
+void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now);
 
 /* What became of a command. */
 struct faults_result {

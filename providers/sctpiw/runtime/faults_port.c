@@ -3,6 +3,7 @@
 
 #include "net/faults_net.h"
 #include "net/port.h"
+#include "runtime/faults_qp.h"
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
 
@@ -11,20 +12,25 @@ static struct fault_timer up;
 
 static void go_up(struct fault_timer *t, struct shard *s, uint64_t now)
 {
-	faults_net_cut(false);
 	port_force_down(false);
 }
 
 static void install(struct fault_injector *self, struct shard *s)
 {
 	up = (struct fault_timer){ .fire = go_up };
-	faults_net_install(&s->conn, &s->rnic->faults.asker);
+	faults_qp_install_net(s);
 }
 
 static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
 		    uint64_t now)
 {
-	faults_net_cut(true);
+	/* It belongs to no rule, since the port stays down when the rule is removed. With the kernel's SCTP there is none. */
+	const struct faults_net_cut all = {
+		.kind = FAULTS_NET_LOSE,
+		.until = now + a->arg[fault_port_down_time],
+	};
+
+	faults_net_cut(&s->conn, &all);
 	port_force_down(true);
 	faults_timer_set(&s->rnic->faults, &up, now + a->arg[fault_port_down_time]);
 }

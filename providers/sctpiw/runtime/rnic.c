@@ -79,6 +79,7 @@ static bool hears(enum iw_say_level level)
 
 static const struct iw_rnic_ops iw_ops = {
 	.copy = memory_copy,
+	.place = memory_copy,
 	.probe = memory_probe,
 	.atomic = memory_atomic,
 	.clock = sys_now,

@@ -382,6 +382,7 @@ struct sctp_batch {
 	struct sctp_block *block;    /* pinned until sctp_batch_done() */
 	const struct sctp_ref *refs; /* in ascending order; valid until the next sctp_output() */
 	unsigned int n_refs;
+	bool seen; /* the carrier's: it has had the batch before, and its port was full; at first false */
 };
 
 /*

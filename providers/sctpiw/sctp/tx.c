@@ -200,6 +200,7 @@ int sctp_output(struct sctp_assoc *a, uint64_t now, struct sctp_batch *batch)
 {
 	struct sctp_block *b;
 
+	batch->seen = false;
 	if (!anything(a)) {
 		sctp_tx_idle(a);
 		return 0;

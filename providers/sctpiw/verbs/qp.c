@@ -140,6 +140,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 		     const struct ibv_qp_init_attr *attr)
 {
 	struct iw_qp_attr iw_attr = { .type = IW_QPT_XRC_RECV };
+	static uint32_t made; /* shard lock */
 	int err;
 
 	if (pd)
@@ -155,6 +156,7 @@ static int new_iw_qp(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sc
 			qp_num_put(&ctx->shard->conn, iw_attr.num);
 	}
 	if (!err) {
+		qp->iw->nth = ++made;
 		hold(qp, pd);
 		list_add_tail(&ctx->qps, &qp->node);
 	}

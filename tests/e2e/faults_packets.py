@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Faults of packets and of memory (docs/faults.md), with rping, which compares what it has sent with what comes back."""
+import contextlib
+import pathlib
+import re
+import sys
+import tempfile
+
+import faults
+import harness
+from faults import ask, begin, check
+from harness import free_port
+
+BYTES = 5000
+
+
+class Pair:
+    """rping, which pings until somebody ends it; each side has its rules."""
+
+    def __init__(self, link, directory, client=None, server=None, asked=True):
+        port = free_port()
+        self.directory = directory
+        env = {"XDG_RUNTIME_DIR": str(directory)}
+        self.server = begin("server", ["rping", "-s", "-a", link.any, "-p", port, "-S", BYTES, "-V"], link, "server", server, **env)
+        self.server.wait_listening(port)
+        argv = ["rping", "-c", "-V", "-C", "2000000", "-S", BYTES, "-a", link.address, "-p", port]
+        self.client = begin("client", argv, link, faults=client, **env)
+        for program in (self.server, self.client) if asked else ():  # whom nobody can ask before it has the device
+            self.wait(lambda: list((directory / "sctpiw").glob(f"*{program.pid}*")), f"{program.name} does not open the device")
+
+    def ask(self, program, *words):
+        return ask(self.directory, words[0], program.pid, *words[1:])
+
+    def counter(self, program, name):
+        return int(re.search(rf"^\s*{name}: (\d+)", self.ask(program, "counters"), re.M)[1])
+
+    def fired(self, rule=1):
+        """How many events have matched a rule of the client, and how many had the fault."""
+        fired, seen = re.search(rf"^{rule}: fired (\d+) of (\d+) times", self.ask(self.client, "fault", "list"), re.M).groups()
+        return int(fired), int(seen)
+
+    def wait(self, condition, what):
+        for _ in range(int(100 * harness.SLOW)):
+            if condition():
+                return
+            self.client.must_run_for(0.1)
+        raise harness.Failure(what)
+
+    def wait_traffic(self):
+        """Both sides go on."""
+        for program in self.client, self.server:
+            before = self.counter(program, "iwInRdmaSends")
+            self.wait(lambda: self.counter(program, "iwInRdmaSends") > before + 10, "rping does not go on")
+
+
+@contextlib.contextmanager
+def pinging(link, client=None, server=None, asked=True):
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
+        try:
+            yield Pair(link, pathlib.Path(name), client, server, asked)
+        finally:
+            harness.kill_all()  # their sockets are in it
+
+
+def dropped(link):
+    """Each tenth packet with data is lost, on the way out and on the way in; those are sent again."""
+    for way in "out", "in":
+        with pinging(link, f"packets {way} chunk data: drop, every 10") as pair:
+            pair.wait(lambda: pair.fired()[0] >= 20, "too few packets were lost")
+            fired, seen = pair.fired()
+            check(fired == seen // 10, f"{fired} of {seen} packets {way} were lost")
+            sender = pair.client if way == "out" else pair.server
+            check(pair.counter(sender, "sctp_retransmissions") + pair.counter(sender, "sctp_probes") > 0, "nothing was sent again")
+            pair.wait_traffic()
+
+
+def corrupted(link):
+    """The receiver counts each packet that was damaged behind the checksum, and no others."""
+    for way in "out", "in":
+        with pinging(link, f"packets {way}: corrupt bytes 3, every 10, at most 20 times") as pair:
+            victim = pair.server if way == "out" else pair.client
+            bad = lambda: pair.counter(victim, "sctp_bad_packets")
+            pair.wait(lambda: bad() >= 20, "too few packets were found to be damaged")
+            pair.wait_traffic()
+            check(bad() == 20 == pair.fired()[0], f"{bad()} packets were found to be damaged")
+
+
+def sealed(link):
+    """What was damaged before the checksum gets through, and the program sees it. On the way out and on the way in."""
+    for way in "out", "in":
+        rule = f"packets {way} chunk data, after 500 kB: corrupt before checksum bytes 8, at most 3 times"
+        with pinging(link, rule, asked=False) as pair:
+            program = pair.client if way == "in" else pair.server
+            check(pair.client.wait(30 * harness.SLOW) not in (0, None), "rping has not seen the damage")
+            output = pair.client.output() + program.output()
+            check(re.search("data mismatch|failed status|error", output), f"rping said {output}")
+
+
+def doubled(link):
+    """Packets come twice; the receiver counts their DATA, and the program sees nothing of it."""
+    for way in "out", "in":
+        with pinging(link, f"packets {way} chunk data: duplicate times 2, every 10, at most 20 times") as pair:
+            receiver = pair.server if way == "out" else pair.client
+            pair.wait(lambda: pair.counter(receiver, "sctp_duplicates") >= 40, "too few duplicates were counted")
+            pair.wait_traffic()
+
+
+def late(link):
+    """Delay, jitter, reordering and a slow link: all data is right."""
+    for rule in ("packets: delay 1 ms jitter 2 ms", "packets: reorder behind 3, probability 0.1",
+                 "packets: limit rate to 20 Mbit/s queue 20 kB"):
+        with pinging(link, rule) as pair:
+            pair.wait_traffic()
+            check(pair.fired()[0] > 0, f"{rule}: never")
+
+
+def short(link):
+    """Longer packets vanish without a word: SCTP finds out, and sends shorter ones."""
+    with pinging(link, "packets out: limit size to 1300 B") as pair:
+        pair.wait_traffic()
+        fired, seen = pair.fired()
+        check(fired == seen > 0, f"{fired} of {seen} packets were lost")
+        pair.wait_traffic()
+        # Now and then it tries a longer one; but what carries data is shorter.
+        check(pair.fired()[0] < pair.counter(pair.client, "port_xmit_packets") / 4, "packets are as long as ever")
+
+
+def hole(link):
+    """Nothing comes through, one way and both ways, for a while; rules about other peers have no effect."""
+    other = "203.0.113.9" if link.family == 4 else "2001:db8::9"
+    for what in "in", "out", "":
+        with pinging(link, f"packets {what} peer {link.address}, between 300 ms and 700 ms: drop; packets path {other}: drop") as pair:
+            pair.wait(lambda: pair.fired()[0] >= 1, "nothing was lost")
+            pair.wait_traffic()
+            check(pair.fired(2) == (0, 0), "packets of another peer were lost")
+
+
+def let_go(link):
+    """What a rule holds back is let go when the rule is removed."""
+    with pinging(link) as pair:
+        pair.wait_traffic()
+        pair.ask(pair.client, "fault", "packets: delay 10 min")
+        pair.wait(lambda: pair.fired()[0] >= 3, "nothing was held back")
+        before = pair.counter(pair.server, "port_rcv_packets")
+        pair.client.must_run_for(0.3)
+        check(pair.counter(pair.server, "port_rcv_packets") == before, "something has come through")
+        pair.ask(pair.client, "fault", "remove", 1)
+        pair.wait_traffic()
+        check(pair.counter(pair.server, "port_rcv_packets") > before, "nothing was let go")
+
+
+def placed(link):
+    """Bytes come into memory in another order, and all data is right in the end."""
+    for rule in "placements: reverse", "placements: last byte first", "placements: tear for 2 us":
+        with pinging(link, rule, rule) as pair:
+            pair.wait_traffic()
+            check(pair.fired()[0] == pair.fired()[1] > 0 or pair.fired()[0] > 0, f"{rule}: never")
+
+
+def refused(link):
+    """The kernel's SCTP sends its packets itself: a rule about them is refused, with the remedy."""
+    for rule in "packets: drop", "freeze peer for 1 s":
+        program = begin("rping", ["rping", "-s", "-a", link.any, "-p", free_port()], link, "server", rule, SCTPIW_LLP="kernel")
+        check(program.wait(20) not in (0, None), "rping ended well")
+        check("use llp = udp or ip" in program.output(), f"rping said {program.output()}")
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("dropped", dropped),
+        ("corrupted", corrupted),
+        ("sealed", sealed),
+        ("doubled", doubled),
+        ("late", late),
+        ("short", short),
+        ("hole", hole),
+        ("let-go", let_go),
+        ("placed", placed),
+        ("refused", refused),
+    ]))

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Faults of queue pairs, of peers and of memory (docs/faults.md): what a program sees of each, on both sides. Each test
+ * is a process of its own. Faults strike when more than setting up a connection has been sent, so that the QPs are in
+ * RTS.
+ */
+#include "child.h"
+#include "cm.h"
+
+#include <stdlib.h>
+
+#define WRITES 64u
+#define LEN 8192u
+
+static void rules(const char *text)
+{
+	CHECK_EQ(setenv("SCTPIW_FAULTS", text, 1), 0);
+	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
+}
+
+static void post(struct side *s, const struct side *to)
+{
+	struct ibv_sge sge = sge_of(s->mr, s->buf, LEN);
+
+	for (uint64_t id = 0; id < WRITES; id++)
+		CHECK_EQ(post_rdma(s, IBV_WR_RDMA_WRITE, id, &sge, 1, address(to->buf),
+				   to->mr->rkey, IBV_SEND_SIGNALED),
+			 0);
+}
+
+/* Of all Writes: success, then the one that is blamed (if any is), then flushed ones. */
+static void expect_end(struct side *s, enum ibv_wc_status blamed)
+{
+	bool over = false;
+	struct ibv_wc wc;
+
+	for (uint64_t id = 0; id < WRITES; id++) {
+		wait_wc(s->send_cq, &wc);
+		CHECK_EQ(wc.wr_id, id);
+		if (over || (wc.status != IBV_WC_SUCCESS && blamed == IBV_WC_WR_FLUSH_ERR))
+			CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+		else if (wc.status != IBV_WC_SUCCESS)
+			CHECK_EQ(wc.status, blamed);
+		over |= wc.status != IBV_WC_SUCCESS;
+	}
+	CHECK(over);
+	expect_qp_state(s->qp, IBV_QPS_ERR);
+}
+
+static void open_for(struct pair *p, const char *text)
+{
+	rules(text);
+	pair_open(p, NULL);
+	for (uint64_t id = 0; id < 3; id++) {
+		struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 64);
+
+		CHECK_EQ(post_recv(&p->a, id, &sge, 1), 0);
+	}
+	post(&p->a, &p->b);
+}
+
+static void expect_flushed(struct side *s)
+{
+	struct ibv_wc wc;
+
+	for (uint64_t id = 0; id < 3; id++) {
+		expect_wc(s->recv_cq, IBV_WC_WR_FLUSH_ERR, &wc);
+		CHECK_EQ(wc.wr_id, id);
+	}
+}
+
+/* The sender's QP fails: all is flushed, and the events of both sides say that the QPs are gone. */
+static void test_fail(void)
+{
+	struct pair p;
+
+	open_for(&p, "packets out chunk data, after 100 kB: fail qp, once");
+	expect_end(&p.a, IBV_WC_WR_FLUSH_ERR);
+	expect_flushed(&p.a);
+	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp }, { IBV_EVENT_QP_FATAL, p.b.qp });
+	expect_qp_state(p.b.qp, IBV_QPS_ERR);
+	pair_close(&p);
+}
+
+/* The receiver terminates: the sender's oldest Write has the status that the error stands for. */
+static void terminate(const char *text, enum ibv_wc_status status, enum ibv_event_type type)
+{
+	struct pair p;
+
+	open_for(&p, text);
+	expect_end(&p.a, status);
+	expect_flushed(&p.a);
+	EXPECT_ASYNC(p.a.id->verbs, { type, p.b.qp });
+	expect_qp_state(p.b.qp, IBV_QPS_ERR);
+	pair_close(&p);
+}
+
+static void test_access(void)
+{
+	terminate("packets in chunk data, after 100 kB: terminate layer 0 type 1 code 2, once",
+		  IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static void test_operation(void)
+{
+	terminate("packets in chunk data, after 100 kB: terminate layer 0 type 0 code 0, once",
+		  IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+}
+
+static void test_rnr(void)
+{
+	terminate("packets in chunk data, after 100 kB: rnr, once", IBV_WC_RNR_RETRY_EXC_ERR,
+		  IBV_EVENT_QP_REQ_ERR);
+}
+
+/* The sender's session is lost without a word: it learns so at once, the peer when it is answered again. */
+static void test_lost_session(void)
+{
+	struct pair p;
+
+	open_for(&p, "packets out chunk data, after 100 kB: lose session, once");
+	expect_end(&p.a, IBV_WC_RETRY_EXC_ERR);
+	expect_flushed(&p.a);
+	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+	pair_close(&p);
+}
+
+/* The sender is told that the peer's process is gone; that one is told by an ABORT. */
+static void test_killed_peer(void)
+{
+	struct pair p;
+
+	open_for(&p, "packets out chunk data, after 100 kB: kill peer, once");
+	expect_end(&p.a, IBV_WC_RETRY_EXC_ERR);
+	expect_flushed(&p.a);
+	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_cm_event(p.b.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+	expect_qp_state(p.b.qp, IBV_QPS_ERR);
+	pair_close(&p);
+}
+
+/* All is done, though nothing moves for a while. */
+static void late(const char *text)
+{
+	double begin = now_seconds();
+	struct ibv_wc wc;
+	struct pair p;
+
+	open_for(&p, text);
+	for (uint64_t id = 0; id < WRITES; id++)
+		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(now_seconds() - begin >= 0.3);
+	expect_qp_state(p.a.qp, IBV_QPS_RTS);
+	pair_close(&p);
+}
+
+static void test_frozen(void)
+{
+	late("packets out chunk data, after 100 kB: freeze qp for 300 ms, once");
+}
+
+static void test_frozen_peer(void)
+{
+	late("packets out chunk data, after 100 kB: freeze peer for 300 ms, once");
+}
+
+/*
+ * A thread that polls memory sees the last byte of a message, and the first word is not there yet; when the Write is
+ * complete, all of it is.
+ */
+static void placed(const char *text, size_t early, size_t late_at)
+{
+	volatile uint8_t *first, *last;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct pair p;
+
+	rules(text);
+	pair_open(&p, NULL);
+	memset(p.a.buf, 1, LEN);
+	memset(p.b.buf, 0, LEN);
+	first = p.b.buf + late_at;
+	last = p.b.buf + early;
+	sge = sge_of(p.a.mr, p.a.buf, 256);
+	CHECK_EQ(post_rdma(&p.a, IBV_WR_RDMA_WRITE, 1, &sge, 1, address(p.b.buf), p.b.mr->rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
+	/* Nobody polls a CQ: the progress thread places it, and waits in between. */
+	while (!*last)
+		;
+	CHECK_EQ(*first, 0);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	for (unsigned int i = 0; i < 256; i++)
+		CHECK_EQ(p.b.buf[i], 1);
+	pair_close(&p);
+}
+
+static void test_last_byte_first(void)
+{
+	placed("placements: last byte first for 500 ms", 255, 0);
+}
+
+static void test_torn(void)
+{
+	placed("placements: tear for 500 ms", 3, 4);
+}
+
+/* The order is not seen from here, but all that comes is right. */
+static void test_reverse(void)
+{
+	struct ibv_wc wc;
+	struct pair p;
+
+	rules("placements: reverse");
+	pair_open(&p, NULL);
+	for (unsigned int i = 0; i < LEN; i++)
+		p.a.buf[i] = (uint8_t)(i * 7 + i / 256);
+	post(&p.a, &p.b);
+	for (uint64_t id = 0; id < WRITES; id++)
+		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK(!memcmp(p.a.buf, p.b.buf, LEN));
+	pair_close(&p);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "fail", test_fail },
+		{ "access", test_access },
+		{ "operation", test_operation },
+		{ "rnr", test_rnr },
+		{ "lost_session", test_lost_session },
+		{ "killed_peer", test_killed_peer },
+		{ "frozen", test_frozen },
+		{ "frozen_peer", test_frozen_peer },
+		{ "last_byte_first", test_last_byte_first },
+		{ "torn", test_torn },
+		{ "reverse", test_reverse },
+	};
+
+	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
