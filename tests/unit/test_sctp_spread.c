@@ -110,13 +110,29 @@ static void test_shortest_first(void **state)
 
 	fill();
 	sack(&f.path, FULL, 0, 0);
-	f.a->path->rtt.srtt = 20 * MSEC;
+	f.a->path->rtt.srtt = f.a->path->rtt.min = 20 * MSEC;
 	sack(&to, 2 * FULL, 0, 0);
 	send(1);
 	expect(&to, t0 + 2 * FULL, 1);
 	assert_int_equal(other()->counts.packets, FULL + 1);
 	assert_int_equal(f.a->path->counts.packets, FULL);
 	assert_int_equal(other()->counts.bytes, (FULL + 1) * CHUNK);
+}
+
+/* A path that carries nothing has no queue, however long its last round trips took. */
+static void test_idle(void **state)
+{
+	const struct path_addr to = second();
+
+	join();
+	other()->rtt.srtt = 10 * MSEC;
+	other()->rtt.min = 100000;
+	f.a->path->rtt.srtt = f.a->path->rtt.min = 5 * MSEC;
+	send(1);
+	expect(&to, t0, 1);
+	send(1);
+	expect(&f.path, t0 + 1, 1);
+	nothing();
 }
 
 /* Paths that leave from one address of ours are not disjoint; nor is anything spread if the setting says so. */
@@ -478,13 +494,14 @@ static void test_last_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PEER_TEST(test_shortest_first), PEER_TEST(test_not_joined),
-		PEER_TEST(test_overtaken),	PEER_TEST(test_lost_on_one_path),
-		PEER_TEST(test_late_sack),	PEER_TEST(test_late_window),
-		PEER_TEST(test_moved),		PEER_TEST(test_moved_probed),
-		PEER_TEST(test_dies),		PEER_TEST(test_path_in_use_dies),
-		PEER_TEST(test_control),	PEER_TEST(test_cleared),
-		PEER_TEST(test_parted_in_use),	PEER_TEST(test_last_one),
+		PEER_TEST(test_shortest_first),	  PEER_TEST(test_idle),
+		PEER_TEST(test_not_joined),	  PEER_TEST(test_overtaken),
+		PEER_TEST(test_lost_on_one_path), PEER_TEST(test_late_sack),
+		PEER_TEST(test_late_window),	  PEER_TEST(test_moved),
+		PEER_TEST(test_moved_probed),	  PEER_TEST(test_dies),
+		PEER_TEST(test_path_in_use_dies), PEER_TEST(test_control),
+		PEER_TEST(test_cleared),	  PEER_TEST(test_parted_in_use),
+		PEER_TEST(test_last_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

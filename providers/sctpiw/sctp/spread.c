@@ -88,10 +88,15 @@ void sctp_spread_couple(struct sctp_assoc *a)
 	sctp_cc_couple(cc, rtt, n);
 }
 
-/* When what leaves now is there, as far as is known: SRTT has the queue on the way in it. */
+/*
+ * When what leaves now is there, as far as is known: SRTT has the queue on the way in it. A path that carries nothing has
+ * none, and its SRTT, which nothing measures any more, would keep it from being used for ever.
+ */
 static uint64_t delivery(const struct sctp_path *path)
 {
-	return path->rtt.srtt ? path->rtt.srtt : sctp_rtt_rto(&path->rtt);
+	if (!path->rtt.srtt)
+		return sctp_rtt_rto(&path->rtt);
+	return path->flight ? path->rtt.srtt : path->rtt.min;
 }
 
 /* Whether the path's cwnd lets something go. If not, that has stopped us. */
