@@ -233,6 +233,9 @@ static void seeds(void **state)
 	assert_string_equal(first, beside);
 	assert_string_not_equal(first, other);
 	assert_in_range(count(first), 40, 80);
+	/* Dice are a rule's own: the first of two rules of the same text does not decide what the second does. */
+	roll(7, "packets: drop, probability 0.3", rule, other);
+	assert_in_range(count(other), 20, 60);
 }
 
 /* Gilbert-Elliott: as many losses as its two probabilities say, and in a row. */
