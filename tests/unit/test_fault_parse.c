@@ -271,6 +271,7 @@ static const struct {
 	{ "packets between 2 s: drop", 1, 20, "the end stands where `and` was expected" },
 	{ "packets burst 0.1: drop", 1, 18, "the end stands where `to` was expected" },
 	{ "packets at most 3: drop", 1, 18, "the end stands where `times` was expected" },
+	{ "4294967296th packet: drop", 1, 1, "4294967296th stands where an ordinal" },
 	{ "0th packet: drop", 1, 1, "0th stands where an ordinal" },
 	{ "3 packets: drop", 1, 1, "3 stands where an ordinal, such as 3rd, was expected" },
 	{ "on drop packets: drop", 1, 4,
@@ -326,6 +327,20 @@ static void long_rules(void **state)
 	assert_int_equal(fault_read(&r, &rule, &err), 1);
 	assert_string_equal(rule.text, "packets: drop");
 
+	/* Private data has a limit of its own. */
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "rejected: reject data \"", 23);
+	text[23 + FAULT_DATA_MAX] = '"';
+	fault_reader_init(&r, text, 23 + FAULT_DATA_MAX + 1);
+	assert_int_equal(fault_read(&r, &rule, &err), 1);
+	assert_int_equal(rule.action.arg[fault_reject_data], FAULT_DATA_MAX);
+	text[23 + FAULT_DATA_MAX] = 'x';
+	text[23 + FAULT_DATA_MAX + 1] = '"';
+	fault_reader_init(&r, text, 23 + FAULT_DATA_MAX + 2);
+	assert_int_equal(fault_read(&r, &rule, &err), -1);
+	assert_string_equal(err.text, "private data has 196 bytes at most");
+
+	memcpy(text, "packets: ", 9);
 	memset(text + 9, 'x', sizeof(text) - 9);
 	fault_reader_init(&r, text, sizeof(text));
 	assert_int_equal(fault_read(&r, &rule, &err), -1);

@@ -225,6 +225,20 @@ static void roll(uint64_t seed, const char *before, const char *rule, char text[
 	fault_set_fini(&s);
 }
 
+/* The number for the injector is another one each time, also where no dice are thrown. */
+static void numbers(void **state)
+{
+	struct fault_action a, b;
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "packets: corrupt");
+	assert_non_null(fault_set_ask(&s, FAULT_SITE_packet, &nothing, START, &a));
+	assert_non_null(fault_set_ask(&s, FAULT_SITE_packet, &nothing, START, &b));
+	assert_true(a.random != b.random);
+	fault_set_fini(&s);
+}
+
 static unsigned int count(const char *text)
 {
 	unsigned int n = 0;
@@ -247,6 +261,11 @@ static void seeds(void **state)
 	assert_string_equal(first, beside);
 	assert_string_not_equal(first, other);
 	assert_in_range(count(first), 40, 80);
+	/* Two rules of the same text throw different dice, and those of one do not depend on the other. */
+	roll(7, rule, rule, other);
+	assert_in_range(count(other), 20, 60);
+	for (unsigned int i = 0; i < 200; i++)
+		assert_true(other[i] == '.' || first[i] == 'x');
 }
 
 /* Gilbert-Elliott: as many losses as its two probabilities say, and in a row. */
@@ -393,10 +412,10 @@ int main(void)
 		cmocka_unit_test(counts),  cmocka_unit_test(limit_of_size),
 		cmocka_unit_test(any),	   cmocka_unit_test(bytes),
 		cmocka_unit_test(times),   cmocka_unit_test(selectors),
-		cmocka_unit_test(several), cmocka_unit_test(seeds),
-		cmocka_unit_test(bursts),  cmocka_unit_test(timers),
-		cmocka_unit_test(removal), cmocka_unit_test(many),
-		cmocka_unit_test(words),
+		cmocka_unit_test(several), cmocka_unit_test(numbers),
+		cmocka_unit_test(seeds),   cmocka_unit_test(bursts),
+		cmocka_unit_test(timers),  cmocka_unit_test(removal),
+		cmocka_unit_test(many),	   cmocka_unit_test(words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

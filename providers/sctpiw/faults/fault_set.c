@@ -246,15 +246,20 @@ static bool is_struck(struct fault_entry *e, const struct fault_attrs *attrs, ui
 	return struck && (!when->at_most || e->fired < when->at_most);
 }
 
-/* The rule has its way. */
+/*
+ * The rule has its way. The number for the injector is none of the dice: else what they throw next would depend on
+ * whether another rule was first.
+ */
 static void strike(struct fault_entry *e, uint64_t now, struct fault_action *out)
 {
+	uint64_t state = e->random ^ e->seen << 32;
+
 	e->fired++;
 	if (e->rule.when.every_time)
 		e->span = span_at(e, now - e->since);
 	*out = e->rule.action;
 	out->rule = e->number;
-	out->random = fault_random(&e->random);
+	out->random = fault_random(&state);
 	out->select = e->rule.select;
 }
 
