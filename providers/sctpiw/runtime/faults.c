@@ -7,6 +7,7 @@
 
 #include "config/config_faults.h"
 #include "log/log.h"
+#include "runtime/faults_cm.h"
 #include "runtime/faults_placement.h"
 #include "runtime/faults_port.h"
 #include "runtime/faults_qp.h"
@@ -344,6 +345,7 @@ void faults_start(struct faults *f, struct shard *s)
 	enlist(&faults_qp);
 	enlist(&faults_placement);
 	enlist(&faults_port);
+	enlist(&faults_cm);
 	install(f);
 }
 
