@@ -335,6 +335,22 @@ static void test_gather(void)
 	pair_close(&p);
 }
 
+/* Reads the events of a channel that come within ms. */
+static int count_events(struct side *s, int ms)
+{
+	struct pollfd fd = { .fd = s->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *ctx;
+	int n = 0;
+
+	while (poll(&fd, 1, ms) == 1) {
+		CHECK_EQ(ibv_get_cq_event(s->channel, &cq, &ctx), 0);
+		ibv_ack_cq_events(cq, 1);
+		n++;
+	}
+	return n;
+}
+
 /* Each completion comes alone, though more are asked for. */
 static void test_single(void)
 {
@@ -343,7 +359,7 @@ static void test_single(void)
 	struct ibv_cq_ex *cq;
 	struct pair p;
 
-	rules("writes: single");
+	rules("writes: single; receives: single");
 	pair_open(&p, NULL);
 	write_n(&p, 3);
 	sleep_ms(100);
@@ -353,6 +369,19 @@ static void test_single(void)
 		CHECK_EQ(n, 1);
 		CHECK_EQ(wc[0].wr_id, id);
 	}
+	/* One that is left behind has an event. */
+	for (uint64_t id = 1; id <= 2; id++) {
+		struct ibv_sge sge = sge_of(p.b.mr, p.b.buf, 64);
+
+		CHECK_EQ(post_recv(&p.b, id, &sge, 1), 0);
+		sge = sge_of(p.a.mr, p.a.buf, 64);
+		CHECK_EQ(post_send(&p.a, id, &sge, 1, IBV_SEND_SIGNALED), 0);
+	}
+	sleep_ms(100);
+	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+	CHECK_EQ(ibv_poll_cq(p.b.recv_cq, 8, wc), 1);
+	CHECK(count_events(&p.b, 500) > 0);
+	CHECK_EQ(ibv_poll_cq(p.b.recv_cq, 8, wc), 1);
 	pair_close(&p);
 	pair_open(&p, &o);
 	cq = (struct ibv_cq_ex *)p.a.send_cq;
@@ -385,22 +414,6 @@ static void test_overrun(void)
 }
 
 /* ---- notifications ---- */
-
-/* Reads the events of a channel that come within ms. */
-static int count_events(struct side *s, int ms)
-{
-	struct pollfd fd = { .fd = s->channel->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *ctx;
-	int n = 0;
-
-	while (poll(&fd, 1, ms) == 1) {
-		CHECK_EQ(ibv_get_cq_event(s->channel, &cq, &ctx), 0);
-		ibv_ack_cq_events(cq, 1);
-		n++;
-	}
-	return n;
-}
 
 static void test_notifications(void)
 {

@@ -348,8 +348,13 @@ static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 			look_later(f, at);
 			break;
 		}
-		if (alone)
-			return n || behind ? n : 1;
+		if (!alone)
+			continue;
+		n += !n && !behind;
+		/* Fewer than were asked for means that the CQ is empty: so what waits comes next, with an event. */
+		if (n < count)
+			look_later(f, now);
+		break;
 	}
 	return n;
 }
