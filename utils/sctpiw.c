@@ -26,6 +26,7 @@
 #include "launcher/reach.h"
 #include "launcher/settings.h"
 #include "launcher/stat.h"
+#include "launcher/torture.h"
 
 #define MISTYPED 2 /* letters of a command that may be wrong for another to be meant */
 
@@ -63,6 +64,7 @@ static void usage(FILE *out)
 	      "       sctpiw stat [OPTION]... [PID]\n"
 	      "       sctpiw counters [OPTION]... [PID]\n"
 	      "       sctpiw fault PID RULES | PID list | PID remove N|all\n"
+	      "       sctpiw torture [OPTION]... [--] CMD [ARG]...\n"
 	      "       sctpiw help [COMMAND] | version\n"
 	      "\n"
 	      "A software RDMA NIC: iWARP over SCTP, for unmodified programs of libibverbs and librdmacm.\n"
@@ -73,6 +75,7 @@ static void usage(FILE *out)
 	      "  stat      print what processes do with the device: queue pairs, associations, ...\n"
 	      "  counters  print the counters of processes with the device\n"
 	      "  fault     have the device of a process fail as rules say, from now on\n"
+	      "  torture   run CMD again and again, each time with one more of its calls failing\n"
 	      "  doctor    say what makes the device absent, unreachable or slow\n"
 	      "\n"
 	      "The manual page sctpiw(1) tells more.\n",
@@ -137,6 +140,22 @@ static int run(int argc, char **argv)
 	reach_warn(argv[0]);
 	execvp(argv[0], argv);
 	return complain_not_run(argv[0], errno);
+}
+
+static int torture(int argc, char **argv)
+{
+	struct options options;
+	int status = prepare(&options_of_torture, argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	if (optind >= argc) {
+		complain("no command given: sctpiw torture [OPTION]... -- CMD, as --help tells");
+		return EXIT_USAGE;
+	}
+	if (!settings_make_files())
+		return EXIT_USAGE;
+	return torture_run(&options, argv + optind);
 }
 
 static int print_environment(int argc, char **argv)
@@ -234,6 +253,7 @@ static const struct {
 	{ "stat", stat_command, &options_of_stat },
 	{ "counters", counters_command, &options_of_counters },
 	{ "fault", fault_command, &options_of_fault },
+	{ "torture", torture, &options_of_torture },
 	{ "help", help, NULL },
 	{ "version", version, NULL },
 	{ "--help", help, NULL },

@@ -24,11 +24,11 @@ _sctpiw() {
 
 	COMPREPLY=()
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault doctor help version --help --version" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture doctor help version --help --version" -- "$current")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
-	run | env | list | doctor) ;;
+	run | env | list | torture | doctor) ;;
 	stat | counters)
 		[[ $current == -* ]] && word=$(sctpiw "${COMP_WORDS[1]}" --help | grep -o -- '--[a-z]*') ||
 			word=$(_sctpiw_processes)
@@ -45,7 +45,7 @@ _sctpiw() {
 		return
 		;;
 	help)
-		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault doctor" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "run env list stat counters fault torture doctor" -- "$current")
 		return
 		;;
 	*) return ;;

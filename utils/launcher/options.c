@@ -8,8 +8,10 @@
 
 #include "config/config.h"
 #include "config/config_known.h"
+#include "faults/fault_rule.h"
 #include "launcher/launcher.h"
 #include "launcher/settings.h"
+#include "launcher/torture.h"
 
 const struct options_of options_of_run = {
 	.command = "run",
@@ -91,11 +93,36 @@ const struct options_of options_of_fault = {
 	.words = true,
 };
 
+const struct options_of options_of_torture = {
+	.command = "torture",
+	.synopsis = " [--] CMD [ARG]...",
+	.what = "Run CMD with the RDMA device sctpiw0 again and again: each time one more of its calls of verbs,\n"
+		"and then of rdma_cm, fails, until a run makes no call that has not failed. Print what became\n"
+		"of each run, and which rule of --faults makes it again. CMD has to end with status 0 if\n"
+		"nothing fails.\n",
+	.json = "runs",
+	.words = true,
+	.tortures = true,
+	.status =
+		"Exit status: 0 no run crashed or hung, 1 at least one did, 2 wrong usage, 125 CMD fails without\n"
+		"a fault or this installation is incomplete, 126 CMD cannot be executed, 127 CMD is not found.\n",
+};
+
 /*
  * Values of the options that have no letter; those of the settings follow, in the order of their
  * table.
  */
-enum { OPT_PROVIDER = 256, OPT_CONFIG, OPT_JSON, OPT_LISTEN, OPT_WATCH, OPT_SETTINGS };
+enum {
+	OPT_PROVIDER = 256,
+	OPT_CONFIG,
+	OPT_JSON,
+	OPT_LISTEN,
+	OPT_WATCH,
+	OPT_TIMEOUT,
+	OPT_MAX,
+	OPT_ERROR,
+	OPT_SETTINGS
+};
 
 static const struct option own_options[] = {
 	{ "help", no_argument, NULL, 'h' },
@@ -104,12 +131,16 @@ static const struct option own_options[] = {
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "listen", no_argument, NULL, OPT_LISTEN },
 	{ "watch", optional_argument, NULL, OPT_WATCH },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
+	{ "max", required_argument, NULL, OPT_MAX },
+	{ "error", required_argument, NULL, OPT_ERROR },
 };
 enum { OWN_OPTIONS = sizeof(own_options) / sizeof(own_options[0]) };
 #define MISTYPED 2 /* letters of an option's name that may be wrong for another to be meant */
 enum { ALL_OPTIONS = OWN_OPTIONS + CONFIG_SETTINGS };
 
-#define WATCH_LEAST 0.1 /* seconds */
+#define MAX_MOST 1000000u /* runs */
+#define WATCH_LEAST 0.1	  /* seconds */
 #define WATCH_MOST 86400.0
 #define WATCH_DEFAULT 1.0
 /* A number behind --watch, up to this, may be meant as its seconds. */
@@ -133,6 +164,11 @@ void options_help(const struct options_of *of)
 		printf("  --json               print JSON instead: an array of %s\n", of->json);
 	if (of->listen)
 		fputs("  --listen             answer the probes of other hosts at UDP port PORT, until SIGINT\n",
+		      stdout);
+	if (of->tortures)
+		fputs("  --timeout SECONDS    a run that takes longer hangs, and is killed; 30 if they are not given\n"
+		      "  --max N              at most so many runs of each kind of calls; 1000 if it is not given\n"
+		      "  --error ERRNO        the error of the call that fails, such as EIO; else ENOMEM\n",
 		      stdout);
 	if (of->asks) {
 		help_of_asking(of);
@@ -262,6 +298,42 @@ static int take_watch(int argc, char **argv, struct options *out)
 	return EXIT_USAGE;
 }
 
+static int take_timeout(struct options *out)
+{
+	if (take_seconds(optarg, &out->timeout))
+		return 0;
+	complain("--timeout=%s is not understood; it is seconds from 0.1 to 86400", optarg);
+	return EXIT_USAGE;
+}
+
+static int take_max(struct options *out)
+{
+	char *end;
+	unsigned long n = strtoul(optarg, &end, 10);
+
+	if (*optarg < '0' || *optarg > '9' || *end || !n || n > MAX_MOST) {
+		complain("--max=%s is not understood; it is a number from 1 to %u", optarg,
+			 MAX_MOST);
+		return EXIT_USAGE;
+	}
+	out->max = (unsigned int)n;
+	return 0;
+}
+
+static int take_error(struct options *out)
+{
+	for (const struct fault_name_info *name = fault_names; name->word; name++) {
+		if (name->kind == FAULT_KIND_ERRNO && !strcmp(name->word, optarg)) {
+			out->error = optarg;
+			return 0;
+		}
+	}
+	complain(
+		"--error=%s is not understood; it is a name such as ENOMEM or EIO, of those in docs/fault-list.md",
+		optarg);
+	return EXIT_USAGE;
+}
+
 /* Takes an option that getopt_long() has understood. 0, or the exit status. */
 static int take(int opt, int argc, char **argv, struct options *out)
 {
@@ -286,6 +358,12 @@ static int take(int opt, int argc, char **argv, struct options *out)
 		return 0;
 	case OPT_WATCH:
 		return take_watch(argc, argv, out);
+	case OPT_TIMEOUT:
+		return take_timeout(out);
+	case OPT_MAX:
+		return take_max(out);
+	case OPT_ERROR:
+		return take_error(out);
 	default:
 		if (!optarg && !flag_is_clear(opt - OPT_SETTINGS, argc, argv))
 			return EXIT_USAGE;
@@ -305,6 +383,10 @@ static bool takes(const struct options_of *of, int value)
 		return of->listen;
 	case OPT_WATCH:
 		return of->watch;
+	case OPT_TIMEOUT:
+	case OPT_MAX:
+	case OPT_ERROR:
+		return of->tortures;
 	default:
 		return !of->asks;
 	}
@@ -349,7 +431,11 @@ int options_take(const struct options_of *of, int argc, char **argv, struct opti
 	struct option options[ALL_OPTIONS + 1];
 	int opt, status = 0;
 
-	*out = (struct options){ 0 };
+	*out = (struct options){
+		.timeout = TORTURE_TIMEOUT,
+		.max = TORTURE_MAX,
+		.error = "ENOMEM",
+	};
 	list_options(of, options);
 	while (!status && !out->help &&
 	       (opt = getopt_long(argc, argv, of->asks ? ":h" : "+:h", options, NULL)) != -1) {

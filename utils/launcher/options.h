@@ -15,6 +15,9 @@ struct options {
 	bool help;	      /* somebody wants to read the help, and nothing else */
 	bool json;	      /* --json was given */
 	bool listen;	      /* --listen was given */
+	double timeout;	      /* the seconds of --timeout */
+	unsigned int max;     /* the number of --max */
+	const char *error;    /* the errno of --error */
 	double watch;	      /* the seconds of --watch; 0: it was not given */
 	pid_t pid;	      /* the process that was named; 0: none was */
 };
@@ -27,6 +30,7 @@ struct options_of {
 	const char *json;     /* it takes --json, which prints an array of these; or NULL */
 	bool listen;	      /* it takes --listen */
 	bool watch;	      /* it takes --watch */
+	bool tortures;	      /* it takes --timeout, --max and --error */
 	bool asks;	      /* it asks processes: it takes the number of one, and no settings */
 	bool words;	      /* it takes words behind its options */
 	bool tells;	      /* what is wrong with the environment is among what it prints */
@@ -34,7 +38,7 @@ struct options_of {
 };
 
 extern const struct options_of options_of_run, options_of_env, options_of_list, options_of_doctor,
-	options_of_stat, options_of_counters, options_of_fault;
+	options_of_stat, options_of_counters, options_of_fault, options_of_torture;
 
 /*
  * Takes the options of a command; argv[0] is its name. What is behind them begins at optind. The

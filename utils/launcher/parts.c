@@ -88,3 +88,23 @@ bool parts_find(struct parts *parts, const char *provider)
 	complain("%s/sysroot is not there; is the installation complete?", beside);
 	return false;
 }
+
+bool parts_scenario(char path[PATH_MAX], const char *name)
+{
+	static const char *const places[] = {
+		"../share/sctpiw/faults/",
+		SCTPIW_FULL_DATADIR "/sctpiw/faults/",
+	};
+	char self[PATH_MAX], relative[PATH_MAX];
+
+	if (strchr(name, '/') || !access(name, F_OK) || !parts_self(self))
+		return false;
+	*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		int n = snprintf(relative, sizeof(relative), "%s%s", places[i], name);
+
+		if (n < (int)sizeof(relative) && find_at(path, self, relative))
+			return true;
+	}
+	return false;
+}

@@ -29,4 +29,10 @@ bool parts_find(struct parts *parts, const char *provider);
  */
 bool parts_self(char self[PATH_MAX]);
 
+/*
+ * The file of a scenario of faults that has this name (utils/faults), if the name is not one of a file in this directory.
+ * False: there is none.
+ */
+bool parts_scenario(char path[PATH_MAX], const char *name);
+
 #endif

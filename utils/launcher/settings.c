@@ -14,6 +14,7 @@
 #include "config/config_known.h"
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
+#include "launcher/parts.h"
 
 static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
 static const char *config_file;	    /* of --config, as the user said it; or NULL */
@@ -56,7 +57,7 @@ bool settings_take(int i, const char *value)
 	const struct config_name *name = config_names((unsigned int)i);
 	struct config_builder b;
 	struct config_error why;
-	char option[32];
+	char option[32], scenario[PATH_MAX];
 
 	if (!value)
 		value = "yes";
@@ -67,6 +68,8 @@ bool settings_take(int i, const char *value)
 		return false;
 	}
 	given[i] = true;
+	if (name->rules && config_faults_is_file(value) && parts_scenario(scenario, value))
+		return !setenv(name->env, scenario, 1);
 	if (name->path || (name->rules && config_faults_is_file(value)))
 		return set_path(name->env, value);
 	return !setenv(name->env, value, 1);

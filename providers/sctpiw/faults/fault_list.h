@@ -278,7 +278,7 @@ FAULT_ARG(gather, time, TIME, "within", MAY, "at most so long; 1 s without it")
 FAULT_END(gather)
 
 FAULT_ACTION(single, COMPLETION, "single", "hands the completion out alone, though others wait behind it",
-	"ibv_poll_cq() may return fewer than it was asked for")
+	"those behind it may come a moment later, with an event of their own (ibv_poll_cq(3))")
 FAULT_END(single)
 
 FAULT_ACTION(overrun, TIMER | COMPLETION, "overrun", "overruns the completion queue: IBV_EVENT_CQ_ERR, and its completions are lost",

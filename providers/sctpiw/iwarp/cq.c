@@ -192,15 +192,26 @@ static void queue_notify(struct iw_cq *cq)
 	cq->rnic->shard.notify_last = &cq->notify_next;
 }
 
-/* There is no room for an entry. true: it is lost, and nobody needs to be told. */
-static bool overrun(struct iw_cq *cq)
+void iw_cq_overrun(struct iw_cq *cq)
 {
 	struct iw_cq_full *full = list_entry(cq, struct iw_cq_full, cq);
 
-	if (cq->ignore_overrun)
-		return true;
 	cq->overflown = true;
 	iw_event_raise(cq->rnic, &full->event, IW_EVENT_CQ_ERROR);
+}
+
+void iw_cq_notify(struct iw_cq *cq)
+{
+	cq->notify_solicited = true;
+	queue_notify(cq);
+}
+
+/* There is no room for an entry. true: it is lost, and nobody needs to be told. */
+static bool overrun(struct iw_cq *cq)
+{
+	if (cq->ignore_overrun)
+		return true;
+	iw_cq_overrun(cq);
 	return false;
 }
 

@@ -62,7 +62,8 @@ struct iw_cq {
 	bool notify_queued;
 	bool notify_solicited; /* one of them counts for IW_CQ_ARM_SOLICITED */
 	struct iw_cq *notify_next;
-	void *ctx; /* the verbs layer's */
+	void *ctx;    /* the verbs layer's */
+	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
 };
 
 /* NULL: no or too many entries, IW_MAX_CQ reached, or out of memory. */
@@ -129,6 +130,11 @@ static inline void iw_cq_consume(struct iw_cq *cq, uint32_t n)
 unsigned int iw_cq_poll(struct iw_cq *cq, unsigned int n, struct iw_cqe *out);
 /* (consumer) The next matching completion makes cq appear in iw_next_notify(), once. */
 void iw_cq_arm(struct iw_cq *cq, bool solicited_only);
+
+/* Behaves as if an entry had found no room: whatever completes from now on is lost. */
+void iw_cq_overrun(struct iw_cq *cq);
+/* Looks at `armed` as if a completion had come that is solicited. */
+void iw_cq_notify(struct iw_cq *cq);
 
 /*
  * Returns the CQs whose armed completion has come, each once; then NULL. To be called before the

@@ -47,7 +47,8 @@ struct iw_srq {
 	struct iw_doorbell doorbell;
 	struct iw_rnic *rnic;
 	struct iw_pd *pd;
-	void *ctx; /* the verbs layer's */
+	void *ctx;    /* the verbs layer's */
+	uint32_t nth; /* how many the program had made, with this one; the verbs layer's */
 	/* Of an XRC SRQ; else NULL and 0. See iw_xrc.h. */
 	struct iw_xrcd *xrcd;
 	struct iw_cq *cq; /* where its receives complete */

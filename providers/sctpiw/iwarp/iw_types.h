@@ -112,6 +112,8 @@ enum iw_wc_flags { /* ibv_wc_flags */
 		   IW_WC_WITH_INV = 8,
 		   /* Not among those of the verbs: the GRH has the layout of IPv4. */
 		   IW_WC_GRH_V4 = 1 << 15,
+		   /* The consumer has looked at it, and may have let it wait. */
+		   IW_WC_SEEN = 1 << 14,
 };
 
 enum iw_access { /* ibv_access_flags */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "net/port.h"
+#include "runtime/api.h"
 #include "runtime/channel.h"
 #include "runtime/counters.h"
 #include "runtime/rnic.h"
@@ -429,7 +430,7 @@ static int api_cm_leave_mcast(struct rnic_channel *chan, uint32_t handle, uint32
 	return ret;
 }
 
-__attribute__((visibility("default"))) const struct sctpiw_rnic_api sctpiw_rnic_api = {
+__attribute__((visibility("default"))) struct sctpiw_rnic_api sctpiw_rnic_api = {
 	.version = SCTPIW_RNIC_API_VERSION,
 	.size = sizeof(struct sctpiw_rnic_api),
 	.comp_channel_create = api_comp_channel_create,

@@ -7,6 +7,7 @@
 
 #include "config/config_faults.h"
 #include "log/log.h"
+#include "runtime/faults_cm.h"
 #include "runtime/faults_placement.h"
 #include "runtime/faults_port.h"
 #include "runtime/faults_qp.h"
@@ -48,6 +49,15 @@ static void take_note(const struct faults *f, const struct fault_entry *e, struc
 	fault_describe(&f->set, e, note->line, sizeof(note->line));
 }
 
+/* A rule that watches all sites of a class does not say which of them it was. */
+static void name_site(const struct fault_entry *e, enum fault_site site, struct note *note)
+{
+	size_t len = strlen(note->line);
+
+	if (fault_sites[e->rule.site].any)
+		snprintf(note->line + len, sizeof(note->line) - len, " [%s]", fault_sites[site].id);
+}
+
 /*
  * Everybody is told of the first fault of a rule, so that none is taken for the device's own; the others are for those
  * who ask for the log.
@@ -72,8 +82,10 @@ bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs
 	pthread_mutex_lock(&f->lock);
 	now = sys_now();
 	e = fault_set_ask(&f->set, site, attrs, now, out);
-	if (e)
+	if (e) {
 		take_note(f, e, &note);
+		name_site(e, site, &note);
+	}
 	pthread_mutex_unlock(&f->lock);
 	if (e)
 		publish(&note, now);
@@ -88,6 +100,57 @@ bool faults_watch(struct faults *f, enum fault_site site)
 	watches = fault_set_watches(&f->set, site);
 	pthread_mutex_unlock(&f->lock);
 	return watches;
+}
+
+/* The rule that sets this limit the lowest, or NULL. The set's lock. */
+static struct fault_entry *find_limit(struct faults *f, uint32_t limit)
+{
+	struct fault_entry *lowest = NULL;
+
+	for (unsigned int i = 0; i < f->set.n; i++) {
+		struct fault_entry *e = f->set.entry[i];
+		const struct fault_action *a = &e->rule.action;
+
+		if (a->id == FAULT_DO_limit && a->arg[fault_limit_name] == limit &&
+		    (!lowest ||
+		     a->arg[fault_limit_value] < lowest->rule.action.arg[fault_limit_value]))
+			lowest = e;
+	}
+	return lowest;
+}
+
+uint64_t faults_limit(struct faults *f, uint32_t limit)
+{
+	const struct fault_entry *e;
+	uint64_t value = UINT64_MAX;
+
+	pthread_mutex_lock(&f->lock);
+	e = find_limit(f, limit);
+	if (e)
+		value = e->rule.action.arg[fault_limit_value];
+	pthread_mutex_unlock(&f->lock);
+	return value;
+}
+
+bool faults_exceed(struct faults *f, uint32_t limit, uint64_t value)
+{
+	struct fault_entry *e;
+	struct note note;
+
+	pthread_mutex_lock(&f->lock);
+	e = find_limit(f, limit);
+	if (e)
+		e->seen++;
+	if (e && value > e->rule.action.arg[fault_limit_value]) {
+		e->fired++;
+		take_note(f, e, &note);
+	} else {
+		e = NULL;
+	}
+	pthread_mutex_unlock(&f->lock);
+	if (e)
+		publish(&note, sys_now());
+	return e;
 }
 
 /* ---- time ---- */
@@ -282,6 +345,7 @@ void faults_start(struct faults *f, struct shard *s)
 	enlist(&faults_qp);
 	enlist(&faults_placement);
 	enlist(&faults_port);
+	enlist(&faults_cm);
 	install(f);
 }
 

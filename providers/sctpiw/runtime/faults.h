@@ -89,6 +89,13 @@ bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs
 /* Whether any rule watches the site: for an injector whose attributes are dear to find. Any thread. */
 bool faults_watch(struct faults *f, enum fault_site site);
 
+/*
+ * Limits of the device (FAULT_NAME(LIMIT)) hold as long as their rules are in force. What rules say of one, or
+ * UINT64_MAX; and whether so much is beyond it: then it was logged, traced and counted. As faults_ask().
+ */
+uint64_t faults_limit(struct faults *f, uint32_t limit);
+bool faults_exceed(struct faults *f, uint32_t limit, uint64_t value);
+
 /* Has t->fire() called at that time, ns, or moves it there. Shard lock. */
 void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when);
 void faults_timer_cancel(struct faults *f, struct fault_timer *t);

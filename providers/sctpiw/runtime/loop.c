@@ -20,7 +20,8 @@ static void notify(struct shard *s)
 		struct object *obj = cq->ctx;
 
 		if (obj)
-			channel_post(&obj->comp, &obj->user_handle, sizeof(obj->user_handle));
+			s->post_notification(&obj->comp, &obj->user_handle,
+					     sizeof(obj->user_handle));
 	}
 }
 

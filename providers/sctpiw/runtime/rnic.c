@@ -244,6 +244,7 @@ static int rnic_new(struct rnic **out, struct config_error *why)
 	if (!r)
 		return -ENOMEM;
 	r->shard.rnic = r;
+	r->shard.post_notification = channel_post;
 	ret = configure(r, why);
 	if (ret)
 		goto err_files;

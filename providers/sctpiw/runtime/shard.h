@@ -91,6 +91,8 @@ struct shard {
 	uint64_t next_due; /* no deadline is earlier: conn_next_timeout() of the last loop_finish() */
 	struct conn conn;
 	struct net net;
+	/* How the event of a CQ that was armed goes to its channel: channel_post(), unless faults stand in front. */
+	int (*post_notification)(struct event_source *src, const void *event, size_t len);
 	/* Posters write these without the lock: on a line of their own. */
 	_Alignas(64) struct doorbell_list doorbells;
 	struct burst burst;

@@ -221,9 +221,9 @@ static void free_context(struct ibv_context *context)
 	list_init(&qps);
 	list_init(&cqs);
 	list_init(&srqs);
+	faults_verbs_close(ctx);
 	close_async_channel(ctx);
 	sctpiw_lock(ctx);
-	faults_verbs_close(ctx);
 	if (sctpiw_alive(ctx))
 		destroy_queues(ctx, &qps, &cqs, &srqs);
 	destroy_memory(ctx);
@@ -373,7 +373,6 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	ctx->shard = &rnic->shard;
 	ctx->generation = sctpiw_generation;
 	ctx->node_guid = port_node_guid();
-	list_init(&ctx->faults_node);
 	list_init(&ctx->pds);
 	list_init(&ctx->tds);
 	list_init(&ctx->mrs);
@@ -385,21 +384,20 @@ struct verbs_context *sctpiw_alloc_context(struct ibv_device *device, int cmd_fd
 	list_init(&ctx->xrcds);
 	ctx->vctx.context.num_comp_vectors = rnic_processors();
 
-	err = EPROTONOSUPPORT;
-	if (!faults_verbs_open(ctx, &context_ops)) {
+	err = faults_verbs_open(ctx, &context_ops);
+	if (err == EPROTONOSUPPORT)
 		sctpiw_complain_about_abi();
-		goto fail;
-	}
-	err = -open_async_channel(ctx);
 	if (err)
 		goto fail;
+	err = -open_async_channel(ctx);
+	if (err) {
+		faults_verbs_close(ctx);
+		goto fail;
+	}
 	/* libibverbs has tried what there is no answer to here; that is nobody's error. */
 	errno = saved;
 	return pabi_full_context(&ctx->vctx);
 fail:
-	sctpiw_lock(ctx);
-	faults_verbs_close(ctx);
-	sctpiw_unlock(ctx);
 	pabi_uninit_context(&ctx->vctx);
 	free(ctx);
 	errno = err;

@@ -35,11 +35,11 @@ struct sctpiw_context {
 	uint32_t generation;	 /* sctpiw_generation when the device was opened */
 	uint64_t node_guid;	 /* of the device when it was opened, in network byte order */
 	struct port_events port; /* reports events of the port on the async channel */
+	struct list_node all;	 /* of faults_verbs.c, unless a parent has opened it; shard lock */
 	/*
 	 * The objects that the application has not destroyed. Guarded by the shard lock; of what is
 	 * memory alone, by sctpiw_lock().
 	 */
-	struct list_node faults_node; /* faults_verbs.c's; shard lock */
 	struct list_node pds, tds, mrs, mws, dms, cqs, srqs, qps, xrcds;
 };
 

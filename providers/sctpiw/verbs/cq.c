@@ -7,6 +7,7 @@
 #include "iwarp/iw_cq.h"
 #include "verbs/context.h"
 #include "verbs/domain.h"
+#include "verbs/faults_cq.h"
 #include "verbs/poll.h"
 
 #define STAMPS (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
@@ -30,6 +31,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 				struct sctpiw_pd *pd)
 {
 	struct sctpiw_cq *cq = NULL;
+	static uint32_t made; /* shard lock */
 	int err;
 
 	err = check_cq(ctx, cqe, comp_vector);
@@ -54,6 +56,7 @@ static struct sctpiw_cq *new_cq(struct sctpiw_context *ctx, uint32_t cqe,
 	shard_lock(ctx->shard);
 	cq->iw = iw_cq_new(ctx->shard->rnic->iw, cqe, &cq->obj);
 	if (cq->iw) {
+		cq->iw->nth = ++made;
 		list_add_tail(&ctx->cqs, &cq->node);
 		cq->pd = pd;
 		if (pd)
@@ -79,6 +82,7 @@ void sctpiw_cq_release(struct sctpiw_cq *cq)
 	channel_put(cq->obj.comp.chan);
 	channel_put(cq->obj.async.chan);
 	pthread_mutex_destroy(&cq->lock);
+	faults_cq_forget(cq->faults);
 	free(cq);
 }
 

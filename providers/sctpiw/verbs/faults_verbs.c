@@ -5,170 +5,132 @@
 
 #include "iwarp/iw_qp.h"
 #include "runtime/faults.h"
+#include "runtime/rnic.h"
+#include "util/list.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
+#include "verbs/faults_async.h"
+#include "verbs/faults_calls.h"
+#include "verbs/faults_cq.h"
 #include "verbs/qp.h"
 
-/* The operations without and with faults. Once installed they never change; the shard lock guards the rest. */
-static struct {
-	const struct verbs_context_ops *plain;
-	struct verbs_context_ops faulty;
-	struct list_node contexts; /* sctpiw_context.faults_node, those that are open */
-} verbs = { .contexts = { &verbs.contexts, &verbs.contexts } };
+const struct verbs_context_ops *faults_plain;
 
-static struct faults *faults_of(const struct sctpiw_context *ctx)
+/* What contexts have once the injector is installed. */
+static struct verbs_context_ops faulty;
+
+/* All contexts that this process has opened. Shard lock. */
+static struct list_node contexts = { &contexts, &contexts };
+
+struct sctpiw_context *faults_next_context(struct sctpiw_context *ctx)
 {
-	return &ctx->shard->rnic->faults;
+	struct list_node *next = ctx ? ctx->all.next : contexts.next;
+
+	return next == &contexts ? NULL : list_entry(next, struct sctpiw_context, all);
 }
 
-/* ---- calls that fail ---- */
-
-/* Whether the call fails: the errno, or 0. */
-static int refusal(struct sctpiw_context *ctx, enum fault_site site,
-		   const struct fault_attrs *attrs)
+int faults_ask_verb(struct sctpiw_context *ctx, enum fault_site site,
+		    const struct fault_attrs *attrs)
 {
 	struct fault_action a;
 
-	if (!faults_ask(faults_of(ctx), site, attrs, &a) || a.id != FAULT_DO_fail)
+	if (!faults_ask(&ctx->shard->rnic->faults, site, attrs, &a) || a.id != FAULT_DO_fail)
 		return 0;
-	return (int)a.arg[fault_fail_error];
+	errno = (int)a.arg[fault_fail_error];
+	return errno;
 }
 
-static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
-			     int access)
+struct fault_attrs faults_qp_attrs(const struct sctpiw_qp *qp)
 {
-	const struct fault_attrs attrs = { .bytes = length };
-	int err = refusal(to_ctx(pd->context), FAULT_SITE_reg_mr, &attrs);
-
-	if (!err)
-		return verbs.plain->reg_mr(pd, addr, length, hca_va, access);
-	errno = err;
-	return NULL;
-}
-
-/* ---- completions ---- */
-
-static enum fault_site site_of(enum ibv_wc_opcode opcode)
-{
-	switch (opcode) {
-	case IBV_WC_SEND:
-		return FAULT_SITE_send;
-	case IBV_WC_RDMA_WRITE:
-		return FAULT_SITE_write;
-	case IBV_WC_RDMA_READ:
-		return FAULT_SITE_read;
-	case IBV_WC_COMP_SWAP:
-	case IBV_WC_FETCH_ADD:
-		return FAULT_SITE_atomic;
-	case IBV_WC_BIND_MW:
-	case IBV_WC_LOCAL_INV:
-		return FAULT_SITE_bind;
-	default:
-		return FAULT_SITE_receive;
-	}
-}
-
-/* The context's QP of that number, or NULL. Shard lock. */
-static struct sctpiw_qp *find_qp(struct sctpiw_context *ctx, uint32_t num)
-{
-	list_for_each(node, &ctx->qps) {
-		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
-
-		if (qp->iw && qp->iw->num == num)
-			return qp;
-	}
-	return NULL;
-}
-
-/*
- * Gives the completion its status. The QP goes to ERROR, as with an error of its own; what has completed behind it,
- * and was not polled yet, becomes flushed.
- */
-static void complete(struct sctpiw_qp *qp, const struct fault_action *a, struct ibv_wc *wc)
-{
-	wc->status = (enum ibv_wc_status)a->arg[fault_complete_status];
-	wc->vendor_err = (uint32_t)a->arg[fault_complete_vendor];
-	if (wc->status == IBV_WC_SUCCESS || !qp)
-		return;
-	qp->failed_by_fault = true;
-	iw_qp_modify(qp->iw, IW_QPS_ERR);
-}
-
-static void look_at(struct sctpiw_context *ctx, struct sctpiw_cq *cq, struct ibv_wc *wc)
-{
-	struct fault_attrs attrs = {
-		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
-		.qp.number = wc->qp_num,
-		.cq.number = cq->vcq.cq.handle,
-		.bytes = wc->byte_len,
+	return (struct fault_attrs){
+		.known = 1u << FAULT_SELECT_qp,
+		.qp = { .number = qp->iw->num, .nth = qp->iw->nth },
 	};
-	struct sctpiw_qp *qp = find_qp(ctx, wc->qp_num);
-	struct fault_action a;
-
-	if (qp && qp->failed_by_fault) {
-		if (wc->status == IBV_WC_SUCCESS)
-			wc->status = IBV_WC_WR_FLUSH_ERR;
-		return;
-	}
-	if (faults_ask(faults_of(ctx), site_of(wc->opcode), &attrs, &a) &&
-	    a.id == FAULT_DO_complete)
-		complete(qp, &a, wc);
 }
 
-static int poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+struct fault_attrs faults_cq_attrs(const struct sctpiw_cq *cq)
 {
-	struct sctpiw_context *ctx = to_ctx(ibcq->context);
-	int n = verbs.plain->poll_cq(ibcq, num_entries, wc);
-
-	if (n <= 0)
-		return n;
-	shard_lock(ctx->shard);
-	for (int i = 0; i < n; i++)
-		look_at(ctx, to_cq(ibcq), &wc[i]);
-	shard_unlock(ctx->shard);
-	return n;
+	return (struct fault_attrs){
+		.known = 1u << FAULT_SELECT_cq,
+		.cq = { .number = cq->vcq.cq.handle, .nth = cq->iw->nth },
+	};
 }
 
-/* ---- the table ---- */
+/* ---- the injector ---- */
+
+/* The operations are other functions from now on, also of objects that are there already. Shard lock. */
+static void give(struct sctpiw_context *ctx)
+{
+	pabi_set_ops(&ctx->vctx, &faulty);
+	list_for_each(node, &ctx->cqs)
+		faults_cq_set_ops(list_entry(node, struct sctpiw_cq, node));
+	list_for_each(node, &ctx->qps)
+		faults_qp_set_ops(list_entry(node, struct sctpiw_qp, node));
+}
 
 static void install(struct fault_injector *self, struct shard *s)
 {
-	verbs.faulty = *verbs.plain;
-	verbs.faulty.reg_mr = reg_mr;
-	verbs.faulty.poll_cq = poll_cq;
-	list_for_each(node, &verbs.contexts) {
-		struct sctpiw_context *ctx = list_entry(node, struct sctpiw_context, faults_node);
-
-		pabi_set_ops(&ctx->vctx, &verbs.faulty);
-	}
+	s->post_notification = faults_post_notification;
+	for (struct sctpiw_context *ctx = faults_next_context(NULL); ctx;
+	     ctx = faults_next_context(ctx))
+		if (ctx->shard == s && sctpiw_alive(ctx))
+			give(ctx);
 }
 
-static struct fault_injector injector = {
-	.classes = FAULT_CLASS_VERB | FAULT_CLASS_COMPLETION,
+static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
+		    uint64_t now)
+{
+	faults_raise(s, a, &a->select);
+}
+
+static struct fault_injector faults_verbs = {
+	.classes = FAULT_CLASS_VERB | FAULT_CLASS_COMPLETION | FAULT_CLASS_NOTIFICATION |
+		   FAULT_CLASS_DEVICE,
+	.actions = 1ull << FAULT_DO_raise | 1ull << FAULT_DO_overrun,
 	.install = install,
+	.perform = perform,
 };
 
-bool faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain)
-{
-	bool ok;
+/* ---- contexts come and go ---- */
 
-	verbs.plain = plain;
-	faults_register(ctx->shard, &injector);
+int faults_verbs_open(struct sctpiw_context *ctx, const struct verbs_context_ops *plain)
+{
+	const struct fault_attrs none = { 0 };
+	int err = faults_ask_verb(ctx, FAULT_SITE_open_device, &none);
+	bool set;
+
+	if (err)
+		return err;
 	shard_lock(ctx->shard);
-	ok = pabi_set_ops(&ctx->vctx, injector.installed ? &verbs.faulty : plain);
-	if (ok)
-		list_add_tail(&verbs.contexts, &ctx->faults_node);
+	if (!faults_plain) {
+		faulty = *plain;
+		faults_calls_replace(&faulty);
+		faults_posts_replace(&faulty);
+		faulty.poll_cq = faults_poll_cq;
+		faults_plain = plain;
+	}
+	set = pabi_set_ops(&ctx->vctx, plain);
+	if (set) {
+		list_add_tail(&contexts, &ctx->all);
+		if (faults_verbs.installed)
+			give(ctx);
+	}
 	shard_unlock(ctx->shard);
-	return ok;
+	if (!set)
+		return EPROTONOSUPPORT;
+	faults_register(ctx->shard, &faults_verbs);
+	return 0;
 }
 
 void faults_verbs_close(struct sctpiw_context *ctx)
 {
-	list_del(&ctx->faults_node);
+	sctpiw_lock(ctx); /* for `raise` may be busy with it */
+	list_del(&ctx->all);
+	sctpiw_unlock(ctx);
 }
 
 void faults_verbs_forget(void)
 {
-	while (list_pop(&verbs.contexts))
+	while (list_pop(&contexts))
 		;
 }

@@ -37,7 +37,7 @@ _Static_assert((int)IW_WC_WITH_INV == IBV_WC_WITH_INV, "");
 
 static unsigned int wc_flags(const struct iw_cqe *cqe)
 {
-	return cqe->flags & ~(unsigned int)IW_WC_GRH_V4;
+	return cqe->flags & ~(unsigned int)(IW_WC_GRH_V4 | IW_WC_SEEN);
 }
 
 /*
@@ -69,22 +69,29 @@ static void convert(const struct iw_cqe *cqe, struct ibv_wc *wc)
 	wc->dlid_path_bits = 0;
 }
 
-/* Moves up to num_entries completions from the ring to wc, and returns how many. */
-static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
+int sctpiw_cq_take(struct sctpiw_cq *cq, uint32_t max, struct ibv_wc *wc)
 {
 	struct iw_cq *iw = cq->iw;
-	uint32_t n, max = (uint32_t)num_entries;
+	uint32_t n = iw_cq_count(iw);
 
-	sctpiw_cq_lock(cq);
-	n = iw_cq_count(iw);
 	if (n > max)
 		n = max;
 	for (uint32_t i = 0; i < n; i++)
 		convert(&iw->ring[iw_cq_slot(iw, i)], &wc[i]);
 	if (n)
 		iw_cq_consume(iw, n);
-	sctpiw_cq_unlock(cq);
 	return (int)n;
+}
+
+/* Moves up to num_entries completions from the ring to wc, and returns how many. */
+static int poll_ring(struct sctpiw_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	int n;
+
+	sctpiw_cq_lock(cq);
+	n = sctpiw_cq_take(cq, (uint32_t)num_entries, wc);
+	sctpiw_cq_unlock(cq);
+	return n;
 }
 
 int sctpiw_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
@@ -126,11 +133,7 @@ static struct sctpiw_cq *ex_to_cq(struct ibv_cq_ex *cq)
 	return to_cq(ibv_cq_ex_to_cq(cq));
 }
 
-/*
- * Takes the oldest completion out of the ring, and makes it the current one. 0, or ENOENT if there
- * is none.
- */
-static int take_entry(struct sctpiw_cq *cq)
+int sctpiw_cq_take_current(struct sctpiw_cq *cq)
 {
 	struct iw_cq *iw = cq->iw;
 	uint32_t slot;
@@ -157,12 +160,12 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (cq->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	sctpiw_cq_lock(cq);
-	err = take_entry(cq);
+	err = sctpiw_cq_take_current(cq);
 	if (err) {
 		sctpiw_cq_unlock(cq);
 		poller_progress(cq->shard);
 		sctpiw_cq_lock(cq);
-		err = take_entry(cq);
+		err = sctpiw_cq_take_current(cq);
 	}
 	if (err)
 		sctpiw_cq_unlock(cq);
@@ -173,7 +176,7 @@ static int ex_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 
 static int ex_next_poll(struct ibv_cq_ex *cq)
 {
-	return take_entry(ex_to_cq(cq));
+	return sctpiw_cq_take_current(ex_to_cq(cq));
 }
 
 static void ex_end_poll(struct ibv_cq_ex *cq)

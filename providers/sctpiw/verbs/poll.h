@@ -15,6 +15,14 @@ int sctpiw_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int sctpiw_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
 /*
+ * For faults in front of these: with the CQ's consumer end locked, take up to max completions out of the ring, or
+ * the oldest one, which becomes the current one of an extended CQ. How many; 0, or ENOENT if there is none.
+ */
+struct sctpiw_cq;
+int sctpiw_cq_take(struct sctpiw_cq *cq, uint32_t max, struct ibv_wc *wc);
+int sctpiw_cq_take_current(struct sctpiw_cq *cq);
+
+/*
  * Sets the polling functions of an extended CQ, and the reading functions of the fields that
  * wc_flags (IBV_WC_EX_WITH_*) ask for. The CQ is locked from a start_poll that returns 0 until
  * end_poll.

@@ -50,7 +50,6 @@ struct sctpiw_qp {
 	struct sctpiw_xrc_domain *domain; /* the same: what it holds; of the QP itself only */
 	struct sctpiw_qp *real; /* of a handle that ibv_open_qp() has made: the QP; else NULL */
 	uint32_t opened;	/* such handles; shard lock */
-	bool failed_by_fault;	/* a rule has failed it (faults_verbs.c); shard lock */
 	bool gone;		/* the application has destroyed it, and such handles are left */
 };
 

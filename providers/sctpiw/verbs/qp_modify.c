@@ -103,7 +103,6 @@ static int enter(struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask)
 		oob_disconnect(qp->iw);
 		qp->iw->by_cm = false;
 		qp->by_cm = false;
-		qp->failed_by_fault = false;
 		qp->attr = (struct ibv_qp_attr){ .port_num = 1 };
 	} else if (attr->qp_state == IBV_QPS_INIT || attr->qp_state == IBV_QPS_RTR) {
 		qp->by_cm = by_cm;

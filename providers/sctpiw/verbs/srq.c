@@ -20,6 +20,7 @@ _Static_assert((int)OBJECT_ASYNC_QP_LAST_WQE_REACHED == IBV_EVENT_QP_LAST_WQE_RE
 static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct sctpiw_srq *srq,
 		      const struct ibv_srq_attr *attr, struct ibv_cq *cq)
 {
+	static uint32_t made; /* shard lock */
 	int err;
 
 	shard_lock(ctx->shard);
@@ -29,6 +30,7 @@ static int new_iw_srq(struct sctpiw_context *ctx, struct sctpiw_pd *pd, struct s
 	else
 		err = iw_srq_new(pd->iw, attr->max_wr, attr->max_sge, &srq->obj, &srq->iw);
 	if (!err) {
+		srq->iw->nth = ++made;
 		sctpiw_pd_hold(pd);
 		if (srq->xrcd)
 			sctpiw_xrcd_hold(srq->xrcd);

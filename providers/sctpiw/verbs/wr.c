@@ -282,7 +282,7 @@ static void trace_posted(struct iw_qp *iw, uint32_t count)
 	}
 }
 
-static int wr_complete(struct ibv_qp_ex *ex)
+int sctpiw_wr_complete(struct ibv_qp_ex *ex)
 {
 	struct sctpiw_qp *qp = qp_of(ex);
 	struct sctpiw_batch *b = &qp->batch;
@@ -367,7 +367,7 @@ int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t fl
 	ex->wr_set_inline_data = wr_set_inline_data;
 	ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	ex->wr_start = wr_start;
-	ex->wr_complete = wr_complete;
+	ex->wr_complete = sctpiw_wr_complete;
 	ex->wr_abort = wr_abort;
 	return 0;
 }

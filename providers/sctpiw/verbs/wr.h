@@ -14,4 +14,7 @@ struct sctpiw_qp;
  */
 int sctpiw_set_send_ops(struct sctpiw_qp *qp, enum ibv_qp_type type, uint64_t flags);
 
+/* What ibv_wr_complete() calls in a QP without faults. */
+int sctpiw_wr_complete(struct ibv_qp_ex *qp);
+
 #endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The table of rnic_api.h, for what stands in front of its functions: faults_cm_calls.c. */
+#ifndef SCTPIW_RUNTIME_API_H
+#define SCTPIW_RUNTIME_API_H
+
+#include "rnic_api.h"
+
+extern struct sctpiw_rnic_api sctpiw_rnic_api;
+
+#endif

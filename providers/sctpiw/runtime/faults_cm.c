@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "runtime/faults_cm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/log.h"
+#include "runtime/channel.h"
+#include "runtime/rnic.h"
+#include "util/sockaddr.h"
+
+#define REJECTED_BY_CONSUMER 28 /* IBA table 106 */
+
+/* An event that comes later. */
+struct held_event {
+	struct fault_timer timer; /* first */
+	struct list_node node;	  /* of `held`, in the order in which they were posted */
+	struct event_source *src;
+	struct rnic_cm_event event;
+};
+
+/* A request that was rejected in front of the program: its id goes when nobody is busy with it. */
+struct dead_id {
+	struct fault_timer timer; /* first */
+	uint32_t handle;
+};
+
+/* The shard lock guards it. */
+static struct {
+	struct shard *shard;
+	struct conn_ops ops; /* with functions of this file among them */
+	struct list_node held;
+} cm = { .held = { &cm.held, &cm.held } };
+
+struct fault_attrs faults_cm_attrs(const struct cm_id *id)
+{
+	struct fault_attrs attrs = { .known = 1u << FAULT_SELECT_id, .id = id->handle };
+
+	if (id->src.ss_family) {
+		attrs.known |= 1u << FAULT_SELECT_port;
+		attrs.port = sockaddr_port((const struct sockaddr *)&id->src);
+	}
+	if (id->dst.ss_family) {
+		attrs.known |= 1u << FAULT_SELECT_peer | 1u << FAULT_SELECT_peer_port;
+		attrs.peer = sockaddr_ip((const struct sockaddr *)&id->dst);
+		attrs.peer_port = sockaddr_port((const struct sockaddr *)&id->dst);
+	}
+	return attrs;
+}
+
+/* FAULT_SITE_NONE: no rule watches events of that type. */
+static enum fault_site site_of(uint32_t event)
+{
+	switch (event) {
+	case CM_EVENT_ADDR_RESOLVED:
+		return FAULT_SITE_addr_resolved;
+	case CM_EVENT_ADDR_ERROR:
+		return FAULT_SITE_addr_error;
+	case CM_EVENT_ROUTE_RESOLVED:
+		return FAULT_SITE_route_resolved;
+	case CM_EVENT_CONNECT_REQUEST:
+		return FAULT_SITE_connect_request;
+	case CM_EVENT_CONNECT_RESPONSE:
+		return FAULT_SITE_connect_response;
+	case CM_EVENT_CONNECT_ERROR:
+		return FAULT_SITE_connect_error;
+	case CM_EVENT_UNREACHABLE:
+		return FAULT_SITE_unreachable;
+	case CM_EVENT_REJECTED:
+		return FAULT_SITE_rejected;
+	case CM_EVENT_ESTABLISHED:
+		return FAULT_SITE_established;
+	case CM_EVENT_DISCONNECTED:
+		return FAULT_SITE_disconnected;
+	case CM_EVENT_MULTICAST_JOIN:
+		return FAULT_SITE_multicast_join;
+	case CM_EVENT_TIMEWAIT_EXIT:
+		return FAULT_SITE_timewait_exit;
+	default:
+		return FAULT_SITE_NONE;
+	}
+}
+
+/* ---- later ---- */
+
+static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
+{
+	struct held_event *h = (struct held_event *)t;
+
+	list_del(&h->node);
+	channel_post(h->src, &h->event, sizeof(h->event));
+	free(h);
+}
+
+/* When the last event that is held back of this source comes; 0: none is. */
+static uint64_t last_held(const struct event_source *src)
+{
+	uint64_t last = 0;
+
+	list_for_each(node, &cm.held) {
+		const struct held_event *h = list_entry(node, struct held_event, node);
+
+		if (h->src == src && h->timer.node.when > last)
+			last = h->timer.node.when;
+	}
+	return last;
+}
+
+static int post_later(struct event_source *src, const struct rnic_cm_event *ev, uint64_t when)
+{
+	struct held_event *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	h->timer.fire = fire_held;
+	h->src = src;
+	h->event = *ev;
+	list_add_tail(&cm.held, &h->node);
+	faults_timer_set(&cm.shard->rnic->faults, &h->timer, when);
+	return 0;
+}
+
+/* No event of a source overtakes another one. */
+static int post_now(struct event_source *src, const struct rnic_cm_event *ev)
+{
+	uint64_t last = last_held(src);
+
+	return last ? post_later(src, ev, last + 1) : channel_post(src, ev, sizeof(*ev));
+}
+
+/* In place of channel_purge(). */
+static uint32_t purge(struct event_source *src)
+{
+	list_for_each_safe(node, &cm.held) {
+		struct held_event *h = list_entry(node, struct held_event, node);
+
+		if (h->src != src)
+			continue;
+		faults_timer_cancel(&cm.shard->rnic->faults, &h->timer);
+		list_del(&h->node);
+		free(h);
+	}
+	return channel_purge(src);
+}
+
+static void fire_dead(struct fault_timer *t, struct shard *s, uint64_t now)
+{
+	struct dead_id *dead = (struct dead_id *)t;
+	struct cm_id *id = cm_id_get(&s->conn, dead->handle);
+
+	if (id)
+		cm_id_free(id);
+	free(dead);
+}
+
+/* ---- what becomes of an event ---- */
+
+/* A connection that stands, or is about to, is none for the program: it ends for the peer, too. */
+static void give_up(struct cm_id *id)
+{
+	if (id->state == CM_ESTABLISHED || id->state == CM_ACCEPTED || id->state == CM_CONNECTING) {
+		cm_hang_up(id);
+		id->state = CM_OVER;
+	}
+}
+
+static int reject(struct event_source *src, struct rnic_cm_event *ev, struct cm_id *id,
+		  const struct fault_action *a)
+{
+	size_t len = a->arg[fault_reject_data];
+	struct dead_id *dead;
+
+	if (ev->event != CM_EVENT_CONNECT_REQUEST) {
+		give_up(id);
+		ev->event = CM_EVENT_REJECTED;
+		ev->status = fault_given(a, fault_reject_reason) ?
+				     (int32_t)a->arg[fault_reject_reason] :
+				     REJECTED_BY_CONSUMER;
+		ev->param = (struct rnic_conn_param){ .private_data_len = (uint8_t)len };
+		memcpy(ev->param.private_data, a->data, len);
+		return post_now(src, ev);
+	}
+	dead = calloc(1, sizeof(*dead));
+	if (!dead)
+		return -ENOMEM;
+	dead->timer.fire = fire_dead;
+	dead->handle = id->handle;
+	cm_reject(id, a->data, (uint8_t)len);
+	faults_timer_set(&cm.shard->rnic->faults, &dead->timer, cm.shard->conn.now);
+	return 0;
+}
+
+static bool ends_connection(uint32_t event)
+{
+	return event == CM_EVENT_CONNECT_ERROR || event == CM_EVENT_UNREACHABLE ||
+	       event == CM_EVENT_REJECTED || event == CM_EVENT_DISCONNECTED;
+}
+
+/* Another event in place of this one; the id is in the state that it leaves. */
+static int report(struct event_source *src, struct rnic_cm_event *ev, struct cm_id *id,
+		  const struct fault_action *a)
+{
+	uint32_t event = (uint32_t)a->arg[fault_report_event];
+
+	if (event == CM_EVENT_ADDR_ERROR && id->state == CM_ADDR_RESOLVED)
+		id->state = CM_BOUND;
+	else if (event == CM_EVENT_ROUTE_ERROR && id->state == CM_ROUTE_RESOLVED)
+		id->state = CM_ADDR_RESOLVED;
+	else if (ends_connection(event))
+		give_up(id);
+	ev->event = event;
+	ev->status = -(int32_t)a->arg[fault_report_status];
+	ev->param = (struct rnic_conn_param){ 0 };
+	return post_now(src, ev);
+}
+
+/* A request comes again, as one more of a peer that has gone by the time that it is accepted. */
+static int repeat_request(struct event_source *src, const struct rnic_cm_event *ev,
+			  const struct cm_id *id)
+{
+	struct cm_id *listener = id->request.listener, *again;
+	const struct path_addr path = {
+		.local = sockaddr_ip((const struct sockaddr *)&id->src),
+		.remote = sockaddr_ip((const struct sockaddr *)&id->dst),
+	};
+	struct rnic_cm_event ev_again = *ev;
+	int ret;
+
+	if (!listener || !id->connected_type)
+		return 0;
+	again = cm_request_new(listener, &path, sockaddr_port((const struct sockaddr *)&id->dst));
+	if (!again)
+		return 0;
+	again->peer_qp_num = id->peer_qp_num;
+	ev_again.id = again->handle;
+	ret = post_now(src, &ev_again);
+	if (ret)
+		cm_id_free(again);
+	return 0;
+}
+
+static int duplicate(struct event_source *src, const struct rnic_cm_event *ev,
+		     const struct cm_id *id, const struct fault_action *a)
+{
+	uint64_t times = fault_given(a, fault_duplicate_times) ? a->arg[fault_duplicate_times] : 1;
+	int ret = post_now(src, ev);
+
+	/* Events of a connection that there is come once from any device. */
+	for (; !ret && times && ev->event == CM_EVENT_CONNECT_REQUEST; times--)
+		ret = repeat_request(src, ev, id);
+	return ret;
+}
+
+static int perform_on(struct event_source *src, const struct rnic_cm_event *given, struct cm_id *id,
+		      const struct fault_action *a)
+{
+	struct rnic_cm_event ev = *given;
+	uint64_t jitter = a->arg[fault_delay_jitter];
+
+	switch (a->id) {
+	case FAULT_DO_drop:
+		return 0;
+	case FAULT_DO_delay:
+		return post_later(src, &ev,
+				  cm.shard->conn.now + a->arg[fault_delay_time] +
+					  (jitter ? a->random % jitter : 0));
+	case FAULT_DO_duplicate:
+		return duplicate(src, &ev, id, a);
+	case FAULT_DO_reject:
+		return reject(src, &ev, id, a);
+	case FAULT_DO_report:
+		return report(src, &ev, id, a);
+	default:
+		return post_now(src, &ev);
+	}
+}
+
+/* In place of channel_post(). */
+static int post(struct event_source *src, const void *event, size_t len)
+{
+	const struct rnic_cm_event *ev = event;
+	enum fault_site site = site_of(ev->event);
+	/* The event of a group that an id has joined names no id. */
+	struct cm_id *id = cm_id_get(&cm.shard->conn, ev->id);
+	struct fault_attrs attrs;
+	struct fault_action a;
+
+	if (!site || !id)
+		return post_now(src, ev);
+	attrs = faults_cm_attrs(id);
+	if (!faults_ask(&cm.shard->rnic->faults, site, &attrs, &a))
+		return post_now(src, ev);
+	return perform_on(src, ev, id, &a);
+}
+
+/* ---- time alone ---- */
+
+/* Whether the event may come on this id, out of the blue. */
+static bool may_come(const struct cm_id *id, uint32_t event)
+{
+	switch (event) {
+	case CM_EVENT_DEVICE_REMOVAL:
+	case CM_EVENT_ADDR_CHANGE:
+		return id->state != CM_IDLE;
+	case CM_EVENT_CONNECT_ERROR:
+	case CM_EVENT_UNREACHABLE:
+	case CM_EVENT_REJECTED:
+		return id->state == CM_CONNECTING;
+	default:
+		return false;
+	}
+}
+
+static void report_on(struct cm_id *id, const struct fault_action *a)
+{
+	uint32_t event = (uint32_t)a->arg[fault_report_event];
+	struct rnic_cm_event ev = {
+		.uid = id->uid,
+		.id = id->handle,
+		.datagram = !id->connected_type,
+	};
+
+	if (event == CM_EVENT_DISCONNECTED && id->state == CM_ESTABLISHED) {
+		cm_disconnect(id);
+		return;
+	}
+	if (!may_come(id, event))
+		return;
+	id->conn->cm.last_event = id->conn->now;
+	if (report(&id->source, &ev, id, a))
+		log_error("out of memory: a connection event is lost");
+}
+
+static bool is_meant(const struct cm_id *id, const struct fault_attrs *rule)
+{
+	struct fault_attrs attrs = faults_cm_attrs(id);
+
+	if (rule->known >> FAULT_SELECT_id & 1 && rule->id != id->handle)
+		return false;
+	return !(rule->known >> FAULT_SELECT_peer & 1) ||
+	       (attrs.known >> FAULT_SELECT_peer & 1 &&
+		!memcmp(attrs.peer.b, rule->peer.b, sizeof(rule->peer.b)));
+}
+
+static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
+		    uint64_t now)
+{
+	struct cm_id *id;
+	uint32_t pos = 0;
+
+	while ((id = cm_id_next(&s->conn, &pos)))
+		if (is_meant(id, &a->select) && !id->request.listener)
+			report_on(id, a);
+}
+
+static void install(struct fault_injector *self, struct shard *s)
+{
+	cm.shard = s;
+	list_init(&cm.held); /* what a parent of this process has held is its own */
+	cm.ops = *s->conn.ops;
+	cm.ops.events.post = post;
+	cm.ops.events.purge = purge;
+	s->conn.ops = &cm.ops;
+	faults_cm_calls_install();
+}
+
+struct fault_injector faults_cm = {
+	.classes = FAULT_CLASS_CM_CALL | FAULT_CLASS_CM_EVENT,
+	.actions = 1ull << FAULT_DO_report,
+	.install = install,
+	.perform = perform,
+};

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "verbs/faults_cq.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "iwarp/iw_cq.h"
+#include "iwarp/iw_qp.h"
+#include "runtime/faults.h"
+#include "runtime/rnic.h"
+#include "sys/sys.h"
+#include "util/time.h"
+#include "verbs/context.h"
+#include "verbs/cq.h"
+#include "verbs/poll.h"
+
+#define GATHER_TIME NSEC_PER_SEC /* without `within` */
+
+/* What rules have said of a completion that waits in the ring. */
+struct verdict {
+	uint64_t due; /* ns; it is not handed out before */
+	bool alone;   /* and not together with others */
+};
+
+/* Completions that wait for others: those from a position of the ring on. */
+struct gathering {
+	bool on;
+	uint32_t from;	/* as iw_cq.head counts */
+	uint32_t count; /* until so many wait, */
+	uint64_t until; /* or until then, ns */
+};
+
+/*
+ * Of a CQ whose completions have been polled with rules in force. The CQ's consumer lock guards it, and the shard
+ * lock what is said below.
+ */
+struct cq_faults {
+	struct sctpiw_cq *cq;
+	struct verdict *verdict; /* by slot of the ring; NULL: none waits */
+	struct gathering gathering;
+	bool alone;	      /* start_poll has given one that is alone */
+	_Atomic bool overrun; /* what it has, and what comes, is lost. Written under the shard lock */
+	_Atomic uint64_t
+		look_at; /* when `look` fires; 0: it does not. Written under the shard lock */
+	/* Shard lock: */
+	struct fault_timer
+		look; /* completions may be due: a program that waits for an event gets one */
+	struct fault_timer post;    /* notifications are due */
+	unsigned int notifications; /* so many */
+};
+
+static void fire_look(struct fault_timer *t, struct shard *s, uint64_t now)
+{
+	struct cq_faults *f = list_entry(t, struct cq_faults, look);
+
+	atomic_store_explicit(&f->look_at, 0, memory_order_relaxed);
+	iw_cq_notify(f->cq->iw);
+}
+
+static void post_all(struct cq_faults *f)
+{
+	struct object *obj = &f->cq->obj;
+
+	for (; f->notifications; f->notifications--)
+		channel_post(&obj->comp, &obj->user_handle, sizeof(obj->user_handle));
+}
+
+static void fire_post(struct fault_timer *t, struct shard *s, uint64_t now)
+{
+	post_all(list_entry(t, struct cq_faults, post));
+}
+
+/* The CQ's state; NULL: no memory, and then no fault happens. Shard lock. */
+static struct cq_faults *state_locked(struct sctpiw_cq *cq)
+{
+	struct cq_faults *f = cq->faults;
+
+	if (f)
+		return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->cq = cq;
+	f->look.fire = fire_look;
+	f->post.fire = fire_post;
+	cq->faults = f;
+	return f;
+}
+
+static struct cq_faults *state(struct sctpiw_cq *cq)
+{
+	struct cq_faults *f;
+
+	shard_lock(cq->shard);
+	f = state_locked(cq);
+	shard_unlock(cq->shard);
+	return f;
+}
+
+void faults_cq_settle(struct sctpiw_cq *cq)
+{
+	struct cq_faults *f = cq->faults;
+
+	if (!f || cq->generation != sctpiw_generation)
+		return;
+	sctpiw_cq_lock(cq);
+	shard_lock(cq->shard);
+	faults_timer_cancel(&cq->shard->rnic->faults, &f->look);
+	faults_timer_cancel(&cq->shard->rnic->faults, &f->post);
+	atomic_store_explicit(&f->look_at, 0, memory_order_relaxed);
+	post_all(f);
+	free(f->verdict);
+	f->verdict = NULL;
+	f->gathering.on = false;
+	iw_cq_notify(cq->iw);
+	shard_unlock(cq->shard);
+	sctpiw_cq_unlock(cq);
+}
+
+void faults_cq_forget(struct cq_faults *f)
+{
+	if (f)
+		free(f->verdict);
+	free(f);
+}
+
+void faults_cq_overrun(struct sctpiw_cq *cq)
+{
+	struct cq_faults *f = state_locked(cq);
+
+	if (f)
+		f->overrun = true;
+	iw_cq_overrun(cq->iw);
+}
+
+/* ---- what rules say of a completion ---- */
+
+static enum fault_site site_of(uint16_t opcode)
+{
+	switch ((enum ibv_wc_opcode)opcode) {
+	case IBV_WC_SEND:
+		return FAULT_SITE_send;
+	case IBV_WC_RDMA_WRITE:
+		return FAULT_SITE_write;
+	case IBV_WC_RDMA_READ:
+		return FAULT_SITE_read;
+	case IBV_WC_COMP_SWAP:
+	case IBV_WC_FETCH_ADD:
+		return FAULT_SITE_atomic;
+	case IBV_WC_BIND_MW:
+	case IBV_WC_LOCAL_INV:
+		return FAULT_SITE_bind;
+	case IBV_WC_RECV:
+	case IBV_WC_RECV_RDMA_WITH_IMM:
+		return FAULT_SITE_receive;
+	default:
+		return FAULT_SITE_any_completion;
+	}
+}
+
+/* The QP may be gone already; then its number is all that is known. Shard lock. */
+static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
+{
+	const struct iw_qp *qp = iw_qp_by_num(cq->iw->rnic, e->qp_num);
+	const struct conn_assoc *a = qp ? iw_qp_llp(qp) : NULL;
+
+	*attrs = (struct fault_attrs){
+		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
+		.qp = { .number = e->qp_num, .nth = qp ? qp->nth : 0 },
+		.cq = { .number = cq->vcq.cq.handle, .nth = cq->iw->nth },
+		.bytes = e->byte_len,
+	};
+	if (!a || a->gone)
+		return;
+	attrs->known |= 1u << FAULT_SELECT_peer;
+	attrs->peer = cq->shard->conn.transport->addr(a)->remote;
+}
+
+static bool is_receive(const struct iw_cqe *e)
+{
+	return e->opcode & IBV_WC_RECV;
+}
+
+/*
+ * Gives the i-th completion this status. What is behind it on the same queue has not happened then. Shard lock, under
+ * which the QP flushes what it has.
+ */
+static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action *a)
+{
+	struct iw_cq *iw = cq->iw;
+	struct iw_cqe *e = &iw->ring[iw_cq_slot(iw, i)];
+	struct iw_qp *qp = iw_qp_by_num(iw->rnic, e->qp_num);
+
+	e->status = (uint16_t)a->arg[fault_complete_status];
+	e->vendor_err = (uint16_t)a->arg[fault_complete_vendor];
+	if (e->status == IBV_WC_SUCCESS)
+		return;
+	for (uint32_t next = i + 1; next < iw_cq_count(iw); next++) {
+		struct iw_cqe *behind = &iw->ring[iw_cq_slot(iw, next)];
+
+		if (behind->qp_num == e->qp_num && is_receive(behind) == is_receive(e) &&
+		    behind->status == IBV_WC_SUCCESS)
+			behind->status = IBV_WC_WR_FLUSH_ERR;
+	}
+	if (qp)
+		iw_qp_modify(qp, IW_QPS_ERR);
+}
+
+static struct verdict *verdicts(struct cq_faults *f)
+{
+	if (!f->verdict)
+		f->verdict = calloc((size_t)f->cq->iw->mask + 1, sizeof(*f->verdict));
+	return f->verdict;
+}
+
+/* A time from now on, with up to so much more. */
+static uint64_t later(uint64_t now, const struct fault_action *a)
+{
+	uint64_t jitter = a->arg[fault_delay_jitter];
+
+	return now + a->arg[fault_delay_time] + (jitter ? a->random % jitter : 0);
+}
+
+static void gather(struct cq_faults *f, uint32_t i, const struct fault_action *a)
+{
+	if (f->gathering.on)
+		return;
+	f->gathering = (struct gathering){
+		.on = true,
+		.from = atomic_load_explicit(&f->cq->iw->head, memory_order_relaxed) + i,
+		.count = (uint32_t)a->arg[fault_gather_count],
+		.until = sys_now() + (fault_given(a, fault_gather_time) ?
+					      a->arg[fault_gather_time] :
+					      GATHER_TIME),
+	};
+}
+
+/* Asks of the i-th completion, which nobody has looked at. Shard lock. */
+static void judge(struct cq_faults *f, uint32_t i)
+{
+	struct sctpiw_cq *cq = f->cq;
+	uint32_t slot = iw_cq_slot(cq->iw, i);
+	struct iw_cqe *e = &cq->iw->ring[slot];
+	struct verdict v = { 0 };
+	struct fault_attrs attrs;
+	struct fault_action a;
+
+	e->flags |= IW_WC_SEEN;
+	/* One that has failed already is what it is. */
+	if (e->status == IBV_WC_SUCCESS) {
+		fill_attrs(cq, e, &attrs);
+		if (faults_ask(&cq->shard->rnic->faults, site_of(e->opcode), &attrs, &a))
+			switch (a.id) {
+			case FAULT_DO_complete:
+				complete(cq, i, &a);
+				break;
+			case FAULT_DO_delay:
+				v.due = later(sys_now(), &a);
+				break;
+			case FAULT_DO_single:
+				v.alone = true;
+				break;
+			case FAULT_DO_gather:
+				gather(f, i, &a);
+				break;
+			default: /* something of the QP or the CQ */
+				a.select = attrs;
+				faults_perform(&cq->shard->rnic->faults, &a, cq->shard->conn.now);
+				break;
+			}
+	}
+	if (f->verdict || v.due || v.alone)
+		if (verdicts(f))
+			f->verdict[slot] = v;
+}
+
+/* Asks of all completions that are new. More of them may come of it. */
+static void judge_new(struct cq_faults *f)
+{
+	struct iw_cq *iw = f->cq->iw;
+	uint32_t i = iw_cq_count(iw);
+
+	while (i && !(iw->ring[iw_cq_slot(iw, i - 1)].flags & IW_WC_SEEN))
+		i--;
+	if (i == iw_cq_count(iw))
+		return;
+	shard_lock(f->cq->shard);
+	for (; i < iw_cq_count(iw) && !f->overrun; i++)
+		judge(f, i);
+	shard_unlock(f->cq->shard);
+}
+
+/* ---- what may be handed out ---- */
+
+static void look_later(struct cq_faults *f, uint64_t when)
+{
+	uint64_t set = atomic_load_explicit(&f->look_at, memory_order_relaxed);
+
+	if (set && set <= when)
+		return;
+	shard_lock(f->cq->shard);
+	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
+	atomic_store_explicit(&f->look_at, when, memory_order_relaxed);
+	shard_unlock(f->cq->shard);
+}
+
+/* When the i-th may be handed out, ns. */
+static uint64_t due(struct cq_faults *f, uint32_t i, uint64_t now)
+{
+	struct gathering *g = &f->gathering;
+	struct iw_cq *iw = f->cq->iw;
+	uint32_t head = atomic_load_explicit(&iw->head, memory_order_relaxed);
+	uint64_t at = f->verdict ? f->verdict[iw_cq_slot(iw, i)].due : 0;
+
+	if (!g->on || (int32_t)(head + i - g->from) < 0)
+		return at;
+	if (g->until > now && head + iw_cq_count(iw) - g->from < g->count)
+		return g->until > at ? g->until : at;
+	g->on = false;
+	return at;
+}
+
+/*
+ * How many completions, up to max, may be handed out together now; behind is true if they follow another one that
+ * was.
+ */
+static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
+{
+	struct iw_cq *iw = f->cq->iw;
+	uint32_t n, count;
+	uint64_t now;
+
+	if (!iw_cq_count(iw))
+		return 0;
+	judge_new(f);
+	count = iw_cq_count(iw);
+	if (f->overrun) {
+		iw_cq_consume(iw, count);
+		return 0;
+	}
+	now = sys_now();
+	for (n = 0; n < count && n < max; n++) {
+		uint64_t at = due(f, n, now);
+		bool alone = f->verdict && f->verdict[iw_cq_slot(iw, n)].alone;
+
+		if (at > now) {
+			look_later(f, at);
+			break;
+		}
+		if (!alone)
+			continue;
+		n += !n && !behind;
+		/* Fewer than were asked for means that the CQ is empty: so what waits comes next, with an event. */
+		if (n < count)
+			look_later(f, now);
+		break;
+	}
+	return n;
+}
+
+/* ---- polling ---- */
+
+static int poll_once(struct cq_faults *f, int num_entries, struct ibv_wc *wc)
+{
+	struct sctpiw_cq *cq = f->cq;
+	int n;
+
+	sctpiw_cq_lock(cq);
+	n = sctpiw_cq_take(cq, ready(f, (uint32_t)num_entries, false), wc);
+	sctpiw_cq_unlock(cq);
+	return n;
+}
+
+int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct sctpiw_cq *cq = to_cq(ibcq);
+	struct cq_faults *f = NULL;
+	int n;
+
+	if (cq->generation == sctpiw_generation && num_entries > 0)
+		f = cq->faults ? cq->faults : state(cq);
+	if (!f)
+		return sctpiw_poll_cq(ibcq, num_entries, wc);
+	n = poll_once(f, num_entries, wc);
+	if (n)
+		return n;
+	poller_progress(cq->shard);
+	return poll_once(f, num_entries, wc);
+}
+
+/* Makes the next completion the current one, if it may be handed out. 0 or ENOENT. */
+static int take_current(struct cq_faults *f, bool behind)
+{
+	struct iw_cq *iw = f->cq->iw;
+
+	if (!ready(f, 1, behind))
+		return ENOENT;
+	f->alone = f->verdict && f->verdict[iw_cq_slot(iw, 0)].alone;
+	return sctpiw_cq_take_current(f->cq);
+}
+
+static int start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
+{
+	struct sctpiw_cq *cq = to_cq(ibv_cq_ex_to_cq(cq_ex));
+	struct cq_faults *f;
+	int err;
+
+	if (attr->comp_mask)
+		return EINVAL;
+	if (cq->generation != sctpiw_generation)
+		return sctpiw_inherited();
+	f = cq->faults ? cq->faults : state(cq);
+	if (!f)
+		return ENOENT;
+	sctpiw_cq_lock(cq);
+	err = take_current(f, false);
+	if (err) {
+		sctpiw_cq_unlock(cq);
+		poller_progress(cq->shard);
+		sctpiw_cq_lock(cq);
+		err = take_current(f, false);
+	}
+	if (err)
+		sctpiw_cq_unlock(cq);
+	else if (cq_ex->read_completion_wallclock_ns)
+		cq->wallclock_offset = rnic_wallclock_offset();
+	return err;
+}
+
+static int next_poll(struct ibv_cq_ex *cq_ex)
+{
+	struct cq_faults *f = to_cq(ibv_cq_ex_to_cq(cq_ex))->faults;
+
+	/* Rules may have come since start_poll: then the next one sees them. */
+	return !f || f->alone ? ENOENT : take_current(f, true);
+}
+
+void faults_cq_set_ops(struct sctpiw_cq *cq)
+{
+	if (!cq->vcq.cq_ex.start_poll)
+		return;
+	cq->vcq.cq_ex.start_poll = start_poll;
+	cq->vcq.cq_ex.next_poll = next_poll;
+}
+
+/* ---- notifications ---- */
+
+static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
+{
+	struct cq_faults *f = state_locked(cq);
+
+	if (!f) {
+		channel_post(&cq->obj.comp, &cq->obj.user_handle, sizeof(cq->obj.user_handle));
+		return;
+	}
+	f->notifications++;
+	faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
+}
+
+int faults_post_notification(struct event_source *src, const void *event, size_t len)
+{
+	struct sctpiw_cq *cq =
+		list_entry(list_entry(src, struct object, comp), struct sctpiw_cq, obj);
+	struct fault_attrs attrs = {
+		.known = 1u << FAULT_SELECT_cq,
+		.cq = { .number = cq->vcq.cq.handle, .nth = cq->iw->nth },
+	};
+	struct fault_action a;
+	uint64_t times = 1;
+
+	if (!faults_ask(&cq->shard->rnic->faults, FAULT_SITE_notification, &attrs, &a))
+		return channel_post(src, event, len);
+	switch (a.id) {
+	case FAULT_DO_delay:
+		hold_back(cq, &a);
+		return 0;
+	case FAULT_DO_duplicate:
+		times += fault_given(&a, fault_duplicate_times) ? a.arg[fault_duplicate_times] : 1;
+		break;
+	default:
+		break;
+	}
+	for (; times > 1; times--)
+		channel_post(src, event, len);
+	return channel_post(src, event, len);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Faults of completions and of their notifications (docs/faults.md): functions in front of those of poll.c. A CQ
+ * hands its completions out in their order whatever happens, so one that has to wait holds up those behind it.
+ */
+#ifndef SCTPIW_VERBS_FAULTS_CQ_H
+#define SCTPIW_VERBS_FAULTS_CQ_H
+
+#include "conn/events.h"
+#include "verbs/pabi.h"
+
+struct cq_faults;
+struct sctpiw_cq;
+
+/* verbs_context_ops.poll_cq. */
+int faults_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+/* Puts the functions of an extended CQ in front of its own; another CQ is left as it is. */
+void faults_cq_set_ops(struct sctpiw_cq *cq);
+/* In place of channel_post(), for the event of a CQ. Shard lock. */
+int faults_post_notification(struct event_source *src, const void *event, size_t len);
+/* Overruns the CQ: its completions are lost, and it is of no use any more. Shard lock. */
+void faults_cq_overrun(struct sctpiw_cq *cq);
+/* Lets go what is held back of the CQ, which is about to be destroyed or to get another ring. No lock is held. */
+void faults_cq_settle(struct sctpiw_cq *cq);
+/* Frees the state of a CQ that is settled. */
+void faults_cq_forget(struct cq_faults *f);
+
+#endif

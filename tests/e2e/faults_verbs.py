@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Faults of verbs, limits, completions, events and rdma_cm (docs/faults.md), as stock programs see them."""
+import json
+import re
+import subprocess
+import sys
+
+import harness
+from harness import BUILD, DEVICE, SLOW, Failure, free_port, need, start
+
+SCTPIW = BUILD / "bin/sctpiw"
+PEER = BUILD / "bin/e2e-peer"
+PINGS = 50
+
+
+def check(condition, what):
+    if not condition:
+        raise Failure(what)
+
+
+def faulty(faults):
+    return {"SCTPIW_FAULTS": faults, "SCTPIW_FAULT_SEED": "1"} if faults else {}
+
+
+def fired(program, rule=1):
+    return re.search(rf"^sctpiw: fault {rule} \(line \d+\) fired for the 1st time", program.output(), re.M)
+
+
+def rping(link, client=None, server=None, client_ends_well=True):
+    """rping with rules on either side. Both programs, which have ended."""
+    port = free_port()
+    s = start("server", ["rping", "-s", "-a", link.any, "-p", port, "-C", PINGS], link, "server", env=faulty(server))
+    if not server or "listen" not in server:
+        s.wait_listening(port)
+    c = start("client", ["rping", "-c", "-v", "-V", "-C", PINGS, "-a", link.address, "-p", port], link, env=faulty(client))
+    status = c.wait(30)
+    check((status == 0) == client_ends_well, f"the client ended with {status}: {c.output()[-500:]}")
+    return s, c
+
+
+def call_fails(rule, message):
+    """A call of rping's client fails, and rping says which."""
+    def case(link):
+        _, client = rping(link, rule, client_ends_well=False)
+        check(fired(client), "the fault is not told")
+        check(message in client.output(), f"rping said {client.output()}")
+    return case
+
+
+def connect_fails(link):
+    """rdma_connect fails, and rping says so; it waits for the thread of its CQ then, which nothing ends."""
+    port = free_port()
+    server = start("server", ["rping", "-s", "-a", link.any, "-p", port], link, "server")
+    server.wait_listening(port)
+    client = start("client", ["rping", "-c", "-a", link.address, "-p", port], link, env=faulty("rdma_connect: fail with ENOMEM"))
+    client.wait_for_output("rdma_connect: Cannot allocate memory")
+    check(fired(client), "the fault is not told")
+
+
+def rejected(link):
+    """REJECTED comes in place of ESTABLISHED."""
+    _, client = rping(link, "established: reject reason 28 data \"no\"; connect_response: reject", client_ends_well=False)
+    check("RDMA_CM_EVENT_REJECTED, error 28" in client.output(), f"rping said {client.output()}")
+
+
+def event_of(rule, event, error):
+    def case(link):
+        _, client = rping(link, rule, client_ends_well=False)
+        check(f"RDMA_CM_EVENT_{event}, error {error}" in client.output(), f"rping said {client.output()}")
+    return case
+
+
+def request_rejected(link):
+    """The server's device rejects the request, and the server hears nothing of it."""
+    port = free_port()
+    server = start("server", [PEER, "serve", link.any, port, "idle"], link, "server",
+                   env=faulty("connect_request: reject data \"not here\", once"))
+    server.wait_listening(port)
+    client = start("client", [PEER, "connect", link.address, port, "idle"], link)
+    check(client.wait(20) != 0, "the client reported success")
+    check("rejected: not here" in client.output(), f"the client said {client.output()}")
+    check(server.running() and "connected" not in server.output(), "the server heard of the request")
+
+
+def late_request(link):
+    """Events come late, and in their order."""
+    _, client = rping(link, "cm_events: delay 50 ms", "connect_request: delay 200 ms")
+    check(fired(client), "the fault is not told")
+
+
+def repeated_request(link):
+    """A request comes twice: ucmatose, which wants one, takes the first and rejects the other."""
+    need("ucmatose")
+    port = free_port()
+    server = start("server", ["ucmatose", "-p", port], link, "server", env=faulty("connect_request: duplicate"))
+    server.wait_listening(port)
+    client = start("client", ["ucmatose", "-s", link.address, "-p", port], link)
+    client.expect(30)
+    server.expect(10, 244)  # -ENOMEM, of the request that it has rejected
+    check(fired(server), "the fault is not told")
+    check("failing connection request" in server.output(), f"the server said {server.output()}")
+
+
+def removed(link):
+    """The device is removed while the program runs."""
+    port = free_port()
+    server = start("server", ["rping", "-s", "-a", link.any, "-p", port], link, "server",)
+    server.wait_listening(port)
+    client = start("client", ["rping", "-c", "-a", link.address, "-p", port, "-C", 100000000], link,
+                   env=faulty("after 1 s: report device_removal"))
+    client.wait_for_output("cma detected device removal", 20)
+
+
+def asynchronous(link):
+    """ibv_asyncwatch sees the events that rules raise."""
+    need("ibv_asyncwatch", "stdbuf")
+    watch = start("watch", ["stdbuf", "-oL", "ibv_asyncwatch", "-d", DEVICE], link, "server",
+                  env=faulty("after 300 ms: raise gid_change; after 350 ms: raise lid_change; after 400 ms: raise client_reregister"))
+    for event in "GID", "LID", "CLIENT_REREGISTER":
+        watch.wait_for_output(event)
+
+
+def pingpong(link, faults, *options):
+    need("ibv_rc_pingpong")
+    port = free_port()
+    argv = ["ibv_rc_pingpong", "-d", DEVICE, "-g", "0", "-p", port, "-n", 200, *options]
+    server = start("server", argv, link, "server")
+    server.wait_listening_tcp(port)
+    client = start("client", [*argv, link.address], link, env=faulty(faults))
+    return server, client
+
+
+def late_completions(link):
+    """Completions and their events are late, and ibv_rc_pingpong goes on to its end, polling or waiting for events."""
+    for options in [], ["-e"]:
+        for faults in ("completions: delay 1 ms jitter 1 ms", "completions: gather 2 within 3 ms", "completions: single",
+                       "notifications: delay 1 ms; completions: delay 500 us", "notifications: duplicate"):
+            server, client = pingpong(link, faults, *options)
+            client.expect(60)
+            server.expect(20)
+
+
+def limited(link):
+    """A program that asks for more than the device has is refused."""
+    need("ib_send_bw", "ibv_devinfo")
+    info = start("info", ["ibv_devinfo", "-v", "-d", DEVICE], link, env=faulty("device: limit max_qp to 7; device: limit max_cqe to 100"))
+    info.expect(20)
+    check(re.search(r"max_qp:\s+7\n", info.output()) and re.search(r"max_cqe:\s+100\n", info.output()), info.output())
+    server, client = pingpong(link, "device: limit max_cqe to 100", "-r", 500)
+    check(client.wait(20) != 0 and "Couldn't create CQ" in client.output(), f"ibv_rc_pingpong said {client.output()}")
+
+
+def torture(link):
+    """Each bring-up call fails in turn, and ibv_devinfo and rping are neither killed by that nor hang."""
+    need("ibv_devinfo", "rping")
+    done = subprocess.run([SCTPIW, "torture", "--json", "--timeout", str(20 * SLOW), "--", "ibv_devinfo", "-d", DEVICE],
+                          capture_output=True, text=True, timeout=200)
+    runs = json.loads(done.stdout)
+    check(done.returncode == 0, f"sctpiw torture ended with {done.returncode}: {done.stdout}{done.stderr}")
+    check([run["call"] for run in runs][:1] == ["open_device"], f"the calls that failed: {runs}")
+    check(all(run["status"] for run in runs if run["call"] in ("open_device", "query_device")), f"a failure was no failure: {runs}")
+    done = subprocess.run([SCTPIW, "torture", "--", "sh", "-c", "ibv_devinfo >&2 || kill -SEGV $$"],
+                          capture_output=True, text=True, timeout=200)
+    check(done.returncode == 1 and "crashed: SIGSEGV" in done.stdout, f"a crash was not found: {done.stdout}{done.stderr}")
+    done = subprocess.run([SCTPIW, "torture", "--timeout", "1", "--max", "1", "--", "sh", "-c", "ibv_devinfo >&2 || sleep 100"],
+                          capture_output=True, text=True, timeout=200)
+    check(done.returncode == 1 and "hung" in done.stdout, f"a hang was not found: {done.stdout}{done.stderr}")
+    done = subprocess.run([SCTPIW, "torture", "--", "false"], capture_output=True, text=True, timeout=200)
+    check(done.returncode == 125 and "without any fault" in done.stderr, f"false was tortured: {done.stderr}")
+
+
+def scenario(name, survives=True, seconds=0):
+    """rping with a scenario of the library: it goes on to its end, or for so many seconds; or it ends early."""
+    def case(link):
+        port = free_port()
+        count = PINGS if survives and not seconds else 100000000
+        server = start("server", ["rping", "-s", "-V", "-a", link.any, "-p", port, "-C", count], link, "server")
+        server.wait_listening(port)
+        client = start("client", ["rping", "-c", "-V", "-C", count, "-a", link.address, "-p", port], link,
+                       options=["--faults", name, "--fault-seed", "1"])
+        if seconds:
+            client.must_run_for(seconds)
+            check(fired(client), "the fault is not told")
+        else:
+            status = client.wait(60)
+            check(status >= 0 and (status == 0 or not survives), f"the client ended with {status}")
+            check(survives or fired(client), "the fault is not told")
+    return case
+
+
+if __name__ == "__main__":
+    sys.exit(harness.main([
+        ("connect", connect_fails),
+        ("resolve", call_fails("rdma_resolve_addr: fail with ENODEV", "rdma_resolve_addr: No such device")),
+        ("create_qp", call_fails("create_qp: fail with ENOMEM", "rdma_create_qp: Cannot allocate memory")),
+        ("rejected", rejected),
+        ("addr_error", event_of("addr_resolved: report addr_error status ETIMEDOUT", "ADDR_ERROR", -110)),
+        ("route_error", event_of("route_resolved: report route_error status ETIMEDOUT", "ROUTE_ERROR", -110)),
+        ("unreachable", event_of("established: report unreachable status ETIMEDOUT; connect_response: report unreachable status ETIMEDOUT",
+                                 "UNREACHABLE", -110)),
+        ("request-rejected", request_rejected),
+        ("late-request", late_request),
+        ("repeated-request", repeated_request),
+        ("removed", removed),
+        ("asynchronous", asynchronous),
+        ("late-completions", late_completions),
+        ("limited", limited),
+        ("torture", torture),
+        ("scenario.lossy-wifi", scenario("lossy-wifi")),
+        ("scenario.flapping-link", scenario("flapping-link", seconds=3)),
+        ("scenario.slow-receiver", scenario("slow-receiver")),
+        ("scenario.small-device", scenario("small-device")),
+        ("scenario.dying-peer", scenario("dying-peer", survives=False)),
+        ("scenario.first-time-each-verb", scenario("first-time-each-verb", survives=False)),
+        ("scenario.torn-writes", scenario("torn-writes")),
+    ]))

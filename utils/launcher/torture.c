@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "launcher/torture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/json.h"
+#include "launcher/launcher.h"
+
+#define STEP_MS 10    /* between two looks at a program that says nothing */
+#define EXIT_FAULTY 1 /* a run crashed or hung */
+#define LINE_MAX_BYTES                                                                             \
+	4096 /* of what a program says in a line; the rest of a longer one is not looked at */
+#define FIRED "sctpiw: fault 1 (line 1) fired for the 1st time"
+
+/* What became of a run. */
+struct outcome {
+	bool fired, hung;
+	char call[64]; /* that failed */
+	int status;    /* as of waitpid() */
+	double seconds;
+};
+
+/* How many runs ended in which way. */
+struct counts {
+	unsigned int runs, succeeded, failed, crashed, hung;
+};
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* ---- one run ---- */
+
+/* Looks whether a line of the program's standard error tells of the fault: its call stands at the end, in brackets. */
+static void look_at_line(struct outcome *o, const char *line)
+{
+	const char *call = strrchr(line, '[');
+
+	if (strncmp(line, FIRED, strlen(FIRED)))
+		return;
+	o->fired = true;
+	if (call)
+		snprintf(o->call, sizeof(o->call), "%.*s", (int)strcspn(call + 1, "]"), call + 1);
+}
+
+/* A line that is being read. */
+struct line {
+	char text[LINE_MAX_BYTES];
+	size_t len;
+};
+
+/* Takes what there is to read. False: it is the end. */
+static bool take_output(int fd, struct line *l, struct outcome *o)
+{
+	char buf[4096];
+	ssize_t n = read(fd, buf, sizeof(buf));
+
+	for (ssize_t i = 0; i < n; i++) {
+		if (buf[i] == '\n') {
+			l->text[l->len] = '\0';
+			look_at_line(o, l->text);
+			l->len = 0;
+		} else if (l->len < sizeof(l->text) - 1) {
+			l->text[l->len++] = buf[i];
+		}
+	}
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* In the child: its standard error is the pipe, and what it prints is nobody's. */
+static void execute(char **argv, int out)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setpgid(0, 0);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execvp(argv[0], argv);
+	_exit(errno == ENOENT || errno == ENOTDIR ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+/* Waits for the program, which is killed with all that it has started when its time is over. */
+static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	double end = now() + timeout;
+	struct line l = { .len = 0 };
+
+	while (waitpid(pid, &o->status, WNOHANG) == 0) {
+		if (now() >= end && !o->hung) {
+			o->hung = true;
+			kill(-pid, SIGKILL);
+		}
+		if (poll(&pfd, 1, STEP_MS) > 0 && !take_output(fd, &l, o))
+			pfd.fd = -1; /* it has closed its standard error */
+	}
+	kill(-pid, SIGKILL); /* what it has left behind */
+	for (pfd.fd = fd; poll(&pfd, 1, 0) > 0 && take_output(fd, &l, o);)
+		;
+}
+
+/* Runs the program with this rule, or without one. False after a line on standard error. */
+static bool run_once(const char *rule, char **argv, double timeout, struct outcome *o)
+{
+	double begin = now();
+	int fds[2];
+	pid_t pid;
+
+	memset(o, 0, sizeof(*o));
+	if (setenv("SCTPIW_FAULTS", rule, 1) || setenv("SCTPIW_FAULT_SEED", "1", 1) ||
+	    pipe2(fds, O_CLOEXEC)) {
+		complain("%s", strerror(errno));
+		return false;
+	}
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		complain("%s", strerror(errno));
+	if (!pid)
+		execute(argv, fds[1]);
+	close(fds[1]);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		attend(pid, fds[0], timeout, o);
+	}
+	close(fds[0]);
+	o->seconds = now() - begin;
+	return pid > 0;
+}
+
+/* ---- the report ---- */
+
+static const char *describe(const struct outcome *o, char buf[64])
+{
+	if (o->hung)
+		return "hung";
+	if (WIFSIGNALED(o->status))
+		snprintf(buf, 64, "crashed: SIG%s", sigabbrev_np(WTERMSIG(o->status)));
+	else
+		snprintf(buf, 64, "exit %d", WEXITSTATUS(o->status));
+	return buf;
+}
+
+static void count(struct counts *c, const struct outcome *o)
+{
+	c->runs++;
+	if (o->hung)
+		c->hung++;
+	else if (WIFSIGNALED(o->status))
+		c->crashed++;
+	else if (WEXITSTATUS(o->status))
+		c->failed++;
+	else
+		c->succeeded++;
+}
+
+static void print_json(const struct outcome *o, const char *rule, bool first)
+{
+	printf("%s\n  { \"rule\": ", first ? "" : ",");
+	json_string(rule);
+	printf(", \"call\": ");
+	json_string(o->call);
+	if (o->hung || !WIFSIGNALED(o->status))
+		printf(", \"signal\": null");
+	else
+		printf(", \"signal\": \"SIG%s\"", sigabbrev_np(WTERMSIG(o->status)));
+	if (o->hung || WIFSIGNALED(o->status))
+		printf(", \"status\": null");
+	else
+		printf(", \"status\": %d", WEXITSTATUS(o->status));
+	printf(", \"hung\": %s, \"seconds\": %.3f }", o->hung ? "true" : "false", o->seconds);
+}
+
+static void print(const struct options *options, const struct outcome *o, const char *rule,
+		  bool first)
+{
+	char buf[64];
+
+	if (options->json) {
+		print_json(o, rule, first);
+		return;
+	}
+	printf("%-36s %-22s %-18s %.2f s\n", rule, o->call, describe(o, buf), o->seconds);
+}
+
+/* ---- all runs ---- */
+
+static const char *ordinal(unsigned int n)
+{
+	if (n % 100 >= 11 && n % 100 <= 13)
+		return "th";
+	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
+}
+
+/* Lets the 1st, 2nd, ... call of a class fail, until a run has no such call any more. 0, or the exit status. */
+static int torture_class(const char *class, const struct options *options, char **argv,
+			 struct counts *c)
+{
+	struct outcome o;
+	char rule[96];
+
+	for (unsigned int n = 1; n <= options->max; n++) {
+		snprintf(rule, sizeof(rule), "%u%s %s: fail with %s", n, ordinal(n), class,
+			 options->error);
+		if (!run_once(rule, argv, options->timeout, &o))
+			return EXIT_BROKEN;
+		if (!o.fired && !o.hung && WIFEXITED(o.status))
+			return 0;
+		print(options, &o, rule, !c->runs);
+		count(c, &o);
+	}
+	complain("only the first %u calls of kind %s were tried: --max=N tries more", options->max,
+		 class);
+	return 0;
+}
+
+/* Whether the program does well if nothing fails. 0, or the exit status after a line on standard error. */
+static int try_out(const struct options *options, char **argv)
+{
+	struct outcome o;
+	char buf[64];
+
+	if (!run_once("", argv, options->timeout, &o))
+		return EXIT_BROKEN;
+	if (!o.hung && WIFEXITED(o.status) && !WEXITSTATUS(o.status))
+		return 0;
+	complain(
+		"%s fails without any fault already (%s after %.1f s), so nothing could be told: have it end with exit status 0 first%s",
+		argv[0], describe(&o, buf), o.seconds,
+		o.hung ? ", or give it more time by --timeout" : "");
+	if (WIFEXITED(o.status) && WEXITSTATUS(o.status) >= EXIT_CANNOT_RUN)
+		return WEXITSTATUS(o.status);
+	return EXIT_BROKEN;
+}
+
+int torture_run(const struct options *options, char **argv)
+{
+	struct counts c = { 0 };
+	int status = try_out(options, argv);
+
+	if (status)
+		return status;
+	if (options->json)
+		putchar('[');
+	status = torture_class("verb", options, argv, &c);
+	if (!status)
+		status = torture_class("cm_call", options, argv, &c);
+	if (options->json)
+		puts("\n]");
+	else
+		printf("%u runs with a fault: %u ended with an error, %u with success; %u crashed, %u hung\n",
+		       c.runs, c.failed, c.succeeded, c.crashed, c.hung);
+	if (status)
+		return status;
+	return c.crashed || c.hung ? EXIT_FAULTY : EXIT_SUCCESS;
+}
