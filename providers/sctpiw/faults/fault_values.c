@@ -26,10 +26,12 @@ const char *fault_values_shown(struct fault_word w, char buf[FAULT_VALUES_SHOWN]
 {
 	size_t n = 0;
 
+	if (!w.len)
+		return "the end";
 	for (; n < w.len && n < FAULT_VALUES_SHOWN - 4; n++)
 		buf[n] = w.at[n] >= ' ' && w.at[n] < 127 ? w.at[n] : '?';
-	strcpy(buf + n, n < w.len ? "..." : "");
-	return n ? buf : strcpy(buf, "the end");
+	snprintf(buf + n, FAULT_VALUES_SHOWN - n, "%s", n < w.len ? "..." : "");
+	return buf;
 }
 
 /* Says that something else than this word was expected. */
