@@ -7,10 +7,15 @@
 #include "child.h"
 #include "cm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define WRITES 64u
-#define LEN 8192u
+#define WRITES 8u
+/* Bytes, more than is under way at a time: a Write is not complete when a fault strikes in the midst of it. */
+#define LEN ((unsigned int)SIDE_BUF)
 
 static void rules(const char *text)
 {
@@ -47,10 +52,38 @@ static void expect_end(struct side *s, enum ibv_wc_status blamed)
 	expect_qp_state(s->qp, IBV_QPS_ERR);
 }
 
+/*
+ * The rule comes while the program runs, as it has the port of b in it: also b sends DATA, of which a rule without a port
+ * would take hold at a.
+ */
+static void add_rule(const struct pair *p, const char *text)
+{
+	char path[256], rule[128], pid[16];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("sctpiw"));
+	int status;
+	pid_t child;
+
+	CHECK(n > 0);
+	path[n] = '\0';
+	strcpy(strrchr(path, '/') + 1, "sctpiw");
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	snprintf(rule, sizeof(rule), text, ntohs(rdma_get_src_port(p->listener)));
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		execl(path, "sctpiw", "fault", pid, rule, (char *)NULL);
+		_exit(127);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+}
+
+/* text: a rule with the port of b to be written in it. */
 static void open_for(struct pair *p, const char *text)
 {
-	rules(text);
+	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
 	pair_open(p, NULL);
+	add_rule(p, text);
 	for (uint64_t id = 0; id < 3; id++) {
 		struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 64);
 
@@ -74,7 +107,7 @@ static void test_fail(void)
 {
 	struct pair p;
 
-	open_for(&p, "packets out chunk data, after 100 kB: fail qp, once");
+	open_for(&p, "packets out peer-port %u chunk data, after 100 kB: fail qp, once");
 	expect_end(&p.a, IBV_WC_WR_FLUSH_ERR);
 	expect_flushed(&p.a);
 	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp }, { IBV_EVENT_QP_FATAL, p.b.qp });
@@ -97,20 +130,22 @@ static void terminate(const char *text, enum ibv_wc_status status, enum ibv_even
 
 static void test_access(void)
 {
-	terminate("packets in chunk data, after 100 kB: terminate layer 0 type 1 code 2, once",
-		  IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+	terminate(
+		"packets in port %u chunk data, after 100 kB: terminate layer 0 type 1 code 2, once",
+		IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
 }
 
 static void test_operation(void)
 {
-	terminate("packets in chunk data, after 100 kB: terminate layer 0 type 0 code 0, once",
-		  IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
+	terminate(
+		"packets in port %u chunk data, after 100 kB: terminate layer 0 type 0 code 0, once",
+		IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
 }
 
 static void test_rnr(void)
 {
-	terminate("packets in chunk data, after 100 kB: rnr, once", IBV_WC_RNR_RETRY_EXC_ERR,
-		  IBV_EVENT_QP_REQ_ERR);
+	terminate("packets in port %u chunk data, after 100 kB: rnr, once",
+		  IBV_WC_RNR_RETRY_EXC_ERR, IBV_EVENT_QP_REQ_ERR);
 }
 
 /* The sender's session is lost without a word: it learns so at once, the peer when it is answered again. */
@@ -118,7 +153,7 @@ static void test_lost_session(void)
 {
 	struct pair p;
 
-	open_for(&p, "packets out chunk data, after 100 kB: lose session, once");
+	open_for(&p, "packets out peer-port %u chunk data, after 100 kB: lose session, once");
 	expect_end(&p.a, IBV_WC_RETRY_EXC_ERR);
 	expect_flushed(&p.a);
 	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
@@ -130,7 +165,7 @@ static void test_killed_peer(void)
 {
 	struct pair p;
 
-	open_for(&p, "packets out chunk data, after 100 kB: kill peer, once");
+	open_for(&p, "packets out peer-port %u chunk data, after 100 kB: kill peer, once");
 	expect_end(&p.a, IBV_WC_RETRY_EXC_ERR);
 	expect_flushed(&p.a);
 	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
@@ -156,12 +191,12 @@ static void late(const char *text)
 
 static void test_frozen(void)
 {
-	late("packets out chunk data, after 100 kB: freeze qp for 300 ms, once");
+	late("packets out peer-port %u chunk data, after 100 kB: freeze qp for 300 ms, once");
 }
 
 static void test_frozen_peer(void)
 {
-	late("packets out chunk data, after 100 kB: freeze peer for 300 ms, once");
+	late("packets out peer-port %u chunk data, after 100 kB: freeze peer for 300 ms, once");
 }
 
 /*
