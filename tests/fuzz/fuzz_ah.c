@@ -153,6 +153,8 @@ static struct ip_addr named(const struct ibv_ah_attr *attr, const struct ip_addr
 	to.scope_id = 0;
 	if (attr->is_global) {
 		memcpy(to.b, attr->grh.dgid.raw, sizeof(to.b));
+		if (to.b[0] == 0xff && (to.b[1] & 0xf) == 1) /* a group of the interface goes to the link */
+			to.b[1]++;
 	} else {
 		must(rnic.config.personality == CONFIG_IB && attr->dlid);
 		to.b[14] = (uint8_t)(attr->dlid >> 8);
