@@ -144,6 +144,13 @@ static struct ip_addr own_address(unsigned int index)
 	return sockaddr_ip((const struct sockaddr *)&gid.addr);
 }
 
+/* What is for a group of the interface goes to the link. */
+static void widen(struct ip_addr *to)
+{
+	if (to->b[0] == 0xff && (to->b[1] & 0xf) == 1)
+		to->b[1]++;
+}
+
 /* The address that the attributes name: as the handle should have it. */
 static struct ip_addr named(const struct ibv_ah_attr *attr, const struct ip_addr *local,
 			    unsigned int index)
@@ -153,8 +160,7 @@ static struct ip_addr named(const struct ibv_ah_attr *attr, const struct ip_addr
 	to.scope_id = 0;
 	if (attr->is_global) {
 		memcpy(to.b, attr->grh.dgid.raw, sizeof(to.b));
-		if (to.b[0] == 0xff && (to.b[1] & 0xf) == 1) /* a group of the interface goes to the link */
-			to.b[1]++;
+		widen(&to);
 	} else {
 		must(rnic.config.personality == CONFIG_IB && attr->dlid);
 		to.b[14] = (uint8_t)(attr->dlid >> 8);
@@ -309,6 +315,7 @@ static void answer(struct input *in, struct ibv_wc *wc, uint8_t *grh)
 		return;
 	}
 	must(ah && !memcmp(ah->dest.local.b, way.local.b, sizeof(way.local.b)));
+	widen(&way.remote);
 	must(ip_addr_is_loopback(&way.remote) ||
 	     !memcmp(ah->dest.remote.b, way.remote.b, sizeof(way.remote.b)));
 	must(ah->dest.class_flow >> 20 == class_flow >> 20);
