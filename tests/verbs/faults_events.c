@@ -200,13 +200,19 @@ static void test_order(void)
 	to = cm_address_of(listener, AF_INET);
 	for (int i = 0; i < 2; i++)
 		id[i] = cm_resolved(active, &to);
-	for (int i = 0; i < 2; i++) {
-		CHECK_EQ(cm_connect(id[i]), 0);
+	for (uint8_t i = 0; i < 2; i++) {
+		struct rdma_conn_param param = { .private_data = &i, .private_data_len = 1 };
+
+		CHECK_EQ(rdma_connect(id[i], &param), 0);
 		sleep_ms(100);
 	}
 	for (int i = 0; i < 2; i++) {
-		request[i] = cm_request(listening);
-		CHECK_EQ(rdma_get_dst_port(request[i]), rdma_get_src_port(id[i]));
+		struct rdma_cm_event *event = cm_event(listening, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
+
+		CHECK(event->param.conn.private_data_len);
+		CHECK_EQ(*(const uint8_t *)event->param.conn.private_data, i);
+		request[i] = event->id;
+		CHECK_EQ(rdma_ack_cm_event(event), 0);
 	}
 	for (int i = 0; i < 2; i++) {
 		cm_destroy(request[i]);
