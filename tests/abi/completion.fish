@@ -42,4 +42,7 @@ expect 'sctpiw f' fault
 expect 'sctpiw help f' fault
 expect 'sctpiw fault 1 r' remove
 expect 'sctpiw run --fault-s' --fault-seed
+expect 'sctpiw run --faults lossy' lossy-wifi
+expect 'sctpiw torture --er' --error
+expect 'sctpiw torture --llp ' udp ip kernel
 exit $failed

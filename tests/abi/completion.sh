@@ -61,4 +61,6 @@ expect sctpiw help f = fault
 expect sctpiw fault 1 "" = list remove
 expect sctpiw fault 1 remove a = all
 expect sctpiw run --fault-s = --fault-seed
+expect sctpiw run --faults lossy = lossy-wifi
+expect sctpiw torture --er = --error
 exit $failed

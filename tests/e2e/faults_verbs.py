@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Faults of verbs, limits, completions, events and rdma_cm (docs/faults.md), as stock programs see them."""
 import json
+import os
+import pathlib
 import re
+import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 import harness
 from harness import BUILD, DEVICE, SLOW, Failure, free_port, need, start
@@ -17,6 +22,13 @@ PINGS = 50
 def check(condition, what):
     if not condition:
         raise Failure(what)
+
+
+def until(condition, what):
+    end = time.monotonic() + 20 * SLOW
+    while not condition():
+        check(time.monotonic() < end, what)
+        time.sleep(0.02)
 
 
 def faulty(faults):
@@ -170,6 +182,79 @@ def torture(link):
     check(done.returncode == 125 and "without any fault" in done.stderr, f"false was tortured: {done.stderr}")
 
 
+def tortured(*words):
+    """What `sctpiw torture` says of the first calls of each kind of a program; a run that crashes or hangs is the device's fault here."""
+    done = subprocess.run([SCTPIW, "torture", "--json", "--max", "8", "--timeout", str(20 * SLOW), "--", *map(str, words)],
+                          capture_output=True, text=True, timeout=300 * SLOW)
+    check(done.returncode == 0, f"sctpiw torture ended with {done.returncode}: {done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def must_fail(runs, *calls):
+    """Each of these calls has been let fail, and none of its runs ended well."""
+    for call in calls:
+        statuses = [run["status"] for run in runs if run["call"] == call]
+        check(statuses and all(statuses), f"runs in which {call} failed ended with {statuses}: {runs}")
+
+
+def torture_pingpong(link):
+    """ibv_rc_pingpong, both sides of which have the fault."""
+    need("ibv_rc_pingpong")
+    port = free_port()
+    one = f"ibv_rc_pingpong -d {DEVICE} -g 0 -p {port} -n 20"
+    runs = tortured("sh", "-c", f"{one} & until ss -Hltn | grep -q :{port} || ! kill -0 $!; do sleep 0.02; done; "
+                    f"{one} 127.0.0.1; status=$?; wait $!; exit $((status | $?))")
+    check(len(runs) == 8, f"there were {len(runs)} runs, and it makes more calls of the verbs, and none of rdma_cm: {runs}")
+    must_fail(runs, "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp")
+
+
+def torture_peer(link):
+    """A program of rdma_cm: the client alone has the fault."""
+    port = free_port()
+    runs = tortured("sh", "-c", f"SCTPIW_FAULTS= {PEER} serve 127.0.0.1 {port} idle & "
+                    f"until ss -Hlun | grep -q :{port}; do sleep 0.02; done; {PEER} connect 127.0.0.1 {port} leave")
+    must_fail(runs, "open_device", "alloc_pd", "create_cq", "create_qp", "rdma_resolve_addr", "rdma_resolve_route")
+    check({run["rule"] for run in runs} >= {"1st verb: fail with ENOMEM", "1st cm_call: fail with ENOMEM"}, f"the rules: {runs}")
+
+
+def torture_interrupted(link):
+    """A torture that is ended takes the program along, which has a process group of its own."""
+    with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
+        told = pathlib.Path(name) / "pid"
+        running = subprocess.Popen([SCTPIW, "torture", "--", "sh", "-c", f"echo $$ >{told}.new; mv {told}.new {told}; exec sleep 100"])
+        try:
+            until(told.exists, "the program has not begun")
+            pid = int(told.read_text())
+            running.terminate()
+            check(running.wait(20) == -signal.SIGTERM, "sctpiw torture did not end by the signal")
+            until(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), "the program goes on")
+        finally:
+            running.kill()
+
+
+def recipe(link):
+    """contrib/faults.sh: a program that does well on all ten devices, and two that do not."""
+    need("ibv_rc_pingpong")
+    port = free_port()
+    one = f"ibv_rc_pingpong -d {DEVICE} -g 0 -p {port} -n 50"
+
+    def run(*words, **env):
+        with tempfile.TemporaryDirectory(prefix="sctpiw-e2e-") as name:
+            done = subprocess.run([harness.ROOT / "contrib/faults.sh", *words], capture_output=True, text=True, timeout=300 * SLOW, cwd=name,
+                                  env=dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}", FAULT_SEED="7", **env))
+            return done.returncode, done.stdout
+
+    status, told = run("sh", "-c", f"{one} & until ss -Hltn | grep -q :{port} || ! kill -0 $!; do sleep 0.02; done; "
+                       f"{one} 127.0.0.1; status=$?; wait $!; exit $((status | $?))")
+    check(status == 0 and len(re.findall("^ok: ", told, re.M)) == 10 and "The seed is 7." in told, f"it ended with {status}: {told}")
+    status, told = run("sh", "-c", "kill -SEGV $$")
+    check(status == 1 and told.count("CRASHED: ") == 10, f"it ended with {status}: {told}")
+    status, told = run("sleep", "100", SECONDS_EACH="0.2")
+    check(status == 1 and told.count("HUNG: ") == 10, f"it ended with {status}: {told}")
+    status, told = run("false")
+    check(status == 1 and told.count("FAILED: ") == 4, f"it ended with {status}: {told}")
+
+
 def scenario(name, survives=True, seconds=0):
     """rping with a scenario of the library: it goes on to its end, or for so many seconds; or it ends early."""
     def case(link):
@@ -185,7 +270,7 @@ def scenario(name, survives=True, seconds=0):
         else:
             status = client.wait(60)
             check(status >= 0 and (status == 0 or not survives), f"the client ended with {status}")
-            check(survives or fired(client), "the fault is not told")
+            check(survives or fired(client, r"\d+"), "the fault is not told")
     return case
 
 
@@ -207,6 +292,10 @@ if __name__ == "__main__":
         ("late-completions", late_completions),
         ("limited", limited),
         ("torture", torture),
+        ("torture.pingpong", torture_pingpong),
+        ("torture.peer", torture_peer),
+        ("torture.interrupted", torture_interrupted),
+        ("recipe", recipe),
         ("scenario.lossy-wifi", scenario("lossy-wifi")),
         ("scenario.flapping-link", scenario("flapping-link", seconds=3)),
         ("scenario.slow-receiver", scenario("slow-receiver")),

@@ -5,15 +5,10 @@
  */
 #include "child.h"
 #include "cm.h"
+#include "faults_steps.h"
 
 #include <poll.h>
 #include <stdlib.h>
-
-static void rules(const char *text)
-{
-	CHECK_EQ(setenv("SCTPIW_FAULTS", text, 1), 0);
-	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
-}
 
 /* The N-th call fails with the errno, does nothing, and the others work. */
 static void test_call_fails(void)

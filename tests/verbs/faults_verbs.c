@@ -5,17 +5,12 @@
  */
 #include "child.h"
 #include "cm.h"
+#include "faults_steps.h"
 
 #include <poll.h>
 #include <stdlib.h>
 
 static uint8_t memory[1 << 16];
-
-static void rules(const char *text)
-{
-	CHECK_EQ(setenv("SCTPIW_FAULTS", text, 1), 0);
-	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
-}
 
 /* Posts n Writes of 64 bytes from a to b, with wr_id from 1 on. */
 static void write_n(struct pair *p, uint64_t n)

@@ -19,6 +19,13 @@ _sctpiw_processes() {
 	sctpiw counters 2>/dev/null | awk '$1 == "process" { print $2 }'
 }
 
+# The scenarios of faults that are installed with sctpiw.
+_sctpiw_scenarios() {
+	local path
+
+	path=$(command -v sctpiw) && command ls "${path%/*}/../share/sctpiw/faults" 2>/dev/null
+}
+
 _sctpiw() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} word i
 
@@ -61,6 +68,8 @@ _sctpiw() {
 	case $previous in
 	--capture | --trace | --config | --provider | --faults)
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+		[ "$previous" = --faults ] &&
+			mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_sctpiw_scenarios)" -- "$current")
 		return
 		;;
 	--*)

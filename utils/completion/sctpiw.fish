@@ -30,6 +30,11 @@ function __sctpiw_processes
     sctpiw counters 2>/dev/null | string replace -rf '^process (\d+) (.*):$' '$1\t$2'
 end
 
+# The scenarios of faults that are installed with sctpiw.
+function __sctpiw_scenarios
+    path basename (path dirname (command -s sctpiw))/../share/sctpiw/faults/*
+end
+
 # True behind one of these commands, and before the command that is run: its words are not ours.
 function __sctpiw_in
     set -l words (commandline -opc)
@@ -52,6 +57,9 @@ complete -c sctpiw -n '__sctpiw_in run torture' -a '(__fish_complete_subcommand 
 complete -c sctpiw -n '__sctpiw_in list stat counters torture doctor' -l json -d 'print JSON'
 complete -c sctpiw -n '__sctpiw_in doctor' -l listen -d 'answer the probes of other hosts'
 complete -c sctpiw -n '__sctpiw_in doctor' -a '(__fish_print_hostnames)'
+complete -c sctpiw -n '__sctpiw_in torture' -l timeout -x -d 'seconds after which a run hangs'
+complete -c sctpiw -n '__sctpiw_in torture' -l max -x -d 'so many runs of a kind at most'
+complete -c sctpiw -n '__sctpiw_in torture' -l error -x -d 'the error of the call that fails'
 complete -c sctpiw -n '__sctpiw_in stat' -l watch -d 'print rates again and again'
 complete -c sctpiw -n '__sctpiw_in stat counters fault' -a '(__sctpiw_processes)'
 complete -c sctpiw -n '__sctpiw_in fault' -a 'list remove'
@@ -60,11 +68,12 @@ __sctpiw_options run | while read -d \t -l option kind values help
     switch $kind
         case file
             set takes -r -F
+            test "$option" = faults; and set -a takes -a '(__sctpiw_scenarios)'
         case word
             set takes -x
             test "$values" = -; or set -a takes -a "$values"
         case flag
             set takes -a "$values"
     end
-    complete -c sctpiw -n '__sctpiw_in run env list doctor' -l $option -d "$help" $takes
+    complete -c sctpiw -n '__sctpiw_in run env list doctor torture' -l $option -d "$help" $takes
 end

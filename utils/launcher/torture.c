@@ -43,6 +43,31 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
+/* ---- being ended ---- */
+
+static volatile sig_atomic_t running; /* the process group of the program; 0: none */
+
+/* The program has a group of its own, so nobody else ends it. */
+static void end_with_program(int sig)
+{
+	if (running > 0)
+		kill(-running, SIGKILL);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void take_program_along(void)
+{
+	const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	const struct sigaction take = { .sa_handler = end_with_program };
+	struct sigaction old;
+
+	/* Whoever ignores one, as by nohup, goes on to do so. */
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &take, NULL);
+}
+
 /* ---- one run ---- */
 
 /* Looks whether a line of the program's standard error tells of the fault: its call stands at the end, in brackets. */
@@ -50,7 +75,7 @@ static void look_at_line(struct outcome *o, const char *line)
 {
 	const char *call = strrchr(line, '[');
 
-	if (strncmp(line, FIRED, strlen(FIRED)))
+	if (!strstr(line, FIRED)) /* the program may have begun the line */
 		return;
 	o->fired = true;
 	if (call)
@@ -86,6 +111,7 @@ static void execute(char **argv, int out)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	running = 0;
 	setpgid(0, 0);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
@@ -110,6 +136,7 @@ static void attend(pid_t pid, int fd, double timeout, struct outcome *o)
 			pfd.fd = -1; /* it has closed its standard error */
 	}
 	kill(-pid, SIGKILL); /* what it has left behind */
+	running = 0;
 	for (pfd.fd = fd; poll(&pfd, 1, 0) > 0 && take_output(fd, &l, o);)
 		;
 }
@@ -137,6 +164,7 @@ static bool run_once(const char *rule, char **argv, double timeout, struct outco
 	close(fds[1]);
 	if (pid > 0) {
 		setpgid(pid, pid);
+		running = pid;
 		attend(pid, fds[0], timeout, o);
 	}
 	close(fds[0]);
@@ -252,8 +280,10 @@ static int try_out(const struct options *options, char **argv)
 int torture_run(const struct options *options, char **argv)
 {
 	struct counts c = { 0 };
-	int status = try_out(options, argv);
+	int status;
 
+	take_program_along();
+	status = try_out(options, argv);
 	if (status)
 		return status;
 	if (options->json)

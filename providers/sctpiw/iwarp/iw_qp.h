@@ -89,6 +89,11 @@ int iw_qp_modify(struct iw_qp *qp, enum iw_qp_state next);
  * IW_EVENT_QP_FATAL. Nothing happens in RESET and in ERR.
  */
 void iw_qp_terminate(struct iw_qp *qp, uint16_t error);
+/*
+ * A send that has completed already has failed after all, with this status: the QP enters ERR, one of unreliable
+ * service SQE. What waits in the send queue is flushed.
+ */
+void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status);
 /* The llp of iw_assoc_new() of the association that its session is on; NULL: it has none, or is its own peer. */
 void *iw_qp_llp(const struct iw_qp *qp);
 /* The QP that follows this one, of all; qp NULL: the first. NULL: there is none. */

@@ -36,6 +36,27 @@ void iw_qp_terminate(struct iw_qp *qp, uint16_t error)
 		iw_qp_enter_error(qp, &f);
 }
 
+void iw_qp_fail_sends(struct iw_qp *qp, uint32_t status)
+{
+	struct iw_session *s = session_of(qp);
+	struct iw_failure f;
+
+	if (qp->type != IW_QPT_UD && qp->type != IW_QPT_UC) {
+		iw_qp_modify(qp, IW_QPS_ERR);
+		return;
+	}
+	if (iw_qp_state(qp) >= IW_QPS_SQE)
+		return;
+	/* The WQE at fault has completed already, so none of those that wait is it. */
+	iw_fail_local(&f, IW_FAULT_SQ, iw_ring_tail(&qp->sq), status);
+	if (s) {
+		iw_session_fail(s, &f);
+		return;
+	}
+	iw_qp_base(qp)->ops->disconnect(qp);
+	iw_qp_enter_sq_error(qp, &f);
+}
+
 void *iw_qp_llp(const struct iw_qp *qp)
 {
 	const struct iw_session *s = session_of(qp);

@@ -20,10 +20,14 @@ struct held_event {
 	struct rnic_cm_event event;
 };
 
-/* A request that was rejected in front of the program: its id goes when nobody is busy with it. */
+/*
+ * An id whose connection is over for the program: its session ends once nobody is busy with it, and what was on its way
+ * to the peer has left. The id of a request that was rejected in front of the program goes as well.
+ */
 struct dead_id {
 	struct fault_timer timer; /* first */
 	uint32_t handle;
+	bool goes;
 };
 
 /* The shard lock guards it. */
@@ -107,12 +111,16 @@ static uint64_t last_held(const struct event_source *src)
 	return last;
 }
 
+/* No event of a source overtakes another one, whatever their delays are. */
 static int post_later(struct event_source *src, const struct rnic_cm_event *ev, uint64_t when)
 {
 	struct held_event *h = calloc(1, sizeof(*h));
+	uint64_t last = last_held(src);
 
 	if (!h)
 		return -ENOMEM;
+	if (when <= last)
+		when = last + 1;
 	h->timer.fire = fire_held;
 	h->src = src;
 	h->event = *ev;
@@ -121,12 +129,9 @@ static int post_later(struct event_source *src, const struct rnic_cm_event *ev, 
 	return 0;
 }
 
-/* No event of a source overtakes another one. */
 static int post_now(struct event_source *src, const struct rnic_cm_event *ev)
 {
-	uint64_t last = last_held(src);
-
-	return last ? post_later(src, ev, last + 1) : channel_post(src, ev, sizeof(*ev));
+	return last_held(src) ? post_later(src, ev, 0) : channel_post(src, ev, sizeof(*ev));
 }
 
 /* In place of channel_purge(). */
@@ -149,9 +154,25 @@ static void fire_dead(struct fault_timer *t, struct shard *s, uint64_t now)
 	struct dead_id *dead = (struct dead_id *)t;
 	struct cm_id *id = cm_id_get(&s->conn, dead->handle);
 
-	if (id)
+	if (id && dead->goes)
 		cm_id_free(id);
+	else if (id)
+		cm_hang_up(id);
 	free(dead);
+}
+
+/* False: there is no memory. */
+static bool bury(const struct cm_id *id, bool goes)
+{
+	struct dead_id *dead = calloc(1, sizeof(*dead));
+
+	if (!dead)
+		return false;
+	dead->timer.fire = fire_dead;
+	dead->handle = id->handle;
+	dead->goes = goes;
+	faults_timer_set(&cm.shard->rnic->faults, &dead->timer, cm.shard->conn.now);
+	return true;
 }
 
 /* ---- what becomes of an event ---- */
@@ -160,8 +181,9 @@ static void fire_dead(struct fault_timer *t, struct shard *s, uint64_t now)
 static void give_up(struct cm_id *id)
 {
 	if (id->state == CM_ESTABLISHED || id->state == CM_ACCEPTED || id->state == CM_CONNECTING) {
-		cm_hang_up(id);
 		id->state = CM_OVER;
+		if (!bury(id, false))
+			cm_hang_up(id);
 	}
 }
 
@@ -169,7 +191,6 @@ static int reject(struct event_source *src, struct rnic_cm_event *ev, struct cm_
 		  const struct fault_action *a)
 {
 	size_t len = a->arg[fault_reject_data];
-	struct dead_id *dead;
 
 	if (ev->event != CM_EVENT_CONNECT_REQUEST) {
 		give_up(id);
@@ -181,14 +202,8 @@ static int reject(struct event_source *src, struct rnic_cm_event *ev, struct cm_
 		memcpy(ev->param.private_data, a->data, len);
 		return post_now(src, ev);
 	}
-	dead = calloc(1, sizeof(*dead));
-	if (!dead)
-		return -ENOMEM;
-	dead->timer.fire = fire_dead;
-	dead->handle = id->handle;
 	cm_reject(id, a->data, (uint8_t)len);
-	faults_timer_set(&cm.shard->rnic->faults, &dead->timer, cm.shard->conn.now);
-	return 0;
+	return bury(id, true) ? 0 : -ENOMEM;
 }
 
 static bool ends_connection(uint32_t event)

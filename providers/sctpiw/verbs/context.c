@@ -15,6 +15,7 @@
 #include "verbs/cq.h"
 #include "verbs/dm.h"
 #include "verbs/domain.h"
+#include "verbs/faults_cq.h"
 #include "verbs/faults_verbs.h"
 #include "verbs/mcast.h"
 #include "verbs/mr.h"
@@ -145,7 +146,10 @@ static void destroy_queues(struct sctpiw_context *ctx, struct list_node *qps, st
 	while ((node = list_pop(&ctx->xrcds)))
 		sctpiw_xrcd_release(list_entry(node, struct sctpiw_xrcd, node));
 	while ((node = list_pop(&ctx->cqs))) {
-		iw_cq_free(list_entry(node, struct sctpiw_cq, node)->iw);
+		struct sctpiw_cq *cq = list_entry(node, struct sctpiw_cq, node);
+
+		iw_cq_free(cq->iw);
+		faults_cq_end(cq);
 		list_add(cqs, node);
 	}
 }

@@ -82,7 +82,7 @@ void sctpiw_cq_release(struct sctpiw_cq *cq)
 	channel_put(cq->obj.comp.chan);
 	channel_put(cq->obj.async.chan);
 	pthread_mutex_destroy(&cq->lock);
-	faults_cq_forget(cq->faults);
+	faults_cq_forget(cq);
 	free(cq);
 }
 
@@ -133,6 +133,7 @@ struct ibv_cq_ex *sctpiw_create_cq_ex(struct ibv_context *context, struct ibv_cq
 int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
 	struct sctpiw_cq *cq = to_cq(ibcq);
+	uint32_t mask;
 	int err;
 
 	if (cq->generation != sctpiw_generation)
@@ -141,7 +142,10 @@ int sctpiw_resize_cq(struct ibv_cq *ibcq, int cqe)
 		return EINVAL;
 	sctpiw_cq_lock(cq);
 	shard_lock(cq->shard);
+	mask = cq->iw->mask;
 	err = iw_cq_resize(cq->iw, cqe);
+	if (!err)
+		faults_cq_resized(cq, mask);
 	shard_unlock(cq->shard);
 	if (!err)
 		ibcq->cqe = cq->iw->limit;
@@ -190,6 +194,7 @@ int sctpiw_destroy_cq(struct ibv_cq *ibcq)
 		shard_lock(cq->shard);
 		err = iw_cq_free(cq->iw);
 		if (!err) {
+			faults_cq_end(cq);
 			list_del(&cq->node);
 			if (cq->pd)
 				sctpiw_pd_drop(cq->pd);

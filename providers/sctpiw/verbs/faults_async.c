@@ -75,14 +75,28 @@ static void raise_on_cqs(struct sctpiw_context *ctx, const struct fault_attrs *a
 	}
 }
 
+/* What happens to an SRQ that fails happens to the QPs that take their receives from it. */
+static void fail_qps_of(struct sctpiw_context *ctx, const struct iw_srq *srq)
+{
+	list_for_each_safe(node, &ctx->qps) {
+		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
+
+		if (!qp->real && qp->iw->srq == srq)
+			iw_qp_modify(qp->iw, IW_QPS_ERR);
+	}
+}
+
 static void raise_on_srqs(struct sctpiw_context *ctx, const struct fault_attrs *attrs,
 			  enum ibv_event_type type)
 {
 	list_for_each_safe(node, &ctx->srqs) {
 		struct sctpiw_srq *srq = list_entry(node, struct sctpiw_srq, node);
 
-		if (is_meant(attrs, FAULT_SELECT_srq, srq->ibv.handle, srq->iw->nth))
-			post(&srq->obj, type);
+		if (!is_meant(attrs, FAULT_SELECT_srq, srq->ibv.handle, srq->iw->nth))
+			continue;
+		if (type == IBV_EVENT_SRQ_ERR)
+			fail_qps_of(ctx, srq->iw);
+		post(&srq->obj, type);
 	}
 }
 

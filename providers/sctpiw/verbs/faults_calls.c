@@ -135,6 +135,7 @@ MAY_FAIL(query_srq, (struct ibv_srq * srq, struct ibv_srq_attr *attr), (srq, att
 	 of_srq(srq))
 MAY_FAIL(req_notify_cq, (struct ibv_cq * cq, int solicited_only), (cq, solicited_only), cq->context,
 	 of_cq(cq))
+MAY_FAIL(destroy_cq, (struct ibv_cq * cq), (cq), cq->context, of_cq(cq))
 MAY_FAIL(destroy_qp, (struct ibv_qp * qp), (qp), qp->context, of_qp(qp))
 
 /* Of a verb that returns an object, with an errno beside it. */
@@ -220,10 +221,11 @@ static int destroy_ah(struct ibv_ah *ah)
 {
 	int err = ask(ah->context, FAULT_SITE_destroy_ah, nothing(ah));
 
-	if (err)
-		return err;
-	faults_count_ah(-1);
-	return faults_plain->destroy_ah(ah);
+	if (!err)
+		err = faults_plain->destroy_ah(ah);
+	if (!err)
+		faults_count_ah(-1);
+	return err;
 }
 
 static int query_device_ex(struct ibv_context *context,
@@ -276,27 +278,7 @@ static int resize_cq(struct ibv_cq *cq, int cqe)
 
 	if (!err && cqe > 0)
 		err = refuse(faults_exceeds(ctx, LIMIT_MAX_CQE, (uint64_t)cqe), EINVAL);
-	if (err)
-		return err;
-	faults_cq_settle(to_cq(cq));
-	return faults_plain->resize_cq(cq, cqe);
-}
-
-static int destroy_cq(struct ibv_cq *cq)
-{
-	int err = ask(cq->context, FAULT_SITE_destroy_cq, of_cq(cq));
-
-	if (err)
-		return err;
-	faults_cq_settle(to_cq(cq));
-	return faults_plain->destroy_cq(cq);
-}
-
-static void free_context(struct ibv_context *context)
-{
-	list_for_each(node, &to_ctx(context)->cqs)
-		faults_cq_settle(list_entry(node, struct sctpiw_cq, node));
-	faults_plain->free_context(context);
+	return err ? err : faults_plain->resize_cq(cq, cqe);
 }
 
 /* ---- SRQs ---- */
@@ -405,7 +387,6 @@ void faults_calls_replace(struct verbs_context_ops *ops)
 	ops->destroy_qp = destroy_qp;
 	ops->destroy_srq = destroy_srq;
 	ops->detach_mcast = detach_mcast;
-	ops->free_context = free_context;
 	ops->free_dm = free_dm;
 	ops->modify_cq = modify_cq;
 	ops->modify_qp = modify_qp;

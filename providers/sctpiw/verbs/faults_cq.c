@@ -98,28 +98,54 @@ static struct cq_faults *state(struct sctpiw_cq *cq)
 	return f;
 }
 
-void faults_cq_settle(struct sctpiw_cq *cq)
+void faults_cq_end(struct sctpiw_cq *cq)
 {
 	struct cq_faults *f = cq->faults;
 
-	if (!f || cq->generation != sctpiw_generation)
+	if (!f)
 		return;
-	sctpiw_cq_lock(cq);
-	shard_lock(cq->shard);
 	faults_timer_cancel(&cq->shard->rnic->faults, &f->look);
 	faults_timer_cancel(&cq->shard->rnic->faults, &f->post);
-	atomic_store_explicit(&f->look_at, 0, memory_order_relaxed);
-	post_all(f);
-	free(f->verdict);
-	f->verdict = NULL;
-	f->gathering.on = false;
-	iw_cq_notify(cq->iw);
-	shard_unlock(cq->shard);
-	sctpiw_cq_unlock(cq);
 }
 
-void faults_cq_forget(struct cq_faults *f)
+void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
 {
+	struct cq_faults *f = cq->faults;
+	struct iw_cq *iw = cq->iw;
+	uint32_t to = iw_cq_count(iw);
+
+	if (!f)
+		return;
+	f->gathering.on = false;
+	for (uint32_t i = to; f->verdict && i--;)
+		if (iw->ring[iw_cq_slot(iw, i)].qp_num != qp_num)
+			f->verdict[iw_cq_slot(iw, --to)] = f->verdict[iw_cq_slot(iw, i)];
+	/* What stays may have waited for what goes. */
+	if (atomic_load_explicit(&f->look_at, memory_order_relaxed))
+		iw_cq_notify(iw);
+}
+
+void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask)
+{
+	struct cq_faults *f = cq->faults;
+	struct iw_cq *iw = cq->iw;
+	struct verdict *old = f ? f->verdict : NULL;
+	uint32_t head = atomic_load_explicit(&iw->head, memory_order_relaxed);
+
+	if (!old)
+		return;
+	f->verdict = calloc((size_t)iw->mask + 1, sizeof(*old));
+	for (uint32_t i = head; f->verdict && i != head + iw_cq_count(iw); i++)
+		f->verdict[i & iw->mask] = old[i & mask];
+	if (!f->verdict) /* nothing waits any more */
+		iw_cq_notify(iw);
+	free(old);
+}
+
+void faults_cq_forget(struct sctpiw_cq *cq)
+{
+	struct cq_faults *f = cq->faults;
+
 	if (f)
 		free(f->verdict);
 	free(f);
@@ -203,8 +229,10 @@ static void complete(struct sctpiw_cq *cq, uint32_t i, const struct fault_action
 		    behind->status == IBV_WC_SUCCESS)
 			behind->status = IBV_WC_WR_FLUSH_ERR;
 	}
-	if (qp)
+	if (qp && is_receive(e))
 		iw_qp_modify(qp, IW_QPS_ERR);
+	else if (qp)
+		iw_qp_fail_sends(qp, e->status);
 }
 
 static struct verdict *verdicts(struct cq_faults *f)
@@ -275,20 +303,25 @@ static void judge(struct cq_faults *f, uint32_t i)
 			f->verdict[slot] = v;
 }
 
-/* Asks of all completions that are new. More of them may come of it. */
-static void judge_new(struct cq_faults *f)
+/*
+ * Asks of all completions that are new, and of those that come of it; how many there are. Those that come behind them
+ * nobody has asked of.
+ */
+static uint32_t judge_new(struct cq_faults *f)
 {
 	struct iw_cq *iw = f->cq->iw;
-	uint32_t i = iw_cq_count(iw);
+	uint32_t count = iw_cq_count(iw), i = count;
 
 	while (i && !(iw->ring[iw_cq_slot(iw, i - 1)].flags & IW_WC_SEEN))
 		i--;
-	if (i == iw_cq_count(iw))
-		return;
+	if (i == count)
+		return count;
 	shard_lock(f->cq->shard);
 	for (; i < iw_cq_count(iw) && !f->overrun; i++)
 		judge(f, i);
+	count = iw_cq_count(iw); /* under the lock, so that none has come since */
 	shard_unlock(f->cq->shard);
+	return count;
 }
 
 /* ---- what may be handed out ---- */
@@ -300,13 +333,14 @@ static void look_later(struct cq_faults *f, uint64_t when)
 	if (set && set <= when)
 		return;
 	shard_lock(f->cq->shard);
-	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
+	/* In front of the timer, which fires at once if there is no memory for it. */
 	atomic_store_explicit(&f->look_at, when, memory_order_relaxed);
+	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
 	shard_unlock(f->cq->shard);
 }
 
-/* When the i-th may be handed out, ns. */
-static uint64_t due(struct cq_faults *f, uint32_t i, uint64_t now)
+/* When the i-th of count may be handed out, ns. */
+static uint64_t due(struct cq_faults *f, uint32_t i, uint32_t count, uint64_t now)
 {
 	struct gathering *g = &f->gathering;
 	struct iw_cq *iw = f->cq->iw;
@@ -315,7 +349,7 @@ static uint64_t due(struct cq_faults *f, uint32_t i, uint64_t now)
 
 	if (!g->on || (int32_t)(head + i - g->from) < 0)
 		return at;
-	if (g->until > now && head + iw_cq_count(iw) - g->from < g->count)
+	if (g->until > now && head + count - g->from < g->count)
 		return g->until > at ? g->until : at;
 	g->on = false;
 	return at;
@@ -333,15 +367,14 @@ static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 
 	if (!iw_cq_count(iw))
 		return 0;
-	judge_new(f);
-	count = iw_cq_count(iw);
+	count = judge_new(f);
 	if (f->overrun) {
-		iw_cq_consume(iw, count);
+		iw_cq_consume(iw, iw_cq_count(iw));
 		return 0;
 	}
 	now = sys_now();
 	for (n = 0; n < count && n < max; n++) {
-		uint64_t at = due(f, n, now);
+		uint64_t at = due(f, n, count, now);
 		bool alone = f->verdict && f->verdict[iw_cq_slot(iw, n)].alone;
 
 		if (at > now) {
@@ -454,8 +487,9 @@ static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
 		channel_post(&cq->obj.comp, &cq->obj.user_handle, sizeof(cq->obj.user_handle));
 		return;
 	}
-	f->notifications++;
-	faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
+	/* One that comes while another one waits goes with it: else a program that arms often would never hear. */
+	if (!f->notifications++)
+		faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
 }
 
 int faults_post_notification(struct event_source *src, const void *event, size_t len)

@@ -20,9 +20,12 @@ void faults_cq_set_ops(struct sctpiw_cq *cq);
 int faults_post_notification(struct event_source *src, const void *event, size_t len);
 /* Overruns the CQ: its completions are lost, and it is of no use any more. Shard lock. */
 void faults_cq_overrun(struct sctpiw_cq *cq);
-/* Lets go what is held back of the CQ, which is about to be destroyed or to get another ring. No lock is held. */
-void faults_cq_settle(struct sctpiw_cq *cq);
-/* Frees the state of a CQ that is settled. */
-void faults_cq_forget(struct cq_faults *f);
+/* Nothing happens to the CQ any more: the RNIC has let go of it. Shard lock. */
+void faults_cq_end(struct sctpiw_cq *cq);
+/* Frees the state of a CQ that has ended, or that was a parent's. */
+void faults_cq_forget(struct sctpiw_cq *cq);
+/* Follows iw_cq_purge(), in front of it, and iw_cq_resize(), behind it; mask: the old ring's. Both locks. */
+void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num);
+void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask);
 
 #endif

@@ -10,6 +10,7 @@
 #include "verbs/context.h"
 #include "verbs/cq.h"
 #include "verbs/domain.h"
+#include "verbs/faults_cq.h"
 #include "verbs/qp_attr.h"
 #include "verbs/query.h"
 #include "verbs/srq.h"
@@ -443,6 +444,7 @@ static void purge(struct sctpiw_qp *qp, struct sctpiw_cq *cq)
 {
 	sctpiw_cq_lock(cq);
 	shard_lock(qp->shard);
+	faults_cq_purge(cq, qp->iw->num);
 	iw_cq_purge(cq->iw, qp->iw->num);
 	shard_unlock(qp->shard);
 	sctpiw_cq_unlock(cq);

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Faults of objects that come, change and go (docs/faults.md): what is held back of them goes with them, or moves with
+ * them, and nothing is lost. Every test is a process of its own, as in faults_verbs.c.
+ */
+#include "child.h"
+#include "faults_steps.h"
+#include "out_of_band.h"
+#include "srq.h"
+#include "ud_steps.h"
+
+#include <malloc.h>
+#include <poll.h>
+
+static void write_one(struct pair *p, uint64_t id)
+{
+	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 64);
+
+	CHECK_EQ(post_rdma(&p->a, IBV_WR_RDMA_WRITE, id, &sge, 1, address(p->b.buf), p->b.mr->rkey,
+			   IBV_SEND_SIGNALED),
+		 0);
+}
+
+/* A Send of 64 bytes, into a receive of b. */
+static void send_one(struct pair *p, uint64_t id)
+{
+	struct ibv_sge sge = sge_of(p->a.mr, p->a.buf, 64);
+	struct ibv_wc wc;
+
+	CHECK_EQ(post_send(&p->a, id, &sge, 1, IBV_SEND_SIGNALED), 0);
+	expect_wc(p->a.send_cq, IBV_WC_SUCCESS, &wc);
+}
+
+/* ---- CQs that go ---- */
+
+/*
+ * CQs are destroyed while a completion and a notification are held back. What fires later would find memory that is
+ * somebody else's, or that is full of other bytes.
+ */
+static void test_destroyed(void)
+{
+	struct ibv_sge sge;
+	struct pair p;
+
+	mallopt(M_PERTURB, 0xa5);
+	rules("writes: delay 300 ms; notifications: delay 300 ms; receives: delay 300 ms");
+	pair_open(&p, NULL);
+	write_one(&p, 1);
+	sge = sge_of(p.b.mr, p.b.buf, 64);
+	CHECK_EQ(post_recv(&p.b, 1, &sge, 1), 0);
+	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+	send_one(&p, 2);
+	expect_no_wc(p.b.recv_cq, 50);
+	/* Armed once more, so that the end of the CQ would have an event of its own. */
+	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+	pair_close(&p);
+	/* The device goes on for others. */
+	pair_open(&p, NULL);
+	sleep_ms(500);
+	pair_close(&p);
+}
+
+/* ---- CQs that change ---- */
+
+/* What is held back stays so in a ring of another size, and nothing else is. */
+static void test_resized(void)
+{
+	struct ibv_wc wc;
+	struct pair p;
+	double begin;
+
+	rules("7th write: delay 400 ms");
+	pair_open(&p, NULL);
+	CHECK_EQ(ibv_resize_cq(p.a.send_cq, 4), 0);
+	for (uint64_t id = 1; id <= 6; id++) {
+		write_one(&p, id);
+		expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	}
+	begin = now_seconds();
+	write_one(&p, 7);
+	expect_no_wc(p.a.send_cq, 50);
+	CHECK_EQ(ibv_resize_cq(p.a.send_cq, 5000), 0);
+	write_one(&p, 8);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 7);
+	CHECK(now_seconds() - begin >= 0.4);
+	expect_wc(p.a.send_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 8);
+	pair_close(&p);
+}
+
+/* Two connections whose receives are those of one SRQ, and complete on one CQ that has a channel. */
+struct two {
+	struct ibv_comp_channel *channel;
+	struct pair p[2];
+	struct ibv_pd *pd;
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+};
+
+static uint8_t received[2][64];
+
+static void two_open(struct two *t)
+{
+	struct ibv_context *device = cm_device();
+
+	t->pd = ibv_alloc_pd(device);
+	CHECK(t->pd);
+	t->mr = ibv_reg_mr(t->pd, received, sizeof(received), IBV_ACCESS_LOCAL_WRITE);
+	t->channel = ibv_create_comp_channel(device);
+	CHECK(t->mr && t->channel);
+	t->cq = ibv_create_cq(device, 16, NULL, t->channel, 0);
+	CHECK(t->cq);
+	t->srq = srq_new(t->pd, 16);
+	for (int i = 0; i < 2; i++) {
+		struct pair_options o = { .srq = t->srq, .recv_cq = t->cq };
+		struct ibv_sge sge = sge_of(t->mr, received[i], sizeof(received[i]));
+
+		pair_open(&t->p[i], &o);
+		CHECK_EQ(srq_post(t->srq, 1 + (uint64_t)i, &sge, 1), 0);
+	}
+}
+
+static void two_close(struct two *t)
+{
+	CHECK_EQ(ibv_destroy_srq(t->srq), 0);
+	CHECK_EQ(ibv_destroy_cq(t->cq), 0);
+	CHECK_EQ(ibv_destroy_comp_channel(t->channel), 0);
+	CHECK_EQ(ibv_dereg_mr(t->mr), 0);
+	CHECK_EQ(ibv_dealloc_pd(t->pd), 0);
+}
+
+/* Waits for the event of the CQ, and then for a completion that is there at once. */
+static void expect_woken(struct two *t, uint64_t wr_id)
+{
+	struct pollfd fd = { .fd = t->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+
+	CHECK_EQ(poll(&fd, 1, WAIT_SECONDS * 1000), 1);
+	CHECK_EQ(ibv_get_cq_event(t->channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+	CHECK_EQ(ibv_poll_cq(cq, 1, &wc), 1);
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	CHECK_EQ(wc.wr_id, wr_id);
+}
+
+/* The QP goes whose completion holds up the other one's: that one is there, and who waits for an event has one. */
+static void test_freed(void)
+{
+	struct two t;
+
+	rules("1st receive: delay 1 min");
+	two_open(&t);
+	send_one(&t.p[0], 1);
+	send_one(&t.p[1], 2);
+	expect_no_wc(t.cq, 50);
+	CHECK_EQ(ibv_req_notify_cq(t.cq, 0), 0);
+	pair_close(&t.p[0]);
+	expect_woken(&t, 2);
+	pair_close(&t.p[1]);
+	two_close(&t);
+}
+
+/* The QP goes whose completion stands behind the other one's, which takes its place in the ring, but not its delay. */
+static void test_moved(void)
+{
+	struct two t;
+	double begin;
+
+	rules("1st receive: delay 300 ms; 2nd receive: delay 1 min");
+	two_open(&t);
+	begin = now_seconds();
+	send_one(&t.p[0], 1);
+	send_one(&t.p[1], 2);
+	expect_no_wc(t.cq, 50);
+	pair_close(&t.p[1]);
+	CHECK_EQ(ibv_req_notify_cq(t.cq, 0), 0);
+	expect_no_wc(t.cq, 0);
+	expect_woken(&t, 1);
+	CHECK(now_seconds() - begin >= 0.3);
+	pair_close(&t.p[0]);
+	two_close(&t);
+}
+
+/* ---- notifications ---- */
+
+/* A program that arms its CQ again and again hears in the end. */
+static void test_starving(void)
+{
+	struct pollfd fd = { .events = POLLIN };
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	struct pair p;
+	void *context;
+	bool heard = false;
+
+	rules("notifications: delay 200 ms");
+	pair_open(&p, NULL);
+	fd.fd = p.b.channel->fd;
+	for (uint64_t id = 1; id <= 40 && !heard; id++) {
+		struct ibv_sge sge = sge_of(p.b.mr, p.b.buf, 64);
+
+		CHECK_EQ(post_recv(&p.b, id, &sge, 1), 0);
+		CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+		send_one(&p, id);
+		expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+		heard = poll(&fd, 1, 50) == 1;
+	}
+	CHECK(heard);
+	while (poll(&fd, 1, 300) == 1) {
+		CHECK_EQ(ibv_get_cq_event(p.b.channel, &cq, &context), 0);
+		ibv_ack_cq_events(cq, 1);
+	}
+	pair_close(&p);
+}
+
+/* ---- queue pairs of unreliable service ---- */
+
+/* A datagram of 64 bytes from a to b, which completes with this status. */
+static void datagram(struct side *a, const struct side *b, enum ibv_wc_status status)
+{
+	struct ibv_ah *ah = ah_to(a, b);
+	struct ibv_wc wc;
+
+	CHECK_EQ(ud_send(a, ah, b->qp->qp_num, QKEY, 64, IBV_WR_SEND, 0), 0);
+	expect_wc(a->send_cq, status, &wc);
+	CHECK_EQ(ibv_destroy_ah(ah), 0);
+}
+
+/* A datagram that fails is an error of the send queue alone: receives go on, and so do sends once it is in RTS again. */
+static void test_ud(void)
+{
+	struct side a, b;
+	struct ibv_wc wc;
+
+	rules("1st send: complete with loc_qp_op_err");
+	oob_open();
+	ud_pair(&a, &b);
+	datagram(&a, &b, IBV_WC_LOC_QP_OP_ERR);
+	expect_qp_state(a.qp, IBV_QPS_SQE);
+	datagram(&a, &b, IBV_WC_WR_FLUSH_ERR);
+	ud_recv(&a, 1, GRH + 64);
+	datagram(&b, &a, IBV_WC_SUCCESS);
+	expect_wc(a.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
+	ud_recv(&b, 2, GRH + 64);
+	datagram(&a, &b, IBV_WC_SUCCESS);
+	expect_wc(b.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 2);
+	close_pair(&a, &b);
+}
+
+static void test_uc(void)
+{
+	struct side a, b;
+	struct ibv_wc wc;
+
+	rules("1st send: complete with loc_prot_err; 1st receive: complete with loc_len_err");
+	oob_open();
+	oob_type = IBV_QPT_UC;
+	oob_connect_pair(&a, &b);
+	CHECK_EQ(send_from(&a, 1), 0);
+	expect_wc(a.send_cq, IBV_WC_LOC_PROT_ERR, &wc);
+	expect_qp_state(a.qp, IBV_QPS_SQE);
+	CHECK_EQ(to_state(&a, IBV_QPS_RTS), 0);
+	recv_at(&b, 2);
+	CHECK_EQ(send_from(&a, 3), 0);
+	expect_sent(&a, 3);
+	/* A receive that fails is the end of the QP. */
+	expect_wc(b.recv_cq, IBV_WC_LOC_LEN_ERR, &wc);
+	expect_qp_state(b.qp, IBV_QPS_ERR);
+	close_pair(&a, &b);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		{ "destroyed", test_destroyed },
+		{ "resized", test_resized },
+		{ "freed", test_freed },
+		{ "moved", test_moved },
+		{ "starving", test_starving },
+		{ "ud", test_ud },
+		{ "uc", test_uc },
+	};
+
+	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));
+}
