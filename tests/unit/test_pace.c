@@ -21,7 +21,8 @@
 
 #define PACKET (WIRE_SCTP_COMMON_LEN + WIRE_UD_LEN)
 /* Packets without payload that leave for a receiver of which nothing is known. */
-#define FIRST ((PACE_FIRST + 2 * PACKET + 2304 - 1) / (2 * PACKET + 2304))
+#define COST (2 * PACKET + 2304)
+#define FIRST ((PACE_FIRST + COST - 1) / COST)
 
 /* Runs what waits for its receivers once more, after so many ns. */
 static void go_on(uint64_t ns)
@@ -46,12 +47,18 @@ static void input_room(struct endpoint *ep, uint8_t from, uint16_t port, unsigne
 	datagram_input(ep, &path, packet, len);
 }
 
-/* A receiver answers the last request with so much room. */
-static void tell(struct iw_qp *qp, uint8_t from, uint32_t bytes)
+/* A receiver answers a request with so much room. */
+static void answer(struct iw_qp *qp, uint8_t from, uint64_t nonce, uint32_t bytes)
 {
 	input_room(qp_num_endpoint(&conn, qp->num), from, PORT, WIRE_DATAGRAM_ROOM_REPLY,
-		   &(struct wire_room){ .nonce = latest.room.nonce, .room = bytes });
+		   &(struct wire_room){ .nonce = nonce, .room = bytes });
 	go_on(0);
+}
+
+/* The last one. */
+static void tell(struct iw_qp *qp, uint8_t from, uint32_t bytes)
+{
+	answer(qp, from, latest.room.nonce, bytes);
 }
 
 static unsigned int packets_to(uint8_t to)
@@ -117,12 +124,11 @@ static void asked_again(void **state)
  */
 static void under_way(void **state)
 {
-	const uint32_t cost = 2 * PACKET + 2304;
 	struct iw_qp *qp = qp_new();
 
 	post(qp, 7, FIRST);
 	datagram_output(&conn);
-	tell(qp, 7, 100 * cost);
+	tell(qp, 7, 100 * COST);
 	asked = 0;
 	post(qp, 7, 49);
 	datagram_output(&conn);
@@ -132,12 +138,98 @@ static void under_way(void **state)
 	assert_int_equal(asked, 1);
 	post(qp, 7, 30);
 	datagram_output(&conn);
-	tell(qp, 7, 50 * cost);
+	tell(qp, 7, 50 * COST);
 	/* 30 of 50 are out, and so the next request is, too, as soon as something leaves. */
 	post(qp, 7, 100);
 	datagram_output(&conn);
 	assert_int_equal(asked, 2);
 	assert_int_equal(packets_to(7), FIRST + 80 + 20);
+	qp_end(qp);
+}
+
+/* A receiver with room for so many packets, of which half have left, and then as many as may, and 10 wait. */
+static void fill(struct iw_qp *qp, unsigned int n, uint64_t nonce[2])
+{
+	post(qp, 7, FIRST);
+	datagram_output(&conn);
+	tell(qp, 7, n * COST);
+	batches = asked = 0;
+	post(qp, 7, n / 2);
+	datagram_output(&conn);
+	assert_int_equal(asked, 1);
+	nonce[0] = latest.room.nonce;
+	post(qp, 7, n / 2 + 10);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), n);
+	assert_int_equal(asked, 2);
+	nonce[1] = latest.room.nonce;
+	assert_true(nonce[0] != nonce[1]);
+}
+
+/* A second request leaves behind all that may be under way, and each of the two replies says what was in front of it. */
+static void two_requests(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	uint64_t nonce[2];
+
+	fill(qp, 100, nonce);
+	go_on(2 * PACE_ASK_FIRST - 1);
+	assert_int_equal(asked, 2);
+	go_on(1);
+	assert_int_equal(asked, 3);
+	assert_true(latest.room.nonce == nonce[1]);
+	answer(qp, 7, nonce[0], 100 * COST);
+	assert_int_equal(packets_to(7), 110);
+	assert_int_equal(asked, 3); /* the other one is still under way */
+	answer(qp, 7, nonce[1], 100 * COST);
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), 200);
+	qp_end(qp);
+}
+
+/* The reply to the second one makes that to the first one needless. */
+static void second_reply(void **state)
+{
+	struct iw_qp *qp = qp_new();
+	uint64_t nonce[2];
+
+	fill(qp, 100, nonce);
+	answer(qp, 7, nonce[1], 20 * COST);
+	answer(qp, 7, nonce[0], 100 * COST);
+	assert_int_equal(packets_to(7), 110);
+	post(qp, 7, 20);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), 120);
+	qp_end(qp);
+}
+
+/* On this host the kernel hands a batch on as one piece, which costs once; not if the route is too narrow for it. */
+static void own_host(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	own = 7;
+	post(qp, 7, TURNS * TURN);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), TURNS * TURN);
+	assert_int_equal(asked, 0);
+	post(qp, 8, 100);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(8), FIRST);
+	qp_end(qp);
+}
+
+static void own_host_narrow(void **state)
+{
+	struct iw_qp *qp = qp_new();
+
+	own = 7;
+	mtu = PACKET;
+	post(qp, 7, 100);
+	datagram_output(&conn);
+	assert_int_equal(packets_to(7), FIRST);
+	assert_false(sent[0].df);
 	qp_end(qp);
 }
 
@@ -348,6 +440,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(first_room, sender_setup, sender_teardown),
 		cmocka_unit_test_setup_teardown(asked_again, sender_setup, sender_teardown),
 		cmocka_unit_test_setup_teardown(under_way, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(two_requests, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(second_reply, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(own_host, sender_setup, sender_teardown),
+		cmocka_unit_test_setup_teardown(own_host_narrow, sender_setup, sender_teardown),
 		cmocka_unit_test_setup_teardown(forged_replies, sender_setup, sender_teardown),
 		cmocka_unit_test_setup_teardown(old_version, sender_setup, sender_teardown),
 		cmocka_unit_test_setup_teardown(deaf_receivers, sender_setup, sender_teardown),

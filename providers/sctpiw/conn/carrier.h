@@ -53,6 +53,8 @@ struct carrier_room {
 
 struct carrier {
 	bool references; /* send() takes a batch with references to the application's memory */
+	/* A batch with DF to an address of this host gets into the receive buffer there as it left, in one piece. */
+	bool whole_batches;
 
 	/* Can this process use it here? false: why says why not, and the remedy. NULL: it always can. */
 	bool (*check)(struct config_error *why);

@@ -20,6 +20,8 @@
 #define BATCH_MAX 65000u
 /* IPv6 and UDP in front of a packet. */
 #define OVERHEAD 48u
+/* Bytes of SCTP that every route takes in UDP: IPv4's links take packets of 68 bytes (RFC 791 3.2). */
+#define ANY_ROUTE 40u
 /*
  * Datagrams that a QP sends before it is the next one's turn, and turns before whoever holds the lock looks at
  * other things. A datagram is complete when it has left, so a program may post as fast as it is sent.
@@ -35,6 +37,7 @@ struct datagram_out {
 	struct sctp_batch batch; /* len 0: none */
 	uint16_t port;		 /* the SCTP port that the batch is for */
 	uint32_t room, cost;	 /* by pace.h: what the batch may have, and what it has */
+	bool whole;		 /* the batch gets to its receiver in one piece */
 	bool blocked;		 /* the port was full, and the batch waits */
 	uint64_t paced_until; /* ns. All that is left waits for its receivers until then; 0: it does not */
 	struct pace pace;
@@ -136,6 +139,8 @@ void datagram_send_chunk(struct endpoint *ep, const struct path_addr *to, uint16
 				     });
 	memcpy(packet + WIRE_SCTP_COMMON_LEN, chunk, len);
 	batch.len = batch.segment = WIRE_SCTP_COMMON_LEN + len;
+	/* What is asked and told of room has DF as most packets around it: changing it costs calls. */
+	batch.df = batch.len <= ANY_ROUTE;
 	wire_sctp_checksum_put(packet, batch.len);
 	ep->conn->traffic.packets_out++;
 	ep->conn->traffic.bytes_out += batch.len;
@@ -156,8 +161,6 @@ static bool send_batch(struct conn *c, struct datagram_out *o)
 		return false;
 	c->traffic.bytes_out += o->batch.len;
 	c->traffic.packets_out += (o->batch.len + o->batch.segment - 1) / o->batch.segment;
-	/* Routers do not fragment what the route takes as a whole. */
-	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
 	if (c->carrier->send(o->ep, &o->batch) != -EAGAIN) {
 		batch_done(o);
 		return true;
@@ -213,6 +216,11 @@ static bool fits(const struct datagram_out *o, const struct endpoint *ep,
 	       ip_addr_equal(&b->to.local, &dest->local);
 }
 
+static bool is_on_this_host(struct conn *c, const struct ip_addr *ip)
+{
+	return ip_addr_is_loopback(ip) || c->ops->is_own_address(c, ip);
+}
+
 /* Begins a batch. false: its receiver has to make room first. */
 static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint *ep,
 			const struct iw_ud_dest *dest, uint32_t len)
@@ -226,6 +234,9 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 			.remote = dest->remote,
 			.udp_port = udp_port_of(ep->conn, dest) },
 	};
+	/* Routers do not fragment what the route takes as a whole. */
+	o->batch.df = o->batch.segment + OVERHEAD <= known_mtu(c, &o->batch.to);
+	o->whole = o->batch.df && c->carrier->whole_batches && is_on_this_host(c, &dest->remote);
 	o->port = qp_num_port(dest->qp_num);
 	o->cost = 0;
 	o->room = pace_room(c, &o->pace, ep, &o->batch.to, o->port);
@@ -236,6 +247,7 @@ static bool begin_batch(struct conn *c, struct datagram_out *o, struct endpoint 
 static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 {
 	uint8_t *packet = o->buf + o->batch.len;
+	bool joins = o->batch.len;
 	size_t n;
 
 	wire_sctp_common_put(packet, &(struct wire_sctp_common){
@@ -248,7 +260,7 @@ static void add(struct datagram_out *o, struct iw_qp *qp, uint32_t dst_qp)
 	n = WIRE_SCTP_COMMON_LEN + wire_sctp_pad(packet + WIRE_SCTP_COMMON_LEN, n);
 	wire_sctp_checksum_put(packet, n);
 	o->batch.len += n;
-	o->cost += pace_cost(n);
+	o->cost += pace_cost(n, o->whole && joins);
 }
 
 /* What became of a QP's turn. */

@@ -53,27 +53,50 @@ static struct pace_receiver *get(struct pace *p, const struct path_addr *to, uin
 	return r;
 }
 
+static void send_request(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to,
+			 const struct pace_request *request)
+{
+	struct wire_room room = { .nonce = request->nonce };
+	uint8_t chunk[WIRE_ROOM_REQUEST_LEN];
+	uint64_t now = ep->conn->now;
+
+	r->ask_at = now + (r->state == PACE_SILENT ? PACE_ASK_LAST : r->pause);
+	r->pause = 2 * r->pause < PACE_ASK_LAST ? 2 * r->pause : PACE_ASK_LAST;
+	datagram_send_chunk(ep, to, r->port, chunk,
+			    wire_room_put(chunk, WIRE_DATAGRAM_ROOM_REQUEST, &room));
+}
+
+static void begin_request(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to,
+			  struct pace_request *request)
+{
+	while (!request->nonce)
+		random_bytes(ep->conn->random, &request->nonce, sizeof(request->nonce));
+	request->behind = 0;
+	send_request(r, ep, to, request);
+}
+
 /*
  * A request that is sent once more keeps its nonce: the reply to either of them says that all was taken that had left
- * before the first one.
+ * before the first one. Of two it is the second, whose reply says more.
  */
 static void ask(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
 {
-	struct wire_room request = { .nonce = r->nonce };
-	uint8_t chunk[WIRE_ROOM_REQUEST_LEN];
-	struct conn *c = ep->conn;
-
-	if (c->now < r->ask_at)
+	if (ep->conn->now < r->ask_at)
 		return;
-	while (!request.nonce) {
-		random_bytes(c->random, &request.nonce, sizeof(request.nonce));
-		r->behind = 0;
-	}
-	r->nonce = request.nonce;
-	r->ask_at = c->now + (r->state == PACE_SILENT ? PACE_ASK_LAST : r->pause);
-	r->pause = 2 * r->pause < PACE_ASK_LAST ? 2 * r->pause : PACE_ASK_LAST;
-	datagram_send_chunk(ep, to, r->port, chunk,
-			    wire_room_put(chunk, WIRE_DATAGRAM_ROOM_REQUEST, &request));
+	if (r->request[0].nonce)
+		send_request(r, ep, to, &r->request[r->request[1].nonce != 0]);
+	else
+		begin_request(r, ep, to, &r->request[0]);
+}
+
+/* All that may be under way is. */
+static void ask_at_end(struct pace_receiver *r, struct endpoint *ep, const struct path_addr *to)
+{
+	if (r->state != PACE_SILENT && r->request[0].nonce && r->request[0].behind &&
+	    !r->request[1].nonce)
+		begin_request(r, ep, to, &r->request[1]);
+	else
+		ask(r, ep, to);
 }
 
 uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const struct path_addr *to,
@@ -88,7 +111,7 @@ uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const st
 	r->used_at = c->now;
 	if (r->out < r->room)
 		return r->room - r->out;
-	ask(r, ep, to);
+	ask_at_end(r, ep, to);
 	if (r->state == PACE_SILENT)
 		return PACE_ANY;
 	if (!r->since)
@@ -101,6 +124,11 @@ uint32_t pace_room(struct conn *c, struct pace *p, struct endpoint *ep, const st
 	return PACE_ANY;
 }
 
+static uint32_t sum(uint32_t bytes, uint32_t more)
+{
+	return bytes + more < OUT_MAX ? bytes + more : OUT_MAX;
+}
+
 void pace_sent(struct pace *p, struct endpoint *ep, const struct path_addr *to, uint16_t port,
 	       uint32_t cost)
 {
@@ -108,8 +136,9 @@ void pace_sent(struct pace *p, struct endpoint *ep, const struct path_addr *to, 
 
 	if (!r)
 		return;
-	r->out = r->out + cost < OUT_MAX ? r->out + cost : OUT_MAX;
-	r->behind = r->behind + cost < OUT_MAX ? r->behind + cost : OUT_MAX;
+	r->out = sum(r->out, cost);
+	for (unsigned int i = 0; i < PACE_REQUESTS; i++)
+		r->request[i].behind = sum(r->request[i].behind, cost);
 	/* The answer is to be there before all that may leave has left. */
 	if (r->out >= r->room / 2)
 		ask(r, ep, to);
@@ -119,14 +148,20 @@ void pace_told(struct pace *p, const struct conn *c, const struct path_addr *fro
 	       const struct wire_room *reply)
 {
 	struct pace_receiver *r = find(p, from, port);
+	unsigned int i = 0;
 
-	if (!r || !r->nonce || r->nonce != reply->nonce)
+	while (r && i < PACE_REQUESTS && r->request[i].nonce != reply->nonce)
+		i++;
+	if (!r || i == PACE_REQUESTS || !reply->nonce)
 		return;
-	r->nonce = 0;
-	r->out = r->behind;
+	r->out = r->request[i].behind;
+	/* What is older needs no answer any more. */
+	r->request[0] = i ? (struct pace_request){ 0 } : r->request[1];
+	r->request[1] = (struct pace_request){ 0 };
 	r->room = reply->room < ROOM_MAX ? reply->room : ROOM_MAX;
 	r->pause = PACE_ASK_FIRST;
-	r->ask_at = reply->room ? 0 : c->now + PACE_ASK_FIRST;
+	if (!r->request[0].nonce)
+		r->ask_at = reply->room ? 0 : c->now + PACE_ASK_FIRST;
 	if (!reply->room)
 		return;
 	r->since = 0;

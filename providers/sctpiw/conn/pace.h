@@ -28,15 +28,27 @@ enum pace_state {
 	PACE_SILENT, /* it was waited for in vain: all is sent, and it is asked now and then */
 };
 
+/* A request that was not answered yet. */
+struct pace_request {
+	uint64_t nonce;	 /* 0: there is none */
+	uint32_t behind; /* bytes sent behind it */
+};
+
+/*
+ * Under way to a receiver at the same time: one that leaves at half of what may be under way, and one at the end of it.
+ * With the first the next part leaves in time. On a host with more to do than processors the receiver takes all before
+ * the sender has its turn again, and with the second it may then send all that the receiver has room for.
+ */
+#define PACE_REQUESTS 2u
+
 /* One receiving port. */
 struct pace_receiver {
 	struct ip_addr to;
 	uint16_t port; /* SCTP's; 0: the place is free */
 	enum pace_state state;
-	uint32_t room;	  /* bytes, as it has told; PACE_FIRST until it has */
-	uint32_t out;	  /* bytes sent behind the last request that was answered */
-	uint32_t behind;  /* those of `out` that were sent behind the request that is under way */
-	uint64_t nonce;	  /* of the request that is under way; 0: none is */
+	uint32_t room; /* bytes, as it has told; PACE_FIRST until it has */
+	uint32_t out;  /* bytes sent behind the last request that was answered */
+	struct pace_request request[PACE_REQUESTS]; /* the older one first */
 	uint64_t pause;	  /* ns from the next request to the one behind it */
 	uint64_t ask_at;  /* ns. It is not asked before that */
 	uint64_t since;	  /* ns; something waits for it since then. 0: nothing does */
@@ -79,10 +91,13 @@ struct pace_answers {
 /* What pace_room() returns for a receiver that nothing waits for. */
 #define PACE_ANY UINT32_MAX
 
-/* What a packet of len bytes takes of a receive buffer: the kernel counts its own memory, too, and that of fragments. */
-static inline uint32_t pace_cost(size_t len)
+/*
+ * What a packet of len bytes takes of a receive buffer: the kernel counts its own memory, too, and that of fragments.
+ * joins: it arrives in one piece with the packet in front of it (carrier.whole_batches), which then has counted for that.
+ */
+static inline uint32_t pace_cost(size_t len, bool joins)
 {
-	return 2 * (uint32_t)len + 2304;
+	return joins ? (uint32_t)len : 2 * (uint32_t)len + 2304;
 }
 
 /*

@@ -19,8 +19,6 @@
 #define HOT 1000000u
 /* Each so many passes all sockets are asked alike. */
 #define PASSES 4u
-/* Calls that take what waits in a socket that is to be closed. It was unused for long: there should be nothing. */
-#define LAST_CALLS 8
 
 struct path_sockets *path_sockets_new(void)
 {
@@ -182,7 +180,10 @@ static bool is_awaited(const struct path_socket *ps)
 	return ps->port->ep->await_room && ps->port->awaited.watch == &ps->watch;
 }
 
-/* A free place, if need be that of the socket that was unused for longest. NULL: all are in use. */
+/*
+ * A free place, if need be that of the socket that was unused for longest. NULL: all are in use; so is one in which
+ * something waits, as after a time in which this process did not run.
+ */
 static struct path_socket *find_place(struct path_sockets *s, uint64_t now)
 {
 	uint64_t max = sys_max_fds() / PATH_SOCKETS_PART;
@@ -199,11 +200,8 @@ static struct path_socket *find_place(struct path_sockets *s, uint64_t now)
 			oldest = ps;
 		}
 	}
-	if (!oldest)
+	if (!oldest || carrier_port_take(oldest->port->ep, oldest) != CONN_NOTHING)
 		return NULL;
-	for (int i = 0; i < LAST_CALLS; i++)
-		if (carrier_port_take(oldest->port->ep, oldest) == CONN_NOTHING)
-			break;
 	close_one(oldest);
 	return oldest;
 }

@@ -5,7 +5,7 @@
  * socket for everything else, and for everything where there is no socket for a path. Shard lock.
  *
  * There are PATH_SOCKETS for all ports of a shard, and each takes the place of one that was unused for a while. Who
- * sends only counts. Sockets come and go in front of a receive pass, since what waits in one that goes is taken in.
+ * sends only counts. Sockets come and go in front of a receive pass, since what waits in one that may go is taken in.
  */
 #ifndef SCTPIW_NET_PATH_SOCKET_H
 #define SCTPIW_NET_PATH_SOCKET_H

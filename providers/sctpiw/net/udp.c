@@ -325,6 +325,7 @@ static bool udp_room(const struct endpoint *ep, const struct ip_addr *from,
 
 const struct carrier carrier_udp = {
 	.references = true,
+	.whole_batches = true,
 	.start = udp_start,
 	.stop = udp_stop,
 	.open = udp_open,
