@@ -77,20 +77,25 @@ static void take_in(const struct faults_packet *p)
 	user_sctp_input(p->ep, &d);
 }
 
+/* A packet that was held back goes on. */
+static void release(struct faults_net *fn, struct faults_held_packet *held)
+{
+	if (!held->p.out) {
+		take_in(&held->p);
+	} else if (!send_on(fn, &held->p)) {
+		faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
+		return;
+	}
+	faults_held_free(&fn->held, held);
+}
+
 /* What was held back goes on. */
 static void let_go(struct faults_net *fn)
 {
 	struct faults_held_packet *held;
 
-	while ((held = faults_held_take(&fn->held, fn->conn->now))) {
-		if (!held->p.out) {
-			take_in(&held->p);
-		} else if (!send_on(fn, &held->p)) {
-			faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
-			continue;
-		}
-		faults_held_free(&fn->held, held);
-	}
+	while ((held = faults_held_take(&fn->held, fn->conn->now)))
+		release(fn, held);
 }
 
 static void hold(struct faults_net *fn, const struct faults_packet *p, uint32_t rule, uint64_t due,
@@ -112,8 +117,14 @@ static void forward(struct faults_net *fn, const struct faults_packet *p)
 /* Packets that were to be overtaken by this one follow it. */
 static void follow(struct faults_net *fn, const struct faults_packet *p)
 {
+	struct faults_held_packet *held;
+
 	faults_held_overtake(&fn->held, p, fn->conn->now);
-	let_go(fn);
+	if (!p->out)
+		let_go(fn);
+	/* An association that sends must not be given what arrives: that could end it under the sender's hands. */
+	while (p->out && (held = faults_held_take_out(&fn->held, fn->conn->now)))
+		release(fn, held);
 }
 
 /* ---- what a rule says ---- */
