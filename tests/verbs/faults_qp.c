@@ -82,6 +82,30 @@ static void test_fail(void)
 	pair_close(&p);
 }
 
+/* The same at a completion, which the program gets as it is. */
+static void test_fail_at_completion(void)
+{
+	struct pair p;
+
+	open_for(&p, "after 3 writes: fail qp, once");
+	expect_end(&p.a, IBV_WC_WR_FLUSH_ERR);
+	expect_flushed(&p.a);
+	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp }, { IBV_EVENT_QP_FATAL, p.b.qp });
+	expect_qp_state(p.b.qp, IBV_QPS_ERR);
+	pair_close(&p);
+}
+
+static void test_lost_at_completion(void)
+{
+	struct pair p;
+
+	open_for(&p, "after 3 writes: lose session, once");
+	expect_end(&p.a, IBV_WC_RETRY_EXC_ERR);
+	expect_flushed(&p.a);
+	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
+	pair_close(&p);
+}
+
 /* The receiver terminates: the sender's oldest Write has the status that the error stands for. */
 static void terminate(const char *text, enum ibv_wc_status status, enum ibv_event_type type)
 {
@@ -230,6 +254,8 @@ int main(int argc, char **argv)
 		{ "operation", test_operation },
 		{ "rnr", test_rnr },
 		{ "lost_session", test_lost_session },
+		{ "fail_at_completion", test_fail_at_completion },
+		{ "lost_at_completion", test_lost_at_completion },
 		{ "killed_peer", test_killed_peer },
 		{ "frozen", test_frozen },
 		{ "frozen_peer", test_frozen_peer },

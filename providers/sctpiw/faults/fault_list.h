@@ -230,11 +230,11 @@ FAULT_END(limit_size)
 
 /* ---- actions: queue pairs ---- */
 
-FAULT_ACTION(fail_qp, TIMER | PACKET, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
+FAULT_ACTION(fail_qp, TIMER | PACKET | COMPLETION, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
 	"a QP goes to the error state on errors of its own (IBA 11.6.2)")
 FAULT_END(fail_qp)
 
-FAULT_ACTION(terminate, TIMER | PACKET, "terminate", "sends the peer a Terminate, as if it had made that error",
+FAULT_ACTION(terminate, TIMER | PACKET | COMPLETION, "terminate", "sends the peer a Terminate, as if it had made that error",
 	"RFC 5040 4.8 and 7.2")
 FAULT_ARG(terminate, layer, NUMBER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
 FAULT_ARG(terminate, type, NUMBER, "type", MUST, "the error type")
@@ -250,7 +250,7 @@ FAULT_ACTION(freeze_qp, TIMER | PACKET, "freeze qp", "lets the queue pair neithe
 FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "how long")
 FAULT_END(freeze_qp)
 
-FAULT_ACTION(lose_session, TIMER | PACKET, "lose session", "ends the connection without a word to the program's peer",
+FAULT_ACTION(lose_session, TIMER | PACKET | COMPLETION, "lose session", "ends the connection without a word to the program's peer",
 	"RFC 5043 11.3: an association may end under its DDP streams")
 FAULT_END(lose_session)
 
