@@ -268,6 +268,10 @@ static void cut_links(void **state)
 	for (unsigned int i = 1; i < FAULTS_CUTS; i++)
 		assert_true(faults_stages_add_cut(&s, &cut, 0));
 	assert_false(faults_stages_add_cut(&s, &cut, 0));
+	/* That of no rule, as of a port that is down, stays. */
+	packet.direction = FAULT_OUT;
+	faults_stages_release(&s, 0);
+	assert_non_null(faults_stages_cut(&s, &packet, 0));
 	assert_true(faults_stages_add_cut(&s, &cut, 100));
 }
 
