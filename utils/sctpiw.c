@@ -134,7 +134,7 @@ static int run(int argc, char **argv)
 		complain("no command given: sctpiw run [OPTION]... -- CMD, as --help tells");
 		return EXIT_USAGE;
 	}
-	if (!settings_make_files())
+	if (!settings_make_files() || !settings_choose_seed())
 		return EXIT_USAGE;
 	argv += optind;
 	reach_warn(argv[0]);

@@ -323,11 +323,16 @@ static void test_replaced(void **state)
 	nothing();
 	answer_heartbeat(p, &third, 0);
 	assert_true(take_data() != 0); /* at once, what was outstanding, too */
-	/* The old address is a stranger's. */
+	/* What was under way from the old address is not taken, and not answered by an ABORT, which would end all. */
 	begin();
 	add_data(f.tsn);
 	send_from(&f.path);
 	assert_int_equal(f.rx.count, 0);
+	nothing();
+	/* Else that address is a stranger's. */
+	begin_tag(f.a->local_tag ^ 1);
+	add_data(f.tsn);
+	send_from(&f.path);
 	chunk_of(take(), 0, WIRE_SCTP_ABORT);
 }
 

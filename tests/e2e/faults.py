@@ -71,6 +71,21 @@ def refused(link):
     check("Couldn't allocate MR" in client.output(), f"ib_write_bw said {client.output()}")
 
 
+def seeded(link):
+    """All processes of a run have one seed, each run another one, unless a setting gives it."""
+    def seeds(*options, **env):
+        done = subprocess.run([SCTPIW, "run", *options, "--", "sh", "-c", "ibv_devinfo; ibv_devinfo"], capture_output=True, text=True,
+                              timeout=30 * SLOW, env=dict(os.environ, **env), check=False)
+        found = re.findall(r"fault 1 .* seed (\d+): ", done.stderr)
+        check(len(found) == 2, f"two processes said: {done.stderr}")
+        return set(found)
+
+    rule = ("--faults", "query_port: fail with EIO")
+    first, second = seeds(*rule), seeds(*rule)
+    check(len(first) == len(second) == 1 and first != second, f"seeds of two runs: {first}, {second}")
+    check(seeds(*rule, "--fault-seed", "77") == {"77"} == seeds(*rule, SCTPIW_FAULT_SEED="77"), "a seed that was given is not used")
+
+
 def completed(link):
     """A Write completes with an error, and ib_write_bw names it."""
     client = bandwidth(link, "after 10 writes: complete with rem_access_err, once")
@@ -132,6 +147,7 @@ if __name__ == "__main__":
     sys.exit(harness.main([
         ("lost", lost),
         ("refused", refused),
+        ("seeded", seeded),
         ("completed", completed),
         ("unplugged", unplugged),
         ("live", live),

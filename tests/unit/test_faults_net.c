@@ -149,6 +149,33 @@ static void overtaken(void **state)
 	assert_string_equal(taken(&h, 100), "b");
 }
 
+/* While an association sends, what arrives stays where it is. */
+static void taken_to_leave(void **state)
+{
+	struct faults_packet p = { .data = (const uint8_t *)"i", .len = 1 };
+	struct faults_held_packet *held;
+	struct faults_held h;
+
+	faults_held_init(&h);
+	assert_true(faults_held_add(&h, &p, 1, 10, 0));
+	assert_true(faults_held_add(&h, &p, 1, 10, 1));
+	p.out = true;
+	assert_true(faults_held_add(&h, &p, 1, 20, 0));
+	assert_true(faults_held_add(&h, &p, 1, 30, 1));
+	assert_null(faults_held_take_out(&h, 19));
+	for (uint64_t now = 20; now <= 30; now += 10) {
+		held = faults_held_take_out(&h, now);
+		assert_non_null(held);
+		assert_true(held->p.out);
+		assert_int_equal(held->due, now);
+		faults_held_free(&h, held);
+		assert_null(faults_held_take_out(&h, now));
+	}
+	assert_int_equal(faults_held_next(&h), 10);
+	faults_held_drop(&h, NULL);
+	assert_int_equal(h.bytes, 0);
+}
+
 static void bounded(void **state)
 {
 	static uint8_t data[65000];
@@ -241,6 +268,10 @@ static void cut_links(void **state)
 	for (unsigned int i = 1; i < FAULTS_CUTS; i++)
 		assert_true(faults_stages_add_cut(&s, &cut, 0));
 	assert_false(faults_stages_add_cut(&s, &cut, 0));
+	/* That of no rule, as of a port that is down, stays. */
+	packet.direction = FAULT_OUT;
+	faults_stages_release(&s, 0);
+	assert_non_null(faults_stages_cut(&s, &packet, 0));
 	assert_true(faults_stages_add_cut(&s, &cut, 100));
 }
 
@@ -251,6 +282,7 @@ int main(void)
 		cmocka_unit_test(damaged_before_the_checksum),
 		cmocka_unit_test(held_in_order),
 		cmocka_unit_test(overtaken),
+		cmocka_unit_test(taken_to_leave),
 		cmocka_unit_test(bounded),
 		cmocka_unit_test(slow_link),
 		cmocka_unit_test(cut_links),

@@ -15,6 +15,7 @@
 #include "launcher/environment.h"
 #include "launcher/launcher.h"
 #include "launcher/parts.h"
+#include "sys/sys.h"
 
 static bool given[CONFIG_SETTINGS]; /* which settings the command line has given */
 static const char *config_file;	    /* of --config, as the user said it; or NULL */
@@ -103,6 +104,22 @@ bool settings_check(void)
 bool settings_collect(struct config_builder *b, struct config_error *why)
 {
 	return config_collect(b, given, why);
+}
+
+bool settings_choose_seed(void)
+{
+	struct config_builder b;
+	struct config_error why;
+	char seed[16];
+	uint32_t random;
+
+	/* What is wrong with the settings is told when a process opens the device. */
+	if (!settings_collect(&b, &why) || !*b.config.faults || b.config.fault_seed)
+		return true;
+	if (sys_random(&random, sizeof(random)))
+		random = (uint32_t)getpid();
+	snprintf(seed, sizeof(seed), "%u", random % 999999999u + 1);
+	return !setenv("SCTPIW_FAULT_SEED", seed, 1);
 }
 
 /* Removes the older files of a capture, which an earlier run has left: they would count as its own. */

@@ -40,6 +40,12 @@ bool settings_check(void);
 bool settings_collect(struct config_builder *b, struct config_error *why);
 
 /*
+ * If there are rules of faults, and no setting gives their seed: chooses one for all processes that CMD begins, so
+ * that one number repeats them all. False: no memory.
+ */
+bool settings_choose_seed(void);
+
+/*
  * Makes the files of --capture and --trace empty, since processes append to them, and removes the
  * older files of a capture with --capture-size. False after a line on standard error.
  */

@@ -188,7 +188,7 @@ FAULT_TRIGGER(once, "once", "the first, as `at most 1 times`")
 /* ---- actions: packets ---- */
 
 FAULT_ACTION(drop, PACKET | CM_EVENT, "drop", "loses it",
-	"IP promises no delivery (RFC 791 2.2), and a peer may die before it sends what an event tells of")
+	"IP promises no delivery (RFC 791 1.4), and a peer may die before it sends what an event tells of")
 FAULT_END(drop)
 
 FAULT_ACTION(delay, PACKET | COMPLETION | NOTIFICATION | CM_EVENT, "delay",
@@ -198,12 +198,12 @@ FAULT_ARG(delay, time, TIME, "", MUST, "how long")
 FAULT_ARG(delay, jitter, TIME, "jitter", MAY, "up to so much more, at random")
 FAULT_END(delay)
 
-FAULT_ACTION(reorder, PACKET, "reorder", "sends it behind the next N packets", "IP promises no order (RFC 791 1.4)")
+FAULT_ACTION(reorder, PACKET, "reorder", "sends it behind the next N packets", "IP promises no order (RFC 791 1.2)")
 FAULT_ARG(reorder, count, COUNT, "behind", MUST, "packets that overtake it")
 FAULT_END(reorder)
 
 FAULT_ACTION(duplicate, PACKET | CM_EVENT | NOTIFICATION, "duplicate", "lets it come again",
-	"IP may duplicate packets (RFC 791 2.2), a peer may repeat a request, and a CQ event may come without a completion (ibv_get_cq_event(3))")
+	"a network may duplicate packets (RFC 9260 6.2: what to do with such DATA), a peer may repeat a request, and a CQ event may come without a completion (ibv_get_cq_event(3))")
 FAULT_ARG(duplicate, times, COUNT, "times", MAY, "copies; 1 without it")
 FAULT_END(duplicate)
 
@@ -213,7 +213,7 @@ FAULT_ARG(corrupt, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
 FAULT_END(corrupt)
 
 FAULT_ACTION(corrupt_sealed, PACKET, "corrupt before checksum", "changes bytes before the checksum is computed",
-	"CRC32c finds no error that happened in front of it (RFC 5041 8.1)")
+	"CRC32c finds no error that happened in front of it (RFC 5041 3, item 6, asks for a digest of what is under way, and of nothing else)")
 FAULT_ARG(corrupt_sealed, bytes, COUNT, "bytes", MAY, "how many; 1 without it")
 FAULT_END(corrupt_sealed)
 
@@ -230,11 +230,11 @@ FAULT_END(limit_size)
 
 /* ---- actions: queue pairs ---- */
 
-FAULT_ACTION(fail_qp, TIMER | PACKET, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
+FAULT_ACTION(fail_qp, TIMER | PACKET | COMPLETION, "fail qp", "moves the queue pair to ERROR, and flushes its work requests",
 	"a QP goes to the error state on errors of its own (IBA 11.6.2)")
 FAULT_END(fail_qp)
 
-FAULT_ACTION(terminate, TIMER | PACKET, "terminate", "sends the peer a Terminate, as if it had made that error",
+FAULT_ACTION(terminate, TIMER | PACKET | COMPLETION, "terminate", "sends the peer a Terminate, as if it had made that error",
 	"RFC 5040 4.8 and 7.2")
 FAULT_ARG(terminate, layer, NUMBER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
 FAULT_ARG(terminate, type, NUMBER, "type", MUST, "the error type")
@@ -250,8 +250,8 @@ FAULT_ACTION(freeze_qp, TIMER | PACKET, "freeze qp", "lets the queue pair neithe
 FAULT_ARG(freeze_qp, time, TIME, "for", MUST, "how long")
 FAULT_END(freeze_qp)
 
-FAULT_ACTION(lose_session, TIMER | PACKET, "lose session", "ends the connection without a word to the program's peer",
-	"RFC 5043 10: a DDP stream may end at any time")
+FAULT_ACTION(lose_session, TIMER | PACKET | COMPLETION, "lose session", "ends the connection without a word to the program's peer",
+	"RFC 5043 11.3: an association may end under its DDP streams")
 FAULT_END(lose_session)
 
 FAULT_ACTION(freeze_peer, TIMER | PACKET, "freeze peer", "hears nothing from the peer for so long, and what is sent to it is lost",
@@ -327,16 +327,16 @@ FAULT_END(report)
 /* ---- actions: memory ---- */
 
 FAULT_ACTION(reverse, PLACEMENT, "reverse", "places the bytes of a segment from the last to the first",
-	"RFC 5040 5.5, item 5: the order of bytes within a message is not promised")
+	"RFC 5040 5.5, items 4 to 6: contents are indeterminate until the message is delivered")
 FAULT_END(reverse)
 
 FAULT_ACTION(last_first, PLACEMENT, "last byte first", "places the last byte of a segment, and after a moment the others",
-	"RFC 5040 5.5, item 5")
+	"RFC 5040 5.5, items 4 to 6")
 FAULT_ARG(last_first, time, TIME, "for", MAY, "the moment; 1 us without it")
 FAULT_END(last_first)
 
 FAULT_ACTION(tear, PLACEMENT, "tear", "places a word of 8 bytes in two halves, with a moment between them",
-	"RFC 5040 5.5, item 5: only atomic operations are atomic")
+	"RFC 5040 5.5, items 4 to 6: only atomic operations are atomic")
 FAULT_ARG(tear, time, TIME, "for", MAY, "the moment; 1 us without it")
 FAULT_END(tear)
 

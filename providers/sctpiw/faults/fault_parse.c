@@ -442,6 +442,57 @@ static bool check_selectors(struct parser *p, const char *at)
 	return true;
 }
 
+/* What a rule of time alone may be narrowed down by, besides what its class allows. */
+static uint32_t selectors_of_timed(const struct fault_action *a)
+{
+	const uint32_t peer = 1u << FAULT_SELECT_peer;
+
+	switch (a->id) {
+	case FAULT_DO_freeze_peer:
+	case FAULT_DO_kill_peer:
+		return peer;
+	case FAULT_DO_report:
+		return peer | 1u << FAULT_SELECT_id;
+	case FAULT_DO_overrun:
+		return 1u << FAULT_SELECT_cq;
+	case FAULT_DO_raise:
+		return 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq | 1u << FAULT_SELECT_srq;
+	case FAULT_DO_port_down:
+		return 0;
+	default:
+		return peer | 1u << FAULT_SELECT_qp;
+	}
+}
+
+/* A selector that the action does not look at would let it happen to more than was asked for. */
+static bool check_timed(struct parser *p, const char *at)
+{
+	const struct fault_rule *r = p->rule;
+	uint32_t useless = r->select.known & ~selectors_of_timed(&r->action);
+
+	for (uint32_t i = 0; i < FAULT_SELECTORS && !r->site; i++) {
+		if (useless >> i & 1)
+			return fault_values_wrong(&p->in, at,
+						  "%s says nothing about %s: take it away",
+						  fault_selectors[i].word,
+						  fault_actions[r->action.id].words);
+	}
+	return true;
+}
+
+/* Triggers that no event fulfils together. */
+static bool check_triggers(struct parser *p, const char *at)
+{
+	const struct fault_trigger *w = &p->rule->when;
+	bool never = w->nth && (w->nth <= w->after_count ||
+				(w->every_count && (w->nth - w->after_count) % w->every_count));
+
+	never |= w->between_to && w->after_time >= w->between_to;
+	return !never || fault_values_wrong(&p->in, at,
+					    "this never happens, as its triggers exclude each "
+					    "other: take one of them away");
+}
+
 static bool check(struct parser *p, const char *at)
 {
 	const uint32_t counting = 1u << NTH | 1u << AFTER_COUNT | 1u << AFTER_BYTES |
@@ -463,7 +514,7 @@ static bool check(struct parser *p, const char *at)
 			&p->in, at, "%s cannot be done to %s: `sctpiw fault --help` says what can",
 			info->words, fault_sites[r->site].word);
 	}
-	return check_selectors(p, at);
+	return check_selectors(p, at) && check_timed(p, at) && check_triggers(p, at);
 }
 
 /* ---- the text ---- */

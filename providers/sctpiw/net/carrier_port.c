@@ -167,8 +167,7 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep, struct pa
 
 		for (unsigned int i = 0; i < ops->rx_batch; i++)
 			dgrams[i].data = c->net->rx_memory + (size_t)i * CARRIER_RX_SIZE;
-		n = path ? path_socket_receive(path, dgrams, ops->rx_batch) :
-			   ops->receive(ep, dgrams, ops->rx_batch);
+		n = ops->receive(ep, path, dgrams, ops->rx_batch);
 		for (unsigned int i = 0; i < n; i++)
 			user_sctp_input(ep, &dgrams[i]);
 		total += n;

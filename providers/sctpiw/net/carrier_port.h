@@ -30,9 +30,12 @@ struct carrier_port_ops {
 	/* Answers what came to carrier_port.claim; NULL: nothing does. */
 	void (*answer_strangers)(struct endpoint *ep);
 	unsigned int rx_batch; /* datagrams that receive() is asked for at once: 1, or all */
-	/* Up to max datagrams; 0: there are none now. Errors of the sockets go to the error queues. */
-	unsigned int (*receive)(struct endpoint *ep, struct carrier_datagram *dgrams,
-				unsigned int max);
+	/*
+	 * Up to max datagrams of a path socket, or, if that is NULL, of the port's own sockets; 0: there are none now.
+	 * Errors of the sockets go to the error queues.
+	 */
+	unsigned int (*receive)(struct endpoint *ep, struct path_socket *path,
+				struct carrier_datagram *dgrams, unsigned int max);
 	/*
 	 * The next entry of the error queues, those of path sockets too; false: there is none. unreachable and mtu
 	 * may both be unset.

@@ -141,3 +141,23 @@ struct faults_held_packet *faults_held_take(struct faults_held *h, uint64_t now)
 		return NULL;
 	return entry(list_pop(list));
 }
+
+static struct faults_held_packet *take_out(struct list_node *list, uint64_t now)
+{
+	list_for_each(node, list) {
+		if (entry(node)->due > now)
+			break;
+		if (!entry(node)->p.out)
+			continue;
+		list_del(node);
+		return entry(node);
+	}
+	return NULL;
+}
+
+struct faults_held_packet *faults_held_take_out(struct faults_held *h, uint64_t now)
+{
+	struct faults_held_packet *held = take_out(&h->due, now);
+
+	return held ? held : take_out(&h->overtaking, now);
+}

@@ -47,6 +47,8 @@ void faults_held_release(struct faults_held *h, uint32_t rule, uint64_t now);
 uint64_t faults_held_next(const struct faults_held *h);
 /* Takes out the next one that is due, which is the caller's to free; NULL: none is. */
 struct faults_held_packet *faults_held_take(struct faults_held *h, uint64_t now);
+/* As that, but of those that leave alone. */
+struct faults_held_packet *faults_held_take_out(struct faults_held *h, uint64_t now);
 /* It is not held any more. */
 void faults_held_free(struct faults_held *h, struct faults_held_packet *held);
 

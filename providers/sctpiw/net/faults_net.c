@@ -77,20 +77,25 @@ static void take_in(const struct faults_packet *p)
 	user_sctp_input(p->ep, &d);
 }
 
+/* A packet that was held back goes on. */
+static void release(struct faults_net *fn, struct faults_held_packet *held)
+{
+	if (!held->p.out) {
+		take_in(&held->p);
+	} else if (!send_on(fn, &held->p)) {
+		faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
+		return;
+	}
+	faults_held_free(&fn->held, held);
+}
+
 /* What was held back goes on. */
 static void let_go(struct faults_net *fn)
 {
 	struct faults_held_packet *held;
 
-	while ((held = faults_held_take(&fn->held, fn->conn->now))) {
-		if (!held->p.out) {
-			take_in(&held->p);
-		} else if (!send_on(fn, &held->p)) {
-			faults_held_again(&fn->held, held, fn->conn->now + FULL_WAIT);
-			continue;
-		}
-		faults_held_free(&fn->held, held);
-	}
+	while ((held = faults_held_take(&fn->held, fn->conn->now)))
+		release(fn, held);
 }
 
 static void hold(struct faults_net *fn, const struct faults_packet *p, uint32_t rule, uint64_t due,
@@ -112,8 +117,14 @@ static void forward(struct faults_net *fn, const struct faults_packet *p)
 /* Packets that were to be overtaken by this one follow it. */
 static void follow(struct faults_net *fn, const struct faults_packet *p)
 {
+	struct faults_held_packet *held;
+
 	faults_held_overtake(&fn->held, p, fn->conn->now);
-	let_go(fn);
+	if (!p->out)
+		let_go(fn);
+	/* An association that sends must not be given what arrives: that could end it under the sender's hands. */
+	while (p->out && (held = faults_held_take_out(&fn->held, fn->conn->now)))
+		release(fn, held);
 }
 
 /* ---- what a rule says ---- */
@@ -319,14 +330,14 @@ static void take_datagram(struct faults_net *fn, struct endpoint *ep,
 }
 
 /* Of struct carrier_port_ops: hands on what comes by itself, since packets of one datagram may part. */
-static unsigned int faulty_port_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
-					unsigned int max)
+static unsigned int faulty_port_receive(struct endpoint *ep, struct path_socket *path,
+					struct carrier_datagram *dgrams, unsigned int max)
 {
 	struct faults_net *fn = faults_net_of(ep->conn);
 	unsigned int n;
 
 	for (int round = 0; round < RECEIVES; round++) {
-		n = fn->plain_ops->receive(ep, dgrams, max);
+		n = fn->plain_ops->receive(ep, path, dgrams, max);
 		for (unsigned int i = 0; i < n; i++)
 			take_datagram(fn, ep, &dgrams[i]);
 		fn->stirred |= n > 0;

@@ -36,7 +36,8 @@ void faults_stages_release(struct faults_stages *s, uint32_t rule)
 		free(link);
 	}
 	for (unsigned int i = 0; i < s->n_cuts; i++) {
-		if (rule && s->cuts[i].rule != rule)
+		/* Those of no rule end by themselves. */
+		if (!s->cuts[i].rule || (rule && s->cuts[i].rule != rule))
 			s->cuts[kept++] = s->cuts[i];
 	}
 	s->n_cuts = kept;

@@ -17,7 +17,7 @@ struct faults_stages {
 };
 
 void faults_stages_init(struct faults_stages *s);
-/* Forgets what is a rule's; rule 0: of all. */
+/* Forgets what is a rule's; rule 0: of all rules. */
 void faults_stages_release(struct faults_stages *s, uint32_t rule);
 
 /*

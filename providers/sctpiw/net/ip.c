@@ -155,8 +155,8 @@ static bool strip(const struct endpoint *ep, const struct sockaddr *from,
 	return true;
 }
 
-static unsigned int ip_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
-			       unsigned int max)
+static unsigned int ip_receive(struct endpoint *ep, struct path_socket *path,
+			       struct carrier_datagram *dgrams, unsigned int max)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 	const struct carrier_port *p = carrier_port_of(ep);

@@ -83,11 +83,13 @@ static void set_hops(struct endpoint *ep, uint8_t hops)
 
 /* ---- receiving ---- */
 
-static unsigned int udp_receive(struct endpoint *ep, struct carrier_datagram *dgrams,
-				unsigned int max)
+static unsigned int udp_receive(struct endpoint *ep, struct path_socket *path,
+				struct carrier_datagram *dgrams, unsigned int max)
 {
 	struct ip_addr local = sockaddr_ip((const struct sockaddr *)&ep->bound.local);
 
+	if (path)
+		return path_socket_receive(path, dgrams, max);
 	return carrier_socket_receive(ep, carrier_port_of(ep)->fd, &local, dgrams, max, NULL);
 }
 

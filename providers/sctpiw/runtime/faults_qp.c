@@ -12,6 +12,7 @@
 #include "net/faults_net.h"
 #include "runtime/rnic.h"
 #include "runtime/shard.h"
+#include "sys/sys.h"
 #include "util/time.h"
 #include "wire/terminate.h"
 
@@ -52,7 +53,8 @@ static bool cut_assoc(struct conn *c, const struct conn_assoc *a, enum faults_ne
 
 static void lose(struct conn *c, struct conn_assoc *a, uint32_t rule)
 {
-	if (cut_assoc(c, a, FAULTS_NET_LOSE_ABORT, rule, c->now + LOST_SILENCE))
+	/* A thread that polls may be ahead of c->now. */
+	if (cut_assoc(c, a, FAULTS_NET_LOSE_ABORT, rule, sys_now() + LOST_SILENCE))
 		conn_assoc_abort(a, -ETIMEDOUT);
 }
 
@@ -145,15 +147,19 @@ static void do_to_qps(struct shard *s, const struct fault_action *a)
 	}
 }
 
-/* The next association with the peer of the rule; without one, with any. */
+/* The next association with the peer of the rule, or of the packet; without one, with any. */
 static struct conn_assoc *find_assoc(const struct conn *c, const struct fault_attrs *attrs)
 {
 	list_for_each(node, &c->assocs) {
 		struct conn_assoc *a = list_entry(node, struct conn_assoc, all);
 
-		if (!a->gone &&
-		    (!selects(attrs, FAULT_SELECT_peer) || has_peer(c, a, &attrs->peer)))
-			return a;
+		if (a->gone ||
+		    (selects(attrs, FAULT_SELECT_peer) && !has_peer(c, a, &attrs->peer)) ||
+		    (selects(attrs, FAULT_SELECT_port) && a->ep->bound.port != attrs->port) ||
+		    (selects(attrs, FAULT_SELECT_peer_port) &&
+		     c->transport->remote_port(a) != attrs->peer_port))
+			continue;
+		return a;
 	}
 	return NULL;
 }

@@ -119,6 +119,17 @@ struct sctp_assoc *sctp_assoc_find_listed(struct sctp_endpoint *ep, const struct
 	return NULL;
 }
 
+bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag)
+{
+	list_for_each(n, &ep->multihomed[port % SCTP_MULTIHOMED]) {
+		const struct sctp_assoc *a = list_entry(n, struct sctp_assoc, paths.node);
+
+		if (a->remote_port == port && a->local_tag == tag)
+			return true;
+	}
+	return false;
+}
+
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote)
 {
 	struct sctp_path *path;

@@ -174,6 +174,11 @@ static inline struct sctp_assoc *sctp_assoc_find_any(struct sctp_endpoint *ep,
 		       sctp_assoc_find_other(ep, addr, port, tag);
 }
 
+/*
+ * Whether this is the tag of an association with that port of a peer that has several addresses, or has had them. What
+ * comes from an address that it has taken back (RFC 5061 4.2.4) was under way meanwhile, and is not out of the blue.
+ */
+bool sctp_assoc_has_tag(const struct sctp_endpoint *ep, uint16_t port, uint32_t tag);
 /* Whether another association of the endpoint has the peer's port and this address, which its peer does not only list. */
 bool sctp_assoc_has_rival(const struct sctp_assoc *a, const struct ip_addr *remote);
 /* Another path is in use, or its address has changed. */

@@ -46,7 +46,8 @@ static bool admit_known(struct sctp_in *in, const struct wire_sctp_chunk *first,
 	if (in->h.vtag == 0)
 		return false;
 	if (!in->a) {
-		sctp_ootb_input(in);
+		if (!sctp_assoc_has_tag(in->ep, in->h.sport, in->h.vtag))
+			sctp_ootb_input(in);
 		return false;
 	}
 	if (!tag_holds)

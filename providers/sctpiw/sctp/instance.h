@@ -65,7 +65,7 @@ struct sctp_endpoint {
 	struct list_node node;
 	struct sctp *s;
 	struct list_node assocs;
-	/* Associations whose peer has several addresses (sctp_paths.node). */
+	/* Associations whose peer has several addresses, or has had them (sctp_paths.node). */
 	struct list_node multihomed[SCTP_MULTIHOMED];
 	struct sctp_assoc *recent; /* found last, or NULL: packets come in batches */
 	unsigned int assoc_count;  /* associations that have not ended */

@@ -609,7 +609,7 @@ int sctp_paths_add(struct sctp_assoc *a, const struct path_addr *addr, uint64_t 
 	sctp_locals_choose(a, path);
 	path->id = path == &a->paths.first ? 0 : (uint8_t)(path - a->paths.listed + 1);
 	path->hb.due = ask_at;
-	if (!a->paths.others)
+	if (!list_linked(&a->paths.node))
 		list_add_tail(&a->ep->multihomed[a->remote_port % SCTP_MULTIHOMED], &a->paths.node);
 	a->paths.other[a->paths.others++] = path;
 	arm(a);
@@ -678,10 +678,8 @@ void sctp_paths_remove(struct sctp_assoc *a, struct sctp_path *path, const struc
 	a->paths.others--;
 	memmove(&a->paths.other[i], &a->paths.other[i + 1],
 		(a->paths.others - i) * sizeof(a->paths.other[0]));
-	if (!a->paths.others) {
-		list_del(&a->paths.node);
+	if (!a->paths.others)
 		a->path->cc.stride = 0;
-	}
 	if (a->paths.sack_path == path)
 		a->paths.sack_path = NULL;
 	a->paths.echo_index = 0;

@@ -18,7 +18,7 @@
  * exchange pointers. In calls, index 0 means the path in use and index i means other[i - 1].
  */
 struct sctp_paths {
-	struct list_node node;	  /* in sctp_endpoint.multihomed; linked while there are others */
+	struct list_node node; /* in sctp_endpoint.multihomed; linked if there are others, or were */
 	struct sctp_path first;	  /* the only one, mostly */
 	struct sctp_path *listed; /* memory of those besides it, SCTP_PATHS_MAX - 1, or NULL */
 	struct sctp_path *other[SCTP_PATHS_MAX - 1]; /* the paths that are not in use */
