@@ -45,14 +45,15 @@ bool sctp_locals_has(const struct sctp_assoc *a, const struct ip_addr *local)
 static bool ask_source(struct sctp_assoc *a, struct sctp_path *path, bool *changed)
 {
 	const struct sctp_user_ops *ops = &a->s->ops;
-	struct ip_addr before = path->source;
+	struct ip_addr source = path->source;
 
 	*changed = false;
 	if (!a->locals.n || !ops->source)
 		return true;
-	if (!ops->source(a->ep->ctx, &path->addr.remote, &path->source))
+	if (!ops->source(a->ep->ctx, &path->addr.remote, &source))
 		return false;
-	*changed = !ip_addr_equal(&before, &path->source);
+	*changed = !ip_addr_equal(&source, &path->source);
+	path->source = source;
 	return true;
 }
 
@@ -77,9 +78,13 @@ bool sctp_locals_choose(struct sctp_assoc *a, struct sctp_path *path)
 	bool changed, way = ask_source(a, path, &changed);
 
 	/* As long as our routes are what they were, the peer knows better which of our addresses it reaches. */
-	if (changed)
-		path->addr.local = sctp_locals_has(a, &path->source) ? path->source :
-								       a->setup.local;
+	if (changed && sctp_locals_has(a, &path->source)) {
+		path->addr.local = path->source;
+	} else if (changed) {
+		/* Until the peer knows the address: then it is an answer that we have not had yet. */
+		path->addr.local = a->setup.local;
+		path->source = (struct ip_addr){ 0 };
+	}
 	if (!ip_addr_equal(&before,
 			   &path->addr.local)) /* another way through the network (7.2.5.2) */
 		sctp_cc_init(&path->cc, path->cc.pmdcs, path->cc.v4);
