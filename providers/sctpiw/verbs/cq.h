@@ -7,6 +7,7 @@
 #define SCTPIW_VERBS_CQ_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,7 +33,7 @@ struct sctpiw_cq {
 	struct iw_cqe current;	   /* the completion that start_poll or next_poll has taken */
 	uint64_t stamp;		   /* when `current` came, ns; valid if it was asked for */
 	uint64_t wallclock_offset; /* ns to add to stamp, as start_poll found it, if asked for */
-	struct cq_faults *faults;  /* verbs/faults_cq.c's; NULL without them */
+	_Atomic(struct cq_faults *) faults; /* verbs/faults_cq.c's; NULL without them */
 };
 
 static inline struct sctpiw_cq *to_cq(struct ibv_cq *cq)

@@ -71,10 +71,16 @@ static void fire_post(struct fault_timer *t, struct shard *s, uint64_t now)
 	post_all(list_entry(t, struct cq_faults, post));
 }
 
+/* Any thread; pairs with the release in state_locked(). */
+static struct cq_faults *faults_of(struct sctpiw_cq *cq)
+{
+	return atomic_load_explicit(&cq->faults, memory_order_acquire);
+}
+
 /* The CQ's state; NULL: no memory, and then no fault happens. Shard lock. */
 static struct cq_faults *state_locked(struct sctpiw_cq *cq)
 {
-	struct cq_faults *f = cq->faults;
+	struct cq_faults *f = faults_of(cq);
 
 	if (f)
 		return f;
@@ -84,14 +90,16 @@ static struct cq_faults *state_locked(struct sctpiw_cq *cq)
 	f->cq = cq;
 	f->look.fire = fire_look;
 	f->post.fire = fire_post;
-	cq->faults = f;
+	atomic_store_explicit(&cq->faults, f, memory_order_release);
 	return f;
 }
 
 static struct cq_faults *state(struct sctpiw_cq *cq)
 {
-	struct cq_faults *f;
+	struct cq_faults *f = faults_of(cq);
 
+	if (f)
+		return f;
 	shard_lock(cq->shard);
 	f = state_locked(cq);
 	shard_unlock(cq->shard);
@@ -100,7 +108,7 @@ static struct cq_faults *state(struct sctpiw_cq *cq)
 
 void faults_cq_end(struct sctpiw_cq *cq)
 {
-	struct cq_faults *f = cq->faults;
+	struct cq_faults *f = faults_of(cq);
 
 	if (!f)
 		return;
@@ -110,7 +118,7 @@ void faults_cq_end(struct sctpiw_cq *cq)
 
 void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
 {
-	struct cq_faults *f = cq->faults;
+	struct cq_faults *f = faults_of(cq);
 	struct iw_cq *iw = cq->iw;
 	uint32_t to = iw_cq_count(iw);
 
@@ -127,7 +135,7 @@ void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
 
 void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask)
 {
-	struct cq_faults *f = cq->faults;
+	struct cq_faults *f = faults_of(cq);
 	struct iw_cq *iw = cq->iw;
 	struct verdict *old = f ? f->verdict : NULL;
 	uint32_t head = atomic_load_explicit(&iw->head, memory_order_relaxed);
@@ -144,7 +152,7 @@ void faults_cq_resized(struct sctpiw_cq *cq, uint32_t mask)
 
 void faults_cq_forget(struct sctpiw_cq *cq)
 {
-	struct cq_faults *f = cq->faults;
+	struct cq_faults *f = faults_of(cq);
 
 	if (f)
 		free(f->verdict);
@@ -412,7 +420,7 @@ int faults_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	int n;
 
 	if (cq->generation == sctpiw_generation && num_entries > 0)
-		f = cq->faults ? cq->faults : state(cq);
+		f = state(cq);
 	if (!f)
 		return sctpiw_poll_cq(ibcq, num_entries, wc);
 	n = poll_once(f, num_entries, wc);
@@ -443,7 +451,7 @@ static int start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 	if (cq->generation != sctpiw_generation)
 		return sctpiw_inherited();
-	f = cq->faults ? cq->faults : state(cq);
+	f = state(cq);
 	if (!f)
 		return ENOENT;
 	sctpiw_cq_lock(cq);
@@ -463,7 +471,7 @@ static int start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 
 static int next_poll(struct ibv_cq_ex *cq_ex)
 {
-	struct cq_faults *f = to_cq(ibv_cq_ex_to_cq(cq_ex))->faults;
+	struct cq_faults *f = faults_of(to_cq(ibv_cq_ex_to_cq(cq_ex)));
 
 	/* Rules may have come since start_poll: then the next one sees them. */
 	return !f || f->alone ? ENOENT : take_current(f, true);
