@@ -6,6 +6,7 @@
  */
 #include "child.h"
 #include "cm.h"
+#include "faults_steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +17,6 @@
 #define WRITES 8u
 /* Bytes, more than is under way at a time: a Write is not complete when a fault strikes in the midst of it. */
 #define LEN ((unsigned int)SIDE_BUF)
-
-static void rules(const char *text)
-{
-	CHECK_EQ(setenv("SCTPIW_FAULTS", text, 1), 0);
-	CHECK_EQ(setenv("SCTPIW_FAULT_SEED", "1", 1), 0);
-}
 
 static void post(struct side *s, const struct side *to)
 {
