@@ -105,10 +105,10 @@ def lines(program):
     return program.log.read_bytes().count(b"\n")
 
 
-def must_go_on(program, what):
+def must_go_on(program, what, seconds=5):
     """It prints a line for each round. What stands still for RTO.Min, a second, or for longer is no failover."""
     before = lines(program)
-    deadline = time.monotonic() + 5 * harness.SLOW
+    deadline = time.monotonic() + seconds * harness.SLOW
     while lines(program) < before + 10:
         if not program.running():
             raise Failure(f"{program.name} ended when {what}")

@@ -12,7 +12,7 @@ import time
 import harness
 import paths
 from harness import Failure, Skip, free_port, need, start
-from paths import STAYS, TOLD, UNTOLD, Several, lines, paths_of, rping
+from paths import STAYS, TOLD, UNTOLD, Several, paths_of, rping
 
 UDP_PORT = 9899  # of the kernel
 
@@ -61,15 +61,8 @@ harness.LINKS.update({
 
 
 def must_go_on(program, what):
-    """It prints a line for each round. The kernel needs a timeout of its own for what it has sent."""
-    before = lines(program)
-    deadline = time.monotonic() + 15 * harness.SLOW
-    while lines(program) < before + 10:
-        if not program.running():
-            raise Failure(f"{program.name} ended when {what}")
-        if time.monotonic() > deadline:
-            raise Failure(f"{program.name} stood still when {what}")
-        time.sleep(0.02)
+    """The kernel needs a timeout of its own for what it has sent."""
+    paths.must_go_on(program, what, 15)
 
 
 def failover(how):
