@@ -360,14 +360,33 @@ static void test_strangers(void **state)
 static void test_order(void **state)
 {
 	send_to(&peers[0].addr, PATH_SENDS);
-	reply(&peers[0], "1");
+	for (char text[] = "a"; *text <= 'h'; ++*text)
+		reply(&peers[0], text);
 	passes(1);
-	reply(&peers[0], "2");
-	reply(&peers[1], "3");
-	passes(8);
-	assert_int_equal(got.datagrams, 3);
-	assert_int_equal(got.order[0], '1');
 	assert_int_equal(conn.traffic.path_sockets, 1);
+	for (char text[] = "i"; *text <= 'o'; ++*text)
+		reply(&peers[0], text);
+	reply(&peers[1], "z");
+	passes(32);
+	assert_int_equal(got.datagrams, 16);
+	for (unsigned int i = 0, next = 'a'; i < 16; i++)
+		if (got.order[i] != 'z') /* whose turn is any */
+			assert_int_equal(got.order[i], next++);
+}
+
+/* A stranger who fills the port's own socket does not keep a path waiting for ever. */
+static void test_stranger_fills(void **state)
+{
+	bool came = false;
+
+	make_busy(&peers[0]);
+	reply(&peers[0], "a");
+	for (unsigned int i = 0; i < 1 << 16 && !came; i++) {
+		reply(&peers[1], "s");
+		passes(1);
+		came = got.first == 'a';
+	}
+	assert_true(came);
 }
 
 /* A path on which something always waits does not keep the others from their turns. */
@@ -674,6 +693,7 @@ int main(void)
 		TEST(test_not_shared),
 		TEST(test_strangers),
 		TEST(test_order),
+		TEST(test_stranger_fills),
 		TEST(test_fair),
 		TEST(test_falls_back),
 		TEST(test_limit),

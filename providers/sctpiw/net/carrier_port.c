@@ -156,7 +156,7 @@ void carrier_port_errors(struct endpoint *ep)
  * Takes datagrams one after the other while they are large, so that the staging memory stays in the cache.
  * A small one ends the round: perhaps it is what somebody waits for. path: the socket; NULL: the port's own.
  */
-static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
+static enum conn_received read_socket(struct conn *c, struct endpoint *ep, struct path_socket *path)
 {
 	struct carrier_datagram dgrams[CARRIER_RX_DATAGRAMS];
 	const struct carrier_port_ops *ops = carrier_port_of(ep)->ops;
@@ -177,6 +177,18 @@ static enum conn_received receive(struct conn *c, struct endpoint *ep, struct pa
 			return CONN_SOME;
 	}
 	return CONN_MORE;
+}
+
+/* What a path brought before it had a socket is in the port's own: that is read before. */
+static enum conn_received receive(struct conn *c, struct endpoint *ep, struct path_socket *path)
+{
+	enum conn_received before;
+
+	if (!path || !path->behind)
+		return read_socket(c, ep, path);
+	before = read_socket(c, ep, NULL);
+	path->behind = before == CONN_NOTHING ? 0 : path->behind - 1;
+	return before == CONN_NOTHING ? read_socket(c, ep, path) : before;
 }
 
 enum conn_received carrier_port_take(struct endpoint *ep, struct path_socket *path)

@@ -19,6 +19,8 @@
 #define HOT 1000000u
 /* Each so many passes all sockets are asked alike. */
 #define PASSES 4u
+/* Rounds of receiving in which a receive buffer is emptied that holds nothing but small datagrams. */
+#define BEHIND 16384u
 
 struct path_sockets *path_sockets_new(void)
 {
@@ -239,9 +241,9 @@ static void open_for(struct conn *c, struct carrier_port *p, const struct path_a
 				    .addr = *addr,
 				    .fd = fd,
 				    .df = true,
+				    .behind = BEHIND,
 				    .used = c->now };
 	s->n++;
-	/* What came before is in the port's own socket: that is asked first. */
 	s->hot = NULL;
 	c->traffic.path_sockets++;
 }

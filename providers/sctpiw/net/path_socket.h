@@ -35,8 +35,10 @@ struct path_socket {
 	struct carrier_port *port; /* NULL: the place is free */
 	struct path_addr addr;
 	int fd;
-	bool df;       /* as the socket has it now */
-	uint64_t used; /* ns: when it last sent, or received */
+	bool df; /* as the socket has it now */
+	unsigned int
+		behind; /* what is in the port's own socket is read before, at most so many times */
+	uint64_t used;	/* ns: when it last sent, or received */
 };
 
 /* A path that perhaps will have one. */
