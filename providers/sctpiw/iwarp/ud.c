@@ -340,6 +340,7 @@ static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 		   const struct ip_addr *remote)
 {
 	uint32_t sum = 0;
+	uint16_t word;
 
 	memset(p, 0, 20);
 	p[0] = 0x45;
@@ -349,10 +350,21 @@ static void put_v4(uint8_t *p, const struct wire_ud *u, const struct ip_addr *lo
 	p[9] = NEXT_HEADER_UDP;
 	memcpy(p + 12, remote->b + 12, 4);
 	memcpy(p + 16, local->b + 12, 4);
-	for (unsigned int i = 0; i < 20; i += 2)
-		sum += get_be16(p + i);
-	sum = (sum & 0xffff) + (sum >> 16);
-	put_be16(p + 10, (uint16_t) ~(sum + (sum >> 16)));
+	for (unsigned int i = 0; i < 20; i += 2) {
+		memcpy(&word, p + i, 2); /* in either byte order the sum is the same sum */
+		sum += word;
+	}
+	/*
+	 * libibverbs adds the carry once, loses the one which that may give, and takes the header for no IPv4. With
+	 * an identification, which nobody needs, there is none.
+	 */
+	if ((sum & 0xffff) + (sum >> 16) > 0xffff) {
+		word = 0x1010;
+		memcpy(p + 4, &word, 2);
+		sum += word;
+	}
+	word = (uint16_t) ~((sum & 0xffff) + (sum >> 16));
+	memcpy(p + 10, &word, 2);
 }
 
 static void put_v6(uint8_t *p, const struct wire_ud *u, const struct ip_addr *local,
