@@ -548,22 +548,26 @@ static bool next_rule(struct fault_reader *r)
 	return false;
 }
 
-/* Keeps the text of the rule, with single blanks. */
+/* Keeps the text of the rule, with single blanks but where they are quoted. */
 static bool keep_text(struct parser *p, const char *at, const char *end)
 {
 	char *to = p->rule->text, *limit = to + sizeof(p->rule->text) - 1;
+	bool quoted = false;
 
 	for (const char *c = at; c < end; c++) {
-		if (is_space(*c) && (c + 1 == end || is_space(c[1])))
+		bool blank = !quoted && is_space(*c);
+
+		quoted ^= *c == '"';
+		if (blank && (c + 1 == end || is_space(c[1])))
 			continue;
-		if (!is_space(*c) && ((unsigned char)*c < ' ' || (unsigned char)*c >= 127))
+		if (!blank && ((unsigned char)*c < ' ' || (unsigned char)*c >= 127))
 			return fault_values_wrong(&p->in, c,
 						  "this is not text of ASCII: take the byte away");
 		if (to == limit)
 			return fault_values_wrong(&p->in, at,
 						  "this rule is too long: %d bytes are allowed",
 						  FAULT_TEXT_MAX - 1);
-		*to++ = is_space(*c) ? ' ' : *c;
+		*to++ = blank ? ' ' : *c;
 	}
 	*to = '\0';
 	return true;
