@@ -10,7 +10,7 @@ def rows(output):
     """The table that a perftest program prints: a list of (bytes, iterations, [further columns])."""
     found = []
     for line in output.splitlines():
-        fields = line.split()
+        fields = line.partition("sctpiw: ")[0].split()  # a log's line comes between a row and its newline
         if len(fields) >= 4 and all(re.fullmatch(r"-?\d+(\.\d+)?|-?inf|-?nan", f) for f in fields):
             found.append((int(fields[0]), int(fields[1]), [float(f) for f in fields[2:]]))
     return found
