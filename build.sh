@@ -137,6 +137,8 @@ hdr gloo/config.h     libgloo-dev        gloo-devel
 LINT_NEEDS='
 cmd clang-format      clang-format       clang-tools-extra
 cmd clang-tidy        clang-tidy         clang-tools-extra
+cmd mandoc            mandoc             mandoc
+cmd scdoc             scdoc              scdoc
 '
 COVERAGE_NEEDS='
 cmd lcov              lcov               lcov
@@ -168,7 +170,6 @@ cmd fakeroot          fakeroot           -
 ROOTS_NEEDS='
 cmd lintian           lintian            -
 cmd mmdebstrap        mmdebstrap         -
-cmd mandoc            mandoc             mandoc
 '
 CONTAINERS_NEEDS='
 cmd mmdebstrap        mmdebstrap         -

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What is said in several places agrees: sctpiw.conf(5) and docs/settings.md have each setting of config/config.c
-and no other, and the packages have the version of CMakeLists.txt and want what build.sh wants for a build."""
+and no other, and the packages have the version of CMakeLists.txt and want what build.sh wants for a build. mandoc has
+nothing to say of the manual pages."""
 
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -53,8 +56,20 @@ def packages_that_differ():
         yield from (f"{name} wants {package}, which build.sh does not" for package in sorted(found - wanted - more))
 
 
+def pages_that_are_wrong():
+    if not shutil.which("scdoc") or not shutil.which("mandoc"):
+        yield "scdoc or mandoc is not here: ./build.sh lint installs both"
+        return
+    for path in sorted((ROOT / "docs/man").glob("*.scd")):
+        page = subprocess.run("scdoc", stdin=path.open("rb"), stdout=subprocess.PIPE, check=True).stdout
+        said = subprocess.run(["mandoc", "-Tlint", "-W", "warning"], input=page, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False).stdout.decode()
+        # scdoc begins a paragraph behind each heading as well, which does no harm.
+        yield from (f"{path.name}: {line}" for line in said.splitlines() if "skipping paragraph macro" not in line)
+
+
 def main():
-    wrong = [*settings_that_differ(), *versions_that_differ(), *packages_that_differ()]
+    wrong = [*settings_that_differ(), *versions_that_differ(), *packages_that_differ(), *pages_that_are_wrong()]
     print("\n".join(wrong) or "the pages and the packages agree with the code")
     sys.exit(bool(wrong))
 
