@@ -76,14 +76,16 @@ def dropped(link):
 
 
 def corrupted(link):
-    """The receiver counts each packet that was damaged behind the checksum, and no others."""
+    """The receiver counts each packet that was damaged behind the checksum, and no others. In IP it does not get those
+    whose port was damaged: of 20 packets with SACKs alone, which have 28 bytes, such are 3 on average."""
+    least = 10 if harness.LLP == "ip" else 20
     for way in "out", "in":
         with pinging(link, f"packets {way}: corrupt bytes 3, every 10, at most 20 times") as pair:
             victim = pair.server if way == "out" else pair.client
             bad = lambda: pair.counter(victim, "sctp_bad_packets")
-            pair.wait(lambda: bad() >= 20, "too few packets were found to be damaged")
+            pair.wait(lambda: bad() >= least and pair.fired()[0] == 20, "too few packets were found to be damaged")
             pair.wait_traffic()
-            check(bad() == 20 == pair.fired()[0], f"{bad()} packets were found to be damaged")
+            check(bad() <= 20 == pair.fired()[0], f"{bad()} packets were found to be damaged")
 
 
 def sealed(link):
