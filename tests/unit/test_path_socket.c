@@ -23,6 +23,7 @@
 
 #include "conn/conn.h"
 #include "conn/user_sctp.h"
+#include "fixture/udp_peer.h"
 #include "net/carrier_port.h"
 #include "net/carriers.h"
 #include "net/path_socket.h"
@@ -36,11 +37,7 @@ static struct net net;
 static struct conn conn;
 static struct endpoint ep, other; /* endpoint.state is the carrier's port */
 
-/* A socket of somebody else, and how it is reached. */
-static struct peer {
-	int fd;
-	struct path_addr addr;
-} peers[PEERS];
+static struct udp_peer peers[PEERS];
 
 /* What the carrier has told, the last of each kind. */
 static struct {
@@ -52,7 +49,7 @@ static struct {
 } got;
 
 static bool no_descriptors;
-static struct peer *stranger; /* sends while a socket is bound and not connected */
+static struct udp_peer *stranger; /* sends while a socket is bound and not connected */
 
 struct carrier_port *__wrap_user_sctp_port(const struct endpoint *e);
 struct carrier_port *__wrap_user_sctp_port(const struct endpoint *e)
@@ -98,14 +95,9 @@ int __wrap_sys_socket(int family, int type, int protocol)
 	return no_descriptors ? -EMFILE : __real_sys_socket(family, type, protocol);
 }
 
-static void reply(const struct peer *p, const char *text)
+static void reply(const struct udp_peer *p, const char *text)
 {
-	struct sockaddr_storage to;
-
-	sockaddr_make_natural(&to, &p->addr.remote, ep.bound.port);
-	assert_int_equal(sendto(p->fd, text, strlen(text), 0, (struct sockaddr *)&to,
-				sockaddr_len((struct sockaddr *)&to)),
-			 strlen(text));
+	udp_peer_send(p, ep.bound.port, text);
 }
 
 int __real_sys_connect(int fd, const struct sockaddr *addr, socklen_t len);
@@ -122,21 +114,6 @@ int __wrap_sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
 static int main_fd(void)
 {
 	return carrier_port_of(&ep)->fd;
-}
-
-static void add_peer(struct peer *p, int family)
-{
-	struct sockaddr_storage addr;
-	socklen_t len = sizeof(addr);
-
-	sockaddr_loopback(&addr, family, 0);
-	p->fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-	assert_in_range(p->fd, 0, 1 << 20);
-	assert_int_equal(
-		bind(p->fd, (struct sockaddr *)&addr, sockaddr_len((struct sockaddr *)&addr)), 0);
-	assert_int_equal(getsockname(p->fd, (struct sockaddr *)&addr, &len), 0);
-	p->addr.local = p->addr.remote = sockaddr_ip((struct sockaddr *)&addr);
-	p->addr.udp_port = sockaddr_port((struct sockaddr *)&addr);
 }
 
 static void open_port(struct endpoint *e, int family, bool loopback)
@@ -170,7 +147,7 @@ static int setup_with(int family, bool loopback)
 	assert_int_equal(carrier_udp.start(&conn), 0);
 	open_port(&ep, family, loopback);
 	for (unsigned int i = 0; i < PEERS; i++)
-		add_peer(&peers[i], AF_INET);
+		udp_peer_open(&peers[i], AF_INET);
 	return 0;
 }
 
@@ -220,28 +197,13 @@ static void passes(unsigned int n)
 		carrier_udp.receive(&conn, CONN_QUICK);
 }
 
-static void make_busy(const struct peer *p)
+static void make_busy(const struct udp_peer *p)
 {
 	send_to(&p->addr, PATH_SENDS);
 	passes(1);
 }
 
-/* How many packets have come to a peer, all of them from our port. */
-static unsigned int arrived(const struct peer *p)
-{
-	struct sockaddr_storage from;
-	socklen_t len = sizeof(from);
-	unsigned int n = 0;
-	char buf[64];
-
-	for (; recvfrom(p->fd, buf, sizeof(buf), 0, (struct sockaddr *)&from, &len) > 0; n++) {
-		assert_int_equal(sockaddr_port((struct sockaddr *)&from), ep.bound.port);
-		len = sizeof(from);
-	}
-	return n;
-}
-
-static void expect_from(const struct peer *p, const char *text)
+static void expect_from(const struct udp_peer *p, const char *text)
 {
 	assert_int_equal(got.first, text[0]);
 	assert_int_equal(got.from.udp_port, p->addr.udp_port);
@@ -249,7 +211,7 @@ static void expect_from(const struct peer *p, const char *text)
 	assert_true(ip_addr_equal(&got.from.local, &p->addr.local));
 }
 
-static struct path_socket *socket_for(const struct peer *p)
+static struct path_socket *socket_for(const struct udp_peer *p)
 {
 	for (unsigned int i = 0; i < PATH_SOCKETS; i++) {
 		struct path_socket *ps = &net.paths->socket[i];
@@ -272,10 +234,10 @@ static void test_busy(void **state)
 	passes(1);
 	assert_int_equal(conn.traffic.path_sockets, 1);
 	assert_int_equal(conn.traffic.path_sends, 0);
-	assert_int_equal(arrived(&peers[0]), PATH_SENDS);
+	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), PATH_SENDS);
 	send_to(&peers[0].addr, 3);
 	assert_int_equal(conn.traffic.path_sends, 3);
-	assert_int_equal(arrived(&peers[0]), 3);
+	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), 3);
 
 	/* The port's own socket is out of the way, so that only the other one can bring this. */
 	reply(&peers[0], "a");
@@ -410,7 +372,7 @@ static void test_falls_back(void **state)
 	send_to(&peers[0].addr, 8);
 	passes(4);
 	assert_int_equal(conn.traffic.path_sockets, 0);
-	assert_int_equal(arrived(&peers[0]), PATH_SENDS + 8);
+	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), PATH_SENDS + 8);
 	reply(&peers[0], "a");
 	passes(4);
 	expect_from(&peers[0], "a");
@@ -580,9 +542,9 @@ static void test_segments(void **state)
 	};
 
 	make_busy(&peers[0]);
-	arrived(&peers[0]);
+	udp_peer_take(&peers[0], ep.bound.port);
 	assert_int_equal(carrier_udp.send(&ep, &batch), 0);
-	assert_int_equal(arrived(&peers[0]), 2);
+	assert_int_equal(udp_peer_take(&peers[0], ep.bound.port), 2);
 }
 
 /* Two ports that send to the same peer are two paths. */
@@ -614,7 +576,7 @@ static void test_never(void **state)
 	memset(&unknown.local, 0, sizeof(unknown.local));
 	send_to(&unknown, 2 * PATH_SENDS);
 	passes(4);
-	assert_int_equal(arrived(&peers[1]), 2 * PATH_SENDS);
+	assert_int_equal(udp_peer_take(&peers[1], ep.bound.port), 2 * PATH_SENDS);
 	group.remote = ip_addr_from_v4(address);
 	send_to(&group, 2 * PATH_SENDS);
 	passes(4);
@@ -623,13 +585,13 @@ static void test_never(void **state)
 
 static void test_v6(void **state)
 {
-	struct peer p;
+	struct udp_peer p;
 
-	add_peer(&p, AF_INET6);
+	udp_peer_open(&p, AF_INET6);
 	make_busy(&p);
 	assert_int_equal(conn.traffic.path_sockets, 1);
 	send_to(&p.addr, 1);
-	assert_int_equal(arrived(&p), PATH_SENDS + 1);
+	assert_int_equal(udp_peer_take(&p, ep.bound.port), PATH_SENDS + 1);
 	reply(&p, "6");
 	passes(4);
 	expect_from(&p, "6");
