@@ -89,6 +89,7 @@ static int modify(struct subject *x, const struct transition *t, int mask)
 	attr.qp_access_flags = ALL_RIGHTS;
 	attr.path_mig_state = IBV_MIG_MIGRATED;
 	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = 1;
 	if (x->ignored & RESPONDER_ONLY)
 		attr.max_dest_rd_atomic = attr.min_rnr_timer = 255;
 	if (x->ignored & REQUESTER_ONLY)
@@ -118,10 +119,11 @@ static void expect_ignored(struct subject *x)
 		CHECK(!attr.retry_cnt && !attr.rnr_retry && !attr.max_rd_atomic);
 }
 
-/* The device has one path, which a queue pair keeps. */
+/* A queue pair keeps its path, and on an iWARP device has no second one. */
 static bool is_of_another_path(const struct transition *t, int bit)
 {
-	return bit == IBV_QP_ALT_PATH || (bit == IBV_QP_AV && t->from == IBV_QPS_SQD);
+	return (bit == IBV_QP_ALT_PATH && ctx->device->node_type == IBV_NODE_RNIC) ||
+	       (bit == IBV_QP_AV && t->from == IBV_QPS_SQD);
 }
 
 static void check_transition(struct subject *x, const struct transition *t)

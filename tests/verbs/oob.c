@@ -513,6 +513,16 @@ static void armed(struct ibv_qp_attr *attr)
 	attr->path_mig_state = IBV_MIG_ARMED;
 }
 
+static void no_alt_port(struct ibv_qp_attr *attr)
+{
+	attr->alt_port_num = 2;
+}
+
+static void no_alt_gid(struct ibv_qp_attr *attr)
+{
+	attr->alt_ah_attr.grh.sgid_index = 200;
+}
+
 static void wrong_current(struct ibv_qp_attr *attr)
 {
 	attr->cur_qp_state = IBV_QPS_SQD;
@@ -534,8 +544,8 @@ static void as_it_is(struct ibv_qp_attr *attr)
 
 /*
  * Each wrong attribute stands beside right ones, above all access rights, which must not be set.
- * There are no alternate paths.
  */
+#define NO_SECOND_PATH (-1) /* EINVAL; of an iWARP device, which has none in any case, EOPNOTSUPP */
 static const struct refusal refusals[] = {
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_sgid },
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, multicast_dgid },
@@ -545,23 +555,23 @@ static const struct refusal refusals[] = {
 	{ IBV_QPS_INIT, RTR_MASK, EINVAL, no_such_right },
 	{ IBV_QPS_INIT, RTR_MASK & ~IBV_QP_DEST_QPN, EINVAL, as_it_is },
 	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_PATH_MIG_STATE, EINVAL, as_it_is },
-	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
+	{ IBV_QPS_INIT, RTR_MASK | IBV_QP_ALT_PATH, EINVAL, no_alt_port },
 	{ IBV_QPS_RTR, RTS_MASK, EINVAL, long_timeout },
 	{ IBV_QPS_RTR, RTS_MASK, EINVAL, many_reads },
 	{ IBV_QPS_RTR, RTS_MASK, EINVAL, no_such_right },
 	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_CUR_STATE, EINVAL, wrong_current },
 	{ IBV_QPS_RTR, RTS_MASK & ~IBV_QP_RETRY_CNT, EINVAL, as_it_is },
-	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
-	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
-	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH, EINVAL, no_alt_port },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_PATH_MIG_STATE, NO_SECOND_PATH, rearm },
+	{ IBV_QPS_RTR, RTS_MASK | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, EINVAL, armed },
 	{ IBV_QPS_RTS, IBV_QP_STATE, EINVAL, backwards },
 	{ IBV_QPS_RTS, 0, EINVAL, no_such_right },
 	{ IBV_QPS_RTS, IBV_QP_PATH_MTU, EINVAL, as_it_is },
-	{ IBV_QPS_RTS, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
-	{ IBV_QPS_RTS, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, rearm },
+	{ IBV_QPS_RTS, IBV_QP_ALT_PATH, NO_SECOND_PATH, no_alt_gid },
+	{ IBV_QPS_RTS, IBV_QP_PATH_MIG_STATE, NO_SECOND_PATH, rearm },
 	{ IBV_QPS_SQD, IBV_QP_AV, EOPNOTSUPP, as_it_is },
-	{ IBV_QPS_SQD, IBV_QP_ALT_PATH, EOPNOTSUPP, as_it_is },
-	{ IBV_QPS_SQD, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP, armed },
+	{ IBV_QPS_SQD, IBV_QP_ALT_PATH, EINVAL, no_alt_port },
+	{ IBV_QPS_SQD, IBV_QP_PATH_MIG_STATE, EINVAL, armed },
 };
 
 static struct ibv_qp_attr queried(struct side *s)
@@ -572,6 +582,18 @@ static struct ibv_qp_attr queried(struct side *s)
 	memset(&attr, 0, sizeof(attr));
 	CHECK_EQ(ibv_query_qp(s->qp, &attr, RTR_MASK | RTS_MASK, &init), 0);
 	return attr;
+}
+
+static bool has_second_paths(void)
+{
+	return ctx->device->node_type != IBV_NODE_RNIC;
+}
+
+static int error_of(const struct refusal *r)
+{
+	if (r->error != NO_SECOND_PATH)
+		return r->error;
+	return has_second_paths() ? EINVAL : EOPNOTSUPP;
 }
 
 static void refuse_all(struct side *s, enum ibv_qp_state state, const struct where *to)
@@ -591,7 +613,7 @@ static void refuse_all(struct side *s, enum ibv_qp_state state, const struct whe
 							state;
 		attr.cur_qp_state = state;
 		r->poison(&attr);
-		CHECK_EQ(ibv_modify_qp(s->qp, &attr, r->mask | IBV_QP_ACCESS_FLAGS), r->error);
+		CHECK_EQ(ibv_modify_qp(s->qp, &attr, r->mask | IBV_QP_ACCESS_FLAGS), error_of(r));
 		after = queried(s);
 		CHECK(!memcmp(&before, &after, sizeof(before)));
 	}
@@ -616,7 +638,7 @@ static void test_refused(void)
 	struct side a, b;
 
 	CHECK_EQ(ibv_query_device(ctx, &dev), 0);
-	CHECK(!(dev.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG));
+	CHECK_EQ(!!(dev.device_cap_flags & IBV_DEVICE_AUTO_PATH_MIG), has_second_paths());
 	open_pair(&a, &b);
 	at_a = where_is(&a);
 	at_b = where_is(&b);

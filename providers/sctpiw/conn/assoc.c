@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "conn/conn.h"
+#include "conn/oob_second.h"
 #include "util/sockaddr.h"
 #include "util/trace.h"
 #include "wire/sctp_receipts.h"
@@ -106,6 +107,7 @@ struct conn_assoc *conn_assoc_new(struct endpoint *ep)
 	a->ep = ep;
 	list_init(&a->waiting);
 	list_init(&a->oob);
+	list_init(&a->second);
 	list_init(&a->idle_node);
 	list_init(&a->stranger_node);
 	list_init(&a->attempt.node);
@@ -172,6 +174,7 @@ static void conn_assoc_free(struct conn_assoc *a)
 	list_del(&a->idle_node);
 	list_del(&a->attempt.node);
 	leave_strangers(a);
+	oob_second_detach_all(a);
 	endpoint_put(a->ep);
 	free(a);
 }

@@ -33,6 +33,8 @@ struct conn_assoc {
 	/* Whoever waits for it to come up. */
 	struct list_node waiting; /* cm_id.wait_node */
 	struct list_node oob;	  /* oob_qp.wait_node */
+	/* Those that are connected out of band and have a session. */
+	struct list_node second; /* oob_second.node */
 
 	/* Until it is up, if this side opened it. */
 	struct conn_attempt attempt;

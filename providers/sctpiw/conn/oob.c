@@ -10,6 +10,7 @@
 #include "conn/oob_early.h"
 #include "conn/oob_election.h"
 #include "conn/oob_message.h"
+#include "conn/oob_second.h"
 #include "conn/to_self.h"
 #include "log/log.h"
 #include "util/sockaddr.h"
@@ -50,6 +51,7 @@ struct oob_qp {
 	struct oob_attr attr;
 	struct list_node wait_node; /* conn_assoc.oob, in OOB_CONNECTING */
 	struct iw_session *session; /* NULL: none */
+	struct oob_second second;
 	struct oob_clock clock;
 	bool uc; /* the QP's type, else RC */
 	bool had_session;
@@ -174,6 +176,8 @@ static void established(struct oob_qp *o)
 	o->had_session = true;
 	o->clock.pause = PAUSE_MIN;
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
+	if (!o->self)
+		oob_second_attach(&o->second, o->qp, iw_assoc_llp(iw_session_assoc(o->session)));
 	arm(o);
 }
 
@@ -443,6 +447,7 @@ static void session_event(const struct iw_event *ev)
 		break;
 	case IW_EVENT_CLOSED:
 		o->session = NULL;
+		oob_second_attach(&o->second, o->qp, NULL);
 		if (o->state == OOB_INITIATING)
 			begin_later(o, "refused", ev->error);
 		else
@@ -462,6 +467,7 @@ static void hang_up(struct oob_qp *o)
 	if (o->session)
 		iw_session_close(o->session);
 	o->session = NULL;
+	oob_second_attach(&o->second, o->qp, NULL);
 	o->state = OOB_OVER;
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	arm(o);
@@ -626,6 +632,7 @@ static struct oob_qp *oob_qp_new(struct conn *c, struct iw_qp *qp, const struct 
 	o->clock.pause = PAUSE_MIN;
 	o->clock.deadline = o->clock.tell_at = TIME_NEVER;
 	list_init(&o->wait_node);
+	list_init(&o->second.node);
 	return o;
 }
 
@@ -666,6 +673,13 @@ void oob_set_attr(struct iw_qp *qp, const struct oob_attr *attr)
 	iw_qp_set_ord(qp, attr->ord);
 	o->attr = *attr;
 	oob_doorbell(qp);
+}
+
+struct oob_second *oob_second_of(const struct iw_qp *qp)
+{
+	struct oob_qp *o = qp->oob;
+
+	return o ? &o->second : NULL;
 }
 
 void oob_disconnect(struct iw_qp *qp)

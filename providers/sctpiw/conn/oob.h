@@ -30,6 +30,7 @@ struct conn_assoc;
 struct iw_event;
 struct iw_qp;
 struct oob_message;
+struct oob_second;
 struct iw_session;
 
 /* Part of struct conn. */
@@ -73,6 +74,9 @@ int oob_connect(struct conn *c, struct iw_qp *qp, const struct oob_peer *peer);
 void oob_set_attr(struct iw_qp *qp, const struct oob_attr *attr);
 /* Behind the way to RESET: the QP is an ordinary one again. It may be one already. */
 void oob_disconnect(struct iw_qp *qp);
+
+/* What is kept of the second path of a QP that is connected out of band; NULL: it is not. */
+struct oob_second *oob_second_of(const struct iw_qp *qp);
 
 /* ---- what conn/ tells ---- */
 

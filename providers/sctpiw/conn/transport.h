@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "sctp/path_use.h"
 #include "util/addr.h"
 
 struct config_error;
@@ -141,6 +142,9 @@ struct transport {
 	bool (*is_between)(const struct conn_assoc *a, const struct path_addr *to);
 	/* Whether the peer is known to have that address as well. NULL: it has that of addr() alone. */
 	bool (*has_address)(const struct conn_assoc *a, const struct ip_addr *remote);
+	/* sctp_assoc_path_use() and sctp_assoc_prefer(). NULL: nothing is known of its paths, nor to be chosen. */
+	enum sctp_path_use (*path_use)(const struct conn_assoc *a, const struct path_addr *to);
+	void (*prefer)(const struct conn_assoc *a, const struct path_addr *to);
 	uint16_t (*remote_port)(const struct conn_assoc *a);
 	/* What SCTP knows of an association that is not gone; NULL: the transport does not say. */
 	void (*inspect)(const struct conn_assoc *a, struct sctp_assoc_info *info);

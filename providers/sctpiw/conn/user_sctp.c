@@ -8,6 +8,8 @@
 
 #include "config/config.h"
 #include "conn/conn.h"
+#include "conn/oob_second.h"
+#include "conn/user_sctp_paths.h"
 #include "iwarp/iwarp.h"
 #include "log/log.h"
 #include "sctp/inspect.h"
@@ -465,6 +467,9 @@ static bool user_sctp_events(struct conn *c)
 		case SCTP_EVENT_UP:
 			up(a);
 			break;
+		case SCTP_EVENT_PATH:
+			oob_second_moved(a);
+			break;
 		case SCTP_EVENT_SHUTDOWN:
 			conn_assoc_peer_closes(a);
 			break;
@@ -614,21 +619,6 @@ static void user_sctp_abort(struct conn_assoc *a)
 	sctp_assoc_abort(a->state);
 }
 
-static const struct path_addr *user_sctp_addr(const struct conn_assoc *a)
-{
-	return sctp_assoc_addr(a->state);
-}
-
-static bool user_sctp_is_between(const struct conn_assoc *a, const struct path_addr *to)
-{
-	return sctp_assoc_is_between(a->state, to);
-}
-
-static bool user_sctp_has_address(const struct conn_assoc *a, const struct ip_addr *remote)
-{
-	return sctp_assoc_has_address(a->state, remote);
-}
-
 static uint16_t user_sctp_remote_port(const struct conn_assoc *a)
 {
 	return sctp_assoc_remote_port(a->state);
@@ -637,11 +627,6 @@ static uint16_t user_sctp_remote_port(const struct conn_assoc *a)
 static void user_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_info *info)
 {
 	sctp_assoc_inspect(a->state, info);
-}
-
-static unsigned int user_sctp_inspect_paths(const struct conn_assoc *a, struct sctp_path_info *info)
-{
-	return sctp_assoc_inspect_paths(a->state, info);
 }
 
 static void user_sctp_attempt(const struct conn_assoc *a, struct transport_attempt *attempt)
@@ -687,6 +672,8 @@ const struct transport transport_user_sctp = {
 	.addr = user_sctp_addr,
 	.is_between = user_sctp_is_between,
 	.has_address = user_sctp_has_address,
+	.path_use = user_sctp_path_use,
+	.prefer = user_sctp_prefer,
 	.remote_port = user_sctp_remote_port,
 	.inspect = user_sctp_inspect,
 	.inspect_paths = user_sctp_inspect_paths,

@@ -40,6 +40,7 @@ enum iw_event_type {
 	 * IBV_EVENT_COMM_EST: a QP connected out of band is in RTR, and the first message has come.
 	 */
 	IW_EVENT_QP_COMM_EST,
+	IW_EVENT_QP_PATH_MIG, /* IBV_EVENT_PATH_MIG: iw_qp_tell_migrated() was called */
 	IW_EVENT_QP_FATAL,    /* IBV_EVENT_QP_FATAL: RDMAP Terminate, or an illegal message */
 	IW_EVENT_QP_ACCESS,   /* IBV_EVENT_QP_ACCESS_ERR: this side refused the peer's access */
 	IW_EVENT_QP_REQUEST,  /* IBV_EVENT_QP_REQ_ERR: this side refused a malformed request */

@@ -109,6 +109,8 @@ void iw_qp_notify_drained(struct iw_qp *qp);
 void iw_qp_set_access(struct iw_qp *qp, uint32_t access);
 /* If the QP has a session: ORD from now on, or less if the peer takes less. */
 void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord);
+/* Raises IW_EVENT_QP_PATH_MIG. */
+void iw_qp_tell_migrated(struct iw_qp *qp);
 /* Its peer cannot be reached: the QP enters ERR, the oldest WR completes with RETRY_EXC_ERR. */
 void iw_qp_give_up(struct iw_qp *qp);
 /* The same for a UC QP: its WRs are lost messages, and complete with success; the state stays. */

@@ -290,6 +290,11 @@ void iw_qp_set_ord(struct iw_qp *qp, uint32_t ord)
 	iw_qp_base(qp)->ops->set_ord(qp, ord);
 }
 
+void iw_qp_tell_migrated(struct iw_qp *qp)
+{
+	iw_event_raise(qp->rnic, &iw_qp_base(qp)->event, IW_EVENT_QP_PATH_MIG);
+}
+
 void iw_qp_give_up(struct iw_qp *qp)
 {
 	struct iw_failure f = {

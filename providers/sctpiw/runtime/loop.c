@@ -41,6 +41,9 @@ static void raise_async(void *ctx, const struct iw_event *ev)
 	case IW_EVENT_QP_COMM_EST:
 		post_async(ev->qp->ctx, OBJECT_ASYNC_COMM_EST);
 		break;
+	case IW_EVENT_QP_PATH_MIG:
+		post_async(ev->qp->ctx, OBJECT_ASYNC_PATH_MIG);
+		break;
 	case IW_EVENT_QP_FATAL:
 		post_async(ev->qp->ctx, OBJECT_ASYNC_QP_FATAL);
 		break;

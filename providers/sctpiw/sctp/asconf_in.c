@@ -96,18 +96,11 @@ static uint16_t remove_path(struct sctp_in *in, const struct ip_addr *addr)
 /* The peer wants a path to be the primary one (5.4): it is used when it works, and nothing is in flight. */
 static uint16_t set_primary(struct sctp_in *in, const struct ip_addr *addr)
 {
-	struct sctp_assoc *a = in->a;
-	struct sctp_path *path = sctp_paths_find(a, addr);
-	unsigned int i;
+	struct sctp_path *path = sctp_paths_find(in->a, addr);
 
 	if (!path || !path->usable)
 		return WIRE_SCTP_CAUSE_ADDRESS;
-	for (i = 0; i <= a->paths.others; i++)
-		sctp_path_at(a, i)->primary = false;
-	path->primary = true;
-	path->rest = (struct sctp_path_rest){ 0 };
-	a->paths.returning_to_primary = path != a->path && path->confirmed && !path->health.errors;
-	sctp_paths_settle(a, in->now);
+	sctp_paths_prefer(in->a, path, in->now);
 	return 0;
 }
 

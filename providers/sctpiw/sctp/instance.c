@@ -186,8 +186,9 @@ void sctp_batch_done(struct sctp *s, struct sctp_batch *batch)
 static enum sctp_event_type first_event(const struct sctp_assoc *a)
 {
 	/* The order in which an association goes through them. */
-	static const enum sctp_event_type order[] = { SCTP_EVENT_UP, SCTP_EVENT_SHUTDOWN,
-						      SCTP_EVENT_CLOSED, SCTP_EVENT_LOST };
+	static const enum sctp_event_type order[] = { SCTP_EVENT_UP, SCTP_EVENT_PATH,
+						      SCTP_EVENT_SHUTDOWN, SCTP_EVENT_CLOSED,
+						      SCTP_EVENT_LOST };
 	unsigned int i = 0;
 
 	while (!(a->events >> order[i] & 1))

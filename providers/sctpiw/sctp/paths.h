@@ -125,6 +125,8 @@ void sctp_paths_readdress(struct sctp_assoc *a, uint64_t now);
 void sctp_paths_uprooted(struct sctp_assoc *a, uint64_t now);
 /* What is lost leaves on the path in use, or its T3 expires. */
 void sctp_paths_await_lost(struct sctp_assoc *a, uint64_t now);
+/* The path is the primary one from now on, which is used when it works, and nothing is in flight. */
+void sctp_paths_prefer(struct sctp_assoc *a, struct sctp_path *path, uint64_t now);
 /* Goes back to the primary path if that is wanted and nothing is in flight. */
 void sctp_paths_settle(struct sctp_assoc *a, uint64_t now);
 /*

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sctp/path_use.h"
 #include "util/addr.h"
 #include "util/random.h"
 #include "util/time.h"
@@ -240,6 +241,7 @@ enum sctp_event_type {
 	SCTP_EVENT_LOST,     /* error says why; do not use the pointer after the next call */
 	SCTP_EVENT_CLOSED,   /* an orderly shutdown is complete; the pointer as for LOST */
 	SCTP_EVENT_SHUTDOWN, /* the peer began an orderly shutdown: no more pulls */
+	SCTP_EVENT_PATH,     /* another path is in use than before */
 };
 
 struct sctp_event {
@@ -292,6 +294,11 @@ bool sctp_assoc_has_address(const struct sctp_assoc *a, const struct ip_addr *re
  * that of the primary path, and sctp_assoc_has_address().
  */
 bool sctp_assoc_is_between(const struct sctp_assoc *a, const struct path_addr *to);
+
+/* What the pair to->local and to->remote is for the association. */
+enum sctp_path_use sctp_assoc_path_use(struct sctp_assoc *a, const struct path_addr *to);
+/* The path becomes the primary one: it is used when it works, and nothing is in flight. Nothing if there is none. */
+void sctp_assoc_prefer(struct sctp_assoc *a, const struct path_addr *to, uint64_t now);
 /* Whether we are the initiator. If both sides sent an INIT, exactly one of them is. */
 bool sctp_assoc_is_initiator(const struct sctp_assoc *a);
 /* Whether the handshake is complete. */

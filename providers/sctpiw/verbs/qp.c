@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conn/oob_second.h"
 #include "iwarp/iw_qp.h"
 #include "log/log.h"
 #include "verbs/context.h"
@@ -12,12 +13,14 @@
 #include "verbs/domain.h"
 #include "verbs/faults_cq.h"
 #include "verbs/qp_attr.h"
+#include "verbs/qp_modify.h"
 #include "verbs/query.h"
 #include "verbs/srq.h"
 #include "verbs/wr.h"
 #include "verbs/xrc.h"
 
 _Static_assert((int)OBJECT_ASYNC_COMM_EST == IBV_EVENT_COMM_EST, "");
+_Static_assert((int)OBJECT_ASYNC_PATH_MIG == IBV_EVENT_PATH_MIG, "");
 
 static int check_type(struct sctpiw_context *ctx, enum ibv_qp_type type)
 {
@@ -321,7 +324,9 @@ int sctpiw_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 	if (qp->generation != sctpiw_generation)
 		return sctpiw_inherited();
 	shard_lock(qp->shard);
+	sctpiw_settle_paths(qp);
 	*attr = qp->attr;
+	attr->path_mig_state = (enum ibv_mig_state)oob_second_state(qp->iw);
 	attr->qp_state = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	attr->sq_draining = iw_qp_is_draining(qp->iw);
 	shard_unlock(qp->shard);

@@ -181,6 +181,10 @@ static bool values_are_valid(const struct ibv_qp_attr *attr, int mask)
 		 (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > IW_MAX_IRD) ||
 		 (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
 		 (mask & IBV_QP_TIMEOUT && attr->timeout > 31) ||
+		 (mask & IBV_QP_ALT_PATH && (attr->alt_port_num != 1 || attr->alt_pkey_index != 0 ||
+					     attr->alt_timeout > 31)) ||
+		 (mask & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED &&
+		  attr->path_mig_state != IBV_MIG_REARM) ||
 		 (mask & IBV_QP_RETRY_CNT && attr->retry_cnt > 7) ||
 		 (mask & IBV_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 		 (mask & IBV_QP_PATH_MTU &&
@@ -241,12 +245,10 @@ int sctpiw_check_qp_attr(enum ibv_qp_type type, enum ibv_qp_state cur, bool by_c
 	if (!t->valid || (rest & required) != required || (rest & ~allowed))
 		return EINVAL;
 	if (!values_are_valid(attr, mask) ||
-	    (mask & IBV_QP_AV && !sctpiw_ah_is_valid(&attr->ah_attr, personality)))
+	    (mask & IBV_QP_AV && !sctpiw_ah_is_valid(&attr->ah_attr, personality)) ||
+	    (mask & IBV_QP_ALT_PATH && !sctpiw_ah_is_valid(&attr->alt_ah_attr, personality)))
 		return EINVAL;
-	if (rest & IBV_QP_ALT_PATH || (!names_peer && cur >= IBV_QPS_RTR && rest & IBV_QP_AV) ||
-	    (rest & IBV_QP_PATH_MIG_STATE && attr->path_mig_state != IBV_MIG_MIGRATED))
-		return EOPNOTSUPP;
-	return 0;
+	return !names_peer && cur >= IBV_QPS_RTR && rest & IBV_QP_AV ? EOPNOTSUPP : 0;
 }
 
 int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask)
@@ -262,6 +264,20 @@ int sctpiw_check_ud_attr(enum ibv_qp_state cur, const struct ibv_qp_attr *attr, 
 	    (rest & ~(t->required | t->optional)))
 		return EINVAL;
 	return values_are_valid(attr, mask) ? 0 : EINVAL;
+}
+
+void sctpiw_swap_paths(struct ibv_qp_attr *attr)
+{
+	const struct ibv_qp_attr before = *attr;
+
+	attr->ah_attr = before.alt_ah_attr;
+	attr->pkey_index = before.alt_pkey_index;
+	attr->port_num = before.alt_port_num;
+	attr->timeout = before.alt_timeout;
+	attr->alt_ah_attr = before.ah_attr;
+	attr->alt_pkey_index = before.pkey_index;
+	attr->alt_port_num = before.port_num;
+	attr->alt_timeout = before.timeout;
 }
 
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask)
@@ -288,6 +304,12 @@ void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from
 		to->qkey = from->qkey;
 	if (mask & IBV_QP_AV)
 		to->ah_attr = from->ah_attr;
+	if (mask & IBV_QP_ALT_PATH) {
+		to->alt_ah_attr = from->alt_ah_attr;
+		to->alt_pkey_index = from->alt_pkey_index;
+		to->alt_port_num = from->alt_port_num;
+		to->alt_timeout = from->alt_timeout;
+	}
 	if (mask & IBV_QP_PATH_MTU)
 		to->path_mtu = from->path_mtu;
 	if (mask & IBV_QP_DEST_QPN)

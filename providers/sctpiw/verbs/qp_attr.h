@@ -51,6 +51,8 @@ bool sctpiw_is_by_cm(enum ibv_qp_type type, enum config_personality personality,
 bool sctpiw_stays(enum ibv_qp_state cur, bool by_cm, enum config_personality personality,
 		  unsigned int next);
 
+/* The second path (alt_*) becomes the first one, and the other way round, as when a QP has migrated. */
+void sctpiw_swap_paths(struct ibv_qp_attr *attr);
 /* Copies the attributes that mask names from one to the other. */
 void sctpiw_merge_qp_attr(struct ibv_qp_attr *to, const struct ibv_qp_attr *from, int mask);
 

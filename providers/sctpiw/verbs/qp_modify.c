@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "conn/oob_second.h"
 #include "iwarp/iw_qp.h"
 #include "iwarp/iw_ud.h"
 #include "log/log.h"
@@ -133,6 +134,64 @@ static bool names_peer_of_cm(const struct sctpiw_qp *qp, const struct ibv_qp_att
 	       cm_is_asked_by(c, attr->dest_qp_num, &remote);
 }
 
+/* ---- the second path ---- */
+
+_Static_assert((int)OOB_MIGRATED == IBV_MIG_MIGRATED, "");
+_Static_assert((int)OOB_REARM == IBV_MIG_REARM, "");
+_Static_assert((int)OOB_ARMED == IBV_MIG_ARMED, "");
+
+bool sctpiw_has_second_paths(const struct shard *s)
+{
+	return s->rnic->config.personality != CONFIG_IWARP && oob_second_is_served(&s->conn);
+}
+
+void sctpiw_settle_paths(struct sctpiw_qp *qp)
+{
+	if (qp->attr.path_mig_state == IBV_MIG_MIGRATED || oob_second_state(qp->iw) != OOB_MIGRATED)
+		return;
+	sctpiw_swap_paths(&qp->attr);
+	qp->attr.path_mig_state = IBV_MIG_MIGRATED;
+}
+
+/* The second path that is named now, or was before. 0 or an errno. */
+static int resolve_second(const struct sctpiw_qp *qp, const struct ibv_qp_attr *attr, int mask,
+			  struct path_addr *to)
+{
+	const struct ibv_ah_attr *ah = mask & IBV_QP_ALT_PATH ? &attr->alt_ah_attr :
+								&qp->attr.alt_ah_attr;
+	bool rearm = mask & IBV_QP_PATH_MIG_STATE && attr->path_mig_state == IBV_MIG_REARM;
+	struct port_gid gid;
+	int err;
+
+	if (!rearm && !(mask & IBV_QP_ALT_PATH))
+		return 0;
+	if (!sctpiw_has_second_paths(qp->shard))
+		return EOPNOTSUPP;
+	if (!ah->port_num)
+		return EINVAL;
+	err = sctpiw_ah_resolve(ah, &gid, &to->remote);
+	if (err)
+		return err;
+	to->local = sockaddr_ip((const struct sockaddr *)&gid.addr);
+	if (ip_addr_is_link_local(&to->remote))
+		to->remote.scope_id = gid.ifindex;
+	return 0;
+}
+
+static void set_migration(struct sctpiw_qp *qp, enum ibv_mig_state state,
+			  const struct path_addr *second)
+{
+	if (state == IBV_MIG_REARM) {
+		oob_second_want(qp->iw, second);
+		qp->attr.path_mig_state = state;
+		return;
+	}
+	oob_second_migrate(qp->iw);
+	/* Else it moves, and its attributes change when it has. */
+	if (oob_second_state(qp->iw) == OOB_MIGRATED)
+		qp->attr.path_mig_state = state;
+}
+
 /* sctpiw_modify_qp() once the shard lock is held: 0 or an errno, and then nothing has changed. */
 static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, int mask)
 {
@@ -141,8 +200,10 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 	enum ibv_qp_state cur = atomic_load_explicit(&qp->iw->state, memory_order_relaxed);
 	bool by_cm = qp->by_cm || qp->iw->by_cm;
 	enum config_personality personality = qp->shard->rnic->config.personality;
+	struct path_addr second = { 0 };
 	int err;
 
+	sctpiw_settle_paths(qp);
 	if (names_peer_of_cm(qp, given, mask)) {
 		by_name = *given;
 		by_name.dest_qp_num = CM_DEST_QP_NUM;
@@ -152,6 +213,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 		err = sctpiw_check_ud_attr(cur, attr, mask);
 	else
 		err = sctpiw_check_qp_attr(qp->vqp.qp.qp_type, cur, by_cm, personality, attr, mask);
+	if (!err)
+		err = resolve_second(qp, attr, mask, &second);
 	if (err)
 		return err;
 	if ((mask & IBV_QP_STATE) && !sctpiw_stays(cur, by_cm, personality, attr->qp_state)) {
@@ -165,6 +228,8 @@ static int modify_locked(struct sctpiw_qp *qp, const struct ibv_qp_attr *given, 
 		iw_ud_set_qkey(qp->iw, attr->qkey);
 	sctpiw_merge_qp_attr(&qp->attr, given, mask);
 	set_oob(qp);
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		set_migration(qp, attr->path_mig_state, &second);
 	return 0;
 }
 

@@ -3,7 +3,12 @@
 #ifndef SCTPIW_VERBS_QP_MODIFY_H
 #define SCTPIW_VERBS_QP_MODIFY_H
 
+#include <stdbool.h>
+
 #include "verbs/pabi.h"
+
+struct sctpiw_qp;
+struct shard;
 
 /*
  * Changes what attr_mask (IBV_QP_*) names; all of it, or nothing. A QP that gets the peer's address
@@ -11,5 +16,10 @@
  * sctpiw_check_qp_attr(), EIO, or what oob_connect() and iw_qp_modify() say.
  */
 int sctpiw_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+
+/* Whether QPs can have second paths (IBV_DEVICE_AUTO_PATH_MIG): those of the personalities that wire them up. */
+bool sctpiw_has_second_paths(const struct shard *s);
+/* If the QP has moved to its second path, its attributes say so from now on. Shard lock. */
+void sctpiw_settle_paths(struct sctpiw_qp *qp);
 
 #endif

@@ -10,6 +10,7 @@
 #include "iwarp/iw_types.h"
 #include "verbs/context.h"
 #include "verbs/dm.h"
+#include "verbs/qp_modify.h"
 
 #define CLOCK_KHZ 1000000 /* of rnic_clock() */
 #define VENDOR_PART_ID 1
@@ -107,6 +108,10 @@ int sctpiw_query_device_ex(struct ibv_context *context,
 
 	if (attr_size < sizeof(ex.orig_attr) || (input && input->comp_mask))
 		return EINVAL;
+	if (sctpiw_has_second_paths(ctx->shard)) {
+		ex.orig_attr.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
+		ex.device_cap_flags_ex |= IBV_DEVICE_AUTO_PATH_MIG;
+	}
 	if (multicast_is_served(&ctx->shard->conn)) {
 		ex.orig_attr.max_mcast_grp = IW_MAX_MCAST_GRP;
 		ex.orig_attr.max_mcast_qp_attach = IW_MAX_MCAST_QP_ATTACH;
