@@ -408,7 +408,7 @@ static void test_cookie_echo_in_turn(void **state)
 	add(WIRE_SCTP_COOKIE_ACK, 0, 0);
 	memcpy(add(WIRE_SCTP_HEARTBEAT_ACK, 0, sizeof(info)), info, sizeof(info));
 	send_from(&second);
-	assert_int_equal(f.events, 1 << SCTP_EVENT_UP);
+	assert_int_equal(f.events, 1 << SCTP_EVENT_UP | 1 << SCTP_EVENT_PATH);
 	p = take();
 	assert_true(is_to(p, &second));
 	chunk_of(p, 0, WIRE_SCTP_DATA);

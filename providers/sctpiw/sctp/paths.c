@@ -275,7 +275,8 @@ static void use(struct sctp_assoc *a, unsigned int i, uint64_t now)
 
 	TRACE(path_used, now, .assoc = a->local_tag, .old = &old->addr.remote,
 	      .remote = &path->addr.remote, .why = old->health.errors ? "failover" : "primary");
-	sctp_assoc_event(a, SCTP_EVENT_PATH);
+	if (sctp_assoc_is_up(a))
+		sctp_assoc_event(a, SCTP_EVENT_PATH);
 	a->path = path;
 	a->paths.other[i] = old;
 	a->paths.returning_to_primary = false;
