@@ -78,7 +78,7 @@ def dtestsrq(link):
 
 def dtestx(link):
     """RDMA Writes with immediate data, and atomics. DAPL asks for them on devices of InfiniBand only."""
-    outputs = pair(link, "dtestx", launcher=["--personality", "roce"])
+    outputs = pair(link, "dtestx", launcher=["--personality", harness.CHANNEL_ADAPTER])
     for output, text, immediate in zip(outputs, ("Client written data", "Server data"), ("0x7777", "0x1111")):
         must_have_passed(output, 4)
         if f"contains: {text}" not in output or f"received immed_data={immediate}" not in output:
