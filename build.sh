@@ -18,6 +18,8 @@ usage: ./build.sh [--verbose] [COMMAND]
   lower-layers
              build, then run all cases of the stock programs over --llp kernel and ip in User-Mode Linux, and
              udp and ip against kernel: [kernel|ip|udp-kernel|ip-kernel|paths...], all; needs root, takes hours
+  ceph       build, then run Ceph's monitor, OSD and rados with their messenger on RDMA, between two hosts that are
+             network namespaces. Packages that are missing (51 MB) are unpacked in build/ceph/, and not installed
   sanitize   build in build-asan/ with AddressSanitizer and UBSan, and run its tests
   tsan       build in build-tsan/ with ThreadSanitizer, and run the tests that have threads
   lint       check every file: what tests/style looks at, and clang-tidy
@@ -301,6 +303,20 @@ ensure_tgt() {
 	fi
 }
 
+# Debian's Ceph brings sudo, LVM and more along. What is missing of it is unpacked only.
+ensure_ceph() {
+	local archives=$PWD/build/ceph/archives package
+
+	if { have ceph-mon && have ceph-osd; } || [ -x build/ceph/usr/bin/ceph-osd ]; then return 0; fi
+	have apt-get || die "ceph: the test is for Debian's Ceph"
+	[ -z "${SCTPIW_NO_INSTALL:-}" ] || die "missing packages, which need not be installed: ceph-mon ceph-osd"
+	mkdir -p "$archives/partial"
+	quietly "unpacking Ceph in build/ceph" packages apt-get -y --no-install-recommends --download-only \
+		-o Debug::NoLocking=1 -o APT::Sandbox::User="$(id -un)" -o Dir::Cache::Archives="$archives" install ceph-mon ceph-osd
+	for package in "$archives"/*.deb; do dpkg-deb -x "$package" build/ceph; done
+	rm -r "$archives"
+}
+
 # Python's own tests, for abi.python. Another python3 than the distribution's has them or not.
 ensure_python_tests() {
 	[ "$(command -v python3)" = /usr/bin/python3 ] || return 0
@@ -571,7 +587,7 @@ main() {
 	command=${1:-build}
 	[ $# = 0 ] || shift
 	case $command in
-	build | demo | dist | deb | rpm | format | clean)
+	build | demo | ceph | dist | deb | rpm | format | clean)
 		[ $# = 0 ] || wrong_usage "$command takes no argument: take $1 away"
 		;;
 	esac
@@ -621,6 +637,12 @@ main() {
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
 		plain_build
 		exec tests/e2e/lower_layers.py "$@"
+		;;
+	ceph)
+		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"
+		ensure_ceph
+		plain_build
+		exec tests/e2e/ceph.py --link veth1500-v4
 		;;
 	sanitize)
 		ensure "$BUILD_NEEDS$RUN_NEEDS$TEST_NEEDS"

@@ -11,6 +11,7 @@ import time
 import harness
 from harness import Failure, Skip, free_port, need, run_pair, start, version
 
+UDADDY_PORT = 7174
 
 def rdma_client(link):
     port = str(free_port())
@@ -112,16 +113,14 @@ def cmtime(link):
             raise Failure(f"no time was printed for '{step}'")
 
 
-def on_roce(program, port=None):
-    """A program on a device that is one of RoCE. port: the one that it has if it cannot be told another one."""
+def datagrams(*options):
+    """udaddy, which has a port of its own and cannot be told another one."""
     def case(link):
-        if program == "udaddy" and link.lossy:
+        if link.lossy:
             raise Skip("the program waits for datagrams, which are not sent again when they are lost")
-        env = {"SCTPIW_PERSONALITY": "roce"}
-        at = port or free_port()
-        options = [] if port else ["-p", str(at)]
-        server, client = run_pair(link, [program, "-b", link.any, *options],
-                                  [program, "-s", link.address, *options], at, env=env)
+        options_ = [str(option) for option in options]
+        server, client = run_pair(link, ["udaddy", "-b", link.any, *options_], ["udaddy", "-s", link.address, *options_],
+                                  UDADDY_PORT, env={"SCTPIW_PERSONALITY": harness.CHANNEL_ADAPTER})
         for text in server, client:
             if "return status 0" not in text:
                 raise Failure("no success reported: " + text.strip().splitlines()[-1])
@@ -214,8 +213,8 @@ CASES = [
     ("sockets", sockets("{}:$LD_PRELOAD")),
     ("sockets.rsockets-last", sockets("$LD_PRELOAD:{}")),
     ("iperf", iperf),
-    ("roce.udaddy", on_roce("udaddy", 7174)),
-    ("roce.ucmatose", on_roce("ucmatose")),
+    ("udaddy", datagrams()),
+    ("udaddy.several", datagrams("-c", 4, "-C", 20, "-S", 1000)),
     ("refused.udaddy", refused("udaddy", "-s", "{}")),
     ("refused.udaddy-server", refused("udaddy", "-b", "{}")),
     ("refused.mckey", refused("mckey", "-m", "239.1.2.3", "-b", "{}")),

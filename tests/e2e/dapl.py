@@ -40,14 +40,15 @@ def must_have_passed(output, count=1):
 def dtest(link):
     """RDMA Writes and Reads, and a ping-pong of 100 messages; each side prints the first octet of each."""
     size = 20000
-    for output, theirs, octet in zip(pair(link, "dtest", "-v", "-b", size, "-B", 10), ("client", "server"), ("0x55", "0xaa")):
+    sides = ("server", "client", "0x55"), ("client", "server", "0xaa")
+    for output, (ours, theirs, octet) in zip(pair(link, "dtest", "-v", "-b", size, "-B", 10), sides):
         must_have_passed(output)
         got = re.findall(rf"RCV buffer\[(\d+)\] \S+ contains: (\w+) len={size}$", output, re.M)
         if got != [(str(i), octet) for i in range(100)]:
             raise Failure(f"from the {theirs} came {got}")
-        # It reads without asking whether the peer has changed its memory after the Writes.
+        # It reads without asking whether the peer has changed its memory after our Writes.
         read = re.findall(r"RCV RDMA read buffer contains: (.*)$", output, re.M)
-        if not read or not set(read) <= {f"{theirs} RDMA {what} data..." for what in ("read", "write")}:
+        if not read or not set(read) <= {f"{theirs} RDMA read data...", f"{ours} RDMA write data..."}:
             raise Failure(f"what was read from the {theirs} is {read}")
 
 
@@ -77,7 +78,7 @@ def dtestsrq(link):
 
 def dtestx(link):
     """RDMA Writes with immediate data, and atomics. DAPL asks for them on devices of InfiniBand only."""
-    outputs = pair(link, "dtestx", launcher=["--personality", "roce"])
+    outputs = pair(link, "dtestx", launcher=["--personality", harness.CHANNEL_ADAPTER])
     for output, text, immediate in zip(outputs, ("Client written data", "Server data"), ("0x7777", "0x1111")):
         must_have_passed(output, 4)
         if f"contains: {text}" not in output or f"received immed_data={immediate}" not in output:

@@ -35,6 +35,7 @@ LOGS = BUILD / "tests/e2e/logs"
 PRELOAD = os.environ.get("SCTPIW_E2E_PRELOAD", "")  # a library that must be loaded first: libasan
 LLP = os.environ.get("SCTPIW_LLP", "udp")  # the setting llp of the programs
 PERSONALITY = os.environ.get("SCTPIW_PERSONALITY", "roce")  # and personality, of those that are not told one
+CHANNEL_ADAPTER = "roce" if PERSONALITY == "iwarp" else PERSONALITY  # the personality for what takes no iWARP device
 GUEST = "SCTPIW_E2E_GUEST" in os.environ  # whether this runs in User-Mode Linux
 NOBODY = 65534
 

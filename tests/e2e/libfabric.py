@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""libfabric's verbs provider: connected endpoints, and messages of any size, which ofi_rxm makes of them; with the
-personality roce datagrams, too, and messages of any size, which ofi_rxd makes of those."""
+"""libfabric's verbs provider: connected endpoints, and messages of any size, which ofi_rxm makes of them; but for
+iWARP devices datagrams, too, and messages of any size, which ofi_rxd makes of those."""
 import re
 import sys
 
@@ -9,7 +9,7 @@ import harness
 from harness import Failure, Skip, free_port, need, start
 
 
-ROCE = ["--personality", "roce"]
+AS_CA = ["--personality", harness.CHANNEL_ADAPTER]
 
 
 def info(options, lines):
@@ -56,13 +56,13 @@ CASES = [
     ("msg.odd", pingpong("msg", "verbs", 12345, 50)),
     ("rdm", pingpong("rdm", "verbs;ofi_rxm")),
     ("rdm.large", pingpong("rdm", "verbs;ofi_rxm", 3000001, 20)),
-    ("roce.info", info(ROCE, ["domain: " + harness.DEVICE + "-dgram", "type: FI_EP_DGRAM", "protocol: FI_PROTO_IB_UD",
-                              "provider: verbs;ofi_rxd"])),
+    ("info.datagrams", info(AS_CA, ["domain: " + harness.DEVICE + "-dgram", "type: FI_EP_DGRAM", "protocol: FI_PROTO_IB_UD",
+                                    "provider: verbs;ofi_rxd"])),
     # 64 and 256 bytes, 1 KiB and so on, as far as the MTU goes
-    ("roce.dgram", pingpong("dgram", "verbs", options=ROCE, results=3)),
-    ("roce.dgram.odd", pingpong("dgram", "verbs", 777, 50, options=ROCE)),
-    ("roce.rxd", pingpong("rdm", "verbs;ofi_rxd", options=ROCE)),
-    ("roce.rxd.odd", pingpong("rdm", "verbs;ofi_rxd", 123457, 20, options=ROCE)),
+    ("dgram", pingpong("dgram", "verbs", options=AS_CA, results=3)),
+    ("dgram.odd", pingpong("dgram", "verbs", 777, 50, options=AS_CA)),
+    ("rxd", pingpong("rdm", "verbs;ofi_rxd", options=AS_CA)),
+    ("rxd.odd", pingpong("rdm", "verbs;ofi_rxd", 123457, 20, options=AS_CA)),
 ]
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ OVER_UCX = ["--mca", "pml", "ucx", "--mca", "osc", "ucx"]
 # libfabric offers no completion data (CQ data) on iWARP devices. Without it a synchronous send of Open MPI 4.1, and
 # some barriers, do not end; it is the same over libfabric's TCP with mtl_ofi_tag_mode=ofi_tag_1. UCX takes no iWARP
 # device.
-AS_CA = ["--personality", "roce"]
+AS_CA = ["--personality", harness.CHANNEL_ADAPTER]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GROUPS = ["p2p", "unexpected", "collectives"]
 # Open MPI 4 has one-sided communication by messages. Open MPI 5 has it by btl alone, which pml cm does not open.

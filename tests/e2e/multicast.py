@@ -9,7 +9,7 @@ import oob
 from harness import Failure, Skip, need, start
 
 COUNT = 20
-OPTIONS = ["--personality", "roce"]
+OPTIONS = ["--personality", harness.CHANNEL_ADAPTER]
 PORT = 65535  # of all groups
 GROUPS = {4: "239.195.5.17", 6: "ff15::5:17"}
 

@@ -15,6 +15,7 @@ GIDS = [f"/sys/class/infiniband/{DEVICE}/ports/1/gids/{i}" for i in range(32)]
 # free its PD, says so behind its result, and ends with status 1. That of perftest 25.01, which calls itself 6.24, does not.
 FORGETS_ITS_MR = "ib_send_bw", "Failed to deallocate PD", 1
 REMEMBERS_ITS_MR = (6, 24)
+AS_CA = {"SCTPIW_PERSONALITY": harness.CHANNEL_ADAPTER}
 # ibv_xsrq_pingpong tells no times.
 XSRQ_RESULT = "success"
 
@@ -72,6 +73,22 @@ def pingpong(*options, program="ibv_rc_pingpong", link_local=False):
     return case
 
 
+def xsrq_clients(count):
+    """Clients whose messages take their receives from SRQs of one domain of the server, in turns."""
+    def case(link):
+        port = free_port()
+        argv = ["ibv_xsrq_pingpong", "-d", DEVICE, "-p", port, "-n", 200, "-c", count]
+        programs = [start("server", [*argv, "-g", gid_index(link, "server")], link, "server")]
+        programs[0].wait_listening_tcp(port)
+        client = [*argv, "-g", gid_index(link, "client"), tcp_address(link)]
+        programs += [start(f"client{i}", client, link, "client") for i in range(count)]
+        for program in reversed(programs):
+            program.expect(60)
+            if XSRQ_RESULT not in program.output():
+                raise Failure(f"no result of {program.name}: {program.output()}")
+    return case
+
+
 def by_lid(program):
     """Without a GID, as on InfiniBand: the LID is what says which host it is."""
     def case(link):
@@ -116,6 +133,10 @@ def cases():
     for program in "ibv_rc_pingpong", "ibv_srq_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong":
         yield f"{program[4:]}.by-lid", by_lid(program)
     yield "xsrq_pingpong", pingpong("-n", 500, program="ibv_xsrq_pingpong")
+    yield "xsrq_pingpong.events", pingpong("-n", 500, "-e", program="ibv_xsrq_pingpong")
+    yield "xsrq_pingpong.clients", xsrq_clients(3)
+    yield "xsrq_pingpong.few", pingpong("-n", 20, program="ibv_xsrq_pingpong")
+    yield "uc_pingpong.events", pingpong("-c", "-e", program="ibv_uc_pingpong")
     yield "uc_pingpong", pingpong("-c", program="ibv_uc_pingpong")
     yield "srq_pingpong", pingpong("-c", program="ibv_srq_pingpong")
     yield "srq_pingpong.events", pingpong("-c", "-e", program="ibv_srq_pingpong")
@@ -123,8 +144,10 @@ def cases():
     # What a receiver cannot keep up with is lost, so that few are under way at once.
     for name, options in ("", []), (".events", ["-e"]):
         yield f"ud_pingpong{name}", pingpong("-c", "-s", 1000, *options, program="ibv_ud_pingpong")
-    yield "ud.ib_send_lat", perftest("ib_send_lat", "-c", "UD", "-s", 64, "-n", 300, env={"SCTPIW_NODE_TYPE": "ca"})
-    yield "ud.ib_send_bw", perftest("ib_send_bw", "-c", "UD", "-s", 1000, "-n", 500, env={"SCTPIW_NODE_TYPE": "ca"})
+    yield "ud.ib_send_lat", perftest("ib_send_lat", "-c", "UD", "-s", 64, "-n", 300, env=AS_CA)
+    yield "ud.ib_send_bw", perftest("ib_send_bw", "-c", "UD", "-s", 1000, "-n", 500, env=AS_CA)
+    for name, options in ("qps", ["-q", 8]), ("both-ways", ["-b"]), ("events", ["-e"]):
+        yield f"ud.ib_send_bw.{name}", perftest("ib_send_bw", "-c", "UD", *options, "-s", 1000, "-n", 200, env=AS_CA)
     for tool in "ib_write_bw", "ib_read_bw", "ib_send_bw":
         yield f"{tool}.basic", perftest(tool, "-n", 500)
         yield f"{tool}.qps", perftest(tool, "-q", 64, "-s", 4096, "-n", 200)
@@ -142,17 +165,16 @@ def cases():
     for tool in "ib_write_lat", "ib_read_lat", "ib_send_lat":
         yield f"{tool}.basic", perftest(tool, "-s", 64, "-n", 300)
     for tool in "ib_write_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat":
-        yield f"{tool}.uc", perftest(tool, "-c", "UC", "-s", 4096, "-n", 300, env={"SCTPIW_PERSONALITY": "roce"})
+        yield f"{tool}.uc", perftest(tool, "-c", "UC", "-s", 4096, "-n", 300)
     for tool in "ib_write_bw", "ib_send_bw":
         for kind in "UC", "XRC":
-            yield f"{tool}.{kind.lower()}-qps", perftest(tool, "-c", kind, "-q", 8, "-s", 4096, "-n", 200,
-                                                         env={"SCTPIW_PERSONALITY": "roce"})
+            yield f"{tool}.{kind.lower()}-qps", perftest(tool, "-c", kind, "-q", 8, "-s", 4096, "-n", 200, env=AS_CA)
             yield f"{tool}.{kind.lower()}-both-ways", perftest(tool, "-c", kind, "-b", "-s", 4096, "-n", 200,
-                                                               env={"SCTPIW_PERSONALITY": "roce"})
+                                                               env=AS_CA)
     for what in "write", "send", "read", "atomic":
         size = [] if what == "atomic" else ["-s", 4096]
         for tool in f"ib_{what}_bw", f"ib_{what}_lat":
-            yield f"{tool}.xrc", perftest(tool, "-c", "XRC", *size, "-n", 300, env={"SCTPIW_PERSONALITY": "roce"})
+            yield f"{tool}.xrc", perftest(tool, "-c", "XRC", *size, "-n", 300, env=AS_CA)
     for tool in "ib_read_lat", "ib_send_lat":
         yield f"{tool}.events", perftest(tool, "-e", "-s", 64, "-n", 300)
 

@@ -10,6 +10,7 @@ from harness import Failure, Skip
 BANDWIDTH = "ib_write_bw", "ib_read_bw", "ib_send_bw"
 LATENCY = "ib_write_lat", "ib_read_lat", "ib_send_lat"
 ATOMIC = "CMP_AND_SWAP", "FETCH_AND_ADD"
+AS_CA = {"SCTPIW_PERSONALITY": harness.CHANNEL_ADAPTER}
 ALL_SIZES = [1 << n for n in range(1, 24)]
 LOSSY_BYTES = 2 << 20  # that a link with losses carries in the time of a case; and the round trips,
 LOSSY_ROUNDS = 50      # as a single packet that is lost is sent again after a second
@@ -82,11 +83,11 @@ def cases():
     # One QP: on iWARP devices perftest counts credits with an SRQ by the number of the receive, and not by the QP
     # that took it. A QP that gets less than it needs stops for ever. oob.py has several QPs.
     for tool in "ib_send_bw", "ib_send_lat":
-        yield f"{tool}.ud", run(tool, ["-c", "UD", "-s", 1000, "-n", 300], env={"SCTPIW_PERSONALITY": "roce"})
+        yield f"{tool}.ud", run(tool, ["-c", "UD", "-s", 1000, "-n", 300], env=AS_CA)
     # A sender waits for the receiver. If a single one of these were lost, perftest would wait for ever.
     for size in 4096, 1024:
         yield f"ib_send_bw.ud-nothing-lost-{size}", run("ib_send_bw", ["-c", "UD", "-s", size, "-n", 100000],
-                                                        env={"SCTPIW_PERSONALITY": "roce"})
+                                                        env=AS_CA)
     yield "ib_send_bw.srq", run("ib_send_bw", ["--use-srq", "-s", 1024, "-n", 500])
     yield "ib_send_bw.srq-lossy", run("ib_send_bw", ["--use-srq", "-s", 4096, "-n", 100])
     yield "ib_send_lat.srq", run("ib_send_lat", ["--use-srq", "-s", 64, "-n", 300])

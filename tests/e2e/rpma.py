@@ -22,6 +22,7 @@ def run(name, *texts):
 CASES = [
     ("memory", run("e2e-rpma", "octets right", "on-demand paging: yes")),
     ("queues", run("e2e-rpma-queues", "a Write right on each connection")),
+    ("events", run("e2e-rpma-events", "blocks right")),
 ]
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import time
 import harness
 from harness import DEVICE, Failure, Skip, free_port, need, start
 
-AS_CA = ["--personality", "roce"]
+AS_CA = ["--personality", harness.CHANNEL_ADAPTER]
 
 
 def without_mpi():

@@ -38,6 +38,7 @@ EXCEPT = {
         "verbs.memory": "madvise(MADV_DONTFORK) has no effect",
         "verbs.multicast": "IP_ADD_MEMBERSHIP gets another index of the interface than the program's",
         "verbs.multicast_iwarp": "the same",
+        "verbs.ib.multicast": "the same",
         "verbs.odp": "madvise(MADV_POPULATE_READ) has no effect",
         "verbs.port": "programs of this machine's architecture change the links, below a preload library of the other",
     },

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.cm_datagrams --personality iwarp -- */
+/* ALSO: ib.cm_datagrams --personality ib -- */
 /*
  * rdma_cm where devices differ: datagrams (RDMA_PS_UDP), connections of QPs that their ids do not know, and
- * what follows an end. The argument is the personality, iwarp if there is none.
+ * what follows an end.
  */
 #include "fixture/cm.h"
 

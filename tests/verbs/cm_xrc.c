@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.cm_xrc --personality iwarp -- */
+/* ALSO: ib.cm_xrc --personality ib -- */
 /*
  * XRC over rdma_cm, as librdmacm's synchronous ids have it: the domain, the SRQ and its CQ are of its
  * making, and the number of the SRQ goes to the peer as private data.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: multicast_iwarp --personality iwarp -- */
+/* ALSO: ib.multicast --personality ib -- */
 /* UD queue pairs in multicast groups: attaching, the copies that each gets, and the errors of the calls. */
 #include <arpa/inet.h>
 

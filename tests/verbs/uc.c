@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.uc --personality iwarp -- */
+/* ALSO: ib.uc --personality ib -- */
 /*
  * Unreliable connections (IBV_QPT_UC): what they carry, what the receiving side drops without a word,
  * and what becomes of a QP whose peer is gone.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: ud_ca --node-type ca -- */
+/* ALSO: ib.ud --personality ib -- */
 /*
  * UD queue pairs and address handles: what a datagram brings with it, what becomes of one that cannot be taken,
  * and the errors of each call.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* ALSO: iwarp.xrc_handles --personality iwarp -- */
+/* ALSO: ib.xrc_handles --personality ib -- */
 /* XRC domains, and handles of XRC_RECV queue pairs: who shares them, how long they live, and who gets the events. */
 #include "out_of_band.h"
 #include "xrc_steps.h"
