@@ -91,6 +91,26 @@ def remotes(link, program, side):
     return set(paths_of(link, program, side))
 
 
+def shown(link):
+    """`sctpiw stat` on the side of the kernel's SCTP knows the paths, and which one is in use."""
+    need("rping")
+    programs = dict(zip(("server", "client"), rping(link, TOLD, [])))
+    first = link.address if link.kernel_side == "client" else link.of(2)
+    second = link.address_on(1, "server" if link.kernel_side == "client" else "client")
+
+    def states():
+        found = paths_of(link, programs[link.kernel_side], link.kernel_side)
+        return {remote: path["state"] for remote, path in found.items()}
+
+    wait_until("the kernel does not say that the first path is in use",
+               lambda: states() == {first: "in use", second: "standby"})
+    paths.silent(link, "veth0")
+    wait_until("the kernel does not say that the second path is in use",
+               lambda: states() == {first: "failed", second: "in use"})
+    must_go_on(programs["client"], "veth0 was away")
+    paths.audible(link, "veth0")
+
+
 def told_by_kernel(setting, second):
     """The kernel of the side that connects tells of the addresses that the setting says."""
     def case(link):
@@ -168,6 +188,7 @@ def spread(link):
 ANY = [
     ("told", failover(TOLD)),
     ("untold", failover(UNTOLD)),
+    ("shown", shown),
 ]
 FROM_KERNEL = [
     ("paths.auto", told_by_kernel("auto", True)),

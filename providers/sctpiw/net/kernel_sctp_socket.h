@@ -13,6 +13,7 @@
 
 struct ip_addr;
 struct sctp_assoc_info;
+struct sctp_path_info;
 struct kernel_sctp_status {
 	unsigned int streams; /* usable pairs */
 	size_t max_msg;	      /* the longest message that goes out in one packet */
@@ -42,6 +43,11 @@ int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
 int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status);
 /* What the kernel knows of the association; all of it is zero if it cannot be asked. */
 void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
+/*
+ * The same of its paths, SCTP_PATHS_INFO_MAX at most, and how many. The kernel tells neither the addresses of ours, nor
+ * which path is in use if the primary one has failed and several others work.
+ */
+unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
 /* Bytes that the kernel holds until the peer has acknowledged them without a gap; -errno. */
 int64_t kernel_sctp_socket_unacked(int fd);
 /* How many packets of the peer have come; -errno. */
