@@ -6,6 +6,7 @@ It all runs in a User-Mode Linux, as `paths_kernel.py --guest --link from-kernel
 with our SCTP is the server, and on to-kernel it is the client. -ip: without UDP.
 """
 import ipaddress
+import pathlib
 import sys
 import time
 
@@ -52,6 +53,10 @@ class KernelBeside(Several):
         bits = "/24" if self.family == 4 else "/64"
         nodad = ["nodad"] if what == "add" and self.family == 6 else []
         self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
+
+    def endpoints(self):
+        """The words of /proc/net/sctp/eps: addresses that sockets are bound to are among them."""
+        return pathlib.Path(f"/proc/{self.holders[self.kernel_side].pid}/net/sctp/eps").read_text().split()
 
 
 harness.LINKS.update({
@@ -127,6 +132,50 @@ def told_by_kernel(setting, second):
     return case
 
 
+def told_to(link, address, port):
+    """The addresses of the server that a client is told of which connects to this one."""
+    client = start("rping-client", ["rping", "-c", "-v", "-a", address, "-p", port, "-S", 100], link)
+    client.wait_for_output("rdma-ping-10:")
+    told = remotes(link, client, "client")
+    client.kill()
+    return told
+
+
+def listening(link, setting):
+    need("rping")
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-p", port, "-a", link.any, "-S", 100], link, "server",
+                   options=["--paths", setting])
+    server.wait_listening(port)
+    return server, port
+
+
+def told_by_listener(setting, expected):
+    """The kernel of the side that listens at all addresses tells of those that the setting says, by the link used."""
+    def case(link):
+        _, port = listening(link, setting)
+        addresses = link.address, link.address_on(1)
+        for used, links in expected.items():
+            told = told_to(link, addresses[used], port)
+            if told != {addresses[i] for i in links}:
+                raise Failure(f"with paths = {setting} a peer of {addresses[used]} was told of {told}")
+    return case
+
+
+def listens_later(link):
+    """A listener that tells of no further address is there at one that comes, and is no more when that has gone."""
+    server, port = listening(link, "off")
+    link.change("server", "add", 10)
+    wait_until("the kernel does not listen at the new address", lambda: link.of(10) in link.endpoints())
+    if (told := told_to(link, link.of(10), port)) != {link.of(10)}:
+        raise Failure(f"a peer of the new address was told of {told}")
+    link.change("server", "del", 10)
+    wait_until("the kernel listens at an address that has gone", lambda: link.of(10) not in link.endpoints())
+    if (told := told_to(link, link.address, port)) != {link.address}:
+        raise Failure(f"then a peer of the first address was told of {told}")
+    server.kill()
+
+
 def known_to_kernel(link, address):
     """Whether an association of the kernel has this address, whoever it belongs to."""
     pid = link.holders[link.kernel_side].pid
@@ -200,6 +249,11 @@ FROM_KERNEL = [
 TO_KERNEL = [
     ("renumbered.ours", renumbered("client")),
     ("renumbered.kernel", renumbered("server")),
+    ("listen.auto", told_by_listener("auto", {0: {0, 1}, 1: {0, 1}})),
+    ("listen.off", told_by_listener("off", {0: {0}, 1: {1}})),
+    ("listen.listed", told_by_listener("veth1", {0: {0}, 1: {1}})),
+    ("listen.both", told_by_listener("veth0,veth1", {0: {0, 1}, 1: {0, 1}})),
+    ("listen.later", listens_later),
     ("spread", spread),
 ]
 

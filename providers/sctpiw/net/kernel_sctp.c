@@ -247,6 +247,7 @@ const struct transport transport_kernel_sctp = {
 	.set_accept = kernel_sctp_set_accept,
 	.accept_at = kernel_sctp_accept_at,
 	.set_tos = kernel_sctp_set_tos,
+	.readdress = kernel_sctp_readdress,
 	.receive = kernel_sctp_receive,
 	.events = kernel_sctp_events,
 	.output = kernel_sctp_output,

@@ -164,19 +164,19 @@ int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int list
 	return ret;
 }
 
-void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
-				     uint16_t port, int listener)
+int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener)
 {
-	struct sockaddr_storage further;
-	unsigned int i;
+	int ret;
 
 	reuse_port(fd, listener, true);
-	for (i = 0; i < n; i++) {
-		socklen_t len = sockaddr_make(&further, family, &addr[i], port);
-
-		sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, &further, len);
-	}
+	ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, addr, sockaddr_len(addr));
 	reuse_port(fd, listener, false);
+	return ret;
+}
+
+void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr)
+{
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, addr, sockaddr_len(addr));
 }
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)

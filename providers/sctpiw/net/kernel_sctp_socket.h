@@ -32,11 +32,12 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /*
- * Binds fd, which is bound to one address, to further addresses of the host as well, of which the peer is told. One that
- * the host has lost meanwhile is left out.
+ * Binds fd to a further address with the same port, of which the peer is told as well; listener as above. -errno, as
+ * when the host has lost the address meanwhile.
  */
-void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
-				     uint16_t port, int listener);
+int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener);
+/* Takes an address away from fd, which has others. */
+void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr);
 /* Sets the peer's UDP port (RFC 6951) for the association that is about to be opened. */
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
 /* -EINVAL: there is no association, or not any more. */
