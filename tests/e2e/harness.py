@@ -458,6 +458,7 @@ class Guest(Link):
     in_guest = True
     addresses = {4: "10.99.0.{}", 6: "fd99::{}"}  # those of uml-run
     encap_port = 9899
+    taps = 1  # links between the two
 
     def __init__(self, name, family, guest_side, llp):
         super().__init__(name, family)
@@ -470,8 +471,8 @@ class Guest(Link):
         self.log = tempfile.TemporaryFile()
         script = f"sysctl -q net.sctp.udp_port={self.encap_port} && exec {sys.executable} {__file__} serve"
         self.guest = subprocess.Popen(
-            [UML_RUN, "--net", "tap", "--ns", namespace, "--rw", LOGS.parent, "--timeout", guest_seconds, "--",
-             "sh", "-c", script],
+            [UML_RUN, "--net", "tap", "--taps", str(self.taps), "--ns", namespace, "--rw", LOGS.parent,
+             "--timeout", guest_seconds, "--", "sh", "-c", script],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, preexec_fn=_die_with_parent,
             env=dict(os.environ, SCTPIW_E2E_MHZ=_clock_mhz()))
         try:

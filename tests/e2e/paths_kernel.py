@@ -3,7 +3,8 @@
 """Hosts with two links, one of which has the kernel's SCTP, and the other one ours: both go on by the other link.
 
 It all runs in a User-Mode Linux, as `paths_kernel.py --guest --link from-kernel-v4`. On the links from-kernel the side
-with our SCTP is the server, and on to-kernel it is the client. -ip: without UDP.
+with our SCTP is the server, and on to-kernel it is the client. On from-kernel-ip and to-kernel-ip, which have no UDP, our
+side is on this host, since the kernel's SCTP would answer there, too: they are run without --guest.
 """
 import ipaddress
 import pathlib
@@ -16,18 +17,18 @@ from harness import Failure, Skip, free_port, need, start
 from paths import STAYS, TOLD, UNTOLD, Several, paths_of, rping
 
 UDP_PORT = 9899  # of the kernel
+# Then that follows its peer's changes of addresses, and tells of its own.
+FOLLOWS = "net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default_auto_asconf=1"
 
 
 class KernelBeside(Several):
     """Two links between two network namespaces; the SCTP of one of them is the kernel's."""
 
-    def __init__(self, name, family, kernel_side, llp):
-        self.kernel_side, self.llp = kernel_side, llp
+    def __init__(self, name, family, kernel_side):
+        self.kernel_side = kernel_side
         super().__init__(name, family, 2)
         try:
-            knows = ["net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default_auto_asconf=1"]
-            udp = [f"net.sctp.udp_port={UDP_PORT}"] if llp == "udp" else []
-            self._run([*self.enter(kernel_side), "sysctl", "-qw", *knows, *udp])
+            self._run([*self.enter(kernel_side), "sysctl", "-qw", *FOLLOWS, f"net.sctp.udp_port={UDP_PORT}"])
             for side in "server", "client":
                 for i in range(2):  # what that kernel would have to segment itself, it loses
                     self._run([*self.enter(side), "ip", "link", "set", f"veth{i}", "gso_max_size", "1500"])
@@ -37,31 +38,107 @@ class KernelBeside(Several):
             raise
 
     def settings(self, side):
-        ours = side != self.kernel_side
-        port = (UDP_PORT if ours else "same") if self.llp == "udp" else "none"
-        return {"SCTPIW_LLP": self.llp if ours else "kernel", "SCTPIW_ENCAP_PORT": str(port)}
+        if side == self.kernel_side:
+            return {"SCTPIW_LLP": "kernel", "SCTPIW_ENCAP_PORT": "same"}
+        return {"SCTPIW_LLP": "udp", "SCTPIW_ENCAP_PORT": str(UDP_PORT)}
 
     def listening(self, program, port):
         if program.side == self.kernel_side:
             return harness.sctp_listening(program.pid, port)
-        return harness.udp_bound(program.pid, port) if self.llp == "udp" else program.must_run_for(0.5) is None
+        return harness.udp_bound(program.pid, port)
 
     def of(self, host):
         return self.subnets[self.family].format(host)
+
+    def host(self, side):
+        return 1 if side == "server" else 2
 
     def change(self, side, what, host, device="veth0"):
         bits = "/24" if self.family == 4 else "/64"
         nodad = ["nodad"] if what == "add" and self.family == 6 else []
         self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
 
+    def _table(self, name):
+        return pathlib.Path(f"/proc/{self.holders[self.kernel_side].pid}/net/sctp/{name}").read_text()
+
+    def assocs(self):
+        """What the kernel has in /proc/net/sctp/assocs."""
+        return self._table("assocs")
+
     def endpoints(self):
         """The words of /proc/net/sctp/eps: addresses that sockets are bound to are among them."""
-        return pathlib.Path(f"/proc/{self.holders[self.kernel_side].pid}/net/sctp/eps").read_text().split()
+        return self._table("eps").split()
+
+
+class KernelBehind(harness.Guest):
+    """
+    Two links to a User-Mode Linux, without UDP: tap1 and tap2. By tap0, which carries no SCTP, programs in the guest are
+    led.
+    """
+
+    taps = 3
+    devices = {"veth0": "tap1", "veth1": "tap2"}
+    links = {4: ("10.99.1.{}", "10.99.2.{}"), 6: ("fd99:1::{}", "fd99:2::{}")}
+
+    def __init__(self, name, family, kernel_side):
+        need("nft")
+        super().__init__(name, family, kernel_side, "ip")
+        self.kernel_side = kernel_side
+        self.address = self.of(2 if kernel_side == "server" else 1)
+        try:
+            self._run([*self.enter(kernel_side), "sysctl", "-qw", *FOLLOWS, "net.ipv4.conf.vec1.promote_secondaries=1"])
+            self._run(["sysctl", "-qw", "net.ipv4.conf.tap1.promote_secondaries=1"])
+            self._lose("tap0")
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def _run(argv, text=None):
+        harness.Veth._run(argv, text)
+
+    def of(self, host):
+        return self.links[self.family][0].format(host)
+
+    def host(self, side):
+        return 2 if side == self.kernel_side else 1
+
+    def address_on(self, i, side="server"):
+        return self.links[self.family][i].format(self.host(side))
+
+    def change(self, side, what, host):
+        bits = "/24" if self.family == 4 else "/64"
+        nodad = ["nodad"] if what == "add" and self.family == 6 else []
+        device = "vec1" if side == self.kernel_side else "tap1"
+        self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
+
+    def set_up(self, device, up):
+        """Our side knows at once, and the guest does not. A device that is down would be an error to User-Mode Linux."""
+        self._run(["ip", "link", "set", self.devices[device], "carrier", "on" if up else "off"])
+
+    def _lose(self, tap):
+        """What leaves is damaged: the sender of a packet that is dropped here would be told."""
+        self._run(["nft", "-f", "-"],
+                  f"table inet drop_{tap} {{\n chain arriving {{\n type filter hook input priority 0\n"
+                  f'iifname "{tap}" meta l4proto sctp drop\n }}\n'
+                  f"chain leaving {{\n type filter hook output priority 0\n"
+                  f'oifname "{tap}" meta l4proto sctp @th,64,32 set 0\n }}\n }}\n')
+
+    def drop(self, device):
+        self._lose(self.devices[device])
+
+    def deliver(self, device):
+        self._run(["nft", "delete", "table", "inet", f"drop_{self.devices[device]}"])
+
+    def assocs(self):
+        return self.run(["cat", "/proc/net/sctp/assocs"]).decode()
 
 
 harness.LINKS.update({
-    "from-kernel": lambda name, family: KernelBeside(name, family, "client", "udp"),
-    "to-kernel": lambda name, family: KernelBeside(name, family, "server", "udp"),
+    "from-kernel": lambda name, family: KernelBeside(name, family, "client"),
+    "to-kernel": lambda name, family: KernelBeside(name, family, "server"),
+    "from-kernel-ip": lambda name, family: KernelBehind(name, family, "client"),
+    "to-kernel-ip": lambda name, family: KernelBehind(name, family, "server"),
 })
 
 
@@ -178,11 +255,9 @@ def listens_later(link):
 
 def known_to_kernel(link, address):
     """Whether an association of the kernel has this address, whoever it belongs to."""
-    pid = link.holders[link.kernel_side].pid
     if link.family == 6:
         address = ipaddress.ip_address(address).exploded
-    with open(f"/proc/{pid}/net/sctp/assocs") as assocs:
-        return any(address in line.replace("*", " ").split() for line in assocs)
+    return address in link.assocs().replace("*", " ").split()
 
 
 def renumbered(side):
@@ -199,12 +274,12 @@ def renumbered(side):
             wait_until("the kernel does not know the new address", lambda: known_to_kernel(link, link.of(new)))
         must_go_on(client, "an address had come")
         link.drop("veth1")
-        link.change(side, "del", 1 if side == "server" else 2)
+        link.change(side, "del", link.host(side))
         must_go_on(client, "the first address had gone")
         client.must_run_for(STAYS)
         must_go_on(client, "it had gone for good")
         link.deliver("veth1")
-        link.change(side, "add", 1 if side == "server" else 2)
+        link.change(side, "add", link.host(side))
         link.change(side, "del", new)
         must_go_on(client, "the first address was back")
     return case
@@ -237,18 +312,25 @@ def spread(link):
 ANY = [
     ("told", failover(TOLD)),
     ("untold", failover(UNTOLD)),
-    ("shown", shown),
 ]
 FROM_KERNEL = [
-    ("paths.auto", told_by_kernel("auto", True)),
-    ("paths.off", told_by_kernel("off", False)),
-    ("paths.listed", told_by_kernel("veth1", True)),
-    ("paths.first", told_by_kernel("veth0", False)),
     ("renumbered.ours", renumbered("server")),
 ]
 TO_KERNEL = [
     ("renumbered.ours", renumbered("client")),
     ("renumbered.kernel", renumbered("server")),
+]
+# What is the same with UDP and without.
+ANY_IN_UDP = [
+    ("shown", shown),
+]
+FROM_KERNEL_IN_UDP = [
+    ("paths.auto", told_by_kernel("auto", True)),
+    ("paths.off", told_by_kernel("off", False)),
+    ("paths.listed", told_by_kernel("veth1", True)),
+    ("paths.first", told_by_kernel("veth0", False)),
+]
+TO_KERNEL_IN_UDP = [
     ("listen.auto", told_by_listener("auto", {0: {0, 1}, 1: {0, 1}})),
     ("listen.off", told_by_listener("off", {0: {0}, 1: {1}})),
     ("listen.listed", told_by_listener("veth1", {0: {0}, 1: {1}})),
@@ -259,7 +341,9 @@ TO_KERNEL = [
 
 
 def cases(link):
-    return ANY + (FROM_KERNEL if link.startswith("from-kernel") else TO_KERNEL)
+    from_kernel, in_ip = link.startswith("from-kernel"), "-ip-" in link
+    further = [] if in_ip else ANY_IN_UDP + (FROM_KERNEL_IN_UDP if from_kernel else TO_KERNEL_IN_UDP)
+    return ANY + (FROM_KERNEL if from_kernel else TO_KERNEL) + further
 
 
 if __name__ == "__main__":
