@@ -195,7 +195,7 @@ class Program:
                 raise Failure(f"{self.name} did not print '{text}' within {seconds:g} s")
             time.sleep(0.02)
 
-    def wait_listening(self, port, seconds=10):
+    def wait_listening(self, port, seconds=30):
         """Waits until the port is there in the program's network namespace."""
         deadline = time.monotonic() + seconds * SLOW
         while not self.link.listening(self, port):
@@ -268,6 +268,8 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
     settings.update(link.settings(side) if link else {}, **(env or {}))
     settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # no settings of whoever runs the tests
     if rdma:
+        if link and link.nice:
+            wrap += ["nice"]
         if PRELOAD:
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
@@ -311,6 +313,7 @@ class Link:
     lossy = False
     faults = ""  # rules of the programs on both sides
     patience = 1  # a factor for limits, of a link that is slower than others
+    nice = False  # whether programs give way to what the test does meanwhile, as `ip` and `tc`
 
     def __init__(self, name, family):
         self.name = name
@@ -483,7 +486,7 @@ class Guest(Link):
 
     def _join(self, namespace):
         """Moves this process, and what it starts from now on, into the guest's network."""
-        deadline = time.monotonic() + 30 * SLOW
+        deadline = time.monotonic() + 90 * SLOW
         inside = False
         while self.guest.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(OSError):

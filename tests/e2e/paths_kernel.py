@@ -22,7 +22,12 @@ FOLLOWS = "net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default
 
 
 class KernelBeside(Several):
-    """Two links between two network namespaces; the SCTP of one of them is the kernel's."""
+    """
+    Two links between two network namespaces; the SCTP of one of them is the kernel's. The guest has one processor, which
+    rping keeps busy: without nice, on a busy machine, each change of a link took ten seconds.
+    """
+
+    nice = True
 
     def __init__(self, name, family, kernel_side):
         self.kernel_side = kernel_side
