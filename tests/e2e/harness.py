@@ -196,7 +196,7 @@ class Program:
                 raise Failure(f"{self.name} did not print '{text}' within {seconds:g} s")
             time.sleep(0.02)
 
-    def wait_listening(self, port, seconds=10):
+    def wait_listening(self, port, seconds=30):
         """Waits until the port is there in the program's network namespace."""
         deadline = time.monotonic() + seconds * SLOW
         while not self.link.listening(self, port):
@@ -269,6 +269,8 @@ def start(name, argv, link=None, side="client", rdma=True, user=None, env=None, 
     settings.update(link.settings(side) if link else {}, **(env or {}))
     settings.setdefault("SCTPIW_CONFIG", "/dev/null")  # no settings of whoever runs the tests
     if rdma:
+        if link and link.nice:
+            wrap += ["nice"]
         if PRELOAD:
             wrap += ["env", f"LD_PRELOAD={PRELOAD}"]
             settings.setdefault("ASAN_OPTIONS", "detect_leaks=0:exitcode=99")
@@ -312,6 +314,7 @@ class Link:
     lossy = False
     faults = ""  # rules of the programs on both sides
     patience = 1  # a factor for limits, of a link that is slower than others
+    nice = False  # whether programs give way to what the test does meanwhile, as `ip` and `tc`
 
     def __init__(self, name, family):
         self.name = name
@@ -459,6 +462,7 @@ class Guest(Link):
     in_guest = True
     addresses = {4: "10.99.0.{}", 6: "fd99::{}"}  # those of uml-run
     encap_port = 9899
+    taps = 1  # links between the two
 
     def __init__(self, name, family, guest_side, llp):
         super().__init__(name, family)
@@ -471,8 +475,8 @@ class Guest(Link):
         self.log = tempfile.TemporaryFile()
         script = f"sysctl -q net.sctp.udp_port={self.encap_port} && exec {sys.executable} {__file__} serve"
         self.guest = subprocess.Popen(
-            [UML_RUN, "--net", "tap", "--ns", namespace, "--rw", LOGS.parent, "--timeout", guest_seconds, "--",
-             "sh", "-c", script],
+            [UML_RUN, "--net", "tap", "--taps", str(self.taps), "--ns", namespace, "--rw", LOGS.parent,
+             "--timeout", guest_seconds, "--", "sh", "-c", script],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, preexec_fn=_die_with_parent,
             env=dict(os.environ, SCTPIW_E2E_MHZ=_clock_mhz()))
         try:
@@ -483,7 +487,7 @@ class Guest(Link):
 
     def _join(self, namespace):
         """Moves this process, and what it starts from now on, into the guest's network."""
-        deadline = time.monotonic() + 30 * SLOW
+        deadline = time.monotonic() + 90 * SLOW
         inside = False
         while self.guest.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(OSError):

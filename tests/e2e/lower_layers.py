@@ -29,7 +29,7 @@ LAYERS = {
     "ip": INSIDE,
     "udp-kernel": ("to-guest", "from-guest"),
     "ip-kernel": ("to-guest-ip", "from-guest-ip"),
-    "paths": ("from-kernel", "to-kernel"),
+    "paths": ("from-kernel", "to-kernel", "from-kernel-ip", "to-kernel-ip"),
 }
 BOOT_SECONDS = 3600
 VERDICT = re.compile(r"(ok|SKIP|FAIL) +(\S+) on \S+ \([\d.]+ s\)(?:: (.*))?$")
@@ -39,7 +39,7 @@ def run_link(layer, link):
     """Runs the cases of a link in one boot; returns the verdicts, each with the case and the reason."""
     env = dict(os.environ, SCTPIW_LLP=layer) if layer in ("kernel", "ip") else os.environ
     script, cases = (paths_kernel.__file__, paths_kernel.cases(link)) if layer == "paths" else (__file__, CASES)
-    inside = layer in ("kernel", "ip", "paths")
+    inside = layer in ("kernel", "ip") or layer == "paths" and "-ip-" not in link
     argv = [sys.executable, script, "--link", link, "--guest-seconds", str(BOOT_SECONDS), *["--guest"] * inside]
     verdicts = []
     print(f"--- {layer} on {link}", flush=True)

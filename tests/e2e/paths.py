@@ -159,7 +159,7 @@ def rping_lossy(link):
 def paths_of(link, program, side="server"):
     """What `sctpiw stat` says of the paths of a program's associations, by the peer's address."""
     stat = start("stat", [harness.BUILD / "bin/sctpiw", "stat", program.pid, "--json"], link, side, rdma=False)
-    stat.expect(10)
+    stat.expect(30)
     return {path["remote"]: path for process in json.loads(stat.output()) for path in process["path"]}
 
 

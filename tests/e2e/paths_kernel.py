@@ -3,9 +3,11 @@
 """Hosts with two links, one of which has the kernel's SCTP, and the other one ours: both go on by the other link.
 
 It all runs in a User-Mode Linux, as `paths_kernel.py --guest --link from-kernel-v4`. On the links from-kernel the side
-with our SCTP is the server, and on to-kernel it is the client. -ip: without UDP.
+with our SCTP is the server, and on to-kernel it is the client. On from-kernel-ip and to-kernel-ip, which have no UDP, our
+side is on this host, since the kernel's SCTP would answer there, too: they are run without --guest.
 """
 import ipaddress
+import pathlib
 import sys
 import time
 
@@ -15,18 +17,23 @@ from harness import Failure, Skip, free_port, need, start
 from paths import STAYS, TOLD, UNTOLD, Several, paths_of, rping
 
 UDP_PORT = 9899  # of the kernel
+# Then that follows its peer's changes of addresses, and tells of its own.
+FOLLOWS = "net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default_auto_asconf=1"
 
 
 class KernelBeside(Several):
-    """Two links between two network namespaces; the SCTP of one of them is the kernel's."""
+    """
+    Two links between two network namespaces; the SCTP of one of them is the kernel's. The guest has one processor, which
+    rping keeps busy: without nice, on a busy machine, each change of a link took ten seconds.
+    """
 
-    def __init__(self, name, family, kernel_side, llp):
-        self.kernel_side, self.llp = kernel_side, llp
+    nice = True
+
+    def __init__(self, name, family, kernel_side):
+        self.kernel_side = kernel_side
         super().__init__(name, family, 2)
         try:
-            knows = ["net.sctp.addip_enable=1", "net.sctp.auth_enable=1", "net.sctp.default_auto_asconf=1"]
-            udp = [f"net.sctp.udp_port={UDP_PORT}"] if llp == "udp" else []
-            self._run([*self.enter(kernel_side), "sysctl", "-qw", *knows, *udp])
+            self._run([*self.enter(kernel_side), "sysctl", "-qw", *FOLLOWS, f"net.sctp.udp_port={UDP_PORT}"])
             for side in "server", "client":
                 for i in range(2):  # what that kernel would have to segment itself, it loses
                     self._run([*self.enter(side), "ip", "link", "set", f"veth{i}", "gso_max_size", "1500"])
@@ -36,27 +43,107 @@ class KernelBeside(Several):
             raise
 
     def settings(self, side):
-        ours = side != self.kernel_side
-        port = (UDP_PORT if ours else "same") if self.llp == "udp" else "none"
-        return {"SCTPIW_LLP": self.llp if ours else "kernel", "SCTPIW_ENCAP_PORT": str(port)}
+        if side == self.kernel_side:
+            return {"SCTPIW_LLP": "kernel", "SCTPIW_ENCAP_PORT": "same"}
+        return {"SCTPIW_LLP": "udp", "SCTPIW_ENCAP_PORT": str(UDP_PORT)}
 
     def listening(self, program, port):
         if program.side == self.kernel_side:
             return harness.sctp_listening(program.pid, port)
-        return harness.udp_bound(program.pid, port) if self.llp == "udp" else program.must_run_for(0.5) is None
+        return harness.udp_bound(program.pid, port)
 
     def of(self, host):
         return self.subnets[self.family].format(host)
+
+    def host(self, side):
+        return 1 if side == "server" else 2
 
     def change(self, side, what, host, device="veth0"):
         bits = "/24" if self.family == 4 else "/64"
         nodad = ["nodad"] if what == "add" and self.family == 6 else []
         self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
 
+    def _table(self, name):
+        return pathlib.Path(f"/proc/{self.holders[self.kernel_side].pid}/net/sctp/{name}").read_text()
+
+    def assocs(self):
+        """What the kernel has in /proc/net/sctp/assocs."""
+        return self._table("assocs")
+
+    def endpoints(self):
+        """The words of /proc/net/sctp/eps: addresses that sockets are bound to are among them."""
+        return self._table("eps").split()
+
+
+class KernelBehind(harness.Guest):
+    """
+    Two links to a User-Mode Linux, without UDP: tap1 and tap2. By tap0, which carries no SCTP, programs in the guest are
+    led.
+    """
+
+    taps = 3
+    devices = {"veth0": "tap1", "veth1": "tap2"}
+    links = {4: ("10.99.1.{}", "10.99.2.{}"), 6: ("fd99:1::{}", "fd99:2::{}")}
+
+    def __init__(self, name, family, kernel_side):
+        need("nft")
+        super().__init__(name, family, kernel_side, "ip")
+        self.kernel_side = kernel_side
+        self.address = self.of(2 if kernel_side == "server" else 1)
+        try:
+            self._run([*self.enter(kernel_side), "sysctl", "-qw", *FOLLOWS, "net.ipv4.conf.vec1.promote_secondaries=1"])
+            self._run(["sysctl", "-qw", "net.ipv4.conf.tap1.promote_secondaries=1"])
+            self._lose("tap0")
+        except BaseException:
+            self.close()
+            raise
+
+    @staticmethod
+    def _run(argv, text=None):
+        harness.Veth._run(argv, text)
+
+    def of(self, host):
+        return self.links[self.family][0].format(host)
+
+    def host(self, side):
+        return 2 if side == self.kernel_side else 1
+
+    def address_on(self, i, side="server"):
+        return self.links[self.family][i].format(self.host(side))
+
+    def change(self, side, what, host):
+        bits = "/24" if self.family == 4 else "/64"
+        nodad = ["nodad"] if what == "add" and self.family == 6 else []
+        device = "vec1" if side == self.kernel_side else "tap1"
+        self._run([*self.enter(side), "ip", "address", what, self.of(host) + bits, "dev", device, *nodad])
+
+    def set_up(self, device, up):
+        """Our side knows at once, and the guest does not. A device that is down would be an error to User-Mode Linux."""
+        self._run(["ip", "link", "set", self.devices[device], "carrier", "on" if up else "off"])
+
+    def _lose(self, tap):
+        """What leaves is damaged: the sender of a packet that is dropped here would be told."""
+        self._run(["nft", "-f", "-"],
+                  f"table inet drop_{tap} {{\n chain arriving {{\n type filter hook input priority 0\n"
+                  f'iifname "{tap}" meta l4proto sctp drop\n }}\n'
+                  f"chain leaving {{\n type filter hook output priority 0\n"
+                  f'oifname "{tap}" meta l4proto sctp @th,64,32 set 0\n }}\n }}\n')
+
+    def drop(self, device):
+        self._lose(self.devices[device])
+
+    def deliver(self, device):
+        self._run(["nft", "delete", "table", "inet", f"drop_{self.devices[device]}"])
+
+    def assocs(self):
+        return self.run(["cat", "/proc/net/sctp/assocs"]).decode()
+
 
 harness.LINKS.update({
-    "from-kernel": lambda name, family: KernelBeside(name, family, "client", "udp"),
-    "to-kernel": lambda name, family: KernelBeside(name, family, "server", "udp"),
+    "from-kernel": lambda name, family: KernelBeside(name, family, "client"),
+    "to-kernel": lambda name, family: KernelBeside(name, family, "server"),
+    "from-kernel-ip": lambda name, family: KernelBehind(name, family, "client"),
+    "to-kernel-ip": lambda name, family: KernelBehind(name, family, "server"),
 })
 
 
@@ -91,6 +178,26 @@ def remotes(link, program, side):
     return set(paths_of(link, program, side))
 
 
+def shown(link):
+    """`sctpiw stat` on the side of the kernel's SCTP knows the paths, and which one is in use."""
+    need("rping")
+    programs = dict(zip(("server", "client"), rping(link, TOLD, [])))
+    first = link.address if link.kernel_side == "client" else link.of(2)
+    second = link.address_on(1, "server" if link.kernel_side == "client" else "client")
+
+    def states():
+        found = paths_of(link, programs[link.kernel_side], link.kernel_side)
+        return {remote: path["state"] for remote, path in found.items()}
+
+    wait_until("the kernel does not say that the first path is in use",
+               lambda: states() == {first: "in use", second: "standby"})
+    paths.silent(link, "veth0")
+    wait_until("the kernel does not say that the second path is in use",
+               lambda: states() == {first: "failed", second: "in use"})
+    must_go_on(programs["client"], "veth0 was away")
+    paths.audible(link, "veth0")
+
+
 def told_by_kernel(setting, second):
     """The kernel of the side that connects tells of the addresses that the setting says."""
     def case(link):
@@ -107,13 +214,55 @@ def told_by_kernel(setting, second):
     return case
 
 
+def told_to(link, address, port):
+    """The addresses of the server that a client is told of which connects to this one."""
+    client = start("rping-client", ["rping", "-c", "-v", "-a", address, "-p", port, "-S", 100], link)
+    client.wait_for_output("rdma-ping-10:")
+    told = remotes(link, client, "client")
+    client.kill()
+    return told
+
+
+def listening(link, setting):
+    need("rping")
+    port = free_port()
+    server = start("rping-server", ["rping", "-s", "-P", "-p", port, "-a", link.any, "-S", 100], link, "server",
+                   options=["--paths", setting])
+    server.wait_listening(port)
+    return server, port
+
+
+def told_by_listener(setting, expected):
+    """The kernel of the side that listens at all addresses tells of those that the setting says, by the link used."""
+    def case(link):
+        _, port = listening(link, setting)
+        addresses = link.address, link.address_on(1)
+        for used, links in expected.items():
+            told = told_to(link, addresses[used], port)
+            if told != {addresses[i] for i in links}:
+                raise Failure(f"with paths = {setting} a peer of {addresses[used]} was told of {told}")
+    return case
+
+
+def listens_later(link):
+    """A listener that tells of no further address is there at one that comes, and is no more when that has gone."""
+    server, port = listening(link, "off")
+    link.change("server", "add", 10)
+    wait_until("the kernel does not listen at the new address", lambda: link.of(10) in link.endpoints())
+    if (told := told_to(link, link.of(10), port)) != {link.of(10)}:
+        raise Failure(f"a peer of the new address was told of {told}")
+    link.change("server", "del", 10)
+    wait_until("the kernel listens at an address that has gone", lambda: link.of(10) not in link.endpoints())
+    if (told := told_to(link, link.address, port)) != {link.address}:
+        raise Failure(f"then a peer of the first address was told of {told}")
+    server.kill()
+
+
 def known_to_kernel(link, address):
     """Whether an association of the kernel has this address, whoever it belongs to."""
-    pid = link.holders[link.kernel_side].pid
     if link.family == 6:
         address = ipaddress.ip_address(address).exploded
-    with open(f"/proc/{pid}/net/sctp/assocs") as assocs:
-        return any(address in line.replace("*", " ").split() for line in assocs)
+    return address in link.assocs().replace("*", " ").split()
 
 
 def renumbered(side):
@@ -130,12 +279,12 @@ def renumbered(side):
             wait_until("the kernel does not know the new address", lambda: known_to_kernel(link, link.of(new)))
         must_go_on(client, "an address had come")
         link.drop("veth1")
-        link.change(side, "del", 1 if side == "server" else 2)
+        link.change(side, "del", link.host(side))
         must_go_on(client, "the first address had gone")
         client.must_run_for(STAYS)
         must_go_on(client, "it had gone for good")
         link.deliver("veth1")
-        link.change(side, "add", 1 if side == "server" else 2)
+        link.change(side, "add", link.host(side))
         link.change(side, "del", new)
         must_go_on(client, "the first address was back")
     return case
@@ -170,21 +319,36 @@ ANY = [
     ("untold", failover(UNTOLD)),
 ]
 FROM_KERNEL = [
-    ("paths.auto", told_by_kernel("auto", True)),
-    ("paths.off", told_by_kernel("off", False)),
-    ("paths.listed", told_by_kernel("veth1", True)),
-    ("paths.first", told_by_kernel("veth0", False)),
     ("renumbered.ours", renumbered("server")),
 ]
 TO_KERNEL = [
     ("renumbered.ours", renumbered("client")),
     ("renumbered.kernel", renumbered("server")),
+]
+# What is the same with UDP and without.
+ANY_IN_UDP = [
+    ("shown", shown),
+]
+FROM_KERNEL_IN_UDP = [
+    ("paths.auto", told_by_kernel("auto", True)),
+    ("paths.off", told_by_kernel("off", False)),
+    ("paths.listed", told_by_kernel("veth1", True)),
+    ("paths.first", told_by_kernel("veth0", False)),
+]
+TO_KERNEL_IN_UDP = [
+    ("listen.auto", told_by_listener("auto", {0: {0, 1}, 1: {0, 1}})),
+    ("listen.off", told_by_listener("off", {0: {0}, 1: {1}})),
+    ("listen.listed", told_by_listener("veth1", {0: {0}, 1: {1}})),
+    ("listen.both", told_by_listener("veth0,veth1", {0: {0, 1}, 1: {0, 1}})),
+    ("listen.later", listens_later),
     ("spread", spread),
 ]
 
 
 def cases(link):
-    return ANY + (FROM_KERNEL if link.startswith("from-kernel") else TO_KERNEL)
+    from_kernel, in_ip = link.startswith("from-kernel"), "-ip-" in link
+    further = [] if in_ip else ANY_IN_UDP + (FROM_KERNEL_IN_UDP if from_kernel else TO_KERNEL_IN_UDP)
+    return ANY + (FROM_KERNEL if from_kernel else TO_KERNEL) + further
 
 
 if __name__ == "__main__":

@@ -63,6 +63,8 @@ struct conn_ops {
 	uint32_t (*route_mtu)(struct conn *c, const struct path_addr *to);
 	/* Whether the address belongs to this host. */
 	bool (*is_own_address)(struct conn *c, const struct ip_addr *ip);
+	/* Whether peers may be told of this address of ours, as the setting `paths` says. */
+	bool (*may_tell)(struct conn *c, const struct ip_addr *ip);
 	/*
 	 * Addresses of ours, besides to->local, that a peer at to->remote may be told of: max at most, and how many.
 	 */

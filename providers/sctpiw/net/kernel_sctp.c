@@ -217,6 +217,14 @@ static void kernel_sctp_inspect(const struct conn_assoc *a, struct sctp_assoc_in
 	kernel_sctp_socket_inspect(ka->sock.fd, info);
 }
 
+static unsigned int kernel_sctp_inspect_paths(const struct conn_assoc *a,
+					      struct sctp_path_info *info)
+{
+	const struct kernel_sctp_assoc *ka = a->state;
+
+	return kernel_sctp_socket_inspect_paths(ka->sock.fd, info);
+}
+
 /* The sockets of associations have had it since they were made. */
 static void kernel_sctp_set_tos(struct endpoint *ep)
 {
@@ -239,6 +247,7 @@ const struct transport transport_kernel_sctp = {
 	.set_accept = kernel_sctp_set_accept,
 	.accept_at = kernel_sctp_accept_at,
 	.set_tos = kernel_sctp_set_tos,
+	.readdress = kernel_sctp_readdress,
 	.receive = kernel_sctp_receive,
 	.events = kernel_sctp_events,
 	.output = kernel_sctp_output,
@@ -253,4 +262,5 @@ const struct transport transport_kernel_sctp = {
 	.addr = kernel_sctp_addr,
 	.remote_port = kernel_sctp_remote_port,
 	.inspect = kernel_sctp_inspect,
+	.inspect_paths = kernel_sctp_inspect_paths,
 };

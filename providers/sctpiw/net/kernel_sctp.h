@@ -7,7 +7,8 @@
  * What accepts at one address has a listener bound to that (accept_at). One that is bound to all of
  * them lists all of them to the peer, and between two ports the kernel has a single association for
  * what was listed: connect() to another of these addresses says EADDRNOTAVAIL, and an INIT to another
- * one is a restart.
+ * one is a restart. If the setting `paths` is not auto, an endpoint that is bound to all addresses has one
+ * listener for those that peers may be told of, and one for each of the others.
  *
  * What the kernel does not do the way sctp/ does:
  * - It does not tell how many messages are acknowledged, but holds their memory until they are: "all"
@@ -41,6 +42,9 @@ extern const struct transport transport_kernel_sctp;
 #define KERNEL_SCTP_RX_SIZE 65536
 #define KERNEL_SCTP_RX_MEMORY ((size_t)KERNEL_SCTP_RX_MSGS * KERNEL_SCTP_RX_SIZE)
 
+/* Addresses of a listener, and those that a peer is told of, at most: as many as our own SCTP tells of. */
+#define KERNEL_SCTP_AT_MAX 8u
+
 /* What entries of the epoll set point to. */
 struct kernel_sctp_socket {
 	int fd;
@@ -52,14 +56,17 @@ struct kernel_sctp_listener {
 	struct kernel_sctp_socket sock;
 	struct list_node node; /* kernel_sctp_endpoint.listeners, while it listens */
 	struct endpoint *ep;
-	struct ip_addr at; /* zero: where the endpoint is bound */
-	bool paused;	   /* nothing is accepted before kernel_sctp.next_accept */
+	struct ip_addr at[KERNEL_SCTP_AT_MAX]; /* what it is bound to; none: as the endpoint is */
+	unsigned int n_at;
+	bool told;   /* peers of one of these addresses are told of all of them */
+	bool paused; /* nothing is accepted before kernel_sctp.next_accept */
 };
 
 /* endpoint.state */
 struct kernel_sctp_endpoint {
 	struct kernel_sctp_listener own; /* holds the port, whether it listens or not */
 	struct list_node listeners;	 /* kernel_sctp_listener.node */
+	bool apart; /* it accepts at all addresses by listeners for some of them each */
 	struct kernel_sctp_socket
 		post; /* fd -1: nobody listens, or something else has the UDP port */
 };

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "config/config.h"
 #include "log/log.h"
 #include "net/carrier_socket.h"
 #include "net/kernel_sctp.h"
 #include "net/kernel_sctp_socket.h"
+#include "net/port.h"
 #include "net/signpost.h"
 #include "sys/sys.h"
 #include "util/sockaddr.h"
@@ -18,8 +20,8 @@
 #define BACKLOG 1024
 #define ACCEPTS 16 /* connections that one pass accepts */
 #define ACCEPT_PAUSE (NSEC_PER_SEC / 10)
-/* Addresses that a peer is told of besides the first one, at most: as many as our own SCTP tells of. */
-#define KERNEL_SCTP_FURTHER 7
+#define OWN_MAX                                                                                    \
+	(GID_TABLE_LEN + 2) /* addresses of the host: what the port knows, and the loopback ones */
 
 int kernel_sctp_open(struct endpoint *ep, const struct sockaddr *addr, bool v6only)
 {
@@ -134,6 +136,14 @@ void kernel_sctp_forget(struct endpoint *ep)
 
 /* ---- active opening ---- */
 
+static bool has_address(const struct kernel_sctp_listener *l, const struct ip_addr *ip)
+{
+	for (unsigned int i = 0; i < l->n_at; i++)
+		if (ip_addr_equal(&l->at[i], ip))
+			return true;
+	return false;
+}
+
 /* The listener that has the address, by itself or with all others; NULL: none. */
 static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 						  const struct ip_addr *at)
@@ -143,7 +153,7 @@ static struct kernel_sctp_listener *find_listener(const struct endpoint *ep,
 	list_for_each(node, &ke->listeners) {
 		struct kernel_sctp_listener *l = listener_of(node);
 
-		if (l == &ke->own || ip_addr_equal(&l->at, at))
+		if (l == &ke->own || has_address(l, at))
 			return l;
 	}
 	return NULL;
@@ -165,15 +175,19 @@ static int bind_active(struct endpoint *ep, int fd, const struct path_addr *to)
  */
 static void bind_further(struct endpoint *ep, int fd, const struct path_addr *to)
 {
-	const struct kernel_sctp_listener *l = find_listener(ep, &to->local);
-	struct ip_addr further[KERNEL_SCTP_FURTHER];
+	struct ip_addr further[KERNEL_SCTP_AT_MAX - 1];
+	unsigned int n;
 
 	if (!ep->bound.wildcard || ep->block || ip_addr_is_zero(&to->local))
 		return;
-	kernel_sctp_socket_bind_further(fd, ep->bound.family, further,
-					ep->conn->ops->addresses(ep->conn, to, further,
-								 KERNEL_SCTP_FURTHER),
-					ep->bound.port, l ? l->sock.fd : -1);
+	n = ep->conn->ops->addresses(ep->conn, to, further, KERNEL_SCTP_AT_MAX - 1);
+	for (unsigned int i = 0; i < n; i++) {
+		const struct kernel_sctp_listener *l = find_listener(ep, &further[i]);
+		struct sockaddr_storage addr;
+
+		sockaddr_make(&addr, ep->bound.family, &further[i], ep->bound.port);
+		kernel_sctp_socket_bind_further(fd, (struct sockaddr *)&addr, l ? l->sock.fd : -1);
+	}
 }
 
 int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port)
@@ -216,17 +230,25 @@ err:
 
 /* ---- passive opening ---- */
 
-/* The kernel knows which of our addresses the peer used. */
-static void set_passive_path(struct kernel_sctp_assoc *ka, const struct sockaddr_storage *from)
+/*
+ * The kernel says which address of ours the route to the peer has, if it listens at all of them, and the first one, if it
+ * listens at several: then the route is asked here.
+ */
+static void set_passive_path(struct kernel_sctp_assoc *ka, const struct kernel_sctp_listener *l,
+			     const struct sockaddr_storage *from)
 {
 	const struct endpoint *ep = ka->assoc->ep;
 	struct sockaddr_storage local;
+	struct ip_addr routed;
 
 	ka->path.remote = sockaddr_ip((const struct sockaddr *)from);
 	ka->port = sockaddr_port((const struct sockaddr *)from);
 	if (sys_getsockname(ka->sock.fd, &local))
 		local = ep->bound.local;
-	ka->path.local = sockaddr_ip((struct sockaddr *)&local);
+	ka->path.local = routed = sockaddr_ip((struct sockaddr *)&local);
+	if (l->n_at > 1 && ep->conn->ops->source(ep->conn, &ka->path.remote, &routed) &&
+	    has_address(l, &routed))
+		ka->path.local = routed;
 }
 
 /* A process that is out of descriptors or memory would be told of the same connection for ever. */
@@ -286,7 +308,7 @@ bool kernel_sctp_accept_some(struct kernel_sctp_listener *l)
 			conn_assoc_over(a, -ENOMEM, false);
 			return false;
 		}
-		set_passive_path(ka, &from);
+		set_passive_path(ka, l, &from);
 	}
 	return true;
 }
@@ -307,22 +329,14 @@ static int start_listening(struct kernel_sctp_listener *l)
 	return 0;
 }
 
-int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
+/* Peers whose association is up by now are told that nobody listens. */
+static void stop_listening(struct kernel_sctp_listener *l)
 {
-	struct kernel_sctp_listener *own = &kernel_sctp_endpoint(ep)->own;
-
-	if (accept == list_linked(&own->node))
-		return 0;
-	if (accept)
-		return start_listening(own);
-	/* Peers whose association is up by now are told that nobody listens. */
-	while (kernel_sctp_accept_some(own))
+	while (kernel_sctp_accept_some(l))
 		;
-	kernel_sctp_watch(ep->conn, &own->sock, EPOLL_CTL_DEL, 0);
-	list_del(&own->node);
-	own->paused = false;
-	close_signpost(ep);
-	return sys_listen(own->sock.fd, 0);
+	kernel_sctp_watch(l->ep->conn, &l->sock, EPOLL_CTL_DEL, 0);
+	list_del(&l->node);
+	l->paused = false;
 }
 
 int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
@@ -331,13 +345,13 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	struct kernel_sctp_listener *l;
 	int ret;
 
-	if (find_listener(ep, local)) /* it listens at all addresses */
+	if (find_listener(ep, local)) /* it listens there, or at all addresses */
 		return 0;
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return -ENOMEM;
 	l->ep = ep;
-	l->at = *local;
+	l->at[l->n_at++] = *local;
 	list_init(&l->node);
 	sockaddr_make(&addr, ep->bound.family, local, ep->bound.port);
 	ret = l->sock.fd = kernel_sctp_socket_open(ep->bound.family, ep->bound.v6only);
@@ -351,4 +365,155 @@ int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local)
 	sys_close(l->sock.fd);
 	free(l);
 	return ret;
+}
+
+/* ---- the setting `paths`, of an endpoint that accepts at all addresses ---- */
+
+/* Those at which such an endpoint is reached, one perhaps more than once; how many. */
+static unsigned int own_addresses(const struct endpoint *ep, struct ip_addr addr[OWN_MAX])
+{
+	bool v4 = ep->bound.family == AF_INET || !ep->bound.v6only;
+	bool v6 = ep->bound.family == AF_INET6;
+	struct sockaddr_storage lo;
+	struct port_gid gid;
+	unsigned int n = 0;
+	int ret;
+
+	for (unsigned int i = 0; n < OWN_MAX - 2 && (ret = port_gid(i, &gid)) != -EINVAL; i++) {
+		struct ip_addr ip = sockaddr_ip((struct sockaddr *)&gid.addr);
+
+		if (!ret && (ip_addr_is_v4(&ip) ? v4 : v6))
+			addr[n++] = ip;
+	}
+	for (int family = AF_INET;; family = AF_INET6) {
+		sockaddr_loopback(&lo, family, 0);
+		if (family == AF_INET ? v4 : v6)
+			addr[n++] = sockaddr_ip((struct sockaddr *)&lo);
+		if (family == AF_INET6)
+			return n;
+	}
+}
+
+static bool is_among(const struct ip_addr *ip, const struct ip_addr *addr, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (ip_addr_equal(&addr[i], ip))
+			return true;
+	return false;
+}
+
+/* The listener that peers are told of can have one more address. */
+static struct kernel_sctp_listener *told_with_room(const struct endpoint *ep)
+{
+	list_for_each(node, &kernel_sctp_endpoint(ep)->listeners) {
+		struct kernel_sctp_listener *l = listener_of(node);
+
+		if (l->told && l->n_at < KERNEL_SCTP_AT_MAX)
+			return l;
+	}
+	return NULL;
+}
+
+static int accept_further(struct endpoint *ep, const struct ip_addr *ip)
+{
+	bool told = ep->conn->ops->may_tell(ep->conn, ip);
+	struct kernel_sctp_listener *l = told ? told_with_room(ep) : NULL;
+	struct sockaddr_storage addr;
+	int ret;
+
+	if (l) {
+		sockaddr_make(&addr, ep->bound.family, ip, ep->bound.port);
+		ret = kernel_sctp_socket_bind_further(l->sock.fd, (struct sockaddr *)&addr, -1);
+		if (!ret)
+			l->at[l->n_at++] = *ip;
+		return ret;
+	}
+	ret = kernel_sctp_accept_at(ep, ip);
+	if (!ret)
+		find_listener(ep, ip)->told = told;
+	return ret;
+}
+
+static void drop_listener(struct kernel_sctp_listener *l)
+{
+	stop_listening(l);
+	sys_close(l->sock.fd);
+	free(l);
+}
+
+/* Takes those addresses away that are none of the n. */
+static void drop_others(struct kernel_sctp_listener *l, const struct ip_addr *addr, unsigned int n)
+{
+	const struct endpoint *ep = l->ep;
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < l->n_at; i++)
+		kept += is_among(&l->at[i], addr, n);
+	if (!kept) {
+		drop_listener(l);
+		return;
+	}
+	kept = 0;
+	for (unsigned int i = 0; i < l->n_at; i++) {
+		struct sockaddr_storage gone;
+
+		if (is_among(&l->at[i], addr, n)) {
+			l->at[kept++] = l->at[i];
+			continue;
+		}
+		sockaddr_make(&gone, ep->bound.family, &l->at[i], ep->bound.port);
+		kernel_sctp_socket_unbind(l->sock.fd, (struct sockaddr *)&gone);
+	}
+	l->n_at = kept;
+}
+
+/* Has the endpoint accept at each address that the host has now. -errno, if it accepts at none. */
+static int accept_apart(struct endpoint *ep)
+{
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+	struct ip_addr addr[OWN_MAX];
+	unsigned int n = own_addresses(ep, addr);
+	int ret = 0;
+
+	list_for_each_safe(node, &ke->listeners)
+		drop_others(listener_of(node), addr, n);
+	for (unsigned int i = 0; i < n; i++) {
+		int error = find_listener(ep, &addr[i]) ? 0 : accept_further(ep, &addr[i]);
+
+		if (error)
+			ret = error;
+	}
+	return list_empty(&ke->listeners) ? ret : 0;
+}
+
+void kernel_sctp_readdress(struct endpoint *ep)
+{
+	if (kernel_sctp_endpoint(ep)->apart)
+		accept_apart(ep);
+}
+
+int kernel_sctp_set_accept(struct endpoint *ep, bool accept)
+{
+	const struct config_paths *paths = &ep->conn->config->paths;
+	struct kernel_sctp_endpoint *ke = kernel_sctp_endpoint(ep);
+	int ret;
+
+	if (accept == (ke->apart || list_linked(&ke->own.node)))
+		return 0;
+	if (accept && !(ep->bound.wildcard && (paths->off || paths->n)))
+		return start_listening(&ke->own);
+	if (accept) {
+		ret = accept_apart(ep);
+		ke->apart = !ret;
+		return ret;
+	}
+	close_signpost(ep);
+	if (!ke->apart) {
+		stop_listening(&ke->own);
+		return sys_listen(ke->own.sock.fd, 0);
+	}
+	ke->apart = false;
+	list_for_each_safe(node, &ke->listeners)
+		drop_listener(listener_of(node));
+	return 0;
 }

@@ -20,6 +20,7 @@ void kernel_sctp_close(struct endpoint *ep);
 void kernel_sctp_forget(struct endpoint *ep);
 int kernel_sctp_set_accept(struct endpoint *ep, bool accept);
 int kernel_sctp_accept_at(struct endpoint *ep, const struct ip_addr *local);
+void kernel_sctp_readdress(struct endpoint *ep);
 int kernel_sctp_connect(struct conn_assoc *a, const struct path_addr *to, uint16_t port);
 
 /* Accepts some of the associations that wait; returns whether there may be more. */

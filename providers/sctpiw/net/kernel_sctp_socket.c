@@ -164,19 +164,19 @@ int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int list
 	return ret;
 }
 
-void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
-				     uint16_t port, int listener)
+int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener)
 {
-	struct sockaddr_storage further;
-	unsigned int i;
+	int ret;
 
 	reuse_port(fd, listener, true);
-	for (i = 0; i < n; i++) {
-		socklen_t len = sockaddr_make(&further, family, &addr[i], port);
-
-		sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, &further, len);
-	}
+	ret = sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_ADD, addr, sockaddr_len(addr));
 	reuse_port(fd, listener, false);
+	return ret;
+}
+
+void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr)
+{
+	sys_setsockopt(fd, IPPROTO_SCTP, SCTP_SOCKOPT_BINDX_REM, addr, sockaddr_len(addr));
 }
 
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port)
@@ -223,8 +223,94 @@ static const char *state_name(int32_t state)
 	return state >= 0 && state <= SCTP_SHUTDOWN_ACK_SENT ? names[state] : names[SCTP_CLOSED];
 }
 
+static const char *path_state(int32_t state)
+{
+	switch (state) {
+	case SCTP_ACTIVE:
+		return "standby";
+	case SCTP_UNCONFIRMED:
+		return "unconfirmed";
+	default:
+		return "failed";
+	}
+}
+
+union peer_addresses {
+	struct sctp_getaddrs got;
+	uint8_t room[4096]; /* for 145 addresses at least */
+};
+
+/* How many there are; 0: the kernel cannot be asked. */
+static unsigned int peer_addresses(int fd, union peer_addresses *a)
+{
+	socklen_t len = sizeof(*a);
+
+	memset(&a->got, 0, sizeof(a->got));
+	return sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_PEER_ADDRS, a, &len) ? 0 : a->got.addr_num;
+}
+
+static struct ip_addr primary_address(int fd)
+{
+	struct sctp_prim primary;
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(primary);
+
+	memset(&primary, 0, sizeof(primary));
+	sys_getsockopt(fd, IPPROTO_SCTP, SCTP_PRIMARY_ADDR, &primary, &len);
+	memcpy(&addr, &primary.ssp_addr, sizeof(addr));
+	return sockaddr_ip((struct sockaddr *)&addr);
+}
+
+/* Which path the kernel uses: the primary one while that works, and else another that does. */
+static void mark_used(struct sctp_path_info *info, unsigned int n)
+{
+	struct sctp_path_info *used = NULL;
+	unsigned int working = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (strcmp(info[i].state, path_state(SCTP_ACTIVE)) != 0)
+			continue;
+		working++;
+		if (!used || info[i].primary)
+			used = &info[i];
+	}
+	if (used && (used->primary || working == 1))
+		used->state = "in use";
+}
+
+unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info)
+{
+	union peer_addresses addrs;
+	const uint8_t *at = addrs.got.addrs;
+	unsigned int n = peer_addresses(fd, &addrs), i;
+	struct ip_addr first = primary_address(fd);
+
+	for (i = 0; i < n && i < SCTP_PATHS_INFO_MAX; i++) {
+		struct sctp_paddrinfo path;
+		struct sockaddr_storage remote;
+		socklen_t len = sizeof(path);
+
+		sockaddr_copy(&remote, (const struct sockaddr *)(const void *)at);
+		at += sockaddr_len((struct sockaddr *)&remote);
+		memset(&path, 0, sizeof(path));
+		memcpy(&path.spinfo_address, &remote, sizeof(remote));
+		sys_getsockopt(fd, IPPROTO_SCTP, SCTP_GET_PEER_ADDR_INFO, &path, &len);
+		info[i] = (struct sctp_path_info){
+			.addr.remote = sockaddr_ip((struct sockaddr *)&remote),
+			.state = path_state(path.spinfo_state),
+			.srtt = path.spinfo_srtt * NSEC_PER_MSEC,
+			.cwnd = path.spinfo_cwnd,
+			.mtu = path.spinfo_mtu,
+		};
+		info[i].primary = ip_addr_equal(&info[i].addr.remote, &first);
+	}
+	mark_used(info, i);
+	return i;
+}
+
 void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info)
 {
+	union peer_addresses addrs;
 	struct sctp_assoc_stats stats;
 	struct sctp_status st;
 	socklen_t len = sizeof(st), stats_len = sizeof(stats);
@@ -236,7 +322,7 @@ void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info)
 	/* The kernel counts what it sends again, and no losses or timeouts beside that. */
 	*info = (struct sctp_assoc_info){
 		.state = state_name(st.sstat_state),
-		.paths = 1,
+		.paths = peer_addresses(fd, &addrs),
 		.srtt = st.sstat_primary.spinfo_srtt * NSEC_PER_MSEC,
 		.rto = st.sstat_primary.spinfo_rto * NSEC_PER_MSEC,
 		.cwnd = st.sstat_primary.spinfo_cwnd,

@@ -13,6 +13,7 @@
 
 struct ip_addr;
 struct sctp_assoc_info;
+struct sctp_path_info;
 struct kernel_sctp_status {
 	unsigned int streams; /* usable pairs */
 	size_t max_msg;	      /* the longest message that goes out in one packet */
@@ -31,17 +32,23 @@ int kernel_sctp_socket_accept(int listener, int family, bool v6only, struct sock
  */
 int kernel_sctp_socket_bind_beside(int fd, const struct sockaddr *addr, int listener);
 /*
- * Binds fd, which is bound to one address, to further addresses of the host as well, of which the peer is told. One that
- * the host has lost meanwhile is left out.
+ * Binds fd to a further address with the same port, of which the peer is told as well; listener as above. -errno, as
+ * when the host has lost the address meanwhile.
  */
-void kernel_sctp_socket_bind_further(int fd, int family, const struct ip_addr *addr, unsigned int n,
-				     uint16_t port, int listener);
+int kernel_sctp_socket_bind_further(int fd, const struct sockaddr *addr, int listener);
+/* Takes an address away from fd, which has others. */
+void kernel_sctp_socket_unbind(int fd, const struct sockaddr *addr);
 /* Sets the peer's UDP port (RFC 6951) for the association that is about to be opened. */
 int kernel_sctp_socket_encap(int fd, uint16_t udp_port);
 /* -EINVAL: there is no association, or not any more. */
 int kernel_sctp_socket_status(int fd, struct kernel_sctp_status *status);
 /* What the kernel knows of the association; all of it is zero if it cannot be asked. */
 void kernel_sctp_socket_inspect(int fd, struct sctp_assoc_info *info);
+/*
+ * The same of its paths, SCTP_PATHS_INFO_MAX at most, and how many. The kernel tells neither the addresses of ours, nor
+ * which path is in use if the primary one has failed and several others work.
+ */
+unsigned int kernel_sctp_socket_inspect_paths(int fd, struct sctp_path_info *info);
 /* Bytes that the kernel holds until the peer has acknowledged them without a gap; -errno. */
 int64_t kernel_sctp_socket_unacked(int fd);
 /* How many packets of the peer have come; -errno. */

@@ -46,6 +46,23 @@ static bool is_of_one_link(const struct ip_addr *ip)
 	       (ip_addr_is_v4(ip) && ip->b[12] == 169 && ip->b[13] == 254);
 }
 
+static bool allows(const struct conn *c, const struct port_way *way)
+{
+	return !c->config->paths.off && !is_of_one_link(&way->ip) &&
+	       config_paths_allow(&c->config->paths, &way->ip, way->interface);
+}
+
+static bool may_tell(struct conn *c, const struct ip_addr *ip)
+{
+	struct port_way way[PORT_WAYS_MAX];
+	unsigned int ways = port_ways(way);
+
+	for (unsigned int i = 0; i < ways; i++)
+		if (ip_addr_equal(&way[i].ip, ip))
+			return allows(c, &way[i]);
+	return false;
+}
+
 /*
  * Whoever is on this host needs no second way to it. To others a loopback address, or one of the link alone, would
  * mean something else or nothing, and one of the other family cannot be used with the address that is in use.
@@ -56,14 +73,13 @@ static unsigned int addresses(struct conn *c, const struct path_addr *to, struct
 	struct port_way way[PORT_WAYS_MAX];
 	unsigned int n = 0, ways;
 
-	if (c->config->paths.off || ip_addr_is_loopback(&to->remote) ||
-	    is_of_one_link(&to->remote) || is_own_address(c, &to->remote))
+	if (ip_addr_is_loopback(&to->remote) || is_of_one_link(&to->remote) ||
+	    is_own_address(c, &to->remote))
 		return 0;
 	ways = port_ways(way);
 	for (unsigned int i = 0; i < ways && n < max; i++)
 		if (ip_addr_is_v4(&way[i].ip) == ip_addr_is_v4(&to->remote) &&
-		    !ip_addr_equal(&way[i].ip, &to->local) && !is_of_one_link(&way[i].ip) &&
-		    config_paths_allow(&c->config->paths, &way[i].ip, way[i].interface))
+		    !ip_addr_equal(&way[i].ip, &to->local) && allows(c, &way[i]))
 			addr[n++] = way[i].ip;
 	return n;
 }
@@ -114,6 +130,7 @@ const struct conn_ops host_conn_ops = {
 	.route = route,
 	.route_mtu = mtu,
 	.is_own_address = is_own_address,
+	.may_tell = may_tell,
 	.addresses = addresses,
 	.source = source,
 	.events = {

@@ -212,15 +212,18 @@ static void write_path(const struct shard *s, const union object *o, struct line
 
 	line_number(l, "port", o->path.port);
 	line_text(l, "peer", o->path.peer);
-	line_text(l, "local", trace_addr_text(&i->addr.local, text));
+	if (!ip_addr_is_zero(&i->addr.local))
+		line_text(l, "local", trace_addr_text(&i->addr.local, text));
 	line_text(l, "remote", trace_addr_text(&i->addr.remote, text));
 	line_text(l, "state", i->state);
 	line_flag(l, "primary", i->primary);
 	if (i->srtt)
 		line_number(l, "rtt_ns", i->srtt);
 	line_number(l, "cwnd", i->cwnd);
-	line_number(l, "flight", i->flight);
 	line_number(l, "mtu", i->mtu);
+	if (!i->counted)
+		return;
+	line_number(l, "flight", i->flight);
 	line_number(l, "sent_bytes", i->sent);
 	line_number(l, "sent_packets", i->packets);
 	line_number(l, "received_packets", i->received);

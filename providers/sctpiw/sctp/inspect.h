@@ -6,6 +6,7 @@
 #ifndef SCTPIW_SCTP_INSPECT_H
 #define SCTPIW_SCTP_INSPECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/addr.h"
@@ -33,13 +34,14 @@ struct sctp_assoc_info {
 #define SCTP_PATHS_INFO_MAX 9u /* paths of an association */
 
 struct sctp_path_info {
-	struct path_addr addr;
+	struct path_addr addr; /* local zero: not known */
 	/* "in use", as several are if DATA is spread; "standby", "failed", "unconfirmed" or "unusable" */
 	const char *state;
-	bool primary;	       /* it carries DATA whenever it works */
-	uint64_t srtt;	       /* ns; 0: not measured yet */
-	uint32_t cwnd, flight; /* as above */
-	uint32_t mtu;
+	bool primary;	    /* it carries DATA whenever it works */
+	uint64_t srtt;	    /* ns; 0: not measured yet */
+	uint32_t cwnd, mtu; /* as above */
+	bool counted;	    /* what follows is known */
+	uint32_t flight;
 	uint64_t sent;	     /* bytes of DATA chunks, also more than once */
 	uint64_t packets;    /* with DATA sent */
 	uint64_t lost;	     /* DATA chunks taken for lost */
