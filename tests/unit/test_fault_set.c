@@ -73,6 +73,19 @@ static void counts(void **state)
 	expect("packets: drop, probability 0", FAULT_SITE_packet, "........");
 }
 
+/* A rule of all completions is about those alone that can have its status, and counts no others. */
+static void status_of_some(void **state)
+{
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "2nd completion: complete with retry_exc_err");
+	assert_string_equal(ask(&s, FAULT_SITE_receive, 2), "..");
+	assert_string_equal(ask(&s, FAULT_SITE_bind, 2), "..");
+	assert_string_equal(ask(&s, FAULT_SITE_send, 3), ".x.");
+	fault_set_fini(&s);
+}
+
 /* A limit of the size is about those alone that exceed it, and counts no others. */
 static void limit_of_size(void **state)
 {

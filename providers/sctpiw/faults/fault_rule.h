@@ -62,6 +62,11 @@ enum fault_action_id {
 enum fault_kind {
 	FAULT_KIND_COUNT,  /* 1 or more */
 	FAULT_KIND_NUMBER, /* 0 or more, also 0x... */
+	FAULT_KIND_LAYER,  /* the same, up to 2 */
+	FAULT_KIND_NIBBLE, /* up to 15 */
+	FAULT_KIND_BYTE,   /* up to 255 */
+	FAULT_KIND_PORT,   /* up to 65535 */
+	FAULT_KIND_REASON, /* the same */
 	FAULT_KIND_SIZE,   /* bytes */
 	FAULT_KIND_TIME,   /* ns */
 	FAULT_KIND_RATE,   /* bits in a second */
@@ -190,6 +195,11 @@ extern const struct fault_word_info fault_selectors[FAULT_SELECTORS];
 extern const struct fault_word_info fault_triggers[]; /* word NULL: the end */
 extern const struct fault_word_info fault_classes[FAULT_CLASSES];
 extern const struct fault_name_info fault_names[]; /* word NULL: the end */
+
+/*
+ * Whether a completion at this site may have that status. At FAULT_SITE_any_completion: whether any completion may.
+ */
+bool fault_status_fits(uint32_t status, enum fault_site site);
 
 /* The name of that value, or NULL. */
 const char *fault_name_of(enum fault_kind kind, uint32_t value);

@@ -186,7 +186,11 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 	if (r->action.id == FAULT_DO_limit_size &&
 	    attrs->bytes <= r->action.arg[fault_limit_size_size])
 		return false;
-	if (r->site != site && !(watched->any && watched->class == fault_sites[site].class))
+	/* Nor is one about completions that cannot have its status. */
+	if (r->action.id == FAULT_DO_complete &&
+	    !fault_status_fits((uint32_t)r->action.arg[fault_complete_status], site))
+		return false;
+	if (r->site != site && !(watched->any && watched->class & fault_sites[site].class))
 		return false;
 	if (r->select.known & ~attrs->known)
 		return false;
