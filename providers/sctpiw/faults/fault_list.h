@@ -166,7 +166,7 @@ FAULT_SELECTOR(mr, NUMBER, VERB, "mr", "the memory region or window of that key:
 FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
 FAULT_SELECTOR(port, PORT, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
 FAULT_SELECTOR(peer_port, PORT, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
-FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, whichever it uses")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, be it one of several and whichever it uses")
 FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
 FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
 FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")

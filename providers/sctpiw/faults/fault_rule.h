@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/addr.h"
 
@@ -107,12 +108,25 @@ struct fault_attrs {
 	 * of the peer; of a rule path alone is set, and it matches either.
 	 */
 	struct ip_addr peer, path, path_remote;
+	/*
+	 * Of an event: whether the peer, with which this association is, has that address besides `peer`. Called
+	 * within the question alone. NULL: no other is known.
+	 */
+	bool (*has_peer)(const void *assoc, const struct ip_addr *addr);
+	const void *assoc;
 	uint32_t direction; /* FAULT_OUT, FAULT_IN */
 	uint64_t chunk;	    /* a bit for each chunk of the packet (FAULT_NAME(CHUNK)) */
 	uint32_t opcode;    /* enum ibv_wr_opcode */
 	uint32_t from, to;  /* enum ibv_qp_state */
 	uint64_t bytes;	    /* for `after SIZE`; 0 if the event has none */
 };
+
+/* Whether that address is one of the event's peer, which is known. Rules name no scope, so it is not compared. */
+static inline bool fault_attrs_has_peer(const struct fault_attrs *event, const struct ip_addr *addr)
+{
+	return !memcmp(event->peer.b, addr->b, sizeof(addr->b)) ||
+	       (event->has_peer && event->has_peer(event->assoc, addr));
+}
 
 /* What is to be done. It is a copy: the rule may be removed meanwhile. */
 struct fault_action {

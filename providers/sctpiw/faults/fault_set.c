@@ -160,7 +160,7 @@ static bool selects(const struct fault_attrs *rule, const struct fault_attrs *ev
 	case FAULT_SELECT_peer_port:
 		return rule->peer_port == event->peer_port;
 	case FAULT_SELECT_peer:
-		return same_address(&rule->peer, &event->peer);
+		return fault_attrs_has_peer(event, &rule->peer);
 	case FAULT_SELECT_path:
 		return same_address(&rule->path, &event->path) ||
 		       same_address(&rule->path, &event->path_remote);

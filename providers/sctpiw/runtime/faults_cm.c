@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iwarp.h"
 #include "log/log.h"
+#include "net/faults_peer.h"
 #include "runtime/channel.h"
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
@@ -40,7 +42,10 @@ static struct {
 struct fault_attrs faults_cm_attrs(const struct cm_id *id)
 {
 	struct fault_attrs attrs = { .known = 1u << FAULT_SELECT_id, .id = id->handle };
+	const struct iw_assoc *assoc = id->session ? iw_session_assoc(id->session) : NULL;
 
+	if (assoc)
+		faults_peer_set(&attrs, iw_assoc_llp(assoc));
 	if (id->src.ss_family) {
 		attrs.known |= 1u << FAULT_SELECT_port;
 		attrs.port = sockaddr_port((const struct sockaddr *)&id->src);
@@ -354,8 +359,7 @@ static bool is_meant(const struct cm_id *id, const struct fault_attrs *rule)
 	if (rule->known >> FAULT_SELECT_id & 1 && rule->id != id->handle)
 		return false;
 	return !(rule->known >> FAULT_SELECT_peer & 1) ||
-	       (attrs.known >> FAULT_SELECT_peer & 1 &&
-		!memcmp(attrs.peer.b, rule->peer.b, sizeof(rule->peer.b)));
+	       (attrs.known >> FAULT_SELECT_peer & 1 && fault_attrs_has_peer(&attrs, &rule->peer));
 }
 
 static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,

@@ -223,6 +223,8 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 	*later = (struct later){ .timer.fire = fire, .action = *out };
 	later->action.select = *attrs;
 	later->action.select.known &= known;
+	later->action.select.has_peer = NULL; /* the association may be gone by then */
+	later->action.select.assoc = NULL;
 	faults_timer_set(faults, &later->timer, faults->shard->conn.now);
 	return false;
 }

@@ -7,6 +7,8 @@
 
 #include "iwarp/iw_cq.h"
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_srq.h"
+#include "net/faults_peer.h"
 #include "runtime/faults.h"
 #include "runtime/rnic.h"
 #include "sys/sys.h"
@@ -197,7 +199,6 @@ static enum fault_site site_of(uint16_t opcode)
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
 	const struct iw_qp *qp = iw_qp_by_num(cq->iw->rnic, e->qp_num);
-	const struct conn_assoc *a = qp ? iw_qp_llp(qp) : NULL;
 
 	*attrs = (struct fault_attrs){
 		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
@@ -205,10 +206,11 @@ static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct faul
 		.cq = { .number = cq->vcq.cq.handle, .nth = cq->iw->nth },
 		.bytes = e->byte_len,
 	};
-	if (!a || a->gone)
-		return;
-	attrs->known |= 1u << FAULT_SELECT_peer;
-	attrs->peer = cq->shard->conn.transport->addr(a)->remote;
+	if (qp && qp->srq) {
+		attrs->known |= 1u << FAULT_SELECT_srq;
+		attrs->srq.nth = qp->srq->nth;
+	}
+	faults_peer_set(attrs, qp ? iw_qp_llp(qp) : NULL);
 }
 
 static bool is_receive(const struct iw_cqe *e)
