@@ -19,7 +19,7 @@
 #include "conn/transport.h"
 #include "faults/fault_ask.h"
 #include "faults/fault_set.h"
-#include "util/timerq.h"
+#include "util/list.h"
 
 struct faults;
 struct shard;
@@ -44,9 +44,14 @@ struct fault_injector {
 	void (*removed)(struct fault_injector *self, struct shard *s, uint32_t rule);
 };
 
-/* Something that an injector does later, such as the end of what it has begun. Embedded in the injector's state. */
+/*
+ * Something that an injector does later, such as the end of what it has begun. Embedded in the injector's state; zero
+ * but for `fire` before it is set for the first time. It takes no memory, so that there is none to be short of in the
+ * midst of what others do.
+ */
 struct fault_timer {
-	struct timerq_node node;
+	struct list_node node; /* of faults.timers while it is set; faults.c's */
+	uint64_t when;	       /* ns; valid while it is set */
 	void (*fire)(struct fault_timer *t, struct shard *s, uint64_t now); /* shard lock */
 };
 
@@ -54,7 +59,7 @@ struct faults {
 	struct shard *shard;  /* NULL before faults_start() */
 	pthread_mutex_t lock; /* of set; a leaf */
 	struct fault_set set;
-	struct timerq timers; /* fault_timer.node; shard lock */
+	struct list_node timers; /* fault_timer.node, by ascending time; shard lock */
 	/* The shard's transport with our timers in it, and what it was. */
 	struct transport transport;
 	const struct transport *plain;
@@ -96,9 +101,13 @@ bool faults_watch(struct faults *f, enum fault_site site);
 uint64_t faults_limit(struct faults *f, uint32_t limit);
 bool faults_exceed(struct faults *f, uint32_t limit, uint64_t value);
 
-/* Has t->fire() called at that time, ns, or moves it there. Shard lock. */
+/* Has t->fire() called at that time, ns, or moves it there; never in this call. Shard lock. */
 void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when);
-void faults_timer_cancel(struct faults *f, struct fault_timer *t);
+void faults_timer_cancel(struct fault_timer *t);
+static inline bool faults_timer_is_set(const struct fault_timer *t)
+{
+	return t->node.next && list_linked(&t->node);
+}
 /* Has the injectors do what an action says, as if time alone had fired it on a->select. Shard lock. */
 void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now);
 

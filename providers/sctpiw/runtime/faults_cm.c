@@ -110,8 +110,8 @@ static uint64_t last_held(const struct event_source *src)
 	list_for_each(node, &cm.held) {
 		const struct held_event *h = list_entry(node, struct held_event, node);
 
-		if (h->src == src && h->timer.node.when > last)
-			last = h->timer.node.when;
+		if (h->src == src && h->timer.when > last)
+			last = h->timer.when;
 	}
 	return last;
 }
@@ -147,7 +147,7 @@ static uint32_t purge(struct event_source *src)
 
 		if (h->src != src)
 			continue;
-		faults_timer_cancel(&cm.shard->rnic->faults, &h->timer);
+		faults_timer_cancel(&h->timer);
 		list_del(&h->node);
 		free(h);
 	}

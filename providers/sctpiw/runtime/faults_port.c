@@ -32,7 +32,9 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 
 	faults_net_cut(&s->conn, &all);
 	port_force_down(true);
-	faults_timer_set(&s->rnic->faults, &up, now + a->arg[fault_port_down_time]);
+	/* The end of a longer one that goes on is the end of both. */
+	if (!faults_timer_is_set(&up) || up.when < all.until)
+		faults_timer_set(&s->rnic->faults, &up, all.until);
 }
 
 struct fault_injector faults_port = {

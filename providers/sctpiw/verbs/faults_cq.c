@@ -114,8 +114,8 @@ void faults_cq_end(struct sctpiw_cq *cq)
 
 	if (!f)
 		return;
-	faults_timer_cancel(&cq->shard->rnic->faults, &f->look);
-	faults_timer_cancel(&cq->shard->rnic->faults, &f->post);
+	faults_timer_cancel(&f->look);
+	faults_timer_cancel(&f->post);
 }
 
 void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
@@ -343,7 +343,6 @@ static void look_later(struct cq_faults *f, uint64_t when)
 	if (set && set <= when)
 		return;
 	shard_lock(f->cq->shard);
-	/* In front of the timer, which fires at once if there is no memory for it. */
 	atomic_store_explicit(&f->look_at, when, memory_order_relaxed);
 	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
 	shard_unlock(f->cq->shard);
