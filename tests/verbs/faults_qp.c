@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define WRITES 8u
 /* Bytes, more than is under way at a time: a Write is not complete when a fault strikes in the midst of it. */
@@ -58,24 +56,10 @@ static void expect_end(struct side *s, enum ibv_wc_status blamed)
  */
 static void add_rule(const struct pair *p, const char *text)
 {
-	char path[256], rule[128], pid[16];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("sctpiw"));
-	int status;
-	pid_t child;
+	char rule[128];
 
-	CHECK(n > 0);
-	path[n] = '\0';
-	strcpy(strrchr(path, '/') + 1, "sctpiw");
-	snprintf(pid, sizeof(pid), "%d", getpid());
 	snprintf(rule, sizeof(rule), text, ntohs(rdma_get_src_port(p->listener)));
-	child = fork();
-	CHECK(child >= 0);
-	if (!child) {
-		execl(path, "sctpiw", "fault", pid, rule, (char *)NULL);
-		_exit(127);
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
+	ask_faults(rule, NULL);
 }
 
 /* text: a rule with the port of b to be written in it. */

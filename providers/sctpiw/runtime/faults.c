@@ -102,6 +102,16 @@ bool faults_watch(struct faults *f, enum fault_site site)
 	return watches;
 }
 
+bool faults_has(struct faults *f, uint32_t rule)
+{
+	bool has;
+
+	pthread_mutex_lock(&f->lock);
+	has = fault_set_find(&f->set, rule);
+	pthread_mutex_unlock(&f->lock);
+	return has;
+}
+
 /* The rule that sets this limit the lowest, or NULL. The set's lock. */
 static struct fault_entry *find_limit(struct faults *f, uint32_t limit)
 {
@@ -451,6 +461,7 @@ void faults_remove(struct faults *f, uint32_t number, struct faults_result *resu
 	}
 	result->ok = !number || result->n;
 	pthread_mutex_unlock(&f->lock);
+	atomic_fetch_add_explicit(&f->removals, 1, memory_order_relaxed);
 	for (struct fault_injector *i = injectors; i; i = i->next) {
 		if (i->installed && i->removed)
 			i->removed(i, f->shard, number);

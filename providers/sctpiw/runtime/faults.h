@@ -12,6 +12,7 @@
 #define SCTPIW_RUNTIME_FAULTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -63,7 +64,8 @@ struct faults {
 	/* The shard's transport with our timers in it, and what it was. */
 	struct transport transport;
 	const struct transport *plain;
-	bool hooked; /* the transport is replaced */
+	bool hooked;		   /* the transport is replaced */
+	_Atomic uint32_t removals; /* faults_removals(); written under the shard lock */
 };
 
 /*
@@ -91,6 +93,16 @@ void faults_register(struct shard *s, struct fault_injector *injector);
  */
 bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out);
+/* Whether the rule is in force. Any thread. */
+bool faults_has(struct faults *f, uint32_t rule);
+/*
+ * How often rules have been removed: for who holds something back and has no lock of the injector's `removed`. Any
+ * thread.
+ */
+static inline uint32_t faults_removals(const struct faults *f)
+{
+	return atomic_load_explicit(&f->removals, memory_order_relaxed);
+}
 /* Whether any rule watches the site: for an injector whose attributes are dear to find. Any thread. */
 bool faults_watch(struct faults *f, enum fault_site site);
 

@@ -20,6 +20,8 @@ void faults_cq_set_ops(struct sctpiw_cq *cq);
 int faults_post_notification(struct event_source *src, const void *event, size_t len);
 /* Overruns the CQ: its completions are lost, and it is of no use any more. Shard lock. */
 void faults_cq_overrun(struct sctpiw_cq *cq);
+/* The rule is not in force any more; 0: none is. What it holds back is let go. Shard lock. */
+void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule);
 /* Nothing happens to the CQ any more: the RNIC has let go of it. Shard lock. */
 void faults_cq_end(struct sctpiw_cq *cq);
 /* Frees the state of a CQ that has ended, or that was a parent's. */
