@@ -123,6 +123,22 @@ static void test_lost_at_completion(void)
 	pair_close(&p);
 }
 
+/* An event at a packet is raised on the queue pair of its association, and on no other. */
+static void test_raised_at_packet(void)
+{
+	struct pair p, other;
+
+	pair_open(&other, NULL);
+	open_for(&p, "packets out peer-port %u chunk data, after 100 kB: raise qp_fatal, once");
+	expect_end(&p.a, IBV_WC_WR_FLUSH_ERR);
+	expect_flushed(&p.a);
+	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp });
+	expect_qp_state(other.a.qp, IBV_QPS_RTS);
+	expect_qp_state(other.b.qp, IBV_QPS_RTS);
+	pair_close(&p);
+	pair_close(&other);
+}
+
 /* The receiver terminates: the sender's oldest Write has the status that the error stands for. */
 static void terminate(const char *text, enum ibv_wc_status status, enum ibv_event_type type)
 {
@@ -269,6 +285,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "fail", test_fail },
+		{ "raised_at_packet", test_raised_at_packet },
 		{ "access", test_access },
 		{ "operation", test_operation },
 		{ "rnr", test_rnr },

@@ -102,10 +102,11 @@ static bool has_peer(const struct conn *c, const struct conn_assoc *a, const str
 	return !a->gone && conn_assoc_has_address(a, peer);
 }
 
-/* Whether a rule of time, or what is known of a packet, is about this queue pair. */
-static bool is_meant(const struct conn *c, const struct iw_qp *qp, const struct fault_attrs *attrs)
+bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
+			const struct fault_attrs *attrs)
 {
 	const struct conn_assoc *a = iw_qp_llp(qp);
+	const struct conn *c = &s->conn;
 
 	if (!qp->nth)
 		return false;
@@ -128,7 +129,7 @@ static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *at
 	for (struct iw_qp *qp = iw_qp_next(s->rnic->iw, NULL); qp;
 	     qp = iw_qp_next(s->rnic->iw, qp)) {
 		if (qp->nth > nth && (!found || qp->nth < found->nth) &&
-		    is_meant(&s->conn, qp, attrs))
+		    faults_qp_is_meant(s, qp, attrs))
 			found = qp;
 	}
 	return found;
