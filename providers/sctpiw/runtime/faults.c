@@ -211,7 +211,7 @@ static bool take_due(struct faults *f, uint64_t now, struct fault_action *a)
 void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now)
 {
 	for (struct fault_injector *i = injectors; i; i = i->next) {
-		if (i->installed && i->actions >> a->id & 1)
+		if (i->installed && i->does[FAULT_CLASS_NUMBER_TIMER] >> a->id & 1)
 			i->perform(i, f->shard, a, now);
 	}
 }
@@ -268,6 +268,17 @@ static void hook(struct faults *f)
 
 /* ---- injectors ---- */
 
+/* Whether it asks at sites of these classes, or performs some of these actions. */
+static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t actions)
+{
+	bool needed = i->does[FAULT_CLASS_NUMBER_TIMER] & actions;
+
+	for (unsigned int class = 0; class < FAULT_CLASSES; class ++)
+		needed |= class != FAULT_CLASS_NUMBER_TIMER && i->does[class] &&
+			  classes >> class & 1;
+	return needed;
+}
+
 /* Installs those that are needed now. Shard lock. */
 static void install(struct faults *f)
 {
@@ -281,7 +292,7 @@ static void install(struct faults *f)
 	if (classes)
 		hook(f);
 	for (struct fault_injector *i = injectors; i; i = i->next) {
-		if (i->installed || !((i->classes & classes) || (i->actions & actions)))
+		if (i->installed || !is_needed(i, classes, actions))
 			continue;
 		i->installed = true;
 		i->install(i, f->shard);

@@ -30,9 +30,12 @@ struct shard;
  */
 struct fault_injector {
 	struct fault_injector *next; /* faults_register()'s */
-	uint32_t classes;	     /* enum fault_class: the sites at which it asks */
-	uint64_t actions; /* a bit, 1 << FAULT_DO_x, for each action that it performs when time alone fires it */
-	bool installed; /* faults.c's */
+	bool installed;		     /* faults.c's */
+	/*
+	 * A bit, 1 << FAULT_DO_x, for each action that it does: at sites of this class, at which it asks; of class TIMER
+	 * when time alone fires it, or when the injector that has asked at a packet or a completion hands it on.
+	 */
+	uint64_t does[FAULT_CLASSES];
 	/*
 	 * Puts its functions in their tables. Called once in a process, when the first rule of its classes or actions
 	 * comes into force; in the child of a fork() that opens the device anew once more. Shard lock.

@@ -409,8 +409,11 @@ static void install(struct fault_injector *self, struct shard *s)
 }
 
 struct fault_injector faults_cm = {
-	.classes = FAULT_CLASS_CM_CALL | FAULT_CLASS_CM_EVENT,
-	.actions = 1ull << FAULT_DO_report,
+	.does = { [FAULT_CLASS_NUMBER_CM_CALL] = 1ull << FAULT_DO_fail,
+		  [FAULT_CLASS_NUMBER_CM_EVENT] = 1ull << FAULT_DO_drop | 1ull << FAULT_DO_delay |
+						  1ull << FAULT_DO_duplicate |
+						  1ull << FAULT_DO_reject | 1ull << FAULT_DO_report,
+		  [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_report },
 	.install = install,
 	.perform = perform,
 	.removed = removed,

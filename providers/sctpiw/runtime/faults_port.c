@@ -38,7 +38,7 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 }
 
 struct fault_injector faults_port = {
-	.actions = 1ull << FAULT_DO_port_down,
+	.does = { [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_port_down },
 	.install = install,
 	.perform = perform,
 };

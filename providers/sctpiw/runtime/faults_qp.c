@@ -200,12 +200,6 @@ static void fire(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(later);
 }
 
-static bool is_of_packet(enum fault_action_id id)
-{
-	return fault_actions[id].classes & FAULT_CLASS_PACKET &&
-	       !(fault_actions[id].classes & FAULT_CLASS_TIMER);
-}
-
 /* The asker of net/: it is told of what becomes of packets, and what else is to happen is done here. Shard lock. */
 static bool ask(struct fault_asker *self, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out)
@@ -216,7 +210,7 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 
 	if (!faults_ask(faults, site, attrs, out))
 		return false;
-	if (is_of_packet(out->id))
+	if (FAULTS_NET_ACTIONS >> out->id & 1)
 		return true;
 	later = malloc(sizeof(*later));
 	if (!later)
@@ -261,8 +255,8 @@ static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 }
 
 struct fault_injector faults_qp = {
-	.classes = FAULT_CLASS_PACKET,
-	.actions = QP_ACTIONS | PEER_ACTIONS,
+	.does = { [FAULT_CLASS_NUMBER_PACKET] = FAULTS_NET_ACTIONS,
+		  [FAULT_CLASS_NUMBER_TIMER] = QP_ACTIONS | PEER_ACTIONS },
 	.install = install,
 	.perform = perform,
 	.removed = removed,

@@ -9,6 +9,11 @@
 #include "conn/events.h"
 #include "verbs/pabi.h"
 
+/* A bit, 1 << FAULT_DO_x, for each action that is done to a completion here. */
+#define FAULTS_CQ_ACTIONS                                                                          \
+	(1ull << FAULT_DO_complete | 1ull << FAULT_DO_delay | 1ull << FAULT_DO_single |            \
+	 1ull << FAULT_DO_gather)
+
 struct cq_faults;
 struct sctpiw_cq;
 

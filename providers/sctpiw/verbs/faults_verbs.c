@@ -95,10 +95,13 @@ static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 	}
 }
 
-static struct fault_injector faults_verbs = {
-	.classes = FAULT_CLASS_VERB | FAULT_CLASS_COMPLETION | FAULT_CLASS_NOTIFICATION |
-		   FAULT_CLASS_DEVICE,
-	.actions = 1ull << FAULT_DO_raise | 1ull << FAULT_DO_overrun,
+struct fault_injector faults_verbs = {
+	.does = { [FAULT_CLASS_NUMBER_VERB] = 1ull << FAULT_DO_fail,
+		  [FAULT_CLASS_NUMBER_COMPLETION] = FAULTS_CQ_ACTIONS,
+		  [FAULT_CLASS_NUMBER_NOTIFICATION] = 1ull << FAULT_DO_delay |
+						      1ull << FAULT_DO_duplicate,
+		  [FAULT_CLASS_NUMBER_DEVICE] = 1ull << FAULT_DO_limit,
+		  [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_raise | 1ull << FAULT_DO_overrun },
 	.install = install,
 	.perform = perform,
 	.removed = removed,
