@@ -118,7 +118,7 @@ static void print_sites(void)
 		for (unsigned int i = 1; i < FAULT_SITES; i++) {
 			const struct fault_site_info *s = &fault_sites[i];
 
-			if (s->class != 1u << class)
+			if (!(s->class >> class & 1))
 				continue;
 			printf("%s`%s`", separator, s->word);
 			if (*s->plural)

@@ -62,7 +62,7 @@ static void print_sites(void)
 			const char *word = *fault_sites[i].plural ? fault_sites[i].plural :
 								    fault_sites[i].word;
 
-			if (fault_sites[i].class != 1u << class)
+			if (!(fault_sites[i].class >> class & 1))
 				continue;
 			if (column + strlen(word) > 90) {
 				fputs("\n   ", stdout);

@@ -6,7 +6,7 @@
  *
  *   FAULT_CLASS(id, doc) is a class of sites: what may be done there is the same for all sites of a class.
  *   FAULT_SITE(id, class, word, plural, doc) is a place at which an injector asks. Those named any_* match all sites
- *       of their class.
+ *       of their class, or of one of their classes.
  *   FAULT_SELECTOR(id, kind, classes, word, doc) narrows down sites of these classes. In code it is struct
  *       fault_attrs.id.
  *   FAULT_TRIGGER(id, form, doc) says which of the events that match have the fault. The form is for people.
@@ -76,6 +76,7 @@ FAULT_SITE(receive, COMPLETION, "receive", "receives", "of a receive")
 
 FAULT_SITE(notification, NOTIFICATION, "notification", "notifications", "of a CQ that was armed")
 
+FAULT_SITE(any_call, VERB | CM_CALL, "call", "calls", "any call of libibverbs or librdmacm")
 FAULT_SITE(any_verb, VERB, "verb", "verbs", "any of these calls")
 FAULT_SITE(alloc_pd, VERB, "alloc_pd", "", "")
 FAULT_SITE(dealloc_pd, VERB, "dealloc_pd", "", "")

@@ -537,7 +537,7 @@ static bool check(struct parser *p, const char *at)
 		return fault_values_wrong(
 			&p->in, at,
 			"a trigger needs something to watch: name a site, such as packets");
-	if (!(info->classes & fault_class_of(r->site))) {
+	if (fault_class_of(r->site) & ~info->classes) {
 		if (!r->site)
 			return fault_values_wrong(
 				&p->in, at,

@@ -172,8 +172,8 @@ struct fault_rule {
 
 struct fault_site_info {
 	const char *id, *word, *plural, *doc; /* plural "": there is none */
-	uint32_t class;			      /* enum fault_class */
-	bool any;			      /* matches all sites of its class */
+	uint32_t class;			      /* enum fault_class; any_call has two of them */
+	bool any;			      /* matches all sites of its classes */
 };
 
 struct fault_arg_info {
@@ -219,7 +219,7 @@ bool fault_status_fits(uint32_t status, enum fault_site site);
 const char *fault_name_of(enum fault_kind kind, uint32_t value);
 
 /*
- * The class of the site, as a bit; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
+ * The class of the site, as a bit, or several of FAULT_SITE_any_call; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
  */
 static inline uint32_t fault_class_of(enum fault_site site)
 {

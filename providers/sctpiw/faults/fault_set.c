@@ -63,7 +63,7 @@ static void summarize(struct fault_set *s)
 		s->actions |= 1ull << r->action.id;
 		watch(s, r->site);
 		for (unsigned int other = 1; other < FAULT_SITES && site->any; other++) {
-			if (fault_sites[other].class == site->class)
+			if (fault_sites[other].class & site->class)
 				watch(s, (enum fault_site)other);
 		}
 	}
