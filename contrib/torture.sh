@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Lets each call of one side of a pair of programs fail in turn, or of both, by `sctpiw torture`, and says how each run
-# ended: with the exit status of that side. The server is to listen on PORT. The side that has no faults is given two
-# seconds, since it may wait for one that has failed.
+# ended: with the exit status of that side, when the other one is ended. The server is to listen on PORT.
 #
 # usage: torture.sh client|server|both PORT SERVER CLIENT [OPTION]...
 #        SERVER and CLIENT are commands of the shell, and the options those of `sctpiw torture`.
@@ -20,8 +19,12 @@ shift 4
 # The rule is for both sides unless it is taken from one. The shell below expands what is in here.
 # shellcheck disable=SC2016
 run='
-well() { SCTPIW_FAULTS= exec timeout 2 sh -c "exec $1"; }
+well() { SCTPIW_FAULTS= exec sh -c "exec $1"; }
 faulty() { exec sh -c "exec $1"; }
+leave() {
+	case $1 in 132 | 134 | 135 | 136 | 139) kill -$(($1 - 128)) $$ ;; esac # it has crashed
+	exit $1
+}
 client=faulty server=faulty
 case $1 in client) server=well ;; server) client=well ;; esac
 $server "$3" & pid=$!
@@ -30,18 +33,19 @@ case $1 in
 server)
 	($client "$4") &
 	wait $pid
+	leave $?
 	;;
 client)
 	($client "$4")
 	status=$?
 	kill $pid
-	exit $status
+	leave $status
 	;;
 both)
 	($client "$4")
 	status=$?
 	wait $pid || status=$?
-	exit $status
+	leave $status
 	;;
 esac'
 exec sctpiw torture "$@" -- sh -c "$run" - "$side" "$port" "$server" "$client"

@@ -182,12 +182,12 @@ def torture(link):
     check(done.returncode == 125 and "without any fault" in done.stderr, f"false was tortured: {done.stderr}")
 
 
-def tortured(most, side, port, server, client):
-    """What contrib/torture.sh says of the first calls of a side, so many at most; a run that crashes or hangs is the device's fault here."""
+def tortured(most, side, port, server, client, status=0):
+    """What contrib/torture.sh says of the first calls of a side, so many at most. A run that crashes or hangs would be the device's fault here."""
     done = subprocess.run([harness.ROOT / "contrib/torture.sh", side, port, server, client, "--json", "--max", str(most), "--timeout", str(20 * SLOW)],
                           capture_output=True, text=True, timeout=300 * SLOW,
                           env=dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}"))
-    check(done.returncode == 0, f"torture.sh ended with {done.returncode}: {done.stdout}{done.stderr}")
+    check(done.returncode == status, f"torture.sh ended with {done.returncode}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
 
 
@@ -206,6 +206,7 @@ def torture_pingpong(link):
     runs = tortured(8, "both", port, one, f"{one} 127.0.0.1")
     check(len(runs) == 8, f"there were {len(runs)} runs, and it makes more calls: {runs}")
     must_fail(runs, "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp")
+    must_fail(tortured(1, "server", port, one, f"{one} 127.0.0.1"), "open_device")
 
 
 def torture_peer(link):
@@ -218,8 +219,8 @@ def torture_peer(link):
     calls = [run["call"] for run in runs]
     order = [calls.index(call) for call in ("rdma_resolve_addr", "open_device", "rdma_resolve_route", "create_qp")]
     check(order == sorted(order), f"the order of the calls: {calls}")
-    runs = tortured(2, "server", port, *sides)
-    must_fail(runs, "rdma_create_id")
+    runs = tortured(4, "client", port, sides[0], f"sh -c '{sides[1]} || kill -SEGV $$'", status=1)
+    check("SIGSEGV" in [run["signal"] for run in runs], f"a crash was not found: {runs}")
 
 
 def torture_interrupted(link):
