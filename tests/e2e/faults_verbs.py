@@ -182,11 +182,12 @@ def torture(link):
     check(done.returncode == 125 and "without any fault" in done.stderr, f"false was tortured: {done.stderr}")
 
 
-def tortured(*words):
-    """What `sctpiw torture` says of the first calls of each kind of a program; a run that crashes or hangs is the device's fault here."""
-    done = subprocess.run([SCTPIW, "torture", "--json", "--max", "8", "--timeout", str(20 * SLOW), "--", *map(str, words)],
-                          capture_output=True, text=True, timeout=300 * SLOW)
-    check(done.returncode == 0, f"sctpiw torture ended with {done.returncode}: {done.stdout}{done.stderr}")
+def tortured(most, side, port, server, client, status=0):
+    """What contrib/torture.sh says of the first calls of a side, so many at most. A run that crashes or hangs would be the device's fault here."""
+    done = subprocess.run([harness.ROOT / "contrib/torture.sh", side, port, server, client, "--json", "--max", str(most), "--timeout", str(20 * SLOW)],
+                          capture_output=True, text=True, timeout=300 * SLOW,
+                          env=dict(os.environ, PATH=f"{BUILD / 'bin'}:{os.environ['PATH']}"))
+    check(done.returncode == status, f"torture.sh ended with {done.returncode}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
 
 
@@ -200,21 +201,26 @@ def must_fail(runs, *calls):
 def torture_pingpong(link):
     """ibv_rc_pingpong, both sides of which have the fault."""
     need("ibv_rc_pingpong")
-    port = free_port()
+    port = str(free_port())
     one = f"ibv_rc_pingpong -d {DEVICE} -g 0 -p {port} -n 20"
-    runs = tortured("sh", "-c", f"{one} & until ss -Hltn | grep -q :{port} || ! kill -0 $!; do sleep 0.02; done; "
-                    f"{one} 127.0.0.1; status=$?; wait $!; exit $((status | $?))")
-    check(len(runs) == 8, f"there were {len(runs)} runs, and it makes more calls of the verbs, and none of rdma_cm: {runs}")
+    runs = tortured(8, "both", port, one, f"{one} 127.0.0.1")
+    check(len(runs) == 8, f"there were {len(runs)} runs, and it makes more calls: {runs}")
     must_fail(runs, "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp")
+    must_fail(tortured(1, "server", port, one, f"{one} 127.0.0.1"), "open_device")
 
 
 def torture_peer(link):
-    """A program of rdma_cm: the client alone has the fault."""
-    port = free_port()
-    runs = tortured("sh", "-c", f"SCTPIW_FAULTS= {PEER} serve 127.0.0.1 {port} idle & "
-                    f"until ss -Hlun | grep -q :{port}; do sleep 0.02; done; {PEER} connect 127.0.0.1 {port} leave")
+    """A program of rdma_cm, one side of which has the fault; calls of the verbs and of rdma_cm fail as they come."""
+    port = str(free_port())
+    sides = f"{PEER} serve 127.0.0.1 {port} idle", f"{PEER} connect 127.0.0.1 {port} leave"
+    runs = tortured(20, "client", port, *sides)
     must_fail(runs, "open_device", "alloc_pd", "create_cq", "create_qp", "rdma_resolve_addr", "rdma_resolve_route")
-    check({run["rule"] for run in runs} >= {"1st verb: fail with ENOMEM", "1st cm_call: fail with ENOMEM"}, f"the rules: {runs}")
+    check([run["rule"] for run in runs][:2] == ["1st call: fail with ENOMEM", "2nd call: fail with ENOMEM"], f"the rules: {runs}")
+    calls = [run["call"] for run in runs]
+    order = [calls.index(call) for call in ("rdma_resolve_addr", "open_device", "rdma_resolve_route", "create_qp")]
+    check(order == sorted(order), f"the order of the calls: {calls}")
+    runs = tortured(4, "client", port, sides[0], f"sh -c '{sides[1]} || kill -SEGV $$'", status=1)
+    check("SIGSEGV" in [run["signal"] for run in runs], f"a crash was not found: {runs}")
 
 
 def torture_interrupted(link):

@@ -87,23 +87,17 @@ static const struct {
 	enum fault_kind kind;
 	const char *text;
 } kinds[] = {
-	{ FAULT_KIND_COUNT, "COUNT" },
-	{ FAULT_KIND_NUMBER, "NUMBER" },
-	{ FAULT_KIND_SIZE, "SIZE" },
-	{ FAULT_KIND_TIME, "TIME" },
-	{ FAULT_KIND_RATE, "RATE" },
-	{ FAULT_KIND_QP, "NUMBER" },
-	{ FAULT_KIND_ADDR, "ADDRESS" },
-	{ FAULT_KIND_DATA, "\"text\"" },
-	{ FAULT_KIND_DIRECTION, "`in` or `out`" },
-	{ FAULT_KIND_STATE, "STATE" },
-	{ FAULT_KIND_OPCODE, "OPCODE" },
-	{ FAULT_KIND_CHUNK, "CHUNK" },
-	{ FAULT_KIND_STATUS, "STATUS" },
-	{ FAULT_KIND_EVENT, "EVENT" },
-	{ FAULT_KIND_CM_EVENT, "CM_EVENT" },
-	{ FAULT_KIND_LIMIT, "LIMIT" },
-	{ FAULT_KIND_ERRNO, "ERRNO" },
+	{ FAULT_KIND_COUNT, "COUNT" },	 { FAULT_KIND_NUMBER, "NUMBER" },
+	{ FAULT_KIND_LAYER, "NUMBER" },	 { FAULT_KIND_NIBBLE, "NUMBER" },
+	{ FAULT_KIND_BYTE, "NUMBER" },	 { FAULT_KIND_PORT, "NUMBER" },
+	{ FAULT_KIND_REASON, "NUMBER" }, { FAULT_KIND_SIZE, "SIZE" },
+	{ FAULT_KIND_TIME, "TIME" },	 { FAULT_KIND_RATE, "RATE" },
+	{ FAULT_KIND_QP, "NUMBER" },	 { FAULT_KIND_ADDR, "ADDRESS" },
+	{ FAULT_KIND_DATA, "\"text\"" }, { FAULT_KIND_DIRECTION, "`in` or `out`" },
+	{ FAULT_KIND_STATE, "STATE" },	 { FAULT_KIND_OPCODE, "OPCODE" },
+	{ FAULT_KIND_CHUNK, "CHUNK" },	 { FAULT_KIND_STATUS, "STATUS" },
+	{ FAULT_KIND_EVENT, "EVENT" },	 { FAULT_KIND_CM_EVENT, "CM_EVENT" },
+	{ FAULT_KIND_LIMIT, "LIMIT" },	 { FAULT_KIND_ERRNO, "ERRNO" },
 };
 
 static const char *kind_text(enum fault_kind kind)
@@ -124,7 +118,7 @@ static void print_sites(void)
 		for (unsigned int i = 1; i < FAULT_SITES; i++) {
 			const struct fault_site_info *s = &fault_sites[i];
 
-			if (s->class != 1u << class)
+			if (!(s->class >> class & 1))
 				continue;
 			printf("%s`%s`", separator, s->word);
 			if (*s->plural)
@@ -207,6 +201,28 @@ static void print_list(void)
 	}
 }
 
+static void print_statuses(void)
+{
+	puts("\n## Statuses\n\n"
+	     "IBA 11.6.2 has them. A rule that watches `completions` is about those alone that can have its status.\n\n"
+	     "| completions of | statuses |\n|---|---|");
+	for (unsigned int i = 1; i < FAULT_SITES; i++) {
+		const char *separator = "";
+
+		if (fault_sites[i].class != FAULT_CLASS_COMPLETION || fault_sites[i].any)
+			continue;
+		printf("| `%s` | ", fault_sites[i].plural);
+		for (const struct fault_name_info *n = fault_names; n->word; n++) {
+			if (n->kind != FAULT_KIND_STATUS ||
+			    !fault_status_fits(n->value, (enum fault_site)i))
+				continue;
+			printf("%s`%s`", separator, n->word);
+			separator = ", ";
+		}
+		puts(" |");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +233,7 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "--list")) {
 		print_list();
+		print_statuses();
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);

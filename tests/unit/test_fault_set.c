@@ -73,6 +73,19 @@ static void counts(void **state)
 	expect("packets: drop, probability 0", FAULT_SITE_packet, "........");
 }
 
+/* A rule of all completions is about those alone that can have its status, and counts no others. */
+static void status_of_some(void **state)
+{
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "2nd completion: complete with retry_exc_err");
+	assert_string_equal(ask(&s, FAULT_SITE_receive, 2), "..");
+	assert_string_equal(ask(&s, FAULT_SITE_bind, 2), "..");
+	assert_string_equal(ask(&s, FAULT_SITE_send, 3), ".x.");
+	fault_set_fini(&s);
+}
+
 /* A limit of the size is about those alone that exceed it, and counts no others. */
 static void limit_of_size(void **state)
 {
@@ -177,6 +190,49 @@ static void selectors(void **state)
 	SELECT("post_send opcode read: fail with EIO", post_send, opcode, 4, 0);
 	SELECT("modify_qp from init: fail with EIO", modify_qp, from, 1, 2);
 	SELECT("modify_qp to rts: fail with EIO", modify_qp, to, 3, 2);
+}
+
+static bool has_second(const void *assoc, const struct ip_addr *addr)
+{
+	return !memcmp(addr->b, assoc, sizeof(addr->b));
+}
+
+/* A peer has several addresses, and a rule that names any of them is about it. */
+static void any_address_of_a_peer(void **state)
+{
+	static const struct ip_addr second = { .b = { [15] = 2 } };
+	const struct fault_attrs packet = {
+		.known = 1u << FAULT_SELECT_peer,
+		.peer = { .b = { [15] = 1 } },
+		.has_peer = has_second,
+		.assoc = second.b,
+	};
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "packets peer ::3: drop");
+	assert_string_equal(ask_at(&s, FAULT_SITE_packet, &packet, 0, 1), ".");
+	add(&s, "packets peer ::2: drop, once");
+	add(&s, "packets peer ::1: drop, once");
+	assert_string_equal(ask_at(&s, FAULT_SITE_packet, &packet, 0, 3), "xx.");
+	fault_set_fini(&s);
+}
+
+/* One count for calls of both kinds. */
+static void any_call(void **state)
+{
+	struct fault_set s;
+
+	fault_set_init(&s, 1);
+	add(&s, "3rd call: fail with EIO");
+	assert_true(fault_set_watches(&s, FAULT_SITE_reg_mr));
+	assert_true(fault_set_watches(&s, FAULT_SITE_rdma_connect));
+	assert_false(fault_set_watches(&s, FAULT_SITE_established));
+	assert_string_equal(ask(&s, FAULT_SITE_reg_mr, 1), ".");
+	assert_string_equal(ask(&s, FAULT_SITE_established, 1), ".");
+	assert_string_equal(ask(&s, FAULT_SITE_rdma_connect, 1), ".");
+	assert_string_equal(ask(&s, FAULT_SITE_reg_mr, 2), "x.");
+	fault_set_fini(&s);
 }
 
 /* The first rule that fires has its way; all of them count. */
@@ -409,13 +465,15 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts),  cmocka_unit_test(limit_of_size),
-		cmocka_unit_test(any),	   cmocka_unit_test(bytes),
-		cmocka_unit_test(times),   cmocka_unit_test(selectors),
-		cmocka_unit_test(several), cmocka_unit_test(numbers),
-		cmocka_unit_test(seeds),   cmocka_unit_test(bursts),
-		cmocka_unit_test(timers),  cmocka_unit_test(removal),
-		cmocka_unit_test(many),	   cmocka_unit_test(words),
+		cmocka_unit_test(counts),	  cmocka_unit_test(limit_of_size),
+		cmocka_unit_test(status_of_some), cmocka_unit_test(any_address_of_a_peer),
+		cmocka_unit_test(any_call),	  cmocka_unit_test(any),
+		cmocka_unit_test(bytes),	  cmocka_unit_test(times),
+		cmocka_unit_test(selectors),	  cmocka_unit_test(several),
+		cmocka_unit_test(numbers),	  cmocka_unit_test(seeds),
+		cmocka_unit_test(bursts),	  cmocka_unit_test(timers),
+		cmocka_unit_test(removal),	  cmocka_unit_test(many),
+		cmocka_unit_test(words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

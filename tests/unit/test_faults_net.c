@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "conn/assoc.h"
+#include "conn/conn.h"
 #include "net/faults_held.h"
 #include "net/faults_stages.h"
 #include "util/bytes.h"
@@ -275,6 +277,69 @@ static void cut_links(void **state)
 	assert_true(faults_stages_add_cut(&s, &cut, 100));
 }
 
+/* ---- associations ---- */
+
+static const struct path_addr primary = {
+	.local = { .b = { [10] = 0xff, [11] = 0xff, 10, 0, 0, 1 } },
+	.remote = { .b = { [10] = 0xff, [11] = 0xff, 10, 0, 0, 2 } },
+};
+
+static const struct path_addr *addr_of(const struct conn_assoc *a)
+{
+	return &primary;
+}
+
+static uint16_t remote_port_of(const struct conn_assoc *a)
+{
+	return 2;
+}
+
+/* The peer has 10.0.0.2 and 10.1.0.2. */
+static bool has_address(const struct conn_assoc *a, const struct ip_addr *remote)
+{
+	return ip_addr_is_v4(remote) && remote->b[12] == 10 && remote->b[13] <= 1 &&
+	       remote->b[14] == 0 && remote->b[15] == 2;
+}
+
+/* By any address of a peer that its association knows, rules and cuts know its packets, whichever address they have. */
+static void peer_of_several_addresses(void **state)
+{
+	const struct transport transport = { .addr = addr_of,
+					     .remote_port = remote_port_of,
+					     .has_address = has_address };
+	struct conn conn = { .transport = &transport };
+	struct endpoint ep = { .conn = &conn };
+	struct conn_assoc assoc = { .ep = &ep };
+	const struct ip_addr other = ip_addr_from_v4("\x0a\1\0\2");
+	struct faults_net_cut cut = { .kind = FAULTS_NET_LOSE, .rule = 1, .until = 100 };
+	uint8_t packet[LEN];
+	struct faults_packet p = {
+		.ep = &ep, .out = true, .path = primary, .data = packet, .len = LEN
+	};
+	struct fault_attrs attrs;
+	struct faults_stages s;
+
+	make(packet);
+	list_init(&ep.assocs);
+	list_add(&ep.assocs, &assoc.node);
+	faults_stages_init(&s);
+	cut.peer = other;
+	assert_true(faults_stages_add_cut(&s, &cut, 0));
+	for (int i = 0; i < 2; i++) {
+		faults_packet_attrs(&p, &attrs);
+		assert_true(fault_attrs_has_peer(&attrs, &primary.remote));
+		assert_true(fault_attrs_has_peer(&attrs, &other));
+		assert_false(fault_attrs_has_peer(&attrs, &primary.local));
+		assert_non_null(faults_stages_cut(&s, &attrs, 0));
+		p.path.remote = other; /* and the same in packets of that path */
+	}
+	/* Of a stranger nothing is known but the address that the packet has. */
+	list_del(&assoc.node);
+	faults_packet_attrs(&p, &attrs);
+	assert_true(fault_attrs_has_peer(&attrs, &other));
+	assert_false(fault_attrs_has_peer(&attrs, &primary.remote));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -286,6 +351,7 @@ int main(void)
 		cmocka_unit_test(bounded),
 		cmocka_unit_test(slow_link),
 		cmocka_unit_test(cut_links),
+		cmocka_unit_test(peer_of_several_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

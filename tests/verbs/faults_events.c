@@ -223,6 +223,35 @@ static void test_order(void)
 	rdma_destroy_event_channel(listening);
 }
 
+/* A rule is removed: its event comes at once, and so does the one that has waited behind it. */
+static void test_let_go(void)
+{
+	struct rdma_event_channel *active, *listening;
+	struct rdma_cm_id *listener, *id[2], *request[2];
+	struct sockaddr_storage to;
+
+	rules("1st connect_request: delay 10 min");
+	active = cm_channel();
+	listening = cm_channel();
+	listener = cm_listener(listening, AF_INET, 2);
+	to = cm_address_of(listener, AF_INET);
+	for (int i = 0; i < 2; i++) {
+		id[i] = cm_resolved(active, &to);
+		CHECK_EQ(cm_connect(id[i]), 0);
+	}
+	cm_expect_none(listening, 100);
+	ask_faults("remove", "1");
+	for (int i = 0; i < 2; i++)
+		request[i] = cm_request(listening);
+	for (int i = 0; i < 2; i++) {
+		cm_destroy(request[i]);
+		cm_destroy(id[i]);
+	}
+	CHECK_EQ(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(active);
+	rdma_destroy_event_channel(listening);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -234,6 +263,7 @@ int main(int argc, char **argv)
 		{ "connect_error", test_connect_error },
 		{ "connect_error_instead", test_connect_error_instead },
 		{ "order", test_order },
+		{ "let_go", test_let_go },
 	};
 
 	return run_tests_apart(argc, argv, tests, sizeof(tests) / sizeof(tests[0]));

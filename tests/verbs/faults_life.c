@@ -217,6 +217,90 @@ static void test_starving(void)
 	pair_close(&p);
 }
 
+/* ---- rules that are removed ---- */
+
+static void recv_one(struct pair *p, uint64_t id)
+{
+	struct ibv_sge sge = sge_of(p->b.mr, p->b.buf, 64);
+
+	CHECK_EQ(post_recv(&p->b, id, &sge, 1), 0);
+}
+
+/* The CQ of b's receives has an event, or none comes. */
+static void expect_event(struct pair *p, bool comes)
+{
+	struct pollfd fd = { .fd = p->b.channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	CHECK_EQ(poll(&fd, 1, comes ? WAIT_SECONDS * 1000 : 50), comes);
+	if (!comes)
+		return;
+	CHECK_EQ(ibv_get_cq_event(p->b.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+}
+
+/* What a rule has held back is there, and who waits for an event has one; what another rule holds back stays. */
+static void test_let_go(void)
+{
+	struct ibv_wc wc;
+	struct pair p;
+
+	rules("1st receive: delay 10 min; 2nd receive: delay 11 min");
+	pair_open(&p, NULL);
+	recv_one(&p, 1);
+	recv_one(&p, 2);
+	send_one(&p, 3);
+	send_one(&p, 4);
+	expect_no_wc(p.b.recv_cq, 50);
+	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+	expect_no_wc(p.b.recv_cq, 0);
+	ask_faults("remove", "1");
+	expect_event(&p, true);
+	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 1);
+	expect_no_wc(p.b.recv_cq, 50);
+	ask_faults("remove", "all");
+	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	CHECK_EQ(wc.wr_id, 2);
+	pair_close(&p);
+}
+
+/* The same of completions that wait for others to be there. */
+static void test_ungathered(void)
+{
+	struct ibv_wc wc;
+	struct pair p;
+
+	rules("receives: gather 100 within 10 min");
+	pair_open(&p, NULL);
+	recv_one(&p, 1);
+	send_one(&p, 2);
+	expect_no_wc(p.b.recv_cq, 50);
+	ask_faults("remove", "1");
+	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	pair_close(&p);
+}
+
+/* And of notifications, of which the program has all. */
+static void test_notified(void)
+{
+	struct ibv_wc wc;
+	struct pair p;
+
+	rules("receives: single, probability 0; notifications: delay 10 min");
+	pair_open(&p, NULL);
+	recv_one(&p, 1);
+	CHECK_EQ(ibv_req_notify_cq(p.b.recv_cq, 0), 0);
+	send_one(&p, 2);
+	expect_wc(p.b.recv_cq, IBV_WC_SUCCESS, &wc);
+	ask_faults("remove", "1");
+	expect_event(&p, false);
+	ask_faults("remove", "2");
+	expect_event(&p, true);
+	pair_close(&p);
+}
+
 /* ---- queue pairs of unreliable service ---- */
 
 /* A datagram of 64 bytes from a to b, which completes with this status. */
@@ -283,6 +367,9 @@ int main(int argc, char **argv)
 		{ "freed", test_freed },
 		{ "moved", test_moved },
 		{ "starving", test_starving },
+		{ "let_go", test_let_go },
+		{ "ungathered", test_ungathered },
+		{ "notified", test_notified },
 		{ "ud", test_ud },
 		{ "uc", test_uc },
 	};

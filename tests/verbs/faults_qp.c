@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define WRITES 8u
 /* Bytes, more than is under way at a time: a Write is not complete when a fault strikes in the midst of it. */
@@ -58,24 +56,10 @@ static void expect_end(struct side *s, enum ibv_wc_status blamed)
  */
 static void add_rule(const struct pair *p, const char *text)
 {
-	char path[256], rule[128], pid[16];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("sctpiw"));
-	int status;
-	pid_t child;
+	char rule[128];
 
-	CHECK(n > 0);
-	path[n] = '\0';
-	strcpy(strrchr(path, '/') + 1, "sctpiw");
-	snprintf(pid, sizeof(pid), "%d", getpid());
 	snprintf(rule, sizeof(rule), text, ntohs(rdma_get_src_port(p->listener)));
-	child = fork();
-	CHECK(child >= 0);
-	if (!child) {
-		execl(path, "sctpiw", "fault", pid, rule, (char *)NULL);
-		_exit(127);
-	}
-	CHECK_EQ(waitpid(child, &status, 0), child);
-	CHECK_EQ(status, 0);
+	ask_faults(rule, NULL);
 }
 
 /* text: a rule with the port of b to be written in it. */
@@ -137,6 +121,22 @@ static void test_lost_at_completion(void)
 	expect_flushed(&p.a);
 	expect_cm_event(p.a.cm_channel, RDMA_CM_EVENT_DISCONNECTED);
 	pair_close(&p);
+}
+
+/* An event at a packet is raised on the queue pair of its association, and on no other. */
+static void test_raised_at_packet(void)
+{
+	struct pair p, other;
+
+	pair_open(&other, NULL);
+	open_for(&p, "packets out peer-port %u chunk data, after 100 kB: raise qp_fatal, once");
+	expect_end(&p.a, IBV_WC_WR_FLUSH_ERR);
+	expect_flushed(&p.a);
+	EXPECT_ASYNC(p.a.id->verbs, { IBV_EVENT_QP_FATAL, p.a.qp });
+	expect_qp_state(other.a.qp, IBV_QPS_RTS);
+	expect_qp_state(other.b.qp, IBV_QPS_RTS);
+	pair_close(&p);
+	pair_close(&other);
 }
 
 /* The receiver terminates: the sender's oldest Write has the status that the error stands for. */
@@ -285,6 +285,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		{ "fail", test_fail },
+		{ "raised_at_packet", test_raised_at_packet },
 		{ "access", test_access },
 		{ "operation", test_operation },
 		{ "rnr", test_rnr },

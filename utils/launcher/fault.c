@@ -30,6 +30,26 @@ static void print_names(enum fault_kind kind, const char *title)
 	putchar('\n');
 }
 
+static void print_statuses(void)
+{
+	for (unsigned int i = 1; i < FAULT_SITES; i++) {
+		size_t column;
+
+		if (fault_sites[i].class != FAULT_CLASS_COMPLETION || fault_sites[i].any)
+			continue;
+		column = (size_t)printf("  statuses of %s:", fault_sites[i].plural);
+		for (const struct fault_name_info *n = fault_names; n->word; n++) {
+			if (n->kind != FAULT_KIND_STATUS ||
+			    !fault_status_fits(n->value, (enum fault_site)i))
+				continue;
+			if (column + strlen(n->word) > 96)
+				column = (size_t)printf("\n   ") - 1;
+			column += (size_t)printf(" %s", n->word);
+		}
+		putchar('\n');
+	}
+}
+
 static void print_sites(void)
 {
 	for (unsigned int class = 0; class < FAULT_CLASSES; class ++) {
@@ -42,7 +62,7 @@ static void print_sites(void)
 			const char *word = *fault_sites[i].plural ? fault_sites[i].plural :
 								    fault_sites[i].word;
 
-			if (fault_sites[i].class != 1u << class)
+			if (!(fault_sites[i].class >> class & 1))
 				continue;
 			if (column + strlen(word) > 90) {
 				fputs("\n   ", stdout);
@@ -84,7 +104,7 @@ void fault_help(void)
 	print_names(FAULT_KIND_STATE, "states");
 	print_names(FAULT_KIND_OPCODE, "opcodes");
 	print_names(FAULT_KIND_CHUNK, "chunks");
-	print_names(FAULT_KIND_STATUS, "statuses");
+	print_statuses();
 	print_names(FAULT_KIND_EVENT, "asynchronous events");
 	print_names(FAULT_KIND_CM_EVENT, "events of rdma_cm that are reported");
 	print_names(FAULT_KIND_LIMIT, "limits");

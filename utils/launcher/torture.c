@@ -236,15 +236,14 @@ static const char *ordinal(unsigned int n)
 	return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-/* Lets the 1st, 2nd, ... call of a class fail, until a run has no such call any more. 0, or the exit status. */
-static int torture_class(const char *class, const struct options *options, char **argv,
-			 struct counts *c)
+/* Lets the 1st, 2nd, ... call fail, until a run has no such call any more. 0, or the exit status. */
+static int torture_calls(const struct options *options, char **argv, struct counts *c)
 {
 	struct outcome o;
 	char rule[96];
 
 	for (unsigned int n = 1; n <= options->max; n++) {
-		snprintf(rule, sizeof(rule), "%u%s %s: fail with %s", n, ordinal(n), class,
+		snprintf(rule, sizeof(rule), "%u%s call: fail with %s", n, ordinal(n),
 			 options->error);
 		if (!run_once(rule, argv, options->timeout, &o))
 			return EXIT_BROKEN;
@@ -253,8 +252,7 @@ static int torture_class(const char *class, const struct options *options, char 
 		print(options, &o, rule, !c->runs);
 		count(c, &o);
 	}
-	complain("only the first %u calls of kind %s were tried: --max=N tries more", options->max,
-		 class);
+	complain("only the first %u calls were tried: --max=N tries more", options->max);
 	return 0;
 }
 
@@ -288,9 +286,7 @@ int torture_run(const struct options *options, char **argv)
 		return status;
 	if (options->json)
 		putchar('[');
-	status = torture_class("verb", options, argv, &c);
-	if (!status)
-		status = torture_class("cm_call", options, argv, &c);
+	status = torture_calls(options, argv, &c);
 	if (options->json)
 		puts("\n]");
 	else

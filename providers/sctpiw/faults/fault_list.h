@@ -6,7 +6,7 @@
  *
  *   FAULT_CLASS(id, doc) is a class of sites: what may be done there is the same for all sites of a class.
  *   FAULT_SITE(id, class, word, plural, doc) is a place at which an injector asks. Those named any_* match all sites
- *       of their class.
+ *       of their class, or of one of their classes.
  *   FAULT_SELECTOR(id, kind, classes, word, doc) narrows down sites of these classes. In code it is struct
  *       fault_attrs.id.
  *   FAULT_TRIGGER(id, form, doc) says which of the events that match have the fault. The form is for people.
@@ -15,6 +15,8 @@
  *   FAULT_ARG(id, arg, kind, word, need, doc) is an argument; word stands in front of it, "": none does. need is
  *       MUST or MAY. In code its index is fault_ID_ARG.
  *   FAULT_END(id) ends the action.
+ *   FAULT_STATUS(word, value, sites) is the name of a status, and which completions may have it. If it is not defined
+ *       it is FAULT_NAME(STATUS, word, value).
  *   FAULT_NAME(kind, word, value) is a value of a kind that has names. Numbers are those of <infiniband/verbs.h>,
  *       <rdma/rdma_cma.h> and the chunk types of RFC 9260; injectors assert them.
  */
@@ -41,6 +43,9 @@
 #endif
 #ifndef FAULT_NAME
 #define FAULT_NAME(kind, word, value)
+#endif
+#ifndef FAULT_STATUS
+#define FAULT_STATUS(word, value, sites) FAULT_NAME(STATUS, word, value)
 #endif
 
 /* clang-format off */
@@ -71,6 +76,7 @@ FAULT_SITE(receive, COMPLETION, "receive", "receives", "of a receive")
 
 FAULT_SITE(notification, NOTIFICATION, "notification", "notifications", "of a CQ that was armed")
 
+FAULT_SITE(any_call, VERB | CM_CALL, "call", "calls", "any call of libibverbs or librdmacm")
 FAULT_SITE(any_verb, VERB, "verb", "verbs", "any of these calls")
 FAULT_SITE(alloc_pd, VERB, "alloc_pd", "", "")
 FAULT_SITE(dealloc_pd, VERB, "dealloc_pd", "", "")
@@ -159,9 +165,9 @@ FAULT_SELECTOR(cq, QP, TIMER | COMPLETION | NOTIFICATION | VERB, "cq", "the comp
 FAULT_SELECTOR(srq, QP, TIMER | VERB, "srq", "the shared receive queue of that number, or the N-th")
 FAULT_SELECTOR(mr, NUMBER, VERB, "mr", "the memory region or window of that key: `mr 0x1a02`")
 FAULT_SELECTOR(id, NUMBER, TIMER | CM_CALL | CM_EVENT, "id", "the id of rdma_cm of that handle")
-FAULT_SELECTOR(port, NUMBER, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
-FAULT_SELECTOR(peer_port, NUMBER, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
-FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, whichever it uses")
+FAULT_SELECTOR(port, PORT, PACKET | CM_CALL | CM_EVENT, "port", "the port of this side: `port 7471`")
+FAULT_SELECTOR(peer_port, PORT, PACKET | CM_CALL | CM_EVENT, "peer-port", "the port of the peer")
+FAULT_SELECTOR(peer, ADDR, TIMER | PACKET | COMPLETION | CM_CALL | CM_EVENT, "peer", "the peer that has this address, be it one of several and whichever it uses")
 FAULT_SELECTOR(path, ADDR, PACKET, "path", "packets that have this address, of either side, in their header")
 FAULT_SELECTOR(direction, DIRECTION, PACKET, "", "`in` or `out`; without it both")
 FAULT_SELECTOR(chunk, CHUNK, PACKET, "chunk", "packets with a chunk of this type: `chunk init_ack`")
@@ -236,9 +242,9 @@ FAULT_END(fail_qp)
 
 FAULT_ACTION(terminate, TIMER | PACKET | COMPLETION, "terminate", "sends the peer a Terminate, as if it had made that error",
 	"RFC 5040 4.8 and 7.2")
-FAULT_ARG(terminate, layer, NUMBER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
-FAULT_ARG(terminate, type, NUMBER, "type", MUST, "the error type")
-FAULT_ARG(terminate, code, NUMBER, "code", MUST, "the error code")
+FAULT_ARG(terminate, layer, LAYER, "layer", MUST, "0 RDMA, 1 DDP, 2 LLP")
+FAULT_ARG(terminate, type, NIBBLE, "type", MUST, "the error type, up to 15")
+FAULT_ARG(terminate, code, BYTE, "code", MUST, "the error code, up to 255")
 FAULT_END(terminate)
 
 FAULT_ACTION(rnr, TIMER | PACKET, "rnr", "behaves as if a Send to the queue pair had found no receive until the last retry",
@@ -314,7 +320,7 @@ FAULT_END(limit)
 
 FAULT_ACTION(reject, CM_EVENT, "reject", "lets RDMA_CM_EVENT_REJECTED come in its place; a request is rejected, and the program hears nothing of it",
 	"IBA 12.6.7: a REJ may answer each message of the handshake")
-FAULT_ARG(reject, reason, NUMBER, "reason", MAY, "the event's status; 28 (consumer reject) without it")
+FAULT_ARG(reject, reason, REASON, "reason", MAY, "the event's status, up to 65535; 28 (consumer reject) without it")
 FAULT_ARG(reject, data, DATA, "data", MAY, "private data")
 FAULT_END(reject)
 
@@ -383,28 +389,24 @@ FAULT_NAME(CHUNK, "asconf", 16)
 FAULT_NAME(CHUNK, "asconf_ack", 17)
 FAULT_NAME(CHUNK, "datagram", 18)
 
-FAULT_NAME(STATUS, "success", 0)
-FAULT_NAME(STATUS, "loc_len_err", 1)
-FAULT_NAME(STATUS, "loc_qp_op_err", 2)
-FAULT_NAME(STATUS, "loc_eec_op_err", 3)
-FAULT_NAME(STATUS, "loc_prot_err", 4)
-FAULT_NAME(STATUS, "wr_flush_err", 5)
-FAULT_NAME(STATUS, "mw_bind_err", 6)
-FAULT_NAME(STATUS, "bad_resp_err", 7)
-FAULT_NAME(STATUS, "loc_access_err", 8)
-FAULT_NAME(STATUS, "rem_inv_req_err", 9)
-FAULT_NAME(STATUS, "rem_access_err", 10)
-FAULT_NAME(STATUS, "rem_op_err", 11)
-FAULT_NAME(STATUS, "retry_exc_err", 12)
-FAULT_NAME(STATUS, "rnr_retry_exc_err", 13)
-FAULT_NAME(STATUS, "loc_rdd_viol_err", 14)
-FAULT_NAME(STATUS, "rem_inv_rd_req_err", 15)
-FAULT_NAME(STATUS, "rem_abort_err", 16)
-FAULT_NAME(STATUS, "inv_eecn_err", 17)
-FAULT_NAME(STATUS, "inv_eec_state_err", 18)
-FAULT_NAME(STATUS, "fatal_err", 19)
-FAULT_NAME(STATUS, "resp_timeout_err", 20)
-FAULT_NAME(STATUS, "general_err", 21)
+/* IBA 11.6.2, without those of reliable datagrams, for which libibverbs has no queue pairs. */
+FAULT_STATUS("success", 0, ALL)
+FAULT_STATUS("loc_len_err", 1, DATA | RECEIVE)
+FAULT_STATUS("loc_qp_op_err", 2, ALL)
+FAULT_STATUS("loc_prot_err", 4, DATA | RECEIVE)
+FAULT_STATUS("wr_flush_err", 5, ALL)
+FAULT_STATUS("mw_bind_err", 6, BIND)
+FAULT_STATUS("bad_resp_err", 7, DATA)
+FAULT_STATUS("loc_access_err", 8, RECEIVE)
+FAULT_STATUS("rem_inv_req_err", 9, DATA)
+FAULT_STATUS("rem_access_err", 10, DATA)
+FAULT_STATUS("rem_op_err", 11, DATA)
+FAULT_STATUS("retry_exc_err", 12, DATA)
+FAULT_STATUS("rnr_retry_exc_err", 13, DATA)
+FAULT_STATUS("rem_abort_err", 16, DATA | RECEIVE)
+FAULT_STATUS("fatal_err", 19, ALL)
+FAULT_STATUS("resp_timeout_err", 20, DATA)
+FAULT_STATUS("general_err", 21, ALL)
 
 FAULT_NAME(EVENT, "cq_err", 0)
 FAULT_NAME(EVENT, "qp_fatal", 1)
@@ -496,4 +498,5 @@ FAULT_NAME(ERRNO, "EHOSTUNREACH", EHOSTUNREACH)
 #undef FAULT_ACTION
 #undef FAULT_ARG
 #undef FAULT_END
+#undef FAULT_STATUS
 #undef FAULT_NAME

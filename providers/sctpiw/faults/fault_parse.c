@@ -24,7 +24,8 @@ enum trigger {
 struct parser {
 	struct fault_place in;
 	struct fault_rule *rule;
-	uint32_t triggers; /* a bit for each enum trigger */
+	uint32_t triggers;	/* a bit for each enum trigger */
+	struct fault_word name; /* the status of `complete`, the event of `raise` */
 };
 
 /* ---- selectors ---- */
@@ -383,6 +384,8 @@ static bool take_argument(struct parser *p, const struct fault_action_info *info
 					  fault_values_shown(w, buf), arg->word, info->words);
 	}
 	a->given |= 1u << i;
+	if (arg->kind == FAULT_KIND_STATUS || arg->kind == FAULT_KIND_EVENT)
+		p->name = fault_words_peek(&p->in.words);
 	return fault_values_take(&p->in, arg->kind, &a->arg[i], a->data);
 }
 
@@ -493,6 +496,36 @@ static bool check_triggers(struct parser *p, const char *at)
 					    "other: take one of them away");
 }
 
+/* Whether the completions that are watched may have the status that they are given. */
+static bool check_status(struct parser *p)
+{
+	const struct fault_rule *r = p->rule;
+	char buf[FAULT_VALUES_SHOWN];
+
+	if (r->action.id != FAULT_DO_complete ||
+	    fault_status_fits((uint32_t)r->action.arg[fault_complete_status], r->site))
+		return true;
+	return fault_values_wrong(
+		&p->in, p->name.at,
+		"%s is no status that %s can have: `sctpiw fault --help` says which can",
+		fault_values_shown(p->name, buf), fault_sites[r->site].plural);
+}
+
+/* A packet belongs to queue pairs, and does not say to which CQ or SRQ. */
+static bool check_event(struct parser *p)
+{
+	char buf[FAULT_VALUES_SHOWN];
+
+	if (p->rule->action.id != FAULT_DO_raise || p->rule->site != FAULT_SITE_packet ||
+	    !(fault_word_is(p->name, "cq_err") || fault_word_is(p->name, "srq_err") ||
+	      fault_word_is(p->name, "srq_limit_reached")))
+		return true;
+	return fault_values_wrong(&p->in, p->name.at,
+				  "a packet does not tell on which object %s is to be raised: "
+				  "watch completions, or a time",
+				  fault_values_shown(p->name, buf));
+}
+
 static bool check(struct parser *p, const char *at)
 {
 	const uint32_t counting = 1u << NTH | 1u << AFTER_COUNT | 1u << AFTER_BYTES |
@@ -504,7 +537,7 @@ static bool check(struct parser *p, const char *at)
 		return fault_values_wrong(
 			&p->in, at,
 			"a trigger needs something to watch: name a site, such as packets");
-	if (!(info->classes & fault_class_of(r->site))) {
+	if (fault_class_of(r->site) & ~info->classes) {
 		if (!r->site)
 			return fault_values_wrong(
 				&p->in, at,
@@ -514,7 +547,8 @@ static bool check(struct parser *p, const char *at)
 			&p->in, at, "%s cannot be done to %s: `sctpiw fault --help` says what can",
 			info->words, fault_sites[r->site].word);
 	}
-	return check_selectors(p, at) && check_timed(p, at) && check_triggers(p, at);
+	return check_selectors(p, at) && check_timed(p, at) && check_triggers(p, at) &&
+	       check_status(p) && check_event(p);
 }
 
 /* ---- the text ---- */

@@ -77,6 +77,30 @@ const struct fault_name_info fault_names[] = {
 	{ .word = NULL },
 };
 
+/* Bits of sites, as the list has them for statuses. */
+enum {
+	BIND = 1 << FAULT_SITE_bind,
+	RECEIVE = 1 << FAULT_SITE_receive,
+	DATA = 1 << FAULT_SITE_send | 1 << FAULT_SITE_write | 1 << FAULT_SITE_read |
+	       1 << FAULT_SITE_atomic,
+	ALL = DATA | BIND | RECEIVE,
+};
+
+static const uint32_t status_sites[] = {
+#define FAULT_STATUS(word_, value_, sites_) [value_] = sites_,
+#include "faults/fault_list.h"
+};
+
+bool fault_status_fits(uint32_t status, enum fault_site site)
+{
+	uint32_t sites;
+
+	if (status >= sizeof(status_sites) / sizeof(status_sites[0]))
+		return false;
+	sites = status_sites[status];
+	return site == FAULT_SITE_any_completion ? sites : sites >> site & 1;
+}
+
 _Static_assert(FAULT_ACTIONS <= 64, "a bit for each action");
 _Static_assert(FAULT_SELECTORS <= 32, "a bit for each selector");
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/addr.h"
 
@@ -62,6 +63,11 @@ enum fault_action_id {
 enum fault_kind {
 	FAULT_KIND_COUNT,  /* 1 or more */
 	FAULT_KIND_NUMBER, /* 0 or more, also 0x... */
+	FAULT_KIND_LAYER,  /* the same, up to 2 */
+	FAULT_KIND_NIBBLE, /* up to 15 */
+	FAULT_KIND_BYTE,   /* up to 255 */
+	FAULT_KIND_PORT,   /* up to 65535 */
+	FAULT_KIND_REASON, /* the same */
 	FAULT_KIND_SIZE,   /* bytes */
 	FAULT_KIND_TIME,   /* ns */
 	FAULT_KIND_RATE,   /* bits in a second */
@@ -102,12 +108,25 @@ struct fault_attrs {
 	 * of the peer; of a rule path alone is set, and it matches either.
 	 */
 	struct ip_addr peer, path, path_remote;
+	/*
+	 * Of an event: whether the peer, with which this association is, has that address besides `peer`. Called
+	 * within the question alone. NULL: no other is known.
+	 */
+	bool (*has_peer)(const void *assoc, const struct ip_addr *addr);
+	const void *assoc;
 	uint32_t direction; /* FAULT_OUT, FAULT_IN */
 	uint64_t chunk;	    /* a bit for each chunk of the packet (FAULT_NAME(CHUNK)) */
 	uint32_t opcode;    /* enum ibv_wr_opcode */
 	uint32_t from, to;  /* enum ibv_qp_state */
 	uint64_t bytes;	    /* for `after SIZE`; 0 if the event has none */
 };
+
+/* Whether that address is one of the event's peer, which is known. Rules name no scope, so it is not compared. */
+static inline bool fault_attrs_has_peer(const struct fault_attrs *event, const struct ip_addr *addr)
+{
+	return !memcmp(event->peer.b, addr->b, sizeof(addr->b)) ||
+	       (event->has_peer && event->has_peer(event->assoc, addr));
+}
 
 /* What is to be done. It is a copy: the rule may be removed meanwhile. */
 struct fault_action {
@@ -153,8 +172,8 @@ struct fault_rule {
 
 struct fault_site_info {
 	const char *id, *word, *plural, *doc; /* plural "": there is none */
-	uint32_t class;			      /* enum fault_class */
-	bool any;			      /* matches all sites of its class */
+	uint32_t class;			      /* enum fault_class; any_call has two of them */
+	bool any;			      /* matches all sites of its classes */
 };
 
 struct fault_arg_info {
@@ -191,11 +210,16 @@ extern const struct fault_word_info fault_triggers[]; /* word NULL: the end */
 extern const struct fault_word_info fault_classes[FAULT_CLASSES];
 extern const struct fault_name_info fault_names[]; /* word NULL: the end */
 
+/*
+ * Whether a completion at this site may have that status. At FAULT_SITE_any_completion: whether any completion may.
+ */
+bool fault_status_fits(uint32_t status, enum fault_site site);
+
 /* The name of that value, or NULL. */
 const char *fault_name_of(enum fault_kind kind, uint32_t value);
 
 /*
- * The class of the site, as a bit; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
+ * The class of the site, as a bit, or several of FAULT_SITE_any_call; FAULT_SITE_NONE is of FAULT_CLASS_TIMER.
  */
 static inline uint32_t fault_class_of(enum fault_site site)
 {

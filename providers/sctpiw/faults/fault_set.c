@@ -63,7 +63,7 @@ static void summarize(struct fault_set *s)
 		s->actions |= 1ull << r->action.id;
 		watch(s, r->site);
 		for (unsigned int other = 1; other < FAULT_SITES && site->any; other++) {
-			if (fault_sites[other].class == site->class)
+			if (fault_sites[other].class & site->class)
 				watch(s, (enum fault_site)other);
 		}
 	}
@@ -160,7 +160,7 @@ static bool selects(const struct fault_attrs *rule, const struct fault_attrs *ev
 	case FAULT_SELECT_peer_port:
 		return rule->peer_port == event->peer_port;
 	case FAULT_SELECT_peer:
-		return same_address(&rule->peer, &event->peer);
+		return fault_attrs_has_peer(event, &rule->peer);
 	case FAULT_SELECT_path:
 		return same_address(&rule->path, &event->path) ||
 		       same_address(&rule->path, &event->path_remote);
@@ -186,7 +186,11 @@ static bool matches(const struct fault_rule *r, enum fault_site site,
 	if (r->action.id == FAULT_DO_limit_size &&
 	    attrs->bytes <= r->action.arg[fault_limit_size_size])
 		return false;
-	if (r->site != site && !(watched->any && watched->class == fault_sites[site].class))
+	/* Nor is one about completions that cannot have its status. */
+	if (r->action.id == FAULT_DO_complete &&
+	    !fault_status_fits((uint32_t)r->action.arg[fault_complete_status], site))
+		return false;
+	if (r->site != site && !(watched->any && watched->class & fault_sites[site].class))
 		return false;
 	if (r->select.known & ~attrs->known)
 		return false;

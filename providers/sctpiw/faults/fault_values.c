@@ -162,6 +162,23 @@ static bool take_name(struct fault_place *p, enum fault_kind kind, uint64_t *val
 				  kind_word(kind));
 }
 
+static bool take_small(struct fault_place *p, enum fault_kind kind, uint64_t *value)
+{
+	static const struct {
+		uint64_t max;
+		const char *expected;
+	} bounds[] = {
+		[FAULT_KIND_NUMBER] = { UINT32_MAX, "a number from 0 to 0xffffffff" },
+		[FAULT_KIND_LAYER] = { 2, "a number from 0 to 2" },
+		[FAULT_KIND_NIBBLE] = { 15, "a number from 0 to 15" },
+		[FAULT_KIND_BYTE] = { 255, "a number from 0 to 255" },
+		[FAULT_KIND_PORT] = { UINT16_MAX, "a port from 0 to 65535" },
+		[FAULT_KIND_REASON] = { UINT16_MAX, "a number from 0 to 65535" },
+	};
+
+	return take_unit(p, FAULT_UNIT_NONE, 0, bounds[kind].max, bounds[kind].expected, value);
+}
+
 /* Takes a value of any kind but QP and ADDR, which selectors alone have. */
 bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *value,
 		       uint8_t data[FAULT_DATA_MAX])
@@ -170,8 +187,12 @@ bool fault_values_take(struct fault_place *p, enum fault_kind kind, uint64_t *va
 	case FAULT_KIND_COUNT:
 		return fault_values_count(p, value);
 	case FAULT_KIND_NUMBER:
-		return take_unit(p, FAULT_UNIT_NONE, 0, UINT32_MAX, "a number from 0 to 0xffffffff",
-				 value);
+	case FAULT_KIND_LAYER:
+	case FAULT_KIND_NIBBLE:
+	case FAULT_KIND_BYTE:
+	case FAULT_KIND_PORT:
+	case FAULT_KIND_REASON:
+		return take_small(p, kind, value);
 	case FAULT_KIND_SIZE:
 		return take_unit(p, FAULT_UNIT_SIZE, 1, UINT64_MAX, "a size, such as 64 KiB",
 				 value);

@@ -15,8 +15,15 @@
 
 struct conn;
 
+/* A bit, 1 << FAULT_DO_x, for each action that is done to a packet here. */
+#define FAULTS_NET_ACTIONS                                                                         \
+	(1ull << FAULT_DO_drop | 1ull << FAULT_DO_delay | 1ull << FAULT_DO_reorder |               \
+	 1ull << FAULT_DO_duplicate | 1ull << FAULT_DO_corrupt | 1ull << FAULT_DO_corrupt_sealed | \
+	 1ull << FAULT_DO_limit_rate | 1ull << FAULT_DO_limit_size)
+
 /*
- * From now on the asker is asked of each packet that leaves or arrives at c. It must outlive c. Called for a conn
+ * From now on the asker is asked of each packet that leaves or arrives at c; it says true with one of
+ * FAULTS_NET_ACTIONS alone. It must outlive c. Called for a conn
  * whose transport has a carrier; with the kernel's SCTP the packets are the kernel's, and it does nothing. The second
  * call does nothing. -ENOMEM.
  */

@@ -7,6 +7,7 @@
 #include "conn/assoc.h"
 #include "conn/conn.h"
 #include "faults/fault_set.h"
+#include "net/faults_peer.h"
 #include "net/memory.h"
 #include "sctp/sctp.h"
 #include "wire/datagram.h"
@@ -56,9 +57,9 @@ static uint64_t chunks_of(const struct faults_packet *p)
 	return bits;
 }
 
-/* The address by which programs know the peer that has this one and this port. */
-static struct ip_addr peer_of(const struct endpoint *ep, const struct ip_addr *remote,
-			      uint16_t port)
+/* The association with the peer that has this address and this port, or NULL. */
+static const struct conn_assoc *assoc_of(const struct endpoint *ep, const struct ip_addr *remote,
+					 uint16_t port)
 {
 	const struct transport *t = ep->conn->transport;
 
@@ -66,9 +67,9 @@ static struct ip_addr peer_of(const struct endpoint *ep, const struct ip_addr *r
 		const struct conn_assoc *a = list_entry(node, struct conn_assoc, node);
 
 		if (!a->gone && t->remote_port(a) == port && conn_assoc_has_address(a, remote))
-			return t->addr(a)->remote;
+			return a;
 	}
-	return *remote;
+	return NULL;
 }
 
 void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attrs)
@@ -88,7 +89,8 @@ void faults_packet_attrs(const struct faults_packet *p, struct fault_attrs *attr
 	wire_sctp_common_get(p->data, &h);
 	attrs->port = p->out ? h.sport : h.dport;
 	attrs->peer_port = p->out ? h.dport : h.sport;
-	attrs->peer = peer_of(p->ep, &p->path.remote, (uint16_t)attrs->peer_port);
+	attrs->peer = p->path.remote;
+	faults_peer_set(attrs, assoc_of(p->ep, &p->path.remote, (uint16_t)attrs->peer_port));
 	attrs->chunk = chunks_of(p);
 }
 

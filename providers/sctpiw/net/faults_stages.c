@@ -111,7 +111,7 @@ static bool is_cut(const struct faults_net_cut *cut, const struct fault_attrs *p
 {
 	if (cut->until <= now)
 		return false;
-	if (!ip_addr_is_zero(&cut->peer) && memcmp(cut->peer.b, p->peer.b, 16) != 0)
+	if (!ip_addr_is_zero(&cut->peer) && !fault_attrs_has_peer(p, &cut->peer))
 		return false;
 	if ((cut->port && cut->port != p->port) ||
 	    (cut->peer_port && cut->peer_port != p->peer_port))

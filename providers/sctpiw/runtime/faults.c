@@ -102,6 +102,16 @@ bool faults_watch(struct faults *f, enum fault_site site)
 	return watches;
 }
 
+bool faults_has(struct faults *f, uint32_t rule)
+{
+	bool has;
+
+	pthread_mutex_lock(&f->lock);
+	has = fault_set_find(&f->set, rule);
+	pthread_mutex_unlock(&f->lock);
+	return has;
+}
+
 /* The rule that sets this limit the lowest, or NULL. The set's lock. */
 static struct fault_entry *find_limit(struct faults *f, uint32_t limit)
 {
@@ -165,11 +175,17 @@ static uint64_t set_due(struct faults *f)
 	return due;
 }
 
+/* The timer that fires next, or NULL. */
+static struct fault_timer *first_timer(const struct faults *f)
+{
+	return list_empty(&f->timers) ? NULL : list_entry(f->timers.next, struct fault_timer, node);
+}
+
 /* In place of the transport's function. */
 static uint64_t next_timeout(const struct conn *c)
 {
 	struct faults *f = faults_of(c);
-	const struct timerq_node *first = timerq_first(&f->timers);
+	const struct fault_timer *first = first_timer(f);
 	uint64_t due = f->plain->next_timeout(c), other = set_due(f);
 
 	if (other < due)
@@ -195,7 +211,7 @@ static bool take_due(struct faults *f, uint64_t now, struct fault_action *a)
 void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now)
 {
 	for (struct fault_injector *i = injectors; i; i = i->next) {
-		if (i->installed && i->actions >> a->id & 1)
+		if (i->installed && i->does[FAULT_CLASS_NUMBER_TIMER] >> a->id & 1)
 			i->perform(i, f->shard, a, now);
 	}
 }
@@ -204,32 +220,35 @@ void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now
 static void run_timers(struct conn *c)
 {
 	struct faults *f = faults_of(c);
-	struct timerq_node *first;
+	struct fault_timer *first;
 	struct fault_action a;
 
 	f->plain->timers(c);
 	while (take_due(f, c->now, &a))
 		faults_perform(f, &a, c->now);
-	while ((first = timerq_first(&f->timers)) && first->when <= c->now) {
-		struct fault_timer *t = list_entry(first, struct fault_timer, node);
-
-		timerq_remove(&f->timers, first);
-		t->fire(t, f->shard, c->now);
+	while ((first = first_timer(f)) && first->when <= c->now) {
+		list_del(&first->node);
+		first->fire(first, f->shard, c->now);
 	}
 }
 
 void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when)
 {
-	/* Without memory it is late, but not forgotten: now is the only other time that there is. */
-	if (timerq_reserve(&f->timers, f->timers.count + 1))
-		t->fire(t, f->shard, f->shard->conn.now);
-	else
-		timerq_set(&f->timers, &t->node, when);
+	struct list_node *before;
+
+	faults_timer_cancel(t);
+	before = f->timers.prev;
+	/* Those of the same time fire in the order in which they were set. */
+	while (before != &f->timers && list_entry(before, struct fault_timer, node)->when > when)
+		before = before->prev;
+	t->when = when;
+	list_insert_between(&t->node, before, before->next);
 }
 
-void faults_timer_cancel(struct faults *f, struct fault_timer *t)
+void faults_timer_cancel(struct fault_timer *t)
 {
-	timerq_remove(&f->timers, &t->node);
+	if (faults_timer_is_set(t))
+		list_del(&t->node);
 }
 
 /* Has the shard serve our timers. Shard lock. */
@@ -249,6 +268,17 @@ static void hook(struct faults *f)
 
 /* ---- injectors ---- */
 
+/* Whether it asks at sites of these classes, or performs some of these actions. */
+static bool is_needed(const struct fault_injector *i, uint32_t classes, uint64_t actions)
+{
+	bool needed = i->does[FAULT_CLASS_NUMBER_TIMER] & actions;
+
+	for (unsigned int class = 0; class < FAULT_CLASSES; class ++)
+		needed |= class != FAULT_CLASS_NUMBER_TIMER && i->does[class] &&
+			  classes >> class & 1;
+	return needed;
+}
+
 /* Installs those that are needed now. Shard lock. */
 static void install(struct faults *f)
 {
@@ -262,7 +292,7 @@ static void install(struct faults *f)
 	if (classes)
 		hook(f);
 	for (struct fault_injector *i = injectors; i; i = i->next) {
-		if (i->installed || !((i->classes & classes) || (i->actions & actions)))
+		if (i->installed || !is_needed(i, classes, actions))
 			continue;
 		i->installed = true;
 		i->install(i, f->shard);
@@ -330,6 +360,7 @@ bool faults_init(struct faults *f, const struct config *config, struct config_er
 	struct reading r = { .f = f, .has_packets = config->carrier != CONFIG_CARRIER_KERNEL };
 
 	pthread_mutex_init(&f->lock, NULL);
+	list_init(&f->timers);
 	fault_set_init(&f->set, config->fault_seed ? config->fault_seed : choose_seed());
 	if (config_faults_read(config, take_rule, &r, err) && !r.refused)
 		return true;
@@ -441,6 +472,7 @@ void faults_remove(struct faults *f, uint32_t number, struct faults_result *resu
 	}
 	result->ok = !number || result->n;
 	pthread_mutex_unlock(&f->lock);
+	atomic_fetch_add_explicit(&f->removals, 1, memory_order_relaxed);
 	for (struct fault_injector *i = injectors; i; i = i->next) {
 		if (i->installed && i->removed)
 			i->removed(i, f->shard, number);

@@ -12,6 +12,7 @@
 #define SCTPIW_RUNTIME_FAULTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@
 #include "conn/transport.h"
 #include "faults/fault_ask.h"
 #include "faults/fault_set.h"
-#include "util/timerq.h"
+#include "util/list.h"
 
 struct faults;
 struct shard;
@@ -29,9 +30,12 @@ struct shard;
  */
 struct fault_injector {
 	struct fault_injector *next; /* faults_register()'s */
-	uint32_t classes;	     /* enum fault_class: the sites at which it asks */
-	uint64_t actions; /* a bit, 1 << FAULT_DO_x, for each action that it performs when time alone fires it */
-	bool installed; /* faults.c's */
+	bool installed;		     /* faults.c's */
+	/*
+	 * A bit, 1 << FAULT_DO_x, for each action that it does: at sites of this class, at which it asks; of class TIMER
+	 * when time alone fires it, or when the injector that has asked at a packet or a completion hands it on.
+	 */
+	uint64_t does[FAULT_CLASSES];
 	/*
 	 * Puts its functions in their tables. Called once in a process, when the first rule of its classes or actions
 	 * comes into force; in the child of a fork() that opens the device anew once more. Shard lock.
@@ -44,9 +48,14 @@ struct fault_injector {
 	void (*removed)(struct fault_injector *self, struct shard *s, uint32_t rule);
 };
 
-/* Something that an injector does later, such as the end of what it has begun. Embedded in the injector's state. */
+/*
+ * Something that an injector does later, such as the end of what it has begun. Embedded in the injector's state; zero
+ * but for `fire` before it is set for the first time. It takes no memory, so that there is none to be short of in the
+ * midst of what others do.
+ */
 struct fault_timer {
-	struct timerq_node node;
+	struct list_node node; /* of faults.timers while it is set; faults.c's */
+	uint64_t when;	       /* ns; valid while it is set */
 	void (*fire)(struct fault_timer *t, struct shard *s, uint64_t now); /* shard lock */
 };
 
@@ -54,11 +63,12 @@ struct faults {
 	struct shard *shard;  /* NULL before faults_start() */
 	pthread_mutex_t lock; /* of set; a leaf */
 	struct fault_set set;
-	struct timerq timers; /* fault_timer.node; shard lock */
+	struct list_node timers; /* fault_timer.node, by ascending time; shard lock */
 	/* The shard's transport with our timers in it, and what it was. */
 	struct transport transport;
 	const struct transport *plain;
-	bool hooked; /* the transport is replaced */
+	bool hooked;		   /* the transport is replaced */
+	_Atomic uint32_t removals; /* faults_removals(); written under the shard lock */
 };
 
 /*
@@ -86,6 +96,16 @@ void faults_register(struct shard *s, struct fault_injector *injector);
  */
 bool faults_ask(struct faults *f, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out);
+/* Whether the rule is in force. Any thread. */
+bool faults_has(struct faults *f, uint32_t rule);
+/*
+ * How often rules have been removed: for who holds something back and has no lock of the injector's `removed`. Any
+ * thread.
+ */
+static inline uint32_t faults_removals(const struct faults *f)
+{
+	return atomic_load_explicit(&f->removals, memory_order_relaxed);
+}
 /* Whether any rule watches the site: for an injector whose attributes are dear to find. Any thread. */
 bool faults_watch(struct faults *f, enum fault_site site);
 
@@ -96,9 +116,13 @@ bool faults_watch(struct faults *f, enum fault_site site);
 uint64_t faults_limit(struct faults *f, uint32_t limit);
 bool faults_exceed(struct faults *f, uint32_t limit, uint64_t value);
 
-/* Has t->fire() called at that time, ns, or moves it there. Shard lock. */
+/* Has t->fire() called at that time, ns, or moves it there; never in this call. Shard lock. */
 void faults_timer_set(struct faults *f, struct fault_timer *t, uint64_t when);
-void faults_timer_cancel(struct faults *f, struct fault_timer *t);
+void faults_timer_cancel(struct fault_timer *t);
+static inline bool faults_timer_is_set(const struct fault_timer *t)
+{
+	return t->node.next && list_linked(&t->node);
+}
 /* Has the injectors do what an action says, as if time alone had fired it on a->select. Shard lock. */
 void faults_perform(struct faults *f, const struct fault_action *a, uint64_t now);
 

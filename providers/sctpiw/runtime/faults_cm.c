@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "iwarp/iwarp.h"
 #include "log/log.h"
+#include "net/faults_peer.h"
 #include "runtime/channel.h"
 #include "runtime/rnic.h"
 #include "util/sockaddr.h"
@@ -17,6 +19,8 @@ struct held_event {
 	struct fault_timer timer; /* first */
 	struct list_node node;	  /* of `held`, in the order in which they were posted */
 	struct event_source *src;
+	uint32_t rule; /* that holds it back; 0: it waits for those in front of it alone */
+	uint64_t due;  /* by the rule; 0: none, or it is removed */
 	struct rnic_cm_event event;
 };
 
@@ -40,7 +44,10 @@ static struct {
 struct fault_attrs faults_cm_attrs(const struct cm_id *id)
 {
 	struct fault_attrs attrs = { .known = 1u << FAULT_SELECT_id, .id = id->handle };
+	const struct iw_assoc *assoc = id->session ? iw_session_assoc(id->session) : NULL;
 
+	if (assoc)
+		faults_peer_set(&attrs, iw_assoc_llp(assoc));
 	if (id->src.ss_family) {
 		attrs.known |= 1u << FAULT_SELECT_port;
 		attrs.port = sockaddr_port((const struct sockaddr *)&id->src);
@@ -97,41 +104,63 @@ static void fire_held(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(h);
 }
 
-/* When the last event that is held back of this source comes; 0: none is. */
-static uint64_t last_held(const struct event_source *src)
+/* When the last event that is held back of this source, in front of that one, comes; 0: none is. */
+static uint64_t last_held(const struct event_source *src, const struct list_node *end)
 {
-	uint64_t last = 0;
-
-	list_for_each(node, &cm.held) {
+	for (const struct list_node *node = end->prev; node != &cm.held; node = node->prev) {
 		const struct held_event *h = list_entry(node, struct held_event, node);
 
-		if (h->src == src && h->timer.node.when > last)
-			last = h->timer.node.when;
+		if (h->src == src)
+			return h->timer.when;
 	}
-	return last;
+	return 0;
 }
 
 /* No event of a source overtakes another one, whatever their delays are. */
-static int post_later(struct event_source *src, const struct rnic_cm_event *ev, uint64_t when)
+static void set_timer(struct held_event *h)
+{
+	uint64_t last = last_held(h->src, &h->node);
+
+	faults_timer_set(&cm.shard->rnic->faults, &h->timer, h->due > last ? h->due : last + 1);
+}
+
+static int post_later(struct event_source *src, const struct rnic_cm_event *ev, uint32_t rule,
+		      uint64_t due)
 {
 	struct held_event *h = calloc(1, sizeof(*h));
-	uint64_t last = last_held(src);
 
 	if (!h)
 		return -ENOMEM;
-	if (when <= last)
-		when = last + 1;
 	h->timer.fire = fire_held;
 	h->src = src;
+	h->rule = rule;
+	h->due = due;
 	h->event = *ev;
 	list_add_tail(&cm.held, &h->node);
-	faults_timer_set(&cm.shard->rnic->faults, &h->timer, when);
+	set_timer(h);
 	return 0;
 }
 
 static int post_now(struct event_source *src, const struct rnic_cm_event *ev)
 {
-	return last_held(src) ? post_later(src, ev, 0) : channel_post(src, ev, sizeof(*ev));
+	return last_held(src, &cm.held) ? post_later(src, ev, 0, 0) :
+					  channel_post(src, ev, sizeof(*ev));
+}
+
+/* The rule is gone, or all are: what it holds back waits for those in front of it alone. */
+static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
+{
+	list_for_each_safe(node, &cm.held) {
+		struct held_event *h = list_entry(node, struct held_event, node);
+
+		if (!rule || h->rule == rule)
+			h->due = 0;
+		set_timer(h);
+		if (h->timer.when > s->conn.now)
+			continue;
+		faults_timer_cancel(&h->timer);
+		fire_held(&h->timer, s, s->conn.now);
+	}
 }
 
 /* In place of channel_purge(). */
@@ -142,7 +171,7 @@ static uint32_t purge(struct event_source *src)
 
 		if (h->src != src)
 			continue;
-		faults_timer_cancel(&cm.shard->rnic->faults, &h->timer);
+		faults_timer_cancel(&h->timer);
 		list_del(&h->node);
 		free(h);
 	}
@@ -277,7 +306,7 @@ static int perform_on(struct event_source *src, const struct rnic_cm_event *give
 	case FAULT_DO_drop:
 		return 0;
 	case FAULT_DO_delay:
-		return post_later(src, &ev,
+		return post_later(src, &ev, a->rule,
 				  cm.shard->conn.now + a->arg[fault_delay_time] +
 					  (jitter ? a->random % jitter : 0));
 	case FAULT_DO_duplicate:
@@ -354,8 +383,7 @@ static bool is_meant(const struct cm_id *id, const struct fault_attrs *rule)
 	if (rule->known >> FAULT_SELECT_id & 1 && rule->id != id->handle)
 		return false;
 	return !(rule->known >> FAULT_SELECT_peer & 1) ||
-	       (attrs.known >> FAULT_SELECT_peer & 1 &&
-		!memcmp(attrs.peer.b, rule->peer.b, sizeof(rule->peer.b)));
+	       (attrs.known >> FAULT_SELECT_peer & 1 && fault_attrs_has_peer(&attrs, &rule->peer));
 }
 
 static void perform(struct fault_injector *self, struct shard *s, const struct fault_action *a,
@@ -381,8 +409,12 @@ static void install(struct fault_injector *self, struct shard *s)
 }
 
 struct fault_injector faults_cm = {
-	.classes = FAULT_CLASS_CM_CALL | FAULT_CLASS_CM_EVENT,
-	.actions = 1ull << FAULT_DO_report,
+	.does = { [FAULT_CLASS_NUMBER_CM_CALL] = 1ull << FAULT_DO_fail,
+		  [FAULT_CLASS_NUMBER_CM_EVENT] = 1ull << FAULT_DO_drop | 1ull << FAULT_DO_delay |
+						  1ull << FAULT_DO_duplicate |
+						  1ull << FAULT_DO_reject | 1ull << FAULT_DO_report,
+		  [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_report },
 	.install = install,
 	.perform = perform,
+	.removed = removed,
 };

@@ -8,34 +8,24 @@
 
 static struct sctpiw_rnic_api plain; /* the table without faults */
 
-/* What is known of the id of this handle, which need not be one. */
-static struct fault_attrs attrs_of(struct shard *s, uint32_t handle)
-{
-	struct fault_attrs attrs = { 0 };
-	const struct cm_id *id;
-
-	shard_lock(s);
-	id = cm_id_get(&s->conn, handle);
-	if (id)
-		attrs = faults_cm_attrs(id);
-	shard_unlock(s);
-	return attrs;
-}
-
-/* -errno with which the call fails; or 0. handle 0: there is no id yet. */
+/* -errno with which the call fails; or 0. handle 0: there is no id yet; it need not be one. */
 static int ask(enum fault_site site, uint32_t handle)
 {
 	struct rnic *r = rnic_get();
 	struct fault_attrs attrs = { 0 };
+	const struct cm_id *id;
 	struct fault_action a;
+	bool fails;
 
 	if (!r || !faults_watch(&r->faults, site))
 		return 0;
-	if (handle)
-		attrs = attrs_of(&r->shard, handle);
-	if (!faults_ask(&r->faults, site, &attrs, &a) || a.id != FAULT_DO_fail)
-		return 0;
-	return -(int)a.arg[fault_fail_error];
+	shard_lock(&r->shard); /* so that the id and its association stay until the answer */
+	id = handle ? cm_id_get(&r->shard.conn, handle) : NULL;
+	if (id)
+		attrs = faults_cm_attrs(id);
+	fails = faults_ask(&r->faults, site, &attrs, &a) && a.id == FAULT_DO_fail;
+	shard_unlock(&r->shard);
+	return fails ? -(int)a.arg[fault_fail_error] : 0;
 }
 
 #define MAY_FAIL(name, site, id, params, args)                                                     \

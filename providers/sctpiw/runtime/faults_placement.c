@@ -100,6 +100,8 @@ static void install(struct fault_injector *self, struct shard *s)
 }
 
 struct fault_injector faults_placement = {
-	.classes = FAULT_CLASS_PLACEMENT,
+	.does = { [FAULT_CLASS_NUMBER_PLACEMENT] = 1ull << FAULT_DO_reverse |
+						   1ull << FAULT_DO_last_first |
+						   1ull << FAULT_DO_tear },
 	.install = install,
 };

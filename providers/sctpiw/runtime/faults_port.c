@@ -32,11 +32,13 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 
 	faults_net_cut(&s->conn, &all);
 	port_force_down(true);
-	faults_timer_set(&s->rnic->faults, &up, now + a->arg[fault_port_down_time]);
+	/* The end of a longer one that goes on is the end of both. */
+	if (!faults_timer_is_set(&up) || up.when < all.until)
+		faults_timer_set(&s->rnic->faults, &up, all.until);
 }
 
 struct fault_injector faults_port = {
-	.actions = 1ull << FAULT_DO_port_down,
+	.does = { [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_port_down },
 	.install = install,
 	.perform = perform,
 };

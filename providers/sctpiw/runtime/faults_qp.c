@@ -102,10 +102,11 @@ static bool has_peer(const struct conn *c, const struct conn_assoc *a, const str
 	return !a->gone && conn_assoc_has_address(a, peer);
 }
 
-/* Whether a rule of time, or what is known of a packet, is about this queue pair. */
-static bool is_meant(const struct conn *c, const struct iw_qp *qp, const struct fault_attrs *attrs)
+bool faults_qp_is_meant(const struct shard *s, const struct iw_qp *qp,
+			const struct fault_attrs *attrs)
 {
 	const struct conn_assoc *a = iw_qp_llp(qp);
+	const struct conn *c = &s->conn;
 
 	if (!qp->nth)
 		return false;
@@ -128,7 +129,7 @@ static struct iw_qp *find_qp(const struct shard *s, const struct fault_attrs *at
 	for (struct iw_qp *qp = iw_qp_next(s->rnic->iw, NULL); qp;
 	     qp = iw_qp_next(s->rnic->iw, qp)) {
 		if (qp->nth > nth && (!found || qp->nth < found->nth) &&
-		    is_meant(&s->conn, qp, attrs))
+		    faults_qp_is_meant(s, qp, attrs))
 			found = qp;
 	}
 	return found;
@@ -199,12 +200,6 @@ static void fire(struct fault_timer *t, struct shard *s, uint64_t now)
 	free(later);
 }
 
-static bool is_of_packet(enum fault_action_id id)
-{
-	return fault_actions[id].classes & FAULT_CLASS_PACKET &&
-	       !(fault_actions[id].classes & FAULT_CLASS_TIMER);
-}
-
 /* The asker of net/: it is told of what becomes of packets, and what else is to happen is done here. Shard lock. */
 static bool ask(struct fault_asker *self, enum fault_site site, const struct fault_attrs *attrs,
 		struct fault_action *out)
@@ -215,7 +210,7 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 
 	if (!faults_ask(faults, site, attrs, out))
 		return false;
-	if (is_of_packet(out->id))
+	if (FAULTS_NET_ACTIONS >> out->id & 1)
 		return true;
 	later = malloc(sizeof(*later));
 	if (!later)
@@ -223,6 +218,8 @@ static bool ask(struct fault_asker *self, enum fault_site site, const struct fau
 	*later = (struct later){ .timer.fire = fire, .action = *out };
 	later->action.select = *attrs;
 	later->action.select.known &= known;
+	later->action.select.has_peer = NULL; /* the association may be gone by then */
+	later->action.select.assoc = NULL;
 	faults_timer_set(faults, &later->timer, faults->shard->conn.now);
 	return false;
 }
@@ -258,8 +255,8 @@ static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
 }
 
 struct fault_injector faults_qp = {
-	.classes = FAULT_CLASS_PACKET,
-	.actions = QP_ACTIONS | PEER_ACTIONS,
+	.does = { [FAULT_CLASS_NUMBER_PACKET] = FAULTS_NET_ACTIONS,
+		  [FAULT_CLASS_NUMBER_TIMER] = QP_ACTIONS | PEER_ACTIONS },
 	.install = install,
 	.perform = perform,
 	.removed = removed,

@@ -4,6 +4,7 @@
 #include "iwarp/iw_cq.h"
 #include "iwarp/iw_qp.h"
 #include "iwarp/iw_srq.h"
+#include "runtime/faults_qp.h"
 #include "runtime/object.h"
 #include "verbs/context.h"
 #include "verbs/cq.h"
@@ -25,9 +26,7 @@ static void post(struct object *obj, enum ibv_event_type type)
 static bool is_meant(const struct fault_attrs *attrs, enum fault_selector which, uint32_t number,
 		     uint32_t nth)
 {
-	const struct fault_object *o = which == FAULT_SELECT_qp ? &attrs->qp :
-				       which == FAULT_SELECT_cq ? &attrs->cq :
-								  &attrs->srq;
+	const struct fault_object *o = which == FAULT_SELECT_cq ? &attrs->cq : &attrs->srq;
 
 	if (!(attrs->known >> which & 1))
 		return true;
@@ -60,7 +59,7 @@ static void raise_on_qps(struct sctpiw_context *ctx, const struct fault_attrs *a
 		struct sctpiw_qp *qp = list_entry(node, struct sctpiw_qp, node);
 
 		/* Handles of ibv_open_qp() hear what their QP does. */
-		if (!qp->real && is_meant(attrs, FAULT_SELECT_qp, qp->iw->num, qp->iw->nth))
+		if (!qp->real && faults_qp_is_meant(ctx->shard, qp->iw, attrs))
 			raise_qp(qp, type);
 	}
 }

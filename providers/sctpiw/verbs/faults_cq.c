@@ -7,6 +7,8 @@
 
 #include "iwarp/iw_cq.h"
 #include "iwarp/iw_qp.h"
+#include "iwarp/iw_srq.h"
+#include "net/faults_peer.h"
 #include "runtime/faults.h"
 #include "runtime/rnic.h"
 #include "sys/sys.h"
@@ -19,13 +21,15 @@
 
 /* What rules have said of a completion that waits in the ring. */
 struct verdict {
-	uint64_t due; /* ns; it is not handed out before */
-	bool alone;   /* and not together with others */
+	uint64_t due;  /* ns; it is not handed out before */
+	bool alone;    /* and not together with others */
+	uint32_t rule; /* that says so */
 };
 
 /* Completions that wait for others: those from a position of the ring on. */
 struct gathering {
 	bool on;
+	uint32_t rule;	/* that says so */
 	uint32_t from;	/* as iw_cq.head counts */
 	uint32_t count; /* until so many wait, */
 	uint64_t until; /* or until then, ns */
@@ -40,14 +44,16 @@ struct cq_faults {
 	struct verdict *verdict; /* by slot of the ring; NULL: none waits */
 	struct gathering gathering;
 	bool alone;	      /* start_poll has given one that is alone */
+	uint32_t removals;    /* faults_removals() when what is said above was true */
 	_Atomic bool overrun; /* what it has, and what comes, is lost. Written under the shard lock */
 	_Atomic uint64_t
 		look_at; /* when `look` fires; 0: it does not. Written under the shard lock */
 	/* Shard lock: */
 	struct fault_timer
 		look; /* completions may be due: a program that waits for an event gets one */
-	struct fault_timer post;    /* notifications are due */
-	unsigned int notifications; /* so many */
+	struct fault_timer post;     /* notifications are due */
+	unsigned int notifications;  /* so many */
+	uint32_t notifications_rule; /* that holds back the first of them */
 };
 
 static void fire_look(struct fault_timer *t, struct shard *s, uint64_t now)
@@ -106,14 +112,31 @@ static struct cq_faults *state(struct sctpiw_cq *cq)
 	return f;
 }
 
+void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule)
+{
+	struct cq_faults *f = faults_of(cq);
+
+	if (!f)
+		return;
+	if (f->notifications && (!rule || f->notifications_rule == rule)) {
+		faults_timer_cancel(&f->post);
+		post_all(f);
+	}
+	/* Which completions that lets go the next poll finds out, which has the lock of the ring. */
+	if (atomic_load_explicit(&f->look_at, memory_order_relaxed)) {
+		faults_timer_cancel(&f->look);
+		fire_look(&f->look, cq->shard, cq->shard->conn.now);
+	}
+}
+
 void faults_cq_end(struct sctpiw_cq *cq)
 {
 	struct cq_faults *f = faults_of(cq);
 
 	if (!f)
 		return;
-	faults_timer_cancel(&cq->shard->rnic->faults, &f->look);
-	faults_timer_cancel(&cq->shard->rnic->faults, &f->post);
+	faults_timer_cancel(&f->look);
+	faults_timer_cancel(&f->post);
 }
 
 void faults_cq_purge(struct sctpiw_cq *cq, uint32_t qp_num)
@@ -197,7 +220,6 @@ static enum fault_site site_of(uint16_t opcode)
 static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct fault_attrs *attrs)
 {
 	const struct iw_qp *qp = iw_qp_by_num(cq->iw->rnic, e->qp_num);
-	const struct conn_assoc *a = qp ? iw_qp_llp(qp) : NULL;
 
 	*attrs = (struct fault_attrs){
 		.known = 1u << FAULT_SELECT_qp | 1u << FAULT_SELECT_cq,
@@ -205,10 +227,11 @@ static void fill_attrs(struct sctpiw_cq *cq, const struct iw_cqe *e, struct faul
 		.cq = { .number = cq->vcq.cq.handle, .nth = cq->iw->nth },
 		.bytes = e->byte_len,
 	};
-	if (!a || a->gone)
-		return;
-	attrs->known |= 1u << FAULT_SELECT_peer;
-	attrs->peer = cq->shard->conn.transport->addr(a)->remote;
+	if (qp && qp->srq) {
+		attrs->known |= 1u << FAULT_SELECT_srq;
+		attrs->srq.nth = qp->srq->nth;
+	}
+	faults_peer_set(attrs, qp ? iw_qp_llp(qp) : NULL);
 }
 
 static bool is_receive(const struct iw_cqe *e)
@@ -264,6 +287,7 @@ static void gather(struct cq_faults *f, uint32_t i, const struct fault_action *a
 		return;
 	f->gathering = (struct gathering){
 		.on = true,
+		.rule = a->rule,
 		.from = atomic_load_explicit(&f->cq->iw->head, memory_order_relaxed) + i,
 		.count = (uint32_t)a->arg[fault_gather_count],
 		.until = sys_now() + (fault_given(a, fault_gather_time) ?
@@ -280,7 +304,7 @@ static void judge(struct cq_faults *f, uint32_t i)
 	struct iw_cqe *e = &cq->iw->ring[slot];
 	struct verdict v = { 0 };
 	struct fault_attrs attrs;
-	struct fault_action a;
+	struct fault_action a = { 0 };
 
 	e->flags |= IW_WC_SEEN;
 	/* One that has failed already is what it is. */
@@ -306,9 +330,28 @@ static void judge(struct cq_faults *f, uint32_t i)
 				break;
 			}
 	}
+	v.rule = a.rule;
 	if (f->verdict || v.due || v.alone)
 		if (verdicts(f))
 			f->verdict[slot] = v;
+}
+
+/* Rules may be gone: what they have said of completions that wait is not true any more. */
+static void drop_removed(struct cq_faults *f)
+{
+	struct faults *faults = &f->cq->shard->rnic->faults;
+	uint32_t removals = faults_removals(faults), count = iw_cq_count(f->cq->iw);
+
+	if (removals == f->removals)
+		return;
+	f->removals = removals;
+	f->gathering.on &= faults_has(faults, f->gathering.rule);
+	for (uint32_t i = 0; f->verdict && i < count; i++) {
+		struct verdict *v = &f->verdict[iw_cq_slot(f->cq->iw, i)];
+
+		if (v->rule && !faults_has(faults, v->rule))
+			*v = (struct verdict){ 0 };
+	}
 }
 
 /*
@@ -341,7 +384,6 @@ static void look_later(struct cq_faults *f, uint64_t when)
 	if (set && set <= when)
 		return;
 	shard_lock(f->cq->shard);
-	/* In front of the timer, which fires at once if there is no memory for it. */
 	atomic_store_explicit(&f->look_at, when, memory_order_relaxed);
 	faults_timer_set(&f->cq->shard->rnic->faults, &f->look, when);
 	shard_unlock(f->cq->shard);
@@ -375,6 +417,7 @@ static uint32_t ready(struct cq_faults *f, uint32_t max, bool behind)
 
 	if (!iw_cq_count(iw))
 		return 0;
+	drop_removed(f);
 	count = judge_new(f);
 	if (f->overrun) {
 		iw_cq_consume(iw, iw_cq_count(iw));
@@ -496,8 +539,10 @@ static void hold_back(struct sctpiw_cq *cq, const struct fault_action *a)
 		return;
 	}
 	/* One that comes while another one waits goes with it: else a program that arms often would never hear. */
-	if (!f->notifications++)
-		faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
+	if (f->notifications++)
+		return;
+	f->notifications_rule = a->rule;
+	faults_timer_set(&cq->shard->rnic->faults, &f->post, later(sys_now(), a));
 }
 
 int faults_post_notification(struct event_source *src, const void *event, size_t len)

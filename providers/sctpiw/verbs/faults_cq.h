@@ -9,6 +9,11 @@
 #include "conn/events.h"
 #include "verbs/pabi.h"
 
+/* A bit, 1 << FAULT_DO_x, for each action that is done to a completion here. */
+#define FAULTS_CQ_ACTIONS                                                                          \
+	(1ull << FAULT_DO_complete | 1ull << FAULT_DO_delay | 1ull << FAULT_DO_single |            \
+	 1ull << FAULT_DO_gather)
+
 struct cq_faults;
 struct sctpiw_cq;
 
@@ -20,6 +25,8 @@ void faults_cq_set_ops(struct sctpiw_cq *cq);
 int faults_post_notification(struct event_source *src, const void *event, size_t len);
 /* Overruns the CQ: its completions are lost, and it is of no use any more. Shard lock. */
 void faults_cq_overrun(struct sctpiw_cq *cq);
+/* The rule is not in force any more; 0: none is. What it holds back is let go. Shard lock. */
+void faults_cq_release(struct sctpiw_cq *cq, uint32_t rule);
 /* Nothing happens to the CQ any more: the RNIC has let go of it. Shard lock. */
 void faults_cq_end(struct sctpiw_cq *cq);
 /* Frees the state of a CQ that has ended, or that was a parent's. */

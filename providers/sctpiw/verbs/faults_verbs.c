@@ -83,12 +83,28 @@ static void perform(struct fault_injector *self, struct shard *s, const struct f
 	faults_raise(s, a, &a->select);
 }
 
-static struct fault_injector faults_verbs = {
-	.classes = FAULT_CLASS_VERB | FAULT_CLASS_COMPLETION | FAULT_CLASS_NOTIFICATION |
-		   FAULT_CLASS_DEVICE,
-	.actions = 1ull << FAULT_DO_raise | 1ull << FAULT_DO_overrun,
+/* What the rule holds back of completions and of notifications is due now. */
+static void removed(struct fault_injector *self, struct shard *s, uint32_t rule)
+{
+	for (struct sctpiw_context *ctx = faults_next_context(NULL); ctx;
+	     ctx = faults_next_context(ctx)) {
+		if (ctx->shard != s || !sctpiw_alive(ctx))
+			continue;
+		list_for_each(node, &ctx->cqs)
+			faults_cq_release(list_entry(node, struct sctpiw_cq, node), rule);
+	}
+}
+
+struct fault_injector faults_verbs = {
+	.does = { [FAULT_CLASS_NUMBER_VERB] = 1ull << FAULT_DO_fail,
+		  [FAULT_CLASS_NUMBER_COMPLETION] = FAULTS_CQ_ACTIONS,
+		  [FAULT_CLASS_NUMBER_NOTIFICATION] = 1ull << FAULT_DO_delay |
+						      1ull << FAULT_DO_duplicate,
+		  [FAULT_CLASS_NUMBER_DEVICE] = 1ull << FAULT_DO_limit,
+		  [FAULT_CLASS_NUMBER_TIMER] = 1ull << FAULT_DO_raise | 1ull << FAULT_DO_overrun },
 	.install = install,
 	.perform = perform,
+	.removed = removed,
 };
 
 /* ---- contexts come and go ---- */

@@ -13,10 +13,14 @@
 #include "faults/fault_rule.h"
 
 struct fault_attrs;
+struct fault_injector;
 struct sctpiw_context;
 struct sctpiw_cq;
 struct sctpiw_qp;
 struct verbs_context_ops;
+
+/* For faults_verbs_open(). */
+extern struct fault_injector faults_verbs;
 
 /*
  * To be called when a device is opened, with the operations that contexts have without faults: makes the injector
